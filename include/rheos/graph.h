@@ -1,0 +1,175 @@
+// Graphs: operations and the tensors that flow between them, and how to look at them.
+#ifndef RHEOS_GRAPH_H
+#define RHEOS_GRAPH_H
+
+#include <rheos/tensor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A graph only grows. It is counted: sessions and scopes hold a reference of their own.
+typedef struct rheos_graph rheos_graph;
+
+RHEOS_API rheos_graph *rheos_graph_new(void);  // NULL when memory is short
+RHEOS_API rheos_graph *rheos_graph_ref(rheos_graph *graph);
+RHEOS_API void rheos_graph_unref(rheos_graph *graph);
+
+// A node of a graph. `graph` is NULL for "none". Ids are dense, from 0, in order of creation.
+typedef struct rheos_operation {
+  rheos_graph *graph;
+  int32_t id;
+} rheos_operation;
+
+// One output of a node: a tensor of the graph. `graph` is NULL for "none".
+typedef struct rheos_output {
+  rheos_graph *graph;
+  int32_t id;     // of the node
+  int32_t index;  // among the node's outputs
+} rheos_output;
+
+static inline rheos_operation rheos_output_operation(rheos_output output) {
+  rheos_operation operation;
+  operation.graph = output.graph;
+  operation.id = output.id;
+  return operation;
+}
+
+static inline rheos_output rheos_operation_output(rheos_operation operation, int32_t index) {
+  rheos_output output;
+  output.graph = operation.graph;
+  output.id = operation.id;
+  output.index = index;
+  return output;
+}
+
+// ---- Attributes
+
+typedef enum rheos_attr_kind {
+  RHEOS_ATTR_NONE = 0,
+  RHEOS_ATTR_STRING,
+  RHEOS_ATTR_INT,
+  RHEOS_ATTR_FLOAT,
+  RHEOS_ATTR_BOOL,
+  RHEOS_ATTR_TYPE,
+  RHEOS_ATTR_SHAPE,
+  RHEOS_ATTR_TENSOR,
+  RHEOS_ATTR_FUNC,         // the name of a function of the graph's library
+  RHEOS_ATTR_PLACEHOLDER,  // stands for an attribute of the enclosing function
+  RHEOS_ATTR_LIST_STRING,
+  RHEOS_ATTR_LIST_INT,
+  RHEOS_ATTR_LIST_FLOAT,
+  RHEOS_ATTR_LIST_BOOL,
+  RHEOS_ATTR_LIST_TYPE,
+  RHEOS_ATTR_LIST_SHAPE,
+  RHEOS_ATTR_LIST_TENSOR,
+  RHEOS_ATTR_LIST_FUNC,
+} rheos_attr_kind;
+
+// The value of an attribute. Pointers are borrowed: by the callee for the time of the call, or by
+// the caller from the graph.
+typedef struct rheos_attr_value {
+  rheos_attr_kind kind;
+  int32_t count;  // of a list
+  union {
+    int64_t i;
+    float f;
+    bool b;
+    rheos_dtype type;
+    rheos_string s;  // also FUNC and PLACEHOLDER
+    const rheos_shape *shape;
+    rheos_tensor *tensor;
+    const int64_t *ints;
+    const float *floats;
+    const bool *bools;
+    const rheos_dtype *types;
+    const rheos_shape *shapes;
+    const rheos_string *strings;  // also LIST_FUNC
+    rheos_tensor *const *tensors;
+  };
+} rheos_attr_value;
+
+typedef struct rheos_attr {
+  const char *name;
+  rheos_attr_value value;
+} rheos_attr;
+
+// ---- Looking at a graph
+
+RHEOS_API int32_t rheos_graph_num_operations(const rheos_graph *graph);
+
+// The operation of that name, e.g. "outer/c"; none if there is no such operation.
+RHEOS_API rheos_operation rheos_graph_operation(rheos_graph *graph, const char *name);
+
+// The tensor of that name, "outer/c:0" or "outer/c" for output 0. RHEOS_INVALID_ARGUMENT for a
+// name that is not of this form, RHEOS_NOT_FOUND for one the graph does not have.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_output(rheos_graph *graph, const char *name,
+                                                          rheos_output *out_output);
+
+// Writes the name and a NUL into `buffer`, cut to `size_bytes`; returns the length of the whole name.
+RHEOS_API size_t rheos_operation_name(rheos_operation operation, char *buffer, size_t size_bytes);
+
+RHEOS_API const char *rheos_operation_type(rheos_operation operation);    // "MatMul"
+RHEOS_API const char *rheos_operation_device(rheos_operation operation);  // "" if none was asked for
+RHEOS_API int32_t rheos_operation_num_inputs(rheos_operation operation);
+RHEOS_API rheos_output rheos_operation_input(rheos_operation operation, int32_t index);
+RHEOS_API int32_t rheos_operation_num_control_inputs(rheos_operation operation);
+RHEOS_API rheos_operation rheos_operation_control_input(rheos_operation operation, int32_t index);
+RHEOS_API int32_t rheos_operation_num_outputs(rheos_operation operation);
+
+// Attributes, in the order of the op's signature, then any others.
+RHEOS_API int32_t rheos_operation_num_attrs(rheos_operation operation);
+RHEOS_API rheos_attr rheos_operation_attr_at(rheos_operation operation, int32_t index);
+// kind RHEOS_ATTR_NONE if the operation has no such attribute.
+RHEOS_API rheos_attr_value rheos_operation_attr(rheos_operation operation, const char *name);
+
+// The file and line of the program that made the operation; file NULL if they are not known.
+RHEOS_API void rheos_operation_source(rheos_operation operation, const char **out_file,
+                                      int32_t *out_line);
+
+RHEOS_API rheos_dtype rheos_output_dtype(rheos_output output);
+RHEOS_API rheos_shape rheos_output_shape(rheos_output output);
+
+// Refines what is known about the shape of an output. RHEOS_INVALID_ARGUMENT if it contradicts what
+// is known already.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_output_set_shape(rheos_output output,
+                                                              rheos_shape shape);
+
+// ---- Collections: lists of operations, tensors and byte strings under a key
+
+#define RHEOS_COLLECTION_GLOBAL_VARIABLES "variables"
+#define RHEOS_COLLECTION_LOCAL_VARIABLES "local_variables"
+#define RHEOS_COLLECTION_TRAINABLE_VARIABLES "trainable_variables"
+#define RHEOS_COLLECTION_TRAIN_OP "train_op"
+
+typedef enum rheos_item_kind {
+  RHEOS_ITEM_OPERATION,
+  RHEOS_ITEM_OUTPUT,
+  RHEOS_ITEM_VARIABLE,  // `index` counts variables of the graph, see train.h
+  RHEOS_ITEM_BYTES,
+} rheos_item_kind;
+
+typedef struct rheos_item {
+  rheos_item_kind kind;
+  int32_t id;     // of the node
+  int32_t index;  // of the output or of the variable
+  rheos_string bytes;
+} rheos_item;
+
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_add_to_collection(rheos_graph *graph,
+                                                                     const char *key,
+                                                                     rheos_item item);
+RHEOS_API int32_t rheos_graph_collection_size(rheos_graph *graph, const char *key);
+// `index` is below the size.
+RHEOS_API rheos_item rheos_graph_collection_item(rheos_graph *graph, const char *key,
+                                                 int32_t index);
+
+// ---- Random seeds: the seed of the graph, from which operations without one derive theirs
+
+RHEOS_API void rheos_graph_set_seed(rheos_graph *graph, bool has_seed, int64_t seed);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // RHEOS_GRAPH_H

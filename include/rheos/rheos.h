@@ -1,0 +1,13 @@
+// All of Rheos.
+#ifndef RHEOS_RHEOS_H
+#define RHEOS_RHEOS_H
+
+#include <rheos/base.h>
+#include <rheos/graph.h>
+#include <rheos/ops.h>
+#include <rheos/scope.h>
+#include <rheos/session.h>
+#include <rheos/tensor.h>
+#include <rheos/train.h>
+
+#endif  // RHEOS_RHEOS_H

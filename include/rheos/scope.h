@@ -1,0 +1,173 @@
+// Scopes: how code adds operations to a graph.
+//
+// A scope holds the graph, the current name scope, device, control dependencies and colocations, and
+// a sticky status: after the first error every further call does nothing and returns "none", so a
+// program checks once, with rheos_scope_finish(). Names, devices and dependencies nest: each push is
+// undone by one rheos_scope_pop().
+#ifndef RHEOS_SCOPE_H
+#define RHEOS_SCOPE_H
+
+#include <rheos/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rheos_scope rheos_scope;
+
+RHEOS_API rheos_scope *rheos_scope_new(rheos_graph *graph);  // NULL when memory is short
+RHEOS_API void rheos_scope_free(rheos_scope *scope);
+RHEOS_API rheos_graph *rheos_scope_graph(const rheos_scope *scope);
+
+// The first error since the scope was made or last finished, NULL if there was none.
+RHEOS_API const rheos_status *rheos_scope_status(const rheos_scope *scope);
+
+// Hands the first error to the caller and clears it, so that the scope can be used on.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_scope_finish(rheos_scope *scope);
+
+// Makes `status` (taken) the scope's error if it has none yet.
+RHEOS_API void rheos_scope_fail_take(rheos_scope *scope, rheos_status *status);
+
+// ---- Name scopes, with TensorFlow's rules
+//
+// Opens "outer" inside the current scope, made unique ("outer_1") if the name is in use. A name
+// that ends in "/" re-opens that scope as it stands; "" or NULL goes back to the top.
+RHEOS_API void rheos_push_name_scope(rheos_scope *scope, const char *name);
+
+// The current prefix without the last "/", "" at the top. Returns the length, cut as snprintf does.
+RHEOS_API size_t rheos_scope_name(const rheos_scope *scope, char *buffer, size_t size_bytes);
+
+// The name an operation would get now; with `mark_as_used`, the name is taken. A scope error is not
+// set; returns 0 and "" when the name is not valid or memory is short.
+RHEOS_API size_t rheos_scope_unique_name(rheos_scope *scope, const char *name, bool mark_as_used,
+                                         char *buffer, size_t size_bytes);
+
+// ---- Devices: "/job:ps/task:1/device:CPU:0", "/cpu:0", "gpu:1", "" . An inner device overrides
+// the fields it names and leaves the others as the outer ones say; NULL clears them all.
+RHEOS_API void rheos_push_device(rheos_scope *scope, const char *device);
+
+// ---- Control dependencies: operations made inside also wait for these. count 0 with
+// `operations` NULL clears the outer ones.
+RHEOS_API void rheos_push_control_dependencies(rheos_scope *scope,
+                                               const rheos_operation *operations, size_t count);
+
+// ---- Colocation: operations made inside get `_class = ["loc:@name"]` and the device of `operation`.
+RHEOS_API void rheos_push_colocation(rheos_scope *scope, rheos_operation operation);
+
+// ---- Source lines: operations made next are said to come from here. The wrappers of <rheos/ops.h>
+// do this themselves. `file` is copied (interned).
+RHEOS_API void rheos_scope_set_source(rheos_scope *scope, const char *file, int32_t line);
+
+// ---- Any attributes added to every operation made inside, e.g. "_gradient_op_type".
+RHEOS_API void rheos_push_attr(rheos_scope *scope, rheos_attr attr);
+
+// Undoes the latest push that is not yet undone.
+RHEOS_API void rheos_scope_pop(rheos_scope *scope);
+
+// ---- Operations
+
+// What makes a node. Only `type` is needed. `inputs` are flat: the elements of a list argument
+// stand one after the other, and lengths and element types of lists follow from the inputs where
+// the signature lets them, else from the attributes. Attributes left out get their defaults.
+typedef struct rheos_op_args {
+  const char *type;
+  const char *name;  // NULL: the type; made unique inside the current scope; "a/b/" is used as it is
+  const rheos_output *inputs;
+  size_t num_inputs;
+  const rheos_attr *attrs;
+  size_t num_attrs;
+  const rheos_operation *control_inputs;
+  size_t num_control_inputs;
+  const char *device;  // NULL: the scope's
+} rheos_op_args;
+
+// Adds any op by name. Returns none and sets the scope's error if the op does not exist, or the
+// inputs, attributes, dtypes or shapes do not fit.
+RHEOS_API rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *args);
+
+// Constants. The tensor is counted, not copied.
+RHEOS_API rheos_output rheos_constant(rheos_scope *scope, rheos_tensor *value, const char *name);
+RHEOS_API rheos_output rheos_constant_float(rheos_scope *scope, float value, const char *name);
+RHEOS_API rheos_output rheos_constant_int(rheos_scope *scope, int32_t value, const char *name);
+
+// ---- Attribute values, for rheos_op_args
+static inline rheos_attr rheos_attr_int(const char *name, int64_t value) {
+  rheos_attr attr = {name, {RHEOS_ATTR_INT, 0, {0}}};
+  attr.value.i = value;
+  return attr;
+}
+static inline rheos_attr rheos_attr_float(const char *name, float value) {
+  rheos_attr attr = {name, {RHEOS_ATTR_FLOAT, 0, {0}}};
+  attr.value.f = value;
+  return attr;
+}
+static inline rheos_attr rheos_attr_bool(const char *name, bool value) {
+  rheos_attr attr = {name, {RHEOS_ATTR_BOOL, 0, {0}}};
+  attr.value.b = value;
+  return attr;
+}
+static inline rheos_attr rheos_attr_type(const char *name, rheos_dtype value) {
+  rheos_attr attr = {name, {RHEOS_ATTR_TYPE, 0, {0}}};
+  attr.value.type = value;
+  return attr;
+}
+static inline rheos_attr rheos_attr_string(const char *name, const char *value,
+                                           size_t size_bytes) {
+  rheos_attr attr = {name, {RHEOS_ATTR_STRING, 0, {0}}};
+  attr.value.s.data = (char *)(uintptr_t)value;
+  attr.value.s.size_bytes = size_bytes;
+  return attr;
+}
+static inline rheos_attr rheos_attr_shape(const char *name, const rheos_shape *value) {
+  rheos_attr attr = {name, {RHEOS_ATTR_SHAPE, 0, {0}}};
+  attr.value.shape = value;
+  return attr;
+}
+static inline rheos_attr rheos_attr_tensor(const char *name, rheos_tensor *value) {
+  rheos_attr attr = {name, {RHEOS_ATTR_TENSOR, 0, {0}}};
+  attr.value.tensor = value;
+  return attr;
+}
+static inline rheos_attr rheos_attr_ints(const char *name, const int64_t *values, int32_t count) {
+  rheos_attr attr = {name, {RHEOS_ATTR_LIST_INT, count, {0}}};
+  attr.value.ints = values;
+  return attr;
+}
+static inline rheos_attr rheos_attr_types(const char *name, const rheos_dtype *values,
+                                          int32_t count) {
+  rheos_attr attr = {name, {RHEOS_ATTR_LIST_TYPE, count, {0}}};
+  attr.value.types = values;
+  return attr;
+}
+
+// ---- Gradients
+
+// A gradient: dense (only `values`), or rows at `indices` of a tensor of shape `dense_shape`
+// (TensorFlow's IndexedSlices). `values.graph` is NULL where there is none.
+typedef struct rheos_gradient {
+  rheos_output values;
+  rheos_output indices;
+  rheos_output dense_shape;
+} rheos_gradient;
+
+typedef struct rheos_gradients_options {
+  const rheos_output *grad_ys;  // one for each y, or NULL: ones
+  const rheos_output *stop_gradients;
+  size_t num_stop_gradients;
+  const char *name;  // NULL: "gradients"
+  bool colocate_gradients_with_ops;
+  bool gate_gradients;
+} rheos_gradients_options;
+
+// Adds the operations that compute d sum(ys) / d x for each x, summed over all paths. A slot of
+// `out_gradients` (num_xs of them) stays none where ys do not depend on that x. `options` may be NULL.
+RHEOS_API void rheos_gradients(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
+                               const rheos_output *xs, size_t num_xs,
+                               const rheos_gradients_options *options,
+                               rheos_gradient *out_gradients);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // RHEOS_SCOPE_H

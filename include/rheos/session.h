@@ -1,0 +1,108 @@
+// Sessions: run the part of a graph that the fetches need.
+#ifndef RHEOS_SESSION_H
+#define RHEOS_SESSION_H
+
+#include <rheos/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rheos_session rheos_session;
+
+typedef struct rheos_session_options {
+  const char *target;           // NULL or "": this process
+  int32_t num_cpu_devices;      // 0: one, /device:CPU:0
+  int32_t num_threads;          // for the work inside operations; 0: one for each core
+  int32_t max_cached_plans;     // 0: 256
+  bool allow_soft_placement;    // run on a device that exists when the one asked for does not
+  bool log_device_placement;    // print each node's device to standard error when a plan is made
+} rheos_session_options;
+
+// A session on a graph (counted). The graph may grow while the session lives. `options` may be NULL.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_new(rheos_graph *graph,
+                                                         const rheos_session_options *options,
+                                                         rheos_session **out_session);
+
+// Ends the session: running steps are cancelled and waited for, variables are freed; later runs
+// fail with RHEOS_FAILED_PRECONDITION.
+RHEOS_API void rheos_session_close(rheos_session *session);
+
+// Closes it, and frees the handle.
+RHEOS_API void rheos_session_free(rheos_session *session);
+
+RHEOS_API rheos_graph *rheos_session_graph(const rheos_session *session);
+
+// The names of the session's devices, "/job:localhost/replica:0/task:0/device:CPU:0", ...
+RHEOS_API int32_t rheos_session_num_devices(const rheos_session *session);
+RHEOS_API const char *rheos_session_device(const rheos_session *session, int32_t index);
+
+// ---- Running
+
+typedef struct rheos_feed {
+  rheos_output output;
+  rheos_tensor *value;  // borrowed during the run
+} rheos_feed;
+
+typedef struct rheos_fetch {
+  rheos_output output;
+  rheos_tensor *value;  // set by a successful run, owned by the caller; NULL after a failure
+} rheos_fetch;
+
+// Stops running steps from another thread, or from a signal handler.
+typedef struct rheos_cancellation rheos_cancellation;
+RHEOS_API rheos_cancellation *rheos_cancellation_new(void);  // NULL when memory is short
+RHEOS_API void rheos_cancellation_free(rheos_cancellation *cancellation);  // no run may use it
+RHEOS_API void rheos_cancel(rheos_cancellation *cancellation);             // async-signal-safe
+
+typedef struct rheos_run_options {
+  int64_t timeout_ms;                // 0: none. Afterwards the run fails: RHEOS_DEADLINE_EXCEEDED
+  rheos_cancellation *cancellation;  // may be NULL. A cancelled run fails: RHEOS_CANCELLED
+  // Called about every 10 ms from the thread that runs; returning true cancels the step.
+  bool (*should_stop)(void *argument);
+  void *should_stop_argument;
+} rheos_run_options;
+
+// Runs what the fetches and targets need, with the feeds in place of the outputs they name, and
+// sets the values of `fetches`. A failed run leaves session and graph usable.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_run(
+    rheos_session *session, const rheos_feed *feeds, size_t num_feeds, rheos_fetch *fetches,
+    size_t num_fetches, const rheos_operation *targets, size_t num_targets,
+    const rheos_run_options *options);
+
+// ---- Callables: a signature resolved once, for many runs
+
+typedef struct rheos_callable rheos_callable;
+
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_callable_new(
+    rheos_session *session, const rheos_output *feeds, size_t num_feeds,
+    const rheos_output *fetches, size_t num_fetches, const rheos_operation *targets,
+    size_t num_targets, rheos_callable **out_callable);
+// Free callables before their session.
+RHEOS_API void rheos_callable_free(rheos_callable *callable);
+
+// `values` are in the order of the feeds, `out_values` in the order of the fetches (owned by the
+// caller; NULL after a failure). May be called from any number of threads. `options` may be NULL.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_callable_run(rheos_callable *callable,
+                                                          rheos_tensor *const *values,
+                                                          rheos_tensor **out_values,
+                                                          const rheos_run_options *options);
+
+// A guess at the time of one run of the callable's latest plan in nanoseconds, 0 if it never ran.
+RHEOS_API int64_t rheos_callable_cost_ns(const rheos_callable *callable);
+
+// How much planning a session has done: for tests and profiles.
+typedef struct rheos_session_stats {
+  int64_t num_plans;            // signatures planned
+  int64_t num_specializations;  // shapes prepared
+  int64_t num_runs;
+  int64_t arena_bytes;          // intermediates of the plans that are cached
+} rheos_session_stats;
+RHEOS_API void rheos_session_get_stats(const rheos_session *session,
+                                       rheos_session_stats *out_stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // RHEOS_SESSION_H

@@ -1,0 +1,185 @@
+// Training: variables, initializers, optimizers, savers.
+#ifndef RHEOS_TRAIN_H
+#define RHEOS_TRAIN_H
+
+#include <rheos/scope.h>
+#include <rheos/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Variables
+
+// A variable of a graph: its nodes. The value lives in each session.
+typedef struct rheos_variable {
+  rheos_graph *graph;            // NULL for "none"
+  int32_t index;                 // among the graph's variables, in order of creation
+  rheos_output handle;           // the reference that assignments take
+  rheos_output value;            // reads it: what to compute with
+  rheos_output initial_value;
+  rheos_operation initializer;   // assigns the initial value
+  bool trainable;
+} rheos_variable;
+
+// Initializers: what rheos_get_variable() fills a new variable with. Floating dtypes unless said.
+typedef enum rheos_initializer_kind {
+  RHEOS_INIT_DEFAULT = 0,  // the scope's, else Glorot uniform for floats, zeros for others
+  RHEOS_INIT_ZEROS,        // any dtype
+  RHEOS_INIT_ONES,         // any numeric dtype
+  RHEOS_INIT_CONSTANT,     // `a`, in any numeric dtype
+  RHEOS_INIT_UNIFORM,      // from `a` to `b`
+  RHEOS_INIT_NORMAL,       // mean `a`, standard deviation `b`
+  RHEOS_INIT_TRUNCATED_NORMAL,
+  RHEOS_INIT_GLOROT_UNIFORM,
+  RHEOS_INIT_GLOROT_NORMAL,
+  RHEOS_INIT_VALUE,  // `value`, a tensor made by the caller; the variable takes its dtype and shape
+} rheos_initializer_kind;
+
+typedef struct rheos_initializer {
+  rheos_initializer_kind kind;
+  double a, b;
+  bool has_seed;
+  int64_t seed;
+  rheos_output value;
+} rheos_initializer;
+
+RHEOS_API rheos_initializer rheos_zeros(void);
+RHEOS_API rheos_initializer rheos_ones(void);
+RHEOS_API rheos_initializer rheos_constant_initializer(double value);
+RHEOS_API rheos_initializer rheos_random_uniform_initializer(double minimum, double maximum);
+RHEOS_API rheos_initializer rheos_random_normal_initializer(double mean, double stddev);
+RHEOS_API rheos_initializer rheos_truncated_normal_initializer(double mean, double stddev);
+RHEOS_API rheos_initializer rheos_glorot_uniform_initializer(void);
+RHEOS_API rheos_initializer rheos_glorot_normal_initializer(void);
+
+// Variable scopes: a prefix for the names of rheos_get_variable(), and whether it makes or re-uses.
+typedef enum rheos_reuse {
+  RHEOS_REUSE_INHERIT = 0,
+  RHEOS_REUSE_NO,    // making a variable that exists is an error (the default at the top)
+  RHEOS_REUSE_YES,   // asking for one that does not exist is an error
+  RHEOS_REUSE_AUTO,  // make it, or re-use it
+} rheos_reuse;
+
+// Also opens the name scope `name`. Undone by rheos_scope_pop().
+RHEOS_API void rheos_push_variable_scope(rheos_scope *scope, const char *name, rheos_reuse reuse);
+
+// A shared variable by name: makes it or finds it, as the variable scope's reuse says. An error
+// names the line of the program where the variable was first made. It joins the collections
+// "variables" and, unless `trainable` is false (rheos_get_variable_with), "trainable_variables".
+RHEOS_API rheos_variable rheos_get_variable_record(rheos_scope *scope, const char *name,
+                                                   rheos_dtype dtype, rheos_shape shape,
+                                                   rheos_initializer initializer, bool trainable);
+
+// The same, giving the value to compute with.
+RHEOS_API rheos_output rheos_get_variable(rheos_scope *scope, const char *name, rheos_dtype dtype,
+                                          rheos_shape shape, rheos_initializer initializer);
+
+// A variable of its own with the given initial value; `name` is made unique (NULL: "Variable").
+typedef struct rheos_variable_options {
+  const char *name;
+  bool not_trainable;
+  bool any_shape;          // later values may have other shapes
+  bool is_local;           // joins "local_variables" instead of "variables"
+  bool no_collections;     // joins none
+} rheos_variable_options;
+RHEOS_API rheos_variable rheos_variable_new(rheos_scope *scope, rheos_output initial_value,
+                                            const rheos_variable_options *options);
+
+// Decides what rheos_get_variable() would do for the full name: finds the variable in
+// `*out_variable`, or leaves it none if it shall be made, or sets the scope's error.
+RHEOS_API void rheos_find_variable(rheos_scope *scope, const char *full_name, rheos_reuse reuse,
+                                   rheos_dtype dtype, rheos_shape shape,
+                                   rheos_variable *out_variable);
+// Enters a variable under its full name, for rheos_find_variable().
+RHEOS_API void rheos_share_variable(rheos_scope *scope, const char *full_name,
+                                    rheos_variable variable);
+
+RHEOS_API int32_t rheos_graph_num_variables(rheos_graph *graph);
+RHEOS_API rheos_variable rheos_graph_variable(rheos_graph *graph, int32_t index);
+// The variable whose handle or value `output` is; none if it is neither.
+RHEOS_API rheos_variable rheos_variable_of(rheos_output output);
+
+// An operation that initializes the variables of the collection "variables" at the time of the call.
+RHEOS_API rheos_operation rheos_global_variables_initializer(rheos_scope *scope);
+
+// ---- Optimizers
+
+typedef enum rheos_optimizer_kind {
+  RHEOS_OPTIMIZER_GRADIENT_DESCENT = 1,
+  RHEOS_OPTIMIZER_MOMENTUM,
+  RHEOS_OPTIMIZER_ADAGRAD,
+  RHEOS_OPTIMIZER_ADAM,
+} rheos_optimizer_kind;
+
+// An optimizer is a value: its kind and numbers. Where a `_tensor` is set it stands in for the number.
+typedef struct rheos_optimizer {
+  rheos_optimizer_kind kind;
+  double learning_rate;
+  rheos_output learning_rate_tensor;
+  double momentum;
+  rheos_output momentum_tensor;
+  bool use_nesterov;
+  double initial_accumulator_value;
+  double beta1, beta2, epsilon;
+  rheos_output beta1_tensor, beta2_tensor, epsilon_tensor;
+  bool use_locking;
+  const char *name;  // NULL: "GradientDescent", "Momentum", "Adagrad", "Adam"
+} rheos_optimizer;
+
+RHEOS_API rheos_optimizer rheos_gradient_descent(double learning_rate);
+RHEOS_API rheos_optimizer rheos_momentum(double learning_rate, double momentum);
+RHEOS_API rheos_optimizer rheos_adagrad(double learning_rate);
+RHEOS_API rheos_optimizer rheos_adam(double learning_rate);
+
+// Gradients of `loss` for `variables`; NULL means the collection "trainable_variables". The number
+// of variables is returned; `*out_gradients` and, if `variables` was NULL, `*out_variables` are new
+// arrays for rheos_free(). 0 and NULL after a failure (in the scope's status).
+RHEOS_API size_t rheos_compute_gradients(rheos_scope *scope, rheos_optimizer optimizer,
+                                         rheos_output loss, const rheos_variable *variables,
+                                         size_t num_variables, rheos_variable **out_variables,
+                                         rheos_gradient **out_gradients);
+
+// An operation that updates each variable that has a gradient, then adds 1 to `global_step` unless
+// that is NULL. Makes the slots it needs. An error if no variable has a gradient.
+RHEOS_API rheos_operation rheos_apply_gradients(rheos_scope *scope, rheos_optimizer optimizer,
+                                                const rheos_variable *variables,
+                                                const rheos_gradient *gradients, size_t count,
+                                                const rheos_variable *global_step,
+                                                const char *name);
+
+// Both in one, for all trainable variables.
+RHEOS_API rheos_operation rheos_minimize(rheos_scope *scope, rheos_optimizer optimizer,
+                                         rheos_output loss);
+
+// The slot of a variable, e.g. "momentum", "accumulator", "m", "v"; none if there is none. Slots
+// belong to an optimizer's name scope: that of the latest apply with the optimizer's name.
+RHEOS_API rheos_variable rheos_optimizer_slot(rheos_graph *graph, rheos_variable variable,
+                                              const char *optimizer_name, const char *slot_name);
+
+// ---- Savers: checkpoints in TensorFlow's format (tensor bundle, one shard)
+
+// The nodes that save and restore: feed `filename`, run `save` or `restore`.
+typedef struct rheos_saver {
+  rheos_output filename;      // "save/Const", string scalar, the prefix of the checkpoint's files
+  rheos_output save_path;     // fetch it to save
+  rheos_operation restore;    // run it to restore
+} rheos_saver;
+
+// A saver for `count` variables under `names` (NULL: their own names); variables NULL means the
+// collection "variables".
+RHEOS_API rheos_saver rheos_saver_new(rheos_scope *scope, const rheos_variable *variables,
+                                      const char *const *names, size_t count, const char *name);
+
+// Writes or reads the checkpoint `prefix` (`prefix.index`, `prefix.data-00000-of-00001`).
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saver_save(rheos_saver saver, rheos_session *session,
+                                                        const char *prefix);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saver_restore(rheos_saver saver,
+                                                           rheos_session *session,
+                                                           const char *prefix);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // RHEOS_TRAIN_H

@@ -1,0 +1,94 @@
+// The allocator hook and the helpers on top of it. Aligned memory is cut from the hook's memory, so
+// that a replacement need not know about alignment.
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *default_allocate(void *user, size_t size_bytes) {
+  (void)user;
+  return malloc(size_bytes);
+}
+
+static void *default_reallocate(void *user, void *memory, size_t size_bytes) {
+  (void)user;
+  return realloc(memory, size_bytes);
+}
+
+static void default_release(void *user, void *memory) {
+  (void)user;
+  free(memory);
+}
+
+static const rheos_allocator default_allocator = {default_allocate, default_reallocate,
+                                                  default_release, NULL};
+static rheos_allocator allocator = {default_allocate, default_reallocate, default_release, NULL};
+
+void rheos_set_allocator(const rheos_allocator *replacement) {
+  allocator = replacement != NULL ? *replacement : default_allocator;
+}
+
+void *rheos__alloc(size_t size_bytes) {
+  return allocator.allocate(allocator.user, size_bytes != 0 ? size_bytes : 1);
+}
+
+void *rheos__alloc_zeroed(size_t size_bytes) {
+  void *memory = rheos__alloc(size_bytes);
+  if (memory != NULL) memset(memory, 0, size_bytes);
+  return memory;
+}
+
+void *rheos__alloc_array(size_t count, size_t element_bytes) {
+  size_t size_bytes;
+  if (!rheos__mul_size(count, element_bytes, &size_bytes)) return NULL;
+  return rheos__alloc_zeroed(size_bytes);
+}
+
+void *rheos__realloc(void *memory, size_t size_bytes) {
+  return allocator.reallocate(allocator.user, memory, size_bytes != 0 ? size_bytes : 1);
+}
+
+void rheos__free(void *memory) {
+  if (memory != NULL) allocator.release(allocator.user, memory);
+}
+
+void rheos_free(void *memory) { rheos__free(memory); }
+
+enum { ALIGNMENT = 64 };
+
+void *rheos__alloc_aligned(size_t size_bytes) {
+  size_t padded;
+  if (!rheos__add_size(size_bytes, ALIGNMENT + sizeof(void *), &padded)) return NULL;
+  char *memory = rheos__alloc(padded);
+  if (memory == NULL) return NULL;
+  uintptr_t start = ((uintptr_t)memory + sizeof(void *) + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
+  ((void **)start)[-1] = memory;
+  return (void *)start;
+}
+
+void rheos__free_aligned(void *memory) {
+  if (memory != NULL) rheos__free(((void **)memory)[-1]);
+}
+
+char *rheos__strndup(const char *text, size_t size_bytes) {
+  char *copy = rheos__alloc(size_bytes + 1);
+  if (copy == NULL) return NULL;
+  memcpy(copy, text, size_bytes);
+  copy[size_bytes] = '\0';
+  return copy;
+}
+
+char *rheos__strdup(const char *text) { return rheos__strndup(text, strlen(text)); }
+
+bool rheos__grow(void **items, size_t *capacity, size_t count, size_t element_bytes) {
+  if (count <= *capacity) return true;
+  size_t larger = *capacity * 2 > count ? *capacity * 2 : count;
+  if (larger < 8) larger = 8;
+  size_t size_bytes;
+  if (!rheos__mul_size(larger, element_bytes, &size_bytes)) return false;
+  void *grown = rheos__realloc(*items, size_bytes);
+  if (grown == NULL) return false;
+  *items = grown;
+  *capacity = larger;
+  return true;
+}

@@ -1,0 +1,97 @@
+// Owned errors. Out of memory is one static status, so that reporting it cannot fail.
+#include "base/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct rheos_status {
+  rheos_code code;
+  const char *node;  // points behind the message, or NULL
+  char message[];
+};
+
+static const struct {
+  rheos_code code;
+  const char *node;
+  char message[16];
+} out_of_memory = {RHEOS_RESOURCE_EXHAUSTED, NULL, "out of memory"};
+
+rheos_status *rheos__out_of_memory(void) { return (rheos_status *)(uintptr_t)&out_of_memory; }
+
+// A status with room for a message and a node name (may be NULL).
+static rheos_status *new_status(rheos_code code, size_t message_bytes, const char *node) {
+  size_t node_bytes = node != NULL ? strlen(node) + 1 : 0;
+  rheos_status *status = rheos__alloc(sizeof *status + message_bytes + 1 + node_bytes);
+  if (status == NULL) return NULL;
+  status->code = code;
+  status->node = NULL;
+  status->message[0] = '\0';
+  if (node != NULL) {
+    status->node = memcpy(status->message + message_bytes + 1, node, node_bytes);
+  }
+  return status;
+}
+
+rheos_status *rheos__status_newv(rheos_code code, const char *format, va_list args) {
+  va_list again;
+  va_copy(again, args);
+  int length = vsnprintf(NULL, 0, format, args);
+  rheos_status *status = length >= 0 ? new_status(code, (size_t)length, NULL) : NULL;
+  if (status != NULL) vsnprintf(status->message, (size_t)length + 1, format, again);
+  va_end(again);
+  return status != NULL ? status : rheos__out_of_memory();
+}
+
+rheos_status *rheos_status_new(rheos_code code, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  rheos_status *status = rheos__status_newv(code, format, args);
+  va_end(args);
+  return status;
+}
+
+rheos_status *rheos__status_at_node_take(rheos_status *status, const char *node, const char *file,
+                                         int line) {
+  if (status == NULL || status == rheos__out_of_memory() || status->node != NULL) return status;
+  size_t size = strlen(status->message) + strlen(node) + (file != NULL ? strlen(file) : 0) + 64;
+  rheos_status *located = new_status(status->code, size, node);
+  if (located == NULL) return status;
+  if (file != NULL) {
+    snprintf(located->message, size, "%s\n\t [[node %s (defined at %s:%d)]]", status->message,
+             node, file, line);
+  } else {
+    snprintf(located->message, size, "%s\n\t [[node %s]]", status->message, node);
+  }
+  rheos_status_free(status);
+  return located;
+}
+
+rheos_code rheos_status_code(const rheos_status *status) {
+  return status != NULL ? status->code : RHEOS_OK;
+}
+
+const char *rheos_status_message(const rheos_status *status) {
+  return status != NULL ? status->message : "";
+}
+
+const char *rheos_status_node(const rheos_status *status) {
+  return status != NULL ? status->node : NULL;
+}
+
+void rheos_status_free(rheos_status *status) {
+  if (status != rheos__out_of_memory()) rheos__free(status);
+}
+
+const char *rheos_code_name(rheos_code code) {
+  static const char *const names[] = {
+      "OK",           "CANCELLED",         "UNKNOWN",            "INVALID_ARGUMENT",
+      "DEADLINE_EXCEEDED", "NOT_FOUND",    "ALREADY_EXISTS",     "PERMISSION_DENIED",
+      "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED",    "OUT_OF_RANGE",
+      "UNIMPLEMENTED", "INTERNAL",         "UNAVAILABLE",        "DATA_LOSS",
+      "UNAUTHENTICATED"};
+  return (unsigned)code < sizeof names / sizeof names[0] ? names[code] : "UNKNOWN";
+}
+
+const char *rheos_version(void) { return RHEOS_VERSION_STRING; }

@@ -1,0 +1,75 @@
+// The graph's data: append-only nodes in an arena, lazily made names, interned attributes and shapes.
+//
+// Nodes, once published, do not move or change (but for shape refinements and the few surgery
+// functions below, which hold the mutex), so they are read without a lock.
+#ifndef RHEOS_SRC_GRAPH_GRAPH_H
+#define RHEOS_SRC_GRAPH_GRAPH_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "graph/op_def.h"
+
+typedef struct rheos__edge {
+  int32_t id;     // the node it comes from
+  int32_t index;  // its output; -1 for a control edge
+} rheos__edge;
+
+typedef struct rheos__node_output {
+  const rheos_shape *shape;  // interned
+  rheos_dtype dtype;         // may be a reference
+} rheos__node_output;
+
+// Under 100 bytes for an op of two inputs and one output, edges and outputs included.
+typedef struct rheos__node {
+  const rheos__signature *signature;
+  const rheos__attrs *attrs;
+  const char *device;         // interned, "" if none was asked for
+  rheos__edge *edges;         // the inputs, then the control inputs
+  rheos__node_output *outputs;
+  uint32_t name;              // in the table of names
+  uint32_t source_file;       // interned, 0: not known
+  uint32_t source_line;
+  int32_t num_inputs;
+  int32_t num_control_inputs;
+  int32_t num_outputs;
+} rheos__node;
+
+// id is below rheos_graph_num_operations().
+const rheos__node *rheos__graph_node(const rheos_graph *graph, int32_t id);
+
+// Grows with every node added and with every change to one; plans remember it.
+int64_t rheos__graph_version(const rheos_graph *graph);
+
+// Held while nodes are added; recursive.
+void rheos__graph_lock(rheos_graph *graph);
+void rheos__graph_unlock(rheos_graph *graph);
+
+// The name in a fresh string for rheos__free(); NULL when memory is short.
+char *rheos__node_name(const rheos_graph *graph, const rheos__node *node);
+
+// Adds node and source line to an error.
+rheos_status *rheos__status_at_take(rheos_status *status, const rheos_graph *graph, int32_t id);
+
+// Surgery
+rheos_status *rheos__graph_set_input(rheos_graph *graph, int32_t id, int32_t input,
+                                     rheos__edge edge);
+rheos_status *rheos__graph_add_control_input(rheos_graph *graph, int32_t id, int32_t from);
+
+// Room for a layer above to keep data with the graph (train keeps its variables here). The slot is
+// freed by `release` with the graph.
+typedef struct rheos__graph_slot {
+  void *data;
+  void (*release)(void *data);
+} rheos__graph_slot;
+rheos__graph_slot *rheos__graph_train_slot(rheos_graph *graph);
+
+// Bytes held by the graph, for measurements.
+size_t rheos__graph_size_bytes(const rheos_graph *graph);
+
+// The seeds TensorFlow gives an op: has_op_seed false means the caller asked for none. Counts the
+// graph's nodes as TensorFlow does (op seed = number of operations so far, if only the graph has one).
+void rheos__graph_op_seeds(rheos_graph *graph, bool has_op_seed, int64_t op_seed,
+                           int64_t *out_seed, int64_t *out_seed2);
+
+#endif  // RHEOS_SRC_GRAPH_GRAPH_H

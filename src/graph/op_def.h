@@ -1,0 +1,237 @@
+// What an op is: signature, shape function, gradient, kernel. One constant rheos__op_def each.
+//
+// Signatures are text, "inputs -> outputs; attributes":
+//   "a: T, b: T -> product: T; transpose_a: bool = false; T: {half, float, double}"
+// An argument is `name: TYPE` with TYPE one of
+//   float, int32, string, resource, ...   a dtype by TensorFlow's name
+//   T                                     the dtype in the attribute T
+//   N * T, N * int32                      a list of N tensors of one dtype
+//   Tlist                                 a list with the dtypes in the list(type) attribute
+//   Ref(T)                                a reference to a variable
+// An attribute is `name: KIND [>= minimum] [= default]` with KIND one of int, float, bool, string,
+// type, shape, tensor, func, list(...) of one of these, {float, double} (a type out of these),
+// list({..}), or {"a", "b"} (a string out of these). Type sets may use the words `number`, `real`,
+// `floating`, `integer`, `index` ({int32, int64}). Defaults are written as Python would: 1, 1.5, true,
+// "text", float, [1, 2], [], and for shapes {} (scalar), {2, -1} or ? (unknown).
+#ifndef RHEOS_SRC_GRAPH_OP_DEF_H
+#define RHEOS_SRC_GRAPH_OP_DEF_H
+
+#include <rheos/scope.h>
+
+#include "base/arena.h"
+#include "tensor/resource.h"
+#include "tensor/tensor.h"
+
+typedef struct rheos__op_def rheos__op_def;
+
+// ---- Attributes of a node, all those of the signature first and in its order, defaults filled in.
+// Interned by the graph: nodes with the same attributes share one.
+typedef struct rheos__attrs {
+  uint64_t hash;
+  int32_t count;
+  rheos_attr items[];
+} rheos__attrs;
+
+// NULL if there is none of that name.
+const rheos_attr_value *rheos__attrs_find(const rheos__attrs *attrs, const char *name);
+// For attributes that the signature guarantees.
+int64_t rheos__attr_int(const rheos__attrs *attrs, const char *name);
+float rheos__attr_float(const rheos__attrs *attrs, const char *name);
+bool rheos__attr_bool(const rheos__attrs *attrs, const char *name);
+rheos_dtype rheos__attr_type(const rheos__attrs *attrs, const char *name);
+rheos_shape rheos__attr_shape(const rheos__attrs *attrs, const char *name);
+const char *rheos__attr_string(const rheos__attrs *attrs, const char *name);  // NUL-terminated
+
+// ---- Shape inference
+//
+// Called when a node is added (with what is known then) and when a plan is specialised (with every
+// input shape known, and the values of the inputs that are constant). It states what is wrong
+// ("expected a matrix, got shape [3]"); the caller adds the node.
+typedef struct rheos__infer {
+  const rheos__op_def *op;
+  const rheos__attrs *attrs;
+  int32_t num_inputs, num_outputs;
+  const rheos_dtype *input_dtypes;
+  const rheos_shape *input_shapes;
+  rheos_tensor *const *input_values;  // NULL entries where the value is not known
+  const rheos_dtype *output_dtypes;
+  rheos_shape *output_shapes;  // the answer; unknown at the start
+  // Set by the caller: how to learn parts of an integer vector's value; may be NULL.
+  bool (*partial)(void *argument, int32_t input, rheos_shape *out_shape);
+  void *partial_argument;
+} rheos__infer;
+
+typedef rheos_status *(*rheos__shape_fn)(rheos__infer *c);
+
+// The value of input `input`, a vector of dimensions, as a shape; dimensions or the rank are -1
+// where they are not known. A scalar -1 is an unknown shape. A status if it is a value but not a
+// valid shape (e.g. a dimension below -1).
+rheos_status *rheos__infer_shape_value(rheos__infer *c, int32_t input, rheos_shape *out_shape);
+
+// Fails unless the rank is `rank` or unknown; on success `*out_shape` has that rank.
+rheos_status *rheos__infer_rank(const rheos__infer *c, int32_t input, int32_t rank,
+                                rheos_shape *out_shape);
+
+// Ready-made shape functions
+rheos_status *rheos__shape_unchanged(rheos__infer *c);   // every output like input 0
+rheos_status *rheos__shape_scalar(rheos__infer *c);      // every output a scalar
+rheos_status *rheos__shape_broadcast_2(rheos__infer *c); // output 0: inputs 0 and 1 broadcast
+rheos_status *rheos__shape_none(rheos__infer *c);        // leaves the outputs unknown
+
+// ---- Gradients
+//
+// Adds nodes through `scope` (whose name scope is already "gradients/NODE_grad") and sets in_grads.
+// Errors go to the scope.
+typedef struct rheos__grad {
+  rheos_scope *scope;
+  rheos_operation operation;  // the node being differentiated
+  const rheos__attrs *attrs;
+  int32_t num_inputs, num_outputs;
+  const rheos_output *inputs, *outputs;
+  // One for each output, none where no gradient arrives. If any arrives at all, absent ones of
+  // differentiable dtypes are zeros already.
+  const rheos_gradient *out_grads;
+  rheos_gradient *in_grads;  // one for each input; all none at the start
+} rheos__grad;
+
+typedef void (*rheos__gradient_fn)(rheos__grad *g);
+
+// For ops whose outputs do not depend differentiably on their inputs (Shape, comparisons, ...).
+void rheos__no_gradient(rheos__grad *g);
+
+// ---- Kernels: the contract
+//
+// `prepare` is called once a node and set of input shapes. It may decline by setting
+// `decline_reason` (the next variant is asked; the reference in the op_def is asked last). Else it
+// puts its state in the arena and answers with ONE of
+//   run      all output shapes are known beforehand; it computes units [first, last) of the output
+//            from the buffers it is given. It touches only these, allocates nothing and locks
+//            nothing, so that it can be split over threads. Every unit writes its own part of the
+//            output, and what a unit computes does not depend on how units are grouped.
+//   compute  takes and returns tensors: for outputs whose shape depends on values, for ops with state
+//            or side effects, for strings and resources.
+//   alias_input >= 0: output 0 is that input's bytes under the output's shape; nothing runs.
+// Both report data errors (an index out of range) by a status; the caller adds the node.
+
+typedef struct rheos__step rheos__step;
+
+// inputs: one pointer for each input, then outputs: one for each output. scratch: scratch_bytes of
+// its own for each call, 64-byte aligned.
+typedef rheos_status *(*rheos__run_fn)(const void *state, const void *const *inputs,
+                                       void *const *outputs, void *scratch, int64_t first_unit,
+                                       int64_t last_unit);
+
+// `outputs` are NULL at the start; on success each holds a tensor with a reference for the caller (an
+// input may be passed on with a new reference). Inputs that are references or resources are NULL:
+// their cells came with `prepare`. An input tensor may be a view: copy, don't keep it, unless
+// rheos__tensor_can_keep(). On failure, outputs already made are freed by the caller.
+typedef rheos_status *(*rheos__compute_fn)(void *state, rheos__step *step,
+                                           rheos_tensor *const *inputs, rheos_tensor **outputs);
+
+typedef struct rheos__prepare {
+  // Given
+  const rheos__op_def *op;
+  const rheos__attrs *attrs;
+  const char *node_name;
+  int32_t num_inputs, num_outputs;
+  const rheos_dtype *input_dtypes;   // never references: the base dtypes
+  const rheos_shape *input_shapes;   // known
+  rheos_tensor *const *input_values;  // the constant ones, NULL for others
+  rheos__resource *const *input_resources;  // the cell behind a reference or handle, else NULL
+  const rheos_dtype *output_dtypes;
+  const rheos_shape *output_shapes;   // known, except where they depend on values
+  rheos__resources *resources;        // of the session; NULL while constants are folded
+  rheos__arena *arena;                // for `state`
+  // The answer
+  const char *decline_reason;
+  void *state;
+  void (*release)(void *state);  // frees what the state holds outside the arena; may be NULL
+  rheos__run_fn run;
+  rheos__compute_fn compute;
+  size_t scratch_bytes;
+  int64_t num_units;    // 0 or 1: not to be split
+  int32_t alias_input;  // -1: none
+  int32_t reuse_input;  // output 0 may be written over this input (same size, element by element); -1
+  int64_t flops;        // arithmetic of the whole call: a multiply-add is 2, a transcendental about 10
+  int64_t bytes;        // moved by the whole call; 0: inputs and outputs once
+  rheos__resource *output_resource;  // the cell that output 0 refers to (references, handles), borrowed
+} rheos__prepare;
+
+typedef rheos_status *(*rheos__prepare_fn)(rheos__prepare *p);
+
+// State in the arena, zeroed; NULL when memory is short (return rheos__out_of_memory()).
+#define RHEOS_NEW_STATE(p, type) ((type *)((p)->state = rheos__arena_alloc_zeroed((p)->arena, sizeof(type))))
+
+// Whether the tensor may be kept by a reference after the call: it is no view into a plan's arena.
+bool rheos__tensor_can_keep(const rheos_tensor *tensor);
+
+// What `compute` may ask of the step it runs in.
+// True once the step is cancelled or past its deadline: stop soon, with any status.
+bool rheos__step_should_stop(rheos__step *step);
+// Runs body(argument, first, last) over [0, num_units) on the session's threads and waits. The first
+// error wins.
+rheos_status *rheos__step_parallel(rheos__step *step, int64_t num_units, int64_t flops,
+                                   rheos_status *(*body)(void *argument, int64_t first,
+                                                         int64_t last),
+                                   void *argument);
+
+// ---- The definition
+
+enum {
+  RHEOS_OP_STATEFUL = 1,   // never folded, merged or dropped as unused within the computed path
+  RHEOS_OP_WRITES = 2,     // changes the variable behind input 0: runs after reads not ordered after it
+  RHEOS_OP_COMMUTATIVE = 4,
+};
+
+struct rheos__op_def {
+  const char *name;
+  const char *signature;
+  const char *doc;  // one line; arguments in `backquotes`
+  unsigned flags;
+  rheos__shape_fn shape;
+  rheos__gradient_fn gradient;  // NULL: none is defined, asking for one is an error
+  rheos__prepare_fn prepare;    // the reference kernel; NULL: the op cannot run
+};
+
+// All ops, in the order of ops.def. Defined in ops/op_table.c.
+extern const rheos__op_def *const rheos__op_table[];
+extern const int32_t rheos__op_table_size;
+
+// Faster variants for an op, best first, NULL-terminated; NULL if there are none. Defined by the
+// device (device/cpu/variants.c).
+const rheos__prepare_fn *rheos__op_variants(const rheos__op_def *op);
+
+// ---- Parsed signatures: made once for the process, constant afterwards
+
+typedef struct rheos__arg {
+  const char *name;
+  rheos_dtype dtype;        // fixed; RHEOS_INVALID_DTYPE if it comes from an attribute
+  int16_t type_attr;        // index of the attribute with the dtype, or -1
+  int16_t number_attr;      // index of the attribute with the length of the list, or -1
+  int16_t type_list_attr;   // index of the list(type) attribute, or -1
+  bool is_ref;
+} rheos__arg;
+
+typedef struct rheos__attr_def {
+  const char *name;
+  rheos_attr_kind kind;
+  bool has_default, has_minimum;
+  rheos_attr_value default_value;
+  int64_t minimum;                     // of an int, or of the length of a list
+  uint64_t allowed_types;              // bit for each dtype; 0: any
+  const char *const *allowed_strings;  // NULL-terminated; NULL: any
+} rheos__attr_def;
+
+typedef struct rheos__signature {
+  const rheos__op_def *op;
+  int32_t num_inputs, num_outputs, num_attrs;
+  const rheos__arg *inputs, *outputs;
+  const rheos__attr_def *attrs;
+} rheos__signature;
+
+// NULL if there is no such op, or memory was short when the table was made.
+const rheos__signature *rheos__signature_by_name(const char *name);
+// The index'th op of the table.
+const rheos__signature *rheos__signature_at(int32_t index);
+
+#endif  // RHEOS_SRC_GRAPH_OP_DEF_H

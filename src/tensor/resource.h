@@ -1,0 +1,69 @@
+// Resources: what a session keeps between steps, under a name: variables, random generators, later
+// queues and tables. Counted, so that plans may hold on to them.
+#ifndef RHEOS_SRC_TENSOR_RESOURCE_H
+#define RHEOS_SRC_TENSOR_RESOURCE_H
+
+#include <pthread.h>
+
+#include "tensor/tensor.h"
+
+typedef struct rheos__resource rheos__resource;
+
+// What makes up a kind of resource. `deinit` frees what the resource holds, not its own memory.
+typedef struct rheos__resource_kind {
+  const char *name;
+  size_t size_bytes;  // of the struct that starts with a rheos__resource
+  rheos_status *(*init)(rheos__resource *resource, const void *argument);
+  void (*deinit)(rheos__resource *resource);
+} rheos__resource_kind;
+
+struct rheos__resource {
+  const rheos__resource_kind *kind;
+  _Atomic int32_t references;
+  char *name;
+};
+
+typedef struct rheos__resources rheos__resources;
+
+rheos__resources *rheos__resources_new(void);
+void rheos__resources_free(rheos__resources *resources);
+
+// The resource of that kind and name; made by `init(argument)` if there is none yet. The caller gets a
+// reference. Kinds have name spaces of their own.
+rheos_status *rheos__resources_get(rheos__resources *resources, const rheos__resource_kind *kind,
+                                   const char *name, const void *argument,
+                                   rheos__resource **out_resource);
+
+rheos__resource *rheos__resource_ref(rheos__resource *resource);
+void rheos__resource_unref(rheos__resource *resource);
+
+// ---- Variables
+//
+// A cell with a tensor, or nothing before it is initialised. Readers take a reference to the tensor
+// and keep it as long as they need the value: a snapshot. Writers change the tensor in place when
+// nobody else holds it, else they put a changed copy in its place. So reads never tear, and reading
+// costs one lock and one count.
+typedef struct rheos__variable_cell {
+  rheos__resource base;
+  pthread_mutex_t mutex;
+  rheos_tensor *value;  // NULL: not initialised
+} rheos__variable_cell;
+
+extern const rheos__resource_kind rheos__variable_kind;
+
+// The value with a reference of its own, or NULL if the variable is not initialised.
+rheos_tensor *rheos__variable_read(rheos__variable_cell *cell);
+
+// Replaces the value; takes the tensor (NULL: not initialised).
+void rheos__variable_assign_take(rheos__variable_cell *cell, rheos_tensor *value);
+
+// Locks the cell and gives its value for writing: the only reference. Fails with
+// RHEOS_FAILED_PRECONDITION, unlocked, if it is not initialised. Call rheos__variable_end_write()
+// after a success; between the two nothing else of the cell may be called.
+rheos_status *rheos__variable_begin_write(rheos__variable_cell *cell, rheos_tensor **out_value);
+void rheos__variable_end_write(rheos__variable_cell *cell);
+
+// "Attempting to use uninitialized value NAME".
+rheos_status *rheos__variable_uninitialized(const rheos__variable_cell *cell);
+
+#endif  // RHEOS_SRC_TENSOR_RESOURCE_H

@@ -1,0 +1,68 @@
+// Tensors inside the library.
+#ifndef RHEOS_SRC_TENSOR_TENSOR_H
+#define RHEOS_SRC_TENSOR_TENSOR_H
+
+#include <rheos/tensor.h>
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+// Invariant: shape is fully known; num_elements and size_bytes follow from it; data holds size_bytes.
+// Small tensors are one allocation: the data follows the struct.
+struct rheos_tensor {
+  _Atomic int32_t references;
+  rheos_dtype dtype;
+  rheos_shape shape;
+  int64_t num_elements;
+  size_t size_bytes;
+  void *data;
+  void (*release)(void *argument);  // of borrowed data; NULL if the tensor owns its data
+  void *release_argument;
+  void *allocation;  // what to free besides the struct, or NULL
+};
+
+// A header in the caller's storage over bytes the caller keeps alive: for kernels, never counted
+// beyond the call. `num_elements` and `size_bytes` are computed; the shape must be known.
+void rheos__tensor_init_view(rheos_tensor *tensor, rheos_dtype dtype, const rheos_shape *shape,
+                             void *data);
+
+// True if the caller holds the only reference and the bytes are the tensor's own, so that it may
+// write to them.
+static inline bool rheos__tensor_is_exclusive(const rheos_tensor *tensor) {
+  return tensor->release == NULL &&
+         atomic_load_explicit(&tensor->references, memory_order_acquire) == 1;
+}
+
+// Number of elements and bytes of a known shape; a status if the shape is not known, negative or
+// too large.
+rheos_status *rheos__shape_size(rheos_dtype dtype, const rheos_shape *shape,
+                                int64_t *out_num_elements, size_t *out_size_bytes);
+
+// Copies `count` string elements (deep), or bytes for other dtypes.
+rheos_status *rheos__copy_elements(rheos_dtype dtype, void *to, const void *from, int64_t count);
+
+// Element `index` of an integer tensor of any width as int64.
+int64_t rheos__tensor_int_at(const rheos_tensor *tensor, int64_t index);
+
+// Half-precision conversions, round to nearest even.
+float rheos__half_to_float(uint16_t half);
+uint16_t rheos__float_to_half(float value);
+float rheos__bfloat16_to_float(uint16_t bits);
+uint16_t rheos__float_to_bfloat16(float value);
+
+// ---- Shape arithmetic for shape functions and kernels
+
+// The broadcast of two shapes, dimensions of -1 allowed; a status naming both if they do not fit.
+rheos_status *rheos__shape_broadcast(const rheos_shape *a, const rheos_shape *b,
+                                     rheos_shape *out_shape);
+// The most that is known of both; a status if they contradict each other.
+rheos_status *rheos__shape_merge(const rheos_shape *a, const rheos_shape *b,
+                                 rheos_shape *out_shape);
+// "[2,3]" in a buffer of the caller, for messages.
+typedef struct rheos__shape_text {
+  char text[192];
+} rheos__shape_text;
+const char *rheos__shape_text_of(const rheos_shape *shape, rheos__shape_text *buffer);
+
+#endif  // RHEOS_SRC_TENSOR_TENSOR_H
