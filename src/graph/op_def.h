@@ -162,9 +162,6 @@ typedef rheos_status *(*rheos__prepare_fn)(rheos__prepare *p);
 // State in the arena, zeroed; NULL when memory is short (return rheos__out_of_memory()).
 #define RHEOS_NEW_STATE(p, type) ((type *)((p)->state = rheos__arena_alloc_zeroed((p)->arena, sizeof(type))))
 
-// Whether the tensor may be kept by a reference after the call: it is no view into a plan's arena.
-bool rheos__tensor_can_keep(const rheos_tensor *tensor);
-
 // What `compute` may ask of the step it runs in.
 // True once the step is cancelled or past its deadline: stop soon, with any status.
 bool rheos__step_should_stop(rheos__step *step);

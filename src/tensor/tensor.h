@@ -22,10 +22,14 @@ struct rheos_tensor {
   void *allocation;  // what to free besides the struct, or NULL
 };
 
-// A header in the caller's storage over bytes the caller keeps alive: for kernels, never counted
-// beyond the call. `num_elements` and `size_bytes` are computed; the shape must be known.
+// A header in the caller's storage over bytes the caller keeps alive: for kernels. It has references
+// 0 and must not be counted. `num_elements` and `size_bytes` are computed; the shape must be known.
 void rheos__tensor_init_view(rheos_tensor *tensor, rheos_dtype dtype, const rheos_shape *shape,
                              void *data);
+
+// Whether the tensor may be kept by a reference after the call it was given to: it is no view, and
+// its bytes are not lent by a caller who may change them afterwards. Otherwise copy it.
+bool rheos__tensor_can_keep(const rheos_tensor *tensor);
 
 // True if the caller holds the only reference and the bytes are the tensor's own, so that it may
 // write to them.

@@ -1,0 +1,190 @@
+// The table of a session's resources and the variable cell. One mutex guards the table: resources
+// are looked up while a plan is made, not while it runs.
+#include "tensor/resource.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+typedef struct resource_entry {
+  uint64_t hash;
+  rheos__resource *resource;
+} resource_entry;
+
+// Open addressing, at most half full; capacity is 0 or a power of two.
+struct rheos__resources {
+  pthread_mutex_t mutex;
+  resource_entry *entries;
+  size_t capacity, count;
+};
+
+rheos__resources *rheos__resources_new(void) {
+  rheos__resources *resources = rheos__alloc_zeroed(sizeof *resources);
+  if (resources == NULL) return NULL;
+  if (pthread_mutex_init(&resources->mutex, NULL) != 0) {
+    rheos__free(resources);
+    return NULL;
+  }
+  return resources;
+}
+
+void rheos__resources_free(rheos__resources *resources) {
+  if (resources == NULL) return;
+  for (size_t i = 0; i < resources->capacity; i++) {
+    rheos__resource_unref(resources->entries[i].resource);
+  }
+  rheos__free(resources->entries);
+  pthread_mutex_destroy(&resources->mutex);
+  rheos__free(resources);
+}
+
+// The entry that holds the resource, or the empty one where it belongs.
+static resource_entry *find_entry(resource_entry *entries, size_t capacity, uint64_t hash,
+                                  const rheos__resource_kind *kind, const char *name) {
+  size_t mask = capacity - 1;
+  for (size_t i = hash & mask;; i = (i + 1) & mask) {
+    const rheos__resource *resource = entries[i].resource;
+    if (resource == NULL) return &entries[i];
+    if (entries[i].hash == hash && resource->kind == kind && strcmp(resource->name, name) == 0) {
+      return &entries[i];
+    }
+  }
+}
+
+static bool reserve_entry(rheos__resources *resources) {
+  if ((resources->count + 1) * 2 <= resources->capacity) return true;
+  size_t capacity = resources->capacity != 0 ? resources->capacity * 2 : 16;
+  resource_entry *entries = rheos__alloc_array(capacity, sizeof *entries);
+  if (entries == NULL) return false;
+  for (size_t i = 0; i < resources->capacity; i++) {
+    resource_entry entry = resources->entries[i];
+    if (entry.resource == NULL) continue;
+    *find_entry(entries, capacity, entry.hash, entry.resource->kind, entry.resource->name) = entry;
+  }
+  rheos__free(resources->entries);
+  resources->entries = entries;
+  resources->capacity = capacity;
+  return true;
+}
+
+static rheos_status *new_resource(const rheos__resource_kind *kind, const char *name,
+                                  const void *argument, rheos__resource **out_resource) {
+  *out_resource = NULL;
+  rheos__resource *resource = rheos__alloc_zeroed(kind->size_bytes);
+  if (resource == NULL) return rheos__out_of_memory();
+  resource->kind = kind;
+  atomic_init(&resource->references, 1);
+  resource->name = rheos__strdup(name);
+  rheos_status *status =
+      resource->name == NULL ? rheos__out_of_memory() : kind->init(resource, argument);
+  if (status != NULL) {
+    rheos__free(resource->name);
+    rheos__free(resource);
+    return status;
+  }
+  *out_resource = resource;
+  return NULL;
+}
+
+static rheos_status *get_locked(rheos__resources *resources, const rheos__resource_kind *kind,
+                                const char *name, const void *argument,
+                                rheos__resource **out_resource) {
+  if (!reserve_entry(resources)) return rheos__out_of_memory();
+  uint64_t hash = rheos__hash_bytes((uint64_t)(uintptr_t)kind, name, strlen(name));
+  resource_entry *entry =
+      find_entry(resources->entries, resources->capacity, hash, kind, name);
+  if (entry->resource == NULL) {
+    rheos__resource *resource;
+    RHEOS_TRY(new_resource(kind, name, argument, &resource));
+    *entry = (resource_entry){hash, resource};
+    resources->count++;
+  }
+  *out_resource = rheos__resource_ref(entry->resource);
+  return NULL;
+}
+
+rheos_status *rheos__resources_get(rheos__resources *resources, const rheos__resource_kind *kind,
+                                   const char *name, const void *argument,
+                                   rheos__resource **out_resource) {
+  *out_resource = NULL;
+  pthread_mutex_lock(&resources->mutex);
+  rheos_status *status = get_locked(resources, kind, name, argument, out_resource);
+  pthread_mutex_unlock(&resources->mutex);
+  return status;
+}
+
+rheos__resource *rheos__resource_ref(rheos__resource *resource) {
+  atomic_fetch_add_explicit(&resource->references, 1, memory_order_relaxed);
+  return resource;
+}
+
+void rheos__resource_unref(rheos__resource *resource) {
+  if (resource == NULL) return;
+  if (atomic_fetch_sub_explicit(&resource->references, 1, memory_order_acq_rel) != 1) return;
+  if (resource->kind->deinit != NULL) resource->kind->deinit(resource);
+  rheos__free(resource->name);
+  rheos__free(resource);
+}
+
+// ---- Variables
+
+static rheos_status *variable_init(rheos__resource *resource, const void *argument) {
+  (void)argument;
+  rheos__variable_cell *cell = (rheos__variable_cell *)resource;
+  return pthread_mutex_init(&cell->mutex, NULL) == 0 ? NULL : rheos__out_of_memory();
+}
+
+static void variable_deinit(rheos__resource *resource) {
+  rheos__variable_cell *cell = (rheos__variable_cell *)resource;
+  rheos_tensor_unref(cell->value);
+  pthread_mutex_destroy(&cell->mutex);
+}
+
+const rheos__resource_kind rheos__variable_kind = {"variable", sizeof(rheos__variable_cell),
+                                                   variable_init, variable_deinit};
+
+rheos_tensor *rheos__variable_read(rheos__variable_cell *cell) {
+  pthread_mutex_lock(&cell->mutex);
+  rheos_tensor *value = rheos_tensor_ref(cell->value);
+  pthread_mutex_unlock(&cell->mutex);
+  return value;
+}
+
+void rheos__variable_assign_take(rheos__variable_cell *cell, rheos_tensor *value) {
+  pthread_mutex_lock(&cell->mutex);
+  rheos_tensor *old = cell->value;
+  cell->value = value;
+  pthread_mutex_unlock(&cell->mutex);
+  rheos_tensor_unref(old);
+}
+
+rheos_status *rheos__variable_begin_write(rheos__variable_cell *cell, rheos_tensor **out_value) {
+  *out_value = NULL;
+  pthread_mutex_lock(&cell->mutex);
+  rheos_status *status = NULL;
+  if (cell->value == NULL) {
+    status = rheos__variable_uninitialized(cell);
+  } else if (!rheos__tensor_is_exclusive(cell->value)) {
+    rheos_tensor *copy;
+    status = rheos_tensor_copy(cell->value, &copy);
+    if (status == NULL) {
+      rheos_tensor_unref(cell->value);
+      cell->value = copy;
+    }
+  }
+  if (status != NULL) {
+    pthread_mutex_unlock(&cell->mutex);
+    return status;
+  }
+  *out_value = cell->value;
+  return NULL;
+}
+
+void rheos__variable_end_write(rheos__variable_cell *cell) {
+  pthread_mutex_unlock(&cell->mutex);
+}
+
+rheos_status *rheos__variable_uninitialized(const rheos__variable_cell *cell) {
+  return rheos_status_new(RHEOS_FAILED_PRECONDITION, "Attempting to use uninitialized value %s",
+                          cell->base.name);
+}

@@ -1,0 +1,158 @@
+// Shapes: small values in which -1 stands for what is not known.
+#include <stdio.h>
+#include <string.h>
+
+#include "tensor/tensor.h"
+
+bool rheos_shape_is_known(const rheos_shape *shape) {
+  if (shape->rank < 0) return false;
+  for (int32_t i = 0; i < shape->rank; i++) {
+    if (shape->dims[i] < 0) return false;
+  }
+  return true;
+}
+
+bool rheos_shape_equal(const rheos_shape *a, const rheos_shape *b) {
+  if (a->rank != b->rank) return a->rank < 0 && b->rank < 0;
+  for (int32_t i = 0; i < a->rank; i++) {
+    if (a->dims[i] != b->dims[i]) return false;
+  }
+  return true;
+}
+
+bool rheos_shape_compatible(const rheos_shape *a, const rheos_shape *b) {
+  if (a->rank < 0 || b->rank < 0) return true;
+  if (a->rank != b->rank) return false;
+  for (int32_t i = 0; i < a->rank; i++) {
+    if (a->dims[i] >= 0 && b->dims[i] >= 0 && a->dims[i] != b->dims[i]) return false;
+  }
+  return true;
+}
+
+int64_t rheos_shape_num_elements(const rheos_shape *shape) {
+  if (!rheos_shape_is_known(shape)) return -1;
+  int64_t product = 1;
+  bool overflow = false, empty = false;
+  for (int32_t i = 0; i < shape->rank; i++) {
+    empty |= shape->dims[i] == 0;
+    overflow |= __builtin_mul_overflow(product, shape->dims[i], &product);
+  }
+  return empty ? 0 : overflow ? -1 : product;
+}
+
+size_t rheos_shape_format(const rheos_shape *shape, char *buffer, size_t size_bytes) {
+  char text[256];  // eight dimensions of up to 20 characters
+  size_t length = 0;
+  if (shape->rank < 0) {
+    length = (size_t)snprintf(text, sizeof text, "<unknown>");
+  } else {
+    text[length++] = '[';
+    for (int32_t i = 0; i < shape->rank; i++) {
+      if (i > 0) text[length++] = ',';
+      if (shape->dims[i] < 0) {
+        text[length++] = '?';
+      } else {
+        length += (size_t)snprintf(text + length, sizeof text - length, "%lld",
+                                   (long long)shape->dims[i]);
+      }
+    }
+    text[length++] = ']';
+    text[length] = '\0';
+  }
+  if (size_bytes > 0) {
+    size_t kept = length < size_bytes ? length : size_bytes - 1;
+    memcpy(buffer, text, kept);
+    buffer[kept] = '\0';
+  }
+  return length;
+}
+
+const char *rheos__shape_text_of(const rheos_shape *shape, rheos__shape_text *buffer) {
+  rheos_shape_format(shape, buffer->text, sizeof buffer->text);
+  return buffer->text;
+}
+
+rheos_status *rheos__shape_size(rheos_dtype dtype, const rheos_shape *shape,
+                                int64_t *out_num_elements, size_t *out_size_bytes) {
+  *out_num_elements = 0;
+  *out_size_bytes = 0;
+  size_t element_bytes = rheos_dtype_size(dtype);
+  if (element_bytes == 0 || rheos_dtype_is_ref(dtype)) {
+    return RHEOS_INVALID("a tensor cannot have dtype %s (%d)", rheos_dtype_name(dtype),
+                         (int)dtype);
+  }
+  if (shape->rank > RHEOS_MAX_RANK) {
+    return RHEOS_INVALID("rank %d is more than the maximum of %d", shape->rank, RHEOS_MAX_RANK);
+  }
+  rheos__shape_text text;
+  if (!rheos_shape_is_known(shape)) {
+    return RHEOS_INVALID("a tensor needs a fully known shape, got %s",
+                         rheos__shape_text_of(shape, &text));
+  }
+  int64_t count = rheos_shape_num_elements(shape);
+  size_t size_bytes = 0;
+  if (count < 0 || !rheos__mul_size((size_t)count, element_bytes, &size_bytes) ||
+      size_bytes > PTRDIFF_MAX / 2) {
+    return RHEOS_INVALID("shape %s of %s is too large: its bytes cannot be counted",
+                         rheos__shape_text_of(shape, &text), rheos_dtype_name(dtype));
+  }
+  *out_num_elements = count;
+  *out_size_bytes = size_bytes;
+  return NULL;
+}
+
+rheos_status *rheos__shape_broadcast(const rheos_shape *a, const rheos_shape *b,
+                                     rheos_shape *out_shape) {
+  *out_shape = RHEOS_UNKNOWN_SHAPE;
+  if (a->rank < 0 || b->rank < 0) return NULL;
+  int32_t rank = a->rank > b->rank ? a->rank : b->rank;
+  rheos_shape shape = {.rank = rank};
+  for (int32_t i = 0; i < rank; i++) {
+    int32_t i_a = i - (rank - a->rank), i_b = i - (rank - b->rank);
+    int64_t x = i_a >= 0 ? a->dims[i_a] : 1;
+    int64_t y = i_b >= 0 ? b->dims[i_b] : 1;
+    if (x == y || y == 1) {
+      shape.dims[i] = x;
+    } else if (x == 1) {
+      shape.dims[i] = y;
+    } else if (x < 0 || y < 0) {
+      shape.dims[i] = x < 0 ? y : x;  // the unknown one is 1 or the same
+    } else {
+      rheos__shape_text text_a, text_b;
+      return RHEOS_INVALID(
+          "Dimensions must be equal, but are %lld and %lld: incompatible shapes %s and %s",
+          (long long)x, (long long)y, rheos__shape_text_of(a, &text_a),
+          rheos__shape_text_of(b, &text_b));
+    }
+  }
+  *out_shape = shape;
+  return NULL;
+}
+
+rheos_status *rheos__shape_merge(const rheos_shape *a, const rheos_shape *b,
+                                 rheos_shape *out_shape) {
+  if (a->rank < 0 || b->rank < 0) {
+    *out_shape = a->rank < 0 ? *b : *a;
+    return NULL;
+  }
+  rheos__shape_text text_a, text_b;
+  rheos_shape shape = *a;
+  if (a->rank != b->rank) {
+    *out_shape = RHEOS_UNKNOWN_SHAPE;
+    return RHEOS_INVALID("Shapes must be equal rank, but are %d and %d: %s and %s", a->rank,
+                         b->rank, rheos__shape_text_of(a, &text_a),
+                         rheos__shape_text_of(b, &text_b));
+  }
+  for (int32_t i = 0; i < a->rank; i++) {
+    if (shape.dims[i] < 0) shape.dims[i] = b->dims[i];
+    if (b->dims[i] >= 0 && shape.dims[i] != b->dims[i]) {
+      *out_shape = RHEOS_UNKNOWN_SHAPE;
+      return RHEOS_INVALID(
+          "Dimension %d in both shapes must be equal, but are %lld and %lld. Shapes are %s and %s.",
+          i, (long long)a->dims[i], (long long)b->dims[i], rheos__shape_text_of(a, &text_a),
+          rheos__shape_text_of(b, &text_b));
+    }
+  }
+  *out_shape = shape;
+  return NULL;
+}

@@ -1,0 +1,257 @@
+// Tensors. A small one is a single allocation, because most tensors are scalars and short vectors.
+// references 0 marks a view in somebody else's storage: it is never counted.
+#include "tensor/tensor.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64, SMALL_BYTES = 4096 };
+
+static void *align_up(void *address) {
+  return (void *)(((uintptr_t)address + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
+}
+
+static void set_header(rheos_tensor *tensor, rheos_dtype dtype, const rheos_shape *shape,
+                       int64_t num_elements, size_t size_bytes) {
+  atomic_init(&tensor->references, 1);
+  tensor->dtype = dtype;
+  tensor->shape = *shape;
+  tensor->num_elements = num_elements;
+  tensor->size_bytes = size_bytes;
+  tensor->release = NULL;
+  tensor->release_argument = NULL;
+  tensor->allocation = NULL;
+}
+
+// Elements that own memory start out empty.
+static bool starts_zeroed(rheos_dtype dtype) {
+  return dtype == RHEOS_STRING || dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT;
+}
+
+static rheos_status *no_memory_for(rheos_dtype dtype, const rheos_shape *shape,
+                                   size_t size_bytes) {
+  rheos__shape_text text;
+  return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED,
+                          "OOM when allocating tensor with shape %s and type %s (%zu bytes)",
+                          rheos__shape_text_of(shape, &text), rheos_dtype_name(dtype),
+                          size_bytes);
+}
+
+rheos_status *rheos_tensor_new(rheos_dtype dtype, rheos_shape shape, rheos_tensor **out_tensor) {
+  *out_tensor = NULL;
+  int64_t num_elements;
+  size_t size_bytes;
+  RHEOS_TRY(rheos__shape_size(dtype, &shape, &num_elements, &size_bytes));
+  bool small = size_bytes <= SMALL_BYTES;
+  rheos_tensor *tensor = rheos__alloc(sizeof *tensor + (small ? ALIGNMENT + size_bytes : 0));
+  if (tensor == NULL) return no_memory_for(dtype, &shape, size_bytes);
+  set_header(tensor, dtype, &shape, num_elements, size_bytes);
+  if (small) {
+    tensor->data = align_up(tensor + 1);
+  } else {
+    tensor->data = tensor->allocation = rheos__alloc_aligned(size_bytes);
+    if (tensor->data == NULL) {
+      rheos__free(tensor);
+      return no_memory_for(dtype, &shape, size_bytes);
+    }
+  }
+  if (starts_zeroed(dtype)) memset(tensor->data, 0, size_bytes);
+  *out_tensor = tensor;
+  return NULL;
+}
+
+// Borrowed data with nothing to release.
+static void release_nothing(void *argument) { (void)argument; }
+
+// The base of a tensor that shares another's bytes.
+static void release_base(void *argument) { rheos_tensor_unref(argument); }
+
+rheos_status *rheos_tensor_borrow(rheos_dtype dtype, rheos_shape shape, void *data,
+                                  void (*release)(void *argument), void *argument,
+                                  rheos_tensor **out_tensor) {
+  *out_tensor = NULL;
+  if (starts_zeroed(dtype)) {
+    return RHEOS_INVALID("a tensor of dtype %s cannot borrow its data", rheos_dtype_name(dtype));
+  }
+  int64_t num_elements;
+  size_t size_bytes;
+  RHEOS_TRY(rheos__shape_size(dtype, &shape, &num_elements, &size_bytes));
+  if (data == NULL && size_bytes > 0) return RHEOS_INVALID("the data of a tensor is NULL");
+  rheos_tensor *tensor = rheos__alloc(sizeof *tensor);
+  if (tensor == NULL) return rheos__out_of_memory();
+  set_header(tensor, dtype, &shape, num_elements, size_bytes);
+  tensor->data = data;
+  tensor->release = release != NULL ? release : release_nothing;
+  tensor->release_argument = argument;
+  *out_tensor = tensor;
+  return NULL;
+}
+
+void rheos__tensor_init_view(rheos_tensor *tensor, rheos_dtype dtype, const rheos_shape *shape,
+                             void *data) {
+  int64_t count = 1;
+  for (int32_t i = 0; i < shape->rank; i++) count *= shape->dims[i];
+  set_header(tensor, dtype, shape, count, (size_t)count * rheos_dtype_size(dtype));
+  atomic_init(&tensor->references, 0);
+  tensor->data = data;
+}
+
+bool rheos__tensor_can_keep(const rheos_tensor *tensor) {
+  if (tensor->release == release_base) tensor = tensor->release_argument;
+  // What a caller lent may change once the call is over.
+  return tensor->release == NULL &&
+         atomic_load_explicit(&tensor->references, memory_order_relaxed) != 0;
+}
+
+static rheos_status *share_bytes(rheos_tensor *base, const rheos_shape *shape,
+                                 rheos_tensor **out_tensor) {
+  if (base->release == release_base) base = base->release_argument;
+  rheos_tensor *tensor = rheos__alloc(sizeof *tensor);
+  if (tensor == NULL) return rheos__out_of_memory();
+  set_header(tensor, base->dtype, shape, base->num_elements, base->size_bytes);
+  tensor->data = base->data;
+  tensor->release = release_base;
+  tensor->release_argument = rheos_tensor_ref(base);
+  *out_tensor = tensor;
+  return NULL;
+}
+
+rheos_status *rheos_tensor_reshaped(rheos_tensor *tensor, rheos_shape shape,
+                                    rheos_tensor **out_tensor) {
+  *out_tensor = NULL;
+  int64_t num_elements;
+  size_t size_bytes;
+  RHEOS_TRY(rheos__shape_size(tensor->dtype, &shape, &num_elements, &size_bytes));
+  if (num_elements != tensor->num_elements) {
+    rheos__shape_text from, to;
+    return RHEOS_INVALID("cannot reshape a tensor with %lld elements from %s to %s",
+                         (long long)tensor->num_elements,
+                         rheos__shape_text_of(&tensor->shape, &from),
+                         rheos__shape_text_of(&shape, &to));
+  }
+  if (atomic_load_explicit(&tensor->references, memory_order_relaxed) != 0) {
+    return share_bytes(tensor, &shape, out_tensor);
+  }
+  RHEOS_TRY(rheos_tensor_copy(tensor, out_tensor));  // a view's bytes may go away
+  (*out_tensor)->shape = shape;
+  return NULL;
+}
+
+static void free_strings(rheos_string *strings, int64_t count) {
+  for (int64_t i = 0; i < count; i++) rheos__free(strings[i].data);
+}
+
+// Bytes with a NUL behind them, for the convenience of C; NULL data for the empty string.
+static rheos_status *copy_string(rheos_string *to, const char *data, size_t size_bytes) {
+  *to = (rheos_string){NULL, 0};
+  if (size_bytes == 0) return NULL;
+  to->data = rheos__strndup(data, size_bytes);
+  if (to->data == NULL) return rheos__out_of_memory();
+  to->size_bytes = size_bytes;
+  return NULL;
+}
+
+rheos_status *rheos__copy_elements(rheos_dtype dtype, void *to, const void *from, int64_t count) {
+  if (dtype != RHEOS_STRING) {
+    if (count > 0) memcpy(to, from, (size_t)count * rheos_dtype_size(dtype));
+    return NULL;
+  }
+  const rheos_string *source = from;
+  rheos_string *copies = to;
+  for (int64_t i = 0; i < count; i++) {
+    rheos_string old = copies[i];
+    rheos_status *status = copy_string(&copies[i], source[i].data, source[i].size_bytes);
+    rheos__free(old.data);
+    if (status != NULL) return status;
+  }
+  return NULL;
+}
+
+rheos_status *rheos_tensor_from_values(rheos_dtype dtype, rheos_shape shape, const void *values,
+                                       rheos_tensor **out_tensor) {
+  RHEOS_TRY(rheos_tensor_new(dtype, shape, out_tensor));
+  rheos_tensor *tensor = *out_tensor;
+  rheos_status *status =
+      rheos__copy_elements(dtype, tensor->data, values, tensor->num_elements);
+  if (status == NULL) return NULL;
+  rheos_tensor_unref(tensor);
+  *out_tensor = NULL;
+  return status;
+}
+
+rheos_status *rheos_tensor_copy(const rheos_tensor *tensor, rheos_tensor **out_tensor) {
+  return rheos_tensor_from_values(tensor->dtype, tensor->shape, tensor->data, out_tensor);
+}
+
+rheos_tensor *rheos_tensor_ref(rheos_tensor *tensor) {
+  if (tensor == NULL) return NULL;
+  int32_t before = atomic_fetch_add_explicit(&tensor->references, 1, memory_order_relaxed);
+  assert(before > 0 && "a view cannot be kept");
+  (void)before;
+  return tensor;
+}
+
+void rheos_tensor_unref(rheos_tensor *tensor) {
+  if (tensor == NULL) return;
+  if (atomic_fetch_sub_explicit(&tensor->references, 1, memory_order_acq_rel) != 1) return;
+  if (tensor->release != NULL) {
+    tensor->release(tensor->release_argument);
+  } else if (tensor->dtype == RHEOS_STRING) {
+    free_strings(tensor->data, tensor->num_elements);
+  }
+  rheos__free_aligned(tensor->allocation);
+  rheos__free(tensor);
+}
+
+rheos_dtype rheos_tensor_dtype(const rheos_tensor *tensor) { return tensor->dtype; }
+
+const rheos_shape *rheos_tensor_shape(const rheos_tensor *tensor) { return &tensor->shape; }
+
+int64_t rheos_tensor_num_elements(const rheos_tensor *tensor) { return tensor->num_elements; }
+
+size_t rheos_tensor_size_bytes(const rheos_tensor *tensor) { return tensor->size_bytes; }
+
+void *rheos_tensor_data(const rheos_tensor *tensor) { return tensor->data; }
+
+rheos_status *rheos_tensor_set_string(rheos_tensor *tensor, int64_t index, const char *data,
+                                      size_t size_bytes) {
+  if (tensor->dtype != RHEOS_STRING) {
+    return RHEOS_INVALID("expected a string tensor, got dtype %s",
+                         rheos_dtype_name(tensor->dtype));
+  }
+  if (index < 0 || index >= tensor->num_elements) {
+    return rheos_status_new(RHEOS_OUT_OF_RANGE, "index %lld is not in [0, %lld)",
+                            (long long)index, (long long)tensor->num_elements);
+  }
+  rheos_string *element = (rheos_string *)tensor->data + index;
+  rheos_string copy;
+  RHEOS_TRY(copy_string(&copy, data, size_bytes));
+  rheos__free(element->data);
+  *element = copy;
+  return NULL;
+}
+
+int64_t rheos__tensor_int_at(const rheos_tensor *tensor, int64_t index) {
+  const void *data = tensor->data;
+  switch ((int)tensor->dtype) {
+    case RHEOS_INT32:
+      return ((const int32_t *)data)[index];
+    case RHEOS_INT64:
+    case RHEOS_UINT64:
+      return ((const int64_t *)data)[index];
+    case RHEOS_UINT32:
+      return ((const uint32_t *)data)[index];
+    case RHEOS_INT16:
+      return ((const int16_t *)data)[index];
+    case RHEOS_UINT16:
+      return ((const uint16_t *)data)[index];
+    case RHEOS_INT8:
+      return ((const int8_t *)data)[index];
+    case RHEOS_UINT8:
+    case RHEOS_BOOL:
+      return ((const uint8_t *)data)[index];
+    default:
+      assert(false && "not an integer tensor");
+      return 0;
+  }
+}
