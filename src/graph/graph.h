@@ -38,8 +38,9 @@ typedef struct rheos__node {
 // id is below rheos_graph_num_operations().
 const rheos__node *rheos__graph_node(const rheos_graph *graph, int32_t id);
 
-// Grows with every node added and with every change to one; plans remember it.
-int64_t rheos__graph_version(const rheos_graph *graph);
+// Grows with every change to a node that was already there (surgery, refined shapes), not with nodes
+// added: a plan stays good while the graph grows.
+int64_t rheos__graph_num_changes(const rheos_graph *graph);
 
 // Held while nodes are added; recursive.
 void rheos__graph_lock(rheos_graph *graph);
