@@ -1,0 +1,60 @@
+# A thin front to CMake. The first three are what most people want:
+#
+#   make                       builds into build/
+#   make test                  installs what is missing, builds, runs all tests
+#   make demo                  installs what is missing, builds, runs the examples
+#   make test-c                like test, the C tests only
+#   make install DESTDIR= PREFIX=/usr/local
+#   make bench | size | deps | clean
+#
+#   PYTHON=python3.12          builds for that interpreter (tools/find-python chooses else)
+#   SANITIZE=address,undefined (or thread) builds with sanitizers; give it a BUILD= of its own
+#   JOBS=2                     how many compilers at a time
+
+BUILD ?= build
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+SANITIZE ?=
+PYTHON ?=
+export PYTHON
+
+QUIET_MAKE := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,--no-print-directory)
+CONFIGURE = tools/configure "$(BUILD)" "-DCMAKE_INSTALL_PREFIX=$(PREFIX)" \
+	"-DRHEOS_SANITIZE=$(SANITIZE)" "-DPYTHON=$(PYTHON)"
+
+.PHONY: all build deps test test-c demo install bench size clean
+
+all: build
+	@echo "built $(BUILD)/bin/rheos, $(BUILD)/lib/librheos.so, $(BUILD)/python/rheos"
+
+build:
+	@$(CONFIGURE)
+	@tools/build "$(BUILD)" $(JOBS)
+
+deps:
+	@tools/install-deps
+
+test: deps
+	@$(MAKE) $(QUIET_MAKE) build
+	@tools/run-tests "$(BUILD)" c python
+
+test-c: deps
+	@$(MAKE) $(QUIET_MAKE) build
+	@tools/run-tests "$(BUILD)" c
+
+demo: deps
+	@$(MAKE) $(QUIET_MAKE) build
+	"$(BUILD)/bin/rheos" run examples/linear_regression.py
+	"$(BUILD)/bin/textgen"
+
+install: build
+	@DESTDIR="$(DESTDIR)" cmake --install "$(BUILD)" | grep -v 'Up-to-date' || true
+
+bench: build
+	@bench/run "$(BUILD)"
+
+size:
+	@tools/size
+
+clean:
+	@rm -rf "$(BUILD)"

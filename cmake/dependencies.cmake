@@ -1,0 +1,32 @@
+# The libraries Rheos stands on, each found by one header and one library. A target `rheos_deps`
+# carries them all.
+
+find_package(Threads REQUIRED)
+add_library(rheos_deps INTERFACE)
+target_link_libraries(rheos_deps INTERFACE Threads::Threads m ${CMAKE_DL_LIBS})
+
+# rheos_find(NAME header library package): fails with the Debian package to install.
+function(rheos_find name header library package)
+  find_path(${name}_INCLUDE_DIR ${header})
+  find_library(${name}_LIBRARY NAMES ${library})
+  mark_as_advanced(${name}_INCLUDE_DIR ${name}_LIBRARY)
+  if(NOT ${name}_INCLUDE_DIR OR NOT ${name}_LIBRARY)
+    message(FATAL_ERROR
+      "${name} is missing (${header}, lib${library}): install ${package}, or run 'make deps'")
+  endif()
+  add_library(rheos_${name} INTERFACE)
+  target_include_directories(rheos_${name} SYSTEM INTERFACE "${${name}_INCLUDE_DIR}")
+  target_link_libraries(rheos_${name} INTERFACE "${${name}_LIBRARY}")
+endfunction()
+
+rheos_find(dnnl dnnl.h dnnl libdnnl-dev)
+rheos_find(openblas cblas.h openblas libopenblas-dev)
+rheos_find(lapacke lapacke.h lapacke liblapacke-dev)
+rheos_find(protobuf_c protobuf-c/protobuf-c.h protobuf-c libprotobuf-c-dev)
+rheos_find(snappy snappy-c.h snappy libsnappy-dev)
+rheos_find(zlib zlib.h z zlib1g-dev)
+target_link_libraries(rheos_deps INTERFACE
+  rheos_dnnl rheos_openblas rheos_lapacke rheos_protobuf_c rheos_snappy rheos_zlib)
+
+find_program(PROTOC_C NAMES protoc-c)
+mark_as_advanced(PROTOC_C)

@@ -1,0 +1,25 @@
+# Asks one interpreter, chosen by tools/find-python, for what building and installing for it needs.
+#   PYTHON_EXECUTABLE, PYTHON_INCLUDE_DIR, PYTHON_NUMPY_INCLUDE_DIR, PYTHON_EXT_SUFFIX
+#   PYTHON_SITE_DIR: where its packages go, relative to the installation prefix
+
+execute_process(
+  COMMAND ${CMAKE_COMMAND} -E env "PYTHON=${PYTHON}" "${PROJECT_SOURCE_DIR}/tools/find-python"
+  OUTPUT_VARIABLE PYTHON_EXECUTABLE OUTPUT_STRIP_TRAILING_WHITESPACE
+  RESULT_VARIABLE result)
+if(result)
+  message(FATAL_ERROR "no usable Python (see above); -DPYTHON= names one, "
+    "-DRHEOS_BUILD_PYTHON=OFF builds without, 'make deps' installs Debian's")
+endif()
+
+execute_process(
+  COMMAND "${PYTHON_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/cmake/describe_python.py"
+          "${CMAKE_INSTALL_PREFIX}"
+  OUTPUT_VARIABLE description OUTPUT_STRIP_TRAILING_WHITESPACE
+  COMMAND_ERROR_IS_FATAL ANY)
+string(REPLACE "\n" ";" description "${description}")
+list(POP_FRONT description
+  PYTHON_INCLUDE_DIR PYTHON_NUMPY_INCLUDE_DIR PYTHON_EXT_SUFFIX PYTHON_SITE_DIR)
+message(STATUS "Python: ${PYTHON_EXECUTABLE}")
+
+# tools/run-tests and others read which interpreter this tree was built for.
+file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/python-interpreter" CONTENT "${PYTHON_EXECUTABLE}\n")

@@ -1,0 +1,32 @@
+# How C is compiled: C17, optimised with line numbers, hidden symbols, the same bits everywhere
+# (no contraction of a*b+c; a file that wants another trade says so with a pragma or a property).
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "RelWithDebInfo or Debug" FORCE)
+endif()
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
+set(CMAKE_C_FLAGS_DEBUG "-O0 -g")
+
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+add_compile_definitions(_GNU_SOURCE)
+add_compile_options(-Wall -Wextra -Wpedantic -ffp-contract=off)
+
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+# The built tree can be moved, and installing changes as little as it can.
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+
+if(RHEOS_SANITIZE)
+  # Assertions stay on; the optimiser stays on too, or the tests take minutes.
+  set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O1 -g")
+  set(sanitize -fsanitize=${RHEOS_SANITIZE} -fno-sanitize-recover=all)
+  add_compile_options(${sanitize} -fno-omit-frame-pointer)
+  add_link_options(${sanitize})
+endif()

@@ -1,0 +1,85 @@
+# librheos: every C file of src/ is compiled once, then linked twice: as the shared library that
+# programs use, and as an archive for the C tests, which reach internal names (rheos__*).
+#
+#   protos -> C files ┐
+#   src/**/*.c        ┴-> core objects -> wrapper generator -> ops.h, ops_wrappers.c
+#                              └---------------┬-------------------------┘
+#                                   librheos.so, librheos_internal.a
+
+set(generated "${CMAKE_BINARY_DIR}/generated")
+set(generated_include "${generated}/include")
+file(MAKE_DIRECTORY "${generated_include}/rheos")
+
+# ---- Wire formats: src/format/proto/**/*.proto -> generated/**/*.pb-c.[ch]
+set(proto_root "${PROJECT_SOURCE_DIR}/src/format/proto")
+file(GLOB_RECURSE protos CONFIGURE_DEPENDS RELATIVE "${proto_root}"
+  "${PROJECT_SOURCE_DIR}/src/format/proto/*.proto")
+set(proto_sources)
+if(protos AND NOT PROTOC_C)
+  message(FATAL_ERROR "protoc-c is missing: install protobuf-c-compiler, or run 'make deps'")
+endif()
+list(TRANSFORM protos PREPEND "${proto_root}/" OUTPUT_VARIABLE proto_files)
+foreach(proto IN LISTS protos)
+  string(REGEX REPLACE "\\.proto$" ".pb-c" stem "${proto}")
+  add_custom_command(
+    OUTPUT "${generated}/${stem}.c" "${generated}/${stem}.h"
+    COMMAND "${PROTOC_C}" "--proto_path=${proto_root}" "--c_out=${generated}" "${proto}"
+    DEPENDS ${proto_files}  # any of them may be imported
+    COMMENT "Compiling ${proto}"
+    VERBATIM)
+  list(APPEND proto_sources "${generated}/${stem}.c")
+endforeach()
+# What protoc-c writes is not ours to tidy.
+set_source_files_properties(${proto_sources} PROPERTIES COMPILE_OPTIONS "-w")
+
+# ---- The objects
+file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.c")
+add_library(rheos_core OBJECT ${core_sources} ${proto_sources})
+set_target_properties(rheos_core PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_include_directories(rheos_core
+  PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src"
+         "${generated_include}" "${generated}")
+target_link_libraries(rheos_core PUBLIC rheos_deps)
+
+# ---- The typed wrappers: a program linked with the op table writes a header and a source
+set(wrappers_header "${generated_include}/rheos/ops.h")
+set(wrapper_objects)
+if(EXISTS "${PROJECT_SOURCE_DIR}/tools/generate_wrappers.c")
+  add_executable(generate_wrappers tools/generate_wrappers.c)
+  target_link_libraries(generate_wrappers PRIVATE rheos_core)
+  set_target_properties(generate_wrappers PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tools")
+  add_custom_command(
+    OUTPUT "${wrappers_header}" "${generated}/ops_wrappers.c"
+    COMMAND generate_wrappers "${wrappers_header}" "${generated}/ops_wrappers.c"
+    COMMENT "Writing the op wrappers"
+    VERBATIM)
+  add_library(rheos_wrappers OBJECT "${generated}/ops_wrappers.c" "${wrappers_header}")
+  set_target_properties(rheos_wrappers PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(rheos_wrappers PRIVATE rheos_deps)
+  target_include_directories(rheos_wrappers
+    PRIVATE $<TARGET_PROPERTY:rheos_core,INTERFACE_INCLUDE_DIRECTORIES>)
+  set(wrapper_objects $<TARGET_OBJECTS:rheos_wrappers>)
+else()
+  file(CONFIGURE OUTPUT "${wrappers_header}" CONTENT
+    "#ifndef RHEOS_OPS_H\n#define RHEOS_OPS_H\n#include <rheos/scope.h>\n#endif  // RHEOS_OPS_H\n")
+endif()
+
+# ---- The two libraries
+add_library(rheos SHARED $<TARGET_OBJECTS:rheos_core> ${wrapper_objects})
+set_target_properties(rheos PROPERTIES
+  LINKER_LANGUAGE C VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+  EXPORT_NAME rheos)
+target_include_directories(rheos PUBLIC
+  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<BUILD_INTERFACE:${generated_include}>"
+  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+target_link_libraries(rheos PRIVATE rheos_deps)
+if(NOT RHEOS_SANITIZE)
+  target_link_options(rheos PRIVATE -Wl,--no-undefined)
+endif()
+
+add_library(rheos_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:rheos_core> ${wrapper_objects})
+set_target_properties(rheos_internal PROPERTIES LINKER_LANGUAGE C)
+target_link_libraries(rheos_internal PUBLIC rheos_deps)
+target_include_directories(rheos_internal
+  PUBLIC $<TARGET_PROPERTY:rheos_core,INTERFACE_INCLUDE_DIRECTORIES>)

@@ -1,0 +1,20 @@
+# The Python package, laid out in build/python/rheos as it will be installed: the sources copied
+# from python/rheos, and beside them the extension module rheos._core.
+
+set(python_package "${CMAKE_BINARY_DIR}/python/rheos")
+
+add_custom_target(python_sources ALL
+  COMMAND ${CMAKE_COMMAND} "-DFROM=${PROJECT_SOURCE_DIR}/python/rheos" "-DTO=${python_package}"
+          -P "${PROJECT_SOURCE_DIR}/cmake/sync_python.cmake"
+  VERBATIM)
+
+file(GLOB python_extension_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/src/*.c")
+if(python_extension_sources)
+  add_library(python_core MODULE ${python_extension_sources})
+  set_target_properties(python_core PROPERTIES
+    PREFIX "" OUTPUT_NAME "_core" SUFFIX "${PYTHON_EXT_SUFFIX}"
+    LIBRARY_OUTPUT_DIRECTORY "${python_package}")
+  target_include_directories(python_core SYSTEM PRIVATE
+    "${PYTHON_INCLUDE_DIR}" "${PYTHON_NUMPY_INCLUDE_DIR}")
+  target_link_libraries(python_core PRIVATE rheos)
+endif()
