@@ -1,0 +1,82 @@
+// `rheos run`: replaces itself by the Python interpreter that Rheos was built for, which starts the
+// package's launcher, which runs the script.
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+
+const char command_run_help[] =
+    "usage: rheos run [--tf1 | --tf2] SCRIPT.py [ARGUMENTS]\n"
+    "\n"
+    "Runs a Python program in which `import tensorflow` means Rheos. The program sees\n"
+    "TensorFlow 1 when it uses names that only TensorFlow 1 has (Session, placeholder,\n"
+    "get_variable, compat.v1, ...), else TensorFlow 2; --tf1 and --tf2 decide by hand.\n"
+    "The exit status is the program's.\n"
+    "\n"
+    "RHEOS_PYTHON names another interpreter than the one Rheos was built for.\n";
+
+#ifdef RHEOS_PYTHON
+
+enum { MAX_PATH = PATH_MAX + 256 };
+
+// Writes the launcher's path: beside the build tree's or the installed package, whichever this
+// executable lies in. False if it is in neither.
+static bool find_launcher(char path[MAX_PATH]) {
+  static const char *const places[] = {"../python", RHEOS_SITE_FROM_BIN};
+  char executable[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+  if (length < 0) return false;
+  executable[length] = '\0';
+  *strrchr(executable, '/') = '\0';
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    int written = snprintf(path, MAX_PATH, "%s/%s/rheos/_launch.py", executable, places[i]);
+    if (written < MAX_PATH && access(path, R_OK) == 0) return true;
+  }
+  return false;
+}
+
+int command_run(int argc, char **argv) {
+  const char *mode = "auto";
+  int i = 1;
+  for (; i < argc && argv[i][0] == '-'; i++) {
+    if (strcmp(argv[i], "--tf1") == 0 || strcmp(argv[i], "--tf2") == 0) {
+      mode = argv[i] + 2;
+    } else {
+      return command_usage_error("run: unknown option '%s'; see 'rheos help run'", argv[i]);
+    }
+  }
+  if (i == argc) return command_usage_error("run: a script is missing; see 'rheos help run'");
+
+  char launcher[MAX_PATH];
+  if (!find_launcher(launcher)) {
+    return command_usage_error("run: the Python package is not where this command expects it");
+  }
+  const char *python = getenv("RHEOS_PYTHON");
+  if (!python || !*python) python = RHEOS_PYTHON;
+
+  // python launcher mode script arguments... NULL
+  char **arguments = calloc((size_t)(argc - i) + 4, sizeof *arguments);
+  if (!arguments) return command_usage_error("run: out of memory");
+  arguments[0] = (char *)python;
+  arguments[1] = launcher;
+  arguments[2] = (char *)mode;
+  memcpy(arguments + 3, argv + i, (size_t)(argc - i) * sizeof *arguments);
+  execvp(python, arguments);
+  int error = errno;
+  free(arguments);
+  return command_usage_error("run: cannot start %s: %s", python, strerror(error));
+}
+
+#else
+
+int command_run(int argc, char **argv) {
+  (void)argc, (void)argv;
+  return command_usage_error("run: this build has no Python support");
+}
+
+#endif
