@@ -51,7 +51,8 @@ RHEOS_API void rheos_push_device(rheos_scope *scope, const char *device);
 RHEOS_API void rheos_push_control_dependencies(rheos_scope *scope,
                                                const rheos_operation *operations, size_t count);
 
-// ---- Colocation: operations made inside get `_class = ["loc:@name"]` and the device of `operation`.
+// ---- Colocation: operations made inside get `_class = ["loc:@name"]` and the device of `operation`
+// (its own `_class`, if it has one, in place of its name). Nested ones add up; none clears them.
 RHEOS_API void rheos_push_colocation(rheos_scope *scope, rheos_operation operation);
 
 // ---- Source lines: operations made next are said to come from here. The wrappers of <rheos/ops.h>
@@ -140,6 +141,10 @@ static inline rheos_attr rheos_attr_types(const char *name, const rheos_dtype *v
   return attr;
 }
 
+// A NoOp that runs after all of `operations` (TensorFlow's tf.group); `name` NULL: "group_deps".
+RHEOS_API rheos_operation rheos_group(rheos_scope *scope, const rheos_operation *operations,
+                                      size_t count, const char *name);
+
 // ---- Gradients
 
 // A gradient: dense (only `values`), or rows at `indices` of a tensor of shape `dense_shape`
@@ -161,6 +166,7 @@ typedef struct rheos_gradients_options {
 
 // Adds the operations that compute d sum(ys) / d x for each x, summed over all paths. A slot of
 // `out_gradients` (num_xs of them) stays none where ys do not depend on that x. `options` may be NULL.
+// An op on the way that has no gradient is the error RHEOS_NOT_FOUND (Python's LookupError).
 RHEOS_API void rheos_gradients(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
                                const rheos_output *xs, size_t num_xs,
                                const rheos_gradients_options *options,

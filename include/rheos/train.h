@@ -103,6 +103,16 @@ RHEOS_API rheos_variable rheos_variable_of(rheos_output output);
 // An operation that initializes the variables of the collection "variables" at the time of the call.
 RHEOS_API rheos_operation rheos_global_variables_initializer(rheos_scope *scope);
 
+// The same for variables of the caller's choice; `name` NULL: "init".
+RHEOS_API rheos_operation rheos_variables_initializer(rheos_scope *scope,
+                                                      const rheos_variable *variables,
+                                                      size_t count, const char *name);
+
+// The variables of a collection in a new array for rheos_free(), NULL when memory is short. Returns
+// their number.
+RHEOS_API size_t rheos_graph_collect_variables(rheos_graph *graph, const char *key,
+                                               rheos_variable **out_variables);
+
 // ---- Optimizers
 
 typedef enum rheos_optimizer_kind {
@@ -125,6 +135,8 @@ typedef struct rheos_optimizer {
   rheos_output beta1_tensor, beta2_tensor, epsilon_tensor;
   bool use_locking;
   const char *name;  // NULL: "GradientDescent", "Momentum", "Adagrad", "Adam"
+  // Optimizers of one name share their slots ("momentum", ...) in a graph unless this differs.
+  int64_t identity;
 } rheos_optimizer;
 
 RHEOS_API rheos_optimizer rheos_gradient_descent(double learning_rate);
@@ -152,10 +164,33 @@ RHEOS_API rheos_operation rheos_apply_gradients(rheos_scope *scope, rheos_optimi
 RHEOS_API rheos_operation rheos_minimize(rheos_scope *scope, rheos_optimizer optimizer,
                                          rheos_output loss);
 
+// The same with choices; `options` may be NULL.
+typedef struct rheos_minimize_options {
+  const rheos_variable *variables;  // NULL: the collection "trainable_variables"
+  size_t num_variables;
+  const rheos_variable *global_step;  // counts the steps; may be NULL
+  const char *name;                   // NULL: the optimizer's
+} rheos_minimize_options;
+RHEOS_API rheos_operation rheos_minimize_with(rheos_scope *scope, rheos_optimizer optimizer,
+                                              rheos_output loss,
+                                              const rheos_minimize_options *options);
+
 // The slot of a variable, e.g. "momentum", "accumulator", "m", "v"; none if there is none. Slots
 // belong to an optimizer's name scope: that of the latest apply with the optimizer's name.
+// `variable` none: a number the optimizer keeps for all, Adam's "beta1_power" and "beta2_power".
 RHEOS_API rheos_variable rheos_optimizer_slot(rheos_graph *graph, rheos_variable variable,
                                               const char *optimizer_name, const char *slot_name);
+// The same for exactly this optimizer: its name and identity.
+RHEOS_API rheos_variable rheos_optimizer_own_slot(rheos_graph *graph, rheos_optimizer optimizer,
+                                                  rheos_variable variable, const char *slot_name);
+
+// For optimizers of one's own: finds the slot, or makes it: a variable "PRIMARY/NAME" of `primary`'s
+// dtype and shape (RHEOS_INIT_VALUE: of the value's), placed with it, not trainable. `name` NULL: the
+// optimizer's. `optimizer.kind` may be 0, then it needs a name.
+RHEOS_API rheos_variable rheos_optimizer_make_slot(rheos_scope *scope, rheos_optimizer optimizer,
+                                                   rheos_variable primary, const char *slot_name,
+                                                   rheos_initializer initializer,
+                                                   const char *name);
 
 // ---- Savers: checkpoints in TensorFlow's format (tensor bundle, one shard)
 

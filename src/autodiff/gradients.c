@@ -1,0 +1,448 @@
+// Reverse-mode differentiation of a graph. Nodes are visited from the ys back to the xs, each once
+// all the nodes that read it have been, in the order and under the names that TensorFlow gives, so
+// that graphs, checkpoints and tools made for one fit the other. No recursion: a chain of a million
+// nodes is ordinary. Costs a dozen bytes for each node between the xs and the ys.
+#include <stdio.h>
+#include <string.h>
+
+#include "autodiff/accumulate.h"
+#include "autodiff/dependencies.h"
+#include "graph/graph.h"
+
+enum {
+  REACHED = 1,  // depends on an x
+  BETWEEN = 2,  // and a y depends on it
+  STOP = 4,     // gradients end here
+  IS_X = 8,     // its gradients are kept for the answer
+  IS_Y = 16,
+};
+
+// A gradient that has arrived at an output. Those of one node are a list, in order of arrival.
+typedef struct arrival {
+  rheos_gradient gradient;
+  int32_t output;
+  int32_t next;  // one more than an index; 0: the last
+} arrival;
+
+// Nodes [first_id, end_id) are looked at: what came before the xs cannot depend on them, what came
+// after the ys cannot lead to them. The arrays are indexed by id - first_id.
+typedef struct backprop {
+  rheos_scope *scope;
+  rheos_graph *graph;
+  const rheos_gradients_options *options;
+  int32_t first_id, end_id;
+  uint8_t *flags;
+  int32_t *pending;    // readers in between that have not been visited yet, one for each edge
+  int32_t *arrivals;   // one more than the index of the first, 0: none
+  int32_t *last;       // one more than the index of the last
+  arrival *pool;
+  size_t pool_size, pool_capacity;
+  int32_t free_arrival;  // one more than an index
+  int32_t *queue;
+  size_t queue_first, queue_last, queue_capacity;
+  // For the node being visited
+  rheos_output *inputs, *outputs;
+  rheos_gradient *in_grads, *out_grads, *parts;
+  int32_t *starts;
+  size_t starts_capacity, parts_capacity;
+  size_t inputs_capacity, outputs_capacity, in_capacity, out_capacity;
+} backprop;
+
+static bool is_differentiable(rheos_dtype dtype) {
+  dtype = rheos_dtype_base(dtype);
+  return rheos_dtype_is_floating(dtype) || rheos_dtype_is_complex(dtype) ||
+         dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT;
+}
+
+static bool failed(const backprop *b) { return rheos_scope_status(b->scope) != NULL; }
+
+static void fail(backprop *b, rheos_status *status) { rheos_scope_fail_take(b->scope, status); }
+
+static bool in_range(const backprop *b, int32_t id) { return id >= b->first_id && id < b->end_id; }
+
+static bool has_flag(const backprop *b, int32_t id, unsigned flag) {
+  return in_range(b, id) && (b->flags[id - b->first_id] & flag) != 0;
+}
+
+static void set_flag(backprop *b, int32_t id, unsigned flag) {
+  if (in_range(b, id)) b->flags[id - b->first_id] |= (uint8_t)flag;
+}
+
+// ---- Which nodes lie between
+
+// Inputs come before the nodes that read them, so one pass in order of creation sees every path.
+static void mark_reached(backprop *b) {
+  for (int32_t id = b->first_id; id < b->end_id; id++) {
+    const rheos__node *node = rheos__graph_node(b->graph, id);
+    for (int32_t i = 0; i < node->num_inputs; i++) {
+      rheos__edge edge = node->edges[i];
+      if (!has_flag(b, edge.id, REACHED)) continue;
+      const rheos__node *from = rheos__graph_node(b->graph, edge.id);
+      if (is_differentiable(from->outputs[edge.index].dtype)) set_flag(b, id, REACHED);
+    }
+  }
+}
+
+static void mark_between(backprop *b) {
+  for (int32_t id = b->end_id - 1; id >= b->first_id; id--) {
+    if (!has_flag(b, id, REACHED)) continue;
+    if (has_flag(b, id, IS_Y)) set_flag(b, id, BETWEEN);
+    if (!has_flag(b, id, BETWEEN)) continue;
+    const rheos__node *node = rheos__graph_node(b->graph, id);
+    for (int32_t i = 0; i < node->num_inputs; i++) {
+      int32_t from = node->edges[i].id;
+      if (!has_flag(b, from, REACHED)) continue;
+      set_flag(b, from, BETWEEN);
+      b->pending[from - b->first_id]++;
+    }
+  }
+}
+
+// An x stops the gradients unless they go on from it to another x.
+static void mark_stops(backprop *b, const rheos_output *xs, size_t num_xs) {
+  for (size_t i = 0; i < num_xs; i++) {
+    if (!in_range(b, xs[i].id)) continue;
+    const rheos__node *node = rheos__graph_node(b->graph, xs[i].id);
+    bool is_last = true;
+    for (int32_t k = 0; k < node->num_inputs; k++) {
+      int32_t from = node->edges[k].id;
+      if (in_range(b, from) && b->pending[from - b->first_id] > 0) is_last = false;
+    }
+    if (is_last) set_flag(b, xs[i].id, STOP);
+  }
+  if (b->options == NULL) return;
+  for (size_t i = 0; i < b->options->num_stop_gradients; i++) {
+    set_flag(b, b->options->stop_gradients[i].id, STOP);
+  }
+}
+
+// ---- Arrived gradients
+
+static void add_arrival(backprop *b, rheos_output at, const rheos_gradient *gradient) {
+  if (!has_flag(b, at.id, BETWEEN)) return;
+  int32_t index = b->free_arrival;
+  if (index != 0) {
+    b->free_arrival = b->pool[index - 1].next;
+  } else {
+    if (b->pool_size >= INT32_MAX - 1 || !RHEOS_GROW(b->pool, b->pool_capacity, b->pool_size + 1)) {
+      fail(b, rheos__out_of_memory());
+      return;
+    }
+    index = (int32_t)++b->pool_size;
+  }
+  b->pool[index - 1] = (arrival){.gradient = *gradient, .output = at.index};
+  int32_t slot = at.id - b->first_id;
+  if (b->arrivals[slot] == 0) {
+    b->arrivals[slot] = index;
+  } else {
+    b->pool[b->last[slot] - 1].next = index;
+  }
+  b->last[slot] = index;
+}
+
+static void forget_arrivals(backprop *b, int32_t id) {
+  int32_t slot = id - b->first_id;
+  if (b->arrivals[slot] == 0) return;
+  b->pool[b->last[slot] - 1].next = b->free_arrival;
+  b->free_arrival = b->arrivals[slot];
+  b->arrivals[slot] = 0;
+}
+
+// Puts what arrived at a node in `parts`, output by output, each in order of arrival: those of
+// output i start at starts[i]. `starts` gets num_outputs + 1 numbers.
+static bool sort_arrivals(backprop *b, int32_t id, int32_t num_outputs) {
+  size_t count = 0;
+  if (!RHEOS_GROW(b->starts, b->starts_capacity, (size_t)num_outputs + 2)) return false;
+  memset(b->starts, 0, ((size_t)num_outputs + 2) * sizeof(int32_t));
+  for (int32_t i = b->arrivals[id - b->first_id]; i != 0; i = b->pool[i - 1].next) {
+    b->starts[b->pool[i - 1].output + 2]++;
+    count++;
+  }
+  for (int32_t i = 0; i < num_outputs; i++) b->starts[i + 2] += b->starts[i + 1];
+  if (!RHEOS_GROW(b->parts, b->parts_capacity, count)) return false;
+  for (int32_t i = b->arrivals[id - b->first_id]; i != 0; i = b->pool[i - 1].next) {
+    b->parts[b->starts[b->pool[i - 1].output + 1]++] = b->pool[i - 1].gradient;
+  }
+  return true;
+}
+
+// Adds up what arrived at each output of a node into `out_grads`. Returns whether there is any.
+static bool sum_arrivals(backprop *b, int32_t id, int32_t num_outputs) {
+  if (b->arrivals[id - b->first_id] == 0) return false;
+  if (!sort_arrivals(b, id, num_outputs)) {
+    fail(b, rheos__out_of_memory());
+    return false;
+  }
+  for (int32_t i = 0; i < num_outputs; i++) {
+    size_t first = (size_t)b->starts[i], count = (size_t)b->starts[i + 1] - first;
+    if (count > 0) b->out_grads[i] = rheos__sum_gradients(b->scope, b->parts + first, count);
+  }
+  forget_arrivals(b, id);
+  // What is asked for is found here at the end, summed up.
+  for (int32_t i = 0; i < num_outputs && has_flag(b, id, IS_X); i++) {
+    if (!rheos__is_some(b->out_grads[i].values)) continue;
+    add_arrival(b, (rheos_output){b->graph, id, i}, &b->out_grads[i]);
+  }
+  return !failed(b);
+}
+
+static rheos_gradient gradient_at(const backprop *b, rheos_output x) {
+  for (int32_t i = has_flag(b, x.id, BETWEEN) ? b->arrivals[x.id - b->first_id] : 0; i != 0;
+       i = b->pool[i - 1].next) {
+    if (b->pool[i - 1].output == x.index) return b->pool[i - 1].gradient;
+  }
+  return (rheos_gradient){{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}};
+}
+
+// ---- Visiting one node
+
+static void enqueue(backprop *b, int32_t id) {
+  if (!RHEOS_GROW(b->queue, b->queue_capacity, b->queue_last + 1)) {
+    fail(b, rheos__out_of_memory());
+    return;
+  }
+  b->queue[b->queue_last++] = id;
+}
+
+static bool prepare_visit(backprop *b, const rheos__node *node, int32_t id) {
+  size_t num_inputs = (size_t)node->num_inputs, num_outputs = (size_t)node->num_outputs;
+  if (!RHEOS_GROW(b->inputs, b->inputs_capacity, num_inputs) ||
+      !RHEOS_GROW(b->in_grads, b->in_capacity, num_inputs) ||
+      !RHEOS_GROW(b->outputs, b->outputs_capacity, num_outputs) ||
+      !RHEOS_GROW(b->out_grads, b->out_capacity, num_outputs)) {
+    fail(b, rheos__out_of_memory());
+    return false;
+  }
+  for (int32_t i = 0; i < node->num_inputs; i++) {
+    b->inputs[i] = (rheos_output){b->graph, node->edges[i].id, node->edges[i].index};
+  }
+  for (int32_t i = 0; i < node->num_outputs; i++) b->outputs[i] = (rheos_output){b->graph, id, i};
+  if (num_inputs > 0) memset(b->in_grads, 0, num_inputs * sizeof(rheos_gradient));
+  if (num_outputs > 0) memset(b->out_grads, 0, num_outputs * sizeof(rheos_gradient));
+  return true;
+}
+
+// A gradient must fit what it is a gradient of; what is known of one shape is learnt for the other.
+static void check_gradients(backprop *b, const rheos__node *node) {
+  for (int32_t i = 0; i < node->num_inputs && !failed(b); i++) {
+    const rheos_gradient *gradient = &b->in_grads[i];
+    if (!rheos__is_some(gradient->values) || rheos__gradient_is_sparse(gradient)) continue;
+    if (rheos_dtype_base(rheos_output_dtype(b->inputs[i])) == RHEOS_RESOURCE) continue;
+    rheos_shape want = rheos_output_shape(b->inputs[i]);
+    rheos_shape got = rheos_output_shape(gradient->values);
+    rheos_shape merged;
+    rheos_status *status = rheos__shape_merge(&want, &got, &merged);
+    if (status == NULL) {
+      if (!rheos_shape_equal(&merged, &got)) {
+        status = rheos_output_set_shape(gradient->values, merged);
+        if (status != NULL) fail(b, status);
+      }
+      continue;
+    }
+    rheos_status_free(status);
+    rheos__shape_text want_text, got_text;
+    char *name = rheos__node_name(b->graph, node);
+    fail(b, RHEOS_INVALID("Incompatible shapes between op input and calculated input gradient.  "
+                          "Forward operation: %s.  Input index: %d. Original input shape: %s.  "
+                          "Calculated input gradient shape: %s",
+                          name != NULL ? name : "?", (int)i,
+                          rheos__shape_text_of(&want, &want_text),
+                          rheos__shape_text_of(&got, &got_text)));
+    rheos__free(name);
+  }
+}
+
+// Outputs that no gradient arrives at have the gradient zero, once another output has one.
+static void fill_in_zeros(backprop *b, const rheos__node *node) {
+  for (int32_t i = 0; i < node->num_outputs; i++) {
+    rheos_dtype dtype = rheos_dtype_base(node->outputs[i].dtype);
+    if (rheos__is_some(b->out_grads[i].values) || !is_differentiable(dtype)) continue;
+    if (dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) continue;
+    b->out_grads[i].values = rheos__op_1(b->scope, "ZerosLike", b->outputs[i]);
+  }
+}
+
+static void gate(backprop *b, int32_t num_inputs) {
+  if (b->options == NULL || !b->options->gate_gradients) return;
+  int32_t count = 0;
+  for (int32_t i = 0; i < num_inputs; i++) count += rheos__is_some(b->in_grads[i].values);
+  if (count < 2) return;
+  rheos_push_colocation(b->scope, (rheos_operation){NULL, 0});
+  rheos__gate_gradients(b->scope, b->in_grads, num_inputs);
+  rheos_scope_pop(b->scope);
+}
+
+static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
+  const rheos__op_def *op = node->signature->op;
+  rheos_operation operation = {b->graph, id};
+  if (node->num_inputs == 0 || op->gradient == rheos__no_gradient) return;
+  if (op->gradient == NULL) {
+    char *name = rheos__node_name(b->graph, node);
+    fail(b, RHEOS_NOTFOUND("No gradient defined for operation '%s' (op type: %s)",
+                           name != NULL ? name : "?", op->name));
+    rheos__free(name);
+    return;
+  }
+  fill_in_zeros(b, node);
+  char *name = rheos__name_with_suffix(b->scope, operation, "_grad");
+  if (name == NULL) return;
+  rheos_push_name_scope(b->scope, name);
+  rheos__free(name);
+  rheos__grad grad = {.scope = b->scope,
+                      .operation = operation,
+                      .attrs = node->attrs,
+                      .num_inputs = node->num_inputs,
+                      .num_outputs = node->num_outputs,
+                      .inputs = b->inputs,
+                      .outputs = b->outputs,
+                      .out_grads = b->out_grads,
+                      .in_grads = b->in_grads};
+  if (!failed(b)) op->gradient(&grad);
+  if (!failed(b)) gate(b, node->num_inputs);
+  if (!failed(b)) check_gradients(b, node);
+  rheos_scope_pop(b->scope);
+}
+
+static void visit(backprop *b, int32_t id) {
+  const rheos__node *node = rheos__graph_node(b->graph, id);
+  if (!prepare_visit(b, node, id)) return;
+  bool colocate = b->options != NULL && b->options->colocate_gradients_with_ops;
+  if (colocate) rheos_push_colocation(b->scope, (rheos_operation){b->graph, id});
+  bool any = sum_arrivals(b, id, node->num_outputs);
+  if (any && !has_flag(b, id, STOP)) differentiate(b, node, id);
+  if (colocate) rheos_scope_pop(b->scope);
+  if (failed(b)) return;
+  for (int32_t i = 0; i < node->num_inputs; i++) {
+    if (rheos__is_some(b->in_grads[i].values)) add_arrival(b, b->inputs[i], &b->in_grads[i]);
+  }
+  for (int32_t i = 0; i < node->num_inputs; i++) {
+    int32_t from = b->inputs[i].id;
+    if (has_flag(b, from, BETWEEN) && --b->pending[from - b->first_id] == 0) enqueue(b, from);
+  }
+}
+
+// ---- The whole
+
+// The gradient a y starts with: the caller's, or ones.
+static rheos_output start_gradient(backprop *b, rheos_output y, size_t index) {
+  rheos_scope *s = b->scope;
+  const rheos_output none = {NULL, 0, 0};
+  rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(y));
+  char name[40];
+  snprintf(name, sizeof(name), "grad_ys_%zu", index);
+  rheos_output given = b->options != NULL && b->options->grad_ys != NULL
+                           ? b->options->grad_ys[index]
+                           : none;
+  if (!rheos__is_some(given)) {
+    if (rheos_dtype_is_complex(dtype)) {
+      fail(b, RHEOS_INVALID("Gradients of complex tensors must set grad_ys (y.dtype = tf.%s)",
+                            rheos_dtype_name(dtype)));
+      return none;
+    }
+    rheos_output shape = rheos__shape_of(s, y, RHEOS_INT32);
+    return rheos__op_2(s, "Fill", shape, rheos__const_scalar(s, dtype, 1, name));
+  }
+  rheos_dtype given_dtype = rheos_dtype_base(rheos_output_dtype(given));
+  if (rheos_dtype_is_complex(given_dtype) != rheos_dtype_is_complex(dtype)) {
+    fail(b, RHEOS_INVALID("grad_ys[%zu] is %s, which cannot be a gradient of a %s", index,
+                          rheos_dtype_name(given_dtype), rheos_dtype_name(dtype)));
+    return none;
+  }
+  return rheos_operation_output(rheos__op_n(s, "Identity", name, &given, 1, NULL, 0), 0);
+}
+
+static void start(backprop *b, const rheos_output *ys, size_t num_ys) {
+  for (size_t i = 0; i < num_ys && !failed(b); i++) {
+    bool colocate = b->options != NULL && b->options->colocate_gradients_with_ops;
+    if (colocate) rheos_push_colocation(b->scope, rheos_output_operation(ys[i]));
+    rheos_gradient gradient = {.values = start_gradient(b, ys[i], i)};
+    if (colocate) rheos_scope_pop(b->scope);
+    if (!failed(b)) add_arrival(b, ys[i], &gradient);
+  }
+  for (size_t i = 0; i < num_ys; i++) {
+    int32_t id = ys[i].id;
+    if (!has_flag(b, id, BETWEEN) || !has_flag(b, id, IS_Y)) continue;
+    b->flags[id - b->first_id] &= (uint8_t)~IS_Y;  // once, however many ys it has
+    if (b->pending[id - b->first_id] == 0) enqueue(b, id);
+  }
+}
+
+static bool check_tensors(backprop *b, const rheos_output *tensors, size_t count,
+                          const char *what, bool may_be_none) {
+  for (size_t i = 0; tensors != NULL && i < count; i++) {
+    if (tensors[i].graph == NULL && may_be_none) continue;
+    if (tensors[i].graph == b->graph) continue;
+    fail(b, tensors[i].graph == NULL ? RHEOS_INVALID("%s[%zu] is no tensor", what, i)
+                                     : RHEOS_INVALID("%s[%zu] is from another graph", what, i));
+    return false;
+  }
+  return true;
+}
+
+static bool init_backprop(backprop *b, const rheos_output *ys, size_t num_ys,
+                          const rheos_output *xs, size_t num_xs) {
+  const rheos_gradients_options *o = b->options;
+  if (!check_tensors(b, ys, num_ys, "ys", false) || !check_tensors(b, xs, num_xs, "xs", false)) {
+    return false;
+  }
+  if (o != NULL && (!check_tensors(b, o->grad_ys, num_ys, "grad_ys", true) ||
+                    !check_tensors(b, o->stop_gradients, o->num_stop_gradients, "stop_gradients",
+                                   false))) {
+    return false;
+  }
+  b->first_id = INT32_MAX;
+  for (size_t i = 0; i < num_xs; i++) {
+    if (xs[i].id < b->first_id) b->first_id = xs[i].id;
+  }
+  for (size_t i = 0; i < num_ys; i++) {
+    if (ys[i].id >= b->end_id) b->end_id = ys[i].id + 1;
+  }
+  if (b->end_id < b->first_id) b->end_id = b->first_id;
+  size_t count = (size_t)(b->end_id - b->first_id);
+  b->flags = rheos__alloc_array(count, sizeof(uint8_t));
+  b->pending = rheos__alloc_array(count, sizeof(int32_t));
+  b->arrivals = rheos__alloc_array(count, sizeof(int32_t));
+  b->last = rheos__alloc_array(count, sizeof(int32_t));
+  if (b->flags == NULL || b->pending == NULL || b->arrivals == NULL || b->last == NULL) {
+    fail(b, rheos__out_of_memory());
+    return false;
+  }
+  for (size_t i = 0; i < num_xs; i++) set_flag(b, xs[i].id, REACHED | IS_X);
+  for (size_t i = 0; i < num_ys; i++) set_flag(b, ys[i].id, IS_Y);
+  return true;
+}
+
+static void deinit_backprop(backprop *b) {
+  rheos__free(b->flags);
+  rheos__free(b->pending);
+  rheos__free(b->arrivals);
+  rheos__free(b->last);
+  rheos__free(b->pool);
+  rheos__free(b->queue);
+  rheos__free(b->inputs);
+  rheos__free(b->outputs);
+  rheos__free(b->in_grads);
+  rheos__free(b->out_grads);
+  rheos__free(b->parts);
+  rheos__free(b->starts);
+}
+
+void rheos_gradients(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
+                     const rheos_output *xs, size_t num_xs, const rheos_gradients_options *options,
+                     rheos_gradient *out_gradients) {
+  for (size_t i = 0; i < num_xs; i++) out_gradients[i] = (rheos_gradient){.values = {NULL, 0, 0}};
+  if (rheos_scope_status(scope) != NULL) return;
+  backprop b = {.scope = scope, .graph = rheos_scope_graph(scope), .options = options};
+  if (init_backprop(&b, ys, num_ys, xs, num_xs)) {
+    rheos_push_name_scope(scope, options != NULL && options->name != NULL ? options->name
+                                                                          : "gradients");
+    mark_reached(&b);
+    mark_between(&b);
+    mark_stops(&b, xs, num_xs);
+    start(&b, ys, num_ys);
+    while (b.queue_first < b.queue_last && !failed(&b)) visit(&b, b.queue[b.queue_first++]);
+    rheos_scope_pop(scope);
+    for (size_t i = 0; i < num_xs && !failed(&b); i++) out_gradients[i] = gradient_at(&b, xs[i]);
+  }
+  deinit_backprop(&b);
+}

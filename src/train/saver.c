@@ -1,0 +1,212 @@
+// Savers: TensorFlow 1's "save/..." nodes. A saver is nothing but these nodes: who knows their
+// names, in this process or another, can save and restore by feeding the file name.
+#include <stdlib.h>
+#include <string.h>
+
+#include "autodiff/dependencies.h"
+#include "train/variables.h"
+
+// A variable under the name it has in the checkpoint.
+typedef struct saved {
+  const rheos_variable *variable;
+  const char *name;
+  char *own_name;  // to be freed
+} saved;
+
+typedef struct saver_build {
+  rheos_scope *s;
+  saved *items;
+  size_t count;
+  rheos_output *inputs;  // count + 3
+  const char **texts;    // count
+  rheos_operation *operations;
+  rheos_dtype *dtypes;
+} saver_build;
+
+static int compare_names(const void *a, const void *b) {
+  return strcmp(((const saved *)a)->name, ((const saved *)b)->name);
+}
+
+static rheos_status *collect(saver_build *b, const rheos_variable *variables,
+                             const char *const *names) {
+  rheos_graph *graph = rheos_scope_graph(b->s);
+  for (size_t i = 0; i < b->count; i++) {
+    saved *item = &b->items[i];
+    if (variables[i].graph != graph) return RHEOS_INVALID("variables[%zu] is not of this graph", i);
+    item->variable = &variables[i];
+    if (names == NULL) {
+      item->own_name = rheos__node_name(graph, rheos__graph_node(graph, variables[i].handle.id));
+      if (item->own_name == NULL) return rheos__out_of_memory();
+    }
+    item->name = names != NULL ? names[i] : item->own_name;
+  }
+  qsort(b->items, b->count, sizeof(saved), compare_names);
+  for (size_t i = 1; i < b->count; i++) {
+    if (strcmp(b->items[i].name, b->items[i - 1].name) != 0) continue;
+    return RHEOS_INVALID("At least two variables have the same name: %s", b->items[i].name);
+  }
+  return NULL;
+}
+
+// The file name can be fed at two places: at "filename", which has a default, and at "Const".
+static rheos_output filename_nodes(rheos_scope *s) {
+  const rheos_output none = {NULL, 0, 0};
+  rheos_shape scalar = RHEOS_SCALAR;
+  rheos_attr attrs[] = {rheos_attr_shape("shape", &scalar)};
+  rheos_push_name_scope(s, "filename");
+  rheos_output input = rheos__const_string(s, "model", "input");
+  char *name = rheos__scope_node_name(s);
+  rheos_output filename = none;
+  if (name != NULL) {
+    filename = rheos_operation_output(
+        rheos__op_n(s, "PlaceholderWithDefault", name, &input, 1, attrs, 1), 0);
+  }
+  rheos__free(name);
+  rheos_scope_pop(s);
+  return rheos_operation_output(
+      rheos__op_n(s, "PlaceholderWithDefault", "Const", &filename, 1, attrs, 1), 0);
+}
+
+// The constants that SaveV2 and RestoreV2 both take, then room for what follows.
+static void bundle_inputs(saver_build *b, rheos_output filename) {
+  for (size_t i = 0; i < b->count; i++) b->texts[i] = b->items[i].name;
+  b->inputs[0] = filename;
+  b->inputs[1] = rheos__const_strings(b->s, b->texts, (int64_t)b->count, "tensor_names");
+  for (size_t i = 0; i < b->count; i++) b->texts[i] = "";
+  b->inputs[2] = rheos__const_strings(b->s, b->texts, (int64_t)b->count, "shape_and_slices");
+}
+
+static rheos_output save_nodes(saver_build *b, rheos_output filename) {
+  rheos_scope *s = b->s;
+  rheos_push_name_scope(s, "SaveV2");
+  bundle_inputs(b, filename);
+  for (size_t i = 0; i < b->count; i++) b->inputs[3 + i] = b->items[i].variable->handle;
+  char *name = rheos__scope_node_name(s);
+  rheos_operation save = {NULL, 0};
+  rheos_attr attr = rheos_attr_types("dtypes", b->dtypes, (int32_t)b->count);
+  if (name != NULL) save = rheos__op_n(s, "SaveV2", name, b->inputs, b->count + 3, &attr, 1);
+  rheos__free(name);
+  rheos_scope_pop(s);
+  if (rheos_scope_status(s) != NULL) return filename;
+  return rheos__with_dependency(s, save, filename);
+}
+
+static rheos_operation restore_op(saver_build *b, rheos_output filename) {
+  rheos_scope *s = b->s;
+  rheos_push_device(s, "/cpu:0");
+  rheos_push_name_scope(s, "RestoreV2");
+  bundle_inputs(b, filename);
+  char *name = rheos__scope_node_name(s);
+  rheos_operation restore = {NULL, 0};
+  rheos_attr attr = rheos_attr_types("dtypes", b->dtypes, (int32_t)b->count);
+  if (name != NULL) restore = rheos__op_n(s, "RestoreV2", name, b->inputs, 3, &attr, 1);
+  rheos__free(name);
+  rheos_scope_pop(s);
+  rheos_scope_pop(s);
+  return restore;
+}
+
+static rheos_operation restore_nodes(saver_build *b, rheos_output filename) {
+  rheos_scope *s = b->s;
+  rheos_operation restore = restore_op(b, filename);
+  for (size_t i = 0; i < b->count && rheos_scope_status(s) == NULL; i++) {
+    rheos_output handle = b->items[i].variable->handle;
+    rheos_shape shape = rheos_output_shape(handle);
+    rheos_output inputs[] = {handle, rheos_operation_output(restore, (int32_t)i)};
+    rheos_attr validate = rheos_attr_bool("validate_shape", rheos_shape_is_known(&shape));
+    rheos_push_colocation(s, rheos_output_operation(handle));
+    b->operations[i] = rheos__op_n(s, "Assign", NULL, inputs, 2, &validate, 1);
+    rheos_scope_pop(s);
+  }
+  return rheos_group(s, b->operations, b->count, "restore_all");
+}
+
+static bool init_build(saver_build *b) {
+  b->items = rheos__alloc_array(b->count, sizeof(saved));
+  b->inputs = rheos__alloc_array(b->count + 3, sizeof(rheos_output));
+  b->texts = rheos__alloc_array(b->count, sizeof(char *));
+  b->operations = rheos__alloc_array(b->count, sizeof(rheos_operation));
+  b->dtypes = rheos__alloc_array(b->count, sizeof(rheos_dtype));
+  return b->items != NULL && b->inputs != NULL && b->texts != NULL && b->operations != NULL &&
+         b->dtypes != NULL;
+}
+
+static void deinit_build(saver_build *b) {
+  for (size_t i = 0; i < b->count && b->items != NULL; i++) rheos__free(b->items[i].own_name);
+  rheos__free(b->items);
+  rheos__free(b->inputs);
+  rheos__free(b->texts);
+  rheos__free(b->operations);
+  rheos__free(b->dtypes);
+}
+
+static rheos_saver build_saver(saver_build *b, const char *name) {
+  rheos_saver saver = {.filename = {NULL, 0, 0}};
+  for (size_t i = 0; i < b->count; i++) {
+    b->dtypes[i] = rheos_dtype_base(rheos_output_dtype(b->items[i].variable->handle));
+  }
+  rheos_push_name_scope(b->s, name != NULL ? name : "save");
+  saver.filename = filename_nodes(b->s);
+  saver.save_path = save_nodes(b, saver.filename);
+  saver.restore = restore_nodes(b, saver.filename);
+  rheos_scope_pop(b->s);
+  return saver;
+}
+
+rheos_saver rheos_saver_new(rheos_scope *s, const rheos_variable *variables,
+                            const char *const *names, size_t count, const char *name) {
+  const rheos_saver no_saver = {.filename = {NULL, 0, 0}};
+  if (rheos_scope_status(s) != NULL) return no_saver;
+  rheos_variable *all = NULL;
+  if (variables == NULL) {
+    names = NULL;
+    count = rheos_graph_collect_variables(rheos_scope_graph(s), RHEOS_COLLECTION_GLOBAL_VARIABLES,
+                                          &all);
+    variables = all;
+  }
+  saver_build b = {.s = s, .count = count};
+  rheos_saver saver = no_saver;
+  rheos_status *status = NULL;
+  if (variables == NULL || !init_build(&b)) {
+    status = rheos__out_of_memory();
+  } else if (count == 0) {
+    status = RHEOS_INVALID("No variables to save");
+  } else {
+    status = collect(&b, variables, names);
+  }
+  if (status != NULL) {
+    rheos_scope_fail_take(s, status);
+  } else {
+    saver = build_saver(&b, name);
+  }
+  deinit_build(&b);
+  rheos__free(all);
+  return rheos_scope_status(s) == NULL ? saver : no_saver;
+}
+
+// ---- Running them
+
+static rheos_status *run_with_name(rheos_saver saver, rheos_session *session, const char *prefix,
+                                   rheos_fetch *fetches, size_t num_fetches,
+                                   const rheos_operation *targets, size_t num_targets) {
+  if (saver.filename.graph == NULL) return RHEOS_INVALID("the saver is none: making it failed");
+  rheos_feed feed = {.output = saver.filename};
+  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, &feed.value));
+  rheos_status *status = rheos_tensor_set_string(feed.value, 0, prefix, strlen(prefix));
+  if (status == NULL) {
+    status = rheos_session_run(session, &feed, 1, fetches, num_fetches, targets, num_targets, NULL);
+  }
+  rheos_tensor_unref(feed.value);
+  return status;
+}
+
+rheos_status *rheos_saver_save(rheos_saver saver, rheos_session *session, const char *prefix) {
+  rheos_fetch path = {.output = saver.save_path};
+  rheos_status *status = run_with_name(saver, session, prefix, &path, 1, NULL, 0);
+  rheos_tensor_unref(path.value);
+  return status;
+}
+
+rheos_status *rheos_saver_restore(rheos_saver saver, rheos_session *session, const char *prefix) {
+  return run_with_name(saver, session, prefix, NULL, 0, &saver.restore, 1);
+}

@@ -1,0 +1,206 @@
+// Slots are found by (optimizer, identity, variable, slot name), packed into one key of the graph's
+// table. The latest of a name is entered a second time without the identity, for those who only
+// know the optimizer's name.
+#include "train/slots.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "autodiff/dependencies.h"
+
+static const rheos_variable no_variable = {.graph = NULL};
+
+const char *rheos__optimizer_name(const rheos_optimizer *optimizer) {
+  if (optimizer->name != NULL) return optimizer->name;
+  switch (optimizer->kind) {
+    case RHEOS_OPTIMIZER_GRADIENT_DESCENT: return "GradientDescent";
+    case RHEOS_OPTIMIZER_MOMENTUM: return "Momentum";
+    case RHEOS_OPTIMIZER_ADAGRAD: return "Adagrad";
+    case RHEOS_OPTIMIZER_ADAM: return "Adam";
+  }
+  return NULL;
+}
+
+// identity NULL: the latest of the name. The variable "none" has the index -1.
+static char *slot_key(const char *optimizer_name, const int64_t *identity,
+                      rheos_variable variable, const char *slot_name, size_t *out_size_bytes) {
+  size_t name_size = strlen(optimizer_name) + 1, slot_size = strlen(slot_name) + 1;
+  size_t size = name_size + slot_size + sizeof(int32_t) + 1 + sizeof(int64_t);
+  char *key = rheos__alloc(size);
+  if (key == NULL) return NULL;
+  int32_t index = variable.graph != NULL ? variable.index : -1;
+  int64_t number = identity != NULL ? *identity : 0;
+  char *at = key;
+  memcpy(at, optimizer_name, name_size);
+  memcpy(at += name_size, slot_name, slot_size);
+  memcpy(at += slot_size, &index, sizeof(index));
+  *(at += sizeof(index)) = identity != NULL;
+  memcpy(at + 1, &number, sizeof(number));
+  *out_size_bytes = size;
+  return key;
+}
+
+static rheos_variable find_slot(rheos_graph *graph, const char *optimizer_name,
+                                const int64_t *identity, rheos_variable variable,
+                                const char *slot_name) {
+  size_t size = 0;
+  char *key = slot_key(optimizer_name, identity, variable, slot_name, &size);
+  if (key == NULL) return no_variable;
+  rheos__graph_lock(graph);
+  rheos__train *train = rheos__train_of(graph);
+  int32_t index = train != NULL ? rheos__index_find(&train->slots, key, size) : -1;
+  rheos_variable slot = index >= 0 ? train->variables[index] : no_variable;
+  rheos__graph_unlock(graph);
+  rheos__free(key);
+  return slot;
+}
+
+static bool enter_slot(rheos_graph *graph, const char *optimizer_name, const int64_t *identity,
+                       rheos_variable variable, const char *slot_name, rheos_variable slot) {
+  size_t size = 0;
+  char *key = slot_key(optimizer_name, identity, variable, slot_name, &size);
+  if (key == NULL) return false;
+  rheos__graph_lock(graph);
+  rheos__train *train = rheos__train_of(graph);
+  bool done = train != NULL && rheos__index_set(&train->slots, key, size, slot.index);
+  rheos__graph_unlock(graph);
+  rheos__free(key);
+  return done;
+}
+
+static void remember(rheos_scope *s, const rheos_optimizer *optimizer, rheos_variable variable,
+                     const char *slot_name, rheos_variable slot) {
+  const char *name = rheos__optimizer_name(optimizer);
+  rheos_graph *graph = rheos_scope_graph(s);
+  if (rheos_scope_status(s) != NULL) return;
+  if (!enter_slot(graph, name, &optimizer->identity, variable, slot_name, slot) ||
+      !enter_slot(graph, name, NULL, variable, slot_name, slot)) {
+    rheos_scope_fail_take(s, rheos__out_of_memory());
+  }
+}
+
+rheos_variable rheos_optimizer_slot(rheos_graph *graph, rheos_variable variable,
+                                    const char *optimizer_name, const char *slot_name) {
+  return find_slot(graph, optimizer_name, NULL, variable, slot_name);
+}
+
+rheos_variable rheos_optimizer_own_slot(rheos_graph *graph, rheos_optimizer optimizer,
+                                        rheos_variable variable, const char *slot_name) {
+  const char *name = rheos__optimizer_name(&optimizer);
+  if (name == NULL) return no_variable;
+  return find_slot(graph, name, &optimizer.identity, variable, slot_name);
+}
+
+// "SCOPE/PRIMARY/NAME", or the first of "..._1", "..._2" that no shared variable has yet.
+static char *slot_variable_name(rheos_scope *s, rheos_variable primary, const char *name) {
+  const char *prefix = rheos__scope_variable_scope(s).prefix;
+  rheos_graph *graph = primary.graph;
+  char *primary_name =
+      rheos__node_name(graph, rheos__graph_node(graph, primary.handle.id));
+  size_t size = primary_name == NULL
+                    ? 0
+                    : strlen(prefix) + strlen(primary_name) + strlen(name) + 16;
+  char *full = primary_name != NULL ? rheos__alloc(size) : NULL;
+  rheos__train *train = rheos__train_of(graph);
+  if (full != NULL && train != NULL) {
+    int length = snprintf(full, size, "%s%s%s/%s", prefix, prefix[0] != '\0' ? "/" : "",
+                          primary_name, name);
+    for (int i = 1; rheos__index_find(&train->by_name, full, strlen(full)) >= 0; i++) {
+      snprintf(full + length, size - (size_t)length, "_%d", i);
+    }
+  }
+  rheos__free(primary_name);
+  if (full == NULL || train == NULL) {
+    rheos_scope_fail_take(s, rheos__out_of_memory());
+    rheos__free(full);
+    return NULL;
+  }
+  return full;
+}
+
+// Where the primary has no fixed shape, the slot gets the shape it has when it is initialized.
+static rheos_output fill_like(rheos_scope *s, rheos_variable primary, rheos_dtype dtype,
+                              double value) {
+  rheos_output shape = rheos__op_1(s, "Shape", primary.value);
+  return rheos__op_2(s, "Fill", shape, rheos__const_scalar(s, dtype, value, "Const"));
+}
+
+static rheos_variable make_slot(rheos_scope *s, rheos_variable primary,
+                                const rheos_initializer *initializer, const char *full_name) {
+  rheos__new_variable args = {.name = full_name,
+                              .dtype = rheos_dtype_base(rheos_output_dtype(primary.handle)),
+                              .shape = rheos_output_shape(primary.handle),
+                              .initializer = initializer};
+  rheos_push_name_scope(s, NULL);
+  rheos_push_control_dependencies(s, NULL, 0);
+  rheos_push_colocation(s, rheos_output_operation(primary.handle));
+  if (initializer->kind == RHEOS_INIT_VALUE) {
+    args.initializer = NULL;
+    args.initial_value = initializer->value;
+    args.dtype = rheos_dtype_base(rheos_output_dtype(initializer->value));
+    args.shape = rheos_output_shape(initializer->value);
+    args.any_shape = !rheos_shape_is_known(&args.shape);
+  } else if (!rheos_shape_is_known(&args.shape)) {
+    double value = initializer->kind == RHEOS_INIT_ONES       ? 1
+                   : initializer->kind == RHEOS_INIT_CONSTANT ? initializer->a
+                                                              : 0;
+    args.initializer = NULL;
+    args.initial_value = fill_like(s, primary, args.dtype, value);
+    args.any_shape = true;
+  }
+  rheos_variable slot = rheos__make_variable(s, &args);
+  rheos_scope_pop(s);
+  rheos_scope_pop(s);
+  rheos_scope_pop(s);
+  return slot;
+}
+
+rheos_variable rheos_optimizer_make_slot(rheos_scope *s, rheos_optimizer optimizer,
+                                         rheos_variable primary, const char *slot_name,
+                                         rheos_initializer initializer, const char *name) {
+  if (rheos_scope_status(s) != NULL) return no_variable;
+  const char *optimizer_name = rheos__optimizer_name(&optimizer);
+  bool is_value = initializer.kind == RHEOS_INIT_VALUE;
+  if (optimizer_name == NULL || primary.graph != rheos_scope_graph(s) ||
+      (is_value && initializer.value.graph != primary.graph)) {
+    rheos_scope_fail_take(s, RHEOS_INVALID("a slot needs an optimizer with a name, and a variable "
+                                           "and an initial value of this graph"));
+    return no_variable;
+  }
+  rheos_variable slot = rheos_optimizer_own_slot(primary.graph, optimizer, primary, slot_name);
+  if (slot.graph != NULL) return slot;
+  rheos__graph_lock(primary.graph);
+  char *full = slot_variable_name(s, primary, name != NULL ? name : optimizer_name);
+  if (full != NULL) {
+    slot = make_slot(s, primary, &initializer, full);
+    rheos_share_variable(s, full, slot);
+  }
+  rheos__graph_unlock(primary.graph);
+  rheos__free(full);
+  remember(s, &optimizer, primary, slot_name, slot);
+  return slot;
+}
+
+rheos_variable rheos__optimizer_make_scalar(rheos_scope *s, const rheos_optimizer *optimizer,
+                                            const char *slot_name, double initial_value,
+                                            rheos_variable beside) {
+  if (rheos_scope_status(s) != NULL) return no_variable;
+  rheos_variable slot =
+      rheos_optimizer_own_slot(rheos_scope_graph(s), *optimizer, no_variable, slot_name);
+  if (slot.graph != NULL) return slot;
+  rheos_push_control_dependencies(s, NULL, 0);
+  rheos_push_colocation(s, rheos_output_operation(beside.handle));
+  rheos_push_name_scope(s, slot_name);
+  rheos_output value = rheos__const_scalar(s, RHEOS_FLOAT, initial_value, "initial_value");
+  char *full = rheos__scope_node_name(s);
+  if (full != NULL) {
+    slot = rheos__make_variable(
+        s, &(rheos__new_variable){.name = full, .dtype = RHEOS_FLOAT, .initial_value = value});
+  }
+  rheos__free(full);
+  rheos_scope_pop(s);
+  rheos_scope_pop(s);
+  rheos_scope_pop(s);
+  remember(s, optimizer, no_variable, slot_name, slot);
+  return slot;
+}

@@ -1,0 +1,465 @@
+// Variables: TensorFlow 1's nodes NAME, NAME/Assign, NAME/read, and the table in which code finds
+// them again by name, by node or by number. The values live in sessions; a graph only knows the
+// nodes.
+#include "train/variables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "autodiff/dependencies.h"
+#include "base/hash.h"
+
+static const rheos_variable no_variable = {.graph = NULL};
+
+// ---- The table of indices
+
+static size_t find_entry(const rheos__index_table *table, const void *key, size_t size_bytes) {
+  size_t mask = table->capacity - 1;
+  size_t at = rheos__hash_bytes(0, key, size_bytes) & mask;
+  while (table->entries[at].key != NULL) {
+    const struct rheos__index_entry *entry = &table->entries[at];
+    if (entry->size_bytes == size_bytes && memcmp(entry->key, key, size_bytes) == 0) break;
+    at = (at + 1) & mask;
+  }
+  return at;
+}
+
+int32_t rheos__index_find(const rheos__index_table *table, const void *key, size_t size_bytes) {
+  if (table->capacity == 0) return -1;
+  size_t at = find_entry(table, key, size_bytes);
+  return table->entries[at].key != NULL ? table->entries[at].value : -1;
+}
+
+static bool grow_table(rheos__index_table *table) {
+  if (table->count * 2 < table->capacity) return true;
+  rheos__index_table larger = {.capacity = table->capacity == 0 ? 16 : table->capacity * 2};
+  larger.entries = rheos__alloc_array(larger.capacity, sizeof(larger.entries[0]));
+  if (larger.entries == NULL) return false;
+  for (size_t i = 0; i < table->capacity; i++) {
+    struct rheos__index_entry *entry = &table->entries[i];
+    if (entry->key == NULL) continue;
+    larger.entries[find_entry(&larger, entry->key, entry->size_bytes)] = *entry;
+  }
+  larger.count = table->count;
+  rheos__free(table->entries);
+  *table = larger;
+  return true;
+}
+
+bool rheos__index_set(rheos__index_table *table, const void *key, size_t size_bytes,
+                      int32_t value) {
+  if (!grow_table(table)) return false;
+  struct rheos__index_entry *entry = &table->entries[find_entry(table, key, size_bytes)];
+  if (entry->key == NULL) {
+    entry->key = rheos__alloc(size_bytes + 1);
+    if (entry->key == NULL) return false;
+    memcpy(entry->key, key, size_bytes);
+    entry->size_bytes = size_bytes;
+    table->count++;
+  }
+  entry->value = value;
+  return true;
+}
+
+static void free_table(rheos__index_table *table) {
+  for (size_t i = 0; i < table->capacity; i++) rheos__free(table->entries[i].key);
+  rheos__free(table->entries);
+}
+
+// ---- What a graph keeps
+
+static void release_train(void *data) {
+  rheos__train *train = data;
+  free_table(&train->by_node);
+  free_table(&train->by_name);
+  free_table(&train->slots);
+  rheos__free(train->variables);
+  rheos__free(train);
+}
+
+rheos__train *rheos__train_of(rheos_graph *graph) {
+  rheos__graph_slot *slot = rheos__graph_train_slot(graph);
+  if (slot->data == NULL) {
+    slot->data = rheos__alloc_zeroed(sizeof(rheos__train));
+    slot->release = release_train;
+  }
+  return slot->data;
+}
+
+int32_t rheos_graph_num_variables(rheos_graph *graph) {
+  rheos__graph_lock(graph);
+  rheos__train *train = rheos__train_of(graph);
+  int32_t count = train != NULL ? (int32_t)train->num_variables : 0;
+  rheos__graph_unlock(graph);
+  return count;
+}
+
+rheos_variable rheos_graph_variable(rheos_graph *graph, int32_t index) {
+  rheos__graph_lock(graph);
+  rheos__train *train = rheos__train_of(graph);
+  bool found = train != NULL && index >= 0 && (size_t)index < train->num_variables;
+  rheos_variable variable = found ? train->variables[index] : no_variable;
+  rheos__graph_unlock(graph);
+  return variable;
+}
+
+rheos_variable rheos_variable_of(rheos_output output) {
+  if (output.graph == NULL || output.index != 0) return no_variable;
+  rheos__graph_lock(output.graph);
+  rheos__train *train = rheos__train_of(output.graph);
+  int32_t index =
+      train != NULL ? rheos__index_find(&train->by_node, &output.id, sizeof(output.id)) : -1;
+  rheos_variable variable = index >= 0 ? train->variables[index] : no_variable;
+  rheos__graph_unlock(output.graph);
+  return variable;
+}
+
+static bool record(rheos__train *train, rheos_variable *variable) {
+  if (train == NULL || train->num_variables >= INT32_MAX) return false;
+  variable->index = (int32_t)train->num_variables;
+  if (!RHEOS_GROW(train->variables, train->variables_capacity, train->num_variables + 1) ||
+      !rheos__index_set(&train->by_node, &variable->handle.id, sizeof(int32_t), variable->index) ||
+      !rheos__index_set(&train->by_node, &variable->value.id, sizeof(int32_t), variable->index)) {
+    return false;
+  }
+  train->variables[train->num_variables++] = *variable;
+  return true;
+}
+
+static rheos_status *add_to_collections(rheos_variable variable, const rheos__new_variable *args) {
+  if (args->no_collections) return NULL;
+  rheos_item item = {RHEOS_ITEM_VARIABLE, variable.handle.id, variable.index, {NULL, 0}};
+  RHEOS_TRY(rheos_graph_add_to_collection(variable.graph,
+                                          args->is_local ? RHEOS_COLLECTION_LOCAL_VARIABLES
+                                                         : RHEOS_COLLECTION_GLOBAL_VARIABLES,
+                                          item));
+  if (!variable.trainable) return NULL;
+  return rheos_graph_add_to_collection(variable.graph, RHEOS_COLLECTION_TRAINABLE_VARIABLES, item);
+}
+
+// ---- The nodes
+
+static rheos_output variable_node(rheos_scope *s, const rheos__new_variable *args,
+                                  const char *name) {
+  rheos_shape shape = args->any_shape ? RHEOS_UNKNOWN_SHAPE : args->shape;
+  rheos_attr attrs[] = {rheos_attr_shape("shape", &shape),
+                        rheos_attr_type("dtype", args->dtype)};
+  return rheos_operation_output(rheos__op_n(s, "VariableV2", name, NULL, 0, attrs, 2), 0);
+}
+
+static rheos_output initial_value(rheos_scope *s, const rheos__new_variable *args) {
+  if (args->initializer == NULL) return args->initial_value;
+  rheos_push_name_scope(s, "Initializer");
+  if (args->own_class) rheos_push_device(s, NULL);
+  rheos_output value = rheos__initial_value(s, args->initializer, args->dtype, &args->shape);
+  if (args->own_class) rheos_scope_pop(s);
+  rheos_scope_pop(s);
+  return value;
+}
+
+// VariableV2 and its first value, both marked as belonging together if that is wanted.
+static void begin_nodes(rheos_scope *s, const rheos__new_variable *args, rheos_variable *variable) {
+  char *name = rheos__scope_node_name(s);
+  size_t length = name != NULL ? strlen(name) - 1 : 0;
+  char *location = name != NULL ? rheos__alloc(length + sizeof("loc:@")) : NULL;
+  if (location == NULL) {
+    rheos__free(name);
+    rheos_scope_fail_take(s, rheos__out_of_memory());
+    return;
+  }
+  memcpy(location, "loc:@", 5);
+  memcpy(location + 5, name, length);
+  rheos_string text = {location, length + 5};
+  rheos_attr class = {"_class", {.kind = RHEOS_ATTR_LIST_STRING, .count = 1, .strings = &text}};
+  if (args->own_class) rheos_push_attr(s, class);
+  variable->initial_value = initial_value(s, args);
+  variable->handle = variable_node(s, args, name);
+  if (args->own_class) rheos_scope_pop(s);
+  rheos__free(location);
+  rheos__free(name);
+}
+
+// Assign and read, where the variable is.
+static void finish_nodes(rheos_scope *s, const rheos__new_variable *args,
+                         rheos_variable *variable) {
+  rheos_push_colocation(s, rheos_output_operation(variable->handle));
+  rheos_output assign[] = {variable->handle, variable->initial_value};
+  rheos_attr validate = rheos_attr_bool("validate_shape", !args->any_shape);
+  variable->initializer = rheos__op_n(s, "Assign", NULL, assign, 2, &validate, 1);
+  variable->value = rheos_operation_output(
+      rheos__op_n(s, "Identity", "read", &variable->handle, 1, NULL, 0), 0);
+  rheos_scope_pop(s);
+}
+
+rheos_variable rheos__make_variable(rheos_scope *s, const rheos__new_variable *args) {
+  if (rheos_scope_status(s) != NULL) return no_variable;
+  rheos_graph *graph = rheos_scope_graph(s);
+  rheos_variable variable = {.graph = graph, .trainable = args->trainable};
+  rheos__graph_lock(graph);
+  rheos_push_control_dependencies(s, NULL, 0);
+  rheos_push_name_scope(s, args->name);
+  begin_nodes(s, args, &variable);
+  if (rheos_scope_status(s) == NULL) finish_nodes(s, args, &variable);
+  rheos_scope_pop(s);
+  rheos_scope_pop(s);
+  if (rheos_scope_status(s) == NULL) {
+    if (!record(rheos__train_of(graph), &variable)) {
+      rheos_scope_fail_take(s, rheos__out_of_memory());
+    } else {
+      rheos_status *status = add_to_collections(variable, args);
+      if (status != NULL) rheos_scope_fail_take(s, status);
+    }
+  }
+  rheos__graph_unlock(graph);
+  return rheos_scope_status(s) == NULL ? variable : no_variable;
+}
+
+// ---- A variable of its own
+
+rheos_variable rheos_variable_new(rheos_scope *s, rheos_output initial_value,
+                                  const rheos_variable_options *options) {
+  static const rheos_variable_options defaults = {.name = NULL};
+  if (rheos_scope_status(s) != NULL) return no_variable;
+  if (options == NULL) options = &defaults;
+  if (initial_value.graph != rheos_scope_graph(s)) {
+    rheos_scope_fail_take(s, RHEOS_INVALID("the initial value of a variable is %s",
+                                           initial_value.graph == NULL ? "no tensor"
+                                                                       : "from another graph"));
+    return no_variable;
+  }
+  rheos__new_variable args = {
+      .name = options->name != NULL ? options->name : "Variable",
+      .dtype = rheos_dtype_base(rheos_output_dtype(initial_value)),
+      .shape = rheos_output_shape(initial_value),
+      .initial_value = initial_value,
+      .trainable = !options->not_trainable,
+      .any_shape = options->any_shape,
+      .is_local = options->is_local,
+      .no_collections = options->no_collections,
+  };
+  if (!args.any_shape && !rheos_shape_is_known(&args.shape)) {
+    char *text = rheos__output_text(initial_value);
+    rheos_scope_fail_take(s, RHEOS_INVALID("initial_value must have a shape specified: %s",
+                                           text != NULL ? text : "?"));
+    rheos__free(text);
+    return no_variable;
+  }
+  return rheos__make_variable(s, &args);
+}
+
+// ---- Shared variables
+
+void rheos_push_variable_scope(rheos_scope *s, const char *name, rheos_reuse reuse) {
+  rheos__variable_scope around = rheos__scope_variable_scope(s);
+  if (name == NULL) name = "";
+  // Re-using is inherited: an inner scope cannot take it back.
+  if (reuse == RHEOS_REUSE_INHERIT || (reuse == RHEOS_REUSE_NO && around.reuse != 0)) {
+    reuse = (rheos_reuse)around.reuse;
+  }
+  size_t size = strlen(around.prefix) + strlen(name) + 2;
+  char *prefix = rheos__alloc(size);
+  if (prefix == NULL) {
+    rheos_scope_fail_take(s, rheos__out_of_memory());
+    // Still one frame, for the pop to come.
+    rheos__push_variable_frame(s, "", reuse);
+    return;
+  }
+  strcpy(prefix, around.prefix);
+  if (prefix[0] != '\0' && name[0] != '\0') strcat(prefix, "/");
+  strcat(prefix, name);
+  rheos__push_variable_frame(s, prefix, reuse);
+  rheos__free(prefix);
+  if (name[0] == '\0') return;
+  rheos_push_name_scope(s, name);
+  rheos__join_frames(s);
+}
+
+static rheos_status *exists_already(const char *name, rheos_variable variable) {
+  const char *file = NULL;
+  int32_t line = 0;
+  rheos_operation_source(rheos_output_operation(variable.handle), &file, &line);
+  char where[320] = "";
+  if (file != NULL) {
+    snprintf(where, sizeof(where), " Originally defined at: %s:%d", file, (int)line);
+  }
+  return RHEOS_INVALID("Variable %s already exists, disallowed. Did you mean to set reuse=True or "
+                       "reuse=tf.AUTO_REUSE in VarScope?%s",
+                       name, where);
+}
+
+static rheos_status *check_shared(const char *name, rheos_variable variable, rheos_dtype dtype,
+                                  const rheos_shape *shape) {
+  rheos_shape found = rheos_output_shape(variable.handle);
+  if (!rheos_shape_compatible(shape, &found)) {
+    rheos__tuple_text want_text, found_text;
+    return RHEOS_INVALID("Trying to share variable %s, but specified shape %s and found shape %s.",
+                         name, rheos__tuple_text_of(shape, &want_text),
+                         rheos__tuple_text_of(&found, &found_text));
+  }
+  rheos_dtype found_dtype = rheos_output_dtype(variable.handle);
+  if (dtype == RHEOS_INVALID_DTYPE || rheos_dtype_base(found_dtype) == rheos_dtype_base(dtype)) {
+    return NULL;
+  }
+  return RHEOS_INVALID("Trying to share variable %s, but specified dtype %s and found dtype %s.",
+                       name, rheos__python_dtype(dtype), rheos__python_dtype(found_dtype));
+}
+
+static rheos_variable shared_variable(rheos_graph *graph, const char *name) {
+  rheos__graph_lock(graph);
+  rheos__train *train = rheos__train_of(graph);
+  int32_t index = train != NULL ? rheos__index_find(&train->by_name, name, strlen(name)) : -1;
+  rheos_variable variable = index >= 0 ? train->variables[index] : no_variable;
+  rheos__graph_unlock(graph);
+  return variable;
+}
+
+void rheos_find_variable(rheos_scope *s, const char *full_name, rheos_reuse reuse,
+                         rheos_dtype dtype, rheos_shape shape, rheos_variable *out_variable) {
+  *out_variable = no_variable;
+  if (rheos_scope_status(s) != NULL) return;
+  if (reuse == RHEOS_REUSE_INHERIT) reuse = (rheos_reuse)rheos__scope_variable_scope(s).reuse;
+  rheos_variable found = shared_variable(rheos_scope_graph(s), full_name);
+  rheos_status *status = NULL;
+  if (found.graph != NULL) {
+    bool may_share = reuse == RHEOS_REUSE_YES || reuse == RHEOS_REUSE_AUTO;
+    status = may_share ? check_shared(full_name, found, dtype, &shape)
+                       : exists_already(full_name, found);
+  } else if (reuse == RHEOS_REUSE_YES) {
+    status = RHEOS_INVALID("Variable %s does not exist, or was not created with "
+                           "tf.get_variable(). Did you mean to set reuse=tf.AUTO_REUSE in "
+                           "VarScope?",
+                           full_name);
+  }
+  if (status != NULL) {
+    rheos_scope_fail_take(s, status);
+  } else {
+    *out_variable = found;
+  }
+}
+
+void rheos_share_variable(rheos_scope *s, const char *full_name, rheos_variable variable) {
+  if (rheos_scope_status(s) != NULL || variable.graph == NULL) return;
+  rheos__graph_lock(variable.graph);
+  rheos__train *train = rheos__train_of(variable.graph);
+  if (train == NULL ||
+      !rheos__index_set(&train->by_name, full_name, strlen(full_name), variable.index)) {
+    rheos_scope_fail_take(s, rheos__out_of_memory());
+  }
+  rheos__graph_unlock(variable.graph);
+}
+
+static rheos_variable new_shared(rheos_scope *s, const char *full_name, rheos_dtype dtype,
+                                 rheos_shape shape, const rheos_initializer *initializer,
+                                 bool trainable) {
+  rheos__new_variable args = {
+      .name = full_name, .dtype = dtype, .shape = shape, .trainable = trainable};
+  if (initializer->kind == RHEOS_INIT_VALUE) {
+    args.initial_value = initializer->value;
+    args.dtype = rheos_dtype_base(rheos_output_dtype(initializer->value));
+    args.shape = rheos_output_shape(initializer->value);
+  } else {
+    args.initializer = initializer;
+    args.own_class = true;
+  }
+  if (!rheos_shape_is_known(&args.shape)) {
+    rheos__tuple_text text;
+    rheos_scope_fail_take(s, RHEOS_INVALID("Shape of a new variable (%s) must be fully defined, "
+                                           "but instead was %s.",
+                                           full_name, rheos__tuple_text_of(&args.shape, &text)));
+    return no_variable;
+  }
+  rheos_push_name_scope(s, NULL);
+  rheos_variable variable = rheos__make_variable(s, &args);
+  rheos_scope_pop(s);
+  return variable;
+}
+
+rheos_variable rheos_get_variable_record(rheos_scope *s, const char *name, rheos_dtype dtype,
+                                         rheos_shape shape, rheos_initializer initializer,
+                                         bool trainable) {
+  if (rheos_scope_status(s) != NULL) return no_variable;
+  const char *prefix = rheos__scope_variable_scope(s).prefix;
+  if (name == NULL || name[0] == '\0') {
+    rheos_scope_fail_take(s, RHEOS_INVALID("a variable needs a name"));
+    return no_variable;
+  }
+  if (initializer.kind == RHEOS_INIT_VALUE && initializer.value.graph != rheos_scope_graph(s)) {
+    rheos_scope_fail_take(s, RHEOS_INVALID("the initial value of variable %s is not a tensor of "
+                                           "this graph",
+                                           name));
+    return no_variable;
+  }
+  char *full_name = rheos__alloc(strlen(prefix) + strlen(name) + 2);
+  if (full_name == NULL) {
+    rheos_scope_fail_take(s, rheos__out_of_memory());
+    return no_variable;
+  }
+  strcpy(full_name, prefix);
+  if (prefix[0] != '\0') strcat(full_name, "/");
+  strcat(full_name, name);
+  rheos_variable variable = no_variable;
+  // Nobody else shall make it between looking and making.
+  rheos__graph_lock(rheos_scope_graph(s));
+  rheos_find_variable(s, full_name, RHEOS_REUSE_INHERIT, dtype, shape, &variable);
+  if (rheos_scope_status(s) == NULL && variable.graph == NULL) {
+    variable = new_shared(s, full_name, dtype, shape, &initializer, trainable);
+    rheos_share_variable(s, full_name, variable);
+  }
+  rheos__graph_unlock(rheos_scope_graph(s));
+  rheos__free(full_name);
+  return rheos_scope_status(s) == NULL ? variable : no_variable;
+}
+
+rheos_output rheos_get_variable(rheos_scope *s, const char *name, rheos_dtype dtype,
+                                rheos_shape shape, rheos_initializer initializer) {
+  return rheos_get_variable_record(s, name, dtype, shape, initializer, true).value;
+}
+
+// ---- Initialization
+
+rheos_operation rheos_variables_initializer(rheos_scope *s, const rheos_variable *variables,
+                                            size_t count, const char *name) {
+  const rheos_operation none = {NULL, 0};
+  rheos_operation *initializers = rheos__alloc_array(count, sizeof(rheos_operation));
+  if (initializers == NULL) {
+    rheos_scope_fail_take(s, rheos__out_of_memory());
+    return none;
+  }
+  for (size_t i = 0; i < count; i++) initializers[i] = variables[i].initializer;
+  rheos_operation group = rheos_group(s, initializers, count, name != NULL ? name : "init");
+  rheos__free(initializers);
+  return group;
+}
+
+size_t rheos_graph_collect_variables(rheos_graph *graph, const char *key,
+                                     rheos_variable **out_variables) {
+  *out_variables = NULL;
+  rheos__graph_lock(graph);
+  int32_t size = rheos_graph_collection_size(graph, key);
+  rheos_variable *variables = rheos__alloc_array((size_t)size, sizeof(rheos_variable));
+  size_t count = 0;
+  for (int32_t i = 0; i < size && variables != NULL; i++) {
+    rheos_item item = rheos_graph_collection_item(graph, key, i);
+    if (item.kind == RHEOS_ITEM_VARIABLE) {
+      variables[count++] = rheos_graph_variable(graph, item.index);
+    }
+  }
+  rheos__graph_unlock(graph);
+  *out_variables = variables;
+  return count;
+}
+
+rheos_operation rheos_global_variables_initializer(rheos_scope *s) {
+  const rheos_operation none = {NULL, 0};
+  if (rheos_scope_status(s) != NULL) return none;
+  rheos_variable *variables = NULL;
+  size_t count = rheos_graph_collect_variables(rheos_scope_graph(s),
+                                               RHEOS_COLLECTION_GLOBAL_VARIABLES, &variables);
+  if (variables == NULL) {
+    rheos_scope_fail_take(s, rheos__out_of_memory());
+    return none;
+  }
+  rheos_operation init = rheos_variables_initializer(s, variables, count, "init");
+  rheos__free(variables);
+  return init;
+}
