@@ -1,6 +1,8 @@
 # Run as a script: makes the Python files below TO those below FROM. What else lies in TO (the
 # extension module, caches) stays.
 
+cmake_minimum_required(VERSION 3.25)
+
 set(patterns "*.py" "*.pyi" "py.typed")
 list(TRANSFORM patterns PREPEND "${FROM}/" OUTPUT_VARIABLE from_patterns)
 list(TRANSFORM patterns PREPEND "${TO}/" OUTPUT_VARIABLE to_patterns)

@@ -1,0 +1,275 @@
+"""`rheos run`: a program behaves as under python, and `import tensorflow` finds Rheos.
+
+Programs are run by the built command in a copied tree, build/bin beside python/, whose `rheos` package
+is a stand-in of a few names, so that what is tested is the launcher alone.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("RHEOS_BUILD", SOURCE / "build"))
+
+sys.path.insert(0, str(SOURCE / "python" / "rheos"))
+import _launch  # noqa: E402
+
+sys.path.pop(0)
+
+PACKAGE = {
+    "__init__.py": "front = 'v2'\ndef function(f): return f\n",
+    "keras/__init__.py": "",
+    "keras/layers.py": "Dense = 'dense'\n",
+    "v1/__init__.py": "front = 'v1'\nfrom rheos.v1 import train, compat\ndef matmul(): pass\n",
+    "v1/train.py": "Saver = 'saver'\n",
+    "v1/compat.py": "import rheos.v1 as v1\nas_text = str\n",
+    "v1/python/__init__.py": "",
+    "v1/python/platform/__init__.py": "",
+    "v1/python/platform/flags.py": "FLAGS = 'flags'\n",
+    "v1/broken.py": "import a_module_that_is_missing\n",
+}
+
+
+@pytest.fixture(scope="session")
+def tree(tmp_path_factory):
+    """The command beside a stand-in package."""
+    root = tmp_path_factory.mktemp("tree with a space")
+    (root / "bin").mkdir()
+    shutil.copy(BUILD / "bin" / "rheos", root / "bin")
+    (root / "lib").symlink_to(BUILD / "lib")
+    package = root / "python" / "rheos"
+    for name, text in PACKAGE.items():
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text(text)
+    shutil.copy(SOURCE / "python" / "rheos" / "_launch.py", package)
+    return root
+
+
+@pytest.fixture
+def run(tree, tmp_path):
+    """run(source, *arguments, options=(), files={}) runs a program; gives the finished process."""
+
+    def run_program(source, *arguments, options=(), files=None, **environment):
+        for name, text in {"main.py": source, **(files or {})}.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(textwrap.dedent(text))
+        command = [tree / "bin" / "rheos", "run", *options, tmp_path / "main.py", *arguments]
+        # The package under test is the stand-in, not the one that this test runs beside.
+        clean = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+        return subprocess.run(
+            command, capture_output=True, text=True, env={**clean, **environment}, timeout=60
+        )
+
+    return run_program
+
+
+def command(*arguments):
+    return subprocess.run(
+        [BUILD / "bin" / "rheos", *arguments], capture_output=True, text=True, timeout=60
+    )
+
+
+# ---- The command
+
+
+def test_version_and_help():
+    assert command("--version").stdout.startswith("rheos ")
+    assert "run" in command("--help").stdout
+    assert "--tf1" in command("help", "run").stdout
+    assert command("run", "--help").stdout == command("help", "run").stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("fly",), ("help", "fly"), ("run",), ("run", "--tf3", "x.py"), ("run", "missing.py")],
+)
+def test_usage_errors_are_on_standard_error_with_status_2(arguments):
+    done = command(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("rheos: ") and done.stderr.count("\n") == 1
+
+
+def test_another_interpreter_can_be_named(run):
+    done = run("print(1)", RHEOS_PYTHON="/no/such/python")
+    assert done.returncode == 2 and "/no/such/python" in done.stderr
+
+
+# ---- As python does it
+
+
+def test_argv_path_and_main_are_the_programs(run, tmp_path):
+    done = run(
+        """
+        import sys, __main__
+        assert __name__ == "__main__" and __main__.__dict__ is globals()
+        print(__file__, sys.argv[1:], sys.path[0], sep="|")
+        print(sorted(n for n in globals() if not n.startswith("__")))
+        """,
+        "a b",
+        "--flag",
+    )
+    main = tmp_path / "main.py"
+    assert done.stdout == f"{main}|['a b', '--flag']|{tmp_path}\n['sys']\n"
+
+
+def test_pythonpath_is_kept_and_the_package_shadows_nothing(run, tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "helper.py").write_text("where = 'other'\n")
+    done = run("import helper, train; print(helper.where, train.where)",
+               files={"train.py": "where = 'own'\n"}, PYTHONPATH=str(tmp_path / "other"))
+    assert done.stdout == "other own\n"
+
+
+@pytest.mark.parametrize(
+    "statement, status",
+    [("pass", 0), ("import sys; sys.exit(7)", 7), ("raise SystemExit('text')", 1), ("1/0", 1)],
+)
+def test_the_exit_status_is_the_programs(run, statement, status):
+    assert run(statement).returncode == status
+
+
+def test_an_interrupt_ends_it_as_it_ends_python(run):
+    assert run("raise KeyboardInterrupt").returncode == -2
+
+
+def test_tracebacks_and_syntax_errors_are_pythons(run, tmp_path):
+    for source in ("def f():\n  raise ValueError('x')\nf()\n", "print 'x'\n"):
+        done = run(source)
+        expected = subprocess.run(
+            [sys.executable, tmp_path / "main.py"], capture_output=True, text=True
+        )
+        assert done.stderr == expected.stderr
+        assert done.returncode == expected.returncode == 1
+
+
+def test_unittest_finds_the_programs_tests(run):
+    done = run(
+        """
+        import unittest
+        class T(unittest.TestCase):
+            def test_it(self): pass
+        unittest.main()
+        """
+    )
+    assert "Ran 1 test" in done.stderr and done.returncode == 0
+
+
+# ---- What tensorflow means
+
+
+@pytest.mark.parametrize(
+    "imports, shows",
+    [
+        ("import tensorflow.compat.v1 as tf", "tf.front"),
+        ("from tensorflow.compat import v1 as tf", "tf.front"),
+        ("import tensorflow as tf; tf.placeholder", None),
+        ("import tensorflow as tf\nif 0: tf.Session()", "tf.front"),
+        ("import tensorflow\nif 0: tensorflow.train.AdamOptimizer", "tensorflow.front"),
+        ("import tensorflow as tf\nif 0: tf.compat.v1.Session()", "tf.front"),
+        ("from tensorflow import compat\nif 0: compat.v1.placeholder", "compat.v1.front"),
+    ],
+)
+def test_programs_of_tensorflow_1(run, imports, shows):
+    done = run(f"{imports}\nprint({shows})")
+    assert done.stdout == "v1\n" if shows else "rheos.v1" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import tensorflow as tf; print(tf.front)",
+        "import tensorflow as tf\n@tf.function\ndef f(): tf.compat.v1.placeholder\nprint(tf.front)",
+        "import tensorflow as tf\nif 0: tf.compat.v1.logging.info('x')\nprint(tf.front)",
+        "import tensorflow as tf\nimport tensorflow.compat.v2 as t2\nprint(t2.front)",
+    ],
+)
+def test_programs_of_tensorflow_2(run, source):
+    assert run(source).stdout == "v2\n"
+
+
+def test_the_option_decides(run):
+    source = "import tensorflow as tf; print(tf.front)"
+    assert run(source, options=["--tf1"]).stdout == "v1\n"
+    assert run(source + "\nif 0: tf.Session", options=["--tf2"]).stdout == "v2\n"
+
+
+def test_own_modules_decide_too(run):
+    model = "import tensorflow as tf\ndef build(): return tf.get_variable('x')\n"
+    source = "from nets.deep import model\nimport tensorflow as tf; print(tf.front)"
+    files = {"nets/__init__.py": "", "nets/deep/__init__.py": "", "nets/deep/model.py": model}
+    assert run(source, files=files).stdout == "v1\n"
+    files["nets/deep/__init__.py"] = "from . import model"
+    assert run(source.replace("from nets.deep import model", "import nets.deep"),
+               files=files).stdout == "v1\n"
+
+
+def test_modules_below_tensorflow(run):
+    done = run(
+        """
+        import tensorflow as tf
+        import tensorflow.train
+        from tensorflow.python.platform import flags
+        from tensorflow.train import Saver
+        assert tf is tensorflow and tensorflow.train is tf.train
+        print(flags.FLAGS, Saver, tf.train.Saver, tf.compat.as_text)
+        from tensorflow.keras.layers import Dense
+        """,
+        options=["--tf1"],
+    )
+    assert done.stdout.startswith("flags saver saver")
+    assert done.stderr.endswith("ModuleNotFoundError: No module named 'tensorflow.keras'\n")
+    keras = "from tensorflow.keras.layers import Dense; import tensorflow as t; print(t.front, Dense)"
+    assert run(keras).stdout == "v2 dense\n"
+
+
+@pytest.mark.parametrize("name", ["tensorflow.contrib", "tensorflow.contrib.slim", "tensorflow.matmul"])
+def test_what_is_missing_is_named(run, name):
+    done = run(f"import {name}", options=["--tf1"])
+    first = ".".join(name.split(".")[:2])
+    assert done.stderr.endswith(f"ModuleNotFoundError: No module named '{first}'\n")
+
+
+def test_an_error_inside_rheos_is_not_hidden(run):
+    done = run("import tensorflow.broken", options=["--tf1"])
+    assert "a_module_that_is_missing" in done.stderr
+
+
+# ---- Which names a source uses
+
+
+def names(text):
+    return _launch.names_in_text(text)[0]
+
+
+def test_python_2_sources_are_read_as_text():
+    text = "import tensorflow as tf\nprint 'x'\nsess = tf . Session()\n# tf.comment\n"
+    assert "Session" in names(text) and "comment" not in names(text)
+    assert "contrib.layers" in names("from tensorflow.contrib import layers as l\nexec 'x'\n")
+    assert "compat.v1.Session" in names("import tensorflow.compat.v1 as tf\ntf.Session()\n")
+    assert _launch.choose_front(names(text)) == _launch.V1
+
+
+def test_other_modules_attributes_decide_nothing(tmp_path):
+    source = tmp_path / "main.py"
+    source.write_text("import tensorflow as tf, requests\nrequests.Session()\nx.tf.Session()\n")
+    used = _launch.names_in_program(str(source), [str(tmp_path)])
+    assert _launch.choose_front(used) == _launch.V2
+
+
+def test_star_imports(tmp_path):
+    source = tmp_path / "main.py"
+    source.write_text("from tensorflow import *\ns = Session()\n")
+    used = _launch.names_in_program(str(source), [str(tmp_path)])
+    assert _launch.choose_front(used) == _launch.V1
+
+
+def test_modules_that_import_each_other_end(tmp_path):
+    (tmp_path / "a.py").write_text("import b\n")
+    (tmp_path / "b.py").write_text("import a\nfrom . import a\nfrom .. import c\n")
+    assert _launch.names_in_program(str(tmp_path / "a.py"), [str(tmp_path)]) == set()

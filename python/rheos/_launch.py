@@ -1,0 +1,423 @@
+"""Runs a program in which `import tensorflow` means Rheos; `rheos run` starts it.
+
+    python _launch.py {auto|tf1|tf2} SCRIPT [ARGUMENTS]
+
+The program is run as python itself would run it: `sys.argv`, `sys.path[0]`, `__main__`, tracebacks
+and the exit status are its own. A finder on `sys.meta_path` resolves `tensorflow` and everything
+below it:
+
+    tensorflow              rheos.v1 (TensorFlow 1) or rheos (TensorFlow 2)
+    tensorflow.compat.v1    rheos.v1
+    tensorflow.compat.v2    rheos
+    tensorflow.X.Y          X.Y of what `tensorflow` means
+
+In mode `auto` the source of the program, and of the modules of its own that it imports, decides
+which of the two `tensorflow` means: TensorFlow 1 if it uses a name that only TensorFlow 1 has.
+"""
+
+import importlib
+import os
+import sys
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
+V1, V2 = "rheos.v1", "rheos"
+
+# Names below `tensorflow` that 1.x has (or had, before 1.0) and 2.x has not. A name stands for all
+# that is below it.
+V1_ONLY = frozenset(
+    """
+    AUTO_REUSE ConditionalAccumulator ConfigProto Dimension FIFOQueue FixedLenFeature
+    FixedLengthRecordReader GPUOptions GraphDef GraphKeys GraphOptions IdentityReader
+    InteractiveSession MetaGraphDef NoGradient NodeDef NotDifferentiable OpError OptimizerOptions
+    PaddingFIFOQueue Print PriorityQueue QueueBase RandomShuffleQueue ReaderBase RunMetadata
+    RunOptions Session SparseTensorValue Summary TFRecordReader TextLineReader VERSION
+    VarLenFeature VariableScope WholeFileReader accumulate_n add_check_numerics_ops
+    add_to_collection add_to_collections all_variables app arg_max arg_min assert_greater_equal
+    assert_less_equal assert_negative assert_non_negative assert_positive assert_variables_initialized
+    assign assign_add assign_sub batch_matmul batch_to_space_nd betainc ceil check_numerics cholesky
+    colocate_with complex_abs concat_v2 confusion_matrix conj container contrib
+    convert_to_tensor_or_sparse_tensor count_nonzero count_up_to create_partitioned_variables cross
+    cumprod decode_base64 decode_csv decode_raw delete_session_tensor depth_to_space diag diag_part
+    digamma disable_eager_execution disable_resource_variables disable_v2_behavior distributions div
+    enable_eager_execution enable_resource_variables encode_base64 erf erfc expm1
+    extract_image_patches fft fixed_size_partitioner flags floor_div floordiv floormod
+    get_collection get_collection_ref get_default_graph get_default_session get_local_variable
+    get_session_handle get_session_tensor get_variable get_variable_scope gfile global_norm
+    global_variables global_variables_initializer glorot_normal_initializer
+    glorot_uniform_initializer histogram_summary igamma imag image_summary initialize_all_tables
+    initialize_all_variables initialize_local_variables initialize_variables inv
+    invert_permutation is_finite is_inf is_nan is_variable_initialized layers lbeta lgamma lin_space
+    listdiff local_variables local_variables_initializer log log1p log_sigmoid logging logical_xor
+    make_template matching_files matrix_band_part matrix_determinant matrix_diag matrix_diag_part
+    matrix_inverse matrix_solve matrix_transpose matrix_triangular_solve merge_all_summaries
+    merge_summary mod model_variables moving_average_variables mul multinomial neg op_scope
+    orthogonal_initializer pack parse_example parse_single_example placeholder
+    placeholder_with_default py_func python_io qr random_crop random_gamma random_normal
+    random_poisson random_shuffle random_uniform read_file real reciprocal reduce_join
+    report_uninitialized_variables reset_default_graph rint rsqrt scalar_summary scatter_add
+    scatter_div scatter_mul scatter_nd_add scatter_nd_update scatter_sub scatter_update segment_max
+    segment_mean segment_min segment_prod segment_sum select self_adjoint_eig set_random_seed
+    space_to_depth sparse_add sparse_concat sparse_placeholder sparse_reduce_sum sparse_reorder
+    sparse_reshape sparse_segment_mean sparse_segment_sum sparse_split sparse_tensor_dense_matmul
+    sparse_tensor_to_dense sparse_to_dense squared_difference string_join string_split
+    string_to_number sub substr svd tables_initializer to_bfloat16 to_double to_float to_int32
+    to_int64 trace trainable_variables truncated_normal truncated_normal_initializer
+    uniform_unit_scaling_initializer unpack unsorted_segment_sum variable_op_scope variable_scope
+    variables_initializer variance_scaling_initializer verify_tensor_all_finite write_file
+
+    data.make_initializable_iterator data.make_one_shot_iterator
+    graph_util.convert_variables_to_constants graph_util.extract_sub_graph image.resize_area
+    image.resize_bicubic image.resize_bilinear image.resize_image_with_crop_or_pad
+    image.resize_images image.resize_nearest_neighbor losses.absolute_difference losses.add_loss
+    losses.compute_weighted_loss losses.get_losses losses.get_regularization_loss
+    losses.get_regularization_losses losses.get_total_loss losses.hinge_loss losses.huber_loss
+    losses.log_loss losses.mean_squared_error losses.sigmoid_cross_entropy
+    losses.softmax_cross_entropy losses.sparse_softmax_cross_entropy metrics.accuracy metrics.auc
+    metrics.mean metrics.mean_iou metrics.precision metrics.recall nn.bidirectional_dynamic_rnn
+    nn.deconv2d nn.depthwise_conv2d_native nn.dynamic_rnn nn.fused_batch_norm nn.raw_rnn
+    nn.relu_layer nn.rnn_cell nn.softmax_cross_entropy_with_logits_v2 nn.static_bidirectional_rnn
+    nn.static_rnn nn.xw_plus_b saved_model.builder saved_model.loader
+    saved_model.signature_constants saved_model.simple_save saved_model.tag_constants
+    saved_model.utils summary.FileWriter summary.FileWriterCache summary.Summary summary.merge
+    summary.merge_all test.compute_gradient_error test.get_temp_dir train.AdadeltaOptimizer
+    train.AdagradDAOptimizer train.AdagradOptimizer train.AdamOptimizer train.CheckpointSaverHook
+    train.FtrlOptimizer train.GradientDescentOptimizer train.LoggingTensorHook
+    train.MomentumOptimizer train.MonitoredSession train.MonitoredTrainingSession
+    train.NewCheckpointReader train.Optimizer train.ProximalAdagradOptimizer
+    train.ProximalGradientDescentOptimizer train.QueueRunner train.RMSPropOptimizer train.Saver
+    train.Scaffold train.Server train.SessionManager train.SessionRunArgs train.SessionRunHook
+    train.StopAtStepHook train.SummarySaverHook train.SummaryWriter train.Supervisor
+    train.SyncReplicasOptimizer train.add_queue_runner train.batch train.batch_join
+    train.cosine_decay train.create_global_step train.exponential_decay train.export_meta_graph
+    train.get_global_step train.get_or_create_global_step train.global_step train.import_meta_graph
+    train.init_from_checkpoint train.input_producer train.inverse_time_decay train.limit_epochs
+    train.match_filenames_once train.natural_exp_decay train.piecewise_constant
+    train.polynomial_decay train.range_input_producer train.replica_device_setter
+    train.shuffle_batch train.shuffle_batch_join train.slice_input_producer
+    train.start_queue_runners train.string_input_producer train.summary_iterator train.write_graph
+    """.split()
+)
+
+# What a 2.x program may also take from compat.v1 without meaning to be a 1.x program.
+NEUTRAL_IN_COMPAT_V1 = frozenset(
+    "app enable_eager_execution enable_resource_variables flags gfile logging set_random_seed".split()
+)
+V2_SIGNS = frozenset(("function", "GradientTape"))
+GRAPHS_WANTED = frozenset(
+    ("compat.v1.disable_eager_execution", "compat.v1.disable_v2_behavior")
+)
+MAX_FILES_READ = 500
+
+
+# ---- What the program uses
+
+
+def _dotted(node):
+    """The attribute chain `a.b.c` as a list of names, or None if it is something else."""
+    import ast
+
+    names = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return [node.id, *reversed(names)]
+
+
+def _below_tensorflow(module):
+    """'' for tensorflow, 'a.b' for tensorflow.a.b, None for other modules."""
+    if module == "tensorflow":
+        return ""
+    return module[len("tensorflow.") :] if module.startswith("tensorflow.") else None
+
+
+def _join(*names):
+    return ".".join(filter(None, names))
+
+
+def names_in_tree(tree):
+    """The names below `tensorflow` that a parsed module uses, and the modules it imports.
+
+    Modules are (level, module, names) as in `from ..module import names`.
+    """
+    import ast
+
+    used, imported, roots = set(), [], {}
+    star = False
+    nodes = list(ast.walk(tree))
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                below = _below_tensorflow(alias.name)
+                if below is None:
+                    imported.append((0, alias.name, ()))
+                    continue
+                used.add(below)
+                if alias.asname:
+                    roots[alias.asname] = below
+                else:
+                    roots["tensorflow"] = ""
+        elif isinstance(node, ast.ImportFrom):
+            below = _below_tensorflow(node.module or "") if node.level == 0 else None
+            if below is None:
+                names = tuple(alias.name for alias in node.names)
+                imported.append((node.level, node.module or "", names))
+                continue
+            for alias in node.names:
+                if alias.name == "*":
+                    star = True
+                    used.add(below)
+                    continue
+                name = _join(below, alias.name)
+                used.add(name)
+                roots[alias.asname or alias.name] = name
+    for node in nodes:
+        if isinstance(node, ast.Attribute):
+            names = _dotted(node)
+            if names and names[0] in roots:
+                used.add(_join(roots[names[0]], *names[1:]))
+        elif star and isinstance(node, ast.Name):
+            used.add(node.id)
+    return used, imported
+
+
+def names_in_text(text):
+    """Like names_in_tree, for text that does not parse, such as a Python 2 program."""
+    import re
+
+    used, imported, roots = set(), [], {}
+    text = re.sub(r"#.*", "", text)
+    for module, alias in re.findall(r"^\s*import\s+([\w.]+)(?:\s+as\s+(\w+))?", text, re.M):
+        below = _below_tensorflow(module)
+        if below is None:
+            imported.append((0, module, ()))
+        else:
+            used.add(below)
+            roots[alias or "tensorflow"] = below if alias else ""
+    for dots, module, names in re.findall(
+        r"^\s*from\s+(\.*)([\w.]*)\s+import\s+\(?([\w\s,*]+)", text, re.M
+    ):
+        pairs = re.findall(r"(\w+|\*)(?:\s+as\s+(\w+))?", names.split("\n")[0])
+        below = None if dots else _below_tensorflow(module)
+        if below is None:
+            imported.append((len(dots), module, tuple(name for name, _ in pairs)))
+            continue
+        for name, alias in pairs:
+            used.add(_join(below, name))
+            roots[alias or name] = _join(below, name)
+    for chain in re.findall(r"(?<![\w.])[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)+", text):
+        first, *rest = re.sub(r"\s", "", chain).split(".")
+        if first in roots:
+            used.add(_join(roots[first], *rest))
+    return used, imported
+
+
+def names_in_file(path):
+    with open(path, "rb") as file:
+        source = file.read()
+    if b"tensorflow" not in source and b"import" not in source:
+        return set(), []
+    import ast
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # python warns when it compiles the program
+            return names_in_tree(ast.parse(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return names_in_text(source.decode("utf-8", "replace"))
+
+
+def _module_files(folder, module):
+    """The files that importing `module` runs, if it is found in `folder`."""
+    files = []
+    path = folder
+    for part in module.split("."):
+        path = os.path.join(path, part)
+        files += [f for f in (path + ".py", os.path.join(path, "__init__.py")) if os.path.isfile(f)]
+    return files
+
+
+def names_in_program(script, folders):
+    """The names below `tensorflow` used by a script and by the modules it imports from `folders`."""
+    used = set()
+    todo, seen = [script], {os.path.realpath(script)}
+    while todo and len(seen) <= MAX_FILES_READ:
+        path = todo.pop()
+        try:
+            names, imported = names_in_file(path)
+        except OSError:
+            continue
+        used |= names
+        for level, module, names in imported:
+            if level:
+                places = [os.path.normpath(os.path.join(os.path.dirname(path), *[".."] * (level - 1)))]
+            else:
+                places = folders
+            for folder in places:
+                files = _module_files(folder, module) if module else []
+                for name in names:
+                    files += _module_files(folder, _join(module, name))
+                for file in files:
+                    if os.path.realpath(file) not in seen:
+                        seen.add(os.path.realpath(file))
+                        todo.append(file)
+    return used
+
+
+def _decides(name, deciding):
+    """Whether a dotted name, or one that it is below, is in `deciding`."""
+    parts = name.split(".")
+    return any(".".join(parts[:n]) in deciding for n in range(1, len(parts) + 1))
+
+
+def choose_front(used):
+    """rheos.v1 or rheos, for a program that uses these names below `tensorflow`."""
+    compat = "compat.v1."
+    if any(_decides(name, V1_ONLY) for name in used) or used & GRAPHS_WANTED:
+        return V1
+    if any(_decides(name, V2_SIGNS) for name in used):
+        return V2
+    for name in used:
+        rest = name[len(compat) :] if name.startswith(compat) else None
+        if rest and _decides(rest, V1_ONLY) and not _decides(rest, NEUTRAL_IN_COMPAT_V1):
+            return V1
+    # `import tensorflow.compat.v1 as tf` and nothing else of TensorFlow's
+    if "compat.v1" in used and "" not in used:
+        return V1
+    return V2
+
+
+# ---- What `tensorflow` means
+
+
+class Finder:
+    """Finds `tensorflow` and all below it in Rheos, and the Rheos that this launcher belongs to."""
+
+    def __init__(self, choose):
+        self._choose = choose
+        self._front = None
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "rheos":
+            return PathFinder.find_spec(name, [os.path.dirname(PACKAGE)])
+        if name != "tensorflow" and not name.startswith("tensorflow."):
+            return None
+        if self._resolve(name) is None:
+            return None
+        return ModuleSpec(name, self, origin="rheos", is_package=True)
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        # The import statement takes what it finds in sys.modules: Rheos's own module.
+        name = module.__spec__.name
+        found = self._resolve(name)
+        if not hasattr(found, "__path__"):
+            found.__path__ = []  # or nothing could be imported from below it
+        sys.modules[name] = found
+
+    def _resolve(self, name):
+        parts = name.split(".")[1:]
+        if parts[:2] == ["compat", "v1"]:
+            return self._find(V1, parts[2:])
+        if parts[:2] == ["compat", "v2"]:
+            return self._find(V2, parts[2:])
+        if self._front is None:
+            self._front = self._choose()
+        found = self._find(self._front, parts)
+        if found is None and parts[0] == "python":  # TensorFlow's insides, known to 1.x programs
+            found = self._find(V1, parts)
+        if parts == ["compat"]:
+            return self._compat(found)
+        return found
+
+    def _compat(self, found):
+        """A module with `v1` and `v2` in it."""
+        compat = found or type(sys)("tensorflow.compat")
+        for version, front in (("v1", V1), ("v2", V2)):
+            if not hasattr(compat, version):
+                setattr(compat, version, importlib.import_module(front))
+        return compat
+
+    def _find(self, front, parts):
+        """The module or namespace at `parts` below a front end, None if there is none."""
+        found = importlib.import_module(front)
+        for part in parts:
+            child = getattr(found, part, None)
+            if not isinstance(child, (type(sys), type(sys.implementation))):
+                child = self._submodule(found, part)
+            if child is None:
+                return None
+            found = child
+        return found
+
+    def _submodule(self, parent, name):
+        if not getattr(parent, "__path__", None):
+            return None
+        qualified = f"{parent.__name__}.{name}"
+        try:
+            return importlib.import_module(qualified)
+        except ModuleNotFoundError as error:
+            if error.name != qualified:
+                raise
+            return None
+
+
+# ---- Running the program
+
+
+def _search_path(script):
+    """Makes sys.path what python would make it: the script's folder in place of the launcher's."""
+    folder = os.path.dirname(os.path.realpath(script))
+    if not getattr(sys.flags, "safe_path", False):
+        sys.path[0] = folder
+    sys.path.append(os.path.dirname(PACKAGE))
+    own = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return [folder, *filter(None, own)]
+
+
+def prepare(mode, script):
+    """Sets the interpreter up for the script and returns its code."""
+    path = os.path.abspath(script)
+    try:
+        with open(path, "rb") as file:
+            source = file.read()
+    except OSError as error:
+        reason = f"[Errno {error.errno}] {error.strerror}"
+        print(f"rheos: can't open file '{path}': {reason}", file=sys.stderr)
+        sys.exit(2)
+
+    folders = _search_path(script)
+
+    def choose():
+        if mode != "auto":
+            return V1 if mode == "tf1" else V2
+        return choose_front(names_in_program(path, folders))
+
+    sys.meta_path.insert(0, Finder(choose))
+    main = type(sys)("__main__")
+    main.__file__ = path
+    main.__cached__ = None
+    main.__builtins__ = __builtins__
+    main.__loader__ = SourceFileLoader("__main__", path)
+    sys.modules["__main__"] = main
+    return compile(source, path, "exec", dont_inherit=True)
+
+
+if __name__ == "__main__":
+    _launcher = sys.modules["__main__"]  # kept: its globals are in use until the program ends
+    del sys.argv[0]
+    try:
+        _code = prepare(sys.argv.pop(0), sys.argv[0])
+    except SyntaxError as _error:
+        _error.__traceback__ = None  # python shows none for the script's own syntax
+        raise
+    try:
+        exec(_code, sys.modules["__main__"].__dict__)
+    except BaseException as _error:
+        _error.__traceback__ = _error.__traceback__.tb_next  # without this frame
+        raise
