@@ -1,0 +1,81 @@
+// AddN: the sum of a list of tensors of one shape, in tiles that stay in the cache, always in the
+// order of the list.
+#include "ops/elementwise.h"
+#include "ops/op_util.h"
+
+enum { TILE_ELEMENTS = 2048 };
+
+typedef struct add_n {
+  rheos__loop add;
+  int32_t count;
+  int64_t num_elements;
+  int64_t element_bytes;
+} add_n;
+
+static rheos_status *run(const void *state, const void *const *inputs, void *const *outputs,
+                         void *scratch, int64_t first_unit, int64_t last_unit) {
+  const add_n *a = state;
+  (void)scratch;
+  int64_t end = last_unit * RHEOS__UNIT_ELEMENTS;
+  if (end > a->num_elements) end = a->num_elements;
+  for (int64_t i = first_unit * RHEOS__UNIT_ELEMENTS; i < end; i += TILE_ELEMENTS) {
+    const int64_t n = end - i < TILE_ELEMENTS ? end - i : TILE_ELEMENTS;
+    const int64_t at = i * a->element_bytes;
+    char *out = (char *)outputs[0] + at;
+    const void *in[] = {(const char *)inputs[0] + at, (const char *)inputs[1] + at};
+    a->add(in, out, n, 0, 0);
+    for (int32_t k = 2; k < a->count; k++) {
+      in[0] = out;
+      in[1] = (const char *)inputs[k] + at;
+      a->add(in, out, n, 0, 0);
+    }
+  }
+  return NULL;
+}
+
+static rheos_status *prepare_AddN(rheos__prepare *p) {
+  if (p->num_inputs == 1) {
+    p->alias_input = 0;
+    return NULL;
+  }
+  const rheos__loop add = rheos__add_loop(p->input_dtypes[0]);
+  if (add == NULL) return rheos__no_kernel(p, p->input_dtypes[0]);
+  add_n *a = RHEOS_NEW_STATE(p, add_n);
+  if (a == NULL) return rheos__out_of_memory();
+  a->add = add;
+  a->count = p->num_inputs;
+  a->num_elements = rheos_shape_num_elements(&p->output_shapes[0]);
+  a->element_bytes = (int64_t)rheos_dtype_size(p->output_dtypes[0]);
+  p->run = run;
+  p->num_units = (a->num_elements + RHEOS__UNIT_ELEMENTS - 1) / RHEOS__UNIT_ELEMENTS;
+  if (p->num_units == 0) p->num_units = 1;
+  // With more than two, a later operand could be the same tensor as the first.
+  p->reuse_input = p->num_inputs == 2 ? 0 : -1;
+  p->flops = a->num_elements * (p->num_inputs - 1);
+  return NULL;
+}
+
+static rheos_status *add_n_shape(rheos__infer *c) {
+  rheos_shape *out = &c->output_shapes[0];
+  *out = c->input_shapes[0];
+  for (int32_t k = 1; k < c->num_inputs; k++) {
+    RHEOS_TRY(rheos__shape_merge(out, &c->input_shapes[k], out));
+  }
+  return NULL;
+}
+
+static void grad_add_n(rheos__grad *g) {
+  const rheos_output dz = rheos__grad_dense(g, 0);
+  for (int32_t k = 0; k < g->num_inputs; k++) rheos__grad_set(g, k, dz);
+}
+
+const rheos__op_def rheos__op_AddN = {
+    "AddN",
+    "inputs: N * T -> sum: T; N: int >= 1; T: {float, double, int32, uint8, int16, int8, complex64, "
+    "int64, qint8, quint8, qint32, bfloat16, uint16, complex128, half, uint32, uint64, variant}",
+    "The sum of all `inputs`, which have one shape.",
+    RHEOS_OP_COMMUTATIVE,
+    add_n_shape,
+    grad_add_n,
+    prepare_AddN,
+};

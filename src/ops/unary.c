@@ -1,0 +1,293 @@
+// Functions of one number: one row for each formula (see elementwise.h), one row for each op, and
+// their gradients. Activations are in activation.c.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#endif
+#include <math.h>
+#include <tgmath.h>
+
+#include "ops/elementwise.h"
+#include "ops/op_util.h"
+
+// ---- Formulas: ROW(op, dtypes, qualifier, formula)
+#define FORMULAS(ROW)                                                                  \
+  ROW(Abs, FLOATS, RHEOS__WIDE, fabs(x))                                               \
+  ROW(Abs, SIGNED, , x < 0 ? 0 - W(x) : W(x))                                          \
+  ROW(Neg, FLOATS, RHEOS__WIDE, -x)                                                    \
+  ROW(Neg, SIGNED, , 0 - W(x))                                                         \
+  ROW(Sign, FLOATS, RHEOS__WIDE, x > 0 ? (C)1 : x < 0 ? (C)-1 : x)                     \
+  ROW(Sign, SIGNED, , (x > 0) - (x < 0))                                               \
+  ROW(Square, FLOATS, RHEOS__WIDE, x * x)                                              \
+  ROW(Square, INTEGERS, , W(x) * W(x))                                                 \
+  ROW(Sqrt, FLOATS, RHEOS__WIDE, sqrt(x))                                              \
+  ROW(Rsqrt, FLOATS, RHEOS__WIDE, 1 / sqrt(x))                                         \
+  ROW(Exp, FLOATS, , exp(x))                                                           \
+  ROW(Expm1, FLOATS, , expm1(x))                                                       \
+  ROW(Log, FLOATS, , log(x))                                                           \
+  ROW(Log1p, FLOATS, , log1p(x))                                                       \
+  ROW(Sin, FLOATS, , sin(x))                                                           \
+  ROW(Cos, FLOATS, , cos(x))                                                           \
+  ROW(Tan, FLOATS, , tan(x))                                                           \
+  ROW(Asin, FLOATS, , asin(x))                                                         \
+  ROW(Acos, FLOATS, , acos(x))                                                         \
+  ROW(Atan, FLOATS, , atan(x))                                                         \
+  ROW(Sinh, FLOATS, , sinh(x))                                                         \
+  ROW(Cosh, FLOATS, , cosh(x))                                                         \
+  ROW(Tanh, FLOATS, , tanh(x))                                                         \
+  ROW(Asinh, FLOATS, , asinh(x))                                                       \
+  ROW(Acosh, FLOATS, , acosh(x))                                                       \
+  ROW(Atanh, FLOATS, , atanh(x))                                                       \
+  ROW(Sigmoid, FLOATS, , 1 / (1 + exp(-x)))                                            \
+  ROW(Erf, FLOATS, , erf(x))                                                           \
+  ROW(Erfc, FLOATS, , erfc(x))                                                         \
+  ROW(Floor, FLOATS, , floor(x))                                                       \
+  ROW(Ceil, FLOATS, , ceil(x))                                                         \
+  ROW(Round, FLOATS, , rint(x)) /* half to even: the rounding mode is never changed */ \
+  ROW(Round, SIGNED, , x)                                                              \
+  ROW(Rint, FLOATS, , rint(x))                                                         \
+  ROW(Reciprocal, FLOATS, RHEOS__WIDE, 1 / x)                                          \
+  ROW(Reciprocal, SIGNED, , reciprocal_of_integer(x, &failed))                         \
+  ROW(Inv, FLOATS, RHEOS__WIDE, 1 / x)                                                 \
+  ROW(Inv, SIGNED, , reciprocal_of_integer(x, &failed))                                \
+  ROW(Invert, INTEGERS, , ~W(x))
+
+#define TESTS(ROW)                               \
+  ROW(IsNan, FLOATS, , x != x)                   \
+  ROW(IsInf, FLOATS, , fabs(x) == (C)INFINITY)   \
+  ROW(IsFinite, FLOATS, , fabs(x) < (C)INFINITY) \
+  ROW(LogicalNot, BOOLS, , !x)
+
+static inline int64_t reciprocal_of_integer(int64_t x, int *failed) {
+  if (x == 0) *failed = 1;
+  return x == 1 || x == -1 ? x : 0;
+}
+
+#define ROW(name, dtypes, qualifier, formula) \
+  RHEOS__##dtypes(RHEOS__UNARY_LOOP, qualifier, name, formula)
+FORMULAS(ROW)
+#undef ROW
+#define ROW(name, dtypes, qualifier, formula) \
+  RHEOS__##dtypes(RHEOS__UNARY_TEST, qualifier, name, formula)
+TESTS(ROW)
+#undef ROW
+
+// ---- Gradients: g arrives at y = f(x). The nodes are TensorFlow's.
+
+static void grad_abs(rheos__grad *g) {
+  const rheos_output sign = rheos__op_1(g->scope, "Sign", g->inputs[0]);
+  rheos__grad_set(g, 0, rheos__py_mul(g->scope, rheos__grad_dense(g, 0), sign));
+}
+
+static void grad_neg(rheos__grad *g) {
+  rheos__grad_set(g, 0, rheos__op_1(g->scope, "Neg", rheos__grad_dense(g, 0)));
+}
+
+static void grad_sign(rheos__grad *g) {
+  rheos__grad_set(g, 0, rheos__zeros_of_shape(g->scope, g->inputs[0]));
+}
+
+static void grad_square(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  const rheos_output dy = rheos__grad_dense(g, 0);
+  rheos__push_after_grad(g);
+  const rheos_output two = rheos__const_scalar(s, g->attrs->items[0].value.type, 2, "Const");
+  const rheos_output x2 = rheos__op_2(s, "Mul", g->inputs[0], two);
+  rheos__grad_set(g, 0, rheos__op_2(s, "Mul", dy, x2));
+  rheos_scope_pop(s);
+}
+
+// Gradients that have an op of their own, of y and g.
+static void grad_by_op(rheos__grad *g, const char *type) {
+  const rheos_output dy = rheos__grad_dense(g, 0);
+  rheos__grad_set(g, 0, rheos__op_2(g->scope, type, g->outputs[0], dy));
+}
+static void grad_sqrt(rheos__grad *g) { grad_by_op(g, "SqrtGrad"); }
+static void grad_rsqrt(rheos__grad *g) { grad_by_op(g, "RsqrtGrad"); }
+static void grad_reciprocal(rheos__grad *g) { grad_by_op(g, "ReciprocalGrad"); }
+static void grad_tanh(rheos__grad *g) { grad_by_op(g, "TanhGrad"); }
+static void grad_sigmoid(rheos__grad *g) { grad_by_op(g, "SigmoidGrad"); }
+
+static void grad_exp(rheos__grad *g) {
+  rheos__grad_set(g, 0, rheos__py_mul(g->scope, rheos__grad_dense(g, 0), g->outputs[0]));
+}
+
+// g times a function of x that is one node.
+static void grad_times(rheos__grad *g, const char *type) {
+  rheos_scope *s = g->scope;
+  const rheos_output dy = rheos__grad_dense(g, 0);
+  rheos__push_after_grad(g);
+  const rheos_output f = rheos__op_1(s, type, g->inputs[0]);
+  rheos__grad_set(g, 0, rheos__py_mul(s, dy, f));
+  rheos_scope_pop(s);
+}
+static void grad_expm1(rheos__grad *g) { grad_times(g, "Exp"); }
+static void grad_log(rheos__grad *g) { grad_times(g, "Reciprocal"); }
+static void grad_sin(rheos__grad *g) { grad_times(g, "Cos"); }
+static void grad_sinh(rheos__grad *g) { grad_times(g, "Cosh"); }
+static void grad_cosh(rheos__grad *g) { grad_times(g, "Sinh"); }
+
+static void grad_log1p(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  const rheos_output dy = rheos__grad_dense(g, 0);
+  rheos__push_after_grad(g);
+  const rheos_output sum = rheos__op_of_number(s, "AddV2", "add", 1, g->inputs[0]);
+  rheos__grad_set(g, 0, rheos__py_mul(s, dy, rheos__op_1(s, "Reciprocal", sum)));
+  rheos_scope_pop(s);
+}
+
+static void grad_cos(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  const rheos_output dy = rheos__grad_dense(g, 0);
+  rheos__push_after_grad(g);
+  const rheos_output minus = rheos__op_1(s, "Neg", dy);
+  rheos__grad_set(g, 0, rheos__py_mul(s, minus, rheos__op_1(s, "Sin", g->inputs[0])));
+  rheos_scope_pop(s);
+}
+
+static void grad_tan(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  const rheos_output dy = rheos__grad_dense(g, 0);
+  rheos__push_after_grad(g);
+  const rheos_output cosine = rheos__op_1(s, "Cos", g->inputs[0]);
+  const rheos_output secant = rheos__op_1(s, "Reciprocal", cosine);
+  rheos__grad_set(g, 0, rheos__py_mul(s, rheos__op_1(s, "Square", secant), dy));
+  rheos_scope_pop(s);
+}
+
+// 1 / (1 + x^2) or 1 / (1 - x^2), of which the root is taken if `root`
+static rheos_output one_over(rheos__grad *g, const char *combine, bool root) {
+  rheos_scope *s = g->scope;
+  const rheos_output squared = rheos__op_1(s, "Square", g->inputs[0]);
+  const rheos_output one =
+      rheos__const_scalar(s, rheos_output_dtype(g->out_grads[0].values), 1, "Const");
+  rheos_output below = rheos__op_2(s, combine, one, squared);
+  if (root) below = rheos__op_1(s, "Sqrt", below);
+  return rheos__op_1(s, "Reciprocal", below);
+}
+
+static void grad_by_one_over(rheos__grad *g, const char *combine, bool root, bool minus) {
+  rheos_output dy = rheos__grad_dense(g, 0);
+  rheos__push_after_grad(g);
+  const rheos_output inverse = one_over(g, combine, root);
+  if (minus) dy = rheos__op_1(g->scope, "Neg", dy);
+  rheos__grad_set(g, 0, rheos__py_mul(g->scope, dy, inverse));
+  rheos_scope_pop(g->scope);
+}
+static void grad_asin(rheos__grad *g) { grad_by_one_over(g, "Sub", true, false); }
+static void grad_acos(rheos__grad *g) { grad_by_one_over(g, "Sub", true, true); }
+static void grad_atan(rheos__grad *g) { grad_by_one_over(g, "Add", false, false); }
+static void grad_atanh(rheos__grad *g) { grad_by_one_over(g, "Sub", false, false); }
+
+static void grad_over(rheos__grad *g, const char *type) {
+  rheos_scope *s = g->scope;
+  const rheos_output dy = rheos__grad_dense(g, 0);
+  rheos__push_after_grad(g);
+  rheos__grad_set(g, 0, rheos__py_div(s, dy, rheos__op_1(s, type, g->outputs[0])));
+  rheos_scope_pop(s);
+}
+static void grad_asinh(rheos__grad *g) { grad_over(g, "Cosh"); }
+static void grad_acosh(rheos__grad *g) { grad_over(g, "Sinh"); }
+
+// g * factor * exp(-x^2), with the factor 2 / sqrt(pi)
+static void grad_of_erf(rheos__grad *g, double factor) {
+  rheos_scope *s = g->scope;
+  const rheos_output dy = rheos__grad_dense(g, 0);
+  const rheos_output scale =
+      rheos__const_scalar(s, rheos_output_dtype(g->inputs[0]), factor, "Const");
+  rheos__push_after_grad(g);
+  const rheos_output scaled = rheos__py_mul(s, dy, scale);
+  const rheos_output squared = rheos__op_1(s, "Square", g->inputs[0]);
+  const rheos_output bell = rheos__op_1(s, "Exp", rheos__op_1(s, "Neg", squared));
+  rheos__grad_set(g, 0, rheos__py_mul(s, scaled, bell));
+  rheos_scope_pop(s);
+}
+static void grad_erf(rheos__grad *g) { grad_of_erf(g, M_2_SQRTPI); }
+static void grad_erfc(rheos__grad *g) { grad_of_erf(g, -M_2_SQRTPI); }
+
+// ---- Ops: OP(name, dtypes, gradient, cost, doc)
+#define FLOAT_TYPES "{bfloat16, half, float, double}"
+#define COMPLEX_TYPES "{bfloat16, half, float, double, complex64, complex128}"
+#define SIGNED_TYPES "{bfloat16, half, float, double, int8, int16, int32, int64}"
+#define SIGNED_OR_COMPLEX \
+  "{bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"
+#define ANGLE_TYPES "{bfloat16, half, float, double, int32, int64, complex64, complex128}"
+#define SQUARE_TYPES                                                                        \
+  "{bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64, " \
+  "complex64, complex128}"
+
+#define OPS(OP)                                                                             \
+  OP(Abs, SIGNED_TYPES, grad_abs, 1, "The absolute value of `x`.")                          \
+  OP(Acos, ANGLE_TYPES, grad_acos, 20, "The angle whose cosine is `x`.")                    \
+  OP(Acosh, COMPLEX_TYPES, grad_acosh, 20, "The inverse hyperbolic cosine of `x`.")         \
+  OP(Asin, ANGLE_TYPES, grad_asin, 20, "The angle whose sine is `x`.")                      \
+  OP(Asinh, COMPLEX_TYPES, grad_asinh, 20, "The inverse hyperbolic sine of `x`.")           \
+  OP(Atan, ANGLE_TYPES, grad_atan, 20, "The angle whose tangent is `x`.")                   \
+  OP(Atanh, COMPLEX_TYPES, grad_atanh, 20, "The inverse hyperbolic tangent of `x`.")        \
+  OP(Ceil, FLOAT_TYPES, rheos__no_gradient, 2, "The smallest whole number not below `x`.")  \
+  OP(Cos, COMPLEX_TYPES, grad_cos, 20, "The cosine of `x`.")                                \
+  OP(Cosh, COMPLEX_TYPES, grad_cosh, 20, "The hyperbolic cosine of `x`.")                   \
+  OP(Erf, FLOAT_TYPES, grad_erf, 20, "The Gauss error function of `x`.")                    \
+  OP(Erfc, FLOAT_TYPES, grad_erfc, 20, "1 minus the Gauss error function of `x`.")          \
+  OP(Exp, COMPLEX_TYPES, grad_exp, 10, "e to the power of `x`.")                            \
+  OP(Expm1, COMPLEX_TYPES, grad_expm1, 10, "exp(`x`) - 1, exact also near 0.")              \
+  OP(Floor, FLOAT_TYPES, rheos__no_gradient, 2, "The largest whole number not above `x`.")  \
+  OP(Inv, SIGNED_OR_COMPLEX, grad_reciprocal, 4, "1 / `x`.")                                \
+  OP(Log, COMPLEX_TYPES, grad_log, 10, "The natural logarithm of `x`.")                     \
+  OP(Log1p, COMPLEX_TYPES, grad_log1p, 10, "log(1 + `x`), exact also near 0.")              \
+  OP(Neg, SIGNED_OR_COMPLEX, grad_neg, 1, "`x` with the other sign.")                       \
+  OP(Reciprocal, SIGNED_OR_COMPLEX, grad_reciprocal, 4, "1 / `x`.")                         \
+  OP(Rint, FLOAT_TYPES, rheos__no_gradient, 2, "`x` rounded, halves to the even number.")   \
+  OP(Round, SIGNED_OR_COMPLEX, rheos__no_gradient, 2,                                       \
+     "`x` rounded, halves to the even number.")                                             \
+  OP(Rsqrt, COMPLEX_TYPES, grad_rsqrt, 8, "1 / sqrt(`x`).")                                 \
+  OP(Sigmoid, COMPLEX_TYPES, grad_sigmoid, 12, "1 / (1 + exp(-`x`)).")                      \
+  OP(Sign, SIGNED_OR_COMPLEX, grad_sign, 2, "-1, 0 or 1, as `x` is below, at or above 0.")  \
+  OP(Sin, COMPLEX_TYPES, grad_sin, 20, "The sine of `x`.")                                  \
+  OP(Sinh, COMPLEX_TYPES, grad_sinh, 20, "The hyperbolic sine of `x`.")                     \
+  OP(Sqrt, COMPLEX_TYPES, grad_sqrt, 4, "The square root of `x`.")                          \
+  OP(Square, SQUARE_TYPES, grad_square, 1, "`x` times itself.")                             \
+  OP(Tan, ANGLE_TYPES, grad_tan, 20, "The tangent of `x`.")                                 \
+  OP(Tanh, COMPLEX_TYPES, grad_tanh, 12, "The hyperbolic tangent of `x`.")
+
+// OTHER(name, signature, gradient, doc)
+#define OTHER_OPS(OTHER)                                                                      \
+  OTHER(Invert, "x: T -> y: T; T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}", \
+        rheos__no_gradient, "Every bit of `x` flipped.")                                      \
+  OTHER(IsFinite, "x: T -> y: bool; T: " FLOAT_TYPES, rheos__no_gradient,                     \
+        "Whether `x` is neither infinite nor NaN.")                                           \
+  OTHER(IsInf, "x: T -> y: bool; T: " FLOAT_TYPES, rheos__no_gradient,                        \
+        "Whether `x` is infinite.")                                                           \
+  OTHER(IsNan, "x: T -> y: bool; T: " FLOAT_TYPES, rheos__no_gradient, "Whether `x` is NaN.") \
+  OTHER(LogicalNot, "x: bool -> y: bool", rheos__no_gradient, "Whether `x` is false.")
+
+enum {
+#define OP(name, dtypes, gradient, cost, doc) row_##name,
+#define OTHER(name, signature, gradient, doc) row_##name,
+  OPS(OP) OTHER_OPS(OTHER) NUM_ROWS
+#undef OP
+#undef OTHER
+};
+
+static const rheos__loop loops[NUM_ROWS][RHEOS__NUM_DTYPES] = {
+#define ROW(name, dtypes, qualifier, formula) RHEOS__##dtypes(RHEOS__LOOP_ENTRY, name)
+    FORMULAS(ROW) TESTS(ROW)
+#undef ROW
+};
+
+static rheos_status *prepare(rheos__prepare *p, int row, int cost) {
+  return rheos__prepare_elementwise(p, loops[row][rheos__loop_dtype(p)], cost, 0,
+                                    "Integer division by zero");
+}
+
+#define DEFINE(name, signature, gradient, cost, doc)                             \
+  static rheos_status *prepare_##name(rheos__prepare *p) {                       \
+    return prepare(p, row_##name, cost);                                         \
+  }                                                                              \
+  const rheos__op_def rheos__op_##name = {                                       \
+      #name, signature, doc, 0, rheos__shape_unchanged, gradient, prepare_##name, \
+  };
+#define OP(name, dtypes, gradient, cost, doc) \
+  DEFINE(name, "x: T -> y: T; T: " dtypes, gradient, cost, doc)
+OPS(OP)
+#define OTHER(name, signature, gradient, doc) DEFINE(name, signature, gradient, 1, doc)
+OTHER_OPS(OTHER)
