@@ -1,0 +1,22 @@
+// CRC32C, the checksum of TensorFlow's checkpoints and record files (polynomial 0x1EDC6F41, reflected).
+#ifndef RHEOS_SRC_BASE_CRC32C_H
+#define RHEOS_SRC_BASE_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// The checksum of what `crc` is the checksum of, followed by `data`. Start with 0.
+uint32_t rheos__crc32c(uint32_t crc, const void *data, size_t size_bytes);
+// The same by table, for machines without the instruction and for the test that compares the two.
+uint32_t rheos__crc32c_by_table(uint32_t crc, const void *data, size_t size_bytes);
+
+// Files hold checksums masked, because the checksum of bytes that contain their own checksum is weak.
+static inline uint32_t rheos__crc32c_mask(uint32_t crc) {
+  return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
+}
+static inline uint32_t rheos__crc32c_unmask(uint32_t masked) {
+  uint32_t rotated = masked - 0xa282ead8u;
+  return (rotated >> 17) | (rotated << 15);
+}
+
+#endif  // RHEOS_SRC_BASE_CRC32C_H

@@ -1,0 +1,74 @@
+// Files, over POSIX. Every error names the path and what the system said. Every system call passes one
+// hook, so that a test can make the n-th one fail.
+#ifndef RHEOS_SRC_BASE_FILE_H
+#define RHEOS_SRC_BASE_FILE_H
+
+#include "base/status.h"
+
+// Asked before each system call ("open", "read", "write", "fsync", "close", "stat", "rename", "unlink",
+// "mkdir", "opendir"): an errno makes the call fail with it, 0 lets it happen. A failing "close"
+// still closes.
+typedef struct rheos__file_hook {
+  int (*before)(void *user, const char *call, const char *path);
+  void *user;
+} rheos__file_hook;
+// For the whole process; NULL takes the hook away. Not while other threads use files.
+void rheos__set_file_hook(const rheos__file_hook *hook);
+
+// ---- Reading
+
+typedef struct rheos__file rheos__file;
+
+rheos_status *rheos__file_open(const char *path, rheos__file **out_file);
+void rheos__file_close(rheos__file *file);
+uint64_t rheos__file_size(const rheos__file *file);  // when it was opened
+const char *rheos__file_path(const rheos__file *file);
+// Reads exactly these bytes; RHEOS_DATA_LOSS if the file ends before.
+rheos_status *rheos__file_read_at(rheos__file *file, uint64_t offset, void *buffer,
+                                  size_t size_bytes);
+
+// The whole file and a NUL behind it, for rheos__free(). RHEOS_RESOURCE_EXHAUSTED if it is larger than
+// `max_bytes`.
+rheos_status *rheos__file_read_all(const char *path, size_t max_bytes, char **out_data,
+                                   size_t *out_size_bytes);
+
+// ---- Writing, buffered
+
+typedef struct rheos__file_writer rheos__file_writer;
+
+// Makes the file, or empties it.
+rheos_status *rheos__file_writer_open(const char *path, rheos__file_writer **out_writer);
+rheos_status *rheos__file_writer_write(rheos__file_writer *writer, const void *data,
+                                       size_t size_bytes);
+uint64_t rheos__file_writer_position(const rheos__file_writer *writer);  // bytes written so far
+rheos_status *rheos__file_writer_flush(rheos__file_writer *writer);      // to the system
+rheos_status *rheos__file_writer_sync(rheos__file_writer *writer);       // to the disk
+// Flushes and closes; the writer is freed in any case.
+rheos_status *rheos__file_writer_close_take(rheos__file_writer *writer);
+// Closes without flushing: for a file that is given up.
+void rheos__file_writer_abandon(rheos__file_writer *writer);
+
+// Writes a small file so that a kill leaves the old or the new one: under a temporary name in the same
+// folder, synced, then renamed.
+rheos_status *rheos__file_replace(const char *path, const void *data, size_t size_bytes);
+
+// ---- Names
+
+rheos_status *rheos__file_exists(const char *path, bool *out_exists);
+rheos_status *rheos__file_rename(const char *from, const char *to);
+rheos_status *rheos__file_remove(const char *path);            // a missing file is no error
+rheos_status *rheos__file_remove_dir(const char *path);        // an empty folder
+rheos_status *rheos__file_make_dirs(const char *path);         // and those above; existing ones are fine
+rheos_status *rheos__file_sync_dir_of(const char *path);       // so that a rename survives a power cut
+// Names in a folder, sorted, without "." and ".."; free with rheos__file_list_free().
+rheos_status *rheos__file_list(const char *path, char ***out_names, size_t *out_count);
+void rheos__file_list_free(char **names, size_t count);
+
+// ---- Paths, in fresh strings for rheos__free(); NULL when memory is short
+
+char *rheos__path_join(const char *folder, const char *name);  // `name` itself if it is absolute
+char *rheos__path_folder(const char *path);                    // "." if it has none
+const char *rheos__path_base(const char *path);                // behind the last "/"; borrowed
+char *rheos__text_format(const char *format, ...) RHEOS_PRINTF(1, 2);
+
+#endif  // RHEOS_SRC_BASE_FILE_H
