@@ -1,0 +1,328 @@
+// Reads checkpoints. The whole index is read, checked and sorted when a bundle is opened; data only
+// when a tensor is asked for. Every size is held against the file it lies in before memory is
+// asked for.
+#include "format/bundle_files.h"
+#include "base/crc32c.h"
+#include "format/table.h"
+#include "format/tensor_proto.h"
+
+static const size_t MAX_INDEX_BYTES = (size_t)1 << 30;
+// Keys share prefixes, so a small hostile file could stand for endless names.
+enum { MAX_NAME_EXPANSION = 256 };
+
+char *rheos__bundle_index_path(const char *prefix, const char *suffix) {
+  return rheos__text_format("%s.index%s", prefix, suffix);
+}
+
+char *rheos__bundle_data_path(const char *prefix, int32_t shard, int32_t num_shards,
+                              const char *suffix) {
+  return rheos__text_format("%s.data-%05d-of-%05d%s", prefix, shard, num_shards, suffix);
+}
+
+// ---- The index
+
+static rheos_status *damaged(const rheos__bundle *bundle, const char *what) {
+  return rheos_status_new(RHEOS_DATA_LOSS, "the index of checkpoint '%s': %s", bundle->prefix,
+                          what);
+}
+
+static rheos_status *read_header(rheos__bundle *bundle, const char *value, size_t value_bytes) {
+  Tensorflow__BundleHeaderProto *header;
+  RHEOS_TRY(RHEOS_PROTO_UNPACK(bundle_header_proto, value, value_bytes, &bundle->arena, &header));
+  if (header->num_shards < 1 || header->num_shards > RHEOS__MAX_SHARDS) {
+    return damaged(bundle, "a bad number of shards");
+  }
+  if (header->endianness != TENSORFLOW__BUNDLE_HEADER_PROTO__ENDIANNESS__LITTLE) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED,
+                            "checkpoint '%s' was written on a big-endian machine", bundle->prefix);
+  }
+  if (header->version != NULL && header->version->min_consumer > RHEOS__BUNDLE_VERSION) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED,
+                            "checkpoint '%s' asks for format version %d, this is version %d",
+                            bundle->prefix, header->version->min_consumer, RHEOS__BUNDLE_VERSION);
+  }
+  bundle->num_shards = header->num_shards;
+  bundle->shards = rheos__alloc_array((size_t)header->num_shards, sizeof *bundle->shards);
+  return bundle->shards != NULL ? NULL : rheos__out_of_memory();
+}
+
+static rheos_status *entry_from_proto(const rheos__bundle *bundle,
+                                      const Tensorflow__BundleEntryProto *proto,
+                                      rheos__bundle_entry *entry) {
+  RHEOS_TRY(rheos__dtype_from_proto(proto->dtype, &entry->dtype));
+  RHEOS_TRY(rheos__shape_from_proto(proto->shape, &entry->shape));
+  int64_t num_elements;
+  size_t size_bytes;
+  RHEOS_TRY(rheos__shape_size(entry->dtype, &entry->shape, &num_elements, &size_bytes));
+  if (proto->shard_id < 0 || proto->shard_id >= bundle->num_shards) {
+    return rheos_status_new(RHEOS_DATA_LOSS, "it lies in shard %d of %d", proto->shard_id,
+                            bundle->num_shards);
+  }
+  if (proto->offset < 0 || proto->size < 0) {
+    return rheos_status_new(RHEOS_DATA_LOSS, "its offset is %lld and its size %lld",
+                            (long long)proto->offset, (long long)proto->size);
+  }
+  bool is_plain = entry->dtype != RHEOS_STRING && entry->dtype != RHEOS_VARIANT &&
+                  entry->dtype != RHEOS_RESOURCE && proto->n_slices == 0;
+  if (is_plain && (uint64_t)proto->size != size_bytes) {
+    rheos__shape_text text;
+    return rheos_status_new(RHEOS_DATA_LOSS, "%s %s has %lld bytes", rheos_dtype_name(entry->dtype),
+                            rheos__shape_text_of(&entry->shape, &text), (long long)proto->size);
+  }
+  entry->shard = proto->shard_id;
+  entry->offset = (uint64_t)proto->offset;
+  entry->size_bytes = (uint64_t)proto->size;
+  entry->crc = rheos__crc32c_unmask(proto->crc32c);
+  entry->num_slices = proto->n_slices > INT32_MAX ? INT32_MAX : (int32_t)proto->n_slices;
+  return NULL;
+}
+
+static rheos_status *parse_entry(rheos__bundle *bundle, const char *value, size_t value_bytes,
+                                 rheos__bundle_entry *entry) {
+  rheos__arena scratch;
+  rheos__arena_init(&scratch);
+  Tensorflow__BundleEntryProto *proto;
+  rheos_status *status =
+      RHEOS_PROTO_UNPACK(bundle_entry_proto, value, value_bytes, &scratch, &proto);
+  if (status == NULL) status = entry_from_proto(bundle, proto, entry);
+  rheos__arena_deinit(&scratch);
+  if (status == NULL || status == rheos__out_of_memory()) return status;
+  rheos_status *named =
+      rheos_status_new(RHEOS_DATA_LOSS, "the index of checkpoint '%s', tensor '%s': %s",
+                       bundle->prefix, entry->name, rheos_status_message(status));
+  rheos_status_free(status);
+  return named;
+}
+
+static rheos_status *visit_entry(void *argument, const char *key, size_t key_bytes,
+                                 const char *value, size_t value_bytes) {
+  rheos__bundle *bundle = argument;
+  if (bundle->num_shards == 0) {
+    if (key_bytes != 0) return damaged(bundle, "it has no header");
+    return read_header(bundle, value, value_bytes);
+  }
+  bundle->names_bytes += key_bytes;
+  if (bundle->names_bytes > bundle->max_names_bytes) return damaged(bundle, "absurdly long names");
+  char *name = rheos__arena_alloc(&bundle->arena, key_bytes + 1);
+  char *copy = rheos__arena_copy(&bundle->arena, value, value_bytes);
+  if (name == NULL || copy == NULL ||
+      !RHEOS_GROW(bundle->entries, bundle->capacity, bundle->count + 1) ||
+      !RHEOS_GROW(bundle->values, bundle->values_capacity, bundle->count + 1)) {
+    return rheos__out_of_memory();
+  }
+  memcpy(name, key, key_bytes);
+  name[key_bytes] = '\0';
+  rheos__bundle_entry *entry = &bundle->entries[bundle->count];
+  *entry = (rheos__bundle_entry){.name = name, .name_bytes = key_bytes};
+  RHEOS_TRY(parse_entry(bundle, value, value_bytes, entry));
+  bundle->values[bundle->count++] = (ProtobufCBinaryData){value_bytes, (uint8_t *)copy};
+  return NULL;
+}
+
+rheos_status *rheos__bundle_open_index(const char *prefix, const char *index_path,
+                                       bool is_pending, rheos__bundle **out_bundle) {
+  *out_bundle = NULL;
+  char *bytes;
+  size_t size_bytes;
+  RHEOS_TRY(rheos__file_read_all(index_path, MAX_INDEX_BYTES, &bytes, &size_bytes));
+  rheos__bundle *bundle = rheos__alloc_zeroed(sizeof *bundle);
+  rheos_status *status = NULL;
+  if (bundle == NULL || (bundle->prefix = rheos__strdup(prefix)) == NULL) {
+    status = rheos__out_of_memory();
+  } else {
+    bundle->is_pending = is_pending;
+    bundle->max_names_bytes = size_bytes * MAX_NAME_EXPANSION;
+    status = rheos__table_each(index_path, bytes, size_bytes, visit_entry, bundle);
+  }
+  if (status == NULL && bundle->num_shards == 0) status = damaged(bundle, "it has no header");
+  rheos__free(bytes);
+  if (status != NULL) {
+    rheos__bundle_close(bundle);
+    return status;
+  }
+  *out_bundle = bundle;
+  return NULL;
+}
+
+rheos_status *rheos__bundle_open(const char *prefix, rheos__bundle **out_bundle) {
+  *out_bundle = NULL;
+  char *pending = rheos__bundle_index_path(prefix, ".new");
+  char *index = rheos__bundle_index_path(prefix, "");
+  rheos_status *status = NULL;
+  if (pending == NULL || index == NULL) {
+    status = rheos__out_of_memory();
+  } else {
+    status = rheos__bundle_open_index(prefix, pending, true, out_bundle);
+    // The usual case; or another program just put it in place.
+    if (rheos_status_code(status) == RHEOS_NOT_FOUND) {
+      rheos_status_free(status);
+      status = rheos__bundle_open_index(prefix, index, false, out_bundle);
+    }
+  }
+  if (rheos_status_code(status) == RHEOS_NOT_FOUND) {
+    rheos_status_free(status);
+    status = RHEOS_NOTFOUND("Unsuccessful TensorSliceReader constructor: Failed to find any "
+                            "matching files for %s", prefix);
+  }
+  rheos__free(pending);
+  rheos__free(index);
+  return status;
+}
+
+void rheos__bundle_close(rheos__bundle *bundle) {
+  if (bundle == NULL) return;
+  for (int32_t i = 0; bundle->shards != NULL && i < bundle->num_shards; i++) {
+    rheos__file_close(bundle->shards[i]);
+  }
+  rheos__free(bundle->shards);
+  rheos__free(bundle->entries);
+  rheos__free(bundle->values);
+  rheos__free(bundle->prefix);
+  rheos__arena_deinit(&bundle->arena);
+  rheos__free(bundle);
+}
+
+size_t rheos__bundle_count(const rheos__bundle *bundle) { return bundle->count; }
+
+const rheos__bundle_entry *rheos__bundle_at(const rheos__bundle *bundle, size_t index) {
+  return &bundle->entries[index];
+}
+
+static int compare_names(const char *a, size_t a_bytes, const char *b, size_t b_bytes) {
+  int order = memcmp(a, b, a_bytes < b_bytes ? a_bytes : b_bytes);
+  return order != 0 ? order : (a_bytes > b_bytes) - (a_bytes < b_bytes);
+}
+
+const rheos__bundle_entry *rheos__bundle_find(const rheos__bundle *bundle, const char *name,
+                                              size_t name_bytes) {
+  size_t low = 0, high = bundle->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    const rheos__bundle_entry *entry = &bundle->entries[middle];
+    int order = compare_names(entry->name, entry->name_bytes, name, name_bytes);
+    if (order == 0) return entry;
+    if (order < 0) low = middle + 1;
+    else high = middle;
+  }
+  return NULL;
+}
+
+// ---- The data
+
+static rheos_status *open_shard(rheos__bundle *bundle, int32_t shard, rheos__file **out_file) {
+  *out_file = bundle->shards[shard];
+  if (*out_file != NULL) return NULL;
+  rheos_status *status = NULL;
+  for (int pending = bundle->is_pending; pending >= 0; pending--) {
+    char *path = rheos__bundle_data_path(bundle->prefix, shard, bundle->num_shards,
+                                         pending ? ".new" : "");
+    if (path == NULL) return rheos__out_of_memory();
+    status = rheos__file_open(path, &bundle->shards[shard]);
+    rheos__free(path);
+    if (!pending || rheos_status_code(status) != RHEOS_NOT_FOUND) break;
+    rheos_status_free(status);
+  }
+  *out_file = bundle->shards[shard];
+  return status;
+}
+
+static rheos_status *bad_tensor(const rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                                const char *what) {
+  return rheos_status_new(RHEOS_DATA_LOSS, "checkpoint '%s', tensor '%s': %s", bundle->prefix,
+                          entry->name, what);
+}
+
+static rheos_status *check_crc(const rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                               uint32_t crc) {
+  if (crc == entry->crc) return NULL;
+  return rheos_status_new(RHEOS_DATA_LOSS,
+                          "checkpoint '%s', tensor '%s': Checksum does not match: stored %u vs. "
+                          "calculated on the restored bytes %u",
+                          bundle->prefix, entry->name, entry->crc, crc);
+}
+
+// The lengths of strings enter checksums as numbers of 32 bits, or 64 where they need them.
+static uint32_t crc_of_length(uint32_t crc, uint64_t length) {
+  return rheos__crc32c(crc, &length, length <= UINT32_MAX ? 4 : 8);
+}
+
+// Lengths as varints, the masked checksum of the lengths, the bytes.
+static rheos_status *decode_strings(const rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                                    const char *bytes, rheos_tensor *tensor) {
+  const char *at = bytes, *end = bytes + entry->size_bytes;
+  uint32_t crc = 0;
+  uint64_t length, total = 0;
+  for (int64_t i = 0; i < tensor->num_elements; i++) {
+    if (!rheos__read_varint(&at, end, &length) || length > entry->size_bytes - total) {
+      return bad_tensor(bundle, entry, "a bad string length");
+    }
+    crc = crc_of_length(crc, length);
+    total += length;
+  }
+  if ((uint64_t)(end - at) != total + 4) return bad_tensor(bundle, entry, "bad string lengths");
+  if (rheos__crc32c_unmask(rheos__load_32(at)) != crc) {
+    return bad_tensor(bundle, entry, "the checksum of its string lengths does not match");
+  }
+  RHEOS_TRY(check_crc(bundle, entry, rheos__crc32c(crc, at, (size_t)(end - at))));
+  const char *text = at + 4;
+  at = bytes;
+  for (int64_t i = 0; i < tensor->num_elements; i++) {
+    rheos__read_varint(&at, end, &length);
+    RHEOS_TRY(rheos_tensor_set_string(tensor, i, text, (size_t)length));
+    text += length;
+  }
+  return NULL;
+}
+
+static rheos_status *read_strings(rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                                  rheos__file *file, rheos_tensor *tensor) {
+  char *bytes = rheos__alloc((size_t)entry->size_bytes);
+  if (bytes == NULL) return rheos__out_of_memory();
+  rheos_status *status =
+      rheos__file_read_at(file, entry->offset, bytes, (size_t)entry->size_bytes);
+  if (status == NULL) status = decode_strings(bundle, entry, bytes, tensor);
+  rheos__free(bytes);
+  return status;
+}
+
+static rheos_status *read_numbers(rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                                  rheos__file *file, rheos_tensor *tensor) {
+  RHEOS_TRY(rheos__file_read_at(file, entry->offset, tensor->data, tensor->size_bytes));
+  RHEOS_TRY(check_crc(bundle, entry, rheos__crc32c(0, tensor->data, tensor->size_bytes)));
+  unsigned char *bytes = tensor->data;
+  for (size_t i = 0; tensor->dtype == RHEOS_BOOL && i < tensor->size_bytes; i++) {
+    bytes[i] = bytes[i] != 0;  // a C bool must be 0 or 1
+  }
+  return NULL;
+}
+
+rheos_status *rheos__bundle_read(rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                                 rheos_tensor **out_tensor) {
+  *out_tensor = NULL;
+  bool is_string = entry->dtype == RHEOS_STRING;
+  if (entry->num_slices > 0 || entry->dtype == RHEOS_VARIANT || entry->dtype == RHEOS_RESOURCE) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "checkpoint '%s', tensor '%s' is %s",
+                            bundle->prefix, entry->name,
+                            entry->num_slices > 0 ? "saved in slices" : "of a dtype without bytes");
+  }
+  rheos__file *file;
+  RHEOS_TRY(open_shard(bundle, entry->shard, &file));
+  uint64_t size_bytes = rheos__file_size(file);
+  if (entry->offset > size_bytes || entry->size_bytes > size_bytes - entry->offset) {
+    return bad_tensor(bundle, entry, "its bytes lie behind the end of the data file");
+  }
+  int64_t num_elements = rheos_shape_num_elements(&entry->shape);
+  if (is_string && (uint64_t)num_elements > entry->size_bytes) {
+    return bad_tensor(bundle, entry, "fewer bytes than strings");
+  }
+  rheos_tensor *tensor;
+  RHEOS_TRY(rheos_tensor_new(entry->dtype, entry->shape, &tensor));
+  rheos_status *status = is_string ? read_strings(bundle, entry, file, tensor)
+                                   : read_numbers(bundle, entry, file, tensor);
+  if (status != NULL) {
+    rheos_tensor_unref(tensor);
+    return status;
+  }
+  *out_tensor = tensor;
+  return NULL;
+}

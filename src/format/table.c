@@ -1,0 +1,366 @@
+// Tables. The block size, restart interval and shortened index keys are those TensorFlow writes
+// with, so that the same entries give the same bytes. A reader walks the whole table: an index of a
+// checkpoint is wanted as a whole, and then nothing unchecked stays behind.
+#include "format/table.h"
+
+#include <snappy-c.h>
+
+#include "base/crc32c.h"
+
+enum {
+  BLOCK_BYTES = 256 * 1024,
+  RESTART_INTERVAL = 16,
+  TRAILER_BYTES = 5,
+  HANDLES_BYTES = 40,
+  FOOTER_BYTES = 48,
+  // Snappy's copies make at most 64 bytes out of 3.
+  MAX_EXPANSION = 32,
+};
+static const uint64_t MAGIC = 0xdb4775248b80fb57u;
+
+// ---- Blocks, written
+
+typedef struct block_builder {
+  rheos__buffer bytes;
+  rheos__buffer restarts;  // 32 bits each
+  rheos__buffer last_key;
+  int interval;  // entries between restarts
+  int since_restart;
+} block_builder;
+
+static void block_deinit(block_builder *block) {
+  rheos__buffer_deinit(&block->bytes);
+  rheos__buffer_deinit(&block->restarts);
+  rheos__buffer_deinit(&block->last_key);
+}
+
+static void block_reset(block_builder *block) {
+  block->bytes.size_bytes = block->restarts.size_bytes = block->last_key.size_bytes = 0;
+  block->since_restart = 0;
+}
+
+static size_t shared_prefix(const char *a, size_t a_bytes, const char *b, size_t b_bytes) {
+  size_t limit = a_bytes < b_bytes ? a_bytes : b_bytes;
+  size_t count = 0;
+  while (count < limit && a[count] == b[count]) count++;
+  return count;
+}
+
+static void block_add(block_builder *block, const char *key, size_t key_bytes, const void *value,
+                      size_t value_bytes) {
+  size_t shared = 0;
+  if (block->restarts.size_bytes == 0 || block->since_restart == block->interval) {
+    rheos__buffer_put_32(&block->restarts, (uint32_t)block->bytes.size_bytes);
+    block->since_restart = 0;
+  } else {
+    shared = shared_prefix(block->last_key.data, block->last_key.size_bytes, key, key_bytes);
+  }
+  rheos__buffer_put_varint(&block->bytes, shared);
+  rheos__buffer_put_varint(&block->bytes, key_bytes - shared);
+  rheos__buffer_put_varint(&block->bytes, value_bytes);
+  rheos__buffer_put(&block->bytes, key + shared, key_bytes - shared);
+  rheos__buffer_put(&block->bytes, value, value_bytes);
+  block->last_key.size_bytes = shared;
+  rheos__buffer_put(&block->last_key, key + shared, key_bytes - shared);
+  block->since_restart++;
+}
+
+static size_t block_size(const block_builder *block) {
+  return block->bytes.size_bytes + block->restarts.size_bytes + 4;
+}
+
+// ---- Tables, written
+
+struct rheos__table_writer {
+  rheos__file_writer *file;
+  block_builder data, index;
+  rheos__buffer handle;     // of the block written last
+  bool index_entry_is_due;  // it waits for the next key, to be given a short one of its own
+};
+
+rheos__table_writer *rheos__table_writer_new(rheos__file_writer *file) {
+  rheos__table_writer *writer = rheos__alloc_zeroed(sizeof *writer);
+  if (writer == NULL) return NULL;
+  writer->file = file;
+  writer->data.interval = RESTART_INTERVAL;
+  writer->index.interval = 1;
+  return writer;
+}
+
+void rheos__table_writer_free(rheos__table_writer *writer) {
+  if (writer == NULL) return;
+  block_deinit(&writer->data);
+  block_deinit(&writer->index);
+  rheos__buffer_deinit(&writer->handle);
+  rheos__free(writer);
+}
+
+// Writes the block and empties it; appends its handle to `out_handle`.
+static rheos_status *write_block(rheos__table_writer *writer, block_builder *block,
+                                 rheos__buffer *out_handle) {
+  if (block->restarts.size_bytes == 0) rheos__buffer_put_32(&block->restarts, 0);
+  rheos__buffer_put(&block->bytes, block->restarts.data, block->restarts.size_bytes);
+  rheos__buffer_put_32(&block->bytes, (uint32_t)(block->restarts.size_bytes / 4));
+  size_t content_bytes = block->bytes.size_bytes;
+  rheos__buffer_put(&block->bytes, "\0", 1);  // not compressed
+  if (block->bytes.failed || block->restarts.failed || block->last_key.failed) {
+    return rheos__out_of_memory();
+  }
+  uint32_t crc = rheos__crc32c(0, block->bytes.data, block->bytes.size_bytes);
+  rheos__buffer_put_32(&block->bytes, rheos__crc32c_mask(crc));
+  rheos__buffer_put_varint(out_handle, rheos__file_writer_position(writer->file));
+  rheos__buffer_put_varint(out_handle, content_bytes);
+  if (block->bytes.failed || out_handle->failed) return rheos__out_of_memory();
+  RHEOS_TRY(rheos__file_writer_write(writer->file, block->bytes.data, block->bytes.size_bytes));
+  block_reset(block);
+  return NULL;
+}
+
+// Shortens `key` to a key that is not below it and, unless `next` is NULL, below `next`.
+static void shorten(rheos__buffer *key, const char *next, size_t next_bytes) {
+  if (next == NULL) {
+    for (size_t i = 0; i < key->size_bytes; i++) {
+      if ((unsigned char)key->data[i] != 0xff) {
+        key->data[i]++;
+        key->size_bytes = i + 1;
+        return;
+      }
+    }
+    return;
+  }
+  size_t shared = shared_prefix(key->data, key->size_bytes, next, next_bytes);
+  if (shared >= key->size_bytes || shared >= next_bytes) return;
+  unsigned char byte = (unsigned char)key->data[shared];
+  if (byte < 0xff && byte + 1 < (unsigned char)next[shared]) {
+    key->data[shared]++;
+    key->size_bytes = shared + 1;
+  }
+}
+
+static void add_due_index_entry(rheos__table_writer *writer, rheos__buffer *last_key,
+                                const char *next, size_t next_bytes) {
+  shorten(last_key, next, next_bytes);
+  block_add(&writer->index, last_key->data, last_key->size_bytes, writer->handle.data,
+            writer->handle.size_bytes);
+  writer->index_entry_is_due = false;
+}
+
+static rheos_status *flush_data(rheos__table_writer *writer) {
+  if (writer->data.restarts.size_bytes == 0) return NULL;
+  // The key outlives the block: the index entry is made from it.
+  rheos__buffer last_key = writer->data.last_key;
+  writer->data.last_key = (rheos__buffer){0};
+  writer->handle.size_bytes = 0;
+  rheos_status *status = write_block(writer, &writer->data, &writer->handle);
+  rheos__buffer_deinit(&writer->data.last_key);
+  writer->data.last_key = last_key;
+  writer->index_entry_is_due = status == NULL;
+  return status;
+}
+
+rheos_status *rheos__table_writer_add(rheos__table_writer *writer, const char *key,
+                                      size_t key_bytes, const void *value, size_t value_bytes) {
+  if (writer->index_entry_is_due) {
+    add_due_index_entry(writer, &writer->data.last_key, key, key_bytes);
+    writer->data.last_key.size_bytes = 0;
+  }
+  block_add(&writer->data, key, key_bytes, value, value_bytes);
+  return block_size(&writer->data) >= BLOCK_BYTES ? flush_data(writer) : NULL;
+}
+
+rheos_status *rheos__table_writer_finish(rheos__table_writer *writer) {
+  rheos__buffer footer = {0};
+  block_builder empty = {.interval = 1};
+  rheos_status *status = flush_data(writer);
+  if (status == NULL) status = write_block(writer, &empty, &footer);
+  if (status == NULL) {
+    if (writer->index_entry_is_due) {
+      add_due_index_entry(writer, &writer->data.last_key, NULL, 0);
+    }
+    status = write_block(writer, &writer->index, &footer);
+  }
+  static const char zeros[HANDLES_BYTES] = {0};
+  if (status == NULL) {
+    rheos__buffer_put(&footer, zeros, HANDLES_BYTES - footer.size_bytes);
+    rheos__buffer_put_64(&footer, MAGIC);
+    status = footer.failed
+                 ? rheos__out_of_memory()
+                 : rheos__file_writer_write(writer->file, footer.data, footer.size_bytes);
+  }
+  block_deinit(&empty);
+  rheos__buffer_deinit(&footer);
+  return status;
+}
+
+// ---- Reading
+
+typedef struct reader {
+  const char *name;
+  const char *bytes;
+  size_t size_bytes;
+  rheos__table_visit visit;
+  void *argument;
+  rheos__buffer last_key;  // of the data entries so far
+  bool has_last_key;
+} reader;
+
+static rheos_status *damaged(const reader *r, const char *what) {
+  return rheos_status_new(RHEOS_DATA_LOSS, "'%s' is not a sound table file: %s", r->name, what);
+}
+
+typedef struct block {
+  const char *data;
+  size_t size_bytes;
+  char *unpacked;  // what to free
+} block;
+
+static rheos_status *unpack(const reader *r, block *b) {
+  size_t size_bytes;
+  if (snappy_uncompressed_length(b->data, b->size_bytes, &size_bytes) != SNAPPY_OK ||
+      size_bytes / MAX_EXPANSION > b->size_bytes) {
+    return damaged(r, "a compressed block with a bad length");
+  }
+  b->unpacked = rheos__alloc(size_bytes);
+  if (b->unpacked == NULL) return rheos__out_of_memory();
+  if (snappy_uncompress(b->data, b->size_bytes, b->unpacked, &size_bytes) != SNAPPY_OK) {
+    return damaged(r, "a compressed block that does not unpack");
+  }
+  b->data = b->unpacked;
+  b->size_bytes = size_bytes;
+  return NULL;
+}
+
+// Reads a handle and the block it names, without its restarts.
+static rheos_status *read_block(const reader *r, const char **at, const char *end,
+                                block *out_block) {
+  *out_block = (block){0};
+  uint64_t offset, size_bytes;
+  if (!rheos__read_varint(at, end, &offset) || !rheos__read_varint(at, end, &size_bytes)) {
+    return damaged(r, "a bad block handle");
+  }
+  uint64_t limit = r->size_bytes - FOOTER_BYTES;
+  if (offset > limit || size_bytes > limit - offset ||
+      limit - offset - size_bytes < TRAILER_BYTES) {
+    return damaged(r, "a block lies outside the file");
+  }
+  block b = {r->bytes + offset, (size_t)size_bytes, NULL};
+  uint32_t stored = rheos__crc32c_unmask(rheos__load_32(b.data + b.size_bytes + 1));
+  char type = b.data[b.size_bytes];
+  if (rheos__crc32c(0, b.data, b.size_bytes + 1) != stored) {
+    return damaged(r, "block checksum mismatch");
+  }
+  if (type != 0 && type != 1) return damaged(r, "a block of an unknown type");
+  rheos_status *status = type == 1 ? unpack(r, &b) : NULL;
+  if (status == NULL) {
+    uint32_t restarts = b.size_bytes >= 4 ? rheos__load_32(b.data + b.size_bytes - 4) : 0;
+    if (b.size_bytes < 4 || restarts > (b.size_bytes - 4) / 4) {
+      status = damaged(r, "a block with bad restarts");
+    } else {
+      b.size_bytes -= 4 + 4 * (size_t)restarts;
+    }
+  }
+  if (status != NULL) {
+    rheos__free(b.unpacked);
+    return status;
+  }
+  *out_block = b;
+  return NULL;
+}
+
+// Reads the entry at `*at`: `key` holds the key before it and then its own.
+static rheos_status *read_entry(const reader *r, const char **at, const char *end,
+                                rheos__buffer *key, const char **out_value,
+                                size_t *out_value_bytes) {
+  uint64_t shared, unshared, value_bytes;
+  if (!rheos__read_varint(at, end, &shared) || !rheos__read_varint(at, end, &unshared) ||
+      !rheos__read_varint(at, end, &value_bytes)) {
+    return damaged(r, "a bad entry");
+  }
+  uint64_t left = (uint64_t)(end - *at);
+  if (shared > key->size_bytes || unshared > left || value_bytes > left - unshared) {
+    return damaged(r, "an entry lies outside its block");
+  }
+  key->size_bytes = (size_t)shared;
+  rheos__buffer_put(key, *at, (size_t)unshared);
+  if (key->failed) return rheos__out_of_memory();
+  *out_value = *at + unshared;
+  *out_value_bytes = (size_t)value_bytes;
+  *at += unshared + value_bytes;
+  return NULL;
+}
+
+// Keys must rise, across blocks too: readers search by them.
+static rheos_status *check_order(reader *r, const rheos__buffer *key) {
+  size_t shared = shared_prefix(r->last_key.data, r->last_key.size_bytes, key->data,
+                                key->size_bytes);
+  bool rises = !r->has_last_key ||
+               (shared < key->size_bytes &&
+                (shared == r->last_key.size_bytes ||
+                 (unsigned char)r->last_key.data[shared] < (unsigned char)key->data[shared]));
+  if (!rises) return damaged(r, "its keys are not in order");
+  r->last_key.size_bytes = shared;
+  rheos__buffer_put(&r->last_key, key->data + shared, key->size_bytes - shared);
+  r->has_last_key = true;
+  return r->last_key.failed ? rheos__out_of_memory() : NULL;
+}
+
+static rheos_status *visit_block(reader *r, const block *b) {
+  // Else an index could name one large block without entries over and over.
+  if (b->size_bytes == 0) return damaged(r, "an empty block");
+  rheos__buffer key = {0};
+  rheos_status *status = NULL;
+  const char *at = b->data, *end = b->data + b->size_bytes;
+  while (status == NULL && at < end) {
+    const char *value;
+    size_t value_bytes;
+    status = read_entry(r, &at, end, &key, &value, &value_bytes);
+    if (status == NULL) status = check_order(r, &key);
+    if (status == NULL) {
+      status = r->visit(r->argument, key.size_bytes > 0 ? key.data : "", key.size_bytes, value,
+                        value_bytes);
+    }
+  }
+  rheos__buffer_deinit(&key);
+  return status;
+}
+
+static rheos_status *visit_index(reader *r, const block *index) {
+  rheos__buffer key = {0};
+  rheos_status *status = NULL;
+  const char *at = index->data, *end = index->data + index->size_bytes;
+  while (status == NULL && at < end) {
+    const char *handle;
+    size_t handle_bytes;
+    block b;
+    status = read_entry(r, &at, end, &key, &handle, &handle_bytes);
+    if (status == NULL) status = read_block(r, &handle, handle + handle_bytes, &b);
+    if (status == NULL) {
+      status = visit_block(r, &b);
+      rheos__free(b.unpacked);
+    }
+  }
+  rheos__buffer_deinit(&key);
+  return status;
+}
+
+rheos_status *rheos__table_each(const char *name, const char *bytes, size_t size_bytes,
+                                rheos__table_visit visit, void *argument) {
+  reader r = {.name = name, .bytes = bytes, .size_bytes = size_bytes, .visit = visit,
+              .argument = argument};
+  if (size_bytes < FOOTER_BYTES) return damaged(&r, "it is too short");
+  const char *footer = bytes + size_bytes - FOOTER_BYTES;
+  if (rheos__load_64(footer + HANDLES_BYTES) != MAGIC) return damaged(&r, "bad magic number");
+  const char *at = footer, *end = footer + HANDLES_BYTES;
+  uint64_t unused;
+  if (!rheos__read_varint(&at, end, &unused) || !rheos__read_varint(&at, end, &unused)) {
+    return damaged(&r, "a bad footer");
+  }
+  block index;
+  rheos_status *status = read_block(&r, &at, end, &index);
+  if (status == NULL) {
+    status = visit_index(&r, &index);
+    rheos__free(index.unpacked);
+  }
+  rheos__buffer_deinit(&r.last_key);
+  return status;
+}

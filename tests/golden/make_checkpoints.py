@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Writes the checkpoints in tests/golden/checkpoints/ with TensorFlow 1.15.
+
+    python make_checkpoints.py [folder]
+
+The C tests read them, check the values against the formulas below, and write them again byte for byte.
+"""
+
+import os
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+tf.compat.v1.disable_eager_execution()
+
+NUMBERS = (
+    "float32 float64 int32 uint8 int16 int8 int64 uint16 uint32 uint64 float16 bfloat16 complex64 "
+    "complex128 bool qint8 quint8 qint32 qint16 quint16"
+).split()
+
+
+def save(prefix, tensors):
+    """Saves a list of (name, tensor) in that order, in one SaveV2 node."""
+    names = [name for name, _ in tensors]
+    node = tf.raw_ops.SaveV2(
+        prefix=prefix, tensor_names=names, shape_and_slices=[""] * len(names),
+        tensors=[tensor for _, tensor in tensors])
+    with tf.compat.v1.Session() as session:
+        session.run(node)
+
+
+def numbers(dtype):
+    """0..5 as a 2 by 3 matrix; bools are i % 2, complex numbers i + 1j * i."""
+    values = np.arange(6).reshape(2, 3)
+    if dtype == "bool":
+        return tf.constant(values % 2 == 1)
+    if dtype.startswith("complex"):
+        return tf.constant(values + 1j * values, dtype)
+    if dtype.startswith(("q", "u")):
+        return tf.bitcast(tf.constant(values, "int32"), "qint32") if dtype == "qint32" else (
+            tf.constant(values, dtype) if dtype.startswith("u") else
+            tf.bitcast(tf.constant(values, dtype.lstrip("q")), dtype))
+    return tf.cast(tf.constant(values, "int32"), dtype)
+
+
+def write_all(folder):
+    def path(name):
+        return os.path.join(folder, name)
+
+    # Names out of order, so that the order in the data file is not that in the index.
+    save(path("dtypes"), [("dtype/" + name, numbers(name)) for name in NUMBERS])
+    save(path("shapes"), [
+        ("scalar", tf.constant(7.0)),
+        ("empty", tf.zeros([0])),
+        ("no_rows", tf.zeros([0, 3], tf.int64)),
+        ("rank8", tf.ones([1, 1, 1, 2, 1, 1, 1, 2])),
+        ("a", tf.constant([1.5, -2.5])),
+    ])
+    save(path("strings"), [
+        ("words", tf.constant([b"", b"one", b"with \0 in it", "\u03c1\u03ad\u03bf\u03c2".encode()])),
+        ("scalar", tf.constant(b"x" * 300)),
+        ("none", tf.constant([], tf.string)),
+        ("number", tf.constant(3)),
+    ])
+    # More names than a restart interval, with long common prefixes.
+    save(path("many"), [("layer_%d/weights/Adam" % i, tf.constant([i], tf.int32))
+                        for i in range(100)])
+    for shard in range(2):
+        save(path("part%d" % shard), [("v%d" % shard, tf.constant([float(shard)] * 3))])
+    with tf.compat.v1.Session() as session:
+        session.run(tf.raw_ops.MergeV2Checkpoints(
+            checkpoint_prefixes=[path("part0"), path("part1")],
+            destination_prefix=path("sharded"), delete_old_dirs=False))
+
+
+if __name__ == "__main__":
+    out = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "checkpoints")
+    os.makedirs(out, exist_ok=True)
+    tf.compat.v1.reset_default_graph()
+    write_all(out)
