@@ -1,0 +1,788 @@
+// Adding a node: what the caller gave is fitted to the signature, checked and completed, shapes are
+// inferred, and only when nothing can fail any more is the name taken and the node published.
+// All work space is on the stack unless the node is unusually large.
+#include <string.h>
+
+#include "graph/build.h"
+#include "graph/graph_impl.h"
+
+enum { INLINE_BYTES = 3072, MAX_OUTPUTS = 1 << 20 };
+
+typedef struct work_block {
+  struct work_block *next;
+  int64_t keeps_alignment;
+} work_block;
+
+typedef struct build {
+  rheos_scope *scope;
+  rheos_graph *graph;
+  const rheos_op_args *args;
+  const rheos__signature *signature;
+  // The name asked for: inside `parent`, or, if it ended in "/", exactly this.
+  const char *name;
+  size_t name_length;
+  uint32_t parent;
+  bool name_is_exact;
+  // Attributes in the order of the signature; kind NONE until known. The argument that told the
+  // value stands beside it, -1 for the caller.
+  rheos_attr_value *values;
+  int32_t *told_by;
+  rheos_attr *items;  // the final list
+  int32_t num_items;
+  const rheos__attrs *attrs;
+  int32_t num_inputs, num_outputs;
+  const rheos__node_output **inputs;
+  rheos_dtype *input_dtypes, *output_dtypes;
+  rheos_shape *output_shapes;
+  int32_t *controls;
+  size_t num_controls;
+  const char *device;
+  // Work space
+  work_block *blocks;
+  size_t used;
+  _Alignas(16) char inline_bytes[INLINE_BYTES];
+} build;
+
+// 16-byte aligned, not initialised; freed with the build. NULL when memory is short.
+static void *work(build *b, size_t count, size_t element_bytes) {
+  size_t size_bytes;
+  if (!rheos__mul_size(count, element_bytes, &size_bytes) || size_bytes > SIZE_MAX / 2) return NULL;
+  size_t rounded = (size_bytes + 15) & ~(size_t)15;
+  if (rounded <= INLINE_BYTES - b->used) {
+    void *memory = b->inline_bytes + b->used;
+    b->used += rounded;
+    return memory;
+  }
+  work_block *block = rheos__alloc(sizeof *block + rounded);
+  if (block == NULL) return NULL;
+  block->next = b->blocks;
+  b->blocks = block;
+  return block + 1;
+}
+
+static void free_work(build *b) {
+  while (b->blocks != NULL) {
+    work_block *next = b->blocks->next;
+    rheos__free(b->blocks);
+    b->blocks = next;
+  }
+}
+
+// ---- Words for messages
+
+static const char *op_name(const build *b) { return b->signature->op->name; }
+
+// As Python says it.
+static const char *python_dtype(rheos_dtype dtype) {
+  switch ((int)dtype) {
+    case RHEOS_FLOAT:
+      return "float32";
+    case RHEOS_DOUBLE:
+      return "float64";
+    case RHEOS_HALF:
+      return "float16";
+    default:
+      return rheos_dtype_name(dtype);
+  }
+}
+
+typedef struct text_buffer {
+  char text[512];
+  size_t length;
+} text_buffer;
+
+// Appends what fits.
+static void append(text_buffer *buffer, const char *text) {
+  size_t length = strlen(text), room = sizeof buffer->text - 1 - buffer->length;
+  if (length > room) length = room;
+  memcpy(buffer->text + buffer->length, text, length);
+  buffer->length += length;
+  buffer->text[buffer->length] = '\0';
+}
+
+static void append_item(text_buffer *buffer, const char *text) {
+  if (buffer->length != 0) append(buffer, ", ");
+  append(buffer, text);
+}
+
+static void append_types(text_buffer *buffer, uint64_t types) {
+  for (int dtype = 1; dtype < 64; dtype++) {
+    if (types >> dtype & 1) append_item(buffer, python_dtype((rheos_dtype)dtype));
+  }
+}
+
+// The name the node gets, in the work space; the name asked for when memory is short.
+static const char *final_name(build *b) {
+  const rheos__names *names = &b->graph->names;
+  if (!rheos__name_is_valid(b->parent, b->name, b->name_length)) return b->name;
+  size_t length = b->name_length;
+  if (!b->name_is_exact) {
+    length = rheos__names_peek(names, b->parent, b->name, b->name_length, NULL, 0);
+  }
+  char *text = work(b, length + 1, 1);
+  if (text == NULL) return b->name;
+  if (b->name_is_exact) {
+    memcpy(text, b->name, length);
+    text[length] = '\0';
+  } else {
+    rheos__names_peek(names, b->parent, b->name, b->name_length, text, length + 1);
+  }
+  return text;
+}
+
+// ---- The name
+
+static rheos_status *read_name(build *b) {
+  if (b->args->name != NULL) b->name = b->args->name;
+  b->name_length = strlen(b->name);
+  b->parent = b->scope->now.name;
+  if (b->name_length > 1 && b->name[b->name_length - 1] == '/') {
+    b->name_is_exact = true;
+    b->parent = 0;
+    b->name_length--;
+  }
+  if (!rheos__name_is_valid(b->parent, b->name, b->name_length)) {
+    return RHEOS_INVALID("'%s' is not a valid node name", b->name);
+  }
+  if (!b->name_is_exact) return NULL;
+  uint32_t entry = rheos__names_find(&b->graph->names, b->name, b->name_length);
+  if (entry != 0 && b->graph->names.entries[entry].node >= 0) {
+    return RHEOS_INVALID("Duplicate node name in graph: '%.*s'", (int)b->name_length, b->name);
+  }
+  return NULL;
+}
+
+// ---- Inputs
+
+// Tensor("x:0", shape=(2, ?), dtype=float32), as Python prints it.
+static void describe_output(rheos_output output, text_buffer *buffer) {
+  char name[128], number[32];
+  rheos_operation_name(rheos_output_operation(output), name, sizeof name);
+  append(buffer, "Tensor(\"");
+  append(buffer, name);
+  rheos_shape index = {.rank = 1, .dims = {output.index}};
+  rheos_shape_format(&index, number, sizeof number);  // "[0]"
+  number[strlen(number) - 1] = '\0';
+  append(buffer, ":");
+  append(buffer, number + 1);
+  append(buffer, "\", ");
+  rheos_shape shape = rheos_output_shape(output);
+  if (shape.rank < 0) append(buffer, "dtype=");
+  if (shape.rank >= 0) {
+    rheos__shape_text text;
+    rheos__shape_text_of(&shape, &text);
+    append(buffer, "shape=(");
+    text.text[strlen(text.text) - 1] = '\0';
+    append(buffer, text.text + 1);
+    append(buffer, shape.rank == 1 ? ",), dtype=" : "), dtype=");
+  }
+  append(buffer, python_dtype(rheos_output_dtype(output)));
+  append(buffer, ")");
+}
+
+static rheos_status *foreign_input(build *b, rheos_output foreign) {
+  text_buffer theirs = {.length = 0}, ours = {.length = 0};
+  describe_output(foreign, &theirs);
+  for (size_t i = 0; i < b->args->num_inputs && ours.length == 0; i++) {
+    if (b->args->inputs[i].graph == b->graph) describe_output(b->args->inputs[i], &ours);
+  }
+  if (ours.length == 0) {
+    return RHEOS_INVALID("%s must be from the same graph as the operation '%s'", theirs.text,
+                         final_name(b));
+  }
+  return RHEOS_INVALID("%s must be from the same graph as %s.", theirs.text, ours.text);
+}
+
+static rheos_status *read_inputs(build *b) {
+  size_t count = b->args->num_inputs;
+  if (count > MAX_OUTPUTS) return RHEOS_INVALID("%zu inputs are too many", count);
+  b->num_inputs = (int32_t)count;
+  b->inputs = work(b, count, sizeof *b->inputs);
+  b->input_dtypes = work(b, count, sizeof *b->input_dtypes);
+  if (b->inputs == NULL || b->input_dtypes == NULL) return rheos__out_of_memory();
+  int32_t num_nodes = rheos_graph_num_operations(b->graph);
+  for (size_t i = 0; i < count; i++) {
+    rheos_output input = b->args->inputs[i];
+    if (input.graph == NULL) return RHEOS_INVALID("input %zu is no tensor", i);
+    if (input.graph != b->graph) return foreign_input(b, input);
+    const rheos__node *node =
+        input.id >= 0 && input.id < num_nodes ? rheos__graph_node(b->graph, input.id) : NULL;
+    if (node == NULL || input.index < 0 || input.index >= node->num_outputs) {
+      return RHEOS_INVALID("input %zu (operation %d, output %d) is not in the graph", i, input.id,
+                           input.index);
+    }
+    b->inputs[i] = &node->outputs[input.index];
+    b->input_dtypes[i] = node->outputs[input.index].dtype;
+  }
+  return NULL;
+}
+
+// ---- Attributes from the caller
+
+static const char *kind_name(rheos_attr_kind kind) {
+  static const char *const names[] = {
+      "none",        "string",      "int",          "float",      "bool",        "type",
+      "shape",       "tensor",      "func",         "placeholder", "list(string)", "list(int)",
+      "list(float)", "list(bool)",  "list(type)",   "list(shape)", "list(tensor)", "list(func)"};
+  return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "invalid";
+}
+
+static bool is_list(rheos_attr_kind kind) {
+  return kind >= RHEOS_ATTR_LIST_STRING && kind <= RHEOS_ATTR_LIST_FUNC;
+}
+
+static bool is_sound_shape(const rheos_shape *shape) {
+  if (shape == NULL || shape->rank < -1 || shape->rank > RHEOS_MAX_RANK) return false;
+  for (int32_t i = 0; i < shape->rank; i++) {
+    if (shape->dims[i] < -1) return false;
+  }
+  return true;
+}
+
+static bool is_sound_type(rheos_dtype dtype) {
+  return rheos_dtype_size(dtype) != 0 && !rheos_dtype_is_ref(dtype);
+}
+
+// Whether the value can be looked at and kept at all.
+static bool is_sound_value(const rheos_attr_value *value) {
+  if (value->kind == RHEOS_ATTR_TYPE) return is_sound_type(value->type);
+  if (value->kind == RHEOS_ATTR_SHAPE) return is_sound_shape(value->shape);
+  if (value->kind == RHEOS_ATTR_TENSOR) return value->tensor != NULL;
+  if (!is_list(value->kind)) {
+    return value->kind > RHEOS_ATTR_NONE && value->kind <= RHEOS_ATTR_LIST_FUNC;
+  }
+  if (value->count < 0 || (value->count > 0 && value->ints == NULL)) return false;
+  for (int32_t i = 0; i < value->count; i++) {
+    if ((value->kind == RHEOS_ATTR_LIST_TYPE && !is_sound_type(value->types[i])) ||
+        (value->kind == RHEOS_ATTR_LIST_SHAPE && !is_sound_shape(&value->shapes[i])) ||
+        (value->kind == RHEOS_ATTR_LIST_TENSOR && value->tensors[i] == NULL)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static rheos_status *set_attr(build *b, int32_t index, const rheos_attr_value *given) {
+  const rheos__attr_def *def = &b->signature->attrs[index];
+  rheos_attr_value value = *given;
+  // An empty list fits a list of anything.
+  if (is_list(value.kind) && value.count == 0 && is_list(def->kind)) value.kind = def->kind;
+  if (value.kind != def->kind && value.kind != RHEOS_ATTR_PLACEHOLDER) {
+    return RHEOS_INVALID("attribute '%s' of '%s' Op is a %s, got a %s", def->name, op_name(b),
+                         kind_name(def->kind), kind_name(value.kind));
+  }
+  b->values[index] = value;
+  return NULL;
+}
+
+static rheos_status *read_attr(build *b, const rheos_attr *attr) {
+  if (attr->name == NULL) return RHEOS_INVALID("an attribute of '%s' Op has no name", op_name(b));
+  if (!is_sound_value(&attr->value)) {
+    return RHEOS_INVALID("attribute '%s' of '%s' Op has no valid value", attr->name, op_name(b));
+  }
+  for (int32_t i = 0; i < b->signature->num_attrs; i++) {
+    if (strcmp(b->signature->attrs[i].name, attr->name) == 0) return set_attr(b, i, &attr->value);
+  }
+  if (attr->name[0] == '_') return NULL;  // kept: see add_extra_attrs()
+  return RHEOS_INVALID("'%s' Op has no attribute '%s'", op_name(b), attr->name);
+}
+
+static rheos_status *read_attrs(build *b) {
+  size_t count = (size_t)b->signature->num_attrs;
+  b->values = work(b, count, sizeof *b->values);
+  b->told_by = work(b, count, sizeof *b->told_by);
+  if (b->values == NULL || b->told_by == NULL) return rheos__out_of_memory();
+  for (size_t i = 0; i < count; i++) {
+    b->values[i].kind = RHEOS_ATTR_NONE;
+    b->values[i].count = 0;
+    b->told_by[i] = -1;
+  }
+  for (size_t i = 0; i < b->args->num_attrs; i++) RHEOS_TRY(read_attr(b, &b->args->attrs[i]));
+  return NULL;
+}
+
+// ---- Inputs against the signature
+
+// The attribute that says how long a list argument is; -1 for an argument that is no list.
+static int32_t length_attr(const rheos__arg *arg) {
+  return arg->number_attr >= 0 ? arg->number_attr : arg->type_list_attr;
+}
+
+// The length of an argument as far as attributes say it, else -1.
+static int64_t known_length(const build *b, const rheos__arg *arg) {
+  int32_t attr = length_attr(arg);
+  if (attr < 0) return 1;
+  const rheos_attr_value *value = &b->values[attr];
+  if (value->kind == RHEOS_ATTR_INT) return value->i < 0 ? 0 : value->i;
+  return value->kind == RHEOS_ATTR_LIST_TYPE ? value->count : -1;
+}
+
+static rheos_status *wrong_number(const build *b, int64_t expected) {
+  return RHEOS_INVALID("'%s' Op takes %lld inputs, got %d", op_name(b), (long long)expected,
+                       b->num_inputs);
+}
+
+// Finds the length of all lists that no attribute tells: there may be one such attribute, and the
+// lists of that length share the inputs that are left. `*out_length` is -1 if there is none.
+static rheos_status *solve_length(const build *b, int64_t *out_length) {
+  int64_t fixed = 0, shares = 0;
+  int32_t unknown = -1;
+  *out_length = -1;
+  for (int32_t i = 0; i < b->signature->num_inputs; i++) {
+    const rheos__arg *arg = &b->signature->inputs[i];
+    int64_t length = known_length(b, arg);
+    if (length >= 0) {
+      if (length > MAX_OUTPUTS) return wrong_number(b, length);
+      fixed += length;
+    } else if (unknown >= 0 && unknown != length_attr(arg)) {
+      return RHEOS_INVALID("'%s' Op has several lists: attribute '%s' or '%s' must be given",
+                           op_name(b), b->signature->attrs[unknown].name,
+                           b->signature->attrs[length_attr(arg)].name);
+    } else {
+      unknown = length_attr(arg);
+      shares++;
+    }
+  }
+  int64_t left = b->num_inputs - fixed;
+  if (shares == 0) return left == 0 ? NULL : wrong_number(b, fixed);
+  if (left < 0) return wrong_number(b, fixed);
+  if (left % shares != 0) {
+    return RHEOS_INVALID("'%s' Op takes %lld lists of one length, got %lld inputs for them",
+                         op_name(b), (long long)shares, (long long)left);
+  }
+  *out_length = left / shares;
+  return NULL;
+}
+
+static rheos_status *check_allowed_type(const build *b, int32_t attr, rheos_dtype dtype,
+                                        const char *parameter) {
+  uint64_t allowed = b->signature->attrs[attr].allowed_types;
+  if (allowed == 0 || allowed >> dtype & 1) return NULL;
+  text_buffer list = {.length = 0};
+  append_types(&list, allowed);
+  return RHEOS_INVALID("Value passed to parameter '%s' has DataType %s not in list of allowed "
+                       "values: %s",
+                       parameter, python_dtype(dtype), list.text);
+}
+
+static rheos_status *mismatch(const build *b, const rheos__arg *arg, int32_t first, int32_t count,
+                              int32_t at, rheos_dtype expected) {
+  const char *dtype = python_dtype(rheos_dtype_base(b->input_dtypes[at]));
+  int32_t told_by = arg->type_attr >= 0 ? b->told_by[arg->type_attr] : -1;
+  const rheos__arg *teller = told_by >= 0 ? &b->signature->inputs[told_by] : NULL;
+  if (teller == arg) {
+    text_buffer list = {.length = 0};
+    for (int32_t i = first; i < first + count; i++) {
+      append_item(&list, python_dtype(rheos_dtype_base(b->input_dtypes[i])));
+    }
+    return RHEOS_INVALID("Tensors in list passed to '%s' of '%s' Op have types [%s] that don't all "
+                         "match.",
+                         arg->name, op_name(b), list.text);
+  }
+  if (teller != NULL) {
+    return RHEOS_INVALID("Input '%s' of '%s' Op has type %s that does not match type %s of "
+                         "argument '%s'.",
+                         arg->name, op_name(b), dtype, python_dtype(expected), teller->name);
+  }
+  return RHEOS_INVALID("Input '%s' of '%s' Op has type %s that does not match expected type of %s.",
+                       arg->name, op_name(b), dtype, python_dtype(expected));
+}
+
+static rheos_status *bind_one(build *b, int32_t arg_index, int32_t first, int32_t count,
+                              int32_t at) {
+  const rheos__arg *arg = &b->signature->inputs[arg_index];
+  rheos_dtype actual = b->input_dtypes[at], base = rheos_dtype_base(actual);
+  if (arg->is_ref && !rheos_dtype_is_ref(actual)) {
+    return RHEOS_INVALID("'%s' Op requires that input '%s' be a mutable tensor (e.g.: a "
+                         "tf.Variable)",
+                         op_name(b), arg->name);
+  }
+  if (arg->type_attr < 0) {
+    return base == arg->dtype ? NULL : mismatch(b, arg, first, count, at, arg->dtype);
+  }
+  rheos_attr_value *value = &b->values[arg->type_attr];
+  if (value->kind == RHEOS_ATTR_NONE) {
+    RHEOS_TRY(check_allowed_type(b, arg->type_attr, base, arg->name));
+    *value = (rheos_attr_value){.kind = RHEOS_ATTR_TYPE, .type = base};
+    b->told_by[arg->type_attr] = arg_index;
+    return NULL;
+  }
+  if (value->kind != RHEOS_ATTR_TYPE || value->type == base) return NULL;
+  return mismatch(b, arg, first, count, at, value->type);
+}
+
+static rheos_status *bind_type_list(build *b, const rheos__arg *arg, int32_t first,
+                                    int32_t count) {
+  rheos_attr_value *value = &b->values[arg->type_list_attr];
+  if (value->kind == RHEOS_ATTR_LIST_TYPE) {
+    for (int32_t i = 0; i < count; i++) {
+      if (rheos_dtype_base(b->input_dtypes[first + i]) != value->types[i]) {
+        return mismatch(b, arg, first, count, first + i, value->types[i]);
+      }
+    }
+    return NULL;
+  }
+  rheos_dtype *types = work(b, (size_t)count, sizeof *types);
+  if (types == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < count; i++) {
+    types[i] = rheos_dtype_base(b->input_dtypes[first + i]);
+    RHEOS_TRY(check_allowed_type(b, arg->type_list_attr, types[i], arg->name));
+  }
+  *value = (rheos_attr_value){.kind = RHEOS_ATTR_LIST_TYPE, .count = count, .types = types};
+  return NULL;
+}
+
+static rheos_status *check_length(const build *b, const rheos__arg *arg, int32_t count) {
+  const rheos__attr_def *def = &b->signature->attrs[length_attr(arg)];
+  if (!def->has_minimum || count >= def->minimum) return NULL;
+  return RHEOS_INVALID("List argument '%s' to '%s' Op with length %d shorter than minimum length "
+                       "%lld.",
+                       arg->name, op_name(b), count, (long long)def->minimum);
+}
+
+static rheos_status *bind_inputs(build *b) {
+  int64_t solved;
+  RHEOS_TRY(solve_length(b, &solved));
+  int32_t first = 0;
+  for (int32_t i = 0; i < b->signature->num_inputs; i++) {
+    const rheos__arg *arg = &b->signature->inputs[i];
+    int64_t known = known_length(b, arg);
+    int32_t count = (int32_t)(known >= 0 ? known : solved);
+    if (length_attr(arg) >= 0) RHEOS_TRY(check_length(b, arg, count));
+    if (arg->number_attr >= 0 && b->values[arg->number_attr].kind == RHEOS_ATTR_NONE) {
+      b->values[arg->number_attr] = (rheos_attr_value){.kind = RHEOS_ATTR_INT, .i = count};
+    }
+    if (arg->type_list_attr >= 0) {
+      RHEOS_TRY(bind_type_list(b, arg, first, count));
+    } else {
+      for (int32_t k = 0; k < count; k++) RHEOS_TRY(bind_one(b, i, first, count, first + k));
+    }
+    first += count;
+  }
+  return NULL;
+}
+
+// ---- Attributes complete and checked
+
+static rheos_status *check_string(const build *b, const rheos__attr_def *def,
+                                  const rheos_string *string) {
+  text_buffer list = {.length = 0};
+  for (const char *const *allowed = def->allowed_strings; *allowed != NULL; allowed++) {
+    if (strlen(*allowed) == string->size_bytes &&
+        (string->size_bytes == 0 || memcmp(*allowed, string->data, string->size_bytes) == 0)) {
+      return NULL;
+    }
+    append(&list, list.length != 0 ? "\", \"" : "");
+    append(&list, *allowed);
+  }
+  return RHEOS_INVALID("Attr '%s' of '%s' Op passed string '%.*s' not in: \"%s\".", def->name,
+                       op_name(b), (int)string->size_bytes,
+                       string->data != NULL ? string->data : "", list.text);
+}
+
+static rheos_status *check_minimum(const build *b, const rheos__attr_def *def,
+                                   const rheos_attr_value *value) {
+  if (value->kind == RHEOS_ATTR_INT && value->i < def->minimum) {
+    return RHEOS_INVALID("Attr '%s' of '%s' Op passed %lld less than minimum %lld.", def->name,
+                         op_name(b), (long long)value->i, (long long)def->minimum);
+  }
+  if (is_list(value->kind) && value->count < def->minimum) {
+    return RHEOS_INVALID("Attr '%s' of '%s' Op passed list of length %d less than minimum %lld.",
+                         def->name, op_name(b), value->count, (long long)def->minimum);
+  }
+  return NULL;
+}
+
+static rheos_status *check_attr(const build *b, int32_t index) {
+  const rheos__attr_def *def = &b->signature->attrs[index];
+  const rheos_attr_value *value = &b->values[index];
+  if (def->has_minimum) RHEOS_TRY(check_minimum(b, def, value));
+  if (def->allowed_types != 0 && value->kind == RHEOS_ATTR_TYPE) {
+    RHEOS_TRY(check_allowed_type(b, index, value->type, def->name));
+  }
+  for (int32_t i = 0; value->kind == RHEOS_ATTR_LIST_TYPE && i < value->count; i++) {
+    RHEOS_TRY(check_allowed_type(b, index, value->types[i], def->name));
+  }
+  if (def->allowed_strings == NULL) return NULL;
+  if (value->kind == RHEOS_ATTR_STRING) return check_string(b, def, &value->s);
+  for (int32_t i = 0; value->kind == RHEOS_ATTR_LIST_STRING && i < value->count; i++) {
+    RHEOS_TRY(check_string(b, def, &value->strings[i]));
+  }
+  return NULL;
+}
+
+static rheos_status *complete_attrs(build *b) {
+  for (int32_t i = 0; i < b->signature->num_attrs; i++) {
+    const rheos__attr_def *def = &b->signature->attrs[i];
+    if (b->values[i].kind == RHEOS_ATTR_NONE) {
+      if (!def->has_default) {
+        return RHEOS_INVALID("'%s' Op needs the attribute '%s' (%s)", op_name(b), def->name,
+                             kind_name(def->kind));
+      }
+      b->values[i] = def->default_value;
+    }
+    RHEOS_TRY(check_attr(b, i));
+  }
+  return NULL;
+}
+
+static bool has_item(const build *b, const char *name) {
+  for (int32_t i = 0; i < b->num_items; i++) {
+    if (strcmp(b->items[i].name, name) == 0) return true;
+  }
+  return false;
+}
+
+// Attributes that are not the signature's: the caller's, then the scope's, then the colocation.
+static rheos_status *add_extra_attrs(build *b) {
+  for (size_t i = 0; i < b->args->num_attrs; i++) {
+    rheos_attr attr = b->args->attrs[i];
+    if (attr.name[0] != '_' || has_item(b, attr.name)) continue;
+    attr.name = rheos__intern_text(b->graph, attr.name, strlen(attr.name));
+    if (attr.name == NULL) return rheos__out_of_memory();
+    b->items[b->num_items++] = attr;
+  }
+  for (const rheos__scope_attr *link = b->scope->now.attrs; link != NULL; link = link->outer) {
+    if (!has_item(b, link->attr.name)) b->items[b->num_items++] = link->attr;
+  }
+  if (b->scope->now.num_colocation == 0 || has_item(b, "_class")) return NULL;
+  rheos_attr *item = &b->items[b->num_items++];
+  item->name = rheos__intern_text(b->graph, "_class", 6);
+  if (item->name == NULL) return rheos__out_of_memory();
+  item->value = (rheos_attr_value){.kind = RHEOS_ATTR_LIST_STRING,
+                                   .count = b->scope->now.num_colocation,
+                                   .strings = b->scope->now.colocation};
+  return NULL;
+}
+
+static rheos_status *intern_attrs(build *b) {
+  size_t count = (size_t)b->signature->num_attrs + b->args->num_attrs + 1;
+  for (const rheos__scope_attr *link = b->scope->now.attrs; link != NULL; link = link->outer) {
+    count++;
+  }
+  b->items = work(b, count, sizeof *b->items);
+  if (b->items == NULL) return rheos__out_of_memory();
+  b->num_items = b->signature->num_attrs;
+  for (int32_t i = 0; i < b->num_items; i++) {
+    b->items[i].name = b->signature->attrs[i].name;
+    b->items[i].value = b->values[i];
+  }
+  RHEOS_TRY(add_extra_attrs(b));
+  b->attrs = rheos__intern_attrs(b->graph, b->items, b->num_items);
+  return b->attrs != NULL ? NULL : rheos__out_of_memory();
+}
+
+// ---- Outputs
+
+static rheos_status *count_outputs(build *b) {
+  int64_t count = 0;
+  for (int32_t i = 0; i < b->signature->num_outputs; i++) {
+    int64_t length = known_length(b, &b->signature->outputs[i]);
+    if (length < 0 || length > MAX_OUTPUTS - count) {
+      return RHEOS_INVALID("'%s' Op has too many outputs", op_name(b));
+    }
+    count += length;
+  }
+  b->num_outputs = (int32_t)count;
+  return NULL;
+}
+
+static rheos_dtype output_dtype(const build *b, const rheos__arg *arg, int32_t index) {
+  rheos_dtype dtype = arg->dtype;
+  if (arg->type_attr >= 0) {
+    const rheos_attr_value *value = &b->values[arg->type_attr];
+    if (value->kind != RHEOS_ATTR_TYPE) return RHEOS_INVALID_DTYPE;  // inside a function
+    dtype = value->type;
+  }
+  if (arg->type_list_attr >= 0) dtype = b->values[arg->type_list_attr].types[index];
+  return arg->is_ref ? (rheos_dtype)((int)dtype + RHEOS_REF) : dtype;
+}
+
+static rheos_status *make_outputs(build *b) {
+  RHEOS_TRY(count_outputs(b));
+  b->output_dtypes = work(b, (size_t)b->num_outputs, sizeof *b->output_dtypes);
+  b->output_shapes = work(b, (size_t)b->num_outputs, sizeof *b->output_shapes);
+  if (b->output_dtypes == NULL || b->output_shapes == NULL) return rheos__out_of_memory();
+  int32_t at = 0;
+  for (int32_t i = 0; i < b->signature->num_outputs; i++) {
+    const rheos__arg *arg = &b->signature->outputs[i];
+    int32_t count = (int32_t)known_length(b, arg);
+    for (int32_t k = 0; k < count; k++, at++) {
+      b->output_dtypes[at] = output_dtype(b, arg, k);
+      b->output_shapes[at].rank = -1;
+    }
+  }
+  return NULL;
+}
+
+static bool partial_value(void *argument, int32_t input, rheos_shape *out_shape) {
+  const build *b = argument;
+  rheos__edge edge = {b->args->inputs[input].id, b->args->inputs[input].index};
+  return rheos__partial_value(b->graph, edge, out_shape);
+}
+
+// What TensorFlow adds to what a shape function says.
+static rheos_status *with_shapes_take(build *b, rheos_status *status) {
+  if (rheos_status_code(status) != RHEOS_INVALID_ARGUMENT) return status;
+  text_buffer shapes = {.length = 0};
+  for (int32_t i = 0; i < b->num_inputs; i++) {
+    rheos__shape_text text;
+    append_item(&shapes, rheos__shape_text_of(b->inputs[i]->shape, &text));
+  }
+  rheos_status *longer =
+      RHEOS_INVALID("%s for '%s' (op: '%s') with input shapes: %s.", rheos_status_message(status),
+                    final_name(b), op_name(b), shapes.length != 0 ? shapes.text : "none");
+  rheos_status_free(status);
+  return longer;
+}
+
+static rheos_status *infer_shapes(build *b) {
+  rheos__shape_fn shape_fn = b->signature->op->shape;
+  if (shape_fn == NULL) return NULL;
+  rheos_shape *shapes = work(b, (size_t)b->num_inputs, sizeof *shapes);
+  rheos_tensor **values = work(b, (size_t)b->num_inputs, sizeof *values);
+  if (shapes == NULL || values == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < b->num_inputs; i++) {
+    rheos__edge edge = {b->args->inputs[i].id, b->args->inputs[i].index};
+    shapes[i] = *b->inputs[i]->shape;
+    values[i] = rheos__const_value(b->graph, edge);
+  }
+  rheos__infer infer = {.op = b->signature->op,
+                        .attrs = b->attrs,
+                        .num_inputs = b->num_inputs,
+                        .num_outputs = b->num_outputs,
+                        .input_dtypes = b->input_dtypes,
+                        .input_shapes = shapes,
+                        .input_values = values,
+                        .output_dtypes = b->output_dtypes,
+                        .output_shapes = b->output_shapes,
+                        .partial = partial_value,
+                        .partial_argument = b};
+  rheos_status *status = shape_fn(&infer);
+  return status == NULL ? NULL : with_shapes_take(b, status);
+}
+
+// ---- What the scope says
+
+static rheos_status *read_controls(build *b) {
+  size_t given = b->args->num_control_inputs;
+  size_t most = rheos__scope_max_controls(b->scope) + given;
+  if (most == 0) return NULL;
+  b->controls = work(b, most, sizeof *b->controls);
+  if (b->controls == NULL) return rheos__out_of_memory();
+  b->num_controls =
+      rheos__scope_controls(b->scope, b->args->inputs, b->args->num_inputs, b->controls);
+  for (size_t i = 0; i < given; i++) {
+    rheos_operation operation = b->args->control_inputs[i];
+    if (operation.graph != b->graph || operation.id < 0 ||
+        operation.id >= rheos_graph_num_operations(b->graph)) {
+      return RHEOS_INVALID("control input %zu is not in the graph", i);
+    }
+    size_t k = 0;
+    while (k < b->num_controls && b->controls[k] != operation.id) k++;
+    if (k == b->num_controls) b->controls[b->num_controls++] = operation.id;
+  }
+  return NULL;
+}
+
+static rheos_status *read_device(build *b) {
+  b->device = b->scope->now.device;
+  if (b->args->device == NULL) return NULL;
+  return rheos__merge_device(b->graph, b->device, b->args->device, &b->device);
+}
+
+// ---- The node
+
+static rheos_status *fill_outputs(build *b, rheos__node_output *outputs) {
+  for (int32_t i = 0; i < b->num_outputs; i++) {
+    outputs[i].dtype = b->output_dtypes[i];
+    outputs[i].shape = rheos__intern_shape(b->graph, &b->output_shapes[i]);
+    if (outputs[i].shape == NULL) return rheos__out_of_memory();
+  }
+  return NULL;
+}
+
+static void fill_edges(const build *b, rheos__edge *edges) {
+  for (int32_t i = 0; i < b->num_inputs; i++) {
+    edges[i] = (rheos__edge){b->args->inputs[i].id, b->args->inputs[i].index};
+  }
+  for (size_t i = 0; i < b->num_controls; i++) {
+    edges[(size_t)b->num_inputs + i] = (rheos__edge){b->controls[i], -1};
+  }
+}
+
+static rheos_status *take_name(build *b, uint32_t *out_entry) {
+  rheos__names *names = &b->graph->names;
+  return b->name_is_exact
+             ? rheos__names_at(names, b->name, b->name_length, true, out_entry)
+             : rheos__names_take(names, b->parent, b->name, b->name_length, out_entry);
+}
+
+static rheos_status *add_node(build *b, int32_t *out_id) {
+  size_t num_edges = (size_t)b->num_inputs + b->num_controls;
+  size_t outputs_bytes = (size_t)b->num_outputs * sizeof(rheos__node_output);
+  char *memory =
+      rheos__arena_alloc(&b->graph->arena, outputs_bytes + num_edges * sizeof(rheos__edge));
+  if (memory == NULL || !rheos__graph_reserve_node(b->graph) ||
+      !rheos__scope_reserve_seen(b->scope)) {
+    return rheos__out_of_memory();
+  }
+  rheos__node node = {.signature = b->signature,
+                      .attrs = b->attrs,
+                      .device = b->device,
+                      .edges = (rheos__edge *)(void *)(memory + outputs_bytes),
+                      .outputs = (rheos__node_output *)(void *)memory,
+                      .source_file = b->scope->source_file_number,
+                      .source_line = b->scope->source_line,
+                      .num_inputs = b->num_inputs,
+                      .num_control_inputs = (int32_t)b->num_controls,
+                      .num_outputs = b->num_outputs};
+  RHEOS_TRY(fill_outputs(b, node.outputs));
+  fill_edges(b, node.edges);
+  RHEOS_TRY(take_name(b, &node.name));  // the last thing that can fail
+  *out_id = rheos__graph_publish(b->graph, &node);
+  b->graph->names.entries[node.name].node = *out_id;
+  rheos__scope_record(b->scope, *out_id);
+  return NULL;
+}
+
+static rheos_status *build_node(build *b, int32_t *out_id) {
+  RHEOS_TRY(read_name(b));
+  b->signature = rheos__signature_by_name(b->args->type);
+  if (b->signature == NULL) {
+    return RHEOS_INVALID("Op type not registered '%s'", b->args->type);
+  }
+  RHEOS_TRY(read_inputs(b));
+  RHEOS_TRY(read_attrs(b));
+  RHEOS_TRY(bind_inputs(b));
+  RHEOS_TRY(complete_attrs(b));
+  RHEOS_TRY(make_outputs(b));
+  RHEOS_TRY(intern_attrs(b));
+  RHEOS_TRY(read_controls(b));
+  RHEOS_TRY(read_device(b));
+  RHEOS_TRY(infer_shapes(b));
+  return add_node(b, out_id);
+}
+
+rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *args) {
+  rheos_operation none = {0};
+  if (scope->status != NULL) return none;
+  build b;  // the work space stays uninitialised
+  memset(&b, 0, offsetof(build, inline_bytes));
+  b.scope = scope;
+  b.graph = scope->graph;
+  b.args = args;
+  b.name = args->type;
+  int32_t id = -1;
+  rheos__graph_lock(scope->graph);
+  rheos_status *status = build_node(&b, &id);
+  if (status != NULL) {
+    status = rheos__status_at_node_take(status, final_name(&b), scope->source_file,
+                                        (int)scope->source_line);
+  }
+  rheos__graph_unlock(scope->graph);
+  free_work(&b);
+  if (status == NULL) return (rheos_operation){scope->graph, id};
+  rheos_scope_fail_take(scope, status);
+  return none;
+}

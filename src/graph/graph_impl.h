@@ -1,0 +1,123 @@
+// The inside of graphs and scopes, for the files of this folder only.
+#ifndef RHEOS_SRC_GRAPH_GRAPH_IMPL_H
+#define RHEOS_SRC_GRAPH_GRAPH_IMPL_H
+
+#include "graph/device_name.h"
+#include "graph/graph.h"
+#include "graph/names.h"
+
+typedef struct rheos__collection {
+  const char *key;
+  rheos_item *items;
+  size_t capacity, count;
+} rheos__collection;
+
+// A set of pointers into the arena, by the hash of what they point to; at most half full.
+typedef struct rheos__intern_set {
+  const void **slots;
+  size_t num_slots, count;
+} rheos__intern_set;
+
+enum { RHEOS__CHUNK_BITS = 7, RHEOS__CHUNK_NODES = 1 << RHEOS__CHUNK_BITS };
+
+struct rheos_graph {
+  _Atomic int32_t references;
+  pthread_mutex_t mutex;  // recursive; guards all that follows against writers
+  // Nodes live in chunks that stay where they are. The directory of chunks is replaced when it is
+  // full; old ones stay in the arena for readers that still look at them.
+  _Atomic(rheos__node **) directory;
+  size_t directory_capacity, num_chunks;
+  _Atomic int32_t num_nodes;  // published last
+  _Atomic int64_t num_changes;
+  rheos__arena arena;  // edges, outputs, attributes, shapes, texts
+  rheos__names names;
+  rheos__interner strings;  // files, devices, keys
+  rheos__intern_set shapes, attr_sets;
+  rheos__collection *collections;
+  size_t collections_capacity, num_collections;
+  bool has_seed;
+  int64_t seed;
+  rheos__graph_slot train_slot;
+  const rheos__signature *const_signature;  // of "Const", NULL if there is no such op
+};
+
+// An interned copy; NULL when memory is short.
+const rheos_shape *rheos__intern_shape(rheos_graph *graph, const rheos_shape *shape);
+const char *rheos__intern_text(rheos_graph *graph, const char *text, size_t length);
+// `items` are in their final order; their names are the signature's or interned by the graph.
+const rheos__attrs *rheos__intern_attrs(rheos_graph *graph, const rheos_attr *items,
+                                        int32_t count);
+void rheos__attrs_release(const rheos__attrs *attrs);  // the tensors in it
+
+// Finds the pointer for which `same` holds, or the slot for it; NULL when memory is short.
+const void **rheos__intern_slot(rheos__intern_set *set, uint64_t hash,
+                                bool (*same)(const void *candidate, const void *wanted),
+                                uint64_t (*hash_of)(const void *candidate), const void *wanted);
+
+// What a value of a Const node is; NULL for other nodes.
+rheos_tensor *rheos__const_value(const rheos_graph *graph, rheos__edge edge);
+
+// What is known of the integer vector (or scalar: rank 0 never comes back) that the edge carries,
+// as a shape. False if nothing is.
+bool rheos__partial_value(const rheos_graph *graph, rheos__edge edge, rheos_shape *out_shape);
+
+// Room for one more node, so that the next rheos__graph_publish() cannot fail.
+bool rheos__graph_reserve_node(rheos_graph *graph);
+int32_t rheos__graph_publish(rheos_graph *graph, const rheos__node *node);
+
+// ---- Scopes
+
+// The canonical, interned text of `inner` within `outer`. The graph is locked.
+rheos_status *rheos__merge_device(rheos_graph *graph, const char *outer, const char *inner,
+                                  const char **out_device);
+
+// Operations made inside wait for these, unless an input of theirs was made inside too.
+typedef struct rheos__controller {
+  int32_t *inputs;  // node ids
+  size_t num_inputs;
+  struct rheos__id_range {
+    int32_t first, last;
+  } *seen;  // nodes made inside, ascending
+  size_t seen_capacity, num_seen;
+} rheos__controller;
+
+typedef struct rheos__scope_attr {
+  const struct rheos__scope_attr *outer;
+  rheos_attr attr;
+} rheos__scope_attr;
+
+// What a push changes and a pop brings back.
+typedef struct rheos__scope_state {
+  uint32_t name;       // entry of the names
+  const char *device;  // interned
+  size_t first_controller, num_controllers;
+  const rheos_string *colocation;  // the list for `_class`, in the graph's arena
+  int32_t num_colocation;
+  const rheos__scope_attr *attrs;  // innermost first, in the graph's arena
+  const char *variable_prefix;     // interned
+  int variable_reuse;
+} rheos__scope_state;
+
+struct rheos_scope {
+  rheos_graph *graph;
+  rheos_status *status;
+  rheos__scope_state now;
+  rheos__scope_state *saved;
+  size_t saved_capacity, num_saved;
+  size_t num_unsaved;  // pushes for which there was no memory: their pops do nothing
+  rheos__controller *controllers;
+  size_t controllers_capacity, num_controllers;
+  const char *source_file;  // interned, NULL: not known
+  uint32_t source_file_number, source_line;
+};
+
+// The control inputs that an operation with these inputs gets; `ids` holds the number of
+// rheos__scope_max_controls().
+size_t rheos__scope_max_controls(const rheos_scope *scope);
+size_t rheos__scope_controls(const rheos_scope *scope, const rheos_output *inputs,
+                             size_t num_inputs, int32_t *ids);
+// Room to record one more node; false when memory is short.
+bool rheos__scope_reserve_seen(rheos_scope *scope);
+void rheos__scope_record(rheos_scope *scope, int32_t id);
+
+#endif  // RHEOS_SRC_GRAPH_GRAPH_IMPL_H

@@ -1,0 +1,320 @@
+// What is known beforehand of short vectors of integers: mostly shapes that programs take apart and
+// put together again. Follows the graph backwards a few steps; the depth and the number of nodes
+// looked at are bounded, and where a bound strikes, nothing is known.
+#include <string.h>
+
+#include "graph/graph_impl.h"
+
+enum { MAX_ELEMENTS = RHEOS_MAX_RANK, MAX_DEPTH = 16, MAX_NODES = 128 };
+
+// A scalar or a vector.
+typedef struct known_ints {
+  bool is_scalar;
+  int32_t count;
+  bool known[MAX_ELEMENTS];
+  int64_t values[MAX_ELEMENTS];
+} known_ints;
+
+typedef struct evaluation {
+  const rheos_graph *graph;
+  int32_t depth, num_nodes;
+} evaluation;
+
+static bool evaluate(evaluation *e, rheos__edge edge, known_ints *out);
+
+static const rheos_shape *shape_of(const evaluation *e, rheos__edge edge) {
+  return rheos__graph_node(e->graph, edge.id)->outputs[edge.index].shape;
+}
+
+// As many elements as the static shape says, none of them known; false if it does not say.
+static bool nothing_known(const rheos_shape *shape, known_ints *out) {
+  *out = (known_ints){.is_scalar = shape->rank == 0, .count = 1};
+  if (shape->rank == 0) return true;
+  if (shape->rank != 1 || shape->dims[0] < 0 || shape->dims[0] > MAX_ELEMENTS) return false;
+  out->count = (int32_t)shape->dims[0];
+  return true;
+}
+
+static bool all_known(const known_ints *ints) {
+  for (int32_t i = 0; i < ints->count; i++) {
+    if (!ints->known[i]) return false;
+  }
+  return true;
+}
+
+static bool from_tensor(const rheos_tensor *tensor, known_ints *out) {
+  if (!rheos_dtype_is_integer(tensor->dtype) || !nothing_known(&tensor->shape, out)) return false;
+  for (int32_t i = 0; i < out->count; i++) {
+    out->known[i] = true;
+    out->values[i] = rheos__tensor_int_at(tensor, i);
+  }
+  return true;
+}
+
+static bool from_shape(const rheos_shape *shape, known_ints *out) {
+  if (shape->rank < 0) return false;
+  *out = (known_ints){.count = shape->rank};
+  for (int32_t i = 0; i < shape->rank; i++) {
+    out->known[i] = shape->dims[i] >= 0;
+    out->values[i] = shape->dims[i];
+  }
+  return true;
+}
+
+static bool from_scalar(int64_t value, known_ints *out) {
+  *out = (known_ints){.is_scalar = true, .count = 1, .known = {value >= 0}, .values = {value}};
+  return true;
+}
+
+// ---- One function an op
+
+static bool eval_shape(evaluation *e, const rheos__node *node, int32_t output, known_ints *out) {
+  return from_shape(shape_of(e, node->edges[output]), out);  // output is 0 but for ShapeN
+}
+
+static bool eval_rank(evaluation *e, const rheos__node *node, int32_t output, known_ints *out) {
+  return from_scalar(shape_of(e, node->edges[output])->rank, out);
+}
+
+static bool eval_size(evaluation *e, const rheos__node *node, int32_t output, known_ints *out) {
+  return from_scalar(rheos_shape_num_elements(shape_of(e, node->edges[output])), out);
+}
+
+static bool eval_same(evaluation *e, const rheos__node *node, int32_t output, known_ints *out) {
+  return rheos_dtype_is_integer(node->outputs[output].dtype) &&
+         evaluate(e, node->edges[0], out);
+}
+
+static bool eval_expand(evaluation *e, const rheos__node *node, int32_t output,
+                        known_ints *out) {
+  if (!evaluate(e, node->edges[output], out) || !out->is_scalar) return false;
+  out->is_scalar = false;
+  return true;
+}
+
+static bool eval_pack(evaluation *e, const rheos__node *node, int32_t output, known_ints *out) {
+  *out = (known_ints){.count = node->num_inputs};
+  if (output != 0 || node->num_inputs > MAX_ELEMENTS) return false;
+  for (int32_t i = 0; i < node->num_inputs; i++) {
+    known_ints element;
+    if (!evaluate(e, node->edges[i], &element) || !element.is_scalar) return false;
+    out->known[i] = element.known[0];
+    out->values[i] = element.values[0];
+  }
+  return true;
+}
+
+static bool eval_concat(evaluation *e, const rheos__node *node, int32_t output,
+                        known_ints *out) {
+  *out = (known_ints){0};
+  if (output != 0) return false;
+  for (int32_t i = 0; i + 1 < node->num_inputs; i++) {
+    known_ints part;
+    if (!evaluate(e, node->edges[i], &part) || part.is_scalar ||
+        out->count + part.count > MAX_ELEMENTS) {
+      return false;
+    }
+    for (int32_t k = 0; k < part.count; k++, out->count++) {
+      out->known[out->count] = part.known[k];
+      out->values[out->count] = part.values[k];
+    }
+  }
+  return true;
+}
+
+// The value of a scalar, or of a vector of one element, that is known.
+static bool eval_single(evaluation *e, rheos__edge edge, int64_t *out_value) {
+  known_ints ints;
+  if (!evaluate(e, edge, &ints) || ints.count != 1 || !ints.known[0]) return false;
+  *out_value = ints.values[0];
+  return true;
+}
+
+// Elements begin, begin + stride, ... before (or, going back, after) end.
+static void take_range(const known_ints *from, int64_t begin, int64_t end, int64_t stride,
+                       known_ints *out) {
+  *out = (known_ints){0};
+  for (int64_t i = begin; stride > 0 ? i < end : i > end; i += stride) {
+    if (i < 0 || i >= from->count) continue;
+    out->known[out->count] = from->known[i];
+    out->values[out->count++] = from->values[i];
+  }
+}
+
+static bool eval_slice(evaluation *e, const rheos__node *node, int32_t output, known_ints *out) {
+  known_ints from;
+  int64_t begin, size;
+  if (output != 0 || !evaluate(e, node->edges[0], &from) || from.is_scalar ||
+      !eval_single(e, node->edges[1], &begin) || !eval_single(e, node->edges[2], &size)) {
+    return false;
+  }
+  if (size == -1) size = from.count - begin;
+  if (begin < 0 || size < 0 || begin > from.count || size > from.count - begin) return false;
+  take_range(&from, begin, begin + size, 1, out);
+  return true;
+}
+
+static bool mask_bit(const rheos__node *node, const char *name) {
+  const rheos_attr_value *value = rheos__attrs_find(node->attrs, name);
+  return value != NULL && value->kind == RHEOS_ATTR_INT && (value->i & 1) != 0;
+}
+
+// A bound of a slice of `count` elements as Python reads it, for steps of either sign.
+static int64_t clamp_bound(int64_t bound, int64_t count, bool backwards) {
+  int64_t low = backwards ? -1 : 0, high = backwards ? count - 1 : count;
+  if (bound < 0) bound += count;
+  return bound < low ? low : bound > high ? high : bound;
+}
+
+static bool eval_strided_slice(evaluation *e, const rheos__node *node, int32_t output,
+                               known_ints *out) {
+  known_ints from;
+  int64_t begin, end, stride;
+  if (output != 0 || mask_bit(node, "ellipsis_mask") || mask_bit(node, "new_axis_mask") ||
+      !evaluate(e, node->edges[0], &from) || from.is_scalar ||
+      !eval_single(e, node->edges[1], &begin) || !eval_single(e, node->edges[2], &end) ||
+      !eval_single(e, node->edges[3], &stride) || stride == 0 || stride < -MAX_ELEMENTS) {
+    return false;
+  }
+  if (stride > MAX_ELEMENTS) stride = MAX_ELEMENTS;
+  if (mask_bit(node, "shrink_axis_mask")) {
+    if (begin < 0) begin += from.count;
+    if (begin < 0 || begin >= from.count) return false;
+    take_range(&from, begin, begin + 1, 1, out);
+    out->is_scalar = true;
+    return true;
+  }
+  bool backwards = stride < 0;
+  begin = mask_bit(node, "begin_mask") ? (backwards ? from.count - 1 : 0)
+                                       : clamp_bound(begin, from.count, backwards);
+  end = mask_bit(node, "end_mask") ? (backwards ? -1 : from.count)
+                                   : clamp_bound(end, from.count, backwards);
+  take_range(&from, begin, end, stride, out);
+  return true;
+}
+
+static bool eval_gather(evaluation *e, const rheos__node *node, int32_t output,
+                        known_ints *out) {
+  known_ints from, at;
+  if (output != 0 || !evaluate(e, node->edges[0], &from) || from.is_scalar ||
+      !evaluate(e, node->edges[1], &at) || !all_known(&at)) {
+    return false;
+  }
+  *out = (known_ints){.is_scalar = at.is_scalar, .count = at.count};
+  for (int32_t i = 0; i < at.count; i++) {
+    if (at.values[i] < 0 || at.values[i] >= from.count) return false;
+    out->known[i] = from.known[at.values[i]];
+    out->values[i] = from.values[at.values[i]];
+  }
+  return true;
+}
+
+static bool eval_range(evaluation *e, const rheos__node *node, int32_t output, known_ints *out) {
+  int64_t start, limit, delta;
+  if (output != 0 || !eval_single(e, node->edges[0], &start) ||
+      !eval_single(e, node->edges[1], &limit) || !eval_single(e, node->edges[2], &delta) ||
+      delta == 0) {
+    return false;
+  }
+  *out = (known_ints){0};
+  for (int64_t v = start; delta > 0 ? v < limit : v > limit;) {
+    if (out->count == MAX_ELEMENTS) return false;
+    out->known[out->count] = true;
+    out->values[out->count++] = v;
+    if (__builtin_add_overflow(v, delta, &v)) return false;
+  }
+  return true;
+}
+
+// The arithmetic of shapes; false where the result is not known (or is none).
+static bool combine(char op, int64_t x, int64_t y, int64_t *out) {
+  switch (op) {
+    case '+':
+      return !__builtin_add_overflow(x, y, out);
+    case '-':
+      return !__builtin_sub_overflow(x, y, out);
+    case '*':
+      return !__builtin_mul_overflow(x, y, out);
+    case '/':  // of sizes: where rounding down and towards zero agree
+      if (x < 0 || y <= 0) return false;
+      *out = x / y;
+      return true;
+    case '>':
+      *out = x > y ? x : y;
+      return true;
+    default:
+      *out = x < y ? x : y;
+      return true;
+  }
+}
+
+static bool eval_binary(evaluation *e, const rheos__node *node, char op, known_ints *out) {
+  known_ints a, b;
+  if (!evaluate(e, node->edges[0], &a) || !evaluate(e, node->edges[1], &b)) return false;
+  if (a.count != b.count && a.count != 1 && b.count != 1) return false;
+  int32_t count = a.count == 1 ? b.count : a.count;
+  *out = (known_ints){.is_scalar = a.is_scalar && b.is_scalar, .count = count};
+  for (int32_t i = 0; i < count; i++) {
+    int32_t i_a = a.count == 1 ? 0 : i, i_b = b.count == 1 ? 0 : i;
+    out->known[i] = a.known[i_a] && b.known[i_b] &&
+                    combine(op, a.values[i_a], b.values[i_b], &out->values[i]);
+  }
+  return true;
+}
+
+// ---- Dispatch
+
+typedef bool (*eval_fn)(evaluation *e, const rheos__node *node, int32_t output, known_ints *out);
+
+static const struct {
+  const char *type;
+  eval_fn eval;
+  char binary;
+} rules[] = {
+    {"Shape", eval_shape, 0},         {"ShapeN", eval_shape, 0},
+    {"Rank", eval_rank, 0},           {"Size", eval_size, 0},
+    {"Identity", eval_same, 0},       {"Cast", eval_same, 0},
+    {"StopGradient", eval_same, 0},   {"ExpandDims", eval_expand, 0},
+    {"Pack", eval_pack, 0},           {"ConcatV2", eval_concat, 0},
+    {"Slice", eval_slice, 0},         {"StridedSlice", eval_strided_slice, 0},
+    {"GatherV2", eval_gather, 0},     {"Range", eval_range, 0},
+    {"Add", NULL, '+'},               {"AddV2", NULL, '+'},
+    {"Sub", NULL, '-'},               {"Mul", NULL, '*'},
+    {"FloorDiv", NULL, '/'},          {"Maximum", NULL, '>'},
+    {"Minimum", NULL, '<'},
+};
+
+static bool evaluate_node(evaluation *e, rheos__edge edge, known_ints *out) {
+  const rheos_tensor *constant = rheos__const_value(e->graph, edge);
+  if (constant != NULL) return from_tensor(constant, out);
+  const rheos__node *node = rheos__graph_node(e->graph, edge.id);
+  for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+    if (strcmp(node->signature->op->name, rules[i].type) != 0) continue;
+    return rules[i].eval != NULL ? rules[i].eval(e, node, edge.index, out)
+                                 : eval_binary(e, node, rules[i].binary, out);
+  }
+  return false;
+}
+
+static bool evaluate(evaluation *e, rheos__edge edge, known_ints *out) {
+  if (e->depth < MAX_DEPTH && e->num_nodes < MAX_NODES) {
+    e->num_nodes++;
+    e->depth++;
+    bool known = evaluate_node(e, edge, out);
+    e->depth--;
+    if (known) return true;
+  }
+  return nothing_known(shape_of(e, edge), out);
+}
+
+bool rheos__partial_value(const rheos_graph *graph, rheos__edge edge, rheos_shape *out_shape) {
+  evaluation e = {.graph = graph};
+  known_ints ints;
+  if (!evaluate(&e, edge, &ints) || ints.is_scalar) return false;
+  rheos_shape shape = {.rank = ints.count};
+  for (int32_t i = 0; i < ints.count; i++) {
+    shape.dims[i] = ints.known[i] && ints.values[i] >= 0 ? ints.values[i] : -1;
+  }
+  *out_shape = shape;
+  return true;
+}
