@@ -86,6 +86,12 @@ typedef struct rheos_op_args {
 // inputs, attributes, dtypes or shapes do not fit.
 RHEOS_API rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *args);
 
+// The ops there are: their names, and a signature as text, in the form that src/graph/op_def.h
+// describes ("a: T, b: T -> product: T; T: {half, float, double}").
+RHEOS_API int32_t rheos_num_ops(void);
+RHEOS_API const char *rheos_op_type(int32_t index);          // NULL past the end
+RHEOS_API const char *rheos_op_signature(const char *type);  // NULL if there is no such op
+
 // Constants. The tensor is counted, not copied.
 RHEOS_API rheos_output rheos_constant(rheos_scope *scope, rheos_tensor *value, const char *name);
 RHEOS_API rheos_output rheos_constant_float(rheos_scope *scope, float value, const char *name);

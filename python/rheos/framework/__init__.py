@@ -1,0 +1,1 @@
+"""What every face of the package is built on: graphs, tensors, dtypes, shapes, errors."""

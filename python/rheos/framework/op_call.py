@@ -1,0 +1,179 @@
+"""Adding an operation: inputs become tensors by the op's signature, as in TensorFlow 1.15."""
+
+from rheos.framework import dtypes, signatures
+from rheos.framework.graph import (
+    Tensor,
+    _Default,
+    _is_tensor_like,
+    _VariableBase,
+    convert,
+    get_default_graph,
+    graph_from_inputs,
+)
+
+
+def _wrong_type(op_type, arg, observed, wanted, source):
+    if source is None:
+        return TypeError(
+            f"Input '{arg.name}' of '{op_type}' Op has type {observed.name} that does not match "
+            f"expected type of {wanted.name}."
+        )
+    return TypeError(
+        f"Input '{arg.name}' of '{op_type}' Op has type {observed.name} that does not match "
+        f"type {wanted.name} of argument '{source}'."
+    )
+
+
+def _convert_one(op_type, arg, value, dtype, preferred, source, graph):
+    try:
+        return convert(value, dtype, preferred, arg.name, graph, arg.is_ref)
+    except TypeError as error:
+        if dtype is None:
+            raise
+        raise TypeError(
+            f"Expected {dtype.name} passed to parameter '{arg.name}' of op '{op_type}', got "
+            f"{value!r} of type '{type(value).__name__}' instead. Error: {error}"
+        ) from None
+    except ValueError:
+        if not _is_tensor_like(value):
+            raise
+        raise _wrong_type(op_type, arg, value.dtype.base_dtype, dtype, source) from None
+
+
+def _convert_list(op_type, arg, values, dtype, preferred, graph):
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(
+            f"Expected list for '{arg.name}' argument to '{op_type}' Op, not {values}."
+        )
+    if dtype is None and not arg.type_list_attr:
+        for value in values:
+            if isinstance(value, (Tensor, _VariableBase)):
+                dtype = value.dtype.base_dtype
+                break
+    try:
+        tensors = [
+            convert(v, None if arg.type_list_attr else dtype, preferred, f"{arg.name}_{i}", graph,
+                    arg.is_ref)
+            for i, v in enumerate(values)
+        ]
+    except (TypeError, ValueError):
+        found = [v.dtype.base_dtype.name if _is_tensor_like(v) else "<NOT CONVERTIBLE TO TENSOR>"
+                 for v in values]
+        if all(_is_tensor_like(v) for v in values):
+            raise TypeError(
+                f"Tensors in list passed to '{arg.name}' of '{op_type}' Op have types "
+                f"[{', '.join(found)}] that don't all match."
+            ) from None
+        raise
+    types = {t.dtype.base_dtype for t in tensors}
+    if not arg.type_list_attr and len(types) > 1:
+        raise TypeError(
+            f"Tensors in list passed to '{arg.name}' of '{op_type}' Op have types "
+            f"[{', '.join(t.dtype.base_dtype.name for t in tensors)}] that don't all match."
+        )
+    return tensors
+
+
+def _flat_inputs(op, inputs, attrs, graph):
+    """The tensors of all inputs, one after the other."""
+    types = {}  # attribute -> dtype
+    sources = {}  # attribute -> the argument that said so
+    lengths = {}
+    for name, value in attrs.items():
+        definition = op._attrs.get(name)
+        if definition is not None and definition.kind == signatures.TYPE and value is not None:
+            types[name] = dtypes.as_dtype(value).base_dtype
+            sources[name] = name
+    flat = []
+    for arg, value in zip(op.input_arg, inputs):
+        dtype, preferred = arg.dtype, None
+        if dtype is None and arg.type_attr:
+            dtype = types.get(arg.type_attr)
+            definition = op._attrs.get(arg.type_attr)
+            if dtype is None and definition is not None and definition.has_default:
+                preferred = definition.default
+        if arg.number_attr or arg.type_list_attr:
+            tensors = _convert_list(op.name, arg, value, dtype, preferred, graph)
+            if arg.number_attr:
+                known = lengths.setdefault(arg.number_attr, (len(tensors), arg.name))
+                if known[0] != len(tensors):
+                    raise ValueError(
+                        f"List argument '{arg.name}' to '{op.name}' Op with length "
+                        f"{len(tensors)} must match length {known[0]} of argument '{known[1]}'."
+                    )
+            flat.extend(tensors)
+            first = tensors[0] if tensors else None
+        else:
+            first = _convert_one(
+                op.name, arg, value, dtype, preferred, sources.get(arg.type_attr), graph
+            )
+            flat.append(first)
+        if arg.type_attr and first is not None:
+            found = first.dtype.base_dtype
+            if arg.type_attr not in types:
+                types[arg.type_attr] = found
+                sources[arg.type_attr] = arg.name
+            elif types[arg.type_attr] != found:
+                raise _wrong_type(
+                    op.name, arg, found, types[arg.type_attr], sources[arg.type_attr]
+                )
+        if arg.is_ref and not first.dtype._is_ref_dtype:
+            raise TypeError(
+                f"'{op.name}' Op requires that input '{arg.name}' be a mutable tensor (e.g.: a "
+                "tf.Variable)"
+            )
+    return flat
+
+
+def _attr_tuples(op, attrs):
+    items = []
+    for name, value in attrs.items():
+        if value is None:
+            continue
+        definition = op._attrs.get(name)
+        if definition is None:
+            raise TypeError(f"'{op.name}' Op has no attribute '{name}'")
+        items.append((name, definition.kind, value))
+    return items
+
+
+def apply_op(op_type, name, *inputs, **attrs):
+    """Adds an operation. `name` None means the type; one that ends in "/" is used as it is.
+
+    Inputs are in the order of the signature; attributes that are None keep their default.
+    """
+    op = signatures.op_def(op_type)
+    if op is None:
+        raise NotImplementedError(f"Op type not registered '{op_type}'")
+    flat = []
+    for value in inputs:
+        if isinstance(value, (list, tuple)):
+            flat.extend(value)
+        else:
+            flat.append(value)
+    graph = graph_from_inputs(flat)
+    default = None
+    if graph is not get_default_graph():
+        default = _Default("graphs", graph)
+        default.__enter__()
+    scope = graph._push_name_scope(name or op_type)
+    try:
+        tensors = _flat_inputs(op, inputs, attrs, graph)
+        for tensor in tensors:
+            if tensor.graph is not graph:
+                graph_from_inputs(tensors, graph)
+        return graph._node(op_type, scope, tensors, _attr_tuples(op, attrs))
+    finally:
+        graph._pop()
+        if default is not None:
+            default.__exit__()
+
+
+def op1(op_type, name, *inputs, **attrs):
+    """The only output of a new operation."""
+    return apply_op(op_type, name, *inputs, **attrs)._output(0)
+
+
+def op_list(op_type, name, *inputs, **attrs):
+    """All outputs of a new operation, as a list."""
+    return apply_op(op_type, name, *inputs, **attrs).outputs

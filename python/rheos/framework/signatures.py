@@ -1,0 +1,152 @@
+"""Signatures of ops, read from the text that the C library keeps for each."""
+
+from rheos import _core
+from rheos.framework import dtypes
+
+# The kinds of attributes, numbered as rheos_attr_kind.
+STRING, INT, FLOAT, BOOL, TYPE, SHAPE, TENSOR, FUNC = 1, 2, 3, 4, 5, 6, 7, 8
+LIST = 9  # added to STRING - 1 and so on: a list of them
+_KINDS = {
+    "string": STRING,
+    "int": INT,
+    "float": FLOAT,
+    "bool": BOOL,
+    "type": TYPE,
+    "shape": SHAPE,
+    "tensor": TENSOR,
+    "func": FUNC,
+}
+
+
+def list_kind(kind):
+    """The number of 'list of kind'."""
+    return 10 + kind - STRING if kind != FUNC else 17
+
+
+class ArgDef:
+    """An input or output: its name, and where its dtype and length come from."""
+
+    __slots__ = ("name", "dtype", "type_attr", "number_attr", "type_list_attr", "is_ref")
+
+    def __init__(self, name):
+        self.name = name
+        self.dtype = None
+        self.type_attr = ""
+        self.number_attr = ""
+        self.type_list_attr = ""
+        self.is_ref = False
+
+    @property
+    def type(self):
+        return self.dtype.as_datatype_enum if self.dtype else 0
+
+
+class AttrDef:
+    """An attribute: its name, its kind, and its default."""
+
+    __slots__ = ("name", "kind", "type", "default", "has_default")
+
+    def __init__(self, name, kind, text):
+        self.name = name
+        self.kind = kind
+        self.type = text
+        self.default = None
+        self.has_default = False
+
+
+class OpDef:
+    """The signature of an op."""
+
+    __slots__ = ("name", "input_arg", "output_arg", "attr", "_attrs")
+
+    def __init__(self, name, inputs, outputs, attrs):
+        self.name = name
+        self.input_arg = inputs
+        self.output_arg = outputs
+        self.attr = attrs
+        self._attrs = {a.name: a for a in attrs}
+
+
+def _parse_arg(text, list_attrs):
+    name, _, kind = text.partition(":")
+    arg = ArgDef(name.strip())
+    kind = kind.strip()
+    if "*" in kind:
+        number, _, kind = kind.partition("*")
+        arg.number_attr = number.strip()
+        kind = kind.strip()
+    if kind.startswith("Ref("):
+        arg.is_ref = True
+        kind = kind[4:-1].strip()
+    if kind in list_attrs:
+        arg.type_list_attr = kind
+        return arg
+    try:
+        arg.dtype = dtypes.as_dtype(kind)
+    except TypeError:
+        arg.type_attr = kind
+    return arg
+
+
+def _parse_default(text, kind):
+    if kind == TYPE:
+        return dtypes.as_dtype(text)
+    if text in ("true", "false"):
+        return text == "true"
+    if kind == INT:
+        return int(text)
+    if kind == FLOAT:
+        return float(text)
+    if kind == STRING:
+        return text[1:-1].encode()
+    return text
+
+
+def _parse_attr(text):
+    name, _, rest = text.partition(":")
+    rest = rest.strip()
+    default = None
+    depth = 0
+    for i, c in enumerate(rest):
+        depth += c in "{(["
+        depth -= c in "})]"
+        if c == "=" and depth == 0 and rest[i - 1] != ">":
+            rest, default = rest[:i].strip(), rest[i + 1 :].strip()
+            break
+    kind_text = rest.partition(">=")[0].strip()
+    inner = kind_text[5:-1].strip() if kind_text.startswith("list(") else kind_text
+    if inner.startswith("{"):
+        kind = STRING if '"' in inner else TYPE
+    else:
+        kind = _KINDS.get(inner, TYPE)
+    attr = AttrDef(name.strip(), list_kind(kind) if inner is not kind_text else kind, kind_text)
+    if default is not None:
+        attr.has_default = True
+        attr.default = default if inner is not kind_text else _parse_default(default, kind)
+    return attr
+
+
+def _parse(op_type, text):
+    args, *attr_texts = text.split(";")
+    attrs = [_parse_attr(a) for a in attr_texts if a.strip()]
+    list_attrs = {a.name for a in attrs if a.kind == list_kind(TYPE)}
+    inputs, _, outputs = args.partition("->")
+
+    def parse_args(part):
+        return [_parse_arg(a, list_attrs) for a in part.split(",") if a.strip()]
+
+    return OpDef(op_type, parse_args(inputs), parse_args(outputs), attrs)
+
+
+_cache = {}
+
+
+def op_def(op_type):
+    """The OpDef of an op; None if there is no such op."""
+    found = _cache.get(op_type)
+    if found is None:
+        text = _core.op_signature(op_type)
+        if text is None:
+            return None
+        found = _cache[op_type] = _parse(op_type, text)
+    return found

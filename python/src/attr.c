@@ -1,0 +1,212 @@
+// Attribute values between Python and the C API. The package says the kind of each value, as it is
+// in the signature of the op.
+
+#include "attr.h"
+
+static void *list_block(attr_list *list, size_t count, size_t size) {
+  void *block = PyMem_Calloc(count ? count : 1, size);
+  void **blocks = PyMem_Realloc(list->blocks, (list->num_blocks + 1) * sizeof *blocks);
+  if (blocks) list->blocks = blocks;
+  if (!block || !blocks) {
+    PyMem_Free(block);
+    PyErr_NoMemory();
+    return NULL;
+  }
+  list->blocks[list->num_blocks++] = block;
+  return block;
+}
+
+static int keep_tensor(attr_list *list, rheos_tensor *tensor) {
+  rheos_tensor **tensors =
+      PyMem_Realloc(list->tensors, (list->num_tensors + 1) * sizeof *tensors);
+  if (!tensors) {
+    rheos_tensor_unref(tensor);
+    PyErr_NoMemory();
+    return -1;
+  }
+  list->tensors = tensors;
+  tensors[list->num_tensors++] = tensor;
+  return 0;
+}
+
+static int string_from_python(PyObject *value, rheos_string *out) {
+  Py_ssize_t length = 0;
+  if (PyBytes_Check(value)) {
+    out->data = PyBytes_AS_STRING(value);
+    length = PyBytes_GET_SIZE(value);
+  } else {
+    out->data = (char *)(uintptr_t)PyUnicode_AsUTF8AndSize(value, &length);
+    if (!out->data) return -1;
+  }
+  out->size_bytes = (size_t)length;
+  return 0;
+}
+
+static int one_value(attr_list *list, rheos_attr_kind kind, PyObject *value, rheos_attr_value *out) {
+  switch (kind) {
+    case RHEOS_ATTR_STRING:
+    case RHEOS_ATTR_FUNC:
+    case RHEOS_ATTR_PLACEHOLDER: return string_from_python(value, &out->s);
+    case RHEOS_ATTR_INT: {
+      PyObject *index = PyNumber_Index(value);
+      if (!index) return -1;
+      out->i = PyLong_AsLongLong(index);
+      Py_DECREF(index);
+      return out->i == -1 && PyErr_Occurred() ? -1 : 0;
+    }
+    case RHEOS_ATTR_FLOAT:
+      out->f = (float)PyFloat_AsDouble(value);
+      return PyErr_Occurred() ? -1 : 0;
+    case RHEOS_ATTR_BOOL: {
+      int truth = PyObject_IsTrue(value);
+      out->b = truth > 0;
+      return truth < 0 ? -1 : 0;
+    }
+    case RHEOS_ATTR_TYPE: return dtype_from_python(value, &out->type);
+    case RHEOS_ATTR_SHAPE: {
+      rheos_shape *shape = list_block(list, 1, sizeof *shape);
+      out->shape = shape;
+      return shape ? shape_from_python(value, shape) : -1;
+    }
+    case RHEOS_ATTR_TENSOR:
+      out->tensor = tensor_from_python(value, RHEOS_INVALID_DTYPE, NULL, false);
+      return out->tensor ? keep_tensor(list, out->tensor) : -1;
+    default:
+      PyErr_Format(PyExc_TypeError, "attribute values of kind %d are not supported", (int)kind);
+      return -1;
+  }
+}
+
+static size_t element_size(rheos_attr_kind kind) {
+  switch (kind) {
+    case RHEOS_ATTR_LIST_STRING:
+    case RHEOS_ATTR_LIST_FUNC: return sizeof(rheos_string);
+    case RHEOS_ATTR_LIST_INT: return sizeof(int64_t);
+    case RHEOS_ATTR_LIST_FLOAT: return sizeof(float);
+    case RHEOS_ATTR_LIST_BOOL: return sizeof(bool);
+    case RHEOS_ATTR_LIST_TYPE: return sizeof(rheos_dtype);
+    case RHEOS_ATTR_LIST_SHAPE: return sizeof(rheos_shape);
+    case RHEOS_ATTR_LIST_TENSOR: return sizeof(rheos_tensor *);
+    default: return 0;
+  }
+}
+
+static int list_value(attr_list *list, rheos_attr_kind kind, PyObject *value,
+                      rheos_attr_value *out) {
+  PyObject *items = PySequence_Fast(value, "expected a list of attribute values");
+  if (!items) return -1;
+  Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
+  void *block = list_block(list, (size_t)count, element_size(kind));
+  int result = block ? 0 : -1;
+  for (Py_ssize_t i = 0; i < count && result == 0; ++i) {
+    PyObject *item = PySequence_Fast_GET_ITEM(items, i);
+    rheos_attr_value one = {0};
+    if (kind == RHEOS_ATTR_LIST_SHAPE) {
+      result = shape_from_python(item, (rheos_shape *)block + i);
+      continue;
+    }
+    rheos_attr_kind single = (rheos_attr_kind)(kind - RHEOS_ATTR_LIST_STRING + RHEOS_ATTR_STRING);
+    if (kind == RHEOS_ATTR_LIST_FUNC) single = RHEOS_ATTR_FUNC;
+    result = one_value(list, single, item, &one);
+    if (result < 0) break;
+    switch (kind) {
+      case RHEOS_ATTR_LIST_INT: ((int64_t *)block)[i] = one.i; break;
+      case RHEOS_ATTR_LIST_FLOAT: ((float *)block)[i] = one.f; break;
+      case RHEOS_ATTR_LIST_BOOL: ((bool *)block)[i] = one.b; break;
+      case RHEOS_ATTR_LIST_TYPE: ((rheos_dtype *)block)[i] = one.type; break;
+      case RHEOS_ATTR_LIST_TENSOR: ((rheos_tensor **)block)[i] = one.tensor; break;
+      default: ((rheos_string *)block)[i] = one.s; break;
+    }
+  }
+  Py_DECREF(items);
+  out->count = (int32_t)count;
+  out->ints = block;  // one pointer for every kind of list
+  return result;
+}
+
+static int parse_attr(attr_list *list, PyObject *item, rheos_attr *out) {
+  const char *name;
+  int kind;
+  PyObject *value;
+  if (!PyArg_ParseTuple(item, "siO", &name, &kind, &value)) return -1;
+  out->name = name;
+  out->value.kind = (rheos_attr_kind)kind;
+  if (kind >= RHEOS_ATTR_LIST_STRING) return list_value(list, out->value.kind, value, &out->value);
+  return one_value(list, out->value.kind, value, &out->value);
+}
+
+int attr_list_init(attr_list *list, PyObject *attrs) {
+  *list = (attr_list){0};
+  Py_ssize_t count = PySequence_Fast_GET_SIZE(attrs);
+  list->items = PyMem_Calloc((size_t)count + 1, sizeof *list->items);
+  if (!list->items) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (parse_attr(list, PySequence_Fast_GET_ITEM(attrs, i), &list->items[i]) < 0) {
+      attr_list_deinit(list);
+      return -1;
+    }
+    list->count++;
+  }
+  return 0;
+}
+
+void attr_list_deinit(attr_list *list) {
+  for (size_t i = 0; i < list->num_blocks; ++i) PyMem_Free(list->blocks[i]);
+  for (size_t i = 0; i < list->num_tensors; ++i) rheos_tensor_unref(list->tensors[i]);
+  PyMem_Free(list->blocks);
+  PyMem_Free(list->tensors);
+  PyMem_Free(list->items);
+  *list = (attr_list){0};
+}
+
+static PyObject *string_to_python(rheos_string s) {
+  return PyBytes_FromStringAndSize(s.data, (Py_ssize_t)s.size_bytes);
+}
+
+static PyObject *list_item_to_python(rheos_attr_value value, int32_t i) {
+  switch (value.kind) {
+    case RHEOS_ATTR_LIST_INT: return PyLong_FromLongLong(value.ints[i]);
+    case RHEOS_ATTR_LIST_FLOAT: return PyFloat_FromDouble((double)value.floats[i]);
+    case RHEOS_ATTR_LIST_BOOL: return PyBool_FromLong(value.bools[i]);
+    case RHEOS_ATTR_LIST_TYPE: return Py_XNewRef(dtype_to_python(value.types[i]));
+    case RHEOS_ATTR_LIST_SHAPE: return shape_to_python(&value.shapes[i]);
+    case RHEOS_ATTR_LIST_TENSOR: return tensor_to_python_take(rheos_tensor_ref(value.tensors[i]));
+    default: return string_to_python(value.strings[i]);
+  }
+}
+
+static PyObject *list_to_python(rheos_attr_value value) {
+  PyObject *list = PyList_New(value.count);
+  for (int32_t i = 0; list && i < value.count; ++i) {
+    PyObject *item = list_item_to_python(value, i);
+    if (!item) Py_CLEAR(list);
+    else PyList_SET_ITEM(list, i, item);
+  }
+  return list;
+}
+
+PyObject *attr_to_python(rheos_attr_value value) {
+  switch (value.kind) {
+    case RHEOS_ATTR_NONE: Py_RETURN_NONE;
+    case RHEOS_ATTR_STRING:
+    case RHEOS_ATTR_FUNC:
+    case RHEOS_ATTR_PLACEHOLDER: return string_to_python(value.s);
+    case RHEOS_ATTR_INT: return PyLong_FromLongLong(value.i);
+    case RHEOS_ATTR_FLOAT: return PyFloat_FromDouble((double)value.f);
+    case RHEOS_ATTR_BOOL: return PyBool_FromLong(value.b);
+    case RHEOS_ATTR_TYPE: return Py_XNewRef(dtype_to_python(value.type));
+    case RHEOS_ATTR_SHAPE: return shape_to_python(value.shape);
+    case RHEOS_ATTR_TENSOR: {
+      // A copy: the caller may write into it, the graph's constant stays what it is.
+      rheos_tensor *copy = NULL;
+      rheos_status *status = rheos_tensor_copy(value.tensor, &copy);
+      if (!status) return tensor_to_python_take(copy);
+      raise_run_error_take(status, NULL);
+      return NULL;
+    }
+    default: return list_to_python(value);
+  }
+}

@@ -1,0 +1,111 @@
+// The module: types, and what the Python package hands over when it is imported.
+
+#include "graph_object.h"
+
+package_objects package;
+
+PyDoc_STRVAR(register_doc,
+             "_register(tensor, operation, dtypes, errors, convert, explain_ragged, folder)\n\n"
+             "Tells the extension the package's classes: dtypes and errors are dicts by number.");
+static PyObject *register_package(PyObject *module, PyObject *args) {
+  (void)module;
+  PyObject *tensor, *operation, *dtypes, *errors, *convert, *explain, *folder;
+  if (!PyArg_ParseTuple(args, "O!O!O!O!OOU", &PyType_Type, &tensor, &PyType_Type, &operation,
+                        &PyDict_Type, &dtypes, &PyDict_Type, &errors, &convert, &explain,
+                        &folder)) {
+    return NULL;
+  }
+  PyObject *key, *value;
+  Py_ssize_t position = 0;
+  const long num_dtypes = sizeof package.dtypes / sizeof *package.dtypes;
+  while (PyDict_Next(dtypes, &position, &key, &value)) {
+    long number = PyLong_AsLong(key);
+    if (number >= 0 && number < num_dtypes) Py_XSETREF(package.dtypes[number], Py_NewRef(value));
+  }
+  position = 0;
+  while (PyDict_Next(errors, &position, &key, &value)) {
+    long code = PyLong_AsLong(key);
+    if (code >= 0 && code <= RHEOS_UNAUTHENTICATED) {
+      Py_XSETREF(package.error_classes[code], Py_NewRef(value));
+    }
+  }
+  if (PyErr_Occurred()) return NULL;
+  Py_XSETREF(package.tensor_type, (PyTypeObject *)Py_NewRef(tensor));
+  Py_XSETREF(package.operation_type, (PyTypeObject *)Py_NewRef(operation));
+  Py_XSETREF(package.convert, Py_NewRef(convert));
+  Py_XSETREF(package.explain_ragged, Py_NewRef(explain));
+  Py_XSETREF(package.internal_prefix, Py_NewRef(folder));
+  Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(value_doc, "_value(value, dtype=None, shape=None): what a constant of it would hold.");
+static PyObject *value_of(PyObject *module, PyObject *args) {
+  (void)module;
+  PyObject *value, *dtype_object = Py_None, *shape_object = Py_None;
+  if (!PyArg_ParseTuple(args, "O|OO", &value, &dtype_object, &shape_object)) return NULL;
+  rheos_dtype dtype = RHEOS_INVALID_DTYPE;
+  rheos_shape shape;
+  if (dtype_object != Py_None && dtype_from_python(dtype_object, &dtype) < 0) return NULL;
+  if (shape_object != Py_None && shape_from_python(shape_object, &shape) < 0) return NULL;
+  rheos_tensor *tensor = tensor_from_python(value, rheos_dtype_base(dtype),
+                                            shape_object == Py_None ? NULL : &shape, false);
+  return tensor ? tensor_to_python_take(tensor) : NULL;
+}
+
+PyDoc_STRVAR(op_signature_doc, "op_signature(type): the text of an op's signature, or None.");
+static PyObject *op_signature(PyObject *module, PyObject *type) {
+  (void)module;
+  const char *name = PyUnicode_AsUTF8(type);
+  if (!name) return NULL;
+  const char *text = rheos_op_signature(name);
+  if (!text) Py_RETURN_NONE;
+  return PyUnicode_FromString(text);
+}
+
+static PyObject *op_types(PyObject *module, PyObject *unused) {
+  (void)module;
+  (void)unused;
+  int32_t count = rheos_num_ops();
+  PyObject *list = PyList_New(count);
+  for (int32_t i = 0; list && i < count; ++i) {
+    PyObject *name = PyUnicode_FromString(rheos_op_type(i));
+    if (!name) Py_CLEAR(list);
+    else PyList_SET_ITEM(list, i, name);
+  }
+  return list;
+}
+
+static PyObject *version(PyObject *module, PyObject *unused) {
+  (void)module;
+  (void)unused;
+  return PyUnicode_FromString(rheos_version());
+}
+
+static PyMethodDef module_methods[] = {
+    {"_register", register_package, METH_VARARGS, register_doc},
+    {"_value", value_of, METH_VARARGS, value_doc},
+    {"op_signature", op_signature, METH_O, op_signature_doc},
+    {"op_types", op_types, METH_NOARGS, "op_types(): the names of all ops."},
+    {"version", version, METH_NOARGS, "The version of the C library."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "rheos._core",
+    .m_doc = "The C library behind the package.",
+    .m_size = -1,
+    .m_methods = module_methods,
+};
+
+PyMODINIT_FUNC PyInit__core(void) {
+  if (convert_init() < 0) return NULL;
+  PyObject *module = PyModule_Create(&module_definition);
+  if (!module) return NULL;
+  if (graph_init_types(module) < 0 || tensor_init_types(module) < 0 ||
+      session_init_types(module) < 0 || training_init_types(module) < 0) {
+    Py_DECREF(module);
+    return NULL;
+  }
+  return module;
+}

@@ -1,0 +1,159 @@
+// What the parts of the extension share: the object layouts and the conversions.
+//
+// The extension adds nothing to the public C API but Python: objects, NumPy conversion, exceptions,
+// operators. All building happens under the GIL, so a graph's scopes need no lock of their own.
+#ifndef RHEOS_PYTHON_CORE_H
+#define RHEOS_PYTHON_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <rheos/train.h>
+
+// ---- Objects
+
+struct tensor_object;
+struct operation_object;
+
+// The live Python objects of one node. They are not owned: each removes itself when it is freed.
+typedef struct node_objects {
+  struct operation_object *operation;
+  struct tensor_object *tensors;  // linked by `next`
+} node_objects;
+
+typedef struct thread_scope {
+  uint64_t thread;
+  int32_t depth;  // pushes not yet undone
+  rheos_scope *scope;
+} thread_scope;
+
+typedef struct graph_object {
+  PyObject_HEAD
+  rheos_graph *graph;
+  node_objects *nodes;
+  int32_t num_nodes;  // room in `nodes`
+  PyObject *kept;     // list of tensors and operations that carry attributes of the user, or NULL
+  thread_scope *scopes;
+  int32_t num_scopes;
+  bool finalized;
+  PyObject *device_function;  // called with each new operation's pending description, or NULL
+} graph_object;
+
+typedef struct tensor_object {
+  PyObject_HEAD
+  graph_object *graph;  // owned
+  int32_t id, index;
+  bool kept;
+  struct tensor_object *next;
+} tensor_object;
+
+typedef struct operation_object {
+  PyObject_HEAD
+  graph_object *graph;  // owned
+  int32_t id;
+  bool kept;
+} operation_object;
+
+typedef struct variable_object {
+  PyObject_HEAD
+  graph_object *graph;  // owned; NULL before it is set up
+  rheos_variable variable;
+} variable_object;
+
+typedef struct session_object session_object;
+
+extern PyTypeObject graph_base_type, tensor_base_type, operation_base_type, variable_base_type,
+    session_base_type;
+
+// What the Python package hands over when it is imported.
+typedef struct package_objects {
+  PyTypeObject *tensor_type, *operation_type;
+  PyObject *dtypes[RHEOS_REF + 24];  // DType objects by number
+  PyObject *error_classes[17];       // exceptions by code
+  PyObject *convert;                 // function(value, dtype, preferred, name, graph): any object
+  PyObject *explain_ragged;          // function(value): raises for a ragged list
+  PyObject *internal_prefix;         // folder of the package, ends in "/"
+} package_objects;
+extern package_objects package;
+
+static inline bool is_graph(PyObject *o) { return PyObject_TypeCheck(o, &graph_base_type); }
+static inline bool is_tensor(PyObject *o) { return PyObject_TypeCheck(o, &tensor_base_type); }
+static inline bool is_operation(PyObject *o) { return PyObject_TypeCheck(o, &operation_base_type); }
+static inline bool is_variable(PyObject *o) { return PyObject_TypeCheck(o, &variable_base_type); }
+
+// ---- Graphs (graph_object.c)
+
+// The Python object of an output or operation of the graph: the live one, or a new one.
+PyObject *graph_tensor(graph_object *graph, int32_t id, int32_t index);
+PyObject *graph_operation(graph_object *graph, int32_t id);
+
+// The scope of the calling thread, NULL with an exception when memory is short.
+rheos_scope *graph_scope(graph_object *graph);
+
+// The scope, ready for operations that the current line of the program adds; NULL with an exception
+// if the graph is finalized.
+rheos_scope *graph_scope_for_adding(graph_object *graph);
+
+// Whether the scope had an error; it is raised then, as building a graph raises it.
+bool raise_scope_error(rheos_scope *scope);
+
+// Keeps a tensor or operation alive as long as its graph, because it carries attributes.
+int graph_keep(graph_object *graph, PyObject *object);
+
+// Forgets an object that is being freed.
+void graph_forget_tensor(graph_object *graph, tensor_object *tensor);
+void graph_forget_operation(graph_object *graph, operation_object *operation);
+
+int graph_init_types(PyObject *module);
+int tensor_init_types(PyObject *module);
+int session_init_types(PyObject *module);
+
+// ---- Names and shapes
+
+PyObject *operation_name(rheos_operation operation);  // str
+PyObject *output_name(rheos_output output);           // str, "a/b:0"
+PyObject *shape_to_python(const rheos_shape *shape);  // None or a tuple of int and None
+// None, a TensorShape (its `_dims`), an int or a sequence of int, None and Dimension.
+int shape_from_python(PyObject *value, rheos_shape *out_shape);
+PyObject *dtype_to_python(rheos_dtype dtype);          // borrowed DType; NULL with an exception
+int dtype_from_python(PyObject *value, rheos_dtype *out_dtype);  // a DType object or its number
+
+// ---- Operators (operators.c)
+
+extern PyNumberMethods tensor_number_methods;
+PyObject *tensor_compare(PyObject *a, PyObject *b, int op);
+
+// The output that a tensor or variable stands for in a computation; false for other objects.
+bool output_of(PyObject *object, rheos_output *out_output, graph_object **out_graph);
+
+// ---- Values (convert.c)
+
+int convert_init(void);  // imports NumPy
+
+// A constant's value, with TensorFlow's rules: `dtype` 0 means: what the value suggests. `shape`
+// may be NULL. NULL with an exception on failure.
+rheos_tensor *tensor_from_python(PyObject *value, rheos_dtype dtype, const rheos_shape *shape,
+                                 bool exact_shape);
+
+// A value for a feed: converted as numpy.asarray(value, dtype) would. Aligned contiguous arrays of
+// the right dtype are borrowed, not copied.
+rheos_tensor *tensor_for_feed(PyObject *value, rheos_dtype dtype);
+
+// A NumPy array, or a NumPy scalar or bytes for rank 0. Takes the reference to `tensor`.
+PyObject *tensor_to_python_take(rheos_tensor *tensor);
+
+// Whether the value is a NumPy array or scalar.
+bool is_numpy(PyObject *value);
+
+// ---- Source lines (source_line.c)
+
+// Tells the scope the file and line of the nearest frame outside the package.
+void scope_set_source(rheos_scope *scope);
+
+// ---- Errors (errors.c)
+
+// Raises `status` (taken) as a failed run raises it: an errors.OpError of its code.
+void raise_run_error_take(rheos_status *status, graph_object *graph);
+// As building a graph raises it: ValueError, TypeError and so on.
+void raise_build_error_take(rheos_status *status);
+
+#endif  // RHEOS_PYTHON_CORE_H

@@ -1,0 +1,68 @@
+// The one place where a status becomes a Python exception.
+
+#include <string.h>
+
+#include "core.h"
+
+static PyObject *message_of(const rheos_status *status) {
+  const char *text = rheos_status_message(status);
+  return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
+static PyObject *operation_of_error(const rheos_status *status, graph_object *graph) {
+  const char *node = rheos_status_node(status);
+  if (!node || !graph) return Py_NewRef(Py_None);
+  rheos_operation operation = rheos_graph_operation(graph->graph, node);
+  return operation.graph ? graph_operation(graph, operation.id) : Py_NewRef(Py_None);
+}
+
+void raise_run_error_take(rheos_status *status, graph_object *graph) {
+  rheos_code code = rheos_status_code(status);
+  PyObject *class = code >= 0 && code <= RHEOS_UNAUTHENTICATED ? package.error_classes[code] : NULL;
+  PyObject *message = message_of(status);
+  PyObject *operation = message ? operation_of_error(status, graph) : NULL;
+  rheos_status_free(status);
+  if (operation && class) {
+    PyObject *error = PyObject_CallFunctionObjArgs(class, Py_None, operation, message, NULL);
+    if (error) PyErr_SetObject(class, error);
+    Py_XDECREF(error);
+  } else if (operation) {
+    PyErr_SetObject(PyExc_RuntimeError, message);
+  }
+  Py_XDECREF(operation);
+  Py_XDECREF(message);
+}
+
+// TensorFlow checks dtypes in Python, where a mismatch is a TypeError.
+static bool is_about_dtypes(const char *text) {
+  return strstr(text, "that does not match type") || strstr(text, "in list of allowed values") ||
+         strstr(text, "that does not match expected type");
+}
+
+void raise_build_error_take(rheos_status *status) {
+  PyObject *class = NULL;
+  switch (rheos_status_code(status)) {
+    case RHEOS_INVALID_ARGUMENT:
+      class = is_about_dtypes(rheos_status_message(status)) ? PyExc_TypeError : PyExc_ValueError;
+      break;
+    case RHEOS_OUT_OF_RANGE:
+    case RHEOS_ALREADY_EXISTS:
+    case RHEOS_FAILED_PRECONDITION:
+      class = PyExc_ValueError;
+      break;
+    default:
+      raise_run_error_take(status, NULL);
+      return;
+  }
+  PyObject *message = message_of(status);
+  rheos_status_free(status);
+  if (!message) return;
+  PyErr_SetObject(class, message);
+  Py_DECREF(message);
+}
+
+bool raise_scope_error(rheos_scope *scope) {
+  if (!rheos_scope_status(scope)) return false;
+  raise_build_error_take(rheos_scope_finish(scope));
+  return true;
+}

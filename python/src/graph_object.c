@@ -1,0 +1,583 @@
+// Graph objects: the graph, a scope for each thread, and the live Python objects of its nodes.
+
+#include <string.h>
+
+#include "attr.h"
+#include "graph_object.h"
+
+// ---- Life
+
+static PyObject *graph_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  (void)args;
+  (void)kwargs;
+  graph_object *self = (graph_object *)type->tp_alloc(type, 0);
+  if (!self) return NULL;
+  self->graph = rheos_graph_new();
+  if (!self->graph) {
+    Py_DECREF(self);
+    return PyErr_NoMemory();
+  }
+  return (PyObject *)self;
+}
+
+static int graph_traverse(PyObject *object, visitproc visit, void *arg) {
+  graph_object *self = (graph_object *)object;
+  Py_VISIT(self->kept);
+  Py_VISIT(self->device_function);
+  return 0;
+}
+
+static int graph_clear(PyObject *object) {
+  graph_object *self = (graph_object *)object;
+  Py_CLEAR(self->kept);
+  Py_CLEAR(self->device_function);
+  return 0;
+}
+
+static void graph_dealloc(PyObject *object) {
+  graph_object *self = (graph_object *)object;
+  PyObject_GC_UnTrack(object);
+  graph_clear(object);
+  for (int32_t i = 0; i < self->num_scopes; ++i) rheos_scope_free(self->scopes[i].scope);
+  PyMem_Free(self->scopes);
+  PyMem_Free(self->nodes);
+  rheos_graph_unref(self->graph);
+  Py_TYPE(object)->tp_free(object);
+}
+
+// ---- Live objects
+
+// Room for the objects of node `id`; NULL with an exception.
+static node_objects *objects_of(graph_object *graph, int32_t id) {
+  if (id < graph->num_nodes) return &graph->nodes[id];
+  int32_t room = graph->num_nodes < 64 ? 64 : graph->num_nodes;
+  while (room <= id) room = room > INT32_MAX / 2 ? INT32_MAX : room * 2;
+  node_objects *nodes = PyMem_Realloc(graph->nodes, (size_t)room * sizeof *nodes);
+  if (!nodes) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  memset(nodes + graph->num_nodes, 0, (size_t)(room - graph->num_nodes) * sizeof *nodes);
+  graph->nodes = nodes;
+  graph->num_nodes = room;
+  return &nodes[id];
+}
+
+PyObject *graph_tensor(graph_object *graph, int32_t id, int32_t index) {
+  node_objects *objects = objects_of(graph, id);
+  if (!objects) return NULL;
+  for (tensor_object *t = objects->tensors; t; t = t->next) {
+    if (t->index == index) return Py_NewRef((PyObject *)t);
+  }
+  tensor_object *tensor = (tensor_object *)package.tensor_type->tp_alloc(package.tensor_type, 0);
+  if (!tensor) return NULL;
+  tensor->graph = (graph_object *)Py_NewRef((PyObject *)graph);
+  tensor->id = id;
+  tensor->index = index;
+  objects = &graph->nodes[id];  // an allocation may have run the collector
+  tensor->next = objects->tensors;
+  objects->tensors = tensor;
+  return (PyObject *)tensor;
+}
+
+PyObject *graph_operation(graph_object *graph, int32_t id) {
+  node_objects *objects = objects_of(graph, id);
+  if (!objects) return NULL;
+  if (objects->operation) return Py_NewRef((PyObject *)objects->operation);
+  PyTypeObject *type = package.operation_type;
+  operation_object *operation = (operation_object *)type->tp_alloc(type, 0);
+  if (!operation) return NULL;
+  operation->graph = (graph_object *)Py_NewRef((PyObject *)graph);
+  operation->id = id;
+  graph->nodes[id].operation = operation;
+  return (PyObject *)operation;
+}
+
+void graph_forget_tensor(graph_object *graph, tensor_object *tensor) {
+  if (tensor->id >= graph->num_nodes) return;
+  tensor_object **link = &graph->nodes[tensor->id].tensors;
+  while (*link && *link != tensor) link = &(*link)->next;
+  if (*link) *link = tensor->next;
+}
+
+void graph_forget_operation(graph_object *graph, operation_object *operation) {
+  if (operation->id < graph->num_nodes && graph->nodes[operation->id].operation == operation) {
+    graph->nodes[operation->id].operation = NULL;
+  }
+}
+
+int graph_keep(graph_object *graph, PyObject *object) {
+  if (!graph->kept) graph->kept = PyList_New(0);
+  return graph->kept ? PyList_Append(graph->kept, object) : -1;
+}
+
+// ---- Scopes
+
+enum { scopes_before_reuse = 8 };
+
+static rheos_scope *new_scope(graph_object *graph, uint64_t thread) {
+  // Threads come and go; a scope on which nothing is pushed means nothing to its thread.
+  for (int32_t i = 0; i < graph->num_scopes && graph->num_scopes >= scopes_before_reuse; ++i) {
+    if (graph->scopes[i].depth > 0) continue;
+    graph->scopes[i].thread = thread;
+    return graph->scopes[i].scope;
+  }
+  size_t count = (size_t)graph->num_scopes + 1;
+  thread_scope *scopes = PyMem_Realloc(graph->scopes, count * sizeof *scopes);
+  if (scopes) graph->scopes = scopes;
+  rheos_scope *scope = scopes ? rheos_scope_new(graph->graph) : NULL;
+  if (!scope) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  scopes[graph->num_scopes++] = (thread_scope){thread, 0, scope};
+  return scope;
+}
+
+static thread_scope *thread_scope_of(graph_object *graph) {
+  uint64_t thread = PyThreadState_GetID(PyThreadState_Get());
+  for (int32_t i = 0; i < graph->num_scopes; ++i) {
+    if (graph->scopes[i].thread == thread) return &graph->scopes[i];
+  }
+  rheos_scope *scope = new_scope(graph, thread);
+  for (int32_t i = 0; scope && i < graph->num_scopes; ++i) {
+    if (graph->scopes[i].thread == thread) return &graph->scopes[i];
+  }
+  return NULL;
+}
+
+rheos_scope *graph_scope(graph_object *graph) {
+  thread_scope *scope = thread_scope_of(graph);
+  return scope ? scope->scope : NULL;
+}
+
+rheos_scope *graph_scope_for_adding(graph_object *graph) {
+  if (graph->finalized) {
+    PyErr_SetString(PyExc_RuntimeError, "Graph is finalized and cannot be modified.");
+    return NULL;
+  }
+  rheos_scope *scope = graph_scope(graph);
+  if (scope) scope_set_source(scope);
+  return scope;
+}
+
+// What the program's device function says about an operation of this type: pushed on the scope.
+static int push_function_device(graph_object *graph, rheos_scope *scope, const char *type,
+                                const char *name) {
+  PyObject *device = PyObject_CallFunction(graph->device_function, "szO", type, name, graph);
+  if (!device) return -1;
+  if (device == Py_None) {
+    Py_DECREF(device);
+    return 0;
+  }
+  const char *text = PyUnicode_AsUTF8(device);
+  if (text) rheos_push_device(scope, text);
+  Py_DECREF(device);
+  if (!text || raise_scope_error(scope)) return -1;
+  return 1;
+}
+
+rheos_operation graph_add(graph_object *graph, rheos_scope *scope, const rheos_op_args *args) {
+  rheos_operation none = {NULL, 0};
+  int pushed = 0;
+  if (graph->device_function) {
+    pushed = push_function_device(graph, scope, args->type, args->name);
+    if (pushed < 0) return none;
+  }
+  rheos_operation operation = rheos_op(scope, args);
+  if (pushed) rheos_scope_pop(scope);
+  if (raise_scope_error(scope)) return none;
+  return operation;
+}
+
+rheos_output graph_add_constant_take(graph_object *graph, rheos_scope *scope, rheos_tensor *tensor,
+                                     const char *name) {
+  rheos_output none = {NULL, 0, 0};
+  int pushed = 0;
+  if (graph->device_function) pushed = push_function_device(graph, scope, "Const", name);
+  rheos_output output = pushed < 0 ? none : rheos_constant(scope, tensor, name);
+  if (pushed > 0) rheos_scope_pop(scope);
+  rheos_tensor_unref(tensor);
+  if (pushed < 0 || raise_scope_error(scope)) return none;
+  return output;
+}
+
+// ---- Methods: scopes
+
+static PyObject *scope_text(rheos_scope *scope) {
+  char buffer[512];
+  size_t length = rheos_scope_name(scope, buffer, sizeof buffer - 1);
+  char *text = buffer;
+  if (length >= sizeof buffer - 1) {
+    text = PyMem_Malloc(length + 2);
+    if (!text) return PyErr_NoMemory();
+    rheos_scope_name(scope, text, length + 1);
+  }
+  if (length) text[length++] = '/';
+  PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, NULL);
+  if (text != buffer) PyMem_Free(text);
+  return result;
+}
+
+static PyObject *pushed(graph_object *graph, rheos_scope *scope) {
+  if (raise_scope_error(scope)) return NULL;
+  thread_scope *mine = thread_scope_of(graph);
+  if (mine) mine->depth++;
+  Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(push_name_doc, "_push_name_scope(name): opens a name scope; returns 'outer/name/'.");
+static PyObject *push_name(PyObject *self, PyObject *name) {
+  graph_object *graph = (graph_object *)self;
+  const char *text = name == Py_None ? "" : PyUnicode_AsUTF8(name);
+  rheos_scope *scope = text ? graph_scope(graph) : NULL;
+  if (!scope) return NULL;
+  rheos_push_name_scope(scope, text);
+  PyObject *done = pushed(graph, scope);
+  Py_XDECREF(done);
+  return done ? scope_text(scope) : NULL;
+}
+
+static PyObject *push_device(PyObject *self, PyObject *device) {
+  graph_object *graph = (graph_object *)self;
+  const char *text = device == Py_None ? NULL : PyUnicode_AsUTF8(device);
+  if (!text && device != Py_None) return NULL;
+  rheos_scope *scope = graph_scope(graph);
+  if (!scope) return NULL;
+  rheos_push_device(scope, text);
+  return pushed(graph, scope);
+}
+
+// The operations of a sequence of Operation objects; NULL with an exception, never NULL for none.
+static rheos_operation *operations_of(PyObject *sequence, size_t *out_count) {
+  Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence);
+  rheos_operation *operations = PyMem_Calloc((size_t)count + 1, sizeof *operations);
+  if (!operations) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject *item = PySequence_Fast_GET_ITEM(sequence, i);
+    if (!is_operation(item)) {
+      PyErr_Format(PyExc_TypeError, "Control input must be an Operation, a Tensor, or a Variable: %R",
+                   item);
+      PyMem_Free(operations);
+      return NULL;
+    }
+    operation_object *op = (operation_object *)item;
+    operations[i] = (rheos_operation){op->graph->graph, op->id};
+  }
+  *out_count = (size_t)count;
+  return operations;
+}
+
+static PyObject *push_control_dependencies(PyObject *self, PyObject *sequence) {
+  graph_object *graph = (graph_object *)self;
+  rheos_scope *scope = graph_scope(graph);
+  if (!scope) return NULL;
+  if (sequence == Py_None) {
+    rheos_push_control_dependencies(scope, NULL, 0);
+    return pushed(graph, scope);
+  }
+  PyObject *items = PySequence_Fast(sequence, "expected a list of operations");
+  size_t count = 0;
+  rheos_operation *operations = items ? operations_of(items, &count) : NULL;
+  Py_XDECREF(items);
+  if (!operations) return NULL;
+  rheos_push_control_dependencies(scope, operations, count);
+  PyMem_Free(operations);
+  return pushed(graph, scope);
+}
+
+static PyObject *push_colocation(PyObject *self, PyObject *operation) {
+  graph_object *graph = (graph_object *)self;
+  if (!is_operation(operation)) {
+    PyErr_SetString(PyExc_TypeError, "colocate_with needs an operation");
+    return NULL;
+  }
+  rheos_scope *scope = graph_scope(graph);
+  if (!scope) return NULL;
+  operation_object *op = (operation_object *)operation;
+  rheos_push_colocation(scope, (rheos_operation){op->graph->graph, op->id});
+  return pushed(graph, scope);
+}
+
+static PyObject *push_attr(PyObject *self, PyObject *attr) {
+  graph_object *graph = (graph_object *)self;
+  rheos_scope *scope = graph_scope(graph);
+  PyObject *one = scope ? PyTuple_Pack(1, attr) : NULL;
+  attr_list attrs;
+  if (!one || attr_list_init(&attrs, one) < 0) {
+    Py_XDECREF(one);
+    return NULL;
+  }
+  rheos_push_attr(scope, attrs.items[0]);
+  attr_list_deinit(&attrs);
+  Py_DECREF(one);
+  return pushed(graph, scope);
+}
+
+static PyObject *pop(PyObject *self, PyObject *unused) {
+  (void)unused;
+  thread_scope *mine = thread_scope_of((graph_object *)self);
+  if (!mine) return NULL;
+  if (mine->depth > 0) {
+    mine->depth--;
+    rheos_scope_pop(mine->scope);
+  }
+  Py_RETURN_NONE;
+}
+
+static PyObject *current_scope(PyObject *self, PyObject *unused) {
+  (void)unused;
+  rheos_scope *scope = graph_scope((graph_object *)self);
+  return scope ? scope_text(scope) : NULL;
+}
+
+static PyObject *unique_name(PyObject *self, PyObject *args) {
+  const char *name;
+  int mark = 1;
+  if (!PyArg_ParseTuple(args, "s|p", &name, &mark)) return NULL;
+  rheos_scope *scope = graph_scope((graph_object *)self);
+  if (!scope) return NULL;
+  char buffer[512];
+  size_t length = rheos_scope_unique_name(scope, name, false, buffer, sizeof buffer);
+  if (!length) {
+    PyErr_Format(PyExc_ValueError, "'%s' is not a valid name", name);
+    return NULL;
+  }
+  char *text = length < sizeof buffer ? buffer : PyMem_Malloc(length + 1);
+  if (!text) return PyErr_NoMemory();
+  rheos_scope_unique_name(scope, name, mark, text, length + 1);
+  PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, NULL);
+  if (text != buffer) PyMem_Free(text);
+  return result;
+}
+
+// ---- Methods: nodes
+
+static PyObject *num_operations(PyObject *self, PyObject *unused) {
+  (void)unused;
+  return PyLong_FromLong(rheos_graph_num_operations(((graph_object *)self)->graph));
+}
+
+static PyObject *operation_by_id(PyObject *self, PyObject *id) {
+  long number = PyLong_AsLong(id);
+  if (number == -1 && PyErr_Occurred()) return NULL;
+  graph_object *graph = (graph_object *)self;
+  if (number < 0 || number >= rheos_graph_num_operations(graph->graph)) {
+    PyErr_SetString(PyExc_IndexError, "no operation of that number");
+    return NULL;
+  }
+  return graph_operation(graph, (int32_t)number);
+}
+
+static PyObject *operation_by_name(PyObject *self, PyObject *name) {
+  graph_object *graph = (graph_object *)self;
+  const char *text = PyUnicode_AsUTF8(name);
+  if (!text) return NULL;
+  rheos_operation operation = rheos_graph_operation(graph->graph, text);
+  if (!operation.graph) Py_RETURN_NONE;
+  return graph_operation(graph, operation.id);
+}
+
+int flat_outputs(PyObject *sequence, rheos_output **out_outputs, size_t *out_count) {
+  *out_outputs = NULL;
+  PyObject *items = PySequence_Fast(sequence, "expected a list of tensors");
+  if (!items) return -1;
+  Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
+  rheos_output *outputs = PyMem_Calloc((size_t)count + 1, sizeof *outputs);
+  if (!outputs) PyErr_NoMemory();
+  for (Py_ssize_t i = 0; outputs && i < count; ++i) {
+    PyObject *item = PySequence_Fast_GET_ITEM(items, i);
+    graph_object *unused;
+    if (item == Py_None) continue;
+    if (output_of(item, &outputs[i], &unused)) continue;
+    PyErr_Format(PyExc_TypeError, "expected a Tensor, got %R", item);
+    PyMem_Free(outputs);
+    outputs = NULL;
+  }
+  Py_DECREF(items);
+  *out_outputs = outputs;
+  *out_count = (size_t)count;
+  return outputs ? 0 : -1;
+}
+
+PyDoc_STRVAR(node_doc, "_node(type, name, inputs, attrs, device=None): adds any operation.");
+static PyObject *node(PyObject *self, PyObject *args) {
+  graph_object *graph = (graph_object *)self;
+  const char *type, *name, *device = NULL;
+  PyObject *inputs, *attr_values;
+  if (!PyArg_ParseTuple(args, "szOO|z", &type, &name, &inputs, &attr_values, &device)) return NULL;
+  rheos_scope *scope = graph_scope_for_adding(graph);
+  rheos_op_args op = {.type = type, .name = name, .device = device};
+  rheos_output *outputs = NULL;
+  if (!scope || flat_outputs(inputs, &outputs, &op.num_inputs) < 0) return NULL;
+  op.inputs = outputs;
+  attr_list attrs;
+  PyObject *items = PySequence_Fast(attr_values, "expected a list of attributes");
+  if (!items || attr_list_init(&attrs, items) < 0) {
+    Py_XDECREF(items);
+    PyMem_Free(outputs);
+    return NULL;
+  }
+  op.attrs = attrs.items;
+  op.num_attrs = attrs.count;
+  rheos_operation operation = graph_add(graph, scope, &op);
+  attr_list_deinit(&attrs);
+  Py_DECREF(items);
+  PyMem_Free(outputs);
+  return operation.graph ? graph_operation(graph, operation.id) : NULL;
+}
+
+static PyObject *constant(PyObject *self, PyObject *args) {
+  graph_object *graph = (graph_object *)self;
+  PyObject *value, *dtype_object, *shape_object;
+  const char *name;
+  int exact = 0;
+  if (!PyArg_ParseTuple(args, "OOOz|p", &value, &dtype_object, &shape_object, &name, &exact)) {
+    return NULL;
+  }
+  rheos_dtype dtype = RHEOS_INVALID_DTYPE;
+  rheos_shape shape;
+  if (dtype_object != Py_None && dtype_from_python(dtype_object, &dtype) < 0) return NULL;
+  if (shape_object != Py_None && shape_from_python(shape_object, &shape) < 0) return NULL;
+  rheos_scope *scope = graph_scope_for_adding(graph);
+  if (!scope) return NULL;
+  rheos_tensor *tensor = tensor_from_python(value, rheos_dtype_base(dtype),
+                                            shape_object == Py_None ? NULL : &shape, exact);
+  if (!tensor) return NULL;
+  rheos_output output = graph_add_constant_take(graph, scope, tensor, name ? name : "Const");
+  return output.graph ? graph_tensor(graph, output.id, output.index) : NULL;
+}
+
+PyDoc_STRVAR(convert_doc,
+             "_convert(value, dtype, preferred, name): a Tensor for plain values; NotImplemented for "
+             "objects that the package has to convert.");
+static PyObject *convert(PyObject *self, PyObject *args) {
+  PyObject *value, *dtype_object, *preferred_object;
+  const char *name;
+  if (!PyArg_ParseTuple(args, "OOOz", &value, &dtype_object, &preferred_object, &name)) return NULL;
+  rheos_dtype dtype = RHEOS_INVALID_DTYPE, preferred = RHEOS_INVALID_DTYPE;
+  if (dtype_object != Py_None && dtype_from_python(dtype_object, &dtype) < 0) return NULL;
+  if (preferred_object != Py_None && dtype_from_python(preferred_object, &preferred) < 0) {
+    return NULL;
+  }
+  if (!is_plain_value(value)) Py_RETURN_NOTIMPLEMENTED;
+  graph_object *graph = (graph_object *)self;
+  rheos_output output =
+      constant_for(graph, value, rheos_dtype_base(dtype), rheos_dtype_base(preferred), name);
+  return output.graph ? graph_tensor(graph, output.id, output.index) : NULL;
+}
+
+static PyObject *set_seed(PyObject *self, PyObject *seed) {
+  graph_object *graph = (graph_object *)self;
+  if (seed == Py_None) {
+    rheos_graph_set_seed(graph->graph, false, 0);
+    Py_RETURN_NONE;
+  }
+  int64_t number = PyLong_AsLongLong(seed);
+  if (number == -1 && PyErr_Occurred()) return NULL;
+  rheos_graph_set_seed(graph->graph, true, number);
+  Py_RETURN_NONE;
+}
+
+static PyObject *finalize(PyObject *self, PyObject *value) {
+  int truth = PyObject_IsTrue(value);
+  if (truth < 0) return NULL;
+  ((graph_object *)self)->finalized = truth;
+  Py_RETURN_NONE;
+}
+
+static PyObject *is_finalized(PyObject *self, void *unused) {
+  (void)unused;
+  return PyBool_FromLong(((graph_object *)self)->finalized);
+}
+
+static PyObject *set_device_function(PyObject *self, PyObject *function) {
+  graph_object *graph = (graph_object *)self;
+  Py_XSETREF(graph->device_function, function == Py_None ? NULL : Py_NewRef(function));
+  Py_RETURN_NONE;
+}
+
+// The operations that read an output: a walk over the graph, as nodes only know their inputs.
+static PyObject *consumers(PyObject *self, PyObject *object) {
+  graph_object *graph = (graph_object *)self;
+  if (!is_tensor(object)) {
+    PyErr_SetString(PyExc_TypeError, "expected a Tensor");
+    return NULL;
+  }
+  tensor_object *tensor = (tensor_object *)object;
+  PyObject *list = PyList_New(0);
+  int32_t count = rheos_graph_num_operations(graph->graph);
+  for (int32_t id = 0; list && id < count; ++id) {
+    rheos_operation operation = {graph->graph, id};
+    int32_t num_inputs = rheos_operation_num_inputs(operation);
+    for (int32_t i = 0; i < num_inputs; ++i) {
+      rheos_output input = rheos_operation_input(operation, i);
+      if (input.id != tensor->id || input.index != tensor->index) continue;
+      PyObject *consumer = graph_operation(graph, id);
+      if (!consumer || PyList_Append(list, consumer) < 0) Py_CLEAR(list);
+      Py_XDECREF(consumer);
+      break;
+    }
+  }
+  return list;
+}
+
+static PyMethodDef graph_methods[] = {
+    {"_push_name_scope", push_name, METH_O, push_name_doc},
+    {"_push_device", push_device, METH_O, "_push_device(text or None)"},
+    {"_push_control_dependencies", push_control_dependencies, METH_O,
+     "_push_control_dependencies(operations or None)"},
+    {"_push_colocation", push_colocation, METH_O, "_push_colocation(operation)"},
+    {"_push_attr", push_attr, METH_O, "_push_attr((name, kind, value))"},
+    {"_pop", pop, METH_NOARGS, "_pop(): undoes the latest push."},
+    {"_scope_name", current_scope, METH_NOARGS, "_scope_name(): 'outer/inner/' or ''."},
+    {"_unique_name", unique_name, METH_VARARGS, "_unique_name(name, mark_as_used=True)"},
+    {"_num_operations", num_operations, METH_NOARGS, "_num_operations()"},
+    {"_operation", operation_by_id, METH_O, "_operation(id)"},
+    {"_find_operation", operation_by_name, METH_O, "_find_operation(name): or None."},
+    {"_node", node, METH_VARARGS, node_doc},
+    {"_constant", constant, METH_VARARGS, "_constant(value, dtype, shape, name, exact=False)"},
+    {"_convert", convert, METH_VARARGS, convert_doc},
+    {"_set_seed", set_seed, METH_O, "_set_seed(number or None)"},
+    {"_set_finalized", finalize, METH_O, "_set_finalized(bool)"},
+    {"_set_device_function", set_device_function, METH_O, "_set_device_function(function or None)"},
+    {"_consumers", consumers, METH_O, "_consumers(tensor): operations that read it."},
+    {"_gradients", (PyCFunction)(void (*)(void))graph_gradients, METH_VARARGS | METH_KEYWORDS,
+     "_gradients(ys, xs, grad_ys=None, stop_gradients=(), name=None, colocate=False, gate=False)"},
+    {"_variable_new", graph_variable_new, METH_VARARGS,
+     "_variable_new(variable, initial_value, name, any_shape)"},
+    {"_find_variable", graph_find_variable, METH_VARARGS,
+     "_find_variable(full_name, reuse, dtype, shape): index or None."},
+    {"_share_variable", graph_share_variable, METH_VARARGS, "_share_variable(full_name, variable)"},
+    {"_apply_gradients", (PyCFunction)(void (*)(void))graph_apply_gradients,
+     METH_VARARGS | METH_KEYWORDS, "_apply_gradients(options, variables, gradients, step, name)"},
+    {"_optimizer_slot", graph_optimizer_slot, METH_VARARGS,
+     "_optimizer_slot(variable, optimizer_name, slot_name): index or None."},
+    {"_fill_variable", graph_fill_variable, METH_VARARGS, "_fill_variable(variable, index)"},
+    {"_num_variables", graph_num_variables, METH_NOARGS, "_num_variables()"},
+    {"_saver_new", graph_saver_new, METH_VARARGS, "_saver_new(variables, names, name)"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef graph_getters[] = {
+    {"finalized", is_finalized, NULL, "Whether the graph may no longer grow.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+PyTypeObject graph_base_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "rheos._core.GraphBase",
+    .tp_basicsize = sizeof(graph_object),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .tp_doc = "A graph of the C library.",
+    .tp_new = graph_new,
+    .tp_dealloc = graph_dealloc,
+    .tp_traverse = graph_traverse,
+    .tp_clear = graph_clear,
+    .tp_methods = graph_methods,
+    .tp_getset = graph_getters,
+};
+
+int graph_init_types(PyObject *module) { return PyModule_AddType(module, &graph_base_type); }

@@ -1,0 +1,35 @@
+// Inside the extension: adding nodes to a graph object, and its methods that other files define.
+#ifndef RHEOS_PYTHON_GRAPH_OBJECT_H
+#define RHEOS_PYTHON_GRAPH_OBJECT_H
+
+#include "core.h"
+
+// rheos_op() and rheos_constant() under the program's device function; none with an exception.
+rheos_operation graph_add(graph_object *graph, rheos_scope *scope, const rheos_op_args *args);
+rheos_output graph_add_constant_take(graph_object *graph, rheos_scope *scope, rheos_tensor *tensor,
+                                     const char *name);
+
+// Numbers, strings, NumPy values and lists without tensors: what becomes a constant right away.
+bool is_plain_value(PyObject *value);
+
+// A constant node for a plain value: of `dtype` if given, else of `preferred` if it can be, else of
+// what the value suggests. None with an exception.
+rheos_output constant_for(graph_object *graph, PyObject *value, rheos_dtype dtype,
+                          rheos_dtype preferred, const char *name);
+
+// An array of outputs from a sequence of tensors, variables and None; for PyMem_Free().
+int flat_outputs(PyObject *sequence, rheos_output **out_outputs, size_t *out_count);
+
+// training.c
+PyObject *graph_gradients(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *graph_variable_new(PyObject *self, PyObject *args);
+PyObject *graph_find_variable(PyObject *self, PyObject *args);
+PyObject *graph_share_variable(PyObject *self, PyObject *args);
+PyObject *graph_apply_gradients(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *graph_optimizer_slot(PyObject *self, PyObject *args);
+PyObject *graph_fill_variable(PyObject *self, PyObject *args);
+PyObject *graph_num_variables(PyObject *self, PyObject *unused);
+PyObject *graph_saver_new(PyObject *self, PyObject *args);
+int training_init_types(PyObject *module);
+
+#endif  // RHEOS_PYTHON_GRAPH_OBJECT_H

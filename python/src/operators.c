@@ -1,0 +1,284 @@
+// The operators of tensors and variables: `x + 1` adds its nodes without a line of Python.
+//
+// Names and structure are TensorFlow 1.15's: an arithmetic operator opens a name scope ("add"), puts
+// the other operand in it as a constant ("add/y"), and names the operation after the scope.
+
+#include <string.h>
+
+#include "graph_object.h"
+
+typedef struct operator_form {
+  const char *scope;    // the operator's name scope, also X of __rX__
+  const char *type;     // the op
+  bool strict;          // the right operand has to be of the left one's dtype (comparisons)
+} operator_form;
+
+bool output_of(PyObject *object, rheos_output *out_output, graph_object **out_graph) {
+  if (is_tensor(object)) {
+    tensor_object *tensor = (tensor_object *)object;
+    *out_output = (rheos_output){tensor->graph->graph, tensor->id, tensor->index};
+    *out_graph = tensor->graph;
+    return true;
+  }
+  if (is_variable(object) && ((variable_object *)object)->graph) {
+    *out_output = ((variable_object *)object)->variable.value;
+    *out_graph = ((variable_object *)object)->graph;
+    return true;
+  }
+  return false;
+}
+
+// ---- Operands that are not tensors
+
+static bool holds_objects(PyObject *list) {
+  Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (!is_plain_value(PySequence_Fast_GET_ITEM(list, i))) return true;
+  }
+  return false;
+}
+
+bool is_plain_value(PyObject *value) {
+  if (PyFloat_Check(value) || PyLong_Check(value) || PyUnicode_Check(value) ||
+      PyBytes_Check(value) || PyComplex_Check(value) || PyByteArray_Check(value)) {
+    return true;
+  }
+  if (is_numpy(value)) return true;
+  if (!PyList_CheckExact(value) && !PyTuple_CheckExact(value)) return false;
+  if (Py_EnterRecursiveCall(" while converting a nested list")) {
+    PyErr_Clear();
+    return false;
+  }
+  bool plain = !holds_objects(value);
+  Py_LeaveRecursiveCall();
+  return plain;
+}
+
+rheos_output constant_for(graph_object *graph, PyObject *value, rheos_dtype dtype,
+                          rheos_dtype preferred, const char *name) {
+  rheos_output none = {NULL, 0, 0};
+  rheos_scope *scope = graph_scope_for_adding(graph);
+  if (!scope) return none;
+  rheos_tensor *tensor = tensor_from_python(value, dtype ? dtype : preferred, NULL, false);
+  if (!tensor && !dtype && preferred &&
+      (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError))) {
+    PyErr_Clear();
+    tensor = tensor_from_python(value, RHEOS_INVALID_DTYPE, NULL, false);
+  }
+  if (!tensor) return none;
+  return graph_add_constant_take(graph, scope, tensor, name ? name : "Const");
+}
+
+// Any operand as an output of the graph. None with an exception.
+static rheos_output operand(graph_object *graph, PyObject *value, rheos_dtype dtype,
+                            rheos_dtype preferred, const char *name) {
+  if (is_plain_value(value)) return constant_for(graph, value, dtype, preferred, name);
+  rheos_output output = {NULL, 0, 0};
+  PyObject *wanted = dtype ? dtype_to_python(dtype) : Py_None;
+  PyObject *hint = preferred ? dtype_to_python(preferred) : Py_None;
+  if (!wanted || !hint) return output;
+  PyObject *tensor =
+      PyObject_CallFunction(package.convert, "OOOsO", value, wanted, hint, name, graph);
+  graph_object *unused;
+  if (tensor && !output_of(tensor, &output, &unused)) {
+    PyErr_SetString(PyExc_TypeError, "the conversion did not give a Tensor");
+  }
+  Py_XDECREF(tensor);
+  return output;
+}
+
+static bool has_reflected(PyObject *value, const char *scope) {
+  char method[32];
+  snprintf(method, sizeof method, "__r%s__", scope);
+  return PyObject_HasAttrString((PyObject *)Py_TYPE(value), method);
+}
+
+// ---- Adding the nodes
+
+static int check_same_graph(PyObject *a, PyObject *b, graph_object *graph_a,
+                            graph_object *graph_b) {
+  if (graph_a == graph_b) return 0;
+  PyErr_Format(PyExc_ValueError, "%S must be from the same graph as %S.", b, a);
+  return -1;
+}
+
+static int check_same_dtype(rheos_output x, rheos_output y, const char *type) {
+  rheos_dtype left = rheos_dtype_base(rheos_output_dtype(x));
+  rheos_dtype right = rheos_dtype_base(rheos_output_dtype(y));
+  if (left == right) return 0;
+  PyObject *left_dtype = dtype_to_python(left), *right_dtype = dtype_to_python(right);
+  if (!left_dtype || !right_dtype) return -1;
+  PyObject *left_name = PyObject_GetAttrString(left_dtype, "name");
+  PyObject *right_name = PyObject_GetAttrString(right_dtype, "name");
+  if (left_name && right_name) {
+    PyErr_Format(PyExc_TypeError,
+                 "Input 'y' of '%s' Op has type %U that does not match type %U of argument 'x'.",
+                 type, right_name, left_name);
+  }
+  Py_XDECREF(left_name);
+  Py_XDECREF(right_name);
+  return -1;
+}
+
+// The current name scope with its last "/", so that an operation gets just that name.
+static char *scope_as_name(rheos_scope *scope, char *buffer, size_t size) {
+  size_t length = rheos_scope_name(scope, buffer, size);
+  char *text = buffer;
+  if (length + 2 > size) {
+    text = PyMem_Malloc(length + 2);
+    if (!text) return NULL;
+    rheos_scope_name(scope, text, length + 1);
+  }
+  memcpy(text + length, "/", 2);
+  return text;
+}
+
+static rheos_output add_node(graph_object *graph, rheos_scope *scope, const char *type,
+                             const char *name, const rheos_output *inputs, size_t num_inputs) {
+  rheos_op_args args = {.type = type, .name = name, .inputs = inputs, .num_inputs = num_inputs};
+  rheos_operation operation = graph_add(graph, scope, &args);
+  return rheos_operation_output(operation, 0);
+}
+
+static rheos_output add_cast(graph_object *graph, rheos_scope *scope, rheos_output x,
+                             rheos_dtype to) {
+  rheos_attr attr = rheos_attr_type("DstT", to);
+  rheos_op_args args = {
+      .type = "Cast", .inputs = &x, .num_inputs = 1, .attrs = &attr, .num_attrs = 1};
+  return rheos_operation_output(graph_add(graph, scope, &args), 0);
+}
+
+// Division of integers is done in floating point.
+static int cast_for_division(graph_object *graph, rheos_scope *scope, rheos_output *operands) {
+  rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(operands[0]));
+  if (!rheos_dtype_is_integer(dtype)) return 0;
+  rheos_dtype wide = rheos_dtype_size(dtype) <= 2 ? RHEOS_FLOAT : RHEOS_DOUBLE;
+  for (int i = 0; i < 2; ++i) {
+    operands[i] = add_cast(graph, scope, operands[i], wide);
+    if (!operands[i].graph) return -1;
+  }
+  return 0;
+}
+
+// Inside the operator's scope: converts the other operand, and adds the operation.
+static PyObject *binary_in_scope(graph_object *graph, rheos_scope *scope, PyObject *a, PyObject *b,
+                                 const rheos_output *known, const bool *is_known,
+                                 const operator_form *form) {
+  rheos_output operands[2] = {known[0], known[1]};
+  if (!is_known[1]) {
+    rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(operands[0]));
+    operands[1] = operand(graph, b, form->strict ? dtype : 0, form->strict ? 0 : dtype, "y");
+    if (!operands[1].graph) {
+      if (!PyErr_ExceptionMatches(PyExc_TypeError) || !has_reflected(b, form->scope)) return NULL;
+      PyErr_Clear();
+      Py_RETURN_NOTIMPLEMENTED;
+    }
+  } else if (!is_known[0]) {
+    rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(operands[1]));
+    operands[0] = operand(graph, a, dtype, 0, "x");
+    if (!operands[0].graph) return NULL;
+  }
+  const char *type = form->type;
+  rheos_dtype left = rheos_dtype_base(rheos_output_dtype(operands[0]));
+  if (left == RHEOS_STRING && strcmp(type, "AddV2") == 0) type = "Add";
+  if (check_same_dtype(operands[0], operands[1], type) < 0) return NULL;
+  if (strcmp(type, "RealDiv") == 0 && cast_for_division(graph, scope, operands) < 0) return NULL;
+  char buffer[256];
+  char *name = scope_as_name(scope, buffer, sizeof buffer);
+  if (!name) return PyErr_NoMemory();
+  scope_set_source(scope);
+  rheos_output result = add_node(graph, scope, type, name, operands, 2);
+  if (name != buffer) PyMem_Free(name);
+  return result.graph ? graph_tensor(graph, result.id, 0) : NULL;
+}
+
+static PyObject *binary(PyObject *a, PyObject *b, const operator_form *form) {
+  graph_object *graphs[2] = {NULL, NULL};
+  rheos_output known[2] = {{NULL, 0, 0}, {NULL, 0, 0}};
+  bool is_known[2] = {output_of(a, &known[0], &graphs[0]), output_of(b, &known[1], &graphs[1])};
+  if (!is_known[0] && !is_known[1]) Py_RETURN_NOTIMPLEMENTED;
+  if (is_known[0] && is_known[1] && check_same_graph(a, b, graphs[0], graphs[1]) < 0) return NULL;
+  graph_object *graph = is_known[0] ? graphs[0] : graphs[1];
+  rheos_scope *scope = graph_scope_for_adding(graph);
+  if (!scope) return NULL;
+  rheos_push_name_scope(scope, form->scope);
+  if (raise_scope_error(scope)) return NULL;
+  PyObject *result = binary_in_scope(graph, scope, a, b, known, is_known, form);
+  rheos_scope_pop(scope);
+  return result;
+}
+
+static PyObject *unary(PyObject *a, const char *type) {
+  graph_object *graph = NULL;
+  rheos_output x;
+  if (!output_of(a, &x, &graph)) Py_RETURN_NOTIMPLEMENTED;
+  rheos_scope *scope = graph_scope_for_adding(graph);
+  if (!scope) return NULL;
+  rheos_output result = add_node(graph, scope, type, NULL, &x, 1);
+  return result.graph ? graph_tensor(graph, result.id, 0) : NULL;
+}
+
+// ---- The slots
+
+#define BINARY(name, scope_, type_)                                         \
+  static PyObject *op_##name(PyObject *a, PyObject *b) {                    \
+    static const operator_form form = {scope_, type_, false};               \
+    return binary(a, b, &form);                                             \
+  }
+BINARY(add, "add", "AddV2")
+BINARY(sub, "sub", "Sub")
+BINARY(mul, "mul", "Mul")
+BINARY(truediv, "truediv", "RealDiv")
+BINARY(floordiv, "floordiv", "FloorDiv")
+BINARY(mod, "mod", "FloorMod")
+BINARY(and, "and", "LogicalAnd")
+BINARY(or, "or", "LogicalOr")
+#undef BINARY
+
+static PyObject *op_pow(PyObject *a, PyObject *b, PyObject *modulus) {
+  static const operator_form form = {"pow", "Pow", false};
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return binary(a, b, &form);
+}
+
+static PyObject *op_neg(PyObject *a) { return unary(a, "Neg"); }
+static PyObject *op_invert(PyObject *a) { return unary(a, "LogicalNot"); }
+
+static PyObject *op_abs(PyObject *a) {
+  rheos_output x;
+  graph_object *graph;
+  bool is_complex =
+      output_of(a, &x, &graph) && rheos_dtype_is_complex(rheos_dtype_base(rheos_output_dtype(x)));
+  return unary(a, is_complex ? "ComplexAbs" : "Abs");
+}
+
+PyNumberMethods tensor_number_methods = {
+    .nb_add = op_add,
+    .nb_subtract = op_sub,
+    .nb_multiply = op_mul,
+    .nb_true_divide = op_truediv,
+    .nb_floor_divide = op_floordiv,
+    .nb_remainder = op_mod,
+    .nb_power = op_pow,
+    .nb_and = op_and,
+    .nb_or = op_or,
+    .nb_negative = op_neg,
+    .nb_invert = op_invert,
+    .nb_absolute = op_abs,
+};
+
+// == and != are identity, as in TensorFlow 1; the others add a comparison.
+PyObject *tensor_compare(PyObject *a, PyObject *b, int op) {
+  static const operator_form less = {"Less", "Less", true};
+  static const operator_form less_equal = {"LessEqual", "LessEqual", true};
+  static const operator_form greater = {"Greater", "Greater", true};
+  static const operator_form greater_equal = {"GreaterEqual", "GreaterEqual", true};
+  switch (op) {
+    case Py_LT: return binary(a, b, &less);
+    case Py_LE: return binary(a, b, &less_equal);
+    case Py_GT: return binary(a, b, &greater);
+    case Py_GE: return binary(a, b, &greater_equal);
+    case Py_EQ: return PyBool_FromLong(a == b);
+    default: return PyBool_FromLong(a != b);
+  }
+}

@@ -1,0 +1,380 @@
+// What graphs do for training: gradients, variables, optimizers, savers.
+
+#include <string.h>
+
+#include "graph_object.h"
+
+// ---- Gradients
+
+static PyObject *gradient_part(graph_object *graph, rheos_output output) {
+  if (!output.graph) Py_RETURN_NONE;
+  return graph_tensor(graph, output.id, output.index);
+}
+
+// None, a Tensor, or the tuple (values, indices, dense_shape).
+static PyObject *gradient_to_python(graph_object *graph, const rheos_gradient *gradient) {
+  if (!gradient->values.graph) Py_RETURN_NONE;
+  if (!gradient->indices.graph) return gradient_part(graph, gradient->values);
+  return Py_BuildValue("(NNN)", gradient_part(graph, gradient->values),
+                       gradient_part(graph, gradient->indices),
+                       gradient_part(graph, gradient->dense_shape));
+}
+
+static PyObject *gradients_to_python(graph_object *graph, const rheos_gradient *gradients,
+                                     size_t count) {
+  PyObject *list = PyList_New((Py_ssize_t)count);
+  for (size_t i = 0; list && i < count; ++i) {
+    PyObject *item = gradient_to_python(graph, &gradients[i]);
+    if (!item) Py_CLEAR(list);
+    else PyList_SET_ITEM(list, (Py_ssize_t)i, item);
+  }
+  return list;
+}
+
+PyObject *graph_gradients(PyObject *self, PyObject *args, PyObject *kwargs) {
+  static char *names[] = {"ys", "xs", "grad_ys", "stop_gradients", "name", "colocate", "gate", NULL};
+  graph_object *graph = (graph_object *)self;
+  PyObject *ys_object, *xs_object, *grad_ys_object = Py_None, *stop_object = Py_None;
+  rheos_gradients_options options = {0};
+  int colocate = 0, gate = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OOzpp", names, &ys_object, &xs_object,
+                                   &grad_ys_object, &stop_object, &options.name, &colocate,
+                                   &gate)) {
+    return NULL;
+  }
+  rheos_scope *scope = graph_scope_for_adding(graph);
+  if (!scope) return NULL;
+  rheos_output *ys = NULL, *xs = NULL, *grad_ys = NULL, *stop = NULL;
+  size_t num_ys = 0, num_xs = 0, num_grad_ys = 0, num_stop = 0;
+  PyObject *result = NULL;
+  rheos_gradient *gradients = NULL;
+  if (flat_outputs(ys_object, &ys, &num_ys) == 0 && flat_outputs(xs_object, &xs, &num_xs) == 0 &&
+      (grad_ys_object == Py_None || flat_outputs(grad_ys_object, &grad_ys, &num_grad_ys) == 0) &&
+      (stop_object == Py_None || flat_outputs(stop_object, &stop, &num_stop) == 0)) {
+    gradients = PyMem_Calloc(num_xs + 1, sizeof *gradients);
+    if (!gradients) PyErr_NoMemory();
+  }
+  if (gradients) {
+    options.grad_ys = grad_ys;
+    options.stop_gradients = stop;
+    options.num_stop_gradients = num_stop;
+    options.colocate_gradients_with_ops = colocate;
+    options.gate_gradients = gate;
+    rheos_gradients(scope, ys, num_ys, xs, num_xs, &options, gradients);
+    if (!raise_scope_error(scope)) result = gradients_to_python(graph, gradients, num_xs);
+  }
+  PyMem_Free(gradients);
+  PyMem_Free(ys);
+  PyMem_Free(xs);
+  PyMem_Free(grad_ys);
+  PyMem_Free(stop);
+  return result;
+}
+
+// ---- Variables
+
+static PyObject *fill(graph_object *graph, PyObject *object, rheos_variable variable) {
+  if (!is_variable(object)) {
+    PyErr_SetString(PyExc_TypeError, "expected a Variable");
+    return NULL;
+  }
+  variable_object *self = (variable_object *)object;
+  Py_XSETREF(self->graph, (graph_object *)Py_NewRef((PyObject *)graph));
+  self->variable = variable;
+  Py_RETURN_NONE;
+}
+
+PyObject *graph_variable_new(PyObject *self, PyObject *args) {
+  graph_object *graph = (graph_object *)self;
+  PyObject *object, *initial_value;
+  rheos_variable_options options = {.no_collections = true};
+  int any_shape = 0, not_trainable = 0;
+  if (!PyArg_ParseTuple(args, "OOz|pp", &object, &initial_value, &options.name, &any_shape,
+                        &not_trainable)) {
+    return NULL;
+  }
+  options.any_shape = any_shape;
+  options.not_trainable = not_trainable;
+  rheos_output output;
+  graph_object *other;
+  if (!output_of(initial_value, &output, &other)) {
+    PyErr_SetString(PyExc_TypeError, "the initial value must be a Tensor");
+    return NULL;
+  }
+  rheos_scope *scope = graph_scope_for_adding(graph);
+  if (!scope) return NULL;
+  rheos_variable variable = rheos_variable_new(scope, output, &options);
+  if (raise_scope_error(scope)) return NULL;
+  return fill(graph, object, variable);
+}
+
+PyObject *graph_fill_variable(PyObject *self, PyObject *args) {
+  graph_object *graph = (graph_object *)self;
+  PyObject *object;
+  int index;
+  if (!PyArg_ParseTuple(args, "Oi", &object, &index)) return NULL;
+  if (index < 0 || index >= rheos_graph_num_variables(graph->graph)) {
+    PyErr_SetString(PyExc_IndexError, "no variable of that number");
+    return NULL;
+  }
+  return fill(graph, object, rheos_graph_variable(graph->graph, index));
+}
+
+PyObject *graph_num_variables(PyObject *self, PyObject *unused) {
+  (void)unused;
+  return PyLong_FromLong(rheos_graph_num_variables(((graph_object *)self)->graph));
+}
+
+static PyObject *index_or_none(rheos_variable variable) {
+  if (!variable.graph) Py_RETURN_NONE;
+  return PyLong_FromLong(variable.index);
+}
+
+PyObject *graph_find_variable(PyObject *self, PyObject *args) {
+  graph_object *graph = (graph_object *)self;
+  const char *name;
+  int reuse;
+  PyObject *dtype_object, *shape_object;
+  if (!PyArg_ParseTuple(args, "siOO", &name, &reuse, &dtype_object, &shape_object)) return NULL;
+  rheos_dtype dtype;
+  rheos_shape shape;
+  if (dtype_from_python(dtype_object, &dtype) < 0) return NULL;
+  if (shape_from_python(shape_object, &shape) < 0) return NULL;
+  rheos_scope *scope = graph_scope(graph);
+  if (!scope) return NULL;
+  rheos_variable variable = {0};
+  rheos_find_variable(scope, name, (rheos_reuse)reuse, dtype, shape, &variable);
+  if (raise_scope_error(scope)) return NULL;
+  return index_or_none(variable);
+}
+
+PyObject *graph_share_variable(PyObject *self, PyObject *args) {
+  graph_object *graph = (graph_object *)self;
+  const char *name;
+  PyObject *object;
+  if (!PyArg_ParseTuple(args, "sO!", &name, &variable_base_type, &object)) return NULL;
+  rheos_scope *scope = graph_scope(graph);
+  if (!scope) return NULL;
+  rheos_share_variable(scope, name, ((variable_object *)object)->variable);
+  if (raise_scope_error(scope)) return NULL;
+  Py_RETURN_NONE;
+}
+
+// An array from a sequence of Variable objects; for PyMem_Free(). NULL with an exception.
+static rheos_variable *variables_of(PyObject *sequence, size_t *out_count) {
+  PyObject *items = PySequence_Fast(sequence, "expected a list of variables");
+  if (!items) return NULL;
+  Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
+  rheos_variable *variables = PyMem_Calloc((size_t)count + 1, sizeof *variables);
+  if (!variables) PyErr_NoMemory();
+  for (Py_ssize_t i = 0; variables && i < count; ++i) {
+    PyObject *item = PySequence_Fast_GET_ITEM(items, i);
+    if (is_variable(item)) {
+      variables[i] = ((variable_object *)item)->variable;
+      continue;
+    }
+    PyErr_Format(PyExc_TypeError, "expected a Variable, got %R", item);
+    PyMem_Free(variables);
+    variables = NULL;
+  }
+  Py_DECREF(items);
+  *out_count = (size_t)count;
+  return variables;
+}
+
+// ---- Optimizers
+
+static int number_or_tensor(PyObject *options, const char *key, double *number,
+                            rheos_output *tensor) {
+  PyObject *value = PyDict_GetItemString(options, key);
+  graph_object *unused;
+  if (!value || value == Py_None || (tensor && output_of(value, tensor, &unused))) return 0;
+  *number = PyFloat_AsDouble(value);
+  return PyErr_Occurred() ? -1 : 0;
+}
+
+// {"kind": 4, "name": "Adam", "learning_rate": 0.1 or a Tensor, ...}
+static int optimizer_from_python(PyObject *options, rheos_optimizer *out) {
+  double kind = 0, nesterov = 0, locking = 0;
+  *out = (rheos_optimizer){0};
+  if (number_or_tensor(options, "kind", &kind, NULL) < 0 ||
+      number_or_tensor(options, "learning_rate", &out->learning_rate, &out->learning_rate_tensor) <
+          0 ||
+      number_or_tensor(options, "momentum", &out->momentum, &out->momentum_tensor) < 0 ||
+      number_or_tensor(options, "use_nesterov", &nesterov, NULL) < 0 ||
+      number_or_tensor(options, "initial_accumulator_value", &out->initial_accumulator_value,
+                       NULL) < 0 ||
+      number_or_tensor(options, "beta1", &out->beta1, &out->beta1_tensor) < 0 ||
+      number_or_tensor(options, "beta2", &out->beta2, &out->beta2_tensor) < 0 ||
+      number_or_tensor(options, "epsilon", &out->epsilon, &out->epsilon_tensor) < 0 ||
+      number_or_tensor(options, "use_locking", &locking, NULL) < 0) {
+    return -1;
+  }
+  out->kind = (rheos_optimizer_kind)kind;
+  out->use_nesterov = nesterov != 0;
+  out->use_locking = locking != 0;
+  PyObject *name = PyDict_GetItemString(options, "name");
+  out->name = name && name != Py_None ? PyUnicode_AsUTF8(name) : NULL;
+  return PyErr_Occurred() ? -1 : 0;
+}
+
+// Each gradient is None, a tensor or (values, indices, dense_shape).
+static rheos_gradient *gradients_of(PyObject *sequence, size_t count) {
+  rheos_gradient *gradients = PyMem_Calloc(count + 1, sizeof *gradients);
+  if (!gradients) PyErr_NoMemory();
+  for (size_t i = 0; gradients && i < count; ++i) {
+    PyObject *item = PySequence_Fast_GET_ITEM(sequence, (Py_ssize_t)i);
+    graph_object *unused;
+    bool fits = item == Py_None || output_of(item, &gradients[i].values, &unused);
+    if (!fits && PyTuple_Check(item) && PyTuple_GET_SIZE(item) == 3) {
+      fits = output_of(PyTuple_GET_ITEM(item, 0), &gradients[i].values, &unused) &&
+             output_of(PyTuple_GET_ITEM(item, 1), &gradients[i].indices, &unused);
+      output_of(PyTuple_GET_ITEM(item, 2), &gradients[i].dense_shape, &unused);
+    }
+    if (fits) continue;
+    PyErr_Format(PyExc_TypeError, "Gradient must be a Tensor, IndexedSlices, or None: %R", item);
+    PyMem_Free(gradients);
+    gradients = NULL;
+  }
+  return gradients;
+}
+
+PyObject *graph_apply_gradients(PyObject *self, PyObject *args, PyObject *kwargs) {
+  static char *names[] = {"options", "variables", "gradients", "global_step", "name", NULL};
+  graph_object *graph = (graph_object *)self;
+  PyObject *options, *variable_list, *gradient_list, *step = Py_None;
+  const char *name = NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO!|Oz", names, &PyDict_Type, &options,
+                                   &variable_list, &PyList_Type, &gradient_list, &step, &name)) {
+    return NULL;
+  }
+  rheos_optimizer optimizer;
+  if (optimizer_from_python(options, &optimizer) < 0) return NULL;
+  if (step != Py_None && !is_variable(step)) {
+    PyErr_SetString(PyExc_TypeError, "global_step must be a Variable");
+    return NULL;
+  }
+  size_t count = 0;
+  rheos_variable *variables = variables_of(variable_list, &count);
+  if (variables && count != (size_t)PyList_GET_SIZE(gradient_list)) {
+    PyErr_SetString(PyExc_ValueError, "as many gradients as variables are needed");
+    PyMem_Free(variables);
+    return NULL;
+  }
+  rheos_gradient *gradients = variables ? gradients_of(gradient_list, count) : NULL;
+  rheos_scope *scope = gradients ? graph_scope_for_adding(graph) : NULL;
+  PyObject *result = NULL;
+  if (scope) {
+    rheos_operation operation = rheos_apply_gradients(
+        scope, optimizer, variables, gradients, count,
+        step == Py_None ? NULL : &((variable_object *)step)->variable, name);
+    if (!raise_scope_error(scope)) result = graph_operation(graph, operation.id);
+  }
+  PyMem_Free(variables);
+  PyMem_Free(gradients);
+  return result;
+}
+
+PyObject *graph_optimizer_slot(PyObject *self, PyObject *args) {
+  PyObject *object;
+  const char *optimizer, *slot;
+  if (!PyArg_ParseTuple(args, "O!ss", &variable_base_type, &object, &optimizer, &slot)) return NULL;
+  return index_or_none(rheos_optimizer_slot(((graph_object *)self)->graph,
+                                            ((variable_object *)object)->variable, optimizer, slot));
+}
+
+// ---- Savers
+
+typedef struct saver_object {
+  PyObject_HEAD
+  graph_object *graph;
+  rheos_saver saver;
+} saver_object;
+
+static void saver_dealloc(PyObject *object) {
+  PyObject_GC_UnTrack(object);
+  Py_CLEAR(((saver_object *)object)->graph);
+  Py_TYPE(object)->tp_free(object);
+}
+
+static int saver_traverse(PyObject *object, visitproc visit, void *arg) {
+  Py_VISIT(((saver_object *)object)->graph);
+  return 0;
+}
+
+static PyObject *saver_filename(PyObject *object, void *unused) {
+  (void)unused;
+  saver_object *self = (saver_object *)object;
+  return graph_tensor(self->graph, self->saver.filename.id, self->saver.filename.index);
+}
+
+static PyObject *saver_save_path(PyObject *object, void *unused) {
+  (void)unused;
+  saver_object *self = (saver_object *)object;
+  return graph_tensor(self->graph, self->saver.save_path.id, self->saver.save_path.index);
+}
+
+static PyObject *saver_restore(PyObject *object, void *unused) {
+  (void)unused;
+  saver_object *self = (saver_object *)object;
+  return graph_operation(self->graph, self->saver.restore.id);
+}
+
+static PyGetSetDef saver_getters[] = {
+    {"filename", saver_filename, NULL, "Feed it the prefix of the checkpoint.", NULL},
+    {"save_path", saver_save_path, NULL, "Fetch it to save.", NULL},
+    {"restore", saver_restore, NULL, "Run it to restore.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyTypeObject saver_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "rheos._core.SaverNodes",
+    .tp_basicsize = sizeof(saver_object),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "The nodes that save and restore variables.",
+    .tp_dealloc = saver_dealloc,
+    .tp_traverse = saver_traverse,
+    .tp_getset = saver_getters,
+};
+
+// C strings of a list of str, borrowed from it; for PyMem_Free().
+static const char **names_of(PyObject *list) {
+  Py_ssize_t count = PyList_GET_SIZE(list);
+  const char **names = PyMem_Calloc((size_t)count + 1, sizeof *names);
+  if (!names) PyErr_NoMemory();
+  for (Py_ssize_t i = 0; names && i < count; ++i) {
+    names[i] = PyUnicode_AsUTF8(PyList_GET_ITEM(list, i));
+    if (names[i]) continue;
+    PyMem_Free(names);
+    names = NULL;
+  }
+  return names;
+}
+
+PyObject *graph_saver_new(PyObject *self, PyObject *args) {
+  graph_object *graph = (graph_object *)self;
+  PyObject *variable_list, *name_list;
+  const char *name = NULL;
+  if (!PyArg_ParseTuple(args, "OO!|z", &variable_list, &PyList_Type, &name_list, &name)) return NULL;
+  size_t count = 0;
+  rheos_variable *variables = variables_of(variable_list, &count);
+  const char **names = variables ? names_of(name_list) : NULL;
+  rheos_scope *scope = names ? graph_scope_for_adding(graph) : NULL;
+  saver_object *result = NULL;
+  if (scope && count != (size_t)PyList_GET_SIZE(name_list)) {
+    PyErr_SetString(PyExc_ValueError, "as many names as variables are needed");
+  } else if (scope) {
+    rheos_saver saver = rheos_saver_new(scope, variables, names, count, name);
+    if (!raise_scope_error(scope)) result = PyObject_GC_New(saver_object, &saver_type);
+    if (result) {
+      result->graph = (graph_object *)Py_NewRef((PyObject *)graph);
+      result->saver = saver;
+      PyObject_GC_Track(result);
+    }
+  }
+  PyMem_Free(variables);
+  PyMem_Free(names);
+  return (PyObject *)result;
+}
+
+int training_init_types(PyObject *module) { return PyModule_AddType(module, &saver_type); }
