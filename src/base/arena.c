@@ -22,6 +22,17 @@ void rheos__arena_deinit(rheos__arena *arena) {
   *arena = (rheos__arena){0};
 }
 
+void rheos__arena_reset(rheos__arena *arena) {
+  rheos__arena_block *newest = arena->blocks;
+  if (newest == NULL) return;
+  rheos__arena older = {.blocks = newest->next};
+  rheos__arena_deinit(&older);
+  newest->next = NULL;
+  arena->next = (char *)newest + HEADER_BYTES;
+  arena->end = arena->next + newest->size_bytes;
+  arena->total_bytes = newest->size_bytes + HEADER_BYTES;
+}
+
 static bool add_block(rheos__arena *arena, size_t at_least) {
   size_t size_bytes = arena->blocks != NULL ? arena->blocks->size_bytes * 2 : FIRST_BLOCK_BYTES;
   if (size_bytes > LARGEST_BLOCK_BYTES) size_bytes = LARGEST_BLOCK_BYTES;

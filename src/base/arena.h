@@ -14,6 +14,8 @@ typedef struct rheos__arena {
 
 void rheos__arena_init(rheos__arena *arena);
 void rheos__arena_deinit(rheos__arena *arena);
+// Forgets everything allocated but keeps the newest block for what comes next.
+void rheos__arena_reset(rheos__arena *arena);
 // 16-byte aligned, not initialised; NULL when memory is short.
 void *rheos__arena_alloc(rheos__arena *arena, size_t size_bytes);
 void *rheos__arena_alloc_zeroed(rheos__arena *arena, size_t size_bytes);

@@ -1,0 +1,43 @@
+// Frames: the pointers and memory of one running step, kept for the next.
+#include "plan/stretch.h"
+
+rheos__frame *rheos__frame_new(const rheos__plan *plan) {
+  rheos__frame *frame = rheos__alloc_zeroed(sizeof *frame);
+  if (frame == NULL) return NULL;
+  size_t values = (size_t)plan->num_values, operands = (size_t)plan->max_operands + 1;
+  frame->data = rheos__alloc_array(values, sizeof *frame->data);
+  frame->tensors = rheos__alloc_array(values, sizeof *frame->tensors);
+  frame->inputs = rheos__alloc_array(operands, sizeof *frame->inputs);
+  frame->outputs = rheos__alloc_array(operands, sizeof *frame->outputs);
+  frame->views = rheos__alloc_array(operands, sizeof *frame->views);
+  frame->view_pointers = rheos__alloc_array(operands, sizeof *frame->view_pointers);
+  frame->results = rheos__alloc_array(operands, sizeof *frame->results);
+  frame->cells = rheos__alloc_array(operands, sizeof *frame->cells);
+  if (frame->data == NULL || frame->tensors == NULL || frame->inputs == NULL ||
+      frame->outputs == NULL || frame->views == NULL || frame->view_pointers == NULL ||
+      frame->results == NULL || frame->cells == NULL) {
+    rheos__frames_free(frame);
+    return NULL;
+  }
+  return frame;
+}
+
+void rheos__frames_free(rheos__frame *frames) {
+  while (frames != NULL) {
+    rheos__frame *frame = frames;
+    frames = frame->next;
+    for (size_t i = 0; i < frame->num_bindings; ++i) {
+      rheos__free_aligned(frame->bindings[i].memory);
+    }
+    rheos__free(frame->bindings);
+    rheos__free(frame->data);
+    rheos__free(frame->tensors);
+    rheos__free((void *)frame->inputs);
+    rheos__free(frame->outputs);
+    rheos__free(frame->views);
+    rheos__free(frame->view_pointers);
+    rheos__free(frame->results);
+    rheos__free(frame->cells);
+    rheos__free(frame);
+  }
+}

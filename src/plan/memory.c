@@ -1,0 +1,215 @@
+// Offsets by free lists of size classes (four to a doubling): constant time a value, at most a
+// quarter of a block wasted.
+#include "plan/memory.h"
+
+#include <string.h>
+
+enum { NUM_CLASSES = 4 * 64 };
+
+typedef struct free_block {
+  size_t offset;
+  int32_t next;  // in `blocks`, -1: none
+} free_block;
+
+typedef struct placer {
+  rheos__stretch *stretch;
+  size_t end;
+  int32_t heads[NUM_CLASSES];
+  free_block *blocks;
+  size_t num_blocks, block_capacity;
+  int32_t unused;  // free entries of `blocks`
+  size_t num_releases, release_capacity, num_heap, heap_capacity, num_tensors, tensor_capacity;
+} placer;
+
+// The class of a size and the size all its blocks have.
+static int32_t class_of(size_t bytes, size_t *out_rounded) {
+  if (bytes <= 16) {
+    *out_rounded = 16;
+    return 0;
+  }
+  int shift = 63 - __builtin_clzll((unsigned long long)(bytes - 1));
+  size_t step = (size_t)1 << (shift >= 2 ? shift - 2 : 0);
+  if (step < 16) step = 16;
+  size_t rounded = (bytes + step - 1) / step * step;
+  if (rounded >= 256) rounded = (rounded + 63) / 64 * 64;
+  *out_rounded = rounded;
+  size_t quarter = (rounded - ((size_t)1 << shift)) / step;
+  return (int32_t)((size_t)shift * 4 + (quarter > 0 ? quarter - 1 : 0)) % NUM_CLASSES;
+}
+
+static bool take(placer *p, size_t bytes, size_t *out_offset) {
+  size_t rounded;
+  int32_t class = class_of(bytes, &rounded);
+  int32_t head = p->heads[class];
+  if (head >= 0) {
+    *out_offset = p->blocks[head].offset;
+    p->heads[class] = p->blocks[head].next;
+    p->blocks[head].next = p->unused;
+    p->unused = head;
+    return true;
+  }
+  size_t start = rounded >= 64 ? (p->end + 63) / 64 * 64 : p->end;
+  *out_offset = start;
+  return rheos__add_size(start, rounded, &p->end);
+}
+
+static bool give(placer *p, size_t bytes, size_t offset) {
+  size_t rounded;
+  int32_t class = class_of(bytes, &rounded);
+  int32_t at = p->unused;
+  if (at >= 0) {
+    p->unused = p->blocks[at].next;
+  } else {
+    if (!RHEOS_GROW(p->blocks, p->block_capacity, p->num_blocks + 1)) return false;
+    at = (int32_t)p->num_blocks++;
+  }
+  p->blocks[at] = (free_block){offset, p->heads[class]};
+  p->heads[class] = at;
+  return true;
+}
+
+// NULL for values of other stretches.
+static rheos__value *own_value(const rheos__stretch *stretch, int32_t value) {
+  if (value < stretch->first_value || value >= stretch->first_value + stretch->num_values) {
+    return NULL;
+  }
+  return &stretch->values[value - stretch->first_value];
+}
+
+static rheos_status *size_of(const rheos__value *value, size_t *out_bytes) {
+  int64_t count;
+  return rheos__shape_size((rheos_dtype)value->dtype, value->shape, &count, out_bytes);
+}
+
+static void find_last_uses(rheos__stretch *stretch) {
+  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
+    const rheos__instruction *in = &stretch->instructions[i];
+    for (int32_t k = 0; k < in->num_inputs; ++k) {
+      rheos__value *value = own_value(stretch, stretch->operands[in->first_operand + k]);
+      if (value != NULL) value->last_instruction = i;
+    }
+    for (int32_t k = 0; k < in->num_outputs; ++k) {
+      own_value(stretch, in->first_value + k)->last_instruction = i;
+    }
+  }
+  for (int32_t i = 0; i < stretch->num_values; ++i) {
+    int32_t last_use = stretch->plan->last_uses[stretch->first_value + i];
+    rheos__value *root = own_value(stretch, stretch->values[i].root);
+    if (root == NULL || last_use < stretch->end_entry) continue;
+    root->escapes = true;
+    if (last_use == INT32_MAX) root->fetched = true;
+  }
+}
+
+// Whether output 0 of the instruction may lie where its input `reuse_input` lies.
+static rheos__value *reusable_input(const rheos__stretch *stretch, int32_t index, size_t bytes) {
+  const rheos__instruction *in = &stretch->instructions[index];
+  if (in->reuse_input < 0) return NULL;
+  int32_t root = stretch->operands[in->first_operand + in->reuse_input];
+  rheos__value *value = own_value(stretch, root);
+  if (value == NULL || value->kind != RHEOS__VALUE_ARENA || value->escapes ||
+      value->last_instruction != index) {
+    return NULL;
+  }
+  for (int32_t k = 0; k < in->num_inputs; ++k) {  // read elsewhere by the same instruction
+    if (k != in->reuse_input && stretch->operands[in->first_operand + k] == root) return NULL;
+  }
+  size_t value_bytes;
+  rheos_status *status = size_of(value, &value_bytes);
+  if (status != NULL) {
+    rheos_status_free(status);
+    return NULL;
+  }
+  return value_bytes == bytes ? value : NULL;
+}
+
+static bool append(int32_t **items, size_t *count, size_t *capacity, int32_t item) {
+  if (!RHEOS_GROW(*items, *capacity, *count + 1)) return false;
+  (*items)[(*count)++] = item;
+  return true;
+}
+
+static rheos_status *place_outputs(placer *p, int32_t index) {
+  rheos__stretch *stretch = p->stretch;
+  rheos__instruction *in = &stretch->instructions[index];
+  for (int32_t k = 0; k < in->num_outputs; ++k) {
+    rheos__value *value = own_value(stretch, in->first_value + k);
+    if (value->kind == RHEOS__VALUE_TENSOR || (value->kind == RHEOS__VALUE_ARENA && value->fetched)) {
+      if (!append(&stretch->tensor_values, &p->num_tensors, &p->tensor_capacity,
+                  in->first_value + k)) {
+        return rheos__out_of_memory();
+      }
+    }
+    if (value->kind != RHEOS__VALUE_ARENA) continue;
+    size_t bytes;
+    RHEOS_TRY(size_of(value, &bytes));
+    if (value->fetched) {
+      value->kind = RHEOS__VALUE_HEAP;
+      if (!append(&stretch->heap_values, &p->num_heap, &p->heap_capacity, in->first_value + k)) {
+        return rheos__out_of_memory();
+      }
+      continue;
+    }
+    rheos__value *input = k == 0 ? reusable_input(stretch, index, bytes) : NULL;
+    if (input != NULL) {
+      value->offset = input->offset;
+      input->escapes = true;  // the bytes are no longer its to give back
+    } else if (!take(p, bytes, &value->offset)) {
+      return rheos__out_of_memory();
+    }
+  }
+  return NULL;
+}
+
+// What nobody needs after the instruction: bytes go back to the free lists, tensors to the list.
+static rheos_status *retire(placer *p, int32_t index, int32_t root) {
+  rheos__stretch *stretch = p->stretch;
+  rheos__value *value = own_value(stretch, root);
+  if (value == NULL || value->last_instruction != index || value->escapes) return NULL;
+  if (value->kind == RHEOS__VALUE_ARENA) {
+    size_t bytes;
+    RHEOS_TRY(size_of(value, &bytes));
+    if (!give(p, bytes, value->offset)) return rheos__out_of_memory();
+  } else if (value->kind == RHEOS__VALUE_TENSOR) {
+    if (!append(&stretch->releases, &p->num_releases, &p->release_capacity, root)) {
+      return rheos__out_of_memory();
+    }
+    ++stretch->instructions[index].num_releases;
+  } else {
+    return NULL;
+  }
+  value->last_instruction = -2;  // an operand that stands twice is retired once
+  return NULL;
+}
+
+static rheos_status *place_all(placer *p) {
+  rheos__stretch *stretch = p->stretch;
+  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
+    rheos__instruction *in = &stretch->instructions[i];
+    RHEOS_TRY(place_outputs(p, i));
+    if (in->scratch_bytes > 0) {
+      if (!take(p, in->scratch_bytes, &in->scratch_offset) ||
+          !give(p, in->scratch_bytes, in->scratch_offset)) {
+        return rheos__out_of_memory();
+      }
+    }
+    in->first_release = (int32_t)p->num_releases;
+    for (int32_t k = 0; k < in->num_inputs; ++k) {
+      RHEOS_TRY(retire(p, i, stretch->operands[in->first_operand + k]));
+    }
+    for (int32_t k = 0; k < in->num_outputs; ++k) RHEOS_TRY(retire(p, i, in->first_value + k));
+  }
+  stretch->memory_bytes = p->end;
+  stretch->num_heap_values = (int32_t)p->num_heap;
+  stretch->num_tensor_values = (int32_t)p->num_tensors;
+  return NULL;
+}
+
+rheos_status *rheos__place_memory(rheos__stretch *stretch) {
+  find_last_uses(stretch);
+  placer p = {.stretch = stretch, .unused = -1};
+  for (int32_t i = 0; i < NUM_CLASSES; ++i) p.heads[i] = -1;
+  rheos_status *status = place_all(&p);
+  rheos__free(p.blocks);
+  return status;
+}

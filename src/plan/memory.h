@@ -1,0 +1,12 @@
+// The memory plan of a stretch.
+#ifndef RHEOS_SRC_PLAN_MEMORY_H
+#define RHEOS_SRC_PLAN_MEMORY_H
+
+#include "plan/stretch.h"
+
+// Finds when each value is needed last, gives intermediates offsets in one block of memory_bytes
+// (values that are never alive together share bytes, outputs take over inputs where the kernel
+// allows it), and lists which tensors can go after each instruction.
+rheos_status *rheos__place_memory(rheos__stretch *stretch);
+
+#endif  // RHEOS_SRC_PLAN_MEMORY_H

@@ -1,0 +1,386 @@
+// From a signature to an order of work: prune, level, sort, number the values. Nothing here depends on
+// shapes, and nothing recurses, so a chain of a million nodes is ordinary.
+#include "plan/plan.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "plan/stretch.h"
+
+typedef struct mark {  // of a graph node
+  int32_t state;       // 0 not seen, -1 on the stack, else 1 + its entry
+} mark;
+
+// An entry before the final order is known. Operands name producers, not values yet.
+typedef struct draft {
+  rheos__entry entry;
+  int32_t level;
+  bool writes;
+} draft;
+
+typedef struct source {  // where an operand comes from
+  int32_t draft;         // the producer, or -1 for a feed
+  int32_t index;         // its output, or the feed
+} source;
+
+typedef struct read_slot {
+  rheos__edge edge;
+  int32_t level;
+  int32_t draft;  // -1: empty
+} read_slot;
+
+typedef struct builder {
+  rheos__plan *plan;
+  mark *marks;
+  int32_t num_nodes;
+  struct visit {
+    int32_t id, next;
+  } *stack;
+  size_t stack_capacity, stack_count;
+  draft *drafts;
+  size_t draft_capacity, num_drafts;
+  source *sources;
+  size_t source_capacity, num_sources;
+  read_slot *reads;  // open addressing, a power of two
+  size_t num_read_slots, num_reads;
+  bool feeds_any;
+} builder;
+
+static void builder_deinit(builder *b) {
+  rheos__free(b->marks);
+  rheos__free(b->stack);
+  rheos__free(b->drafts);
+  rheos__free(b->sources);
+  rheos__free(b->reads);
+}
+
+// The feed that stands in for an edge, or -1. Feeds are few: a scan beats a table.
+static int32_t feed_of(const builder *b, rheos__edge edge) {
+  for (int32_t i = 0; i < b->plan->num_feeds; ++i) {
+    if (b->plan->feeds[i].id == edge.id && b->plan->feeds[i].index == edge.index) return i;
+  }
+  return -1;
+}
+
+static rheos_status *push(builder *b, int32_t id) {
+  if (!RHEOS_GROW(b->stack, b->stack_capacity, b->stack_count + 1)) return rheos__out_of_memory();
+  b->stack[b->stack_count++] = (struct visit){id, 0};
+  b->marks[id].state = -1;
+  return NULL;
+}
+
+static const draft *draft_of(const builder *b, int32_t id) {
+  return &b->drafts[b->marks[id].state - 1];
+}
+
+static int32_t level_after(const draft *d) { return d->level + (d->writes ? 1 : 0); }
+
+static bool grow_reads(builder *b) {
+  size_t larger = b->num_read_slots != 0 ? b->num_read_slots * 2 : 64;
+  read_slot *slots = rheos__alloc_array(larger, sizeof *slots);
+  if (slots == NULL) return false;
+  for (size_t i = 0; i < larger; ++i) slots[i].draft = -1;
+  for (size_t i = 0; i < b->num_read_slots; ++i) {
+    if (b->reads[i].draft < 0) continue;
+    uint64_t hash = rheos__hash_mix((uint64_t)b->reads[i].edge.id, (uint64_t)b->reads[i].level);
+    size_t at = hash & (larger - 1);
+    while (slots[at].draft >= 0) at = (at + 1) & (larger - 1);
+    slots[at] = b->reads[i];
+  }
+  rheos__free(b->reads);
+  b->reads = slots;
+  b->num_read_slots = larger;
+  return true;
+}
+
+static rheos_status *add_draft(builder *b, const draft *d) {
+  if (!RHEOS_GROW(b->drafts, b->draft_capacity, b->num_drafts + 1)) return rheos__out_of_memory();
+  b->drafts[b->num_drafts++] = *d;
+  return NULL;
+}
+
+static rheos_status *add_source(builder *b, source s) {
+  if (!RHEOS_GROW(b->sources, b->source_capacity, b->num_sources + 1)) {
+    return rheos__out_of_memory();
+  }
+  b->sources[b->num_sources++] = s;
+  return NULL;
+}
+
+// The entry that reads the value behind the reference `edge` for consumers of `level`; made, before
+// its first consumer, if there is none yet.
+static rheos_status *find_read(builder *b, rheos__edge edge, int32_t level, source *out_source) {
+  if (b->num_reads * 2 >= b->num_read_slots && !grow_reads(b)) return rheos__out_of_memory();
+  size_t at = rheos__hash_mix((uint64_t)edge.id, (uint64_t)level) & (b->num_read_slots - 1);
+  for (; b->reads[at].draft >= 0; at = (at + 1) & (b->num_read_slots - 1)) {
+    const read_slot *slot = &b->reads[at];
+    if (slot->edge.id == edge.id && slot->edge.index == edge.index && slot->level == level) {
+      *out_source = (source){slot->draft, 0};
+      return NULL;
+    }
+  }
+  draft read = {.entry = {.id = edge.id,
+                          .kind = RHEOS__ENTRY_READ,
+                          .read_index = edge.index,
+                          .first_operand = (int32_t)b->num_sources,
+                          .num_inputs = 1,
+                          .num_outputs = 1},
+                .level = level};
+  RHEOS_TRY(add_source(b, (source){b->marks[edge.id].state - 1, edge.index}));
+  b->reads[at] = (read_slot){edge, level, (int32_t)b->num_drafts};
+  ++b->num_reads;
+  *out_source = (source){(int32_t)b->num_drafts, 0};
+  return add_draft(b, &read);
+}
+
+// If `edge` is a reference, or the plain read node of one, gives that reference.
+static bool find_reference(const builder *b, rheos__edge edge, rheos__edge *out_reference) {
+  const rheos__node *node = rheos__graph_node(b->plan->graph, edge.id);
+  if (rheos_dtype_is_ref(node->outputs[edge.index].dtype)) {
+    *out_reference = edge;
+    return true;
+  }
+  // Identity of Identity of ... of a reference, without control inputs of its own
+  for (int32_t depth = 0; depth < 4; ++depth) {
+    if (node->num_inputs != 1 || node->num_control_inputs != 0 ||
+        strcmp(node->signature->op->name, "Identity") != 0) {
+      return false;
+    }
+    edge = node->edges[0];
+    if (feed_of(b, edge) >= 0) return false;
+    node = rheos__graph_node(b->plan->graph, edge.id);
+    if (rheos_dtype_is_ref(node->outputs[edge.index].dtype)) {
+      *out_reference = edge;
+      return true;
+    }
+  }
+  return false;
+}
+
+// The source of an ordinary input or fetch of level `level`.
+static rheos_status *find_value(builder *b, rheos__edge edge, int32_t level, source *out_source) {
+  int32_t feed = feed_of(b, edge);
+  if (feed >= 0) {
+    *out_source = (source){-1, feed};
+    return NULL;
+  }
+  rheos__edge reference;
+  if (find_reference(b, edge, &reference)) return find_read(b, reference, level, out_source);
+  *out_source = (source){b->marks[edge.id].state - 1, edge.index};
+  return NULL;
+}
+
+// Whether the flat input `input` of the node is an argument that takes a reference.
+static bool takes_reference(const rheos__node *node, int32_t input) {
+  const rheos__signature *signature = node->signature;
+  int32_t first = 0;
+  for (int32_t i = 0; i < signature->num_inputs && first <= input; ++i) {
+    const rheos__arg *arg = &signature->inputs[i];
+    int64_t count = 1;
+    if (arg->number_attr >= 0) count = node->attrs->items[arg->number_attr].value.i;
+    if (arg->type_list_attr >= 0) count = node->attrs->items[arg->type_list_attr].value.count;
+    if (input < first + count) return arg->is_ref;
+    first += (int32_t)count;
+  }
+  return false;
+}
+
+// All inputs of the node have drafts: makes its own.
+static rheos_status *finish_node(builder *b, int32_t id) {
+  const rheos__node *node = rheos__graph_node(b->plan->graph, id);
+  draft d = {.entry = {.id = id,
+                       .kind = RHEOS__ENTRY_NODE,
+                       .num_inputs = node->num_inputs,
+                       .num_outputs = node->num_outputs},
+             .writes = (node->signature->op->flags & RHEOS_OP_WRITES) != 0};
+  for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; ++i) {
+    if (i < node->num_inputs && feed_of(b, node->edges[i]) >= 0) continue;
+    int32_t level = level_after(draft_of(b, node->edges[i].id));
+    if (level > d.level) d.level = level;
+  }
+  // Reads come into being before the node's own operands are laid down in a row.
+  for (int pass = 0; pass < 2; ++pass) {
+    d.entry.first_operand = (int32_t)b->num_sources;
+    for (int32_t i = 0; i < node->num_inputs; ++i) {
+      rheos__edge edge = node->edges[i];
+      source s;
+      if (takes_reference(node, i) && feed_of(b, edge) < 0) {
+        s = (source){b->marks[edge.id].state - 1, edge.index};
+      } else {
+        RHEOS_TRY(find_value(b, edge, d.level, &s));
+      }
+      if (pass == 1) RHEOS_TRY(add_source(b, s));
+    }
+  }
+  b->marks[id].state = 1 + (int32_t)b->num_drafts;
+  return add_draft(b, &d);
+}
+
+static rheos_status *visit_from(builder *b, int32_t root) {
+  if (b->marks[root].state != 0) return NULL;
+  RHEOS_TRY(push(b, root));
+  while (b->stack_count > 0) {
+    struct visit *top = &b->stack[b->stack_count - 1];
+    const rheos__node *node = rheos__graph_node(b->plan->graph, top->id);
+    if (top->next == node->num_inputs + node->num_control_inputs) {
+      RHEOS_TRY(finish_node(b, top->id));
+      --b->stack_count;
+      continue;
+    }
+    rheos__edge edge = node->edges[top->next++];
+    if (edge.index >= 0 && feed_of(b, edge) >= 0) continue;
+    if (b->marks[edge.id].state < 0) {
+      return rheos__status_at_take(RHEOS_INVALID("the graph has a cycle through this node"),
+                                   b->plan->graph, edge.id);
+    }
+    if (b->marks[edge.id].state == 0) RHEOS_TRY(push(b, edge.id));
+  }
+  return NULL;
+}
+
+// Stable order by (level, writes last): a counting sort. order[k] is the draft at place k.
+static rheos_status *sort_drafts(const builder *b, int32_t *order) {
+  int32_t num_levels = 1;
+  for (size_t i = 0; i < b->num_drafts; ++i) {
+    if (b->drafts[i].level >= num_levels) num_levels = b->drafts[i].level + 1;
+  }
+  int32_t *starts = rheos__alloc_array((size_t)num_levels * 2 + 1, sizeof *starts);
+  if (starts == NULL) return rheos__out_of_memory();
+  for (size_t i = 0; i < b->num_drafts; ++i) {
+    ++starts[b->drafts[i].level * 2 + b->drafts[i].writes + 1];
+  }
+  for (int32_t i = 0; i < num_levels * 2; ++i) starts[i + 1] += starts[i];
+  for (size_t i = 0; i < b->num_drafts; ++i) {
+    order[starts[b->drafts[i].level * 2 + b->drafts[i].writes]++] = (int32_t)i;
+  }
+  rheos__free(starts);
+  return NULL;
+}
+
+static int32_t value_of(const builder *b, source s) {
+  return s.draft < 0 ? s.index : b->drafts[s.draft].entry.first_value + s.index;
+}
+
+// Lays the drafts down in their order and numbers the values.
+static rheos_status *lay_down(builder *b, const source *fetches) {
+  rheos__plan *plan = b->plan;
+  plan->num_entries = (int32_t)b->num_drafts;
+  plan->entries = rheos__alloc_array(b->num_drafts, sizeof *plan->entries);
+  plan->operands = rheos__alloc_array(b->num_sources, sizeof *plan->operands);
+  plan->fetch_values = rheos__alloc_array((size_t)plan->num_fetches, sizeof *plan->fetch_values);
+  int32_t *order = rheos__alloc_array(b->num_drafts, sizeof *order);
+  if (plan->entries == NULL || plan->operands == NULL || plan->fetch_values == NULL ||
+      order == NULL) {
+    rheos__free(order);
+    return rheos__out_of_memory();
+  }
+  rheos_status *status = sort_drafts(b, order);
+  plan->num_values = plan->num_feeds;
+  for (int32_t i = 0; status == NULL && i < plan->num_entries; ++i) {
+    draft *d = &b->drafts[order[i]];
+    d->entry.first_value = plan->num_values;
+    plan->num_values += d->entry.num_outputs;
+    plan->entries[i] = d->entry;
+    int32_t operands = d->entry.num_inputs + d->entry.num_outputs;
+    if (operands > plan->max_operands) plan->max_operands = operands;
+  }
+  rheos__free(order);
+  RHEOS_TRY(status);
+  for (size_t i = 0; i < b->num_sources; ++i) plan->operands[i] = value_of(b, b->sources[i]);
+  plan->last_uses = rheos__alloc_array((size_t)plan->num_values, sizeof *plan->last_uses);
+  if (plan->last_uses == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < plan->num_entries; ++i) {
+    const rheos__entry *entry = &plan->entries[i];
+    for (int32_t k = 0; k < entry->num_inputs; ++k) {
+      plan->last_uses[plan->operands[entry->first_operand + k]] = i;
+    }
+  }
+  for (int32_t i = 0; i < plan->num_fetches; ++i) {
+    plan->fetch_values[i] = value_of(b, fetches[i]);
+    plan->last_uses[plan->fetch_values[i]] = INT32_MAX;
+  }
+  return NULL;
+}
+
+static rheos_status *build(builder *b, const int32_t *targets, int32_t num_targets) {
+  rheos__plan *plan = b->plan;
+  b->num_nodes = rheos_graph_num_operations(plan->graph);
+  b->marks = rheos__alloc_array((size_t)b->num_nodes, sizeof *b->marks);
+  source *fetches = rheos__alloc_array((size_t)plan->num_fetches, sizeof *fetches);
+  rheos_status *status = NULL;
+  if (b->marks == NULL || fetches == NULL) status = rheos__out_of_memory();
+  for (int32_t i = 0; status == NULL && i < plan->num_fetches; ++i) {
+    if (feed_of(b, plan->fetches[i]) < 0) status = visit_from(b, plan->fetches[i].id);
+  }
+  for (int32_t i = 0; status == NULL && i < num_targets; ++i) status = visit_from(b, targets[i]);
+  for (int32_t i = 0; status == NULL && i < plan->num_fetches; ++i) {
+    rheos__edge edge = plan->fetches[i];
+    int32_t level = feed_of(b, edge) < 0 ? level_after(draft_of(b, edge.id)) : 0;
+    status = find_value(b, edge, level, &fetches[i]);
+  }
+  if (status == NULL) status = lay_down(b, fetches);
+  rheos__free(fetches);
+  return status;
+}
+
+static rheos_status *check_devices(const rheos__plan *plan) {
+  const char *checked = NULL;  // devices are interned, and neighbours mostly share one
+  for (int32_t i = 0; i < plan->num_entries; ++i) {
+    const rheos__node *node = rheos__graph_node(plan->graph, plan->entries[i].id);
+    if (node->device == checked) continue;
+    rheos_status *status = plan->context.check_device(plan->context.check_device_argument, node);
+    if (status != NULL) return rheos__status_at_take(status, plan->graph, plan->entries[i].id);
+    checked = node->device;
+  }
+  return NULL;
+}
+
+rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *context,
+                              const rheos__edge *feeds, int32_t num_feeds,
+                              const rheos__edge *fetches, int32_t num_fetches,
+                              const int32_t *targets, int32_t num_targets,
+                              rheos__plan **out_plan) {
+  *out_plan = NULL;
+  rheos__plan *plan = rheos__alloc_zeroed(sizeof *plan);
+  if (plan == NULL) return rheos__out_of_memory();
+  pthread_mutex_init(&plan->mutex, NULL);
+  plan->graph = rheos_graph_ref(graph);
+  plan->num_changes = rheos__graph_num_changes(graph);
+  plan->context = *context;
+  plan->num_feeds = num_feeds;
+  plan->num_fetches = num_fetches;
+  plan->feeds = rheos__alloc_array((size_t)num_feeds, sizeof *feeds);
+  plan->fetches = rheos__alloc_array((size_t)num_fetches, sizeof *fetches);
+  rheos_status *status = NULL;
+  if (plan->feeds == NULL || plan->fetches == NULL) {
+    status = rheos__out_of_memory();
+  } else {
+    if (num_feeds > 0) memcpy(plan->feeds, feeds, (size_t)num_feeds * sizeof *feeds);
+    if (num_fetches > 0) memcpy(plan->fetches, fetches, (size_t)num_fetches * sizeof *fetches);
+    builder b = {.plan = plan};
+    status = build(&b, targets, num_targets);
+    builder_deinit(&b);
+  }
+  if (status == NULL) status = check_devices(plan);
+  if (status != NULL) {
+    rheos__plan_free(plan);
+    return status;
+  }
+  *out_plan = plan;
+  return NULL;
+}
+
+void rheos__plan_free(rheos__plan *plan) {
+  if (plan == NULL) return;
+  rheos__stretches_free(plan->roots);
+  rheos__frames_free(plan->free_frames);
+  rheos_graph_unref(plan->graph);
+  pthread_mutex_destroy(&plan->mutex);
+  rheos__free(plan->feeds);
+  rheos__free(plan->fetches);
+  rheos__free(plan->fetch_values);
+  rheos__free(plan->entries);
+  rheos__free(plan->operands);
+  rheos__free(plan->last_uses);
+  rheos__free(plan);
+}

@@ -1,0 +1,78 @@
+// Plans: what a session keeps for one signature (feeds, fetches, targets).
+//
+// A plan has two levels. The plan itself does not depend on shapes: which nodes are needed, in which
+// order, which value each input is. Under it hang stretches: for given shapes, the instructions with
+// prepared kernels and the place of every intermediate. A graph whose shapes all follow from those of
+// the feeds is one stretch; an op whose output shape depends on values ends a stretch, and what
+// follows is specialised once that shape is known. So the stretches of a plan form a tree keyed by
+// shapes, and a shape seen before costs a comparison.
+//
+// Order. Every node has a level: the number of writes to variables it must wait for. Within a level,
+// nodes that change variables come last. So a read that is not ordered after a write happens before
+// it, always: `run([loss, train_op])` gives the loss before the update. Reading a variable happens
+// when the consumer needs the value: control dependencies on an assignment are honoured even through
+// the read node that was made with the variable.
+#ifndef RHEOS_SRC_PLAN_PLAN_H
+#define RHEOS_SRC_PLAN_PLAN_H
+
+#include <pthread.h>
+
+#include "graph/graph.h"
+
+typedef enum rheos__entry_kind {
+  RHEOS__ENTRY_NODE,
+  RHEOS__ENTRY_READ,  // the value behind a reference, output `read_index` of node `id`
+} rheos__entry_kind;
+
+typedef struct rheos__entry {
+  int32_t id;
+  uint8_t kind;
+  int32_t read_index;
+  int32_t first_operand;  // in plan->operands
+  int32_t num_inputs;
+  int32_t first_value;    // of its outputs
+  int32_t num_outputs;
+} rheos__entry;
+
+// What a plan needs to know of the session it belongs to.
+typedef struct rheos__plan_context {
+  rheos__resources *resources;
+  // Fails if no device of the session fits the device the node asks for.
+  rheos_status *(*check_device)(void *argument, const rheos__node *node);
+  void *check_device_argument;
+} rheos__plan_context;
+
+typedef struct rheos__stretch rheos__stretch;
+typedef struct rheos__frame rheos__frame;
+
+typedef struct rheos__plan {
+  rheos_graph *graph;  // counted
+  int64_t num_changes;  // of the graph when the plan was made
+  rheos__plan_context context;
+  rheos__edge *feeds, *fetches;
+  int32_t num_feeds, num_fetches;
+  int32_t *fetch_values;
+  rheos__entry *entries;
+  int32_t num_entries;
+  int32_t *operands;   // values
+  int32_t num_values;  // feeds first, then the outputs of the entries in order
+  int32_t *last_uses;  // of each value: the last entry that takes it; INT32_MAX: fetched
+  int32_t max_operands;
+  // The rest is guarded by the mutex.
+  pthread_mutex_t mutex;
+  rheos__stretch *roots;   // by the shapes of the feeds, latest first
+  rheos__frame *free_frames;
+  int64_t num_specializations;
+  int64_t clock;
+} rheos__plan;
+
+// `fetches` and `feeds` are outputs, `targets` nodes of `graph`. All ids must exist.
+rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *context,
+                              const rheos__edge *feeds, int32_t num_feeds,
+                              const rheos__edge *fetches, int32_t num_fetches,
+                              const int32_t *targets, int32_t num_targets,
+                              rheos__plan **out_plan);
+// No run may be using it.
+void rheos__plan_free(rheos__plan *plan);
+
+#endif  // RHEOS_SRC_PLAN_PLAN_H

@@ -1,0 +1,101 @@
+// The steps from a node to a kernel, shared by specialisation and by nodes that run at once.
+#include "plan/prepare.h"
+
+#include <string.h>
+
+bool rheos__all_known(const rheos_shape *shapes, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    if (!rheos_shape_is_known(&shapes[i])) return false;
+  }
+  return true;
+}
+
+// One block for all the arrays of a prepare.
+rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan, int32_t id,
+                                  rheos__arena *arena) {
+  const rheos__node *node = rheos__graph_node(plan->graph, id);
+  size_t num_in = (size_t)node->num_inputs, num_out = (size_t)node->num_outputs;
+  size_t size = (num_in + num_out) * (sizeof(rheos_shape) + sizeof(rheos_dtype)) +
+                num_in * (sizeof(rheos_tensor *) + sizeof(rheos__resource *));
+  char *block = rheos__arena_alloc(arena, size);
+  if (block == NULL) return rheos__out_of_memory();
+  rheos_shape *shapes = (rheos_shape *)block;
+  rheos_tensor **values = (rheos_tensor **)(shapes + num_in + num_out);
+  rheos__resource **resources = (rheos__resource **)(values + num_in);
+  rheos_dtype *dtypes = (rheos_dtype *)(resources + num_in);
+  memset(values, 0, num_in * (sizeof *values + sizeof *resources));
+  for (size_t i = 0; i < num_in + num_out; ++i) shapes[i].rank = -1;
+  for (size_t i = 0; i < num_in; ++i) {
+    const rheos__node *from = rheos__graph_node(plan->graph, node->edges[i].id);
+    dtypes[i] = rheos_dtype_base(from->outputs[node->edges[i].index].dtype);
+  }
+  for (size_t i = 0; i < num_out; ++i) {
+    dtypes[num_in + i] = rheos_dtype_base(node->outputs[i].dtype);
+  }
+  *p = (rheos__prepare){.op = node->signature->op,
+                        .attrs = node->attrs,
+                        .num_inputs = node->num_inputs,
+                        .num_outputs = node->num_outputs,
+                        .input_dtypes = dtypes,
+                        .input_shapes = shapes,
+                        .input_values = values,
+                        .input_resources = resources,
+                        .output_dtypes = dtypes + num_in,
+                        .output_shapes = shapes + num_in,
+                        .resources = plan->context.resources,
+                        .arena = arena,
+                        .alias_input = -1,
+                        .reuse_input = -1};
+  if ((p->op->flags & RHEOS_OP_STATEFUL) != 0) {  // only these ask for their name
+    char *name = rheos__node_name(plan->graph, node);
+    p->node_name = name != NULL ? rheos__arena_strdup(arena, name) : NULL;
+    rheos__free(name);
+    if (p->node_name == NULL) return rheos__out_of_memory();
+  }
+  return NULL;
+}
+
+rheos_status *rheos__prepare_shapes(rheos__prepare *p) {
+  if (p->op->shape == NULL) return NULL;
+  rheos__infer infer = {.op = p->op,
+                        .attrs = p->attrs,
+                        .num_inputs = p->num_inputs,
+                        .num_outputs = p->num_outputs,
+                        .input_dtypes = p->input_dtypes,
+                        .input_shapes = p->input_shapes,
+                        .input_values = p->input_values,
+                        .output_dtypes = p->output_dtypes,
+                        .output_shapes = (rheos_shape *)(uintptr_t)p->output_shapes};
+  return p->op->shape(&infer);
+}
+
+static void clear_answer(rheos__prepare *p) {
+  p->decline_reason = NULL;
+  p->state = NULL;
+  p->release = NULL;
+  p->run = NULL;
+  p->compute = NULL;
+  p->scratch_bytes = 0;
+  p->num_units = 0;
+  p->alias_input = p->reuse_input = -1;
+  p->flops = p->bytes = 0;
+  p->output_resource = NULL;
+}
+
+rheos_status *rheos__prepare_kernel(rheos__prepare *p) {
+  const rheos__prepare_fn *variants = rheos__op_variants(p->op);
+  for (; variants != NULL && *variants != NULL; ++variants) {
+    RHEOS_TRY((*variants)(p));
+    if (p->decline_reason == NULL) return NULL;
+    clear_answer(p);
+  }
+  if (p->op->prepare == NULL) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "no kernel for %s", p->op->name);
+  }
+  RHEOS_TRY(p->op->prepare(p));
+  if (p->decline_reason != NULL) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "no kernel for %s: %s", p->op->name,
+                            p->decline_reason);
+  }
+  return NULL;
+}

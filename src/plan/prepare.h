@@ -1,0 +1,20 @@
+// From a node and the shapes of its inputs to a prepared kernel.
+#ifndef RHEOS_SRC_PLAN_PREPARE_H
+#define RHEOS_SRC_PLAN_PREPARE_H
+
+#include "plan/plan.h"
+
+// Fills in what the node itself tells; the arrays for inputs and outputs lie in `arena`: dtypes as
+// the graph has them, shapes unknown, values and cells NULL.
+rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan, int32_t id,
+                                  rheos__arena *arena);
+
+// Infers the output shapes from the inputs'.
+rheos_status *rheos__prepare_shapes(rheos__prepare *p);
+
+// Asks the variants, then the reference.
+rheos_status *rheos__prepare_kernel(rheos__prepare *p);
+
+bool rheos__all_known(const rheos_shape *shapes, int32_t count);
+
+#endif  // RHEOS_SRC_PLAN_PREPARE_H

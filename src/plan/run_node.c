@@ -1,0 +1,91 @@
+// One node at once, outside the flow of a plan: to fold constants, and for ops whose output shapes
+// are only known when their inputs are there.
+#include <string.h>
+
+#include "plan/prepare.h"
+#include "plan/stretch.h"
+
+// Runs a prepared `run` kernel on fresh tensors.
+static rheos_status *run_on_tensors(const rheos__prepare *p, rheos_tensor *const *inputs,
+                                    rheos_tensor **outputs) {
+  const void **in = rheos__arena_alloc(p->arena, (size_t)p->num_inputs * sizeof *in);
+  void **out = rheos__arena_alloc(p->arena, (size_t)p->num_outputs * sizeof *out);
+  if (in == NULL || out == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < p->num_inputs; ++i) in[i] = inputs[i] != NULL ? inputs[i]->data : NULL;
+  for (int32_t i = 0; i < p->num_outputs; ++i) {
+    RHEOS_TRY(rheos_tensor_new(p->output_dtypes[i], p->output_shapes[i], &outputs[i]));
+    out[i] = outputs[i]->data;
+  }
+  void *scratch = NULL;
+  if (p->scratch_bytes > 0) {
+    scratch = rheos__alloc_aligned(p->scratch_bytes);
+    if (scratch == NULL) return rheos__out_of_memory();
+  }
+  rheos_status *status =
+      p->run(p->state, in, out, scratch, 0, p->num_units > 1 ? p->num_units : 1);
+  rheos__free_aligned(scratch);
+  return status;
+}
+
+static rheos_status *pass_on(const rheos__prepare *p, rheos_tensor *input, rheos_tensor **output) {
+  if (rheos__tensor_can_keep(input)) {
+    return rheos_tensor_reshaped(input, p->output_shapes[0], output);
+  }
+  rheos_tensor *copy = NULL;
+  RHEOS_TRY(rheos_tensor_copy(input, &copy));
+  copy->shape = p->output_shapes[0];
+  *output = copy;
+  return NULL;
+}
+
+static rheos_status *prepare_and_run(const rheos__plan *plan, int32_t id, rheos__arena *arena,
+                                     rheos_tensor *const *inputs, rheos__resource *const *cells,
+                                     rheos__step *step, rheos_tensor **outputs) {
+  const rheos__node *node = rheos__graph_node(plan->graph, id);
+  rheos__prepare p;
+  RHEOS_TRY(rheos__prepare_init(&p, plan, id, arena));
+  rheos_dtype *dtypes = (rheos_dtype *)(uintptr_t)p.input_dtypes;
+  rheos_shape *shapes = (rheos_shape *)(uintptr_t)p.input_shapes;
+  rheos_tensor **values = (rheos_tensor **)(uintptr_t)p.input_values;
+  for (int32_t i = 0; i < node->num_inputs; ++i) {
+    if (inputs[i] == NULL) continue;
+    dtypes[i] = inputs[i]->dtype;
+    shapes[i] = inputs[i]->shape;
+    values[i] = inputs[i]->data != NULL || inputs[i]->size_bytes == 0 ? inputs[i] : NULL;
+  }
+  if (cells != NULL && node->num_inputs > 0) {
+    memcpy((void *)(uintptr_t)p.input_resources, cells, (size_t)node->num_inputs * sizeof *cells);
+  }
+  RHEOS_TRY(rheos__prepare_shapes(&p));
+  RHEOS_TRY(rheos__prepare_kernel(&p));
+  rheos_status *status;
+  if (p.alias_input >= 0) {
+    status = pass_on(&p, inputs[p.alias_input], &outputs[0]);
+  } else if (p.compute != NULL) {
+    status = p.compute(p.state, step, inputs, outputs);
+  } else if (!rheos__all_known(p.output_shapes, p.num_outputs)) {
+    status = rheos_status_new(RHEOS_INTERNAL, "the shape of an output of %s could not be inferred",
+                              p.op->name);
+  } else {
+    status = run_on_tensors(&p, inputs, outputs);
+  }
+  if (p.release != NULL) p.release(p.state);
+  return status;
+}
+
+rheos_status *rheos__run_node(const rheos__plan *plan, int32_t id, rheos_tensor *const *inputs,
+                              rheos__resource *const *cells, rheos__step *step,
+                              rheos_tensor **outputs) {
+  const rheos__node *node = rheos__graph_node(plan->graph, id);
+  for (int32_t i = 0; i < node->num_outputs; ++i) outputs[i] = NULL;
+  rheos__arena arena;
+  rheos__arena_init(&arena);
+  rheos_status *status = prepare_and_run(plan, id, &arena, inputs, cells, step, outputs);
+  rheos__arena_deinit(&arena);
+  if (status == NULL) return NULL;
+  for (int32_t i = 0; i < node->num_outputs; ++i) {
+    rheos_tensor_unref(outputs[i]);
+    outputs[i] = NULL;
+  }
+  return rheos__status_at_take(status, plan->graph, id);
+}

@@ -1,0 +1,553 @@
+// Specialisation: walks the entries in order with known shapes, folds what is constant, prepares a
+// kernel for the rest, and stops at the first value whose shape has to be waited for.
+#include "plan/stretch.h"
+
+#include <string.h>
+
+#include "plan/memory.h"
+#include "plan/prepare.h"
+
+enum { MAX_SIBLINGS = 16, FOLDED_BYTES = 1 << 16 };
+
+// Guesses that decide where threads pay; see bench/.
+static const double NS_OVERHEAD = 10, NS_PER_BYTE = 0.03, NS_PER_FLOP = 0.04;
+static const float PARALLEL_NS = 60000;
+
+typedef struct specializer {
+  rheos__plan *plan;
+  rheos__stretch *stretch;
+  rheos__step *step;
+  const rheos__value **path;  // by value: where it is described, for the values known so far
+  rheos__arena scratch;       // for one node at a time
+  size_t value_capacity, instruction_capacity, operand_capacity, input_value_capacity;
+  size_t num_values, num_operands;
+  bool ended;
+} specializer;
+
+static rheos__value *value_at(specializer *z, int32_t value) {
+  return (rheos__value *)(uintptr_t)(value >= z->stretch->first_value
+                                         ? &z->stretch->values[value - z->stretch->first_value]
+                                         : z->path[value]);
+}
+
+static int32_t root_of(specializer *z, int32_t value) { return value_at(z, value)->root; }
+
+// A pointer to the shape that lives as long as the stretch; neighbours mostly share one.
+static const rheos_shape *keep_shape(specializer *z, const rheos_shape *shape,
+                                     const rheos_shape *candidate) {
+  static const rheos_shape scalar = {.rank = 0};
+  if (shape->rank == 0) return &scalar;
+  if (candidate != NULL && rheos_shape_equal(shape, candidate)) return candidate;
+  return rheos__arena_copy(&z->stretch->arena, shape, sizeof *shape);
+}
+
+static rheos_status *add_value(specializer *z, rheos_dtype dtype, rheos__value_kind kind,
+                               const rheos_shape *shape, rheos__value **out_value) {
+  rheos__stretch *stretch = z->stretch;
+  if (!RHEOS_GROW(stretch->values, z->value_capacity, z->num_values + 1)) {
+    return rheos__out_of_memory();
+  }
+  int32_t index = stretch->first_value + (int32_t)z->num_values++;
+  stretch->num_values = (int32_t)z->num_values;
+  rheos__value *value = &stretch->values[index - stretch->first_value];
+  *value = (rheos__value){.shape = shape,
+                          .root = index,
+                          .last_instruction = -1,
+                          .kind = (uint8_t)kind,
+                          .dtype = (uint8_t)dtype};
+  if (out_value != NULL) *out_value = value;
+  return NULL;
+}
+
+// A new instruction for the entry, its operands filled in.
+static rheos_status *add_instruction(specializer *z, int32_t entry_index,
+                                     rheos__instruction_kind kind,
+                                     rheos__instruction **out_instruction) {
+  rheos__stretch *stretch = z->stretch;
+  const rheos__entry *entry = &z->plan->entries[entry_index];
+  size_t num_operands = z->num_operands + (size_t)entry->num_inputs;
+  if (!RHEOS_GROW(stretch->instructions, z->instruction_capacity,
+                  (size_t)stretch->num_instructions + 1) ||
+      !RHEOS_GROW(stretch->operands, z->operand_capacity, num_operands) ||
+      !RHEOS_GROW(stretch->input_values, z->input_value_capacity, num_operands)) {
+    return rheos__out_of_memory();
+  }
+  rheos__instruction *instruction = &stretch->instructions[stretch->num_instructions++];
+  *instruction = (rheos__instruction){.kind = (uint8_t)kind,
+                                      .entry = entry_index,
+                                      .num_inputs = entry->num_inputs,
+                                      .num_outputs = entry->num_outputs,
+                                      .first_operand = (int32_t)z->num_operands,
+                                      .first_value = entry->first_value,
+                                      .reuse_input = -1,
+                                      .num_units = 1,
+                                      .cost_ns = (float)NS_OVERHEAD};
+  for (int32_t i = 0; i < entry->num_inputs; ++i) {
+    int32_t value = z->plan->operands[entry->first_operand + i];
+    stretch->input_values[z->num_operands] = value;
+    stretch->operands[z->num_operands++] = root_of(z, value);
+  }
+  *out_instruction = instruction;
+  return NULL;
+}
+
+static rheos_status *add_release(rheos__stretch *stretch, void (*release)(void *), void *state) {
+  if (release == NULL) return NULL;
+  if (!RHEOS_GROW(stretch->kernel_releases, stretch->kernel_release_capacity,
+                  stretch->num_kernel_releases + 1)) {
+    release(state);
+    return rheos__out_of_memory();
+  }
+  stretch->kernel_releases[stretch->num_kernel_releases++] = (rheos__release){release, state};
+  return NULL;
+}
+
+static bool is_op(const rheos__node *node, const char *name) {
+  return strcmp(node->signature->op->name, name) == 0;
+}
+
+static rheos_status *placeholder_error(const rheos_graph *graph, const rheos__node *node) {
+  char *name = rheos__node_name(graph, node);
+  if (name == NULL) return rheos__out_of_memory();
+  const char *dtype = rheos_dtype_name(node->outputs[0].dtype);
+  const rheos_attr_value *shape = rheos__attrs_find(node->attrs, "shape");
+  rheos_status *status;
+  if (shape == NULL || shape->kind != RHEOS_ATTR_SHAPE || shape->shape->rank <= 0) {
+    status = RHEOS_INVALID("You must feed a value for placeholder tensor '%s' with dtype %s", name,
+                           dtype);
+  } else {
+    rheos__shape_text text;
+    status = RHEOS_INVALID("You must feed a value for placeholder tensor '%s' with dtype %s and "
+                           "shape %s", name, dtype, rheos__shape_text_of(shape->shape, &text));
+  }
+  rheos__free(name);
+  return status;
+}
+
+static rheos_status *add_constant_node(specializer *z, const rheos__node *node) {
+  const rheos_attr_value *attr = rheos__attrs_find(node->attrs, "value");
+  if (attr == NULL || attr->kind != RHEOS_ATTR_TENSOR) return RHEOS_INVALID("a Const has no value");
+  rheos__value *value;
+  RHEOS_TRY(add_value(z, attr->tensor->dtype, RHEOS__VALUE_CONSTANT, &attr->tensor->shape, &value));
+  value->constant = rheos_tensor_ref(attr->tensor);
+  return NULL;
+}
+
+static rheos_status *add_read(specializer *z, int32_t entry_index) {
+  const rheos__entry *entry = &z->plan->entries[entry_index];
+  const rheos__node *node = rheos__graph_node(z->plan->graph, entry->id);
+  const rheos__node_output *output = &node->outputs[entry->read_index];
+  rheos__resource *cell = value_at(z, z->plan->operands[entry->first_operand])->resource;
+  if (cell == NULL || cell->kind != &rheos__variable_kind) {
+    return RHEOS_INVALID("%s does not give a variable to read", node->signature->op->name);
+  }
+  rheos__instruction *instruction;
+  RHEOS_TRY(add_instruction(z, entry_index, RHEOS__READ, &instruction));
+  instruction->state = cell;
+  const rheos_shape *shape = output->shape;
+  if (!rheos_shape_is_known(shape)) {
+    shape = NULL;
+    z->ended = true;
+  }
+  return add_value(z, rheos_dtype_base(output->dtype), RHEOS__VALUE_TENSOR, shape, NULL);
+}
+
+// Fills in what is known of the inputs. `out_constant`: all of them are constants;
+// `out_cells`: some are references or handles.
+static void fill_inputs(specializer *z, const rheos__entry *entry, rheos__prepare *p,
+                        bool *out_constant, bool *out_cells) {
+  rheos_dtype *dtypes = (rheos_dtype *)(uintptr_t)p->input_dtypes;
+  rheos_shape *shapes = (rheos_shape *)(uintptr_t)p->input_shapes;
+  rheos_tensor **values = (rheos_tensor **)(uintptr_t)p->input_values;
+  rheos__resource **cells = (rheos__resource **)(uintptr_t)p->input_resources;
+  *out_constant = true;
+  *out_cells = false;
+  for (int32_t i = 0; i < entry->num_inputs; ++i) {
+    const rheos__value *value = value_at(z, z->plan->operands[entry->first_operand + i]);
+    dtypes[i] = (rheos_dtype)value->dtype;
+    if (value->kind == RHEOS__VALUE_NONE) {
+      cells[i] = value->resource;
+      *out_cells = true;
+      const rheos__node *node = rheos__graph_node(z->plan->graph, entry->id);
+      const rheos__node *from = rheos__graph_node(z->plan->graph, node->edges[i].id);
+      shapes[i] = *from->outputs[node->edges[i].index].shape;
+      *out_constant = false;
+      continue;
+    }
+    shapes[i] = *value->shape;
+    const rheos__value *root = value_at(z, value->root);
+    if (value == root && root->kind == RHEOS__VALUE_CONSTANT) {
+      values[i] = root->constant;
+    } else {
+      *out_constant = false;
+    }
+  }
+}
+
+static bool worth_folding(const rheos__prepare *p) {
+  size_t in_bytes = 0, out_bytes = 0;
+  for (int32_t i = 0; i < p->num_inputs; ++i) {
+    if (p->input_values[i] != NULL) in_bytes += p->input_values[i]->size_bytes;
+  }
+  if (!rheos__all_known(p->output_shapes, p->num_outputs)) return true;
+  for (int32_t i = 0; i < p->num_outputs; ++i) {
+    int64_t count = rheos_shape_num_elements(&p->output_shapes[i]);
+    size_t bytes;
+    if (count < 0 || !rheos__mul_size((size_t)count, rheos_dtype_size(p->output_dtypes[i]), &bytes) ||
+        !rheos__add_size(out_bytes, bytes, &out_bytes)) {
+      return false;
+    }
+  }
+  return out_bytes <= FOLDED_BYTES || out_bytes <= in_bytes;
+}
+
+// Runs the node now; its outputs are constants.
+static rheos_status *fold(specializer *z, const rheos__entry *entry, const rheos__prepare *p) {
+  size_t num_in = (size_t)p->num_inputs;
+  rheos_tensor **inputs = rheos__arena_alloc_zeroed(&z->scratch, (num_in + 1) * sizeof *inputs);
+  rheos_tensor *views = rheos__arena_alloc(&z->scratch, (num_in + 1) * sizeof *views);
+  rheos_tensor **outputs =
+      rheos__arena_alloc_zeroed(&z->scratch, (size_t)p->num_outputs * sizeof *outputs);
+  if (inputs == NULL || views == NULL || outputs == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < p->num_inputs; ++i) {
+    inputs[i] = p->input_values[i];
+    if (inputs[i] != NULL) continue;
+    rheos__tensor_init_view(&views[i], p->input_dtypes[i], &p->input_shapes[i], NULL);
+    inputs[i] = &views[i];
+  }
+  RHEOS_TRY(rheos__run_node(z->plan, entry->id, inputs, NULL, z->step, outputs));
+  rheos_status *status = NULL;
+  for (int32_t i = 0; i < p->num_outputs; ++i) {
+    rheos__value *value = NULL;
+    if (status == NULL) {
+      status = add_value(z, p->output_dtypes[i], RHEOS__VALUE_CONSTANT, &outputs[i]->shape, &value);
+    }
+    if (status == NULL) {
+      value->constant = outputs[i];
+    } else {
+      rheos_tensor_unref(outputs[i]);
+    }
+  }
+  return status;
+}
+
+static double cost_of(const rheos__prepare *p) {
+  double bytes = (double)p->bytes;
+  if (p->bytes == 0) {
+    for (int32_t i = 0; i < p->num_inputs + p->num_outputs; ++i) {
+      const rheos_shape *shape =
+          i < p->num_inputs ? &p->input_shapes[i] : &p->output_shapes[i - p->num_inputs];
+      rheos_dtype dtype =
+          i < p->num_inputs ? p->input_dtypes[i] : p->output_dtypes[i - p->num_inputs];
+      int64_t count = rheos_shape_num_elements(shape);
+      if (count > 0) bytes += (double)count * (double)rheos_dtype_size(dtype);
+    }
+  }
+  return NS_OVERHEAD + NS_PER_BYTE * bytes + NS_PER_FLOP * (double)p->flops;
+}
+
+static rheos_status *add_outputs(specializer *z, const rheos__entry *entry, const rheos__prepare *p,
+                                 rheos__value_kind kind) {
+  const rheos__node *node = rheos__graph_node(z->plan->graph, entry->id);
+  const rheos_shape *candidate = NULL;
+  if (p->num_inputs > 0) {
+    candidate = value_at(z, z->plan->operands[entry->first_operand])->shape;
+  }
+  for (int32_t i = 0; i < p->num_outputs; ++i) {
+    rheos__value *value;
+    if (rheos_dtype_is_ref(node->outputs[i].dtype) ||
+        (i == 0 && p->output_resource != NULL)) {
+      RHEOS_TRY(add_value(z, p->output_dtypes[i], RHEOS__VALUE_NONE, NULL, &value));
+      value->resource = p->output_resource;
+      continue;
+    }
+    const rheos_shape *shape = NULL;
+    if (rheos_shape_is_known(&p->output_shapes[i])) {
+      shape = keep_shape(z, &p->output_shapes[i], candidate);
+      if (shape == NULL) return rheos__out_of_memory();
+      candidate = shape;
+    }
+    RHEOS_TRY(add_value(z, p->output_dtypes[i], kind, shape, NULL));
+  }
+  return NULL;
+}
+
+// Output 0 is another value's bytes.
+static rheos_status *add_alias(specializer *z, const rheos__entry *entry,
+                               const rheos__prepare *p) {
+  int32_t of = z->plan->operands[entry->first_operand + p->alias_input];
+  int32_t root = root_of(z, of);
+  const rheos__value *root_value = value_at(z, root);
+  if (root_value->kind == RHEOS__VALUE_CONSTANT) {  // keeps the value known to what follows
+    rheos_tensor *constant = NULL;
+    RHEOS_TRY(rheos_tensor_reshaped(root_value->constant, p->output_shapes[0], &constant));
+    rheos__value *value;
+    rheos_status *status =
+        add_value(z, p->output_dtypes[0], RHEOS__VALUE_CONSTANT, &constant->shape, &value);
+    if (status != NULL) {
+      rheos_tensor_unref(constant);
+      return status;
+    }
+    value->constant = constant;
+    return NULL;
+  }
+  const rheos_shape *shape = keep_shape(z, &p->output_shapes[0], value_at(z, of)->shape);
+  if (shape == NULL) return rheos__out_of_memory();
+  rheos__value *value;
+  RHEOS_TRY(add_value(z, p->output_dtypes[0], (rheos__value_kind)value_at(z, root)->kind, shape, &value));
+  value->root = root;
+  return NULL;
+}
+
+static rheos_status *add_kernel(specializer *z, int32_t entry_index, const rheos__prepare *p) {
+  const rheos__entry *entry = &z->plan->entries[entry_index];
+  if (p->alias_input >= 0) return add_alias(z, entry, p);
+  rheos__instruction *instruction;
+  RHEOS_TRY(add_instruction(z, entry_index, p->compute != NULL ? RHEOS__COMPUTE : RHEOS__RUN,
+                            &instruction));
+  if (p->compute != NULL) {
+    instruction->compute = p->compute;
+  } else {
+    instruction->run = p->run;
+  }
+  instruction->state = p->state;
+  instruction->num_units = p->num_units > 1 ? p->num_units : 1;
+  instruction->scratch_bytes = p->scratch_bytes;
+  instruction->reuse_input = p->reuse_input;
+  instruction->cost_ns = (float)cost_of(p);
+  instruction->parallel = instruction->num_units > 1 && instruction->cost_ns > PARALLEL_NS;
+  z->stretch->cost_ns += instruction->cost_ns;
+  return add_outputs(z, entry, p,
+                     p->compute != NULL ? RHEOS__VALUE_TENSOR : RHEOS__VALUE_ARENA);
+}
+
+static rheos_status *add_late(specializer *z, int32_t entry_index, const rheos__prepare *p) {
+  rheos__instruction *instruction;
+  RHEOS_TRY(add_instruction(z, entry_index, RHEOS__LATE, &instruction));
+  instruction->cost_ns = 1000;
+  z->ended = true;
+  return add_outputs(z, &z->plan->entries[entry_index], p, RHEOS__VALUE_TENSOR);
+}
+
+static bool has_nothing_to_run(const rheos__prepare *p) {
+  return p->output_resource != NULL && p->num_inputs == 0;  // a variable or handle
+}
+
+static rheos_status *add_node(specializer *z, int32_t entry_index) {
+  const rheos__entry *entry = &z->plan->entries[entry_index];
+  const rheos__node *node = rheos__graph_node(z->plan->graph, entry->id);
+  const rheos__op_def *op = node->signature->op;
+  if (is_op(node, "Const")) return add_constant_node(z, node);
+  if (is_op(node, "Placeholder") || is_op(node, "PlaceholderV2")) {
+    return placeholder_error(z->plan->graph, node);
+  }
+  bool is_pure = (op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;
+  if (is_pure && node->num_outputs == 0) return NULL;  // NoOp: its order is all there is to it
+  rheos__prepare p;
+  RHEOS_TRY(rheos__prepare_init(&p, z->plan, entry->id, &z->scratch));
+  bool constant, cells;
+  fill_inputs(z, entry, &p, &constant, &cells);
+  RHEOS_TRY(rheos__prepare_shapes(&p));
+  bool from_shapes = (op->flags & RHEOS_OP_READS_SHAPES) != 0;
+  if (is_pure && !cells && (constant || from_shapes) && worth_folding(&p)) {
+    return fold(z, entry, &p);
+  }
+  bool any_plain_unknown = false;
+  for (int32_t i = 0; i < node->num_outputs; ++i) {
+    if (!rheos_dtype_is_ref(node->outputs[i].dtype) &&
+        node->outputs[i].dtype != RHEOS_RESOURCE &&
+        !rheos_shape_is_known(&p.output_shapes[i])) {
+      any_plain_unknown = true;
+    }
+  }
+  if (any_plain_unknown) return add_late(z, entry_index, &p);
+  p.arena = &z->stretch->arena;
+  RHEOS_TRY(rheos__prepare_kernel(&p));
+  RHEOS_TRY(add_release(z->stretch, p.release, p.state));
+  if (has_nothing_to_run(&p)) return add_outputs(z, entry, &p, RHEOS__VALUE_NONE);
+  return add_kernel(z, entry_index, &p);
+}
+
+static rheos_status *add_feeds(specializer *z, const rheos_shape *key) {
+  for (int32_t i = 0; i < z->plan->num_feeds; ++i) {
+    rheos__edge edge = z->plan->feeds[i];
+    rheos_dtype dtype = rheos__graph_node(z->plan->graph, edge.id)->outputs[edge.index].dtype;
+    RHEOS_TRY(add_value(z, rheos_dtype_base(dtype), RHEOS__VALUE_FEED, &key[i], NULL));
+  }
+  return NULL;
+}
+
+static rheos_status *specialize(specializer *z) {
+  rheos__stretch *stretch = z->stretch;
+  rheos__plan *plan = z->plan;
+  if (stretch->parent == NULL) RHEOS_TRY(add_feeds(z, stretch->key));
+  int32_t entry = stretch->first_entry;
+  for (; entry < plan->num_entries && !z->ended; ++entry) {
+    rheos_status *status = plan->entries[entry].kind == RHEOS__ENTRY_READ ? add_read(z, entry)
+                                                                          : add_node(z, entry);
+    if (status != NULL) {
+      return rheos__status_at_take(status, plan->graph, plan->entries[entry].id);
+    }
+    rheos__arena_reset(&z->scratch);
+  }
+  stretch->end_entry = entry;
+  return rheos__place_memory(stretch);
+}
+
+// The parent's last outputs with the shapes of this key; the parent's own record stays unknown, as
+// its other children have other shapes.
+static rheos_status *refine(specializer *z, const rheos__stretch *parent) {
+  const rheos__entry *last = &z->plan->entries[parent->end_entry - 1];
+  size_t size = (size_t)last->num_outputs * sizeof *z->stretch->refined;
+  z->stretch->refined = rheos__arena_alloc(&z->stretch->arena, size);
+  if (z->stretch->refined == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < last->num_outputs; ++i) {
+    rheos__value *copy = &z->stretch->refined[i];
+    *copy = *z->path[last->first_value + i];
+    if (copy->kind != RHEOS__VALUE_NONE) copy->shape = &z->stretch->key[i];
+  }
+  return NULL;
+}
+
+// Where the values of the parents are described. Each stretch refines its parent's last outputs.
+static rheos_status *trace_path(specializer *z) {
+  z->path = rheos__alloc_array((size_t)z->plan->num_values, sizeof *z->path);
+  if (z->path == NULL) return rheos__out_of_memory();
+  for (const rheos__stretch *at = z->stretch->parent; at != NULL; at = at->parent) {
+    for (int32_t i = 0; i < at->num_values; ++i) z->path[at->first_value + i] = &at->values[i];
+  }
+  RHEOS_TRY(refine(z, z->stretch->parent));
+  for (const rheos__stretch *at = z->stretch; at->parent != NULL; at = at->parent) {
+    const rheos__entry *last = &z->plan->entries[at->parent->end_entry - 1];
+    for (int32_t i = 0; i < last->num_outputs; ++i) {
+      z->path[last->first_value + i] = &at->refined[i];
+    }
+  }
+  return NULL;
+}
+
+static void stretch_free(rheos__stretch *stretch) {
+  for (int32_t i = 0; i < stretch->num_values; ++i) {
+    if (stretch->values[i].kind == RHEOS__VALUE_CONSTANT) {
+      rheos_tensor_unref(stretch->values[i].constant);
+    }
+  }
+  for (size_t i = 0; i < stretch->num_kernel_releases; ++i) {
+    stretch->kernel_releases[i].release(stretch->kernel_releases[i].state);
+  }
+  rheos__arena_deinit(&stretch->arena);
+  rheos__free(stretch->kernel_releases);
+  rheos__free(stretch->key);
+  rheos__free(stretch->values);
+  rheos__free(stretch->instructions);
+  rheos__free(stretch->operands);
+  rheos__free(stretch->input_values);
+  rheos__free(stretch->releases);
+  rheos__free(stretch->heap_values);
+  rheos__free(stretch->tensor_values);
+  rheos__free(stretch);
+}
+
+// Depth is bounded by the number of values whose shapes have to be waited for, so no recursion:
+// children are spliced in front of what is left to free.
+void rheos__stretches_free(rheos__stretch *stretches) {
+  while (stretches != NULL) {
+    rheos__stretch *stretch = stretches;
+    stretches = stretch->next;
+    if (stretch->children != NULL) {
+      rheos__stretch *last = stretch->children;
+      while (last->next != NULL) last = last->next;
+      last->next = stretches;
+      stretches = stretch->children;
+    }
+    stretch_free(stretch);
+  }
+}
+
+const rheos__value *rheos__find_value(const rheos__stretch *stretch, int32_t value) {
+  while (value < stretch->first_value) {
+    const rheos__stretch *parent = stretch->parent;
+    const rheos__entry *last = &stretch->plan->entries[parent->end_entry - 1];
+    if (value >= last->first_value && value < last->first_value + last->num_outputs) {
+      return &stretch->refined[value - last->first_value];
+    }
+    stretch = parent;
+  }
+  return &stretch->values[value - stretch->first_value];
+}
+
+static bool key_equal(const rheos__stretch *stretch, const rheos_shape *key, int32_t num_key) {
+  for (int32_t i = 0; i < num_key; ++i) {
+    if (!rheos_shape_equal(&stretch->key[i], &key[i])) return false;
+  }
+  return true;
+}
+
+static rheos__stretch **siblings(rheos__plan *plan, rheos__stretch *parent) {
+  return parent != NULL ? &parent->children : &plan->roots;
+}
+
+rheos__stretch *rheos__stretch_find(rheos__plan *plan, rheos__stretch *parent,
+                                    const rheos_shape *key, int32_t num_key) {
+  rheos__stretch **first = siblings(plan, parent);
+  for (rheos__stretch **link = first; *link != NULL; link = &(*link)->next) {
+    rheos__stretch *found = *link;
+    if (!key_equal(found, key, num_key)) continue;
+    *link = found->next;
+    found->next = *first;
+    *first = found;
+    return found;
+  }
+  return NULL;
+}
+
+// Makes room among the siblings: frees the least recently used one that no step is in.
+static void evict(rheos__stretch **first) {
+  int32_t count = 0;
+  rheos__stretch **oldest = NULL;
+  for (rheos__stretch **link = first; *link != NULL; link = &(*link)->next, ++count) {
+    if ((*link)->num_running == 0) oldest = link;  // latest first, so the last is the oldest
+  }
+  if (count < MAX_SIBLINGS || oldest == NULL) return;
+  rheos__stretch *stretch = *oldest;
+  *oldest = stretch->next;
+  stretch->next = NULL;
+  rheos__stretches_free(stretch);
+}
+
+rheos_status *rheos__stretch_new(rheos__plan *plan, rheos__stretch *parent,
+                                 const rheos_shape *key, int32_t num_key, rheos__step *step,
+                                 rheos__stretch **out_stretch) {
+  *out_stretch = NULL;
+  rheos__stretch **first = siblings(plan, parent);
+  evict(first);
+  rheos__stretch *stretch = rheos__alloc_zeroed(sizeof *stretch);
+  if (stretch == NULL) return rheos__out_of_memory();
+  rheos__arena_init(&stretch->arena);
+  stretch->plan = plan;
+  stretch->parent = parent;
+  stretch->num_key = num_key;
+  stretch->serial = ++plan->num_specializations;
+  stretch->key = rheos__alloc_array((size_t)num_key, sizeof *key);
+  if (parent != NULL) {
+    stretch->depth = parent->depth + 1;
+    stretch->first_entry = parent->end_entry;
+    stretch->first_value = parent->first_value + parent->num_values;
+  }
+  specializer z = {.plan = plan, .stretch = stretch, .step = step};
+  rheos__arena_init(&z.scratch);
+  rheos_status *status = stretch->key == NULL ? rheos__out_of_memory() : NULL;
+  if (status == NULL && num_key > 0) memcpy(stretch->key, key, (size_t)num_key * sizeof *key);
+  if (status == NULL && parent != NULL) status = trace_path(&z);
+  if (status == NULL) status = specialize(&z);
+  rheos__arena_deinit(&z.scratch);
+  rheos__free(z.path);
+  if (status != NULL) {
+    stretch_free(stretch);
+    return status;
+  }
+  stretch->next = *first;
+  *first = stretch;
+  *out_stretch = stretch;
+  return NULL;
+}

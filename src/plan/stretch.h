@@ -1,0 +1,141 @@
+// Stretches: instructions for a run of entries whose shapes are all known beforehand, and the frames
+// they run in. See plan.h for how they fit together.
+#ifndef RHEOS_SRC_PLAN_STRETCH_H
+#define RHEOS_SRC_PLAN_STRETCH_H
+
+#include "plan/plan.h"
+
+// Where the bytes of a value are.
+typedef enum rheos__value_kind {
+  RHEOS__VALUE_NONE,      // a reference or resource: no bytes, only a cell
+  RHEOS__VALUE_FEED,      // the caller's tensor
+  RHEOS__VALUE_CONSTANT,  // `constant`, counted
+  RHEOS__VALUE_ARENA,     // `offset` in the memory of the stretch
+  RHEOS__VALUE_HEAP,      // a tensor of its own, made when the stretch starts: it is fetched
+  RHEOS__VALUE_TENSOR,    // a tensor that an instruction returns
+} rheos__value_kind;
+
+typedef struct rheos__value {
+  const rheos_shape *shape;  // in the arena of the stretch, or static; NULL until a run tells
+  union {
+    rheos_tensor *constant;
+    size_t offset;
+  };
+  rheos__resource *resource;  // behind a reference or handle, borrowed from the kernel state
+  int32_t root;               // the value whose bytes these are; itself if they are its own
+  int32_t last_instruction;   // of a root: the last one that reads or writes it
+  uint8_t kind, dtype;
+  bool escapes;               // of a root: used after the stretch, or fetched
+  bool fetched;               // of a root
+} rheos__value;
+
+typedef enum rheos__instruction_kind {
+  RHEOS__RUN,      // `run` on buffers
+  RHEOS__COMPUTE,  // `compute` on tensors
+  RHEOS__READ,     // takes a reference to the tensor in a variable
+  RHEOS__LATE,     // shapes are inferred and the kernel is prepared when the inputs are there
+} rheos__instruction_kind;
+
+typedef struct rheos__instruction {
+  uint8_t kind;
+  bool parallel;        // worth the threads
+  int32_t entry;
+  int32_t num_inputs, num_outputs;
+  int32_t first_operand;  // of the inputs, in stretch->operands
+  int32_t first_value;    // of the outputs
+  int32_t first_release, num_releases;  // tensors not needed after this, in stretch->releases
+  union {
+    rheos__run_fn run;
+    rheos__compute_fn compute;
+  };
+  void *state;
+  int32_t reuse_input;  // operand whose memory output 0 may take, or -1
+  int64_t num_units;
+  size_t scratch_offset, scratch_bytes;
+  float cost_ns;  // a guess
+} rheos__instruction;
+
+typedef struct rheos__release {
+  void (*release)(void *state);
+  void *state;
+} rheos__release;
+
+struct rheos__stretch {
+  rheos__plan *plan;
+  rheos__stretch *next;      // sibling for other shapes
+  rheos__stretch *children;  // what follows, by the shapes of the values that ended this stretch
+  rheos__stretch *parent;
+  int64_t serial;            // never used twice in a plan
+  int64_t last_used;         // by the plan's clock
+  int32_t num_running;       // steps inside it or its children
+  // The key: shapes and dtypes of the feeds, or of the outputs of the parent's last entry.
+  rheos_shape *key;
+  int32_t num_key;
+  int32_t depth;
+  int32_t first_entry, end_entry;
+  int32_t first_value, num_values;  // the values it defines: feeds too, for a root
+  rheos__value *values;
+  rheos__value *refined;  // the parent's last outputs with the shapes of the key, in the arena
+  rheos__instruction *instructions;
+  int32_t num_instructions;
+  int32_t *operands;      // roots of the inputs of each instruction, from its first_operand
+  int32_t *input_values;  // the same, before aliases are looked through: for shapes
+  int32_t *releases;
+  int32_t *heap_values;
+  int32_t num_heap_values;
+  int32_t *tensor_values;  // may hold a tensor of the step: swept at its end
+  int32_t num_tensor_values;
+  size_t memory_bytes;
+  double cost_ns;
+  rheos__arena arena;  // kernel states and shapes
+  rheos__release *kernel_releases;
+  size_t num_kernel_releases, kernel_release_capacity;
+};
+
+// One binding for each depth: memory, and for which stretch the pointers in `data` stand.
+typedef struct rheos__binding {
+  int64_t serial;  // 0: none
+  char *memory;
+  size_t memory_bytes;
+} rheos__binding;
+
+// What one running step needs; kept for the next.
+struct rheos__frame {
+  rheos__frame *next;
+  void **data;              // by value; right for roots
+  rheos_tensor **tensors;   // by value; owned by the step, except feeds
+  const void **inputs;      // room for the operands of one instruction
+  void **outputs;
+  rheos_tensor *views;      // the same for compute
+  rheos_tensor **view_pointers;
+  rheos_tensor **results;
+  rheos__resource **cells;
+  rheos__binding *bindings;
+  size_t num_bindings, binding_capacity;
+};
+
+// Specialises the entries from the end of `parent` (NULL: from the start) for the shapes `key`.
+// `step` is handed to kernels that fold constants. Called with the plan's mutex held; the new
+// stretch is linked in.
+rheos_status *rheos__stretch_new(rheos__plan *plan, rheos__stretch *parent,
+                                 const rheos_shape *key, int32_t num_key, rheos__step *step,
+                                 rheos__stretch **out_stretch);
+void rheos__stretches_free(rheos__stretch *stretches);  // with siblings and children
+
+// The child of `parent` (root if NULL) for these shapes, moved to the front; NULL if there is none.
+rheos__stretch *rheos__stretch_find(rheos__plan *plan, rheos__stretch *parent,
+                                    const rheos_shape *key, int32_t num_key);
+
+// The description of a value of this stretch or of one before it.
+const rheos__value *rheos__find_value(const rheos__stretch *stretch, int32_t value);
+
+rheos__frame *rheos__frame_new(const rheos__plan *plan);  // NULL when memory is short
+void rheos__frames_free(rheos__frame *frames);
+
+// Prepares and runs one node on tensors at once: constants, and ops whose shapes come late. Inputs
+// behind references are NULL, their cells in `cells`. `outputs` get tensors (NULL for references).
+rheos_status *rheos__run_node(const rheos__plan *plan, int32_t id, rheos_tensor *const *inputs,
+                              rheos__resource *const *cells, rheos__step *step,
+                              rheos_tensor **outputs);
+
+#endif  // RHEOS_SRC_PLAN_STRETCH_H

@@ -1,0 +1,404 @@
+// The executor: a loop over an array of instructions. Looking around for cancellation costs nothing
+// between cheap instructions: their guessed costs are summed up, and every millisecond's worth is one
+// look. Long kernels are run in slices of their units, with a look between slices.
+#include "runtime/executor.h"
+
+#include <string.h>
+
+static const float BUDGET_NS = 1e6f;  // of guessed work between two looks around
+static const float SLICE_NS = 2e6f;
+
+typedef struct run {
+  rheos__plan *plan;
+  rheos__frame *frame;
+  rheos__step *step;
+} run;
+
+// ---- Bindings
+
+// Makes the pointers of the frame stand for this stretch.
+static rheos_status *bind(rheos__frame *frame, const rheos__stretch *stretch) {
+  size_t depth = (size_t)stretch->depth;
+  if (depth < frame->num_bindings && frame->bindings[depth].serial == stretch->serial) return NULL;
+  if (!RHEOS_GROW(frame->bindings, frame->binding_capacity, depth + 1)) {
+    return rheos__out_of_memory();
+  }
+  while (frame->num_bindings <= depth) frame->bindings[frame->num_bindings++] = (rheos__binding){0};
+  for (size_t i = depth; i < frame->num_bindings; ++i) frame->bindings[i].serial = 0;
+  rheos__binding *binding = &frame->bindings[depth];
+  if (binding->memory_bytes < stretch->memory_bytes) {
+    rheos__free_aligned(binding->memory);
+    binding->memory_bytes = 0;
+    binding->memory = rheos__alloc_aligned(stretch->memory_bytes);
+    if (binding->memory == NULL) {
+      return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED,
+                              "out of memory: the step needs %zu bytes for intermediate values",
+                              stretch->memory_bytes);
+    }
+    binding->memory_bytes = stretch->memory_bytes;
+  }
+  for (int32_t i = 0; i < stretch->num_values; ++i) {
+    const rheos__value *value = &stretch->values[i];
+    void **data = &frame->data[stretch->first_value + i];
+    if (value->kind == RHEOS__VALUE_CONSTANT) *data = value->constant->data;
+    if (value->kind == RHEOS__VALUE_ARENA) *data = binding->memory + value->offset;
+  }
+  binding->serial = stretch->serial;
+  return NULL;
+}
+
+// Fresh tensors for the values that the caller gets.
+static rheos_status *allocate_fetched(rheos__frame *frame, const rheos__stretch *stretch) {
+  for (int32_t i = 0; i < stretch->num_heap_values; ++i) {
+    int32_t index = stretch->heap_values[i];
+    const rheos__value *value = &stretch->values[index - stretch->first_value];
+    RHEOS_TRY(rheos_tensor_new((rheos_dtype)value->dtype, *value->shape, &frame->tensors[index]));
+    frame->data[index] = frame->tensors[index]->data;
+  }
+  return NULL;
+}
+
+static void release_tensors(rheos__frame *frame, const rheos__stretch *stretch) {
+  for (int32_t i = 0; i < stretch->num_tensor_values; ++i) {
+    rheos_tensor **tensor = &frame->tensors[stretch->tensor_values[i]];
+    if (*tensor == NULL) continue;
+    rheos_tensor_unref(*tensor);
+    *tensor = NULL;
+  }
+}
+
+// ---- Instructions
+
+typedef struct split_run {
+  const rheos__instruction *instruction;
+  const void *const *inputs;
+  void *const *outputs;
+  int64_t first;  // unit of the slice
+} split_run;
+
+static rheos_status *run_range(void *argument, int64_t first, int64_t last) {
+  const split_run *split = argument;
+  const rheos__instruction *in = split->instruction;
+  void *scratch = NULL;
+  if (in->scratch_bytes > 0) {  // each range its own
+    scratch = rheos__alloc_aligned(in->scratch_bytes);
+    if (scratch == NULL) return rheos__out_of_memory();
+  }
+  rheos_status *status = in->run(in->state, split->inputs, split->outputs, scratch,
+                                 split->first + first, split->first + last);
+  rheos__free_aligned(scratch);
+  return status;
+}
+
+// A kernel that takes long: over the threads if that pays, with looks around in between.
+static rheos_status *run_long(run *r, const rheos__instruction *in, void *scratch) {
+  split_run split = {in, r->frame->inputs, r->frame->outputs, 0};
+  double units_per_slice = (double)in->num_units * SLICE_NS / in->cost_ns;
+  int64_t threads = in->parallel ? rheos__pool_num_threads(r->step->pool) : 1;
+  int64_t slice = units_per_slice < 1 ? 1 : (int64_t)units_per_slice;
+  slice = slice > in->num_units / threads ? in->num_units : slice * threads;
+  for (int64_t first = 0; first < in->num_units;) {
+    int64_t last = slice < in->num_units - first ? first + slice : in->num_units;
+    if (in->parallel && last - first > 1) {
+      split.first = first;
+      RHEOS_TRY(rheos__pool_run(r->step->pool, last - first, run_range, &split));
+    } else {
+      RHEOS_TRY(in->run(in->state, r->frame->inputs, r->frame->outputs, scratch, first, last));
+    }
+    first = last;
+    if (first < in->num_units && rheos__step_poll(r->step)) return rheos__step_error(r->step);
+  }
+  return NULL;
+}
+
+static rheos_status *run_kernel(run *r, const rheos__stretch *stretch,
+                                const rheos__instruction *in) {
+  rheos__frame *frame = r->frame;
+  const int32_t *operands = stretch->operands + in->first_operand;
+  for (int32_t i = 0; i < in->num_inputs; ++i) frame->inputs[i] = frame->data[operands[i]];
+  void **outputs = frame->data + in->first_value;  // outputs are roots, side by side
+  void *scratch = in->scratch_bytes > 0
+                      ? frame->bindings[stretch->depth].memory + in->scratch_offset
+                      : NULL;
+  if (in->num_units == 1 || (!in->parallel && in->cost_ns < SLICE_NS)) {
+    return in->run(in->state, frame->inputs, outputs, scratch, 0, in->num_units);
+  }
+  memcpy(frame->outputs, outputs, (size_t)in->num_outputs * sizeof *outputs);
+  return run_long(r, in, scratch);
+}
+
+// The value as a tensor: its own, or a view. NULL for references.
+static rheos_tensor *tensor_of(run *r, const rheos__stretch *stretch, int32_t position,
+                               rheos_tensor *view) {
+  int32_t index = stretch->input_values[position], root = stretch->operands[position];
+  const rheos__value *value = rheos__find_value(stretch, index);
+  if (index == root && value->kind != RHEOS__VALUE_FEED && r->frame->tensors[root] != NULL) {
+    return r->frame->tensors[root];  // a feed is the caller's: nobody may keep it
+  }
+  if (value->kind == RHEOS__VALUE_NONE) return NULL;
+  if (value->kind == RHEOS__VALUE_CONSTANT) return value->constant;
+  rheos__tensor_init_view(view, (rheos_dtype)value->dtype, value->shape, r->frame->data[root]);
+  return view;
+}
+
+static void gather_tensors(run *r, const rheos__stretch *stretch, const rheos__instruction *in) {
+  for (int32_t i = 0; i < in->num_inputs; ++i) {
+    r->frame->view_pointers[i] =
+        tensor_of(r, stretch, in->first_operand + i, &r->frame->views[i]);
+  }
+  for (int32_t i = 0; i < in->num_outputs; ++i) r->frame->results[i] = NULL;
+}
+
+// Puts what a kernel returned in place, after a check of what was promised.
+static rheos_status *keep_results(run *r, const rheos__stretch *stretch,
+                                  const rheos__instruction *in) {
+  rheos__frame *frame = r->frame;
+  rheos_status *status = NULL;
+  for (int32_t i = 0; i < in->num_outputs; ++i) {
+    const rheos__value *value = &stretch->values[in->first_value + i - stretch->first_value];
+    rheos_tensor *result = frame->results[i];
+    if (value->kind == RHEOS__VALUE_NONE) {
+      rheos_tensor_unref(result);
+      continue;
+    }
+    if (status == NULL && result == NULL) {
+      status = rheos_status_new(RHEOS_INTERNAL, "output %d was not computed", (int)i);
+    } else if (status == NULL && value->shape != NULL &&
+               !rheos_shape_equal(value->shape, &result->shape)) {
+      rheos__shape_text expected, actual;
+      status = rheos_status_new(RHEOS_INTERNAL, "output %d has shape %s, not %s as inferred", (int)i,
+                                rheos__shape_text_of(&result->shape, &actual),
+                                rheos__shape_text_of(value->shape, &expected));
+    }
+    frame->tensors[in->first_value + i] = result;
+    frame->data[in->first_value + i] = result != NULL ? result->data : NULL;
+  }
+  return status;
+}
+
+static rheos_status *run_compute(run *r, const rheos__stretch *stretch,
+                                 const rheos__instruction *in) {
+  gather_tensors(r, stretch, in);
+  rheos_status *status =
+      in->compute(in->state, r->step, r->frame->view_pointers, r->frame->results);
+  if (status == NULL) return keep_results(r, stretch, in);
+  for (int32_t i = 0; i < in->num_outputs; ++i) rheos_tensor_unref(r->frame->results[i]);
+  return status;
+}
+
+static rheos_status *run_late(run *r, const rheos__stretch *stretch,
+                              const rheos__instruction *in) {
+  gather_tensors(r, stretch, in);
+  for (int32_t i = 0; i < in->num_inputs; ++i) {
+    r->frame->cells[i] =
+        rheos__find_value(stretch, stretch->input_values[in->first_operand + i])->resource;
+  }
+  RHEOS_TRY(rheos__run_node(r->plan, r->plan->entries[in->entry].id, r->frame->view_pointers,
+                            r->frame->cells, r->step, r->frame->results));
+  return keep_results(r, stretch, in);
+}
+
+static rheos_status *read_variable(run *r, const rheos__stretch *stretch,
+                                   const rheos__instruction *in) {
+  rheos__variable_cell *cell = in->state;
+  rheos_tensor *value = rheos__variable_read(cell);
+  if (value == NULL) return rheos__variable_uninitialized(cell);
+  r->frame->tensors[in->first_value] = value;
+  r->frame->data[in->first_value] = value->data;
+  const rheos__value *expected = &stretch->values[in->first_value - stretch->first_value];
+  if (expected->shape == NULL || rheos_shape_equal(expected->shape, &value->shape)) return NULL;
+  rheos__shape_text is, was;
+  return rheos_status_new(RHEOS_FAILED_PRECONDITION,
+                          "variable %s holds a value of shape %s, the graph says %s",
+                          cell->base.name, rheos__shape_text_of(&value->shape, &is),
+                          rheos__shape_text_of(expected->shape, &was));
+}
+
+static rheos_status *run_instruction(run *r, const rheos__stretch *stretch,
+                                     const rheos__instruction *in) {
+  switch ((rheos__instruction_kind)in->kind) {
+    case RHEOS__RUN:
+      return run_kernel(r, stretch, in);
+    case RHEOS__COMPUTE:
+      return run_compute(r, stretch, in);
+    case RHEOS__READ:
+      return read_variable(r, stretch, in);
+    case RHEOS__LATE:
+      return run_late(r, stretch, in);
+  }
+  return NULL;
+}
+
+static rheos_status *run_stretch(run *r, const rheos__stretch *stretch) {
+  rheos__frame *frame = r->frame;
+  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
+    const rheos__instruction *in = &stretch->instructions[i];
+    r->step->budget_ns -= in->cost_ns;
+    if (r->step->budget_ns < 0) {
+      r->step->budget_ns = BUDGET_NS;
+      if (rheos__step_poll(r->step)) return rheos__step_error(r->step);
+    }
+    rheos_status *status = run_instruction(r, stretch, in);
+    if (__builtin_expect(status != NULL, 0)) {
+      return rheos__status_at_take(status, r->plan->graph, r->plan->entries[in->entry].id);
+    }
+    for (int32_t k = 0; k < in->num_releases; ++k) {
+      rheos_tensor **tensor = &frame->tensors[stretch->releases[in->first_release + k]];
+      rheos_tensor_unref(*tensor);
+      *tensor = NULL;
+    }
+  }
+  return NULL;
+}
+
+// ---- Fetches
+
+// A tensor for the caller: the step's own where nobody else holds it, else a copy. A value that is
+// fetched twice has gone to the caller already: `given` are the values so far.
+static rheos_status *take_fetch(run *r, const rheos__stretch *last, int32_t fetch,
+                                rheos_tensor **given) {
+  int32_t index = r->plan->fetch_values[fetch];
+  const rheos__value *value = rheos__find_value(last, index);
+  if (value->kind == RHEOS__VALUE_NONE) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "a resource handle cannot be fetched");
+  }
+  if (value->kind == RHEOS__VALUE_CONSTANT) return rheos_tensor_copy(value->constant, &given[fetch]);
+  rheos_tensor **tensor = &r->frame->tensors[value->root];
+  if (value->kind != RHEOS__VALUE_FEED && *tensor != NULL && rheos__tensor_is_exclusive(*tensor)) {
+    if (value->shape != NULL) (*tensor)->shape = *value->shape;
+    given[fetch] = *tensor;
+    *tensor = NULL;
+    return NULL;
+  }
+  const rheos_shape *shape = value->shape;
+  if (shape == NULL && *tensor != NULL) shape = &(*tensor)->shape;
+  for (int32_t i = 0; shape == NULL && i < fetch; ++i) {
+    if (r->plan->fetch_values[i] == index) shape = &given[i]->shape;
+  }
+  rheos_tensor view;
+  rheos__tensor_init_view(&view, (rheos_dtype)value->dtype, shape, r->frame->data[value->root]);
+  return rheos_tensor_copy(&view, &given[fetch]);
+}
+
+static rheos_status *take_fetches(run *r, const rheos__stretch *last, rheos_tensor **out_values) {
+  for (int32_t i = 0; i < r->plan->num_fetches; ++i) {
+    rheos_status *status = take_fetch(r, last, i, out_values);
+    if (status == NULL) continue;
+    for (int32_t k = 0; k <= i; ++k) {
+      rheos_tensor_unref(out_values[k]);
+      out_values[k] = NULL;
+    }
+    return rheos__status_at_take(status, r->plan->graph, r->plan->fetches[i].id);
+  }
+  return NULL;
+}
+
+// ---- The whole
+
+// The stretch for these shapes, marked as running. The plan's mutex is held.
+static rheos_status *enter(run *r, rheos__stretch *parent, const rheos_shape *key, int32_t num_key,
+                           rheos__stretch **out_stretch) {
+  *out_stretch = rheos__stretch_find(r->plan, parent, key, num_key);
+  if (*out_stretch == NULL) {
+    RHEOS_TRY(rheos__stretch_new(r->plan, parent, key, num_key, r->step, out_stretch));
+  }
+  ++(*out_stretch)->num_running;
+  return NULL;
+}
+
+// The shapes that the last instruction of a stretch left behind.
+static rheos_status *next_key(run *r, const rheos__stretch *stretch, rheos_shape **out_key,
+                              int32_t *out_num_key) {
+  const rheos__entry *last = &r->plan->entries[stretch->end_entry - 1];
+  rheos_shape *key = rheos__alloc_array((size_t)last->num_outputs, sizeof *key);
+  if (key == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < last->num_outputs; ++i) {
+    const rheos_tensor *tensor = r->frame->tensors[last->first_value + i];
+    if (tensor != NULL) key[i] = tensor->shape;
+  }
+  *out_key = key;
+  *out_num_key = last->num_outputs;
+  return NULL;
+}
+
+static rheos_status *run_all(run *r, rheos__stretch *stretch, rheos__stretch **out_last,
+                             double *out_cost_ns) {
+  for (;;) {
+    *out_last = stretch;
+    *out_cost_ns += stretch->cost_ns;
+    RHEOS_TRY(bind(r->frame, stretch));
+    RHEOS_TRY(allocate_fetched(r->frame, stretch));
+    RHEOS_TRY(run_stretch(r, stretch));
+    if (stretch->end_entry == r->plan->num_entries) return NULL;
+    rheos_shape *key = NULL;
+    int32_t num_key = 0;
+    RHEOS_TRY(next_key(r, stretch, &key, &num_key));
+    rheos__stretch *child;
+    pthread_mutex_lock(&r->plan->mutex);
+    rheos_status *status = enter(r, stretch, key, num_key, &child);
+    pthread_mutex_unlock(&r->plan->mutex);
+    rheos__free(key);
+    RHEOS_TRY(status);
+    stretch = child;
+  }
+}
+
+// A frame, best one that stands for the stretch already. The plan's mutex is held.
+static rheos__frame *take_frame(rheos__plan *plan, const rheos__stretch *root) {
+  rheos__frame **best = &plan->free_frames;
+  for (rheos__frame **link = best; *link != NULL; link = &(*link)->next) {
+    if ((*link)->num_bindings > 0 && (*link)->bindings[0].serial == root->serial) {
+      best = link;
+      break;
+    }
+  }
+  rheos__frame *frame = *best;
+  if (frame == NULL) return rheos__frame_new(plan);
+  *best = frame->next;
+  return frame;
+}
+
+rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds, rheos__step *step,
+                             rheos_tensor **out_values, double *out_cost_ns) {
+  for (int32_t i = 0; i < plan->num_fetches; ++i) out_values[i] = NULL;
+  *out_cost_ns = 0;
+  enum { FEW = 8 };
+  rheos_shape few[FEW];
+  rheos_shape *key = few;
+  if (plan->num_feeds > FEW) {
+    key = rheos__alloc_array((size_t)plan->num_feeds, sizeof *key);
+    if (key == NULL) return rheos__out_of_memory();
+  }
+  for (int32_t i = 0; i < plan->num_feeds; ++i) key[i] = feeds[i]->shape;
+  run r = {.plan = plan, .step = step};
+  step->budget_ns = BUDGET_NS;
+  rheos__stretch *stretch = NULL;
+  pthread_mutex_lock(&plan->mutex);
+  rheos_status *status = enter(&r, NULL, key, plan->num_feeds, &stretch);
+  if (status == NULL) r.frame = take_frame(plan, stretch);
+  if (status == NULL && r.frame == NULL) {
+    --stretch->num_running;
+    status = rheos__out_of_memory();
+  }
+  pthread_mutex_unlock(&plan->mutex);
+  if (key != few) rheos__free(key);
+  RHEOS_TRY(status);
+  for (int32_t i = 0; i < plan->num_feeds; ++i) {
+    r.frame->tensors[i] = feeds[i];
+    r.frame->data[i] = feeds[i]->data;
+  }
+  rheos__stretch *last = stretch;
+  status = run_all(&r, stretch, &last, out_cost_ns);
+  if (status == NULL) status = take_fetches(&r, last, out_values);
+  for (rheos__stretch *at = last; at != NULL; at = at->parent) {
+    release_tensors(r.frame, at);
+  }
+  pthread_mutex_lock(&plan->mutex);
+  for (rheos__stretch *at = last; at != NULL; at = at->parent) {
+    --at->num_running;
+  }
+  r.frame->next = plan->free_frames;
+  plan->free_frames = r.frame;
+  pthread_mutex_unlock(&plan->mutex);
+  return status;
+}

@@ -1,0 +1,149 @@
+// A pool with one job at a time. Threads that are done spin for a moment before they sleep, because
+// waking one costs a hundred times what handing over to a spinning one does.
+#include "runtime/pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+
+enum { SPINS = 4000, CHUNKS_PER_THREAD = 4, STACK_BYTES = 256 * 1024 };
+
+typedef struct job {
+  rheos__pool_body body;
+  void *argument;
+  int64_t num_units, chunk;
+  _Atomic int64_t next;
+  _Atomic(rheos_status *) error;
+} job;
+
+struct rheos__pool {
+  int32_t num_threads;
+  int32_t num_started;      // of num_threads - 1 workers
+  pthread_mutex_t region;   // held while a job runs
+  pthread_mutex_t mutex;    // guards what follows
+  pthread_cond_t work, done;
+  job *open;                // workers may join it
+  int32_t active;           // workers inside it
+  bool stopping;
+  _Atomic uint64_t generation;  // of jobs
+  pthread_t threads[];
+};
+
+rheos__pool *rheos__pool_new(int32_t num_threads) {
+  if (num_threads < 1) num_threads = 1;
+  rheos__pool *pool =
+      rheos__alloc_zeroed(sizeof *pool + (size_t)num_threads * sizeof pool->threads[0]);
+  if (pool == NULL) return NULL;
+  pool->num_threads = num_threads;
+  pthread_mutex_init(&pool->region, NULL);
+  pthread_mutex_init(&pool->mutex, NULL);
+  pthread_cond_init(&pool->work, NULL);
+  pthread_cond_init(&pool->done, NULL);
+  return pool;
+}
+
+void rheos__pool_free(rheos__pool *pool) {
+  if (pool == NULL) return;
+  pthread_mutex_lock(&pool->mutex);
+  pool->stopping = true;
+  pthread_cond_broadcast(&pool->work);
+  pthread_mutex_unlock(&pool->mutex);
+  atomic_fetch_add(&pool->generation, 1);
+  for (int32_t i = 0; i < pool->num_started; ++i) pthread_join(pool->threads[i], NULL);
+  pthread_cond_destroy(&pool->done);
+  pthread_cond_destroy(&pool->work);
+  pthread_mutex_destroy(&pool->mutex);
+  pthread_mutex_destroy(&pool->region);
+  rheos__free(pool);
+}
+
+int32_t rheos__pool_num_threads(const rheos__pool *pool) {
+  return pool != NULL ? pool->num_threads : 1;
+}
+
+static void work_on(job *j) {
+  for (;;) {
+    int64_t first = atomic_fetch_add_explicit(&j->next, j->chunk, memory_order_relaxed);
+    if (first >= j->num_units) return;
+    int64_t last = first + j->chunk < j->num_units ? first + j->chunk : j->num_units;
+    rheos_status *status = j->body(j->argument, first, last);
+    if (status == NULL) continue;
+    rheos_status *none = NULL;
+    if (!atomic_compare_exchange_strong(&j->error, &none, status)) rheos_status_free(status);
+    atomic_store(&j->next, j->num_units);
+  }
+}
+
+static void pause_briefly(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ __volatile__("yield");
+#endif
+}
+
+static void *worker(void *argument) {
+  rheos__pool *pool = argument;
+  uint64_t seen = 0;
+  for (;;) {
+    for (int spin = 0; spin < SPINS && atomic_load(&pool->generation) == seen; ++spin) {
+      pause_briefly();
+    }
+    pthread_mutex_lock(&pool->mutex);
+    while (pool->open == NULL && !pool->stopping) {
+      seen = atomic_load(&pool->generation);
+      pthread_cond_wait(&pool->work, &pool->mutex);
+    }
+    if (pool->stopping) {
+      pthread_mutex_unlock(&pool->mutex);
+      return NULL;
+    }
+    job *j = pool->open;
+    seen = atomic_load(&pool->generation);
+    ++pool->active;
+    pthread_mutex_unlock(&pool->mutex);
+    work_on(j);
+    pthread_mutex_lock(&pool->mutex);
+    if (pool->open == j) pool->open = NULL;  // nothing is left to take
+    if (--pool->active == 0) pthread_cond_signal(&pool->done);
+    pthread_mutex_unlock(&pool->mutex);
+  }
+}
+
+// Fewer threads than asked for is no error: the caller's thread does the rest.
+static void start_threads(rheos__pool *pool) {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return;
+  pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  while (pool->num_started < pool->num_threads - 1 &&
+         pthread_create(&pool->threads[pool->num_started], &attributes, worker, pool) == 0) {
+    ++pool->num_started;
+  }
+  pthread_attr_destroy(&attributes);
+}
+
+rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_body body,
+                              void *argument) {
+  if (num_units <= 0) return NULL;
+  if (pool == NULL || pool->num_threads == 1 || num_units == 1 ||
+      pthread_mutex_trylock(&pool->region) != 0) {
+    return body(argument, 0, num_units);
+  }
+  if (pool->num_started < pool->num_threads - 1) start_threads(pool);
+  job j = {.body = body, .argument = argument, .num_units = num_units};
+  j.chunk = num_units / ((int64_t)pool->num_threads * CHUNKS_PER_THREAD);
+  if (j.chunk < 1) j.chunk = 1;
+  pthread_mutex_lock(&pool->mutex);
+  pool->open = &j;
+  atomic_fetch_add(&pool->generation, 1);
+  pthread_cond_broadcast(&pool->work);
+  pthread_mutex_unlock(&pool->mutex);
+  work_on(&j);
+  pthread_mutex_lock(&pool->mutex);
+  pool->open = NULL;
+  while (pool->active != 0) pthread_cond_wait(&pool->done, &pool->mutex);
+  pthread_mutex_unlock(&pool->mutex);
+  pthread_mutex_unlock(&pool->region);
+  return atomic_load(&j.error);
+}

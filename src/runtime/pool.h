@@ -1,0 +1,22 @@
+// The session's threads, for the work inside one operation. The pool owns the cores: libraries that
+// have threads of their own are called with one.
+#ifndef RHEOS_SRC_RUNTIME_POOL_H
+#define RHEOS_SRC_RUNTIME_POOL_H
+
+#include "base/status.h"
+
+typedef struct rheos__pool rheos__pool;
+typedef rheos_status *(*rheos__pool_body)(void *argument, int64_t first, int64_t last);
+
+// A pool for `num_threads` threads, the caller's included. Threads start with the first parallel work.
+rheos__pool *rheos__pool_new(int32_t num_threads);
+void rheos__pool_free(rheos__pool *pool);
+int32_t rheos__pool_num_threads(const rheos__pool *pool);
+
+// Calls body(argument, first, last) on disjoint ranges that cover [0, num_units), on the caller's
+// thread and on the pool's, and waits for all. If some fail, one of the errors comes back. While
+// another step uses the pool, or with a NULL pool, everything runs on the caller's thread.
+rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_body body,
+                              void *argument);
+
+#endif  // RHEOS_SRC_RUNTIME_POOL_H

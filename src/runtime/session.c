@@ -1,0 +1,619 @@
+// Sessions: devices, resources, threads and the plans made so far. A signature that was seen before is
+// found by its hash; plans are counted, so that one may leave the cache while a step runs it.
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "graph/device_name.h"
+#include "runtime/executor.h"
+
+enum { DEFAULT_MAX_PLANS = 256, FEW = 16, MAX_DEVICES = 64 };
+
+// A plan with its signature.
+typedef struct cached_plan {
+  _Atomic int32_t references;
+  uint64_t hash;
+  rheos__plan *plan;
+  int32_t num_targets;
+  int32_t *targets;
+  _Atomic int64_t cost_ns;
+} cached_plan;
+
+struct rheos_session {
+  rheos_graph *graph;
+  rheos_session_options options;
+  rheos__resources *resources;
+  rheos__pool *pool;
+  char (*devices)[64];
+  rheos__device_name *device_names;
+  int32_t num_devices;
+  _Atomic int closed;
+  pthread_mutex_t mutex;  // guards what follows
+  pthread_cond_t idle;
+  cached_plan **plans;    // latest first
+  size_t num_plans, plan_capacity;
+  int32_t num_running;
+  rheos_session_stats stats;
+};
+
+struct rheos_callable {
+  rheos_session *session;
+  rheos__edge *feeds, *fetches;
+  int32_t *targets;
+  int32_t num_feeds, num_fetches, num_targets;
+  pthread_mutex_t mutex;
+  cached_plan *plan;  // renewed when the graph was changed
+};
+
+// What a run asks for, by ids.
+typedef struct signature {
+  const rheos__edge *feeds, *fetches;
+  const int32_t *targets;
+  int32_t num_feeds, num_fetches, num_targets;
+  uint64_t hash;
+} signature;
+
+// ---- Making and ending
+
+static rheos_status *add_devices(rheos_session *session) {
+  int32_t count = session->options.num_cpu_devices;
+  if (count < 1) count = 1;
+  if (count > MAX_DEVICES) {
+    return RHEOS_INVALID("%d CPU devices asked for, at most %d", (int)count, MAX_DEVICES);
+  }
+  session->devices = rheos__alloc_array((size_t)count, sizeof *session->devices);
+  session->device_names = rheos__alloc_array((size_t)count, sizeof *session->device_names);
+  if (session->devices == NULL || session->device_names == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < count; ++i) {
+    snprintf(session->devices[i], sizeof session->devices[i],
+             "/job:localhost/replica:0/task:0/device:CPU:%d", (int)i);
+    RHEOS_TRY(rheos__device_name_parse(session->devices[i], &session->device_names[i]));
+  }
+  session->num_devices = count;
+  return NULL;
+}
+
+static int32_t num_cores(void) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return cores > 0 && cores < 4096 ? (int32_t)cores : 1;
+}
+
+rheos_status *rheos_session_new(rheos_graph *graph, const rheos_session_options *options,
+                                rheos_session **out_session) {
+  *out_session = NULL;
+  if (graph == NULL) return RHEOS_INVALID("a session needs a graph");
+  if (options != NULL && options->target != NULL && options->target[0] != '\0') {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "sessions on a server ('%s') are not there yet",
+                            options->target);
+  }
+  rheos_session *session = rheos__alloc_zeroed(sizeof *session);
+  if (session == NULL) return rheos__out_of_memory();
+  pthread_mutex_init(&session->mutex, NULL);
+  pthread_cond_init(&session->idle, NULL);
+  session->graph = rheos_graph_ref(graph);
+  if (options != NULL) session->options = *options;
+  session->options.target = NULL;  // the caller's string
+  int32_t threads = session->options.num_threads;
+  session->pool = rheos__pool_new(threads > 0 ? threads : num_cores());
+  session->resources = rheos__resources_new();
+  rheos_status *status = session->pool == NULL || session->resources == NULL
+                             ? rheos__out_of_memory()
+                             : add_devices(session);
+  if (status != NULL) {
+    rheos_session_free(session);
+    return status;
+  }
+  *out_session = session;
+  return NULL;
+}
+
+static void unref_plan(cached_plan *plan) {
+  if (plan == NULL || atomic_fetch_sub(&plan->references, 1) != 1) return;
+  rheos__plan_free(plan->plan);
+  rheos__free(plan->targets);
+  rheos__free(plan);
+}
+
+static cached_plan *ref_plan(cached_plan *plan) {
+  atomic_fetch_add_explicit(&plan->references, 1, memory_order_relaxed);
+  return plan;
+}
+
+void rheos_session_close(rheos_session *session) {
+  if (session == NULL) return;
+  atomic_store(&session->closed, 1);
+  pthread_mutex_lock(&session->mutex);
+  while (session->num_running > 0) pthread_cond_wait(&session->idle, &session->mutex);
+  cached_plan **plans = session->plans;
+  size_t num_plans = session->num_plans;
+  rheos__resources *resources = session->resources;
+  session->plans = NULL;
+  session->num_plans = session->plan_capacity = 0;
+  session->resources = NULL;
+  pthread_mutex_unlock(&session->mutex);
+  for (size_t i = 0; i < num_plans; ++i) unref_plan(plans[i]);
+  rheos__free(plans);
+  rheos__resources_free(resources);
+}
+
+void rheos_session_free(rheos_session *session) {
+  if (session == NULL) return;
+  rheos_session_close(session);
+  rheos__pool_free(session->pool);
+  rheos_graph_unref(session->graph);
+  pthread_cond_destroy(&session->idle);
+  pthread_mutex_destroy(&session->mutex);
+  rheos__free(session->devices);
+  rheos__free(session->device_names);
+  rheos__free(session);
+}
+
+rheos_graph *rheos_session_graph(const rheos_session *session) { return session->graph; }
+
+int32_t rheos_session_num_devices(const rheos_session *session) { return session->num_devices; }
+
+const char *rheos_session_device(const rheos_session *session, int32_t index) {
+  return index >= 0 && index < session->num_devices ? session->devices[index] : NULL;
+}
+
+// ---- Devices
+
+static int32_t find_device(const rheos_session *session, const rheos__device_name *wanted) {
+  for (int32_t i = 0; i < session->num_devices; ++i) {
+    if (rheos__device_name_matches(wanted, &session->device_names[i])) return i;
+  }
+  return -1;
+}
+
+static rheos_status *no_device(const rheos_session *session, const rheos__node *node) {
+  char list[1024] = "";
+  size_t length = 0;
+  for (int32_t i = 0; i < session->num_devices && length < sizeof list - 80; ++i) {
+    length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "",
+                               session->devices[i]);
+  }
+  return RHEOS_INVALID("Cannot assign a device for operation %s: the operation was explicitly "
+                       "assigned to %s but available devices are [ %s ]. Make sure the device "
+                       "specification refers to a valid device.",
+                       node->signature->op->name, node->device, list);
+}
+
+static rheos_status *check_device(void *argument, const rheos__node *node) {
+  const rheos_session *session = argument;
+  rheos__device_name wanted;
+  RHEOS_TRY(rheos__device_name_parse(node->device, &wanted));
+  int32_t device = find_device(session, &wanted);
+  if (device < 0 && !session->options.allow_soft_placement) return no_device(session, node);
+  if (session->options.log_device_placement) {
+    char *name = rheos__node_name(session->graph, node);
+    fprintf(stderr, "%s: (%s): %s\n", name != NULL ? name : "?", node->signature->op->name,
+            session->devices[device < 0 ? 0 : device]);
+    rheos__free(name);
+  }
+  return NULL;
+}
+
+// ---- Signatures
+
+static rheos_status *check_output(const rheos_session *session, rheos_output output,
+                                  const char *what) {
+  if (output.graph == NULL) return RHEOS_INVALID("a %s is no tensor (an error was made before)", what);
+  if (output.graph != session->graph) {
+    return RHEOS_INVALID("a %s is not an element of this session's graph", what);
+  }
+  if (output.id < 0 || output.id >= rheos_graph_num_operations(session->graph) ||
+      output.index < 0 ||
+      output.index >= rheos__graph_node(session->graph, output.id)->num_outputs) {
+    return RHEOS_INVALID("a %s does not exist in the graph: node %d, output %d", what,
+                         (int)output.id, (int)output.index);
+  }
+  return NULL;
+}
+
+static rheos_status *check_target(const rheos_session *session, rheos_operation target) {
+  if (target.graph == NULL) return RHEOS_INVALID("a target is no operation (an error was made before)");
+  if (target.graph != session->graph) {
+    return RHEOS_INVALID("a target is not an element of this session's graph");
+  }
+  if (target.id < 0 || target.id >= rheos_graph_num_operations(session->graph)) {
+    return RHEOS_INVALID("a target does not exist in the graph: node %d", (int)target.id);
+  }
+  return NULL;
+}
+
+static rheos__edge edge_of(rheos_output output) { return (rheos__edge){output.id, output.index}; }
+
+static void hash_signature(signature *s) {
+  uint64_t hash = rheos__hash_bytes((uint64_t)s->num_feeds, s->feeds,
+                                    (size_t)s->num_feeds * sizeof *s->feeds);
+  hash = rheos__hash_bytes(hash, s->fetches, (size_t)s->num_fetches * sizeof *s->fetches);
+  s->hash = rheos__hash_bytes(hash, s->targets, (size_t)s->num_targets * sizeof *s->targets);
+}
+
+static bool same_bytes(const void *a, const void *b, size_t size_bytes) {
+  return size_bytes == 0 || memcmp(a, b, size_bytes) == 0;
+}
+
+static bool matches(const cached_plan *cached, const signature *s) {
+  const rheos__plan *plan = cached->plan;
+  return cached->hash == s->hash && plan->num_feeds == s->num_feeds &&
+         plan->num_fetches == s->num_fetches && cached->num_targets == s->num_targets &&
+         same_bytes(plan->feeds, s->feeds, (size_t)s->num_feeds * sizeof *s->feeds) &&
+         same_bytes(plan->fetches, s->fetches, (size_t)s->num_fetches * sizeof *s->fetches) &&
+         same_bytes(cached->targets, s->targets, (size_t)s->num_targets * sizeof *s->targets);
+}
+
+// Two feeds for one tensor would leave open which one counts.
+static rheos_status *check_feeds_differ(const rheos_session *session, const signature *s) {
+  for (int32_t i = 0; i < s->num_feeds; ++i) {
+    for (int32_t k = 0; k < i; ++k) {
+      if (s->feeds[i].id == s->feeds[k].id && s->feeds[i].index == s->feeds[k].index) {
+        return rheos__status_at_take(RHEOS_INVALID("the tensor is fed twice"), session->graph,
+                                     s->feeds[i].id);
+      }
+    }
+  }
+  return NULL;
+}
+
+static rheos_status *make_plan(rheos_session *session, const signature *s,
+                               cached_plan **out_plan) {
+  RHEOS_TRY(check_feeds_differ(session, s));
+  cached_plan *cached = rheos__alloc_zeroed(sizeof *cached);
+  if (cached == NULL) return rheos__out_of_memory();
+  cached->references = 1;
+  cached->hash = s->hash;
+  cached->num_targets = s->num_targets;
+  cached->targets = rheos__alloc_array((size_t)s->num_targets, sizeof *cached->targets);
+  rheos__plan_context context = {session->resources, check_device, session};
+  rheos_status *status = cached->targets == NULL ? rheos__out_of_memory() : NULL;
+  if (status == NULL && s->num_targets > 0) {
+    memcpy(cached->targets, s->targets, (size_t)s->num_targets * sizeof *s->targets);
+  }
+  if (status == NULL) {
+    status = rheos__plan_new(session->graph, &context, s->feeds, s->num_feeds, s->fetches,
+                             s->num_fetches, s->targets, s->num_targets, &cached->plan);
+  }
+  if (status != NULL) {
+    unref_plan(cached);
+    return status;
+  }
+  *out_plan = cached;
+  return NULL;
+}
+
+static void remove_plan(rheos_session *session, size_t index) {
+  unref_plan(session->plans[index]);
+  --session->num_plans;
+  memmove(session->plans + index, session->plans + index + 1,
+          (session->num_plans - index) * sizeof *session->plans);
+}
+
+// A plan for the signature, with a reference for the caller. The session's mutex is held.
+static rheos_status *find_plan(rheos_session *session, const signature *s,
+                               cached_plan **out_plan) {
+  for (size_t i = 0; i < session->num_plans; ++i) {
+    cached_plan *cached = session->plans[i];
+    if (!matches(cached, s)) continue;
+    if (cached->plan->num_changes != rheos__graph_num_changes(session->graph)) {
+      remove_plan(session, i);
+      break;
+    }
+    memmove(session->plans + 1, session->plans, i * sizeof *session->plans);
+    session->plans[0] = cached;
+    *out_plan = ref_plan(cached);
+    return NULL;
+  }
+  size_t max_plans = session->options.max_cached_plans > 0
+                         ? (size_t)session->options.max_cached_plans
+                         : DEFAULT_MAX_PLANS;
+  while (session->num_plans >= max_plans) remove_plan(session, session->num_plans - 1);
+  if (!RHEOS_GROW(session->plans, session->plan_capacity, session->num_plans + 1)) {
+    return rheos__out_of_memory();
+  }
+  cached_plan *made = NULL;
+  RHEOS_TRY(make_plan(session, s, &made));
+  memmove(session->plans + 1, session->plans, session->num_plans * sizeof *session->plans);
+  session->plans[0] = made;
+  ++session->num_plans;
+  ++session->stats.num_plans;
+  *out_plan = ref_plan(made);
+  return NULL;
+}
+
+// ---- Running
+
+static rheos_status *check_feed(const rheos_session *session, rheos__edge edge,
+                                const rheos_tensor *value) {
+  const rheos__node_output *output = &rheos__graph_node(session->graph, edge.id)->outputs[edge.index];
+  rheos_status *status = NULL;
+  if (value == NULL) {
+    status = RHEOS_INVALID("the fed value is NULL");
+  } else if (value->dtype != rheos_dtype_base(output->dtype)) {
+    status = RHEOS_INVALID("Cannot feed a value of dtype %s for a tensor of dtype %s",
+                           rheos_dtype_name(value->dtype),
+                           rheos_dtype_name(rheos_dtype_base(output->dtype)));
+  } else if (!rheos_shape_compatible(output->shape, &value->shape)) {
+    rheos__shape_text fed, expected;
+    status = RHEOS_INVALID("Cannot feed a value of shape %s for a tensor of shape %s",
+                           rheos__shape_text_of(&value->shape, &fed),
+                           rheos__shape_text_of(output->shape, &expected));
+  }
+  return status != NULL ? rheos__status_at_take(status, session->graph, edge.id) : NULL;
+}
+
+static rheos_status *closed_error(void) {
+  return rheos_status_new(RHEOS_FAILED_PRECONDITION, "Attempted to use a closed Session.");
+}
+
+// The plan is entered already (num_running counts it).
+static rheos_status *run_plan(rheos_session *session, cached_plan *cached,
+                              rheos_tensor *const *values, rheos_tensor **out_values,
+                              const rheos_run_options *options) {
+  rheos__plan *plan = cached->plan;
+  for (int32_t i = 0; i < plan->num_fetches; ++i) out_values[i] = NULL;
+  for (int32_t i = 0; i < plan->num_feeds; ++i) {
+    RHEOS_TRY(check_feed(session, plan->feeds[i], values[i]));
+  }
+  rheos__step step;
+  rheos__step_init(&step, session->pool, options, &session->closed);
+  if (options != NULL && options->cancellation != NULL && rheos__step_poll(&step)) {
+    return rheos__step_error(&step);
+  }
+  double cost_ns;
+  rheos_status *status = rheos__execute(plan, values, &step, out_values, &cost_ns);
+  if (status == NULL) {
+    atomic_store_explicit(&cached->cost_ns, (int64_t)cost_ns, memory_order_relaxed);
+  }
+  return status;
+}
+
+// Counts a run in and finds its plan; or fails and counts nothing.
+static rheos_status *enter_run(rheos_session *session, const signature *s,
+                               cached_plan **out_plan) {
+  pthread_mutex_lock(&session->mutex);
+  rheos_status *status =
+      atomic_load(&session->closed) ? closed_error() : find_plan(session, s, out_plan);
+  if (status == NULL) {
+    ++session->num_running;
+    ++session->stats.num_runs;
+  }
+  pthread_mutex_unlock(&session->mutex);
+  return status;
+}
+
+static void leave_run(rheos_session *session) {
+  pthread_mutex_lock(&session->mutex);
+  if (--session->num_running == 0) pthread_cond_broadcast(&session->idle);
+  pthread_mutex_unlock(&session->mutex);
+}
+
+// The arrays of ids of a call, few of them on the stack.
+typedef struct id_arrays {
+  rheos__edge few_feeds[FEW], few_fetches[FEW];
+  int32_t few_targets[FEW];
+  rheos_tensor *few_values[FEW], *few_results[FEW];
+  void *block;  // when they are many
+  rheos__edge *feeds, *fetches;
+  int32_t *targets;
+  rheos_tensor **values, **results;
+} id_arrays;
+
+static rheos_status *id_arrays_init(id_arrays *a, size_t num_feeds, size_t num_fetches,
+                                    size_t num_targets) {
+  a->feeds = a->few_feeds;
+  a->fetches = a->few_fetches;
+  a->targets = a->few_targets;
+  a->values = a->few_values;
+  a->results = a->few_results;
+  a->block = NULL;
+  if (num_feeds <= FEW && num_fetches <= FEW && num_targets <= FEW) return NULL;
+  if (num_feeds > INT32_MAX || num_fetches > INT32_MAX || num_targets > INT32_MAX) {
+    return RHEOS_INVALID("too many feeds, fetches or targets");
+  }
+  size_t size = (num_feeds + num_fetches) * (sizeof(rheos__edge) + sizeof(rheos_tensor *)) +
+                num_targets * sizeof(int32_t);
+  char *block = rheos__alloc(size);
+  if (block == NULL) return rheos__out_of_memory();
+  a->block = block;
+  a->values = (rheos_tensor **)block;
+  a->results = a->values + num_feeds;
+  a->feeds = (rheos__edge *)(a->results + num_fetches);
+  a->fetches = a->feeds + num_feeds;
+  a->targets = (int32_t *)(a->fetches + num_fetches);
+  return NULL;
+}
+
+static rheos_status *fill_signature(const rheos_session *session, id_arrays *a,
+                                    const rheos_feed *feeds, size_t num_feeds,
+                                    const rheos_fetch *fetches, size_t num_fetches,
+                                    const rheos_operation *targets, size_t num_targets,
+                                    signature *out_signature) {
+  for (size_t i = 0; i < num_feeds; ++i) {
+    RHEOS_TRY(check_output(session, feeds[i].output, "feed"));
+    a->feeds[i] = edge_of(feeds[i].output);
+    a->values[i] = feeds[i].value;
+  }
+  for (size_t i = 0; i < num_fetches; ++i) {
+    RHEOS_TRY(check_output(session, fetches[i].output, "fetch"));
+    a->fetches[i] = edge_of(fetches[i].output);
+  }
+  for (size_t i = 0; i < num_targets; ++i) {
+    RHEOS_TRY(check_target(session, targets[i]));
+    a->targets[i] = targets[i].id;
+  }
+  *out_signature = (signature){.feeds = a->feeds,
+                               .fetches = a->fetches,
+                               .targets = a->targets,
+                               .num_feeds = (int32_t)num_feeds,
+                               .num_fetches = (int32_t)num_fetches,
+                               .num_targets = (int32_t)num_targets};
+  hash_signature(out_signature);
+  return NULL;
+}
+
+rheos_status *rheos_session_run(rheos_session *session, const rheos_feed *feeds, size_t num_feeds,
+                                rheos_fetch *fetches, size_t num_fetches,
+                                const rheos_operation *targets, size_t num_targets,
+                                const rheos_run_options *options) {
+  for (size_t i = 0; i < num_fetches; ++i) fetches[i].value = NULL;
+  id_arrays a;
+  RHEOS_TRY(id_arrays_init(&a, num_feeds, num_fetches, num_targets));
+  signature s;
+  cached_plan *plan = NULL;
+  rheos_status *status = fill_signature(session, &a, feeds, num_feeds, fetches, num_fetches,
+                                        targets, num_targets, &s);
+  if (status == NULL) status = enter_run(session, &s, &plan);
+  if (status == NULL) {
+    status = run_plan(session, plan, a.values, a.results, options);
+    unref_plan(plan);
+    leave_run(session);
+    for (size_t i = 0; i < num_fetches; ++i) fetches[i].value = a.results[i];
+  }
+  rheos__free(a.block);
+  return status;
+}
+
+// ---- Callables
+
+static rheos_status *copy_ids(rheos_callable *callable, const rheos_output *feeds,
+                              const rheos_output *fetches, const rheos_operation *targets) {
+  callable->feeds = rheos__alloc_array((size_t)callable->num_feeds, sizeof *callable->feeds);
+  callable->fetches = rheos__alloc_array((size_t)callable->num_fetches, sizeof *callable->fetches);
+  callable->targets = rheos__alloc_array((size_t)callable->num_targets, sizeof *callable->targets);
+  if (callable->feeds == NULL || callable->fetches == NULL || callable->targets == NULL) {
+    return rheos__out_of_memory();
+  }
+  for (int32_t i = 0; i < callable->num_feeds; ++i) {
+    RHEOS_TRY(check_output(callable->session, feeds[i], "feed"));
+    callable->feeds[i] = edge_of(feeds[i]);
+  }
+  for (int32_t i = 0; i < callable->num_fetches; ++i) {
+    RHEOS_TRY(check_output(callable->session, fetches[i], "fetch"));
+    callable->fetches[i] = edge_of(fetches[i]);
+  }
+  for (int32_t i = 0; i < callable->num_targets; ++i) {
+    RHEOS_TRY(check_target(callable->session, targets[i]));
+    callable->targets[i] = targets[i].id;
+  }
+  return NULL;
+}
+
+static rheos_status *plan_callable(rheos_callable *callable, cached_plan **out_plan) {
+  signature s = {.feeds = callable->feeds,
+                 .fetches = callable->fetches,
+                 .targets = callable->targets,
+                 .num_feeds = callable->num_feeds,
+                 .num_fetches = callable->num_fetches,
+                 .num_targets = callable->num_targets};
+  hash_signature(&s);
+  rheos_session *session = callable->session;
+  pthread_mutex_lock(&session->mutex);
+  rheos_status *status =
+      atomic_load(&session->closed) ? closed_error() : find_plan(session, &s, out_plan);
+  pthread_mutex_unlock(&session->mutex);
+  return status;
+}
+
+rheos_status *rheos_callable_new(rheos_session *session, const rheos_output *feeds,
+                                 size_t num_feeds, const rheos_output *fetches,
+                                 size_t num_fetches, const rheos_operation *targets,
+                                 size_t num_targets, rheos_callable **out_callable) {
+  *out_callable = NULL;
+  if (num_feeds > INT32_MAX || num_fetches > INT32_MAX || num_targets > INT32_MAX) {
+    return RHEOS_INVALID("too many feeds, fetches or targets");
+  }
+  rheos_callable *callable = rheos__alloc_zeroed(sizeof *callable);
+  if (callable == NULL) return rheos__out_of_memory();
+  pthread_mutex_init(&callable->mutex, NULL);
+  callable->session = session;
+  callable->num_feeds = (int32_t)num_feeds;
+  callable->num_fetches = (int32_t)num_fetches;
+  callable->num_targets = (int32_t)num_targets;
+  rheos_status *status = copy_ids(callable, feeds, fetches, targets);
+  if (status == NULL) status = plan_callable(callable, &callable->plan);
+  if (status != NULL) {
+    rheos_callable_free(callable);
+    return status;
+  }
+  *out_callable = callable;
+  return NULL;
+}
+
+void rheos_callable_free(rheos_callable *callable) {
+  if (callable == NULL) return;
+  unref_plan(callable->plan);
+  pthread_mutex_destroy(&callable->mutex);
+  rheos__free(callable->feeds);
+  rheos__free(callable->fetches);
+  rheos__free(callable->targets);
+  rheos__free(callable);
+}
+
+// The callable's plan with a reference for the caller, made anew if the graph was changed.
+static rheos_status *current_plan(rheos_callable *callable, cached_plan **out_plan) {
+  pthread_mutex_lock(&callable->mutex);
+  rheos_status *status = NULL;
+  if (callable->plan->plan->num_changes != rheos__graph_num_changes(callable->session->graph)) {
+    cached_plan *renewed = NULL;
+    status = plan_callable(callable, &renewed);
+    if (status == NULL) {
+      unref_plan(callable->plan);
+      callable->plan = renewed;
+    }
+  }
+  if (status == NULL) *out_plan = ref_plan(callable->plan);
+  pthread_mutex_unlock(&callable->mutex);
+  return status;
+}
+
+rheos_status *rheos_callable_run(rheos_callable *callable, rheos_tensor *const *values,
+                                 rheos_tensor **out_values, const rheos_run_options *options) {
+  for (int32_t i = 0; i < callable->num_fetches; ++i) out_values[i] = NULL;
+  rheos_session *session = callable->session;
+  cached_plan *plan = NULL;
+  RHEOS_TRY(current_plan(callable, &plan));
+  pthread_mutex_lock(&session->mutex);
+  bool closed = atomic_load(&session->closed) != 0;
+  if (!closed) {
+    ++session->num_running;
+    ++session->stats.num_runs;
+  }
+  pthread_mutex_unlock(&session->mutex);
+  rheos_status *status =
+      closed ? closed_error() : run_plan(session, plan, values, out_values, options);
+  if (!closed) leave_run(session);
+  unref_plan(plan);
+  return status;
+}
+
+int64_t rheos_callable_cost_ns(const rheos_callable *callable) {
+  return atomic_load_explicit(&callable->plan->cost_ns, memory_order_relaxed);
+}
+
+// ---- What was done
+
+static int64_t arena_bytes(const rheos__stretch *roots) {
+  int64_t bytes = 0;
+  for (const rheos__stretch *at = roots; at != NULL; at = at->next) {
+    for (const rheos__stretch *down = at; down != NULL; down = down->children) {
+      bytes += (int64_t)down->memory_bytes;
+    }
+  }
+  return bytes;
+}
+
+void rheos_session_get_stats(const rheos_session *session, rheos_session_stats *out_stats) {
+  rheos_session *unlocked = (rheos_session *)(uintptr_t)session;
+  pthread_mutex_lock(&unlocked->mutex);
+  *out_stats = session->stats;
+  for (size_t i = 0; i < session->num_plans; ++i) {
+    rheos__plan *plan = session->plans[i]->plan;
+    pthread_mutex_lock(&plan->mutex);
+    out_stats->num_specializations += plan->num_specializations;
+    out_stats->arena_bytes += arena_bytes(plan->roots);
+    pthread_mutex_unlock(&plan->mutex);
+  }
+  pthread_mutex_unlock(&unlocked->mutex);
+}

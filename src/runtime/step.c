@@ -1,0 +1,86 @@
+// Cancellation, deadlines, and parallel work of a step.
+#include "runtime/step.h"
+
+#include <time.h>
+
+#include "base/alloc.h"
+
+static const int64_t QUESTION_NS = 10 * 1000 * 1000;
+static const int64_t PARALLEL_FLOPS = 200000;  // below, handing work over costs more than it saves
+
+static int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+rheos_cancellation *rheos_cancellation_new(void) {
+  return rheos__alloc_zeroed(sizeof(rheos_cancellation));
+}
+
+void rheos_cancellation_free(rheos_cancellation *cancellation) { rheos__free(cancellation); }
+
+void rheos_cancel(rheos_cancellation *cancellation) {
+  if (cancellation != NULL) atomic_store(&cancellation->cancelled, 1);
+}
+
+void rheos__step_init(rheos__step *step, rheos__pool *pool, const rheos_run_options *options,
+                      const _Atomic int *session_closed) {
+  *step = (rheos__step){.pool = pool, .options = options, .session_closed = session_closed};
+  if (options == NULL) return;
+  if (options->timeout_ms > 0) {
+    int64_t timeout_ns;
+    if (__builtin_mul_overflow(options->timeout_ms, 1000000, &timeout_ns) ||
+        __builtin_add_overflow(now_ns(), timeout_ns, &step->deadline_ns)) {
+      step->deadline_ns = 0;
+    }
+  }
+}
+
+static bool stop(rheos__step *step, rheos_code code) {
+  atomic_store_explicit(&step->stopped, (int)code, memory_order_relaxed);
+  return true;
+}
+
+bool rheos__step_poll(rheos__step *step) {
+  if (atomic_load_explicit(&step->stopped, memory_order_relaxed) != 0) return true;
+  if (step->session_closed != NULL && atomic_load(step->session_closed)) {
+    return stop(step, RHEOS_CANCELLED);
+  }
+  const rheos_run_options *options = step->options;
+  if (options == NULL) return false;
+  if (options->cancellation != NULL && atomic_load(&options->cancellation->cancelled)) {
+    return stop(step, RHEOS_CANCELLED);
+  }
+  if (step->deadline_ns == 0 && options->should_stop == NULL) return false;
+  int64_t now = now_ns();
+  if (step->deadline_ns != 0 && now >= step->deadline_ns) {
+    return stop(step, RHEOS_DEADLINE_EXCEEDED);
+  }
+  if (options->should_stop == NULL || now < step->next_question_ns) return false;
+  bool first = step->next_question_ns == 0;
+  step->next_question_ns = now + QUESTION_NS;
+  if (first) return false;
+  return options->should_stop(options->should_stop_argument) && stop(step, RHEOS_CANCELLED);
+}
+
+rheos_status *rheos__step_error(const rheos__step *step) {
+  if (atomic_load(&step->stopped) == RHEOS_DEADLINE_EXCEEDED) {
+    return rheos_status_new(RHEOS_DEADLINE_EXCEEDED, "Timed out: the step took longer than %lld ms",
+                            (long long)step->options->timeout_ms);
+  }
+  if (step->session_closed != NULL && atomic_load(step->session_closed)) {
+    return rheos_status_new(RHEOS_CANCELLED, "Session was closed.");
+  }
+  return rheos_status_new(RHEOS_CANCELLED, "Step was cancelled.");
+}
+
+bool rheos__step_should_stop(rheos__step *step) { return step != NULL && rheos__step_poll(step); }
+
+rheos_status *rheos__step_parallel(rheos__step *step, int64_t num_units, int64_t flops,
+                                   rheos_status *(*body)(void *argument, int64_t first,
+                                                         int64_t last),
+                                   void *argument) {
+  rheos__pool *pool = step != NULL && flops >= PARALLEL_FLOPS ? step->pool : NULL;
+  return rheos__pool_run(pool, num_units, body, argument);
+}

@@ -1,0 +1,35 @@
+// A running step: what the executor and the kernels it calls may ask of it.
+#ifndef RHEOS_SRC_RUNTIME_STEP_H
+#define RHEOS_SRC_RUNTIME_STEP_H
+
+#include <rheos/session.h>
+#include <stdatomic.h>
+
+#include "graph/op_def.h"
+#include "runtime/pool.h"
+
+struct rheos_cancellation {
+  _Atomic int cancelled;
+};
+
+struct rheos__step {
+  rheos__pool *pool;
+  const rheos_run_options *options;   // may be NULL
+  const _Atomic int *session_closed;  // may be NULL
+  int64_t deadline_ns;                // of the monotonic clock; 0: none
+  int64_t next_question_ns;           // when should_stop is asked again
+  float budget_ns;                    // of guessed work before the next look around
+  _Atomic int stopped;                // a rheos_code; 0: go on
+};
+
+void rheos__step_init(rheos__step *step, rheos__pool *pool, const rheos_run_options *options,
+                      const _Atomic int *session_closed);
+
+// Whether to stop, looked up afresh: cancellation, deadline, and now and then should_stop. Only the
+// thread that runs the step may call it.
+bool rheos__step_poll(rheos__step *step);
+
+// The error of a stopped step.
+rheos_status *rheos__step_error(const rheos__step *step);
+
+#endif  // RHEOS_SRC_RUNTIME_STEP_H
