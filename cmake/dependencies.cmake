@@ -3,7 +3,8 @@
 
 find_package(Threads REQUIRED)
 add_library(rheos_deps INTERFACE)
-target_link_libraries(rheos_deps INTERFACE Threads::Threads m ${CMAKE_DL_LIBS})
+# gomp: oneDNN's threads, which src/device/cpu/onednn.c holds to one
+target_link_libraries(rheos_deps INTERFACE Threads::Threads m ${CMAKE_DL_LIBS} gomp)
 
 # rheos_find(NAME header library package): fails with the Debian package to install.
 function(rheos_find name header library package)

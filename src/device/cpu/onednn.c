@@ -3,7 +3,10 @@
 #include "device/cpu/onednn.h"
 
 #include <dnnl.h>
-#include <omp.h>
+
+// Of the OpenMP runtime; declared here because not every compiler ships its header.
+extern int omp_get_max_threads(void);
+extern void omp_set_num_threads(int num_threads);
 
 rheos_status *rheos__sgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
                            const float *a, int64_t lda, const float *b, int64_t ldb, float *c,
