@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+"""Records TensorFlow's answers to the op cases of op_cases/ in ops/<family>.txt.
+
+Usage: python make_ops.py [family ...]      (a Python that has TensorFlow 2.21 or 1.15)
+
+Each case is one op in a graph of its own, imported as a GraphDef, run on CPU with every rewriting
+switched off. The format of the files is described in README.md.
+"""
+import os
+import sys
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+
+import importlib
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.framework import op_def_registry
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+from op_cases.common import Const, Uninitialized, Variable  # noqa: E402
+
+v1 = tf.compat.v1
+FAMILIES = ["elementwise", "gradients", "arrays", "indexing", "reductions", "nn", "randoms",
+            "variables"]
+CODES = {3: "INVALID_ARGUMENT", 5: "NOT_FOUND", 8: "RESOURCE_EXHAUSTED",
+         9: "FAILED_PRECONDITION", 11: "OUT_OF_RANGE", 12: "UNIMPLEMENTED", 13: "INTERNAL"}
+
+
+def op_def_of(name):
+    if hasattr(op_def_registry, "get"):
+        return op_def_registry.get(name)
+    return op_def_registry.get_registered_ops()[name]
+
+
+def dtype_name(dtype):
+    """TensorFlow's own name of a dtype: "float", "int32", ..."""
+    enum = tf.as_dtype(dtype).as_datatype_enum
+    return DTYPE_NAMES[enum]
+
+
+DTYPE_NAMES = {1: "float", 2: "double", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string",
+               8: "complex64", 9: "int64", 10: "bool", 14: "bfloat16", 17: "uint16",
+               18: "complex128", 19: "half", 22: "uint32", 23: "uint64"}
+
+
+# ---- Building and running one case
+
+
+def flatten(inputs):
+    for item in inputs:
+        if isinstance(item, list):
+            yield from item
+        else:
+            yield item
+
+
+def value_of(item):
+    return item.value if isinstance(item, (Const, Variable)) else item
+
+
+def item_dtype(item):
+    if isinstance(item, Uninitialized):
+        return tf.as_dtype(item.dtype)
+    value = value_of(item)
+    return tf.string if value.dtype == object else tf.as_dtype(value.dtype)
+
+
+def set_attr(attr, kind, value):
+    """Fills an AttrValue of the kind that the op's signature says."""
+    if kind == "int":
+        attr.i = value
+    elif kind == "float":
+        attr.f = value
+    elif kind == "bool":
+        attr.b = value
+    elif kind == "string":
+        attr.s = value.encode()
+    elif kind == "type":
+        attr.type = tf.as_dtype(value).as_datatype_enum
+    elif kind == "shape":
+        attr.shape.CopyFrom(tf.TensorShape(value).as_proto())
+    elif kind == "list(int)":
+        attr.list.i.extend(value)
+        attr.list.SetInParent()
+    elif kind == "list(type)":
+        attr.list.type.extend(tf.as_dtype(t).as_datatype_enum for t in value)
+        attr.list.SetInParent()
+    else:
+        raise ValueError("attribute kind " + kind)
+
+
+def infer_attrs(op_def, inputs, node):
+    """Dtypes and list lengths that follow from the inputs."""
+    for arg, item in zip(op_def.input_arg, inputs):
+        elements = item if isinstance(item, list) else [item]
+        if arg.number_attr:
+            node.attr[arg.number_attr].i = len(elements)
+        if arg.type_attr and elements:
+            node.attr[arg.type_attr].type = item_dtype(elements[0]).as_datatype_enum
+        if arg.type_list_attr:
+            node.attr[arg.type_list_attr].list.type.extend(
+                item_dtype(e).as_datatype_enum for e in elements)
+
+
+def make_graph_def(case, known_shapes):
+    graph_def = v1.GraphDef()
+    graph_def.versions.producer = case.producer
+    names, feeds, assigns, variables = [], {}, [], []
+    op_def = op_def_of(case.op)
+    for index, item in enumerate(flatten(case.inputs)):
+        name = "in%d" % index
+        node = graph_def.node.add(name=name)
+        dtype = item_dtype(item).as_datatype_enum
+        names.append(name)
+        if isinstance(item, (Variable, Uninitialized)):
+            shape = item.shape if isinstance(item, Uninitialized) else item.value.shape
+            node.op = "VariableV2"
+            node.attr["dtype"].type = dtype
+            node.attr["shape"].shape.CopyFrom(tf.TensorShape(shape).as_proto())
+            variables.append(name)
+            if isinstance(item, Uninitialized):
+                continue
+            const = graph_def.node.add(name=name + "_value", op="Const")
+            const.attr["dtype"].type = dtype
+            const.attr["value"].tensor.CopyFrom(v1.make_tensor_proto(item.value))
+            assign = graph_def.node.add(name=name + "_assign", op="Assign")
+            assign.attr["T"].type = dtype
+            assign.input.extend([name, name + "_value"])
+            assigns.append(name + "_assign")
+        elif isinstance(item, Const) and known_shapes:
+            node.op = "Const"
+            node.attr["dtype"].type = dtype
+            node.attr["value"].tensor.CopyFrom(
+                v1.make_tensor_proto(item.value, dtype=item_dtype(item)))
+        else:
+            node.op = "Placeholder"
+            node.attr["dtype"].type = dtype
+            value = value_of(item)
+            if known_shapes:
+                node.attr["shape"].shape.CopyFrom(tf.TensorShape(value.shape).as_proto())
+            else:
+                node.attr["shape"].shape.unknown_rank = True
+            feeds[name + ":0"] = value
+    node = graph_def.node.add(name="op", op=case.op)
+    node.input.extend(names)
+    infer_attrs(op_def, case.inputs, node)
+    kinds = {a.name: a.type for a in op_def.attr}
+    for key, value in case.attrs.items():
+        set_attr(node.attr[key], kinds[key], value)
+    return graph_def, feeds, assigns, variables
+
+
+def code_of(error):
+    """The canonical code of an exception; errors of graph construction are invalid arguments."""
+    code = getattr(error, "error_code", None)
+    return CODES[code] if code is not None else "INVALID_ARGUMENT"
+
+
+def value_after(session, name):
+    try:
+        return session.run(name + ":0")
+    except tf.errors.FailedPreconditionError:
+        return None
+
+
+def run_case(case, known_shapes=True):
+    """(list of runs, static shapes, values of variables) or (stage, code, message)."""
+    graph_def, feeds, assigns, variables = make_graph_def(case, known_shapes)
+    with tf.Graph().as_default() as graph:
+        graph.seed = None
+        try:
+            tf.import_graph_def(graph_def, name="")
+        except (ValueError, tf.errors.OpError) as error:
+            return "build", code_of(error), str(error)
+        config = v1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
+        config.graph_options.optimizer_options.opt_level = -1
+        config.graph_options.rewrite_options.disable_meta_optimizer = True
+        op = graph.get_operation_by_name("op")
+        outputs = op.outputs
+        with v1.Session(graph=graph, config=config) as session:
+            try:
+                session.run([graph.get_operation_by_name(n) for n in assigns])
+                runs = [session.run(outputs, feeds) for _ in range(case.runs)]
+                after = [value_after(session, n) for n in variables]
+            except tf.errors.OpError as error:
+                return "run", code_of(error), str(error)
+        statics = [None if o.shape.ndims is None else o.shape.as_list() for o in outputs]
+        return runs, statics, after, [o.dtype.base_dtype for o in outputs]
+
+
+# ---- Writing
+
+
+def number_text(x):
+    x = float(x)
+    if np.isnan(x):
+        return "nan"
+    if np.isinf(x):
+        return "inf" if x > 0 else "-inf"
+    if x == int(x) and abs(x) < 1e6:
+        return ("-0" if np.signbit(x) else "0") if x == 0 else str(int(x))
+    head, exponent = x.hex().split("p")
+    if "." in head:
+        head = head.rstrip("0").rstrip(".")
+    return head + "p" + exponent
+
+
+def string_text(data):
+    if isinstance(data, str):
+        data = data.encode()
+    out = ""
+    for byte in data:
+        plain = 32 < byte < 127 and byte not in (34, 92)
+        out += chr(byte) if plain else "\\x%02x" % byte
+    return '"' + out + '"'
+
+
+def values_text(array, dtype):
+    flat = np.asarray(array).reshape(-1)
+    if dtype == tf.string:
+        return [string_text(x) for x in flat]
+    if dtype == tf.bool:
+        return ["1" if x else "0" for x in flat]
+    if dtype.is_integer:
+        return [str(int(x)) for x in flat]
+    return [number_text(x) for x in flat]
+
+
+def repeats(words):
+    """Runs of four and more equal values as value*count."""
+    out, i = [], 0
+    while i < len(words):
+        j = i
+        while j < len(words) and words[j] == words[i]:
+            j += 1
+        if j - i >= 4:
+            out.append("%s*%d" % (words[i], j - i))
+        else:
+            out.extend(words[i:j])
+        i = j
+    return out
+
+
+def shape_text(shape):
+    if shape is None:
+        return "?"
+    return "[" + ",".join("?" if d is None or d < 0 else str(d) for d in shape) + "]"
+
+
+def tensor_text(array, dtype):
+    array = np.asarray(array)
+    words = [dtype_name(dtype), shape_text(array.shape)]
+    return " ".join(words + repeats(values_text(array, dtype)))
+
+
+def attr_text(op_def, name, value):
+    kind = {a.name: a.type for a in op_def.attr}[name]
+    if kind == "type":
+        text = dtype_name(tf.as_dtype(value))
+    elif kind == "list(type)":
+        text = " ".join(dtype_name(tf.as_dtype(t)) for t in value)
+    elif kind == "list(int)":
+        text = " ".join(str(v) for v in value)
+    elif kind == "float":
+        text = number_text(np.float32(value))
+    elif kind == "bool":
+        text = "1" if value else "0"
+    elif kind == "shape":
+        text = shape_text(value)
+    elif kind == "string":
+        text = string_text(value)
+    else:
+        text = str(value)
+    kind = {"list(int)": "ints", "list(type)": "types"}.get(kind, kind)
+    return ("attr %s %s %s" % (name, kind, text)).rstrip()
+
+
+def write_case(out, case):
+    op_def = op_def_of(case.op)
+    result = run_case(case)
+    if len(result) == 3 and not case.tag.startswith("bad_"):
+        print("left out, TensorFlow cannot do it:", case.op, case.tag, result[0], result[1])
+        return
+    lines = ["case %s %s" % (case.op, case.tag)]
+    lines += [attr_text(op_def, k, v) for k, v in sorted(case.attrs.items())]
+    for item in flatten(case.inputs):
+        if isinstance(item, Uninitialized):
+            lines.append("unset %s %s" % (dtype_name(item.dtype), shape_text(item.shape)))
+            continue
+        word = ("const" if isinstance(item, Const) else
+                "var" if isinstance(item, Variable) else "feed")
+        lines.append(word + " " + tensor_text(value_of(item), item_dtype(item)))
+    if len(result) == 3:
+        code = result[1]
+        other = run_case(case, known_shapes=False)
+        lines.append("error %s %s" % (code, other[1] if len(other) == 3 else "OK"))
+    else:
+        runs, statics, after, dtypes = result
+        if case.tag.startswith("bad_"):
+            print("UNEXPECTED SUCCESS", case.op, case.tag, runs[0])
+        if case.gradient:
+            lines.append("gradient")
+        for number, values in enumerate(runs):
+            if number > 0:
+                lines.append("again")
+            for value, static, dtype in zip(values, statics, dtypes):
+                shape = list(np.asarray(value).shape)
+                suffix = "" if static == shape else " static " + shape_text(static)
+                lines.append("out" + suffix + " " + tensor_text(value, dtype))
+        for value in after:
+            lines.append("after unset" if value is None else "after " + tensor_text(
+                value, tf.string if np.asarray(value).dtype == object else
+                tf.as_dtype(np.asarray(value).dtype)))
+    out.write("\n".join(lines) + "\nend\n")
+
+
+def main():
+    families = sys.argv[1:] or FAMILIES
+    for family in families:
+        cases = importlib.import_module("op_cases." + family).cases()
+        seen = set()
+        path = os.path.join(HERE, "ops", family + ".txt")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as out:
+            out.write("# Answers of TensorFlow %s. Made by make_ops.py; see README.md.\n" % tf.__version__)
+            for case in cases:
+                key = (case.op, case.tag)
+                if key in seen:
+                    raise ValueError("two cases called %s %s" % key)
+                seen.add(key)
+                write_case(out, case)
+        print(family, len(cases), "cases,", len({c.op for c in cases}), "ops,",
+              os.path.getsize(path), "bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""The vocabulary of the op cases: how inputs are given and what a case holds."""
+import numpy as np
+
+try:
+    import ml_dtypes
+
+    BFLOAT16 = ml_dtypes.bfloat16
+except ImportError:
+    BFLOAT16 = None
+
+F32, F64, F16 = np.float32, np.float64, np.float16
+I8, I16, I32, I64 = np.int8, np.int16, np.int32, np.int64
+U8, U16, U32, U64 = np.uint8, np.uint16, np.uint32, np.uint64
+INF, NAN = float("inf"), float("nan")
+
+
+class Const:
+    """An input that is a constant of the graph; everything else is fed."""
+
+    def __init__(self, value, dtype=np.int32):
+        self.value = np.asarray(value, dtype) if not isinstance(value, np.ndarray) else value
+
+
+class Variable:
+    """An input that is a reference to a variable holding `value`."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+class Uninitialized:
+    """A reference to a variable that nothing was assigned to."""
+
+    def __init__(self, dtype, shape):
+        self.dtype, self.shape = dtype, shape
+
+
+class Case:
+    def __init__(self, op, tag, inputs, attrs, gradient, runs, producer):
+        self.op, self.tag, self.inputs, self.attrs = op, tag, inputs, attrs
+        self.gradient, self.runs, self.producer = gradient, runs, producer
+
+
+class Table:
+    """Collects cases: add("Add", "broadcast", a, b, T="float", g=True).
+
+    A tag that starts with "bad_" says that TensorFlow is expected to refuse. `g` asks for the
+    gradient to be checked against differences at this point; `runs` records several runs of one
+    session; `producer` is the version of the graph for ops that newer versions refuse.
+    """
+
+    def __init__(self):
+        self.cases = []
+
+    def add(self, op, tag, *inputs, **options):
+        gradient = options.pop("g", False)
+        runs = options.pop("runs", 1)
+        producer = options.pop("producer", 21)
+        attrs = {k.rstrip("_"): v for k, v in options.items()}
+        self.cases.append(Case(op, tag, list(inputs), attrs, gradient, runs, producer))
+
+
+def a(dtype, values, shape=None):
+    array = np.asarray(values, dtype)
+    return array if shape is None else array.reshape(shape)
+
+
+def f(values, shape=None):
+    return a(F32, values, shape)
+
+
+def d(values, shape=None):
+    return a(F64, values, shape)
+
+
+def h(values, shape=None):
+    return a(F16, values, shape)
+
+
+def i(values, shape=None):
+    return a(I32, values, shape)
+
+
+def l(values, shape=None):
+    return a(I64, values, shape)
+
+
+def b(values, shape=None):
+    return a(np.bool_, values, shape)
+
+
+def s(values, shape=None):
+    array = np.empty(np.shape(values), object)
+    array[...] = values
+    return array if shape is None else array.reshape(shape)
+
+
+def ramp(dtype, shape, start=1, step=1):
+    """start, start + step, ... in row-major order."""
+    count = int(np.prod(shape, dtype=int))
+    return (start + step * np.arange(count)).astype(dtype).reshape(shape)
+
+
+def wave(dtype, shape, scale=2.0, phase=0.3):
+    """Smooth numbers of both signs, no two alike, none at a corner."""
+    count = int(np.prod(shape, dtype=int))
+    x = scale * np.sin(phase + 1.7 * np.arange(count)) + 0.01 * np.arange(count)
+    return x.round(4).astype(dtype).reshape(shape)
+
+
+def empty(dtype, shape):
+    return np.zeros(shape, dtype)
