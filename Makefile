@@ -48,10 +48,11 @@ demo: deps
 	"$(BUILD)/bin/textgen"
 
 install: build
-	@DESTDIR="$(DESTDIR)" cmake --install "$(BUILD)" | grep -v 'Up-to-date' || true
+	@DESTDIR="$(DESTDIR)" cmake --install "$(BUILD)" >"$(BUILD)/install.log"
+	@echo "installed into $(DESTDIR)$(PREFIX)"
 
 bench: build
-	@bench/run "$(BUILD)"
+	@if [ -x bench/run ]; then bench/run "$(BUILD)"; else echo "there is no bench/run"; fi
 
 size:
 	@tools/size
