@@ -1,6 +1,7 @@
 # make install: library, headers, rheos.pc, CMake package, command, Python package.
 
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_MESSAGE LAZY)
 
 install(TARGETS rheos EXPORT rheos_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT development)
