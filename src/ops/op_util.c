@@ -88,6 +88,17 @@ rheos_output rheos__tile_by(rheos_scope *s, rheos_output x, const rheos_shape *m
   return op_with_dims(s, "Tile", "multiples", x, multiples);
 }
 
+rheos_output rheos__py_range(rheos_scope *s, rheos_output limit) {
+  rheos__node_scope inside;
+  rheos__push_node_scope(s, "range", &inside);
+  const rheos_output start = rheos__const_scalar(s, RHEOS_INT32, 0, "start");
+  const rheos_output delta = rheos__const_scalar(s, RHEOS_INT32, 1, "delta");
+  const rheos_output inputs[] = {start, limit, delta};
+  const rheos_operation range = rheos__op_n(s, "Range", inside.name, inputs, 3, NULL, 0);
+  rheos_scope_pop(s);
+  return rheos_operation_output(range, 0);
+}
+
 rheos_output rheos__shape_node(rheos_scope *s, rheos_output x) {
   return rheos__op_1(s, "Shape", x);
 }

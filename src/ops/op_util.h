@@ -49,6 +49,8 @@ rheos_output rheos__sum_over(rheos_scope *s, rheos_output x, rheos_output axes, 
 // Reshape or Tile by constants: "Reshape/shape", "Tile/multiples".
 rheos_output rheos__reshape_to(rheos_scope *s, rheos_output x, const rheos_shape *shape);
 rheos_output rheos__tile_by(rheos_scope *s, rheos_output x, const rheos_shape *multiples);
+// range(0, limit) of int32: "range" with the constants "range/start" and "range/delta".
+rheos_output rheos__py_range(rheos_scope *s, rheos_output limit);
 // The node Shape itself, also where the shape is known.
 rheos_output rheos__shape_node(rheos_scope *s, rheos_output x);
 // Cast, or x itself if it has that dtype.

@@ -1,0 +1,667 @@
+// Reductions over some dimensions: one row for each formula, as in elementwise.h.
+//
+// Neighbouring dimensions that are reduced, or kept, together are joined, so that what is left
+// alternates. Either the innermost is reduced: then each output is a sum of contiguous runs, made in
+// 16 lanes that are joined as a tree, in blocks; or it is kept: then runs are added to a tile of
+// totals. Floats are summed in double. The order depends on shapes only, never on threads.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#endif
+#include <math.h>
+#include <string.h>
+
+#include "ops/elementwise.h"
+#include "ops/op_util.h"
+
+enum { LANES = 16, BLOCK_ELEMENTS = 4096, MAX_TILE = 1024, TOTAL_BYTES = 8 };
+
+// How one op reduces one dtype. Totals are of any type of at most TOTAL_BYTES.
+typedef struct reducer {
+  size_t total_bytes;
+  void (*start)(void *totals, int64_t n);
+  void (*run)(void *total, const void *x, int64_t n);       // all of x into one total
+  void (*columns)(void *totals, const void *x, int64_t n);  // x[i] into totals[i]
+  void (*finish)(void *out, const void *totals, int64_t n, int64_t count);
+} reducer;
+
+// ---- Formulas: ROW(op, dtypes, qualifier, type of a total, start, total a after x, totals a and b joined,
+// result of total a over `count` elements)
+#define WIDEN(v) ((uint64_t)(int64_t)(v))
+#define LOWEST                                                                                  \
+  _Generic((C)0, float: -INFINITY, double: -(double)INFINITY, int8_t: INT8_MIN,                 \
+           int16_t: INT16_MIN, int32_t: INT32_MIN, int64_t: INT64_MIN, default: 0)
+#define HIGHEST                                                                                 \
+  _Generic((C)0, float: INFINITY, double: (double)INFINITY, int8_t: INT8_MAX,                   \
+           int16_t: INT16_MAX, int32_t: INT32_MAX, int64_t: INT64_MAX, uint8_t: UINT8_MAX,      \
+           uint16_t: UINT16_MAX, uint32_t: UINT32_MAX, uint64_t: UINT64_MAX)
+
+#define FORMULAS(ROW)                                                                           \
+  ROW(Sum, FLOATS, RHEOS__WIDE, double, 0, a + x, a + b, a)                                     \
+  ROW(Sum, INTEGERS, , uint64_t, 0, a + WIDEN(x), a + b, a)                                     \
+  ROW(Mean, FLOATS, RHEOS__WIDE, double, 0, a + x, a + b, a / (double)count)                    \
+  ROW(Mean, SIGNED, , int64_t, 0, a + x, a + b, count > 0 ? a / count : 0)                      \
+  ROW(Mean, UNSIGNED, , uint64_t, 0, a + x, a + b, count > 0 ? a / (uint64_t)count : 0)         \
+  ROW(Prod, FLOATS, , double, 1, a * x, a * b, a)                                               \
+  ROW(Prod, INTEGERS, , uint64_t, 1, a * WIDEN(x), a * b, a)                                    \
+  ROW(Max, FLOATS, RHEOS__WIDE, C, LOWEST, x > a || x != x ? x : a, b > a || b != b ? b : a, a) \
+  ROW(Max, INTEGERS, , C, LOWEST, x > a ? x : a, b > a ? b : a, a)                              \
+  ROW(Min, FLOATS, RHEOS__WIDE, C, HIGHEST, x < a || x != x ? x : a, b < a || b != b ? b : a, a) \
+  ROW(Min, INTEGERS, , C, HIGHEST, x < a ? x : a, b < a ? b : a, a)                             \
+  ROW(EuclideanNorm, FLOATS, , double, 0, a + (double)x * (double)x, a + b, sqrt(a))            \
+  ROW(EuclideanNorm, INTEGERS, , double, 0, a + (double)x * (double)x, a + b, (int64_t)sqrt(a))           \
+  ROW(L2Loss, FLOATS, RHEOS__WIDE, double, 0, a + (double)x * (double)x, a + b, a / 2)          \
+  ROW(All, BOOLS, , bool, true, (unsigned)a & (unsigned)x, (unsigned)a & (unsigned)b, a)        \
+  ROW(Any, BOOLS, , bool, false, (unsigned)a | (unsigned)x, (unsigned)a | (unsigned)b, a)       
+
+#define REDUCER_TYPES(S, TOTAL)                           \
+  typedef rheos__computed_##S C __attribute__((unused)); \
+  typedef TOTAL total
+
+#define REDUCER(S, qualifier, name, TOTAL, initial, step, join, result)                         \
+  static void name##_start_##S(void *totals, int64_t n) {                                       \
+    REDUCER_TYPES(S, TOTAL);                                                                    \
+    total *t = totals;                                                                          \
+    for (int64_t i = 0; i < n; i++) t[i] = initial;                                             \
+  }                                                                                             \
+  qualifier static void name##_block_##S(void *into, const void *values, int64_t n) {           \
+    REDUCER_TYPES(S, TOTAL);                                                                    \
+    const rheos__stored_##S *xs = values;                                                       \
+    total lanes[LANES];                                                                         \
+    for (int j = 0; j < LANES; j++) lanes[j] = initial;                                         \
+    int64_t i = 0;                                                                              \
+    for (; i + LANES <= n; i += LANES) {                                                        \
+      for (int j = 0; j < LANES; j++) {                                                         \
+        const C x = RHEOS__LOAD_##S(xs[i + j]);                                                 \
+        const total a = lanes[j];                                                               \
+        lanes[j] = (total)(step);                                                               \
+      }                                                                                         \
+    }                                                                                           \
+    for (int j = 0; i < n; i++, j++) {                                                          \
+      const C x = RHEOS__LOAD_##S(xs[i]);                                                       \
+      const total a = lanes[j];                                                                 \
+      lanes[j] = (total)(step);                                                                 \
+    }                                                                                           \
+    for (int width = LANES / 2; width > 0; width /= 2) {                                        \
+      for (int j = 0; j < width; j++) {                                                         \
+        const total a = lanes[j], b = lanes[j + width];                                         \
+        lanes[j] = (total)(join);                                                               \
+      }                                                                                         \
+    }                                                                                           \
+    const total a = *(total *)into, b = lanes[0];                                               \
+    *(total *)into = (total)(join);                                                             \
+  }                                                                                             \
+  static void name##_run_##S(void *into, const void *values, int64_t n) {                       \
+    REDUCER_TYPES(S, TOTAL);                                                                    \
+    const rheos__stored_##S *xs = values;                                                       \
+    if (n >= LANES) {                                                                           \
+      for (int64_t i = 0; i < n; i += BLOCK_ELEMENTS) {                                         \
+        name##_block_##S(into, xs + i, n - i < BLOCK_ELEMENTS ? n - i : BLOCK_ELEMENTS);        \
+      }                                                                                         \
+      return;                                                                                   \
+    }                                                                                           \
+    total a = *(total *)into;                                                                   \
+    for (int64_t i = 0; i < n; i++) {                                                           \
+      const C x = RHEOS__LOAD_##S(xs[i]);                                                       \
+      a = (total)(step);                                                                        \
+    }                                                                                           \
+    *(total *)into = a;                                                                         \
+  }                                                                                             \
+  qualifier static void name##_columns_##S(void *totals, const void *values, int64_t n) {       \
+    REDUCER_TYPES(S, TOTAL);                                                                    \
+    const rheos__stored_##S *xs = values;                                                       \
+    total *t = totals;                                                                          \
+    RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) {                                        \
+      const C x = RHEOS__LOAD_##S(xs[i]);                                                       \
+      const total a = t[i];                                                                     \
+      t[i] = (total)(step);                                                                     \
+    }                                                                                           \
+  }                                                                                             \
+  static void name##_finish_##S(void *out, const void *totals, int64_t n, int64_t count) {      \
+    REDUCER_TYPES(S, TOTAL);                                                                    \
+    (void)count;                                                                                \
+    const total *t = totals;                                                                    \
+    rheos__stored_##S *zs = out;                                                                \
+    for (int64_t i = 0; i < n; i++) {                                                           \
+      const total a = t[i];                                                                     \
+      zs[i] = RHEOS__STORE_##S(result);                                                         \
+    }                                                                                           \
+  }                                                                                             \
+  static const reducer name##_##S = {                                                           \
+      TOTAL_BYTES, name##_start_##S, name##_run_##S, name##_columns_##S, name##_finish_##S};
+
+#define ROW(name, dtypes, qualifier, TOTAL, start, step, join, result) \
+  RHEOS__##dtypes(REDUCER, qualifier, name, TOTAL, start, step, join, result)
+FORMULAS(ROW)
+#undef ROW
+
+// ---- What to do, settled by shapes and axes
+
+typedef struct reduction {
+  const reducer *by;
+  int64_t count;  // elements that make one output
+  int64_t num_outputs;
+  int64_t in_bytes, out_bytes;  // of an element
+  // The joined dimensions but the innermost, split into kept and reduced ones; steps in elements
+  int32_t num_kept, num_reduced;
+  int64_t kept_dims[RHEOS_MAX_RANK], kept_steps[RHEOS_MAX_RANK];
+  int64_t reduced_dims[RHEOS_MAX_RANK], reduced_steps[RHEOS_MAX_RANK];
+  int64_t inner;  // the innermost one
+  bool inner_reduced;
+  int64_t runs;       // combinations of the reduced dimensions but the innermost
+  int64_t tile;       // columns in one go, if the innermost is kept
+  int64_t num_items;  // outputs, or tiles
+  int64_t unit_items;
+  int64_t num_units;
+} reduction;
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+// Element offset of combination `index` of some dimensions, the last fastest.
+static int64_t offset_of(int64_t index, int32_t rank, const int64_t *dims, const int64_t *steps) {
+  int64_t offset = 0;
+  for (int32_t d = rank - 1; d > 0; d--) {
+    offset += index % dims[d] * steps[d];
+    index /= dims[d];
+  }
+  return rank > 0 ? offset + index * steps[0] : 0;
+}
+
+static void reduce_output(const reduction *r, const char *in, char *out, int64_t output) {
+  _Alignas(8) char total[TOTAL_BYTES];
+  const char *base =
+      in + offset_of(output, r->num_kept, r->kept_dims, r->kept_steps) * r->in_bytes;
+  r->by->start(total, 1);
+  for (int64_t k = 0; k < r->runs; k++) {
+    const int64_t offset = offset_of(k, r->num_reduced, r->reduced_dims, r->reduced_steps);
+    r->by->run(total, base + offset * r->in_bytes, r->inner);
+  }
+  r->by->finish(out + output * r->out_bytes, total, 1, r->count);
+}
+
+static void reduce_tile(const reduction *r, const char *in, char *out, int64_t item,
+                        void *totals) {
+  const int64_t tiles = (r->inner + r->tile - 1) / r->tile;
+  const int64_t row = item / tiles, column = item % tiles * r->tile;
+  const int64_t n = smaller(r->tile, r->inner - column);
+  const char *base =
+      in + (offset_of(row, r->num_kept, r->kept_dims, r->kept_steps) + column) * r->in_bytes;
+  r->by->start(totals, n);
+  for (int64_t k = 0; k < r->runs; k++) {
+    const int64_t offset = offset_of(k, r->num_reduced, r->reduced_dims, r->reduced_steps);
+    r->by->columns(totals, base + offset * r->in_bytes, n);
+  }
+  r->by->finish(out + (row * r->inner + column) * r->out_bytes, totals, n, r->count);
+}
+
+static rheos_status *run(const void *state, const void *const *inputs, void *const *outputs,
+                         void *scratch, int64_t first_unit, int64_t last_unit) {
+  const reduction *r = state;
+  const int64_t end = smaller(last_unit * r->unit_items, r->num_items);
+  for (int64_t item = first_unit * r->unit_items; item < end; item++) {
+    if (r->inner_reduced) {
+      reduce_output(r, inputs[0], outputs[0], item);
+    } else {
+      reduce_tile(r, inputs[0], outputs[0], item, scratch);
+    }
+  }
+  return NULL;
+}
+
+// Joins the dimensions of `shape`; `reduced` says which are reduced.
+static void plan_dimensions(reduction *r, const rheos_shape *shape, const bool *reduced) {
+  int64_t dims[RHEOS_MAX_RANK];
+  bool flags[RHEOS_MAX_RANK];
+  int32_t rank = 0;
+  for (int32_t d = 0; d < shape->rank; d++) {
+    if (shape->dims[d] == 1) continue;
+    if (rank > 0 && flags[rank - 1] == reduced[d]) {
+      dims[rank - 1] *= shape->dims[d];
+    } else {
+      dims[rank] = shape->dims[d];
+      flags[rank++] = reduced[d];
+    }
+  }
+  r->inner = rank > 0 ? dims[rank - 1] : 1;
+  r->inner_reduced = rank == 0 || flags[rank - 1];
+  r->runs = 1;
+  int64_t step = r->inner;
+  for (int32_t d = rank - 2; d >= 0; d--) {
+    if (flags[d]) {
+      r->runs *= dims[d];
+      r->num_reduced++;
+    } else {
+      r->num_kept++;
+    }
+  }
+  int32_t kept = r->num_kept, gone = r->num_reduced;
+  for (int32_t d = rank - 2; d >= 0; d--) {
+    int64_t *to_dims = flags[d] ? &r->reduced_dims[--gone] : &r->kept_dims[--kept];
+    int64_t *to_steps = flags[d] ? &r->reduced_steps[gone] : &r->kept_steps[kept];
+    *to_dims = dims[d];
+    *to_steps = step;
+    step *= dims[d];
+  }
+}
+
+static void plan_units(reduction *r) {
+  int64_t item_elements = r->count;
+  r->num_items = r->num_outputs;
+  if (!r->inner_reduced && r->num_outputs > 0) {
+    // Narrower tiles where columns are long, so that there is something to share out.
+    const int64_t wanted = RHEOS__UNIT_ELEMENTS / larger(r->count, 1);
+    r->tile = smaller(larger(wanted / 64 * 64, 64), smaller(r->inner, MAX_TILE));
+    r->num_items = r->num_outputs / r->inner * ((r->inner + r->tile - 1) / r->tile);
+    item_elements = r->count * r->tile;
+  }
+  r->unit_items = larger(RHEOS__UNIT_ELEMENTS / larger(item_elements, 1), 1);
+  r->num_units = larger((r->num_items + r->unit_items - 1) / r->unit_items, 1);
+}
+
+static void plan(reduction *r, const reducer *by, rheos_dtype dtype, const rheos_shape *shape,
+                 const bool *reduced) {
+  *r = (reduction){.by = by, .count = 1, .num_outputs = 1};
+  r->in_bytes = r->out_bytes = (int64_t)rheos_dtype_size(dtype);
+  for (int32_t d = 0; d < shape->rank; d++) {
+    if (reduced[d]) {
+      r->count *= shape->dims[d];
+    } else {
+      r->num_outputs *= shape->dims[d];
+    }
+  }
+  plan_dimensions(r, shape, reduced);
+  plan_units(r);
+}
+
+// ---- Axes and shapes
+
+// Marks the dimensions that `axes` names; negative ones count from the end.
+static rheos_status *mark_axes(const rheos_tensor *axes, int32_t rank, bool *out_reduced) {
+  memset(out_reduced, 0, RHEOS_MAX_RANK * sizeof *out_reduced);
+  if (axes->shape.rank > 1) {
+    rheos__shape_text text;
+    return RHEOS_INVALID("expected a scalar or vector of axes, got shape %s",
+                         rheos__shape_text_of(&axes->shape, &text));
+  }
+  for (int64_t i = 0; i < axes->num_elements; i++) {
+    const int64_t axis = rheos__tensor_int_at(axes, i);
+    if (axis < -rank || axis >= rank) {
+      return RHEOS_INVALID("Invalid reduction dimension (%lld for input with %d dimension(s)",
+                           (long long)axis, (int)rank);
+    }
+    const int64_t d = axis < 0 ? axis + rank : axis;
+    if (out_reduced[d]) {
+      return RHEOS_INVALID(
+          "Invalid reduction arguments: Axes contains duplicate dimension: %lld", (long long)d);
+    }
+    out_reduced[d] = true;
+  }
+  return NULL;
+}
+
+static rheos_shape reduced_shape(const rheos_shape *shape, const bool *reduced, bool keep_dims) {
+  rheos_shape out = RHEOS_SCALAR;
+  for (int32_t d = 0; d < shape->rank; d++) {
+    if (!reduced[d]) {
+      out.dims[out.rank++] = shape->dims[d];
+    } else if (keep_dims) {
+      out.dims[out.rank++] = 1;
+    }
+  }
+  return out;
+}
+
+static rheos_status *reduction_shape(rheos__infer *c) {
+  const rheos_shape *in = &c->input_shapes[0];
+  rheos_shape *out = &c->output_shapes[0];
+  const bool keep_dims = rheos__attr_bool(c->attrs, "keep_dims");
+  if (in->rank < 0) return NULL;
+  if (c->input_values[1] != NULL) {
+    bool reduced[RHEOS_MAX_RANK];
+    RHEOS_TRY(mark_axes(c->input_values[1], in->rank, reduced));
+    *out = reduced_shape(in, reduced, keep_dims);
+  } else if (keep_dims) {
+    out->rank = in->rank;
+    for (int32_t d = 0; d < in->rank; d++) out->dims[d] = -1;
+  }
+  return NULL;
+}
+
+// ---- Kernels
+
+typedef struct late_reduction {
+  const reducer *by;
+  rheos_dtype dtype;
+  bool keep_dims;
+} late_reduction;
+
+// The axes are known only now.
+static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                             rheos_tensor **outputs) {
+  const late_reduction *late = state;
+  (void)step;
+  const rheos_shape *shape = &inputs[0]->shape;
+  bool reduced[RHEOS_MAX_RANK];
+  RHEOS_TRY(mark_axes(inputs[1], shape->rank, reduced));
+  RHEOS_TRY(rheos_tensor_new(late->dtype, reduced_shape(shape, reduced, late->keep_dims),
+                             &outputs[0]));
+  reduction r;
+  plan(&r, late->by, late->dtype, shape, reduced);
+  _Alignas(64) char totals[MAX_TILE * TOTAL_BYTES];
+  const void *in = inputs[0]->data;
+  void *out = outputs[0]->data;
+  return run(&r, &in, &out, totals, 0, r.num_units);
+}
+
+static rheos_status *prepare_late(rheos__prepare *p, const reducer *by) {
+  late_reduction *late = RHEOS_NEW_STATE(p, late_reduction);
+  if (late == NULL) return rheos__out_of_memory();
+  late->by = by;
+  late->dtype = p->input_dtypes[0];
+  late->keep_dims = rheos__attr_bool(p->attrs, "keep_dims");
+  p->compute = compute;
+  return NULL;
+}
+
+static rheos_status *prepare_with(rheos__prepare *p, const reducer *by, const bool *reduced,
+                                  bool one_is_itself) {
+  const rheos_shape *shape = &p->input_shapes[0];
+  reduction *r = RHEOS_NEW_STATE(p, reduction);
+  if (r == NULL) return rheos__out_of_memory();
+  plan(r, by, p->input_dtypes[0], shape, reduced);
+  if (r->count == 1 && one_is_itself) {
+    p->alias_input = 0;
+    return NULL;
+  }
+  p->run = run;
+  p->num_units = r->num_units;
+  p->scratch_bytes = r->inner_reduced ? 0 : (size_t)r->tile * TOTAL_BYTES;
+  p->flops = r->count * r->num_outputs;
+  return NULL;
+}
+
+static rheos_status *prepare(rheos__prepare *p, const reducer *by, bool one_is_itself) {
+  if (by == NULL) return rheos__no_kernel(p, p->input_dtypes[0]);
+  if (p->input_values[1] == NULL) return prepare_late(p, by);
+  bool reduced[RHEOS_MAX_RANK];
+  RHEOS_TRY(mark_axes(p->input_values[1], p->input_shapes[0].rank, reduced));
+  return prepare_with(p, by, reduced, one_is_itself);
+}
+
+// ---- Gradients
+
+// TensorFlow's reduced_shape(): the shape with 1 for the reduced dimensions, in nodes.
+static rheos_output kept_dims_of(rheos_scope *s, rheos_output dims, rheos_output axes) {
+  axes = rheos__cast_to(s, axes, RHEOS_INT32);
+  if (rheos_scope_status(s) != NULL) return axes;
+  const rheos_shape of_dims = rheos_output_shape(dims);
+  const rheos_output rank =
+      rheos_shape_is_known(&of_dims)
+          ? rheos__const_scalar(s, RHEOS_INT32, (double)of_dims.dims[0], "Size")
+          : rheos__op_1(s, "Size", dims);
+  axes = rheos__named_2(s, "FloorMod", "mod", rheos__py_add(s, axes, rank), rank);
+  const rheos_output axes_shape = rheos__shape_of(s, axes, RHEOS_INT32);
+  const rheos_output range = rheos__py_range(s, rank);
+  rheos__node_scope inside;
+  rheos__push_node_scope(s, "Fill", &inside);
+  const rheos_output one = rheos__const_scalar(s, RHEOS_INT32, 1, "value");
+  const rheos_output ones = rheos__named_2(s, "Fill", inside.name, axes_shape, one);
+  rheos_scope_pop(s);
+  const rheos_output inputs[] = {range, axes, dims, ones};
+  const rheos_attr count = rheos_attr_int("N", 2);
+  return rheos_operation_output(rheos__op_n(s, "DynamicStitch", NULL, inputs, 4, &count, 1), 0);
+}
+
+// x // max(y, 1)
+static rheos_output safe_quotient(rheos_scope *s, rheos_output x, rheos_output y) {
+  const rheos_output at_least_1 = rheos__op_with_number(s, "Maximum", "Maximum", y, 1);
+  return rheos__named_2(s, "FloorDiv", "floordiv", x, at_least_1);
+}
+
+// Whether the axes are 0, 1, ..., rank - 1.
+static bool names_all_in_order(const rheos_tensor *axes, int32_t rank) {
+  if (axes->shape.rank != 1 || axes->num_elements != rank) return false;
+  for (int32_t d = 0; d < rank; d++) {
+    if (rheos__tensor_int_at(axes, d) != d) return false;
+  }
+  return true;
+}
+
+static rheos_output tiled_over_all(rheos__grad *g, rheos_output dy, const rheos_shape *shape) {
+  rheos_scope *s = g->scope;
+  rheos_shape ones = {.rank = shape->rank};
+  int32_t dims[RHEOS_MAX_RANK];
+  for (int32_t d = 0; d < shape->rank; d++) ones.dims[d] = 1, dims[d] = (int32_t)shape->dims[d];
+  const rheos_output kept = rheos__reshape_to(s, dy, &ones);
+  const rheos_output multiples = rheos_shape_is_known(shape)
+                                     ? rheos__const_ints(s, dims, shape->rank, "Const")
+                                     : rheos__shape_of(s, g->inputs[0], RHEOS_INT32);
+  return rheos__op_2(s, "Tile", kept, multiples);
+}
+
+// Constants where the shape and the axes are known.
+static rheos_output tiled_by_constants(rheos__grad *g, rheos_output dy, const rheos_shape *shape,
+                                       const bool *reduced) {
+  const rheos_shape kept = reduced_shape(shape, reduced, true);
+  rheos_shape multiples = kept;
+  for (int32_t d = 0; d < shape->rank; d++) multiples.dims[d] = reduced[d] ? shape->dims[d] : 1;
+  return rheos__tile_by(g->scope, rheos__reshape_to(g->scope, dy, &kept), &multiples);
+}
+
+// What arrives, repeated along the reduced dimensions.
+static rheos_output sum_grad(rheos__grad *g, rheos_output dy) {
+  rheos_scope *s = g->scope;
+  const rheos_shape shape = rheos_output_shape(g->inputs[0]);
+  const rheos_tensor *axes = rheos__constant_value(g->inputs[1]);
+  if (shape.rank >= 0 && axes != NULL) {
+    bool reduced[RHEOS_MAX_RANK];
+    if (names_all_in_order(axes, shape.rank)) return tiled_over_all(g, dy, &shape);
+    rheos_status *status = mark_axes(axes, shape.rank, reduced);
+    if (status == NULL && rheos_shape_is_known(&shape)) {
+      return tiled_by_constants(g, dy, &shape, reduced);
+    }
+    rheos_status_free(status);
+  }
+  const rheos_output dims = rheos__shape_of(s, g->inputs[0], RHEOS_INT32);
+  const rheos_output kept = kept_dims_of(s, dims, g->inputs[1]);
+  const rheos_output multiples = safe_quotient(s, dims, kept);
+  return rheos__op_2(s, "Tile", rheos__op_2(s, "Reshape", dy, kept), multiples);
+}
+
+static void grad_sum(rheos__grad *g) {
+  rheos__grad_set(g, 0, sum_grad(g, rheos__grad_dense(g, 0)));
+}
+
+// The product of a vector of dimensions, as a node
+static rheos_output product_of(rheos_scope *s, rheos_output dims) {
+  const int32_t zero = 0;
+  const rheos_output axes = rheos__const_ints(s, &zero, 1, "Const");
+  return rheos__op_2(s, "Prod", dims, axes);
+}
+
+static void grad_mean(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  const rheos_output sum = sum_grad(g, rheos__grad_dense(g, 0));
+  if (rheos_scope_status(s) != NULL) return;
+  const rheos_dtype dtype = rheos_output_dtype(sum);
+  const rheos_shape in = rheos_output_shape(g->inputs[0]);
+  const rheos_shape out = rheos_output_shape(g->outputs[0]);
+  rheos_output factor;
+  if (rheos_shape_is_known(&in) && rheos_shape_is_known(&out)) {
+    const int64_t outputs = larger(rheos_shape_num_elements(&out), 1);
+    const int64_t count = rheos_shape_num_elements(&in) / outputs;
+    factor = rheos__const_scalar(s, dtype, (double)count, "Const");
+  } else {
+    const rheos_output in_dims = rheos__shape_of(s, g->inputs[0], RHEOS_INT32);
+    const rheos_output out_dims = rheos__shape_of(s, g->outputs[0], RHEOS_INT32);
+    const rheos_output inputs = product_of(s, in_dims);
+    factor = rheos__cast_to(s, safe_quotient(s, inputs, product_of(s, out_dims)), dtype);
+  }
+  rheos__grad_set(g, 0, rheos__py_div(s, sum, factor));
+}
+
+// Shared equally among the elements that are the extreme.
+static void grad_extreme(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  rheos_output dy = rheos__grad_dense(g, 0);
+  if (rheos_scope_status(s) != NULL) return;
+  const rheos_dtype dtype = rheos_output_dtype(dy);
+  const rheos_output dims = rheos__shape_of(s, g->inputs[0], RHEOS_INT32);
+  const rheos_output kept = kept_dims_of(s, dims, g->inputs[1]);
+  const rheos_output y = rheos__op_2(s, "Reshape", g->outputs[0], kept);
+  dy = rheos__op_2(s, "Reshape", dy, kept);
+  const rheos_output equal = rheos__op_2(s, "Equal", y, g->inputs[0]);
+  const rheos_output selected = rheos__cast_to(s, equal, dtype);
+  const rheos_output sum = rheos__sum_over(s, selected, g->inputs[1], false);
+  const rheos_output number = rheos__op_2(s, "Reshape", sum, kept);
+  rheos__grad_set(g, 0, rheos__py_mul(s, rheos__py_div(s, selected, number), dy));
+}
+
+// Cumprod along dimension 0 without the element itself.
+static rheos_output others(rheos_scope *s, rheos_output x, bool reverse) {
+  rheos__node_scope inside;
+  rheos__push_node_scope(s, "Cumprod", &inside);
+  const rheos_output inputs[] = {x, rheos__const_scalar(s, RHEOS_INT32, 0, "axis")};
+  const rheos_attr attrs[] = {rheos_attr_bool("exclusive", true),
+                              rheos_attr_bool("reverse", reverse)};
+  const rheos_operation node = rheos__op_n(s, "Cumprod", inside.name, inputs, 2, attrs, 2);
+  rheos_scope_pop(s);
+  return rheos_operation_output(node, 0);
+}
+
+static rheos_output gathered(rheos_scope *s, rheos_output dims, rheos_output indices) {
+  rheos__node_scope inside;
+  rheos__push_node_scope(s, "GatherV2", &inside);
+  const rheos_output inputs[] = {dims, indices,
+                                 rheos__const_scalar(s, RHEOS_INT32, 0, "axis")};
+  const rheos_operation node = rheos__op_n(s, "GatherV2", inside.name, inputs, 3, NULL, 0);
+  rheos_scope_pop(s);
+  return rheos_operation_output(node, 0);
+}
+
+static rheos_output concatenated(rheos_scope *s, rheos_output a, rheos_output b) {
+  rheos__node_scope inside;
+  rheos__push_node_scope(s, "concat", &inside);
+  const rheos_output inputs[] = {a, b, rheos__const_scalar(s, RHEOS_INT32, 0, "axis")};
+  const rheos_attr count = rheos_attr_int("N", 2);
+  const rheos_operation node = rheos__op_n(s, "ConcatV2", inside.name, inputs, 3, &count, 1);
+  rheos_scope_pop(s);
+  return rheos_operation_output(node, 0);
+}
+
+static rheos_output reshaped_to_matrix(rheos_scope *s, rheos_output x, rheos_output rows,
+                                       rheos_output columns) {
+  rheos__node_scope inside;
+  rheos__push_node_scope(s, "Reshape", &inside);
+  const rheos_output sizes[] = {rows, columns};
+  const rheos_attr count = rheos_attr_int("N", 2);
+  const rheos_output dims =
+      rheos_operation_output(rheos__op_n(s, "Pack", "shape", sizes, 2, &count, 1), 0);
+  const rheos_output matrix = rheos__named_2(s, "Reshape", inside.name, x, dims);
+  rheos_scope_pop(s);
+  return matrix;
+}
+
+// What arrives times the product of the other elements, which is that of those before and those
+// after: no division, so zeros do no harm. The reduced dimensions are brought to the front for it.
+static void grad_prod(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  const rheos_shape flat = RHEOS_SHAPE(-1);
+  rheos_output dy = rheos__grad_dense(g, 0);
+  if (rheos_scope_status(s) != NULL) return;
+  const rheos_output dims = rheos__shape_of(s, g->inputs[0], RHEOS_INT32);
+  const rheos_output axes = rheos__reshape_to(s, g->inputs[1], &flat);
+  const rheos_output kept = kept_dims_of(s, dims, g->inputs[1]);
+  const rheos_output multiples = safe_quotient(s, dims, kept);
+  dy = rheos__op_2(s, "Tile", rheos__op_2(s, "Reshape", dy, kept), multiples);
+  rheos_push_device(s, "/cpu:0");
+  const rheos_shape shape = rheos_output_shape(g->inputs[0]);
+  const rheos_output rank = shape.rank >= 0
+                                ? rheos__const_scalar(s, RHEOS_INT32, shape.rank, "Rank")
+                                : rheos__op_1(s, "Rank", g->inputs[0]);
+  const rheos_output positive =
+      rheos__named_2(s, "FloorMod", "mod",
+                     rheos__py_add(s, axes, rheos__cast_to(s, rank, rheos_output_dtype(axes))),
+                     rheos__cast_to(s, rank, rheos_output_dtype(axes)));
+  const rheos_output reduced = rheos__cast_to(s, positive, RHEOS_INT32);
+  const rheos_output kept_axes =
+      rheos__op_2(s, "ListDiff", rheos__py_range(s, rank), reduced);
+  const rheos_output order = concatenated(s, reduced, kept_axes);
+  const rheos_output rows = product_of(s, gathered(s, dims, reduced));
+  const rheos_output columns = product_of(s, gathered(s, dims, kept_axes));
+  rheos_scope_pop(s);
+  const rheos_output permuted = rheos__named_2(s, "Transpose", "transpose", g->inputs[0], order);
+  const rheos_output permuted_dims = rheos__shape_of(s, permuted, RHEOS_INT32);
+  const rheos_output matrix = reshaped_to_matrix(s, permuted, rows, columns);
+  const rheos_output before = others(s, matrix, false);
+  const rheos_output product = rheos__py_mul(s, before, others(s, matrix, true));
+  const rheos_output y = rheos__op_2(s, "Reshape", product, permuted_dims);
+  const rheos_output back = rheos__op_1(s, "InvertPermutation", order);
+  const rheos_output z = rheos__py_mul(s, dy, rheos__named_2(s, "Transpose", "transpose", y, back));
+  rheos__grad_set(g, 0, rheos__op_2(s, "Reshape", z, dims));
+}
+
+static void grad_l2_loss(rheos__grad *g) {
+  rheos__grad_set(g, 0, rheos__py_mul(g->scope, g->inputs[0], rheos__grad_dense(g, 0)));
+}
+
+// ---- Ops: OP(name, input, types, gradient, whether one element is its own reduction, doc)
+#define REDUCED(T) "input: " T ", reduction_indices: Tidx -> output: " T
+#define ATTRIBUTES "keep_dims: bool = false; "
+#define INDEX "Tidx: {int32, int64} = int32"
+#define OPS(OP)                                                                                 \
+  OP(All, REDUCED("bool"), "", rheos__no_gradient, true,                                        \
+     "Whether all of `input` is true along `reduction_indices`.")                               \
+  OP(Any, REDUCED("bool"), "", rheos__no_gradient, true,                                        \
+     "Whether any of `input` is true along `reduction_indices`.")                               \
+  OP(EuclideanNorm, REDUCED("T"), "T: number; ", rheos__no_gradient, false,                     \
+     "The root of the sum of squares of `input` along `reduction_indices`.")                    \
+  OP(Max, REDUCED("T"), "T: number; ", grad_extreme, true,                                      \
+     "The largest of `input` along `reduction_indices`.")                                       \
+  OP(Mean, REDUCED("T"), "T: number; ", grad_mean, true,                                        \
+     "The mean of `input` along `reduction_indices`.")                                          \
+  OP(Min, REDUCED("T"), "T: number; ", grad_extreme, true,                                      \
+     "The smallest of `input` along `reduction_indices`.")                                      \
+  OP(Prod, REDUCED("T"), "T: number; ", grad_prod, true,                                        \
+     "The product of `input` along `reduction_indices`.")                                       \
+  OP(Sum, REDUCED("T"), "T: number; ", grad_sum, true,                                          \
+     "The sum of `input` along `reduction_indices`.")
+
+enum {
+#define OP(name, input, types, gradient, one_is_itself, doc) row_##name,
+  OPS(OP) row_L2Loss,
+  NUM_ROWS
+#undef OP
+};
+
+#define REDUCER_ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = &name##_##S,
+static const reducer *const reducers[NUM_ROWS][RHEOS__NUM_DTYPES] = {
+#define ROW(name, dtypes, qualifier, TOTAL, start, step, join, result) RHEOS__##dtypes(REDUCER_ENTRY, name)
+    FORMULAS(ROW)
+#undef ROW
+};
+
+#define OP(name, input, types, gradient, one_is_itself, doc)                                    \
+  static rheos_status *prepare_##name(rheos__prepare *p) {                                      \
+    return prepare(p, reducers[row_##name][p->input_dtypes[0]], one_is_itself);                 \
+  }                                                                                             \
+  const rheos__op_def rheos__op_##name = {                                                      \
+      #name,           input "; " ATTRIBUTES types INDEX, doc, 0, reduction_shape, gradient,    \
+      prepare_##name,                                                                           \
+  };
+OPS(OP)
+
+static rheos_status *prepare_L2Loss(rheos__prepare *p) {
+  const reducer *by = reducers[row_L2Loss][p->input_dtypes[0]];
+  if (by == NULL) return rheos__no_kernel(p, p->input_dtypes[0]);
+  bool all[RHEOS_MAX_RANK];
+  for (int32_t d = 0; d < RHEOS_MAX_RANK; d++) all[d] = true;
+  return prepare_with(p, by, all, false);
+}
+
+const rheos__op_def rheos__op_L2Loss = {
+    "L2Loss",     "t: T -> output: T; T: {half, bfloat16, float, double}",
+    "Half the sum of squares of `t`.",
+    0,            rheos__shape_scalar,
+    grad_l2_loss, prepare_L2Loss,
+};
