@@ -67,7 +67,7 @@ static rheos_status *prepare(rheos__prepare *p, int row) {
                                     tolerance != NULL ? (double)tolerance->f : 0, "");
 }
 
-#define OP(name, signature, flags, shape, doc)                                                       \
+#define OP(name, signature, flags, shape, doc) \
   static rheos_status *prepare_##name(rheos__prepare *p) { return prepare(p, row_##name); }   \
   const rheos__op_def rheos__op_##name = {                                                    \
       #name,                                                                                  \

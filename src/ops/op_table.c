@@ -1,4 +1,4 @@
-// The table of all ops, expanded from ops.def. A constant: there is nothing to register at run time.
+// The table of all ops, expanded from ops.def. A constant: nothing is registered at run time.
 #include "graph/op_def.h"
 
 #define RHEOS_OP(op) extern const rheos__op_def rheos__op_##op;

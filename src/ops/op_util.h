@@ -34,8 +34,8 @@ rheos_output rheos__op_with_number(rheos_scope *s, const char *type, const char 
 rheos_output rheos__op_of_number(rheos_scope *s, const char *type, const char *name, double value,
                                  rheos_output x);
 
-// Opens the name scope NAME for a node and the constants among its arguments; `buffer` gets the name
-// for the node ("a/NAME/"). Undone by rheos_scope_pop().
+// Opens the name scope NAME for a node and the constants among its arguments; `out_scope` gets the
+// name for the node ("a/NAME/"). Undone by rheos_scope_pop().
 typedef struct rheos__node_scope {
   char name[1024];
 } rheos__node_scope;
@@ -73,8 +73,8 @@ typedef struct rheos__unbroadcast {
   rheos_output shape_nodes[2], axes_nodes[2];  // else
 } rheos__unbroadcast;
 
-// For a binary op of inputs x and y with an output of the shape of `grad`. The first form knows what
-// need not be reduced where shapes are known (TensorFlow's gradients of Add, Sub, Mul, Pow and
+// For a binary op of inputs x and y with an output of the shape of `grad`. The first form knows
+// what need not be reduced where shapes are known (TensorFlow's gradients of Add, Sub, Mul, Pow and
 // SquaredDifference do so), the second always reduces.
 rheos__unbroadcast rheos__unbroadcast_known(rheos_scope *s, rheos_output x, rheos_output y,
                                             rheos_output grad);
@@ -90,8 +90,8 @@ bool rheos__same_known_shapes(rheos_output x, rheos_output y, rheos_output grad)
 rheos_tensor *rheos__constant_value(rheos_output output);
 
 // ---- Kernels
-// Which element of an operand of shape `from` is at element `index` of the shape `to` it is broadcast
-// to: for loops that need not be fast.
+// Which element of an operand of shape `from` is at element `index` of the shape `to` it is
+// broadcast to: for loops that need not be fast.
 int64_t rheos__broadcast_index(const rheos_shape *from, const rheos_shape *to, int64_t index);
 // "OP is not available for dtype T".
 rheos_status *rheos__no_kernel(const rheos__prepare *p, rheos_dtype dtype);

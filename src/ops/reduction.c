@@ -1,7 +1,7 @@
 // Reductions over some dimensions: one row for each formula, as in elementwise.h.
 //
 // Neighbouring dimensions that are reduced, or kept, together are joined, so that what is left
-// alternates. Either the innermost is reduced: then each output is a sum of contiguous runs, made in
+// alternates. Either the innermost is reduced: then an output is a sum of contiguous runs, made in
 // 16 lanes that are joined as a tree, in blocks; or it is kept: then runs are added to a tile of
 // totals. Floats are summed in double. The order depends on shapes only, never on threads.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -24,8 +24,8 @@ typedef struct reducer {
   void (*finish)(void *out, const void *totals, int64_t n, int64_t count);
 } reducer;
 
-// ---- Formulas: ROW(op, dtypes, qualifier, type of a total, start, total a after x, totals a and b joined,
-// result of total a over `count` elements)
+// ---- Formulas: ROW(op, dtypes, qualifier, type of a total, start, total a after x,
+// totals a and b joined, result of total a over `count` elements)
 #define WIDEN(v) ((uint64_t)(int64_t)(v))
 #define LOWEST                                                                                  \
   _Generic((C)0, float: -INFINITY, double: -(double)INFINITY, int8_t: INT8_MIN,                 \
@@ -48,7 +48,7 @@ typedef struct reducer {
   ROW(Min, FLOATS, RHEOS__WIDE, C, HIGHEST, x < a || x != x ? x : a, b < a || b != b ? b : a, a) \
   ROW(Min, INTEGERS, , C, HIGHEST, x < a ? x : a, b < a ? b : a, a)                             \
   ROW(EuclideanNorm, FLOATS, , double, 0, a + (double)x * (double)x, a + b, sqrt(a))            \
-  ROW(EuclideanNorm, INTEGERS, , double, 0, a + (double)x * (double)x, a + b, (int64_t)sqrt(a))           \
+  ROW(EuclideanNorm, INTEGERS, , double, 0, a + (double)x * (double)x, a + b, (int64_t)sqrt(a)) \
   ROW(L2Loss, FLOATS, RHEOS__WIDE, double, 0, a + (double)x * (double)x, a + b, a / 2)          \
   ROW(All, BOOLS, , bool, true, (unsigned)a & (unsigned)x, (unsigned)a & (unsigned)b, a)        \
   ROW(Any, BOOLS, , bool, false, (unsigned)a | (unsigned)x, (unsigned)a | (unsigned)b, a)       
@@ -636,7 +636,8 @@ enum {
 
 #define REDUCER_ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = &name##_##S,
 static const reducer *const reducers[NUM_ROWS][RHEOS__NUM_DTYPES] = {
-#define ROW(name, dtypes, qualifier, TOTAL, start, step, join, result) RHEOS__##dtypes(REDUCER_ENTRY, name)
+#define ROW(name, dtypes, qualifier, TOTAL, start, step, join, result) \
+  RHEOS__##dtypes(REDUCER_ENTRY, name)
     FORMULAS(ROW)
 #undef ROW
 };
