@@ -98,6 +98,14 @@ static const char *field_type(const rheos__attr_def *attr) {
 
 static bool is_list_kind(rheos_attr_kind kind) { return kind >= RHEOS_ATTR_LIST_STRING; }
 
+// Text on one line: a default may hold a newline.
+static void print_text(FILE *out, const char *text, size_t size_bytes) {
+  for (size_t i = 0; i < size_bytes; ++i) {
+    if (text[i] == '\n') fputs("\\n", out);
+    else fputc(text[i], out);
+  }
+}
+
 static void print_default(FILE *out, const rheos_attr_value *value) {
   switch (value->kind) {
     case RHEOS_ATTR_INT:
@@ -113,7 +121,9 @@ static void print_default(FILE *out, const rheos_attr_value *value) {
       fprintf(out, "; 0: the default, %s", rheos_dtype_name(value->type));
       break;
     case RHEOS_ATTR_STRING:
-      fprintf(out, "; NULL: the default, \"%.*s\"", (int)value->s.size_bytes, value->s.data);
+      fputs("; NULL: the default, \"", out);
+      print_text(out, value->s.data, value->s.size_bytes);
+      fputc('"', out);
       break;
     default:
       fprintf(out, "; the default");
@@ -163,7 +173,9 @@ static void result_type(const rheos__signature *s, const char *name, char *out, 
 static void print_declaration(FILE *out, const rheos__signature *s, const char *name) {
   char result[160];
   result_type(s, name, result, sizeof result);
-  fprintf(out, "\n// %s: %s\n//   %s\n", s->op->name, s->op->doc, s->op->signature);
+  fprintf(out, "\n// %s: %s\n//   ", s->op->name, s->op->doc);
+  print_text(out, s->op->signature, strlen(s->op->signature));
+  fputc('\n', out);
   fprintf(out, "typedef struct rheos_%s_args {\n", name);
   for (int i = 0; i < s->num_inputs; ++i) {
     const char *input = field_name(s->inputs[i].name);
