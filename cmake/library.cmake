@@ -52,6 +52,7 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/tools/generate_wrappers.c")
   add_custom_command(
     OUTPUT "${wrappers_header}" "${generated}/ops_wrappers.c"
     COMMAND generate_wrappers "${wrappers_header}" "${generated}/ops_wrappers.c"
+    DEPENDS generate_wrappers  # a COMMAND alone orders, it does not renew
     COMMENT "Writing the op wrappers"
     VERBATIM)
   add_library(rheos_wrappers OBJECT "${generated}/ops_wrappers.c" "${wrappers_header}")
