@@ -106,7 +106,18 @@ static float floating(parser *p) {
   return value;
 }
 
-// Text in double quotes, without escapes.
+// Text in double quotes. The one escape is \n.
+static void unescape(rheos_string *string) {
+  size_t length = 0;
+  for (size_t i = 0; i < string->size_bytes; i++) {
+    bool newline = string->data[i] == '\\' && i + 1 < string->size_bytes && string->data[i + 1] == 'n';
+    string->data[length++] = newline ? '\n' : string->data[i];
+    i += newline;
+  }
+  string->data[length] = '\0';
+  string->size_bytes = length;
+}
+
 static rheos_string quoted(parser *p) {
   rheos_string string = {NULL, 0};
   expect(p, "\"");
@@ -116,6 +127,7 @@ static rheos_string quoted(parser *p) {
   p->at += string.size_bytes;
   expect(p, "\"");
   p->failed |= string.data == NULL;
+  if (string.data != NULL) unescape(&string);
   return string;
 }
 

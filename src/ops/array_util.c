@@ -1,0 +1,346 @@
+// Shared parts of the array families. One engine does all strided copies, so that a transpose, a
+// slice and a broadcast differ only in the loops they ask for.
+#include "ops/array_util.h"
+
+#include <string.h>
+
+// ---- Shape functions
+
+bool rheos__infer_ints(const rheos__infer *c, int32_t input, int64_t *values, int32_t capacity,
+                       int32_t *out_count) {
+  const rheos_tensor *tensor = c->input_values == NULL ? NULL : c->input_values[input];
+  if (tensor == NULL || tensor->num_elements > capacity) return false;
+  for (int32_t i = 0; i < tensor->num_elements; ++i) {
+    values[i] = rheos__tensor_int_at(tensor, i);
+  }
+  *out_count = (int32_t)tensor->num_elements;
+  return true;
+}
+
+bool rheos__infer_int(const rheos__infer *c, int32_t input, int64_t *out_value) {
+  int32_t count;
+  return rheos__infer_ints(c, input, out_value, 1, &count) && count == 1;
+}
+
+rheos_status *rheos__infer_rank_at_least(const rheos__infer *c, int32_t input, int32_t rank) {
+  int32_t actual = c->input_shapes[input].rank;
+  if (actual < 0 || actual >= rank) return NULL;
+  return RHEOS_INVALID("Shape must be at least rank %d but is rank %d", rank, actual);
+}
+
+rheos_status *rheos__normal_axis(int64_t axis, int32_t rank, int32_t *out_axis) {
+  if (axis < -(int64_t)rank || axis >= rank) {
+    return RHEOS_INVALID("axis %lld is not in [%d, %d)", (long long)axis, -rank, rank);
+  }
+  *out_axis = (int32_t)(axis < 0 ? axis + rank : axis);
+  return NULL;
+}
+
+rheos_shape rheos__shape_of_rank(int32_t rank) {
+  rheos_shape shape = {.rank = rank};
+  for (int32_t i = 0; i < rank; ++i) shape.dims[i] = -1;
+  return shape;
+}
+
+rheos_status *rheos__shape_append(rheos_shape *shape, int64_t dim) {
+  if (shape->rank >= RHEOS_MAX_RANK) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "a shape of more than %d dimensions",
+                            RHEOS_MAX_RANK);
+  }
+  shape->dims[shape->rank++] = dim;
+  return NULL;
+}
+
+rheos_status *rheos__shape_append_range(rheos_shape *shape, const rheos_shape *from, int32_t first,
+                                        int32_t last) {
+  for (int32_t i = first; i < last; ++i) RHEOS_TRY(rheos__shape_append(shape, from->dims[i]));
+  return NULL;
+}
+
+int64_t rheos__shape_product(const rheos_shape *shape, int32_t first, int32_t last) {
+  uint64_t product = 1;
+  for (int32_t i = first; i < last; ++i) product *= (uint64_t)shape->dims[i];
+  return (int64_t)product;
+}
+
+// ---- Kernels
+
+int64_t rheos__int_in(rheos_dtype dtype, const void *data, int64_t index) {
+  switch (dtype) {
+    case RHEOS_INT32: return ((const int32_t *)data)[index];
+    case RHEOS_INT64: return ((const int64_t *)data)[index];
+    case RHEOS_INT16: return ((const int16_t *)data)[index];
+    case RHEOS_INT8: return ((const int8_t *)data)[index];
+    case RHEOS_UINT8: return ((const uint8_t *)data)[index];
+    case RHEOS_UINT16: return ((const uint16_t *)data)[index];
+    case RHEOS_UINT32: return ((const uint32_t *)data)[index];
+    case RHEOS_UINT64: return (int64_t)((const uint64_t *)data)[index];
+    case RHEOS_BOOL: return ((const bool *)data)[index];
+    default: return 0;
+  }
+}
+
+void rheos__set_int(rheos_dtype dtype, void *data, int64_t index, int64_t value) {
+  switch (rheos_dtype_size(dtype)) {
+    case 1: ((int8_t *)data)[index] = (int8_t)value; break;
+    case 2: ((int16_t *)data)[index] = (int16_t)value; break;
+    case 4: ((int32_t *)data)[index] = (int32_t)value; break;
+    default: ((int64_t *)data)[index] = value; break;
+  }
+}
+
+static void *keep(rheos__prepare *p, const void *items, int32_t count, size_t item_bytes) {
+  if (count == 0) return p->arena;  // never looked at
+  return rheos__arena_copy(p->arena, items, (size_t)count * item_bytes);
+}
+
+rheos__operands *rheos__keep_operands(rheos__prepare *p) {
+  rheos__operands *o = rheos__arena_alloc_zeroed(p->arena, sizeof *o);
+  if (o == NULL) return NULL;
+  o->attrs = p->attrs;
+  o->num_inputs = p->num_inputs;
+  o->num_outputs = p->num_outputs;
+  o->input_dtypes = keep(p, p->input_dtypes, p->num_inputs, sizeof(rheos_dtype));
+  o->output_dtypes = keep(p, p->output_dtypes, p->num_outputs, sizeof(rheos_dtype));
+  o->input_shapes = keep(p, p->input_shapes, p->num_inputs, sizeof(rheos_shape));
+  o->output_shapes = keep(p, p->output_shapes, p->num_outputs, sizeof(rheos_shape));
+  if (o->input_dtypes == NULL || o->output_dtypes == NULL || o->input_shapes == NULL ||
+      o->output_shapes == NULL) {
+    return NULL;
+  }
+  return o;
+}
+
+typedef struct on_tensors {
+  const rheos__operands *operands;
+  rheos__run_fn run;
+  const void *state;
+  int64_t num_units;
+} on_tensors;
+
+static rheos_status *run_on_tensors(const on_tensors *t, rheos_tensor *const *inputs,
+                                    rheos_tensor **outputs, const void **in, void **out) {
+  const rheos__operands *o = t->operands;
+  for (int32_t i = 0; i < o->num_inputs; ++i) in[i] = inputs[i] != NULL ? inputs[i]->data : NULL;
+  for (int32_t i = 0; i < o->num_outputs; ++i) {
+    RHEOS_TRY(rheos_tensor_new(o->output_dtypes[i], o->output_shapes[i], &outputs[i]));
+    out[i] = outputs[i]->data;
+  }
+  return t->run(t->state, in, out, NULL, 0, t->num_units);
+}
+
+static rheos_status *compute_on_tensors(void *state, rheos__step *step,
+                                        rheos_tensor *const *inputs, rheos_tensor **outputs) {
+  (void)step;
+  const on_tensors *t = state;
+  size_t count = (size_t)(t->operands->num_inputs + t->operands->num_outputs);
+  const void **pointers = rheos__alloc_array(count, sizeof *pointers);
+  if (pointers == NULL) return rheos__out_of_memory();
+  rheos_status *status = run_on_tensors(t, inputs, outputs, pointers,
+                                        (void **)(pointers + t->operands->num_inputs));
+  rheos__free(pointers);
+  return status;
+}
+
+rheos_status *rheos__answer_run(rheos__prepare *p, rheos__run_fn run, int64_t num_units) {
+  bool strings = false;
+  for (int32_t i = 0; i < p->num_outputs; ++i) {
+    rheos_dtype dtype = p->output_dtypes[i];
+    strings = strings || dtype == RHEOS_STRING;
+    if (dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) {
+      return rheos_status_new(RHEOS_UNIMPLEMENTED, "%s of dtype %s is not supported", p->op->name,
+                              rheos_dtype_name(dtype));
+    }
+  }
+  if (num_units < 1) num_units = 1;
+  if (!strings) {
+    p->run = run;
+    p->num_units = num_units;
+    return NULL;
+  }
+  const void *state = p->state;
+  rheos__operands *operands = rheos__keep_operands(p);
+  on_tensors *t = RHEOS_NEW_STATE(p, on_tensors);
+  if (operands == NULL || t == NULL) return rheos__out_of_memory();
+  *t = (on_tensors){.operands = operands, .run = run, .state = state, .num_units = num_units};
+  p->compute = compute_on_tensors;
+  return NULL;
+}
+
+rheos_status *rheos__answer_run_operands(rheos__prepare *p, rheos__run_fn run, int64_t num_units) {
+  p->state = rheos__keep_operands(p);
+  if (p->state == NULL) return rheos__out_of_memory();
+  return rheos__answer_run(p, run, num_units);
+}
+
+// ---- Strided copies
+
+void rheos__copy_init(rheos__copy *copy, rheos_dtype dtype) {
+  copy->dtype = dtype;
+  copy->rank = 0;
+  copy->num_elements = 1;
+  copy->in_start = copy->out_start = 0;
+}
+
+void rheos__copy_add(rheos__copy *copy, int64_t dim, int64_t in_step, int64_t out_step) {
+  copy->num_elements = (int64_t)((uint64_t)copy->num_elements * (uint64_t)dim);
+  if (dim <= 1) return;  // 0: nothing will be copied
+  int32_t last = copy->rank - 1;
+  if (last >= 0 && copy->in_steps[last] == dim * in_step &&
+      copy->out_steps[last] == dim * out_step) {
+    copy->dims[last] *= dim;
+  } else {
+    last = copy->rank++;
+    copy->dims[last] = dim;
+  }
+  copy->in_steps[last] = in_step;
+  copy->out_steps[last] = out_step;
+}
+
+#define STRIDED(type)                                                                 \
+  static void strided_##type(char *to, int64_t to_step, const char *from, int64_t from_step, \
+                             int64_t count) {                                         \
+    const type *x = (const type *)from;                                               \
+    type *y = (type *)to;                                                             \
+    if (from_step == 0 && to_step == 1) {                                             \
+      const type value = *x;                                                          \
+      for (int64_t i = 0; i < count; ++i) y[i] = value;                               \
+    } else if (to_step == 1) {                                                        \
+      for (int64_t i = 0; i < count; ++i) y[i] = x[i * from_step];                    \
+    } else {                                                                          \
+      for (int64_t i = 0; i < count; ++i) y[i * to_step] = x[i * from_step];          \
+    }                                                                                 \
+  }
+typedef struct sixteen_bytes {
+  uint64_t low, high;
+} sixteen_bytes;
+STRIDED(uint8_t)
+STRIDED(uint16_t)
+STRIDED(uint32_t)
+STRIDED(uint64_t)
+STRIDED(sixteen_bytes)
+
+static rheos_status *strided_strings(char *to, int64_t to_step, const char *from,
+                                     int64_t from_step, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    RHEOS_TRY(rheos__copy_elements(RHEOS_STRING, (rheos_string *)to + i * to_step,
+                                   (const rheos_string *)from + i * from_step, 1));
+  }
+  return NULL;
+}
+
+// One stretch of the innermost loop.
+static rheos_status *copy_row(rheos_dtype dtype, char *to, int64_t to_step, const char *from,
+                              int64_t from_step, int64_t count) {
+  if (dtype == RHEOS_STRING) return strided_strings(to, to_step, from, from_step, count);
+  size_t size = rheos_dtype_size(dtype);
+  if (to_step == 1 && from_step == 1) {
+    memcpy(to, from, (size_t)count * size);
+    return NULL;
+  }
+  switch (size) {
+    case 1: strided_uint8_t(to, to_step, from, from_step, count); break;
+    case 2: strided_uint16_t(to, to_step, from, from_step, count); break;
+    case 4: strided_uint32_t(to, to_step, from, from_step, count); break;
+    case 8: strided_uint64_t(to, to_step, from, from_step, count); break;
+    default: strided_sixteen_bytes(to, to_step, from, from_step, count); break;
+  }
+  return NULL;
+}
+
+rheos_status *rheos__copy_run(const rheos__copy *copy, const void *in, void *out, int64_t first,
+                              int64_t last) {
+  if (first >= last) return NULL;
+  int64_t size = (int64_t)rheos_dtype_size(copy->dtype);
+  const char *from = (const char *)in + copy->in_start * size;
+  char *to = (char *)out + copy->out_start * size;
+  int32_t inner = copy->rank - 1;
+  if (inner < 0) return copy_row(copy->dtype, to, 1, from, 1, 1);
+  int64_t index[RHEOS__COPY_RANK];
+  int64_t rest = first;
+  for (int32_t d = inner; d >= 0; --d) {
+    index[d] = rest % copy->dims[d];
+    rest /= copy->dims[d];
+    from += index[d] * copy->in_steps[d] * size;
+    to += index[d] * copy->out_steps[d] * size;
+  }
+  while (first < last) {
+    int64_t count = copy->dims[inner] - index[inner];
+    if (count > last - first) count = last - first;
+    RHEOS_TRY(copy_row(copy->dtype, to, copy->out_steps[inner], from, copy->in_steps[inner],
+                       count));
+    first += count;
+    index[inner] += count;
+    from += count * copy->in_steps[inner] * size;
+    to += count * copy->out_steps[inner] * size;
+    for (int32_t d = inner; d > 0 && index[d] == copy->dims[d]; --d) {
+      from += (copy->in_steps[d - 1] - copy->dims[d] * copy->in_steps[d]) * size;
+      to += (copy->out_steps[d - 1] - copy->dims[d] * copy->out_steps[d]) * size;
+      index[d] = 0;
+      index[d - 1]++;
+    }
+  }
+  return NULL;
+}
+
+rheos_status *rheos__fill_elements(rheos_dtype dtype, void *to, const void *value, int64_t count) {
+  return count > 0 ? copy_row(dtype, to, 1, value, 0, count) : NULL;
+}
+
+void rheos__row_major_steps(const rheos_shape *shape, int64_t *steps) {
+  uint64_t step = 1;
+  for (int32_t d = shape->rank - 1; d >= 0; --d) {
+    steps[d] = (int64_t)step;
+    step *= (uint64_t)shape->dims[d];
+  }
+}
+
+typedef struct copy_kernel {
+  rheos__copy copy;
+  bool ready;
+  int32_t data_input;
+  rheos__copy_make make;
+  const rheos__operands *operands;
+} copy_kernel;
+
+static rheos_status *run_copy(const void *state, const void *const *inputs, void *const *outputs,
+                              void *scratch, int64_t first_unit, int64_t last_unit) {
+  (void)scratch;
+  const copy_kernel *k = state;
+  rheos__copy made;
+  const rheos__copy *copy = &k->copy;
+  if (!k->ready) {
+    RHEOS_TRY(k->make(k->operands, inputs, &made));
+    copy = &made;
+  }
+  int64_t last = last_unit * RHEOS__COPY_UNIT;
+  if (last > copy->num_elements) last = copy->num_elements;
+  return rheos__copy_run(copy, inputs[k->data_input], outputs[0], first_unit * RHEOS__COPY_UNIT,
+                         last);
+}
+
+// Makes the copy beforehand if all inputs but the data are constant.
+static rheos_status *make_ready(rheos__prepare *p, copy_kernel *k) {
+  const void *inputs[8] = {NULL};
+  if (p->num_inputs > 8) return NULL;
+  for (int32_t i = 0; i < p->num_inputs; ++i) {
+    if (i == k->data_input) continue;
+    if (p->input_values == NULL || p->input_values[i] == NULL) return NULL;
+    inputs[i] = p->input_values[i]->data;
+  }
+  RHEOS_TRY(k->make(k->operands, inputs, &k->copy));
+  k->ready = true;
+  return NULL;
+}
+
+rheos_status *rheos__answer_copy(rheos__prepare *p, int32_t data_input, rheos__copy_make make) {
+  copy_kernel *k = RHEOS_NEW_STATE(p, copy_kernel);
+  if (k == NULL) return rheos__out_of_memory();
+  k->data_input = data_input;
+  k->make = make;
+  k->operands = rheos__keep_operands(p);
+  if (k->operands == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(make_ready(p, k));
+  int64_t count = rheos_shape_num_elements(&p->output_shapes[0]);
+  return rheos__answer_run(p, run_copy, (count + RHEOS__COPY_UNIT - 1) / RHEOS__COPY_UNIT);
+}

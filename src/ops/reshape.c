@@ -1,0 +1,199 @@
+// Ops that see the same bytes under another shape. Their kernels are aliases: nothing moves.
+#include "graph/build.h"
+#include "ops/array_util.h"
+
+static rheos_status *prepare_same_bytes(rheos__prepare *p) {
+  p->alias_input = 0;
+  return NULL;
+}
+
+// d input: the gradient in the shape of the input.
+static void gradient_reshape(rheos__grad *g) {
+  rheos_output grad = rheos__grad_dense(g, 0);
+  rheos_output shape = rheos__shape_of(g->scope, g->inputs[0], RHEOS_INT32);
+  rheos__grad_set(g, 0, rheos__op_2(g->scope, "Reshape", grad, shape));
+}
+
+// ---- Reshape
+
+// Product of the known dimensions but `skip`; false when it overflows.
+static bool product_but(const rheos_shape *shape, int32_t skip, int64_t *out_product) {
+  *out_product = 1;
+  for (int32_t i = 0; i < shape->rank; ++i) {
+    if (i != skip && __builtin_mul_overflow(*out_product, shape->dims[i], out_product)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Finds the size of the one dimension that follows from the others.
+static rheos_status *deduce(rheos_shape *shape, int32_t at, int64_t num_elements) {
+  int64_t others;
+  if (!product_but(shape, at, &others)) return RHEOS_INVALID("the requested shape is too large");
+  if (others == 0) {
+    if (num_elements != 0) {
+      return RHEOS_INVALID(
+          "Input to reshape is a tensor with %lld values, but the requested shape requires a "
+          "multiple of 0",
+          (long long)num_elements);
+    }
+    shape->dims[at] = 0;
+    return NULL;
+  }
+  if (num_elements % others != 0) {
+    return RHEOS_INVALID(
+        "Input to reshape is a tensor with %lld values, but the requested shape requires a "
+        "multiple of %lld",
+        (long long)num_elements, (long long)others);
+  }
+  shape->dims[at] = num_elements / others;
+  return NULL;
+}
+
+// `shape` as it was asked for, exact: every -1 is to be deduced.
+static rheos_status *resolve(rheos_shape *shape, const rheos_shape *input) {
+  int32_t at = -1;
+  for (int32_t i = 0; i < shape->rank; ++i) {
+    if (shape->dims[i] != -1) continue;
+    if (at >= 0) {
+      return RHEOS_INVALID("Only one input size may be -1, not both %d and %d", at, i);
+    }
+    at = i;
+  }
+  int64_t num_elements = rheos_shape_num_elements(input);
+  if (num_elements < 0) return NULL;
+  if (at >= 0) return deduce(shape, at, num_elements);
+  int64_t wanted;
+  if (!product_but(shape, -1, &wanted) || wanted != num_elements) {
+    rheos__shape_text text;
+    return RHEOS_INVALID(
+        "Input to reshape is a tensor with %lld values, but the requested shape has %lld: "
+        "cannot reshape to shape %s",
+        (long long)num_elements, (long long)wanted, rheos__shape_text_of(shape, &text));
+  }
+  return NULL;
+}
+
+// How many dimensions of a shape that is known in part are unknown.
+static int32_t count_unknown(const rheos_shape *shape, int32_t *out_last) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < shape->rank; ++i) {
+    if (shape->dims[i] != -1) continue;
+    *out_last = i;
+    count++;
+  }
+  return count;
+}
+
+static rheos_status *shape_reshape(rheos__infer *c) {
+  rheos_shape vector;
+  RHEOS_TRY(rheos__infer_rank(c, 1, 1, &vector));
+  rheos_shape *shape = &c->output_shapes[0];
+  RHEOS_TRY(rheos__infer_shape_value(c, 1, shape));
+  if (shape->rank < 0) return NULL;
+  if (c->input_values != NULL && c->input_values[1] != NULL) {
+    return resolve(shape, &c->input_shapes[0]);
+  }
+  // Known in part: a -1 may stand for an unknown number that is no "-1" at all.
+  int64_t num_elements = rheos_shape_num_elements(&c->input_shapes[0]);
+  int32_t at = -1;
+  int64_t others;
+  if (num_elements <= 0 || count_unknown(shape, &at) != 1) return NULL;
+  if (product_but(shape, at, &others) && others > 0 && num_elements % others == 0) {
+    shape->dims[at] = num_elements / others;
+  }
+  return NULL;
+}
+
+const rheos__op_def rheos__op_Reshape = {
+    .name = "Reshape",
+    .signature = "tensor: T, shape: Tshape -> output: T; T: type; Tshape: {int32, int64} = int32",
+    .doc = "The elements of `tensor` under `shape`, where one -1 follows from the others.",
+    .shape = shape_reshape,
+    .gradient = gradient_reshape,
+    .prepare = prepare_same_bytes,
+};
+
+// ---- Squeeze
+
+static rheos_status *squeeze_all(const rheos_shape *in, rheos_shape *out) {
+  *out = RHEOS_SCALAR;
+  for (int32_t i = 0; i < in->rank; ++i) {
+    if (in->dims[i] < 0) {  // may or may not go
+      *out = RHEOS_UNKNOWN_SHAPE;
+      return NULL;
+    }
+    if (in->dims[i] != 1) out->dims[out->rank++] = in->dims[i];
+  }
+  return NULL;
+}
+
+static rheos_status *shape_squeeze(rheos__infer *c) {
+  const rheos_shape *in = &c->input_shapes[0];
+  const rheos_attr_value *axes = rheos__attrs_find(c->attrs, "squeeze_dims");
+  if (in->rank < 0) return NULL;
+  if (axes == NULL || axes->count == 0) return squeeze_all(in, &c->output_shapes[0]);
+  bool goes[RHEOS_MAX_RANK] = {false};
+  for (int32_t i = 0; i < axes->count; ++i) {
+    int64_t axis = axes->ints[i];
+    if (axis < -in->rank || axis >= in->rank) {
+      return RHEOS_INVALID("Tried to squeeze dim index %lld for tensor with %d dimensions.",
+                           (long long)axis, in->rank);
+    }
+    if (axis < 0) axis += in->rank;
+    if (in->dims[axis] >= 0 && in->dims[axis] != 1) {
+      return RHEOS_INVALID("Can not squeeze dim[%lld], expected a dimension of 1, got %lld",
+                           (long long)axis, (long long)in->dims[axis]);
+    }
+    goes[axis] = true;
+  }
+  rheos_shape *out = &c->output_shapes[0];
+  *out = RHEOS_SCALAR;
+  for (int32_t i = 0; i < in->rank; ++i) {
+    if (!goes[i]) out->dims[out->rank++] = in->dims[i];
+  }
+  return NULL;
+}
+
+const rheos__op_def rheos__op_Squeeze = {
+    .name = "Squeeze",
+    .signature = "input: T -> output: T; T: type; squeeze_dims: list(int) >= 0 = []",
+    .doc = "`input` without the dimensions of size 1, all of them or those in `squeeze_dims`.",
+    .shape = shape_squeeze,
+    .gradient = gradient_reshape,
+    .prepare = prepare_same_bytes,
+};
+
+// ---- ExpandDims
+
+static rheos_status *shape_expand_dims(rheos__infer *c) {
+  const rheos_shape *in = &c->input_shapes[0];
+  int64_t axis;
+  if (in->rank < 0) return NULL;
+  if (!rheos__infer_int(c, 1, &axis)) {
+    if (in->rank < RHEOS_MAX_RANK) c->output_shapes[0] = rheos__shape_of_rank(in->rank + 1);
+    return NULL;
+  }
+  if (axis < -in->rank - 1 || axis > in->rank) {
+    return RHEOS_INVALID(
+        "Tried to expand dim index %lld for tensor with %d dimensions: dim %lld not in the "
+        "interval [%d, %d].",
+        (long long)axis, in->rank, (long long)axis, -in->rank - 1, in->rank);
+  }
+  int32_t at = (int32_t)(axis < 0 ? axis + in->rank + 1 : axis);
+  rheos_shape *out = &c->output_shapes[0];
+  *out = RHEOS_SCALAR;
+  RHEOS_TRY(rheos__shape_append_range(out, in, 0, at));
+  RHEOS_TRY(rheos__shape_append(out, 1));
+  return rheos__shape_append_range(out, in, at, in->rank);
+}
+
+const rheos__op_def rheos__op_ExpandDims = {
+    .name = "ExpandDims",
+    .signature = "input: T, dim: Tdim -> output: T; T: type; Tdim: {int32, int64} = int32",
+    .doc = "`input` with a dimension of size 1 put in at `dim`.",
+    .shape = shape_expand_dims,
+    .gradient = gradient_reshape,
+    .prepare = prepare_same_bytes,
+};
