@@ -4,12 +4,13 @@
 
 #include <string.h>
 
-// A name that may or may not be in the table.
+// A name that may or may not be in the table, and the hash of its text.
 typedef struct name_parts {
   uint32_t parent;
   const char *base;
   size_t length;
   uint32_t number;
+  uint32_t hash;
 } name_parts;
 
 static char to_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
@@ -25,28 +26,36 @@ static size_t write_digits(uint32_t number, char *digits) {
 
 // ---- Hashes
 
-// Fowler-Noll-Vo 1a
+// Fowler-Noll-Vo 1: names that differ in their last character differ in the last bits alone.
 static const uint32_t HASH_START = 0x811c9dc5u, HASH_PRIME = 0x01000193u;
 
 static uint32_t hash_char(uint32_t hash, char c) {
-  return (hash ^ (unsigned char)to_lower(c)) * HASH_PRIME;
+  return (hash * HASH_PRIME) ^ (unsigned char)to_lower(c);
 }
 
-static uint32_t hash_parts(const rheos__names *names, const name_parts *parts) {
-  uint32_t hash = HASH_START;
-  if (parts->parent != 0) hash = hash_char(names->entries[parts->parent].hash, '/');
-  for (size_t i = 0; i < parts->length; i++) hash = hash_char(hash, parts->base[i]);
-  if (parts->number == 0) return hash;
+static uint32_t hash_number(uint32_t hash, uint32_t number) {
   char digits[10];
-  size_t count = write_digits(parts->number, digits);
+  size_t count = write_digits(number, digits);
   hash = hash_char(hash, '_');
   for (size_t i = 0; i < count; i++) hash = hash_char(hash, digits[i]);
   return hash;
 }
 
+// The name with this text inside `parent`.
+static name_parts whole_name(const rheos__names *names, uint32_t parent, const char *text,
+                             size_t length) {
+  uint32_t hash = HASH_START;
+  if (parent != 0) hash = hash_char(names->entries[parent].hash, '/');
+  for (size_t i = 0; i < length; i++) hash = hash_char(hash, text[i]);
+  return (name_parts){parent, text, length, 0, hash};
+}
+
+// Ten names "add_120" to "add_129", which come one after the other, are neighbours: adding a million
+// of them would otherwise wait for memory once for each.
 static size_t first_slot(const rheos__names *names, uint32_t hash) {
-  uint64_t mixed = (uint64_t)hash * 0x9e3779b97f4a7c15u;
-  return (size_t)(mixed >> 32) & (names->num_slots - 1);
+  uint64_t mixed = (uint64_t)(hash >> 4) * 0x9e3779b97f4a7c15u;
+  size_t group = (size_t)(mixed >> 32), within = (hash ^ (uint32_t)(mixed >> 28)) & 15;
+  return (group << 4 | within) & (names->num_slots - 1);
 }
 
 // ---- Texts, read backwards
@@ -81,7 +90,7 @@ static void read_parts(name_reader *reader, const name_parts *parts) {
 static name_parts parts_of(const rheos__names *names, uint32_t entry) {
   const rheos__name_entry *e = &names->entries[entry];
   const char *base = rheos__interned(&names->bases, e->base);
-  return (name_parts){e->parent, base, strlen(base), e->number};
+  return (name_parts){e->parent, base, strlen(base), e->number, e->hash};
 }
 
 // The character before the ones read so far, or -1 at the beginning.
@@ -139,7 +148,7 @@ static size_t format_parts(const rheos__names *names, const name_parts *parts, c
 
 size_t rheos__names_format(const rheos__names *names, uint32_t entry, char *buffer,
                            size_t size_bytes) {
-  name_parts parts = {0, "", 0, 0};
+  name_parts parts = {.base = ""};
   if (entry != 0) parts = parts_of(names, entry);
   return format_parts(names, &parts, buffer, size_bytes);
 }
@@ -177,29 +186,29 @@ bool rheos__name_is_valid(uint32_t parent, const char *text, size_t length) {
 
 // The first entry with this text, 0 if there is none. Of entries that differ in case, the one that
 // was made first comes first: it counts for all of them.
-static uint32_t find_parts(const rheos__names *names, const name_parts *parts, uint32_t hash,
-                           bool any_case) {
+static uint32_t find_parts(const rheos__names *names, const name_parts *parts, bool any_case) {
   if (names->num_slots == 0) return 0;
   size_t mask = names->num_slots - 1;
-  for (size_t i = first_slot(names, hash);; i = (i + 1) & mask) {
-    uint32_t entry = names->slots[i];
-    if (entry == 0) return 0;
-    if (names->entries[entry].hash == hash && same_text(names, entry, parts, any_case)) {
-      return entry;
+  for (size_t i = first_slot(names, parts->hash);; i = (i + 1) & mask) {
+    rheos__name_slot slot = names->slots[i];
+    if (slot.entry == 0) return 0;
+    if (slot.hash == parts->hash && same_text(names, slot.entry, parts, any_case)) {
+      return slot.entry;
     }
   }
 }
 
-static bool is_used(const rheos__names *names, const name_parts *parts) {
-  uint32_t entry = find_parts(names, parts, hash_parts(names, parts), true);
-  return entry != 0 && names->entries[entry].counter != 0;
+// The entry that counts for this text in any case; 0 if the name is not in use.
+static uint32_t counting_entry(const rheos__names *names, const name_parts *parts) {
+  uint32_t entry = find_parts(names, parts, true);
+  return entry != 0 && names->entries[entry].counter != 0 ? entry : 0;
 }
 
 static void put_slot(rheos__names *names, uint32_t entry) {
-  size_t mask = names->num_slots - 1;
-  size_t i = first_slot(names, names->entries[entry].hash);
-  while (names->slots[i] != 0) i = (i + 1) & mask;
-  names->slots[i] = entry;
+  uint32_t hash = names->entries[entry].hash;
+  size_t mask = names->num_slots - 1, i = first_slot(names, hash);
+  while (names->slots[i].entry != 0) i = (i + 1) & mask;
+  names->slots[i] = (rheos__name_slot){entry, hash};
 }
 
 // Room for one more entry.
@@ -211,7 +220,7 @@ static bool reserve(rheos__names *names) {
   }
   if ((names->count + 1) * 4 <= names->num_slots * 3) return true;
   size_t num_slots = names->num_slots != 0 ? names->num_slots * 2 : 16;
-  uint32_t *slots = rheos__alloc_array(num_slots, sizeof *slots);
+  rheos__name_slot *slots = rheos__alloc_array(num_slots, sizeof *slots);
   if (slots == NULL) return false;
   rheos__free(names->slots);
   names->slots = slots;
@@ -221,17 +230,17 @@ static bool reserve(rheos__names *names) {
 }
 
 // "add_5" as ("add", 5); a number with a leading zero or too many digits stays in the base.
-static name_parts split_number(uint32_t parent, const char *text, size_t length) {
-  name_parts whole = {parent, text, length, 0};
-  size_t start = length;
+static name_parts split_number(const name_parts *name) {
+  const char *text = name->base;
+  size_t start = name->length;
   while (start > 0 && text[start - 1] >= '0' && text[start - 1] <= '9') start--;
-  if (start == length || length - start > 9 || start < 2 || text[start - 1] != '_' ||
+  if (start == name->length || name->length - start > 9 || start < 2 || text[start - 1] != '_' ||
       text[start] == '0') {
-    return whole;
+    return *name;
   }
   uint32_t number = 0;
-  for (size_t i = start; i < length; i++) number = number * 10 + (uint32_t)(text[i] - '0');
-  return (name_parts){parent, text, start - 1, number};
+  for (size_t i = start; i < name->length; i++) number = number * 10 + (uint32_t)(text[i] - '0');
+  return (name_parts){name->parent, text, start - 1, number, name->hash};
 }
 
 // "a/b/c" under the scope "a/b" if the table has that.
@@ -239,58 +248,57 @@ static name_parts split_scope(const rheos__names *names, const name_parts *parts
   size_t slash = parts->length;
   while (slash > 0 && parts->base[slash - 1] != '/') slash--;
   if (slash < 2 || slash == parts->length) return *parts;
-  name_parts scope = split_number(parts->parent, parts->base, slash - 1);
-  uint32_t parent = find_parts(names, &scope, hash_parts(names, &scope), false);
+  name_parts scope = whole_name(names, parts->parent, parts->base, slash - 1);
+  uint32_t parent = find_parts(names, &scope, false);
   if (parent == 0) return *parts;
-  return (name_parts){parent, parts->base + slash, parts->length - slash, parts->number};
+  return (name_parts){parent, parts->base + slash, parts->length - slash, parts->number,
+                      parts->hash};
 }
 
 // The entry with exactly this text, made if needed; 0 when memory is short.
 static uint32_t entry_at(rheos__names *names, const name_parts *parts) {
-  uint32_t hash = hash_parts(names, parts);
-  uint32_t entry = find_parts(names, parts, hash, false);
+  uint32_t entry = find_parts(names, parts, false);
   if (entry != 0) return entry;
-  name_parts stored = split_scope(names, parts);
+  name_parts stored = parts->number != 0 ? *parts : split_number(parts);
+  stored = split_scope(names, &stored);
   uint32_t base;
   if (!reserve(names) ||
       !rheos__intern(&names->bases, &names->arena, stored.base, stored.length, &base)) {
     return 0;
   }
   entry = (uint32_t)names->count++;
-  names->entries[entry] = (rheos__name_entry){
-      .parent = stored.parent, .base = base, .number = stored.number, .node = -1, .hash = hash};
+  names->entries[entry] = (rheos__name_entry){.parent = stored.parent,
+                                              .base = base,
+                                              .number = stored.number,
+                                              .node = -1,
+                                              .hash = parts->hash};
   put_slot(names, entry);
   return entry;
 }
 
-// The entry that counts for this text in any case; 0 if there is none.
-static uint32_t counting_entry(const rheos__names *names, const name_parts *parts) {
-  return find_parts(names, parts, hash_parts(names, parts), true);
+// TensorFlow's rule: the name itself, or name_N with the first N not in use, from the count of uses
+// of the name on. `*out_counting` is the entry that counts them, 0 if the name was not in use.
+static name_parts choose(const rheos__names *names, uint32_t parent, const char *text,
+                         size_t length, uint32_t *out_counting) {
+  name_parts parts = whole_name(names, parent, text, length);
+  *out_counting = counting_entry(names, &parts);
+  if (*out_counting == 0) return parts;
+  uint32_t hash = parts.hash;
+  parts.number = names->entries[*out_counting].counter;
+  for (;; parts.number++) {
+    parts.hash = hash_number(hash, parts.number);
+    if (counting_entry(names, &parts) == 0) return parts;
+  }
 }
 
 static void mark_used(rheos__names *names, const name_parts *parts) {
-  rheos__name_entry *entry = &names->entries[counting_entry(names, parts)];
+  rheos__name_entry *entry = &names->entries[find_parts(names, parts, true)];
   if (entry->counter == 0) entry->counter = 1;
 }
 
-// TensorFlow's rule: the name itself, or name_N with the first N not in use, from the count of uses
-// of the name on. `*out_counting` is the entry of the name itself if that is in use.
-static name_parts choose(const rheos__names *names, uint32_t parent, const char *text,
-                         size_t length, uint32_t *out_counting) {
-  name_parts parts = split_number(parent, text, length);
-  uint32_t counting = counting_entry(names, &parts);
-  *out_counting = 0;
-  if (counting == 0 || names->entries[counting].counter == 0) return parts;
-  *out_counting = counting;
-  parts = (name_parts){parent, text, length, names->entries[counting].counter};
-  while (is_used(names, &parts)) parts.number++;
-  return parts;
-}
-
 uint32_t rheos__names_find(const rheos__names *names, const char *text, size_t length) {
-  name_parts parts = split_number(0, text, length);
-  if (names->count == 0) return 0;
-  return find_parts(names, &parts, hash_parts(names, &parts), false);
+  name_parts parts = whole_name(names, 0, text, length);
+  return find_parts(names, &parts, false);
 }
 
 rheos_status *rheos__names_take(rheos__names *names, uint32_t parent, const char *text,
@@ -307,7 +315,7 @@ rheos_status *rheos__names_take(rheos__names *names, uint32_t parent, const char
 
 rheos_status *rheos__names_at(rheos__names *names, const char *text, size_t length, bool mark,
                               uint32_t *out_entry) {
-  name_parts parts = split_number(0, text, length);
+  name_parts parts = whole_name(names, 0, text, length);
   *out_entry = entry_at(names, &parts);
   if (*out_entry == 0) return rheos__out_of_memory();
   if (mark) mark_used(names, &parts);

@@ -18,10 +18,16 @@ typedef struct rheos__name_entry {
   uint32_t hash;     // of the text in lower case
 } rheos__name_entry;
 
+// The hash stands here too, so that a search seldom looks at entries of other names.
+typedef struct rheos__name_slot {
+  uint32_t entry;  // 0: empty
+  uint32_t hash;
+} rheos__name_slot;
+
 typedef struct rheos__names {
   rheos__name_entry *entries;  // entry 0 stands for the empty name
   size_t capacity, count;
-  uint32_t *slots;  // open addressing by hash, at most 3/4 full; 0: empty
+  rheos__name_slot *slots;  // open addressing, at most 3/4 full
   size_t num_slots;
   rheos__interner bases;
   rheos__arena arena;
