@@ -20,6 +20,8 @@ add_compile_options(-Wall -Wextra -Wpedantic -ffp-contract=off)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+# A program need not be linked again when the inside of a library changes.
+set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
 # The built tree can be moved, and installing changes as little as it can.
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 

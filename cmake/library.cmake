@@ -49,9 +49,13 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/tools/generate_wrappers.c")
   target_link_libraries(generate_wrappers PRIVATE rheos_core)
   set_target_properties(generate_wrappers PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tools")
+  # The generator is linked anew with every change of the core; what it writes seldom changes.
+  set(wrappers_new "${CMAKE_BINARY_DIR}/tools/ops")
   add_custom_command(
     OUTPUT "${wrappers_header}" "${generated}/ops_wrappers.c"
-    COMMAND generate_wrappers "${wrappers_header}" "${generated}/ops_wrappers.c"
+    COMMAND generate_wrappers "${wrappers_new}.h" "${wrappers_new}.c"
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different "${wrappers_new}.h" "${wrappers_header}"
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different "${wrappers_new}.c" "${generated}/ops_wrappers.c"
     DEPENDS generate_wrappers  # a COMMAND alone orders, it does not renew
     COMMENT "Writing the op wrappers"
     VERBATIM)
