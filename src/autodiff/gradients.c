@@ -258,7 +258,8 @@ static void fill_in_zeros(backprop *b, const rheos__node *node) {
     rheos_dtype dtype = rheos_dtype_base(node->outputs[i].dtype);
     if (rheos__is_some(b->out_grads[i].values) || !is_differentiable(dtype)) continue;
     if (dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) continue;
-    b->out_grads[i].values = rheos__op_1(b->scope, "ZerosLike", b->outputs[i]);
+    b->out_grads[i].values = rheos_operation_output(
+        rheos__op_n(b->scope, "ZerosLike", "zeros_like", &b->outputs[i], 1, NULL, 0), 0);
   }
 }
 

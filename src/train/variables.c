@@ -278,13 +278,12 @@ static rheos_status *exists_already(const char *name, rheos_variable variable) {
   const char *file = NULL;
   int32_t line = 0;
   rheos_operation_source(rheos_output_operation(variable.handle), &file, &line);
-  char where[320] = "";
-  if (file != NULL) {
-    snprintf(where, sizeof(where), " Originally defined at: %s:%d", file, (int)line);
-  }
+  char number[16] = "";
+  if (file != NULL) snprintf(number, sizeof(number), ":%d", (int)line);
   return RHEOS_INVALID("Variable %s already exists, disallowed. Did you mean to set reuse=True or "
-                       "reuse=tf.AUTO_REUSE in VarScope?%s",
-                       name, where);
+                       "reuse=tf.AUTO_REUSE in VarScope?%s%s%s",
+                       name, file != NULL ? " Originally defined at: " : "",
+                       file != NULL ? file : "", number);
 }
 
 static rheos_status *check_shared(const char *name, rheos_variable variable, rheos_dtype dtype,
