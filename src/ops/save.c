@@ -1,0 +1,308 @@
+// Checkpoints as ops: save tensors, restore them, name shards, merge shards. What the files are is
+// told in format/bundle.h.
+#include <stdio.h>
+
+#include "format/buffer.h"
+#include "format/bundle.h"
+#include "graph/op_def.h"
+
+// The inputs of SaveV2 and RestoreV2.
+enum { PREFIX, TENSOR_NAMES, SHAPE_AND_SLICES, FIRST_TENSOR };
+
+// ---- Shapes
+
+static rheos_status *check_list(const rheos__infer *c, int32_t input, int64_t num_tensors) {
+  rheos_shape shape;
+  RHEOS_TRY(rheos__infer_rank(c, input, 1, &shape));
+  if (shape.dims[0] == -1 || shape.dims[0] == num_tensors) return NULL;
+  return RHEOS_INVALID("%s has %lld elements for %lld tensors",
+                       input == TENSOR_NAMES ? "tensor_names" : "shape_and_slices",
+                       (long long)shape.dims[0], (long long)num_tensors);
+}
+
+static rheos_status *check_names(const rheos__infer *c, int64_t num_tensors) {
+  rheos_shape unused;
+  RHEOS_TRY(rheos__infer_rank(c, PREFIX, 0, &unused));
+  RHEOS_TRY(check_list(c, TENSOR_NAMES, num_tensors));
+  return check_list(c, SHAPE_AND_SLICES, num_tensors);
+}
+
+static rheos_status *save_shape(rheos__infer *c) {
+  return check_names(c, c->num_inputs - FIRST_TENSOR);
+}
+
+static rheos_status *restore_shape(rheos__infer *c) { return check_names(c, c->num_outputs); }
+
+static rheos_status *filename_shape(rheos__infer *c) {
+  rheos_shape unused;
+  for (int32_t i = 0; i < 3; i++) RHEOS_TRY(rheos__infer_rank(c, i, 0, &unused));
+  c->output_shapes[0] = RHEOS_SCALAR;
+  return NULL;
+}
+
+static rheos_status *merge_shape(rheos__infer *c) {
+  rheos_shape unused;
+  RHEOS_TRY(rheos__infer_rank(c, 0, 1, &unused));
+  return rheos__infer_rank(c, 1, 0, &unused);
+}
+
+// ---- What all kernels need
+
+// A string of a tensor as a path: without NULs, in a fresh NUL-terminated string.
+static rheos_status *path_at(const rheos_tensor *tensor, int64_t index, char **out_path) {
+  *out_path = NULL;
+  const rheos_string *text = (const rheos_string *)tensor->data + index;
+  if (text->size_bytes == 0) return RHEOS_INVALID("the name of a file is empty");
+  if (memchr(text->data, '\0', text->size_bytes) != NULL) {
+    return RHEOS_INVALID("the name of a file holds a NUL byte: '%s...'", text->data);
+  }
+  *out_path = rheos__strndup(text->data, text->size_bytes);
+  return *out_path != NULL ? NULL : rheos__out_of_memory();
+}
+
+// Slices say which part of a larger tensor is meant.
+static rheos_status *check_slices(const rheos_tensor *slices) {
+  const rheos_string *texts = slices->data;
+  for (int64_t i = 0; i < slices->num_elements; i++) {
+    if (texts[i].size_bytes == 0) continue;
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "slices of tensors ('%.*s') are not supported",
+                            (int)texts[i].size_bytes, texts[i].data);
+  }
+  return NULL;
+}
+
+typedef struct dtypes_state {
+  int32_t count;
+  rheos_dtype *dtypes;
+} dtypes_state;
+
+static rheos_status *prepare_with_dtypes(rheos__prepare *p, int32_t count,
+                                         const rheos_dtype *dtypes, rheos__compute_fn compute) {
+  dtypes_state *state = RHEOS_NEW_STATE(p, dtypes_state);
+  if (state == NULL) return rheos__out_of_memory();
+  state->count = count;
+  state->dtypes = rheos__arena_copy(p->arena, dtypes, (size_t)count * sizeof *dtypes);
+  if (state->dtypes == NULL) return rheos__out_of_memory();
+  p->compute = compute;
+  return NULL;
+}
+
+// ---- SaveV2
+
+static rheos_status *add_tensors(rheos__bundle_writer *writer, const dtypes_state *state,
+                                 rheos__step *step, rheos_tensor *const *inputs) {
+  const rheos_string *names = inputs[TENSOR_NAMES]->data;
+  for (int32_t i = 0; i < state->count; i++) {
+    if (step != NULL && rheos__step_should_stop(step)) {
+      return rheos_status_new(RHEOS_CANCELLED, "the save was cancelled");
+    }
+    RHEOS_TRY(rheos__bundle_writer_add(writer, names[i].data, names[i].size_bytes,
+                                       inputs[FIRST_TENSOR + i]));
+  }
+  return NULL;
+}
+
+static rheos_status *compute_save(void *argument, rheos__step *step, rheos_tensor *const *inputs,
+                                  rheos_tensor **outputs) {
+  const dtypes_state *state = argument;
+  (void)outputs;
+  RHEOS_TRY(check_slices(inputs[SHAPE_AND_SLICES]));
+  char *prefix;
+  RHEOS_TRY(path_at(inputs[PREFIX], 0, &prefix));
+  rheos__bundle_writer *writer;
+  rheos_status *status = rheos__bundle_writer_open(prefix, &writer);
+  rheos__free(prefix);
+  if (status != NULL) return status;
+  status = add_tensors(writer, state, step, inputs);
+  if (status == NULL) return rheos__bundle_writer_finish_take(writer);
+  rheos__bundle_writer_abandon(writer);
+  return status;
+}
+
+static rheos_status *prepare_save(rheos__prepare *p) {
+  return prepare_with_dtypes(p, p->num_inputs - FIRST_TENSOR, p->input_dtypes + FIRST_TENSOR,
+                             compute_save);
+}
+
+// ---- RestoreV2
+
+// "Key a not found in checkpoint", and which others are missing: told at once, not one a run.
+static rheos_status *missing_keys(const rheos__bundle *bundle, const rheos_tensor *names) {
+  const rheos_string *texts = names->data;
+  const rheos_string *first = NULL;
+  rheos__buffer others = {0};
+  for (int64_t i = 0; i < names->num_elements; i++) {
+    if (rheos__bundle_find(bundle, texts[i].data, texts[i].size_bytes) != NULL) continue;
+    if (first != NULL) {
+      rheos__buffer_put(&others, ", ", 2);
+      rheos__buffer_put(&others, texts[i].data, texts[i].size_bytes);
+    } else {
+      first = &texts[i];
+    }
+  }
+  rheos_status *status = NULL;
+  if (first != NULL) {
+    bool several = others.size_bytes > 0;
+    status = RHEOS_NOTFOUND("Key %.*s not found in checkpoint%s%.*s", (int)first->size_bytes,
+                            first->data, several ? "; nor " : "",
+                            several ? (int)others.size_bytes - 2 : 0,
+                            several ? others.data + 2 : "");
+  }
+  rheos__buffer_deinit(&others);
+  return status;
+}
+
+static rheos_status *restore_one(rheos__bundle *bundle, const rheos_string *name,
+                                 rheos_dtype dtype, rheos_tensor **out_tensor) {
+  const rheos__bundle_entry *entry = rheos__bundle_find(bundle, name->data, name->size_bytes);
+  if (entry->dtype != dtype) {
+    return RHEOS_INVALID("tensor_name = %s; expected dtype %s does not equal original dtype %s",
+                         entry->name, rheos_dtype_name(dtype), rheos_dtype_name(entry->dtype));
+  }
+  return rheos__bundle_read(bundle, entry, out_tensor);
+}
+
+static rheos_status *compute_restore(void *argument, rheos__step *step,
+                                     rheos_tensor *const *inputs, rheos_tensor **outputs) {
+  const dtypes_state *state = argument;
+  RHEOS_TRY(check_slices(inputs[SHAPE_AND_SLICES]));
+  char *prefix;
+  RHEOS_TRY(path_at(inputs[PREFIX], 0, &prefix));
+  rheos__bundle *bundle;
+  rheos_status *status = rheos__bundle_open(prefix, &bundle);
+  rheos__free(prefix);
+  if (status == NULL) status = missing_keys(bundle, inputs[TENSOR_NAMES]);
+  const rheos_string *names = inputs[TENSOR_NAMES]->data;
+  for (int32_t i = 0; status == NULL && i < state->count; i++) {
+    if (step != NULL && rheos__step_should_stop(step)) {
+      status = rheos_status_new(RHEOS_CANCELLED, "the restore was cancelled");
+    } else {
+      status = restore_one(bundle, &names[i], state->dtypes[i], &outputs[i]);
+    }
+  }
+  rheos__bundle_close(bundle);
+  return status;
+}
+
+static rheos_status *prepare_restore(rheos__prepare *p) {
+  return prepare_with_dtypes(p, p->num_outputs, p->output_dtypes, compute_restore);
+}
+
+// ---- ShardedFilename
+
+static rheos_status *compute_filename(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                      rheos_tensor **outputs) {
+  (void)state;
+  (void)step;
+  const rheos_string *base = inputs[0]->data;
+  char suffix[48];
+  int length = snprintf(suffix, sizeof suffix, "-%05d-of-%05d",
+                        (int)rheos__tensor_int_at(inputs[1], 0),
+                        (int)rheos__tensor_int_at(inputs[2], 0));
+  rheos__buffer name = {0};
+  rheos__buffer_put(&name, base->data, base->size_bytes);
+  rheos__buffer_put(&name, suffix, (size_t)length);
+  rheos_status *status = name.failed ? rheos__out_of_memory()
+                                     : rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, &outputs[0]);
+  if (status == NULL) {
+    status = rheos_tensor_set_string(outputs[0], 0, name.data, name.size_bytes);
+  }
+  rheos__buffer_deinit(&name);
+  return status;
+}
+
+static rheos_status *prepare_filename(rheos__prepare *p) {
+  p->compute = compute_filename;
+  return NULL;
+}
+
+// ---- MergeV2Checkpoints
+
+// Folders of the parts that are left empty go away, except the destination's. Best effort, as parts of
+// other tasks may still lie there.
+static void remove_old_folders(char *const *prefixes, size_t count, const char *destination) {
+  char *keep = rheos__path_folder(destination);
+  for (size_t i = 0; i < count && keep != NULL; i++) {
+    char *folder = rheos__path_folder(prefixes[i]);
+    if (folder != NULL && strcmp(folder, keep) != 0) {
+      rheos_status_free(rheos__file_remove_dir(folder));
+    }
+    rheos__free(folder);
+  }
+  rheos__free(keep);
+}
+
+static rheos_status *compute_merge(void *argument, rheos__step *step, rheos_tensor *const *inputs,
+                                   rheos_tensor **outputs) {
+  const bool *delete_old_dirs = argument;
+  (void)step;
+  (void)outputs;
+  size_t count = (size_t)inputs[0]->num_elements;
+  char *destination;
+  RHEOS_TRY(path_at(inputs[1], 0, &destination));
+  char **prefixes = rheos__alloc_array(count, sizeof *prefixes);
+  rheos_status *status = prefixes != NULL ? NULL : rheos__out_of_memory();
+  for (size_t i = 0; status == NULL && i < count; i++) {
+    status = path_at(inputs[0], (int64_t)i, &prefixes[i]);
+  }
+  if (status == NULL) {
+    status = rheos__bundle_merge((const char *const *)prefixes, count, destination);
+  }
+  if (status == NULL && *delete_old_dirs) remove_old_folders(prefixes, count, destination);
+  for (size_t i = 0; prefixes != NULL && i < count; i++) rheos__free(prefixes[i]);
+  rheos__free(prefixes);
+  rheos__free(destination);
+  return status;
+}
+
+static rheos_status *prepare_merge(rheos__prepare *p) {
+  bool *delete_old_dirs = RHEOS_NEW_STATE(p, bool);
+  if (delete_old_dirs == NULL) return rheos__out_of_memory();
+  *delete_old_dirs = rheos__attr_bool(p->attrs, "delete_old_dirs");
+  p->compute = compute_merge;
+  return NULL;
+}
+
+// ---- Definitions
+
+const rheos__op_def rheos__op_MergeV2Checkpoints = {
+    "MergeV2Checkpoints",
+    "checkpoint_prefixes: string, destination_prefix: string -> ; delete_old_dirs: bool = true",
+    "Makes one checkpoint `destination_prefix` of the checkpoints `checkpoint_prefixes`.",
+    RHEOS_OP_STATEFUL,
+    merge_shape,
+    NULL,
+    prepare_merge,
+};
+
+const rheos__op_def rheos__op_RestoreV2 = {
+    "RestoreV2",
+    "prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes; "
+    "dtypes: list(type) >= 1",
+    "Reads the tensors `tensor_names` from the checkpoint `prefix`.",
+    RHEOS_OP_STATEFUL,
+    restore_shape,
+    NULL,
+    prepare_restore,
+};
+
+const rheos__op_def rheos__op_SaveV2 = {
+    "SaveV2",
+    "prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes -> ; "
+    "dtypes: list(type) >= 1",
+    "Writes `tensors` under the names `tensor_names` to the checkpoint `prefix`.",
+    RHEOS_OP_STATEFUL,
+    save_shape,
+    NULL,
+    prepare_save,
+};
+
+const rheos__op_def rheos__op_ShardedFilename = {
+    "ShardedFilename",
+    "basename: string, shard: int32, num_shards: int32 -> filename: string",
+    "The name of one file of several: `basename`-00000-of-00001.",
+    0,
+    filename_shape,
+    NULL,
+    prepare_filename,
+};
