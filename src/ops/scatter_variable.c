@@ -1,0 +1,200 @@
+// Changes to rows of variables, and rows read from them by handle.
+#include "graph/build.h"
+#include "ops/variable_util.h"
+
+#include <string.h>
+
+#define ANY_NUMBER                                                                       \
+  "{float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, " \
+  "bfloat16, uint16, complex128, half, uint32, uint64}"
+#define COMPARABLE "{half, bfloat16, float, double, int32, int64}"
+
+typedef struct scatter_state {
+  rheos__cells cells;
+  rheos__change change;
+} scatter_state;
+
+// updates.shape must be indices.shape + variable.shape[1:], or []: one number for all.
+static rheos_status *check_updates(const rheos_tensor *variable, const rheos_tensor *indices,
+                                   const rheos_tensor *updates) {
+  if (variable->shape.rank == 0) return RHEOS_INVALID("the variable is a scalar: it has no rows");
+  if (updates->shape.rank == 0) return NULL;
+  bool fits = updates->shape.rank == indices->shape.rank + variable->shape.rank - 1;
+  for (int32_t i = 0; fits && i < updates->shape.rank; ++i) {
+    int64_t expected = i < indices->shape.rank
+                           ? indices->shape.dims[i]
+                           : variable->shape.dims[i - indices->shape.rank + 1];
+    fits = updates->shape.dims[i] == expected;
+  }
+  if (fits) return NULL;
+  rheos__shape_text a, b, c;
+  return RHEOS_INVALID("Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], "
+                       "got updates.shape %s, indices.shape %s, params.shape %s",
+                       rheos__shape_text_of(&updates->shape, &a),
+                       rheos__shape_text_of(&indices->shape, &b),
+                       rheos__shape_text_of(&variable->shape, &c));
+}
+
+// Nothing is changed unless everything can be.
+static rheos_status *scatter(rheos_tensor *variable, rheos__change change,
+                             const rheos_tensor *indices, const rheos_tensor *updates) {
+  RHEOS_TRY(check_updates(variable, indices, updates));
+  int64_t rows = variable->shape.dims[0];
+  RHEOS_TRY(rheos__check_indices(indices, rows));
+  if (variable->num_elements == 0) return NULL;
+  int64_t width = variable->num_elements / rows;
+  size_t row_bytes = (size_t)width * rheos_dtype_size(variable->dtype);
+  bool repeated = updates->shape.rank == 0;
+  for (int64_t i = 0; i < indices->num_elements; ++i) {
+    char *to = (char *)variable->data + (size_t)rheos__tensor_int_at(indices, i) * row_bytes;
+    const char *from = (const char *)updates->data + (repeated ? 0 : (size_t)i * row_bytes);
+    change(to, from, width, repeated);
+  }
+  return NULL;
+}
+
+static rheos_status *compute_scatter(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                     rheos_tensor **outputs) {
+  (void)step, (void)outputs;
+  const scatter_state *s = state;
+  rheos_tensor *values[RHEOS__MAX_CELLS];
+  RHEOS_TRY(rheos__cells_begin_write(&s->cells, values));
+  rheos_status *status = scatter(values[0], s->change, inputs[1], inputs[2]);
+  rheos__cells_end_write(&s->cells);
+  return status;
+}
+
+static rheos_status *prepare_scatter(rheos__prepare *p, rheos__change_kind kind) {
+  scatter_state *s = RHEOS_NEW_STATE(p, scatter_state);
+  if (s == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(rheos__cells_of(p, 1, &s->cells));
+  s->change = rheos__change_of(kind, p->input_dtypes[2]);
+  if (s->change == NULL) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "%s is not available for dtype %s", p->op->name,
+                            rheos_dtype_name(p->input_dtypes[2]));
+  }
+  p->compute = compute_scatter;
+  rheos__pass_reference(p);
+  return NULL;
+}
+
+static rheos_status *shape_scatter(rheos__infer *c) {
+  if (c->num_outputs == 0) return NULL;
+  c->output_shapes[0] = c->input_shapes[0];
+  const rheos_shape *variable = &c->input_shapes[0], *indices = &c->input_shapes[1];
+  const rheos_shape *updates = &c->input_shapes[2];
+  if (variable->rank < 0 || indices->rank < 0 || updates->rank <= 0) return NULL;
+  if (variable->rank == 0) return RHEOS_INVALID("the variable is a scalar: it has no rows");
+  if (updates->rank != indices->rank + variable->rank - 1) {
+    rheos__shape_text a, b, d;
+    return RHEOS_INVALID("updates %s do not fit indices %s of a variable %s",
+                         rheos__shape_text_of(updates, &a), rheos__shape_text_of(indices, &b),
+                         rheos__shape_text_of(variable, &d));
+  }
+  return NULL;
+}
+
+#define SCATTER_KERNEL(op, kind)                                      \
+  static rheos_status *prepare_scatter_##op(rheos__prepare *p) {      \
+    return prepare_scatter(p, RHEOS__CHANGE_##kind);                  \
+  }
+
+#define SCATTER_REF(op, types, locking, text)                                                   \
+  const rheos__op_def rheos__op_Scatter##op = {                                                 \
+      .name = "Scatter" #op,                                                                    \
+      .signature = "ref: Ref(T), indices: Tindices, updates: T -> output_ref: Ref(T); T: " types \
+                   "; Tindices: index; use_locking: bool = " locking,                           \
+      .doc = text,                                                                              \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                             \
+      .shape = shape_scatter,                                                                   \
+      .gradient = rheos__no_gradient,                                                           \
+      .prepare = prepare_scatter_##op,                                                          \
+  };
+
+#define SCATTER_RESOURCE(op, types, text)                                               \
+  const rheos__op_def rheos__op_ResourceScatter##op = {                                 \
+      .name = "ResourceScatter" #op,                                                    \
+      .signature = "resource: resource, indices: Tindices, updates: dtype ->; dtype: " types \
+                   "; Tindices: index",                                                 \
+      .doc = text,                                                                      \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                     \
+      .shape = shape_scatter,                                                           \
+      .gradient = rheos__no_gradient,                                                   \
+      .prepare = prepare_scatter_##op,                                                  \
+  };
+
+SCATTER_KERNEL(Update, SET)
+SCATTER_KERNEL(Add, ADD)
+SCATTER_KERNEL(Sub, SUB)
+SCATTER_KERNEL(Mul, MUL)
+SCATTER_KERNEL(Div, DIV)
+SCATTER_KERNEL(Min, MIN)
+SCATTER_KERNEL(Max, MAX)
+
+SCATTER_REF(Update, "type", "true", "Sets the rows `indices` of the variable to `updates`.")
+SCATTER_REF(Add, ANY_NUMBER, "false", "Adds `updates` to the rows `indices` of the variable.")
+SCATTER_REF(Sub, ANY_NUMBER, "false", "Subtracts `updates` from the rows `indices` of the variable.")
+SCATTER_REF(Mul, ANY_NUMBER, "false", "Multiplies the rows `indices` of the variable by `updates`.")
+SCATTER_REF(Div, ANY_NUMBER, "false", "Divides the rows `indices` of the variable by `updates`.")
+SCATTER_REF(Min, COMPARABLE, "false", "Lowers the rows `indices` of the variable to `updates`.")
+SCATTER_REF(Max, COMPARABLE, "false", "Raises the rows `indices` of the variable to `updates`.")
+SCATTER_RESOURCE(Update, "type", "Sets the rows `indices` of the variable to `updates`.")
+SCATTER_RESOURCE(Add, ANY_NUMBER, "Adds `updates` to the rows `indices` of the variable.")
+SCATTER_RESOURCE(Sub, ANY_NUMBER, "Subtracts `updates` from the rows `indices` of the variable.")
+
+// ---- ResourceGather
+
+static rheos_status *gather(const rheos_tensor *variable, const rheos_tensor *indices,
+                            rheos_tensor **output) {
+  if (variable->shape.rank == 0) return RHEOS_INVALID("the variable is a scalar: it has no rows");
+  if (indices->shape.rank + variable->shape.rank - 1 > RHEOS_MAX_RANK) {
+    return RHEOS_INVALID("the rows would have more than %d dimensions", RHEOS_MAX_RANK);
+  }
+  RHEOS_TRY(rheos__check_indices(indices, variable->shape.dims[0]));
+  rheos_shape shape = indices->shape;
+  int64_t width = 1;
+  for (int32_t i = 1; i < variable->shape.rank; ++i) {
+    shape.dims[shape.rank++] = variable->shape.dims[i];
+    width *= variable->shape.dims[i];
+  }
+  RHEOS_TRY(rheos_tensor_new(variable->dtype, shape, output));
+  size_t element_bytes = rheos_dtype_size(variable->dtype);
+  for (int64_t i = 0; i < indices->num_elements; ++i) {
+    const char *from = (const char *)variable->data +
+                       (size_t)(rheos__tensor_int_at(indices, i) * width) * element_bytes;
+    char *to = (char *)(*output)->data + (size_t)(i * width) * element_bytes;
+    RHEOS_TRY(rheos__copy_elements(variable->dtype, to, from, width));
+  }
+  return NULL;
+}
+
+static rheos_status *compute_gather(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                    rheos_tensor **outputs) {
+  (void)step;
+  rheos_tensor *variable = rheos__variable_read(state);
+  if (variable == NULL) return rheos__variable_uninitialized(state);
+  rheos_status *status = gather(variable, inputs[1], &outputs[0]);
+  rheos_tensor_unref(variable);
+  return status;
+}
+
+static rheos_status *prepare_gather(rheos__prepare *p) {
+  if (rheos__attr_int(p->attrs, "batch_dims") != 0) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "batch_dims other than 0");
+  }
+  rheos__cells cells;
+  RHEOS_TRY(rheos__cells_of(p, 1, &cells));
+  p->state = cells.items[0];
+  p->compute = compute_gather;
+  return NULL;
+}
+
+const rheos__op_def rheos__op_ResourceGather = {
+    .name = "ResourceGather",
+    .signature = "resource: resource, indices: Tindices -> output: dtype; batch_dims: int = 0; "
+                 "validate_indices: bool = true; dtype: type; Tindices: index",
+    .doc = "The rows `indices` of the variable.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = rheos__shape_none,
+    .prepare = prepare_gather,
+};

@@ -1,0 +1,355 @@
+// Variables and their assignments, as references (TensorFlow 1) and as resources.
+//
+// A variable's kernel only names its cell; ops that take the reference find the cell in
+// p->input_resources. The executor reads cells where a value is needed.
+#include "graph/build.h"
+#include "ops/variable_util.h"
+
+#include <string.h>
+
+#define ANY_NUMBER                                                                       \
+  "{float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, " \
+  "bfloat16, uint16, complex128, half, uint32, uint64}"
+
+// ---- Variable, VariableV2, VarHandleOp
+
+static rheos_status *shape_variable(rheos__infer *c) {
+  c->output_shapes[0] = rheos__attr_shape(c->attrs, "shape");
+  return NULL;
+}
+
+// Before VariableV2, a variable of shape [] was one of unknown shape.
+static rheos_status *shape_old_variable(rheos__infer *c) {
+  RHEOS_TRY(shape_variable(c));
+  if (c->output_shapes[0].rank == 0) c->output_shapes[0] = RHEOS_UNKNOWN_SHAPE;
+  return NULL;
+}
+
+static void unref_cell(void *state) { rheos__resource_unref(state); }
+
+static rheos_status *prepare_variable(rheos__prepare *p) {
+  const char *name = rheos__attr_string(p->attrs, "shared_name");
+  if (name == NULL || name[0] == '\0') name = p->node_name;
+  rheos__resource *cell = NULL;
+  RHEOS_TRY(rheos__resources_get(p->resources, &rheos__variable_kind, name, NULL, &cell));
+  p->state = cell;
+  p->release = unref_cell;
+  p->output_resource = cell;
+  return NULL;
+}
+
+const rheos__op_def rheos__op_Variable = {
+    .name = "Variable",
+    .signature = "-> ref: Ref(dtype); shape: shape; dtype: type; container: string = \"\"; "
+                 "shared_name: string = \"\"",
+    .doc = "A variable as graphs before version 5 have it: `shape` [] means unknown.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = shape_old_variable,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_variable,
+};
+
+const rheos__op_def rheos__op_VariableV2 = {
+    .name = "VariableV2",
+    .signature = "-> ref: Ref(dtype); shape: shape; dtype: type; container: string = \"\"; "
+                 "shared_name: string = \"\"",
+    .doc = "A reference to a variable that lives in the session under `shared_name` or the node's name.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = shape_variable,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_variable,
+};
+
+const rheos__op_def rheos__op_VarHandleOp = {
+    .name = "VarHandleOp",
+    .signature = "-> resource: resource; container: string = \"\"; shared_name: string = \"\"; "
+                 "dtype: type; shape: shape",
+    .doc = "A handle to a variable that lives in the session under `shared_name` or the node's name.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = rheos__shape_scalar,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_variable,
+};
+
+// ---- Whether it has a value
+
+static rheos_status *compute_is_initialized(void *state, rheos__step *step,
+                                            rheos_tensor *const *inputs, rheos_tensor **outputs) {
+  (void)step, (void)inputs;
+  rheos_tensor *value = rheos__variable_read(state);
+  bool initialized = value != NULL;
+  rheos_tensor_unref(value);
+  return rheos_tensor_from_values(RHEOS_BOOL, RHEOS_SCALAR, &initialized, &outputs[0]);
+}
+
+static rheos_status *prepare_is_initialized(rheos__prepare *p) {
+  rheos__cells cells;
+  RHEOS_TRY(rheos__cells_of(p, 1, &cells));
+  p->state = cells.items[0];
+  p->compute = compute_is_initialized;
+  return NULL;
+}
+
+const rheos__op_def rheos__op_IsVariableInitialized = {
+    .name = "IsVariableInitialized",
+    .signature = "ref: Ref(dtype) -> is_initialized: bool; dtype: type",
+    .doc = "Whether the variable has a value.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = rheos__shape_scalar,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_is_initialized,
+};
+
+const rheos__op_def rheos__op_VarIsInitializedOp = {
+    .name = "VarIsInitializedOp",
+    .signature = "resource: resource -> is_initialized: bool",
+    .doc = "Whether the variable has a value.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = rheos__shape_scalar,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_is_initialized,
+};
+
+// ---- ReadVariableOp
+
+static rheos_status *compute_read(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                  rheos_tensor **outputs) {
+  (void)step, (void)inputs;
+  outputs[0] = rheos__variable_read(state);
+  return outputs[0] != NULL ? NULL : rheos__variable_uninitialized(state);
+}
+
+static rheos_status *prepare_read(rheos__prepare *p) {
+  rheos__cells cells;
+  RHEOS_TRY(rheos__cells_of(p, 1, &cells));
+  p->state = cells.items[0];
+  p->compute = compute_read;
+  return NULL;
+}
+
+const rheos__op_def rheos__op_ReadVariableOp = {
+    .name = "ReadVariableOp",
+    .signature = "resource: resource -> value: dtype; dtype: type",
+    .doc = "The value of the variable.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = rheos__shape_none,
+    .prepare = prepare_read,
+};
+
+// ---- Assign
+
+typedef struct assign_state {
+  rheos__variable_cell *cell;
+  bool validate;
+  rheos_shape shape;  // that the variable was declared with
+} assign_state;
+
+// The variable's bytes are overwritten where they fit, so that a step allocates nothing; a tensor
+// that nobody else will change is taken as it is.
+static rheos_status *assign(rheos__variable_cell *cell, rheos_tensor *value) {
+  if (rheos__tensor_can_keep(value)) {
+    rheos__variable_assign_take(cell, rheos_tensor_ref(value));
+    return NULL;
+  }
+  rheos_tensor *copy = NULL;
+  RHEOS_TRY(rheos_tensor_copy(value, &copy));
+  rheos__variable_assign_take(cell, copy);
+  return NULL;
+}
+
+static rheos_status *compute_assign(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                    rheos_tensor **outputs) {
+  (void)step, (void)outputs;
+  const assign_state *s = state;
+  if (s->validate && !rheos_shape_compatible(&s->shape, &inputs[1]->shape)) {
+    rheos__shape_text left, right;
+    return RHEOS_INVALID("Assign requires shapes of both tensors to match. lhs shape= %s rhs shape= %s",
+                         rheos__shape_text_of(&s->shape, &left),
+                         rheos__shape_text_of(&inputs[1]->shape, &right));
+  }
+  return assign(s->cell, inputs[1]);
+}
+
+static rheos_status *prepare_assign_to(rheos__prepare *p, bool validate) {
+  rheos__cells cells;
+  RHEOS_TRY(rheos__cells_of(p, 1, &cells));
+  assign_state *s = RHEOS_NEW_STATE(p, assign_state);
+  if (s == NULL) return rheos__out_of_memory();
+  *s = (assign_state){cells.items[0], validate, p->input_shapes[0]};
+  p->compute = compute_assign;
+  rheos__pass_reference(p);
+  return NULL;
+}
+
+static rheos_status *prepare_assign(rheos__prepare *p) {
+  return prepare_assign_to(p, rheos__attr_bool(p->attrs, "validate_shape"));
+}
+
+static rheos_status *prepare_assign_resource(rheos__prepare *p) {
+  return prepare_assign_to(p, false);
+}
+
+static rheos_status *shape_assign(rheos__infer *c) {
+  if (!rheos__attr_bool(c->attrs, "validate_shape")) {
+    c->output_shapes[0] = c->input_shapes[1];
+    return NULL;
+  }
+  return rheos__shape_merge(&c->input_shapes[0], &c->input_shapes[1], &c->output_shapes[0]);
+}
+
+static rheos_status *shape_no_output(rheos__infer *c) {
+  (void)c;
+  return NULL;
+}
+
+const rheos__op_def rheos__op_Assign = {
+    .name = "Assign",
+    .signature = "ref: Ref(T), value: T -> output_ref: Ref(T); T: type; "
+                 "validate_shape: bool = true; use_locking: bool = true",
+    .doc = "Gives the variable the `value`; the reference comes out again.",
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
+    .shape = shape_assign,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_assign,
+};
+
+const rheos__op_def rheos__op_AssignVariableOp = {
+    .name = "AssignVariableOp",
+    .signature = "resource: resource, value: dtype ->; dtype: type",
+    .doc = "Gives the variable the `value`.",
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
+    .shape = shape_no_output,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_assign_resource,
+};
+
+// ---- AssignAdd, AssignSub
+
+typedef struct change_state {
+  rheos__cells cells;
+  rheos__change change;
+} change_state;
+
+static rheos_status *apply_change(rheos_tensor *variable, rheos__change change,
+                                  const rheos_tensor *value) {
+  if (!rheos_shape_equal(&variable->shape, &value->shape)) {
+    rheos__shape_text left, right;
+    return RHEOS_INVALID("the variable has shape %s, its change %s",
+                         rheos__shape_text_of(&variable->shape, &left),
+                         rheos__shape_text_of(&value->shape, &right));
+  }
+  change(variable->data, value->data, variable->num_elements, false);
+  return NULL;
+}
+
+static rheos_status *compute_change(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                    rheos_tensor **outputs) {
+  (void)step, (void)outputs;
+  const change_state *s = state;
+  rheos_tensor *values[RHEOS__MAX_CELLS];
+  RHEOS_TRY(rheos__cells_begin_write(&s->cells, values));
+  rheos_status *status = apply_change(values[0], s->change, inputs[1]);
+  rheos__cells_end_write(&s->cells);
+  return status;
+}
+
+static rheos_status *prepare_change(rheos__prepare *p, rheos__change_kind kind) {
+  change_state *s = RHEOS_NEW_STATE(p, change_state);
+  if (s == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(rheos__cells_of(p, 1, &s->cells));
+  s->change = rheos__change_of(kind, p->input_dtypes[1]);
+  if (s->change == NULL) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "%s is not available for dtype %s", p->op->name,
+                            rheos_dtype_name(p->input_dtypes[1]));
+  }
+  p->compute = compute_change;
+  rheos__pass_reference(p);
+  return NULL;
+}
+
+static rheos_status *prepare_assign_add(rheos__prepare *p) {
+  return prepare_change(p, RHEOS__CHANGE_ADD);
+}
+
+static rheos_status *prepare_assign_sub(rheos__prepare *p) {
+  return prepare_change(p, RHEOS__CHANGE_SUB);
+}
+
+static rheos_status *shape_change(rheos__infer *c) {
+  return rheos__shape_merge(&c->input_shapes[0], &c->input_shapes[1], &c->output_shapes[0]);
+}
+
+#define ASSIGN_CHANGE(op, kernel, text)                                                        \
+  const rheos__op_def rheos__op_Assign##op = {                                                 \
+      .name = "Assign" #op,                                                                    \
+      .signature = "ref: Ref(T), value: T -> output_ref: Ref(T); T: " ANY_NUMBER               \
+                   "; use_locking: bool = false",                                              \
+      .doc = text,                                                                             \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                            \
+      .shape = shape_change,                                                                   \
+      .gradient = rheos__no_gradient,                                                          \
+      .prepare = kernel,                                                                       \
+  };                                                                                           \
+  const rheos__op_def rheos__op_Assign##op##VariableOp = {                                     \
+      .name = "Assign" #op "VariableOp",                                                       \
+      .signature = "resource: resource, value: dtype ->; dtype: type",                            \
+      .doc = text,                                                                             \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                            \
+      .shape = shape_no_output,                                                                \
+      .gradient = rheos__no_gradient,                                                          \
+      .prepare = kernel,                                                                       \
+  };
+
+ASSIGN_CHANGE(Add, prepare_assign_add, "Adds `value` to the variable.")
+ASSIGN_CHANGE(Sub, prepare_assign_sub, "Subtracts `value` from the variable.")
+
+// ---- CountUpTo
+
+typedef struct count_state {
+  rheos__cells cells;
+  int64_t limit;
+} count_state;
+
+static rheos_status *count(rheos_tensor *variable, int64_t limit, rheos_tensor **output) {
+  if (variable->num_elements != 1) return RHEOS_INVALID("CountUpTo needs a scalar variable");
+  int64_t now = rheos__tensor_int_at(variable, 0);
+  if (now >= limit) {
+    return rheos_status_new(RHEOS_OUT_OF_RANGE, "Reached limit of %lld", (long long)limit);
+  }
+  RHEOS_TRY(rheos_tensor_copy(variable, output));
+  if (variable->dtype == RHEOS_INT32) {
+    *(int32_t *)variable->data = (int32_t)(now + 1);
+  } else {
+    *(int64_t *)variable->data = now + 1;
+  }
+  return NULL;
+}
+
+static rheos_status *compute_count(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                   rheos_tensor **outputs) {
+  (void)step, (void)inputs;
+  const count_state *s = state;
+  rheos_tensor *values[RHEOS__MAX_CELLS];
+  RHEOS_TRY(rheos__cells_begin_write(&s->cells, values));
+  rheos_status *status = count(values[0], s->limit, &outputs[0]);
+  rheos__cells_end_write(&s->cells);
+  return status;
+}
+
+static rheos_status *prepare_count(rheos__prepare *p) {
+  count_state *s = RHEOS_NEW_STATE(p, count_state);
+  if (s == NULL) return rheos__out_of_memory();
+  s->limit = rheos__attr_int(p->attrs, "limit");
+  p->compute = compute_count;
+  return rheos__cells_of(p, 1, &s->cells);
+}
+
+const rheos__op_def rheos__op_CountUpTo = {
+    .name = "CountUpTo",
+    .signature = "ref: Ref(T) -> output: T; limit: int; T: {int32, int64}",
+    .doc = "The value of a counter before it goes up by 1; OutOfRange once it is at `limit`.",
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
+    .shape = rheos__shape_scalar,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_count,
+};
