@@ -10,4 +10,6 @@
 #include <rheos/tensor.h>
 #include <rheos/train.h>
 
+#include <rheos/lines.h>  // last: it wraps functions declared above
+
 #endif  // RHEOS_RHEOS_H

@@ -1,0 +1,152 @@
+// Savers: values written by one session are read by another, of another graph, by their names.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <rheos/rheos.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct fixture {
+  rheos_graph *graph;
+  rheos_scope *s;
+  char folder[64], prefix[96];
+} fixture;
+
+static int setup(void **state) {
+  fixture *f = calloc(1, sizeof(fixture));
+  f->graph = rheos_graph_new();
+  f->s = rheos_scope_new(f->graph);
+  strcpy(f->folder, "/tmp/rheos-saver-XXXXXX");
+  *state = f;
+  if (mkdtemp(f->folder) == NULL) return 1;
+  snprintf(f->prefix, sizeof(f->prefix), "%s/model", f->folder);
+  return f->s == NULL;
+}
+
+static int teardown(void **state) {
+  fixture *f = *state;
+  char file[160];
+  snprintf(file, sizeof(file), "%s.index", f->prefix);
+  remove(file);
+  snprintf(file, sizeof(file), "%s.data-00000-of-00001", f->prefix);
+  remove(file);
+  rmdir(f->folder);
+  rheos_scope_free(f->s);
+  rheos_graph_unref(f->graph);
+  free(f);
+  return 0;
+}
+
+static void assert_ok(rheos_status *status) {
+  if (status != NULL) fprintf(stderr, "%s\n", rheos_status_message(status));
+  assert_null(status);
+}
+
+static void assert_fails(rheos_scope *s, const char *want) {
+  rheos_status *status = rheos_scope_finish(s);
+  assert_non_null(status);
+  assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
+  assert_string_equal(rheos_status_message(status), want);
+  rheos_status_free(status);
+}
+
+static rheos_variable filled(rheos_scope *s, const char *name, rheos_dtype dtype, rheos_shape shape,
+                             double value) {
+  return rheos_get_variable_record(s, name, dtype, shape, rheos_constant_initializer(value), true);
+}
+
+static double first_of(rheos_session *session, rheos_output output) {
+  rheos_fetch fetch = {.output = output};
+  assert_ok(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL));
+  const void *data = rheos_tensor_data(fetch.value);
+  double value = rheos_tensor_dtype(fetch.value) == RHEOS_FLOAT ? (double)*(const float *)data
+                                                                : (double)*(const int64_t *)data;
+  rheos_tensor_unref(fetch.value);
+  return value;
+}
+
+static void test_saver__restores_in_another_graph(void **state) {
+  fixture *f = *state;
+  filled(f->s, "b", RHEOS_FLOAT, RHEOS_SHAPE(3, 2), 1.5);
+  filled(f->s, "a", RHEOS_INT64, RHEOS_SCALAR, 7);
+  rheos_operation init = rheos_global_variables_initializer(f->s);
+  rheos_saver saver = rheos_saver_new(f->s, NULL, NULL, 0, NULL);
+  assert_ok(rheos_scope_finish(f->s));
+  rheos_session *session = NULL;
+  assert_ok(rheos_session_new(f->graph, NULL, &session));
+  assert_ok(rheos_session_run(session, NULL, 0, NULL, 0, &init, 1, NULL));
+  assert_ok(rheos_saver_save(saver, session, f->prefix));
+  rheos_session_free(session);
+
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  rheos_variable number = filled(s, "number", RHEOS_INT64, RHEOS_SCALAR, 0);
+  rheos_variable matrix = filled(s, "matrix", RHEOS_FLOAT, RHEOS_SHAPE(3, 2), 0);
+  const rheos_variable variables[] = {matrix, number};
+  const char *const names[] = {"b", "a"};
+  saver = rheos_saver_new(s, variables, names, 2, "load");
+  assert_ok(rheos_scope_finish(s));
+  assert_ok(rheos_session_new(graph, NULL, &session));
+  assert_ok(rheos_saver_restore(saver, session, f->prefix));
+  assert_true(first_of(session, number.value) == 7);
+  assert_true(first_of(session, matrix.value) == 1.5);
+  rheos_session_free(session);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+}
+
+static void test_saver__tells_what_is_missing(void **state) {
+  fixture *f = *state;
+  filled(f->s, "a", RHEOS_FLOAT, RHEOS_SCALAR, 1);
+  rheos_operation init = rheos_global_variables_initializer(f->s);
+  rheos_saver saver = rheos_saver_new(f->s, NULL, NULL, 0, NULL);
+  assert_ok(rheos_scope_finish(f->s));
+  rheos_session *session = NULL;
+  assert_ok(rheos_session_new(f->graph, NULL, &session));
+  rheos_status *status = rheos_saver_restore(saver, session, f->prefix);
+  assert_int_equal(rheos_status_code(status), RHEOS_NOT_FOUND);
+  rheos_status_free(status);
+  status = rheos_saver_save(saver, session, f->prefix);  // not initialised
+  assert_int_equal(rheos_status_code(status), RHEOS_FAILED_PRECONDITION);
+  rheos_status_free(status);
+  assert_ok(rheos_session_run(session, NULL, 0, NULL, 0, &init, 1, NULL));
+  assert_ok(rheos_saver_save(saver, session, f->prefix));
+  assert_ok(rheos_saver_restore(saver, session, f->prefix));
+  // A name that the checkpoint does not have.
+  rheos_variable b = filled(f->s, "b", RHEOS_FLOAT, RHEOS_SCALAR, 1);
+  rheos_saver other = rheos_saver_new(f->s, &b, NULL, 1, NULL);
+  assert_ok(rheos_scope_finish(f->s));
+  status = rheos_saver_restore(other, session, f->prefix);
+  assert_int_equal(rheos_status_code(status), RHEOS_NOT_FOUND);
+  assert_non_null(strstr(rheos_status_message(status), "Key b not found in checkpoint"));
+  rheos_status_free(status);
+  rheos_session_free(session);
+}
+
+static void test_saver__refuses_what_it_cannot_name(void **state) {
+  fixture *f = *state;
+  rheos_saver saver = rheos_saver_new(f->s, NULL, NULL, 0, NULL);
+  assert_fails(f->s, "No variables to save");
+  rheos_status *status = rheos_saver_restore(saver, NULL, f->prefix);
+  assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
+  rheos_status_free(status);
+  rheos_variable a = filled(f->s, "a", RHEOS_FLOAT, RHEOS_SCALAR, 1);
+  const rheos_variable twice[] = {a, a};
+  rheos_saver_new(f->s, twice, NULL, 2, NULL);
+  assert_fails(f->s, "At least two variables have the same name: a");
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(test_saver__##name, setup, teardown)
+  const struct CMUnitTest tests[] = {
+      TEST(restores_in_another_graph),
+      TEST(tells_what_is_missing),
+      TEST(refuses_what_it_cannot_name),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
