@@ -431,10 +431,8 @@ static void deinit_backprop(backprop *b) {
 void rheos_gradients(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
                      const rheos_output *xs, size_t num_xs, const rheos_gradients_options *options,
                      rheos_gradient *out_gradients) {
-  for (size_t i = 0; i < num_xs; i++) out_gradients[i] = (rheos_gradient){.values = {NULL, 0, 0}};
-  if (rheos_scope_status(scope) != NULL) return;
   backprop b = {.scope = scope, .graph = rheos_scope_graph(scope), .options = options};
-  if (init_backprop(&b, ys, num_ys, xs, num_xs)) {
+  if (!failed(&b) && init_backprop(&b, ys, num_ys, xs, num_xs)) {
     rheos_push_name_scope(scope, options != NULL && options->name != NULL ? options->name
                                                                           : "gradients");
     mark_reached(&b);
@@ -443,7 +441,11 @@ void rheos_gradients(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
     start(&b, ys, num_ys);
     while (b.queue_first < b.queue_last && !failed(&b)) visit(&b, b.queue[b.queue_first++]);
     rheos_scope_pop(scope);
-    for (size_t i = 0; i < num_xs && !failed(&b); i++) out_gradients[i] = gradient_at(&b, xs[i]);
+  }
+  // Only now: the ys may be the values of these, when a gradient is differentiated again.
+  for (size_t i = 0; i < num_xs; i++) {
+    out_gradients[i] = failed(&b) ? (rheos_gradient){.values = {NULL, 0, 0}}
+                                  : gradient_at(&b, xs[i]);
   }
   deinit_backprop(&b);
 }

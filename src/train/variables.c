@@ -81,7 +81,7 @@ rheos__train *rheos__train_of(rheos_graph *graph) {
   rheos__graph_slot *slot = rheos__graph_train_slot(graph);
   if (slot->data == NULL) {
     slot->data = rheos__alloc_zeroed(sizeof(rheos__train));
-    slot->release = release_train;
+    if (slot->data != NULL) slot->release = release_train;
   }
   return slot->data;
 }

@@ -111,12 +111,12 @@ static void test_gradients__of_gradients_are_second_derivatives(void **state) {
   fixture *f = *state;
   rheos_output x = placeholder(f->s, RHEOS_DOUBLE, RHEOS_SCALAR);
   rheos_output y = op(f->s, "Mul", op(f->s, "Exp", x, none), op(f->s, "Sin", x, none));
-  rheos_gradient first, second;
-  rheos_gradients(f->s, &y, 1, &x, 1, NULL, &first);
-  rheos_gradients(f->s, &first.values, 1, &x, 1, NULL, &second);
+  rheos_gradient g;
+  rheos_gradients(f->s, &y, 1, &x, 1, NULL, &g);
+  rheos_gradients(f->s, &g.values, 1, &x, 1, NULL, &g);
   assert_fine(f->s);
   double at = 0.5;
-  assert_true(fabs(run_scalar(f->graph, second.values, x, at) - 2 * exp(at) * cos(at)) < 1e-12);
+  assert_true(fabs(run_scalar(f->graph, g.values, x, at) - 2 * exp(at) * cos(at)) < 1e-12);
 }
 
 static void test_gradients__agree_with_differences(void **state) {
