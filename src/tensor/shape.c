@@ -103,8 +103,11 @@ rheos_status *rheos__shape_size(rheos_dtype dtype, const rheos_shape *shape,
 
 rheos_status *rheos__shape_broadcast(const rheos_shape *a, const rheos_shape *b,
                                      rheos_shape *out_shape) {
-  *out_shape = RHEOS_UNKNOWN_SHAPE;
-  if (a->rank < 0 || b->rank < 0) return NULL;
+  // `out_shape` may be `a` or `b`: it is written last.
+  if (a->rank < 0 || b->rank < 0) {
+    *out_shape = RHEOS_UNKNOWN_SHAPE;
+    return NULL;
+  }
   int32_t rank = a->rank > b->rank ? a->rank : b->rank;
   rheos_shape shape = {.rank = rank};
   for (int32_t i = 0; i < rank; i++) {
@@ -119,10 +122,12 @@ rheos_status *rheos__shape_broadcast(const rheos_shape *a, const rheos_shape *b,
       shape.dims[i] = x < 0 ? y : x;  // the unknown one is 1 or the same
     } else {
       rheos__shape_text text_a, text_b;
-      return RHEOS_INVALID(
+      rheos_status *status = RHEOS_INVALID(
           "Dimensions must be equal, but are %lld and %lld: incompatible shapes %s and %s",
           (long long)x, (long long)y, rheos__shape_text_of(a, &text_a),
           rheos__shape_text_of(b, &text_b));
+      *out_shape = RHEOS_UNKNOWN_SHAPE;
+      return status;
     }
   }
   *out_shape = shape;
