@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "ops/elementwise.h"
+
 // ---- Shape functions
 
 bool rheos__infer_ints(const rheos__infer *c, int32_t input, int64_t *values, int32_t capacity,
@@ -285,6 +287,36 @@ rheos_status *rheos__copy_run(const rheos__copy *copy, const void *in, void *out
 
 rheos_status *rheos__fill_elements(rheos_dtype dtype, void *to, const void *value, int64_t count) {
   return count > 0 ? copy_row(dtype, to, 1, value, 0, count) : NULL;
+}
+
+#define ADD(S, ...)                                                           \
+  static void add_##S(void *to, const void *from, int64_t count) {            \
+    typedef rheos__wrapping_##S rheos__wrapping;                              \
+    rheos__stored_##S *a = to;                                                \
+    const rheos__stored_##S *b = from;                                        \
+    for (int64_t i = 0; i < count; ++i) {                                     \
+      a[i] = RHEOS__STORE_##S(W(RHEOS__LOAD_##S(a[i])) + W(RHEOS__LOAD_##S(b[i]))); \
+    }                                                                         \
+  }
+RHEOS__NUMBERS(ADD, )
+
+static void add_complex64(void *to, const void *from, int64_t count) {
+  add_float(to, from, 2 * count);
+}
+
+static void add_complex128(void *to, const void *from, int64_t count) {
+  add_double(to, from, 2 * count);
+}
+
+rheos__add_fn rheos__add_of(rheos_dtype dtype) {
+#define ADD_CASE(S, ...) \
+  case RHEOS__DTYPE_##S: return add_##S;
+  switch (dtype) {
+    RHEOS__NUMBERS(ADD_CASE, )
+    case RHEOS_COMPLEX64: return add_complex64;
+    case RHEOS_COMPLEX128: return add_complex128;
+    default: return NULL;
+  }
 }
 
 void rheos__row_major_steps(const rheos_shape *shape, int64_t *steps) {

@@ -91,6 +91,10 @@ rheos_status *rheos__answer_copy(rheos__prepare *p, int32_t data_input, rheos__c
 // Every element of `to` becomes the one at `value`.
 rheos_status *rheos__fill_elements(rheos_dtype dtype, void *to, const void *value, int64_t count);
 
+// to[i] += from[i], in arithmetic that wraps; NULL where elements cannot be added.
+typedef void (*rheos__add_fn)(void *to, const void *from, int64_t count);
+rheos__add_fn rheos__add_of(rheos_dtype dtype);
+
 // Elements of a row-major shape that one step along each dimension moves over.
 void rheos__row_major_steps(const rheos_shape *shape, int64_t *steps);
 
