@@ -3,6 +3,7 @@
 #define RHEOS_RHEOS_H
 
 #include <rheos/base.h>
+#include <rheos/format.h>
 #include <rheos/graph.h>
 #include <rheos/ops.h>
 #include <rheos/scope.h>

@@ -1,0 +1,25 @@
+// Graphs as GraphDef messages: what the exporter and the importer share. The functions themselves are
+// public, see <rheos/format.h>.
+#ifndef RHEOS_SRC_FORMAT_GRAPH_DEF_H
+#define RHEOS_SRC_FORMAT_GRAPH_DEF_H
+
+#include <rheos/format.h>
+
+#include "format/protobuf.h"
+#include "graph.pb-c.h"
+#include "graph/graph.h"
+
+// The version of TensorFlow's graph format that is written: that of TensorFlow 1.15.
+enum { RHEOS__GRAPH_PRODUCER = 134 };
+
+// In the arena; bytes of strings and tensors stay where they are.
+rheos_status *rheos__attr_to_proto(const rheos_attr_value *value, rheos__arena *arena,
+                                   Tensorflow__AttrValue **out_proto);
+
+// In the arena, strings and lists in the message's memory or the arena. Tensors have a reference that
+// rheos__attr_release() gives back; nothing is held after a failure.
+rheos_status *rheos__attr_from_proto(const Tensorflow__AttrValue *proto, rheos__arena *arena,
+                                     rheos_attr_value *out_value);
+void rheos__attr_release(const rheos_attr_value *value);
+
+#endif  // RHEOS_SRC_FORMAT_GRAPH_DEF_H

@@ -1,0 +1,119 @@
+// Graph to GraphDef. A GraphDef is its nodes one after the other, so each is packed by itself and
+// nothing is held but one node and the bytes made so far.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "format/graph_def.h"
+
+enum { NODE_TAG = 1 << 3 | 2 /* field 1, with a length */, SCRATCH_BYTES = 1 << 20 };
+
+static char *node_name(rheos_graph *graph, int32_t id, rheos__arena *arena, size_t room_before,
+                       size_t room_behind) {
+  rheos_operation operation = {graph, id};
+  size_t length = rheos_operation_name(operation, NULL, 0);
+  char *text = rheos__arena_alloc(arena, room_before + length + room_behind + 1);
+  if (text == NULL) return NULL;
+  rheos_operation_name(operation, text + room_before, length + 1);
+  return text;
+}
+
+// "x", "x:1" or "^x".
+static char *input_text(rheos_graph *graph, const rheos__edge *edge, rheos__arena *arena) {
+  if (edge->index == 0) return node_name(graph, edge->id, arena, 0, 0);
+  if (edge->index < 0) {
+    char *text = node_name(graph, edge->id, arena, 1, 0);
+    if (text != NULL) text[0] = '^';
+    return text;
+  }
+  char *text = node_name(graph, edge->id, arena, 0, 12);
+  if (text != NULL) snprintf(text + strlen(text), 13, ":%d", edge->index);
+  return text;
+}
+
+static int compare_entries(const void *a, const void *b) {
+  return strcmp((*(Tensorflow__NodeDef__AttrEntry *const *)a)->key,
+                (*(Tensorflow__NodeDef__AttrEntry *const *)b)->key);
+}
+
+// Sorted by name: the same graph gives the same bytes.
+static rheos_status *attrs_to_proto(const rheos__attrs *attrs, rheos__arena *arena,
+                                    Tensorflow__NodeDef *def) {
+  size_t count = (size_t)attrs->count;
+  Tensorflow__NodeDef__AttrEntry *entries = rheos__arena_alloc(arena, count * sizeof *entries);
+  def->attr = rheos__arena_alloc(arena, count * sizeof *def->attr);
+  if (entries == NULL || def->attr == NULL) return rheos__out_of_memory();
+  def->n_attr = count;
+  for (size_t i = 0; i < count; i++) {
+    tensorflow__node_def__attr_entry__init(&entries[i]);
+    entries[i].key = (char *)(uintptr_t)attrs->items[i].name;
+    RHEOS_TRY(rheos__attr_to_proto(&attrs->items[i].value, arena, &entries[i].value));
+    def->attr[i] = &entries[i];
+  }
+  if (count > 1) qsort(def->attr, count, sizeof *def->attr, compare_entries);
+  return NULL;
+}
+
+static rheos_status *node_to_proto(rheos_graph *graph, int32_t id, rheos__arena *arena,
+                                   Tensorflow__NodeDef *def) {
+  const rheos__node *node = rheos__graph_node(graph, id);
+  size_t num_edges = (size_t)node->num_inputs + (size_t)node->num_control_inputs;
+  tensorflow__node_def__init(def);
+  def->name = node_name(graph, id, arena, 0, 0);
+  def->op = (char *)(uintptr_t)node->signature->op->name;
+  def->device = (char *)(uintptr_t)node->device;
+  def->input = rheos__arena_alloc(arena, num_edges * sizeof *def->input);
+  if (def->name == NULL || def->input == NULL) return rheos__out_of_memory();
+  def->n_input = num_edges;
+  for (size_t i = 0; i < num_edges; i++) {
+    def->input[i] = input_text(graph, &node->edges[i], arena);
+    if (def->input[i] == NULL) return rheos__out_of_memory();
+  }
+  return attrs_to_proto(node->attrs, arena, def);
+}
+
+static rheos_status *put_node(rheos_graph *graph, int32_t id, rheos__arena *arena,
+                              rheos__buffer *buffer) {
+  Tensorflow__NodeDef def;
+  rheos_status *status = node_to_proto(graph, id, arena, &def);
+  if (status == NULL) {
+    rheos__buffer_put_varint(buffer, NODE_TAG);
+    rheos__buffer_put_varint(buffer, protobuf_c_message_get_packed_size(&def.base));
+    rheos__proto_pack(&def.base, buffer);
+  }
+  return status != NULL ? rheos__status_at_take(status, graph, id) : NULL;
+}
+
+static rheos_status *put_graph(rheos_graph *graph, rheos__arena *arena, rheos__buffer *buffer) {
+  int32_t count = rheos_graph_num_operations(graph);
+  for (int32_t id = 0; id < count; id++) {
+    RHEOS_TRY(put_node(graph, id, arena, buffer));
+    if (arena->total_bytes > SCRATCH_BYTES) {
+      rheos__arena_deinit(arena);
+      rheos__arena_init(arena);
+    }
+  }
+  Tensorflow__GraphDef rest = TENSORFLOW__GRAPH_DEF__INIT;
+  Tensorflow__VersionDef versions = TENSORFLOW__VERSION_DEF__INIT;
+  versions.producer = RHEOS__GRAPH_PRODUCER;
+  rest.versions = &versions;
+  rheos__proto_pack(&rest.base, buffer);
+  return buffer->failed ? rheos__out_of_memory() : NULL;
+}
+
+rheos_status *rheos_graph_to_graph_def(rheos_graph *graph, void **out_bytes,
+                                       size_t *out_size_bytes) {
+  *out_bytes = NULL;
+  *out_size_bytes = 0;
+  rheos__arena arena;
+  rheos__arena_init(&arena);
+  rheos__buffer buffer = {0};
+  rheos_status *status = put_graph(graph, &arena, &buffer);
+  rheos__arena_deinit(&arena);
+  if (status != NULL) {
+    rheos__buffer_deinit(&buffer);
+    return status;
+  }
+  *out_bytes = buffer.data;
+  *out_size_bytes = buffer.size_bytes;
+  return NULL;
+}

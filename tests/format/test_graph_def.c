@@ -1,0 +1,388 @@
+// Graphs in and out: those of TensorFlow 1.15 (tests/golden/make_graphs.py) byte for byte, any order of
+// nodes, and everything that can be wrong with a file.
+#include <rheos/format.h>
+
+#include "format/format_support.h"
+#include "format/graph_def.h"
+
+static bytes golden_graph(const char *name) {
+  char *path = rheos__text_format("%s/tests/golden/graphs/%s.pb", RHEOS_SOURCE_DIR, name);
+  bytes b = read_bytes(path);
+  rheos__free(path);
+  return b;
+}
+
+// Imports into the graph; the error, if any.
+static rheos_status *import_into(rheos_graph *graph, const void *data, size_t size_bytes,
+                                 const char *prefix) {
+  rheos_scope *scope = rheos_scope_new(graph);
+  rheos_import_graph_def(scope, data, size_bytes, &(rheos_import_options){.prefix = prefix});
+  rheos_status *status = rheos_scope_finish(scope);
+  rheos_scope_free(scope);
+  return status;
+}
+
+static bytes export(rheos_graph *graph) {
+  void *data;
+  bytes b;
+  expect_ok(rheos_graph_to_graph_def(graph, &data, &b.size_bytes));
+  b.data = data;
+  return b;
+}
+
+// ---- Golden graphs
+
+static void test_graph_def__graphs_of_tensorflow_come_back(void **state) {
+  (void)state;
+  const char *names[] = {"constants", "structure", "training"};
+  for (int i = 0; i < 3; i++) {
+    bytes in = golden_graph(names[i]);
+    rheos_graph *graph = rheos_graph_new();
+    expect_ok(import_into(graph, in.data, in.size_bytes, NULL));
+    bytes out = export(graph);
+    assert_int_equal(out.size_bytes, in.size_bytes);
+    assert_memory_equal(out.data, in.data, in.size_bytes);
+    rheos__free(in.data);
+    rheos__free(out.data);
+    rheos_graph_unref(graph);
+  }
+}
+
+static rheos_tensor *constant_of(rheos_graph *graph, const char *name) {
+  rheos_attr_value value = rheos_operation_attr(rheos_graph_operation(graph, name), "value");
+  assert_int_equal(value.kind, RHEOS_ATTR_TENSOR);
+  return value.tensor;
+}
+
+static void test_graph_def__constants_have_their_values(void **state) {
+  (void)state;
+  bytes in = golden_graph("constants");
+  rheos_graph *graph = rheos_graph_new();
+  expect_ok(import_into(graph, in.data, in.size_bytes, NULL));
+  assert_int_equal(((int8_t *)constant_of(graph, "negatives")->data)[0], -1);
+  assert_true(((double *)constant_of(graph, "complex128_2_1")->data)[10] == 5);
+  assert_true(rheos__half_to_float(((uint16_t *)constant_of(graph, "float16_1_1")->data)[2]) == 2);
+  assert_true(rheos__bfloat16_to_float(((uint16_t *)constant_of(graph, "Const")->data)[1]) == -2.5f);
+  const rheos_string *strings = constant_of(graph, "strings")->data;
+  assert_int_equal(strings[1].size_bytes, 3);
+  assert_memory_equal(strings[1].data, "a\0b", 3);
+  rheos_output partly;
+  expect_ok(rheos_graph_output(graph, "partly:0", &partly));
+  rheos_shape shape = rheos_output_shape(partly);
+  assert_true(rheos_shape_equal(&shape, &RHEOS_SHAPE(-1, 2, -1)));
+  rheos__free(in.data);
+  rheos_graph_unref(graph);
+}
+
+static void test_graph_def__structure_is_kept(void **state) {
+  (void)state;
+  bytes in = golden_graph("structure");
+  rheos_graph *graph = rheos_graph_new();
+  expect_ok(import_into(graph, in.data, in.size_bytes, NULL));
+  rheos_operation waits = rheos_graph_operation(graph, "waits");
+  assert_int_equal(rheos_operation_input(waits, 0).index, 1);
+  assert_int_equal(rheos_operation_num_control_inputs(waits), 2);
+  assert_string_equal(rheos_operation_device(rheos_graph_operation(graph, "a")),
+                      "/job:ps/task:1");
+  rheos__free(in.data);
+  rheos_graph_unref(graph);
+}
+
+static void test_graph_def__a_prefix_goes_before_all_names(void **state) {
+  (void)state;
+  bytes in = golden_graph("structure");
+  rheos_graph *graph = rheos_graph_new();
+  expect_ok(import_into(graph, in.data, in.size_bytes, "import"));
+  expect_ok(import_into(graph, in.data, in.size_bytes, "import_1"));
+  assert_null(rheos_graph_operation(graph, "a").graph);
+  rheos_operation packed = rheos_graph_operation(graph, "import_1/outer/packed");
+  assert_non_null(packed.graph);
+  rheos_attr_value colocation = rheos_operation_attr(packed, "_class");
+  assert_int_equal(colocation.count, 1);
+  assert_int_equal(colocation.strings[0].size_bytes, strlen("loc:@import_1/a"));
+  assert_memory_equal(colocation.strings[0].data, "loc:@import_1/a", 15);
+  rheos__free(in.data);
+  rheos_graph_unref(graph);
+}
+
+// ---- Graphs by hand
+
+enum { MAX_NODES = 8, MAX_INPUTS = 4 };
+
+typedef struct graph_text {
+  int count;
+  int producer, min_consumer;
+  struct {
+    const char *name, *op, *inputs[MAX_INPUTS];
+  } nodes[MAX_NODES];
+} graph_text;
+
+// The message for nodes of ops that need no attribute but "T" or "dtype" of float.
+static bytes graph_bytes(const graph_text *text) {
+  Tensorflow__GraphDef def = TENSORFLOW__GRAPH_DEF__INIT;
+  Tensorflow__VersionDef versions = TENSORFLOW__VERSION_DEF__INIT;
+  Tensorflow__NodeDef nodes[MAX_NODES], *node_list[MAX_NODES];
+  Tensorflow__NodeDef__AttrEntry dtype = TENSORFLOW__NODE_DEF__ATTR_ENTRY__INIT, shape = dtype;
+  Tensorflow__AttrValue type_value = TENSORFLOW__ATTR_VALUE__INIT, shape_value = type_value;
+  Tensorflow__TensorShapeProto scalar = TENSORFLOW__TENSOR_SHAPE_PROTO__INIT;
+  static char dtype_name[] = "dtype", t_name[] = "T", shape_name[] = "shape";
+  type_value.value_case = TENSORFLOW__ATTR_VALUE__VALUE_TYPE;
+  type_value.type = TENSORFLOW__DATA_TYPE__DT_FLOAT;
+  shape_value.value_case = TENSORFLOW__ATTR_VALUE__VALUE_SHAPE;
+  shape_value.shape = &scalar;
+  dtype.key = dtype_name;
+  dtype.value = &type_value;
+  shape.key = shape_name;
+  shape.value = &shape_value;
+  Tensorflow__NodeDef__AttrEntry t = dtype, *placeholder_attrs[] = {&dtype, &shape},
+                                 *other_attrs[] = {&t};
+  t.key = t_name;
+  for (int i = 0; i < text->count; i++) {
+    tensorflow__node_def__init(&nodes[i]);
+    nodes[i].name = (char *)(uintptr_t)text->nodes[i].name;
+    nodes[i].op = (char *)(uintptr_t)text->nodes[i].op;
+    nodes[i].input = (char **)(uintptr_t)text->nodes[i].inputs;
+    while (nodes[i].n_input < MAX_INPUTS && nodes[i].input[nodes[i].n_input] != NULL) {
+      nodes[i].n_input++;
+    }
+    bool is_placeholder = strcmp(nodes[i].op, "Placeholder") == 0;
+    nodes[i].attr = is_placeholder ? placeholder_attrs : other_attrs;
+    nodes[i].n_attr = is_placeholder ? 2 : strcmp(nodes[i].op, "NoOp") != 0;
+    node_list[i] = &nodes[i];
+  }
+  versions.producer = text->producer != 0 ? text->producer : RHEOS__GRAPH_PRODUCER;
+  versions.min_consumer = text->min_consumer;
+  def.versions = &versions;
+  def.n_node = (size_t)text->count;
+  def.node = node_list;
+  rheos__buffer buffer = {0};
+  rheos__proto_pack(&def.base, &buffer);
+  return (bytes){buffer.data, buffer.size_bytes};
+}
+
+// The error of importing this graph, which leaves no nodes behind.
+static rheos_status *import_text(const graph_text *text) {
+  bytes b = graph_bytes(text);
+  rheos_graph *graph = rheos_graph_new();
+  rheos_status *status = import_into(graph, b.data, b.size_bytes, NULL);
+  if (status != NULL) assert_int_equal(rheos_graph_num_operations(graph), 0);
+  rheos_graph_unref(graph);
+  rheos__free(b.data);
+  return status;
+}
+
+static void test_graph_def__nodes_come_in_any_order(void **state) {
+  (void)state;
+  expect_ok(import_text(&(graph_text){.count = 4,
+                                      .nodes = {{"sum", "AddV2", {"neg", "x:0", "^last"}},
+                                                {"neg", "Neg", {"x"}},
+                                                {"x", "Placeholder", {NULL}},
+                                                {"last", "NoOp", {"^x"}}}}));
+}
+
+static void test_graph_def__names_what_is_wrong(void **state) {
+  (void)state;
+  expect_error(import_text(&(graph_text){.count = 4,
+                                         .nodes = {{"x", "Placeholder", {NULL}},
+                                                   {"a", "NoSuch", {"x"}},
+                                                   {"b", "NeitherThis", {"x"}},
+                                                   {"c", "NoSuch", {"x"}}}}),
+               RHEOS_NOT_FOUND, "Op type not registered 'NoSuch', 'NeitherThis'");
+  expect_error(import_text(&(graph_text){.count = 1, .nodes = {{"a", "Neg", {"x"}}}}),
+               RHEOS_INVALID_ARGUMENT, "Node 'a': Unknown input node 'x'");
+  expect_error(import_text(&(graph_text){.count = 1, .nodes = {{"a", "Neg", {"x:y"}}}}),
+               RHEOS_INVALID_ARGUMENT, "Node 'a': 'x:y' is not a valid input");
+  expect_error(import_text(&(graph_text){.count = 1, .nodes = {{"a", "Neg", {""}}}}),
+               RHEOS_INVALID_ARGUMENT, "is not a valid input");
+  expect_error(import_text(&(graph_text){.count = 2,
+                                         .nodes = {{"x", "Placeholder", {NULL}},
+                                                   {"x", "Neg", {"x"}}}}),
+               RHEOS_INVALID_ARGUMENT, "two nodes called 'x'");
+  expect_error(import_text(&(graph_text){.count = 1, .nodes = {{"", "NoOp", {NULL}}}}),
+               RHEOS_INVALID_ARGUMENT, "node 0 of the graph has no name");
+  expect_error(import_text(&(graph_text){.count = 3,
+                                         .nodes = {{"a", "Neg", {"b"}},
+                                                   {"b", "Neg", {"c"}},
+                                                   {"c", "Neg", {"a"}}}}),
+               RHEOS_INVALID_ARGUMENT, "Node 'c': its input 'a' depends on it");
+  expect_error(import_text(&(graph_text){.count = 1, .nodes = {{"a", "NoOp", {"^a"}}}}),
+               RHEOS_INVALID_ARGUMENT, "depends on it");
+  expect_error(import_text(&(graph_text){.count = 1,
+                                         .min_consumer = 100000,
+                                         .nodes = {{"x", "Placeholder", {NULL}}}}),
+               RHEOS_INVALID_ARGUMENT, "version 100000");
+}
+
+static void test_graph_def__bad_inputs_are_named(void **state) {
+  (void)state;
+  graph_text index = {.count = 2, .nodes = {{"x", "Placeholder", {NULL}}, {"a", "Neg", {"x:1"}}}};
+  graph_text order = {.count = 3,
+                      .nodes = {{"x", "Placeholder", {NULL}},
+                                {"n", "NoOp", {NULL}},
+                                {"a", "Neg", {"^n", "x"}}}};
+  bytes b = graph_bytes(&index);
+  rheos_graph *graph = rheos_graph_new();
+  expect_error(import_into(graph, b.data, b.size_bytes, NULL), RHEOS_INVALID_ARGUMENT,
+               "Node 'a': input 'x:1', but the node has 1 outputs");
+  // Names that the graph has already
+  expect_error(import_into(graph, b.data, b.size_bytes, NULL), RHEOS_INVALID_ARGUMENT,
+               "Duplicate node name in graph: 'x'");
+  rheos__free(b.data);
+  b = graph_bytes(&order);
+  expect_error(import_into(graph, b.data, b.size_bytes, "p"), RHEOS_INVALID_ARGUMENT,
+               "Node 'a': input 'x' comes after a control input");
+  rheos__free(b.data);
+  rheos_graph_unref(graph);
+}
+
+static void test_graph_def__old_placeholders_have_any_shape(void **state) {
+  (void)state;
+  int producers[] = {23, 24};
+  for (int i = 0; i < 2; i++) {
+    graph_text text = {.count = 1, .producer = producers[i],
+                       .nodes = {{"x", "Placeholder", {NULL}}}};
+    bytes b = graph_bytes(&text);
+    rheos_graph *graph = rheos_graph_new();
+    expect_ok(import_into(graph, b.data, b.size_bytes, NULL));
+    rheos_output x;
+    expect_ok(rheos_graph_output(graph, "x", &x));
+    assert_int_equal(rheos_output_shape(x).rank, i == 0 ? -1 : 0);
+    rheos__free(b.data);
+    rheos_graph_unref(graph);
+  }
+}
+
+// A chain written last node first: the importer must not go down it by recursion.
+static void test_graph_def__long_chains_are_fine(void **state) {
+  (void)state;
+  enum { LENGTH = 200000 };
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *scope = rheos_scope_new(graph);
+  rheos_attr dtype = rheos_attr_type("dtype", RHEOS_FLOAT);
+  rheos_output x = rheos_operation_output(
+      rheos_op(scope, &(rheos_op_args){.type = "Placeholder", .attrs = &dtype, .num_attrs = 1}), 0);
+  for (int i = 0; i < LENGTH; i++) {
+    x = rheos_operation_output(
+        rheos_op(scope, &(rheos_op_args){.type = "Neg", .inputs = &x, .num_inputs = 1}), 0);
+  }
+  expect_ok(rheos_scope_finish(scope));
+  rheos_scope_free(scope);
+  bytes forward = export(graph);
+  rheos_graph_unref(graph);
+  rheos__arena arena;
+  rheos__arena_init(&arena);
+  Tensorflow__GraphDef *def;
+  expect_ok(RHEOS_PROTO_UNPACK(graph_def, forward.data, forward.size_bytes, &arena, &def));
+  assert_int_equal(def->n_node, LENGTH + 1);
+  for (size_t i = 0; i < def->n_node / 2; i++) {
+    Tensorflow__NodeDef *node = def->node[i];
+    def->node[i] = def->node[def->n_node - 1 - i];
+    def->node[def->n_node - 1 - i] = node;
+  }
+  rheos__buffer backward = {0};
+  rheos__proto_pack(&def->base, &backward);
+  graph = rheos_graph_new();
+  expect_ok(import_into(graph, backward.data, backward.size_bytes, NULL));
+  bytes again = export(graph);
+  assert_int_equal(again.size_bytes, forward.size_bytes);
+  assert_memory_equal(again.data, forward.data, forward.size_bytes);
+  rheos_graph_unref(graph);
+  rheos__free(again.data);
+  rheos__free(forward.data);
+  rheos__buffer_deinit(&backward);
+  rheos__arena_deinit(&arena);
+}
+
+// ---- Hostile bytes
+
+static void test_graph_def__bytes_nested_too_deep_are_data_loss(void **state) {
+  (void)state;
+  // AttrValue.func.attr.value.func.attr.value ...: each level is fields 10, 2 and 2.
+  enum { LEVELS = 20000 };
+  rheos__buffer inner = {0};
+  char *nested = rheos__alloc(LEVELS * 40);
+  size_t size = 0, at = LEVELS * 40;
+  for (int i = 0; i < LEVELS; i++) {
+    static const unsigned char tags[] = {2 << 3 | 2, 2 << 3 | 2, 10 << 3 | 2};
+    for (int k = 0; k < 3; k++) {
+      inner.size_bytes = 0;
+      rheos__buffer_put(&inner, &tags[k], 1);
+      rheos__buffer_put_varint(&inner, size);
+      at -= inner.size_bytes;
+      memcpy(nested + at, inner.data, inner.size_bytes);
+      size += inner.size_bytes;
+    }
+  }
+  rheos__arena arena;
+  rheos__arena_init(&arena);
+  Tensorflow__AttrValue *value;
+  expect_error(RHEOS_PROTO_UNPACK(attr_value, nested + at, size, &arena, &value), RHEOS_DATA_LOSS,
+               "nested too deep");
+  rheos__arena_deinit(&arena);
+  rheos__buffer_deinit(&inner);
+  rheos__free(nested);
+}
+
+static void test_graph_def__repeated_singular_messages_are_bounded(void **state) {
+  (void)state;
+  rheos__buffer buffer = {0};
+  for (int i = 0; i < 1000; i++) rheos__buffer_put(&buffer, "\x12\0", 2);  // library {}
+  rheos_graph *graph = rheos_graph_new();
+  expect_error(import_into(graph, buffer.data, buffer.size_bytes, NULL), RHEOS_DATA_LOSS,
+               "too often");
+  rheos_graph_unref(graph);
+  rheos__buffer_deinit(&buffer);
+}
+
+static void try_import(const char *data, size_t size_bytes) {
+  rheos_graph *graph = rheos_graph_new();
+  rheos_status_free(import_into(graph, data, size_bytes, NULL));
+  bytes out = export(graph);  // whatever came in can go out
+  rheos__free(out.data);
+  rheos_graph_unref(graph);
+}
+
+static void test_graph_def__damaged_bytes_do_no_harm(void **state) {
+  (void)state;
+  const char *names[] = {"constants", "structure", "training"};
+  uint64_t seed = 99;
+  for (int i = 0; i < 3; i++) {
+    bytes in = golden_graph(names[i]);
+    for (size_t size = 0; size < in.size_bytes; size++) {
+      char *copy = rheos__alloc(size);  // exactly as long: a sanitizer sees every step beyond it
+      memcpy(copy, in.data, size);
+      if (i == 1 || size % 16 == 0) try_import(copy, size);
+      rheos__free(copy);
+    }
+    char *copy = rheos__alloc(in.size_bytes);
+    for (int trial = 0; trial < 1500; trial++) {
+      memcpy(copy, in.data, in.size_bytes);
+      for (int flips = 1 + trial % 4; flips > 0; flips--) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        uint64_t bit = (seed >> 20) % (in.size_bytes * 8);
+        copy[bit / 8] ^= (char)(1 << (bit % 8));
+      }
+      try_import(copy, in.size_bytes);
+    }
+    rheos__free(copy);
+    rheos__free(in.data);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_graph_def__graphs_of_tensorflow_come_back),
+      cmocka_unit_test(test_graph_def__constants_have_their_values),
+      cmocka_unit_test(test_graph_def__structure_is_kept),
+      cmocka_unit_test(test_graph_def__a_prefix_goes_before_all_names),
+      cmocka_unit_test(test_graph_def__nodes_come_in_any_order),
+      cmocka_unit_test(test_graph_def__names_what_is_wrong),
+      cmocka_unit_test(test_graph_def__bad_inputs_are_named),
+      cmocka_unit_test(test_graph_def__old_placeholders_have_any_shape),
+      cmocka_unit_test(test_graph_def__long_chains_are_fine),
+      cmocka_unit_test(test_graph_def__bytes_nested_too_deep_are_data_loss),
+      cmocka_unit_test(test_graph_def__repeated_singular_messages_are_bounded),
+      cmocka_unit_test(test_graph_def__damaged_bytes_do_no_harm),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
