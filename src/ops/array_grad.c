@@ -28,15 +28,6 @@ rheos_output rheos__rank_of(rheos_scope *s, rheos_output x) {
   return rheos__const_scalar(s, RHEOS_INT32, shape.rank, "Rank");
 }
 
-rheos_output rheos__zeros_like(rheos_scope *s, rheos_output x) {
-  if (rheos_scope_status(s) != NULL) return none;
-  rheos_shape shape = rheos_output_shape(x);
-  if (rheos_shape_is_known(&shape)) {
-    return rheos__const_fill(s, rheos_dtype_base(rheos_output_dtype(x)), shape, 0, "zeros_like");
-  }
-  return rheos__named_n(s, "ZerosLike", "zeros_like", &x, 1, NULL, 0);
-}
-
 rheos_output rheos__sum_all(rheos_scope *s, rheos_output x) {
   if (rheos_scope_status(s) != NULL) return none;
   rheos_shape shape = rheos_output_shape(x);

@@ -8,9 +8,6 @@
 rheos_output rheos__size_of(rheos_scope *s, rheos_output x);
 rheos_output rheos__rank_of(rheos_scope *s, rheos_output x);
 
-// zeros_like(x): a constant "zeros_like" where the shape is known.
-rheos_output rheos__zeros_like(rheos_scope *s, rheos_output x);
-
 // The sum over all dimensions.
 rheos_output rheos__sum_all(rheos_scope *s, rheos_output x);
 
