@@ -29,6 +29,7 @@ if(RHEOS_SANITIZE)
   # Assertions stay on; the optimiser stays on too, or the tests take minutes.
   set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O1 -g")
   set(sanitize -fsanitize=${RHEOS_SANITIZE} -fno-sanitize-recover=all)
-  add_compile_options(${sanitize} -fno-omit-frame-pointer)
+  # What the sanitizers insert hides from the compiler that a value is set.
+  add_compile_options(${sanitize} -fno-omit-frame-pointer -Wno-maybe-uninitialized)
   add_link_options(${sanitize})
 endif()
