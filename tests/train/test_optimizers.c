@@ -1,0 +1,297 @@
+// Optimizers: three steps of each are what TensorFlow 1.15.5 computed; slots, counters, refusals.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <rheos/rheos.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct fixture {
+  rheos_graph *graph;
+  rheos_scope *s;
+} fixture;
+
+static int setup(void **state) {
+  fixture *f = calloc(1, sizeof(fixture));
+  f->graph = rheos_graph_new();
+  f->s = rheos_scope_new(f->graph);
+  *state = f;
+  return f->s == NULL;
+}
+
+static int teardown(void **state) {
+  fixture *f = *state;
+  rheos_scope_free(f->s);
+  rheos_graph_unref(f->graph);
+  free(f);
+  return 0;
+}
+
+static rheos_output op_n(rheos_scope *s, const char *type, const rheos_output *inputs, size_t n) {
+  rheos_op_args args = {.type = type, .inputs = inputs, .num_inputs = n};
+  return rheos_operation_output(rheos_op(s, &args), 0);
+}
+#define OP(s, type, ...)                           \
+  op_n((s), (type), (rheos_output[]){__VA_ARGS__}, \
+       sizeof((rheos_output[]){__VA_ARGS__}) / sizeof(rheos_output))
+
+static rheos_output constant(rheos_scope *s, rheos_dtype dtype, rheos_shape shape,
+                             const void *values) {
+  rheos_tensor *tensor = NULL;
+  assert_null(rheos_tensor_from_values(dtype, shape, values, &tensor));
+  rheos_output output = rheos_constant(s, tensor, NULL);
+  rheos_tensor_unref(tensor);
+  return output;
+}
+
+static void assert_fine(rheos_scope *s) {
+  rheos_status *status = rheos_scope_finish(s);
+  if (status != NULL) fprintf(stderr, "%s\n", rheos_status_message(status));
+  assert_null(status);
+}
+
+static void assert_fails(rheos_scope *s, const char *want) {
+  rheos_status *status = rheos_scope_finish(s);
+  assert_non_null(status);
+  assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
+  assert_string_equal(rheos_status_message(status), want);
+  rheos_status_free(status);
+}
+
+static void assert_name(rheos_operation operation, const char *want) {
+  char name[128];
+  rheos_operation_name(operation, name, sizeof(name));
+  assert_string_equal(name, want);
+}
+
+static void run(rheos_session *session, rheos_operation target) {
+  rheos_status *status = rheos_session_run(session, NULL, 0, NULL, 0, &target, 1, NULL);
+  if (status != NULL) fprintf(stderr, "%s\n", rheos_status_message(status));
+  assert_null(status);
+}
+
+// sum(w * w), or of the rows 1, 3 and 1 again.
+static rheos_variable squares(rheos_scope *s, bool rows, rheos_output *out_loss) {
+  const float vector[] = {1, -2, 3}, table[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  const int32_t ids[] = {1, 3, 1}, axes[] = {0, 1};
+  rheos_output start = rows ? constant(s, RHEOS_FLOAT, RHEOS_SHAPE(4, 2), table)
+                            : constant(s, RHEOS_FLOAT, RHEOS_SHAPE(3), vector);
+  rheos_variable w = rheos_variable_new(s, start, &(rheos_variable_options){.name = "w"});
+  rheos_output used = w.value;
+  if (rows) {
+    used = OP(s, "GatherV2", w.value, constant(s, RHEOS_INT32, RHEOS_SHAPE(3), ids),
+              rheos_constant_int(s, 0, NULL));
+  }
+  *out_loss = OP(s, "Sum", OP(s, "Mul", used, used),
+                 constant(s, RHEOS_INT32, RHEOS_SHAPE(rows ? 2 : 1), axes));
+  return w;
+}
+
+static void assert_three_steps(void **state, rheos_optimizer optimizer, bool rows,
+                               const float *want, int count) {
+  fixture *f = *state;
+  rheos_output loss;
+  rheos_variable w = squares(f->s, rows, &loss);
+  rheos_operation step = rheos_minimize(f->s, optimizer, loss);
+  rheos_operation init = rheos_global_variables_initializer(f->s);
+  assert_fine(f->s);
+  rheos_session *session = NULL;
+  assert_null(rheos_session_new(f->graph, NULL, &session));
+  run(session, init);
+  for (int i = 0; i < 3; i++) run(session, step);
+  rheos_fetch fetch = {.output = w.value};
+  assert_null(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL));
+  const float *got = rheos_tensor_data(fetch.value);
+  for (int i = 0; i < count; i++) {
+    if (fabsf(got[i] - want[i]) > 2e-6f * (1 + fabsf(want[i]))) {
+      fprintf(stderr, "element %d: got %.9g, want %.9g\n", i, (double)got[i], (double)want[i]);
+      fail();
+    }
+  }
+  rheos_tensor_unref(fetch.value);
+  rheos_session_free(session);
+}
+
+static rheos_optimizer nesterov(void) {
+  rheos_optimizer optimizer = rheos_momentum(0.1, 0.9);
+  optimizer.use_nesterov = true;
+  return optimizer;
+}
+
+#define STEPS_TEST(name, optimizer, rows, count, ...)                 \
+  static void test_optimizer__##name(void **state) {                  \
+    const float want[] = {__VA_ARGS__};                               \
+    assert_three_steps(state, (optimizer), (rows), want, (count));    \
+  }
+
+STEPS_TEST(gradient_descent, rheos_gradient_descent(0.1), false, 3, 0.511999965f, -1.02399993f,
+           1.53600001f)
+STEPS_TEST(gradient_descent_rows, rheos_gradient_descent(0.1), true, 8, 1, 2, 0.648000002f,
+           0.864000082f, 5, 6, 3.58400011f, 4.09599972f)
+STEPS_TEST(momentum, rheos_momentum(0.1, 0.9), false, 3, 0.0620000064f, -0.124000013f,
+           0.186000109f)
+STEPS_TEST(momentum_rows, rheos_momentum(0.1, 0.9), true, 8, 1, 2, -1.62f, -2.15999985f, 5, 6,
+           0.434000015f, 0.496000051f)
+STEPS_TEST(nesterov, nesterov(), false, 3, -0.108351976f, 0.216703951f, -0.325055897f)
+STEPS_TEST(nesterov_rows, nesterov(), true, 8, 1, 2, -1.2998879f, -1.73318374f, 5, 6,
+           -0.758463621f, -0.866815805f)
+STEPS_TEST(adagrad, rheos_adagrad(0.1), false, 3, 0.782299221f, -1.77629662f, 2.7745719f)
+STEPS_TEST(adagrad_rows, rheos_adagrad(0.1), true, 8, 1, 2, 2.77441263f, 3.7736733f, 5, 6,
+           6.77277613f, 7.77261829f)
+STEPS_TEST(adam, rheos_adam(0.1), false, 3, 0.701587319f, -1.70062447f, 2.70038271f)
+STEPS_TEST(adam_rows, rheos_adam(0.1), true, 8, 1, 2, 2.70038271f, 3.70027494f, 5, 6,
+           6.70014906f, 7.70012903f)
+
+static void test_optimizer__takes_numbers_from_tensors(void **state) {
+  fixture *f = *state;
+  rheos_output rate = rheos_constant_float(f->s, 0.1f, "rate");
+  rheos_optimizer optimizer = rheos_gradient_descent(5);
+  optimizer.learning_rate_tensor = rate;
+  const float want[] = {0.511999965f, -1.02399993f, 1.53600001f};
+  assert_three_steps(state, optimizer, false, want, 3);
+}
+
+static void test_optimizer__keeps_slots(void **state) {
+  fixture *f = *state;
+  rheos_output loss;
+  rheos_variable w = squares(f->s, false, &loss);
+  rheos_optimizer adam = rheos_adam(0.1);
+  rheos_minimize(f->s, adam, loss);
+  rheos_variable m = rheos_optimizer_slot(f->graph, w, "Adam", "m");
+  rheos_variable power =
+      rheos_optimizer_slot(f->graph, (rheos_variable){.graph = NULL}, "Adam", "beta1_power");
+  assert_name(rheos_output_operation(m.handle), "w/Adam");
+  assert_name(rheos_output_operation(power.handle), "beta1_power");
+  assert_false(m.trainable);
+  assert_null(rheos_optimizer_slot(f->graph, w, "Momentum", "momentum").graph);
+  // The same optimizer finds them again, another one makes its own.
+  int32_t count = rheos_graph_num_variables(f->graph);
+  rheos_minimize(f->s, adam, loss);
+  assert_int_equal(rheos_graph_num_variables(f->graph), count);
+  rheos_optimizer other = rheos_adam(0.2);
+  other.identity = 1;
+  rheos_minimize(f->s, other, loss);
+  assert_fine(f->s);
+  assert_int_equal(rheos_graph_num_variables(f->graph), count + 4);
+  rheos_variable other_m = rheos_optimizer_own_slot(f->graph, other, w, "m");
+  assert_name(rheos_output_operation(other_m.handle), "w/Adam_2");
+  assert_int_equal(rheos_optimizer_own_slot(f->graph, adam, w, "m").index, m.index);
+  assert_int_equal(rheos_graph_collection_size(f->graph, RHEOS_COLLECTION_TRAIN_OP), 3);
+}
+
+static void test_optimizer__of_ones_own_makes_slots(void **state) {
+  fixture *f = *state;
+  rheos_output loss;
+  rheos_variable w = squares(f->s, false, &loss);
+  rheos_optimizer mine = {.name = "Mine"};
+  rheos_variable a = rheos_optimizer_make_slot(f->s, mine, w, "a", rheos_ones(), NULL);
+  rheos_variable again = rheos_optimizer_make_slot(f->s, mine, w, "a", rheos_ones(), NULL);
+  rheos_initializer value = {.kind = RHEOS_INIT_VALUE, .value = loss};
+  rheos_variable b = rheos_optimizer_make_slot(f->s, mine, w, "b", value, "Other");
+  assert_fine(f->s);
+  assert_int_equal(a.index, again.index);
+  assert_name(rheos_output_operation(a.handle), "w/Mine");
+  assert_name(rheos_output_operation(b.handle), "w/Other");
+  assert_int_equal(rheos_output_shape(a.handle).rank, 1);
+  assert_int_equal(rheos_output_shape(b.handle).rank, 0);
+}
+
+static void test_optimizer__counts_steps(void **state) {
+  fixture *f = *state;
+  rheos_output loss;
+  squares(f->s, false, &loss);
+  rheos_variable step = rheos_get_variable_record(f->s, "step", RHEOS_INT64, RHEOS_SCALAR,
+                                                  rheos_zeros(), false);
+  rheos_operation train = rheos_minimize_with(f->s, rheos_adam(0.1), loss,
+                                              &(rheos_minimize_options){.global_step = &step});
+  rheos_operation init = rheos_global_variables_initializer(f->s);
+  assert_fine(f->s);
+  assert_string_equal(rheos_operation_type(train), "AssignAdd");
+  assert_name(train, "Adam");
+  rheos_session *session = NULL;
+  assert_null(rheos_session_new(f->graph, NULL, &session));
+  run(session, init);
+  for (int i = 0; i < 4; i++) run(session, train);
+  rheos_fetch fetch = {.output = step.value};
+  assert_null(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL));
+  assert_int_equal(*(int64_t *)rheos_tensor_data(fetch.value), 4);
+  rheos_tensor_unref(fetch.value);
+  rheos_session_free(session);
+}
+
+static void test_optimizer__leaves_variables_without_a_gradient(void **state) {
+  fixture *f = *state;
+  rheos_output loss;
+  rheos_variable w = squares(f->s, false, &loss);
+  rheos_get_variable(f->s, "unused", RHEOS_FLOAT, RHEOS_SHAPE(2), rheos_zeros());
+  rheos_variable *variables = NULL;
+  rheos_gradient *gradients = NULL;
+  assert_int_equal(rheos_compute_gradients(f->s, rheos_adam(0.1), loss, NULL, 0, &variables,
+                                           &gradients),
+                   2);
+  assert_int_equal(variables[0].index, w.index);
+  assert_non_null(gradients[0].values.graph);
+  assert_null(gradients[1].values.graph);
+  rheos_operation step =
+      rheos_apply_gradients(f->s, rheos_adam(0.1), variables, gradients, 2, NULL, "step");
+  assert_fine(f->s);
+  assert_name(step, "step");
+  assert_int_equal(rheos_graph_num_variables(f->graph), 6);
+  rheos_free(variables);
+  rheos_free(gradients);
+}
+
+static void test_optimizer__refuses_what_cannot_be_trained(void **state) {
+  fixture *f = *state;
+  rheos_scope *s = f->s;
+  rheos_output loss = rheos_constant_float(s, 3, NULL);
+  rheos_minimize(s, rheos_adam(0.1), loss);
+  assert_fails(s, "No variables to optimize.");
+  rheos_variable w = rheos_get_variable_record(s, "w", RHEOS_FLOAT, RHEOS_SHAPE(2, 3),
+                                               rheos_zeros(), true);
+  rheos_minimize(s, rheos_adam(0.1), loss);
+  assert_fails(s,
+               "No gradients provided for any variable, check your graph for ops that do not "
+               "support gradients, between variables [\"<tf.Variable 'w:0' shape=(2, 3) "
+               "dtype=float32_ref>\"] and loss Tensor(\"Const:0\", shape=(), dtype=float32).");
+  rheos_minimize(s, rheos_adam(0.1), rheos_constant_int(s, 3, "whole"));
+  assert_fails(s, "Invalid type tf.int32 for whole:0, expected: [tf.float32, tf.float64, "
+                  "tf.float16, tf.bfloat16].");
+  rheos_gradient nothing = {.values = {NULL, 0, 0}};
+  rheos_apply_gradients(s, rheos_adam(0.1), &w, &nothing, 1, NULL, NULL);
+  assert_fails(s, "No gradients provided for any variable: [\"<tf.Variable 'w:0' shape=(2, 3) "
+                  "dtype=float32_ref>\"].");
+  rheos_apply_gradients(s, rheos_adam(0.1), NULL, NULL, 0, NULL, NULL);
+  assert_fails(s, "No variables provided.");
+  rheos_minimize(s, rheos_adam(0.1), (rheos_output){NULL, 0, 0});
+  assert_fails(s, "the loss is no tensor");
+  assert_int_equal(rheos_graph_num_variables(f->graph), 1);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(test_optimizer__##name, setup, teardown)
+  const struct CMUnitTest tests[] = {
+      TEST(gradient_descent),
+      TEST(gradient_descent_rows),
+      TEST(momentum),
+      TEST(momentum_rows),
+      TEST(nesterov),
+      TEST(nesterov_rows),
+      TEST(adagrad),
+      TEST(adagrad_rows),
+      TEST(adam),
+      TEST(adam_rows),
+      TEST(takes_numbers_from_tensors),
+      TEST(keeps_slots),
+      TEST(of_ones_own_makes_slots),
+      TEST(counts_steps),
+      TEST(leaves_variables_without_a_gradient),
+      TEST(refuses_what_cannot_be_trained),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
