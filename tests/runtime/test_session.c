@@ -258,6 +258,36 @@ static void test_session__new_shapes_reuse_the_plan(void **state) {
   assert_int_equal(stats(f).num_specializations, 4);
 }
 
+static void test_session__shapes_may_depend_on_values(void **state) {
+  fixture *f = *state;
+  rheos_output x = rheos_placeholder(f->scope, RHEOS_FLOAT, .name = "x");
+  rheos_output positive =
+      rheos_where(f->scope, rheos_greater(f->scope, x, rheos_constant_float(f->scope, 0, NULL)));
+  rheos_output count = rheos_size(f->scope, positive);
+  rheos_output doubled = rheos_add(f->scope, positive, positive);
+  check(rheos_scope_finish(f->scope));
+  const float values[][4] = {{1, -1, 2, 3}, {-1, -1, -1, 5}, {-1, -1, -1, -1}, {4, 4, 4, -4}};
+  const int32_t counts[] = {3, 1, 0, 3};
+  for (int i = 0; i < 4; ++i) {
+    rheos_tensor *fed = floats(RHEOS_SHAPE(4), values[i]);
+    rheos_feed feed = {x, fed};
+    rheos_fetch fetches[] = {{count, NULL}, {doubled, NULL}, {positive, NULL}};
+    check(rheos_session_run(f->session, &feed, 1, fetches, 3, NULL, 0, NULL));
+    assert_int_equal(*(int32_t *)rheos_tensor_data(fetches[0].value), counts[i]);
+    const rheos_shape *shape = rheos_tensor_shape(fetches[1].value);
+    assert_int_equal(shape->rank, 2);
+    assert_int_equal(shape->dims[0], counts[i]);
+    for (int k = 0; k < counts[i]; ++k) {
+      assert_int_equal(((int64_t *)rheos_tensor_data(fetches[1].value))[k],
+                       2 * ((int64_t *)rheos_tensor_data(fetches[2].value))[k]);
+    }
+    for (int k = 0; k < 3; ++k) rheos_tensor_unref(fetches[k].value);
+    rheos_tensor_unref(fed);
+  }
+  assert_int_equal(stats(f).num_plans, 1);
+  assert_int_equal(stats(f).num_specializations, 1 + 3);  // counts 3, 1 and 0
+}
+
 static void test_session__a_shape_may_be_fed(void **state) {
   fixture *f = *state;
   rheos_output dims = rheos_placeholder(f->scope, RHEOS_INT32, .name = "dims");
@@ -449,6 +479,7 @@ int main(void) {
       TEST(test_session__a_fetched_value_does_not_change_later),
       TEST(test_session__training_minimizes),
       TEST(test_session__new_shapes_reuse_the_plan),
+      TEST(test_session__shapes_may_depend_on_values),
       TEST(test_session__a_shape_may_be_fed),
       TEST(test_session__the_same_signature_plans_once),
       TEST(test_session__the_plan_cache_is_bounded),
