@@ -1,6 +1,7 @@
 // Adding a node: what the caller gave is fitted to the signature, checked and completed, shapes are
 // inferred, and only when nothing can fail any more is the name taken and the node published.
 // All work space is on the stack unless the node is unusually large.
+#include <stdio.h>
 #include <string.h>
 
 #include "graph/build.h"
@@ -154,28 +155,39 @@ static rheos_status *read_name(build *b) {
 
 // ---- Inputs
 
+static void append_number(text_buffer *buffer, int64_t number) {
+  char digits[24];
+  snprintf(digits, sizeof digits, "%lld", (long long)number);
+  append(buffer, digits);
+}
+
+// "(2, ?)"
+static void append_python_shape(text_buffer *buffer, const rheos_shape *shape) {
+  append(buffer, "(");
+  for (int32_t i = 0; i < shape->rank; i++) {
+    if (i > 0) append(buffer, ", ");
+    if (shape->dims[i] < 0) append(buffer, "?");
+    if (shape->dims[i] >= 0) append_number(buffer, shape->dims[i]);
+  }
+  append(buffer, shape->rank == 1 ? ",)" : ")");
+}
+
 // Tensor("x:0", shape=(2, ?), dtype=float32), as Python prints it.
 static void describe_output(rheos_output output, text_buffer *buffer) {
-  char name[128], number[32];
+  char name[128];
   rheos_operation_name(rheos_output_operation(output), name, sizeof name);
+  rheos_shape shape = rheos_output_shape(output);
   append(buffer, "Tensor(\"");
   append(buffer, name);
-  rheos_shape index = {.rank = 1, .dims = {output.index}};
-  rheos_shape_format(&index, number, sizeof number);  // "[0]"
-  number[strlen(number) - 1] = '\0';
   append(buffer, ":");
-  append(buffer, number + 1);
+  append_number(buffer, output.index);
   append(buffer, "\", ");
-  rheos_shape shape = rheos_output_shape(output);
-  if (shape.rank < 0) append(buffer, "dtype=");
   if (shape.rank >= 0) {
-    rheos__shape_text text;
-    rheos__shape_text_of(&shape, &text);
-    append(buffer, "shape=(");
-    text.text[strlen(text.text) - 1] = '\0';
-    append(buffer, text.text + 1);
-    append(buffer, shape.rank == 1 ? ",), dtype=" : "), dtype=");
+    append(buffer, "shape=");
+    append_python_shape(buffer, &shape);
+    append(buffer, ", ");
   }
+  append(buffer, "dtype=");
   append(buffer, python_dtype(rheos_output_dtype(output)));
   append(buffer, ")");
 }

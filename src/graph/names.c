@@ -50,8 +50,8 @@ static name_parts whole_name(const rheos__names *names, uint32_t parent, const c
   return (name_parts){parent, text, length, 0, hash};
 }
 
-// Ten names "add_120" to "add_129", which come one after the other, are neighbours: adding a million
-// of them would otherwise wait for memory once for each.
+// Ten names "add_120" to "add_129", which come one after the other, are neighbours: adding a
+// million of them would otherwise wait for memory once for each.
 static size_t first_slot(const rheos__names *names, uint32_t hash) {
   uint64_t mixed = (uint64_t)(hash >> 4) * 0x9e3779b97f4a7c15u;
   size_t group = (size_t)(mixed >> 32), within = (hash ^ (uint32_t)(mixed >> 28)) & 15;

@@ -308,11 +308,16 @@ static void add_complex128(void *to, const void *from, int64_t count) {
   add_double(to, from, 2 * count);
 }
 
+static void add_bool(void *to, const void *from, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) ((bool *)to)[i] |= ((const bool *)from)[i];
+}
+
 rheos__add_fn rheos__add_of(rheos_dtype dtype) {
 #define ADD_CASE(S, ...) \
   case RHEOS__DTYPE_##S: return add_##S;
   switch (dtype) {
     RHEOS__NUMBERS(ADD_CASE, )
+    case RHEOS_BOOL: return add_bool;
     case RHEOS_COMPLEX64: return add_complex64;
     case RHEOS_COMPLEX128: return add_complex128;
     default: return NULL;

@@ -188,6 +188,98 @@ const rheos__op_def rheos__op_Unique = {
     .prepare = prepare_unique,
 };
 
+// ---- ListDiff
+
+static rheos_status *shape_list_diff(rheos__infer *c) {
+  rheos_shape ignored;
+  RHEOS_TRY(rheos__infer_rank(c, 0, 1, &ignored));
+  RHEOS_TRY(rheos__infer_rank(c, 1, 1, &ignored));
+  c->output_shapes[0] = c->output_shapes[1] = RHEOS_SHAPE(-1);
+  return NULL;
+}
+
+// Whether element i of `all`, which holds y and then x, is in y.
+static bool in_first(const rheos_tensor *all, const int64_t *slots, uint64_t num_slots, int64_t i) {
+  uint64_t slot = element_hash(all->dtype, all->data, i) & (num_slots - 1);
+  for (; slots[slot] != 0; slot = (slot + 1) & (num_slots - 1)) {
+    if (same_element(all->dtype, all->data, slots[slot] - 1, i)) return true;
+  }
+  return false;
+}
+
+// `places` gets where the elements of x that are not in y stand.
+static int64_t differing(const rheos_tensor *all, int64_t num_y, int64_t *slots,
+                         uint64_t num_slots, int64_t *places) {
+  for (int64_t i = 0; i < num_y; ++i) {
+    uint64_t slot = element_hash(all->dtype, all->data, i) & (num_slots - 1);
+    while (slots[slot] != 0) slot = (slot + 1) & (num_slots - 1);
+    slots[slot] = i + 1;
+  }
+  int64_t count = 0;
+  for (int64_t i = num_y; i < all->num_elements; ++i) {
+    if (!in_first(all, slots, num_slots, i)) places[count++] = i;
+  }
+  return count;
+}
+
+static rheos_status *list_diff(const rheos_tensor *all, int64_t num_y, int64_t *slots,
+                               uint64_t num_slots, int64_t *places, rheos_dtype index_dtype,
+                               rheos_tensor **outputs) {
+  int64_t count = differing(all, num_y, slots, num_slots, places);
+  size_t size = rheos_dtype_size(all->dtype);
+  RHEOS_TRY(rheos_tensor_new(all->dtype, RHEOS_SHAPE(count), &outputs[0]));
+  RHEOS_TRY(rheos_tensor_new(index_dtype, RHEOS_SHAPE(count), &outputs[1]));
+  for (int64_t i = 0; i < count; ++i) {
+    rheos__set_int(index_dtype, outputs[1]->data, i, places[i] - num_y);
+    RHEOS_TRY(rheos__copy_elements(all->dtype, (char *)outputs[0]->data + (size_t)i * size,
+                                   (const char *)all->data + (size_t)places[i] * size, 1));
+  }
+  return NULL;
+}
+
+// y and x one behind the other, so that both are elements of one array.
+static rheos_status *join_lists(const rheos_tensor *y, const rheos_tensor *x,
+                                rheos_tensor **out_all) {
+  RHEOS_TRY(rheos_tensor_new(x->dtype, RHEOS_SHAPE(y->num_elements + x->num_elements), out_all));
+  RHEOS_TRY(rheos__copy_elements(x->dtype, (*out_all)->data, y->data, y->num_elements));
+  return rheos__copy_elements(x->dtype, (char *)(*out_all)->data + y->size_bytes, x->data,
+                              x->num_elements);
+}
+
+static rheos_status *compute_list_diff(void *state, rheos__step *step,
+                                       rheos_tensor *const *inputs, rheos_tensor **outputs) {
+  (void)step;
+  const rheos__operands *o = state;
+  rheos_tensor *all = NULL;
+  rheos_status *status = join_lists(inputs[1], inputs[0], &all);
+  uint64_t num_slots = 16;
+  while (num_slots < 2 * (uint64_t)inputs[1]->num_elements) num_slots *= 2;
+  int64_t *slots = rheos__alloc_array(num_slots, sizeof *slots);
+  int64_t *places = rheos__alloc_array((size_t)inputs[0]->num_elements, sizeof *places);
+  if (status == NULL && (slots == NULL || places == NULL)) status = rheos__out_of_memory();
+  if (status == NULL) {
+    status = list_diff(all, inputs[1]->num_elements, slots, num_slots, places,
+                       o->output_dtypes[1], outputs);
+  }
+  rheos_tensor_unref(all);
+  rheos__free(slots);
+  rheos__free(places);
+  return status;
+}
+
+static rheos_status *prepare_list_diff(rheos__prepare *p) {
+  return answer_compute(p, compute_list_diff);
+}
+
+const rheos__op_def rheos__op_ListDiff = {
+    .name = "ListDiff",
+    .signature = "x: T, y: T -> out: T, idx: out_idx; T: type; out_idx: {int32, int64} = int32",
+    .doc = "The elements of `x` that are not in `y`, and where in `x` they stand.",
+    .shape = shape_list_diff,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_list_diff,
+};
+
 // ---- DynamicPartition
 
 // Fails unless `shape` starts with `prefix`.

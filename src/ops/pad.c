@@ -309,13 +309,13 @@ static rheos_status *shape_broadcast_to(rheos__infer *c) {
       return RHEOS_INVALID("Incompatible shapes: %s vs. %s", rheos__shape_text_of(in, &a),
                            rheos__shape_text_of(out, &b));
     }
+    if (to < 0 && from > 1) out->dims[out->rank - in->rank + d] = from;
   }
   return NULL;
 }
 
 static rheos_status *make_broadcast(const rheos__operands *o, const void *const *inputs,
                                     rheos__copy *out_copy) {
-  (void)inputs;
   const rheos_shape *in = &o->input_shapes[0], *out = &o->output_shapes[0];
   int64_t in_steps[RHEOS_MAX_RANK], out_steps[RHEOS_MAX_RANK];
   rheos__row_major_steps(in, in_steps);
@@ -323,9 +323,12 @@ static rheos_status *make_broadcast(const rheos__operands *o, const void *const 
   rheos__copy_init(out_copy, o->output_dtypes[0]);
   for (int32_t d = 0; d < out->rank; ++d) {
     int32_t from = d - (out->rank - in->rank);
+    int64_t wanted = rheos__operand_int(o, inputs, 1, d);
     bool repeated = from < 0 || (in->dims[from] == 1 && out->dims[d] != 1);
-    if (!repeated && in->dims[from] != out->dims[d]) {
-      return RHEOS_INVALID("the shape to broadcast to is not the expected one");
+    if (wanted != out->dims[d] || (!repeated && in->dims[from] != wanted)) {
+      rheos__shape_text text;
+      return RHEOS_INVALID("Incompatible shapes: %s vs. dimension %d of %lld",
+                           rheos__shape_text_of(in, &text), d, (long long)wanted);
     }
     rheos__copy_add(out_copy, out->dims[d], repeated ? 0 : in_steps[from], out_steps[d]);
   }

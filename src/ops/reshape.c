@@ -16,32 +16,33 @@ static void gradient_reshape(rheos__grad *g) {
 
 // ---- Reshape
 
-// Product of the known dimensions but `skip`; false when it overflows.
-static bool product_but(const rheos_shape *shape, int32_t skip, int64_t *out_product) {
+// Product of the dimensions that are known, and not 0 if `but_zeros`; false when it overflows.
+static bool product_of(const rheos_shape *shape, bool but_zeros, int64_t *out_product) {
   *out_product = 1;
   for (int32_t i = 0; i < shape->rank; ++i) {
-    if (i != skip && __builtin_mul_overflow(*out_product, shape->dims[i], out_product)) {
-      return false;
-    }
+    int64_t dim = shape->dims[i];
+    if (dim < 0 || (dim == 0 && but_zeros)) continue;
+    if (__builtin_mul_overflow(*out_product, dim, out_product)) return false;
   }
   return true;
 }
 
-// Finds the size of the one dimension that follows from the others.
-static rheos_status *deduce(rheos_shape *shape, int32_t at, int64_t num_elements) {
-  int64_t others;
-  if (!product_but(shape, at, &others)) return RHEOS_INVALID("the requested shape is too large");
-  if (others == 0) {
-    if (num_elements != 0) {
-      return RHEOS_INVALID(
-          "Input to reshape is a tensor with %lld values, but the requested shape requires a "
-          "multiple of 0",
-          (long long)num_elements);
-    }
-    shape->dims[at] = 0;
-    return NULL;
+static bool has_zero(const rheos_shape *shape) {
+  for (int32_t i = 0; i < shape->rank; ++i) {
+    if (shape->dims[i] == 0) return true;
   }
-  if (num_elements % others != 0) {
+  return false;
+}
+
+// Finds the size of the one dimension that follows from the others. Beside a 0 any size would do:
+// what is asked for then is the quotient of all that is not 0.
+static rheos_status *deduce(rheos_shape *shape, int32_t at, const rheos_shape *input) {
+  int64_t others, num_elements;
+  bool zeros = has_zero(shape);
+  if (!product_of(shape, zeros, &others) || !product_of(input, zeros, &num_elements)) {
+    return RHEOS_INVALID("the requested shape is too large");
+  }
+  if (num_elements % others != 0 && !(zeros && has_zero(input))) {
     return RHEOS_INVALID(
         "Input to reshape is a tensor with %lld values, but the requested shape requires a "
         "multiple of %lld",
@@ -61,11 +62,10 @@ static rheos_status *resolve(rheos_shape *shape, const rheos_shape *input) {
     }
     at = i;
   }
-  int64_t num_elements = rheos_shape_num_elements(input);
+  int64_t num_elements = rheos_shape_num_elements(input), wanted;
   if (num_elements < 0) return NULL;
-  if (at >= 0) return deduce(shape, at, num_elements);
-  int64_t wanted;
-  if (!product_but(shape, -1, &wanted) || wanted != num_elements) {
+  if (at >= 0) RHEOS_TRY(deduce(shape, at, input));
+  if (!product_of(shape, false, &wanted) || wanted != num_elements) {
     rheos__shape_text text;
     return RHEOS_INVALID(
         "Input to reshape is a tensor with %lld values, but the requested shape has %lld: "
@@ -100,9 +100,37 @@ static rheos_status *shape_reshape(rheos__infer *c) {
   int32_t at = -1;
   int64_t others;
   if (num_elements <= 0 || count_unknown(shape, &at) != 1) return NULL;
-  if (product_but(shape, at, &others) && others > 0 && num_elements % others == 0) {
+  if (product_of(shape, false, &others) && others > 0 && num_elements % others == 0) {
     shape->dims[at] = num_elements / others;
   }
+  return NULL;
+}
+
+// The shape is not a constant: that it leads where the plan expects is seen when it is there.
+static rheos_status *compute_reshape(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                     rheos_tensor **outputs) {
+  (void)step;
+  const rheos__operands *o = state;
+  rheos_shape shape = rheos__shape_of_rank(o->output_shapes[0].rank);
+  for (int32_t d = 0; d < shape.rank; ++d) shape.dims[d] = rheos__tensor_int_at(inputs[1], d);
+  RHEOS_TRY(resolve(&shape, &inputs[0]->shape));
+  if (!rheos_shape_compatible(&shape, &o->output_shapes[0])) {
+    rheos__shape_text got, expected;
+    return RHEOS_INVALID("the requested shape is %s where %s was expected",
+                         rheos__shape_text_of(&shape, &got),
+                         rheos__shape_text_of(&o->output_shapes[0], &expected));
+  }
+  if (rheos__tensor_can_keep(inputs[0])) return rheos_tensor_reshaped(inputs[0], shape, outputs);
+  RHEOS_TRY(rheos_tensor_copy(inputs[0], outputs));
+  outputs[0]->shape = shape;
+  return NULL;
+}
+
+static rheos_status *prepare_reshape(rheos__prepare *p) {
+  if (p->input_values[1] != NULL) return prepare_same_bytes(p);
+  p->state = rheos__keep_operands(p);
+  if (p->state == NULL) return rheos__out_of_memory();
+  p->compute = compute_reshape;
   return NULL;
 }
 
@@ -112,7 +140,7 @@ const rheos__op_def rheos__op_Reshape = {
     .doc = "The elements of `tensor` under `shape`, where one -1 follows from the others.",
     .shape = shape_reshape,
     .gradient = gradient_reshape,
-    .prepare = prepare_same_bytes,
+    .prepare = prepare_reshape,
 };
 
 // ---- Squeeze

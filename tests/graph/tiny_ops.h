@@ -1,5 +1,5 @@
-// A small op table of this folder's own, so that the graph is tested without the ops: a program that
-// includes this is linked with this table instead of the library's.
+// A small op table of this folder's own, so that the graph is tested without the ops: a program
+// that includes this is linked with this table instead of the library's.
 #ifndef RHEOS_TESTS_GRAPH_TINY_OPS_H
 #define RHEOS_TESTS_GRAPH_TINY_OPS_H
 
@@ -71,7 +71,8 @@ static rheos_status *tiny_matrix_shape(rheos__infer *c) {
   OP(Merge2, "a: N * float, b: N * float -> c: N * float; N: int", NULL)                          \
   OP(Pair, "a: Ta, b: Tb -> ; Ta: list(type); Tb: list(type)", NULL)                              \
   OP(Pool, "x: T -> y: T; T: floating = float; ksize: list(int) >= 4; "                           \
-           "padding: {\"SAME\", \"VALID\"}; rate: float = 1.5; names: list(string) = [\"a\", \"b\"]; " \
+           "padding: {\"SAME\", \"VALID\"}; rate: float = 1.5; "                                   \
+           "names: list(string) = [\"a\", \"b\"]; "                                               \
            "dims: list(int) = [1, -2]; none: list(type) = []; area: shape = {2, -1}", NULL)
 
 #define TINY_DEF(name, signature, shape) \
