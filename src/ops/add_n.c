@@ -59,7 +59,8 @@ static rheos_status *add_n_shape(rheos__infer *c) {
   rheos_shape *out = &c->output_shapes[0];
   *out = c->input_shapes[0];
   for (int32_t k = 1; k < c->num_inputs; k++) {
-    RHEOS_TRY(rheos__shape_merge(out, &c->input_shapes[k], out));
+    const rheos_shape so_far = *out;
+    RHEOS_TRY(rheos__shape_merge(&so_far, &c->input_shapes[k], out));
   }
   return NULL;
 }
@@ -72,7 +73,8 @@ static void grad_add_n(rheos__grad *g) {
 const rheos__op_def rheos__op_AddN = {
     "AddN",
     "inputs: N * T -> sum: T; N: int >= 1; T: {float, double, int32, uint8, int16, int8, "
-    "complex64, int64, qint8, quint8, qint32, bfloat16, uint16, complex128, half, uint32, uint64, variant}",
+    "complex64, int64, qint8, quint8, qint32, bfloat16, uint16, complex128, half, uint32, uint64, "
+    "variant}",
     "The sum of all `inputs`, which have one shape.",
     RHEOS_OP_COMMUTATIVE,
     add_n_shape,

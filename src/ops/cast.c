@@ -112,13 +112,28 @@ static float without_low_bits(float value, uint32_t mask) {
 TRUNCATING_LOOP(half, float, 0x1fffu)
 TRUNCATING_LOOP(half, double, 0x1fffu)
 TRUNCATING_LOOP(bfloat16, float, 0xffffu)
-TRUNCATING_LOOP(bfloat16, double, 0xffffu)
+
+static int double_cut_to_float(const void *const *in, void *out, int64_t n, unsigned repeated,
+                               double parameter) {
+  (void)repeated, (void)parameter;
+  const double *xs = in[0];
+  float *zs = out;
+  for (int64_t i = 0; i < n; i++) {
+    uint64_t bits;
+    double value = xs[i];
+    memcpy(&bits, &value, sizeof bits);
+    if (value == value) bits &= ~0x1fffffffull;
+    memcpy(&value, &bits, sizeof bits);
+    zs[i] = (float)value;
+  }
+  return 0;
+}
 
 static rheos__loop loop_of(rheos_dtype from, rheos_dtype to, bool truncate) {
   if (truncate && to == RHEOS_HALF && from == RHEOS_FLOAT) return float_cut_to_half;
   if (truncate && to == RHEOS_HALF && from == RHEOS_DOUBLE) return double_cut_to_half;
   if (truncate && to == RHEOS_BFLOAT16 && from == RHEOS_FLOAT) return float_cut_to_bfloat16;
-  if (truncate && to == RHEOS_BFLOAT16 && from == RHEOS_DOUBLE) return double_cut_to_bfloat16;
+  if (truncate && to == RHEOS_FLOAT && from == RHEOS_DOUBLE) return double_cut_to_float;
   return loops[from][to];
 }
 

@@ -232,9 +232,9 @@ static rheos_status *select_strings_v1(void *state, rheos__step *step,
 static rheos_status *select_strings_v2(void *state, rheos__step *step,
                                        rheos_tensor *const *inputs, rheos_tensor **outputs) {
   (void)state, (void)step;
-  rheos_shape shape;
-  RHEOS_TRY(rheos__shape_broadcast(&inputs[1]->shape, &inputs[2]->shape, &shape));
-  RHEOS_TRY(rheos__shape_broadcast(&inputs[0]->shape, &shape, &shape));
+  rheos_shape values, shape;
+  RHEOS_TRY(rheos__shape_broadcast(&inputs[1]->shape, &inputs[2]->shape, &values));
+  RHEOS_TRY(rheos__shape_broadcast(&inputs[0]->shape, &values, &shape));
   return select_strings(inputs, &inputs[0]->shape, &shape, &outputs[0]);
 }
 
@@ -243,7 +243,8 @@ static rheos_status *select_shape(rheos__infer *c) {
   RHEOS_TRY(rheos__shape_merge(&c->input_shapes[1], &c->input_shapes[2], out));
   const rheos_shape *condition = &c->input_shapes[0];
   if (condition->rank <= 0 || out->rank < 0) return NULL;
-  if (condition->rank != 1 || out->rank == 1) return rheos__shape_merge(condition, out, out);
+  const rheos_shape values = *out;
+  if (condition->rank != 1 || out->rank == 1) return rheos__shape_merge(condition, &values, out);
   rheos__shape_text text, other;
   const int64_t rows = condition->dims[0];
   if (out->rank == 0 || (rows >= 0 && out->dims[0] >= 0 && rows != out->dims[0])) {
@@ -287,9 +288,9 @@ const rheos__op_def rheos__op_Select = {
 };
 
 static rheos_status *select_v2_shape(rheos__infer *c) {
-  rheos_shape *out = &c->output_shapes[0];
-  RHEOS_TRY(rheos__shape_broadcast(&c->input_shapes[1], &c->input_shapes[2], out));
-  return rheos__shape_broadcast(&c->input_shapes[0], out, out);
+  rheos_shape values;
+  RHEOS_TRY(rheos__shape_broadcast(&c->input_shapes[1], &c->input_shapes[2], &values));
+  return rheos__shape_broadcast(&c->input_shapes[0], &values, &c->output_shapes[0]);
 }
 
 static rheos_status *prepare_SelectV2(rheos__prepare *p) {

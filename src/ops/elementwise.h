@@ -8,13 +8,14 @@
 // into other forms of the formula: as text (#formula) for code compiled at run time.
 //
 // In a formula, `C` is the type computed in (float for half and bfloat16), W(x) is x in a type
-// whose arithmetic wraps instead of overflowing, `parameter` is the op's number (an alpha), functions are
-// those of <tgmath.h>, and `failed` may be set to 1 to make the step fail with the op's message.
+// whose arithmetic wraps instead of overflowing, `parameter` is the op's number (an alpha),
+// functions are those of <tgmath.h>, and `failed` may be set to 1 to make the step fail with the
+// op's message.
 //
 // A loop takes whole vectors, or vectors and repeated scalars; rheos__prepare_elementwise() brings
 // every broadcast down to that: adjacent dimensions that all operands step through alike are
-// joined, so that most broadcasts become one call, and the others one call for each run of the innermost
-// dimension. Loops are also what a fused loop calls, tile by tile.
+// joined, so that most broadcasts become one call, and the others one call for each run of the
+// innermost dimension. Loops are also what a fused loop calls, tile by tile.
 #ifndef RHEOS_SRC_OPS_ELEMENTWISE_H
 #define RHEOS_SRC_OPS_ELEMENTWISE_H
 
@@ -30,7 +31,8 @@ typedef int (*rheos__loop)(const void *const *in, void *out, int64_t n, unsigned
 enum { RHEOS__UNIT_ELEMENTS = 16384 };
 
 // Fills in `p` for `loop` over all inputs of the op, broadcast to output 0. `cost` is the
-// arithmetic of one element (a transcendental about 10). `failure` is the message when the loop returns 1.
+// arithmetic of one element (a transcendental about 10). `failure` is the message when the loop
+// returns 1.
 // loop NULL: there is none for this dtype, which is the status.
 rheos_status *rheos__prepare_elementwise(rheos__prepare *p, rheos__loop loop, int cost,
                                          double parameter, const char *failure);

@@ -93,10 +93,16 @@ rheos_tensor *rheos__constant_value(rheos_output output);
 // Which element of an operand of shape `from` is at element `index` of the shape `to` it is
 // broadcast to: for loops that need not be fast.
 int64_t rheos__broadcast_index(const rheos_shape *from, const rheos_shape *to, int64_t index);
+// BiasAddGrad and others: fills in `p` for the sum over the dimensions marked in `reduced`.
+rheos_status *rheos__prepare_sum(rheos__prepare *p, const bool *reduced);
 // "OP is not available for dtype T".
 rheos_status *rheos__no_kernel(const rheos__prepare *p, rheos_dtype dtype);
 
 // ---- Shape functions
+// The value of an input if it is known, else NULL.
+static inline const rheos_tensor *rheos__infer_value(const rheos__infer *c, int32_t input) {
+  return c->input_values != NULL ? c->input_values[input] : NULL;
+}
 rheos_status *rheos__shape_merge_2(rheos__infer *c);  // output 0: inputs 0 and 1 have one shape
 
 #endif  // RHEOS_SRC_OPS_OP_UTIL_H

@@ -316,9 +316,10 @@ static rheos_status *reduction_shape(rheos__infer *c) {
   rheos_shape *out = &c->output_shapes[0];
   const bool keep_dims = rheos__attr_bool(c->attrs, "keep_dims");
   if (in->rank < 0) return NULL;
-  if (c->input_values[1] != NULL) {
+  const rheos_tensor *axes = rheos__infer_value(c, 1);
+  if (axes != NULL) {
     bool reduced[RHEOS_MAX_RANK];
-    RHEOS_TRY(mark_axes(c->input_values[1], in->rank, reduced));
+    RHEOS_TRY(mark_axes(axes, in->rank, reduced));
     *out = reduced_shape(in, reduced, keep_dims);
   } else if (keep_dims) {
     out->rank = in->rank;
@@ -651,6 +652,12 @@ static const reducer *const reducers[NUM_ROWS][RHEOS__NUM_DTYPES] = {
       prepare_##name,                                                                           \
   };
 OPS(OP)
+
+rheos_status *rheos__prepare_sum(rheos__prepare *p, const bool *reduced) {
+  const reducer *by = reducers[row_Sum][p->input_dtypes[0]];
+  if (by == NULL) return rheos__no_kernel(p, p->input_dtypes[0]);
+  return prepare_with(p, by, reduced, true);
+}
 
 static rheos_status *prepare_L2Loss(rheos__prepare *p) {
   const reducer *by = reducers[row_L2Loss][p->input_dtypes[0]];

@@ -1,0 +1,188 @@
+// Cumsum and Cumprod: running sums and products along one dimension.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#endif
+#include "ops/elementwise.h"
+#include "ops/op_util.h"
+
+// One row of `columns` totals at a time, rows `step` elements apart (negative: from the end).
+// `exclusive`: each output is the total before its element.
+typedef void (*scan_fn)(const void *x, void *z, int64_t rows, int64_t columns, int64_t step,
+                        bool exclusive, double *totals);
+
+enum { TILE = 128 };
+
+#define SCAN(S, name, TOTAL, start, formula)                                                    \
+  static void name##_##S(const void *x, void *z, int64_t rows, int64_t columns, int64_t step,   \
+                         bool exclusive, double *scratch) {                                     \
+    typedef rheos__computed_##S C;                                                              \
+    typedef TOTAL total;                                                                        \
+    total *totals = (total *)(void *)scratch;                                                   \
+    for (int64_t j = 0; j < columns; j++) totals[j] = start;                                    \
+    for (int64_t i = 0; i < rows; i++) {                                                        \
+      const rheos__stored_##S *xs = (const rheos__stored_##S *)x + i * step;                    \
+      rheos__stored_##S *zs = (rheos__stored_##S *)z + i * step;                                \
+      for (int64_t j = 0; j < columns; j++) {                                                   \
+        const C value = RHEOS__LOAD_##S(xs[j]);                                                 \
+        const total before = totals[j];                                                         \
+        totals[j] = formula;                                                                    \
+        zs[j] = RHEOS__STORE_##S(exclusive ? before : totals[j]);                               \
+      }                                                                                         \
+    }                                                                                           \
+  }
+#define WIDEN(v) ((uint64_t)(int64_t)(v))
+RHEOS__FLOATS(SCAN, Cumsum, double, 0, before + value)
+RHEOS__INTEGERS(SCAN, Cumsum, uint64_t, 0, before + WIDEN(value))
+RHEOS__FLOATS(SCAN, Cumprod, double, 1, before * value)
+RHEOS__INTEGERS(SCAN, Cumprod, uint64_t, 1, before * WIDEN(value))
+
+enum { row_Cumsum, row_Cumprod, NUM_ROWS };
+#define SCAN_ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = name##_##S,
+static const scan_fn scans[NUM_ROWS][RHEOS__NUM_DTYPES] = {
+    RHEOS__NUMBERS(SCAN_ENTRY, Cumsum) RHEOS__NUMBERS(SCAN_ENTRY, Cumprod)};
+
+typedef struct cumulative {
+  scan_fn scan;
+  rheos_shape shape;
+  int64_t element_bytes;
+  bool exclusive, reverse;
+  rheos_dtype axis_dtype;
+  int32_t axis;  // -1: not known before the run
+  int64_t unit_tiles;
+} cumulative;
+
+static rheos_status *checked_axis(int64_t axis, int32_t rank, int32_t *out_axis) {
+  if (axis < -rank || axis >= rank) {
+    return RHEOS_INVALID(
+        "ScanOp: Expected scan axis in the range [%d, %d), but got %lld", (int)-rank, (int)rank,
+        (long long)axis);
+  }
+  *out_axis = (int32_t)(axis < 0 ? axis + rank : axis);
+  return NULL;
+}
+
+typedef struct extents {
+  int64_t outer, rows, inner, tiles;
+} extents;
+
+static extents extents_of(const rheos_shape *shape, int32_t axis) {
+  extents e = {1, shape->dims[axis], 1, 0};
+  for (int32_t d = 0; d < axis; d++) e.outer *= shape->dims[d];
+  for (int32_t d = axis + 1; d < shape->rank; d++) e.inner *= shape->dims[d];
+  e.tiles = (e.inner + TILE - 1) / TILE;
+  return e;
+}
+
+static void scan_tile(const cumulative *c, const extents *e, const void *x, void *z, int64_t tile,
+                      double *scratch) {
+  const int64_t outer = tile / e->tiles, column = tile % e->tiles * TILE;
+  const int64_t columns = e->inner - column < TILE ? e->inner - column : TILE;
+  int64_t first = outer * e->rows * e->inner + column;
+  if (c->reverse) first += (e->rows - 1) * e->inner;
+  c->scan((const char *)x + first * c->element_bytes, (char *)z + first * c->element_bytes,
+          e->rows, columns, c->reverse ? -e->inner : e->inner, c->exclusive, scratch);
+}
+
+static rheos_status *run(const void *state, const void *const *inputs, void *const *outputs,
+                         void *scratch, int64_t first_unit, int64_t last_unit) {
+  const cumulative *c = state;
+  int32_t axis = c->axis;
+  if (axis < 0) {
+    const int64_t given = c->axis_dtype == RHEOS_INT64 ? *(const int64_t *)inputs[1]
+                                                       : *(const int32_t *)inputs[1];
+    RHEOS_TRY(checked_axis(given, c->shape.rank, &axis));
+    first_unit = 0, last_unit = 1;
+  }
+  const extents e = extents_of(&c->shape, axis);
+  const int64_t unit_tiles = c->axis < 0 ? e.outer * e.tiles : c->unit_tiles;
+  int64_t end = last_unit * unit_tiles;
+  if (end > e.outer * e.tiles) end = e.outer * e.tiles;
+  if (e.rows == 0) return NULL;
+  for (int64_t t = first_unit * unit_tiles; t < end; t++) {
+    scan_tile(c, &e, inputs[0], outputs[0], t, scratch);
+  }
+  return NULL;
+}
+
+static rheos_status *prepare(rheos__prepare *p, int row) {
+  const scan_fn scan = scans[row][p->input_dtypes[0]];
+  if (scan == NULL) return rheos__no_kernel(p, p->input_dtypes[0]);
+  cumulative *c = RHEOS_NEW_STATE(p, cumulative);
+  if (c == NULL) return rheos__out_of_memory();
+  c->scan = scan;
+  c->shape = p->input_shapes[0];
+  c->element_bytes = (int64_t)rheos_dtype_size(p->input_dtypes[0]);
+  c->exclusive = rheos__attr_bool(p->attrs, "exclusive");
+  c->reverse = rheos__attr_bool(p->attrs, "reverse");
+  c->axis_dtype = p->input_dtypes[1];
+  c->axis = -1;
+  p->run = run;
+  p->num_units = 1;
+  p->reuse_input = 0;
+  p->scratch_bytes = TILE * sizeof(double);
+  p->flops = rheos_shape_num_elements(&c->shape);
+  if (c->shape.rank == 0) {
+    return RHEOS_INVALID("ScanOp: expected at least a vector, got a scalar");
+  }
+  if (p->input_values[1] == NULL) return NULL;
+  RHEOS_TRY(checked_axis(rheos__tensor_int_at(p->input_values[1], 0), c->shape.rank, &c->axis));
+  const extents e = extents_of(&c->shape, c->axis);
+  const int64_t tile_elements = e.rows * (e.inner < TILE ? e.inner : TILE);
+  c->unit_tiles = tile_elements > 0 && tile_elements < RHEOS__UNIT_ELEMENTS
+                      ? RHEOS__UNIT_ELEMENTS / tile_elements
+                      : 1;
+  p->num_units = (e.outer * e.tiles + c->unit_tiles - 1) / c->unit_tiles;
+  if (p->num_units == 0) p->num_units = 1;
+  return NULL;
+}
+
+static rheos_status *scan_shape(rheos__infer *c) {
+  const rheos_shape *in = &c->input_shapes[0];
+  rheos_shape scalar;
+  RHEOS_TRY(rheos__infer_rank(c, 1, 0, &scalar));
+  c->output_shapes[0] = *in;
+  if (in->rank == 0) return RHEOS_INVALID("expected at least a vector, got a scalar");
+  const rheos_tensor *axis = rheos__infer_value(c, 1);
+  if (axis == NULL || in->rank < 0) return NULL;
+  int32_t checked;
+  return checked_axis(rheos__tensor_int_at(axis, 0), in->rank, &checked);
+}
+
+static rheos_output scan_node(rheos__grad *g, const char *type, rheos_output x, bool reverse) {
+  const rheos_output inputs[] = {x, g->inputs[1]};
+  const rheos_attr attrs[] = {
+      rheos_attr_bool("exclusive", rheos__attr_bool(g->attrs, "exclusive")),
+      rheos_attr_bool("reverse", reverse)};
+  return rheos_operation_output(rheos__op_n(g->scope, type, NULL, inputs, 2, attrs, 2), 0);
+}
+
+static void grad_cumsum(rheos__grad *g) {
+  const bool reverse = rheos__attr_bool(g->attrs, "reverse");
+  rheos__grad_set(g, 0, scan_node(g, "Cumsum", rheos__grad_dense(g, 0), !reverse));
+}
+
+static void grad_cumprod(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  const bool reverse = rheos__attr_bool(g->attrs, "reverse");
+  const rheos_output dz = rheos__grad_dense(g, 0);
+  const rheos_output product = scan_node(g, "Cumprod", g->inputs[0], reverse);
+  const rheos_output sum = scan_node(g, "Cumsum", rheos__py_mul(s, product, dz), !reverse);
+  rheos__grad_set(g, 0, rheos__py_div(s, sum, g->inputs[0]));
+}
+
+static rheos_status *prepare_Cumsum(rheos__prepare *p) { return prepare(p, row_Cumsum); }
+static rheos_status *prepare_Cumprod(rheos__prepare *p) { return prepare(p, row_Cumprod); }
+
+#define SIGNATURE                                                                              \
+  "x: T, axis: Tidx -> out: T; exclusive: bool = false; reverse: bool = false; T: number; "    \
+  "Tidx: {int32, int64} = int32"
+
+const rheos__op_def rheos__op_Cumsum = {
+    "Cumsum",   SIGNATURE,   "The running sum of `x` along `axis`.", 0, scan_shape,
+    grad_cumsum, prepare_Cumsum,
+};
+
+const rheos__op_def rheos__op_Cumprod = {
+    "Cumprod",    SIGNATURE,     "The running product of `x` along `axis`.", 0, scan_shape,
+    grad_cumprod, prepare_Cumprod,
+};
