@@ -69,6 +69,10 @@ static size_t block_size(const block_builder *block) {
   return block->bytes.size_bytes + block->restarts.size_bytes + 4;
 }
 
+static bool block_failed(const block_builder *block) {
+  return block->bytes.failed || block->restarts.failed || block->last_key.failed;
+}
+
 // ---- Tables, written
 
 struct rheos__table_writer {
@@ -103,9 +107,7 @@ static rheos_status *write_block(rheos__table_writer *writer, block_builder *blo
   rheos__buffer_put_32(&block->bytes, (uint32_t)(block->restarts.size_bytes / 4));
   size_t content_bytes = block->bytes.size_bytes;
   rheos__buffer_put(&block->bytes, "\0", 1);  // not compressed
-  if (block->bytes.failed || block->restarts.failed || block->last_key.failed) {
-    return rheos__out_of_memory();
-  }
+  if (block_failed(block)) return rheos__out_of_memory();
   uint32_t crc = rheos__crc32c(0, block->bytes.data, block->bytes.size_bytes);
   rheos__buffer_put_32(&block->bytes, rheos__crc32c_mask(crc));
   rheos__buffer_put_varint(out_handle, rheos__file_writer_position(writer->file));
@@ -146,6 +148,7 @@ static void add_due_index_entry(rheos__table_writer *writer, rheos__buffer *last
 }
 
 static rheos_status *flush_data(rheos__table_writer *writer) {
+  if (block_failed(&writer->data)) return rheos__out_of_memory();
   if (writer->data.restarts.size_bytes == 0) return NULL;
   // The key outlives the block: the index entry is made from it.
   rheos__buffer last_key = writer->data.last_key;

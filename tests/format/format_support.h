@@ -102,4 +102,58 @@ static inline void fail_io_after(io_failure *f, int calls, bool then_all) {
   rheos__set_file_hook(&(rheos__file_hook){fail_io, f});
 }
 
+// Lets the first `remaining` allocations happen; the next one fails, later ones do not. Counts what is
+// still held.
+typedef struct alloc_failure {
+  int remaining;
+  bool has_failed;
+  int held;
+} alloc_failure;
+
+static inline bool alloc_fails(alloc_failure *f) {
+  if (f->has_failed || f->remaining-- > 0) return false;
+  f->has_failed = true;
+  return true;
+}
+
+static inline void *failing_allocate(void *user, size_t size_bytes) {
+  alloc_failure *f = user;
+  if (alloc_fails(f)) return NULL;
+  f->held++;
+  return malloc(size_bytes);
+}
+
+static inline void *failing_reallocate(void *user, void *memory, size_t size_bytes) {
+  alloc_failure *f = user;
+  if (alloc_fails(f)) return NULL;
+  f->held += memory == NULL;
+  return realloc(memory, size_bytes);
+}
+
+static inline void failing_release(void *user, void *memory) {
+  ((alloc_failure *)user)->held--;
+  free(memory);
+}
+
+// Runs `body` with the n-th allocation failing, for every n until none does. The body must answer with
+// a status when one failed, and hold nothing afterwards.
+static inline void sweep_allocations(rheos_status *(*body)(void *argument), void *argument) {
+  for (int n = 0;; n++) {
+    alloc_failure f = {.remaining = n};
+    rheos_set_allocator(
+        &(rheos_allocator){failing_allocate, failing_reallocate, failing_release, &f});
+    rheos_status *status = body(argument);
+    bool failed = status != NULL;
+    rheos_code code = rheos_status_code(status);
+    char message[200];
+    snprintf(message, sizeof message, "%s", rheos_status_message(status));
+    rheos_status_free(status);
+    rheos_set_allocator(NULL);
+    assert_int_equal(f.held, 0);
+    if (failed && code != RHEOS_RESOURCE_EXHAUSTED) fail_msg("allocation %d: %s", n, message);
+    assert_true(failed == f.has_failed);
+    if (!f.has_failed) return;
+  }
+}
+
 #endif  // RHEOS_TESTS_FORMAT_FORMAT_SUPPORT_H

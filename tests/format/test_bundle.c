@@ -381,6 +381,39 @@ static void test_bundle__survives_a_kill_at_any_call(void **state) {
   expect_usable_after_failure(true);
 }
 
+// ---- Short memory
+
+// Saves over a checkpoint and reads it.
+static rheos_status *save_and_read(void *prefix) {
+  rheos_tensor *tensor = NULL;
+  rheos__bundle_writer *writer = NULL;
+  rheos__bundle *bundle = NULL;
+  rheos_status *status = rheos_tensor_new(RHEOS_STRING, RHEOS_SHAPE(2), &tensor);
+  if (status == NULL) status = rheos_tensor_set_string(tensor, 1, "text", 4);
+  if (status == NULL) status = rheos__bundle_writer_open(prefix, &writer);
+  if (status == NULL) {
+    status = rheos__bundle_writer_add(writer, "a", 1, tensor);
+    if (status == NULL) status = rheos__bundle_writer_finish_take(writer);
+    else rheos__bundle_writer_abandon(writer);
+  }
+  rheos_tensor_unref(tensor);
+  tensor = NULL;
+  if (status == NULL) status = rheos__bundle_open(prefix, &bundle);
+  if (status == NULL) status = rheos__bundle_read(bundle, rheos__bundle_at(bundle, 0), &tensor);
+  rheos_tensor_unref(tensor);
+  rheos__bundle_close(bundle);
+  return status;
+}
+
+static void test_bundle__any_allocation_may_fail(void **state) {
+  (void)state;
+  char *folder = new_folder(), *prefix = rheos__path_join(folder, "model");
+  sweep_allocations(save_and_read, prefix);
+  assert_int_equal(read_all(prefix), RHEOS_OK);
+  rheos__free(prefix);
+  remove_folder(folder);
+}
+
 // ---- Merging
 
 static void test_bundle__merge_makes_shards(void **state) {
@@ -433,6 +466,7 @@ int main(void) {
       cmocka_unit_test(test_bundle__flipped_bits_in_index_are_found_or_harmless),
       cmocka_unit_test(test_bundle__survives_any_failing_call),
       cmocka_unit_test(test_bundle__survives_a_kill_at_any_call),
+      cmocka_unit_test(test_bundle__any_allocation_may_fail),
       cmocka_unit_test(test_bundle__merge_makes_shards),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

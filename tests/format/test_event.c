@@ -303,6 +303,31 @@ static void test_checkpoint_state__latest_is_one_that_exists(void **state) {
   remove_folder(folder);
 }
 
+// ---- Short memory
+
+static rheos_status *write_everything(void *folder) {
+  rheos_event_writer *writer;
+  char *latest = NULL;
+  rheos_status *status = rheos_event_writer_open(folder, NULL, &writer);
+  if (status != NULL) return status;
+  unlink(rheos_event_writer_path(writer));
+  status = rheos_event_writer_add_scalar(writer, "a", 1, 1);
+  rheos_status *closed = rheos_event_writer_close(writer);
+  if (status == NULL) status = closed;
+  else rheos_status_free(closed);
+  if (status == NULL) status = rheos_checkpoint_state_write(folder, NULL, "m-1", NULL, 0);
+  if (status == NULL) status = rheos_latest_checkpoint(folder, NULL, &latest);
+  rheos_free(latest);
+  return status;
+}
+
+static void test_event__any_allocation_may_fail(void **state) {
+  (void)state;
+  char *folder = new_folder();
+  sweep_allocations(write_everything, folder);
+  remove_folder(folder);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_record__comes_back),
@@ -312,6 +337,7 @@ int main(void) {
       cmocka_unit_test(test_event__two_writers_have_two_files),
       cmocka_unit_test(test_event__messages_made_elsewhere_are_checked),
       cmocka_unit_test(test_event__any_failing_call_is_an_error),
+      cmocka_unit_test(test_event__any_allocation_may_fail),
       cmocka_unit_test(test_checkpoint_state__comes_back),
       cmocka_unit_test(test_checkpoint_state__paths_in_the_folder_are_relative),
       cmocka_unit_test(test_checkpoint_state__reads_text_freely),

@@ -369,6 +369,34 @@ static void test_graph_def__damaged_bytes_do_no_harm(void **state) {
   }
 }
 
+// ---- Short memory
+
+static rheos_status *import_and_export(void *argument) {
+  const bytes *in = argument;
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *scope = rheos_scope_new(graph);
+  rheos_status *status = graph != NULL && scope != NULL ? NULL : rheos__out_of_memory();
+  void *data = NULL;
+  size_t size_bytes;
+  if (status == NULL) {
+    rheos_import_graph_def(scope, in->data, in->size_bytes, NULL);
+    status = rheos_scope_finish(scope);
+  }
+  if (status == NULL) status = rheos_graph_to_graph_def(graph, &data, &size_bytes);
+  rheos_free(data);
+  rheos_scope_free(scope);
+  rheos_graph_unref(graph);
+  return status;
+}
+
+static void test_graph_def__any_allocation_may_fail(void **state) {
+  (void)state;
+  rheos__signature_by_name("Const");  // the table of signatures stays
+  bytes in = golden_graph("structure");
+  sweep_allocations(import_and_export, &in);
+  rheos__free(in.data);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_graph_def__graphs_of_tensorflow_come_back),
@@ -383,6 +411,7 @@ int main(void) {
       cmocka_unit_test(test_graph_def__bytes_nested_too_deep_are_data_loss),
       cmocka_unit_test(test_graph_def__repeated_singular_messages_are_bounded),
       cmocka_unit_test(test_graph_def__damaged_bytes_do_no_harm),
+      cmocka_unit_test(test_graph_def__any_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
