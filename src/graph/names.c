@@ -198,12 +198,6 @@ static uint32_t find_parts(const rheos__names *names, const name_parts *parts, b
   }
 }
 
-// The entry that counts for this text in any case; 0 if the name is not in use.
-static uint32_t counting_entry(const rheos__names *names, const name_parts *parts) {
-  uint32_t entry = find_parts(names, parts, true);
-  return entry != 0 && names->entries[entry].counter != 0 ? entry : 0;
-}
-
 static void put_slot(rheos__names *names, uint32_t entry) {
   uint32_t hash = names->entries[entry].hash;
   size_t mask = names->num_slots - 1, i = first_slot(names, hash);
@@ -255,10 +249,8 @@ static name_parts split_scope(const rheos__names *names, const name_parts *parts
                       parts->hash};
 }
 
-// The entry with exactly this text, made if needed; 0 when memory is short.
-static uint32_t entry_at(rheos__names *names, const name_parts *parts) {
-  uint32_t entry = find_parts(names, parts, false);
-  if (entry != 0) return entry;
+// A new entry; 0 when memory is short.
+static uint32_t add_entry(rheos__names *names, const name_parts *parts) {
   name_parts stored = parts->number != 0 ? *parts : split_number(parts);
   stored = split_scope(names, &stored);
   uint32_t base;
@@ -266,7 +258,7 @@ static uint32_t entry_at(rheos__names *names, const name_parts *parts) {
       !rheos__intern(&names->bases, &names->arena, stored.base, stored.length, &base)) {
     return 0;
   }
-  entry = (uint32_t)names->count++;
+  uint32_t entry = (uint32_t)names->count++;
   names->entries[entry] = (rheos__name_entry){.parent = stored.parent,
                                               .base = base,
                                               .number = stored.number,
@@ -276,18 +268,36 @@ static uint32_t entry_at(rheos__names *names, const name_parts *parts) {
   return entry;
 }
 
+// The entry with exactly this text, made if needed; 0 when memory is short.
+static uint32_t entry_at(rheos__names *names, const name_parts *parts) {
+  uint32_t entry = find_parts(names, parts, false);
+  return entry != 0 ? entry : add_entry(names, parts);
+}
+
+typedef struct name_choice {
+  name_parts parts;
+  uint32_t counting;  // the entry that counts the uses of the name asked for, 0: it was not in use
+  uint32_t same;      // an entry of the chosen name, in any case, not in use; 0: there is none
+} name_choice;
+
+// Whether the name is in use; `*out_entry` is its first entry in any case, 0 if there is none.
+static bool is_used(const rheos__names *names, const name_parts *parts, uint32_t *out_entry) {
+  *out_entry = find_parts(names, parts, true);
+  return *out_entry != 0 && names->entries[*out_entry].counter != 0;
+}
+
 // TensorFlow's rule: the name itself, or name_N with the first N not in use, from the count of uses
-// of the name on. `*out_counting` is the entry that counts them, 0 if the name was not in use.
-static name_parts choose(const rheos__names *names, uint32_t parent, const char *text,
-                         size_t length, uint32_t *out_counting) {
-  name_parts parts = whole_name(names, parent, text, length);
-  *out_counting = counting_entry(names, &parts);
-  if (*out_counting == 0) return parts;
-  uint32_t hash = parts.hash;
-  parts.number = names->entries[*out_counting].counter;
-  for (;; parts.number++) {
-    parts.hash = hash_number(hash, parts.number);
-    if (counting_entry(names, &parts) == 0) return parts;
+// of the name on.
+static name_choice choose(const rheos__names *names, uint32_t parent, const char *text,
+                          size_t length) {
+  name_choice choice = {.parts = whole_name(names, parent, text, length)};
+  if (!is_used(names, &choice.parts, &choice.same)) return choice;
+  uint32_t hash = choice.parts.hash;
+  choice.counting = choice.same;
+  choice.parts.number = names->entries[choice.counting].counter;
+  for (;; choice.parts.number++) {
+    choice.parts.hash = hash_number(hash, choice.parts.number);
+    if (!is_used(names, &choice.parts, &choice.same)) return choice;
   }
 }
 
@@ -303,13 +313,13 @@ uint32_t rheos__names_find(const rheos__names *names, const char *text, size_t l
 
 rheos_status *rheos__names_take(rheos__names *names, uint32_t parent, const char *text,
                                 size_t length, uint32_t *out_entry) {
-  uint32_t counting;
-  name_parts parts = choose(names, parent, text, length, &counting);
-  *out_entry = entry_at(names, &parts);
+  name_choice choice = choose(names, parent, text, length);
+  *out_entry =
+      choice.same != 0 ? entry_at(names, &choice.parts) : add_entry(names, &choice.parts);
   if (*out_entry == 0) return rheos__out_of_memory();
-  mark_used(names, &parts);
+  names->entries[choice.same != 0 ? choice.same : *out_entry].counter = 1;
   // Names are never given back, so the next search may start behind this one.
-  if (counting != 0) names->entries[counting].counter = parts.number + 1;
+  if (choice.counting != 0) names->entries[choice.counting].counter = choice.parts.number + 1;
   return NULL;
 }
 
@@ -324,7 +334,6 @@ rheos_status *rheos__names_at(rheos__names *names, const char *text, size_t leng
 
 size_t rheos__names_peek(const rheos__names *names, uint32_t parent, const char *text,
                          size_t length, char *buffer, size_t size_bytes) {
-  uint32_t counting;
-  name_parts parts = choose(names, parent, text, length, &counting);
-  return format_parts(names, &parts, buffer, size_bytes);
+  name_choice choice = choose(names, parent, text, length);
+  return format_parts(names, &choice.parts, buffer, size_bytes);
 }
