@@ -80,25 +80,10 @@ static bool read_corpus(const char *path, corpus *c) {
 
 // ---- The model
 
-static rheos_output op(rheos_scope *s, const char *type, const char *name, rheos_output a,
-                       rheos_output b) {
-  rheos_output inputs[] = {a, b};
-  rheos_op_args args = {.type = type, .name = name, .inputs = inputs, .num_inputs = 2};
-  if (b.graph == NULL) args.num_inputs = 1;
-  return rheos_operation_output(rheos_op(s, &args), 0);
-}
-
-static rheos_output numbers(rheos_scope *s, const char *name, rheos_shape shape) {
-  rheos_attr attrs[] = {rheos_attr_type("dtype", RHEOS_INT32), rheos_attr_shape("shape", &shape)};
-  rheos_op_args args = {.type = "Placeholder", .name = name, .attrs = attrs, .num_attrs = 2};
-  return rheos_operation_output(rheos_op(s, &args), 0);
-}
-
-static rheos_output int_vector(rheos_scope *s, const char *name, const int32_t *values,
-                               int32_t count) {
+static rheos_output int_vector(rheos_scope *s, const int32_t *values, int32_t count) {
   rheos_tensor *tensor = NULL;
   check(rheos_tensor_from_values(RHEOS_INT32, RHEOS_SHAPE(count), values, &tensor));
-  rheos_output constant = rheos_constant(s, tensor, name);
+  rheos_output constant = rheos_constant(s, tensor, NULL);
   rheos_tensor_unref(tensor);
   return constant;
 }
@@ -111,7 +96,7 @@ static rheos_output dense(rheos_scope *s, const char *name, rheos_output x, int6
                                             rheos_glorot_uniform_initializer());
   rheos_output bias =
       rheos_get_variable(s, "bias", RHEOS_FLOAT, RHEOS_SHAPE(outputs), rheos_zeros());
-  rheos_output y = op(s, "BiasAdd", NULL, op(s, "MatMul", NULL, x, weights), bias);
+  rheos_output y = rheos_bias_add(s, rheos_matmul(s, x, weights), bias);
   rheos_scope_pop(s);
   return y;
 }
@@ -124,21 +109,20 @@ typedef struct model {
 } model;
 
 static model build_model(rheos_scope *s, int num_characters) {
-  const rheos_output none = {NULL, 0, 0};
-  const int32_t flat[] = {-1, CONTEXT * VECTOR}, first[] = {0};
-  model m = {.context = numbers(s, "context", RHEOS_SHAPE(-1, CONTEXT)),
-             .next = numbers(s, "next", RHEOS_SHAPE(-1))};
+  const int32_t flat[] = {-1, CONTEXT * VECTOR}, axis[] = {0};
+  const rheos_shape contexts = RHEOS_SHAPE(-1, CONTEXT), characters = RHEOS_SHAPE(-1);
+  model m = {.context = rheos_placeholder(s, RHEOS_INT32, .shape = &contexts, .name = "context"),
+             .next = rheos_placeholder(s, RHEOS_INT32, .shape = &characters, .name = "next")};
   rheos_output table =
       rheos_get_variable(s, "table", RHEOS_FLOAT, RHEOS_SHAPE(num_characters, VECTOR),
                          rheos_random_uniform_initializer(-1, 1));
-  rheos_output vectors = op(s, "Gather", NULL, table, m.context);
-  rheos_output joined =
-      op(s, "Reshape", NULL, vectors, int_vector(s, "flat_shape", flat, 2));
-  rheos_output hidden = op(s, "Tanh", NULL, dense(s, "hidden", joined, CONTEXT * VECTOR, HIDDEN),
-                           none);
+  rheos_output vectors = rheos_gather(s, table, m.context);
+  rheos_output joined = rheos_reshape(s, vectors, int_vector(s, flat, 2));
+  rheos_output hidden = rheos_tanh(s, dense(s, "hidden", joined, CONTEXT * VECTOR, HIDDEN));
   m.scores = dense(s, "output", hidden, HIDDEN, num_characters);
-  rheos_output each = op(s, "SparseSoftmaxCrossEntropyWithLogits", NULL, m.scores, m.next);
-  m.loss = op(s, "Mean", "loss", each, int_vector(s, "axis", first, 1));
+  rheos_output each =
+      rheos_sparse_softmax_cross_entropy_with_logits(s, m.scores, m.next).loss;
+  m.loss = rheos_mean(s, each, int_vector(s, axis, 1), .name = "loss");
   return m;
 }
 
@@ -247,8 +231,11 @@ static void write_sample(const corpus *c, const char *checkpoint, char *sample) 
   check(rheos_tensor_new(RHEOS_INT32, RHEOS_SHAPE(1, CONTEXT), &context));
   int32_t *window = rheos_tensor_data(context);
   size_t start = (size_t)(random_number() * (double)(c->size - CONTEXT));
-  for (int i = 0; i < CONTEXT; i++) window[i] = c->text[start + (size_t)i];
-  for (int i = 0; i < SAMPLE; i++) {
+  for (int i = 0; i < CONTEXT; i++) {
+    window[i] = c->text[start + (size_t)i];
+    sample[i] = (char)c->character[window[i]];
+  }
+  for (int i = CONTEXT; i < SAMPLE; i++) {
     check(rheos_callable_run(guess, &context, &scores, NULL));
     int next = draw(rheos_tensor_data(scores), c->num_characters, 0.5);
     rheos_tensor_unref(scores);
