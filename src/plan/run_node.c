@@ -5,9 +5,45 @@
 #include "plan/prepare.h"
 #include "plan/stretch.h"
 
+static const int64_t SLICE_FLOPS = 20 * 1000 * 1000;  // between two looks whether to stop
+
+typedef struct node_run {
+  const rheos__prepare *prepare;
+  const void **inputs;
+  void **outputs;
+  int64_t first;  // unit of the slice
+} node_run;
+
+static rheos_status *run_units(void *argument, int64_t first, int64_t last) {
+  const node_run *r = argument;
+  void *scratch = NULL;
+  if (r->prepare->scratch_bytes > 0) {  // each range its own
+    scratch = rheos__alloc_aligned(r->prepare->scratch_bytes);
+    if (scratch == NULL) return rheos__out_of_memory();
+  }
+  rheos_status *status = r->prepare->run(r->prepare->state, r->inputs, r->outputs, scratch,
+                                         r->first + first, r->first + last);
+  rheos__free_aligned(scratch);
+  return status;
+}
+
+static rheos_status *run_in_slices(node_run *r, rheos__step *step) {
+  int64_t units = r->prepare->num_units > 1 ? r->prepare->num_units : 1;
+  int64_t flops_per_unit = r->prepare->flops / units + 1;
+  int64_t slice = SLICE_FLOPS / flops_per_unit + 1;
+  for (; r->first < units; r->first += slice) {
+    if (r->first > 0 && rheos__step_should_stop(step)) {
+      return rheos_status_new(RHEOS_CANCELLED, "Step was cancelled.");
+    }
+    int64_t count = slice < units - r->first ? slice : units - r->first;
+    RHEOS_TRY(rheos__step_parallel(step, count, count * flops_per_unit, run_units, r));
+  }
+  return NULL;
+}
+
 // Runs a prepared `run` kernel on fresh tensors.
 static rheos_status *run_on_tensors(const rheos__prepare *p, rheos_tensor *const *inputs,
-                                    rheos_tensor **outputs) {
+                                    rheos__step *step, rheos_tensor **outputs) {
   const void **in = rheos__arena_alloc(p->arena, (size_t)p->num_inputs * sizeof *in);
   void **out = rheos__arena_alloc(p->arena, (size_t)p->num_outputs * sizeof *out);
   if (in == NULL || out == NULL) return rheos__out_of_memory();
@@ -16,15 +52,7 @@ static rheos_status *run_on_tensors(const rheos__prepare *p, rheos_tensor *const
     RHEOS_TRY(rheos_tensor_new(p->output_dtypes[i], p->output_shapes[i], &outputs[i]));
     out[i] = outputs[i]->data;
   }
-  void *scratch = NULL;
-  if (p->scratch_bytes > 0) {
-    scratch = rheos__alloc_aligned(p->scratch_bytes);
-    if (scratch == NULL) return rheos__out_of_memory();
-  }
-  rheos_status *status =
-      p->run(p->state, in, out, scratch, 0, p->num_units > 1 ? p->num_units : 1);
-  rheos__free_aligned(scratch);
-  return status;
+  return run_in_slices(&(node_run){.prepare = p, .inputs = in, .outputs = out}, step);
 }
 
 static rheos_status *pass_on(const rheos__prepare *p, rheos_tensor *input, rheos_tensor **output) {
@@ -67,7 +95,7 @@ static rheos_status *prepare_and_run(const rheos__plan *plan, int32_t id, rheos_
     status = rheos_status_new(RHEOS_INTERNAL, "the shape of an output of %s could not be inferred",
                               p.op->name);
   } else {
-    status = run_on_tensors(&p, inputs, outputs);
+    status = run_on_tensors(&p, inputs, step, outputs);
   }
   if (p.release != NULL) p.release(p.state);
   return status;

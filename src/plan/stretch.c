@@ -127,7 +127,7 @@ static rheos_status *placeholder_error(const rheos_graph *graph, const rheos__no
 static rheos_status *add_constant_node(specializer *z, const rheos__node *node) {
   const rheos_attr_value *attr = rheos__attrs_find(node->attrs, "value");
   if (attr == NULL || attr->kind != RHEOS_ATTR_TENSOR) return RHEOS_INVALID("a Const has no value");
-  rheos__value *value;
+  rheos__value *value = NULL;
   RHEOS_TRY(add_value(z, attr->tensor->dtype, RHEOS__VALUE_CONSTANT, &attr->tensor->shape, &value));
   value->constant = rheos_tensor_ref(attr->tensor);
   return NULL;
@@ -141,7 +141,7 @@ static rheos_status *add_read(specializer *z, int32_t entry_index) {
   if (cell == NULL || cell->kind != &rheos__variable_kind) {
     return RHEOS_INVALID("%s does not give a variable to read", node->signature->op->name);
   }
-  rheos__instruction *instruction;
+  rheos__instruction *instruction = NULL;
   RHEOS_TRY(add_instruction(z, entry_index, RHEOS__READ, &instruction));
   instruction->state = cell;
   const rheos_shape *shape = output->shape;
@@ -254,7 +254,7 @@ static rheos_status *add_outputs(specializer *z, const rheos__entry *entry, cons
     candidate = value_at(z, z->plan->operands[entry->first_operand])->shape;
   }
   for (int32_t i = 0; i < p->num_outputs; ++i) {
-    rheos__value *value;
+    rheos__value *value = NULL;
     if (rheos_dtype_is_ref(node->outputs[i].dtype) ||
         (i == 0 && p->output_resource != NULL)) {
       RHEOS_TRY(add_value(z, p->output_dtypes[i], RHEOS__VALUE_NONE, NULL, &value));
@@ -281,7 +281,7 @@ static rheos_status *add_alias(specializer *z, const rheos__entry *entry,
   if (root_value->kind == RHEOS__VALUE_CONSTANT) {  // keeps the value known to what follows
     rheos_tensor *constant = NULL;
     RHEOS_TRY(rheos_tensor_reshaped(root_value->constant, p->output_shapes[0], &constant));
-    rheos__value *value;
+    rheos__value *value = NULL;
     rheos_status *status =
         add_value(z, p->output_dtypes[0], RHEOS__VALUE_CONSTANT, &constant->shape, &value);
     if (status != NULL) {
@@ -293,7 +293,7 @@ static rheos_status *add_alias(specializer *z, const rheos__entry *entry,
   }
   const rheos_shape *shape = keep_shape(z, &p->output_shapes[0], value_at(z, of)->shape);
   if (shape == NULL) return rheos__out_of_memory();
-  rheos__value *value;
+  rheos__value *value = NULL;
   RHEOS_TRY(add_value(z, p->output_dtypes[0], (rheos__value_kind)value_at(z, root)->kind, shape, &value));
   value->root = root;
   return NULL;
@@ -302,7 +302,7 @@ static rheos_status *add_alias(specializer *z, const rheos__entry *entry,
 static rheos_status *add_kernel(specializer *z, int32_t entry_index, const rheos__prepare *p) {
   const rheos__entry *entry = &z->plan->entries[entry_index];
   if (p->alias_input >= 0) return add_alias(z, entry, p);
-  rheos__instruction *instruction;
+  rheos__instruction *instruction = NULL;
   RHEOS_TRY(add_instruction(z, entry_index, p->compute != NULL ? RHEOS__COMPUTE : RHEOS__RUN,
                             &instruction));
   if (p->compute != NULL) {
@@ -322,7 +322,7 @@ static rheos_status *add_kernel(specializer *z, int32_t entry_index, const rheos
 }
 
 static rheos_status *add_late(specializer *z, int32_t entry_index, const rheos__prepare *p) {
-  rheos__instruction *instruction;
+  rheos__instruction *instruction = NULL;
   RHEOS_TRY(add_instruction(z, entry_index, RHEOS__LATE, &instruction));
   instruction->cost_ns = 1000;
   z->ended = true;
