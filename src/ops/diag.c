@@ -45,8 +45,9 @@ static rheos_status *run_band(const void *state, const void *const *inputs, void
         "num_upper must be negative or less or equal to number of columns (%lld) got: %lld",
         (long long)columns, (long long)upper);
   }
+  if (last_unit > o->numbers[0]) last_unit = o->numbers[0];
   for (int64_t unit = first_unit; unit < last_unit; ++unit) {
-    int64_t row = rows == 0 ? 0 : unit % rows;
+    int64_t row = unit % rows;
     int64_t first = lower < 0 || row < lower ? 0 : row - lower;
     int64_t last = upper < 0 || row + upper + 1 > columns ? columns : row + upper + 1;
     if (first > columns) first = columns;
@@ -66,9 +67,12 @@ static rheos_status *run_band(const void *state, const void *const *inputs, void
 static rheos_status *prepare_band(rheos__prepare *p) {
   const rheos_shape *shape = &p->input_shapes[0];
   if (p->input_dtypes[0] != RHEOS_STRING) p->reuse_input = 0;
-  int64_t rows = rheos__shape_product(shape, 0, shape->rank - 1);
-  if (rheos_shape_num_elements(shape) == 0) rows = 0;
-  return rheos__answer_run_operands(p, run_band, rows);
+  rheos__operands *o = rheos__keep_operands(p);
+  if (o == NULL) return rheos__out_of_memory();
+  bool empty = rheos_shape_num_elements(shape) == 0;
+  o->numbers[0] = empty ? 0 : rheos__shape_product(shape, 0, shape->rank - 1);
+  p->state = o;
+  return rheos__answer_run(p, run_band, o->numbers[0]);
 }
 
 static void gradient_band(rheos__grad *g) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/build.h"
+#include "ops/array_grad.h"
 #include "ops/op_util.h"
 
 #define PRODUCT_TYPES "{bfloat16, half, float, double, int32, int64, complex64, complex128}"
@@ -119,6 +120,7 @@ typedef struct batch_state {
   size_t element_bytes;
   rheos_shape a_batch, b_batch, batch;  // the dimensions before the last two
   int64_t a_step, b_step, c_step;       // elements of one matrix
+  int64_t num_rows;                     // of all products
 } batch_state;
 
 static rheos_status *run_products(const void *state, const void *const *inputs,
@@ -126,6 +128,7 @@ static rheos_status *run_products(const void *state, const void *const *inputs,
                                   int64_t last) {
   (void)scratch;
   const batch_state *s = state;
+  if (last > s->num_rows) last = s->num_rows;
   for (int64_t unit = first; unit < last; ++unit) {
     int64_t batch = unit / s->product.m, row = unit % s->product.m;
     int64_t a_at = rheos__broadcast_index(&s->a_batch, &s->batch, batch) * s->a_step;
@@ -159,7 +162,7 @@ static rheos_status *prepare_products(rheos__prepare *p, bool transpose_a, bool 
   s->b_step = s->product.k * s->product.n;
   s->c_step = s->product.m * s->product.n;
   int64_t batches = rheos_shape_num_elements(&s->batch);
-  p->num_units = batches * s->product.m;
+  p->num_units = s->num_rows = batches * s->product.m;
   p->flops = 2 * batches * s->c_step * s->product.k;
   p->run = run_products;
   return NULL;
@@ -251,53 +254,57 @@ static rheos_output multiply(rheos_scope *s, const char *type, const char *name,
 // c = op(a) op(b): each gradient is a product of the other operand and the gradient of c, in the
 // order and with the transposes that undo the forward ones.
 static void both_gradients(rheos__grad *g, const char *type, const char *flag_a,
-                           const char *flag_b) {
+                           const char *flag_b, rheos_output a, rheos_output b) {
   rheos_scope *s = g->scope;
-  rheos_output a = g->inputs[0], b = g->inputs[1], grad = rheos__grad_dense(g, 0);
+  rheos_output grad = rheos__grad_dense(g, 0);
   bool ta = rheos__attr_bool(g->attrs, flag_a), tb = rheos__attr_bool(g->attrs, flag_b);
   rheos_output grad_a, grad_b;
   if (!ta) {
-    grad_a = multiply(s, type, NULL, grad, b, flag_a, false, flag_b, !tb);
+    grad_a = multiply(s, type, "MatMul", grad, b, flag_a, false, flag_b, !tb);
   } else {
-    grad_a = multiply(s, type, NULL, b, grad, flag_a, tb, flag_b, true);
+    grad_a = multiply(s, type, "MatMul", b, grad, flag_a, tb, flag_b, true);
   }
   if (!tb) {
-    grad_b = multiply(s, type, NULL, a, grad, flag_a, !ta, flag_b, false);
+    grad_b = multiply(s, type, "MatMul", a, grad, flag_a, !ta, flag_b, false);
   } else {
-    grad_b = multiply(s, type, NULL, grad, a, flag_a, true, flag_b, ta);
+    grad_b = multiply(s, type, "MatMul", grad, a, flag_a, true, flag_b, ta);
   }
   rheos__grad_set(g, 0, grad_a);
   rheos__grad_set(g, 1, grad_b);
 }
 
-static void gradient_matmul(rheos__grad *g) { both_gradients(g, "MatMul", "transpose_a", "transpose_b"); }
+// A transpose is no adjoint: complex operands are conjugated first.
+static rheos_output conjugate(rheos_scope *s, rheos_output x) {
+  return rheos_dtype_is_complex(rheos_output_dtype(x)) ? rheos__op_1(s, "Conj", x) : x;
+}
+
+static void gradient_matmul(rheos__grad *g) {
+  rheos_output a = conjugate(g->scope, g->inputs[0]);
+  rheos_output b = conjugate(g->scope, g->inputs[1]);
+  both_gradients(g, "MatMul", "transpose_a", "transpose_b", a, b);
+}
 
 static void gradient_batch_matmul(rheos__grad *g) {
-  both_gradients(g, "BatchMatMul", "adj_x", "adj_y");
+  both_gradients(g, "BatchMatMulV2", "adj_x", "adj_y", g->inputs[0], g->inputs[1]);
 }
 
 // Broadcast batches are summed up again.
 static void gradient_batch_matmul_v2(rheos__grad *g) {
-  both_gradients(g, "BatchMatMulV2", "adj_x", "adj_y");
+  gradient_batch_matmul(g);
   rheos_shape x = rheos_output_shape(g->inputs[0]), y = rheos_output_shape(g->inputs[1]);
-  if (x.rank >= 2 && x.rank == y.rank) {
-    rheos_shape x_batch = leading_dims(&x), y_batch = leading_dims(&y);
-    if (rheos_shape_is_known(&x_batch) && rheos_shape_equal(&x_batch, &y_batch)) return;
-  }
+  if (rheos_shape_is_known(&x) && rheos_shape_equal(&x, &y)) return;
   rheos_scope *s = g->scope;
-  rheos_output batches[2];
+  rheos_output shapes[2], batches[2];
+  for (int i = 0; i < 2; ++i) shapes[i] = rheos__shape_of(s, g->inputs[i], RHEOS_INT32);
   for (int i = 0; i < 2; ++i) {  // shape[:-2]
-    rheos_output shape = rheos__shape_of(s, g->inputs[i], RHEOS_INT32);
-    rheos_output rank = rheos__op_1(s, "Size", shape);
-    rheos_output size = rheos__op_2(s, "Sub", rank, rheos__const_scalar(s, RHEOS_INT32, 2, NULL));
-    rheos_output begin = rheos__const_ints(s, (const int32_t[]){0}, 1, NULL);
-    rheos_output sizes = rheos__op_2(s, "ExpandDims", size, rheos__const_scalar(s, RHEOS_INT32, 0, NULL));
-    batches[i] = rheos__op_3(s, "Slice", shape, begin, sizes);
+    batches[i] = rheos__vector_slice(s, shapes[i], (rheos__bound){.present = false},
+                                     (rheos__bound){.present = true, .number = -2});
   }
   rheos_operation axes = rheos__op_n(s, "BroadcastGradientArgs", NULL, batches, 2, NULL, 0);
   for (int i = 0; i < 2; ++i) {
-    rheos_output summed = rheos__sum_over(s, g->in_grads[i].values, rheos_operation_output(axes, i), false);
-    rheos__grad_set(g, i, rheos__op_2(s, "Reshape", summed, rheos__shape_of(s, g->inputs[i], RHEOS_INT32)));
+    rheos_output summed =
+        rheos__sum_over(s, g->in_grads[i].values, rheos_operation_output(axes, i), false);
+    rheos__grad_set(g, i, rheos__op_2(s, "Reshape", summed, shapes[i]));
   }
 }
 

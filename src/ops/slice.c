@@ -131,7 +131,8 @@ typedef struct ranges {
 
 typedef struct spec {
   int32_t count;
-  bool begin_known, end_known, strides_known;
+  bool strides_known;
+  bool begin_known[MAX_SPEC], end_known[MAX_SPEC];
   int64_t begin[MAX_SPEC], end[MAX_SPEC], strides[MAX_SPEC];
   masks masks;
 } spec;
@@ -171,7 +172,7 @@ static rheos_status *take_one(const spec *s, int32_t i, int32_t d, int64_t dim,
     return RHEOS_INVALID("only stride 1 allowed on non-range indexing.");
   }
   *out = (struct range){0, 1, 1, true};
-  if (dim < 0 || !s->begin_known) return NULL;
+  if (dim < 0 || !s->begin_known[i]) return NULL;
   out->begin = s->begin[i] < 0 ? s->begin[i] + dim : s->begin[i];
   if (out->begin < 0 || out->begin >= dim) {
     return RHEOS_INVALID("slice index %lld of dimension %d out of bounds.", (long long)out->begin,
@@ -183,8 +184,8 @@ static rheos_status *take_one(const spec *s, int32_t i, int32_t d, int64_t dim,
 static struct range take_range(const spec *s, int32_t i, int64_t dim) {
   struct range range = {0, 1, -1, false};
   bool begin_masked = bit(s->masks.begin, i), end_masked = bit(s->masks.end, i);
-  if (dim < 0 || !s->strides_known || !(begin_masked || s->begin_known) ||
-      !(end_masked || s->end_known)) {
+  if (dim < 0 || !s->strides_known || !(begin_masked || s->begin_known[i]) ||
+      !(end_masked || s->end_known[i])) {
     return range;
   }
   int64_t stride = s->strides[i];
@@ -257,6 +258,21 @@ static rheos_status *spec_count(int64_t count, spec *out) {
   return NULL;
 }
 
+// What is known of begin or end: all of it, or some entries that are not negative.
+static void infer_bounds(const rheos__infer *c, int32_t input, int32_t count, int64_t *values,
+                         bool *known) {
+  int32_t length;
+  rheos_shape partial = RHEOS_UNKNOWN_SHAPE;
+  if (rheos__infer_ints(c, input, values, MAX_SPEC, &length)) {
+    for (int32_t i = 0; i < length; ++i) known[i] = true;
+  } else if (c->partial != NULL && c->partial(c->partial_argument, input, &partial)) {
+    for (int32_t i = 0; i < partial.rank && i < count; ++i) {
+      values[i] = partial.dims[i];
+      known[i] = partial.dims[i] >= 0;
+    }
+  }
+}
+
 static rheos_status *infer_spec(const rheos__infer *c, int32_t first, spec *out, bool *out_exists) {
   rheos_shape vector = RHEOS_SHAPE(-1), one;
   for (int32_t i = first; i < first + 3; ++i) {
@@ -272,8 +288,8 @@ static rheos_status *infer_spec(const rheos__infer *c, int32_t first, spec *out,
   RHEOS_TRY(spec_count(vector.dims[0], out));
   out->masks = masks_of(c->attrs);
   int32_t count;
-  out->begin_known = rheos__infer_ints(c, first, out->begin, MAX_SPEC, &count);
-  out->end_known = rheos__infer_ints(c, first + 1, out->end, MAX_SPEC, &count);
+  infer_bounds(c, first, out->count, out->begin, out->begin_known);
+  infer_bounds(c, first + 1, out->count, out->end, out->end_known);
   out->strides_known = rheos__infer_ints(c, first + 2, out->strides, MAX_SPEC, &count);
   return NULL;
 }
@@ -282,8 +298,9 @@ static rheos_status *run_spec(const rheos__operands *o, const void *const *input
                               spec *out) {
   RHEOS_TRY(spec_count(o->input_shapes[first].dims[0], out));
   out->masks = masks_of(o->attrs);
-  out->begin_known = out->end_known = out->strides_known = true;
+  out->strides_known = true;
   for (int32_t i = 0; i < out->count; ++i) {
+    out->begin_known[i] = out->end_known[i] = true;
     out->begin[i] = rheos__operand_int(o, inputs, first, i);
     out->end[i] = rheos__operand_int(o, inputs, first + 1, i);
     out->strides[i] = rheos__operand_int(o, inputs, first + 2, i);
