@@ -4,8 +4,8 @@
 //
 // The model sees 8 characters and guesses the next: each character is looked up in a table of
 // vectors, a hidden layer mixes the eight, an output layer scores every character. It is built as a
-// graph, trained on TEXT (by default the LICENSE of this project), saved as CHECKPOINT, restored into
-// a fresh graph and session, and asked to write.
+// graph, trained on TEXT (by default the LICENSE of this project), saved as CHECKPOINT, restored
+// into a fresh graph and session, and asked to write.
 #include <ctype.h>
 #include <math.h>
 #include <rheos/rheos.h>

@@ -60,7 +60,9 @@ static void put_inputs(text *t, rheos_operation operation) {
   int32_t count = rheos_operation_num_control_inputs(operation);
   char **names = calloc((size_t)count + 1, sizeof(char *));
   if (names == NULL) abort();
-  for (int32_t i = 0; i < count; i++) names[i] = name_of(rheos_operation_control_input(operation, i));
+  for (int32_t i = 0; i < count; i++) {
+    names[i] = name_of(rheos_operation_control_input(operation, i));
+  }
   qsort(names, (size_t)count, sizeof(char *), compare_strings);
   for (int32_t i = 0; i < count; i++) {
     put(t, "%s^%s", blank, names[i]);

@@ -8,8 +8,8 @@
 char **graph_text(rheos_graph *graph, size_t *out_count);
 void graph_text_free(char **lines, size_t count);
 
-// Compares a graph with the recorded tests/golden/training_graphs/NAME.tsv. Prints the differences and returns
-// their number.
+// Compares a graph with the recorded tests/golden/training_graphs/NAME.tsv. Prints the differences
+// and returns their number.
 int graph_text_differences(rheos_graph *graph, const char *name);
 
 #endif  // RHEOS_TESTS_TRAIN_GRAPH_TEXT_H

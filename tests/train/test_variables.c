@@ -149,7 +149,8 @@ static void test_variable__auto_reuse_makes_then_finds(void **state) {
   assert_int_equal(get(f->s, "v", RHEOS_FLOAT, RHEOS_UNKNOWN_SHAPE).index, first.index);
   assert_fine(f->s);
   get(f->s, "v", RHEOS_FLOAT, RHEOS_SHAPE(4));
-  assert_fails(f->s, "Trying to share variable a/v, but specified shape (4,) and found shape (3,).");
+  assert_fails(f->s,
+               "Trying to share variable a/v, but specified shape (4,) and found shape (3,).");
   get(f->s, "v", RHEOS_DOUBLE, RHEOS_SHAPE(3));
   assert_fails(f->s, "Trying to share variable a/v, but specified dtype float64 and found dtype "
                      "float32_ref.");
