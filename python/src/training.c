@@ -195,7 +195,7 @@ static int number_or_tensor(PyObject *options, const char *key, double *number,
 
 // {"kind": 4, "name": "Adam", "learning_rate": 0.1 or a Tensor, ...}
 static int optimizer_from_python(PyObject *options, rheos_optimizer *out) {
-  double kind = 0, nesterov = 0, locking = 0;
+  double kind = 0, nesterov = 0, locking = 0, identity = 0;
   *out = (rheos_optimizer){0};
   if (number_or_tensor(options, "kind", &kind, NULL) < 0 ||
       number_or_tensor(options, "learning_rate", &out->learning_rate, &out->learning_rate_tensor) <
@@ -207,12 +207,14 @@ static int optimizer_from_python(PyObject *options, rheos_optimizer *out) {
       number_or_tensor(options, "beta1", &out->beta1, &out->beta1_tensor) < 0 ||
       number_or_tensor(options, "beta2", &out->beta2, &out->beta2_tensor) < 0 ||
       number_or_tensor(options, "epsilon", &out->epsilon, &out->epsilon_tensor) < 0 ||
-      number_or_tensor(options, "use_locking", &locking, NULL) < 0) {
+      number_or_tensor(options, "use_locking", &locking, NULL) < 0 ||
+      number_or_tensor(options, "identity", &identity, NULL) < 0) {
     return -1;
   }
   out->kind = (rheos_optimizer_kind)kind;
   out->use_nesterov = nesterov != 0;
   out->use_locking = locking != 0;
+  out->identity = (int64_t)identity;  // optimizers of one name and different numbers share nothing
   PyObject *name = PyDict_GetItemString(options, "name");
   out->name = name && name != Py_None ? PyUnicode_AsUTF8(name) : NULL;
   return PyErr_Occurred() ? -1 : 0;
