@@ -1,5 +1,5 @@
-// Pieces of array gradients. Names follow TensorFlow's Python functions, whose graphs people read and
-// whose names they look up.
+// Pieces of array gradients. Names follow TensorFlow's Python functions, whose graphs people read
+// and whose names they look up.
 #include "ops/array_grad.h"
 
 #include "ops/op_util.h"

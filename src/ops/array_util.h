@@ -26,8 +26,8 @@ rheos_status *rheos__shape_append(rheos_shape *shape, int64_t dim);
 rheos_status *rheos__shape_append_range(rheos_shape *shape, const rheos_shape *from, int32_t first,
                                         int32_t last);
 
-// Product of the dimensions [first, last) of a known shape that a tensor has (so it cannot overflow,
-// except beside a dimension of 0: then any value).
+// Product of the dimensions [first, last) of a known shape that a tensor has, so that it cannot
+// overflow, except beside a dimension of 0: then any value.
 int64_t rheos__shape_product(const rheos_shape *shape, int32_t first, int32_t last);
 
 // ---- Kernels
@@ -53,8 +53,8 @@ static inline int64_t rheos__operand_int(const rheos__operands *o, const void *c
 }
 
 // Answers with `run` and a state that is already set. Where an output holds strings, which own
-// memory, `run` is called on tensors instead: it must fill in elements by rheos__copy_elements() and
-// need no scratch.
+// memory, `run` is called on tensors instead: it must fill in elements by rheos__copy_elements()
+// and need no scratch.
 rheos_status *rheos__answer_run(rheos__prepare *p, rheos__run_fn run, int64_t num_units);
 // The same with rheos__operands as the state.
 rheos_status *rheos__answer_run_operands(rheos__prepare *p, rheos__run_fn run, int64_t num_units);
@@ -82,8 +82,8 @@ static inline rheos_status *rheos__copy_all(const rheos__copy *copy, const void 
   return rheos__copy_run(copy, in, out, 0, copy->num_elements);
 }
 
-// A kernel that is one strided copy of input `data_input` to output 0, covering it. `make` says which,
-// from shapes and the values of the other inputs; it is asked once if these are constant.
+// A kernel that is one strided copy of input `data_input` to output 0, covering it. `make` says
+// which, from shapes and the values of the other inputs; it is asked once if these are constant.
 typedef rheos_status *(*rheos__copy_make)(const rheos__operands *o, const void *const *inputs,
                                           rheos__copy *out_copy);
 rheos_status *rheos__answer_copy(rheos__prepare *p, int32_t data_input, rheos__copy_make make);

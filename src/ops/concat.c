@@ -1,5 +1,5 @@
-// Joining tensors along a dimension and taking them apart again. Around that dimension a tensor is a
-// matrix: rows for the dimensions before it, and in each row one contiguous run for each part.
+// Joining tensors along a dimension and taking them apart again. Around that dimension a tensor is
+// a matrix: rows for the dimensions before it, in each row one contiguous run for each part.
 #include <string.h>
 
 #include "graph/build.h"
@@ -117,7 +117,8 @@ static rheos_status *copy_rows(const rows *r, bool joining, const void *const *i
       const piece *q = &r->pieces[i];
       int64_t whole = (row * r->row_elements + q->offset) * size;
       int64_t part = row * q->elements * size;
-      const char *from = joining ? (const char *)inputs[q->index] + part : (const char *)data + whole;
+      const char *from =
+          joining ? (const char *)inputs[q->index] + part : (const char *)data + whole;
       char *to = joining ? (char *)outputs[0] + whole : (char *)outputs[q->index] + part;
       if (r->dtype != RHEOS_STRING) {
         memcpy(to, from, (size_t)(q->elements * size));
@@ -380,8 +381,8 @@ const rheos__op_def rheos__op_ConcatOffset = {
 
 static rheos_status *split_axis(int64_t axis, int32_t rank, int32_t *out_axis) {
   if (axis < -(int64_t)rank || axis >= rank) {
-    return RHEOS_INVALID("-input rank(%d) <= split_dim < input rank (%d), but got %lld", -rank, rank,
-                         (long long)axis);
+    return RHEOS_INVALID("-input rank(%d) <= split_dim < input rank (%d), but got %lld", -rank,
+                         rank, (long long)axis);
   }
   *out_axis = (int32_t)(axis < 0 ? axis + rank : axis);
   return NULL;
@@ -404,7 +405,9 @@ static rheos_status *shape_split(rheos__infer *c) {
   }
   int64_t value, count = c->num_outputs;
   int32_t axis = -1;
-  if (in->rank >= 0 && rheos__infer_int(c, 0, &value)) RHEOS_TRY(split_axis(value, in->rank, &axis));
+  if (in->rank >= 0 && rheos__infer_int(c, 0, &value)) {
+    RHEOS_TRY(split_axis(value, in->rank, &axis));
+  }
   outputs_like(c, in, axis);
   if (axis < 0 || in->dims[axis] < 0) return NULL;
   if (in->dims[axis] % count != 0) {
@@ -456,7 +459,9 @@ static rheos_status *shape_split_v(rheos__infer *c) {
   }
   int64_t value;
   int32_t axis = -1;
-  if (in->rank >= 0 && rheos__infer_int(c, 2, &value)) RHEOS_TRY(split_axis(value, in->rank, &axis));
+  if (in->rank >= 0 && rheos__infer_int(c, 2, &value)) {
+    RHEOS_TRY(split_axis(value, in->rank, &axis));
+  }
   outputs_like(c, in, axis);
   if (axis < 0 || c->input_values == NULL || c->input_values[1] == NULL) return NULL;
   int64_t *sizes = rheos__alloc_array((size_t)c->num_outputs, sizeof *sizes);
@@ -482,8 +487,8 @@ static rheos_status *run_split(const void *state, const void *const *inputs, voi
   return copy_rows(state, false, inputs, inputs[1], outputs, first_unit, last_unit);
 }
 
-// Takes `in` apart along `axis` into the outputs, which have sizes of their own along it or (Unpack)
-// no such dimension.
+// Takes `in` apart along `axis` into the outputs, which have sizes of their own along it or, for
+// Unpack, no such dimension.
 static rheos_status *prepare_take_apart(rheos__prepare *p, const rheos_shape *in, int32_t axis,
                                         rheos__run_fn run) {
   rows *r = rows_new(p, p->num_outputs);
@@ -499,8 +504,7 @@ static rheos_status *prepare_take_apart(rheos__prepare *p, const rheos_shape *in
   return answer_rows(p, r, run);
 }
 
-// The axis, when it came too late to be in the shapes: parts of one size leave no doubt only if it is
-// read before they are cut.
+// The axis is fed, but the shapes did not need it.
 typedef struct late_split {
   const rheos__operands *operands;
   int32_t data_input, axis_input;
@@ -584,7 +588,8 @@ static void gradient_split_v(rheos__grad *g) { join_gradients(g, 0, 2); }
 
 const rheos__op_def rheos__op_Split = {
     .name = "Split",
-    .signature = "split_dim: int32, value: T -> output: num_split * T; num_split: int >= 1; T: type",
+    .signature = "split_dim: int32, value: T -> output: num_split * T; num_split: int >= 1; "
+                 "T: type",
     .doc = "`value` in `num_split` equal parts along dimension `split_dim`.",
     .shape = shape_split,
     .gradient = gradient_split,

@@ -122,7 +122,8 @@ static rheos_status *run_diag(const void *state, const void *const *inputs, void
                               void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)scratch, (void)first_unit, (void)last_unit;
   const rheos__operands *o = state;
-  return put_on_diagonal(o, inputs[0], outputs[0], 1, rheos_shape_num_elements(&o->input_shapes[0]));
+  return put_on_diagonal(o, inputs[0], outputs[0], 1,
+                         rheos_shape_num_elements(&o->input_shapes[0]));
 }
 
 static rheos_status *prepare_diag(rheos__prepare *p) {

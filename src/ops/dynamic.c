@@ -114,6 +114,7 @@ static bool same_element(rheos_dtype dtype, const void *data, int64_t a, int64_t
 static uint64_t element_hash(rheos_dtype dtype, const void *data, int64_t i) {
   if (dtype == RHEOS_STRING) {
     const rheos_string *string = (const rheos_string *)data + i;
+    if (string->size_bytes == 0) return 0;
     return rheos__hash_bytes(0, string->data, string->size_bytes);
   }
   size_t size = rheos_dtype_size(dtype);

@@ -314,8 +314,9 @@ static rheos_status *shape_gather_nd(rheos__infer *c) {
   int64_t depth = indices->dims[indices->rank - 1];
   if (depth < 0) return NULL;
   if (depth > params->rank) {
-    return RHEOS_INVALID("index innermost dimension length must be <= params rank; saw: %lld vs. %d",
-                         (long long)depth, params->rank);
+    return RHEOS_INVALID(
+        "index innermost dimension length must be <= params rank; saw: %lld vs. %d",
+        (long long)depth, params->rank);
   }
   rheos_shape *out = &c->output_shapes[0];
   *out = RHEOS_SCALAR;
@@ -323,7 +324,8 @@ static rheos_status *shape_gather_nd(rheos__infer *c) {
   return rheos__shape_append_range(out, params, (int32_t)depth, params->rank);
 }
 
-// The place that row `row` of the indices names in a tensor of shape `shape`; `what` for the message.
+// Row `row` of the indices names no place in a tensor of shape `shape`, which the message calls
+// `what`.
 static rheos_status *bad_place(const rheos__operands *o, const void *indices, int32_t input,
                                int64_t row, int64_t depth, const rheos_shape *shape,
                                const char *what) {

@@ -1,4 +1,4 @@
-// Ops that hand values on as they are: constants, placeholders, identities, and stops for gradients.
+// Ops that hand values on as they are: constants, placeholders, identities, stops for gradients.
 #include "graph/build.h"
 #include "ops/array_util.h"
 

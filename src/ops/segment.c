@@ -206,7 +206,8 @@ const rheos__op_def rheos__op_SegmentSum = {
     .name = "SegmentSum",
     .signature = "data: T, segment_ids: Tindices -> output: T; T: " NUMBER_TYPES
                  "; Tindices: {int32, int64}",
-    .doc = "Row i of the result is the sum of the rows of `data` whose segment id is i; ids ascend.",
+    .doc = "Row i of the result is the sum of the rows of `data` whose segment id is i; ids "
+           "ascend.",
     .shape = shape_segment_sum,
     .gradient = gradient_segment_sum,
     .prepare = prepare_segment_sum,

@@ -4,7 +4,8 @@
 
 #include "tensor/tensor.h"
 
-// Text that grows. A failed allocation is remembered; start from zeroes, end with rheos__free(data).
+// Text that grows. A failed allocation is remembered. Start from zeroes, end with
+// rheos__free(data).
 typedef struct rheos__text {
   char *data;  // NUL-terminated; NULL while empty
   size_t size, capacity;
