@@ -495,7 +495,8 @@ rheos_tensor *tensor_for_feed(PyObject *value, rheos_dtype dtype) {
   if (stored < 0) return NULL;
   if (stored) {
     rheos_tensor *tensor = NULL;
-    return checked(rheos_tensor_from_values(dtype, RHEOS_SCALAR, &bytes, &tensor), tensor);
+    rheos_status *status = rheos_tensor_from_values(dtype, RHEOS_SCALAR, &bytes, &tensor);
+    return checked(status, tensor);
   }
   if (dtype == RHEOS_STRING) return strings_from_python(value);
   if (dtype == RHEOS_BFLOAT16) return bfloat16_from_python(value);

@@ -86,6 +86,10 @@ static PyMethodDef module_methods[] = {
     {"_value", value_of, METH_VARARGS, value_doc},
     {"op_signature", op_signature, METH_O, op_signature_doc},
     {"op_types", op_types, METH_NOARGS, "op_types(): the names of all ops."},
+    {"write_checkpoint_state", write_checkpoint_state, METH_VARARGS,
+     "write_checkpoint_state(folder, file or None, newest, all)"},
+    {"read_checkpoint_state", read_checkpoint_state, METH_VARARGS,
+     "read_checkpoint_state(folder, file or None): (newest, all), or None."},
     {"version", version, METH_NOARGS, "The version of the C library."},
     {NULL, NULL, 0, NULL},
 };
@@ -103,7 +107,8 @@ PyMODINIT_FUNC PyInit__core(void) {
   PyObject *module = PyModule_Create(&module_definition);
   if (!module) return NULL;
   if (graph_init_types(module) < 0 || tensor_init_types(module) < 0 ||
-      session_init_types(module) < 0 || training_init_types(module) < 0) {
+      session_init_types(module) < 0 || training_init_types(module) < 0 ||
+      files_init_types(module) < 0) {
     Py_DECREF(module);
     return NULL;
   }

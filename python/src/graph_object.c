@@ -558,6 +558,9 @@ static PyMethodDef graph_methods[] = {
      "_optimizer_slot(variable, optimizer_name, slot_name): index or None."},
     {"_fill_variable", graph_fill_variable, METH_VARARGS, "_fill_variable(variable, index)"},
     {"_num_variables", graph_num_variables, METH_NOARGS, "_num_variables()"},
+    {"_graph_def_bytes", graph_to_graph_def, METH_NOARGS, "_graph_def_bytes(): a GraphDef."},
+    {"_import_graph_def", graph_import_graph_def, METH_VARARGS,
+     "_import_graph_def(bytes, prefix=None)"},
     {"_saver_new", graph_saver_new, METH_VARARGS, "_saver_new(variables, names, name)"},
     {NULL, NULL, 0, NULL},
 };

@@ -32,4 +32,11 @@ PyObject *graph_num_variables(PyObject *self, PyObject *unused);
 PyObject *graph_saver_new(PyObject *self, PyObject *args);
 int training_init_types(PyObject *module);
 
+// files.c
+PyObject *graph_to_graph_def(PyObject *self, PyObject *unused);
+PyObject *graph_import_graph_def(PyObject *self, PyObject *args);
+PyObject *write_checkpoint_state(PyObject *module, PyObject *args);
+PyObject *read_checkpoint_state(PyObject *module, PyObject *args);
+int files_init_types(PyObject *module);
+
 #endif  // RHEOS_PYTHON_GRAPH_OBJECT_H

@@ -627,7 +627,10 @@ class Graph(_core.GraphBase):
         raise NotImplementedError("gradient_override_map: gradients cannot be registered yet")
 
     def as_graph_def(self, from_version=None, add_shapes=False):
-        raise NotImplementedError("Graph.as_graph_def: graphs cannot be exported from Python yet")
+        """The graph as a GraphDef message."""
+        from rheos.v1._summary import GraphDef
+
+        return GraphDef(self._graph_def_bytes())
 
     # Collections
 

@@ -137,6 +137,17 @@ def _attr_tuples(op, attrs):
     return items
 
 
+def _colocate_with_references(graph, op, tensors):
+    """An operation goes where the variables are that it takes by reference."""
+    pushed = 0
+    if op._takes_references:
+        for arg, tensor in zip(op.input_arg, tensors):
+            if arg.is_ref:
+                graph._push_colocation(tensor.op)
+                pushed += 1
+    return pushed
+
+
 def apply_op(op_type, name, *inputs, **attrs):
     """Adds an operation. `name` None means the type; one that ends in "/" is used as it is.
 
@@ -162,7 +173,12 @@ def apply_op(op_type, name, *inputs, **attrs):
         for tensor in tensors:
             if tensor.graph is not graph:
                 graph_from_inputs(tensors, graph)
-        return graph._node(op_type, scope, tensors, _attr_tuples(op, attrs))
+        pushed = _colocate_with_references(graph, op, tensors)
+        try:
+            return graph._node(op_type, scope, tensors, _attr_tuples(op, attrs))
+        finally:
+            for _ in range(pushed):
+                graph._pop()
     finally:
         graph._pop()
         if default is not None:

@@ -57,7 +57,7 @@ class AttrDef:
 class OpDef:
     """The signature of an op."""
 
-    __slots__ = ("name", "input_arg", "output_arg", "attr", "_attrs")
+    __slots__ = ("name", "input_arg", "output_arg", "attr", "_attrs", "_takes_references")
 
     def __init__(self, name, inputs, outputs, attrs):
         self.name = name
@@ -65,6 +65,7 @@ class OpDef:
         self.output_arg = outputs
         self.attr = attrs
         self._attrs = {a.name: a for a in attrs}
+        self._takes_references = any(a.is_ref for a in inputs)
 
 
 def _parse_arg(text, list_attrs):

@@ -1,0 +1,663 @@
+"""Functions on the shapes and elements of tensors."""
+
+import builtins
+import sys
+
+import numpy as np
+
+from rheos.framework import dtypes, signatures, tensor_shape
+from rheos.framework import graph as _graph
+from rheos.framework.graph import Tensor, _VariableBase, convert_to_tensor, name_scope
+from rheos.framework.op_call import op1, op_list
+from rheos.ops.constant_op import constant
+
+newaxis = None
+
+
+# ---- Placeholders and copies
+
+
+def placeholder(dtype, shape=None, name=None):
+    """A tensor whose value is fed. shape: what the values fed have; None: anything."""
+    return op1("Placeholder", name, dtype=dtypes.as_dtype(dtype).base_dtype,
+               shape=tensor_shape.as_shape(shape))
+
+
+def placeholder_with_default(input, shape, name=None):
+    """A tensor that passes `input` on unless a value is fed for it."""
+    return op1("PlaceholderWithDefault", name, input, shape=tensor_shape.as_shape(shape))
+
+
+def identity(input, name=None):
+    """A tensor with the same value."""
+    if isinstance(input, _graph.IndexedSlices):
+        input = convert_to_tensor(input)
+    return op1("Identity", name, input)
+
+
+def stop_gradient(input, name=None):
+    """A tensor with the same value, through which no gradient flows."""
+    return op1("StopGradient", name, input)
+
+
+# ---- Shapes
+
+
+def _shape(input, name=None, optimize=True, out_type=dtypes.int32):
+    with name_scope(name, "Shape", [input]) as name:
+        tensor = convert_to_tensor(input)
+        known = tensor.shape
+        if optimize and known.is_fully_defined():
+            return constant(known.as_list(), out_type, name=name)
+        return op1("Shape", name, tensor, out_type=out_type)
+
+
+def shape(input, name=None, out_type=dtypes.int32):
+    """The shape of a tensor, as a vector."""
+    return _shape(input, name, True, dtypes.as_dtype(out_type))
+
+
+def shape_n(input, out_type=dtypes.int32, name=None):
+    """The shapes of several tensors."""
+    return op_list("ShapeN", name, input, out_type=out_type)
+
+
+def size(input, name=None, out_type=dtypes.int32):
+    """The number of elements of a tensor."""
+    with name_scope(name, "Size", [input]) as name:
+        tensor = convert_to_tensor(input)
+        count = tensor.shape.num_elements()
+        if count is not None:
+            return constant(count, dtypes.as_dtype(out_type), name=name)
+        return op1("Size", name, tensor, out_type=out_type)
+
+
+def rank(input, name=None):
+    """The number of dimensions of a tensor."""
+    with name_scope(name, "Rank", [input]) as name:
+        tensor = convert_to_tensor(input)
+        ndims = tensor._rank()
+        if ndims is not None:
+            return constant(ndims, dtypes.int32, name=name)
+        return op1("Rank", name, tensor)
+
+
+def reshape(tensor, shape, name=None):
+    """The same elements under another shape; one dimension may be -1."""
+    return op1("Reshape", name, tensor, shape)
+
+
+def expand_dims(input, axis=None, name=None, dim=None):
+    """Inserts a dimension of 1 at `axis`."""
+    axis = dim if axis is None else axis
+    if axis is None:
+        raise ValueError("Must specify an axis argument to tf.expand_dims()")
+    return op1("ExpandDims", name, input, axis)
+
+
+def squeeze(input, axis=None, name=None, squeeze_dims=None):
+    """Removes dimensions of 1: those in `axis`, or all."""
+    axis = squeeze_dims if axis is None else axis
+    axis = [] if axis is None else [axis] if np.isscalar(axis) else axis
+    return op1("Squeeze", name, input, squeeze_dims=list(axis))
+
+
+def transpose(a, perm=None, name="transpose", conjugate=False):
+    """Permutes the dimensions; `perm` None reverses them."""
+    with name_scope(name, "transpose", [a]) as name:
+        a = convert_to_tensor(a, name="a")
+        if perm is None:
+            ndims = a._rank()
+            if ndims is not None:
+                perm = list(builtins.range(ndims))[::-1]
+            else:
+                count = op1("Rank", None, a)
+                perm = (count - 1) - op1("Range", None, 0, count, 1)
+        kind = "ConjugateTranspose" if conjugate and a.dtype.is_complex else "Transpose"
+        return op1(kind, name, a, perm)
+
+
+def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+    """Swaps the last two dimensions."""
+    with name_scope(name, None, [a]) as name:
+        a = convert_to_tensor(a, name="a")
+        ndims = a._rank()
+        if ndims is None:
+            count = rank(a)
+            perm = concat((_range(count - 2), [count - 1, count - 2]), 0)
+        elif ndims < 2:
+            raise ValueError(
+                f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {a.shape}"
+            )
+        else:
+            perm = [*builtins.range(ndims - 2), ndims - 1, ndims - 2]
+        return transpose(a, perm, conjugate=conjugate)
+
+
+def _range(*args):
+    from rheos.ops import math_ops
+
+    return math_ops.range(*args)
+
+
+def broadcast_to(input, shape, name=None):
+    """Repeats along dimensions of 1 until the shape is `shape`."""
+    return op1("BroadcastTo", name, input, shape)
+
+
+def broadcast_static_shape(shape_x, shape_y):
+    """The shape of two static shapes broadcast together."""
+    x, y = tensor_shape.as_shape(shape_x), tensor_shape.as_shape(shape_y)
+    if x.ndims is None or y.ndims is None:
+        return tensor_shape.unknown_shape()
+    dims = []
+    for a, b in zip(
+        [1] * (y.ndims - x.ndims) + x.as_list(), [1] * (x.ndims - y.ndims) + y.as_list()
+    ):
+        if a == 1:
+            dims.append(b)
+        elif b == 1 or a == b:
+            dims.append(a)
+        elif a is None or b is None:
+            dims.append(a if b is None else b)
+        else:
+            raise ValueError(f"Incompatible shapes for broadcasting: {x} and {y}")
+    return tensor_shape.TensorShape(dims)
+
+
+# ---- Filled tensors
+
+
+def _constant_if_small(value, shape, dtype, name):
+    try:
+        dims = [tensor_shape.dimension_value(d) for d in shape]
+        if any(isinstance(d, (Tensor, _VariableBase)) for d in dims):
+            return None
+        if np.prod(dims) < 1000:
+            return constant(value, shape=dims, dtype=dtype, name=name)
+    except TypeError:
+        pass
+    return None
+
+
+def _filled(value, shape, dtype, name):
+    if not isinstance(shape, Tensor):
+        if isinstance(shape, (int, np.integer, tensor_shape.Dimension)):
+            shape = [shape]
+        small = None if isinstance(shape, _VariableBase) else _constant_if_small(
+            value, shape, dtype, name
+        )
+        if small is not None:
+            return small
+        try:
+            shape = convert_to_tensor(tensor_shape.TensorShape(shape))
+        except (TypeError, ValueError):
+            shape = convert_to_tensor(shape, dtype=dtypes.int32)
+    if not shape._shape_as_list():
+        shape = reshape(shape, [-1])
+    return fill(shape, constant(value, dtype=dtype), name=name)
+
+
+def zeros(shape, dtype=dtypes.float32, name=None):
+    """A tensor of zeros."""
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    with name_scope(name, "zeros", [shape]) as name:
+        zero = False if dtype == dtypes.bool else "" if dtype == dtypes.string else 0
+        return _filled(zero, shape, dtype, name)
+
+
+def ones(shape, dtype=dtypes.float32, name=None):
+    """A tensor of ones."""
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    with name_scope(name, "ones", [shape]) as name:
+        return _filled(dtype == dtypes.bool or 1, shape, dtype, name)
+
+
+def zeros_like(tensor, dtype=None, name=None, optimize=True):
+    """Zeros of the shape (and dtype, unless given) of a tensor."""
+    with name_scope(name, "zeros_like", [tensor]) as name:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        dtype = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype)
+        if optimize and tensor.shape.is_fully_defined() and tensor.dtype != dtypes.variant:
+            return zeros(tensor.shape, dtype, name=name)
+        if dtype != tensor.dtype.base_dtype:
+            return zeros(_shape(tensor, optimize=optimize), dtype, name=name)
+        return op1("ZerosLike", name, tensor)
+
+
+def ones_like(tensor, dtype=None, name=None, optimize=True):
+    """Ones of the shape (and dtype, unless given) of a tensor."""
+    with name_scope(name, "ones_like", [tensor]) as name:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        dtype = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype)
+        result = ones(_shape(tensor, optimize=optimize), dtype, name=name)
+        result.set_shape(tensor.shape)
+        return result
+
+
+def fill(dims, value, name=None):
+    """A tensor of shape `dims` with every element `value`."""
+    return op1("Fill", name, dims, value)
+
+
+def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
+    """Vectors of `depth` elements with `on_value` at each index, inserted at `axis`."""
+    with name_scope(name, "one_hot", [indices, depth, on_value, off_value]) as name:
+        has_on, has_off = on_value is not None, off_value is not None
+        dtype = None if dtype is None else dtypes.as_dtype(dtype)
+        if has_on:
+            on_value = convert_to_tensor(on_value, name="on_value", dtype_hint=dtype)
+        if has_off:
+            off_value = convert_to_tensor(off_value, name="off_value", dtype_hint=dtype)
+        if dtype is None:
+            given = on_value if has_on else off_value
+            dtype = given.dtype.base_dtype if has_on or has_off else dtypes.float32
+        for value, exists, label in ((on_value, has_on, "on_value"), (off_value, has_off, "off_value")):
+            if exists and value.dtype.base_dtype != dtype:
+                raise TypeError(
+                    f"dtype {value.dtype.base_dtype} of {label} does not match dtype parameter {dtype}"
+                )
+        if not has_on:
+            on_value = convert_to_tensor(1, dtype, name="on_value")
+        if not has_off:
+            off_value = convert_to_tensor(0, dtype, name="off_value")
+        return op1("OneHot", name, indices, depth, on_value, off_value, axis=axis)
+
+
+def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
+    """The identity matrix."""
+    with name_scope(name, "eye", [num_rows, num_columns, batch_shape]):
+        columns = num_rows if num_columns is None else num_columns
+        batch = [] if batch_shape is None else list(batch_shape)
+        count = min(num_rows, columns)
+        diagonal = ones([*batch, count], dtype=dtype)
+        if num_rows == columns:
+            return matrix_diag(diagonal)
+        return op1("MatrixSetDiag", None, zeros([*batch, num_rows, columns], dtype=dtype), diagonal)
+
+
+def matrix_diag(diagonal, name="diag"):
+    """Matrices with the given diagonals."""
+    return op1("MatrixDiag", name, diagonal)
+
+
+def diag(diagonal, name=None):
+    """A tensor with `diagonal` on its diagonal, of twice the rank."""
+    return op1("Diag", name, diagonal)
+
+
+def matrix_band_part(input, num_lower, num_upper, name=None):
+    """Keeps a band around the diagonal of each matrix; a negative number keeps all."""
+    return op1("MatrixBandPart", name, input, num_lower, num_upper)
+
+
+# ---- Joining and parting
+
+
+def concat(values, axis, name="concat"):
+    """Joins tensors along `axis`."""
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    if len(values) == 1:
+        with name_scope(name):
+            number = convert_to_tensor(axis, dtypes.int32, "concat_dim")
+            number.shape.assert_has_rank(0)
+            return identity(values[0], name=name)
+    return op1("ConcatV2", name, list(values), axis)
+
+
+def stack(values, axis=0, name="stack"):
+    """Joins tensors along a new dimension at `axis`."""
+    if axis == 0:
+        try:
+            return convert_to_tensor(values, name=name)
+        except (TypeError, ValueError):
+            pass
+    dims = convert_to_tensor(values[0], name=name)._shape_as_list()
+    if dims is not None:
+        count = len(dims) + 1
+        if not -count <= axis < count:
+            raise ValueError(f"axis = {axis} not in [{-count}, {count})")
+    return op1("Pack", name, list(values), axis=axis)
+
+
+def parallel_stack(values, name="parallel_stack"):
+    return stack(values, 0, name)
+
+
+def unstack(value, num=None, axis=0, name="unstack"):
+    """Parts a tensor along `axis` into tensors of one rank less."""
+    if num is None:
+        value = convert_to_tensor(value)
+        known = value.shape
+        if known.ndims is not None:
+            if not -known.ndims <= axis < known.ndims:
+                raise ValueError(f"axis = {axis} not in [{-known.ndims}, {known.ndims})")
+            num = known[axis].value
+    if num is None:
+        raise ValueError(f"Cannot infer num from shape {value.shape}")
+    return op_list("Unpack", name, value, num=num, axis=axis)
+
+
+def split(value, num_or_size_splits, axis=0, num=None, name="split"):
+    """Parts a tensor along `axis`: in so many equal parts, or in parts of the sizes given."""
+    sizes = convert_to_tensor(num_or_size_splits)
+    if isinstance(num_or_size_splits, (int, np.integer, tensor_shape.Dimension)):
+        return op_list("Split", name, axis, value, num_split=int(num_or_size_splits))
+    if sizes._rank() == 0:
+        raise ValueError(
+            "Rank-0 tensors are not supported as the num_or_size_splits argument to split. "
+            f"Argument provided: {num_or_size_splits}"
+        )
+    if num is None:
+        dims = sizes._shape_as_list()
+        num = dims[0] if dims else None
+        if num is None:
+            raise ValueError(f"Cannot infer num from shape {num_or_size_splits}")
+    return op_list("SplitV", name, value, sizes, axis, num_split=num)
+
+
+def tile(input, multiples, name=None):
+    """Repeats a tensor along each dimension."""
+    return op1("Tile", name, input, multiples)
+
+
+def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
+    """Adds (before, after) elements to each dimension."""
+    mode = mode.upper()
+    if mode == "CONSTANT":
+        is_zero = not isinstance(constant_values, (Tensor, _VariableBase)) and constant_values == 0
+        if is_zero:
+            return op1("Pad", name, tensor, paddings)
+        return op1("PadV2", name, tensor, paddings, constant_values)
+    if mode in ("REFLECT", "SYMMETRIC"):
+        return op1("MirrorPad", name, tensor, paddings, mode=mode)
+    raise ValueError(f"Unknown padding mode: {mode}")
+
+
+def reverse(tensor, axis, name=None):
+    """Reverses a tensor along the dimensions in `axis`."""
+    return op1("ReverseV2", name, tensor, axis)
+
+
+def meshgrid(*args, **kwargs):
+    """Grids of coordinates from vectors of them, as numpy.meshgrid."""
+    indexing = kwargs.pop("indexing", "xy")
+    name = kwargs.pop("name", "meshgrid")
+    if kwargs:
+        raise TypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for this function")
+    if indexing not in ("xy", "ij"):
+        raise ValueError("indexing parameter must be either 'xy' or 'ij'")
+    with name_scope(name, "meshgrid", args) as name:
+        count = len(args)
+        ones_before = (1,) * count
+        vectors = [
+            reshape(stack(x), ones_before[:i] + (-1,) + ones_before[i + 1 :])
+            for i, x in enumerate(args)
+        ]
+        sizes = [size(x) for x in args]
+        dtype = convert_to_tensor(args[0]).dtype.base_dtype
+        if indexing == "xy" and count > 1:
+            vectors[0] = reshape(vectors[0], (1, -1) + (1,) * (count - 2))
+            vectors[1] = reshape(vectors[1], (-1, 1) + (1,) * (count - 2))
+            sizes[0], sizes[1] = sizes[1], sizes[0]
+        factor = ones(sizes, dtype)
+        return [x * factor for x in vectors]
+
+
+# ---- Picking elements
+
+
+def slice(input_, begin, size, name=None):
+    """The part of a tensor that starts at `begin`; -1 in `size` means: to the end."""
+    return op1("Slice", name, input_, begin, size)
+
+
+def strided_slice(
+    input_,
+    begin,
+    end,
+    strides=None,
+    begin_mask=0,
+    end_mask=0,
+    ellipsis_mask=0,
+    new_axis_mask=0,
+    shrink_axis_mask=0,
+    var=None,
+    name=None,
+):
+    """What `input_[begin:end:strides]` picks; the bits of the masks change single dimensions."""
+    if strides is None:
+        strides = ones_like(begin)
+    return op1(
+        "StridedSlice",
+        name or "strided_slice",
+        input_,
+        begin,
+        end,
+        strides,
+        begin_mask=begin_mask,
+        end_mask=end_mask,
+        ellipsis_mask=ellipsis_mask,
+        new_axis_mask=new_axis_mask,
+        shrink_axis_mask=shrink_axis_mask,
+    )
+
+
+def _check_index(index):
+    if isinstance(index, (int, np.integer, tensor_shape.Dimension)) and not isinstance(index, bool):
+        return
+    if isinstance(index, (Tensor, _VariableBase)):
+        if index.dtype.is_integer and index.shape.ndims in (None, 0):
+            return
+    elif isinstance(index, np.ndarray) and index.ndim == 0 and index.dtype.kind in "iu":
+        return
+    raise TypeError(
+        "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
+        f"tf.int32/tf.int64 tensors are valid indices, got {index!r}"
+    )
+
+
+def _is_mask(key):
+    if isinstance(key, (Tensor, _VariableBase)):
+        return key.dtype.base_dtype == dtypes.bool
+    if isinstance(key, np.ndarray):
+        return key.dtype == np.bool_
+    return isinstance(key, bool) or (
+        isinstance(key, (list, tuple)) and bool(key) and all(isinstance(k, bool) for k in key)
+    )
+
+
+def _bound(value):
+    """A bound of a slice: (value, whether it was left out)."""
+    if value is None or (not isinstance(value, (Tensor, _VariableBase)) and value == sys.maxsize):
+        return 0, True
+    _check_index(value)
+    return tensor_shape.dimension_value(value), False
+
+
+def slice_helper(tensor, key):
+    """`tensor[key]`"""
+    if _is_mask(key):
+        return boolean_mask(tensor, key)
+    keys = key if isinstance(key, (list, tuple)) else [key]
+    begin, end, strides = [], [], []
+    masks = dict.fromkeys(
+        ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"), 0
+    )
+    for i, part in enumerate(keys):
+        bit = 1 << i
+        first, last, step = 0, 0, 1
+        if isinstance(part, builtins.slice):
+            first, open_start = _bound(part.start)
+            last, open_end = _bound(part.stop)
+            masks["begin_mask"] |= bit * open_start
+            masks["end_mask"] |= bit * open_end
+            if part.step is not None:
+                step = _bound(part.step)[0]
+        elif part is Ellipsis:
+            masks["ellipsis_mask"] |= bit
+        elif part is None:
+            masks["new_axis_mask"] |= bit
+        else:
+            _check_index(part)
+            first = tensor_shape.dimension_value(part)
+            last = first + 1
+            masks["shrink_axis_mask"] |= bit
+        begin.append(first)
+        end.append(last)
+        strides.append(step)
+    with name_scope(None, "strided_slice", [tensor, *begin, *end, *strides]) as name:
+        if not begin:
+            parts = [constant([], dtype=dtypes.int32)] * 3
+        else:
+            parts = [stack(begin), stack(end), stack(strides)]
+            if any(p.dtype.base_dtype == dtypes.int64 for p in parts):
+                parts = [_cast(p, dtypes.int64) for p in parts]
+        return strided_slice(tensor, *parts, **masks, name=name)
+
+
+def _cast(x, dtype):
+    from rheos.ops import math_ops
+
+    return math_ops.cast(x, dtype)
+
+
+def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
+    """The slices of `params` at `indices` along `axis`."""
+    if axis is None:
+        axis = batch_dims
+    return op1("GatherV2", name, params, indices, axis, batch_dims=batch_dims)
+
+
+def gather_nd(params, indices, name=None, batch_dims=0):
+    """The slices of `params` at the coordinates in the last dimension of `indices`."""
+    if batch_dims:
+        raise NotImplementedError("gather_nd: batch_dims other than 0")
+    return op1("GatherNd", name, params, indices)
+
+
+def scatter_nd(indices, updates, shape, name=None):
+    """A tensor of zeros of shape `shape` with `updates` added at `indices`."""
+    return op1("ScatterNd", name, indices, updates, shape)
+
+
+def where(condition, x=None, y=None, name=None):
+    """With x and y: elements of x where the condition holds, of y elsewhere. Else: its indices."""
+    if x is None and y is None:
+        with name_scope(name, "Where", [condition]) as name:
+            condition = convert_to_tensor(condition, dtypes.bool, "condition")
+            return op1("Where", name, condition)
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    return op1("Select", name, condition, x, y)
+
+
+def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
+    """The slices of a tensor where the mask holds."""
+    with name_scope(name, None, [tensor, mask]):
+        tensor = convert_to_tensor(tensor, name="tensor")
+        mask = convert_to_tensor(mask, name="mask")
+        mask_rank = mask._rank()
+        if mask_rank is None:
+            raise ValueError(
+                "Number of mask dimensions must be specified, even if some dimensions are None.  "
+                "E.g. shape=[None] is ok, but shape=None is not."
+            )
+        if mask_rank == 0:
+            raise ValueError("mask cannot be scalar.")
+        axis = 0 if axis is None else axis
+        tensor.shape[axis : axis + mask_rank].assert_is_compatible_with(mask.shape)
+        leading = op1("Prod", None, shape(tensor)[axis : axis + mask_rank], [0])
+        flat = reshape(
+            tensor,
+            concat([shape(tensor)[:axis], [leading], shape(tensor)[axis + mask_rank :]], 0),
+        )
+        first_dim = tensor.shape[axis : axis + mask_rank].num_elements()
+        flat.set_shape(
+            tensor_shape.as_shape(tensor.shape[:axis])
+            .concatenate([first_dim])
+            .concatenate(tensor.shape[axis + mask_rank :])
+        )
+        indices = squeeze(where(reshape(mask, [-1])), axis=[1])
+        return gather(flat, indices, axis=axis)
+
+
+def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
+    """Rows that hold True in their first `lengths` places."""
+    from rheos.ops import math_ops
+
+    with name_scope(name, "SequenceMask", [lengths, maxlen]):
+        lengths = convert_to_tensor(lengths)
+        if maxlen is None:
+            maxlen = math_ops.reduce_max(lengths)
+        else:
+            maxlen = convert_to_tensor(maxlen)
+        row = math_ops.range(constant(0, maxlen.dtype), maxlen, constant(1, maxlen.dtype))
+        matrix = op1("Cast", None, expand_dims(lengths, -1), DstT=maxlen.dtype)
+        result = row < matrix
+        if result.dtype.is_compatible_with(dtypes.as_dtype(dtype)):
+            return result
+        return math_ops.cast(result, dtype)
+
+
+def invert_permutation(x, name=None):
+    """The inverse of a permutation."""
+    return op1("InvertPermutation", name, x)
+
+
+def unique(x, out_idx=dtypes.int32, name=None):
+    """(y, idx): the different elements, and for each element its place among these."""
+    outputs = op_list("Unique", name, x, out_idx=out_idx)
+    return _tuple("Unique", "y idx")(*outputs)
+
+
+def dynamic_partition(data, partitions, num_partitions, name=None):
+    """Parts `data` into `num_partitions` tensors by the numbers in `partitions`."""
+    return op_list("DynamicPartition", name, data, partitions, num_partitions=num_partitions)
+
+
+def dynamic_stitch(indices, data, name=None):
+    """Merges tensors into one: slice indices[m][i] of it is data[m][i]."""
+    return op1("DynamicStitch", name, indices, data)
+
+
+def bitcast(input, type, name=None):
+    """The same bytes as another type."""
+    return op1("Bitcast", name, input, type=type)
+
+
+_tuple_types = {}
+
+
+def _tuple(name, fields):
+    found = _tuple_types.get(name)
+    if found is None:
+        from collections import namedtuple
+
+        found = _tuple_types[name] = namedtuple(name, fields)
+    return found
+
+
+def _densify(slices, dtype, name):
+    if dtype is not None and not dtype.is_compatible_with(slices.dtype):
+        raise ValueError(
+            f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with dtype "
+            f"{slices.dtype.name}"
+        )
+    if slices.dense_shape is None:
+        raise ValueError(
+            "Tensor conversion requested for IndexedSlices without dense_shape: "
+            f"{slices}"
+        )
+    return op1("UnsortedSegmentSum", name, slices.values, slices.indices, slices.dense_shape[0])
+
+
+def has_op(op_type):
+    """Whether the library has an op."""
+    return signatures.op_def(op_type) is not None
+
+
+_graph._late.slice_helper = slice_helper
+_graph._late.densify = _densify
+_graph._late.cast = _cast

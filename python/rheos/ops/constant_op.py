@@ -1,0 +1,96 @@
+"""Constants, and what can be known of a tensor's value while the graph is built."""
+
+import numpy as np
+
+from rheos.framework import dtypes
+from rheos.framework.graph import Tensor, _plain, get_default_graph
+from rheos.framework.tensor_shape import TensorShape
+
+
+def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
+    """A tensor with a fixed value.
+
+    value: a number, string, array or nested list. shape: what to give it; a shorter value is
+    filled up with its last element. verify_shape: whether the value has to have that shape.
+    """
+    graph = get_default_graph()
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype)
+    if isinstance(value, TensorShape):
+        value = value.as_list()
+    elif not isinstance(value, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
+        if isinstance(value, (list, tuple)):
+            if not graph_is_plain(value):
+                value = _plain_or_fail(value)
+        else:
+            value = _plain(value, None)
+    return graph._constant(value, dtype, shape, name, verify_shape)
+
+
+def graph_is_plain(value):
+    """Whether a nested list holds only what the extension converts itself."""
+    for item in value:
+        if isinstance(item, (list, tuple)):
+            if not graph_is_plain(item):
+                return False
+        elif not isinstance(item, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
+            return False
+    return True
+
+
+def _plain_or_fail(value):
+    def has_tensor(items):
+        return any(
+            has_tensor(i) if isinstance(i, (list, tuple)) else hasattr(i, "_as_graph_element")
+            for i in items
+        )
+
+    if has_tensor(value):
+        raise TypeError("List of Tensors when single Tensor expected")
+    return _plain(value, value)
+
+
+def constant_value(tensor, partial=False):
+    """The value of a tensor if the graph tells it, as an array; else None."""
+    if not isinstance(tensor, Tensor):
+        return tensor
+    op = tensor.op
+    kind = op.type
+    if kind == "Const":
+        return np.asarray(tensor._constant_value())
+    if kind == "Shape":
+        shape = op.inputs[0].shape
+        if shape.is_fully_defined():
+            return np.array(shape.as_list(), dtype=tensor.dtype.as_numpy_dtype)
+    elif kind == "Size":
+        count = op.inputs[0].shape.num_elements()
+        return None if count is None else np.int32(count)
+    elif kind == "Rank":
+        rank = op.inputs[0].shape.ndims
+        return None if rank is None else np.int32(rank)
+    elif kind in ("Cast", "Identity"):
+        value = constant_value(op.inputs[0])
+        return None if value is None else np.asarray(value).astype(tensor.dtype.as_numpy_dtype)
+    elif kind == "Pack":
+        if not op.inputs:
+            return None
+        values = [constant_value(x) for x in op.inputs]
+        if any(v is None for v in values):
+            return None
+        return np.stack(values, axis=op.get_attr("axis"))
+    elif kind == "ConcatV2":
+        values = [constant_value(x) for x in op.inputs]
+        if any(v is None for v in values):
+            return None
+        return np.concatenate(values[:-1], axis=int(values[-1]))
+    return None
+
+
+def constant_value_as_shape(tensor):
+    """A TensorShape of a tensor that holds dimensions."""
+    value = constant_value(tensor)
+    if value is None:
+        rank = tensor.shape
+        return TensorShape(None if rank.ndims is None or rank[0].value is None
+                           else [None] * rank[0].value)
+    return TensorShape([None if d < 0 else int(d) for d in value])

@@ -1,0 +1,90 @@
+"""Gradients of a graph."""
+
+from rheos.framework.graph import (
+    IndexedSlices,
+    _VariableBase,
+    convert_to_tensor,
+    graph_from_inputs,
+)
+
+
+def _as_list(value):
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _sources(values, label):
+    return [
+        v._variable
+        if isinstance(v, _VariableBase)
+        else v.values
+        if isinstance(v, IndexedSlices)
+        else convert_to_tensor(v, name=f"{label}_{i}")
+        for i, v in enumerate(values)
+    ]
+
+
+def from_core(gradient):
+    """A gradient as the extension gives it: None, a Tensor, or parts of IndexedSlices."""
+    return IndexedSlices(*gradient) if isinstance(gradient, tuple) else gradient
+
+
+def to_core(gradient):
+    """A gradient as the extension takes it."""
+    if isinstance(gradient, IndexedSlices):
+        return gradient.values, gradient.indices, gradient.dense_shape
+    return gradient
+
+
+class AggregationMethod:
+    """How gradients over several paths are summed; all give the same."""
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+def gradients(
+    ys,
+    xs,
+    grad_ys=None,
+    name="gradients",
+    colocate_gradients_with_ops=False,
+    gate_gradients=False,
+    aggregation_method=None,
+    stop_gradients=None,
+):
+    """The derivatives of sum(ys) with respect to each x.
+
+    grad_ys: gradients of each y to start from (ones by default). stop_gradients: tensors that
+    count as constants. Returns a list: a Tensor or IndexedSlices for each x, None where ys do
+    not depend on it.
+    """
+    ys, xs = _as_list(ys), _as_list(xs)
+    grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
+    if len(grad_ys) != len(ys):
+        raise ValueError(f"Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
+    stop = [] if stop_gradients is None else _as_list(stop_gradients)
+    graph = graph_from_inputs([*ys, *xs, *stop, *grad_ys])
+    with graph.as_default():
+        y_tensors = [
+            y.values if isinstance(y, IndexedSlices) else convert_to_tensor(y, name=f"y_{i}")
+            for i, y in enumerate(ys)
+        ]
+        x_tensors = _sources(xs, "x")
+        starts = None
+        if any(g is not None for g in grad_ys):
+            starts = [
+                None if g is None else convert_to_tensor(g, y.dtype.base_dtype, f"grad_ys_{i}")
+                for i, (g, y) in enumerate(zip(grad_ys, y_tensors))
+            ]
+        found = graph._gradients(
+            y_tensors,
+            x_tensors,
+            starts,
+            _sources(stop, "stop"),
+            name,
+            bool(colocate_gradients_with_ops),
+            bool(gate_gradients),
+        )
+    return [from_core(g) for g in found]

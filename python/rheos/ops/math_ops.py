@@ -1,0 +1,556 @@
+"""Arithmetic, comparisons, reductions and matrix products."""
+
+import builtins
+
+import numpy as np
+
+from rheos.framework import dtypes
+from rheos.framework import graph as _graph
+from rheos.framework.graph import (
+    IndexedSlices,
+    Tensor,
+    _VariableBase,
+    convert_to_tensor,
+    name_scope,
+)
+from rheos.framework.op_call import op1
+from rheos.ops import array_ops
+from rheos.ops.array_ops import has_op
+from rheos.ops.constant_op import constant
+
+
+# ---- One function for each plain op
+
+
+def _unary(function_name, op_type, doc):
+    def function(x, name=None):
+        return op1(op_type, name, x)
+
+    function.__name__ = function.__qualname__ = function_name
+    function.__doc__ = doc
+    return function
+
+
+def _binary(function_name, op_type, doc):
+    def function(x, y, name=None):
+        return op1(op_type, name, x, y)
+
+    function.__name__ = function.__qualname__ = function_name
+    function.__doc__ = doc
+    return function
+
+
+negative = _unary("negative", "Neg", "-x")
+sign = _unary("sign", "Sign", "-1, 0 or 1.")
+square = _unary("square", "Square", "x * x")
+sqrt = _unary("sqrt", "Sqrt", "The square root.")
+rsqrt = _unary("rsqrt", "Rsqrt", "1 / sqrt(x)")
+exp = _unary("exp", "Exp", "The exponential function.")
+expm1 = _unary("expm1", "Expm1", "exp(x) - 1")
+log = _unary("log", "Log", "The natural logarithm.")
+log1p = _unary("log1p", "Log1p", "log(1 + x)")
+sin = _unary("sin", "Sin", "The sine.")
+cos = _unary("cos", "Cos", "The cosine.")
+tan = _unary("tan", "Tan", "The tangent.")
+asin = _unary("asin", "Asin", "The inverse sine.")
+acos = _unary("acos", "Acos", "The inverse cosine.")
+atan = _unary("atan", "Atan", "The inverse tangent.")
+sinh = _unary("sinh", "Sinh", "The hyperbolic sine.")
+cosh = _unary("cosh", "Cosh", "The hyperbolic cosine.")
+tanh = _unary("tanh", "Tanh", "The hyperbolic tangent.")
+asinh = _unary("asinh", "Asinh", "The inverse hyperbolic sine.")
+acosh = _unary("acosh", "Acosh", "The inverse hyperbolic cosine.")
+atanh = _unary("atanh", "Atanh", "The inverse hyperbolic tangent.")
+sigmoid = _unary("sigmoid", "Sigmoid", "1 / (1 + exp(-x))")
+erf = _unary("erf", "Erf", "The error function.")
+erfc = _unary("erfc", "Erfc", "1 - erf(x)")
+lgamma = _unary("lgamma", "Lgamma", "The logarithm of the absolute value of gamma(x).")
+digamma = _unary("digamma", "Digamma", "The derivative of lgamma.")
+floor = _unary("floor", "Floor", "The largest whole number not above x.")
+ceil = _unary("ceil", "Ceil", "The smallest whole number not below x.")
+rint = _unary("rint", "Rint", "The nearest whole number, halves to even.")
+reciprocal = _unary("reciprocal", "Reciprocal", "1 / x")
+is_nan = _unary("is_nan", "IsNan", "Whether elements are NaN.")
+is_inf = _unary("is_inf", "IsInf", "Whether elements are infinite.")
+is_finite = _unary("is_finite", "IsFinite", "Whether elements are finite.")
+logical_not = _unary("logical_not", "LogicalNot", "not x")
+
+add = _binary("add", "Add", "x + y")
+subtract = _binary("subtract", "Sub", "x - y")
+multiply = _binary("multiply", "Mul", "x * y")
+maximum = _binary("maximum", "Maximum", "The larger of x and y.")
+minimum = _binary("minimum", "Minimum", "The smaller of x and y.")
+squared_difference = _binary("squared_difference", "SquaredDifference", "(x - y) squared.")
+floormod = _binary("floormod", "FloorMod", "The remainder, with the sign of y.")
+mod = floormod
+truncatediv = _binary("truncatediv", "TruncateDiv", "x / y, rounded towards zero.")
+truncatemod = _binary("truncatemod", "TruncateMod", "The remainder, with the sign of x.")
+realdiv = _binary("realdiv", "RealDiv", "x / y")
+atan2 = _binary("atan2", "Atan2", "The angle of the point (y, x).")
+equal = _binary("equal", "Equal", "x == y")
+not_equal = _binary("not_equal", "NotEqual", "x != y")
+less = _binary("less", "Less", "x < y")
+less_equal = _binary("less_equal", "LessEqual", "x <= y")
+greater = _binary("greater", "Greater", "x > y")
+greater_equal = _binary("greater_equal", "GreaterEqual", "x >= y")
+logical_and = _binary("logical_and", "LogicalAnd", "x and y")
+logical_or = _binary("logical_or", "LogicalOr", "x or y")
+div_no_nan = _binary("div_no_nan", "DivNoNan", "x / y, 0 where y is 0.")
+xdivy = _binary("xdivy", "Xdivy", "x / y, 0 where x is 0.")
+xlogy = _binary("xlogy", "Xlogy", "x * log(y), 0 where x is 0.")
+
+
+def abs(x, name=None):
+    """The absolute value."""
+    with name_scope(name, "Abs", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.is_complex:
+            return op1("ComplexAbs", name, x, Tout=x.dtype.real_dtype)
+        return op1("Abs", name, x)
+
+
+def round(x, name=None):
+    """The nearest whole number, halves to even."""
+    x = convert_to_tensor(x, name="x")
+    return x if x.dtype.is_integer else op1("Round", name, x)
+
+
+def pow(x, y, name=None):
+    """x to the power of y."""
+    with name_scope(name, "Pow", [x]) as name:
+        return op1("Pow", name, x, y)
+
+
+def logical_xor(x, y, name="LogicalXor"):
+    """Either x or y."""
+    return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)
+
+
+_DIVISION = {
+    "uint8": dtypes.float32,
+    "int8": dtypes.float32,
+    "uint16": dtypes.float32,
+    "int16": dtypes.float32,
+    "int32": dtypes.float64,
+    "int64": dtypes.float64,
+    "uint32": dtypes.float64,
+    "uint64": dtypes.float64,
+}
+
+
+def truediv(x, y, name=None):
+    """x / y as Python 3 divides; integers are cast to floating point first."""
+    with name_scope(name, "truediv", [x, y]) as name:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
+        if x.dtype.base_dtype != y.dtype.base_dtype:
+            raise TypeError(
+                f"x and y must have the same dtype, got {x.dtype.base_dtype!r} != "
+                f"{y.dtype.base_dtype!r}"
+            )
+        wide = _DIVISION.get(x.dtype.base_dtype.name)
+        if wide is not None:
+            x, y = cast(x, wide), cast(y, wide)
+        return op1("RealDiv", name, x, y)
+
+
+class _Named:
+    """Divides under a given name."""
+
+    def __init__(self, x, name):
+        self.x, self.name = x, name
+
+    def __truediv__(self, y):
+        return truediv(self.x, y, self.name)
+
+
+def divide(x, y, name=None):
+    """x / y as Python 3 divides."""
+    return x / y if name is None else _Named(x, name) / y
+
+
+def div(x, y, name=None):
+    """x / y as Python 2 divides: integers are rounded down."""
+    with name_scope(name, "div", [x, y]) as name:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, x.dtype.base_dtype, name="y")
+        real = x.dtype.is_floating or x.dtype.is_complex
+        return op1("RealDiv" if real else "FloorDiv", name, x, y)
+
+
+def floordiv(x, y, name=None):
+    """x // y"""
+    with name_scope(name, "floordiv", [x, y]) as name:
+        return op1("FloorDiv", name, x, y)
+
+
+floor_div = _binary("floor_div", "FloorDiv", "x // y")
+
+
+def scalar_mul(scalar, x, name=None):
+    """A scalar times a tensor or IndexedSlices."""
+    scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
+    if scalar.shape.ndims != 0:
+        raise ValueError(f"Only scalar multiply works, got shape {scalar.shape}")
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(multiply(scalar, x.values, name), x.indices, x.dense_shape)
+    return multiply(scalar, x, name)
+
+
+def add_n(inputs, name=None):
+    """The sum of several tensors of one shape."""
+    if not inputs or not isinstance(inputs, (list, tuple)):
+        raise ValueError("inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape")
+    inputs = _graph.convert_n_to_tensor_or_indexed_slices(inputs)
+    if len(inputs) == 1:
+        only = inputs[0]
+        if isinstance(only, IndexedSlices):
+            only = convert_to_tensor(only)
+        return array_ops.identity(only, name=name) if name else only
+    return op1("AddN", name, inputs)
+
+
+def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
+    """The sum of several tensors of one shape."""
+    return add_n(inputs, name)
+
+
+# ---- Casts
+
+
+def cast(x, dtype, name=None):
+    """x converted to another dtype."""
+    base = dtypes.as_dtype(dtype).base_dtype
+    if isinstance(x, (Tensor, _VariableBase)) and base == x.dtype:
+        return x
+    with name_scope(name, "Cast", [x]) as name:
+        if isinstance(x, IndexedSlices):
+            return IndexedSlices(cast(x.values, base, name), x.indices, x.dense_shape)
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.base_dtype == base:
+            return x
+        return op1("Cast", name, x, DstT=base)
+
+
+def saturate_cast(value, dtype, name=None):
+    """x converted to another dtype, values beyond its range moved to its ends."""
+    with name_scope(name, "saturate_cast", [value]) as name:
+        value = convert_to_tensor(value, name="value")
+        dtype = dtypes.as_dtype(dtype).base_dtype
+        if value.dtype.min < dtype.min:
+            value = maximum(value, convert_to_tensor(dtype.min, value.dtype, name="min"))
+        if value.dtype.max > dtype.max:
+            value = minimum(value, convert_to_tensor(dtype.max, value.dtype, name="max"))
+        return cast(value, dtype, name=name)
+
+
+def to_float(x, name="ToFloat"):
+    """x as float32."""
+    return cast(x, dtypes.float32, name=name)
+
+
+def to_double(x, name="ToDouble"):
+    """x as float64."""
+    return cast(x, dtypes.float64, name=name)
+
+
+def to_int32(x, name="ToInt32"):
+    """x as int32."""
+    return cast(x, dtypes.int32, name=name)
+
+
+def to_int64(x, name="ToInt64"):
+    """x as int64."""
+    return cast(x, dtypes.int64, name=name)
+
+
+def to_bfloat16(x, name="ToBFloat16"):
+    """x as bfloat16."""
+    return cast(x, dtypes.bfloat16, name=name)
+
+
+# ---- Reductions
+
+
+def _axes(x, axis):
+    if axis is not None:
+        return axis
+    if isinstance(x, Tensor):
+        ndims = x._rank()
+        if ndims is not None:
+            return constant(np.arange(ndims, dtype=np.int32))
+    return range(0, array_ops.rank(x))
+
+
+def _one_of(new_name, new, old_name, old):
+    if old is None:
+        return new
+    if new is not None:
+        raise ValueError(f"Cannot specify both '{new_name}' and '{old_name}'")
+    return old
+
+
+def _reduce(op_type, x, axis, keepdims, name, reduction_indices, keep_dims):
+    axis = _one_of("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = _one_of("keepdims", keepdims, "keep_dims", keep_dims)
+    keepdims = False if keepdims is None else builtins.bool(keepdims)
+    if isinstance(x, _VariableBase):
+        x = convert_to_tensor(x)
+    result = op1(op_type, name, x, _axes(x, axis), keep_dims=keepdims)
+    if axis is None and not keepdims and not result.shape.is_fully_defined():
+        result.set_shape(())
+    return result
+
+
+def _reduction(function_name, op_type, doc):
+    def function(
+        input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None
+    ):
+        return _reduce(op_type, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
+
+    function.__name__ = function.__qualname__ = function_name
+    function.__doc__ = (
+        doc + " over the dimensions in `axis` (None: all), which stay as 1 if `keepdims`."
+    )
+    return function
+
+
+reduce_sum = _reduction("reduce_sum", "Sum", "The sum")
+reduce_mean = _reduction("reduce_mean", "Mean", "The mean")
+reduce_prod = _reduction("reduce_prod", "Prod", "The product")
+reduce_max = _reduction("reduce_max", "Max", "The maximum")
+reduce_min = _reduction("reduce_min", "Min", "The minimum")
+reduce_all = _reduction("reduce_all", "All", "Whether every element holds")
+reduce_any = _reduction("reduce_any", "Any", "Whether any element holds")
+
+
+def reduce_logsumexp(
+    input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None
+):
+    """log(sum(exp(x))), computed so that it does not overflow."""
+    axis = _one_of("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = builtins.bool(_one_of("keepdims", keepdims, "keep_dims", keep_dims))
+    with name_scope(name, "ReduceLogSumExp", [input_tensor]) as name:
+        if isinstance(input_tensor, _VariableBase):
+            input_tensor = convert_to_tensor(input_tensor)
+        highest = reduce_max(input_tensor, axis=axis, keepdims=True)
+        shift = array_ops.stop_gradient(
+            array_ops.where(is_finite(highest), highest, array_ops.zeros_like(highest))
+        )
+        result = log(reduce_sum(exp(subtract(input_tensor, shift)), axis=axis, keepdims=keepdims))
+        if not keepdims:
+            shift = array_ops.reshape(shift, array_ops.shape(result))
+        result = add(result, shift)
+        if axis is None and not keepdims and not result.shape.is_fully_defined():
+            result.set_shape(())
+        return result
+
+
+def count_nonzero(
+    input_tensor=None,
+    axis=None,
+    keepdims=None,
+    dtype=dtypes.int64,
+    name=None,
+    reduction_indices=None,
+    keep_dims=None,
+    input=None,
+):
+    """The number of elements that are not zero."""
+    keepdims = _one_of("keepdims", keepdims, "keep_dims", keep_dims)
+    input_tensor = _one_of("input", input, "input_tensor", input_tensor)
+    axis = _one_of("axis", axis, "reduction_indices", reduction_indices)
+    with name_scope(name, "count_nonzero", [input_tensor]):
+        input_tensor = convert_to_tensor(input_tensor, name="input")
+        zero = array_ops.zeros([], dtype=input_tensor.dtype)
+        found = cast(not_equal(input_tensor, zero), dtypes.int64)
+        return cast(reduce_sum(found, axis=axis, keepdims=builtins.bool(keepdims)), dtype)
+
+
+def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+    """Running sums along `axis`."""
+    with name_scope(name, "Cumsum", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        return op1("Cumsum", name, x, axis, exclusive=exclusive, reverse=reverse)
+
+
+def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
+    """Running products along `axis`."""
+    with name_scope(name, "Cumprod", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        return op1("Cumprod", name, x, axis, exclusive=exclusive, reverse=reverse)
+
+
+def argmax(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
+    """The index of the largest element along `axis` (0 by default)."""
+    axis = _one_of("axis", axis, "dimension", dimension)
+    return op1("ArgMax", name, input, 0 if axis is None else axis, output_type=output_type)
+
+
+def argmin(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
+    """The index of the smallest element along `axis` (0 by default)."""
+    axis = _one_of("axis", axis, "dimension", dimension)
+    return op1("ArgMin", name, input, 0 if axis is None else axis, output_type=output_type)
+
+
+def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
+    """Sums of the rows of `data` that have the same number in `segment_ids`."""
+    return op1("UnsortedSegmentSum", name, data, segment_ids, num_segments)
+
+
+# ---- Sequences
+
+_RANGE_DTYPES = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
+
+
+def range(start, limit=None, delta=1, dtype=None, name="range"):
+    """Numbers from `start` up to `limit` (not included), `delta` apart."""
+    if limit is None:
+        start, limit = 0, start
+    with name_scope(name, "Range", [start, limit, delta]) as name:
+        parts = [
+            part if isinstance(part, Tensor) else convert_to_tensor(part, dtype, label)
+            for part, label in ((start, "start"), (limit, "limit"), (delta, "delta"))
+        ]
+        if dtype is None:
+            dtype = max((p.dtype.base_dtype for p in parts), key=_RANGE_DTYPES.index)
+        return op1("Range", name, *(cast(p, dtype) for p in parts))
+
+
+def linspace(start, stop, num, name=None):
+    """`num` numbers from `start` to `stop`, equally spaced."""
+    return op1("LinSpace", name, start, stop, num)
+
+
+lin_space = linspace
+
+
+# ---- Matrices
+
+
+def conj(x, name=None):
+    """The complex conjugate; real tensors as they are."""
+    x = convert_to_tensor(x, name="x")
+    return op1("Conj", name, x) if x.dtype.is_complex else x
+
+
+def matmul(
+    a,
+    b,
+    transpose_a=False,
+    transpose_b=False,
+    adjoint_a=False,
+    adjoint_b=False,
+    a_is_sparse=False,
+    b_is_sparse=False,
+    name=None,
+):
+    """The product of matrices a (..., n, k) and b (..., k, m)."""
+    with name_scope(name, "MatMul", [a, b]) as name:
+        if transpose_a and adjoint_a:
+            raise ValueError("Only one of transpose_a and adjoint_a can be True.")
+        if transpose_b and adjoint_b:
+            raise ValueError("Only one of transpose_b and adjoint_b can be True.")
+        a = convert_to_tensor(a, name="a")
+        b = convert_to_tensor(b, name="b", dtype_hint=a.dtype.base_dtype)
+        ranks = (a._rank(), b._rank())
+        if any(r is None or r > 2 for r in ranks) and has_op("BatchMatMulV2"):
+            if transpose_a:
+                a, adjoint_a = conj(a), True
+            if transpose_b:
+                b, adjoint_b = conj(b), True
+            return op1("BatchMatMulV2", name, a, b, adj_x=adjoint_a, adj_y=adjoint_b)
+        if adjoint_a:
+            a, transpose_a = conj(a), True
+        if adjoint_b:
+            b, transpose_b = conj(b), True
+        return op1("MatMul", name, a, b, transpose_a=transpose_a, transpose_b=transpose_b)
+
+
+def tensordot(a, b, axes, name=None):
+    """Sums products over pairs of dimensions of a and b, as numpy.tensordot."""
+
+    def flatten(x, its_axes, first):
+        dims = x._shape_as_list()
+        if dims is None or None in dims:
+            raise NotImplementedError("tensordot of tensors whose shapes are not fully known")
+        its_axes = [i + len(dims) if i < 0 else i for i in its_axes]
+        free = [i for i in builtins.range(len(dims)) if i not in its_axes]
+        free_dims = [dims[i] for i in free]
+        sizes = [int(np.prod(free_dims)), int(np.prod([dims[i] for i in its_axes]))]
+        perm = free + its_axes if first else its_axes + free
+        shape = sizes if first else sizes[::-1]
+        moved = array_ops.transpose(x, perm)
+        return array_ops.reshape(moved, shape), free_dims
+
+    with name_scope(name, "Tensordot", [a, b, axes]) as name:
+        a = convert_to_tensor(a, name="a")
+        b = convert_to_tensor(b, name="b")
+        if isinstance(axes, (int, np.integer)):
+            count = len(a.shape)
+            a_axes = list(builtins.range(count - axes, count))
+            b_axes = list(builtins.range(axes))
+        else:
+            a_axes, b_axes = axes
+            a_axes = [a_axes] if isinstance(a_axes, (int, np.integer)) else list(a_axes)
+            b_axes = [b_axes] if isinstance(b_axes, (int, np.integer)) else list(b_axes)
+            if len(a_axes) != len(b_axes):
+                raise ValueError(
+                    f"Different number of contraction axes 'a' and 'b', {len(a_axes)} != "
+                    f"{len(b_axes)}."
+                )
+        a_matrix, a_free = flatten(a, a_axes, True)
+        b_matrix, b_free = flatten(b, b_axes, False)
+        product = matmul(a_matrix, b_matrix)
+        return array_ops.reshape(product, a_free + b_free, name=name)
+
+
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
+    """The norm of vectors: euclidean, 1, inf or any power."""
+    keepdims = builtins.bool(_one_of("keepdims", keepdims, "keep_dims", keep_dims))
+    with name_scope(name, "norm", [tensor]):
+        tensor = convert_to_tensor(tensor)
+        if ord in ("euclidean", "fro", 2, 2.0):
+            total = reduce_sum(tensor * conj(tensor), axis, keepdims=True)
+            result = sqrt(total)
+        else:
+            result = abs(tensor)
+            if ord == 1:
+                result = reduce_sum(result, axis, keepdims=True)
+            elif ord == np.inf:
+                result = reduce_max(result, axis, keepdims=True)
+            else:
+                result = pow(reduce_sum(pow(result, ord), axis, keepdims=True), 1.0 / ord)
+        return result if keepdims else array_ops.squeeze(result, axis)
+
+
+# ---- Operators that Python has and the extension leaves to here
+
+
+def _operator_matmul(a, b):
+    with name_scope(None, "matmul", [a, b]) as name:
+        if not isinstance(b, Tensor):
+            b = convert_to_tensor(b, dtype_hint=a.dtype.base_dtype, name="y")
+        return matmul(a, b, name=name)
+
+
+def _operator_rmatmul(a, b):
+    with name_scope(None, "matmul", [a, b]) as name:
+        a = convert_to_tensor(a, dtype=b.dtype.base_dtype, name="x")
+        return matmul(a, b, name=name)
+
+
+def _operator_xor(x, y):
+    with name_scope(None, "xor", [x, y]) as name:
+        return logical_xor(x, y, name=name)
+
+
+def _operator_rxor(x, y):
+    with name_scope(None, "xor", [x, y]) as name:
+        return logical_xor(convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x"), y, name=name)
+
+
+_graph._late.operator_matmul = _operator_matmul
+_graph._late.operator_rmatmul = _operator_rmatmul
+_graph._late.operator_xor = _operator_xor
+_graph._late.operator_rxor = _operator_rxor

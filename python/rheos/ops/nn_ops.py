@@ -1,0 +1,475 @@
+"""Activations, losses and layers of neural networks."""
+
+import numbers
+
+from rheos.framework import dtypes
+from rheos.framework.graph import (
+    Tensor,
+    _VariableBase,
+    colocate_with,
+    convert_to_tensor,
+    name_scope,
+)
+from rheos.framework.op_call import op1, op_list
+from rheos.framework.tensor_shape import TensorShape
+from rheos.ops import array_ops, math_ops, random_ops
+from rheos.ops.array_ops import _tuple
+from rheos.ops.constant_op import constant_value
+from rheos.ops.math_ops import sigmoid, tanh  # noqa: F401
+
+
+def _activation(function_name, op_type, doc):
+    def function(features, name=None):
+        return op1(op_type, name, features)
+
+    function.__name__ = function.__qualname__ = function_name
+    function.__doc__ = doc
+    return function
+
+
+relu = _activation("relu", "Relu", "max(x, 0)")
+relu6 = _activation("relu6", "Relu6", "min(max(x, 0), 6)")
+elu = _activation("elu", "Elu", "exp(x) - 1 where x < 0, else x.")
+selu = _activation("selu", "Selu", "The scaled exponential linear unit.")
+softplus = _activation("softplus", "Softplus", "log(exp(x) + 1)")
+softsign = _activation("softsign", "Softsign", "x / (abs(x) + 1)")
+
+
+def leaky_relu(features, alpha=0.2, name=None):
+    """alpha * x where x < 0, else x."""
+    with name_scope(name, "LeakyRelu", [features, alpha]) as name:
+        features = convert_to_tensor(features, name="features")
+        if features.dtype.is_integer:
+            features = math_ops.cast(features, dtypes.float32)
+        return op1("LeakyRelu", name, features, alpha=alpha)
+
+
+def l2_loss(t, name=None):
+    """Half the sum of squares."""
+    return op1("L2Loss", name, t)
+
+
+# ---- Softmax
+
+
+def _flatten_outer_dims(logits):
+    """Makes a matrix of all dimensions but the last."""
+    rank = array_ops.rank(logits)
+    last = array_ops.slice(
+        array_ops.shape(logits), [math_ops.subtract(rank, 1)], [1]
+    )
+    flat = array_ops.reshape(logits, array_ops.concat([[-1], last], 0))
+    known = logits.shape
+    if known.dims is not None:
+        rows = TensorShape(known._dims_tuple[:-1]).num_elements()
+        flat.set_shape([rows, known._dims_tuple[-1]])
+    return flat
+
+
+def _swap(x, last, dim):
+    """Swaps dimension `dim` with the last one."""
+    swapped = op1(
+        "Transpose",
+        None,
+        x,
+        array_ops.concat(
+            [
+                math_ops.range(dim),
+                [last],
+                math_ops.range(dim + 1, last),
+                [dim],
+            ],
+            0,
+        ),
+    )
+    return swapped
+
+
+def _softmax(logits, op_type, dim, name):
+    logits = convert_to_tensor(logits)
+    known = logits.shape
+    if isinstance(dim, (Tensor, _VariableBase)) and constant_value(dim) is not None:
+        dim = int(constant_value(dim))
+    if dim == -1 or (known.ndims is not None and dim == known.ndims - 1):
+        return op1(op_type, name, logits)
+    if known.ndims is not None and not -known.ndims <= dim < known.ndims:
+        from rheos.framework import errors
+
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Dimension (={dim}) must be in the range [{-known.ndims}, {known.ndims}) where "
+            f"{known.ndims} is the number of dimensions in the input.",
+        )
+    if dim < 0:
+        dim += known.ndims if known.ndims is not None else array_ops.rank(logits)
+    rank = array_ops.rank(logits)
+    swapped = _swap(logits, math_ops.subtract(rank, 1), dim)
+    result = op1(op_type, None, swapped)
+    result = _swap(result, math_ops.subtract(rank, 1), dim)
+    result.set_shape(known)
+    return array_ops.identity(result, name=name) if name else result
+
+
+def _axis(axis, dim):
+    if dim is not None:
+        if axis is not None:
+            raise ValueError("Cannot specify both 'axis' and 'dim'")
+        return dim
+    return -1 if axis is None else axis
+
+
+def softmax(logits, axis=None, name=None, dim=None):
+    """exp(x) / sum(exp(x)) along `axis` (the last by default)."""
+    return _softmax(logits, "Softmax", _axis(axis, dim), name)
+
+
+def log_softmax(logits, axis=None, name=None, dim=None):
+    """The logarithm of softmax along `axis` (the last by default)."""
+    return _softmax(logits, "LogSoftmax", _axis(axis, dim), name)
+
+
+# ---- Losses
+
+
+def _ensure_named(name, sentinel, labels, logits):
+    if sentinel is not None:
+        raise ValueError(
+            f"Only call `{name}` with named arguments (labels=..., logits=..., ...)"
+        )
+    if labels is None or logits is None:
+        raise ValueError("Both labels and logits must be provided.")
+
+
+def _softmax_cross_entropy(labels, logits, axis, name):
+    with name_scope(name, "softmax_cross_entropy_with_logits", [logits, labels]) as name:
+        logits = convert_to_tensor(logits, name="logits")
+        labels = convert_to_tensor(labels, name="labels")
+        result_dtype = logits.dtype.base_dtype
+        precise = logits
+        if result_dtype in (dtypes.float16, dtypes.bfloat16):
+            precise = math_ops.cast(logits, dtypes.float32)
+        labels = math_ops.cast(labels, precise.dtype.base_dtype)
+        input_rank = array_ops.rank(precise)
+        shape = logits.shape
+        if axis != -1:
+            ndims = shape.ndims
+            last = math_ops.subtract(input_rank, 1)
+            at = axis + ndims if axis < 0 and ndims is not None else axis
+            precise, labels = _swap(precise, last, at), _swap(labels, last, at)
+        input_shape = array_ops.shape(precise)
+        precise = _flatten_outer_dims(precise)
+        labels = _flatten_outer_dims(labels)
+        cost = op1("SoftmaxCrossEntropyWithLogits", name, precise, labels)
+        outer = array_ops.slice(input_shape, [0], [math_ops.subtract(input_rank, 1)])
+        cost = array_ops.reshape(cost, outer)
+        if shape.ndims is not None:
+            dims = list(shape._dims_tuple)
+            del dims[axis]
+            cost.set_shape(dims)
+        return math_ops.cast(cost, result_dtype)
+
+
+def softmax_cross_entropy_with_logits_v2(
+    labels=None, logits=None, axis=None, name=None, dim=None
+):
+    """The cross entropy of softmax(logits) with `labels`; gradients flow to both."""
+    if labels is None or logits is None:
+        raise ValueError("Both labels and logits must be provided.")
+    return _softmax_cross_entropy(labels, logits, _axis(axis, dim), name)
+
+
+def softmax_cross_entropy_with_logits(
+    _sentinel=None, labels=None, logits=None, dim=-1, name=None, axis=None
+):
+    """The cross entropy of softmax(logits) with `labels`; gradients flow to the logits only."""
+    _ensure_named("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
+    axis = dim if axis is None else axis
+    with name_scope(name, "softmax_cross_entropy_with_logits_sg", [logits, labels]) as name:
+        labels = array_ops.stop_gradient(labels, name="labels_stop_gradient")
+    return _softmax_cross_entropy(labels, logits, axis, name)
+
+
+def sparse_softmax_cross_entropy_with_logits(
+    _sentinel=None, labels=None, logits=None, name=None
+):
+    """The cross entropy of softmax(logits) with the classes in `labels`."""
+    _ensure_named("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
+    with name_scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]):
+        labels = convert_to_tensor(labels)
+        logits = convert_to_tensor(logits)
+        result_dtype = logits.dtype.base_dtype
+        precise = logits
+        if result_dtype in (dtypes.float16, dtypes.bfloat16):
+            precise = math_ops.cast(logits, dtypes.float32)
+        labels_shape = array_ops.shape(labels)
+        if logits.shape.ndims == 0:
+            raise ValueError(
+                f"Logits cannot be scalars - received shape {logits.shape}."
+            )
+        if logits.shape.ndims is not None and labels.shape.ndims not in (
+            None,
+            logits.shape.ndims - 1,
+        ):
+            raise ValueError(
+                f"Rank mismatch: Rank of labels (received {labels.shape.ndims}) should equal "
+                f"rank of logits minus 1 (received {logits.shape.ndims})."
+            )
+        kind = "SparseSoftmaxCrossEntropyWithLogits"
+        if logits.shape.ndims == 2:
+            cost = op_list(kind, None, precise, labels)[0]
+        else:
+            classes = array_ops.shape(logits)[array_ops.rank(logits) - 1]
+            precise = array_ops.reshape(precise, [-1, classes])
+            labels = array_ops.reshape(labels, [-1])
+            cost = op_list(kind, None, precise, labels)[0]
+            static = labels_shape
+            cost = array_ops.reshape(cost, static)
+            if logits.shape.ndims is not None:
+                cost.set_shape(logits.shape[:-1])
+        return math_ops.cast(cost, result_dtype)
+
+
+def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, name=None):
+    """The cross entropy of sigmoid(logits) with `labels`, element by element."""
+    _ensure_named("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
+    with name_scope(name, "logistic_loss", [logits, labels]) as name:
+        logits = convert_to_tensor(logits, name="logits")
+        labels = convert_to_tensor(labels, name="labels")
+        if not labels.shape.is_compatible_with(logits.shape):
+            raise ValueError(
+                f"logits and labels must have the same shape ({logits.shape} vs {labels.shape})"
+            )
+        zeros = array_ops.zeros_like(logits, dtype=logits.dtype)
+        positive = logits >= zeros
+        clipped = array_ops.where(positive, logits, zeros)
+        negative_size = array_ops.where(positive, -logits, logits)
+        return math_ops.add(
+            clipped - logits * labels,
+            math_ops.log1p(math_ops.exp(negative_size)),
+            name=name,
+        )
+
+
+def weighted_cross_entropy_with_logits(
+    labels=None, logits=None, pos_weight=None, name=None, targets=None
+):
+    """Like sigmoid_cross_entropy_with_logits; positive labels count `pos_weight` times."""
+    labels = targets if labels is None else labels
+    with name_scope(name, "logistic_loss", [logits, labels]) as name:
+        logits = convert_to_tensor(logits, name="logits")
+        labels = convert_to_tensor(labels, name="labels")
+        if not labels.shape.is_compatible_with(logits.shape):
+            raise ValueError(
+                f"logits and labels must have the same shape ({logits.shape} vs {labels.shape})"
+            )
+        weight = 1 + (pos_weight - 1) * labels
+        return math_ops.add(
+            (1 - labels) * logits,
+            weight * (math_ops.log1p(math_ops.exp(-math_ops.abs(logits))) + relu(-logits)),
+            name=name,
+        )
+
+
+def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
+    """exp(log_input) - log_input * targets"""
+    if compute_full_loss:
+        raise NotImplementedError("log_poisson_loss with compute_full_loss")
+    with name_scope(name, "log_poisson_loss", [log_input, targets]):
+        log_input = convert_to_tensor(log_input, name="log_input")
+        targets = convert_to_tensor(targets, name="targets")
+        return math_ops.exp(log_input) - log_input * targets
+
+
+# ---- Layers
+
+
+def bias_add(value, bias, data_format=None, name=None):
+    """Adds a vector along the channels of `value`."""
+    with name_scope(name, "BiasAdd", [value, bias]) as name:
+        if data_format is not None:
+            if data_format.startswith("NC"):
+                data_format = "NCHW"
+            elif data_format.startswith("N") and data_format.endswith("C"):
+                data_format = "NHWC"
+            else:
+                raise ValueError("data_format must be of the form `N...C` or `NC...`")
+        value = convert_to_tensor(value, name="input")
+        bias = convert_to_tensor(bias, dtype=value.dtype.base_dtype, name="bias")
+        return op1("BiasAdd", name, value, bias, data_format=data_format)
+
+
+def xw_plus_b(x, weights, biases, name=None):
+    """x @ weights + biases"""
+    with name_scope(name, "xw_plus_b", [x, weights, biases]) as name:
+        x = convert_to_tensor(x, name="x")
+        weights = convert_to_tensor(weights, name="weights")
+        biases = convert_to_tensor(biases, name="biases")
+        return bias_add(math_ops.matmul(x, weights), biases, name=name)
+
+
+def relu_layer(x, weights, biases, name=None):
+    """relu(x @ weights + biases)"""
+    with name_scope(name, "relu_layer", [x, weights, biases]) as name:
+        x = convert_to_tensor(x, name="x")
+        weights = convert_to_tensor(weights, name="weights")
+        biases = convert_to_tensor(biases, name="biases")
+        return relu(bias_add(math_ops.matmul(x, weights), biases), name=name)
+
+
+def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
+    """Sets elements to 0 with probability `rate` (1 - keep_prob) and scales the others up."""
+    if keep_prob is not None:
+        if rate is not None:
+            raise ValueError("Cannot specify both 'rate' and 'keep_prob'")
+        try:
+            rate = 1 - keep_prob
+        except TypeError:
+            raise ValueError(
+                "keep_prob must be a floating point number or Tensor "
+                f"(got {keep_prob!r})"
+            ) from None
+    if rate is None:
+        raise ValueError("You must provide a rate to dropout.")
+    return dropout_v2(x, rate, noise_shape, seed, name)
+
+
+def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
+    """Sets elements to 0 with probability `rate` and scales the others up."""
+    with name_scope(name, "dropout", [x]):
+        is_number = isinstance(rate, numbers.Real)
+        if is_number and not 0 <= rate < 1:
+            raise ValueError(
+                f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}"
+            )
+        x = convert_to_tensor(x, name="x")
+        if not x.dtype.is_floating:
+            raise ValueError(
+                "x has to be a floating point tensor since it's going to be scaled. Got a "
+                f"{x.dtype} tensor instead."
+            )
+        rate = convert_to_tensor(rate, dtype=x.dtype.base_dtype, name="rate")
+        rate.shape.assert_has_rank(0)
+        known = constant_value(rate)
+        if known is not None and known == 0:
+            return x
+        shape = array_ops.shape(x) if noise_shape is None else noise_shape
+        noise = random_ops.random_uniform(shape, seed=seed, dtype=x.dtype.base_dtype)
+        scale = 1 / (1 - rate)
+        keep = noise >= rate
+        result = x * scale * math_ops.cast(keep, x.dtype.base_dtype)
+        result.set_shape(x.shape)
+        return result
+
+
+def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
+    """The mean and the variance of x over the dimensions in `axes`."""
+    keep = bool(keep_dims if keepdims is None else keepdims)
+    with name_scope(name, "moments", [x, axes]):
+        x = convert_to_tensor(x)
+        y = math_ops.cast(x, dtypes.float32) if x.dtype == dtypes.float16 else x
+        mean = math_ops.reduce_mean(y, axes, keepdims=True, name="mean")
+        variance = math_ops.reduce_mean(
+            math_ops.squared_difference(y, array_ops.stop_gradient(mean)),
+            axes,
+            keepdims=True,
+            name="variance",
+        )
+        if not keep:
+            mean = array_ops.squeeze(mean, axes)
+            variance = array_ops.squeeze(variance, axes)
+        if x.dtype == dtypes.float16:
+            return math_ops.cast(mean, dtypes.float16), math_ops.cast(variance, dtypes.float16)
+        return mean, variance
+
+
+def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
+    """(x - mean) / sqrt(variance + epsilon) * scale + offset"""
+    with name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
+        factor = math_ops.rsqrt(variance + variance_epsilon)
+        if scale is not None:
+            factor *= scale
+        scaled = x * math_ops.cast(factor, x.dtype)
+        rest = offset - mean * factor if offset is not None else -mean * factor
+        return scaled + math_ops.cast(rest, x.dtype)
+
+
+def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
+    """x divided by its euclidean norm along `axis`."""
+    axis = dim if axis is None else axis
+    with name_scope(name, "l2_normalize", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        total = math_ops.reduce_sum(math_ops.square(x), axis, keepdims=True)
+        return math_ops.multiply(x, math_ops.rsqrt(math_ops.maximum(total, epsilon)), name=name)
+
+
+def zero_fraction(value, name=None):
+    """The fraction of elements that are zero."""
+    with name_scope(name, "zero_fraction", [value]):
+        value = convert_to_tensor(value, name="value")
+        count = array_ops.size(value, out_type=dtypes.int64)
+        zeros = count - math_ops.count_nonzero(value)
+        fraction = math_ops.cast(zeros, dtypes.float32) / math_ops.cast(count, dtypes.float32)
+        return array_ops.identity(fraction, "fraction")
+
+
+def top_k(input, k=1, sorted=True, name=None):
+    """The k largest elements of each row, and their indices."""
+    return _tuple("TopKV2", "values indices")(*op_list("TopKV2", name, input, k, sorted=sorted))
+
+
+def in_top_k(predictions, targets, k, name=None):
+    """Whether each target is among the k largest predictions of its row."""
+    with name_scope(name, "in_top_k"):
+        return op1("InTopKV2", None, predictions, targets, k)
+
+
+def embedding_lookup(
+    params,
+    ids,
+    partition_strategy="mod",
+    name=None,
+    validate_indices=True,
+    max_norm=None,
+):
+    """The rows of `params` at `ids`."""
+    if params is None or isinstance(params, (list, tuple)) and not params:
+        raise ValueError("Need at least one param")
+    params = list(params) if isinstance(params, (list, tuple)) else [params]
+    with name_scope(name, "embedding_lookup", [*params, ids]) as name:
+        if len(params) > 1:
+            return _lookup_in_parts(params, ids, partition_strategy, name)
+        table = convert_to_tensor(params[0], name="params")
+        ids = convert_to_tensor(ids, name="ids")
+        with colocate_with(params[0] if isinstance(params[0], _VariableBase) else table):
+            rows = array_ops.gather(table, ids, name=name)
+        if max_norm is not None:
+            from rheos.ops import clip_ops
+
+            axes = list(range(ids.shape.ndims, table.shape.ndims + ids.shape.ndims - 1))
+            rows = clip_ops.clip_by_norm(rows, max_norm, axes=axes)
+        return array_ops.identity(rows)
+
+
+def _lookup_in_parts(params, ids, partition_strategy, name):
+    if partition_strategy != "mod":
+        raise NotImplementedError(f"embedding_lookup: partition strategy {partition_strategy!r}")
+    ids = convert_to_tensor(ids, name="ids")
+    flat = array_ops.reshape(ids, [-1])
+    places = math_ops.range(array_ops.size(flat))
+    count = len(params)
+    which = flat % count
+    rows = flat // count
+    which = math_ops.cast(which, dtypes.int32)
+    row_parts = array_ops.dynamic_partition(rows, which, count)
+    place_parts = array_ops.dynamic_partition(places, which, count)
+    found = []
+    for table, part in zip(params, row_parts):
+        with colocate_with(table):
+            found.append(array_ops.gather(convert_to_tensor(table), part))
+    kind = "ParallelDynamicStitch" if array_ops.has_op("ParallelDynamicStitch") else "DynamicStitch"
+    stitched = op1(kind, name, place_parts, found)
+    element = convert_to_tensor(params[0]).shape[1:]
+    result = array_ops.reshape(stitched, array_ops.concat([array_ops.shape(ids), element], 0))
+    result.set_shape(ids.shape.concatenate(element))
+    return result

@@ -1,0 +1,103 @@
+"""Random tensors."""
+
+from rheos.framework import dtypes
+from rheos.framework.graph import convert_to_tensor, get_default_graph, name_scope
+from rheos.framework.op_call import op1
+from rheos.ops import math_ops
+
+DEFAULT_GRAPH_SEED = 87654321
+_MAX = 2**31 - 1
+
+
+def set_random_seed(seed):
+    """The seed from which the default graph's random operations derive theirs."""
+    get_default_graph().seed = seed
+
+
+def get_seed(op_seed):
+    """The two seeds of an operation, from the graph's and its own; (None, None) if it has none."""
+    graph = get_default_graph()
+    graph_seed = graph.seed
+    if graph_seed is not None:
+        if op_seed is None:
+            op_seed = graph._last_id
+        seeds = graph_seed, op_seed
+    elif op_seed is not None:
+        seeds = DEFAULT_GRAPH_SEED, op_seed
+    else:
+        return None, None
+    seeds = int(seeds[0]) % _MAX, int(seeds[1]) % _MAX
+    return (0, _MAX) if seeds == (0, 0) else seeds
+
+
+def _shape_tensor(shape):
+    dtype = dtypes.int32 if isinstance(shape, (tuple, list)) and not shape else None
+    return convert_to_tensor(shape, dtype=dtype, name="shape")
+
+
+def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
+    """Numbers from `minval` up to `maxval` (not included), all equally likely."""
+    dtype = dtypes.as_dtype(dtype)
+    if maxval is None:
+        if dtype.is_integer:
+            raise ValueError("Must specify maxval for integer dtype %r" % dtype)
+        maxval = 1
+    with name_scope(name, "random_uniform", [shape, minval, maxval]) as name:
+        shape = _shape_tensor(shape)
+        low = convert_to_tensor(minval, dtype, "min")
+        high = convert_to_tensor(maxval, dtype, "max")
+        seed1, seed2 = get_seed(seed)
+        if dtype.is_integer:
+            return op1("RandomUniformInt", name, shape, low, high, seed=seed1, seed2=seed2)
+        unit = op1("RandomUniform", None, shape, dtype=dtype, seed=seed1, seed2=seed2)
+        return math_ops.add(unit * (high - low), low, name=name)
+
+
+def _scaled(op_type, default_name, shape, mean, stddev, dtype, seed, name):
+    dtype = dtypes.as_dtype(dtype)
+    with name_scope(name, default_name, [shape, mean, stddev]) as name:
+        shape = _shape_tensor(shape)
+        mean = convert_to_tensor(mean, dtype, "mean")
+        stddev = convert_to_tensor(stddev, dtype, "stddev")
+        seed1, seed2 = get_seed(seed)
+        unit = op1(op_type, None, shape, dtype=dtype, seed=seed1, seed2=seed2)
+        return math_ops.add(unit * stddev, mean, name=name)
+
+
+def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+    """Numbers from a normal distribution."""
+    return _scaled(
+        "RandomStandardNormal", "random_normal", shape, mean, stddev, dtype, seed, name
+    )
+
+
+def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+    """Numbers from a normal distribution, within two standard deviations of the mean."""
+    return _scaled("TruncatedNormal", "truncated_normal", shape, mean, stddev, dtype, seed, name)
+
+
+def random_shuffle(value, seed=None, name=None):
+    """The slices of a tensor in random order."""
+    seed1, seed2 = get_seed(seed)
+    return op1("RandomShuffle", name, value, seed=seed1, seed2=seed2)
+
+
+def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
+    """For each row of unnormalised log-probabilities, `num_samples` classes drawn from it."""
+    with name_scope(name, "multinomial", [logits]):
+        logits = convert_to_tensor(logits, name="logits")
+        seed1, seed2 = get_seed(seed)
+        return op1(
+            "Multinomial",
+            None,
+            logits,
+            num_samples,
+            seed=seed1,
+            seed2=seed2,
+            output_dtype=output_dtype and dtypes.as_dtype(output_dtype),
+        )
+
+
+def categorical(logits, num_samples, dtype=None, seed=None, name=None):
+    """For each row of unnormalised log-probabilities, `num_samples` classes drawn from it."""
+    return multinomial(logits, num_samples, seed, name or "categorical", dtype)

@@ -1,0 +1,59 @@
+"""Operations on variables' references."""
+
+from rheos.framework.graph import _VariableBase
+from rheos.framework.op_call import op1
+
+
+def _is_reference(ref):
+    return ref.dtype._is_ref_dtype
+
+
+def assign(ref, value, validate_shape=None, use_locking=None, name=None):
+    """Sets a variable; gives its reference once it is set."""
+    return op1(
+        "Assign", name, ref, value, validate_shape=validate_shape, use_locking=_locking(use_locking)
+    )
+
+
+def assign_add(ref, value, use_locking=None, name=None):
+    """Adds to a variable."""
+    return op1("AssignAdd", name, ref, value, use_locking=use_locking)
+
+
+def assign_sub(ref, value, use_locking=None, name=None):
+    """Subtracts from a variable."""
+    return op1("AssignSub", name, ref, value, use_locking=use_locking)
+
+
+def _locking(use_locking):
+    return True if use_locking is None else use_locking
+
+
+def is_variable_initialized(ref, name=None):
+    """Whether the variable has a value in the session."""
+    return op1("IsVariableInitialized", name, ref)
+
+
+def count_up_to(ref, limit, name=None):
+    """Adds 1 to a variable and gives what it was; OutOfRangeError at the limit."""
+    return op1("CountUpTo", name, ref, limit=limit)
+
+
+def _scatter(function_name, op_type, doc, locking):
+    def function(ref, indices, updates, use_locking=locking, name=None):
+        return op1(op_type, name, ref, indices, updates, use_locking=use_locking)
+
+    function.__name__ = function.__qualname__ = function_name
+    function.__doc__ = doc
+    return function
+
+
+scatter_update = _scatter("scatter_update", "ScatterUpdate", "Sets rows of a variable.", True)
+scatter_add = _scatter("scatter_add", "ScatterAdd", "Adds to rows of a variable.", False)
+scatter_sub = _scatter("scatter_sub", "ScatterSub", "Subtracts from rows of a variable.", False)
+scatter_mul = _scatter("scatter_mul", "ScatterMul", "Multiplies rows of a variable.", False)
+scatter_div = _scatter("scatter_div", "ScatterDiv", "Divides rows of a variable.", False)
+
+
+def is_reference(value):
+    return isinstance(value, _VariableBase) or _is_reference(value)

@@ -1,0 +1,397 @@
+"""Variables: values that a session keeps between runs."""
+
+from rheos import _core
+from rheos.framework import dtypes, signatures
+from rheos.framework import graph as _graph
+from rheos.framework.graph import (
+    IndexedSlices,
+    Tensor,
+    convert_to_tensor,
+    get_default_graph,
+    name_scope,
+)
+from rheos.ops import array_ops, control_flow_ops, state_ops
+from rheos.ops.constant_op import constant
+
+
+class GraphKeys:
+    """Names of the collections that the library itself uses."""
+
+    ACTIVATIONS = "activations"
+    ASSET_FILEPATHS = "asset_filepaths"
+    BIASES = "biases"
+    CONCATENATED_VARIABLES = "concatenated_variables"
+    COND_CONTEXT = "cond_context"
+    EVAL_STEP = "eval_step"
+    GLOBAL_STEP = "global_step"
+    GLOBAL_VARIABLES = "variables"
+    INIT_OP = "init_op"
+    LOCAL_INIT_OP = "local_init_op"
+    LOCAL_RESOURCES = "local_resources"
+    LOCAL_VARIABLES = "local_variables"
+    LOSSES = "losses"
+    METRIC_VARIABLES = "metric_variables"
+    MODEL_VARIABLES = "model_variables"
+    MOVING_AVERAGE_VARIABLES = "moving_average_variables"
+    QUEUE_RUNNERS = "queue_runners"
+    READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op"
+    READY_OP = "ready_op"
+    REGULARIZATION_LOSSES = "regularization_losses"
+    RESOURCES = "resources"
+    SAVEABLE_OBJECTS = "saveable_objects"
+    SAVERS = "savers"
+    SUMMARIES = "summaries"
+    SUMMARY_OP = "summary_op"
+    TABLE_INITIALIZERS = "table_initializer"
+    TRAINABLE_RESOURCE_VARIABLES = "trainable_resource_variables"
+    TRAINABLE_VARIABLES = "trainable_variables"
+    TRAIN_OP = "train_op"
+    UPDATE_OPS = "update_ops"
+    VARIABLES = "variables"
+    WEIGHTS = "weights"
+    WHILE_CONTEXT = "while_context"
+
+
+class Variable(_core.VariableBase):
+    """A value that a session keeps between runs, and the nodes that read and set it.
+
+    initial_value: a value, or a callable that gives one.
+    """
+
+    __array_priority__ = 100
+
+    def __init__(
+        self,
+        initial_value=None,
+        trainable=None,
+        collections=None,
+        validate_shape=True,
+        caching_device=None,
+        name=None,
+        variable_def=None,
+        dtype=None,
+        expected_shape=None,
+        import_scope=None,
+        constraint=None,
+        use_resource=None,
+        synchronization=None,
+        aggregation=None,
+        shape=None,
+    ):
+        if variable_def is not None:
+            raise NotImplementedError("Variable: variable_def")
+        if initial_value is None:
+            raise ValueError("initial_value must be specified.")
+        trainable = True if trainable is None else trainable
+        if collections is None:
+            collections = [GraphKeys.GLOBAL_VARIABLES]
+        if not isinstance(collections, (list, tuple, set)):
+            raise ValueError(
+                "collections argument to Variable constructor must be a list, tuple, or set. Got "
+                f"{collections} of type {type(collections)}"
+            )
+        if constraint is not None and not callable(constraint):
+            raise ValueError("The `constraint` argument must be a callable.")
+        if trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
+            collections = [*collections, GraphKeys.TRAINABLE_VARIABLES]
+        self._trainable = trainable
+        self._constraint = constraint
+        dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
+        from_function = callable(initial_value)
+        values = [] if from_function else [initial_value]
+        with _graph.control_dependencies(None):
+            with name_scope(name, "Variable", values) as scope:
+                graph = get_default_graph()
+                if from_function:
+                    self._make_from_function(graph, scope, initial_value, dtype, validate_shape)
+                else:
+                    value = convert_to_tensor(initial_value, dtype, "initial_value")
+                    graph._variable_new(self, value, scope, not validate_shape, not trainable)
+        graph._variables[self._index] = self
+        graph.add_to_collections(collections, self)
+
+    def _make_from_function(self, graph, scope, function, dtype, validate_shape):
+        location = b"loc:@" + scope[:-1].encode()
+        where = ("_class", signatures.list_kind(signatures.STRING), [location])
+        with graph._attr_scope([where]):
+            with name_scope("Initializer"), graph.device(None):
+                value = convert_to_tensor(function(), dtype, "initial_value")
+            graph._variable_new(self, value, scope, not validate_shape, not self._trainable)
+
+    @classmethod
+    def _adopt(cls, graph, index, trainable=False):
+        """The object for a variable that the C library made."""
+        self = cls.__new__(cls)
+        self._trainable = trainable
+        self._constraint = None
+        graph._fill_variable(self, index)
+        graph._variables[index] = self
+        return self
+
+    # What it is
+
+    @property
+    def name(self):
+        return self._variable.name
+
+    @property
+    def op(self):
+        """The operation that holds the variable."""
+        return self._variable.op
+
+    @property
+    def dtype(self):
+        return self._variable.dtype
+
+    @property
+    def device(self):
+        return self._variable.device
+
+    @property
+    def shape(self):
+        return self._variable.shape
+
+    def get_shape(self):
+        return self._variable.shape
+
+    def set_shape(self, shape):
+        """Adds to what is known about the shape."""
+        self._variable.set_shape(shape)
+        self._snapshot.set_shape(shape)
+
+    @property
+    def trainable(self):
+        return self._trainable
+
+    @property
+    def constraint(self):
+        return self._constraint
+
+    @property
+    def _shared_name(self):
+        return self.name[:-2]
+
+    @property
+    def _initializer_op(self):
+        return self.initializer
+
+    @property
+    def _initial_value(self):
+        return self.initial_value
+
+    def _as_graph_element(self):
+        return self._variable
+
+    def _ref(self):
+        return self._variable
+
+    # Its value
+
+    def value(self):
+        """The tensor that reads the variable."""
+        return self._snapshot
+
+    def read_value(self):
+        """A new operation that reads the variable where it is made."""
+        return array_ops.identity(self._variable, name="read")
+
+    def initialized_value(self):
+        """The initial value, for use in the initial values of other variables."""
+        return self.initial_value
+
+    def eval(self, session=None):
+        """The value in `session`, by default the default one."""
+        return self._variable.eval(session=session)
+
+    def load(self, value, session=None):
+        """Sets the variable in `session` without adding to the graph."""
+        session = session or _graph.get_default_session()
+        if session is None:
+            raise ValueError(
+                "Either session argument should be provided or default session should be "
+                "established"
+            )
+        session.run(self.initializer, {self.initializer.inputs[1]: value})
+
+    # Setting it
+
+    def _assigned(self, tensor, read_value):
+        return tensor if read_value else tensor.op
+
+    def assign(self, value, use_locking=False, name=None, read_value=True):
+        """An operation that sets the variable."""
+        tensor = state_ops.assign(self, value, use_locking=use_locking, name=name)
+        return self._assigned(tensor, read_value)
+
+    def assign_add(self, delta, use_locking=False, name=None, read_value=True):
+        """An operation that adds to the variable."""
+        tensor = state_ops.assign_add(self, delta, use_locking=use_locking, name=name)
+        return self._assigned(tensor, read_value)
+
+    def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
+        """An operation that subtracts from the variable."""
+        tensor = state_ops.assign_sub(self, delta, use_locking=use_locking, name=name)
+        return self._assigned(tensor, read_value)
+
+    def count_up_to(self, limit):
+        """An operation that adds 1 until `limit` is reached."""
+        return state_ops.count_up_to(self, limit)
+
+    def _scatter(self, function, slices, use_locking, name):
+        if not isinstance(slices, IndexedSlices):
+            raise TypeError(f"sparse_delta is not IndexedSlices: {slices}")
+        return function(self, slices.indices, slices.values, use_locking=use_locking, name=name)
+
+    def scatter_add(self, sparse_delta, use_locking=False, name=None):
+        """An operation that adds to rows."""
+        return self._scatter(state_ops.scatter_add, sparse_delta, use_locking, name)
+
+    def scatter_sub(self, sparse_delta, use_locking=False, name=None):
+        """An operation that subtracts from rows."""
+        return self._scatter(state_ops.scatter_sub, sparse_delta, use_locking, name)
+
+    def scatter_update(self, sparse_delta, use_locking=False, name=None):
+        """An operation that sets rows."""
+        return self._scatter(state_ops.scatter_update, sparse_delta, use_locking, name)
+
+    # Operators that are not in the extension
+
+    def __getitem__(self, key):
+        return array_ops.slice_helper(self._snapshot, key)
+
+    def __matmul__(self, other):
+        return self._snapshot @ other
+
+    def __rmatmul__(self, other):
+        return other @ self._snapshot
+
+    def __xor__(self, other):
+        return self._snapshot ^ other
+
+    def __rxor__(self, other):
+        return other ^ self._snapshot
+
+    def __iter__(self):
+        raise TypeError("'Variable' object is not iterable.")
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __repr__(self):
+        return "<tf.Variable '%s' shape=%s dtype=%s>" % (self.name, self.shape, self.dtype.name)
+
+
+def adopt_new_variables(graph, first, collections=(GraphKeys.GLOBAL_VARIABLES,)):
+    """Objects for the variables from number `first` on that have none yet."""
+    made = []
+    for index in range(first, graph._num_variables()):
+        if index not in graph._variables:
+            variable = Variable._adopt(graph, index)
+            graph.add_to_collections(collections, variable)
+            made.append(variable)
+    return made
+
+
+# ---- Lists of variables
+
+
+def _collection(key):
+    def function(scope=None):
+        return get_default_graph().get_collection(key, scope)
+
+    return function
+
+
+global_variables = _collection(GraphKeys.GLOBAL_VARIABLES)
+global_variables.__name__ = global_variables.__qualname__ = "global_variables"
+global_variables.__doc__ = "The variables shared by everything that uses the session."
+local_variables = _collection(GraphKeys.LOCAL_VARIABLES)
+local_variables.__name__ = local_variables.__qualname__ = "local_variables"
+local_variables.__doc__ = "The variables that are not saved."
+model_variables = _collection(GraphKeys.MODEL_VARIABLES)
+model_variables.__name__ = model_variables.__qualname__ = "model_variables"
+model_variables.__doc__ = "The variables that a model needs to be used."
+trainable_variables = _collection(GraphKeys.TRAINABLE_VARIABLES)
+trainable_variables.__name__ = trainable_variables.__qualname__ = "trainable_variables"
+trainable_variables.__doc__ = "The variables that optimizers change."
+moving_average_variables = _collection(GraphKeys.MOVING_AVERAGE_VARIABLES)
+moving_average_variables.__name__ = "moving_average_variables"
+moving_average_variables.__qualname__ = "moving_average_variables"
+moving_average_variables.__doc__ = "The variables that keep moving averages."
+
+
+def all_variables():
+    """The old name of global_variables()."""
+    return global_variables()
+
+
+def variables_initializer(var_list, name="init"):
+    """An operation that sets variables to their initial values."""
+    if var_list:
+        return control_flow_ops.group(*[v.initializer for v in var_list], name=name)
+    return control_flow_ops.group(name=name)
+
+
+def global_variables_initializer():
+    """An operation that sets all global variables to their initial values."""
+    return variables_initializer(global_variables())
+
+
+def local_variables_initializer():
+    """An operation that sets all local variables to their initial values."""
+    return variables_initializer(local_variables())
+
+
+def initialize_variables(var_list, name="init"):
+    """The old name of variables_initializer()."""
+    return variables_initializer(var_list, name)
+
+
+def initialize_all_variables():
+    """The old name of global_variables_initializer()."""
+    return global_variables_initializer()
+
+
+def initialize_local_variables():
+    """The old name of local_variables_initializer()."""
+    return local_variables_initializer()
+
+
+def is_variable_initialized(variable):
+    """Whether the variable has a value in the session."""
+    return state_ops.is_variable_initialized(variable)
+
+
+def assert_variables_initialized(var_list=None):
+    """Fails when it runs unless all variables have values; None if there are no variables."""
+    if var_list is None:
+        var_list = global_variables() + local_variables()
+    if not var_list:
+        return None
+    with get_default_graph().device("/cpu:0"):
+        found = array_ops.stack([state_ops.is_variable_initialized(v) for v in var_list])
+        return control_flow_ops.Assert(found, ["uninitialized variables"])
+
+
+def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables"):
+    """A vector of the names of the variables that have no value in the session."""
+    if var_list is None:
+        var_list = global_variables() + local_variables()
+    with name_scope(name):
+        if not var_list:
+            return constant([], dtype=dtypes.string)
+        from rheos.ops import math_ops
+
+        missing = math_ops.logical_not(
+            array_ops.stack([state_ops.is_variable_initialized(v) for v in var_list])
+        )
+        names = constant([v.op.name for v in var_list])
+        return array_ops.boolean_mask(names, missing)
+
+
+def is_tensor(value):
+    """Whether a value is a Tensor, a Variable or the like."""
+    return isinstance(value, (Tensor, _core.VariableBase, IndexedSlices))

@@ -1,0 +1,298 @@
+"""Sessions: running parts of a graph. The common forms of `run` are in the extension."""
+
+from rheos import _core
+from rheos.framework.graph import (
+    Graph,
+    IndexedSlices,
+    _Default,
+    get_default_graph,
+)
+from rheos.v1._messages import ConfigProto, RunMetadata, RunOptions
+
+
+def _values_type():
+    from rheos.ops.array_ops import _tuple
+
+    return _tuple("IndexedSlicesValue", "values indices dense_shape")
+
+
+# ---- Fetches of any form
+
+
+def _is_namedtuple(value):
+    return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
+class _Fetches:
+    """Flattens fetches of any form, and puts their values back into that form."""
+
+    def __init__(self, graph):
+        self._graph = graph
+        self.elements = []
+        self._places = {}
+
+    def _place(self, element):
+        place = self._places.get(element)
+        if place is None:
+            place = self._places[element] = len(self.elements)
+            self.elements.append(element)
+        return lambda values: values[place]
+
+    def _element(self, fetch, original):
+        try:
+            return self._graph.as_graph_element(fetch)
+        except TypeError as error:
+            raise TypeError(
+                f"Fetch argument {original!r} has invalid type {type(original)!r}, must be a "
+                f"string or Tensor. ({error})"
+            ) from None
+        except (ValueError, KeyError) as error:
+            raise ValueError(
+                f"Fetch argument {original!r} cannot be interpreted as a Tensor. ({error})"
+            ) from None
+
+    def add(self, fetch):
+        """A function from the list of values to the value of this fetch."""
+        if fetch is None:
+            raise TypeError(f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}")
+        if _is_namedtuple(fetch):
+            parts, kind = [self.add(f) for f in fetch], type(fetch)
+            return lambda values: kind(*(p(values) for p in parts))
+        if isinstance(fetch, (list, tuple)):
+            parts, kind = [self.add(f) for f in fetch], type(fetch)
+            if kind is list:
+                return lambda values: [p(values) for p in parts]
+            return lambda values: kind(p(values) for p in parts)
+        if isinstance(fetch, dict) or hasattr(fetch, "items") and hasattr(fetch, "keys"):
+            parts, kind = [(k, self.add(v)) for k, v in fetch.items()], type(fetch)
+            return lambda values: _same_dict(kind, fetch, [(k, p(values)) for k, p in parts])
+        if isinstance(fetch, IndexedSlices):
+            rows = [fetch.values, fetch.indices]
+            if fetch.dense_shape is not None:
+                rows.append(fetch.dense_shape)
+            parts = [self._place(self._element(r, fetch)) for r in rows]
+            return lambda values: _values_type()(
+                *[p(values) for p in parts], *([None] if len(parts) == 2 else [])
+            )
+        if hasattr(type(fetch), "__attrs_attrs__"):
+            names = [a.name for a in type(fetch).__attrs_attrs__]
+            parts, kind = [self.add(getattr(fetch, n)) for n in names], type(fetch)
+            return lambda values: kind(*(p(values) for p in parts))
+        return self._place(self._element(fetch, fetch))
+
+
+def _same_dict(kind, original, items):
+    if kind is dict:
+        return dict(items)
+    try:
+        return kind(items)
+    except TypeError:
+        import copy
+
+        made = copy.copy(original)
+        made.update(items)
+        return made
+
+
+def _feeds(feed):
+    """The tensors and values of one entry of a feed_dict."""
+    key, value = feed
+    if isinstance(key, IndexedSlices):
+        parts = [key.values, key.indices]
+        if key.dense_shape is not None:
+            parts.append(key.dense_shape)
+        return list(zip(parts, value))
+    return [(key, value)]
+
+
+def _flat_feeds(feed_dict):
+    for key, value in feed_dict.items():
+        if isinstance(key, tuple) and not _is_namedtuple(key):
+            yield from _pairs(key, value)
+        elif _is_namedtuple(key):
+            yield from _pairs(tuple(key), tuple(value))
+        else:
+            yield from _feeds((key, value))
+
+
+def _pairs(keys, values):
+    if len(keys) != len(values):
+        raise ValueError(f"{len(values)} values were fed for {len(keys)} tensors: {keys}")
+    for key, value in zip(keys, values):
+        if isinstance(key, tuple):
+            yield from _pairs(key, value)
+        else:
+            yield from _feeds((key, value))
+
+
+# ---- Sessions
+
+
+def _threads(config):
+    return max(config.intra_op_parallelism_threads, 0) if config is not None else 0
+
+
+class BaseSession(_core.SessionBase):
+    """What both kinds of session share."""
+
+    def __init__(self, target="", graph=None, config=None):
+        if graph is None:
+            graph = get_default_graph()
+        elif not isinstance(graph, Graph):
+            raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+        if target is None:
+            target = ""
+        if not isinstance(target, (str, bytes)):
+            raise TypeError(f"target must be a string, but got {type(target)}")
+        if config is not None and not isinstance(config, ConfigProto):
+            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        target = target.decode() if isinstance(target, bytes) else target
+        self._target = target
+        self._config = config
+        self._open(
+            graph,
+            target,
+            _threads(config),
+            config.device_count.get("CPU", 0) if config is not None else 0,
+            bool(config is not None and config.allow_soft_placement),
+            bool(config is not None and config.log_device_placement),
+        )
+
+    @property
+    def graph_def(self):
+        """The graph as a GraphDef."""
+        return self.graph.as_graph_def()
+
+    @property
+    def sess_str(self):
+        return self._target
+
+    def list_devices(self):
+        """The devices the session can use."""
+        return [_Device(name) for name in self._device_names()]
+
+    def close(self):
+        """Ends the session and frees its variables. Running steps are cancelled."""
+        self._close()
+
+    def as_default(self):
+        """A context in which this is the default session."""
+        return _Default("sessions", self)
+
+    def make_callable(self, fetches, feed_list=None, accept_options=False):
+        """A function that runs fixed fetches; its arguments are the values of `feed_list`."""
+        mapper = _Fetches(self.graph)
+        shape = mapper.add(fetches)
+        feeds = [self._feed_tensor(f) for f in feed_list or ()]
+        elements = mapper.elements
+
+        def function(*args, **kwargs):
+            options = kwargs.pop("options", None) if accept_options else None
+            kwargs.pop("run_metadata", None)
+            if kwargs:
+                raise TypeError(f"unexpected arguments: {', '.join(kwargs)}")
+            if len(args) != len(feeds):
+                raise TypeError(f"expected {len(feeds)} values, got {len(args)}")
+            timeout = options.timeout_in_ms if options is not None else 0
+            return shape(self._run_flat(elements, feeds, list(args), timeout))
+
+        return function
+
+    def _feed_tensor(self, key):
+        try:
+            return self.graph.as_graph_element(key, allow_operation=False)
+        except Exception as error:
+            raise TypeError(
+                f"Cannot interpret feed_dict key as Tensor: {error.args[0]}"
+            ) from None
+
+    def _run_general(self, fetches, feed_dict, options, run_metadata):
+        """Any form of fetches and feeds; the extension calls it for what it does not do itself."""
+        if options is not None and not isinstance(options, RunOptions):
+            raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
+        if run_metadata is not None and not isinstance(run_metadata, RunMetadata):
+            raise TypeError(f"run_metadata must be a tf.RunMetadata, but got {type(run_metadata)}")
+        if feed_dict is not None and not isinstance(feed_dict, dict):
+            if not hasattr(feed_dict, "items"):
+                raise TypeError("feed_dict must be a dictionary")
+        mapper = _Fetches(self.graph)
+        shape = mapper.add(fetches)
+        keys, values = [], []
+        for key, value in _flat_feeds(feed_dict or {}):
+            tensor = self._feed_tensor(key)
+            if tensor in keys:
+                raise ValueError(f"{tensor} is fed twice")
+            keys.append(tensor)
+            values.append(value)
+        timeout = options.timeout_in_ms if options is not None else 0
+        if not mapper.elements:
+            return shape([])
+        return shape(self._run_flat(mapper.elements, keys, values, timeout))
+
+
+class _Device:
+    """A device of a session."""
+
+    def __init__(self, name):
+        self.name = name
+        self.device_type = name.rsplit(":", 2)[-2] if ":" in name else "CPU"
+
+    def __repr__(self):
+        return f"_DeviceAttributes({self.name}, {self.device_type})"
+
+
+class Session(BaseSession):
+    """Runs parts of a graph. As a context it is the default session, and closes at the end.
+
+    target: "" for this process. graph: the graph to run, by default the default one. config: a
+    ConfigProto.
+    """
+
+    def __init__(self, target="", graph=None, config=None):
+        super().__init__(target, graph, config)
+        self._contexts = []
+
+    def __enter__(self):
+        graph = self.graph.as_default()
+        session = self.as_default()
+        graph.__enter__()
+        session.__enter__()
+        self._contexts.append((graph, session))
+        return self
+
+    def __exit__(self, exc_type, exc_value, exc_traceback):
+        if self._contexts:
+            graph, session = self._contexts.pop()
+            session.__exit__(exc_type, exc_value, exc_traceback)
+            graph.__exit__(exc_type, exc_value, exc_traceback)
+        self.close()
+
+    @staticmethod
+    def reset(target, containers=None, config=None):
+        raise NotImplementedError("Session.reset needs a cluster")
+
+
+class InteractiveSession(BaseSession):
+    """A session that is the default one from the moment it is made until it is closed."""
+
+    def __init__(self, target="", graph=None, config=None):
+        super().__init__(target, graph, config)
+        self._explicit_graph = graph
+        self._default_graph = None
+        if graph is not None:
+            self._default_graph = graph.as_default()
+            self._default_graph.enforce_nesting = False
+            self._default_graph.__enter__()
+        self._default_session = self.as_default()
+        self._default_session.enforce_nesting = False
+        self._default_session.__enter__()
+
+    def close(self):
+        """Ends the session; it is no longer the default one."""
+        super().close()
+        if self._default_session is not None:
+            self._default_session.__exit__(None, None, None)
+            self._default_session = None
+        if self._default_graph is not None:
+            self._default_graph.__exit__(None, None, None)
+            self._default_graph = None

@@ -1,0 +1,154 @@
+"""Event files, which TensorBoard shows."""
+
+import os
+import threading
+
+from rheos import _core
+from rheos.framework.graph import Graph
+
+
+class GraphDef:
+    """A graph as the bytes of TensorFlow's GraphDef message."""
+
+    def __init__(self, serialized=b""):
+        self._serialized = serialized
+
+    def SerializeToString(self):
+        return self._serialized
+
+    def ParseFromString(self, serialized):
+        self._serialized = bytes(serialized)
+
+    def ByteSize(self):
+        return len(self._serialized)
+
+
+class FileWriter:
+    """Writes one event file in a folder: graphs, and summaries made elsewhere.
+
+    graph: written at once if given. filename_suffix: put behind the file's name.
+    """
+
+    def __init__(
+        self,
+        logdir,
+        graph=None,
+        max_queue=10,
+        flush_secs=120,
+        graph_def=None,
+        filename_suffix=None,
+        session=None,
+    ):
+        if session is not None:
+            raise NotImplementedError("FileWriter: summaries written by a session")
+        self._logdir = os.fspath(logdir)
+        self._suffix = filename_suffix
+        self._writer = _core.EventWriter(self._logdir, filename_suffix)
+        self._lock = threading.Lock()
+        self._closed = False
+        if graph is not None:
+            self.add_graph(graph)
+        elif graph_def is not None:
+            self.add_graph(None, graph_def=graph_def)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        self.close()
+
+    def get_logdir(self):
+        """The folder."""
+        return self._logdir
+
+    def add_graph(self, graph, global_step=None, graph_def=None):
+        """Writes a graph."""
+        if graph is None and graph_def is not None:
+            event = b"\x22" + _varint(graph_def.ByteSize()) + graph_def.SerializeToString()
+            self._write(lambda writer: writer.add_event(event))
+            return
+        if not isinstance(graph, Graph):
+            raise TypeError(
+                "The passed graph must be an instance of `Graph` or the deprecated `GraphDef`"
+            )
+        self._write(lambda writer: writer.add_graph(graph))
+
+    def add_summary(self, summary, global_step=None):
+        """Writes a summary: the bytes that a summary operation gave, or a message."""
+        if not isinstance(summary, bytes):
+            summary = summary.SerializeToString()
+        step = 0 if global_step is None else int(global_step)
+        self._write(lambda writer: writer.add_summary(summary, step))
+
+    def add_event(self, event):
+        """Writes an Event message."""
+        serialized = event if isinstance(event, bytes) else event.SerializeToString()
+        self._write(lambda writer: writer.add_event(serialized))
+
+    def _write(self, function):
+        with self._lock:
+            if not self._closed:
+                function(self._writer)
+
+    def flush(self):
+        """Makes what was written visible to readers."""
+        self._write(lambda writer: writer.flush())
+
+    def close(self):
+        """Flushes and closes the file."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._writer.close()
+
+    def reopen(self):
+        """Opens another file in the folder, if this writer was closed."""
+        with self._lock:
+            if self._closed:
+                self._writer = _core.EventWriter(self._logdir, self._suffix)
+                self._closed = False
+
+
+def _varint(number):
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+class FileWriterCache:
+    """One FileWriter for each folder."""
+
+    _cache = {}
+    _lock = threading.Lock()
+
+    @staticmethod
+    def get(logdir):
+        """The FileWriter of a folder, made if there is none."""
+        with FileWriterCache._lock:
+            if logdir not in FileWriterCache._cache:
+                FileWriterCache._cache[logdir] = FileWriter(logdir)
+            return FileWriterCache._cache[logdir]
+
+    @staticmethod
+    def clear():
+        with FileWriterCache._lock:
+            for writer in FileWriterCache._cache.values():
+                writer.close()
+            FileWriterCache._cache = {}
+
+
+def write_graph(graph_or_graph_def, logdir, name, as_text=True):
+    """Writes a graph to a file; returns its path."""
+    if as_text:
+        raise NotImplementedError("write_graph: text format; as_text=False writes bytes")
+    graph_def = graph_or_graph_def
+    if isinstance(graph_def, Graph):
+        graph_def = graph_def.as_graph_def()
+    os.makedirs(logdir, exist_ok=True)
+    path = os.path.join(logdir, name)
+    with open(path, "wb") as file:
+        file.write(graph_def.SerializeToString())
+    return path

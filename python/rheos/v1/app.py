@@ -1,0 +1,13 @@
+"""Starting a program: flags are parsed, then its main function runs."""
+
+from rheos.v1 import flags  # noqa: F401
+
+
+def run(main=None, argv=None):
+    """Parses the flags and exits with what `main(arguments)` returns."""
+    import sys
+
+    rest = flags.FLAGS(sys.argv if argv is None else argv, known_only=True)
+    if main is None:
+        main = sys.modules["__main__"].main
+    sys.exit(main(rest))

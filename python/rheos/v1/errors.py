@@ -1,0 +1,9 @@
+"""Exceptions of running a graph."""
+
+from rheos.framework.errors import *  # noqa: F401, F403
+from rheos.framework.errors import (  # noqa: F401
+    error_code_from_exception_type,
+    exception_type_from_error_code,
+)
+
+del BY_CODE  # noqa: F821

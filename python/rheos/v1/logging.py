@@ -1,0 +1,88 @@
+"""Messages to standard error."""
+
+import sys as _sys
+
+DEBUG = 10
+INFO = 20
+WARN = 30
+ERROR = 40
+FATAL = 50
+_LETTERS = {DEBUG: "DEBUG", INFO: "INFO", WARN: "WARNING", ERROR: "ERROR", FATAL: "FATAL"}
+_state = {"level": WARN, "counts": {}}
+
+
+def set_verbosity(v):
+    """Messages below this level are not shown; a level's number or name."""
+    if isinstance(v, str):
+        v = {name: level for level, name in _LETTERS.items()}[v.upper()]
+    _state["level"] = v
+
+
+def get_verbosity():
+    return _state["level"]
+
+
+def log(level, msg, *args, **kwargs):
+    """Shows a message; `args` are put in with %."""
+    if level < _state["level"]:
+        return
+    text = msg % args if args else msg
+    _sys.stderr.write(f"{_LETTERS.get(level, level)}:rheos:{text}\n")
+
+
+def debug(msg, *args, **kwargs):
+    log(DEBUG, msg, *args)
+
+
+def info(msg, *args, **kwargs):
+    log(INFO, msg, *args)
+
+
+def warn(msg, *args, **kwargs):
+    log(WARN, msg, *args)
+
+
+def warning(msg, *args, **kwargs):
+    log(WARN, msg, *args)
+
+
+def error(msg, *args, **kwargs):
+    log(ERROR, msg, *args)
+
+
+def fatal(msg, *args, **kwargs):
+    log(FATAL, msg, *args)
+
+
+def vlog(level, msg, *args, **kwargs):
+    log(level, msg, *args)
+
+
+def flush():
+    _sys.stderr.flush()
+
+
+def _counter(token):
+    count = _state["counts"][token] = _state["counts"].get(token, -1) + 1
+    return count
+
+
+def log_every_n(level, msg, n, *args):
+    """Shows every n-th message of that text."""
+    log_if(level, msg, not _counter(("every", msg)) % n, *args)
+
+
+def log_first_n(level, msg, n, *args):
+    """Shows the first n messages of that text."""
+    log_if(level, msg, _counter(("first", msg)) < n, *args)
+
+
+def log_if(level, msg, condition, *args):
+    if condition:
+        log(level, msg, *args)
+
+
+def TaskLevelStatusMessage(msg):
+    error(msg)
+
+

@@ -1,0 +1,185 @@
+"""Test cases of programs that use the library."""
+
+import os as _os
+import tempfile as _tempfile
+import unittest as _unittest
+
+import numpy as _np
+
+from rheos.framework.graph import get_default_graph as _get_default_graph
+from rheos.framework.graph import reset_default_graph as _reset_default_graph
+from rheos.v1._session import Session as _Session
+
+_temp_dirs = []
+
+
+def get_temp_dir():
+    """A folder for the files of this process's tests; it is deleted at the end."""
+    if not _temp_dirs:
+        import atexit
+        import shutil
+
+        folder = _tempfile.mkdtemp(prefix="rheos-test-")
+        atexit.register(shutil.rmtree, folder, True)
+        _temp_dirs.append(folder)
+    return _temp_dirs[0]
+
+
+def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
+    """Whether there is a GPU that can be used."""
+    return False
+
+
+def is_built_with_cuda():
+    return False
+
+
+def gpu_device_name():
+    return ""
+
+
+class TestCase(_unittest.TestCase):
+    """A unit test with sessions and comparisons of arrays."""
+
+    def setUp(self):
+        super().setUp()
+        self._cached_session = None
+        _reset_default_graph()
+        _get_default_graph().seed = 87654321
+        _np.random.seed(0)
+
+    def tearDown(self):
+        if self._cached_session is not None:
+            self._cached_session.close()
+            self._cached_session = None
+        super().tearDown()
+
+    def get_temp_dir(self):
+        """A folder for the files of this test."""
+        folder = _os.path.join(get_temp_dir(), self.id().rsplit(".", 1)[-1])
+        _os.makedirs(folder, exist_ok=True)
+        return folder
+
+    def session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
+        """A context with a new session."""
+        return _Session(graph=graph or _get_default_graph(), config=config)
+
+    def test_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
+        """A context with a session that stays open until the test ends."""
+        if graph is not None:
+            return self.session(graph, config)
+        return self.cached_session(config=config)
+
+    def cached_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
+        """A context with a session that stays open until the test ends."""
+        if self._cached_session is None:
+            self._cached_session = _Session(graph=graph or _get_default_graph(), config=config)
+        return _StaysOpen(self._cached_session)
+
+    def evaluate(self, tensors):
+        """The values of tensors in the default session."""
+        from rheos.framework.graph import get_default_session
+
+        session = get_default_session()
+        if session is not None:
+            return session.run(tensors)
+        with self.test_session() as session:
+            return session.run(tensors)
+
+    def _array(self, value):
+        if hasattr(value, "_as_graph_element"):
+            value = self.evaluate(value)
+        return value if isinstance(value, _np.ndarray) else _np.array(value)
+
+    def assertAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):
+        """The values are nearly equal; nested lists, tuples and dicts are compared by parts."""
+        if isinstance(a, dict):
+            self.assertEqual(sorted(a), sorted(b), msg)
+            for key in a:
+                self.assertAllClose(a[key], b[key], rtol, atol, f"{msg or ''} [{key}]")
+            return
+        if isinstance(a, (list, tuple)):
+            try:
+                a_array, b_array = self._array(a), self._array(b)
+            except ValueError:
+                a_array = None
+            if a_array is None or a_array.dtype == object:
+                self.assertEqual(len(a), len(b), msg)
+                for x, y in zip(a, b):
+                    self.assertAllClose(x, y, rtol, atol, msg)
+                return
+        _np.testing.assert_allclose(
+            self._array(a), self._array(b), rtol=rtol, atol=atol, err_msg=msg or "", equal_nan=True
+        )
+
+    def assertNotAllClose(self, a, b, **kwargs):
+        """Some values differ."""
+        try:
+            self.assertAllClose(a, b, **kwargs)
+        except AssertionError:
+            return
+        raise AssertionError("The two values are close at all elements")
+
+    def assertAllCloseAccordingToType(self, a, b, rtol=1e-6, atol=1e-6, msg=None, **kwargs):
+        """The values are as equal as their dtype allows."""
+        a, b = self._array(a), self._array(b)
+        if _np.float16 in (a.dtype, b.dtype):
+            rtol, atol = max(rtol, 1e-3), max(atol, 1e-3)
+        self.assertAllClose(a, b, rtol, atol, msg)
+
+    def assertAllEqual(self, a, b, msg=None):
+        """The values are equal."""
+        a, b = self._array(a), self._array(b)
+        self.assertEqual(a.shape, b.shape, msg)
+        _np.testing.assert_array_equal(a, b, err_msg=msg or "")
+
+    def assertArrayNear(self, farray1, farray2, err, msg=None):
+        """The numbers differ by at most `err`."""
+        self.assertEqual(len(farray1), len(farray2), msg)
+        for x, y in zip(farray1, farray2):
+            self.assertTrue(abs(float(x) - float(y)) <= err, msg)
+
+    def assertNear(self, f1, f2, err, msg=None):
+        self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, msg or f"{f1!r} != {f2!r} +/- {err!r}")
+
+    def assertNDArrayNear(self, ndarray1, ndarray2, err, msg=None):
+        self.assertTrue(_np.linalg.norm(_np.subtract(ndarray1, ndarray2)) < err, msg)
+
+    def assertShapeEqual(self, np_array, tf_tensor, msg=None):
+        """The tensor's static shape is the array's."""
+        self.assertEqual(np_array.shape, tuple(tf_tensor.get_shape().as_list()), msg)
+
+    def assertDTypeEqual(self, target, expected_dtype):
+        self.assertEqual(self._array(target).dtype, expected_dtype)
+
+    def assertRaisesOpError(self, expected_err_re_or_predicate):
+        """A context that fails with an OpError whose message matches."""
+        from rheos.framework import errors
+
+        return self.assertRaisesRegex(errors.OpError, expected_err_re_or_predicate)
+
+    def assertStartsWith(self, actual, expected_start, msg=None):
+        self.assertTrue(actual.startswith(expected_start), msg or f"{actual!r}")
+
+
+class _StaysOpen:
+    """Makes a session and its graph the default, without closing it."""
+
+    def __init__(self, session):
+        self._session = session
+        self._contexts = []
+
+    def __enter__(self):
+        self._contexts = [self._session.graph.as_default(), self._session.as_default()]
+        for context in self._contexts:
+            context.__enter__()
+        return self._session
+
+    def __exit__(self, *exc_info):
+        for context in reversed(self._contexts):
+            context.__exit__(*exc_info)
+
+
+def main(argv=None):
+    """Runs the tests of the program."""
+    _unittest.main(argv=argv)

@@ -1,0 +1,201 @@
+// TensorFlow's files from Python: GraphDef bytes, event files, the list of checkpoints.
+
+#include <rheos/format.h>
+#include <string.h>
+
+#include "graph_object.h"
+
+// ---- GraphDef
+
+PyObject *graph_to_graph_def(PyObject *self, PyObject *unused) {
+  (void)unused;
+  void *bytes = NULL;
+  size_t size = 0;
+  rheos_status *status = rheos_graph_to_graph_def(((graph_object *)self)->graph, &bytes, &size);
+  if (status) {
+    raise_run_error_take(status, (graph_object *)self);
+    return NULL;
+  }
+  PyObject *result = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size);
+  rheos_free(bytes);
+  return result;
+}
+
+PyObject *graph_import_graph_def(PyObject *self, PyObject *args) {
+  const char *bytes, *prefix = NULL;
+  Py_ssize_t size;
+  if (!PyArg_ParseTuple(args, "y#|z", &bytes, &size, &prefix)) return NULL;
+  rheos_scope *scope = graph_scope_for_adding((graph_object *)self);
+  if (!scope) return NULL;
+  rheos_import_options options = {.prefix = prefix};
+  rheos_import_graph_def(scope, bytes, (size_t)size, &options);
+  if (raise_scope_error(scope)) return NULL;
+  Py_RETURN_NONE;
+}
+
+// ---- Event files
+
+typedef struct writer_object {
+  PyObject_HEAD
+  rheos_event_writer *writer;  // NULL once it is closed
+} writer_object;
+
+static PyObject *writer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  (void)kwargs;
+  const char *logdir, *suffix = NULL;
+  if (!PyArg_ParseTuple(args, "s|z", &logdir, &suffix)) return NULL;
+  writer_object *self = (writer_object *)type->tp_alloc(type, 0);
+  if (!self) return NULL;
+  rheos_status *status = rheos_event_writer_open(logdir, suffix, &self->writer);
+  if (!status) return (PyObject *)self;
+  Py_DECREF(self);
+  raise_run_error_take(status, NULL);
+  return NULL;
+}
+
+static PyObject *done(rheos_status *status) {
+  if (!status) Py_RETURN_NONE;
+  raise_run_error_take(status, NULL);
+  return NULL;
+}
+
+static rheos_event_writer *open_writer(PyObject *self) {
+  rheos_event_writer *writer = ((writer_object *)self)->writer;
+  if (!writer) PyErr_SetString(PyExc_RuntimeError, "the event writer is closed");
+  return writer;
+}
+
+static PyObject *writer_add_graph(PyObject *self, PyObject *graph) {
+  rheos_event_writer *writer = open_writer(self);
+  if (!writer) return NULL;
+  if (!is_graph(graph)) {
+    PyErr_SetString(PyExc_TypeError, "expected a Graph");
+    return NULL;
+  }
+  return done(rheos_event_writer_add_graph(writer, ((graph_object *)graph)->graph));
+}
+
+static PyObject *writer_add_scalar(PyObject *self, PyObject *args) {
+  const char *tag;
+  float value;
+  long long step;
+  if (!PyArg_ParseTuple(args, "sfL", &tag, &value, &step)) return NULL;
+  rheos_event_writer *writer = open_writer(self);
+  return writer ? done(rheos_event_writer_add_scalar(writer, tag, value, step)) : NULL;
+}
+
+static PyObject *writer_add_summary(PyObject *self, PyObject *args) {
+  const char *bytes;
+  Py_ssize_t size;
+  long long step;
+  if (!PyArg_ParseTuple(args, "y#L", &bytes, &size, &step)) return NULL;
+  rheos_event_writer *writer = open_writer(self);
+  if (!writer) return NULL;
+  return done(rheos_event_writer_add_summary(writer, bytes, (size_t)size, step));
+}
+
+static PyObject *writer_add_event(PyObject *self, PyObject *args) {
+  const char *bytes;
+  Py_ssize_t size;
+  if (!PyArg_ParseTuple(args, "y#", &bytes, &size)) return NULL;
+  rheos_event_writer *writer = open_writer(self);
+  return writer ? done(rheos_event_writer_add_event(writer, bytes, (size_t)size)) : NULL;
+}
+
+static PyObject *writer_flush(PyObject *self, PyObject *unused) {
+  (void)unused;
+  rheos_event_writer *writer = open_writer(self);
+  return writer ? done(rheos_event_writer_flush(writer)) : NULL;
+}
+
+static PyObject *writer_close(PyObject *self, PyObject *unused) {
+  (void)unused;
+  rheos_event_writer *writer = ((writer_object *)self)->writer;
+  ((writer_object *)self)->writer = NULL;
+  return done(rheos_event_writer_close(writer));
+}
+
+static void writer_dealloc(PyObject *self) {
+  rheos_status_free(rheos_event_writer_close(((writer_object *)self)->writer));
+  Py_TYPE(self)->tp_free(self);
+}
+
+static PyObject *writer_path(PyObject *self, void *unused) {
+  (void)unused;
+  rheos_event_writer *writer = open_writer(self);
+  return writer ? PyUnicode_DecodeFSDefault(rheos_event_writer_path(writer)) : NULL;
+}
+
+static PyMethodDef writer_methods[] = {
+    {"add_graph", writer_add_graph, METH_O, "add_graph(graph)"},
+    {"add_scalar", writer_add_scalar, METH_VARARGS, "add_scalar(tag, value, step)"},
+    {"add_summary", writer_add_summary, METH_VARARGS, "add_summary(bytes, step)"},
+    {"add_event", writer_add_event, METH_VARARGS, "add_event(bytes)"},
+    {"flush", writer_flush, METH_NOARGS, "flush()"},
+    {"close", writer_close, METH_NOARGS, "close()"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef writer_getters[] = {
+    {"path", writer_path, NULL, "The file it writes.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyTypeObject writer_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "rheos._core.EventWriter",
+    .tp_basicsize = sizeof(writer_object),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "EventWriter(logdir, suffix=None): writes one event file.",
+    .tp_new = writer_new,
+    .tp_dealloc = writer_dealloc,
+    .tp_methods = writer_methods,
+    .tp_getset = writer_getters,
+};
+
+// ---- The list of checkpoints
+
+PyObject *write_checkpoint_state(PyObject *module, PyObject *args) {
+  (void)module;
+  const char *folder, *file, *newest;
+  PyObject *paths;
+  if (!PyArg_ParseTuple(args, "szsO!", &folder, &file, &newest, &PyList_Type, &paths)) return NULL;
+  Py_ssize_t count = PyList_GET_SIZE(paths);
+  const char **names = PyMem_Calloc((size_t)count + 1, sizeof *names);
+  if (!names) return PyErr_NoMemory();
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    names[i] = PyUnicode_AsUTF8(PyList_GET_ITEM(paths, i));
+    if (!names[i]) {
+      PyMem_Free(names);
+      return NULL;
+    }
+  }
+  PyObject *result = done(rheos_checkpoint_state_write(folder, file, newest, names, (size_t)count));
+  PyMem_Free(names);
+  return result;
+}
+
+// (newest, [all, oldest first]); None if there is no list.
+PyObject *read_checkpoint_state(PyObject *module, PyObject *args) {
+  (void)module;
+  const char *folder, *file;
+  if (!PyArg_ParseTuple(args, "sz", &folder, &file)) return NULL;
+  rheos_checkpoint_state state = {0};
+  rheos_status *status = rheos_checkpoint_state_read(folder, file, &state);
+  if (status && rheos_status_code(status) == RHEOS_NOT_FOUND) {
+    rheos_status_free(status);
+    Py_RETURN_NONE;
+  }
+  if (status) return done(status);
+  PyObject *paths = PyList_New((Py_ssize_t)state.num_paths);
+  for (size_t i = 0; paths && i < state.num_paths; ++i) {
+    PyObject *path = PyUnicode_DecodeFSDefault(state.all_model_checkpoint_paths[i]);
+    if (!path) Py_CLEAR(paths);
+    else PyList_SET_ITEM(paths, (Py_ssize_t)i, path);
+  }
+  const char *newest = state.model_checkpoint_path;
+  PyObject *result = paths ? Py_BuildValue("(sN)", newest ? newest : "", paths) : NULL;
+  rheos_checkpoint_state_deinit(&state);
+  return result;
+}
+
+int files_init_types(PyObject *module) { return PyModule_AddType(module, &writer_type); }
