@@ -555,7 +555,7 @@ static PyMethodDef graph_methods[] = {
     {"_apply_gradients", (PyCFunction)(void (*)(void))graph_apply_gradients,
      METH_VARARGS | METH_KEYWORDS, "_apply_gradients(options, variables, gradients, step, name)"},
     {"_optimizer_slot", graph_optimizer_slot, METH_VARARGS,
-     "_optimizer_slot(variable, optimizer_name, slot_name): index or None."},
+     "_optimizer_slot(options, variable or None, slot_name): index or None."},
     {"_fill_variable", graph_fill_variable, METH_VARARGS, "_fill_variable(variable, index)"},
     {"_num_variables", graph_num_variables, METH_NOARGS, "_num_variables()"},
     {"_graph_def_bytes", graph_to_graph_def, METH_NOARGS, "_graph_def_bytes(): a GraphDef."},

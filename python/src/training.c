@@ -278,11 +278,15 @@ PyObject *graph_apply_gradients(PyObject *self, PyObject *args, PyObject *kwargs
 }
 
 PyObject *graph_optimizer_slot(PyObject *self, PyObject *args) {
-  PyObject *object;
-  const char *optimizer, *slot;
-  if (!PyArg_ParseTuple(args, "O!ss", &variable_base_type, &object, &optimizer, &slot)) return NULL;
-  return index_or_none(rheos_optimizer_slot(((graph_object *)self)->graph,
-                                            ((variable_object *)object)->variable, optimizer, slot));
+  PyObject *options, *object;
+  const char *slot;
+  if (!PyArg_ParseTuple(args, "O!Os", &PyDict_Type, &options, &object, &slot)) return NULL;
+  rheos_optimizer optimizer;
+  if (optimizer_from_python(options, &optimizer) < 0) return NULL;
+  rheos_variable variable = {0};
+  if (is_variable(object)) variable = ((variable_object *)object)->variable;
+  return index_or_none(rheos_optimizer_own_slot(((graph_object *)self)->graph, optimizer, variable,
+                                                slot));
 }
 
 // ---- Savers

@@ -1,5 +1,7 @@
 """Order: groups, tuples, assertions, printing."""
 
+import builtins
+
 from rheos.framework import graph as _graph
 from rheos.framework.graph import (
     IndexedSlices,
@@ -23,7 +25,7 @@ def no_op(name=None):
 
 def _flatten(items):
     for item in items:
-        if isinstance(item, (list, tuple)) and not hasattr(item, "_as_graph_element"):
+        if isinstance(item, (list, builtins.tuple)) and not hasattr(item, "_as_graph_element"):
             yield from _flatten(item)
         elif isinstance(item, dict):
             yield from _flatten(list(item.values()))

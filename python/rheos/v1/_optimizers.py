@@ -1,5 +1,7 @@
 """Optimizers. The library's own work in C; the base class lets programs write theirs in Python."""
 
+import itertools
+
 from rheos.framework import dtypes
 from rheos.framework.graph import (
     IndexedSlices,
@@ -21,6 +23,9 @@ from rheos.ops.variables import (
     adopt_new_variables,
     trainable_variables,
 )
+
+
+_identities = itertools.count(1)
 
 
 def _call(value):
@@ -311,6 +316,7 @@ class _CoreOptimizer(Optimizer):
     def __init__(self, use_locking, name, **numbers):
         super().__init__(use_locking, name)
         self._numbers = numbers
+        self._identity = next(_identities)  # two optimizers of one name share no slots
         self._kept = []
 
     def _is_plain(self):
@@ -322,7 +328,18 @@ class _CoreOptimizer(Optimizer):
 
     def _options(self):
         options = {k: _call(v) for k, v in self._numbers.items()}
-        return {"kind": self._KIND, "name": self._name, "use_locking": self._use_locking, **options}
+        return {
+            "kind": self._KIND,
+            "name": self._name,
+            "identity": self._identity,
+            "use_locking": self._use_locking,
+            **options,
+        }
+
+    def _core_slot(self, graph, var, name):
+        options = {"kind": self._KIND, "name": self._name, "identity": self._identity}
+        index = graph._optimizer_slot(options, var, name)
+        return None if index is None else graph._variables.get(index)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """An operation that changes each variable by its gradient."""
@@ -351,9 +368,7 @@ class _CoreOptimizer(Optimizer):
     def get_slot(self, var, name):
         found = super().get_slot(var, name)
         if found is None and isinstance(var, _VariableBase):
-            index = var.graph._optimizer_slot(var, self._name, name)
-            if index is not None:
-                found = var.graph._variables.get(index)
+            found = self._core_slot(var.graph, var, name)
         return found
 
     def get_slot_names(self):
@@ -520,9 +535,9 @@ class AdamOptimizer(_CoreOptimizer):
             self._get_non_slot_variable("beta2_power", graph),
         )
         if found[0] is None:
-            by_name = {v.op.name.rsplit("/", 1)[-1].split("_power")[0]: v for v in self._kept
-                       if "_power" in v.op.name and v.graph is graph}
-            found = by_name.get("beta1"), by_name.get("beta2")
+            found = tuple(
+                self._core_slot(graph, None, name) for name in ("beta1_power", "beta2_power")
+            )
         return found
 
     def _create_slots(self, var_list):
