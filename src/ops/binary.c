@@ -198,7 +198,11 @@ static void grad_floor_mod(rheos__grad *g) {
 static rheos_output not_zero(rheos__grad *g, rheos_output x) {
   rheos_scope *s = g->scope;
   const rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(x));
-  return rheos__cast_to(s, rheos__op_with_number(s, "NotEqual", "NotEqual", x, 0), dtype);
+  rheos__node_scope inside;
+  rheos__push_node_scope(s, "Cast", &inside);  // TensorFlow casts a number that needs no cast
+  const rheos_output zero = rheos__const_scalar(s, dtype, 0, "x");
+  rheos_scope_pop(s);
+  return rheos__cast_to(s, rheos__op_2(s, "NotEqual", x, zero), dtype);
 }
 
 static void grad_xlogy(rheos__grad *g) {
