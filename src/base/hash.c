@@ -12,6 +12,6 @@ uint64_t rheos__hash_bytes(uint64_t seed, const void *data, size_t size_bytes) {
     hash = rheos__hash_mix(hash, word);
   }
   uint64_t tail = 0;
-  memcpy(&tail, bytes, size_bytes);
+  if (size_bytes > 0) memcpy(&tail, bytes, size_bytes);  // `data` may be NULL
   return rheos__hash_mix(hash, tail);
 }

@@ -762,7 +762,7 @@ static rheos_status *build_node(build *b, int32_t *out_id) {
   RHEOS_TRY(read_name(b));
   b->signature = rheos__signature_by_name(b->args->type);
   if (b->signature == NULL) {
-    return RHEOS_INVALID("Op type not registered '%s'", b->args->type);
+    return RHEOS_NOTFOUND("Op type not registered '%s'", b->args->type);
   }
   RHEOS_TRY(read_inputs(b));
   RHEOS_TRY(read_attrs(b));

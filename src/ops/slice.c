@@ -406,9 +406,14 @@ const rheos__op_def rheos__op_StridedSlice = {
 // ---- StridedSliceGrad
 
 static rheos_status *shape_strided_slice_grad(rheos__infer *c) {
-  rheos_shape ignored;
+  rheos_shape ignored, *out = &c->output_shapes[0];
   RHEOS_TRY(rheos__infer_rank(c, 0, 1, &ignored));
-  return rheos__infer_shape_value(c, 0, &c->output_shapes[0]);
+  RHEOS_TRY(rheos__infer_shape_value(c, 0, out));
+  if (c->input_values == NULL || c->input_values[0] == NULL || rheos_shape_is_known(out)) {
+    return NULL;
+  }
+  rheos__shape_text text;
+  return RHEOS_INVALID("expected a fully known shape, got %s", rheos__shape_text_of(out, &text));
 }
 
 static rheos_status *run_strided_slice_grad(const void *state, const void *const *inputs,

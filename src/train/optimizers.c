@@ -157,8 +157,11 @@ typedef struct apply {
   rheos_variable beta1_power, beta2_power;
 } apply;
 
+// The slots are made before any update, so one that is not found is a lookup without memory.
 static rheos_variable slot_of(const apply *a, rheos_variable variable, const char *slot_name) {
-  return rheos_optimizer_own_slot(variable.graph, *a->o, variable, slot_name);
+  rheos_variable slot = rheos_optimizer_own_slot(variable.graph, *a->o, variable, slot_name);
+  if (slot.graph == NULL) rheos_scope_fail_take(a->s, rheos__out_of_memory());
+  return slot;
 }
 
 // Adam's step for rows: every row's moments decay, only the rows with a gradient get a new share.
