@@ -120,6 +120,8 @@ def make_graph_def(case, known_shapes):
             shape = item.shape if isinstance(item, Uninitialized) else item.value.shape
             node.op = "VariableV2"
             node.attr["dtype"].type = dtype
+            if getattr(item, "any_shape", False):
+                shape = None
             node.attr["shape"].shape.CopyFrom(tf.TensorShape(shape).as_proto())
             variables.append(name)
             if isinstance(item, Uninitialized):
@@ -129,6 +131,7 @@ def make_graph_def(case, known_shapes):
             const.attr["value"].tensor.CopyFrom(v1.make_tensor_proto(item.value))
             assign = graph_def.node.add(name=name + "_assign", op="Assign")
             assign.attr["T"].type = dtype
+            assign.attr["validate_shape"].b = not item.any_shape
             assign.input.extend([name, name + "_value"])
             assigns.append(name + "_assign")
         elif isinstance(item, Const) and known_shapes:
@@ -292,7 +295,8 @@ def write_case(out, case):
             lines.append("unset %s %s" % (dtype_name(item.dtype), shape_text(item.shape)))
             continue
         word = ("const" if isinstance(item, Const) else
-                "var" if isinstance(item, Variable) else "feed")
+                "feed" if not isinstance(item, Variable) else
+                "var any" if item.any_shape else "var")
         lines.append(word + " " + tensor_text(value_of(item), item_dtype(item)))
     if len(result) == 3:
         code = result[1]
@@ -326,7 +330,8 @@ def main():
         path = os.path.join(HERE, "ops", family + ".txt")
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as out:
-            out.write("# Answers of TensorFlow %s. Made by make_ops.py; see README.md.\n" % tf.__version__)
+            out.write("# Answers of TensorFlow %s. Made by make_ops.py; see README.md.\n" %
+                      tf.__version__)
             for case in cases:
                 key = (case.op, case.tag)
                 if key in seen:

@@ -22,10 +22,10 @@ class Const:
 
 
 class Variable:
-    """An input that is a reference to a variable holding `value`."""
+    """An input that is a reference to a variable holding `value`, of its shape or of any."""
 
-    def __init__(self, value):
-        self.value = value
+    def __init__(self, value, any_shape=False):
+        self.value, self.any_shape = value, any_shape
 
 
 class Uninitialized:

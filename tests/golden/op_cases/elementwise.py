@@ -29,7 +29,7 @@ UNARY = {
     "Erf": (ORDINARY, True, ()),
     "Floor": (ORDINARY, False, ()),
     "Ceil": (ORDINARY, False, ()),
-    "Round": (ORDINARY, False, (I32, I64)),
+    "Round": (ORDINARY, False, ()),  # integers become 0
     "Reciprocal": (ORDINARY, True, ()),
     "Inv": (ORDINARY, True, ()),
     "IsNan": (ORDINARY, False, ()),
@@ -44,6 +44,7 @@ UNARY = {
     "Softsign": (ORDINARY, True, ()),
 }
 DROP_EXTREME = {
+    "Erf": (INF, -INF, 1e250, -1e250),  # NaN in double
     # Values where TensorFlow's own answer depends on the library it was built with.
     "Sin": (1e30, -1e30, 1e250, -1e250, 65504, -65504, 1e4, 1000),
     "Cos": (1e30, -1e30, 1e250, -1e250, 65504, -65504, 1e4, 1000),
@@ -93,7 +94,7 @@ BINARY = {
     "FloorDiv": (FLOATS + INTS + SMALL_INTS, False),
     "TruncateDiv": (INTS + SMALL_INTS, False),
     "Mod": ((F32, F64) + INTS, False),
-    "FloorMod": ((F32, F64) + INTS, True),
+    "FloorMod": ((F32, F64) + INTS, False),
     "Maximum": (FLOATS + INTS, True),
     "Minimum": (FLOATS + INTS, True),
     "Pow": (FLOATS + INTS, False),
@@ -151,15 +152,19 @@ def binary(t):
             t.add(op, "extreme_double", d(left), d(right))
         if I32 in dtypes and not divides(op) and op != "Pow":
             low, high = np.iinfo(I32).min, np.iinfo(I32).max
-            t.add(op, "extreme_int32", i([low, high, low, high, 65536]), i([-1, 1, low, high, 65536]))
+            t.add(op, "extreme_int32", i([low, high, low, high, 65536]),
+                  i([-1, 1, low, high, 65536]))
             t.add(op, "extreme_int64", l([2**63 - 1, -2**63, 2**62]), l([1, -1, 2]))
         if U8 in dtypes and not divides(op):
             t.add(op, "wraps_uint8", a(U8, [250, 3, 255]), a(U8, [10, 4, 255]))
     for op in ("Div", "FloorDiv", "TruncateDiv", "Mod", "FloorMod"):
-        t.add(op, "bad_zero", i([1, 2]), i([1, 0]))
+        if op != "TruncateDiv":  # an internal error in TensorFlow
+            t.add(op, "bad_zero", i([1, 2]), i([1, 0]))
         t.add(op, "signs", i([-7, 7, -7, 7, -6, 6, 0]), i([2, -2, -2, 2, 3, -3, 5]))
     for op in ("Mod", "FloorMod"):
         t.add(op, "signs_float", f([-7, 7, -7, 7, -6.5, 6.5]), f([2, -2, -2, 2, 3, -3]))
+    t.add("FloorMod", "gradient", d([[-1.5], [2.25]]), d([[0.7, -1.3, 4]]), g=True)
+    t.add("FloorMod", "gradient_scalar", d(1.75), d([0.6, -3]), g=True)
     t.add("DivNoNan", "zeros", d([1, 0, -3, 4]), d([0, 0, 2, 0]))
     t.add("Pow", "gradient", d([[0.5], [2.25]]), d([[0.75, -1.25, 3]]), g=True)
     t.add("Pow", "roots", f([4, 27, 0, 2, 10]), f([0.5, 1 / 3, 0, -1, -2]))

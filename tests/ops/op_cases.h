@@ -1,0 +1,60 @@
+// Recorded answers of ops, read from tests/golden/ops/*.txt (the format is in
+// tests/golden/README.md).
+#ifndef RHEOS_TESTS_OPS_OP_CASES_H
+#define RHEOS_TESTS_OPS_OP_CASES_H
+
+#include <rheos/scope.h>
+#include <rheos/session.h>
+
+enum { CASE_MAX_INPUTS = 12, CASE_MAX_OUTPUTS = 24, CASE_MAX_ATTRS = 8 };
+
+typedef enum op_input_kind {
+  INPUT_FEED,
+  INPUT_CONST,
+  INPUT_VARIABLE,
+  INPUT_UNSET,  // a variable that nothing was assigned to
+} op_input_kind;
+
+typedef struct op_input {
+  op_input_kind kind;
+  rheos_dtype dtype;
+  rheos_shape shape;
+  rheos_tensor *tensor;  // NULL: unset
+  bool any_shape;        // of a variable: it may hold other shapes
+} op_input;
+
+typedef struct op_output {
+  int run;  // of the session, from 0
+  rheos_tensor *tensor;
+  rheos_shape static_shape;  // what TensorFlow knew when the node was added
+} op_output;
+
+typedef struct op_case {
+  char op[40], tag[48];
+  rheos_attr attrs[CASE_MAX_ATTRS];
+  int num_attrs;
+  op_input inputs[CASE_MAX_INPUTS];
+  int num_inputs;
+  op_output outputs[CASE_MAX_OUTPUTS];
+  int num_outputs, num_runs;
+  rheos_tensor *after[CASE_MAX_INPUTS];  // values of the variables, NULL: unset
+  int num_after;
+  rheos_code error, error_unknown_shapes;  // RHEOS_OK: it works
+  bool check_gradient;
+} op_case;
+
+typedef struct op_cases {
+  op_case *items;
+  size_t count, capacity;
+} op_cases;
+
+// Reads every file of tests/golden/ops; prints what is wrong and exits if it cannot.
+void op_cases_load(op_cases *cases);
+void op_cases_free(op_cases *cases);
+// One past the last case of the op that `first` is a case of: cases are sorted by op.
+size_t op_cases_end(const op_cases *cases, size_t first);
+void op_case_free(op_case *c);
+// A copy that shares the tensors and owns its own attributes.
+void op_case_copy(const op_case *from, op_case *to);
+
+#endif  // RHEOS_TESTS_OPS_OP_CASES_H

@@ -1,0 +1,434 @@
+// The harness that all op tests share: from a recorded case to a graph, a session and its answers.
+#include "ops/op_harness.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graph/op_def.h"
+#include "tensor/tensor.h"
+
+// ---- Building
+
+static rheos_operation add_op(rheos_scope *s, const char *type, const char *name,
+                              const rheos_output *inputs, size_t num_inputs,
+                              const rheos_attr *attrs, size_t num_attrs) {
+  rheos_op_args args = {.type = type,
+                        .name = name,
+                        .inputs = inputs,
+                        .num_inputs = num_inputs,
+                        .attrs = attrs,
+                        .num_attrs = num_attrs};
+  return rheos_op(s, &args);
+}
+
+static rheos_output add_placeholder(op_program *p, const op_input *input, bool known_shape) {
+  rheos_attr attrs[] = {rheos_attr_type("dtype", input->dtype),
+                        rheos_attr_shape("shape", &input->shape)};
+  rheos_operation op = add_op(p->scope, "Placeholder", NULL, NULL, 0, attrs, known_shape ? 2 : 1);
+  rheos_output output = rheos_operation_output(op, 0);
+  p->feeds[p->num_feeds++] = (rheos_feed){output, input->tensor};
+  return output;
+}
+
+static rheos_output add_variable(op_program *p, const op_input *input) {
+  const rheos_shape shape = input->any_shape ? RHEOS_UNKNOWN_SHAPE : input->shape;
+  rheos_attr attrs[] = {rheos_attr_shape("shape", &shape), rheos_attr_type("dtype", input->dtype)};
+  rheos_output variable =
+      rheos_operation_output(add_op(p->scope, "VariableV2", NULL, NULL, 0, attrs, 2), 0);
+  p->variables[p->num_variables++] = variable;
+  if (input->kind == INPUT_VARIABLE) {
+    rheos_output pair[] = {variable, rheos_constant(p->scope, input->tensor, NULL)};
+    rheos_attr validate = rheos_attr_bool("validate_shape", !input->any_shape);
+    p->initializers[p->num_initializers++] =
+        add_op(p->scope, "Assign", NULL, pair, 2, &validate, 1);
+  }
+  return variable;
+}
+
+static rheos_output add_input(op_program *p, const op_input *input, build_mode mode) {
+  if (input->kind == INPUT_VARIABLE || input->kind == INPUT_UNSET) return add_variable(p, input);
+  bool constant =
+      mode == BUILD_CONSTANT || (mode == BUILD_AS_RECORDED && input->kind == INPUT_CONST);
+  if (constant) return rheos_constant(p->scope, input->tensor, NULL);
+  return add_placeholder(p, input, mode != BUILD_UNKNOWN_SHAPES);
+}
+
+rheos_status *op_program_build(op_program *p, const op_case *c, build_mode mode) {
+  memset(p, 0, sizeof *p);
+  p->graph = rheos_graph_new();
+  p->scope = p->graph ? rheos_scope_new(p->graph) : NULL;
+  if (!p->scope) return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "no memory for a graph");
+  for (int i = 0; i < c->num_inputs; i++) p->inputs[i] = add_input(p, &c->inputs[i], mode);
+  p->op = add_op(p->scope, c->op, "op", p->inputs, (size_t)c->num_inputs, c->attrs,
+                 (size_t)c->num_attrs);
+  return rheos_scope_finish(p->scope);
+}
+
+void op_program_free(op_program *p) {
+  rheos_scope_free(p->scope);
+  rheos_graph_unref(p->graph);
+  memset(p, 0, sizeof *p);
+}
+
+// ---- Running
+
+static rheos_status *run_once(op_program *p, rheos_session *session, op_result *result) {
+  int32_t n = rheos_operation_num_outputs(p->op);
+  rheos_fetch fetches[CASE_MAX_OUTPUTS] = {0};
+  if (result->num_outputs + n > CASE_MAX_OUTPUTS) {
+    return rheos_status_new(RHEOS_INTERNAL, "more outputs than a case can hold");
+  }
+  for (int32_t i = 0; i < n; i++) fetches[i].output = rheos_operation_output(p->op, i);
+  rheos_status *status =
+      rheos_session_run(session, p->feeds, p->num_feeds, fetches, (size_t)n, &p->op, 1, NULL);
+  if (status) return status;
+  for (int32_t i = 0; i < n; i++) result->outputs[result->num_outputs++] = fetches[i].value;
+  return NULL;
+}
+
+static rheos_status *read_variables(op_program *p, rheos_session *session, op_result *result) {
+  for (size_t i = 0; i < p->num_variables; i++) {
+    rheos_fetch fetch = {p->variables[i], NULL};
+    rheos_status *status = rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL);
+    if (status && rheos_status_code(status) != RHEOS_FAILED_PRECONDITION) return status;
+    rheos_status_free(status);
+    result->after[result->num_after++] = fetch.value;
+  }
+  return NULL;
+}
+
+rheos_status *op_program_run(op_program *p, rheos_session *session, int num_runs,
+                             op_result *result) {
+  memset(result, 0, sizeof *result);
+  rheos_status *status = NULL;
+  if (p->num_initializers > 0) {
+    status =
+        rheos_session_run(session, NULL, 0, NULL, 0, p->initializers, p->num_initializers, NULL);
+  }
+  for (int run = 0; run < num_runs && !status; run++) status = run_once(p, session, result);
+  if (!status) status = read_variables(p, session, result);
+  if (status) op_result_free(result);
+  return status;
+}
+
+void op_result_free(op_result *result) {
+  for (int i = 0; i < result->num_outputs; i++) rheos_tensor_unref(result->outputs[i]);
+  for (int i = 0; i < result->num_after; i++) rheos_tensor_unref(result->after[i]);
+  memset(result, 0, sizeof *result);
+}
+
+rheos_status *op_case_run(const op_case *c, build_mode mode, int num_threads, op_result *result) {
+  op_program program;
+  rheos_session *session = NULL;
+  memset(result, 0, sizeof *result);
+  rheos_status *status = op_program_build(&program, c, mode);
+  rheos_session_options options = {.num_threads = num_threads};
+  if (!status) status = rheos_session_new(program.graph, &options, &session);
+  if (!status) status = op_program_run(&program, session, c->num_runs, result);
+  rheos_session_free(session);
+  op_program_free(&program);
+  return status;
+}
+
+// ---- Comparing
+
+double op_number_at(const rheos_tensor *tensor, int64_t index) {
+  const void *data = rheos_tensor_data(tensor);
+  switch (rheos_tensor_dtype(tensor)) {
+    case RHEOS_FLOAT:
+      return ((const float *)data)[index];
+    case RHEOS_DOUBLE:
+      return ((const double *)data)[index];
+    case RHEOS_HALF:
+      return rheos__half_to_float(((const uint16_t *)data)[index]);
+    case RHEOS_BFLOAT16:
+      return rheos__bfloat16_to_float(((const uint16_t *)data)[index]);
+    case RHEOS_BOOL:
+      return ((const bool *)data)[index];
+    default:
+      return (double)rheos__tensor_int_at(tensor, index);
+  }
+}
+
+static bool numbers_agree(double expected, double actual, op_tolerance tolerance) {
+  if (isnan(expected) || isnan(actual)) return isnan(expected) && isnan(actual);
+  if (isinf(expected) || isinf(actual)) return expected == actual;
+  return fabs(expected - actual) <= tolerance.absolute + tolerance.relative * fabs(expected);
+}
+
+static bool strings_agree(const rheos_tensor *a, const rheos_tensor *b, int64_t index) {
+  const rheos_string *x = (const rheos_string *)rheos_tensor_data(a) + index;
+  const rheos_string *y = (const rheos_string *)rheos_tensor_data(b) + index;
+  if (x->size_bytes != y->size_bytes) return false;
+  return x->size_bytes == 0 || memcmp(x->data, y->data, x->size_bytes) == 0;
+}
+
+static bool elements_agree(const rheos_tensor *expected, const rheos_tensor *actual, int64_t i,
+                           op_tolerance tolerance) {
+  rheos_dtype dtype = rheos_tensor_dtype(expected);
+  size_t size = rheos_dtype_size(dtype);
+  if (dtype == RHEOS_STRING) return strings_agree(expected, actual, i);
+  if (!rheos_dtype_is_floating(dtype)) {
+    return memcmp((const char *)rheos_tensor_data(expected) + (size_t)i * size,
+                  (const char *)rheos_tensor_data(actual) + (size_t)i * size, size) == 0;
+  }
+  return numbers_agree(op_number_at(expected, i), op_number_at(actual, i), tolerance);
+}
+
+bool op_tensors_agree(const rheos_tensor *expected, const rheos_tensor *actual,
+                      op_tolerance tolerance, char *message, size_t size_bytes) {
+  rheos_dtype dtype = rheos_tensor_dtype(expected);
+  if (rheos_tensor_dtype(actual) != dtype) {
+    snprintf(message, size_bytes, "dtype %s, expected %s",
+             rheos_dtype_name(rheos_tensor_dtype(actual)), rheos_dtype_name(dtype));
+    return false;
+  }
+  const rheos_shape *shape = rheos_tensor_shape(expected);
+  if (!rheos_shape_equal(rheos_tensor_shape(actual), shape)) {
+    rheos__shape_text x, y;
+    snprintf(message, size_bytes, "shape %s, expected %s",
+             rheos__shape_text_of(rheos_tensor_shape(actual), &x), rheos__shape_text_of(shape, &y));
+    return false;
+  }
+  for (int64_t i = 0; i < rheos_tensor_num_elements(expected); i++) {
+    if (elements_agree(expected, actual, i, tolerance)) continue;
+    if (dtype == RHEOS_STRING) {
+      snprintf(message, size_bytes, "another string in element %lld", (long long)i);
+    } else {
+      snprintf(message, size_bytes, "%.17g in element %lld, expected %.17g",
+               op_number_at(actual, i), (long long)i, op_number_at(expected, i));
+    }
+    return false;
+  }
+  return true;
+}
+
+static bool tensors_identical(const rheos_tensor *a, const rheos_tensor *b) {
+  if (!a || !b) return a == b;
+  char message[8];
+  if (rheos_tensor_dtype(a) == RHEOS_STRING) {
+    return op_tensors_agree(a, b, (op_tolerance){0, 0}, message, sizeof message);
+  }
+  return rheos_tensor_dtype(a) == rheos_tensor_dtype(b) &&
+         rheos_shape_equal(rheos_tensor_shape(a), rheos_tensor_shape(b)) &&
+         memcmp(rheos_tensor_data(a), rheos_tensor_data(b), rheos_tensor_size_bytes(a)) == 0;
+}
+
+bool op_results_identical(const op_result *a, const op_result *b) {
+  bool same = a->num_outputs == b->num_outputs && a->num_after == b->num_after;
+  for (int i = 0; same && i < a->num_outputs; i++) {
+    same = tensors_identical(a->outputs[i], b->outputs[i]);
+  }
+  for (int i = 0; same && i < a->num_after; i++) same = tensors_identical(a->after[i], b->after[i]);
+  return same;
+}
+
+// ---- Tolerances
+
+// Ops whose floating-point answer is the correctly rounded one, or no arithmetic at all.
+static const char *const exact_ops[] = {
+    "Abs",
+    "Add",
+    "AddV2",
+    "ArgMax",
+    "ArgMin",
+    "Assign",
+    "AssignAdd",
+    "AssignSub",
+    "BiasAdd",
+    "BroadcastTo",
+    "Cast",
+    "Ceil",
+    "ClipByValue",
+    "Concat",
+    "ConcatV2",
+    "Div",
+    "DivNoNan",
+    "DynamicPartition",
+    "DynamicStitch",
+    "ExpandDims",
+    "Fill",
+    "Floor",
+    "Gather",
+    "GatherNd",
+    "GatherV2",
+    "Identity",
+    "InvertPermutation",
+    "MatrixBandPart",
+    "Max",
+    "Maximum",
+    "Min",
+    "Minimum",
+    "Mul",
+    "Neg",
+    "OneHot",
+    "OnesLike",
+    "Pack",
+    "Pad",
+    "PadV2",
+    "RandomShuffle",
+    "RandomUniform",
+    "RealDiv",
+    "Relu",
+    "Relu6",
+    "ReluGrad",
+    "Relu6Grad",
+    "Reshape",
+    "ReverseV2",
+    "Round",
+    "ScatterAdd",
+    "ScatterNd",
+    "ScatterSub",
+    "ScatterUpdate",
+    "Select",
+    "SelectV2",
+    "Sign",
+    "Slice",
+    "Split",
+    "SplitV",
+    "Square",
+    "SquaredDifference",
+    "Squeeze",
+    "StridedSlice",
+    "StridedSliceGrad",
+    "Sub",
+    "Tile",
+    "TopKV2",
+    "Transpose",
+    "Unique",
+    "Unpack",
+    "Where",
+    "ZerosLike",
+};
+
+// Ops that add up terms which may cancel, or whose answer passes through 0.
+static const char *const cancelling_ops[] = {
+    "AddN",
+    "ApplyAdadelta",
+    "ApplyAdagrad",
+    "ApplyAdam",
+    "ApplyMomentum",
+    "ApplyRMSProp",
+    "BatchMatMul",
+    "BatchMatMulV2",
+    "BiasAddGrad",
+    "Cos",
+    "Cumsum",
+    "LogSoftmax",
+    "MatMul",
+    "Mean",
+    "RandomStandardNormal",
+    "RsqrtGrad",
+    "SegmentSum",
+    "Sin",
+    "SoftmaxCrossEntropyWithLogits",
+    "SparseSoftmaxCrossEntropyWithLogits",
+    "Sum",
+    "Tan",
+    "TruncatedNormal",
+    "UnsortedSegmentSum",
+};
+
+static bool listed(const char *op, const char *const *list, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(list[i], op) == 0) return true;
+  }
+  return false;
+}
+#define LISTED(op, list) listed(op, list, sizeof(list) / sizeof *(list))
+
+op_tolerance op_tolerance_of(const char *op, rheos_dtype dtype) {
+  if (LISTED(op, exact_ops)) return (op_tolerance){0, 0};
+  bool cancelling = LISTED(op, cancelling_ops);
+  switch (dtype) {
+    case RHEOS_FLOAT:
+      return (op_tolerance){2e-6, cancelling ? 2e-6 : 1e-36};
+    case RHEOS_DOUBLE:
+      return (op_tolerance){1e-13, cancelling ? 1e-13 : 1e-300};
+    case RHEOS_HALF:
+      return (op_tolerance){2e-3, cancelling ? 2e-3 : 1e-7};
+    case RHEOS_BFLOAT16:
+      return (op_tolerance){1.6e-2, cancelling ? 1.6e-2 : 1e-36};
+    default:
+      return (op_tolerance){0, 0};
+  }
+}
+
+const char *op_status_text(const rheos_status *status) {
+  static _Thread_local char text[600];
+  if (!status) return "OK";
+  snprintf(text, sizeof text, "%s: %s", rheos_code_name(rheos_status_code(status)),
+           rheos_status_message(status));
+  return text;
+}
+
+// ---- One test an op
+
+typedef struct op_group {
+  const op_cases *cases;
+  size_t first, end;
+  op_check check;
+} op_group;
+
+static int wrong_count;
+
+void op_wrong(const op_case *c, const char *format, ...) {
+  wrong_count++;
+  if (wrong_count > 12) return;
+  fprintf(stderr, "  %s %s: ", c->op, c->tag);
+  va_list args;
+  va_start(args, format);
+  vfprintf(stderr, format, args);
+  va_end(args);
+  fputc('\n', stderr);
+}
+
+static void test_group(void **state) {
+  const op_group *group = *state;
+  wrong_count = 0;
+  const op_case *first = &group->cases->items[group->first];
+  if (!rheos__signature_by_name(first->op)) {
+    fail_msg("%s is missing from the table of ops", first->op);
+  }
+  group->check(group->cases, group->first, group->end);
+  if (wrong_count > 0) fail_msg("%s: %d wrong", first->op, wrong_count);
+}
+
+static size_t make_tests(const op_cases *cases, op_check check, bool (*wanted)(const op_case *c),
+                         const char *only, op_group *groups, struct CMUnitTest *tests) {
+  size_t n = 0;
+  for (size_t i = 0, end; i < cases->count; i = end) {
+    end = op_cases_end(cases, i);
+    const char *op = cases->items[i].op;
+    bool any = !wanted;
+    for (size_t j = i; !any && j < end; j++) any = wanted(&cases->items[j]);
+    if (!any || (only && strcmp(only, op) != 0)) continue;
+    groups[n] = (op_group){cases, i, end, check};
+    tests[n] = (struct CMUnitTest){op, test_group, NULL, NULL, &groups[n]};
+    n++;
+  }
+  return n;
+}
+
+int op_tests_run(const char *name, op_check check, bool (*wanted)(const op_case *c), int argc,
+                 char **argv) {
+  op_cases cases;
+  op_cases_load(&cases);
+  op_group *groups = calloc(cases.count, sizeof *groups);
+  struct CMUnitTest *tests = calloc(cases.count, sizeof *tests);
+  int failed = 1;
+  if (groups && tests) {
+    size_t n = make_tests(&cases, check, wanted, argc > 1 ? argv[1] : NULL, groups, tests);
+    failed = _cmocka_run_group_tests(name, tests, n, NULL, NULL);
+  }
+  free(tests);
+  free(groups);
+  op_cases_free(&cases);
+  return failed;
+}

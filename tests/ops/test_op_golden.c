@@ -1,0 +1,119 @@
+// Every recorded answer: values, shapes known beforehand, error codes, and the same bits with 1, 2
+// and 8 threads. Usage: test_op_golden [op]
+#include <string.h>
+
+#include "ops/op_harness.h"
+
+static const char *const mode_names[] = {"as recorded", "unknown shapes", "constant"};
+
+static void check_answer(const op_case *c, const op_result *result, build_mode mode) {
+  char message[300];
+  if (result->num_outputs != c->num_outputs) {
+    op_wrong(c, "%d outputs, expected %d", result->num_outputs, c->num_outputs);
+    return;
+  }
+  for (int i = 0; i < c->num_outputs; i++) {
+    op_tolerance near = op_tolerance_of(c->op, rheos_tensor_dtype(c->outputs[i].tensor));
+    if (!op_tensors_agree(c->outputs[i].tensor, result->outputs[i], near, message,
+                          sizeof message)) {
+      op_wrong(c, "(%s) output %d: %s", mode_names[mode], i, message);
+    }
+  }
+  for (int i = 0; i < c->num_after && i < result->num_after; i++) {
+    if (!c->after[i] || !result->after[i]) {
+      if (c->after[i] || result->after[i]) op_wrong(c, "variable %d: wrongly (un)set", i);
+      continue;
+    }
+    op_tolerance near = op_tolerance_of(c->op, rheos_tensor_dtype(c->after[i]));
+    if (!op_tensors_agree(c->after[i], result->after[i], near, message, sizeof message)) {
+      op_wrong(c, "(%s) variable %d: %s", mode_names[mode], i, message);
+    }
+  }
+}
+
+static void check_mode(const op_case *c, build_mode mode) {
+  op_result one, many;
+  rheos_status *status = op_case_run(c, mode, 1, &one);
+  if (status) {
+    op_wrong(c, "(%s) %s", mode_names[mode], op_status_text(status));
+    rheos_status_free(status);
+    return;
+  }
+  check_answer(c, &one, mode);
+  for (int threads = 2; threads <= 8; threads += 6) {
+    status = op_case_run(c, mode, threads, &many);
+    if (status || !op_results_identical(&one, &many)) {
+      op_wrong(c, "(%s) other bits with %d threads: %s", mode_names[mode], threads,
+               op_status_text(status));
+    }
+    rheos_status_free(status);
+    op_result_free(&many);
+    if (mode != BUILD_AS_RECORDED) break;
+  }
+  op_result_free(&one);
+}
+
+// What is known of a shape when the node is added is true, and no less than TensorFlow knows.
+static void check_static_shapes(const op_case *c) {
+  op_program program;
+  rheos_status *status = op_program_build(&program, c, BUILD_AS_RECORDED);
+  int32_t n = status ? 0 : rheos_operation_num_outputs(program.op);
+  for (int i = 0; i < n && i < c->num_outputs; i++) {
+    rheos_shape inferred = rheos_output_shape(rheos_operation_output(program.op, i));
+    const rheos_shape *known = &c->outputs[i].static_shape;
+    char text[2][200];
+    rheos_shape_format(&inferred, text[0], sizeof text[0]);
+    rheos_shape_format(known, text[1], sizeof text[1]);
+    if (!rheos_shape_compatible(&inferred, rheos_tensor_shape(c->outputs[i].tensor))) {
+      op_wrong(c, "output %d: inferred shape %s is not the actual one", i, text[0]);
+    }
+    bool less = known->rank >= 0 && inferred.rank < 0;
+    for (int32_t k = 0; !less && k < known->rank && k < inferred.rank; k++) {
+      less = known->dims[k] >= 0 && inferred.dims[k] < 0;
+    }
+    if (less) op_wrong(c, "output %d: inferred shape %s, expected %s", i, text[0], text[1]);
+  }
+  rheos_status_free(status);
+  op_program_free(&program);
+}
+
+static void check_error(const op_case *c) {
+  op_result result;
+  rheos_status *status = op_case_run(c, BUILD_AS_RECORDED, 1, &result);
+  if (rheos_status_code(status) != c->error) {
+    op_wrong(c, "expected %s, got %s", rheos_code_name(c->error), op_status_text(status));
+  }
+  rheos_status_free(status);
+  op_result_free(&result);
+  status = op_case_run(c, BUILD_UNKNOWN_SHAPES, 1, &result);
+  rheos_code code = rheos_status_code(status);
+  if (code != c->error && code != c->error_unknown_shapes) {
+    op_wrong(c, "with unknown shapes expected %s, got %s", rheos_code_name(c->error_unknown_shapes),
+             op_status_text(status));
+  }
+  rheos_status_free(status);
+  op_result_free(&result);
+}
+
+static bool has_variable(const op_case *c) {
+  return c->num_inputs > 0 &&
+         (c->inputs[0].kind == INPUT_VARIABLE || c->inputs[0].kind == INPUT_UNSET);
+}
+
+static void check_cases(const op_cases *cases, size_t first, size_t end) {
+  for (size_t i = first; i < end; i++) {
+    const op_case *c = &cases->items[i];
+    if (c->error != RHEOS_OK) {
+      check_error(c);
+      continue;
+    }
+    check_mode(c, BUILD_AS_RECORDED);
+    check_mode(c, BUILD_UNKNOWN_SHAPES);
+    if (!has_variable(c)) check_mode(c, BUILD_CONSTANT);
+    check_static_shapes(c);
+  }
+}
+
+int main(int argc, char **argv) {
+  return op_tests_run("op_golden", check_cases, NULL, argc, argv);
+}
