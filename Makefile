@@ -5,6 +5,7 @@
 #   make demo                  installs what is missing, builds, runs the examples
 #   make test-c                like test, the C tests only
 #   make install DESTDIR= PREFIX=/usr/local
+#   make docs                  renews the table of ops in docs/ops.md
 #   make bench | size | deps | clean
 #
 #   PYTHON=python3.12          builds for that interpreter (tools/find-python chooses else)
@@ -22,7 +23,7 @@ QUIET_MAKE := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,--no-print-direct
 CONFIGURE = tools/configure "$(BUILD)" "-DCMAKE_INSTALL_PREFIX=$(PREFIX)" \
 	"-DRHEOS_SANITIZE=$(SANITIZE)" "-DPYTHON=$(PYTHON)"
 
-.PHONY: all build deps test test-c demo install bench size clean
+.PHONY: all build deps test test-c docs demo install bench size clean
 
 all: build
 	@echo "built $(BUILD)/bin/rheos, $(BUILD)/lib/librheos.so, $(BUILD)/python/rheos"
@@ -50,6 +51,9 @@ demo: deps
 install: build
 	@DESTDIR="$(DESTDIR)" cmake --install "$(BUILD)" >"$(BUILD)/install.log"
 	@echo "installed into $(DESTDIR)$(PREFIX)"
+
+docs: build
+	@tools/build "$(BUILD)" $(JOBS) docs
 
 bench: build
 	@if [ -x bench/run ]; then bench/run "$(BUILD)"; else echo "there is no bench/run"; fi

@@ -1,0 +1,12 @@
+# Every bench/bench_*.c is a program build/bench/NAME; `make bench` builds and runs them. They use
+# the archive: some measure what the public interface does not tell.
+
+file(GLOB bench_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/bench_*.c")
+add_custom_target(benchmarks)
+foreach(file IN LISTS bench_files)
+  get_filename_component(name "${file}" NAME_WE)
+  add_executable(${name} EXCLUDE_FROM_ALL "${file}")
+  target_link_libraries(${name} PRIVATE rheos_internal m)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
+  add_dependencies(benchmarks ${name})
+endforeach()
