@@ -250,6 +250,59 @@ static rheos_status *copy_row(rheos_dtype dtype, char *to, int64_t to_step, cons
   return NULL;
 }
 
+// ---- Transposes: rows of the result are columns of the source. In tiles, so that every cache line
+// that is read serves several rows.
+
+enum { TILE = 16 };
+
+#define TILED(type)                                                                              \
+  static void tiled_##type(char *to, int64_t to_row, const char *from, int64_t from_column,      \
+                           int64_t rows, int64_t columns) {                                      \
+    const type *x = (const type *)from;                                                          \
+    type *y = (type *)to;                                                                        \
+    for (int64_t i = 0; i < rows; i += TILE) {                                                   \
+      int64_t last_row = i + TILE < rows ? i + TILE : rows;                                      \
+      for (int64_t j = 0; j < columns; j += TILE) {                                              \
+        int64_t last_column = j + TILE < columns ? j + TILE : columns;                           \
+        for (int64_t row = i; row < last_row; ++row) {                                           \
+          for (int64_t k = j; k < last_column; ++k) {                                            \
+            y[row * to_row + k] = x[k * from_column + row];                                      \
+          }                                                                                      \
+        }                                                                                        \
+      }                                                                                          \
+    }                                                                                            \
+  }
+TILED(uint8_t)
+TILED(uint16_t)
+TILED(uint32_t)
+TILED(uint64_t)
+TILED(sixteen_bytes)
+
+// Rows of the innermost two loops that can be copied as one transpose, from a row's start on.
+static int64_t transposable_rows(const rheos__copy *copy, const int64_t *index, int64_t count) {
+  int32_t inner = copy->rank - 1;
+  if (inner < 1 || index[inner] != 0 || copy->dtype == RHEOS_STRING ||
+      copy->out_steps[inner] != 1 || copy->in_steps[inner] == 1 ||
+      copy->in_steps[inner - 1] != 1) {
+    return 0;
+  }
+  int64_t rows = count / copy->dims[inner], left = copy->dims[inner - 1] - index[inner - 1];
+  return rows < left ? rows : left;
+}
+
+static void transpose_rows(const rheos__copy *copy, char *to, const char *from, int64_t rows) {
+  int32_t inner = copy->rank - 1;
+  int64_t to_row = copy->out_steps[inner - 1], column = copy->in_steps[inner];
+  int64_t columns = copy->dims[inner];
+  switch (rheos_dtype_size(copy->dtype)) {
+    case 1: tiled_uint8_t(to, to_row, from, column, rows, columns); break;
+    case 2: tiled_uint16_t(to, to_row, from, column, rows, columns); break;
+    case 4: tiled_uint32_t(to, to_row, from, column, rows, columns); break;
+    case 8: tiled_uint64_t(to, to_row, from, column, rows, columns); break;
+    default: tiled_sixteen_bytes(to, to_row, from, column, rows, columns); break;
+  }
+}
+
 rheos_status *rheos__copy_run(const rheos__copy *copy, const void *in, void *out, int64_t first,
                               int64_t last) {
   if (first >= last) return NULL;
@@ -267,15 +320,23 @@ rheos_status *rheos__copy_run(const rheos__copy *copy, const void *in, void *out
     to += index[d] * copy->out_steps[d] * size;
   }
   while (first < last) {
-    int64_t count = copy->dims[inner] - index[inner];
-    if (count > last - first) count = last - first;
-    RHEOS_TRY(copy_row(copy->dtype, to, copy->out_steps[inner], from, copy->in_steps[inner],
-                       count));
-    first += count;
-    index[inner] += count;
-    from += count * copy->in_steps[inner] * size;
-    to += count * copy->out_steps[inner] * size;
-    for (int32_t d = inner; d > 0 && index[d] == copy->dims[d]; --d) {
+    int32_t moving = inner;  // the loop that goes on
+    int64_t count = transposable_rows(copy, index, last - first);
+    if (count > 1) {
+      transpose_rows(copy, to, from, count);
+      moving = inner - 1;
+      first += count * copy->dims[inner];
+    } else {
+      count = copy->dims[inner] - index[inner];
+      if (count > last - first) count = last - first;
+      RHEOS_TRY(copy_row(copy->dtype, to, copy->out_steps[inner], from, copy->in_steps[inner],
+                         count));
+      first += count;
+    }
+    index[moving] += count;
+    from += count * copy->in_steps[moving] * size;
+    to += count * copy->out_steps[moving] * size;
+    for (int32_t d = moving; d > 0 && index[d] == copy->dims[d]; --d) {
       from += (copy->in_steps[d - 1] - copy->dims[d] * copy->in_steps[d]) * size;
       to += (copy->out_steps[d - 1] - copy->dims[d] * copy->out_steps[d]) * size;
       index[d] = 0;
