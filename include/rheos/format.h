@@ -21,11 +21,12 @@ typedef struct rheos_import_options {
   const char *prefix;  // names become "prefix/name"; NULL or "": as they are
 } rheos_import_options;
 
-// Adds the nodes of a GraphDef, in any order, to the scope's graph. Names are taken as they are; one
-// that is in use already is an error. Attributes that this version's ops do not know are left out.
-// Errors go to the scope: RHEOS_DATA_LOSS for bytes that are no GraphDef, RHEOS_NOT_FOUND naming all
-// ops that are not known, RHEOS_INVALID_ARGUMENT for anything else that does not fit. What can be
-// checked without adding nodes is checked before the first one is added. `options` may be NULL.
+// Adds the nodes of a GraphDef, in any order, to the scope's graph. Names are taken as they are;
+// one that is in use already is an error. Attributes that this version's ops do not know are left
+// out. Errors go to the scope: RHEOS_DATA_LOSS for bytes that are no GraphDef, RHEOS_NOT_FOUND
+// naming all ops that are not known, RHEOS_INVALID_ARGUMENT for anything else that does not fit.
+// What can be checked without adding nodes is checked before the first one is added. `options` may
+// be NULL.
 RHEOS_API void rheos_import_graph_def(rheos_scope *scope, const void *bytes, size_t size_bytes,
                                       const rheos_import_options *options);
 
@@ -34,8 +35,8 @@ RHEOS_API void rheos_import_graph_def(rheos_scope *scope, const void *bytes, siz
 // Writes one event file, which TensorBoard shows. One thread at a time.
 typedef struct rheos_event_writer rheos_event_writer;
 
-// Makes `logdir`/events.out.tfevents.SECONDS.HOST and `suffix` (NULL: none), and the folder if it is
-// missing. A file of that name that exists already is left alone: the seconds move on.
+// Makes `logdir`/events.out.tfevents.SECONDS.HOST and `suffix` (NULL: none), and the folder if it
+// is missing. A file of that name that exists already is left alone: the seconds move on.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_open(const char *logdir,
                                                                const char *suffix,
                                                                rheos_event_writer **out_writer);
@@ -43,8 +44,8 @@ RHEOS_API const char *rheos_event_writer_path(const rheos_event_writer *writer);
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_graph(rheos_event_writer *writer,
                                                                     rheos_graph *graph);
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_scalar(rheos_event_writer *writer,
-                                                                     const char *tag,
-                                                                     float value, int64_t step);
+                                                                     const char *tag, float value,
+                                                                     int64_t step);
 // An Event or a Summary made elsewhere, as message bytes. A Summary is stamped with the time.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_event(rheos_event_writer *writer,
                                                                     const void *event,
@@ -61,13 +62,14 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_close(rheos_event_writ
 // ---- The list of checkpoints in a folder: the text file "checkpoint"
 
 typedef struct rheos_checkpoint_state {
-  char *model_checkpoint_path;         // the newest
-  char **all_model_checkpoint_paths;   // oldest first
+  char *model_checkpoint_path;        // the newest
+  char **all_model_checkpoint_paths;  // oldest first
   size_t num_paths;
 } rheos_checkpoint_state;
 
 // Writes `folder`/`file_name` (NULL: "checkpoint"). Paths inside the folder are written relative to
-// it, so that the folder can be moved, unless they are absolute. A kill leaves the old or the new file.
+// it, so that the folder can be moved, unless they are absolute. A kill leaves the old or the new
+// file.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_state_write(
     const char *folder, const char *file_name, const char *model_checkpoint_path,
     const char *const *all_model_checkpoint_paths, size_t num_paths);
@@ -78,8 +80,8 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_state_read(
     const char *folder, const char *file_name, rheos_checkpoint_state *out_state);
 RHEOS_API void rheos_checkpoint_state_deinit(rheos_checkpoint_state *state);
 
-// The prefix of the newest checkpoint of a folder, for rheos_free(). NULL without an error if the folder
-// has none: no list, or the checkpoint it names is gone.
+// The prefix of the newest checkpoint of a folder, for rheos_free(). NULL without an error if the
+// folder has none: no list, or the checkpoint it names is gone.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_latest_checkpoint(const char *folder,
                                                                const char *file_name,
                                                                char **out_prefix);

@@ -22,8 +22,7 @@ static crc_fn best;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) static uint32_t crc_by_instruction(uint32_t crc,
-                                                                     const void *data,
+__attribute__((target("sse4.2"))) static uint32_t crc_by_instruction(uint32_t crc, const void *data,
                                                                      size_t size_bytes) {
   const unsigned char *p = data;
   uint64_t state = ~crc;
@@ -36,7 +35,9 @@ __attribute__((target("sse4.2"))) static uint32_t crc_by_instruction(uint32_t cr
   return ~(uint32_t)state;
 }
 
-static int has_instruction(void) { return __builtin_cpu_supports("sse4.2"); }
+static int has_instruction(void) {
+  return __builtin_cpu_supports("sse4.2");
+}
 #elif defined(__aarch64__) && defined(__linux__)
 __attribute__((target("+crc"))) static uint32_t crc_by_instruction(uint32_t crc, const void *data,
                                                                    size_t size_bytes) {
@@ -51,11 +52,15 @@ __attribute__((target("+crc"))) static uint32_t crc_by_instruction(uint32_t crc,
   return ~state;
 }
 
-static int has_instruction(void) { return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0; }
+static int has_instruction(void) {
+  return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
+}
 #else
 static const crc_fn crc_by_instruction = rheos__crc32c_by_table;
 
-static int has_instruction(void) { return 0; }
+static int has_instruction(void) {
+  return 0;
+}
 #endif
 
 // tables[k][b]: the effect of byte b followed by k zero bytes.

@@ -1,4 +1,5 @@
-// CRC32C, the checksum of TensorFlow's checkpoints and record files (polynomial 0x1EDC6F41, reflected).
+// CRC32C, the checksum of TensorFlow's checkpoints and record files (polynomial 0x1EDC6F41,
+// reflected).
 #ifndef RHEOS_SRC_BASE_CRC32C_H
 #define RHEOS_SRC_BASE_CRC32C_H
 
@@ -10,7 +11,8 @@ uint32_t rheos__crc32c(uint32_t crc, const void *data, size_t size_bytes);
 // The same by table, for machines without the instruction and for the test that compares the two.
 uint32_t rheos__crc32c_by_table(uint32_t crc, const void *data, size_t size_bytes);
 
-// Files hold checksums masked, because the checksum of bytes that contain their own checksum is weak.
+// Files hold checksums masked, because the checksum of bytes that contain their own checksum is
+// weak.
 static inline uint32_t rheos__crc32c_mask(uint32_t crc) {
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
 }

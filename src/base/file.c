@@ -31,24 +31,31 @@ static bool allowed(const char *call, const char *path) {
 
 static rheos_code code_of_errno(int error) {
   switch (error) {
-    case ENOENT: return RHEOS_NOT_FOUND;
-    case EEXIST: return RHEOS_ALREADY_EXISTS;
+    case ENOENT:
+      return RHEOS_NOT_FOUND;
+    case EEXIST:
+      return RHEOS_ALREADY_EXISTS;
     case EACCES:
     case EPERM:
-    case EROFS: return RHEOS_PERMISSION_DENIED;
+    case EROFS:
+      return RHEOS_PERMISSION_DENIED;
     case EINVAL:
-    case ENAMETOOLONG: return RHEOS_INVALID_ARGUMENT;
+    case ENAMETOOLONG:
+      return RHEOS_INVALID_ARGUMENT;
     case EISDIR:
     case ENOTDIR:
     case ENOTEMPTY:
-    case EBUSY: return RHEOS_FAILED_PRECONDITION;
+    case EBUSY:
+      return RHEOS_FAILED_PRECONDITION;
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
     case EMFILE:
     case ENFILE:
-    case ENOMEM: return RHEOS_RESOURCE_EXHAUSTED;
-    default: return RHEOS_UNKNOWN;
+    case ENOMEM:
+      return RHEOS_RESOURCE_EXHAUSTED;
+    default:
+      return RHEOS_UNKNOWN;
   }
 }
 
@@ -103,17 +110,20 @@ void rheos__file_close(rheos__file *file) {
   rheos__free(file);
 }
 
-uint64_t rheos__file_size(const rheos__file *file) { return file->size_bytes; }
-const char *rheos__file_path(const rheos__file *file) { return file->path; }
+uint64_t rheos__file_size(const rheos__file *file) {
+  return file->size_bytes;
+}
+const char *rheos__file_path(const rheos__file *file) {
+  return file->path;
+}
 
 rheos_status *rheos__file_read_at(rheos__file *file, uint64_t offset, void *buffer,
                                   size_t size_bytes) {
   char *to = buffer;
   while (size_bytes > 0) {
     size_t wanted = size_bytes < MAX_TRANSFER_BYTES ? size_bytes : MAX_TRANSFER_BYTES;
-    ssize_t got = allowed("read", file->path)
-                      ? pread(file->descriptor, to, wanted, (off_t)offset)
-                      : -1;
+    ssize_t got =
+        allowed("read", file->path) ? pread(file->descriptor, to, wanted, (off_t)offset) : -1;
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return failed("read", file->path);
     if (got == 0) {
@@ -213,7 +223,9 @@ rheos_status *rheos__file_writer_write(rheos__file_writer *writer, const void *d
   return NULL;
 }
 
-uint64_t rheos__file_writer_position(const rheos__file_writer *writer) { return writer->position; }
+uint64_t rheos__file_writer_position(const rheos__file_writer *writer) {
+  return writer->position;
+}
 
 rheos_status *rheos__file_writer_sync(rheos__file_writer *writer) {
   RHEOS_TRY(rheos__file_writer_flush(writer));
@@ -331,8 +343,7 @@ rheos_status *rheos__file_sync_dir_of(const char *path) {
   char *folder = rheos__path_folder(path);
   if (folder == NULL) return rheos__out_of_memory();
   rheos_status *status = NULL;
-  int descriptor =
-      allowed("open", folder) ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  int descriptor = allowed("open", folder) ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
   if (descriptor < 0) {
     status = failed("open", folder);
   } else {

@@ -1,13 +1,13 @@
-// Files, over POSIX. Every error names the path and what the system said. Every system call passes one
-// hook, so that a test can make the n-th one fail.
+// Files, over POSIX. Every error names the path and what the system said. Every system call passes
+// one hook, so that a test can make the n-th one fail.
 #ifndef RHEOS_SRC_BASE_FILE_H
 #define RHEOS_SRC_BASE_FILE_H
 
 #include "base/status.h"
 
-// Asked before each system call ("open", "read", "write", "fsync", "close", "stat", "rename", "unlink",
-// "mkdir", "opendir"): an errno makes the call fail with it, 0 lets it happen. A failing "close"
-// still closes.
+// Asked before each system call ("open", "read", "write", "fsync", "close", "stat", "rename",
+// "unlink", "mkdir", "opendir"): an errno makes the call fail with it, 0 lets it happen. A failing
+// "close" still closes.
 typedef struct rheos__file_hook {
   int (*before)(void *user, const char *call, const char *path);
   void *user;
@@ -27,8 +27,8 @@ const char *rheos__file_path(const rheos__file *file);
 rheos_status *rheos__file_read_at(rheos__file *file, uint64_t offset, void *buffer,
                                   size_t size_bytes);
 
-// The whole file and a NUL behind it, for rheos__free(). RHEOS_RESOURCE_EXHAUSTED if it is larger than
-// `max_bytes`.
+// The whole file and a NUL behind it, for rheos__free(). RHEOS_RESOURCE_EXHAUSTED if it is larger
+// than `max_bytes`.
 rheos_status *rheos__file_read_all(const char *path, size_t max_bytes, char **out_data,
                                    size_t *out_size_bytes);
 
@@ -48,18 +48,18 @@ rheos_status *rheos__file_writer_close_take(rheos__file_writer *writer);
 // Closes without flushing: for a file that is given up.
 void rheos__file_writer_abandon(rheos__file_writer *writer);
 
-// Writes a small file so that a kill leaves the old or the new one: under a temporary name in the same
-// folder, synced, then renamed.
+// Writes a small file so that a kill leaves the old or the new one: under a temporary name in the
+// same folder, synced, then renamed.
 rheos_status *rheos__file_replace(const char *path, const void *data, size_t size_bytes);
 
 // ---- Names
 
 rheos_status *rheos__file_exists(const char *path, bool *out_exists);
 rheos_status *rheos__file_rename(const char *from, const char *to);
-rheos_status *rheos__file_remove(const char *path);            // a missing file is no error
-rheos_status *rheos__file_remove_dir(const char *path);        // an empty folder
-rheos_status *rheos__file_make_dirs(const char *path);         // and those above; existing ones are fine
-rheos_status *rheos__file_sync_dir_of(const char *path);       // so that a rename survives a power cut
+rheos_status *rheos__file_remove(const char *path);       // a missing file is no error
+rheos_status *rheos__file_remove_dir(const char *path);   // an empty folder
+rheos_status *rheos__file_make_dirs(const char *path);    // and those above; existing ones are fine
+rheos_status *rheos__file_sync_dir_of(const char *path);  // so that a rename survives a power cut
 // Names in a folder, sorted, without "." and ".."; free with rheos__file_list_free().
 rheos_status *rheos__file_list(const char *path, char ***out_names, size_t *out_count);
 void rheos__file_list_free(char **names, size_t count);

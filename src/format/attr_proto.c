@@ -25,10 +25,10 @@ static Tensorflow__NameAttrList *func_to_proto(const rheos_string *name, rheos__
 }
 
 // Allocates proto->LIST for the value's elements and goes through them with index i.
-#define EACH(list)                                                        \
-  proto->n_##list = count;                                                \
-  proto->list = rheos__arena_alloc(arena, count * sizeof *proto->list);   \
-  if (proto->list == NULL) return rheos__out_of_memory();                 \
+#define EACH(list)                                                      \
+  proto->n_##list = count;                                              \
+  proto->list = rheos__arena_alloc(arena, count * sizeof *proto->list); \
+  if (proto->list == NULL) return rheos__out_of_memory();               \
   for (size_t i = 0; i < count; i++)
 
 static rheos_status *list_to_proto(const rheos_attr_value *value, rheos__arena *arena,
@@ -138,11 +138,12 @@ static rheos_string string_of(const ProtobufCBinaryData *binary) {
   return (rheos_string){(char *)binary->data, binary->len};
 }
 
-static rheos_string name_of(char *text) { return (rheos_string){text, strlen(text)}; }
+static rheos_string name_of(char *text) {
+  return (rheos_string){text, strlen(text)};
+}
 
 // The name of a function. Values for its attributes are not kept.
-static rheos_status *func_from_proto(const Tensorflow__NameAttrList *func,
-                                     rheos_string *out_name) {
+static rheos_status *func_from_proto(const Tensorflow__NameAttrList *func, rheos_string *out_name) {
   if (func->n_attr > 0) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED,
                             "function '%s' with values for its attributes is not supported",
@@ -176,16 +177,16 @@ static rheos_status *tensors_from_proto(const Tensorflow__AttrValue__ListValue *
   return NULL;
 }
 
-// Goes through proto's LIST with index i, storing into a new array `to` of `type`, which becomes the
-// value's FIELD.
-#define LIST(list_kind, list, type, field)                                     \
-  size_t count = proto->n_##list;                                              \
-  type *to = rheos__arena_alloc(arena, count * sizeof *to);                    \
-  if (to == NULL) return rheos__out_of_memory();                               \
-  if (count > INT32_MAX) return RHEOS_INVALID("a list of %zu values", count);  \
-  value->kind = list_kind;                                                     \
-  value->count = (int32_t)count;                                               \
-  value->field = to;                                                           \
+// Goes through proto's LIST with index i, storing into a new array `to` of `type`, which becomes
+// the value's FIELD.
+#define LIST(list_kind, list, type, field)                                    \
+  size_t count = proto->n_##list;                                             \
+  type *to = rheos__arena_alloc(arena, count * sizeof *to);                   \
+  if (to == NULL) return rheos__out_of_memory();                              \
+  if (count > INT32_MAX) return RHEOS_INVALID("a list of %zu values", count); \
+  value->kind = list_kind;                                                    \
+  value->count = (int32_t)count;                                              \
+  value->field = to;                                                          \
   for (size_t i = 0; i < count; i++)
 
 // A list has elements of one kind; an empty one could be of any, here it is of strings.

@@ -1,4 +1,5 @@
-// The growing buffer and varints (seven bits a byte, lowest first, the top bit says that more follow).
+// The growing buffer and varints (seven bits a byte, lowest first, the top bit says that more
+// follow).
 #include "format/buffer.h"
 
 char *rheos__buffer_extend(rheos__buffer *buffer, size_t size_bytes) {

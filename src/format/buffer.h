@@ -7,11 +7,12 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-               "TensorFlow's files are little-endian, and so are the machines Rheos is written for");
+_Static_assert(
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+    "TensorFlow's files are little-endian, and so are the machines Rheos is written for");
 
-// Starts as zeros. Once memory is short it stays `failed` and takes nothing more, so a writer checks
-// once, at the end.
+// Starts as zeros. Once memory is short it stays `failed` and takes nothing more, so a writer
+// checks once, at the end.
 typedef struct rheos__buffer {
   char *data;
   size_t size_bytes, capacity;
@@ -41,8 +42,8 @@ static inline uint64_t rheos__load_64(const void *data) {
   return value;
 }
 
-// Reads the varint at `*at`, which moves behind it, but not past `end`. False if it is cut or longer
-// than 64 bits.
+// Reads the varint at `*at`, which moves behind it, but not past `end`. False if it is cut or
+// longer than 64 bits.
 bool rheos__read_varint(const char **at, const char *end, uint64_t *out_value);
 
 #endif  // RHEOS_SRC_FORMAT_BUFFER_H

@@ -1,5 +1,5 @@
-// Checkpoints: TensorFlow's tensor bundles. `PREFIX.data-00000-of-00001` holds the tensors' bytes one
-// after the other, `PREFIX.index` (a table, see table.h) says under each name where they are.
+// Checkpoints: TensorFlow's tensor bundles. `PREFIX.data-00000-of-00001` holds the tensors' bytes
+// one after the other, `PREFIX.index` (a table, see table.h) says under each name where they are.
 //
 // A save over an old checkpoint must leave one that can be read, whenever it is cut off. Two files
 // cannot be renamed at once, so a save goes:
@@ -24,8 +24,8 @@ rheos_status *rheos__bundle_writer_open(const char *prefix, rheos__bundle_writer
 // In any order of names; each once, none empty. Tensors lie in the data file in the order of calls.
 rheos_status *rheos__bundle_writer_add(rheos__bundle_writer *writer, const char *name,
                                        size_t name_bytes, const rheos_tensor *tensor);
-// Puts the checkpoint in place. Frees the writer in any case; after a failure the old checkpoint, if
-// there was one, is still there, or, if only the last renames failed, the new one.
+// Puts the checkpoint in place. Frees the writer in any case; after a failure the old checkpoint,
+// if there was one, is still there, or, if only the last renames failed, the new one.
 rheos_status *rheos__bundle_writer_finish_take(rheos__bundle_writer *writer);
 void rheos__bundle_writer_abandon(rheos__bundle_writer *writer);
 
@@ -44,7 +44,8 @@ typedef struct rheos__bundle_entry {
   int32_t num_slices;  // of a tensor saved in parts, which are entries of their own
 } rheos__bundle_entry;
 
-// RHEOS_NOT_FOUND if there is no checkpoint of that prefix, RHEOS_DATA_LOSS if its index is damaged.
+// RHEOS_NOT_FOUND if there is no checkpoint of that prefix, RHEOS_DATA_LOSS if its index is
+// damaged.
 rheos_status *rheos__bundle_open(const char *prefix, rheos__bundle **out_bundle);
 void rheos__bundle_close(rheos__bundle *bundle);
 // Sorted by name.

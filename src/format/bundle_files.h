@@ -43,7 +43,7 @@ rheos_status *rheos__bundle_commit(const char *prefix, int32_t num_shards, bool 
 // Step 3 of a save that was cut off, if there is one.
 rheos_status *rheos__bundle_finish_interrupted(const char *prefix);
 // As rheos__bundle_open(), from one given index file.
-rheos_status *rheos__bundle_open_index(const char *prefix, const char *index_path,
-                                       bool is_pending, rheos__bundle **out_bundle);
+rheos_status *rheos__bundle_open_index(const char *prefix, const char *index_path, bool is_pending,
+                                       rheos__bundle **out_bundle);
 
 #endif  // RHEOS_SRC_FORMAT_BUNDLE_FILES_H

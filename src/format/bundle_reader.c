@@ -1,8 +1,8 @@
 // Reads checkpoints. The whole index is read, checked and sorted when a bundle is opened; data only
 // when a tensor is asked for. Every size is held against the file it lies in before memory is
 // asked for.
-#include "format/bundle_files.h"
 #include "base/crc32c.h"
+#include "format/bundle_files.h"
 #include "format/table.h"
 #include "format/tensor_proto.h"
 
@@ -119,8 +119,8 @@ static rheos_status *visit_entry(void *argument, const char *key, size_t key_byt
   return NULL;
 }
 
-rheos_status *rheos__bundle_open_index(const char *prefix, const char *index_path,
-                                       bool is_pending, rheos__bundle **out_bundle) {
+rheos_status *rheos__bundle_open_index(const char *prefix, const char *index_path, bool is_pending,
+                                       rheos__bundle **out_bundle) {
   *out_bundle = NULL;
   char *bytes;
   size_t size_bytes;
@@ -161,8 +161,10 @@ rheos_status *rheos__bundle_open(const char *prefix, rheos__bundle **out_bundle)
   }
   if (rheos_status_code(status) == RHEOS_NOT_FOUND) {
     rheos_status_free(status);
-    status = RHEOS_NOTFOUND("Unsuccessful TensorSliceReader constructor: Failed to find any "
-                            "matching files for %s", prefix);
+    status = RHEOS_NOTFOUND(
+        "Unsuccessful TensorSliceReader constructor: Failed to find any "
+        "matching files for %s",
+        prefix);
   }
   rheos__free(pending);
   rheos__free(index);
@@ -182,7 +184,9 @@ void rheos__bundle_close(rheos__bundle *bundle) {
   rheos__free(bundle);
 }
 
-size_t rheos__bundle_count(const rheos__bundle *bundle) { return bundle->count; }
+size_t rheos__bundle_count(const rheos__bundle *bundle) {
+  return bundle->count;
+}
 
 const rheos__bundle_entry *rheos__bundle_at(const rheos__bundle *bundle, size_t index) {
   return &bundle->entries[index];
@@ -201,8 +205,10 @@ const rheos__bundle_entry *rheos__bundle_find(const rheos__bundle *bundle, const
     const rheos__bundle_entry *entry = &bundle->entries[middle];
     int order = compare_names(entry->name, entry->name_bytes, name, name_bytes);
     if (order == 0) return entry;
-    if (order < 0) low = middle + 1;
-    else high = middle;
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return NULL;
 }
@@ -214,8 +220,8 @@ static rheos_status *open_shard(rheos__bundle *bundle, int32_t shard, rheos__fil
   if (*out_file != NULL) return NULL;
   rheos_status *status = NULL;
   for (int pending = bundle->is_pending; pending >= 0; pending--) {
-    char *path = rheos__bundle_data_path(bundle->prefix, shard, bundle->num_shards,
-                                         pending ? ".new" : "");
+    char *path =
+        rheos__bundle_data_path(bundle->prefix, shard, bundle->num_shards, pending ? ".new" : "");
     if (path == NULL) return rheos__out_of_memory();
     status = rheos__file_open(path, &bundle->shards[shard]);
     rheos__free(path);
@@ -278,8 +284,7 @@ static rheos_status *read_strings(rheos__bundle *bundle, const rheos__bundle_ent
                                   rheos__file *file, rheos_tensor *tensor) {
   char *bytes = rheos__alloc((size_t)entry->size_bytes);
   if (bytes == NULL) return rheos__out_of_memory();
-  rheos_status *status =
-      rheos__file_read_at(file, entry->offset, bytes, (size_t)entry->size_bytes);
+  rheos_status *status = rheos__file_read_at(file, entry->offset, bytes, (size_t)entry->size_bytes);
   if (status == NULL) status = decode_strings(bundle, entry, bytes, tensor);
   rheos__free(bytes);
   return status;

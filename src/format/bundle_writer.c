@@ -10,8 +10,8 @@
 
 static int compare_entries(const void *left, const void *right) {
   const rheos__index_entry *a = left, *b = right;
-  int order = memcmp(a->name, b->name, a->name_bytes < b->name_bytes ? a->name_bytes
-                                                                      : b->name_bytes);
+  int order =
+      memcmp(a->name, b->name, a->name_bytes < b->name_bytes ? a->name_bytes : b->name_bytes);
   return order != 0 ? order : (a->name_bytes > b->name_bytes) - (a->name_bytes < b->name_bytes);
 }
 
@@ -23,9 +23,9 @@ static rheos_status *add_header(rheos__table_writer *table, int32_t num_shards) 
   header.version = &version;
   rheos__buffer value = {0};
   rheos__proto_pack(&header.base, &value);
-  rheos_status *status =
-      value.failed ? rheos__out_of_memory()
-                   : rheos__table_writer_add(table, "", 0, value.data, value.size_bytes);
+  rheos_status *status = value.failed
+                             ? rheos__out_of_memory()
+                             : rheos__table_writer_add(table, "", 0, value.data, value.size_bytes);
   rheos__buffer_deinit(&value);
   return status;
 }
@@ -101,8 +101,8 @@ static rheos_status *place_files(const char *prefix, int32_t num_shards) {
   for (int32_t i = 0; i < num_shards; i++) RHEOS_TRY(place_shard(prefix, i, num_shards));
   // The data must not come after the index that names it, even if power is cut.
   RHEOS_TRY(rheos__file_sync_dir_of(prefix));
-  RHEOS_TRY(rename_take(rheos__bundle_index_path(prefix, ".new"),
-                        rheos__bundle_index_path(prefix, "")));
+  RHEOS_TRY(
+      rename_take(rheos__bundle_index_path(prefix, ".new"), rheos__bundle_index_path(prefix, "")));
   return rheos__file_sync_dir_of(prefix);
 }
 
@@ -202,9 +202,9 @@ static rheos_status *write_strings(rheos__file_writer *file, const rheos_tensor 
   uint32_t masked = rheos__crc32c_mask(crc);
   rheos__buffer_put_32(&lengths, masked);
   crc = rheos__crc32c(crc, &masked, sizeof masked);
-  rheos_status *status = lengths.failed ? rheos__out_of_memory()
-                                        : rheos__file_writer_write(file, lengths.data,
-                                                                   lengths.size_bytes);
+  rheos_status *status = lengths.failed
+                             ? rheos__out_of_memory()
+                             : rheos__file_writer_write(file, lengths.data, lengths.size_bytes);
   rheos__buffer_deinit(&lengths);
   for (int64_t i = 0; status == NULL && i < tensor->num_elements; i++) {
     crc = rheos__crc32c(crc, strings[i].data, strings[i].size_bytes);
@@ -326,9 +326,9 @@ static rheos_status *move_data(const merge *m) {
   int32_t to = 0;
   for (size_t i = 0; i < m->num_prefixes; i++) {
     for (int32_t from = 0; from < m->bundles[i]->num_shards; from++, to++) {
-      RHEOS_TRY(rename_take(
-          rheos__bundle_data_path(m->prefixes[i], from, m->bundles[i]->num_shards, ""),
-          rheos__bundle_data_path(m->destination, to, m->num_shards, ".new")));
+      RHEOS_TRY(
+          rename_take(rheos__bundle_data_path(m->prefixes[i], from, m->bundles[i]->num_shards, ""),
+                      rheos__bundle_data_path(m->destination, to, m->num_shards, ".new")));
     }
   }
   return NULL;

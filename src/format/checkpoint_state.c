@@ -28,15 +28,29 @@ static void put_escaped(rheos__buffer *buffer, const char *text) {
     char octal[5] = {'\\', (char)('0' + (c >> 6)), (char)('0' + (c >> 3 & 7)),
                      (char)('0' + (c & 7)), '\0'};
     switch (c) {
-      case '\n': put_text(buffer, "\\n"); break;
-      case '\r': put_text(buffer, "\\r"); break;
-      case '\t': put_text(buffer, "\\t"); break;
-      case '"': put_text(buffer, "\\\""); break;
-      case '\'': put_text(buffer, "\\'"); break;
-      case '\\': put_text(buffer, "\\\\"); break;
+      case '\n':
+        put_text(buffer, "\\n");
+        break;
+      case '\r':
+        put_text(buffer, "\\r");
+        break;
+      case '\t':
+        put_text(buffer, "\\t");
+        break;
+      case '"':
+        put_text(buffer, "\\\"");
+        break;
+      case '\'':
+        put_text(buffer, "\\'");
+        break;
+      case '\\':
+        put_text(buffer, "\\\\");
+        break;
       default:
-        if (c < 0x20 || c >= 0x7f) put_text(buffer, octal);
-        else rheos__buffer_put(buffer, text, 1);
+        if (c < 0x20 || c >= 0x7f)
+          put_text(buffer, octal);
+        else
+          rheos__buffer_put(buffer, text, 1);
     }
   }
 }
@@ -54,8 +68,8 @@ static const char *behind_folder(const char *folder, const char *path) {
 // The path as it is written: absolute ones as they are, others relative to the folder.
 static char *written_path(const char *folder, const char *path) {
   if (path[0] == '/') return rheos__strdup(path);
-  const char *rest = strcmp(folder, ".") == 0 || folder[0] == '\0' ? path
-                                                                    : behind_folder(folder, path);
+  const char *rest =
+      strcmp(folder, ".") == 0 || folder[0] == '\0' ? path : behind_folder(folder, path);
   if (rest != NULL) return rheos__strdup(rest);
   char *here = getcwd(NULL, 0);
   char *absolute = here != NULL ? rheos__path_join(here, path) : NULL;
@@ -127,7 +141,9 @@ static void skip_space(parser *p) {
   }
 }
 
-static bool is_octal(char c) { return c >= '0' && c <= '7'; }
+static bool is_octal(char c) {
+  return c >= '0' && c <= '7';
+}
 
 // The byte behind a "\"; moves behind it.
 static rheos_status *parse_escape(parser *p, unsigned *out_byte) {

@@ -24,9 +24,9 @@ static rheos_status *write_event(rheos_event_writer *writer, Tensorflow__Event *
   event->wall_time = now();
   rheos__buffer buffer = {0};
   rheos__proto_pack(&event->base, &buffer);
-  rheos_status *status =
-      buffer.failed ? rheos__out_of_memory()
-                    : rheos__record_write(writer->file, buffer.data, buffer.size_bytes);
+  rheos_status *status = buffer.failed
+                             ? rheos__out_of_memory()
+                             : rheos__record_write(writer->file, buffer.data, buffer.size_bytes);
   rheos__buffer_deinit(&buffer);
   return status;
 }
@@ -47,9 +47,9 @@ static rheos_status *free_path(const char *logdir, const char *suffix, char **ou
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   for (long long seconds = (long long)now();; seconds++) {
-    char *name = rheos__text_format("events.out.tfevents.%010lld.%s%s", seconds,
-                                    host[0] != '\0' ? host : "localhost",
-                                    suffix != NULL ? suffix : "");
+    char *name =
+        rheos__text_format("events.out.tfevents.%010lld.%s%s", seconds,
+                           host[0] != '\0' ? host : "localhost", suffix != NULL ? suffix : "");
     *out_path = name != NULL ? rheos__path_join(logdir, name) : NULL;
     rheos__free(name);
     if (*out_path == NULL) return rheos__out_of_memory();
@@ -62,8 +62,7 @@ static rheos_status *free_path(const char *logdir, const char *suffix, char **ou
   }
 }
 
-static rheos_status *open_file(rheos_event_writer *writer, const char *logdir,
-                               const char *suffix) {
+static rheos_status *open_file(rheos_event_writer *writer, const char *logdir, const char *suffix) {
   RHEOS_TRY(rheos__file_make_dirs(logdir));
   RHEOS_TRY(free_path(logdir, suffix, &writer->path));
   RHEOS_TRY(rheos__file_writer_open(writer->path, &writer->file));
@@ -91,7 +90,9 @@ rheos_status *rheos_event_writer_open(const char *logdir, const char *suffix,
   return NULL;
 }
 
-const char *rheos_event_writer_path(const rheos_event_writer *writer) { return writer->path; }
+const char *rheos_event_writer_path(const rheos_event_writer *writer) {
+  return writer->path;
+}
 
 rheos_status *rheos_event_writer_add_graph(rheos_event_writer *writer, rheos_graph *graph) {
   void *bytes;

@@ -1,5 +1,5 @@
-// Graphs as GraphDef messages: what the exporter and the importer share. The functions themselves are
-// public, see <rheos/format.h>.
+// Graphs as GraphDef messages: what the exporter and the importer share. The functions themselves
+// are public, see <rheos/format.h>.
 #ifndef RHEOS_SRC_FORMAT_GRAPH_DEF_H
 #define RHEOS_SRC_FORMAT_GRAPH_DEF_H
 
@@ -16,8 +16,8 @@ enum { RHEOS__GRAPH_PRODUCER = 134 };
 rheos_status *rheos__attr_to_proto(const rheos_attr_value *value, rheos__arena *arena,
                                    Tensorflow__AttrValue **out_proto);
 
-// In the arena, strings and lists in the message's memory or the arena. Tensors have a reference that
-// rheos__attr_release() gives back; nothing is held after a failure.
+// In the arena, strings and lists in the message's memory or the arena. Tensors have a reference
+// that rheos__attr_release() gives back; nothing is held after a failure.
 rheos_status *rheos__attr_from_proto(const Tensorflow__AttrValue *proto, rheos__arena *arena,
                                      rheos_attr_value *out_value);
 void rheos__attr_release(const rheos_attr_value *value);

@@ -1,6 +1,6 @@
-// GraphDef to graph. Nodes come in any order, so they are added by a walk along their inputs, with a
-// stack of its own; a file already in order keeps it. Ops, names, inputs and cycles are checked before
-// the first node is added.
+// GraphDef to graph. Nodes come in any order, so they are added by a walk along their inputs, with
+// a stack of its own; a file already in order keeps it. Ops, names, inputs and cycles are checked
+// before the first node is added.
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -18,9 +18,9 @@ typedef struct import {
   const Tensorflow__GraphDef *def;
   int32_t producer;
   int32_t num_nodes;
-  int32_t *ids;    // of each node in the graph
-  int32_t *order;  // in which they are added
-  int32_t *slots;  // node by name: open addressing, -1: free
+  int32_t *ids;      // of each node in the graph
+  int32_t *order;    // in which they are added
+  int32_t *slots;    // node by name: open addressing, -1: free
   size_t num_slots;  // a power of two
   rheos__arena arena;
 } import;
@@ -100,10 +100,9 @@ static rheos_status *not_registered(const char *const *ops, size_t count, bool h
   }
   rheos_status *status =
       list.failed ? rheos__out_of_memory()
-                  : RHEOS_NOTFOUND("Op type not registered %.*s%s", (int)list.size_bytes, list.data,
-                                   has_functions
-                                       ? " (functions of a graph's library are not supported)"
-                                       : "");
+                  : RHEOS_NOTFOUND(
+                        "Op type not registered %.*s%s", (int)list.size_bytes, list.data,
+                        has_functions ? " (functions of a graph's library are not supported)" : "");
   rheos__buffer_deinit(&list);
   return status;
 }
@@ -130,8 +129,8 @@ typedef struct visit {
   size_t next_input;
 } visit;
 
-// Goes on with the visit on top of the stack: pushes its next input that is not ordered yet, or orders
-// the node itself.
+// Goes on with the visit on top of the stack: pushes its next input that is not ordered yet, or
+// orders the node itself.
 static rheos_status *visit_step(import *im, visit *stack, int32_t *depth, int32_t *num_ordered) {
   visit *top = &stack[*depth - 1];
   const Tensorflow__NodeDef *def = im->def->node[top->node];
@@ -139,8 +138,10 @@ static rheos_status *visit_step(import *im, visit *stack, int32_t *depth, int32_
     int32_t input, unused;
     RHEOS_TRY(find_input(im, top->node, top->next_input++, &input, &unused));
     if (im->ids[input] == BEING_ADDED) {
-      return RHEOS_INVALID("Node '%s': its input '%s' depends on it; graphs with loops are not "
-                           "supported", def->name, im->def->node[input]->name);
+      return RHEOS_INVALID(
+          "Node '%s': its input '%s' depends on it; graphs with loops are not "
+          "supported",
+          def->name, im->def->node[input]->name);
     }
     if (im->ids[input] != NOT_ADDED) continue;
     im->ids[input] = BEING_ADDED;
@@ -224,9 +225,9 @@ static bool is_wanted(const rheos__signature *signature, const char *name) {
 
 static void mend_placeholder(const import *im, const new_node *n, const char *name,
                              rheos_attr_value *value) {
-  if (im->producer <= LAST_PRODUCER_WITHOUT_SCALAR_PLACEHOLDERS && value->kind == RHEOS_ATTR_SHAPE &&
-      value->shape->rank == 0 && strcmp(n->def->op, "Placeholder") == 0 &&
-      strcmp(name, "shape") == 0) {
+  if (im->producer <= LAST_PRODUCER_WITHOUT_SCALAR_PLACEHOLDERS &&
+      value->kind == RHEOS_ATTR_SHAPE && value->shape->rank == 0 &&
+      strcmp(n->def->op, "Placeholder") == 0 && strcmp(name, "shape") == 0) {
     static const rheos_shape unknown = {.rank = -1};
     value->shape = &unknown;
   }
@@ -244,8 +245,8 @@ static rheos_status *read_attrs(const import *im, new_node *n) {
     rheos_status *status = rheos__attr_from_proto(entry->value, n->arena, &attr->value);
     if (status != NULL) {
       rheos_status *named =
-          rheos_status_new(rheos_status_code(status), "Node '%s', attribute '%s': %s",
-                           n->def->name, entry->key, rheos_status_message(status));
+          rheos_status_new(rheos_status_code(status), "Node '%s', attribute '%s': %s", n->def->name,
+                           entry->key, rheos_status_message(status));
       rheos_status_free(status);
       return named;
     }
@@ -348,7 +349,7 @@ static rheos_status *prepare(import *im, const void *bytes, size_t size_bytes) {
 void rheos_import_graph_def(rheos_scope *scope, const void *bytes, size_t size_bytes,
                             const rheos_import_options *options) {
   if (rheos_scope_status(scope) != NULL) return;
-  import im = {.scope = scope, .prefix = ""};
+import im = {.scope = scope, .prefix = "" };
   if (options != NULL && options->prefix != NULL) im.prefix = options->prefix;
   rheos__arena_init(&im.arena);
   rheos_status *status = prepare(&im, bytes, size_bytes);

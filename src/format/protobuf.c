@@ -1,5 +1,6 @@
-// Protobuf at the border. protobuf-c descends into nested messages by recursion without a limit, and
-// merges repeated singular messages in quadratic time, so bytes are walked over before they reach it.
+// Protobuf at the border. protobuf-c descends into nested messages by recursion without a limit,
+// and merges repeated singular messages in quadratic time, so bytes are walked over before they
+// reach it.
 #include "format/protobuf.h"
 
 // protobuf-c takes about 1.5 kB of stack a level: this fits the smallest threads.

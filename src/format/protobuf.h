@@ -11,14 +11,15 @@
 void rheos__proto_pack(const ProtobufCMessage *message, rheos__buffer *buffer);
 
 // Reads a message of that type from bytes that may be hostile. Everything it needs comes from the
-// arena (which is not emptied after a failure). RHEOS_DATA_LOSS if the bytes are not such a message.
+// arena (which is not emptied after a failure). RHEOS_DATA_LOSS if the bytes are not such a
+// message.
 rheos_status *rheos__proto_unpack(const ProtobufCMessageDescriptor *descriptor, const void *bytes,
                                   size_t size_bytes, rheos__arena *arena,
                                   ProtobufCMessage **out_message);
 
 // *out_message = a `Type` (in lower case `type`), as protobuf-c names them.
-#define RHEOS_PROTO_UNPACK(type, bytes, size_bytes, arena, out_message)                        \
-  rheos__proto_unpack(&tensorflow__##type##__descriptor, (bytes), (size_bytes), (arena),       \
+#define RHEOS_PROTO_UNPACK(type, bytes, size_bytes, arena, out_message)                  \
+  rheos__proto_unpack(&tensorflow__##type##__descriptor, (bytes), (size_bytes), (arena), \
                       (ProtobufCMessage **)(out_message))
 
 #endif  // RHEOS_SRC_FORMAT_PROTOBUF_H

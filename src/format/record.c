@@ -1,4 +1,5 @@
-// Framed records. A length is checked against its own checksum and the file before memory is asked for.
+// Framed records. A length is checked against its own checksum and the file before memory is asked
+// for.
 #include "base/crc32c.h"
 #include "format/event.h"
 

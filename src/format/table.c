@@ -186,9 +186,8 @@ rheos_status *rheos__table_writer_finish(rheos__table_writer *writer) {
   if (status == NULL) {
     rheos__buffer_put(&footer, zeros, HANDLES_BYTES - footer.size_bytes);
     rheos__buffer_put_64(&footer, MAGIC);
-    status = footer.failed
-                 ? rheos__out_of_memory()
-                 : rheos__file_writer_write(writer->file, footer.data, footer.size_bytes);
+    status = footer.failed ? rheos__out_of_memory()
+                           : rheos__file_writer_write(writer->file, footer.data, footer.size_bytes);
   }
   block_deinit(&empty);
   rheos__buffer_deinit(&footer);
@@ -294,8 +293,8 @@ static rheos_status *read_entry(const reader *r, const char **at, const char *en
 
 // Keys must rise, across blocks too: readers search by them.
 static rheos_status *check_order(reader *r, const rheos__buffer *key) {
-  size_t shared = shared_prefix(r->last_key.data, r->last_key.size_bytes, key->data,
-                                key->size_bytes);
+  size_t shared =
+      shared_prefix(r->last_key.data, r->last_key.size_bytes, key->data, key->size_bytes);
   bool rises = !r->has_last_key ||
                (shared < key->size_bytes &&
                 (shared == r->last_key.size_bytes ||
@@ -348,8 +347,8 @@ static rheos_status *visit_index(reader *r, const block *index) {
 
 rheos_status *rheos__table_each(const char *name, const char *bytes, size_t size_bytes,
                                 rheos__table_visit visit, void *argument) {
-  reader r = {.name = name, .bytes = bytes, .size_bytes = size_bytes, .visit = visit,
-              .argument = argument};
+  reader r = {
+      .name = name, .bytes = bytes, .size_bytes = size_bytes, .visit = visit, .argument = argument};
   if (size_bytes < FOOTER_BYTES) return damaged(&r, "it is too short");
   const char *footer = bytes + size_bytes - FOOTER_BYTES;
   if (rheos__load_64(footer + HANDLES_BYTES) != MAGIC) return damaged(&r, "bad magic number");

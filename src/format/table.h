@@ -1,10 +1,12 @@
-// Sorted tables of keys and values in one file: the form of a checkpoint's index, which is LevelDB's.
+// Sorted tables of keys and values in one file: the form of a checkpoint's index, which is
+// LevelDB's.
 //
 //   data block*  empty block  index block  footer (48 bytes)
 //   block:   entries, restart offsets (32 bits each), their number; then a type byte (0 plain,
 //            1 snappy) and the masked CRC32C of block and type
 //   entry:   varints shared, unshared, value size; the key's last `unshared` bytes; the value
-//   footer:  handles (varints offset, size) of the empty and the index block, zeros up to 40 bytes, magic
+//   footer:  handles (varints offset, size) of the empty and the index block, zeros to
+//            fill 40 bytes, magic number
 #ifndef RHEOS_SRC_FORMAT_TABLE_H
 #define RHEOS_SRC_FORMAT_TABLE_H
 
@@ -26,9 +28,9 @@ rheos_status *rheos__table_writer_finish(rheos__table_writer *writer);
 
 // ---- Reading
 
-// Calls `visit` with each entry in order; the bytes are valid during the call only. Stops at the first
-// error, its own or the visitor's. RHEOS_DATA_LOSS if the bytes are not a sound table. `name` is for
-// the messages.
+// Calls `visit` with each entry in order; the bytes are valid during the call only. Stops at the
+// first error, its own or the visitor's. RHEOS_DATA_LOSS if the bytes are not a sound table. `name`
+// is for the messages.
 typedef rheos_status *(*rheos__table_visit)(void *argument, const char *key, size_t key_bytes,
                                             const char *value, size_t value_bytes);
 rheos_status *rheos__table_each(const char *name, const char *bytes, size_t size_bytes,

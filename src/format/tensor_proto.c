@@ -1,5 +1,5 @@
-// Shapes and tensors to protobuf and back. Which list of a TensorProto holds a dtype's elements, and
-// how, is said once for each direction, by rows.
+// Shapes and tensors to protobuf and back. Which list of a TensorProto holds a dtype's elements,
+// and how, is said once for each direction, by rows.
 #include "format/tensor_proto.h"
 
 // A few bytes can stand for a large tensor, by repeating the last value.
@@ -28,8 +28,7 @@ rheos_status *rheos__shape_from_proto(const Tensorflow__TensorShapeProto *proto,
   }
   for (size_t i = 0; i < proto->n_dim; i++) {
     if (proto->dim[i]->size < -1) {
-      return RHEOS_INVALID("dimension %zu of a shape is %lld", i,
-                           (long long)proto->dim[i]->size);
+      return RHEOS_INVALID("dimension %zu of a shape is %lld", i, (long long)proto->dim[i]->size);
     }
     out_shape->dims[i] = proto->dim[i]->size;
   }
@@ -61,50 +60,53 @@ rheos_status *rheos__shape_to_proto(const rheos_shape *shape, rheos__arena *aren
 // ---- Elements
 
 // DTYPE, C type of an element, list, C type of the list's elements
-#define PLAIN_ROWS(ROW)                             \
-  ROW(RHEOS_FLOAT, float, float_val, float)         \
-  ROW(RHEOS_DOUBLE, double, double_val, double)     \
-  ROW(RHEOS_INT32, int32_t, int_val, int32_t)       \
-  ROW(RHEOS_UINT8, uint8_t, int_val, int32_t)       \
-  ROW(RHEOS_INT16, int16_t, int_val, int32_t)       \
-  ROW(RHEOS_INT8, int8_t, int_val, int32_t)         \
-  ROW(RHEOS_INT64, int64_t, int64_val, int64_t)     \
+#define PLAIN_ROWS(ROW)                               \
+  ROW(RHEOS_FLOAT, float, float_val, float)           \
+  ROW(RHEOS_DOUBLE, double, double_val, double)       \
+  ROW(RHEOS_INT32, int32_t, int_val, int32_t)         \
+  ROW(RHEOS_UINT8, uint8_t, int_val, int32_t)         \
+  ROW(RHEOS_INT16, int16_t, int_val, int32_t)         \
+  ROW(RHEOS_INT8, int8_t, int_val, int32_t)           \
+  ROW(RHEOS_INT64, int64_t, int64_val, int64_t)       \
   ROW(RHEOS_BOOL, bool, bool_val, protobuf_c_boolean) \
-  ROW(RHEOS_QINT8, int8_t, int_val, int32_t)        \
-  ROW(RHEOS_QUINT8, uint8_t, int_val, int32_t)      \
-  ROW(RHEOS_QINT32, int32_t, int_val, int32_t)      \
-  ROW(RHEOS_BFLOAT16, uint16_t, half_val, int32_t)  \
-  ROW(RHEOS_QINT16, int16_t, int_val, int32_t)      \
-  ROW(RHEOS_QUINT16, uint16_t, int_val, int32_t)    \
-  ROW(RHEOS_UINT16, uint16_t, int_val, int32_t)     \
-  ROW(RHEOS_HALF, uint16_t, half_val, int32_t)      \
-  ROW(RHEOS_UINT32, uint32_t, uint32_val, uint32_t) \
+  ROW(RHEOS_QINT8, int8_t, int_val, int32_t)          \
+  ROW(RHEOS_QUINT8, uint8_t, int_val, int32_t)        \
+  ROW(RHEOS_QINT32, int32_t, int_val, int32_t)        \
+  ROW(RHEOS_BFLOAT16, uint16_t, half_val, int32_t)    \
+  ROW(RHEOS_QINT16, int16_t, int_val, int32_t)        \
+  ROW(RHEOS_QUINT16, uint16_t, int_val, int32_t)      \
+  ROW(RHEOS_UINT16, uint16_t, int_val, int32_t)       \
+  ROW(RHEOS_HALF, uint16_t, half_val, int32_t)        \
+  ROW(RHEOS_UINT32, uint32_t, uint32_val, uint32_t)   \
   ROW(RHEOS_UINT64, uint64_t, uint64_val, uint64_t)
 // The same with two list elements for one of the tensor's.
-#define COMPLEX_ROWS(ROW)                            \
-  ROW(RHEOS_COMPLEX64, float, scomplex_val, float)   \
+#define COMPLEX_ROWS(ROW)                          \
+  ROW(RHEOS_COMPLEX64, float, scomplex_val, float) \
   ROW(RHEOS_COMPLEX128, double, dcomplex_val, double)
 
 static size_t list_length(const Tensorflow__TensorProto *proto, rheos_dtype dtype) {
   switch (dtype) {
 #define ROW(dtype, type, list, list_type) \
-  case dtype: return proto->n_##list;
+  case dtype:                             \
+    return proto->n_##list;
     PLAIN_ROWS(ROW)
 #undef ROW
 #define ROW(dtype, type, list, list_type) \
-  case dtype: return proto->n_##list / 2;
+  case dtype:                             \
+    return proto->n_##list / 2;
     COMPLEX_ROWS(ROW)
 #undef ROW
-    case RHEOS_STRING: return proto->n_string_val;
-    default: return 0;
+    case RHEOS_STRING:
+      return proto->n_string_val;
+    default:
+      return 0;
   }
 }
 
 static rheos_status *fill_strings(const Tensorflow__TensorProto *proto, rheos_tensor *tensor) {
   size_t given = proto->n_string_val;
   for (int64_t i = 0; i < tensor->num_elements && given > 0; i++) {
-    const ProtobufCBinaryData *from =
-        &proto->string_val[(size_t)i < given ? (size_t)i : given - 1];
+    const ProtobufCBinaryData *from = &proto->string_val[(size_t)i < given ? (size_t)i : given - 1];
     RHEOS_TRY(rheos_tensor_set_string(tensor, i, (const char *)from->data, from->len));
   }
   return NULL;
@@ -119,28 +121,28 @@ static rheos_status *fill_from_list(const Tensorflow__TensorProto *proto, rheos_
     return NULL;
   }
   switch (tensor->dtype) {
-#define ROW(dtype, type, list, list_type)                       \
-  case dtype: {                                                 \
-    type *to = tensor->data;                                    \
-    for (size_t i = 0; i < count; i++) {                        \
-      to[i] = (type)proto->list[i < given ? i : given - 1];     \
-    }                                                           \
-    return NULL;                                                \
+#define ROW(dtype, type, list, list_type)                   \
+  case dtype: {                                             \
+    type *to = tensor->data;                                \
+    for (size_t i = 0; i < count; i++) {                    \
+      to[i] = (type)proto->list[i < given ? i : given - 1]; \
+    }                                                       \
+    return NULL;                                            \
   }
     PLAIN_ROWS(ROW)
 #undef ROW
-#define ROW(dtype, type, list, list_type)                                 \
-  case dtype: {                                                           \
-    type *to = tensor->data;                                              \
-    for (size_t i = 0; i < count; i++) {                                  \
-      memcpy(to + 2 * i, proto->list + 2 * (i < given ? i : given - 1),   \
-             2 * sizeof(type));                                           \
-    }                                                                     \
-    return NULL;                                                          \
+#define ROW(dtype, type, list, list_type)                                                  \
+  case dtype: {                                                                            \
+    type *to = tensor->data;                                                               \
+    for (size_t i = 0; i < count; i++) {                                                   \
+      memcpy(to + 2 * i, proto->list + 2 * (i < given ? i : given - 1), 2 * sizeof(type)); \
+    }                                                                                      \
+    return NULL;                                                                           \
   }
     COMPLEX_ROWS(ROW)
 #undef ROW
-    default: return fill_strings(proto, tensor);
+    default:
+      return fill_strings(proto, tensor);
   }
 }
 
@@ -166,8 +168,7 @@ static rheos_status *strings_from_content(const ProtobufCBinaryData *content,
   return NULL;
 }
 
-static rheos_status *fill_from_content(const Tensorflow__TensorProto *proto,
-                                       rheos_tensor *tensor) {
+static rheos_status *fill_from_content(const Tensorflow__TensorProto *proto, rheos_tensor *tensor) {
   const ProtobufCBinaryData *content = &proto->tensor_content;
   if (tensor->dtype == RHEOS_STRING) return strings_from_content(content, tensor);
   memcpy(tensor->data, content->data, tensor->size_bytes);
@@ -190,8 +191,8 @@ static rheos_status *check_size(const Tensorflow__TensorProto *proto, rheos_dtyp
   rheos__shape_text text;
   bool fits = dtype == RHEOS_STRING ? (size_t)num_elements <= content : size_bytes == content;
   if (content > 0 && !fits) {
-    return RHEOS_INVALID("a tensor of %s %s has %zu bytes of content",
-                         rheos_dtype_name(dtype), rheos__shape_text_of(shape, &text), content);
+    return RHEOS_INVALID("a tensor of %s %s has %zu bytes of content", rheos_dtype_name(dtype),
+                         rheos__shape_text_of(shape, &text), content);
   }
   if (content == 0 && (size_t)num_elements > list_length(proto, dtype) &&
       size_bytes > MAX_REPEATED_BYTES) {
@@ -242,8 +243,10 @@ static bool goes_to_content(const rheos_tensor *tensor) {
     case RHEOS_QINT16:
     case RHEOS_QUINT16:
     case RHEOS_UINT32:
-    case RHEOS_UINT64: return tensor->num_elements > 1;
-    default: return false;
+    case RHEOS_UINT64:
+      return tensor->num_elements > 1;
+    default:
+      return false;
   }
 }
 
@@ -264,15 +267,15 @@ static rheos_status *fill_list(const rheos_tensor *tensor, rheos__arena *arena,
                                Tensorflow__TensorProto *proto) {
   size_t count = (size_t)tensor->num_elements;
   switch (tensor->dtype) {
-#define ROW(dtype, type, list, list_type)                                          \
-  case dtype: {                                                                    \
-    const type *from = tensor->data;                                               \
-    list_type *to = rheos__arena_alloc(arena, count * sizeof *to);                 \
-    if (to == NULL) return rheos__out_of_memory();                                 \
-    for (size_t i = 0; i < count; i++) to[i] = (list_type)from[i];                 \
-    proto->n_##list = count;                                                       \
-    proto->list = to;                                                              \
-    return NULL;                                                                   \
+#define ROW(dtype, type, list, list_type)                          \
+  case dtype: {                                                    \
+    const type *from = tensor->data;                               \
+    list_type *to = rheos__arena_alloc(arena, count * sizeof *to); \
+    if (to == NULL) return rheos__out_of_memory();                 \
+    for (size_t i = 0; i < count; i++) to[i] = (list_type)from[i]; \
+    proto->n_##list = count;                                       \
+    proto->list = to;                                              \
+    return NULL;                                                   \
   }
     PLAIN_ROWS(ROW)
 #undef ROW
@@ -283,7 +286,8 @@ static rheos_status *fill_list(const rheos_tensor *tensor, rheos__arena *arena,
     return NULL;
     COMPLEX_ROWS(ROW)
 #undef ROW
-    case RHEOS_STRING: return strings_to_list(tensor, arena, proto);
+    case RHEOS_STRING:
+      return strings_to_list(tensor, arena, proto);
     default:
       return RHEOS_INVALID("a tensor of dtype %s cannot be written to a message",
                            rheos_dtype_name(tensor->dtype));

@@ -15,8 +15,9 @@ rheos_status *rheos__shape_to_proto(const rheos_shape *shape, rheos__arena *aren
 
 rheos_status *rheos__tensor_from_proto(const Tensorflow__TensorProto *proto,
                                        rheos_tensor **out_tensor);
-// In the arena, except the bytes of the elements, which may stay the tensor's. Small and unusual dtypes
-// go to the typed lists and vectors of numbers to `tensor_content`, as TensorFlow's Python writes them.
+// In the arena, except the bytes of the elements, which may stay the tensor's. Small and unusual
+// dtypes go to the typed lists and vectors of numbers to `tensor_content`, as TensorFlow's Python
+// writes them.
 rheos_status *rheos__tensor_to_proto(const rheos_tensor *tensor, rheos__arena *arena,
                                      Tensorflow__TensorProto **out_proto);
 

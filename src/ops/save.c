@@ -31,7 +31,9 @@ static rheos_status *save_shape(rheos__infer *c) {
   return check_names(c, c->num_inputs - FIRST_TENSOR);
 }
 
-static rheos_status *restore_shape(rheos__infer *c) { return check_names(c, c->num_outputs); }
+static rheos_status *restore_shape(rheos__infer *c) {
+  return check_names(c, c->num_outputs);
+}
 
 static rheos_status *filename_shape(rheos__infer *c) {
   rheos_shape unused;
@@ -143,17 +145,17 @@ static rheos_status *missing_keys(const rheos__bundle *bundle, const rheos_tenso
   rheos_status *status = NULL;
   if (first != NULL) {
     bool several = others.size_bytes > 0;
-    status = RHEOS_NOTFOUND("Key %.*s not found in checkpoint%s%.*s", (int)first->size_bytes,
-                            first->data, several ? "; nor " : "",
-                            several ? (int)others.size_bytes - 2 : 0,
-                            several ? others.data + 2 : "");
+    status =
+        RHEOS_NOTFOUND("Key %.*s not found in checkpoint%s%.*s", (int)first->size_bytes,
+                       first->data, several ? "; nor " : "",
+                       several ? (int)others.size_bytes - 2 : 0, several ? others.data + 2 : "");
   }
   rheos__buffer_deinit(&others);
   return status;
 }
 
-static rheos_status *restore_one(rheos__bundle *bundle, const rheos_string *name,
-                                 rheos_dtype dtype, rheos_tensor **out_tensor) {
+static rheos_status *restore_one(rheos__bundle *bundle, const rheos_string *name, rheos_dtype dtype,
+                                 rheos_tensor **out_tensor) {
   const rheos__bundle_entry *entry = rheos__bundle_find(bundle, name->data, name->size_bytes);
   if (entry->dtype != dtype) {
     return RHEOS_INVALID("tensor_name = %s; expected dtype %s does not equal original dtype %s",
@@ -162,8 +164,8 @@ static rheos_status *restore_one(rheos__bundle *bundle, const rheos_string *name
   return rheos__bundle_read(bundle, entry, out_tensor);
 }
 
-static rheos_status *compute_restore(void *argument, rheos__step *step,
-                                     rheos_tensor *const *inputs, rheos_tensor **outputs) {
+static rheos_status *compute_restore(void *argument, rheos__step *step, rheos_tensor *const *inputs,
+                                     rheos_tensor **outputs) {
   const dtypes_state *state = argument;
   RHEOS_TRY(check_slices(inputs[SHAPE_AND_SLICES]));
   char *prefix;
@@ -196,9 +198,9 @@ static rheos_status *compute_filename(void *state, rheos__step *step, rheos_tens
   (void)step;
   const rheos_string *base = inputs[0]->data;
   char suffix[48];
-  int length = snprintf(suffix, sizeof suffix, "-%05d-of-%05d",
-                        (int)rheos__tensor_int_at(inputs[1], 0),
-                        (int)rheos__tensor_int_at(inputs[2], 0));
+  int length =
+      snprintf(suffix, sizeof suffix, "-%05d-of-%05d", (int)rheos__tensor_int_at(inputs[1], 0),
+               (int)rheos__tensor_int_at(inputs[2], 0));
   rheos__buffer name = {0};
   rheos__buffer_put(&name, base->data, base->size_bytes);
   rheos__buffer_put(&name, suffix, (size_t)length);
@@ -218,8 +220,8 @@ static rheos_status *prepare_filename(rheos__prepare *p) {
 
 // ---- MergeV2Checkpoints
 
-// Folders of the parts that are left empty go away, except the destination's. Best effort, as parts of
-// other tasks may still lie there.
+// Folders of the parts that are left empty go away, except the destination's. Best effort, as parts
+// of other tasks may still lie there.
 static void remove_old_folders(char *const *prefixes, size_t count, const char *destination) {
   char *keep = rheos__path_folder(destination);
   for (size_t i = 0; i < count && keep != NULL; i++) {

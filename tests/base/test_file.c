@@ -134,8 +134,10 @@ static void test_file__replace_leaves_old_or_new(void **state) {
       rheos_status *status = rheos__file_replace(path, "newer", 5);
       rheos__set_file_hook(NULL);
       bytes b = read_bytes(path);
-      if (b.size_bytes == 3) assert_memory_equal(b.data, "old", 3);
-      else assert_memory_equal(b.data, "newer", 5);
+      if (b.size_bytes == 3)
+        assert_memory_equal(b.data, "old", 3);
+      else
+        assert_memory_equal(b.data, "newer", 5);
       if (!failure.has_failed) assert_int_equal(b.size_bytes, 5);
       assert_true(failure.has_failed == (status != NULL));
       rheos__free(b.data);

@@ -79,8 +79,8 @@ static inline void expect_same_files(const char *a, const char *b) {
   rheos__free(right.data);
 }
 
-// Lets the first `remaining` system calls happen; the next fails with EIO, and with `then_all` all that
-// follow: what the disk sees of a kill.
+// Lets the first `remaining` system calls happen; the next fails with EIO, and with `then_all` all
+// that follow: what the disk sees of a kill.
 typedef struct io_failure {
   int remaining;
   bool then_all;
@@ -102,8 +102,8 @@ static inline void fail_io_after(io_failure *f, int calls, bool then_all) {
   rheos__set_file_hook(&(rheos__file_hook){fail_io, f});
 }
 
-// Lets the first `remaining` allocations happen; the next one fails, later ones do not. Counts what is
-// still held.
+// Lets the first `remaining` allocations happen; the next one fails, later ones do not. Counts what
+// is still held.
 typedef struct alloc_failure {
   int remaining;
   bool has_failed;
@@ -135,8 +135,8 @@ static inline void failing_release(void *user, void *memory) {
   free(memory);
 }
 
-// Runs `body` with the n-th allocation failing, for every n until none does. The body must answer with
-// a status when one failed, and hold nothing afterwards.
+// Runs `body` with the n-th allocation failing, for every n until none does. The body must answer
+// with a status when one failed, and hold nothing afterwards.
 static inline void sweep_allocations(rheos_status *(*body)(void *argument), void *argument) {
   for (int n = 0;; n++) {
     alloc_failure f = {.remaining = n};

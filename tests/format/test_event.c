@@ -39,7 +39,10 @@ static void test_record__comes_back(void **state) {
 // The bytes for "abc", made with TensorFlow's TFRecordWriter.
 static void test_record__is_framed_as_tensorflow_does(void **state) {
   (void)state;
-  static const char expected[] = "\x03\0\0\0\0\0\0\0\xb0\x99\x49\x0e" "abc" "\x6e\x57\xf1\x21";
+  static const char expected[] =
+      "\x03\0\0\0\0\0\0\0\xb0\x99\x49\x0e"
+      "abc"
+      "\x6e\x57\xf1\x21";
   char *folder = new_folder(), *path = rheos__path_join(folder, "records");
   rheos__file_writer *writer;
   expect_ok(rheos__file_writer_open(path, &writer));
@@ -99,8 +102,8 @@ static events read_events(const char *path) {
   rheos_status *status;
   while ((status = rheos__record_read(file, &offset, &buffer)) == NULL) {
     assert_true(e.count < 8);
-    expect_ok(RHEOS_PROTO_UNPACK(event, buffer.data, buffer.size_bytes, &e.arena,
-                                 &e.list[e.count]));
+    expect_ok(
+        RHEOS_PROTO_UNPACK(event, buffer.data, buffer.size_bytes, &e.arena, &e.list[e.count]));
     e.count++;
   }
   expect_error(status, RHEOS_OUT_OF_RANGE, "no more");
@@ -166,7 +169,10 @@ static void test_event__messages_made_elsewhere_are_checked(void **state) {
   rheos_event_writer *writer;
   expect_ok(rheos_event_writer_open(folder, NULL, &writer));
   // Summary { value { tag: "a" simple_value: 1 } }
-  static const char summary[] = "\x0a\x08\x0a\x01" "a" "\x15\0\0\x80\x3f";
+  static const char summary[] =
+      "\x0a\x08\x0a\x01"
+      "a"
+      "\x15\0\0\x80\x3f";
   expect_ok(rheos_event_writer_add_summary(writer, summary, 10, 3));
   expect_error(rheos_event_writer_add_summary(writer, summary, 9, 3), RHEOS_DATA_LOSS, "Summary");
   expect_error(rheos_event_writer_add_event(writer, "\xff", 1), RHEOS_DATA_LOSS, "Event");
@@ -313,8 +319,10 @@ static rheos_status *write_everything(void *folder) {
   unlink(rheos_event_writer_path(writer));
   status = rheos_event_writer_add_scalar(writer, "a", 1, 1);
   rheos_status *closed = rheos_event_writer_close(writer);
-  if (status == NULL) status = closed;
-  else rheos_status_free(closed);
+  if (status == NULL)
+    status = closed;
+  else
+    rheos_status_free(closed);
   if (status == NULL) status = rheos_checkpoint_state_write(folder, NULL, "m-1", NULL, 0);
   if (status == NULL) status = rheos_latest_checkpoint(folder, NULL, &latest);
   rheos_free(latest);

@@ -1,5 +1,5 @@
-// Graphs in and out: those of TensorFlow 1.15 (tests/golden/make_graphs.py) byte for byte, any order of
-// nodes, and everything that can be wrong with a file.
+// Graphs in and out: those of TensorFlow 1.15 (tests/golden/make_graphs.py) byte for byte, any
+// order of nodes, and everything that can be wrong with a file.
 #include <rheos/format.h>
 
 #include "format/format_support.h"
@@ -62,7 +62,8 @@ static void test_graph_def__constants_have_their_values(void **state) {
   assert_int_equal(((int8_t *)constant_of(graph, "negatives")->data)[0], -1);
   assert_true(((double *)constant_of(graph, "complex128_2_1")->data)[10] == 5);
   assert_true(rheos__half_to_float(((uint16_t *)constant_of(graph, "float16_1_1")->data)[2]) == 2);
-  assert_true(rheos__bfloat16_to_float(((uint16_t *)constant_of(graph, "Const")->data)[1]) == -2.5f);
+  assert_true(rheos__bfloat16_to_float(((uint16_t *)constant_of(graph, "Const")->data)[1]) ==
+              -2.5f);
   const rheos_string *strings = constant_of(graph, "strings")->data;
   assert_int_equal(strings[1].size_bytes, 3);
   assert_memory_equal(strings[1].data, "a\0b", 3);
@@ -82,8 +83,7 @@ static void test_graph_def__structure_is_kept(void **state) {
   rheos_operation waits = rheos_graph_operation(graph, "waits");
   assert_int_equal(rheos_operation_input(waits, 0).index, 1);
   assert_int_equal(rheos_operation_num_control_inputs(waits), 2);
-  assert_string_equal(rheos_operation_device(rheos_graph_operation(graph, "a")),
-                      "/job:ps/task:1");
+  assert_string_equal(rheos_operation_device(rheos_graph_operation(graph, "a")), "/job:ps/task:1");
   rheos__free(in.data);
   rheos_graph_unref(graph);
 }
@@ -194,32 +194,28 @@ static void test_graph_def__names_what_is_wrong(void **state) {
                RHEOS_INVALID_ARGUMENT, "Node 'a': 'x:y' is not a valid input");
   expect_error(import_text(&(graph_text){.count = 1, .nodes = {{"a", "Neg", {""}}}}),
                RHEOS_INVALID_ARGUMENT, "is not a valid input");
-  expect_error(import_text(&(graph_text){.count = 2,
-                                         .nodes = {{"x", "Placeholder", {NULL}},
-                                                   {"x", "Neg", {"x"}}}}),
+  expect_error(import_text(&(graph_text){
+                   .count = 2, .nodes = {{"x", "Placeholder", {NULL}}, {"x", "Neg", {"x"}}}}),
                RHEOS_INVALID_ARGUMENT, "two nodes called 'x'");
   expect_error(import_text(&(graph_text){.count = 1, .nodes = {{"", "NoOp", {NULL}}}}),
                RHEOS_INVALID_ARGUMENT, "node 0 of the graph has no name");
-  expect_error(import_text(&(graph_text){.count = 3,
-                                         .nodes = {{"a", "Neg", {"b"}},
-                                                   {"b", "Neg", {"c"}},
-                                                   {"c", "Neg", {"a"}}}}),
-               RHEOS_INVALID_ARGUMENT, "Node 'c': its input 'a' depends on it");
+  expect_error(
+      import_text(&(graph_text){
+          .count = 3, .nodes = {{"a", "Neg", {"b"}}, {"b", "Neg", {"c"}}, {"c", "Neg", {"a"}}}}),
+      RHEOS_INVALID_ARGUMENT, "Node 'c': its input 'a' depends on it");
   expect_error(import_text(&(graph_text){.count = 1, .nodes = {{"a", "NoOp", {"^a"}}}}),
                RHEOS_INVALID_ARGUMENT, "depends on it");
-  expect_error(import_text(&(graph_text){.count = 1,
-                                         .min_consumer = 100000,
-                                         .nodes = {{"x", "Placeholder", {NULL}}}}),
+  expect_error(import_text(&(graph_text){
+                   .count = 1, .min_consumer = 100000, .nodes = {{"x", "Placeholder", {NULL}}}}),
                RHEOS_INVALID_ARGUMENT, "version 100000");
 }
 
 static void test_graph_def__bad_inputs_are_named(void **state) {
   (void)state;
   graph_text index = {.count = 2, .nodes = {{"x", "Placeholder", {NULL}}, {"a", "Neg", {"x:1"}}}};
-  graph_text order = {.count = 3,
-                      .nodes = {{"x", "Placeholder", {NULL}},
-                                {"n", "NoOp", {NULL}},
-                                {"a", "Neg", {"^n", "x"}}}};
+  graph_text order = {
+      .count = 3,
+      .nodes = {{"x", "Placeholder", {NULL}}, {"n", "NoOp", {NULL}}, {"a", "Neg", {"^n", "x"}}}};
   bytes b = graph_bytes(&index);
   rheos_graph *graph = rheos_graph_new();
   expect_error(import_into(graph, b.data, b.size_bytes, NULL), RHEOS_INVALID_ARGUMENT,
@@ -239,8 +235,8 @@ static void test_graph_def__old_placeholders_have_any_shape(void **state) {
   (void)state;
   int producers[] = {23, 24};
   for (int i = 0; i < 2; i++) {
-    graph_text text = {.count = 1, .producer = producers[i],
-                       .nodes = {{"x", "Placeholder", {NULL}}}};
+    graph_text text = {
+        .count = 1, .producer = producers[i], .nodes = {{"x", "Placeholder", {NULL}}}};
     bytes b = graph_bytes(&text);
     rheos_graph *graph = rheos_graph_new();
     expect_ok(import_into(graph, b.data, b.size_bytes, NULL));

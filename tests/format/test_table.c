@@ -11,8 +11,8 @@ typedef struct seen {
   char last_key[64];
 } seen;
 
-static rheos_status *remember(void *argument, const char *key, size_t key_bytes,
-                              const char *value, size_t value_bytes) {
+static rheos_status *remember(void *argument, const char *key, size_t key_bytes, const char *value,
+                              size_t value_bytes) {
   seen *s = argument;
   char expected[64];
   snprintf(expected, sizeof expected, "prefix/%05d", s->count * 3);
@@ -149,21 +149,21 @@ static void test_table__keys_must_rise(void **state) {
   const char *falling[] = {"b", "a"}, *twice[] = {"a", "a"}, *one[] = {"a"};
   int count = 0;
   rheos__buffer file = table_by_hand(falling, 2, false, 1);
-  expect_error(rheos__table_each("t", file.data, file.size_bytes, ignore, &count),
-               RHEOS_DATA_LOSS, "not in order");
+  expect_error(rheos__table_each("t", file.data, file.size_bytes, ignore, &count), RHEOS_DATA_LOSS,
+               "not in order");
   rheos__buffer_deinit(&file);
   file = table_by_hand(twice, 2, false, 1);
-  expect_error(rheos__table_each("t", file.data, file.size_bytes, ignore, &count),
-               RHEOS_DATA_LOSS, "not in order");
+  expect_error(rheos__table_each("t", file.data, file.size_bytes, ignore, &count), RHEOS_DATA_LOSS,
+               "not in order");
   rheos__buffer_deinit(&file);
   // The same block again and again must not be walked again and again.
   file = table_by_hand(one, 1, false, 2);
-  expect_error(rheos__table_each("t", file.data, file.size_bytes, ignore, &count),
-               RHEOS_DATA_LOSS, "not in order");
+  expect_error(rheos__table_each("t", file.data, file.size_bytes, ignore, &count), RHEOS_DATA_LOSS,
+               "not in order");
   rheos__buffer_deinit(&file);
   file = table_by_hand(one, 0, false, 1);
-  expect_error(rheos__table_each("t", file.data, file.size_bytes, ignore, &count),
-               RHEOS_DATA_LOSS, "an empty block");
+  expect_error(rheos__table_each("t", file.data, file.size_bytes, ignore, &count), RHEOS_DATA_LOSS,
+               "an empty block");
   rheos__buffer_deinit(&file);
 }
 

@@ -3,7 +3,8 @@
 
     python make_checkpoints.py [folder]
 
-The C tests read them, check the values against the formulas below, and write them again byte for byte.
+The C tests read them, check the values against the formulas below, and write them again byte for
+byte.
 """
 
 import os
@@ -58,7 +59,8 @@ def write_all(folder):
         ("a", tf.constant([1.5, -2.5])),
     ])
     save(path("strings"), [
-        ("words", tf.constant([b"", b"one", b"with \0 in it", "\u03c1\u03ad\u03bf\u03c2".encode()])),
+        ("words", tf.constant([b"", b"one", b"with \0 in it",
+                               "\u03c1\u03ad\u03bf\u03c2".encode()])),
         ("scalar", tf.constant(b"x" * 300)),
         ("none", tf.constant([], tf.string)),
         ("number", tf.constant(3)),
@@ -75,7 +77,8 @@ def write_all(folder):
 
 
 if __name__ == "__main__":
-    out = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "checkpoints")
+    here = os.path.dirname(__file__)
+    out = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "checkpoints")
     os.makedirs(out, exist_ok=True)
     tf.compat.v1.reset_default_graph()
     write_all(out)

@@ -3,8 +3,8 @@
 
     python make_graphs.py [folder]
 
-The C tests import them and export them again byte for byte. So constants here hold as many values as
-their shape: a filled constant is exported with all its values.
+The C tests import them and export them again byte for byte. So constants here hold as many values
+as their shape: a filled constant is exported with all its values.
 """
 
 import os

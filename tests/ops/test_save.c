@@ -1,4 +1,5 @@
-// The ops of checkpoints, through their kernels: what is saved comes back, and what is wrong is named.
+// The ops of checkpoints, through their kernels: what is saved comes back, and what is wrong is
+// named.
 #include "format/format_support.h"
 #include "graph/op_def.h"
 
@@ -14,7 +15,9 @@ static rheos_tensor *strings(const char *const *texts, int64_t count, bool scala
   return tensor;
 }
 
-static rheos_tensor *string(const char *text) { return strings(&text, 1, true); }
+static rheos_tensor *string(const char *text) {
+  return strings(&text, 1, true);
+}
 
 static rheos_tensor *number(float value) {
   rheos_tensor *tensor;
@@ -24,8 +27,7 @@ static rheos_tensor *number(float value) {
 
 // Prepares and computes an op on these inputs, which are given up.
 static rheos_status *run_op(const rheos__op_def *op, rheos_tensor **inputs, int32_t num_inputs,
-                            rheos_dtype output_dtype, rheos_tensor **outputs,
-                            int32_t num_outputs) {
+                            rheos_dtype output_dtype, rheos_tensor **outputs, int32_t num_outputs) {
   rheos__arena arena;
   rheos__arena_init(&arena);
   rheos_dtype input_dtypes[8], output_dtypes[8];
@@ -97,8 +99,7 @@ static void test_save__errors_are_those_of_tensorflow(void **state) {
                "Key no not found in checkpoint; nor none");
   expect_error(restore(prefix, names, "", RHEOS_DOUBLE, outputs), RHEOS_INVALID_ARGUMENT,
                "tensor_name = w; expected dtype double does not equal original dtype float");
-  expect_error(restore(prefix, names, "2 0,1", RHEOS_FLOAT, outputs), RHEOS_UNIMPLEMENTED,
-               "2 0,1");
+  expect_error(restore(prefix, names, "2 0,1", RHEOS_FLOAT, outputs), RHEOS_UNIMPLEMENTED, "2 0,1");
   expect_error(save(prefix, names, "2 0,1", 1), RHEOS_UNIMPLEMENTED, "2 0,1");
   expect_error(save("", names, "", 1), RHEOS_INVALID_ARGUMENT, "empty");
   const char *twice[] = {"w", "w"};
