@@ -390,6 +390,10 @@ rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds, rheo
   rheos__stretch *last = stretch;
   status = run_all(&r, stretch, &last, out_cost_ns);
   if (status == NULL) status = take_fetches(&r, last, out_values);
+  if (status != NULL && atomic_load(&step->stopped) != 0) {  // whatever a stopped kernel said
+    rheos_status_free(status);
+    status = rheos__step_error(step);
+  }
   for (rheos__stretch *at = last; at != NULL; at = at->parent) {
     release_tensors(r.frame, at);
   }
