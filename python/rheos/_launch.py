@@ -12,7 +12,8 @@ below it:
     tensorflow.X.Y          X.Y of what `tensorflow` means
 
 In mode `auto` the source of the program, and of the modules of its own that it imports, decides
-which of the two `tensorflow` means: TensorFlow 1 if it uses a name that only TensorFlow 1 has.
+which of the two `tensorflow` means: TensorFlow 1 if it uses a name that only TensorFlow 1 has,
+TensorFlow 2 if it uses what marks a program of 2.x, such as `tf.function`.
 """
 
 import importlib
@@ -103,7 +104,9 @@ V1_ONLY = frozenset(
 NEUTRAL_IN_COMPAT_V1 = frozenset(
     "app enable_eager_execution enable_resource_variables flags gfile logging set_random_seed".split()
 )
-V2_SIGNS = frozenset(("function", "GradientTape"))
+V2_SIGNS = frozenset(("GradientTape", "Module", "autograph", "function", "keras"))
+# What a program is that only uses names both have: 1.x, as long as `rheos` has no names of 2.x.
+EITHER = V1
 GRAPHS_WANTED = frozenset(
     ("compat.v1.disable_eager_execution", "compat.v1.disable_v2_behavior")
 )
@@ -284,10 +287,7 @@ def choose_front(used):
         rest = name[len(compat) :] if name.startswith(compat) else None
         if rest and _decides(rest, V1_ONLY) and not _decides(rest, NEUTRAL_IN_COMPAT_V1):
             return V1
-    # `import tensorflow.compat.v1 as tf` and nothing else of TensorFlow's
-    if "compat.v1" in used and "" not in used:
-        return V1
-    return V2
+    return EITHER
 
 
 # ---- What `tensorflow` means
