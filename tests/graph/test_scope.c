@@ -13,7 +13,7 @@ static void test_scope__the_first_error_sticks(void **state) {
   rheos_constant(f.scope, NULL, NULL);
   assert_non_null(rheos_scope_status(f.scope));
   assert_int_equal(rheos_graph_num_operations(f.graph), 0);
-  expect_error(f.scope, RHEOS_INVALID_ARGUMENT, "Op type not registered 'NoSuchOp'");
+  expect_error(f.scope, RHEOS_NOT_FOUND, "Op type not registered 'NoSuchOp'");
   assert_operation_name(no_op(f.scope, "fine"), "fine");
   fixture_free(&f);
 }
