@@ -43,35 +43,28 @@ target_link_libraries(rheos_core PUBLIC rheos_deps)
 
 # ---- The typed wrappers: a program linked with the op table writes a header and a source
 set(wrappers_header "${generated_include}/rheos/ops.h")
-set(wrapper_objects)
-if(EXISTS "${PROJECT_SOURCE_DIR}/tools/generate_wrappers.c")
-  add_executable(generate_wrappers tools/generate_wrappers.c)
-  target_link_libraries(generate_wrappers PRIVATE rheos_core)
-  set_target_properties(generate_wrappers PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tools")
-  # The generator is linked anew with every change of the core; what it writes seldom changes.
-  set(wrappers_new "${CMAKE_BINARY_DIR}/tools/ops")
-  add_custom_command(
-    OUTPUT "${wrappers_header}" "${generated}/ops_wrappers.c"
-    COMMAND generate_wrappers "${wrappers_new}.h" "${wrappers_new}.c"
-    COMMAND ${CMAKE_COMMAND} -E copy_if_different "${wrappers_new}.h" "${wrappers_header}"
-    COMMAND ${CMAKE_COMMAND} -E copy_if_different "${wrappers_new}.c" "${generated}/ops_wrappers.c"
-    DEPENDS generate_wrappers  # a COMMAND alone orders, it does not renew
-    COMMENT "Writing the op wrappers"
-    VERBATIM)
-  add_library(rheos_wrappers OBJECT "${generated}/ops_wrappers.c" "${wrappers_header}")
-  set_target_properties(rheos_wrappers PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_link_libraries(rheos_wrappers PRIVATE rheos_deps)
-  target_include_directories(rheos_wrappers
-    PRIVATE $<TARGET_PROPERTY:rheos_core,INTERFACE_INCLUDE_DIRECTORIES>)
-  set(wrapper_objects $<TARGET_OBJECTS:rheos_wrappers>)
-else()
-  file(CONFIGURE OUTPUT "${wrappers_header}" CONTENT
-    "#ifndef RHEOS_OPS_H\n#define RHEOS_OPS_H\n#include <rheos/scope.h>\n#endif  // RHEOS_OPS_H\n")
-endif()
+add_executable(generate_wrappers tools/generate_wrappers.c)
+target_link_libraries(generate_wrappers PRIVATE rheos_core)
+set_target_properties(generate_wrappers PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tools")
+# The generator is linked anew with every change of the core; what it writes seldom changes.
+set(wrappers_new "${CMAKE_BINARY_DIR}/tools/ops")
+add_custom_command(
+  OUTPUT "${wrappers_header}" "${generated}/ops_wrappers.c"
+  COMMAND generate_wrappers "${wrappers_new}.h" "${wrappers_new}.c"
+  COMMAND ${CMAKE_COMMAND} -E copy_if_different "${wrappers_new}.h" "${wrappers_header}"
+  COMMAND ${CMAKE_COMMAND} -E copy_if_different "${wrappers_new}.c" "${generated}/ops_wrappers.c"
+  DEPENDS generate_wrappers  # a COMMAND alone orders, it does not renew
+  COMMENT "Writing the op wrappers"
+  VERBATIM)
+add_library(rheos_wrappers OBJECT "${generated}/ops_wrappers.c" "${wrappers_header}")
+set_target_properties(rheos_wrappers PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_link_libraries(rheos_wrappers PRIVATE rheos_deps)
+target_include_directories(rheos_wrappers
+  PRIVATE $<TARGET_PROPERTY:rheos_core,INTERFACE_INCLUDE_DIRECTORIES>)
 
 # ---- The two libraries
-add_library(rheos SHARED $<TARGET_OBJECTS:rheos_core> ${wrapper_objects})
+add_library(rheos SHARED $<TARGET_OBJECTS:rheos_core> $<TARGET_OBJECTS:rheos_wrappers>)
 set_target_properties(rheos PROPERTIES
   LINKER_LANGUAGE C VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
   EXPORT_NAME rheos)
@@ -83,7 +76,8 @@ if(NOT RHEOS_SANITIZE)
   target_link_options(rheos PRIVATE -Wl,--no-undefined)
 endif()
 
-add_library(rheos_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:rheos_core> ${wrapper_objects})
+add_library(rheos_internal STATIC EXCLUDE_FROM_ALL
+  $<TARGET_OBJECTS:rheos_core> $<TARGET_OBJECTS:rheos_wrappers>)
 set_target_properties(rheos_internal PROPERTIES LINKER_LANGUAGE C)
 target_link_libraries(rheos_internal PUBLIC rheos_deps)
 target_include_directories(rheos_internal
