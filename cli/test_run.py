@@ -28,9 +28,7 @@ PACKAGE = {
     "v1/__init__.py": "front = 'v1'\nfrom rheos.v1 import train, compat\ndef matmul(): pass\n",
     "v1/train.py": "Saver = 'saver'\n",
     "v1/compat.py": "import rheos.v1 as v1\nas_text = str\n",
-    "v1/python/__init__.py": "",
-    "v1/python/platform/__init__.py": "",
-    "v1/python/platform/flags.py": "FLAGS = 'flags'\n",
+    "v1/flags.py": "FLAGS = 'flags'\n",
     "v1/broken.py": "import a_module_that_is_missing\n",
 }
 
@@ -234,6 +232,24 @@ def test_what_is_missing_is_named(run, name):
     done = run(f"import {name}", options=["--tf1"])
     first = ".".join(name.split(".")[:2])
     assert done.stderr.endswith(f"ModuleNotFoundError: No module named '{first}'\n")
+
+
+def test_tensorflows_insides(run):
+    done = run(
+        """
+        import tensorflow as tf
+        import tensorflow.python.training.saver
+        from tensorflow.python.framework import ops
+        from tensorflow.python.platform import flags
+        if 0: ops.get_default_graph()
+        assert ops is tf and tf.python.platform.flags is flags
+        print(ops.front, flags.FLAGS, tensorflow.python.training.saver.Saver)
+        from tensorflow.python.tools import freeze_graph
+        """
+    )
+    assert done.stdout == "v1 flags saver\n"
+    assert done.stderr.endswith("ModuleNotFoundError: No module named 'tensorflow.python.tools'\n")
+    assert _launch.choose_front({"python.framework.ops.get_default_graph"}) == _launch.V1
 
 
 def test_an_error_inside_rheos_is_not_hidden(run):

@@ -9,6 +9,7 @@ below it:
     tensorflow              rheos.v1 (TensorFlow 1) or rheos (TensorFlow 2)
     tensorflow.compat.v1    rheos.v1
     tensorflow.compat.v2    rheos
+    tensorflow.python.X.Y   the public place of what 1.x programs take from there: see INSIDES
     tensorflow.X.Y          X.Y of what `tensorflow` means
 
 In mode `auto` the source of the program, and of the modules of its own that it imports, decides
@@ -111,6 +112,53 @@ GRAPHS_WANTED = frozenset(
     ("compat.v1.disable_eager_execution", "compat.v1.disable_v2_behavior")
 )
 MAX_FILES_READ = 500
+
+# Modules of TensorFlow's insides, below `tensorflow.python`, and the public module that has the
+# names that programs take from them ("" is `tensorflow` itself).
+INSIDES = {
+    "client.session": "",
+    "framework.constant_op": "",
+    "framework.dtypes": "",
+    "framework.errors": "errors",
+    "framework.errors_impl": "errors",
+    "framework.graph_util": "graph_util",
+    "framework.importer": "",
+    "framework.ops": "",
+    "framework.random_seed": "",
+    "framework.tensor_shape": "",
+    "ops.array_ops": "",
+    "ops.check_ops": "",
+    "ops.clip_ops": "",
+    "ops.control_flow_ops": "",
+    "ops.gradients": "",
+    "ops.init_ops": "",
+    "ops.logging_ops": "",
+    "ops.math_ops": "",
+    "ops.nn": "nn",
+    "ops.nn_ops": "nn",
+    "ops.random_ops": "",
+    "ops.state_ops": "",
+    "ops.variable_scope": "",
+    "ops.variables": "",
+    "platform.app": "app",
+    "platform.flags": "flags",
+    "platform.gfile": "gfile",
+    "platform.googletest": "test",
+    "platform.resource_loader": "resource_loader",
+    "platform.test": "test",
+    "platform.tf_logging": "logging",
+    "summary.summary": "summary",
+    "training.adam": "train",
+    "training.checkpoint_utils": "train",
+    "training.gradient_descent": "train",
+    "training.learning_rate_decay": "train",
+    "training.momentum": "train",
+    "training.optimizer": "train",
+    "training.saver": "train",
+    "training.training": "train",
+    "training.training_util": "train",
+    "util.nest": "nest",
+}
 
 
 # ---- What the program uses
@@ -276,9 +324,21 @@ def _decides(name, deciding):
     return any(".".join(parts[:n]) in deciding for n in range(1, len(parts) + 1))
 
 
+def _public(name):
+    """The public name of one below tensorflow.python: python.framework.ops.Graph is Graph."""
+    parts = name.split(".")
+    if parts[0] == "python":
+        for n in range(len(parts), 1, -1):
+            public = INSIDES.get(".".join(parts[1:n]))
+            if public is not None:
+                return _join(public, *parts[n:])
+    return name
+
+
 def choose_front(used):
     """rheos.v1 or rheos, for a program that uses these names below `tensorflow`."""
     compat = "compat.v1."
+    used = {_public(name) for name in used}
     if any(_decides(name, V1_ONLY) for name in used) or used & GRAPHS_WANTED:
         return V1
     if any(_decides(name, V2_SIGNS) for name in used):
@@ -328,12 +388,21 @@ class Finder:
             return self._find(V2, parts[2:])
         if self._front is None:
             self._front = self._choose()
+        if parts[:1] == ["python"]:
+            return self._inside(parts[1:])
         found = self._find(self._front, parts)
-        if found is None and parts[0] == "python":  # TensorFlow's insides, known to 1.x programs
-            found = self._find(V1, parts)
         if parts == ["compat"]:
             return self._compat(found)
         return found
+
+    def _inside(self, parts):
+        """What tensorflow.python and `parts` below it mean."""
+        name = ".".join(parts)
+        if name in INSIDES:
+            return self._find(V1, list(filter(None, [INSIDES[name]])))
+        if not parts or any(inside.startswith(name + ".") for inside in INSIDES):
+            return type(sys)(_join("tensorflow.python", name))  # a package with nothing but modules
+        return None
 
     def _compat(self, found):
         """A module with `v1` and `v2` in it."""
