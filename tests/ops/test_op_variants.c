@@ -19,6 +19,26 @@ typedef struct kernel_call {
   rheos_tensor *outputs[CASE_MAX_OUTPUTS];
 } kernel_call;
 
+// A kernel is only asked about shapes that fit together: false if these do not.
+static bool infer_shapes(kernel_call *k, const rheos__node *node) {
+  for (int i = 0; i < node->num_outputs; i++) {
+    k->output_dtypes[i] = rheos_dtype_base(node->outputs[i].dtype);
+    k->output_shapes[i] = RHEOS_UNKNOWN_SHAPE;
+  }
+  rheos__infer infer = {.op = k->prepare.op,
+                        .attrs = k->prepare.attrs,
+                        .num_inputs = k->prepare.num_inputs,
+                        .num_outputs = k->prepare.num_outputs,
+                        .input_dtypes = k->input_dtypes,
+                        .input_shapes = k->input_shapes,
+                        .input_values = k->values,
+                        .output_dtypes = k->output_dtypes,
+                        .output_shapes = k->output_shapes};
+  rheos_status *status = infer.op->shape ? infer.op->shape(&infer) : NULL;
+  rheos_status_free(status);
+  return status == NULL;
+}
+
 // False if the outputs' shapes are not known before the op runs, or too large.
 static bool fill_call(kernel_call *k, const op_program *program, const op_case *c) {
   const rheos__node *node = rheos__graph_node(program->graph, program->op.id);
@@ -42,9 +62,8 @@ static bool fill_call(kernel_call *k, const op_program *program, const op_case *
     k->input_shapes[i] = c->inputs[i].shape;
     if (c->inputs[i].kind == INPUT_CONST) k->values[i] = c->inputs[i].tensor;
   }
+  if (!infer_shapes(k, node)) return false;
   for (int i = 0; i < node->num_outputs; i++) {
-    k->output_dtypes[i] = node->outputs[i].dtype;
-    k->output_shapes[i] = *node->outputs[i].shape;
     int64_t elements = rheos_shape_num_elements(&k->output_shapes[i]);
     if (elements < 0 || elements > MAX_ELEMENTS) return false;
   }
