@@ -685,7 +685,6 @@ static rheos_status *shape_unpack(rheos__infer *c) {
 }
 
 static rheos_status *prepare_unpack(rheos__prepare *p) {
-  if (p->num_outputs == 0) return rheos__answer_run_operands(p, run_take_apart, 1);
   int32_t axis = 0;
   RHEOS_TRY(pack_axis(p->attrs, p->input_shapes[0].rank, &axis));
   return prepare_take_apart(p, &p->input_shapes[0], axis, run_take_apart);
