@@ -1,0 +1,101 @@
+// The memory plan: what is never alive together shares bytes, and sharing never changes a result.
+#include <rheos/rheos.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+enum { WIDTH = 1000 };
+
+static void check(rheos_status *status) {
+  if (status != NULL) fail_msg("%s", rheos_status_message(status));
+}
+
+// Runs `output` with x = 0, 1, 2, ... and gives its value and the bytes that the plan needs.
+static rheos_tensor *run(rheos_graph *graph, rheos_output x, rheos_output output,
+                         int64_t *out_arena_bytes) {
+  rheos_session *session = NULL;
+  check(rheos_session_new(graph, NULL, &session));
+  rheos_tensor *fed = NULL;
+  check(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(WIDTH), &fed));
+  for (int i = 0; i < WIDTH; ++i) ((float *)rheos_tensor_data(fed))[i] = (float)i;
+  rheos_feed feed = {x, fed};
+  rheos_fetch fetch = {output, NULL};
+  check(rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL));
+  for (int i = 0; i < WIDTH; ++i) assert_float_equal(((float *)rheos_tensor_data(fed))[i], i, 0);
+  rheos_session_stats stats;
+  rheos_session_get_stats(session, &stats);
+  *out_arena_bytes = stats.arena_bytes;
+  rheos_tensor_unref(fed);
+  rheos_session_free(session);
+  return fetch.value;
+}
+
+static void test_memory__a_chain_runs_in_one_buffer(void **state) {
+  (void)state;
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  rheos_output x = rheos_placeholder(s, RHEOS_FLOAT, .name = "x");
+  rheos_output one = rheos_constant_float(s, 1, NULL);
+  rheos_output sum = x;
+  for (int i = 0; i < 100; ++i) sum = rheos_add(s, sum, one);
+  check(rheos_scope_finish(s));
+  int64_t bytes;
+  rheos_tensor *value = run(graph, x, sum, &bytes);
+  for (int i = 0; i < WIDTH; ++i) {
+    assert_float_equal(((float *)rheos_tensor_data(value))[i], i + 100, 0);
+  }
+  assert_in_range(bytes, WIDTH * sizeof(float), 2 * WIDTH * sizeof(float));
+  rheos_tensor_unref(value);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+}
+
+static void test_memory__a_value_used_later_is_not_overwritten(void **state) {
+  (void)state;
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  rheos_output x = rheos_placeholder(s, RHEOS_FLOAT, .name = "x");
+  rheos_output values[20];
+  values[0] = rheos_neg(s, x);
+  for (int i = 1; i < 20; ++i) values[i] = rheos_neg(s, values[i - 1]);
+  // All of them are alive until the sums, through aliases too.
+  rheos_output total = rheos_identity(s, values[0]);
+  for (int i = 1; i < 20; ++i) total = rheos_add(s, total, rheos_identity(s, values[i]));
+  rheos_output twice = rheos_add(s, total, total);
+  rheos_output plus = rheos_add(s, twice, values[3]);
+  check(rheos_scope_finish(s));
+  int64_t bytes;
+  rheos_tensor *value = run(graph, x, plus, &bytes);
+  for (int i = 0; i < WIDTH; ++i) {
+    assert_float_equal(((float *)rheos_tensor_data(value))[i], i, 0);  // the signs cancel
+  }
+  rheos_tensor_unref(value);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+}
+
+static void test_memory__an_operand_that_stands_twice_is_safe(void **state) {
+  (void)state;
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  rheos_output x = rheos_placeholder(s, RHEOS_FLOAT, .name = "x");
+  rheos_output y = rheos_neg(s, x);
+  for (int i = 0; i < 5; ++i) y = rheos_sub(s, rheos_mul(s, y, y), rheos_mul(s, y, y));
+  check(rheos_scope_finish(s));
+  int64_t bytes;
+  rheos_tensor *value = run(graph, x, y, &bytes);
+  for (int i = 0; i < WIDTH; ++i) assert_float_equal(((float *)rheos_tensor_data(value))[i], 0, 0);
+  rheos_tensor_unref(value);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_memory__a_chain_runs_in_one_buffer),
+      cmocka_unit_test(test_memory__a_value_used_later_is_not_overwritten),
+      cmocka_unit_test(test_memory__an_operand_that_stands_twice_is_safe),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
