@@ -1,13 +1,14 @@
 // Activations, and the ops that are gradients of a function of one number: rows as in unary.c.
 // A gradient op takes two values of the same shape: those of y or x, and what arrives at y.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3")
 #endif
 #include <math.h>
 #include <tgmath.h>
 
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
+#include "ops/vector_math.h"
 
 // The two numbers that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017):
 // scale, and scale times alpha.
@@ -23,9 +24,10 @@
   ROW(Relu6, SIGNED, , x < 0 ? 0 : x > 6 ? 6 : x)                                     \
   ROW(Relu6, UNSIGNED, , x > 6 ? 6 : x)                                               \
   ROW(LeakyRelu, FLOATS, RHEOS__WIDE, x > 0 ? x : x * (C)parameter)                   \
-  ROW(Elu, FLOATS, , x < 0 ? expm1(x) : x)                                            \
-  ROW(Selu, FLOATS, , x < 0 ? (C)SELU_SCALE_ALPHA * expm1(x) : (C)SELU_SCALE * x)     \
-  ROW(Softplus, FLOATS, , x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)))                 \
+  ROW(Elu, FLOATS, RHEOS__WIDE, x < 0 ? RHEOS__EXPM1(x) : x)                          \
+  ROW(Selu, FLOATS, RHEOS__WIDE,                                                      \
+      x < 0 ? (C)SELU_SCALE_ALPHA * RHEOS__EXPM1(x) : (C)SELU_SCALE * x)              \
+  ROW(Softplus, FLOATS, RHEOS__WIDE, RHEOS__SOFTPLUS(x))                              \
   ROW(Softsign, FLOATS, RHEOS__WIDE, x / (1 + fabs(x)))
 
 // y is the second input: what arrived (x is the function's value), or the features (x arrived).
@@ -43,7 +45,7 @@
   ROW(EluGrad, FLOATS, RHEOS__WIDE, y < 0 ? x * (y + 1) : x)                          \
   ROW(SeluGrad, FLOATS, RHEOS__WIDE,                                                  \
       y < 0 ? x * (y + (C)SELU_SCALE_ALPHA) : x * (C)SELU_SCALE)                      \
-  ROW(SoftplusGrad, FLOATS, , x / (1 + exp(-y)))                                      \
+  ROW(SoftplusGrad, FLOATS, RHEOS__WIDE, x * RHEOS__SIGMOID(y))                       \
   ROW(SoftsignGrad, FLOATS, RHEOS__WIDE, x / ((1 + fabs(y)) * (1 + fabs(y))))
 
 #define ROW(name, dtypes, qualifier, formula)                                         \

@@ -5,7 +5,7 @@
 // the gradient, `h` are the numbers, `f` is the op's flag (use_nesterov, update_slots).
 // Sources: Adagrad: Duchi et al. 2011; Adadelta: Zeiler 2012; Adam: Kingma and Ba 2015; RMSProp:
 // Hinton's lecture 6e; all in the form of TensorFlow's CPU kernels.
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3")
 #include <string.h>
 #include <tgmath.h>
 

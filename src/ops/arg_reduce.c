@@ -1,7 +1,7 @@
 // ArgMax and ArgMin: where along one dimension the extreme is, the first of several. NaN is never
 // the extreme, as in TensorFlow.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3")
 #endif
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Arithmetic of two operands that are broadcast against each other: one row for each formula (see
 // elementwise.h), one row for each op, and their gradients. Comparisons are in compare.c.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3")
 #endif
 #include <math.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
+#include "ops/vector_math.h"
 
 // ---- What the formulas of whole numbers use. The result of the one quotient that overflows, the
 // least number by -1, wraps around as sums and products do.
@@ -63,44 +64,44 @@ static inline double floor_remainderd(double x, double y) {
 
 // ---- Formulas: ROW(op, dtypes, qualifier, formula)
 #define FORMULAS(ROW)                                                                     \
-  ROW(Add, FLOATS, RHEOS__WIDE, x + y)                                                    \
-  ROW(Add, INTEGERS, , W(x) + W(y))                                                       \
-  ROW(Sub, FLOATS, RHEOS__WIDE, x - y)                                                    \
-  ROW(Sub, INTEGERS, , W(x) - W(y))                                                       \
-  ROW(Mul, FLOATS, RHEOS__WIDE, x * y)                                                    \
-  ROW(Mul, INTEGERS, , W(x) * W(y))                                                       \
-  ROW(Div, FLOATS, RHEOS__WIDE, x / y)                                                    \
-  ROW(Div, SIGNED, , quotient(x, y, &failed))                                             \
-  ROW(Div, UNSIGNED, , unsigned_quotient(x, y, &failed))                                  \
-  ROW(RealDiv, FLOATS, RHEOS__WIDE, x / y)                                                \
-  ROW(TruncateDiv, FLOATS, , trunc(x / y))                                                \
-  ROW(TruncateDiv, SIGNED, , quotient(x, y, &failed))                                     \
-  ROW(TruncateDiv, UNSIGNED, , unsigned_quotient(x, y, &failed))                          \
-  ROW(FloorDiv, FLOATS, , floor(x / y))                                                   \
-  ROW(FloorDiv, SIGNED, , floor_quotient(x, y, &failed))                                  \
-  ROW(FloorDiv, UNSIGNED, , unsigned_quotient(x, y, &failed))                             \
-  ROW(Mod, FLOATS, , fmod(x, y))                                                          \
-  ROW(Mod, SIGNED, , remainder_of(x, y, &failed))                                         \
-  ROW(TruncateMod, FLOATS, , fmod(x, y))                                                  \
-  ROW(TruncateMod, SIGNED, , remainder_of(x, y, &failed))                                 \
-  ROW(FloorMod, FLOATS, , FLOAT_FLOOR_REMAINDER(x, y))                                    \
-  ROW(FloorMod, SIGNED, , floor_remainder(x, y, &failed))                                 \
-  ROW(FloorMod, UNSIGNED, , unsigned_remainder(x, y, &failed))                            \
-  ROW(DivNoNan, FLOATS, RHEOS__WIDE, y == 0 ? 0 : x / y)                                  \
-  ROW(MulNoNan, FLOATS, RHEOS__WIDE, y == 0 ? 0 : x * y)                                  \
-  ROW(Xdivy, FLOATS, RHEOS__WIDE, x == 0 ? 0 : x / y)                                     \
-  ROW(Xlogy, FLOATS, , x == 0 ? 0 : x * log(y))                                           \
-  ROW(Maximum, FLOATS, RHEOS__WIDE, x > y || x != x ? x : y)                              \
-  ROW(Maximum, INTEGERS, , x > y ? x : y)                                                 \
-  ROW(Minimum, FLOATS, RHEOS__WIDE, x < y || x != x ? x : y)                              \
-  ROW(Minimum, INTEGERS, , x < y ? x : y)                                                 \
-  ROW(Pow, FLOATS, , pow(x, y))                                                           \
-  ROW(Pow, SIGNED, , signed_power(x, y, &failed))                                         \
-  ROW(SquaredDifference, FLOATS, RHEOS__WIDE, (x - y) * (x - y))                          \
-  ROW(SquaredDifference, INTEGERS, , (W(x) - W(y)) * (W(x) - W(y)))                       \
-  ROW(Atan2, FLOATS, , atan2(x, y))                                                       \
-  ROW(BitwiseAnd, INTEGERS, , x & y)                                                      \
-  ROW(BitwiseOr, INTEGERS, , x | y)                                                       \
+  ROW(Add, FLOATS, RHEOS__WIDE, x + y)                                                \
+  ROW(Add, INTEGERS, , W(x) + W(y))                                                   \
+  ROW(Sub, FLOATS, RHEOS__WIDE, x - y)                                                \
+  ROW(Sub, INTEGERS, , W(x) - W(y))                                                   \
+  ROW(Mul, FLOATS, RHEOS__WIDE, x * y)                                                \
+  ROW(Mul, INTEGERS, , W(x) * W(y))                                                   \
+  ROW(Div, FLOATS, RHEOS__WIDE, x / y)                                                \
+  ROW(Div, SIGNED, , quotient(x, y, &failed))                                         \
+  ROW(Div, UNSIGNED, , unsigned_quotient(x, y, &failed))                              \
+  ROW(RealDiv, FLOATS, RHEOS__WIDE, x / y)                                            \
+  ROW(TruncateDiv, FLOATS, RHEOS__WIDE, trunc(x / y))                                 \
+  ROW(TruncateDiv, SIGNED, , quotient(x, y, &failed))                                 \
+  ROW(TruncateDiv, UNSIGNED, , unsigned_quotient(x, y, &failed))                      \
+  ROW(FloorDiv, FLOATS, RHEOS__WIDE, floor(x / y))                                    \
+  ROW(FloorDiv, SIGNED, , floor_quotient(x, y, &failed))                              \
+  ROW(FloorDiv, UNSIGNED, , unsigned_quotient(x, y, &failed))                         \
+  ROW(Mod, FLOATS, , fmod(x, y))                                                      \
+  ROW(Mod, SIGNED, , remainder_of(x, y, &failed))                                     \
+  ROW(TruncateMod, FLOATS, , fmod(x, y))                                              \
+  ROW(TruncateMod, SIGNED, , remainder_of(x, y, &failed))                             \
+  ROW(FloorMod, FLOATS, , FLOAT_FLOOR_REMAINDER(x, y))                                \
+  ROW(FloorMod, SIGNED, , floor_remainder(x, y, &failed))                             \
+  ROW(FloorMod, UNSIGNED, , unsigned_remainder(x, y, &failed))                        \
+  ROW(DivNoNan, FLOATS, RHEOS__WIDE, y == 0 ? 0 : x / y)                              \
+  ROW(MulNoNan, FLOATS, RHEOS__WIDE, y == 0 ? 0 : x * y)                              \
+  ROW(Xdivy, FLOATS, RHEOS__WIDE, x == 0 ? 0 : x / y)                                 \
+  ROW(Xlogy, FLOATS, RHEOS__WIDE, x == 0 ? 0 : x * RHEOS__LOG(y))                     \
+  ROW(Maximum, FLOATS, RHEOS__WIDE, x > y || x != x ? x : y)                          \
+  ROW(Maximum, INTEGERS, , x > y ? x : y)                                             \
+  ROW(Minimum, FLOATS, RHEOS__WIDE, x < y || x != x ? x : y)                          \
+  ROW(Minimum, INTEGERS, , x < y ? x : y)                                             \
+  ROW(Pow, FLOATS, , pow(x, y))                                                       \
+  ROW(Pow, SIGNED, , signed_power(x, y, &failed))                                     \
+  ROW(SquaredDifference, FLOATS, RHEOS__WIDE, (x - y) * (x - y))                      \
+  ROW(SquaredDifference, INTEGERS, , (W(x) - W(y)) * (W(x) - W(y)))                   \
+  ROW(Atan2, FLOATS, , atan2(x, y))                                                   \
+  ROW(BitwiseAnd, INTEGERS, , x & y)                                                  \
+  ROW(BitwiseOr, INTEGERS, , x | y)                                                   \
   ROW(BitwiseXor, INTEGERS, , x ^ y)
 
 #define ROW(name, dtypes, qualifier, formula) \

@@ -4,7 +4,7 @@
 // processor does: it converts to 32 bits (64 for int64, uint32 and uint64), answers with the least
 // number where that does not fit, and keeps the low bits.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3")
 #endif
 #include <string.h>
 

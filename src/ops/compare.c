@@ -1,7 +1,7 @@
 // Comparisons, logic, and the ops that choose between operands: rows as in binary.c, and loops of
 // three operands for Select, which only looks at the size of an element, and ClipByValue.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3")
 #endif
 #include <math.h>
 #include <string.h>

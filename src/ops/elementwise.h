@@ -9,7 +9,7 @@
 //
 // In a formula, `C` is the type computed in (float for half and bfloat16), W(x) is x in a type
 // whose arithmetic wraps instead of overflowing, `parameter` is the op's number (an alpha),
-// functions are those of <tgmath.h>, and `failed` may be set to 1 to make the step fail with the
+// functions are those of <tgmath.h> and "ops/vector_math.h", and `failed` may be set to 1 to make the step fail with the
 // op's message.
 //
 // A loop takes whole vectors, or vectors and repeated scalars; rheos__prepare_elementwise() brings
@@ -207,8 +207,7 @@ typedef bool rheos__stored_boolean, rheos__computed_boolean, rheos__wrapping_boo
 // An entry of a table `rheos__loop loops[ROWS][RHEOS__NUM_DTYPES]`, rows numbered row_NAME.
 #define RHEOS__LOOP_ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = name##_##S,
 
-// Family files start with this, before any include: the loops are worth the compiler's full effort,
-// and neither errno nor floating-point traps are looked at. Values do not change by it.
-//   #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+// Family files start with this, before any include: the loops are worth the compiler's full effort.
+//   #pragma GCC optimize("O3")
 
 #endif  // RHEOS_SRC_OPS_ELEMENTWISE_H

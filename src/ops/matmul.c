@@ -1,6 +1,6 @@
 // Matrix products, one and many. These are the reference kernels: a row of the result at a time, so
 // that the second operand is walked along its rows. Faster ones are in device/cpu/matmul.c.
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3")
 #include <complex.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 // 16 lanes that are joined as a tree, in blocks; or it is kept: then runs are added to a tile of
 // totals. Floats are summed in double. The order depends on shapes only, never on threads.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3")
 #endif
 #include <math.h>
 #include <string.h>
@@ -43,9 +43,11 @@ typedef struct reducer {
   ROW(Mean, UNSIGNED, , uint64_t, 0, a + x, a + b, count > 0 ? a / (uint64_t)count : 0)         \
   ROW(Prod, FLOATS, , double, 1, a * x, a * b, a)                                               \
   ROW(Prod, INTEGERS, , uint64_t, 1, a * WIDEN(x), a * b, a)                                    \
-  ROW(Max, FLOATS, RHEOS__WIDE, C, LOWEST, x > a || x != x ? x : a, b > a || b != b ? b : a, a) \
+  ROW(Max, FLOATS, RHEOS__WIDE, C, LOWEST, (x > a) | (x != x) ? x : a,                          \
+      (b > a) | (b != b) ? b : a, a)                                                            \
   ROW(Max, INTEGERS, , C, LOWEST, x > a ? x : a, b > a ? b : a, a)                              \
-  ROW(Min, FLOATS, RHEOS__WIDE, C, HIGHEST, x < a || x != x ? x : a, b < a || b != b ? b : a, a) \
+  ROW(Min, FLOATS, RHEOS__WIDE, C, HIGHEST, (x < a) | (x != x) ? x : a,                         \
+      (b < a) | (b != b) ? b : a, a)                                                            \
   ROW(Min, INTEGERS, , C, HIGHEST, x < a ? x : a, b < a ? b : a, a)                             \
   ROW(EuclideanNorm, FLOATS, , double, 0, a + (double)x * (double)x, a + b, sqrt(a))            \
   ROW(EuclideanNorm, INTEGERS, , double, 0, a + (double)x * (double)x, a + b, (int64_t)sqrt(a)) \

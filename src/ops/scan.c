@@ -1,6 +1,6 @@
 // Cumsum and Cumprod: running sums and products along one dimension.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3")
 #endif
 #include "ops/elementwise.h"
 #include "ops/op_util.h"

@@ -2,7 +2,7 @@
 // time: the largest logit is taken off first, so that no exponential overflows. Sums are made in
 // double.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3")
 #endif
 #include <inttypes.h>
 #include <math.h>
@@ -12,8 +12,9 @@
 
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
+#include "ops/vector_math.h"
 
-// What one row kernel gets: rows of n elements. `scratch` has room for n doubles.
+// What one row kernel gets: rows of n elements. `scratch` has room for 2 n doubles.
 typedef struct row {
   const void *logits;
   const void *labels;  // a row, of the loss with dense labels
@@ -26,52 +27,103 @@ typedef struct row {
 } row;
 typedef void (*row_fn)(const row *r, void *scratch);
 
-// The logits of a row, less the largest, into `shifted`; the sum of their exponentials.
+enum { LANES = 16 };
+
+// Lane j takes elements j, j + LANES, ...; the lanes are joined as a tree.
+#define IN_LANES(T, n, start, step, join)                           \
+  T lanes[LANES];                                                   \
+  int64_t i = 0;                                                    \
+  for (int j = 0; j < LANES; j++) lanes[j] = start;                 \
+  for (; i + LANES <= n; i += LANES) {                              \
+    for (int j = 0; j < LANES; j++) {                               \
+      const T a = lanes[j], b = values[i + j];                      \
+      lanes[j] = step;                                              \
+    }                                                               \
+  }                                                                 \
+  for (int j = 0; i < n; i++, j++) {                                \
+    const T a = lanes[j], b = values[i];                            \
+    lanes[j] = step;                                                \
+  }                                                                 \
+  for (int width = LANES / 2; width > 0; width /= 2) {              \
+    for (int j = 0; j < width; j++) {                               \
+      const T a = lanes[j], b = lanes[j + width];                   \
+      lanes[j] = join;                                              \
+    }                                                               \
+  }                                                                 \
+  return lanes[0]
+
+// The largest value, NaN if there is one; and the sum.
+#define LARGER ((b > a) | (b != b) ? b : a)
+RHEOS__WIDE static float largest_float(const float *values, int64_t n) {
+  IN_LANES(float, n, -INFINITY, LARGER, LARGER);
+}
+RHEOS__WIDE static double largest_double(const double *values, int64_t n) {
+  IN_LANES(double, n, -(double)INFINITY, LARGER, LARGER);
+}
+RHEOS__WIDE static double sum_float(const float *values, int64_t n) {
+  IN_LANES(double, n, 0, a + b, a + b);
+}
+RHEOS__WIDE static double sum_double(const double *values, int64_t n) {
+  IN_LANES(double, n, 0, a + b, a + b);
+}
+RHEOS__WIDE static void exp_float(float *values, int64_t n) {
+  for (int64_t i = 0; i < n; i++) values[i] = rheos__expf(values[i]);
+}
+static void exp_double(double *values, int64_t n) {
+  for (int64_t i = 0; i < n; i++) values[i] = exp(values[i]);
+}
+#define LARGEST(values, n) \
+  _Generic((values)[0], float: largest_float, double: largest_double)(values, n)
+#define SUM(values, n) _Generic((values)[0], float: sum_float, double: sum_double)(values, n)
+#define EXPONENTIALS(values, n) \
+  _Generic((values)[0], float: exp_float, double: exp_double)(values, n)
+
+// The logits of a row, less the largest, into `shifted`.
 #define SHIFT(S)                                                                              \
   typedef rheos__computed_##S C;                                                              \
   const rheos__stored_##S *xs = r->logits;                                                    \
   rheos__stored_##S *zs = r->out;                                                             \
   C *shifted = scratch;                                                                       \
-  C largest = -(C)INFINITY;                                                                   \
-  double sum = 0;                                                                             \
-  for (int64_t i = 0; i < r->n; i++) {                                                        \
-    shifted[i] = RHEOS__LOAD_##S(xs[i * r->logit_step]);                                      \
-    largest = shifted[i] > largest || shifted[i] != shifted[i] ? shifted[i] : largest;        \
-  }                                                                                           \
+  for (int64_t i = 0; i < r->n; i++) shifted[i] = RHEOS__LOAD_##S(xs[i * r->logit_step]);     \
+  const C largest = LARGEST(shifted, r->n);                                                   \
   for (int64_t i = 0; i < r->n; i++) shifted[i] -= largest
 
 #define ROWS(S, unused)                                                                       \
   static void softmax_##S(const row *r, void *scratch) {                                      \
     SHIFT(S);                                                                                 \
-    for (int64_t i = 0; i < r->n; i++) shifted[i] = exp(shifted[i]);                          \
-    for (int64_t i = 0; i < r->n; i++) sum += shifted[i];                                     \
-    const C scale = (C)(1 / sum);                                                             \
+    EXPONENTIALS(shifted, r->n);                                                              \
+    const C scale = (C)(1 / SUM(shifted, r->n));                                              \
     for (int64_t i = 0; i < r->n; i++) zs[i] = RHEOS__STORE_##S(shifted[i] * scale);          \
   }                                                                                           \
   static void log_softmax_##S(const row *r, void *scratch) {                                  \
     SHIFT(S);                                                                                 \
-    for (int64_t i = 0; i < r->n; i++) sum += exp(shifted[i]);                                \
-    const C log_sum = (C)log(sum);                                                            \
+    C *exponentials = shifted + r->n;                                                         \
+    memcpy(exponentials, shifted, (size_t)r->n * sizeof *shifted);                            \
+    EXPONENTIALS(exponentials, r->n);                                                         \
+    const C log_sum = (C)log(SUM(exponentials, r->n));                                        \
     for (int64_t i = 0; i < r->n; i++) zs[i] = RHEOS__STORE_##S(shifted[i] - log_sum);        \
   }                                                                                           \
   static void dense_loss_##S(const row *r, void *scratch) {                                   \
     SHIFT(S);                                                                                 \
     const rheos__stored_##S *labels = r->labels;                                              \
     double loss = 0;                                                                          \
-    for (int64_t i = 0; i < r->n; i++) sum += exp(shifted[i]);                                \
-    const C log_sum = (C)log(sum);                                                            \
+    C *exponentials = shifted + r->n;                                                         \
+    memcpy(exponentials, shifted, (size_t)r->n * sizeof *shifted);                            \
+    EXPONENTIALS(exponentials, r->n);                                                         \
+    const double sum = SUM(exponentials, r->n);                                               \
+    const C log_sum = (C)log(sum), scale = (C)(1 / sum);                                      \
     for (int64_t i = 0; i < r->n; i++) {                                                      \
       const C label = RHEOS__LOAD_##S(labels[i * r->label_step]);                             \
       loss += label * (log_sum - shifted[i]);                                                 \
-      zs[i] = RHEOS__STORE_##S((C)(exp(shifted[i]) / sum) - label);                           \
+      zs[i] = RHEOS__STORE_##S(exponentials[i] * scale - label);                             \
     }                                                                                         \
     *(rheos__stored_##S *)r->loss = RHEOS__STORE_##S(loss);                                   \
   }                                                                                           \
   static void sparse_loss_##S(const row *r, void *scratch) {                                  \
     SHIFT(S);                                                                                 \
     const C at_label = shifted[r->label];                                                     \
-    for (int64_t i = 0; i < r->n; i++) shifted[i] = exp(shifted[i]);                          \
-    for (int64_t i = 0; i < r->n; i++) sum += shifted[i];                                     \
+    EXPONENTIALS(shifted, r->n);                                                              \
+    const double sum = SUM(shifted, r->n);                                                    \
     *(rheos__stored_##S *)r->loss = RHEOS__STORE_##S(log(sum) - at_label);                    \
     const C scale = (C)(1 / sum);                                                             \
     shifted[r->label] -= (C)sum;                                                              \
@@ -108,7 +160,7 @@ static rows *new_rows(rheos__prepare *p, int kind, int64_t count, int64_t n) {
   r->logit_step = 1;
   p->num_units = (count + r->unit_rows - 1) / r->unit_rows;
   if (p->num_units == 0) p->num_units = 1;
-  p->scratch_bytes = (size_t)n * sizeof(double);
+  p->scratch_bytes = 2 * (size_t)n * sizeof(double);
   p->flops = count * n * 15;
   return r;
 }

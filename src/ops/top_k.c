@@ -1,7 +1,7 @@
 // TopK: the largest elements of each row, found with a heap of k, the first of equal ones first.
 // InTopK: whether a class is among them.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3")
 #endif
 #include <math.h>
 #include <string.h>

@@ -1,60 +1,61 @@
 // Functions of one number: one row for each formula (see elementwise.h), one row for each op, and
 // their gradients. Activations are in activation.c.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3")
 #endif
 #include <math.h>
 #include <tgmath.h>
 
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
+#include "ops/vector_math.h"
 
 // ---- Formulas: ROW(op, dtypes, qualifier, formula)
 #define FORMULAS(ROW)                                                                  \
-  ROW(Abs, FLOATS, RHEOS__WIDE, fabs(x))                                               \
-  ROW(Abs, SIGNED, , x < 0 ? 0 - W(x) : W(x))                                          \
-  ROW(Neg, FLOATS, RHEOS__WIDE, -x)                                                    \
-  ROW(Neg, SIGNED, , 0 - W(x))                                                         \
-  ROW(Sign, FLOATS, RHEOS__WIDE, x > 0 ? (C)1 : x < 0 ? (C)-1 : x)                     \
-  ROW(Sign, SIGNED, , (x > 0) - (x < 0))                                               \
-  ROW(Square, FLOATS, RHEOS__WIDE, x * x)                                              \
-  ROW(Square, INTEGERS, , W(x) * W(x))                                                 \
-  ROW(Sqrt, FLOATS, RHEOS__WIDE, sqrt(x))                                              \
-  ROW(Rsqrt, FLOATS, RHEOS__WIDE, 1 / sqrt(x))                                         \
-  ROW(Exp, FLOATS, , exp(x))                                                           \
-  ROW(Expm1, FLOATS, , expm1(x))                                                       \
-  ROW(Log, FLOATS, , log(x))                                                           \
-  ROW(Log1p, FLOATS, , log1p(x))                                                       \
-  ROW(Sin, FLOATS, , sin(x))                                                           \
-  ROW(Cos, FLOATS, , cos(x))                                                           \
-  ROW(Tan, FLOATS, , tan(x))                                                           \
-  ROW(Asin, FLOATS, , asin(x))                                                         \
-  ROW(Acos, FLOATS, , acos(x))                                                         \
-  ROW(Atan, FLOATS, , atan(x))                                                         \
-  ROW(Sinh, FLOATS, , sinh(x))                                                         \
-  ROW(Cosh, FLOATS, , cosh(x))                                                         \
-  ROW(Tanh, FLOATS, , tanh(x))                                                         \
-  ROW(Asinh, FLOATS, , asinh(x))                                                       \
-  ROW(Acosh, FLOATS, , acosh(x))                                                       \
-  ROW(Atanh, FLOATS, , atanh(x))                                                       \
-  ROW(Sigmoid, FLOATS, , 1 / (1 + exp(-x)))                                            \
-  ROW(Erf, FLOATS, , erf(x))                                                           \
-  ROW(Erfc, FLOATS, , erfc(x))                                                         \
-  ROW(Floor, FLOATS, , floor(x))                                                       \
-  ROW(Ceil, FLOATS, , ceil(x))                                                         \
-  ROW(Round, FLOATS, , rint(x)) /* half to even: the rounding mode is never changed */ \
-  ROW(Round, SIGNED, , x)                                                              \
-  ROW(Rint, FLOATS, , rint(x))                                                         \
-  ROW(Reciprocal, FLOATS, RHEOS__WIDE, 1 / x)                                          \
-  ROW(Reciprocal, SIGNED, , reciprocal_of_integer(x, &failed))                         \
-  ROW(Inv, FLOATS, RHEOS__WIDE, 1 / x)                                                 \
-  ROW(Inv, SIGNED, , reciprocal_of_integer(x, &failed))                                \
+  ROW(Abs, FLOATS, RHEOS__WIDE, fabs(x))                                              \
+  ROW(Abs, SIGNED, , x < 0 ? 0 - W(x) : W(x))                                         \
+  ROW(Neg, FLOATS, RHEOS__WIDE, -x)                                                   \
+  ROW(Neg, SIGNED, , 0 - W(x))                                                        \
+  ROW(Sign, FLOATS, RHEOS__WIDE, x > 0 ? (C)1 : x < 0 ? (C)-1 : x)                    \
+  ROW(Sign, SIGNED, , (x > 0) - (x < 0))                                              \
+  ROW(Square, FLOATS, RHEOS__WIDE, x * x)                                             \
+  ROW(Square, INTEGERS, , W(x) * W(x))                                                \
+  ROW(Sqrt, FLOATS, RHEOS__WIDE, sqrt(x))                                             \
+  ROW(Rsqrt, FLOATS, RHEOS__WIDE, 1 / sqrt(x))                                        \
+  ROW(Exp, FLOATS, RHEOS__WIDE, RHEOS__EXP(x))                                        \
+  ROW(Expm1, FLOATS, RHEOS__WIDE, RHEOS__EXPM1(x))                                    \
+  ROW(Log, FLOATS, RHEOS__WIDE, RHEOS__LOG(x))                                        \
+  ROW(Log1p, FLOATS, , log1p(x))                                                      \
+  ROW(Sin, FLOATS, , sin(x))                                                          \
+  ROW(Cos, FLOATS, , cos(x))                                                          \
+  ROW(Tan, FLOATS, , tan(x))                                                          \
+  ROW(Asin, FLOATS, , asin(x))                                                        \
+  ROW(Acos, FLOATS, , acos(x))                                                        \
+  ROW(Atan, FLOATS, , atan(x))                                                        \
+  ROW(Sinh, FLOATS, , sinh(x))                                                        \
+  ROW(Cosh, FLOATS, , cosh(x))                                                        \
+  ROW(Tanh, FLOATS, RHEOS__WIDE, RHEOS__TANH(x))                                      \
+  ROW(Asinh, FLOATS, , asinh(x))                                                      \
+  ROW(Acosh, FLOATS, , acosh(x))                                                      \
+  ROW(Atanh, FLOATS, , atanh(x))                                                      \
+  ROW(Sigmoid, FLOATS, RHEOS__WIDE, RHEOS__SIGMOID(x))                                \
+  ROW(Erf, FLOATS, , erf(x))                                                          \
+  ROW(Erfc, FLOATS, , erfc(x))                                                        \
+  ROW(Floor, FLOATS, RHEOS__WIDE, floor(x))                                           \
+  ROW(Ceil, FLOATS, RHEOS__WIDE, ceil(x))                                             \
+  ROW(Round, FLOATS, RHEOS__WIDE, rint(x)) /* half to even: the rounding mode is never changed */ \
+  ROW(Round, SIGNED, , x)                                                             \
+  ROW(Rint, FLOATS, RHEOS__WIDE, rint(x))                                             \
+  ROW(Reciprocal, FLOATS, RHEOS__WIDE, 1 / x)                                         \
+  ROW(Reciprocal, SIGNED, , reciprocal_of_integer(x, &failed))                        \
+  ROW(Inv, FLOATS, RHEOS__WIDE, 1 / x)                                                \
+  ROW(Inv, SIGNED, , reciprocal_of_integer(x, &failed))                               \
   ROW(Invert, INTEGERS, , ~W(x))
 
 #define TESTS(ROW)                               \
-  ROW(IsNan, FLOATS, , x != x)                   \
-  ROW(IsInf, FLOATS, , fabs(x) == (C)INFINITY)   \
-  ROW(IsFinite, FLOATS, , fabs(x) < (C)INFINITY) \
+  ROW(IsNan, FLOATS, , x != x)                                                        \
+  ROW(IsInf, FLOATS, , fabs(x) == (C)INFINITY)                                        \
+  ROW(IsFinite, FLOATS, , fabs(x) < (C)INFINITY)                                      \
   ROW(LogicalNot, BOOLS, , !x)
 
 static inline int64_t reciprocal_of_integer(int64_t x, int *failed) {

@@ -1,5 +1,5 @@
 // Cells and changes in place. The loops have the formulas of the elementwise rows of the same names.
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3")
 #include "ops/variable_util.h"
 
 #include "ops/elementwise.h"
