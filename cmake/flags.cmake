@@ -16,8 +16,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 add_compile_definitions(_GNU_SOURCE)
 add_compile_options(-Wall -Wextra -Wpedantic -ffp-contract=off)
-# Neither errno after a mathematical function nor floating-point traps are looked at: values stay the
-# same, and loops over sqrt or floor become vector code.
+# Neither errno after a mathematical function nor floating-point traps are looked at: values stay
+# the same, and loops over sqrt or floor become vector code.
 add_compile_options(-fno-math-errno -fno-trapping-math)
 
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")

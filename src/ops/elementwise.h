@@ -9,8 +9,8 @@
 //
 // In a formula, `C` is the type computed in (float for half and bfloat16), W(x) is x in a type
 // whose arithmetic wraps instead of overflowing, `parameter` is the op's number (an alpha),
-// functions are those of <tgmath.h> and "ops/vector_math.h", and `failed` may be set to 1 to make the step fail with the
-// op's message.
+// functions are those of <tgmath.h> and "ops/vector_math.h", and `failed` may be set to 1 to make
+// the step fail with the op's message.
 //
 // A loop takes whole vectors, or vectors and repeated scalars; rheos__prepare_elementwise() brings
 // every broadcast down to that: adjacent dimensions that all operands step through alike are
@@ -135,7 +135,7 @@ typedef bool rheos__stored_boolean, rheos__computed_boolean, rheos__wrapping_boo
 // Loops that gain from wider vectors: compiled twice, chosen when the program is loaded. Without
 // contraction of multiply and add both give the same bits. Not under sanitizers, whose start-up
 // does not go with functions chosen by the loader.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(__OPTIMIZE__)
 #define RHEOS__WIDE __attribute__((target_clones("default", "arch=x86-64-v3")))
 #else

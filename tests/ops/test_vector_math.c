@@ -1,0 +1,63 @@
+// The float functions that loops are made of, against the C library's in double.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ops/vector_math.h"
+
+// How far `got` is from `exact`, in units of the last place of a float.
+static double distance(float got, double exact) {
+  int exponent;
+  if (isnan(exact)) return isnan(got) ? 0 : INFINITY;
+  if (isinf(got) || isinf((float)exact)) return got == (float)exact ? 0 : INFINITY;
+  (void)frexp(exact, &exponent);
+  return fabs((double)got - exact) / fmax(ldexp(1, exponent - 24), 0x1p-149);
+}
+
+// Over floats of every exponent and both signs, infinities and NaN among them.
+static void check(const char *name, float (*f)(float), double (*exact)(double)) {
+  for (uint64_t bits = 0; bits <= UINT32_MAX; bits += 9973) {
+    const float x = rheos__float_of_bits((uint32_t)bits);
+    const double off = distance(f(x), exact((double)x));
+    if (off > 3) fail_msg("%s(%a) is %g units off", name, (double)x, off);
+  }
+}
+
+static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
+static double softplus(double x) { return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)); }
+
+static void test_vector_math__is_within_three_units(void **state) {
+  (void)state;
+  check("exp", rheos__expf, exp);
+  check("expm1", rheos__expm1f, expm1);
+  check("log", rheos__logf, log);
+  check("tanh", rheos__tanhf, tanh);
+  check("sigmoid", rheos__sigmoidf, sigmoid);
+  check("softplus", rheos__softplusf, softplus);
+}
+
+static void test_vector_math__knows_the_special_values(void **state) {
+  (void)state;
+  assert_true(rheos__expf(INFINITY) == INFINITY && rheos__expf(-INFINITY) == 0);
+  assert_true(rheos__expf(0) == 1 && rheos__expf(89) == INFINITY);
+  assert_true(rheos__logf(0) == -INFINITY && rheos__logf(INFINITY) == INFINITY);
+  assert_true(rheos__logf(1) == 0 && isnan(rheos__logf(-1)));
+  assert_true(rheos__tanhf(INFINITY) == 1 && rheos__tanhf(-INFINITY) == -1);
+  assert_true(signbit(rheos__tanhf(-0.0f)) && signbit(rheos__expm1f(-0.0f)));
+  assert_true(rheos__sigmoidf(INFINITY) == 1 && rheos__sigmoidf(-INFINITY) == 0);
+  assert_true(rheos__softplusf(-INFINITY) == 0 && rheos__softplusf(INFINITY) == INFINITY);
+  assert_true(isnan(rheos__expf(NAN)) && isnan(rheos__logf(NAN)) && isnan(rheos__tanhf(NAN)));
+  assert_true(isnan(rheos__expm1f(NAN)) && isnan(rheos__sigmoidf(NAN)));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_vector_math__is_within_three_units),
+      cmocka_unit_test(test_vector_math__knows_the_special_values),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
