@@ -87,10 +87,18 @@ static rheos_output operand(graph_object *graph, PyObject *value, rheos_dtype dt
   return output;
 }
 
-static bool has_reflected(PyObject *value, const char *scope) {
+// Whether a failed conversion leaves it to the right operand to do the operation; then the exception
+// is cleared.
+static bool leave_it_to(PyObject *value, const char *scope) {
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+  PyObject *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);  // looking for the method would drop it
   char method[32];
   snprintf(method, sizeof method, "__r%s__", scope);
-  return PyObject_HasAttrString((PyObject *)Py_TYPE(value), method);
+  bool found = PyObject_HasAttrString((PyObject *)Py_TYPE(value), method);
+  PyErr_Restore(type, error, traceback);
+  if (found) PyErr_Clear();
+  return found;
 }
 
 // ---- Adding the nodes
@@ -169,8 +177,7 @@ static PyObject *binary_in_scope(graph_object *graph, rheos_scope *scope, PyObje
     rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(operands[0]));
     operands[1] = operand(graph, b, form->strict ? dtype : 0, form->strict ? 0 : dtype, "y");
     if (!operands[1].graph) {
-      if (!PyErr_ExceptionMatches(PyExc_TypeError) || !has_reflected(b, form->scope)) return NULL;
-      PyErr_Clear();
+      if (!leave_it_to(b, form->scope)) return NULL;
       Py_RETURN_NOTIMPLEMENTED;
     }
   } else if (!is_known[0]) {

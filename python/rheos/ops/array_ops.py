@@ -273,7 +273,9 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
         diagonal = ones([*batch, count], dtype=dtype)
         if num_rows == columns:
             return matrix_diag(diagonal)
-        return op1("MatrixSetDiag", None, zeros([*batch, num_rows, columns], dtype=dtype), diagonal)
+        square = matrix_diag(diagonal)
+        more = [[0, 0]] * len(batch) + [[0, num_rows - count], [0, columns - count]]
+        return pad(square, more)
 
 
 def matrix_diag(diagonal, name="diag"):
@@ -620,11 +622,6 @@ def dynamic_partition(data, partitions, num_partitions, name=None):
 def dynamic_stitch(indices, data, name=None):
     """Merges tensors into one: slice indices[m][i] of it is data[m][i]."""
     return op1("DynamicStitch", name, indices, data)
-
-
-def bitcast(input, type, name=None):
-    """The same bytes as another type."""
-    return op1("Bitcast", name, input, type=type)
 
 
 _tuple_types = {}

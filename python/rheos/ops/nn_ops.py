@@ -68,21 +68,8 @@ def _flatten_outer_dims(logits):
 
 def _swap(x, last, dim):
     """Swaps dimension `dim` with the last one."""
-    swapped = op1(
-        "Transpose",
-        None,
-        x,
-        array_ops.concat(
-            [
-                math_ops.range(dim),
-                [last],
-                math_ops.range(dim + 1, last),
-                [dim],
-            ],
-            0,
-        ),
-    )
-    return swapped
+    order = [math_ops.range(dim), [last], math_ops.range(dim + 1, last), [dim]]
+    return array_ops.transpose(x, array_ops.concat(order, 0))
 
 
 def _softmax(logits, op_type, dim, name):
@@ -101,8 +88,12 @@ def _softmax(logits, op_type, dim, name):
             f"Dimension (={dim}) must be in the range [{-known.ndims}, {known.ndims}) where "
             f"{known.ndims} is the number of dimensions in the input.",
         )
-    if dim < 0:
-        dim += known.ndims if known.ndims is not None else array_ops.rank(logits)
+    ndims = array_ops.rank(logits)
+    if not isinstance(dim, (Tensor, _VariableBase)):
+        if dim < 0:
+            dim += ndims if known.ndims is None else known.ndims
+    else:
+        dim = array_ops.where(math_ops.less(dim, 0), dim + ndims, dim)
     rank = array_ops.rank(logits)
     swapped = _swap(logits, math_ops.subtract(rank, 1), dim)
     result = op1(op_type, None, swapped)

@@ -385,11 +385,12 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
             return constant([], dtype=dtypes.string)
         from rheos.ops import math_ops
 
-        missing = math_ops.logical_not(
-            array_ops.stack([state_ops.is_variable_initialized(v) for v in var_list])
-        )
-        names = constant([v.op.name for v in var_list])
-        return array_ops.boolean_mask(names, missing)
+        with _graph.device("/cpu:0"):
+            missing = math_ops.logical_not(
+                array_ops.stack([state_ops.is_variable_initialized(v) for v in var_list])
+            )
+            names = constant([v.op.name for v in var_list])
+            return array_ops.boolean_mask(names, missing)
 
 
 def is_tensor(value):

@@ -56,7 +56,6 @@ from rheos.framework.tensor_shape import (  # noqa: F401
     dimension_value,
 )
 from rheos.ops.array_ops import (  # noqa: F401
-    bitcast,
     boolean_mask,
     broadcast_static_shape,
     broadcast_to,
@@ -149,7 +148,6 @@ from rheos.ops.math_ops import (  # noqa: F401
     count_nonzero,
     cumprod,
     cumsum,
-    digamma,
     div,
     div_no_nan,
     divide,
@@ -169,7 +167,6 @@ from rheos.ops.math_ops import (  # noqa: F401
     is_nan,
     less,
     less_equal,
-    lgamma,
     lin_space,
     linspace,
     log,
