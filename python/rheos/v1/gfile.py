@@ -1,8 +1,6 @@
 """Files and folders, under the names programs use for them."""
 
-import glob as _glob
 import os as _os
-import shutil as _shutil
 
 from rheos.framework import errors as _errors
 
@@ -127,8 +125,10 @@ def ListDirectory(dirname):
 
 def Glob(filename):
     """The paths that match a pattern, or any of several."""
+    import glob
+
     patterns = [filename] if isinstance(filename, (str, bytes)) else filename
-    return sorted(path for pattern in patterns for path in _glob.glob(pattern))
+    return sorted(path for pattern in patterns for path in glob.glob(pattern))
 
 
 def Remove(filename):
@@ -141,18 +141,22 @@ def Remove(filename):
 
 def DeleteRecursively(dirname):
     """Deletes a folder and all in it."""
+    import shutil
+
     try:
-        _shutil.rmtree(dirname)
+        shutil.rmtree(dirname)
     except FileNotFoundError as error:
         raise _found(dirname, error) from None
 
 
 def Copy(oldpath, newpath, overwrite=False):
     """Copies a file."""
+    import shutil
+
     if not overwrite and _os.path.exists(newpath):
         raise _errors.AlreadyExistsError(None, None, f"file already exists: {newpath}")
     try:
-        _shutil.copyfile(oldpath, newpath)
+        shutil.copyfile(oldpath, newpath)
     except FileNotFoundError as error:
         raise _found(oldpath, error) from None
 
