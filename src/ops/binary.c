@@ -295,9 +295,17 @@ static void grad_atan2(rheos__grad *g) {
   const rheos_output xx = rheos__op_1(s, "Square", x);
   const rheos_output below = rheos__py_add(s, xx, rheos__op_1(s, "Square", y));
   const rheos_output inverse = rheos__py_div(s, dz, below);
-  rheos__grad_set(g, 0, rheos__py_mul(s, x, inverse));
-  rheos__grad_set(g, 1, rheos__py_mul(s, rheos__op_1(s, "Neg", y), inverse));
+  const rheos_output by_y = rheos__py_mul(s, x, inverse);
+  const rheos_output by_x = rheos__py_mul(s, rheos__op_1(s, "Neg", y), inverse);
   rheos_scope_pop(s);
+  if (rheos__same_known_shapes(y, x, dz)) {  // as TensorFlow, which takes it for granted
+    rheos__grad_set(g, 0, by_y);
+    rheos__grad_set(g, 1, by_x);
+    return;
+  }
+  const rheos__unbroadcast u = unbroadcast(g);
+  set_unbroadcast(g, &u, 0, by_y);
+  set_unbroadcast(g, &u, 1, by_x);
 }
 
 // ---- Ops: OP(name, dtypes, flags, gradient, cost, doc)

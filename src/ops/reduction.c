@@ -604,6 +604,21 @@ static void grad_prod(rheos__grad *g) {
   rheos__grad_set(g, 0, rheos__op_2(s, "Reshape", z, dims));
 }
 
+// x / (y / g), with y and g repeated along the reduced dimensions
+static void grad_euclidean_norm(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  rheos_output y = g->outputs[0], dy = rheos__grad_dense(g, 0);
+  if (rheos_scope_status(s) != NULL) return;
+  if (!rheos__attr_bool(g->attrs, "keep_dims")) {
+    const rheos_output dims = rheos__shape_of(s, g->inputs[0], RHEOS_INT32);
+    const rheos_output kept = kept_dims_of(s, dims, g->inputs[1]);
+    y = rheos__op_2(s, "Reshape", y, kept);
+    dy = rheos__op_2(s, "Reshape", dy, kept);
+  }
+  const rheos_output ratio = rheos__py_div(s, y, dy);
+  rheos__grad_set(g, 0, rheos__py_div(s, g->inputs[0], ratio));
+}
+
 static void grad_l2_loss(rheos__grad *g) {
   rheos__grad_set(g, 0, rheos__py_mul(g->scope, g->inputs[0], rheos__grad_dense(g, 0)));
 }
@@ -617,7 +632,7 @@ static void grad_l2_loss(rheos__grad *g) {
      "Whether all of `input` is true along `reduction_indices`.")                               \
   OP(Any, REDUCED("bool"), "", rheos__no_gradient, true,                                        \
      "Whether any of `input` is true along `reduction_indices`.")                               \
-  OP(EuclideanNorm, REDUCED("T"), "T: number; ", rheos__no_gradient, false,                     \
+  OP(EuclideanNorm, REDUCED("T"), "T: number; ", grad_euclidean_norm, false,                    \
      "The root of the sum of squares of `input` along `reduction_indices`.")                    \
   OP(Max, REDUCED("T"), "T: number; ", grad_extreme, true,                                      \
      "The largest of `input` along `reduction_indices`.")                                       \

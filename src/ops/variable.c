@@ -31,7 +31,15 @@ static rheos_status *prepare_variable(rheos__prepare *p) {
   const char *name = rheos__attr_string(p->attrs, "shared_name");
   if (name == NULL || name[0] == '\0') name = p->node_name;
   rheos__resource *cell = NULL;
-  RHEOS_TRY(rheos__resources_get(p->resources, &rheos__variable_kind, name, NULL, &cell));
+  const rheos_dtype dtype = rheos__attr_type(p->attrs, "dtype");
+  RHEOS_TRY(rheos__resources_get(p->resources, &rheos__variable_kind, name, &dtype, &cell));
+  const rheos_dtype held = ((rheos__variable_cell *)cell)->dtype;
+  if (held != dtype) {
+    rheos_status *status = RHEOS_INVALID("variable %s holds %s, not %s", name,
+                                         rheos_dtype_name(held), rheos_dtype_name(dtype));
+    rheos__resource_unref(cell);
+    return status;
+  }
   p->state = cell;
   p->release = unref_cell;
   p->output_resource = cell;
@@ -311,7 +319,7 @@ typedef struct count_state {
 } count_state;
 
 static rheos_status *count(rheos_tensor *variable, int64_t limit, rheos_tensor **output) {
-  if (variable->num_elements != 1) return RHEOS_INVALID("CountUpTo needs a scalar variable");
+  if (variable->shape.rank != 0) return RHEOS_INVALID("CountUpTo needs a scalar variable");
   int64_t now = rheos__tensor_int_at(variable, 0);
   if (now >= limit) {
     return rheos_status_new(RHEOS_OUT_OF_RANGE, "Reached limit of %lld", (long long)limit);

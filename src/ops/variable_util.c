@@ -4,6 +4,14 @@
 
 #include "ops/elementwise.h"
 
+// The dtype that the op takes the variable behind input `i` to hold: a handle does not tell.
+static rheos_dtype dtype_behind(const rheos__prepare *p, int32_t i) {
+  if (p->input_dtypes[i] != RHEOS_RESOURCE) return p->input_dtypes[i];
+  const rheos_attr_value *attr = rheos__attrs_find(p->attrs, "T");
+  if (attr == NULL) attr = rheos__attrs_find(p->attrs, "dtype");
+  return attr != NULL ? attr->type : RHEOS_INVALID_DTYPE;
+}
+
 rheos_status *rheos__cells_of(const rheos__prepare *p, int32_t count, rheos__cells *out_cells) {
   out_cells->count = count;
   for (int32_t i = 0; i < count; ++i) {
@@ -12,6 +20,11 @@ rheos_status *rheos__cells_of(const rheos__prepare *p, int32_t count, rheos__cel
       return RHEOS_INVALID("input %d is not a variable", (int)i);
     }
     out_cells->items[i] = (rheos__variable_cell *)resource;
+    rheos_dtype held = out_cells->items[i]->dtype, wanted = dtype_behind(p, i);
+    if (held != wanted && held != RHEOS_INVALID_DTYPE && wanted != RHEOS_INVALID_DTYPE) {
+      return RHEOS_INVALID("variable %s holds %s, %s takes it for %s", resource->name,
+                           rheos_dtype_name(held), p->op->name, rheos_dtype_name(wanted));
+    }
     for (int32_t k = 0; k < i; ++k) {
       if (out_cells->items[k] == out_cells->items[i]) {
         return RHEOS_INVALID("inputs %d and %d are the same variable %s", (int)k, (int)i,

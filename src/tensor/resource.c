@@ -129,8 +129,8 @@ void rheos__resource_unref(rheos__resource *resource) {
 // ---- Variables
 
 static rheos_status *variable_init(rheos__resource *resource, const void *argument) {
-  (void)argument;
   rheos__variable_cell *cell = (rheos__variable_cell *)resource;
+  if (argument != NULL) cell->dtype = *(const rheos_dtype *)argument;
   return pthread_mutex_init(&cell->mutex, NULL) == 0 ? NULL : rheos__out_of_memory();
 }
 

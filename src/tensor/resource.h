@@ -46,9 +46,11 @@ void rheos__resource_unref(rheos__resource *resource);
 typedef struct rheos__variable_cell {
   rheos__resource base;
   pthread_mutex_t mutex;
+  rheos_dtype dtype;    // of every value; RHEOS_INVALID_DTYPE: not said
   rheos_tensor *value;  // NULL: not initialised
 } rheos__variable_cell;
 
+// A new cell's argument is the rheos_dtype of its values, or NULL.
 extern const rheos__resource_kind rheos__variable_kind;
 
 // The value with a reference of its own, or NULL if the variable is not initialised.

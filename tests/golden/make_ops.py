@@ -21,11 +21,17 @@ from tensorflow.python.framework import op_def_registry
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from op_cases.common import Const, Uninitialized, Variable  # noqa: E402
+from op_cases.common import (  # noqa: E402
+    Const,
+    Handle,
+    Uninitialized,
+    UninitializedHandle,
+    Variable,
+)
 
 v1 = tf.compat.v1
 FAMILIES = ["elementwise", "gradients", "arrays", "indexing", "reductions", "nn", "randoms",
-            "variables"]
+            "variables", "more"]
 CODES = {3: "INVALID_ARGUMENT", 5: "NOT_FOUND", 8: "RESOURCE_EXHAUSTED",
          9: "FAILED_PRECONDITION", 11: "OUT_OF_RANGE", 12: "UNIMPLEMENTED", 13: "INTERNAL"}
 
@@ -69,6 +75,10 @@ def item_dtype(item):
     return tf.string if value.dtype == object else tf.as_dtype(value.dtype)
 
 
+def is_handle(item):
+    return isinstance(item, (Handle, UninitializedHandle))
+
+
 def set_attr(attr, kind, value):
     """Fills an AttrValue of the kind that the op's signature says."""
     if kind == "int":
@@ -99,11 +109,38 @@ def infer_attrs(op_def, inputs, node):
         elements = item if isinstance(item, list) else [item]
         if arg.number_attr:
             node.attr[arg.number_attr].i = len(elements)
-        if arg.type_attr and elements:
+        if arg.type_attr and elements and not is_handle(elements[0]):
             node.attr[arg.type_attr].type = item_dtype(elements[0]).as_datatype_enum
         if arg.type_list_attr:
             node.attr[arg.type_list_attr].list.type.extend(
                 item_dtype(e).as_datatype_enum for e in elements)
+
+
+def add_const(graph_def, name, value, dtype):
+    node = graph_def.node.add(name=name, op="Const")
+    node.attr["dtype"].type = dtype
+    node.attr["value"].tensor.CopyFrom(v1.make_tensor_proto(value))
+
+
+def add_handle(graph_def, node, item, assigns):
+    """A handle, what reads it, and unless it has no value what assigns it."""
+    name, dtype = node.name, item_dtype(item).as_datatype_enum
+    unset = isinstance(item, UninitializedHandle)
+    node.op = "VarHandleOp"
+    node.attr["dtype"].type = dtype
+    node.attr["shape"].shape.CopyFrom(
+        tf.TensorShape(item.shape if unset else item.value.shape).as_proto())
+    node.attr["shared_name"].s = name.encode()
+    read = graph_def.node.add(name=name + "_read", op="ReadVariableOp")
+    read.attr["dtype"].type = dtype
+    read.input.append(name)
+    if unset:
+        return
+    add_const(graph_def, name + "_value", item.value, dtype)
+    assign = graph_def.node.add(name=name + "_assign", op="AssignVariableOp")
+    assign.attr["dtype"].type = dtype
+    assign.input.extend([name, name + "_value"])
+    assigns.append(name + "_assign")
 
 
 def make_graph_def(case, known_shapes):
@@ -116,7 +153,10 @@ def make_graph_def(case, known_shapes):
         node = graph_def.node.add(name=name)
         dtype = item_dtype(item).as_datatype_enum
         names.append(name)
-        if isinstance(item, (Variable, Uninitialized)):
+        if is_handle(item):
+            add_handle(graph_def, node, item, assigns)
+            variables.append(name + "_read")
+        elif isinstance(item, (Variable, Uninitialized)):
             shape = item.shape if isinstance(item, Uninitialized) else item.value.shape
             node.op = "VariableV2"
             node.attr["dtype"].type = dtype
@@ -126,9 +166,7 @@ def make_graph_def(case, known_shapes):
             variables.append(name)
             if isinstance(item, Uninitialized):
                 continue
-            const = graph_def.node.add(name=name + "_value", op="Const")
-            const.attr["dtype"].type = dtype
-            const.attr["value"].tensor.CopyFrom(v1.make_tensor_proto(item.value))
+            add_const(graph_def, name + "_value", item.value, dtype)
             assign = graph_def.node.add(name=name + "_assign", op="Assign")
             assign.attr["T"].type = dtype
             assign.attr["validate_shape"].b = not item.any_shape
@@ -166,7 +204,7 @@ def code_of(error):
 def value_after(session, name):
     try:
         return session.run(name + ":0")
-    except tf.errors.FailedPreconditionError:
+    except (tf.errors.FailedPreconditionError, tf.errors.NotFoundError):
         return None
 
 
@@ -187,7 +225,7 @@ def run_case(case, known_shapes=True):
         with v1.Session(graph=graph, config=config) as session:
             try:
                 session.run([graph.get_operation_by_name(n) for n in assigns])
-                runs = [session.run(outputs, feeds) for _ in range(case.runs)]
+                runs = [session.run((outputs, op), feeds)[0] for _ in range(case.runs)]
                 after = [value_after(session, n) for n in variables]
             except tf.errors.OpError as error:
                 return "run", code_of(error), str(error)
@@ -292,11 +330,12 @@ def write_case(out, case):
     lines += [attr_text(op_def, k, v) for k, v in sorted(case.attrs.items())]
     for item in flatten(case.inputs):
         if isinstance(item, Uninitialized):
-            lines.append("unset %s %s" % (dtype_name(item.dtype), shape_text(item.shape)))
+            word = "unset handle" if is_handle(item) else "unset"
+            lines.append("%s %s %s" % (word, dtype_name(item.dtype), shape_text(item.shape)))
             continue
         word = ("const" if isinstance(item, Const) else
                 "feed" if not isinstance(item, Variable) else
-                "var any" if item.any_shape else "var")
+                "handle" if is_handle(item) else "var any" if item.any_shape else "var")
         lines.append(word + " " + tensor_text(value_of(item), item_dtype(item)))
     if len(result) == 3:
         code = result[1]

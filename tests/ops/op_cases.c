@@ -139,6 +139,13 @@ static void *must(void *memory) {
   return memory;
 }
 
+static void *copy_bytes(const void *data, size_t size_bytes) {
+  char *copy = must(malloc(size_bytes + 1));
+  memcpy(copy, data, size_bytes);
+  copy[size_bytes] = 0;
+  return copy;
+}
+
 static void parse_attr(reader *r, op_case *c, char **rest) {
   rheos_attr *attr = &c->attrs[c->num_attrs++];
   attr->name = must(strdup(next_word(r, rest)));
@@ -166,6 +173,9 @@ static void parse_attr(reader *r, op_case *c, char **rest) {
     *attr = rheos_attr_bool(attr->name, *word == '1');
   } else if (strcmp(kind, "type") == 0) {
     *attr = rheos_attr_type(attr->name, parse_dtype(r, word));
+  } else if (strcmp(kind, "shape") == 0) {
+    rheos_shape shape = parse_shape(r, word);
+    *attr = rheos_attr_shape(attr->name, copy_bytes(&shape, sizeof shape));
   } else if (strcmp(kind, "string") == 0) {
     char *text = must(strdup(word + 1));
     text[strlen(text) - 1] = 0;
@@ -188,6 +198,8 @@ static void parse_input(reader *r, op_case *c, op_input_kind kind, char **rest) 
   op_input *input = &c->inputs[c->num_inputs++];
   input->kind = kind;
   if (kind == INPUT_UNSET) {
+    input->is_handle = strncmp(*rest, "handle ", 7) == 0;
+    if (input->is_handle) next_word(r, rest);
     input->dtype = parse_dtype(r, next_word(r, rest));
     input->shape = parse_shape(r, next_word(r, rest));
     return;
@@ -221,6 +233,9 @@ static void parse_line(reader *r, op_case *c, const char *key, char **rest) {
     parse_input(r, c, INPUT_CONST, rest);
   } else if (strcmp(key, "var") == 0) {
     parse_input(r, c, INPUT_VARIABLE, rest);
+  } else if (strcmp(key, "handle") == 0) {
+    parse_input(r, c, INPUT_VARIABLE, rest);
+    c->inputs[c->num_inputs - 1].is_handle = true;
   } else if (strcmp(key, "unset") == 0) {
     parse_input(r, c, INPUT_UNSET, rest);
   } else if (strcmp(key, "out") == 0) {
@@ -314,6 +329,7 @@ static void free_attr(rheos_attr *attr) {
   if (attr->value.kind == RHEOS_ATTR_LIST_INT) free((void *)(uintptr_t)attr->value.ints);
   if (attr->value.kind == RHEOS_ATTR_LIST_TYPE) free((void *)(uintptr_t)attr->value.types);
   if (attr->value.kind == RHEOS_ATTR_STRING) free(attr->value.s.data);
+  if (attr->value.kind == RHEOS_ATTR_SHAPE) free((void *)(uintptr_t)attr->value.shape);
 }
 
 void op_case_free(op_case *c) {
@@ -321,13 +337,6 @@ void op_case_free(op_case *c) {
   for (int i = 0; i < c->num_inputs; i++) rheos_tensor_unref(c->inputs[i].tensor);
   for (int i = 0; i < c->num_outputs; i++) rheos_tensor_unref(c->outputs[i].tensor);
   for (int i = 0; i < c->num_after; i++) rheos_tensor_unref(c->after[i]);
-}
-
-static void *copy_bytes(const void *data, size_t size_bytes) {
-  char *copy = must(malloc(size_bytes + 1));
-  memcpy(copy, data, size_bytes);
-  copy[size_bytes] = 0;
-  return copy;
 }
 
 void op_case_copy(const op_case *from, op_case *to) {
@@ -338,6 +347,7 @@ void op_case_copy(const op_case *from, op_case *to) {
     rheos_attr_value *v = &attr->value;
     if (v->kind == RHEOS_ATTR_LIST_INT) v->ints = copy_bytes(v->ints, 16 * sizeof *v->ints);
     if (v->kind == RHEOS_ATTR_LIST_TYPE) v->types = copy_bytes(v->types, 16 * sizeof(int64_t));
+    if (v->kind == RHEOS_ATTR_SHAPE) v->shape = copy_bytes(v->shape, sizeof *v->shape);
     if (v->kind == RHEOS_ATTR_STRING) v->s.data = copy_bytes(v->s.data, v->s.size_bytes);
   }
   for (int i = 0; i < to->num_inputs; i++) {

@@ -21,6 +21,7 @@ typedef struct op_input {
   rheos_shape shape;
   rheos_tensor *tensor;  // NULL: unset
   bool any_shape;        // of a variable: it may hold other shapes
+  bool is_handle;        // of a variable: a resource, not a reference
 } op_input;
 
 typedef struct op_output {

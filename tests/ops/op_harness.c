@@ -51,7 +51,26 @@ static rheos_output add_variable(op_program *p, const op_input *input) {
   return variable;
 }
 
-static rheos_output add_input(op_program *p, const op_input *input, build_mode mode) {
+static rheos_output add_handle(op_program *p, int index, const op_input *input) {
+  char shared_name[16];
+  int length = snprintf(shared_name, sizeof shared_name, "in%d", index);
+  rheos_attr attrs[] = {rheos_attr_type("dtype", input->dtype),
+                        rheos_attr_shape("shape", &input->shape),
+                        rheos_attr_string("shared_name", shared_name, (size_t)length)};
+  rheos_output handle =
+      rheos_operation_output(add_op(p->scope, "VarHandleOp", NULL, NULL, 0, attrs, 3), 0);
+  rheos_operation read = add_op(p->scope, "ReadVariableOp", NULL, &handle, 1, attrs, 1);
+  p->variables[p->num_variables++] = rheos_operation_output(read, 0);
+  if (input->kind == INPUT_VARIABLE) {
+    rheos_output pair[] = {handle, rheos_constant(p->scope, input->tensor, NULL)};
+    p->initializers[p->num_initializers++] =
+        add_op(p->scope, "AssignVariableOp", NULL, pair, 2, NULL, 0);
+  }
+  return handle;
+}
+
+static rheos_output add_input(op_program *p, int index, const op_input *input, build_mode mode) {
+  if (input->is_handle) return add_handle(p, index, input);
   if (input->kind == INPUT_VARIABLE || input->kind == INPUT_UNSET) return add_variable(p, input);
   bool constant =
       mode == BUILD_CONSTANT || (mode == BUILD_AS_RECORDED && input->kind == INPUT_CONST);
@@ -64,7 +83,7 @@ rheos_status *op_program_build(op_program *p, const op_case *c, build_mode mode)
   p->graph = rheos_graph_new();
   p->scope = p->graph ? rheos_scope_new(p->graph) : NULL;
   if (!p->scope) return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "no memory for a graph");
-  for (int i = 0; i < c->num_inputs; i++) p->inputs[i] = add_input(p, &c->inputs[i], mode);
+  for (int i = 0; i < c->num_inputs; i++) p->inputs[i] = add_input(p, i, &c->inputs[i], mode);
   p->op = add_op(p->scope, c->op, "op", p->inputs, (size_t)c->num_inputs, c->attrs,
                  (size_t)c->num_attrs);
   return rheos_scope_finish(p->scope);

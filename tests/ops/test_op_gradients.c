@@ -169,6 +169,8 @@ static void check_cases(const op_cases *cases, size_t first, size_t end) {
   for (size_t i = first; i < end; i++) {
     if (!is_wanted(&cases->items[i])) continue;
     check_case(&cases->items[i], BUILD_AS_RECORDED);
+    // Its gradient is another op for matrices that are not square.
+    if (strcmp(cases->items[i].op, "MatrixDiagPart") == 0) continue;
     check_case(&cases->items[i], BUILD_UNKNOWN_SHAPES);
   }
 }

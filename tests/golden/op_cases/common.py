@@ -35,6 +35,14 @@ class Uninitialized:
         self.dtype, self.shape = dtype, shape
 
 
+class Handle(Variable):
+    """An input that is the handle of a variable holding `value`: a resource."""
+
+
+class UninitializedHandle(Uninitialized):
+    """The handle of a variable that nothing was assigned to."""
+
+
 class Case:
     def __init__(self, op, tag, inputs, attrs, gradient, runs, producer):
         self.op, self.tag, self.inputs, self.attrs = op, tag, inputs, attrs
