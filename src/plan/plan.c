@@ -302,6 +302,16 @@ static rheos_status *lay_down(builder *b, const source *fetches) {
   return NULL;
 }
 
+// The level after all writes: where a variable is read that is itself fetched.
+static int32_t level_of_end(const builder *b) {
+  int32_t end = 0;
+  for (size_t i = 0; i < b->num_drafts; ++i) {
+    int32_t level = level_after(&b->drafts[i]);
+    if (level > end) end = level;
+  }
+  return end;
+}
+
 static rheos_status *build(builder *b, const int32_t *targets, int32_t num_targets) {
   rheos__plan *plan = b->plan;
   b->num_nodes = rheos_graph_num_operations(plan->graph);
@@ -313,10 +323,9 @@ static rheos_status *build(builder *b, const int32_t *targets, int32_t num_targe
     if (feed_of(b, plan->fetches[i]) < 0) status = visit_from(b, plan->fetches[i].id);
   }
   for (int32_t i = 0; status == NULL && i < num_targets; ++i) status = visit_from(b, targets[i]);
+  int32_t end = level_of_end(b);
   for (int32_t i = 0; status == NULL && i < plan->num_fetches; ++i) {
-    rheos__edge edge = plan->fetches[i];
-    int32_t level = feed_of(b, edge) < 0 ? level_after(draft_of(b, edge.id)) : 0;
-    status = find_value(b, edge, level, &fetches[i]);
+    status = find_value(b, plan->fetches[i], end, &fetches[i]);
   }
   if (status == NULL) status = lay_down(b, fetches);
   rheos__free(fetches);

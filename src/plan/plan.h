@@ -11,7 +11,7 @@
 // nodes that change variables come last. So a read that is not ordered after a write happens before
 // it, always: `run([loss, train_op])` gives the loss before the update. Reading a variable happens
 // when the consumer needs the value: control dependencies on an assignment are honoured even through
-// the read node that was made with the variable.
+// the read node that was made with the variable. A variable that is itself fetched is read at the end.
 #ifndef RHEOS_SRC_PLAN_PLAN_H
 #define RHEOS_SRC_PLAN_PLAN_H
 
