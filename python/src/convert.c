@@ -353,6 +353,32 @@ static void explain_refusal(PyObject *value) {
   PyErr_Restore(type, error, traceback);
 }
 
+// Whether every element of an int64 array is a value of the integer dtype; else an exception.
+static bool all_fit(PyArrayObject *array, rheos_dtype dtype) {
+  size_t bits = 8 * rheos_dtype_size(dtype);
+  int type = numpy_type(dtype);
+  int64_t low = PyTypeNum_ISUNSIGNED(type) ? 0 : -((int64_t)1 << (bits - 1));
+  int64_t high = ((int64_t)1 << (PyTypeNum_ISUNSIGNED(type) ? bits : bits - 1)) - 1;
+  const int64_t *values = PyArray_DATA(array);
+  for (npy_intp i = 0; i < PyArray_SIZE(array); ++i) {
+    if (values[i] >= low && values[i] <= high) continue;
+    PyErr_Format(PyExc_OverflowError, "Python integer %lld out of bounds for %s",
+                 (long long)values[i], dtype_label(dtype));
+    return false;
+  }
+  return true;
+}
+
+// Python integers as an array of a dtype. NumPy 1 wraps around what does not fit, NumPy 2 refuses it.
+static PyArrayObject *integers_to_array(PyObject *value, rheos_dtype dtype) {
+  PyArrayObject *wide = as_array(value, NPY_INT64);
+  if (!wide) return NULL;
+  PyArrayObject *array = NULL;
+  if (all_fit(wide, dtype)) array = as_array((PyObject *)wide, numpy_type(dtype));
+  Py_DECREF(wide);
+  return array;
+}
+
 static rheos_tensor *constant_from_array(PyObject *value, rheos_dtype dtype) {
   PyArrayObject *array = NULL;
   bool is_array = is_numpy(value);
@@ -361,6 +387,8 @@ static rheos_tensor *constant_from_array(PyObject *value, rheos_dtype dtype) {
   } else if (!dtype) {
     array = as_array(value, -1);
     if (array) array = prefer_32_bits_take(array);
+  } else if (!is_array && rheos_dtype_is_integer(dtype) && rheos_dtype_size(dtype) < 8) {
+    array = integers_to_array(value, dtype);
   } else {
     array = as_array(value, numpy_type(dtype));
   }

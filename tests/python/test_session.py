@@ -288,6 +288,64 @@ def test_timeouts_end_a_step():
         assert session.run(tf.reduce_sum(v)) == 1200 * 1200
 
 
+def test_the_same_signature_is_planned_once(sess):
+    x = tf.placeholder(tf.float32)
+    y = x * 2
+    sess.run(y, {x: 1.0})
+    planned = sess._stats()
+    for _ in range(10):
+        sess.run(y, {x: 2.0})
+    again = sess._stats()
+    assert again["plans"] == planned["plans"]
+    assert again["specializations"] == planned["specializations"]
+
+
+def test_a_value_used_twice_is_computed_once(sess):
+    v = tf.Variable(0)
+    sess.run(v.initializer)
+    bumped = tf.assign_add(v, 1)
+    a, b = bumped + 0, bumped + 0
+    assert sess.run([a, b]) == [1, 1] and sess.run(v) == 1
+
+
+def test_assign_runs_many_times_without_new_nodes(sess):
+    x = tf.Variable(1.0)
+    increment = tf.assign(x, x + 1)
+    sess.run(x.initializer)
+    before = tf.get_default_graph().version
+    for _ in range(100):
+        sess.run(increment)
+    assert sess.run(x) == 101 and tf.get_default_graph().version == before
+
+
+def test_devices_are_recorded_and_checked():
+    with tf.device("/cpu:0"):
+        a = tf.constant(1)
+    with tf.device("/job:ps/task:1"):
+        with tf.device("/device:GPU:0"):
+            b = tf.constant(2)
+    assert a.device == "/device:CPU:0"
+    assert b.device == "/job:ps/task:1/device:GPU:0"
+    with tf.device("/gpu:0"):
+        c = tf.constant(3)
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError):
+        session.run(c)
+    with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as session:
+        assert session.run(c) == 3
+
+
+def test_softmax_of_a_product_with_several_fetches(sess):
+    x = tf.constant([[37.0, -23.0], [1.0, 4.0]])
+    w = tf.Variable(tf.random_uniform([2, 2]))
+    y = tf.matmul(x, w)
+    output = tf.nn.softmax(y)
+    sess.run(w.initializer)
+    np.testing.assert_allclose(sess.run(output).sum(1), [1, 1], rtol=1e-6)
+    y_value, output_value = sess.run([y, output])
+    exps = np.exp(y_value - y_value.max(1, keepdims=True))
+    np.testing.assert_allclose(output_value, exps / exps.sum(1, keepdims=True), rtol=1e-5)
+
+
 # ---- Memory
 
 

@@ -289,6 +289,7 @@ from rheos.v1._framework_v1 import (  # noqa: F401
     add_to_collections,
     get_collection,
     get_collection_ref,
+    import_graph_def,
 )
 from rheos.v1._messages import (  # noqa: F401
     ConfigProto,

@@ -66,6 +66,8 @@ class TestCase(_unittest.TestCase):
 
     def test_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
         """A context with a session that stays open until the test ends."""
+        if self._testMethodName == "test_session":
+            self.skipTest("Not a test.")  # unittest takes it for one, because of its name
         if graph is not None:
             return self.session(graph, config)
         return self.cached_session(config=config)

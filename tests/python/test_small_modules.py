@@ -1,0 +1,152 @@
+"""app, flags, gfile, logging, compat and test: what programs lean on besides graphs."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import unittest
+
+import pytest
+
+import rheos.v1 as tf
+from rheos.v1 import flags
+
+
+def run_program(source, *arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(source), *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=120,
+    )
+
+
+def test_app_run_parses_flags_and_runs_main():
+    done = run_program(
+        """
+        import rheos.v1 as tf
+        tf.app.flags.DEFINE_string("name", "nobody", "a name")
+        tf.app.flags.DEFINE_integer("count", 1, "a number")
+        tf.flags.DEFINE_boolean("loud", True, "a switch")
+        FLAGS = tf.app.flags.FLAGS
+        def main(argv):
+            print(FLAGS.name, FLAGS.count + 1, FLAGS.loud, argv[1:])
+            return 3
+        if __name__ == "__main__":
+            tf.app.run()
+        """,
+        "--name=Ada", "--count", "4", "--noloud", "rest",
+    )
+    assert done.stdout == "Ada 5 False ['rest']\n" and done.returncode == 3
+
+
+def test_flags_are_parsed_when_first_read():
+    done = run_program(
+        """
+        import rheos.v1 as tf
+        tf.flags.DEFINE_float("rate", 0.5, "")
+        FLAGS = tf.flags.FLAGS
+        print(FLAGS.rate, sorted(FLAGS), FLAGS["rate"].value)
+        """,
+        "--rate=2",
+    )
+    assert done.stdout == "2.0 ['rate'] 2.0\n"
+
+
+def test_flag_errors():
+    values = flags.FlagValues()
+    flags.DEFINE_integer("n", 1, "", lower_bound=0, flag_values=values)
+    flags.DEFINE_list("l", "a,b", "", flag_values=values)
+    flags.DEFINE_enum("e", "x", ["x", "y"], "", flag_values=values)
+    assert values(["prog", "--l=c,d", "--", "--n"]) == ["prog", "--n"] and values.l == ["c", "d"]
+    for arguments in (["--n=x"], ["--n=-1"], ["--nope"], ["--e=z"], ["--n"]):
+        with pytest.raises(flags.Error):
+            values(["prog", *arguments])
+    with pytest.raises(AttributeError):
+        values.nope
+
+
+def test_gfile(tmp_path):
+    folder = str(tmp_path / "a" / "b")
+    tf.gfile.MakeDirs(folder)
+    with tf.gfile.GFile(folder + "/f.txt", "w") as file:
+        file.write("one\ntwo\n")
+    assert list(tf.gfile.Open(folder + "/f.txt")) == ["one\n", "two\n"]
+    with tf.gfile.FastGFile(folder + "/f.txt", "rb") as file:
+        assert file.read() == b"one\ntwo\n" and file.size() == 8
+    assert tf.gfile.Exists(folder) and tf.gfile.IsDirectory(folder)
+    assert tf.gfile.ListDirectory(folder) == ["f.txt"]
+    assert tf.gfile.Glob(folder + "/*.txt") == [folder + "/f.txt"]
+    tf.gfile.Copy(folder + "/f.txt", folder + "/g.txt")
+    tf.gfile.Rename(folder + "/g.txt", folder + "/h.txt")
+    tf.gfile.Remove(folder + "/h.txt")
+    for call in (lambda: tf.gfile.GFile(folder + "/none").read(),
+                 lambda: tf.gfile.Remove(folder + "/none"),
+                 lambda: tf.gfile.ListDirectory(folder + "/none")):
+        with pytest.raises(tf.errors.NotFoundError):
+            call()
+    with pytest.raises(tf.errors.AlreadyExistsError):
+        tf.gfile.Copy(folder + "/f.txt", folder + "/f.txt")
+    tf.gfile.DeleteRecursively(folder)
+    assert not tf.gfile.Exists(folder)
+
+
+def test_logging(capsys):
+    before = tf.logging.get_verbosity()
+    tf.logging.set_verbosity(tf.logging.INFO)
+    tf.logging.info("step %d", 3)
+    tf.logging.debug("hidden")
+    tf.logging.log_every_n(tf.logging.WARN, "often", 2)
+    tf.logging.log_every_n(tf.logging.WARN, "often", 2)
+    tf.logging.set_verbosity(before)
+    tf.logging.info("hidden")
+    assert capsys.readouterr().err == "INFO:rheos:step 3\nWARNING:rheos:often\n"
+
+
+def test_compat():
+    assert tf.compat.as_bytes("é") == "é".encode() and tf.compat.as_str(b"a") == "a"
+    assert tf.compat.v1 is tf and tf.compat.as_str_any(3) == "3"
+    with pytest.raises(TypeError):
+        tf.compat.as_text(3)
+
+
+def test_test_cases():
+    class Inner(tf.test.TestCase):
+        def test_arrays(self):
+            with self.test_session() as session:
+                self.assertAllClose(session.run(tf.constant([1.0, 2.0])), [1.0, 2.0 + 1e-7])
+                self.assertAllEqual(tf.constant([1, 2]).eval(), [1, 2])
+                self.assertAllClose({"a": 1.0, "b": [2.0]}, {"a": 1.0, "b": [2.0]})
+                with self.assertRaises(AssertionError):
+                    self.assertAllClose([1.0], [1.1])
+                with self.assertRaises(AssertionError):
+                    self.assertAllEqual([1], [1, 1])
+                with self.assertRaisesOpError("must feed"):
+                    session.run(tf.placeholder(tf.float32))
+
+        def test_folder(self):
+            assert os.path.isdir(self.get_temp_dir()) and os.path.isdir(tf.test.get_temp_dir())
+
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Inner).run(result)
+    assert result.testsRun >= 2 and not result.failures and not result.errors, result
+
+
+def test_importing_takes_few_modules():
+    done = run_program(
+        """
+        import sys, numpy
+        before = set(sys.modules)
+        import rheos.v1
+        print(sorted(m for m in set(sys.modules) - before if not m.startswith("rheos")))
+        """
+    )
+    assert done.stdout == "[]\n", done.stdout + done.stderr
+
+
+def test_error_classes():
+    error = tf.errors.InvalidArgumentError(None, None, "text")
+    assert str(error) == error.message == "text" and error.error_code == 3
+    assert error.op is None and error.node_def is None and isinstance(error, tf.OpError)
+    assert tf.errors.exception_type_from_error_code(11) is tf.errors.OutOfRangeError
