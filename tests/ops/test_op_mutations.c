@@ -7,7 +7,7 @@
 #include "ops/op_harness.h"
 
 // A mutated size can ask for terabytes: a cap keeps the machine out of it.
-enum { LARGEST_ALLOCATION = 64 << 20, CASES_AN_OP = 6 };
+enum { LARGEST_ALLOCATION = 16 << 20, CASES_AN_OP = 6 };
 
 static void *capped_allocate(void *user, size_t size_bytes) {
   (void)user;
