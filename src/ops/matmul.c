@@ -216,12 +216,13 @@ static rheos_status *shape_matmul(rheos__infer *c) {
 
 static rheos_status *shape_batch(rheos__infer *c, bool broadcasts) {
   const rheos_shape *a = &c->input_shapes[0], *b = &c->input_shapes[1];
-  if (a->rank < 0 || b->rank < 0) return NULL;
-  if (a->rank < 2 || b->rank < 2) {
-    rheos__shape_text left, right;
-    return RHEOS_INVALID("expected matrices or batches of them, got shapes %s and %s",
-                         rheos__shape_text_of(a, &left), rheos__shape_text_of(b, &right));
+  for (int32_t i = 0; i < 2; ++i) {
+    int32_t rank = c->input_shapes[i].rank;
+    if (rank >= 0 && rank < 2) {
+      return RHEOS_INVALID("Shape must be at least rank 2 but is rank %d", (int)rank);
+    }
   }
+  if (a->rank < 0 || b->rank < 0) return NULL;
   rheos_shape a_batch = leading_dims(a), b_batch = leading_dims(b), batch;
   if (broadcasts) {
     RHEOS_TRY(rheos__shape_broadcast(&a_batch, &b_batch, &batch));

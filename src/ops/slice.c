@@ -310,7 +310,7 @@ static rheos_status *run_spec(const rheos__operands *o, const void *const *input
 
 static rheos_status *shape_strided_slice(rheos__infer *c) {
   spec s = {0};
-  bool exists;
+  bool exists = false;
   RHEOS_TRY(infer_spec(c, 1, &s, &exists));
   if (!exists || c->input_shapes[0].rank < 0) return NULL;
   ranges r;
