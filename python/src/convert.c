@@ -471,7 +471,7 @@ static rheos_tensor *fill_up_take(rheos_tensor *tensor, const rheos_shape *shape
   rheos_status *status = NULL;
   if (have == want) {
     status = rheos_tensor_reshaped(tensor, *shape, &full);
-  } else if (have > want || have == 0) {
+  } else if ((have > want && have > 1) || have == 0) {
     PyErr_Format(PyExc_ValueError,
                  "Too many elements provided. Needed at most %lld, but received %lld",
                  (long long)want, (long long)have);

@@ -54,6 +54,7 @@ static void free_graph(rheos_graph *graph) {
   }
   rheos__free(graph->attr_sets.slots);
   rheos__free(graph->shapes.slots);
+  rheos__free(graph->shape_pairs);
   rheos__node **directory = atomic_load(&graph->directory);
   for (size_t i = 0; i < graph->num_chunks; i++) rheos__free(directory[i]);
   rheos__interner_deinit(&graph->strings);
@@ -68,6 +69,31 @@ void rheos_graph_unref(rheos_graph *graph) {
   if (atomic_fetch_sub_explicit(&graph->references, 1, memory_order_acq_rel) == 1) {
     free_graph(graph);
   }
+}
+
+static rheos_status *note_pair(rheos_graph *graph, const rheos_shape *x, const rheos_shape *y,
+                               bool *out_first) {
+  *out_first = false;
+  const struct rheos__shape_pair pair = {rheos__intern_shape(graph, x),
+                                         rheos__intern_shape(graph, y)};
+  if (pair.x == NULL || pair.y == NULL) return rheos__out_of_memory();
+  for (size_t i = 0; i < graph->num_shape_pairs; i++) {
+    if (graph->shape_pairs[i].x == pair.x && graph->shape_pairs[i].y == pair.y) return NULL;
+  }
+  if (!RHEOS_GROW(graph->shape_pairs, graph->shape_pair_capacity, graph->num_shape_pairs + 1)) {
+    return rheos__out_of_memory();
+  }
+  graph->shape_pairs[graph->num_shape_pairs++] = pair;
+  *out_first = true;
+  return NULL;
+}
+
+rheos_status *rheos__graph_note_shapes(rheos_graph *graph, const rheos_shape *x,
+                                       const rheos_shape *y, bool *out_first) {
+  rheos__graph_lock(graph);
+  rheos_status *status = note_pair(graph, x, y, out_first);
+  rheos__graph_unlock(graph);
+  return status;
 }
 
 void rheos__graph_lock(rheos_graph *graph) { pthread_mutex_lock(&graph->mutex); }

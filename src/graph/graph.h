@@ -38,6 +38,14 @@ typedef struct rheos__node {
 // id is below rheos_graph_num_operations().
 const rheos__node *rheos__graph_node(const rheos_graph *graph, int32_t id);
 
+// What is known of the integer vector (or scalar: rank 0 never comes back) that the edge carries,
+// as a shape. False if nothing is.
+bool rheos__partial_value(const rheos_graph *graph, rheos__edge edge, rheos_shape *out_shape);
+
+// Whether this pair of shapes is noted for the first time.
+rheos_status *rheos__graph_note_shapes(rheos_graph *graph, const rheos_shape *x,
+                                       const rheos_shape *y, bool *out_first);
+
 // Grows with every change to a node that was already there (surgery, refined shapes), not with nodes
 // added: a plan stays good while the graph grows.
 int64_t rheos__graph_num_changes(const rheos_graph *graph);

@@ -35,6 +35,10 @@ struct rheos_graph {
   rheos__intern_set shapes, attr_sets;
   rheos__collection *collections;
   size_t collections_capacity, num_collections;
+  struct rheos__shape_pair {
+    const rheos_shape *x, *y;
+  } *shape_pairs;  // interned
+  size_t shape_pair_capacity, num_shape_pairs;
   bool has_seed;
   int64_t seed;
   rheos__graph_slot train_slot;
@@ -56,10 +60,6 @@ const void **rheos__intern_slot(rheos__intern_set *set, uint64_t hash,
 
 // What a value of a Const node is; NULL for other nodes.
 rheos_tensor *rheos__const_value(const rheos_graph *graph, rheos__edge edge);
-
-// What is known of the integer vector (or scalar: rank 0 never comes back) that the edge carries,
-// as a shape. False if nothing is.
-bool rheos__partial_value(const rheos_graph *graph, rheos__edge edge, rheos_shape *out_shape);
 
 // Room for one more node, so that the next rheos__graph_publish() cannot fail.
 bool rheos__graph_reserve_node(rheos_graph *graph);

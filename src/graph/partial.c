@@ -226,6 +226,17 @@ static bool eval_range(evaluation *e, const rheos__node *node, int32_t output, k
   return true;
 }
 
+static bool eval_fill(evaluation *e, const rheos__node *node, int32_t output, known_ints *out) {
+  int64_t count, value;
+  if (output != 0 || !eval_single(e, node->edges[0], &count) || count > MAX_ELEMENTS ||
+      !eval_single(e, node->edges[1], &value)) {
+    return false;
+  }
+  *out = (known_ints){.count = (int32_t)count};
+  for (int32_t i = 0; i < count; i++) out->known[i] = true, out->values[i] = value;
+  return true;
+}
+
 // The arithmetic of shapes; false where the result is not known (or is none).
 static bool combine(char op, int64_t x, int64_t y, int64_t *out) {
   switch (op) {
@@ -281,7 +292,7 @@ static const struct {
     {"Add", NULL, '+'},               {"AddV2", NULL, '+'},
     {"Sub", NULL, '-'},               {"Mul", NULL, '*'},
     {"FloorDiv", NULL, '/'},          {"Maximum", NULL, '>'},
-    {"Minimum", NULL, '<'},
+    {"Minimum", NULL, '<'},           {"Fill", eval_fill, 0},
 };
 
 static bool evaluate_node(evaluation *e, rheos__edge edge, known_ints *out) {

@@ -159,6 +159,29 @@ static int32_t repeated_axes(const rheos_shape *a, const rheos_shape *b, int32_t
   return count;
 }
 
+// TensorFlow evaluates a node for each pair of shapes that it meets in a graph, and leaves it there.
+// Nothing reads it, but default seeds are counts of nodes.
+static void leave_broadcast_node(rheos_scope *s, const rheos_shape *shapes) {
+  bool first;
+  rheos_status *status =
+      rheos__graph_note_shapes(rheos_scope_graph(s), &shapes[0], &shapes[1], &first);
+  if (status != NULL) {
+    rheos_scope_fail_take(s, status);
+    return;
+  }
+  if (!first) return;
+  rheos__node_scope inside;
+  rheos__push_node_scope(s, "BroadcastGradientArgs", &inside);
+  rheos_output dims[2];
+  for (int k = 0; k < 2; k++) {
+    int32_t values[RHEOS_MAX_RANK];
+    for (int32_t d = 0; d < shapes[k].rank; d++) values[d] = (int32_t)shapes[k].dims[d];
+    dims[k] = rheos__const_ints(s, values, shapes[k].rank, k == 0 ? "s0" : "s1");
+  }
+  rheos__named_2(s, "BroadcastGradientArgs", inside.name, dims[0], dims[1]);
+  rheos_scope_pop(s);
+}
+
 rheos__unbroadcast rheos__unbroadcast_known(rheos_scope *s, rheos_output x, rheos_output y,
                                             rheos_output grad) {
   rheos__unbroadcast u = {.reduce = {true, true}};
@@ -176,6 +199,7 @@ rheos__unbroadcast rheos__unbroadcast_known(rheos_scope *s, rheos_output x, rheo
     u.axes_nodes[1] = rheos_operation_output(rheos_output_operation(axes), 1);
     return u;
   }
+  leave_broadcast_node(s, u.shapes);
   for (int k = 0; k < 2; k++) {
     u.reduce[k] = !rheos_shape_equal(&u.shapes[k], &of_grad);
     u.num_axes[k] = repeated_axes(&u.shapes[k], &u.shapes[1 - k], u.axes[k]);

@@ -3,6 +3,7 @@
 #define RHEOS_SRC_OPS_OP_UTIL_H
 
 #include "graph/build.h"
+#include "graph/graph.h"
 
 // ---- Gradients
 //

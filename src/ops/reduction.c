@@ -451,20 +451,51 @@ static rheos_output tiled_by_constants(rheos__grad *g, rheos_output dy, const rh
   return rheos__tile_by(g->scope, rheos__reshape_to(g->scope, dy, &kept), &multiples);
 }
 
+// The axes, if they are a constant or nodes that come to one, as a range up to the rank does.
+static rheos_status *find_axes(rheos_output axes, rheos_tensor **out_axes) {
+  rheos_tensor *constant = (rheos_tensor *)(uintptr_t)rheos__constant_value(axes);
+  *out_axes = NULL;
+  if (constant != NULL) {
+    *out_axes = rheos_tensor_ref(constant);
+    return NULL;
+  }
+  rheos_shape known;
+  const rheos__edge edge = {axes.id, axes.index};
+  if (!rheos__partial_value(axes.graph, edge, &known) || !rheos_shape_is_known(&known)) return NULL;
+  int32_t values[RHEOS_MAX_RANK];
+  for (int32_t i = 0; i < known.rank; i++) values[i] = (int32_t)known.dims[i];
+  return rheos_tensor_from_values(RHEOS_INT32, RHEOS_SHAPE(known.rank), values, out_axes);
+}
+
+static bool grad_of_known_axes(rheos__grad *g, rheos_output dy, const rheos_tensor *axes,
+                               rheos_output *out_grad) {
+  const rheos_shape shape = rheos_output_shape(g->inputs[0]);
+  bool reduced[RHEOS_MAX_RANK];
+  if (shape.rank < 0) return false;
+  if (names_all_in_order(axes, shape.rank)) {
+    *out_grad = tiled_over_all(g, dy, &shape);
+    return true;
+  }
+  rheos_status *status = mark_axes(axes, shape.rank, reduced);
+  const bool known = status == NULL && rheos_shape_is_known(&shape);
+  rheos_status_free(status);
+  if (known) *out_grad = tiled_by_constants(g, dy, &shape, reduced);
+  return known;
+}
+
 // What arrives, repeated along the reduced dimensions.
 static rheos_output sum_grad(rheos__grad *g, rheos_output dy) {
   rheos_scope *s = g->scope;
-  const rheos_shape shape = rheos_output_shape(g->inputs[0]);
-  const rheos_tensor *axes = rheos__constant_value(g->inputs[1]);
-  if (shape.rank >= 0 && axes != NULL) {
-    bool reduced[RHEOS_MAX_RANK];
-    if (names_all_in_order(axes, shape.rank)) return tiled_over_all(g, dy, &shape);
-    rheos_status *status = mark_axes(axes, shape.rank, reduced);
-    if (status == NULL && rheos_shape_is_known(&shape)) {
-      return tiled_by_constants(g, dy, &shape, reduced);
-    }
-    rheos_status_free(status);
+  rheos_tensor *axes;
+  rheos_output grad = {0};
+  rheos_status *status = find_axes(g->inputs[1], &axes);
+  if (status != NULL) {
+    rheos_scope_fail_take(s, status);
+    return grad;
   }
+  const bool done = axes != NULL && grad_of_known_axes(g, dy, axes, &grad);
+  rheos_tensor_unref(axes);
+  if (done) return grad;
   const rheos_output dims = rheos__shape_of(s, g->inputs[0], RHEOS_INT32);
   const rheos_output kept = kept_dims_of(s, dims, g->inputs[1]);
   const rheos_output multiples = safe_quotient(s, dims, kept);

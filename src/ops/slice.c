@@ -287,10 +287,12 @@ static rheos_status *infer_spec(const rheos__infer *c, int32_t first, spec *out,
   if (!*out_exists) return NULL;
   RHEOS_TRY(spec_count(vector.dims[0], out));
   out->masks = masks_of(c->attrs);
-  int32_t count;
+  bool known[MAX_SPEC] = {false};
   infer_bounds(c, first, out->count, out->begin, out->begin_known);
   infer_bounds(c, first + 1, out->count, out->end, out->end_known);
-  out->strides_known = rheos__infer_ints(c, first + 2, out->strides, MAX_SPEC, &count);
+  infer_bounds(c, first + 2, out->count, out->strides, known);
+  out->strides_known = true;
+  for (int32_t i = 0; i < out->count; ++i) out->strides_known &= known[i];
   return NULL;
 }
 

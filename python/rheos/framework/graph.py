@@ -872,7 +872,7 @@ def _constant_any(value, dtype, preferred, name, graph):
 
 def _plain(item, whole):
     """A nested list with its Dimensions, sequences and array-likes as plain values."""
-    if isinstance(item, (list, tuple)):
+    if isinstance(item, (list, tuple, range)):
         return [_plain(part, whole) for part in item]
     if isinstance(item, TensorShape):
         return item.as_list()
@@ -890,7 +890,7 @@ def _plain(item, whole):
         return item.__index__()
     if hasattr(item, "__float__"):
         return float(item)
-    raise _fail(whole)
+    raise _fail(item if whole is None else whole)
 
 
 def _convert_shape(shape, dtype, preferred, name, graph):

@@ -433,7 +433,7 @@ def strided_slice(
         strides = ones_like(begin)
     return op1(
         "StridedSlice",
-        name or "strided_slice",
+        name,
         input_,
         begin,
         end,

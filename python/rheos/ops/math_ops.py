@@ -292,8 +292,6 @@ def _reduce(op_type, x, axis, keepdims, name, reduction_indices, keep_dims):
     axis = _one_of("axis", axis, "reduction_indices", reduction_indices)
     keepdims = _one_of("keepdims", keepdims, "keep_dims", keep_dims)
     keepdims = False if keepdims is None else builtins.bool(keepdims)
-    if isinstance(x, _VariableBase):
-        x = convert_to_tensor(x)
     result = op1(op_type, name, x, _axes(x, axis), keep_dims=keepdims)
     if axis is None and not keepdims and not result.shape.is_fully_defined():
         result.set_shape(())

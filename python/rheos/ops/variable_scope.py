@@ -446,6 +446,8 @@ class variable_scope:
             raise TypeError("If default_name is None then name_or_scope is required")
         if name_or_scope is not None and not isinstance(name_or_scope, (str, VariableScope)):
             raise TypeError("VariableScope: name_or_scope must be a string or VariableScope.")
+        if reuse not in (None, False, True, AUTO_REUSE):
+            raise ValueError("The reuse parameter must be True or False or None.")
         self._name_or_scope = name_or_scope
         self._default_name = default_name
         self._values = values or []

@@ -2,6 +2,7 @@
 
 from rheos.framework.graph import convert_to_tensor, name_scope
 from rheos.ops import math_ops
+from rheos.ops.constant_op import constant
 
 
 def exponential_decay(
@@ -37,7 +38,9 @@ def inverse_time_decay(
         progress = math_ops.cast(global_step, rate.dtype) / steps
         if staircase:
             progress = math_ops.floor(progress)
-        return math_ops.divide(rate, 1 + factor * progress, name=name)
+        one = math_ops.cast(constant(1), rate.dtype)
+        slower = math_ops.add(one, math_ops.multiply(factor, progress))
+        return math_ops.divide(rate, slower, name=name)
 
 
 def polynomial_decay(
@@ -57,7 +60,7 @@ def polynomial_decay(
         "PolynomialDecay",
         [learning_rate, global_step, decay_steps, end_learning_rate, power],
     ) as name:
-        rate = convert_to_tensor(learning_rate, name="learning_rate")
+        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         kind = rate.dtype
         end = math_ops.cast(end_learning_rate, kind)
         power = math_ops.cast(power, kind)
@@ -71,7 +74,7 @@ def polynomial_decay(
             )
             steps = math_ops.multiply(steps, multiplier)
         else:
-            step = math_ops.minimum(step, steps)
+            step = math_ops.minimum(step, decay_steps)
         part = math_ops.divide(step, steps)
         return math_ops.add(
             math_ops.multiply(rate - end, math_ops.pow(1 - part, power)), end, name=name
@@ -84,18 +87,10 @@ def natural_exp_decay(
     """learning_rate * exp(-decay_rate * global_step / decay_steps)"""
     if global_step is None:
         raise ValueError("global_step is required for natural_exp_decay.")
-    import math
-
-    with name_scope(name, "NaturalExpDecay", [learning_rate, global_step, decay_rate]):
-        return exponential_decay(
-            learning_rate,
-            global_step,
-            decay_steps,
-            math.exp(-decay_rate)
-            if isinstance(decay_rate, (int, float))
-            else math_ops.exp(math_ops.negative(decay_rate)),
-            staircase=staircase,
-        )
+    factor = math_ops.exp(math_ops.negative(decay_rate))
+    return exponential_decay(
+        learning_rate, global_step, decay_steps, factor, staircase=staircase, name=name
+    )
 
 
 def piecewise_constant(x, boundaries, values, name=None):

@@ -111,6 +111,10 @@ class FlagValues:
     def is_parsed(self):
         return self._parsed
 
+    def unparse_flags(self):
+        """Forgets that the command line was parsed; the values stay."""
+        object.__setattr__(self, "_parsed", False)
+
     def mark_as_parsed(self):
         object.__setattr__(self, "_parsed", True)
 

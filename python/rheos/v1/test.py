@@ -41,9 +41,10 @@ def gpu_device_name():
 class TestCase(_unittest.TestCase):
     """A unit test with sessions and comparisons of arrays."""
 
+    _cached_session = None  # also for a test whose setUp() does not call this one
+
     def setUp(self):
         super().setUp()
-        self._cached_session = None
         _reset_default_graph()
         _get_default_graph().seed = 87654321
         _np.random.seed(0)

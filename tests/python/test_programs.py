@@ -1,0 +1,113 @@
+"""Programs as people wrote them for TensorFlow 1; what they print was recorded from it."""
+
+import numpy as np
+import pytest
+
+import rheos.v1 as tf
+
+
+def names():
+    return [op.name for op in tf.get_default_graph().get_operations()]
+
+
+def test_a_variable_fetched_with_its_update_has_the_new_value(sess):
+    x = tf.Variable(1.0)
+    w = tf.Variable([1.0, 2.0])
+    step = tf.Variable(0, trainable=False)
+    train = tf.train.GradientDescentOptimizer(0.25).minimize(
+        tf.reduce_sum(w * w), global_step=step
+    )
+    added = tf.assign_add(x, 1.0)
+    sess.run(tf.global_variables_initializer())
+    assert sess.run([x, added]) == [2, 2]
+    assert sess.run([added, x]) == [3, 3]
+    _, at, values = sess.run([train, step, w])
+    assert at == 1
+    np.testing.assert_array_equal(values, [0.5, 1.0])
+    assert sess.run([x + 0, added]) == [3, 4]  # what is computed from it waits for no update
+
+
+def test_an_open_end_of_strided_slice_is_known():
+    t = tf.zeros([3, 4, 5])
+    part = tf.strided_slice(t, [1, 1], [2, 3])
+    assert part.name == "StridedSlice:0"
+    assert part.shape.as_list() == [1, 2, 5]
+
+
+def test_sums_over_variables_and_lists_have_known_gradients(sess):
+    v = tf.get_variable("v", [2, 3], initializer=tf.ones_initializer())
+    tf.reduce_sum(v)
+    assert names()[-5:] == ["Rank", "range/start", "range/delta", "range", "Sum"]
+    mean = tf.reduce_mean([v, v * 2])
+    grad = tf.gradients(mean, v)[0]
+    assert grad.shape.as_list() == [2, 3]
+    sess.run(v.initializer)
+    np.testing.assert_allclose(sess.run(grad), np.full([2, 3], 0.25))
+
+
+def test_names_of_learning_rates():
+    step = tf.Variable(0, trainable=False)
+    tf.train.natural_exp_decay(0.1, step, 10, 0.5)
+    assert names()[4:7] == ["Neg/x", "Neg", "Exp"]
+    assert names()[-1] == "ExponentialDecay"
+    tf.train.inverse_time_decay(0.1, step, 10, 0.5)
+    assert names()[-5:] == [
+        "InverseTimeDecay/Const",
+        "InverseTimeDecay/Cast_3",
+        "InverseTimeDecay/Mul",
+        "InverseTimeDecay/Add",
+        "InverseTimeDecay",
+    ]
+    tf.train.polynomial_decay(0.1, step, 7, 0.01)
+    assert "PolynomialDecay/initial_learning_rate" in names()
+    assert "PolynomialDecay/Minimum/y" in names()
+
+
+def test_constants_of_odd_values(sess):
+    assert sess.run(tf.constant(7.0, shape=[0])).shape == (0,)
+    assert sess.run(tf.constant(range(3))).tolist() == [0, 1, 2]
+    with pytest.raises(TypeError, match="object of type <class 'dict'> to Tensor. Contents: {}"):
+        tf.constant({})
+
+
+def test_reuse_has_to_be_one_of_four():
+    with pytest.raises(ValueError, match="The reuse parameter must be True or False or None"):
+        tf.variable_scope("x", reuse="yes")
+
+
+def test_test_cases_may_leave_out_the_setup_of_the_base():
+    class Case(tf.test.TestCase):
+        def setUp(self):
+            self.x = 3
+
+        def runTest(self):
+            with self.test_session():
+                self.assertEqual(tf.constant(3).eval(), self.x)
+
+    result = Case().defaultTestResult()
+    Case()(result)
+    assert not result.errors and not result.failures
+
+
+def test_flags_can_be_parsed_again():
+    flags = tf.app.flags.FlagValues()
+    tf.app.flags.DEFINE_integer("n", 3, "a number", flag_values=flags)
+    assert flags(["program", "--n=4"]) == ["program"] and flags.n == 4
+    flags.unparse_flags()
+    assert not flags.is_parsed()
+    flags(["program", "--n=5"])
+    assert flags.n == 5
+
+
+def test_default_seeds_count_the_nodes_of_gradients(sess):
+    tf.set_random_seed(1)
+    x = tf.placeholder(tf.float32, [4, 3])
+    w = tf.get_variable("w", [3, 2])
+    b = tf.get_variable("b", [2], initializer=tf.zeros_initializer())
+    tf.gradients(tf.reduce_mean([tf.matmul(x, w) + b, tf.matmul(x, 2 * w) + b]), [w, b])
+    pairs = [n for n in names() if n.endswith("BroadcastGradientArgs")]
+    assert pairs == [
+        "gradients/add_grad/BroadcastGradientArgs",
+        "gradients/mul_grad/BroadcastGradientArgs",
+    ]
+    assert tf.random_normal([1]).op.inputs[0].op.inputs[0].op.get_attr("seed2") == 67
