@@ -36,7 +36,8 @@ V1_ONLY = frozenset(
     RunOptions Session SparseTensorValue Summary TFRecordReader TextLineReader VERSION
     VarLenFeature VariableScope WholeFileReader accumulate_n add_check_numerics_ops
     add_to_collection add_to_collections all_variables app arg_max arg_min assert_greater_equal
-    assert_less_equal assert_negative assert_non_negative assert_positive assert_variables_initialized
+    assert_less_equal assert_negative assert_non_negative assert_positive
+    assert_variables_initialized
     assign assign_add assign_sub batch_matmul batch_to_space_nd betainc ceil check_numerics cholesky
     colocate_with complex_abs concat_v2 confusion_matrix conj container contrib
     convert_to_tensor_or_sparse_tensor count_nonzero count_up_to create_partitioned_variables cross
@@ -103,7 +104,8 @@ V1_ONLY = frozenset(
 
 # What a 2.x program may also take from compat.v1 without meaning to be a 1.x program.
 NEUTRAL_IN_COMPAT_V1 = frozenset(
-    "app enable_eager_execution enable_resource_variables flags gfile logging set_random_seed".split()
+    "app enable_eager_execution enable_resource_variables flags gfile logging "
+    "set_random_seed".split()
 )
 V2_SIGNS = frozenset(("GradientTape", "Module", "autograph", "function", "keras"))
 # What a program is that only uses names both have: 1.x, as long as `rheos` has no names of 2.x.
@@ -292,7 +294,7 @@ def _module_files(folder, module):
 
 
 def names_in_program(script, folders):
-    """The names below `tensorflow` used by a script and by the modules it imports from `folders`."""
+    """The names below `tensorflow` used by a script and by what it imports from `folders`."""
     used = set()
     todo, seen = [script], {os.path.realpath(script)}
     while todo and len(seen) <= MAX_FILES_READ:
@@ -304,7 +306,8 @@ def names_in_program(script, folders):
         used |= names
         for level, module, names in imported:
             if level:
-                places = [os.path.normpath(os.path.join(os.path.dirname(path), *[".."] * (level - 1)))]
+                up = os.path.join(os.path.dirname(path), *[".."] * (level - 1))
+                places = [os.path.normpath(up)]
             else:
                 places = folders
             for folder in places:

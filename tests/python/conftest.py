@@ -1,7 +1,6 @@
 """Every test starts with an empty default graph."""
 
 import pytest
-
 import rheos.v1 as tf
 
 

@@ -9,7 +9,6 @@ import weakref
 
 import numpy as np
 import pytest
-
 import rheos.v1 as tf
 
 

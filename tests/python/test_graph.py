@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import rheos.v1 as tf
 
 
@@ -21,13 +20,42 @@ def test_operators_open_a_scope_for_their_constant():
     x = tf.placeholder(tf.float32, [2], name="p")
     results = [x + 1, 1 + x, x - 1, 2 * x, x / 2, x // 2, x % 2, x**2, -x, abs(x), x < 1, 1 >= x]
     assert [r.op.type for r in results] == [
-        "AddV2", "AddV2", "Sub", "Mul", "RealDiv", "FloorDiv", "FloorMod", "Pow", "Neg", "Abs",
-        "Less", "LessEqual",
+        "AddV2",
+        "AddV2",
+        "Sub",
+        "Mul",
+        "RealDiv",
+        "FloorDiv",
+        "FloorMod",
+        "Pow",
+        "Neg",
+        "Abs",
+        "Less",
+        "LessEqual",
     ]
     assert names()[1:] == [
-        "add/y", "add", "add_1/x", "add_1", "sub/y", "sub", "mul/x", "mul", "truediv/y",
-        "truediv", "floordiv/y", "floordiv", "mod/y", "mod", "pow/y", "pow", "Neg", "Abs",
-        "Less/y", "Less", "LessEqual/y", "LessEqual",
+        "add/y",
+        "add",
+        "add_1/x",
+        "add_1",
+        "sub/y",
+        "sub",
+        "mul/x",
+        "mul",
+        "truediv/y",
+        "truediv",
+        "floordiv/y",
+        "floordiv",
+        "mod/y",
+        "mod",
+        "pow/y",
+        "pow",
+        "Neg",
+        "Abs",
+        "Less/y",
+        "Less",
+        "LessEqual/y",
+        "LessEqual",
     ]
     assert inputs(results[1].op) == ["add_1/x:0", "p:0"]
     assert all(r.dtype == "float32" for r in results[:10]) and results[10].dtype == tf.bool
@@ -134,10 +162,21 @@ ARRAY = np.arange(24).reshape(2, 3, 4)
 @pytest.mark.parametrize(
     "key",
     [
-        0, -1, (1, 2), (0, slice(None), 1), slice(1, None), slice(None, None, 2),
-        (slice(None), slice(2, 0, -1)), (Ellipsis, 1), (Ellipsis, slice(1, 3), None),
-        (None, 0, Ellipsis), slice(None, None, -1), (slice(0, 0),), (slice(None), -1, slice(-2, None)),
-        np.int64(1), (slice(None, 1), Ellipsis),
+        0,
+        -1,
+        (1, 2),
+        (0, slice(None), 1),
+        slice(1, None),
+        slice(None, None, 2),
+        (slice(None), slice(2, 0, -1)),
+        (Ellipsis, 1),
+        (Ellipsis, slice(1, 3), None),
+        (None, 0, Ellipsis),
+        slice(None, None, -1),
+        (slice(0, 0),),
+        (slice(None), -1, slice(-2, None)),
+        np.int64(1),
+        (slice(None, 1), Ellipsis),
     ],
 )
 def test_slicing_picks_what_numpy_picks(sess, key):
@@ -149,7 +188,7 @@ def test_slicing_picks_what_numpy_picks(sess, key):
 def test_slicing_with_tensors_and_masks(sess):
     x = tf.constant(ARRAY)
     i = tf.placeholder(tf.int32, [])
-    assert sess.run(x[i, i + 1:], {i: 1}).tolist() == ARRAY[1, 2:].tolist()
+    assert sess.run(x[i, i + 1 :], {i: 1}).tolist() == ARRAY[1, 2:].tolist()
     assert sess.run(x[:, :, tf.constant(2)]).tolist() == ARRAY[:, :, 2].tolist()
     assert sess.run(x[x.shape[0].value - 1, 0]).tolist() == ARRAY[1, 0].tolist()
     assert sess.run(x[x > 20]).tolist() == [21, 22, 23]
@@ -166,10 +205,20 @@ def test_slicing_with_tensors_and_masks(sess):
 
 def test_constants_have_tensorflows_dtypes():
     for value, dtype in (
-        (1, "int32"), (2**40, "int64"), (1.0, "float32"), (True, "bool"), ("a", "string"),
-        (1j, "complex128"), ([1, 2.5], "float32"), ([], "float32"), (np.float64(1), "float64"),
-        (np.array([1]), "int64"), (np.array(["a"]), "string"), ([np.float64(1)], "float32"),
-        (np.zeros(2, np.uint8), "uint8"), ([b"x"], "string"),
+        (1, "int32"),
+        (2**40, "int64"),
+        (1.0, "float32"),
+        (True, "bool"),
+        ("a", "string"),
+        (1j, "complex128"),
+        ([1, 2.5], "float32"),
+        ([], "float32"),
+        (np.float64(1), "float64"),
+        (np.array([1]), "int64"),
+        (np.array(["a"]), "string"),
+        ([np.float64(1)], "float32"),
+        (np.zeros(2, np.uint8), "uint8"),
+        ([b"x"], "string"),
     ):
         assert tf.constant(value).dtype == dtype, value
 
@@ -186,13 +235,20 @@ def test_constants_take_dtype_and_shape(sess):
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
-        (([[1, 2], [3]],), ValueError,
-         r"Argument must be a dense tensor: \[\[1, 2\], \[3\]\] - got shape \[2\], but wanted \[2, 2\]."),
+        (
+            ([[1, 2], [3]],),
+            ValueError,
+            r"Argument must be a dense tensor: \[\[1, 2\], \[3\]\] - got shape \[2\], but wanted "
+            r"\[2, 2\].",
+        ),
         ((1.5, tf.int32), TypeError, "Expected int32, got 1.5 of type 'float' instead."),
         (([1, "a"], tf.int32), TypeError, "Expected int32, got 'a' of type 'str' instead."),
         (("a", tf.float32), TypeError, "Expected float32, got 'a' of type 'str' instead."),
-        (([1, 2, 3, 4, 5], None, [2, 2]), ValueError,
-         "Too many elements provided. Needed at most 4, but received 5"),
+        (
+            ([1, 2, 3, 4, 5], None, [2, 2]),
+            ValueError,
+            "Too many elements provided. Needed at most 4, but received 5",
+        ),
         ((None,), ValueError, "None values not supported."),
         ((object(),), TypeError, "Failed to convert object of type"),
         ((2**40, tf.int32), OverflowError, "Python integer 1099511627776 out of bounds for int32"),
@@ -203,7 +259,7 @@ def test_constants_take_dtype_and_shape(sess):
 )
 def test_constants_that_cannot_be(arguments, error, text):
     before = len(names())
-    with pytest.raises(error, match=text):
+    with pytest.raises(error, match=text or None):
         tf.constant(*arguments)
     assert len(names()) == before
 
@@ -240,7 +296,7 @@ def test_elements_are_found_by_name():
         (lambda: graph.get_operation_by_name(3), TypeError, "Operation names are strings"),
         (lambda: graph.as_graph_element(3), TypeError, "Can not convert a int into a Tensor or"),
     ):
-        with pytest.raises(error, match=text):
+        with pytest.raises(error, match=text or None):
             call()
 
 
@@ -270,7 +326,9 @@ def test_shapes_are_refined():
     x.set_shape([None, 3])
     x.set_shape(tf.TensorShape([2, None]))
     assert x.shape.as_list() == [2, 3] and np.zeros(x.shape).shape == (2, 3)
-    with pytest.raises(ValueError, match="Dimension 1 in both shapes must be equal, but are 3 and 4"):
+    with pytest.raises(
+        ValueError, match="Dimension 1 in both shapes must be equal, but are 3 and 4"
+    ):
         x.set_shape([None, 4])
     with pytest.raises(ValueError):
         tf.matmul(tf.ones([2, 3]), tf.ones([2, 3]))
@@ -368,8 +426,12 @@ def test_a_finalized_graph_does_not_grow(sess):
     graph = tf.get_default_graph()
     graph.finalize()
     assert graph.finalized
-    for call in (lambda: tf.constant(1), lambda: c + 1, lambda: tf.Variable(1),
-                 lambda: tf.add_to_collection("a", 1)):
+    for call in (
+        lambda: tf.constant(1),
+        lambda: c + 1,
+        lambda: tf.Variable(1),
+        lambda: tf.add_to_collection("a", 1),
+    ):
         with pytest.raises(RuntimeError, match="Graph is finalized and cannot be modified."):
             call()
     assert sess.run(c) == 1
@@ -446,7 +508,10 @@ def test_tensor_shapes():
     shape = tf.TensorShape([None, 3])
     assert repr(shape) == "TensorShape([Dimension(None), Dimension(3)])"
     assert (str(shape), str(tf.TensorShape([2])), str(tf.TensorShape(None))) == (
-        "(?, 3)", "(2,)", "<unknown>")
+        "(?, 3)",
+        "(2,)",
+        "<unknown>",
+    )
     assert shape.as_list() == [None, 3] and shape.ndims == 2 and len(shape) == 2
     assert shape[1].value == 3 and shape[1] == 3 and shape[:1].as_list() == [None]
     assert shape.concatenate([4]).as_list() == [None, 3, 4] and not shape.is_fully_defined()

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-
 import rheos.v1 as tf
 
 RANDOM = np.random.RandomState(0)
 A = RANDOM.randn(3, 4).astype(np.float32)
 B = RANDOM.rand(3, 4).astype(np.float32) + 0.5
-I = np.array([[7, -7, 3], [2, 5, -1]], np.int32)
+WHOLE = np.array([[7, -7, 3], [2, 5, -1]], np.int32)
 
 
 def softmax(x):
@@ -21,10 +20,10 @@ CASES = {
     "subtract": (lambda: tf.subtract(A, B), A - B),
     "multiply": (lambda: tf.multiply(A, 2.0), A * 2),
     "divide": (lambda: tf.divide(tf.constant(A), B), A / B),
-    "div of integers": (lambda: tf.div(I, 2), I // 2),
-    "truediv of integers": (lambda: tf.truediv(I, 2), I / 2),
-    "floordiv": (lambda: tf.floordiv(I, 3), I // 3),
-    "mod": (lambda: tf.mod(I, 3), I % 3),
+    "div of integers": (lambda: tf.div(WHOLE, 2), WHOLE // 2),
+    "truediv of integers": (lambda: tf.truediv(WHOLE, 2), WHOLE / 2),
+    "floordiv": (lambda: tf.floordiv(WHOLE, 3), WHOLE // 3),
+    "mod": (lambda: tf.mod(WHOLE, 3), WHOLE % 3),
     "pow": (lambda: tf.pow(B, 2.5), B**2.5),
     "maximum": (lambda: tf.maximum(A, 0.0), np.maximum(A, 0)),
     "minimum": (lambda: tf.minimum(A, B), np.minimum(A, B)),
@@ -48,9 +47,9 @@ CASES = {
     "reciprocal": (lambda: tf.reciprocal(B), 1 / B),
     "add_n": (lambda: tf.add_n([A, B, A]), A + B + A),
     "cast": (lambda: tf.cast(A, tf.int32), A.astype(np.int32)),
-    "to_float": (lambda: tf.to_float(I), I.astype(np.float32)),
-    "equal": (lambda: tf.equal(I, 7), I == 7),
-    "not_equal": (lambda: tf.not_equal(I, 7), I != 7),
+    "to_float": (lambda: tf.to_float(WHOLE), WHOLE.astype(np.float32)),
+    "equal": (lambda: tf.equal(WHOLE, 7), WHOLE == 7),
+    "not_equal": (lambda: tf.not_equal(WHOLE, 7), WHOLE != 7),
     "less": (lambda: tf.less(A, B), A < B),
     "greater_equal": (lambda: tf.greater_equal(A, 0.0), A >= 0),
     "logical_and": (lambda: tf.logical_and(A > 0, B > 1), (A > 0) & (B > 1)),
@@ -71,8 +70,10 @@ CASES = {
     "argmax": (lambda: tf.argmax(A, 1), A.argmax(1)),
     "argmin": (lambda: tf.argmin(A, 0), A.argmin(0)),
     "matmul": (lambda: tf.matmul(A, B, transpose_b=True), A @ B.T),
-    "matmul batch": (lambda: tf.matmul(np.stack([A, B]), np.stack([B.T, A.T])),
-                     np.stack([A @ B.T, B @ A.T])),
+    "matmul batch": (
+        lambda: tf.matmul(np.stack([A, B]), np.stack([B.T, A.T])),
+        np.stack([A @ B.T, B @ A.T]),
+    ),
     "tensordot": (lambda: tf.tensordot(A, B, [[0], [0]]), np.tensordot(A, B, [[0], [0]])),
     "norm": (lambda: tf.norm(A, axis=1), np.linalg.norm(A, axis=1)),
     "range": (lambda: tf.range(3, 12, 4), [3, 7, 11]),
@@ -83,7 +84,7 @@ CASES = {
     "ones": (lambda: tf.ones([2]), [1, 1]),
     "fill": (lambda: tf.fill([2, 2], 7), [[7, 7], [7, 7]]),
     "zeros_like": (lambda: tf.zeros_like(A), np.zeros_like(A)),
-    "ones_like": (lambda: tf.ones_like(I, dtype=tf.float32), np.ones(I.shape)),
+    "ones_like": (lambda: tf.ones_like(WHOLE, dtype=tf.float32), np.ones(WHOLE.shape)),
     "eye": (lambda: tf.eye(2, 3), np.eye(2, 3)),
     "one_hot": (lambda: tf.one_hot([0, 2, -1], 3), [[1, 0, 0], [0, 0, 1], [0, 0, 0]]),
     "one_hot values": (lambda: tf.one_hot([1], 2, 5, 1, dtype=tf.int32), [[1, 5]]),
@@ -98,8 +99,10 @@ CASES = {
     "stack": (lambda: tf.stack([A, B], axis=-1), np.stack([A, B], -1)),
     "tile": (lambda: tf.tile(A, [2, 1]), np.tile(A, (2, 1))),
     "pad": (lambda: tf.pad(A, [[1, 0], [0, 2]]), np.pad(A, [(1, 0), (0, 2)])),
-    "pad with": (lambda: tf.pad(I, [[1, 1], [0, 0]], constant_values=9),
-                 np.pad(I, [(1, 1), (0, 0)], constant_values=9)),
+    "pad with": (
+        lambda: tf.pad(WHOLE, [[1, 1], [0, 0]], constant_values=9),
+        np.pad(WHOLE, [(1, 1), (0, 0)], constant_values=9),
+    ),
     "slice": (lambda: tf.slice(A, [1, 1], [2, -1]), A[1:3, 1:]),
     "strided_slice": (lambda: tf.strided_slice(A, [0, 0], [3, 4], [2, 3]), A[::2, ::3]),
     "gather": (lambda: tf.gather(A, [2, 0]), A[[2, 0]]),
@@ -113,8 +116,10 @@ CASES = {
     "shape": (lambda: tf.shape(A), A.shape),
     "size": (lambda: tf.size(A), 12),
     "rank": (lambda: tf.rank(A), 2),
-    "unsorted_segment_sum": (lambda: tf.unsorted_segment_sum(A, [0, 1, 0], 2),
-                             np.stack([A[0] + A[2], A[1]])),
+    "unsorted_segment_sum": (
+        lambda: tf.unsorted_segment_sum(A, [0, 1, 0], 2),
+        np.stack([A[0] + A[2], A[1]]),
+    ),
     "clip_by_value": (lambda: tf.clip_by_value(A, -0.5, 0.5), A.clip(-0.5, 0.5)),
     "clip_by_norm": (lambda: tf.clip_by_norm(A, 1.0), A / np.linalg.norm(A)),
     "global_norm": (lambda: tf.global_norm([A, B]), np.sqrt((A**2).sum() + (B**2).sum())),
@@ -127,33 +132,46 @@ CASES = {
     "log_softmax": (lambda: tf.nn.log_softmax(A), np.log(softmax(A))),
     "softmax_cross_entropy": (
         lambda: tf.nn.softmax_cross_entropy_with_logits(labels=softmax(B), logits=A),
-        -(softmax(B) * np.log(softmax(A))).sum(1)),
+        -(softmax(B) * np.log(softmax(A))).sum(1),
+    ),
     "softmax_cross_entropy_v2": (
         lambda: tf.nn.softmax_cross_entropy_with_logits_v2(labels=softmax(B), logits=A),
-        -(softmax(B) * np.log(softmax(A))).sum(1)),
+        -(softmax(B) * np.log(softmax(A))).sum(1),
+    ),
     "sparse_softmax_cross_entropy": (
         lambda: tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[0, 3, 1], logits=A),
-        -np.log(softmax(A))[[0, 1, 2], [0, 3, 1]]),
+        -np.log(softmax(A))[[0, 1, 2], [0, 3, 1]],
+    ),
     "sigmoid_cross_entropy": (
-        lambda: tf.nn.sigmoid_cross_entropy_with_logits(labels=(A > 0).astype(np.float32), logits=B),
-        np.log1p(np.exp(B)) - B * (A > 0)),
+        lambda: tf.nn.sigmoid_cross_entropy_with_logits(
+            labels=(A > 0).astype(np.float32), logits=B
+        ),
+        np.log1p(np.exp(B)) - B * (A > 0),
+    ),
     "bias_add": (lambda: tf.nn.bias_add(A, [1.0, 2.0, 3.0, 4.0]), A + [1, 2, 3, 4]),
     "xw_plus_b": (lambda: tf.nn.xw_plus_b(A, B.T, [1.0, 2.0, 3.0]), A @ B.T + [1, 2, 3]),
     "l2_loss": (lambda: tf.nn.l2_loss(A), (A**2).sum() / 2),
     "l2_normalize": (lambda: tf.nn.l2_normalize(A, 1), A / np.linalg.norm(A, axis=1)[:, None]),
     "moments": (lambda: tf.stack(tf.nn.moments(A, [0])), np.stack([A.mean(0), A.var(0)])),
     "batch_normalization": (
-        lambda: tf.nn.batch_normalization(A, 0.5, 2.0, 1.0, 3.0, 0.0), (A - 0.5) / 2**0.5 * 3 + 1),
+        lambda: tf.nn.batch_normalization(A, 0.5, 2.0, 1.0, 3.0, 0.0),
+        (A - 0.5) / 2**0.5 * 3 + 1,
+    ),
     "top_k": (lambda: tf.nn.top_k(A, 2)[0], -np.sort(-A, 1)[:, :2]),
     "top_k indices": (lambda: tf.nn.top_k(A, 2).indices, np.argsort(-A, 1)[:, :2]),
     "in_top_k": (lambda: tf.nn.in_top_k(A, A.argmax(1).astype(np.int32), 1), [True] * 3),
     "zero_fraction": (lambda: tf.nn.zero_fraction([0.0, 1.0, 0.0, 2.0]), 0.5),
     "embedding_lookup": (lambda: tf.nn.embedding_lookup(A, [[2], [0]]), A[[[2], [0]]]),
     "embedding_lookup in parts": (
-        lambda: tf.nn.embedding_lookup([A[[0, 2]], A[[1]]], [0, 1, 2]), A),
+        lambda: tf.nn.embedding_lookup([A[[0, 2]], A[[1]]], [0, 1, 2]),
+        A,
+    ),
     "dropout of nothing": (lambda: tf.nn.dropout(A, 1.0), A),
     "identity": (lambda: tf.identity(A), A),
-    "meshgrid": (lambda: tf.stack(tf.meshgrid([1, 2], [3, 4])), np.stack(np.meshgrid([1, 2], [3, 4]))),
+    "meshgrid": (
+        lambda: tf.stack(tf.meshgrid([1, 2], [3, 4])),
+        np.stack(np.meshgrid([1, 2], [3, 4])),
+    ),
     "matrix_band_part": (lambda: tf.matrix_band_part(A, 0, -1), np.triu(A)),
     "saturate_cast": (lambda: tf.saturate_cast([300, -5], tf.uint8), [255, 0]),
 }
@@ -170,7 +188,7 @@ def test_values(sess, name):
 
 
 def test_functions_of_several_results(sess):
-    assert [p.tolist() for p in sess.run(tf.unstack(I))] == I.tolist()
+    assert [p.tolist() for p in sess.run(tf.unstack(WHOLE))] == WHOLE.tolist()
     assert [p.shape for p in sess.run(tf.split(A, 2, 1))] == [(3, 2), (3, 2)]
     assert [p.shape for p in sess.run(tf.split(A, [1, 3], 1))] == [(3, 1), (3, 3)]
     y, index = sess.run(tf.unique([5, 7, 5]))
@@ -230,11 +248,15 @@ def test_assertions(sess):
     ("call", "error", "text"),
     [
         (lambda: tf.add(1.0, tf.constant(1)), TypeError, "Input 'y' of 'Add' Op has type int32"),
-        (lambda: tf.matmul(A, tf.constant(1)), TypeError, "Input 'b' of 'MatMul' Op has type int32"),
+        (
+            lambda: tf.matmul(A, tf.constant(1)),
+            TypeError,
+            "Input 'b' of 'MatMul' Op has type int32",
+        ),
         (lambda: tf.matmul(A, A), ValueError, "Dimensions must be equal"),
         (lambda: tf.reshape(A, "a"), TypeError, "Value passed to parameter 'shape' has DataType"),
         (lambda: tf.reshape(A, [5, 5]), ValueError, ""),
-        (lambda: tf.concat([A, I], 0), TypeError, "that don't all match"),
+        (lambda: tf.concat([A, WHOLE], 0), TypeError, "that don't all match"),
         (lambda: tf.concat([A, A[:, :2]], 0), ValueError, ""),
         (lambda: tf.stack([A], axis=4), ValueError, "not in"),
         (lambda: tf.expand_dims(A), ValueError, "Must specify an axis"),
@@ -250,7 +272,7 @@ def test_assertions(sess):
     ],
 )
 def test_wrong_arguments_are_refused(sess, call, error, text):
-    with pytest.raises(error, match=text):
+    with pytest.raises(error, match=text or None):
         tensor = call()
         sess.run(tensor)
     assert sess.run(tf.constant(1)) == 1

@@ -13,14 +13,14 @@ import weakref
 
 import numpy as np
 import pytest
-
 import rheos.v1 as tf
 
 Pair = collections.namedtuple("Pair", "left right")
 
 
 def test_fetches_of_any_form(sess):
-    a, b = tf.constant(1), tf.constant([2.0, 3.0], name="b")
+    a = tf.constant(1)
+    tf.constant([2.0, 3.0], name="b")
     v = tf.Variable(7)
     nothing = tf.no_op()
     sess.run(v.initializer)
@@ -40,8 +40,19 @@ def test_fetches_of_any_form(sess):
 
 
 def test_results_have_the_dtype_and_shape_of_the_tensor(sess):
-    for dtype in (tf.float32, tf.float64, tf.int8, tf.int16, tf.int32, tf.int64, tf.uint8,
-                  tf.uint16, tf.float16, tf.complex64, tf.complex128):
+    for dtype in (
+        tf.float32,
+        tf.float64,
+        tf.int8,
+        tf.int16,
+        tf.int32,
+        tf.int64,
+        tf.uint8,
+        tf.uint16,
+        tf.float16,
+        tf.complex64,
+        tf.complex128,
+    ):
         value = sess.run(tf.constant([[1, 0, 1]], dtype))
         assert value.dtype == dtype.as_numpy_dtype and value.shape == (1, 3)
     assert sess.run(tf.constant(True)) is np.True_ or sess.run(tf.constant(True)) == np.True_
@@ -252,7 +263,8 @@ def test_make_callable(sess):
 
 def test_config_fields():
     config = tf.ConfigProto(
-        allow_soft_placement=True, gpu_options=tf.GPUOptions(allow_growth=True),
+        allow_soft_placement=True,
+        gpu_options=tf.GPUOptions(allow_growth=True),
         device_count={"CPU": 2},
     )
     config.gpu_options.per_process_gpu_memory_fraction = 0.4

@@ -7,7 +7,6 @@ import textwrap
 import unittest
 
 import pytest
-
 import rheos.v1 as tf
 from rheos.v1 import flags
 
@@ -36,7 +35,11 @@ def test_app_run_parses_flags_and_runs_main():
         if __name__ == "__main__":
             tf.app.run()
         """,
-        "--name=Ada", "--count", "4", "--noloud", "rest",
+        "--name=Ada",
+        "--count",
+        "4",
+        "--noloud",
+        "rest",
     )
     assert done.stdout == "Ada 5 False ['rest']\n" and done.returncode == 3
 
@@ -81,9 +84,11 @@ def test_gfile(tmp_path):
     tf.gfile.Copy(folder + "/f.txt", folder + "/g.txt")
     tf.gfile.Rename(folder + "/g.txt", folder + "/h.txt")
     tf.gfile.Remove(folder + "/h.txt")
-    for call in (lambda: tf.gfile.GFile(folder + "/none").read(),
-                 lambda: tf.gfile.Remove(folder + "/none"),
-                 lambda: tf.gfile.ListDirectory(folder + "/none")):
+    for call in (
+        lambda: tf.gfile.GFile(folder + "/none").read(),
+        lambda: tf.gfile.Remove(folder + "/none"),
+        lambda: tf.gfile.ListDirectory(folder + "/none"),
+    ):
         with pytest.raises(tf.errors.NotFoundError):
             call()
     with pytest.raises(tf.errors.AlreadyExistsError):
@@ -136,7 +141,7 @@ def test_test_cases():
 def test_importing_takes_few_modules():
     done = run_program(
         """
-        import sys, numpy
+        import sys, threading, numpy
         before = set(sys.modules)
         import rheos.v1
         print(sorted(m for m in set(sys.modules) - before if not m.startswith("rheos")))

@@ -4,7 +4,6 @@ import os
 
 import numpy as np
 import pytest
-
 import rheos.v1 as tf
 
 
@@ -93,10 +92,16 @@ def test_adam_follows_its_formula_and_keeps_slots(sess):
     optimizer = tf.train.AdamOptimizer(0.1)
     train = optimizer.minimize(tf.reduce_sum(v * v * v))
     assert [s.op.name for s in (optimizer.get_slot(v, "m"), optimizer.get_slot(v, "v"))] == [
-        "v/Adam", "v/Adam_1"]
+        "v/Adam",
+        "v/Adam_1",
+    ]
     assert optimizer.get_slot(v, "nope") is None and optimizer.get_name() == "Adam"
     assert {x.op.name for x in optimizer.variables()} == {
-        "beta1_power", "beta2_power", "v/Adam", "v/Adam_1"}
+        "beta1_power",
+        "beta2_power",
+        "v/Adam",
+        "v/Adam_1",
+    }
     assert len(tf.global_variables()) == 5 and tf.trainable_variables() == [v]
     sess.run(tf.global_variables_initializer())
     for _ in range(5):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import rheos.v1 as tf
 
 
@@ -191,8 +190,9 @@ def test_scopes_carry_defaults(sess):
     def double(getter, name, *args, **kwargs):
         return getter(name, *args, **kwargs) * 2
 
-    with tf.variable_scope("s", initializer=tf.constant_initializer(3.0), regularizer=regularize,
-                           dtype=tf.float64):
+    with tf.variable_scope(
+        "s", initializer=tf.constant_initializer(3.0), regularizer=regularize, dtype=tf.float64
+    ):
         v = tf.get_variable("v", [2])
         with tf.variable_scope("t", custom_getter=double):
             doubled = tf.get_variable("w", [])

@@ -72,8 +72,10 @@ class DType:
 
     @property
     def is_integer(self):
-        return self.is_numpy_compatible and not self.is_quantized and (
-            np.issubdtype(self._np, np.integer)
+        return (
+            self.is_numpy_compatible
+            and not self.is_quantized
+            and (np.issubdtype(self._np, np.integer))
         )
 
     @property

@@ -190,7 +190,7 @@ class Tensor(_core.TensorBase):
         dims = self._dims
         shape = "" if dims is None else f", shape={tensor_shape.from_dims(dims)}"
         device = self.device
-        return "Tensor(\"%s\"%s, dtype=%s%s)" % (
+        return 'Tensor("%s"%s, dtype=%s%s)' % (
             self.name,
             shape,
             self.dtype.name,
@@ -208,6 +208,9 @@ class _Late:
 _late = _Late()
 
 
+_USES = {"eval": ("evaluate", "tensor"), "run": ("execute", "operation")}
+
+
 def _session_for(element, session, method):
     if session is None:
         session = get_default_session()
@@ -222,18 +225,14 @@ def _session_for(element, session, method):
                 "Cannot execute operation using `run()`: No default session is registered. Use "
                 "`with sess.as_default():` or pass an explicit session to `run(session=sess)`"
             )
-        if session.graph is not element.graph:
-            what = "the tensor" if method == "eval" else "the operation"
-            raise ValueError(
-                f"Cannot use the default session to {'evaluate tensor' if method == 'eval' else 'execute operation'}: "
-                f"{what}'s graph is different from the session's graph. Pass an explicit "
-                f"session to `{method}(session=sess)`."
-            )
-    elif session.graph is not element.graph:
-        what = "the tensor" if method == "eval" else "the operation"
+        kind, hint = "default", f" Pass an explicit session to `{method}(session=sess)`."
+    else:
+        kind, hint = "given", ""
+    if session.graph is not element.graph:
+        verb, noun = _USES[method]
         raise ValueError(
-            f"Cannot use the given session to {'evaluate tensor' if method == 'eval' else 'execute operation'}: "
-            f"{what}'s graph is different from the session's graph."
+            f"Cannot use the {kind} session to {verb} {noun}: the {noun}'s graph is different "
+            f"from the session's graph.{hint}"
         )
     return session
 
@@ -531,9 +530,7 @@ class Graph(_core.GraphBase):
                 )
             return outputs[int(number)]
         if ":" in name:
-            raise ValueError(
-                f"Name {name!r} appears to refer to a Tensor, not a Operation."
-            )
+            raise ValueError(f"Name {name!r} appears to refer to a Tensor, not a Operation.")
         if not allow_operation:
             op = self._find_operation(name)
             if op is not None:
@@ -552,9 +549,7 @@ class Graph(_core.GraphBase):
 
     def get_operation_by_name(self, name):
         if not isinstance(name, str):
-            raise TypeError(
-                f"Operation names are strings (or similar), not {type(name).__name__}."
-            )
+            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
         return self.as_graph_element(name, allow_tensor=False)
 
     def get_tensor_by_name(self, name):
@@ -815,8 +810,7 @@ def _registered(value, dtype, preferred, name, as_ref):
             continue
         if not isinstance(result, Tensor):
             raise RuntimeError(
-                f"Conversion function {function!r} for type {types} returned non-Tensor: "
-                f"{result!r}"
+                f"Conversion function {function!r} for type {types} returned non-Tensor: {result!r}"
             )
         if dtype is not None and not dtype.is_compatible_with(result.dtype):
             raise RuntimeError(
@@ -975,7 +969,8 @@ def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_
     return convert(
         value,
         None if dtype is None else dtypes.as_dtype(dtype),
-        None if (preferred_dtype or dtype_hint) is None
+        None
+        if (preferred_dtype or dtype_hint) is None
         else dtypes.as_dtype(preferred_dtype or dtype_hint),
         name,
     )
@@ -998,7 +993,7 @@ def convert_n_to_tensor_or_indexed_slices(values, dtype=None, name=None):
     return [
         None
         if value is None
-        else convert_to_tensor_or_indexed_slices(value, dtype, None if name is None else f"{name}_{i}")
+        else convert_to_tensor_or_indexed_slices(value, dtype, name and f"{name}_{i}")
         for i, value in enumerate(values)
     ]
 

@@ -1,4 +1,4 @@
-"""Operations and attribute values in the form of TensorFlow's messages, for programs that read them."""
+"""Operations and attribute values in the form of TensorFlow's messages."""
 
 from rheos.framework import dtypes, signatures
 
@@ -50,8 +50,8 @@ class TensorProto:
         import numpy as np
 
         self._array = np.asarray(array)
-        kind = dtypes.string if self._array.dtype.kind in "OSU" else dtypes.as_dtype(
-            self._array.dtype
+        kind = (
+            dtypes.string if self._array.dtype.kind in "OSU" else dtypes.as_dtype(self._array.dtype)
         )
         self.dtype = kind.as_datatype_enum
         self.tensor_shape = TensorShapeProto(self._array.shape)
@@ -157,8 +157,8 @@ class NodeDef:
 
 def of_operation(op):
     """The NodeDef of an operation."""
-    inputs = [
-        t.op.name if t.value_index == 0 else t.name for t in op.inputs
-    ] + ["^" + c.name for c in op.control_inputs]
+    inputs = [t.op.name if t.value_index == 0 else t.name for t in op.inputs] + [
+        "^" + c.name for c in op.control_inputs
+    ]
     attrs = {name: AttrValue(*op._attr(name)) for name in op._attr_names()}
     return NodeDef(op.name, op.type, inputs, op.device, attrs)

@@ -42,9 +42,7 @@ def _convert_one(op_type, arg, value, dtype, preferred, source, graph):
 
 def _convert_list(op_type, arg, values, dtype, preferred, graph):
     if not isinstance(values, (list, tuple)):
-        raise TypeError(
-            f"Expected list for '{arg.name}' argument to '{op_type}' Op, not {values}."
-        )
+        raise TypeError(f"Expected list for '{arg.name}' argument to '{op_type}' Op, not {values}.")
     if dtype is None and not arg.type_list_attr:
         for value in values:
             if isinstance(value, (Tensor, _VariableBase)):
@@ -52,13 +50,21 @@ def _convert_list(op_type, arg, values, dtype, preferred, graph):
                 break
     try:
         tensors = [
-            convert(v, None if arg.type_list_attr else dtype, preferred, f"{arg.name}_{i}", graph,
-                    arg.is_ref)
+            convert(
+                v,
+                None if arg.type_list_attr else dtype,
+                preferred,
+                f"{arg.name}_{i}",
+                graph,
+                arg.is_ref,
+            )
             for i, v in enumerate(values)
         ]
     except (TypeError, ValueError):
-        found = [v.dtype.base_dtype.name if _is_tensor_like(v) else "<NOT CONVERTIBLE TO TENSOR>"
-                 for v in values]
+        found = [
+            v.dtype.base_dtype.name if _is_tensor_like(v) else "<NOT CONVERTIBLE TO TENSOR>"
+            for v in values
+        ]
         if all(_is_tensor_like(v) for v in values):
             raise TypeError(
                 f"Tensors in list passed to '{arg.name}' of '{op_type}' Op have types "
@@ -114,9 +120,7 @@ def _flat_inputs(op, inputs, attrs, graph):
                 types[arg.type_attr] = found
                 sources[arg.type_attr] = arg.name
             elif types[arg.type_attr] != found:
-                raise _wrong_type(
-                    op.name, arg, found, types[arg.type_attr], sources[arg.type_attr]
-                )
+                raise _wrong_type(op.name, arg, found, types[arg.type_attr], sources[arg.type_attr])
         if arg.is_ref and not first.dtype._is_ref_dtype:
             raise TypeError(
                 f"'{op.name}' Op requires that input '{arg.name}' be a mutable tensor (e.g.: a "

@@ -162,11 +162,16 @@ class TensorShape:
         elif isinstance(dims, TensorShape):
             self._dims_tuple = dims._dims_tuple
         elif hasattr(dims, "unknown_rank") and hasattr(dims, "dim"):
-            self._dims_tuple = None if dims.unknown_rank else tuple(
-                None if d.size == -1 else d.size for d in dims.dim
+            self._dims_tuple = (
+                None
+                if dims.unknown_rank
+                else tuple(None if d.size == -1 else d.size for d in dims.dim)
             )
         elif isinstance(dims, (str, bytes)):
-            raise TypeError("A string has ambiguous TensorShape, please wrap in a list or convert to an int: %s" % dims)
+            raise TypeError(
+                "A string has ambiguous TensorShape, please wrap in a list or convert to an int: "
+                f"{dims}"
+            )
         else:
             try:
                 items = iter(dims)
@@ -260,8 +265,10 @@ class TensorShape:
         mine, theirs = self._dims_tuple, other._dims_tuple
         if theirs is None:
             return True
-        return mine is not None and len(mine) == len(theirs) and all(
-            b is None or a == b for a, b in zip(mine, theirs)
+        return (
+            mine is not None
+            and len(mine) == len(theirs)
+            and all(b is None or a == b for a, b in zip(mine, theirs))
         )
 
     def most_specific_compatible_shape(self, other):

@@ -5,8 +5,7 @@ import sys
 
 import numpy as np
 
-from rheos.framework import dtypes, signatures, tensor_shape
-from rheos.framework import graph as _graph
+from rheos.framework import dtypes, graph as _graph, signatures, tensor_shape
 from rheos.framework.graph import Tensor, _VariableBase, convert_to_tensor, name_scope
 from rheos.framework.op_call import op1, op_list
 from rheos.ops.constant_op import constant
@@ -19,8 +18,12 @@ newaxis = None
 
 def placeholder(dtype, shape=None, name=None):
     """A tensor whose value is fed. shape: what the values fed have; None: anything."""
-    return op1("Placeholder", name, dtype=dtypes.as_dtype(dtype).base_dtype,
-               shape=tensor_shape.as_shape(shape))
+    return op1(
+        "Placeholder",
+        name,
+        dtype=dtypes.as_dtype(dtype).base_dtype,
+        shape=tensor_shape.as_shape(shape),
+    )
 
 
 def placeholder_with_default(input, shape, name=None):
@@ -184,8 +187,10 @@ def _filled(value, shape, dtype, name):
     if not isinstance(shape, Tensor):
         if isinstance(shape, (int, np.integer, tensor_shape.Dimension)):
             shape = [shape]
-        small = None if isinstance(shape, _VariableBase) else _constant_if_small(
-            value, shape, dtype, name
+        small = (
+            None
+            if isinstance(shape, _VariableBase)
+            else _constant_if_small(value, shape, dtype, name)
         )
         if small is not None:
             return small
@@ -252,10 +257,14 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
         if dtype is None:
             given = on_value if has_on else off_value
             dtype = given.dtype.base_dtype if has_on or has_off else dtypes.float32
-        for value, exists, label in ((on_value, has_on, "on_value"), (off_value, has_off, "off_value")):
-            if exists and value.dtype.base_dtype != dtype:
+        for value, given, label in (
+            (on_value, has_on, "on_value"),
+            (off_value, has_off, "off_value"),
+        ):
+            if given and value.dtype.base_dtype != dtype:
                 raise TypeError(
-                    f"dtype {value.dtype.base_dtype} of {label} does not match dtype parameter {dtype}"
+                    f"dtype {value.dtype.base_dtype} of {label} does not match dtype parameter "
+                    f"{dtype}"
                 )
         if not has_on:
             on_value = convert_to_tensor(1, dtype, name="on_value")
@@ -644,8 +653,7 @@ def _densify(slices, dtype, name):
         )
     if slices.dense_shape is None:
         raise ValueError(
-            "Tensor conversion requested for IndexedSlices without dense_shape: "
-            f"{slices}"
+            f"Tensor conversion requested for IndexedSlices without dense_shape: {slices}"
         )
     return op1("UnsortedSegmentSum", name, slices.values, slices.indices, slices.dense_shape[0])
 

@@ -1,12 +1,12 @@
 """Keeping values and norms within bounds."""
 
+from rheos.framework import dtypes
 from rheos.framework.graph import (
     IndexedSlices,
     colocate_with,
     convert_to_tensor,
     name_scope,
 )
-from rheos.framework import dtypes
 from rheos.ops import array_ops, math_ops, nn_ops
 from rheos.ops.constant_op import constant
 
@@ -61,9 +61,7 @@ def global_norm(t_list, name=None):
                 with colocate_with(value):
                     halves.append(nn_ops.l2_loss(value))
         half_total = math_ops.reduce_sum(array_ops.stack(halves))
-        return math_ops.sqrt(
-            half_total * constant(2.0, dtype=half_total.dtype), name="global_norm"
-        )
+        return math_ops.sqrt(half_total * constant(2.0, dtype=half_total.dtype), name="global_norm")
 
 
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
@@ -108,8 +106,6 @@ def clip_by_average_norm(t, clip_norm, name=None):
         total = math_ops.reduce_sum(t * t, math_ops.range(array_ops.rank(t)))
         inverse = math_ops.rsqrt(total)
         return array_ops.identity(
-            t * clip_norm * math_ops.minimum(
-                inverse * count, constant(1.0) / clip_norm
-            ),
+            t * clip_norm * math_ops.minimum(inverse * count, constant(1.0) / clip_norm),
             name=name,
         )

@@ -91,6 +91,7 @@ def constant_value_as_shape(tensor):
     value = constant_value(tensor)
     if value is None:
         rank = tensor.shape
-        return TensorShape(None if rank.ndims is None or rank[0].value is None
-                           else [None] * rank[0].value)
+        return TensorShape(
+            None if rank.ndims is None or rank[0].value is None else [None] * rank[0].value
+        )
     return TensorShape([None if d < 0 else int(d) for d in value])

@@ -82,9 +82,7 @@ def with_dependencies(dependencies, output_tensor, name=None):
 def tuple(tensors, name=None, control_inputs=None):
     """The tensors, each available only when all of them are."""
     with name_scope(name, "tuple", [t for t in tensors if t is not None]) as name:
-        waits = [
-            t if isinstance(t, Operation) else t.op for t in tensors if t is not None
-        ]
+        waits = [t if isinstance(t, Operation) else t.op for t in tensors if t is not None]
         for item in control_inputs or ():
             if isinstance(item, (Tensor, _VariableBase)):
                 item = item.op

@@ -63,7 +63,10 @@ class Constant(Initializer):
 
     def __init__(self, value=0, dtype=dtypes.float32, verify_shape=False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
-            raise TypeError(f"Invalid type for initial value: {value} (expected Python scalar, list or tuple of values, or numpy.ndarray).")
+            raise TypeError(
+                f"Invalid type for initial value: {value} (expected Python scalar, list or tuple "
+                "of values, or numpy.ndarray)."
+            )
         self.value = value
         self.dtype = dtypes.as_dtype(dtype)
         self._verify_shape = verify_shape
@@ -170,7 +173,11 @@ class VarianceScaling(Initializer):
     """Random numbers whose variance is `scale` by the number of inputs, outputs or both."""
 
     def __init__(
-        self, scale=1.0, mode="fan_in", distribution="truncated_normal", seed=None,
+        self,
+        scale=1.0,
+        mode="fan_in",
+        distribution="truncated_normal",
+        seed=None,
         dtype=dtypes.float32,
     ):
         if scale <= 0.0:

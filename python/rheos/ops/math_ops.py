@@ -4,8 +4,7 @@ import builtins
 
 import numpy as np
 
-from rheos.framework import dtypes
-from rheos.framework import graph as _graph
+from rheos.framework import dtypes, graph as _graph
 from rheos.framework.graph import (
     IndexedSlices,
     Tensor,
@@ -17,7 +16,6 @@ from rheos.framework.op_call import op1
 from rheos.ops import array_ops
 from rheos.ops.array_ops import has_op
 from rheos.ops.constant_op import constant
-
 
 # ---- One function for each plain op
 
@@ -198,7 +196,10 @@ def scalar_mul(scalar, x, name=None):
 def add_n(inputs, name=None):
     """The sum of several tensors of one shape."""
     if not inputs or not isinstance(inputs, (list, tuple)):
-        raise ValueError("inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape")
+        raise ValueError(
+            "inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and "
+            "shape"
+        )
     inputs = _graph.convert_n_to_tensor_or_indexed_slices(inputs)
     if len(inputs) == 1:
         only = inputs[0]

@@ -55,9 +55,7 @@ def l2_loss(t, name=None):
 def _flatten_outer_dims(logits):
     """Makes a matrix of all dimensions but the last."""
     rank = array_ops.rank(logits)
-    last = array_ops.slice(
-        array_ops.shape(logits), [math_ops.subtract(rank, 1)], [1]
-    )
+    last = array_ops.slice(array_ops.shape(logits), [math_ops.subtract(rank, 1)], [1])
     flat = array_ops.reshape(logits, array_ops.concat([[-1], last], 0))
     known = logits.shape
     if known.dims is not None:
@@ -125,9 +123,7 @@ def log_softmax(logits, axis=None, name=None, dim=None):
 
 def _ensure_named(name, sentinel, labels, logits):
     if sentinel is not None:
-        raise ValueError(
-            f"Only call `{name}` with named arguments (labels=..., logits=..., ...)"
-        )
+        raise ValueError(f"Only call `{name}` with named arguments (labels=..., logits=..., ...)")
     if labels is None or logits is None:
         raise ValueError("Both labels and logits must be provided.")
 
@@ -161,9 +157,7 @@ def _softmax_cross_entropy(labels, logits, axis, name):
         return math_ops.cast(cost, result_dtype)
 
 
-def softmax_cross_entropy_with_logits_v2(
-    labels=None, logits=None, axis=None, name=None, dim=None
-):
+def softmax_cross_entropy_with_logits_v2(labels=None, logits=None, axis=None, name=None, dim=None):
     """The cross entropy of softmax(logits) with `labels`; gradients flow to both."""
     if labels is None or logits is None:
         raise ValueError("Both labels and logits must be provided.")
@@ -181,9 +175,7 @@ def softmax_cross_entropy_with_logits(
     return _softmax_cross_entropy(labels, logits, axis, name)
 
 
-def sparse_softmax_cross_entropy_with_logits(
-    _sentinel=None, labels=None, logits=None, name=None
-):
+def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, name=None):
     """The cross entropy of softmax(logits) with the classes in `labels`."""
     _ensure_named("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     with name_scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]):
@@ -195,9 +187,7 @@ def sparse_softmax_cross_entropy_with_logits(
             precise = math_ops.cast(logits, dtypes.float32)
         labels_shape = array_ops.shape(labels)
         if logits.shape.ndims == 0:
-            raise ValueError(
-                f"Logits cannot be scalars - received shape {logits.shape}."
-            )
+            raise ValueError(f"Logits cannot be scalars - received shape {logits.shape}.")
         if logits.shape.ndims is not None and labels.shape.ndims not in (
             None,
             logits.shape.ndims - 1,
@@ -317,8 +307,7 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
             rate = 1 - keep_prob
         except TypeError:
             raise ValueError(
-                "keep_prob must be a floating point number or Tensor "
-                f"(got {keep_prob!r})"
+                f"keep_prob must be a floating point number or Tensor (got {keep_prob!r})"
             ) from None
     if rate is None:
         raise ValueError("You must provide a rate to dropout.")

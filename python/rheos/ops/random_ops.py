@@ -66,9 +66,7 @@ def _scaled(op_type, default_name, shape, mean, stddev, dtype, seed, name):
 
 def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
     """Numbers from a normal distribution."""
-    return _scaled(
-        "RandomStandardNormal", "random_normal", shape, mean, stddev, dtype, seed, name
-    )
+    return _scaled("RandomStandardNormal", "random_normal", shape, mean, stddev, dtype, seed, name)
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):

@@ -2,8 +2,7 @@
 
 import threading
 
-from rheos.framework import dtypes, tensor_shape
-from rheos.framework import graph as _graph
+from rheos.framework import dtypes, graph as _graph, tensor_shape
 from rheos.framework.graph import (
     _Default,
     convert_to_tensor,
@@ -275,8 +274,7 @@ def _needs_no_arguments(function):
     except (TypeError, ValueError):
         return False
     return all(
-        p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-        for p in parameters
+        p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters
     )
 
 

@@ -1,8 +1,7 @@
 """Variables: values that a session keeps between runs."""
 
 from rheos import _core
-from rheos.framework import dtypes, signatures
-from rheos.framework import graph as _graph
+from rheos.framework import dtypes, graph as _graph, signatures
 from rheos.framework.graph import (
     IndexedSlices,
     Tensor,

@@ -1,9 +1,9 @@
 """TensorFlow 1 names on Rheos: graphs, and sessions that run them.
 
-    import rheos.v1 as tf
+import rheos.v1 as tf
 """
 
-from rheos.framework.dtypes import (  # noqa: F401
+from rheos.framework.dtypes import (
     DType,
     as_dtype,
     bfloat16,
@@ -32,8 +32,8 @@ from rheos.framework.dtypes import (  # noqa: F401
     uint64,
     variant,
 )
-from rheos.framework.errors import OpError  # noqa: F401
-from rheos.framework.graph import (  # noqa: F401
+from rheos.framework.errors import OpError
+from rheos.framework.graph import (
     Graph,
     IndexedSlices,
     Operation,
@@ -50,12 +50,12 @@ from rheos.framework.graph import (  # noqa: F401
     register_tensor_conversion_function,
     reset_default_graph,
 )
-from rheos.framework.tensor_shape import (  # noqa: F401
+from rheos.framework.tensor_shape import (
     Dimension,
     TensorShape,
     dimension_value,
 )
-from rheos.ops.array_ops import (  # noqa: F401
+from rheos.ops.array_ops import (
     boolean_mask,
     broadcast_static_shape,
     broadcast_to,
@@ -104,17 +104,17 @@ from rheos.ops.array_ops import (  # noqa: F401
     zeros,
     zeros_like,
 )
-from rheos.ops.clip_ops import (  # noqa: F401
+from rheos.ops.clip_ops import (
     clip_by_average_norm,
     clip_by_global_norm,
     clip_by_norm,
     clip_by_value,
     global_norm,
 )
-from rheos.ops.constant_op import constant  # noqa: F401
-from rheos.ops.control_flow_ops import Assert, Print, group, no_op, tuple  # noqa: F401
-from rheos.ops.gradients import AggregationMethod, gradients  # noqa: F401
-from rheos.ops.init_ops import (  # noqa: F401
+from rheos.ops.constant_op import constant
+from rheos.ops.control_flow_ops import Assert, Print, group, no_op, tuple
+from rheos.ops.gradients import AggregationMethod, gradients
+from rheos.ops.init_ops import (
     constant_initializer,
     glorot_normal_initializer,
     glorot_uniform_initializer,
@@ -126,7 +126,7 @@ from rheos.ops.init_ops import (  # noqa: F401
     variance_scaling_initializer,
     zeros_initializer,
 )
-from rheos.ops.math_ops import (  # noqa: F401
+from rheos.ops.math_ops import (
     abs,
     accumulate_n,
     acos,
@@ -221,7 +221,7 @@ from rheos.ops.math_ops import (  # noqa: F401
     truncatemod,
     unsorted_segment_sum,
 )
-from rheos.ops.random_ops import (  # noqa: F401
+from rheos.ops.random_ops import (
     multinomial,
     random_normal,
     random_shuffle,
@@ -229,7 +229,7 @@ from rheos.ops.random_ops import (  # noqa: F401
     set_random_seed,
     truncated_normal,
 )
-from rheos.ops.state_ops import (  # noqa: F401
+from rheos.ops.state_ops import (
     assign,
     assign_add,
     assign_sub,
@@ -240,7 +240,7 @@ from rheos.ops.state_ops import (  # noqa: F401
     scatter_sub,
     scatter_update,
 )
-from rheos.ops.variable_scope import (  # noqa: F401
+from rheos.ops.variable_scope import (
     AUTO_REUSE,
     VariableScope,
     get_local_variable,
@@ -250,7 +250,7 @@ from rheos.ops.variable_scope import (  # noqa: F401
     variable_op_scope,
     variable_scope,
 )
-from rheos.ops.variables import (  # noqa: F401
+from rheos.ops.variables import (
     GraphKeys,
     Variable,
     all_variables,
@@ -269,7 +269,7 @@ from rheos.ops.variables import (  # noqa: F401
     trainable_variables,
     variables_initializer,
 )
-from rheos.v1 import (  # noqa: F401
+from rheos.v1 import (
     app,
     compat,
     errors,
@@ -284,14 +284,14 @@ from rheos.v1 import (  # noqa: F401
     summary,
     train,
 )
-from rheos.v1._framework_v1 import (  # noqa: F401
+from rheos.v1._framework_v1 import (
     add_to_collection,
     add_to_collections,
     get_collection,
     get_collection_ref,
     import_graph_def,
 )
-from rheos.v1._messages import (  # noqa: F401
+from rheos.v1._messages import (
     ConfigProto,
     GPUOptions,
     GraphOptions,
@@ -299,8 +299,8 @@ from rheos.v1._messages import (  # noqa: F401
     RunMetadata,
     RunOptions,
 )
-from rheos.v1._session import InteractiveSession, Session  # noqa: F401
-from rheos.v1._summary import GraphDef  # noqa: F401
+from rheos.v1._session import InteractiveSession, Session
+from rheos.v1._summary import GraphDef
 
 __version__ = "1.15.5"
 VERSION = __version__

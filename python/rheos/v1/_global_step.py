@@ -1,7 +1,6 @@
 """The variable that counts training steps."""
 
-from rheos.framework import dtypes
-from rheos.framework import graph as _graph
+from rheos.framework import dtypes, graph as _graph
 from rheos.framework.graph import Tensor, get_default_graph
 from rheos.ops import init_ops
 from rheos.ops.variable_scope import get_variable

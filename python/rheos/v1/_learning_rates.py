@@ -96,9 +96,7 @@ def natural_exp_decay(
 def piecewise_constant(x, boundaries, values, name=None):
     """values[i] while x is at most boundaries[i], the last value beyond."""
     if len(boundaries) != len(values) - 1:
-        raise ValueError(
-            "The length of boundaries should be 1 less than the length of values"
-        )
+        raise ValueError("The length of boundaries should be 1 less than the length of values")
     from rheos.ops import array_ops
 
     with name_scope(name, "PiecewiseConstant", [x, *boundaries, *values]):
@@ -106,7 +104,5 @@ def piecewise_constant(x, boundaries, values, name=None):
         result = convert_to_tensor(values[-1])
         for boundary, value in zip(reversed(boundaries), reversed(values[:-1])):
             limit = convert_to_tensor(boundary, x.dtype.base_dtype)
-            result = array_ops.where(
-                x <= limit, convert_to_tensor(value, result.dtype), result
-            )
+            result = array_ops.where(x <= limit, convert_to_tensor(value, result.dtype), result)
         return result

@@ -13,7 +13,11 @@ class Message:
     def __init__(self, **fields):
         object.__setattr__(self, "_values", {})
         for name, value in fields.items():
-            kind = self._kind(name, f"Protocol message {type(self).__name__} has no \"{name}\" field.", ValueError)
+            kind = self._kind(
+                name,
+                f'Protocol message {type(self).__name__} has no "{name}" field.',
+                ValueError,
+            )
             if value is None:
                 continue
             if isinstance(kind, type) and issubclass(kind, Message):
@@ -38,7 +42,9 @@ class Message:
             raise error(message) from None
 
     def __getattr__(self, name):
-        kind = self._kind(name, f"'{type(self).__name__}' object has no attribute '{name}'", AttributeError)
+        kind = self._kind(
+            name, f"'{type(self).__name__}' object has no attribute '{name}'", AttributeError
+        )
         values = self._values
         if name in values:
             return values[name]
@@ -53,12 +59,12 @@ class Message:
     def __setattr__(self, name, value):
         kind = self._kind(
             name,
-            f"Assignment not allowed (no field \"{name}\" in protocol message object).",
+            f'Assignment not allowed (no field "{name}" in protocol message object).',
             AttributeError,
         )
         if isinstance(kind, (list, dict)) or isinstance(kind, type):
             raise AttributeError(
-                f"Assignment not allowed to composite field \"{name}\" in protocol message object."
+                f'Assignment not allowed to composite field "{name}" in protocol message object.'
             )
         self._values[name] = _checked(name, kind, value)
 

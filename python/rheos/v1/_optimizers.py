@@ -15,15 +15,14 @@ from rheos.framework.graph import (
 )
 from rheos.framework.op_call import op1
 from rheos.ops import control_flow_ops, init_ops, math_ops, state_ops
-from rheos.ops.gradients import from_core, gradients, to_core  # noqa: F401
-from rheos.ops.variable_scope import variable_scope, get_variable
+from rheos.ops.gradients import from_core, gradients, to_core
+from rheos.ops.variable_scope import get_variable, variable_scope
 from rheos.ops.variables import (
     GraphKeys,
     Variable,
     adopt_new_variables,
     trainable_variables,
 )
-
 
 _identities = itertools.count(1)
 
@@ -149,9 +148,7 @@ class Optimizer:
                     with colocate_with(global_step):
                         done = state_ops.assign_add(
                             global_step,
-                            convert_to_tensor(
-                                1, global_step.dtype.base_dtype, name="value"
-                            ),
+                            convert_to_tensor(1, global_step.dtype.base_dtype, name="value"),
                             name=scope,
                         )
         return self._enlist(done.op if isinstance(done, Tensor) else done)
@@ -175,7 +172,8 @@ class Optimizer:
                     grad = convert_to_tensor(grad)
                 except TypeError:
                     raise TypeError(
-                        f"Gradient must be convertible to a Tensor or IndexedSlices, or None: {grad}"
+                        "Gradient must be convertible to a Tensor or IndexedSlices, or None: "
+                        f"{grad}"
                     ) from None
             if not isinstance(variable, Variable):
                 raise NotImplementedError("Trying to optimize unsupported type ", variable)
@@ -279,9 +277,7 @@ class Optimizer:
         from rheos.ops import array_ops
 
         indices, places = array_ops.unique(grad.indices)
-        values = math_ops.unsorted_segment_sum(
-            grad.values, places, array_ops.shape(indices)[0]
-        )
+        values = math_ops.unsorted_segment_sum(grad.values, places, array_ops.shape(indices)[0])
         return self._apply_sparse(IndexedSlices(values, indices, grad.dense_shape), var)
 
     def _apply_sparse(self, grad, var):
@@ -298,9 +294,7 @@ def _create_slot(primary, value, name, shape=None, dtype=None):
     """A variable PRIMARY/name that is kept with another one."""
     with variable_scope(None, primary.op.name + "/" + name):
         with colocate_with(primary):
-            return get_variable(
-                "", initializer=value, trainable=False, shape=shape, dtype=dtype
-            )
+            return get_variable("", initializer=value, trainable=False, shape=shape, dtype=dtype)
 
 
 class _CoreOptimizer(Optimizer):
@@ -310,8 +304,16 @@ class _CoreOptimizer(Optimizer):
     """
 
     _KIND = 0
-    _HOOKS = ("_create_slots", "_prepare", "_apply_dense", "_apply_sparse", "_finish",
-              "_apply_sparse_duplicate_indices", "_zeros_slot", "_get_or_make_slot")
+    _HOOKS = (
+        "_create_slots",
+        "_prepare",
+        "_apply_dense",
+        "_apply_sparse",
+        "_finish",
+        "_apply_sparse_duplicate_indices",
+        "_zeros_slot",
+        "_get_or_make_slot",
+    )
 
     def __init__(self, use_locking, name, **numbers):
         super().__init__(use_locking, name)
@@ -395,9 +397,7 @@ class GradientDescentOptimizer(_CoreOptimizer):
 
     def _apply_dense(self, grad, var):
         rate = math_ops.cast(self._learning_rate_tensor, var.dtype.base_dtype)
-        return op1(
-            "ApplyGradientDescent", None, var, rate, grad, use_locking=self._use_locking
-        ).op
+        return op1("ApplyGradientDescent", None, var, rate, grad, use_locking=self._use_locking).op
 
     def _apply_sparse_duplicate_indices(self, grad, var):
         rate = math_ops.cast(self._learning_rate_tensor, var.dtype.base_dtype)
@@ -586,9 +586,7 @@ class AdamOptimizer(_CoreOptimizer):
             m_t = state_ops.scatter_add(m, grad.indices, grad.values * (1 - beta1))
         v_t = state_ops.assign(v, v * beta2, use_locking=self._use_locking)
         with control_dependencies([v_t]):
-            v_t = state_ops.scatter_add(
-                v, grad.indices, grad.values * grad.values * (1 - beta2)
-            )
+            v_t = state_ops.scatter_add(v, grad.indices, grad.values * grad.values * (1 - beta2))
         update = state_ops.assign_sub(
             var, rate * m_t / (math_ops.sqrt(v_t) + epsilon), use_locking=self._use_locking
         )
@@ -602,5 +600,3 @@ class AdamOptimizer(_CoreOptimizer):
                 for p, t in zip(powers, (self._beta1_t, self._beta2_t))
             ]
         return control_flow_ops.group(*update_ops, *updates, name=name_scope)
-
-

@@ -151,9 +151,7 @@ class Saver:
 
     def _check_built(self):
         if self._nodes is None and not self._is_empty:
-            raise RuntimeError(
-                "`build()` should be called before save if defer_build==True"
-            )
+            raise RuntimeError("`build()` should be called before save if defer_build==True")
 
     @property
     def last_checkpoints(self):
@@ -198,7 +196,9 @@ class Saver:
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")
         if not save_path or save_path.endswith("/") or os.path.isdir(save_path):
-            raise ValueError(f"'save_path' must be a prefix of file names, not a folder: {save_path!r}")
+            raise ValueError(
+                f"'save_path' must be a prefix of file names, not a folder: {save_path!r}"
+            )
         if global_step is not None:
             step = global_step
             if not isinstance(step, int) and not hasattr(step, "__index__"):
@@ -214,9 +214,7 @@ class Saver:
                 )
         folder = os.path.dirname(prefix)
         if folder and not os.path.isdir(folder):
-            raise ValueError(
-                f"Parent directory of {save_path} doesn't exist, can't save."
-            )
+            raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.")
         if self._is_empty:
             return None
         sess.run(self._nodes.save_path, {self._nodes.filename: prefix})
@@ -265,7 +263,10 @@ def _names_to_variables(variables):
     by_name = {}
     for name, variable in items:
         if not isinstance(variable, Variable):
-            raise TypeError(f"names_to_saveables must be a dict mapping string names to variables. Not a variable: {variable}")
+            raise TypeError(
+                "names_to_saveables must be a dict mapping string names to variables. Not a "
+                f"variable: {variable}"
+            )
         if name in by_name and by_name[name] is not variable:
             raise ValueError(f"At least two variables have the same name: {name}")
         by_name[name] = variable

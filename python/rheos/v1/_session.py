@@ -202,9 +202,7 @@ class BaseSession(_core.SessionBase):
         try:
             return self.graph.as_graph_element(key, allow_operation=False)
         except Exception as error:
-            raise TypeError(
-                f"Cannot interpret feed_dict key as Tensor: {error.args[0]}"
-            ) from None
+            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error.args[0]}") from None
 
     def _run_general(self, fetches, feed_dict, options, run_metadata):
         """Any form of fetches and feeds; the extension calls it for what it does not do itself."""

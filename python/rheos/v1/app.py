@@ -1,6 +1,6 @@
 """Starting a program: flags are parsed, then its main function runs."""
 
-from rheos.v1 import flags  # noqa: F401
+from rheos.v1 import flags
 
 
 def run(main=None, argv=None):

@@ -1,7 +1,7 @@
 """Exceptions of running a graph."""
 
-from rheos.framework.errors import *  # noqa: F401, F403
-from rheos.framework.errors import (  # noqa: F401
+from rheos.framework.errors import *  # noqa: F403
+from rheos.framework.errors import (
     error_code_from_exception_type,
     exception_type_from_error_code,
 )

@@ -37,9 +37,7 @@ class Flag:
         try:
             self.value = self._parse(text)
         except (TypeError, ValueError) as error:
-            raise IllegalFlagValueError(
-                f"flag --{self.name}={text}: {error}"
-            ) from None
+            raise IllegalFlagValueError(f"flag --{self.name}={text}: {error}") from None
         self.present += 1
 
 
@@ -184,7 +182,9 @@ def DEFINE_string(name, default, help, flag_values=FLAGS, **kwargs):
     flag_values._define(Flag(name, default, help, str))
 
 
-def DEFINE_integer(name, default, help, lower_bound=None, upper_bound=None, flag_values=FLAGS, **kwargs):
+def DEFINE_integer(
+    name, default, help, lower_bound=None, upper_bound=None, flag_values=FLAGS, **kwargs
+):
     """A flag that holds a whole number."""
 
     def parse(text):
@@ -198,7 +198,9 @@ def DEFINE_integer(name, default, help, lower_bound=None, upper_bound=None, flag
     flag_values._define(Flag(name, default, help, parse))
 
 
-def DEFINE_float(name, default, help, lower_bound=None, upper_bound=None, flag_values=FLAGS, **kwargs):
+def DEFINE_float(
+    name, default, help, lower_bound=None, upper_bound=None, flag_values=FLAGS, **kwargs
+):
     """A flag that holds a number."""
     default = None if default is None else float(default)
     flag_values._define(Flag(name, default, help, float))

@@ -1,6 +1,6 @@
 """Initializers of variables."""
 
-from rheos.ops.init_ops import (  # noqa: F401
+from rheos.ops.init_ops import (
     Constant as constant,
     GlorotNormal as glorot_normal,
     GlorotUniform as glorot_uniform,
@@ -17,7 +17,7 @@ from rheos.ops.init_ops import (  # noqa: F401
     lecun_normal,
     lecun_uniform,
 )
-from rheos.ops.variables import (  # noqa: F401
+from rheos.ops.variables import (
     global_variables_initializer as global_variables,
     local_variables_initializer as local_variables,
     variables_initializer as variables,

@@ -84,5 +84,3 @@ def log_if(level, msg, condition, *args):
 
 def TaskLevelStatusMessage(msg):
     error(msg)
-
-

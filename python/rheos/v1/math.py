@@ -1,6 +1,6 @@
 """Arithmetic."""
 
-from rheos.ops.math_ops import (  # noqa: F401
+from rheos.ops.math_ops import (
     abs,
     accumulate_n,
     acos,
@@ -22,12 +22,12 @@ from rheos.ops.math_ops import (  # noqa: F401
     cumprod,
     cumsum,
     divide,
+    equal,
     erf,
     erfc,
     exp,
     expm1,
     floor,
-    equal,
     floordiv,
     floormod,
     greater,
@@ -79,7 +79,7 @@ from rheos.ops.math_ops import (  # noqa: F401
     xdivy,
     xlogy,
 )
-from rheos.ops.nn_ops import (  # noqa: F401
+from rheos.ops.nn_ops import (
     in_top_k,
     l2_normalize,
     log_softmax,

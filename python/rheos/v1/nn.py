@@ -1,6 +1,6 @@
 """Neural networks."""
 
-from rheos.ops.nn_ops import (  # noqa: F401
+from rheos.ops.nn_ops import (
     batch_normalization,
     bias_add,
     dropout,

@@ -1,6 +1,6 @@
 """Random tensors."""
 
-from rheos.ops.random_ops import (  # noqa: F401
+from rheos.ops.random_ops import (
     categorical,
     multinomial,
     random_normal as normal,

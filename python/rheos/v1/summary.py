@@ -1,3 +1,3 @@
 """Event files for TensorBoard."""
 
-from rheos.v1._summary import FileWriter, FileWriterCache  # noqa: F401
+from rheos.v1._summary import FileWriter, FileWriterCache

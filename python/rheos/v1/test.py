@@ -6,8 +6,10 @@ import unittest as _unittest
 
 import numpy as _np
 
-from rheos.framework.graph import get_default_graph as _get_default_graph
-from rheos.framework.graph import reset_default_graph as _reset_default_graph
+from rheos.framework.graph import (
+    get_default_graph as _get_default_graph,
+    reset_default_graph as _reset_default_graph,
+)
 from rheos.v1._session import Session as _Session
 
 _temp_dirs = []
@@ -103,7 +105,8 @@ class TestCase(_unittest.TestCase):
             return
         if isinstance(a, (list, tuple)):
             try:
-                a_array, b_array = self._array(a), self._array(b)
+                a_array = self._array(a)
+                self._array(b)
             except ValueError:
                 a_array = None
             if a_array is None or a_array.dtype == object:

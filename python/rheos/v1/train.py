@@ -1,27 +1,27 @@
 """Training: optimizers, checkpoints, the step counter, learning rates."""
 
-from rheos.v1._global_step import (  # noqa: F401
+from rheos.v1._global_step import (
     assert_global_step,
     create_global_step,
     get_global_step,
     get_or_create_global_step,
     global_step,
 )
-from rheos.v1._learning_rates import (  # noqa: F401
+from rheos.v1._learning_rates import (
     exponential_decay,
     inverse_time_decay,
     natural_exp_decay,
     piecewise_constant,
     polynomial_decay,
 )
-from rheos.v1._optimizers import (  # noqa: F401
+from rheos.v1._optimizers import (
     AdagradOptimizer,
     AdamOptimizer,
     GradientDescentOptimizer,
     MomentumOptimizer,
     Optimizer,
 )
-from rheos.v1._saver import (  # noqa: F401
+from rheos.v1._saver import (
     Saver,
     checkpoint_exists,
     get_checkpoint_state,
@@ -29,5 +29,4 @@ from rheos.v1._saver import (  # noqa: F401
     remove_checkpoint,
     update_checkpoint_state,
 )
-from rheos.v1._summary import FileWriter as SummaryWriter  # noqa: F401
-from rheos.v1._summary import write_graph  # noqa: F401
+from rheos.v1._summary import FileWriter as SummaryWriter, write_graph
