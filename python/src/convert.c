@@ -533,7 +533,9 @@ rheos_tensor *tensor_for_feed(PyObject *value, rheos_dtype dtype) {
     raise_no_numpy(dtype);
     return NULL;
   }
-  PyArrayObject *array = as_array(value, type);
+  bool is_list = PyList_Check(value) || PyTuple_Check(value);
+  bool may_wrap = is_list && rheos_dtype_is_integer(dtype) && rheos_dtype_size(dtype) < 8;
+  PyArrayObject *array = may_wrap ? integers_to_array(value, dtype) : as_array(value, type);
   return array ? borrow_array_take(array, dtype) : NULL;
 }
 

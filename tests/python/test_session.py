@@ -159,6 +159,8 @@ def test_wrong_feeds_are_refused_and_the_session_lives_on(sess):
         sess.run(f, {f: "abc"})
     with pytest.raises(TypeError, match="Type of feed value 1099511627776.*not compatible"):
         sess.run(n, {n: 2**40})
+    with pytest.raises(OverflowError, match="1099511627776 out of bounds for int32"):
+        sess.run(n, {n: [1, 2**40]})
     with pytest.raises(TypeError, match="The value of a feed cannot be a tf.Tensor object"):
         sess.run(n, {n: tf.constant(1)})
     with pytest.raises(TypeError, match="Cannot interpret feed_dict key as Tensor: Can not conv"):

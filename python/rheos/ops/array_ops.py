@@ -604,7 +604,8 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
             maxlen = math_ops.reduce_max(lengths)
         else:
             maxlen = convert_to_tensor(maxlen)
-        row = math_ops.range(constant(0, maxlen.dtype), maxlen, constant(1, maxlen.dtype))
+        start, delta = constant(0, maxlen.dtype), constant(1, maxlen.dtype)
+        row = op1("Range", None, start, maxlen, delta)
         matrix = op1("Cast", None, expand_dims(lengths, -1), DstT=maxlen.dtype)
         result = row < matrix
         if result.dtype.is_compatible_with(dtypes.as_dtype(dtype)):
