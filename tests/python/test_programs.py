@@ -111,3 +111,54 @@ def test_default_seeds_count_the_nodes_of_gradients(sess):
         "gradients/mul_grad/BroadcastGradientArgs",
     ]
     assert tf.random_normal([1]).op.inputs[0].op.inputs[0].op.get_attr("seed2") == 67
+
+
+def test_a_graph_def_can_be_read():
+    tf.placeholder(tf.float32, [None, 2], name="x")
+    graph_def = tf.get_default_graph().as_graph_def()
+    tf.constant([0.5, 1.0], name="later")
+    assert [n.name for n in graph_def.node] == ["x"]
+    assert graph_def.versions.producer == 134
+    assert str(graph_def).startswith('node {\n  name: "x"\n  op: "Placeholder"\n  attr {\n')
+    other = type(graph_def)()
+    other.ParseFromString(tf.get_default_graph().as_graph_def().SerializeToString())
+    assert [n.op for n in other.node] == ["Placeholder", "Const"]
+
+
+@pytest.mark.parametrize(
+    "value, line",
+    [
+        (2.5, "float_val: 2.5"),
+        (7, "int_val: 7"),
+        (0.1, "float_val: 0.10000000149011612"),
+        ([1.0, 2.0], r'tensor_content: "\000\000\200?\000\000\000@"'),
+        (np.float16(1), "half_val: 15360"),
+        ('q"\n', r'string_val: "q\"\n"'),
+        (True, "bool_val: true"),
+        (np.int64(3), "int64_val: 3"),
+    ],
+)
+def test_the_text_of_a_constant_holds_its_value(value, line):
+    text = str(tf.constant(value).op.node_def)
+    assert "      " + line + "\n" in text
+
+
+def test_gradients_can_be_checked_by_differences(sess):
+    x = tf.Variable([1.0, 2.0])
+    sess.run(x.initializer)
+    start = np.array([1.0, 2.0], np.float32)
+    analytic, numeric = tf.test.compute_gradient(x, [2], x * x, [2], x_init_value=start)
+    np.testing.assert_array_equal(analytic, [[2, 0], [0, 4]])
+    np.testing.assert_allclose(numeric, analytic, atol=1e-2)
+    assert tf.test.compute_gradient_error(x, [2], x * x, [2], x_init_value=start) < 1e-2
+
+
+def test_flags_tell_what_they_take():
+    flags = tf.app.flags.FlagValues()
+    tf.app.flags.DEFINE_integer("n", 3, "a number", lower_bound=0, flag_values=flags)
+    with pytest.raises(Exception, match="flag --n=-4: -4 is not a non-negative integer"):
+        flags(["program", "--n=-4"])
+    with pytest.raises(Exception, match="invalid literal for int.. with base 10: 'x'"):
+        flags(["program", "--n=x"])
+    flags(["program", "--n=0x10"])
+    assert flags.n == 16

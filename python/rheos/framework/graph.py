@@ -625,7 +625,15 @@ class Graph(_core.GraphBase):
         """The graph as a GraphDef message."""
         from rheos.v1._summary import GraphDef
 
-        return GraphDef(self._graph_def_bytes())
+        return GraphDef(self._graph_def_bytes(), self)
+
+    @property
+    def graph_def_versions(self):
+        """The versions of the graph format that it fits."""
+        from rheos.v1._summary import GraphDef
+
+        return GraphDef().versions
+
 
     # Collections
 

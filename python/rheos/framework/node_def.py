@@ -14,6 +14,24 @@ def _dt_name(dtype):
     return base + "_REF" if dtype._is_ref_dtype else base
 
 
+_VALUE_FIELDS = {
+    "float32": "float_val",
+    "float64": "double_val",
+    "int64": "int64_val",
+    "uint32": "uint32_val",
+    "uint64": "uint64_val",
+    **dict.fromkeys(("int32", "int16", "int8", "uint16", "uint8"), "int_val"),
+}
+_ESCAPES = {9: "\\t", 10: "\\n", 13: "\\r", 34: '\\"', 39: "\\'", 92: "\\\\"}
+
+
+def _escaped(data):
+    """Bytes as the text form of messages quotes them."""
+    return "".join(
+        _ESCAPES.get(b) or (chr(b) if 32 <= b < 127 else f"\\{b:03o}") for b in data
+    )
+
+
 class Dim:
     """One dimension: its size, -1 if it is not known."""
 
@@ -36,7 +54,8 @@ class TensorShapeProto:
             yield indent + "unknown_rank: true"
         for dim in self.dim:
             yield indent + "dim {"
-            yield f"{indent}  size: {dim.size}"
+            if dim.size != 0:
+                yield f"{indent}  size: {dim.size}"
             yield indent + "}"
 
     def __repr__(self):
@@ -61,8 +80,27 @@ class TensorProto:
         yield indent + "tensor_shape {"
         yield from self.tensor_shape._lines(indent + "  ")
         yield indent + "}"
-        values = str(self._array.tolist())
-        yield f"{indent}# {values if len(values) < 80 else values[:77] + '...'}"
+        yield from self._value_lines(indent)
+
+    def _value_lines(self, indent):
+        kind = dtypes.as_dtype(self.dtype)
+        array = self._array
+        if kind == dtypes.string:
+            for item in array.ravel():
+                text = item if isinstance(item, bytes) else str(item).encode()
+                yield f'{indent}string_val: "{_escaped(text)}"'
+        elif kind == dtypes.bool:
+            for item in array.ravel():
+                yield f"{indent}bool_val: {'true' if item else 'false'}"
+        elif kind == dtypes.float16:
+            for bits in array.ravel().view("uint16"):
+                yield f"{indent}half_val: {bits}"
+        elif array.size > 1:
+            yield f'{indent}tensor_content: "{_escaped(array.tobytes())}"'
+        elif array.size == 1 and kind.name in _VALUE_FIELDS:
+            value = array.ravel()[0]
+            number = float(value) if kind.is_floating else int(value)
+            yield f"{indent}{_VALUE_FIELDS[kind.name]}: {number}"
 
     def __repr__(self):
         return "".join(line + "\n" for line in self._lines(""))
@@ -115,7 +153,7 @@ class AttrValue:
                 yield from AttrValue(kind - 9, item)._lines(indent + "  ")
             yield indent + "}"
         elif kind == signatures.STRING:
-            yield f'{indent}s: "{value.decode(errors="backslashreplace")}"'
+            yield f'{indent}s: "{_escaped(value)}"'
         elif kind == signatures.INT:
             yield f"{indent}i: {value}"
         elif kind == signatures.FLOAT:
@@ -162,3 +200,30 @@ def of_operation(op):
     ]
     attrs = {name: AttrValue(*op._attr(name)) for name in op._attr_names()}
     return NodeDef(op.name, op.type, inputs, op.device, attrs)
+
+
+class VersionDef:
+    """The versions of TensorFlow's graph format that a graph fits."""
+
+    def __init__(self, producer, min_consumer=0):
+        self.producer = producer
+        self.min_consumer = min_consumer
+
+    def __repr__(self):
+        return f"producer: {self.producer}\n"
+
+
+def of_graph(graph, count=None):
+    """The NodeDefs of the first `count` operations of a graph, by default of all."""
+    return [of_operation(op) for op in graph.get_operations()[:count]]
+
+
+def text_of_nodes(nodes, versions):
+    """A GraphDef in the text form of messages."""
+    lines = []
+    for node in nodes:
+        lines.append("node {")
+        lines += ["  " + line for line in repr(node).splitlines()]
+        lines.append("}")
+    lines += ["versions {", f"  producer: {versions.producer}", "}"]
+    return "".join(line + "\n" for line in lines)

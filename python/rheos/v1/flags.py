@@ -174,7 +174,21 @@ def _as_list(text):
 
 
 def _as_int(text):
-    return int(text, 0) if isinstance(text, str) else int(text)
+    if not isinstance(text, str):
+        return int(text)
+    return int(text, {"0x": 16, "0o": 8}.get(text[:2].lower(), 10))
+
+
+def _bounds_text(lower, upper):
+    if (lower, upper) == (0, None):
+        return "a non-negative integer"
+    if (lower, upper) == (1, None):
+        return "a positive integer"
+    if upper is None:
+        return f"an integer >= {lower}"
+    if lower is None:
+        return f"an integer <= {upper}"
+    return f"an integer in the range [{lower}, {upper}]"
 
 
 def DEFINE_string(name, default, help, flag_values=FLAGS, **kwargs):
@@ -192,7 +206,7 @@ def DEFINE_integer(
         if (lower_bound is not None and value < lower_bound) or (
             upper_bound is not None and value > upper_bound
         ):
-            raise ValueError(f"{value} is not in [{lower_bound}, {upper_bound}]")
+            raise ValueError(f"{value} is not {_bounds_text(lower_bound, upper_bound)}")
         return value
 
     flag_values._define(Flag(name, default, help, parse))

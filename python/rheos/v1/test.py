@@ -167,6 +167,107 @@ class TestCase(_unittest.TestCase):
     def assertStartsWith(self, actual, expected_start, msg=None):
         self.assertTrue(actual.startswith(expected_start), msg or f"{actual!r}")
 
+    def assertEndsWith(self, actual, expected_end, msg=None):
+        self.assertTrue(actual.endswith(expected_end), msg or f"{actual!r}")
+
+    def assertLen(self, container, expected_len, msg=None):
+        self.assertEqual(len(container), expected_len, msg)
+
+    def assertEmpty(self, container, msg=None):
+        self.assertEqual(len(container), 0, msg)
+
+    def assertNotEmpty(self, container, msg=None):
+        self.assertNotEqual(len(container), 0, msg)
+
+    def assertBetween(self, value, minv, maxv, msg=None):
+        self.assertTrue(minv <= value <= maxv, msg or f"{value!r} not in [{minv}, {maxv}]")
+
+    def assertNotAllEqual(self, a, b, msg=None):
+        """Some values differ."""
+        self.assertFalse(_np.array_equal(self._array(a), self._array(b)), msg)
+
+    def assertAllGreater(self, a, comparison_target):
+        self.assertTrue((self._array(a) > comparison_target).all())
+
+    def assertAllGreaterEqual(self, a, comparison_target):
+        self.assertTrue((self._array(a) >= comparison_target).all())
+
+    def assertAllLess(self, a, comparison_target):
+        self.assertTrue((self._array(a) < comparison_target).all())
+
+    def assertAllLessEqual(self, a, comparison_target):
+        self.assertTrue((self._array(a) <= comparison_target).all())
+
+    def assertAllInRange(
+        self, target, lower_bound, upper_bound, open_lower_bound=False, open_upper_bound=False
+    ):
+        """All values lie between the bounds."""
+        array = self._array(target)
+        low = array > lower_bound if open_lower_bound else array >= lower_bound
+        high = array < upper_bound if open_upper_bound else array <= upper_bound
+        self.assertTrue((low & high).all(), f"{array}")
+
+    def assertAllInSet(self, target, expected_set):
+        self.assertTrue(set(self._array(target).ravel().tolist()) <= set(expected_set))
+
+
+# Names that programs of the time use and unittest has dropped since.
+for _old, _new in {
+    "assertEquals": "assertEqual",
+    "assertNotEquals": "assertNotEqual",
+    "assertAlmostEquals": "assertAlmostEqual",
+    "assertItemsEqual": "assertCountEqual",
+    "assertRaisesRegexp": "assertRaisesRegex",
+    "assertRegexpMatches": "assertRegex",
+    "assert_": "assertTrue",
+}.items():
+    setattr(TestCase, _old, getattr(_unittest.TestCase, _new))
+
+
+def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None):
+    """The Jacobian of y by x, by gradients and by differences, in the default session.
+
+    Both are arrays of one row for each element of x and one column for each of y.
+    """
+    from rheos.framework.graph import convert_to_tensor, get_default_session
+    from rheos.ops.array_ops import placeholder
+    from rheos.ops.gradients import gradients
+
+    session = get_default_session()
+    for target in init_targets or ():
+        session.run(target)
+    x = convert_to_tensor(x)
+    kind = x.dtype.base_dtype.as_numpy_dtype
+    at = _np.random.random_sample(x_shape) if x_init_value is None else x_init_value
+    at = _np.array(at, dtype=kind)
+    weights = placeholder(y.dtype, y_shape)
+    grad = gradients(y, x, weights)[0]
+    num_y = int(_np.prod(y_shape))
+    analytic = _np.zeros((at.size, num_y))
+    numeric = _np.zeros((at.size, num_y))
+    for k in range(num_y):
+        one = _np.zeros(num_y)
+        one[k] = 1
+        got = session.run(grad, {x: at, weights: one.reshape(y_shape)})
+        analytic[:, k] = got.ravel()
+    for i in range(at.size):
+        step = _np.zeros(at.size)
+        step[i] = delta
+        step = step.reshape(at.shape).astype(kind)
+        up, down = session.run(y, {x: at + step}), session.run(y, {x: at - step})
+        numeric[i] = (_np.asarray(up, float) - down).ravel() / (2 * delta)
+    return analytic, numeric
+
+
+def compute_gradient_error(
+    x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None
+):
+    """The largest difference between the two Jacobians of compute_gradient()."""
+    analytic, numeric = compute_gradient(
+        x, x_shape, y, y_shape, x_init_value, delta, init_targets
+    )
+    return float(_np.abs(analytic - numeric).max()) if analytic.size else 0.0
+
 
 class _StaysOpen:
     """Makes a session and its graph the default, without closing it."""
