@@ -93,8 +93,11 @@ static size_t element_size(rheos_attr_kind kind) {
 
 static int list_value(attr_list *list, rheos_attr_kind kind, PyObject *value,
                       rheos_attr_value *out) {
-  PyObject *items = PySequence_Fast(value, "expected a list of attribute values");
-  if (!items) return -1;
+  PyObject *items = fixed_sequence(value, "expected a list of attribute values");
+  if (items && !list->kept) list->kept = PyList_New(0);
+  int kept = items && list->kept ? PyList_Append(list->kept, items) : -1;
+  Py_XDECREF(items);
+  if (kept < 0) return -1;
   Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
   void *block = list_block(list, (size_t)count, element_size(kind));
   int result = block ? 0 : -1;
@@ -118,7 +121,6 @@ static int list_value(attr_list *list, rheos_attr_kind kind, PyObject *value,
       default: ((rheos_string *)block)[i] = one.s; break;
     }
   }
-  Py_DECREF(items);
   out->count = (int32_t)count;
   out->ints = block;  // one pointer for every kind of list
   return result;
@@ -156,6 +158,7 @@ int attr_list_init(attr_list *list, PyObject *attrs) {
 void attr_list_deinit(attr_list *list) {
   for (size_t i = 0; i < list->num_blocks; ++i) PyMem_Free(list->blocks[i]);
   for (size_t i = 0; i < list->num_tensors; ++i) rheos_tensor_unref(list->tensors[i]);
+  Py_XDECREF(list->kept);
   PyMem_Free(list->blocks);
   PyMem_Free(list->tensors);
   PyMem_Free(list->items);

@@ -12,6 +12,7 @@ typedef struct attr_list {
   size_t num_blocks;
   rheos_tensor **tensors;  // references to drop
   size_t num_tensors;
+  PyObject *kept;  // sequences that values were borrowed from, or NULL
 } attr_list;
 
 // `attrs`: a sequence of (name, kind, value); the names and byte strings are borrowed from it.

@@ -172,9 +172,9 @@ static rheos_tensor *strings_from_array(PyArrayObject *array, PyObject *whole) {
   return tensor;
 }
 
-// numpy.asarray(value, type), contiguous and aligned; a new reference.
+// numpy.asarray(value, type), contiguous, aligned and in native byte order; a new reference.
 static PyArrayObject *as_array(PyObject *value, int type) {
-  return (PyArrayObject *)PyArray_FromAny(
+  return (PyArrayObject *)PyArray_CheckFromAny(
       value, type < 0 ? NULL : PyArray_DescrFromType(type), 0, 0,
       NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST, NULL);
 }
@@ -467,6 +467,14 @@ static rheos_tensor *value_from_python(PyObject *value, rheos_dtype dtype) {
 // TensorFlow lets a constant's value be shorter than its shape: the last element fills the rest.
 static rheos_tensor *fill_up_take(rheos_tensor *tensor, const rheos_shape *shape) {
   int64_t have = rheos_tensor_num_elements(tensor), want = rheos_shape_num_elements(shape);
+  if (want < 0) {
+    char text[160];
+    rheos_shape_format(shape, text, sizeof text);
+    PyErr_Format(PyExc_ValueError, "a constant cannot have the shape %s: %s", text,
+                 rheos_shape_is_known(shape) ? "it is too large" : "it is not fully known");
+    rheos_tensor_unref(tensor);
+    return NULL;
+  }
   rheos_tensor *full = NULL;
   rheos_status *status = NULL;
   if (have == want) {

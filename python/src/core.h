@@ -109,6 +109,12 @@ int session_init_types(PyObject *module);
 
 // ---- Names and shapes
 
+// The UTF-8 of a str, borrowed from it; NULL with an exception, also where it holds a NUL.
+const char *text_of(PyObject *string);
+// A list or tuple of the elements of `value` that nobody else can change; a new reference. NULL with
+// an exception, a TypeError of this message if it is no sequence.
+PyObject *fixed_sequence(PyObject *value, const char *message);
+
 PyObject *operation_name(rheos_operation operation);  // str
 PyObject *output_name(rheos_output output);           // str, "a/b:0"
 PyObject *shape_to_python(const rheos_shape *shape);  // None or a tuple of int and None

@@ -163,7 +163,7 @@ PyObject *write_checkpoint_state(PyObject *module, PyObject *args) {
   const char **names = PyMem_Calloc((size_t)count + 1, sizeof *names);
   if (!names) return PyErr_NoMemory();
   for (Py_ssize_t i = 0; i < count; ++i) {
-    names[i] = PyUnicode_AsUTF8(PyList_GET_ITEM(paths, i));
+    names[i] = text_of(PyList_GET_ITEM(paths, i));
     if (!names[i]) {
       PyMem_Free(names);
       return NULL;

@@ -67,7 +67,8 @@ PyObject *graph_tensor(graph_object *graph, int32_t id, int32_t index) {
   node_objects *objects = objects_of(graph, id);
   if (!objects) return NULL;
   for (tensor_object *t = objects->tensors; t; t = t->next) {
-    if (t->index == index) return Py_NewRef((PyObject *)t);
+    // One that is being freed, and whose finalizers run, is gone for everybody else.
+    if (t->index == index && Py_REFCNT(t) > 0) return Py_NewRef((PyObject *)t);
   }
   tensor_object *tensor = (tensor_object *)package.tensor_type->tp_alloc(package.tensor_type, 0);
   if (!tensor) return NULL;
@@ -83,7 +84,7 @@ PyObject *graph_tensor(graph_object *graph, int32_t id, int32_t index) {
 PyObject *graph_operation(graph_object *graph, int32_t id) {
   node_objects *objects = objects_of(graph, id);
   if (!objects) return NULL;
-  if (objects->operation) return Py_NewRef((PyObject *)objects->operation);
+  if (objects->operation && Py_REFCNT(objects->operation) > 0) return Py_NewRef((PyObject *)objects->operation);
   PyTypeObject *type = package.operation_type;
   operation_object *operation = (operation_object *)type->tp_alloc(type, 0);
   if (!operation) return NULL;
@@ -170,11 +171,18 @@ static int push_function_device(graph_object *graph, rheos_scope *scope, const c
     Py_DECREF(device);
     return 0;
   }
-  const char *text = PyUnicode_AsUTF8(device);
+  const char *text = NULL;
+  if (PyUnicode_Check(device)) {
+    text = text_of(device);
+  } else {
+    PyErr_Format(PyExc_TypeError, "a device function must return a string or None, got %R", device);
+  }
   if (text) rheos_push_device(scope, text);
   Py_DECREF(device);
-  if (!text || raise_scope_error(scope)) return -1;
-  return 1;
+  if (!text) return -1;
+  if (!raise_scope_error(scope)) return 1;
+  rheos_scope_pop(scope);  // a push that failed is undone all the same
+  return -1;
 }
 
 rheos_operation graph_add(graph_object *graph, rheos_scope *scope, const rheos_op_args *args) {
@@ -220,7 +228,10 @@ static PyObject *scope_text(rheos_scope *scope) {
 }
 
 static PyObject *pushed(graph_object *graph, rheos_scope *scope) {
-  if (raise_scope_error(scope)) return NULL;
+  if (raise_scope_error(scope)) {
+    rheos_scope_pop(scope);  // a push that failed is undone all the same
+    return NULL;
+  }
   thread_scope *mine = thread_scope_of(graph);
   if (mine) mine->depth++;
   Py_RETURN_NONE;
@@ -229,7 +240,7 @@ static PyObject *pushed(graph_object *graph, rheos_scope *scope) {
 PyDoc_STRVAR(push_name_doc, "_push_name_scope(name): opens a name scope; returns 'outer/name/'.");
 static PyObject *push_name(PyObject *self, PyObject *name) {
   graph_object *graph = (graph_object *)self;
-  const char *text = name == Py_None ? "" : PyUnicode_AsUTF8(name);
+  const char *text = name == Py_None ? "" : text_of(name);
   rheos_scope *scope = text ? graph_scope(graph) : NULL;
   if (!scope) return NULL;
   rheos_push_name_scope(scope, text);
@@ -240,7 +251,7 @@ static PyObject *push_name(PyObject *self, PyObject *name) {
 
 static PyObject *push_device(PyObject *self, PyObject *device) {
   graph_object *graph = (graph_object *)self;
-  const char *text = device == Py_None ? NULL : PyUnicode_AsUTF8(device);
+  const char *text = device == Py_None ? NULL : text_of(device);
   if (!text && device != Py_None) return NULL;
   rheos_scope *scope = graph_scope(graph);
   if (!scope) return NULL;
@@ -374,7 +385,7 @@ static PyObject *operation_by_id(PyObject *self, PyObject *id) {
 
 static PyObject *operation_by_name(PyObject *self, PyObject *name) {
   graph_object *graph = (graph_object *)self;
-  const char *text = PyUnicode_AsUTF8(name);
+  const char *text = text_of(name);
   if (!text) return NULL;
   rheos_operation operation = rheos_graph_operation(graph->graph, text);
   if (!operation.graph) Py_RETURN_NONE;
@@ -415,7 +426,7 @@ static PyObject *node(PyObject *self, PyObject *args) {
   if (!scope || flat_outputs(inputs, &outputs, &op.num_inputs) < 0) return NULL;
   op.inputs = outputs;
   attr_list attrs;
-  PyObject *items = PySequence_Fast(attr_values, "expected a list of attributes");
+  PyObject *items = fixed_sequence(attr_values, "expected a list of attributes");
   if (!items || attr_list_init(&attrs, items) < 0) {
     Py_XDECREF(items);
     PyMem_Free(outputs);
@@ -503,8 +514,8 @@ static PyObject *set_device_function(PyObject *self, PyObject *function) {
 // The operations that read an output: a walk over the graph, as nodes only know their inputs.
 static PyObject *consumers(PyObject *self, PyObject *object) {
   graph_object *graph = (graph_object *)self;
-  if (!is_tensor(object)) {
-    PyErr_SetString(PyExc_TypeError, "expected a Tensor");
+  if (!is_tensor(object) || ((tensor_object *)object)->graph != graph) {
+    PyErr_SetString(PyExc_TypeError, "expected a Tensor of this graph");
     return NULL;
   }
   tensor_object *tensor = (tensor_object *)object;

@@ -209,7 +209,10 @@ static PyObject *binary(PyObject *a, PyObject *b, const operator_form *form) {
   rheos_scope *scope = graph_scope_for_adding(graph);
   if (!scope) return NULL;
   rheos_push_name_scope(scope, form->scope);
-  if (raise_scope_error(scope)) return NULL;
+  if (raise_scope_error(scope)) {
+    rheos_scope_pop(scope);
+    return NULL;
+  }
   PyObject *result = binary_in_scope(graph, scope, a, b, known, is_known, form);
   rheos_scope_pop(scope);
   return result;

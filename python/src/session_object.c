@@ -33,7 +33,9 @@ struct session_object {
   signature **buckets;
   int32_t num_signatures;
   int64_t clock;
+  int32_t num_released;  // steps that run without the GIL
   bool closed;
+  bool close_later;      // by the step from within which it was asked for
 };
 
 static uint64_t hash_words(const int32_t *words, int32_t count) {
@@ -146,35 +148,52 @@ static signature *signature_of(session_object *self, const int32_t *words, int32
 // ---- The step
 
 typedef struct waiting {
+  session_object *session;
   PyThreadState *thread;  // saved while the GIL is released, else NULL
   bool interrupted;       // a signal handler raised
+  struct waiting *outer;  // the step from whose signal handler this one was started, or NULL
 } waiting;
 
-// Called now and then by the running step: lets Ctrl-C through.
+static _Thread_local waiting *asking;  // steps of this thread that are in should_stop()
+
+// Called now and then by the running step: lets Ctrl-C through. A signal handler may run the session
+// again, or close it: then this step ends, and closes it.
 static bool should_stop(void *argument) {
   waiting *w = argument;
   bool released = w->thread != NULL;
   if (released) PyEval_RestoreThread(w->thread);
+  w->outer = asking;
+  asking = w;
   if (PyErr_CheckSignals() < 0) w->interrupted = true;
+  asking = w->outer;
+  bool stop = w->interrupted || w->session->close_later;
   if (released) w->thread = PyEval_SaveThread();
-  return w->interrupted;
+  return stop;
 }
 
-// Steps shorter than this are not worth releasing the GIL for.
+static bool is_asking(const session_object *self) {
+  for (const waiting *w = asking; w; w = w->outer) {
+    if (w->session == self) return true;
+  }
+  return false;
+}
+
+// Steps shorter than this are not worth releasing the GIL for. But while another thread's step runs
+// without it they do: that step may hold a lock of the library and come for the GIL.
 enum { keep_gil_below_ns = 20000 };
 
-static rheos_status *run_step(signature *entry, rheos_tensor **feeds, rheos_tensor **fetches,
-                              int64_t timeout_ms, bool *out_interrupted) {
-  waiting w = {NULL, false};
+static rheos_status *run_step(session_object *self, signature *entry, rheos_tensor **feeds,
+                              rheos_tensor **fetches, int64_t timeout_ms, bool *out_interrupted) {
+  waiting w = {.session = self};
   rheos_run_options options = {
       .timeout_ms = timeout_ms, .should_stop = should_stop, .should_stop_argument = &w};
   int64_t cost = rheos_callable_cost_ns(entry->callable);
-  bool release = cost <= 0 || cost >= keep_gil_below_ns;
-  entry->in_use++;
+  bool release = cost <= 0 || cost >= keep_gil_below_ns || self->num_released > 0;
+  self->num_released += release;
   if (release) w.thread = PyEval_SaveThread();
   rheos_status *status = rheos_callable_run(entry->callable, feeds, fetches, &options);
   if (release) PyEval_RestoreThread(w.thread);
-  entry->in_use--;
+  self->num_released -= release;
   *out_interrupted = w.interrupted;
   return status;
 }
@@ -214,10 +233,15 @@ static void raise_tensor_fed(PyObject *key, PyObject *value) {
 
 // Says which tensor a value was meant for, where NumPy could not convert it.
 static void name_the_feed(PyObject *value, rheos_output output) {
-  if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_TypeError)) return;
   PyObject *type, *error, *traceback;
   PyErr_Fetch(&type, &error, &traceback);
   PyErr_NormalizeException(&type, &error, &traceback);
+  if (PyErr_GivenExceptionMatches(type, PyExc_UnicodeError)) {
+    Py_SETREF(type, Py_NewRef(PyExc_ValueError));  // cannot be made of a message alone
+  } else if (type != PyExc_ValueError && type != PyExc_TypeError && type != PyExc_OverflowError) {
+    PyErr_Restore(type, error, traceback);  // of the program's own code
+    return;
+  }
   PyObject *name = output_name(output);
   if (name && error) {
     PyErr_Format(type, "%S (a value of type '%s' was fed for Tensor %R)", error,
@@ -264,6 +288,12 @@ static rheos_tensor *feed_value(PyObject *key, PyObject *value, rheos_output out
     raise_tensor_fed(key, value);
     return NULL;
   }
+  if (value == Py_None) {
+    PyObject *name = output_name(output);
+    if (name) PyErr_Format(PyExc_TypeError, "None was fed for Tensor %R", name);
+    Py_XDECREF(name);
+    return NULL;
+  }
   if (check_int_feed(value, dtype) < 0) return NULL;
   rheos_tensor *tensor = tensor_for_feed(value, dtype);
   if (!tensor) {
@@ -284,7 +314,7 @@ typedef struct request {
   int32_t *words;
   int32_t num_words, room;
   int32_t num_feeds;
-  PyObject **keys, **values;  // borrowed, one for each feed
+  PyObject **keys, **values;  // owned, one for each feed: conversions may change the dict
   int32_t stack[stack_words];
   PyObject *stack_objects[2 * stack_tensors];
 } request;
@@ -299,6 +329,10 @@ static void request_init(request *r) {
 }
 
 static void request_deinit(request *r) {
+  for (int32_t i = 0; i < r->num_feeds; ++i) {
+    Py_DECREF(r->keys[i]);
+    Py_DECREF(r->values[i]);
+  }
   if (r->words != r->stack) PyMem_Free(r->words);
   if (r->keys != r->stack_objects) PyMem_Free(r->keys);
 }
@@ -345,8 +379,8 @@ static int add_feed(session_object *self, request *r, PyObject *key, PyObject *v
   } else {
     return 0;
   }
-  r->keys[r->num_feeds] = key;
-  r->values[r->num_feeds++] = value;
+  r->keys[r->num_feeds] = Py_NewRef(key);
+  r->values[r->num_feeds++] = Py_NewRef(value);
   return add_words(r, id, index) < 0 ? -1 : 1;
 }
 
@@ -425,6 +459,20 @@ static PyObject *results_take(const request *r, rheos_tensor **fetched, PyObject
   return single;
 }
 
+// The session is marked as closed, and no step of this thread is under way.
+static void finish_closing(session_object *self) {
+  PyObject *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);
+  if (self->close_later) {
+    self->close_later = false;
+    Py_BEGIN_ALLOW_THREADS  // waits for steps that run in other threads
+    rheos_session_close(self->session);
+    Py_END_ALLOW_THREADS
+  }
+  drop_signatures(self, true);
+  PyErr_Restore(type, error, traceback);
+}
+
 static PyObject *run_request(session_object *self, request *r, PyObject *fetches,
                              int64_t timeout_ms) {
   r->words[0] = r->num_feeds;
@@ -445,7 +493,7 @@ static PyObject *run_request(session_object *self, request *r, PyObject *fetches
     ready = feeds[i] != NULL;
   }
   rheos_status *status = NULL;
-  if (ready) status = run_step(entry, feeds, fetched, timeout_ms, &interrupted);
+  if (ready) status = run_step(self, entry, feeds, fetched, timeout_ms, &interrupted);
   entry->in_use--;
   for (int32_t i = 0; i < entry->num_feeds; ++i) rheos_tensor_unref(feeds[i]);
   if (interrupted) {
@@ -457,7 +505,7 @@ static PyObject *run_request(session_object *self, request *r, PyObject *fetches
     result = results_take(r, fetched, fetches);
   }
   if (tensors != stack) PyMem_Free(tensors);
-  if (self->closed) drop_signatures(self, true);
+  if (self->closed && !is_asking(self)) finish_closing(self);
   return result;
 }
 
@@ -577,11 +625,8 @@ static PyObject *close_session(PyObject *object, PyObject *unused) {
   (void)unused;
   session_object *self = (session_object *)object;
   if (self->session && !self->closed) {
-    self->closed = true;
-    Py_BEGIN_ALLOW_THREADS  // waits for steps that run in other threads
-    rheos_session_close(self->session);
-    Py_END_ALLOW_THREADS
-    drop_signatures(self, true);
+    self->closed = self->close_later = true;
+    if (!is_asking(self)) finish_closing(self);
   }
   Py_RETURN_NONE;
 }

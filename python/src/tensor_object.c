@@ -11,6 +11,18 @@
 
 // ---- Names, shapes, dtypes
 
+const char *text_of(PyObject *string) {
+  Py_ssize_t length = 0;
+  const char *text = PyUnicode_AsUTF8AndSize(string, &length);
+  if (!text || strlen(text) == (size_t)length) return text;
+  PyErr_Format(PyExc_ValueError, "embedded null character in %R", string);
+  return NULL;
+}
+
+PyObject *fixed_sequence(PyObject *value, const char *message) {
+  return PyList_Check(value) ? PyList_AsTuple(value) : PySequence_Fast(value, message);
+}
+
 static PyObject *name_with_index(rheos_operation operation, int32_t index) {
   char buffer[256];
   size_t length = rheos_operation_name(operation, buffer, sizeof buffer - 16);
@@ -60,13 +72,18 @@ static int dim_from_python(PyObject *item, int64_t *out) {
   PyObject *index = PyNumber_Index(item);
   Py_XDECREF(value);
   if (!index) return -1;
-  *out = PyLong_AsLongLong(index);
+  int overflow = 0;
+  *out = PyLong_AsLongLongAndOverflow(index, &overflow);
+  if (overflow) PyErr_Format(PyExc_ValueError, "Dimension %S does not fit into 64 bits", index);
   Py_DECREF(index);
-  return *out == -1 && PyErr_Occurred() ? -1 : 0;
+  if (PyErr_Occurred()) return -1;
+  if (*out >= -1) return 0;
+  PyErr_Format(PyExc_ValueError, "Dimension %lld must be >= 0", (long long)*out);
+  return -1;
 }
 
 static int dims_from_sequence(PyObject *value, rheos_shape *out_shape) {
-  PyObject *items = PySequence_Fast(value, "expected a shape: None, a number or a list of numbers");
+  PyObject *items = fixed_sequence(value, "expected a shape: None, a number or a list of numbers");
   if (!items) return -1;
   Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
   int result = 0;
@@ -77,10 +94,6 @@ static int dims_from_sequence(PyObject *value, rheos_shape *out_shape) {
   }
   for (Py_ssize_t i = 0; i < count && result == 0; ++i) {
     result = dim_from_python(PySequence_Fast_GET_ITEM(items, i), &out_shape->dims[i]);
-    if (result == 0 && out_shape->dims[i] < -1) {
-      PyErr_Format(PyExc_ValueError, "Dimension %lld must be >= 0", (long long)out_shape->dims[i]);
-      result = -1;
-    }
   }
   out_shape->rank = (int32_t)count;
   Py_DECREF(items);
@@ -99,7 +112,10 @@ int shape_from_python(PyObject *value, rheos_shape *out_shape) {
   }
   if (PyLong_Check(value)) {
     out_shape->rank = 1;
-    return dim_from_python(value, &out_shape->dims[0]);
+    if (dim_from_python(value, &out_shape->dims[0]) < 0) return -1;
+    if (out_shape->dims[0] >= 0) return 0;
+    PyErr_SetString(PyExc_ValueError, "Dimension -1 must be >= 0");
+    return -1;
   }
   return dims_from_sequence(value, out_shape);
 }
@@ -118,6 +134,10 @@ int dtype_from_python(PyObject *value, rheos_dtype *out_dtype) {
   long dtype = number ? PyLong_AsLong(number) : -1;
   Py_XDECREF(number);
   if (dtype == -1 && PyErr_Occurred()) return -1;
+  if (dtype < 0 || dtype > 2 * RHEOS_REF) {
+    PyErr_Format(PyExc_TypeError, "unknown dtype %ld", dtype);
+    return -1;
+  }
   *out_dtype = (rheos_dtype)dtype;
   return 0;
 }
@@ -364,7 +384,7 @@ static PyObject *operation_output(PyObject *self, PyObject *index) {
 
 PyDoc_STRVAR(attr_doc, "_attr(name): (kind, value), kind 0 if there is no such attribute.");
 static PyObject *operation_attr(PyObject *self, PyObject *name) {
-  const char *text = PyUnicode_AsUTF8(name);
+  const char *text = text_of(name);
   if (!text) return NULL;
   rheos_attr_value value = rheos_operation_attr(handle_of(self), text);
   PyObject *object = attr_to_python(value);

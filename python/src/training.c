@@ -216,7 +216,7 @@ static int optimizer_from_python(PyObject *options, rheos_optimizer *out) {
   out->use_locking = locking != 0;
   out->identity = (int64_t)identity;  // optimizers of one name and different numbers share nothing
   PyObject *name = PyDict_GetItemString(options, "name");
-  out->name = name && name != Py_None ? PyUnicode_AsUTF8(name) : NULL;
+  out->name = name && name != Py_None ? text_of(name) : NULL;
   return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -349,7 +349,7 @@ static const char **names_of(PyObject *list) {
   const char **names = PyMem_Calloc((size_t)count + 1, sizeof *names);
   if (!names) PyErr_NoMemory();
   for (Py_ssize_t i = 0; names && i < count; ++i) {
-    names[i] = PyUnicode_AsUTF8(PyList_GET_ITEM(list, i));
+    names[i] = text_of(PyList_GET_ITEM(list, i));
     if (names[i]) continue;
     PyMem_Free(names);
     names = NULL;

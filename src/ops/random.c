@@ -255,7 +255,7 @@ static rheos_status *prepare(rheos__prepare *p, int kind, rheos_dtype dtype,
   return NULL;
 }
 
-enum { UNIT_GROUPS = 4096 };
+enum { UNIT_GROUPS = 4096, SLICE_UNITS = 512 };  // a slice between two looks whether to stop
 
 typedef struct fill {
   const distribution *distribution;
@@ -263,14 +263,15 @@ typedef struct fill {
   range range;
   char *out;
   int64_t num_elements, element_bytes, num_groups;
+  int64_t first_unit;  // of the slice
 } fill;
 
 static rheos_status *fill_units(void *argument, int64_t first, int64_t last) {
   const fill *f = argument;
   const int64_t size = f->distribution->group_size;
-  int64_t end = last * UNIT_GROUPS;
+  int64_t end = (f->first_unit + last) * UNIT_GROUPS;
   if (end > f->num_groups) end = f->num_groups;
-  for (int64_t group = first * UNIT_GROUPS; group < end; group++) {
+  for (int64_t group = (f->first_unit + first) * UNIT_GROUPS; group < end; group++) {
     rheos__philox philox = f->philox;
     rheos__philox_skip(&philox, (uint64_t)group * (uint64_t)f->distribution->group_steps);
     char *to = f->out + group * size * f->element_bytes;
@@ -323,7 +324,15 @@ static rheos_status *fill_new(const random_state *state, rheos__step *step,
       .num_groups = (n + size - 1) / size,
   };
   const int64_t units = (f.num_groups + UNIT_GROUPS - 1) / UNIT_GROUPS;
-  return rheos__step_parallel(step, units, n * 30, fill_units, &f);
+  for (; f.first_unit < units; f.first_unit += SLICE_UNITS) {
+    if (f.first_unit > 0 && rheos__step_should_stop(step)) {
+      return rheos_status_new(RHEOS_CANCELLED, "Step was cancelled.");
+    }
+    int64_t count = units - f.first_unit < SLICE_UNITS ? units - f.first_unit : SLICE_UNITS;
+    int64_t flops = n < INT64_MAX / 30 ? n * 30 : INT64_MAX;
+    RHEOS_TRY(rheos__step_parallel(step, count, flops, fill_units, &f));
+  }
+  return NULL;
 }
 
 static rheos_status *compute_floats(void *state, rheos__step *step, rheos_tensor *const *inputs,

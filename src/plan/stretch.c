@@ -519,15 +519,12 @@ rheos_status *rheos__stretch_new(rheos__plan *plan, rheos__stretch *parent,
                                  const rheos_shape *key, int32_t num_key, rheos__step *step,
                                  rheos__stretch **out_stretch) {
   *out_stretch = NULL;
-  rheos__stretch **first = siblings(plan, parent);
-  evict(first);
   rheos__stretch *stretch = rheos__alloc_zeroed(sizeof *stretch);
   if (stretch == NULL) return rheos__out_of_memory();
   rheos__arena_init(&stretch->arena);
   stretch->plan = plan;
   stretch->parent = parent;
   stretch->num_key = num_key;
-  stretch->serial = ++plan->num_specializations;
   stretch->key = rheos__alloc_array((size_t)num_key, sizeof *key);
   if (parent != NULL) {
     stretch->depth = parent->depth + 1;
@@ -546,8 +543,14 @@ rheos_status *rheos__stretch_new(rheos__plan *plan, rheos__stretch *parent,
     stretch_free(stretch);
     return status;
   }
-  stretch->next = *first;
-  *first = stretch;
   *out_stretch = stretch;
   return NULL;
+}
+
+void rheos__stretch_link(rheos__plan *plan, rheos__stretch *stretch) {
+  rheos__stretch **first = siblings(plan, stretch->parent);
+  evict(first);
+  stretch->serial = ++plan->num_specializations;
+  stretch->next = *first;
+  *first = stretch;
 }

@@ -115,11 +115,13 @@ struct rheos__frame {
 };
 
 // Specialises the entries from the end of `parent` (NULL: from the start) for the shapes `key`.
-// `step` is handed to kernels that fold constants. Called with the plan's mutex held; the new
-// stretch is linked in.
+// `step` is handed to kernels that fold constants; it may ask the caller's should_stop, so no lock is
+// held here. The new stretch is not linked in.
 rheos_status *rheos__stretch_new(rheos__plan *plan, rheos__stretch *parent,
                                  const rheos_shape *key, int32_t num_key, rheos__step *step,
                                  rheos__stretch **out_stretch);
+// Links it in, and frees another one where there are many. The plan's mutex is held.
+void rheos__stretch_link(rheos__plan *plan, rheos__stretch *stretch);
 void rheos__stretches_free(rheos__stretch *stretches);  // with siblings and children
 
 // The child of `parent` (root if NULL) for these shapes, moved to the front; NULL if there is none.

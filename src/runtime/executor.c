@@ -295,12 +295,25 @@ static rheos_status *take_fetches(run *r, const rheos__stretch *last, rheos_tens
 
 // ---- The whole
 
-// The stretch for these shapes, marked as running. The plan's mutex is held.
+// The stretch for these shapes, marked as running. The plan's mutex is held, but not while a stretch
+// is made: that may take long, and ask the caller whether to stop, who may run this plan again.
 static rheos_status *enter(run *r, rheos__stretch *parent, const rheos_shape *key, int32_t num_key,
                            rheos__stretch **out_stretch) {
   *out_stretch = rheos__stretch_find(r->plan, parent, key, num_key);
   if (*out_stretch == NULL) {
-    RHEOS_TRY(rheos__stretch_new(r->plan, parent, key, num_key, r->step, out_stretch));
+    rheos__stretch *made = NULL;
+    pthread_mutex_unlock(&r->plan->mutex);
+    rheos_status *status =
+        rheos__stretch_new(r->plan, parent, key, num_key, r->step, &made);
+    pthread_mutex_lock(&r->plan->mutex);
+    RHEOS_TRY(status);
+    *out_stretch = rheos__stretch_find(r->plan, parent, key, num_key);
+    if (*out_stretch == NULL) {
+      rheos__stretch_link(r->plan, made);
+      *out_stretch = made;
+    } else {
+      rheos__stretches_free(made);  // another thread was faster
+    }
   }
   ++(*out_stretch)->num_running;
   return NULL;

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 
@@ -20,6 +21,7 @@ typedef struct job {
 struct rheos__pool {
   int32_t num_threads;
   int32_t num_started;      // of num_threads - 1 workers
+  pid_t process;            // whose threads they are: a forked child has none of them
   pthread_mutex_t region;   // held while a job runs
   pthread_mutex_t mutex;    // guards what follows
   pthread_cond_t work, done;
@@ -36,6 +38,7 @@ rheos__pool *rheos__pool_new(int32_t num_threads) {
       rheos__alloc_zeroed(sizeof *pool + (size_t)num_threads * sizeof pool->threads[0]);
   if (pool == NULL) return NULL;
   pool->num_threads = num_threads;
+  pool->process = getpid();
   pthread_mutex_init(&pool->region, NULL);
   pthread_mutex_init(&pool->mutex, NULL);
   pthread_cond_init(&pool->work, NULL);
@@ -43,8 +46,16 @@ rheos__pool *rheos__pool_new(int32_t num_threads) {
   return pool;
 }
 
+bool rheos__pool_is_forked(const rheos__pool *pool) {
+  return pool != NULL && pool->process != getpid();
+}
+
 void rheos__pool_free(rheos__pool *pool) {
   if (pool == NULL) return;
+  if (rheos__pool_is_forked(pool)) {  // nobody to join, and locks that nobody may ever open
+    rheos__free(pool);
+    return;
+  }
   pthread_mutex_lock(&pool->mutex);
   pool->stopping = true;
   pthread_cond_broadcast(&pool->work);
@@ -127,7 +138,7 @@ rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_
                               void *argument) {
   if (num_units <= 0) return NULL;
   if (pool == NULL || pool->num_threads == 1 || num_units == 1 ||
-      pthread_mutex_trylock(&pool->region) != 0) {
+      rheos__pool_is_forked(pool) || pthread_mutex_trylock(&pool->region) != 0) {
     return body(argument, 0, num_units);
   }
   if (pool->num_started < pool->num_threads - 1) start_threads(pool);

@@ -10,6 +10,8 @@ typedef rheos_status *(*rheos__pool_body)(void *argument, int64_t first, int64_t
 
 // A pool for `num_threads` threads, the caller's included. Threads start with the first parallel work.
 rheos__pool *rheos__pool_new(int32_t num_threads);
+// Whether this process was forked from the one that made the pool: its threads are not here.
+bool rheos__pool_is_forked(const rheos__pool *pool);
 void rheos__pool_free(rheos__pool *pool);
 int32_t rheos__pool_num_threads(const rheos__pool *pool);
 

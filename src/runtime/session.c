@@ -124,7 +124,9 @@ void rheos_session_close(rheos_session *session) {
   if (session == NULL) return;
   atomic_store(&session->closed, 1);
   pthread_mutex_lock(&session->mutex);
-  while (session->num_running > 0) pthread_cond_wait(&session->idle, &session->mutex);
+  while (session->num_running > 0 && !rheos__pool_is_forked(session->pool)) {
+    pthread_cond_wait(&session->idle, &session->mutex);
+  }
   cached_plan **plans = session->plans;
   size_t num_plans = session->num_plans;
   rheos__resources *resources = session->resources;

@@ -179,8 +179,8 @@ class TensorShape:
                 self._dims_tuple = (_number(dims),)
             else:
                 self._dims_tuple = tuple(_number(d) for d in items)
-                if any(d is not None and d < 0 for d in self._dims_tuple):
-                    Dimension(min(d for d in self._dims_tuple if d is not None))
+            if any(d is not None and d < 0 for d in self._dims_tuple):
+                Dimension(min(d for d in self._dims_tuple if d is not None))
 
     @property
     def dims(self):

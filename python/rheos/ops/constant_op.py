@@ -23,7 +23,7 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
             if not graph_is_plain(value):
                 value = _plain_or_fail(value)
         else:
-            value = _plain(value, None)
+            value = _plain(value, value)
     return graph._constant(value, dtype, shape, name, verify_shape)
 
 
