@@ -137,6 +137,7 @@ typedef struct rheos_optimizer {
   const char *name;  // NULL: "GradientDescent", "Momentum", "Adagrad", "Adam"
   // Optimizers of one name share their slots ("momentum", ...) in a graph unless this differs.
   int64_t identity;
+  const char *slot_scope;  // goes before the names of slots; NULL: the variable scope that is open
 } rheos_optimizer;
 
 RHEOS_API rheos_optimizer rheos_gradient_descent(double learning_rate);

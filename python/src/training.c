@@ -217,6 +217,8 @@ static int optimizer_from_python(PyObject *options, rheos_optimizer *out) {
   out->identity = (int64_t)identity;  // optimizers of one name and different numbers share nothing
   PyObject *name = PyDict_GetItemString(options, "name");
   out->name = name && name != Py_None ? text_of(name) : NULL;
+  PyObject *scope = PyDict_GetItemString(options, "slot_scope");
+  out->slot_scope = scope ? text_of(scope) : NULL;
   return PyErr_Occurred() ? -1 : 0;
 }
 

@@ -71,14 +71,15 @@ void rheos_graph_unref(rheos_graph *graph) {
   }
 }
 
-static rheos_status *note_pair(rheos_graph *graph, const rheos_shape *x, const rheos_shape *y,
-                               bool *out_first) {
+static rheos_status *note_pair(rheos_graph *graph, int purpose, const rheos_shape *x,
+                               const rheos_shape *y, bool *out_first) {
   *out_first = false;
-  const struct rheos__shape_pair pair = {rheos__intern_shape(graph, x),
+  const struct rheos__shape_pair pair = {purpose, rheos__intern_shape(graph, x),
                                          rheos__intern_shape(graph, y)};
   if (pair.x == NULL || pair.y == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < graph->num_shape_pairs; i++) {
-    if (graph->shape_pairs[i].x == pair.x && graph->shape_pairs[i].y == pair.y) return NULL;
+    const struct rheos__shape_pair *known = &graph->shape_pairs[i];
+    if (known->purpose == purpose && known->x == pair.x && known->y == pair.y) return NULL;
   }
   if (!RHEOS_GROW(graph->shape_pairs, graph->shape_pair_capacity, graph->num_shape_pairs + 1)) {
     return rheos__out_of_memory();
@@ -88,10 +89,10 @@ static rheos_status *note_pair(rheos_graph *graph, const rheos_shape *x, const r
   return NULL;
 }
 
-rheos_status *rheos__graph_note_shapes(rheos_graph *graph, const rheos_shape *x,
+rheos_status *rheos__graph_note_shapes(rheos_graph *graph, int purpose, const rheos_shape *x,
                                        const rheos_shape *y, bool *out_first) {
   rheos__graph_lock(graph);
-  rheos_status *status = note_pair(graph, x, y, out_first);
+  rheos_status *status = note_pair(graph, purpose, x, y, out_first);
   rheos__graph_unlock(graph);
   return status;
 }

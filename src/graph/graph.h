@@ -42,8 +42,9 @@ const rheos__node *rheos__graph_node(const rheos_graph *graph, int32_t id);
 // as a shape. False if nothing is.
 bool rheos__partial_value(const rheos_graph *graph, rheos__edge edge, rheos_shape *out_shape);
 
-// Whether this pair of shapes is noted for the first time.
-rheos_status *rheos__graph_note_shapes(rheos_graph *graph, const rheos_shape *x,
+// Whether this pair of shapes is noted for the first time for that purpose.
+enum { RHEOS__BROADCAST_SHAPES, RHEOS__REDUCED_SHAPES };
+rheos_status *rheos__graph_note_shapes(rheos_graph *graph, int purpose, const rheos_shape *x,
                                        const rheos_shape *y, bool *out_first);
 
 // Grows with every change to a node that was already there (surgery, refined shapes), not with nodes

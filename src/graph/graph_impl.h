@@ -36,6 +36,7 @@ struct rheos_graph {
   rheos__collection *collections;
   size_t collections_capacity, num_collections;
   struct rheos__shape_pair {
+    int purpose;
     const rheos_shape *x, *y;
   } *shape_pairs;  // interned
   size_t shape_pair_capacity, num_shape_pairs;

@@ -163,8 +163,8 @@ static int32_t repeated_axes(const rheos_shape *a, const rheos_shape *b, int32_t
 // Nothing reads it, but default seeds are counts of nodes.
 static void leave_broadcast_node(rheos_scope *s, const rheos_shape *shapes) {
   bool first;
-  rheos_status *status =
-      rheos__graph_note_shapes(rheos_scope_graph(s), &shapes[0], &shapes[1], &first);
+  rheos_status *status = rheos__graph_note_shapes(rheos_scope_graph(s), RHEOS__BROADCAST_SHAPES,
+                                                  &shapes[0], &shapes[1], &first);
   if (status != NULL) {
     rheos_scope_fail_take(s, status);
     return;

@@ -442,10 +442,50 @@ static rheos_output tiled_over_all(rheos__grad *g, rheos_output dy, const rheos_
   return rheos__op_2(s, "Tile", kept, multiples);
 }
 
+// TensorFlow works the factors out from nodes, once for a shape and axes, and leaves these there.
+// Nothing reads them, but default seeds are counts of nodes.
+static void leave_shape_nodes(rheos_scope *s, const rheos_shape *shape, const rheos_shape *kept,
+                              const rheos_tensor *axes) {
+  rheos_shape key = {.rank = (int32_t)axes->num_elements};
+  int32_t dims[RHEOS_MAX_RANK], kept_dims[RHEOS_MAX_RANK], indices[RHEOS_MAX_RANK];
+  if (axes->num_elements > RHEOS_MAX_RANK) return;
+  for (int32_t i = 0; i < key.rank; i++) {
+    indices[i] = (int32_t)rheos__tensor_int_at(axes, i);
+    key.dims[i] = indices[i];
+  }
+  for (int32_t d = 0; d < shape->rank; d++) {
+    dims[d] = (int32_t)shape->dims[d];
+    kept_dims[d] = (int32_t)kept->dims[d];
+  }
+  bool first = false;
+  rheos_status *status = rheos__graph_note_shapes(rheos_scope_graph(s), RHEOS__REDUCED_SHAPES,
+                                                  shape, &key, &first);
+  if (status != NULL) rheos_scope_fail_take(s, status);
+  if (!first) return;
+  rheos__node_scope inside;
+  rheos__push_node_scope(s, "Cast", &inside);
+  const rheos_output of_shape = rheos__const_ints(s, dims, shape->rank, "x");
+  rheos_scope_pop(s);
+  rheos__push_node_scope(s, "Cast", &inside);
+  const rheos_output of_axes = rheos__const_ints(s, indices, key.rank, "x");
+  rheos_scope_pop(s);
+  kept_dims_of(s, of_shape, of_axes);
+  rheos__push_node_scope(s, "Maximum", &inside);
+  const rheos_output of_kept = rheos__const_ints(s, kept_dims, shape->rank, "x");
+  const rheos_output one = rheos__const_scalar(s, RHEOS_INT32, 1, "y");
+  const rheos_output at_least_1 = rheos__named_2(s, "Maximum", inside.name, of_kept, one);
+  rheos_scope_pop(s);
+  rheos__push_node_scope(s, "floordiv", &inside);
+  const rheos_output whole = rheos__const_ints(s, dims, shape->rank, "x");
+  rheos__named_2(s, "FloorDiv", inside.name, whole, at_least_1);
+  rheos_scope_pop(s);
+}
+
 // Constants where the shape and the axes are known.
 static rheos_output tiled_by_constants(rheos__grad *g, rheos_output dy, const rheos_shape *shape,
-                                       const bool *reduced) {
+                                       const rheos_tensor *axes, const bool *reduced) {
   const rheos_shape kept = reduced_shape(shape, reduced, true);
+  leave_shape_nodes(g->scope, shape, &kept, axes);
   rheos_shape multiples = kept;
   for (int32_t d = 0; d < shape->rank; d++) multiples.dims[d] = reduced[d] ? shape->dims[d] : 1;
   return rheos__tile_by(g->scope, rheos__reshape_to(g->scope, dy, &kept), &multiples);
@@ -479,7 +519,7 @@ static bool grad_of_known_axes(rheos__grad *g, rheos_output dy, const rheos_tens
   rheos_status *status = mark_axes(axes, shape.rank, reduced);
   const bool known = status == NULL && rheos_shape_is_known(&shape);
   rheos_status_free(status);
-  if (known) *out_grad = tiled_by_constants(g, dy, &shape, reduced);
+  if (known) *out_grad = tiled_by_constants(g, dy, &shape, axes, reduced);
   return known;
 }
 

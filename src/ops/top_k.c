@@ -282,6 +282,7 @@ static void grad_top_k(rheos__grad *g) {
   const rheos_operation scatter = rheos__op_n(s, "ScatterNd", inside.name, inputs, 3, NULL, 0);
   rheos_scope_pop(s);
   rheos__grad_set(g, 0, rheos__op_2(s, "Reshape", rheos_operation_output(scatter, 0), dims));
+  rheos__const_scalar(s, RHEOS_INT32, 0, "zeros");  // TensorFlow's for k; default seeds count it
 }
 
 #define REAL_TYPES \

@@ -92,8 +92,9 @@ rheos_variable rheos_optimizer_own_slot(rheos_graph *graph, rheos_optimizer opti
 }
 
 // "SCOPE/PRIMARY/NAME", or the first of "..._1", "..._2" that no shared variable has yet.
-static char *slot_variable_name(rheos_scope *s, rheos_variable primary, const char *name) {
-  const char *prefix = rheos__scope_variable_scope(s).prefix;
+static char *slot_variable_name(rheos_scope *s, const char *prefix, rheos_variable primary,
+                                const char *name) {
+  if (prefix == NULL) prefix = rheos__scope_variable_scope(s).prefix;
   rheos_graph *graph = primary.graph;
   char *primary_name =
       rheos__node_name(graph, rheos__graph_node(graph, primary.handle.id));
@@ -170,7 +171,8 @@ rheos_variable rheos_optimizer_make_slot(rheos_scope *s, rheos_optimizer optimiz
   rheos_variable slot = rheos_optimizer_own_slot(primary.graph, optimizer, primary, slot_name);
   if (slot.graph != NULL) return slot;
   rheos__graph_lock(primary.graph);
-  char *full = slot_variable_name(s, primary, name != NULL ? name : optimizer_name);
+  char *full = slot_variable_name(s, optimizer.slot_scope, primary,
+                                  name != NULL ? name : optimizer_name);
   if (full != NULL) {
     slot = make_slot(s, primary, &initializer, full);
     rheos_share_variable(s, full, slot);

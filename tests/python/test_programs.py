@@ -162,3 +162,43 @@ def test_flags_tell_what_they_take():
         flags(["program", "--n=x"])
     flags(["program", "--n=0x10"])
     assert flags.n == 16
+
+
+def test_default_seeds_count_the_nodes_of_sums(sess):
+    x = tf.placeholder(tf.float32, [3, 4])
+    tf.gradients(tf.nn.l2_normalize(x, 1), x)
+    left = [n for n in names() if n.startswith("gradients/l2_normalize/Sum_grad/")]
+    assert left[:3] == [
+        "gradients/l2_normalize/Sum_grad/Cast/x",
+        "gradients/l2_normalize/Sum_grad/Cast_1/x",
+        "gradients/l2_normalize/Sum_grad/Size",
+    ]
+    assert len(left) == 21
+    before = len(names())
+    tf.gradients(tf.reduce_sum(x, 1), x)  # of the same shape and axes
+    assert len(names()) - before == 9
+
+
+def test_slots_are_named_by_the_variable_scope_around():
+    w = tf.get_variable("net/w", [2])
+    loss = tf.reduce_sum(w * w)
+    with tf.variable_scope("train"):
+        optimizer = tf.train.AdamOptimizer()
+        optimizer.minimize(loss)
+        with tf.variable_scope("inner"):
+            tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss)
+    assert optimizer.get_slot(w, "m").name == "train/net/w/Adam:0"
+    assert [v.name for v in tf.global_variables()] == [
+        "net/w:0",
+        "train/beta1_power:0",
+        "train/beta2_power:0",
+        "train/net/w/Adam:0",
+        "train/net/w/Adam_1:0",
+        "train/inner/net/w/Momentum:0",
+    ]
+
+
+def test_div_no_nan_has_the_name_of_its_function(sess):
+    quotient = tf.div_no_nan([1.0, 2.0], [0.0, 4.0])
+    assert quotient.name == "div_no_nan:0"
+    np.testing.assert_array_equal(sess.run(quotient), [0, 0.5])

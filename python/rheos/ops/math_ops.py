@@ -91,9 +91,16 @@ greater = _binary("greater", "Greater", "x > y")
 greater_equal = _binary("greater_equal", "GreaterEqual", "x >= y")
 logical_and = _binary("logical_and", "LogicalAnd", "x and y")
 logical_or = _binary("logical_or", "LogicalOr", "x or y")
-div_no_nan = _binary("div_no_nan", "DivNoNan", "x / y, 0 where y is 0.")
 xdivy = _binary("xdivy", "Xdivy", "x / y, 0 where x is 0.")
 xlogy = _binary("xlogy", "Xlogy", "x * log(y), 0 where x is 0.")
+
+
+def div_no_nan(x, y, name=None):
+    """x / y, 0 where y is 0."""
+    with name_scope(name, "div_no_nan", [x, y]) as name:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
+        return op1("DivNoNan", name, x, y)
 
 
 def abs(x, name=None):

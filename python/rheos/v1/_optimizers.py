@@ -16,7 +16,7 @@ from rheos.framework.graph import (
 from rheos.framework.op_call import op1
 from rheos.ops import control_flow_ops, init_ops, math_ops, state_ops
 from rheos.ops.gradients import from_core, gradients, to_core
-from rheos.ops.variable_scope import get_variable, variable_scope
+from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 from rheos.ops.variables import (
     GraphKeys,
     Variable,
@@ -335,6 +335,7 @@ class _CoreOptimizer(Optimizer):
             "name": self._name,
             "identity": self._identity,
             "use_locking": self._use_locking,
+            "slot_scope": get_variable_scope().name,
             **options,
         }
 
