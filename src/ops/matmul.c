@@ -7,17 +7,13 @@
 #include "graph/build.h"
 #include "ops/array_grad.h"
 #include "ops/op_util.h"
+#include "ops/product.h"
 
 #define PRODUCT_TYPES "{bfloat16, half, float, double, int32, int64, complex64, complex128}"
 
 // ---- Loops: row i of c (m,n) = row i of a (m,k) times b (k,n), either operand stored transposed
-typedef struct product {
-  int64_t m, n, k;
-  int64_t a_row, a_column, b_row, b_column;  // strides in elements
-  bool conjugate_a, conjugate_b;
-} product;
-
-typedef void (*row_loop)(const product *s, const void *a, const void *b, void *c, int64_t row);
+typedef rheos__product product;
+typedef rheos__row_loop row_loop;
 
 // Sums in A; unsigned for integers, so that overflow wraps.
 #define ROW_LOOP(name, S, A, LOAD_A, LOAD_B)                                                 \
@@ -74,7 +70,7 @@ ROW_LOOP(complex64, float complex, float complex, CONJUGATE_A, CONJUGATE_B)
 HALF_LOOP(half, rheos__half_to_float, rheos__float_to_half)
 HALF_LOOP(bfloat16, rheos__bfloat16_to_float, rheos__float_to_bfloat16)
 
-static row_loop loop_of(rheos_dtype dtype) {
+rheos__row_loop rheos__row_loop_of(rheos_dtype dtype) {
   switch (dtype) {
     case RHEOS_FLOAT:
       return row_float;
@@ -151,7 +147,7 @@ static rheos_status *prepare_products(rheos__prepare *p, bool transpose_a, bool 
   if (a->rank < 2 || b->rank < 2) return RHEOS_INVALID("expected matrices");
   batch_state *s = RHEOS_NEW_STATE(p, batch_state);
   if (s == NULL) return rheos__out_of_memory();
-  s->loop = loop_of(p->input_dtypes[0]);
+  s->loop = rheos__row_loop_of(p->input_dtypes[0]);
   if (s->loop == NULL) return rheos__no_kernel(p, p->input_dtypes[0]);
   s->product = describe(a, b, transpose_a, transpose_b);
   s->element_bytes = rheos_dtype_size(p->input_dtypes[0]);
