@@ -1,13 +1,16 @@
 // Ops fed with nonsense: wrong ranks and dtypes, huge and negative numbers, empty tensors, odd
 // attributes, inputs left out. Each may succeed or give a status; none may crash. What it proves
 // grows with the sanitizers. Usage: test_op_mutations [op]
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ops/op_harness.h"
 
 // A mutated size can ask for terabytes: a cap keeps the machine out of it.
-enum { LARGEST_ALLOCATION = 16 << 20, CASES_AN_OP = 6 };
+enum { LARGEST_ALLOCATION = 16 << 20, CASES_AN_OP = 6, MUTATIONS_AN_OP = 12 };
+
+static int num_mutations;  // of the op that is being checked
 
 static void *capped_allocate(void *user, size_t size_bytes) {
   (void)user;
@@ -22,21 +25,21 @@ static void plain_release(void *user, void *memory) {
   free(memory);
 }
 
-// A status must say something, on one line.
+// A status must say something. The three ways to build take turns: what goes wrong in
+// one alone meets it in another of the op's cases.
 static void try_case(const op_case *c) {
-  for (int mode = BUILD_AS_RECORDED; mode <= BUILD_CONSTANT; mode++) {
-    op_result result;
-    rheos_status *status = op_case_run(c, (build_mode)mode, 1, &result);
-    if (status) {
-      const char *message = rheos_status_message(status);
-      if (*message == 0) op_wrong(c, "an error without a message");
-      if (rheos_status_code(status) == RHEOS_INTERNAL) {
-        op_wrong(c, "an internal error: %s", op_status_text(status));
-      }
+  op_result result;
+  build_mode mode = (build_mode)(num_mutations++ % 3);
+  rheos_status *status = op_case_run(c, mode, 1, &result);
+  if (status) {
+    const char *message = rheos_status_message(status);
+    if (*message == 0) op_wrong(c, "an error without a message");
+    if (rheos_status_code(status) == RHEOS_INTERNAL) {
+      op_wrong(c, "an internal error: %s", op_status_text(status));
     }
-    rheos_status_free(status);
-    op_result_free(&result);
   }
+  rheos_status_free(status);
+  op_result_free(&result);
 }
 
 // The case with input `index` replaced by a zeroed tensor of that dtype and shape.
@@ -75,6 +78,22 @@ static void store_integer(rheos_tensor *tensor, int64_t index, int64_t value) {
     case RHEOS_DOUBLE:
       ((double *)data)[index] = (double)value;
       break;
+    case RHEOS_HALF:
+    case RHEOS_BFLOAT16:
+    case RHEOS_INT16:
+    case RHEOS_UINT16:
+      ((int16_t *)data)[index] = (int16_t)value;
+      break;
+    case RHEOS_INT8:
+    case RHEOS_UINT8:
+      ((int8_t *)data)[index] = (int8_t)value;
+      break;
+    case RHEOS_UINT32:
+      ((uint32_t *)data)[index] = (uint32_t)value;
+      break;
+    case RHEOS_UINT64:
+      ((uint64_t *)data)[index] = (uint64_t)value;
+      break;
     default:
       break;
   }
@@ -105,16 +124,23 @@ static const int64_t odd_values[] = {
     -1, -2, 0, 1, 7, 1000000, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, (int64_t)1 << 40};
 static const int num_odd_values = sizeof odd_values / sizeof *odd_values;
 
+static void try_values(const op_case *c, int index, int64_t value) {
+  int64_t last = rheos_shape_num_elements(&c->inputs[index].shape) - 1;
+  try_value(c, index, -1, value);
+  if (last > 0) {
+    try_value(c, index, 0, value);
+    try_value(c, index, last, value);
+  }
+}
+
+// Integers are sizes, indices and axes; a floating-point scalar is a rate or a limit.
 static void mutate_values(const op_case *c, int index) {
   const op_input *input = &c->inputs[index];
-  if (!input->tensor || input->shape.rank > 2) return;
-  bool integer = input->dtype == RHEOS_INT32 || input->dtype == RHEOS_INT64;
-  if (!integer) return;
-  for (int i = 0; i < num_odd_values; i++) {
-    try_value(c, index, -1, odd_values[i]);
-    try_value(c, index, 0, odd_values[i]);
-    int64_t last = rheos_shape_num_elements(&input->shape) - 1;
-    if (last > 0) try_value(c, index, last, odd_values[i]);
+  if (!input->tensor || input->shape.rank > 2 || input->dtype == RHEOS_STRING) return;
+  if (rheos_dtype_is_integer(input->dtype)) {
+    for (int i = 0; i < num_odd_values; i++) try_values(c, index, odd_values[i]);
+  } else if (input->shape.rank == 0) {
+    for (int i = 0; i < num_odd_values; i += 4) try_value(c, index, -1, odd_values[i]);
   }
 }
 
@@ -122,7 +148,8 @@ static void mutate_input(const op_case *c, int index) {
   const op_input *input = &c->inputs[index];
   rheos_shape shape = input->shape;
   static const rheos_dtype dtypes[] = {RHEOS_FLOAT, RHEOS_INT32,  RHEOS_INT64,
-                                       RHEOS_BOOL,  RHEOS_STRING, RHEOS_HALF};
+                                       RHEOS_BOOL,  RHEOS_STRING, RHEOS_HALF,
+                                       RHEOS_COMPLEX64};
   for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
     if (dtypes[i] != input->dtype) try_replaced(c, index, dtypes[i], shape);
   }
@@ -134,6 +161,8 @@ static void mutate_input(const op_case *c, int index) {
   try_replaced(c, index, input->dtype, RHEOS_SHAPE(3, 5));
   try_replaced(c, index, input->dtype, RHEOS_SHAPE(2, 3, 4));
   try_replaced(c, index, input->dtype, RHEOS_SHAPE(1, 1, 1, 1, 1, 1, 1, 1));
+  try_replaced(c, index, input->dtype, RHEOS_SHAPE(0, INT32_MAX, 3));
+  try_replaced(c, index, input->dtype, RHEOS_SHAPE((int64_t)1 << 40, 0, (int64_t)1 << 22));
   if (shape.rank > 0) {
     shape.dims[shape.rank - 1]++;
     try_replaced(c, index, input->dtype, shape);
@@ -143,30 +172,69 @@ static void mutate_input(const op_case *c, int index) {
   mutate_values(c, index);
 }
 
+// An int, a list of them and shapes take the odd values.
+static void mutate_integers(const op_case *copy, int64_t *at) {
+  for (int i = 0; i < num_odd_values; i++) {
+    *at = odd_values[i];
+    try_case(copy);
+  }
+}
+
+static void mutate_number(const op_case *copy, float *at) {
+  static const float odd[] = {0, -1, 1e30F, NAN, INFINITY};
+  for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+    *at = odd[i];
+    try_case(copy);
+  }
+}
+
+static void mutate_shape(const op_case *copy, rheos_shape *shape) {
+  const rheos_shape odd[] = {RHEOS_SCALAR,    RHEOS_UNKNOWN_SHAPE,      RHEOS_SHAPE(-1),
+                             RHEOS_SHAPE(-2), RHEOS_SHAPE(0, INT64_MAX),
+                             RHEOS_SHAPE(1LL << 40, 1LL << 40)};
+  for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+    *shape = odd[i];
+    try_case(copy);
+  }
+}
+
+static void mutate_list(const op_case *copy, rheos_attr_value *value) {
+  void *first = (void *)(uintptr_t)value->ints;
+  int32_t count = value->count;
+  if (value->kind == RHEOS_ATTR_LIST_INT) mutate_integers(copy, first);
+  if (value->kind == RHEOS_ATTR_LIST_FLOAT) mutate_number(copy, first);
+  if (value->kind == RHEOS_ATTR_LIST_SHAPE) mutate_shape(copy, first);
+  for (value->count = 0; value->count < count; value->count++) try_case(copy);
+}
+
 static void mutate_attr(const op_case *c, int index) {
   op_case copy;
   op_case_copy(c, &copy);
   rheos_attr_value *value = &copy.attrs[index].value;
   if (value->kind == RHEOS_ATTR_INT) {
-    for (int i = 0; i < num_odd_values; i++) {
-      value->i = odd_values[i];
-      try_case(&copy);
-    }
+    mutate_integers(&copy, &value->i);
+  } else if (value->kind == RHEOS_ATTR_FLOAT) {
+    mutate_number(&copy, &value->f);
+  } else if (value->kind == RHEOS_ATTR_BOOL) {
+    value->b = !value->b;
+    try_case(&copy);
   } else if (value->kind == RHEOS_ATTR_TYPE) {
     for (int dtype = 0; dtype <= 24; dtype++) {
       value->type = (rheos_dtype)dtype;
       try_case(&copy);
     }
-  } else if (value->kind == RHEOS_ATTR_LIST_INT && value->count > 0) {
-    for (int i = 0; i < num_odd_values; i++) {
-      ((int64_t *)(uintptr_t)value->ints)[0] = odd_values[i];
-      try_case(&copy);
-    }
+  } else if (value->kind == RHEOS_ATTR_SHAPE) {
+    mutate_shape(&copy, (rheos_shape *)(uintptr_t)value->shape);
+  } else if (value->kind == RHEOS_ATTR_STRING) {
+    value->s.size_bytes = 0;
+    try_case(&copy);
+  } else if (value->kind >= RHEOS_ATTR_LIST_STRING && value->count > 0) {
+    mutate_list(&copy, value);
   }
   op_case_free(&copy);
 }
 
-// Too few and too many inputs, attributes of the wrong kind.
+// Too few inputs and one too many, attributes left out and of the wrong kind.
 static void mutate_form(const op_case *c) {
   op_case copy;
   op_case_copy(c, &copy);
@@ -181,6 +249,16 @@ static void mutate_form(const op_case *c) {
     try_case(&copy);
   }
   copy.num_attrs = num_attrs;
+  if (num_inputs > 0 && num_inputs < CASE_MAX_INPUTS) {
+    op_input *inputs = copy.inputs, more[CASE_MAX_INPUTS];
+    memcpy(more, inputs, (size_t)num_inputs * sizeof *inputs);
+    more[num_inputs] = inputs[num_inputs - 1];
+    copy.inputs = more;
+    copy.num_inputs++;
+    try_case(&copy);
+    copy.inputs = inputs;
+    copy.num_inputs--;
+  }
   for (int i = 0; i < num_attrs; i++) {
     rheos_attr kept = copy.attrs[i];
     copy.attrs[i] = rheos_attr_string(kept.name, "nonsense", 8);
@@ -191,17 +269,21 @@ static void mutate_form(const op_case *c) {
 }
 
 static bool is_wanted(const op_case *c) {
-  return c->error == RHEOS_OK;
+  return c->num_inputs + c->num_attrs > 0;
 }
 
 // Cases spread over all of the op's.
 static void check_cases(const op_cases *cases, size_t first, size_t end) {
   size_t stride = (end - first + CASES_AN_OP - 1) / CASES_AN_OP;
+  num_mutations = 0;
   for (size_t i = first; i < end; i += stride) {
     const op_case *c = &cases->items[i];
-    for (int k = 0; k < c->num_inputs && k < 4; k++) mutate_input(c, k);
+    for (int k = 0; k < c->num_inputs && k < 12; k++) mutate_input(c, k);
     for (int k = 0; k < c->num_attrs; k++) mutate_attr(c, k);
     mutate_form(c);
+  }
+  if (num_mutations < MUTATIONS_AN_OP) {
+    op_wrong(&cases->items[first], "only %d mutations: it needs more cases", num_mutations);
   }
 }
 

@@ -1,0 +1,66 @@
+// Every op has recorded cases. Says which have few.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graph/op_def.h"
+#include "ops/op_harness.h"
+
+enum { ENOUGH_CASES = 5 };
+
+// Ops that one node in one graph cannot show, and what tests them instead.
+static const char *const elsewhere[][2] = {
+    {"Const", "test_build, test_graph_def"},
+    {"MergeV2Checkpoints", "test_save"},
+    {"Placeholder", "every op test"},
+    {"PlaceholderV2", "test_plumbing"},
+    {"Print", "test_check"},
+    {"PrintV2", "test_check"},
+    {"RestoreV2", "test_save"},
+    {"SaveV2", "test_save"},
+    {"ShardedFilename", "test_save"},
+    {"VarHandleOp", "every case with a handle"},
+    {"Variable", "test_session"},
+    {"VariableV2", "every case with a reference"},
+};
+
+static bool is_elsewhere(const char *op) {
+  for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++) {
+    if (strcmp(elsewhere[i][0], op) == 0) return true;
+  }
+  return false;
+}
+
+static int cases_of(const op_cases *cases, const char *op) {
+  for (size_t i = 0; i < cases->count; i = op_cases_end(cases, i)) {
+    if (strcmp(cases->items[i].op, op) == 0) return (int)(op_cases_end(cases, i) - i);
+  }
+  return 0;
+}
+
+static void test_ops__have_cases(void **state) {
+  (void)state;
+  op_cases cases;
+  int num_without = 0, num_few = 0;
+  op_cases_load(&cases);
+  for (int32_t i = 0; i < rheos__op_table_size; i++) {
+    const char *op = rheos__op_table[i]->name;
+    int count = cases_of(&cases, op);
+    if (count >= ENOUGH_CASES || is_elsewhere(op)) continue;
+    fprintf(stderr, "  %s has %d case%s\n", op, count, count == 1 ? "" : "s");
+    num_without += count == 0;
+    num_few++;
+  }
+  fprintf(stderr, "  %d of %d ops have fewer than %d cases, %d none\n", num_few,
+          (int)rheos__op_table_size, ENOUGH_CASES, num_without);
+  op_cases_free(&cases);
+  assert_int_equal(num_without, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_ops__have_cases)};
+  return cmocka_run_group_tests_name("op_coverage", tests, NULL, NULL);
+}
