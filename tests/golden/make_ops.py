@@ -30,9 +30,8 @@ from op_cases.common import (  # noqa: E402
 )
 
 v1 = tf.compat.v1
-FAMILIES = ["elementwise", "gradients", "arrays", "indexing", "reductions", "nn", "randoms",
-            "variables", "more",
-            "einsum"]
+FAMILIES = sorted(name[:-3] for name in os.listdir(os.path.join(HERE, "op_cases"))
+                  if name.endswith(".py") and name not in ("__init__.py", "common.py"))
 CODES = {3: "INVALID_ARGUMENT", 5: "NOT_FOUND", 8: "RESOURCE_EXHAUSTED",
          9: "FAILED_PRECONDITION", 11: "OUT_OF_RANGE", 12: "UNIMPLEMENTED", 13: "INTERNAL"}
 
@@ -50,8 +49,10 @@ def dtype_name(dtype):
 
 
 DTYPE_NAMES = {1: "float", 2: "double", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string",
-               8: "complex64", 9: "int64", 10: "bool", 14: "bfloat16", 17: "uint16",
-               18: "complex128", 19: "half", 22: "uint32", 23: "uint64"}
+               8: "complex64", 9: "int64", 10: "bool", 11: "qint8", 12: "quint8", 13: "qint32",
+               14: "bfloat16", 15: "qint16", 16: "quint16", 17: "uint16", 18: "complex128",
+               19: "half", 22: "uint32", 23: "uint64"}
+UNFETCHABLE = (tf.resource, tf.variant)
 
 
 # ---- Building and running one case
@@ -80,6 +81,10 @@ def is_handle(item):
     return isinstance(item, (Handle, UninitializedHandle))
 
 
+def as_bytes(text):
+    return text if isinstance(text, bytes) else text.encode()
+
+
 def set_attr(attr, kind, value):
     """Fills an AttrValue of the kind that the op's signature says."""
     if kind == "int":
@@ -89,13 +94,27 @@ def set_attr(attr, kind, value):
     elif kind == "bool":
         attr.b = value
     elif kind == "string":
-        attr.s = value.encode()
+        attr.s = as_bytes(value)
     elif kind == "type":
         attr.type = tf.as_dtype(value).as_datatype_enum
     elif kind == "shape":
         attr.shape.CopyFrom(tf.TensorShape(value).as_proto())
+    elif kind == "tensor":
+        attr.tensor.CopyFrom(v1.make_tensor_proto(value))
     elif kind == "list(int)":
         attr.list.i.extend(value)
+        attr.list.SetInParent()
+    elif kind == "list(float)":
+        attr.list.f.extend(value)
+        attr.list.SetInParent()
+    elif kind == "list(bool)":
+        attr.list.b.extend(value)
+        attr.list.SetInParent()
+    elif kind == "list(string)":
+        attr.list.s.extend(as_bytes(v) for v in value)
+        attr.list.SetInParent()
+    elif kind == "list(shape)":
+        attr.list.shape.extend(tf.TensorShape(v).as_proto() for v in value)
         attr.list.SetInParent()
     elif kind == "list(type)":
         attr.list.type.extend(tf.as_dtype(t).as_datatype_enum for t in value)
@@ -222,7 +241,7 @@ def run_case(case, known_shapes=True):
         config.graph_options.optimizer_options.opt_level = -1
         config.graph_options.rewrite_options.disable_meta_optimizer = True
         op = graph.get_operation_by_name("op")
-        outputs = op.outputs
+        outputs = [o for o in op.outputs if o.dtype.base_dtype not in UNFETCHABLE]
         with v1.Session(graph=graph, config=config) as session:
             try:
                 session.run([graph.get_operation_by_name(n) for n in assigns])
@@ -267,8 +286,13 @@ def values_text(array, dtype):
         return [string_text(x) for x in flat]
     if dtype == tf.bool:
         return ["1" if x else "0" for x in flat]
-    if dtype.is_integer:
+    if flat.dtype.names:  # a quantized dtype is fed as an integer with a name
+        flat = flat[flat.dtype.names[0]]
+    if dtype.is_integer or dtype.is_quantized:
         return [str(int(x)) for x in flat]
+    if dtype.is_complex:
+        return [number_text(x.real) + ("," + number_text(x.imag) if x.imag != 0 else "")
+                for x in flat]
     return [number_text(x) for x in flat]
 
 
@@ -307,6 +331,16 @@ def attr_text(op_def, name, value):
         text = " ".join(dtype_name(tf.as_dtype(t)) for t in value)
     elif kind == "list(int)":
         text = " ".join(str(v) for v in value)
+    elif kind == "list(float)":
+        text = " ".join(number_text(np.float32(v)) for v in value)
+    elif kind == "list(bool)":
+        text = " ".join("1" if v else "0" for v in value)
+    elif kind == "list(string)":
+        text = " ".join(string_text(v) for v in value)
+    elif kind == "list(shape)":
+        text = " ".join(shape_text(v) for v in value)
+    elif kind == "tensor":
+        text = tensor_text(value, tf.string if value.dtype == object else tf.as_dtype(value.dtype))
     elif kind == "float":
         text = number_text(np.float32(value))
     elif kind == "bool":
@@ -317,7 +351,8 @@ def attr_text(op_def, name, value):
         text = string_text(value)
     else:
         text = str(value)
-    kind = {"list(int)": "ints", "list(type)": "types"}.get(kind, kind)
+    if kind.startswith("list("):
+        kind = kind[5:-1] + "s"
     return ("attr %s %s %s" % (name, kind, text)).rstrip()
 
 
@@ -348,6 +383,8 @@ def write_case(out, case):
             print("UNEXPECTED SUCCESS", case.op, case.tag, runs[0])
         if case.gradient:
             lines.append("gradient")
+        if case.tolerance is not None:
+            lines.append("tolerance " + number_text(case.tolerance))
         for number, values in enumerate(runs):
             if number > 0:
                 lines.append("again")
@@ -365,7 +402,12 @@ def write_case(out, case):
 def main():
     families = sys.argv[1:] or FAMILIES
     for family in families:
-        cases = importlib.import_module("op_cases." + family).cases()
+        module = importlib.import_module("op_cases." + family)
+        version = getattr(module, "TENSORFLOW", "2.")
+        if not tf.__version__.startswith(version):
+            print(family, "is recorded with TensorFlow", version + "x, not", tf.__version__)
+            continue
+        cases = module.cases()
         seen = set()
         path = os.path.join(HERE, "ops", family + ".txt")
         os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -43,6 +43,18 @@ static rheos_shape parse_shape(reader *r, const char *word) {
   return shape;
 }
 
+static void *must(void *memory) {
+  if (!memory) exit(2);
+  return memory;
+}
+
+static void *copy_bytes(const void *data, size_t size_bytes) {
+  char *copy = must(malloc(size_bytes + 1));
+  if (size_bytes > 0) memcpy(copy, data, size_bytes);
+  copy[size_bytes] = 0;
+  return copy;
+}
+
 // Undoes \xHH in place; returns the length.
 static size_t unescape(char *text) {
   size_t n = 0;
@@ -58,6 +70,29 @@ static size_t unescape(char *text) {
   return n;
 }
 
+// "..." with escapes, as bytes of its own.
+static rheos_string parse_string(reader *r, const char *word) {
+  char *text = must(strdup(*word == '"' ? word + 1 : ""));
+  char *quote = strrchr(text, '"');
+  if (!quote) refuse(r, "not a string", word);
+  *quote = 0;
+  return (rheos_string){text, unescape(text)};
+}
+
+// "re,im" is complex, "im" left out is 0.
+static void store_complex(rheos_dtype dtype, char *at, const char *word) {
+  char *end = NULL;
+  double real = strtod(word, &end);
+  double imaginary = *end == ',' ? strtod(end + 1, NULL) : 0;
+  if (dtype == RHEOS_COMPLEX64) {
+    ((float *)at)[0] = (float)real;
+    ((float *)at)[1] = (float)imaginary;
+  } else {
+    ((double *)at)[0] = real;
+    ((double *)at)[1] = imaginary;
+  }
+}
+
 static void store_number(rheos_dtype dtype, char *at, const char *word) {
   switch (dtype) {
     case RHEOS_FLOAT:
@@ -65,6 +100,10 @@ static void store_number(rheos_dtype dtype, char *at, const char *word) {
       break;
     case RHEOS_DOUBLE:
       *(double *)at = strtod(word, NULL);
+      break;
+    case RHEOS_COMPLEX64:
+    case RHEOS_COMPLEX128:
+      store_complex(dtype, at, word);
       break;
     case RHEOS_HALF:
       *(uint16_t *)at = rheos__float_to_half(strtof(word, NULL));
@@ -77,14 +116,19 @@ static void store_number(rheos_dtype dtype, char *at, const char *word) {
       break;
     case RHEOS_INT8:
     case RHEOS_UINT8:
+    case RHEOS_QINT8:
+    case RHEOS_QUINT8:
       *(int8_t *)at = (int8_t)strtoll(word, NULL, 10);
       break;
     case RHEOS_INT16:
     case RHEOS_UINT16:
+    case RHEOS_QINT16:
+    case RHEOS_QUINT16:
       *(int16_t *)at = (int16_t)strtoll(word, NULL, 10);
       break;
     case RHEOS_INT32:
     case RHEOS_UINT32:
+    case RHEOS_QINT32:
       *(int32_t *)at = (int32_t)strtoll(word, NULL, 10);
       break;
     case RHEOS_INT64:
@@ -105,13 +149,10 @@ static void store_value(reader *r, rheos_tensor *tensor, int64_t index, const ch
     store_number(dtype, data + (size_t)index * rheos_dtype_size(dtype), word);
     return;
   }
-  char text[256];
-  snprintf(text, sizeof text, "%s", word + 1);
-  char *quote = strrchr(text, '"');
-  if (*word != '"' || !quote) refuse(r, "not a string", word);
-  *quote = 0;
-  rheos_status *status = rheos_tensor_set_string(tensor, index, text, unescape(text));
+  rheos_string text = parse_string(r, word);
+  rheos_status *status = rheos_tensor_set_string(tensor, index, text.data, text.size_bytes);
   if (status) refuse(r, rheos_status_message(status), word);
+  free(text.data);
 }
 
 // The words after dtype and shape, each perhaps "value*count".
@@ -134,34 +175,81 @@ static rheos_tensor *parse_tensor(reader *r, char **rest) {
   return tensor;
 }
 
-static void *must(void *memory) {
-  if (!memory) exit(2);
-  return memory;
+// Makes room for one more element, zeroed, at the end of `array`; returns the array.
+static void *one_more(void *array, int count, size_t element_bytes) {
+  char *grown = must(realloc(array, (size_t)(count + 1) * element_bytes));
+  memset(grown + (size_t)count * element_bytes, 0, element_bytes);
+  return grown;
+}
+#define ONE_MORE(array, count) \
+  ((array) = one_more((array), (count), sizeof *(array)), &(array)[(count)++])
+
+// The words of a list, in an array of its own.
+static char **list_words(char **rest, int32_t *out_count) {
+  char **words = NULL;
+  int32_t n = 0;
+  for (char *word; (word = strtok_r(NULL, " \n", rest)); n++) {
+    if (n % 16 == 0) words = must(realloc(words, (size_t)(n + 16) * sizeof *words));
+    words[n] = word;
+  }
+  *out_count = n;
+  return words;
 }
 
-static void *copy_bytes(const void *data, size_t size_bytes) {
-  char *copy = must(malloc(size_bytes + 1));
-  memcpy(copy, data, size_bytes);
-  copy[size_bytes] = 0;
-  return copy;
+typedef struct list_kind {
+  const char *name;
+  rheos_attr_kind kind;
+  size_t element_bytes;
+} list_kind;
+static const list_kind list_kinds[] = {
+    {"ints", RHEOS_ATTR_LIST_INT, sizeof(int64_t)},
+    {"floats", RHEOS_ATTR_LIST_FLOAT, sizeof(float)},
+    {"bools", RHEOS_ATTR_LIST_BOOL, sizeof(bool)},
+    {"types", RHEOS_ATTR_LIST_TYPE, sizeof(rheos_dtype)},
+    {"shapes", RHEOS_ATTR_LIST_SHAPE, sizeof(rheos_shape)},
+    {"strings", RHEOS_ATTR_LIST_STRING, sizeof(rheos_string)},
+};
+
+static void parse_element(reader *r, rheos_attr_kind kind, void *at, const char *word) {
+  if (kind == RHEOS_ATTR_LIST_INT) {
+    *(int64_t *)at = strtoll(word, NULL, 10);
+  } else if (kind == RHEOS_ATTR_LIST_FLOAT) {
+    *(float *)at = strtof(word, NULL);
+  } else if (kind == RHEOS_ATTR_LIST_BOOL) {
+    *(bool *)at = *word == '1';
+  } else if (kind == RHEOS_ATTR_LIST_TYPE) {
+    *(rheos_dtype *)at = parse_dtype(r, word);
+  } else if (kind == RHEOS_ATTR_LIST_SHAPE) {
+    *(rheos_shape *)at = parse_shape(r, word);
+  } else {
+    *(rheos_string *)at = parse_string(r, word);
+  }
+}
+
+static void parse_list(reader *r, rheos_attr_value *value, const list_kind *list, char **rest) {
+  char **words = list_words(rest, &value->count);
+  char *elements = must(calloc((size_t)value->count + 1, list->element_bytes));
+  for (int32_t i = 0; i < value->count; i++) {
+    parse_element(r, list->kind, elements + (size_t)i * list->element_bytes, words[i]);
+  }
+  free(words);
+  value->kind = list->kind;
+  value->ints = (void *)elements;
 }
 
 static void parse_attr(reader *r, op_case *c, char **rest) {
-  rheos_attr *attr = &c->attrs[c->num_attrs++];
+  if (c->num_attrs == CASE_MAX_ATTRS) refuse(r, "too many attributes", NULL);
+  rheos_attr *attr = ONE_MORE(c->attrs, c->num_attrs);
   attr->name = must(strdup(next_word(r, rest)));
   const char *kind = next_word(r, rest);
-  bool is_ints = strcmp(kind, "ints") == 0;
-  if (is_ints || strcmp(kind, "types") == 0) {
-    int64_t *ints = must(calloc(16, sizeof *ints));
-    rheos_dtype *types = (rheos_dtype *)(void *)ints;
-    int32_t n = 0;
-    for (char *word; (word = strtok_r(NULL, " \n", rest)) && n < 16; n++) {
-      if (is_ints)
-        ints[n] = atoll(word);
-      else
-        types[n] = parse_dtype(r, word);
+  for (size_t i = 0; i < sizeof list_kinds / sizeof *list_kinds; i++) {
+    if (strcmp(kind, list_kinds[i].name) == 0) {
+      parse_list(r, &attr->value, &list_kinds[i], rest);
+      return;
     }
-    *attr = is_ints ? rheos_attr_ints(attr->name, ints, n) : rheos_attr_types(attr->name, types, n);
+  }
+  if (strcmp(kind, "tensor") == 0) {
+    *attr = rheos_attr_tensor(attr->name, parse_tensor(r, rest));
     return;
   }
   char *word = next_word(r, rest);
@@ -177,9 +265,8 @@ static void parse_attr(reader *r, op_case *c, char **rest) {
     rheos_shape shape = parse_shape(r, word);
     *attr = rheos_attr_shape(attr->name, copy_bytes(&shape, sizeof shape));
   } else if (strcmp(kind, "string") == 0) {
-    char *text = must(strdup(word + 1));
-    text[strlen(text) - 1] = 0;
-    *attr = rheos_attr_string(attr->name, text, unescape(text));
+    rheos_string text = parse_string(r, word);
+    *attr = rheos_attr_string(attr->name, text.data, text.size_bytes);
   } else {
     refuse(r, "not a kind of attribute", kind);
   }
@@ -195,7 +282,7 @@ static rheos_code parse_code(reader *r, const char *word) {
 
 static void parse_input(reader *r, op_case *c, op_input_kind kind, char **rest) {
   if (c->num_inputs == CASE_MAX_INPUTS) refuse(r, "too many inputs", NULL);
-  op_input *input = &c->inputs[c->num_inputs++];
+  op_input *input = ONE_MORE(c->inputs, c->num_inputs);
   input->kind = kind;
   if (kind == INPUT_UNSET) {
     input->is_handle = strncmp(*rest, "handle ", 7) == 0;
@@ -213,7 +300,7 @@ static void parse_input(reader *r, op_case *c, op_input_kind kind, char **rest) 
 
 static void parse_output(reader *r, op_case *c, char **rest) {
   if (c->num_outputs == CASE_MAX_OUTPUTS) refuse(r, "too many outputs", NULL);
-  op_output *output = &c->outputs[c->num_outputs++];
+  op_output *output = ONE_MORE(c->outputs, c->num_outputs);
   output->run = c->num_runs - 1;
   bool has_static = strncmp(*rest, "static ", 7) == 0;
   if (has_static) {
@@ -246,7 +333,10 @@ static void parse_line(reader *r, op_case *c, const char *key, char **rest) {
     c->check_gradient = true;
   } else if (strcmp(key, "after") == 0) {
     bool unset = strncmp(*rest, "unset", 5) == 0;
-    c->after[c->num_after++] = unset ? NULL : parse_tensor(r, rest);
+    rheos_tensor **after = ONE_MORE(c->after, c->num_after);
+    *after = unset ? NULL : parse_tensor(r, rest);
+  } else if (strcmp(key, "tolerance") == 0) {
+    c->tolerance = strtof(next_word(r, rest), NULL);
   } else if (strcmp(key, "error") == 0) {
     c->error = parse_code(r, next_word(r, rest));
     c->error_unknown_shapes = parse_code(r, next_word(r, rest));
@@ -265,6 +355,7 @@ static op_case *new_case(op_cases *cases, const char *op, const char *tag) {
   snprintf(c->op, sizeof c->op, "%s", op);
   snprintf(c->tag, sizeof c->tag, "%s", tag);
   c->num_runs = 1;
+  c->tolerance = -1;
   return c;
 }
 
@@ -324,12 +415,37 @@ size_t op_cases_end(const op_cases *cases, size_t first) {
   return i;
 }
 
+static const list_kind *list_kind_of(rheos_attr_kind kind) {
+  for (size_t i = 0; i < sizeof list_kinds / sizeof *list_kinds; i++) {
+    if (list_kinds[i].kind == kind) return &list_kinds[i];
+  }
+  return NULL;
+}
+
 static void free_attr(rheos_attr *attr) {
+  rheos_attr_value *v = &attr->value;
   free((char *)(uintptr_t)attr->name);
-  if (attr->value.kind == RHEOS_ATTR_LIST_INT) free((void *)(uintptr_t)attr->value.ints);
-  if (attr->value.kind == RHEOS_ATTR_LIST_TYPE) free((void *)(uintptr_t)attr->value.types);
-  if (attr->value.kind == RHEOS_ATTR_STRING) free(attr->value.s.data);
-  if (attr->value.kind == RHEOS_ATTR_SHAPE) free((void *)(uintptr_t)attr->value.shape);
+  for (int32_t i = 0; v->kind == RHEOS_ATTR_LIST_STRING && i < v->count; i++) {
+    free(v->strings[i].data);
+  }
+  if (list_kind_of(v->kind)) free((void *)(uintptr_t)v->ints);
+  if (v->kind == RHEOS_ATTR_STRING) free(v->s.data);
+  if (v->kind == RHEOS_ATTR_SHAPE) free((void *)(uintptr_t)v->shape);
+  if (v->kind == RHEOS_ATTR_TENSOR) rheos_tensor_unref(v->tensor);
+}
+
+static void copy_attr(rheos_attr *attr) {
+  rheos_attr_value *v = &attr->value;
+  const list_kind *list = list_kind_of(v->kind);
+  attr->name = must(strdup(attr->name));
+  if (list) v->ints = copy_bytes(v->ints, (size_t)v->count * list->element_bytes);
+  for (int32_t i = 0; v->kind == RHEOS_ATTR_LIST_STRING && i < v->count; i++) {
+    rheos_string *s = (rheos_string *)(uintptr_t)&v->strings[i];
+    s->data = copy_bytes(s->data, s->size_bytes);
+  }
+  if (v->kind == RHEOS_ATTR_SHAPE) v->shape = copy_bytes(v->shape, sizeof *v->shape);
+  if (v->kind == RHEOS_ATTR_STRING) v->s.data = copy_bytes(v->s.data, v->s.size_bytes);
+  if (v->kind == RHEOS_ATTR_TENSOR) rheos_tensor_ref(v->tensor);
 }
 
 void op_case_free(op_case *c) {
@@ -337,19 +453,19 @@ void op_case_free(op_case *c) {
   for (int i = 0; i < c->num_inputs; i++) rheos_tensor_unref(c->inputs[i].tensor);
   for (int i = 0; i < c->num_outputs; i++) rheos_tensor_unref(c->outputs[i].tensor);
   for (int i = 0; i < c->num_after; i++) rheos_tensor_unref(c->after[i]);
+  free(c->attrs);
+  free(c->inputs);
+  free(c->outputs);
+  free(c->after);
 }
 
 void op_case_copy(const op_case *from, op_case *to) {
   *to = *from;
-  for (int i = 0; i < to->num_attrs; i++) {
-    rheos_attr *attr = &to->attrs[i];
-    attr->name = must(strdup(attr->name));
-    rheos_attr_value *v = &attr->value;
-    if (v->kind == RHEOS_ATTR_LIST_INT) v->ints = copy_bytes(v->ints, 16 * sizeof *v->ints);
-    if (v->kind == RHEOS_ATTR_LIST_TYPE) v->types = copy_bytes(v->types, 16 * sizeof(int64_t));
-    if (v->kind == RHEOS_ATTR_SHAPE) v->shape = copy_bytes(v->shape, sizeof *v->shape);
-    if (v->kind == RHEOS_ATTR_STRING) v->s.data = copy_bytes(v->s.data, v->s.size_bytes);
-  }
+  to->attrs = copy_bytes(from->attrs, (size_t)from->num_attrs * sizeof *from->attrs);
+  to->inputs = copy_bytes(from->inputs, (size_t)from->num_inputs * sizeof *from->inputs);
+  to->outputs = copy_bytes(from->outputs, (size_t)from->num_outputs * sizeof *from->outputs);
+  to->after = copy_bytes(from->after, (size_t)from->num_after * sizeof *from->after);
+  for (int i = 0; i < to->num_attrs; i++) copy_attr(&to->attrs[i]);
   for (int i = 0; i < to->num_inputs; i++) {
     if (to->inputs[i].tensor) rheos_tensor_ref(to->inputs[i].tensor);
   }

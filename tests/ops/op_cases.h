@@ -6,7 +6,8 @@
 #include <rheos/scope.h>
 #include <rheos/session.h>
 
-enum { CASE_MAX_INPUTS = 12, CASE_MAX_OUTPUTS = 24, CASE_MAX_ATTRS = 8 };
+// A case holds as many inputs, outputs and attributes as its lines say, up to these.
+enum { CASE_MAX_INPUTS = 64, CASE_MAX_OUTPUTS = 64, CASE_MAX_ATTRS = 32 };
 
 typedef enum op_input_kind {
   INPUT_FEED,
@@ -31,15 +32,16 @@ typedef struct op_output {
 } op_output;
 
 typedef struct op_case {
-  char op[40], tag[48];
-  rheos_attr attrs[CASE_MAX_ATTRS];
+  char op[64], tag[64];
+  rheos_attr *attrs;
   int num_attrs;
-  op_input inputs[CASE_MAX_INPUTS];
+  op_input *inputs;
   int num_inputs;
-  op_output outputs[CASE_MAX_OUTPUTS];
+  op_output *outputs;
   int num_outputs, num_runs;
-  rheos_tensor *after[CASE_MAX_INPUTS];  // values of the variables, NULL: unset
+  rheos_tensor **after;  // values of the variables, NULL: unset
   int num_after;
+  float tolerance;  // in units of the dtype's, absolute too; -1: the default of the op
   rheos_code error, error_unknown_shapes;  // RHEOS_OK: it works
   bool check_gradient;
 } op_case;

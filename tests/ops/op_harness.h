@@ -35,6 +35,9 @@ typedef struct op_result {
   int num_after;
 } op_result;
 
+// The outputs that can be fetched: handles and variants cannot. Returns how many.
+int op_value_outputs(rheos_operation op, rheos_output outputs[CASE_MAX_OUTPUTS]);
+
 // Initialises the variables, runs the op `num_runs` times, reads the variables. After a failure the
 // result is empty.
 rheos_status *op_program_run(op_program *program, rheos_session *session, int num_runs,
@@ -49,7 +52,7 @@ rheos_status *op_case_run(const op_case *c, build_mode mode, int num_threads, op
 typedef struct op_tolerance {
   double relative, absolute;
 } op_tolerance;
-op_tolerance op_tolerance_of(const char *op, rheos_dtype dtype);
+op_tolerance op_tolerance_of(const op_case *c, rheos_dtype dtype);
 
 // True if dtype, shape and values agree; else says in `message` what does not.
 bool op_tensors_agree(const rheos_tensor *expected, const rheos_tensor *actual,

@@ -13,7 +13,7 @@ static void check_answer(const op_case *c, const op_result *result, build_mode m
     return;
   }
   for (int i = 0; i < c->num_outputs; i++) {
-    op_tolerance near = op_tolerance_of(c->op, rheos_tensor_dtype(c->outputs[i].tensor));
+    op_tolerance near = op_tolerance_of(c, rheos_tensor_dtype(c->outputs[i].tensor));
     if (!op_tensors_agree(c->outputs[i].tensor, result->outputs[i], near, message,
                           sizeof message)) {
       op_wrong(c, "(%s) output %d: %s", mode_names[mode], i, message);
@@ -24,7 +24,7 @@ static void check_answer(const op_case *c, const op_result *result, build_mode m
       if (c->after[i] || result->after[i]) op_wrong(c, "variable %d: wrongly (un)set", i);
       continue;
     }
-    op_tolerance near = op_tolerance_of(c->op, rheos_tensor_dtype(c->after[i]));
+    op_tolerance near = op_tolerance_of(c, rheos_tensor_dtype(c->after[i]));
     if (!op_tensors_agree(c->after[i], result->after[i], near, message, sizeof message)) {
       op_wrong(c, "(%s) variable %d: %s", mode_names[mode], i, message);
     }
@@ -57,9 +57,10 @@ static void check_mode(const op_case *c, build_mode mode) {
 static void check_static_shapes(const op_case *c) {
   op_program program;
   rheos_status *status = op_program_build(&program, c, BUILD_AS_RECORDED);
-  int32_t n = status ? 0 : rheos_operation_num_outputs(program.op);
+  rheos_output outputs[CASE_MAX_OUTPUTS];
+  int n = status ? 0 : op_value_outputs(program.op, outputs);
   for (int i = 0; i < n && i < c->num_outputs; i++) {
-    rheos_shape inferred = rheos_output_shape(rheos_operation_output(program.op, i));
+    rheos_shape inferred = rheos_output_shape(outputs[i]);
     const rheos_shape *known = &c->outputs[i].static_shape;
     char text[2][200];
     rheos_shape_format(&inferred, text[0], sizeof text[0]);

@@ -129,7 +129,7 @@ static void compare(const op_case *c, int variant, const op_result *reference,
                     const op_result *result) {
   char message[300];
   for (int i = 0; i < reference->num_outputs; i++) {
-    op_tolerance near = op_tolerance_of(c->op, rheos_tensor_dtype(reference->outputs[i]));
+    op_tolerance near = op_tolerance_of(c, rheos_tensor_dtype(reference->outputs[i]));
     if (!op_tensors_agree(reference->outputs[i], result->outputs[i], near, message,
                           sizeof message)) {
       op_wrong(c, "variant %d, output %d: %s", variant, i, message);

@@ -11,6 +11,10 @@ except ImportError:
 F32, F64, F16 = np.float32, np.float64, np.float16
 I8, I16, I32, I64 = np.int8, np.int16, np.int32, np.int64
 U8, U16, U32, U64 = np.uint8, np.uint16, np.uint32, np.uint64
+C64, C128 = np.complex64, np.complex128
+# Quantized dtypes: TensorFlow's are integers in a field of that name.
+QI8, QU8, QI16, QU16, QI32 = (np.dtype([(name, base)]) for name, base in (
+    ("qint8", I8), ("quint8", U8), ("qint16", I16), ("quint16", U16), ("qint32", I32)))
 INF, NAN = float("inf"), float("nan")
 
 
@@ -44,9 +48,10 @@ class UninitializedHandle(Uninitialized):
 
 
 class Case:
-    def __init__(self, op, tag, inputs, attrs, gradient, runs, producer):
+    def __init__(self, op, tag, inputs, attrs, gradient, runs, producer, tolerance):
         self.op, self.tag, self.inputs, self.attrs = op, tag, inputs, attrs
         self.gradient, self.runs, self.producer = gradient, runs, producer
+        self.tolerance = tolerance
 
 
 class Table:
@@ -54,7 +59,8 @@ class Table:
 
     A tag that starts with "bad_" says that TensorFlow is expected to refuse. `g` asks for the
     gradient to be checked against differences at this point; `runs` records several runs of one
-    session; `producer` is the version of the graph for ops that newer versions refuse.
+    session; `producer` is the version of the graph for ops that newer versions refuse; `tol` says
+    how many of the dtype's tolerances the answers may be off, relatively and absolutely (0: exact).
     """
 
     def __init__(self):
@@ -64,8 +70,10 @@ class Table:
         gradient = options.pop("g", False)
         runs = options.pop("runs", 1)
         producer = options.pop("producer", 21)
+        tolerance = options.pop("tol", None)
         attrs = {k.rstrip("_"): v for k, v in options.items()}
-        self.cases.append(Case(op, tag, list(inputs), attrs, gradient, runs, producer))
+        self.cases.append(Case(op, tag, list(inputs), attrs, gradient, runs, producer,
+                               tolerance))
 
 
 def a(dtype, values, shape=None):
@@ -114,6 +122,12 @@ def wave(dtype, shape, scale=2.0, phase=0.3):
     count = int(np.prod(shape, dtype=int))
     x = scale * np.sin(phase + 1.7 * np.arange(count)) + 0.01 * np.arange(count)
     return x.round(4).astype(dtype).reshape(shape)
+
+
+def q(dtype, values, shape=None):
+    """A quantized array: q(QU8, [0, 255])."""
+    array = np.asarray(values, dtype[0]).view(dtype)
+    return array if shape is None else array.reshape(shape)
 
 
 def empty(dtype, shape):

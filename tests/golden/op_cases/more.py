@@ -175,15 +175,9 @@ def other(t):
     t.add("ListDiff", "empty", empty(I32, (0,)), i([2]))
     t.add("ListDiff", "nothing_taken", i([3, 1]), empty(I32, (0,)))
     t.add("ListDiff", "bad_rank", i([[1]]), i([1]))
-    for op in ("TopK", "BiasAddV1", "InTopK"):
+    for op in ("BiasAddV1", "InTopK"):
         x = wave(F32, (3, 4), 5)
-        if op == "TopK":
-            for k in (0, 1, 3, 4):
-                t.add(op, "k_%d" % k, x, k=k, producer=6)
-            t.add(op, "int32", i([3, 1, 2]), k=2, producer=6)
-            t.add(op, "gradient", wave(F64, (2, 4)), k=2, g=True, producer=6)
-            t.add(op, "bad_k", x, k=5, producer=6)
-        elif op == "BiasAddV1":
+        if op == "BiasAddV1":
             t.add(op, "float", x, f([1, 2, 3, 4]))
             t.add(op, "double", wave(F64, (2, 3)), wave(F64, (3,), 1), g=True)
             t.add(op, "int32", i([[1, 2]]), i([3, 4]))
