@@ -6,6 +6,7 @@ Usage: python make_ops.py [family ...]      (a Python that has TensorFlow 2.21 o
 Each case is one op in a graph of its own, imported as a GraphDef, run on CPU with every rewriting
 switched off. The format of the files is described in README.md.
 """
+import copy
 import os
 import sys
 
@@ -253,6 +254,49 @@ def run_case(case, known_shapes=True):
         return runs, statics, after, [o.dtype.base_dtype for o in outputs]
 
 
+# ---- Channels second
+
+
+def permuted(values, order):
+    return [values[k] for k in order]
+
+
+def channels_last(case):
+    """The case with its images, their shapes and its lists of dimensions transposed."""
+    image_inputs, shape_inputs, _ = case.images
+    rank = len(case.attrs["data_format"])
+    order = [0, *range(2, rank), 1]
+    last = copy.copy(case)
+    last.inputs = list(case.inputs)
+    for k in image_inputs:
+        last.inputs[k] = np.transpose(case.inputs[k], order)
+    for k in shape_inputs:
+        last.inputs[k] = Const(case.inputs[k].value[order], case.inputs[k].value.dtype)
+    last.attrs = {"data_format": "NHWC" if rank == 4 else "NDHWC"}
+    for name, value in case.attrs.items():
+        if name == "explicit_paddings":
+            pairs = permuted([value[k:k + 2] for k in range(0, 2 * rank, 2)], order)
+            last.attrs[name] = sum(pairs, [])
+        elif name != "data_format":
+            last.attrs[name] = permuted(value, order) if isinstance(value, list) else value
+    return last
+
+
+def run_channels_last(case):
+    result = run_case(channels_last(case))
+    if len(result) == 3:
+        return result
+    runs, statics, after, dtypes = result
+    rank = len(case.attrs["data_format"])
+    order = [0, rank - 1, *range(1, rank - 1)]
+    for k in case.images[2]:
+        for run in runs:
+            run[k] = np.transpose(run[k], order)
+        if statics[k] is not None:
+            statics[k] = permuted(statics[k], order)
+    return runs, statics, after, dtypes
+
+
 # ---- Writing
 
 
@@ -358,7 +402,7 @@ def attr_text(op_def, name, value):
 
 def write_case(out, case):
     op_def = op_def_of(case.op)
-    result = run_case(case)
+    result = run_case(case) if case.images is None else run_channels_last(case)
     if len(result) == 3 and not case.tag.startswith("bad_"):
         print("left out, TensorFlow cannot do it:", case.op, case.tag, result[0], result[1])
         return

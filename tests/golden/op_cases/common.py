@@ -48,10 +48,11 @@ class UninitializedHandle(Uninitialized):
 
 
 class Case:
-    def __init__(self, op, tag, inputs, attrs, gradient, runs, producer, tolerance):
+    def __init__(self, op, tag, inputs, attrs, gradient, runs, producer, tolerance,
+                 images):
         self.op, self.tag, self.inputs, self.attrs = op, tag, inputs, attrs
         self.gradient, self.runs, self.producer = gradient, runs, producer
-        self.tolerance = tolerance
+        self.tolerance, self.images = tolerance, images
 
 
 class Table:
@@ -61,6 +62,10 @@ class Table:
     gradient to be checked against differences at this point; `runs` records several runs of one
     session; `producer` is the version of the graph for ops that newer versions refuse; `tol` says
     how many of the dtype's tolerances the answers may be off, relatively and absolutely (0: exact).
+
+    `images`, for a case whose data_format has the channels second, which TensorFlow refuses on CPU:
+    the inputs that are images, those that are shapes of images, and the outputs that are images.
+    TensorFlow is asked with the channels last, and these are transposed.
     """
 
     def __init__(self):
@@ -71,9 +76,10 @@ class Table:
         runs = options.pop("runs", 1)
         producer = options.pop("producer", 21)
         tolerance = options.pop("tol", None)
+        images = options.pop("images", None)
         attrs = {k.rstrip("_"): v for k, v in options.items()}
         self.cases.append(Case(op, tag, list(inputs), attrs, gradient, runs, producer,
-                               tolerance))
+                               tolerance, images))
 
 
 def a(dtype, values, shape=None):
