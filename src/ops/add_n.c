@@ -1,4 +1,4 @@
-// AddN: the sum of a list of tensors of one shape, in tiles that stay in the cache, always in the
+// AddN and AccumulateNV2: the sum of a list of tensors of one shape, in tiles that stay in the cache, always in the
 // order of the list.
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
@@ -78,6 +78,24 @@ const rheos__op_def rheos__op_AddN = {
     "The sum of all `inputs`, which have one shape.",
     RHEOS_OP_COMMUTATIVE,
     add_n_shape,
+    grad_add_n,
+    prepare_AddN,
+};
+
+// The attribute says the shape beforehand; the inputs must agree with it.
+static rheos_status *accumulate_n_shape(rheos__infer *c) {
+  const rheos_shape declared = rheos__attr_shape(c->attrs, "shape");
+  RHEOS_TRY(add_n_shape(c));
+  const rheos_shape sum = c->output_shapes[0];
+  return rheos__shape_merge(&declared, &sum, &c->output_shapes[0]);
+}
+
+const rheos__op_def rheos__op_AccumulateNV2 = {
+    "AccumulateNV2",
+    "inputs: N * T -> sum: T; N: int >= 1; T: number; shape: shape",
+    "The sum of all `inputs`, which have the shape `shape`.",
+    RHEOS_OP_COMMUTATIVE,
+    accumulate_n_shape,
     grad_add_n,
     prepare_AddN,
 };

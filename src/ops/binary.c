@@ -9,6 +9,7 @@
 
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
+#include "ops/special_math.h"
 #include "ops/vector_math.h"
 
 // ---- What the formulas of whole numbers use. The result of the one quotient that overflows, the
@@ -62,6 +63,14 @@ static inline double floor_remainderd(double x, double y) {
 #define FLOAT_FLOOR_REMAINDER(x, y) \
   _Generic((x), float: floor_remainderf, double: floor_remainderd)(x, y)
 
+// How far to shift a number of `bits` bits: as far as asked, but not out of the number.
+static inline int shift_of(int64_t y, size_t bits) {
+  return y < 0 ? 0 : y < (int64_t)bits ? (int)y : (int)bits - 1;
+}
+static inline int unsigned_shift_of(uint64_t y, size_t bits) {
+  return y < bits ? (int)y : (int)bits - 1;
+}
+
 // ---- Formulas: ROW(op, dtypes, qualifier, formula)
 #define FORMULAS(ROW)                                                                     \
   ROW(Add, FLOATS, RHEOS__WIDE, x + y)                                                \
@@ -102,7 +111,17 @@ static inline double floor_remainderd(double x, double y) {
   ROW(Atan2, FLOATS, , atan2(x, y))                                                   \
   ROW(BitwiseAnd, INTEGERS, , x & y)                                                  \
   ROW(BitwiseOr, INTEGERS, , x | y)                                                   \
-  ROW(BitwiseXor, INTEGERS, , x ^ y)
+  ROW(BitwiseXor, INTEGERS, , x ^ y)                                                  \
+  ROW(LeftShift, SIGNED, , W(x) << shift_of(y, 8 * sizeof y))                         \
+  ROW(LeftShift, UNSIGNED, , W(x) << unsigned_shift_of(y, 8 * sizeof y))              \
+  ROW(RightShift, SIGNED, , x >> shift_of(y, 8 * sizeof y))                           \
+  ROW(RightShift, UNSIGNED, , x >> unsigned_shift_of(y, 8 * sizeof y))                \
+  ROW(NextAfter, REALS, , nextafter(x, y))                                            \
+  ROW(Igamma, FLOATS, , rheos__igamma(x, y))                                          \
+  ROW(Igammac, FLOATS, , rheos__igammac(x, y))                                        \
+  ROW(IgammaGradA, REALS, , rheos__igamma_grad_a(x, y))                               \
+  ROW(Polygamma, REALS, , rheos__polygamma(x, y))                                     \
+  ROW(Zeta, REALS, , rheos__zeta(x, y))
 
 #define ROW(name, dtypes, qualifier, formula) \
   RHEOS__##dtypes(RHEOS__BINARY_LOOP, qualifier, name, formula)
@@ -308,6 +327,59 @@ static void grad_atan2(rheos__grad *g) {
   set_unbroadcast(g, &u, 1, by_x);
 }
 
+// By a with an op of its own, by x with the density exp(-x + (a - 1) log x - lgamma(a)).
+static void grad_of_igamma(rheos__grad *g, bool complement) {
+  rheos_scope *s = g->scope;
+  const rheos_output dz = rheos__grad_dense(g, 0), a = g->inputs[0], x = g->inputs[1];
+  const rheos__unbroadcast u = unbroadcast(g);
+  rheos__push_after_grad(g);
+  rheos_output by_a = rheos__py_mul(s, rheos__op_2(s, "IgammaGradA", a, x), dz);
+  const rheos_output less = rheos__op_with_number(s, "Sub", "sub", a, 1);
+  const rheos_output powers = rheos__py_mul(s, less, rheos__op_1(s, "Log", x));
+  const rheos_output above = rheos__py_add(s, rheos__op_1(s, "Neg", x), powers);
+  const rheos_output exponent = rheos__py_sub(s, above, rheos__op_1(s, "Lgamma", a));
+  rheos_output by_x = rheos__py_mul(s, rheos__op_1(s, "Exp", exponent), dz);
+  by_a = rheos__unbroadcast_to(s, &u, 0, by_a);
+  by_x = rheos__unbroadcast_to(s, &u, 1, by_x);
+  rheos_scope_pop(s);
+  rheos__grad_set(g, 0, complement ? rheos__op_1(s, "Neg", by_a) : by_a);
+  rheos__grad_set(g, 1, complement ? rheos__op_1(s, "Neg", by_x) : by_x);
+}
+static void grad_igamma(rheos__grad *g) { grad_of_igamma(g, false); }
+static void grad_igammac(rheos__grad *g) { grad_of_igamma(g, true); }
+
+// The op itself for the next order; there is none by the order.
+static void grad_polygamma(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  const rheos_output dz = rheos__grad_dense(g, 0), n = g->inputs[0], x = g->inputs[1];
+  const rheos__unbroadcast u = unbroadcast(g);
+  rheos__push_after_grad(g);
+  const rheos_output next = rheos__op_with_number(s, "AddV2", "add", n, 1);
+  const rheos_output slope = rheos__op_2(s, "Polygamma", next, x);
+  set_unbroadcast(g, &u, 1, rheos__py_mul(s, slope, dz));
+  rheos_scope_pop(s);
+}
+
+static void grad_zeta(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  const rheos_output dz = rheos__grad_dense(g, 0), x = g->inputs[0], q = g->inputs[1];
+  const rheos__unbroadcast u = unbroadcast(g);
+  rheos__push_after_grad(g);
+  const rheos_output minus = rheos__op_1(s, "Neg", x);
+  const rheos_output next = rheos__op_with_number(s, "AddV2", "add", x, 1);
+  const rheos_output slope = rheos__py_mul(s, minus, rheos__op_2(s, "Zeta", next, q));
+  set_unbroadcast(g, &u, 1, rheos__py_mul(s, slope, dz));
+  rheos_scope_pop(s);
+}
+
+// The next number moves as x1 does, and does not move with x2.
+static void grad_next_after(rheos__grad *g) {
+  const rheos_output dz = rheos__grad_dense(g, 0);
+  const rheos__unbroadcast u = unbroadcast(g);
+  set_unbroadcast(g, &u, 0, dz);
+  rheos__grad_set(g, 1, rheos__zeros_of_shape(g->scope, g->inputs[1]));
+}
+
 // ---- Ops: OP(name, dtypes, flags, gradient, cost, doc)
 #define ARITHMETIC                                                                         \
   "{bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, uint32, uint64, " \
@@ -335,6 +407,7 @@ static void grad_atan2(rheos__grad *g) {
   OP(FloorDiv, ARITHMETIC, 0, rheos__no_gradient, 6, "`x` / `y`, rounded down.")             \
   OP(FloorMod, FLOOR_MOD_TYPES, 0, grad_floor_mod, 8,                                        \
      "What is left of `x` after FloorDiv by `y`; it has the sign of `y`.")                   \
+  OP(LeftShift, BITS, 0, rheos__no_gradient, 1, "The bits of `x` moved up by `y` places.")   \
   OP(Maximum, ORDERED, 0, grad_maximum, 1, "The larger of `x` and `y`.")                     \
   OP(Minimum, ORDERED, 0, grad_minimum, 1, "The smaller of `x` and `y`.")                    \
   OP(Mod, MOD_TYPES, 0, NULL, 8, "What is left of `x` after division by `y` towards 0.")     \
@@ -342,6 +415,8 @@ static void grad_atan2(rheos__grad *g) {
   OP(MulNoNan, NO_NAN_TYPES, 0, grad_mul_no_nan, 2, "`x` * `y`, and 0 where `y` is 0.")      \
   OP(Pow, POW_TYPES, 0, grad_pow, 20, "`x` to the power of `y`.")                            \
   OP(RealDiv, ARITHMETIC, 0, grad_real_div, 4, "`x` / `y`.")                                 \
+  OP(RightShift, BITS, 0, rheos__no_gradient, 1,                                             \
+     "The bits of `x` moved down by `y` places; the sign stays.")                            \
   OP(SquaredDifference, DIFFERENCE_TYPES, SWAPS, grad_squared_difference, 2,                 \
      "The square of `x` - `y`.")                                                             \
   OP(Sub, ARITHMETIC, 0, grad_sub, 1, "`x` - `y`.")                                          \
@@ -355,6 +430,12 @@ enum {
 #define OP(name, dtypes, flags, gradient, cost, doc) row_##name,
   OPS(OP) row_Add,
   row_Atan2,
+  row_Igamma,
+  row_Igammac,
+  row_IgammaGradA,
+  row_NextAfter,
+  row_Polygamma,
+  row_Zeta,
   NUM_ROWS
 #undef OP
 };
@@ -385,6 +466,21 @@ OPS(OP)
 DEFINE(AddV2, row_Add, "x: T, y: T -> z: T; T: " ARITHMETIC, SWAPS, grad_add, 1, "`x` + `y`.")
 DEFINE(Atan2, row_Atan2, "y: T, x: T -> z: T; T: {bfloat16, half, float, double}", 0, grad_atan2,
        20, "The angle of the point (`x`, `y`).")
+DEFINE(NextAfter, row_NextAfter, "x1: T, x2: T -> output: T; T: {double, float} = float", 0,
+       grad_next_after, 4, "The number next to `x1` in the direction of `x2`.")
+
+// Functions of two numbers whose inputs have names of their own
+#define FLOAT_TYPES "{bfloat16, half, float, double}"
+DEFINE(Igamma, row_Igamma, "a: T, x: T -> z: T; T: " FLOAT_TYPES, 0, grad_igamma, 200,
+       "The integral of t^(`a`-1) exp(-t) from 0 to `x`, divided by gamma(`a`).")
+DEFINE(Igammac, row_Igammac, "a: T, x: T -> z: T; T: " FLOAT_TYPES, 0, grad_igammac, 200,
+       "The integral of t^(`a`-1) exp(-t) from `x` on, divided by gamma(`a`).")
+DEFINE(IgammaGradA, row_IgammaGradA, "a: T, x: T -> z: T; T: {float, double}", 0, NULL, 400,
+       "The derivative of Igamma by `a`.")
+DEFINE(Polygamma, row_Polygamma, "a: T, x: T -> z: T; T: {float, double}", 0, grad_polygamma, 200,
+       "The derivative of Digamma of order `a` at `x`.")
+DEFINE(Zeta, row_Zeta, "x: T, q: T -> z: T; T: {float, double}", 0, grad_zeta, 200,
+       "The sum of (`q` + k)^-`x` over all whole k >= 0.")
 
 // ---- Add, which also joins strings
 

@@ -51,6 +51,7 @@ enum { RHEOS__NUM_DTYPES = 24 };
 // ---- Classes of dtypes: CLASS(M, ...) expands M(dtype, ...) for each
 #define RHEOS__FLOATS(M, ...) \
   M(float, __VA_ARGS__) M(double, __VA_ARGS__) M(half, __VA_ARGS__) M(bfloat16, __VA_ARGS__)
+#define RHEOS__REALS(M, ...) M(float, __VA_ARGS__) M(double, __VA_ARGS__)
 #define RHEOS__SIGNED(M, ...) \
   M(int8, __VA_ARGS__) M(int16, __VA_ARGS__) M(int32, __VA_ARGS__) M(int64, __VA_ARGS__)
 #define RHEOS__UNSIGNED(M, ...) \

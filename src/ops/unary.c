@@ -8,6 +8,7 @@
 
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
+#include "ops/special_math.h"
 #include "ops/vector_math.h"
 
 // ---- Formulas: ROW(op, dtypes, qualifier, formula)
@@ -41,6 +42,12 @@
   ROW(Sigmoid, FLOATS, RHEOS__WIDE, RHEOS__SIGMOID(x))                                \
   ROW(Erf, FLOATS, , erf(x))                                                          \
   ROW(Erfc, FLOATS, , erfc(x))                                                        \
+  ROW(Erfinv, FLOATS, , rheos__erfinv(x))                                             \
+  ROW(Ndtri, FLOATS, , rheos__ndtri(x))                                               \
+  ROW(Lgamma, FLOATS, , rheos__lgamma(x))                                             \
+  ROW(Digamma, FLOATS, , rheos__digamma(x))                                           \
+  ROW(BesselI0e, FLOATS, , rheos__bessel_i0e(x))                                      \
+  ROW(BesselI1e, FLOATS, , rheos__bessel_i1e(x))                                      \
   ROW(Floor, FLOATS, RHEOS__WIDE, floor(x))                                           \
   ROW(Ceil, FLOATS, RHEOS__WIDE, ceil(x))                                             \
   ROW(Round, FLOATS, RHEOS__WIDE, rint(x)) /* half to even: the rounding mode is never changed */ \
@@ -58,6 +65,11 @@
   ROW(IsFinite, FLOATS, , fabs(x) < (C)INFINITY)                                      \
   ROW(LogicalNot, BOOLS, , !x)
 
+// Numbers of bits
+#define COUNTS(ROW)                              \
+  ROW(PopulationCount, INTEGERS, ,                                                    \
+      __builtin_popcountll((uint64_t)x & (UINT64_MAX >> (64 - 8 * sizeof x))))
+
 static inline int64_t reciprocal_of_integer(int64_t x, int *failed) {
   if (x == 0) *failed = 1;
   return x == 1 || x == -1 ? x : 0;
@@ -70,6 +82,12 @@ FORMULAS(ROW)
 #define ROW(name, dtypes, qualifier, formula) \
   RHEOS__##dtypes(RHEOS__UNARY_TEST, qualifier, name, formula)
 TESTS(ROW)
+#undef ROW
+#define COUNT_LOOP(S, qualifier, name, formula) \
+  RHEOS__UNARY_LOOP_TO(S, uint8, qualifier, name, formula)
+#define ROW(name, dtypes, qualifier, formula) \
+  RHEOS__##dtypes(COUNT_LOOP, qualifier, name, formula)
+COUNTS(ROW)
 #undef ROW
 
 // ---- Gradients: g arrives at y = f(x). The nodes are TensorFlow's.
@@ -126,6 +144,16 @@ static void grad_log(rheos__grad *g) { grad_times(g, "Reciprocal"); }
 static void grad_sin(rheos__grad *g) { grad_times(g, "Cos"); }
 static void grad_sinh(rheos__grad *g) { grad_times(g, "Cosh"); }
 static void grad_cosh(rheos__grad *g) { grad_times(g, "Sinh"); }
+static void grad_lgamma(rheos__grad *g) { grad_times(g, "Digamma"); }
+
+static void grad_digamma(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  const rheos_output dy = rheos__grad_dense(g, 0);
+  rheos__push_after_grad(g);
+  const rheos_output one = rheos__const_scalar(s, rheos_output_dtype(g->inputs[0]), 1, "Const");
+  rheos__grad_set(g, 0, rheos__py_mul(s, dy, rheos__op_2(s, "Polygamma", one, g->inputs[0])));
+  rheos_scope_pop(s);
+}
 
 static void grad_log1p(rheos__grad *g) {
   rheos_scope *s = g->scope;
@@ -205,6 +233,50 @@ static void grad_of_erf(rheos__grad *g, double factor) {
 static void grad_erf(rheos__grad *g) { grad_of_erf(g, M_2_SQRTPI); }
 static void grad_erfc(rheos__grad *g) { grad_of_erf(g, -M_2_SQRTPI); }
 
+// g * factor * exp(y^2 / divisor)
+static void grad_of_inverse(rheos__grad *g, double factor, double divisor) {
+  rheos_scope *s = g->scope;
+  const rheos_output dy = rheos__grad_dense(g, 0);
+  const rheos_output scale =
+      rheos__const_scalar(s, rheos_output_dtype(g->inputs[0]), factor, "Const");
+  rheos__push_after_grad(g);
+  const rheos_output scaled = rheos__py_mul(s, dy, scale);
+  rheos_output exponent = rheos__op_1(s, "Square", g->outputs[0]);
+  if (divisor != 1) {
+    exponent = rheos__op_with_number(s, "RealDiv", "truediv", exponent, divisor);
+  }
+  rheos__grad_set(g, 0, rheos__py_mul(s, scaled, rheos__op_1(s, "Exp", exponent)));
+  rheos_scope_pop(s);
+}
+static void grad_erfinv(rheos__grad *g) { grad_of_inverse(g, 1 / M_2_SQRTPI, 1); }
+static void grad_ndtri(rheos__grad *g) { grad_of_inverse(g, sqrt(2 * M_PI), 2); }
+
+// g * (i1e(x) - sign(x) y)
+static void grad_bessel_i0e(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  const rheos_output dy = rheos__grad_dense(g, 0), x = g->inputs[0];
+  rheos__push_after_grad(g);
+  const rheos_output next = rheos__op_1(s, "BesselI1e", x);
+  const rheos_output decay = rheos__py_mul(s, rheos__op_1(s, "Sign", x), g->outputs[0]);
+  rheos__grad_set(g, 0, rheos__py_mul(s, dy, rheos__py_sub(s, next, decay)));
+  rheos_scope_pop(s);
+}
+
+// g * (i0e(x) - (sign(x) + 1 / x) y), and g / 2 at 0
+static void grad_bessel_i1e(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  const rheos_output dy = rheos__grad_dense(g, 0), x = g->inputs[0];
+  rheos__push_after_grad(g);
+  const rheos_output at_0 = rheos__op_with_number(s, "Equal", "Equal", x, 0);
+  const rheos_output before = rheos__op_1(s, "BesselI0e", x);
+  const rheos_output sum =
+      rheos__py_add(s, rheos__op_1(s, "Sign", x), rheos__op_1(s, "Reciprocal", x));
+  const rheos_output slope = rheos__py_sub(s, before, rheos__py_mul(s, g->outputs[0], sum));
+  const rheos_output half = rheos__const_scalar(s, rheos_output_dtype(dy), 0.5, "Const");
+  rheos__grad_set(g, 0, rheos__py_mul(s, dy, rheos__op_3(s, "SelectV2", at_0, half, slope)));
+  rheos_scope_pop(s);
+}
+
 // ---- Ops: OP(name, dtypes, gradient, cost, doc)
 #define FLOAT_TYPES "{bfloat16, half, float, double}"
 #define COMPLEX_TYPES "{bfloat16, half, float, double, complex64, complex128}"
@@ -224,17 +296,27 @@ static void grad_erfc(rheos__grad *g) { grad_of_erf(g, -M_2_SQRTPI); }
   OP(Asinh, COMPLEX_TYPES, grad_asinh, 20, "The inverse hyperbolic sine of `x`.")           \
   OP(Atan, ANGLE_TYPES, grad_atan, 20, "The angle whose tangent is `x`.")                   \
   OP(Atanh, COMPLEX_TYPES, grad_atanh, 20, "The inverse hyperbolic tangent of `x`.")        \
+  OP(BesselI0e, FLOAT_TYPES, grad_bessel_i0e, 60,                                           \
+     "exp(-|`x`|) times the modified Bessel function of order 0 of `x`.")                   \
+  OP(BesselI1e, FLOAT_TYPES, grad_bessel_i1e, 60,                                           \
+     "exp(-|`x`|) times the modified Bessel function of order 1 of `x`.")                   \
   OP(Ceil, FLOAT_TYPES, rheos__no_gradient, 2, "The smallest whole number not below `x`.")  \
   OP(Cos, COMPLEX_TYPES, grad_cos, 20, "The cosine of `x`.")                                \
   OP(Cosh, COMPLEX_TYPES, grad_cosh, 20, "The hyperbolic cosine of `x`.")                   \
+  OP(Digamma, FLOAT_TYPES, grad_digamma, 60, "The derivative of Lgamma at `x`.")            \
   OP(Erf, FLOAT_TYPES, grad_erf, 20, "The Gauss error function of `x`.")                    \
   OP(Erfc, FLOAT_TYPES, grad_erfc, 20, "1 minus the Gauss error function of `x`.")          \
+  OP(Erfinv, FLOAT_TYPES, grad_erfinv, 200, "The number whose Erf is `x`.")                 \
   OP(Exp, COMPLEX_TYPES, grad_exp, 10, "e to the power of `x`.")                            \
   OP(Expm1, COMPLEX_TYPES, grad_expm1, 10, "exp(`x`) - 1, exact also near 0.")              \
   OP(Floor, FLOAT_TYPES, rheos__no_gradient, 2, "The largest whole number not above `x`.")  \
   OP(Inv, SIGNED_OR_COMPLEX, grad_reciprocal, 4, "1 / `x`.")                                \
+  OP(Lgamma, FLOAT_TYPES, grad_lgamma, 60,                                                  \
+     "The logarithm of the absolute value of the gamma function of `x`.")                   \
   OP(Log, COMPLEX_TYPES, grad_log, 10, "The natural logarithm of `x`.")                     \
   OP(Log1p, COMPLEX_TYPES, grad_log1p, 10, "log(1 + `x`), exact also near 0.")              \
+  OP(Ndtri, FLOAT_TYPES, grad_ndtri, 200,                                                   \
+     "The number below which a standard normal variable is with probability `x`.")          \
   OP(Neg, SIGNED_OR_COMPLEX, grad_neg, 1, "`x` with the other sign.")                       \
   OP(Reciprocal, SIGNED_OR_COMPLEX, grad_reciprocal, 4, "1 / `x`.")                         \
   OP(Rint, FLOAT_TYPES, rheos__no_gradient, 2, "`x` rounded, halves to the even number.")   \
@@ -259,7 +341,10 @@ static void grad_erfc(rheos__grad *g) { grad_of_erf(g, -M_2_SQRTPI); }
   OTHER(IsInf, "x: T -> y: bool; T: " FLOAT_TYPES, rheos__no_gradient,                        \
         "Whether `x` is infinite.")                                                           \
   OTHER(IsNan, "x: T -> y: bool; T: " FLOAT_TYPES, rheos__no_gradient, "Whether `x` is NaN.") \
-  OTHER(LogicalNot, "x: bool -> y: bool", rheos__no_gradient, "Whether `x` is false.")
+  OTHER(LogicalNot, "x: bool -> y: bool", rheos__no_gradient, "Whether `x` is false.")        \
+  OTHER(PopulationCount,                                                                      \
+        "x: T -> y: uint8; T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}",    \
+        rheos__no_gradient, "The number of bits that are set in `x`.")
 
 enum {
 #define OP(name, dtypes, gradient, cost, doc) row_##name,
@@ -271,7 +356,7 @@ enum {
 
 static const rheos__loop loops[NUM_ROWS][RHEOS__NUM_DTYPES] = {
 #define ROW(name, dtypes, qualifier, formula) RHEOS__##dtypes(RHEOS__LOOP_ENTRY, name)
-    FORMULAS(ROW) TESTS(ROW)
+    FORMULAS(ROW) TESTS(ROW) COUNTS(ROW)
 #undef ROW
 };
 

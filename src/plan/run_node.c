@@ -56,14 +56,16 @@ static rheos_status *run_on_tensors(const rheos__prepare *p, rheos_tensor *const
 }
 
 static rheos_status *pass_on(const rheos__prepare *p, rheos_tensor *input, rheos_tensor **output) {
+  rheos_tensor *kept = NULL;
   if (rheos__tensor_can_keep(input)) {
-    return rheos_tensor_reshaped(input, p->output_shapes[0], output);
+    kept = rheos_tensor_ref(input);
+  } else {
+    RHEOS_TRY(rheos_tensor_copy(input, &kept));
   }
-  rheos_tensor *copy = NULL;
-  RHEOS_TRY(rheos_tensor_copy(input, &copy));
-  copy->shape = p->output_shapes[0];
-  *output = copy;
-  return NULL;
+  rheos_status *status =
+      rheos__tensor_seen_as(kept, p->output_dtypes[0], p->output_shapes[0], output);
+  rheos_tensor_unref(kept);
+  return status;
 }
 
 static rheos_status *prepare_and_run(const rheos__plan *plan, int32_t id, rheos__arena *arena,

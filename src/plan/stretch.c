@@ -280,7 +280,8 @@ static rheos_status *add_alias(specializer *z, const rheos__entry *entry,
   const rheos__value *root_value = value_at(z, root);
   if (root_value->kind == RHEOS__VALUE_CONSTANT) {  // keeps the value known to what follows
     rheos_tensor *constant = NULL;
-    RHEOS_TRY(rheos_tensor_reshaped(root_value->constant, p->output_shapes[0], &constant));
+    RHEOS_TRY(rheos__tensor_seen_as(root_value->constant, p->output_dtypes[0], p->output_shapes[0],
+                                    &constant));
     rheos__value *value = NULL;
     rheos_status *status =
         add_value(z, p->output_dtypes[0], RHEOS__VALUE_CONSTANT, &constant->shape, &value);

@@ -103,12 +103,12 @@ bool rheos__tensor_can_keep(const rheos_tensor *tensor) {
          atomic_load_explicit(&tensor->references, memory_order_relaxed) != 0;
 }
 
-static rheos_status *share_bytes(rheos_tensor *base, const rheos_shape *shape,
-                                 rheos_tensor **out_tensor) {
+static rheos_status *share_bytes(rheos_tensor *base, rheos_dtype dtype, const rheos_shape *shape,
+                                 int64_t num_elements, rheos_tensor **out_tensor) {
   if (base->release == release_base) base = base->release_argument;
   rheos_tensor *tensor = rheos__alloc(sizeof *tensor);
   if (tensor == NULL) return rheos__out_of_memory();
-  set_header(tensor, base->dtype, shape, base->num_elements, base->size_bytes);
+  set_header(tensor, dtype, shape, num_elements, base->size_bytes);
   tensor->data = base->data;
   tensor->release = release_base;
   tensor->release_argument = rheos_tensor_ref(base);
@@ -129,11 +129,25 @@ rheos_status *rheos_tensor_reshaped(rheos_tensor *tensor, rheos_shape shape,
                          rheos__shape_text_of(&tensor->shape, &from),
                          rheos__shape_text_of(&shape, &to));
   }
+  return rheos__tensor_seen_as(tensor, tensor->dtype, shape, out_tensor);
+}
+
+rheos_status *rheos__tensor_seen_as(rheos_tensor *tensor, rheos_dtype dtype, rheos_shape shape,
+                                    rheos_tensor **out_tensor) {
+  *out_tensor = NULL;
+  int64_t num_elements;
+  size_t size_bytes;
+  RHEOS_TRY(rheos__shape_size(dtype, &shape, &num_elements, &size_bytes));
+  if (size_bytes != tensor->size_bytes) {
+    return RHEOS_INVALID("%zu bytes cannot be seen as %zu", tensor->size_bytes, size_bytes);
+  }
   if (atomic_load_explicit(&tensor->references, memory_order_relaxed) != 0) {
-    return share_bytes(tensor, &shape, out_tensor);
+    return share_bytes(tensor, dtype, &shape, num_elements, out_tensor);
   }
   RHEOS_TRY(rheos_tensor_copy(tensor, out_tensor));  // a view's bytes may go away
+  (*out_tensor)->dtype = dtype;
   (*out_tensor)->shape = shape;
+  (*out_tensor)->num_elements = num_elements;
   return NULL;
 }
 

@@ -31,6 +31,11 @@ void rheos__tensor_init_view(rheos_tensor *tensor, rheos_dtype dtype, const rheo
 // its bytes are not lent by a caller who may change them afterwards. Otherwise copy it.
 bool rheos__tensor_can_keep(const rheos_tensor *tensor);
 
+// The tensor's bytes under another shape and dtype of the same size: shared, or copied if the tensor
+// is a view. Not for strings, unless the dtype stays.
+rheos_status *rheos__tensor_seen_as(rheos_tensor *tensor, rheos_dtype dtype, rheos_shape shape,
+                                    rheos_tensor **out_tensor);
+
 // True if the caller holds the only reference and the bytes are the tensor's own, so that it may
 // write to them.
 static inline bool rheos__tensor_is_exclusive(const rheos_tensor *tensor) {

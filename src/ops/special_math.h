@@ -1,0 +1,30 @@
+// Functions of mathematical physics that <math.h> lacks, in double. They end for every input: no
+// loop is longer than a fixed number of terms. NaN in, NaN out.
+#ifndef RHEOS_SRC_OPS_SPECIAL_MATH_H
+#define RHEOS_SRC_OPS_SPECIAL_MATH_H
+
+// log |gamma(x)|; as lgamma(), which also writes a global variable.
+double rheos__lgamma(double x);
+// The derivative of lgamma, and its derivative of order n; NaN unless n is a whole number >= 0.
+double rheos__digamma(double x);
+double rheos__polygamma(double n, double x);
+// Hurwitz: the sum of (q + k)^-x over k = 0, 1, ...
+double rheos__zeta(double x, double q);
+
+// The incomplete gamma functions divided by gamma(a): from 0 to x, and from x on; the derivative
+// of the first by a.
+double rheos__igamma(double a, double x);
+double rheos__igammac(double a, double x);
+double rheos__igamma_grad_a(double a, double x);
+// The incomplete beta function divided by beta(a, b).
+double rheos__betainc(double a, double b, double x);
+
+// The inverses of erf and of the normal distribution's cumulative function.
+double rheos__erfinv(double x);
+double rheos__ndtri(double p);
+
+// exp(-|x|) times the modified Bessel functions of the first kind, of order 0 and 1.
+double rheos__bessel_i0e(double x);
+double rheos__bessel_i1e(double x);
+
+#endif  // RHEOS_SRC_OPS_SPECIAL_MATH_H
