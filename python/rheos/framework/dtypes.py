@@ -265,3 +265,5 @@ def as_dtype(value):
 
 
 BY_NUMBER = _BY_NUMBER
+
+QUANTIZED_DTYPES = frozenset((qint8, quint8, qint16, quint16, qint32))

@@ -274,17 +274,32 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
 
 
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
-    """The identity matrix."""
+    """The identity matrix: (num_rows, num_columns), or batch_shape of them."""
+    from rheos.ops import math_ops
+
     with name_scope(name, "eye", [num_rows, num_columns, batch_shape]):
-        columns = num_rows if num_columns is None else num_columns
-        batch = [] if batch_shape is None else list(batch_shape)
-        count = min(num_rows, columns)
-        diagonal = ones([*batch, count], dtype=dtype)
-        if num_rows == columns:
+        square = num_columns is None
+        batch = [] if batch_shape is None else batch_shape
+        columns = num_rows if square else num_columns
+        known = not any(hasattr(x, "_as_graph_element") for x in (num_rows, columns, batch))
+        if known:
+            batch = list(batch)
+            diagonal_shape = [*batch, min(num_rows, columns)]
+            shape = [*batch, num_rows, columns]
+        else:
+            count = math_ops.minimum(num_rows, columns)
+            batch = convert_to_tensor(batch, name="shape", dtype=dtypes.int32)
+            diagonal_shape = concat((batch, [count]), axis=0)
+            if not square:
+                shape = concat((batch, [num_rows, columns]), axis=0)
+        diagonal = ones(diagonal_shape, dtype=dtype)
+        if square:
             return matrix_diag(diagonal)
-        square = matrix_diag(diagonal)
-        more = [[0, 0]] * len(batch) + [[0, num_rows - count], [0, columns - count]]
-        return pad(square, more)
+        if known and not has_op("MatrixSetDiag"):
+            count = diagonal_shape[-1]
+            around = [[0, num_rows - count], [0, columns - count]]
+            return pad(matrix_diag(diagonal), [[0, 0]] * len(batch) + around)
+        return op1("MatrixSetDiag", "set_diag", zeros(shape, dtype=dtype), diagonal)
 
 
 def matrix_diag(diagonal, name="diag"):
@@ -602,6 +617,7 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
         lengths = convert_to_tensor(lengths)
         if maxlen is None:
             maxlen = math_ops.reduce_max(lengths)
+            maxlen = math_ops.maximum(constant(0, maxlen.dtype), maxlen)
         else:
             maxlen = convert_to_tensor(maxlen)
         start, delta = constant(0, maxlen.dtype), constant(1, maxlen.dtype)

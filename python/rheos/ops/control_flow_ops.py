@@ -2,7 +2,7 @@
 
 import builtins
 
-from rheos.framework import graph as _graph
+from rheos.framework import dtypes, graph as _graph
 from rheos.framework.graph import (
     IndexedSlices,
     Operation,
@@ -106,8 +106,9 @@ def tuple(tensors, name=None, control_inputs=None):
 def Assert(condition, data, summarize=None, name=None):
     """An operation that fails with `data` unless the condition holds."""
     with name_scope(name, "Assert", [condition, *data]):
-        data = [convert_to_tensor(x) for x in data]
-        condition = convert_to_tensor(condition, name="Condition")
+        tensors = [convert_to_tensor(x) for x in data]
+        if any(t.dtype not in (dtypes.string, dtypes.int32) for t in tensors):
+            condition = convert_to_tensor(condition, name="Condition")
         return apply_op("Assert", None, condition, data, summarize=summarize)
 
 

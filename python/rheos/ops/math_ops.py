@@ -12,7 +12,7 @@ from rheos.framework.graph import (
     convert_to_tensor,
     name_scope,
 )
-from rheos.framework.op_call import op1
+from rheos.framework.op_call import op1, op_list
 from rheos.ops import array_ops
 from rheos.ops.array_ops import has_op
 from rheos.ops.constant_op import constant
@@ -397,11 +397,6 @@ def argmin(input, axis=None, name=None, dimension=None, output_type=dtypes.int64
     return op1("ArgMin", name, input, 0 if axis is None else axis, output_type=output_type)
 
 
-def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
-    """Sums of the rows of `data` that have the same number in `segment_ids`."""
-    return op1("UnsortedSegmentSum", name, data, segment_ids, num_segments)
-
-
 # ---- Sequences
 
 _RANGE_DTYPES = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
@@ -471,61 +466,154 @@ def matmul(
         return op1("MatMul", name, a, b, transpose_a=transpose_a, transpose_b=transpose_b)
 
 
+def _tensordot_axes(a, axes):
+    if isinstance(axes, (int, np.integer)):
+        count = a.shape.ndims
+        if axes < 0:
+            raise ValueError("'axes' must be at least 0.")
+        if count is not None:
+            if axes > count:
+                raise ValueError(f"'axes' must not be larger than the number of dimensions of {a}.")
+            first = list(builtins.range(count - axes, count))
+        else:
+            rank = array_ops.rank(a)
+            first = range(rank - axes, rank, dtype=dtypes.int32)
+        return first, list(builtins.range(axes))
+    if len(axes) != 2:
+        raise ValueError("'axes' must be an integer or have length 2.")
+    first, second = axes
+    if isinstance(first, (Tensor, _VariableBase)) or isinstance(second, (Tensor, _VariableBase)):
+        raise NotImplementedError("tensordot: axes that are tensors")
+    first = [first] if isinstance(first, (int, np.integer)) else list(first)
+    second = [second] if isinstance(second, (int, np.integer)) else list(second)
+    if len(first) != len(second):
+        raise ValueError(
+            f"Different number of contraction axes 'a' and 'b', {len(first)} != {len(second)}."
+        )
+    return first, second
+
+
+def _as_matrix(x, axes, summed_first):
+    """(matrix, its free dimensions, those that are known): `axes` as columns, or as rows."""
+    if isinstance(axes, Tensor) or x.shape.ndims is None:
+        return _as_matrix_late(x, axes, summed_first, None)
+    dims = x._shape_as_list()
+    axes = [i + len(dims) if i < 0 else i for i in axes]
+    free = [i for i in builtins.range(len(dims)) if i not in axes]
+    free_dims = [dims[i] for i in free]
+    if None in dims:
+        return _as_matrix_late(x, axes, summed_first, (free, free_dims))
+    sizes = [int(np.prod(free_dims)), int(np.prod([dims[i] for i in axes]))]
+    perm = axes + free if summed_first else free + axes
+    moved = array_ops.transpose(x, perm)
+    return array_ops.reshape(moved, sizes[::-1] if summed_first else sizes), free_dims, free_dims
+
+
+def _as_matrix_late(x, axes, summed_first, known):
+    if known is not None:
+        axes = convert_to_tensor(axes, dtype=dtypes.int32, name="axes")
+        free = convert_to_tensor(known[0], dtype=dtypes.int32, name="free")
+        shape = array_ops.shape(x)
+    else:
+        shape = array_ops.shape(x)
+        rank = array_ops.rank(x)
+        axes = convert_to_tensor(axes, dtype=dtypes.int32, name="axes")
+        axes = array_ops.where(axes >= 0, axes, axes + rank)
+        free = op_list("ListDiff", None, range(rank), axes, out_idx=dtypes.int32)[0]
+    free_dims = array_ops.gather(shape, free)
+    summed_dims = array_ops.gather(shape, axes)
+    sizes = [reduce_prod(free_dims), reduce_prod(summed_dims)]
+    if summed_first:
+        perm, sizes = array_ops.concat([axes, free], 0), sizes[::-1]
+    else:
+        perm = array_ops.concat([free, axes], 0)
+    matrix_shape = array_ops.stack(sizes)
+    matrix = array_ops.reshape(array_ops.transpose(x, perm), matrix_shape)
+    return matrix, free_dims, None if known is None else known[1]
+
+
 def tensordot(a, b, axes, name=None):
-    """Sums products over pairs of dimensions of a and b, as numpy.tensordot."""
+    """Sums products over pairs of dimensions of a and b, as numpy.tensordot.
 
-    def flatten(x, its_axes, first):
-        dims = x._shape_as_list()
-        if dims is None or None in dims:
-            raise NotImplementedError("tensordot of tensors whose shapes are not fully known")
-        its_axes = [i + len(dims) if i < 0 else i for i in its_axes]
-        free = [i for i in builtins.range(len(dims)) if i not in its_axes]
-        free_dims = [dims[i] for i in free]
-        sizes = [int(np.prod(free_dims)), int(np.prod([dims[i] for i in its_axes]))]
-        perm = free + its_axes if first else its_axes + free
-        shape = sizes if first else sizes[::-1]
-        moved = array_ops.transpose(x, perm)
-        return array_ops.reshape(moved, shape), free_dims
-
+    axes: how many dimensions at the end of a and the start of b, or (those of a, those of b).
+    Returns the other dimensions of a, then those of b. ValueError if the axes do not fit.
+    """
     with name_scope(name, "Tensordot", [a, b, axes]) as name:
         a = convert_to_tensor(a, name="a")
         b = convert_to_tensor(b, name="b")
-        if isinstance(axes, (int, np.integer)):
-            count = len(a.shape)
-            a_axes = list(builtins.range(count - axes, count))
-            b_axes = list(builtins.range(axes))
-        else:
-            a_axes, b_axes = axes
-            a_axes = [a_axes] if isinstance(a_axes, (int, np.integer)) else list(a_axes)
-            b_axes = [b_axes] if isinstance(b_axes, (int, np.integer)) else list(b_axes)
-            if len(a_axes) != len(b_axes):
-                raise ValueError(
-                    f"Different number of contraction axes 'a' and 'b', {len(a_axes)} != "
-                    f"{len(b_axes)}."
-                )
-        a_matrix, a_free = flatten(a, a_axes, True)
-        b_matrix, b_free = flatten(b, b_axes, False)
+        a_axes, b_axes = _tensordot_axes(a, axes)
+        a_matrix, a_free, a_known = _as_matrix(a, a_axes, False)
+        b_matrix, b_free, b_known = _as_matrix(b, b_axes, True)
         product = matmul(a_matrix, b_matrix)
-        return array_ops.reshape(product, a_free + b_free, name=name)
+        if isinstance(a_free, list) and isinstance(b_free, list):
+            return array_ops.reshape(product, a_free + b_free, name=name)
+        a_free = convert_to_tensor(a_free, dtype=dtypes.int32)
+        b_free = convert_to_tensor(b_free, dtype=dtypes.int32)
+        result = array_ops.reshape(product, array_ops.concat([a_free, b_free], 0), name=name)
+        if a_known is not None and b_known is not None:
+            result.set_shape(a_known + b_known)
+        return result
 
 
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
-    """The norm of vectors: euclidean, 1, inf or any power."""
+    """The norm of vectors, or of matrices.
+
+    axis: None takes all elements as one vector, a number makes it norms of vectors along it, a pair
+    norms of matrices. ord: "euclidean" (the same as "fro"), 1, 2, inf, for vectors any positive
+    number. ValueError for others. keepdims: whether the dimensions stay as 1.
+    """
     keepdims = builtins.bool(_one_of("keepdims", keepdims, "keep_dims", keep_dims))
+    is_matrix = isinstance(axis, (tuple, list)) and len(axis) == 2
+    if is_matrix:
+        axis = tuple(axis)
+        if axis[0] == axis[1] or not all(isinstance(a, (int, np.integer)) for a in axis):
+            raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
+        if ord not in ("euclidean", "fro", 1, 2, np.inf):
+            raise ValueError(
+                "'ord' must be a supported matrix norm in ['euclidean', 'fro', 1, 2, inf], got "
+                f"{ord}"
+            )
+    else:
+        if not (axis is None or isinstance(axis, (int, np.integer))):
+            raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
+        if isinstance(ord, str) and ord != "euclidean":
+            raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+        if axis is not None:
+            axis = (axis,)
     with name_scope(name, "norm", [tensor]):
         tensor = convert_to_tensor(tensor)
-        if ord in ("euclidean", "fro", 2, 2.0):
-            total = reduce_sum(tensor * conj(tensor), axis, keepdims=True)
-            result = sqrt(total)
+        if ord in ("euclidean", "fro") or (ord == 2 and not is_matrix):
+            result = sqrt(reduce_sum(tensor * conj(tensor), axis, keepdims=True))
+        elif is_matrix and ord == 2:
+            result = _largest_singular_value(tensor, axis)
         else:
             result = abs(tensor)
             if ord == 1:
-                result = reduce_sum(result, axis, keepdims=True)
+                # The first of a pair, or the only axis, as a number: as TensorFlow's graphs have it.
+                result = reduce_sum(result, axis[0] if axis else None, keepdims=True)
+                if is_matrix:
+                    result = reduce_max(result, axis[-1], keepdims=True)
             elif ord == np.inf:
-                result = reduce_max(result, axis, keepdims=True)
+                if is_matrix:
+                    result = reduce_sum(result, axis[1], keepdims=True)
+                result = reduce_max(result, axis[0] if is_matrix else axis, keepdims=True)
             else:
                 result = pow(reduce_sum(pow(result, ord), axis, keepdims=True), 1.0 / ord)
         return result if keepdims else array_ops.squeeze(result, axis)
+
+
+def _largest_singular_value(tensor, axis):
+    """Along a pair of axes, which stay as 1."""
+    rank = tensor.shape.ndims
+    if rank is None:
+        raise ValueError("norm: the number of dimensions has to be known for the 2-norm")
+    axes = [i + rank if i < 0 else i for i in axis]
+    order = [i for i in builtins.range(rank) if i not in axes] + axes
+    matrices = array_ops.transpose(tensor, order)
+    values = op_list("Svd", None, matrices, compute_uv=False, full_matrices=False)[0]
+    largest = reduce_max(values, axis=-1, keepdims=True)
+    inverse = [order.index(i) for i in builtins.range(rank)]
+    return array_ops.transpose(array_ops.expand_dims(largest, -1), inverse)
 
 
 # ---- Operators that Python has and the extension leaves to here

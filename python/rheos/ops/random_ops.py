@@ -1,9 +1,11 @@
 """Random tensors."""
 
+import numpy as np
+
 from rheos.framework import dtypes
 from rheos.framework.graph import convert_to_tensor, get_default_graph, name_scope
 from rheos.framework.op_call import op1
-from rheos.ops import math_ops
+from rheos.ops import array_ops, math_ops
 
 DEFAULT_GRAPH_SEED = 87654321
 _MAX = 2**31 - 1
@@ -99,3 +101,31 @@ def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
 def categorical(logits, num_samples, dtype=None, seed=None, name=None):
     """For each row of unnormalised log-probabilities, `num_samples` classes drawn from it."""
     return multinomial(logits, num_samples, seed, name or "categorical", dtype)
+
+
+def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
+    """Numbers from gamma distributions.
+
+    alpha, beta: the shape and inverse scale of the distributions, broadcast together. Returns
+    shape + their shape.
+    """
+    with name_scope(name, "random_gamma", [shape, alpha, beta]):
+        shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
+        alpha = convert_to_tensor(alpha, name="alpha", dtype=dtype)
+        beta = convert_to_tensor(1 if beta is None else beta, name="beta", dtype=dtype)
+        all_alpha = alpha + array_ops.zeros_like(beta)
+        seed1, seed2 = get_seed(seed)
+        unit = op1("RandomGamma", None, shape, all_alpha, seed=seed1, seed2=seed2)
+        tiny = np.finfo(dtypes.as_dtype(dtype).as_numpy_dtype).tiny
+        return math_ops.maximum(tiny, unit / beta)
+
+
+def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):
+    """Numbers from Poisson distributions of mean `lam`; returns shape + the shape of `lam`."""
+    with name_scope(name, "random_poisson", [lam, shape]):
+        shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
+        seed1, seed2 = get_seed(seed)
+        return op1(
+            "RandomPoissonV2", None, shape, lam, dtype=dtypes.as_dtype(dtype), seed=seed1,
+            seed2=seed2,
+        )  # fmt: skip

@@ -3,7 +3,11 @@
 import rheos.v1 as tf
 """
 
+from rheos.framework.absent import (
+    attribute_of as _attribute_of,
+)
 from rheos.framework.dtypes import (
+    QUANTIZED_DTYPES,
     DType,
     as_dtype,
     bfloat16,
@@ -104,6 +108,33 @@ from rheos.ops.array_ops import (
     zeros,
     zeros_like,
 )
+from rheos.ops.check_ops import (
+    assert_equal,
+    assert_greater,
+    assert_greater_equal,
+    assert_integer,
+    assert_less,
+    assert_less_equal,
+    assert_near,
+    assert_negative,
+    assert_non_negative,
+    assert_non_positive,
+    assert_none_equal,
+    assert_positive,
+    assert_proper_iterable,
+    assert_rank,
+    assert_rank_at_least,
+    assert_rank_in,
+    assert_same_float_dtype,
+    assert_scalar,
+    assert_type,
+    check_numerics,
+    ensure_shape,
+    is_non_decreasing,
+    is_numeric_tensor,
+    is_strictly_increasing,
+    verify_tensor_all_finite,
+)
 from rheos.ops.clip_ops import (
     clip_by_average_norm,
     clip_by_global_norm,
@@ -125,6 +156,23 @@ from rheos.ops.init_ops import (
     uniform_unit_scaling_initializer,
     variance_scaling_initializer,
     zeros_initializer,
+)
+from rheos.ops.linalg_ops import (
+    cholesky,
+    cholesky_solve,
+    cross,
+    einsum,
+    matrix_determinant,
+    matrix_inverse,
+    matrix_solve,
+    matrix_solve_ls,
+    matrix_square_root,
+    matrix_triangular_solve,
+    qr,
+    self_adjoint_eig,
+    self_adjoint_eigvals,
+    svd,
+    trace,
 )
 from rheos.ops.math_ops import (
     abs,
@@ -219,15 +267,107 @@ from rheos.ops.math_ops import (
     truediv,
     truncatediv,
     truncatemod,
-    unsorted_segment_sum,
+)
+from rheos.ops.quantize_ops import (
+    dequantize,
+    fake_quant_with_min_max_args,
+    fake_quant_with_min_max_args_gradient,
+    fake_quant_with_min_max_vars,
+    fake_quant_with_min_max_vars_gradient,
+    fake_quant_with_min_max_vars_per_channel,
+    fake_quant_with_min_max_vars_per_channel_gradient,
+    quantize,
+    quantize_v2,
+    quantized_concat,
 )
 from rheos.ops.random_ops import (
+    get_seed,
     multinomial,
+    random_gamma,
     random_normal,
+    random_poisson,
     random_shuffle,
     random_uniform,
     set_random_seed,
     truncated_normal,
+)
+from rheos.ops.rearrange_ops import (
+    argsort,
+    batch_gather,
+    batch_to_space,
+    batch_to_space_nd,
+    bitcast,
+    broadcast_dynamic_shape,
+    depth_to_space,
+    diag_part,
+    dimension_at_index,
+    extract_image_patches,
+    extract_volume_patches,
+    get_static_value,
+    guarantee_const,
+    identity_n,
+    is_tensor,
+    matrix_diag_part,
+    matrix_set_diag,
+    random_crop,
+    repeat,
+    required_space_to_batch_paddings,
+    reverse_sequence,
+    reverse_v2,
+    roll,
+    searchsorted,
+    setdiff1d,
+    sort,
+    space_to_batch,
+    space_to_batch_nd,
+    space_to_depth,
+    tensor_scatter_add,
+    tensor_scatter_sub,
+    tensor_scatter_update,
+    unique_with_counts,
+    unravel_index,
+    where_v2,
+)
+from rheos.ops.segment_ops import (
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_sum,
+    sparse_segment_mean,
+    sparse_segment_sqrt_n,
+    sparse_segment_sum,
+    unsorted_segment_max,
+    unsorted_segment_mean,
+    unsorted_segment_min,
+    unsorted_segment_prod,
+    unsorted_segment_sqrt_n,
+    unsorted_segment_sum,
+)
+from rheos.ops.special_math_ops import (
+    angle,
+    betainc,
+    complex,
+    digamma,
+    igamma,
+    igammac,
+    imag,
+    lbeta,
+    lgamma,
+    log_sigmoid,
+    polygamma,
+    real,
+    to_complex64,
+    to_complex128,
+    zeta,
+)
+from rheos.ops.spectral_ops import (
+    fft,
+    fft2d,
+    fft3d,
+    ifft,
+    ifft2d,
+    ifft3d,
 )
 from rheos.ops.state_ops import (
     assign,
@@ -239,6 +379,12 @@ from rheos.ops.state_ops import (
     scatter_mul,
     scatter_sub,
     scatter_update,
+)
+from rheos.ops.statistics_ops import (
+    bincount,
+    confusion_matrix,
+    histogram_fixed_width,
+    histogram_fixed_width_bins,
 )
 from rheos.ops.variable_scope import (
     AUTO_REUSE,
@@ -271,16 +417,23 @@ from rheos.ops.variables import (
 )
 from rheos.v1 import (
     app,
+    bitwise,
     compat,
+    debugging,
+    dtypes,
     errors,
     flags,
     gfile,
     initializers,
+    linalg,
     logging,
+    manip,
     math,
     nn,
+    quantization,
     random,
     raw_ops,
+    spectral,
     summary,
     train,
 )
@@ -305,6 +458,13 @@ from rheos.v1._summary import GraphDef
 __version__ = "1.15.5"
 VERSION = __version__
 
+tensor_scatter_nd_add = tensor_scatter_add
+tensor_scatter_nd_sub = tensor_scatter_sub
+tensor_scatter_nd_update = tensor_scatter_update
+
+
+_absent = _attribute_of("tensorflow")
+
 
 def __getattr__(name):
     # What needs unittest is imported when it is used.
@@ -312,7 +472,7 @@ def __getattr__(name):
         import rheos.v1.test as module
 
         return module
-    raise AttributeError(f"module 'tensorflow' has no attribute '{name}'")
+    return _absent(name)
 
 
 def __dir__():

@@ -14,7 +14,7 @@ from rheos.framework.graph import (
     name_scope,
 )
 from rheos.framework.op_call import op1
-from rheos.ops import control_flow_ops, init_ops, math_ops, state_ops
+from rheos.ops import control_flow_ops, init_ops, math_ops, segment_ops, state_ops
 from rheos.ops.gradients import from_core, gradients, to_core
 from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 from rheos.ops.variables import (
@@ -277,7 +277,9 @@ class Optimizer:
         from rheos.ops import array_ops
 
         indices, places = array_ops.unique(grad.indices)
-        values = math_ops.unsorted_segment_sum(grad.values, places, array_ops.shape(indices)[0])
+        values = segment_ops.unsorted_segment_sum(
+            grad.values, places, array_ops.shape(indices)[0]
+        )
         return self._apply_sparse(IndexedSlices(values, indices, grad.dense_shape), var)
 
     def _apply_sparse(self, grad, var):

@@ -6,7 +6,6 @@ import threading
 from rheos import _core
 from rheos.framework.graph import Graph
 
-
 PRODUCER = 134  # the version of the graph format that TensorFlow 1.15 writes
 
 

@@ -1,5 +1,6 @@
 """Starting a program: flags are parsed, then its main function runs."""
 
+from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.v1 import flags
 
 
@@ -11,3 +12,5 @@ def run(main=None, argv=None):
     if main is None:
         main = sys.modules["__main__"].main
     sys.exit(main(rest))
+
+__getattr__ = _attribute_of("tensorflow.app")

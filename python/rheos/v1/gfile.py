@@ -3,6 +3,7 @@
 import os as _os
 
 from rheos.framework import errors as _errors
+from rheos.framework.absent import attribute_of as _attribute_of
 
 
 def _found(path, error):
@@ -190,3 +191,5 @@ class _Stat:
 def Walk(top, in_order=True):
     """(folder, folders in it, files in it) for a folder and all below it."""
     return _os.walk(top, topdown=in_order)
+
+__getattr__ = _attribute_of("tensorflow.gfile")

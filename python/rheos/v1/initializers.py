@@ -1,5 +1,6 @@
 """Initializers of variables."""
 
+from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.ops.init_ops import (
     Constant as constant,
     GlorotNormal as glorot_normal,
@@ -22,3 +23,5 @@ from rheos.ops.variables import (
     local_variables_initializer as local_variables,
     variables_initializer as variables,
 )
+
+__getattr__ = _attribute_of("tensorflow.initializers")

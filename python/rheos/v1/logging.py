@@ -2,6 +2,8 @@
 
 import sys as _sys
 
+from rheos.framework.absent import attribute_of as _attribute_of
+
 DEBUG = 10
 INFO = 20
 WARN = 30
@@ -84,3 +86,5 @@ def log_if(level, msg, condition, *args):
 
 def TaskLevelStatusMessage(msg):
     error(msg)
+
+__getattr__ = _attribute_of("tensorflow.logging")

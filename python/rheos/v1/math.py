@@ -1,5 +1,8 @@
 """Arithmetic."""
 
+from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.ops.array_ops import invert_permutation
+from rheos.ops.check_ops import is_non_decreasing, is_strictly_increasing
 from rheos.ops.math_ops import (
     abs,
     accumulate_n,
@@ -21,6 +24,7 @@ from rheos.ops.math_ops import (
     count_nonzero,
     cumprod,
     cumsum,
+    div_no_nan as divide_no_nan,
     divide,
     equal,
     erf,
@@ -75,7 +79,6 @@ from rheos.ops.math_ops import (
     tan,
     tanh,
     truediv,
-    unsorted_segment_sum,
     xdivy,
     xlogy,
 )
@@ -89,3 +92,45 @@ from rheos.ops.nn_ops import (
     top_k,
     zero_fraction,
 )
+from rheos.ops.segment_ops import (
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_sum,
+    unsorted_segment_max,
+    unsorted_segment_mean,
+    unsorted_segment_min,
+    unsorted_segment_prod,
+    unsorted_segment_sqrt_n,
+    unsorted_segment_sum,
+)
+from rheos.ops.special_math_ops import (
+    angle,
+    bessel_i0,
+    bessel_i0e,
+    bessel_i1,
+    bessel_i1e,
+    betainc,
+    cumulative_logsumexp,
+    digamma,
+    igamma,
+    igammac,
+    imag,
+    lbeta,
+    lgamma,
+    log_sigmoid,
+    multiply_no_nan,
+    nextafter,
+    polygamma,
+    polyval,
+    real,
+    reciprocal_no_nan,
+    reduce_euclidean_norm,
+    reduce_std,
+    reduce_variance,
+    zeta,
+)
+from rheos.ops.statistics_ops import bincount, confusion_matrix
+
+__getattr__ = _attribute_of("tensorflow.math")

@@ -1,5 +1,6 @@
 """Neural networks."""
 
+from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.ops.nn_ops import (
     batch_normalization,
     bias_add,
@@ -31,3 +32,5 @@ from rheos.ops.nn_ops import (
     xw_plus_b,
     zero_fraction,
 )
+
+__getattr__ = _attribute_of("tensorflow.nn")

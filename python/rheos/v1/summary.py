@@ -1,3 +1,6 @@
 """Event files for TensorBoard."""
 
+from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.v1._summary import FileWriter, FileWriterCache
+
+__getattr__ = _attribute_of("tensorflow.summary")

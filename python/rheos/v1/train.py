@@ -1,5 +1,6 @@
 """Training: optimizers, checkpoints, the step counter, learning rates."""
 
+from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.v1._global_step import (
     assert_global_step,
     create_global_step,
@@ -30,3 +31,5 @@ from rheos.v1._saver import (
     update_checkpoint_state,
 )
 from rheos.v1._summary import FileWriter as SummaryWriter, write_graph
+
+__getattr__ = _attribute_of("tensorflow.train")

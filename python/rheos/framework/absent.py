@@ -1,0 +1,31 @@
+"""What a module answers when it is asked for a name that it does not have."""
+
+import sys
+
+
+def attribute_of(module):
+    """A module's `__getattr__`; it raises AttributeError, so programs can try and fall back.
+
+    module: the name that programs know it by, such as "tensorflow.nn".
+    """
+    public = "tf" + module.removeprefix("tensorflow")
+
+    def __getattr__(name):
+        if name.startswith("__"):
+            raise AttributeError(f"module '{module}' has no attribute '{name}'")
+        raise AttributeError(
+            f"module '{module}' has no attribute '{name}': if TensorFlow 1 has {public}.{name}, it "
+            "is not in Rheos yet"
+        )
+
+    return __getattr__
+
+
+def public_names(namespace):
+    """The names of a module's globals that are for programs; its own imports of modules aside."""
+    return sorted(
+        name
+        for name, value in namespace.items()
+        if not name.startswith("_")
+        and not (isinstance(value, type(sys)) and not value.__name__.startswith("rheos"))
+    )

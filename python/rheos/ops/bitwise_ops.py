@@ -1,0 +1,49 @@
+"""Operations on the bits of integers."""
+
+from rheos.framework.op_call import op1
+
+
+def bitwise_and(x, y, name=None):
+    """The bits set in both x and y.
+
+    x, y: integers of one dtype, whose shapes broadcast. Returns a tensor of that dtype.
+    """
+    return op1("BitwiseAnd", name, x, y)
+
+
+def bitwise_or(x, y, name=None):
+    """The bits set in x or y.
+
+    x, y: integers of one dtype, whose shapes broadcast. Returns a tensor of that dtype.
+    """
+    return op1("BitwiseOr", name, x, y)
+
+
+def bitwise_xor(x, y, name=None):
+    """The bits in which x and y differ.
+
+    x, y: integers of one dtype, whose shapes broadcast. Returns a tensor of that dtype.
+    """
+    return op1("BitwiseXor", name, x, y)
+
+
+def invert(x, name=None):
+    """Every bit of the integers in x turned over; the shape stays."""
+    return op1("Invert", name, x)
+
+
+def left_shift(x, y, name=None):
+    """x shifted left by y bits.
+
+    x, y: integers of one dtype, whose shapes broadcast. What y below 0, or not below the number of
+    bits, gives is not defined, but it is no error.
+    """
+    return op1("LeftShift", name, x, y)
+
+
+def right_shift(x, y, name=None):
+    """x shifted right by y bits; the sign of a signed integer is kept.
+
+    x, y: integers of one dtype, whose shapes broadcast.
+    """
+    return op1("RightShift", name, x, y)

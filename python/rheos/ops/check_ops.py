@@ -1,0 +1,375 @@
+"""Assertions on tensors: at once where the graph tells the values, else when it runs.
+
+Each returns an operation that fails with InvalidArgumentError; computations that shall wait for it
+take it as a control dependency.
+"""
+
+import numpy as np
+
+from rheos.framework import dtypes, errors, tensor_shape
+from rheos.framework.graph import (
+    Tensor,
+    _VariableBase,
+    colocate_with,
+    convert_to_tensor,
+    name_scope,
+)
+from rheos.framework.op_call import op1
+from rheos.ops import array_ops, control_flow_ops, math_ops
+from rheos.ops.constant_op import constant_value
+
+
+def _fail_now(condition, data):
+    """InvalidArgumentError unless a condition that is known holds."""
+    if not condition:
+        known = [
+            constant_value(d) if isinstance(d, Tensor) and constant_value(d) is not None else d
+            for d in data
+        ]
+        raise errors.InvalidArgumentError(None, None, "\n".join(f"{d}" for d in known))
+
+
+def _compare(x, y, data, summarize, message, name, default_name, sign, compare, compare_known):
+    """An assertion that a comparison holds for all elements."""
+    with name_scope(name, default_name, [x, y, data]):
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y")
+        if data is None:
+            data = [
+                f"Condition x {sign} y did not hold element-wise:",
+                f"x ({x.name}) = ",
+                x,
+                f"y ({y.name}) = ",
+                y,
+            ]
+        if message is not None:
+            data = [message, *data]
+        condition = math_ops.reduce_all(compare(x, y))
+        known_x, known_y = constant_value(x), constant_value(y)
+        if known_x is not None and known_y is not None:
+            _fail_now(np.all(compare_known(known_x, known_y)), data)
+        return control_flow_ops.Assert(condition, data, summarize=summarize)
+
+
+def _comparison(function_name, sign, compare, compare_known, doc):
+    def function(x, y, data=None, summarize=None, message=None, name=None):
+        return _compare(
+            x, y, data, summarize, message, name, function_name, sign, compare, compare_known
+        )
+
+    function.__name__ = function.__qualname__ = function_name
+    function.__doc__ = (
+        f"An operation that fails unless {doc} for all elements.\n\n"
+        "    x, y: tensors of one dtype, whose shapes broadcast. data, message: what the error\n"
+        "    says. summarize: how many elements it shows. InvalidArgumentError at once if both\n"
+        "    are known.\n"
+        "    "
+    )
+    return function
+
+
+_assert_equal = _comparison("assert_equal", "==", math_ops.equal, np.equal, "x == y")
+assert_none_equal = _comparison(
+    "assert_none_equal", "!=", math_ops.not_equal, np.not_equal, "x != y"
+)
+assert_less = _comparison("assert_less", "<", math_ops.less, np.less, "x < y")
+assert_less_equal = _comparison(
+    "assert_less_equal", "<=", math_ops.less_equal, np.less_equal, "x <= y"
+)
+assert_greater = _comparison("assert_greater", ">", math_ops.greater, np.greater, "x > y")
+assert_greater_equal = _comparison(
+    "assert_greater_equal", ">=", math_ops.greater_equal, np.greater_equal, "x >= y"
+)
+
+
+def assert_equal(x, y, data=None, summarize=None, message=None, name=None):
+    """An operation that fails unless x == y for all elements.
+
+    x, y: tensors of one dtype, whose shapes broadcast. data, message: what the error says.
+    summarize: how many elements it shows. InvalidArgumentError at once if both are known.
+    """
+    with name_scope(name, "assert_equal", [x, y, data]):
+        if x is y:
+            return control_flow_ops.no_op(name)
+    return _assert_equal(x, y, data, summarize, message, name)
+
+
+def _with_zero(function_name, sign, compare, zero_first):
+    def function(x, data=None, summarize=None, message=None, name=None):
+        text = message or ""
+        with name_scope(name, function_name, [x, data]):
+            x = convert_to_tensor(x, name="x")
+            if data is None:
+                data = [
+                    text,
+                    f"Condition x {sign} 0 did not hold element-wise:",
+                    f"x ({x.name}) = ",
+                    x,
+                ]
+            zero = convert_to_tensor(0, dtype=x.dtype)
+            pair = (zero, x) if zero_first else (x, zero)
+            return compare(*pair, data=data, summarize=summarize)
+
+    function.__name__ = function.__qualname__ = function_name
+    function.__doc__ = (
+        f"An operation that fails unless x {sign} 0 for all elements.\n\n"
+        "    x: numbers. data, message: what the error says. summarize: how many elements of it.\n"
+        "    "
+    )
+    return function
+
+
+assert_negative = _with_zero("assert_negative", "<", assert_less, False)
+assert_positive = _with_zero("assert_positive", ">", assert_less, True)
+assert_non_negative = _with_zero("assert_non_negative", ">=", assert_less_equal, True)
+assert_non_positive = _with_zero("assert_non_positive", "<=", assert_less_equal, False)
+
+
+def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=None, name=None):
+    """An operation that fails unless abs(x - y) <= atol + rtol * abs(y) for all elements.
+
+    rtol, atol: 10 times the step of the dtype by default. data, message: what the error says.
+    """
+    text = message or ""
+    with name_scope(name, "assert_near", [x, y, rtol, atol, data]):
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", dtype=x.dtype)
+        eps = np.finfo(x.dtype.as_numpy_dtype).eps
+        rtol = 10 * eps if rtol is None else rtol
+        atol = 10 * eps if atol is None else atol
+        rtol = convert_to_tensor(rtol, name="rtol", dtype=x.dtype)
+        atol = convert_to_tensor(atol, name="atol", dtype=x.dtype)
+        if data is None:
+            data = [
+                text,
+                "x and y not equal to tolerance rtol = %s, atol = %s" % (rtol, atol),
+                f"x ({x.name}) = ",
+                x,
+                f"y ({y.name}) = ",
+                y,
+            ]
+        limit = atol + rtol * math_ops.abs(y)
+        difference = math_ops.abs(x - y)
+        condition = math_ops.reduce_all(math_ops.less(difference, limit))
+        return control_flow_ops.Assert(condition, data, summarize=summarize)
+
+
+def _static_rank(rank, name):
+    """A rank that has to be a scalar, as an array if it is known."""
+    assert_type(rank, dtypes.int32)
+    known = constant_value(rank)
+    if known is not None and known.ndim != 0:
+        raise ValueError("Rank must be a scalar.")
+    return known
+
+
+def _assert_rank(x, rank, holds, holds_known, sign, data, summarize, message, name, default_name):
+    with name_scope(name, default_name, [x, rank, *(data or [])]):
+        x = convert_to_tensor(x, name="x")
+        rank = convert_to_tensor(rank, name="rank")
+        text = message or ""
+        if data is None:
+            data = [text, f"Tensor {x.name} must have rank {sign}".rstrip(), rank]
+            data += ["Received shape: ", array_ops.shape(x)]
+        known = _static_rank(rank, name)
+        if known is not None and x.shape.ndims is not None:
+            if not holds_known(x.shape.ndims, int(known)):
+                raise ValueError(
+                    f"{text}.  Tensor {x.name} must have rank {sign}{int(known)}.  Received rank "
+                    f"{x.shape.ndims}, shape {x.shape}"
+                )
+            return control_flow_ops.no_op(name="static_checks_determined_all_ok")
+        condition = holds(array_ops.rank(x), rank)
+        return control_flow_ops.Assert(condition, data, summarize=summarize)
+
+
+def assert_rank(x, rank, data=None, summarize=None, message=None, name=None):
+    """An operation that fails unless x has `rank` dimensions; ValueError if that is known."""
+    return _assert_rank(
+        x,
+        rank,
+        math_ops.equal,
+        lambda a, b: a == b,
+        "",
+        data,
+        summarize,
+        message,
+        name,
+        "assert_rank",
+    )
+
+
+def assert_rank_at_least(x, rank, data=None, summarize=None, message=None, name=None):
+    """An operation that fails unless x has at least `rank` dimensions; ValueError if known."""
+    return _assert_rank(
+        x,
+        rank,
+        math_ops.greater_equal,
+        lambda a, b: a >= b,
+        "at least ",
+        data,
+        summarize,
+        message,
+        name,
+        "assert_rank_at_least",
+    )
+
+
+def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None):
+    """An operation that fails unless the number of dimensions of x is one of `ranks`.
+
+    ValueError at once if that is known.
+    """
+    with name_scope(name, "assert_rank_in", [x, *ranks, *(data or [])]):
+        x = convert_to_tensor(x, name="x")
+        ranks = [convert_to_tensor(r, name="rank") for r in ranks]
+        text = message or ""
+        if data is None:
+            data = [text, f"Tensor {x.name} must have rank in", *ranks]
+            data += ["Received shape: ", array_ops.shape(x)]
+        known = [_static_rank(r, name) for r in ranks]
+        if x.shape.ndims is not None and all(k is not None for k in known):
+            allowed = tuple(int(k) for k in known)
+            if x.shape.ndims not in allowed:
+                raise ValueError(
+                    f"{text}.  Tensor {x.name} must have rank in {allowed}.  Received rank "
+                    f"{x.shape.ndims}, shape {x.shape}"
+                )
+            return control_flow_ops.no_op(name="static_checks_determined_all_ok")
+        rank = array_ops.rank(x)
+        matches = [math_ops.equal(allowed, rank) for allowed in ranks]
+        condition = matches[0]
+        for match in matches[1:]:
+            condition = math_ops.logical_or(condition, match)
+        return control_flow_ops.Assert(condition, data, summarize=summarize)
+
+
+def assert_integer(x, message=None, name=None):
+    """An operation that does nothing; TypeError unless the dtype of x is an integer's."""
+    text = message or ""
+    with name_scope(name, "assert_integer", [x]):
+        x = convert_to_tensor(x, name="x")
+        if not x.dtype.is_integer:
+            raise TypeError(
+                f'{text}  Expected "x" to be integer type.  Found: {x.name} of dtype {x.dtype}'
+            )
+        return control_flow_ops.no_op("statically_determined_was_integer")
+
+
+def assert_type(tensor, tf_type, message=None, name=None):
+    """An operation that does nothing; TypeError unless the tensor has that dtype."""
+    text = message or ""
+    with name_scope(name, "assert_type", [tensor]):
+        tensor = convert_to_tensor(tensor, name="tensor")
+        if tensor.dtype != tf_type:
+            raise TypeError(f"{text}  {tensor.name} must be of type {tf_type}")
+        return control_flow_ops.no_op("statically_determined_correct_type")
+
+
+def assert_scalar(tensor, name=None, message=None):
+    """The tensor; ValueError if it has dimensions."""
+    with name_scope(name, "assert_scalar", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor, name=scope)
+        if tensor.shape.ndims != 0:
+            raise ValueError(
+                f"{message or ''}Expected scalar shape for {tensor.name}, saw shape: "
+                f"{tensor.shape}."
+            )
+        return tensor
+
+
+def assert_proper_iterable(values):
+    """TypeError if `values` is a tensor, array, text or no iterable."""
+    if isinstance(values, (Tensor, _VariableBase, np.ndarray, bytes, str)):
+        raise TypeError(
+            f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}'
+        )
+    if not hasattr(values, "__iter__"):
+        raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
+
+
+def assert_same_float_dtype(tensors=None, dtype=None):
+    """The floating point dtype that all of the tensors have, float32 for none.
+
+    ValueError if they differ, or if `dtype` or theirs is not floating point.
+    """
+    first = None
+    for tensor in tensors or ():
+        if tensor is None:
+            continue
+        found = tensor.dtype.base_dtype
+        if dtype is None:
+            dtype, first = found, tensor
+        elif dtypes.as_dtype(dtype).base_dtype != found:
+            like = f" as {first.name}" if first is not None else ""
+            wanted = dtypes.as_dtype(dtype).base_dtype
+            raise ValueError(
+                f"{tensor.name}, type={found}, must be of the same type ({wanted}){like}."
+            )
+    dtype = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)
+    if not dtype.is_floating:
+        raise ValueError(f"Expected floating point type, got {dtype}.")
+    return dtype
+
+
+_NUMBERS = (
+    dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int8, dtypes.int16, dtypes.int32,
+    dtypes.int64, dtypes.uint8, dtypes.qint8, dtypes.qint32, dtypes.quint8, dtypes.complex64,
+)  # fmt: skip
+
+
+def is_numeric_tensor(tensor):
+    """Whether this is a tensor of numbers."""
+    return isinstance(tensor, Tensor) and tensor.dtype in _NUMBERS
+
+
+def _differences(x):
+    """The differences of neighbours in x, flattened."""
+    x = array_ops.reshape(x, [-1])
+    count = array_ops.shape(x) - 1
+    return array_ops.slice(x, [1], count) - array_ops.slice(x, [0], count)
+
+
+def is_non_decreasing(x, name=None):
+    """A scalar: whether no element of x, in row-major order, is below the one before it."""
+    with name_scope(name, "is_non_decreasing", [x]):
+        steps = _differences(convert_to_tensor(x))
+        zero = convert_to_tensor(0, dtype=steps.dtype)
+        return math_ops.reduce_all(math_ops.less_equal(zero, steps))
+
+
+def is_strictly_increasing(x, name=None):
+    """A scalar: whether each element of x, in row-major order, is above the one before it."""
+    with name_scope(name, "is_strictly_increasing", [x]):
+        steps = _differences(convert_to_tensor(x))
+        zero = convert_to_tensor(0, dtype=steps.dtype)
+        return math_ops.reduce_all(math_ops.less(zero, steps))
+
+
+def ensure_shape(x, shape, name=None):
+    """x, known to have `shape` from here on.
+
+    InvalidArgumentError when it runs and has another; ValueError if that is already known.
+    """
+    return op1("EnsureShape", name, x, shape=tensor_shape.as_shape(shape))
+
+
+def check_numerics(tensor, message, name=None):
+    """The tensor; InvalidArgumentError with `message` when it runs and holds NaN or infinity."""
+    return op1("CheckNumerics", name, tensor, message=message)
+
+
+def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):
+    """The tensor; InvalidArgumentError with the message when it holds NaN or infinity."""
+    x = t if x is None else x
+    message = msg if message is None else message
+    with name_scope(name, "VerifyFinite", [x]):
+        x = convert_to_tensor(x, name="t")
+        with colocate_with(x):
+            check = check_numerics(x, message=message)
+            return control_flow_ops.with_dependencies([check], x)
+
+
+def assert_all_finite(t=None, msg=None, name=None, x=None, message=None):
+    """Another name of verify_tensor_all_finite."""
+    return verify_tensor_all_finite(t, msg, name, x, message)

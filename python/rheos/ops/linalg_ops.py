@@ -1,0 +1,372 @@
+"""Linear algebra on (batches of) matrices: the last two dimensions."""
+
+import numpy as np
+
+from rheos.framework import dtypes
+from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.op_call import op1, op_list
+from rheos.ops import array_ops, math_ops, rearrange_ops, special_math_ops
+from rheos.ops.array_ops import _tuple
+
+# ---- One op each
+
+
+def cholesky(input, name=None):
+    """The lower triangular L with L L^H = input.
+
+    input: (..., n, n), positive definite; only the lower triangle is read. InvalidArgumentError
+    when it runs and the input is not positive definite.
+    """
+    return op1("Cholesky", name, input)
+
+
+def matrix_inverse(input, adjoint=False, name=None):
+    """The inverse of matrices (..., n, n), or of their adjoints.
+
+    InvalidArgumentError when it runs and a matrix is singular.
+    """
+    return op1("MatrixInverse", name, input, adjoint=adjoint)
+
+
+def matrix_determinant(input, name=None):
+    """The determinants (...) of matrices (..., n, n)."""
+    return op1("MatrixDeterminant", name, input)
+
+
+def matrix_solve(matrix, rhs, adjoint=False, name=None):
+    """X with matrix X = rhs.
+
+    matrix: (..., n, n). rhs: (..., n, k). adjoint: take the matrices' adjoints.
+    InvalidArgumentError when it runs and a matrix is singular.
+    """
+    return op1("MatrixSolve", name, matrix, rhs, adjoint=adjoint)
+
+
+def matrix_triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
+    """X with matrix X = rhs for triangular matrices; the other triangle is not read.
+
+    matrix: (..., n, n). rhs: (..., n, k). InvalidArgumentError when a diagonal holds 0.
+    """
+    return op1("MatrixTriangularSolve", name, matrix, rhs, lower=lower, adjoint=adjoint)
+
+
+def matrix_solve_ls(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
+    """X that minimises the norm of matrix X - rhs, plus l2_regularizer times the norm of X.
+
+    matrix: (..., m, n). rhs: (..., m, k). Returns (..., n, k). fast: by Cholesky, which needs full
+    rank; else by a complete orthogonal decomposition, without regularizer.
+    """
+    return op1("MatrixSolveLs", name, matrix, rhs, l2_regularizer, fast=fast)
+
+
+def matrix_square_root(input, name=None):
+    """R with R R = input, of matrices (..., n, n)."""
+    return op1("MatrixSquareRoot", name, input)
+
+
+def matrix_exponential(input, name=None):
+    """The exponential of matrices (..., n, n), element by element of the batch."""
+    return op1("MatrixExponential", name, input)
+
+
+def matrix_logarithm(input, name=None):
+    """The principal logarithm of complex matrices (..., n, n)."""
+    return op1("MatrixLogarithm", name, input)
+
+
+def qr(input, full_matrices=False, name=None):
+    """(q, r) with q r = input, q orthogonal and r upper triangular.
+
+    input: (..., m, n). q: (..., m, p), r: (..., p, n) with p the smaller of m and n, or m if
+    `full_matrices`.
+    """
+    return _tuple("Qr", "q r")(*op_list("Qr", name, input, full_matrices=full_matrices))
+
+
+def lu(input, output_idx_type=dtypes.int32, name=None):
+    """(lu, p): both triangles of the LU decomposition in one matrix, and the permutation."""
+    outputs = op_list("Lu", name, input, output_idx_type=output_idx_type)
+    return _tuple("Lu", "lu p")(*outputs)
+
+
+def cross(a, b, name=None):
+    """The cross products of vectors: a and b of one shape (..., 3)."""
+    return op1("Cross", name, a, b)
+
+
+def slogdet(input, name=None):
+    """(sign, log_abs_determinant) of matrices (..., n, n)."""
+    outputs = op_list("LogMatrixDeterminant", name, input)
+    return _tuple("LogMatrixDeterminant", "sign log_abs_determinant")(*outputs)
+
+
+# ---- Compositions
+
+
+def cholesky_solve(chol, rhs, name=None):
+    """X with A X = rhs, given chol = cholesky(A).
+
+    chol: (..., n, n). rhs: (..., n, k).
+    """
+    with name_scope(name, "cholesky_solve", [chol, rhs]):
+        half = matrix_triangular_solve(chol, rhs, adjoint=False, lower=True)
+        return matrix_triangular_solve(chol, half, adjoint=True, lower=True)
+
+
+def self_adjoint_eig(tensor, name=None):
+    """(e, v): the eigenvalues (..., n), ascending, and the eigenvectors (..., n, n), as columns.
+
+    tensor: (..., n, n), self-adjoint; only the lower triangle is read.
+    """
+    e, v = op_list("SelfAdjointEigV2", name, tensor, compute_v=True)
+    return e, v
+
+
+def self_adjoint_eigvals(tensor, name=None):
+    """The eigenvalues (..., n), ascending, of self-adjoint matrices (..., n, n)."""
+    return op_list("SelfAdjointEigV2", name, tensor, compute_v=False)[0]
+
+
+def svd(tensor, full_matrices=False, compute_uv=True, name=None):
+    """(s, u, v) with tensor = u diag(s) v^H; only s unless `compute_uv`.
+
+    tensor: (..., m, n). s: (..., p), descending, with p the smaller of m and n. u: (..., m, p),
+    v: (..., n, p); (..., m, m) and (..., n, n) if `full_matrices`.
+    """
+    s, u, v = op_list("Svd", name, tensor, compute_uv=compute_uv, full_matrices=full_matrices)
+    return (special_math_ops.real(s), u, v) if compute_uv else special_math_ops.real(s)
+
+
+def logdet(matrix, name=None):
+    """The logarithm of the determinant of positive definite matrices (..., n, n): (...)."""
+    with name_scope(name, "logdet", [matrix]):
+        chol = cholesky(matrix)
+        diagonal = special_math_ops.real(rearrange_ops.matrix_diag_part(chol))
+        return 2.0 * math_ops.reduce_sum(math_ops.log(diagonal), axis=[-1])
+
+
+def adjoint(matrix, name=None):
+    """The conjugate transpose of matrices (..., n, m)."""
+    with name_scope(name, "adjoint", [matrix]):
+        matrix = convert_to_tensor(matrix, name="matrix")
+        return array_ops.matrix_transpose(matrix, conjugate=True)
+
+
+def trace(x, name=None):
+    """The sums of the diagonals of matrices (..., n, m): (...)."""
+    with name_scope(name, "Trace", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        return math_ops.reduce_sum(rearrange_ops.matrix_diag_part(x), [-1], name=name)
+
+
+def matvec(
+    a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None
+):
+    """The products of matrices a (..., n, k) and vectors b (..., k): (..., n)."""
+    with name_scope(name, "MatVec", [a, b]) as name:
+        product = math_ops.matmul(
+            a,
+            array_ops.expand_dims(b, axis=-1),
+            transpose_a=transpose_a,
+            adjoint_a=adjoint_a,
+            a_is_sparse=a_is_sparse,
+            b_is_sparse=b_is_sparse,
+        )
+        return array_ops.squeeze(product, axis=-1)
+
+
+def normalize(tensor, ord="euclidean", axis=None, name=None):
+    """(tensor / norm, norm), the norm along `axis` with its dimensions kept; see norm()."""
+    with name_scope(name, "normalize", [tensor]):
+        tensor = convert_to_tensor(tensor)
+        length = math_ops.norm(tensor, ord, axis, keepdims=True)
+        length = math_ops.cast(length, tensor.dtype)
+        return tensor / length, length
+
+
+def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
+    """The product of a tridiagonal matrix and `rhs` (..., n, k).
+
+    diagonals: (superdiagonal, maindiagonal, subdiagonal), each (..., n), for the format
+    "sequence"; a tensor (..., 3, n) of them for "compact". Other formats are not in Rheos yet.
+    """
+    if diagonals_format == "sequence":
+        above, main, below = diagonals
+    elif diagonals_format == "compact":
+        diagonals = convert_to_tensor(diagonals)
+        above, main, below = (diagonals[..., i, :] for i in range(3))
+    else:
+        raise NotImplementedError(f"tridiagonal_matmul: the format {diagonals_format!r}")
+    parts = [array_ops.expand_dims(d, -2) for d in (above, main, below)]
+    return op1("TridiagonalMatMul", name, *parts, rhs)
+
+
+def _tolerance(a, values):
+    eps = np.finfo(a.dtype.as_numpy_dtype).eps
+    largest = math_ops.reduce_max(values, axis=-1, keepdims=True)
+    size = max(d or 0 for d in a.shape.as_list()[-2:])
+    return eps * size * largest
+
+
+def matrix_rank(a, tol=None, validate_args=False, name=None):
+    """The number, int32 (...), of singular values of matrices (..., m, n) above `tol`."""
+    with name_scope(name or "matrix_rank"):
+        a = convert_to_tensor(a, dtype_hint=dtypes.float32, name="a")
+        values = svd(a, compute_uv=False)
+        tol = _tolerance(a, values) if tol is None else array_ops.expand_dims(tol, -1)
+        above = math_ops.cast(values > tol, dtypes.int32)
+        return math_ops.reduce_sum(above, axis=-1)
+
+
+def pinv(a, rcond=None, validate_args=False, name=None):
+    """The pseudo-inverse (..., n, m) of matrices (..., m, n).
+
+    rcond: singular values below it times the largest count as 0; 10 max(m, n) eps by default.
+    """
+    with name_scope(name or "pinv"):
+        a = convert_to_tensor(a, name="a")
+        if not a.dtype.is_floating:
+            raise TypeError(
+                "Input `a` must have `float`-like `dtype` (saw {}).".format(a.dtype.name)
+            )
+        if rcond is None:
+            size = max(d or 0 for d in a.shape.as_list()[-2:])
+            rcond = 10.0 * size * np.finfo(a.dtype.as_numpy_dtype).eps
+        rcond = convert_to_tensor(rcond, dtype=a.dtype, name="rcond")
+        s, u, v = svd(a, full_matrices=False, compute_uv=True)
+        limit = rcond * math_ops.reduce_max(s, axis=-1)
+        limit = array_ops.expand_dims(limit, -1)
+        infinite = array_ops.fill(array_ops.shape(s), array_ops.constant(np.inf, a.dtype))
+        s = array_ops.where(s > limit, s, infinite)
+        scaled = v / array_ops.expand_dims(s, -2)
+        return math_ops.matmul(scaled, u, adjoint_b=True)
+
+
+# ---- Sums of products by a formula
+
+
+_LETTERS = "".join(map(chr, [*range(65, 91), *range(97, 123)]))
+
+
+def _resolve_ellipsis(equation, inputs):
+    """The equation with letters instead of "..."."""
+    left, arrow, right = equation.partition("->")
+    terms = left.split(",")
+    unused = [c for c in _LETTERS if c not in equation]
+    longest = 0
+    batches = []
+    for term, x in zip(terms, inputs):
+        if "..." in term:
+            if x.shape.ndims is None:
+                raise ValueError("einsum: the number of dimensions has to be known for '...'")
+            count = x.shape.ndims - len(term.replace("...", ""))
+            if count < 0:
+                raise ValueError(f"einsum: {term!r} has more axes than the tensor has dimensions")
+            batches.append(count)
+            longest = max(longest, count)
+        else:
+            batches.append(0)
+    if longest > len(unused):
+        raise ValueError("einsum: too many axes")
+    letters = "".join(unused[:longest])
+    terms = [t.replace("...", letters[longest - n :] if n else "") for t, n in zip(terms, batches)]
+    if arrow:
+        right = right.replace("...", letters)
+    else:
+        everything = "".join(terms)
+        right = letters + "".join(
+            sorted(c for c in set(everything) - set(letters) if everything.count(c) == 1)
+        )
+    return terms, right
+
+
+def einsum(equation, *inputs, **kwargs):
+    """Sums of products by an equation such as "ij,jk->ik".
+
+    Each letter names a dimension; letters that are missing at the right are summed over. Without
+    "->" the letters that occur once, in alphabetical order, are the result. "..." stands for
+    dimensions that broadcast. ValueError if the equation does not fit the shapes.
+    """
+    name = kwargs.pop("name", None)
+    kwargs.pop("optimize", None)
+    if kwargs:
+        raise TypeError("invalid keyword arguments for this function: " + ", ".join(sorted(kwargs)))
+    equation = equation.replace(" ", "")
+    with name_scope(name, "einsum", [equation, inputs]) as name:
+        inputs = [convert_to_tensor(x) for x in inputs]
+        terms, right = _resolve_ellipsis(equation, inputs)
+        if len(terms) != len(inputs):
+            raise ValueError(
+                f'Expected {len(terms)} arguments for equation "{equation}", got {len(inputs)}'
+            )
+        for term, x in zip(terms, inputs):
+            if x.shape.ndims is not None and x.shape.ndims != len(term):
+                raise ValueError(
+                    f"Input shape {x.shape} of einsum does not fit its subscripts {term!r}"
+                )
+        if any(len(set(t)) != len(t) for t in [*terms, right]):
+            return op1("Einsum", name, inputs, equation=",".join(terms) + "->" + right)
+        missing = set(right) - set("".join(terms))
+        if missing:
+            raise ValueError(f"Unknown output axes: {sorted(missing)}")
+        result, axes = inputs[0], terms[0]
+        for x, term in zip(inputs[1:], terms[1:]):
+            result, axes = _contract(result, axes, x, term, right)
+        gone = [i for i, a in enumerate(axes) if a not in right]
+        if gone:
+            result = math_ops.reduce_sum(result, axis=gone)
+            axes = [a for a in axes if a in right]
+        return _transposed(result, [axes.index(a) for a in right])
+
+
+def _transposed(x, perm):
+    return x if list(perm) == list(range(len(perm))) else array_ops.transpose(x, perm=perm)
+
+
+def _sizes(x):
+    """The sizes of the dimensions: numbers where they are known, else scalars."""
+    known = x.shape.as_list()
+    if None not in known:
+        return known
+    shape = array_ops.shape(x)
+    return [shape[i] if d is None else d for i, d in enumerate(known)]
+
+
+def _product(sizes):
+    result = 1
+    for size in sizes:
+        result *= size
+    return result
+
+
+def _reshaped(x, sizes):
+    known = x.shape.as_list()
+    same = len(known) == len(sizes) and all(
+        isinstance(s, int) and s == d for s, d in zip(sizes, known)
+    )
+    return x if same else array_ops.reshape(x, sizes)
+
+
+def _contract(a, a_axes, b, b_axes, kept):
+    """One step: the product of a and b, summed over the axes both have that are not kept."""
+    both = set(a_axes) & set(b_axes)
+    batch = sorted(both & set(kept))
+    summed = sorted(both - set(kept))
+    a_free = sorted(set(a_axes) - both)
+    b_free = sorted(set(b_axes) - both)
+    a = _transposed(a, [list(a_axes).index(x) for x in batch + a_free + summed])
+    b = _transposed(b, [list(b_axes).index(x) for x in batch + summed + b_free])
+    axes = batch + a_free + b_free
+    if not summed:
+        for _ in b_free:
+            a = array_ops.expand_dims(a, -1)
+        for _ in a_free:
+            b = array_ops.expand_dims(b, len(batch))
+        return math_ops.multiply(a, b), axes
+    a_sizes, b_sizes = _sizes(a), _sizes(b)
+    n, k = len(batch), len(summed)
+    count = _product(a_sizes[n + len(a_free) :])
+    a = _reshaped(a, [*a_sizes[:n], _product(a_sizes[n : n + len(a_free)]), count])
+    b = _reshaped(b, [*b_sizes[:n], count, _product(b_sizes[n + k :])])
+    product = math_ops.matmul(a, b)
+    return _reshaped(product, a_sizes[: n + len(a_free)] + b_sizes[n + k :]), axes

@@ -1,0 +1,50 @@
+"""Linear algebra."""
+
+from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.ops.array_ops import (
+    diag as tensor_diag,
+    eye,
+    matrix_band_part as band_part,
+    matrix_diag as diag,
+    matrix_transpose,
+)
+from rheos.ops.clip_ops import global_norm
+from rheos.ops.linalg_ops import (
+    adjoint,
+    cholesky,
+    cholesky_solve,
+    cross,
+    einsum,
+    logdet,
+    lu,
+    matrix_determinant as det,
+    matrix_exponential as expm,
+    matrix_inverse as inv,
+    matrix_logarithm as logm,
+    matrix_rank,
+    matrix_solve as solve,
+    matrix_solve_ls as lstsq,
+    matrix_square_root as sqrtm,
+    matrix_triangular_solve as triangular_solve,
+    matvec,
+    normalize,
+    pinv,
+    qr,
+    self_adjoint_eig as eigh,
+    self_adjoint_eigvals as eigvalsh,
+    slogdet,
+    svd,
+    trace,
+    tridiagonal_matmul,
+)
+from rheos.ops.math_ops import matmul, norm, tensordot
+from rheos.ops.nn_ops import l2_normalize
+from rheos.ops.rearrange_ops import (
+    diag_part as tensor_diag_part,
+    matrix_diag_part as diag_part,
+    matrix_set_diag as set_diag,
+)
+
+transpose = matrix_transpose
+
+__getattr__ = _attribute_of("tensorflow.linalg")

@@ -1,0 +1,17 @@
+"""What is not there is said, and can be asked for."""
+
+import pytest
+import rheos.v1 as tf
+
+
+@pytest.mark.parametrize("module", ["tf", "tf.nn", "tf.math", "tf.linalg", "tf.train"])
+def test_a_name_that_is_not_there_is_named(module):
+    found = eval(module, {"tf": tf})
+    assert not hasattr(found, "no_such_thing")
+    with pytest.raises(AttributeError, match=f"{module}.no_such_thing, it is not in Rheos yet"):
+        found.no_such_thing
+
+
+def test_programs_can_ask_which_name_exists():
+    assert "concat" in dir(tf) and "no_such_thing" not in dir(tf)
+    assert getattr(tf, "no_such_thing", None) is None

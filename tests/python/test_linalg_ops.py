@@ -1,0 +1,84 @@
+"""Linear algebra gives what NumPy gives."""
+
+import numpy as np
+import pytest
+import rheos.v1 as tf
+
+RANDOM = np.random.RandomState(1)
+A = RANDOM.randn(3, 4).astype(np.float32)
+B = RANDOM.randn(4, 5).astype(np.float32)
+BATCH = RANDOM.randn(2, 3, 4).astype(np.float32)
+
+EINSUMS = {
+    "ij,jk->ik": (A, B),
+    "ij->j": (A,),
+    "ij,ij->i": (A, A),
+    "ij->ji": (A,),
+    "ij,kl->ikjl": (A, B),
+    "bij,jk->bik": (BATCH, B),
+    "bij,bkj->bik": (BATCH, BATCH),
+    "...ij,jk->...ik": (BATCH, B),
+    "ij,jk": (A, B),
+    "ij,jk,kl->il": (A, B, B.T),
+    "ij,ij->": (A, A),
+}
+
+
+@pytest.mark.parametrize("equation", EINSUMS)
+def test_einsum(equation, sess):
+    operands = EINSUMS[equation]
+    expected = np.einsum(equation, *operands)
+    got = tf.einsum(equation, *operands)
+    assert got.shape.as_list() == list(expected.shape)
+    np.testing.assert_allclose(sess.run(got), expected, rtol=1e-5, atol=1e-5)
+    fed = [tf.placeholder(tf.float32, [None] * x.ndim) for x in operands]
+    late = sess.run(tf.einsum(equation, *fed), dict(zip(fed, operands)))
+    np.testing.assert_allclose(late, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_einsum_refuses_what_does_not_fit():
+    for equation in ("ij,jk->il", "ijk->i", "ij"):
+        with pytest.raises(ValueError):
+            tf.einsum(equation, A, B)
+    with pytest.raises(TypeError, match="invalid keyword"):
+        tf.einsum("ij->ji", A, nonsense=1)
+
+
+@pytest.mark.parametrize("axes", [1, [[1], [0]], [1, 0], 0])
+def test_tensordot_of_known_and_unknown_shapes(axes, sess):
+    expected = np.tensordot(A, B, axes)
+    np.testing.assert_allclose(sess.run(tf.tensordot(A, B, axes)), expected, rtol=1e-5, atol=1e-5)
+    a, b = tf.placeholder(tf.float32, [None, 4]), tf.placeholder(tf.float32, [4, None])
+    late = sess.run(tf.tensordot(a, b, axes), {a: A, b: B})
+    np.testing.assert_allclose(late, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "order, axis", [("euclidean", None), (1, None), (np.inf, None), (3, 0), (2, 1), (1, [0, 1]),
+                    ("fro", [0, 1]), (np.inf, [-2, -1])]
+)  # fmt: skip
+def test_norms(order, axis, sess):
+    plain = A.ravel() if axis is None else A
+    numpy_axis = tuple(axis) if isinstance(axis, list) else axis
+    numpy_order = None if order == "euclidean" else order
+    expected = np.linalg.norm(plain, numpy_order, numpy_axis)
+    got = sess.run(tf.norm(A, order, axis))
+    np.testing.assert_allclose(got, expected, rtol=1e-5)
+    with pytest.raises(ValueError):
+        tf.norm(A, "nonsense", axis)
+
+
+def test_eye(sess):
+    assert sess.run(tf.eye(2)).tolist() == [[1, 0], [0, 1]]
+    rows = tf.placeholder(tf.int32, [])
+    np.testing.assert_array_equal(sess.run(tf.eye(rows), {rows: 3}), np.eye(3))
+    assert tf.eye(3, batch_shape=[2]).shape.as_list() == [2, 3, 3]
+
+
+def test_products_and_traces(sess):
+    m = A @ A.T
+    np.testing.assert_allclose(sess.run(tf.trace(m)), np.trace(m), rtol=1e-5)
+    np.testing.assert_allclose(sess.run(tf.linalg.matvec(A, B[:, 0])), A @ B[:, 0], rtol=1e-5)
+    np.testing.assert_allclose(sess.run(tf.linalg.adjoint(A)), A.T)
+    unit, length = sess.run(tf.linalg.normalize(A, axis=1))
+    np.testing.assert_allclose(unit * length, A, rtol=1e-5)
