@@ -5,6 +5,7 @@
 #include "format/buffer.h"
 #include "format/bundle.h"
 #include "graph/op_def.h"
+#include "ops/string_util.h"
 
 // The inputs of SaveV2 and RestoreV2.
 enum { PREFIX, TENSOR_NAMES, SHAPE_AND_SLICES, FIRST_TENSOR };
@@ -50,16 +51,8 @@ static rheos_status *merge_shape(rheos__infer *c) {
 
 // ---- What all kernels need
 
-// A string of a tensor as a path: without NULs, in a fresh NUL-terminated string.
 static rheos_status *path_at(const rheos_tensor *tensor, int64_t index, char **out_path) {
-  *out_path = NULL;
-  const rheos_string *text = (const rheos_string *)tensor->data + index;
-  if (text->size_bytes == 0) return RHEOS_INVALID("the name of a file is empty");
-  if (memchr(text->data, '\0', text->size_bytes) != NULL) {
-    return RHEOS_INVALID("the name of a file holds a NUL byte: '%s...'", text->data);
-  }
-  *out_path = rheos__strndup(text->data, text->size_bytes);
-  return *out_path != NULL ? NULL : rheos__out_of_memory();
+  return rheos__string_path((const rheos_string *)tensor->data + index, out_path);
 }
 
 // Slices say which part of a larger tensor is meant.

@@ -41,8 +41,8 @@ static void add_double(rheos__text *text, double value) {
   rheos__text_add_string(text, isnan(value) ? "nan" : buffer);
 }
 
-// Bytes with C's escapes, others than printable ASCII in octal.
-static void add_escaped(rheos__text *text, const rheos_string *string) {
+// Bytes with C's escapes, others than printable ASCII in octal; those of UTF-8 may stay.
+static void add_escaped(rheos__text *text, const rheos_string *string, bool keep_utf8) {
   for (size_t i = 0; i < string->size_bytes; ++i) {
     unsigned char c = (unsigned char)string->data[i];
     char buffer[8] = {(char)c};
@@ -54,7 +54,7 @@ static void add_escaped(rheos__text *text, const rheos_string *string) {
       case '\'': strcpy(buffer, "\\'"); break;
       case '\\': strcpy(buffer, "\\\\"); break;
       default:
-        if (c < 0x20 || c >= 0x7f) snprintf(buffer, sizeof buffer, "\\%03o", (unsigned)c);
+        if (c < 0x20 || c == 0x7f || (c > 0x7f && !keep_utf8)) snprintf(buffer, sizeof buffer, "\\%03o", (unsigned)c);
     }
     rheos__text_add_string(text, buffer);
   }
@@ -88,7 +88,7 @@ static void add_element(rheos__text *text, const rheos_tensor *tensor, int64_t i
       return;
     case RHEOS_COMPLEX64:
     case RHEOS_COMPLEX128: add_complex(text, tensor, i); return;
-    case RHEOS_STRING: add_escaped(text, &((const rheos_string *)data)[i]); return;
+    case RHEOS_STRING: add_escaped(text, &((const rheos_string *)data)[i], false); return;
     case RHEOS_BOOL: rheos__text_add_string(text, ((const bool *)data)[i] ? "1" : "0"); return;
     case RHEOS_UINT64:
       snprintf(buffer, sizeof buffer, "%" PRIu64, ((const uint64_t *)data)[i]);
@@ -141,4 +141,58 @@ void rheos__summarize(rheos__text *text, const rheos_tensor *tensor, int64_t max
     add_dimension(&s, 0);
   }
   if (count > limit) rheos__text_add_string(text, "...");
+}
+
+// ---- The style of TensorFlow 2
+
+static void add_element_v2(rheos__text *text, const rheos_tensor *tensor, int64_t i) {
+  if (tensor->dtype != RHEOS_STRING) {
+    add_element(text, tensor, i);
+    return;
+  }
+  rheos__text_add(text, "\"", 1);
+  add_escaped(text, &((const rheos_string *)tensor->data)[i], true);
+  rheos__text_add(text, "\"", 1);
+}
+
+// What goes between the parts of dimension `d`: one line more for each dimension below.
+static void add_gap(rheos__text *text, int32_t d, int32_t rank) {
+  if (d == rank - 1) {
+    rheos__text_add(text, " ", 1);
+    return;
+  }
+  for (int32_t k = d + 1; k < rank; ++k) rheos__text_add(text, "\n", 1);
+  for (int32_t k = 0; k <= d; ++k) rheos__text_add(text, " ", 1);
+}
+
+// Recurses over dimensions; `first` is the element the part starts with, `count` how many it has.
+static void add_dimension_v2(rheos__text *text, const rheos_tensor *tensor, int64_t edge_items,
+                             int32_t d, int64_t first, int64_t count) {
+  const int32_t rank = tensor->shape.rank;
+  if (d == rank) {
+    add_element_v2(text, tensor, first);
+    return;
+  }
+  const int64_t dim = tensor->shape.dims[d], part = dim > 0 ? count / dim : 0;
+  const bool all = edge_items < 0 || dim / 2 < edge_items || dim <= 2 * edge_items;
+  rheos__text_add(text, "[", 1);
+  for (int64_t i = 0; i < dim && !text->failed; ++i) {
+    if (!all && i == edge_items) {
+      add_gap(text, d, rank);
+      rheos__text_add(text, "...", 3);
+      i = dim - edge_items;
+      if (i == dim) break;
+    }
+    if (i > 0) add_gap(text, d, rank);
+    add_dimension_v2(text, tensor, edge_items, d + 1, first + i * part, part);
+  }
+  rheos__text_add(text, "]", 1);
+}
+
+void rheos__summarize_v2(rheos__text *text, const rheos_tensor *tensor, int64_t edge_items) {
+  if (tensor->shape.rank == 0 && edge_items == 0) {
+    rheos__text_add(text, "...", 3);
+    return;
+  }
+  add_dimension_v2(text, tensor, edge_items, 0, 0, tensor->num_elements);
 }
