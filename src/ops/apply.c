@@ -1,33 +1,62 @@
-// Optimizer updates of variables and their slots, dense and by rows, for references and handles.
+// Optimizers: one row each, from which follow the ops that update a variable and its slots, whole
+// or by rows, by reference or by handle.
 //
-// A row of the table is a name, its cells, the names of its numbers in the order of the op's inputs,
-// and a formula. In a formula `var`, `s1` and `s2` are an element of each cell, `g` is the element of
-// the gradient, `h` are the numbers, `f` is the op's flag (use_nesterov, update_slots).
-// Sources: Adagrad: Duchi et al. 2011; Adadelta: Zeiler 2012; Adam: Kingma and Ba 2015; RMSProp:
-// Hinton's lecture 6e; all in the form of TensorFlow's CPU kernels.
+// In a formula `var` and `s1`, `s2`, `s3` are an element of the variable and of each slot, `g` is
+// that of the gradient, `h` are the op's numbers in the order of its inputs, `f` is its flag.
+// Sources: Adagrad: Duchi et al. 2011, and its dual averaging; proximal updates: Duchi and Singer
+// 2009; Adadelta: Zeiler 2012; Adam and AdaMax: Kingma and Ba 2015; AMSGrad: Reddi et al. 2018;
+// RMSProp: Hinton's lecture 6e, centered: Graves 2013; Ftrl: McMahan et al. 2013; AddSign and
+// PowerSign: Bello et al. 2017; all in the form of TensorFlow's CPU kernels.
 #pragma GCC optimize("O3")
-#include <string.h>
+#include "ops/apply.h"
+
 #include <tgmath.h>
 
 #include "graph/build.h"
 #include "ops/elementwise.h"
-#include "ops/variable_util.h"
 
-enum { MAX_NUMBERS = 6, FLOPS_PER_ELEMENT = 16 };
-
-// `h` are the numbers as double; they are rounded to the variable's type first, as their tensors were.
-typedef void (*apply_loop)(void *const *cells, const void *grad, const double *h, bool flag,
-                           int64_t n);
+#define SIGN(x) ((C)((x) > 0) - (C)((x) < 0))
+#define LARGER(x, y) ((x) > (y) ? (x) : (y))
 
 #define GRADIENT_DESCENT var -= h[0] * g;
+
+// `x` drawn towards 0 by `l1` and shrunk by `l2`, both times the rate.
+#define SHRINK(x, rate, l1, l2) \
+  ((l1) > 0 ? SIGN(x) * LARGER(fabs(x) - (rate) * (l1), (C)0) / (1 + (l2) * (rate)) \
+            : (x) / (1 + (l2) * (rate)))
+
+#define PROXIMAL_GRADIENT_DESCENT \
+  const C to = var - g * h[0];    \
+  var = SHRINK(to, h[0], h[1], h[2]);
+
+#define PROXIMAL_ADAGRAD           \
+  s1 += g * g;                     \
+  const C rate = h[0] / sqrt(s1);  \
+  const C to = var - g * rate;     \
+  var = SHRINK(to, rate, h[1], h[2]);
 
 #define MOMENTUM                   \
   s1 = s1 * h[1] + g;              \
   var -= f ? g * h[0] + s1 * h[1] * h[0] : s1 * h[0];
 
+#define KERAS_MOMENTUM             \
+  s1 = s1 * h[1] - g * h[0];       \
+  var += f ? s1 * h[1] - g * h[0] : s1;
+
 #define ADAGRAD         \
   if (f) s1 += g * g;   \
   var -= g * h[0] / sqrt(s1);
+
+#define ADAGRAD_V2      \
+  if (f) s1 += g * g;   \
+  var -= g * h[0] / (sqrt(s1) + h[1]);
+
+// h: lr, l1, l2, global_step
+#define ADAGRAD_DA                                                              \
+  s1 += g;                                                                      \
+  s2 += g * g;                                                                  \
+  const C kept = h[1] > 0 ? SIGN(s1) * LARGER(fabs(s1) - h[3] * h[1], (C)0) : s1; \
+  var = -h[0] * kept / (h[2] * (h[3] * h[0]) + sqrt(s2));
 
 #define ADADELTA                                       \
   s1 = s1 * h[1] + g * g * (1 - h[1]);                 \
@@ -35,296 +64,211 @@ typedef void (*apply_loop)(void *const *cells, const void *grad, const double *h
   var -= update * h[0];                                \
   s2 = s2 * h[1] + update * update * (1 - h[1]);
 
+// h: lr, rho, momentum, epsilon
 #define RMSPROP                          \
   s1 += (g * g - s1) * (1 - h[1]);       \
   s2 = s2 * h[2] + g * h[0] / sqrt(s1 + h[3]); \
   var -= s2;
 
+#define CENTERED_RMSPROP                 \
+  s2 += (g * g - s2) * (1 - h[1]);       \
+  s1 += (g - s1) * (1 - h[1]);           \
+  s3 = s3 * h[2] + g * h[0] / sqrt(s2 - s1 * s1 + h[3]); \
+  var -= s3;
+
 // h: beta1_power, beta2_power, lr, beta1, beta2, epsilon
-#define ADAM                                                   \
-  const C alpha = h[2] * sqrt(1 - h[1]) / (1 - h[0]);          \
-  s1 += (g - s1) * (1 - h[3]);                                 \
-  s2 += (g * g - s2) * (1 - h[4]);                             \
+#define ADAM_MOMENTS                             \
+  const C alpha = h[2] * sqrt(1 - h[1]) / (1 - h[0]); \
+  s1 += (g - s1) * (1 - h[3]);                   \
+  s2 += (g * g - s2) * (1 - h[4]);
+
+#define ADAM   \
+  ADAM_MOMENTS \
   var -= (f ? g * (1 - h[3]) + h[3] * s1 : s1) * alpha / (sqrt(s2) + h[5]);
 
-// ROW(name, number of cells, flag attribute or NULL, loops, formula)
-#define ROWS(ROW)                                                        \
-  ROW(GradientDescent, 1, NULL, RHEOS__WIDE, GRADIENT_DESCENT)           \
-  ROW(Momentum, 2, "use_nesterov", RHEOS__WIDE, MOMENTUM)                \
-  ROW(Adagrad, 2, "update_slots", RHEOS__WIDE, ADAGRAD)                  \
-  ROW(Adadelta, 3, NULL, RHEOS__WIDE, ADADELTA)                          \
-  ROW(RMSProp, 3, NULL, RHEOS__WIDE, RMSPROP)                            \
-  ROW(Adam, 3, "use_nesterov", RHEOS__WIDE, ADAM)
+#define AMSGRAD         \
+  ADAM_MOMENTS          \
+  s3 = LARGER(s3, s2);  \
+  var -= s1 * alpha / (sqrt(s3) + h[5]);
+
+// h: beta1_power, lr, beta1, beta2, epsilon
+#define ADAMAX                          \
+  s1 += (g - s1) * (1 - h[2]);          \
+  s2 = LARGER(h[3] * s2, fabs(g));      \
+  var -= h[1] / (1 - h[0]) * (s1 / (s2 + h[4]));
+
+// h: lr, l1, l2, ...; the power is almost always -1/2.
+#define FTRL_TO(shrunk, power)                                                      \
+  const C sum = s1 + g * g;                                                         \
+  const C from = (power) == (C)-0.5 ? sqrt(s1) : pow(s1, -(power));                 \
+  const C to = (power) == (C)-0.5 ? sqrt(sum) : pow(sum, -(power));                 \
+  s2 += (shrunk) - (to - from) / h[0] * var;                                        \
+  var = fabs(s2) > h[1] ? (h[1] * SIGN(s2) - s2) / (to / h[0] + 2 * h[2]) : (C)0;   \
+  s1 = sum;
+
+#define FTRL FTRL_TO(g, h[3])
+#define FTRL_V2 FTRL_TO(g + 2 * h[3] * var, h[4])
+
+// h: lr, alpha or logbase, sign_decay, beta
+#define ADD_SIGN                     \
+  s1 = s1 * h[3] + g * (1 - h[3]);   \
+  var -= h[0] * (h[1] + h[2] * (SIGN(g) * SIGN(s1))) * g;
+
+#define POWER_SIGN                   \
+  s1 = s1 * h[3] + g * (1 - h[3]);   \
+  var -= h[0] * exp(h[1] * h[2] * (SIGN(g) * SIGN(s1))) * g;
+
+// ---- The rows
+//
+// ROW(name, which ops, cells, the gradient of dense ops, number of cells, inputs before the
+//     gradient, inputs after it, flag or none, qualifier of the loops, formula, what it does)
+#define VAR(C) "var: " C ", "
+#define ACCUM(C) VAR(C) "accum: " C ", "
+#define TWO_SUMS(C) VAR(C) "gradient_accumulator: " C ", gradient_squared_accumulator: " C ", "
+#define UPDATES(C) ACCUM(C) "accum_update: " C ", "
+#define LINEAR(C) ACCUM(C) "linear: " C ", "
+#define MOMENT(C) VAR(C) "m: " C ", "
+#define M_V(C) MOMENT(C) "v: " C ", "
+#define M_V_VHAT(C) M_V(C) "vhat: " C ", "
+#define MS_MOM(C) VAR(C) "ms: " C ", mom: " C ", "
+#define MG_MS_MOM(C) VAR(C) "mg: " C ", ms: " C ", mom: " C ", "
+#define FLAG_none NULL
+#define FLAG_use_nesterov "use_nesterov"
+#define FLAG_update_slots "update_slots"
+#define FLAG_TEXT_none ""
+#define FLAG_TEXT_use_nesterov "; use_nesterov: bool = false"
+#define FLAG_TEXT_update_slots "; update_slots: bool = true"
+#define GRAD "grad: T"
+#define DELTA "delta: T"
+#define ADAM_NUMBERS "beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2: T, epsilon: T, "
+
+#define ROWS(ROW)                                                                                 \
+  ROW(GradientDescent, DENSE, VAR, DELTA, 1, "alpha: T, ", "", none, RHEOS__WIDE,                 \
+      GRADIENT_DESCENT, "`var` -= `alpha` * `delta`.")                                            \
+  ROW(ProximalGradientDescent, ALL, VAR, DELTA, 1, "alpha: T, l1: T, l2: T, ", "", none,          \
+      RHEOS__WIDE, PROXIMAL_GRADIENT_DESCENT, "Gradient descent with L1 and L2 regularization.")  \
+  ROW(Momentum, ALL, ACCUM, GRAD, 2, "lr: T, ", ", momentum: T", use_nesterov, RHEOS__WIDE,       \
+      MOMENTUM, "`accum` = `accum` * `momentum` + `grad`; `var` -= `lr` * `accum`.")              \
+  ROW(KerasMomentum, RESOURCE, ACCUM, GRAD, 2, "lr: T, ", ", momentum: T", use_nesterov,          \
+      RHEOS__WIDE, KERAS_MOMENTUM,                                                                \
+      "`accum` = `accum` * `momentum` - `lr` * `grad`; `var` += `accum`.")                        \
+  ROW(Adagrad, ALL, ACCUM, GRAD, 2, "lr: T, ", "", update_slots, RHEOS__WIDE, ADAGRAD,            \
+      "`accum` += `grad`^2; `var` -= `lr` * `grad` / sqrt(`accum`).")                             \
+  ROW(AdagradV2, ALL, ACCUM, GRAD, 2, "lr: T, epsilon: T, ", "", update_slots, RHEOS__WIDE,       \
+      ADAGRAD_V2, "`accum` += `grad`^2; `var` -= `lr` * `grad` / (sqrt(`accum`) + `epsilon`).")   \
+  ROW(ProximalAdagrad, ALL, ACCUM, GRAD, 2, "lr: T, l1: T, l2: T, ", "", none, RHEOS__WIDE,       \
+      PROXIMAL_ADAGRAD, "Adagrad with L1 and L2 regularization.")                                 \
+  ROW(AdagradDA, ALL, TWO_SUMS, GRAD, 3, "", ", lr: T, l1: T, l2: T, global_step: int64", none,   \
+      RHEOS__WIDE, ADAGRAD_DA, "Adagrad by dual averaging.")                                      \
+  ROW(Adadelta, ALL, UPDATES, GRAD, 3, "lr: T, rho: T, epsilon: T, ", "", none, RHEOS__WIDE,      \
+      ADADELTA, "Adadelta's update of `var`.")                                                    \
+  ROW(RMSProp, ALL, MS_MOM, GRAD, 3, "lr: T, rho: T, momentum: T, epsilon: T, ", "", none,        \
+      RHEOS__WIDE, RMSPROP, "RMSProp's update of `var`.")                                         \
+  ROW(CenteredRMSProp, ALL, MG_MS_MOM, GRAD, 4, "lr: T, rho: T, momentum: T, epsilon: T, ", "",   \
+      none, RHEOS__WIDE, CENTERED_RMSPROP, "RMSProp by the variance of the gradient.")            \
+  ROW(Adam, DENSE, M_V, GRAD, 3, ADAM_NUMBERS, "", use_nesterov, RHEOS__WIDE, ADAM,               \
+      "Adam's update of `var`.")                                                                  \
+  ROW(AdamWithAmsgrad, RESOURCE_DENSE, M_V_VHAT, GRAD, 4, ADAM_NUMBERS, "", none, RHEOS__WIDE,    \
+      AMSGRAD, "Adam by the largest second moment so far.")                                       \
+  ROW(AdaMax, DENSE, M_V, GRAD, 3, "beta1_power: T, lr: T, beta1: T, beta2: T, epsilon: T, ", "", \
+      none, RHEOS__WIDE, ADAMAX, "AdaMax's update of `var`.")                                     \
+  ROW(Ftrl, ALL, LINEAR, GRAD, 3, "", ", lr: T, l1: T, l2: T, lr_power: T", none, , FTRL,         \
+      "Ftrl-proximal's update of `var`.")                                                         \
+  ROW(FtrlV2, ALL, LINEAR, GRAD, 3, "", ", lr: T, l1: T, l2: T, l2_shrinkage: T, lr_power: T",    \
+      none, , FTRL_V2, "Ftrl-proximal's update of `var`, with shrinkage.")                        \
+  ROW(AddSign, DENSE, MOMENT, GRAD, 2, "lr: T, alpha: T, sign_decay: T, beta: T, ", "", none,     \
+      RHEOS__WIDE, ADD_SIGN, "Larger steps where gradient and momentum agree in sign.")           \
+  ROW(PowerSign, DENSE, MOMENT, GRAD, 2, "lr: T, logbase: T, sign_decay: T, beta: T, ", "", none, \
+      , POWER_SIGN, "Exponentially larger steps where gradient and momentum agree in sign.")
+
+// ---- From rows to loops
 
 #define LOOP(S, name, count, qualifier, formula)                                             \
   qualifier static void apply_##name##_##S(void *const *cells, const void *grad,             \
                                            const double *numbers, bool flag, int64_t n) {    \
     typedef rheos__computed_##S C;                                                           \
-    rheos__stored_##S *vars = cells[0], *s1s = cells[1], *s2s = cells[2];                    \
+    rheos__stored_##S *vars = cells[0], *s1s = cells[1], *s2s = cells[2], *s3s = cells[3];   \
     const rheos__stored_##S *gs = grad;                                                      \
-    C h[MAX_NUMBERS];                                                                        \
-    for (int i = 0; i < MAX_NUMBERS; ++i) h[i] = (C)numbers[i];                              \
+    C h[RHEOS__MAX_NUMBERS];                                                                 \
+    for (int i = 0; i < RHEOS__MAX_NUMBERS; ++i) h[i] = (C)numbers[i];                       \
     const bool f = flag;                                                                     \
     (void)f;                                                                                 \
     RHEOS__INDEPENDENT for (int64_t i = 0; i < n; ++i) {                                     \
       C var = RHEOS__LOAD_##S(vars[i]);                                                      \
-      C s1 = (count) > 1 ? RHEOS__LOAD_##S(s1s[i]) : 0;                                      \
-      C s2 = (count) > 2 ? RHEOS__LOAD_##S(s2s[i]) : 0;                                      \
+      C s1 __attribute__((unused)) = (count) > 1 ? RHEOS__LOAD_##S(s1s[i]) : 0;              \
+      C s2 __attribute__((unused)) = (count) > 2 ? RHEOS__LOAD_##S(s2s[i]) : 0;              \
+      C s3 __attribute__((unused)) = (count) > 3 ? RHEOS__LOAD_##S(s3s[i]) : 0;              \
       const C g = RHEOS__LOAD_##S(gs[i]);                                                    \
       formula                                                                                \
       vars[i] = RHEOS__STORE_##S(var);                                                       \
       if ((count) > 1) s1s[i] = RHEOS__STORE_##S(s1);                                        \
       if ((count) > 2) s2s[i] = RHEOS__STORE_##S(s2);                                        \
+      if ((count) > 3) s3s[i] = RHEOS__STORE_##S(s3);                                        \
     }                                                                                        \
   }
 
-#define ROW_LOOPS(name, count, flag, qualifier, formula) \
+#define ROW_LOOPS(name, forms, cells, grad, count, before, after, flag, qualifier, formula, text) \
   RHEOS__FLOATS(LOOP, name, count, qualifier, formula)
 ROWS(ROW_LOOPS)
 
-#define ROW_NUMBER(name, count, flag, qualifier, formula) row_##name,
-enum { ROWS(ROW_NUMBER) NUM_ROWS };
+// ---- From rows to kernels
 
-#define ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = apply_##name##_##S,
-#define ROW_ENTRIES(name, count, flag, qualifier, formula) RHEOS__FLOATS(ENTRY, name)
-static const apply_loop loops[NUM_ROWS][RHEOS__NUM_DTYPES] = {ROWS(ROW_ENTRIES)};
+#define ENTRY(S, name) [RHEOS__DTYPE_##S] = apply_##name##_##S,
 
-#define ROW_FLAG(name, count, flag, qualifier, formula) flag,
-static const char *const flags[NUM_ROWS] = {ROWS(ROW_FLAG)};
-
-// ---- The kernel
-
-typedef struct apply_state {
-  rheos__cells cells;
-  apply_loop loop;
-  bool flag;
-  int32_t grad, indices;  // inputs; indices -1: dense
-  int32_t num_numbers;
-  int32_t numbers[MAX_NUMBERS];  // inputs
-} apply_state;
-
-typedef struct apply_work {
-  const apply_state *state;
-  rheos_tensor *cells[RHEOS__MAX_CELLS];
-  const rheos_tensor *grad, *indices;
-  double h[MAX_NUMBERS];
-} apply_work;
-
-static double number_at(const rheos_tensor *tensor) {
-  switch (tensor->dtype) {
-    case RHEOS_FLOAT:
-      return *(const float *)tensor->data;
-    case RHEOS_DOUBLE:
-      return *(const double *)tensor->data;
-    case RHEOS_HALF:
-      return rheos__half_to_float(*(const uint16_t *)tensor->data);
-    default:
-      return rheos__bfloat16_to_float(*(const uint16_t *)tensor->data);
+#define ROW_KERNEL(name, forms, cells, grad, count, before, after, flag, qualifier, formula, text) \
+  static rheos_status *prepare_##name(rheos__prepare *p) {                                         \
+    static const rheos__apply_loop loops[RHEOS__NUM_DTYPES] = {RHEOS__FLOATS(ENTRY, name)};        \
+    rheos_dtype dtype = rheos__attr_type(p->attrs, "T");                                           \
+    const char *flag_name = FLAG_##flag;                                                           \
+    return rheos__prepare_apply(p, count,                                                          \
+                                (int)dtype < RHEOS__NUM_DTYPES ? loops[dtype] : NULL,              \
+                                flag_name != NULL && rheos__attr_bool(p->attrs, flag_name));       \
   }
-}
+ROWS(ROW_KERNEL)
 
-static rheos_status *read_numbers(apply_work *work, rheos_tensor *const *inputs) {
-  memset(work->h, 0, sizeof work->h);
-  for (int32_t i = 0; i < work->state->num_numbers; ++i) {
-    const rheos_tensor *number = inputs[work->state->numbers[i]];
-    if (number->num_elements != 1) {
-      rheos__shape_text text;
-      return RHEOS_INVALID("input %d is not a scalar: shape %s", (int)work->state->numbers[i],
-                           rheos__shape_text_of(&number->shape, &text));
-    }
-    work->h[i] = number_at(number);
-  }
-  return NULL;
-}
-
-static rheos_status *do_not_fit(const char *what, const rheos_shape *a, const rheos_shape *b) {
-  rheos__shape_text left, right;
-  return RHEOS_INVALID("var and %s do not have the same shape: %s %s", what,
-                       rheos__shape_text_of(a, &left), rheos__shape_text_of(b, &right));
-}
-
-static rheos_status *check_shapes(const apply_work *work) {
-  const rheos_shape *var = &work->cells[0]->shape;
-  for (int32_t i = 0; i < work->state->cells.count; ++i) {
-    if (work->cells[i]->dtype != work->cells[0]->dtype) return RHEOS_INVALID("a slot has another dtype");
-    if (!rheos_shape_equal(var, &work->cells[i]->shape)) {
-      return do_not_fit("its slot", var, &work->cells[i]->shape);
-    }
-  }
-  if (work->indices == NULL) {
-    return rheos_shape_equal(var, &work->grad->shape) ? NULL
-                                                      : do_not_fit("grad", var, &work->grad->shape);
-  }
-  rheos_shape rows = *var;
-  if (var->rank < 1) return RHEOS_INVALID("var must be at least 1 dimensional");
-  if (work->indices->shape.rank != 1) return RHEOS_INVALID("indices must be one-dimensional");
-  rows.dims[0] = work->indices->num_elements;
-  if (!rheos_shape_equal(&rows, &work->grad->shape)) {
-    return do_not_fit("rows of grad", &rows, &work->grad->shape);
-  }
-  return rheos__check_indices(work->indices, var->dims[0]);
-}
-
-static void apply_at(const apply_work *work, int64_t cell_at, int64_t grad_at, int64_t n) {
-  size_t element_bytes = rheos_dtype_size(work->cells[0]->dtype);
-  void *cells[RHEOS__MAX_CELLS] = {0};
-  for (int32_t i = 0; i < work->state->cells.count; ++i) {
-    cells[i] = (char *)work->cells[i]->data + (size_t)cell_at * element_bytes;
-  }
-  const char *grad = (const char *)work->grad->data + (size_t)grad_at * element_bytes;
-  work->state->loop(cells, grad, work->h, work->state->flag, n);
-}
-
-static rheos_status *apply_units(void *argument, int64_t first, int64_t last) {
-  const apply_work *work = argument;
-  int64_t from = first * RHEOS__UNIT_ELEMENTS, to = last * RHEOS__UNIT_ELEMENTS;
-  if (to > work->grad->num_elements) to = work->grad->num_elements;
-  apply_at(work, from, from, to - from);
-  return NULL;
-}
-
-static rheos_status *apply(apply_work *work, rheos__step *step) {
-  RHEOS_TRY(check_shapes(work));
-  int64_t n = work->grad->num_elements;
-  if (n == 0) return NULL;
-  if (work->indices == NULL) {
-    int64_t units = (n + RHEOS__UNIT_ELEMENTS - 1) / RHEOS__UNIT_ELEMENTS;
-    return rheos__step_parallel(step, units, n * FLOPS_PER_ELEMENT, apply_units, work);
-  }
-  int64_t width = n / work->indices->num_elements;
-  for (int64_t i = 0; i < work->indices->num_elements; ++i) {  // in order: rows may repeat
-    apply_at(work, rheos__tensor_int_at(work->indices, i) * width, i * width, width);
-  }
-  return NULL;
-}
-
-static rheos_status *compute_apply(void *state, rheos__step *step, rheos_tensor *const *inputs,
-                                   rheos_tensor **outputs) {
-  (void)outputs;
-  const apply_state *s = state;
-  apply_work work = {.state = s,
-                     .grad = inputs[s->grad],
-                     .indices = s->indices >= 0 ? inputs[s->indices] : NULL};
-  RHEOS_TRY(read_numbers(&work, inputs));
-  RHEOS_TRY(rheos__cells_begin_write(&s->cells, work.cells));
-  rheos_status *status = apply(&work, step);
-  rheos__cells_end_write(&s->cells);
-  return status;
-}
-
-// Which input is what follows from the signature's names.
-static void assign_roles(apply_state *s, const rheos__op_def *op, int32_t num_cells,
-                         int32_t num_inputs) {
-  const rheos__signature *signature = rheos__signature_by_name(op->name);
-  s->grad = s->indices = -1;
-  for (int32_t i = num_cells; i < num_inputs; ++i) {
-    const char *name = signature->inputs[i].name;
-    if (strcmp(name, "grad") == 0 || strcmp(name, "delta") == 0) {
-      s->grad = i;
-    } else if (strcmp(name, "indices") == 0) {
-      s->indices = i;
-    } else {
-      s->numbers[s->num_numbers++] = i;
-    }
-  }
-}
-
-static rheos_status *prepare_apply(rheos__prepare *p, int row, int32_t num_cells) {
-  apply_state *s = RHEOS_NEW_STATE(p, apply_state);
-  if (s == NULL) return rheos__out_of_memory();
-  RHEOS_TRY(rheos__cells_of(p, num_cells, &s->cells));
-  assign_roles(s, p->op, num_cells, p->num_inputs);
-  rheos_dtype dtype = p->input_dtypes[s->grad];
-  s->loop = (int)dtype < RHEOS__NUM_DTYPES ? loops[row][dtype] : NULL;
-  if (s->loop == NULL) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "%s is not available for dtype %s", p->op->name,
-                            rheos_dtype_name(dtype));
-  }
-  s->flag = flags[row] != NULL && rheos__attr_bool(p->attrs, flags[row]);
-  p->compute = compute_apply;
-  rheos__pass_reference(p);
-  return NULL;
-}
-
-static rheos_status *shape_apply(rheos__infer *c) {
-  if (c->num_outputs == 0) return NULL;
-  c->output_shapes[0] = c->input_shapes[0];
-  const rheos__signature *signature = rheos__signature_by_name(c->op->name);
-  for (int32_t i = 1; i < c->num_inputs; ++i) {
-    const char *name = signature->inputs[i].name;
-    bool is_gradient = strcmp(name, "grad") == 0 || strcmp(name, "delta") == 0;
-    if (signature->inputs[i].is_ref || (is_gradient && strncmp(c->op->name, "Sparse", 6) != 0)) {
-      RHEOS_TRY(rheos__shape_merge(&c->output_shapes[0], &c->input_shapes[i], &c->output_shapes[0]));
-    } else if (!is_gradient && strcmp(name, "indices") != 0) {
-      rheos_shape scalar;
-      RHEOS_TRY(rheos__infer_rank(c, i, 0, &scalar));
-    }
-  }
-  return NULL;
-}
+// ---- From rows to ops
 
 #define NUMBER_TYPES                                                                     \
   "{float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, " \
   "bfloat16, uint16, complex128, half, uint32, uint64}"
 
-#define OP_REF(op, row, count, cells, inputs, flag_attr, text)                                  \
-  static rheos_status *prepare_##op(rheos__prepare *p) { return prepare_apply(p, row, count); } \
-  const rheos__op_def rheos__op_##op = {                                                        \
-      .name = #op,                                                                              \
-      .signature = cells inputs " -> out: Ref(T); T: " NUMBER_TYPES                             \
-                   "; use_locking: bool = false" flag_attr,                                     \
-      .doc = text,                                                                              \
-      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                             \
-      .shape = shape_apply,                                                                     \
-      .gradient = rheos__no_gradient,                                                           \
-      .prepare = prepare_##op,                                                                  \
+#define OP(op, row, arguments, result, indices_text, flag_text, text)                         \
+  const rheos__op_def rheos__op_##op = {                                                      \
+      .name = #op,                                                                            \
+      .signature = arguments " -> " result "; T: " NUMBER_TYPES indices_text                  \
+                   "; use_locking: bool = false" flag_text,                                   \
+      .doc = text,                                                                            \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                           \
+      .shape = rheos__shape_apply,                                                            \
+      .gradient = rheos__no_gradient,                                                         \
+      .prepare = prepare_##row,                                                               \
   };
 
-#define OP_RESOURCE(op, row, count, cells, inputs, flag_attr, text)                             \
-  static rheos_status *prepare_##op(rheos__prepare *p) { return prepare_apply(p, row, count); } \
-  const rheos__op_def rheos__op_##op = {                                                        \
-      .name = #op,                                                                              \
-      .signature = cells inputs " ->; T: " NUMBER_TYPES "; use_locking: bool = false" flag_attr, \
-      .doc = text,                                                                              \
-      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                             \
-      .shape = shape_apply,                                                                     \
-      .gradient = rheos__no_gradient,                                                           \
-      .prepare = prepare_##op,                                                                  \
-  };
+#define GRADIENT_ROWS "grad: T, indices: Tindices"
+#define ROWS_INDEX "; Tindices: index"
 
-#define NESTEROV "; use_nesterov: bool = false"
-#define UPDATE_SLOTS "; update_slots: bool = true"
-#define ADAM_INPUTS \
-  "beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2: T, epsilon: T, grad: T"
+#define REF_DENSE(name, grad, cells, before, after, flag_text, text)                               \
+  OP(Apply##name, name, cells("Ref(T)") before grad after, "out: Ref(T)", "", flag_text, text)
+#define RESOURCE_DENSE(name, grad, cells, before, after, flag_text, text)                          \
+  OP(ResourceApply##name, name, cells("resource") before grad after, "", "", flag_text, text)
+#define REF_SPARSE(name, cells, before, after, flag_text)                                          \
+  OP(SparseApply##name, name, cells("Ref(T)") before GRADIENT_ROWS after, "out: Ref(T)",           \
+     ROWS_INDEX, flag_text, "Apply" #name " on the rows `indices`.")
+#define RESOURCE_SPARSE(name, cells, before, after, flag_text)                                     \
+  OP(ResourceSparseApply##name, name, cells("resource") before GRADIENT_ROWS after, "",            \
+     ROWS_INDEX, flag_text, "ResourceApply" #name " on the rows `indices`.")
 
-OP_REF(ApplyGradientDescent, row_GradientDescent, 1, "var: Ref(T), ", "alpha: T, delta: T", "",
-       "`var` -= `alpha` * `delta`.")
-OP_REF(ApplyMomentum, row_Momentum, 2, "var: Ref(T), accum: Ref(T), ",
-       "lr: T, grad: T, momentum: T", NESTEROV,
-       "`accum` = `accum` * `momentum` + `grad`; `var` -= `lr` * `accum`.")
-OP_REF(ApplyAdagrad, row_Adagrad, 2, "var: Ref(T), accum: Ref(T), ", "lr: T, grad: T",
-       UPDATE_SLOTS, "`accum` += `grad`^2; `var` -= `lr` * `grad` / sqrt(`accum`).")
-OP_REF(ApplyAdadelta, row_Adadelta, 3, "var: Ref(T), accum: Ref(T), accum_update: Ref(T), ",
-       "lr: T, rho: T, epsilon: T, grad: T", "", "Adadelta's update of `var`.")
-OP_REF(ApplyRMSProp, row_RMSProp, 3, "var: Ref(T), ms: Ref(T), mom: Ref(T), ",
-       "lr: T, rho: T, momentum: T, epsilon: T, grad: T", "", "RMSProp's update of `var`.")
-OP_REF(ApplyAdam, row_Adam, 3, "var: Ref(T), m: Ref(T), v: Ref(T), ", ADAM_INPUTS, NESTEROV,
-       "Adam's update of `var`.")
-OP_REF(SparseApplyMomentum, row_Momentum, 2, "var: Ref(T), accum: Ref(T), ",
-       "lr: T, grad: T, indices: Tindices, momentum: T", "; Tindices: index" NESTEROV,
-       "ApplyMomentum on the rows `indices`.")
-OP_REF(SparseApplyAdagrad, row_Adagrad, 2, "var: Ref(T), accum: Ref(T), ",
-       "lr: T, grad: T, indices: Tindices", "; Tindices: index" UPDATE_SLOTS,
-       "ApplyAdagrad on the rows `indices`.")
-OP_RESOURCE(ResourceApplyGradientDescent, row_GradientDescent, 1, "var: resource, ",
-            "alpha: T, delta: T", "", "`var` -= `alpha` * `delta`.")
-OP_RESOURCE(ResourceApplyMomentum, row_Momentum, 2, "var: resource, accum: resource, ",
-            "lr: T, grad: T, momentum: T", NESTEROV,
-            "`accum` = `accum` * `momentum` + `grad`; `var` -= `lr` * `accum`.")
-OP_RESOURCE(ResourceApplyAdagrad, row_Adagrad, 2, "var: resource, accum: resource, ",
-            "lr: T, grad: T", UPDATE_SLOTS,
-            "`accum` += `grad`^2; `var` -= `lr` * `grad` / sqrt(`accum`).")
-OP_RESOURCE(ResourceApplyRMSProp, row_RMSProp, 3, "var: resource, ms: resource, mom: resource, ",
-            "lr: T, rho: T, momentum: T, epsilon: T, grad: T", "", "RMSProp's update of `var`.")
-OP_RESOURCE(ResourceApplyAdam, row_Adam, 3, "var: resource, m: resource, v: resource, ",
-            ADAM_INPUTS, NESTEROV, "Adam's update of `var`.")
+#define DENSE(name, grad, cells, before, after, flag_text, text)           \
+  REF_DENSE(name, grad, cells, before, after, flag_text, text)             \
+  RESOURCE_DENSE(name, grad, cells, before, after, flag_text, text)
+#define RESOURCE(name, grad, cells, before, after, flag_text, text)        \
+  RESOURCE_DENSE(name, grad, cells, before, after, flag_text, text)        \
+  RESOURCE_SPARSE(name, cells, before, after, flag_text)
+#define ALL(name, grad, cells, before, after, flag_text, text)             \
+  DENSE(name, grad, cells, before, after, flag_text, text)                 \
+  REF_SPARSE(name, cells, before, after, flag_text)                        \
+  RESOURCE_SPARSE(name, cells, before, after, flag_text)
+
+#define ROW_OPS(name, forms, cells, grad, count, before, after, flag, qualifier, formula, text) \
+  forms(name, grad, cells, before, after, FLAG_TEXT_##flag, text)
+ROWS(ROW_OPS)

@@ -4,7 +4,7 @@
 
 #include "graph/op_def.h"
 
-enum { RHEOS__MAX_CELLS = 3 };
+enum { RHEOS__MAX_CELLS = 4 };
 
 // The cells an op works on, borrowed from their nodes' kernels.
 typedef struct rheos__cells {

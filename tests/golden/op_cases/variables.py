@@ -49,77 +49,8 @@ def scattering(t):
         t.add(op, "bad_unset", Uninitialized(F32, [2]), i([0]), f([1]))
 
 
-def optimizers(t):
-    w = [[1, -2], [3, 0.5]]
-    grad = [[0.1, -0.2], [0.3, 0]]
-    for dtype in (F32, F64, F16):
-        name = dtype.__name__
-        x = lambda v: a(dtype, v)  # noqa: E731
-        t.add("ApplyGradientDescent", name, V(w, dtype), x(0.5), x(grad), runs=2)
-        t.add("ApplyMomentum", name, V(w, dtype), V([[0, 0.5], [1, 2]], dtype), x(0.1), x(grad),
-              x(0.9), runs=2)
-        t.add("ApplyMomentum", name + "_nesterov", V(w, dtype), V([[0, 0.5], [1, 2]], dtype),
-              x(0.1), x(grad), x(0.9), use_nesterov=True, runs=2)
-        t.add("ApplyAdagrad", name, V(w, dtype), V([[0.1, 0.1], [1, 2]], dtype), x(0.1), x(grad),
-              runs=2)
-        t.add("ApplyAdagrad", name + "_no_slots", V(w, dtype), V([[0.1, 0.1], [1, 2]], dtype),
-              x(0.1), x(grad), update_slots=False)
-        adam = (x(0.9), x(0.999), x(0.01), x(0.9), x(0.999), x(1e-3 if dtype == F16 else 1e-8))
-        t.add("ApplyAdam", name, V(w, dtype), V([[0, 0.1], [0.2, 0.3]], dtype),
-              V([[0, 0.1], [0.2, 0.3]], dtype), *adam, x(grad), runs=2)
-        t.add("ApplyAdam", name + "_nesterov", V(w, dtype), V([[0, 0.1], [0.2, 0.3]], dtype),
-              V([[0, 0.1], [0.2, 0.3]], dtype), *adam, x(grad), use_nesterov=True, runs=2)
-        t.add("ApplyRMSProp", name, V(w, dtype), V([[1, 1], [1, 1]], dtype),
-              V([[0, 0.1], [0.2, 0.3]], dtype), x(0.01), x(0.9), x(0.5),
-              x(1e-3 if dtype == F16 else 1e-10), x(grad), runs=2)
-        t.add("ApplyAdadelta", name, V(w, dtype), V([[1, 0.5], [0.1, 1]], dtype),
-              V([[0, 0.1], [0.2, 0.3]], dtype), x(0.1), x(0.95),
-              x(1e-3 if dtype == F16 else 1e-8), x(grad), runs=2)
-    p = [V([1, 2]), V([0.5, 0.5])]
-    t.add("ApplyGradientDescent", "scalar", V(2), f(0.5), f(1), runs=3)
-    t.add("ApplyGradientDescent", "empty", V(np.zeros((0, 2))), f(0.5), empty(F32, (0, 2)))
-    t.add("ApplyGradientDescent", "constant_rate", V([1, 2]), C(0.25, F32), f([4, 8]))
-    t.add("ApplyGradientDescent", "nan", V([1, 2]), f(0.5), f([NAN, INF]))
-    t.add("ApplyGradientDescent", "long", V(np.arange(37)), f(0.5), ramp(F32, (37,)))
-    t.add("ApplyGradientDescent", "bad_shape", V([1, 2]), f(0.5), f([1, 2, 3]))
-    t.add("ApplyGradientDescent", "bad_rate", V([1, 2]), f([0.5]), f([1, 2]))
-    t.add("ApplyGradientDescent", "bad_unset", Uninitialized(F32, [2]), f(0.5), f([1, 2]))
-    t.add("ApplyMomentum", "scalar", V(2), V(1), f(0.5), f(1), f(0.9), runs=2)
-    t.add("ApplyMomentum", "long", V(np.arange(37)), V(np.ones(37)), f(0.5), ramp(F32, (37,)),
-          f(0.9))
-    t.add("ApplyMomentum", "bad_shape", *p, f(0.5), f([1, 2, 3]), f(0.9))
-    t.add("ApplyMomentum", "bad_slot", V([1, 2]), V([1]), f(0.5), f([1, 2]), f(0.9))
-    t.add("ApplyMomentum", "bad_unset", V([1, 2]), Uninitialized(F32, [2]), f(0.5), f([1, 2]),
-          f(0.9))
-    t.add("ApplyAdagrad", "scalar", V(2), V(1), f(0.5), f(1), runs=2)
-    t.add("ApplyAdagrad", "long", V(np.arange(37)), V(np.ones(37)), f(0.5), ramp(F32, (37,)))
-    t.add("ApplyAdagrad", "bad_shape", *p, f(0.5), f([1, 2, 3]))
-    t.add("ApplyAdagrad", "bad_slot", V([1, 2]), V([1]), f(0.5), f([1, 2]))
-    t.add("ApplyAdagrad", "bad_unset", V([1, 2]), Uninitialized(F32, [2]), f(0.5), f([1, 2]))
-    numbers = (f(0.9), f(0.999), f(0.01), f(0.9), f(0.999), f(1e-8))
-    t.add("ApplyAdam", "scalar", V(2), V(0), V(0), *numbers, f(1), runs=3)
-    t.add("ApplyAdam", "long", V(np.arange(37)), V(np.zeros(37)), V(np.zeros(37)), *numbers,
-          ramp(F32, (37,)))
-    t.add("ApplyAdam", "bad_shape", V([1, 2]), V([0, 0]), V([0, 0]), *numbers, f([1, 2, 3]))
-    t.add("ApplyAdam", "bad_rate", V([1]), V([0]), V([0]), f(0.9), f(0.999), f([0.01]), f(0.9),
-          f(0.999), f(1e-8), f([1]))
-    t.add("ApplyAdam", "bad_unset", V([1, 2]), Uninitialized(F32, [2]), V([0, 0]), *numbers,
-          f([1, 2]))
-    rms = (f(0.01), f(0.9), f(0.5), f(1e-10))
-    t.add("ApplyRMSProp", "scalar", V(2), V(1), V(0), *rms, f(1), runs=2)
-    t.add("ApplyRMSProp", "bad_shape", V([1, 2]), V([0, 0]), V([0, 0]), *rms, f([1, 2, 3]))
-    t.add("ApplyRMSProp", "bad_unset", V([1, 2]), Uninitialized(F32, [2]), V([0, 0]), *rms,
-          f([1, 2]))
-    delta = (f(0.1), f(0.95), f(1e-8))
-    t.add("ApplyAdadelta", "scalar", V(2), V(1), V(0), *delta, f(1), runs=2)
-    t.add("ApplyAdadelta", "bad_shape", V([1, 2]), V([0, 0]), V([0, 0]), *delta, f([1, 2, 3]))
-    t.add("ApplyAdadelta", "bad_unset", V([1, 2]), Uninitialized(F32, [2]), V([0, 0]), *delta,
-          f([1, 2]))
-
-
 def cases():
     t = Table()
     assigning(t)
     scattering(t)
-    optimizers(t)
     return t.cases

@@ -1,0 +1,200 @@
+// The kernel of all optimizer updates. An op says by the names of its inputs what they are: cells
+// first, then `grad` (or `delta`), `indices` for updates of rows, and numbers.
+#include <string.h>
+
+#include "ops/apply.h"
+#include "ops/array_util.h"
+#include "ops/elementwise.h"
+
+enum { FLOPS_PER_ELEMENT = 16 };
+
+typedef enum apply_role { ROLE_CELL, ROLE_GRADIENT, ROLE_INDICES, ROLE_NUMBER } apply_role;
+
+static apply_role role_of(const rheos__arg *input) {
+  if (input->is_ref || input->dtype == RHEOS_RESOURCE) return ROLE_CELL;
+  if (strcmp(input->name, "grad") == 0 || strcmp(input->name, "delta") == 0) return ROLE_GRADIENT;
+  return strcmp(input->name, "indices") == 0 ? ROLE_INDICES : ROLE_NUMBER;
+}
+
+typedef struct apply_state {
+  rheos__cells cells;
+  rheos__apply_loop loop;
+  bool flag;
+  int32_t grad, indices;  // inputs; indices -1: dense
+  int32_t num_numbers;
+  int32_t numbers[RHEOS__MAX_NUMBERS];  // inputs
+} apply_state;
+
+typedef struct apply_work {
+  const apply_state *state;
+  rheos_tensor *cells[RHEOS__MAX_CELLS];
+  const rheos_tensor *grad, *indices;
+  double h[RHEOS__MAX_NUMBERS];
+} apply_work;
+
+static double number_at(const rheos_tensor *tensor) {
+  switch (tensor->dtype) {
+    case RHEOS_FLOAT:
+      return *(const float *)tensor->data;
+    case RHEOS_DOUBLE:
+      return *(const double *)tensor->data;
+    case RHEOS_INT64:
+      return (double)*(const int64_t *)tensor->data;
+    case RHEOS_HALF:
+      return rheos__half_to_float(*(const uint16_t *)tensor->data);
+    default:
+      return rheos__bfloat16_to_float(*(const uint16_t *)tensor->data);
+  }
+}
+
+static rheos_status *read_numbers(apply_work *work, rheos_tensor *const *inputs) {
+  memset(work->h, 0, sizeof work->h);
+  for (int32_t i = 0; i < work->state->num_numbers; ++i) {
+    const rheos_tensor *number = inputs[work->state->numbers[i]];
+    if (number->num_elements != 1) {
+      rheos__shape_text text;
+      return RHEOS_INVALID("input %d is not a scalar: shape %s", (int)work->state->numbers[i],
+                           rheos__shape_text_of(&number->shape, &text));
+    }
+    work->h[i] = number_at(number);
+  }
+  return NULL;
+}
+
+static rheos_status *do_not_fit(const char *what, const rheos_shape *a, const rheos_shape *b) {
+  rheos__shape_text left, right;
+  return RHEOS_INVALID("var and %s do not have the same shape: %s %s", what,
+                       rheos__shape_text_of(a, &left), rheos__shape_text_of(b, &right));
+}
+
+static rheos_status *check_shapes(const apply_work *work) {
+  const rheos_shape *var = &work->cells[0]->shape;
+  for (int32_t i = 0; i < work->state->cells.count; ++i) {
+    if (work->cells[i]->dtype != work->cells[0]->dtype) {
+      return RHEOS_INVALID("a slot has another dtype");
+    }
+    if (!rheos_shape_equal(var, &work->cells[i]->shape)) {
+      return do_not_fit("its slot", var, &work->cells[i]->shape);
+    }
+  }
+  if (work->indices == NULL) {
+    return rheos_shape_equal(var, &work->grad->shape) ? NULL
+                                                      : do_not_fit("grad", var, &work->grad->shape);
+  }
+  rheos_shape rows = *var;
+  if (var->rank < 1) return RHEOS_INVALID("var must be at least 1 dimensional");
+  if (work->indices->shape.rank != 1) return RHEOS_INVALID("indices must be one-dimensional");
+  rows.dims[0] = work->indices->num_elements;
+  if (!rheos_shape_equal(&rows, &work->grad->shape)) {
+    return do_not_fit("rows of grad", &rows, &work->grad->shape);
+  }
+  return rheos__check_indices(work->indices, var->dims[0]);
+}
+
+static void apply_at(const apply_work *work, int64_t cell_at, int64_t grad_at, int64_t n) {
+  size_t element_bytes = rheos_dtype_size(work->cells[0]->dtype);
+  void *cells[RHEOS__MAX_CELLS] = {0};
+  for (int32_t i = 0; i < work->state->cells.count; ++i) {
+    cells[i] = (char *)work->cells[i]->data + (size_t)cell_at * element_bytes;
+  }
+  const char *grad = (const char *)work->grad->data + (size_t)grad_at * element_bytes;
+  work->state->loop(cells, grad, work->h, work->state->flag, n);
+}
+
+static rheos_status *apply_units(void *argument, int64_t first, int64_t last) {
+  const apply_work *work = argument;
+  int64_t from = first * RHEOS__UNIT_ELEMENTS, to = last * RHEOS__UNIT_ELEMENTS;
+  if (to > work->grad->num_elements) to = work->grad->num_elements;
+  apply_at(work, from, from, to - from);
+  return NULL;
+}
+
+static rheos_status *apply(apply_work *work, rheos__step *step) {
+  RHEOS_TRY(check_shapes(work));
+  int64_t n = work->grad->num_elements;
+  if (n == 0) return NULL;
+  if (work->indices == NULL) {
+    int64_t units = (n + RHEOS__UNIT_ELEMENTS - 1) / RHEOS__UNIT_ELEMENTS;
+    return rheos__step_parallel(step, units, n * FLOPS_PER_ELEMENT, apply_units, work);
+  }
+  int64_t width = n / work->indices->num_elements;
+  for (int64_t i = 0; i < work->indices->num_elements; ++i) {  // in order: rows may repeat
+    apply_at(work, rheos__tensor_int_at(work->indices, i) * width, i * width, width);
+  }
+  return NULL;
+}
+
+static rheos_status *compute_apply(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                   rheos_tensor **outputs) {
+  (void)outputs;
+  const apply_state *s = state;
+  apply_work work = {.state = s,
+                     .grad = inputs[s->grad],
+                     .indices = s->indices >= 0 ? inputs[s->indices] : NULL};
+  RHEOS_TRY(read_numbers(&work, inputs));
+  RHEOS_TRY(rheos__cells_begin_write(&s->cells, work.cells));
+  rheos_status *status = apply(&work, step);
+  rheos__cells_end_write(&s->cells);
+  return status;
+}
+
+static void assign_roles(apply_state *s, const rheos__op_def *op, int32_t num_inputs) {
+  const rheos__signature *signature = rheos__signature_by_name(op->name);
+  s->grad = s->indices = -1;
+  for (int32_t i = 0; i < num_inputs; ++i) {
+    apply_role role = role_of(&signature->inputs[i]);
+    if (role == ROLE_GRADIENT) s->grad = i;
+    if (role == ROLE_INDICES) s->indices = i;
+    if (role == ROLE_NUMBER) s->numbers[s->num_numbers++] = i;
+  }
+}
+
+rheos_status *rheos__prepare_apply(rheos__prepare *p, int32_t num_cells, rheos__apply_loop loop,
+                                   bool flag) {
+  apply_state *s = RHEOS_NEW_STATE(p, apply_state);
+  if (s == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(rheos__cells_of(p, num_cells, &s->cells));
+  assign_roles(s, p->op, p->num_inputs);
+  if (loop == NULL) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "%s is not available for dtype %s", p->op->name,
+                            rheos_dtype_name(p->input_dtypes[s->grad]));
+  }
+  s->loop = loop;
+  s->flag = flag;
+  p->compute = compute_apply;
+  rheos__pass_reference(p);
+  return NULL;
+}
+
+// A gradient for rows: the variable's shape with as many rows as there are indices.
+static rheos_status *infer_rows(rheos__infer *c, int32_t grad, int32_t indices, rheos_shape var) {
+  rheos_shape vector;
+  RHEOS_TRY(rheos__infer_rank(c, indices, 1, &vector));
+  RHEOS_TRY(rheos__infer_rank_at_least(c, grad, 1));
+  if (var.rank == 0) return RHEOS_INVALID("var must be at least 1 dimensional");
+  if (var.rank < 0) var = rheos__shape_of_rank(c->input_shapes[grad].rank);
+  if (var.rank > 0) var.dims[0] = vector.dims[0];
+  return rheos__shape_merge(&var, &c->input_shapes[grad], &var);
+}
+
+rheos_status *rheos__shape_apply(rheos__infer *c) {
+  const rheos__signature *signature = rheos__signature_by_name(c->op->name);
+  rheos_shape var = RHEOS_UNKNOWN_SHAPE, scalar;
+  int32_t grad = -1, indices = -1;
+  for (int32_t i = 0; i < c->num_inputs; ++i) {
+    apply_role role = role_of(&signature->inputs[i]);
+    if (role == ROLE_CELL && signature->inputs[i].is_ref) {
+      RHEOS_TRY(rheos__shape_merge(&var, &c->input_shapes[i], &var));
+    }
+    if (role == ROLE_NUMBER) RHEOS_TRY(rheos__infer_rank(c, i, 0, &scalar));
+    if (role == ROLE_GRADIENT) grad = i;
+    if (role == ROLE_INDICES) indices = i;
+  }
+  if (indices >= 0) {
+    RHEOS_TRY(infer_rows(c, grad, indices, var));
+  } else {
+    RHEOS_TRY(rheos__shape_merge(&var, &c->input_shapes[grad], &var));
+  }
+  if (c->num_outputs > 0) c->output_shapes[0] = var;
+  return NULL;
+}
