@@ -31,5 +31,13 @@ target_link_libraries(rheos_deps INTERFACE
   rheos_dnnl rheos_openblas rheos_lapacke rheos_protobuf_c rheos_snappy rheos_zlib
   rheos_pcre2)
 
+if(RHEOS_WITH_IMAGES)
+  rheos_find(jpeg jpeglib.h jpeg libjpeg62-turbo-dev)
+  rheos_find(png png.h png libpng-dev)
+  rheos_find(gif gif_lib.h gif libgif-dev)
+  target_link_libraries(rheos_deps INTERFACE rheos_jpeg rheos_png rheos_gif)
+  target_compile_definitions(rheos_deps INTERFACE RHEOS_WITH_IMAGES)
+endif()
+
 find_program(PROTOC_C NAMES protoc-c)
 mark_as_advanced(PROTOC_C)
