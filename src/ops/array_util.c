@@ -2,6 +2,7 @@
 // slice and a broadcast differ only in the loops they ask for.
 #include "ops/array_util.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "ops/elementwise.h"
@@ -173,6 +174,33 @@ rheos_status *rheos__answer_run_operands(rheos__prepare *p, rheos__run_fn run, i
   p->state = rheos__keep_operands(p);
   if (p->state == NULL) return rheos__out_of_memory();
   return rheos__answer_run(p, run, num_units);
+}
+
+rheos_status *rheos__bad_place(const rheos__operands *o, const void *indices, int32_t input,
+                               int64_t row, int64_t depth, const rheos_shape *shape,
+                               const char *what) {
+  char text[RHEOS_MAX_RANK * 24] = "";
+  size_t length = 0;
+  for (int64_t k = 0; k < depth; ++k) {
+    int64_t index = rheos__int_in(o->input_dtypes[input], indices, row * depth + k);
+    length += (size_t)snprintf(text + length, sizeof text - length, "%s%lld", k == 0 ? "" : ", ",
+                               (long long)index);
+  }
+  rheos__shape_text shape_text;
+  return RHEOS_INVALID("indices[%lld] = [%s] does not index into %s %s", (long long)row, text, what,
+                       rheos__shape_text_of(shape, &shape_text));
+}
+
+bool rheos__place_of(rheos_dtype dtype, const void *indices, int64_t row, int64_t depth,
+                     const rheos_shape *shape, int64_t *out_place) {
+  int64_t place = 0;
+  for (int64_t k = 0; k < depth; ++k) {
+    int64_t index = rheos__int_in(dtype, indices, row * depth + k);
+    if (index < 0 || index >= shape->dims[k]) return false;
+    place = place * shape->dims[k] + index;
+  }
+  *out_place = place;
+  return true;
 }
 
 // ---- Strided copies

@@ -21,6 +21,9 @@ rheos_status *rheos__normal_axis(int64_t axis, int32_t rank, int32_t *out_axis);
 // A shape of that rank with no dimension known.
 rheos_shape rheos__shape_of_rank(int32_t rank);
 
+// Of ops whose input 1 says how many rows are added before and after each dimension (pad.c).
+rheos_status *rheos__shape_pad(rheos__infer *c);
+
 // Appends a dimension; a status when the rank would pass the maximum.
 rheos_status *rheos__shape_append(rheos_shape *shape, int64_t dim);
 rheos_status *rheos__shape_append_range(rheos_shape *shape, const rheos_shape *from, int32_t first,
@@ -58,6 +61,15 @@ static inline int64_t rheos__operand_int(const rheos__operands *o, const void *c
 rheos_status *rheos__answer_run(rheos__prepare *p, rheos__run_fn run, int64_t num_units);
 // The same with rheos__operands as the state.
 rheos_status *rheos__answer_run_operands(rheos__prepare *p, rheos__run_fn run, int64_t num_units);
+
+// The flat place in a tensor of shape `shape` that row `row` of indices (..., depth) names, counting
+// whole slices below `depth` dimensions; false if it lies outside.
+bool rheos__place_of(rheos_dtype dtype, const void *indices, int64_t row, int64_t depth,
+                     const rheos_shape *shape, int64_t *out_place);
+// The status for such a row of input `input`; the message calls the shape `what`.
+rheos_status *rheos__bad_place(const rheos__operands *o, const void *indices, int32_t input,
+                               int64_t row, int64_t depth, const rheos_shape *shape,
+                               const char *what);
 
 // ---- Strided copies: every op that only moves elements is one
 //

@@ -324,35 +324,6 @@ static rheos_status *shape_gather_nd(rheos__infer *c) {
   return rheos__shape_append_range(out, params, (int32_t)depth, params->rank);
 }
 
-// Row `row` of the indices names no place in a tensor of shape `shape`, which the message calls
-// `what`.
-static rheos_status *bad_place(const rheos__operands *o, const void *indices, int32_t input,
-                               int64_t row, int64_t depth, const rheos_shape *shape,
-                               const char *what) {
-  char text[RHEOS_MAX_RANK * 24] = "";
-  size_t length = 0;
-  for (int64_t k = 0; k < depth; ++k) {
-    int64_t index = rheos__int_in(o->input_dtypes[input], indices, row * depth + k);
-    length += (size_t)snprintf(text + length, sizeof text - length, "%s%lld", k == 0 ? "" : ", ",
-                               (long long)index);
-  }
-  rheos__shape_text shape_text;
-  return RHEOS_INVALID("indices[%lld] = [%s] does not index into %s %s", (long long)row, text, what,
-                       rheos__shape_text_of(shape, &shape_text));
-}
-
-static bool place_of(rheos_dtype dtype, const void *indices, int64_t row, int64_t depth,
-                     const rheos_shape *shape, int64_t *out_place) {
-  int64_t place = 0;
-  for (int64_t k = 0; k < depth; ++k) {
-    int64_t index = rheos__int_in(dtype, indices, row * depth + k);
-    if (index < 0 || index >= shape->dims[k]) return false;
-    place = place * shape->dims[k] + index;
-  }
-  *out_place = place;
-  return true;
-}
-
 static rheos_status *run_gather_nd(const void *state, const void *const *inputs,
                                    void *const *outputs, void *scratch, int64_t first_unit,
                                    int64_t last_unit) {
@@ -370,8 +341,8 @@ static rheos_status *run_gather_nd(const void *state, const void *const *inputs,
                          rheos__shape_text_of(params, &text));
   }
   for (int64_t row = 0; row < rows; ++row) {
-    if (!place_of(o->input_dtypes[1], inputs[1], row, depth, params, &place)) {
-      return bad_place(o, inputs[1], 1, row, depth, params, "param shape");
+    if (!rheos__place_of(o->input_dtypes[1], inputs[1], row, depth, params, &place)) {
+      return rheos__bad_place(o, inputs[1], 1, row, depth, params, "param shape");
     }
     RHEOS_TRY(rheos__copy_elements(o->output_dtypes[0], (char *)outputs[0] + row * run * size,
                                    (const char *)inputs[0] + place * run * size, run));
@@ -408,104 +379,6 @@ const rheos__op_def rheos__op_GatherNd = {
     .shape = shape_gather_nd,
     .gradient = gradient_gather_nd,
     .prepare = prepare_gather_nd,
-};
-
-// ---- ScatterNd
-
-static rheos_status *shape_scatter_nd(rheos__infer *c) {
-  const rheos_shape *indices = &c->input_shapes[0], *updates = &c->input_shapes[1];
-  rheos_shape ignored, *out = &c->output_shapes[0];
-  rheos__shape_text a, b;
-  RHEOS_TRY(rheos__infer_rank(c, 2, 1, &ignored));
-  RHEOS_TRY(rheos__infer_rank_at_least(c, 0, 1));
-  RHEOS_TRY(rheos__infer_rank_at_least(c, 1, 1));
-  int64_t values[RHEOS_MAX_RANK];
-  int32_t count;
-  if (rheos__infer_ints(c, 2, values, RHEOS_MAX_RANK, &count)) {
-    for (int32_t d = 0; d < count; ++d) {
-      if (values[d] < 0) {
-        return RHEOS_INVALID("Dimension %lld must be >= 0", (long long)values[d]);
-      }
-    }
-  }
-  RHEOS_TRY(rheos__infer_shape_value(c, 2, out));
-  if (indices->rank < 0 || updates->rank < 0 || out->rank < 0) return NULL;
-  int64_t depth = indices->dims[indices->rank - 1];
-  if (depth < 0) return NULL;
-  if (depth > out->rank) {
-    return RHEOS_INVALID("The innermost dimension of indices must be <= the rank of shape; saw: "
-                         "%lld vs. %d",
-                         (long long)depth, out->rank);
-  }
-  int32_t outer = indices->rank - 1, inner = out->rank - (int32_t)depth;
-  bool fits = updates->rank == outer + inner;
-  for (int32_t d = 0; d < outer && fits; ++d) {
-    fits = updates->dims[d] < 0 || indices->dims[d] < 0 || updates->dims[d] == indices->dims[d];
-  }
-  if (!fits) {
-    return RHEOS_INVALID(
-        "The outer dimensions of updates and indices must match. Got indices.shape %s, "
-        "updates.shape %s",
-        rheos__shape_text_of(indices, &a), rheos__shape_text_of(updates, &b));
-  }
-  for (int32_t d = 0; d < inner; ++d) {
-    int64_t from = updates->dims[outer + d], to = out->dims[depth + d];
-    if (from >= 0 && to >= 0 && from != to) {
-      return RHEOS_INVALID("The inner %d dimensions of output.shape=%s must match the inner %d "
-                           "dimensions of updates.shape=%s",
-                           inner, rheos__shape_text_of(out, &a), inner,
-                           rheos__shape_text_of(updates, &b));
-    }
-  }
-  if (rheos_shape_num_elements(out) == 0 && rheos_shape_num_elements(updates) > 0) {
-    return RHEOS_INVALID("Indices and updates specified for empty output shape");
-  }
-  return NULL;
-}
-
-static rheos_status *run_scatter_nd(const void *state, const void *const *inputs,
-                                    void *const *outputs, void *scratch, int64_t first_unit,
-                                    int64_t last_unit) {
-  (void)scratch, (void)first_unit, (void)last_unit;
-  static const char zero[16];
-  const rheos__operands *o = state;
-  const rheos_shape *indices = &o->input_shapes[0], *out = &o->output_shapes[0];
-  rheos_dtype dtype = o->output_dtypes[0];
-  int64_t depth = indices->dims[indices->rank - 1], size = (int64_t)rheos_dtype_size(dtype);
-  int64_t rows = rheos__shape_product(indices, 0, indices->rank - 1), place;
-  int64_t run = rheos__shape_product(out, (int32_t)depth, out->rank);
-  rheos__add_fn add = rheos__add_of(dtype);
-  RHEOS_TRY(rheos__fill_elements(dtype, outputs[0], zero, rheos_shape_num_elements(out)));
-  for (int64_t row = 0; row < rows; ++row) {
-    if (!place_of(o->input_dtypes[0], inputs[0], row, depth, out, &place)) {
-      return bad_place(o, inputs[0], 0, row, depth, out, "shape");
-    }
-    add((char *)outputs[0] + place * run * size, (const char *)inputs[1] + row * run * size, run);
-  }
-  return NULL;
-}
-
-static rheos_status *prepare_scatter_nd(rheos__prepare *p) {
-  if (rheos__add_of(p->output_dtypes[0]) == NULL) {
-    p->decline_reason = "elements of this dtype cannot be added";
-    return NULL;
-  }
-  return rheos__answer_run_operands(p, run_scatter_nd, 1);
-}
-
-static void gradient_scatter_nd(rheos__grad *g) {
-  rheos_output grad = rheos__grad_dense(g, 0);
-  rheos__grad_set(g, 1, rheos__op_2(g->scope, "GatherNd", grad, g->inputs[0]));
-}
-
-const rheos__op_def rheos__op_ScatterNd = {
-    .name = "ScatterNd",
-    .signature = "indices: Tindices, updates: T, shape: Tindices -> output: T; T: type; "
-                 "Tindices: {int16, int32, int64}",
-    .doc = "Zeros of `shape` with `updates` added at the places that `indices` names.",
-    .shape = shape_scatter_nd,
-    .gradient = gradient_scatter_nd,
-    .prepare = prepare_scatter_nd,
 };
 
 // ---- OneHot

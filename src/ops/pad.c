@@ -116,7 +116,7 @@ static rheos_status *padded(int64_t dim, int64_t before, int64_t after, int64_t 
   return NULL;
 }
 
-static rheos_status *shape_pad(rheos__infer *c) {
+rheos_status *rheos__shape_pad(rheos__infer *c) {
   const rheos_shape *in = &c->input_shapes[0];
   rheos_shape table, ignored;
   RHEOS_TRY(rheos__infer_rank(c, 1, 2, &table));
@@ -200,7 +200,7 @@ const rheos__op_def rheos__op_Pad = {
     .signature = "input: T, paddings: Tpaddings -> output: T; T: type; "
                  "Tpaddings: {int32, int64} = int32",
     .doc = "`input` with `paddings`[i] zeros before and after it in dimension i.",
-    .shape = shape_pad,
+    .shape = rheos__shape_pad,
     .gradient = gradient_pad,
     .prepare = prepare_pad,
 };
@@ -210,7 +210,7 @@ const rheos__op_def rheos__op_PadV2 = {
     .signature = "input: T, paddings: Tpaddings, constant_values: T -> output: T; T: type; "
                  "Tpaddings: {int32, int64} = int32",
     .doc = "`input` with `paddings`[i] times `constant_values` before and after it in dimension i.",
-    .shape = shape_pad,
+    .shape = rheos__shape_pad,
     .gradient = gradient_pad,
     .prepare = prepare_pad,
 };
@@ -243,13 +243,8 @@ static rheos_status *shape_reverse(rheos__infer *c) {
   return NULL;
 }
 
-static rheos_status *make_reverse(const rheos__operands *o, const void *const *inputs,
-                                  rheos__copy *out_copy) {
+static void reverse_axes(const rheos__operands *o, unsigned axes, rheos__copy *out_copy) {
   const rheos_shape *in = &o->input_shapes[0];
-  unsigned axes = 0;
-  for (int32_t i = 0; i < o->input_shapes[1].dims[0]; ++i) {
-    RHEOS_TRY(add_reversed(rheos__operand_int(o, inputs, 1, i), i, in->rank, &axes));
-  }
   int64_t steps[RHEOS_MAX_RANK];
   rheos__row_major_steps(in, steps);
   rheos__copy_init(out_copy, o->output_dtypes[0]);
@@ -258,6 +253,16 @@ static rheos_status *make_reverse(const rheos__operands *o, const void *const *i
     if (reversed && in->dims[d] > 0) out_copy->in_start += (in->dims[d] - 1) * steps[d];
     rheos__copy_add(out_copy, in->dims[d], reversed ? -steps[d] : steps[d], steps[d]);
   }
+}
+
+static rheos_status *make_reverse(const rheos__operands *o, const void *const *inputs,
+                                  rheos__copy *out_copy) {
+  const rheos_shape *in = &o->input_shapes[0];
+  unsigned axes = 0;
+  for (int32_t i = 0; i < o->input_shapes[1].dims[0]; ++i) {
+    RHEOS_TRY(add_reversed(rheos__operand_int(o, inputs, 1, i), i, in->rank, &axes));
+  }
+  reverse_axes(o, axes, out_copy);
   return NULL;
 }
 
@@ -279,6 +284,53 @@ const rheos__op_def rheos__op_ReverseV2 = {
     .shape = shape_reverse,
     .gradient = gradient_reverse,
     .prepare = prepare_reverse,
+};
+
+// ---- Reverse: one flag for each dimension
+
+static rheos_status *shape_reverse_flags(rheos__infer *c) {
+  rheos_shape flags;
+  const rheos_shape *in = &c->input_shapes[0];
+  RHEOS_TRY(rheos__infer_rank(c, 1, 1, &flags));
+  if (in->rank >= 0 && flags.dims[0] >= 0 && flags.dims[0] != in->rank) {
+    return RHEOS_INVALID(
+        "reverse dims should have one element for each of %d dimensions, got %lld", in->rank,
+        (long long)flags.dims[0]);
+  }
+  c->output_shapes[0] = *in;
+  if (in->rank < 0 && flags.dims[0] >= 0 && flags.dims[0] <= RHEOS_MAX_RANK) {
+    c->output_shapes[0] = rheos__shape_of_rank((int32_t)flags.dims[0]);
+  }
+  return NULL;
+}
+
+static rheos_status *make_reverse_by_flags(const rheos__operands *o, const void *const *inputs,
+                                           rheos__copy *out_copy) {
+  unsigned axes = 0;
+  for (int32_t d = 0; d < o->input_shapes[0].rank; ++d) {
+    if (rheos__operand_int(o, inputs, 1, d)) axes |= 1u << d;
+  }
+  reverse_axes(o, axes, out_copy);
+  return NULL;
+}
+
+static rheos_status *prepare_reverse_by_flags(rheos__prepare *p) {
+  return rheos__answer_copy(p, 0, make_reverse_by_flags);
+}
+
+static void gradient_reverse_by_flags(rheos__grad *g) {
+  rheos__grad_set(g, 0, rheos__op_2(g->scope, "Reverse", rheos__grad_dense(g, 0), g->inputs[1]));
+}
+
+const rheos__op_def rheos__op_Reverse = {
+    .name = "Reverse",
+    .signature = "tensor: T, dims: bool -> output: T; "
+                 "T: {uint8, int8, uint16, int16, uint32, int32, uint64, int64, bool, bfloat16, "
+                 "half, float, double, complex64, complex128, string}",
+    .doc = "`tensor` with the dimensions marked in `dims` backwards.",
+    .shape = shape_reverse_flags,
+    .gradient = gradient_reverse_by_flags,
+    .prepare = prepare_reverse_by_flags,
 };
 
 // ---- BroadcastTo

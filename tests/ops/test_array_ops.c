@@ -339,6 +339,22 @@ static void test_gradient__of_gather_is_its_rows(void **state) {
   assert_non_null(gradient.dense_shape.graph);
 }
 
+// TensorFlow does it on GPUs only, so there are no recorded answers.
+static void test_space_to_depth__with_the_channels_second(void **state) {
+  fixture *f = *state;
+  rheos_output x = strings(f, RHEOS_SHAPE(1, 2, 2, 2), WORDS("a", "b", "c", "d", "e", "f", "g", "h"));
+  rheos_attr attrs[] = {rheos_attr_int("block_size", 2), rheos_attr_string("data_format", "NCHW", 4)};
+  rheos_operation deep = add(f, "SpaceToDepth", &x, 1, attrs, 2);
+  expect_words(f, deep, 0, RHEOS_SHAPE(1, 8, 1, 1),
+               WORDS("a", "e", "b", "f", "c", "g", "d", "h"));
+  rheos_output channels = rheos_operation_output(deep, 0);
+  expect_words(f, add(f, "DepthToSpace", &channels, 1, attrs, 2), 0, RHEOS_SHAPE(1, 2, 2, 2),
+               WORDS("a", "b", "c", "d", "e", "f", "g", "h"));
+  attrs[1] = rheos_attr_string("data_format", "NCHW_VECT_C", 11);
+  add(f, "SpaceToDepth", &x, 1, attrs, 2);
+  expect_error(rheos_scope_finish(f->scope), RHEOS_INVALID_ARGUMENT, "NCHW_VECT_C");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_strings__are_moved),
@@ -354,6 +370,7 @@ int main(void) {
       TEST(test_diagonals__go_there_and_back),
       TEST(test_broadcast_args__broadcasts_shapes),
       TEST(test_gather__with_batch_dims),
+      TEST(test_space_to_depth__with_the_channels_second),
       TEST(test_gradient__of_slice),
       TEST(test_gradient__of_concat),
       TEST(test_gradient__of_gather_is_its_rows),
