@@ -11,7 +11,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-
 import rheos.v1 as tf
 
 

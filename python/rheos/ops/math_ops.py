@@ -589,7 +589,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims
         else:
             result = abs(tensor)
             if ord == 1:
-                # The first of a pair, or the only axis, as a number: as TensorFlow's graphs have it.
+                # The first of a pair, or the only axis, as a number: so in TensorFlow's graphs.
                 result = reduce_sum(result, axis[0] if axis else None, keepdims=True)
                 if is_matrix:
                     result = reduce_max(result, axis[-1], keepdims=True)

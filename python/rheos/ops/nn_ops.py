@@ -1,12 +1,12 @@
 """Activations, losses and layers of neural networks."""
 
+import math
 import numbers
 
 from rheos.framework import dtypes
 from rheos.framework.graph import (
     Tensor,
     _VariableBase,
-    colocate_with,
     convert_to_tensor,
     name_scope,
 )
@@ -14,7 +14,7 @@ from rheos.framework.op_call import op1, op_list
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, math_ops, random_ops
 from rheos.ops.array_ops import _tuple
-from rheos.ops.constant_op import constant_value
+from rheos.ops.constant_op import constant, constant_value
 from rheos.ops.math_ops import sigmoid, tanh  # noqa: F401
 
 
@@ -42,6 +42,20 @@ def leaky_relu(features, alpha=0.2, name=None):
         if features.dtype.is_integer:
             features = math_ops.cast(features, dtypes.float32)
         return op1("LeakyRelu", name, features, alpha=alpha)
+
+
+def crelu(features, name=None, axis=-1):
+    """relu of the features and of their negatives, joined along `axis`: twice as many."""
+    with name_scope(name, "CRelu", [features]) as name:
+        features = convert_to_tensor(features, name="features")
+        both = array_ops.concat([features, -features], axis, name=name)
+        return relu(both)
+
+
+def swish(features):
+    """features * sigmoid(features)"""
+    features = convert_to_tensor(features, name="features")
+    return features * sigmoid(features)
 
 
 def l2_loss(t, name=None):
@@ -253,13 +267,30 @@ def weighted_cross_entropy_with_logits(
 
 
 def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
-    """exp(log_input) - log_input * targets"""
-    if compute_full_loss:
-        raise NotImplementedError("log_poisson_loss with compute_full_loss")
+    """exp(log_input) - log_input * targets, element by element.
+
+    compute_full_loss: whether to add Stirling's approximation of log(targets!), for targets above
+    1. ValueError if the shapes differ.
+    """
     with name_scope(name, "log_poisson_loss", [log_input, targets]):
         log_input = convert_to_tensor(log_input, name="log_input")
         targets = convert_to_tensor(targets, name="targets")
-        return math_ops.exp(log_input) - log_input * targets
+        if not targets.shape.is_compatible_with(log_input.shape):
+            raise ValueError(
+                f"log_input and targets must have the same shape ({log_input.shape} vs "
+                f"{targets.shape})"
+            )
+        result = math_ops.exp(log_input) - log_input * targets
+        if compute_full_loss:
+            half = constant(0.5, dtype=targets.dtype)
+            two_pi = constant(2 * math.pi, dtype=targets.dtype)
+            stirling = (targets * math_ops.log(targets)) - targets
+            stirling += half * math_ops.log(two_pi * targets)
+            zeros = array_ops.zeros_like(targets, dtype=targets.dtype)
+            ones = array_ops.ones_like(targets, dtype=targets.dtype)
+            small = math_ops.logical_and(targets >= zeros, targets <= ones)
+            result += array_ops.where(small, zeros, stirling)
+        return result
 
 
 # ---- Layers
@@ -328,6 +359,8 @@ def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
                 "x has to be a floating point tensor since it's going to be scaled. Got a "
                 f"{x.dtype} tensor instead."
             )
+        if is_number and rate == 0:
+            return x
         rate = convert_to_tensor(rate, dtype=x.dtype.base_dtype, name="rate")
         rate.shape.assert_has_rank(0)
         known = constant_value(rate)
@@ -402,54 +435,3 @@ def in_top_k(predictions, targets, k, name=None):
     """Whether each target is among the k largest predictions of its row."""
     with name_scope(name, "in_top_k"):
         return op1("InTopKV2", None, predictions, targets, k)
-
-
-def embedding_lookup(
-    params,
-    ids,
-    partition_strategy="mod",
-    name=None,
-    validate_indices=True,
-    max_norm=None,
-):
-    """The rows of `params` at `ids`."""
-    if params is None or isinstance(params, (list, tuple)) and not params:
-        raise ValueError("Need at least one param")
-    params = list(params) if isinstance(params, (list, tuple)) else [params]
-    with name_scope(name, "embedding_lookup", [*params, ids]) as name:
-        if len(params) > 1:
-            return _lookup_in_parts(params, ids, partition_strategy, name)
-        table = convert_to_tensor(params[0], name="params")
-        ids = convert_to_tensor(ids, name="ids")
-        with colocate_with(params[0] if isinstance(params[0], _VariableBase) else table):
-            rows = array_ops.gather(table, ids, name=name)
-        if max_norm is not None:
-            from rheos.ops import clip_ops
-
-            axes = list(range(ids.shape.ndims, table.shape.ndims + ids.shape.ndims - 1))
-            rows = clip_ops.clip_by_norm(rows, max_norm, axes=axes)
-        return array_ops.identity(rows)
-
-
-def _lookup_in_parts(params, ids, partition_strategy, name):
-    if partition_strategy != "mod":
-        raise NotImplementedError(f"embedding_lookup: partition strategy {partition_strategy!r}")
-    ids = convert_to_tensor(ids, name="ids")
-    flat = array_ops.reshape(ids, [-1])
-    places = math_ops.range(array_ops.size(flat))
-    count = len(params)
-    which = flat % count
-    rows = flat // count
-    which = math_ops.cast(which, dtypes.int32)
-    row_parts = array_ops.dynamic_partition(rows, which, count)
-    place_parts = array_ops.dynamic_partition(places, which, count)
-    found = []
-    for table, part in zip(params, row_parts):
-        with colocate_with(table):
-            found.append(array_ops.gather(convert_to_tensor(table), part))
-    kind = "ParallelDynamicStitch" if array_ops.has_op("ParallelDynamicStitch") else "DynamicStitch"
-    stitched = op1(kind, name, place_parts, found)
-    element = convert_to_tensor(params[0]).shape[1:]
-    result = array_ops.reshape(stitched, array_ops.concat([array_ops.shape(ids), element], 0))
-    result.set_shape(ids.shape.concatenate(element))
-    return result

@@ -1,0 +1,174 @@
+"""Rows of tables looked up by number."""
+
+from rheos.framework import dtypes
+from rheos.framework.graph import (
+    _VariableBase,
+    colocate_with,
+    convert_to_tensor,
+    name_scope,
+)
+from rheos.framework.op_call import op1
+from rheos.ops import array_ops, clip_ops, math_ops, segment_ops
+from rheos.ops.constant_op import constant
+
+
+def _clip(rows, ids, max_norm):
+    if max_norm is None:
+        return rows
+    ids_rank, rows_rank = ids.shape.ndims, rows.shape.ndims
+    if ids_rank is not None and rows_rank is not None:
+        axes = list(range(ids_rank, rows_rank))
+    else:
+        axes = math_ops.range(array_ops.rank(ids), array_ops.rank(rows))
+    return clip_ops.clip_by_norm(rows, max_norm, axes=axes)
+
+
+def embedding_lookup(
+    params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None
+):
+    """The rows of `params` at `ids`.
+
+    params: a table (rows, ...), or a list of parts of one. ids: integers of any shape. Returns
+    ids.shape + params.shape[1:]. partition_strategy: "mod": id i is row i // parts of part
+    i % parts; "div": the parts hold one after the other. max_norm: rows whose euclidean norm is
+    larger are scaled down. ValueError without a table; InvalidArgumentError for an id out of range.
+    """
+    if params is None or isinstance(params, (list, tuple)) and not params:
+        raise ValueError("Need at least one param")
+    params = list(params) if isinstance(params, (list, tuple)) else [params]
+    with name_scope(name, "embedding_lookup", [*params, ids]) as name:
+        tables = [
+            convert_to_tensor(p, name="params" if len(params) == 1 else f"params_{i}")
+            for i, p in enumerate(params)
+        ]
+        ids = convert_to_tensor(ids, name="ids")
+        places = [p if isinstance(p, _VariableBase) else t for p, t in zip(params, tables)]
+        if len(params) == 1:
+            with colocate_with(places[0]):
+                rows = _clip(array_ops.gather(tables[0], ids, name=name), ids, max_norm)
+                return array_ops.identity(rows)
+        return _lookup_in_parts(tables, places, ids, partition_strategy, max_norm, name)
+
+
+def _rows_of_parts(tables, dtype):
+    """The number of rows of all parts together."""
+    known = [t.shape[0].value for t in tables]
+    if None not in known:
+        return constant(sum(known), dtype)
+    sizes = []
+    for table, count in zip(tables, known):
+        if count is not None:
+            sizes.append(count)
+            continue
+        with colocate_with(table):
+            sizes.append(array_ops.shape(table)[0])
+    return math_ops.reduce_sum(math_ops.cast(array_ops.stack(sizes), dtype))
+
+
+def _assign(flat_ids, tables, strategy):
+    """(part, row in the part) of each id."""
+    count = len(tables)
+    if strategy == "mod":
+        return flat_ids % count, flat_ids // count
+    if strategy != "div":
+        raise ValueError("Unrecognized partition strategy: " + strategy)
+    total = _rows_of_parts(tables, flat_ids.dtype)
+    each = total // count
+    extras = total % count  # so many parts at the start hold one row more
+    parts = math_ops.maximum(flat_ids // (each + 1), (flat_ids - extras) // each)
+    rows = array_ops.where(parts < extras, flat_ids % (each + 1), (flat_ids - extras) % each)
+    return parts, rows
+
+
+def _lookup_in_parts(tables, places, ids, strategy, max_norm, name):
+    flat_ids = array_ops.reshape(ids, [-1])
+    order = math_ops.range(array_ops.size(flat_ids))
+    parts, rows = _assign(flat_ids, tables, strategy)
+    parts = math_ops.cast(parts, dtypes.int32)
+    rows_of = array_ops.dynamic_partition(rows, parts, len(tables))
+    order_of = array_ops.dynamic_partition(order, parts, len(tables))
+    found = []
+    for table, place, its_rows in zip(tables, places, rows_of):
+        with colocate_with(place):
+            found.append(array_ops.gather(table, its_rows))
+    kind = "ParallelDynamicStitch" if array_ops.has_op("ParallelDynamicStitch") else "DynamicStitch"
+    stitched = op1(kind, name, order_of, found)
+    element = tables[0].shape[1:]
+    for table in tables[1:]:
+        element = element.merge_with(table.shape[1:])
+    if element.is_fully_defined():
+        tail = element
+    else:
+        with colocate_with(places[0]):
+            tail = array_ops.shape(tables[0])[1:]
+    result = array_ops.reshape(stitched, array_ops.concat([array_ops.shape(ids), tail], 0))
+    result.set_shape(ids.shape.concatenate(element))
+    return _clip(result, ids, max_norm)
+
+
+def embedding_lookup_sparse(
+    params,
+    sp_ids,
+    sp_weights,
+    partition_strategy="mod",
+    name=None,
+    combiner=None,
+    max_norm=None,
+):
+    """For each row of a sparse matrix of ids, its rows of `params` combined into one.
+
+    sp_ids: a SparseTensor (rows, ids of a row) of integers. sp_weights: a SparseTensor of the same
+    indices, or None for 1. combiner: "sum", "mean" (the default) or "sqrtn"; ValueError for others.
+    Returns (rows,) + params.shape[1:]. A row without ids before the last gives zeros.
+    """
+    if combiner is None:
+        combiner = "mean"
+    if combiner not in ("mean", "sqrtn", "sum"):
+        raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum'")
+    for given, label in ((sp_ids, "sp_ids"), (sp_weights, "sp_weights")):
+        if given is not None and not hasattr(given, "dense_shape"):
+            raise TypeError(f"{label} must be SparseTensor")
+    params = list(params) if isinstance(params, (list, tuple)) else [params]
+    if not params:
+        raise ValueError("Missing params")
+    if sp_weights is not None:
+        sp_ids.values.shape.assert_is_compatible_with(sp_weights.values.shape)
+    with name_scope(name, "embedding_lookup_sparse", [*params, sp_ids.values]) as name:
+        segments = sp_ids.indices[:, 0]
+        if segments.dtype != dtypes.int32:
+            segments = math_ops.cast(segments, dtypes.int32)
+        ids, places = array_ops.unique(sp_ids.values)
+        rows = embedding_lookup(
+            params, ids, partition_strategy=partition_strategy, max_norm=max_norm
+        )
+        if rows.dtype in (dtypes.float16, dtypes.bfloat16):
+            rows = math_ops.cast(rows, dtypes.float32)
+        if sp_weights is None:
+            functions = {
+                "sum": segment_ops.sparse_segment_sum,
+                "mean": segment_ops.sparse_segment_mean,
+                "sqrtn": segment_ops.sparse_segment_sqrt_n,
+            }
+            return functions[combiner](rows, places, segments, name=name)
+        return _combine_weighted(rows, places, segments, sp_weights.values, combiner, name)
+
+
+def _combine_weighted(rows, places, segments, weights, combiner, name):
+    if weights.dtype != rows.dtype:
+        weights = math_ops.cast(weights, rows.dtype)
+    rows = array_ops.gather(rows, places)
+    # The weights get as many dimensions as the rows have.
+    extra = array_ops.fill(array_ops.expand_dims(array_ops.rank(rows) - 1, 0), 1)
+    shape = array_ops.concat([array_ops.shape(weights), extra], 0)
+    known = weights.shape
+    weights = array_ops.reshape(weights, shape)
+    if rows.shape.ndims is not None:
+        weights.set_shape(known.concatenate([1] * (rows.shape.ndims - 1)))
+    rows *= weights
+    if combiner == "sum":
+        return segment_ops.segment_sum(rows, segments, name=name)
+    rows = segment_ops.segment_sum(rows, segments)
+    if combiner == "mean":
+        return math_ops.div(rows, segment_ops.segment_sum(weights, segments), name=name)
+    squares = segment_ops.segment_sum(math_ops.pow(weights, 2), segments)
+    return math_ops.div(rows, math_ops.sqrt(squares), name=name)
