@@ -5,7 +5,11 @@
 // look-up, the conversion of the feeds, the step, and the conversion of the results. Everything else
 // goes to the package's `_run_general`, which flattens it and comes back through `_run_flat`.
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "core.h"
 
@@ -156,11 +160,73 @@ typedef struct waiting {
 
 static _Thread_local waiting *asking;  // steps of this thread that are in should_stop()
 
+// ---- The end of the interpreter
+//
+// Daemon threads may be in a step then, and exit() takes the libraries apart that the step is using.
+// So the last thing before the end is to stop these steps and wait for them; their threads, and
+// those that start another step, wait for the process to end.
+
+static atomic_int num_steps;  // that run without the GIL
+static atomic_bool ending;
+static pthread_t ending_thread;
+enum { longest_wait_ms = 5000 };
+
+static bool is_over(void) {
+  return atomic_load(&ending) && !pthread_equal(pthread_self(), ending_thread);
+}
+
+// Both without the GIL.
+static void end_step(void) {
+  atomic_fetch_sub(&num_steps, 1);
+  while (is_over()) pause();
+}
+
+static void begin_step(void) {
+  atomic_fetch_add(&num_steps, 1);
+  if (is_over()) end_step();
+}
+
+static void forget_steps(void) { atomic_store(&num_steps, 0); }  // a forked child has one thread
+
+static PyObject *end_steps(PyObject *module, PyObject *unused) {
+  (void)module;
+  (void)unused;
+  ending_thread = pthread_self();
+  atomic_store(&ending, true);
+  Py_BEGIN_ALLOW_THREADS
+  for (int ms = 0; atomic_load(&num_steps) > 0 && ms < longest_wait_ms; ++ms) {
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  }
+  Py_END_ALLOW_THREADS
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef end_steps_method = {"_end_steps", end_steps, METH_NOARGS,
+                                       "_end_steps(): stops the steps of other threads, for good."};
+
+// Has end_steps() called when the interpreter ends.
+static int watch_the_end(void) {
+  if (pthread_atfork(NULL, NULL, forget_steps) != 0) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  PyObject *function = PyCFunction_New(&end_steps_method, NULL);
+  PyObject *atexit = function ? PyImport_ImportModule("atexit") : NULL;
+  PyObject *result = atexit ? PyObject_CallMethod(atexit, "register", "O", function) : NULL;
+  Py_XDECREF(result);
+  Py_XDECREF(atexit);
+  Py_XDECREF(function);
+  return result ? 0 : -1;
+}
+
+// ---- Running
+
 // Called now and then by the running step: lets Ctrl-C through. A signal handler may run the session
 // again, or close it: then this step ends, and closes it.
 static bool should_stop(void *argument) {
   waiting *w = argument;
   bool released = w->thread != NULL;
+  if (released && is_over()) return true;
   if (released) PyEval_RestoreThread(w->thread);
   w->outer = asking;
   asking = w;
@@ -190,9 +256,15 @@ static rheos_status *run_step(session_object *self, signature *entry, rheos_tens
   int64_t cost = rheos_callable_cost_ns(entry->callable);
   bool release = cost <= 0 || cost >= keep_gil_below_ns || self->num_released > 0;
   self->num_released += release;
-  if (release) w.thread = PyEval_SaveThread();
+  if (release) {
+    w.thread = PyEval_SaveThread();
+    begin_step();
+  }
   rheos_status *status = rheos_callable_run(entry->callable, feeds, fetches, &options);
-  if (release) PyEval_RestoreThread(w.thread);
+  if (release) {
+    end_step();
+    PyEval_RestoreThread(w.thread);
+  }
   self->num_released -= release;
   *out_interrupted = w.interrupted;
   return status;
@@ -714,4 +786,7 @@ PyTypeObject session_base_type = {
     .tp_getset = session_getters,
 };
 
-int session_init_types(PyObject *module) { return PyModule_AddType(module, &session_base_type); }
+int session_init_types(PyObject *module) {
+  if (watch_the_end() < 0) return -1;
+  return PyModule_AddType(module, &session_base_type);
+}
