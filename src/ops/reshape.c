@@ -56,7 +56,11 @@ static rheos_status *deduce(rheos_shape *shape, int32_t at, const rheos_shape *i
 static rheos_status *resolve(rheos_shape *shape, const rheos_shape *input) {
   int32_t at = -1;
   for (int32_t i = 0; i < shape->rank; ++i) {
-    if (shape->dims[i] != -1) continue;
+    if (shape->dims[i] >= 0) continue;
+    if (shape->dims[i] < -1) {
+      return RHEOS_INVALID("Size %d must be non-negative, not %lld", (int)i,
+                           (long long)shape->dims[i]);
+    }
     if (at >= 0) {
       return RHEOS_INVALID("Only one input size may be -1, not both %d and %d", at, i);
     }
@@ -199,6 +203,11 @@ static rheos_status *shape_expand_dims(rheos__infer *c) {
   const rheos_shape *in = &c->input_shapes[0];
   int64_t axis;
   if (in->rank < 0) return NULL;
+  if (c->input_values != NULL && c->input_values[1] != NULL &&
+      c->input_values[1]->num_elements != 1) {
+    return RHEOS_INVALID("'dim' must be a tensor with a single value, got %lld",
+                         (long long)c->input_values[1]->num_elements);
+  }
   if (!rheos__infer_int(c, 1, &axis)) {
     if (in->rank < RHEOS_MAX_RANK) c->output_shapes[0] = rheos__shape_of_rank(in->rank + 1);
     return NULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "plan/prepare.h"
 #include "plan/stretch.h"
 
 typedef struct mark {  // of a graph node
@@ -170,21 +171,6 @@ static rheos_status *find_value(builder *b, rheos__edge edge, int32_t level, sou
   return NULL;
 }
 
-// Whether the flat input `input` of the node is an argument that takes a reference.
-static bool takes_reference(const rheos__node *node, int32_t input) {
-  const rheos__signature *signature = node->signature;
-  int32_t first = 0;
-  for (int32_t i = 0; i < signature->num_inputs && first <= input; ++i) {
-    const rheos__arg *arg = &signature->inputs[i];
-    int64_t count = 1;
-    if (arg->number_attr >= 0) count = node->attrs->items[arg->number_attr].value.i;
-    if (arg->type_list_attr >= 0) count = node->attrs->items[arg->type_list_attr].value.count;
-    if (input < first + count) return arg->is_ref;
-    first += (int32_t)count;
-  }
-  return false;
-}
-
 // All inputs of the node have drafts: makes its own.
 static rheos_status *finish_node(builder *b, int32_t id) {
   const rheos__node *node = rheos__graph_node(b->plan->graph, id);
@@ -204,7 +190,7 @@ static rheos_status *finish_node(builder *b, int32_t id) {
     for (int32_t i = 0; i < node->num_inputs; ++i) {
       rheos__edge edge = node->edges[i];
       source s;
-      if (takes_reference(node, i) && feed_of(b, edge) < 0) {
+      if (rheos__arg_of_input(node, i)->is_ref && feed_of(b, edge) < 0) {
         s = (source){b->marks[edge.id].state - 1, edge.index};
       } else {
         RHEOS_TRY(find_value(b, edge, d.level, &s));

@@ -1,6 +1,7 @@
 // The steps from a node to a kernel, shared by specialisation and by nodes that run at once.
 #include "plan/prepare.h"
 
+#include <assert.h>
 #include <string.h>
 
 bool rheos__all_known(const rheos_shape *shapes, int32_t count) {
@@ -96,6 +97,31 @@ rheos_status *rheos__prepare_kernel(rheos__prepare *p) {
   if (p->decline_reason != NULL) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "no kernel for %s: %s", p->op->name,
                             p->decline_reason);
+  }
+  return NULL;
+}
+
+const rheos__arg *rheos__arg_of_input(const rheos__node *node, int32_t input) {
+  const rheos__signature *signature = node->signature;
+  int64_t first = 0;
+  for (int32_t i = 0; i < signature->num_inputs; ++i) {
+    const rheos__arg *arg = &signature->inputs[i];
+    int64_t count = 1;
+    if (arg->number_attr >= 0) count = node->attrs->items[arg->number_attr].value.i;
+    if (arg->type_list_attr >= 0) count = node->attrs->items[arg->type_list_attr].value.count;
+    if (input < first + count) return arg;
+    first += count;
+  }
+  assert(!"an input beyond the signature");
+  return NULL;
+}
+
+rheos_status *rheos__check_handles(const rheos__node *node, const rheos__prepare *p) {
+  for (int32_t i = 0; i < p->num_inputs; ++i) {
+    if (p->input_dtypes[i] != RHEOS_RESOURCE || i == p->alias_input) continue;
+    if (rheos__arg_of_input(node, i)->dtype == RHEOS_RESOURCE) continue;
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "input %d of %s is a handle, not a value", (int)i,
+                            p->op->name);
   }
   return NULL;
 }

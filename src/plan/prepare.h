@@ -15,6 +15,13 @@ rheos_status *rheos__prepare_shapes(rheos__prepare *p);
 // Asks the variants, then the reference.
 rheos_status *rheos__prepare_kernel(rheos__prepare *p);
 
+// The argument that the flat input `input` of the node belongs to.
+const rheos__arg *rheos__arg_of_input(const rheos__node *node, int32_t input);
+
+// Fails where a handle arrives at an argument of any dtype whose kernel would look at a value. After
+// rheos__prepare_kernel().
+rheos_status *rheos__check_handles(const rheos__node *node, const rheos__prepare *p);
+
 bool rheos__all_known(const rheos_shape *shapes, int32_t count);
 
 #endif  // RHEOS_SRC_PLAN_PREPARE_H

@@ -88,8 +88,10 @@ static rheos_status *prepare_and_run(const rheos__plan *plan, int32_t id, rheos_
   }
   RHEOS_TRY(rheos__prepare_shapes(&p));
   RHEOS_TRY(rheos__prepare_kernel(&p));
-  rheos_status *status;
-  if (p.alias_input >= 0) {
+  rheos_status *status = rheos__check_handles(node, &p);
+  if (status != NULL) {
+    // Nothing has run.
+  } else if (p.alias_input >= 0) {
     status = pass_on(&p, inputs[p.alias_input], &outputs[0]);
   } else if (p.compute != NULL) {
     status = p.compute(p.state, step, inputs, outputs);

@@ -365,6 +365,7 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
   p.arena = &z->stretch->arena;
   RHEOS_TRY(rheos__prepare_kernel(&p));
   RHEOS_TRY(add_release(z->stretch, p.release, p.state));
+  RHEOS_TRY(rheos__check_handles(node, &p));
   if (has_nothing_to_run(&p)) return add_outputs(z, entry, &p, RHEOS__VALUE_NONE);
   return add_kernel(z, entry_index, &p);
 }

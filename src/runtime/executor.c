@@ -205,13 +205,21 @@ static rheos_status *read_variable(run *r, const rheos__stretch *stretch,
   if (value == NULL) return rheos__variable_uninitialized(cell);
   r->frame->tensors[in->first_value] = value;
   r->frame->data[in->first_value] = value->data;
-  const rheos__value *expected = &stretch->values[in->first_value - stretch->first_value];
-  if (expected->shape == NULL || rheos_shape_equal(expected->shape, &value->shape)) return NULL;
+  // Assign without validate_shape may have left anything there.
+  const rheos_shape *expected =
+      stretch->values[in->first_value - stretch->first_value].shape;
+  if (expected == NULL) {  // known in part
+    const rheos__entry *entry = &r->plan->entries[in->entry];
+    expected = rheos__graph_node(r->plan->graph, entry->id)->outputs[entry->read_index].shape;
+    if (rheos_shape_compatible(expected, &value->shape)) return NULL;
+  } else if (rheos_shape_equal(expected, &value->shape)) {
+    return NULL;
+  }
   rheos__shape_text is, was;
   return rheos_status_new(RHEOS_FAILED_PRECONDITION,
                           "variable %s holds a value of shape %s, the graph says %s",
                           cell->base.name, rheos__shape_text_of(&value->shape, &is),
-                          rheos__shape_text_of(expected->shape, &was));
+                          rheos__shape_text_of(expected, &was));
 }
 
 static rheos_status *run_instruction(run *r, const rheos__stretch *stretch,
@@ -265,7 +273,11 @@ static rheos_status *take_fetch(run *r, const rheos__stretch *last, int32_t fetc
   if (value->kind == RHEOS__VALUE_CONSTANT) return rheos_tensor_copy(value->constant, &given[fetch]);
   rheos_tensor **tensor = &r->frame->tensors[value->root];
   if (value->kind != RHEOS__VALUE_FEED && *tensor != NULL && rheos__tensor_is_exclusive(*tensor)) {
-    if (value->shape != NULL) (*tensor)->shape = *value->shape;
+    if (value->shape != NULL) {  // of an alias: another shape, and after a Bitcast another dtype
+      (*tensor)->shape = *value->shape;
+      (*tensor)->num_elements = rheos_shape_num_elements(value->shape);
+      (*tensor)->dtype = (rheos_dtype)value->dtype;
+    }
     given[fetch] = *tensor;
     *tensor = NULL;
     return NULL;
