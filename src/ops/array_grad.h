@@ -46,6 +46,10 @@ rheos_output rheos__flatten(rheos_scope *s, rheos_output x);
 rheos_output rheos__transpose_by(rheos_scope *s, rheos_output x, rheos_output perm,
                                  bool conjugate);
 
+// For an op on two batches of matrices that broadcast against each other: the gradients that are
+// set are summed up to the shapes of the inputs.
+void rheos__grad_sum_batches(rheos__grad *g);
+
 // A node of one output with attributes, named NAME.
 rheos_output rheos__named_n(rheos_scope *s, const char *type, const char *name,
                             const rheos_output *inputs, size_t num_inputs,

@@ -285,9 +285,7 @@ static void gradient_batch_matmul(rheos__grad *g) {
   both_gradients(g, "BatchMatMulV2", "adj_x", "adj_y", g->inputs[0], g->inputs[1]);
 }
 
-// Broadcast batches are summed up again.
-static void gradient_batch_matmul_v2(rheos__grad *g) {
-  gradient_batch_matmul(g);
+void rheos__grad_sum_batches(rheos__grad *g) {
   rheos_shape x = rheos_output_shape(g->inputs[0]), y = rheos_output_shape(g->inputs[1]);
   if (rheos_shape_is_known(&x) && rheos_shape_equal(&x, &y)) return;
   rheos_scope *s = g->scope;
@@ -303,6 +301,11 @@ static void gradient_batch_matmul_v2(rheos__grad *g) {
         rheos__sum_over(s, g->in_grads[i].values, rheos_operation_output(axes, i), false);
     rheos__grad_set(g, i, rheos__op_2(s, "Reshape", summed, shapes[i]));
   }
+}
+
+static void gradient_batch_matmul_v2(rheos__grad *g) {
+  gradient_batch_matmul(g);
+  rheos__grad_sum_batches(g);
 }
 
 const rheos__op_def rheos__op_MatMul = {
