@@ -19,28 +19,9 @@ typedef void (*unit_fn)(const rheos__conv *c, const void *a, const void *b, void
                         int64_t unit);
 
 // Loops over the elements of a window that lie inside, and over positions
-#define FOR_INSIDE(k, d, o)                                                    \
-  for (int64_t k##_last, k = inside(&c->windows.dims[d], o, &k##_last); k < k##_last; k++)
-#define FOR_COVERING(k, d, at)                                                 \
-  for (int64_t k##_last, k = covering(&c->windows.dims[d], at, &k##_last); k < k##_last; k++)
-#define FOR_OUTPUTS(o, d, k)                                                   \
-  for (int64_t o##_last, o = outputs(&c->windows.dims[d], k, &o##_last); o < o##_last; o++)
-
-static int64_t inside(const rheos__window *w, int64_t out, int64_t *last) {
-  int64_t first;
-  rheos__window_inside(w, out, &first, last);
-  return first;
-}
-static int64_t covering(const rheos__window *w, int64_t in, int64_t *last) {
-  int64_t first;
-  rheos__window_covering(w, in, &first, last);
-  return first;
-}
-static int64_t outputs(const rheos__window *w, int64_t k, int64_t *last) {
-  int64_t first;
-  rheos__window_outputs(w, k, &first, last);
-  return first;
-}
+#define FOR_INSIDE(k, d, o) RHEOS__FOR(k, inside, &w[d], o)
+#define FOR_COVERING(k, d, at) RHEOS__FOR(k, covering, &w[d], at)
+#define FOR_OUTPUTS(o, d, k) RHEOS__FOR(o, outputs, &w[d], k)
 
 // Where a position of the input, or of the output, starts.
 static int64_t input_at(const rheos__conv *c, int64_t n, int64_t z, int64_t y, int64_t x) {

@@ -54,33 +54,34 @@ rheos_status *rheos__window_numbers(const rheos__attrs *attrs, const char *name,
 // and `explicit_paddings`. Sizes of -1 are not known.
 rheos_status *rheos__windows_fit(rheos__windows *w, const rheos__attrs *attrs);
 
-// The elements k of the window at `out` that lie inside the input are [first, last).
-static inline void rheos__window_inside(const rheos__window *w, int64_t out, int64_t *first,
-                                        int64_t *last) {
+// The elements of the window at `out` that lie inside the input are [first, last); returns the first.
+static inline int64_t rheos__window_inside(const rheos__window *w, int64_t out, int64_t *last) {
   const int64_t start = out * w->stride - w->before;
-  *first = start < 0 ? (-start - 1) / w->dilation + 1 : 0;
   *last = start < w->in ? (w->in - 1 - start) / w->dilation + 1 : 0;
   if (*last > w->kernel) *last = w->kernel;
+  return start < 0 ? (-start - 1) / w->dilation + 1 : 0;
 }
 
-// The windows whose element k lies inside the input are [first, last).
-static inline void rheos__window_outputs(const rheos__window *w, int64_t k, int64_t *first,
-                                         int64_t *last) {
+// The same for the windows whose element k lies inside the input.
+static inline int64_t rheos__window_outputs(const rheos__window *w, int64_t k, int64_t *last) {
   const int64_t start = k * w->dilation - w->before;
-  *first = start < 0 ? (-start - 1) / w->stride + 1 : 0;
   *last = start < w->in ? (w->in - 1 - start) / w->stride + 1 : 0;
   if (*last > w->out) *last = w->out;
+  return start < 0 ? (-start - 1) / w->stride + 1 : 0;
 }
 
-// The elements k in [first, last) are all that windows may have at input element `in`.
-static inline void rheos__window_covering(const rheos__window *w, int64_t in, int64_t *first,
-                                          int64_t *last) {
+// The same for the elements that windows may have at input element `in`.
+static inline int64_t rheos__window_covering(const rheos__window *w, int64_t in, int64_t *last) {
   const int64_t reach = in + w->before, least = reach - (w->out - 1) * w->stride;
-  *first = least > 0 ? (least - 1) / w->dilation + 1 : 0;
-  *last = reach / w->dilation + 1;
+  *last = w->out == 0 ? 0 : reach / w->dilation + 1;
   if (*last > w->kernel) *last = w->kernel;
-  if (w->out == 0) *last = 0;
+  return least > 0 ? (least - 1) / w->dilation + 1 : 0;
 }
+
+// for (k ...) over one of these: RHEOS__FOR(k, inside, &window, out)
+#define RHEOS__FOR(k, which, window, at) \
+  for (int64_t k##_last, k = rheos__window_##which(window, at, &k##_last); k < k##_last; k++)
+
 // The window that has its element k at input element `in`, or -1.
 static inline int64_t rheos__window_with(const rheos__window *w, int64_t in, int64_t k) {
   const int64_t start = in + w->before - k * w->dilation;
