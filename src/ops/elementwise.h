@@ -58,6 +58,7 @@ enum { RHEOS__NUM_DTYPES = 24 };
   M(uint8, __VA_ARGS__) M(uint16, __VA_ARGS__) M(uint32, __VA_ARGS__) M(uint64, __VA_ARGS__)
 #define RHEOS__INTEGERS(M, ...) RHEOS__SIGNED(M, __VA_ARGS__) RHEOS__UNSIGNED(M, __VA_ARGS__)
 #define RHEOS__NUMBERS(M, ...) RHEOS__FLOATS(M, __VA_ARGS__) RHEOS__INTEGERS(M, __VA_ARGS__)
+#define RHEOS__COMPLEXES(M, ...) M(complex64, __VA_ARGS__) M(complex128, __VA_ARGS__)
 #define RHEOS__BOOLS(M, ...) M(boolean, __VA_ARGS__)
 #define RHEOS__NUMBERS_AND_BOOLS(M, ...) RHEOS__NUMBERS(M, __VA_ARGS__) M(boolean, __VA_ARGS__)
 
@@ -78,6 +79,8 @@ enum { RHEOS__NUM_DTYPES = 24 };
 #define RHEOS__DTYPE_uint32 RHEOS_UINT32
 #define RHEOS__DTYPE_uint64 RHEOS_UINT64
 #define RHEOS__DTYPE_boolean RHEOS_BOOL
+#define RHEOS__DTYPE_complex64 RHEOS_COMPLEX64
+#define RHEOS__DTYPE_complex128 RHEOS_COMPLEX128
 
 typedef float rheos__stored_float, rheos__computed_float, rheos__wrapping_float;
 typedef double rheos__stored_double, rheos__computed_double, rheos__wrapping_double;
@@ -95,6 +98,10 @@ typedef uint64_t rheos__stored_uint64, rheos__computed_uint64;
 typedef uint32_t rheos__wrapping_int8, rheos__wrapping_int16, rheos__wrapping_int32;
 typedef uint32_t rheos__wrapping_uint8, rheos__wrapping_uint16, rheos__wrapping_uint32;
 typedef uint64_t rheos__wrapping_int64, rheos__wrapping_uint64;
+typedef float _Complex rheos__stored_complex64, rheos__computed_complex64;
+typedef float _Complex rheos__wrapping_complex64;
+typedef double _Complex rheos__stored_complex128, rheos__computed_complex128;
+typedef double _Complex rheos__wrapping_complex128;
 typedef bool rheos__stored_boolean, rheos__computed_boolean, rheos__wrapping_boolean;
 
 #define RHEOS__LOAD_float(v) (v)
@@ -110,6 +117,8 @@ typedef bool rheos__stored_boolean, rheos__computed_boolean, rheos__wrapping_boo
 #define RHEOS__LOAD_uint32(v) (v)
 #define RHEOS__LOAD_uint64(v) (v)
 #define RHEOS__LOAD_boolean(v) (v)
+#define RHEOS__LOAD_complex64(v) (v)
+#define RHEOS__LOAD_complex128(v) (v)
 #define RHEOS__STORE_float(v) ((float)(v))
 #define RHEOS__STORE_double(v) ((double)(v))
 #define RHEOS__STORE_half(v) rheos__float_to_half((float)(v))
@@ -123,6 +132,8 @@ typedef bool rheos__stored_boolean, rheos__computed_boolean, rheos__wrapping_boo
 #define RHEOS__STORE_uint32(v) ((uint32_t)(v))
 #define RHEOS__STORE_uint64(v) ((uint64_t)(v))
 #define RHEOS__STORE_boolean(v) ((bool)(v))
+#define RHEOS__STORE_complex64(v) ((float _Complex)(v))
+#define RHEOS__STORE_complex128(v) ((double _Complex)(v))
 
 // ---- Loops
 //

@@ -105,6 +105,11 @@ rheos_status *rheos__check_indices(const rheos_tensor *indices, int64_t limit) {
   ROW(SUB, RHEOS__NUMBERS, RHEOS__WIDE, W(x) - W(y)) \
   ROW(MUL, RHEOS__NUMBERS, , W(x) * W(y))         \
   ROW(DIV, RHEOS__FLOATS, , x / y)                \
+  ROW(SET, RHEOS__COMPLEXES, , y)                 \
+  ROW(ADD, RHEOS__COMPLEXES, , x + y)             \
+  ROW(SUB, RHEOS__COMPLEXES, , x - y)             \
+  ROW(MUL, RHEOS__COMPLEXES, , x * y)             \
+  ROW(DIV, RHEOS__COMPLEXES, , x / y)             \
   ROW(MIN, RHEOS__NUMBERS, , x < y ? x : y)       \
   ROW(MAX, RHEOS__NUMBERS, , x > y ? x : y)
 
