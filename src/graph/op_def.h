@@ -176,7 +176,7 @@ rheos_status *rheos__step_parallel(rheos__step *step, int64_t num_units, int64_t
 
 enum {
   RHEOS_OP_STATEFUL = 1,   // never folded, merged or dropped as unused within the computed path
-  RHEOS_OP_WRITES = 2,     // changes the variable behind input 0: runs after reads not ordered after it
+  RHEOS_OP_WRITES = 2,     // changes what is behind input 0: runs after reads not ordered after it
   RHEOS_OP_COMMUTATIVE = 4,
   RHEOS_OP_READS_SHAPES = 8,  // the outputs follow from the input shapes: the kernel never looks at
                               // the inputs' bytes (its pointers may be NULL). Folded once shapes are known

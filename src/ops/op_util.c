@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/file.h"
+
 rheos_output rheos__named_2(rheos_scope *s, const char *type, const char *name, rheos_output a,
                             rheos_output b) {
   const rheos_output inputs[] = {a, b};
@@ -263,4 +265,20 @@ int64_t rheos__broadcast_index(const rheos_shape *from, const rheos_shape *to, i
 rheos_status *rheos__no_kernel(const rheos__prepare *p, rheos_dtype dtype) {
   return rheos_status_new(RHEOS_UNIMPLEMENTED, "%s is not available for dtype %s", p->op->name,
                           rheos_dtype_name(dtype));
+}
+
+rheos_status *rheos__named_resource(const rheos__prepare *p, const rheos__resource_kind *kind,
+                                    const void *argument, rheos__resource **out_resource) {
+  const char *name = rheos__attr_string(p->attrs, "shared_name");
+  const char *container = rheos__attr_string(p->attrs, "container");
+  if (name == NULL || name[0] == '\0') name = p->node_name;
+  if (container == NULL || container[0] == '\0') {
+    return rheos__resources_get(p->resources, kind, name, argument, out_resource);
+  }
+  *out_resource = NULL;
+  char *full = rheos__text_format("%s//%s", container, name);
+  if (full == NULL) return rheos__out_of_memory();
+  rheos_status *status = rheos__resources_get(p->resources, kind, full, argument, out_resource);
+  rheos__free(full);
+  return status;
 }

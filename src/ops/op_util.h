@@ -96,6 +96,10 @@ rheos_tensor *rheos__constant_value(rheos_output output);
 int64_t rheos__broadcast_index(const rheos_shape *from, const rheos_shape *to, int64_t index);
 // BiasAddGrad and others: fills in `p` for the sum over the dimensions marked in `reduced`.
 rheos_status *rheos__prepare_sum(rheos__prepare *p, const bool *reduced);
+// The session's resource of that kind under the node's attributes `shared_name` (else its own name)
+// and `container`; made with `argument` if there is none. The caller gets a reference.
+rheos_status *rheos__named_resource(const rheos__prepare *p, const rheos__resource_kind *kind,
+                                    const void *argument, rheos__resource **out_resource);
 // "OP is not available for dtype T".
 rheos_status *rheos__no_kernel(const rheos__prepare *p, rheos_dtype dtype);
 

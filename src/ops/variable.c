@@ -3,6 +3,7 @@
 // A variable's kernel only names its cell; ops that take the reference find the cell in
 // p->input_resources. The executor reads cells where a value is needed.
 #include "graph/build.h"
+#include "ops/op_util.h"
 #include "ops/variable_util.h"
 
 #include <string.h>
@@ -28,14 +29,12 @@ static rheos_status *shape_old_variable(rheos__infer *c) {
 static void unref_cell(void *state) { rheos__resource_unref(state); }
 
 static rheos_status *prepare_variable(rheos__prepare *p) {
-  const char *name = rheos__attr_string(p->attrs, "shared_name");
-  if (name == NULL || name[0] == '\0') name = p->node_name;
   rheos__resource *cell = NULL;
   const rheos_dtype dtype = rheos__attr_type(p->attrs, "dtype");
-  RHEOS_TRY(rheos__resources_get(p->resources, &rheos__variable_kind, name, &dtype, &cell));
+  RHEOS_TRY(rheos__named_resource(p, &rheos__variable_kind, &dtype, &cell));
   const rheos_dtype held = ((rheos__variable_cell *)cell)->dtype;
   if (held != dtype) {
-    rheos_status *status = RHEOS_INVALID("variable %s holds %s, not %s", name,
+    rheos_status *status = RHEOS_INVALID("variable %s holds %s, not %s", cell->name,
                                          rheos_dtype_name(held), rheos_dtype_name(dtype));
     rheos__resource_unref(cell);
     return status;

@@ -1,5 +1,5 @@
-// Resources: what a session keeps between steps, under a name: variables, random generators, later
-// queues and tables. Counted, so that plans may hold on to them.
+// Resources: what a session keeps between steps, under a name: variables, random generators,
+// lookup tables (lookup_table.h), later queues. Counted, so that plans may hold on to them.
 #ifndef RHEOS_SRC_TENSOR_RESOURCE_H
 #define RHEOS_SRC_TENSOR_RESOURCE_H
 

@@ -490,7 +490,7 @@ def test_raw_ops():
 
 
 def test_names_that_do_not_exist_are_attribute_errors():
-    for name in ("nope", "concat_v2", "contrib", "session"):
+    for name in ("nope", "concat_v2", "session"):
         assert not hasattr(tf, name)
     assert "concat_v2" not in dir(tf) and "concat" in dir(tf)
     with pytest.raises(AttributeError, match="has no attribute 'nope'"):

@@ -54,6 +54,11 @@ from rheos.framework.graph import (
     register_tensor_conversion_function,
     reset_default_graph,
 )
+from rheos.framework.sparse_tensor import (
+    SparseTensor,
+    SparseTensorValue,
+    convert_to_tensor_or_sparse_tensor,
+)
 from rheos.framework.tensor_shape import (
     Dimension,
     TensorShape,
@@ -174,6 +179,7 @@ from rheos.ops.linalg_ops import (
     svd,
     trace,
 )
+from rheos.ops.lookup_ops import initialize_all_tables, tables_initializer
 from rheos.ops.math_ops import (
     abs,
     accumulate_n,
@@ -386,6 +392,21 @@ from rheos.ops.statistics_ops import (
     histogram_fixed_width,
     histogram_fixed_width_bins,
 )
+from rheos.ops.string_ops import (
+    as_string,
+    decode_base64,
+    encode_base64,
+    reduce_join,
+    regex_replace,
+    string_join,
+    string_split,
+    string_strip,
+    string_to_hash_bucket,
+    string_to_hash_bucket_fast,
+    string_to_hash_bucket_strong,
+    string_to_number,
+    substr,
+)
 from rheos.ops.variable_scope import (
     AUTO_REUSE,
     VariableScope,
@@ -419,6 +440,7 @@ from rheos.v1 import (
     app,
     bitwise,
     compat,
+    contrib,
     debugging,
     dtypes,
     errors,
@@ -427,6 +449,7 @@ from rheos.v1 import (
     initializers,
     linalg,
     logging,
+    lookup,
     manip,
     math,
     nn,
@@ -434,6 +457,7 @@ from rheos.v1 import (
     random,
     raw_ops,
     spectral,
+    strings,
     summary,
     train,
 )

@@ -7,6 +7,7 @@ from rheos.framework.graph import (
     _Default,
     get_default_graph,
 )
+from rheos.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from rheos.v1._messages import ConfigProto, RunMetadata, RunOptions
 
 
@@ -66,6 +67,10 @@ class _Fetches:
         if isinstance(fetch, dict) or hasattr(fetch, "items") and hasattr(fetch, "keys"):
             parts, kind = [(k, self.add(v)) for k, v in fetch.items()], type(fetch)
             return lambda values: _same_dict(kind, fetch, [(k, p(values)) for k, p in parts])
+        if isinstance(fetch, SparseTensor):
+            rows = (fetch.indices, fetch.values, fetch.dense_shape)
+            parts = [self._place(self._element(r, fetch)) for r in rows]
+            return lambda values: SparseTensorValue(*[p(values) for p in parts])
         if isinstance(fetch, IndexedSlices):
             rows = [fetch.values, fetch.indices]
             if fetch.dense_shape is not None:
@@ -97,6 +102,10 @@ def _same_dict(kind, original, items):
 def _feeds(feed):
     """The tensors and values of one entry of a feed_dict."""
     key, value = feed
+    if isinstance(key, SparseTensor):
+        if not isinstance(value, (tuple, list)) or len(value) != 3:
+            raise TypeError("the value for a SparseTensor is (indices, values, dense_shape)")
+        return list(zip((key.indices, key.values, key.dense_shape), value))
     if isinstance(key, IndexedSlices):
         parts = [key.values, key.indices]
         if key.dense_shape is not None:

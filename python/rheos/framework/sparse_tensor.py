@@ -1,0 +1,113 @@
+"""Sparse tensors: indices and values of the elements that are there."""
+
+import collections
+
+from rheos.framework import dtypes
+from rheos.framework.graph import Tensor, convert_to_tensor, name_scope
+from rheos.framework.tensor_shape import TensorShape
+
+SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+
+
+class SparseTensor:
+    """Elements `values` (n,) at `indices` (n, rank), in row-major order, of shape `dense_shape`."""
+
+    @classmethod
+    def from_value(cls, sparse_tensor_value):
+        """A SparseTensor of a SparseTensorValue, or the SparseTensor that was given."""
+        if isinstance(sparse_tensor_value, SparseTensor):
+            return sparse_tensor_value
+        if not is_sparse(sparse_tensor_value):
+            raise TypeError(
+                f"Neither a SparseTensor nor SparseTensorValue: {sparse_tensor_value}."
+            )
+        return SparseTensor(*sparse_tensor_value)
+
+    def __init__(self, indices, values, dense_shape):
+        with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
+            indices = convert_to_tensor(indices, name="indices", dtype=dtypes.int64)
+            values = convert_to_tensor(values, name="values")
+            dense_shape = convert_to_tensor(dense_shape, name="dense_shape", dtype=dtypes.int64)
+        self._indices, self._values, self._dense_shape = indices, values, dense_shape
+        indices.shape.assert_has_rank(2) if indices.shape.ndims is not None else None
+        values.shape.assert_has_rank(1) if values.shape.ndims is not None else None
+
+    @property
+    def indices(self):
+        return self._indices
+
+    @property
+    def values(self):
+        return self._values
+
+    @property
+    def dense_shape(self):
+        return self._dense_shape
+
+    @property
+    def shape(self):
+        return self.get_shape()
+
+    def get_shape(self):
+        """What is known of the dense shape."""
+        from rheos.ops import array_ops
+
+        known = getattr(array_ops, "constant_value_as_shape", None)
+        if known is not None:
+            return known(self._dense_shape)
+        rank = self._dense_shape.shape
+        if rank.ndims == 1 and rank[0].value is not None:
+            return TensorShape([None] * rank[0].value)
+        return TensorShape(None)
+
+    @property
+    def op(self):
+        return self._values.op
+
+    @property
+    def dtype(self):
+        return self._values.dtype
+
+    @property
+    def graph(self):
+        return self._values.graph
+
+    def __str__(self):
+        return (
+            f"SparseTensor(indices={self._indices}, values={self._values}, "
+            f"dense_shape={self._dense_shape})"
+        )
+
+    def eval(self, feed_dict=None, session=None):
+        """The value as a SparseTensorValue."""
+        from rheos.framework.graph import get_default_session
+
+        session = session or get_default_session()
+        if session is None:
+            raise ValueError("Cannot evaluate a SparseTensor: no session is given or registered.")
+        return session.run(self, feed_dict)
+
+
+def is_sparse(x):
+    """Whether x is a SparseTensor or the value of one."""
+    return isinstance(x, (SparseTensor, SparseTensorValue))
+
+
+def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
+    """A SparseTensor for a sparse value, else a Tensor."""
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype)
+    if isinstance(value, SparseTensorValue):
+        value = SparseTensor.from_value(value)
+    if not isinstance(value, SparseTensor):
+        return convert_to_tensor(value, dtype=dtype, name=name)
+    if dtype is not None and dtype.base_dtype != value.dtype.base_dtype:
+        raise RuntimeError(f"Sparse dtype: requested = {dtype.name}, actual = {value.dtype.name}")
+    return value
+
+
+def values_of(x):
+    """The dense tensor of values behind x, and what makes a result for x of results for these."""
+    if isinstance(x, SparseTensor):
+        return x.values, lambda values: SparseTensor(x.indices, values, x.dense_shape)
+    return x if isinstance(x, Tensor) else convert_to_tensor(x), lambda values: values

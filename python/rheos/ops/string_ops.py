@@ -1,0 +1,233 @@
+"""Strings: put together, taken apart, matched, hashed, turned into numbers and back."""
+
+import numpy as np
+
+from rheos.framework import dtypes
+from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.op_call import op1, op_list
+from rheos.framework.sparse_tensor import SparseTensor
+from rheos.ops import array_ops, math_ops
+from rheos.ops.constant_op import constant
+
+# ---- Together and apart
+
+
+def string_join(inputs, separator="", name=None):
+    """Joins the strings at the same place of each input; scalars are repeated.
+
+    inputs: a list of string tensors of one shape, or scalars.
+    """
+    return op1("StringJoin", name, list(inputs), separator=separator)
+
+
+def _join_axes(x, axis):
+    """All dimensions, the last fastest, unless an axis is given."""
+    if axis is not None:
+        return axis
+    if x.shape.ndims is not None:
+        return constant(np.arange(x.shape.ndims - 1, -1, -1), dtype=dtypes.int32)
+    return math_ops.range(array_ops.rank(x) - 1, -1, -1)
+
+
+def reduce_join(
+    inputs,
+    axis=None,
+    keep_dims=None,
+    separator="",
+    name=None,
+    reduction_indices=None,
+    keepdims=None,
+):
+    """Joins the strings along dimensions; the first of `axis` goes fastest, all if it is None."""
+    if keepdims is not None:
+        keep_dims = keepdims
+    if axis is None:
+        axis = reduction_indices
+    inputs = convert_to_tensor(inputs, dtypes.string)
+    return op1(
+        "ReduceJoin",
+        name,
+        inputs,
+        _join_axes(inputs, axis),
+        keep_dims=bool(keep_dims),
+        separator=separator,
+    )
+
+
+def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
+    """Joins the strings of each segment in their order."""
+    return op1(
+        "UnsortedSegmentJoin", name, inputs, segment_ids, num_segments, separator=separator
+    )
+
+
+def string_split(
+    source=None,
+    delimiter=" ",
+    skip_empty=True,
+    name=None,
+    result_type="SparseTensor",
+    input=None,
+    sep=None,
+):
+    """The parts of each string between bytes of `delimiter`, as a SparseTensor of rank 2.
+
+    source: a vector. With delimiter "" each byte is a part.
+    """
+    if source is None:
+        source = input
+    if sep is not None:
+        delimiter = sep
+    if result_type != "SparseTensor":
+        raise NotImplementedError("string_split: ragged tensors")
+    delimiter = convert_to_tensor(delimiter, dtype=dtypes.string)
+    source = convert_to_tensor(source, dtype=dtypes.string)
+    return SparseTensor(
+        *op_list("StringSplit", name, source, delimiter, skip_empty=skip_empty)
+    )
+
+
+def string_split_v2(
+    input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None
+):
+    """The parts of each string between `sep`, as Python's str.split, as a SparseTensor of rank 2.
+
+    sep: None or "" splits at white space. maxsplit: at most so many cuts, -1 for all.
+    """
+    if input is None:
+        input = source
+    if result_type != "SparseTensor":
+        raise NotImplementedError("strings.split: ragged tensors")
+    with name_scope(name, "StringSplit", [input]):
+        input = convert_to_tensor(input, dtype=dtypes.string, name="input")
+        if input.shape.ndims == 0:
+            input = array_ops.expand_dims(input, 0)
+        sep = convert_to_tensor("" if sep is None else sep, dtype=dtypes.string)
+        return SparseTensor(*op_list("StringSplitV2", None, input, sep, maxsplit=maxsplit))
+
+
+# ---- One by one
+
+
+def substr(input, pos, len, name=None, unit="BYTE"):
+    """`len` bytes (or characters, unit "UTF8_CHAR") from `pos` on; negative counts from the end."""
+    input = convert_to_tensor(input, dtypes.string)
+    pos = convert_to_tensor(pos)
+    return op1("Substr", name, input, pos, convert_to_tensor(len, pos.dtype), unit=unit)
+
+
+def string_length(input, name=None, unit="BYTE"):
+    """The length of each string in bytes or characters (unit "UTF8_CHAR"), int32."""
+    return op1("StringLength", name, input, unit=unit)
+
+
+def string_lower(input, encoding="", name=None):
+    """Lower case: of ASCII letters, or of all characters with encoding "utf-8"."""
+    return op1("StringLower", name, input, encoding=encoding)
+
+
+def string_upper(input, encoding="", name=None):
+    """Upper case: of ASCII letters, or of all characters with encoding "utf-8"."""
+    return op1("StringUpper", name, input, encoding=encoding)
+
+
+def string_strip(input, name=None):
+    """Without white space at both ends."""
+    return op1("StringStrip", name, input)
+
+
+def _is_text(x):
+    return isinstance(x, (str, bytes))
+
+
+def regex_full_match(input, pattern, name=None):
+    """Whether the regular expression (RE2's syntax) describes all of each string."""
+    if _is_text(pattern):
+        return op1("StaticRegexFullMatch", name, input, pattern=pattern)
+    return op1("RegexFullMatch", name, input, pattern)
+
+
+def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
+    r"""Replaces what matches `pattern` by `rewrite`, in which \1 to \9 stand for groups.
+
+    replace_global: False replaces the first match of each string only.
+    """
+    if _is_text(pattern) and _is_text(rewrite):
+        return op1(
+            "StaticRegexReplace",
+            name,
+            input,
+            pattern=pattern,
+            rewrite=rewrite,
+            replace_global=replace_global,
+        )
+    return op1("RegexReplace", name, input, pattern, rewrite, replace_global=replace_global)
+
+
+# ---- Numbers
+
+
+def as_string(
+    input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None
+):
+    """Each element as text, in a field of `width` with `precision` digits."""
+    return op1(
+        "AsString",
+        name,
+        input,
+        precision=precision,
+        scientific=scientific,
+        shortest=shortest,
+        width=width,
+        fill=fill,
+    )
+
+
+def string_to_number(string_tensor=None, out_type=dtypes.float32, name=None, input=None):
+    """The number that each string is the text of; InvalidArgumentError if it is none."""
+    if string_tensor is None:
+        string_tensor = input
+    return op1("StringToNumber", name, string_tensor, out_type=out_type)
+
+
+def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
+    """The template with the values of the inputs, a tensor or a list, in its placeholders."""
+    inputs = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    return op1(
+        "StringFormat",
+        name,
+        inputs,
+        template=template,
+        placeholder=placeholder,
+        summarize=summarize,
+    )
+
+
+# ---- Hashes and encodings
+
+
+def string_to_hash_bucket(string_tensor=None, num_buckets=None, name=None, input=None):
+    """A bucket of [0, num_buckets) for each string, by a hash that is kept for old graphs."""
+    if string_tensor is None:
+        string_tensor = input
+    return op1("StringToHashBucket", name, string_tensor, num_buckets=num_buckets)
+
+
+def string_to_hash_bucket_fast(input, num_buckets, name=None):
+    """A bucket of [0, num_buckets) for each string, by FarmHash's Fingerprint64."""
+    return op1("StringToHashBucketFast", name, input, num_buckets=num_buckets)
+
+
+def string_to_hash_bucket_strong(input, num_buckets, key, name=None):
+    """A bucket of [0, num_buckets) for each string, by SipHash under a key of two integers."""
+    return op1("StringToHashBucketStrong", name, input, num_buckets=num_buckets, key=key)
+
+
+def encode_base64(input, pad=False, name=None):
+    """Web-safe base64; `pad` adds "=" up to whole groups."""
+    return op1("EncodeBase64", name, input, pad=pad)
+
+
+def decode_base64(input, name=None):
+    """What strings of web-safe base64 stand for, padded or not."""
+    return op1("DecodeBase64", name, input)
