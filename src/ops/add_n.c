@@ -38,7 +38,7 @@ static rheos_status *prepare_AddN(rheos__prepare *p) {
     p->alias_input = 0;
     return NULL;
   }
-  const rheos__loop add = rheos__add_loop(p->input_dtypes[0]);
+  const rheos__loop add = rheos__binary_loop(RHEOS__ADD, p->input_dtypes[0]);
   if (add == NULL) return rheos__no_kernel(p, p->input_dtypes[0]);
   add_n *a = RHEOS_NEW_STATE(p, add_n);
   if (a == NULL) return rheos__out_of_memory();

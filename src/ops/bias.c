@@ -45,7 +45,7 @@ static rheos_status *prepare_bias_add(rheos__prepare *p) {
   for (int32_t d = 1; d < shapes[1].rank; d++) shapes[1].dims[d] = 1;
   p->input_shapes = shapes;
   rheos_status *status =
-      rheos__prepare_elementwise(p, rheos__add_loop(p->input_dtypes[0]), 1, 0, "");
+      rheos__prepare_elementwise(p, rheos__binary_loop(RHEOS__ADD, p->input_dtypes[0]), 1, 0, "");
   p->input_shapes = given;
   return status;
 }

@@ -446,7 +446,13 @@ static const rheos__loop loops[NUM_ROWS][RHEOS__NUM_DTYPES] = {
 #undef ROW
 };
 
-rheos__loop rheos__add_loop(rheos_dtype dtype) { return loops[row_Add][dtype]; }
+rheos__loop rheos__binary_loop(rheos__binary kind, rheos_dtype dtype) {
+  static const int rows[] = {
+      [RHEOS__ADD] = row_Add,         [RHEOS__MUL] = row_Mul,         [RHEOS__DIV] = row_Div,
+      [RHEOS__MAXIMUM] = row_Maximum, [RHEOS__MINIMUM] = row_Minimum,
+  };
+  return loops[rows[kind]][dtype];
+}
 
 static rheos_status *prepare(rheos__prepare *p, int row, int cost) {
   return rheos__prepare_elementwise(

@@ -37,8 +37,16 @@ enum { RHEOS__UNIT_ELEMENTS = 16384 };
 rheos_status *rheos__prepare_elementwise(rheos__prepare *p, rheos__loop loop, int cost,
                                          double parameter, const char *failure);
 
-// The loop of Add for a dtype, for sums of many operands; NULL if there is none.
-rheos__loop rheos__add_loop(rheos_dtype dtype);
+// The loop of an op of two numbers for a dtype, for other ops that add or multiply elements; NULL
+// if there is none.
+typedef enum rheos__binary {
+  RHEOS__ADD,
+  RHEOS__MUL,
+  RHEOS__DIV,  // whole numbers are rounded towards 0
+  RHEOS__MAXIMUM,
+  RHEOS__MINIMUM,
+} rheos__binary;
+rheos__loop rheos__binary_loop(rheos__binary kind, rheos_dtype dtype);
 
 // The dtype that loops are chosen by: that of the last input.
 static inline rheos_dtype rheos__loop_dtype(const rheos__prepare *p) {
