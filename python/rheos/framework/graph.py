@@ -434,6 +434,7 @@ class Graph(_core.GraphBase):
         self._device_functions = []
         self._variable_scope = None
         self._last_loss_reduction = None
+        self._layer_counts = {}  # how many layers of a name there are
         self._container = ""
 
     # Operations

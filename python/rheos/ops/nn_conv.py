@@ -526,14 +526,14 @@ def _adjusted(values, fill, spatial_dims):
     """Rows for the dimensions from 1 on; `fill` where a dimension is not spatial."""
     known = constant_value(values) if isinstance(values, Tensor) else np.asarray(values)
     last = max(spatial_dims)
-    rest = list(known.shape[1:]) if known is not None else [d.value for d in values.shape[1:]]
-    if spatial_dims == list(range(1, last + 1)):
-        return values
     if known is not None:
-        result = np.full([last, *rest], fill, dtype=np.int32)
+        result = np.full([last, *known.shape[1:]], fill, dtype=np.int32)
         for row, dim in zip(known, spatial_dims):
             result[dim - 1] = row
-        return array_ops.constant(result, dtypes.int32)
+        return result
+    rest = [d.value for d in values.shape[1:]]
+    if spatial_dims == list(range(1, last + 1)):
+        return values
     parts, at = [], 1
     for i, dim in enumerate(spatial_dims):
         if dim > at:
@@ -579,14 +579,14 @@ def with_space_to_batch(
         rates = known_rate if known_rate is not None and known_filter is not None else rate
         before, after = _base_paddings(shape[:count], rates)
         if isinstance(before, np.ndarray):
-            base = np.stack([before, after], axis=1)
+            base = array_ops.stack(np.stack([before, after], axis=1))
         else:
             base = array_ops.stack([[before[i], after[i]] for i in range(count)])
     else:
         base = np.zeros([count, 2], np.int32)
     known = [input.shape[d].value for d in spatial_dims] if input.shape.ndims else [None]
     if all(d is not None for d in known):
-        spatial_shape = array_ops.constant(known, dtypes.int32)
+        spatial_shape = np.array(known, np.int32)
     else:
         whole = array_ops.shape(input)
         spatial_shape = array_ops.stack([whole[d] for d in spatial_dims])
@@ -647,37 +647,49 @@ def convolution(
     with name_scope(name, "convolution", [input, filter]) as name:
         input = convert_to_tensor(input, name="input")
         filter = convert_to_tensor(filter, name="filter")
-        if filter.shape.ndims is not None:
-            spatial = filter.shape.ndims - 2
-        elif input.shape.ndims is not None:
-            spatial = input.shape.ndims - 2
-        else:
-            raise ValueError("rank of input or filter must be known")
-        input.shape.with_rank(spatial + 2)
-        channels_first = data_format is not None and data_format.startswith("NC")
-        channels = input.shape[1 if channels_first else spatial + 1]
-        if not channels.is_compatible_with(filter.shape[spatial]):
-            raise ValueError(
-                "number of input channels does not match corresponding dimension of filter, "
-                f"{channels} != {filter.shape[spatial]}"
-            )
-        strides, rates = _rates(spatial, strides, dilation_rate)
-
-        def convolve(parts, _, its_padding):
-            return _convolve(parts, filter, strides, its_padding, data_format, name, spatial)
-
-        if not isinstance(rates, Tensor) and all(r == 1 for r in rates):
-            return convolve(input, spatial, padding)
-        return with_space_to_batch(
-            input,
-            rates,
-            padding,
-            convolve,
-            filter_shape=filter.shape[:spatial].as_list()
-            if filter.shape[:spatial].is_fully_defined()
-            else array_ops.shape(filter)[:spatial],
-            data_format=data_format,
+        if dilation_rate is not None and not isinstance(dilation_rate, Tensor):
+            if all(r == 1 for r in dilation_rate):
+                dilation_rate = None
+        return apply_convolution(
+            input, filter, padding, strides, dilation_rate, name, data_format
         )
+
+
+def apply_convolution(
+    input, filter, padding, strides=None, dilation_rate=None, name=None, data_format=None
+):
+    """convolution() of tensors, without a name scope of its own: `name` is the operation's."""
+    if filter.shape.ndims is not None:
+        spatial = filter.shape.ndims - 2
+    elif input.shape.ndims is not None:
+        spatial = input.shape.ndims - 2
+    else:
+        raise ValueError("rank of input or filter must be known")
+    input.shape.with_rank(spatial + 2)
+    channels_first = data_format is not None and data_format.startswith("NC")
+    channels = input.shape[1 if channels_first else spatial + 1]
+    if not channels.is_compatible_with(filter.shape[spatial]):
+        raise ValueError(
+            "number of input channels does not match corresponding dimension of filter, "
+            f"{channels} != {filter.shape[spatial]}"
+        )
+    strides, rates = _rates(spatial, strides, dilation_rate)
+
+    def convolve(parts, _, its_padding):
+        return _convolve(parts, filter, strides, its_padding, data_format, name, spatial)
+
+    if dilation_rate is None:
+        return convolve(input, spatial, padding)
+    return with_space_to_batch(
+        input,
+        rates,
+        padding,
+        convolve,
+        filter_shape=filter.shape.as_list()
+        if filter.shape.is_fully_defined()
+        else array_ops.shape(filter),
+        data_format=data_format,
+    )
 
 
 def _convolve(input, filter, strides, padding, data_format, name, spatial):

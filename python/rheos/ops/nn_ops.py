@@ -212,12 +212,12 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
             )
         kind = "SparseSoftmaxCrossEntropyWithLogits"
         if logits.shape.ndims == 2:
-            cost = op_list(kind, None, precise, labels)[0]
+            cost = op_list(kind, name, precise, labels)[0]
         else:
             classes = array_ops.shape(logits)[array_ops.rank(logits) - 1]
             precise = array_ops.reshape(precise, [-1, classes])
             labels = array_ops.reshape(labels, [-1])
-            cost = op_list(kind, None, precise, labels)[0]
+            cost = op_list(kind, name, precise, labels)[0]
             static = labels_shape
             cost = array_ops.reshape(cost, static)
             if logits.shape.ndims is not None:

@@ -1,0 +1,1 @@
+"""Layers: variables and the operations on them, made together."""

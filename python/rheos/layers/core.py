@@ -1,0 +1,204 @@
+"""Dense layers, dropout, flattening."""
+
+from rheos.framework import tensor_shape
+from rheos.framework.graph import Tensor, _VariableBase, convert_to_tensor
+from rheos.framework.op_call import op1
+from rheos.layers import base
+from rheos.ops import array_ops, init_ops, math_ops, nn_ops
+from rheos.ops.constant_op import constant_value
+
+
+class Dense(base.Layer):
+    """activation(inputs @ kernel + bias): inputs (..., n), outputs (..., units).
+
+    Variables: kernel (n, units), bias (units,). ValueError if n is not known.
+    """
+
+    def __init__(
+        self,
+        units,
+        activation=None,
+        use_bias=True,
+        kernel_initializer=None,
+        bias_initializer=None,
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        trainable=True,
+        name=None,
+        **kwargs,
+    ):
+        super().__init__(trainable, name, activity_regularizer=activity_regularizer, **kwargs)
+        self.units = int(units)
+        self.activation = activation
+        self.use_bias = use_bias
+        self.kernel_initializer = kernel_initializer
+        self.bias_initializer = bias_initializer or init_ops.zeros_initializer()
+        self.kernel_regularizer = kernel_regularizer
+        self.bias_regularizer = bias_regularizer
+        self.kernel_constraint = kernel_constraint
+        self.bias_constraint = bias_constraint
+        self.kernel = None
+        self.bias = None
+        self.input_spec = base.InputSpec(min_ndim=2)
+
+    def build(self, input_shape):
+        last = tensor_shape.as_shape(input_shape)[-1].value
+        if last is None:
+            raise ValueError(
+                "The last dimension of the inputs to `Dense` should be defined. Found `None`."
+            )
+        self.input_spec = base.InputSpec(min_ndim=2, axes={-1: last})
+        self.kernel = self.add_weight(
+            "kernel",
+            shape=[last, self.units],
+            initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+        )
+        if self.use_bias:
+            self.bias = self.add_weight(
+                "bias",
+                shape=[self.units],
+                initializer=self.bias_initializer,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+            )
+        self.built = True
+
+    def call(self, inputs):
+        rank = inputs.shape.ndims
+        if rank is not None and rank > 2:
+            outputs = math_ops.tensordot(inputs, self.kernel, [[rank - 1], [0]])
+            outputs.set_shape(inputs.shape[:-1].concatenate(self.units))
+        else:
+            outputs = op1("MatMul", None, inputs, self.kernel)
+        if self.use_bias:
+            outputs = nn_ops.bias_add(outputs, self.bias)
+        return outputs if self.activation is None else self.activation(outputs)
+
+    def compute_output_shape(self, input_shape):
+        return tensor_shape.as_shape(input_shape)[:-1].concatenate(self.units)
+
+
+def dense(
+    inputs,
+    units,
+    activation=None,
+    use_bias=True,
+    kernel_initializer=None,
+    bias_initializer=None,
+    kernel_regularizer=None,
+    bias_regularizer=None,
+    activity_regularizer=None,
+    kernel_constraint=None,
+    bias_constraint=None,
+    trainable=True,
+    name=None,
+    reuse=None,
+):
+    """activation(inputs @ kernel + bias): inputs (..., n), returns (..., units).
+
+    name: of the variable scope with `kernel` (n, units) and `bias` (units,). reuse: whether they
+    have to exist already. ValueError if n is not known.
+    """
+    layer = Dense(
+        units,
+        activation=activation,
+        use_bias=use_bias,
+        kernel_initializer=kernel_initializer,
+        bias_initializer=bias_initializer,
+        kernel_regularizer=kernel_regularizer,
+        bias_regularizer=bias_regularizer,
+        activity_regularizer=activity_regularizer,
+        kernel_constraint=kernel_constraint,
+        bias_constraint=bias_constraint,
+        trainable=trainable,
+        name=name,
+        _scope=name,
+        _reuse=reuse,
+    )
+    return layer.apply(inputs)
+
+
+def known_flag(value):
+    """A Python bool of a flag that is one or that the graph tells; else the tensor."""
+    if isinstance(value, _VariableBase):
+        return convert_to_tensor(value)
+    if isinstance(value, Tensor):
+        known = constant_value(value)
+        return value if known is None else bool(known)
+    return bool(value)
+
+
+class Dropout(base.Layer):
+    """In training sets elements to 0 with probability `rate`, and scales the others up."""
+
+    def __init__(self, rate=0.5, noise_shape=None, seed=None, name=None, **kwargs):
+        super().__init__(name=name, **kwargs)
+        self.rate = rate
+        self.noise_shape = noise_shape
+        self.seed = seed
+
+    def _noise_shape(self, inputs):
+        if self.noise_shape is None:
+            return None
+        sizes = array_ops.shape(inputs)
+        return [sizes[i] if n is None else n for i, n in enumerate(self.noise_shape)]
+
+    def call(self, inputs, training=False):
+        training = known_flag(training)
+        if training is False:
+            return array_ops.identity(inputs)
+        rate = self.rate
+        if training is not True:
+            # Dropping nothing is the identity, so that no control flow is needed.
+            rate = math_ops.cast(training, inputs.dtype.base_dtype) * rate
+        return nn_ops.dropout(
+            inputs, noise_shape=self._noise_shape(inputs), seed=self.seed, rate=rate
+        )
+
+    def compute_output_shape(self, input_shape):
+        return tensor_shape.as_shape(input_shape)
+
+
+def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=None):
+    """In training sets elements to 0 with probability `rate`, and scales the others up.
+
+    training: a bool, or a scalar bool tensor. noise_shape: which dimensions are dropped together
+    (1). Returns the shape of the inputs.
+    """
+    layer = Dropout(rate, noise_shape=noise_shape, seed=seed, name=name)
+    return layer.apply(inputs, training=training)
+
+
+class Flatten(base.Layer):
+    """Makes a matrix (batch, rest) of its inputs."""
+
+    def __init__(self, data_format=None, **kwargs):
+        super().__init__(**kwargs)
+        self.data_format = data_format or "channels_last"
+        self.input_spec = base.InputSpec(min_ndim=1)
+
+    def call(self, inputs):
+        rank = inputs.shape.ndims
+        if self.data_format == "channels_first" and rank is not None and rank > 1:
+            inputs = array_ops.transpose(inputs, perm=[0, *range(2, rank), 1])
+        batch = inputs.shape[0].value
+        rows = batch if batch else array_ops.shape(inputs)[0]
+        outputs = array_ops.reshape(inputs, (rows, -1))
+        outputs.set_shape(self.compute_output_shape(inputs.shape))
+        return outputs
+
+    def compute_output_shape(self, input_shape):
+        input_shape = tensor_shape.as_shape(input_shape)
+        rest = input_shape[1:]
+        size = rest.num_elements() if rest.is_fully_defined() else None
+        return tensor_shape.TensorShape([input_shape[0].value, size])
+
+
+def flatten(inputs, name=None, data_format="channels_last"):
+    """Makes a matrix (batch, rest) of its inputs, in the order of the data format."""
+    return Flatten(name=name, data_format=data_format).apply(inputs)

@@ -1,0 +1,210 @@
+"""Pooling layers: the maximum or the mean over windows.
+
+`pool_size` and `strides` are one number or one for each spatial dimension; `padding` and
+`data_format` are those of the convolution layers.
+"""
+
+from rheos.framework import tensor_shape
+from rheos.layers import base
+from rheos.layers.convolutional import check_format, check_padding, numbers, op_format
+from rheos.ops import array_ops, nn_pool
+
+
+class _Pooling(base.Layer):
+    """Pooling of `rank` spatial dimensions by a function of nn_pool."""
+
+    def __init__(
+        self, function, rank, pool_size, strides, padding, data_format, name=None, **kwargs
+    ):
+        super().__init__(name=name, **kwargs)
+        self._function = function
+        self.rank = rank
+        self.pool_size = numbers(pool_size, rank, "pool_size")
+        self.strides = numbers(pool_size if strides is None else strides, rank, "strides")
+        self.padding = check_padding(padding)
+        self.data_format = check_format(data_format)
+        self.input_spec = base.InputSpec(ndim=rank + 2)
+
+    def call(self, inputs):
+        size, strides, rank = self.pool_size, self.strides, self.rank
+        first = self.data_format == "channels_first"
+        if rank == 1:
+            # A line is an image of one column.
+            place = 3 if first else 2
+            inputs = array_ops.expand_dims(inputs, place)
+            size, strides, rank = (*size, 1), (*strides, 1), 2
+        outputs = self._function(
+            inputs,
+            ksize=(1, 1, *size) if first else (1, *size, 1),
+            strides=(1, 1, *strides) if first else (1, *strides, 1),
+            padding=self.padding.upper(),
+            data_format=op_format(self.data_format, rank + 2),
+        )
+        return array_ops.squeeze(outputs, place) if self.rank == 1 else outputs
+
+    def compute_output_shape(self, input_shape):
+        dims = tensor_shape.as_shape(input_shape).as_list()
+        start = 2 if self.data_format == "channels_first" else 1
+        for i in range(self.rank):
+            if dims[start + i] is not None:
+                size = dims[start + i]
+                if self.padding == "valid":
+                    size -= self.pool_size[i] - 1
+                dims[start + i] = -(-size // self.strides[i])
+        return tensor_shape.TensorShape(dims)
+
+
+class AveragePooling1D(_Pooling):
+    """The mean over windows of lines (batch, width, channels)."""
+
+    def __init__(
+        self,
+        pool_size,
+        strides,
+        padding="valid",
+        data_format="channels_last",
+        name=None,
+        **kwargs,
+    ):
+        super().__init__(
+            nn_pool.avg_pool, 1, pool_size, strides, padding, data_format, name, **kwargs
+        )
+
+
+class AveragePooling2D(_Pooling):
+    """The mean over windows of images (batch, height, width, channels)."""
+
+    def __init__(
+        self,
+        pool_size,
+        strides,
+        padding="valid",
+        data_format="channels_last",
+        name=None,
+        **kwargs,
+    ):
+        super().__init__(
+            nn_pool.avg_pool, 2, pool_size, strides, padding, data_format, name, **kwargs
+        )
+
+
+class AveragePooling3D(_Pooling):
+    """The mean over windows of volumes (batch, depth, height, width, channels)."""
+
+    def __init__(
+        self,
+        pool_size,
+        strides,
+        padding="valid",
+        data_format="channels_last",
+        name=None,
+        **kwargs,
+    ):
+        super().__init__(
+            nn_pool.avg_pool3d, 3, pool_size, strides, padding, data_format, name, **kwargs
+        )
+
+
+class MaxPooling1D(_Pooling):
+    """The maximum over windows of lines (batch, width, channels)."""
+
+    def __init__(
+        self,
+        pool_size,
+        strides,
+        padding="valid",
+        data_format="channels_last",
+        name=None,
+        **kwargs,
+    ):
+        super().__init__(
+            nn_pool.max_pool, 1, pool_size, strides, padding, data_format, name, **kwargs
+        )
+
+
+class MaxPooling2D(_Pooling):
+    """The maximum over windows of images (batch, height, width, channels)."""
+
+    def __init__(
+        self,
+        pool_size,
+        strides,
+        padding="valid",
+        data_format="channels_last",
+        name=None,
+        **kwargs,
+    ):
+        super().__init__(
+            nn_pool.max_pool, 2, pool_size, strides, padding, data_format, name, **kwargs
+        )
+
+
+class MaxPooling3D(_Pooling):
+    """The maximum over windows of volumes (batch, depth, height, width, channels)."""
+
+    def __init__(
+        self,
+        pool_size,
+        strides,
+        padding="valid",
+        data_format="channels_last",
+        name=None,
+        **kwargs,
+    ):
+        super().__init__(
+            nn_pool.max_pool3d, 3, pool_size, strides, padding, data_format, name, **kwargs
+        )
+
+
+def average_pooling1d(
+    inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None
+):
+    """The mean over windows of lines (batch, width, channels)."""
+    layer = AveragePooling1D(
+        pool_size, strides, padding=padding, data_format=data_format, name=name
+    )
+    return layer.apply(inputs)
+
+
+def average_pooling2d(
+    inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None
+):
+    """The mean over windows of images (batch, height, width, channels)."""
+    layer = AveragePooling2D(
+        pool_size, strides, padding=padding, data_format=data_format, name=name
+    )
+    return layer.apply(inputs)
+
+
+def average_pooling3d(
+    inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None
+):
+    """The mean over windows of volumes (batch, depth, height, width, channels)."""
+    layer = AveragePooling3D(
+        pool_size, strides, padding=padding, data_format=data_format, name=name
+    )
+    return layer.apply(inputs)
+
+
+def max_pooling1d(
+    inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None
+):
+    """The maximum over windows of lines (batch, width, channels)."""
+    layer = MaxPooling1D(pool_size, strides, padding=padding, data_format=data_format, name=name)
+    return layer.apply(inputs)
+
+
+def max_pooling2d(
+    inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None
+):
+    """The maximum over windows of images (batch, height, width, channels)."""
+    layer = MaxPooling2D(pool_size, strides, padding=padding, data_format=data_format, name=name)
+    return layer.apply(inputs)
+
+
+def max_pooling3d(
+    inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None
+):
+    """The maximum over windows of volumes (batch, depth, height, width, channels)."""
+    layer = MaxPooling3D(pool_size, strides, padding=padding, data_format=data_format, name=name)
+    return layer.apply(inputs)

@@ -1,0 +1,73 @@
+"""Whether weights fit values: a scalar, or of the same rank with each dimension 1 or equal."""
+
+from rheos.framework.graph import control_dependencies, convert_to_tensor, name_scope
+from rheos.ops import array_ops, control_flow_ops, math_ops
+from rheos.ops.constant_op import constant_value
+
+_MESSAGE = "weights can not be broadcast to values."
+
+
+def _plain(tensor):
+    return "[%s]" % " ".join("?" if d is None else str(d) for d in tensor.shape.as_list())
+
+
+def assert_broadcastable(weights, values):
+    """An operation that fails unless the weights fit the values; ValueError if that is known."""
+    with name_scope(None, "assert_broadcastable", (weights, values)):
+        with name_scope(None, "weights", (weights,)) as scope:
+            weights = convert_to_tensor(weights, name=scope)
+            weights_shape = array_ops.shape(weights, name="shape")
+            weights_rank = array_ops.rank(weights, name="rank")
+        with name_scope(None, "values", (values,)) as scope:
+            values = convert_to_tensor(values, name=scope)
+            values_shape = array_ops.shape(values, name="shape")
+            values_rank = array_ops.rank(values, name="rank")
+        known_weights, known_values = constant_value(weights_rank), constant_value(values_rank)
+        if known_weights is not None and known_values is not None:
+            if known_weights == 0:
+                return control_flow_ops.no_op(name="static_scalar_check_success")
+            if known_weights != known_values:
+                raise ValueError(
+                    f"{_MESSAGE} values.rank={known_values}. weights.rank={known_weights}. "
+                    f"values.shape={values.shape}. weights.shape={weights.shape}."
+                )
+            pairs = zip(weights.shape.as_list(), values.shape.as_list())
+            for i, (have, wanted) in enumerate(pairs):
+                if have not in (None, 1) and wanted is not None and have != wanted:
+                    raise ValueError(
+                        f"{_MESSAGE} Mismatch at dim {i}. values.shape={_plain(values)} "
+                        f"weights.shape={_plain(weights)}."
+                    )
+            if weights.shape.is_fully_defined() and values.shape.is_fully_defined():
+                return control_flow_ops.no_op(name="static_dims_check_success")
+        is_scalar = math_ops.equal(0, weights_rank, name="is_scalar")
+        fits = _dims_fit(weights_shape, weights_rank, values_shape, values_rank)
+        data = [_MESSAGE, "weights.shape=", weights.name, weights_shape]
+        data += ["values.shape=", values.name, values_shape, "is_scalar=", is_scalar]
+        valid = math_ops.logical_or(is_scalar, fits)
+        return control_flow_ops.Assert(valid, data, name="is_valid_shape")
+
+
+def _dims_fit(weights_shape, weights_rank, values_shape, values_rank):
+    """Whether the ranks are equal and each dimension is 1 or equal."""
+    # Both are filled up to one length, with numbers that no dimension has and that differ.
+    more_weights = math_ops.maximum(values_rank - weights_rank, 0)
+    more_values = math_ops.maximum(weights_rank - values_rank, 0)
+    a = array_ops.concat([weights_shape, array_ops.fill([more_weights], -1)], 0)
+    b = array_ops.concat([values_shape, array_ops.fill([more_values], -2)], 0)
+    return math_ops.reduce_all(math_ops.logical_or(math_ops.equal(a, b), math_ops.equal(a, 1)))
+
+
+def broadcast_weights(weights, values):
+    """The weights in the shape of the values; fails as assert_broadcastable does."""
+    with name_scope(None, "broadcast_weights", (weights, values)) as scope:
+        values = convert_to_tensor(values, name="values")
+        weights = convert_to_tensor(weights, dtype=values.dtype.base_dtype, name="weights")
+        if (
+            weights.shape.is_fully_defined()
+            and values.shape.is_fully_defined()
+            and weights.shape.is_compatible_with(values.shape)
+        ):
+            return weights
+        with control_dependencies([assert_broadcastable(weights, values)]):
+            return math_ops.multiply(weights, array_ops.ones_like(values), name=scope)
