@@ -653,11 +653,14 @@ static rheos_status *infer_shapes(build *b) {
   if (shape_fn == NULL) return NULL;
   rheos_shape *shapes = work(b, (size_t)b->num_inputs, sizeof *shapes);
   rheos_tensor **values = work(b, (size_t)b->num_inputs, sizeof *values);
-  if (shapes == NULL || values == NULL) return rheos__out_of_memory();
+  const rheos_shape **handles = work(b, (size_t)b->num_inputs, sizeof *handles);
+  if (shapes == NULL || values == NULL || handles == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < b->num_inputs; i++) {
     rheos__edge edge = {b->args->inputs[i].id, b->args->inputs[i].index};
     shapes[i] = *b->inputs[i]->shape;
     values[i] = rheos__const_value(b->graph, edge);
+    bool is_handle = b->input_dtypes[i] == RHEOS_RESOURCE;
+    handles[i] = is_handle ? rheos__handle_shape(b->graph, edge) : NULL;
   }
   rheos__infer infer = {.op = b->signature->op,
                         .attrs = b->attrs,
@@ -666,6 +669,7 @@ static rheos_status *infer_shapes(build *b) {
                         .input_dtypes = b->input_dtypes,
                         .input_shapes = shapes,
                         .input_values = values,
+                        .handle_shapes = handles,
                         .output_dtypes = b->output_dtypes,
                         .output_shapes = b->output_shapes,
                         .partial = partial_value,

@@ -42,6 +42,10 @@ const rheos__node *rheos__graph_node(const rheos_graph *graph, int32_t id);
 // as a shape. False if nothing is.
 bool rheos__partial_value(const rheos_graph *graph, rheos__edge edge, rheos_shape *out_shape);
 
+// The declared shape of the variable that the edge carries a handle of, found by following the graph
+// backwards to its VarHandleOp, so that nodes need not keep it; NULL if it is not found. Borrowed.
+const rheos_shape *rheos__handle_shape(const rheos_graph *graph, rheos__edge edge);
+
 // Whether this pair of shapes is noted for the first time for that purpose.
 enum { RHEOS__BROADCAST_SHAPES, RHEOS__REDUCED_SHAPES };
 rheos_status *rheos__graph_note_shapes(rheos_graph *graph, int purpose, const rheos_shape *x,

@@ -22,6 +22,12 @@ rheos_status *rheos__shape_none(rheos__infer *c) {
   return NULL;
 }
 
+rheos_shape rheos__infer_variable_shape(const rheos__infer *c, int32_t input) {
+  if (c->input_dtypes[input] != RHEOS_RESOURCE) return c->input_shapes[input];
+  const rheos_shape *shape = c->handle_shapes != NULL ? c->handle_shapes[input] : NULL;
+  return shape != NULL ? *shape : RHEOS_UNKNOWN_SHAPE;
+}
+
 static rheos_shape all_unknown(int32_t rank) {
   rheos_shape shape = {.rank = rank};
   for (int32_t i = 0; i < rank; i++) shape.dims[i] = -1;

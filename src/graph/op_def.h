@@ -54,6 +54,9 @@ typedef struct rheos__infer {
   const rheos_dtype *input_dtypes;
   const rheos_shape *input_shapes;
   rheos_tensor *const *input_values;  // NULL entries where the value is not known
+  // The declared shape of the variable behind each input that is a handle; NULL entries where the
+  // input is none or nothing is known. NULL: nothing is known of any.
+  const rheos_shape *const *handle_shapes;
   const rheos_dtype *output_dtypes;
   rheos_shape *output_shapes;  // the answer; unknown at the start
   // Set by the caller: how to learn parts of an integer vector's value; may be NULL.
@@ -67,6 +70,9 @@ typedef rheos_status *(*rheos__shape_fn)(rheos__infer *c);
 // where they are not known. A scalar -1 is an unknown shape. A status if it is a value but not a
 // valid shape (e.g. a dimension below -1).
 rheos_status *rheos__infer_shape_value(rheos__infer *c, int32_t input, rheos_shape *out_shape);
+
+// The shape of the variable behind input `input`, a reference or a handle, as far as it is known.
+rheos_shape rheos__infer_variable_shape(const rheos__infer *c, int32_t input);
 
 // Fails unless the rank is `rank` or unknown; on success `*out_shape` has that rank.
 rheos_status *rheos__infer_rank(const rheos__infer *c, int32_t input, int32_t rank,
@@ -138,6 +144,7 @@ typedef struct rheos__prepare {
   const rheos_shape *input_shapes;   // known
   rheos_tensor *const *input_values;  // the constant ones, NULL for others
   rheos__resource *const *input_resources;  // the cell behind a reference or handle, else NULL
+  const rheos_shape *const *handle_shapes;  // as in rheos__infer
   const rheos_dtype *output_dtypes;
   const rheos_shape *output_shapes;   // known, except where they depend on values
   rheos__resources *resources;        // of the session; NULL while constants are folded

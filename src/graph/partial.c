@@ -329,3 +329,20 @@ bool rheos__partial_value(const rheos_graph *graph, rheos__edge edge, rheos_shap
   *out_shape = shape;
   return true;
 }
+
+enum { MAX_HANDLE_STEPS = 16 };
+
+const rheos_shape *rheos__handle_shape(const rheos_graph *graph, rheos__edge edge) {
+  for (int32_t step = 0; step < MAX_HANDLE_STEPS; step++) {
+    const rheos__node *node = rheos__graph_node(graph, edge.id);
+    if (node->outputs[edge.index].dtype != RHEOS_RESOURCE) return NULL;
+    const char *op = node->signature->op->name;
+    if (strcmp(op, "VarHandleOp") == 0) {
+      const rheos_attr_value *shape = rheos__attrs_find(node->attrs, "shape");
+      return shape != NULL && shape->kind == RHEOS_ATTR_SHAPE ? shape->shape : NULL;
+    }
+    if (strcmp(op, "Identity") != 0) return NULL;
+    edge = node->edges[0];
+  }
+  return NULL;
+}

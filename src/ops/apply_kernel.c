@@ -183,8 +183,9 @@ rheos_status *rheos__shape_apply(rheos__infer *c) {
   int32_t grad = -1, indices = -1;
   for (int32_t i = 0; i < c->num_inputs; ++i) {
     apply_role role = role_of(&signature->inputs[i]);
-    if (role == ROLE_CELL && signature->inputs[i].is_ref) {
-      RHEOS_TRY(rheos__shape_merge(&var, &c->input_shapes[i], &var));
+    if (role == ROLE_CELL) {
+      rheos_shape cell = rheos__infer_variable_shape(c, i);
+      RHEOS_TRY(rheos__shape_merge(&var, &cell, &var));
     }
     if (role == ROLE_NUMBER) RHEOS_TRY(rheos__infer_rank(c, i, 0, &scalar));
     if (role == ROLE_GRADIENT) grad = i;

@@ -5,6 +5,7 @@
 #include "graph/build.h"
 #include "ops/array_grad.h"
 #include "ops/array_util.h"
+#include "ops/gather.h"
 #include "ops/op_util.h"
 
 // ---- Gather, GatherV2
@@ -143,6 +144,28 @@ static void describe(const rheos_shape *params, const rheos_shape *indices, int3
   k->slots_per_unit = bytes >= 65536 || bytes < 0 ? 1 : 65536 / (bytes + 1) + 1;
 }
 
+rheos_status *rheos__gathered_rows_shape(const rheos__attrs *attrs, const rheos_shape *params,
+                                         const rheos_shape *indices, rheos_shape *out_shape) {
+  int32_t batch_dims = 0;
+  if (params->rank == 0) return RHEOS_INVALID("params must be at least 1 dimensional");
+  if (params->rank < 0 || indices->rank < 0) return NULL;
+  RHEOS_TRY(gather_batch_dims(attrs, indices->rank, params->rank - 1, &batch_dims));
+  return gathered_shape(params, indices, batch_dims, batch_dims, out_shape);
+}
+
+rheos_status *rheos__gather_rows(const rheos__attrs *attrs, const rheos_tensor *params,
+                                 const rheos_tensor *indices, rheos_tensor **out_rows) {
+  rheos_shape shape = RHEOS_UNKNOWN_SHAPE;
+  int32_t axis = 0;
+  RHEOS_TRY(rheos__gathered_rows_shape(attrs, &params->shape, &indices->shape, &shape));
+  RHEOS_TRY(gather_batch_dims(attrs, indices->shape.rank, params->shape.rank - 1, &axis));
+  RHEOS_TRY(rheos_tensor_new(params->dtype, shape, out_rows));
+  gather k = {.dtype = params->dtype, .index_dtype = indices->dtype};
+  describe(&params->shape, &indices->shape, axis, axis, &k);
+  return gather_slots(&k, params->data, indices->data, (*out_rows)->data, 0,
+                      k.batch * k.outer * k.count);
+}
+
 // The axis came after the shape was known.
 static rheos_status *run_gather_late(const void *state, const void *const *inputs,
                                      void *const *outputs, void *scratch, int64_t first_unit,
@@ -262,6 +285,12 @@ static void gradient_along_axis(rheos__grad *g, rheos_output grad, rheos_output 
   rheos__grad_set(g, 0, rheos__transpose_by(s, sums, back, false));
 }
 
+void rheos__gradient_of_rows(rheos__grad *g, rheos_output params_shape) {
+  rheos_output size = rheos__expand_dims(g->scope, rheos__size_of(g->scope, g->inputs[1]), 0);
+  if (rheos_scope_status(g->scope) != NULL) return;
+  gradient_rows(g, rheos__grad_dense(g, 0), params_shape, size);
+}
+
 static void gradient_gather(rheos__grad *g) {
   rheos_scope *s = g->scope;
   rheos_output grad = rheos__grad_dense(g, 0);
@@ -307,8 +336,8 @@ const rheos__op_def rheos__op_GatherV2 = {
 
 // ---- GatherNd
 
-static rheos_status *shape_gather_nd(rheos__infer *c) {
-  const rheos_shape *params = &c->input_shapes[0], *indices = &c->input_shapes[1];
+rheos_status *rheos__gathered_places_shape(const rheos_shape *params, const rheos_shape *indices,
+                                           rheos_shape *out) {
   if (indices->rank == 0) return RHEOS_INVALID("indices must be at least a vector");
   if (params->rank < 0 || indices->rank < 0) return NULL;
   int64_t depth = indices->dims[indices->rank - 1];
@@ -318,10 +347,14 @@ static rheos_status *shape_gather_nd(rheos__infer *c) {
         "index innermost dimension length must be <= params rank; saw: %lld vs. %d",
         (long long)depth, params->rank);
   }
-  rheos_shape *out = &c->output_shapes[0];
   *out = RHEOS_SCALAR;
   RHEOS_TRY(rheos__shape_append_range(out, indices, 0, indices->rank - 1));
   return rheos__shape_append_range(out, params, (int32_t)depth, params->rank);
+}
+
+static rheos_status *shape_gather_nd(rheos__infer *c) {
+  return rheos__gathered_places_shape(&c->input_shapes[0], &c->input_shapes[1],
+                                      &c->output_shapes[0]);
 }
 
 static rheos_status *run_gather_nd(const void *state, const void *const *inputs,
@@ -348,6 +381,22 @@ static rheos_status *run_gather_nd(const void *state, const void *const *inputs,
                                    (const char *)inputs[0] + place * run * size, run));
   }
   return NULL;
+}
+
+rheos_status *rheos__gather_places(const rheos_tensor *params, const rheos_tensor *indices,
+                                   rheos_tensor **out_places) {
+  rheos_shape shapes[] = {params->shape, indices->shape}, result = RHEOS_UNKNOWN_SHAPE;
+  RHEOS_TRY(rheos__gathered_places_shape(&shapes[0], &shapes[1], &result));
+  RHEOS_TRY(rheos_tensor_new(params->dtype, result, out_places));
+  rheos_dtype dtypes[] = {params->dtype, indices->dtype};
+  rheos__operands o = {.num_inputs = 2,
+                       .num_outputs = 1,
+                       .input_dtypes = dtypes,
+                       .output_dtypes = dtypes,
+                       .input_shapes = shapes,
+                       .output_shapes = &result};
+  const void *inputs[] = {params->data, indices->data};
+  return run_gather_nd(&o, inputs, (void *[]){(*out_places)->data}, NULL, 0, 1);
 }
 
 static rheos_status *prepare_gather_nd(rheos__prepare *p) {

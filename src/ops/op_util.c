@@ -282,3 +282,16 @@ rheos_status *rheos__named_resource(const rheos__prepare *p, const rheos__resour
   rheos__free(full);
   return status;
 }
+
+rheos_output rheos__variable_shape(rheos_scope *s, rheos_output handle) {
+  if (rheos_scope_status(s) != NULL) return (rheos_output){NULL, 0, 0};
+  const rheos_shape *shape =
+      rheos__handle_shape(handle.graph, (rheos__edge){handle.id, handle.index});
+  if (shape == NULL || !rheos_shape_is_known(shape)) return rheos__op_1(s, "VariableShape", handle);
+  int32_t dims[RHEOS_MAX_RANK];
+  for (int32_t d = 0; d < shape->rank; ++d) {
+    if (shape->dims[d] > INT32_MAX) return rheos__op_1(s, "VariableShape", handle);
+    dims[d] = (int32_t)shape->dims[d];
+  }
+  return rheos__const_ints(s, dims, shape->rank, "Const");
+}

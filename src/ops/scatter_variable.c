@@ -1,4 +1,4 @@
-// Changes to rows of variables, and rows read from them by handle.
+// Changes to rows of variables.
 #include "graph/build.h"
 #include "ops/variable_util.h"
 
@@ -11,7 +11,7 @@
 
 typedef struct scatter_state {
   rheos__cells cells;
-  rheos__change change;
+  rheos__change_kind change;
 } scatter_state;
 
 // updates.shape must be indices.shape + variable.shape[1:], or []: one number for all.
@@ -36,9 +36,10 @@ static rheos_status *check_updates(const rheos_tensor *variable, const rheos_ten
 }
 
 // Nothing is changed unless everything can be.
-static rheos_status *scatter(rheos_tensor *variable, rheos__change change,
+static rheos_status *scatter(rheos_tensor *variable, rheos__change_kind change,
                              const rheos_tensor *indices, const rheos_tensor *updates) {
   RHEOS_TRY(check_updates(variable, indices, updates));
+  RHEOS_TRY(rheos__check_divisors(change, updates));
   int64_t rows = variable->shape.dims[0];
   RHEOS_TRY(rheos__check_indices(indices, rows));
   if (variable->num_elements == 0) return NULL;
@@ -48,7 +49,7 @@ static rheos_status *scatter(rheos_tensor *variable, rheos__change change,
   for (int64_t i = 0; i < indices->num_elements; ++i) {
     char *to = (char *)variable->data + (size_t)rheos__tensor_int_at(indices, i) * row_bytes;
     const char *from = (const char *)updates->data + (repeated ? 0 : (size_t)i * row_bytes);
-    change(to, from, width, repeated);
+    RHEOS_TRY(rheos__change_elements(change, variable->dtype, to, from, width, repeated));
   }
   return NULL;
 }
@@ -68,20 +69,17 @@ static rheos_status *prepare_scatter(rheos__prepare *p, rheos__change_kind kind)
   scatter_state *s = RHEOS_NEW_STATE(p, scatter_state);
   if (s == NULL) return rheos__out_of_memory();
   RHEOS_TRY(rheos__cells_of(p, 1, &s->cells));
-  s->change = rheos__change_of(kind, p->input_dtypes[2]);
-  if (s->change == NULL) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "%s is not available for dtype %s", p->op->name,
-                            rheos_dtype_name(p->input_dtypes[2]));
-  }
+  s->change = kind;
+  RHEOS_TRY(rheos__check_change(p, kind, p->input_dtypes[2]));
   p->compute = compute_scatter;
   rheos__pass_reference(p);
   return NULL;
 }
 
 static rheos_status *shape_scatter(rheos__infer *c) {
-  if (c->num_outputs == 0) return NULL;
-  c->output_shapes[0] = c->input_shapes[0];
-  const rheos_shape *variable = &c->input_shapes[0], *indices = &c->input_shapes[1];
+  rheos_shape behind = rheos__infer_variable_shape(c, 0);
+  if (c->num_outputs > 0) c->output_shapes[0] = behind;
+  const rheos_shape *variable = &behind, *indices = &c->input_shapes[1];
   const rheos_shape *updates = &c->input_shapes[2];
   if (variable->rank < 0 || indices->rank < 0 || updates->rank <= 0) return NULL;
   if (variable->rank == 0) return RHEOS_INVALID("the variable is a scalar: it has no rows");
@@ -141,60 +139,7 @@ SCATTER_REF(Max, COMPARABLE, "false", "Raises the rows `indices` of the variable
 SCATTER_RESOURCE(Update, "type", "Sets the rows `indices` of the variable to `updates`.")
 SCATTER_RESOURCE(Add, ANY_NUMBER, "Adds `updates` to the rows `indices` of the variable.")
 SCATTER_RESOURCE(Sub, ANY_NUMBER, "Subtracts `updates` from the rows `indices` of the variable.")
-
-// ---- ResourceGather
-
-static rheos_status *gather(const rheos_tensor *variable, const rheos_tensor *indices,
-                            rheos_tensor **output) {
-  if (variable->shape.rank == 0) return RHEOS_INVALID("the variable is a scalar: it has no rows");
-  if (indices->shape.rank + variable->shape.rank - 1 > RHEOS_MAX_RANK) {
-    return RHEOS_INVALID("the rows would have more than %d dimensions", RHEOS_MAX_RANK);
-  }
-  RHEOS_TRY(rheos__check_indices(indices, variable->shape.dims[0]));
-  rheos_shape shape = indices->shape;
-  int64_t width = 1;
-  for (int32_t i = 1; i < variable->shape.rank; ++i) {
-    shape.dims[shape.rank++] = variable->shape.dims[i];
-    width *= variable->shape.dims[i];
-  }
-  RHEOS_TRY(rheos_tensor_new(variable->dtype, shape, output));
-  size_t element_bytes = rheos_dtype_size(variable->dtype);
-  for (int64_t i = 0; i < indices->num_elements; ++i) {
-    const char *from = (const char *)variable->data +
-                       (size_t)(rheos__tensor_int_at(indices, i) * width) * element_bytes;
-    char *to = (char *)(*output)->data + (size_t)(i * width) * element_bytes;
-    RHEOS_TRY(rheos__copy_elements(variable->dtype, to, from, width));
-  }
-  return NULL;
-}
-
-static rheos_status *compute_gather(void *state, rheos__step *step, rheos_tensor *const *inputs,
-                                    rheos_tensor **outputs) {
-  (void)step;
-  rheos_tensor *variable = rheos__variable_read(state);
-  if (variable == NULL) return rheos__variable_uninitialized(state);
-  rheos_status *status = gather(variable, inputs[1], &outputs[0]);
-  rheos_tensor_unref(variable);
-  return status;
-}
-
-static rheos_status *prepare_gather(rheos__prepare *p) {
-  if (rheos__attr_int(p->attrs, "batch_dims") != 0) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "batch_dims other than 0");
-  }
-  rheos__cells cells;
-  RHEOS_TRY(rheos__cells_of(p, 1, &cells));
-  p->state = cells.items[0];
-  p->compute = compute_gather;
-  return NULL;
-}
-
-const rheos__op_def rheos__op_ResourceGather = {
-    .name = "ResourceGather",
-    .signature = "resource: resource, indices: Tindices -> output: dtype; batch_dims: int = 0; "
-                 "validate_indices: bool = true; dtype: type; Tindices: index",
-    .doc = "The rows `indices` of the variable.",
-    .flags = RHEOS_OP_STATEFUL,
-    .shape = rheos__shape_none,
-    .prepare = prepare_gather,
-};
+SCATTER_RESOURCE(Mul, ANY_NUMBER, "Multiplies the rows `indices` of the variable by `updates`.")
+SCATTER_RESOURCE(Div, ANY_NUMBER, "Divides the rows `indices` of the variable by `updates`.")
+SCATTER_RESOURCE(Min, ANY_NUMBER, "Lowers the rows `indices` of the variable to `updates`.")
+SCATTER_RESOURCE(Max, ANY_NUMBER, "Raises the rows `indices` of the variable to `updates`.")

@@ -3,6 +3,7 @@
 #include "ops/array_grad.h"
 #include "ops/array_util.h"
 #include "ops/op_util.h"
+#include "ops/variable_util.h"
 
 // ---- Slice
 
@@ -457,4 +458,90 @@ const rheos__op_def rheos__op_StridedSliceGrad = {
     .shape = shape_strided_slice_grad,
     .gradient = gradient_strided_slice_grad,
     .prepare = prepare_strided_slice_grad,
+};
+
+// ---- StridedSliceAssign: the slice of a variable
+
+typedef struct assign_state {
+  rheos__cells cells;
+  const rheos__attrs *attrs;
+} assign_state;
+
+static rheos_status *assign_slice(const assign_state *s, rheos_tensor *variable,
+                                  rheos_tensor *const *inputs) {
+  const rheos_tensor *value = inputs[4];
+  rheos_dtype dtypes[5];
+  rheos_shape shapes[5] = {variable->shape};
+  const void *data[5] = {variable->data};
+  for (int32_t i = 1; i < 5; ++i) {
+    dtypes[i] = inputs[i]->dtype;
+    shapes[i] = inputs[i]->shape;
+    data[i] = inputs[i]->data;
+  }
+  dtypes[0] = variable->dtype;
+  rheos__operands o = {.attrs = s->attrs, .num_inputs = 5, .input_dtypes = dtypes,
+                       .input_shapes = shapes};
+  spec spec = {0};
+  ranges r;
+  rheos__copy copy;
+  RHEOS_TRY(run_spec(&o, data, 1, &spec));
+  RHEOS_TRY(resolve(&spec, &variable->shape, &r));
+  RHEOS_TRY(loops_of(&r, &variable->shape, &value->shape, variable->dtype, false, &copy));
+  return rheos__copy_all(&copy, value->data, variable->data);
+}
+
+static rheos_status *compute_assign(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                    rheos_tensor **outputs) {
+  (void)step, (void)outputs;
+  const assign_state *s = state;
+  rheos_tensor *values[RHEOS__MAX_CELLS];
+  RHEOS_TRY(rheos__cells_begin_write(&s->cells, values));
+  rheos_status *status = assign_slice(s, values[0], inputs);
+  rheos__cells_end_write(&s->cells);
+  return status;
+}
+
+static rheos_status *prepare_assign(rheos__prepare *p) {
+  assign_state *s = RHEOS_NEW_STATE(p, assign_state);
+  if (s == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(rheos__cells_of(p, 1, &s->cells));
+  s->attrs = p->attrs;
+  p->compute = compute_assign;
+  rheos__pass_reference(p);
+  return NULL;
+}
+
+static rheos_status *shape_assign(rheos__infer *c) {
+  spec s = {0};
+  bool exists = false;
+  rheos_shape variable = rheos__infer_variable_shape(c, 0), slice;
+  if (c->num_outputs > 0) c->output_shapes[0] = variable;
+  RHEOS_TRY(infer_spec(c, 1, &s, &exists));
+  if (!exists || variable.rank < 0) return NULL;
+  ranges r;
+  RHEOS_TRY(resolve(&s, &variable, &r));
+  result_shape(&r, &slice);
+  return rheos__shape_merge(&slice, &c->input_shapes[4], &slice);
+}
+
+const rheos__op_def rheos__op_StridedSliceAssign = {
+    .name = "StridedSliceAssign",
+    .signature = "ref: Ref(T), begin: Index, end: Index, strides: Index, value: T -> "
+                 "output_ref: Ref(T); T: type; Index: index; " STRIDED_SLICE_MASKS,
+    .doc = "Sets a slice of the variable to `value`, which has the shape of the slice.",
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
+    .shape = shape_assign,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_assign,
+};
+
+const rheos__op_def rheos__op_ResourceStridedSliceAssign = {
+    .name = "ResourceStridedSliceAssign",
+    .signature = "ref: resource, begin: Index, end: Index, strides: Index, value: T ->; T: type; "
+                 "Index: index; " STRIDED_SLICE_MASKS,
+    .doc = "Sets a slice of the variable to `value`, which has the shape of the slice.",
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
+    .shape = shape_assign,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_assign,
 };

@@ -3,6 +3,7 @@
 // A variable's kernel only names its cell; ops that take the reference find the cell in
 // p->input_resources. The executor reads cells where a value is needed.
 #include "graph/build.h"
+#include "ops/array_util.h"
 #include "ops/op_util.h"
 #include "ops/variable_util.h"
 
@@ -119,29 +120,133 @@ const rheos__op_def rheos__op_VarIsInitializedOp = {
 
 // ---- ReadVariableOp
 
+typedef struct read_state {
+  rheos__variable_cell *cell;
+  rheos_shape shape;  // that the graph says
+} read_state;
+
 static rheos_status *compute_read(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                   rheos_tensor **outputs) {
   (void)step, (void)inputs;
-  outputs[0] = rheos__variable_read(state);
-  return outputs[0] != NULL ? NULL : rheos__variable_uninitialized(state);
+  const read_state *s = state;
+  outputs[0] = rheos__variable_read(s->cell);
+  if (outputs[0] == NULL) return rheos__variable_uninitialized(s->cell);
+  if (rheos_shape_compatible(&s->shape, &outputs[0]->shape)) return NULL;
+  rheos__shape_text is, was;
+  return RHEOS_INVALID("variable %s holds a value of shape %s, the graph says %s",
+                       s->cell->base.name, rheos__shape_text_of(&outputs[0]->shape, &is),
+                       rheos__shape_text_of(&s->shape, &was));
 }
 
 static rheos_status *prepare_read(rheos__prepare *p) {
   rheos__cells cells;
   RHEOS_TRY(rheos__cells_of(p, 1, &cells));
-  p->state = cells.items[0];
+  read_state *s = RHEOS_NEW_STATE(p, read_state);
+  if (s == NULL) return rheos__out_of_memory();
+  *s = (read_state){cells.items[0], p->output_shapes[0]};
   p->compute = compute_read;
   return NULL;
 }
+
+static rheos_status *shape_read(rheos__infer *c) {
+  c->output_shapes[0] = rheos__infer_variable_shape(c, 0);
+  return NULL;
+}
+
+// The handle stands for the value: its gradient is the variable's, rows stay rows.
+static void gradient_read(rheos__grad *g) { g->in_grads[0] = g->out_grads[0]; }
 
 const rheos__op_def rheos__op_ReadVariableOp = {
     .name = "ReadVariableOp",
     .signature = "resource: resource -> value: dtype; dtype: type",
     .doc = "The value of the variable.",
     .flags = RHEOS_OP_STATEFUL,
-    .shape = rheos__shape_none,
+    .shape = shape_read,
+    .gradient = gradient_read,
     .prepare = prepare_read,
 };
+
+// ---- VariableShape
+
+typedef struct shape_state {
+  rheos__variable_cell *cell;
+  rheos_dtype dtype;
+} shape_state;
+
+static rheos_status *compute_shape(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                   rheos_tensor **outputs) {
+  (void)step, (void)inputs;
+  const shape_state *s = state;
+  rheos_tensor *value = rheos__variable_read(s->cell);
+  if (value == NULL) return rheos__variable_uninitialized(s->cell);
+  const rheos_dtype dtype = s->dtype;
+  rheos_status *status = rheos_tensor_new(dtype, RHEOS_SHAPE(value->shape.rank), &outputs[0]);
+  for (int32_t d = 0; d < value->shape.rank && status == NULL; ++d) {
+    int64_t dim = value->shape.dims[d];
+    if (dtype == RHEOS_INT32 && dim > INT32_MAX) {
+      status = RHEOS_INVALID("dimension %d of size %lld does not fit int32", d, (long long)dim);
+    } else {
+      rheos__set_int(dtype, outputs[0]->data, d, dim);
+    }
+  }
+  rheos_tensor_unref(value);
+  return status;
+}
+
+static rheos_status *prepare_shape(rheos__prepare *p) {
+  rheos__cells cells;
+  RHEOS_TRY(rheos__cells_of(p, 1, &cells));
+  shape_state *s = RHEOS_NEW_STATE(p, shape_state);
+  if (s == NULL) return rheos__out_of_memory();
+  *s = (shape_state){cells.items[0], p->output_dtypes[0]};
+  p->compute = compute_shape;
+  return NULL;
+}
+
+static rheos_status *shape_shape(rheos__infer *c) {
+  rheos_shape variable = rheos__infer_variable_shape(c, 0);
+  c->output_shapes[0] = RHEOS_SHAPE(variable.rank);  // -1: not known
+  return NULL;
+}
+
+const rheos__op_def rheos__op_VariableShape = {
+    .name = "VariableShape",
+    .signature = "input: resource -> output: out_type; out_type: {int32, int64} = int32",
+    .doc = "The shape of the variable.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = shape_shape,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_shape,
+};
+
+// ---- DestroyResourceOp
+
+typedef struct destroy_state {
+  rheos__variable_cell *cell;
+  bool ignore_missing;
+} destroy_state;
+
+static rheos_status *compute_destroy(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                     rheos_tensor **outputs) {
+  (void)step, (void)inputs, (void)outputs;
+  const destroy_state *s = state;
+  rheos_tensor *value = rheos__variable_read(s->cell);
+  bool missing = value == NULL;
+  rheos_tensor_unref(value);
+  rheos__variable_assign_take(s->cell, NULL);
+  if (!missing || s->ignore_missing) return NULL;
+  return rheos_status_new(RHEOS_NOT_FOUND, "Resource %s does not exist", s->cell->base.name);
+}
+
+static rheos_status *prepare_destroy(rheos__prepare *p) {
+  rheos__cells cells;
+  RHEOS_TRY(rheos__cells_of(p, 1, &cells));
+  destroy_state *s = RHEOS_NEW_STATE(p, destroy_state);
+  if (s == NULL) return rheos__out_of_memory();
+  *s = (destroy_state){cells.items[0], rheos__attr_bool(p->attrs, "ignore_lookup_error")};
+  p->compute = compute_destroy;
+  return NULL;
+}
 
 // ---- Assign
 
@@ -209,6 +314,21 @@ static rheos_status *shape_no_output(rheos__infer *c) {
   return NULL;
 }
 
+static rheos_status *shape_assign_resource(rheos__infer *c) {
+  rheos_shape variable = rheos__infer_variable_shape(c, 0);
+  return rheos__shape_merge(&variable, &c->input_shapes[1], &variable);
+}
+
+const rheos__op_def rheos__op_DestroyResourceOp = {
+    .name = "DestroyResourceOp",
+    .signature = "resource: resource ->; ignore_lookup_error: bool = true",
+    .doc = "Takes the variable's value away.",
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
+    .shape = shape_no_output,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_destroy,
+};
+
 const rheos__op_def rheos__op_Assign = {
     .name = "Assign",
     .signature = "ref: Ref(T), value: T -> output_ref: Ref(T); T: type; "
@@ -225,7 +345,7 @@ const rheos__op_def rheos__op_AssignVariableOp = {
     .signature = "resource: resource, value: dtype ->; dtype: type",
     .doc = "Gives the variable the `value`.",
     .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
-    .shape = shape_no_output,
+    .shape = shape_assign_resource,
     .gradient = rheos__no_gradient,
     .prepare = prepare_assign_resource,
 };
@@ -302,7 +422,7 @@ static rheos_status *shape_change(rheos__infer *c) {
       .signature = "resource: resource, value: dtype ->; dtype: type",                            \
       .doc = text,                                                                             \
       .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                            \
-      .shape = shape_no_output,                                                                \
+      .shape = shape_assign_resource,                                                          \
       .gradient = rheos__no_gradient,                                                          \
       .prepare = kernel,                                                                       \
   };
@@ -354,6 +474,16 @@ static rheos_status *prepare_count(rheos__prepare *p) {
 const rheos__op_def rheos__op_CountUpTo = {
     .name = "CountUpTo",
     .signature = "ref: Ref(T) -> output: T; limit: int; T: {int32, int64}",
+    .doc = "The value of a counter before it goes up by 1; OutOfRange once it is at `limit`.",
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
+    .shape = rheos__shape_scalar,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_count,
+};
+
+const rheos__op_def rheos__op_ResourceCountUpTo = {
+    .name = "ResourceCountUpTo",
+    .signature = "resource: resource -> output: T; limit: int; T: {int32, int64}",
     .doc = "The value of a counter before it goes up by 1; OutOfRange once it is at `limit`.",
     .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
     .shape = rheos__shape_scalar,

@@ -2,6 +2,7 @@
 #pragma GCC optimize("O3")
 #include "ops/variable_util.h"
 
+#include "ops/array_util.h"
 #include "ops/elementwise.h"
 
 // The dtype that the op takes the variable behind input `i` to hold: a handle does not tell.
@@ -110,6 +111,8 @@ rheos_status *rheos__check_indices(const rheos_tensor *indices, int64_t limit) {
   ROW(SUB, RHEOS__COMPLEXES, , x - y)             \
   ROW(MUL, RHEOS__COMPLEXES, , x * y)             \
   ROW(DIV, RHEOS__COMPLEXES, , x / y)             \
+  ROW(DIV, RHEOS__UNSIGNED, , x / y)              \
+  ROW(DIV, RHEOS__SIGNED, , y == -1 ? (C)(0 - W(x)) : (C)(x / y)) \
   ROW(MIN, RHEOS__NUMBERS, , x < y ? x : y)       \
   ROW(MAX, RHEOS__NUMBERS, , x > y ? x : y)
 
@@ -125,4 +128,30 @@ rheos__change rheos__change_of(rheos__change_kind kind, rheos_dtype dtype) {
   if ((int)dtype >= RHEOS__NUM_DTYPES) return NULL;
   if (kind == RHEOS__CHANGE_SET && dtype == RHEOS_BOOL) dtype = RHEOS_UINT8;
   return changes[kind][dtype];
+}
+
+rheos_status *rheos__change_elements(rheos__change_kind kind, rheos_dtype dtype, void *to,
+                                     const void *from, int64_t n, bool repeated) {
+  if (dtype != RHEOS_STRING) {
+    rheos__change_of(kind, dtype)(to, from, n, repeated);
+    return NULL;
+  }
+  if (!repeated) return rheos__copy_elements(dtype, to, from, n);
+  return rheos__fill_elements(dtype, to, from, n);
+}
+
+rheos_status *rheos__check_divisors(rheos__change_kind kind, const rheos_tensor *updates) {
+  if (kind != RHEOS__CHANGE_DIV || !rheos_dtype_is_integer(updates->dtype)) return NULL;
+  for (int64_t i = 0; i < updates->num_elements; ++i) {
+    if (rheos__tensor_int_at(updates, i) == 0) return RHEOS_INVALID("Integer division by zero");
+  }
+  return NULL;
+}
+
+rheos_status *rheos__check_change(const rheos__prepare *p, rheos__change_kind kind,
+                                  rheos_dtype dtype) {
+  bool sets_string = kind == RHEOS__CHANGE_SET && dtype == RHEOS_STRING;
+  if (sets_string || rheos__change_of(kind, dtype) != NULL) return NULL;
+  return rheos_status_new(RHEOS_UNIMPLEMENTED, "%s is not available for dtype %s", p->op->name,
+                          rheos_dtype_name(dtype));
 }

@@ -42,7 +42,17 @@ typedef enum rheos__change_kind {
   RHEOS__CHANGE_MAX,
 } rheos__change_kind;
 
-// NULL if the dtype has no such change.
+// NULL if the dtype has no such change. Integers are not divided by 0: call
+// rheos__check_divisors() before.
 rheos__change rheos__change_of(rheos__change_kind kind, rheos_dtype dtype);
+
+// A change that can fail: strings are copied, integers not divided by 0.
+rheos_status *rheos__change_elements(rheos__change_kind kind, rheos_dtype dtype, void *to,
+                                     const void *from, int64_t n, bool repeated);
+// Fails if `kind` divides and one of the integers in `updates` is 0.
+rheos_status *rheos__check_divisors(rheos__change_kind kind, const rheos_tensor *updates);
+// "OP is not available for dtype T" unless there is such a change.
+rheos_status *rheos__check_change(const rheos__prepare *p, rheos__change_kind kind,
+                                  rheos_dtype dtype);
 
 #endif  // RHEOS_SRC_OPS_VARIABLE_UTIL_H

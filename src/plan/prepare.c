@@ -17,18 +17,20 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan, in
   const rheos__node *node = rheos__graph_node(plan->graph, id);
   size_t num_in = (size_t)node->num_inputs, num_out = (size_t)node->num_outputs;
   size_t size = (num_in + num_out) * (sizeof(rheos_shape) + sizeof(rheos_dtype)) +
-                num_in * (sizeof(rheos_tensor *) + sizeof(rheos__resource *));
+                num_in * (sizeof(rheos_tensor *) + sizeof(rheos__resource *) + sizeof(rheos_shape *));
   char *block = rheos__arena_alloc(arena, size);
   if (block == NULL) return rheos__out_of_memory();
   rheos_shape *shapes = (rheos_shape *)block;
   rheos_tensor **values = (rheos_tensor **)(shapes + num_in + num_out);
   rheos__resource **resources = (rheos__resource **)(values + num_in);
-  rheos_dtype *dtypes = (rheos_dtype *)(resources + num_in);
-  memset(values, 0, num_in * (sizeof *values + sizeof *resources));
+  const rheos_shape **handles = (const rheos_shape **)(resources + num_in);
+  rheos_dtype *dtypes = (rheos_dtype *)(handles + num_in);
+  memset(values, 0, num_in * (sizeof *values + sizeof *resources + sizeof *handles));
   for (size_t i = 0; i < num_in + num_out; ++i) shapes[i].rank = -1;
   for (size_t i = 0; i < num_in; ++i) {
     const rheos__node *from = rheos__graph_node(plan->graph, node->edges[i].id);
     dtypes[i] = rheos_dtype_base(from->outputs[node->edges[i].index].dtype);
+    if (dtypes[i] == RHEOS_RESOURCE) handles[i] = rheos__handle_shape(plan->graph, node->edges[i]);
   }
   for (size_t i = 0; i < num_out; ++i) {
     dtypes[num_in + i] = rheos_dtype_base(node->outputs[i].dtype);
@@ -41,6 +43,7 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan, in
                         .input_shapes = shapes,
                         .input_values = values,
                         .input_resources = resources,
+                        .handle_shapes = handles,
                         .output_dtypes = dtypes + num_in,
                         .output_shapes = shapes + num_in,
                         .resources = plan->context.resources,
@@ -65,6 +68,7 @@ rheos_status *rheos__prepare_shapes(rheos__prepare *p) {
                         .input_dtypes = p->input_dtypes,
                         .input_shapes = p->input_shapes,
                         .input_values = p->input_values,
+                        .handle_shapes = p->handle_shapes,
                         .output_dtypes = p->output_dtypes,
                         .output_shapes = (rheos_shape *)(uintptr_t)p->output_shapes};
   return p->op->shape(&infer);

@@ -14,6 +14,7 @@ enum { ENOUGH_CASES = 5 };
 // Ops that one node in one graph cannot show, and what tests them instead.
 static const char *const elsewhere[][2] = {
     {"Const", "test_build, test_graph_def"},
+    {"DestroyTemporaryVariable", "test_variable"},
     {"HashTable", "test_lookup_table, tests/python/test_text.py"},
     {"HashTableV2", "test_lookup_table, tests/python/test_text.py"},
     {"InitializeTable", "test_lookup_table, tests/python/test_text.py"},
@@ -45,6 +46,7 @@ static const char *const elsewhere[][2] = {
     {"RestoreV2", "test_save"},
     {"SaveV2", "test_save"},
     {"ShardedFilename", "test_save"},
+    {"TemporaryVariable", "test_variable"},
     {"VarHandleOp", "every case with a handle"},
     {"Variable", "test_session"},
     {"VariableV2", "every case with a reference"},
