@@ -433,6 +433,8 @@ def write_case(out, case):
         for number, values in enumerate(runs):
             if number > 0:
                 lines.append("again")
+            for index, value in case.instead.items():
+                values[index] = value
             for value, static, dtype in zip(values, statics, dtypes):
                 shape = list(np.asarray(value).shape)
                 suffix = "" if static == shape else " static " + shape_text(static)

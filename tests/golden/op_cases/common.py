@@ -49,10 +49,10 @@ class UninitializedHandle(Uninitialized):
 
 class Case:
     def __init__(self, op, tag, inputs, attrs, gradient, runs, producer, tolerance,
-                 images):
+                 images, instead):
         self.op, self.tag, self.inputs, self.attrs = op, tag, inputs, attrs
         self.gradient, self.runs, self.producer = gradient, runs, producer
-        self.tolerance, self.images = tolerance, images
+        self.tolerance, self.images, self.instead = tolerance, images, instead
 
 
 class Table:
@@ -66,6 +66,8 @@ class Table:
     `images`, for a case whose data_format has the channels second, which TensorFlow refuses on CPU:
     the inputs that are images, those that are shapes of images, and the outputs that are images.
     TensorFlow is asked with the channels last, and these are transposed.
+
+    `instead`, {output: answer}, for outputs that TensorFlow leaves uninitialised.
     """
 
     def __init__(self):
@@ -77,9 +79,10 @@ class Table:
         producer = options.pop("producer", 21)
         tolerance = options.pop("tol", None)
         images = options.pop("images", None)
+        instead = options.pop("instead", {})
         attrs = {k.rstrip("_"): v for k, v in options.items()}
         self.cases.append(Case(op, tag, list(inputs), attrs, gradient, runs, producer,
-                               tolerance, images))
+                               tolerance, images, instead))
 
 
 def a(dtype, values, shape=None):
