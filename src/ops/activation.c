@@ -24,10 +24,10 @@
   ROW(Relu6, SIGNED, , x < 0 ? 0 : x > 6 ? 6 : x)                                     \
   ROW(Relu6, UNSIGNED, , x > 6 ? 6 : x)                                               \
   ROW(LeakyRelu, FLOATS, RHEOS__WIDE, x > 0 ? x : x * (C)parameter)                   \
-  ROW(Elu, FLOATS, RHEOS__WIDE, x < 0 ? RHEOS__EXPM1(x) : x)                          \
+  ROW(Elu, FLOATS, RHEOS__WIDEST, x < 0 ? RHEOS__EXPM1(x) : x)                          \
   ROW(Selu, FLOATS, RHEOS__WIDE,                                                      \
       x < 0 ? (C)SELU_SCALE_ALPHA * RHEOS__EXPM1(x) : (C)SELU_SCALE * x)              \
-  ROW(Softplus, FLOATS, RHEOS__WIDE, RHEOS__SOFTPLUS(x))                              \
+  ROW(Softplus, FLOATS, RHEOS__WIDEST, RHEOS__SOFTPLUS(x))                              \
   ROW(Softsign, FLOATS, RHEOS__WIDE, x / (1 + fabs(x)))
 
 // y is the second input: what arrived (x is the function's value), or the features (x arrived).
@@ -45,7 +45,7 @@
   ROW(EluGrad, FLOATS, RHEOS__WIDE, y < 0 ? x * (y + 1) : x)                          \
   ROW(SeluGrad, FLOATS, RHEOS__WIDE,                                                  \
       y < 0 ? x * (y + (C)SELU_SCALE_ALPHA) : x * (C)SELU_SCALE)                      \
-  ROW(SoftplusGrad, FLOATS, RHEOS__WIDE, x * RHEOS__SIGMOID(y))                       \
+  ROW(SoftplusGrad, FLOATS, RHEOS__WIDEST, x * RHEOS__SIGMOID(y))                       \
   ROW(SoftsignGrad, FLOATS, RHEOS__WIDE, x / ((1 + fabs(y)) * (1 + fabs(y))))
 
 #define ROW(name, dtypes, qualifier, formula)                                         \

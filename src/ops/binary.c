@@ -99,12 +99,12 @@ static inline int unsigned_shift_of(uint64_t y, size_t bits) {
   ROW(DivNoNan, FLOATS, RHEOS__WIDE, y == 0 ? 0 : x / y)                              \
   ROW(MulNoNan, FLOATS, RHEOS__WIDE, y == 0 ? 0 : x * y)                              \
   ROW(Xdivy, FLOATS, RHEOS__WIDE, x == 0 ? 0 : x / y)                                 \
-  ROW(Xlogy, FLOATS, RHEOS__WIDE, x == 0 ? 0 : x * RHEOS__LOG(y))                     \
+  ROW(Xlogy, FLOATS, RHEOS__WIDEST, x == 0 ? 0 : x * RHEOS__LOG(y))                     \
   ROW(Maximum, FLOATS, RHEOS__WIDE, x > y || x != x ? x : y)                          \
   ROW(Maximum, INTEGERS, , x > y ? x : y)                                             \
   ROW(Minimum, FLOATS, RHEOS__WIDE, x < y || x != x ? x : y)                          \
   ROW(Minimum, INTEGERS, , x < y ? x : y)                                             \
-  ROW(Pow, FLOATS, , pow(x, y))                                                       \
+  ROW(Pow, FLOATS, RHEOS__WIDEST, RHEOS__POW(x, y))                                     \
   ROW(Pow, SIGNED, , signed_power(x, y, &failed))                                     \
   ROW(SquaredDifference, FLOATS, RHEOS__WIDE, (x - y) * (x - y))                      \
   ROW(SquaredDifference, INTEGERS, , (W(x) - W(y)) * (W(x) - W(y)))                   \

@@ -10,6 +10,7 @@
 #include "ops/op_util.h"
 #include "ops/special_math.h"
 #include "ops/vector_math.h"
+#include "ops/vector_trig.h"
 
 // ---- Formulas: ROW(op, dtypes, qualifier, formula)
 #define FORMULAS(ROW)                                                                  \
@@ -23,24 +24,24 @@
   ROW(Square, INTEGERS, , W(x) * W(x))                                                \
   ROW(Sqrt, FLOATS, RHEOS__WIDE, sqrt(x))                                             \
   ROW(Rsqrt, FLOATS, RHEOS__WIDE, 1 / sqrt(x))                                        \
-  ROW(Exp, FLOATS, RHEOS__WIDE, RHEOS__EXP(x))                                        \
-  ROW(Expm1, FLOATS, RHEOS__WIDE, RHEOS__EXPM1(x))                                    \
-  ROW(Log, FLOATS, RHEOS__WIDE, RHEOS__LOG(x))                                        \
+  ROW(Exp, FLOATS, RHEOS__WIDEST, RHEOS__EXP(x))                                        \
+  ROW(Expm1, FLOATS, RHEOS__WIDEST, RHEOS__EXPM1(x))                                    \
+  ROW(Log, FLOATS, RHEOS__WIDEST, RHEOS__LOG(x))                                        \
   ROW(Log1p, FLOATS, , log1p(x))                                                      \
-  ROW(Sin, FLOATS, , sin(x))                                                          \
-  ROW(Cos, FLOATS, , cos(x))                                                          \
-  ROW(Tan, FLOATS, , tan(x))                                                          \
+  ROW(Sin, FLOATS, RHEOS__WIDEST, RHEOS__SIN(x))                                        \
+  ROW(Cos, FLOATS, RHEOS__WIDEST, RHEOS__COS(x))                                        \
+  ROW(Tan, FLOATS, RHEOS__WIDEST, RHEOS__TAN(x))                                        \
   ROW(Asin, FLOATS, , asin(x))                                                        \
   ROW(Acos, FLOATS, , acos(x))                                                        \
   ROW(Atan, FLOATS, , atan(x))                                                        \
   ROW(Sinh, FLOATS, , sinh(x))                                                        \
   ROW(Cosh, FLOATS, , cosh(x))                                                        \
-  ROW(Tanh, FLOATS, RHEOS__WIDE, RHEOS__TANH(x))                                      \
+  ROW(Tanh, FLOATS, RHEOS__WIDEST, RHEOS__TANH(x))                                      \
   ROW(Asinh, FLOATS, , asinh(x))                                                      \
   ROW(Acosh, FLOATS, , acosh(x))                                                      \
   ROW(Atanh, FLOATS, , atanh(x))                                                      \
-  ROW(Sigmoid, FLOATS, RHEOS__WIDE, RHEOS__SIGMOID(x))                                \
-  ROW(Erf, FLOATS, , erf(x))                                                          \
+  ROW(Sigmoid, FLOATS, RHEOS__WIDEST, RHEOS__SIGMOID(x))                                \
+  ROW(Erf, FLOATS, RHEOS__WIDEST, RHEOS__ERF(x))                                        \
   ROW(Erfc, FLOATS, , erfc(x))                                                        \
   ROW(Erfinv, FLOATS, , rheos__erfinv(x))                                             \
   ROW(Ndtri, FLOATS, , rheos__ndtri(x))                                               \

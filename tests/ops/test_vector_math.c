@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "ops/vector_math.h"
+#include "ops/vector_trig.h"
 
 // How far `got` is from `exact`, in units of the last place of a float.
 static double distance(float got, double exact) {
@@ -38,6 +38,34 @@ static void test_vector_math__is_within_three_units(void **state) {
   check("tanh", rheos__tanhf, tanh);
   check("sigmoid", rheos__sigmoidf, sigmoid);
   check("softplus", rheos__softplusf, softplus);
+  check("sin", rheos__sinf, sin);
+  check("cos", rheos__cosf, cos);
+  check("tan", rheos__tanf, tan);
+  check("erf", rheos__erff, erf);
+}
+
+static void test_vector_math__pow_is_within_one_unit(void **state) {
+  (void)state;
+  const float special[] = {0, 1, 2, 3, 0.5f, 2.5f, 16777217, 1e-40f, 1e38f, INFINITY, NAN};
+  enum { NUM = sizeof special / sizeof special[0] };
+  for (int i = 0; i < 4 * NUM * NUM; i++) {
+    const float x = (i & 1 ? -1 : 1) * special[i / 4 % NUM];
+    const float y = (i & 2 ? -1 : 1) * special[i / 4 / NUM];
+    const double exact = pow((double)x, (double)y);
+    const float got = rheos__powf(x, y);
+    if (distance(got, exact) > 1 || !signbit(got) != !signbit(exact)) {
+      if (!isnan(exact)) fail_msg("pow(%a, %a) is %a", (double)x, (double)y, (double)got);
+    }
+  }
+  for (uint64_t bits = 0; bits <= UINT32_MAX; bits += 9973) {
+    const float x = rheos__float_of_bits((uint32_t)bits);
+    const float y = rheos__float_of_bits((uint32_t)(bits * 2654435761u));
+    for (int k = 0; k < 2; k++) {
+      const float power = k ? y : remainderf(y, 40);
+      const double off = distance(rheos__powf(x, power), pow((double)x, (double)power));
+      if (off > 1) fail_msg("pow(%a, %a) is %g units off", (double)x, (double)power, off);
+    }
+  }
 }
 
 static void test_vector_math__knows_the_special_values(void **state) {
@@ -57,6 +85,7 @@ static void test_vector_math__knows_the_special_values(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_vector_math__is_within_three_units),
+      cmocka_unit_test(test_vector_math__pow_is_within_one_unit),
       cmocka_unit_test(test_vector_math__knows_the_special_values),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

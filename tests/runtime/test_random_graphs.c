@@ -97,7 +97,7 @@ static void fill_element(maker *m, rheos_tensor *t, int64_t i) {
     case RHEOS_INT64: ((int64_t *)data)[i] = number; break;
     case RHEOS_BOOL: ((bool *)data)[i] = number & 1; break;
     case RHEOS_STRING: {
-      const char *text[] = {"", "abc", "a\0b", "\xff"};
+      const char *text[] = {"", "a", "a\0", "\xff" "bc"};
       rheos_status_free(rheos_tensor_set_string(t, i, text[number & 3], (size_t)(number & 3)));
       break;
     }
