@@ -18,3 +18,13 @@ if(python_extension_sources)
     "${PYTHON_INCLUDE_DIR}" "${PYTHON_NUMPY_INCLUDE_DIR}")
   target_link_libraries(python_core PRIVATE rheos)
 endif()
+
+# Type stubs are made from the modules, each time the package is laid out. A library with sanitizers
+# cannot be loaded just so.
+if(TARGET python_core AND NOT RHEOS_SANITIZE)
+  add_custom_target(python_stubs ALL
+    COMMAND "${PYTHON_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/generate_stubs.py"
+            "${CMAKE_BINARY_DIR}/python"
+    DEPENDS python_sources python_core
+    VERBATIM)
+endif()

@@ -1,12 +1,16 @@
 """Rheos: dataflow graphs and sessions.
 
-`import rheos.v1 as tf` gives TensorFlow 1's names.
+`import rheos.v1 as tf` gives TensorFlow 1's names, `rheos.raw_ops` each op by its own name.
 """
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name):
+    if name == "raw_ops":
+        import rheos.v1.raw_ops
+
+        return rheos.v1.raw_ops
     raise AttributeError(
         f"module 'rheos' has no attribute {name!r} (the TensorFlow 1 names are in rheos.v1)"
     )

@@ -108,10 +108,12 @@ class OperatorNotAllowedInGraphError(TypeError):
 
 
 def exception_type_from_error_code(error_code):
+    """The error class of the number of a code; KeyError if there is none."""
     return _BY_CODE[error_code]
 
 
 def error_code_from_exception_type(cls):
+    """The number of the code of an error class, None for other classes."""
     for code, known in _BY_CODE.items():
         if cls is known:
             return code

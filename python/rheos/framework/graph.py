@@ -986,6 +986,7 @@ def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_
 
 
 def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None):
+    """The value as a tensor; IndexedSlices as they are. ValueError if the dtype does not fit."""
     if isinstance(value, IndexedSlices):
         if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
             raise ValueError(

@@ -321,7 +321,9 @@ def matrix_band_part(input, num_lower, num_upper, name=None):
 
 
 def concat(values, axis, name="concat"):
-    """Joins tensors along `axis`."""
+    """Joins tensors along `axis`, along which only their sizes may differ."""
+    if isinstance(values, int) and isinstance(axis, (list, tuple)):
+        values, axis = axis, values  # as before TensorFlow 1.0; nothing else it could mean
     if not isinstance(values, (list, tuple)):
         values = [values]
     if len(values) == 1:
@@ -348,6 +350,7 @@ def stack(values, axis=0, name="stack"):
 
 
 def parallel_stack(values, name="parallel_stack"):
+    """Joins tensors of one shape (...) along a new first dimension: (n, ...)."""
     return stack(values, 0, name)
 
 

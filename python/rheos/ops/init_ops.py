@@ -259,18 +259,22 @@ class Identity(Initializer):
 
 
 def lecun_normal(seed=None):
+    """Truncated normal numbers of variance 1 / inputs; seed: of the operation."""
     return VarianceScaling(1.0, "fan_in", "truncated_normal", seed)
 
 
 def lecun_uniform(seed=None):
+    """Uniform numbers of variance 1 / inputs; seed: of the operation."""
     return VarianceScaling(1.0, "fan_in", "uniform", seed)
 
 
 def he_normal(seed=None):
+    """Truncated normal numbers of variance 2 / inputs; seed: of the operation."""
     return VarianceScaling(2.0, "fan_in", "truncated_normal", seed)
 
 
 def he_uniform(seed=None):
+    """Uniform numbers of variance 2 / inputs; seed: of the operation."""
     return VarianceScaling(2.0, "fan_in", "uniform", seed)
 
 

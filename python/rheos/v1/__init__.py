@@ -498,6 +498,11 @@ def __getattr__(name):
         import rheos.v1.test as module
 
         return module
+    if not name.startswith("_"):
+        from rheos.v1._legacy import NAMES
+
+        if name in NAMES:
+            return NAMES[name]
     return _absent(name)
 
 

@@ -252,5 +252,6 @@ def mark_flag_as_required(flag_name, flag_values=FLAGS):
 
 
 def mark_flags_as_required(flag_names, flag_values=FLAGS):
+    """Makes parsing fail unless each of these flags is given."""
     for name in flag_names:
         mark_flag_as_required(name, flag_values)

@@ -98,6 +98,7 @@ def Exists(filename):
 
 
 def IsDirectory(dirname):
+    """Whether there is a folder of that name."""
     return _os.path.isdir(dirname)
 
 

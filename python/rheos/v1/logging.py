@@ -21,6 +21,7 @@ def set_verbosity(v):
 
 
 def get_verbosity():
+    """The lowest level that is shown."""
     return _state["level"]
 
 
@@ -33,34 +34,42 @@ def log(level, msg, *args, **kwargs):
 
 
 def debug(msg, *args, **kwargs):
+    """Shows a message of level DEBUG; `args` are put in with %."""
     log(DEBUG, msg, *args)
 
 
 def info(msg, *args, **kwargs):
+    """Shows a message of level INFO; `args` are put in with %."""
     log(INFO, msg, *args)
 
 
 def warn(msg, *args, **kwargs):
+    """Shows a message of level WARN; `args` are put in with %."""
     log(WARN, msg, *args)
 
 
 def warning(msg, *args, **kwargs):
+    """Shows a message of level WARN; `args` are put in with %."""
     log(WARN, msg, *args)
 
 
 def error(msg, *args, **kwargs):
+    """Shows a message of level ERROR; `args` are put in with %."""
     log(ERROR, msg, *args)
 
 
 def fatal(msg, *args, **kwargs):
+    """Shows a message of level FATAL; `args` are put in with %."""
     log(FATAL, msg, *args)
 
 
 def vlog(level, msg, *args, **kwargs):
+    """Shows a message of any level; `args` are put in with %."""
     log(level, msg, *args)
 
 
 def flush():
+    """Writes out what was shown so far."""
     _sys.stderr.flush()
 
 
@@ -80,11 +89,13 @@ def log_first_n(level, msg, n, *args):
 
 
 def log_if(level, msg, condition, *args):
+    """Shows a message if the condition holds."""
     if condition:
         log(level, msg, *args)
 
 
 def TaskLevelStatusMessage(msg):
+    """Shows a message as an error."""
     error(msg)
 
 __getattr__ = _attribute_of("tensorflow.logging")

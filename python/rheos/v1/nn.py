@@ -87,4 +87,9 @@ from rheos.ops.nn_pool import (
 )
 from rheos.ops.rearrange_ops import depth_to_space, space_to_batch, space_to_depth
 
-__getattr__ = _attribute_of("tensorflow.nn")
+_absent = _attribute_of("tensorflow.nn")
+
+
+def __getattr__(name):
+    # Its name before TensorFlow 0.6, which dir() does not show.
+    return conv2d_transpose if name == "deconv2d" else _absent(name)

@@ -1,11 +1,56 @@
-"""Every op of the library by its own name: raw_ops.MatMul(a=x, b=y)."""
+"""Every op of the library by its own name: raw_ops.MatMul(a=x, b=y).
+
+Arguments are given by name. `help(raw_ops.MatMul)` shows the signature.
+"""
 
 from rheos.framework import signatures as _signatures
+from rheos.framework.absent import attribute_of as _attribute_of
+
+_absent = _attribute_of("tensorflow.raw_ops")
+
+
+def _of(arg):
+    """What an input or output is, in words."""
+    kind = arg.dtype.name if arg.dtype is not None else arg.type_attr or arg.type_list_attr
+    if arg.type_list_attr:
+        return f"a list of tensors of the dtypes {kind}"
+    if arg.number_attr:
+        return f"a list of {arg.number_attr} tensors of dtype {kind}"
+    return f"a {'reference to a variable' if arg.is_ref else 'tensor'} of dtype {kind}"
+
+
+def _document(op_type, op, required, optional):
+    lines = [f"The op {op_type}.", "", "Inputs and attributes, given by name:"]
+    for arg in op.input_arg:
+        lines.append(f"    {arg.name}: {_of(arg)}.")
+    for attr in [*required, *optional]:
+        default = f"; by default {attr.default!r}" if attr.has_default else ""
+        lines.append(f"    {attr.name}: {attr.type}{default}.")
+    lines.append("    name: of the operation.")
+    lines += ["", "Returns:"]
+    lines += [f"    {arg.name}: {_of(arg)}." for arg in op.output_arg] or ["    the operation."]
+    lines += [
+        "",
+        "Shapes are checked when it is called where they are known, else when it runs:",
+        "ValueError and InvalidArgumentError. TypeError for dtypes that do not fit.",
+    ]
+    return "\n".join(lines)
 
 
 def _make(op_type, op):
+    import inspect
+
     inputs = [arg.name for arg in op.input_arg]
     attrs = {attr.name for attr in op.attr}
+    # What the inputs tell need not be given.
+    told = {
+        label
+        for arg in op.input_arg
+        for label in (arg.type_attr, arg.number_attr, arg.type_list_attr)
+    }
+    given = [attr for attr in op.attr if attr.name not in told]
+    required = [attr for attr in given if not attr.has_default]
+    optional = [attr for attr in given if attr.has_default]
 
     def function(name=None, **kwargs):
         from rheos.framework.op_call import apply_op
@@ -28,14 +73,21 @@ def _make(op_type, op):
         return outputs
 
     function.__name__ = function.__qualname__ = op_type
-    function.__doc__ = f"The op {op_type}({', '.join(inputs)})."
+    function.__doc__ = _document(op_type, op, required, optional)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    function.__signature__ = inspect.Signature(
+        [inspect.Parameter(i, keyword) for i in inputs]
+        + [inspect.Parameter(a.name, keyword) for a in required]
+        + [inspect.Parameter(a.name, keyword, default=a.default) for a in optional]
+        + [inspect.Parameter("name", keyword, default=None)]
+    )
     return function
 
 
 def __getattr__(name):
-    op = None if name.startswith("__") else _signatures.op_def(name)
+    op = None if name.startswith("_") else _signatures.op_def(name)
     if op is None:
-        raise AttributeError(f"module 'rheos.v1.raw_ops' has no attribute {name!r}")
+        return _absent(name)
     made = globals()[name] = _make(name, op)
     return made
 

@@ -33,10 +33,12 @@ def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
 
 
 def is_built_with_cuda():
+    """Whether there is support for NVIDIA's GPUs."""
     return False
 
 
 def gpu_device_name():
+    """The name of the first GPU: empty, there is none."""
     return ""
 
 

@@ -1,0 +1,75 @@
+"""Names from before TensorFlow 1.0, for programs that nobody has touched since.
+
+They are found as attributes but not listed by dir(): a program that looks there for what its
+TensorFlow has sees 1.x.
+"""
+
+from rheos.framework import dtypes
+from rheos.framework.op_call import op1
+from rheos.ops import array_ops, linalg_ops, math_ops, rearrange_ops
+
+
+def mul(x, y, name=None):
+    """x * y"""
+    return op1("Mul", name, x, y)
+
+
+def sub(x, y, name=None):
+    """x - y"""
+    return op1("Sub", name, x, y)
+
+
+def neg(x, name=None):
+    """-x"""
+    return op1("Neg", name, x)
+
+
+def inv(x, name=None):
+    """1 / x"""
+    return op1("Reciprocal", name, x)
+
+
+def pack(values, axis=0, name="pack"):
+    """The old name of stack."""
+    return array_ops.stack(values, axis, name)
+
+
+def unpack(value, num=None, axis=0, name="unpack"):
+    """The old name of unstack."""
+    return array_ops.unstack(value, num, axis, name)
+
+
+def select(condition, t, e, name=None):
+    """The old name of where with three arguments."""
+    return array_ops.where(condition, t, e, name)
+
+
+def batch_matmul(x, y, adj_x=False, adj_y=False, name=None):
+    """The old name of matmul for batches of matrices; adj_x, adj_y: take their adjoints."""
+    return math_ops.matmul(x, y, adjoint_a=adj_x, adjoint_b=adj_y, name=name)
+
+
+def complex_abs(x, name=None):
+    """The old name of abs for complex numbers."""
+    return math_ops.abs(x, name)
+
+
+def listdiff(x, y, out_idx=None, name=None):
+    """The old name of setdiff1d."""
+    return rearrange_ops.setdiff1d(x, y, out_idx or dtypes.int32, name)
+
+
+NAMES = {
+    "mul": mul,
+    "sub": sub,
+    "neg": neg,
+    "inv": inv,
+    "pack": pack,
+    "unpack": unpack,
+    "select": select,
+    "batch_matmul": batch_matmul,
+    "batch_matrix_inverse": linalg_ops.matrix_inverse,
+    "batch_cholesky": linalg_ops.cholesky,
+    "complex_abs": complex_abs,
+    "listdiff": listdiff,
+}

@@ -1,0 +1,107 @@
+"""Every public function says what it does, is in the stubs, and every op can be asked for."""
+
+import ast
+import importlib.util
+import inspect
+import os
+import sys
+
+import pytest
+import rheos
+import rheos.v1 as tf
+from rheos import _core
+
+TOOLS = os.path.join(os.path.dirname(__file__), "..", "..", "tools")
+
+
+@pytest.fixture(scope="module")
+def generator():
+    path = os.path.join(TOOLS, "generate_stubs.py")
+    spec = importlib.util.spec_from_file_location("generate_stubs", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_public_function_has_a_docstring(generator):
+    silent = [
+        f"{module.__name__}.{name}"
+        for module in generator.modules()
+        for name, value in generator.public(module)
+        if (inspect.isfunction(value) or inspect.isclass(value))
+        and not (value.__doc__ or "").strip()
+    ]
+    assert silent == []
+
+
+def test_every_public_name_is_in_the_stub_of_its_module(generator):
+    for module in generator.modules():
+        tree = ast.parse(generator.stub(module))
+        found = set()
+        for node in tree.body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                found.add(node.name)
+            elif isinstance(node, ast.AnnAssign):
+                found.add(node.target.id)
+            elif isinstance(node, ast.ImportFrom):
+                found.update(a.asname or a.name for a in node.names)
+        missing = {name for name, _ in generator.public(module)} - found
+        assert not missing, module.__name__
+
+
+def test_a_stub_shows_the_arguments(generator):
+    stub = generator.stub(tf.nn)
+    assert "def relu(features: Any, name: str | None = None) -> Any: ..." in stub
+    spectral = ast.parse(generator.stub(tf.layers))
+    dense = [n for n in spectral.body if getattr(n, "name", "") == "Dense"][0]
+    assert [n.name for n in dense.body if isinstance(n, ast.FunctionDef)][0] == "__init__"
+
+
+@pytest.mark.skipif(
+    not os.path.exists(os.path.join(os.path.dirname(tf.__file__), "nn.pyi")),
+    reason="this build makes no stubs",
+)
+def test_the_stubs_lie_beside_the_modules(generator):
+    for module in generator.modules():
+        assert os.path.exists(os.path.splitext(module.__file__)[0] + ".pyi"), module.__name__
+
+
+def test_every_op_has_a_function_that_says_its_arguments():
+    assert rheos.raw_ops is tf.raw_ops
+    for name in _core.op_types():
+        function = getattr(tf.raw_ops, name)
+        signature = inspect.signature(function)
+        assert "name" in signature.parameters
+        for parameter in signature.parameters:
+            assert f"\n    {parameter}: " in function.__doc__, name
+    text = tf.raw_ops.MatMul.__doc__
+    assert "a: a tensor of dtype T." in text and "transpose_a: bool; by default False." in text
+    assert list(inspect.signature(tf.raw_ops.Unpack).parameters) == [
+        "value", "num", "axis", "name"]  # fmt: skip
+
+
+OLD = {
+    "mul": lambda: tf.mul(3.0, 2.0),
+    "sub": lambda: tf.sub(8.0, 2.0),
+    "neg": lambda: tf.neg(-6.0),
+    "pack": lambda: tf.reduce_sum(tf.pack([2.0, 4.0])),
+    "unpack": lambda: tf.unpack([1.0, 6.0])[1],
+    "select": lambda: tf.select(True, 6.0, 0.0),
+    "concat": lambda: tf.reduce_sum(tf.concat(0, [[1.0], [5.0]])),
+    "inv": lambda: tf.inv(1 / 6.0),
+    "batch_matmul": lambda: tf.batch_matmul([[[2.0]]], [[[3.0]]])[0, 0, 0],
+    "listdiff": lambda: tf.listdiff([6.0, 1.0], [1.0])[0][0],
+}
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_names_from_before_1_0(name, sess):
+    assert sess.run(OLD[name]()) == pytest.approx(6)
+    assert name == "concat" or name not in dir(tf)
+
+
+def test_the_modules_are_what_programs_import():
+    assert "tensorflow" not in sys.modules
+    for name in ("nn", "math", "linalg", "layers", "losses", "bitwise", "manip", "debugging"):
+        module = getattr(tf, name)
+        assert module.__doc__ and module.__name__ == f"rheos.v1.{name}"

@@ -1,0 +1,158 @@
+"""Writes type stubs beside the modules of the package, from the modules themselves.
+
+    generate_stubs.py FOLDER      FOLDER: where the package `rheos` lies, built
+
+Each public module of rheos.v1 gets a .pyi with its functions, classes and values. What a function
+takes is known by its signature; what it returns is a tensor, an operation or a tuple of these, for
+which the stubs say Any.
+"""
+
+import importlib
+import inspect
+import os
+import pkgutil
+import sys
+
+TYPES = {
+    "name": "str | None",
+    "scope": "str | None",
+    "seed": "int | None",
+    "keepdims": "bool | None",
+    "keep_dims": "bool | None",
+    "trainable": "bool",
+}
+
+
+def default_text(value):
+    """A default as a stub shows it: itself if it is short and plain."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        text = repr(value)
+        if len(text) <= 30 and text not in ("inf", "-inf", "nan"):
+            return text
+    return "..."
+
+
+def parameters_text(signature, first=None):
+    parts = [] if first is None else [first]
+    starred = False
+    for parameter in signature.parameters.values():
+        kind = parameter.kind
+        if kind is parameter.VAR_POSITIONAL:
+            parts.append(f"*{parameter.name}: Any")
+            starred = True
+            continue
+        if kind is parameter.VAR_KEYWORD:
+            parts.append(f"**{parameter.name}: Any")
+            continue
+        if kind is parameter.KEYWORD_ONLY and not starred:
+            parts.append("*")
+            starred = True
+        annotation = TYPES.get(parameter.name, "Any")
+        text = f"{parameter.name}: {annotation}"
+        if parameter.default is not parameter.empty:
+            text += f" = {default_text(parameter.default)}"
+            if "None" not in annotation and parameter.default is None:
+                text = text.replace(f": {annotation} =", ": Any =")
+        parts.append(text)
+    return ", ".join(parts)
+
+
+def signature_of(function):
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
+def function_text(name, function, indent="", first=None):
+    signature = signature_of(function)
+    if signature is None:
+        parameters = "*args: Any, **kwargs: Any"
+        if first:
+            parameters = f"{first}, {parameters}"
+        return f"{indent}def {name}({parameters}) -> Any: ..."
+    if first is not None:
+        rest = list(signature.parameters.values())[1:]
+        signature = signature.replace(parameters=rest)
+    return f"{indent}def {name}({parameters_text(signature, first)}) -> Any: ..."
+
+
+def class_lines(name, kind):
+    lines = []
+    for member in sorted(vars(kind)):
+        value = inspect.getattr_static(kind, member)
+        if member.startswith("_") and member not in ("__init__", "__call__"):
+            continue
+        if isinstance(value, property):
+            lines += ["    @property", f"    def {member}(self) -> Any: ..."]
+        elif isinstance(value, classmethod):
+            text = function_text(member, value.__func__, "    ", "cls")
+            lines += ["    @classmethod", text]
+        elif isinstance(value, staticmethod):
+            lines += ["    @staticmethod", function_text(member, value.__func__, "    ")]
+        elif inspect.isfunction(value):
+            text = function_text(member, value, "    ", "self")
+            lines.append(text.replace("-> Any", "-> None") if member == "__init__" else text)
+        else:
+            lines.append(f"    {member}: Any")
+    head = f"class {name}(Exception):" if issubclass(kind, Exception) else f"class {name}:"
+    return [head, *(lines or ["    ..."])]
+
+
+def public(module):
+    """(name, value) of what a module offers."""
+    for name in sorted(dir(module)):
+        if name.startswith("_"):
+            continue
+        value = getattr(module, name)
+        if inspect.ismodule(value) and not value.__name__.startswith("rheos"):
+            continue
+        yield name, value
+
+
+def stub(module):
+    """The text of the stub of a module."""
+    opening = (module.__doc__ or "").strip().split("\n")[0]
+    lines = [f'"""{opening}"""', "", "from typing import Any", ""]
+    for name, value in public(module):
+        if inspect.ismodule(value):
+            parent, _, child = value.__name__.rpartition(".")
+            lines.append(f"from {parent} import {child} as {name}")
+        elif inspect.isclass(value):
+            lines += class_lines(name, value)
+        elif callable(value):
+            lines.append(function_text(name, value))
+        else:
+            lines.append(f"{name}: Any")
+    return "\n".join(lines) + "\n"
+
+
+def modules():
+    """The public modules of rheos.v1, by name."""
+    import rheos.v1
+
+    yield rheos.v1
+    for found in pkgutil.walk_packages(rheos.v1.__path__, "rheos.v1."):
+        if not any(part.startswith("_") for part in found.name.split(".")):
+            yield importlib.import_module(found.name)
+
+
+def main():
+    folder = os.path.abspath(sys.argv[1])
+    sys.path.insert(0, folder)
+    sys.dont_write_bytecode = True
+    for module in modules():
+        path = os.path.splitext(module.__file__)[0] + ".pyi"
+        text = stub(module)
+        try:
+            with open(path) as file:
+                if file.read() == text:
+                    continue
+        except FileNotFoundError:
+            pass
+        with open(path, "w") as file:
+            file.write(text)
+
+
+if __name__ == "__main__":
+    main()
