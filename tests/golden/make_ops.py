@@ -33,7 +33,7 @@ from op_cases.common import (  # noqa: E402
 v1 = tf.compat.v1
 FAMILIES = ["op_cases", "elementwise", "gradients", "arrays", "indexing", "reductions", "nn",
             "randoms", "variables", "more", "einsum", "linalg", "stateless", "samplers",
-            "spectral", "sparse"]
+            "spectral", "sparse", "quantize", "recurrent"]
 CODES = {3: "INVALID_ARGUMENT", 5: "NOT_FOUND", 8: "RESOURCE_EXHAUSTED",
          9: "FAILED_PRECONDITION", 11: "OUT_OF_RANGE", 12: "UNIMPLEMENTED", 13: "INTERNAL"}
 

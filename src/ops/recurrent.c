@@ -1,0 +1,561 @@
+// Recurrent cells as one op: LSTM (a step, or all steps of a sequence) and GRU, forward and
+// backward. Computed in float for half as well.
+#include <math.h>
+#include <string.h>
+
+#include "graph/build.h"
+#include "ops/lapack.h"
+#include "ops/op_util.h"
+
+// ---- Shapes, by a letter for each dimension: t steps, b batch, i inputs, c cells,
+// s = i + c, d = 2 c, q = 4 c. "-" stands for a scalar. Words are inputs, then outputs.
+
+enum { T, B, I, C, NUM_SIZES };
+
+static int64_t size_of_letter(const int64_t *sizes, char letter) {
+  switch (letter) {
+    case 't':
+      return sizes[T];
+    case 'b':
+      return sizes[B];
+    case 'i':
+      return sizes[I];
+    case 'c':
+      return sizes[C];
+    case 'd':
+      return sizes[C] < 0 ? -1 : 2 * sizes[C];
+    case 'q':
+      return sizes[C] < 0 ? -1 : 4 * sizes[C];
+    default:
+      return sizes[I] < 0 || sizes[C] < 0 ? -1 : sizes[I] + sizes[C];
+  }
+}
+
+static int index_of_letter(char letter) {
+  const char *const letters = "tbic";
+  const char *at = strchr(letters, letter);
+  return at == NULL ? -1 : (int)(at - letters);
+}
+
+static const char *next_word(const char *layout, int32_t *out_rank) {
+  while (*layout == ' ') layout++;
+  *out_rank = *layout == '-' ? 0 : (int32_t)strcspn(layout, " ");
+  return layout;
+}
+
+static const char *after_word(const char *word) {
+  return word + strcspn(word, " ");
+}
+
+static rheos_status *bad_dim(const rheos__infer *c, int32_t input, int32_t dim, int64_t expected) {
+  rheos__shape_text text;
+  return RHEOS_INVALID("input %d has shape %s: dimension %d should be %lld", (int)input,
+                       rheos__shape_text_of(&c->input_shapes[input], &text), (int)dim,
+                       (long long)expected);
+}
+
+// The sizes that single letters tell, then whether all dimensions agree with them.
+static rheos_status *find_sizes(const rheos__infer *c, const char *layout, int64_t *sizes) {
+  for (int k = 0; k < NUM_SIZES; ++k) sizes[k] = -1;
+  for (int pass = 0; pass < 2; ++pass) {
+    const char *word = layout;
+    for (int32_t i = 0; i < c->num_inputs; ++i) {
+      int32_t rank;
+      rheos_shape shape;
+      word = next_word(word, &rank);
+      RHEOS_TRY(rheos__infer_rank(c, i, rank, &shape));
+      for (int32_t d = 0; d < rank; ++d) {
+        const int at = index_of_letter(word[d]);
+        const int64_t size = shape.dims[d];
+        if (size < 0) continue;
+        if (pass == 0 && at >= 0 && sizes[at] < 0) sizes[at] = size;
+        if (pass == 0 && word[d] == 'q' && sizes[C] < 0 && size % 4 == 0) sizes[C] = size / 4;
+        const int64_t expected = size_of_letter(sizes, word[d]);
+        if (pass == 1 && expected >= 0 && size != expected) return bad_dim(c, i, d, expected);
+      }
+      word = after_word(word);
+    }
+  }
+  return NULL;
+}
+
+static rheos_status *infer_layout(rheos__infer *c, const char *layout) {
+  int64_t sizes[NUM_SIZES];
+  RHEOS_TRY(find_sizes(c, layout, sizes));
+  const char *word = layout;
+  for (int32_t i = 0; i < c->num_inputs + c->num_outputs; ++i) {
+    int32_t rank;
+    word = next_word(word, &rank);
+    if (i >= c->num_inputs) {
+      rheos_shape *out = &c->output_shapes[i - c->num_inputs];
+      *out = (rheos_shape){.rank = rank};
+      for (int32_t d = 0; d < rank; ++d) out->dims[d] = size_of_letter(sizes, word[d]);
+    }
+    word = after_word(word);
+  }
+  return NULL;
+}
+
+// ---- A call: all operands as floats
+
+enum { MAX_INPUTS = 18, MAX_OUTPUTS = 8, MAX_OWNED = 32 };
+
+typedef struct call {
+  const float *in[MAX_INPUTS];
+  float *out[MAX_OUTPUTS];
+  float *owned[MAX_OWNED];
+  int num_owned;
+} call;
+
+// Zeroed floats that the call owns; NULL when memory is short.
+static float *more_floats(call *k, int64_t count) {
+  float *memory = rheos__alloc_array((size_t)(count > 0 ? count : 1), sizeof *memory);
+  if (memory != NULL) k->owned[k->num_owned++] = memory;
+  return memory;
+}
+
+typedef struct recurrent_state recurrent_state;
+struct recurrent_state {
+  int32_t num_inputs, num_outputs;
+  rheos_dtype dtype;
+  rheos_shape output_shapes[MAX_OUTPUTS];
+  int64_t steps, batch, inputs, cells;
+  bool has_peephole, is_sequence, forgets_second;  // gates i f c o, else i c f o
+  float forget_bias, clip;
+  rheos_status *(*body)(const recurrent_state *s, call *k);
+};
+
+static rheos_status *load_inputs(const recurrent_state *s, rheos_tensor *const *inputs, call *k) {
+  for (int32_t i = s->is_sequence ? 1 : 0; i < s->num_inputs; ++i) {
+    k->in[i] = inputs[i]->data;
+    if (s->dtype != RHEOS_HALF) continue;
+    const uint16_t *from = inputs[i]->data;
+    float *to = more_floats(k, inputs[i]->num_elements);
+    if (to == NULL) return rheos__out_of_memory();
+    for (int64_t e = 0; e < inputs[i]->num_elements; ++e) to[e] = rheos__half_to_float(from[e]);
+    k->in[i] = to;
+  }
+  return NULL;
+}
+
+static rheos_status *make_outputs(const recurrent_state *s, rheos_tensor **outputs, call *k) {
+  for (int32_t i = 0; i < s->num_outputs; ++i) {
+    RHEOS_TRY(rheos_tensor_new(s->dtype, s->output_shapes[i], &outputs[i]));
+    k->out[i] = outputs[i]->data;
+    if (s->dtype == RHEOS_HALF) {
+      k->out[i] = more_floats(k, outputs[i]->num_elements);
+      if (k->out[i] == NULL) return rheos__out_of_memory();
+    } else if (outputs[i]->size_bytes > 0) {
+      memset(outputs[i]->data, 0, outputs[i]->size_bytes);
+    }
+  }
+  return NULL;
+}
+
+static void store_outputs(const recurrent_state *s, rheos_tensor **outputs, const call *k) {
+  for (int32_t i = 0; i < s->num_outputs && s->dtype == RHEOS_HALF; ++i) {
+    uint16_t *to = outputs[i]->data;
+    for (int64_t e = 0; e < outputs[i]->num_elements; ++e) {
+      to[e] = rheos__float_to_half(k->out[i][e]);
+    }
+  }
+}
+
+static rheos_status *compute_recurrent(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                       rheos_tensor **outputs) {
+  (void)step;
+  recurrent_state s = *(const recurrent_state *)state;
+  if (s.is_sequence) {
+    const int64_t length = rheos__tensor_int_at(inputs[0], 0);
+    if (length < 0 || length > s.steps) {
+      return RHEOS_INVALID("seq_len_max must be between 0 and %lld, got %lld", (long long)s.steps,
+                           (long long)length);
+    }
+    s.steps = length;
+  }
+  call k = {.num_owned = 0};
+  rheos_status *status = load_inputs(&s, inputs, &k);
+  if (status == NULL) status = make_outputs(&s, outputs, &k);
+  rheos__lapack_begin();
+  if (status == NULL) status = s.body(&s, &k);
+  rheos__lapack_end();
+  if (status == NULL) store_outputs(&s, outputs, &k);
+  for (int i = 0; i < k.num_owned; ++i) rheos__free(k.owned[i]);
+  return status;
+}
+
+static rheos_status *prepare_recurrent(rheos__prepare *p, const char *layout,
+                                       rheos_status *(*body)(const recurrent_state *, call *)) {
+  recurrent_state *s = RHEOS_NEW_STATE(p, recurrent_state);
+  if (s == NULL) return rheos__out_of_memory();
+  int64_t sizes[NUM_SIZES];
+  const rheos__infer infer = {.op = p->op,
+                              .attrs = p->attrs,
+                              .num_inputs = p->num_inputs,
+                              .input_dtypes = p->input_dtypes,
+                              .input_shapes = p->input_shapes};
+  RHEOS_TRY(find_sizes(&infer, layout, sizes));
+  s->num_inputs = p->num_inputs;
+  s->num_outputs = p->num_outputs;
+  s->dtype = p->output_dtypes[0];
+  memcpy(s->output_shapes, p->output_shapes, (size_t)p->num_outputs * sizeof(rheos_shape));
+  s->is_sequence = layout[0] == '-';
+  s->steps = s->is_sequence ? sizes[T] : 1;
+  s->batch = sizes[B];
+  s->inputs = sizes[I];
+  s->cells = sizes[C];
+  s->body = body;
+  const rheos_attr_value *value = rheos__attrs_find(p->attrs, "use_peephole");
+  s->has_peephole = value != NULL && value->b;
+  value = rheos__attrs_find(p->attrs, "forget_bias");
+  s->forget_bias = value != NULL ? value->f : 0;
+  value = rheos__attrs_find(p->attrs, "cell_clip");
+  s->clip = value != NULL ? value->f : 0;
+  const size_t length = strlen(p->op->name);
+  s->forgets_second = length > 2 && strcmp(p->op->name + length - 2, "V2") == 0;
+  p->compute = compute_recurrent;
+  return NULL;
+}
+
+// c (m,n) = op(a) op(b), or added to what is there.
+static void product(bool turn_a, bool turn_b, int64_t m, int64_t n, int64_t k, const float *a,
+                    const float *b, float *c) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) {
+    memset(c, 0, (size_t)(m * n) * sizeof *c);
+    return;
+  }
+  rheos__lapack_of(RHEOS_FLOAT)->product(turn_a, turn_b, (int)m, (int)n, (int)k, a, b, c);
+}
+
+// Rows of x (b,i) and h (b,c) beside each other.
+static void join(int64_t rows, int64_t i, const float *x, int64_t c, const float *h, float *xh) {
+  for (int64_t r = 0; r < rows; ++r) {
+    memcpy(xh + r * (i + c), x + r * i, (size_t)i * sizeof *xh);
+    memcpy(xh + r * (i + c) + i, h + r * c, (size_t)c * sizeof *xh);
+  }
+}
+
+static float sigmoid(float x) {
+  return 1 / (1 + expf(-x));
+}
+
+// ---- LSTM, forward
+
+typedef struct lstm_weights {
+  const float *w, *wci, *wcf, *wco, *b;
+} lstm_weights;
+
+// What a step keeps: each (b,c).
+typedef struct lstm_step {
+  float *i, *cs, *f, *o, *ci, *co, *h;
+} lstm_step;
+
+static lstm_step step_at(float *const *tensors, int64_t offset) {
+  return (lstm_step){tensors[0] + offset, tensors[1] + offset, tensors[2] + offset,
+                     tensors[3] + offset, tensors[4] + offset, tensors[5] + offset,
+                     tensors[6] + offset};
+}
+
+static void lstm_forward(const recurrent_state *s, const lstm_weights *w, const float *x,
+                         const float *cs_prev, const float *h_prev, const lstm_step *out, float *xh,
+                         float *gates) {
+  const int64_t c = s->cells, width = s->inputs + c;
+  const int64_t at_ci = s->forgets_second ? 2 * c : c, at_f = s->forgets_second ? c : 2 * c;
+  join(s->batch, s->inputs, x, c, h_prev, xh);
+  product(false, false, s->batch, 4 * c, width, xh, w->w, gates);
+  for (int64_t e = 0; e < s->batch * c; ++e) {
+    const int64_t j = e % c;
+    const float *gate = gates + e / c * 4 * c + j;
+    const float before = cs_prev[e], peep = s->has_peephole ? 1 : 0;
+    out->i[e] = sigmoid(gate[0] + w->b[j] + (peep != 0 ? before * w->wci[j] : 0));
+    out->ci[e] = tanhf(gate[at_ci] + w->b[at_ci + j]);
+    out->f[e] = sigmoid(gate[at_f] + w->b[at_f + j] + s->forget_bias +
+                        (peep != 0 ? before * w->wcf[j] : 0));
+    float cs = out->ci[e] * out->i[e] + before * out->f[e];
+    if (s->clip > 0) cs = cs < -s->clip ? -s->clip : cs > s->clip ? s->clip : cs;
+    out->cs[e] = cs;
+    out->o[e] = sigmoid(gate[3 * c] + w->b[3 * c + j] + (peep != 0 ? cs * w->wco[j] : 0));
+    out->co[e] = tanhf(cs);
+    out->h[e] = out->co[e] * out->o[e];
+  }
+}
+
+static rheos_status *lstm_body(const recurrent_state *s, call *k) {
+  const float *const *in = k->in + (s->is_sequence ? 1 : 0);
+  const lstm_weights w = {in[3], in[4], in[5], in[6], in[7]};
+  const int64_t size = s->batch * s->cells;
+  float *xh = more_floats(k, s->batch * (s->inputs + s->cells));
+  float *gates = more_floats(k, 4 * size);
+  if (xh == NULL || gates == NULL) return rheos__out_of_memory();
+  const float *cs_prev = in[1], *h_prev = in[2];
+  for (int64_t t = 0; t < s->steps; ++t) {
+    const lstm_step out = step_at(k->out, t * size);
+    lstm_forward(s, &w, in[0] + t * s->batch * s->inputs, cs_prev, h_prev, &out, xh, gates);
+    cs_prev = out.cs;
+    h_prev = out.h;
+  }
+  return NULL;
+}
+
+// ---- LSTM, backward
+
+// Gradients of the gates (b,4c) and of the state before, from those of the state and output after.
+// Gradients of the peephole weights are added up.
+static void lstm_backward(const recurrent_state *s, const lstm_weights *w, const lstm_step *kept,
+                          const float *cs_prev, const float *cs_grad, const float *h_grad,
+                          float *gates_grad, float *cs_prev_grad, float *const *peephole_grads) {
+  const int64_t c = s->cells;
+  const int64_t at_ci = s->forgets_second ? 2 * c : c, at_f = s->forgets_second ? c : 2 * c;
+  for (int64_t e = 0; e < s->batch * c; ++e) {
+    const int64_t j = e % c;
+    const float i = kept->i[e], f = kept->f[e], o = kept->o[e], ci = kept->ci[e];
+    const float co = kept->co[e];
+    float *gate = gates_grad + e / c * 4 * c + j;
+    const float o_grad = o * (1 - o) * h_grad[e] * co;
+    float grad = (1 - co * co) * h_grad[e] * o + cs_grad[e];
+    if (s->has_peephole) grad += o_grad * w->wco[j];
+    const float f_grad = f * (1 - f) * grad * cs_prev[e];
+    const float i_grad = i * (1 - i) * grad * ci;
+    gate[0] = i_grad;
+    gate[at_ci] = (1 - ci * ci) * grad * i;
+    gate[at_f] = f_grad;
+    gate[3 * c] = o_grad;
+    cs_prev_grad[e] = grad * f;
+    if (!s->has_peephole) continue;
+    cs_prev_grad[e] += i_grad * w->wci[j] + f_grad * w->wcf[j];
+    peephole_grads[0][j] += i_grad * cs_prev[e];
+    peephole_grads[1][j] += f_grad * cs_prev[e];
+    peephole_grads[2][j] += o_grad * kept->cs[e];
+  }
+}
+
+static lstm_step kept_at(const float *const *tensors, int64_t offset) {
+  float *pointers[7];
+  for (int i = 0; i < 7; ++i) pointers[i] = (float *)(uintptr_t)tensors[i];
+  return step_at(pointers, offset);
+}
+
+static rheos_status *lstm_grad_body(const recurrent_state *s, call *k) {
+  const float *const *in = k->in;
+  const lstm_weights w = {in[3], in[4], in[5], in[6], in[7]};
+  // x cs_prev h_prev w wci wcf wco b, i cs f o ci co, cs_grad h_grad
+  const float *const kept[7] = {in[8], in[9], in[10], in[11], in[12], in[13], in[13]};
+  const lstm_step step = kept_at(kept, 0);
+  lstm_backward(s, &w, &step, in[1], in[14], in[15], k->out[1], k->out[0], k->out + 2);
+  return NULL;
+}
+
+// to[i] += from[i]
+static void add_to(float *to, const float *from, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) to[i] += from[i];
+}
+
+static rheos_status *block_lstm_grad_body(const recurrent_state *s, call *k) {
+  const float *const *in = k->in + 1;
+  const lstm_weights w = {in[3], in[4], in[5], in[6], in[7]};
+  const int64_t b = s->batch, c = s->cells, i = s->inputs, size = b * c, width = i + c;
+  float *xh = more_floats(k, b * width), *xh_grad = more_floats(k, b * width);
+  float *gates = more_floats(k, 4 * size), *w_part = more_floats(k, width * 4 * c);
+  float *cs_grad = more_floats(k, size), *h_grad = more_floats(k, size);
+  if (xh == NULL || xh_grad == NULL || gates == NULL || w_part == NULL || cs_grad == NULL ||
+      h_grad == NULL) {
+    return rheos__out_of_memory();
+  }
+  float *cs_prev_grad = k->out[1], *h_prev_grad = k->out[2];  // zeros at the start
+  for (int64_t t = s->steps - 1; t >= 0; --t) {
+    const lstm_step kept = kept_at(in + 8, t * size);
+    const float *cs_prev = t == 0 ? in[1] : in[9] + (t - 1) * size;
+    const float *h_prev = t == 0 ? in[2] : in[14] + (t - 1) * size;
+    for (int64_t e = 0; e < size; ++e) {
+      cs_grad[e] = in[15][t * size + e] + cs_prev_grad[e];
+      h_grad[e] = in[16][t * size + e] + h_prev_grad[e];
+    }
+    lstm_backward(s, &w, &kept, cs_prev, cs_grad, h_grad, gates, cs_prev_grad, k->out + 4);
+    product(false, true, b, width, 4 * c, gates, w.w, xh_grad);
+    for (int64_t r = 0; r < b; ++r) {
+      memcpy(k->out[0] + (t * b + r) * i, xh_grad + r * width, (size_t)i * sizeof *xh);
+      memcpy(h_prev_grad + r * c, xh_grad + r * width + i, (size_t)c * sizeof *xh);
+      add_to(k->out[7], gates + r * 4 * c, 4 * c);
+    }
+    join(b, i, in[0] + t * b * i, c, h_prev, xh);
+    product(true, false, width, 4 * c, b, xh, gates, w_part);
+    add_to(k->out[3], w_part, width * 4 * c);
+  }
+  return NULL;
+}
+
+// ---- GRU
+
+static rheos_status *gru_body(const recurrent_state *s, call *k) {
+  const float *x = k->in[0], *h_prev = k->in[1], *b_ru = k->in[4], *b_c = k->in[5];
+  const int64_t b = s->batch, c = s->cells, width = s->inputs + c;
+  float *r = k->out[0], *u = k->out[1], *cell = k->out[2], *h = k->out[3];
+  float *xh = more_floats(k, b * width), *gates = more_floats(k, b * 2 * c);
+  float *kept = more_floats(k, b * c);
+  if (xh == NULL || gates == NULL || kept == NULL) return rheos__out_of_memory();
+  join(b, s->inputs, x, c, h_prev, xh);
+  product(false, false, b, 2 * c, width, xh, k->in[2], gates);
+  for (int64_t e = 0; e < b * c; ++e) {
+    const int64_t row = e / c, j = e % c;
+    r[e] = sigmoid(gates[row * 2 * c + j] + b_ru[j]);
+    u[e] = sigmoid(gates[row * 2 * c + c + j] + b_ru[c + j]);
+    kept[e] = h_prev[e] * r[e];
+  }
+  join(b, s->inputs, x, c, kept, xh);
+  product(false, false, b, c, width, xh, k->in[3], gates);
+  for (int64_t e = 0; e < b * c; ++e) {
+    cell[e] = tanhf(gates[e] + b_c[e % c]);
+    h[e] = u[e] * h_prev[e] + (1 - u[e]) * cell[e];
+  }
+  return NULL;
+}
+
+static rheos_status *gru_grad_body(const recurrent_state *s, call *k) {
+  const float *h_prev = k->in[1], *r = k->in[6], *u = k->in[7], *cell = k->in[8];
+  const float *d_h = k->in[9];
+  const int64_t b = s->batch, c = s->cells, i = s->inputs, width = i + c;
+  float *d_x = k->out[0], *d_h_prev = k->out[1], *d_c_bar = k->out[2], *d_ru = k->out[3];
+  float *by_c = more_floats(k, b * width), *by_ru = more_floats(k, b * width);
+  if (by_c == NULL || by_ru == NULL) return rheos__out_of_memory();
+  for (int64_t e = 0; e < b * c; ++e) {
+    d_c_bar[e] = d_h[e] * (1 - u[e]) * (1 - cell[e] * cell[e]);
+  }
+  product(false, true, b, width, c, d_c_bar, k->in[3], by_c);
+  for (int64_t e = 0; e < b * c; ++e) {
+    const int64_t row = e / c, j = e % c;
+    const float d_hr = by_c[row * width + i + j];
+    d_ru[row * 2 * c + j] = d_hr * h_prev[e] * r[e] * (1 - r[e]);
+    d_ru[row * 2 * c + c + j] = d_h[e] * (h_prev[e] - cell[e]) * u[e] * (1 - u[e]);
+  }
+  product(false, true, b, width, 2 * c, d_ru, k->in[2], by_ru);
+  for (int64_t row = 0; row < b; ++row) {
+    const float *x_part = by_c + row * width, *ru_part = by_ru + row * width;
+    for (int64_t j = 0; j < i; ++j) d_x[row * i + j] = x_part[j] + ru_part[j];
+    for (int64_t j = 0; j < c; ++j) {
+      const int64_t e = row * c + j;
+      d_h_prev[e] = x_part[i + j] * r[e] + ru_part[i + j] + d_h[e] * u[e];
+    }
+  }
+  return NULL;
+}
+
+// ---- The ops
+
+#define RECURRENT(name, layout, body)                      \
+  static rheos_status *shape_##name(rheos__infer *c) {     \
+    return infer_layout(c, layout);                        \
+  }                                                        \
+  static rheos_status *prepare_##name(rheos__prepare *p) { \
+    return prepare_recurrent(p, layout, body);             \
+  }
+#define WEIGHTS "sq c c c q "
+#define KEPT_STEP "bc bc bc bc bc bc "
+#define KEPT "tbc tbc tbc tbc tbc tbc tbc "
+RECURRENT(lstm_cell, "bi bc bc " WEIGHTS KEPT_STEP "bc", lstm_body)
+RECURRENT(lstm_cell_grad, "bi bc bc " WEIGHTS KEPT_STEP "bc bc bc bq c c c", lstm_grad_body)
+RECURRENT(block_lstm, "- tbi bc bc " WEIGHTS KEPT, lstm_body)
+RECURRENT(block_lstm_grad, "- tbi bc bc " WEIGHTS KEPT "tbc tbc tbi bc bc " WEIGHTS,
+          block_lstm_grad_body)
+RECURRENT(gru_cell, "bi bc sd sc d c bc bc bc bc", gru_body)
+RECURRENT(gru_cell_grad, "bi bc sd sc d c bc bc bc bc bi bc bc bd", gru_grad_body)
+
+static void gradient_block_lstm(rheos__grad *g) {
+  rheos_output inputs[MAX_INPUTS];
+  for (int32_t i = 0; i < 9; ++i) inputs[i] = g->inputs[i];
+  for (int32_t i = 0; i < 7; ++i) inputs[9 + i] = g->outputs[i];
+  inputs[16] = rheos__grad_dense(g, 1);
+  inputs[17] = rheos__grad_dense(g, 6);
+  const bool is_v2 = strcmp(rheos_operation_type(g->operation), "BlockLSTMV2") == 0;
+  const rheos_attr attr =
+      rheos_attr_bool("use_peephole", rheos__attr_bool(g->attrs, "use_peephole"));
+  const rheos_operation grad = rheos__op_n(g->scope, is_v2 ? "BlockLSTMGradV2" : "BlockLSTMGrad",
+                                           NULL, inputs, 18, &attr, 1);
+  if (grad.graph == NULL) return;
+  for (int32_t i = 0; i < 8; ++i) rheos__grad_set(g, i + 1, rheos_operation_output(grad, i));
+}
+
+#define STATE_INPUTS "cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T"
+#define STATE_OUTPUTS "i: T, cs: T, f: T, o: T, ci: T, co: T, h: T"
+#define SEQUENCE_GRADS                                                                \
+  "x_grad: T, cs_prev_grad: T, h_prev_grad: T, w_grad: T, wci_grad: T, wcf_grad: T, " \
+  "wco_grad: T, b_grad: T; use_peephole: bool; T: {half, float}"
+#define LSTM_TYPES "use_peephole: bool = false; T: {half, float}"
+
+const rheos__op_def rheos__op_LSTMBlockCell = {
+    .name = "LSTMBlockCell",
+    .signature = "x: T, " STATE_INPUTS " -> " STATE_OUTPUTS
+                 "; forget_bias: float = 1; cell_clip: float = 3; " LSTM_TYPES,
+    .doc = "One step of an LSTM: its gates, state `cs` and output `h`.",
+    .shape = shape_lstm_cell,
+    .prepare = prepare_lstm_cell,
+};
+
+const rheos__op_def rheos__op_LSTMBlockCellGrad = {
+    .name = "LSTMBlockCellGrad",
+    .signature = "x: T, " STATE_INPUTS
+                 ", i: T, cs: T, f: T, o: T, ci: T, co: T, cs_grad: T, "
+                 "h_grad: T -> cs_prev_grad: T, dicfo: T, wci_grad: T, wcf_grad: T, "
+                 "wco_grad: T; use_peephole: bool; T: {half, float}",
+    .doc = "The gradients of a step of LSTMBlockCell: of the gates, the state before, peepholes.",
+    .shape = shape_lstm_cell_grad,
+    .prepare = prepare_lstm_cell_grad,
+};
+
+const rheos__op_def rheos__op_BlockLSTM = {
+    .name = "BlockLSTM",
+    .signature = "seq_len_max: int64, x: T, " STATE_INPUTS " -> " STATE_OUTPUTS
+                 "; forget_bias: float = 1; cell_clip: float = 3; " LSTM_TYPES,
+    .doc = "The first `seq_len_max` steps of an LSTM over the sequence `x`; zeros after them.",
+    .shape = shape_block_lstm,
+    .gradient = gradient_block_lstm,
+    .prepare = prepare_block_lstm,
+};
+
+const rheos__op_def rheos__op_BlockLSTMV2 = {
+    .name = "BlockLSTMV2",
+    .signature = "seq_len_max: int64, x: T, " STATE_INPUTS " -> " STATE_OUTPUTS
+                 "; cell_clip: float = 0; " LSTM_TYPES,
+    .doc = "BlockLSTM with the gates in the order i, f, ci, o and no forget bias.",
+    .shape = shape_block_lstm,
+    .gradient = gradient_block_lstm,
+    .prepare = prepare_block_lstm,
+};
+
+const rheos__op_def rheos__op_BlockLSTMGrad = {
+    .name = "BlockLSTMGrad",
+    .signature = "seq_len_max: int64, x: T, " STATE_INPUTS ", " STATE_OUTPUTS
+                 ", cs_grad: T, h_grad: T -> " SEQUENCE_GRADS,
+    .doc = "The gradients of BlockLSTM.",
+    .shape = shape_block_lstm_grad,
+    .prepare = prepare_block_lstm_grad,
+};
+
+const rheos__op_def rheos__op_BlockLSTMGradV2 = {
+    .name = "BlockLSTMGradV2",
+    .signature = "seq_len_max: int64, x: T, " STATE_INPUTS ", " STATE_OUTPUTS
+                 ", cs_grad: T, h_grad: T -> " SEQUENCE_GRADS,
+    .doc = "The gradients of BlockLSTMV2.",
+    .shape = shape_block_lstm_grad,
+    .prepare = prepare_block_lstm_grad,
+};
+
+const rheos__op_def rheos__op_GRUBlockCell = {
+    .name = "GRUBlockCell",
+    .signature =
+        "x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T -> r: T, u: T, c: T, h: T; "
+        "T: {float}",
+    .doc = "One step of a GRU: its gates and output `h`.",
+    .shape = shape_gru_cell,
+    .prepare = prepare_gru_cell,
+};
+
+const rheos__op_def rheos__op_GRUBlockCellGrad = {
+    .name = "GRUBlockCellGrad",
+    .signature =
+        "x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T, r: T, u: T, c: T, d_h: T -> "
+        "d_x: T, d_h_prev: T, d_c_bar: T, d_r_bar_u_bar: T; T: {float}",
+    .doc = "The gradients of GRUBlockCell.",
+    .shape = shape_gru_cell_grad,
+    .prepare = prepare_gru_cell_grad,
+};
