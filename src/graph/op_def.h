@@ -187,6 +187,7 @@ enum {
   RHEOS_OP_COMMUTATIVE = 4,
   RHEOS_OP_READS_SHAPES = 8,  // the outputs follow from the input shapes: the kernel never looks at
                               // the inputs' bytes (its pointers may be NULL). Folded once shapes are known
+  RHEOS_OP_WANTS_NAME = 16,   // `prepare` is told the node's name (to copy), as with stateful ops
 };
 
 struct rheos__op_def {

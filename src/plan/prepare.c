@@ -50,7 +50,7 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan, in
                         .arena = arena,
                         .alias_input = -1,
                         .reuse_input = -1};
-  if ((p->op->flags & RHEOS_OP_STATEFUL) != 0) {  // only these ask for their name
+  if ((p->op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WANTS_NAME)) != 0) {  // others never ask
     char *name = rheos__node_name(plan->graph, node);
     p->node_name = name != NULL ? rheos__arena_strdup(arena, name) : NULL;
     rheos__free(name);

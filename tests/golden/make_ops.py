@@ -362,7 +362,17 @@ def shape_text(shape):
     return "[" + ",".join("?" if d is None or d < 0 else str(d) for d in shape) + "]"
 
 
+def as_objects(value):
+    """A single string as an array of objects: NumPy's own kind of string drops NULs at the end."""
+    if not isinstance(value, bytes):
+        return value
+    array = np.empty((), object)
+    array[()] = value
+    return array
+
+
 def tensor_text(array, dtype):
+    array = as_objects(array)
     array = np.asarray(array)
     words = [dtype_name(dtype), shape_text(array.shape)]
     return " ".join(words + repeats(values_text(array, dtype)))

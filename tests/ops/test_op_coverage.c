@@ -45,6 +45,7 @@ static const char *const elsewhere[][2] = {
     {"PrintV2", "test_check"},
     {"RestoreV2", "test_save"},
     {"SaveV2", "test_save"},
+    {"Timestamp", "tests/python/test_summary.py"},
     {"ShardedFilename", "test_save"},
     {"TemporaryVariable", "test_variable"},
     {"VarHandleOp", "every case with a handle"},

@@ -407,6 +407,7 @@ from rheos.ops.string_ops import (
     string_to_number,
     substr,
 )
+from rheos.ops.summary_ops import timestamp
 from rheos.ops.variable_scope import (
     AUTO_REUSE,
     VariableScope,

@@ -5,6 +5,7 @@ import threading
 
 from rheos import _core
 from rheos.framework.graph import Graph
+from rheos.ops.summary_ops import varint
 
 PRODUCER = 134  # the version of the graph format that TensorFlow 1.15 writes
 
@@ -97,7 +98,7 @@ class FileWriter:
     def add_graph(self, graph, global_step=None, graph_def=None):
         """Writes a graph."""
         if graph is None and graph_def is not None:
-            event = b"\x22" + _varint(graph_def.ByteSize()) + graph_def.SerializeToString()
+            event = b"\x22" + varint(graph_def.ByteSize()) + graph_def.SerializeToString()
             self._write(lambda writer: writer.add_event(event))
             return
         if not isinstance(graph, Graph):
@@ -140,15 +141,6 @@ class FileWriter:
             if self._closed:
                 self._writer = _core.EventWriter(self._logdir, self._suffix)
                 self._closed = False
-
-
-def _varint(number):
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
 
 
 class FileWriterCache:

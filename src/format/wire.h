@@ -1,0 +1,49 @@
+// Protobuf's wire format by hand, for messages that are read or written element by element in kernels:
+// summaries and examples. Messages with structure go through protobuf.h.
+#ifndef RHEOS_SRC_FORMAT_WIRE_H
+#define RHEOS_SRC_FORMAT_WIRE_H
+
+#include "format/buffer.h"
+#include "tensor/tensor.h"
+
+typedef enum rheos__wire_type {
+  RHEOS__WIRE_VARINT = 0,
+  RHEOS__WIRE_64 = 1,
+  RHEOS__WIRE_BYTES = 2,
+  RHEOS__WIRE_32 = 5,
+} rheos__wire_type;
+
+// ---- Writing; what protobuf leaves out because it is 0 is for the caller to leave out
+
+void rheos__wire_put_varint(rheos__buffer *buffer, int field, uint64_t value);
+void rheos__wire_put_float(rheos__buffer *buffer, int field, float value);
+void rheos__wire_put_double(rheos__buffer *buffer, int field, double value);
+void rheos__wire_put_bytes(rheos__buffer *buffer, int field, const void *data, size_t size_bytes);
+// As a field: the bytes of `message`, which is emptied.
+void rheos__wire_put_message(rheos__buffer *buffer, int field, rheos__buffer *message);
+// A TensorProto as TensorFlow's kernels write it: numbers as `tensor_content`, strings one by one.
+void rheos__wire_put_tensor(rheos__buffer *buffer, const rheos_tensor *tensor);
+
+// ---- Reading, from bytes that may be hostile
+
+typedef struct rheos__wire {
+  const char *at, *end;
+} rheos__wire;
+
+typedef struct rheos__wire_field {
+  uint32_t number;
+  rheos__wire_type type;
+  uint64_t value;    // of a varint or a fixed one
+  rheos__wire data;  // of bytes
+} rheos__wire_field;
+
+static inline rheos__wire rheos__wire_of(const void *data, size_t size_bytes) {
+  const char *at = size_bytes > 0 ? data : "";
+  return (rheos__wire){at, at + size_bytes};
+}
+static inline size_t rheos__wire_size(rheos__wire wire) { return (size_t)(wire.end - wire.at); }
+
+// The next field. False at the end, with *out_sound, or where the bytes are no message, without.
+bool rheos__wire_next(rheos__wire *wire, rheos__wire_field *out_field, bool *out_sound);
+
+#endif  // RHEOS_SRC_FORMAT_WIRE_H

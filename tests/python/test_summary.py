@@ -1,0 +1,73 @@
+"""Summaries from Python: the names and the bytes that TensorFlow 1.15 gives the same program."""
+
+import time
+
+import pytest
+
+import rheos.v1 as tf
+
+MERGED = (
+    "0a0d0a066c6f73735f3115000040400a91010a0b66616d2f66616d2f615f622a810109000000000000f03f11"
+    "0000000000000040190000000000000040210000000000000840290000000000001440322808996919155aed"
+    "3f2b14facdbe24f03fdc94cd2e8d75ff3fe011f10c744d0140ffffffffffffef7f3a28000000000000000000"
+    "0000000000f03f0000000000000000000000000000f03f00000000000000000a1a0a0174420b080712041202"
+    "08014201784a080a060a04746578740a530a09732f617564696f2f3032460d0000fa45100118022230524946"
+    "462800000057415645666d74201000000001000100401f0000803e0000020010006461746104000000000000"
+    "002a09617564696f2f7761760a200a0274734212080112041202080222080000803f000000404a0612016e1a"
+    "0164"
+)
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph():
+    tf.reset_default_graph()
+
+
+def test_summary__names_and_bytes_are_tensorflows():
+    x = tf.placeholder(tf.float32, [2], name="loss")
+    tf.summary.scalar("loss", tf.reduce_sum(x))
+    tf.summary.histogram("a b", x, family="fam")
+    tf.summary.text("t", tf.constant(["x"]))
+    tf.summary.audio("s", tf.zeros([1, 2]), 8000)
+    tf.summary.tensor_summary("ts", x, summary_description="d", display_name="n")
+    merged = tf.summary.merge_all()
+    assert [op.name for op in tf.get_default_graph().get_operations()] == [
+        "loss", "Const", "Sum", "loss_1/tags", "loss_1", "fam/a_b/tag", "fam/a_b", "Const_1",
+        "t/tag", "t/serialized_summary_metadata", "t", "zeros", "s/sample_rate", "s/tag", "s",
+        "ts/tag", "ts/serialized_summary_metadata", "ts", "Merge/MergeSummary",
+    ]  # fmt: skip
+    with tf.Session() as session:
+        assert session.run(merged, {x: [1, 2]}).hex() == MERGED
+
+
+def test_summary__collections():
+    assert tf.summary.merge_all() is None
+    one = tf.summary.scalar("a", 1.0, collections=["mine"])
+    assert tf.get_collection("mine") == [one]
+    assert tf.summary.merge_all() is None
+    assert tf.summary.merge_all("mine").op.name == "Merge/MergeSummary"
+
+
+def test_summary__errors():
+    twice = tf.summary.merge([tf.summary.scalar("a", 1.0)] * 2)
+    bad = tf.summary.histogram("h", [1.0, float("nan")])
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Duplicate tag a"):
+            session.run(twice)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Nan in summary histogram for: h"):
+            session.run(bad)
+    with pytest.raises(ValueError, match="dtype string"):
+        tf.summary.text("t", tf.constant(1))
+
+
+def test_summary__goes_into_event_files(tmp_path):
+    summary = tf.summary.scalar("a", 1.5)
+    with tf.Session() as session, tf.summary.FileWriter(str(tmp_path)) as writer:
+        writer.add_summary(session.run(summary), 7)
+    (path,) = tmp_path.iterdir()
+    assert b"\x0a\x01a\x15\x00\x00\xc0?" in path.read_bytes()
+
+
+def test_timestamp__is_now():
+    with tf.Session() as session:
+        assert abs(session.run(tf.timestamp()) - time.time()) < 60
