@@ -15,6 +15,14 @@ from rheos.v1._learning_rates import (
     piecewise_constant,
     polynomial_decay,
 )
+from rheos.v1._more_optimizers import (
+    AdadeltaOptimizer,
+    AdagradDAOptimizer,
+    FtrlOptimizer,
+    ProximalAdagradOptimizer,
+    ProximalGradientDescentOptimizer,
+    RMSPropOptimizer,
+)
 from rheos.v1._optimizers import (
     AdagradOptimizer,
     AdamOptimizer,
