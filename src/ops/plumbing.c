@@ -165,6 +165,15 @@ const rheos__op_def rheos__op_StopGradient = {
     .prepare = prepare_alias,
 };
 
+const rheos__op_def rheos__op_GuaranteeConst = {
+    .name = "GuaranteeConst",
+    .signature = "input: T -> output: T; T: type",
+    .doc = "The value of `input`, which the program promises not to change.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = rheos__shape_unchanged,
+    .prepare = prepare_alias,
+};
+
 static void gradient_prevented(rheos__grad *g) {
   rheos_scope_fail_take(g->scope,
                         rheos_status_new(RHEOS_NOT_FOUND,

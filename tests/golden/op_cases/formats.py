@@ -10,5 +10,10 @@ def cases():
                           (QU16, [0, 65535]), (QI32, [-2**31, 2**31 - 1])):
         t.add("Identity", dtype.names[0], q(dtype, values))
     t.add("Identity", "string_long", s(["x" * 300, "", "a\"b\\ c\n", "\x00"]))
+    for dtype in (F32, F64, I32, np.bool_, C64):
+        t.add("GuaranteeConst", np.dtype(dtype).name, a(dtype, [[1, 0, 3]]))
+    t.add("GuaranteeConst", "scalar", f(NAN))
+    t.add("GuaranteeConst", "empty", empty(F32, (0, 2)))
+    t.add("GuaranteeConst", "string", s(["a", ""]))
     t.add("IdentityN", "mixed_lists", [f([1, 2]), s(["a"]), q(QU8, [[7]])])
     return t.cases
