@@ -251,3 +251,18 @@ def test_seeds_make_runs_repeat():
     assert draw(1, None) == draw(1, None) != draw(2, None)
     assert draw(None, 3) == draw(None, 3) and draw(1, 3) != draw(1, 4)
     assert draw(None, None) != draw(None, None)
+
+
+def test_scatter__changes_rows_and_places():
+    v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    changes = [
+        (tf.scatter_min(v, [1], [[0.0, 9.0]]), [[1, 2], [0, 4]]),
+        (tf.scatter_max(v, [0], [[5.0, 0.0]]), [[5, 2], [3, 4]]),
+        (tf.scatter_nd_update(v, [[0, 1]], [7.0]), [[1, 7], [3, 4]]),
+        (tf.scatter_nd_add(v, [[1, 0], [1, 0]], [1.0, 2.0]), [[1, 2], [6, 4]]),
+        (tf.scatter_nd_sub(v, [[1]], [[1.0, 2.0]]), [[1, 2], [2, 2]]),
+    ]
+    with tf.Session() as sess:
+        for change, expected in changes:
+            sess.run(v.initializer)
+            assert sess.run(change).tolist() == expected

@@ -53,6 +53,15 @@ scatter_add = _scatter("scatter_add", "ScatterAdd", "Adds to rows of a variable.
 scatter_sub = _scatter("scatter_sub", "ScatterSub", "Subtracts from rows of a variable.", False)
 scatter_mul = _scatter("scatter_mul", "ScatterMul", "Multiplies rows of a variable.", False)
 scatter_div = _scatter("scatter_div", "ScatterDiv", "Divides rows of a variable.", False)
+scatter_min = _scatter("scatter_min", "ScatterMin", "Lowers rows of a variable.", False)
+scatter_max = _scatter("scatter_max", "ScatterMax", "Raises rows of a variable.", False)
+scatter_nd_update = _scatter(
+    "scatter_nd_update", "ScatterNdUpdate", "Sets places of a variable.", True
+)
+scatter_nd_add = _scatter("scatter_nd_add", "ScatterNdAdd", "Adds at places of a variable.", False)
+scatter_nd_sub = _scatter(
+    "scatter_nd_sub", "ScatterNdSub", "Subtracts at places of a variable.", False
+)
 
 
 def is_reference(value):

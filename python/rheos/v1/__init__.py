@@ -382,7 +382,12 @@ from rheos.ops.state_ops import (
     count_up_to,
     scatter_add,
     scatter_div,
+    scatter_max,
+    scatter_min,
     scatter_mul,
+    scatter_nd_add,
+    scatter_nd_sub,
+    scatter_nd_update,
     scatter_sub,
     scatter_update,
 )
