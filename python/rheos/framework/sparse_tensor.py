@@ -4,9 +4,8 @@ import collections
 
 from rheos.framework import dtypes
 from rheos.framework.graph import Tensor, convert_to_tensor, name_scope
-from rheos.framework.tensor_shape import TensorShape
 
-SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+SparseTensorValue = collections.namedtuple("SparseTensorValue", "indices values dense_shape")
 
 
 class SparseTensor:
@@ -50,15 +49,9 @@ class SparseTensor:
 
     def get_shape(self):
         """What is known of the dense shape."""
-        from rheos.ops import array_ops
+        from rheos.ops.constant_op import constant_value_as_shape
 
-        known = getattr(array_ops, "constant_value_as_shape", None)
-        if known is not None:
-            return known(self._dense_shape)
-        rank = self._dense_shape.shape
-        if rank.ndims == 1 and rank[0].value is not None:
-            return TensorShape([None] * rank[0].value)
-        return TensorShape(None)
+        return constant_value_as_shape(self._dense_shape)
 
     @property
     def op(self):

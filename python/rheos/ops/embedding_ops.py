@@ -8,7 +8,9 @@ from rheos.framework.graph import (
     name_scope,
 )
 from rheos.framework.op_call import op1
-from rheos.ops import array_ops, clip_ops, math_ops, segment_ops
+from rheos.framework.sparse_tensor import SparseTensor
+from rheos.framework.tensor_shape import TensorShape
+from rheos.ops import array_ops, clip_ops, math_ops, segment_ops, sparse_ops
 from rheos.ops.constant_op import constant
 
 
@@ -172,3 +174,82 @@ def _combine_weighted(rows, places, segments, weights, combiner, name):
         return math_ops.div(rows, segment_ops.segment_sum(weights, segments), name=name)
     squares = segment_ops.segment_sum(math_ops.pow(weights, 2), segments)
     return math_ops.div(rows, math_ops.sqrt(squares), name=name)
+
+
+def _without_bad_ids(sp_ids, sp_weights, combiner):
+    """Only the ids that are not negative, and unless they are summed up have a weight above 0."""
+    keep = math_ops.greater_equal(sp_ids.values, 0)
+    if sp_weights is not None:  # which changes nothing, but TensorFlow's graphs have these nodes
+        every = array_ops.ones_like(sp_weights.values, dtype=dtypes.bool)
+        keep = math_ops.logical_and(keep, every)
+    sp_ids = sparse_ops.sparse_retain(sp_ids, keep)
+    if sp_weights is None:
+        return sp_ids, None
+    sp_weights = sparse_ops.sparse_retain(sp_weights, keep)
+    if combiner != "sum":
+        keep = math_ops.greater(sp_weights.values, 0)
+        sp_ids = sparse_ops.sparse_retain(sp_ids, keep)
+        sp_weights = sparse_ops.sparse_retain(sp_weights, keep)
+    return sp_ids, sp_weights
+
+
+def safe_embedding_lookup_sparse(
+    embedding_weights,
+    sparse_ids,
+    sparse_weights=None,
+    combiner="mean",
+    default_id=None,
+    name=None,
+    partition_strategy="div",
+    max_norm=None,
+):
+    """embedding_lookup_sparse() for rows that may be empty and ids that may be negative.
+
+    sparse_ids: a SparseTensor (d0, .., dn, ids of a row). Negative ids are left out, and unless the
+    combiner is "sum" also those whose weight is not above 0. A row without ids gives the row
+    `default_id` of the table, or zeros. Returns (d0, .., dn) + the shape of a row.
+    """
+    if embedding_weights is None:
+        raise ValueError(f"Missing embedding_weights {embedding_weights}.")
+    tables = embedding_weights
+    tables = list(tables) if isinstance(tables, (list, tuple)) else [tables]
+    if not tables:
+        raise ValueError(f"Missing embedding_weights {embedding_weights}.")
+    sources = [*tables, sparse_ids.values]
+    if sparse_weights is not None:
+        sources.append(sparse_weights.values)
+    with name_scope(name, "embedding_lookup", sources) as scope:
+        shape = sparse_ids.dense_shape
+        known_rank = sparse_ids.shape.ndims
+        last = array_ops.size(shape) - 1 if known_rank is None else known_rank - 1
+        rows = math_ops.reduce_prod(array_ops.slice(shape, [0], [last]))
+        flat = [rows, array_ops.gather(shape, last)]
+        sparse_ids = sparse_ops.sparse_reshape(sparse_ids, flat)
+        if sparse_weights is not None:
+            sparse_weights = SparseTensor(
+                sparse_ids.indices, sparse_weights.values, sparse_ids.dense_shape
+            )
+        sparse_ids, sparse_weights = _without_bad_ids(sparse_ids, sparse_weights, combiner)
+        sparse_ids, is_empty = sparse_ops.sparse_fill_empty_rows(sparse_ids, default_id or 0)
+        if sparse_weights is not None:
+            sparse_weights, _ = sparse_ops.sparse_fill_empty_rows(sparse_weights, 1.0)
+        result = embedding_lookup_sparse(
+            tables,
+            sparse_ids,
+            sparse_weights,
+            combiner=combiner,
+            partition_strategy=partition_strategy,
+            name=None if default_id is None else scope,
+            max_norm=max_norm,
+        )
+        if default_id is None:
+            flags = array_ops.reshape(is_empty, [-1, 1])
+            flags = array_ops.tile(flags, array_ops.stack([1, array_ops.shape(result)[1]]))
+            result = array_ops.where(flags, array_ops.zeros_like(result), result, name=scope)
+        outer = array_ops.slice(math_ops.cast(shape, dtypes.int32), [0], [last])
+        inner = array_ops.slice(array_ops.shape(result), [1], [-1])
+        tail = result.shape.with_rank_at_least(1)[1:]
+        result = array_ops.reshape(result, array_ops.concat([outer, inner], 0))
+        if known_rank is not None:
+            result.set_shape(TensorShape([None] * last).concatenate(tail))
+        return result

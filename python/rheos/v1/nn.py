@@ -1,7 +1,21 @@
 """Neural networks."""
 
 from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.ops.embedding_ops import embedding_lookup, embedding_lookup_sparse
+from rheos.ops.candidate_sampling_ops import (
+    all_candidate_sampler,
+    compute_accidental_hits,
+    fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler,
+    log_uniform_candidate_sampler,
+    nce_loss,
+    sampled_softmax_loss,
+    uniform_candidate_sampler,
+)
+from rheos.ops.embedding_ops import (
+    embedding_lookup,
+    embedding_lookup_sparse,
+    safe_embedding_lookup_sparse,
+)
 from rheos.ops.nn_conv import (
     atrous_conv2d,
     atrous_conv2d_transpose,

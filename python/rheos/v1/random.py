@@ -1,6 +1,13 @@
 """Random tensors."""
 
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.ops.candidate_sampling_ops import (
+    all_candidate_sampler,
+    fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler,
+    log_uniform_candidate_sampler,
+    uniform_candidate_sampler,
+)
 from rheos.ops.random_ops import (
     categorical,
     get_seed,
@@ -12,6 +19,13 @@ from rheos.ops.random_ops import (
     random_uniform as uniform,
     set_random_seed,
     truncated_normal,
+)
+from rheos.ops.stateless_random_ops import (
+    stateless_categorical,
+    stateless_multinomial,
+    stateless_random_normal as stateless_normal,
+    stateless_random_uniform as stateless_uniform,
+    stateless_truncated_normal,
 )
 
 __getattr__ = _attribute_of("tensorflow.random")

@@ -1,0 +1,75 @@
+"""Random tensors that follow from a seed: the same numbers for the same `seed`, two integers."""
+
+from rheos.framework import dtypes
+from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.op_call import op1
+
+
+def _shape_tensor(shape):
+    dtype = dtypes.int32 if isinstance(shape, (tuple, list)) and not shape else None
+    return convert_to_tensor(shape, dtype=dtype, name="shape")
+
+
+def stateless_random_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None):
+    """Numbers from `minval` up to `maxval` (not included), all equally likely.
+
+    ValueError for integers without `maxval`.
+    """
+    dtype = dtypes.as_dtype(dtype)
+    if maxval is None:
+        if dtype.is_integer:
+            raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
+        maxval = 1
+    with name_scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as name:
+        shape = _shape_tensor(shape)
+        low = convert_to_tensor(minval, dtype=dtype, name="min")
+        high = convert_to_tensor(maxval, dtype=dtype, name="max")
+        if dtype.is_integer:
+            return op1("StatelessRandomUniformInt", name, shape, seed, low, high)
+        unit = op1("StatelessRandomUniform", None, shape, seed, dtype=dtype)
+        return op1("Add", name, unit * (high - low), low)
+
+
+def _scaled(op_type, default_name, shape, seed, mean, stddev, dtype, name):
+    dtype = dtypes.as_dtype(dtype)
+    with name_scope(name, default_name, [shape, seed, mean, stddev]) as name:
+        shape = _shape_tensor(shape)
+        mean = convert_to_tensor(mean, dtype=dtype, name="mean")
+        stddev = convert_to_tensor(stddev, dtype=dtype, name="stddev")
+        unit = op1(op_type, None, shape, seed, dtype=dtype)
+        return op1("Add", name, unit * stddev, mean)
+
+
+def stateless_random_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
+    """Numbers from a normal distribution."""
+    kind = "StatelessRandomNormal"
+    return _scaled(kind, "stateless_random_normal", shape, seed, mean, stddev, dtype, name)
+
+
+def stateless_truncated_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
+    """Numbers from a normal distribution, within two standard deviations of the mean."""
+    kind = "StatelessTruncatedNormal"
+    return _scaled(kind, "stateless_truncated_normal", shape, seed, mean, stddev, dtype, name)
+
+
+def _classes(default_name, logits, num_samples, seed, dtype, name):
+    with name_scope(name, default_name, [logits, seed]):
+        logits = convert_to_tensor(logits, name="logits")
+        return op1(
+            "StatelessMultinomial",
+            None,
+            logits,
+            num_samples,
+            seed,
+            output_dtype=dtypes.as_dtype(dtype),
+        )
+
+
+def stateless_multinomial(logits, num_samples, seed, output_dtype=dtypes.int64, name=None):
+    """For each row of unnormalised log-probabilities, `num_samples` classes drawn from it."""
+    return _classes("stateless_multinomial", logits, num_samples, seed, output_dtype, name)
+
+
+def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
+    """For each row of unnormalised log-probabilities, `num_samples` classes drawn from it."""
+    return _classes("stateless_categorical", logits, num_samples, seed, dtype, name)
