@@ -55,10 +55,12 @@ static void builder_deinit(builder *b) {
   rheos__free(b->reads);
 }
 
-// The feed that stands in for an edge, or -1. Feeds are few: a scan beats a table.
+// The feed that stands in for an edge, or -1. Who waits for an operation with a fed output has
+// nothing to wait for. Feeds are few: a scan beats a table.
 static int32_t feed_of(const builder *b, rheos__edge edge) {
   for (int32_t i = 0; i < b->plan->num_feeds; ++i) {
-    if (b->plan->feeds[i].id == edge.id && b->plan->feeds[i].index == edge.index) return i;
+    const rheos__edge *feed = &b->plan->feeds[i];
+    if (feed->id == edge.id && (feed->index == edge.index || edge.index < 0)) return i;
   }
   return -1;
 }
@@ -180,7 +182,7 @@ static rheos_status *finish_node(builder *b, int32_t id) {
                        .num_outputs = node->num_outputs},
              .writes = (node->signature->op->flags & RHEOS_OP_WRITES) != 0};
   for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; ++i) {
-    if (i < node->num_inputs && feed_of(b, node->edges[i]) >= 0) continue;
+    if (feed_of(b, node->edges[i]) >= 0) continue;
     int32_t level = level_after(draft_of(b, node->edges[i].id));
     if (level > d.level) d.level = level;
   }
@@ -214,7 +216,7 @@ static rheos_status *visit_from(builder *b, int32_t root) {
       continue;
     }
     rheos__edge edge = node->edges[top->next++];
-    if (edge.index >= 0 && feed_of(b, edge) >= 0) continue;
+    if (feed_of(b, edge) >= 0) continue;
     if (b->marks[edge.id].state < 0) {
       return rheos__status_at_take(RHEOS_INVALID("the graph has a cycle through this node"),
                                    b->plan->graph, edge.id);

@@ -515,3 +515,18 @@ def test_ctrl_c_stops_a_long_step():
         process.kill()
         process.wait()
     assert rest.strip() == "interrupted 1.0" and process.returncode == 7
+
+
+def test_what_waits_for_a_fed_operation_need_not_wait(sess):
+    x = tf.placeholder(tf.float32, name="x")
+    with tf.control_dependencies([x]):
+        y = tf.constant(2.0) + 1
+    assert sess.run(y, {x: 1.0}) == 3
+    computed = tf.log(tf.constant(-1.0)) / 0.0
+    with tf.control_dependencies([tf.Assert(tf.is_finite(computed), [computed])]):
+        checked = tf.identity(computed)
+    with tf.control_dependencies([checked]):
+        z = tf.constant(5.0) + 0
+    assert sess.run(z, {checked: 1.0}) == 5
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        sess.run(z)
