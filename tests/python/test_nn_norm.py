@@ -80,3 +80,19 @@ def test_embeddings_refuse():
         tf.nn.embedding_lookup([tf.constant(TABLE), tf.constant(TABLE)], [1], "round")
     with pytest.raises(TypeError, match="SparseTensor"):
         tf.nn.embedding_lookup_sparse(TABLE, [1], None)
+
+
+def test_fused_batch_norm(sess):
+    images = np.random.RandomState(1).rand(2, 3, 4, 3).astype(np.float32)
+    scale, offset = np.float32([1, 2, 3]), np.float32([0, 1, 0])
+    y, mean, variance = sess.run(tf.nn.fused_batch_norm(images, scale, offset))
+    flat = images.reshape(-1, 3)
+    expected = (images - flat.mean(0)) / np.sqrt(flat.var(0) + 1e-3) * scale + offset
+    np.testing.assert_allclose(y, expected, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(mean, flat.mean(0), rtol=1e-5)
+    np.testing.assert_allclose(variance, flat.var(0, ddof=1), rtol=1e-4)
+    known = tf.nn.fused_batch_norm(images, scale, offset, mean, variance, is_training=False)[0]
+    expected = (images - mean) / np.sqrt(variance + 1e-3) * scale + offset
+    np.testing.assert_allclose(sess.run(known), expected, rtol=1e-3, atol=1e-4)
+    with pytest.raises(ValueError, match="must be None"):
+        tf.nn.fused_batch_norm(images, scale, offset, mean, variance)

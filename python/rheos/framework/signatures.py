@@ -68,7 +68,7 @@ class OpDef:
         self._takes_references = any(a.is_ref for a in inputs)
 
 
-def _parse_arg(text, list_attrs):
+def _parse_arg(text, list_attrs, attr_names):
     name, _, kind = text.partition(":")
     arg = ArgDef(name.strip())
     kind = kind.strip()
@@ -82,10 +82,10 @@ def _parse_arg(text, list_attrs):
     if kind in list_attrs:
         arg.type_list_attr = kind
         return arg
-    try:
-        arg.dtype = dtypes.as_dtype(kind)
-    except TypeError:
+    if kind in attr_names:
         arg.type_attr = kind
+    else:
+        arg.dtype = dtypes.as_dtype(kind)
     return arg
 
 
@@ -131,10 +131,11 @@ def _parse(op_type, text):
     args, *attr_texts = text.split(";")
     attrs = [_parse_attr(a) for a in attr_texts if a.strip()]
     list_attrs = {a.name for a in attrs if a.kind == list_kind(TYPE)}
+    attr_names = {a.name for a in attrs}
     inputs, _, outputs = args.partition("->")
 
     def parse_args(part):
-        return [_parse_arg(a, list_attrs) for a in part.split(",") if a.strip()]
+        return [_parse_arg(a, list_attrs, attr_names) for a in part.split(",") if a.strip()]
 
     return OpDef(op_type, parse_args(inputs), parse_args(outputs), attrs)
 

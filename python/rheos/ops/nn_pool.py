@@ -3,7 +3,7 @@
 `ksize` and `strides` are one number, one for each spatial dimension, or one for each dimension.
 """
 
-from rheos.framework import dtypes
+from rheos.framework import dtypes, tensor_shape
 from rheos.framework.graph import convert_to_tensor, name_scope
 from rheos.framework.op_call import op1, op_list
 from rheos.ops import array_ops, nn_conv
@@ -96,8 +96,9 @@ def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
 
 
 def _any_pool(functions, input, ksize, strides, padding, data_format, name):
-    if input.shape.ndims is not None:
-        spatial = input.shape.ndims - 2
+    rank = tensor_shape.as_shape(input.shape).ndims
+    if rank is not None:
+        spatial = rank - 2
     elif data_format is not None:
         spatial = len(data_format) - 2
     else:

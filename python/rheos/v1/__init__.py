@@ -486,6 +486,7 @@ from rheos.v1 import (
     losses,
     manip,
     math,
+    metrics,
     nn,
     quantization,
     random,

@@ -1,0 +1,98 @@
+"""Metrics over several steps give what counting by hand gives."""
+
+import numpy as np
+import pytest
+import rheos.v1 as tf
+
+RANDOM = np.random.RandomState(0)
+STEPS = [(RANDOM.rand(n) > 0.4, RANDOM.rand(n).astype(np.float32)) for n in (4, 7, 1)]
+LABELS = np.concatenate([s[0] for s in STEPS])
+SCORES = np.concatenate([s[1] for s in STEPS])
+GUESSES = SCORES > 0.5
+
+
+def counts(labels, guesses, weights=1):
+    both = (labels & guesses, ~labels & guesses, labels & ~guesses, ~labels & ~guesses)
+    return [(x * weights).sum() for x in both]
+
+
+TP, FP, FN, TN = counts(LABELS, GUESSES)
+CASES = {
+    "accuracy": (lambda x, y: tf.metrics.accuracy(x, y > 0.5), (TP + TN) / LABELS.size),
+    "mean": (lambda x, y: tf.metrics.mean(y), SCORES.mean()),
+    "mean_squared_error": (
+        lambda x, y: tf.metrics.mean_squared_error(tf.to_float(x), y),
+        ((LABELS - SCORES) ** 2).mean(),
+    ),
+    "root_mean_squared_error": (
+        lambda x, y: tf.metrics.root_mean_squared_error(tf.to_float(x), y),
+        np.sqrt(((LABELS - SCORES) ** 2).mean()),
+    ),
+    "mean_absolute_error": (
+        lambda x, y: tf.metrics.mean_absolute_error(tf.to_float(x), y),
+        abs(LABELS - SCORES).mean(),
+    ),
+    "percentage_below": (lambda x, y: tf.metrics.percentage_below(y, 0.5), (~GUESSES).mean()),
+    "precision": (lambda x, y: tf.metrics.precision(x, y > 0.5), TP / (TP + FP)),
+    "recall": (lambda x, y: tf.metrics.recall(x, y > 0.5), TP / (TP + FN)),
+    "true_positives": (lambda x, y: tf.metrics.true_positives(x, y > 0.5), TP),
+    "false_positives": (lambda x, y: tf.metrics.false_positives(x, y > 0.5), FP),
+    "false_negatives": (lambda x, y: tf.metrics.false_negatives(x, y > 0.5), FN),
+    "true_negatives": (lambda x, y: tf.metrics.true_negatives(x, y > 0.5), TN),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_values(name, sess):
+    labels, scores = tf.placeholder(tf.bool, [None]), tf.placeholder(tf.float32, [None])
+    make, expected = CASES[name]
+    value, update = make(labels, scores)
+    sess.run(tf.local_variables_initializer())
+    assert sess.run(value) == 0
+    for x, y in STEPS:
+        after = sess.run(update, {labels: x, scores: y})
+    np.testing.assert_allclose(after, expected, rtol=1e-5)
+    np.testing.assert_allclose(sess.run(value), expected, rtol=1e-5)
+
+
+def test_weights(sess):
+    weights = np.arange(4, dtype=np.float32)
+    labels, guesses = LABELS[:4], GUESSES[:4]
+    tp, fp, fn, _ = counts(labels, guesses, weights)
+    metrics = [
+        tf.metrics.precision(labels, guesses, weights),
+        tf.metrics.recall(labels, guesses, weights[:, None]),
+        tf.metrics.accuracy(labels, guesses, weights),
+    ]
+    sess.run(tf.local_variables_initializer())
+    got = sess.run([update for _, update in metrics])
+    right = (labels == guesses) * weights
+    expected = [tp / max(tp + fp, 1e-9), tp / max(tp + fn, 1e-9), right.sum() / weights.sum()]
+    np.testing.assert_allclose(got, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("curve", ["ROC", "PR"])
+def test_area_under_the_curve(curve, sess):
+    value, update = tf.metrics.auc(LABELS, SCORES, num_thresholds=500, curve=curve)
+    sess.run(tf.local_variables_initializer())
+    sess.run(update)
+    got = sess.run(value)
+    if curve == "ROC":
+        pairs = SCORES[LABELS][:, None] > SCORES[~LABELS][None]
+        assert got == pytest.approx(pairs.mean(), abs=0.02)
+    assert 0 < got <= 1
+    assert len(tf.get_collection(tf.GraphKeys.METRIC_VARIABLES)) == 4
+    with pytest.raises(ValueError, match="unknown"):
+        tf.metrics.auc(LABELS, SCORES, curve="XY")
+
+
+def test_names_collections_and_shapes():
+    value, update = tf.metrics.mean(
+        [1.0, 2.0], metrics_collections=["m"], updates_collections="u", name="here"
+    )
+    assert (value.name, update.name) == ("here/value:0", "here/update_op:0")
+    assert tf.get_collection("m") == [value] and tf.get_collection("u") == [update]
+    assert [v.op.name for v in tf.local_variables()] == ["here/total", "here/count"]
+    assert tf.trainable_variables() == []
+    with pytest.raises(ValueError):
+        tf.metrics.accuracy([1, 2, 3], [1, 2])
