@@ -32,6 +32,7 @@ static const char *const elsewhere[][2] = {
     {"LookupTableRemoveV2", "test_lookup_table, tests/python/test_text.py"},
     {"LookupTableSize", "test_lookup_table, tests/python/test_text.py"},
     {"LookupTableSizeV2", "test_lookup_table, tests/python/test_text.py"},
+    {"MatchingFiles", "tests/python/test_files.py"},
     {"MergeV2Checkpoints", "test_save"},
     {"MutableDenseHashTable", "test_lookup_table, tests/python/test_text.py"},
     {"MutableDenseHashTableV2", "test_lookup_table, tests/python/test_text.py"},
@@ -43,14 +44,16 @@ static const char *const elsewhere[][2] = {
     {"PlaceholderV2", "test_plumbing"},
     {"Print", "test_check"},
     {"PrintV2", "test_check"},
+    {"ReadFile", "tests/python/test_files.py"},
     {"RestoreV2", "test_save"},
     {"SaveV2", "test_save"},
-    {"Timestamp", "tests/python/test_summary.py"},
     {"ShardedFilename", "test_save"},
     {"TemporaryVariable", "test_variable"},
+    {"Timestamp", "tests/python/test_summary.py"},
     {"VarHandleOp", "every case with a handle"},
     {"Variable", "test_session"},
     {"VariableV2", "every case with a reference"},
+    {"WriteFile", "tests/python/test_files.py"},
 };
 
 static bool is_elsewhere(const char *op) {

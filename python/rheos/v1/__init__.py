@@ -162,6 +162,15 @@ from rheos.ops.init_ops import (
     variance_scaling_initializer,
     zeros_initializer,
 )
+from rheos.ops.io_ops import (
+    decode_csv,
+    decode_raw,
+    matching_files,
+    parse_tensor,
+    read_file,
+    serialize_tensor,
+    write_file,
+)
 from rheos.ops.linalg_ops import (
     cholesky,
     cholesky_solve,
@@ -479,6 +488,7 @@ from rheos.v1 import (
     flags,
     gfile,
     initializers,
+    io,
     layers,
     linalg,
     logging,

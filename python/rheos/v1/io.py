@@ -1,0 +1,17 @@
+"""Files, records and bytes in graphs."""
+
+from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.ops.io_ops import (
+    decode_csv,
+    decode_raw,
+    matching_files,
+    parse_tensor,
+    read_file,
+    serialize_tensor,
+    write_file,
+)
+from rheos.ops.string_ops import decode_base64, encode_base64
+from rheos.v1.gfile import GFile
+from rheos.v1.train import write_graph
+
+__getattr__ = _attribute_of("tensorflow.io")

@@ -1,0 +1,79 @@
+"""Files and records in graphs, from Python."""
+
+import numpy as np
+import pytest
+
+import rheos.v1 as tf
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph():
+    tf.reset_default_graph()
+
+
+def run(fetches, feed_dict=None):
+    with tf.Session() as session:
+        return session.run(fetches, feed_dict)
+
+
+def test_files__written_and_read(tmp_path):
+    path = str(tmp_path / "a" / "b.bin")
+    data = b"x\x00y\n\xff"
+    content = tf.placeholder(tf.string, [])
+    write, read = tf.write_file(path, content), tf.read_file(path)
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.NotFoundError):
+            session.run(read)
+        session.run(write, {content: np.array(data, object)})
+        assert session.run(read) == data
+        session.run(write, {content: np.array(b"", object)})  # not kept from the step before
+        assert session.run(read) == b""
+
+
+@pytest.mark.parametrize("name", ["", "a\x00b", "."])
+def test_files__bad_names(name):
+    with pytest.raises(tf.errors.OpError):
+        run(tf.read_file(tf.constant(name)))
+    with pytest.raises(tf.errors.OpError):
+        run(tf.write_file(tf.constant(name), "x"))
+
+
+def test_files__matching(tmp_path):
+    for name in ("b1.txt", "a2.txt", "c.bin", "d/e1.txt", "d/e2.txt", "[x].txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    found = run(
+        [
+            tf.matching_files(f"{tmp_path}/*.txt"),
+            tf.matching_files([f"{tmp_path}/d/e?.txt", f"{tmp_path}/c.bin"]),
+            tf.matching_files(f"{tmp_path}/*/e[12].txt"),
+            tf.matching_files(f"{tmp_path}/none*"),
+            tf.matching_files(f"{tmp_path}/nowhere/x.txt"),
+        ]
+    )
+    names = [[p.decode().replace(f"{tmp_path}/", "") for p in files] for files in found]
+    assert names == [
+        ["[x].txt", "a2.txt", "b1.txt"],
+        ["c.bin", "d/e1.txt", "d/e2.txt"],
+        ["d/e1.txt", "d/e2.txt"],
+        [],
+        [],
+    ]
+
+
+def test_records__csv():
+    number, text = tf.decode_csv(["1,a", "2,\"b,\"\"c\""], [[0], [""]])
+    assert number.dtype == tf.int32 and number.shape.as_list() == [2]
+    assert [x.tolist() for x in run([number, text])] == [[1, 2], [b"a", b'b,"c']]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Expect 2 fields but have 1"):
+        run(tf.decode_csv(["1"], [[0], [0]]))
+    with pytest.raises(ValueError, match="strictly increasing"):
+        tf.decode_csv(["1"], [[0], [0]], select_cols=[1, 0])
+
+
+def test_tensors__as_bytes():
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert np.array_equal(run(tf.io.parse_tensor(tf.io.serialize_tensor(x), tf.float32)), x)
+    raw = tf.decode_raw([x.tobytes()], tf.float32)
+    assert raw.shape.as_list() == [1, None]
+    assert np.array_equal(run(raw), x.reshape(1, 6))
