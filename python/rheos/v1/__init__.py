@@ -487,6 +487,7 @@ from rheos.v1 import (
     errors,
     flags,
     gfile,
+    image,
     initializers,
     io,
     layers,
