@@ -15,6 +15,7 @@ typedef struct exception {
   const char *why;
 } exception;
 static const exception exceptions[] = {
+    {"CTCLoss", -1, 1, "the op's own derivative"},
     {"PadV2", 2, -1, "none is defined for the value that is padded with"},
     {"SoftmaxCrossEntropyWithLogits", -1, 1, "the op's own derivative, not complete for labels"},
     {"SparseSoftmaxCrossEntropyWithLogits", -1, 1, "the op's own derivative"},

@@ -49,7 +49,49 @@ def fake(t):
           high[:2])
 
 
+SAFE = [-7, -2, -0.01, 0.012, 0.03, 2.5, 5.9]
+Q16 = {"qint8": QI8, "quint8": QU8, "qint16": QI16, "quint16": QU16, "qint32": QI32}
+
+
+def real(t):
+    x, low, high = f(SAFE), f(-2), f(6)
+    for mode in ("MIN_COMBINED", "MIN_FIRST", "SCALED"):
+        for name, dtype in Q16.items():
+            # TensorFlow's vector code rounds MIN_FIRST to quint8 in another way.
+            if (mode, name) == ("MIN_FIRST", "quint8"):
+                continue
+            t.add("QuantizeV2", mode + "_" + name, x, low, high, T=name, mode=mode)
+            info = np.iinfo(dtype[0])
+            high_end = info.max // 2 if name == "qint32" else info.max
+            whole = q(dtype, [info.min, high_end, info.min // 2, 3])
+            for narrow in (False, True):
+                t.add("Dequantize", "%s_%s_%d" % (mode, name, narrow), whole, low, high,
+                      mode=mode, narrow_range=narrow, tol=2)
+        t.add("QuantizeV2", "small_range_" + mode, x, f(1), f(1), T="qint8", mode=mode)
+        t.add("QuantizeV2", "empty_" + mode, empty(F32, (0, 2)), low, high, T="qint8", mode=mode)
+    rows, lows, highs = f(SAFE[:6], (2, 3)), f([-1, -2, -3]), f([1, 2, 3])
+    for mode in ("MIN_COMBINED", "SCALED"):
+        t.add("QuantizeV2", "axis_" + mode, rows, lows, highs, T="qint8", mode=mode, axis=1)
+        t.add("Dequantize", "axis_" + mode, q(QI8, [[-128, 3, 127], [0, 1, 2]]), lows, highs,
+              mode=mode, axis=1, tol=2)
+    for dtype in ("qint8", "quint8"):
+        t.add("QuantizeV2", "narrow_" + dtype, x, low, high, T=dtype, mode="SCALED",
+              narrow_range=True)
+    t.add("QuantizeV2", "to_even", x, low, high, T="qint8", mode="SCALED",
+          round_mode="HALF_TO_EVEN")
+    t.add("QuantizeV2", "scalar", f(1), low, high, T="quint8")
+    t.add("QuantizeV2", "bad_round", x, low, high, T="qint8", round_mode="HALF_TO_EVEN")
+    t.add("QuantizeV2", "bad_range", x, high, low, T="qint8")
+    t.add("QuantizeV2", "bad_axis", x, lows, highs, T="qint8", axis=3)
+    t.add("QuantizeV2", "bad_sizes", rows, lows[:2], highs[:2], T="qint8", axis=1)
+    t.add("QuantizeV2", "bad_first", rows, lows, highs, T="qint8", axis=1, mode="MIN_FIRST")
+    t.add("Dequantize", "bfloat16", q(QI8, [-128, 0, 127]), low, high, dtype=BFLOAT16)
+    t.add("Dequantize", "empty", q(QI8, np.zeros((0, 2))), low, high)
+    t.add("Dequantize", "scalar", q(QU8, 7), low, high, tol=2)
+
+
 def cases():
     t = Table()
     fake(t)
+    real(t)
     return t.cases
