@@ -105,6 +105,7 @@ static const char *const exact_ops[] = {
 // Ops that add up terms which may cancel, or whose answer passes through 0.
 static const char *const cancelling_ops[] = {
     "AddN",
+    "AdjustContrastv2",
     "ApplyAdadelta",
     "ApplyAdagrad",
     "ApplyAdam",
