@@ -14,7 +14,7 @@
 typedef void (*scan_fn)(const void *x, int64_t rows, int64_t columns, int64_t step,
                         int64_t *indices, void *best);
 
-enum { TILE = 256 };
+enum { TILE = 256, LANES = 16 };
 
 #define LOWEST                                                                                  \
   _Generic((C)0, float: -INFINITY, double: -(double)INFINITY, int8_t: INT8_MIN,                 \
@@ -24,12 +24,49 @@ enum { TILE = 256 };
            int16_t: INT16_MAX, int32_t: INT32_MAX, int64_t: INT64_MAX, uint8_t: UINT8_MAX,      \
            uint16_t: UINT16_MAX, uint32_t: UINT32_MAX, uint64_t: UINT64_MAX, bool: true)
 
+// A single column in two passes that are vector code: the extreme, then where it is.
+#define SCAN_COLUMN(S, name, compare, start)                                                    \
+  RHEOS__WIDE static int64_t name##_column_##S(const rheos__stored_##S *xs, int64_t rows) {     \
+    typedef rheos__computed_##S C;                                                              \
+    C lanes[LANES];                                                                             \
+    int64_t i = 0;                                                                              \
+    for (int j = 0; j < LANES; j++) lanes[j] = start;                                           \
+    for (; i + LANES <= rows; i += LANES) {                                                     \
+      RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                       \
+        const C value = RHEOS__LOAD_##S(xs[i + j]);                                             \
+        lanes[j] = value compare lanes[j] ? value : lanes[j];                                   \
+      }                                                                                         \
+    }                                                                                           \
+    C extreme = start;                                                                          \
+    for (int j = 0; j < LANES; j++) extreme = lanes[j] compare extreme ? lanes[j] : extreme;    \
+    for (; i < rows; i++) {                                                                     \
+      const C value = RHEOS__LOAD_##S(xs[i]);                                                   \
+      extreme = value compare extreme ? value : extreme;                                        \
+    }                                                                                           \
+    if (extreme == start) return 0;                                                             \
+    int64_t at = 0;                                                                             \
+    for (; at + LANES <= rows; at += LANES) {                                                   \
+      int found = 0;                                                                            \
+      RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                       \
+        found |= RHEOS__LOAD_##S(xs[at + j]) == extreme;                                        \
+      }                                                                                         \
+      if (found) break;                                                                         \
+    }                                                                                           \
+    while (RHEOS__LOAD_##S(xs[at]) != extreme) at++;                                            \
+    return at;                                                                                  \
+  }
+
 #define SCAN(S, name, compare, start)                                                           \
+  SCAN_COLUMN(S, name, compare, start)                                                          \
   static void name##_##S(const void *x, int64_t rows, int64_t columns, int64_t step,            \
                          int64_t *indices, void *best) {                                        \
     typedef rheos__computed_##S C;                                                              \
     const rheos__stored_##S *xs = x;                                                            \
     C *extremes = best;                                                                         \
+    if (columns == 1 && step == 1) {                                                            \
+      indices[0] = name##_column_##S(xs, rows);                                                 \
+      return;                                                                                   \
+    }                                                                                           \
     for (int64_t j = 0; j < columns; j++) extremes[j] = start, indices[j] = 0;                  \
     for (int64_t i = 0; i < rows; i++) {                                                        \
       for (int64_t j = 0; j < columns; j++) {                                                   \

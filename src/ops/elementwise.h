@@ -152,6 +152,14 @@ typedef bool rheos__stored_boolean, rheos__computed_boolean, rheos__wrapping_boo
 #define RHEOS__INDEPENDENT
 #endif
 
+// On an inner loop over lanes: the compiler would take it apart before it sees that the lanes are a
+// vector.
+#if defined(__GNUC__) && !defined(__clang__)
+#define RHEOS__KEEP_LANES _Pragma("GCC unroll 1")
+#else
+#define RHEOS__KEEP_LANES
+#endif
+
 // Loops that gain from wider vectors: compiled twice, chosen when the program is loaded. Without
 // contraction of multiply and add both give the same bits. Not under sanitizers, whose start-up
 // does not go with functions chosen by the loader.

@@ -13,14 +13,15 @@
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
 
-enum { LANES = 16, BLOCK_ELEMENTS = 4096, MAX_TILE = 1024, TOTAL_BYTES = 8 };
+enum { LANES = 16, BLOCK_ELEMENTS = 4096, MAX_TILE = 2048, TOTAL_BYTES = 8 };
 
 // How one op reduces one dtype. Totals are of any type of at most TOTAL_BYTES.
 typedef struct reducer {
   size_t total_bytes;
   void (*start)(void *totals, int64_t n);
   void (*run)(void *total, const void *x, int64_t n);       // all of x into one total
-  void (*columns)(void *totals, const void *x, int64_t n);  // x[i] into totals[i]
+  // x[i + k * step] into totals[i], for each k < rows in turn
+  void (*columns)(void *totals, const void *x, int64_t n, int64_t rows, int64_t step);
   void (*finish)(void *out, const void *totals, int64_t n, int64_t count);
 } reducer;
 
@@ -72,7 +73,7 @@ typedef struct reducer {
     for (int j = 0; j < LANES; j++) lanes[j] = initial;                                         \
     int64_t i = 0;                                                                              \
     for (; i + LANES <= n; i += LANES) {                                                        \
-      for (int j = 0; j < LANES; j++) {                                                         \
+      RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                       \
         const C x = RHEOS__LOAD_##S(xs[i + j]);                                                 \
         const total a = lanes[j];                                                               \
         lanes[j] = (total)(step);                                                               \
@@ -108,14 +109,33 @@ typedef struct reducer {
     }                                                                                           \
     *(total *)into = a;                                                                         \
   }                                                                                             \
-  qualifier static void name##_columns_##S(void *totals, const void *values, int64_t n) {       \
+  qualifier static void name##_columns_##S(void *totals, const void *values, int64_t n,         \
+                                           int64_t rows, int64_t step_elements) {               \
     REDUCER_TYPES(S, TOTAL);                                                                    \
     const rheos__stored_##S *xs = values;                                                       \
     total *t = totals;                                                                          \
-    RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) {                                        \
-      const C x = RHEOS__LOAD_##S(xs[i]);                                                       \
-      const total a = t[i];                                                                     \
-      t[i] = (total)(step);                                                                     \
+    int64_t row = 0;                                                                            \
+    for (; row + 4 <= rows; row += 4, xs += 4 * step_elements) {                                \
+      const rheos__stored_##S *x1 = xs + step_elements, *x2 = x1 + step_elements;               \
+      const rheos__stored_##S *x3 = x2 + step_elements;                                         \
+      RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) {                                      \
+        total a = t[i];                                                                         \
+        C x = RHEOS__LOAD_##S(xs[i]);                                                           \
+        a = (total)(step);                                                                      \
+        x = RHEOS__LOAD_##S(x1[i]);                                                             \
+        a = (total)(step);                                                                      \
+        x = RHEOS__LOAD_##S(x2[i]);                                                             \
+        a = (total)(step);                                                                      \
+        x = RHEOS__LOAD_##S(x3[i]);                                                             \
+        t[i] = (total)(step);                                                                   \
+      }                                                                                         \
+    }                                                                                           \
+    for (; row < rows; row++, xs += step_elements) {                                            \
+      RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) {                                      \
+        const C x = RHEOS__LOAD_##S(xs[i]);                                                     \
+        const total a = t[i];                                                                   \
+        t[i] = (total)(step);                                                                   \
+      }                                                                                         \
     }                                                                                           \
   }                                                                                             \
   static void name##_finish_##S(void *out, const void *totals, int64_t n, int64_t count) {      \
@@ -189,9 +209,13 @@ static void reduce_tile(const reduction *r, const char *in, char *out, int64_t i
   const char *base =
       in + (offset_of(row, r->num_kept, r->kept_dims, r->kept_steps) + column) * r->in_bytes;
   r->by->start(totals, n);
-  for (int64_t k = 0; k < r->runs; k++) {
+  // The last of the reduced dimensions in one go.
+  const int32_t last = r->num_reduced - 1;
+  const int64_t rows = last < 0 ? 1 : r->reduced_dims[last];
+  const int64_t step = last < 0 ? 0 : r->reduced_steps[last];
+  for (int64_t k = 0; k < r->runs; k += rows) {
     const int64_t offset = offset_of(k, r->num_reduced, r->reduced_dims, r->reduced_steps);
-    r->by->columns(totals, base + offset * r->in_bytes, n);
+    r->by->columns(totals, base + offset * r->in_bytes, n, rows, step);
   }
   r->by->finish(out + (row * r->inner + column) * r->out_bytes, totals, n, r->count);
 }
@@ -250,9 +274,9 @@ static void plan_units(reduction *r) {
   int64_t item_elements = r->count;
   r->num_items = r->num_outputs;
   if (!r->inner_reduced && r->num_outputs > 0) {
-    // Narrower tiles where columns are long, so that there is something to share out.
-    const int64_t wanted = RHEOS__UNIT_ELEMENTS / larger(r->count, 1);
-    r->tile = smaller(larger(wanted / 64 * 64, 64), smaller(r->inner, MAX_TILE));
+    // Rows are read a tile's piece at a time: where it is less than two pages, that is four times
+    // slower than reading on.
+    r->tile = smaller(r->inner, MAX_TILE);
     r->num_items = r->num_outputs / r->inner * ((r->inner + r->tile - 1) / r->tile);
     item_elements = r->count * r->tile;
   }
