@@ -1,6 +1,7 @@
 // The CPU's faster kernels, best first, for the ops that have any.
 #include <string.h>
 
+#include "device/cpu/conv_onednn.h"
 #include "device/cpu/matmul.h"
 #include "graph/op_def.h"
 
@@ -12,7 +13,20 @@ typedef struct op_variants {
 static const rheos__prepare_fn matmul[] = {rheos__matmul_prepare_small, rheos__matmul_prepare_blas,
                                            NULL};
 
+static const rheos__prepare_fn conv[] = {rheos__conv_prepare_onednn, NULL};
+static const rheos__prepare_fn conv_by_input[] = {rheos__conv_prepare_onednn_by_input, NULL};
+static const rheos__prepare_fn conv_by_filter[] = {rheos__conv_prepare_onednn_by_filter, NULL};
+
 static const op_variants table[] = {
+    {"Conv2D", conv},
+    {"Conv2DBackpropFilter", conv_by_filter},
+    {"Conv2DBackpropInput", conv_by_input},
+    {"Conv3D", conv},
+    {"Conv3DBackpropFilterV2", conv_by_filter},
+    {"Conv3DBackpropInputV2", conv_by_input},
+    {"DepthwiseConv2dNative", conv},
+    {"DepthwiseConv2dNativeBackpropFilter", conv_by_filter},
+    {"DepthwiseConv2dNativeBackpropInput", conv_by_input},
     {"MatMul", matmul},
 };
 

@@ -168,7 +168,7 @@ def depthwise(t):
     f.add("one_each", [2, 4, 4, 3], [3, 3, 3, 1], F32, values=small, const=True, padding="SAME")
     f.add("strided", [2, 5, 5, 2], [3, 3, 2, 2], F32, values=small, const=True, padding="SAME",
           strides=[1, 2, 2, 1])
-    f.add("wide", [2, 3, 2, 17], [2, 2, 17, 1], F32, values=small, const=True, padding="SAME")
+    f.add("wide", [2, 4, 3, 17], [3, 2, 17, 1], F32, values=small, const=True, padding="SAME")
     f.add("explicit", [2, 3, 3, 2], [2, 2, 2, 2], F32, values=small, const=True,
           padding="EXPLICIT", explicit_paddings=[0, 0, 1, 0, 1, 1, 0, 0])
     f.add("smallest", [1, 1, 1, 1], [1, 1, 1, 1], F32)
@@ -207,6 +207,7 @@ def conv3d(t):
     f.add("same", [2, 2, 3, 3, 1], [3, 2, 2, 1, 2], F32, values=small, const=True, padding="SAME",
           strides=[1, 1, 2, 2, 1])
     f.add("one_by_one", [2, 2, 2, 2, 3], [1, 1, 1, 3, 4], F32, values=small)
+    f.add("wide", [2, 2, 3, 3, 4], [2, 2, 2, 4, 5], F32, values=small, const=True)
     f.add("smallest", [1, 1, 1, 1, 1], [1, 1, 1, 1, 1], F32)
     f.add("gradient", [1, 2, 3, 2, 1], [2, 2, 1, 1, 2], g=True)
     f.add("gradient_same", [1, 2, 3, 2, 1], [2, 2, 2, 1, 1], g=True, padding="SAME",
