@@ -3,6 +3,7 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
+#include <complex.h>
 #include <math.h>
 #include <tgmath.h>
 
@@ -37,6 +38,12 @@
   ROW(ReciprocalGrad, FLOATS, RHEOS__WIDE, y == 0 ? 0 : -y * x * x)                   \
   ROW(SqrtGrad, FLOATS, RHEOS__WIDE, y == 0 ? 0 : (C)0.5 * y / x)                     \
   ROW(RsqrtGrad, FLOATS, RHEOS__WIDE, y == 0 ? 0 : (C)-0.5 * y * x * x * x)           \
+  ROW(InvGrad, COMPLEXES, , y == 0 ? 0 : -y * conj(x) * conj(x))                      \
+  ROW(ReciprocalGrad, COMPLEXES, , y == 0 ? 0 : -y * conj(x) * conj(x))               \
+  ROW(SqrtGrad, COMPLEXES, , y == 0 ? 0 : (C)0.5 * y / conj(x))                       \
+  ROW(RsqrtGrad, COMPLEXES, , y == 0 ? 0 : (C)-0.5 * y * conj(x) * conj(x) * conj(x)) \
+  ROW(TanhGrad, COMPLEXES, , y * (1 - x * x))                                         \
+  ROW(SigmoidGrad, COMPLEXES, , y * x * (1 - x))                                      \
   ROW(TanhGrad, FLOATS, RHEOS__WIDE, y * (1 - x * x))                                 \
   ROW(SigmoidGrad, FLOATS, RHEOS__WIDE, y * x * (1 - x))                              \
   ROW(ReluGrad, NUMBERS, , y > 0 ? x : 0)                                             \
@@ -88,27 +95,35 @@ static void grad_softplus(rheos__grad *g) {
 // ---- Gradients of the gradients
 
 // Of a function f(a) b with the op TYPE(a, b): factor * g * b * a, and TYPE(a, g).
-static void grad_of_product(rheos__grad *g, const char *type) {
+// Of complex numbers the conjugates: `cg` and `cb` are g and b, one of them conjugated.
+static void grad_of_product(rheos__grad *g, const char *type, rheos_output cg, rheos_output cb) {
   rheos_scope *s = g->scope;
   const rheos_output dy = rheos__grad_dense(g, 0);
   rheos__push_after_grad(g);
-  const rheos_output scaled = rheos__op_with_number(s, "Mul", "mul", dy, -2);
-  const rheos_output by_b = rheos__py_mul(s, scaled, g->inputs[1]);
-  rheos__grad_set(g, 0, rheos__py_mul(s, by_b, g->inputs[0]));
-  rheos__grad_set(g, 1, rheos__op_2(s, type, g->inputs[0], dy));
+  const rheos_output ca = rheos__conj(s, g->inputs[0]);
+  const rheos_output scaled = rheos__op_with_number(s, "Mul", "mul", cg, -2);
+  const rheos_output by_b = rheos__py_mul(s, scaled, cb);
+  rheos__grad_set(g, 0, rheos__py_mul(s, by_b, ca));
+  rheos__grad_set(g, 1, rheos__op_2(s, type, ca, dy));
   rheos_scope_pop(s);
 }
-static void grad_tanh_grad(rheos__grad *g) { grad_of_product(g, "TanhGrad"); }
-static void grad_reciprocal_grad(rheos__grad *g) { grad_of_product(g, "ReciprocalGrad"); }
+static void grad_reciprocal_grad(rheos__grad *g) {
+  grad_of_product(g, "ReciprocalGrad", rheos__conj(g->scope, rheos__grad_dense(g, 0)),
+                  g->inputs[1]);
+}
+static void grad_tanh_grad(rheos__grad *g) {
+  grad_of_product(g, "TanhGrad", rheos__grad_dense(g, 0), rheos__conj(g->scope, g->inputs[1]));
+}
 
 static void grad_sigmoid_grad(rheos__grad *g) {
   rheos_scope *s = g->scope;
   const rheos_output dy = rheos__grad_dense(g, 0);
   rheos__push_after_grad(g);
-  const rheos_output gb = rheos__py_mul(s, dy, g->inputs[1]);
+  const rheos_output ca = rheos__conj(s, g->inputs[0]), cb = rheos__conj(s, g->inputs[1]);
+  const rheos_output gb = rheos__py_mul(s, dy, cb);
   const rheos_output twice = rheos__op_of_number(s, "Mul", "mul", 2, gb);
-  rheos__grad_set(g, 0, rheos__py_sub(s, gb, rheos__py_mul(s, twice, g->inputs[0])));
-  rheos__grad_set(g, 1, rheos__op_2(s, "SigmoidGrad", g->inputs[0], dy));
+  rheos__grad_set(g, 0, rheos__py_sub(s, gb, rheos__py_mul(s, twice, ca)));
+  rheos__grad_set(g, 1, rheos__op_2(s, "SigmoidGrad", ca, dy));
   rheos_scope_pop(s);
 }
 

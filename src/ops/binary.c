@@ -3,6 +3,7 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
+#include <complex.h>
 #include <math.h>
 #include <string.h>
 #include <tgmath.h>
@@ -51,6 +52,10 @@ static inline uint64_t whole_power(uint64_t x, uint64_t y) {
 static inline uint64_t signed_power(int64_t x, int64_t y, int *failed) {
   if (y < 0) *failed = 1;
   return y < 0 ? 0 : whole_power((uint64_t)x, (uint64_t)y);
+}
+static inline double _Complex complex_power(double _Complex x, double _Complex y) {
+  if (x == 0) return y == 0 ? 1 : cpow(x, y);
+  return cexp(y * clog(x));
 }
 static inline float floor_remainderf(float x, float y) {
   const float r = fmodf(x, y);
@@ -112,6 +117,17 @@ static inline int unsigned_shift_of(uint64_t y, size_t bits) {
   ROW(BitwiseAnd, INTEGERS, , x & y)                                                  \
   ROW(BitwiseOr, INTEGERS, , x | y)                                                   \
   ROW(BitwiseXor, INTEGERS, , x ^ y)                                                  \
+  ROW(Add, COMPLEXES, , x + y)                                                        \
+  ROW(Sub, COMPLEXES, , x - y)                                                        \
+  ROW(Mul, COMPLEXES, , x * y)                                                        \
+  ROW(Div, COMPLEXES, , x / y)                                                        \
+  ROW(RealDiv, COMPLEXES, , x / y)                                                    \
+  ROW(DivNoNan, COMPLEXES, , y == 0 ? 0 : x / y)                                      \
+  ROW(MulNoNan, COMPLEXES, , y == 0 ? 0 : x * y)                                      \
+  ROW(Xdivy, COMPLEXES, , x == 0 ? 0 : x / y)                                         \
+  ROW(Xlogy, COMPLEXES, , x == 0 ? 0 : x * log(y))                                    \
+  ROW(Pow, COMPLEXES, , complex_power(x, y))                                          \
+  ROW(SquaredDifference, COMPLEXES, , (x - y) * conj(x - y))                          \
   ROW(LeftShift, SIGNED, , W(x) << shift_of(y, 8 * sizeof y))                         \
   ROW(LeftShift, UNSIGNED, , W(x) << unsigned_shift_of(y, 8 * sizeof y))              \
   ROW(RightShift, SIGNED, , x >> shift_of(y, 8 * sizeof y))                           \
@@ -173,8 +189,9 @@ static void grad_mul(rheos__grad *g) {
     return;
   }
   const rheos__unbroadcast u = rheos__unbroadcast_known(s, x, y, dz);
-  set_unbroadcast(g, &u, 0, rheos__op_2(s, "Mul", dz, y));
-  set_unbroadcast(g, &u, 1, rheos__op_2(s, "Mul", x, dz));
+  const rheos_output cx = rheos__conj(s, x), cy = rheos__conj(s, y);
+  set_unbroadcast(g, &u, 0, rheos__op_2(s, "Mul", dz, cy));
+  set_unbroadcast(g, &u, 1, rheos__op_2(s, "Mul", cx, dz));
 }
 
 static void grad_mul_no_nan(rheos__grad *g) {
@@ -193,8 +210,9 @@ static void grad_mul_no_nan(rheos__grad *g) {
 // g / y, and g * ((-x / y) / y); `type` and `name` of the division.
 static void grad_quotient(rheos__grad *g, const char *type, const char *name) {
   rheos_scope *s = g->scope;
-  const rheos_output dz = rheos__grad_dense(g, 0), x = g->inputs[0], y = g->inputs[1];
+  const rheos_output dz = rheos__grad_dense(g, 0);
   const rheos__unbroadcast u = unbroadcast(g);
+  const rheos_output x = rheos__conj(s, g->inputs[0]), y = rheos__conj(s, g->inputs[1]);
   set_unbroadcast(g, &u, 0, rheos__named_2(s, type, name, dz, y));
   const rheos_output once = rheos__named_2(s, type, name, rheos__op_1(s, "Neg", x), y);
   const rheos_output twice = rheos__named_2(s, type, name, once, y);
@@ -254,17 +272,21 @@ static void grad_xdivy(rheos__grad *g) {
 // y x^(y-1) g, and x^y log(x) g where x > 0
 static void grad_pow(rheos__grad *g) {
   rheos_scope *s = g->scope;
-  const rheos_output dz = rheos__grad_dense(g, 0), x = g->inputs[0], y = g->inputs[1];
+  const rheos_output dz = rheos__grad_dense(g, 0);
   if (rheos_scope_status(s) != NULL) return;
-  const rheos__unbroadcast u = rheos__unbroadcast_known(s, x, y, dz);
+  const rheos__unbroadcast u = rheos__unbroadcast_known(s, g->inputs[0], g->inputs[1], dz);
+  const rheos_output x = rheos__conj(s, g->inputs[0]), y = rheos__conj(s, g->inputs[1]);
+  const rheos_output z = rheos__conj(s, g->outputs[0]);
+  const bool is_complex = rheos_dtype_is_complex(rheos_output_dtype(dz));
   const rheos_output gy = rheos__py_mul(s, dz, y);
   const rheos_output less = rheos__op_with_number(s, "Sub", "sub", y, 1);
   set_unbroadcast(g, &u, 0, rheos__py_mul(s, gy, rheos__op_2(s, "Pow", x, less)));
-  const rheos_output mask = rheos__op_with_number(s, "Greater", "Greater", x, 0);
+  const char *test = is_complex ? "NotEqual" : "Greater";  // where there is a logarithm
+  const rheos_output mask = rheos__op_with_number(s, test, test, x, 0);
   const rheos_output safe = rheos__op_3(s, "Select", mask, x, rheos__ones_like(s, x));
   const rheos_output log_x = rheos__op_1(s, "Log", safe);
   const rheos_output logs = rheos__op_3(s, "Select", mask, log_x, rheos__zeros_like(s, x));
-  const rheos_output gz = rheos__py_mul(s, dz, g->outputs[0]);
+  const rheos_output gz = rheos__py_mul(s, dz, z);
   set_unbroadcast(g, &u, 1, rheos__py_mul(s, gz, logs));
 }
 

@@ -22,7 +22,8 @@ static inline uint64_t to_uint64(double v) {
 }
 
 // CONVERT_Z(v): v, of any type, to Z.
-#define IS_FLOAT(v) _Generic((v), float: 1, double: 1, default: 0)
+#define IS_FLOAT(v) \
+  _Generic((v), float: 1, double: 1, float _Complex: 1, double _Complex: 1, default: 0)
 #define CONVERT_float(v) (v)
 #define CONVERT_double(v) (v)
 #define CONVERT_half(v) (v)
@@ -35,14 +36,16 @@ static inline uint64_t to_uint64(double v) {
 #define CONVERT_uint16(v) (IS_FLOAT(v) ? (uint16_t)to_int32((double)(v)) : (uint16_t)(v))
 #define CONVERT_uint32(v) (IS_FLOAT(v) ? (uint32_t)to_int64((double)(v)) : (uint32_t)(v))
 #define CONVERT_uint64(v) (IS_FLOAT(v) ? to_uint64((double)(v)) : (uint64_t)(v))
-#define CONVERT_boolean(v) ((v) != 0)
+#define CONVERT_boolean(v) ((double)(v) != 0)  // of complex numbers the real part
+#define CONVERT_complex64(v) (v)
+#define CONVERT_complex128(v) (v)
 
 #define FOR_EACH_DTYPE(M, ...)                                                            \
   M(float, __VA_ARGS__) M(double, __VA_ARGS__) M(half, __VA_ARGS__)                       \
   M(bfloat16, __VA_ARGS__) M(int8, __VA_ARGS__) M(int16, __VA_ARGS__)                     \
   M(int32, __VA_ARGS__) M(int64, __VA_ARGS__) M(uint8, __VA_ARGS__)                       \
   M(uint16, __VA_ARGS__) M(uint32, __VA_ARGS__) M(uint64, __VA_ARGS__)                    \
-  M(boolean, __VA_ARGS__)
+  M(boolean, __VA_ARGS__) M(complex64, __VA_ARGS__) M(complex128, __VA_ARGS__)
 
 #define CAST_LOOP(Z, S)                                                                   \
   static int S##_to_##Z(const void *const *in, void *out, int64_t n, unsigned repeated,   \
@@ -71,6 +74,8 @@ FOR_EACH_DTYPE(CAST_LOOP, uint16)
 FOR_EACH_DTYPE(CAST_LOOP, uint32)
 FOR_EACH_DTYPE(CAST_LOOP, uint64)
 FOR_EACH_DTYPE(CAST_LOOP, boolean)
+FOR_EACH_DTYPE(CAST_LOOP, complex64)
+FOR_EACH_DTYPE(CAST_LOOP, complex128)
 
 static const rheos__loop loops[RHEOS__NUM_DTYPES][RHEOS__NUM_DTYPES] = {
     FOR_EACH_DTYPE(CAST_ENTRY, float)
@@ -86,6 +91,8 @@ static const rheos__loop loops[RHEOS__NUM_DTYPES][RHEOS__NUM_DTYPES] = {
     FOR_EACH_DTYPE(CAST_ENTRY, uint32)
     FOR_EACH_DTYPE(CAST_ENTRY, uint64)
     FOR_EACH_DTYPE(CAST_ENTRY, boolean)
+    FOR_EACH_DTYPE(CAST_ENTRY, complex64)
+    FOR_EACH_DTYPE(CAST_ENTRY, complex128)
 };
 
 // With the attribute Truncate: the bits of a float that do not fit are cut off, not rounded.

@@ -18,6 +18,8 @@
   ROW(LessEqual, NUMBERS, , x <= y)                                        \
   ROW(Equal, NUMBERS_AND_BOOLS, , x == y)                                  \
   ROW(NotEqual, NUMBERS_AND_BOOLS, , x != y)                               \
+  ROW(Equal, COMPLEXES, , x == y)                                          \
+  ROW(NotEqual, COMPLEXES, , x != y)                                       \
   ROW(ApproximateEqual, FLOATS, , fabs(x - y) < (C)parameter)              \
   ROW(ApproximateEqual, INTEGERS, , (x > y ? x - y : y - x) < parameter)   \
   ROW(LogicalAnd, BOOLS, , (unsigned)x & (unsigned)y)                      \

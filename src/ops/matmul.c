@@ -270,14 +270,10 @@ static void both_gradients(rheos__grad *g, const char *type, const char *flag_a,
   rheos__grad_set(g, 1, grad_b);
 }
 
-// A transpose is no adjoint: complex operands are conjugated first.
-static rheos_output conjugate(rheos_scope *s, rheos_output x) {
-  return rheos_dtype_is_complex(rheos_output_dtype(x)) ? rheos__op_1(s, "Conj", x) : x;
-}
-
 static void gradient_matmul(rheos__grad *g) {
-  rheos_output a = conjugate(g->scope, g->inputs[0]);
-  rheos_output b = conjugate(g->scope, g->inputs[1]);
+  // A transpose is no adjoint: complex operands are conjugated first.
+  rheos_output a = rheos__conj(g->scope, g->inputs[0]);
+  rheos_output b = rheos__conj(g->scope, g->inputs[1]);
   both_gradients(g, "MatMul", "transpose_a", "transpose_b", a, b);
 }
 

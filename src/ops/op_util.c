@@ -111,6 +111,13 @@ rheos_output rheos__cast_to(rheos_scope *s, rheos_output x, rheos_dtype dtype) {
   return rheos_operation_output(rheos__op_n(s, "Cast", NULL, &x, 1, &to, 1), 0);
 }
 
+rheos_output rheos__conj(rheos_scope *s, rheos_output x) {
+  if (!rheos__is_some(x) || !rheos_dtype_is_complex(rheos_dtype_base(rheos_output_dtype(x)))) {
+    return x;
+  }
+  return rheos__op_1(s, "Conj", x);
+}
+
 rheos_output rheos__zeros_of_shape(rheos_scope *s, rheos_output x) {
   if (!rheos__is_some(x)) return x;
   const rheos_output dims = rheos__shape_of(s, x, RHEOS_INT32);

@@ -58,6 +58,8 @@ rheos_output rheos__shape_node(rheos_scope *s, rheos_output x);
 rheos_output rheos__cast_to(rheos_scope *s, rheos_output x, rheos_dtype dtype);
 // zeros(shape(x)): a constant where the shape is known.
 rheos_output rheos__zeros_of_shape(rheos_scope *s, rheos_output x);
+// The conjugate of complex numbers; others as they are.
+rheos_output rheos__conj(rheos_scope *s, rheos_output x);
 // ones_like(x): a Fill. zeros_like(x): a constant where the shape is known, else ZerosLike.
 rheos_output rheos__ones_like(rheos_scope *s, rheos_output x);
 rheos_output rheos__zeros_like(rheos_scope *s, rheos_output x);

@@ -7,13 +7,14 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
+#include <complex.h>
 #include <math.h>
 #include <string.h>
 
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
 
-enum { LANES = 16, BLOCK_ELEMENTS = 4096, MAX_TILE = 2048, TOTAL_BYTES = 8 };
+enum { LANES = 16, BLOCK_ELEMENTS = 4096, MAX_TILE = 2048, TOTAL_BYTES = 16 };
 
 // How one op reduces one dtype. Totals are of any type of at most TOTAL_BYTES.
 typedef struct reducer {
@@ -28,6 +29,7 @@ typedef struct reducer {
 // ---- Formulas: ROW(op, dtypes, qualifier, type of a total, start, total a after x,
 // totals a and b joined, result of total a over `count` elements)
 #define WIDEN(v) ((uint64_t)(int64_t)(v))
+#define SQUARED_SIZE(v) (creal(v) * creal(v) + cimag(v) * cimag(v))
 #define LOWEST                                                                                  \
   _Generic((C)0, float: -INFINITY, double: -(double)INFINITY, int8_t: INT8_MIN,                 \
            int16_t: INT16_MIN, int32_t: INT32_MIN, int64_t: INT64_MIN, default: 0)
@@ -44,6 +46,10 @@ typedef struct reducer {
   ROW(Mean, UNSIGNED, , uint64_t, 0, a + x, a + b, count > 0 ? a / (uint64_t)count : 0)         \
   ROW(Prod, FLOATS, , double, 1, a * x, a * b, a)                                               \
   ROW(Prod, INTEGERS, , uint64_t, 1, a * WIDEN(x), a * b, a)                                    \
+  ROW(Sum, COMPLEXES, , double _Complex, 0, a + x, a + b, a)                                    \
+  ROW(Mean, COMPLEXES, , double _Complex, 0, a + x, a + b, a / (double)count)                   \
+  ROW(Prod, COMPLEXES, , double _Complex, 1, a * x, a * b, a)                                   \
+  ROW(EuclideanNorm, COMPLEXES, , double, 0, a + SQUARED_SIZE((double _Complex)x), a + b, sqrt(a)) \
   ROW(Max, FLOATS, RHEOS__WIDE, C, LOWEST, (x > a) | (x != x) ? x : a,                          \
       (b > a) | (b != b) ? b : a, a)                                                            \
   ROW(Max, INTEGERS, , C, LOWEST, x > a ? x : a, b > a ? b : a, a)                              \
@@ -692,7 +698,8 @@ static void grad_prod(rheos__grad *g) {
   const rheos_output permuted_dims = rheos__shape_of(s, permuted, RHEOS_INT32);
   const rheos_output matrix = reshaped_to_matrix(s, permuted, rows, columns);
   const rheos_output before = others(s, matrix, false);
-  const rheos_output product = rheos__py_mul(s, before, others(s, matrix, true));
+  const rheos_output after = others(s, matrix, true);
+  const rheos_output product = rheos__py_mul(s, rheos__conj(s, before), rheos__conj(s, after));
   const rheos_output y = rheos__op_2(s, "Reshape", product, permuted_dims);
   const rheos_output back = rheos__op_1(s, "InvertPermutation", order);
   const rheos_output z = rheos__py_mul(s, dy, rheos__named_2(s, "Transpose", "transpose", y, back));

@@ -36,10 +36,14 @@ RHEOS__INTEGERS(SCAN, Cumsum, uint64_t, 0, before + WIDEN(value))
 RHEOS__FLOATS(SCAN, Cumprod, double, 1, before * value)
 RHEOS__INTEGERS(SCAN, Cumprod, uint64_t, 1, before * WIDEN(value))
 
+RHEOS__COMPLEXES(SCAN, Cumsum, double _Complex, 0, before + value)
+RHEOS__COMPLEXES(SCAN, Cumprod, double _Complex, 1, before * value)
+
 enum { row_Cumsum, row_Cumprod, NUM_ROWS };
 #define SCAN_ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = name##_##S,
 static const scan_fn scans[NUM_ROWS][RHEOS__NUM_DTYPES] = {
-    RHEOS__NUMBERS(SCAN_ENTRY, Cumsum) RHEOS__NUMBERS(SCAN_ENTRY, Cumprod)};
+    RHEOS__NUMBERS(SCAN_ENTRY, Cumsum) RHEOS__NUMBERS(SCAN_ENTRY, Cumprod)
+    RHEOS__COMPLEXES(SCAN_ENTRY, Cumsum) RHEOS__COMPLEXES(SCAN_ENTRY, Cumprod)};
 
 typedef struct cumulative {
   scan_fn scan;
@@ -119,7 +123,7 @@ static rheos_status *prepare(rheos__prepare *p, int row) {
   p->run = run;
   p->num_units = 1;
   p->reuse_input = 0;
-  p->scratch_bytes = TILE * sizeof(double);
+  p->scratch_bytes = TILE * sizeof(double _Complex);
   p->flops = rheos_shape_num_elements(&c->shape);
   if (c->shape.rank == 0) {
     return RHEOS_INVALID("ScanOp: expected at least a vector, got a scalar");

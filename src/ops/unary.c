@@ -3,6 +3,7 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
+#include <complex.h>
 #include <math.h>
 #include <tgmath.h>
 
@@ -58,7 +59,31 @@
   ROW(Reciprocal, SIGNED, , reciprocal_of_integer(x, &failed))                        \
   ROW(Inv, FLOATS, RHEOS__WIDE, 1 / x)                                                \
   ROW(Inv, SIGNED, , reciprocal_of_integer(x, &failed))                               \
-  ROW(Invert, INTEGERS, , ~W(x))
+  ROW(Invert, INTEGERS, , ~W(x))                                                      \
+  ROW(Neg, COMPLEXES, , -x)                                                           \
+  ROW(Sign, COMPLEXES, , x == 0 ? 0 : x / fabs(x))                                    \
+  ROW(Square, COMPLEXES, , x * x)                                                     \
+  ROW(Sqrt, COMPLEXES, , sqrt(x))                                                     \
+  ROW(Rsqrt, COMPLEXES, , 1 / sqrt(x))                                                \
+  ROW(Exp, COMPLEXES, , exp(x))                                                       \
+  ROW(Expm1, COMPLEXES, , complex_expm1(x))                                           \
+  ROW(Log, COMPLEXES, , log(x))                                                       \
+  ROW(Log1p, COMPLEXES, , complex_log1p(x))                                           \
+  ROW(Sin, COMPLEXES, , sin(x))                                                       \
+  ROW(Cos, COMPLEXES, , cos(x))                                                       \
+  ROW(Tan, COMPLEXES, , tan(x))                                                       \
+  ROW(Asin, COMPLEXES, , asin(x))                                                     \
+  ROW(Acos, COMPLEXES, , acos(x))                                                     \
+  ROW(Atan, COMPLEXES, , atan(x))                                                     \
+  ROW(Sinh, COMPLEXES, , sinh(x))                                                     \
+  ROW(Cosh, COMPLEXES, , cosh(x))                                                     \
+  ROW(Tanh, COMPLEXES, , tanh(x))                                                     \
+  ROW(Asinh, COMPLEXES, , asinh(x))                                                   \
+  ROW(Acosh, COMPLEXES, , acosh(x))                                                   \
+  ROW(Atanh, COMPLEXES, , atanh(x))                                                   \
+  ROW(Sigmoid, COMPLEXES, , 1 / (1 + exp(-x)))                                        \
+  ROW(Reciprocal, COMPLEXES, , 1 / x)                                                 \
+  ROW(Inv, COMPLEXES, , 1 / x)
 
 #define TESTS(ROW)                               \
   ROW(IsNan, FLOATS, , x != x)                                                        \
@@ -70,6 +95,16 @@
 #define COUNTS(ROW)                              \
   ROW(PopulationCount, INTEGERS, ,                                                    \
       __builtin_popcountll((uint64_t)x & (UINT64_MAX >> (64 - 8 * sizeof x))))
+
+// By the real functions that are exact near 0.
+static inline double _Complex complex_expm1(double _Complex x) {
+  const double half = sin(cimag(x) / 2), size = expm1(creal(x));
+  return CMPLX(size * cos(cimag(x)) - 2 * half * half, exp(creal(x)) * sin(cimag(x)));
+}
+static inline double _Complex complex_log1p(double _Complex x) {
+  const double re = creal(x), im = cimag(x);
+  return CMPLX(log1p(re * (2 + re) + im * im) / 2, atan2(im, 1 + re));
+}
 
 static inline int64_t reciprocal_of_integer(int64_t x, int *failed) {
   if (x == 0) *failed = 1;
@@ -111,7 +146,7 @@ static void grad_square(rheos__grad *g) {
   const rheos_output dy = rheos__grad_dense(g, 0);
   rheos__push_after_grad(g);
   const rheos_output two = rheos__const_scalar(s, g->attrs->items[0].value.type, 2, "Const");
-  const rheos_output x2 = rheos__op_2(s, "Mul", g->inputs[0], two);
+  const rheos_output x2 = rheos__op_2(s, "Mul", rheos__conj(s, g->inputs[0]), two);
   rheos__grad_set(g, 0, rheos__op_2(s, "Mul", dy, x2));
   rheos_scope_pop(s);
 }
@@ -124,11 +159,19 @@ static void grad_by_op(rheos__grad *g, const char *type) {
 static void grad_sqrt(rheos__grad *g) { grad_by_op(g, "SqrtGrad"); }
 static void grad_rsqrt(rheos__grad *g) { grad_by_op(g, "RsqrtGrad"); }
 static void grad_reciprocal(rheos__grad *g) { grad_by_op(g, "ReciprocalGrad"); }
-static void grad_tanh(rheos__grad *g) { grad_by_op(g, "TanhGrad"); }
-static void grad_sigmoid(rheos__grad *g) { grad_by_op(g, "SigmoidGrad"); }
+
+// These two ops do not conjugate y themselves.
+static void grad_by_op_of_conjugate(rheos__grad *g, const char *type) {
+  const rheos_output dy = rheos__grad_dense(g, 0), y = rheos__conj(g->scope, g->outputs[0]);
+  rheos__grad_set(g, 0, rheos__op_2(g->scope, type, y, dy));
+}
+static void grad_tanh(rheos__grad *g) { grad_by_op_of_conjugate(g, "TanhGrad"); }
+static void grad_sigmoid(rheos__grad *g) { grad_by_op_of_conjugate(g, "SigmoidGrad"); }
 
 static void grad_exp(rheos__grad *g) {
-  rheos__grad_set(g, 0, rheos__py_mul(g->scope, rheos__grad_dense(g, 0), g->outputs[0]));
+  rheos_scope *s = g->scope;
+  const rheos_output dy = rheos__grad_dense(g, 0);
+  rheos__grad_set(g, 0, rheos__py_mul(s, dy, rheos__conj(s, g->outputs[0])));
 }
 
 // g times a function of x that is one node.
@@ -136,7 +179,7 @@ static void grad_times(rheos__grad *g, const char *type) {
   rheos_scope *s = g->scope;
   const rheos_output dy = rheos__grad_dense(g, 0);
   rheos__push_after_grad(g);
-  const rheos_output f = rheos__op_1(s, type, g->inputs[0]);
+  const rheos_output f = rheos__op_1(s, type, rheos__conj(s, g->inputs[0]));
   rheos__grad_set(g, 0, rheos__py_mul(s, dy, f));
   rheos_scope_pop(s);
 }
@@ -160,7 +203,8 @@ static void grad_log1p(rheos__grad *g) {
   rheos_scope *s = g->scope;
   const rheos_output dy = rheos__grad_dense(g, 0);
   rheos__push_after_grad(g);
-  const rheos_output sum = rheos__op_of_number(s, "AddV2", "add", 1, g->inputs[0]);
+  const rheos_output sum =
+      rheos__op_of_number(s, "AddV2", "add", 1, rheos__conj(s, g->inputs[0]));
   rheos__grad_set(g, 0, rheos__py_mul(s, dy, rheos__op_1(s, "Reciprocal", sum)));
   rheos_scope_pop(s);
 }
@@ -170,7 +214,8 @@ static void grad_cos(rheos__grad *g) {
   const rheos_output dy = rheos__grad_dense(g, 0);
   rheos__push_after_grad(g);
   const rheos_output minus = rheos__op_1(s, "Neg", dy);
-  rheos__grad_set(g, 0, rheos__py_mul(s, minus, rheos__op_1(s, "Sin", g->inputs[0])));
+  const rheos_output sine = rheos__op_1(s, "Sin", rheos__conj(s, g->inputs[0]));
+  rheos__grad_set(g, 0, rheos__py_mul(s, minus, sine));
   rheos_scope_pop(s);
 }
 
@@ -178,7 +223,7 @@ static void grad_tan(rheos__grad *g) {
   rheos_scope *s = g->scope;
   const rheos_output dy = rheos__grad_dense(g, 0);
   rheos__push_after_grad(g);
-  const rheos_output cosine = rheos__op_1(s, "Cos", g->inputs[0]);
+  const rheos_output cosine = rheos__op_1(s, "Cos", rheos__conj(s, g->inputs[0]));
   const rheos_output secant = rheos__op_1(s, "Reciprocal", cosine);
   rheos__grad_set(g, 0, rheos__py_mul(s, rheos__op_1(s, "Square", secant), dy));
   rheos_scope_pop(s);
@@ -187,7 +232,7 @@ static void grad_tan(rheos__grad *g) {
 // 1 / (1 + x^2) or 1 / (1 - x^2), of which the root is taken if `root`
 static rheos_output one_over(rheos__grad *g, const char *combine, bool root) {
   rheos_scope *s = g->scope;
-  const rheos_output squared = rheos__op_1(s, "Square", g->inputs[0]);
+  const rheos_output squared = rheos__op_1(s, "Square", rheos__conj(s, g->inputs[0]));
   const rheos_output one =
       rheos__const_scalar(s, rheos_output_dtype(g->out_grads[0].values), 1, "Const");
   rheos_output below = rheos__op_2(s, combine, one, squared);
@@ -212,7 +257,8 @@ static void grad_over(rheos__grad *g, const char *type) {
   rheos_scope *s = g->scope;
   const rheos_output dy = rheos__grad_dense(g, 0);
   rheos__push_after_grad(g);
-  rheos__grad_set(g, 0, rheos__py_div(s, dy, rheos__op_1(s, type, g->outputs[0])));
+  const rheos_output slope = rheos__op_1(s, type, rheos__conj(s, g->outputs[0]));
+  rheos__grad_set(g, 0, rheos__py_div(s, dy, slope));
   rheos_scope_pop(s);
 }
 static void grad_asinh(rheos__grad *g) { grad_over(g, "Cosh"); }

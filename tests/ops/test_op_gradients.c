@@ -40,20 +40,33 @@ typedef struct gradient_check {
   rheos_gradient gradients[CASE_MAX_INPUTS];
 } gradient_check;
 
+// Complex numbers count as pairs of numbers: a gradient's parts are the derivatives by the parts.
+static bool is_differentiable(rheos_dtype dtype) {
+  return dtype == RHEOS_DOUBLE || dtype == RHEOS_COMPLEX128;
+}
+static int64_t num_parts(const rheos_tensor *tensor) {
+  const bool pairs = rheos_dtype_is_complex(rheos_tensor_dtype(tensor));
+  return rheos_tensor_num_elements(tensor) * (pairs ? 2 : 1);
+}
+static double part_at(const rheos_tensor *tensor, int64_t k) {
+  if (rheos_tensor_dtype(tensor) != RHEOS_COMPLEX128) return op_number_at(tensor, k);
+  return ((const double *)rheos_tensor_data(tensor))[k];
+}
+
 // Weights of the outputs' elements: fixed, of both signs, no two alike.
 static void choose_ys(gradient_check *g) {
   const op_case *c = g->c;
   const exception *but = exception_of(c->op);
   for (int i = 0; i < c->num_outputs; i++) {
     rheos_tensor *value = c->outputs[i].tensor;
-    if (rheos_tensor_dtype(value) != RHEOS_DOUBLE || (but && but->output == i)) continue;
-    int64_t count = rheos_tensor_num_elements(value);
+    if (!is_differentiable(rheos_tensor_dtype(value)) || (but && but->output == i)) continue;
+    int64_t count = num_parts(value);
     if (count > MAX_ELEMENTS) op_wrong(c, "too many elements for a gradient check");
     for (int64_t k = 0; k < count && k < MAX_ELEMENTS; k++) {
       g->weights[g->num_ys][k] = cos(1.0 + 2.1 * (double)k) + 0.3;
     }
     rheos_tensor *weights = NULL;
-    rheos_status_free(rheos_tensor_from_values(RHEOS_DOUBLE, *rheos_tensor_shape(value),
+    rheos_status_free(rheos_tensor_from_values(rheos_tensor_dtype(value), *rheos_tensor_shape(value),
                                                g->weights[g->num_ys], &weights));
     g->grad_ys[g->num_ys] = rheos_constant(g->program.scope, weights, NULL);
     rheos_tensor_unref(weights);
@@ -66,7 +79,7 @@ static rheos_status *add_gradients(gradient_check *g) {
   const exception *but = exception_of(g->c->op);
   for (int i = 0; i < g->c->num_inputs; i++) {
     const op_input *input = &g->c->inputs[i];
-    if (input->kind != INPUT_FEED || input->dtype != RHEOS_DOUBLE) continue;
+    if (input->kind != INPUT_FEED || !is_differentiable(input->dtype)) continue;
     if (but && but->input == i) continue;
     xs[g->num_xs] = g->program.inputs[i];
     g->xs[g->num_xs++] = i;
@@ -86,8 +99,8 @@ static rheos_status *evaluate(gradient_check *g, double *out_sum) {
                                            fetches, (size_t)g->num_ys, NULL, 0, NULL);
   *out_sum = 0;
   for (int i = 0; i < g->num_ys && !status; i++) {
-    for (int64_t k = 0; k < rheos_tensor_num_elements(fetches[i].value); k++) {
-      *out_sum += g->weights[i][k] * op_number_at(fetches[i].value, k);
+    for (int64_t k = 0; k < num_parts(fetches[i].value); k++) {
+      *out_sum += g->weights[i][k] * part_at(fetches[i].value, k);
     }
   }
   for (int i = 0; i < g->num_ys; i++) rheos_tensor_unref(fetches[i].value);
@@ -105,20 +118,20 @@ static rheos_status *analytic(gradient_check *g, int x, double *values) {
                                            fetches, num_fetches, NULL, 0, NULL);
   if (status) return status;
   rheos_tensor *rows = fetches[0].value;
-  int64_t count = rheos_tensor_num_elements(rows);
+  int64_t count = num_parts(rows);
   const rheos_tensor *input = g->c->inputs[g->xs[x]].tensor;
   if (num_fetches == 1) {
     if (!rheos_shape_equal(rheos_tensor_shape(rows), rheos_tensor_shape(input))) {
       op_wrong(g->c, "the gradient of input %d has another shape than the input", g->xs[x]);
       count = 0;
     }
-    for (int64_t k = 0; k < count; k++) values[k] = op_number_at(rows, k);
+    for (int64_t k = 0; k < count; k++) values[k] = part_at(rows, k);
   } else {
     int64_t num_rows = rheos_tensor_num_elements(fetches[1].value);
     int64_t width = num_rows ? count / num_rows : 0;
     for (int64_t k = 0; k < count; k++) {
       int64_t row = (int64_t)op_number_at(fetches[1].value, k / width);
-      values[row * width + k % width] += op_number_at(rows, k);
+      values[row * width + k % width] += part_at(rows, k);
     }
   }
   rheos_tensor_unref(rows);
@@ -141,7 +154,7 @@ static rheos_status *check_x(gradient_check *g, int x) {
   if (status) return status;
   rheos_tensor *input = g->c->inputs[g->xs[x]].tensor;
   double *data = rheos_tensor_data(input);
-  for (int64_t k = 0; k < rheos_tensor_num_elements(input) && !status; k++) {
+  for (int64_t k = 0; k < num_parts(input) && !status; k++) {
     const int64_t mirror = mirror_of(g, input, k);
     const double step = 1e-5, here = data[k], there = data[mirror];
     double above = 0, below = 0;
