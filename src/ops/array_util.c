@@ -92,6 +92,26 @@ void rheos__set_int(rheos_dtype dtype, void *data, int64_t index, int64_t value)
   }
 }
 
+bool rheos__is_nonzero(rheos_dtype dtype, const void *data, int64_t i) {
+  switch (dtype) {
+    case RHEOS_FLOAT: return ((const float *)data)[i] != 0;
+    case RHEOS_DOUBLE: return ((const double *)data)[i] != 0;
+    case RHEOS_HALF:
+    case RHEOS_BFLOAT16: return (((const uint16_t *)data)[i] & 0x7fff) != 0;
+    case RHEOS_COMPLEX64:
+      return ((const float *)data)[2 * i] != 0 || ((const float *)data)[2 * i + 1] != 0;
+    case RHEOS_COMPLEX128:
+      return ((const double *)data)[2 * i] != 0 || ((const double *)data)[2 * i + 1] != 0;
+    default: break;
+  }
+  switch (rheos_dtype_size(dtype)) {
+    case 1: return ((const uint8_t *)data)[i] != 0;
+    case 2: return ((const uint16_t *)data)[i] != 0;
+    case 4: return ((const uint32_t *)data)[i] != 0;
+    default: return ((const uint64_t *)data)[i] != 0;
+  }
+}
+
 static void *keep(rheos__prepare *p, const void *items, int32_t count, size_t item_bytes) {
   if (count == 0) return p->arena;  // never looked at
   return rheos__arena_copy(p->arena, items, (size_t)count * item_bytes);

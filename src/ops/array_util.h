@@ -39,6 +39,9 @@ int64_t rheos__shape_product(const rheos_shape *shape, int32_t first, int32_t la
 int64_t rheos__int_in(rheos_dtype dtype, const void *data, int64_t index);
 void rheos__set_int(rheos_dtype dtype, void *data, int64_t index, int64_t value);
 
+// Whether element `index` is not 0; not for strings.
+bool rheos__is_nonzero(rheos_dtype dtype, const void *data, int64_t index);
+
 // What a kernel is called with, kept in the arena of its state.
 typedef struct rheos__operands {
   const rheos__attrs *attrs;

@@ -281,3 +281,63 @@ const rheos__op_def rheos__op_MatrixDiagPart = {
     .gradient = gradient_matrix_diag_part,
     .prepare = prepare_matrix_diag_part,
 };
+
+// ---- MatrixSetDiag
+
+static rheos_status *shape_set_diag(rheos__infer *c) {
+  const rheos_shape *in = &c->input_shapes[0], *diagonal = &c->input_shapes[1];
+  RHEOS_TRY(rheos__infer_rank_at_least(c, 0, 2));
+  RHEOS_TRY(rheos__infer_rank_at_least(c, 1, 1));
+  c->output_shapes[0] = *in;
+  if (in->rank < 0 || diagonal->rank < 0) return NULL;
+  const int64_t rows = in->dims[in->rank - 2], columns = in->dims[in->rank - 1];
+  rheos_shape wanted = *in;
+  wanted.rank--;
+  wanted.dims[in->rank - 2] = rows < 0 || columns < 0 ? -1 : rows < columns ? rows : columns;
+  if (rheos_shape_compatible(&wanted, diagonal)) return NULL;
+  rheos__shape_text a, b;
+  return RHEOS_INVALID("must have diagonal.shape == input.shape[:-2] + min(input.shape[-2:]), but "
+                       "received input shape: %s and diagonal shape: %s",
+                       rheos__shape_text_of(in, &a), rheos__shape_text_of(diagonal, &b));
+}
+
+static rheos_status *run_set_diag(const void *state, const void *const *inputs,
+                                  void *const *outputs, void *scratch, int64_t first_unit,
+                                  int64_t last_unit) {
+  (void)scratch, (void)first_unit, (void)last_unit;
+  const rheos__operands *o = state;
+  const rheos_shape *in = &o->input_shapes[0], *diagonal = &o->input_shapes[1];
+  const int64_t columns = in->dims[in->rank - 1], matrix = in->dims[in->rank - 2] * columns;
+  const int64_t size = diagonal->dims[diagonal->rank - 1];
+  rheos__copy copy;
+  if (outputs[0] != inputs[0]) {
+    RHEOS_TRY(rheos__copy_elements(o->output_dtypes[0], outputs[0], inputs[0],
+                                   rheos_shape_num_elements(in)));
+  }
+  rheos__copy_init(&copy, o->output_dtypes[0]);
+  rheos__copy_add(&copy, rheos__shape_product(in, 0, in->rank - 2), size, matrix);
+  rheos__copy_add(&copy, size, 1, columns + 1);
+  return rheos__copy_all(&copy, inputs[1], outputs[0]);
+}
+
+static rheos_status *prepare_set_diag(rheos__prepare *p) {
+  if (p->input_dtypes[0] != RHEOS_STRING) p->reuse_input = 0;
+  return rheos__answer_run_operands(p, run_set_diag, 1);
+}
+
+static void gradient_set_diag(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  const rheos_output grad = rheos__grad_dense(g, 0);
+  const rheos_output zeros = rheos__op_1(s, "ZerosLike", g->inputs[1]);
+  rheos__grad_set(g, 0, rheos__op_2(s, "MatrixSetDiag", grad, zeros));
+  rheos__grad_set(g, 1, rheos__op_1(s, "MatrixDiagPart", grad));
+}
+
+const rheos__op_def rheos__op_MatrixSetDiag = {
+    .name = "MatrixSetDiag",
+    .signature = "input: T, diagonal: T -> output: T; T: type",
+    .doc = "`input` with the innermost dimension of `diagonal` on the diagonals of its matrices.",
+    .shape = shape_set_diag,
+    .gradient = gradient_set_diag,
+    .prepare = prepare_set_diag,
+};

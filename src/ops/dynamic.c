@@ -1,8 +1,7 @@
-// Ops whose output shapes depend on values: Where, Unique, DynamicPartition, DynamicStitch.
+// Ops whose output shapes depend on values: Where, DynamicPartition, DynamicStitch.
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "graph/build.h"
 #include "ops/array_grad.h"
 #include "ops/array_util.h"
@@ -24,38 +23,18 @@ static rheos_status *shape_where(rheos__infer *c) {
   return NULL;
 }
 
-static bool is_true(rheos_dtype dtype, const void *data, int64_t i) {
-  switch (dtype) {
-    case RHEOS_FLOAT: return ((const float *)data)[i] != 0;
-    case RHEOS_DOUBLE: return ((const double *)data)[i] != 0;
-    case RHEOS_HALF:
-    case RHEOS_BFLOAT16: return (((const uint16_t *)data)[i] & 0x7fff) != 0;
-    case RHEOS_COMPLEX64:
-      return ((const float *)data)[2 * i] != 0 || ((const float *)data)[2 * i + 1] != 0;
-    case RHEOS_COMPLEX128:
-      return ((const double *)data)[2 * i] != 0 || ((const double *)data)[2 * i + 1] != 0;
-    default: break;
-  }
-  switch (rheos_dtype_size(dtype)) {
-    case 1: return ((const uint8_t *)data)[i] != 0;
-    case 2: return ((const uint16_t *)data)[i] != 0;
-    case 4: return ((const uint32_t *)data)[i] != 0;
-    default: return ((const uint64_t *)data)[i] != 0;
-  }
-}
-
 static rheos_status *compute_where(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                    rheos_tensor **outputs) {
   (void)state, (void)step;
   const rheos_tensor *x = inputs[0];
   int32_t rank = x->shape.rank;
   int64_t count = 0, steps[RHEOS_MAX_RANK];
-  for (int64_t i = 0; i < x->num_elements; ++i) count += is_true(x->dtype, x->data, i);
+  for (int64_t i = 0; i < x->num_elements; ++i) count += rheos__is_nonzero(x->dtype, x->data, i);
   RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(count, rank), &outputs[0]));
   rheos__row_major_steps(&x->shape, steps);
   int64_t *row = outputs[0]->data;
   for (int64_t i = 0; i < x->num_elements; ++i) {
-    if (!is_true(x->dtype, x->data, i)) continue;
+    if (!rheos__is_nonzero(x->dtype, x->data, i)) continue;
     int64_t rest = i;
     for (int32_t d = 0; d < rank; ++d) {
       *row++ = rest / steps[d];
@@ -76,209 +55,6 @@ const rheos__op_def rheos__op_Where = {
     .shape = shape_where,
     .gradient = rheos__no_gradient,
     .prepare = prepare_where,
-};
-
-// ---- Unique: a hash table of the elements seen
-
-static rheos_status *shape_unique(rheos__infer *c) {
-  rheos_shape vector;
-  RHEOS_TRY(rheos__infer_rank(c, 0, 1, &vector));
-  c->output_shapes[0] = RHEOS_SHAPE(-1);
-  c->output_shapes[1] = vector;
-  return NULL;
-}
-
-// Floats are equal by value: -0 equals 0, and NaN nothing.
-static bool same_element(rheos_dtype dtype, const void *data, int64_t a, int64_t b) {
-  size_t size = rheos_dtype_size(dtype);
-  switch (dtype) {
-    case RHEOS_FLOAT: return ((const float *)data)[a] == ((const float *)data)[b];
-    case RHEOS_DOUBLE: return ((const double *)data)[a] == ((const double *)data)[b];
-    case RHEOS_HALF:
-      return rheos__half_to_float(((const uint16_t *)data)[a]) ==
-             rheos__half_to_float(((const uint16_t *)data)[b]);
-    case RHEOS_BFLOAT16:
-      return rheos__bfloat16_to_float(((const uint16_t *)data)[a]) ==
-             rheos__bfloat16_to_float(((const uint16_t *)data)[b]);
-    case RHEOS_STRING: {
-      const rheos_string *x = (const rheos_string *)data + a, *y = (const rheos_string *)data + b;
-      return x->size_bytes == y->size_bytes &&
-             (x->size_bytes == 0 || memcmp(x->data, y->data, x->size_bytes) == 0);
-    }
-    default:
-      return memcmp((const char *)data + (size_t)a * size, (const char *)data + (size_t)b * size,
-                    size) == 0;
-  }
-}
-
-static uint64_t element_hash(rheos_dtype dtype, const void *data, int64_t i) {
-  if (dtype == RHEOS_STRING) {
-    const rheos_string *string = (const rheos_string *)data + i;
-    if (string->size_bytes == 0) return 0;
-    return rheos__hash_bytes(0, string->data, string->size_bytes);
-  }
-  size_t size = rheos_dtype_size(dtype);
-  bool number = dtype == RHEOS_COMPLEX64 || dtype == RHEOS_COMPLEX128;
-  if ((rheos_dtype_is_floating(dtype) || number) && !is_true(dtype, data, i)) return 0;  // -0 too
-  return rheos__hash_bytes(0, (const char *)data + (size_t)i * size, size);
-}
-
-// Writes the index of the distinct element that each element equals, and where each first stood.
-static int64_t number_elements(const rheos_tensor *x, int64_t *slots, uint64_t num_slots,
-                               int64_t *firsts, rheos_tensor *indices) {
-  int64_t count = 0;
-  for (int64_t i = 0; i < x->num_elements; ++i) {
-    uint64_t slot = element_hash(x->dtype, x->data, i) & (num_slots - 1);
-    while (slots[slot] != 0 &&
-           !same_element(x->dtype, x->data, firsts[slots[slot] - 1], i)) {
-      slot = (slot + 1) & (num_slots - 1);
-    }
-    if (slots[slot] == 0) {
-      firsts[count++] = i;
-      slots[slot] = count;
-    }
-    rheos__set_int(indices->dtype, indices->data, i, slots[slot] - 1);
-  }
-  return count;
-}
-
-static rheos_status *distinct(const rheos_tensor *x, int64_t *slots, uint64_t num_slots,
-                              int64_t *firsts, rheos_tensor **outputs) {
-  int64_t count = number_elements(x, slots, num_slots, firsts, outputs[1]);
-  RHEOS_TRY(rheos_tensor_new(x->dtype, RHEOS_SHAPE(count), &outputs[0]));
-  size_t size = rheos_dtype_size(x->dtype);
-  for (int64_t i = 0; i < count; ++i) {
-    RHEOS_TRY(rheos__copy_elements(x->dtype, (char *)outputs[0]->data + (size_t)i * size,
-                                   (const char *)x->data + (size_t)firsts[i] * size, 1));
-  }
-  return NULL;
-}
-
-static rheos_status *compute_unique(void *state, rheos__step *step, rheos_tensor *const *inputs,
-                                    rheos_tensor **outputs) {
-  (void)step;
-  const rheos__operands *o = state;
-  const rheos_tensor *x = inputs[0];
-  if (o->output_dtypes[1] == RHEOS_INT32 && x->num_elements > INT32_MAX) {
-    return RHEOS_INVALID("unique does not support input tensors larger than %d elements",
-                         INT32_MAX);
-  }
-  uint64_t num_slots = 16;
-  while (num_slots < 2 * (uint64_t)x->num_elements) num_slots *= 2;
-  RHEOS_TRY(rheos_tensor_new(o->output_dtypes[1], x->shape, &outputs[1]));
-  int64_t *slots = rheos__alloc_array(num_slots, sizeof *slots);
-  int64_t *firsts = rheos__alloc_array((size_t)x->num_elements, sizeof *firsts);
-  rheos_status *status = slots == NULL || firsts == NULL
-                             ? rheos__out_of_memory()
-                             : distinct(x, slots, num_slots, firsts, outputs);
-  rheos__free(slots);
-  rheos__free(firsts);
-  return status;
-}
-
-static rheos_status *prepare_unique(rheos__prepare *p) {
-  return answer_compute(p, compute_unique);
-}
-
-const rheos__op_def rheos__op_Unique = {
-    .name = "Unique",
-    .signature = "x: T -> y: T, idx: out_idx; T: type; out_idx: {int32, int64} = int32",
-    .doc = "The distinct elements of `x` in the order they first appear, and for each element of "
-           "`x` which of them it is.",
-    .shape = shape_unique,
-    .prepare = prepare_unique,
-};
-
-// ---- ListDiff
-
-static rheos_status *shape_list_diff(rheos__infer *c) {
-  rheos_shape ignored;
-  RHEOS_TRY(rheos__infer_rank(c, 0, 1, &ignored));
-  RHEOS_TRY(rheos__infer_rank(c, 1, 1, &ignored));
-  c->output_shapes[0] = c->output_shapes[1] = RHEOS_SHAPE(-1);
-  return NULL;
-}
-
-// Whether element i of `all`, which holds y and then x, is in y.
-static bool in_first(const rheos_tensor *all, const int64_t *slots, uint64_t num_slots, int64_t i) {
-  uint64_t slot = element_hash(all->dtype, all->data, i) & (num_slots - 1);
-  for (; slots[slot] != 0; slot = (slot + 1) & (num_slots - 1)) {
-    if (same_element(all->dtype, all->data, slots[slot] - 1, i)) return true;
-  }
-  return false;
-}
-
-// `places` gets where the elements of x that are not in y stand.
-static int64_t differing(const rheos_tensor *all, int64_t num_y, int64_t *slots,
-                         uint64_t num_slots, int64_t *places) {
-  for (int64_t i = 0; i < num_y; ++i) {
-    uint64_t slot = element_hash(all->dtype, all->data, i) & (num_slots - 1);
-    while (slots[slot] != 0) slot = (slot + 1) & (num_slots - 1);
-    slots[slot] = i + 1;
-  }
-  int64_t count = 0;
-  for (int64_t i = num_y; i < all->num_elements; ++i) {
-    if (!in_first(all, slots, num_slots, i)) places[count++] = i;
-  }
-  return count;
-}
-
-static rheos_status *list_diff(const rheos_tensor *all, int64_t num_y, int64_t *slots,
-                               uint64_t num_slots, int64_t *places, rheos_dtype index_dtype,
-                               rheos_tensor **outputs) {
-  int64_t count = differing(all, num_y, slots, num_slots, places);
-  size_t size = rheos_dtype_size(all->dtype);
-  RHEOS_TRY(rheos_tensor_new(all->dtype, RHEOS_SHAPE(count), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(index_dtype, RHEOS_SHAPE(count), &outputs[1]));
-  for (int64_t i = 0; i < count; ++i) {
-    rheos__set_int(index_dtype, outputs[1]->data, i, places[i] - num_y);
-    RHEOS_TRY(rheos__copy_elements(all->dtype, (char *)outputs[0]->data + (size_t)i * size,
-                                   (const char *)all->data + (size_t)places[i] * size, 1));
-  }
-  return NULL;
-}
-
-// y and x one behind the other, so that both are elements of one array.
-static rheos_status *join_lists(const rheos_tensor *y, const rheos_tensor *x,
-                                rheos_tensor **out_all) {
-  RHEOS_TRY(rheos_tensor_new(x->dtype, RHEOS_SHAPE(y->num_elements + x->num_elements), out_all));
-  RHEOS_TRY(rheos__copy_elements(x->dtype, (*out_all)->data, y->data, y->num_elements));
-  return rheos__copy_elements(x->dtype, (char *)(*out_all)->data + y->size_bytes, x->data,
-                              x->num_elements);
-}
-
-static rheos_status *compute_list_diff(void *state, rheos__step *step,
-                                       rheos_tensor *const *inputs, rheos_tensor **outputs) {
-  (void)step;
-  const rheos__operands *o = state;
-  rheos_tensor *all = NULL;
-  rheos_status *status = join_lists(inputs[1], inputs[0], &all);
-  uint64_t num_slots = 16;
-  while (num_slots < 2 * (uint64_t)inputs[1]->num_elements) num_slots *= 2;
-  int64_t *slots = rheos__alloc_array(num_slots, sizeof *slots);
-  int64_t *places = rheos__alloc_array((size_t)inputs[0]->num_elements, sizeof *places);
-  if (status == NULL && (slots == NULL || places == NULL)) status = rheos__out_of_memory();
-  if (status == NULL) {
-    status = list_diff(all, inputs[1]->num_elements, slots, num_slots, places,
-                       o->output_dtypes[1], outputs);
-  }
-  rheos_tensor_unref(all);
-  rheos__free(slots);
-  rheos__free(places);
-  return status;
-}
-
-static rheos_status *prepare_list_diff(rheos__prepare *p) {
-  return answer_compute(p, compute_list_diff);
-}
-
-const rheos__op_def rheos__op_ListDiff = {
-    .name = "ListDiff",
-    .signature = "x: T, y: T -> out: T, idx: out_idx; T: type; out_idx: {int32, int64} = int32",
-    .doc = "The elements of `x` that are not in `y`, and where in `x` they stand.",
-    .shape = shape_list_diff,
-    .gradient = rheos__no_gradient,
-    .prepare = prepare_list_diff,
 };
 
 // ---- DynamicPartition
@@ -491,6 +267,15 @@ const rheos__op_def rheos__op_DynamicStitch = {
     .name = "DynamicStitch",
     .signature = "indices: N * int32, data: N * T -> merged: T; N: int >= 1; T: type",
     .doc = "Row `indices`[i][k] of the result is row k of `data`[i]; later ones win.",
+    .shape = shape_dynamic_stitch,
+    .gradient = gradient_dynamic_stitch,
+    .prepare = prepare_dynamic_stitch,
+};
+
+const rheos__op_def rheos__op_ParallelDynamicStitch = {
+    .name = "ParallelDynamicStitch",
+    .signature = "indices: N * int32, data: N * T -> merged: T; N: int >= 1; T: type",
+    .doc = "Row `indices`[i][k] of the result is row k of `data`[i]; which one wins is open.",
     .shape = shape_dynamic_stitch,
     .gradient = gradient_dynamic_stitch,
     .prepare = prepare_dynamic_stitch,

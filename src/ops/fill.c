@@ -4,6 +4,7 @@
 #include "graph/build.h"
 #include "ops/array_grad.h"
 #include "ops/array_util.h"
+#include "ops/op_util.h"
 
 // ---- Shape, ShapeN, Size, Rank
 
@@ -423,4 +424,41 @@ const rheos__op_def rheos__op_LinSpace = {
     .shape = shape_lin_space,
     .gradient = rheos__no_gradient,
     .prepare = prepare_lin_space,
+};
+
+// ---- Empty: zeros here, whatever `init` says
+
+static rheos_status *shape_empty(rheos__infer *c) {
+  rheos_shape vector;
+  RHEOS_TRY(rheos__infer_rank(c, 0, 1, &vector));
+  RHEOS_TRY(rheos__infer_shape_value(c, 0, &c->output_shapes[0]));
+  const rheos_tensor *value = rheos__infer_value(c, 0);
+  for (int64_t d = 0; value != NULL && d < value->num_elements; ++d) {
+    const int64_t dim = rheos__tensor_int_at(value, d);
+    if (dim < 0) return RHEOS_INVALID("Dimension %lld must be >= 0", (long long)dim);
+  }
+  return NULL;
+}
+
+static rheos_status *run_empty(const void *state, const void *const *inputs, void *const *outputs,
+                               void *scratch, int64_t first_unit, int64_t last_unit) {
+  (void)inputs, (void)scratch, (void)first_unit, (void)last_unit;
+  static const char zero[16];
+  const rheos__operands *o = state;
+  if (o->output_dtypes[0] == RHEOS_STRING) return NULL;
+  return rheos__fill_elements(o->output_dtypes[0], outputs[0], zero,
+                              rheos_shape_num_elements(&o->output_shapes[0]));
+}
+
+static rheos_status *prepare_empty(rheos__prepare *p) {
+  return rheos__answer_run_operands(p, run_empty, 1);
+}
+
+const rheos__op_def rheos__op_Empty = {
+    .name = "Empty",
+    .signature = "shape: int32 -> output: dtype; dtype: type; init: bool = false",
+    .doc = "A tensor of shape `shape` and any content: zeros.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = shape_empty,
+    .prepare = prepare_empty,
 };

@@ -156,6 +156,23 @@ const rheos__op_def rheos__op_IdentityN = {
     .prepare = prepare_pass_on,
 };
 
+const rheos__op_def rheos__op_Snapshot = {
+    .name = "Snapshot",
+    .signature = "input: T -> output: T; T: type",
+    .doc = "The value of `input`.",
+    .shape = rheos__shape_unchanged,
+    .prepare = prepare_alias,
+};
+
+const rheos__op_def rheos__op_DeepCopy = {
+    .name = "DeepCopy",
+    .signature = "x: T -> y: T; T: type",
+    .doc = "The value of `x`; no later change to `x` is seen.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = rheos__shape_unchanged,
+    .prepare = prepare_alias,
+};
+
 const rheos__op_def rheos__op_StopGradient = {
     .name = "StopGradient",
     .signature = "input: T -> output: T; T: type",
