@@ -166,6 +166,11 @@ typedef struct rheos__prepare {
 
 typedef rheos_status *(*rheos__prepare_fn)(rheos__prepare *p);
 
+// An estimate for `flops`, of factors whose product may be beyond the integers.
+static inline int64_t rheos__flops(double flops) {
+  return flops < 0x1p62 ? (int64_t)flops : INT64_C(1) << 62;
+}
+
 // State in the arena, zeroed; NULL when memory is short (return rheos__out_of_memory()).
 #define RHEOS_NEW_STATE(p, type) ((type *)((p)->state = rheos__arena_alloc_zeroed((p)->arena, sizeof(type))))
 

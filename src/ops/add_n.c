@@ -51,7 +51,7 @@ static rheos_status *prepare_AddN(rheos__prepare *p) {
   if (p->num_units == 0) p->num_units = 1;
   // With more than two, a later operand could be the same tensor as the first.
   p->reuse_input = p->num_inputs == 2 ? 0 : -1;
-  p->flops = a->num_elements * (p->num_inputs - 1);
+  p->flops = rheos__flops((double)a->num_elements * (p->num_inputs - 1));
   return NULL;
 }
 

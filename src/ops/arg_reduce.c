@@ -203,7 +203,7 @@ static rheos_status *prepare(rheos__prepare *p, int row) {
   p->run = run;
   p->num_units = a->num_units;
   p->scratch_bytes = 2 * TILE * sizeof(int64_t);
-  p->flops = a->outer * a->rows * a->inner;
+  p->flops = rheos__flops((double)a->outer * a->rows * a->inner);
   return NULL;
 }
 

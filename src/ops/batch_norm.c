@@ -295,7 +295,7 @@ static rheos_status *prepare_on(rheos__prepare *p, int32_t image, rheos_dtype pa
   s->spatial_step = channel == 1 ? 1 : s->channels;
   if (s->epsilon < 0) return RHEOS_INVALID("epsilon must not be negative");
   p->num_units = s->channels / CHUNK + 1;
-  p->flops = elements * 8;
+  p->flops = rheos__flops((double)elements * 8);
   p->run = run;
   return NULL;
 }

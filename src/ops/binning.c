@@ -67,7 +67,7 @@ static rheos_status *prepare_bucketize(rheos__prepare *p) {
   b->num_elements = rheos_shape_num_elements(&p->output_shapes[0]);
   b->dtype = p->input_dtypes[0];
   const int64_t units = (b->num_elements + RHEOS__UNIT_ELEMENTS - 1) / RHEOS__UNIT_ELEMENTS;
-  p->flops = b->num_elements * 16;
+  p->flops = rheos__flops((double)b->num_elements * 16);
   return rheos__answer_run(p, run_bucketize, units);
 }
 

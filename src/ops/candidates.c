@@ -417,7 +417,12 @@ static rheos_status *prepare(rheos__prepare *p, const sampler_kind *kind) {
   RHEOS_TRY(rheos__generator_of_node(p, &s->generator));
   if (kind != &learned_kind && kind != &fixed_kind) return NULL;
   rheos__resource *table;
-  RHEOS_TRY(rheos__resources_get(p->resources, &table_kind, p->node_name, p, &table));
+  rheos_status *status =
+      rheos__resources_get(p->resources, &table_kind, p->node_name, p, &table);
+  if (status != NULL) {
+    release(s);
+    return status;
+  }
   s->table = (unigram_table *)table;
   return NULL;
 }

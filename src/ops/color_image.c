@@ -168,7 +168,7 @@ static rheos_status *prepare(rheos__prepare *p, int32_t min_rank,
   *c = (color_op){pixel, rheos_shape_num_elements(shape) / 3, p->input_dtypes[0]};
   p->run = p->num_inputs > 1 ? run_pixels : c->dtype == RHEOS_DOUBLE ? run_wide : run_plain;
   p->num_units = (c->pixels + UNIT_PIXELS - 1) / UNIT_PIXELS;
-  p->flops = c->pixels * 40;
+  p->flops = rheos__flops((double)c->pixels * 40);
   return NULL;
 }
 
@@ -286,7 +286,7 @@ static rheos_status *prepare_contrast(rheos__prepare *p) {
   if (rheos__load_floats_of(c->dtype) == NULL) return rheos__no_kernel(p, c->dtype);
   p->run = run_contrast;
   p->num_units = c->pictures;
-  p->flops = rheos_shape_num_elements(shape) * 8;
+  p->flops = rheos__flops((double)rheos_shape_num_elements(shape) * 8);
   return NULL;
 }
 

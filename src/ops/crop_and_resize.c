@@ -106,7 +106,7 @@ static rheos_status *infer_grads(rheos__infer *c, int64_t count, rheos_shape *ou
 }
 
 static int64_t flops_of(const crop *c) {
-  return c->count * c->crop_height * c->crop_width * c->channels * 16;
+  return rheos__flops(16.0 * c->count * c->crop_height * c->crop_width * c->channels);
 }
 
 // ---- CropAndResize

@@ -181,6 +181,6 @@ rheos_status *rheos__prepare_elementwise(rheos__prepare *p, rheos__loop loop, in
     p->run = units > 1 ? run_flat : run_whole;
   }
   p->reuse_input = input_to_reuse(p);
-  p->flops = e->num_elements * cost;
+  p->flops = rheos__flops((double)e->num_elements * cost);
   return NULL;
 }

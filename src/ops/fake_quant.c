@@ -112,7 +112,7 @@ static rheos_status *prepare_fake(rheos__prepare *p) {
   } else {
     s->channels = rheos_shape_num_elements(&p->input_shapes[s->is_gradient ? 2 : 1]);
   }
-  p->flops = 6 * s->count;
+  p->flops = rheos__flops(6.0 * s->count);
   p->run = s->is_gradient ? run_fake_gradient : run_fake;
   return NULL;
 }

@@ -245,20 +245,21 @@ static rheos_status *prepare_fft(rheos__prepare *p) {
   s->whole_size = last_dims(s->op.kind == REAL_TO_HALF ? in : out, s->op.dims, s->whole);
   if (s->op.kind == REAL_TO_HALF) {
     if (p->input_values[1] == NULL) return RHEOS_INVALID("fft_length is not known");
-    s->whole_size = 1;
     for (int32_t d = 0; d < MAX_DIMS; ++d) {
       const int32_t at = d - (MAX_DIMS - s->op.dims);
       s->whole[d] = at < 0 ? 1 : rheos__tensor_int_at(p->input_values[1], at);
-      s->whole_size *= s->whole[d];
     }
   }
   RHEOS_TRY(check_lengths(s, in->rank));
+  if (s->op.kind == REAL_TO_HALF) {  // now no longer than the input
+    s->whole_size = s->whole[0] * s->whole[1] * s->whole[2];
+  }
   RHEOS_TRY(make_plans(p, s));
   s->count = rheos__shape_product(in, 0, in->rank - s->op.dims);
   p->num_units = s->count;
   int64_t bits = 1;
   while (bits < 40 && s->whole_size >> bits > 0) bits++;
-  p->flops = s->count * s->whole_size * 5 * bits;
+  p->flops = rheos__flops((double)s->count * s->whole_size * 5 * bits);
   return NULL;
 }
 

@@ -101,7 +101,7 @@ static rheos_status *prepare_lrn(rheos__prepare *p, rheos__run_fn run) {
     return rheos__out_of_memory();
   }
   const int64_t window = 2 * s->radius + 1 < s->channels ? 2 * s->radius + 1 : s->channels;
-  p->flops = elements > INT64_MAX / (4 * window + 64) ? INT64_MAX : elements * (4 * window + 60);
+  p->flops = rheos__flops((double)elements * (4.0 * window + 60));
   p->run = run;
   return NULL;
 }

@@ -159,7 +159,7 @@ static rheos_status *prepare_products(rheos__prepare *p, bool transpose_a, bool 
   s->c_step = s->product.m * s->product.n;
   int64_t batches = rheos_shape_num_elements(&s->batch);
   p->num_units = s->num_rows = batches * s->product.m;
-  p->flops = 2 * batches * s->c_step * s->product.k;
+  p->flops = rheos__flops(2.0 * batches * s->c_step * s->product.k);
   p->run = run_products;
   return NULL;
 }

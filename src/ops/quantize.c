@@ -222,7 +222,7 @@ static rheos_status *new_state(rheos__prepare *p, quantize_state **out_state) {
   s->slices = slices_of(&p->input_shapes[0], rheos__attr_int(p->attrs, "axis"));
   s->mode = mode_of(p->attrs);
   s->narrow_range = rheos__attr_bool(p->attrs, "narrow_range");
-  p->flops = 6 * rheos_shape_num_elements(&p->input_shapes[0]);
+  p->flops = rheos__flops(6.0 * rheos_shape_num_elements(&p->input_shapes[0]));
   if (s->mode != MIN_FIRST || rheos__attr_int(p->attrs, "axis") < 0) return NULL;
   return rheos_status_new(RHEOS_UNIMPLEMENTED,
                           "MIN_FIRST mode is not implemented for %s with axis != -1.", p->op->name);

@@ -409,7 +409,7 @@ static rheos_status *prepare_with(rheos__prepare *p, const reducer *by, const bo
   p->run = run;
   p->num_units = r->num_units;
   p->scratch_bytes = r->inner_reduced ? 0 : (size_t)r->tile * TOTAL_BYTES;
-  p->flops = r->count * r->num_outputs;
+  p->flops = rheos__flops((double)r->count * r->num_outputs);
   return NULL;
 }
 

@@ -188,7 +188,7 @@ static rheos_status *prepare_ResizeBilinear(rheos__prepare *p) {
   rheos__resize_answer(p, run_bilinear, r->batch * r->out_height);
   p->scratch_bytes = (size_t)r->out_width * sizeof(tap) +
                      (size_t)(r->in_width * r->channels) * 2 * sizeof(float);
-  p->flops = p->num_units * r->out_width * r->channels * 8;
+  p->flops = rheos__flops((double)p->num_units * r->out_width * r->channels * 8);
   return NULL;
 }
 
@@ -257,7 +257,7 @@ static rheos_status *prepare_ResizeBilinearGrad(rheos__prepare *p) {
   RHEOS_TRY(rheos__resize_init(p, &p->input_shapes[1], &p->input_shapes[0], &r));
   r->dtype = p->output_dtypes[0];
   rheos__resize_answer(p, run_bilinear_grad, r->batch);
-  p->flops = r->batch * r->out_height * r->out_width * r->channels * 16;
+  p->flops = rheos__flops((double)r->batch * r->out_height * r->out_width * r->channels * 16);
   return NULL;
 }
 

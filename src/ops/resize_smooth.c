@@ -93,7 +93,7 @@ static rheos_status *prepare_ResizeBicubic(rheos__prepare *p) {
   rheos__resize_answer(p, run_bicubic, r->batch * r->out_height);
   p->scratch_bytes = (size_t)r->out_width * sizeof(tap) +
                      (size_t)(r->in_width * r->channels) * 5 * sizeof(float);
-  p->flops = p->num_units * r->out_width * r->channels * 16;
+  p->flops = rheos__flops((double)p->num_units * r->out_width * r->channels * 16);
   return NULL;
 }
 
@@ -167,7 +167,7 @@ static rheos_status *prepare_ResizeBicubicGrad(rheos__prepare *p) {
   RHEOS_TRY(rheos__resize_init(p, &p->input_shapes[1], &p->input_shapes[0], &r));
   r->dtype = p->output_dtypes[0];
   rheos__resize_answer(p, run_bicubic_grad, r->batch);
-  p->flops = r->batch * r->out_height * r->out_width * r->channels * 64;
+  p->flops = rheos__flops((double)r->batch * r->out_height * r->out_width * r->channels * 64);
   return NULL;
 }
 
@@ -231,8 +231,8 @@ static rheos_status *prepare_ResizeArea(rheos__prepare *p) {
   if (r->width_scale == 0) r->width_scale = 1;
   rheos__resize_answer(p, run_area, r->batch * r->out_height);
   p->scratch_bytes = (size_t)(r->in_width * r->channels) * sizeof(float);
-  p->flops = r->batch * r->channels * (r->in_height + r->out_height) *
-             (r->in_width + r->out_width) * 2;
+  p->flops = rheos__flops((double)r->batch * r->channels * (r->in_height + r->out_height) *
+                           (r->in_width + r->out_width) * 2);
   return NULL;
 }
 

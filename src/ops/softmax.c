@@ -161,7 +161,7 @@ static rows *new_rows(rheos__prepare *p, int kind, int64_t count, int64_t n) {
   p->num_units = (count + r->unit_rows - 1) / r->unit_rows;
   if (p->num_units == 0) p->num_units = 1;
   p->scratch_bytes = 2 * (size_t)n * sizeof(double);
-  p->flops = count * n * 15;
+  p->flops = rheos__flops((double)count * n * 15);
   return r;
 }
 

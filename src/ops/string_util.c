@@ -57,7 +57,7 @@ void rheos__answer_string_units(rheos__prepare *p, rheos__run_fn run) {
   units->count = rheos_shape_num_elements(&p->input_shapes[0]);
   p->run = run;
   p->num_units = units->count;
-  p->flops = 50 * units->count;
+  p->flops = rheos__flops(50.0 * units->count);
 }
 
 rheos_status *rheos__string_scalar(const rheos_tensor *tensor, const char *what,

@@ -150,7 +150,7 @@ static rheos_status *prepare(rheos__prepare *p, bool known, int64_t k) {
   p->run = run;
   p->num_units = t->num_units;
   p->scratch_bytes = (size_t)k * 2 * sizeof(int64_t);
-  p->flops = t->count * t->n * 4;
+  p->flops = rheos__flops((double)t->count * t->n * 4);
   return NULL;
 }
 
@@ -354,7 +354,7 @@ static rheos_status *prepare_in_top(rheos__prepare *p, bool k_is_input, int64_t 
   t->k_is_input = k_is_input;
   t->k = k;
   p->run = run_in_top;
-  p->flops = t->count * t->n;
+  p->flops = rheos__flops((double)t->count * t->n);
   return NULL;
 }
 

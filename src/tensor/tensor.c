@@ -249,6 +249,7 @@ int64_t rheos__tensor_int_at(const rheos_tensor *tensor, int64_t index) {
   const void *data = tensor->data;
   switch ((int)tensor->dtype) {
     case RHEOS_INT32:
+    case RHEOS_QINT32:
       return ((const int32_t *)data)[index];
     case RHEOS_INT64:
     case RHEOS_UINT64:
@@ -256,12 +257,16 @@ int64_t rheos__tensor_int_at(const rheos_tensor *tensor, int64_t index) {
     case RHEOS_UINT32:
       return ((const uint32_t *)data)[index];
     case RHEOS_INT16:
+    case RHEOS_QINT16:
       return ((const int16_t *)data)[index];
     case RHEOS_UINT16:
+    case RHEOS_QUINT16:
       return ((const uint16_t *)data)[index];
     case RHEOS_INT8:
+    case RHEOS_QINT8:
       return ((const int8_t *)data)[index];
     case RHEOS_UINT8:
+    case RHEOS_QUINT8:
     case RHEOS_BOOL:
       return ((const uint8_t *)data)[index];
     default:
