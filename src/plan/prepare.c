@@ -87,7 +87,16 @@ static void clear_answer(rheos__prepare *p) {
   p->output_resource = NULL;
 }
 
-rheos_status *rheos__prepare_kernel(rheos__prepare *p) {
+// With dimensions like [2^40, 0] there may be many units of nothing: one still runs, and says what is
+// wrong with the inputs.
+static void leave_out_empty_units(rheos__prepare *p) {
+  for (int32_t i = 0; i < p->num_outputs; ++i) {
+    if (rheos_shape_num_elements(&p->output_shapes[i]) != 0) return;
+  }
+  if (p->num_outputs > 0 && p->num_units > 1) p->num_units = 1;
+}
+
+static rheos_status *ask_kernels(rheos__prepare *p) {
   const rheos__prepare_fn *variants = rheos__op_variants(p->op);
   for (; variants != NULL && *variants != NULL; ++variants) {
     RHEOS_TRY((*variants)(p));
@@ -102,6 +111,12 @@ rheos_status *rheos__prepare_kernel(rheos__prepare *p) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "no kernel for %s: %s", p->op->name,
                             p->decline_reason);
   }
+  return NULL;
+}
+
+rheos_status *rheos__prepare_kernel(rheos__prepare *p) {
+  RHEOS_TRY(ask_kernels(p));
+  leave_out_empty_units(p);
   return NULL;
 }
 
