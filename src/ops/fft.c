@@ -236,6 +236,9 @@ static rheos_status *prepare_fft(rheos__prepare *p) {
   }
   p->run = run_fft;
   const rheos_shape *in = &p->input_shapes[0], *out = &p->output_shapes[0];
+  int64_t num_elements;
+  size_t size_bytes;
+  RHEOS_TRY(rheos__shape_size(s->to, out, &num_elements, &size_bytes));  // fits
   if (rheos_shape_num_elements(in) == 0 || rheos_shape_num_elements(out) == 0) {
     if (rheos_shape_num_elements(out) == 0) return NULL;
     return RHEOS_INVALID("no transform of an empty input");

@@ -42,7 +42,8 @@ typedef struct reducer {
   ROW(Sum, FLOATS, RHEOS__WIDE, double, 0, a + x, a + b, a)                                     \
   ROW(Sum, INTEGERS, , uint64_t, 0, a + WIDEN(x), a + b, a)                                     \
   ROW(Mean, FLOATS, RHEOS__WIDE, double, 0, a + x, a + b, a / (double)count)                    \
-  ROW(Mean, SIGNED, , int64_t, 0, a + x, a + b, count > 0 ? a / count : 0)                      \
+  ROW(Mean, SIGNED, , int64_t, 0, WIDEN(a) + WIDEN(x), WIDEN(a) + WIDEN(b),                     \
+      count > 0 ? a / count : 0)                                                                \
   ROW(Mean, UNSIGNED, , uint64_t, 0, a + x, a + b, count > 0 ? a / (uint64_t)count : 0)         \
   ROW(Prod, FLOATS, , double, 1, a * x, a * b, a)                                               \
   ROW(Prod, INTEGERS, , uint64_t, 1, a * WIDEN(x), a * b, a)                                    \
