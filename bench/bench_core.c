@@ -1,62 +1,17 @@
 // What a step and a node cost, from C: one JSON object a line on standard output, the peers (plain
 // C) measured in the same run. bench/run makes a table of it.
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <rheos/scope.h>
 #include <rheos/session.h>
 #include <rheos/train.h>
 
+#include "bench.h"
 #include "graph/graph.h"
 
-enum { REPEATS = 9, CHAIN = 1000000 };
-
-static double now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *values, int count) {
-  qsort(values, (size_t)count, sizeof *values, by_value);
-  return values[count / 2];
-}
-
-// ns a call of body(argument), the median of REPEATS rounds of `calls`.
-static double time_calls(void (*body)(void *), void *argument, int calls) {
-  double rounds[REPEATS];
-  for (int i = 0; i < calls / 10 + 1; i++) body(argument);
-  for (int r = 0; r < REPEATS; r++) {
-    double start = now_ns();
-    for (int i = 0; i < calls; i++) body(argument);
-    rounds[r] = (now_ns() - start) / calls;
-  }
-  return median(rounds, REPEATS);
-}
-
-// `goal` and `peer` of 0 are left out.
-static void report(const char *row, const char *unit, double rheos, double goal,
-                   const char *peer_name, double peer) {
-  printf("{\"row\": \"%s\", \"unit\": \"%s\", \"rheos\": %.6g", row, unit, rheos);
-  if (goal > 0) printf(", \"goal\": %.6g", goal);
-  if (peer > 0) printf(", \"peers\": {\"%s\": %.6g}", peer_name, peer);
-  puts("}");
-  fflush(stdout);
-}
-
-static void check(rheos_status *status) {
-  if (!status) return;
-  fprintf(stderr, "bench_core: %s\n", rheos_status_message(status));
-  exit(1);
-}
+enum { CHAIN = 1000000 };
 
 static rheos_output op_1(rheos_scope *s, const char *type, rheos_output a) {
   rheos_op_args args = {.type = type, .inputs = &a, .num_inputs = 1};

@@ -1,0 +1,59 @@
+// What the benchmark programs share: a clock, medians, and the JSON lines that bench/run reads.
+#ifndef RHEOS_BENCH_H
+#define RHEOS_BENCH_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <rheos/base.h>
+
+static inline double now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static inline int by_value(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+// Sorts `values`.
+static inline double median(double *values, int count) {
+  qsort(values, (size_t)count, sizeof *values, by_value);
+  return values[count / 2];
+}
+
+enum { REPEATS = 9 };
+
+// ns a call of body(argument), the median of REPEATS rounds of `calls`.
+static inline double time_calls(void (*body)(void *), void *argument, int calls) {
+  double rounds[REPEATS];
+  for (int i = 0; i < calls / 10 + 1; i++) body(argument);
+  for (int r = 0; r < REPEATS; r++) {
+    const double start = now_ns();
+    for (int i = 0; i < calls; i++) body(argument);
+    rounds[r] = (now_ns() - start) / calls;
+  }
+  return median(rounds, REPEATS);
+}
+
+// `goal` and `peer` of 0 are left out.
+static inline void report(const char *row, const char *unit, double rheos, double goal,
+                          const char *peer_name, double peer) {
+  printf("{\"row\": \"%s\", \"unit\": \"%s\", \"rheos\": %.6g", row, unit, rheos);
+  if (goal > 0) printf(", \"goal\": %.6g", goal);
+  if (peer > 0) printf(", \"peers\": {\"%s\": %.6g}", peer_name, peer);
+  puts("}");
+  fflush(stdout);
+}
+
+// Ends the program if `status` is not NULL.
+static inline void check(rheos_status *status) {
+  if (!status) return;
+  fprintf(stderr, "benchmark: %s\n", rheos_status_message(status));
+  exit(1);
+}
+
+#endif
