@@ -1,350 +1,305 @@
-"""Objects with TensorFlow's options as attributes: ConfigProto and the like."""
+"""TensorFlow's messages as classes: ConfigProto, Example and the like."""
 
+from rheos.framework.message import declare
 
-class Message:
-    """An object with fixed fields, in the manner of a protocol buffer.
-
-    A field that does not exist or a value of the wrong type is an error; nested messages are made
-    when they are first used.
+_config = declare(
     """
+    // One thread pool.
+    message ThreadPoolOptionProto {
+      int32 num_threads = 1;
+      string global_name = 2;
+    }
 
-    _FIELDS = {}
+    // How GPUs are used.
+    message GPUOptions {
+      // Options of a GPU that may change.
+      message Experimental {
+        // How one GPU is divided.
+        message VirtualDevices { repeated float memory_limit_mb = 1; }
+        repeated VirtualDevices virtual_devices = 1;
+        bool use_unified_memory = 2;
+        int32 num_dev_to_dev_copy_streams = 3;
+        string collective_ring_order = 4;
+        bool timestamped_allocator = 5;
+        int32 kernel_tracker_max_interval = 7;
+        int32 kernel_tracker_max_bytes = 8;
+        int32 kernel_tracker_max_pending = 9;
+      }
+      double per_process_gpu_memory_fraction = 1;
+      bool allow_growth = 4;
+      string allocator_type = 2;
+      int64 deferred_deletion_bytes = 3;
+      string visible_device_list = 5;
+      int32 polling_active_delay_usecs = 6;
+      int32 polling_inactive_delay_msecs = 7;
+      bool force_gpu_compatible = 8;
+      Experimental experimental = 9;
+    }
 
-    def __init__(self, **fields):
-        object.__setattr__(self, "_values", {})
-        for name, value in fields.items():
-            kind = self._kind(
-                name,
-                f'Protocol message {type(self).__name__} has no "{name}" field.',
-                ValueError,
-            )
-            if value is None:
-                continue
-            if isinstance(kind, type) and issubclass(kind, Message):
-                if isinstance(value, dict):
-                    value = kind(**value)
-                if not isinstance(value, kind):
-                    raise TypeError(
-                        f"Parameter to initialize message field must be dict or instance of same "
-                        f"class: expected {kind.__name__} got {type(value).__name__}."
-                    )
-                self._values[name] = value
-            elif isinstance(kind, (list, dict)):
-                held = getattr(self, name)
-                held.update(value) if isinstance(held, dict) else held.extend(value)
-            else:
-                setattr(self, name, value)
+    // What may be rewritten in a graph before it runs.
+    message OptimizerOptions {
+      enum Level { L1 = 0; L0 = -1; }
+      enum GlobalJitLevel { DEFAULT = 0; OFF = -1; ON_1 = 1; ON_2 = 2; }
+      bool do_common_subexpression_elimination = 1;
+      bool do_constant_folding = 2;
+      int64 max_folded_constant_in_bytes = 6;
+      bool do_function_inlining = 4;
+      Level opt_level = 3;
+      GlobalJitLevel global_jit_level = 5;
+    }
 
-    def _kind(self, name, message, error):
-        try:
-            return self._FIELDS[name]
-        except KeyError:
-            raise error(message) from None
+    // How a model is copied to several devices.
+    message AutoParallelOptions {
+      bool enable = 1;
+      int32 num_replicas = 2;
+    }
 
-    def __getattr__(self, name):
-        kind = self._kind(
-            name, f"'{type(self).__name__}' object has no attribute '{name}'", AttributeError
-        )
-        values = self._values
-        if name in values:
-            return values[name]
-        if isinstance(kind, type) and issubclass(kind, Message):
-            values[name] = kind()
-            return values[name]
-        if isinstance(kind, (list, dict)):
-            values[name] = type(kind)()
-            return values[name]
-        return kind
+    // Which operations may share memory.
+    message ScopedAllocatorOptions { repeated string enable_op = 1; }
 
-    def __setattr__(self, name, value):
-        kind = self._kind(
-            name,
-            f'Assignment not allowed (no field "{name}" in protocol message object).',
-            AttributeError,
-        )
-        if isinstance(kind, (list, dict)) or isinstance(kind, type):
-            raise AttributeError(
-                f'Assignment not allowed to composite field "{name}" in protocol message object.'
-            )
-        self._values[name] = _checked(name, kind, value)
+    // What is checked between rewrites.
+    message VerifierConfig {
+      enum Toggle { DEFAULT = 0; ON = 1; OFF = 2; }
+      int64 verification_timeout_in_ms = 1;
+      Toggle structure_verifier = 2;
+    }
 
-    def HasField(self, name):
-        """Whether a field has been set."""
-        self._kind(name, f"Protocol message {type(self).__name__} has no field {name}.", ValueError)
-        return name in self._values
+    // Which rewrites are on.
+    message RewriterConfig {
+      enum Toggle { DEFAULT = 0; ON = 1; OFF = 2; AGGRESSIVE = 3; }
+      enum NumIterationsType { DEFAULT_NUM_ITERS = 0; ONE = 1; TWO = 2; }
+      enum MemOptType {
+        DEFAULT_MEM_OPT = 0; NO_MEM_OPT = 1; MANUAL = 2; SWAPPING_HEURISTICS = 4;
+        RECOMPUTATION_HEURISTICS = 5; SCHEDULING_HEURISTICS = 6; HEURISTICS = 3;
+      }
+      Toggle layout_optimizer = 1;
+      Toggle constant_folding = 3;
+      Toggle shape_optimization = 13;
+      Toggle remapping = 14;
+      Toggle arithmetic_optimization = 7;
+      Toggle dependency_optimization = 8;
+      Toggle loop_optimization = 9;
+      Toggle function_optimization = 10;
+      Toggle debug_stripper = 11;
+      bool disable_model_pruning = 2;
+      Toggle scoped_allocator_optimization = 15;
+      Toggle pin_to_host_optimization = 18;
+      Toggle implementation_selector = 22;
+      Toggle auto_mixed_precision = 23;
+      bool disable_meta_optimizer = 19;
+      NumIterationsType meta_optimizer_iterations = 12;
+      int32 min_graph_nodes = 17;
+      MemOptType memory_optimization = 4;
+      string memory_optimizer_target_node_name_scope = 6;
+      int64 meta_optimizer_timeout_ms = 20;
+      AutoParallelOptions auto_parallel = 5;
+      bool fail_on_optimizer_errors = 21;
+      ScopedAllocatorOptions scoped_allocator_opts = 16;
+      repeated string optimizers = 100;
+      VerifierConfig inter_optimizer_verifier_config = 300;
+      VerifierConfig post_optimization_verifier_config = 301;
+    }
 
-    def ClearField(self, name):
-        self._kind(name, f"Protocol message {type(self).__name__} has no field {name}.", ValueError)
-        self._values.pop(name, None)
+    // How a graph is prepared.
+    message GraphOptions {
+      bool enable_recv_scheduling = 2;
+      OptimizerOptions optimizer_options = 3;
+      int64 build_cost_model = 4;
+      int64 build_cost_model_after = 9;
+      bool infer_shapes = 5;
+      bool place_pruned_graph = 6;
+      bool enable_bfloat16_sendrecv = 7;
+      int32 timeline_step = 8;
+      RewriterConfig rewrite_options = 10;
+    }
 
-    def CopyFrom(self, other):
-        """Takes over the fields of another message of the same kind."""
-        if type(other) is not type(self):
-            raise TypeError(
-                f"Parameter to CopyFrom() must be instance of same class: expected "
-                f"{type(self).__name__} got {type(other).__name__}."
-            )
-        import copy
+    // How a cluster's tasks talk.
+    message RPCOptions {
+      bool use_rpc_for_inprocess_master = 1;
+      string compression_algorithm = 2;
+      int32 compression_level = 3;
+      bool cache_rpc_response = 4;
+      bool disable_session_connection_sharing = 5;
+    }
 
-        object.__setattr__(self, "_values", copy.deepcopy(other._values))
+    // The tasks of one job: their addresses by number.
+    message JobDef {
+      string name = 1;
+      map<int32, string> tasks = 2;
+    }
 
-    def MergeFrom(self, other):
-        import copy
+    // The jobs of a cluster.
+    message ClusterDef { repeated JobDef job = 1; }
 
-        for name, value in other._values.items():
-            mine = self._values.get(name)
-            if isinstance(mine, Message):
-                mine.MergeFrom(value)
-            elif isinstance(mine, list):
-                mine.extend(copy.deepcopy(value))
-            elif isinstance(mine, dict):
-                mine.update(copy.deepcopy(value))
-            else:
-                self._values[name] = copy.deepcopy(value)
+    // The name of what a session runs.
+    message SessionMetadata {
+      string name = 1;
+      int64 version = 2;
+    }
 
-    def __deepcopy__(self, memo):
-        made = type(self)()
-        made.CopyFrom(self)
-        return made
+    // Options of a session.
+    message ConfigProto {
+      // Options that may change.
+      message Experimental {
+        string collective_group_leader = 1;
+        string executor_type = 3;
+        int32 recv_buf_max_chunk = 4;
+        bool use_numa_affinity = 5;
+        bool collective_deterministic_sequential_execution = 6;
+        bool collective_nccl = 7;
+        bool share_session_state_in_clusterspec_propagation = 8;
+        bool disable_thread_spinning = 9;
+        bool share_cluster_devices_in_session = 10;
+        SessionMetadata session_metadata = 11;
+        bool optimize_for_static_graph = 12;
+      }
+      map<string, int32> device_count = 1;
+      int32 intra_op_parallelism_threads = 2;
+      int32 inter_op_parallelism_threads = 5;
+      bool use_per_session_threads = 9;
+      repeated ThreadPoolOptionProto session_inter_op_thread_pool = 12;
+      int32 placement_period = 3;
+      repeated string device_filters = 4;
+      GPUOptions gpu_options = 6;
+      bool allow_soft_placement = 7;
+      bool log_device_placement = 8;
+      GraphOptions graph_options = 10;
+      int64 operation_timeout_in_ms = 11;
+      RPCOptions rpc_options = 13;
+      ClusterDef cluster_def = 14;
+      bool isolate_session_state = 15;
+      Experimental experimental = 16;
+    }
 
-    def __eq__(self, other):
-        return type(other) is type(self) and str(self) == str(other)
+    // A tensor that a debugger watches.
+    message DebugTensorWatch {
+      string node_name = 1;
+      int32 output_slot = 2;
+      repeated string debug_ops = 3;
+      repeated string debug_urls = 4;
+      bool tolerate_debug_op_creation_failures = 5;
+    }
 
-    __hash__ = None
+    // What a debugger watches.
+    message DebugOptions {
+      repeated DebugTensorWatch debug_tensor_watch_opts = 4;
+      int64 global_step = 10;
+      bool reset_disk_byte_usage = 11;
+    }
 
-    def _lines(self, indent):
-        for name in self._FIELDS:
-            if name not in self._values:
-                continue
-            value = self._values[name]
-            if isinstance(value, dict):
-                for key, item in sorted(value.items()):
-                    yield f"{indent}{name} {{"
-                    yield f"{indent}  key: {_text(key)}"
-                    yield f"{indent}  value: {_text(item)}"
-                    yield f"{indent}}}"
-                continue
-            for item in value if isinstance(value, list) else [value]:
-                if isinstance(item, Message):
-                    yield f"{indent}{name} {{"
-                    yield from item._lines(indent + "  ")
-                    yield f"{indent}}}"
-                else:
-                    yield f"{indent}{name}: {_text(item)}"
-
-    def __repr__(self):
-        return "".join(line + "\n" for line in self._lines(""))
-
-
-def _text(value):
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f'"{value}"' if isinstance(value, str) else str(value)
-
-
-def _checked(name, default, value):
-    if isinstance(default, bool):
-        if isinstance(value, (bool, int)):
-            return bool(value)
-    elif isinstance(default, int):
-        if hasattr(value, "__index__"):
-            return value.__index__()
-    elif isinstance(default, float):
-        if hasattr(value, "__float__"):
-            return float(value)
-    elif isinstance(default, str) and isinstance(value, (str, bytes)):
-        return value.decode() if isinstance(value, bytes) else value
-    elif value is None or default is None:
-        return value
-    raise TypeError(
-        f"{value!r} has type {type(value).__name__}, but expected one of: {type(default).__name__} "
-        f"(field {name})"
-    )
-
-
-def _message(name, doc, fields, **constants):
-    return type(
-        name,
-        (Message,),
-        {"_FIELDS": fields, "__doc__": doc, "__module__": "rheos.v1", **constants},
-    )
-
-
-ThreadPoolOptionProto = _message(
-    "ThreadPoolOptionProto", "One thread pool.", {"num_threads": 0, "global_name": ""}
+    // Options of one run.
+    message RunOptions {
+      enum TraceLevel {
+        NO_TRACE = 0; SOFTWARE_TRACE = 1; HARDWARE_TRACE = 2; FULL_TRACE = 3;
+      }
+      // Options that may change.
+      message Experimental {
+        int64 collective_graph_key = 1;
+        bool use_run_handler_pool = 2;
+      }
+      TraceLevel trace_level = 1;
+      int64 timeout_in_ms = 2;
+      int32 inter_op_thread_pool = 3;
+      bool output_partition_graphs = 5;
+      DebugOptions debug_options = 6;
+      bool report_tensor_allocations_upon_oom = 7;
+      Experimental experimental = 8;
+    }
+    """,
+    "rheos.v1",
 )
-_GPUExperimental = _message(
-    "Experimental",
-    "Options of a GPU that may change.",
-    {
-        "virtual_devices": [],
-        "use_unified_memory": False,
-        "num_dev_to_dev_copy_streams": 0,
-        "collective_ring_order": "",
-        "timestamped_allocator": False,
-        "kernel_tracker_max_interval": 0,
-        "kernel_tracker_max_bytes": 0,
-        "kernel_tracker_max_pending": 0,
-    },
+
+_run_metadata = declare(
+    """
+    // When one operation of a step ran.
+    message NodeExecStats {
+      string node_name = 1;
+      int64 all_start_micros = 2;
+      int64 op_start_rel_micros = 3;
+      int64 op_end_rel_micros = 4;
+      int64 all_end_rel_micros = 5;
+      string timeline_label = 8;
+      int64 scheduled_micros = 9;
+      uint32 thread_id = 10;
+      int64 all_start_nanos = 13;
+      int64 op_start_rel_nanos = 14;
+      int64 op_end_rel_nanos = 15;
+      int64 all_end_rel_nanos = 16;
+      int64 scheduled_nanos = 17;
+    }
+
+    // When the operations of one device ran.
+    message DeviceStepStats {
+      string device = 1;
+      repeated NodeExecStats node_stats = 2;
+      map<uint32, string> thread_names = 3;
+    }
+
+    // When each operation of a step ran.
+    message StepStats { repeated DeviceStepStats dev_stats = 1; }
+
+    // What is known about one run. Its graphs are kept as they came.
+    message RunMetadata { StepStats step_stats = 1; }
+    """,
+    "rheos.v1",
 )
-GPUOptions = _message(
-    "GPUOptions",
-    "How GPUs are used.",
-    {
-        "per_process_gpu_memory_fraction": 0.0,
-        "allow_growth": False,
-        "allocator_type": "",
-        "deferred_deletion_bytes": 0,
-        "visible_device_list": "",
-        "polling_active_delay_usecs": 0,
-        "polling_inactive_delay_msecs": 0,
-        "force_gpu_compatible": False,
-        "experimental": _GPUExperimental,
-    },
+
+_examples = declare(
+    """
+    // Strings of bytes.
+    message BytesList { repeated bytes value = 1; }
+
+    // Numbers of single precision.
+    message FloatList { repeated float value = 1; }
+
+    // Integers.
+    message Int64List { repeated int64 value = 1; }
+
+    // The values of one feature, in one of three lists.
+    message Feature {
+      oneof kind {
+        BytesList bytes_list = 1;
+        FloatList float_list = 2;
+        Int64List int64_list = 3;
+      }
+    }
+
+    // Features by name.
+    message Features { map<string, Feature> feature = 1; }
+
+    // The values of one feature at each step of a sequence.
+    message FeatureList { repeated Feature feature = 1; }
+
+    // Sequences of features by name.
+    message FeatureLists { map<string, FeatureList> feature_list = 1; }
+
+    // An example to learn from: its features.
+    message Example { Features features = 1; }
+
+    // A sequence to learn from: features of the whole, and features of each step.
+    message SequenceExample {
+      Features context = 1;
+      FeatureLists feature_lists = 2;
+    }
+    """,
+    "rheos.v1",
 )
-OptimizerOptions = _message(
-    "OptimizerOptions",
-    "What may be rewritten in a graph before it runs.",
-    {
-        "do_common_subexpression_elimination": False,
-        "do_constant_folding": False,
-        "max_folded_constant_in_bytes": 0,
-        "do_function_inlining": False,
-        "opt_level": 0,
-        "global_jit_level": 0,
-    },
-    L1=0,
-    L0=-1,
-    DEFAULT=0,
-    OFF=-1,
-    ON_1=1,
-    ON_2=2,
-)
-_REWRITES = (
-    "layout_optimizer constant_folding shape_optimization remapping arithmetic_optimization "
-    "dependency_optimization loop_optimization function_optimization debug_stripper "
-    "scoped_allocator_optimization pin_to_host_optimization implementation_selector "
-    "auto_mixed_precision meta_optimizer_iterations memory_optimization"
-)
-RewriterConfig = _message(
-    "RewriterConfig",
-    "Which rewrites are on.",
-    {
-        **dict.fromkeys(_REWRITES.split(), 0),
-        "disable_model_pruning": False,
-        "disable_meta_optimizer": False,
-        "min_graph_nodes": 0,
-        "optimizers": [],
-    },
-    DEFAULT=0,
-    ON=1,
-    OFF=2,
-    AGGRESSIVE=3,
-)
-GraphOptions = _message(
-    "GraphOptions",
-    "How a graph is prepared.",
-    {
-        "enable_recv_scheduling": False,
-        "optimizer_options": OptimizerOptions,
-        "build_cost_model": 0,
-        "build_cost_model_after": 0,
-        "infer_shapes": False,
-        "place_pruned_graph": False,
-        "enable_bfloat16_sendrecv": False,
-        "timeline_step": 0,
-        "rewrite_options": RewriterConfig,
-    },
-)
-RPCOptions = _message(
-    "RPCOptions",
-    "How a cluster's tasks talk.",
-    {
-        "use_rpc_for_inprocess_master": False,
-        "compression_algorithm": "",
-        "compression_level": 0,
-        "cache_rpc_response": False,
-        "disable_session_connection_sharing": False,
-    },
-)
-ClusterDef = _message("ClusterDef", "The tasks of a cluster.", {"job": []})
-_ConfigExperimental = _message(
-    "Experimental",
-    "Options that may change.",
-    {
-        "collective_group_leader": "",
-        "executor_type": "",
-        "recv_buf_max_chunk": 0,
-        "use_numa_affinity": False,
-        "collective_deterministic_sequential_execution": False,
-        "collective_nccl": False,
-        "share_session_state_in_clusterspec_propagation": False,
-        "disable_thread_spinning": False,
-        "share_cluster_devices_in_session": False,
-        "optimize_for_static_graph": False,
-    },
-)
-ConfigProto = _message(
-    "ConfigProto",
-    "Options of a session.",
-    {
-        "device_count": {},
-        "intra_op_parallelism_threads": 0,
-        "inter_op_parallelism_threads": 0,
-        "use_per_session_threads": False,
-        "session_inter_op_thread_pool": [],
-        "placement_period": 0,
-        "device_filters": [],
-        "gpu_options": GPUOptions,
-        "allow_soft_placement": False,
-        "log_device_placement": False,
-        "graph_options": GraphOptions,
-        "operation_timeout_in_ms": 0,
-        "rpc_options": RPCOptions,
-        "cluster_def": ClusterDef,
-        "isolate_session_state": False,
-        "experimental": _ConfigExperimental,
-    },
-    Experimental=_ConfigExperimental,
-)
-GPUOptions.Experimental = _GPUExperimental
-_DebugOptions = _message(
-    "DebugOptions",
-    "What a debugger watches.",
-    {"debug_tensor_watch_opts": [], "global_step": 0, "reset_disk_byte_usage": False},
-)
-_RunExperimental = _message(
-    "Experimental",
-    "Options that may change.",
-    {"collective_graph_key": 0, "use_run_handler_pool": False},
-)
-RunOptions = _message(
-    "RunOptions",
-    "Options of one run.",
-    {
-        "trace_level": 0,
-        "timeout_in_ms": 0,
-        "inter_op_thread_pool": 0,
-        "output_partition_graphs": False,
-        "debug_options": _DebugOptions,
-        "report_tensor_allocations_upon_oom": False,
-        "experimental": _RunExperimental,
-    },
-    NO_TRACE=0,
-    SOFTWARE_TRACE=1,
-    HARDWARE_TRACE=2,
-    FULL_TRACE=3,
-    Experimental=_RunExperimental,
-)
-_StepStats = _message("StepStats", "When each operation of a step ran.", {"dev_stats": []})
-_CostGraph = _message("CostGraphDef", "What each operation of a graph costs.", {"node": []})
-RunMetadata = _message(
-    "RunMetadata",
-    "What is known about one run.",
-    {
-        "step_stats": _StepStats,
-        "cost_graph": _CostGraph,
-        "partition_graphs": [],
-        "function_graphs": [],
-    },
-)
+
+ConfigProto = _config["ConfigProto"]
+GPUOptions = _config["GPUOptions"]
+GraphOptions = _config["GraphOptions"]
+OptimizerOptions = _config["OptimizerOptions"]
+RunOptions = _config["RunOptions"]
+RunMetadata = _run_metadata["RunMetadata"]
+
+BytesList = _examples["BytesList"]
+Example = _examples["Example"]
+Feature = _examples["Feature"]
+FeatureList = _examples["FeatureList"]
+FeatureLists = _examples["FeatureLists"]
+Features = _examples["Features"]
+FloatList = _examples["FloatList"]
+Int64List = _examples["Int64List"]
+SequenceExample = _examples["SequenceExample"]
+ClusterDef = _config["ClusterDef"]
+JobDef = _config["JobDef"]

@@ -15,6 +15,19 @@ from rheos.v1._learning_rates import (
     piecewise_constant,
     polynomial_decay,
 )
+from rheos.v1._messages import (
+    BytesList,
+    ClusterDef,
+    Example,
+    Feature,
+    FeatureList,
+    FeatureLists,
+    Features,
+    FloatList,
+    Int64List,
+    JobDef,
+    SequenceExample,
+)
 from rheos.v1._more_optimizers import (
     AdadeltaOptimizer,
     AdagradDAOptimizer,
