@@ -12,6 +12,7 @@
 
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
+#include "ops/softmax.h"
 #include "ops/vector_math.h"
 
 // What one row kernel gets: rows of n elements. `scratch` has room for 2 n doubles.
@@ -131,27 +132,25 @@ static void exp_double(double *values, int64_t n) {
   }
 RHEOS__FLOATS(ROWS, )
 
-enum { row_softmax, row_log_softmax, row_dense_loss, row_sparse_loss, NUM_ROWS };
+enum {
+  row_softmax = RHEOS__SOFTMAX,
+  row_log_softmax = RHEOS__LOG_SOFTMAX,
+  row_dense_loss = RHEOS__DENSE_LOSS,
+  row_sparse_loss = RHEOS__SPARSE_LOSS,
+};
 #define ROW_ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = name##_##S,
-static const row_fn row_fns[NUM_ROWS][RHEOS__NUM_DTYPES] = {
+static const row_fn row_fns[RHEOS__NUM_SOFTMAX_KINDS][RHEOS__NUM_DTYPES] = {
     RHEOS__FLOATS(ROW_ENTRY, softmax) RHEOS__FLOATS(ROW_ENTRY, log_softmax)
         RHEOS__FLOATS(ROW_ENTRY, dense_loss) RHEOS__FLOATS(ROW_ENTRY, sparse_loss)};
 
-typedef struct rows {
-  row_fn fn;
-  int64_t count, n;  // rows, and elements of one
-  int64_t unit_rows;
-  int64_t element_bytes;
-  // Elements that logits and labels move from row to row and within a row: 0 if broadcast
-  int64_t logit_row, logit_step, label_row, label_step;
-  bool wide_labels;  // int64, else int32
-} rows;
+typedef rheos__softmax_rows rows;
 
-static rows *new_rows(rheos__prepare *p, int kind, int64_t count, int64_t n) {
+static rows *new_rows(rheos__prepare *p, rheos__softmax_kind kind, int64_t count, int64_t n) {
   rows *r = RHEOS_NEW_STATE(p, rows);
   if (r == NULL) return NULL;
   const rheos_dtype dtype = p->input_dtypes[0];
-  r->fn = row_fns[kind][dtype];
+  r->kind = kind;
+  r->dtype = dtype;
   r->count = count;
   r->n = n;
   r->unit_rows = n < RHEOS__UNIT_ELEMENTS / 8 && n > 0 ? RHEOS__UNIT_ELEMENTS / 8 / n : 1;
@@ -165,29 +164,25 @@ static rows *new_rows(rheos__prepare *p, int kind, int64_t count, int64_t n) {
   return r;
 }
 
-static int64_t last_row(const rows *r, int64_t last_unit) {
-  return last_unit * r->unit_rows < r->count ? last_unit * r->unit_rows : r->count;
-}
-
 // ---- Softmax and LogSoftmax
 
 static rheos_status *run_softmax(const void *state, const void *const *inputs,
                                  void *const *outputs, void *scratch, int64_t first_unit,
                                  int64_t last_unit) {
   const rows *r = state;
-  const int64_t end = last_row(r, last_unit);
+  const int64_t end = rheos__softmax_last_row(r, last_unit);
   for (int64_t i = first_unit * r->unit_rows; i < end; i++) {
     const int64_t at = i * r->n * r->element_bytes;
     const row one = {.logits = (const char *)inputs[0] + at,
                      .logit_step = 1,
                      .n = r->n,
                      .out = (char *)outputs[0] + at};
-    r->fn(&one, scratch);
+    row_fns[r->kind][r->dtype](&one, scratch);
   }
   return NULL;
 }
 
-static rheos_status *prepare_rows(rheos__prepare *p, int kind) {
+static rheos_status *prepare_rows(rheos__prepare *p, rheos__softmax_kind kind) {
   const rheos_shape *shape = &p->input_shapes[0];
   const int64_t n = shape->dims[shape->rank - 1];
   const int64_t elements = rheos_shape_num_elements(shape);
@@ -262,7 +257,7 @@ static rheos_status *run_dense(const void *state, const void *const *inputs,
                                void *const *outputs, void *scratch, int64_t first_unit,
                                int64_t last_unit) {
   const rows *r = state;
-  const int64_t end = last_row(r, last_unit);
+  const int64_t end = rheos__softmax_last_row(r, last_unit);
   for (int64_t i = first_unit * r->unit_rows; i < end; i++) {
     const row one = {
         .logits = (const char *)inputs[0] + i * r->logit_row * r->element_bytes,
@@ -273,7 +268,7 @@ static rheos_status *run_dense(const void *state, const void *const *inputs,
         .out = (char *)outputs[1] + i * r->n * r->element_bytes,
         .loss = (char *)outputs[0] + i * r->element_bytes,
     };
-    r->fn(&one, scratch);
+    row_fns[r->kind][r->dtype](&one, scratch);
   }
   return NULL;
 }
@@ -377,16 +372,12 @@ static rheos_status *sparse_shape(rheos__infer *c) {
   return NULL;
 }
 
-static int64_t label_at(const rows *r, const void *labels, int64_t i) {
-  return r->wide_labels ? ((const int64_t *)labels)[i] : ((const int32_t *)labels)[i];
-}
-
-static rheos_status *bad_label(const rows *r, const void *labels, int64_t bad) {
+rheos_status *rheos__softmax_bad_label(const rows *r, const void *labels, int64_t bad) {
   char text[512];
   size_t length = 0;
   for (int64_t i = 0; i < r->count && length < sizeof text; i++) {
     length += (size_t)snprintf(text + length, sizeof text - length, "%s%" PRId64,
-                               i > 0 ? " " : "", label_at(r, labels, i));
+                               i > 0 ? " " : "", rheos__softmax_label(r, labels, i));
   }
   return RHEOS_INVALID("Received a label value of %" PRId64
                        " which is outside the valid range of [0, %" PRId64 ").  Label values: %s",
@@ -397,10 +388,10 @@ static rheos_status *run_sparse(const void *state, const void *const *inputs,
                                 void *const *outputs, void *scratch, int64_t first_unit,
                                 int64_t last_unit) {
   const rows *r = state;
-  const int64_t end = last_row(r, last_unit);
+  const int64_t end = rheos__softmax_last_row(r, last_unit);
   for (int64_t i = first_unit * r->unit_rows; i < end; i++) {
-    const int64_t label = label_at(r, inputs[1], i);
-    if (label < 0 || label >= r->n) return bad_label(r, inputs[1], label);
+    const int64_t label = rheos__softmax_label(r, inputs[1], i);
+    if (label < 0 || label >= r->n) return rheos__softmax_bad_label(r, inputs[1], label);
     const row one = {
         .logits = (const char *)inputs[0] + i * r->n * r->element_bytes,
         .logit_step = 1,
@@ -409,7 +400,7 @@ static rheos_status *run_sparse(const void *state, const void *const *inputs,
         .out = (char *)outputs[1] + i * r->n * r->element_bytes,
         .loss = (char *)outputs[0] + i * r->element_bytes,
     };
-    r->fn(&one, scratch);
+    row_fns[r->kind][r->dtype](&one, scratch);
   }
   return NULL;
 }

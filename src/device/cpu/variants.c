@@ -3,6 +3,7 @@
 
 #include "device/cpu/conv_onednn.h"
 #include "device/cpu/matmul.h"
+#include "device/cpu/softmax_float.h"
 #include "graph/op_def.h"
 
 typedef struct op_variants {
@@ -17,6 +18,8 @@ static const rheos__prepare_fn conv[] = {rheos__conv_prepare_onednn, NULL};
 static const rheos__prepare_fn conv_by_input[] = {rheos__conv_prepare_onednn_by_input, NULL};
 static const rheos__prepare_fn conv_by_filter[] = {rheos__conv_prepare_onednn_by_filter, NULL};
 
+static const rheos__prepare_fn softmax[] = {rheos__softmax_prepare_float, NULL};
+
 static const op_variants table[] = {
     {"Conv2D", conv},
     {"Conv2DBackpropFilter", conv_by_filter},
@@ -27,7 +30,11 @@ static const op_variants table[] = {
     {"DepthwiseConv2dNative", conv},
     {"DepthwiseConv2dNativeBackpropFilter", conv_by_filter},
     {"DepthwiseConv2dNativeBackpropInput", conv_by_input},
+    {"LogSoftmax", softmax},
     {"MatMul", matmul},
+    {"Softmax", softmax},
+    {"SoftmaxCrossEntropyWithLogits", softmax},
+    {"SparseSoftmaxCrossEntropyWithLogits", softmax},
 };
 
 const rheos__prepare_fn *rheos__op_variants(const rheos__op_def *op) {
