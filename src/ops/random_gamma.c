@@ -6,6 +6,7 @@
 #include "ops/array_util.h"
 #include "ops/op_util.h"
 #include "ops/random_fill.h"
+#include "ops/special_math.h"
 
 enum { BLOCKS = 256 };
 
@@ -88,7 +89,7 @@ static double draw_poisson(double rate, double largest, pairs *p) {
     if (from_edge >= 0.07 && v <= 0.9277 - 3.6224 / (b - 2)) return k;
     if (k < 0 || (from_edge < 0.013 && v > from_edge)) continue;
     const double s = log(v * inverse_alpha / (a / (from_edge * from_edge) + b));
-    if (s <= -rate + k * log_rate - lgamma(k + 1)) return k;
+    if (s <= -rate + k * log_rate - rheos__lgamma(k + 1)) return k;
   }
   return largest;
 }
