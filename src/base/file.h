@@ -63,6 +63,8 @@ rheos_status *rheos__file_sync_dir_of(const char *path);  // so that a rename su
 // Names in a folder, sorted, without "." and ".."; free with rheos__file_list_free().
 rheos_status *rheos__file_list(const char *path, char ***out_names, size_t *out_count);
 void rheos__file_list_free(char **names, size_t count);
+// The paths that exist and fit a pattern with `*`, `?` and `[...]`, sorted; to be freed likewise.
+rheos_status *rheos__file_match(const char *pattern, char ***out_paths, size_t *out_count);
 
 // ---- Paths, in fresh strings for rheos__free(); NULL when memory is short
 

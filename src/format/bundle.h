@@ -13,6 +13,7 @@
 #define RHEOS_SRC_FORMAT_BUNDLE_H
 
 #include "base/file.h"
+#include "format/tensor_slice.h"
 #include "tensor/tensor.h"
 
 // ---- Writing: one shard
@@ -24,6 +25,12 @@ rheos_status *rheos__bundle_writer_open(const char *prefix, rheos__bundle_writer
 // In any order of names; each once, none empty. Tensors lie in the data file in the order of calls.
 rheos_status *rheos__bundle_writer_add(rheos__bundle_writer *writer, const char *name,
                                        size_t name_bytes, const rheos_tensor *tensor);
+// A part of a tensor of `shape`, which has the slice's shape. All parts of a name have one shape and
+// dtype.
+rheos_status *rheos__bundle_writer_add_slice(rheos__bundle_writer *writer, const char *name,
+                                             size_t name_bytes, const rheos_shape *shape,
+                                             const rheos__slice *slice,
+                                             const rheos_tensor *tensor);
 // Puts the checkpoint in place. Frees the writer in any case; after a failure the old checkpoint,
 // if there was one, is still there, or, if only the last renames failed, the new one.
 rheos_status *rheos__bundle_writer_finish_take(rheos__bundle_writer *writer);
@@ -54,9 +61,16 @@ const rheos__bundle_entry *rheos__bundle_at(const rheos__bundle *bundle, size_t 
 // NULL if there is none.
 const rheos__bundle_entry *rheos__bundle_find(const rheos__bundle *bundle, const char *name,
                                               size_t name_bytes);
-// Reads and checks the tensor. One thread at a time.
+// Reads and checks the tensor, of whose parts it is put together. One thread at a time.
 rheos_status *rheos__bundle_read(rheos__bundle *bundle, const rheos__bundle_entry *entry,
                                  rheos_tensor **out_tensor);
+// The part of the tensor that the slice is. RHEOS_INVALID_ARGUMENT if parts are missing.
+rheos_status *rheos__bundle_read_slice(rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                                       const rheos__slice *slice, rheos_tensor **out_tensor);
+// Whether the entry is a part of a tensor.
+static inline bool rheos__bundle_is_part(const rheos__bundle_entry *entry) {
+  return entry->name_bytes > 0 && entry->name[0] == '\0';
+}
 
 // ---- Merging
 

@@ -301,14 +301,15 @@ static rheos_status *read_numbers(rheos__bundle *bundle, const rheos__bundle_ent
   return NULL;
 }
 
-rheos_status *rheos__bundle_read(rheos__bundle *bundle, const rheos__bundle_entry *entry,
-                                 rheos_tensor **out_tensor) {
+// A tensor, or part of one, whose bytes lie together.
+static rheos_status *read_piece(rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                                rheos_tensor **out_tensor) {
   *out_tensor = NULL;
   bool is_string = entry->dtype == RHEOS_STRING;
-  if (entry->num_slices > 0 || entry->dtype == RHEOS_VARIANT || entry->dtype == RHEOS_RESOURCE) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "checkpoint '%s', tensor '%s' is %s",
-                            bundle->prefix, entry->name,
-                            entry->num_slices > 0 ? "saved in slices" : "of a dtype without bytes");
+  if (entry->dtype == RHEOS_VARIANT || entry->dtype == RHEOS_RESOURCE) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED,
+                            "checkpoint '%s', tensor '%s' is of a dtype without bytes",
+                            bundle->prefix, entry->name);
   }
   rheos__file *file;
   RHEOS_TRY(open_shard(bundle, entry->shard, &file));
@@ -330,4 +331,146 @@ rheos_status *rheos__bundle_read(rheos__bundle *bundle, const rheos__bundle_entr
   }
   *out_tensor = tensor;
   return NULL;
+}
+
+// ---- Tensors saved in parts
+
+// The entry of a part, which must be what the slice says.
+static rheos_status *find_part(const rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                               const rheos__slice *slice, const rheos__bundle_entry **out_part) {
+  rheos_shape shape;
+  RHEOS_TRY(rheos__slice_shape(slice, &entry->shape, &shape));
+  rheos__buffer key = {0};
+  rheos__slice_key(&key, entry->name, entry->name_bytes, slice);
+  bool failed = key.failed;
+  *out_part = failed ? NULL : rheos__bundle_find(bundle, key.data, key.size_bytes);
+  rheos__buffer_deinit(&key);
+  if (failed) return rheos__out_of_memory();
+  if (*out_part == NULL) return bad_tensor(bundle, entry, "a slice is missing");
+  if ((*out_part)->num_slices > 0 || (*out_part)->dtype != entry->dtype ||
+      !rheos_shape_equal(&(*out_part)->shape, &shape)) {
+    return bad_tensor(bundle, entry, "a slice is not what it should be");
+  }
+  return NULL;
+}
+
+static rheos_status *stored_slices(rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                                   rheos__slice **out_slices) {
+  const ProtobufCBinaryData *value = &bundle->values[entry - bundle->entries];
+  rheos__arena scratch;
+  rheos__arena_init(&scratch);
+  Tensorflow__BundleEntryProto *proto;
+  rheos__slice *slices = rheos__alloc_array((size_t)entry->num_slices, sizeof *slices);
+  rheos_status *status =
+      slices != NULL
+          ? RHEOS_PROTO_UNPACK(bundle_entry_proto, value->data, value->len, &scratch, &proto)
+          : rheos__out_of_memory();
+  for (int32_t i = 0; status == NULL && i < entry->num_slices; i++) {
+    rheos_shape unused;
+    status = rheos__slice_from_proto(proto->slices[i], &slices[i]);
+    if (status == NULL) status = rheos__slice_shape(&slices[i], &entry->shape, &unused);
+  }
+  rheos__arena_deinit(&scratch);
+  if (status != NULL) {
+    rheos__free(slices);
+    slices = NULL;
+  }
+  *out_slices = slices;
+  return status;
+}
+
+// Looks whether the parts are all there, before memory is asked for.
+static rheos_status *check_parts(rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                                 const rheos__slice *stored, const rheos__slice *slice) {
+  bool covered;
+  RHEOS_TRY(rheos__slices_cover(&entry->shape, stored, (size_t)entry->num_slices, slice, &covered));
+  if (!covered) {
+    rheos__slice_text text;
+    return RHEOS_INVALID(
+        "Does not have sufficient slices for partitioned tensor %s to restore in slice_spec: %s",
+        entry->name, rheos__slice_text_of(slice, &text));
+  }
+  for (int32_t i = 0; i < entry->num_slices; i++) {
+    const rheos__bundle_entry *part;
+    rheos__file *file;
+    if (!rheos__slices_meet(&entry->shape, &stored[i], slice)) continue;
+    RHEOS_TRY(find_part(bundle, entry, &stored[i], &part));
+    RHEOS_TRY(open_shard(bundle, part->shard, &file));
+    const uint64_t size_bytes = rheos__file_size(file);
+    if (part->offset > size_bytes || part->size_bytes > size_bytes - part->offset) {
+      return bad_tensor(bundle, entry, "a slice lies behind the end of its data file");
+    }
+  }
+  return NULL;
+}
+
+static rheos_status *copy_part(rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                               const rheos__slice *stored, const rheos__slice *slice,
+                               rheos_tensor *tensor) {
+  if (!rheos__slices_meet(&entry->shape, stored, slice)) return NULL;
+  const rheos__bundle_entry *part;
+  rheos_tensor *piece;
+  RHEOS_TRY(find_part(bundle, entry, stored, &part));
+  RHEOS_TRY(read_piece(bundle, part, &piece));
+  rheos_status *status = rheos__slice_copy(&entry->shape, stored, piece, slice, tensor);
+  rheos_tensor_unref(piece);
+  return status;
+}
+
+// `stored` are slices of what the checkpoint has; fills a new tensor of the wanted one.
+static rheos_status *assemble(rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                              const rheos__slice *stored, const rheos__slice *slice,
+                              rheos_tensor **out_tensor) {
+  rheos_shape shape;
+  RHEOS_TRY(rheos__slice_shape(slice, &entry->shape, &shape));
+  RHEOS_TRY(check_parts(bundle, entry, stored, slice));
+  rheos_tensor *tensor;
+  RHEOS_TRY(rheos_tensor_new(entry->dtype, shape, &tensor));
+  rheos_status *status = NULL;
+  for (int32_t i = 0; status == NULL && i < entry->num_slices; i++) {
+    status = copy_part(bundle, entry, &stored[i], slice, tensor);
+  }
+  if (status != NULL) {
+    rheos_tensor_unref(tensor);
+    return status;
+  }
+  *out_tensor = tensor;
+  return NULL;
+}
+
+// A part of a tensor that was saved whole.
+static rheos_status *cut(rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                         const rheos__slice *slice, rheos_tensor **out_tensor) {
+  const rheos__slice all = rheos__slice_whole(entry->shape.rank);
+  rheos_shape shape;
+  rheos_tensor *whole, *tensor = NULL;
+  RHEOS_TRY(rheos__slice_shape(slice, &entry->shape, &shape));
+  RHEOS_TRY(read_piece(bundle, entry, &whole));
+  rheos_status *status = rheos_tensor_new(entry->dtype, shape, &tensor);
+  if (status == NULL) status = rheos__slice_copy(&entry->shape, &all, whole, slice, tensor);
+  rheos_tensor_unref(whole);
+  if (status != NULL) {
+    rheos_tensor_unref(tensor);
+    return status;
+  }
+  *out_tensor = tensor;
+  return NULL;
+}
+
+rheos_status *rheos__bundle_read_slice(rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                                       const rheos__slice *slice, rheos_tensor **out_tensor) {
+  *out_tensor = NULL;
+  if (entry->num_slices == 0) return cut(bundle, entry, slice, out_tensor);
+  rheos__slice *stored;
+  RHEOS_TRY(stored_slices(bundle, entry, &stored));
+  rheos_status *status = assemble(bundle, entry, stored, slice, out_tensor);
+  rheos__free(stored);
+  return status;
+}
+
+rheos_status *rheos__bundle_read(rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                                 rheos_tensor **out_tensor) {
+  if (entry->num_slices == 0) return read_piece(bundle, entry, out_tensor);
+  const rheos__slice all = rheos__slice_whole(entry->shape.rank);
+  return rheos__bundle_read_slice(bundle, entry, &all, out_tensor);
 }

@@ -138,12 +138,24 @@ rheos_status *rheos__bundle_finish_interrupted(const char *prefix) {
 
 // ---- Writing tensors
 
+// A tensor saved in parts: its own entry lists them, and is written at the end.
+typedef struct partial {
+  const char *name;
+  size_t name_bytes;
+  rheos_dtype dtype;
+  rheos_shape shape;
+  Tensorflow__TensorSliceProto **slices;
+  size_t num_slices, capacity;
+} partial;
+
 struct rheos__bundle_writer {
   char *prefix;
   char *data_path;  // ".new"
   rheos__file_writer *data;
   rheos__index_entry *entries;
   size_t count, capacity;
+  partial *partials;
+  size_t num_partials, partials_capacity;
   rheos__arena arena;  // names and values of entries
 };
 
@@ -151,6 +163,8 @@ static void free_writer(rheos__bundle_writer *writer) {
   rheos__free(writer->prefix);
   rheos__free(writer->data_path);
   rheos__free(writer->entries);
+  for (size_t i = 0; i < writer->num_partials; i++) rheos__free(writer->partials[i].slices);
+  rheos__free(writer->partials);
   rheos__arena_deinit(&writer->arena);
   rheos__free(writer);
 }
@@ -220,26 +234,32 @@ static rheos_status *write_numbers(rheos__file_writer *file, const rheos_tensor 
   return rheos__file_writer_write(file, tensor->data, tensor->size_bytes);
 }
 
-// The index entry for bytes [offset, now) of the data file.
 static rheos_status *add_entry(rheos__bundle_writer *writer, const char *name, size_t name_bytes,
-                               const rheos_tensor *tensor, uint64_t offset, uint32_t crc) {
-  Tensorflow__BundleEntryProto proto = TENSORFLOW__BUNDLE_ENTRY_PROTO__INIT;
-  proto.dtype = (Tensorflow__DataType)tensor->dtype;
-  RHEOS_TRY(rheos__shape_to_proto(&tensor->shape, &writer->arena, &proto.shape));
-  proto.offset = (int64_t)offset;
-  proto.size = (int64_t)(rheos__file_writer_position(writer->data) - offset);
-  proto.crc32c = rheos__crc32c_mask(crc);
-  size_t value_bytes = protobuf_c_message_get_packed_size(&proto.base);
+                               const Tensorflow__BundleEntryProto *proto) {
+  size_t value_bytes = protobuf_c_message_get_packed_size(&proto->base);
   char *value = rheos__arena_alloc(&writer->arena, value_bytes);
   char *name_copy = rheos__arena_copy(&writer->arena, name, name_bytes);
   if (value == NULL || name_copy == NULL ||
       !RHEOS_GROW(writer->entries, writer->capacity, writer->count + 1)) {
     return rheos__out_of_memory();
   }
-  protobuf_c_message_pack(&proto.base, (uint8_t *)value);
+  protobuf_c_message_pack(&proto->base, (uint8_t *)value);
   writer->entries[writer->count++] =
       (rheos__index_entry){name_copy, name_bytes, value, value_bytes};
   return NULL;
+}
+
+// The index entry for bytes [offset, now) of the data file.
+static rheos_status *add_data_entry(rheos__bundle_writer *writer, const char *name,
+                                    size_t name_bytes, const rheos_tensor *tensor,
+                                    uint64_t offset, uint32_t crc) {
+  Tensorflow__BundleEntryProto proto = TENSORFLOW__BUNDLE_ENTRY_PROTO__INIT;
+  proto.dtype = (Tensorflow__DataType)tensor->dtype;
+  RHEOS_TRY(rheos__shape_to_proto(&tensor->shape, &writer->arena, &proto.shape));
+  proto.offset = (int64_t)offset;
+  proto.size = (int64_t)(rheos__file_writer_position(writer->data) - offset);
+  proto.crc32c = rheos__crc32c_mask(crc);
+  return add_entry(writer, name, name_bytes, &proto);
 }
 
 rheos_status *rheos__bundle_writer_add(rheos__bundle_writer *writer, const char *name,
@@ -253,7 +273,68 @@ rheos_status *rheos__bundle_writer_add(rheos__bundle_writer *writer, const char 
   uint32_t crc = 0;
   RHEOS_TRY(tensor->dtype == RHEOS_STRING ? write_strings(writer->data, tensor, &crc)
                                           : write_numbers(writer->data, tensor, &crc));
-  return add_entry(writer, name, name_bytes, tensor, offset, crc);
+  return add_data_entry(writer, name, name_bytes, tensor, offset, crc);
+}
+
+// ---- Tensors in parts
+
+static rheos_status *partial_of(rheos__bundle_writer *writer, const char *name, size_t name_bytes,
+                                const rheos_shape *shape, rheos_dtype dtype, partial **out_partial) {
+  *out_partial = NULL;
+  for (size_t i = 0; i < writer->num_partials; i++) {
+    partial *p = &writer->partials[i];
+    if (p->name_bytes != name_bytes || memcmp(p->name, name, name_bytes) != 0) continue;
+    if (p->dtype != dtype || !rheos_shape_equal(&p->shape, shape)) {
+      return RHEOS_INVALID("slices of tensor '%.*s' differ in the shape or dtype of the whole",
+                           (int)name_bytes, name);
+    }
+    *out_partial = p;
+    return NULL;
+  }
+  char *copy = rheos__arena_copy(&writer->arena, name, name_bytes);
+  if (copy == NULL ||
+      !RHEOS_GROW(writer->partials, writer->partials_capacity, writer->num_partials + 1)) {
+    return rheos__out_of_memory();
+  }
+  *out_partial = &writer->partials[writer->num_partials++];
+  **out_partial =
+      (partial){.name = copy, .name_bytes = name_bytes, .dtype = dtype, .shape = *shape};
+  return NULL;
+}
+
+rheos_status *rheos__bundle_writer_add_slice(rheos__bundle_writer *writer, const char *name,
+                                             size_t name_bytes, const rheos_shape *shape,
+                                             const rheos__slice *slice,
+                                             const rheos_tensor *tensor) {
+  // What is the whole tensor after all is saved as such.
+  if (name_bytes == 0 || rheos_shape_equal(shape, &tensor->shape)) {
+    return rheos__bundle_writer_add(writer, name, name_bytes, tensor);
+  }
+  partial *p;
+  RHEOS_TRY(partial_of(writer, name, name_bytes, shape, tensor->dtype, &p));
+  if (!RHEOS_GROW(p->slices, p->capacity, p->num_slices + 1)) return rheos__out_of_memory();
+  RHEOS_TRY(rheos__slice_to_proto(slice, &writer->arena, &p->slices[p->num_slices]));
+  p->num_slices++;
+  rheos__buffer key = {0};
+  rheos__slice_key(&key, name, name_bytes, slice);
+  rheos_status *status =
+      key.failed ? rheos__out_of_memory()
+                 : rheos__bundle_writer_add(writer, key.data, key.size_bytes, tensor);
+  rheos__buffer_deinit(&key);
+  return status;
+}
+
+static rheos_status *add_partials(rheos__bundle_writer *writer) {
+  for (size_t i = 0; i < writer->num_partials; i++) {
+    const partial *p = &writer->partials[i];
+    Tensorflow__BundleEntryProto proto = TENSORFLOW__BUNDLE_ENTRY_PROTO__INIT;
+    proto.dtype = (Tensorflow__DataType)p->dtype;
+    RHEOS_TRY(rheos__shape_to_proto(&p->shape, &writer->arena, &proto.shape));
+    proto.n_slices = p->num_slices;
+    proto.slices = p->slices;
+    RHEOS_TRY(add_entry(writer, p->name, p->name_bytes, &proto));
+  }
+  return NULL;
 }
 
 static void remove_index_tmp(const char *prefix) {
@@ -266,6 +347,7 @@ rheos_status *rheos__bundle_writer_finish_take(rheos__bundle_writer *writer) {
   bool committed = false;
   rheos_status *status = close_file(writer->data, rheos__file_writer_sync(writer->data));
   writer->data = NULL;
+  if (status == NULL) status = add_partials(writer);
   if (status == NULL) {
     status = rheos__bundle_write_index(writer->prefix, 1, writer->entries, writer->count);
   }
@@ -288,6 +370,8 @@ typedef struct merge {
   int32_t num_shards;
   rheos__index_entry *entries;
   size_t count, capacity;
+  size_t *partials;  // entries of tensors in parts
+  size_t num_partials, partials_capacity;
   rheos__arena arena;
 } merge;
 
@@ -304,22 +388,71 @@ static rheos_status *open_sources(merge *m) {
   return NULL;
 }
 
+static rheos_status *pack_entry(merge *m, const Tensorflow__BundleEntryProto *proto,
+                                rheos__index_entry *entry) {
+  entry->value_bytes = protobuf_c_message_get_packed_size(&proto->base);
+  char *value = rheos__arena_alloc(&m->arena, entry->value_bytes);
+  if (value == NULL) return rheos__out_of_memory();
+  protobuf_c_message_pack(&proto->base, (uint8_t *)value);
+  entry->value = value;
+  return NULL;
+}
+
+// The entry that lists slices of the same tensor, found in a source before; NULL if there is none.
+static rheos__index_entry *find_partial(const merge *m, const rheos__bundle_entry *entry) {
+  for (size_t i = 0; i < m->num_partials; i++) {
+    rheos__index_entry *other = &m->entries[m->partials[i]];
+    if (other->name_bytes == entry->name_bytes &&
+        memcmp(other->name, entry->name, entry->name_bytes) == 0) {
+      return other;
+    }
+  }
+  return NULL;
+}
+
+static rheos_status *join_slices(merge *m, const Tensorflow__BundleEntryProto *proto,
+                                 rheos__index_entry *entry) {
+  Tensorflow__BundleEntryProto *joined;
+  rheos_shape a, b;
+  RHEOS_TRY(
+      RHEOS_PROTO_UNPACK(bundle_entry_proto, entry->value, entry->value_bytes, &m->arena, &joined));
+  RHEOS_TRY(rheos__shape_from_proto(joined->shape, &a));
+  RHEOS_TRY(rheos__shape_from_proto(proto->shape, &b));
+  if (joined->dtype != proto->dtype || !rheos_shape_equal(&a, &b)) {
+    return RHEOS_INVALID("slices of tensor '%.*s' differ in the shape or dtype of the whole",
+                         (int)entry->name_bytes, entry->name);
+  }
+  Tensorflow__TensorSliceProto **slices =
+      rheos__arena_alloc(&m->arena, (joined->n_slices + proto->n_slices) * sizeof *slices);
+  if (slices == NULL) return rheos__out_of_memory();
+  memcpy(slices, joined->slices, joined->n_slices * sizeof *slices);
+  memcpy(slices + joined->n_slices, proto->slices, proto->n_slices * sizeof *slices);
+  joined->slices = slices;
+  joined->n_slices += proto->n_slices;
+  return pack_entry(m, joined, entry);
+}
+
 // Copies an entry with its shard moved up by `first_shard`.
 static rheos_status *collect_entry(merge *m, const rheos__bundle *bundle, size_t index,
                                    int32_t first_shard) {
   Tensorflow__BundleEntryProto *proto;
+  const rheos__bundle_entry *entry = &bundle->entries[index];
   RHEOS_TRY(RHEOS_PROTO_UNPACK(bundle_entry_proto, bundle->values[index].data,
                                bundle->values[index].len, &m->arena, &proto));
-  proto->shard_id += first_shard;
-  size_t value_bytes = protobuf_c_message_get_packed_size(&proto->base);
-  char *value = rheos__arena_alloc(&m->arena, value_bytes);
-  if (value == NULL || !RHEOS_GROW(m->entries, m->capacity, m->count + 1)) {
-    return rheos__out_of_memory();
+  if (proto->n_slices > 0) {
+    rheos__index_entry *other = find_partial(m, entry);
+    if (other != NULL) return join_slices(m, proto, other);
+    if (!RHEOS_GROW(m->partials, m->partials_capacity, m->num_partials + 1)) {
+      return rheos__out_of_memory();
+    }
+    m->partials[m->num_partials++] = m->count;
+  } else {
+    proto->shard_id += first_shard;
   }
-  protobuf_c_message_pack(&proto->base, (uint8_t *)value);
-  m->entries[m->count++] = (rheos__index_entry){
-      bundle->entries[index].name, bundle->entries[index].name_bytes, value, value_bytes};
-  return NULL;
+  if (!RHEOS_GROW(m->entries, m->capacity, m->count + 1)) return rheos__out_of_memory();
+  rheos__index_entry *new = &m->entries[m->count++];
+  *new = (rheos__index_entry){.name = entry->name, .name_bytes = entry->name_bytes};
+  return pack_entry(m, proto, new);
 }
 
 static rheos_status *move_data(const merge *m) {
@@ -376,6 +509,7 @@ rheos_status *rheos__bundle_merge(const char *const *prefixes, size_t count,
   for (size_t i = 0; i < count; i++) rheos__bundle_close(m.bundles[i]);
   rheos__free(m.bundles);
   rheos__free(m.entries);
+  rheos__free(m.partials);
   rheos__arena_deinit(&m.arena);
   return status;
 }

@@ -1,6 +1,6 @@
 // Tables. The block size, restart interval and shortened index keys are those TensorFlow writes
-// with, so that the same entries give the same bytes. A reader walks the whole table: an index of a
-// checkpoint is wanted as a whole, and then nothing unchecked stays behind.
+// with, so that the same entries give the same bytes. The index of a checkpoint is wanted as a whole:
+// a reader walks it, and then nothing unchecked stays behind. Tables that hold tensors are looked up.
 #include "format/table.h"
 
 #include <snappy-c.h>
@@ -198,8 +198,9 @@ rheos_status *rheos__table_writer_finish(rheos__table_writer *writer) {
 
 typedef struct reader {
   const char *name;
-  const char *bytes;
-  size_t size_bytes;
+  const char *bytes;  // of the whole table, or NULL: it is in `file`
+  rheos__file *file;
+  uint64_t size_bytes;
   rheos__table_visit visit;
   void *argument;
   rheos__buffer last_key;  // of the data entries so far
@@ -213,7 +214,7 @@ static rheos_status *damaged(const reader *r, const char *what) {
 typedef struct block {
   const char *data;
   size_t size_bytes;
-  char *unpacked;  // what to free
+  char *owned;  // what to free
 } block;
 
 static rheos_status *unpack(const reader *r, block *b) {
@@ -222,13 +223,43 @@ static rheos_status *unpack(const reader *r, block *b) {
       size_bytes / MAX_EXPANSION > b->size_bytes) {
     return damaged(r, "a compressed block with a bad length");
   }
-  b->unpacked = rheos__alloc(size_bytes);
-  if (b->unpacked == NULL) return rheos__out_of_memory();
-  if (snappy_uncompress(b->data, b->size_bytes, b->unpacked, &size_bytes) != SNAPPY_OK) {
+  char *unpacked = rheos__alloc(size_bytes);
+  if (unpacked == NULL) return rheos__out_of_memory();
+  if (snappy_uncompress(b->data, b->size_bytes, unpacked, &size_bytes) != SNAPPY_OK) {
+    rheos__free(unpacked);
     return damaged(r, "a compressed block that does not unpack");
   }
-  b->data = b->unpacked;
-  b->size_bytes = size_bytes;
+  rheos__free(b->owned);
+  *b = (block){unpacked, size_bytes, unpacked};
+  return NULL;
+}
+
+// The bytes of a block with its trailer.
+static rheos_status *load_block(const reader *r, uint64_t offset, block *b) {
+  if (r->bytes != NULL) {
+    b->data = r->bytes + offset;
+    return NULL;
+  }
+  b->owned = rheos__alloc(b->size_bytes + TRAILER_BYTES);
+  b->data = b->owned;
+  if (b->owned == NULL) return rheos__out_of_memory();
+  return rheos__file_read_at(r->file, offset, b->owned, b->size_bytes + TRAILER_BYTES);
+}
+
+// Checks a block that was loaded, unpacks it and cuts its restarts off.
+static rheos_status *open_block(const reader *r, block *b) {
+  uint32_t stored = rheos__crc32c_unmask(rheos__load_32(b->data + b->size_bytes + 1));
+  char type = b->data[b->size_bytes];
+  if (rheos__crc32c(0, b->data, b->size_bytes + 1) != stored) {
+    return damaged(r, "block checksum mismatch");
+  }
+  if (type != 0 && type != 1) return damaged(r, "a block of an unknown type");
+  if (type == 1) RHEOS_TRY(unpack(r, b));
+  uint32_t restarts = b->size_bytes >= 4 ? rheos__load_32(b->data + b->size_bytes - 4) : 0;
+  if (b->size_bytes < 4 || restarts > (b->size_bytes - 4) / 4) {
+    return damaged(r, "a block with bad restarts");
+  }
+  b->size_bytes -= 4 + 4 * (size_t)restarts;
   return NULL;
 }
 
@@ -245,24 +276,11 @@ static rheos_status *read_block(const reader *r, const char **at, const char *en
       limit - offset - size_bytes < TRAILER_BYTES) {
     return damaged(r, "a block lies outside the file");
   }
-  block b = {r->bytes + offset, (size_t)size_bytes, NULL};
-  uint32_t stored = rheos__crc32c_unmask(rheos__load_32(b.data + b.size_bytes + 1));
-  char type = b.data[b.size_bytes];
-  if (rheos__crc32c(0, b.data, b.size_bytes + 1) != stored) {
-    return damaged(r, "block checksum mismatch");
-  }
-  if (type != 0 && type != 1) return damaged(r, "a block of an unknown type");
-  rheos_status *status = type == 1 ? unpack(r, &b) : NULL;
-  if (status == NULL) {
-    uint32_t restarts = b.size_bytes >= 4 ? rheos__load_32(b.data + b.size_bytes - 4) : 0;
-    if (b.size_bytes < 4 || restarts > (b.size_bytes - 4) / 4) {
-      status = damaged(r, "a block with bad restarts");
-    } else {
-      b.size_bytes -= 4 + 4 * (size_t)restarts;
-    }
-  }
+  block b = {.size_bytes = (size_t)size_bytes};
+  rheos_status *status = load_block(r, offset, &b);
+  if (status == NULL) status = open_block(r, &b);
   if (status != NULL) {
-    rheos__free(b.unpacked);
+    rheos__free(b.owned);
     return status;
   }
   *out_block = b;
@@ -338,11 +356,22 @@ static rheos_status *visit_index(reader *r, const block *index) {
     if (status == NULL) status = read_block(r, &handle, handle + handle_bytes, &b);
     if (status == NULL) {
       status = visit_block(r, &b);
-      rheos__free(b.unpacked);
+      rheos__free(b.owned);
     }
   }
   rheos__buffer_deinit(&key);
   return status;
+}
+
+// Reads the block of the index, by the footer.
+static rheos_status *read_index(const reader *r, const char *footer, block *out_index) {
+  if (rheos__load_64(footer + HANDLES_BYTES) != MAGIC) return damaged(r, "bad magic number");
+  const char *at = footer, *end = footer + HANDLES_BYTES;
+  uint64_t unused;
+  if (!rheos__read_varint(&at, end, &unused) || !rheos__read_varint(&at, end, &unused)) {
+    return damaged(r, "a bad footer");
+  }
+  return read_block(r, &at, end, out_index);
 }
 
 rheos_status *rheos__table_each(const char *name, const char *bytes, size_t size_bytes,
@@ -350,19 +379,102 @@ rheos_status *rheos__table_each(const char *name, const char *bytes, size_t size
   reader r = {
       .name = name, .bytes = bytes, .size_bytes = size_bytes, .visit = visit, .argument = argument};
   if (size_bytes < FOOTER_BYTES) return damaged(&r, "it is too short");
-  const char *footer = bytes + size_bytes - FOOTER_BYTES;
-  if (rheos__load_64(footer + HANDLES_BYTES) != MAGIC) return damaged(&r, "bad magic number");
-  const char *at = footer, *end = footer + HANDLES_BYTES;
-  uint64_t unused;
-  if (!rheos__read_varint(&at, end, &unused) || !rheos__read_varint(&at, end, &unused)) {
-    return damaged(&r, "a bad footer");
-  }
   block index;
-  rheos_status *status = read_block(&r, &at, end, &index);
+  rheos_status *status = read_index(&r, bytes + size_bytes - FOOTER_BYTES, &index);
   if (status == NULL) {
     status = visit_index(&r, &index);
-    rheos__free(index.unpacked);
+    rheos__free(index.owned);
   }
   rheos__buffer_deinit(&r.last_key);
   return status;
+}
+
+// ---- Looking up
+
+struct rheos__table {
+  reader r;
+  block index;
+  block recent;  // the block read last: keys are mostly asked for in order
+  const char *recent_handle;
+};
+
+rheos_status *rheos__table_open(const char *path, rheos__table **out_table) {
+  *out_table = NULL;
+  rheos__table *table = rheos__alloc_zeroed(sizeof *table);
+  if (table == NULL) return rheos__out_of_memory();
+  rheos_status *status = rheos__file_open(path, &table->r.file);
+  if (status == NULL) {
+    table->r.name = rheos__file_path(table->r.file);
+    table->r.size_bytes = rheos__file_size(table->r.file);
+    char footer[FOOTER_BYTES];
+    status = table->r.size_bytes < FOOTER_BYTES
+                 ? damaged(&table->r, "it is too short")
+                 : rheos__file_read_at(table->r.file, table->r.size_bytes - FOOTER_BYTES, footer,
+                                       FOOTER_BYTES);
+    if (status == NULL) status = read_index(&table->r, footer, &table->index);
+  }
+  if (status != NULL) {
+    rheos__table_close(table);
+    return status;
+  }
+  *out_table = table;
+  return NULL;
+}
+
+void rheos__table_close(rheos__table *table) {
+  if (table == NULL) return;
+  rheos__free(table->index.owned);
+  rheos__free(table->recent.owned);
+  rheos__file_close(table->r.file);
+  rheos__free(table);
+}
+
+uint64_t rheos__table_file_size(const rheos__table *table) {
+  return table->r.size_bytes;
+}
+
+static int compare_keys(const char *a, size_t a_bytes, const char *b, size_t b_bytes) {
+  size_t least = a_bytes < b_bytes ? a_bytes : b_bytes;
+  int order = least > 0 ? memcmp(a, b, least) : 0;
+  return order != 0 ? order : (a_bytes > b_bytes) - (a_bytes < b_bytes);
+}
+
+// The first entry of a block whose key is not below `key`. *out_value is NULL if there is none.
+static rheos_status *seek(const reader *r, const block *b, const char *key, size_t key_bytes,
+                          bool *out_equal, const char **out_value, size_t *out_value_bytes) {
+  rheos__buffer entry_key = {0};
+  rheos_status *status = NULL;
+  const char *at = b->data, *end = b->data + b->size_bytes;
+  int order = -1;
+  while (status == NULL && order < 0 && at < end) {
+    status = read_entry(r, &at, end, &entry_key, out_value, out_value_bytes);
+    if (status == NULL) order = compare_keys(entry_key.data, entry_key.size_bytes, key, key_bytes);
+  }
+  rheos__buffer_deinit(&entry_key);
+  *out_equal = order == 0;
+  if (order < 0) *out_value = NULL;
+  return status;
+}
+
+rheos_status *rheos__table_get(rheos__table *table, const char *key, size_t key_bytes,
+                               rheos__buffer *out_value, bool *out_found) {
+  *out_found = false;
+  out_value->size_bytes = 0;
+  bool equal;
+  const char *handle, *value;
+  size_t handle_bytes, value_bytes;
+  RHEOS_TRY(seek(&table->r, &table->index, key, key_bytes, &equal, &handle, &handle_bytes));
+  if (handle == NULL) return NULL;
+  if (handle != table->recent_handle) {
+    const char *at = handle;
+    block b;
+    RHEOS_TRY(read_block(&table->r, &at, handle + handle_bytes, &b));
+    rheos__free(table->recent.owned);
+    table->recent = b;
+    table->recent_handle = handle;
+  }
+  RHEOS_TRY(seek(&table->r, &table->recent, key, key_bytes, out_found, &value, &value_bytes));
+  if (!*out_found) return NULL;
+  rheos__buffer_put(out_value, value, value_bytes);
+  return out_value->failed ? rheos__out_of_memory() : NULL;
 }

@@ -36,4 +36,16 @@ typedef rheos_status *(*rheos__table_visit)(void *argument, const char *key, siz
 rheos_status *rheos__table_each(const char *name, const char *bytes, size_t size_bytes,
                                 rheos__table_visit visit, void *argument);
 
+// ---- Looking up, in a table that stays in its file: blocks are read when they are asked for
+
+typedef struct rheos__table rheos__table;
+
+rheos_status *rheos__table_open(const char *path, rheos__table **out_table);
+void rheos__table_close(rheos__table *table);
+uint64_t rheos__table_file_size(const rheos__table *table);
+// Puts the value under the key into `out_value` (replaced); *out_found tells whether there is one.
+// One thread at a time.
+rheos_status *rheos__table_get(rheos__table *table, const char *key, size_t key_bytes,
+                               rheos__buffer *out_value, bool *out_found);
+
 #endif  // RHEOS_SRC_FORMAT_TABLE_H

@@ -84,7 +84,7 @@ rheos_status *rheos__shape_to_proto(const rheos_shape *shape, rheos__arena *aren
   ROW(RHEOS_COMPLEX64, float, scomplex_val, float) \
   ROW(RHEOS_COMPLEX128, double, dcomplex_val, double)
 
-static size_t list_length(const Tensorflow__TensorProto *proto, rheos_dtype dtype) {
+size_t rheos__tensor_proto_length(const Tensorflow__TensorProto *proto, rheos_dtype dtype) {
   switch (dtype) {
 #define ROW(dtype, type, list, list_type) \
   case dtype:                             \
@@ -115,7 +115,7 @@ static rheos_status *fill_strings(const Tensorflow__TensorProto *proto, rheos_te
 // Element i is the list's, or its last one where the list has ended.
 static rheos_status *fill_from_list(const Tensorflow__TensorProto *proto, rheos_tensor *tensor) {
   size_t count = (size_t)tensor->num_elements;
-  size_t given = list_length(proto, tensor->dtype);
+  size_t given = rheos__tensor_proto_length(proto, tensor->dtype);
   if (given == 0) {
     if (tensor->dtype != RHEOS_STRING) memset(tensor->data, 0, tensor->size_bytes);
     return NULL;
@@ -194,11 +194,11 @@ static rheos_status *check_size(const Tensorflow__TensorProto *proto, rheos_dtyp
     return RHEOS_INVALID("a tensor of %s %s has %zu bytes of content", rheos_dtype_name(dtype),
                          rheos__shape_text_of(shape, &text), content);
   }
-  if (content == 0 && (size_t)num_elements > list_length(proto, dtype) &&
+  if (content == 0 && (size_t)num_elements > rheos__tensor_proto_length(proto, dtype) &&
       size_bytes > MAX_REPEATED_BYTES) {
     return RHEOS_INVALID("a tensor of %s %s is too large to be given by %zu values",
                          rheos_dtype_name(dtype), rheos__shape_text_of(shape, &text),
-                         list_length(proto, dtype));
+                         rheos__tensor_proto_length(proto, dtype));
   }
   return NULL;
 }
@@ -263,8 +263,8 @@ static rheos_status *strings_to_list(const rheos_tensor *tensor, rheos__arena *a
   return NULL;
 }
 
-static rheos_status *fill_list(const rheos_tensor *tensor, rheos__arena *arena,
-                               Tensorflow__TensorProto *proto) {
+rheos_status *rheos__tensor_to_lists(const rheos_tensor *tensor, rheos__arena *arena,
+                                     Tensorflow__TensorProto *proto) {
   size_t count = (size_t)tensor->num_elements;
   switch (tensor->dtype) {
 #define ROW(dtype, type, list, list_type)                          \
@@ -305,7 +305,7 @@ rheos_status *rheos__tensor_to_proto(const rheos_tensor *tensor, rheos__arena *a
   if (goes_to_content(tensor)) {
     proto->tensor_content = (ProtobufCBinaryData){tensor->size_bytes, tensor->data};
   } else {
-    RHEOS_TRY(fill_list(tensor, arena, proto));
+    RHEOS_TRY(rheos__tensor_to_lists(tensor, arena, proto));
   }
   *out_proto = proto;
   return NULL;

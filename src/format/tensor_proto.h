@@ -21,6 +21,12 @@ rheos_status *rheos__tensor_from_proto(const Tensorflow__TensorProto *proto,
 rheos_status *rheos__tensor_to_proto(const rheos_tensor *tensor, rheos__arena *arena,
                                      Tensorflow__TensorProto **out_proto);
 
+// Fills only the list for the dtype, which may stay the tensor's.
+rheos_status *rheos__tensor_to_lists(const rheos_tensor *tensor, rheos__arena *arena,
+                                     Tensorflow__TensorProto *proto);
+// The elements in the list for the dtype.
+size_t rheos__tensor_proto_length(const Tensorflow__TensorProto *proto, rheos_dtype dtype);
+
 // A dtype that tensors can have, as a file gives it; a status naming the number if there is none.
 rheos_status *rheos__dtype_from_proto(int64_t number, rheos_dtype *out_dtype);
 

@@ -1,5 +1,4 @@
 // Files in graphs: read, write, list, name.
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,95 +98,26 @@ const rheos__op_def rheos__op_WriteFile = {
 
 // ---- MatchingFiles
 
-enum { MAX_DEPTH = 64 };
-
 typedef struct matches {
   char **paths;
   size_t count, capacity;
 } matches;
 
-static void matches_deinit(matches *m) {
-  for (size_t i = 0; i < m->count; i++) rheos__free(m->paths[i]);
-  rheos__free(m->paths);
-  *m = (matches){0};
-}
-
-// Takes the path.
-static rheos_status *add_match(matches *m, char *path) {
-  if (path == NULL || !RHEOS_GROW(m->paths, m->capacity, m->count + 1)) {
-    rheos__free(path);
+// Adds the files that one pattern describes.
+static rheos_status *match_one(const rheos_string *string, matches *found) {
+  char *pattern, **paths;
+  size_t count;
+  RHEOS_TRY(rheos__string_path(string, &pattern));
+  rheos_status *status = rheos__file_match(pattern, &paths, &count);
+  rheos__free(pattern);
+  if (status != NULL) return status;
+  if (!RHEOS_GROW(found->paths, found->capacity, found->count + count)) {
+    rheos__file_list_free(paths, count);
     return rheos__out_of_memory();
   }
-  m->paths[m->count++] = path;
+  for (size_t i = 0; i < count; i++) found->paths[found->count++] = paths[i];
+  rheos__free(paths);
   return NULL;
-}
-
-// The files of `folder` ("" for the current one, else up to its last "/") that a part of a pattern
-// describes. A folder that cannot be listed has none.
-static rheos_status *match_folder(const char *folder, const char *part, bool is_last, matches *out) {
-  char **names;
-  size_t count;
-  rheos_status *unreadable = rheos__file_list(folder[0] != '\0' ? folder : ".", &names, &count);
-  if (unreadable != NULL) {
-    rheos_status_free(unreadable);
-    return NULL;
-  }
-  rheos_status *status = NULL;
-  for (size_t i = 0; status == NULL && i < count; i++) {
-    if (fnmatch(part, names[i], FNM_PATHNAME) != 0) continue;
-    status = add_match(out, rheos__text_format("%s%s%s", folder, names[i], is_last ? "" : "/"));
-  }
-  rheos__file_list_free(names, count);
-  return status;
-}
-
-// From the folders found so far to what the next part of the pattern describes in them.
-static rheos_status *match_part(const matches *folders, const char *part, bool is_last,
-                                matches *out) {
-  const bool plain = strpbrk(part, "*?[\\") == NULL;
-  for (size_t i = 0; i < folders->count; i++) {
-    if (!plain) {
-      RHEOS_TRY(match_folder(folders->paths[i], part, is_last, out));
-      continue;
-    }
-    char *path = rheos__text_format("%s%s%s", folders->paths[i], part, is_last ? "" : "/");
-    if (path == NULL) return rheos__out_of_memory();
-    bool exists = false;
-    rheos_status_free(rheos__file_exists(path, &exists));
-    if (exists) {
-      RHEOS_TRY(add_match(out, path));
-    } else {
-      rheos__free(path);
-    }
-  }
-  return NULL;
-}
-
-// Goes down the pattern part by part; `pattern` is written to.
-static rheos_status *match_pattern(char *pattern, matches *found) {
-  matches folders = {0};
-  rheos_status *status = add_match(&folders, rheos__strdup(pattern[0] == '/' ? "/" : ""));
-  int depth = 0;
-  char *at = pattern;
-  while (status == NULL && *at != '\0') {
-    while (*at == '/') at++;
-    if (*at == '\0') break;
-    char *end = strchr(at, '/');
-    if (end != NULL) *end = '\0';
-    matches next = {0};
-    status = depth++ < MAX_DEPTH ? match_part(&folders, at, end == NULL, &next)
-                                 : RHEOS_INVALID("the pattern has more than %d parts", MAX_DEPTH);
-    matches_deinit(&folders);
-    folders = next;
-    if (end == NULL) break;
-    at = end + 1;
-  }
-  for (size_t i = 0; status == NULL && i < folders.count; i++) {
-    status = add_match(found, folders.paths[i]);
-    folders.paths[i] = NULL;
-  }
-  matches_deinit(&folders);
-  return status;
 }
 
 static int compare_paths(const void *a, const void *b) {
@@ -196,13 +126,8 @@ static int compare_paths(const void *a, const void *b) {
 
 static rheos_status *match_all(const rheos_tensor *patterns, matches *found) {
   const rheos_string *strings = patterns->data;
-  for (int64_t i = 0; i < patterns->num_elements; i++) {
-    char *pattern;
-    RHEOS_TRY(rheos__string_path(&strings[i], &pattern));
-    rheos_status *status = match_pattern(pattern, found);
-    rheos__free(pattern);
-    if (status != NULL) return status;
-  }
+  for (int64_t i = 0; i < patterns->num_elements; i++) RHEOS_TRY(match_one(&strings[i], found));
+  if (found->count > 1) qsort(found->paths, found->count, sizeof *found->paths, compare_paths);
   return NULL;
 }
 
@@ -211,7 +136,6 @@ static rheos_status *compute_matching(void *state, rheos__step *step, rheos_tens
   (void)state, (void)step;
   matches found = {0};
   rheos_status *status = match_all(inputs[0], &found);
-  if (found.count > 1) qsort(found.paths, found.count, sizeof *found.paths, compare_paths);
   if (status == NULL) {
     status = rheos_tensor_new(RHEOS_STRING, RHEOS_SHAPE((int64_t)found.count), &outputs[0]);
   }
@@ -219,7 +143,7 @@ static rheos_status *compute_matching(void *state, rheos__step *step, rheos_tens
     status = rheos_tensor_set_string(outputs[0], (int64_t)i, found.paths[i],
                                      strlen(found.paths[i]));
   }
-  matches_deinit(&found);
+  rheos__file_list_free(found.paths, found.count);
   return status;
 }
 

@@ -4,7 +4,7 @@
 
 #include "format/buffer.h"
 #include "format/bundle.h"
-#include "graph/op_def.h"
+#include "ops/save.h"
 #include "ops/string_util.h"
 
 // The inputs of SaveV2 and RestoreV2.
@@ -33,7 +33,8 @@ static rheos_status *save_shape(rheos__infer *c) {
 }
 
 static rheos_status *restore_shape(rheos__infer *c) {
-  return check_names(c, c->num_outputs);
+  RHEOS_TRY(check_names(c, c->num_outputs));
+  return rheos__shape_of_slices(c);
 }
 
 static rheos_status *filename_shape(rheos__infer *c) {
@@ -55,15 +56,9 @@ static rheos_status *path_at(const rheos_tensor *tensor, int64_t index, char **o
   return rheos__string_path((const rheos_string *)tensor->data + index, out_path);
 }
 
-// Slices say which part of a larger tensor is meant.
-static rheos_status *check_slices(const rheos_tensor *slices) {
-  const rheos_string *texts = slices->data;
-  for (int64_t i = 0; i < slices->num_elements; i++) {
-    if (texts[i].size_bytes == 0) continue;
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "slices of tensors ('%.*s') are not supported",
-                            (int)texts[i].size_bytes, texts[i].data);
-  }
-  return NULL;
+rheos_status *rheos__check_step(rheos__step *step, const char *what) {
+  if (step == NULL || !rheos__step_should_stop(step)) return NULL;
+  return rheos_status_new(RHEOS_CANCELLED, "%s was cancelled", what);
 }
 
 typedef struct dtypes_state {
@@ -82,17 +77,45 @@ static rheos_status *prepare_with_dtypes(rheos__prepare *p, int32_t count,
   return NULL;
 }
 
+// Shapes need not be known when a node is added.
+static rheos_status *check_counts(rheos_tensor *const *inputs, int32_t num_tensors) {
+  for (int32_t i = TENSOR_NAMES; i <= SHAPE_AND_SLICES; i++) {
+    if (inputs[i]->num_elements == num_tensors) continue;
+    return RHEOS_INVALID("%lld %s for %d tensors", (long long)inputs[i]->num_elements,
+                         i == TENSOR_NAMES ? "tensor_names" : "shape_and_slices", num_tensors);
+  }
+  return NULL;
+}
+
 // ---- SaveV2
+
+// A tensor, or a part of one as `text` tells.
+static rheos_status *add_tensor(rheos__bundle_writer *writer, const rheos_string *name,
+                                const rheos_string *text, const rheos_tensor *tensor) {
+  if (text->size_bytes == 0) {
+    return rheos__bundle_writer_add(writer, name->data, name->size_bytes, tensor);
+  }
+  rheos_shape shape, slice_shape;
+  rheos__slice slice;
+  RHEOS_TRY(rheos__slice_parse(text, &shape, &slice, &slice_shape));
+  if (!rheos_shape_equal(&slice_shape, &tensor->shape)) {
+    rheos__shape_text buffer;
+    return RHEOS_INVALID("Slice in shape_and_slice specification does not match the shape of the "
+                         "tensor to  save: %.*s, tensor: %s",
+                         (int)text->size_bytes, text->data,
+                         rheos__shape_text_of(&tensor->shape, &buffer));
+  }
+  return rheos__bundle_writer_add_slice(writer, name->data, name->size_bytes, &shape, &slice,
+                                        tensor);
+}
 
 static rheos_status *add_tensors(rheos__bundle_writer *writer, const dtypes_state *state,
                                  rheos__step *step, rheos_tensor *const *inputs) {
   const rheos_string *names = inputs[TENSOR_NAMES]->data;
+  const rheos_string *texts = inputs[SHAPE_AND_SLICES]->data;
   for (int32_t i = 0; i < state->count; i++) {
-    if (step != NULL && rheos__step_should_stop(step)) {
-      return rheos_status_new(RHEOS_CANCELLED, "the save was cancelled");
-    }
-    RHEOS_TRY(rheos__bundle_writer_add(writer, names[i].data, names[i].size_bytes,
-                                       inputs[FIRST_TENSOR + i]));
+    RHEOS_TRY(rheos__check_step(step, "the save"));
+    RHEOS_TRY(add_tensor(writer, &names[i], &texts[i], inputs[FIRST_TENSOR + i]));
   }
   return NULL;
 }
@@ -101,7 +124,7 @@ static rheos_status *compute_save(void *argument, rheos__step *step, rheos_tenso
                                   rheos_tensor **outputs) {
   const dtypes_state *state = argument;
   (void)outputs;
-  RHEOS_TRY(check_slices(inputs[SHAPE_AND_SLICES]));
+  RHEOS_TRY(check_counts(inputs, state->count));
   char *prefix;
   RHEOS_TRY(path_at(inputs[PREFIX], 0, &prefix));
   rheos__bundle_writer *writer;
@@ -147,35 +170,77 @@ static rheos_status *missing_keys(const rheos__bundle *bundle, const rheos_tenso
   return status;
 }
 
-static rheos_status *restore_one(rheos__bundle *bundle, const rheos_string *name, rheos_dtype dtype,
+static rheos_status *restore_one(rheos__bundle *bundle, const rheos_string *name,
+                                 const rheos_string *text, rheos_dtype dtype,
                                  rheos_tensor **out_tensor) {
   const rheos__bundle_entry *entry = rheos__bundle_find(bundle, name->data, name->size_bytes);
   if (entry->dtype != dtype) {
     return RHEOS_INVALID("tensor_name = %s; expected dtype %s does not equal original dtype %s",
                          entry->name, rheos_dtype_name(dtype), rheos_dtype_name(entry->dtype));
   }
-  return rheos__bundle_read(bundle, entry, out_tensor);
+  if (text->size_bytes == 0) return rheos__bundle_read(bundle, entry, out_tensor);
+  rheos_shape shape, slice_shape;
+  rheos__slice slice;
+  RHEOS_TRY(rheos__slice_parse(text, &shape, &slice, &slice_shape));
+  if (!rheos_shape_equal(&shape, &entry->shape)) {
+    rheos__shape_text a, b;
+    return RHEOS_INVALID("tensor_name = %s; shape in shape_and_slice spec %s does not match the "
+                         "shape stored in checkpoint: %s",
+                         entry->name, rheos__shape_text_of(&shape, &a),
+                         rheos__shape_text_of(&entry->shape, &b));
+  }
+  return rheos__bundle_read_slice(bundle, entry, &slice, out_tensor);
+}
+
+static rheos_status *restore_bundle(rheos__bundle *bundle, const dtypes_state *state,
+                                    rheos__step *step, rheos_tensor *const *inputs,
+                                    rheos_tensor **outputs) {
+  const rheos_string *names = inputs[TENSOR_NAMES]->data;
+  const rheos_string *texts = inputs[SHAPE_AND_SLICES]->data;
+  RHEOS_TRY(missing_keys(bundle, inputs[TENSOR_NAMES]));
+  for (int32_t i = 0; i < state->count; i++) {
+    RHEOS_TRY(rheos__check_step(step, "the restore"));
+    RHEOS_TRY(restore_one(bundle, &names[i], &texts[i], state->dtypes[i], &outputs[i]));
+  }
+  return NULL;
+}
+
+// The prefix may as well name a checkpoint of the first kind.
+static rheos_status *restore_from_v1(const char *pattern, const dtypes_state *state,
+                                     rheos__step *step, rheos_tensor *const *inputs,
+                                     rheos_tensor **outputs) {
+  const rheos_string *names = inputs[TENSOR_NAMES]->data;
+  const rheos_string *texts = inputs[SHAPE_AND_SLICES]->data;
+  rheos__v1_checkpoint *checkpoint;
+  RHEOS_TRY(rheos__v1_checkpoint_open(pattern, &checkpoint));
+  rheos_status *status = NULL;
+  for (int32_t i = 0; status == NULL && i < state->count; i++) {
+    status = rheos__check_step(step, "the restore");
+    if (status == NULL) {
+      status = rheos__restore_v1(checkpoint, pattern, &names[i], &texts[i], state->dtypes[i],
+                                 &outputs[i]);
+    }
+  }
+  rheos__v1_checkpoint_close(checkpoint);
+  return status;
 }
 
 static rheos_status *compute_restore(void *argument, rheos__step *step, rheos_tensor *const *inputs,
                                      rheos_tensor **outputs) {
   const dtypes_state *state = argument;
-  RHEOS_TRY(check_slices(inputs[SHAPE_AND_SLICES]));
+  RHEOS_TRY(check_counts(inputs, state->count));
   char *prefix;
   RHEOS_TRY(path_at(inputs[PREFIX], 0, &prefix));
   rheos__bundle *bundle;
   rheos_status *status = rheos__bundle_open(prefix, &bundle);
-  rheos__free(prefix);
-  if (status == NULL) status = missing_keys(bundle, inputs[TENSOR_NAMES]);
-  const rheos_string *names = inputs[TENSOR_NAMES]->data;
-  for (int32_t i = 0; status == NULL && i < state->count; i++) {
-    if (step != NULL && rheos__step_should_stop(step)) {
-      status = rheos_status_new(RHEOS_CANCELLED, "the restore was cancelled");
-    } else {
-      status = restore_one(bundle, &names[i], state->dtypes[i], &outputs[i]);
-    }
+  if (status == NULL) {
+    status = restore_bundle(bundle, state, step, inputs, outputs);
+    rheos__bundle_close(bundle);
+  } else if (rheos_status_code(status) == RHEOS_NOT_FOUND) {
+    rheos_status_free(status);
+    status = restore_from_v1(prefix, state, step, inputs, outputs);
   }
-  rheos__bundle_close(bundle);
+  rheos__free(prefix);
   return status;
 }
 

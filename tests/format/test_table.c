@@ -134,6 +134,47 @@ static void test_table__reads_snappy_blocks(void **state) {
   rheos__buffer_deinit(&file);
 }
 
+static void expect_lookups(const char *path, const char *const *keys, const int *values,
+                           int count) {
+  rheos__table *table;
+  rheos__buffer value = {0};
+  bool found;
+  expect_ok(rheos__table_open(path, &table));
+  for (int i = 0; i < count; i++) {
+    expect_ok(rheos__table_get(table, keys[i], strlen(keys[i]), &value, &found));
+    assert_int_equal(found, values[i] >= 0);
+    if (value.size_bytes > 0) assert_int_equal((unsigned char)value.data[0], values[i]);
+  }
+  rheos__buffer_deinit(&value);
+  rheos__table_close(table);
+}
+
+static void test_table__keys_are_looked_up(void **state) {
+  (void)state;
+  char *folder = new_folder(), *path = rheos__path_join(folder, "table");
+  // In one block and in many; forwards, backwards, and keys that are not there.
+  const char *keys[] = {"prefix/00000", "prefix/00057", "prefix/00177", "prefix/00003", "",
+                        "a",            "prefix/00001", "prefix/00178", "z"};
+  const int values[] = {0, 19, 59, 1, -1, -1, -1, -1, -1};
+  bytes table = write_table(folder, 60, 10);
+  rheos__free(table.data);
+  expect_lookups(path, keys, values, 9);
+  table = write_table(folder, 60, 100000);
+  rheos__free(table.data);
+  expect_lookups(path, keys, values, 9);
+  const char *packed_keys[] = {"prefix/00000", "prefix/00003", "prefix/00006"};
+  const int packed_values[] = {0, 1, 2};
+  rheos__buffer packed = table_by_hand(packed_keys, 3, true, 1);
+  write_bytes(path, packed.data, packed.size_bytes);
+  expect_lookups(path, packed_keys, packed_values, 3);
+  rheos__buffer_deinit(&packed);
+  rheos__table *unused;
+  write_bytes(path, "short", 5);
+  expect_error(rheos__table_open(path, &unused), RHEOS_DATA_LOSS, "it is too short");
+  rheos__free(path);
+  remove_folder(folder);
+}
+
 static rheos_status *ignore(void *argument, const char *key, size_t key_bytes, const char *value,
                             size_t value_bytes) {
   (void)key;
@@ -195,6 +236,7 @@ int main(void) {
       cmocka_unit_test(test_table__comes_back_in_order),
       cmocka_unit_test(test_table__holds_many_blocks),
       cmocka_unit_test(test_table__reads_snappy_blocks),
+      cmocka_unit_test(test_table__keys_are_looked_up),
       cmocka_unit_test(test_table__keys_must_rise),
       cmocka_unit_test(test_table__damage_is_data_loss),
   };

@@ -76,9 +76,57 @@ def write_all(folder):
             destination_prefix=path("sharded"), delete_old_dirs=False))
 
 
+# What V1 files can hold.
+V1_NUMBERS = [n for n in NUMBERS
+              if n not in ("uint32", "uint64", "bfloat16", "qint16", "quint16")]
+
+
+def quarters():
+    """0..11 as a 4 by 3 matrix, in two parts of two rows: the text of each slice, and its rows."""
+    values = np.arange(12, dtype=np.float32).reshape(4, 3)
+    return [("4 3 0,2:-", tf.constant(values[:2])), ("4 3 2,2:-", tf.constant(values[2:]))]
+
+
+def write_sliced(folder):
+    """Tensors in parts, in both kinds of checkpoints, and all else of the first kind."""
+    def path(name):
+        return os.path.join(folder, name)
+
+    (first, top), (second, bottom) = quarters()
+    raw = tf.raw_ops
+    nodes = [
+        raw.SaveV2(prefix=path("sliced"), tensor_names=["t", "u", "t"],
+                   shape_and_slices=[first, "", second], tensors=[top, tf.constant(7), bottom]),
+        raw.SaveSlices(filename=path("v1_sliced"), tensor_names=["t", "u", "t"],
+                       shapes_and_slices=[first, "", second],
+                       data=[top, tf.constant(7), bottom]),
+        raw.Save(filename=path("v1_dtypes"), tensor_names=["dtype/" + n for n in V1_NUMBERS],
+                 data=[numbers(n) for n in V1_NUMBERS]),
+        raw.Save(filename=path("v1_shapes"), tensor_names=["words", "scalar", "empty"],
+                 data=[tf.constant([["", "one"]]), tf.constant(7.0), tf.zeros([0, 3])]),
+        # Starts and lengths of 1, 2 and 3 bytes in the keys.
+        raw.SaveSlices(filename=path("v1_far"), tensor_names=["far"] * 3,
+                       shapes_and_slices=["2000000 63,1", "2000000 8191,64",
+                                          "2000000 1048576,2"],
+                       data=[tf.zeros([1], tf.bool), tf.zeros([64], tf.bool),
+                             tf.zeros([2], tf.bool)]),
+    ]
+    for shard, (text, rows) in enumerate(quarters()):
+        nodes.append(raw.SaveV2(prefix=path("rows%d" % shard), tensor_names=["t"],
+                                shape_and_slices=[text], tensors=[rows]))
+        nodes.append(raw.SaveSlices(filename=path("v1_shard-%05d-of-00002" % shard),
+                                    tensor_names=["t"], shapes_and_slices=[text], data=[rows]))
+    with tf.compat.v1.Session() as session:
+        session.run(nodes)
+        session.run(raw.MergeV2Checkpoints(
+            checkpoint_prefixes=[path("rows0"), path("rows1")],
+            destination_prefix=path("sliced_shards"), delete_old_dirs=False))
+
+
 if __name__ == "__main__":
     here = os.path.dirname(__file__)
     out = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "checkpoints")
     os.makedirs(out, exist_ok=True)
     tf.compat.v1.reset_default_graph()
     write_all(out)
+    write_sliced(out)

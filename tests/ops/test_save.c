@@ -4,7 +4,8 @@
 #include "graph/op_def.h"
 
 extern const rheos__op_def rheos__op_SaveV2, rheos__op_RestoreV2, rheos__op_ShardedFilename,
-    rheos__op_MergeV2Checkpoints;
+    rheos__op_MergeV2Checkpoints, rheos__op_Save, rheos__op_SaveSlices, rheos__op_Restore,
+    rheos__op_RestoreSlice;
 
 static rheos_tensor *strings(const char *const *texts, int64_t count, bool scalar) {
   rheos_tensor *tensor;
@@ -99,8 +100,11 @@ static void test_save__errors_are_those_of_tensorflow(void **state) {
                "Key no not found in checkpoint; nor none");
   expect_error(restore(prefix, names, "", RHEOS_DOUBLE, outputs), RHEOS_INVALID_ARGUMENT,
                "tensor_name = w; expected dtype double does not equal original dtype float");
-  expect_error(restore(prefix, names, "2 0,1", RHEOS_FLOAT, outputs), RHEOS_UNIMPLEMENTED, "2 0,1");
-  expect_error(save(prefix, names, "2 0,1", 1), RHEOS_UNIMPLEMENTED, "2 0,1");
+  expect_error(restore(prefix, names, "2 0,1", RHEOS_FLOAT, outputs), RHEOS_INVALID_ARGUMENT,
+               "tensor_name = w; shape in shape_and_slice spec [2] does not match the shape stored "
+               "in checkpoint: []");
+  expect_error(save(prefix, names, "2 0,1", 1), RHEOS_INVALID_ARGUMENT,
+               "does not match the shape of the tensor to  save: 2 0,1, tensor: []");
   expect_error(save("", names, "", 1), RHEOS_INVALID_ARGUMENT, "empty");
   const char *twice[] = {"w", "w"};
   expect_error(save(prefix, twice, "", 1), RHEOS_INVALID_ARGUMENT, "Adding duplicate key: w");
@@ -151,6 +155,81 @@ static void test_save__shards_are_named_and_merged(void **state) {
   remove_folder(folder);
 }
 
+static rheos_status *save_slices(const char *path, const char *const *names,
+                                 const char *const *slices, rheos_shape shape) {
+  const float first[] = {0, 1, 2, 3}, second[] = {4, 5, 6, 7};
+  rheos_tensor *inputs[] = {string(path), strings(names, 2, false), strings(slices, 2, false), NULL,
+                            NULL};
+  expect_ok(rheos_tensor_from_values(RHEOS_FLOAT, shape, first, &inputs[3]));
+  expect_ok(rheos_tensor_from_values(RHEOS_FLOAT, shape, second, &inputs[4]));
+  return run_op(&rheos__op_SaveSlices, inputs, 5, RHEOS_FLOAT, NULL, 0);
+}
+
+static rheos_status *restore_slice(const char *path, const char *name, const char *slice,
+                                   rheos_tensor **out_tensor) {
+  rheos_tensor *inputs[] = {string(path), string(name), string(slice)};
+  return run_op(&rheos__op_RestoreSlice, inputs, 3, RHEOS_FLOAT, out_tensor, 1);
+}
+
+static void expect_four(rheos_tensor *tensor, float a, float b, float c, float d) {
+  assert_int_equal(tensor->num_elements, 4);
+  assert_memory_equal(tensor->data, ((float[]){a, b, c, d}), 4 * sizeof(float));
+  rheos_tensor_unref(tensor);
+}
+
+static void test_save__slices_come_back_from_files_of_the_first_kind(void **state) {
+  (void)state;
+  char *folder = new_folder(), *path = rheos__path_join(folder, "model");
+  const char *names[] = {"w", "w"}, *slices[] = {"2 4 0,1:-", "2 4 1,1:-"};
+  expect_ok(save_slices(path, names, slices, RHEOS_SHAPE(1, 4)));
+  rheos_tensor *tensor, *tensors[2];
+  expect_ok(restore_slice(path, "w", "2 4 -:1,2", &tensor));
+  expect_four(tensor, 1, 2, 5, 6);
+  // RestoreV2 takes these files too.
+  expect_ok(restore(path, names, "2 4 1,1:-", RHEOS_FLOAT, tensors));
+  expect_four(tensors[0], 4, 5, 6, 7);
+  expect_four(tensors[1], 4, 5, 6, 7);
+  rheos_tensor *inputs[] = {string(path), string("w")};
+  expect_ok(run_op(&rheos__op_Restore, inputs, 2, RHEOS_FLOAT, &tensor, 1));
+  assert_true(rheos_shape_equal(&tensor->shape, &RHEOS_SHAPE(2, 4)));
+  rheos_tensor_unref(tensor);
+  expect_error(restore_slice(path, "w", "3 4 -:1,2", &tensor), RHEOS_INVALID_ARGUMENT,
+               "Shape in shape_and_slice spec does not match the shape in the save file: [3,4], "
+               "save file shape: [2,4]");
+  expect_error(restore_slice(path, "v", "", &tensor), RHEOS_NOT_FOUND,
+               "Tensor name \"v\" not found in checkpoint files");
+  inputs[0] = string(path), inputs[1] = string("w");
+  expect_error(run_op(&rheos__op_Restore, inputs, 2, RHEOS_INT32, &tensor, 1),
+               RHEOS_INVALID_ARGUMENT,
+               "Expected to restore a tensor of type int32, got a tensor of type float instead");
+  expect_error(save_slices(path, names, slices, RHEOS_SHAPE(4)), RHEOS_INVALID_ARGUMENT,
+               "does not match the shape of the tensor");
+  rheos__free(path);
+  remove_folder(folder);
+}
+
+static void test_save__whole_tensors_go_to_files_of_the_first_kind(void **state) {
+  (void)state;
+  char *folder = new_folder(), *path = rheos__path_join(folder, "model");
+  const char *names[] = {"a", "b"};
+  rheos_tensor *inputs[] = {string(path), strings(names, 2, false), number(3), number(4)}, *tensor;
+  expect_ok(run_op(&rheos__op_Save, inputs, 4, RHEOS_FLOAT, NULL, 0));
+  expect_ok(restore_slice(path, "b", "", &tensor));
+  assert_true(*(float *)tensor->data == 4);
+  rheos_tensor_unref(tensor);
+  inputs[0] = string(path), inputs[1] = strings(names, 1, false);
+  inputs[2] = number(3), inputs[3] = number(4);
+  expect_error(run_op(&rheos__op_Save, inputs, 4, RHEOS_FLOAT, NULL, 0), RHEOS_INVALID_ARGUMENT,
+               "Got 1 tensor names or slices but 2 tensors");
+  char *missing = rheos__path_join(folder, "no/such/file");
+  inputs[0] = string(missing), inputs[1] = strings(names, 1, false), inputs[2] = number(3);
+  expect_error(run_op(&rheos__op_Save, inputs, 3, RHEOS_FLOAT, NULL, 0), RHEOS_NOT_FOUND,
+               "no/such/file");
+  rheos__free(missing);
+  rheos__free(path);
+  remove_folder(folder);
+}
+
 static void test_save__signatures_are_those_of_tensorflow(void **state) {
   (void)state;
   const rheos__signature *s = rheos__signature_by_name("SaveV2");
@@ -173,6 +252,8 @@ int main(void) {
       cmocka_unit_test(test_save__what_is_saved_comes_back),
       cmocka_unit_test(test_save__errors_are_those_of_tensorflow),
       cmocka_unit_test(test_save__shards_are_named_and_merged),
+      cmocka_unit_test(test_save__slices_come_back_from_files_of_the_first_kind),
+      cmocka_unit_test(test_save__whole_tensors_go_to_files_of_the_first_kind),
       cmocka_unit_test(test_save__signatures_are_those_of_tensorflow),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
