@@ -132,16 +132,12 @@ static void exp_double(double *values, int64_t n) {
   }
 RHEOS__FLOATS(ROWS, )
 
-enum {
-  row_softmax = RHEOS__SOFTMAX,
-  row_log_softmax = RHEOS__LOG_SOFTMAX,
-  row_dense_loss = RHEOS__DENSE_LOSS,
-  row_sparse_loss = RHEOS__SPARSE_LOSS,
-};
-#define ROW_ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = name##_##S,
+#define ROW_ENTRY(S, kind, name) [RHEOS__##kind][RHEOS__DTYPE_##S] = name##_##S,
 static const row_fn row_fns[RHEOS__NUM_SOFTMAX_KINDS][RHEOS__NUM_DTYPES] = {
-    RHEOS__FLOATS(ROW_ENTRY, softmax) RHEOS__FLOATS(ROW_ENTRY, log_softmax)
-        RHEOS__FLOATS(ROW_ENTRY, dense_loss) RHEOS__FLOATS(ROW_ENTRY, sparse_loss)};
+    RHEOS__FLOATS(ROW_ENTRY, SOFTMAX, softmax)
+        RHEOS__FLOATS(ROW_ENTRY, LOG_SOFTMAX, log_softmax)
+            RHEOS__FLOATS(ROW_ENTRY, DENSE_LOSS, dense_loss)
+                RHEOS__FLOATS(ROW_ENTRY, SPARSE_LOSS, sparse_loss)};
 
 typedef rheos__softmax_rows rows;
 
@@ -192,9 +188,11 @@ static rheos_status *prepare_rows(rheos__prepare *p, rheos__softmax_kind kind) {
   p->reuse_input = 0;
   return NULL;
 }
-static rheos_status *prepare_Softmax(rheos__prepare *p) { return prepare_rows(p, row_softmax); }
+static rheos_status *prepare_Softmax(rheos__prepare *p) {
+  return prepare_rows(p, RHEOS__SOFTMAX);
+}
 static rheos_status *prepare_LogSoftmax(rheos__prepare *p) {
-  return prepare_rows(p, row_log_softmax);
+  return prepare_rows(p, RHEOS__LOG_SOFTMAX);
 }
 
 static rheos_status *softmax_shape(rheos__infer *c) {
@@ -276,7 +274,7 @@ static rheos_status *run_dense(const void *state, const void *const *inputs,
 static rheos_status *prepare_SoftmaxCrossEntropyWithLogits(rheos__prepare *p) {
   const rheos_shape *features = &p->input_shapes[0], *labels = &p->input_shapes[1];
   const rheos_shape *out = &p->output_shapes[1];
-  if (row_fns[row_dense_loss][p->input_dtypes[0]] == NULL) {
+  if (row_fns[RHEOS__DENSE_LOSS][p->input_dtypes[0]] == NULL) {
     return rheos__no_kernel(p, p->input_dtypes[0]);
   }
   if (out->dims[1] == 0 && out->dims[0] > 0) {
@@ -284,7 +282,7 @@ static rheos_status *prepare_SoftmaxCrossEntropyWithLogits(rheos__prepare *p) {
     return RHEOS_INVALID("Must have at least one class, but got logits shape %s",
                          rheos__shape_text_of(features, &text));
   }
-  rows *r = new_rows(p, row_dense_loss, out->dims[0], out->dims[1]);
+  rows *r = new_rows(p, RHEOS__DENSE_LOSS, out->dims[0], out->dims[1]);
   if (r == NULL) return rheos__out_of_memory();
   r->logit_step = features->dims[1] == out->dims[1];
   r->label_step = labels->dims[1] == out->dims[1];
@@ -407,7 +405,7 @@ static rheos_status *run_sparse(const void *state, const void *const *inputs,
 
 static rheos_status *prepare_SparseSoftmaxCrossEntropyWithLogits(rheos__prepare *p) {
   const rheos_shape *features = &p->input_shapes[0];
-  if (row_fns[row_sparse_loss][p->input_dtypes[0]] == NULL) {
+  if (row_fns[RHEOS__SPARSE_LOSS][p->input_dtypes[0]] == NULL) {
     return rheos__no_kernel(p, p->input_dtypes[0]);
   }
   if (features->dims[1] == 0) {
@@ -415,7 +413,7 @@ static rheos_status *prepare_SparseSoftmaxCrossEntropyWithLogits(rheos__prepare 
     return RHEOS_INVALID("Must have at least one class, but got logits shape %s",
                          rheos__shape_text_of(features, &text));
   }
-  rows *r = new_rows(p, row_sparse_loss, features->dims[0], features->dims[1]);
+  rows *r = new_rows(p, RHEOS__SPARSE_LOSS, features->dims[0], features->dims[1]);
   if (r == NULL) return rheos__out_of_memory();
   r->wide_labels = p->input_dtypes[1] == RHEOS_INT64;
   p->run = run_sparse;
