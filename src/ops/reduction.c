@@ -15,14 +15,15 @@
 #include "ops/op_util.h"
 
 enum { LANES = 16, BLOCK_ELEMENTS = 4096, MAX_TILE = 2048, TOTAL_BYTES = 16 };
+enum { FEW_UNITS = 8, PIECE_ELEMENTS = 32768, MAX_PIECES = 64 };
 
 // How one op reduces one dtype. Totals are of any type of at most TOTAL_BYTES.
 typedef struct reducer {
-  size_t total_bytes;
   void (*start)(void *totals, int64_t n);
   void (*run)(void *total, const void *x, int64_t n);       // all of x into one total
   // x[i + k * step] into totals[i], for each k < rows in turn
   void (*columns)(void *totals, const void *x, int64_t n, int64_t rows, int64_t step);
+  void (*join)(void *totals, const void *others, int64_t n);
   void (*finish)(void *out, const void *totals, int64_t n, int64_t count);
 } reducer;
 
@@ -145,6 +146,15 @@ typedef struct reducer {
       }                                                                                         \
     }                                                                                           \
   }                                                                                             \
+  static void name##_join_##S(void *totals, const void *others, int64_t n) {                    \
+    REDUCER_TYPES(S, TOTAL);                                                                    \
+    total *t = totals;                                                                          \
+    const total *o = others;                                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                           \
+      const total a = t[i], b = o[i];                                                           \
+      t[i] = (total)(join);                                                                     \
+    }                                                                                           \
+  }                                                                                             \
   static void name##_finish_##S(void *out, const void *totals, int64_t n, int64_t count) {      \
     REDUCER_TYPES(S, TOTAL);                                                                    \
     (void)count;                                                                                \
@@ -156,7 +166,8 @@ typedef struct reducer {
     }                                                                                           \
   }                                                                                             \
   static const reducer name##_##S = {                                                           \
-      TOTAL_BYTES, name##_start_##S, name##_run_##S, name##_columns_##S, name##_finish_##S};
+      name##_start_##S,   name##_run_##S,  name##_columns_##S,                                  \
+      name##_join_##S, name##_finish_##S};
 
 #define ROW(name, dtypes, qualifier, TOTAL, start, step, join, result) \
   RHEOS__##dtypes(REDUCER, qualifier, name, TOTAL, start, step, join, result)
@@ -181,6 +192,9 @@ typedef struct reduction {
   int64_t num_items;  // outputs, or tiles
   int64_t unit_items;
   int64_t num_units;
+  // Where there are few items of many elements, each is reduced in pieces: of so many runs, and of so
+  // many elements of a run if it is longer than a piece
+  int64_t num_pieces, piece_runs, piece_inner;
 } reduction;
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -196,49 +210,143 @@ static int64_t offset_of(int64_t index, int32_t rank, const int64_t *dims, const
   return rank > 0 ? offset + index * steps[0] : 0;
 }
 
-static void reduce_output(const reduction *r, const char *in, char *out, int64_t output) {
-  _Alignas(8) char total[TOTAL_BYTES];
-  const char *base =
-      in + offset_of(output, r->num_kept, r->kept_dims, r->kept_steps) * r->in_bytes;
-  r->by->start(total, 1);
-  for (int64_t k = 0; k < r->runs; k++) {
-    const int64_t offset = offset_of(k, r->num_reduced, r->reduced_dims, r->reduced_steps);
-    r->by->run(total, base + offset * r->in_bytes, r->inner);
+// A part of what is added up for an item: of runs [first_run, last_run), `count` elements each, from
+// element `start` on.
+typedef struct span {
+  int64_t first_run, last_run, start, count;
+} span;
+
+static span whole_span(const reduction *r) { return (span){0, r->runs, 0, r->inner}; }
+
+static span span_of(const reduction *r, int64_t piece) {
+  span s = whole_span(r);
+  if (r->piece_inner < r->inner) {
+    const int64_t run_pieces = (r->inner + r->piece_inner - 1) / r->piece_inner;
+    s.first_run = piece / run_pieces;
+    s.last_run = s.first_run + 1;
+    s.start = piece % run_pieces * r->piece_inner;
+    s.count = smaller(r->piece_inner, r->inner - s.start);
+  } else {
+    s.first_run = piece * r->piece_runs;
+    s.last_run = smaller(s.first_run + r->piece_runs, r->runs);
   }
-  r->by->finish(out + output * r->out_bytes, total, 1, r->count);
+  return s;
 }
 
-static void reduce_tile(const reduction *r, const char *in, char *out, int64_t item,
-                        void *totals) {
-  const int64_t tiles = (r->inner + r->tile - 1) / r->tile;
-  const int64_t row = item / tiles, column = item % tiles * r->tile;
-  const int64_t n = smaller(r->tile, r->inner - column);
-  const char *base =
-      in + (offset_of(row, r->num_kept, r->kept_dims, r->kept_steps) + column) * r->in_bytes;
-  r->by->start(totals, n);
-  // The last of the reduced dimensions in one go.
+// An item: `width` outputs from number `output` on, one or a tile; the first element is at `base`.
+typedef struct item {
+  const char *base;
+  int64_t output, width;
+} item;
+
+static item item_at(const reduction *r, const char *in, int64_t index) {
+  int64_t row = index, column = 0;
+  item result = {.output = index, .width = 1};
+  if (!r->inner_reduced) {
+    const int64_t tiles = (r->inner + r->tile - 1) / r->tile;
+    row = index / tiles;
+    column = index % tiles * r->tile;
+    result.width = smaller(r->tile, r->inner - column);
+    result.output = row * r->inner + column;
+  }
+  const int64_t offset = offset_of(row, r->num_kept, r->kept_dims, r->kept_steps);
+  result.base = in + (offset + column) * r->in_bytes;
+  return result;
+}
+
+static void add_runs(const reduction *r, const item *it, const span *s, void *total) {
+  for (int64_t k = s->first_run; k < s->last_run; k++) {
+    const int64_t offset = offset_of(k, r->num_reduced, r->reduced_dims, r->reduced_steps);
+    r->by->run(total, it->base + (offset + s->start) * r->in_bytes, s->count);
+  }
+}
+
+// Along the last of the reduced dimensions in one go.
+static void add_columns(const reduction *r, const item *it, const span *s, void *totals) {
   const int32_t last = r->num_reduced - 1;
   const int64_t rows = last < 0 ? 1 : r->reduced_dims[last];
   const int64_t step = last < 0 ? 0 : r->reduced_steps[last];
-  for (int64_t k = 0; k < r->runs; k += rows) {
+  for (int64_t k = s->first_run; k < s->last_run;) {
+    const int64_t count = smaller(rows - k % rows, s->last_run - k);
     const int64_t offset = offset_of(k, r->num_reduced, r->reduced_dims, r->reduced_steps);
-    r->by->columns(totals, base + offset * r->in_bytes, n, rows, step);
+    r->by->columns(totals, it->base + offset * r->in_bytes, it->width, count, step);
+    k += count;
   }
-  r->by->finish(out + (row * r->inner + column) * r->out_bytes, totals, n, r->count);
+}
+
+static void add_span(const reduction *r, const item *it, const span *s, void *totals) {
+  r->by->start(totals, it->width);
+  if (r->inner_reduced) {
+    add_runs(r, it, s, totals);
+  } else {
+    add_columns(r, it, s, totals);
+  }
+}
+
+static void finish_item(const reduction *r, const item *it, const void *totals, char *out) {
+  r->by->finish(out + it->output * r->out_bytes, totals, it->width, r->count);
 }
 
 static rheos_status *run(const void *state, const void *const *inputs, void *const *outputs,
                          void *scratch, int64_t first_unit, int64_t last_unit) {
   const reduction *r = state;
   const int64_t end = smaller(last_unit * r->unit_items, r->num_items);
-  for (int64_t item = first_unit * r->unit_items; item < end; item++) {
-    if (r->inner_reduced) {
-      reduce_output(r, inputs[0], outputs[0], item);
-    } else {
-      reduce_tile(r, inputs[0], outputs[0], item, scratch);
-    }
+  const span all = whole_span(r);
+  _Alignas(TOTAL_BYTES) char one[TOTAL_BYTES];
+  void *totals = r->inner_reduced ? one : scratch;
+  for (int64_t i = first_unit * r->unit_items; i < end; i++) {
+    const item it = item_at(r, inputs[0], i);
+    add_span(r, &it, &all, totals);
+    finish_item(r, &it, totals, outputs[0]);
   }
   return NULL;
+}
+
+// ---- Few items of many elements: in pieces, whose totals are joined in order
+
+typedef struct piecewise {
+  const reduction *r;
+  const char *in;
+  char *totals;  // of piece after piece of item after item
+} piecewise;
+
+static size_t piece_bytes(const reduction *r) {
+  return (size_t)(r->inner_reduced ? 1 : r->tile) * TOTAL_BYTES;
+}
+
+static rheos_status *run_pieces(void *argument, int64_t first, int64_t last) {
+  const piecewise *w = argument;
+  const reduction *r = w->r;
+  for (int64_t i = first; i < last; i++) {
+    const item it = item_at(r, w->in, i / r->num_pieces);
+    const span s = span_of(r, i % r->num_pieces);
+    add_span(r, &it, &s, w->totals + (size_t)i * piece_bytes(r));
+  }
+  return NULL;
+}
+
+static void join_pieces(const piecewise *w, char *out) {
+  const reduction *r = w->r;
+  for (int64_t i = 0; i < r->num_items; i++) {
+    const item it = item_at(r, w->in, i);
+    char *first = w->totals + (size_t)(i * r->num_pieces) * piece_bytes(r);
+    for (int64_t k = 1; k < r->num_pieces; k++) {
+      r->by->join(first, first + (size_t)k * piece_bytes(r), it.width);
+    }
+    finish_item(r, &it, first, out);
+  }
+}
+
+static rheos_status *reduce_in_pieces(const reduction *r, rheos__step *step, const void *in,
+                                      void *out) {
+  const int64_t pieces = r->num_items * r->num_pieces;
+  piecewise w = {r, in, rheos__alloc_aligned((size_t)pieces * piece_bytes(r))};
+  if (w.totals == NULL) return rheos__out_of_memory();
+  const int64_t flops = rheos__flops((double)r->count * (double)r->num_outputs);
+  rheos_status *status = rheos__step_parallel(step, pieces, flops, run_pieces, &w);
+  if (status == NULL) join_pieces(&w, out);
+  rheos__free_aligned(w.totals);
+  return status;
 }
 
 // Joins the dimensions of `shape`; `reduced` says which are reduced.
@@ -291,6 +399,24 @@ static void plan_units(reduction *r) {
   r->num_units = larger((r->num_items + r->unit_items - 1) / r->unit_items, 1);
 }
 
+static void plan_pieces(reduction *r) {
+  r->num_pieces = 1;
+  const double elements = (double)r->count * (double)r->num_outputs;
+  if (r->num_items == 0 || r->num_units >= FEW_UNITS) return;
+  const int64_t most = smaller((int64_t)(elements / (double)r->num_items / PIECE_ELEMENTS),
+                               MAX_PIECES / r->num_items);
+  if (most < 2) return;
+  if (r->inner_reduced && r->runs < most) {
+    r->piece_runs = 1;
+    r->piece_inner = (r->inner + most / r->runs - 1) / (most / r->runs);
+    r->num_pieces = r->runs * ((r->inner + r->piece_inner - 1) / r->piece_inner);
+  } else {
+    r->piece_inner = r->inner;
+    r->piece_runs = (r->runs + most - 1) / most;
+    r->num_pieces = (r->runs + r->piece_runs - 1) / r->piece_runs;
+  }
+}
+
 static void plan(reduction *r, const reducer *by, rheos_dtype dtype, const rheos_shape *shape,
                  const bool *reduced) {
   *r = (reduction){.by = by, .count = 1, .num_outputs = 1};
@@ -304,6 +430,7 @@ static void plan(reduction *r, const reducer *by, rheos_dtype dtype, const rheos
   }
   plan_dimensions(r, shape, reduced);
   plan_units(r);
+  plan_pieces(r);
 }
 
 // ---- Axes and shapes
@@ -373,7 +500,6 @@ typedef struct late_reduction {
 static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const *inputs,
                              rheos_tensor **outputs) {
   const late_reduction *late = state;
-  (void)step;
   const rheos_shape *shape = &inputs[0]->shape;
   bool reduced[RHEOS_MAX_RANK];
   RHEOS_TRY(mark_axes(inputs[1], shape->rank, reduced));
@@ -384,6 +510,7 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   _Alignas(64) char totals[MAX_TILE * TOTAL_BYTES];
   const void *in = inputs[0]->data;
   void *out = outputs[0]->data;
+  if (r.num_pieces > 1) return reduce_in_pieces(&r, step, in, out);
   return run(&r, &in, &out, totals, 0, r.num_units);
 }
 
@@ -397,6 +524,27 @@ static rheos_status *prepare_late(rheos__prepare *p, const reducer *by) {
   return NULL;
 }
 
+typedef struct large_reduction {
+  reduction r;
+  rheos_dtype dtype;
+  rheos_shape out_shape;
+} large_reduction;
+
+static rheos_status *compute_large(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                   rheos_tensor **outputs) {
+  const large_reduction *large = state;
+  RHEOS_TRY(rheos_tensor_new(large->dtype, large->out_shape, &outputs[0]));
+  return reduce_in_pieces(&large->r, step, inputs[0]->data, outputs[0]->data);
+}
+
+static rheos_status *prepare_large(rheos__prepare *p, const reduction *r) {
+  large_reduction *large = RHEOS_NEW_STATE(p, large_reduction);
+  if (large == NULL) return rheos__out_of_memory();
+  *large = (large_reduction){*r, p->output_dtypes[0], p->output_shapes[0]};
+  p->compute = compute_large;
+  return NULL;
+}
+
 static rheos_status *prepare_with(rheos__prepare *p, const reducer *by, const bool *reduced,
                                   bool one_is_itself) {
   const rheos_shape *shape = &p->input_shapes[0];
@@ -407,6 +555,7 @@ static rheos_status *prepare_with(rheos__prepare *p, const reducer *by, const bo
     p->alias_input = 0;
     return NULL;
   }
+  if (r->num_pieces > 1) return prepare_large(p, r);
   p->run = run;
   p->num_units = r->num_units;
   p->scratch_bytes = r->inner_reduced ? 0 : (size_t)r->tile * TOTAL_BYTES;
