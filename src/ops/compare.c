@@ -161,33 +161,42 @@ const rheos__op_def rheos__op_NotEqual = {
 
 // ---- Select
 
-typedef struct bytes16 {
-  uint64_t halves[2];
-} bytes16;
-
-// z = condition ? t : e for elements of one size, each operand whole or repeated
-#define SELECT_LOOP(name, T)                                                                  \
-  static int name(const void *const *in, void *out, int64_t n, unsigned repeated,             \
-                  double parameter) {                                                         \
+// z = condition ? t : e for elements of WIDTH words, each operand whole or repeated. By a mask: a
+// choice between loads would be a branch, which no processor foresees.
+#define SELECT_EACH(T, chosen_t, chosen_e)                                 \
+  RHEOS__INDEPENDENT for (int64_t i = 0; i < words; i++) {                 \
+    const T mask = (T)(0 - (T)(c[i / width] != 0));                        \
+    z[i] = (T)(((T)(chosen_t) & mask) | ((T)(chosen_e) & (T)~mask));       \
+  }
+#define SELECT_LOOP(name, T, WIDTH)                                                           \
+  RHEOS__WIDE static int name(const void *const *in, void *out, int64_t n, unsigned repeated, \
+                              double parameter) {                                             \
     (void)parameter;                                                                          \
-    const bool *c = in[0];                                                                    \
+    enum { width = WIDTH };                                                                   \
+    const int64_t words = n * width;                                                          \
+    const uint8_t *c = in[0];                                                                 \
     const T *t = in[1], *e = in[2];                                                           \
     T *z = out;                                                                               \
-    const int64_t c_step = !(repeated & 1), t_step = !(repeated & 2), e_step = !(repeated & 4); \
     if (repeated == 0) {                                                                      \
-      RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) z[i] = c[i] ? t[i] : e[i];           \
+      SELECT_EACH(T, t[i], e[i])                                                              \
+    } else if (repeated == 2) {                                                               \
+      SELECT_EACH(T, t[i % width], e[i])                                                      \
+    } else if (repeated == 4) {                                                               \
+      SELECT_EACH(T, t[i], e[i % width])                                                      \
+    } else if (repeated == 6) {                                                               \
+      SELECT_EACH(T, t[i % width], e[i % width])                                              \
     } else {                                                                                  \
-      RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) {                                    \
-        z[i] = c[i * c_step] ? t[i * t_step] : e[i * e_step];                                 \
-      }                                                                                       \
+      const T *x = n > 0 && c[0] != 0 ? t : e;                                                \
+      const bool whole = (repeated & (x == t ? 2 : 4)) == 0;                                  \
+      for (int64_t i = 0; i < words; i++) z[i] = x[whole ? i : i % width];                    \
     }                                                                                         \
     return 0;                                                                                 \
   }
-SELECT_LOOP(select_1, uint8_t)
-SELECT_LOOP(select_2, uint16_t)
-SELECT_LOOP(select_4, uint32_t)
-SELECT_LOOP(select_8, uint64_t)
-SELECT_LOOP(select_16, bytes16)
+SELECT_LOOP(select_1, uint8_t, 1)
+SELECT_LOOP(select_2, uint16_t, 1)
+SELECT_LOOP(select_4, uint32_t, 1)
+SELECT_LOOP(select_8, uint64_t, 1)
+SELECT_LOOP(select_16, uint64_t, 2)
 
 static rheos__loop select_loop(rheos_dtype dtype) {
   if (dtype == RHEOS_STRING || dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) return NULL;
