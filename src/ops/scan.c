@@ -10,7 +10,12 @@
 typedef void (*scan_fn)(const void *x, void *z, int64_t rows, int64_t columns, int64_t step,
                         bool exclusive, double *totals);
 
-enum { TILE = 128 };
+// The same for `count` rows of `n` elements in a row, `distance` elements from row to row; a few at a
+// time, because each waits for its own sum.
+typedef void (*scan_rows_fn)(const void *x, void *z, int64_t n, int64_t step, int64_t count,
+                             int64_t distance, bool exclusive);
+
+enum { TILE = 128, ABREAST = 4 };
 
 #define SCAN(S, name, TOTAL, start, formula)                                                    \
   static void name##_##S(const void *x, void *z, int64_t rows, int64_t columns, int64_t step,   \
@@ -30,14 +35,44 @@ enum { TILE = 128 };
       }                                                                                         \
     }                                                                                           \
   }
+#define SCAN_ROWS(S, name, TOTAL, start, formula)                                               \
+  static inline __attribute__((always_inline)) void name##_abreast_##S(                         \
+      const rheos__stored_##S *x, rheos__stored_##S *z, int64_t n, int64_t step,                \
+      int64_t distance, bool exclusive, const int abreast) {                                    \
+    typedef rheos__computed_##S C;                                                              \
+    typedef TOTAL total;                                                                        \
+    total totals[ABREAST];                                                                      \
+    for (int k = 0; k < abreast; k++) totals[k] = start;                                        \
+    for (int64_t i = 0, at = 0; i < n; i++, at += step) {                                       \
+      for (int k = 0; k < abreast; k++) {                                                       \
+        const C value = RHEOS__LOAD_##S(x[at + k * distance]);                                  \
+        const total before = totals[k];                                                         \
+        totals[k] = formula;                                                                    \
+        z[at + k * distance] = RHEOS__STORE_##S(exclusive ? before : totals[k]);                \
+      }                                                                                         \
+    }                                                                                           \
+  }                                                                                             \
+  static void name##_rows_##S(const void *x, void *z, int64_t n, int64_t step, int64_t count,   \
+                              int64_t distance, bool exclusive) {                               \
+    const rheos__stored_##S *xs = x;                                                            \
+    rheos__stored_##S *zs = z;                                                                  \
+    for (; count >= ABREAST; count -= ABREAST, xs += ABREAST * distance) {                      \
+      name##_abreast_##S(xs, zs, n, step, distance, exclusive, ABREAST);                        \
+      zs += ABREAST * distance;                                                                 \
+    }                                                                                           \
+    for (; count > 0; count--, xs += distance, zs += distance) {                                \
+      name##_abreast_##S(xs, zs, n, step, distance, exclusive, 1);                              \
+    }                                                                                           \
+  }
+#define SCANS(S, ...) SCAN(S, __VA_ARGS__) SCAN_ROWS(S, __VA_ARGS__)
 #define WIDEN(v) ((uint64_t)(int64_t)(v))
-RHEOS__FLOATS(SCAN, Cumsum, double, 0, before + value)
-RHEOS__INTEGERS(SCAN, Cumsum, uint64_t, 0, before + WIDEN(value))
-RHEOS__FLOATS(SCAN, Cumprod, double, 1, before * value)
-RHEOS__INTEGERS(SCAN, Cumprod, uint64_t, 1, before * WIDEN(value))
+RHEOS__FLOATS(SCANS, Cumsum, double, 0, before + value)
+RHEOS__INTEGERS(SCANS, Cumsum, uint64_t, 0, before + WIDEN(value))
+RHEOS__FLOATS(SCANS, Cumprod, double, 1, before * value)
+RHEOS__INTEGERS(SCANS, Cumprod, uint64_t, 1, before * WIDEN(value))
 
-RHEOS__COMPLEXES(SCAN, Cumsum, double _Complex, 0, before + value)
-RHEOS__COMPLEXES(SCAN, Cumprod, double _Complex, 1, before * value)
+RHEOS__COMPLEXES(SCANS, Cumsum, double _Complex, 0, before + value)
+RHEOS__COMPLEXES(SCANS, Cumprod, double _Complex, 1, before * value)
 
 enum { row_Cumsum, row_Cumprod, NUM_ROWS };
 #define SCAN_ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = name##_##S,
@@ -45,8 +80,14 @@ static const scan_fn scans[NUM_ROWS][RHEOS__NUM_DTYPES] = {
     RHEOS__NUMBERS(SCAN_ENTRY, Cumsum) RHEOS__NUMBERS(SCAN_ENTRY, Cumprod)
     RHEOS__COMPLEXES(SCAN_ENTRY, Cumsum) RHEOS__COMPLEXES(SCAN_ENTRY, Cumprod)};
 
+#define ROWS_ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = name##_rows_##S,
+static const scan_rows_fn row_scans[NUM_ROWS][RHEOS__NUM_DTYPES] = {
+    RHEOS__NUMBERS(ROWS_ENTRY, Cumsum) RHEOS__NUMBERS(ROWS_ENTRY, Cumprod)
+    RHEOS__COMPLEXES(ROWS_ENTRY, Cumsum) RHEOS__COMPLEXES(ROWS_ENTRY, Cumprod)};
+
 typedef struct cumulative {
   scan_fn scan;
+  scan_rows_fn scan_rows;
   rheos_shape shape;
   int64_t element_bytes;
   bool exclusive, reverse;
@@ -102,6 +143,14 @@ static rheos_status *run(const void *state, const void *const *inputs, void *con
   int64_t end = last_unit * unit_tiles;
   if (end > e.outer * e.tiles) end = e.outer * e.tiles;
   if (e.rows == 0) return NULL;
+  if (e.inner == 1) {
+    const int64_t tile = first_unit * unit_tiles;
+    const int64_t first = tile * e.rows + (c->reverse ? e.rows - 1 : 0);
+    c->scan_rows((const char *)inputs[0] + first * c->element_bytes,
+                 (char *)outputs[0] + first * c->element_bytes, e.rows, c->reverse ? -1 : 1,
+                 end - tile, e.rows, c->exclusive);
+    return NULL;
+  }
   for (int64_t t = first_unit * unit_tiles; t < end; t++) {
     scan_tile(c, &e, inputs[0], outputs[0], t, scratch);
   }
@@ -114,6 +163,7 @@ static rheos_status *prepare(rheos__prepare *p, int row) {
   cumulative *c = RHEOS_NEW_STATE(p, cumulative);
   if (c == NULL) return rheos__out_of_memory();
   c->scan = scan;
+  c->scan_rows = row_scans[row][p->input_dtypes[0]];
   c->shape = p->input_shapes[0];
   c->element_bytes = (int64_t)rheos_dtype_size(p->input_dtypes[0]);
   c->exclusive = rheos__attr_bool(p->attrs, "exclusive");
