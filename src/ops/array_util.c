@@ -298,25 +298,39 @@ static rheos_status *copy_row(rheos_dtype dtype, char *to, int64_t to_step, cons
   return NULL;
 }
 
-// ---- Transposes: rows of the result are columns of the source. In tiles, so that every cache line
-// that is read serves several rows.
+// ---- Transposes: rows of the result are columns of the source. Square tiles go through a buffer, so
+// that whole cache lines are read and written even where rows lie a power of two apart and fall on
+// each other in the cache; tiles are taken in blocks that stay within few pages.
 
-enum { TILE = 16 };
+enum { TILE = 16, BLOCK_ROWS = 256, BLOCK_COLUMNS = 64 };
 
 #define TILED(type)                                                                              \
+  static void tile_##type(type *y, int64_t to_row, const type *x, int64_t from_column,           \
+                          int64_t rows, int64_t columns) {                                       \
+    type tile[TILE][TILE];                                                                       \
+    if (rows == TILE && columns == TILE) { /* sizes that the compiler knows */                   \
+      for (int64_t k = 0; k < TILE; ++k) {                                                       \
+        for (int64_t row = 0; row < TILE; ++row) tile[row][k] = x[k * from_column + row];        \
+      }                                                                                          \
+      for (int64_t row = 0; row < TILE; ++row) memcpy(y + row * to_row, tile[row], sizeof *tile); \
+      return;                                                                                    \
+    }                                                                                            \
+    for (int64_t k = 0; k < columns; ++k) {                                                      \
+      for (int64_t row = 0; row < rows; ++row) tile[row][k] = x[k * from_column + row];          \
+    }                                                                                            \
+    for (int64_t row = 0; row < rows; ++row) {                                                   \
+      memcpy(y + row * to_row, tile[row], (size_t)columns * sizeof **tile);                      \
+    }                                                                                            \
+  }                                                                                              \
   static void tiled_##type(char *to, int64_t to_row, const char *from, int64_t from_column,      \
                            int64_t rows, int64_t columns) {                                      \
     const type *x = (const type *)from;                                                          \
     type *y = (type *)to;                                                                        \
-    for (int64_t i = 0; i < rows; i += TILE) {                                                   \
-      int64_t last_row = i + TILE < rows ? i + TILE : rows;                                      \
-      for (int64_t j = 0; j < columns; j += TILE) {                                              \
-        int64_t last_column = j + TILE < columns ? j + TILE : columns;                           \
-        for (int64_t row = i; row < last_row; ++row) {                                           \
-          for (int64_t k = j; k < last_column; ++k) {                                            \
-            y[row * to_row + k] = x[k * from_column + row];                                      \
-          }                                                                                      \
-        }                                                                                        \
+    for (int64_t j = 0; j < columns; j += TILE) {                                                \
+      const int64_t width = columns - j < TILE ? columns - j : TILE;                             \
+      for (int64_t i = 0; i < rows; i += TILE) {                                                 \
+        tile_##type(y + i * to_row + j, to_row, x + j * from_column + i, from_column,            \
+                    rows - i < TILE ? rows - i : TILE, width);                                   \
       }                                                                                          \
     }                                                                                            \
   }
@@ -338,16 +352,30 @@ static int64_t transposable_rows(const rheos__copy *copy, const int64_t *index, 
   return rows < left ? rows : left;
 }
 
+typedef void (*tiled_fn)(char *to, int64_t to_row, const char *from, int64_t from_column,
+                         int64_t rows, int64_t columns);
+
+static tiled_fn tiled_of(size_t size) {
+  switch (size) {
+    case 1: return tiled_uint8_t;
+    case 2: return tiled_uint16_t;
+    case 4: return tiled_uint32_t;
+    case 8: return tiled_uint64_t;
+    default: return tiled_sixteen_bytes;
+  }
+}
+
 static void transpose_rows(const rheos__copy *copy, char *to, const char *from, int64_t rows) {
-  int32_t inner = copy->rank - 1;
-  int64_t to_row = copy->out_steps[inner - 1], column = copy->in_steps[inner];
-  int64_t columns = copy->dims[inner];
-  switch (rheos_dtype_size(copy->dtype)) {
-    case 1: tiled_uint8_t(to, to_row, from, column, rows, columns); break;
-    case 2: tiled_uint16_t(to, to_row, from, column, rows, columns); break;
-    case 4: tiled_uint32_t(to, to_row, from, column, rows, columns); break;
-    case 8: tiled_uint64_t(to, to_row, from, column, rows, columns); break;
-    default: tiled_sixteen_bytes(to, to_row, from, column, rows, columns); break;
+  const int32_t inner = copy->rank - 1;
+  const int64_t to_row = copy->out_steps[inner - 1], column = copy->in_steps[inner];
+  const int64_t columns = copy->dims[inner], size = (int64_t)rheos_dtype_size(copy->dtype);
+  const tiled_fn tiled = tiled_of((size_t)size);
+  for (int64_t i = 0; i < rows; i += BLOCK_ROWS) {
+    const int64_t height = rows - i < BLOCK_ROWS ? rows - i : BLOCK_ROWS;
+    for (int64_t j = 0; j < columns; j += BLOCK_COLUMNS) {
+      tiled(to + (i * to_row + j) * size, to_row, from + (j * column + i) * size, column, height,
+            columns - j < BLOCK_COLUMNS ? columns - j : BLOCK_COLUMNS);
+    }
   }
 }
 
@@ -441,6 +469,26 @@ void rheos__row_major_steps(const rheos_shape *shape, int64_t *steps) {
   }
 }
 
+// Brings the loop along which the source is contiguous next to the innermost one, along which the
+// result is: the two are then a transpose.
+static void pair_loops(rheos__copy *copy) {
+  const int32_t inner = copy->rank - 1;
+  if (inner < 2 || copy->out_steps[inner] != 1 || copy->in_steps[inner] == 1) return;
+  for (int32_t d = 0; d < inner - 1; ++d) {
+    if (copy->in_steps[d] != 1) continue;
+    const int64_t dim = copy->dims[d], out_step = copy->out_steps[d];
+    for (int32_t k = d; k < inner - 1; ++k) {
+      copy->dims[k] = copy->dims[k + 1];
+      copy->in_steps[k] = copy->in_steps[k + 1];
+      copy->out_steps[k] = copy->out_steps[k + 1];
+    }
+    copy->dims[inner - 1] = dim;
+    copy->in_steps[inner - 1] = 1;
+    copy->out_steps[inner - 1] = out_step;
+    return;
+  }
+}
+
 typedef struct copy_kernel {
   rheos__copy copy;
   bool ready;
@@ -457,6 +505,7 @@ static rheos_status *run_copy(const void *state, const void *const *inputs, void
   const rheos__copy *copy = &k->copy;
   if (!k->ready) {
     RHEOS_TRY(k->make(k->operands, inputs, &made));
+    pair_loops(&made);
     copy = &made;
   }
   int64_t last = last_unit * RHEOS__COPY_UNIT;
@@ -475,6 +524,7 @@ static rheos_status *make_ready(rheos__prepare *p, copy_kernel *k) {
     inputs[i] = p->input_values[i]->data;
   }
   RHEOS_TRY(k->make(k->operands, inputs, &k->copy));
+  pair_loops(&k->copy);
   k->ready = true;
   return NULL;
 }
