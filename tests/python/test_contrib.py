@@ -32,5 +32,81 @@ def test_regularizers_of_variables():
 
 
 def test_what_is_not_there_says_so():
-    with pytest.raises(AttributeError, match="tf.contrib.layers.fully_connected"):
-        tf.contrib.layers.fully_connected
+    with pytest.raises(AttributeError, match="tf.contrib.layers.input_from_feature_columns"):
+        tf.contrib.layers.input_from_feature_columns
+
+
+def test_arg_scope__is_for_decorated_functions():
+    framework = tf.contrib.framework
+
+    @framework.add_arg_scope
+    def pair(a, b=1):
+        return a, b
+
+    with framework.arg_scope([pair], b=2) as scope:
+        assert pair(0) == (0, 2) and pair(0, b=3) == (0, 3)
+        with framework.arg_scope([pair], a=5):
+            assert pair() == (5, 2)
+    assert pair(0) == (0, 1)
+    with framework.arg_scope(scope):
+        assert pair(0) == (0, 2)
+    assert framework.has_arg_scope(pair) and framework.arg_scoped_arguments(pair) == ("b",)
+    with pytest.raises(ValueError, match="not decorated"):
+        with framework.arg_scope([len], b=2):
+            pass
+    with pytest.raises(ValueError, match="kwargs must be empty"):
+        framework.arg_scope(scope, b=2)
+
+
+def test_variables_are_found_by_name():
+    layers, framework = tf.contrib.layers, tf.contrib.framework
+    layers.fully_connected(layers.linear(tf.ones([2, 3]), 4, scope="one"), 2, scope="two")
+
+    def names(variables):
+        return [v.op.name for v in variables]
+
+    assert names(framework.get_variables("one")) == ["one/weights", "one/biases"]
+    assert names(framework.get_variables_by_name("biases")) == ["one/biases", "two/biases"]
+    assert names(framework.get_variables_by_suffix("weights", "two")) == ["two/weights"]
+    assert names(framework.get_variables_to_restore(exclude=["one"])) == [
+        "two/weights",
+        "two/biases",
+    ]
+    assert names(
+        framework.filter_variables(
+            framework.get_model_variables(), include_patterns=["two"], exclude_patterns=["bias"]
+        )
+    ) == ["two/weights"]
+    assert framework.get_unique_variable("one/biases").op.name == "one/biases"
+    with pytest.raises(ValueError, match="find variable"):
+        framework.get_unique_variable("three")
+
+
+def test_values_are_assigned_by_name(sess):
+    variable = tf.contrib.framework.local_variable(tf.zeros([2]), name="v")
+    tf.add_to_collection(tf.GraphKeys.GLOBAL_VARIABLES, variable)
+    operation, feed = tf.contrib.framework.assign_from_values({"v": np.array([1.0, 2.0])})
+    sess.run(operation, feed)
+    np.testing.assert_array_equal(sess.run(variable), [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda tf, x: tf.contrib.layers.fully_connected(x, 2.5),
+        lambda tf, x: tf.contrib.layers.conv2d(x, 2, 3),
+        lambda tf, x: tf.contrib.layers.conv2d(tf.zeros([1, 4, 4, 1]), 2, 3, data_format="CHWN"),
+        lambda tf, x: tf.contrib.layers.batch_norm(x, data_format="NC"),
+        lambda tf, x: tf.contrib.layers.layer_norm(x, begin_norm_axis=2),
+        lambda tf, x: tf.contrib.layers.group_norm(x, groups=2),
+        lambda tf, x: tf.contrib.layers.maxout(x, 2),
+        lambda tf, x: tf.contrib.layers.unit_norm(x, 2),
+        lambda tf, x: tf.contrib.layers.embed_sequence(tf.constant([[1]])),
+        lambda tf, x: tf.contrib.layers.apply_regularization(lambda w: None, []),
+        lambda tf, x: tf.contrib.layers.optimize_loss(x[0, 0], None, 0.1, "Newton"),
+        lambda tf, x: tf.contrib.layers.optimize_loss(x[0, 0], None, 0.1, "SGD", summaries=["a"]),
+    ],
+)
+def test_wrong_arguments_are_refused(wrong):
+    with pytest.raises(ValueError):
+        wrong(tf, tf.ones([2, 3]))

@@ -10,7 +10,6 @@ from rheos.framework import dtypes, tensor_shape
 from rheos.framework.graph import (
     Tensor,
     _VariableBase,
-    colocate_with,
     convert_to_tensor,
     get_default_graph,
     name_scope,
@@ -233,7 +232,7 @@ class Layer:
     add_variable = add_weight
 
     def _regularize(self, name, variable, regularizer):
-        with colocate_with(variable), name_scope(name + "/Regularizer"):
+        with name_scope(name + "/Regularizer"):
             loss = regularizer(variable)
         if loss is not None:
             self.add_loss(loss)

@@ -4,7 +4,53 @@ from rheos.framework import dtypes, tensor_shape
 from rheos.framework.graph import colocate_with, convert_to_tensor, name_scope
 from rheos.layers import base
 from rheos.layers.core import known_flag
-from rheos.ops import array_ops, init_ops, math_ops, nn_norm, nn_ops, state_ops
+from rheos.ops import (
+    array_ops,
+    init_ops,
+    math_ops,
+    nn_norm,
+    nn_ops,
+    state_ops,
+    variable_scope,
+)
+
+
+def moving_average(average, value, momentum, zero_debias=False, name=None):
+    """Moves a variable towards a value by 1 - momentum; returns the operation's output.
+
+    zero_debias: whether to make up for the zeros that it starts with, by two more variables.
+    """
+    with name_scope(name, "AssignMovingAvg") as scope:
+        dtype = average.dtype.base_dtype
+        decay = convert_to_tensor(1.0 - momentum, name="decay")
+        if decay.dtype != dtype:
+            decay = math_ops.cast(decay, dtype)
+        value = math_ops.cast(value, dtype)
+        if not zero_debias:
+            return state_ops.assign_sub(average, (average - value) * decay, name=scope)
+        biased, steps = _sums_from_zero(average)
+        biased = state_ops.assign_sub(biased, (biased - value) * decay)
+        steps = state_ops.assign_add(steps, 1.0)
+        share = 1 - math_ops.pow(1.0 - decay, steps)
+        return state_ops.assign(average, biased / share, name=scope)
+
+
+def _sums_from_zero(average):
+    """Variables for an average that starts with zeros, and for the number of steps."""
+    with (
+        variable_scope.variable_scope(average.op.name, auxiliary_name_scope=False),
+        colocate_with(average),
+    ):
+        return [
+            variable_scope.get_variable(
+                name,
+                shape=shape,
+                dtype=average.dtype.base_dtype,
+                initializer=init_ops.zeros_initializer(),
+                trainable=False,
+            )
+            for name, shape in (("biased", average.shape), ("local_step", []))
+        ]
 
 
 class BatchNormalization(base.Layer):
@@ -95,6 +141,8 @@ class BatchNormalization(base.Layer):
                 regularizer=self.gamma_regularizer,
                 constraint=self.gamma_constraint,
             )
+        elif self.fused:
+            self._ones = array_ops.constant(1.0, dtype=dtype, shape=[size])
         if self.center:
             self.beta = self.add_weight(
                 "beta",
@@ -104,7 +152,9 @@ class BatchNormalization(base.Layer):
                 regularizer=self.beta_regularizer,
                 constraint=self.beta_constraint,
             )
-        self._size, self._param_dtype = size, dtype
+        elif self.fused:
+            self._zeros = array_ops.constant(0.0, dtype=dtype, shape=[size])
+        self._size = size
         self.moving_mean = self.add_weight(
             "moving_mean",
             shape=[size],
@@ -131,11 +181,8 @@ class BatchNormalization(base.Layer):
         return outputs
 
     def _fused(self, inputs, training):
-        gamma, beta = self.gamma, self.beta
-        if beta is None:
-            beta = array_ops.constant([0.0] * self._size, dtype=self._param_dtype)
-        if gamma is None:
-            gamma = array_ops.constant([1.0] * self._size, dtype=self._param_dtype)
+        gamma = self._ones if self.gamma is None else self.gamma
+        beta = self._zeros if self.beta is None else self.beta
         settings = {
             "epsilon": self.epsilon,
             "data_format": "NCHW" if self.axis == [1] else "NHWC",
@@ -155,7 +202,7 @@ class BatchNormalization(base.Layer):
             )
             outputs = of_average[0]
         if training is True or training is False:
-            momentum = convert_to_tensor(self.momentum if training else 1.0)
+            momentum = convert_to_tensor(self.momentum)
         else:
             # Both are computed and one is picked, so that no control flow is needed.
             outputs = array_ops.where(training, of_batch[0], of_average[0])
@@ -200,16 +247,8 @@ class BatchNormalization(base.Layer):
 
     def _renew(self, mean, variance, momentum):
         for average, value in ((self.moving_mean, mean), (self.moving_variance, variance)):
-            self.add_update(self._moving_average(average, value, momentum))
-
-    @staticmethod
-    def _moving_average(average, value, momentum):
-        with name_scope("AssignMovingAvg") as scope, colocate_with(average):
-            decay = convert_to_tensor(1.0 - momentum, name="decay")
-            if decay.dtype != average.dtype.base_dtype:
-                decay = math_ops.cast(decay, average.dtype.base_dtype)
-            change = (average - math_ops.cast(value, average.dtype.base_dtype)) * decay
-            return state_ops.assign_sub(average, change, name=scope)
+            with name_scope("AssignMovingAvg") as scope, colocate_with(average):
+                self.add_update(moving_average(average, value, momentum, name=scope))
 
     def compute_output_shape(self, input_shape):
         return tensor_shape.as_shape(input_shape)

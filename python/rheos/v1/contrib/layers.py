@@ -1,84 +1,74 @@
-"""Initializers and regularizers of tf.contrib.layers; its layers are not in Rheos yet."""
+"""Layers, initializers and regularizers of tf.contrib.layers."""
 
-import math as _math
-
+from rheos.contrib.initializers import (
+    apply_regularization,
+    l1_l2_regularizer,
+    l1_regularizer,
+    l2_regularizer,
+    sum_regularizer,
+    variance_scaling_initializer,
+    xavier_initializer,
+    xavier_initializer_conv2d,
+)
+from rheos.contrib.layers_core import (
+    avg_pool2d,
+    avg_pool3d,
+    convolution,
+    convolution1d,
+    convolution1d as conv1d,
+    convolution2d,
+    convolution2d as conv2d,
+    convolution2d_in_plane,
+    convolution2d_in_plane as conv2d_in_plane,
+    convolution2d_transpose,
+    convolution2d_transpose as conv2d_transpose,
+    convolution3d,
+    convolution3d as conv3d,
+    convolution3d_transpose,
+    convolution3d_transpose as conv3d_transpose,
+    dropout,
+    flatten,
+    fully_connected,
+    linear,
+    max_pool2d,
+    max_pool3d,
+    relu,
+    relu6,
+    separable_convolution2d,
+    separable_convolution2d as separable_conv2d,
+)
+from rheos.contrib.layers_more import (
+    bias_add,
+    bow_encoder,
+    dense_to_sparse,
+    embed_sequence,
+    embedding_lookup_unique,
+    images_to_sequence,
+    legacy_fully_connected,
+    legacy_linear,
+    legacy_relu,
+    maxout,
+    one_hot_encoding,
+    repeat,
+    sequence_to_images,
+    softmax,
+    spatial_softmax,
+    stack,
+    unit_norm,
+)
+from rheos.contrib.layers_norm import batch_norm, group_norm, instance_norm, layer_norm
+from rheos.contrib.optimizing import (
+    OPTIMIZER_CLS_NAMES,
+    OPTIMIZER_SUMMARIES,
+    optimize_loss,
+    summarize_activation,
+    summarize_activations,
+    summarize_collection,
+    summarize_tensor,
+    summarize_tensors,
+)
 from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.framework.dtypes import float32 as _float32
-from rheos.framework.graph import convert_to_tensor as _convert_to_tensor, name_scope as _name_scope
-from rheos.ops import math_ops as _math_ops, nn_ops as _nn_ops, random_ops as _random_ops
-
-
-def variance_scaling_initializer(
-    factor=2.0, mode="FAN_IN", uniform=False, seed=None, dtype=_float32
-):
-    """An initializer of numbers whose variance is factor / n.
-
-    mode: what n is: "FAN_IN" (inputs), "FAN_OUT" (outputs) or "FAN_AVG" (their mean). uniform:
-    whether they are uniform instead of truncated normal.
-    """
-    if mode not in ("FAN_IN", "FAN_OUT", "FAN_AVG"):
-        raise TypeError(f"Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
-
-    def initializer(shape, dtype=dtype, partition_info=None):
-        inputs = float(shape[-2]) if len(shape) > 1 else float(shape[-1])
-        outputs = float(shape[-1])
-        for size in shape[:-2]:
-            inputs *= float(size)
-            outputs *= float(size)
-        n = {"FAN_IN": inputs, "FAN_OUT": outputs, "FAN_AVG": (inputs + outputs) / 2}[mode]
-        if uniform:
-            limit = _math.sqrt(3.0 * factor / n)
-            return _random_ops.random_uniform(shape, -limit, limit, dtype, seed=seed)
-        # 1.3 makes up for the tails cut off, nearly.
-        deviation = _math.sqrt(1.3 * factor / n)
-        return _random_ops.truncated_normal(shape, 0.0, deviation, dtype, seed=seed)
-
-    return initializer
-
-
-def xavier_initializer(uniform=True, seed=None, dtype=_float32):
-    """An initializer of numbers whose variance is 2 / (inputs + outputs)."""
-    return variance_scaling_initializer(1.0, "FAN_AVG", uniform, seed, dtype)
-
-
-xavier_initializer_conv2d = xavier_initializer
-
-
-def _scaled(scale, default_name, function):
-    if not isinstance(scale, (int, float)):
-        raise ValueError(f"scale must be a number, got {scale!r}")
-    if isinstance(scale, int) and not isinstance(scale, bool) and scale != 0:
-        raise ValueError(f"scale cannot be an integer: {scale}")
-    if scale < 0.0:
-        raise ValueError(f"Setting a scale less than 0 on a regularizer: {scale:g}.")
-    if scale == 0.0:
-        return lambda _: None
-
-    def regularizer(weights, name=None):
-        with _name_scope(None, default_name, [weights]) as scope:
-            factor = _convert_to_tensor(scale, dtype=weights.dtype.base_dtype, name="scale")
-            return _math_ops.multiply(factor, function(weights), name=name or scope)
-
-    return regularizer
-
-
-def l2_regularizer(scale, scope=None):
-    """A function of weights: scale times half the sum of their squares.
-
-    scale: floating point, at least 0; ValueError otherwise. 0 gives a function that returns None.
-    """
-    return _scaled(scale, scope or "l2_regularizer", _nn_ops.l2_loss)
-
-
-def l1_regularizer(scale, scope=None):
-    """A function of weights: scale times the sum of their absolute values; see l2_regularizer."""
-
-    def sizes(weights):
-        return _math_ops.reduce_sum(_math_ops.abs(weights))
-
-    return _scaled(scale, scope or "l1_regularizer", sizes)
-
-
-
+from rheos.ops.embedding_ops import safe_embedding_lookup_sparse
+from rheos.ops.nn_ops import elu
 
 __getattr__ = _attribute_of("tensorflow.contrib.layers")

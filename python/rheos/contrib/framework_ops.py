@@ -1,0 +1,146 @@
+"""Small functions on graphs, shapes and flags of tf.contrib.framework."""
+
+import re
+
+from rheos.framework.graph import (
+    control_dependencies,
+    convert_to_tensor,
+    get_default_graph,
+    graph_from_inputs,
+    name_scope,
+)
+from rheos.layers.core import known_flag
+from rheos.ops import array_ops, math_ops, statistics_ops
+from rheos.ops.check_ops import assert_equal, assert_scalar
+
+
+def get_graph_from_inputs(op_input_list, graph=None):
+    """The graph of the tensors in a list, else `graph` or the default one.
+
+    ValueError if they are of different graphs.
+    """
+    return graph_from_inputs(op_input_list, graph)
+
+
+def get_name_scope():
+    """The current name scope, "a/b" and so on."""
+    return get_default_graph().get_name_scope()
+
+
+def prepend_name_scope(name, import_scope):
+    """A name of an operation, input ("^name") or colocation ("loc:@name") put into a scope."""
+    if not import_scope:
+        return name
+    return re.sub(r"([\^]|loc:@|^)(.*)", rf"\1{import_scope.rstrip('/')}/\2", name, count=1)
+
+
+def strip_name_scope(name, export_scope):
+    """What prepend_name_scope() undone gives."""
+    if not export_scope:
+        return name
+    scope = re.escape(export_scope.rstrip("/"))
+    return re.sub(rf"([\^]|loc:@|^){scope}[\/]+(.*)", r"\1\2", name, count=1)
+
+
+def get_placeholders(graph):
+    """The tensors of all placeholders of a graph."""
+    return [op.outputs[0] for op in graph.get_operations() if op.type == "Placeholder"]
+
+
+def smart_constant_value(pred):
+    """The bool that `pred` is known to be, a bool, 0, 1 or tensor; else None.
+
+    TypeError for other values.
+    """
+    if pred in (0, 1) if isinstance(pred, (int, bool)) else False:
+        return bool(pred)
+    if not hasattr(pred, "dtype"):
+        raise TypeError(
+            "`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: %s" % type(pred)
+        )
+    known = known_flag(pred)
+    return known if isinstance(known, bool) else None
+
+
+def smart_cond(pred, true_fn=None, false_fn=None, name=None):
+    """What true_fn or false_fn gives, as `pred` says, which has to be known.
+
+    NotImplementedError for tensors whose value is not.
+    """
+    if not callable(true_fn):
+        raise TypeError("`true_fn` must be callable.")
+    if not callable(false_fn):
+        raise TypeError("`false_fn` must be callable.")
+    known = smart_constant_value(pred)
+    if known is None:
+        raise NotImplementedError("smart_cond: of a tensor whose value is not known")
+    return true_fn() if known else false_fn()
+
+
+def assert_scalar_int(tensor, name=None):
+    """TypeError or ValueError unless a tensor is an integer scalar. Returns it."""
+    with name_scope(name, "assert_scalar_int", [tensor]) as name:
+        tensor = convert_to_tensor(tensor)
+        if not tensor.dtype.base_dtype.is_integer:
+            raise TypeError(
+                f"Expected integer type for {tensor.name}, received type: {tensor.dtype}."
+            )
+        return assert_scalar(tensor, name=name)
+
+
+def reduce_sum_n(tensors, name=None):
+    """The sum of all elements of several tensors, a scalar. ValueError if there are none."""
+    if not tensors:
+        raise ValueError("No tensors provided.")
+    with name_scope(name, "reduce_sum_n", tensors) as name:
+        sums = [math_ops.reduce_sum(t, name=f"{t.op.name}/sum") for t in tensors]
+        return sums[0] if len(sums) == 1 else math_ops.add_n(sums, name=name)
+
+
+def with_shape(expected_shape, tensor):
+    """The tensor, with the shape known where it was not; a check goes before it if need be.
+
+    expected_shape: a list, TensorShape or tensor. ValueError if the shapes are known to differ.
+    """
+    tensor = convert_to_tensor(tensor)
+    from rheos.framework.graph import Tensor
+
+    if isinstance(expected_shape, Tensor):
+        with name_scope(tensor.op.name + "/", values=[tensor, expected_shape]):
+            check = assert_equal(
+                array_ops.shape(tensor), expected_shape, message="Wrong shape for %s" % tensor.name
+            )
+            with control_dependencies([check]):
+                return array_ops.identity(tensor)
+    from rheos.framework.tensor_shape import TensorShape
+
+    wanted = TensorShape(expected_shape)
+    if not tensor.shape.is_compatible_with(wanted):
+        raise ValueError(
+            f"Invalid shape for tensor {tensor.name}, expected {wanted}, got {tensor.shape}."
+        )
+    if wanted.is_fully_defined() and not tensor.shape.is_fully_defined():
+        check = assert_equal(
+            array_ops.shape(tensor), wanted.as_list(), message="Wrong shape for %s" % tensor.name
+        )
+        with control_dependencies([check]):
+            tensor = array_ops.identity(tensor)
+        tensor.set_shape(wanted)
+    return tensor
+
+
+def with_same_shape(expected_tensor, tensor):
+    """The tensor, checked to have the shape of another; see with_shape."""
+    with name_scope("%s/" % tensor.op.name, values=[expected_tensor, tensor]):
+        shape = expected_tensor.shape
+        if not shape.is_fully_defined():
+            shape = array_ops.shape(expected_tensor, name="expected_shape")
+        return with_shape(shape, tensor)
+
+
+def remove_squeezable_dimensions(predictions, labels, name=None):
+    """(predictions, labels), the one of one rank more squeezed if its last dimension is 1."""
+    labels, predictions = statistics_ops.remove_squeezable_dimensions(
+        labels, predictions, name=name
+    )
+    return predictions, labels

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Records what layers and other functions of many operations build in TensorFlow 1.15.
+
+Usage: python make_layers.py      (a Python that has TensorFlow 1.15.5)
+
+Writes layers.json; tests/python/test_golden_layers.py runs the same programs, which are here.
+"""
+
+import json
+import os
+import sys
+
+import numpy as np
+
+
+def numbers(*shape):
+    """Different numbers around 0, the same each time."""
+    count = int(np.prod(shape))
+    return (np.sin(np.arange(count) * 12.9898) * 2).astype(np.float32).reshape(shape)
+
+
+def fed(tf, feed, *shape):
+    """A placeholder for a batch of any size, fed with numbers of that shape."""
+    place = tf.placeholder(tf.float32, [None, *shape[1:]])
+    feed[place] = numbers(*shape)
+    return place
+
+
+def in_scopes(tf, x):
+    layers, arg_scope = tf.contrib.layers, tf.contrib.framework.arg_scope
+    with arg_scope([layers.fully_connected, layers.conv2d], activation_fn=tf.nn.tanh,
+                   weights_regularizer=layers.l1_regularizer(0.1)) as scope:
+        with arg_scope([layers.fully_connected], activation_fn=None):
+            y = layers.fully_connected(x, 3, scope="a")
+    with arg_scope(scope):
+        y = layers.fully_connected(y, 3, scope="b")
+    return layers.fully_connected(y, 3, scope="a", reuse=True)
+
+
+def optimized(tf, x):
+    loss = tf.reduce_mean(tf.square(tf.contrib.layers.fully_connected(x, 1)))
+    step = tf.train.get_or_create_global_step()
+    return tf.contrib.layers.optimize_loss(
+        loss, step, 0.1, "SGD", clip_gradients=1.0,
+        gradient_multipliers={"fully_connected/weights:0": 2.0},
+        learning_rate_decay_fn=lambda rate, at: tf.train.exponential_decay(rate, at, 10, 0.9))
+
+
+def kept(tf, x):
+    layers = tf.contrib.layers
+    return layers.conv2d(
+        x, 2, [3, 2], stride=2, padding="VALID", normalizer_fn=layers.batch_norm,
+        normalizer_params={"decay": 0.9, "scale": True, "updates_collections": None},
+        variables_collections=["mine"], outputs_collections="outputs", scope="c")
+
+
+def regularized(tf, x):
+    weights = tf.get_variable("w", [3, 2])
+    both = tf.contrib.layers.l1_l2_regularizer(0.1, 0.2)
+    return [both(weights), tf.contrib.layers.apply_regularization(both, [weights])]
+
+
+def shared(tf, x):
+    with tf.variable_scope("m"):
+        y = tf.layers.dense(x, 3, name="d")
+    with tf.variable_scope("m", reuse=True):
+        return tf.layers.dense(y, 3, name="d")
+
+
+ROWS, IMAGES = (4, 3), (2, 5, 5, 4)
+
+PROGRAMS = {
+    # name: (shape of the input, program)
+    "dense": (ROWS, lambda tf, x: tf.layers.dense(x, 2, tf.nn.relu)),
+    "dense_regularized": (ROWS, lambda tf, x: tf.layers.dense(
+        x, 2, kernel_regularizer=tf.contrib.layers.l2_regularizer(0.1), name="d")),
+    "dense_again": (ROWS, shared),
+    "normalization": (ROWS, lambda tf, x: tf.layers.batch_normalization(x, training=True)),
+    "normalization_fused": (IMAGES, lambda tf, x: tf.layers.batch_normalization(
+        x, training=True, center=False, scale=False)),
+    "conv2d": (IMAGES, lambda tf, x: tf.layers.conv2d(x, 2, 3, strides=2, padding="same")),
+    "conv2d_transpose": (IMAGES, lambda tf, x: tf.layers.conv2d_transpose(x, 2, 3, strides=2)),
+    "fully_connected": (ROWS, lambda tf, x: tf.contrib.layers.fully_connected(x, 2)),
+    "arg_scope": (ROWS, in_scopes),
+    "contrib_conv2d": (IMAGES, lambda tf, x: tf.contrib.layers.conv2d(x, 2, 3, rate=2)),
+    "contrib_conv2d_kept": (IMAGES, kept),
+    "contrib_transpose": (IMAGES, lambda tf, x: tf.contrib.layers.conv2d_transpose(x, 2, 3, 2)),
+    "contrib_separable": (IMAGES, lambda tf, x: tf.contrib.layers.separable_conv2d(x, 2, 3, 2)),
+    "contrib_depthwise": (IMAGES, lambda tf, x: tf.contrib.layers.separable_conv2d(x, None, 3)),
+    "contrib_in_plane": (IMAGES, lambda tf, x: tf.contrib.layers.conv2d_in_plane(x, 3)),
+    "contrib_pools": (IMAGES, lambda tf, x: [
+        tf.contrib.layers.max_pool2d(x, 2), tf.contrib.layers.avg_pool2d(x, [2, 3], scope="p")]),
+    "contrib_dropout": (ROWS, lambda tf, x: tf.contrib.layers.dropout(x, 0.6)),
+    "batch_norm": (IMAGES, lambda tf, x: tf.contrib.layers.batch_norm(x)),
+    "batch_norm_rows": (ROWS, lambda tf, x: tf.contrib.layers.batch_norm(x, scale=True)),
+    "batch_norm_now": (IMAGES, lambda tf, x: tf.contrib.layers.batch_norm(
+        x, updates_collections=None)),
+    "batch_norm_plain": (IMAGES, lambda tf, x: tf.contrib.layers.batch_norm(
+        x, fused=False, updates_collections="mine", decay=0.9)),
+    "batch_norm_weighted": (ROWS, lambda tf, x: tf.contrib.layers.batch_norm(
+        x, batch_weights=tf.constant([1.0, 2.0, 3.0, 4.0]))),
+    "batch_norm_used": (IMAGES, lambda tf, x: tf.contrib.layers.batch_norm(x, is_training=False)),
+    "layer_norm": (ROWS, lambda tf, x: tf.contrib.layers.layer_norm(x)),
+    "layer_norm_some": (IMAGES, lambda tf, x: tf.contrib.layers.layer_norm(
+        x, begin_norm_axis=-2, scale=False, activation_fn=tf.nn.relu)),
+    "instance_norm": (IMAGES, lambda tf, x: tf.contrib.layers.instance_norm(x)),
+    "group_norm": (IMAGES, lambda tf, x: tf.contrib.layers.group_norm(x, groups=2)),
+    "bias_add": (ROWS, lambda tf, x: tf.contrib.layers.bias_add(
+        x, initializer=tf.constant_initializer(0.5))),
+    "repeated": (ROWS, lambda tf, x: tf.contrib.layers.repeat(
+        x, 2, tf.contrib.layers.fully_connected, 3, scope="r")),
+    "stacked": (ROWS, lambda tf, x: tf.contrib.layers.stack(
+        x, tf.contrib.layers.fully_connected, [3, 2])),
+    "maxout": (ROWS, lambda tf, x: tf.contrib.layers.maxout(x, 1)),
+    "unit_norm": (ROWS, lambda tf, x: tf.contrib.layers.unit_norm(x, 1)),
+    "spatial_softmax": (IMAGES, lambda tf, x: tf.contrib.layers.spatial_softmax(x)),
+    "sequences": (IMAGES, lambda tf, x: tf.contrib.layers.images_to_sequence(x)),
+    "flatten": (IMAGES, lambda tf, x: tf.contrib.layers.flatten(x)),
+    "one_hot": (ROWS, lambda tf, x: tf.contrib.layers.one_hot_encoding(tf.constant([2, 0]), 3)),
+    "embedded": (ROWS, lambda tf, x: tf.contrib.layers.embed_sequence(
+        tf.constant([[1, 2], [0, 1]]), 5, 3, unique=True)),
+    "regularized": (ROWS, regularized),
+    "optimized": (ROWS, optimized),
+}
+
+
+def run(tf, name):
+    """What a program makes: {"nodes": ["name op(inputs)^controls"], "collections": ..., ...}.
+
+    The nodes that initialize and read variables are left out. "values": of the outputs in two runs,
+    the state of the variables after them.
+    """
+    shape, program = PROGRAMS[name]
+    with tf.Graph().as_default() as graph:
+        tf.set_random_seed(3)
+        feed = {}
+        outputs = program(tf, fed(tf, feed, *shape))
+        outputs = outputs if isinstance(outputs, list) else [outputs]
+        nodes = [
+            op.name + " " + op.type + "(" + ",".join(i.name for i in op.inputs) + ")"
+            + "".join("^" + c.name for c in op.control_inputs)
+            for op in graph.get_operations()
+            if not any(part in op.name for part in ("/Initializer/", "/Assign", "/read"))
+        ]
+        found = {}
+        for key in ("trainable_variables", "model_variables", "update_ops", "mine", "outputs",
+                    "regularization_losses"):
+            items = [item.name for item in tf.get_collection(key)]
+            if items:
+                found[key] = items
+        updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
+        variables = tf.global_variables()
+        with tf.Session(graph=graph) as session:
+            session.run(tf.global_variables_initializer())
+            for _ in range(2):
+                values = session.run(outputs + updates, feed)[:len(outputs)]
+            values += session.run(variables)
+        return {
+            "nodes": nodes,
+            "collections": found,
+            "values": [np.round(np.asarray(v, np.float64), 5).ravel().tolist() for v in values],
+        }
+
+
+def main():
+    import tensorflow as tf
+
+    if not tf.__version__.startswith("1.15"):
+        sys.exit("TensorFlow 1.15 is needed, this is " + tf.__version__)
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "layers.json")
+    with open(path, "w") as file:
+        file.write("{\n")
+        for i, name in enumerate(PROGRAMS):
+            end = "\n" if i == len(PROGRAMS) - 1 else ",\n"
+            file.write(json.dumps(name) + ": " + json.dumps(run(tf, name)) + end)
+        file.write("}\n")
+
+
+if __name__ == "__main__":
+    main()
