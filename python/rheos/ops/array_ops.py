@@ -108,14 +108,16 @@ def squeeze(input, axis=None, name=None, squeeze_dims=None):
 def transpose(a, perm=None, name="transpose", conjugate=False):
     """Permutes the dimensions; `perm` None reverses them."""
     with name_scope(name, "transpose", [a]) as name:
-        a = convert_to_tensor(a, name="a")
         if perm is None:
+            a = convert_to_tensor(a, name="a")
             ndims = a._rank()
             if ndims is not None:
                 perm = list(builtins.range(ndims))[::-1]
             else:
                 count = op1("Rank", None, a)
                 perm = (count - 1) - op1("Range", None, 0, count, 1)
+        elif not isinstance(a, (Tensor, _VariableBase)):
+            a = convert_to_tensor(a, name="x")
         kind = "ConjugateTranspose" if conjugate and a.dtype.is_complex else "Transpose"
         return op1(kind, name, a, perm)
 
@@ -174,9 +176,13 @@ def broadcast_static_shape(shape_x, shape_y):
 def _constant_if_small(value, shape, dtype, name):
     try:
         dims = [tensor_shape.dimension_value(d) for d in shape]
-        if any(isinstance(d, (Tensor, _VariableBase)) for d in dims):
-            return None
-        if np.prod(dims) < 1000:
+        count = 1
+        for i, dim in enumerate(dims):
+            count = dim if i == 0 else count * dim
+        # Of a dimension that is a tensor this makes nodes that nobody reads: so in TensorFlow's
+        # graphs, by which the seeds of later operations go.
+        small = count < 1000
+        if small is True or small is np.True_:
             return constant(value, shape=dims, dtype=dtype, name=name)
     except TypeError:
         pass
@@ -249,27 +255,29 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
     """Vectors of `depth` elements with `on_value` at each index, inserted at `axis`."""
     with name_scope(name, "one_hot", [indices, depth, on_value, off_value]) as name:
         has_on, has_off = on_value is not None, off_value is not None
-        dtype = None if dtype is None else dtypes.as_dtype(dtype)
-        if has_on:
-            on_value = convert_to_tensor(on_value, name="on_value", dtype_hint=dtype)
-        if has_off:
-            off_value = convert_to_tensor(off_value, name="off_value", dtype_hint=dtype)
-        if dtype is None:
-            given = on_value if has_on else off_value
-            dtype = given.dtype.base_dtype if has_on or has_off else dtypes.float32
-        for value, given, label in (
-            (on_value, has_on, "on_value"),
-            (off_value, has_off, "off_value"),
-        ):
-            if given and value.dtype.base_dtype != dtype:
-                raise TypeError(
-                    f"dtype {value.dtype.base_dtype} of {label} does not match dtype parameter "
-                    f"{dtype}"
-                )
+        dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
+        types = [
+            None if value is None else convert_to_tensor(value, dtype_hint=dtype).dtype.base_dtype
+            for value in (on_value, off_value)
+        ]
+        if dtype is not None:
+            for found, label in zip(types, ("on_value", "off_value")):
+                if found is not None and found != dtype:
+                    raise TypeError(
+                        f"dtype {found} of {label} does not match dtype parameter {dtype}"
+                    )
+        elif has_on or has_off:
+            dtype = types[0] if has_on else types[1]
+        else:
+            dtype = dtypes.float32
         if not has_on:
             on_value = convert_to_tensor(1, dtype, name="on_value")
         if not has_off:
             off_value = convert_to_tensor(0, dtype, name="off_value")
+        if has_on and has_off and types[0] != types[1]:
+            raise TypeError(
+                f"dtype {types[0]} of on_value does not match dtype {types[1]} of off_value"
+            )
         return op1("OneHot", name, indices, depth, on_value, off_value, axis=axis)
 
 
@@ -295,16 +303,44 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
         diagonal = ones(diagonal_shape, dtype=dtype)
         if square:
             return matrix_diag(diagonal)
-        if known and not has_op("MatrixSetDiag"):
-            count = diagonal_shape[-1]
-            around = [[0, num_rows - count], [0, columns - count]]
-            return pad(matrix_diag(diagonal), [[0, 0]] * len(batch) + around)
         return op1("MatrixSetDiag", "set_diag", zeros(shape, dtype=dtype), diagonal)
 
 
-def matrix_diag(diagonal, name="diag"):
-    """Matrices with the given diagonals."""
-    return op1("MatrixDiag", name, diagonal)
+def matrix_diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0):
+    """Matrices with the given diagonals: (..., n) gives (..., n, n).
+
+    k: which diagonal they become, above (positive) or below the main one. num_rows, num_cols: by
+    default as small as they can be. padding_value: for the other elements. k as a pair, for a band
+    of diagonals, is not in Rheos yet.
+    """
+    numbers = [getattr(v, "dtype", None) is None for v in (k, num_rows, num_cols, padding_value)]
+    if all(numbers) and (k, num_rows, num_cols, padding_value) == (0, -1, -1, 0):
+        return op1("MatrixDiag", name, diagonal)
+    if not all(numbers) or not isinstance(k, (int, np.integer)):
+        raise NotImplementedError("matrix_diag: bands of diagonals")
+    with name_scope(name, "diag", [diagonal]) as name:
+        diagonal = convert_to_tensor(diagonal)
+        length = diagonal.shape[-1].value
+        if length is None:
+            raise NotImplementedError("matrix_diag: other diagonals of unknown length")
+        above, below = max(k, 0), max(-k, 0)
+        rows = length + below if num_rows == -1 else num_rows
+        columns = length + above if num_cols == -1 else num_cols
+        if num_rows == -1 and num_cols != -1:
+            rows = max(rows, min(rows, columns))
+        if length != min(rows - below, columns - above):
+            raise ValueError(
+                f"The diagonal has {length} elements, but diagonal {k} of a matrix of shape "
+                f"[{rows}, {columns}] has {max(min(rows - below, columns - above), 0)}"
+            )
+        before = [[0, 0]] * (diagonal.shape.ndims - 1)
+        around = [[below, rows - below - length], [above, columns - above - length]]
+        inner = matrix_diag(diagonal)
+        if padding_value == 0:
+            return pad(inner, [*before, *around], name=name)
+        is_on = pad(matrix_diag(ones_like(diagonal, dtypes.bool)), [*before, *around])
+        wide = pad(inner, [*before, *around])
+        return where(is_on, wide, fill(shape(wide), _cast(padding_value, wide.dtype)), name=name)
 
 
 def diag(diagonal, name=None):
@@ -351,7 +387,13 @@ def stack(values, axis=0, name="stack"):
 
 def parallel_stack(values, name="parallel_stack"):
     """Joins tensors of one shape (...) along a new first dimension: (n, ...)."""
-    return stack(values, 0, name)
+    if not has_op("ParallelConcat"):
+        return stack(values, 0, name)
+    with name_scope(name):
+        shape = convert_to_tensor(values[0]).shape
+        wide = tensor_shape.TensorShape([len(values)]).concatenate(shape)
+        rows = [expand_dims(value, 0) for value in values]
+        return op1("ParallelConcat", None, rows, shape=wide)
 
 
 def unstack(value, num=None, axis=0, name="unstack"):
@@ -560,10 +602,33 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
 
 
 def gather_nd(params, indices, name=None, batch_dims=0):
-    """The slices of `params` at the coordinates in the last dimension of `indices`."""
-    if batch_dims:
-        raise NotImplementedError("gather_nd: batch_dims other than 0")
-    return op1("GatherNd", name, params, indices)
+    """The slices of `params` at the coordinates in the last dimension of `indices`.
+
+    batch_dims: how many leading dimensions both share, with coordinates for the ones after these.
+    ValueError if it is not below the rank of `indices`.
+    """
+    if not batch_dims:
+        return op1("GatherNd", name, params, indices)
+    with name_scope(name, "BatchGatherND", [params, indices]) as name:
+        indices = convert_to_tensor(indices, name="indices")
+        params = convert_to_tensor(params, name="params")
+        ndims = indices.shape.ndims
+        if ndims is None:
+            raise ValueError("batch_gather_nd does not allow indices with unknown shape.")
+        if not isinstance(batch_dims, int):
+            raise TypeError(f"batch_dims must be an int; got {batch_dims!r}")
+        if batch_dims < 0:
+            raise ValueError("tf.gather_nd does not allow negative batch_dims.")
+        if batch_dims >= ndims:
+            raise ValueError(f"batch_dims = {batch_dims} must be less than rank(indices) = {ndims}")
+        if params.shape.ndims is not None and batch_dims >= params.shape.ndims:
+            raise ValueError(
+                f"batch_dims = {batch_dims} must be less than rank(params) = {params.shape.ndims}"
+            )
+        sizes = unstack(shape(indices), num=ndims)[:-1]
+        places = meshgrid(*[_range(n) for n in sizes], indexing="ij")[:batch_dims]
+        batch = _cast(stack(places, axis=-1), indices.dtype)
+        return op1("GatherNd", name, params, concat([batch, indices], axis=-1))
 
 
 def scatter_nd(indices, updates, shape, name=None):

@@ -48,7 +48,7 @@ def embedding_lookup(
         if len(params) == 1:
             with colocate_with(places[0]):
                 rows = _clip(array_ops.gather(tables[0], ids, name=name), ids, max_norm)
-                return array_ops.identity(rows)
+            return array_ops.identity(rows)
         return _lookup_in_parts(tables, places, ids, partition_strategy, max_norm, name)
 
 
@@ -93,8 +93,7 @@ def _lookup_in_parts(tables, places, ids, strategy, max_norm, name):
     for table, place, its_rows in zip(tables, places, rows_of):
         with colocate_with(place):
             found.append(array_ops.gather(table, its_rows))
-    kind = "ParallelDynamicStitch" if array_ops.has_op("ParallelDynamicStitch") else "DynamicStitch"
-    stitched = op1(kind, name, order_of, found)
+    stitched = op1("ParallelDynamicStitch", name, order_of, found)
     element = tables[0].shape[1:]
     for table in tables[1:]:
         element = element.merge_with(table.shape[1:])

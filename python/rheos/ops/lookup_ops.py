@@ -112,7 +112,10 @@ class TextFileInitializer(TableInitializerBase):
             raise ValueError("Filename required")
         self._filename_arg = filename
         key_dtype, value_dtype = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
-        for what, index, dtype in (("Key", key_index, key_dtype), ("Value", value_index, value_dtype)):
+        for what, index, dtype in (
+            ("Key", key_index, key_dtype),
+            ("Value", value_index, value_dtype),
+        ):
             if index < -2:
                 raise ValueError(f"Invalid {what.lower()} index {index}.")
             if index == TextFileIndex.LINE_NUMBER and dtype != dtypes.int64:
@@ -535,7 +538,9 @@ class StaticVocabularyTable(IdTableWithHashBuckets):
         table = None
         if initializer is not None:
             if initializer.value_dtype != dtypes.int64:
-                raise TypeError(f"Invalid value dtype, expected int64, got {initializer.value_dtype}.")
+                raise TypeError(
+                    f"Invalid value dtype, expected int64, got {initializer.value_dtype}."
+                )
             table = StaticHashTable(initializer, default_value=-1)
         super().__init__(table, num_oov_buckets, FastHashSpec, name, lookup_key_dtype)
 

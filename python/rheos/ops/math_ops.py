@@ -4,7 +4,7 @@ import builtins
 
 import numpy as np
 
-from rheos.framework import dtypes, graph as _graph
+from rheos.framework import dtypes, graph as _graph, tensor_shape
 from rheos.framework.graph import (
     IndexedSlices,
     Tensor,
@@ -82,7 +82,13 @@ mod = floormod
 truncatediv = _binary("truncatediv", "TruncateDiv", "x / y, rounded towards zero.")
 truncatemod = _binary("truncatemod", "TruncateMod", "The remainder, with the sign of x.")
 realdiv = _binary("realdiv", "RealDiv", "x / y")
-atan2 = _binary("atan2", "Atan2", "The angle of the point (y, x).")
+
+
+def atan2(y, x, name=None):
+    """The angle of the point (x, y)."""
+    return op1("Atan2", name, y, x)
+
+
 equal = _binary("equal", "Equal", "x == y")
 not_equal = _binary("not_equal", "NotEqual", "x != y")
 less = _binary("less", "Less", "x < y")
@@ -217,8 +223,27 @@ def add_n(inputs, name=None):
 
 
 def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
-    """The sum of several tensors of one shape."""
-    return add_n(inputs, name)
+    """The sum of several tensors of one shape, in less memory than add_n needs.
+
+    shape, tensor_dtype: what they have to be. ValueError if they are not, TypeError for another
+    dtype.
+    """
+    said = "inputs must be a list of at least one Tensor with the same dtype and shape"
+    if not inputs or not isinstance(inputs, (list, builtins.tuple)):
+        raise ValueError(said)
+    inputs = _graph.convert_n_to_tensor_or_indexed_slices(inputs)
+    if not all(isinstance(x, Tensor) for x in inputs):
+        raise ValueError(said)
+    if any(x.dtype != inputs[0].dtype for x in inputs):
+        raise ValueError(said)
+    shape = tensor_shape.as_shape(shape)
+    for tensor in inputs:
+        shape = shape.merge_with(tensor.shape)
+    if tensor_dtype is not None and tensor_dtype != inputs[0].dtype:
+        raise TypeError(f"tensor_dtype is {tensor_dtype}, but input is of type {inputs[0].dtype}")
+    if len(inputs) == 1:
+        return inputs[0] if name is None else array_ops.identity(inputs[0], name=name)
+    return op1("AccumulateNV2", name, inputs, shape=shape)
 
 
 # ---- Casts
@@ -334,9 +359,8 @@ def reduce_logsumexp(
     """log(sum(exp(x))), computed so that it does not overflow."""
     axis = _one_of("axis", axis, "reduction_indices", reduction_indices)
     keepdims = builtins.bool(_one_of("keepdims", keepdims, "keep_dims", keep_dims))
+    input_tensor = convert_to_tensor(input_tensor)
     with name_scope(name, "ReduceLogSumExp", [input_tensor]) as name:
-        if isinstance(input_tensor, _VariableBase):
-            input_tensor = convert_to_tensor(input_tensor)
         highest = reduce_max(input_tensor, axis=axis, keepdims=True)
         shift = array_ops.stop_gradient(
             array_ops.where(is_finite(highest), highest, array_ops.zeros_like(highest))
@@ -395,6 +419,16 @@ def argmin(input, axis=None, name=None, dimension=None, output_type=dtypes.int64
     """The index of the smallest element along `axis` (0 by default)."""
     axis = _one_of("axis", axis, "dimension", dimension)
     return op1("ArgMin", name, input, 0 if axis is None else axis, output_type=output_type)
+
+
+def arg_max(input, dimension, output_type=dtypes.int64, name=None):
+    """The index of the largest element along `dimension`."""
+    return op1("ArgMax", name, input, dimension, output_type=output_type)
+
+
+def arg_min(input, dimension, output_type=dtypes.int64, name=None):
+    """The index of the smallest element along `dimension`."""
+    return op1("ArgMin", name, input, dimension, output_type=output_type)
 
 
 # ---- Sequences

@@ -265,11 +265,9 @@ def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, na
     sorted_sequence: (..., n), ascending. values: (..., m). side: before ("left") or after
     ("right") equal elements. Returns (..., m) of `out_type`.
     """
-    length = constant_value(array_ops.shape(sorted_sequence, out_type=dtypes.int32)[-1])
-    length = array_ops.shape(sorted_sequence)[-1] if length is None else length
-    sequence = array_ops.reshape(sorted_sequence, [-1, length])
-    values = convert_to_tensor(values)
+    length = array_ops.shape(sorted_sequence)[-1]
     count = array_ops.shape(values)[-1]
+    sequence = array_ops.reshape(sorted_sequence, [-1, length])
     rows = array_ops.reshape(values, [-1, count])
     if side not in ("left", "right"):
         raise ValueError("side must be either 'right' or 'left'.  Saw: %s." % side)

@@ -1,9 +1,9 @@
 """Counting: histograms, and how predictions fall on labels."""
 
 from rheos.framework import dtypes
-from rheos.framework.graph import control_dependencies, convert_to_tensor, name_scope
+from rheos.framework.graph import convert_to_tensor, name_scope
 from rheos.framework.op_call import op1
-from rheos.ops import array_ops, check_ops, math_ops, segment_ops
+from rheos.ops import array_ops, check_ops, control_flow_ops, math_ops, segment_ops
 from rheos.ops.constant_op import constant
 
 
@@ -130,5 +130,4 @@ def confusion_matrix(
 
 
 def _checked(tensor, assertion):
-    with control_dependencies([assertion]):
-        return array_ops.identity(tensor)
+    return control_flow_ops.with_dependencies([assertion], tensor)

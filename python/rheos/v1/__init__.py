@@ -196,6 +196,8 @@ from rheos.ops.math_ops import (
     acosh,
     add,
     add_n,
+    arg_max,
+    arg_min,
     argmax,
     argmin,
     asin,
