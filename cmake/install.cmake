@@ -34,6 +34,7 @@ if(RHEOS_BUILD_PYTHON)
       "${CMAKE_INSTALL_PREFIX}/${PYTHON_SITE_DIR}/rheos" "${CMAKE_INSTALL_FULL_LIBDIR}")
     set_target_properties(python_core PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_module}")
     install(TARGETS python_core LIBRARY DESTINATION ${PYTHON_SITE_DIR}/rheos)
+    install(FILES "${CMAKE_BINARY_DIR}/python/rheos/messages.bin" DESTINATION ${PYTHON_SITE_DIR}/rheos)
     install(DIRECTORY "${CMAKE_BINARY_DIR}/python/rheos/v1"
       DESTINATION ${PYTHON_SITE_DIR}/rheos FILES_MATCHING PATTERN "*.pyi")
   endif()

@@ -19,6 +19,10 @@ if(protos AND NOT PROTOC_C)
   message(FATAL_ERROR "protoc-c is missing: install protobuf-c-compiler, or run 'make deps'")
 endif()
 list(TRANSFORM protos PREPEND "${proto_root}/" OUTPUT_VARIABLE proto_files)
+set(all_protos ${protos})
+# What only the Python front end has messages of is not compiled to C.
+set(python_protos config.proto example.proto)
+list(REMOVE_ITEM protos ${python_protos})
 foreach(proto IN LISTS protos)
   string(REGEX REPLACE "\\.proto$" ".pb-c" stem "${proto}")
   add_custom_command(

@@ -8,6 +8,16 @@ add_custom_target(python_sources ALL
           -P "${PROJECT_SOURCE_DIR}/cmake/sync_python.cmake"
   VERBATIM)
 
+# The message types, which rheos.framework.messages makes classes of.
+add_custom_command(
+  OUTPUT "${python_package}/messages.bin"
+  COMMAND "${PROTOC_C}" "--proto_path=${proto_root}" --include_imports
+          "--descriptor_set_out=${python_package}/messages.bin" ${all_protos}
+  DEPENDS ${proto_files} python_sources
+  COMMENT "Describing the messages"
+  VERBATIM)
+add_custom_target(python_messages ALL DEPENDS "${python_package}/messages.bin")
+
 file(GLOB python_extension_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/src/*.c")
 if(python_extension_sources)
   add_library(python_core MODULE ${python_extension_sources})
@@ -25,6 +35,6 @@ if(TARGET python_core AND NOT RHEOS_SANITIZE)
   add_custom_target(python_stubs ALL
     COMMAND "${PYTHON_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/generate_stubs.py"
             "${CMAKE_BINARY_DIR}/python"
-    DEPENDS python_sources python_core
+    DEPENDS python_sources python_core python_messages
     VERBATIM)
 endif()

@@ -13,6 +13,7 @@ def fresh_graph():
 
 @pytest.fixture
 def sess():
-    """A session on the default graph."""
+    """A session on the default graph; what is random in it is the same in every run."""
+    tf.set_random_seed(1)
     with tf.Session() as session:
         yield session

@@ -31,7 +31,7 @@ def test_dense_of_more_dimensions(sess):
     y = tf.layers.dense(X, 7, use_bias=False)
     assert y.shape.as_list() == [2, 6, 5, 7]
     got, w = run(sess, [y, tf.trainable_variables()[0]])
-    np.testing.assert_allclose(got, X @ w, rtol=1e-4)
+    np.testing.assert_allclose(got, X @ w, rtol=1e-4, atol=1e-6)
     with pytest.raises(ValueError, match="last dimension"):
         tf.layers.dense(tf.placeholder(tf.float32, [3, None]), 2)
     with pytest.raises(ValueError, match="min_ndim=2"):

@@ -3,16 +3,21 @@
 import sys
 
 
-def attribute_of(module):
+def attribute_of(module, messages=()):
     """A module's `__getattr__`; it raises AttributeError, so programs can try and fall back.
 
-    module: the name that programs know it by, such as "tensorflow.nn".
+    module: the name that programs know it by, such as "tensorflow.nn". messages: the names of
+    message types that are attributes of the module; their classes are made when they are used.
     """
     public = "tf" + module.removeprefix("tensorflow")
 
     def __getattr__(name):
         if name.startswith("__"):
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
+        if name in messages:
+            from rheos.framework import messages as classes
+
+            return getattr(classes, name)
         raise AttributeError(
             f"module '{module}' has no attribute '{name}': if TensorFlow 1 has {public}.{name}, it "
             "is not in Rheos yet"

@@ -517,14 +517,6 @@ from rheos.v1._framework_v1 import (
     get_collection_ref,
     import_graph_def,
 )
-from rheos.v1._messages import (
-    ConfigProto,
-    GPUOptions,
-    GraphOptions,
-    OptimizerOptions,
-    RunMetadata,
-    RunOptions,
-)
 from rheos.v1._session import InteractiveSession, Session
 from rheos.v1._summary import GraphDef
 
@@ -536,7 +528,26 @@ tensor_scatter_nd_sub = tensor_scatter_sub
 tensor_scatter_nd_update = tensor_scatter_update
 
 
-_absent = _attribute_of("tensorflow")
+_MESSAGES = (
+    "AttrValue",
+    "ConfigProto",
+    "Event",
+    "GPUOptions",
+    "GraphOptions",
+    "HistogramProto",
+    "LogMessage",
+    "MetaGraphDef",
+    "NameAttrList",
+    "NodeDef",
+    "OptimizerOptions",
+    "RunMetadata",
+    "RunOptions",
+    "SessionLog",
+    "Summary",
+    "SummaryMetadata",
+    "TensorInfo",
+)
+_absent = _attribute_of("tensorflow", _MESSAGES)
 
 
 def __getattr__(name):
@@ -554,4 +565,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*(n for n in globals() if not n.startswith("_")), "test", "__version__"})
+    return sorted({*(n for n in globals() if not n.startswith("_")), *_MESSAGES, "test", "__version__"})

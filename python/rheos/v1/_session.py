@@ -7,8 +7,8 @@ from rheos.framework.graph import (
     _Default,
     get_default_graph,
 )
+from rheos.framework.messages import is_message
 from rheos.framework.sparse_tensor import SparseTensor, SparseTensorValue
-from rheos.v1._messages import ConfigProto, RunMetadata, RunOptions
 
 
 def _values_type():
@@ -153,7 +153,7 @@ class BaseSession(_core.SessionBase):
             target = ""
         if not isinstance(target, (str, bytes)):
             raise TypeError(f"target must be a string, but got {type(target)}")
-        if config is not None and not isinstance(config, ConfigProto):
+        if config is not None and not is_message(config, "ConfigProto"):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         target = target.decode() if isinstance(target, bytes) else target
         self._target = target
@@ -215,9 +215,9 @@ class BaseSession(_core.SessionBase):
 
     def _run_general(self, fetches, feed_dict, options, run_metadata):
         """Any form of fetches and feeds; the extension calls it for what it does not do itself."""
-        if options is not None and not isinstance(options, RunOptions):
+        if options is not None and not is_message(options, "RunOptions"):
             raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
-        if run_metadata is not None and not isinstance(run_metadata, RunMetadata):
+        if run_metadata is not None and not is_message(run_metadata, "RunMetadata"):
             raise TypeError(f"run_metadata must be a tf.RunMetadata, but got {type(run_metadata)}")
         if feed_dict is not None and not isinstance(feed_dict, dict):
             if not hasattr(feed_dict, "items"):

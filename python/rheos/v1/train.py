@@ -15,19 +15,6 @@ from rheos.v1._learning_rates import (
     piecewise_constant,
     polynomial_decay,
 )
-from rheos.v1._messages import (
-    BytesList,
-    ClusterDef,
-    Example,
-    Feature,
-    FeatureList,
-    FeatureLists,
-    Features,
-    FloatList,
-    Int64List,
-    JobDef,
-    SequenceExample,
-)
 from rheos.v1._more_optimizers import (
     AdadeltaOptimizer,
     AdagradDAOptimizer,
@@ -53,4 +40,24 @@ from rheos.v1._saver import (
 )
 from rheos.v1._summary import FileWriter as SummaryWriter, write_graph
 
-__getattr__ = _attribute_of("tensorflow.train")
+_MESSAGES = (
+    "BytesList",
+    "ClusterDef",
+    "Example",
+    "Feature",
+    "FeatureList",
+    "FeatureLists",
+    "Features",
+    "FloatList",
+    "Int64List",
+    "JobDef",
+    "SaverDef",
+    "SequenceExample",
+    "ServerDef",
+)
+__getattr__ = _attribute_of("tensorflow.train", _MESSAGES)
+
+
+def __dir__():
+    return sorted({*(n for n in globals() if not n.startswith("_")), *_MESSAGES})
+

@@ -1,0 +1,52 @@
+"""TensorFlow's messages, such as ConfigProto, Example and GraphDef, as protocol buffers.
+
+A message type is an attribute of this module. The classes are those that the protobuf package makes
+of the types in src/format/proto, whose descriptions lie beside the package in messages.bin; it is
+loaded when the first one is used. They are kept apart from the types of other packages: a program
+may import TensorFlow as well.
+"""
+
+import functools
+from pathlib import Path
+
+_DESCRIPTIONS = Path(__file__).resolve().parents[1] / "messages.bin"
+
+
+@functools.lru_cache(maxsize=None)
+def _class_of():
+    """The function from a descriptor to its class, and the pool of descriptors."""
+    try:
+        from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+    except ImportError as error:
+        raise ImportError(
+            "messages such as ConfigProto and GraphDef need the Python package protobuf: "
+            "install python3-protobuf"
+        ) from error
+    pool = descriptor_pool.DescriptorPool()
+    for file in descriptor_pb2.FileDescriptorSet.FromString(_DESCRIPTIONS.read_bytes()).file:
+        pool.AddSerializedFile(file.SerializeToString())
+    if hasattr(message_factory, "GetMessageClass"):
+        return message_factory.GetMessageClass, pool
+    return message_factory.MessageFactory(pool).GetPrototype, pool
+
+
+def __getattr__(name):
+    if name.startswith("_"):
+        raise AttributeError(name)
+    class_of, pool = _class_of()
+    try:
+        descriptor = pool.FindMessageTypeByName(f"tensorflow.{name}")
+    except KeyError:
+        raise AttributeError(f"there is no message type {name}") from None
+    made = class_of(descriptor)
+    made.__module__ = __name__
+    fields = ", ".join(field.name for field in descriptor.fields)
+    made.__doc__ = f"The message type {descriptor.full_name}, with the fields {fields}."
+    globals()[name] = made
+    return made
+
+
+def is_message(value, name):
+    """Whether value is a message of that type, ours or another package's."""
+    descriptor = getattr(value, "DESCRIPTOR", None)
+    return getattr(descriptor, "full_name", None) == f"tensorflow.{name}"
