@@ -18,16 +18,15 @@ static inline rheos__philox rheos__philox_of(uint64_t seed, uint64_t seed2) {
   };
 }
 
-// Goes on by `count` steps.
+// Goes on by `count` steps. As in TensorFlow, a count from 2^64 - 2^32 on may lose the carry into the
+// upper half: such counts are negative ones.
 static inline void rheos__philox_skip(rheos__philox *philox, uint64_t count) {
-  const uint64_t low = philox->counter[0] | (uint64_t)philox->counter[1] << 32;
-  const uint64_t sum = low + count;
-  uint64_t high = philox->counter[2] | (uint64_t)philox->counter[3] << 32;
-  high += sum < low;
-  philox->counter[0] = (uint32_t)sum;
-  philox->counter[1] = (uint32_t)(sum >> 32);
-  philox->counter[2] = (uint32_t)high;
-  philox->counter[3] = (uint32_t)(high >> 32);
+  const uint32_t low = (uint32_t)count;
+  uint32_t high = (uint32_t)(count >> 32);
+  philox->counter[0] += low;
+  high += philox->counter[0] < low;
+  philox->counter[1] += high;
+  if (philox->counter[1] < high && ++philox->counter[2] == 0) ++philox->counter[3];
 }
 
 // The four numbers at the counter; does not move it.

@@ -1,5 +1,6 @@
-// Quantized numbers: floats as integers of a range. And QuantizeAndDequantize, which goes there and
-// back and stays floating-point.
+// Quantized numbers: floats as integers of a range.
+#include "ops/quantize.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -81,20 +82,13 @@ static void set_quantized(rheos_dtype dtype, void *data, int64_t i, float value)
 
 // ---- Ranges: one for all, or one for each place along an axis
 
-// Elements are [outer, slices, inner] of a tensor.
-typedef struct slices {
-  int64_t outer, count, inner;
-} slices;
-
-static slices slices_of(const rheos_shape *shape, int64_t axis) {
-  if (axis < 0) return (slices){1, 1, rheos_shape_num_elements(shape)};
-  return (slices){rheos__shape_product(shape, 0, (int32_t)axis), shape->dims[axis],
-                  rheos__shape_product(shape, (int32_t)axis + 1, shape->rank)};
+rheos__slices rheos__slices_of(const rheos_shape *shape, int64_t axis) {
+  if (axis < 0) return (rheos__slices){1, 1, rheos_shape_num_elements(shape)};
+  return (rheos__slices){rheos__shape_product(shape, 0, (int32_t)axis), shape->dims[axis],
+                         rheos__shape_product(shape, (int32_t)axis + 1, shape->rank)};
 }
 
-// The inputs `first` and the one after it are ranges that fit the axis; `*out_range` is their
-// shape.
-static rheos_status *infer_ranges(const rheos__infer *c, int32_t first, rheos_shape *out_range) {
+rheos_status *rheos__infer_ranges(const rheos__infer *c, int32_t first, rheos_shape *out_range) {
   const int64_t axis = rheos__attr_int(c->attrs, "axis");
   const rheos_shape *in = &c->input_shapes[0];
   if (axis < -1) return RHEOS_INVALID("axis should be at least -1, got %lld", (long long)axis);
@@ -117,7 +111,7 @@ static rheos_status *infer_ranges(const rheos__infer *c, int32_t first, rheos_sh
 
 typedef struct quantize_state {
   rheos_dtype from, to;
-  slices slices;
+  rheos__slices slices;
   quantize_mode mode;
   bool narrow_range, to_even;
   float least_range;
@@ -134,7 +128,7 @@ static float scale_of(float lowest, float highest, float range_lowest, float ran
 
 static rheos_status *shape_quantize(rheos__infer *c) {
   rheos_shape range;
-  RHEOS_TRY(infer_ranges(c, 1, &range));
+  RHEOS_TRY(rheos__infer_ranges(c, 1, &range));
   c->output_shapes[0] = c->input_shapes[0];
   c->output_shapes[1] = c->output_shapes[2] = range;
   return NULL;
@@ -219,7 +213,7 @@ static rheos_status *new_state(rheos__prepare *p, quantize_state **out_state) {
   if (s == NULL) return rheos__out_of_memory();
   s->from = p->input_dtypes[0];
   s->to = p->output_dtypes[0];
-  s->slices = slices_of(&p->input_shapes[0], rheos__attr_int(p->attrs, "axis"));
+  s->slices = rheos__slices_of(&p->input_shapes[0], rheos__attr_int(p->attrs, "axis"));
   s->mode = mode_of(p->attrs);
   s->narrow_range = rheos__attr_bool(p->attrs, "narrow_range");
   p->flops = rheos__flops(6.0 * rheos_shape_num_elements(&p->input_shapes[0]));
@@ -263,7 +257,7 @@ const rheos__op_def rheos__op_QuantizeV2 = {
 
 static rheos_status *shape_dequantize(rheos__infer *c) {
   rheos_shape range;
-  RHEOS_TRY(infer_ranges(c, 1, &range));
+  RHEOS_TRY(rheos__infer_ranges(c, 1, &range));
   c->output_shapes[0] = c->input_shapes[0];
   return NULL;
 }
