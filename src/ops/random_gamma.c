@@ -1,4 +1,4 @@
-// Gamma and Poisson numbers by rejection: each number has room for 256 blocks of the generator, so
+// Gamma and Poisson numbers by rejection, with and without a generator of their own: each number has room for 256 blocks of the generator, so
 // that it does not depend on the others. Bit for bit TensorFlow's, up to the C library's functions.
 #include <math.h>
 
@@ -99,7 +99,7 @@ typedef double (*draw_fn)(double parameter, double largest, pairs *p);
 // ---- Kernels
 
 typedef struct gamma_state {
-  rheos__generator *generator;
+  rheos__generator *generator;  // NULL: the numbers follow from a seed, or from a key and a counter
   draw_fn draw;
   rheos_dtype dtype;
 } gamma_state;
@@ -181,6 +181,57 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   return rheos__random_parallel(step, count, 300, draw_numbers, &j);
 }
 
+// The whole shape is given: the shape of the samples, then that of the parameters.
+static rheos_status *check_samples(const rheos_shape *whole, const rheos_shape *parameters) {
+  rheos__shape_text text, own;
+  const int32_t samples = whole->rank - parameters->rank;
+  bool fits = samples >= 0;
+  for (int32_t d = 0; fits && d < parameters->rank; d++) {
+    fits = whole->dims[samples + d] == parameters->dims[d];
+  }
+  if (fits) return NULL;
+  return RHEOS_INVALID("Shape passed in must end with broadcasted shape: %s does not end with %s",
+                       rheos__shape_text_of(whole, &text), rheos__shape_text_of(parameters, &own));
+}
+
+static rheos_status *compute_stateless(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                       rheos_tensor **outputs) {
+  const gamma_state *s = state;
+  const bool is_keyed = inputs[1]->dtype == RHEOS_UINT64;
+  const rheos_tensor *parameters = inputs[is_keyed ? 4 : 2];
+  rheos__philox philox;
+  rheos_shape shape;
+  if (is_keyed) {
+    RHEOS_TRY(rheos__philox_of_key(inputs, 1, &philox));
+  } else {
+    RHEOS_TRY(rheos__check_seed(&inputs[1]->shape));
+    philox = rheos__philox_of_seed(inputs[1]);
+  }
+  RHEOS_TRY(rheos__random_shape_of(inputs[0], &shape));
+  RHEOS_TRY(check_samples(&shape, &parameters->shape));
+  RHEOS_TRY(rheos_tensor_new(s->dtype, shape, &outputs[0]));
+  const int64_t count = outputs[0]->num_elements;
+  if (count == 0) return NULL;
+  job j = {s->draw, philox, parameters, outputs[0], count / parameters->num_elements};
+  return rheos__random_parallel(step, count, 300, draw_numbers, &j);
+}
+
+static rheos_status *prepare_stateless(rheos__prepare *p, draw_fn draw) {
+  gamma_state *state = RHEOS_NEW_STATE(p, gamma_state);
+  if (state == NULL) return rheos__out_of_memory();
+  state->draw = draw;
+  state->dtype = p->output_dtypes[0];
+  p->compute = compute_stateless;
+  return NULL;
+}
+
+static rheos_status *prepare_stateless_gamma(rheos__prepare *p) {
+  return prepare_stateless(p, draw_gamma);
+}
+static rheos_status *prepare_stateless_poisson(rheos__prepare *p) {
+  return prepare_stateless(p, draw_poisson);
+}
+
 static rheos_status *prepare(rheos__prepare *p, draw_fn draw) {
   gamma_state *state = RHEOS_NEW_STATE(p, gamma_state);
   if (state == NULL) return rheos__out_of_memory();
@@ -205,25 +256,56 @@ static rheos_status *shape(rheos__infer *c) {
   return rheos__shape_append_range(&c->output_shapes[0], parameters, 0, parameters->rank);
 }
 
+static rheos_status *shape_stateless(rheos__infer *c) {
+  const rheos_shape *parameters = &c->input_shapes[c->num_inputs - 1];
+  rheos_shape seed, scalar;
+  RHEOS_TRY(rheos__infer_rank(c, 1, 1, &seed));
+  if (c->num_inputs == 5) {
+    RHEOS_TRY(rheos__infer_rank(c, 2, 1, &seed));
+    RHEOS_TRY(rheos__infer_rank(c, 3, 0, &scalar));
+  } else if (seed.dims[0] >= 0) {
+    RHEOS_TRY(rheos__check_seed(&seed));
+  }
+  RHEOS_TRY(rheos__infer_shape_value(c, 0, &c->output_shapes[0]));
+  if (!rheos_shape_is_known(&c->output_shapes[0]) || !rheos_shape_is_known(parameters)) return NULL;
+  return check_samples(&c->output_shapes[0], parameters);
+}
+
 // d sample / d alpha, summed over the samples of each alpha. `alpha` gets as many leading
 // dimensions of 1 as there are dimensions of samples.
-static void gradient_gamma(rheos__grad *g) {
+static void gradient_of_alpha(rheos__grad *g, int32_t input, rheos_output num_samples) {
   rheos_scope *s = g->scope;
-  const rheos_output grad = rheos__grad_dense(g, 0), alpha = g->inputs[1];
-  rheos__push_after_grad(g);
-  const rheos_output rank = rheos__vector_at(s, rheos__shape_node(s, g->inputs[0]),
-                                             rheos__const_scalar(s, RHEOS_INT32, 0, "zero"));
+  const rheos_output alpha = g->inputs[input];
   const int32_t one[1] = {1};
-  const rheos_output length = rheos__op_2(s, "ExpandDims", rank,
+  const rheos_output length = rheos__op_2(s, "ExpandDims", num_samples,
                                           rheos__const_scalar(s, RHEOS_INT32, 0, "axis"));
   const rheos_output ones = rheos__op_2(s, "Tile", rheos__const_ints(s, one, 1, "ones"), length);
   const rheos_output parts[] = {ones, rheos__shape_node(s, alpha)};
   const rheos_output wide =
       rheos__op_2(s, "Reshape", alpha, rheos__concat(s, parts, 2, 0));
   const rheos_output partial = rheos__op_2(s, "RandomGammaGrad", wide, g->outputs[0]);
-  rheos_scope_pop(s);
-  rheos__grad_set(g, 1, rheos__sum_over(s, rheos__py_mul(s, grad, partial),
-                                        rheos__py_range(s, rank), false));
+  const rheos_output product = rheos__py_mul(s, rheos__grad_dense(g, 0), partial);
+  rheos__grad_set(g, input,
+                  rheos__sum_over(s, product, rheos__py_range(s, num_samples), false));
+}
+
+static rheos_output rank_of_shape_input(rheos__grad *g) {
+  return rheos__vector_at(g->scope, rheos__shape_node(g->scope, g->inputs[0]),
+                          rheos__const_scalar(g->scope, RHEOS_INT32, 0, "zero"));
+}
+
+static void gradient_gamma(rheos__grad *g) {
+  rheos__push_after_grad(g);
+  gradient_of_alpha(g, 1, rank_of_shape_input(g));
+  rheos_scope_pop(g->scope);
+}
+
+static void gradient_stateless_gamma(rheos__grad *g) {
+  const int32_t input = g->num_inputs - 1;
+  rheos__push_after_grad(g);
+  const rheos_output rank = rheos__op_1(g->scope, "Rank", g->inputs[input]);
+  gradient_of_alpha(g, input, rheos__py_sub(g->scope, rank_of_shape_input(g), rank));
+  rheos_scope_pop(g->scope);
 }
 
 #define SHAPED(op, signature, doc, gradient, prepare) \
@@ -245,3 +327,26 @@ SHAPED(RandomPoissonV2,
        "dtype: {half, float, double, int32, int64} = int64",
        "`shape` numbers for each element of `rate`, of the Poisson distribution with that mean.",
        rheos__no_gradient, prepare_poisson);
+
+#define STATELESS(op, signature, doc, gradient, prepare) \
+  const rheos__op_def rheos__op_##op = {#op, signature, doc, 0, shape_stateless, gradient, prepare}
+
+STATELESS(StatelessRandomGammaV2,
+          "shape: T, seed: Tseed, alpha: dtype -> output: dtype; dtype: {half, float, double}; "
+          "T: {int32, int64}; Tseed: {int32, int64} = int64",
+          "Numbers of the gamma distributions with `alpha` and scale 1: the same ones for the same "
+          "`seed`. `shape` ends with that of `alpha`.",
+          gradient_stateless_gamma, prepare_stateless_gamma);
+STATELESS(StatelessRandomGammaV3,
+          "shape: shape_dtype, key: uint64, counter: uint64, alg: int32, alpha: dtype -> "
+          "output: dtype; dtype: {half, float, double}; shape_dtype: {int32, int64} = int32",
+          "StatelessRandomGammaV2 by the generator at `key` and `counter`.",
+          gradient_stateless_gamma, prepare_stateless_gamma);
+STATELESS(StatelessRandomPoisson,
+          "shape: T, seed: Tseed, lam: Rtype -> output: dtype; "
+          "Rtype: {half, float, double, int32, int64}; "
+          "dtype: {half, float, double, int32, int64}; T: {int32, int64}; "
+          "Tseed: {int32, int64} = int64",
+          "Numbers of the Poisson distributions with the means `lam`: the same ones for the same "
+          "`seed`. `shape` ends with that of `lam`.",
+          rheos__no_gradient, prepare_stateless_poisson);
