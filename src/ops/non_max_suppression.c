@@ -1,5 +1,7 @@
 // Boxes chosen by score, none of which overlaps one chosen before by more than a threshold. With a
 // `soft` sigma overlap lowers scores instead (Bodla et al., 2017).
+#include "ops/non_max_suppression.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -14,24 +16,7 @@ typedef struct suppression {
   rheos_dtype dtype;
 } suppression;
 
-typedef struct candidate {
-  float score;
-  int32_t box, begin;  // scores took the boxes chosen before `begin` into account
-} candidate;
-
-typedef struct work {
-  const float *boxes;     // (n, 4), or overlaps (n, n)
-  int64_t n, most;
-  bool overlaps;
-  float threshold, score_threshold, sigma;
-  candidate *heap;
-  int64_t count;  // in the heap
-  int32_t *chosen;
-  float *scores;
-  int64_t num_chosen;
-} work;
-
-static float overlap(const work *w, int32_t i, int32_t j) {
+static float overlap(const rheos__suppressor *w, int32_t i, int32_t j) {
   if (w->overlaps) return w->boxes[(int64_t)i * w->n + j];
   const float *a = w->boxes + 4 * (int64_t)i, *b = w->boxes + 4 * (int64_t)j;
   const float top_a = fminf(a[0], a[2]), bottom_a = fmaxf(a[0], a[2]);
@@ -49,11 +34,11 @@ static float overlap(const work *w, int32_t i, int32_t j) {
 
 // ---- A heap of candidates, the highest score first, of equal ones the first box
 
-static bool before(candidate a, candidate b) {
+static bool before(rheos__candidate a, rheos__candidate b) {
   return a.score > b.score || (a.score == b.score && a.box < b.box);
 }
 
-static void push(work *w, candidate c) {
+void rheos__suppressor_push(rheos__suppressor *w, rheos__candidate c) {
   int64_t at = w->count++;
   for (; at > 0 && before(c, w->heap[(at - 1) / 2]); at = (at - 1) / 2) {
     w->heap[at] = w->heap[(at - 1) / 2];
@@ -61,8 +46,8 @@ static void push(work *w, candidate c) {
   w->heap[at] = c;
 }
 
-static candidate pop(work *w) {
-  const candidate top = w->heap[0], moved = w->heap[--w->count];
+rheos__candidate rheos__suppressor_pop(rheos__suppressor *w) {
+  const rheos__candidate top = w->heap[0], moved = w->heap[--w->count];
   int64_t at = 0;
   for (int64_t child = 1; child < w->count; child = 2 * at + 1) {
     if (child + 1 < w->count && before(w->heap[child + 1], w->heap[child])) child++;
@@ -75,7 +60,7 @@ static candidate pop(work *w) {
 }
 
 // Lowers c's score by the boxes chosen since it was looked at; false if it is out.
-static bool weigh(const work *w, candidate *c) {
+static bool weigh(const rheos__suppressor *w, rheos__candidate *c) {
   const float scale = w->sigma > 0 ? -0.5f / w->sigma : 0;
   for (int64_t j = w->num_chosen - 1; j >= c->begin; j--) {
     const float similarity = overlap(w, c->box, w->chosen[j]);
@@ -87,16 +72,16 @@ static bool weigh(const work *w, candidate *c) {
   return true;
 }
 
-static void choose(work *w) {
+void rheos__suppressor_choose(rheos__suppressor *w) {
   while (w->num_chosen < w->most && w->count > 0) {
-    candidate next = pop(w);
+    rheos__candidate next = rheos__suppressor_pop(w);
     const float score = next.score;
     if (!weigh(w, &next)) continue;
     if (next.score == score) {
       w->scores[w->num_chosen] = score;
       w->chosen[w->num_chosen++] = next.box;
     } else if (next.score > w->score_threshold) {
-      push(w, next);
+      rheos__suppressor_push(w, next);
     }
   }
 }
@@ -125,7 +110,7 @@ static rheos_status *check_inputs(const suppression *s, rheos_tensor *const *inp
   return NULL;
 }
 
-static rheos_status *read_options(const suppression *s, rheos_tensor *const *inputs, work *w) {
+static rheos_status *read_options(const suppression *s, rheos_tensor *const *inputs, rheos__suppressor *w) {
   w->threshold = s->version == 1 ? s->threshold : float_in(inputs[3]);
   w->score_threshold = s->version == 0 || s->version >= 3 ? float_in(inputs[4]) : -FLT_MAX;
   w->sigma = s->version == 5 ? float_in(inputs[5]) : 0;
@@ -141,7 +126,7 @@ static rheos_status *read_options(const suppression *s, rheos_tensor *const *inp
 }
 
 // The scores in the dtype of the op.
-static void store_scores(const work *w, rheos_tensor *out) {
+static void store_scores(const rheos__suppressor *w, rheos_tensor *out) {
   for (int64_t i = 0; i < out->num_elements; i++) {
     const float score = i < w->num_chosen ? w->scores[i] : 0;
     if (out->dtype == RHEOS_HALF) {
@@ -152,7 +137,7 @@ static void store_scores(const work *w, rheos_tensor *out) {
   }
 }
 
-static rheos_status *store_results(const suppression *s, const work *w, int64_t wanted,
+static rheos_status *store_results(const suppression *s, const rheos__suppressor *w, int64_t wanted,
                                    rheos_tensor **outputs) {
   const int64_t count = s->pad ? wanted : w->num_chosen;
   RHEOS_TRY(rheos_tensor_new(RHEOS_INT32, RHEOS_SHAPE(count), &outputs[0]));
@@ -170,7 +155,7 @@ static rheos_status *store_results(const suppression *s, const work *w, int64_t 
 }
 
 static rheos_status *suppress(const suppression *s, rheos_tensor *const *inputs, float *boxes,
-                              work *w, rheos_tensor **outputs) {
+                              rheos__suppressor *w, rheos_tensor **outputs) {
   const rheos__load_floats_fn load = rheos__load_floats_of(inputs[0]->dtype);
   const int64_t wanted = w->most;
   load(inputs[0]->data, 0, inputs[0]->num_elements, boxes);
@@ -179,9 +164,9 @@ static rheos_status *suppress(const suppression *s, rheos_tensor *const *inputs,
   for (int64_t i = 0; i < w->n; i++) {
     float score;
     load(inputs[1]->data, i, 1, &score);
-    if (score > w->score_threshold) push(w, (candidate){score, (int32_t)i, 0});
+    if (score > w->score_threshold) rheos__suppressor_push(w, (rheos__candidate){score, (int32_t)i, 0});
   }
-  choose(w);
+  rheos__suppressor_choose(w);
   return store_results(s, w, wanted, outputs);
 }
 
@@ -189,7 +174,7 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
                              rheos_tensor **outputs) {
   const suppression *s = state;
   (void)step;
-  work w = {.overlaps = s->version == 0, .n = inputs[1]->num_elements};
+  rheos__suppressor w = {.overlaps = s->version == 0, .n = inputs[1]->num_elements};
   RHEOS_TRY(check_inputs(s, inputs));
   RHEOS_TRY(read_options(s, inputs, &w));
   float *boxes = rheos__alloc_array((size_t)inputs[0]->num_elements, sizeof *boxes);

@@ -238,3 +238,41 @@ def test_measures(sess):
     edges = sess.run(tf.image.sobel_edges(tf.constant(ramp(1, 4, 5, 1))))
     assert edges.shape == (1, 4, 5, 1, 2)
     assert np.allclose(edges[0, 1:3, 1:4, 0], [40, 8])
+
+
+def test_boxes_are_drawn(sess):
+    pictures = np.zeros((1, 4, 5, 3), np.float32)
+    drawn = sess.run(tf.image.draw_bounding_boxes(pictures, [[[0.0, 0.0, 1.0, 1.0]]]))
+    assert np.array_equal(drawn[0, 0, 0], [1, 1, 0])
+    assert not drawn[0, 1:3, 1:4].any()
+    red = tf.image.draw_bounding_boxes(pictures, [[[0.0, 0.0, 1.0, 1.0]]], colors=[[1.0, 0, 0]])
+    assert np.array_equal(sess.run(red)[0, 3, 2], [1, 0, 0])
+
+
+def test_best_boxes_of_all_classes(sess):
+    boxes = np.array([[0, 0, 1, 1], [0, 0, 1, 0.9], [0, 0, 0.2, 0.2]], np.float32)
+    scores = np.array([[0.9, 0.1], [0.8, 0.7], [0.3, 0.6]], np.float32)
+    found = sess.run(
+        tf.image.combined_non_max_suppression(
+            boxes.reshape(1, 3, 1, 4), scores[None], 2, 4, score_threshold=0.2
+        )
+    )
+    assert found.valid_detections[0] == 4
+    assert np.allclose(found.nmsed_scores[0], [0.9, 0.7, 0.6, 0.3])
+    assert np.array_equal(found.nmsed_classes[0], [0, 1, 1, 0])
+
+
+def test_glimpses_are_windows_and_noise_outside(sess):
+    pictures = ramp(2, 4, 4, 1) + 100
+    inside = tf.image.extract_glimpse(pictures, [2, 2], [[0.0, 0.0], [0.0, 0.0]])
+    assert np.array_equal(sess.run(inside), pictures[:, 1:3, 1:3])
+    outside = sess.run(tf.image.extract_glimpse(pictures, [2, 2], [[5.0, 5.0], [5.0, 5.0]]))
+    assert ((outside >= 0) & (outside < 1)).all() and len(np.unique(outside)) == 8
+    wide = tf.raw_ops.ExtractGlimpse(
+        input=pictures, size=[40, 40], offsets=[[9.0, 9.0], [9.0, 9.0]],
+        uniform_noise=False, noise="gaussian",
+    )  # fmt: skip
+    around = sess.run(wide)
+    for k in range(2):
+        assert abs(around[k].mean() - pictures[k].mean()) < 0.5
+        assert abs(around[k].std() - pictures[k].std()) < 0.5
