@@ -1,0 +1,42 @@
+// Examples: TensorFlow's messages Example and SequenceExample, read where they lie. Nothing is
+// allocated but what a caller's tensor holds.
+//
+//   Example          features: map of Feature
+//   SequenceExample  context: map of Feature; feature_lists: map of FeatureList
+//   FeatureList      a Feature for each step
+//   Feature          one list of bytes, floats or int64s
+//
+// As in TensorFlow's own parser, what follows the first list of a Feature is not looked at, and
+// maps hold nothing but entries of a key and a value.
+#ifndef RHEOS_SRC_FORMAT_EXAMPLE_H
+#define RHEOS_SRC_FORMAT_EXAMPLE_H
+
+#include "format/wire.h"
+
+enum {
+  RHEOS__EXAMPLE_FEATURES = 1,  // of Example
+  RHEOS__SEQUENCE_CONTEXT = 1,  // of SequenceExample
+  RHEOS__SEQUENCE_FEATURE_LISTS = 2,
+};
+
+// Calls `take` for each entry of the maps in field `field` of a message, in the order they stand
+// in: the last one of a key counts. False if the bytes are no such message.
+typedef void (*rheos__take_entry)(void *argument, rheos__wire key, rheos__wire value);
+bool rheos__example_entries(rheos__wire example, uint32_t field, rheos__take_entry take,
+                            void *argument);
+
+// What a Feature holds: strings, floats or int64s in `out_list`, or RHEOS_INVALID_DTYPE if it is
+// empty. False if it holds anything else.
+bool rheos__feature_read(rheos__wire feature, rheos_dtype *out_dtype, rheos__wire *out_list);
+
+// The next Feature of a FeatureList. False at the end, with *out_sound, or where the bytes are no
+// FeatureList, without.
+bool rheos__feature_list_next(rheos__wire *list, rheos__wire *out_feature, bool *out_sound);
+
+// Counts the values of a list of `dtype`, and puts those that fit into the elements
+// [first, first + capacity) of `to`, which may be NULL. *out_count is -1 if the bytes are no such
+// list; a status only if memory is short.
+rheos_status *rheos__feature_values(rheos_dtype dtype, rheos__wire list, rheos_tensor *to,
+                                    int64_t first, int64_t capacity, int64_t *out_count);
+
+#endif  // RHEOS_SRC_FORMAT_EXAMPLE_H
