@@ -12,7 +12,8 @@
 // type, shape, tensor, func, list(...) of one of these, {float, double} (a type out of these),
 // list({..}), or {"a", "b"} (a string out of these). Type sets may use the words `number`, `real`,
 // `floating`, `integer`, `index` ({int32, int64}). Defaults are written as Python would: 1, 1.5, true,
-// "text", float, [1, 2], [], and for shapes {} (scalar), {2, -1} or ? (unknown).
+// "text", float, [1, 2], [], for shapes {} (scalar), {2, -1} or ? (unknown), and for tensors
+// uint8 [1, 2].
 #ifndef RHEOS_SRC_GRAPH_OP_DEF_H
 #define RHEOS_SRC_GRAPH_OP_DEF_H
 

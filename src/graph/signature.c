@@ -280,6 +280,25 @@ static void parse_list_default(parser *p, rheos_attr_value *value) {
   p->failed |= value->ints == NULL;
 }
 
+// `uint8 [1, 2]`: small integers. A view, so that nobody counts it.
+static rheos_tensor *parse_tensor(parser *p) {
+  uint8_t items[MAX_ITEMS];
+  p->failed |= parse_dtype(p) != RHEOS_UINT8;
+  expect(p, "[");
+  int64_t count = 0;
+  while (!p->failed && !accept(p, "]")) {
+    if (count > 0) expect(p, ",");
+    const int64_t item = integer(p);
+    p->failed |= item < 0 || item > UINT8_MAX || count == MAX_ITEMS;
+    if (!p->failed) items[count++] = (uint8_t)item;
+  }
+  rheos_tensor *tensor = store(sizeof *tensor);
+  void *data = store_copy(items, (size_t)count);
+  p->failed |= tensor == NULL || data == NULL;
+  if (!p->failed) rheos__tensor_init_view(tensor, RHEOS_UINT8, &RHEOS_SHAPE(count), data);
+  return tensor;
+}
+
 static void parse_default(parser *p, rheos_attr_value *value) {
   rheos_shape shape;
   switch (value->kind) {
@@ -302,6 +321,9 @@ static void parse_default(parser *p, rheos_attr_value *value) {
       shape = parse_shape(p);
       value->shape = store_copy(&shape, sizeof shape);
       p->failed |= value->shape == NULL;
+      break;
+    case RHEOS_ATTR_TENSOR:
+      value->tensor = parse_tensor(p);
       break;
     default:
       parse_list_default(p, value);

@@ -7,28 +7,15 @@
 #include <string.h>
 #include <time.h>
 
-#include "format/wire.h"
 #include "ops/op_util.h"
 #include "ops/string_util.h"
-
-// Fields of Summary, Summary.Value, HistogramProto and Summary.Audio.
-enum { SUMMARY_VALUE = 1 };
-enum {
-  VALUE_TAG = 1,
-  VALUE_SIMPLE = 2,
-  VALUE_HISTOGRAM = 5,
-  VALUE_AUDIO = 6,
-  VALUE_NODE_NAME = 7,
-  VALUE_TENSOR = 8,
-  VALUE_METADATA = 9
-};
+#include "ops/summary.h"
 
 static void put_tag(rheos__buffer *value, const rheos_string *tag) {
-  if (tag->size_bytes > 0) rheos__wire_put_bytes(value, VALUE_TAG, tag->data, tag->size_bytes);
+  if (tag->size_bytes > 0) rheos__wire_put_bytes(value, RHEOS__VALUE_TAG, tag->data, tag->size_bytes);
 }
 
-// A fresh scalar of the message's bytes, which are given up.
-static rheos_status *give_message(rheos__buffer *message, rheos_tensor **out_tensor) {
+rheos_status *rheos__give_summary(rheos__buffer *message, rheos_tensor **out_tensor) {
   rheos_status *status = message->failed
                              ? rheos__out_of_memory()
                              : rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, out_tensor);
@@ -40,11 +27,21 @@ static rheos_status *give_message(rheos__buffer *message, rheos_tensor **out_ten
   return status;
 }
 
-// The message of one value, which is given up.
-static rheos_status *give_value(rheos__buffer *value, rheos_tensor **out_tensor) {
+rheos_status *rheos__give_summary_value(rheos__buffer *value, rheos_tensor **out_tensor) {
   rheos__buffer summary = {0};
-  rheos__wire_put_message(&summary, SUMMARY_VALUE, value);
-  return give_message(&summary, out_tensor);
+  rheos__wire_put_message(&summary, RHEOS__SUMMARY_VALUE, value);
+  return rheos__give_summary(&summary, out_tensor);
+}
+
+void rheos__put_media_tag(rheos__buffer *value, const rheos_string *tag, const char *kind,
+                          int64_t number, int64_t max_outputs) {
+  rheos__buffer name = {0};
+  char text[32] = "";
+  if (max_outputs > 1) snprintf(text, sizeof text, "/%lld", (long long)number);
+  rheos__buffer_put(&name, tag->data, tag->size_bytes);
+  rheos__buffer_put(&name, kind, strlen(kind));
+  rheos__buffer_put(&name, text, strlen(text));
+  rheos__wire_put_message(value, RHEOS__VALUE_TAG, &name);
 }
 
 static double number_at(const rheos_tensor *tensor, int64_t i) {
@@ -80,10 +77,10 @@ static rheos_status *compute_scalar(void *state, rheos__step *step, rheos_tensor
   for (int64_t i = 0; i < tags->num_elements; i++) {
     rheos__buffer value = {0};
     put_tag(&value, &tag[i]);
-    rheos__wire_put_float(&value, VALUE_SIMPLE, (float)number_at(values, i));
-    rheos__wire_put_message(&summary, SUMMARY_VALUE, &value);
+    rheos__wire_put_float(&value, RHEOS__VALUE_SIMPLE, (float)number_at(values, i));
+    rheos__wire_put_message(&summary, RHEOS__SUMMARY_VALUE, &value);
   }
-  return give_message(&summary, &outputs[0]);
+  return rheos__give_summary(&summary, &outputs[0]);
 }
 
 static rheos_status *prepare_scalar(rheos__prepare *p) {
@@ -194,8 +191,8 @@ static rheos_status *compute_histogram(void *state, rheos__step *step, rheos_ten
   for (int i = 0; i < 5; i++) put_moment(&message, i + 1, numbers[i]);
   put_buckets(h, buckets, &message);
   put_tag(&value, tag);
-  rheos__wire_put_message(&value, VALUE_HISTOGRAM, &message);
-  return give_value(&value, &outputs[0]);
+  rheos__wire_put_message(&value, RHEOS__VALUE_HISTOGRAM, &message);
+  return rheos__give_summary_value(&value, &outputs[0]);
 }
 
 static rheos_status *prepare_histogram(rheos__prepare *p) {
@@ -235,7 +232,7 @@ static rheos_status *tag_of(rheos__wire value, rheos_string *out_tag) {
   bool sound;
   *out_tag = (rheos_string){0};
   while (rheos__wire_next(&value, &field, &sound)) {
-    if (field.number != VALUE_TAG || field.type != RHEOS__WIRE_BYTES) continue;
+    if (field.number != RHEOS__VALUE_TAG || field.type != RHEOS__WIRE_BYTES) continue;
     *out_tag = (rheos_string){(char *)(uintptr_t)field.data.at, rheos__wire_size(field.data)};
   }
   return sound ? NULL : not_a_summary();
@@ -246,12 +243,12 @@ static rheos_status *merge_one(merged *m, const rheos_string *summary) {
   rheos__wire_field field;
   bool sound;
   while (rheos__wire_next(&wire, &field, &sound)) {
-    if (field.number != SUMMARY_VALUE) continue;
+    if (field.number != RHEOS__SUMMARY_VALUE) continue;
     if (field.type != RHEOS__WIRE_BYTES) return not_a_summary();
     if (!RHEOS_GROW(m->tags, m->capacity, m->count + 1)) return rheos__out_of_memory();
     RHEOS_TRY(tag_of(field.data, &m->tags[m->count]));
     m->count++;
-    rheos__wire_put_bytes(&m->summary, SUMMARY_VALUE, field.data.at, rheos__wire_size(field.data));
+    rheos__wire_put_bytes(&m->summary, RHEOS__SUMMARY_VALUE, field.data.at, rheos__wire_size(field.data));
   }
   return sound ? NULL : not_a_summary();
 }
@@ -291,7 +288,7 @@ static rheos_status *compute_merge(void *argument, rheos__step *step, rheos_tens
   merged m = {0};
   rheos_status *status = merge_all(&m, inputs, state->num_inputs);
   rheos__free(m.tags);
-  if (status == NULL) return give_message(&m.summary, &outputs[0]);
+  if (status == NULL) return rheos__give_summary(&m.summary, &outputs[0]);
   rheos__buffer_deinit(&m.summary);
   return status;
 }
@@ -322,7 +319,7 @@ typedef struct tensor_state {
 static void put_tensor(rheos__buffer *value, const rheos_tensor *tensor) {
   rheos__buffer message = {0};
   rheos__wire_put_tensor(&message, tensor);
-  rheos__wire_put_message(value, VALUE_TENSOR, &message);
+  rheos__wire_put_message(value, RHEOS__VALUE_TENSOR, &message);
 }
 
 static rheos_status *compute_tensor(void *argument, rheos__step *step, rheos_tensor *const *inputs,
@@ -330,9 +327,9 @@ static rheos_status *compute_tensor(void *argument, rheos__step *step, rheos_ten
   (void)step;
   const tensor_state *state = argument;
   rheos__buffer value = {0};
-  rheos__wire_put_bytes(&value, VALUE_NODE_NAME, state->node_name, strlen(state->node_name));
+  rheos__wire_put_bytes(&value, RHEOS__VALUE_NODE_NAME, state->node_name, strlen(state->node_name));
   put_tensor(&value, inputs[0]);
-  return give_value(&value, &outputs[0]);
+  return rheos__give_summary_value(&value, &outputs[0]);
 }
 
 static rheos_status *compute_tensor_v2(void *argument, rheos__step *step,
@@ -344,8 +341,8 @@ static rheos_status *compute_tensor_v2(void *argument, rheos__step *step,
   rheos__buffer value = {0};
   put_tag(&value, tag);
   put_tensor(&value, inputs[1]);
-  rheos__wire_put_bytes(&value, VALUE_METADATA, metadata->data, metadata->size_bytes);
-  return give_value(&value, &outputs[0]);
+  rheos__wire_put_bytes(&value, RHEOS__VALUE_METADATA, metadata->data, metadata->size_bytes);
+  return rheos__give_summary_value(&value, &outputs[0]);
 }
 
 static rheos_status *prepare_tensor(rheos__prepare *p) {
@@ -381,136 +378,6 @@ const rheos__op_def rheos__op_TensorSummaryV2 = {
     .shape = rheos__shape_scalar,
     .gradient = rheos__no_gradient,
     .prepare = prepare_tensor,
-};
-
-// ---- AudioSummary, AudioSummaryV2
-
-enum { WAV_HEADER_BYTES = 44, SAMPLE_BYTES = 2 };
-
-typedef struct audio_state {
-  int64_t max_outputs;
-  float sample_rate;  // of the first version
-} audio_state;
-
-static void put_sample(rheos__buffer *wav, float sample) {
-  const float scaled = roundf(sample * 32768.0f);
-  const int16_t value = (int16_t)(scaled < -32768.0f ? -32768.0f
-                                  : scaled > 32767.0f ? 32767.0f
-                                  : isnan(scaled)     ? 0.0f
-                                                      : scaled);
-  rheos__buffer_put(wav, &value, sizeof value);
-}
-
-// 16 bits a sample, after a header of 44 bytes.
-static void put_wav(rheos__buffer *wav, const float *samples, int64_t frames, int64_t channels,
-                    uint32_t rate) {
-  const uint32_t data_bytes = (uint32_t)(frames * channels * SAMPLE_BYTES);
-  const uint16_t formats[] = {1, (uint16_t)channels};
-  const uint16_t sizes[] = {(uint16_t)(channels * SAMPLE_BYTES), 8 * SAMPLE_BYTES};
-  rheos__buffer_put(wav, "RIFF", 4);
-  rheos__buffer_put_32(wav, data_bytes + WAV_HEADER_BYTES - 8);
-  rheos__buffer_put(wav, "WAVEfmt ", 8);
-  rheos__buffer_put_32(wav, 16);
-  rheos__buffer_put(wav, formats, sizeof formats);
-  rheos__buffer_put_32(wav, rate);
-  rheos__buffer_put_32(wav, rate * sizes[0]);
-  rheos__buffer_put(wav, sizes, sizeof sizes);
-  rheos__buffer_put(wav, "data", 4);
-  rheos__buffer_put_32(wav, data_bytes);
-  for (int64_t i = 0; i < frames * channels && !wav->failed; i++) put_sample(wav, samples[i]);
-}
-
-static rheos_status *check_audio(const rheos_tensor *tensor, float sample_rate,
-                                 int64_t *out_frames, int64_t *out_channels) {
-  if (tensor->shape.rank != 2 && tensor->shape.rank != 3) {
-    rheos__shape_text text;
-    return RHEOS_INVALID("Tensor must be 3-D or 2-D, got: %s",
-                         rheos__shape_text_of(&tensor->shape, &text));
-  }
-  *out_frames = tensor->shape.dims[1];
-  *out_channels = tensor->shape.rank == 3 ? tensor->shape.dims[2] : 1;
-  if (!(sample_rate > 0) || sample_rate >= 4294967040.0f) {
-    return RHEOS_INVALID("sample_rate must be positive, got %g", (double)sample_rate);
-  }
-  if (*out_frames == 0 || *out_channels == 0 || *out_channels > UINT16_MAX / SAMPLE_BYTES ||
-      *out_frames > (INT64_C(1) << 31) / SAMPLE_BYTES / *out_channels) {
-    return RHEOS_INVALID("%lld frames of %lld channels do not fit into a WAV file",
-                         (long long)*out_frames, (long long)*out_channels);
-  }
-  return NULL;
-}
-
-static rheos_status *summarize_audio(const audio_state *state, float sample_rate,
-                                     rheos_tensor *const *inputs, rheos_tensor **outputs) {
-  const rheos_string *tag;
-  int64_t frames = 0, channels = 0;
-  RHEOS_TRY(rheos__string_scalar(inputs[0], "tag", &tag));
-  RHEOS_TRY(check_audio(inputs[1], sample_rate, &frames, &channels));
-  const int64_t batch = inputs[1]->shape.dims[0];
-  const int64_t count = batch < state->max_outputs ? batch : state->max_outputs;
-  rheos__buffer summary = {0};
-  for (int64_t i = 0; i < count; i++) {
-    rheos__buffer value = {0}, audio = {0}, wav = {0}, name = {0};
-    char number[40] = "/audio";
-    if (state->max_outputs > 1) snprintf(number, sizeof number, "/audio/%lld", (long long)i);
-    rheos__buffer_put(&name, tag->data, tag->size_bytes);
-    rheos__buffer_put(&name, number, strlen(number));
-    rheos__wire_put_message(&value, VALUE_TAG, &name);
-    rheos__wire_put_float(&audio, 1, sample_rate);
-    rheos__wire_put_varint(&audio, 2, (uint64_t)channels);
-    rheos__wire_put_varint(&audio, 3, (uint64_t)frames);
-    put_wav(&wav, (const float *)inputs[1]->data + i * frames * channels, frames, channels,
-            (uint32_t)lrintf(sample_rate));
-    rheos__wire_put_message(&audio, 4, &wav);
-    rheos__wire_put_bytes(&audio, 5, "audio/wav", 9);
-    rheos__wire_put_message(&value, VALUE_AUDIO, &audio);
-    rheos__wire_put_message(&summary, SUMMARY_VALUE, &value);
-  }
-  return give_message(&summary, &outputs[0]);
-}
-
-static rheos_status *compute_audio(void *state, rheos__step *step, rheos_tensor *const *inputs,
-                                   rheos_tensor **outputs) {
-  (void)step;
-  return summarize_audio(state, ((const audio_state *)state)->sample_rate, inputs, outputs);
-}
-
-static rheos_status *compute_audio_v2(void *state, rheos__step *step, rheos_tensor *const *inputs,
-                                      rheos_tensor **outputs) {
-  (void)step;
-  if (inputs[2]->num_elements != 1) return RHEOS_INVALID("sample_rate must be a scalar");
-  return summarize_audio(state, *(const float *)inputs[2]->data, inputs, outputs);
-}
-
-static rheos_status *prepare_audio(rheos__prepare *p) {
-  audio_state *state = RHEOS_NEW_STATE(p, audio_state);
-  if (state == NULL) return rheos__out_of_memory();
-  state->max_outputs = rheos__attr_int(p->attrs, "max_outputs");
-  if (p->num_inputs == 2) state->sample_rate = rheos__attr_float(p->attrs, "sample_rate");
-  p->compute = p->num_inputs == 2 ? compute_audio : compute_audio_v2;
-  return NULL;
-}
-
-const rheos__op_def rheos__op_AudioSummary = {
-    .name = "AudioSummary",
-    .signature = "tag: string, tensor: float -> summary: string; sample_rate: float; "
-                 "max_outputs: int >= 1 = 3",
-    .doc = "A summary of up to `max_outputs` pieces of sound [batch, frames, channels], each between -1 "
-           "and 1.",
-    .shape = rheos__shape_scalar,
-    .gradient = rheos__no_gradient,
-    .prepare = prepare_audio,
-};
-
-const rheos__op_def rheos__op_AudioSummaryV2 = {
-    .name = "AudioSummaryV2",
-    .signature = "tag: string, tensor: float, sample_rate: float -> summary: string; "
-                 "max_outputs: int >= 1 = 3",
-    .doc = "A summary of up to `max_outputs` pieces of sound [batch, frames, channels], each between -1 "
-           "and 1.",
-    .shape = rheos__shape_scalar,
-    .gradient = rheos__no_gradient,
-    .prepare = prepare_audio,
 };
 
 // ---- Timestamp

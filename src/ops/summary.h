@@ -1,0 +1,28 @@
+// What the families of summaries share: the fields of the messages, and making tensors of them.
+#ifndef RHEOS_SRC_OPS_SUMMARY_H
+#define RHEOS_SRC_OPS_SUMMARY_H
+
+#include "format/wire.h"
+
+// Fields of Summary and Summary.Value.
+enum { RHEOS__SUMMARY_VALUE = 1 };
+enum {
+  RHEOS__VALUE_TAG = 1,
+  RHEOS__VALUE_SIMPLE = 2,
+  RHEOS__VALUE_IMAGE = 4,
+  RHEOS__VALUE_HISTOGRAM = 5,
+  RHEOS__VALUE_AUDIO = 6,
+  RHEOS__VALUE_NODE_NAME = 7,
+  RHEOS__VALUE_TENSOR = 8,
+  RHEOS__VALUE_METADATA = 9
+};
+
+// A fresh scalar of the message's bytes, which are given up.
+rheos_status *rheos__give_summary(rheos__buffer *message, rheos_tensor **out_tensor);
+// The same of a message of one value.
+rheos_status *rheos__give_summary_value(rheos__buffer *value, rheos_tensor **out_tensor);
+// The tag of one of several media: "TAG/KIND/NUMBER", or "TAG/KIND" where there can be but one.
+void rheos__put_media_tag(rheos__buffer *value, const rheos_string *tag, const char *kind,
+                          int64_t number, int64_t max_outputs);
+
+#endif  // RHEOS_SRC_OPS_SUMMARY_H
