@@ -1,6 +1,5 @@
 // FusedBatchNorm in its three versions, and its gradient. Statistics are those of the batch while
-// training, given ones otherwise; sums are made in double. The channels are cut into chunks, which
-// are independent of each other.
+// training, given ones otherwise; sums are made in double. Channels are independent of each other.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -8,29 +7,16 @@
 #include <string.h>
 
 #include "ops/array_util.h"
+#include "ops/batch_norm.h"
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
 
-enum { CHUNK = 16 };
+enum { UNIT_CHANNELS = 16 };
+
+typedef rheos__norm norm;
+typedef rheos__norm_range range;
 
 // ---- Kernels
-
-// An element (n, c, s) of x, with the spatial dimensions as one, is at
-// n * batch_step + c * channel_step + s * spatial_step.
-typedef struct norm {
-  int64_t batch, channels, spatial;
-  int64_t batch_step, channel_step, spatial_step;
-  rheos_dtype dtype, param_dtype;  // of x; of the vectors
-  double epsilon, factor;
-  bool is_training;
-  bool has_mean;  // a running mean and variance are given
-  int32_t num_outputs;
-} norm;
-
-typedef struct chunk {
-  int64_t first, count;
-  double mean[CHUNK], variance[CHUNK], rstd[CHUNK];
-} chunk;
 
 static double param_at(rheos_dtype dtype, const void *data, int64_t i) {
   if (dtype == RHEOS_BFLOAT16) return rheos__bfloat16_to_float(((const uint16_t *)data)[i]);
@@ -44,7 +30,7 @@ static void set_param(rheos_dtype dtype, void *data, int64_t i, double value) {
   }
 }
 
-#define FOR_CHUNK(at, c)                                                           \
+#define FOR_RANGE(at, c)                                                           \
   for (int64_t n = 0; n < s->batch; n++)                                           \
     for (int64_t position = 0; position < s->spatial; position++)                  \
       for (int64_t c = 0,                                                          \
@@ -53,47 +39,45 @@ static void set_param(rheos_dtype dtype, void *data, int64_t i, double value) {
            c < k->count; c++, at += s->channel_step)
 
 #define KERNELS(S, unused)                                                                       \
-  static void moments_##S(const norm *s, const void *x, chunk *k) {                              \
+  static void moments_##S(const norm *s, const void *x, range *k) {                              \
     const rheos__stored_##S *xs = x;                                                             \
     const double count = (double)(s->batch * s->spatial);                                        \
-    memset(k->mean, 0, sizeof k->mean);                                                          \
-    memset(k->variance, 0, sizeof k->variance);                                                  \
-    FOR_CHUNK(at, c) k->mean[c] += (double)RHEOS__LOAD_##S(xs[at]);                              \
+    for (int64_t c = 0; c < k->count; c++) k->mean[c] = k->variance[c] = 0;                      \
+    FOR_RANGE(at, c) k->mean[c] += (double)RHEOS__LOAD_##S(xs[at]);                              \
     for (int64_t c = 0; c < k->count; c++) k->mean[c] /= count;                                  \
-    FOR_CHUNK(at, c) {                                                                           \
+    FOR_RANGE(at, c) {                                                                           \
       const double d = (double)RHEOS__LOAD_##S(xs[at]) - k->mean[c];                             \
       k->variance[c] += d * d;                                                                   \
     }                                                                                            \
     for (int64_t c = 0; c < k->count; c++) k->variance[c] /= count;                              \
   }                                                                                              \
-  static void normalize_##S(const norm *s, const void *x, const chunk *k, const double *scale,   \
+  static void normalize_##S(const norm *s, const void *x, const range *k, const double *scale,   \
                             const double *offset, void *y) {                                     \
     const rheos__stored_##S *xs = x;                                                             \
     rheos__stored_##S *ys = y;                                                                   \
-    FOR_CHUNK(at, c) {                                                                           \
+    FOR_RANGE(at, c) {                                                                           \
       const double centered = (double)RHEOS__LOAD_##S(xs[at]) - k->mean[c];                      \
       ys[at] = RHEOS__STORE_##S(centered * scale[c] + offset[c]);                                \
     }                                                                                            \
   }                                                                                              \
   /* Sums of what arrives, and of its products with x - mean. */                                 \
-  static void grad_sums_##S(const norm *s, const void *dy, const void *x, const chunk *k,        \
+  static void grad_sums_##S(const norm *s, const void *dy, const void *x, const range *k,        \
                             double *sum, double *product) {                                      \
     const rheos__stored_##S *xs = x, *dys = dy;                                                  \
-    memset(sum, 0, CHUNK * sizeof *sum);                                                         \
-    memset(product, 0, CHUNK * sizeof *product);                                                 \
-    FOR_CHUNK(at, c) {                                                                           \
+    for (int64_t c = 0; c < k->count; c++) sum[c] = product[c] = 0;                              \
+    FOR_RANGE(at, c) {                                                                           \
       const double d = (double)RHEOS__LOAD_##S(dys[at]);                                         \
       sum[c] += d;                                                                               \
       product[c] += d * ((double)RHEOS__LOAD_##S(xs[at]) - k->mean[c]);                          \
     }                                                                                            \
   }                                                                                              \
   /* dx = (dy - mean of dy - (x - mean) slope) scale */                                          \
-  static void grad_x_##S(const norm *s, const void *dy, const void *x, const chunk *k,           \
+  static void grad_x_##S(const norm *s, const void *dy, const void *x, const range *k,           \
                          const double *scale, const double *mean_dy, const double *slope,        \
                          void *dx) {                                                             \
     const rheos__stored_##S *xs = x, *dys = dy;                                                  \
     rheos__stored_##S *dxs = dx;                                                                 \
-    FOR_CHUNK(at, c) {                                                                           \
+    FOR_RANGE(at, c) {                                                                           \
       const double centered = (double)RHEOS__LOAD_##S(xs[at]) - k->mean[c];                      \
       const double d = (double)RHEOS__LOAD_##S(dys[at]) - mean_dy[c] - centered * slope[c];      \
       dxs[at] = RHEOS__STORE_##S(d * scale[c]);                                                  \
@@ -102,18 +86,20 @@ static void set_param(rheos_dtype dtype, void *data, int64_t i, double value) {
 #define DTYPES(M, ...) M(float, __VA_ARGS__) M(half, __VA_ARGS__) M(bfloat16, __VA_ARGS__)
 DTYPES(KERNELS, )
 
-#define CALL(name, ...)                                           \
-  (s->dtype == RHEOS_FLOAT  ? name##_float(__VA_ARGS__)           \
-   : s->dtype == RHEOS_HALF ? name##_half(__VA_ARGS__)            \
-                            : name##_bfloat16(__VA_ARGS__))
+#define LOOPS(S, unused) \
+  [RHEOS__DTYPE_##S] = {moments_##S, normalize_##S, grad_sums_##S, grad_x_##S},
+static const rheos__norm_loops reference_loops[RHEOS__NUM_DTYPES] = {DTYPES(LOOPS, )};
 
-static chunk chunk_of(const norm *s, int64_t unit) {
-  chunk k = {.first = unit * CHUNK};
-  k.count = k.first + CHUNK < s->channels ? CHUNK : s->channels - k.first;
-  return k;
-}
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static void given_moments(const norm *s, const void *mean, const void *variance, chunk *k) {
+// Ranges of channels, over all those of the units.
+#define FOR_RANGES(first_channel, count_channels)                                              \
+  const int64_t end = smaller(last_unit * s->unit_channels, s->channels);                      \
+  for (int64_t first_channel = first_unit * s->unit_channels, count_channels;                  \
+       count_channels = smaller(s->most_channels, end - first_channel), first_channel < end;   \
+       first_channel += count_channels)
+
+static void given_moments(const norm *s, const void *mean, const void *variance, range *k) {
   for (int64_t c = 0; c < k->count; c++) {
     k->mean[c] = param_at(s->param_dtype, mean, k->first + c);
     k->variance[c] = param_at(s->param_dtype, variance, k->first + c);
@@ -122,7 +108,7 @@ static void given_moments(const norm *s, const void *mean, const void *variance,
 
 // Batch statistics, mixed into the running ones; the variance is that of the sample.
 static void store_moments(const norm *s, const void *const *inputs, void *const *outputs,
-                          const chunk *k) {
+                          const range *k) {
   const double count = (double)(s->batch * s->spatial);
   for (int64_t c = 0; c < k->count; c++) {
     const int64_t i = k->first + c;
@@ -145,22 +131,23 @@ static rheos_status *run_norm(const void *state, const void *const *inputs, void
                               void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)scratch;
   const norm *s = state;
-  for (int64_t unit = first_unit; unit < last_unit; unit++) {
-    if (unit == 0 && s->num_outputs > 5) set_param(s->param_dtype, outputs[5], 0, 0);
-    chunk k = chunk_of(s, unit);
-    if (k.count <= 0) continue;
+  if (first_unit == 0 && s->num_outputs > 5) set_param(s->param_dtype, outputs[5], 0, 0);
+  FOR_RANGES(first, count) {
+    range k;
+    k.first = first;
+    k.count = count;
     if (s->is_training) {
-      CALL(moments, s, inputs[0], &k);
+      s->loops->moments(s, inputs[0], &k);
     } else {
       given_moments(s, inputs[3], inputs[4], &k);
     }
-    double scale[CHUNK], offset[CHUNK];
+    double scale[RHEOS__NORM_CHANNELS], offset[RHEOS__NORM_CHANNELS];
     for (int64_t c = 0; c < k.count; c++) {
       scale[c] = param_at(s->param_dtype, inputs[1], k.first + c) /
                  sqrt(k.variance[c] + s->epsilon);
       offset[c] = param_at(s->param_dtype, inputs[2], k.first + c);
     }
-    CALL(normalize, s, inputs[0], &k, scale, offset, outputs[0]);
+    s->loops->normalize(s, inputs[0], &k, scale, offset, outputs[0]);
     store_moments(s, inputs, outputs, &k);
   }
   return NULL;
@@ -171,23 +158,25 @@ static rheos_status *run_grad(const void *state, const void *const *inputs, void
   (void)scratch;
   const norm *s = state;
   const void *dy = inputs[0], *x = inputs[1];
-  for (int64_t unit = first_unit; unit < last_unit; unit++) {
-    chunk k = chunk_of(s, unit);
-    if (k.count <= 0) continue;
+  FOR_RANGES(first, count) {
+    range k;
+    k.first = first;
+    k.count = count;
     given_moments(s, inputs[3], inputs[4], &k);
-    double sum[CHUNK], product[CHUNK], scale[CHUNK], slope[CHUNK];
-    CALL(grad_sums, s, dy, x, &k, sum, product);
-    const double count = (double)(s->batch * s->spatial);
+    double sum[RHEOS__NORM_CHANNELS], product[RHEOS__NORM_CHANNELS];
+    double scale[RHEOS__NORM_CHANNELS], slope[RHEOS__NORM_CHANNELS];
+    s->loops->grad_sums(s, dy, x, &k, sum, product);
+    const double elements = (double)(s->batch * s->spatial);
     for (int64_t c = 0; c < k.count; c++) {
       const double rstd = 1 / sqrt(k.variance[c] + s->epsilon);
-      const bool empty = count == 0;
+      const bool empty = elements == 0;
       set_param(s->param_dtype, outputs[1], k.first + c, empty ? 0 : product[c] * rstd);
       set_param(s->param_dtype, outputs[2], k.first + c, sum[c]);
       scale[c] = param_at(RHEOS_FLOAT, inputs[2], k.first + c) * rstd;
-      slope[c] = s->is_training ? product[c] * rstd * rstd / count : 0;
-      sum[c] = s->is_training ? sum[c] / count : 0;
+      slope[c] = s->is_training ? product[c] * rstd * rstd / elements : 0;
+      sum[c] = s->is_training ? sum[c] / elements : 0;
     }
-    CALL(grad_x, s, dy, x, &k, scale, sum, slope, outputs[0]);
+    s->loops->grad_x(s, dy, x, &k, scale, sum, slope, outputs[0]);
   }
   return NULL;
 }
@@ -294,7 +283,9 @@ static rheos_status *prepare_on(rheos__prepare *p, int32_t image, rheos_dtype pa
   s->batch = entries == 0 ? 0 : s->batch;
   s->spatial_step = channel == 1 ? 1 : s->channels;
   if (s->epsilon < 0) return RHEOS_INVALID("epsilon must not be negative");
-  p->num_units = s->channels / CHUNK + 1;
+  s->loops = &reference_loops[s->dtype];
+  s->unit_channels = s->most_channels = UNIT_CHANNELS;
+  p->num_units = s->channels / UNIT_CHANNELS + 1;
   p->flops = rheos__flops((double)elements * 8);
   p->run = run;
   return NULL;

@@ -154,15 +154,7 @@ static rheos_status *pool_shape(rheos__infer *c, const rheos__pool_op *op) {
 
 // ---- Kernel
 
-typedef struct pool_state {
-  const rheos__pool_op *op;
-  rheos__operands *operands;
-  rheos__pool pool;
-  rheos__pool_fn fn;
-  int64_t units;
-  bool late;  // the window's sizes are known only while running
-  bool wide_index;
-} pool_state;
+typedef rheos__pool_state pool_state;
 
 static rheos_status *check_shape(const rheos_shape *actual, const rheos_shape *expected) {
   if (rheos_shape_equal(actual, expected)) return NULL;

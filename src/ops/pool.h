@@ -2,6 +2,7 @@
 #ifndef RHEOS_SRC_OPS_POOL_H
 #define RHEOS_SRC_OPS_POOL_H
 
+#include "ops/array_util.h"
 #include "ops/window.h"
 
 typedef struct rheos__pool {
@@ -45,5 +46,16 @@ typedef void (*rheos__pool_fn)(const rheos__pool *p, const void *const *inputs,
 // NULL if there is none for the dtype.
 rheos__pool_fn rheos__pool_kernel(rheos__pool_kind kind, rheos_dtype dtype);
 int64_t rheos__pool_units(rheos__pool_kind kind, const rheos__pool *p);
+
+// The state of the kernel. A faster one is this with another `fn`, and the units that it wants.
+typedef struct rheos__pool_state {
+  const rheos__pool_op *op;
+  rheos__operands *operands;
+  rheos__pool pool;
+  rheos__pool_fn fn;
+  int64_t units;
+  bool late;  // the window's sizes are known only while running
+  bool wide_index;
+} rheos__pool_state;
 
 #endif  // RHEOS_SRC_OPS_POOL_H

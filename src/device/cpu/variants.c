@@ -1,8 +1,10 @@
 // The CPU's faster kernels, best first, for the ops that have any.
 #include <string.h>
 
+#include "device/cpu/batch_norm_float.h"
 #include "device/cpu/conv_onednn.h"
 #include "device/cpu/matmul.h"
+#include "device/cpu/pool_float.h"
 #include "device/cpu/softmax_float.h"
 #include "graph/op_def.h"
 
@@ -18,9 +20,15 @@ static const rheos__prepare_fn conv[] = {rheos__conv_prepare_onednn, NULL};
 static const rheos__prepare_fn conv_by_input[] = {rheos__conv_prepare_onednn_by_input, NULL};
 static const rheos__prepare_fn conv_by_filter[] = {rheos__conv_prepare_onednn_by_filter, NULL};
 
+static const rheos__prepare_fn batch_norm[] = {rheos__batch_norm_prepare_float, NULL};
+static const rheos__prepare_fn pool[] = {rheos__pool_prepare_float, NULL};
 static const rheos__prepare_fn softmax[] = {rheos__softmax_prepare_float, NULL};
 
 static const op_variants table[] = {
+    {"AvgPool", pool},
+    {"AvgPool3D", pool},
+    {"AvgPool3DGrad", pool},
+    {"AvgPoolGrad", pool},
     {"Conv2D", conv},
     {"Conv2DBackpropFilter", conv_by_filter},
     {"Conv2DBackpropInput", conv_by_input},
@@ -30,8 +38,20 @@ static const op_variants table[] = {
     {"DepthwiseConv2dNative", conv},
     {"DepthwiseConv2dNativeBackpropFilter", conv_by_filter},
     {"DepthwiseConv2dNativeBackpropInput", conv_by_input},
+    {"FusedBatchNorm", batch_norm},
+    {"FusedBatchNormGrad", batch_norm},
+    {"FusedBatchNormGradV2", batch_norm},
+    {"FusedBatchNormGradV3", batch_norm},
+    {"FusedBatchNormV2", batch_norm},
+    {"FusedBatchNormV3", batch_norm},
     {"LogSoftmax", softmax},
     {"MatMul", matmul},
+    {"MaxPool", pool},
+    {"MaxPool3D", pool},
+    {"MaxPool3DGrad", pool},
+    {"MaxPoolGrad", pool},
+    {"MaxPoolGradV2", pool},
+    {"MaxPoolV2", pool},
     {"Softmax", softmax},
     {"SoftmaxCrossEntropyWithLogits", softmax},
     {"SparseSoftmaxCrossEntropyWithLogits", softmax},
