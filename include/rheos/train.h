@@ -11,12 +11,16 @@ extern "C" {
 
 // ---- Variables
 
-// A variable of a graph: its nodes. The value lives in each session.
+// A variable of a graph: its nodes. The value lives in each session. There are two kinds: reference
+// variables, which ops take by reference, and resource variables, whose ops ("AssignVariableOp",
+// "ReadVariableOp") take a handle. Of a resource variable every read is a node of its own, so that
+// control dependencies say which writes it sees.
 typedef struct rheos_variable {
   rheos_graph *graph;            // NULL for "none"
   int32_t index;                 // among the graph's variables, in order of creation
-  rheos_output handle;           // the reference that assignments take
-  rheos_output value;            // reads it: what to compute with
+  rheos_output handle;           // the reference or handle that assignments take
+  rheos_output value;            // reads it; of a resource variable, before any write of the step
+  rheos_output cached;           // of a resource variable with a caching device: all its reads
   rheos_output initial_value;
   rheos_operation initializer;   // assigns the initial value
   bool trainable;
@@ -82,9 +86,23 @@ typedef struct rheos_variable_options {
   bool any_shape;          // later values may have other shapes
   bool is_local;           // joins "local_variables" instead of "variables"
   bool no_collections;     // joins none
+  bool use_resource;       // a resource variable
+  const rheos_shape *shape;  // that its values may have; NULL: the initial value's
+  const char *caching_device;  // reads are copied there, once for all readers; NULL: nowhere
 } rheos_variable_options;
 RHEOS_API rheos_variable rheos_variable_new(rheos_scope *scope, rheos_output initial_value,
                                             const rheos_variable_options *options);
+
+// From now on rheos_get_variable() and its like make resource variables in this graph (or no more).
+RHEOS_API void rheos_graph_use_resource_variables(rheos_graph *graph, bool use);
+
+// The value for use where the scope is. Of a resource variable this is a new node, which runs after
+// the scope's control dependencies.
+RHEOS_API rheos_output rheos_variable_read(rheos_scope *scope, rheos_variable variable);
+
+RHEOS_API bool rheos_variable_is_resource(rheos_variable variable);
+RHEOS_API rheos_dtype rheos_variable_dtype(rheos_variable variable);  // never a reference
+RHEOS_API rheos_shape rheos_variable_static_shape(rheos_variable variable);
 
 // Decides what rheos_get_variable() would do for the full name: finds the variable in
 // `*out_variable`, or leaves it none if it shall be made, or sets the scope's error.
@@ -120,30 +138,56 @@ typedef enum rheos_optimizer_kind {
   RHEOS_OPTIMIZER_MOMENTUM,
   RHEOS_OPTIMIZER_ADAGRAD,
   RHEOS_OPTIMIZER_ADAM,
+  RHEOS_OPTIMIZER_RMSPROP,
+  RHEOS_OPTIMIZER_ADADELTA,
+  RHEOS_OPTIMIZER_FTRL,
+  RHEOS_OPTIMIZER_PROXIMAL_GRADIENT_DESCENT,
+  RHEOS_OPTIMIZER_PROXIMAL_ADAGRAD,
+  RHEOS_OPTIMIZER_ADAGRAD_DA,
 } rheos_optimizer_kind;
+
+enum { RHEOS_OPTIMIZER_MAX_NUMBERS = 6 };
 
 // An optimizer is a value: its kind and numbers. Where a `_tensor` is set it stands in for the number.
 typedef struct rheos_optimizer {
   rheos_optimizer_kind kind;
   double learning_rate;
   rheos_output learning_rate_tensor;
-  double momentum;
+  double momentum;  // Momentum, RMSProp
   rheos_output momentum_tensor;
-  bool use_nesterov;
-  double initial_accumulator_value;
-  double beta1, beta2, epsilon;
+  bool use_nesterov;                 // Momentum
+  double initial_accumulator_value;  // Adagrad and its relatives, Ftrl
+  double beta1, beta2, epsilon;      // Adam; `epsilon` also RMSProp, Adadelta
   rheos_output beta1_tensor, beta2_tensor, epsilon_tensor;
+  double decay;  // of running means: RMSProp, Adadelta ("rho")
+  rheos_output decay_tensor;
+  bool centered;  // RMSProp by the standard deviation of the gradient
+  double l1_regularization_strength, l2_regularization_strength;  // Ftrl, Proximal..., AdagradDA
+  rheos_output l1_regularization_strength_tensor, l2_regularization_strength_tensor;
+  double l2_shrinkage_regularization_strength, learning_rate_power;  // Ftrl
+  rheos_output l2_shrinkage_regularization_strength_tensor, learning_rate_power_tensor;
+  const char *accum_name, *linear_name;  // Ftrl: of its slots' variables; NULL: the optimizer's name
+  rheos_variable global_step;            // AdagradDA: counts the steps
   bool use_locking;
-  const char *name;  // NULL: "GradientDescent", "Momentum", "Adagrad", "Adam"
+  const char *name;  // NULL: "GradientDescent", "Momentum", ..., as TensorFlow calls the kind
   // Optimizers of one name share their slots ("momentum", ...) in a graph unless this differs.
   int64_t identity;
   const char *slot_scope;  // goes before the names of slots; NULL: the variable scope that is open
+  // The numbers as nodes, and AdagradDA's step: rheos_optimizer_prepare() sets them.
+  rheos_output prepared[RHEOS_OPTIMIZER_MAX_NUMBERS], prepared_step;
 } rheos_optimizer;
 
+// With TensorFlow's defaults for what is not given.
 RHEOS_API rheos_optimizer rheos_gradient_descent(double learning_rate);
 RHEOS_API rheos_optimizer rheos_momentum(double learning_rate, double momentum);
 RHEOS_API rheos_optimizer rheos_adagrad(double learning_rate);
 RHEOS_API rheos_optimizer rheos_adam(double learning_rate);
+RHEOS_API rheos_optimizer rheos_rmsprop(double learning_rate);
+RHEOS_API rheos_optimizer rheos_adadelta(double learning_rate);
+RHEOS_API rheos_optimizer rheos_ftrl(double learning_rate);
+RHEOS_API rheos_optimizer rheos_proximal_gradient_descent(double learning_rate);
+RHEOS_API rheos_optimizer rheos_proximal_adagrad(double learning_rate);
+RHEOS_API rheos_optimizer rheos_adagrad_da(double learning_rate, rheos_variable global_step);
 
 // Gradients of `loss` for `variables`; NULL means the collection "trainable_variables". The number
 // of variables is returned; `*out_gradients` and, if `variables` was NULL, `*out_variables` are new
@@ -184,6 +228,26 @@ RHEOS_API rheos_variable rheos_optimizer_slot(rheos_graph *graph, rheos_variable
 // The same for exactly this optimizer: its name and identity.
 RHEOS_API rheos_variable rheos_optimizer_own_slot(rheos_graph *graph, rheos_optimizer optimizer,
                                                   rheos_variable variable, const char *slot_name);
+
+// The parts of rheos_apply_gradients(), for optimizers of one's own that change some of them: makes
+// the slots; adds the optimizer's numbers to the graph, in the scope that is open; updates one
+// variable by its gradient; ends the step once all `updates` are done.
+RHEOS_API void rheos_optimizer_make_slots(rheos_scope *scope, rheos_optimizer optimizer,
+                                          const rheos_variable *variables, size_t count);
+RHEOS_API void rheos_optimizer_prepare(rheos_scope *scope, rheos_optimizer *optimizer);
+RHEOS_API rheos_operation rheos_optimizer_update(rheos_scope *scope, rheos_optimizer optimizer,
+                                                 rheos_variable variable,
+                                                 rheos_gradient gradient);
+RHEOS_API rheos_operation rheos_optimizer_finish(rheos_scope *scope, rheos_optimizer optimizer,
+                                                 const rheos_operation *updates, size_t count,
+                                                 const char *name);
+// Rows that occur more than once are summed up to one.
+RHEOS_API rheos_gradient rheos_unique_rows(rheos_scope *scope, rheos_gradient gradient);
+
+// Enters a variable as a slot, for rheos_optimizer_own_slot().
+RHEOS_API void rheos_optimizer_set_slot(rheos_scope *scope, rheos_optimizer optimizer,
+                                        rheos_variable variable, const char *slot_name,
+                                        rheos_variable slot);
 
 // For optimizers of one's own: finds the slot, or makes it: a variable "PRIMARY/NAME" of `primary`'s
 // dtype and shape (RHEOS_INIT_VALUE: of the value's), placed with it, not trainable. `name` NULL: the

@@ -554,10 +554,13 @@ static rheos_status *add_extra_attrs(build *b) {
     if (attr.name == NULL) return rheos__out_of_memory();
     b->items[b->num_items++] = attr;
   }
+  // Like TensorFlow, colocation is stronger than a class that the scope gives.
+  bool is_colocated = b->scope->now.num_colocation > 0;
   for (const rheos__scope_attr *link = b->scope->now.attrs; link != NULL; link = link->outer) {
+    if (is_colocated && strcmp(link->attr.name, "_class") == 0) continue;
     if (!has_item(b, link->attr.name)) b->items[b->num_items++] = link->attr;
   }
-  if (b->scope->now.num_colocation == 0 || has_item(b, "_class")) return NULL;
+  if (!is_colocated || has_item(b, "_class")) return NULL;
   rheos_attr *item = &b->items[b->num_items++];
   item->name = rheos__intern_text(b->graph, "_class", 6);
   if (item->name == NULL) return rheos__out_of_memory();
@@ -702,7 +705,8 @@ static rheos_status *read_controls(build *b) {
 }
 
 static rheos_status *read_device(build *b) {
-  b->device = b->scope->now.device;
+  const char *beside = b->scope->now.colocation_device;
+  b->device = beside != NULL ? beside : b->scope->now.device;
   if (b->args->device == NULL) return NULL;
   return rheos__merge_device(b->graph, b->device, b->args->device, &b->device);
 }

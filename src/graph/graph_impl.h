@@ -94,6 +94,7 @@ typedef struct rheos__scope_state {
   size_t first_controller, num_controllers;
   const rheos_string *colocation;  // the list for `_class`, in the graph's arena
   int32_t num_colocation;
+  const char *colocation_device;  // of what it is colocated with: stronger than `device`, or NULL
   const rheos__scope_attr *attrs;  // innermost first, in the graph's arena
   const char *variable_prefix;     // interned
   int variable_reuse;

@@ -352,8 +352,9 @@ static rheos_status *colocate(rheos_scope *scope, int32_t id) {
   }
   scope->now.colocation = list;
   scope->now.num_colocation = count;
-  // Like TensorFlow, colocation is stronger than the devices around it.
-  scope->now.device = node->device;
+  // Like TensorFlow, colocation is stronger than the devices around it and in it.
+  scope->now.device = "";
+  if (node->device[0] != '\0') scope->now.colocation_device = node->device;
   return NULL;
 }
 
@@ -361,6 +362,7 @@ void rheos_push_colocation(rheos_scope *scope, rheos_operation operation) {
   if (!save_state(scope)) return;
   if (operation.graph == NULL) {
     scope->now.num_colocation = 0;
+    scope->now.colocation_device = NULL;
     scope->now.device = "";
     return;
   }

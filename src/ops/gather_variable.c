@@ -89,8 +89,10 @@ static void gradient_gather_nd(rheos__grad *g) {
   rheos_scope *s = g->scope;
   rheos_output grad = rheos__grad_dense(g, 0), indices = g->inputs[1];
   if (rheos_scope_status(s) != NULL) return;
-  rheos_output shape = rheos__cast_to(s, rheos__variable_shape(s, g->inputs[0]),
-                                      rheos_dtype_base(rheos_output_dtype(indices)));
+  rheos_attr out_type =
+      rheos_attr_type("out_type", rheos_dtype_base(rheos_output_dtype(indices)));
+  rheos_output shape = rheos_operation_output(
+      rheos__op_n(s, "VariableShape", NULL, &g->inputs[0], 1, &out_type, 1), 0);
   rheos__grad_set(g, 0, rheos__op_3(s, "ScatterNd", indices, grad, shape));
 }
 

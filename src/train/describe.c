@@ -75,11 +75,13 @@ char *rheos__output_text(rheos_output output) {
 static char *variable_text(const rheos_variable *variable) {
   char *name = node_name(variable->handle);
   if (name == NULL) return NULL;
-  rheos_shape shape = rheos_output_shape(variable->handle);
+  rheos_shape shape = rheos_variable_static_shape(*variable);
   rheos__tuple_text shape_text;
+  rheos_dtype dtype = rheos_variable_is_resource(*variable)
+                          ? rheos_variable_dtype(*variable)
+                          : rheos_output_dtype(variable->handle);
   char *text = format("<tf.Variable '%s:0' shape=%s dtype=%s>", name,
-                      rheos__tuple_text_of(&shape, &shape_text),
-                      rheos__python_dtype(rheos_output_dtype(variable->handle)));
+                      rheos__tuple_text_of(&shape, &shape_text), rheos__python_dtype(dtype));
   rheos__free(name);
   return text;
 }

@@ -80,7 +80,10 @@ static rheos_output save_nodes(saver_build *b, rheos_output filename) {
   rheos_scope *s = b->s;
   rheos_push_name_scope(s, "SaveV2");
   bundle_inputs(b, filename);
-  for (size_t i = 0; i < b->count; i++) b->inputs[3 + i] = b->items[i].variable->handle;
+  for (size_t i = 0; i < b->count; i++) {
+    const rheos_variable *variable = b->items[i].variable;
+    b->inputs[3 + i] = rheos_variable_is_resource(*variable) ? variable->value : variable->handle;
+  }
   char *name = rheos__scope_node_name(s);
   rheos_operation save = {NULL, 0};
   rheos_attr attr = rheos_attr_types("dtypes", b->dtypes, (int32_t)b->count);
@@ -106,6 +109,13 @@ static rheos_operation restore_op(saver_build *b, rheos_output filename) {
   return restore;
 }
 
+static rheos_operation restore_resource(rheos_scope *s, rheos_output handle, rheos_output value) {
+  rheos_push_device(s, rheos_operation_device(rheos_output_operation(handle)));
+  rheos_output inputs[] = {handle, rheos__op_1(s, "Identity", value)};
+  rheos_scope_pop(s);
+  return rheos__op_n(s, "AssignVariableOp", NULL, inputs, 2, NULL, 0);
+}
+
 static rheos_operation restore_nodes(saver_build *b, rheos_output filename) {
   rheos_scope *s = b->s;
   rheos_operation restore = restore_op(b, filename);
@@ -113,6 +123,10 @@ static rheos_operation restore_nodes(saver_build *b, rheos_output filename) {
     rheos_output handle = b->items[i].variable->handle;
     rheos_shape shape = rheos_output_shape(handle);
     rheos_output inputs[] = {handle, rheos_operation_output(restore, (int32_t)i)};
+    if (rheos_variable_is_resource(*b->items[i].variable)) {
+      b->operations[i] = restore_resource(s, handle, inputs[1]);
+      continue;
+    }
     rheos_attr validate = rheos_attr_bool("validate_shape", rheos_shape_is_known(&shape));
     rheos_push_colocation(s, rheos_output_operation(handle));
     b->operations[i] = rheos__op_n(s, "Assign", NULL, inputs, 2, &validate, 1);
@@ -143,7 +157,7 @@ static void deinit_build(saver_build *b) {
 static rheos_saver build_saver(saver_build *b, const char *name) {
   rheos_saver saver = {.filename = {NULL, 0, 0}};
   for (size_t i = 0; i < b->count; i++) {
-    b->dtypes[i] = rheos_dtype_base(rheos_output_dtype(b->items[i].variable->handle));
+    b->dtypes[i] = rheos_variable_dtype(*b->items[i].variable);
   }
   rheos_push_name_scope(b->s, name != NULL ? name : "save");
   saver.filename = filename_nodes(b->s);

@@ -10,17 +10,6 @@
 
 static const rheos_variable no_variable = {.graph = NULL};
 
-const char *rheos__optimizer_name(const rheos_optimizer *optimizer) {
-  if (optimizer->name != NULL) return optimizer->name;
-  switch (optimizer->kind) {
-    case RHEOS_OPTIMIZER_GRADIENT_DESCENT: return "GradientDescent";
-    case RHEOS_OPTIMIZER_MOMENTUM: return "Momentum";
-    case RHEOS_OPTIMIZER_ADAGRAD: return "Adagrad";
-    case RHEOS_OPTIMIZER_ADAM: return "Adam";
-  }
-  return NULL;
-}
-
 // identity NULL: the latest of the name. The variable "none" has the index -1.
 static char *slot_key(const char *optimizer_name, const int64_t *identity,
                       rheos_variable variable, const char *slot_name, size_t *out_size_bytes) {
@@ -40,19 +29,20 @@ static char *slot_key(const char *optimizer_name, const int64_t *identity,
   return key;
 }
 
-static rheos_variable find_slot(rheos_graph *graph, const char *optimizer_name,
-                                const int64_t *identity, rheos_variable variable,
-                                const char *slot_name) {
+// False when memory is short.
+static bool find_slot(rheos_graph *graph, const char *optimizer_name, const int64_t *identity,
+                      rheos_variable variable, const char *slot_name, rheos_variable *out_slot) {
   size_t size = 0;
+  *out_slot = no_variable;
   char *key = slot_key(optimizer_name, identity, variable, slot_name, &size);
-  if (key == NULL) return no_variable;
+  if (key == NULL) return false;
   rheos__graph_lock(graph);
   rheos__train *train = rheos__train_of(graph);
   int32_t index = train != NULL ? rheos__index_find(&train->slots, key, size) : -1;
-  rheos_variable slot = index >= 0 ? train->variables[index] : no_variable;
+  if (index >= 0) *out_slot = train->variables[index];
   rheos__graph_unlock(graph);
   rheos__free(key);
-  return slot;
+  return train != NULL;
 }
 
 static bool enter_slot(rheos_graph *graph, const char *optimizer_name, const int64_t *identity,
@@ -79,16 +69,42 @@ static void remember(rheos_scope *s, const rheos_optimizer *optimizer, rheos_var
   }
 }
 
+void rheos_optimizer_set_slot(rheos_scope *s, rheos_optimizer optimizer, rheos_variable variable,
+                              const char *slot_name, rheos_variable slot) {
+  if (rheos_scope_status(s) != NULL) return;
+  if (rheos__optimizer_name(&optimizer) == NULL || slot.graph != rheos_scope_graph(s)) {
+    rheos_scope_fail_take(s, RHEOS_INVALID("a slot needs an optimizer with a name, and a variable "
+                                           "of this graph"));
+    return;
+  }
+  remember(s, &optimizer, variable, slot_name, slot);
+}
+
 rheos_variable rheos_optimizer_slot(rheos_graph *graph, rheos_variable variable,
                                     const char *optimizer_name, const char *slot_name) {
-  return find_slot(graph, optimizer_name, NULL, variable, slot_name);
+  rheos_variable slot;
+  find_slot(graph, optimizer_name, NULL, variable, slot_name, &slot);
+  return slot;
 }
 
 rheos_variable rheos_optimizer_own_slot(rheos_graph *graph, rheos_optimizer optimizer,
                                         rheos_variable variable, const char *slot_name) {
   const char *name = rheos__optimizer_name(&optimizer);
   if (name == NULL) return no_variable;
-  return find_slot(graph, name, &optimizer.identity, variable, slot_name);
+  rheos_variable slot;
+  find_slot(graph, name, &optimizer.identity, variable, slot_name, &slot);
+  return slot;
+}
+
+rheos_variable rheos__optimizer_find_slot(rheos_scope *s, const rheos_optimizer *optimizer,
+                                          rheos_variable variable, const char *slot_name) {
+  rheos_variable slot = no_variable;
+  if (rheos_scope_status(s) != NULL) return slot;
+  const char *name = rheos__optimizer_name(optimizer);
+  if (!find_slot(rheos_scope_graph(s), name, &optimizer->identity, variable, slot_name, &slot)) {
+    rheos_scope_fail_take(s, rheos__out_of_memory());
+  }
+  return slot;
 }
 
 // "SCOPE/PRIMARY/NAME", or the first of "..._1", "..._2" that no shared variable has yet.
@@ -119,18 +135,19 @@ static char *slot_variable_name(rheos_scope *s, const char *prefix, rheos_variab
   return full;
 }
 
-// Where the primary has no fixed shape, the slot gets the shape it has when it is initialized.
+// Where the primary has no fixed shape, the slot gets the shape of its first value.
 static rheos_output fill_like(rheos_scope *s, rheos_variable primary, rheos_dtype dtype,
                               double value) {
-  rheos_output shape = rheos__op_1(s, "Shape", primary.value);
+  rheos_output shape = rheos__op_1(s, "Shape", primary.initial_value);
   return rheos__op_2(s, "Fill", shape, rheos__const_scalar(s, dtype, value, "Const"));
 }
 
 static rheos_variable make_slot(rheos_scope *s, rheos_variable primary,
                                 const rheos_initializer *initializer, const char *full_name) {
   rheos__new_variable args = {.name = full_name,
-                              .dtype = rheos_dtype_base(rheos_output_dtype(primary.handle)),
-                              .shape = rheos_output_shape(primary.handle),
+                              .dtype = rheos_variable_dtype(primary),
+                              .shape = rheos_variable_static_shape(primary),
+                              .use_resource = rheos_variable_is_resource(primary),
                               .initializer = initializer};
   rheos_push_name_scope(s, NULL);
   rheos_push_control_dependencies(s, NULL, 0);
@@ -168,8 +185,8 @@ rheos_variable rheos_optimizer_make_slot(rheos_scope *s, rheos_optimizer optimiz
                                            "and an initial value of this graph"));
     return no_variable;
   }
-  rheos_variable slot = rheos_optimizer_own_slot(primary.graph, optimizer, primary, slot_name);
-  if (slot.graph != NULL) return slot;
+  rheos_variable slot = rheos__optimizer_find_slot(s, &optimizer, primary, slot_name);
+  if (slot.graph != NULL || rheos_scope_status(s) != NULL) return slot;
   rheos__graph_lock(primary.graph);
   char *full = slot_variable_name(s, optimizer.slot_scope, primary,
                                   name != NULL ? name : optimizer_name);
@@ -187,17 +204,21 @@ rheos_variable rheos__optimizer_make_scalar(rheos_scope *s, const rheos_optimize
                                             const char *slot_name, double initial_value,
                                             rheos_variable beside) {
   if (rheos_scope_status(s) != NULL) return no_variable;
-  rheos_variable slot =
-      rheos_optimizer_own_slot(rheos_scope_graph(s), *optimizer, no_variable, slot_name);
-  if (slot.graph != NULL) return slot;
+  rheos_variable slot = rheos__optimizer_find_slot(s, optimizer, no_variable, slot_name);
+  if (slot.graph != NULL || rheos_scope_status(s) != NULL) return slot;
   rheos_push_control_dependencies(s, NULL, 0);
   rheos_push_colocation(s, rheos_output_operation(beside.handle));
   rheos_push_name_scope(s, slot_name);
-  rheos_output value = rheos__const_scalar(s, RHEOS_FLOAT, initial_value, "initial_value");
+  bool is_resource = rheos_variable_is_resource(beside);
+  rheos_output value = rheos__const_scalar(
+      s, RHEOS_FLOAT, initial_value, is_resource ? "Initializer/initial_value" : "initial_value");
   char *full = rheos__scope_node_name(s);
   if (full != NULL) {
     slot = rheos__make_variable(
-        s, &(rheos__new_variable){.name = full, .dtype = RHEOS_FLOAT, .initial_value = value});
+        s, &(rheos__new_variable){.name = full,
+                                  .dtype = RHEOS_FLOAT,
+                                  .initial_value = value,
+                                  .use_resource = is_resource});
   }
   rheos__free(full);
   rheos_scope_pop(s);

@@ -1,6 +1,6 @@
-// Variables: TensorFlow 1's nodes NAME, NAME/Assign, NAME/read, and the table in which code finds
-// them again by name, by node or by number. The values live in sessions; a graph only knows the
-// nodes.
+// Variables: TensorFlow 1's nodes NAME, NAME/Assign, NAME/read, of resource variables NAME/Assign,
+// NAME/IsInitialized and NAME/Read, and the table in which code finds them again by name, by node or
+// by number. The values live in sessions; a graph only knows the nodes.
 #include "train/variables.h"
 
 #include <stdio.h>
@@ -114,6 +114,26 @@ rheos_variable rheos_variable_of(rheos_output output) {
   return variable;
 }
 
+bool rheos_variable_is_resource(rheos_variable variable) {
+  return variable.graph != NULL && rheos_output_dtype(variable.handle) == RHEOS_RESOURCE;
+}
+
+rheos_dtype rheos_variable_dtype(rheos_variable variable) {
+  return rheos_dtype_base(rheos_output_dtype(variable.value));
+}
+
+rheos_shape rheos_variable_static_shape(rheos_variable variable) {
+  return rheos_output_shape(rheos_variable_is_resource(variable) ? variable.value
+                                                                 : variable.handle);
+}
+
+void rheos_graph_use_resource_variables(rheos_graph *graph, bool use) {
+  rheos__graph_lock(graph);
+  rheos__train *train = rheos__train_of(graph);
+  if (train != NULL) train->use_resource = use;
+  rheos__graph_unlock(graph);
+}
+
 static bool record(rheos__train *train, rheos_variable *variable) {
   if (train == NULL || train->num_variables >= INT32_MAX) return false;
   variable->index = (int32_t)train->num_variables;
@@ -139,12 +159,18 @@ static rheos_status *add_to_collections(rheos_variable variable, const rheos__ne
 
 // ---- The nodes
 
+// `name` ends in "/". A resource is shared under the node's name.
 static rheos_output variable_node(rheos_scope *s, const rheos__new_variable *args,
                                   const char *name) {
   rheos_shape shape = args->any_shape ? RHEOS_UNKNOWN_SHAPE : args->shape;
-  rheos_attr attrs[] = {rheos_attr_shape("shape", &shape),
-                        rheos_attr_type("dtype", args->dtype)};
-  return rheos_operation_output(rheos__op_n(s, "VariableV2", name, NULL, 0, attrs, 2), 0);
+  rheos_attr attrs[] = {
+      rheos_attr_shape("shape", &shape),
+      rheos_attr_type("dtype", args->dtype),
+      {"shared_name", {.kind = RHEOS_ATTR_STRING, .s = {(char *)(uintptr_t)name, strlen(name) - 1}}},
+  };
+  const char *type = args->use_resource ? "VarHandleOp" : "VariableV2";
+  size_t num_attrs = args->use_resource ? 3 : 2;
+  return rheos_operation_output(rheos__op_n(s, type, name, NULL, 0, attrs, num_attrs), 0);
 }
 
 static rheos_output initial_value(rheos_scope *s, const rheos__new_variable *args) {
@@ -179,6 +205,46 @@ static void begin_nodes(rheos_scope *s, const rheos__new_variable *args, rheos_v
   rheos__free(name);
 }
 
+static rheos_output read_node(rheos_scope *s, rheos_output handle, rheos_dtype dtype) {
+  rheos_attr attr = rheos_attr_type("dtype", dtype);
+  rheos_push_device(s, rheos_operation_device(rheos_output_operation(handle)));
+  rheos_output value =
+      rheos_operation_output(rheos__op_n(s, "ReadVariableOp", NULL, &handle, 1, &attr, 1), 0);
+  rheos_scope_pop(s);
+  return value;
+}
+
+// A copy that all readers share.
+static rheos_output cached_value(rheos_scope *s, rheos_output value, const char *device,
+                                 const char *name) {
+  rheos_push_colocation(s, (rheos_operation){NULL, 0});
+  rheos_push_device(s, device);
+  rheos_output copy =
+      rheos_operation_output(rheos__op_n(s, "Identity", name, &value, 1, NULL, 0), 0);
+  rheos_scope_pop(s);
+  rheos_scope_pop(s);
+  return copy;
+}
+
+static void finish_resource(rheos_scope *s, const rheos__new_variable *args,
+                            rheos_variable *variable) {
+  rheos_push_name_scope(s, "IsInitialized");
+  rheos__op_1(s, "VarIsInitializedOp", variable->handle);
+  rheos_scope_pop(s);
+  rheos_output assign[] = {variable->handle, variable->initial_value};
+  rheos_push_colocation(s, (rheos_operation){NULL, 0});
+  rheos_push_device(s, rheos_operation_device(rheos_output_operation(variable->handle)));
+  variable->initializer = rheos__op_n(s, "AssignVariableOp", "Assign", assign, 2, NULL, 0);
+  rheos_scope_pop(s);
+  rheos_scope_pop(s);
+  rheos_push_name_scope(s, "Read");
+  variable->value = read_node(s, variable->handle, args->dtype);
+  if (args->caching_device != NULL) {
+    variable->cached = cached_value(s, variable->value, args->caching_device, NULL);
+  }
+  rheos_scope_pop(s);
+}
+
 // Assign and read, where the variable is.
 static void finish_nodes(rheos_scope *s, const rheos__new_variable *args,
                          rheos_variable *variable) {
@@ -186,8 +252,11 @@ static void finish_nodes(rheos_scope *s, const rheos__new_variable *args,
   rheos_output assign[] = {variable->handle, variable->initial_value};
   rheos_attr validate = rheos_attr_bool("validate_shape", !args->any_shape);
   variable->initializer = rheos__op_n(s, "Assign", NULL, assign, 2, &validate, 1);
-  variable->value = rheos_operation_output(
-      rheos__op_n(s, "Identity", "read", &variable->handle, 1, NULL, 0), 0);
+  variable->value =
+      args->caching_device != NULL
+          ? cached_value(s, variable->handle, args->caching_device, "read")
+          : rheos_operation_output(
+                rheos__op_n(s, "Identity", "read", &variable->handle, 1, NULL, 0), 0);
   rheos_scope_pop(s);
 }
 
@@ -199,7 +268,9 @@ rheos_variable rheos__make_variable(rheos_scope *s, const rheos__new_variable *a
   rheos_push_control_dependencies(s, NULL, 0);
   rheos_push_name_scope(s, args->name);
   begin_nodes(s, args, &variable);
-  if (rheos_scope_status(s) == NULL) finish_nodes(s, args, &variable);
+  if (rheos_scope_status(s) == NULL) {
+    (args->use_resource ? finish_resource : finish_nodes)(s, args, &variable);
+  }
   rheos_scope_pop(s);
   rheos_scope_pop(s);
   if (rheos_scope_status(s) == NULL) {
@@ -214,7 +285,30 @@ rheos_variable rheos__make_variable(rheos_scope *s, const rheos__new_variable *a
   return rheos_scope_status(s) == NULL ? variable : no_variable;
 }
 
+rheos_output rheos_variable_read(rheos_scope *s, rheos_variable variable) {
+  if (!rheos_variable_is_resource(variable)) return variable.value;
+  if (variable.cached.graph != NULL) return variable.cached;
+  rheos_push_colocation(s, (rheos_operation){NULL, 0});
+  rheos_output value = read_node(s, variable.handle, rheos_variable_dtype(variable));
+  rheos_scope_pop(s);
+  return value;
+}
+
 // ---- A variable of its own
+
+static bool take_shape(rheos_scope *s, rheos__new_variable *args, const rheos_shape *shape) {
+  if (args->use_resource && !rheos_shape_compatible(&args->shape, shape)) {
+    rheos__tuple_text is, wanted;
+    rheos_scope_fail_take(
+        s, RHEOS_INVALID("The initial value's shape (%s) is not compatible with the explicitly "
+                         "supplied `shape` argument (%s).",
+                         rheos__tuple_text_of(&args->shape, &is),
+                         rheos__tuple_text_of(shape, &wanted)));
+    return false;
+  }
+  args->shape = *shape;
+  return true;
+}
 
 rheos_variable rheos_variable_new(rheos_scope *s, rheos_output initial_value,
                                   const rheos_variable_options *options) {
@@ -233,11 +327,16 @@ rheos_variable rheos_variable_new(rheos_scope *s, rheos_output initial_value,
       .shape = rheos_output_shape(initial_value),
       .initial_value = initial_value,
       .trainable = !options->not_trainable,
-      .any_shape = options->any_shape,
+      .any_shape = options->any_shape && !options->use_resource,
       .is_local = options->is_local,
       .no_collections = options->no_collections,
+      .use_resource = options->use_resource,
+      .own_class = options->use_resource,
+      .caching_device = options->caching_device,
   };
-  if (!args.any_shape && !rheos_shape_is_known(&args.shape)) {
+  if (options->shape != NULL && !take_shape(s, &args, options->shape)) return no_variable;
+  if (!args.any_shape && !args.use_resource && options->shape == NULL &&
+      !rheos_shape_is_known(&args.shape)) {
     char *text = rheos__output_text(initial_value);
     rheos_scope_fail_take(s, RHEOS_INVALID("initial_value must have a shape specified: %s",
                                            text != NULL ? text : "?"));
@@ -288,14 +387,16 @@ static rheos_status *exists_already(const char *name, rheos_variable variable) {
 
 static rheos_status *check_shared(const char *name, rheos_variable variable, rheos_dtype dtype,
                                   const rheos_shape *shape) {
-  rheos_shape found = rheos_output_shape(variable.handle);
+  rheos_shape found = rheos_variable_static_shape(variable);
   if (!rheos_shape_compatible(shape, &found)) {
     rheos__tuple_text want_text, found_text;
     return RHEOS_INVALID("Trying to share variable %s, but specified shape %s and found shape %s.",
                          name, rheos__tuple_text_of(shape, &want_text),
                          rheos__tuple_text_of(&found, &found_text));
   }
-  rheos_dtype found_dtype = rheos_output_dtype(variable.handle);
+  rheos_dtype found_dtype = rheos_variable_is_resource(variable)
+                                ? rheos_variable_dtype(variable)
+                                : rheos_output_dtype(variable.handle);
   if (dtype == RHEOS_INVALID_DTYPE || rheos_dtype_base(found_dtype) == rheos_dtype_base(dtype)) {
     return NULL;
   }
@@ -352,6 +453,8 @@ static rheos_variable new_shared(rheos_scope *s, const char *full_name, rheos_dt
                                  bool trainable) {
   rheos__new_variable args = {
       .name = full_name, .dtype = dtype, .shape = shape, .trainable = trainable};
+  rheos__train *train = rheos__train_of(rheos_scope_graph(s));
+  args.use_resource = args.own_class = train != NULL && train->use_resource;
   if (initializer->kind == RHEOS_INIT_VALUE) {
     args.initial_value = initializer->value;
     args.dtype = rheos_dtype_base(rheos_output_dtype(initializer->value));

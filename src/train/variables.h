@@ -27,6 +27,7 @@ bool rheos__index_set(rheos__index_table *table, const void *key, size_t size_by
 typedef struct rheos__train {
   rheos_variable *variables;
   size_t num_variables, variables_capacity;
+  bool use_resource;           // for shared variables
   rheos__index_table by_node;  // handles and reads
   rheos__index_table by_name;  // shared names
   rheos__index_table slots;    // see slots.c
@@ -44,7 +45,8 @@ typedef struct rheos__new_variable {
   const rheos_initializer *initializer;  // NULL: `initial_value`
   rheos_output initial_value;
   bool own_class;  // initializer and variable are colocated with the variable (get_variable)
-  bool trainable, any_shape, is_local, no_collections;
+  bool trainable, any_shape, is_local, no_collections, use_resource;
+  const char *caching_device;
 } rheos__new_variable;
 
 // Clears control dependencies, opens the variable's name scope and makes its nodes.

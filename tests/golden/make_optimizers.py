@@ -3,14 +3,21 @@
 
 Usage: python make_optimizers.py      (a Python that has TensorFlow 1.15.5)
 
-Writes optimizers.json; tests/python/test_optimizers.py runs the same programs, which are here.
+Writes optimizers.json; tests/python/test_optimizers.py runs the same programs, which are here; and
+optimizer_steps.txt for tests/train/test_optimizers.c: a line a variable, its optimizer, name, values.
 """
 
 import json
 import os
 import sys
 
+import numpy as np
+
 OPTIMIZERS = {
+    "descent": lambda tf, step: tf.train.GradientDescentOptimizer(0.1),
+    "momentum": lambda tf, step: tf.train.MomentumOptimizer(0.1, 0.9, use_nesterov=True),
+    "adagrad": lambda tf, step: tf.train.AdagradOptimizer(0.1),
+    "adam": lambda tf, step: tf.train.AdamOptimizer(0.1),
     "rmsprop": lambda tf, step: tf.train.RMSPropOptimizer(0.1, momentum=0.5, epsilon=1e-3),
     "centered": lambda tf, step: tf.train.RMSPropOptimizer(0.1, epsilon=1e-3, centered=True),
     "adadelta": lambda tf, step: tf.train.AdadeltaOptimizer(0.5, epsilon=1e-3),
@@ -26,9 +33,9 @@ OPTIMIZERS = {
 }
 
 
-def run(tf, name):
+def run(tf, name, use_resource=False):
     """{"nodes": [[name, op, inputs, controls]], "values": {variable: list}} of one optimizer."""
-    with tf.Graph().as_default() as graph:
+    with tf.Graph().as_default() as graph, tf.variable_scope("", use_resource=use_resource):
         table = tf.get_variable("table", initializer=[[1.0, -2.0], [0.5, 3.0], [-1.0, 0.25]])
         bias = tf.get_variable("bias", [2], initializer=tf.zeros_initializer())
         step = tf.get_variable("step", [], tf.int64, tf.zeros_initializer(), trainable=False)
@@ -54,9 +61,17 @@ def main():
     import tensorflow as tf
 
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "optimizers.json")
+    recorded = {name: run(tf, name) for name in OPTIMIZERS}
+    for name in OPTIMIZERS:
+        recorded["resource_" + name] = run(tf, name, use_resource=True)
     with open(path, "w") as file:
-        json.dump({name: run(tf, name) for name in OPTIMIZERS}, file, indent=0, sort_keys=True)
+        json.dump(recorded, file, indent=0, sort_keys=True)
         file.write("\n")
+    with open(os.path.join(os.path.dirname(path), "optimizer_steps.txt"), "w") as file:
+        for name in sorted(OPTIMIZERS):
+            for variable, values in sorted(recorded[name]["values"].items()):
+                numbers = np.asarray(values).ravel()
+                file.write(" ".join([name, variable, *("%.9g" % v for v in numbers)]) + "\n")
 
 
 if __name__ == "__main__":

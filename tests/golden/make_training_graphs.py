@@ -142,6 +142,65 @@ def dense_and_sparse():
     tf.train.AdagradOptimizer(0.1).minimize(loss)
 
 
+def all_kinds(step):
+    return [
+        tf.train.GradientDescentOptimizer(0.1),
+        tf.train.MomentumOptimizer(0.1, 0.9),
+        tf.train.AdagradOptimizer(0.1),
+        tf.train.AdamOptimizer(0.1),
+        tf.train.RMSPropOptimizer(0.1),
+        tf.train.RMSPropOptimizer(0.1, centered=True),
+        tf.train.AdadeltaOptimizer(0.1),
+        tf.train.FtrlOptimizer(0.1),
+        tf.train.FtrlOptimizer(0.1, l2_shrinkage_regularization_strength=0.5),
+        tf.train.ProximalGradientDescentOptimizer(0.1),
+        tf.train.ProximalAdagradOptimizer(0.1),
+        tf.train.AdagradDAOptimizer(0.1, step),
+    ]
+
+
+def dense_and_rows(table, bias, step):
+    """All optimizers on one variable as a whole and another one by rows."""
+    rows = tf.gather(table, tf.placeholder(tf.int32, [2], name="ids"), name="rows")
+    loss = tf.reduce_sum(rows * bias, axis=[0, 1], name="loss")
+    for optimizer in all_kinds(step):
+        # Of doubles only those that cast in ways of their own; some do not cast at all.
+        is_double = table.dtype.base_dtype == tf.float64
+        if is_double and optimizer.get_name() not in ("Adam", "AdagradDA"):
+            continue
+        optimizer.minimize(loss, global_step=step)
+
+
+@case
+def reference_kinds():
+    table = tf.get_variable("table", [10, 4])
+    bias = tf.get_variable("bias", [4], initializer=tf.zeros_initializer())
+    step = tf.get_variable("step", [], tf.int64, tf.zeros_initializer(), trainable=False)
+    dense_and_rows(table, bias, step)
+
+
+@case
+def resource_kinds():
+    """Resource variables: their nodes, reads, all optimizers, initialization, a saver."""
+    with tf.variable_scope("", use_resource=True):
+        table = tf.get_variable("table", [10, 4], initializer=tf.ones_initializer())
+        bias = tf.get_variable("bias", [4], initializer=tf.zeros_initializer())
+        step = tf.get_variable("step", [], tf.int64, tf.zeros_initializer(), trainable=False)
+    dense_and_rows(table, bias, step)
+    tf.global_variables_initializer()
+    tf.train.Saver([table, bias])
+
+
+@case
+def resource_doubles():
+    """Numbers have to be cast."""
+    with tf.variable_scope("", use_resource=True):
+        table = tf.get_variable("table", [10, 4], tf.float64, tf.ones_initializer())
+        bias = tf.get_variable("bias", [4], tf.float64, tf.zeros_initializer())
+        step = tf.get_variable("step", [], tf.int64, tf.zeros_initializer(), trainable=False)
+    dense_and_rows(table, bias, step)
+
+
 @case
 def second_order():
     """Several paths, then the gradient of the gradient, gated and colocated."""

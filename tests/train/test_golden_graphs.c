@@ -156,6 +156,94 @@ static void test_dense_and_sparse(void **state) {
   end(&f, "dense_and_sparse");
 }
 
+// The loss of two variables, one read by rows, in all optimizers.
+static void add_all_kinds(rheos_scope *s, rheos_variable table, rheos_variable bias,
+                          rheos_variable step) {
+  rheos_output ids = placeholder(s, RHEOS_INT32, RHEOS_SHAPE(2), "ids");
+  rheos_output rows;
+  if (rheos_variable_is_resource(table)) {
+    rheos_output inputs[] = {table.handle, ids};
+    rheos_attr dtype = rheos_attr_type("dtype", rheos_variable_dtype(table));
+    rheos_op_args args = {.type = "ResourceGather",
+                          .name = "rows",
+                          .inputs = inputs,
+                          .num_inputs = 2,
+                          .attrs = &dtype,
+                          .num_attrs = 1};
+    rows = OP(s, "Identity", NULL, rheos_operation_output(rheos_op(s, &args), 0));
+  } else {
+    rows = gather(s, "rows", table.value, ids);
+  }
+  rheos_push_name_scope(s, "mul");
+  rheos_output factor = rheos_variable_read(s, bias);
+  rheos_scope_pop(s);
+  rheos_output loss = reduce(s, "Sum", "loss", OP(s, "Mul", "mul/", rows, factor), 2);
+  rheos_optimizer centered = rheos_rmsprop(0.1), shrinking = rheos_ftrl(0.1);
+  centered.centered = true;
+  shrinking.l2_shrinkage_regularization_strength = 0.5;
+  const rheos_optimizer kinds[] = {rheos_gradient_descent(0.1),
+                                   rheos_momentum(0.1, 0.9),
+                                   rheos_adagrad(0.1),
+                                   rheos_adam(0.1),
+                                   rheos_rmsprop(0.1),
+                                   centered,
+                                   rheos_adadelta(0.1),
+                                   rheos_ftrl(0.1),
+                                   shrinking,
+                                   rheos_proximal_gradient_descent(0.1),
+                                   rheos_proximal_adagrad(0.1),
+                                   rheos_adagrad_da(0.1, step)};
+  for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    rheos_optimizer kind = kinds[i];
+    bool casts = kind.kind == RHEOS_OPTIMIZER_ADAM || kind.kind == RHEOS_OPTIMIZER_ADAGRAD_DA;
+    if (rheos_variable_dtype(table) == RHEOS_DOUBLE && !casts) continue;
+    kind.identity = (int64_t)i;
+    rheos_minimize_with(s, kind, loss, &(rheos_minimize_options){.global_step = &step});
+  }
+}
+
+static rheos_variable step_variable(rheos_scope *s) {
+  return rheos_get_variable_record(s, "step", RHEOS_INT64, RHEOS_SCALAR, rheos_zeros(), false);
+}
+
+static void test_reference_kinds(void **state) {
+  (void)state;
+  fixture f = begin();
+  rheos_variable table =
+      rheos_get_variable_record(f.s, "table", RHEOS_FLOAT, RHEOS_SHAPE(10, 4),
+                                (rheos_initializer){.kind = RHEOS_INIT_DEFAULT}, true);
+  rheos_variable bias = rheos_get_variable_record(f.s, "bias", RHEOS_FLOAT, RHEOS_SHAPE(4),
+                                                  rheos_zeros(), true);
+  add_all_kinds(f.s, table, bias, step_variable(f.s));
+  end(&f, "reference_kinds");
+}
+
+static void resource_kinds(rheos_scope *s, rheos_dtype dtype, rheos_variable *variables) {
+  rheos_graph_use_resource_variables(rheos_scope_graph(s), true);
+  variables[0] = rheos_get_variable_record(s, "table", dtype, RHEOS_SHAPE(10, 4), rheos_ones(),
+                                           true);
+  variables[1] = rheos_get_variable_record(s, "bias", dtype, RHEOS_SHAPE(4), rheos_zeros(), true);
+  add_all_kinds(s, variables[0], variables[1], step_variable(s));
+}
+
+static void test_resource_kinds(void **state) {
+  (void)state;
+  fixture f = begin();
+  rheos_variable variables[2];
+  resource_kinds(f.s, RHEOS_FLOAT, variables);
+  rheos_global_variables_initializer(f.s);
+  rheos_saver_new(f.s, variables, NULL, 2, NULL);
+  end(&f, "resource_kinds");
+}
+
+static void test_resource_doubles(void **state) {
+  (void)state;
+  fixture f = begin();
+  rheos_variable variables[2];
+  resource_kinds(f.s, RHEOS_DOUBLE, variables);
+  end(&f, "resource_doubles");
+}
+
 static void test_second_order(void **state) {
   (void)state;
   fixture f = begin();
@@ -261,7 +349,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_linear_regression), cmocka_unit_test(test_perceptron),
       cmocka_unit_test(test_embedding),         cmocka_unit_test(test_dense_and_sparse),
-      cmocka_unit_test(test_second_order),      cmocka_unit_test(test_unused_outputs),
+      cmocka_unit_test(test_reference_kinds), cmocka_unit_test(test_resource_kinds),
+      cmocka_unit_test(test_resource_doubles), cmocka_unit_test(test_second_order),      cmocka_unit_test(test_unused_outputs),
       cmocka_unit_test(test_scopes_and_devices), cmocka_unit_test(test_large_initializers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-// Optimizers: three steps of each are what TensorFlow 1.15.5 computed; slots, counters, refusals.
+// Optimizers: three to five steps of each are what TensorFlow 1.15.5 computed; slots, counters,
+// refusals.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,6 +54,144 @@ static void assert_fine(rheos_scope *s) {
   rheos_status *status = rheos_scope_finish(s);
   if (status != NULL) fprintf(stderr, "%s\n", rheos_status_message(status));
   assert_null(status);
+}
+
+// ---- Recorded steps
+
+// table (3,2) read by rows 2, 0, 2, plus bias (2), squared and summed: make_optimizers.py's program.
+typedef struct program {
+  rheos_variable table, bias, step;
+  rheos_output loss;
+} program;
+
+static program make_program(rheos_scope *s, bool use_resource) {
+  const float start[] = {1, -2, 0.5f, 3, -1, 0.25f};
+  const int32_t ids[] = {2, 0, 2}, axes[] = {0, 1};
+  rheos_graph_use_resource_variables(rheos_scope_graph(s), use_resource);
+  rheos_initializer value = {.kind = RHEOS_INIT_VALUE};
+  value.value = constant(s, RHEOS_FLOAT, RHEOS_SHAPE(3, 2), start);
+  program p = {0};
+  p.table = rheos_get_variable_record(s, "table", RHEOS_FLOAT, RHEOS_SHAPE(3, 2), value, true);
+  p.bias = rheos_get_variable_record(s, "bias", RHEOS_FLOAT, RHEOS_SHAPE(2), rheos_zeros(), true);
+  p.step = rheos_get_variable_record(s, "step", RHEOS_INT64, RHEOS_SCALAR, rheos_zeros(), false);
+  rheos_output indices = constant(s, RHEOS_INT32, RHEOS_SHAPE(3), ids);
+  rheos_output rows =
+      use_resource
+          ? rheos_resource_gather(s, p.table.handle, indices, .dtype = RHEOS_FLOAT)
+          : OP(s, "GatherV2", p.table.value, indices, rheos_constant_int(s, 0, NULL));
+  rheos_output sum = OP(s, "AddV2", rows, p.bias.value);
+  p.loss = OP(s, "Sum", OP(s, "Square", sum), constant(s, RHEOS_INT32, RHEOS_SHAPE(2), axes));
+  return p;
+}
+
+typedef struct kind {
+  const char *name;  // in optimizer_steps.txt
+  rheos_optimizer optimizer;
+} kind;
+
+static size_t all_kinds(rheos_variable step, kind out[16]) {
+  const kind kinds[] = {{"descent", rheos_gradient_descent(0.1)},
+                        {"momentum", rheos_momentum(0.1, 0.9)},
+                        {"adagrad", rheos_adagrad(0.1)},
+                        {"adam", rheos_adam(0.1)},
+                        {"rmsprop", rheos_rmsprop(0.1)},
+                        {"centered", rheos_rmsprop(0.1)},
+                        {"adadelta", rheos_adadelta(0.5)},
+                        {"ftrl", rheos_ftrl(0.1)},
+                        {"shrunk_ftrl", rheos_ftrl(0.1)},
+                        {"proximal_descent", rheos_proximal_gradient_descent(0.1)},
+                        {"proximal_adagrad", rheos_proximal_adagrad(0.1)},
+                        {"adagrad_da", rheos_adagrad_da(0.1, step)}};
+  memcpy(out, kinds, sizeof(kinds));
+  out[1].optimizer.use_nesterov = true;
+  out[4].optimizer.momentum = 0.5;
+  out[4].optimizer.epsilon = out[5].optimizer.epsilon = out[6].optimizer.epsilon = 1e-3;
+  out[5].optimizer.centered = true;
+  out[7].optimizer.l1_regularization_strength = 0.01;
+  out[8].optimizer.learning_rate_power = -0.4;
+  out[8].optimizer.l2_regularization_strength = 0.1;
+  out[8].optimizer.l2_shrinkage_regularization_strength = 0.1;
+  out[9].optimizer.l1_regularization_strength = 0.05;
+  out[10].optimizer.l1_regularization_strength = 0.05;
+  out[10].optimizer.l2_regularization_strength = 0.1;
+  out[11].optimizer.l1_regularization_strength = 0.01;
+  out[11].optimizer.l2_regularization_strength = 0.1;
+  return sizeof(kinds) / sizeof(kinds[0]);
+}
+
+// The recorded values of a variable; their number, 0 if there are none.
+static size_t recorded_values(const char *optimizer, const char *variable, double out[8]) {
+  FILE *file = fopen(RHEOS_SOURCE_DIR "/tests/golden/optimizer_steps.txt", "r");
+  assert_non_null(file);
+  char line[512], name[64], of[128];
+  size_t count = 0;
+  while (count == 0 && fgets(line, sizeof(line), file) != NULL) {
+    int used = 0;
+    assert_int_equal(sscanf(line, "%63s %127s%n", name, of, &used), 2);
+    if (strcmp(name, optimizer) != 0 || strcmp(of, variable) != 0) continue;
+    for (int more = 0; sscanf(line + used, "%lf%n", &out[count], &more) == 1; used += more) count++;
+  }
+  fclose(file);
+  return count;
+}
+
+static double element(const rheos_tensor *tensor, size_t i) {
+  const void *data = rheos_tensor_data(tensor);
+  return rheos_tensor_dtype(tensor) == RHEOS_INT64 ? (double)((const int64_t *)data)[i]
+                                                   : ((const float *)data)[i];
+}
+
+static void compare_variable(rheos_session *session, const char *optimizer,
+                             rheos_variable variable) {
+  char name[128];
+  rheos_operation_name(rheos_output_operation(variable.handle), name, sizeof(name));
+  double want[8];
+  size_t count = recorded_values(optimizer, name, want);
+  rheos_fetch fetch = {.output = variable.value};
+  assert_null(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL));
+  assert_true(count > 0);
+  assert_int_equal(rheos_tensor_num_elements(fetch.value), count);
+  for (size_t i = 0; i < count; i++) {
+    double found = element(fetch.value, i);
+    if (fabs(found - want[i]) <= 1e-6 + 1e-5 * fabs(want[i])) continue;
+    fail_msg("%s: %s[%zu] is %.9g, not %.9g", optimizer, name, i, found, want[i]);
+  }
+  rheos_tensor_unref(fetch.value);
+}
+
+static void five_steps(size_t which, bool use_resource) {
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  program p = make_program(s, use_resource);
+  kind kinds[16];
+  all_kinds(p.step, kinds);
+  rheos_operation train = rheos_minimize_with(s, kinds[which].optimizer, p.loss,
+                                              &(rheos_minimize_options){.global_step = &p.step});
+  rheos_operation init = rheos_global_variables_initializer(s);
+  assert_fine(s);
+  rheos_session *session = NULL;
+  assert_null(rheos_session_new(graph, NULL, &session));
+  assert_null(rheos_session_run(session, NULL, 0, NULL, 0, &init, 1, NULL));
+  for (int i = 0; i < 5; i++) {
+    assert_null(rheos_session_run(session, NULL, 0, NULL, 0, &train, 1, NULL));
+  }
+  for (int32_t i = 0; i < rheos_graph_num_variables(graph); i++) {
+    compare_variable(session, kinds[which].name, rheos_graph_variable(graph, i));
+  }
+  rheos_session_free(session);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+}
+
+// Dense and sparse updates, rows that occur twice, slots and all.
+static void test_optimizer__takes_the_recorded_steps(void **state) {
+  (void)state;
+  kind kinds[16];
+  size_t count = all_kinds((rheos_variable){0}, kinds);
+  for (size_t i = 0; i < count; i++) {
+    five_steps(i, false);
+    five_steps(i, true);
+  }
 }
 
 static void assert_fails(rheos_scope *s, const char *want) {
@@ -286,6 +425,7 @@ int main(void) {
       TEST(adagrad_rows),
       TEST(adam),
       TEST(adam_rows),
+      TEST(takes_the_recorded_steps),
       TEST(takes_numbers_from_tensors),
       TEST(keeps_slots),
       TEST(of_ones_own_makes_slots),
