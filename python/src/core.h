@@ -57,6 +57,7 @@ typedef struct variable_object {
   PyObject_HEAD
   graph_object *graph;  // owned; NULL before it is set up
   rheos_variable variable;
+  rheos_operation after;  // what reads of it wait for: the variable as an assignment gives it
 } variable_object;
 
 typedef struct session_object session_object;
@@ -128,8 +129,16 @@ int dtype_from_python(PyObject *value, rheos_dtype *out_dtype);  // a DType obje
 extern PyNumberMethods tensor_number_methods;
 PyObject *tensor_compare(PyObject *a, PyObject *b, int op);
 
-// The output that a tensor or variable stands for in a computation; false for other objects.
+// The output that a tensor or variable stands for in a computation; false for other objects. Of a
+// resource variable it is a new node; false with an exception if that fails.
 bool output_of(PyObject *object, rheos_output *out_output, graph_object **out_graph);
+// The value of a variable for use in the current scope; none with an exception.
+rheos_output read_variable(const variable_object *variable);
+// What sessions fetch and feed for a variable.
+static inline rheos_output element_of(const variable_object *variable) {
+  return rheos_variable_is_resource(variable->variable) ? variable->variable.value
+                                                        : variable->variable.handle;
+}
 
 // ---- Values (convert.c)
 

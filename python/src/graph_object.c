@@ -302,14 +302,16 @@ static PyObject *push_control_dependencies(PyObject *self, PyObject *sequence) {
 
 static PyObject *push_colocation(PyObject *self, PyObject *operation) {
   graph_object *graph = (graph_object *)self;
-  if (!is_operation(operation)) {
+  if (operation != Py_None && !is_operation(operation)) {
     PyErr_SetString(PyExc_TypeError, "colocate_with needs an operation");
     return NULL;
   }
   rheos_scope *scope = graph_scope(graph);
   if (!scope) return NULL;
   operation_object *op = (operation_object *)operation;
-  rheos_push_colocation(scope, (rheos_operation){op->graph->graph, op->id});
+  rheos_push_colocation(scope, operation == Py_None
+                                   ? (rheos_operation){NULL, 0}
+                                   : (rheos_operation){op->graph->graph, op->id});
   return pushed(graph, scope);
 }
 
@@ -404,7 +406,7 @@ int flat_outputs(PyObject *sequence, rheos_output **out_outputs, size_t *out_cou
     graph_object *unused;
     if (item == Py_None) continue;
     if (output_of(item, &outputs[i], &unused)) continue;
-    PyErr_Format(PyExc_TypeError, "expected a Tensor, got %R", item);
+    if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "expected a Tensor, got %R", item);
     PyMem_Free(outputs);
     outputs = NULL;
   }
@@ -559,7 +561,9 @@ static PyMethodDef graph_methods[] = {
     {"_gradients", (PyCFunction)(void (*)(void))graph_gradients, METH_VARARGS | METH_KEYWORDS,
      "_gradients(ys, xs, grad_ys=None, stop_gradients=(), name=None, colocate=False, gate=False)"},
     {"_variable_new", graph_variable_new, METH_VARARGS,
-     "_variable_new(variable, initial_value, name, any_shape)"},
+     "_variable_new(variable, initial_value, name, any_shape, not_trainable, use_resource, "
+     "caching_device, shape)"},
+    {"_fill_read", graph_fill_read, METH_VARARGS, "_fill_read(variable, of, element, operation)"},
     {"_find_variable", graph_find_variable, METH_VARARGS,
      "_find_variable(full_name, reuse, dtype, shape): index or None."},
     {"_share_variable", graph_share_variable, METH_VARARGS, "_share_variable(full_name, variable)"},
@@ -567,6 +571,16 @@ static PyMethodDef graph_methods[] = {
      METH_VARARGS | METH_KEYWORDS, "_apply_gradients(options, variables, gradients, step, name)"},
     {"_optimizer_slot", graph_optimizer_slot, METH_VARARGS,
      "_optimizer_slot(options, variable or None, slot_name): index or None."},
+    {"_optimizer_make_slots", graph_optimizer_make_slots, METH_VARARGS,
+     "_optimizer_make_slots(options, variables)"},
+    {"_optimizer_prepare", graph_optimizer_prepare, METH_O,
+     "_optimizer_prepare(options): a list for options['prepared']"},
+    {"_optimizer_update", graph_optimizer_update, METH_VARARGS,
+     "_optimizer_update(options, variable, gradient): the operation"},
+    {"_optimizer_finish", graph_optimizer_finish, METH_VARARGS,
+     "_optimizer_finish(options, updates, name): the operation"},
+    {"_optimizer_set_slot", graph_optimizer_set_slot, METH_VARARGS,
+     "_optimizer_set_slot(options, variable, slot_name, slot)"},
     {"_fill_variable", graph_fill_variable, METH_VARARGS, "_fill_variable(variable, index)"},
     {"_num_variables", graph_num_variables, METH_NOARGS, "_num_variables()"},
     {"_graph_def_bytes", graph_to_graph_def, METH_NOARGS, "_graph_def_bytes(): a GraphDef."},

@@ -23,9 +23,15 @@ int flat_outputs(PyObject *sequence, rheos_output **out_outputs, size_t *out_cou
 // training.c
 PyObject *graph_gradients(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *graph_variable_new(PyObject *self, PyObject *args);
+PyObject *graph_fill_read(PyObject *self, PyObject *args);
 PyObject *graph_find_variable(PyObject *self, PyObject *args);
 PyObject *graph_share_variable(PyObject *self, PyObject *args);
 PyObject *graph_apply_gradients(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *graph_optimizer_make_slots(PyObject *self, PyObject *args);
+PyObject *graph_optimizer_prepare(PyObject *self, PyObject *options);
+PyObject *graph_optimizer_update(PyObject *self, PyObject *args);
+PyObject *graph_optimizer_finish(PyObject *self, PyObject *args);
+PyObject *graph_optimizer_set_slot(PyObject *self, PyObject *args);
 PyObject *graph_optimizer_slot(PyObject *self, PyObject *args);
 PyObject *graph_fill_variable(PyObject *self, PyObject *args);
 PyObject *graph_num_variables(PyObject *self, PyObject *unused);

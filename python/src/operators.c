@@ -21,11 +21,26 @@ bool output_of(PyObject *object, rheos_output *out_output, graph_object **out_gr
     return true;
   }
   if (is_variable(object) && ((variable_object *)object)->graph) {
-    *out_output = ((variable_object *)object)->variable.value;
     *out_graph = ((variable_object *)object)->graph;
-    return true;
+    *out_output = read_variable((variable_object *)object);
+    return out_output->graph != NULL;
   }
   return false;
+}
+
+rheos_output read_variable(const variable_object *self) {
+  const rheos_output none = {NULL, 0, 0};
+  if (!rheos_variable_is_resource(self->variable)) return self->variable.value;
+  rheos_scope *scope = graph_scope_for_adding(self->graph);
+  if (!scope) return none;
+  if (self->after.graph) rheos_push_control_dependencies(scope, &self->after, 1);
+  rheos_output value = rheos_variable_read(scope, self->variable);
+  if (self->after.graph) rheos_scope_pop(scope);
+  return raise_scope_error(scope) ? none : value;
+}
+
+static bool is_variable_that_is_set_up(PyObject *object) {
+  return is_variable(object) && ((variable_object *)object)->graph;
 }
 
 // ---- Operands that are not tensors
@@ -80,7 +95,7 @@ static rheos_output operand(graph_object *graph, PyObject *value, rheos_dtype dt
   PyObject *tensor =
       PyObject_CallFunction(package.convert, "OOOsO", value, wanted, hint, name, graph);
   graph_object *unused;
-  if (tensor && !output_of(tensor, &output, &unused)) {
+  if (tensor && !output_of(tensor, &output, &unused) && !PyErr_Occurred()) {
     PyErr_SetString(PyExc_TypeError, "the conversion did not give a Tensor");
   }
   Py_XDECREF(tensor);
@@ -202,8 +217,13 @@ static PyObject *binary_in_scope(graph_object *graph, rheos_scope *scope, PyObje
 static PyObject *binary(PyObject *a, PyObject *b, const operator_form *form) {
   graph_object *graphs[2] = {NULL, NULL};
   rheos_output known[2] = {{NULL, 0, 0}, {NULL, 0, 0}};
-  bool is_known[2] = {output_of(a, &known[0], &graphs[0]), output_of(b, &known[1], &graphs[1])};
+  // A resource variable on the right is read inside the scope, one whose method is called before it.
+  bool is_known[2] = {output_of(a, &known[0], &graphs[0]), is_variable_that_is_set_up(b)};
+  if (PyErr_Occurred()) return NULL;
+  if (!is_known[0] || !is_known[1]) is_known[1] = output_of(b, &known[1], &graphs[1]);
+  if (PyErr_Occurred()) return NULL;
   if (!is_known[0] && !is_known[1]) Py_RETURN_NOTIMPLEMENTED;
+  if (!graphs[1] && is_known[1]) graphs[1] = ((variable_object *)b)->graph;
   if (is_known[0] && is_known[1] && check_same_graph(a, b, graphs[0], graphs[1]) < 0) return NULL;
   graph_object *graph = is_known[0] ? graphs[0] : graphs[1];
   rheos_scope *scope = graph_scope_for_adding(graph);
@@ -213,7 +233,9 @@ static PyObject *binary(PyObject *a, PyObject *b, const operator_form *form) {
     rheos_scope_pop(scope);
     return NULL;
   }
-  PyObject *result = binary_in_scope(graph, scope, a, b, known, is_known, form);
+  bool is_read = !is_known[1] || known[1].graph || output_of(b, &known[1], &graphs[1]);
+  PyObject *result =
+      is_read ? binary_in_scope(graph, scope, a, b, known, is_known, form) : NULL;
   rheos_scope_pop(scope);
   return result;
 }
@@ -221,7 +243,10 @@ static PyObject *binary(PyObject *a, PyObject *b, const operator_form *form) {
 static PyObject *unary(PyObject *a, const char *type) {
   graph_object *graph = NULL;
   rheos_output x;
-  if (!output_of(a, &x, &graph)) Py_RETURN_NOTIMPLEMENTED;
+  if (!output_of(a, &x, &graph)) {
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NOTIMPLEMENTED;
+  }
   rheos_scope *scope = graph_scope_for_adding(graph);
   if (!scope) return NULL;
   rheos_output result = add_node(graph, scope, type, NULL, &x, 1);
@@ -255,11 +280,15 @@ static PyObject *op_neg(PyObject *a) { return unary(a, "Neg"); }
 static PyObject *op_invert(PyObject *a) { return unary(a, "LogicalNot"); }
 
 static PyObject *op_abs(PyObject *a) {
+  rheos_dtype dtype = RHEOS_FLOAT;
   rheos_output x;
   graph_object *graph;
-  bool is_complex =
-      output_of(a, &x, &graph) && rheos_dtype_is_complex(rheos_dtype_base(rheos_output_dtype(x)));
-  return unary(a, is_complex ? "ComplexAbs" : "Abs");
+  if (is_variable_that_is_set_up(a)) {
+    dtype = rheos_variable_dtype(((variable_object *)a)->variable);
+  } else if (output_of(a, &x, &graph)) {
+    dtype = rheos_dtype_base(rheos_output_dtype(x));
+  }
+  return unary(a, rheos_dtype_is_complex(dtype) ? "ComplexAbs" : "Abs");
 }
 
 PyNumberMethods tensor_number_methods = {

@@ -446,8 +446,8 @@ static int add_feed(session_object *self, request *r, PyObject *key, PyObject *v
     id = ((tensor_object *)key)->id;
     index = ((tensor_object *)key)->index;
   } else if (is_variable(key) && ((variable_object *)key)->graph == self->graph) {
-    id = ((variable_object *)key)->variable.handle.id;
-    index = ((variable_object *)key)->variable.handle.index;
+    id = element_of((variable_object *)key).id;
+    index = element_of((variable_object *)key).index;
   } else {
     return 0;
   }
@@ -477,8 +477,8 @@ static int add_fetch(session_object *self, request *r, PyObject *fetch) {
     return add_words(r, ((operation_object *)fetch)->id, -1) < 0 ? -1 : 1;
   }
   if (is_variable(fetch) && ((variable_object *)fetch)->graph == self->graph) {
-    rheos_output handle = ((variable_object *)fetch)->variable.handle;
-    return add_words(r, handle.id, handle.index) < 0 ? -1 : 1;
+    rheos_output element = element_of((variable_object *)fetch);
+    return add_words(r, element.id, element.index) < 0 ? -1 : 1;
   }
   return 0;
 }

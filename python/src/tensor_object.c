@@ -477,7 +477,15 @@ static PyObject *variable_get_handle(PyObject *object, void *unused) {
 static PyObject *variable_get_snapshot(PyObject *object, void *unused) {
   (void)unused;
   variable_object *self = set_up(object);
-  return self ? tensor_of(self, self->variable.value) : NULL;
+  if (!self) return NULL;
+  rheos_output value = read_variable(self);
+  return value.graph ? tensor_of(self, value) : NULL;
+}
+
+static PyObject *variable_get_element(PyObject *object, void *unused) {
+  (void)unused;
+  variable_object *self = set_up(object);
+  return self ? tensor_of(self, element_of(self)) : NULL;
 }
 
 static PyObject *variable_get_initial_value(PyObject *object, void *unused) {
@@ -509,6 +517,7 @@ static PyObject *variable_get_index(PyObject *object, void *unused) {
 static PyGetSetDef variable_getters[] = {
     {"_variable", variable_get_handle, NULL, "The reference that assignments take.", NULL},
     {"_snapshot", variable_get_snapshot, NULL, "Reads the variable.", NULL},
+    {"_element", variable_get_element, NULL, "What a session fetches and feeds for it.", NULL},
     {"initial_value", variable_get_initial_value, NULL, "What the variable starts as.", NULL},
     {"initializer", variable_get_initializer, NULL, "Assigns the initial value.", NULL},
     {"graph", variable_get_graph, NULL, "The Graph it belongs to.", NULL},

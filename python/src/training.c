@@ -1,5 +1,6 @@
 // What graphs do for training: gradients, variables, optimizers, savers.
 
+#include <stddef.h>
 #include <string.h>
 
 #include "graph_object.h"
@@ -88,13 +89,20 @@ PyObject *graph_variable_new(PyObject *self, PyObject *args) {
   graph_object *graph = (graph_object *)self;
   PyObject *object, *initial_value;
   rheos_variable_options options = {.no_collections = true};
-  int any_shape = 0, not_trainable = 0;
-  if (!PyArg_ParseTuple(args, "OOz|pp", &object, &initial_value, &options.name, &any_shape,
-                        &not_trainable)) {
+  int any_shape = 0, not_trainable = 0, use_resource = 0;
+  PyObject *shape_object = Py_None;
+  rheos_shape shape;
+  if (!PyArg_ParseTuple(args, "OOz|pppzO", &object, &initial_value, &options.name, &any_shape,
+                        &not_trainable, &use_resource, &options.caching_device, &shape_object)) {
     return NULL;
+  }
+  if (shape_object != Py_None) {
+    if (shape_from_python(shape_object, &shape) < 0) return NULL;
+    options.shape = &shape;
   }
   options.any_shape = any_shape;
   options.not_trainable = not_trainable;
+  options.use_resource = use_resource;
   rheos_output output;
   graph_object *other;
   if (!output_of(initial_value, &output, &other)) {
@@ -106,6 +114,25 @@ PyObject *graph_variable_new(PyObject *self, PyObject *args) {
   rheos_variable variable = rheos_variable_new(scope, output, &options);
   if (raise_scope_error(scope)) return NULL;
   return fill(graph, object, variable);
+}
+
+// A variable as it is after an operation on it: `element` is a read that waits for it.
+PyObject *graph_fill_read(PyObject *self, PyObject *args) {
+  PyObject *object, *variable, *element, *operation;
+  if (!PyArg_ParseTuple(args, "OO!O!O!", &object, &variable_base_type, &variable,
+                        &tensor_base_type, &element, &operation_base_type, &operation)) {
+    return NULL;
+  }
+  rheos_variable read = ((variable_object *)variable)->variable;
+  tensor_object *tensor = (tensor_object *)element;
+  operation_object *after = (operation_object *)operation;
+  read.value = (rheos_output){tensor->graph->graph, tensor->id, tensor->index};
+  read.cached = (rheos_output){NULL, 0, 0};
+  PyObject *filled = fill((graph_object *)self, object, read);
+  if (filled) {
+    ((variable_object *)object)->after = (rheos_operation){after->graph->graph, after->id};
+  }
+  return filled;
 }
 
 PyObject *graph_fill_variable(PyObject *self, PyObject *args) {
@@ -193,50 +220,110 @@ static int number_or_tensor(PyObject *options, const char *key, double *number,
   return PyErr_Occurred() ? -1 : 0;
 }
 
+typedef struct number_field {
+  const char *key;
+  size_t number, tensor;  // offsets in rheos_optimizer; no tensor: 0
+} number_field;
+
+#define FIELD(name) \
+  { #name, offsetof(rheos_optimizer, name), offsetof(rheos_optimizer, name##_tensor) }
+static const number_field number_fields[] = {
+    FIELD(learning_rate),
+    FIELD(momentum),
+    FIELD(beta1),
+    FIELD(beta2),
+    FIELD(epsilon),
+    FIELD(decay),
+    FIELD(l1_regularization_strength),
+    FIELD(l2_regularization_strength),
+    FIELD(l2_shrinkage_regularization_strength),
+    FIELD(learning_rate_power),
+    {"initial_accumulator_value", offsetof(rheos_optimizer, initial_accumulator_value), 0},
+};
+#undef FIELD
+
+static int numbers_from_python(PyObject *options, rheos_optimizer *out) {
+  for (size_t i = 0; i < sizeof number_fields / sizeof *number_fields; ++i) {
+    const number_field *field = &number_fields[i];
+    double number = 0;
+    rheos_output tensor = {NULL, 0, 0};
+    if (number_or_tensor(options, field->key, &number, field->tensor ? &tensor : NULL) < 0) {
+      return -1;
+    }
+    memcpy((char *)out + field->number, &number, sizeof number);
+    if (field->tensor) memcpy((char *)out + field->tensor, &tensor, sizeof tensor);
+  }
+  return 0;
+}
+
+static const char *optional_text(PyObject *options, const char *key) {
+  PyObject *text = PyDict_GetItemString(options, key);
+  return text && text != Py_None ? text_of(text) : NULL;
+}
+
+// The tensors that rheos_optimizer_prepare() made, the step last.
+static int prepared_from_python(PyObject *options, rheos_optimizer *out) {
+  PyObject *tensors = PyDict_GetItemString(options, "prepared");
+  if (!tensors) return 0;
+  graph_object *unused;
+  for (Py_ssize_t i = 0; i <= RHEOS_OPTIMIZER_MAX_NUMBERS && i < PySequence_Size(tensors); ++i) {
+    PyObject *tensor = PySequence_GetItem(tensors, i);
+    rheos_output *to =
+        i < RHEOS_OPTIMIZER_MAX_NUMBERS ? &out->prepared[i] : &out->prepared_step;
+    if (tensor && tensor != Py_None) output_of(tensor, to, &unused);
+    Py_XDECREF(tensor);
+  }
+  return PyErr_Occurred() ? -1 : 0;
+}
+
 // {"kind": 4, "name": "Adam", "learning_rate": 0.1 or a Tensor, ...}
 static int optimizer_from_python(PyObject *options, rheos_optimizer *out) {
-  double kind = 0, nesterov = 0, locking = 0, identity = 0;
+  double kind = 0, nesterov = 0, locking = 0, identity = 0, centered = 0;
   *out = (rheos_optimizer){0};
   if (number_or_tensor(options, "kind", &kind, NULL) < 0 ||
-      number_or_tensor(options, "learning_rate", &out->learning_rate, &out->learning_rate_tensor) <
-          0 ||
-      number_or_tensor(options, "momentum", &out->momentum, &out->momentum_tensor) < 0 ||
       number_or_tensor(options, "use_nesterov", &nesterov, NULL) < 0 ||
-      number_or_tensor(options, "initial_accumulator_value", &out->initial_accumulator_value,
-                       NULL) < 0 ||
-      number_or_tensor(options, "beta1", &out->beta1, &out->beta1_tensor) < 0 ||
-      number_or_tensor(options, "beta2", &out->beta2, &out->beta2_tensor) < 0 ||
-      number_or_tensor(options, "epsilon", &out->epsilon, &out->epsilon_tensor) < 0 ||
+      number_or_tensor(options, "centered", &centered, NULL) < 0 ||
       number_or_tensor(options, "use_locking", &locking, NULL) < 0 ||
-      number_or_tensor(options, "identity", &identity, NULL) < 0) {
+      number_or_tensor(options, "identity", &identity, NULL) < 0 ||
+      numbers_from_python(options, out) < 0 || prepared_from_python(options, out) < 0) {
     return -1;
   }
   out->kind = (rheos_optimizer_kind)kind;
   out->use_nesterov = nesterov != 0;
   out->use_locking = locking != 0;
+  out->centered = centered != 0;
   out->identity = (int64_t)identity;  // optimizers of one name and different numbers share nothing
-  PyObject *name = PyDict_GetItemString(options, "name");
-  out->name = name && name != Py_None ? text_of(name) : NULL;
-  PyObject *scope = PyDict_GetItemString(options, "slot_scope");
-  out->slot_scope = scope ? text_of(scope) : NULL;
+  out->name = optional_text(options, "name");
+  out->slot_scope = optional_text(options, "slot_scope");
+  out->accum_name = optional_text(options, "accum_name");
+  out->linear_name = optional_text(options, "linear_name");
+  PyObject *step = PyDict_GetItemString(options, "global_step");
+  if (step && is_variable(step)) out->global_step = ((variable_object *)step)->variable;
   return PyErr_Occurred() ? -1 : 0;
 }
 
-// Each gradient is None, a tensor or (values, indices, dense_shape).
+// A gradient is None, a tensor or (values, indices, dense_shape).
+static int gradient_of(PyObject *item, rheos_gradient *out) {
+  graph_object *unused;
+  *out = (rheos_gradient){0};
+  bool fits = item == Py_None || output_of(item, &out->values, &unused);
+  if (!fits && PyTuple_Check(item) && PyTuple_GET_SIZE(item) == 3) {
+    fits = output_of(PyTuple_GET_ITEM(item, 0), &out->values, &unused) &&
+           output_of(PyTuple_GET_ITEM(item, 1), &out->indices, &unused);
+    output_of(PyTuple_GET_ITEM(item, 2), &out->dense_shape, &unused);
+  }
+  if (!fits && !PyErr_Occurred()) {
+    PyErr_Format(PyExc_TypeError, "Gradient must be a Tensor, IndexedSlices, or None: %R", item);
+  }
+  return PyErr_Occurred() ? -1 : 0;
+}
+
 static rheos_gradient *gradients_of(PyObject *sequence, size_t count) {
   rheos_gradient *gradients = PyMem_Calloc(count + 1, sizeof *gradients);
   if (!gradients) PyErr_NoMemory();
   for (size_t i = 0; gradients && i < count; ++i) {
     PyObject *item = PySequence_Fast_GET_ITEM(sequence, (Py_ssize_t)i);
-    graph_object *unused;
-    bool fits = item == Py_None || output_of(item, &gradients[i].values, &unused);
-    if (!fits && PyTuple_Check(item) && PyTuple_GET_SIZE(item) == 3) {
-      fits = output_of(PyTuple_GET_ITEM(item, 0), &gradients[i].values, &unused) &&
-             output_of(PyTuple_GET_ITEM(item, 1), &gradients[i].indices, &unused);
-      output_of(PyTuple_GET_ITEM(item, 2), &gradients[i].dense_shape, &unused);
-    }
-    if (fits) continue;
-    PyErr_Format(PyExc_TypeError, "Gradient must be a Tensor, IndexedSlices, or None: %R", item);
+    if (gradient_of(item, &gradients[i]) == 0) continue;
     PyMem_Free(gradients);
     gradients = NULL;
   }
@@ -277,6 +364,118 @@ PyObject *graph_apply_gradients(PyObject *self, PyObject *args, PyObject *kwargs
   PyMem_Free(variables);
   PyMem_Free(gradients);
   return result;
+}
+
+// ---- The parts of a step, for optimizers that change some of them
+
+PyObject *graph_optimizer_make_slots(PyObject *self, PyObject *args) {
+  PyObject *options, *variable_list;
+  rheos_optimizer optimizer;
+  if (!PyArg_ParseTuple(args, "O!O", &PyDict_Type, &options, &variable_list)) return NULL;
+  if (optimizer_from_python(options, &optimizer) < 0) return NULL;
+  size_t count = 0;
+  rheos_variable *variables = variables_of(variable_list, &count);
+  rheos_scope *scope = variables ? graph_scope_for_adding((graph_object *)self) : NULL;
+  if (scope) rheos_optimizer_make_slots(scope, optimizer, variables, count);
+  PyMem_Free(variables);
+  if (!scope || raise_scope_error(scope)) return NULL;
+  Py_RETURN_NONE;
+}
+
+PyObject *graph_optimizer_prepare(PyObject *self, PyObject *options) {
+  graph_object *graph = (graph_object *)self;
+  rheos_optimizer optimizer;
+  if (!PyDict_Check(options)) return PyErr_Format(PyExc_TypeError, "expected a dict");
+  if (optimizer_from_python(options, &optimizer) < 0) return NULL;
+  rheos_scope *scope = graph_scope_for_adding(graph);
+  if (!scope) return NULL;
+  rheos_optimizer_prepare(scope, &optimizer);
+  if (raise_scope_error(scope)) return NULL;
+  PyObject *list = PyList_New(RHEOS_OPTIMIZER_MAX_NUMBERS + 1);
+  for (Py_ssize_t i = 0; list && i <= RHEOS_OPTIMIZER_MAX_NUMBERS; ++i) {
+    PyObject *tensor = gradient_part(graph, i < RHEOS_OPTIMIZER_MAX_NUMBERS
+                                                ? optimizer.prepared[i]
+                                                : optimizer.prepared_step);
+    if (!tensor) Py_CLEAR(list);
+    else PyList_SET_ITEM(list, i, tensor);
+  }
+  return list;
+}
+
+static PyObject *operation_or_error(graph_object *graph, rheos_scope *scope,
+                                    rheos_operation operation) {
+  if (raise_scope_error(scope)) return NULL;
+  return graph_operation(graph, operation.id);
+}
+
+PyObject *graph_optimizer_update(PyObject *self, PyObject *args) {
+  PyObject *options, *variable, *gradient_object;
+  rheos_optimizer optimizer;
+  rheos_gradient gradient;
+  if (!PyArg_ParseTuple(args, "O!O!O", &PyDict_Type, &options, &variable_base_type, &variable,
+                        &gradient_object)) {
+    return NULL;
+  }
+  if (optimizer_from_python(options, &optimizer) < 0) return NULL;
+  if (gradient_of(gradient_object, &gradient) < 0) return NULL;
+  rheos_scope *scope = graph_scope_for_adding((graph_object *)self);
+  if (!scope) return NULL;
+  rheos_operation update = rheos_optimizer_update(
+      scope, optimizer, ((variable_object *)variable)->variable, gradient);
+  return operation_or_error((graph_object *)self, scope, update);
+}
+
+static int operations_of(PyObject *list, rheos_operation *out) {
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    PyObject *item = PyList_GET_ITEM(list, i);
+    if (!is_operation(item)) {
+      PyErr_Format(PyExc_TypeError, "expected an Operation, got %R", item);
+      return -1;
+    }
+    operation_object *operation = (operation_object *)item;
+    out[i] = (rheos_operation){operation->graph->graph, operation->id};
+  }
+  return 0;
+}
+
+PyObject *graph_optimizer_finish(PyObject *self, PyObject *args) {
+  PyObject *options, *list;
+  const char *name;
+  rheos_optimizer optimizer;
+  if (!PyArg_ParseTuple(args, "O!O!s", &PyDict_Type, &options, &PyList_Type, &list, &name)) {
+    return NULL;
+  }
+  if (optimizer_from_python(options, &optimizer) < 0) return NULL;
+  size_t count = (size_t)PyList_GET_SIZE(list);
+  rheos_operation *updates = PyMem_Calloc(count + 1, sizeof *updates);
+  if (!updates) return PyErr_NoMemory();
+  rheos_scope *scope =
+      operations_of(list, updates) == 0 ? graph_scope_for_adding((graph_object *)self) : NULL;
+  PyObject *result = NULL;
+  if (scope) {
+    rheos_operation done = rheos_optimizer_finish(scope, optimizer, updates, count, name);
+    result = operation_or_error((graph_object *)self, scope, done);
+  }
+  PyMem_Free(updates);
+  return result;
+}
+
+PyObject *graph_optimizer_set_slot(PyObject *self, PyObject *args) {
+  PyObject *options, *variable, *slot;
+  const char *name;
+  rheos_optimizer optimizer;
+  if (!PyArg_ParseTuple(args, "O!OsO!", &PyDict_Type, &options, &variable, &name,
+                        &variable_base_type, &slot)) {
+    return NULL;
+  }
+  if (optimizer_from_python(options, &optimizer) < 0) return NULL;
+  rheos_scope *scope = graph_scope((graph_object *)self);
+  if (!scope) return NULL;
+  rheos_variable primary = {0};  // none: a number for all variables
+  if (is_variable(variable)) primary = ((variable_object *)variable)->variable;
+  rheos_optimizer_set_slot(scope, optimizer, primary, name, ((variable_object *)slot)->variable);
+  if (raise_scope_error(scope)) return NULL;
+  Py_RETURN_NONE;
 }
 
 PyObject *graph_optimizer_slot(PyObject *self, PyObject *args) {

@@ -436,6 +436,7 @@ class Graph(_core.GraphBase):
         self._last_loss_reduction = None
         self._layer_counts = {}  # how many layers of a name there are
         self._container = ""
+        self._variable_creators = []  # a stack of functions, the innermost last
 
     # Operations
 
@@ -594,7 +595,7 @@ class Graph(_core.GraphBase):
             return _ControlDependencies(self, self._push_control_dependencies, None)
         operations = []
         for item in control_inputs:
-            if isinstance(item, IndexedSlices):
+            if isinstance(item, IndexedSlices) or getattr(item, "_is_resource", False):
                 item = item.op
             element = self.as_graph_element(item)
             element = element.op if isinstance(element, Tensor) else element
@@ -605,7 +606,10 @@ class Graph(_core.GraphBase):
     def colocate_with(self, op, ignore_existing=False):
         """A context whose operations are put on the device of `op`."""
         if op is None:
-            return _Nothing()
+            if not ignore_existing:
+                raise ValueError("Trying to reset colocation (op is None) but "
+                                 "ignore_existing is not True")
+            return _Pushed(self, self._push_colocation, None)
         if isinstance(op, _VariableBase):
             op = op.op
         elif not isinstance(op, Operation):
@@ -779,13 +783,12 @@ def convert(value, dtype=None, preferred=None, name=None, graph=None, as_ref=Fal
     if isinstance(value, Tensor):
         return _check_tensor_dtype(value, dtype)
     if isinstance(value, _VariableBase):
-        tensor = value._variable if as_ref else value._snapshot
-        if dtype is not None and not dtype.is_compatible_with(tensor.dtype.base_dtype):
+        if dtype is not None and not dtype.is_compatible_with(value.dtype.base_dtype):
             raise ValueError(
                 f"Incompatible type conversion requested to type '{dtype.name}' for variable of "
-                f"type '{tensor.dtype.name}'"
+                f"type '{value.dtype.name}'"
             )
-        return tensor
+        return value._variable if as_ref else value._snapshot
     if graph is None:
         graph = get_default_graph()
     if _conversions:

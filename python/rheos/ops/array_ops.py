@@ -497,22 +497,30 @@ def strided_slice(
     var=None,
     name=None,
 ):
-    """What `input_[begin:end:strides]` picks; the bits of the masks change single dimensions."""
+    """What `input_[begin:end:strides]` picks; the bits of the masks change single dimensions.
+
+    var: the variable that `input_` reads; then the result has a method assign(value).
+    """
     if strides is None:
         strides = ones_like(begin)
-    return op1(
-        "StridedSlice",
-        name,
-        input_,
-        begin,
-        end,
-        strides,
-        begin_mask=begin_mask,
-        end_mask=end_mask,
-        ellipsis_mask=ellipsis_mask,
-        new_axis_mask=new_axis_mask,
-        shrink_axis_mask=shrink_axis_mask,
-    )
+    masks = {
+        "begin_mask": begin_mask,
+        "end_mask": end_mask,
+        "ellipsis_mask": ellipsis_mask,
+        "new_axis_mask": new_axis_mask,
+        "shrink_axis_mask": shrink_axis_mask,
+    }
+    result = op1("StridedSlice", name, input_, begin, end, strides, **masks)
+    if var is not None:
+        parent = name or ""
+
+        def assign(value, name=None):
+            """Sets the part of the variable."""
+            bounds = (begin, end, strides)
+            return var._strided_slice_assign(bounds, value, name or parent + "_assign", masks)
+
+        result.assign = assign
+    return result
 
 
 def _check_index(index):
@@ -547,8 +555,8 @@ def _bound(value):
     return tensor_shape.dimension_value(value), False
 
 
-def slice_helper(tensor, key):
-    """`tensor[key]`"""
+def slice_helper(tensor, key, var=None):
+    """`tensor[key]`; var: the variable that `tensor` reads."""
     if _is_mask(key):
         return boolean_mask(tensor, key)
     keys = key if isinstance(key, (list, tuple)) else [key]
@@ -585,7 +593,7 @@ def slice_helper(tensor, key):
             parts = [stack(begin), stack(end), stack(strides)]
             if any(p.dtype.base_dtype == dtypes.int64 for p in parts):
                 parts = [_cast(p, dtypes.int64) for p in parts]
-        return strided_slice(tensor, *parts, **masks, name=name)
+        return strided_slice(tensor, *parts, **masks, var=var, name=name)
 
 
 def _cast(x, dtype):
@@ -598,6 +606,8 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
     """The slices of `params` at `indices` along `axis`."""
     if axis is None:
         axis = batch_dims
+    if getattr(params, "_is_resource", False) and tensor_shape.dimension_value(axis) == 0:
+        return params.sparse_read(indices, name=name)
     return op1("GatherV2", name, params, indices, axis, batch_dims=batch_dims)
 
 
@@ -608,6 +618,8 @@ def gather_nd(params, indices, name=None, batch_dims=0):
     ValueError if it is not below the rank of `indices`.
     """
     if not batch_dims:
+        if getattr(params, "_is_resource", False):
+            return params.gather_nd(indices, name=name)
         return op1("GatherNd", name, params, indices)
     with name_scope(name, "BatchGatherND", [params, indices]) as name:
         indices = convert_to_tensor(indices, name="indices")

@@ -39,10 +39,12 @@ def embedding_lookup(
         raise ValueError("Need at least one param")
     params = list(params) if isinstance(params, (list, tuple)) else [params]
     with name_scope(name, "embedding_lookup", [*params, ids]) as name:
-        tables = [
-            convert_to_tensor(p, name="params" if len(params) == 1 else f"params_{i}")
-            for i, p in enumerate(params)
-        ]
+        tables = params
+        if not any(getattr(p, "_is_resource", False) for p in params):
+            tables = [
+                convert_to_tensor(p, name="params" if len(params) == 1 else f"params_{i}")
+                for i, p in enumerate(params)
+            ]
         ids = convert_to_tensor(ids, name="ids")
         places = [p if isinstance(p, _VariableBase) else t for p, t in zip(params, tables)]
         if len(params) == 1:

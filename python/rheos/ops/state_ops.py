@@ -1,7 +1,7 @@
 """Operations on variables' references."""
 
-from rheos.framework.graph import _VariableBase
-from rheos.framework.op_call import op1
+from rheos.framework.graph import _VariableBase, convert_to_tensor
+from rheos.framework.op_call import apply_op, op1
 
 
 def _is_reference(ref):
@@ -10,6 +10,8 @@ def _is_reference(ref):
 
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
     """Sets a variable; gives its reference once it is set."""
+    if not _is_reference(ref):
+        return ref.assign(value, name=name)
     return op1(
         "Assign", name, ref, value, validate_shape=validate_shape, use_locking=_locking(use_locking)
     )
@@ -17,11 +19,15 @@ def assign(ref, value, validate_shape=None, use_locking=None, name=None):
 
 def assign_add(ref, value, use_locking=None, name=None):
     """Adds to a variable."""
+    if not _is_reference(ref):
+        return ref.assign_add(value)
     return op1("AssignAdd", name, ref, value, use_locking=use_locking)
 
 
 def assign_sub(ref, value, use_locking=None, name=None):
     """Subtracts from a variable."""
+    if not _is_reference(ref):
+        return ref.assign_sub(value)
     return op1("AssignSub", name, ref, value, use_locking=use_locking)
 
 
@@ -31,37 +37,42 @@ def _locking(use_locking):
 
 def is_variable_initialized(ref, name=None):
     """Whether the variable has a value in the session."""
+    if not _is_reference(ref):
+        return ref.is_initialized(name=name)
     return op1("IsVariableInitialized", name, ref)
 
 
 def count_up_to(ref, limit, name=None):
     """Adds 1 to a variable and gives what it was; OutOfRangeError at the limit."""
+    if not _is_reference(ref):
+        return op1("ResourceCountUpTo", name, ref.handle, limit=limit, T=ref.dtype)
     return op1("CountUpTo", name, ref, limit=limit)
 
 
-def _scatter(function_name, op_type, doc, locking):
+def _scatter(function_name, doc, locking):
+    op_type = "".join(part.capitalize() for part in function_name.split("_"))
+
     def function(ref, indices, updates, use_locking=locking, name=None):
-        return op1(op_type, name, ref, indices, updates, use_locking=use_locking)
+        if _is_reference(ref):
+            return op1(op_type, name, ref, indices, updates, use_locking=use_locking)
+        updates = convert_to_tensor(updates, ref.dtype)
+        return ref._lazy_read(apply_op("Resource" + op_type, name, ref.handle, indices, updates))
 
     function.__name__ = function.__qualname__ = function_name
     function.__doc__ = doc
     return function
 
 
-scatter_update = _scatter("scatter_update", "ScatterUpdate", "Sets rows of a variable.", True)
-scatter_add = _scatter("scatter_add", "ScatterAdd", "Adds to rows of a variable.", False)
-scatter_sub = _scatter("scatter_sub", "ScatterSub", "Subtracts from rows of a variable.", False)
-scatter_mul = _scatter("scatter_mul", "ScatterMul", "Multiplies rows of a variable.", False)
-scatter_div = _scatter("scatter_div", "ScatterDiv", "Divides rows of a variable.", False)
-scatter_min = _scatter("scatter_min", "ScatterMin", "Lowers rows of a variable.", False)
-scatter_max = _scatter("scatter_max", "ScatterMax", "Raises rows of a variable.", False)
-scatter_nd_update = _scatter(
-    "scatter_nd_update", "ScatterNdUpdate", "Sets places of a variable.", True
-)
-scatter_nd_add = _scatter("scatter_nd_add", "ScatterNdAdd", "Adds at places of a variable.", False)
-scatter_nd_sub = _scatter(
-    "scatter_nd_sub", "ScatterNdSub", "Subtracts at places of a variable.", False
-)
+scatter_update = _scatter("scatter_update", "Sets rows of a variable.", True)
+scatter_add = _scatter("scatter_add", "Adds to rows of a variable.", False)
+scatter_sub = _scatter("scatter_sub", "Subtracts from rows of a variable.", False)
+scatter_mul = _scatter("scatter_mul", "Multiplies rows of a variable.", False)
+scatter_div = _scatter("scatter_div", "Divides rows of a variable.", False)
+scatter_min = _scatter("scatter_min", "Lowers rows of a variable.", False)
+scatter_max = _scatter("scatter_max", "Raises rows of a variable.", False)
+scatter_nd_update = _scatter("scatter_nd_update", "Sets places of a variable.", True)
+scatter_nd_add = _scatter("scatter_nd_add", "Adds at places of a variable.", False)
+scatter_nd_sub = _scatter("scatter_nd_sub", "Subtracts at places of a variable.", False)
 
 
 def is_reference(value):

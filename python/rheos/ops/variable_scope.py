@@ -186,6 +186,8 @@ class VariableScope:
                 constraint = self._constraint
             if dtype is None:
                 dtype = self._dtype
+            if use_resource is None:
+                use_resource = self._use_resource
             if partitioner is not None:
                 raise NotImplementedError("get_variable: partitioned variables")
             arguments = {
@@ -304,7 +306,8 @@ def _shared_variable(
     mode = _REUSE_AUTO if reuse is AUTO_REUSE else _REUSE_YES if reuse else _REUSE_NO
     index = graph._find_variable(name, mode, dtype, shape)
     if index is not None:
-        return graph._variables.get(index) or Variable._adopt(graph, index)
+        found = graph._variables.get(index)
+        return Variable._adopt(graph, index) if found is None else found
     with _graph.control_dependencies(None):
         value, value_dtype = _initial_value(name, initializer, shape, dtype)
         variable = Variable(
@@ -316,6 +319,9 @@ def _shared_variable(
             dtype=value_dtype,
             validate_shape=validate_shape,
             constraint=constraint,
+            use_resource=use_resource,
+            synchronization=synchronization,
+            aggregation=aggregation,
         )
     graph._share_variable(name, variable)
     if regularizer is not None:

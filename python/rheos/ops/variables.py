@@ -1,7 +1,10 @@
 """Variables: values that a session keeps between runs."""
 
+import contextlib
+import enum
+
 from rheos import _core
-from rheos.framework import dtypes, graph as _graph, signatures
+from rheos.framework import dtypes, graph as _graph, signatures, tensor_shape
 from rheos.framework.graph import (
     IndexedSlices,
     Tensor,
@@ -9,6 +12,7 @@ from rheos.framework.graph import (
     get_default_graph,
     name_scope,
 )
+from rheos.framework.op_call import op1
 from rheos.ops import array_ops, control_flow_ops, state_ops
 from rheos.ops.constant_op import constant
 
@@ -51,13 +55,144 @@ class GraphKeys:
     WHILE_CONTEXT = "while_context"
 
 
-class Variable(_core.VariableBase):
+class VariableSynchronization(enum.Enum):
+    """When copies of a variable on several devices are brought together; there is one device."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How updates of copies of a variable on several devices are combined; there is one device."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+_use_resource_by_default = False
+
+
+def enable_resource_variables():
+    """From now on variables are resource variables unless they say otherwise."""
+    global _use_resource_by_default
+    _use_resource_by_default = True
+
+
+def disable_resource_variables():
+    """From now on variables are reference variables unless they say otherwise."""
+    global _use_resource_by_default
+    _use_resource_by_default = False
+
+
+def resource_variables_enabled():
+    """Whether variables are resource variables unless they say otherwise."""
+    return _use_resource_by_default
+
+
+def _make_default(next_creator=None, **arguments):
+    """The variable that the arguments ask for: the innermost creator."""
+    use_resource = arguments["use_resource"]
+    if use_resource is None:
+        from rheos.ops.variable_scope import get_variable_scope
+
+        use_resource = get_variable_scope().use_resource
+    if use_resource is None:
+        use_resource = _use_resource_by_default
+    if use_resource:
+        from rheos.ops.resource_variables import ResourceVariable as kind
+    else:
+        kind = Variable
+    return type.__call__(kind, **arguments)
+
+
+def _with_creator(creator, next_creator):
+    return lambda **arguments: creator(next_creator, **arguments)
+
+
+class _VariableType(type):
+    """Lets creators have their say where the program calls Variable."""
+
+    def __call__(cls, *values, **arguments):
+        if cls is not Variable:
+            return type.__call__(cls, *values, **arguments)
+        arguments.update(zip(_ARGUMENTS, values, strict=False))
+        for name in _ARGUMENTS:
+            arguments.setdefault(name, _DEFAULTS.get(name))
+        make = _make_default
+        for creator in get_default_graph()._variable_creators:
+            make = _with_creator(creator, make)
+        return make(**arguments)
+
+
+_ARGUMENTS = (
+    "initial_value",
+    "trainable",
+    "collections",
+    "validate_shape",
+    "caching_device",
+    "name",
+    "variable_def",
+    "dtype",
+    "expected_shape",
+    "import_scope",
+    "constraint",
+    "use_resource",
+    "synchronization",
+    "aggregation",
+    "shape",
+)
+_DEFAULTS = {
+    "validate_shape": True,
+    "synchronization": VariableSynchronization.AUTO,
+    "aggregation": VariableAggregation.NONE,
+}
+
+
+@contextlib.contextmanager
+def variable_creator_scope(variable_creator):
+    """A context in which `variable_creator(next_creator, **arguments)` makes the variables.
+
+    It gets all arguments of Variable by name, and gives `next_creator(**arguments)` or what it
+    wants in place of that.
+    """
+    creators = get_default_graph()._variable_creators
+    creators.append(variable_creator)
+    try:
+        yield
+    finally:
+        creators.remove(variable_creator)
+
+
+def _check_distribution(synchronization, aggregation, trainable, name):
+    """Whether the variable is trained."""
+    if aggregation is None:
+        aggregation = VariableAggregation.NONE
+    elif not isinstance(aggregation, VariableAggregation):
+        raise ValueError(f"Invalid variable aggregation mode: {aggregation} for variable: {name}")
+    if synchronization is None:
+        synchronization = VariableSynchronization.AUTO
+    elif not isinstance(synchronization, VariableSynchronization):
+        raise ValueError(
+            f"Invalid variable synchronization mode: {synchronization} for variable: {name}"
+        )
+    if trainable is None:
+        trainable = synchronization != VariableSynchronization.ON_READ
+    return synchronization, aggregation, trainable
+
+
+class Variable(_core.VariableBase, metaclass=_VariableType):
     """A value that a session keeps between runs, and the nodes that read and set it.
 
-    initial_value: a value, or a callable that gives one.
+    initial_value: a value, or a callable that gives one. shape: of the values that it may take, by
+    default that of the initial one. use_resource: makes a ResourceVariable.
     """
 
     __array_priority__ = 100
+    _is_resource = False
 
     def __init__(
         self,
@@ -81,7 +216,9 @@ class Variable(_core.VariableBase):
             raise NotImplementedError("Variable: variable_def")
         if initial_value is None:
             raise ValueError("initial_value must be specified.")
-        trainable = True if trainable is None else trainable
+        self._synchronization, self._aggregation, trainable = _check_distribution(
+            synchronization, aggregation, trainable, name
+        )
         if collections is None:
             collections = [GraphKeys.GLOBAL_VARIABLES]
         if not isinstance(collections, (list, tuple, set)):
@@ -96,34 +233,45 @@ class Variable(_core.VariableBase):
         self._trainable = trainable
         self._constraint = constraint
         dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
-        from_function = callable(initial_value)
-        values = [] if from_function else [initial_value]
+        self._validate_shape = validate_shape
+        if shape is not None:
+            shape = tensor_shape.as_shape(shape)
+        values = [] if callable(initial_value) else [initial_value]
         with _graph.control_dependencies(None):
             with name_scope(name, "Variable", values) as scope:
                 graph = get_default_graph()
-                if from_function:
-                    self._make_from_function(graph, scope, initial_value, dtype, validate_shape)
-                else:
-                    value = convert_to_tensor(initial_value, dtype, "initial_value")
-                    graph._variable_new(self, value, scope, not validate_shape, not trainable)
+                self._make(graph, scope, initial_value, dtype, (caching_device, shape))
         graph._variables[self._index] = self
         graph.add_to_collections(collections, self)
 
-    def _make_from_function(self, graph, scope, function, dtype, validate_shape):
+    def _make(self, graph, scope, value, dtype, arguments):
+        """Adds the nodes. `value` may be a function; `arguments` are caching device and shape."""
+        flags = (not self._validate_shape, not self._trainable, False)
+        if not callable(value):
+            value = convert_to_tensor(value, dtype, "initial_value")
+            graph._variable_new(self, value, scope, *flags, *arguments)
+            return
         location = b"loc:@" + scope[:-1].encode()
         where = ("_class", signatures.list_kind(signatures.STRING), [location])
         with graph._attr_scope([where]):
             with name_scope("Initializer"), graph.device(None):
-                value = convert_to_tensor(function(), dtype, "initial_value")
-            graph._variable_new(self, value, scope, not validate_shape, not self._trainable)
+                value = convert_to_tensor(value(), dtype, "initial_value")
+            graph._variable_new(self, value, scope, *flags, *arguments)
 
-    @classmethod
-    def _adopt(cls, graph, index, trainable=False):
+    @staticmethod
+    def _adopt(graph, index, trainable=False):
         """The object for a variable that the C library made."""
-        self = cls.__new__(cls)
+        self = Variable.__new__(Variable)
+        graph._fill_variable(self, index)
+        if self._variable.dtype == dtypes.resource:
+            from rheos.ops.resource_variables import ResourceVariable
+
+            self = ResourceVariable.__new__(ResourceVariable)
+            graph._fill_variable(self, index)
         self._trainable = trainable
         self._constraint = None
-        graph._fill_variable(self, index)
+        self._aggregation = VariableAggregation.NONE
+        self._synchronization = VariableSynchronization.AUTO
         graph._variables[index] = self
         return self
 
@@ -165,6 +313,14 @@ class Variable(_core.VariableBase):
     @property
     def constraint(self):
         return self._constraint
+
+    @property
+    def aggregation(self):
+        return self._aggregation
+
+    @property
+    def synchronization(self):
+        return self._synchronization
 
     @property
     def _shared_name(self):
@@ -253,10 +409,47 @@ class Variable(_core.VariableBase):
         """An operation that sets rows."""
         return self._scatter(state_ops.scatter_update, sparse_delta, use_locking, name)
 
+    def _rows(name):
+        def method(self, sparse_delta, use_locking=False, name=None):
+            return self._scatter(function, sparse_delta, use_locking, name)
+
+        function = getattr(state_ops, name)
+        method.__name__ = name
+        method.__qualname__ = "Variable." + name
+        method.__doc__ = function.__doc__
+        return method
+
+    scatter_mul = _rows("scatter_mul")
+    scatter_div = _rows("scatter_div")
+    scatter_min = _rows("scatter_min")
+    scatter_max = _rows("scatter_max")
+    del _rows
+
+    def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
+        """Sets elements along the last dimension of the indices, for each row of them."""
+        return state_ops.batch_scatter_update(
+            self, sparse_delta.indices, sparse_delta.values, use_locking, name
+        )
+
+    def scatter_nd_sub(self, indices, updates, name=None):
+        """Subtracts at places."""
+        return state_ops.scatter_nd_sub(self, indices, updates, use_locking=True, name=name)
+
+    def scatter_nd_add(self, indices, updates, name=None):
+        """Adds at places."""
+        return state_ops.scatter_nd_add(self, indices, updates, use_locking=True, name=name)
+
+    def scatter_nd_update(self, indices, updates, name=None):
+        """Sets places."""
+        return state_ops.scatter_nd_update(self, indices, updates, use_locking=True, name=name)
+
+    def _strided_slice_assign(self, bounds, value, name, masks):
+        return op1("StridedSliceAssign", name, self, *bounds, value, **masks)
+
     # Operators that are not in the extension
 
     def __getitem__(self, key):
-        return array_ops.slice_helper(self._snapshot, key)
+        return array_ops.slice_helper(self._snapshot, key, self)
 
     def __matmul__(self, other):
         return self._snapshot @ other
@@ -384,10 +577,9 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
             return constant([], dtype=dtypes.string)
         from rheos.ops import math_ops
 
+        found = [state_ops.is_variable_initialized(v) for v in var_list]
         with _graph.device("/cpu:0"):
-            missing = math_ops.logical_not(
-                array_ops.stack([state_ops.is_variable_initialized(v) for v in var_list])
-            )
+            missing = math_ops.logical_not(array_ops.stack(found))
             names = constant([v.op.name for v in var_list])
             return array_ops.boolean_mask(names, missing)
 

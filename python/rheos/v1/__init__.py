@@ -463,8 +463,12 @@ from rheos.ops.variable_scope import (
 from rheos.ops.variables import (
     GraphKeys,
     Variable,
+    VariableAggregation,
+    VariableSynchronization,
     all_variables,
     assert_variables_initialized,
+    disable_resource_variables,
+    enable_resource_variables,
     global_variables,
     global_variables_initializer,
     initialize_all_variables,
@@ -476,7 +480,9 @@ from rheos.ops.variables import (
     model_variables,
     moving_average_variables,
     report_uninitialized_variables,
+    resource_variables_enabled,
     trainable_variables,
+    variable_creator_scope,
     variables_initializer,
 )
 from rheos.v1 import (

@@ -1,67 +1,21 @@
-"""Optimizers that are one op a variable: what they keep, their numbers, the op's inputs."""
+"""The less common ones of the optimizers that the C library knows."""
 
-from rheos.framework import dtypes
-from rheos.framework.graph import colocate_with, convert_to_tensor
-from rheos.framework.op_call import op1
-from rheos.ops import array_ops, init_ops, math_ops
-from rheos.ops.constant_op import constant
-from rheos.v1._optimizers import Optimizer, _call
+from rheos.v1._optimizers import _CoreOptimizer
 
 
-class _OneOpOptimizer(Optimizer):
-    """Its op is called Apply_OP for dense gradients and SparseApply_OP for rows.
-
-    `_INPUTS` are the inputs behind the variable: slots, numbers and "grad", in the op's order.
-    """
-
-    _OP = ""
-    _INPUTS = ()
-
-    def __init__(self, use_locking, name, **numbers):
-        super().__init__(use_locking, name)
-        self._numbers = numbers  # by the names of their nodes
-        self._tensors = {}
-
-    def _prepare(self):
-        for key, number in self._numbers.items():
-            self._tensors[key] = convert_to_tensor(_call(number), name=key)
-
-    def _op(self):
-        return self._OP
-
-    def _inputs(self):
-        return self._INPUTS
-
-    def _number(self, key, var):
-        return math_ops.cast(self._tensors[key], var.dtype.base_dtype)
-
-    def _apply(self, prefix, gradient, var):
-        inputs = []
-        for key in self._inputs():
-            slot = self.get_slot(var, key)
-            if key == "grad":
-                inputs += gradient
-            else:
-                inputs.append(slot if slot is not None else self._number(key, var))
-        return op1(prefix + self._op(), None, var, *inputs, use_locking=self._use_locking).op
-
-    def _apply_dense(self, grad, var):
-        return self._apply("Apply", [grad], var)
-
-    def _apply_sparse(self, grad, var):
-        return self._apply("SparseApply", [grad.values, grad.indices], var)
-
-    def _filled_slot(self, var, value, slot_name, op_name=None):
-        with colocate_with(var):
-            filled = constant(value, dtype=var.dtype.base_dtype, shape=var.shape)
-        self._get_or_make_slot(var, filled, slot_name, op_name or self._name)
-
-
-class RMSPropOptimizer(_OneOpOptimizer):
+class RMSPropOptimizer(_CoreOptimizer):
     """Divides by the root of a running mean of the squared gradient.
 
     centered: by its standard deviation, the mean of the gradient taken off.
     """
+
+    _KIND = 5
+    _TENSORS = (
+        "_learning_rate_tensor",
+        "_decay_tensor",
+        "_momentum_tensor",
+        "_epsilon_tensor",
+    )
 
     def __init__(
         self,
@@ -73,59 +27,57 @@ class RMSPropOptimizer(_OneOpOptimizer):
         centered=False,
         name="RMSProp",
     ):
-        # The slot "momentum" and the number of that name are two things.
         super().__init__(
-            use_locking, name, learning_rate=learning_rate, decay=decay, momentum=momentum,
+            use_locking,
+            name,
+            learning_rate=learning_rate,
+            decay=decay,
+            momentum=momentum,
             epsilon=epsilon,
+            centered=centered,
         )
+        self._learning_rate = learning_rate
+        self._decay = decay
+        self._momentum = momentum
+        self._epsilon = epsilon
         self._centered = centered
-
-    def _create_slots(self, var_list):
-        for v in var_list:
-            self._get_or_make_slot_with_initializer(
-                v, init_ops.ones_initializer(), v.shape, v.dtype.base_dtype, "rms", self._name
-            )
-            if self._centered:
-                self._zeros_slot(v, "mg", self._name)
-            self._zeros_slot(v, "momentum", self._name)
-
-    def _apply(self, prefix, gradient, var):
-        slots = ("mg", "rms", "momentum") if self._centered else ("rms", "momentum")
-        numbers = ("learning_rate", "decay", "momentum", "epsilon")
-        return op1(
-            prefix + ("CenteredRMSProp" if self._centered else "RMSProp"),
-            None,
-            var,
-            *(self.get_slot(var, s) for s in slots),
-            *(self._number(n, var) for n in numbers),
-            *gradient,
-            use_locking=self._use_locking,
-        ).op
+        self._SLOTS = ("mg", "momentum", "rms") if centered else ("momentum", "rms")
 
 
-class AdadeltaOptimizer(_OneOpOptimizer):
+class AdadeltaOptimizer(_CoreOptimizer):
     """Steps as large as past steps were, divided by the size of past gradients."""
 
-    _OP = "Adadelta"
-    _INPUTS = ("accum", "accum_update", "lr", "rho", "epsilon", "grad")
+    _KIND = 6
+    _SLOTS = ("accum", "accum_update")
+    _TENSORS = ("_lr_t", "_rho_t", "_epsilon_t")
 
     def __init__(
         self, learning_rate=0.001, rho=0.95, epsilon=1e-8, use_locking=False, name="Adadelta"
     ):
-        super().__init__(use_locking, name, lr=learning_rate, rho=rho, epsilon=epsilon)
+        super().__init__(
+            use_locking, name, learning_rate=learning_rate, decay=rho, epsilon=epsilon
+        )
+        self._lr = learning_rate
+        self._rho = rho
+        self._epsilon = epsilon
 
-    def _create_slots(self, var_list):
-        for v in var_list:
-            self._zeros_slot(v, "accum", self._name)
-            self._zeros_slot(v, "accum_update", self._name)
 
-
-class FtrlOptimizer(_OneOpOptimizer):
+class FtrlOptimizer(_CoreOptimizer):
     """Follows the regularized leader: for sparse linear models.
 
     l1_regularization_strength, l2_regularization_strength: at least 0; the L2 penalty on the sum
     of steps. l2_shrinkage_regularization_strength: at least 0; the L2 penalty on the variable.
     """
+
+    _KIND = 7
+    _SLOTS = ("accum", "linear")
+    _TENSORS = (
+        "_learning_rate_tensor",
+        "_l1_regularization_strength_tensor",
+        "_l2_regularization_strength_tensor",
+        "_l2_shrinkage_regularization_strength_tensor",
+        "_learning_rate_power_tensor",
+    )
 
     def __init__(
         self,
@@ -158,38 +110,27 @@ class FtrlOptimizer(_OneOpOptimizer):
             l2_regularization_strength=l2_regularization_strength,
             l2_shrinkage_regularization_strength=l2_shrinkage_regularization_strength,
             learning_rate_power=learning_rate_power,
+            initial_accumulator_value=initial_accumulator_value,
+            accum_name=accum_name,
+            linear_name=linear_name,
         )
-        self._shrinks = l2_shrinkage_regularization_strength > 0
+        self._learning_rate = learning_rate
+        self._learning_rate_power = learning_rate_power
         self._initial_accumulator_value = initial_accumulator_value
-        self._accum_name, self._linear_name = accum_name, linear_name
-
-    def _create_slots(self, var_list):
-        for v in var_list:
-            self._filled_slot(v, self._initial_accumulator_value, "accum", self._accum_name)
-            self._zeros_slot(v, "linear", self._linear_name or self._name)
-
-    def _op(self):
-        return "FtrlV2" if self._shrinks else "Ftrl"
-
-    def _inputs(self):
-        shrinkage = ("l2_shrinkage_regularization_strength",) if self._shrinks else ()
-        return (
-            "accum",
-            "linear",
-            "grad",
-            "learning_rate",
-            "l1_regularization_strength",
-            "l2_regularization_strength",
-            *shrinkage,
-            "learning_rate_power",
-        )
+        self._l1_regularization_strength = l1_regularization_strength
+        self._l2_regularization_strength = l2_regularization_strength
+        self._l2_shrinkage_regularization_strength = l2_shrinkage_regularization_strength
 
 
-class ProximalGradientDescentOptimizer(_OneOpOptimizer):
+class ProximalGradientDescentOptimizer(_CoreOptimizer):
     """Gradient descent that draws variables to 0 by L1 and L2 penalties."""
 
-    _OP = "ProximalGradientDescent"
-    _INPUTS = ("learning_rate", "l1_regularization_strength", "l2_regularization_strength", "grad")
+    _KIND = 8
+    _TENSORS = (
+        "_learning_rate_tensor",
+        "_l1_regularization_strength_tensor",
+        "_l2_regularization_strength_tensor",
+    )
 
     def __init__(
         self,
@@ -208,11 +149,12 @@ class ProximalGradientDescentOptimizer(_OneOpOptimizer):
         )
 
 
-class ProximalAdagradOptimizer(_OneOpOptimizer):
+class ProximalAdagradOptimizer(_CoreOptimizer):
     """Adagrad that draws variables to 0 by L1 and L2 penalties."""
 
-    _OP = "ProximalAdagrad"
-    _INPUTS = ("accumulator", *ProximalGradientDescentOptimizer._INPUTS)
+    _KIND = 9
+    _SLOTS = ("accumulator",)
+    _TENSORS = ProximalGradientDescentOptimizer._TENSORS
 
     def __init__(
         self,
@@ -230,30 +172,21 @@ class ProximalAdagradOptimizer(_OneOpOptimizer):
             learning_rate=learning_rate,
             l1_regularization_strength=l1_regularization_strength,
             l2_regularization_strength=l2_regularization_strength,
+            initial_accumulator_value=initial_accumulator_value,
         )
+        self._learning_rate = learning_rate
         self._initial_accumulator_value = initial_accumulator_value
 
-    def _create_slots(self, var_list):
-        for v in var_list:
-            self._filled_slot(v, self._initial_accumulator_value, "accumulator")
 
-
-class AdagradDAOptimizer(_OneOpOptimizer):
+class AdagradDAOptimizer(_CoreOptimizer):
     """Adagrad by dual averaging: variables follow from the sums of all gradients.
 
     global_step: the variable that counts the steps.
     """
 
-    _OP = "AdagradDA"
-    _INPUTS = (
-        "gradient_accumulator",
-        "gradient_squared_accumulator",
-        "grad",
-        "learning_rate",
-        "l1",
-        "l2",
-        "step",
-    )
+    _KIND = 10
+    _SLOTS = ("gradient_accumulator", "gradient_squared_accumulator")
+    _TENSORS = ("_learning_rate_tensor",)
 
     def __init__(
         self,
@@ -269,36 +202,17 @@ class AdagradDAOptimizer(_OneOpOptimizer):
             "initial_gradient_squared_accumulator_value",
             initial_gradient_squared_accumulator_value,
         )
-        super().__init__(use_locking, name, learning_rate=learning_rate)
-        self._initial_value = initial_gradient_squared_accumulator_value
-        self._strengths = {"l1": l1_regularization_strength, "l2": l2_regularization_strength}
+        super().__init__(
+            use_locking,
+            name,
+            learning_rate=learning_rate,
+            initial_accumulator_value=initial_gradient_squared_accumulator_value,
+            l1_regularization_strength=l1_regularization_strength,
+            l2_regularization_strength=l2_regularization_strength,
+            global_step=global_step,
+        )
+        self._learning_rate = learning_rate
         self._global_step = global_step
-
-    def _create_slots(self, var_list):
-        for v in var_list:
-            with colocate_with(v):
-                sums = [
-                    constant(value, dtype=v.dtype.base_dtype, shape=v.shape)
-                    for value in (0.0, self._initial_value)
-                ]
-            self._get_or_make_slot(v, sums[0], "gradient_accumulator", self._name)
-            self._get_or_make_slot(v, sums[1], "gradient_squared_accumulator", self._name)
-
-    def _prepare(self):
-        super()._prepare()
-        with colocate_with(self._tensors["learning_rate"]):
-            self._next_step = array_ops.identity(self._global_step) + 1
-
-    def _apply(self, prefix, gradient, var):
-        self._step = array_ops.identity(self._next_step)
-        return super()._apply(prefix, gradient, var)
-
-    def _number(self, key, var):
-        if key == "step":
-            return math_ops.cast(self._step, dtypes.int64)
-        if key in self._strengths:
-            return math_ops.cast(self._strengths[key], var.dtype.base_dtype)
-        return super()._number(key, var)
 
 
 def _check_at_least_0(name, value):

@@ -5,17 +5,18 @@ import itertools
 from rheos.framework import dtypes
 from rheos.framework.graph import (
     IndexedSlices,
+    Operation,
     Tensor,
     _VariableBase,
     colocate_with,
     control_dependencies,
     convert_to_tensor,
+    convert_to_tensor_or_indexed_slices,
     get_default_graph,
     name_scope,
 )
-from rheos.framework.op_call import op1
-from rheos.ops import control_flow_ops, init_ops, math_ops, segment_ops, state_ops
-from rheos.ops.gradients import from_core, gradients, to_core
+from rheos.ops import control_flow_ops, init_ops, segment_ops, state_ops
+from rheos.ops.gradients import gradients, to_core
 from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 from rheos.ops.variables import (
     GraphKeys,
@@ -105,17 +106,19 @@ class Optimizer:
         if grad_loss is not None:
             self._assert_valid_dtypes([grad_loss])
         if var_list is None:
-            var_list = trainable_variables()
+            var_list = trainable_variables() + get_default_graph().get_collection(
+                GraphKeys.TRAINABLE_RESOURCE_VARIABLES
+            )
         else:
             var_list = list(control_flow_ops._flatten([var_list]))
         if not var_list:
             raise ValueError("No variables to optimize.")
         for variable in var_list:
-            if not isinstance(variable, (Variable, Tensor)):
+            if not isinstance(variable, (_VariableBase, Tensor)):
                 raise TypeError(f"Argument is not a tf.Variable: {variable}")
         grads = gradients(
             loss,
-            [v._ref() if isinstance(v, Variable) else v for v in var_list],
+            [v._variable if isinstance(v, _VariableBase) else v for v in var_list],
             grad_ys=grad_loss,
             gate_gradients=gate_gradients == Optimizer.GATE_OP,
             aggregation_method=aggregation_method,
@@ -129,16 +132,17 @@ class Optimizer:
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """An operation that changes each variable by its gradient."""
-        pairs = self._checked(grads_and_vars)
-        var_list = [v for g, v in pairs if g is not None]
+        return self._apply_checked(self._checked(grads_and_vars), global_step, name)
+
+    def _apply_checked(self, pairs, global_step, name):
+        pairs = [(g, v) for g, v in pairs if g is not None]
+        var_list = [v for _, v in pairs]
         with control_dependencies(None):
             self._create_slots(var_list)
         updates = []
-        with name_scope(name, self._name, [v for v in var_list]) as scope:
+        with name_scope(name, self._name) as scope:
             self._prepare()
             for grad, variable in pairs:
-                if grad is None:
-                    continue
                 with name_scope("update_" + variable.op.name), colocate_with(variable):
                     updates.append(self._update(grad, variable))
             if global_step is None:
@@ -146,11 +150,7 @@ class Optimizer:
             else:
                 with control_dependencies([self._finish(updates, "update")]):
                     with colocate_with(global_step):
-                        done = state_ops.assign_add(
-                            global_step,
-                            convert_to_tensor(1, global_step.dtype.base_dtype, name="value"),
-                            name=scope,
-                        )
+                        done = _count_step(global_step, scope)
         return self._enlist(done.op if isinstance(done, Tensor) else done)
 
     @staticmethod
@@ -167,14 +167,16 @@ class Optimizer:
             raise ValueError("No variables provided.")
         converted = []
         for grad, variable in pairs:
-            if grad is not None and not isinstance(grad, (Tensor, IndexedSlices)):
+            if grad is not None:
                 try:
-                    grad = convert_to_tensor(grad)
+                    grad = convert_to_tensor_or_indexed_slices(grad)
                 except TypeError:
                     raise TypeError(
                         "Gradient must be convertible to a Tensor or IndexedSlices, or None: "
                         f"{grad}"
                     ) from None
+            if isinstance(variable, Tensor):
+                raise NotImplementedError("Trying to update a Tensor ", variable)
             if not isinstance(variable, Variable):
                 raise NotImplementedError("Trying to optimize unsupported type ", variable)
             converted.append((grad, variable))
@@ -187,12 +189,19 @@ class Optimizer:
         if isinstance(grad, IndexedSlices):
             if variable.constraint is not None:
                 raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+            if variable._is_resource:
+                return self._resource_apply_sparse_duplicate_indices(
+                    grad.values, variable, grad.indices
+                )
             return self._apply_sparse_duplicate_indices(grad, variable)
-        update = self._apply_dense(grad, variable)
+        if variable._is_resource:
+            update = self._resource_apply_dense(grad, variable)
+        else:
+            update = self._apply_dense(grad, variable)
         if variable.constraint is None:
             return update
         with control_dependencies([update]):
-            return variable.assign(variable.constraint(variable._ref()))
+            return variable.assign(variable.constraint(variable))
 
     # Slots
 
@@ -206,7 +215,7 @@ class Optimizer:
 
     def get_slot(self, var, name):
         """The variable kept for `var` under a name; None if there is none."""
-        return self._slots.get(name, {}).get(var)
+        return self._slots.get(name, {}).get(_var_key(var))
 
     def get_slot_names(self):
         return sorted(self._slots)
@@ -216,39 +225,50 @@ class Optimizer:
 
     def _get_or_make_slot(self, var, val, slot_name, op_name):
         slots = self._slot_dict(slot_name)
-        if var not in slots:
-            slots[var] = _create_slot(var, val, op_name)
-        return slots[var]
+        key = _var_key(var)
+        if key not in slots:
+            slots[key] = self._slot_made(var, slot_name, create_slot(var, val, op_name))
+        return slots[key]
 
     def _get_or_make_slot_with_initializer(
         self, var, initializer, shape, dtype, slot_name, op_name
     ):
         slots = self._slot_dict(slot_name)
-        if var not in slots:
-            slots[var] = _create_slot(var, initializer, op_name, shape, dtype)
-        return slots[var]
+        key = _var_key(var)
+        if key not in slots:
+            slot = create_slot_with_initializer(var, initializer, shape, dtype, op_name)
+            slots[key] = self._slot_made(var, slot_name, slot)
+        return slots[key]
 
     def _zeros_slot(self, var, slot_name, op_name):
-        return self._get_or_make_slot_with_initializer(
-            var,
-            init_ops.zeros_initializer(),
-            var.shape,
-            var.dtype.base_dtype,
-            slot_name,
-            op_name,
-        )
+        slots = self._slot_dict(slot_name)
+        key = _var_key(var)
+        if key not in slots:
+            slots[key] = self._slot_made(var, slot_name, create_zeros_slot(var, op_name))
+        return slots[key]
+
+    def _slot_made(self, var, slot_name, slot):
+        return slot
 
     def _create_non_slot_variable(self, initial_value, name, colocate_with):
         key = (name, colocate_with.graph)
         variable = self._non_slot_dict.get(key)
         if variable is None:
             with get_default_graph().colocate_with(colocate_with):
-                variable = Variable(initial_value, name=name, trainable=False)
+                variable = Variable(
+                    initial_value,
+                    name=name,
+                    trainable=False,
+                    use_resource=colocate_with._is_resource,
+                )
             self._non_slot_dict[key] = variable
         return variable
 
     def _get_non_slot_variable(self, name, graph=None):
         return self._non_slot_dict.get((name, graph))
+
+    def _non_slot_variables(self):
+        return list(self._non_slot_dict.values())
 
     # What subclasses define
 
@@ -274,16 +294,24 @@ class Optimizer:
         raise NotImplementedError()
 
     def _apply_sparse_duplicate_indices(self, grad, var):
-        from rheos.ops import array_ops
-
-        indices, places = array_ops.unique(grad.indices)
-        values = segment_ops.unsorted_segment_sum(
-            grad.values, places, array_ops.shape(indices)[0]
-        )
-        return self._apply_sparse(IndexedSlices(values, indices, grad.dense_shape), var)
+        rows = deduplicated(grad.values, grad.indices)
+        return self._apply_sparse(IndexedSlices(*rows, grad.dense_shape), var)
 
     def _apply_sparse(self, grad, var):
         raise NotImplementedError()
+
+    def _resource_apply_dense(self, grad, handle):
+        raise NotImplementedError()
+
+    def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices):
+        return self._resource_apply_sparse(*_in_order(handle, *deduplicated(grad, indices)))
+
+    def _resource_apply_sparse(self, grad, handle, indices):
+        raise NotImplementedError()
+
+    def _resource_scatter_add(self, x, i, v):
+        with control_dependencies([x.scatter_add(IndexedSlices(v, i)).op]):
+            return x.value()
 
     def _finish(self, update_ops, name_scope):
         return control_flow_ops.group(*update_ops, name=name_scope)
@@ -292,29 +320,97 @@ class Optimizer:
         return _call(param)
 
 
-def _create_slot(primary, value, name, shape=None, dtype=None):
-    """A variable PRIMARY/name that is kept with another one."""
-    with variable_scope(None, primary.op.name + "/" + name):
+def _in_order(handle, values, indices):
+    return values, handle, indices
+
+
+def deduplicated(values, indices):
+    """(values, indices) with each index once, the values of equal ones summed up."""
+    from rheos.ops import array_ops
+
+    unique, places = array_ops.unique(indices)
+    return segment_ops.unsorted_segment_sum(values, places, array_ops.shape(unique)[0]), unique
+
+
+def _count_step(global_step, name):
+    if getattr(global_step, "_is_resource", False):
+        one = convert_to_tensor(1, global_step.dtype)
+        return global_step.assign_add(one, name=name, read_value=False)
+    one = convert_to_tensor(1, global_step.dtype.base_dtype, name="value")
+    return state_ops.assign_add(global_step, one, name=name)
+
+
+def _var_key(var):
+    return var.op.graph, var.op.name
+
+
+def create_slot(primary, value, name, shape=None, dtype=None, validate_shape=None):
+    """A variable PRIMARY/name that is kept with another one, with the first value `value`."""
+    if validate_shape is None:
+        validate_shape = convert_to_tensor(value).shape.is_fully_defined()
+    is_resource = getattr(primary, "_is_resource", None)
+    prefix = primary._shared_name if isinstance(primary, Variable) else primary.op.name
+    with variable_scope(None, prefix + "/" + name):
         with colocate_with(primary):
-            return get_variable("", initializer=value, trainable=False, shape=shape, dtype=dtype)
+            scope = get_variable_scope()
+            partitioner = scope.partitioner
+            scope.set_partitioner(None)
+            slot = get_variable(
+                "",
+                initializer=value,
+                trainable=False,
+                use_resource=is_resource,
+                shape=shape,
+                dtype=dtype,
+                validate_shape=validate_shape,
+            )
+            scope.set_partitioner(partitioner)
+    return slot
+
+
+def create_slot_with_initializer(primary, initializer, shape, dtype, name):
+    """The same, with a first value that `initializer` makes."""
+    known = shape.is_fully_defined()
+    return create_slot(primary, initializer, name, shape if known else None, dtype, known)
+
+
+def create_zeros_slot(primary, name, dtype=None):
+    """The same, with a first value of zeros in the shape of the primary."""
+    from rheos.ops import array_ops
+
+    dtype = primary.dtype.base_dtype if dtype is None else dtype
+    shape = primary.shape
+    if shape.is_fully_defined():
+        zeros = init_ops.zeros_initializer(dtype)
+        return create_slot_with_initializer(primary, zeros, shape, dtype, name)
+    like = primary.initial_value if isinstance(primary, Variable) else primary
+    return create_slot(primary, array_ops.zeros(array_ops.shape(like), dtype=dtype), name)
 
 
 class _CoreOptimizer(Optimizer):
     """An optimizer that the C library knows.
 
-    A subclass that changes how variables are updated goes the way of the base class instead.
+    Its hooks do their part of the step there, for subclasses that define some of them anew; one that
+    defines none is done in one call.
     """
 
     _KIND = 0
+    _SLOTS = ()
+    _TENSORS = ()  # the attributes for the numbers in the graph, in the order of the C library
     _HOOKS = (
         "_create_slots",
         "_prepare",
         "_apply_dense",
         "_apply_sparse",
-        "_finish",
         "_apply_sparse_duplicate_indices",
+        "_resource_apply_dense",
+        "_resource_apply_sparse",
+        "_resource_apply_sparse_duplicate_indices",
+        "_finish",
         "_zeros_slot",
         "_get_or_make_slot",
+        "_get_or_make_slot_with_initializer",
+        "_update",
     )
 
     def __init__(self, use_locking, name, **numbers):
@@ -322,48 +418,64 @@ class _CoreOptimizer(Optimizer):
         self._numbers = numbers
         self._identity = next(_identities)  # two optimizers of one name share no slots
         self._kept = []
+        self._prepared = ()
 
-    def _is_plain(self):
-        own = type(self)
-        for base in own.__mro__:
+    def _base(self):
+        for base in type(self).__mro__:
             if base.__dict__.get("_KIND"):
-                break
-        return all(getattr(own, hook) is getattr(base, hook) for hook in self._HOOKS)
+                return base
+        raise AssertionError("an optimizer without a kind")
+
+    def _is_own(self, *hooks):
+        base = self._base()
+        return all(getattr(type(self), hook) is getattr(base, hook) for hook in hooks)
 
     def _options(self):
-        options = {k: _call(v) for k, v in self._numbers.items()}
         return {
             "kind": self._KIND,
             "name": self._name,
             "identity": self._identity,
             "use_locking": self._use_locking,
             "slot_scope": get_variable_scope().name,
-            **options,
+            **{key: _call(value) for key, value in self._numbers.items()},
         }
+
+    def _step_options(self):
+        return {**self._options(), "prepared": self._prepared}
 
     def _core_slot(self, graph, var, name):
         options = {"kind": self._KIND, "name": self._name, "identity": self._identity}
         index = graph._optimizer_slot(options, var, name)
         return None if index is None else graph._variables.get(index)
 
-    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
-        """An operation that changes each variable by its gradient."""
-        pairs = self._checked(grads_and_vars)
-        if not self._is_plain() or any(v.constraint is not None for _, v in pairs):
-            return super().apply_gradients(pairs, global_step, name)
-        if global_step is not None and not isinstance(global_step, Variable):
-            return super().apply_gradients(pairs, global_step, name)
+    def _slot_made(self, var, slot_name, slot):
+        get_default_graph()._optimizer_set_slot(self._options(), var, slot_name, slot)
+        return slot
+
+    def _create_non_slot_variable(self, initial_value, name, colocate_with):
+        variable = super()._create_non_slot_variable(initial_value, name, colocate_with)
+        colocate_with.graph._optimizer_set_slot(self._options(), None, name, variable)
+        return variable
+
+    def _apply_checked(self, pairs, global_step, name):
+        is_plain = self._is_own(*self._HOOKS) and all(v.constraint is None for _, v in pairs)
+        if not is_plain or not (global_step is None or isinstance(global_step, Variable)):
+            return super()._apply_checked(pairs, global_step, name)
         graph = pairs[0][1].graph
-        first = graph._num_variables()
-        done = graph._apply_gradients(
-            self._options(),
-            [v for _, v in pairs],
-            [to_core(g) for g, _ in pairs],
-            global_step,
-            name,
-        )
-        self._kept += adopt_new_variables(graph, first)
+        with graph.as_default():
+            first = graph._num_variables()
+            done = graph._apply_gradients(
+                self._options(),
+                [v for _, v in pairs],
+                [to_core(g) for g, _ in pairs],
+                global_step,
+                name,
+            )
+            self._adopt(graph, first)
         return self._enlist(done)
+
+    def _adopt(self, graph, first):
+        self._kept += adopt_new_variables(graph, first)
 
     def variables(self):
         graph = get_default_graph()
@@ -377,35 +489,60 @@ class _CoreOptimizer(Optimizer):
         return found
 
     def get_slot_names(self):
-        names = super().get_slot_names()
-        return names or (sorted(self._SLOTS) if self._kept else [])
+        return sorted({*super().get_slot_names(), *(self._SLOTS if self._kept else ())})
 
-    _SLOTS = ()
+    # The hooks
 
-    def _tensor(self, key):
-        return convert_to_tensor(_call(self._numbers[key]), name=key)
+    def _create_slots(self, var_list):
+        graph = get_default_graph()
+        first = graph._num_variables()
+        graph._optimizer_make_slots(self._options(), var_list)
+        self._adopt(graph, first)
+
+    def _prepare(self):
+        self._prepared = get_default_graph()._optimizer_prepare(self._options())
+        for attribute, tensor in zip(self._TENSORS, self._prepared, strict=False):
+            setattr(self, attribute, tensor)
+
+    def _core_update(self, grad, var):
+        return get_default_graph()._optimizer_update(self._step_options(), var, to_core(grad))
+
+    def _apply_dense(self, grad, var):
+        return self._core_update(grad, var)
+
+    def _apply_sparse(self, grad, var):
+        return self._core_update(grad, var)
+
+    def _apply_sparse_duplicate_indices(self, grad, var):
+        if not self._is_own("_apply_sparse"):
+            return super()._apply_sparse_duplicate_indices(grad, var)
+        return self._core_update(grad, var)
+
+    def _resource_apply_dense(self, grad, handle):
+        return self._core_update(grad, handle)
+
+    def _resource_apply_sparse(self, grad, handle, indices):
+        return self._core_update(IndexedSlices(grad, indices), handle)
+
+    def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices):
+        if not self._is_own("_resource_apply_sparse"):
+            return super()._resource_apply_sparse_duplicate_indices(grad, handle, indices)
+        return self._core_update(IndexedSlices(grad, indices), handle)
+
+    def _finish(self, update_ops, name_scope):
+        operations = [u if isinstance(u, Operation) else u.op for u in update_ops]
+        return get_default_graph()._optimizer_finish(self._step_options(), operations, name_scope)
 
 
 class GradientDescentOptimizer(_CoreOptimizer):
     """Subtracts the gradient times the learning rate."""
 
     _KIND = 1
+    _TENSORS = ("_learning_rate_tensor",)
 
     def __init__(self, learning_rate, use_locking=False, name="GradientDescent"):
         super().__init__(use_locking, name, learning_rate=learning_rate)
         self._learning_rate = learning_rate
-
-    def _prepare(self):
-        self._learning_rate_tensor = self._tensor("learning_rate")
-
-    def _apply_dense(self, grad, var):
-        rate = math_ops.cast(self._learning_rate_tensor, var.dtype.base_dtype)
-        return op1("ApplyGradientDescent", None, var, rate, grad, use_locking=self._use_locking).op
-
-    def _apply_sparse_duplicate_indices(self, grad, var):
-        rate = math_ops.cast(self._learning_rate_tensor, var.dtype.base_dtype)
-        delta = IndexedSlices(grad.values * rate, grad.indices, grad.dense_shape)
-        return var.scatter_sub(delta, use_locking=self._use_locking).op
 
 
 class MomentumOptimizer(_CoreOptimizer):
@@ -413,6 +550,7 @@ class MomentumOptimizer(_CoreOptimizer):
 
     _KIND = 2
     _SLOTS = ("momentum",)
+    _TENSORS = ("_learning_rate_tensor", "_momentum_tensor")
 
     def __init__(
         self, learning_rate, momentum, use_locking=False, name="Momentum", use_nesterov=False
@@ -428,34 +566,13 @@ class MomentumOptimizer(_CoreOptimizer):
         self._momentum = momentum
         self._use_nesterov = use_nesterov
 
-    def _create_slots(self, var_list):
-        for v in var_list:
-            self._zeros_slot(v, "momentum", self._name)
-
-    def _prepare(self):
-        self._learning_rate_tensor = self._tensor("learning_rate")
-        self._momentum_tensor = self._tensor("momentum")
-
-    def _apply_dense(self, grad, var):
-        kind = var.dtype.base_dtype
-        return op1(
-            "ApplyMomentum",
-            None,
-            var,
-            self.get_slot(var, "momentum"),
-            math_ops.cast(self._learning_rate_tensor, kind),
-            grad,
-            math_ops.cast(self._momentum_tensor, kind),
-            use_locking=self._use_locking,
-            use_nesterov=self._use_nesterov,
-        ).op
-
 
 class AdagradOptimizer(_CoreOptimizer):
     """Divides by the square root of the sum of squared gradients so far."""
 
     _KIND = 3
     _SLOTS = ("accumulator",)
+    _TENSORS = ("_learning_rate_tensor",)
 
     def __init__(
         self,
@@ -477,37 +594,13 @@ class AdagradOptimizer(_CoreOptimizer):
         self._learning_rate = learning_rate
         self._initial_accumulator_value = initial_accumulator_value
 
-    def _create_slots(self, var_list):
-        for v in var_list:
-            self._get_or_make_slot_with_initializer(
-                v,
-                init_ops.constant_initializer(self._initial_accumulator_value),
-                v.shape,
-                v.dtype.base_dtype,
-                "accumulator",
-                self._name,
-            )
-
-    def _prepare(self):
-        self._learning_rate_tensor = self._tensor("learning_rate")
-
-    def _apply_dense(self, grad, var):
-        return op1(
-            "ApplyAdagrad",
-            None,
-            var,
-            self.get_slot(var, "accumulator"),
-            math_ops.cast(self._learning_rate_tensor, var.dtype.base_dtype),
-            grad,
-            use_locking=self._use_locking,
-        ).op
-
 
 class AdamOptimizer(_CoreOptimizer):
     """Adaptive moments: running means of the gradient and of its square."""
 
     _KIND = 4
     _SLOTS = ("m", "v")
+    _TENSORS = ("_lr_t", "_beta1_t", "_beta2_t", "_epsilon_t")
 
     def __init__(
         self,
@@ -533,73 +626,4 @@ class AdamOptimizer(_CoreOptimizer):
 
     def _get_beta_accumulators(self):
         graph = get_default_graph()
-        found = (
-            self._get_non_slot_variable("beta1_power", graph),
-            self._get_non_slot_variable("beta2_power", graph),
-        )
-        if found[0] is None:
-            found = tuple(
-                self._core_slot(graph, None, name) for name in ("beta1_power", "beta2_power")
-            )
-        return found
-
-    def _create_slots(self, var_list):
-        first = min(var_list, key=lambda v: v.name)
-        self._create_non_slot_variable(_call(self._beta1), "beta1_power", first)
-        self._create_non_slot_variable(_call(self._beta2), "beta2_power", first)
-        for v in var_list:
-            self._zeros_slot(v, "m", self._name)
-            self._zeros_slot(v, "v", self._name)
-
-    def _prepare(self):
-        self._lr_t = self._tensor("learning_rate")
-        self._beta1_t = self._tensor("beta1")
-        self._beta2_t = self._tensor("beta2")
-        self._epsilon_t = self._tensor("epsilon")
-
-    def _apply_dense(self, grad, var):
-        kind = var.dtype.base_dtype
-        powers = self._get_beta_accumulators()
-        return op1(
-            "ApplyAdam",
-            None,
-            var,
-            self.get_slot(var, "m"),
-            self.get_slot(var, "v"),
-            *(math_ops.cast(p.value(), kind) for p in powers),
-            *(
-                math_ops.cast(t, kind)
-                for t in (self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t)
-            ),
-            grad,
-            use_locking=self._use_locking,
-        ).op
-
-    def _apply_sparse(self, grad, var):
-        kind = var.dtype.base_dtype
-        power1, power2 = (math_ops.cast(p.value(), kind) for p in self._get_beta_accumulators())
-        rate, beta1, beta2, epsilon = (
-            math_ops.cast(t, kind)
-            for t in (self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t)
-        )
-        rate = rate * math_ops.sqrt(1 - power2) / (1 - power1)
-        m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
-        m_t = state_ops.assign(m, m * beta1, use_locking=self._use_locking)
-        with control_dependencies([m_t]):
-            m_t = state_ops.scatter_add(m, grad.indices, grad.values * (1 - beta1))
-        v_t = state_ops.assign(v, v * beta2, use_locking=self._use_locking)
-        with control_dependencies([v_t]):
-            v_t = state_ops.scatter_add(v, grad.indices, grad.values * grad.values * (1 - beta2))
-        update = state_ops.assign_sub(
-            var, rate * m_t / (math_ops.sqrt(v_t) + epsilon), use_locking=self._use_locking
-        )
-        return control_flow_ops.group(update, m_t, v_t)
-
-    def _finish(self, update_ops, name_scope):
-        powers = self._get_beta_accumulators()
-        with control_dependencies(update_ops), colocate_with(powers[0]):
-            updates = [
-                p.assign(p.value() * t, use_locking=self._use_locking)
-                for p, t in zip(powers, (self._beta1_t, self._beta2_t))
-            ]
-        return control_flow_ops.group(*update_ops, *updates, name=name_scope)
+        return tuple(self._core_slot(graph, None, name) for name in ("beta1_power", "beta2_power"))
