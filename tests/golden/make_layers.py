@@ -67,7 +67,23 @@ def shared(tf, x):
         return tf.layers.dense(y, 3, name="d")
 
 
-ROWS, IMAGES = (4, 3), (2, 5, 5, 4)
+def unrolled(make):
+    """A program that applies a cell to three inputs."""
+    def program(tf, x):
+        outputs, state = tf.nn.static_rnn(
+            make(tf, tf.nn.rnn_cell), [x, x * 2.0, 1.0 - x], dtype=tf.float32)
+        return outputs + tf.contrib.framework.nest.flatten(state)
+    return program
+
+
+def both_ways(tf, x):
+    cells = tf.contrib.rnn
+    outputs, forward, backward = tf.nn.static_bidirectional_rnn(
+        cells.GRUCell(2), cells.BasicRNNCell(3), [x, x + 1.0], dtype=tf.float32)
+    return outputs + [forward, backward]
+
+
+ROWS, IMAGES = (4, 3), (2, 4, 4, 2)
 
 PROGRAMS = {
     # name: (shape of the input, program)
@@ -119,9 +135,91 @@ PROGRAMS = {
     "one_hot": (ROWS, lambda tf, x: tf.contrib.layers.one_hot_encoding(tf.constant([2, 0]), 3)),
     "embedded": (ROWS, lambda tf, x: tf.contrib.layers.embed_sequence(
         tf.constant([[1, 2], [0, 1]]), 5, 3, unique=True)),
+    "rnn": (ROWS, unrolled(lambda tf, cells: cells.BasicRNNCell(2))),
+    "gru": (ROWS, unrolled(lambda tf, cells: cells.GRUCell(2))),
+    "basic_lstm": (ROWS, unrolled(lambda tf, cells: cells.BasicLSTMCell(
+        2, state_is_tuple=False, activation=tf.nn.relu))),
+    "lstm": (ROWS, unrolled(lambda tf, cells: cells.LSTMCell(
+        2, use_peepholes=True, num_proj=1, cell_clip=0.5, proj_clip=0.25))),
+    "multi": (ROWS, unrolled(lambda tf, cells: cells.MultiRNNCell([
+        cells.DropoutWrapper(cells.LSTMCell(3), output_keep_prob=0.5, seed=1),
+        cells.ResidualWrapper(cells.GRUCell(3))]))),
+    "bidirectional": (ROWS, both_ways),
     "regularized": (ROWS, regularized),
     "optimized": (ROWS, optimized),
 }
+
+
+LABELS = np.array([True, False, True, True, False, False, True, False])
+GUESSES = np.array([0.9, 0.8, 0.35, 0.6, 0.1, 0.4, 0.75, 0.2], np.float32)
+
+
+def decoded(tf):
+    sequences, score = tf.nn.ctc_greedy_decoder(numbers(5, 2, 4), [5, 4])
+    return [sequences[0].indices, sequences[0].values, sequences[0].dense_shape, score]
+
+
+def lossy(tf, **settings):
+    labels = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [1, 2, 0], [2, 2])
+    return tf.nn.ctc_loss(labels, numbers(5, 2, 4), [5, 4], **settings)
+
+
+def there_and_back(tf):
+    spectra = tf.signal.stft(numbers(2, 20), 8, 4, fft_length=16)
+    window = tf.signal.inverse_stft_window_fn(4)
+    return [tf.real(spectra), tf.imag(spectra),
+            tf.signal.inverse_stft(spectra, 8, 4, 16, window_fn=window),
+            tf.signal.inverse_stft(tf.signal.stft(numbers(20), 8, 4, 4), 8, 4, 4)]
+
+
+FUNCTIONS = {
+    # Programs of which only the values are recorded, those of metrics after two updates.
+    "precision_at_thresholds": lambda tf: tf.metrics.precision_at_thresholds(
+        LABELS, GUESSES, [0.25, 0.5])[1],
+    "recall_at_thresholds": lambda tf: tf.metrics.recall_at_thresholds(
+        LABELS, GUESSES, [0.25, 0.5], weights=np.array([1.0, 2.0] * 4))[1],
+    "counts_at_thresholds": lambda tf: [
+        getattr(tf.metrics, kind + "_at_thresholds")(LABELS, GUESSES, [0.25, 0.5, 0.75])[1]
+        for kind in ("true_positives", "false_positives", "true_negatives", "false_negatives")],
+    "sensitivity": lambda tf: tf.metrics.sensitivity_at_specificity(
+        LABELS, GUESSES, 0.7, num_thresholds=9)[1],
+    "specificity": lambda tf: tf.metrics.specificity_at_sensitivity(
+        LABELS, GUESSES, 0.7, num_thresholds=9)[1],
+    "mean_tensor": lambda tf: tf.metrics.mean_tensor(
+        numbers(3, 2), weights=np.array([[1.0], [2.0], [0.0]]))[1],
+    "class_accuracy": lambda tf: tf.metrics.mean_per_class_accuracy(
+        tf.constant([[0, 1], [2, 1]]), tf.constant([[0, 1], [1, 0]]), 3)[1],
+    "frames": lambda tf: [
+        tf.signal.frame(numbers(3, 10), 4, 2),
+        tf.signal.frame(numbers(3, 10), 4, 3, pad_end=True, pad_value=7),
+        tf.signal.frame(numbers(6, 3), 4, 2, axis=0), tf.signal.frame(numbers(3), 4, 2)],
+    "windows": lambda tf: [
+        tf.signal.hann_window(8), tf.signal.hann_window(7), tf.signal.hann_window(1),
+        tf.signal.hamming_window(8, periodic=False)],
+    "overlap_and_add": lambda tf: [
+        tf.signal.overlap_and_add(numbers(2, 3, 4), 2), tf.signal.overlap_and_add(numbers(3, 5), 2),
+        tf.signal.overlap_and_add(numbers(3, 4), 5), tf.signal.overlap_and_add(numbers(3, 4), 4)],
+    "stft": there_and_back,
+    "mel": lambda tf: [
+        tf.signal.linear_to_mel_weight_matrix(5, 9, 4000, 100.0, 1900.0),
+        tf.signal.mfccs_from_log_mel_spectrograms(numbers(2, 5))],
+    "ctc_loss": lossy,
+    "ctc_loss_unmerged": lambda tf: lossy(tf, ctc_merge_repeated=False),
+    "ctc_decoder": decoded,
+    "gather_nd": lambda tf: tf.gather_nd(numbers(2, 3, 4), [[1, 0], [2, 2]], batch_dims=1),
+}
+
+
+def values(tf, name):
+    """The values of an entry of FUNCTIONS, in the second run."""
+    with tf.Graph().as_default() as graph:
+        outputs = FUNCTIONS[name](tf)
+        outputs = outputs if isinstance(outputs, list) else [outputs]
+        with tf.Session(graph=graph) as session:
+            session.run(tf.local_variables_initializer())
+            session.run(outputs)
+            return [[list(v.shape), np.round(np.asarray(v, np.float64), 5).ravel().tolist()]
+                    for v in session.run(outputs)]
 
 
 def run(tf, name):
@@ -170,9 +268,11 @@ def main():
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "layers.json")
     with open(path, "w") as file:
         file.write("{\n")
-        for i, name in enumerate(PROGRAMS):
-            end = "\n" if i == len(PROGRAMS) - 1 else ",\n"
-            file.write(json.dumps(name) + ": " + json.dumps(run(tf, name)) + end)
+        for name in PROGRAMS:
+            file.write(json.dumps(name) + ": " + json.dumps(run(tf, name)) + ",\n")
+        for i, name in enumerate(FUNCTIONS):
+            end = "\n" if i == len(FUNCTIONS) - 1 else ",\n"
+            file.write(json.dumps(name) + ": " + json.dumps(values(tf, name)) + end)
         file.write("}\n")
 
 

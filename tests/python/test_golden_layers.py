@@ -10,7 +10,7 @@ import rheos.v1 as tf
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 sys.path.insert(0, str(GOLDEN))
-from make_layers import PROGRAMS, run  # noqa: E402
+from make_layers import FUNCTIONS, PROGRAMS, run, values  # noqa: E402
 
 RECORDED = json.loads((GOLDEN / "layers.json").read_text())
 
@@ -22,4 +22,12 @@ def test_layer__builds_and_computes_the_same(name):
     assert made["collections"] == recorded["collections"]
     assert len(made["values"]) == len(recorded["values"])
     for value, wanted in zip(made["values"], recorded["values"]):
+        np.testing.assert_allclose(value, wanted, rtol=1e-4, atol=3e-5)
+
+
+@pytest.mark.parametrize("name", list(FUNCTIONS))
+def test_function__computes_the_same(name):
+    made, recorded = values(tf, name), RECORDED[name]
+    assert [shape for shape, _ in made] == [shape for shape, _ in recorded]
+    for (_, value), (_, wanted) in zip(made, recorded):
         np.testing.assert_allclose(value, wanted, rtol=1e-4, atol=3e-5)

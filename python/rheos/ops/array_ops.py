@@ -309,38 +309,21 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
 def matrix_diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0):
     """Matrices with the given diagonals: (..., n) gives (..., n, n).
 
-    k: which diagonal they become, above (positive) or below the main one. num_rows, num_cols: by
-    default as small as they can be. padding_value: for the other elements. k as a pair, for a band
-    of diagonals, is not in Rheos yet.
+    k: which diagonal they become, above (positive) or below the main one, or a pair for a band of
+    them, given as rows (..., diagonals, n). num_rows, num_cols: by default as small as they can be.
+    padding_value: for the other elements.
     """
-    numbers = [getattr(v, "dtype", None) is None for v in (k, num_rows, num_cols, padding_value)]
-    if all(numbers) and (k, num_rows, num_cols, padding_value) == (0, -1, -1, 0):
-        return op1("MatrixDiag", name, diagonal)
-    if not all(numbers) or not isinstance(k, (int, np.integer)):
-        raise NotImplementedError("matrix_diag: bands of diagonals")
-    with name_scope(name, "diag", [diagonal]) as name:
-        diagonal = convert_to_tensor(diagonal)
-        length = diagonal.shape[-1].value
-        if length is None:
-            raise NotImplementedError("matrix_diag: other diagonals of unknown length")
-        above, below = max(k, 0), max(-k, 0)
-        rows = length + below if num_rows == -1 else num_rows
-        columns = length + above if num_cols == -1 else num_cols
-        if num_rows == -1 and num_cols != -1:
-            rows = max(rows, min(rows, columns))
-        if length != min(rows - below, columns - above):
-            raise ValueError(
-                f"The diagonal has {length} elements, but diagonal {k} of a matrix of shape "
-                f"[{rows}, {columns}] has {max(min(rows - below, columns - above), 0)}"
-            )
-        before = [[0, 0]] * (diagonal.shape.ndims - 1)
-        around = [[below, rows - below - length], [above, columns - above - length]]
-        inner = matrix_diag(diagonal)
-        if padding_value == 0:
-            return pad(inner, [*before, *around], name=name)
-        is_on = pad(matrix_diag(ones_like(diagonal, dtypes.bool)), [*before, *around])
-        wide = pad(inner, [*before, *around])
-        return where(is_on, wide, fill(shape(wide), _cast(padding_value, wide.dtype)), name=name)
+    if _is_plain(k, 0) and _is_plain(num_rows, -1) and _is_plain(num_cols, -1):
+        if _is_plain(padding_value, 0):
+            return op1("MatrixDiag", name, diagonal)
+    diagonal = convert_to_tensor(diagonal, name="diagonal")
+    padding_value = _cast(padding_value, diagonal.dtype.base_dtype)
+    return op1("MatrixDiagV2", name, diagonal, k, num_rows, num_cols, padding_value)
+
+
+def _is_plain(value, default):
+    """Whether an argument is a number, not a tensor or pair, and has its default value."""
+    return isinstance(value, (int, float, np.number)) and value == default
 
 
 def diag(diagonal, name=None):

@@ -397,10 +397,9 @@ def auc(
         if summation_method not in ("trapezoidal", "minoring", "majoring"):
             raise ValueError(f"Invalid summation_method: {summation_method}")
         if thresholds is None:
-            inner = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
+            limits = _limits(num_thresholds)
         else:
-            inner = sorted(thresholds)
-        limits = [0.0 - _EPSILON, *inner, 1.0 + _EPSILON]
+            limits = [0.0 - _EPSILON, *sorted(thresholds), 1.0 + _EPSILON]
         predictions = convert_to_tensor(predictions)
         values, updates = _counts_at(labels, predictions, limits, weights)
         values = {k: convert_to_tensor(v) for k, v in values.items()}
@@ -481,3 +480,225 @@ def mean_cosine_distance(
     value = math_ops.subtract(1.0, value)
     update = math_ops.subtract(1.0, update)
     return _collect(value, metrics_collections, update, updates_collections)
+
+
+def mean_per_class_accuracy(
+    labels,
+    predictions,
+    num_classes,
+    weights=None,
+    metrics_collections=None,
+    updates_collections=None,
+    name=None,
+):
+    """(the mean over classes of how often predictions are right, update).
+
+    labels, predictions: classes below `num_classes`, of one shape. Returns a scalar, and an
+    operation that gives the accuracy of each class after the step, (num_classes,).
+    """
+    with variable_scope.variable_scope(name, "mean_accuracy", (predictions, labels, weights)):
+        labels = math_ops.cast(labels, dtypes.int64)
+        if labels.shape.ndims != 1:
+            labels = array_ops.reshape(labels, [-1])
+        predictions = convert_to_tensor(predictions)
+        if predictions.shape.ndims != 1:
+            predictions = array_ops.reshape(predictions, [-1])
+        predictions.shape.assert_is_compatible_with(labels.shape)
+        total = _variable([num_classes], dtypes.float32, "total")
+        count = _variable([num_classes], dtypes.float32, "count")
+        ones = array_ops.ones([array_ops.size(labels)], dtypes.float32)
+        if labels.dtype != predictions.dtype:
+            predictions = math_ops.cast(predictions, labels.dtype)
+        right = math_ops.cast(math_ops.equal(predictions, labels), dtypes.float32)
+        if weights is not None:
+            if convert_to_tensor(weights).shape.ndims != 1:
+                weights = array_ops.reshape(weights, [-1])
+            weights = math_ops.cast(weights, dtypes.float32)
+            right *= weights
+            ones *= weights
+        total_update = state_ops.scatter_add(total, labels, ones)
+        count_update = state_ops.scatter_add(count, labels, right)
+        each = math_ops.div_no_nan(count, math_ops.maximum(total, 0))
+        value = math_ops.reduce_mean(each, name="mean_accuracy")
+        update = math_ops.div_no_nan(
+            count_update, math_ops.maximum(total_update, 0), name="update_op"
+        )
+        return _collect(value, metrics_collections, update, updates_collections)
+
+
+def mean_tensor(
+    values, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
+    """(mean, update) of each element over all steps, weighted: the shape of `values`."""
+    with variable_scope.variable_scope(name, "mean", (values, weights)):
+        values = math_ops.cast(values, dtypes.float32)
+        total = _variable(values.shape, dtypes.float32, "total_tensor")
+        count = _variable(values.shape, dtypes.float32, "count_tensor")
+        number = array_ops.ones_like(values)
+        if weights is not None:
+            values, _, weights = _fit(values, None, weights)
+            weights = math_ops.cast(weights, dtypes.float32)
+            weights = weights_broadcast_ops.broadcast_weights(weights, values)
+            values = math_ops.multiply(values, weights)
+            number = math_ops.multiply(number, weights)
+        total_update = state_ops.assign_add(total, values)
+        with control_dependencies([values]):
+            count_update = state_ops.assign_add(count, number)
+        value = math_ops.div_no_nan(total, math_ops.maximum(count, 0), name="value")
+        update = math_ops.div_no_nan(
+            total_update, math_ops.maximum(count_update, 0), name="update_op"
+        )
+        return _collect(value, metrics_collections, update, updates_collections)
+
+
+# ---- More by thresholds
+
+
+def _counter_at(function_name, kind, doc):
+    def function(
+        labels,
+        predictions,
+        thresholds,
+        weights=None,
+        metrics_collections=None,
+        updates_collections=None,
+        name=None,
+    ):
+        with variable_scope.variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
+            values, updates = _counts_at(labels, predictions, thresholds, weights, (kind,))
+            value = array_ops.identity(values[kind])
+            return _collect(value, metrics_collections, updates[kind], updates_collections)
+
+    function.__name__ = function.__qualname__ = function_name
+    function.__doc__ = (
+        f"(number of {doc} at each threshold, update), (len(thresholds),).\n\n"
+        "    predictions: floating point in [0, 1], InvalidArgumentError otherwise.\n    "
+    )
+    return function
+
+
+true_positives_at_thresholds = _counter_at(
+    "true_positives_at_thresholds", "tp", "labels that hold and were predicted"
+)
+false_positives_at_thresholds = _counter_at(
+    "false_positives_at_thresholds", "fp", "labels that do not hold but were predicted"
+)
+true_negatives_at_thresholds = _counter_at(
+    "true_negatives_at_thresholds", "tn", "labels that do not hold and were not predicted"
+)
+false_negatives_at_thresholds = _counter_at(
+    "false_negatives_at_thresholds", "fn", "labels that hold but were not predicted"
+)
+
+
+def _rate_at(function_name, other, label, doc):
+    def function(
+        labels,
+        predictions,
+        thresholds,
+        weights=None,
+        metrics_collections=None,
+        updates_collections=None,
+        name=None,
+    ):
+        with variable_scope.variable_scope(name, function_name, (predictions, labels, weights)):
+            values, updates = _counts_at(labels, predictions, thresholds, weights, ("tp", other))
+
+            def rate(counts, name):
+                right, wrong = counts["tp"], counts[other]
+                return math_ops.div(right, _EPSILON + right + wrong, name=f"{label}_{name}")
+
+            value, update = rate(values, "value"), rate(updates, "update_op")
+            return _collect(value, metrics_collections, update, updates_collections)
+
+    function.__name__ = function.__qualname__ = function_name
+    function.__doc__ = (
+        f"({doc} at each threshold, update), (len(thresholds),).\n\n"
+        "    predictions: floating point in [0, 1], InvalidArgumentError otherwise.\n    "
+    )
+    return function
+
+
+precision_at_thresholds = _rate_at(
+    "precision_at_thresholds", "fp", "precision", "the fraction of predicted labels that hold"
+)
+recall_at_thresholds = _rate_at(
+    "recall_at_thresholds", "fn", "recall", "the fraction of labels that hold that were predicted"
+)
+
+
+def _limits(num_thresholds):
+    inner = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
+    return [0.0 - _EPSILON, *inner, 1.0 + _EPSILON]
+
+
+def sensitivity_at_specificity(
+    labels,
+    predictions,
+    specificity,
+    weights=None,
+    num_thresholds=200,
+    metrics_collections=None,
+    updates_collections=None,
+    name=None,
+):
+    """(sensitivity at the threshold with nearest that specificity, update), two scalars.
+
+    specificity: in [0, 1], ValueError otherwise. predictions: floating point in [0, 1].
+    """
+    if specificity < 0 or specificity > 1:
+        raise ValueError("`specificity` must be in the range [0, 1].")
+    with variable_scope.variable_scope(
+        name, "sensitivity_at_specificity", (predictions, labels, weights)
+    ):
+        values, updates = _counts_at(labels, predictions, _limits(num_thresholds), weights)
+
+        def sensitivity(tp, tn, fp, fn, name):
+            found = math_ops.div(tn, tn + fp + _EPSILON)
+            at = math_ops.argmin(math_ops.abs(found - specificity), 0)
+            at = math_ops.cast(at, dtypes.int32)
+            return math_ops.div(tp[at], tp[at] + fn[at] + _EPSILON, name)
+
+        value, update = (
+            sensitivity(**values, name="value"),
+            sensitivity(**updates, name="update_op"),
+        )
+        return _collect(value, metrics_collections, update, updates_collections)
+
+
+def specificity_at_sensitivity(
+    labels,
+    predictions,
+    sensitivity,
+    weights=None,
+    num_thresholds=200,
+    metrics_collections=None,
+    updates_collections=None,
+    name=None,
+):
+    """(specificity at the threshold with nearest that sensitivity, update), two scalars.
+
+    Of several equally near the last one. sensitivity: in [0, 1], ValueError otherwise. predictions:
+    floating point in [0, 1].
+    """
+    if sensitivity < 0 or sensitivity > 1:
+        raise ValueError("`sensitivity` must be in the range [0, 1].")
+    with variable_scope.variable_scope(
+        name, "specificity_at_sensitivity", (predictions, labels, weights)
+    ):
+        values, updates = _counts_at(labels, predictions, _limits(num_thresholds), weights)
+
+        def specificity(tp, tn, fp, fn, name):
+            found = math_ops.div(tp, tp + fn + _EPSILON)
+            nearest = math_ops.reduce_min(math_ops.abs(found - sensitivity))
+            is_near = math_ops.equal(math_ops.abs(found - sensitivity), nearest)
+            is_near = math_ops.cast(is_near, dtypes.int64)
+            at = math_ops.argmax(math_ops.cumsum(is_near), 0)
+            at = math_ops.cast(at, dtypes.int32)
+            return math_ops.div(tn[at], tn[at] + fp[at] + _EPSILON, name)
+
+        value, update = (
+            specificity(**values, name="value"),
+            specificity(**updates, name="update_op"),
+        )
+        return _collect(value, metrics_collections, update, updates_collections)

@@ -3,10 +3,10 @@
 import numpy as np
 
 from rheos.framework import dtypes, tensor_shape
-from rheos.framework.graph import Tensor, convert_to_tensor, name_scope
+from rheos.framework.graph import convert_to_tensor, name_scope
 from rheos.framework.op_call import op1, op_list
 from rheos.ops import array_ops, math_ops
-from rheos.ops.array_ops import _tuple
+from rheos.ops.array_ops import _is_plain, _tuple
 from rheos.ops.constant_op import constant, constant_value
 
 # ---- Space, batch and depth
@@ -348,24 +348,24 @@ def diag_part(input, name=None):
 def matrix_diag_part(input, name="diag_part", k=0, padding_value=0):
     """The diagonals of matrices: input (..., n, m), returns (..., min(n, m)).
 
-    k: which diagonal, above (positive) or below the main one; other than 0 is not in Rheos yet.
+    k: which diagonal, above (positive) or below the main one, or a pair for a band of them.
+    padding_value: for the ends of shorter ones.
     """
-    _main_diagonal_only("matrix_diag_part", k)
-    return op1("MatrixDiagPart", name, input)
+    if _is_plain(k, 0) and _is_plain(padding_value, 0):
+        return op1("MatrixDiagPart", name, input)
+    input = convert_to_tensor(input, name="input")
+    padding_value = math_ops.cast(padding_value, input.dtype.base_dtype)
+    return op1("MatrixDiagPartV2", name, input, k, padding_value)
 
 
 def matrix_set_diag(input, diagonal, name="set_diag", k=0):
     """Matrices (..., n, m) with their diagonals replaced by `diagonal` (..., min(n, m)).
 
-    k: which diagonal; other than 0 is not in Rheos yet.
+    k: which diagonal, above (positive) or below the main one, or a pair for a band of them.
     """
-    _main_diagonal_only("matrix_set_diag", k)
-    return op1("MatrixSetDiag", name, input, diagonal)
-
-
-def _main_diagonal_only(function, k):
-    if isinstance(k, Tensor) or k != 0:
-        raise NotImplementedError(f"{function}: diagonals other than the main one")
+    if _is_plain(k, 0):
+        return op1("MatrixSetDiag", name, input, diagonal)
+    return op1("MatrixSetDiagV2", name, input, diagonal, k)
 
 
 def identity_n(input, name=None):

@@ -506,10 +506,12 @@ from rheos.v1 import (
     manip,
     math,
     metrics,
+    nest,
     nn,
     quantization,
     random,
     raw_ops,
+    signal,
     sparse,
     spectral,
     strings,
@@ -571,4 +573,5 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*(n for n in globals() if not n.startswith("_")), *_MESSAGES, "test", "__version__"})
+    names = (n for n in globals() if not n.startswith("_"))
+    return sorted({*names, *_MESSAGES, "test", "__version__"})

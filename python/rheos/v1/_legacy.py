@@ -7,6 +7,7 @@ TensorFlow has sees 1.x.
 from rheos.framework import dtypes
 from rheos.framework.op_call import op1
 from rheos.ops import array_ops, linalg_ops, math_ops, rearrange_ops
+from rheos.v1._optimizers import Optimizer
 
 
 def mul(x, y, name=None):
@@ -72,4 +73,5 @@ NAMES = {
     "batch_cholesky": linalg_ops.cholesky,
     "complex_abs": complex_abs,
     "listdiff": listdiff,
+    "Optimizer": Optimizer,
 }

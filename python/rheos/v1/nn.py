@@ -1,6 +1,11 @@
 """Neural networks."""
 
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.layers.rnn import (
+    static_bidirectional_rnn,
+    static_rnn,
+    static_state_saving_rnn,
+)
 from rheos.ops.candidate_sampling_ops import (
     all_candidate_sampler,
     compute_accidental_hits,
@@ -11,6 +16,7 @@ from rheos.ops.candidate_sampling_ops import (
     sampled_softmax_loss,
     uniform_candidate_sampler,
 )
+from rheos.ops.ctc_ops import ctc_greedy_decoder, ctc_loss
 from rheos.ops.embedding_ops import (
     embedding_lookup,
     embedding_lookup_sparse,
@@ -100,6 +106,7 @@ from rheos.ops.nn_pool import (
     pool,
 )
 from rheos.ops.rearrange_ops import depth_to_space, space_to_batch, space_to_depth
+from rheos.v1 import rnn_cell
 
 _absent = _attribute_of("tensorflow.nn")
 

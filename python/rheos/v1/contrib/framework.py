@@ -51,5 +51,6 @@ from rheos.v1._global_step import (
     get_global_step,
     get_or_create_global_step,
 )
+from rheos.v1.contrib import nest
 
 __getattr__ = _attribute_of("tensorflow.contrib.framework")

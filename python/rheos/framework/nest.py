@@ -1,0 +1,172 @@
+"""Nested structures of lists, tuples, named tuples and dicts.
+
+Everything else is a leaf, strings and arrays too. Dicts are gone through in the order of their
+sorted keys.
+"""
+
+from collections.abc import Mapping, Sequence
+
+
+def is_nested(seq):
+    """Whether it is a list, tuple, dict or the like, which has parts."""
+    return isinstance(seq, Mapping) or (
+        isinstance(seq, Sequence) and not isinstance(seq, (str, bytes, bytearray, range))
+    )
+
+
+is_sequence = is_nested
+
+
+def _keys(mapping):
+    try:
+        return sorted(mapping)
+    except TypeError:
+        raise TypeError("nest only supports dicts with sortable keys.") from None
+
+
+def _parts(structure):
+    """The parts of a structure, in order."""
+    if isinstance(structure, Mapping):
+        return [structure[key] for key in _keys(structure)]
+    return list(structure)
+
+
+def _like(structure, parts):
+    """A structure of the same kind, with other parts."""
+    if isinstance(structure, Mapping):
+        by_key = dict(zip(_keys(structure), parts))
+        made = {key: by_key[key] for key in structure}
+        return made if type(structure) is dict else type(structure)(made)
+    if hasattr(structure, "_fields"):
+        return type(structure)(*parts)
+    if isinstance(structure, tuple):
+        return tuple(parts) if type(structure) is tuple else type(structure)(parts)
+    return list(parts) if type(structure) is list else type(structure)(parts)
+
+
+def flatten(structure, expand_composites=False):
+    """All leaves of a structure in one list; of a leaf a list of itself."""
+    if not is_nested(structure):
+        return [structure]
+    return [leaf for part in _parts(structure) for leaf in flatten(part)]
+
+
+def flatten_up_to(shallow_tree, input_tree, check_types=True):
+    """The parts of `input_tree` where `shallow_tree` has leaves, in one list."""
+    if not is_nested(shallow_tree):
+        return [input_tree]
+    _check_parts(shallow_tree, input_tree, check_types)
+    return [
+        leaf
+        for shallow, deep in zip(_parts(shallow_tree), _parts(input_tree))
+        for leaf in flatten_up_to(shallow, deep, check_types)
+    ]
+
+
+def _kind(structure):
+    return dict if isinstance(structure, Mapping) else type(structure)
+
+
+def _check_parts(one, other, check_types):
+    if not is_nested(other):
+        raise TypeError(
+            "If shallow structure is a sequence, input must also be a sequence. Input has type: "
+            f"{type(other)}."
+        )
+    if check_types and _kind(one) is not _kind(other):
+        raise TypeError(
+            "The two structures don't have the same sequence type. Input structure has type "
+            f"{type(other)}, while shallow structure has type {type(one)}."
+        )
+    if len(one) != len(other):
+        raise ValueError(
+            "The two structures don't have the same sequence length. Input structure has length "
+            f"{len(other)}, while shallow structure has length {len(one)}."
+        )
+    if isinstance(one, Mapping) and set(one) != set(other):
+        raise ValueError(
+            f"The two structures don't have the same keys. Input structure has keys "
+            f"{list(other)}, while shallow structure has keys {list(one)}."
+        )
+
+
+def assert_same_structure(nest1, nest2, check_types=True, expand_composites=False):
+    """ValueError unless two structures differ in their leaves only, TypeError if in their types.
+
+    check_types: whether a list and a tuple count as different.
+    """
+    if is_nested(nest1) != is_nested(nest2):
+        raise ValueError(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: type={type(nest1).__name__} str={nest1}\n\n"
+            f"Second structure: type={type(nest2).__name__} str={nest2}"
+        )
+    if not is_nested(nest1):
+        return
+    if len(nest1) != len(nest2):
+        raise ValueError(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: {nest1}\n\nSecond structure: {nest2}\n\nMore specifically: The two "
+            f"structures don't have the same number of elements. First: {len(nest1)}, second: "
+            f"{len(nest2)}"
+        )
+    _check_parts(nest1, nest2, check_types)
+    for one, other in zip(_parts(nest1), _parts(nest2)):
+        assert_same_structure(one, other, check_types)
+
+
+def pack_sequence_as(structure, flat_sequence, expand_composites=False):
+    """A structure like `structure`, with the leaves of a list; ValueError for a wrong number."""
+    if not is_nested(flat_sequence):
+        raise TypeError("flat_sequence must be a sequence")
+    if not is_nested(structure):
+        if len(flat_sequence) != 1:
+            raise ValueError(
+                f"Structure is a scalar but len(flat_sequence) == {len(flat_sequence)} > 1"
+            )
+        return flat_sequence[0]
+    count = len(flatten(structure))
+    if count != len(flat_sequence):
+        raise ValueError(
+            f"Could not pack sequence. Structure had {count} elements, but flat_sequence had "
+            f"{len(flat_sequence)} elements.  Structure: {structure}, flat_sequence: "
+            f"{flat_sequence}."
+        )
+    leaves = iter(flat_sequence)
+    return map_leaves(lambda _: next(leaves), structure)
+
+
+def map_leaves(function, structure):
+    """The structure with each leaf replaced by what the function gives for it."""
+    if not is_nested(structure):
+        return function(structure)
+    return _like(structure, [map_leaves(function, part) for part in _parts(structure)])
+
+
+def map_structure(func, *structure, **kwargs):
+    """A structure like the first, each leaf what `func` gives for the leaves of all there.
+
+    check_types: whether the structures must be of the same types too (the default).
+    """
+    if not callable(func):
+        raise TypeError("func must be callable, got: %s" % func)
+    if not structure:
+        raise ValueError("Must provide at least one structure")
+    check_types = kwargs.pop("check_types", True)
+    kwargs.pop("expand_composites", None)
+    if kwargs:
+        raise ValueError(f"Only valid keyword arguments are `check_types` and "
+                         f"`expand_composites`, not: `{'`, `'.join(kwargs)}`")  # fmt: skip
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types=check_types)
+    flat = zip(*[flatten(s) for s in structure])
+    return pack_sequence_as(structure[0], [func(*leaves) for leaves in flat])
+
+
+def map_structure_up_to(shallow_tree, func, *inputs, **kwargs):
+    """Like map_structure(), only down to where `shallow_tree` has leaves."""
+    check_types = kwargs.pop("check_types", True)
+    if not inputs:
+        raise ValueError("Cannot map over no sequences")
+    flat = [flatten_up_to(shallow_tree, tree, check_types) for tree in inputs]
+    return pack_sequence_as(shallow_tree, [func(*parts) for parts in zip(*flat)])
