@@ -285,6 +285,15 @@ from rheos.ops.math_ops import (
     truncatediv,
     truncatemod,
 )
+from rheos.ops.parsing_ops import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    SparseFeature,
+    VarLenFeature,
+    parse_example,
+    parse_single_example,
+    parse_single_sequence_example,
+)
 from rheos.ops.quantize_ops import (
     dequantize,
     fake_quant_with_min_max_args,
@@ -540,6 +549,7 @@ _MESSAGES = (
     "AttrValue",
     "ConfigProto",
     "Event",
+    "Example",
     "GPUOptions",
     "GraphOptions",
     "HistogramProto",

@@ -10,6 +10,16 @@ from rheos.ops.io_ops import (
     serialize_tensor,
     write_file,
 )
+from rheos.ops.parsing_ops import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    SparseFeature,
+    VarLenFeature,
+    parse_example,
+    parse_sequence_example,
+    parse_single_example,
+    parse_single_sequence_example,
+)
 from rheos.ops.string_ops import decode_base64, encode_base64
 from rheos.v1.gfile import GFile
 from rheos.v1.train import write_graph
