@@ -42,8 +42,8 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
     outputs = []
     with variable_scope(scope or "rnn") as varscope:
         if varscope.caching_device is None:
-            # The variables are read where the operations are that need them.
-            varscope.set_caching_device(lambda op: op.device)
+            # The variables are read on the device of the step, not where they are kept.
+            varscope.set_caching_device("")
         fixed = _fixed_batch(inputs)
         batch_size = fixed or array_ops.shape(nest.flatten(inputs)[0])[0]
         if initial_state is not None:

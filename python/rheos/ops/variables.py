@@ -246,6 +246,9 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
 
     def _make(self, graph, scope, value, dtype, arguments):
         """Adds the nodes. `value` may be a function; `arguments` are caching device and shape."""
+        if callable(arguments[0]):
+            pending = _graph.PendingOperation("Identity", f"{scope}read", graph)
+            arguments = (arguments[0](pending), arguments[1])
         flags = (not self._validate_shape, not self._trainable, False)
         if not callable(value):
             value = convert_to_tensor(value, dtype, "initial_value")
