@@ -12,6 +12,10 @@
 // The version of TensorFlow's graph format that is written: that of TensorFlow 1.15.
 enum { RHEOS__GRAPH_PRODUCER = 134 };
 
+// Whether the attribute is one that TensorFlow 1.15 does not know, with its default: it is not
+// written, so that what both can do goes both ways.
+bool rheos__attr_is_left_out(const rheos__signature *signature, const rheos_attr *attr);
+
 // In the arena; bytes of strings and tensors stay where they are.
 rheos_status *rheos__attr_to_proto(const rheos_attr_value *value, rheos__arena *arena,
                                    Tensorflow__AttrValue **out_proto);

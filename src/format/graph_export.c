@@ -35,21 +35,88 @@ static int compare_entries(const void *a, const void *b) {
                 (*(Tensorflow__NodeDef__AttrEntry *const *)b)->key);
 }
 
+// Attributes that TensorFlow 1.15 does not know, and refuses; of all ops or of one.
+static const struct {
+  const char *attr, *op;
+} newer_attrs[] = {
+    {"Tcomplex", "IRFFT"},
+    {"Tcomplex", "IRFFT2D"},
+    {"Tcomplex", "IRFFT3D"},
+    {"Tcomplex", "RFFT"},
+    {"Tcomplex", "RFFT2D"},
+    {"Tcomplex", "RFFT3D"},
+    {"Tk", NULL},
+    {"Treal", "IRFFT"},
+    {"Treal", "IRFFT2D"},
+    {"Treal", "IRFFT3D"},
+    {"Treal", "RFFT"},
+    {"Treal", "RFFT2D"},
+    {"Treal", "RFFT3D"},
+    {"Tsegmentids", NULL},
+    {"allow_missing_files", NULL},
+    {"allowed_devices", NULL},
+    {"axis", "Dequantize"},
+    {"axis", "QuantizeV2"},
+    {"bad_indices_policy", NULL},
+    {"blank_index", NULL},
+    {"debug_name", NULL},
+    {"dtype", "Dequantize"},
+    {"ensure_minimum_range", NULL},
+    {"explicit_paddings", "DepthwiseConv2dNative"},
+    {"explicit_paddings", "DepthwiseConv2dNativeBackpropFilter"},
+    {"explicit_paddings", "DepthwiseConv2dNativeBackpropInput"},
+    {"explicit_paddings", "MaxPool"},
+    {"explicit_paddings", "MaxPoolGrad"},
+    {"exponential_avg_factor", NULL},
+    {"grad_a", NULL},
+    {"grad_b", NULL},
+    {"grad_x", NULL},
+    {"grad_y", NULL},
+    {"index_type", "TopKV2"},
+    {"multiply_linear_by_lr", NULL},
+    {"narrow_range", "Dequantize"},
+    {"narrow_range", "QuantizeV2"},
+    {"offset", "InitializeTableFromTextFile"},
+    {"offset", "InitializeTableFromTextFileV2"},
+    {"shape_type", "ConcatOffset"},
+    {"sparse_gradient", NULL},
+    {"validate_shape", "AssignVariableOp"},
+};
+
+static bool is_newer(const char *op, const char *attr) {
+  for (size_t i = 0; i < sizeof newer_attrs / sizeof newer_attrs[0]; i++) {
+    if (strcmp(newer_attrs[i].attr, attr) != 0) continue;
+    if (newer_attrs[i].op == NULL || strcmp(newer_attrs[i].op, op) == 0) return true;
+  }
+  return false;
+}
+
+bool rheos__attr_is_left_out(const rheos__signature *signature, const rheos_attr *attr) {
+  for (int32_t i = 0; i < signature->num_attrs; i++) {
+    const rheos__attr_def *def = &signature->attrs[i];
+    if (strcmp(def->name, attr->name) != 0) continue;
+    return def->has_default && rheos__attr_value_equal(&attr->value, &def->default_value) &&
+           is_newer(signature->op->name, attr->name);
+  }
+  return false;
+}
+
 // Sorted by name: the same graph gives the same bytes.
-static rheos_status *attrs_to_proto(const rheos__attrs *attrs, rheos__arena *arena,
+static rheos_status *attrs_to_proto(const rheos__node *node, rheos__arena *arena,
                                     Tensorflow__NodeDef *def) {
+  const rheos__attrs *attrs = node->attrs;
   size_t count = (size_t)attrs->count;
   Tensorflow__NodeDef__AttrEntry *entries = rheos__arena_alloc(arena, count * sizeof *entries);
   def->attr = rheos__arena_alloc(arena, count * sizeof *def->attr);
   if (entries == NULL || def->attr == NULL) return rheos__out_of_memory();
-  def->n_attr = count;
   for (size_t i = 0; i < count; i++) {
+    if (rheos__attr_is_left_out(node->signature, &attrs->items[i])) continue;
     tensorflow__node_def__attr_entry__init(&entries[i]);
     entries[i].key = (char *)(uintptr_t)attrs->items[i].name;
     RHEOS_TRY(rheos__attr_to_proto(&attrs->items[i].value, arena, &entries[i].value));
-    def->attr[i] = &entries[i];
+    def->attr[def->n_attr++] = &entries[i];
   }
-  if (count > 1) qsort(def->attr, count, sizeof *def->attr, compare_entries);
+  if (def->n_attr > 1) qsort(def->attr, def->n_attr, sizeof *def->attr, compare_entries);
   return NULL;
 }
 
@@ -68,7 +135,7 @@ static rheos_status *node_to_proto(rheos_graph *graph, int32_t id, rheos__arena 
     def->input[i] = input_text(graph, &node->edges[i], arena);
     if (def->input[i] == NULL) return rheos__out_of_memory();
   }
-  return attrs_to_proto(node->attrs, arena, def);
+  return attrs_to_proto(node, arena, def);
 }
 
 static rheos_status *put_node(rheos_graph *graph, int32_t id, rheos__arena *arena,

@@ -184,7 +184,7 @@ static bool same_list(const rheos_attr_value *a, const rheos_attr_value *b) {
   return true;
 }
 
-static bool same_value(const rheos_attr_value *a, const rheos_attr_value *b) {
+bool rheos__attr_value_equal(const rheos_attr_value *a, const rheos_attr_value *b) {
   if (a->kind != b->kind || a->count != b->count) return false;
   switch (a->kind) {
     case RHEOS_ATTR_NONE:
@@ -310,7 +310,7 @@ static bool same_attrs(const void *candidate, const void *wanted) {
   if (attrs->hash != items->hash || attrs->count != items->count) return false;
   for (int32_t i = 0; i < attrs->count; i++) {
     if (attrs->items[i].name != items->items[i].name ||
-        !same_value(&attrs->items[i].value, &items->items[i].value)) {
+        !rheos__attr_value_equal(&attrs->items[i].value, &items->items[i].value)) {
       return false;
     }
   }

@@ -35,6 +35,7 @@ typedef struct rheos__attrs {
 
 // NULL if there is none of that name.
 const rheos_attr_value *rheos__attrs_find(const rheos__attrs *attrs, const char *name);
+bool rheos__attr_value_equal(const rheos_attr_value *a, const rheos_attr_value *b);
 // For attributes that the signature guarantees.
 int64_t rheos__attr_int(const rheos__attrs *attrs, const char *name);
 float rheos__attr_float(const rheos__attrs *attrs, const char *name);

@@ -140,10 +140,14 @@ static const uint64_t INTEGER_TYPES = BIT(RHEOS_INT8) | BIT(RHEOS_INT16) | BIT(R
                                       BIT(RHEOS_INT64) | BIT(RHEOS_UINT8) | BIT(RHEOS_UINT16) |
                                       BIT(RHEOS_UINT32) | BIT(RHEOS_UINT64);
 static const uint64_t COMPLEX_TYPES = BIT(RHEOS_COMPLEX64) | BIT(RHEOS_COMPLEX128);
+static const uint64_t QUANTIZED_TYPES = BIT(RHEOS_QINT8) | BIT(RHEOS_QUINT8) | BIT(RHEOS_QINT16) |
+                                        BIT(RHEOS_QUINT16) | BIT(RHEOS_QINT32);
 
 // The dtypes that a word stands for; 0 if none.
 static uint64_t types_of_word(span s) {
-  if (is_word(s, "number")) return FLOATING_TYPES | INTEGER_TYPES | COMPLEX_TYPES;
+  if (is_word(s, "number")) {
+    return FLOATING_TYPES | INTEGER_TYPES | COMPLEX_TYPES | QUANTIZED_TYPES;
+  }
   if (is_word(s, "real")) return FLOATING_TYPES | INTEGER_TYPES;
   if (is_word(s, "floating")) return FLOATING_TYPES;
   if (is_word(s, "integer")) return INTEGER_TYPES;

@@ -72,9 +72,7 @@ static void grad_add_n(rheos__grad *g) {
 
 const rheos__op_def rheos__op_AddN = {
     "AddN",
-    "inputs: N * T -> sum: T; N: int >= 1; T: {float, double, int32, uint8, int16, int8, "
-    "complex64, int64, qint8, quint8, qint32, bfloat16, uint16, complex128, half, uint32, uint64, "
-    "variant}",
+    "inputs: N * T -> sum: T; N: int >= 1; T: {number, variant}",
     "The sum of all `inputs`, which have one shape.",
     RHEOS_OP_COMMUTATIVE,
     add_n_shape,

@@ -97,13 +97,16 @@
   s2 = LARGER(h[3] * s2, fabs(g));      \
   var -= h[1] / (1 - h[0]) * (s1 / (s2 + h[4]));
 
-// h: lr, l1, l2, ...; the power is almost always -1/2.
+// h: lr, l1, l2, ...; the power is almost always -1/2. With the flag `linear` is kept times the rate.
 #define FTRL_TO(shrunk, power)                                                      \
+  const C rate = f ? 1 : h[0];                                                      \
+  const C scale = f ? h[0] : 1;                                                     \
+  const C limit = h[1] * scale;                                                     \
   const C sum = s1 + g * g;                                                         \
   const C from = (power) == (C)-0.5 ? sqrt(s1) : pow(s1, -(power));                 \
   const C to = (power) == (C)-0.5 ? sqrt(sum) : pow(sum, -(power));                 \
-  s2 += (shrunk) - (to - from) / h[0] * var;                                        \
-  var = fabs(s2) > h[1] ? (h[1] * SIGN(s2) - s2) / (to / h[0] + 2 * h[2]) : (C)0;   \
+  s2 += (shrunk) * scale - (to - from) / rate * var;                                \
+  var = fabs(s2) > limit ? (limit * SIGN(s2) - s2) / (to / rate + 2 * h[2] * scale) : (C)0; \
   s1 = sum;
 
 #define FTRL FTRL_TO(g, h[3])
@@ -135,9 +138,11 @@
 #define FLAG_none NULL
 #define FLAG_use_nesterov "use_nesterov"
 #define FLAG_update_slots "update_slots"
+#define FLAG_multiply_linear_by_lr "multiply_linear_by_lr"
 #define FLAG_TEXT_none ""
 #define FLAG_TEXT_use_nesterov "; use_nesterov: bool = false"
 #define FLAG_TEXT_update_slots "; update_slots: bool = true"
+#define FLAG_TEXT_multiply_linear_by_lr "; multiply_linear_by_lr: bool = false"
 #define GRAD "grad: T"
 #define DELTA "delta: T"
 #define ADAM_NUMBERS "beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2: T, epsilon: T, "
@@ -172,10 +177,11 @@
       AMSGRAD, "Adam by the largest second moment so far.")                                       \
   ROW(AdaMax, DENSE, M_V, GRAD, 3, "beta1_power: T, lr: T, beta1: T, beta2: T, epsilon: T, ", "", \
       none, RHEOS__WIDE, ADAMAX, "AdaMax's update of `var`.")                                     \
-  ROW(Ftrl, ALL, LINEAR, GRAD, 3, "", ", lr: T, l1: T, l2: T, lr_power: T", none, , FTRL,         \
+  ROW(Ftrl, ALL, LINEAR, GRAD, 3, "", ", lr: T, l1: T, l2: T, lr_power: T",                    \
+      multiply_linear_by_lr, , FTRL,                                                              \
       "Ftrl-proximal's update of `var`.")                                                         \
   ROW(FtrlV2, ALL, LINEAR, GRAD, 3, "", ", lr: T, l1: T, l2: T, l2_shrinkage: T, lr_power: T",    \
-      none, , FTRL_V2, "Ftrl-proximal's update of `var`, with shrinkage.")                        \
+      multiply_linear_by_lr, , FTRL_V2, "Ftrl-proximal's update of `var`, with shrinkage.")                        \
   ROW(AddSign, DENSE, MOMENT, GRAD, 2, "lr: T, alpha: T, sign_decay: T, beta: T, ", "", none,     \
       RHEOS__WIDE, ADD_SIGN, "Larger steps where gradient and momentum agree in sign.")           \
   ROW(PowerSign, DENSE, MOMENT, GRAD, 2, "lr: T, logbase: T, sign_decay: T, beta: T, ", "", none, \
@@ -228,14 +234,10 @@ ROWS(ROW_KERNEL)
 
 // ---- From rows to ops
 
-#define NUMBER_TYPES                                                                     \
-  "{float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, " \
-  "bfloat16, uint16, complex128, half, uint32, uint64}"
-
 #define OP(op, row, arguments, result, indices_text, flag_text, text)                         \
   const rheos__op_def rheos__op_##op = {                                                      \
       .name = #op,                                                                            \
-      .signature = arguments " -> " result "; T: " NUMBER_TYPES indices_text                  \
+      .signature = arguments " -> " result "; T: number" indices_text                  \
                    "; use_locking: bool = false" flag_text,                                   \
       .doc = text,                                                                            \
       .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                           \

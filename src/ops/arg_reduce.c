@@ -231,8 +231,7 @@ static rheos_status *prepare_ArgMin(rheos__prepare *p) { return prepare(p, row_A
 
 #define ARGUMENTS "input: T, dimension: Tidx -> output: output_type; "
 #define TYPES                                                                                 \
-  "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, "   \
-  "bfloat16, qint16, quint16, uint16, complex128, half, uint32, uint64, bool}; "              \
+  "T: {number, bool}; "                                                                       \
   "Tidx: {int16, int32, int64} = int32; "
 
 const rheos__op_def rheos__op_ArgMax = {

@@ -196,6 +196,16 @@ rheos_status *rheos__answer_run_operands(rheos__prepare *p, rheos__run_fn run, i
   return rheos__answer_run(p, run, num_units);
 }
 
+rheos_status *rheos__bad_indices_policy(const rheos__attrs *attrs, bool *out_ignore) {
+  const rheos_attr_value *policy = rheos__attrs_find(attrs, "bad_indices_policy");
+  const char *text = policy != NULL ? policy->s.data : "";
+  *out_ignore = strcmp(text, "IGNORE") == 0;
+  if (*out_ignore || text[0] == '\0' || strcmp(text, "DEFAULT") == 0 || strcmp(text, "ERROR") == 0) {
+    return NULL;
+  }
+  return RHEOS_INVALID("Unknown bad indices handling attribute: %s", text);
+}
+
 rheos_status *rheos__bad_place(const rheos__operands *o, const void *indices, int32_t input,
                                int64_t row, int64_t depth, const rheos_shape *shape,
                                const char *what) {

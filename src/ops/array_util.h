@@ -49,6 +49,7 @@ typedef struct rheos__operands {
   const rheos_dtype *input_dtypes, *output_dtypes;
   const rheos_shape *input_shapes, *output_shapes;
   int64_t numbers[4];  // for the kernel
+  bool ignore_bad_indices;
 } rheos__operands;
 rheos__operands *rheos__keep_operands(rheos__prepare *p);  // NULL when memory is short
 
@@ -69,6 +70,10 @@ rheos_status *rheos__answer_run_operands(rheos__prepare *p, rheos__run_fn run, i
 // whole slices below `depth` dimensions; false if it lies outside.
 bool rheos__place_of(rheos_dtype dtype, const void *indices, int64_t row, int64_t depth,
                      const rheos_shape *shape, int64_t *out_place);
+// The attribute bad_indices_policy: whether rows that lie outside are passed over ("IGNORE") or
+// refused. A status if it has another value.
+#define RHEOS__BAD_INDICES_POLICY "; bad_indices_policy: string = \"\""
+rheos_status *rheos__bad_indices_policy(const rheos__attrs *attrs, bool *out_ignore);
 // The status for such a row of input `input`; the message calls the shape `what`.
 rheos_status *rheos__bad_place(const rheos__operands *o, const void *indices, int32_t input,
                                int64_t row, int64_t depth, const rheos_shape *shape,

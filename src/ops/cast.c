@@ -141,6 +141,8 @@ static rheos__loop loop_of(rheos_dtype from, rheos_dtype to, bool truncate) {
   if (truncate && to == RHEOS_HALF && from == RHEOS_DOUBLE) return double_cut_to_half;
   if (truncate && to == RHEOS_BFLOAT16 && from == RHEOS_FLOAT) return float_cut_to_bfloat16;
   if (truncate && to == RHEOS_FLOAT && from == RHEOS_DOUBLE) return double_cut_to_float;
+  from = rheos__stored_dtype(from);
+  to = rheos__stored_dtype(to);
   return loops[from][to];
 }
 

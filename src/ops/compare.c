@@ -65,7 +65,8 @@ static const rheos__loop loops[NUM_ROWS][RHEOS__NUM_DTYPES] = {
 
 static rheos_status *prepare(rheos__prepare *p, int row) {
   const rheos_attr_value *tolerance = rheos__attrs_find(p->attrs, "tolerance");
-  return rheos__prepare_elementwise(p, loops[row][rheos__loop_dtype(p)], 1,
+  const rheos_dtype dtype = rheos__stored_dtype(rheos__loop_dtype(p));
+  return rheos__prepare_elementwise(p, loops[row][dtype], 1,
                                     tolerance != NULL ? (double)tolerance->f : 0, "");
 }
 

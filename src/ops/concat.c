@@ -370,7 +370,8 @@ static rheos_status *prepare_concat_offset(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_ConcatOffset = {
     .name = "ConcatOffset",
-    .signature = "concat_dim: int32, shape: N * int32 -> offset: N * int32; N: int >= 2",
+    .signature = "concat_dim: int32, shape: N * shape_type -> offset: N * shape_type; "
+                 "N: int >= 2; shape_type: {int32, int64} = int32",
     .doc = "Where tensors of each `shape` begin in their concatenation along `concat_dim`.",
     .shape = shape_concat_offset,
     .gradient = rheos__no_gradient,

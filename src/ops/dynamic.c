@@ -48,9 +48,7 @@ static rheos_status *prepare_where(rheos__prepare *p) { return answer_compute(p,
 
 const rheos__op_def rheos__op_Where = {
     .name = "Where",
-    .signature = "input: T -> index: int64; T: {float, double, int32, uint8, int16, int8, "
-                 "complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, "
-                 "complex128, half, uint32, uint64, bool} = bool",
+    .signature = "input: T -> index: int64; T: {number, bool} = bool",
     .doc = "The places of the elements of `input` that are not zero, one in each row.",
     .shape = shape_where,
     .gradient = rheos__no_gradient,

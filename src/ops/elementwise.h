@@ -53,6 +53,24 @@ static inline rheos_dtype rheos__loop_dtype(const rheos__prepare *p) {
   return p->input_dtypes[p->num_inputs - 1];
 }
 
+// Quantized numbers as the integers they are stored as; other dtypes as they are.
+static inline rheos_dtype rheos__stored_dtype(rheos_dtype dtype) {
+  switch (dtype) {
+    case RHEOS_QINT8:
+      return RHEOS_INT8;
+    case RHEOS_QUINT8:
+      return RHEOS_UINT8;
+    case RHEOS_QINT16:
+      return RHEOS_INT16;
+    case RHEOS_QUINT16:
+      return RHEOS_UINT16;
+    case RHEOS_QINT32:
+      return RHEOS_INT32;
+    default:
+      return dtype;
+  }
+}
+
 // Number of dtypes that tables of loops have room for.
 enum { RHEOS__NUM_DTYPES = 24 };
 

@@ -361,6 +361,7 @@ static rheos_status *run_gather_nd(const void *state, const void *const *inputs,
                                    void *const *outputs, void *scratch, int64_t first_unit,
                                    int64_t last_unit) {
   (void)scratch, (void)first_unit, (void)last_unit;
+  static const char zero[16];
   const rheos__operands *o = state;
   const rheos_shape *params = &o->input_shapes[0], *indices = &o->input_shapes[1];
   int64_t depth = indices->dims[indices->rank - 1];
@@ -374,10 +375,15 @@ static rheos_status *run_gather_nd(const void *state, const void *const *inputs,
                          rheos__shape_text_of(params, &text));
   }
   for (int64_t row = 0; row < rows; ++row) {
+    char *to = (char *)outputs[0] + row * run * size;
     if (!rheos__place_of(o->input_dtypes[1], inputs[1], row, depth, params, &place)) {
+      if (o->ignore_bad_indices) {
+        RHEOS_TRY(rheos__fill_elements(o->output_dtypes[0], to, zero, run));
+        continue;
+      }
       return rheos__bad_place(o, inputs[1], 1, row, depth, params, "param shape");
     }
-    RHEOS_TRY(rheos__copy_elements(o->output_dtypes[0], (char *)outputs[0] + row * run * size,
+    RHEOS_TRY(rheos__copy_elements(o->output_dtypes[0], to,
                                    (const char *)inputs[0] + place * run * size, run));
   }
   return NULL;
@@ -400,7 +406,11 @@ rheos_status *rheos__gather_places(const rheos_tensor *params, const rheos_tenso
 }
 
 static rheos_status *prepare_gather_nd(rheos__prepare *p) {
-  return rheos__answer_run_operands(p, run_gather_nd, 1);
+  rheos__operands *o = rheos__keep_operands(p);
+  if (o == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(rheos__bad_indices_policy(p->attrs, &o->ignore_bad_indices));
+  p->state = o;
+  return rheos__answer_run(p, run_gather_nd, 1);
 }
 
 static void gradient_gather_nd(rheos__grad *g) {
@@ -423,7 +433,7 @@ static void gradient_gather_nd(rheos__grad *g) {
 const rheos__op_def rheos__op_GatherNd = {
     .name = "GatherNd",
     .signature = "params: Tparams, indices: Tindices -> output: Tparams; Tparams: type; "
-                 "Tindices: {int16, int32, int64}",
+                 "Tindices: {int16, int32, int64}" RHEOS__BAD_INDICES_POLICY,
     .doc = "The elements or slices of `params` that the innermost dimension of `indices` names.",
     .shape = shape_gather_nd,
     .gradient = gradient_gather_nd,

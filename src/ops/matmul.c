@@ -9,7 +9,8 @@
 #include "ops/op_util.h"
 #include "ops/product.h"
 
-#define PRODUCT_TYPES "{bfloat16, half, float, double, int32, int64, complex64, complex128}"
+#define PRODUCT_TYPES "bfloat16, half, float, double, int32, int64, complex64, complex128"
+#define UNSIGNED_TYPES ", uint8, uint16, uint32, uint64"
 
 // ---- Loops: row i of c (m,n) = row i of a (m,k) times b (k,n), either operand stored transposed
 typedef rheos__product product;
@@ -37,6 +38,7 @@ typedef rheos__row_loop row_loop;
 
 #define PLAIN_float(v) (v)
 #define PLAIN_double(v) (v)
+#define PLAIN_int16(v) ((uint32_t)(v))
 #define PLAIN_int32(v) ((uint32_t)(v))
 #define PLAIN_int64(v) ((uint64_t)(v))
 #define CONJUGATE_A(v) (s->conjugate_a ? conj(v) : (v))
@@ -44,6 +46,7 @@ typedef rheos__row_loop row_loop;
 
 ROW_LOOP(float, float, float, PLAIN_float, PLAIN_float)
 ROW_LOOP(double, double, double, PLAIN_double, PLAIN_double)
+ROW_LOOP(int16, int16_t, uint32_t, PLAIN_int16, PLAIN_int16)
 ROW_LOOP(int32, int32_t, uint32_t, PLAIN_int32, PLAIN_int32)
 ROW_LOOP(int64, int64_t, uint64_t, PLAIN_int64, PLAIN_int64)
 ROW_LOOP(complex128, double complex, double complex, CONJUGATE_A, CONJUGATE_B)
@@ -76,6 +79,8 @@ rheos__row_loop rheos__row_loop_of(rheos_dtype dtype) {
       return row_float;
     case RHEOS_DOUBLE:
       return row_double;
+    case RHEOS_INT16:
+      return row_int16;
     case RHEOS_INT32:
       return row_int32;
     case RHEOS_INT64:
@@ -307,7 +312,8 @@ static void gradient_batch_matmul_v2(rheos__grad *g) {
 const rheos__op_def rheos__op_MatMul = {
     .name = "MatMul",
     .signature = "a: T, b: T -> product: T; transpose_a: bool = false; "
-                 "transpose_b: bool = false; T: " PRODUCT_TYPES,
+                 "transpose_b: bool = false; T: {" PRODUCT_TYPES UNSIGNED_TYPES
+                 "}; grad_a: bool = false; grad_b: bool = false",
     .doc = "The matrix product of `a` and `b`, either of them transposed first.",
     .shape = shape_matmul,
     .gradient = gradient_matmul,
@@ -316,8 +322,9 @@ const rheos__op_def rheos__op_MatMul = {
 
 const rheos__op_def rheos__op_BatchMatMul = {
     .name = "BatchMatMul",
-    .signature = "x: T, y: T -> output: T; T: " PRODUCT_TYPES
-                 "; adj_x: bool = false; adj_y: bool = false",
+    .signature = "x: T, y: T -> output: T; T: {" PRODUCT_TYPES
+                 "}; adj_x: bool = false; adj_y: bool = false; "
+                 "grad_x: bool = false; grad_y: bool = false",
     .doc = "The matrix products of two batches of the same shape.",
     .shape = shape_batch_matmul,
     .gradient = gradient_batch_matmul,
@@ -326,8 +333,9 @@ const rheos__op_def rheos__op_BatchMatMul = {
 
 const rheos__op_def rheos__op_BatchMatMulV2 = {
     .name = "BatchMatMulV2",
-    .signature = "x: T, y: T -> output: T; T: " PRODUCT_TYPES
-                 "; adj_x: bool = false; adj_y: bool = false",
+    .signature = "x: T, y: T -> output: T; T: {int16, " PRODUCT_TYPES UNSIGNED_TYPES
+                 "}; adj_x: bool = false; adj_y: bool = false; "
+                 "grad_x: bool = false; grad_y: bool = false",
     .doc = "The matrix products of two batches, broadcast against each other.",
     .shape = shape_batch_matmul_v2,
     .gradient = gradient_batch_matmul_v2,

@@ -292,9 +292,34 @@ static void remove_old_folders(char *const *prefixes, size_t count, const char *
   rheos__free(keep);
 }
 
+typedef struct merge_state {
+  bool delete_old_dirs, allow_missing_files;
+} merge_state;
+
+// Leaves out the prefixes of checkpoints that have no index file.
+static rheos_status *keep_existing(char **prefixes, size_t *count) {
+  size_t kept = 0;
+  rheos_status *status = NULL;
+  for (size_t i = 0; i < *count; i++) {
+    bool exists = false;
+    char *index = status == NULL ? rheos__text_format("%s.index", prefixes[i]) : NULL;
+    if (status == NULL) {
+      status = index != NULL ? rheos__file_exists(index, &exists) : rheos__out_of_memory();
+    }
+    rheos__free(index);
+    if (exists || status != NULL) {
+      prefixes[kept++] = prefixes[i];
+    } else {
+      rheos__free(prefixes[i]);
+    }
+  }
+  *count = kept;
+  return status;
+}
+
 static rheos_status *compute_merge(void *argument, rheos__step *step, rheos_tensor *const *inputs,
                                    rheos_tensor **outputs) {
-  const bool *delete_old_dirs = argument;
+  const merge_state *s = argument;
   (void)step;
   (void)outputs;
   size_t count = (size_t)inputs[0]->num_elements;
@@ -305,10 +330,11 @@ static rheos_status *compute_merge(void *argument, rheos__step *step, rheos_tens
   for (size_t i = 0; status == NULL && i < count; i++) {
     status = path_at(inputs[0], (int64_t)i, &prefixes[i]);
   }
+  if (status == NULL && s->allow_missing_files) status = keep_existing(prefixes, &count);
   if (status == NULL) {
     status = rheos__bundle_merge((const char *const *)prefixes, count, destination);
   }
-  if (status == NULL && *delete_old_dirs) remove_old_folders(prefixes, count, destination);
+  if (status == NULL && s->delete_old_dirs) remove_old_folders(prefixes, count, destination);
   for (size_t i = 0; prefixes != NULL && i < count; i++) rheos__free(prefixes[i]);
   rheos__free(prefixes);
   rheos__free(destination);
@@ -316,9 +342,10 @@ static rheos_status *compute_merge(void *argument, rheos__step *step, rheos_tens
 }
 
 static rheos_status *prepare_merge(rheos__prepare *p) {
-  bool *delete_old_dirs = RHEOS_NEW_STATE(p, bool);
-  if (delete_old_dirs == NULL) return rheos__out_of_memory();
-  *delete_old_dirs = rheos__attr_bool(p->attrs, "delete_old_dirs");
+  merge_state *s = RHEOS_NEW_STATE(p, merge_state);
+  if (s == NULL) return rheos__out_of_memory();
+  s->delete_old_dirs = rheos__attr_bool(p->attrs, "delete_old_dirs");
+  s->allow_missing_files = rheos__attr_bool(p->attrs, "allow_missing_files");
   p->compute = compute_merge;
   return NULL;
 }
@@ -327,7 +354,8 @@ static rheos_status *prepare_merge(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_MergeV2Checkpoints = {
     "MergeV2Checkpoints",
-    "checkpoint_prefixes: string, destination_prefix: string -> ; delete_old_dirs: bool = true",
+    "checkpoint_prefixes: string, destination_prefix: string -> ; delete_old_dirs: bool = true; "
+    "allow_missing_files: bool = false",
     "Makes one checkpoint `destination_prefix` of the checkpoints `checkpoint_prefixes`.",
     RHEOS_OP_STATEFUL,
     merge_shape,

@@ -1,4 +1,6 @@
 // Writing at places that indices name: into zeros (ScatterNd), or into a copy of a tensor.
+#include <string.h>
+
 #include "graph/build.h"
 #include "ops/array_grad.h"
 #include "ops/array_util.h"
@@ -58,6 +60,22 @@ static rheos_status *shape_scatter_nd(rheos__infer *c) {
   return NULL;
 }
 
+// Strings are joined.
+static rheos_status *append(rheos_string *to, const rheos_string *from, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (from[i].size_bytes == 0) continue;
+    char *joined = rheos__alloc(to[i].size_bytes + from[i].size_bytes);
+    if (joined == NULL) return rheos__out_of_memory();
+    if (to[i].size_bytes > 0) memcpy(joined, to[i].data, to[i].size_bytes);
+    memcpy(joined + to[i].size_bytes, from[i].data, from[i].size_bytes);
+    const rheos_string sum = {joined, to[i].size_bytes + from[i].size_bytes};
+    rheos_status *status = rheos__copy_elements(RHEOS_STRING, &to[i], &sum, 1);
+    rheos__free(joined);
+    RHEOS_TRY(status);
+  }
+  return NULL;
+}
+
 static rheos_status *run_scatter_nd(const void *state, const void *const *inputs,
                                     void *const *outputs, void *scratch, int64_t first_unit,
                                     int64_t last_unit) {
@@ -73,7 +91,13 @@ static rheos_status *run_scatter_nd(const void *state, const void *const *inputs
   RHEOS_TRY(rheos__fill_elements(dtype, outputs[0], zero, rheos_shape_num_elements(out)));
   for (int64_t row = 0; row < rows; ++row) {
     if (!rheos__place_of(o->input_dtypes[0], inputs[0], row, depth, out, &place)) {
+      if (o->ignore_bad_indices) continue;
       return rheos__bad_place(o, inputs[0], 0, row, depth, out, "shape");
+    }
+    if (dtype == RHEOS_STRING) {
+      RHEOS_TRY(append((rheos_string *)outputs[0] + place * run,
+                       (const rheos_string *)inputs[1] + row * run, run));
+      continue;
     }
     add((char *)outputs[0] + place * run * size, (const char *)inputs[1] + row * run * size, run);
   }
@@ -81,11 +105,15 @@ static rheos_status *run_scatter_nd(const void *state, const void *const *inputs
 }
 
 static rheos_status *prepare_scatter_nd(rheos__prepare *p) {
-  if (rheos__add_of(p->output_dtypes[0]) == NULL) {
+  if (p->output_dtypes[0] != RHEOS_STRING && rheos__add_of(p->output_dtypes[0]) == NULL) {
     p->decline_reason = "elements of this dtype cannot be added";
     return NULL;
   }
-  return rheos__answer_run_operands(p, run_scatter_nd, 1);
+  rheos__operands *o = rheos__keep_operands(p);
+  if (o == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(rheos__bad_indices_policy(p->attrs, &o->ignore_bad_indices));
+  p->state = o;
+  return rheos__answer_run(p, run_scatter_nd, 1);
 }
 
 static void gradient_scatter_nd(rheos__grad *g) {
@@ -96,7 +124,7 @@ static void gradient_scatter_nd(rheos__grad *g) {
 const rheos__op_def rheos__op_ScatterNd = {
     .name = "ScatterNd",
     .signature = "indices: Tindices, updates: T, shape: Tindices -> output: T; T: type; "
-                 "Tindices: {int16, int32, int64}",
+                 "Tindices: {int16, int32, int64}" RHEOS__BAD_INDICES_POLICY,
     .doc = "Zeros of `shape` with `updates` added at the places that `indices` names.",
     .shape = shape_scatter_nd,
     .gradient = gradient_scatter_nd,
@@ -163,6 +191,7 @@ static rheos_status *run_tensor_scatter(const void *state, const void *const *in
   if (rheos_shape_num_elements(out) == 0) return NULL;
   for (int64_t row = 0; row < rows; ++row) {
     if (!rheos__place_of(o->input_dtypes[1], inputs[1], row, depth, out, &place)) {
+      if (o->ignore_bad_indices) continue;
       return rheos__bad_place(o, inputs[1], 1, row, depth, out, "shape");
     }
     char *to = (char *)outputs[0] + place * run * size;
@@ -183,8 +212,10 @@ static rheos_status *prepare_by(rheos__prepare *p, rheos__change_kind kind) {
     k->change = rheos__change_of(kind, p->output_dtypes[0]);
     if (k->change == NULL) return rheos__no_kernel(p, p->output_dtypes[0]);
   }
-  k->operands = rheos__keep_operands(p);
-  if (k->operands == NULL) return rheos__out_of_memory();
+  rheos__operands *o = rheos__keep_operands(p);
+  if (o == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(rheos__bad_indices_policy(p->attrs, &o->ignore_bad_indices));
+  k->operands = o;
   p->state = k;
   if (p->output_dtypes[0] != RHEOS_STRING) p->reuse_input = 0;
   return rheos__answer_run(p, run_tensor_scatter, 1);
@@ -233,28 +264,29 @@ static void gradient_extreme(rheos__grad *g) {
   rheos__grad_set(g, 2, rheos__py_mul(s, rheos__op_2(s, "GatherNd", share, indices), taken));
 }
 
-#define TENSOR_SCATTER(name, kind, types, slope, doc)                                          \
+#define TENSOR_SCATTER(name, kind, types, places, slope, doc)                                  \
   static rheos_status *prepare_##name(rheos__prepare *p) {                                     \
     return prepare_by(p, RHEOS__CHANGE_##kind);                                                \
   }                                                                                            \
   const rheos__op_def rheos__op_##name = {                                                     \
       #name,                                                                                   \
-      "tensor: T, indices: Tindices, updates: T -> output: T; T: " types "; Tindices: index",  \
+      "tensor: T, indices: Tindices, updates: T -> output: T; T: " types                       \
+      "; Tindices: " places RHEOS__BAD_INDICES_POLICY,                                         \
       doc,                                                                                     \
       0,                                                                                       \
       shape_tensor_scatter,                                                                    \
       slope,                                                                                   \
       prepare_##name,                                                                          \
   };
-TENSOR_SCATTER(TensorScatterUpdate, SET, "type", gradient_update,
+TENSOR_SCATTER(TensorScatterUpdate, SET, "type", "{int16, int32, int64, uint16}", gradient_update,
                "`tensor` with `updates` at the places that `indices` names.")
-TENSOR_SCATTER(TensorScatterAdd, ADD, "type", gradient_add,
+TENSOR_SCATTER(TensorScatterAdd, ADD, "type", "index", gradient_add,
                "`tensor` with `updates` added at the places that `indices` names.")
-TENSOR_SCATTER(TensorScatterSub, SUB, "type", gradient_sub,
+TENSOR_SCATTER(TensorScatterSub, SUB, "type", "index", gradient_sub,
                "`tensor` with `updates` subtracted at the places that `indices` names.")
-TENSOR_SCATTER(TensorScatterMin, MIN, "type", gradient_extreme,
+TENSOR_SCATTER(TensorScatterMin, MIN, "type", "index", gradient_extreme,
                "`tensor` where larger than the `updates` at `indices` replaced by these.")
-TENSOR_SCATTER(TensorScatterMax, MAX, "type", gradient_extreme,
+TENSOR_SCATTER(TensorScatterMax, MAX, "type", "index", gradient_extreme,
                "`tensor` where smaller than the `updates` at `indices` replaced by these.")
 
 static rheos_status *prepare_non_aliasing_add(rheos__prepare *p) {
@@ -270,9 +302,7 @@ static void gradient_non_aliasing_add(rheos__grad *g) {
 const rheos__op_def rheos__op_ScatterNdNonAliasingAdd = {
     .name = "ScatterNdNonAliasingAdd",
     .signature = "input: T, indices: Tindices, updates: T -> output: T; "
-                 "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, "
-                 "qint32, bfloat16, qint16, quint16, uint16, complex128, half, uint32, uint64, "
-                 "bool}; Tindices: index",
+                 "T: {number, bool}; Tindices: index" RHEOS__BAD_INDICES_POLICY,
     .doc = "`input` with `updates` added at the places that `indices` names.",
     .shape = shape_tensor_scatter,
     .gradient = gradient_non_aliasing_add,

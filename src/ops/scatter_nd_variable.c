@@ -7,6 +7,7 @@
 typedef struct scatter_state {
   rheos__cells cells;
   rheos__change_kind change;
+  bool ignore_bad_indices;
 } scatter_state;
 
 // Shapes may have unknown parts, which fit everything.
@@ -32,7 +33,7 @@ static rheos_status *check_shapes(const rheos_shape *variable, const rheos_shape
 }
 
 // Nothing is changed unless everything can be.
-static rheos_status *scatter(rheos_tensor *variable, rheos__change_kind change,
+static rheos_status *scatter(rheos_tensor *variable, const scatter_state *s,
                              const rheos_tensor *indices, const rheos_tensor *updates) {
   const rheos_shape *shape = &variable->shape;
   RHEOS_TRY(check_shapes(shape, &indices->shape, &updates->shape));
@@ -40,7 +41,7 @@ static rheos_status *scatter(rheos_tensor *variable, rheos__change_kind change,
   int64_t rows = rheos__shape_product(&indices->shape, 0, indices->shape.rank - 1);
   int64_t run = rheos__shape_product(shape, (int32_t)depth, shape->rank);
   int64_t size = run * (int64_t)rheos_dtype_size(variable->dtype);
-  for (int64_t row = 0; row < rows; ++row) {
+  for (int64_t row = 0; row < rows && !s->ignore_bad_indices; ++row) {
     if (!rheos__place_of(indices->dtype, indices->data, row, depth, shape, &place)) {
       const rheos__operands o = {.input_dtypes = &indices->dtype};
       return rheos__bad_place(&o, indices->data, 0, row, depth, shape, "shape");
@@ -48,8 +49,8 @@ static rheos_status *scatter(rheos_tensor *variable, rheos__change_kind change,
   }
   if (updates->num_elements == 0) return NULL;
   for (int64_t row = 0; row < rows; ++row) {
-    (void)rheos__place_of(indices->dtype, indices->data, row, depth, shape, &place);
-    RHEOS_TRY(rheos__change_elements(change, variable->dtype,
+    if (!rheos__place_of(indices->dtype, indices->data, row, depth, shape, &place)) continue;
+    RHEOS_TRY(rheos__change_elements(s->change, variable->dtype,
                                      (char *)variable->data + place * size,
                                      (const char *)updates->data + row * size, run, false));
   }
@@ -62,7 +63,7 @@ static rheos_status *compute_scatter(void *state, rheos__step *step, rheos_tenso
   const scatter_state *s = state;
   rheos_tensor *values[RHEOS__MAX_CELLS];
   RHEOS_TRY(rheos__cells_begin_write(&s->cells, values));
-  rheos_status *status = scatter(values[0], s->change, inputs[1], inputs[2]);
+  rheos_status *status = scatter(values[0], s, inputs[1], inputs[2]);
   rheos__cells_end_write(&s->cells);
   return status;
 }
@@ -72,6 +73,7 @@ static rheos_status *prepare_scatter(rheos__prepare *p, rheos__change_kind kind)
   if (s == NULL) return rheos__out_of_memory();
   RHEOS_TRY(rheos__cells_of(p, 1, &s->cells));
   RHEOS_TRY(rheos__check_change(p, kind, p->input_dtypes[2]));
+  RHEOS_TRY(rheos__bad_indices_policy(p->attrs, &s->ignore_bad_indices));
   s->change = kind;
   p->compute = compute_scatter;
   rheos__pass_reference(p);
@@ -84,9 +86,7 @@ static rheos_status *shape_scatter(rheos__infer *c) {
   return check_shapes(&variable, &c->input_shapes[1], &c->input_shapes[2]);
 }
 
-#define ANY_NUMBER                                                                       \
-  "{float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, " \
-  "bfloat16, uint16, complex128, half, uint32, uint64}"
+#define ANY_NUMBER "number"
 
 #define SCATTER_ND(op, kind, types, locking, text)                                                \
   static rheos_status *prepare_##op(rheos__prepare *p) {                                          \
@@ -95,7 +95,7 @@ static rheos_status *shape_scatter(rheos__infer *c) {
   const rheos__op_def rheos__op_ScatterNd##op = {                                                 \
       .name = "ScatterNd" #op,                                                                    \
       .signature = "ref: Ref(T), indices: Tindices, updates: T -> output_ref: Ref(T); T: " types  \
-                   "; Tindices: index; use_locking: bool = " locking,                             \
+                   "; Tindices: index; use_locking: bool = " locking RHEOS__BAD_INDICES_POLICY,                             \
       .doc = text,                                                                                \
       .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                               \
       .shape = shape_scatter,                                                                     \
@@ -105,7 +105,7 @@ static rheos_status *shape_scatter(rheos__infer *c) {
   const rheos__op_def rheos__op_ResourceScatterNd##op = {                                         \
       .name = "ResourceScatterNd" #op,                                                            \
       .signature = "ref: resource, indices: Tindices, updates: T ->; T: type; Tindices: index; "  \
-                   "use_locking: bool = true",                                                    \
+                   "use_locking: bool = true" RHEOS__BAD_INDICES_POLICY,                          \
       .doc = text,                                                                                \
       .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                               \
       .shape = shape_scatter,                                                                     \

@@ -12,9 +12,7 @@
 
 #define REAL_TYPES \
   "{float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}"
-#define NUMBER_TYPES                                                                     \
-  "{float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, " \
-  "bfloat16, uint16, complex128, half, uint32, uint64}"
+#define NUMBER_TYPES "number"
 
 // ---- Rows
 

@@ -163,14 +163,16 @@ static void gradient_by(rheos__grad *g, const char *type) {
   static void gradient_##name(rheos__grad *g) { gradient_by(g, "SparseSegment" #name "Grad"); }  \
   const rheos__op_def rheos__op_SparseSegment##name = {                                          \
       "SparseSegment" #name,                                                                     \
-      "data: T, indices: Tidx, segment_ids: Tsegmentids -> output: T; T: " types INDEX_TYPES,    \
+      "data: T, indices: Tidx, segment_ids: Tsegmentids -> output: T; T: " types INDEX_TYPES     \
+      "; sparse_gradient: bool = false",                                                         \
       "The " doc " of the rows `indices` of `data` by ascending `segment_ids`.",                 \
       0, shape_sparse_segment, gradient_##name, prepare_##name,                                  \
   };                                                                                             \
   const rheos__op_def rheos__op_SparseSegment##name##WithNumSegments = {                         \
       "SparseSegment" #name "WithNumSegments",                                                   \
       "data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments -> "         \
-      "output: T; T: " types INDEX_TYPES "; Tnumsegments: {int32, int64} = int32",               \
+      "output: T; T: " types INDEX_TYPES "; Tnumsegments: {int32, int64} = int32; "              \
+      "sparse_gradient: bool = false",                                                           \
       "The " doc " of the rows `indices` of `data` by ascending `segment_ids`, of "              \
       "`num_segments` segments.",                                                                \
       0, shape_sparse_segment, gradient_##name, prepare_##name,                                  \

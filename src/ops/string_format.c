@@ -29,11 +29,12 @@ static rheos_status *check_as_string(const rheos__attrs *attrs, rheos_dtype dtyp
   if (scientific && shortest) {
     return RHEOS_INVALID("Cannot select both scientific and shortest notation");
   }
-  if (!is_real(dtype) && (scientific || shortest)) {
+  const bool takes_digits = is_real(dtype) || dtype == RHEOS_STRING;  // strings ignore them
+  if (!takes_digits && (scientific || shortest)) {
     return RHEOS_INVALID("scientific and shortest format not supported for datatype %s",
                          rheos_dtype_name(dtype));
   }
-  if (!is_real(dtype) && rheos__attr_int(attrs, "precision") >= 0) {
+  if (!takes_digits && rheos__attr_int(attrs, "precision") >= 0) {
     return RHEOS_INVALID("precision not supported for datatype %s", rheos_dtype_name(dtype));
   }
   if (strlen(fill) > 1) return RHEOS_INVALID("Fill string must be one or fewer characters");
@@ -52,11 +53,13 @@ static void make_format(const rheos__attrs *attrs, rheos_dtype dtype, char *form
   const int precision = (int)rheos__attr_int(attrs, "precision");
   int n = snprintf(format, size, "%%%s", rheos__attr_string(attrs, "fill"));
   if (width > -1) n += snprintf(format + n, size - (size_t)n, "%d", width);
-  if (precision > -1) n += snprintf(format + n, size - (size_t)n, ".%d", precision);
+  if (precision > -1 && (dtype != RHEOS_STRING || width > -1)) {
+    n += snprintf(format + n, size - (size_t)n, ".%d", precision);
+  }
   const char *kind = dtype == RHEOS_STRING ? "s" : rheos_dtype_is_integer(dtype) ? PRId64 : "f";
   if (dtype == RHEOS_UINT64) kind = PRIu64;
-  if (rheos__attr_bool(attrs, "scientific")) kind = "e";
-  if (rheos__attr_bool(attrs, "shortest")) kind = "g";
+  if (dtype != RHEOS_STRING && rheos__attr_bool(attrs, "scientific")) kind = "e";
+  if (dtype != RHEOS_STRING && rheos__attr_bool(attrs, "shortest")) kind = "g";
   snprintf(format + n, size - (size_t)n, "%s", kind);
 }
 
@@ -87,9 +90,12 @@ static void add_integer(rheos__text *text, const char *format, const rheos_tenso
 static void add_padded(rheos__text *text, const char *format, const rheos_string *string) {
   const bool left = strchr(format, '-') != NULL;
   const size_t width = (size_t)strtol(format + 1 + strspn(format + 1, " +-0#"), NULL, 10);
-  if (left) rheos__text_add(text, string->data, string->size_bytes);
-  for (size_t n = string->size_bytes; n < width; n++) rheos__text_add(text, " ", 1);
-  if (!left) rheos__text_add(text, string->data, string->size_bytes);
+  const char *point = strchr(format, '.');
+  const size_t most = point != NULL ? (size_t)strtol(point + 1, NULL, 10) : SIZE_MAX;
+  const size_t size = string->size_bytes < most ? string->size_bytes : most;
+  if (left) rheos__text_add(text, string->data, size);
+  for (size_t n = size; n < width; n++) rheos__text_add(text, " ", 1);
+  if (!left) rheos__text_add(text, string->data, size);
 }
 
 static void add_pair(rheos__text *text, const char *format, double real, double imaginary) {

@@ -9,9 +9,7 @@
 
 #include <string.h>
 
-#define ANY_NUMBER                                                                       \
-  "{float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, " \
-  "bfloat16, uint16, complex128, half, uint32, uint64}"
+#define ANY_NUMBER "number"
 
 // ---- Variable, VariableV2, VarHandleOp
 
@@ -71,7 +69,8 @@ const rheos__op_def rheos__op_VariableV2 = {
 const rheos__op_def rheos__op_VarHandleOp = {
     .name = "VarHandleOp",
     .signature = "-> resource: resource; container: string = \"\"; shared_name: string = \"\"; "
-                 "dtype: type; shape: shape",
+                 "debug_name: string = \"\"; dtype: type; shape: shape; "
+                 "allowed_devices: list(string) = []",
     .doc = "A handle to a variable that lives in the session under `shared_name` or the node's name.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = rheos__shape_scalar,
@@ -252,7 +251,7 @@ static rheos_status *prepare_destroy(rheos__prepare *p) {
 
 typedef struct assign_state {
   rheos__variable_cell *cell;
-  bool validate;
+  bool validate, validate_value;
   rheos_shape shape;  // that the variable was declared with
 } assign_state;
 
@@ -269,6 +268,19 @@ static rheos_status *assign(rheos__variable_cell *cell, rheos_tensor *value) {
   return NULL;
 }
 
+// As AssignVariableOp's validate_shape asks: the value may not have another shape than the one before.
+static rheos_status *check_like_value(rheos__variable_cell *cell, const rheos_tensor *value) {
+  rheos_tensor *before = rheos__variable_read(cell);
+  if (before == NULL) return NULL;
+  rheos_shape expected = before->shape;
+  rheos_tensor_unref(before);
+  rheos__shape_text left, right;
+  if (rheos_shape_equal(&expected, &value->shape)) return NULL;
+  return RHEOS_INVALID(
+      "Trying to assign to variable with tensor with wrong shape. Expected %s got %s",
+      rheos__shape_text_of(&expected, &left), rheos__shape_text_of(&value->shape, &right));
+}
+
 static rheos_status *compute_assign(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                     rheos_tensor **outputs) {
   (void)step, (void)outputs;
@@ -279,6 +291,7 @@ static rheos_status *compute_assign(void *state, rheos__step *step, rheos_tensor
                          rheos__shape_text_of(&s->shape, &left),
                          rheos__shape_text_of(&inputs[1]->shape, &right));
   }
+  if (s->validate_value) RHEOS_TRY(check_like_value(s->cell, inputs[1]));
   return assign(s->cell, inputs[1]);
 }
 
@@ -287,7 +300,7 @@ static rheos_status *prepare_assign_to(rheos__prepare *p, bool validate) {
   RHEOS_TRY(rheos__cells_of(p, 1, &cells));
   assign_state *s = RHEOS_NEW_STATE(p, assign_state);
   if (s == NULL) return rheos__out_of_memory();
-  *s = (assign_state){cells.items[0], validate, p->input_shapes[0]};
+  *s = (assign_state){.cell = cells.items[0], .validate = validate, .shape = p->input_shapes[0]};
   p->compute = compute_assign;
   rheos__pass_reference(p);
   return NULL;
@@ -298,7 +311,10 @@ static rheos_status *prepare_assign(rheos__prepare *p) {
 }
 
 static rheos_status *prepare_assign_resource(rheos__prepare *p) {
-  return prepare_assign_to(p, false);
+  RHEOS_TRY(prepare_assign_to(p, false));
+  assign_state *s = p->state;
+  s->validate_value = rheos__attr_bool(p->attrs, "validate_shape");
+  return NULL;
 }
 
 static rheos_status *shape_assign(rheos__infer *c) {
@@ -342,7 +358,8 @@ const rheos__op_def rheos__op_Assign = {
 
 const rheos__op_def rheos__op_AssignVariableOp = {
     .name = "AssignVariableOp",
-    .signature = "resource: resource, value: dtype ->; dtype: type",
+    .signature = "resource: resource, value: dtype ->; dtype: type; "
+                 "validate_shape: bool = false",
     .doc = "Gives the variable the `value`.",
     .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
     .shape = shape_assign_resource,

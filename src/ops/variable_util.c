@@ -103,6 +103,7 @@ rheos_status *rheos__check_indices(const rheos_tensor *indices, int64_t limit) {
 #define CHANGES(ROW)                              \
   ROW(SET, RHEOS__NUMBERS, , y)                   \
   ROW(ADD, RHEOS__NUMBERS, RHEOS__WIDE, W(x) + W(y)) \
+  ROW(ADD, RHEOS__BOOLS, , x || y)                \
   ROW(SUB, RHEOS__NUMBERS, RHEOS__WIDE, W(x) - W(y)) \
   ROW(MUL, RHEOS__NUMBERS, , W(x) * W(y))         \
   ROW(DIV, RHEOS__FLOATS, , x / y)                \

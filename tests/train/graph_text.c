@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/graph_def.h"
+
 // Text that grows; the tests stop when memory is short.
 typedef struct text {
   char *data;
@@ -108,11 +110,12 @@ static void put_attrs(text *t, rheos_operation operation) {
   int32_t count = rheos_operation_num_attrs(operation);
   char **shown = calloc((size_t)count + 1, sizeof(char *));
   size_t num_shown = 0;
-  if (shown == NULL) abort();
+  const rheos__signature *signature = rheos__signature_by_name(rheos_operation_type(operation));
+  if (shown == NULL || signature == NULL) abort();
   for (int32_t i = 0; i < count; i++) {
     rheos_attr attr = rheos_operation_attr_at(operation, i);
     text one = {NULL, 0, 0};
-    if (strcmp(attr.name, "_class") == 0 || strcmp(attr.name, "value") == 0 ||
+    if (rheos__attr_is_left_out(signature, &attr) || strcmp(attr.name, "_class") == 0 || strcmp(attr.name, "value") == 0 ||
         !put_attr_value(&one, attr.name, &attr.value)) {
       free(one.data);
       continue;
