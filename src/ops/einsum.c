@@ -187,12 +187,10 @@ typedef struct operand {
 } operand;
 
 typedef struct einsum_state {
+  rheos__products products;
   int32_t num_inputs;
   rheos_dtype dtype;
-  rheos__row_loop loop;
   operand operands[2];
-  rheos__product product;
-  int64_t batch;
   rheos__copy to_output;  // from [batch, rows, columns]
   bool is_output_in_order, fills_output;
   rheos_shape output_shape;
@@ -312,8 +310,8 @@ static void describe(einsum_state *s, const rheos__einsum *e, const rheos_shape 
     describe_operand(&s->operands[1], s->dtype, &shapes[1], &y, &batch, &summed, &columns, &own_y,
                      sizes);
   }
-  s->batch = product_of(batch.ids, batch.count, sizes);
-  rheos__product *p = &s->product;
+  s->products.count = product_of(batch.ids, batch.count, sizes);
+  rheos__product *p = &s->products.product;
   p->m = product_of(rows.ids, rows.count, sizes);
   p->n = p->b_row = product_of(columns.ids, columns.count, sizes);
   p->k = p->a_row = product_of(summed.ids, summed.count, sizes);
@@ -326,37 +324,46 @@ static void describe(einsum_state *s, const rheos__einsum *e, const rheos_shape 
   s->is_output_in_order = is_in_order(&s->to_output, &s->output_shape);
 }
 
-// Rows of products, spread over the threads.
-typedef struct row_work {
-  const rheos__product *product;
-  rheos__row_loop loop;
+// Blocks of rows of products, spread over the threads.
+typedef struct block_work {
+  const rheos__products *products;
   int64_t a_step, b_step, c_step;  // bytes of one matrix
   const char *a, *b;
   char *c;
-} row_work;
+} block_work;
 
-static rheos_status *run_rows(void *argument, int64_t first, int64_t last) {
-  const row_work *w = argument;
-  for (int64_t unit = first; unit < last; ++unit) {
-    const int64_t batch = unit / w->product->m, row = unit % w->product->m;
-    w->loop(w->product, w->a + batch * w->a_step, w->b + batch * w->b_step,
-            w->c + batch * w->c_step, row);
+static rheos_status *run_blocks(void *argument, int64_t first, int64_t last) {
+  const block_work *w = argument;
+  const int64_t blocks = rheos__products_blocks(w->products);
+  void *scratch = NULL;
+  if (w->products->scratch_bytes > 0) {
+    scratch = rheos__alloc_aligned(w->products->scratch_bytes);
+    if (scratch == NULL) return rheos__out_of_memory();
   }
-  return NULL;
+  rheos_status *status = NULL;
+  for (int64_t unit = first; unit < last && status == NULL; ++unit) {
+    const int64_t batch = unit / blocks;
+    status = rheos__products_run(w->products, w->a + batch * w->a_step, w->b + batch * w->b_step,
+                                 w->c + batch * w->c_step, unit % blocks, scratch);
+  }
+  rheos__free_aligned(scratch);
+  return status;
 }
 
-static rheos_status *multiply(const einsum_state *s, rheos__step *step, const rheos__product *p,
-                              int64_t batch, const void *a, const void *b, void *c) {
-  const int64_t size = (int64_t)rheos_dtype_size(s->dtype);
-  row_work work = {.product = p,
-                   .loop = s->loop,
-                   .a_step = p->m * p->k * size,
-                   .b_step = p->k * p->n * size,
-                   .c_step = p->m * p->n * size,
-                   .a = a,
-                   .b = b,
-                   .c = c};
-  return rheos__step_parallel(step, batch * p->m, 2 * batch * p->m * p->k * p->n, run_rows, &work);
+static rheos_status *multiply(const rheos__products *products, rheos__step *step, const void *a,
+                              const void *b, void *c) {
+  const rheos__product *p = &products->product;
+  const int64_t size = (int64_t)rheos_dtype_size(products->dtype);
+  block_work work = {.products = products,
+                     .a_step = p->m * p->k * size,
+                     .b_step = p->k * p->n * size,
+                     .c_step = p->m * p->n * size,
+                     .a = a,
+                     .b = b,
+                     .c = c};
+  const double flops = 2.0 * (double)products->count * (double)p->m * (double)p->k * (double)p->n;
+  return rheos__step_parallel(step, products->count * rheos__products_blocks(products),
+                              rheos__flops(flops), run_blocks, &work);
 }
 
 // Sums `own` elements that follow each other: a product with a vector of ones.
@@ -372,9 +379,13 @@ static rheos_status *sum_own(const einsum_state *s, rheos__step *step, const ope
       [RHEOS_COMPLEX64] = {0x3f800000},
       [RHEOS_COMPLEX128] = {0x3ff0000000000000},
   };
-  const rheos__product sum = {
-      .m = o->num_elements, .k = o->own, .n = 1, .a_row = o->own, .a_column = 1};
-  return multiply(s, step, &sum, 1, from, ones[s->dtype], to);
+  const rheos__products sum = {
+      .dtype = s->dtype,
+      .product = {.m = o->num_elements, .k = o->own, .n = 1, .a_row = o->own, .a_column = 1},
+      .count = 1,
+      .loop = s->products.loop,
+      .block_rows = 1};
+  return multiply(&sum, step, from, ones[s->dtype], to);
 }
 
 // The operand as a batch of matrices: its own bytes, or memory that is put in `*out_memory`.
@@ -410,12 +421,12 @@ static rheos_status *compute_with(const einsum_state *s, rheos__step *step,
   }
   if (s->num_inputs == 1) return put_in_place(s, matrices[0], output);
   if (s->is_output_in_order) {
-    return multiply(s, step, &s->product, s->batch, matrices[0], matrices[1], output->data);
+    return multiply(&s->products, step, matrices[0], matrices[1], output->data);
   }
   const size_t count = (size_t)s->to_output.num_elements;
   memory[2] = rheos__alloc_aligned(count * rheos_dtype_size(s->dtype));
   if (memory[2] == NULL) return rheos__out_of_memory();
-  RHEOS_TRY(multiply(s, step, &s->product, s->batch, matrices[0], matrices[1], memory[2]));
+  RHEOS_TRY(multiply(&s->products, step, matrices[0], matrices[1], memory[2]));
   return put_in_place(s, memory[2], output);
 }
 
@@ -434,8 +445,10 @@ static rheos_status *prepare_einsum(rheos__prepare *p) {
   einsum_state *s = RHEOS_NEW_STATE(p, einsum_state);
   if (s == NULL) return rheos__out_of_memory();
   s->dtype = p->input_dtypes[0];
-  s->loop = rheos__row_loop_of(s->dtype);
-  if (s->loop == NULL) return rheos__no_kernel(p, s->dtype);
+  s->products.dtype = s->dtype;
+  s->products.block_rows = 1;
+  s->products.loop = rheos__row_loop_of(s->dtype);
+  if (s->products.loop == NULL) return rheos__no_kernel(p, s->dtype);
   rheos__einsum e;
   RHEOS_TRY(rheos__einsum_parse(rheos__attr_string(p->attrs, "equation"), p->num_inputs, &e));
   int64_t sizes[NUM_IDS];

@@ -113,30 +113,39 @@ static product describe(const rheos_shape *a, const rheos_shape *b, bool transpo
   return s;
 }
 
-// ---- Kernels: a unit is one row of one product
+// ---- Kernels: a unit is a block of rows of one product
+
+rheos_status *rheos__products_run(const rheos__products *s, const void *a, const void *b, void *c,
+                                  int64_t block, void *scratch) {
+  const int64_t first = block * s->block_rows, left = s->product.m - first;
+  const int64_t last = first + (left < s->block_rows ? left : s->block_rows);
+  if (s->rows != NULL) return s->rows(&s->product, a, b, c, first, last, scratch);
+  for (int64_t row = first; row < last; ++row) s->loop(&s->product, a, b, c, row);
+  return NULL;
+}
 
 typedef struct batch_state {
-  product product;
-  row_loop loop;
+  rheos__products products;
   size_t element_bytes;
   rheos_shape a_batch, b_batch, batch;  // the dimensions before the last two
   int64_t a_step, b_step, c_step;       // elements of one matrix
-  int64_t num_rows;                     // of all products
 } batch_state;
 
 static rheos_status *run_products(const void *state, const void *const *inputs,
                                   void *const *outputs, void *scratch, int64_t first,
                                   int64_t last) {
-  (void)scratch;
   const batch_state *s = state;
-  if (last > s->num_rows) last = s->num_rows;
+  const int64_t blocks = rheos__products_blocks(&s->products), end = s->products.count * blocks;
+  if (last > end) last = end;
   for (int64_t unit = first; unit < last; ++unit) {
-    int64_t batch = unit / s->product.m, row = unit % s->product.m;
+    const int64_t batch = unit / blocks;
     int64_t a_at = rheos__broadcast_index(&s->a_batch, &s->batch, batch) * s->a_step;
     int64_t b_at = rheos__broadcast_index(&s->b_batch, &s->batch, batch) * s->b_step;
-    s->loop(&s->product, (const char *)inputs[0] + (size_t)a_at * s->element_bytes,
-            (const char *)inputs[1] + (size_t)b_at * s->element_bytes,
-            (char *)outputs[0] + (size_t)(batch * s->c_step) * s->element_bytes, row);
+    RHEOS_TRY(rheos__products_run(&s->products,
+                                  (const char *)inputs[0] + (size_t)a_at * s->element_bytes,
+                                  (const char *)inputs[1] + (size_t)b_at * s->element_bytes,
+                                  (char *)outputs[0] + (size_t)(batch * s->c_step) * s->element_bytes,
+                                  unit % blocks, scratch));
   }
   return NULL;
 }
@@ -152,19 +161,23 @@ static rheos_status *prepare_products(rheos__prepare *p, bool transpose_a, bool 
   if (a->rank < 2 || b->rank < 2) return RHEOS_INVALID("expected matrices");
   batch_state *s = RHEOS_NEW_STATE(p, batch_state);
   if (s == NULL) return rheos__out_of_memory();
-  s->loop = rheos__row_loop_of(p->input_dtypes[0]);
-  if (s->loop == NULL) return rheos__no_kernel(p, p->input_dtypes[0]);
-  s->product = describe(a, b, transpose_a, transpose_b);
+  rheos__row_loop loop = rheos__row_loop_of(p->input_dtypes[0]);
+  if (loop == NULL) return rheos__no_kernel(p, p->input_dtypes[0]);
+  s->batch = leading_dims(&p->output_shapes[0]);
+  s->products = (rheos__products){.dtype = p->input_dtypes[0],
+                                  .product = describe(a, b, transpose_a, transpose_b),
+                                  .count = rheos_shape_num_elements(&s->batch),
+                                  .loop = loop,
+                                  .block_rows = 1};
+  const product *one = &s->products.product;
   s->element_bytes = rheos_dtype_size(p->input_dtypes[0]);
   s->a_batch = leading_dims(a);
   s->b_batch = leading_dims(b);
-  s->batch = leading_dims(&p->output_shapes[0]);
-  s->a_step = s->product.m * s->product.k;
-  s->b_step = s->product.k * s->product.n;
-  s->c_step = s->product.m * s->product.n;
-  int64_t batches = rheos_shape_num_elements(&s->batch);
-  p->num_units = s->num_rows = batches * s->product.m;
-  p->flops = rheos__flops(2.0 * batches * s->c_step * s->product.k);
+  s->a_step = one->m * one->k;
+  s->b_step = one->k * one->n;
+  s->c_step = one->m * one->n;
+  p->num_units = s->products.count * one->m;
+  p->flops = rheos__flops(2.0 * (double)s->products.count * (double)s->c_step * (double)one->k);
   p->run = run_products;
   return NULL;
 }
@@ -178,7 +191,7 @@ static rheos_status *prepare_matmul(rheos__prepare *p) {
 static rheos_status *prepare_batch_matmul(rheos__prepare *p) {
   bool adj_x = rheos__attr_bool(p->attrs, "adj_x"), adj_y = rheos__attr_bool(p->attrs, "adj_y");
   RHEOS_TRY(prepare_products(p, adj_x, adj_y));
-  batch_state *s = p->state;
+  rheos__products *s = p->state;
   s->product.conjugate_a = adj_x;
   s->product.conjugate_b = adj_y;
   return NULL;

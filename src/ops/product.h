@@ -18,4 +18,29 @@ typedef void (*rheos__row_loop)(const rheos__product *s, const void *a, const vo
 // NULL if there is no product of that dtype.
 rheos__row_loop rheos__row_loop_of(rheos_dtype dtype);
 
+// Computes rows [first, last) of c, a block at most.
+typedef rheos_status *(*rheos__rows_fn)(const rheos__product *s, const void *a, const void *b,
+                                        void *c, int64_t first, int64_t last, void *scratch);
+
+// Products of one shape, and how they are computed: the state of MatMul, BatchMatMul and Einsum
+// starts with it. A faster kernel puts in its own `rows`, `block_rows` and `scratch_bytes`.
+typedef struct rheos__products {
+  rheos_dtype dtype;
+  rheos__product product;
+  int64_t count;            // products
+  rheos__row_loop loop;     // used where `rows` is NULL
+  rheos__rows_fn rows;
+  int64_t block_rows;
+  size_t scratch_bytes;
+} rheos__products;
+
+// Blocks of rows, the units of work, in all products.
+static inline int64_t rheos__products_blocks(const rheos__products *s) {
+  return (s->product.m + s->block_rows - 1) / s->block_rows;
+}
+
+// Computes block `block` of one product.
+rheos_status *rheos__products_run(const rheos__products *s, const void *a, const void *b, void *c,
+                                  int64_t block, void *scratch);
+
 #endif  // RHEOS_SRC_OPS_PRODUCT_H

@@ -6,7 +6,7 @@
 #include "graph/graph.h"
 #include "ops/op_harness.h"
 
-enum { MAX_VARIANTS = 8, MAX_ELEMENTS = 1 << 22 };
+enum { MAX_VARIANTS = 8, MAX_ELEMENTS = 1 << 22, MAX_FLOPS = 100000000 };
 
 // What a kernel is prepared from, taken from a program that is built.
 typedef struct kernel_call {
@@ -101,7 +101,13 @@ static rheos_status *run_call(kernel_call *k, const op_case *c, int64_t piece) {
   return status;
 }
 
-// The outputs of one kernel in `result`; false if it declines, has no `run`, or fails.
+static rheos_status *compute_call(kernel_call *k, const op_case *c) {
+  rheos_tensor *inputs[CASE_MAX_INPUTS];
+  for (int i = 0; i < c->num_inputs; i++) inputs[i] = c->inputs[i].tensor;
+  return k->prepare.compute(k->prepare.state, NULL, inputs, k->outputs);
+}
+
+// The outputs of one kernel in `result`; false if it declines, fails, or would take very long.
 static bool outputs_of(rheos__prepare_fn prepare, const op_program *program, const op_case *c,
                        int64_t piece, bool may_fail, op_result *result) {
   kernel_call k;
@@ -111,8 +117,11 @@ static bool outputs_of(rheos__prepare_fn prepare, const op_program *program, con
   rheos_status *status = NULL;
   if (fill_call(&k, program, c)) {
     status = prepare(&k.prepare);
-    if (!status && !k.prepare.decline_reason && k.prepare.run) {
-      status = run_call(&k, c, piece);
+    // Only ops with variants are known to compute without a step.
+    const bool can_compute = k.prepare.compute && rheos__op_variants(k.prepare.op);
+    if (!status && !k.prepare.decline_reason && k.prepare.flops < MAX_FLOPS &&
+        (k.prepare.run || can_compute)) {
+      status = k.prepare.run ? run_call(&k, c, piece) : compute_call(&k, c);
       ran = !status;
     }
   }
@@ -203,6 +212,35 @@ static bool enlarge(const op_case *c, int64_t times, op_case *out) {
   return grown;
 }
 
+// The same case with every dimension of every fed matrix `times` as long, so that products still fit
+// together.
+static bool enlarge_all(const op_case *c, int64_t times, op_case *out) {
+  op_case_copy(c, out);
+  bool grown = false;
+  for (int i = 0; i < out->num_inputs; i++) {
+    op_input *input = &out->inputs[i];
+    if (input->kind != INPUT_FEED || input->shape.rank < 2) continue;
+    if (input->dtype == RHEOS_STRING || rheos_shape_num_elements(&input->shape) == 0) continue;
+    rheos_shape shape = input->shape;
+    for (int32_t d = 0; d < shape.rank; d++) shape.dims[d] *= times;
+    if (rheos_shape_num_elements(&shape) > MAX_ELEMENTS / 16) return false;
+    rheos_tensor *tensor = NULL;
+    rheos_status *status = rheos_tensor_new(input->dtype, shape, &tensor);
+    rheos_status_free(status);
+    if (tensor == NULL) return false;
+    const size_t size = rheos_tensor_size_bytes(input->tensor);
+    const size_t copies = rheos_tensor_size_bytes(tensor) / size;
+    for (size_t k = 0; k < copies; k++) {
+      memcpy((char *)rheos_tensor_data(tensor) + k * size, rheos_tensor_data(input->tensor), size);
+    }
+    rheos_tensor_unref(input->tensor);
+    input->tensor = tensor;
+    input->shape = shape;
+    grown = true;
+  }
+  return grown;
+}
+
 static bool is_affordable(const op_case *c) {
   op_program program;
   rheos_status *status = op_program_build(&program, c, BUILD_AS_RECORDED);
@@ -242,10 +280,18 @@ static bool is_wanted(const op_case *c) {
   return true;
 }
 
+static bool misses_variant(const rheos__prepare_fn *variants, const int ran[MAX_VARIANTS]) {
+  for (int i = 0; variants && variants[i] && i + 1 < MAX_VARIANTS; i++) {
+    if (ran[i + 1] == 0) return true;
+  }
+  return false;
+}
+
 static void check_cases(const op_cases *cases, size_t first, size_t end) {
   int ran[MAX_VARIANTS] = {0};
   const rheos__op_def *op = rheos__signature_by_name(cases->items[first].op)->op;
   int enlarged = 0;
+  const rheos__prepare_fn *variants = rheos__op_variants(op);
   for (size_t i = first; i < end; i++) {
     const op_case *c = &cases->items[i];
     if (!is_wanted(c)) continue;
@@ -260,7 +306,14 @@ static void check_cases(const op_cases *cases, size_t first, size_t end) {
       op_case_free(&large);
     }
   }
-  const rheos__prepare_fn *variants = rheos__op_variants(op);
+  // Variants that take no small matrices.
+  const bool is_missing = misses_variant(variants, ran);
+  for (size_t i = first; i < end && is_missing; i++) {
+    op_case large;
+    if (!is_wanted(&cases->items[i])) continue;
+    if (enlarge_all(&cases->items[i], 12, &large)) check_kernels(&large, true, ran);
+    op_case_free(&large);
+  }
   for (int i = 0; variants && variants[i] && i + 1 < MAX_VARIANTS; i++) {
     if (ran[i + 1] == 0) op_wrong(&cases->items[first], "variant %d never ran", i + 1);
   }

@@ -5,6 +5,7 @@
 #include "device/cpu/conv_onednn.h"
 #include "device/cpu/matmul.h"
 #include "device/cpu/pool_float.h"
+#include "device/cpu/products.h"
 #include "device/cpu/softmax_float.h"
 #include "graph/op_def.h"
 
@@ -14,7 +15,8 @@ typedef struct op_variants {
 } op_variants;
 
 static const rheos__prepare_fn matmul[] = {rheos__matmul_prepare_small, rheos__matmul_prepare_blas,
-                                           NULL};
+                                           rheos__products_prepare_library, NULL};
+static const rheos__prepare_fn products[] = {rheos__products_prepare_library, NULL};
 
 static const rheos__prepare_fn conv[] = {rheos__conv_prepare_onednn, NULL};
 static const rheos__prepare_fn conv_by_input[] = {rheos__conv_prepare_onednn_by_input, NULL};
@@ -29,6 +31,8 @@ static const op_variants table[] = {
     {"AvgPool3D", pool},
     {"AvgPool3DGrad", pool},
     {"AvgPoolGrad", pool},
+    {"BatchMatMul", products},
+    {"BatchMatMulV2", products},
     {"Conv2D", conv},
     {"Conv2DBackpropFilter", conv_by_filter},
     {"Conv2DBackpropInput", conv_by_input},
@@ -38,6 +42,7 @@ static const op_variants table[] = {
     {"DepthwiseConv2dNative", conv},
     {"DepthwiseConv2dNativeBackpropFilter", conv_by_filter},
     {"DepthwiseConv2dNativeBackpropInput", conv_by_input},
+    {"Einsum", products},
     {"FusedBatchNorm", batch_norm},
     {"FusedBatchNormGrad", batch_norm},
     {"FusedBatchNormGradV2", batch_norm},
