@@ -94,6 +94,19 @@ PROGRAMS = {
     "normalization": (ROWS, lambda tf, x: tf.layers.batch_normalization(x, training=True)),
     "normalization_fused": (IMAGES, lambda tf, x: tf.layers.batch_normalization(
         x, training=True, center=False, scale=False)),
+    "normalization_axes": (IMAGES, lambda tf, x: tf.layers.batch_normalization(
+        x, axis=[1, 3], training=True)),
+    "renormalization": (ROWS, lambda tf, x: tf.layers.batch_normalization(
+        x, training=True, renorm=True,
+        renorm_clipping={"rmin": 0.5, "rmax": 1.5, "dmax": 0.5})),
+    "virtual_batches": (ROWS, lambda tf, x: tf.layers.batch_normalization(
+        x, training=True, virtual_batch_size=2)),
+    "adjustment": (ROWS, lambda tf, x: tf.layers.batch_normalization(
+        x, training=True, adjustment=lambda shape: (tf.fill(shape[-1:], 1.1), 0.1))),
+    "positions": (IMAGES, lambda tf, x: tf.layers.Conv2D(
+        2, 3, (1, 1), "same", "channels_last", (1, 1), tf.nn.relu)(x)),
+    "separable_positions": (IMAGES, lambda tf, x: tf.layers.SeparableConv2D(
+        2, 3, (1, 1), "same", "channels_last", (1, 1), 2, tf.nn.relu)(x)),
     "conv2d": (IMAGES, lambda tf, x: tf.layers.conv2d(x, 2, 3, strides=2, padding="same")),
     "conv2d_transpose": (IMAGES, lambda tf, x: tf.layers.conv2d_transpose(x, 2, 3, strides=2)),
     "fully_connected": (ROWS, lambda tf, x: tf.contrib.layers.fully_connected(x, 2)),
@@ -206,6 +219,23 @@ FUNCTIONS = {
     "ctc_loss": lossy,
     "ctc_loss_unmerged": lambda tf: lossy(tf, ctc_merge_repeated=False),
     "ctc_decoder": decoded,
+    "rates": lambda tf: [
+        tf.train.cosine_decay(0.1, tf.constant(5), 10, alpha=0.1),
+        tf.train.cosine_decay_restarts(0.1, tf.constant(5), 3),
+        tf.train.cosine_decay_restarts(0.1, tf.constant(5), 3, t_mul=1.0, m_mul=0.5),
+        tf.train.linear_cosine_decay(0.1, tf.constant(5), 10),
+        tf.train.noisy_linear_cosine_decay(0.1, tf.constant(5), 10, initial_variance=0.0)],
+    "orthogonal": lambda tf: [
+        tf.abs(tf.orthogonal_initializer(gain=2.0, seed=1)(shape))
+        for shape in ([4, 3], [2, 2, 5])],
+    "hessians": lambda tf: (lambda x: tf.hessians(tf.reduce_sum(x ** 3 + x[0] * x[1]), x))(
+        tf.constant(numbers(3))),
+    "contrib_losses": lambda tf: [
+        tf.contrib.losses.mean_squared_error(
+            tf.constant(numbers(3)), tf.constant(numbers(3) * 2), weights=2.0),
+        tf.contrib.losses.softmax_cross_entropy(
+            tf.constant(numbers(2, 2)), tf.constant([[0.0, 1.0], [1.0, 0.0]])),
+        tf.contrib.losses.hinge_loss(tf.constant(numbers(3)), tf.constant([0.0, 1.0, 1.0]))],
     "gather_nd": lambda tf: tf.gather_nd(numbers(2, 3, 4), [[1, 0], [2, 2]], batch_dims=1),
 }
 

@@ -151,8 +151,10 @@ def test_batch_normalization_keeps_averages(training, sess):
 def test_batch_normalization_for_use():
     tf.layers.batch_normalization(M)
     assert tf.get_collection(tf.GraphKeys.UPDATE_OPS) == []
-    with pytest.raises(NotImplementedError, match="renorm"):
-        tf.layers.batch_normalization(M, renorm=True)
+    with pytest.raises(ValueError, match="not fused with renorm"):
+        tf.layers.batch_normalization(X, renorm=True, fused=True)
+    with pytest.raises(ValueError, match="renorm_clipping"):
+        tf.layers.batch_normalization(M, renorm=True, renorm_clipping={"min": 1.0})
     with pytest.raises(ValueError, match="Invalid axis"):
         tf.layers.batch_normalization(M, axis=5)
 

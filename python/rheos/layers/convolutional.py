@@ -52,11 +52,12 @@ def op_format(data_format, rank):
 
 
 class _Conv(base.Layer):
-    """A convolution of `rank` spatial dimensions."""
+    """A convolution of `_rank` spatial dimensions, which the subclass says."""
+
+    _rank = None
 
     def __init__(
         self,
-        rank,
         filters,
         kernel_size,
         strides=1,
@@ -77,7 +78,7 @@ class _Conv(base.Layer):
         **kwargs,
     ):
         super().__init__(trainable, name, activity_regularizer=activity_regularizer, **kwargs)
-        self.rank = rank
+        rank = self.rank = self._rank
         self.filters = filters
         self.kernel_size = numbers(kernel_size, rank, "kernel_size")
         self.strides = numbers(strides, rank, "strides")
@@ -133,10 +134,17 @@ class _Conv(base.Layer):
         return self._finish(self._convolve(inputs))
 
     def _convolve(self, inputs):
+        padding = self.padding
+        if padding == "causal":
+            if self.rank != 1 or self.data_format == "channels_first":
+                raise ValueError("Causal padding is only supported for `Conv1D`.")
+            before = self.dilation_rate[0] * (self.kernel_size[0] - 1)
+            inputs = array_ops.pad(inputs, [[0, 0], [before, 0], [0, 0]])
+            padding = "valid"
         return nn_conv.apply_convolution(
             inputs,
             self.kernel,
-            self.padding.upper(),
+            padding.upper(),
             strides=self.strides,
             dilation_rate=self.dilation_rate,
             data_format=op_format(self.data_format, self.rank + 2),
@@ -172,26 +180,63 @@ class _Conv(base.Layer):
 class Conv1D(_Conv):
     """A convolution of lines (batch, width, channels)."""
 
-    def __init__(self, filters, kernel_size, strides=1, **kwargs):
-        super().__init__(1, filters, kernel_size, strides, **kwargs)
+    _rank = 1
 
 
 class Conv2D(_Conv):
     """A convolution of images (batch, height, width, channels)."""
 
-    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", **kwargs):
-        super().__init__(2, filters, kernel_size, strides, padding, **kwargs)
+    _rank = 2
 
 
 class Conv3D(_Conv):
     """A convolution of volumes (batch, depth, height, width, channels)."""
 
-    def __init__(self, filters, kernel_size, strides=(1, 1, 1), padding="valid", **kwargs):
-        super().__init__(3, filters, kernel_size, strides, padding, **kwargs)
+    _rank = 3
 
 
 class _ConvTranspose(_Conv):
     """A transposed convolution; the kernel is (spatial..., filters, channels)."""
+
+    def __init__(
+        self,
+        filters,
+        kernel_size,
+        strides=1,
+        padding="valid",
+        data_format="channels_last",
+        activation=None,
+        use_bias=True,
+        kernel_initializer=None,
+        bias_initializer=None,
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        trainable=True,
+        name=None,
+        **kwargs,
+    ):
+        super().__init__(
+            filters,
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            activation=activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            kernel_constraint=kernel_constraint,
+            bias_constraint=bias_constraint,
+            trainable=trainable,
+            name=name,
+            **kwargs,
+        )
 
     def _kernel_shape(self, channels):
         return [*self.kernel_size, self.filters, channels]
@@ -245,15 +290,13 @@ class _ConvTranspose(_Conv):
 class Conv2DTranspose(_ConvTranspose):
     """A transposed convolution of images, often called deconvolution."""
 
-    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", **kwargs):
-        super().__init__(2, filters, kernel_size, strides, padding, **kwargs)
+    _rank = 2
 
 
 class Conv3DTranspose(_ConvTranspose):
     """A transposed convolution of volumes."""
 
-    def __init__(self, filters, kernel_size, strides=(1, 1, 1), padding="valid", **kwargs):
-        super().__init__(3, filters, kernel_size, strides, padding, **kwargs)
+    _rank = 3
 
 
 class _SeparableConv(_Conv):
@@ -265,21 +308,46 @@ class _SeparableConv(_Conv):
 
     def __init__(
         self,
-        rank,
         filters,
         kernel_size,
         strides=1,
         padding="valid",
+        data_format="channels_last",
+        dilation_rate=1,
         depth_multiplier=1,
+        activation=None,
+        use_bias=True,
         depthwise_initializer=None,
         pointwise_initializer=None,
+        bias_initializer=None,
         depthwise_regularizer=None,
         pointwise_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
         depthwise_constraint=None,
         pointwise_constraint=None,
+        bias_constraint=None,
+        trainable=True,
+        name=None,
         **kwargs,
     ):
-        super().__init__(rank, filters, kernel_size, strides, padding, **kwargs)
+        super().__init__(
+            filters,
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            dilation_rate,
+            activation=activation,
+            use_bias=use_bias,
+            bias_initializer=bias_initializer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            bias_constraint=bias_constraint,
+            trainable=trainable,
+            name=name,
+            **kwargs,
+        )
         self.depth_multiplier = depth_multiplier
         self.depthwise_initializer = depthwise_initializer
         self.pointwise_initializer = pointwise_initializer
@@ -342,15 +410,13 @@ class _SeparableConv(_Conv):
 class SeparableConv1D(_SeparableConv):
     """A separable convolution of lines."""
 
-    def __init__(self, filters, kernel_size, strides=1, padding="valid", **kwargs):
-        super().__init__(1, filters, kernel_size, strides, padding, **kwargs)
+    _rank = 1
 
 
 class SeparableConv2D(_SeparableConv):
     """A separable convolution of images."""
 
-    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", **kwargs):
-        super().__init__(2, filters, kernel_size, strides, padding, **kwargs)
+    _rank = 2
 
 
 def conv1d(

@@ -1,7 +1,12 @@
 """Batch normalization."""
 
 from rheos.framework import dtypes, tensor_shape
-from rheos.framework.graph import colocate_with, convert_to_tensor, name_scope
+from rheos.framework.graph import (
+    colocate_with,
+    control_dependencies,
+    convert_to_tensor,
+    name_scope,
+)
 from rheos.layers import base
 from rheos.layers.core import known_flag
 from rheos.ops import (
@@ -53,13 +58,25 @@ def _sums_from_zero(average):
         ]
 
 
+def _root_of(initializer):
+    """An initializer of the square roots of what another one gives."""
+
+    def root(shape, dtype=None, partition_info=None):
+        return math_ops.sqrt(initializer(shape, dtype=dtype))
+
+    return root
+
+
 class BatchNormalization(base.Layer):
     """Makes the mean of each channel `beta`, and its standard deviation `gamma`.
 
     In training with the statistics of the batch, of which averages are kept (`moving_mean`,
     `moving_variance`): the operations that renew these are in the collection UPDATE_OPS and have to
     be run with each step. Otherwise with the averages. All variables are (channels,).
-    renorm, virtual_batch_size and adjustment are not in Rheos yet.
+    With several axes the variables have all dimensions, those that are not normalized of size 1.
+    renorm: whether training uses the averages too, as Batch Renormalization does; renorm_clipping
+    may have rmax, rmin and dmax. virtual_batch_size: normalizes parts of the batch by themselves.
+    adjustment: a function of the shape that gives a factor and an offset, for training.
     """
 
     def __init__(
@@ -88,10 +105,23 @@ class BatchNormalization(base.Layer):
         **kwargs,
     ):
         super().__init__(trainable, name, **kwargs)
-        if renorm or virtual_batch_size is not None or adjustment is not None:
-            raise NotImplementedError(
-                "batch_normalization: renorm, virtual_batch_size and adjustment"
+        renorm_clipping = renorm_clipping or {}
+        if renorm and set(renorm_clipping) - {"rmax", "rmin", "dmax"}:
+            raise ValueError(
+                f"renorm_clipping {renorm_clipping} contains keys not in ['rmax', 'rmin', 'dmax']"
             )
+        special = renorm or virtual_batch_size is not None or adjustment is not None
+        if fused and special:
+            raise ValueError(
+                "Batch normalization is not fused with renorm, virtual_batch_size or adjustment"
+            )
+        if renorm and virtual_batch_size is not None:
+            raise NotImplementedError("batch_normalization: renorm with virtual_batch_size")
+        self.renorm = renorm
+        self.renorm_clipping = renorm_clipping
+        self.renorm_momentum = renorm_momentum
+        self.virtual_batch_size = virtual_batch_size
+        self.adjustment = adjustment
         self.axis = [axis] if isinstance(axis, int) else list(axis)
         self.momentum = momentum
         self.epsilon = epsilon
@@ -107,7 +137,7 @@ class BatchNormalization(base.Layer):
         self.gamma_regularizer = gamma_regularizer
         self.beta_constraint = beta_constraint
         self.gamma_constraint = gamma_constraint
-        self.fused = fused
+        self.fused = False if special else fused
         self.gamma = self.beta = None
         self.moving_mean = self.moving_variance = None
 
@@ -119,64 +149,86 @@ class BatchNormalization(base.Layer):
         self.axis = [a + rank if a < 0 else a for a in self.axis]
         if any(not 0 <= a < rank for a in self.axis):
             raise ValueError(f"Invalid axis: {self.axis}")
-        if len(self.axis) > 1:
-            raise NotImplementedError("batch_normalization: several axes")
-        axis = self.axis[0]
-        size = input_shape[axis].value
-        if size is None:
+        if len(self.axis) != len(set(self.axis)):
+            raise ValueError("Duplicate axis: %s" % self.axis)
+        sizes = {axis: input_shape[axis].value for axis in self.axis}
+        if None in sizes.values():
             raise ValueError("Input has undefined `axis` dimension. Input shape: ", input_shape)
+        can_fuse = rank == 4 and self.axis in ([1], [3])
         if self.fused is None:
-            self.fused = rank == 4 and axis in (1, 3)
-        elif self.fused and (rank != 4 or axis not in (1, 3)):
+            self.fused = can_fuse
+        elif self.fused and not can_fuse:
             raise ValueError("Batch normalization is fused only for 4D tensors, on axis 1 or 3")
+        if len(self.axis) == 1 and self.virtual_batch_size is None:
+            shape = [sizes[self.axis[0]]]
+        else:
+            shape = [sizes.get(i, 1) for i in range(rank)]
+            if self.virtual_batch_size is not None:
+                shape.insert(1, 1)
         half = self._dtype in ("float16", "bfloat16")
         dtype = dtypes.float32 if half else dtypes.as_dtype(self._dtype)
-        self.input_spec = base.InputSpec(ndim=rank, axes={axis: size})
+        self.input_spec = base.InputSpec(ndim=rank, axes=sizes)
+        self._shape = shape
+
+        def make(name, initializer, **settings):
+            return self.add_weight(
+                name, shape=shape, dtype=dtype, initializer=initializer, **settings
+            )
+
+        def keep(name, initializer):
+            return make(name, initializer, trainable=False)
+
         if self.scale:
-            self.gamma = self.add_weight(
+            self.gamma = make(
                 "gamma",
-                shape=[size],
-                dtype=dtype,
-                initializer=self.gamma_initializer,
+                self.gamma_initializer,
                 regularizer=self.gamma_regularizer,
                 constraint=self.gamma_constraint,
             )
         elif self.fused:
-            self._ones = array_ops.constant(1.0, dtype=dtype, shape=[size])
+            self._ones = array_ops.constant(1.0, dtype=dtype, shape=shape)
         if self.center:
-            self.beta = self.add_weight(
+            self.beta = make(
                 "beta",
-                shape=[size],
-                dtype=dtype,
-                initializer=self.beta_initializer,
+                self.beta_initializer,
                 regularizer=self.beta_regularizer,
                 constraint=self.beta_constraint,
             )
         elif self.fused:
-            self._zeros = array_ops.constant(0.0, dtype=dtype, shape=[size])
-        self._size = size
-        self.moving_mean = self.add_weight(
-            "moving_mean",
-            shape=[size],
-            dtype=dtype,
-            initializer=self.moving_mean_initializer,
-            trainable=False,
-        )
-        self.moving_variance = self.add_weight(
-            "moving_variance",
-            shape=[size],
-            dtype=dtype,
-            initializer=self.moving_variance_initializer,
-            trainable=False,
-        )
+            self._zeros = array_ops.constant(0.0, dtype=dtype, shape=shape)
+        self.moving_mean = keep("moving_mean", self.moving_mean_initializer)
+        self.moving_variance = keep("moving_variance", self.moving_variance_initializer)
+        if self.renorm:
+            # The standard deviations start where the variance does.
+            deviation = _root_of(self.moving_variance_initializer)
+            self.moving_stddev = keep("moving_stddev", deviation)
+            self.renorm_mean = keep("renorm_mean", self.moving_mean_initializer)
+            self.renorm_stddev = keep("renorm_stddev", deviation)
         self.built = True
 
     def call(self, inputs, training=False):
         training = known_flag(training)
+        if self.virtual_batch_size is not None:
+            return self._in_parts(inputs, training)
         if self.fused:
             outputs = self._fused(inputs, training)
         else:
             outputs = self._plain(inputs, training)
+        outputs.set_shape(inputs.shape)
+        return outputs
+
+    def _in_parts(self, inputs, training):
+        """Normalizes virtual batches by themselves: every n-th element is of the same one."""
+        shape = inputs.shape.as_list()
+        if None in shape[1:]:
+            raise NotImplementedError("batch_normalization: virtual batches of unknown shape")
+        axes = self.axis
+        parts = array_ops.reshape(inputs, [self.virtual_batch_size, -1, *shape[1:]])
+        self.axis = [axis + 1 for axis in axes]
+        try:
+            outputs = array_ops.reshape(self._plain(parts, training), [-1, *shape[1:]])
+        finally:
+            self.axis = axes
         outputs.set_shape(inputs.shape)
         return outputs
 
@@ -215,14 +267,25 @@ class BatchNormalization(base.Layer):
 
     def _plain(self, inputs, training):
         rank = inputs.shape.ndims
-        axes = [i for i in range(rank) if i not in self.axis]
+        parted = self.virtual_batch_size is not None
+        axes = [i for i in range(rank) if i not in self.axis and not (parted and i == 1)]
         scale, offset = self._along(self.gamma, rank), self._along(self.beta, rank)
+        if self.adjustment is not None and training is not False:
+            scale, offset = self._adjusted(scale, offset, array_ops.shape(inputs), training)
         mean, variance = self.moving_mean, self.moving_variance
         if training is not False:
-            mean, variance = nn_ops.moments(inputs, axes, keep_dims=False)
+            several = len(self.axis) > 1 or parted
+            mean, variance = nn_ops.moments(inputs, axes, keep_dims=several)
             momentum = self.momentum
             of_batch = mean, variance
+            if parted:
+                of_batch = [math_ops.reduce_mean(m, axis=1, keepdims=True) for m in of_batch]
             if training is not True:
+                if self.renorm or parted:
+                    raise NotImplementedError(
+                        "batch_normalization: renorm or virtual batches with a tensor that says "
+                        "whether to train"
+                    )
                 mean = array_ops.where(training, mean, convert_to_tensor(self.moving_mean))
                 variance = array_ops.where(
                     training, variance, convert_to_tensor(self.moving_variance)
@@ -230,25 +293,85 @@ class BatchNormalization(base.Layer):
                 momentum = array_ops.where(
                     training, convert_to_tensor(momentum), convert_to_tensor(1.0)
                 )
-            self._renew(*of_batch, momentum)
+            if self.renorm:
+                scale, offset = self._renormed(*of_batch, scale, offset, rank)
+            else:
+                self._renew(*of_batch, momentum)
         mean = math_ops.cast(self._along(mean, rank), inputs.dtype)
         variance = math_ops.cast(self._along(variance, rank), inputs.dtype)
         if offset is not None:
             offset = math_ops.cast(offset, inputs.dtype)
         return nn_ops.batch_normalization(inputs, mean, variance, offset, scale, self.epsilon)
 
+    def _adjusted(self, scale, offset, shape, training):
+        factor, more = self.adjustment(shape)
+        if training is not True:
+            factor = array_ops.where(training, factor, array_ops.ones_like(factor))
+            more = array_ops.where(training, more, array_ops.zeros_like(more))
+        return self._composed(scale, offset, factor, more)
+
+    @staticmethod
+    def _composed(scale, offset, factor, more):
+        """x * factor + more, then * scale + offset, as one."""
+        if scale is not None:
+            factor *= scale
+            more *= scale
+        if offset is not None:
+            more += offset
+        return factor, more
+
+    def _renormed(self, mean, variance, scale, offset, rank):
+        """Scale and offset that take the statistics of the batch to the averages.
+
+        Also moves the averages; what the caller has to run are those of mean and variance.
+        """
+        deviation = math_ops.sqrt(variance + self.epsilon)
+        least = math_ops.maximum(self.renorm_stddev, math_ops.sqrt(float(self.epsilon)))
+        r = deviation / least
+        d = (mean - self.renorm_mean) / least
+        with control_dependencies([r, d]):
+            mean = array_ops.identity(mean)
+            deviation = array_ops.identity(deviation)
+        limits = [self.renorm_clipping.get(key) for key in ("rmax", "rmin", "dmax")]
+        if limits[1] is not None:
+            r = math_ops.maximum(r, limits[1])
+        if limits[0] is not None:
+            r = math_ops.minimum(r, limits[0])
+        if limits[2] is not None:
+            d = math_ops.maximum(d, -limits[2])
+            d = math_ops.minimum(d, limits[2])
+        moved = [
+            self._move(self.renorm_mean, array_ops.identity(mean), self.renorm_momentum),
+            self._move(self.renorm_stddev, array_ops.identity(deviation), self.renorm_momentum),
+        ]
+        with control_dependencies(moved):
+            mean, variance = array_ops.identity(mean), array_ops.identity(variance)
+        r = array_ops.stop_gradient(r, name="renorm_r")
+        d = array_ops.stop_gradient(d, name="renorm_d")
+        scale, offset = self._composed(scale, offset, self._along(r, rank), self._along(d, rank))
+        self.add_update(self._move(self.moving_mean, mean, self.momentum))
+        deviation = self._move(
+            self.moving_stddev, math_ops.sqrt(variance + self.epsilon), self.momentum
+        )
+        variance = nn_ops.relu(deviation * deviation - self.epsilon)
+        self.add_update(state_ops.assign(self.moving_variance, variance, name="AssignNewValue"))
+        return scale, offset
+
     def _along(self, vector, rank):
         """A vector of the channels, shaped to broadcast with the inputs."""
-        if vector is None or self.axis == [rank - 1]:
+        if vector is None or self.axis == [rank - 1] or vector.shape.ndims == rank:
             return vector
         shape = [1] * rank
-        shape[self.axis[0]] = self._size
+        shape[self.axis[0]] = self._shape[0]
         return array_ops.reshape(vector, shape)
+
+    def _move(self, average, value, momentum):
+        with name_scope("AssignMovingAvg") as scope, colocate_with(average):
+            return moving_average(average, value, momentum, name=scope)
 
     def _renew(self, mean, variance, momentum):
         for average, value in ((self.moving_mean, mean), (self.moving_variance, variance)):
-            with name_scope("AssignMovingAvg") as scope, colocate_with(average):
-                self.add_update(moving_average(average, value, momentum, name=scope))
+            self.add_update(self._move(average, value, momentum))
 
     def compute_output_shape(self, input_shape):
         return tensor_shape.as_shape(input_shape)

@@ -1,11 +1,14 @@
 """Gradients of a graph."""
 
+import enum
+
 from rheos.framework.graph import (
     IndexedSlices,
     _VariableBase,
     convert_to_tensor,
     graph_from_inputs,
 )
+from rheos.ops import array_ops
 
 
 def _as_list(value):
@@ -35,6 +38,13 @@ def to_core(gradient):
     return gradient
 
 
+class UnconnectedGradients(enum.Enum):
+    """What the gradient of something is that a result does not depend on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
 class AggregationMethod:
     """How gradients over several paths are summed; all give the same."""
 
@@ -53,13 +63,20 @@ def gradients(
     gate_gradients=False,
     aggregation_method=None,
     stop_gradients=None,
+    unconnected_gradients=UnconnectedGradients.NONE,
 ):
     """The derivatives of sum(ys) with respect to each x.
 
     grad_ys: gradients of each y to start from (ones by default). stop_gradients: tensors that
-    count as constants. Returns a list: a Tensor or IndexedSlices for each x, None where ys do
-    not depend on it.
+    count as constants. unconnected_gradients: NONE or ZERO, what an x gets that ys do not depend
+    on; ValueError for others. Returns a list: a Tensor or IndexedSlices for each x, or None.
     """
+    try:
+        unconnected = UnconnectedGradients(unconnected_gradients)
+    except ValueError:
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {unconnected_gradients!r}"
+        ) from None
     ys, xs = _as_list(ys), _as_list(xs)
     grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
     if len(grad_ys) != len(ys):
@@ -87,4 +104,43 @@ def gradients(
             bool(colocate_gradients_with_ops),
             bool(gate_gradients),
         )
-    return [from_core(g) for g in found]
+        found = [from_core(g) for g in found]
+        if unconnected is UnconnectedGradients.ZERO:
+            found = [
+                array_ops.zeros_like(x) if g is None else g for g, x in zip(found, x_tensors)
+            ]
+    return found
+
+
+def hessians(
+    ys,
+    xs,
+    name="hessians",
+    colocate_gradients_with_ops=False,
+    gate_gradients=False,
+    aggregation_method=None,
+):
+    """The second derivatives of sum(ys): for each x, of shape s, a tensor of shape s + s.
+
+    ValueError if ys do not depend on an x.
+    """
+    xs = _as_list(xs)
+    settings = {
+        "colocate_gradients_with_ops": colocate_gradients_with_ops,
+        "gate_gradients": gate_gradients,
+        "aggregation_method": aggregation_method,
+    }
+    found = []
+    for gradient, x in zip(gradients(ys, xs, **settings), xs):
+        if gradient is None:
+            raise ValueError(f"hessians: ys do not depend on {x}")
+        count = x.shape.num_elements()
+        if count is None:
+            raise NotImplementedError("hessians: of tensors whose shape is not known")
+        flat = array_ops.reshape(gradient, [-1])
+        rows = [gradients(flat[i], x, **settings)[0] for i in range(count)]
+        rows = [array_ops.zeros_like(x) if row is None else row for row in rows]
+        shape = array_ops.shape(x)
+        square = array_ops.reshape(array_ops.stack(rows), array_ops.concat((shape, shape), 0))
+        found.append(square)
+    return found

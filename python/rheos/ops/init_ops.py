@@ -243,6 +243,38 @@ class GlorotNormal(VarianceScaling):
         return {"seed": self.seed, "dtype": self.dtype.name}
 
 
+class Orthogonal(Initializer):
+    """An orthogonal matrix times `gain`; of more dimensions all but the last are the rows.
+
+    ValueError for less than two dimensions.
+    """
+
+    def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32):
+        self.gain = gain
+        self.seed = seed
+        self.dtype = _floating(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        from rheos.ops import linalg_ops, math_ops, rearrange_ops
+
+        dtype = self.dtype if dtype is None else dtype
+        dims = [int(d) for d in TensorShape(shape).as_list()]
+        if len(dims) < 2:
+            raise ValueError("The tensor to initialize must be at least two-dimensional")
+        rows, columns = int(np.prod(dims[:-1])), dims[-1]
+        wide = (max(rows, columns), min(rows, columns))
+        numbers = random_ops.random_normal(wide, dtype=dtype, seed=self.seed)
+        q, r = linalg_ops.qr(numbers, full_matrices=False)
+        # The signs make the matrix uniform among the orthogonal ones.
+        q *= math_ops.sign(rearrange_ops.diag_part(r))
+        if rows < columns:
+            q = array_ops.matrix_transpose(q)
+        return self.gain * array_ops.reshape(q, dims)
+
+    def get_config(self):
+        return {"gain": self.gain, "seed": self.seed, "dtype": self.dtype.name}
+
+
 class Identity(Initializer):
     """The identity matrix times `gain`."""
 
@@ -254,8 +286,9 @@ class Identity(Initializer):
         full = shape if partition_info is None else partition_info.full_shape
         if len(full) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
-        values = self.gain * np.eye(*[int(d) for d in full])
-        return constant(values, dtype=self.dtype if dtype is None else dtype)
+        dims = [int(d) for d in full]
+        matrix = array_ops.eye(*dims, dtype=self.dtype if dtype is None else dtype)
+        return self.gain * matrix
 
 
 def lecun_normal(seed=None):
@@ -288,3 +321,4 @@ uniform_unit_scaling_initializer = UniformUnitScaling
 variance_scaling_initializer = VarianceScaling
 glorot_uniform_initializer = GlorotUniform
 glorot_normal_initializer = GlorotNormal
+orthogonal_initializer = Orthogonal

@@ -72,15 +72,16 @@ def unsorted_segment_min(data, segment_ids, num_segments, name=None):
 
 def _counts(data, segment_ids, num_segments):
     """How many slices each segment has, at least 1, shaped to divide the sums."""
-    ids_rank = array_ops.rank(segment_ids)
-    flat = array_ops.reshape(segment_ids, [-1])
-    found = unsorted_segment_sum(array_ops.ones_like(flat, dtype=data.dtype), flat, num_segments)
-    rest = array_ops.rank(data) - ids_rank
-    by_row = array_ops.reshape(
-        found,
-        array_ops.concat([array_ops.shape(found), array_ops.ones([rest], dtype="int32")], axis=0),
-    )
-    return math_ops.maximum(by_row, 1)
+    ones = array_ops.ones(array_ops.shape(segment_ids), dtype=data.dtype)
+    found = unsorted_segment_sum(ones, segment_ids, num_segments)
+    rest = data.shape.ndims, segment_ids.shape.ndims
+    if None in rest:
+        count = array_ops.rank(data) - array_ops.rank(segment_ids)
+        inner = array_ops.fill([count], 1)
+        shape = array_ops.concat([array_ops.shape(found), inner], axis=0)
+    else:
+        shape = [num_segments] + [1] * (rest[0] - rest[1])
+    return math_ops.maximum(array_ops.reshape(found, shape), 1)
 
 
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):

@@ -121,9 +121,9 @@ def complex(real, imag, name=None):
     real, imag: float32 or float64, the same, whose shapes broadcast. Returns complex64 or
     complex128. TypeError for other dtypes.
     """
+    real = convert_to_tensor(real, name="real")
+    imag = convert_to_tensor(imag, name="imag")
     with name_scope(name, "Complex", [real, imag]) as name:
-        real = convert_to_tensor(real, name="real")
-        imag = convert_to_tensor(imag, name="imag")
         pair = (real.dtype.base_dtype, imag.dtype.base_dtype)
         if pair == (dtypes.float64, dtypes.float64):
             made = dtypes.complex128

@@ -43,15 +43,16 @@ def reduce_join(
         keep_dims = keepdims
     if axis is None:
         axis = reduction_indices
-    inputs = convert_to_tensor(inputs, dtypes.string)
-    return op1(
-        "ReduceJoin",
-        name,
-        inputs,
-        _join_axes(inputs, axis),
-        keep_dims=bool(keep_dims),
-        separator=separator,
-    )
+    with name_scope(name, "ReduceJoin", [inputs]):
+        inputs = convert_to_tensor(inputs, dtypes.string)
+        return op1(
+            "ReduceJoin",
+            None,
+            inputs,
+            _join_axes(inputs, axis),
+            keep_dims=bool(keep_dims),
+            separator=separator,
+        )
 
 
 def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
@@ -62,29 +63,23 @@ def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=
 
 
 def string_split(
-    source=None,
-    delimiter=" ",
-    skip_empty=True,
-    name=None,
-    result_type="SparseTensor",
-    input=None,
-    sep=None,
+    source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None
 ):
-    """The parts of each string between bytes of `delimiter`, as a SparseTensor of rank 2.
+    """The parts of each string between bytes of `sep` (a blank), as a SparseTensor of rank 2.
 
-    source: a vector. With delimiter "" each byte is a part.
+    source: a vector. With sep "" each byte is a part. skip_empty: whether empty parts are left out.
+    delimiter: another name of sep.
     """
-    if source is None:
-        source = input
-    if sep is not None:
-        delimiter = sep
+    if delimiter is not None:
+        if sep is not None:
+            raise ValueError("Cannot specify both 'sep' and 'delimiter'")
+        sep = delimiter
     if result_type != "SparseTensor":
         raise NotImplementedError("string_split: ragged tensors")
-    delimiter = convert_to_tensor(delimiter, dtype=dtypes.string)
-    source = convert_to_tensor(source, dtype=dtypes.string)
-    return SparseTensor(
-        *op_list("StringSplit", name, source, delimiter, skip_empty=skip_empty)
-    )
+    with name_scope(name, "StringSplit", [source]):
+        sep = convert_to_tensor(" " if sep is None else sep, dtype=dtypes.string)
+        source = convert_to_tensor(source, dtype=dtypes.string)
+        return SparseTensor(*op_list("StringSplit", None, source, sep, skip_empty=skip_empty))
 
 
 def string_split_v2(
@@ -111,9 +106,7 @@ def string_split_v2(
 
 def substr(input, pos, len, name=None, unit="BYTE"):
     """`len` bytes (or characters, unit "UTF8_CHAR") from `pos` on; negative counts from the end."""
-    input = convert_to_tensor(input, dtypes.string)
-    pos = convert_to_tensor(pos)
-    return op1("Substr", name, input, pos, convert_to_tensor(len, pos.dtype), unit=unit)
+    return op1("Substr", name, input, pos, len, unit=unit)
 
 
 def string_length(input, name=None, unit="BYTE"):

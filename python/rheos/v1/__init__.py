@@ -149,12 +149,18 @@ from rheos.ops.clip_ops import (
 )
 from rheos.ops.constant_op import constant
 from rheos.ops.control_flow_ops import Assert, Print, group, no_op, tuple
-from rheos.ops.gradients import AggregationMethod, gradients
+from rheos.ops.gradients import (
+    AggregationMethod,
+    UnconnectedGradients,
+    gradients,
+    hessians,
+)
 from rheos.ops.init_ops import (
     constant_initializer,
     glorot_normal_initializer,
     glorot_uniform_initializer,
     ones_initializer,
+    orthogonal_initializer,
     random_normal_initializer,
     random_uniform_initializer,
     truncated_normal_initializer,

@@ -1,7 +1,9 @@
 """Learning rates that change with the step."""
 
+import math
+
 from rheos.framework.graph import convert_to_tensor, name_scope
-from rheos.ops import math_ops
+from rheos.ops import math_ops, random_ops
 from rheos.ops.constant_op import constant
 
 
@@ -106,3 +108,100 @@ def piecewise_constant(x, boundaries, values, name=None):
             limit = convert_to_tensor(boundary, x.dtype.base_dtype)
             result = array_ops.where(x <= limit, convert_to_tensor(value, result.dtype), result)
         return result
+
+
+def _progress(global_step, decay_steps, dtype):
+    """What fraction of the steps is done, at most 1."""
+    steps = math_ops.cast(decay_steps, dtype)
+    done = math_ops.minimum(math_ops.cast(global_step, dtype), steps)
+    return done / steps
+
+
+def _half_cosine(angle):
+    return 0.5 * (1.0 + math_ops.cos(constant(math.pi) * angle))
+
+
+def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
+    """From learning_rate down to alpha * learning_rate in decay_steps steps, as half a cosine."""
+    if global_step is None:
+        raise ValueError("cosine decay requires global_step")
+    with name_scope(name, "CosineDecay", [learning_rate, global_step]):
+        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
+        decayed = _half_cosine(_progress(global_step, decay_steps, rate.dtype))
+        return math_ops.multiply(rate, (1 - alpha) * decayed + alpha)
+
+
+def cosine_decay_restarts(
+    learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name=None
+):
+    """cosine_decay() over and over: each time t_mul times as long, from m_mul times as high."""
+    if global_step is None:
+        raise ValueError("cosine decay restarts requires global_step")
+    with name_scope(name, "SGDRDecay", [learning_rate, global_step]):
+        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
+        dtype = rate.dtype
+        longer = math_ops.cast(t_mul, dtype)
+        lower = math_ops.cast(m_mul, dtype)
+        floor = math_ops.cast(alpha, dtype)
+        done = math_ops.cast(global_step, dtype) / math_ops.cast(first_decay_steps, dtype)
+        if t_mul == 1.0:
+            restart = math_ops.floor(done)
+            done -= restart
+        else:
+            restart = math_ops.floor(
+                math_ops.log(1.0 - done * (1.0 - longer)) / math_ops.log(longer)
+            )
+            before = (1.0 - longer**restart) / (1.0 - longer)
+            done = (done - before) / longer**restart
+        decayed = (lower**restart) * _half_cosine(done)
+        return math_ops.multiply(rate, (1 - floor) * decayed + floor, name=name)
+
+
+def linear_cosine_decay(
+    learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None
+):
+    """learning_rate * ((alpha + linear) * cosine + beta), both falling in decay_steps steps."""
+    if global_step is None:
+        raise ValueError("linear cosine decay requires global_step")
+    with name_scope(name, "LinearCosineDecay", [learning_rate, global_step]) as name:
+        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
+        return _linear_cosine(rate, global_step, decay_steps, (num_periods, alpha, beta), name)
+
+
+def _linear_cosine(rate, global_step, decay_steps, shape, name, noise=()):
+    """shape: periods, alpha and beta. noise: the variance at first, and the power it falls by."""
+    dtype = rate.dtype
+    steps = math_ops.cast(decay_steps, dtype)
+    noise = [math_ops.cast(value, dtype) for value in noise]
+    periods, alpha, beta = [math_ops.cast(value, dtype) for value in shape]
+    done = math_ops.minimum(math_ops.cast(global_step, dtype), steps)
+    linear = (steps - done) / steps
+    if noise:
+        deviation = math_ops.sqrt(noise[0] / math_ops.pow(1.0 + done, noise[1]))
+        linear = linear + random_ops.random_normal(linear.shape, stddev=deviation)
+    completed = done / steps
+    cosine = _half_cosine(2.0 * periods * completed)
+    return math_ops.multiply(rate, (alpha + linear) * cosine + beta, name=name)
+
+
+def noisy_linear_cosine_decay(
+    learning_rate,
+    global_step,
+    decay_steps,
+    initial_variance=1.0,
+    variance_decay=0.55,
+    num_periods=0.5,
+    alpha=0.0,
+    beta=0.001,
+    name=None,
+):
+    """linear_cosine_decay() with normal noise on its linear part, which gets less.
+
+    The variance of the noise is initial_variance / (1 + global_step) ** variance_decay.
+    """
+    if global_step is None:
+        raise ValueError("noisy linear cosine decay requires global_step")
+    with name_scope(name, "NoisyLinearCosineDecay", [learning_rate, global_step]) as name:
+        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
+        shape, noise = (num_periods, alpha, beta), (initial_variance, variance_decay)
+        return _linear_cosine(rate, global_step, decay_steps, shape, name, noise)

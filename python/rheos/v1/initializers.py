@@ -7,6 +7,7 @@ from rheos.ops.init_ops import (
     GlorotUniform as glorot_uniform,
     Identity as identity,
     Ones as ones,
+    Orthogonal as orthogonal,
     RandomNormal as random_normal,
     RandomUniform as random_uniform,
     TruncatedNormal as truncated_normal,
@@ -18,6 +19,7 @@ from rheos.ops.init_ops import (
     lecun_normal,
     lecun_uniform,
 )
+from rheos.ops.lookup_ops import tables_initializer
 from rheos.ops.variables import (
     global_variables_initializer as global_variables,
     local_variables_initializer as local_variables,

@@ -9,10 +9,15 @@ from rheos.v1._global_step import (
     global_step,
 )
 from rheos.v1._learning_rates import (
+    cosine_decay,
+    cosine_decay_restarts,
     exponential_decay,
     inverse_time_decay,
+    linear_cosine_decay,
     natural_exp_decay,
+    noisy_linear_cosine_decay,
     piecewise_constant,
+    piecewise_constant as piecewise_constant_decay,
     polynomial_decay,
 )
 from rheos.v1._more_optimizers import (

@@ -1,6 +1,6 @@
 """What TensorFlow 1 had from its contributors, as far as it is here."""
 
 from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.v1.contrib import framework, layers, lookup, rnn, signal
+from rheos.v1.contrib import framework, layers, lookup, losses, rnn, signal, slim
 
 __getattr__ = _attribute_of("tensorflow.contrib")
