@@ -1,5 +1,5 @@
-// TensorFlow's files: graphs, event files for TensorBoard, the list of checkpoints. (Checkpoints
-// themselves are written and read by savers, see train.h.)
+// TensorFlow's files: graphs, event files for TensorBoard, records, the list of checkpoints.
+// (Checkpoints themselves are written and read by savers, see train.h.)
 #ifndef RHEOS_FORMAT_H
 #define RHEOS_FORMAT_H
 
@@ -58,6 +58,43 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_summary(rheos_even
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_flush(rheos_event_writer *writer);
 // Flushes and frees; the writer is gone whatever comes back. NULL is accepted.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_close(rheos_event_writer *writer);
+
+// ---- Files of records (TFRecord)
+
+typedef enum rheos_compression {
+  RHEOS_NO_COMPRESSION,
+  RHEOS_ZLIB,
+  RHEOS_GZIP,
+} rheos_compression;
+
+// Writes records to one file, which is made or emptied. One thread at a time.
+typedef struct rheos_record_writer rheos_record_writer;
+
+// level: 1 (fast) to 9 (small), -1 for zlib's own; not looked at without compression.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_writer_open(const char *path,
+                                                                rheos_compression compression,
+                                                                int level,
+                                                                rheos_record_writer **out_writer);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_writer_write(rheos_record_writer *writer,
+                                                                 const void *data,
+                                                                 size_t size_bytes);
+// Hands what is buffered to the system, so that readers see it.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_writer_flush(rheos_record_writer *writer);
+// Flushes and frees; the writer is gone whatever comes back. NULL is accepted.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_writer_close(rheos_record_writer *writer);
+
+// Reads the records of one file. One thread at a time.
+typedef struct rheos_record_reader rheos_record_reader;
+
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_reader_open(const char *path,
+                                                                rheos_compression compression,
+                                                                rheos_record_reader **out_reader);
+// The next record, valid until the next call. RHEOS_OUT_OF_RANGE behind the last one,
+// RHEOS_DATA_LOSS where the file is damaged or cut.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_reader_next(rheos_record_reader *reader,
+                                                                const void **out_data,
+                                                                size_t *out_size_bytes);
+RHEOS_API void rheos_record_reader_close(rheos_record_reader *reader);  // NULL is accepted
 
 // ---- The list of checkpoints in a folder: the text file "checkpoint"
 

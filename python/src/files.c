@@ -152,6 +152,139 @@ static PyTypeObject writer_type = {
     .tp_getset = writer_getters,
 };
 
+// ---- Files of records
+
+typedef struct record_writer_object {
+  PyObject_HEAD
+  rheos_record_writer *writer;  // NULL once it is closed
+} record_writer_object;
+
+static PyObject *record_writer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  (void)kwargs;
+  PyObject *path;
+  int compression, level;
+  if (!PyArg_ParseTuple(args, "O&ii", PyUnicode_FSConverter, &path, &compression, &level)) {
+    return NULL;
+  }
+  record_writer_object *self = (record_writer_object *)type->tp_alloc(type, 0);
+  rheos_status *status = NULL;
+  if (self) {
+    status = rheos_record_writer_open(PyBytes_AS_STRING(path), (rheos_compression)compression,
+                                      level, &self->writer);
+  }
+  Py_DECREF(path);
+  if (!status) return (PyObject *)self;
+  Py_DECREF(self);
+  raise_run_error_take(status, NULL);
+  return NULL;
+}
+
+static rheos_record_writer *open_record_writer(PyObject *self) {
+  rheos_record_writer *writer = ((record_writer_object *)self)->writer;
+  if (writer) return writer;
+  raise_run_error_take(rheos_status_new(RHEOS_FAILED_PRECONDITION,
+                                        "Writer not initialized or previously closed"),
+                       NULL);
+  return NULL;
+}
+
+static PyObject *record_writer_write(PyObject *self, PyObject *record) {
+  char *bytes;
+  Py_ssize_t size;
+  if (PyBytes_AsStringAndSize(record, &bytes, &size) < 0) return NULL;
+  rheos_record_writer *writer = open_record_writer(self);
+  return writer ? done(rheos_record_writer_write(writer, bytes, (size_t)size)) : NULL;
+}
+
+static PyObject *record_writer_flush(PyObject *self, PyObject *unused) {
+  (void)unused;
+  rheos_record_writer *writer = open_record_writer(self);
+  return writer ? done(rheos_record_writer_flush(writer)) : NULL;
+}
+
+static PyObject *record_writer_close(PyObject *self, PyObject *unused) {
+  (void)unused;
+  rheos_record_writer *writer = ((record_writer_object *)self)->writer;
+  ((record_writer_object *)self)->writer = NULL;
+  return done(rheos_record_writer_close(writer));
+}
+
+static void record_writer_dealloc(PyObject *self) {
+  rheos_status_free(rheos_record_writer_close(((record_writer_object *)self)->writer));
+  Py_TYPE(self)->tp_free(self);
+}
+
+static PyMethodDef record_writer_methods[] = {
+    {"write", record_writer_write, METH_O, "write(record)"},
+    {"flush", record_writer_flush, METH_NOARGS, "flush()"},
+    {"close", record_writer_close, METH_NOARGS, "close()"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyTypeObject record_writer_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "rheos._core.RecordWriter",
+    .tp_basicsize = sizeof(record_writer_object),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "RecordWriter(path, compression, level): writes a file of records.",
+    .tp_new = record_writer_new,
+    .tp_dealloc = record_writer_dealloc,
+    .tp_methods = record_writer_methods,
+};
+
+typedef struct record_reader_object {
+  PyObject_HEAD
+  rheos_record_reader *reader;
+} record_reader_object;
+
+static PyObject *record_reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  (void)kwargs;
+  PyObject *path;
+  int compression;
+  if (!PyArg_ParseTuple(args, "O&i", PyUnicode_FSConverter, &path, &compression)) return NULL;
+  record_reader_object *self = (record_reader_object *)type->tp_alloc(type, 0);
+  rheos_status *status = NULL;
+  if (self) {
+    status = rheos_record_reader_open(PyBytes_AS_STRING(path), (rheos_compression)compression,
+                                      &self->reader);
+  }
+  Py_DECREF(path);
+  if (!status) return (PyObject *)self;
+  Py_DECREF(self);
+  raise_run_error_take(status, NULL);
+  return NULL;
+}
+
+// The next record as bytes; NULL without an exception behind the last.
+static PyObject *record_reader_next(PyObject *self) {
+  const void *data;
+  size_t size;
+  rheos_status *status =
+      rheos_record_reader_next(((record_reader_object *)self)->reader, &data, &size);
+  if (!status) return PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
+  if (rheos_status_code(status) == RHEOS_OUT_OF_RANGE) {
+    rheos_status_free(status);
+    return NULL;
+  }
+  raise_run_error_take(status, NULL);
+  return NULL;
+}
+
+static void record_reader_dealloc(PyObject *self) {
+  rheos_record_reader_close(((record_reader_object *)self)->reader);
+  Py_TYPE(self)->tp_free(self);
+}
+
+static PyTypeObject record_reader_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "rheos._core.RecordReader",
+    .tp_basicsize = sizeof(record_reader_object),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "RecordReader(path, compression): iterates over the records of a file.",
+    .tp_new = record_reader_new,
+    .tp_dealloc = record_reader_dealloc,
+    .tp_iter = PyObject_SelfIter,
+    .tp_iternext = record_reader_next,
+};
+
 // ---- The list of checkpoints
 
 PyObject *write_checkpoint_state(PyObject *module, PyObject *args) {
@@ -198,4 +331,10 @@ PyObject *read_checkpoint_state(PyObject *module, PyObject *args) {
   return result;
 }
 
-int files_init_types(PyObject *module) { return PyModule_AddType(module, &writer_type); }
+int files_init_types(PyObject *module) {
+  PyTypeObject *types[] = {&writer_type, &record_writer_type, &record_reader_type};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    if (PyModule_AddType(module, types[i]) < 0) return -1;
+  }
+  return 0;
+}

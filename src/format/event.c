@@ -1,5 +1,5 @@
 // Event files for TensorBoard: a record of Event messages each, the first one the file's version.
-#include "format/event.h"
+#include "format/record.h"
 
 #include <rheos/format.h>
 #include <stdio.h>

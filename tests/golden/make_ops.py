@@ -34,7 +34,8 @@ v1 = tf.compat.v1
 FAMILIES = sorted(name[:-3] for name in os.listdir(os.path.join(HERE, "op_cases"))
                   if name.endswith(".py") and name not in ("__init__.py", "common.py"))
 CODES = {3: "INVALID_ARGUMENT", 5: "NOT_FOUND", 8: "RESOURCE_EXHAUSTED",
-         9: "FAILED_PRECONDITION", 11: "OUT_OF_RANGE", 12: "UNIMPLEMENTED", 13: "INTERNAL"}
+         9: "FAILED_PRECONDITION", 11: "OUT_OF_RANGE", 12: "UNIMPLEMENTED", 13: "INTERNAL",
+         15: "DATA_LOSS"}
 
 
 def op_def_of(name):

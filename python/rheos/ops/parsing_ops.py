@@ -15,7 +15,7 @@ from rheos.framework.graph import (
     convert_to_tensor,
     name_scope,
 )
-from rheos.framework.op_call import op_list
+from rheos.framework.op_call import op1, op_list
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, control_flow_ops, math_ops, sparse_ops
@@ -400,3 +400,10 @@ def parse_single_sequence_example(
             **_sequence_types(context, lists),
         )
     return _sequence_results(context, lists, outputs)[:2]
+
+# ---- Bytes
+
+
+def decode_compressed(bytes, compression_type="", name=None):
+    """Strings that were compressed, as they were before; compression_type "", "ZLIB" or "GZIP"."""
+    return op1("DecodeCompressed", name, bytes, compression_type=compression_type)

@@ -15,12 +15,19 @@ from rheos.ops.parsing_ops import (
     FixedLenSequenceFeature,
     SparseFeature,
     VarLenFeature,
+    decode_compressed,
     parse_example,
     parse_sequence_example,
     parse_single_example,
     parse_single_sequence_example,
 )
 from rheos.ops.string_ops import decode_base64, encode_base64
+from rheos.v1._records import (
+    TFRecordCompressionType,
+    TFRecordOptions,
+    TFRecordWriter,
+    tf_record_iterator,
+)
 from rheos.v1.gfile import GFile
 from rheos.v1.train import write_graph
 
