@@ -96,12 +96,37 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_reader_next(rheos_record_rea
                                                                 size_t *out_size_bytes);
 RHEOS_API void rheos_record_reader_close(rheos_record_reader *reader);  // NULL is accepted
 
+// ---- Checkpoints without a graph
+
+// What is in a checkpoint, of either kind. One thread at a time.
+typedef struct rheos_checkpoint_reader rheos_checkpoint_reader;
+
+// `prefix` as a saver was given it; a pattern for several files of the first kind. RHEOS_NOT_FOUND
+// if there is none.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_open(
+    const char *prefix, rheos_checkpoint_reader **out_reader);
+RHEOS_API void rheos_checkpoint_reader_free(rheos_checkpoint_reader *reader);
+// The tensors, sorted by name.
+RHEOS_API size_t rheos_checkpoint_reader_count(const rheos_checkpoint_reader *reader);
+RHEOS_API const char *rheos_checkpoint_reader_name(const rheos_checkpoint_reader *reader,
+                                                   size_t index);
+RHEOS_API rheos_dtype rheos_checkpoint_reader_dtype(const rheos_checkpoint_reader *reader,
+                                                    size_t index);
+RHEOS_API rheos_shape rheos_checkpoint_reader_shape(const rheos_checkpoint_reader *reader,
+                                                    size_t index);
+// Reads the tensor, which the caller frees with rheos_tensor_unref().
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_read(
+    rheos_checkpoint_reader *reader, size_t index, rheos_tensor **out_tensor);
+
 // ---- The list of checkpoints in a folder: the text file "checkpoint"
 
 typedef struct rheos_checkpoint_state {
   char *model_checkpoint_path;        // the newest
   char **all_model_checkpoint_paths;  // oldest first
   size_t num_paths;
+  double *all_model_checkpoint_timestamps;  // when each was written, in seconds since 1970; often none
+  size_t num_timestamps;
+  double last_preserved_timestamp;  // 0: not told
 } rheos_checkpoint_state;
 
 // Writes `folder`/`file_name` (NULL: "checkpoint"). Paths inside the folder are written relative to
@@ -110,6 +135,10 @@ typedef struct rheos_checkpoint_state {
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_state_write(
     const char *folder, const char *file_name, const char *model_checkpoint_path,
     const char *const *all_model_checkpoint_paths, size_t num_paths);
+
+// The same with times. Paths and times are the caller's.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_state_write_timed(
+    const char *folder, const char *file_name, const rheos_checkpoint_state *state);
 
 // Reads it; relative paths come back with the folder in front. RHEOS_NOT_FOUND if there is no such
 // file. On success the state is freed with rheos_checkpoint_state_deinit().

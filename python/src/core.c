@@ -87,9 +87,9 @@ static PyMethodDef module_methods[] = {
     {"op_signature", op_signature, METH_O, op_signature_doc},
     {"op_types", op_types, METH_NOARGS, "op_types(): the names of all ops."},
     {"write_checkpoint_state", write_checkpoint_state, METH_VARARGS,
-     "write_checkpoint_state(folder, file or None, newest, all)"},
+     "write_checkpoint_state(folder, file or None, newest, all, times, last time)"},
     {"read_checkpoint_state", read_checkpoint_state, METH_VARARGS,
-     "read_checkpoint_state(folder, file or None): (newest, all), or None."},
+     "read_checkpoint_state(folder, file or None): (newest, all, times, last time), or None."},
     {"version", version, METH_NOARGS, "The version of the C library."},
     {NULL, NULL, 0, NULL},
 };
@@ -108,7 +108,7 @@ PyMODINIT_FUNC PyInit__core(void) {
   if (!module) return NULL;
   if (graph_init_types(module) < 0 || tensor_init_types(module) < 0 ||
       session_init_types(module) < 0 || training_init_types(module) < 0 ||
-      files_init_types(module) < 0) {
+      files_init_types(module) < 0 || checkpoint_init_types(module) < 0) {
     Py_DECREF(module);
     return NULL;
   }

@@ -287,27 +287,49 @@ static PyTypeObject record_reader_type = {
 
 // ---- The list of checkpoints
 
+// Arrays of a list of str and a list of float; for PyMem_Free() whatever comes back.
+static int state_lists(PyObject *paths, PyObject *times, rheos_checkpoint_state *state) {
+  const size_t num_paths = (size_t)PyList_GET_SIZE(paths);
+  const size_t num_times = (size_t)PyList_GET_SIZE(times);
+  state->all_model_checkpoint_paths = PyMem_Calloc(num_paths + 1, sizeof(char *));
+  state->all_model_checkpoint_timestamps = PyMem_Calloc(num_times + 1, sizeof(double));
+  if (!state->all_model_checkpoint_paths || !state->all_model_checkpoint_timestamps) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  for (size_t i = 0; i < num_paths; ++i) {
+    const char *path = text_of(PyList_GET_ITEM(paths, (Py_ssize_t)i));
+    if (!path) return -1;
+    state->all_model_checkpoint_paths[state->num_paths++] = (char *)(uintptr_t)path;
+  }
+  for (size_t i = 0; i < num_times; ++i) {
+    const double time = PyFloat_AsDouble(PyList_GET_ITEM(times, (Py_ssize_t)i));
+    if (PyErr_Occurred()) return -1;
+    state->all_model_checkpoint_timestamps[state->num_timestamps++] = time;
+  }
+  return 0;
+}
+
 PyObject *write_checkpoint_state(PyObject *module, PyObject *args) {
   (void)module;
   const char *folder, *file, *newest;
-  PyObject *paths;
-  if (!PyArg_ParseTuple(args, "szsO!", &folder, &file, &newest, &PyList_Type, &paths)) return NULL;
-  Py_ssize_t count = PyList_GET_SIZE(paths);
-  const char **names = PyMem_Calloc((size_t)count + 1, sizeof *names);
-  if (!names) return PyErr_NoMemory();
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    names[i] = text_of(PyList_GET_ITEM(paths, i));
-    if (!names[i]) {
-      PyMem_Free(names);
-      return NULL;
-    }
+  PyObject *paths, *times;
+  rheos_checkpoint_state state = {0};
+  if (!PyArg_ParseTuple(args, "szsO!O!d", &folder, &file, &newest, &PyList_Type, &paths,
+                        &PyList_Type, &times, &state.last_preserved_timestamp)) {
+    return NULL;
   }
-  PyObject *result = done(rheos_checkpoint_state_write(folder, file, newest, names, (size_t)count));
-  PyMem_Free(names);
+  state.model_checkpoint_path = (char *)(uintptr_t)newest;
+  PyObject *result = NULL;
+  if (state_lists(paths, times, &state) == 0) {
+    result = done(rheos_checkpoint_state_write_timed(folder, file, &state));
+  }
+  PyMem_Free(state.all_model_checkpoint_paths);
+  PyMem_Free(state.all_model_checkpoint_timestamps);
   return result;
 }
 
-// (newest, [all, oldest first]); None if there is no list.
+// (newest, [all, oldest first], [times], last time); None if there is no list.
 PyObject *read_checkpoint_state(PyObject *module, PyObject *args) {
   (void)module;
   const char *folder, *file;
@@ -325,8 +347,20 @@ PyObject *read_checkpoint_state(PyObject *module, PyObject *args) {
     if (!path) Py_CLEAR(paths);
     else PyList_SET_ITEM(paths, (Py_ssize_t)i, path);
   }
+  PyObject *times = paths ? PyList_New((Py_ssize_t)state.num_timestamps) : NULL;
+  for (size_t i = 0; times && i < state.num_timestamps; ++i) {
+    PyObject *time = PyFloat_FromDouble(state.all_model_checkpoint_timestamps[i]);
+    if (!time) Py_CLEAR(times);
+    else PyList_SET_ITEM(times, (Py_ssize_t)i, time);
+  }
   const char *newest = state.model_checkpoint_path;
-  PyObject *result = paths ? Py_BuildValue("(sN)", newest ? newest : "", paths) : NULL;
+  PyObject *result = NULL;
+  if (times) {
+    result = Py_BuildValue("(sOOd)", newest ? newest : "", paths, times,
+                           state.last_preserved_timestamp);
+  }
+  Py_XDECREF(paths);
+  Py_XDECREF(times);
   rheos_checkpoint_state_deinit(&state);
   return result;
 }

@@ -45,4 +45,7 @@ PyObject *write_checkpoint_state(PyObject *module, PyObject *args);
 PyObject *read_checkpoint_state(PyObject *module, PyObject *args);
 int files_init_types(PyObject *module);
 
+// checkpoint_object.c
+int checkpoint_init_types(PyObject *module);
+
 #endif  // RHEOS_PYTHON_GRAPH_OBJECT_H

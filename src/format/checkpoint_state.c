@@ -4,6 +4,7 @@
 // one field a line here; read more freely, other fields skipped.
 #include <ctype.h>
 #include <rheos/format.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -65,19 +66,17 @@ static const char *behind_folder(const char *folder, const char *path) {
   return rest;
 }
 
-// The path as it is written: absolute ones as they are, others relative to the folder.
+// The path as it is written: absolute ones as they are, others relative to the folder, unless that is
+// absolute: then they are meant so already.
 static char *written_path(const char *folder, const char *path) {
-  if (path[0] == '/') return rheos__strdup(path);
+  if (path[0] == '/' || folder[0] == '/') return rheos__strdup(path);
   const char *rest =
       strcmp(folder, ".") == 0 || folder[0] == '\0' ? path : behind_folder(folder, path);
   if (rest != NULL) return rheos__strdup(rest);
   char *here = getcwd(NULL, 0);
   char *absolute = here != NULL ? rheos__path_join(here, path) : NULL;
-  rest = absolute != NULL && folder[0] == '/' ? behind_folder(folder, absolute) : NULL;
-  char *result = rest != NULL ? rheos__strdup(rest) : absolute;
-  if (result != absolute) rheos__free(absolute);
   free(here);
-  return result;
+  return absolute;
 }
 
 static void put_field(rheos__buffer *buffer, const char *name, const char *folder,
@@ -94,19 +93,38 @@ static void put_field(rheos__buffer *buffer, const char *name, const char *folde
   rheos__free(text);
 }
 
-rheos_status *rheos_checkpoint_state_write(const char *folder, const char *file_name,
-                                           const char *model_checkpoint_path,
-                                           const char *const *all_model_checkpoint_paths,
-                                           size_t num_paths) {
+static void put_number(rheos__buffer *buffer, const char *name, double number) {
+  char text[40];
+  // As few digits as tell it from all others, but never looking whole.
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, number);
+    if (strtod(text, NULL) == number) break;
+  }
+  put_text(buffer, name);
+  put_text(buffer, ": ");
+  put_text(buffer, text);
+  put_text(buffer, strpbrk(text, ".en") == NULL ? ".0\n" : "\n");
+}
+
+rheos_status *rheos_checkpoint_state_write_timed(const char *folder, const char *file_name,
+                                                 const rheos_checkpoint_state *state) {
   rheos__buffer text = {0};
-  put_field(&text, "model_checkpoint_path", folder, model_checkpoint_path);
-  for (size_t i = 0; i < num_paths; i++) {
-    put_field(&text, "all_model_checkpoint_paths", folder, all_model_checkpoint_paths[i]);
+  const size_t count = state->num_paths;
+  char *const *all = state->all_model_checkpoint_paths;
+  put_field(&text, "model_checkpoint_path", folder, state->model_checkpoint_path);
+  for (size_t i = 0; i < count; i++) {
+    put_field(&text, "all_model_checkpoint_paths", folder, all[i]);
   }
   // The newest is always in the list, last.
-  if (num_paths == 0 ||
-      strcmp(all_model_checkpoint_paths[num_paths - 1], model_checkpoint_path) != 0) {
-    put_field(&text, "all_model_checkpoint_paths", folder, model_checkpoint_path);
+  if (count == 0 || strcmp(all[count - 1], state->model_checkpoint_path) != 0) {
+    put_field(&text, "all_model_checkpoint_paths", folder, state->model_checkpoint_path);
+  }
+  for (size_t i = 0; i < state->num_timestamps; i++) {
+    put_number(&text, "all_model_checkpoint_timestamps",
+               state->all_model_checkpoint_timestamps[i]);
+  }
+  if (state->last_preserved_timestamp != 0) {
+    put_number(&text, "last_preserved_timestamp", state->last_preserved_timestamp);
   }
   char *path = state_path(folder, file_name);
   rheos_status *status = text.failed || path == NULL
@@ -117,6 +135,17 @@ rheos_status *rheos_checkpoint_state_write(const char *folder, const char *file_
   return status;
 }
 
+rheos_status *rheos_checkpoint_state_write(const char *folder, const char *file_name,
+                                           const char *model_checkpoint_path,
+                                           const char *const *all_model_checkpoint_paths,
+                                           size_t num_paths) {
+  const rheos_checkpoint_state state = {
+      .model_checkpoint_path = (char *)(uintptr_t)model_checkpoint_path,
+      .all_model_checkpoint_paths = (char **)(uintptr_t)all_model_checkpoint_paths,
+      .num_paths = num_paths};
+  return rheos_checkpoint_state_write_timed(folder, file_name, &state);
+}
+
 // ---- Reading
 
 typedef struct parser {
@@ -124,7 +153,7 @@ typedef struct parser {
   const char *path;
   const char *folder;
   rheos_checkpoint_state *state;
-  size_t capacity;
+  size_t capacity, timestamps_capacity;
 } parser;
 
 static rheos_status *bad_text(const parser *p, const char *what) {
@@ -190,11 +219,14 @@ static rheos_status *parse_string(parser *p, rheos__buffer *text) {
   return NULL;
 }
 
+static bool is_field(const char *field, size_t field_bytes, const char *name) {
+  return field_bytes == strlen(name) && memcmp(field, name, field_bytes) == 0;
+}
+
 // Takes the text over as a path.
 static rheos_status *set_path(parser *p, const char *field, size_t field_bytes, const char *text) {
-  static const char newest[] = "model_checkpoint_path", all[] = "all_model_checkpoint_paths";
-  bool is_newest = field_bytes == strlen(newest) && memcmp(field, newest, field_bytes) == 0;
-  bool is_one_of_all = field_bytes == strlen(all) && memcmp(field, all, field_bytes) == 0;
+  const bool is_newest = is_field(field, field_bytes, "model_checkpoint_path");
+  const bool is_one_of_all = is_field(field, field_bytes, "all_model_checkpoint_paths");
   if (!is_newest && !is_one_of_all) return NULL;
   char *path = rheos__path_join(p->folder, text);
   rheos_checkpoint_state *state = p->state;
@@ -212,13 +244,27 @@ static rheos_status *set_path(parser *p, const char *field, size_t field_bytes, 
   return NULL;
 }
 
-static rheos_status *parse_value(parser *p, const char *field, size_t field_bytes) {
-  if (*p->at != '"' && *p->at != '\'') {
-    size_t length = strcspn(p->at, " \t\r\n,;#\"'{}");
-    if (length == 0) return bad_text(p, "a missing value");
-    p->at += length;  // a number, of a field that is not wanted
-    return NULL;
+// Moves behind the number, which is kept if the field is wanted.
+static rheos_status *parse_number(parser *p, const char *field, size_t field_bytes) {
+  const size_t length = strcspn(p->at, " \t\r\n,;#\"'{}");
+  if (length == 0) return bad_text(p, "a missing value");
+  const double number = strtod(p->at, NULL);
+  p->at += length;
+  rheos_checkpoint_state *state = p->state;
+  if (is_field(field, field_bytes, "last_preserved_timestamp")) {
+    state->last_preserved_timestamp = number;
   }
+  if (!is_field(field, field_bytes, "all_model_checkpoint_timestamps")) return NULL;
+  if (!RHEOS_GROW(state->all_model_checkpoint_timestamps, p->timestamps_capacity,
+                  state->num_timestamps + 1)) {
+    return rheos__out_of_memory();
+  }
+  state->all_model_checkpoint_timestamps[state->num_timestamps++] = number;
+  return NULL;
+}
+
+static rheos_status *parse_value(parser *p, const char *field, size_t field_bytes) {
+  if (*p->at != '"' && *p->at != '\'') return parse_number(p, field, field_bytes);
   rheos__buffer text = {0};
   rheos_status *status = parse_string(p, &text);
   rheos__buffer_put(&text, "", 1);
@@ -264,13 +310,14 @@ void rheos_checkpoint_state_deinit(rheos_checkpoint_state *state) {
   rheos__free(state->model_checkpoint_path);
   for (size_t i = 0; i < state->num_paths; i++) rheos__free(state->all_model_checkpoint_paths[i]);
   rheos__free(state->all_model_checkpoint_paths);
+  rheos__free(state->all_model_checkpoint_timestamps);
   *state = (rheos_checkpoint_state){0};
 }
 
 static rheos_status *checkpoint_exists(const char *prefix, bool *out_exists) {
-  static const char *const suffixes[] = {".index", ".index.new"};
+  static const char *const suffixes[] = {".index", ".index.new", ""};  // "": the first kind
   *out_exists = false;
-  for (int i = 0; i < 2 && !*out_exists; i++) {
+  for (int i = 0; i < 3 && !*out_exists; i++) {
     char *path = rheos__text_format("%s%s", prefix, suffixes[i]);
     if (path == NULL) return rheos__out_of_memory();
     rheos_status *status = rheos__file_exists(path, out_exists);
