@@ -271,6 +271,18 @@ typedef struct rheos_saver {
 RHEOS_API rheos_saver rheos_saver_new(rheos_scope *scope, const rheos_variable *variables,
                                       const char *const *names, size_t count, const char *name);
 
+typedef struct rheos_saver_options {
+  const char *name;      // of the nodes' scope; NULL: "save"
+  const char *filename;  // what `filename` is if it is not fed; NULL: "model"
+  bool write_v1;         // write checkpoints of TensorFlow 0.x, one file each; both kinds are read
+  bool reshape;          // restore tensors of another shape with as many elements
+} rheos_saver_options;
+
+// The same with options; NULL: none.
+RHEOS_API rheos_saver rheos_saver_new_with(rheos_scope *scope, const rheos_variable *variables,
+                                           const char *const *names, size_t count,
+                                           const rheos_saver_options *options);
+
 // Writes or reads the checkpoint `prefix` (`prefix.index`, `prefix.data-00000-of-00001`).
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saver_save(rheos_saver saver, rheos_session *session,
                                                         const char *prefix);

@@ -561,8 +561,14 @@ static const char **names_of(PyObject *list) {
 PyObject *graph_saver_new(PyObject *self, PyObject *args) {
   graph_object *graph = (graph_object *)self;
   PyObject *variable_list, *name_list;
-  const char *name = NULL;
-  if (!PyArg_ParseTuple(args, "OO!|z", &variable_list, &PyList_Type, &name_list, &name)) return NULL;
+  rheos_saver_options options = {0};
+  int write_v1 = 0, reshape = 0;
+  if (!PyArg_ParseTuple(args, "OO!|zzpp", &variable_list, &PyList_Type, &name_list, &options.name,
+                        &options.filename, &write_v1, &reshape)) {
+    return NULL;
+  }
+  options.write_v1 = write_v1;
+  options.reshape = reshape;
   size_t count = 0;
   rheos_variable *variables = variables_of(variable_list, &count);
   const char **names = variables ? names_of(name_list) : NULL;
@@ -571,7 +577,7 @@ PyObject *graph_saver_new(PyObject *self, PyObject *args) {
   if (scope && count != (size_t)PyList_GET_SIZE(name_list)) {
     PyErr_SetString(PyExc_ValueError, "as many names as variables are needed");
   } else if (scope) {
-    rheos_saver saver = rheos_saver_new(scope, variables, names, count, name);
+    rheos_saver saver = rheos_saver_new_with(scope, variables, names, count, &options);
     if (!raise_scope_error(scope)) result = PyObject_GC_New(saver_object, &saver_type);
     if (result) {
       result->graph = (graph_object *)Py_NewRef((PyObject *)graph);

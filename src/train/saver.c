@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "autodiff/dependencies.h"
+#include "ops/op_util.h"
 #include "train/variables.h"
 
 // A variable under the name it has in the checkpoint.
@@ -15,6 +16,7 @@ typedef struct saved {
 
 typedef struct saver_build {
   rheos_scope *s;
+  rheos_saver_options options;
   saved *items;
   size_t count;
   rheos_output *inputs;  // count + 3
@@ -49,12 +51,12 @@ static rheos_status *collect(saver_build *b, const rheos_variable *variables,
 }
 
 // The file name can be fed at two places: at "filename", which has a default, and at "Const".
-static rheos_output filename_nodes(rheos_scope *s) {
+static rheos_output filename_nodes(rheos_scope *s, const char *default_name) {
   const rheos_output none = {NULL, 0, 0};
   rheos_shape scalar = RHEOS_SCALAR;
   rheos_attr attrs[] = {rheos_attr_shape("shape", &scalar)};
   rheos_push_name_scope(s, "filename");
-  rheos_output input = rheos__const_string(s, "model", "input");
+  rheos_output input = rheos__const_string(s, default_name != NULL ? default_name : "model", "input");
   char *name = rheos__scope_node_name(s);
   rheos_output filename = none;
   if (name != NULL) {
@@ -68,26 +70,28 @@ static rheos_output filename_nodes(rheos_scope *s) {
 }
 
 // The constants that SaveV2 and RestoreV2 both take, then room for what follows.
-static void bundle_inputs(saver_build *b, rheos_output filename) {
+static void bundle_inputs(saver_build *b, rheos_output filename, const char *slices_name) {
   for (size_t i = 0; i < b->count; i++) b->texts[i] = b->items[i].name;
   b->inputs[0] = filename;
   b->inputs[1] = rheos__const_strings(b->s, b->texts, (int64_t)b->count, "tensor_names");
   for (size_t i = 0; i < b->count; i++) b->texts[i] = "";
-  b->inputs[2] = rheos__const_strings(b->s, b->texts, (int64_t)b->count, "shape_and_slices");
+  b->inputs[2] = rheos__const_strings(b->s, b->texts, (int64_t)b->count, slices_name);
 }
 
 static rheos_output save_nodes(saver_build *b, rheos_output filename) {
   rheos_scope *s = b->s;
-  rheos_push_name_scope(s, "SaveV2");
-  bundle_inputs(b, filename);
+  const bool v1 = b->options.write_v1;
+  rheos_push_name_scope(s, v1 ? "save" : "SaveV2");
+  bundle_inputs(b, filename, v1 ? "shapes_and_slices" : "shape_and_slices");
   for (size_t i = 0; i < b->count; i++) {
     const rheos_variable *variable = b->items[i].variable;
     b->inputs[3 + i] = rheos_variable_is_resource(*variable) ? variable->value : variable->handle;
   }
   char *name = rheos__scope_node_name(s);
   rheos_operation save = {NULL, 0};
-  rheos_attr attr = rheos_attr_types("dtypes", b->dtypes, (int32_t)b->count);
-  if (name != NULL) save = rheos__op_n(s, "SaveV2", name, b->inputs, b->count + 3, &attr, 1);
+  rheos_attr attr = rheos_attr_types(v1 ? "T" : "dtypes", b->dtypes, (int32_t)b->count);
+  const char *op = v1 ? "SaveSlices" : "SaveV2";
+  if (name != NULL) save = rheos__op_n(s, op, name, b->inputs, b->count + 3, &attr, 1);
   rheos__free(name);
   rheos_scope_pop(s);
   if (rheos_scope_status(s) != NULL) return filename;
@@ -98,7 +102,7 @@ static rheos_operation restore_op(saver_build *b, rheos_output filename) {
   rheos_scope *s = b->s;
   rheos_push_device(s, "/cpu:0");
   rheos_push_name_scope(s, "RestoreV2");
-  bundle_inputs(b, filename);
+  bundle_inputs(b, filename, "shape_and_slices");
   char *name = rheos__scope_node_name(s);
   rheos_operation restore = {NULL, 0};
   rheos_attr attr = rheos_attr_types("dtypes", b->dtypes, (int32_t)b->count);
@@ -107,6 +111,15 @@ static rheos_operation restore_op(saver_build *b, rheos_output filename) {
   rheos_scope_pop(s);
   rheos_scope_pop(s);
   return restore;
+}
+
+// The value in the variable's shape.
+static rheos_output reshaped(rheos_scope *s, const rheos_variable *variable, rheos_output value) {
+  const rheos_output like =
+      rheos_variable_is_resource(*variable) ? variable->value : variable->handle;
+  const rheos_shape shape = rheos_output_shape(like);
+  if (rheos_shape_is_known(&shape)) return rheos__reshape_to(s, value, &shape);
+  return rheos__op_2(s, "Reshape", value, rheos__shape_node(s, like));
 }
 
 static rheos_operation restore_resource(rheos_scope *s, rheos_output handle, rheos_output value) {
@@ -123,6 +136,7 @@ static rheos_operation restore_nodes(saver_build *b, rheos_output filename) {
     rheos_output handle = b->items[i].variable->handle;
     rheos_shape shape = rheos_output_shape(handle);
     rheos_output inputs[] = {handle, rheos_operation_output(restore, (int32_t)i)};
+    if (b->options.reshape) inputs[1] = reshaped(s, b->items[i].variable, inputs[1]);
     if (rheos_variable_is_resource(*b->items[i].variable)) {
       b->operations[i] = restore_resource(s, handle, inputs[1]);
       continue;
@@ -154,21 +168,22 @@ static void deinit_build(saver_build *b) {
   rheos__free(b->dtypes);
 }
 
-static rheos_saver build_saver(saver_build *b, const char *name) {
+static rheos_saver build_saver(saver_build *b) {
   rheos_saver saver = {.filename = {NULL, 0, 0}};
   for (size_t i = 0; i < b->count; i++) {
     b->dtypes[i] = rheos_variable_dtype(*b->items[i].variable);
   }
-  rheos_push_name_scope(b->s, name != NULL ? name : "save");
-  saver.filename = filename_nodes(b->s);
+  rheos_push_name_scope(b->s, b->options.name != NULL ? b->options.name : "save");
+  saver.filename = filename_nodes(b->s, b->options.filename);
   saver.save_path = save_nodes(b, saver.filename);
   saver.restore = restore_nodes(b, saver.filename);
   rheos_scope_pop(b->s);
   return saver;
 }
 
-rheos_saver rheos_saver_new(rheos_scope *s, const rheos_variable *variables,
-                            const char *const *names, size_t count, const char *name) {
+rheos_saver rheos_saver_new_with(rheos_scope *s, const rheos_variable *variables,
+                                 const char *const *names, size_t count,
+                                 const rheos_saver_options *options) {
   const rheos_saver no_saver = {.filename = {NULL, 0, 0}};
   if (rheos_scope_status(s) != NULL) return no_saver;
   rheos_variable *all = NULL;
@@ -179,6 +194,7 @@ rheos_saver rheos_saver_new(rheos_scope *s, const rheos_variable *variables,
     variables = all;
   }
   saver_build b = {.s = s, .count = count};
+  if (options != NULL) b.options = *options;
   rheos_saver saver = no_saver;
   rheos_status *status = NULL;
   if (variables == NULL || !init_build(&b)) {
@@ -191,11 +207,16 @@ rheos_saver rheos_saver_new(rheos_scope *s, const rheos_variable *variables,
   if (status != NULL) {
     rheos_scope_fail_take(s, status);
   } else {
-    saver = build_saver(&b, name);
+    saver = build_saver(&b);
   }
   deinit_build(&b);
   rheos__free(all);
   return rheos_scope_status(s) == NULL ? saver : no_saver;
+}
+
+rheos_saver rheos_saver_new(rheos_scope *s, const rheos_variable *variables,
+                            const char *const *names, size_t count, const char *name) {
+  return rheos_saver_new_with(s, variables, names, count, &(rheos_saver_options){.name = name});
 }
 
 // ---- Running them

@@ -35,6 +35,7 @@ static int teardown(void **state) {
   remove(file);
   snprintf(file, sizeof(file), "%s.data-00000-of-00001", f->prefix);
   remove(file);
+  remove(f->prefix);  // a checkpoint of the first kind
   rmdir(f->folder);
   rheos_scope_free(f->s);
   rheos_graph_unref(f->graph);
@@ -100,6 +101,32 @@ static void test_saver__restores_in_another_graph(void **state) {
   rheos_graph_unref(graph);
 }
 
+static void test_saver__writes_the_first_kind_and_reshapes(void **state) {
+  fixture *f = *state;
+  filled(f->s, "a", RHEOS_FLOAT, RHEOS_SHAPE(2, 3), 2.5);
+  rheos_variable flat = filled(f->s, "flat", RHEOS_FLOAT, RHEOS_SHAPE(6), 0);
+  rheos_operation init = rheos_global_variables_initializer(f->s);
+  rheos_saver saver = rheos_saver_new_with(f->s, NULL, NULL, 0,
+                                           &(rheos_saver_options){.write_v1 = true});
+  const char *const name = "a";
+  rheos_saver plain = rheos_saver_new(f->s, &flat, &name, 1, "plain");
+  rheos_saver reshaping = rheos_saver_new_with(
+      f->s, &flat, &name, 1, &(rheos_saver_options){.name = "reshaping", .reshape = true});
+  assert_ok(rheos_scope_finish(f->s));
+  rheos_session *session = NULL;
+  assert_ok(rheos_session_new(f->graph, NULL, &session));
+  assert_ok(rheos_session_run(session, NULL, 0, NULL, 0, &init, 1, NULL));
+  assert_ok(rheos_saver_save(saver, session, f->prefix));
+  assert_int_equal(access(f->prefix, F_OK), 0);  // one file of that very name
+  rheos_status *status = rheos_saver_restore(plain, session, f->prefix);
+  assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
+  rheos_status_free(status);
+  assert_ok(rheos_saver_restore(reshaping, session, f->prefix));
+  assert_true(first_of(session, flat.value) == 2.5);
+  assert_ok(rheos_saver_restore(saver, session, f->prefix));
+  rheos_session_free(session);
+}
+
 static void test_saver__tells_what_is_missing(void **state) {
   fixture *f = *state;
   filled(f->s, "a", RHEOS_FLOAT, RHEOS_SCALAR, 1);
@@ -145,6 +172,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_saver__##name, setup, teardown)
   const struct CMUnitTest tests[] = {
       TEST(restores_in_another_graph),
+      TEST(writes_the_first_kind_and_reshapes),
       TEST(tells_what_is_missing),
       TEST(refuses_what_it_cannot_name),
   };
