@@ -502,6 +502,19 @@ static PyObject *variable_get_initializer(PyObject *object, void *unused) {
   return graph_operation(self->graph, self->variable.initializer.id);
 }
 
+static int variable_set_initializer(PyObject *object, PyObject *value, void *unused) {
+  (void)unused;
+  variable_object *self = set_up(object);
+  if (!self) return -1;
+  if (!value || !is_operation(value) || ((operation_object *)value)->graph != self->graph) {
+    PyErr_SetString(PyExc_TypeError, "an initializer is an Operation of the variable's graph");
+    return -1;
+  }
+  self->variable.initializer =
+      (rheos_operation){self->graph->graph, ((operation_object *)value)->id};
+  return 0;
+}
+
 static PyObject *variable_get_graph(PyObject *object, void *unused) {
   (void)unused;
   variable_object *self = set_up(object);
@@ -519,7 +532,8 @@ static PyGetSetDef variable_getters[] = {
     {"_snapshot", variable_get_snapshot, NULL, "Reads the variable.", NULL},
     {"_element", variable_get_element, NULL, "What a session fetches and feeds for it.", NULL},
     {"initial_value", variable_get_initial_value, NULL, "What the variable starts as.", NULL},
-    {"initializer", variable_get_initializer, NULL, "Assigns the initial value.", NULL},
+    {"initializer", variable_get_initializer, variable_set_initializer,
+     "Assigns the initial value.", NULL},
     {"graph", variable_get_graph, NULL, "The Graph it belongs to.", NULL},
     {"_index", variable_get_index, NULL, "Its number among the graph's variables.", NULL},
     {NULL, NULL, NULL, NULL, NULL},

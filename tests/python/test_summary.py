@@ -71,3 +71,78 @@ def test_summary__goes_into_event_files(tmp_path):
 def test_timestamp__is_now():
     with tf.Session() as session:
         assert abs(session.run(tf.timestamp()) - time.time()) < 60
+
+
+# ---- Event files and messages
+
+
+def events_of(folder):
+    (path,) = folder.iterdir()
+    return list(tf.train.summary_iterator(str(path)))
+
+
+def test_summary__messages_are_written_and_read(tmp_path):
+    writer = tf.summary.FileWriter(str(tmp_path))
+    value = tf.Summary.Value(tag="loss", simple_value=0.5)
+    writer.add_summary(tf.Summary(value=[value]), 3)
+    writer.add_summary(tf.Summary(value=[value]).SerializeToString(), 4)
+    writer.add_event(tf.summary.Event(wall_time=1.5, step=5, summary=tf.Summary(value=[value])))
+    writer.add_session_log(tf.SessionLog(status=tf.SessionLog.START), 6)
+    writer.add_run_metadata(tf.RunMetadata(), "run", 7)
+    with pytest.raises(ValueError, match="already used"):
+        writer.add_run_metadata(tf.RunMetadata(), "run", 8)
+    writer.close()
+    first, *events = events_of(tmp_path)
+    assert first.file_version == "brain.Event:2"
+    assert [event.step for event in events] == [3, 4, 5, 6, 7]
+    assert all(event.summary.value[0].simple_value == 0.5 for event in events[:3])
+    assert events[2].wall_time == 1.5 and abs(events[3].wall_time - time.time()) < 60
+    assert events[3].session_log.status == tf.SessionLog.START
+    assert events[4].tagged_run_metadata.tag == "run"
+
+
+def test_summary__images(tmp_path):
+    pixels = [[[[0.0], [1.0]], [[2.0], [float("nan")]]]] * 2
+    one = tf.summary.image("pic", pixels, max_outputs=1)
+    several = tf.summary.image("pics", tf.cast(pixels, tf.uint8), family="f")
+    with tf.Session() as session:
+        (value,) = tf.Summary.FromString(session.run(one)).value
+        tags = [v.tag for v in tf.Summary.FromString(session.run(several)).value]
+        decoded = session.run(tf.image.decode_png(value.image.encoded_image_string))
+    assert value.tag == "pic/image" and tags == ["f/f/pics/image/0", "f/f/pics/image/1"]
+    assert (value.image.height, value.image.width, value.image.colorspace) == (2, 2, 1)
+    assert decoded[:, :, 0].tolist() == [[0, 127], [255, 255]]
+
+
+def test_summary__damaged_event_files(tmp_path):
+    writer = tf.summary.FileWriter(str(tmp_path))
+    writer.add_summary(tf.Summary(value=[tf.Summary.Value(tag="a")]), 1)
+    writer.close()
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(path.read_bytes()[:-3])
+    events = tf.train.summary_iterator(str(path))
+    assert next(events).file_version == "brain.Event:2"
+    with pytest.raises(tf.errors.DataLossError, match="truncated record"):
+        next(events)
+
+
+def test_summary__descriptions_are_read():
+    description = '{"typeHint": "scalar"}'
+    value = tf.raw_ops.TensorSummary(tensor=tf.constant(1.0), description=description)
+    node = value.op.node_def
+    assert tf.summary.get_summary_description(node).type_hint == "scalar"
+    with pytest.raises(ValueError, match="Can't get_summary_description on Const"):
+        tf.summary.get_summary_description(tf.constant(1).op.node_def)
+
+
+def test_summary__old_names():
+    x = tf.constant([1.0, 2.0])
+    tf.scalar_summary(["a", "b"], x)
+    tf.histogram_summary("h", x, name="hist")
+    tf.image_summary("i", tf.zeros([1, 1, 1, 1]), max_images=1)
+    tf.audio_summary("s", tf.zeros([1, 2]), 8000.0)
+    merged = tf.merge_all_summaries()
+    with tf.Session() as session:
+        summary = tf.Summary.FromString(session.run(merged))
+    assert [v.tag for v in summary.value] == ["a", "b", "h", "i/image", "s/audio/0"]
+    assert tf.train.SummaryWriter is tf.summary.FileWriter

@@ -299,7 +299,7 @@ def test_savers_that_cannot_be(tmp_path, sess):
         saver.save(sess, str(tmp_path / "a"))
     sess.run(v.initializer)
     with pytest.raises(ValueError, match="Parent directory of .* doesn't exist"):
-        saver.save(sess, str(tmp_path / "no" / "a"))
+        saver.save(sess, str(tmp_path / "no" / "such" / "a"))
     with pytest.raises(ValueError, match="not a valid checkpoint"):
         saver.restore(sess, str(tmp_path / "nothing"))
     with pytest.raises(ValueError, match="Can't load save_path when it is None."):

@@ -30,6 +30,15 @@ def _class_of():
     return message_factory.MessageFactory(pool).GetPrototype, pool
 
 
+def _set_nested(made, descriptor, class_of):
+    """Makes types within a type attributes of its class, which not every protobuf does."""
+    for nested in descriptor.nested_types:
+        inner = class_of(nested)
+        if not hasattr(made, nested.name):
+            setattr(made, nested.name, inner)
+        _set_nested(inner, nested, class_of)
+
+
 def __getattr__(name):
     if name.startswith("_"):
         raise AttributeError(name)
@@ -40,6 +49,7 @@ def __getattr__(name):
         raise AttributeError(f"there is no message type {name}") from None
     made = class_of(descriptor)
     made.__module__ = __name__
+    _set_nested(made, descriptor, class_of)
     fields = ", ".join(field.name for field in descriptor.fields)
     made.__doc__ = f"The message type {descriptor.full_name}, with the fields {fields}."
     globals()[name] = made

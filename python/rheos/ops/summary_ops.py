@@ -40,6 +40,24 @@ def _collect(value, collections, default):
     return value
 
 
+def raw(op_type, collections, name, *inputs, **attrs):
+    """A summary whose tags are among the inputs, taken as they are."""
+    value = op1(op_type, name or op_type.removesuffix("V2"), *inputs, **attrs)
+    return _collect(value, collections, [GraphKeys.SUMMARIES])
+
+
+def get_summary_description(node_def):
+    """The SummaryDescription in the NodeDef of a TensorSummary."""
+    if node_def.op != "TensorSummary":
+        raise ValueError(f"Can't get_summary_description on {node_def.op}")
+    from google.protobuf import json_format
+
+    from rheos.framework.messages import SummaryDescription
+
+    text = node_def.attr["description"].s.decode()
+    return json_format.Parse(text, SummaryDescription())
+
+
 def scalar(name, tensor, collections=None, family=None):
     """A number. Returns a string tensor, which is added to `collections` (SUMMARIES)."""
     with _summary_scope(name, family, values=[tensor]) as (tag, scope):

@@ -333,6 +333,10 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
     def _initializer_op(self):
         return self.initializer
 
+    @_initializer_op.setter
+    def _initializer_op(self, operation):
+        self.initializer = operation
+
     @property
     def _initial_value(self):
         return self.initial_value

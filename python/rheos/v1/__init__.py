@@ -503,6 +503,7 @@ from rheos.ops.variables import (
 )
 from rheos.v1 import (
     app,
+    audio,
     bitwise,
     compat,
     contrib,

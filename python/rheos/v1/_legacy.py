@@ -6,7 +6,7 @@ TensorFlow has sees 1.x.
 
 from rheos.framework import dtypes
 from rheos.framework.op_call import op1
-from rheos.ops import array_ops, linalg_ops, math_ops, rearrange_ops
+from rheos.ops import array_ops, linalg_ops, math_ops, rearrange_ops, summary_ops
 from rheos.v1._optimizers import Optimizer
 
 
@@ -60,7 +60,47 @@ def listdiff(x, y, out_idx=None, name=None):
     return rearrange_ops.setdiff1d(x, y, out_idx or dtypes.int32, name)
 
 
+def scalar_summary(tags, values, collections=None, name=None):
+    """Numbers, each under its tag; tags are not made unique."""
+    return summary_ops.raw("ScalarSummary", collections, name, tags, values)
+
+
+def histogram_summary(tag, values, collections=None, name=None):
+    """How values are distributed, under a tag that is not made unique."""
+    return summary_ops.raw("HistogramSummary", collections, name, tag, values)
+
+
+def image_summary(tag, tensor, max_images=3, collections=None, name=None):
+    """Up to max_images images, under a tag that is not made unique."""
+    return summary_ops.raw(
+        "ImageSummary", collections, name, tag, tensor, max_images=max_images
+    )
+
+
+def audio_summary(tag, tensor, sample_rate, max_outputs=3, collections=None, name=None):
+    """Up to max_outputs pieces of sound, under a tag that is not made unique."""
+    return summary_ops.raw(
+        "AudioSummaryV2", collections, name, tag, tensor, sample_rate, max_outputs=max_outputs
+    )
+
+
+def merge_summary(inputs, collections=None, name=None):
+    """The old name of summary.merge."""
+    return summary_ops.merge(inputs, collections, name)
+
+
+def merge_all_summaries(key="summaries"):
+    """The old name of summary.merge_all."""
+    return summary_ops.merge_all(key)
+
+
 NAMES = {
+    "scalar_summary": scalar_summary,
+    "histogram_summary": histogram_summary,
+    "image_summary": image_summary,
+    "audio_summary": audio_summary,
+    "merge_summary": merge_summary,
+    "merge_all_summaries": merge_all_summaries,
     "mul": mul,
     "sub": sub,
     "neg": neg,

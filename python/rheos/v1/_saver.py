@@ -3,89 +3,27 @@
 import os
 import time
 
-from rheos import _core
+from rheos.framework import errors
 from rheos.framework.graph import get_default_graph
 from rheos.ops.variables import GraphKeys, Variable
+from rheos.v1._checkpoints import (
+    checkpoint_exists,
+    get_checkpoint_mtimes,
+    remove_checkpoint,
+    update_checkpoint_state,
+)
 
-
-class CheckpointState:
-    """The list of checkpoints in a folder."""
-
-    def __init__(
-        self,
-        model_checkpoint_path="",
-        all_model_checkpoint_paths=(),
-        all_model_checkpoint_timestamps=(),
-        last_preserved_timestamp=0.0,
-    ):
-        self.model_checkpoint_path = model_checkpoint_path
-        self.all_model_checkpoint_paths = list(all_model_checkpoint_paths)
-        self.all_model_checkpoint_timestamps = list(all_model_checkpoint_timestamps)
-        self.last_preserved_timestamp = last_preserved_timestamp
-
-    def __repr__(self):
-        lines = [f'model_checkpoint_path: "{self.model_checkpoint_path}"']
-        lines += [f'all_model_checkpoint_paths: "{p}"' for p in self.all_model_checkpoint_paths]
-        return "".join(line + "\n" for line in lines)
-
-
-def checkpoint_exists(checkpoint_prefix):
-    """Whether there is a checkpoint of that name."""
-    return os.path.exists(checkpoint_prefix + ".index") or os.path.exists(checkpoint_prefix)
-
-
-def get_checkpoint_state(checkpoint_dir, latest_filename=None):
-    """The CheckpointState of a folder, None if it has none."""
-    found = _core.read_checkpoint_state(os.fspath(checkpoint_dir), latest_filename)
-    if found is None or not found[0]:
-        return None
-    return CheckpointState(*found)
-
-
-def latest_checkpoint(checkpoint_dir, latest_filename=None):
-    """The prefix of the newest checkpoint of a folder, None if it has none."""
-    state = get_checkpoint_state(checkpoint_dir, latest_filename)
-    if state is None or not checkpoint_exists(state.model_checkpoint_path):
-        return None
-    return state.model_checkpoint_path
-
-
-def update_checkpoint_state(
-    save_dir,
-    model_checkpoint_path,
-    all_model_checkpoint_paths=None,
-    latest_filename=None,
-    all_model_checkpoint_timestamps=None,
-    last_preserved_timestamp=None,
-):
-    """Writes the list of checkpoints of a folder."""
-    paths = list(all_model_checkpoint_paths or ())
-    if model_checkpoint_path not in paths:
-        paths.append(model_checkpoint_path)
-    _core.write_checkpoint_state(save_dir, latest_filename, model_checkpoint_path, paths)
-
-
-def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=None, meta_graph_suffix="meta"):
-    """Deletes the files of a checkpoint."""
-    folder, base = os.path.split(checkpoint_prefix)
-    try:
-        names = os.listdir(folder or ".")
-    except OSError:
-        return
-    for name in names:
-        rest = name[len(base) :] if name.startswith(base) else ""
-        if rest == ".index" or rest == "." + meta_graph_suffix or rest.startswith(".data-"):
-            try:
-                os.remove(os.path.join(folder, name))
-            except OSError:
-                pass
+V1, V2 = 1, 2  # SaverDef.CheckpointFormatVersion
 
 
 class Saver:
     """Saves variables to checkpoints and restores them.
 
     var_list: variables, or a dict from the names in the checkpoint to variables; all saveable
-    ones by default. max_to_keep: older checkpoints are deleted; 0 or None keeps all.
+    ones by default. max_to_keep: older checkpoints are deleted; 0 or None keeps all. reshape: also
+    restores tensors of another shape with as many elements. write_version: SaverDef.V1 writes files
+    of TensorFlow 0.x; both kinds are restored. saver_def: the nodes are in the graph already. Shards
+    and the order of restoring make no difference here: one file is written at once.
     """
 
     def __init__(
@@ -111,21 +49,41 @@ class Saver:
                 "If `var_list` is provided then build cannot be deferred. Either set defer_build "
                 "to False or var_list to None."
             )
-        if saver_def is not None or builder is not None:
-            raise NotImplementedError("Saver: saver_def and builder")
+        if builder is not None:
+            raise NotImplementedError("Saver: builder")
+        if write_version not in (V1, V2):
+            raise ValueError(f"Unsupported write_version: {write_version}")
         self._var_list = var_list
         self._name = name
         self._allow_empty = allow_empty
         self._is_empty = False
+        self._reshape = reshape
+        self._sharded = sharded
+        self._write_version = write_version
+        self._filename = filename
         self._max_to_keep = max_to_keep or 0
-        self._keep_every_seconds = keep_checkpoint_every_n_hours * 3600
-        self._next_preserved = time.time() + self._keep_every_seconds
+        self._keep_hours = keep_checkpoint_every_n_hours
         self._pad_step_number = pad_step_number
         self._save_relative_paths = save_relative_paths
         self._last_checkpoints = []  # (path, time)
-        self._nodes = None
+        self._nodes = None  # what is fed to name the file, what is fetched to save, to restore
+        if saver_def is not None:
+            self._take(saver_def)
+        self._next_preserved = time.time() + self._keep_hours * 3600
         if not defer_build:
             self.build()
+
+    def _take(self, saver_def):
+        """Uses the nodes that a SaverDef names."""
+        self._nodes = (
+            saver_def.filename_tensor_name,
+            saver_def.save_tensor_name,
+            saver_def.restore_op_name,
+        )
+        self._max_to_keep = saver_def.max_to_keep
+        self._keep_hours = saver_def.keep_checkpoint_every_n_hours
+        self._sharded = saver_def.sharded
+        self._write_version = saver_def.version
 
     def build(self):
         """Adds the nodes."""
@@ -147,7 +105,62 @@ class Saver:
         names = sorted(by_name)
         graph = by_name[names[0]].graph
         with graph.as_default():
-            self._nodes = graph._saver_new([by_name[n] for n in names], names, self._name)
+            nodes = graph._saver_new(
+                [by_name[n] for n in names],
+                names,
+                self._name,
+                self._filename,
+                self._write_version == V1,
+                self._reshape,
+            )
+        self._nodes = nodes.filename, nodes.save_path, nodes.restore
+
+    @property
+    def saver_def(self):
+        """The SaverDef message that names the nodes; None where there is nothing to save."""
+        if self._nodes is None:
+            return None
+        from rheos.framework.messages import SaverDef
+
+        filename, save_path, restore = (getattr(n, "name", n) for n in self._nodes)
+        return SaverDef(
+            filename_tensor_name=filename,
+            save_tensor_name=save_path,
+            restore_op_name=restore,
+            max_to_keep=self._max_to_keep,
+            sharded=self._sharded,
+            keep_checkpoint_every_n_hours=self._keep_hours,
+            version=self._write_version,
+        )
+
+    def as_saver_def(self):
+        """The SaverDef message."""
+        return self.saver_def
+
+    def to_proto(self, export_scope=None):
+        """The SaverDef message; None if the nodes are not below `export_scope`."""
+        saver_def = self.saver_def
+        if not export_scope:
+            return saver_def
+        prefix = export_scope.rstrip("/") + "/"
+        if not saver_def.filename_tensor_name.startswith(prefix):
+            return None
+        for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+            setattr(saver_def, field, getattr(saver_def, field)[len(prefix) :])
+        return saver_def
+
+    @staticmethod
+    def from_proto(saver_def, import_scope=None):
+        """The Saver whose nodes a SaverDef names, which were imported below `import_scope`."""
+        if import_scope:
+            from rheos.framework.messages import SaverDef
+
+            prefixed = SaverDef()
+            prefixed.CopyFrom(saver_def)
+            for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+                setattr(prefixed, field, f"{import_scope}/{getattr(saver_def, field)}")
+            saver_def = prefixed
+        return Saver(saver_def=saver_def)
 
     def _check_built(self):
         if self._nodes is None and not self._is_empty:
@@ -160,18 +173,19 @@ class Saver:
 
     def set_last_checkpoints(self, last_checkpoints):
         """Sets the list of checkpoints that were kept."""
+        assert isinstance(last_checkpoints, list)
+        # None is known to be recent, so all may be deleted.
         self._last_checkpoints = [(path, float("inf")) for path in last_checkpoints]
 
     def set_last_checkpoints_with_time(self, last_checkpoints_with_time):
-        self._last_checkpoints = list(last_checkpoints_with_time)
+        """The same with the time of each, [(path, seconds since 1970)]."""
+        assert isinstance(last_checkpoints_with_time, list)
+        self._last_checkpoints = last_checkpoints_with_time
 
     def recover_last_checkpoints(self, checkpoint_paths):
         """Takes over checkpoints that exist already."""
-        self._last_checkpoints = [
-            (path, os.path.getmtime(path + ".index"))
-            for path in checkpoint_paths
-            if os.path.exists(path + ".index")
-        ]
+        found = [(path, get_checkpoint_mtimes([path])) for path in checkpoint_paths]
+        self.set_last_checkpoints_with_time([(path, when[0]) for path, when in found if when])
 
     def save(
         self,
@@ -191,14 +205,14 @@ class Saver:
         the list of checkpoints of the folder.
         """
         self._check_built()
+        if not hasattr(sess, "run"):
+            raise TypeError(f"'sess' must be a Session; {sess}")
         save_path = os.fspath(save_path)
         latest_filename = latest_filename or "checkpoint"
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")
-        if not save_path or save_path.endswith("/") or os.path.isdir(save_path):
-            raise ValueError(
-                f"'save_path' must be a prefix of file names, not a folder: {save_path!r}"
-            )
+        if not save_path:
+            raise ValueError("no path specified")
         if global_step is not None:
             step = global_step
             if not isinstance(step, int) and not hasattr(step, "__index__"):
@@ -213,18 +227,22 @@ class Saver:
                     f"'{save_path}'"
                 )
         folder = os.path.dirname(prefix)
-        if folder and not os.path.isdir(folder):
+        # A folder is made, but not those above it.
+        parent = folder if self._write_version == V1 else os.path.dirname(folder)
+        if not os.path.isdir(folder or ".") and not os.path.isdir(parent or "."):
             raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.")
         if self._is_empty:
             return None
-        sess.run(self._nodes.save_path, {self._nodes.filename: prefix})
+        filename, save, _ = self._nodes
+        sess.run(save, {filename: prefix})
         if write_state:
             self._keep(prefix, meta_graph_suffix)
             listed = [p for p, _ in self._last_checkpoints] or [prefix]
             newest = prefix
             if self._save_relative_paths:
-                newest = os.path.relpath(newest, folder or ".")
-                listed = [os.path.relpath(p, folder or ".") for p in listed]
+                newest, *listed = (
+                    os.path.relpath(p, folder) if os.path.isabs(p) else p for p in [newest, *listed]
+                )
             update_checkpoint_state(folder or ".", newest, listed, latest_filename)
         return prefix
 
@@ -238,7 +256,7 @@ class Saver:
         while len(self._last_checkpoints) > self._max_to_keep:
             path, when = self._last_checkpoints.pop(0)
             if when > self._next_preserved:
-                self._next_preserved += self._keep_every_seconds
+                self._next_preserved += self._keep_hours * 3600
                 continue
             remove_checkpoint(path, meta_graph_suffix=meta_graph_suffix)
 
@@ -252,22 +270,52 @@ class Saver:
         save_path = os.fspath(save_path)
         if not checkpoint_exists(save_path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
-        sess.run(self._nodes.restore, {self._nodes.filename: save_path})
+        filename, _, restore = self._nodes
+        try:
+            sess.run(restore, {filename: save_path})
+        except errors.NotFoundError as error:
+            raise _explained(
+                error, "a Variable name or other graph key that is missing from the checkpoint."
+            ) from error
+        except errors.InvalidArgumentError as error:
+            raise _explained(
+                error, "a mismatch between the current graph and the graph from the checkpoint."
+            ) from error
+
+
+def _explained(error, cause):
+    return type(error)(
+        error.node_def,
+        error.op,
+        f"Restoring from checkpoint failed. This is most likely due to {cause} Please ensure that "
+        f"you have not altered the graph expected based on the checkpoint. Original error:\n\n"
+        f"{error.message}",
+    )
 
 
 def _names_to_variables(variables):
-    if isinstance(variables, dict):
-        items = variables.items()
-    else:
-        items = [(v.op.name, v) for v in variables]
-    by_name = {}
-    for name, variable in items:
+    if not isinstance(variables, dict):
+        named = {}
+        for variable in variables:
+            if not isinstance(variable, Variable):
+                raise TypeError(f"Variable to save is not a Variable: {variable}")
+            if variable.op.name in named:
+                raise ValueError(f"At least two variables have the same name: {variable.op.name}")
+            named[variable.op.name] = variable
+        return named
+    seen = set()
+    for name, variable in sorted(variables.items(), key=lambda item: str(item[0])):
+        if not isinstance(name, str):
+            raise TypeError(
+                "names_to_saveables must be a dict mapping string names to checkpointable "
+                f"operations. Name is not a string: {name}"
+            )
         if not isinstance(variable, Variable):
             raise TypeError(
-                "names_to_saveables must be a dict mapping string names to variables. Not a "
+                "names_to_saveables must be a dict mapping string names to Tensors/Variables. Not a "
                 f"variable: {variable}"
             )
-        if name in by_name and by_name[name] is not variable:
-            raise ValueError(f"At least two variables have the same name: {name}")
-        by_name[name] = variable
-    return by_name
+        if id(variable) in seen:
+            raise ValueError(f"The same saveable will be restored with two names: {name}")
+        seen.add(id(variable))
+    return dict(variables)

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 
 from rheos import _core
 from rheos.framework.graph import Graph
@@ -80,6 +81,7 @@ class FileWriter:
         self._writer = _core.EventWriter(self._logdir, filename_suffix)
         self._lock = threading.Lock()
         self._closed = False
+        self._run_tags = set()
         if graph is not None:
             self.add_graph(graph)
         elif graph_def is not None:
@@ -118,6 +120,34 @@ class FileWriter:
         """Writes an Event message."""
         serialized = event if isinstance(event, bytes) else event.SerializeToString()
         self._write(lambda writer: writer.add_event(serialized))
+
+    def add_session_log(self, session_log, global_step=None):
+        """Writes a SessionLog message: that a session started, stopped, or saved."""
+        self._add(global_step, session_log=session_log)
+
+    def add_run_metadata(self, run_metadata, tag, global_step=None):
+        """Writes what a run was told to record, under a tag that is used once."""
+        if tag in self._run_tags:
+            raise ValueError("The provided tag was already used for this event type")
+        self._run_tags.add(tag)
+        from rheos.framework.messages import TaggedRunMetadata
+
+        tagged = TaggedRunMetadata(tag=tag, run_metadata=run_metadata.SerializeToString())
+        self._add(global_step, tagged_run_metadata=tagged)
+
+    def add_meta_graph(self, meta_graph_def, global_step=None):
+        """Writes a MetaGraphDef."""
+        if not hasattr(meta_graph_def, "graph_def"):
+            raise TypeError(
+                f"meta_graph_def must be type MetaGraphDef, saw type: {type(meta_graph_def)}"
+            )
+        self._add(global_step, meta_graph_def=meta_graph_def.SerializeToString())
+
+    def _add(self, global_step, **what):
+        from rheos.framework.messages import Event
+
+        step = None if global_step is None else int(global_step)
+        self.add_event(Event(wall_time=time.time(), step=step, **what))
 
     def _write(self, function):
         with self._lock:

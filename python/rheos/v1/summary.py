@@ -3,6 +3,7 @@
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.ops.summary_ops import (
     audio,
+    get_summary_description,
     histogram,
     image,
     merge,
@@ -13,4 +14,15 @@ from rheos.ops.summary_ops import (
 )
 from rheos.v1._summary import FileWriter, FileWriterCache
 
-__getattr__ = _attribute_of("tensorflow.summary")
+_MESSAGES = (
+    "Event",
+    "SessionLog",
+    "Summary",
+    "SummaryDescription",
+    "TaggedRunMetadata",
+)
+__getattr__ = _attribute_of("tensorflow.summary", _MESSAGES)
+
+
+def __dir__():
+    return sorted({*(n for n in globals() if not n.startswith("_")), *_MESSAGES})

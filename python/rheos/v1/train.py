@@ -35,18 +35,32 @@ from rheos.v1._optimizers import (
     MomentumOptimizer,
     Optimizer,
 )
-from rheos.v1._saver import (
-    Saver,
+from rheos.v1._checkpoints import (
+    NewCheckpointReader,
     checkpoint_exists,
+    checkpoints_iterator,
+    generate_checkpoint_state_proto,
+    get_checkpoint_mtimes,
     get_checkpoint_state,
+    init_from_checkpoint,
     latest_checkpoint,
+    list_variables,
+    load_checkpoint,
+    load_variable,
     remove_checkpoint,
+    summary_iterator,
     update_checkpoint_state,
 )
-from rheos.v1._summary import FileWriter as SummaryWriter, write_graph
+from rheos.v1._saver import Saver
+from rheos.v1._summary import (
+    FileWriter as SummaryWriter,
+    FileWriterCache as SummaryWriterCache,
+    write_graph,
+)
 
 _MESSAGES = (
     "BytesList",
+    "CheckpointState",
     "ClusterDef",
     "Example",
     "Feature",

@@ -1,5 +1,7 @@
 """Default arguments in scopes, and variables with collections, of tf.contrib.framework."""
 
+import types as _types
+
 from rheos.contrib.arg_scope import (
     add_arg_scope,
     arg_scope,
@@ -43,8 +45,16 @@ from rheos.contrib.variables import (
 )
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.framework.sparse_tensor import convert_to_tensor_or_sparse_tensor
+from rheos.ops import audio_ops as _audio_ops
 from rheos.ops.check_ops import assert_same_float_dtype, assert_scalar
 from rheos.ops.rearrange_ops import argsort, is_tensor, sort
+from rheos.v1._checkpoints import (
+    checkpoints_iterator,
+    init_from_checkpoint,
+    list_variables,
+    load_checkpoint,
+    load_variable,
+)
 from rheos.v1._global_step import (
     assert_global_step,
     create_global_step,
@@ -52,5 +62,8 @@ from rheos.v1._global_step import (
     get_or_create_global_step,
 )
 from rheos.v1.contrib import nest
+
+# tf.contrib.framework.python.ops.audio_ops has no other public name.
+python = _types.SimpleNamespace(ops=_types.SimpleNamespace(audio_ops=_audio_ops))
 
 __getattr__ = _attribute_of("tensorflow.contrib.framework")

@@ -1,0 +1,352 @@
+"""Checkpoints as files: what is in them, the list of those in a folder, values from them."""
+
+import os
+import time
+
+from rheos import _core
+from rheos.framework import errors
+from rheos.framework.graph import device, get_default_graph, name_scope
+from rheos.framework.op_call import op_list
+from rheos.ops.variables import Variable
+from rheos.v1._records import tf_record_iterator
+
+
+class CheckpointReader:
+    """What is in a checkpoint, of either kind. `filepattern`: as a saver was given it."""
+
+    def __init__(self, filepattern):
+        self._files = _core.CheckpointFiles(os.fspath(filepattern))
+        self._entries = self._files.entries()
+        self._index = {name: i for i, (name, _, _) in enumerate(self._entries)}
+
+    def get_variable_to_shape_map(self):
+        """{name: [sizes]}"""
+        return {name: list(shape) for name, _, shape in self._entries}
+
+    def get_variable_to_dtype_map(self):
+        """{name: DType}"""
+        return {name: dtype for name, dtype, _ in self._entries}
+
+    def has_tensor(self, tensor_str):
+        """Whether there is a tensor of that name."""
+        return _text(tensor_str) in self._index
+
+    def get_tensor(self, tensor_str):
+        """The value of a tensor, a NumPy array. NotFoundError if there is none."""
+        name = _text(tensor_str)
+        if name not in self._index:
+            raise errors.NotFoundError(None, None, f"Key {name} not found in checkpoint")
+        return self._files.read(self._index[name])
+
+    def debug_string(self):
+        """A line for each tensor, as bytes."""
+        lines = (
+            f"{name} (DT_{dtype.name.upper()}) [{','.join(map(str, shape))}]\n"
+            for name, dtype, shape in self._entries
+        )
+        return "".join(lines).replace("DT_FLOAT32", "DT_FLOAT").encode()
+
+
+def _text(name):
+    return name.decode() if isinstance(name, bytes) else name
+
+
+def NewCheckpointReader(filepattern):
+    """A CheckpointReader. NotFoundError if there is no checkpoint."""
+    return CheckpointReader(filepattern)
+
+
+def _checkpoint_of(file_or_folder):
+    """The prefix: the newest one of a folder, anything else as it is."""
+    path = os.fspath(file_or_folder)
+    return latest_checkpoint(path) if os.path.isdir(path) else path
+
+
+def load_checkpoint(ckpt_dir_or_file):
+    """A CheckpointReader for a checkpoint, or the newest one of a folder."""
+    filename = _checkpoint_of(ckpt_dir_or_file)
+    if filename is None:
+        raise ValueError(
+            "Couldn't find 'checkpoint' file or checkpoints in given directory %s"
+            % ckpt_dir_or_file
+        )
+    return CheckpointReader(filename)
+
+
+def load_variable(ckpt_dir_or_file, name):
+    """The value of a variable in a checkpoint, a NumPy array."""
+    name = _text(name)
+    return load_checkpoint(ckpt_dir_or_file).get_tensor(name[:-2] if name.endswith(":0") else name)
+
+
+def list_variables(ckpt_dir_or_file):
+    """[(name, [sizes])], sorted, of a checkpoint or the newest one of a folder."""
+    shapes = load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map()
+    return sorted(shapes.items())
+
+
+# ---- Names of checkpoints
+
+
+def _matches(pattern):
+    if os.path.exists(pattern):
+        return [pattern]
+    if not any(c in pattern for c in "*?["):
+        return []
+    import glob
+
+    return sorted(glob.glob(pattern))
+
+
+def checkpoint_exists(checkpoint_prefix):
+    """Whether there is a checkpoint of that name or pattern."""
+    prefix = os.fspath(checkpoint_prefix)
+    return bool(_matches(prefix + ".index") or _matches(prefix))
+
+
+def get_checkpoint_mtimes(checkpoint_prefixes):
+    """When each checkpoint was written, in seconds since 1970; those that are not there left out."""
+    times = []
+    for prefix in checkpoint_prefixes:
+        found = _matches(prefix + ".index") or _matches(prefix)
+        if found:
+            times.append(float(int(os.path.getmtime(found[0]))))
+    return times
+
+
+def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=2, meta_graph_suffix="meta"):
+    """Deletes the files of a checkpoint."""
+    folder, base = os.path.split(checkpoint_prefix)
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return
+    for name in names:
+        rest = name[len(base) :] if name.startswith(base) else None
+        if rest in ("", ".index", "." + meta_graph_suffix) or (rest or "").startswith(".data-"):
+            try:
+                os.remove(os.path.join(folder, name))
+            except OSError:
+                pass
+
+
+# ---- The list of those in a folder
+
+
+class CheckpointState:
+    """The list of checkpoints in a folder: paths, and when they were written if it is known."""
+
+    def __init__(
+        self,
+        model_checkpoint_path="",
+        all_model_checkpoint_paths=(),
+        all_model_checkpoint_timestamps=(),
+        last_preserved_timestamp=0.0,
+    ):
+        self.model_checkpoint_path = model_checkpoint_path
+        self.all_model_checkpoint_paths = list(all_model_checkpoint_paths)
+        self.all_model_checkpoint_timestamps = list(all_model_checkpoint_timestamps)
+        self.last_preserved_timestamp = last_preserved_timestamp
+
+    def __repr__(self):
+        lines = [f'model_checkpoint_path: "{self.model_checkpoint_path}"']
+        lines += [f'all_model_checkpoint_paths: "{p}"' for p in self.all_model_checkpoint_paths]
+        lines += [
+            f"all_model_checkpoint_timestamps: {t}" for t in self.all_model_checkpoint_timestamps
+        ]
+        if self.last_preserved_timestamp:
+            lines.append(f"last_preserved_timestamp: {self.last_preserved_timestamp}")
+        return "".join(line + "\n" for line in lines)
+
+
+def get_checkpoint_state(checkpoint_dir, latest_filename=None):
+    """The CheckpointState of a folder, None if it has none."""
+    found = _core.read_checkpoint_state(os.fspath(checkpoint_dir), latest_filename)
+    if found is None or not found[0]:
+        return None
+    return CheckpointState(*found)
+
+
+def latest_checkpoint(checkpoint_dir, latest_filename=None):
+    """The prefix of the newest checkpoint of a folder, None if it has none."""
+    state = get_checkpoint_state(checkpoint_dir, latest_filename)
+    if state is None or not checkpoint_exists(state.model_checkpoint_path):
+        return None
+    return state.model_checkpoint_path
+
+
+def generate_checkpoint_state_proto(
+    save_dir,
+    model_checkpoint_path,
+    all_model_checkpoint_paths=None,
+    all_model_checkpoint_timestamps=None,
+    last_preserved_timestamp=None,
+):
+    """The CheckpointState that lists these; relative paths where `save_dir` is relative."""
+    paths = list(all_model_checkpoint_paths or ())
+    if not paths or paths[-1] != model_checkpoint_path:
+        paths.append(model_checkpoint_path)
+    times = list(all_model_checkpoint_timestamps or ())
+    if times and len(times) != len(paths):
+        raise ValueError(
+            "Checkpoint timestamps, if provided, must match checkpoint paths (got paths %s and "
+            "timestamps %s)" % (paths, times)
+        )
+    if not os.path.isabs(save_dir):
+        paths = [p if os.path.isabs(p) else os.path.relpath(p, save_dir) for p in paths]
+        if not os.path.isabs(model_checkpoint_path):
+            model_checkpoint_path = os.path.relpath(model_checkpoint_path, save_dir)
+    return CheckpointState(model_checkpoint_path, paths, times, last_preserved_timestamp or 0.0)
+
+
+def update_checkpoint_state(
+    save_dir,
+    model_checkpoint_path,
+    all_model_checkpoint_paths=None,
+    latest_filename=None,
+    all_model_checkpoint_timestamps=None,
+    last_preserved_timestamp=None,
+):
+    """Writes the list of checkpoints of a folder."""
+    save_dir = os.fspath(save_dir)
+    paths = list(all_model_checkpoint_paths or ())
+    state = generate_checkpoint_state_proto(
+        save_dir,
+        model_checkpoint_path,
+        paths,
+        all_model_checkpoint_timestamps,
+        last_preserved_timestamp,
+    )
+    _core.write_checkpoint_state(
+        save_dir,
+        latest_filename,
+        model_checkpoint_path,
+        paths,
+        state.all_model_checkpoint_timestamps,
+        state.last_preserved_timestamp,
+    )
+
+
+def checkpoints_iterator(
+    checkpoint_dir, min_interval_secs=0, timeout=None, timeout_fn=None
+):
+    """Yields the prefix of each new checkpoint of a folder; waits for the next.
+
+    timeout: seconds to wait, None for ever; timeout_fn: asked then, True ends.
+    """
+    last = None
+    while True:
+        start = time.time()
+        newest = latest_checkpoint(checkpoint_dir)
+        while newest is None or newest == last:
+            if timeout is not None and time.time() - start + 1 > timeout:
+                break
+            time.sleep(1)
+            newest = latest_checkpoint(checkpoint_dir)
+        if newest is None or newest == last:
+            if not timeout_fn or timeout_fn():
+                return
+            continue
+        begun, last = time.time(), newest
+        yield newest
+        left = begun + min_interval_secs - time.time()
+        if left > 0:
+            time.sleep(left)
+
+
+# ---- Initial values from checkpoints
+
+
+def _set_initializer(checkpoint, variable, name_in_checkpoint, dtypes, shapes):
+    """Makes the variable start as the tensor in the checkpoint."""
+    if name_in_checkpoint not in shapes:
+        raise ValueError(
+            f"Tensor {name_in_checkpoint} is not found in {checkpoint} checkpoint {dtypes}"
+        )
+    if not variable.shape.is_compatible_with(shapes[name_in_checkpoint]):
+        raise ValueError(
+            "Shape of variable %s (%s) doesn't match with shape of tensor %s (%s) from checkpoint "
+            "reader."
+            % (variable.name, variable.shape, name_in_checkpoint, shapes[name_in_checkpoint])
+        )
+    from rheos.ops import state_ops
+
+    with device(variable.device), device("/cpu:0"):
+        (value,) = op_list(
+            "RestoreV2",
+            "checkpoint_initializer",
+            checkpoint,
+            [name_in_checkpoint],
+            [""],
+            dtypes=[variable.dtype.base_dtype],
+        )
+        value.set_shape(variable.shape)
+        assigned = state_ops.assign(variable, value)
+        variable._initializer_op = getattr(assigned, "op", assigned)
+
+
+def _current_variable(target, variables):
+    """The variable that a value of the assignment map stands for; None if it is no variable."""
+    if isinstance(target, Variable):
+        return target
+    if isinstance(target, (list, tuple)) and all(isinstance(v, Variable) for v in target):
+        if len(target) == 1:
+            return target[0]
+        raise NotImplementedError("init_from_checkpoint: partitioned variables")
+    return variables.get(target)
+
+
+def _pairs_of_scope(source, target, checkpoint, variables, shapes):
+    """(name in the checkpoint, variable) of all variables below a scope."""
+    if source and not source.endswith("/") or target and not target.endswith("/"):
+        raise ValueError(
+            "Assignment map with scope only name %s should map to scope only %s. Should be "
+            "'scope/': 'other_scope/'." % (target, source)
+        )
+    target = "" if target == "/" else target
+    source = "" if source == "/" else source
+    below = [n for n in variables if n.startswith(target)]
+    if target and not below:
+        raise ValueError(
+            f"Variable/scope {target} is not found in the graph, there is nothing to initialize"
+        )
+    for name in sorted(below):
+        found = source + name[len(target) :]
+        if found not in shapes:
+            raise ValueError(
+                f"Tensor {found} ({name} in {target}) is not found in {checkpoint} checkpoint"
+            )
+        yield found, variables[name]
+
+
+def init_from_checkpoint(ckpt_dir_or_file, assignment_map):
+    """Makes variables start with values in a checkpoint, when they are initialized.
+
+    assignment_map: from names in the checkpoint to variables or their names, or from scopes
+    ("scope/") to scopes.
+    """
+    checkpoint = _checkpoint_of(ckpt_dir_or_file)
+    reader = load_checkpoint(ckpt_dir_or_file)
+    shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
+    graph = get_default_graph()
+    variables = {v.op.name: v for v in graph.get_collection("variables")}
+    variables.update((v.op.name, v) for v in graph.get_collection("local_variables"))
+    for source, target in sorted(assignment_map.items(), key=lambda item: item[0]):
+        variable = _current_variable(target, variables)
+        with name_scope(None):
+            if variable is not None:
+                _set_initializer(checkpoint, variable, source, dtypes, shapes)
+                continue
+            for found, below in _pairs_of_scope(source, target, checkpoint, variables, shapes):
+                _set_initializer(checkpoint, below, found, dtypes, shapes)
+
+
+# ---- Event files
+
+
+def summary_iterator(path):
+    """The Event messages of an event file, one by one."""
+    from rheos.framework import messages
+
+    for record in tf_record_iterator(os.fspath(path)):
+        yield messages.Event.FromString(record)

@@ -1,0 +1,244 @@
+"""Checkpoints as files, and what savers can be told: as TensorFlow 1.15 answers."""
+
+import os
+
+import numpy as np
+import pytest
+
+import rheos.v1 as tf
+
+GOLDEN = os.path.join(os.path.dirname(__file__), "..", "golden", "checkpoints")
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph():
+    tf.reset_default_graph()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return str(tmp_path)
+
+
+def two_variables(session):
+    w = tf.get_variable("w", initializer=[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    b = tf.get_variable("b", initializer=7)
+    session.run(tf.global_variables_initializer())
+    return w, b
+
+
+# ---- Reading
+
+
+@pytest.mark.parametrize("name", ["sliced", "v1_sliced", "v1_shard-?????-of-00002"])
+def test_checkpoint_reader__reads_both_kinds(name):
+    reader = tf.train.NewCheckpointReader(os.path.join(GOLDEN, name))
+    assert reader.get_variable_to_shape_map()["t"] == [4, 3]
+    assert reader.get_variable_to_dtype_map()["t"] == tf.float32
+    assert reader.has_tensor("t") and not reader.has_tensor("none")
+    np.testing.assert_array_equal(reader.get_tensor(b"t"), np.arange(12).reshape(4, 3))
+    with pytest.raises(tf.errors.NotFoundError, match="none"):
+        reader.get_tensor("none")
+
+
+def test_checkpoint_reader__debug_string_and_strings():
+    reader = tf.train.NewCheckpointReader(os.path.join(GOLDEN, "v1_shapes"))
+    assert reader.debug_string() == (
+        b"empty (DT_FLOAT) [0,3]\nscalar (DT_FLOAT) []\nwords (DT_STRING) [1,2]\n"
+    )
+    assert reader.get_tensor("words").tolist() == [[b"", b"one"]]
+    with pytest.raises(tf.errors.NotFoundError, match="Failed to find any matching files for"):
+        tf.train.NewCheckpointReader(os.path.join(GOLDEN, "nothing"))
+
+
+def test_variables_are_listed_and_loaded(folder):
+    with tf.Session() as session:
+        two_variables(session)
+        path = tf.train.Saver().save(session, folder + "/m", 5)
+    for where in (folder, path):
+        assert tf.train.list_variables(where) == [("b", []), ("w", [2, 3])]
+        assert tf.contrib.framework.list_variables(where) == [("b", []), ("w", [2, 3])]
+        assert tf.train.load_variable(where, "b:0") == 7
+        assert tf.train.load_checkpoint(where).get_tensor("w").tolist() == [[1, 2, 3], [4, 5, 6]]
+    os.mkdir("empty")
+    with pytest.raises(ValueError, match="Couldn't find 'checkpoint' file or checkpoints in"):
+        tf.train.load_checkpoint("empty")
+
+
+# ---- The list of checkpoints
+
+
+def test_checkpoint_state__keeps_times(folder):
+    paths, times = [folder + "/old"], [1.5, 2.5]
+    tf.train.update_checkpoint_state(folder, folder + "/m-5", paths, "other", times, 7.0)
+    with open("other") as file:
+        assert file.read() == (
+            f'model_checkpoint_path: "{folder}/m-5"\n'
+            f'all_model_checkpoint_paths: "{folder}/old"\n'
+            f'all_model_checkpoint_paths: "{folder}/m-5"\n'
+            "all_model_checkpoint_timestamps: 1.5\n"
+            "all_model_checkpoint_timestamps: 2.5\n"
+            "last_preserved_timestamp: 7.0\n"
+        )
+    state = tf.train.get_checkpoint_state(folder, "other")
+    assert state.all_model_checkpoint_timestamps == times
+    assert state.last_preserved_timestamp == 7
+    with pytest.raises(ValueError, match="Checkpoint timestamps, if provided, must match"):
+        tf.train.update_checkpoint_state(folder, folder + "/m-5", paths, None, [1.5])
+
+
+def test_checkpoint_state__of_relative_folders():
+    state = tf.train.generate_checkpoint_state_proto("logs", "logs/m-1", ["logs/m-0"])
+    assert state.model_checkpoint_path == "m-1"
+    assert state.all_model_checkpoint_paths == ["m-0", "m-1"]
+
+
+def test_relative_paths_are_kept(folder):
+    with tf.Session() as session:
+        two_variables(session)
+        saver = tf.train.Saver(save_relative_paths=True)
+        assert saver.save(session, folder + "/m") == folder + "/m"
+        with open("checkpoint") as file:
+            assert file.read() == 'model_checkpoint_path: "m"\nall_model_checkpoint_paths: "m"\n'
+        assert saver.save(session, "below/r") == "below/r"  # one folder is made
+        with pytest.raises(ValueError, match="Parent directory of a/b/m doesn't exist"):
+            saver.save(session, "a/b/m")
+    assert tf.train.latest_checkpoint("below") == "below/r"
+
+
+# ---- Savers
+
+
+def test_savers_of_the_first_kind(folder):
+    with tf.Session() as session:
+        w, b = two_variables(session)
+        saver = tf.train.Saver(write_version=tf.train.SaverDef.V1, max_to_keep=2)
+        paths = [saver.save(session, folder + "/m", i) for i in range(3)]
+        assert sorted(os.listdir(folder)) == ["checkpoint", "m-1", "m-2"]
+        assert tf.train.checkpoint_exists(paths[2]) and not tf.train.checkpoint_exists(paths[0])
+        assert tf.train.latest_checkpoint(folder) == paths[2]
+        session.run([w.assign(w * 0), b.assign(0)])
+        saver.restore(session, paths[1])
+        assert session.run(b) == 7 and session.run(w)[1, 2] == 6
+    ops = {op.name: op.type for op in tf.get_default_graph().get_operations()}
+    assert ops["save/save"] == "SaveSlices" and ops["save/RestoreV2"] == "RestoreV2"
+    assert ops["save/save/shapes_and_slices"] == "Const"
+
+
+def test_savers_may_reshape(folder):
+    with tf.Session() as session:
+        w, _ = two_variables(session)
+        path = tf.train.Saver().save(session, folder + "/m")
+        flat = tf.get_variable("flat", [6])
+        wrong = tf.train.Saver({"w": flat})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Restoring from checkpoint failed"):
+            wrong.restore(session, path)
+        tf.train.Saver({"w": flat}, reshape=True).restore(session, path)
+        assert session.run(flat).tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_saver_def__names_the_nodes(folder):
+    with tf.Session() as session:
+        w, b = two_variables(session)
+        saver = tf.train.Saver(max_to_keep=3, keep_checkpoint_every_n_hours=2, name="keep")
+        saver_def = saver.as_saver_def()
+        assert saver_def.filename_tensor_name == "keep/Const:0"
+        assert saver_def.save_tensor_name == "keep/control_dependency:0"
+        assert saver_def.restore_op_name == "keep/restore_all"
+        assert saver_def.max_to_keep == 3 and saver_def.version == tf.train.SaverDef.V2
+        assert saver.to_proto("keep").restore_op_name == "restore_all"
+        assert saver.to_proto("other") is None
+        again = tf.train.Saver.from_proto(saver.to_proto("keep"), "keep")
+        path = again.save(session, folder + "/m")
+        session.run(b.assign(0))
+        tf.train.Saver(saver_def=saver_def).restore(session, path)
+        assert session.run(b) == 7
+    assert tf.train.Saver([w], filename="there").saver_def.max_to_keep == 5
+
+
+def test_savers_take_over_checkpoints(folder):
+    with tf.Session() as session:
+        two_variables(session)
+        saver = tf.train.Saver(max_to_keep=2)
+        paths = [saver.save(session, folder + "/m", i) for i in range(2)]
+        other = tf.train.Saver(max_to_keep=2)
+        other.recover_last_checkpoints([*paths, folder + "/none"])
+        assert other.last_checkpoints == paths
+        other.save(session, folder + "/m", 2)
+        assert not tf.train.checkpoint_exists(paths[0])
+        other.set_last_checkpoints([paths[1]])
+        assert other.last_checkpoints == [paths[1]]
+        with pytest.raises(AssertionError):
+            other.set_last_checkpoints("m")
+        assert len(tf.train.get_checkpoint_mtimes([paths[1], folder + "/none"])) == 1
+
+
+def test_savers_that_cannot_be(folder):
+    with tf.Session() as session:
+        w, b = two_variables(session)
+        with pytest.raises(ValueError, match="At least two variables have the same name: w"):
+            tf.train.Saver([w, w])
+        with pytest.raises(ValueError, match="The same saveable will be restored with two names: b"):
+            tf.train.Saver({"a": w, "b": w})
+        with pytest.raises(TypeError, match="Variable to save is not a Variable"):
+            tf.train.Saver([tf.zeros([])])
+        saver = tf.train.Saver()
+        with pytest.raises(TypeError, match="'sess' must be a Session; x"):
+            saver.save("x", folder + "/m")
+        with pytest.raises(ValueError, match="'latest_filename' collides with 'save_path'"):
+            saver.save(session, folder + "/checkpoint")
+        path = saver.save(session, folder + "/m")
+        with pytest.raises(tf.errors.NotFoundError, match="a Variable name or other graph key"):
+            tf.train.Saver({"none": b}).restore(session, path)
+
+
+def test_parts_are_saved_and_restored_by_ops(folder):
+    raw = tf.raw_ops
+    rows = tf.constant([[1.0, 2.0]])
+    with tf.Session() as session:
+        session.run(
+            raw.SaveV2(prefix="v2", tensor_names=["t", "t"],
+                       shape_and_slices=["2 2 0,1:-", "2 2 1,1:-"], tensors=[rows, rows * 3])
+        )  # fmt: skip
+        session.run(
+            raw.SaveSlices(filename="v1", tensor_names=["t", "t"],
+                           shapes_and_slices=["2 2 0,1:-", "2 2 1,1:-"], data=[rows, rows * 3])
+        )  # fmt: skip
+        for prefix in ("v1", "v2"):
+            column = raw.RestoreV2(prefix=prefix, tensor_names=["t"],
+                                   shape_and_slices=["2 2 -:1,1"], dtypes=[tf.float32])  # fmt: skip
+            assert column[0].shape.as_list() == [2, 1]
+            assert session.run(column[0]).tolist() == [[2], [6]]
+        part = raw.RestoreSlice(file_pattern="v?", tensor_name="t", shape_and_slice="2 2 1,1:-",
+                                dt=tf.float32)  # fmt: skip
+        assert session.run(part).tolist() == [[3, 6]]
+    with pytest.raises(tf.errors.InternalError, match="Extent in dimension 0 out of bounds"):
+        raw.RestoreSlice(file_pattern="v1", tensor_name="t", shape_and_slice="2 2 2,1:-",
+                         dt=tf.float32)  # fmt: skip
+
+
+# ---- Initial values
+
+
+def test_variables_start_with_values_of_a_checkpoint(folder):
+    with tf.Session() as session:
+        two_variables(session)
+        path = tf.train.Saver().save(session, folder + "/m")
+    tf.reset_default_graph()
+    mine = tf.get_variable("mine", [2, 3])
+    with tf.variable_scope("new"):
+        b = tf.get_variable("b", [], tf.int32)
+    other = tf.get_variable("other", [], initializer=tf.constant_initializer(4.0))
+    tf.train.init_from_checkpoint(folder, {"w": mine, "/": "new/"})
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run([mine, b, other])[1:] == [7, 4]
+        assert session.run(mine)[1, 1] == 5
+    tf.train.init_from_checkpoint(path, {"b": "new/b"})
+    with pytest.raises(ValueError, match=r"Shape of variable new/b:0 .* doesn't match with shape"):
+        tf.train.init_from_checkpoint(path, {"w": "new/b"})
+    with pytest.raises(ValueError, match="Tensor none is not found in"):
+        tf.train.init_from_checkpoint(path, {"none": mine})
+    with pytest.raises(ValueError, match="Assignment map with scope only name"):
+        tf.train.init_from_checkpoint(path, {"/": "new"})
