@@ -6,6 +6,7 @@ Usage: python make_layers.py      (a Python that has TensorFlow 1.15.5)
 Writes layers.json; tests/python/test_golden_layers.py runs the same programs, which are here.
 """
 
+import hashlib
 import json
 import os
 import sys
@@ -74,6 +75,13 @@ def unrolled(make):
             make(tf, tf.nn.rnn_cell), [x, x * 2.0, 1.0 - x], dtype=tf.float32)
         return outputs + tf.contrib.framework.nest.flatten(state)
     return program
+
+
+def translated(tf, function, **settings):
+    symbols = [tf.constant([i, 2 * i + 1]) for i in range(3)]
+    outputs, state = getattr(tf.contrib.legacy_seq2seq, function)(
+        symbols, symbols[1:], tf.contrib.rnn.GRUCell(3), 6, 6, 2, **settings)
+    return outputs + [state]
 
 
 def both_ways(tf, x):
@@ -158,6 +166,16 @@ PROGRAMS = {
         cells.DropoutWrapper(cells.LSTMCell(3), output_keep_prob=0.5, seed=1),
         cells.ResidualWrapper(cells.GRUCell(3))]))),
     "bidirectional": (ROWS, both_ways),
+    "lstm_block": (ROWS, unrolled(lambda tf, _: tf.contrib.rnn.LSTMBlockCell(
+        2, use_peephole=True, cell_clip=0.25))),
+    "gru_block": (ROWS, unrolled(lambda tf, _: tf.contrib.rnn.GRUBlockCell(2))),
+    "norm_lstm": (ROWS, unrolled(lambda tf, _: tf.contrib.rnn.LayerNormBasicLSTMCell(2))),
+    "projected": (ROWS, unrolled(lambda tf, _: tf.contrib.rnn.OutputProjectionWrapper(
+        tf.contrib.rnn.InputProjectionWrapper(tf.contrib.rnn.GRUCell(2), 3), 1, tf.nn.relu))),
+    "seq2seq": (ROWS, lambda tf, x: translated(tf, "embedding_rnn_seq2seq")),
+    "attention": (ROWS, lambda tf, x: translated(
+        tf, "embedding_attention_seq2seq", num_heads=2, feed_previous=True,
+        initial_state_attention=True)),
     "regularized": (ROWS, regularized),
     "optimized": (ROWS, optimized),
 }
@@ -230,6 +248,20 @@ FUNCTIONS = {
         for shape in ([4, 3], [2, 2, 5])],
     "hessians": lambda tf: (lambda x: tf.hessians(tf.reduce_sum(x ** 3 + x[0] * x[1]), x))(
         tf.constant(numbers(3))),
+    "sequence_losses": lambda tf: [
+        tf.contrib.seq2seq.sequence_loss(
+            tf.constant(numbers(2, 3, 4)), tf.constant([[1, 2, 0], [0, 1, 3]]),
+            tf.constant([[1.0, 1.0, 0.0], [1.0, 0.5, 1.0]]), *how)
+        for how in ((True, True), (False, True), (True, False), (False, False),
+                    (False, False, True, True), (False, False, False, True))] + [
+        tf.contrib.legacy_seq2seq.sequence_loss(
+            [tf.constant(numbers(2, 4))] * 2, [tf.constant([1, 3])] * 2, [tf.ones([2])] * 2)],
+    "contrib_metrics": lambda tf: [
+        tf.contrib.metrics.streaming_accuracy(tf.constant([1, 2]), tf.constant([1, 1]))[1],
+        tf.contrib.metrics.streaming_mean_cosine_distance(
+            tf.constant(numbers(2, 3)), tf.constant(numbers(2, 3)), 1)[1],
+        tf.contrib.metrics.accuracy(
+            tf.constant([1, 2]), tf.constant([1, 1]), weights=tf.constant([0.5, 2.0]))],
     "contrib_losses": lambda tf: [
         tf.contrib.losses.mean_squared_error(
             tf.constant(numbers(3)), tf.constant(numbers(3) * 2), weights=2.0),
@@ -255,7 +287,7 @@ def values(tf, name):
 def run(tf, name):
     """What a program makes: {"nodes": ["name op(inputs)^controls"], "collections": ..., ...}.
 
-    The nodes that initialize and read variables are left out. "values": of the outputs in two runs,
+    The nodes that initialize and read variables are left out; many nodes become a digest. "values": of the outputs in two runs,
     the state of the variables after them.
     """
     shape, program = PROGRAMS[name]
@@ -270,6 +302,9 @@ def run(tf, name):
             for op in graph.get_operations()
             if not any(part in op.name for part in ("/Initializer/", "/Assign", "/read"))
         ]
+        if len(nodes) > 60:
+            digest = hashlib.sha256("\n".join(nodes).encode()).hexdigest()
+            nodes = [*nodes[:10], f"... {len(nodes)} nodes, of digest {digest}"]
         found = {}
         for key in ("trainable_variables", "model_variables", "update_ops", "mine", "outputs",
                     "regularization_losses"):

@@ -1,6 +1,17 @@
 """What TensorFlow 1 had from its contributors, as far as it is here."""
 
 from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.v1.contrib import framework, layers, lookup, losses, rnn, signal, slim
+from rheos.v1.contrib import (
+    framework,
+    layers,
+    legacy_seq2seq,
+    lookup,
+    losses,
+    metrics,
+    rnn,
+    seq2seq,
+    signal,
+    slim,
+)
 
 __getattr__ = _attribute_of("tensorflow.contrib")

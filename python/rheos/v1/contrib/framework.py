@@ -43,6 +43,7 @@ from rheos.contrib.variables import (
     variable,
     zero_initializer,
 )
+from rheos.framework import nest
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.framework.sparse_tensor import convert_to_tensor_or_sparse_tensor
 from rheos.ops import audio_ops as _audio_ops
@@ -61,7 +62,6 @@ from rheos.v1._global_step import (
     get_global_step,
     get_or_create_global_step,
 )
-from rheos.v1.contrib import nest
 
 # tf.contrib.framework.python.ops.audio_ops has no other public name.
 python = _types.SimpleNamespace(ops=_types.SimpleNamespace(audio_ops=_audio_ops))

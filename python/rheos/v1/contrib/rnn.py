@@ -1,5 +1,14 @@
 """Recurrent networks of tf.contrib.rnn."""
 
+from rheos.contrib.rnn_cells import (
+    EmbeddingWrapper,
+    GRUBlockCell,
+    GRUBlockCellV2,
+    InputProjectionWrapper,
+    LayerNormBasicLSTMCell,
+    LSTMBlockCell,
+    OutputProjectionWrapper,
+)
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.layers.rnn import (
     best_effort_input_batch_size,

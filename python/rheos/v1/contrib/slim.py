@@ -15,7 +15,7 @@ from rheos.v1._global_step import (
     get_global_step,
     get_or_create_global_step,
 )
-from rheos.v1.contrib import losses  # noqa: I001
+from rheos.v1.contrib import losses, metrics  # noqa: I001
 from rheos.v1.contrib.framework import (
     add_model_variable,
     assign_from_values,
