@@ -262,6 +262,9 @@ FUNCTIONS = {
             tf.constant(numbers(2, 3)), tf.constant(numbers(2, 3)), 1)[1],
         tf.contrib.metrics.accuracy(
             tf.constant([1, 2]), tf.constant([1, 1]), weights=tf.constant([0.5, 2.0]))],
+    "contrib_nn": lambda tf: [
+        tf.contrib.nn.alpha_dropout(numbers(4, 3), 0.5, seed=1),
+        tf.contrib.nn.scaled_softplus(numbers(3), 2.0, clip=1.0)],
     "contrib_losses": lambda tf: [
         tf.contrib.losses.mean_squared_error(
             tf.constant(numbers(3)), tf.constant(numbers(3) * 2), weights=2.0),
@@ -287,8 +290,8 @@ def values(tf, name):
 def run(tf, name):
     """What a program makes: {"nodes": ["name op(inputs)^controls"], "collections": ..., ...}.
 
-    The nodes that initialize and read variables are left out; many nodes become a digest. "values": of the outputs in two runs,
-    the state of the variables after them.
+    The nodes that initialize and read variables are left out; many nodes become a digest.
+    "values": of the outputs in the second of two runs, and of the variables after it.
     """
     shape, program = PROGRAMS[name]
     with tf.Graph().as_default() as graph:

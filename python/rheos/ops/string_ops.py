@@ -224,3 +224,8 @@ def encode_base64(input, pad=False, name=None):
 def decode_base64(input, name=None):
     """What strings of web-safe base64 stand for, padded or not."""
     return op1("DecodeBase64", name, input)
+
+
+def fingerprint(data, method="farmhash64", name=None):
+    """A fingerprint of each row: data (n, ...), returns uint8 (n, 8). method: "farmhash64"."""
+    return op1("Fingerprint", name, data, method)

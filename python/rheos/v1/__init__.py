@@ -194,6 +194,7 @@ from rheos.ops.linalg_ops import (
     svd,
     trace,
 )
+from rheos.ops.logging_ops import print_v2 as print
 from rheos.ops.lookup_ops import initialize_all_tables, tables_initializer
 from rheos.ops.math_ops import (
     abs,
@@ -454,6 +455,7 @@ from rheos.ops.string_ops import (
     as_string,
     decode_base64,
     encode_base64,
+    fingerprint,
     reduce_join,
     regex_replace,
     string_join,
@@ -542,6 +544,16 @@ from rheos.v1._framework_v1 import (
     get_collection,
     get_collection_ref,
     import_graph_def,
+)
+from rheos.v1._modes import (
+    control_flow_v2_enabled,
+    disable_control_flow_v2,
+    disable_eager_execution,
+    disable_tensor_equality,
+    disable_v2_behavior,
+    disable_v2_tensorshape,
+    executing_eagerly,
+    get_logger,
 )
 from rheos.v1._session import InteractiveSession, Session
 from rheos.v1._summary import GraphDef

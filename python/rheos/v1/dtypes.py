@@ -33,5 +33,6 @@ from rheos.framework.dtypes import (
 )
 from rheos.ops.math_ops import cast, saturate_cast
 from rheos.ops.special_math_ops import complex
+from rheos.ops.string_ops import as_string
 
 __getattr__ = _attribute_of("tensorflow.dtypes")

@@ -1,6 +1,18 @@
 """Files, records and bytes in graphs."""
 
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.ops.image_files import (
+    decode_and_crop_jpeg,
+    decode_bmp,
+    decode_gif,
+    decode_image,
+    decode_jpeg,
+    decode_png,
+    encode_jpeg,
+    encode_png,
+    extract_jpeg_shape,
+    is_jpeg,
+)
 from rheos.ops.io_ops import (
     decode_csv,
     decode_raw,

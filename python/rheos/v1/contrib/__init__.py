@@ -8,6 +8,7 @@ from rheos.v1.contrib import (
     lookup,
     losses,
     metrics,
+    nn,
     rnn,
     seq2seq,
     signal,
