@@ -54,9 +54,7 @@ static int digit_of(char c) {
   return c == '-' ? 62 : c == '_' ? 63 : -1;
 }
 
-static rheos_status *decode(const rheos__string_map *map, const rheos_string *in,
-                            rheos__text *out) {
-  (void)map;
+rheos_status *rheos__base64_decode(const rheos_string *in, rheos__text *out) {
   size_t size = in->size_bytes;
   if (size > 0 && size % 4 == 0) {  // padded, then to whole groups
     if (in->data[size - 1] == '=') size--;
@@ -75,6 +73,12 @@ static rheos_status *decode(const rheos__string_map *map, const rheos_string *in
     rheos__text_add(out, bytes, left - 1);
   }
   return NULL;
+}
+
+static rheos_status *decode(const rheos__string_map *map, const rheos_string *in,
+                            rheos__text *out) {
+  (void)map;
+  return rheos__base64_decode(in, out);
 }
 
 static rheos_status *prepare_decode(rheos__prepare *p) {

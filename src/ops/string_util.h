@@ -56,6 +56,9 @@ static inline bool rheos__is_space(char c) {
 // white space around it allowed; false if it is none.
 bool rheos__parse_number(const rheos_string *in, rheos_dtype dtype, void *out);
 
+// Appends the bytes that web-safe base64 stands for, padded or not (base64.c).
+rheos_status *rheos__base64_decode(const rheos_string *in, rheos__text *out);
+
 // ---- UTF-8
 
 // Whether a byte continues a character.

@@ -222,3 +222,15 @@ def test_a_batch_of_many():
     got = run(tf.parse_example(tf.constant(rows), specs))
     assert (got["v"] == np.stack([values, values + 1], 1)).all()
     assert got["d"].values.sum() == sum(sum(range(v % 4)) for v in values)
+
+
+def test_examples_in_json():
+    rows = [
+        '{"features": {"feature": {"v": {"int64List": {"value": ["1", 2]}}}}}',
+        '{"features": {"feature": {"v": {"int64List": {"value": [3, 4]}}}}}',
+    ]
+    specs = {"v": tf.FixedLenFeature([2], tf.int64)}
+    got = run(tf.parse_example(tf.decode_json_example(rows), specs))
+    assert got["v"].tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Error while parsing JSON"):
+        run(tf.io.decode_json_example(["{]"]))

@@ -407,3 +407,7 @@ def parse_single_sequence_example(
 def decode_compressed(bytes, compression_type="", name=None):
     """Strings that were compressed, as they were before; compression_type "", "ZLIB" or "GZIP"."""
     return op1("DecodeCompressed", name, bytes, compression_type=compression_type)
+
+def decode_json_example(json_examples, name=None):
+    """Serialized Example messages of examples in JSON."""
+    return op1("DecodeJSONExample", name, json_examples)

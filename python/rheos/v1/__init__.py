@@ -298,6 +298,7 @@ from rheos.ops.parsing_ops import (
     SparseFeature,
     VarLenFeature,
     decode_compressed,
+    decode_json_example,
     parse_example,
     parse_single_example,
     parse_single_sequence_example,

@@ -28,6 +28,7 @@ from rheos.ops.parsing_ops import (
     SparseFeature,
     VarLenFeature,
     decode_compressed,
+    decode_json_example,
     parse_example,
     parse_sequence_example,
     parse_single_example,
