@@ -17,16 +17,36 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_to_graph_def(rheos_graph *gra
                                                                 void **out_bytes,
                                                                 size_t *out_size_bytes);
 
+// One operation as the bytes of a NodeDef, for rheos_free().
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_operation_to_node_def(rheos_operation operation,
+                                                                   void **out_bytes,
+                                                                   size_t *out_size_bytes);
+
+// An input as a GraphDef writes it ("x:1"; "x" is "x:0"; "^x" is a control input) that nodes take
+// from elsewhere.
+typedef struct rheos_import_mapping {
+  const char *from;
+  rheos_output to;  // for a control input its operation counts
+  bool was_used;    // set by the import
+} rheos_import_mapping;
+
 typedef struct rheos_import_options {
-  const char *prefix;  // names become "prefix/name"; NULL or "": as they are
+  const char *prefix;               // names become "prefix/name"; NULL or "": as they are
+  rheos_import_mapping *input_map;  // each `from` once
+  size_t num_mappings;
+  // Keep nodes of ops that are not known: they have the inputs and attributes that they came with,
+  // and as many outputs as others take from them. A step that needs one is refused.
+  bool keep_unknown_ops;
 } rheos_import_options;
 
-// Adds the nodes of a GraphDef, in any order, to the scope's graph. Names are taken as they are;
-// one that is in use already is an error. Attributes that this version's ops do not know are left
-// out. Errors go to the scope: RHEOS_DATA_LOSS for bytes that are no GraphDef, RHEOS_NOT_FOUND
-// naming all ops that are not known, RHEOS_INVALID_ARGUMENT for anything else that does not fit.
-// What can be checked without adding nodes is checked before the first one is added. `options` may
-// be NULL.
+// Adds the nodes of a GraphDef, in any order, to the scope's graph, and the functions of its
+// library, which become ops of the graph. Names are taken as they are; one that is in use already
+// is an error. Everything the message holds comes out of rheos_graph_to_graph_def() again,
+// attributes and fields that nothing here knows too; only the shapes in `_output_shapes` are
+// inferred anew. Errors go to the scope: RHEOS_DATA_LOSS for bytes that are no GraphDef,
+// RHEOS_NOT_FOUND naming all ops that are not known, with counts, RHEOS_INVALID_ARGUMENT for
+// anything else that does not fit. What can be checked without adding nodes is checked before the
+// first one is added. `options` may be NULL.
 RHEOS_API void rheos_import_graph_def(rheos_scope *scope, const void *bytes, size_t size_bytes,
                                       const rheos_import_options *options);
 

@@ -54,7 +54,9 @@ typedef enum rheos_attr_kind {
   RHEOS_ATTR_TYPE,
   RHEOS_ATTR_SHAPE,
   RHEOS_ATTR_TENSOR,
-  RHEOS_ATTR_FUNC,         // the name of a function of the graph's library
+  // The name of a function of the graph's library; behind a NUL, if it has any, the values for its
+  // attributes, as a NameAttrList message.
+  RHEOS_ATTR_FUNC,
   RHEOS_ATTR_PLACEHOLDER,  // stands for an attribute of the enclosing function
   RHEOS_ATTR_LIST_STRING,
   RHEOS_ATTR_LIST_INT,

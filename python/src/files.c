@@ -21,23 +21,77 @@ PyObject *graph_to_graph_def(PyObject *self, PyObject *unused) {
   return result;
 }
 
+PyObject *graph_node_def(PyObject *self, PyObject *arg) {
+  const long id = PyLong_AsLong(arg);
+  if (id == -1 && PyErr_Occurred()) return NULL;
+  size_t size = 0;
+  void *bytes = NULL;
+  rheos_status *status = rheos_operation_to_node_def(
+      (rheos_operation){((graph_object *)self)->graph, (int32_t)id}, &bytes, &size);
+  if (status) {
+    raise_run_error_take(status, (graph_object *)self);
+    return NULL;
+  }
+  PyObject *result = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size);
+  rheos_free(bytes);
+  return result;
+}
+
+// The mappings in a list of (from, id of the operation, output); how many, -1 after an error. The
+// texts stay with the list.
+static Py_ssize_t mappings_from_python(rheos_graph *graph, PyObject *list,
+                                       rheos_import_mapping *mappings) {
+  const Py_ssize_t count = PyList_GET_SIZE(list);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const char *from;
+    int id, index;
+    if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "sii", &from, &id, &index)) return -1;
+    mappings[i] = (rheos_import_mapping){.from = from, .to = {graph, id, index}};
+  }
+  return count;
+}
+
+// Which of the mappings were of use, as a list of bools.
+static PyObject *uses_of(const rheos_import_mapping *mappings, Py_ssize_t count) {
+  PyObject *uses = PyList_New(count);
+  for (Py_ssize_t i = 0; uses && i < count; ++i) {
+    PyList_SET_ITEM(uses, i, PyBool_FromLong(mappings[i].was_used));
+  }
+  return uses;
+}
+
 PyObject *graph_import_graph_def(PyObject *self, PyObject *args) {
   const char *bytes, *prefix = NULL;
+  PyObject *list = NULL;
+  int keeps_unknown = 0;
   Py_ssize_t size;
-  if (!PyArg_ParseTuple(args, "y#|z", &bytes, &size, &prefix)) return NULL;
-  rheos_scope *scope = graph_scope_for_adding((graph_object *)self);
-  if (!scope) return NULL;
-  rheos_import_options options = {.prefix = prefix};
-  rheos_import_graph_def(scope, bytes, (size_t)size, &options);
-  if (raise_scope_error(scope)) return NULL;
-  Py_RETURN_NONE;
+  if (!PyArg_ParseTuple(args, "y#|zO!p", &bytes, &size, &prefix, &PyList_Type, &list,
+                        &keeps_unknown)) {
+    return NULL;
+  }
+  const size_t room = list ? (size_t)PyList_GET_SIZE(list) : 0;
+  rheos_import_mapping *mappings = PyMem_New(rheos_import_mapping, room + 1);
+  if (!mappings) return PyErr_NoMemory();
+  PyObject *uses = NULL;
+  const Py_ssize_t count =
+      list ? mappings_from_python(((graph_object *)self)->graph, list, mappings) : 0;
+  rheos_scope *scope = count < 0 ? NULL : graph_scope_for_adding((graph_object *)self);
+  if (scope) {
+    const rheos_import_options options = {.prefix = prefix,
+                                          .input_map = mappings,
+                                          .num_mappings = (size_t)count,
+                                          .keep_unknown_ops = keeps_unknown};
+    rheos_import_graph_def(scope, bytes, (size_t)size, &options);
+    if (!raise_scope_error(scope)) uses = uses_of(mappings, count);
+  }
+  PyMem_Free(mappings);
+  return uses;
 }
 
 // ---- Event files
 
 typedef struct writer_object {
-  PyObject_HEAD
-  rheos_event_writer *writer;  // NULL once it is closed
+  PyObject_HEAD rheos_event_writer *writer;  // NULL once it is closed
 } writer_object;
 
 static PyObject *writer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -344,8 +398,10 @@ PyObject *read_checkpoint_state(PyObject *module, PyObject *args) {
   PyObject *paths = PyList_New((Py_ssize_t)state.num_paths);
   for (size_t i = 0; paths && i < state.num_paths; ++i) {
     PyObject *path = PyUnicode_DecodeFSDefault(state.all_model_checkpoint_paths[i]);
-    if (!path) Py_CLEAR(paths);
-    else PyList_SET_ITEM(paths, (Py_ssize_t)i, path);
+    if (!path)
+      Py_CLEAR(paths);
+    else
+      PyList_SET_ITEM(paths, (Py_ssize_t)i, path);
   }
   PyObject *times = paths ? PyList_New((Py_ssize_t)state.num_timestamps) : NULL;
   for (size_t i = 0; times && i < state.num_timestamps; ++i) {

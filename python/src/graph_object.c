@@ -585,7 +585,9 @@ static PyMethodDef graph_methods[] = {
     {"_num_variables", graph_num_variables, METH_NOARGS, "_num_variables()"},
     {"_graph_def_bytes", graph_to_graph_def, METH_NOARGS, "_graph_def_bytes(): a GraphDef."},
     {"_import_graph_def", graph_import_graph_def, METH_VARARGS,
-     "_import_graph_def(bytes, prefix=None)"},
+     "_import_graph_def(bytes, prefix=None, input_map=[(from, id, output)], keep_unknown=False): which "
+     "of the input map was of use."},
+    {"_node_def_bytes", graph_node_def, METH_O, "_node_def_bytes(id): a NodeDef."},
     {"_saver_new", graph_saver_new, METH_VARARGS, "_saver_new(variables, names, name)"},
     {NULL, NULL, 0, NULL},
 };

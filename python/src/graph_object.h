@@ -40,6 +40,7 @@ int training_init_types(PyObject *module);
 
 // files.c
 PyObject *graph_to_graph_def(PyObject *self, PyObject *unused);
+PyObject *graph_node_def(PyObject *self, PyObject *arg);
 PyObject *graph_import_graph_def(PyObject *self, PyObject *args);
 PyObject *write_checkpoint_state(PyObject *module, PyObject *args);
 PyObject *read_checkpoint_state(PyObject *module, PyObject *args);

@@ -16,12 +16,22 @@ static char *text_of(const rheos_string *string, rheos__arena *arena) {
   return text;
 }
 
-static Tensorflow__NameAttrList *func_to_proto(const rheos_string *name, rheos__arena *arena) {
-  Tensorflow__NameAttrList *func = rheos__arena_alloc(arena, sizeof *func);
-  if (func == NULL) return NULL;
-  tensorflow__name_attr_list__init(func);
-  func->name = text_of(name, arena);
-  return func->name != NULL ? func : NULL;
+// A function: its name and, behind a NUL, the message with the values for its attributes.
+static rheos_status *func_to_proto(const rheos_string *value, rheos__arena *arena,
+                                   Tensorflow__NameAttrList **out_func) {
+  char *name = text_of(value, arena);
+  if (name == NULL) return rheos__out_of_memory();
+  const size_t name_bytes = strlen(name);
+  if (name_bytes < value->size_bytes) {
+    RHEOS_TRY(RHEOS_PROTO_UNPACK(name_attr_list, value->data + name_bytes + 1,
+                                 value->size_bytes - name_bytes - 1, arena, out_func));
+  } else {
+    *out_func = rheos__arena_alloc(arena, sizeof **out_func);
+    if (*out_func == NULL) return rheos__out_of_memory();
+    tensorflow__name_attr_list__init(*out_func);
+  }
+  (*out_func)->name = name;
+  return NULL;
 }
 
 // Allocates proto->LIST for the value's elements and goes through them with index i.
@@ -64,10 +74,7 @@ static rheos_status *list_to_proto(const rheos_attr_value *value, rheos__arena *
       return NULL;
     }
     default: {
-      EACH(func) {
-        proto->func[i] = func_to_proto(&value->strings[i], arena);
-        if (proto->func[i] == NULL) return rheos__out_of_memory();
-      }
+      EACH(func) RHEOS_TRY(func_to_proto(&value->strings[i], arena, &proto->func[i]));
       return NULL;
     }
   }
@@ -106,8 +113,7 @@ static rheos_status *fill_proto(const rheos_attr_value *value, rheos__arena *are
       return rheos__tensor_to_proto(value->tensor, arena, &proto->tensor);
     case RHEOS_ATTR_FUNC:
       proto->value_case = TENSORFLOW__ATTR_VALUE__VALUE_FUNC;
-      proto->func = func_to_proto(&value->s, arena);
-      return proto->func != NULL ? NULL : rheos__out_of_memory();
+      return func_to_proto(&value->s, arena, &proto->func);
     case RHEOS_ATTR_PLACEHOLDER:
       proto->value_case = TENSORFLOW__ATTR_VALUE__VALUE_PLACEHOLDER;
       proto->placeholder = text_of(&value->s, arena);
@@ -142,14 +148,19 @@ static rheos_string name_of(char *text) {
   return (rheos_string){text, strlen(text)};
 }
 
-// The name of a function. Values for its attributes are not kept.
-static rheos_status *func_from_proto(const Tensorflow__NameAttrList *func, rheos_string *out_name) {
-  if (func->n_attr > 0) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED,
-                            "function '%s' with values for its attributes is not supported",
-                            func->name);
-  }
-  *out_name = name_of(func->name);
+static rheos_status *func_from_proto(const Tensorflow__NameAttrList *func, rheos__arena *arena,
+                                     rheos_string *out_value) {
+  *out_value = name_of(func->name);
+  if (func->n_attr == 0 && func->base.n_unknown_fields == 0) return NULL;
+  Tensorflow__NameAttrList rest = *func;
+  rest.name = (char *)(uintptr_t)protobuf_c_empty_string;
+  const size_t name_bytes = out_value->size_bytes;
+  const size_t rest_bytes = protobuf_c_message_get_packed_size(&rest.base);
+  char *text = rheos__arena_alloc(arena, name_bytes + 1 + rest_bytes);
+  if (text == NULL) return rheos__out_of_memory();
+  memcpy(text, func->name, name_bytes + 1);
+  protobuf_c_message_pack(&rest.base, (uint8_t *)text + name_bytes + 1);
+  *out_value = (rheos_string){text, name_bytes + 1 + rest_bytes};
   return NULL;
 }
 
@@ -208,7 +219,7 @@ static rheos_status *list_from_proto(const Tensorflow__AttrValue__ListValue *pro
     }
   } else if (proto->n_func > 0) {
     LIST(RHEOS_ATTR_LIST_FUNC, func, rheos_string, strings) {
-      RHEOS_TRY(func_from_proto(proto->func[i], &to[i]));
+      RHEOS_TRY(func_from_proto(proto->func[i], arena, &to[i]));
     }
   } else if (proto->n_tensor > 0) {
     return tensors_from_proto(proto, arena, value);
@@ -253,7 +264,7 @@ static rheos_status *fill_value(const Tensorflow__AttrValue *proto, rheos__arena
       return NULL;
     case TENSORFLOW__ATTR_VALUE__VALUE_FUNC:
       value->kind = RHEOS_ATTR_FUNC;
-      return func_from_proto(proto->func, &value->s);
+      return func_from_proto(proto->func, arena, &value->s);
     case TENSORFLOW__ATTR_VALUE__VALUE_PLACEHOLDER:
       value->kind = RHEOS_ATTR_PLACEHOLDER;
       value->s = name_of(proto->placeholder);

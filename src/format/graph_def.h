@@ -26,4 +26,13 @@ rheos_status *rheos__attr_from_proto(const Tensorflow__AttrValue *proto, rheos__
                                      rheos_attr_value *out_value);
 void rheos__attr_release(const rheos_attr_value *value);
 
+// Makes the op that the message defines one of the graph's own. The graph is locked.
+rheos_status *rheos__graph_add_op_def(rheos_graph *graph, const Tensorflow__OpDef *proto);
+// A signature, in the graph's memory, for a node of an op that nothing defines: so many inputs and
+// outputs of these dtypes (RHEOS_INVALID_DTYPE: not known), no attributes.
+rheos_status *rheos__graph_guess_signature(rheos_graph *graph, const char *type,
+                                           const rheos_dtype *inputs, size_t num_inputs,
+                                           const rheos_dtype *outputs, size_t num_outputs,
+                                           const rheos__signature **out_signature);
+
 #endif  // RHEOS_SRC_FORMAT_GRAPH_DEF_H

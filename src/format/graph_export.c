@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "format/graph_def.h"
+#include "format/graph_extras.h"
 
-enum { NODE_TAG = 1 << 3 | 2 /* field 1, with a length */, SCRATCH_BYTES = 1 << 20 };
+// Fields with a length: nodes and the library of a graph, the functions of a library.
+enum { NODE_TAG = 1 << 3 | 2, LIBRARY_TAG = 2 << 3 | 2, FUNCTION_TAG = 1 << 3 | 2 };
+enum { SCRATCH_BYTES = 1 << 20 };
 
 static char *node_name(rheos_graph *graph, int32_t id, rheos__arena *arena, size_t room_before,
                        size_t room_behind) {
@@ -138,44 +140,94 @@ static rheos_status *node_to_proto(rheos_graph *graph, int32_t id, rheos__arena 
   return attrs_to_proto(node, arena, def);
 }
 
-static rheos_status *put_node(rheos_graph *graph, int32_t id, rheos__arena *arena,
+// With its tag and length if `tag` is not 0.
+static rheos_status *put_node(rheos_graph *graph, int32_t id, rheos__arena *arena, int tag,
                               rheos__buffer *buffer) {
   Tensorflow__NodeDef def;
   rheos_status *status = node_to_proto(graph, id, arena, &def);
-  if (status == NULL) {
-    rheos__buffer_put_varint(buffer, NODE_TAG);
-    rheos__buffer_put_varint(buffer, protobuf_c_message_get_packed_size(&def.base));
-    rheos__proto_pack(&def.base, buffer);
+  if (status != NULL) return rheos__status_at_take(status, graph, id);
+  size_t rest_bytes;
+  const void *rest =
+      rheos__graph_node_fields(rheos__graph_format_slot(graph)->data, id, &rest_bytes);
+  if (tag != 0) {
+    rheos__buffer_put_varint(buffer, (uint64_t)tag);
+    rheos__buffer_put_varint(buffer, protobuf_c_message_get_packed_size(&def.base) + rest_bytes);
   }
-  return status != NULL ? rheos__status_at_take(status, graph, id) : NULL;
+  rheos__proto_pack(&def.base, buffer);
+  rheos__buffer_put(buffer, rest, rest_bytes);
+  return NULL;
+}
+
+static size_t varint_bytes(uint64_t value) {
+  size_t count = 1;
+  while (value >>= 7) count++;
+  return count;
+}
+
+static void put_library(const rheos__graph_extras *extras, rheos__buffer *buffer) {
+  size_t size_bytes = extras->library_rest.size_bytes;
+  for (size_t i = 0; i < extras->num_functions; i++) {
+    const size_t length = extras->function_list[i].size_bytes;
+    size_bytes += 1 + varint_bytes(length) + length;
+  }
+  if (size_bytes == 0) return;
+  rheos__buffer_put_varint(buffer, LIBRARY_TAG);
+  rheos__buffer_put_varint(buffer, size_bytes);
+  for (size_t i = 0; i < extras->num_functions; i++) {
+    const rheos__extra *function = &extras->function_list[i];
+    rheos__buffer_put_varint(buffer, FUNCTION_TAG);
+    rheos__buffer_put_varint(buffer, function->size_bytes);
+    rheos__buffer_put(buffer, extras->functions.data + function->at, function->size_bytes);
+  }
+  rheos__buffer_put(buffer, extras->library_rest.data, extras->library_rest.size_bytes);
+}
+
+// The fields beside the nodes.
+static void put_rest(const rheos__graph_extras *extras, rheos__buffer *buffer) {
+  Tensorflow__GraphDef rest = TENSORFLOW__GRAPH_DEF__INIT;
+  Tensorflow__VersionDef versions = TENSORFLOW__VERSION_DEF__INIT;
+  versions.producer = RHEOS__GRAPH_PRODUCER;
+  rest.versions = &versions;
+  if (extras != NULL) {
+    put_library(extras, buffer);
+    versions.producer = extras->producer;
+    versions.min_consumer = extras->min_consumer;
+    versions.n_bad_consumers = extras->num_bad_consumers;
+    versions.bad_consumers = extras->bad_consumers;
+  }
+  rheos__proto_pack(&rest.base, buffer);
+  if (extras != NULL) {
+    rheos__buffer_put(buffer, extras->graph_rest.data, extras->graph_rest.size_bytes);
+  }
 }
 
 static rheos_status *put_graph(rheos_graph *graph, rheos__arena *arena, rheos__buffer *buffer) {
   int32_t count = rheos_graph_num_operations(graph);
   for (int32_t id = 0; id < count; id++) {
-    RHEOS_TRY(put_node(graph, id, arena, buffer));
+    RHEOS_TRY(put_node(graph, id, arena, NODE_TAG, buffer));
     if (arena->total_bytes > SCRATCH_BYTES) {
       rheos__arena_deinit(arena);
       rheos__arena_init(arena);
     }
   }
-  Tensorflow__GraphDef rest = TENSORFLOW__GRAPH_DEF__INIT;
-  Tensorflow__VersionDef versions = TENSORFLOW__VERSION_DEF__INIT;
-  versions.producer = RHEOS__GRAPH_PRODUCER;
-  rest.versions = &versions;
-  rheos__proto_pack(&rest.base, buffer);
-  return buffer->failed ? rheos__out_of_memory() : NULL;
+  put_rest(rheos__graph_format_slot(graph)->data, buffer);
+  return NULL;
 }
 
-rheos_status *rheos_graph_to_graph_def(rheos_graph *graph, void **out_bytes,
-                                       size_t *out_size_bytes) {
+// One node, or with id -1 the whole graph.
+static rheos_status *to_bytes(rheos_graph *graph, int32_t id, void **out_bytes,
+                              size_t *out_size_bytes) {
   *out_bytes = NULL;
   *out_size_bytes = 0;
   rheos__arena arena;
   rheos__arena_init(&arena);
   rheos__buffer buffer = {0};
-  rheos_status *status = put_graph(graph, &arena, &buffer);
+  rheos__graph_lock(graph);
+  rheos_status *status =
+      id < 0 ? put_graph(graph, &arena, &buffer) : put_node(graph, id, &arena, 0, &buffer);
+  rheos__graph_unlock(graph);
   rheos__arena_deinit(&arena);
+  if (status == NULL && buffer.failed) status = rheos__out_of_memory();
   if (status != NULL) {
     rheos__buffer_deinit(&buffer);
     return status;
@@ -183,4 +235,14 @@ rheos_status *rheos_graph_to_graph_def(rheos_graph *graph, void **out_bytes,
   *out_bytes = buffer.data;
   *out_size_bytes = buffer.size_bytes;
   return NULL;
+}
+
+rheos_status *rheos_graph_to_graph_def(rheos_graph *graph, void **out_bytes,
+                                       size_t *out_size_bytes) {
+  return to_bytes(graph, -1, out_bytes, out_size_bytes);
+}
+
+rheos_status *rheos_operation_to_node_def(rheos_operation operation, void **out_bytes,
+                                          size_t *out_size_bytes) {
+  return to_bytes(operation.graph, operation.id, out_bytes, out_size_bytes);
 }

@@ -1,27 +1,44 @@
 // GraphDef to graph. Nodes come in any order, so they are added by a walk along their inputs, with
 // a stack of its own; a file already in order keeps it. Ops, names, inputs and cycles are checked
-// before the first node is added.
+// before the first node is added. A loop's way back, from a NextIteration to a Merge, is put in
+// place when all nodes are there.
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "format/graph_def.h"
+#include "format/graph_extras.h"
 #include "format/tensor_proto.h"
+#include "graph/build.h"
+#include "graph/op_tally.h"
 
 // Graphs of this producer or an older one say [] for a placeholder of any shape.
 enum { LAST_PRODUCER_WITHOUT_SCALAR_PLACEHOLDERS = 23 };
 
-enum { NOT_ADDED = -1, BEING_ADDED = -2 };
+enum { NOT_ADDED = -1 };
+
+// Where a node of an op that is not known is an input.
+typedef struct use {
+  int32_t node, input;  // the node that takes it, and as which input
+  int32_t index;        // the output taken
+  int32_t next;         // the next use of the same node, -1: none
+} use;
 
 typedef struct import {
   rheos_scope *scope;
+  rheos_graph *graph;
   const char *prefix;
+  rheos_import_mapping *input_map;
+  size_t num_mappings;
+  bool keep_unknown_ops;
   const Tensorflow__GraphDef *def;
   int32_t producer;
   int32_t num_nodes;
-  int32_t *ids;      // of each node in the graph
-  int32_t *order;    // in which they are added
-  int32_t *slots;    // node by name: open addressing, -1: free
-  size_t num_slots;  // a power of two
+  int32_t *ids;    // of each node in the graph
+  int32_t *order;  // in which they are added
+  bool has_loops;
+  use *uses;            // NULL: all ops are known
+  int32_t *first_uses;  // of each node, -1: none
+  int32_t *slots;       // node by name: open addressing, -1: free
+  size_t num_slots;     // a power of two
   rheos__arena arena;
 } import;
 
@@ -73,53 +90,98 @@ static rheos_status *index_names(import *im) {
   return NULL;
 }
 
-static rheos_status *find_input(import *im, int32_t node, size_t input, int32_t *out_node,
-                                int32_t *out_index) {
+// The mapping for that input, NULL if there is none.
+static rheos_import_mapping *mapping_of(const import *im, const input_ref *ref) {
+  for (size_t i = 0; i < im->num_mappings; i++) {
+    input_ref from;
+    if (parse_input(im->input_map[i].from, &from) && from.index == ref->index &&
+        from.name_bytes == ref->name_bytes && memcmp(from.name, ref->name, ref->name_bytes) == 0) {
+      return &im->input_map[i];
+    }
+  }
+  return NULL;
+}
+
+// Where an input comes from: a node of the file, or a mapping.
+typedef struct source {
+  int32_t node;
+  int32_t index;  // -1: control
+  rheos_import_mapping *mapping;
+} source;
+
+static rheos_status *find_input(import *im, int32_t node, size_t input, source *out_source) {
   const Tensorflow__NodeDef *def = im->def->node[node];
   input_ref ref;
   if (!parse_input(def->input[input], &ref)) {
     return RHEOS_INVALID("Node '%s': '%s' is not a valid input", def->name, def->input[input]);
   }
-  *out_node = *slot_of(im, ref.name, ref.name_bytes);
-  *out_index = ref.index;
-  if (*out_node >= 0) return NULL;
+  *out_source = (source){-1, ref.index, mapping_of(im, &ref)};
+  if (out_source->mapping != NULL) return NULL;
+  out_source->node = *slot_of(im, ref.name, ref.name_bytes);
+  if (out_source->node >= 0) return NULL;
   return RHEOS_INVALID("Node '%s': Unknown input node '%s'", def->name, def->input[input]);
 }
 
 // ---- What can be checked beforehand
 
-enum { MAX_LISTED = 64 };
+static rheos_status *not_registered(const rheos__op_tally *missing) {
+  char text[2048];
+  rheos__op_tally_text(missing, text, sizeof text);
+  return RHEOS_NOTFOUND("Op type not registered %s", text);
+}
 
-// "'A', 'B'" of all these names.
-static rheos_status *not_registered(const char *const *ops, size_t count, bool has_functions) {
-  rheos__buffer list = {0};
-  for (size_t i = 0; i < count; i++) {
-    rheos__buffer_put(&list, i > 0 ? ", '" : "'", i > 0 ? 3 : 1);
-    rheos__buffer_put(&list, ops[i], strlen(ops[i]));
-    rheos__buffer_put(&list, "'", 1);
+static bool is_function(const import *im, const char *op) {
+  const Tensorflow__FunctionDefLibrary *library = im->def->library;
+  for (size_t i = 0; library != NULL && i < library->n_function; i++) {
+    const Tensorflow__OpDef *signature = library->function[i]->signature;
+    if (signature != NULL && strcmp(signature->name, op) == 0) return true;
   }
-  rheos_status *status =
-      list.failed ? rheos__out_of_memory()
-                  : RHEOS_NOTFOUND(
-                        "Op type not registered %.*s%s", (int)list.size_bytes, list.data,
-                        has_functions ? " (functions of a graph's library are not supported)" : "");
-  rheos__buffer_deinit(&list);
-  return status;
+  return false;
+}
+
+// Whether nothing tells what the node's inputs and outputs are.
+static bool is_unknown(const import *im, int32_t node) {
+  const char *op = im->def->node[node]->op;
+  return rheos__graph_signature(im->graph, op) == NULL && !is_function(im, op);
 }
 
 // All ops that are missing, in one message.
-static rheos_status *check_ops(import *im) {
-  const char *missing[MAX_LISTED];
-  size_t count = 0;
-  for (int32_t i = 0; i < im->num_nodes && count < MAX_LISTED; i++) {
-    const char *op = im->def->node[i]->op;
-    if (rheos__signature_by_name(op) != NULL) continue;
-    size_t known = 0;
-    while (known < count && strcmp(missing[known], op) != 0) known++;
-    if (known == count) missing[count++] = op;
+static rheos_status *check_ops(import *im, bool *out_any_unknown) {
+  rheos__op_tally missing = {0};
+  rheos_status *status = NULL;
+  for (int32_t i = 0; i < im->num_nodes && status == NULL; i++) {
+    if (is_unknown(im, i)) {
+      status = rheos__op_tally_add(&missing, im->def->node[i]->op, im->def->node[i]->name);
+    }
   }
-  bool has_functions = im->def->library != NULL && im->def->library->n_function > 0;
-  return count > 0 ? not_registered(missing, count, has_functions) : NULL;
+  *out_any_unknown = missing.count > 0;
+  if (status == NULL && missing.count > 0 && !im->keep_unknown_ops) {
+    status = not_registered(&missing);
+  }
+  rheos__op_tally_deinit(&missing);
+  return status;
+}
+
+// Notes who takes what from nodes of unknown ops.
+static rheos_status *find_uses(import *im) {
+  size_t num_inputs = 0;
+  for (int32_t i = 0; i < im->num_nodes; i++) num_inputs += im->def->node[i]->n_input;
+  if (num_inputs > INT32_MAX / 4) return RHEOS_INVALID("%zu inputs are too many", num_inputs);
+  im->uses = rheos__arena_alloc(&im->arena, (num_inputs + 1) * sizeof *im->uses);
+  im->first_uses = rheos__arena_alloc(&im->arena, (size_t)im->num_nodes * sizeof *im->first_uses);
+  if (im->uses == NULL || im->first_uses == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < im->num_nodes; i++) im->first_uses[i] = -1;
+  int32_t count = 0;
+  for (int32_t i = 0; i < im->num_nodes; i++) {
+    for (size_t k = 0; k < im->def->node[i]->n_input; k++) {
+      source from;
+      RHEOS_TRY(find_input(im, i, k, &from));
+      if (from.node < 0 || from.index < 0 || !is_unknown(im, from.node)) continue;
+      im->uses[count] = (use){i, (int32_t)k, from.index, im->first_uses[from.node]};
+      im->first_uses[from.node] = count++;
+    }
+  }
+  return NULL;
 }
 
 // ---- The order
@@ -129,26 +191,43 @@ typedef struct visit {
   size_t next_input;
 } visit;
 
+enum { NOT_SEEN, ON_STACK, ORDERED };
+
+// Where a loop closes: from a NextIteration to a Merge.
+static bool is_merge(const Tensorflow__NodeDef *def) {
+  return strcmp(def->op, "Merge") == 0 || strcmp(def->op, "RefMerge") == 0;
+}
+
+static bool is_way_back(const import *im, const Tensorflow__NodeDef *def, const source *from) {
+  if (from->node < 0 || from->index < 0 || !is_merge(def)) return false;
+  const char *op = im->def->node[from->node]->op;
+  return strcmp(op, "NextIteration") == 0 || strcmp(op, "RefNextIteration") == 0;
+}
+
 // Goes on with the visit on top of the stack: pushes its next input that is not ordered yet, or
 // orders the node itself.
-static rheos_status *visit_step(import *im, visit *stack, int32_t *depth, int32_t *num_ordered) {
+static rheos_status *visit_step(import *im, char *states, visit *stack, int32_t *depth,
+                                int32_t *num_ordered) {
   visit *top = &stack[*depth - 1];
   const Tensorflow__NodeDef *def = im->def->node[top->node];
   while (top->next_input < def->n_input) {
-    int32_t input, unused;
-    RHEOS_TRY(find_input(im, top->node, top->next_input++, &input, &unused));
-    if (im->ids[input] == BEING_ADDED) {
-      return RHEOS_INVALID(
-          "Node '%s': its input '%s' depends on it; graphs with loops are not "
-          "supported",
-          def->name, im->def->node[input]->name);
+    source from;
+    RHEOS_TRY(find_input(im, top->node, top->next_input++, &from));
+    if (is_way_back(im, def, &from)) {
+      im->has_loops = true;
+      continue;
     }
-    if (im->ids[input] != NOT_ADDED) continue;
-    im->ids[input] = BEING_ADDED;
-    stack[(*depth)++] = (visit){input, 0};
+    if (from.node < 0 || states[from.node] == ORDERED) continue;
+    if (states[from.node] == ON_STACK) {
+      return RHEOS_INVALID(
+          "Node '%s': its input '%s' depends on it, without a loop's NextIteration", def->name,
+          im->def->node[from.node]->name);
+    }
+    states[from.node] = ON_STACK;
+    stack[(*depth)++] = (visit){from.node, 0};
     return NULL;
   }
-  im->ids[top->node] = *num_ordered;
+  states[top->node] = ORDERED;
   im->order[(*num_ordered)++] = top->node;
   (*depth)--;
   return NULL;
@@ -158,16 +237,19 @@ static rheos_status *find_order(import *im) {
   size_t count = (size_t)im->num_nodes;
   im->ids = rheos__arena_alloc(&im->arena, count * sizeof *im->ids);
   im->order = rheos__arena_alloc(&im->arena, count * sizeof *im->order);
+  char *states = rheos__arena_alloc_zeroed(&im->arena, count);
   visit *stack = rheos__arena_alloc(&im->arena, count * sizeof *stack);
-  if (im->ids == NULL || im->order == NULL || stack == NULL) return rheos__out_of_memory();
+  if (im->ids == NULL || im->order == NULL || states == NULL || stack == NULL) {
+    return rheos__out_of_memory();
+  }
   for (size_t i = 0; i < count; i++) im->ids[i] = NOT_ADDED;
   int32_t num_ordered = 0;
   for (int32_t i = 0; i < im->num_nodes; i++) {
-    if (im->ids[i] != NOT_ADDED) continue;
+    if (states[i] != NOT_SEEN) continue;
     int32_t depth = 1;
-    im->ids[i] = BEING_ADDED;
+    states[i] = ON_STACK;
     stack[0] = (visit){i, 0};
-    while (depth > 0) RHEOS_TRY(visit_step(im, stack, &depth, &num_ordered));
+    while (depth > 0) RHEOS_TRY(visit_step(im, states, stack, &depth, &num_ordered));
   }
   return NULL;
 }
@@ -178,6 +260,7 @@ static rheos_status *find_order(import *im) {
 typedef struct new_node {
   const Tensorflow__NodeDef *def;
   rheos__arena *arena;
+  const rheos__signature *signature;  // NULL: that of the op
   rheos_output *inputs;
   size_t num_inputs;
   rheos_operation *controls;
@@ -186,17 +269,28 @@ typedef struct new_node {
   size_t num_attrs;
 } new_node;
 
+static rheos_status *check_index(const new_node *n, size_t input, rheos_operation operation,
+                                 int32_t index) {
+  const int32_t count = rheos_operation_num_outputs(operation);
+  if (index < count) return NULL;
+  return RHEOS_INVALID("Node '%s': input '%s', but the node has %d outputs", n->def->name,
+                       n->def->input[input], count);
+}
+
 static rheos_status *read_inputs(import *im, int32_t node, new_node *n) {
   size_t count = n->def->n_input;
   n->inputs = rheos__arena_alloc(n->arena, count * sizeof *n->inputs);
   n->controls = rheos__arena_alloc(n->arena, count * sizeof *n->controls);
   if (n->inputs == NULL || n->controls == NULL) return rheos__out_of_memory();
-  rheos_graph *graph = rheos_scope_graph(im->scope);
   for (size_t i = 0; i < count; i++) {
-    int32_t input, index;
-    RHEOS_TRY(find_input(im, node, i, &input, &index));
-    rheos_operation operation = {graph, im->ids[input]};
-    if (index < 0) {
+    source from;
+    RHEOS_TRY(find_input(im, node, i, &from));
+    rheos_operation operation = {im->graph, from.node >= 0 ? im->ids[from.node] : 0};
+    if (from.mapping != NULL) {
+      from.mapping->was_used = true;
+      operation = rheos_output_operation(from.mapping->to);
+    }
+    if (from.index < 0) {
       n->controls[n->num_controls++] = operation;
       continue;
     }
@@ -204,23 +298,24 @@ static rheos_status *read_inputs(import *im, int32_t node, new_node *n) {
       return RHEOS_INVALID("Node '%s': input '%s' comes after a control input", n->def->name,
                            n->def->input[i]);
     }
-    if (index >= rheos_operation_num_outputs(operation)) {
-      return RHEOS_INVALID("Node '%s': input '%s', but the node has %d outputs", n->def->name,
-                           n->def->input[i], rheos_operation_num_outputs(operation));
+    if (from.mapping != NULL) {
+      n->inputs[n->num_inputs++] = from.mapping->to;
+      continue;
     }
-    n->inputs[n->num_inputs++] = rheos_operation_output(operation, index);
+    if (operation.id == NOT_ADDED) {
+      // The way back of a loop: until it is there, what enters the loop stands in for it.
+      if (n->num_inputs == 0) {
+        return RHEOS_INVALID("Node '%s': nothing enters its loop before '%s'", n->def->name,
+                             n->def->input[i]);
+      }
+      n->inputs[n->num_inputs] = n->inputs[0];
+      n->num_inputs++;
+      continue;
+    }
+    RHEOS_TRY(check_index(n, i, operation, from.index));
+    n->inputs[n->num_inputs++] = rheos_operation_output(operation, from.index);
   }
   return NULL;
-}
-
-// Attributes the op has, and private ones; not shapes that an earlier program inferred.
-static bool is_wanted(const rheos__signature *signature, const char *name) {
-  if (strcmp(name, "_output_shapes") == 0) return false;
-  if (name[0] == '_') return true;
-  for (int32_t i = 0; i < signature->num_attrs; i++) {
-    if (strcmp(signature->attrs[i].name, name) == 0) return true;
-  }
-  return false;
 }
 
 static void mend_placeholder(const import *im, const new_node *n, const char *name,
@@ -234,12 +329,12 @@ static void mend_placeholder(const import *im, const new_node *n, const char *na
 }
 
 static rheos_status *read_attrs(const import *im, new_node *n) {
-  const rheos__signature *signature = rheos__signature_by_name(n->def->op);
   n->attrs = rheos__arena_alloc(n->arena, n->def->n_attr * sizeof *n->attrs);
-  if (n->attrs == NULL || signature == NULL) return rheos__out_of_memory();
+  if (n->attrs == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < n->def->n_attr; i++) {
     const Tensorflow__NodeDef__AttrEntry *entry = n->def->attr[i];
-    if (!is_wanted(signature, entry->key)) continue;
+    // Shapes that an earlier program inferred say nothing that is not inferred here.
+    if (n->signature == NULL && strcmp(entry->key, "_output_shapes") == 0) continue;
     rheos_attr *attr = &n->attrs[n->num_attrs];
     attr->name = entry->key;
     rheos_status *status = rheos__attr_from_proto(entry->value, n->arena, &attr->value);
@@ -297,8 +392,103 @@ static rheos_status *prefix_colocations(const import *im, const new_node *n) {
   return NULL;
 }
 
+// ---- Nodes of ops that are not known
+
+static const Tensorflow__AttrValue *attr_named(const Tensorflow__NodeDef *def, const char *name) {
+  for (size_t i = 0; i < def->n_attr; i++) {
+    if (strcmp(def->attr[i]->key, name) == 0) return def->attr[i]->value;
+  }
+  return NULL;
+}
+
+static rheos_dtype type_in(const Tensorflow__AttrValue *value, int64_t index) {
+  rheos_dtype dtype = RHEOS_INVALID_DTYPE;
+  int64_t number = 0;
+  if (value != NULL && value->value_case == TENSORFLOW__ATTR_VALUE__VALUE_TYPE) {
+    number = value->type;
+  } else if (value != NULL && value->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST &&
+             index < (int64_t)value->list->n_type) {
+    number = value->list->type[index];
+  }
+  rheos_status_free(rheos__dtype_from_proto(number, &dtype));
+  return dtype;
+}
+
+// How many inputs an argument of a node takes, by its attributes; -1: they do not say.
+static int64_t length_of(const rheos__signature *signature, const rheos__arg *arg,
+                         const Tensorflow__NodeDef *def) {
+  if (arg->number_attr < 0 && arg->type_list_attr < 0) return 1;
+  const int16_t attr = arg->number_attr >= 0 ? arg->number_attr : arg->type_list_attr;
+  const Tensorflow__AttrValue *value = attr_named(def, signature->attrs[attr].name);
+  if (value == NULL) return -1;
+  if (value->value_case == TENSORFLOW__ATTR_VALUE__VALUE_I) return value->i;
+  return value->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST ? (int64_t)value->list->n_type
+                                                                 : -1;
+}
+
+// The dtype that a node asks for as its input; RHEOS_INVALID_DTYPE if that is not known.
+static rheos_dtype wanted_dtype(const import *im, const use *u) {
+  const Tensorflow__NodeDef *def = im->def->node[u->node];
+  const rheos__signature *signature = rheos__graph_signature(im->graph, def->op);
+  int64_t first = 0;
+  for (int32_t i = 0; signature != NULL && i < signature->num_inputs; i++) {
+    const rheos__arg *arg = &signature->inputs[i];
+    const int64_t length = length_of(signature, arg, def);
+    if (length < 0 || length > INT32_MAX) break;
+    if (u->input >= first + length) {
+      first += length;
+      continue;
+    }
+    if (arg->type_attr >= 0)
+      return type_in(attr_named(def, signature->attrs[arg->type_attr].name), 0);
+    if (arg->type_list_attr < 0) return arg->dtype;
+    return type_in(attr_named(def, signature->attrs[arg->type_list_attr].name), u->input - first);
+  }
+  return RHEOS_INVALID_DTYPE;
+}
+
+// What the node's own attributes say of an output, by the names that TensorFlow's ops use.
+static rheos_dtype declared_dtype(const Tensorflow__NodeDef *def, int32_t index) {
+  static const char *const names[] = {"output_types", "Tout",  "Toutputs", "component_types",
+                                      "out_type",     "dtype", "T"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    const rheos_dtype dtype = type_in(attr_named(def, names[i]), index);
+    if (dtype != RHEOS_INVALID_DTYPE) return dtype;
+  }
+  return RHEOS_INVALID_DTYPE;
+}
+
+// As many outputs as others take, of the dtypes they ask for.
+static rheos_status *guess_signature(const import *im, int32_t node, new_node *n) {
+  int64_t num_outputs = 1;
+  for (int32_t i = im->first_uses[node]; i >= 0; i = im->uses[i].next) {
+    if (im->uses[i].index >= num_outputs) num_outputs = (int64_t)im->uses[i].index + 1;
+  }
+  if (num_outputs > UINT16_MAX) {
+    return RHEOS_INVALID("Node '%s': output %lld is taken from it", n->def->name,
+                         (long long)num_outputs - 1);
+  }
+  rheos_dtype *outputs = rheos__arena_alloc(n->arena, (size_t)num_outputs * sizeof *outputs);
+  rheos_dtype *inputs = rheos__arena_alloc(n->arena, n->num_inputs * sizeof *inputs);
+  if (outputs == NULL || inputs == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < num_outputs; i++) outputs[i] = RHEOS_INVALID_DTYPE;
+  for (int32_t i = im->first_uses[node]; i >= 0; i = im->uses[i].next) {
+    const rheos_dtype wanted = wanted_dtype(im, &im->uses[i]);
+    if (wanted != RHEOS_INVALID_DTYPE) outputs[im->uses[i].index] = wanted;
+  }
+  for (int32_t i = 0; i < num_outputs; i++) {
+    if (outputs[i] == RHEOS_INVALID_DTYPE) outputs[i] = declared_dtype(n->def, i);
+  }
+  for (size_t i = 0; i < n->num_inputs; i++) inputs[i] = rheos_output_dtype(n->inputs[i]);
+  return rheos__graph_guess_signature(im->graph, n->def->op, inputs, n->num_inputs, outputs,
+                                      (size_t)num_outputs, &n->signature);
+}
+
+// ---- One node
+
 static rheos_status *read_node(import *im, int32_t node, new_node *n) {
   RHEOS_TRY(read_inputs(im, node, n));
+  if (im->uses != NULL && is_unknown(im, node)) RHEOS_TRY(guess_signature(im, node, n));
   RHEOS_TRY(read_attrs(im, n));
   return prefix_colocations(im, n);
 }
@@ -313,22 +503,62 @@ static void add_node(import *im, int32_t node) {
   if (status != NULL) {
     rheos_scope_fail_take(im->scope, status);
   } else {
-    im->ids[node] = rheos_op(im->scope, &(rheos_op_args){.type = n.def->op,
-                                                         .name = name,
-                                                         .inputs = n.inputs,
-                                                         .num_inputs = n.num_inputs,
-                                                         .attrs = n.attrs,
-                                                         .num_attrs = n.num_attrs,
-                                                         .control_inputs = n.controls,
-                                                         .num_control_inputs = n.num_controls,
-                                                         .device = n.def->device})
-                        .id;
+    const rheos_op_args args = {.type = n.def->op,
+                                .name = name,
+                                .inputs = n.inputs,
+                                .num_inputs = n.num_inputs,
+                                .attrs = n.attrs,
+                                .num_attrs = n.num_attrs,
+                                .control_inputs = n.controls,
+                                .num_control_inputs = n.num_controls,
+                                .device = n.def->device};
+    const rheos_operation added = rheos__op_of_file(im->scope, &args, n.signature);
+    im->ids[node] = added.id;
+    if (added.graph != NULL) {
+      status = rheos__graph_keep_node_fields(im->graph, added.id, n.def);
+      if (status != NULL) rheos_scope_fail_take(im->scope, status);
+    }
   }
   for (size_t i = 0; i < n.num_attrs; i++) rheos__attr_release(&n.attrs[i].value);
   rheos__arena_deinit(&arena);
 }
 
+// Puts the ways back of loops in place.
+static rheos_status *close_loops(import *im) {
+  for (int32_t k = 0; k < im->num_nodes; k++) {
+    const Tensorflow__NodeDef *def = im->def->node[k];
+    if (!is_merge(def)) continue;
+    for (size_t i = 0; i < def->n_input; i++) {
+      source from;
+      RHEOS_TRY(find_input(im, k, i, &from));
+      if (!is_way_back(im, def, &from) || im->ids[from.node] < im->ids[k]) continue;
+      const new_node n = {.def = def};
+      const rheos_operation operation = {im->graph, im->ids[from.node]};
+      RHEOS_TRY(check_index(&n, i, operation, from.index));
+      RHEOS_TRY(rheos__graph_set_input(im->graph, im->ids[k], (int32_t)i,
+                                       (rheos__edge){operation.id, from.index}));
+    }
+  }
+  return NULL;
+}
+
 // ---- The whole
+
+static rheos_status *check_mappings(const import *im) {
+  for (size_t i = 0; i < im->num_mappings; i++) {
+    rheos_import_mapping *mapping = &im->input_map[i];
+    input_ref ref;
+    mapping->was_used = false;
+    if (mapping->from == NULL || !parse_input(mapping->from, &ref)) {
+      return RHEOS_INVALID("'%s' in the input map is not a valid input",
+                           mapping->from != NULL ? mapping->from : "");
+    }
+    if (mapping->to.graph != im->graph) {
+      return RHEOS_INVALID("'%s' is mapped to a tensor of another graph", mapping->from);
+    }
+  }
+  return NULL;
+}
 
 static rheos_status *prepare(import *im, const void *bytes, size_t size_bytes) {
   RHEOS_TRY(RHEOS_PROTO_UNPACK(graph_def, bytes, size_bytes, &im->arena, &im->def));
@@ -341,21 +571,43 @@ static rheos_status *prepare(import *im, const void *bytes, size_t size_bytes) {
     return RHEOS_INVALID("the graph asks for version %d of the graph format, this is version %d",
                          im->def->versions->min_consumer, RHEOS__GRAPH_PRODUCER);
   }
-  RHEOS_TRY(check_ops(im));
+  RHEOS_TRY(check_mappings(im));
+  bool any_unknown;
+  RHEOS_TRY(check_ops(im, &any_unknown));
   RHEOS_TRY(index_names(im));
+  if (any_unknown) RHEOS_TRY(find_uses(im));
   return find_order(im);
+}
+
+// What a graph keeps beside its nodes.
+static rheos_status *add_rest(const import *im, const void *bytes, size_t size_bytes) {
+  RHEOS_TRY(rheos__graph_add_library(im->graph, im->def, bytes, size_bytes));
+  if (im->def->versions != NULL) RHEOS_TRY(rheos__graph_add_versions(im->graph, im->def->versions));
+  return rheos__graph_keep_fields(im->graph, im->def);
 }
 
 void rheos_import_graph_def(rheos_scope *scope, const void *bytes, size_t size_bytes,
                             const rheos_import_options *options) {
   if (rheos_scope_status(scope) != NULL) return;
-import im = {.scope = scope, .prefix = "" };
-  if (options != NULL && options->prefix != NULL) im.prefix = options->prefix;
+import im = {.scope = scope, .graph = rheos_scope_graph(scope), .prefix = "" };
+  if (options != NULL) {
+    if (options->prefix != NULL) im.prefix = options->prefix;
+    im.input_map = options->input_map;
+    im.num_mappings = options->num_mappings;
+    im.keep_unknown_ops = options->keep_unknown_ops;
+  }
   rheos__arena_init(&im.arena);
+  rheos__graph_lock(im.graph);
   rheos_status *status = prepare(&im, bytes, size_bytes);
+  if (status == NULL) status = add_rest(&im, bytes, size_bytes);
   if (status != NULL) rheos_scope_fail_take(scope, status);
   for (int32_t i = 0; i < im.num_nodes && rheos_scope_status(scope) == NULL; i++) {
     add_node(&im, im.order[i]);
   }
+  if (im.has_loops && rheos_scope_status(scope) == NULL) {
+    status = close_loops(&im);
+    if (status != NULL) rheos_scope_fail_take(scope, status);
+  }
+  rheos__graph_unlock(im.graph);
   rheos__arena_deinit(&im.arena);
 }

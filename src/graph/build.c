@@ -19,6 +19,7 @@ typedef struct build {
   rheos_graph *graph;
   const rheos_op_args *args;
   const rheos__signature *signature;
+  bool keeps_attrs;  // those that the signature does not have
   // The name asked for: inside `parent`, or, if it ended in "/", exactly this.
   const char *name;
   size_t name_length;
@@ -71,7 +72,9 @@ static void free_work(build *b) {
 
 // ---- Words for messages
 
-static const char *op_name(const build *b) { return b->signature->op->name; }
+static const char *op_name(const build *b) {
+  return b->signature->op->name;
+}
 
 // As Python says it.
 static const char *python_dtype(rheos_dtype dtype) {
@@ -233,9 +236,9 @@ static rheos_status *read_inputs(build *b) {
 
 static const char *kind_name(rheos_attr_kind kind) {
   static const char *const names[] = {
-      "none",        "string",      "int",          "float",      "bool",        "type",
-      "shape",       "tensor",      "func",         "placeholder", "list(string)", "list(int)",
-      "list(float)", "list(bool)",  "list(type)",   "list(shape)", "list(tensor)", "list(func)"};
+      "none",        "string",     "int",        "float",       "bool",         "type",
+      "shape",       "tensor",     "func",       "placeholder", "list(string)", "list(int)",
+      "list(float)", "list(bool)", "list(type)", "list(shape)", "list(tensor)", "list(func)"};
   return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "invalid";
 }
 
@@ -295,7 +298,7 @@ static rheos_status *read_attr(build *b, const rheos_attr *attr) {
   for (int32_t i = 0; i < b->signature->num_attrs; i++) {
     if (strcmp(b->signature->attrs[i].name, attr->name) == 0) return set_attr(b, i, &attr->value);
   }
-  if (attr->name[0] == '_') return NULL;  // kept: see add_extra_attrs()
+  if (attr->name[0] == '_' || b->keeps_attrs) return NULL;  // see add_extra_attrs()
   return RHEOS_INVALID("'%s' Op has no attribute '%s'", op_name(b), attr->name);
 }
 
@@ -372,9 +375,10 @@ static rheos_status *check_allowed_type(const build *b, int32_t attr, rheos_dtyp
   if (allowed == 0 || allowed >> dtype & 1) return NULL;
   text_buffer list = {.length = 0};
   append_types(&list, allowed);
-  return RHEOS_INVALID("Value passed to parameter '%s' has DataType %s not in list of allowed "
-                       "values: %s",
-                       parameter, python_dtype(dtype), list.text);
+  return RHEOS_INVALID(
+      "Value passed to parameter '%s' has DataType %s not in list of allowed "
+      "values: %s",
+      parameter, python_dtype(dtype), list.text);
 }
 
 static rheos_status *mismatch(const build *b, const rheos__arg *arg, int32_t first, int32_t count,
@@ -387,14 +391,16 @@ static rheos_status *mismatch(const build *b, const rheos__arg *arg, int32_t fir
     for (int32_t i = first; i < first + count; i++) {
       append_item(&list, python_dtype(rheos_dtype_base(b->input_dtypes[i])));
     }
-    return RHEOS_INVALID("Tensors in list passed to '%s' of '%s' Op have types [%s] that don't all "
-                         "match.",
-                         arg->name, op_name(b), list.text);
+    return RHEOS_INVALID(
+        "Tensors in list passed to '%s' of '%s' Op have types [%s] that don't all "
+        "match.",
+        arg->name, op_name(b), list.text);
   }
   if (teller != NULL) {
-    return RHEOS_INVALID("Input '%s' of '%s' Op has type %s that does not match type %s of "
-                         "argument '%s'.",
-                         arg->name, op_name(b), dtype, python_dtype(expected), teller->name);
+    return RHEOS_INVALID(
+        "Input '%s' of '%s' Op has type %s that does not match type %s of "
+        "argument '%s'.",
+        arg->name, op_name(b), dtype, python_dtype(expected), teller->name);
   }
   return RHEOS_INVALID("Input '%s' of '%s' Op has type %s that does not match expected type of %s.",
                        arg->name, op_name(b), dtype, python_dtype(expected));
@@ -405,12 +411,15 @@ static rheos_status *bind_one(build *b, int32_t arg_index, int32_t first, int32_
   const rheos__arg *arg = &b->signature->inputs[arg_index];
   rheos_dtype actual = b->input_dtypes[at], base = rheos_dtype_base(actual);
   if (arg->is_ref && !rheos_dtype_is_ref(actual)) {
-    return RHEOS_INVALID("'%s' Op requires that input '%s' be a mutable tensor (e.g.: a "
-                         "tf.Variable)",
-                         op_name(b), arg->name);
+    return RHEOS_INVALID(
+        "'%s' Op requires that input '%s' be a mutable tensor (e.g.: a "
+        "tf.Variable)",
+        op_name(b), arg->name);
   }
   if (arg->type_attr < 0) {
-    return base == arg->dtype ? NULL : mismatch(b, arg, first, count, at, arg->dtype);
+    return base == arg->dtype || base == RHEOS_INVALID_DTYPE
+               ? NULL
+               : mismatch(b, arg, first, count, at, arg->dtype);
   }
   rheos_attr_value *value = &b->values[arg->type_attr];
   if (value->kind == RHEOS_ATTR_NONE) {
@@ -419,16 +428,18 @@ static rheos_status *bind_one(build *b, int32_t arg_index, int32_t first, int32_
     b->told_by[arg->type_attr] = arg_index;
     return NULL;
   }
-  if (value->kind != RHEOS_ATTR_TYPE || value->type == base) return NULL;
+  if (value->kind != RHEOS_ATTR_TYPE || value->type == base || base == RHEOS_INVALID_DTYPE) {
+    return NULL;
+  }
   return mismatch(b, arg, first, count, at, value->type);
 }
 
-static rheos_status *bind_type_list(build *b, const rheos__arg *arg, int32_t first,
-                                    int32_t count) {
+static rheos_status *bind_type_list(build *b, const rheos__arg *arg, int32_t first, int32_t count) {
   rheos_attr_value *value = &b->values[arg->type_list_attr];
   if (value->kind == RHEOS_ATTR_LIST_TYPE) {
     for (int32_t i = 0; i < count; i++) {
-      if (rheos_dtype_base(b->input_dtypes[first + i]) != value->types[i]) {
+      rheos_dtype base = rheos_dtype_base(b->input_dtypes[first + i]);
+      if (base != value->types[i] && base != RHEOS_INVALID_DTYPE) {
         return mismatch(b, arg, first, count, first + i, value->types[i]);
       }
     }
@@ -447,9 +458,10 @@ static rheos_status *bind_type_list(build *b, const rheos__arg *arg, int32_t fir
 static rheos_status *check_length(const build *b, const rheos__arg *arg, int32_t count) {
   const rheos__attr_def *def = &b->signature->attrs[length_attr(arg)];
   if (!def->has_minimum || count >= def->minimum) return NULL;
-  return RHEOS_INVALID("List argument '%s' to '%s' Op with length %d shorter than minimum length "
-                       "%lld.",
-                       arg->name, op_name(b), count, (long long)def->minimum);
+  return RHEOS_INVALID(
+      "List argument '%s' to '%s' Op with length %d shorter than minimum length "
+      "%lld.",
+      arg->name, op_name(b), count, (long long)def->minimum);
 }
 
 static rheos_status *bind_inputs(build *b) {
@@ -549,7 +561,7 @@ static bool has_item(const build *b, const char *name) {
 static rheos_status *add_extra_attrs(build *b) {
   for (size_t i = 0; i < b->args->num_attrs; i++) {
     rheos_attr attr = b->args->attrs[i];
-    if (attr.name[0] != '_' || has_item(b, attr.name)) continue;
+    if (has_item(b, attr.name)) continue;
     attr.name = rheos__intern_text(b->graph, attr.name, strlen(attr.name));
     if (attr.name == NULL) return rheos__out_of_memory();
     b->items[b->num_items++] = attr;
@@ -733,9 +745,8 @@ static void fill_edges(const build *b, rheos__edge *edges) {
 
 static rheos_status *take_name(build *b, uint32_t *out_entry) {
   rheos__names *names = &b->graph->names;
-  return b->name_is_exact
-             ? rheos__names_at(names, b->name, b->name_length, true, out_entry)
-             : rheos__names_take(names, b->parent, b->name, b->name_length, out_entry);
+  return b->name_is_exact ? rheos__names_at(names, b->name, b->name_length, true, out_entry)
+                          : rheos__names_take(names, b->parent, b->name, b->name_length, out_entry);
 }
 
 static rheos_status *add_node(build *b, int32_t *out_id) {
@@ -768,7 +779,7 @@ static rheos_status *add_node(build *b, int32_t *out_id) {
 
 static rheos_status *build_node(build *b, int32_t *out_id) {
   RHEOS_TRY(read_name(b));
-  b->signature = rheos__signature_by_name(b->args->type);
+  if (b->signature == NULL) b->signature = rheos__graph_signature(b->graph, b->args->type);
   if (b->signature == NULL) {
     return RHEOS_NOTFOUND("Op type not registered '%s'", b->args->type);
   }
@@ -784,7 +795,8 @@ static rheos_status *build_node(build *b, int32_t *out_id) {
   return add_node(b, out_id);
 }
 
-rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *args) {
+static rheos_operation add_op(rheos_scope *scope, const rheos_op_args *args,
+                              const rheos__signature *signature, bool keeps_attrs) {
   rheos_operation none = {0};
   if (scope->status != NULL) return none;
   build b;  // the work space stays uninitialised
@@ -792,6 +804,8 @@ rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *args) {
   b.scope = scope;
   b.graph = scope->graph;
   b.args = args;
+  b.signature = signature;
+  b.keeps_attrs = keeps_attrs;
   b.name = args->type;
   int32_t id = -1;
   rheos__graph_lock(scope->graph);
@@ -805,4 +819,13 @@ rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *args) {
   if (status == NULL) return (rheos_operation){scope->graph, id};
   rheos_scope_fail_take(scope, status);
   return none;
+}
+
+rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *args) {
+  return add_op(scope, args, NULL, false);
+}
+
+rheos_operation rheos__op_of_file(rheos_scope *scope, const rheos_op_args *args,
+                                  const rheos__signature *signature) {
+  return add_op(scope, args, signature, true);
 }

@@ -7,6 +7,12 @@
 
 static inline bool rheos__is_some(rheos_output output) { return output.graph != NULL; }
 
+// As rheos_op(), for nodes of files: attributes that the signature does not have are kept, and with a
+// signature given (in the graph's memory), it is taken instead of that of the type. A tensor whose
+// dtype is not known (RHEOS_INVALID_DTYPE, of an op that is not known) fits every argument.
+rheos_operation rheos__op_of_file(rheos_scope *scope, const rheos_op_args *args,
+                                  const rheos__signature *signature);
+
 // Output 0 of a new node `type` with these inputs; named `type`.
 rheos_output rheos__op_1(rheos_scope *s, const char *type, rheos_output a);
 rheos_output rheos__op_2(rheos_scope *s, const char *type, rheos_output a, rheos_output b);

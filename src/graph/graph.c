@@ -48,12 +48,14 @@ static void free_collections(rheos_graph *graph) {
 
 static void free_graph(rheos_graph *graph) {
   if (graph->train_slot.release != NULL) graph->train_slot.release(graph->train_slot.data);
+  if (graph->format_slot.release != NULL) graph->format_slot.release(graph->format_slot.data);
   free_collections(graph);
   for (size_t i = 0; i < graph->attr_sets.num_slots; i++) {
     if (graph->attr_sets.slots[i] != NULL) rheos__attrs_release(graph->attr_sets.slots[i]);
   }
   rheos__free(graph->attr_sets.slots);
   rheos__free(graph->shapes.slots);
+  rheos__free(graph->own_ops.slots);
   rheos__free(graph->shape_pairs);
   rheos__node **directory = atomic_load(&graph->directory);
   for (size_t i = 0; i < graph->num_chunks; i++) rheos__free(directory[i]);
@@ -111,11 +113,14 @@ static void changed(rheos_graph *graph) {
 
 rheos__graph_slot *rheos__graph_train_slot(rheos_graph *graph) { return &graph->train_slot; }
 
+rheos__graph_slot *rheos__graph_format_slot(rheos_graph *graph) { return &graph->format_slot; }
+
 size_t rheos__graph_size_bytes(const rheos_graph *graph) {
   return sizeof *graph + graph->num_chunks * RHEOS__CHUNK_NODES * sizeof(rheos__node) +
          graph->arena.total_bytes + rheos__names_size_bytes(&graph->names) +
          rheos__interner_size_bytes(&graph->strings) +
-         (graph->shapes.num_slots + graph->attr_sets.num_slots) * sizeof(void *) +
+         (graph->shapes.num_slots + graph->attr_sets.num_slots + graph->own_ops.num_slots) *
+             sizeof(void *) +
          graph->collections_capacity * sizeof *graph->collections;
 }
 

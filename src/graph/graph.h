@@ -70,13 +70,22 @@ rheos_status *rheos__graph_set_input(rheos_graph *graph, int32_t id, int32_t inp
                                      rheos__edge edge);
 rheos_status *rheos__graph_add_control_input(rheos_graph *graph, int32_t id, int32_t from);
 
-// Room for a layer above to keep data with the graph (train keeps its variables here). The slot is
-// freed by `release` with the graph.
+// Ops that only this graph has, beside those of the table: the functions of its library and what a file
+// defined. The graph is locked. What is added lies in the graph's memory (rheos__graph_alloc(): zeroed,
+// freed with the graph) and replaces what had its name.
+void *rheos__graph_alloc(rheos_graph *graph, size_t size_bytes);
+rheos_status *rheos__graph_add_signature(rheos_graph *graph, const rheos__signature *signature);
+// Of the table or the graph; NULL if there is none.
+const rheos__signature *rheos__graph_signature(rheos_graph *graph, const char *type);
+
+// Room for a layer above to keep data with the graph (train keeps its variables here, format what only
+// files know). The slot is freed by `release` with the graph.
 typedef struct rheos__graph_slot {
   void *data;
   void (*release)(void *data);
 } rheos__graph_slot;
 rheos__graph_slot *rheos__graph_train_slot(rheos_graph *graph);
+rheos__graph_slot *rheos__graph_format_slot(rheos_graph *graph);
 
 // Bytes held by the graph, for measurements.
 size_t rheos__graph_size_bytes(const rheos_graph *graph);

@@ -32,7 +32,7 @@ struct rheos_graph {
   rheos__arena arena;  // edges, outputs, attributes, shapes, texts
   rheos__names names;
   rheos__interner strings;  // files, devices, keys
-  rheos__intern_set shapes, attr_sets;
+  rheos__intern_set shapes, attr_sets, own_ops;
   rheos__collection *collections;
   size_t collections_capacity, num_collections;
   struct rheos__shape_pair {
@@ -42,7 +42,7 @@ struct rheos_graph {
   size_t shape_pair_capacity, num_shape_pairs;
   bool has_seed;
   int64_t seed;
-  rheos__graph_slot train_slot;
+  rheos__graph_slot train_slot, format_slot;
   const rheos__signature *const_signature;  // of "Const", NULL if there is no such op
 };
 

@@ -1,10 +1,11 @@
-// From a signature to an order of work: prune, level, sort, number the values. Nothing here depends on
-// shapes, and nothing recurses, so a chain of a million nodes is ordinary.
+// From a signature to an order of work: prune, level, sort, number the values. Nothing here depends
+// on shapes, and nothing recurses, so a chain of a million nodes is ordinary.
 #include "plan/plan.h"
 
 #include <string.h>
 
 #include "base/hash.h"
+#include "graph/op_tally.h"
 #include "plan/prepare.h"
 #include "plan/stretch.h"
 
@@ -36,7 +37,7 @@ typedef struct builder {
   int32_t num_nodes;
   struct visit {
     int32_t id, next;
-  } *stack;
+  } * stack;
   size_t stack_capacity, stack_count;
   draft *drafts;
   size_t draft_capacity, num_drafts;
@@ -76,7 +77,9 @@ static const draft *draft_of(const builder *b, int32_t id) {
   return &b->drafts[b->marks[id].state - 1];
 }
 
-static int32_t level_after(const draft *d) { return d->level + (d->writes ? 1 : 0); }
+static int32_t level_after(const draft *d) {
+  return d->level + (d->writes ? 1 : 0);
+}
 
 static bool grow_reads(builder *b) {
   size_t larger = b->num_read_slots != 0 ? b->num_read_slots * 2 : 64;
@@ -204,12 +207,47 @@ static rheos_status *finish_node(builder *b, int32_t id) {
   return add_draft(b, &d);
 }
 
+static bool can_run(const rheos__op_def *op) {
+  return op->prepare != NULL || rheos__op_variants(op) != NULL;
+}
+
+// All ops without a kernel that `root` needs, in one message.
+static rheos_status *report_missing(builder *b, int32_t root) {
+  const rheos_graph *graph = b->plan->graph;
+  rheos__op_tally missing = {0};
+  rheos_status *status = NULL;
+  memset(b->marks, 0, (size_t)b->num_nodes * sizeof *b->marks);
+  b->stack_count = 0;
+  status = push(b, root);
+  while (status == NULL && b->stack_count > 0) {
+    const int32_t id = b->stack[--b->stack_count].id;
+    const rheos__node *node = rheos__graph_node(graph, id);
+    if (!can_run(node->signature->op)) {
+      char *name = rheos__node_name(graph, node);
+      status = name != NULL ? rheos__op_tally_add(&missing, node->signature->op->name, name)
+                            : rheos__out_of_memory();
+      rheos__free(name);
+    }
+    for (int32_t i = 0; status == NULL && i < node->num_inputs + node->num_control_inputs; ++i) {
+      if (feed_of(b, node->edges[i]) >= 0 || b->marks[node->edges[i].id].state != 0) continue;
+      status = push(b, node->edges[i].id);
+    }
+  }
+  char text[2048];
+  rheos__op_tally_text(&missing, text, sizeof text);
+  rheos__op_tally_deinit(&missing);
+  if (status != NULL) return status;
+  status = rheos_status_new(RHEOS_UNIMPLEMENTED, "no kernel for %s", text);
+  return rheos__status_at_take(status, graph, root);
+}
+
 static rheos_status *visit_from(builder *b, int32_t root) {
   if (b->marks[root].state != 0) return NULL;
   RHEOS_TRY(push(b, root));
   while (b->stack_count > 0) {
     struct visit *top = &b->stack[b->stack_count - 1];
     const rheos__node *node = rheos__graph_node(b->plan->graph, top->id);
+    if (!can_run(node->signature->op)) return report_missing(b, root);
     if (top->next == node->num_inputs + node->num_control_inputs) {
       RHEOS_TRY(finish_node(b, top->id));
       --b->stack_count;
@@ -335,8 +373,7 @@ static rheos_status *check_devices(const rheos__plan *plan) {
 rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *context,
                               const rheos__edge *feeds, int32_t num_feeds,
                               const rheos__edge *fetches, int32_t num_fetches,
-                              const int32_t *targets, int32_t num_targets,
-                              rheos__plan **out_plan) {
+                              const int32_t *targets, int32_t num_targets, rheos__plan **out_plan) {
   *out_plan = NULL;
   rheos__plan *plan = rheos__alloc_zeroed(sizeof *plan);
   if (plan == NULL) return rheos__out_of_memory();

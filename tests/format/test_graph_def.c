@@ -1,6 +1,7 @@
 // Graphs in and out: those of TensorFlow 1.15 (tests/golden/make_graphs.py) byte for byte, any
 // order of nodes, and everything that can be wrong with a file.
 #include <rheos/format.h>
+#include <rheos/session.h>
 
 #include "format/format_support.h"
 #include "format/graph_def.h"
@@ -13,13 +14,18 @@ static bytes golden_graph(const char *name) {
 }
 
 // Imports into the graph; the error, if any.
-static rheos_status *import_into(rheos_graph *graph, const void *data, size_t size_bytes,
-                                 const char *prefix) {
+static rheos_status *import_with(rheos_graph *graph, const void *data, size_t size_bytes,
+                                 const rheos_import_options *options) {
   rheos_scope *scope = rheos_scope_new(graph);
-  rheos_import_graph_def(scope, data, size_bytes, &(rheos_import_options){.prefix = prefix});
+  rheos_import_graph_def(scope, data, size_bytes, options);
   rheos_status *status = rheos_scope_finish(scope);
   rheos_scope_free(scope);
   return status;
+}
+
+static rheos_status *import_into(rheos_graph *graph, const void *data, size_t size_bytes,
+                                 const char *prefix) {
+  return import_with(graph, data, size_bytes, &(rheos_import_options){.prefix = prefix});
 }
 
 static bytes export(rheos_graph *graph) {
@@ -34,11 +40,12 @@ static bytes export(rheos_graph *graph) {
 
 static void test_graph_def__graphs_of_tensorflow_come_back(void **state) {
   (void)state;
-  const char *names[] = {"constants", "structure", "training"};
-  for (int i = 0; i < 3; i++) {
+  const char *names[] = {"constants", "structure", "training", "functions"};
+  for (int i = 0; i < 4; i++) {
     bytes in = golden_graph(names[i]);
     rheos_graph *graph = rheos_graph_new();
-    expect_ok(import_into(graph, in.data, in.size_bytes, NULL));
+    rheos_import_options options = {.keep_unknown_ops = true};
+    expect_ok(import_with(graph, in.data, in.size_bytes, &options));
     bytes out = export(graph);
     assert_int_equal(out.size_bytes, in.size_bytes);
     assert_memory_equal(out.data, in.data, in.size_bytes);
@@ -46,6 +53,45 @@ static void test_graph_def__graphs_of_tensorflow_come_back(void **state) {
     rheos__free(out.data);
     rheos_graph_unref(graph);
   }
+}
+
+static int by_name(const void *a, const void *b) {
+  return strcmp((*(Tensorflow__NodeDef *const *)a)->name, (*(Tensorflow__NodeDef *const *)b)->name);
+}
+
+static Tensorflow__GraphDef *sorted_graph(bytes b, rheos__arena *arena) {
+  Tensorflow__GraphDef *def;
+  expect_ok(RHEOS_PROTO_UNPACK(graph_def, b.data, b.size_bytes, arena, &def));
+  qsort(def->node, def->n_node, sizeof *def->node, by_name);
+  return def;
+}
+
+// Where a file has a node before its input, the order differs, and nothing else.
+static void test_graph_def__loops_come_back(void **state) {
+  (void)state;
+  bytes in = golden_graph("loops");
+  rheos_graph *graph = rheos_graph_new();
+  expect_ok(import_with(graph, in.data, in.size_bytes,
+                        &(rheos_import_options){.keep_unknown_ops = true}));
+  bytes out = export(graph);
+  assert_int_equal(out.size_bytes, in.size_bytes);
+  rheos__arena arena;
+  rheos__arena_init(&arena);
+  Tensorflow__GraphDef *before = sorted_graph(in, &arena), *after = sorted_graph(out, &arena);
+  assert_int_equal(before->n_node, after->n_node);
+  for (size_t i = 0; i < before->n_node; i++) {
+    rheos__buffer a = {0}, b = {0};
+    rheos__proto_pack(&before->node[i]->base, &a);
+    rheos__proto_pack(&after->node[i]->base, &b);
+    assert_int_equal(a.size_bytes, b.size_bytes);
+    assert_memory_equal(a.data, b.data, a.size_bytes);
+    rheos__buffer_deinit(&a);
+    rheos__buffer_deinit(&b);
+  }
+  rheos__arena_deinit(&arena);
+  rheos__free(in.data);
+  rheos_free(out.data);
+  rheos_graph_unref(graph);
 }
 
 static rheos_tensor *constant_of(rheos_graph *graph, const char *name) {
@@ -187,7 +233,8 @@ static void test_graph_def__names_what_is_wrong(void **state) {
                                                    {"a", "NoSuch", {"x"}},
                                                    {"b", "NeitherThis", {"x"}},
                                                    {"c", "NoSuch", {"x"}}}}),
-               RHEOS_NOT_FOUND, "Op type not registered 'NoSuch', 'NeitherThis'");
+               RHEOS_NOT_FOUND,
+               "Op type not registered 'NoSuch' (2 nodes, the first is 'a'), 'NeitherThis' ('b')");
   expect_error(import_text(&(graph_text){.count = 1, .nodes = {{"a", "Neg", {"x"}}}}),
                RHEOS_INVALID_ARGUMENT, "Node 'a': Unknown input node 'x'");
   expect_error(import_text(&(graph_text){.count = 1, .nodes = {{"a", "Neg", {"x:y"}}}}),
@@ -208,6 +255,126 @@ static void test_graph_def__names_what_is_wrong(void **state) {
   expect_error(import_text(&(graph_text){
                    .count = 1, .min_consumer = 100000, .nodes = {{"x", "Placeholder", {NULL}}}}),
                RHEOS_INVALID_ARGUMENT, "version 100000");
+}
+
+static void test_graph_def__nodes_of_unknown_ops_are_kept(void **state) {
+  (void)state;
+  graph_text text = {.count = 5,
+                     .nodes = {{"x", "Placeholder", {NULL}},
+                               {"a", "NoSuch", {"x"}},
+                               {"b", "NeitherThis", {"a:1", "^x"}},
+                               {"sum", "AddV2", {"a:2", "b"}},
+                               {"known", "Neg", {"x"}}}};
+  bytes b = graph_bytes(&text);
+  rheos_graph *graph = rheos_graph_new();
+  expect_ok(
+      import_with(graph, b.data, b.size_bytes, &(rheos_import_options){.keep_unknown_ops = true}));
+  rheos_operation a = rheos_graph_operation(graph, "a");
+  assert_int_equal(rheos_operation_num_outputs(a), 3);
+  // What nothing tells stays open; what a known op takes is of the dtype that it wants.
+  assert_int_equal(rheos_output_dtype(rheos_operation_output(a, 2)), RHEOS_FLOAT);
+  bytes out = export(graph);
+  assert_int_equal(out.size_bytes, b.size_bytes);
+  assert_memory_equal(out.data, b.data, b.size_bytes);
+
+  rheos_session *session;
+  expect_ok(rheos_session_new(graph, NULL, &session));
+  float one = 1;
+  rheos_tensor *value;
+  expect_ok(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SCALAR, &one, &value));
+  rheos_output x;
+  expect_ok(rheos_graph_output(graph, "x", &x));
+  rheos_feed feed = {x, value};
+  rheos_fetch known = {.output = rheos_operation_output(rheos_graph_operation(graph, "known"), 0)};
+  expect_ok(rheos_session_run(session, &feed, 1, &known, 1, NULL, 0, NULL));
+  assert_true(*(float *)rheos_tensor_data(known.value) == -1);
+  rheos_tensor_unref(known.value);
+  rheos_fetch sum = {.output = rheos_operation_output(rheos_graph_operation(graph, "sum"), 0)};
+  expect_error(rheos_session_run(session, &feed, 1, &sum, 1, NULL, 0, NULL), RHEOS_UNIMPLEMENTED,
+               "no kernel for 'NeitherThis' ('b'), 'NoSuch' ('a')");
+  rheos_tensor_unref(value);
+  rheos_session_free(session);
+  rheos_free(b.data);
+  rheos_free(out.data);
+  rheos_graph_unref(graph);
+}
+
+static void test_graph_def__inputs_are_mapped(void **state) {
+  (void)state;
+  graph_text first = {
+      .count = 3,
+      .nodes = {{"y", "Placeholder", {NULL}}, {"z", "Neg", {"y"}}, {"m", "NoOp", {NULL}}}};
+  graph_text second = {.count = 4,
+                       .nodes = {{"x", "Placeholder", {NULL}},
+                                 {"n", "NoOp", {NULL}},
+                                 {"a", "Neg", {"x", "^n"}},
+                                 {"b", "AddV2", {"x:0", "outside:1"}}}};
+  rheos_graph *graph = rheos_graph_new();
+  bytes b = graph_bytes(&first);
+  expect_ok(import_into(graph, b.data, b.size_bytes, NULL));
+  rheos_free(b.data);
+  b = graph_bytes(&second);
+  rheos_output y = rheos_operation_output(rheos_graph_operation(graph, "y"), 0);
+  rheos_output z = rheos_operation_output(rheos_graph_operation(graph, "z"), 0);
+  rheos_operation m = rheos_graph_operation(graph, "m");
+  rheos_import_mapping map[] = {{.from = "x", .to = y},
+                                {.from = "outside:1", .to = z},
+                                {.from = "^n", .to = {m.graph, m.id, 0}},
+                                {.from = "nowhere", .to = y}};
+  rheos_import_options options = {.prefix = "in", .input_map = map, .num_mappings = 4};
+  expect_ok(import_with(graph, b.data, b.size_bytes, &options));
+  rheos_operation a = rheos_graph_operation(graph, "in/a");
+  assert_int_equal(rheos_operation_input(a, 0).id, y.id);
+  assert_int_equal(rheos_operation_control_input(a, 0).id, m.id);
+  assert_int_equal(rheos_operation_input(rheos_graph_operation(graph, "in/b"), 1).id, z.id);
+  assert_true(map[0].was_used && map[1].was_used && map[2].was_used && !map[3].was_used);
+  map[0].from = "x:";
+  options.prefix = "again";
+  expect_error(import_with(graph, b.data, b.size_bytes, &options), RHEOS_INVALID_ARGUMENT,
+               "'x:' in the input map is not a valid input");
+  rheos_free(b.data);
+  rheos_graph_unref(graph);
+}
+
+// Functions of a library are ops; a second import of the same library changes nothing, a function
+// of the same name that is not the same is refused.
+static void test_graph_def__functions_are_ops_of_the_graph(void **state) {
+  (void)state;
+  bytes in = golden_graph("functions");
+  rheos_graph *graph = rheos_graph_new();
+  rheos_import_options options = {.prefix = "first", .keep_unknown_ops = true};
+  expect_ok(import_with(graph, in.data, in.size_bytes, &options));
+  bytes once = export(graph);
+  options.prefix = "second";
+  expect_ok(import_with(graph, in.data, in.size_bytes, &options));
+  rheos_scope *scope = rheos_scope_new(graph);
+  rheos_output x = rheos_operation_output(rheos_graph_operation(graph, "first/x"), 0);
+  rheos_operation call =
+      rheos_op(scope, &(rheos_op_args){.type = "Twice", .inputs = &x, .num_inputs = 1});
+  expect_ok(rheos_scope_finish(scope));
+  assert_int_equal(rheos_output_dtype(rheos_operation_output(call, 0)), RHEOS_FLOAT);
+  rheos_scope_free(scope);
+
+  // Another function of the same name.
+  Tensorflow__GraphDef *def;
+  rheos__arena arena;
+  rheos__arena_init(&arena);
+  expect_ok(RHEOS_PROTO_UNPACK(graph_def, in.data, in.size_bytes, &arena, &def));
+  def->n_node = 0;
+  for (size_t i = 0; i < def->library->n_function; i++) {
+    Tensorflow__FunctionDef *function = def->library->function[i];
+    if (strcmp(function->signature->name, "Twice") == 0) function->signature->is_stateful = true;
+  }
+  rheos__buffer other = {0};
+  rheos__proto_pack(&def->base, &other);
+  options.prefix = "third";
+  expect_error(import_with(graph, other.data, other.size_bytes, &options), RHEOS_INVALID_ARGUMENT,
+               "Cannot add function 'Twice' because a different function");
+  rheos__arena_deinit(&arena);
+  rheos__buffer_deinit(&other);
+  rheos_free(once.data);
+  rheos__free(in.data);
+  rheos_graph_unref(graph);
 }
 
 static void test_graph_def__bad_inputs_are_named(void **state) {
@@ -396,11 +563,15 @@ static void test_graph_def__any_allocation_may_fail(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_graph_def__graphs_of_tensorflow_come_back),
+      cmocka_unit_test(test_graph_def__loops_come_back),
       cmocka_unit_test(test_graph_def__constants_have_their_values),
       cmocka_unit_test(test_graph_def__structure_is_kept),
       cmocka_unit_test(test_graph_def__a_prefix_goes_before_all_names),
       cmocka_unit_test(test_graph_def__nodes_come_in_any_order),
       cmocka_unit_test(test_graph_def__names_what_is_wrong),
+      cmocka_unit_test(test_graph_def__nodes_of_unknown_ops_are_kept),
+      cmocka_unit_test(test_graph_def__inputs_are_mapped),
+      cmocka_unit_test(test_graph_def__functions_are_ops_of_the_graph),
       cmocka_unit_test(test_graph_def__bad_inputs_are_named),
       cmocka_unit_test(test_graph_def__old_placeholders_have_any_shape),
       cmocka_unit_test(test_graph_def__long_chains_are_fine),

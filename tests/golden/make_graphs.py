@@ -12,6 +12,8 @@ import sys
 
 import numpy as np
 import tensorflow.compat.v1 as tf
+from tensorflow.python.framework import function
+from tensorflow.python.ops import functional_ops
 
 tf.disable_eager_execution()
 
@@ -65,8 +67,41 @@ def training():
     tf.train.Saver()
 
 
+def loops():
+    """Control flow of the first generation: a loop with a condition inside, and its gradient."""
+    x = tf.placeholder(tf.float32, [], name="x")
+
+    def body(i, value):
+        return i + 1, tf.cond(value > 1, lambda: value * 0.5, lambda: value + x)
+
+    _, last = tf.while_loop(lambda i, value: i < 5, body, [0, x])
+    tf.gradients(last, x)
+
+
+def functions():
+    """A library: functions called by name and by attribute, their gradient, functional loops."""
+    @function.Defun(tf.float32, func_name="Twice")
+    def twice(a):
+        return a + a
+
+    @function.Defun(tf.int32, tf.float32, func_name="IsSmall")
+    def is_small(i, a):
+        return i < 3
+
+    @function.Defun(tf.int32, tf.float32, func_name="Step")
+    def step(i, a):
+        return i + 1, twice(a) * 2.0
+
+    x = tf.placeholder(tf.float32, [None], name="x")
+    y = twice(x, name="called")
+    tf.gradients(y, x)
+    functional_ops.While([tf.constant(0), y], is_small, step, name="loop")
+    called = tf.function(lambda a: tf.nn.relu(a) + 1.0)
+    called(x)
+
+
 def write_all(folder):
-    for build in (constants, structure, training):
+    for build in (constants, structure, training, loops, functions):
         with tf.Graph().as_default() as graph:
             build()
             with open(os.path.join(folder, build.__name__ + ".pb"), "wb") as file:

@@ -268,9 +268,9 @@ class Operation(_core.OperationBase):
     @property
     def node_def(self):
         """Name, op, inputs, device and attributes, in the form of TensorFlow's NodeDef."""
-        from rheos.framework import node_def
+        from rheos.framework import messages
 
-        return node_def.of_operation(self)
+        return messages.NodeDef.FromString(self.graph._node_def_bytes(self._id))
 
     @property
     def traceback(self):
@@ -283,11 +283,12 @@ class Operation(_core.OperationBase):
         kind, value = self._attr(name)
         if kind == 0:
             raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
-        if kind in (signatures.SHAPE, signatures.TENSOR, 15, 16):
-            from rheos.framework import node_def
-
-            return node_def.attr_value(kind, value)
-        return value
+        single = kind if kind < 10 else kind - 9
+        if single not in (signatures.SHAPE, signatures.TENSOR, signatures.FUNC):
+            return value
+        field = {signatures.SHAPE: "shape", signatures.TENSOR: "tensor"}.get(single, "func")
+        message = self.node_def.attr[name]
+        return getattr(message, field) if kind == single else list(getattr(message.list, field))
 
     def values(self):
         """The outputs, as a tuple."""
@@ -627,18 +628,26 @@ class Graph(_core.GraphBase):
         raise NotImplementedError("gradient_override_map: gradients cannot be registered yet")
 
     def as_graph_def(self, from_version=None, add_shapes=False):
-        """The graph as a GraphDef message."""
-        from rheos.v1._summary import GraphDef
+        """The graph as a GraphDef message.
 
-        return GraphDef(self._graph_def_bytes(), self)
+        from_version: only the operations added since `version` was that. add_shapes: every node has
+        the shapes of its outputs in the attribute `_output_shapes`.
+        """
+        from rheos.framework import messages
+
+        graph_def = messages.GraphDef.FromString(self._graph_def_bytes())
+        if add_shapes:
+            for node in graph_def.node:
+                shapes = [t.shape.as_proto() for t in self.get_operation_by_name(node.name).outputs]
+                node.attr["_output_shapes"].list.shape.extend(shapes)
+        if from_version is not None:
+            del graph_def.node[:from_version]
+        return graph_def
 
     @property
     def graph_def_versions(self):
-        """The versions of the graph format that it fits."""
-        from rheos.v1._summary import GraphDef
-
-        return GraphDef().versions
-
+        """The versions of the graph format that it fits, as a VersionDef message."""
+        return self.as_graph_def().versions
 
     # Collections
 

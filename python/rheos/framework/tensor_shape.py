@@ -339,6 +339,15 @@ class TensorShape:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
         return list(self._dims_tuple)
 
+    def as_proto(self):
+        """The shape as a TensorShapeProto message."""
+        from rheos.framework import messages
+
+        if self._dims_tuple is None:
+            return messages.TensorShapeProto(unknown_rank=True)
+        dims = [{"size": -1 if d is None else d} for d in self._dims_tuple]
+        return messages.TensorShapeProto(dim=dims)
+
     def __eq__(self, other):
         try:
             other = as_shape(other)

@@ -539,12 +539,13 @@ from rheos.v1 import (
     summary,
     train,
 )
+from rheos.framework.importer import import_graph_def
+from rheos.framework.tensor_proto import make_ndarray, make_tensor_proto
 from rheos.v1._framework_v1 import (
     add_to_collection,
     add_to_collections,
     get_collection,
     get_collection_ref,
-    import_graph_def,
 )
 from rheos.v1._modes import (
     control_flow_v2_enabled,
@@ -557,7 +558,6 @@ from rheos.v1._modes import (
     get_logger,
 )
 from rheos.v1._session import InteractiveSession, Session
-from rheos.v1._summary import GraphDef
 
 __version__ = "1.15.5"
 VERSION = __version__
@@ -573,6 +573,7 @@ _MESSAGES = (
     "Event",
     "Example",
     "GPUOptions",
+    "GraphDef",
     "GraphOptions",
     "HistogramProto",
     "LogMessage",

@@ -8,56 +8,6 @@ from rheos import _core
 from rheos.framework.graph import Graph
 from rheos.ops.summary_ops import varint
 
-PRODUCER = 134  # the version of the graph format that TensorFlow 1.15 writes
-
-
-class GraphDef:
-    """A graph as TensorFlow's GraphDef message: its bytes, and its nodes for reading."""
-
-    def __init__(self, serialized=b"", graph=None):
-        self._serialized = serialized
-        self._graph = graph  # what it was made of, with the number of operations then
-        self._num_nodes = graph._num_operations() if graph is not None else None
-        self._nodes = None
-
-    @property
-    def node(self):
-        """The nodes, as NodeDefs; changes to them are not written."""
-        if self._nodes is None:
-            from rheos.framework import node_def
-
-            graph = self._graph
-            if graph is None:
-                graph = Graph()
-                if self._serialized:
-                    graph._import_graph_def(self._serialized, "")
-            self._nodes = node_def.of_graph(graph, self._num_nodes)
-            self._graph = None
-        return self._nodes
-
-    @property
-    def versions(self):
-        """The versions of the graph format that it fits."""
-        from rheos.framework import node_def
-
-        return node_def.VersionDef(PRODUCER)
-
-    def __repr__(self):
-        from rheos.framework import node_def
-
-        return node_def.text_of_nodes(self.node, self.versions)
-
-    def SerializeToString(self):
-        return self._serialized
-
-    def ParseFromString(self, serialized):
-        self._serialized = bytes(serialized)
-        self._graph = self._num_nodes = self._nodes = None
-
-    def ByteSize(self):
-        return len(self._serialized)
-
-
 class FileWriter:
     """Writes one event file in a folder: graphs, and summaries made elsewhere.
 
@@ -196,14 +146,18 @@ class FileWriterCache:
 
 
 def write_graph(graph_or_graph_def, logdir, name, as_text=True):
-    """Writes a graph to a file; returns its path."""
-    if as_text:
-        raise NotImplementedError("write_graph: text format; as_text=False writes bytes")
+    """Writes a graph to a file, as text or as bytes; returns its path."""
     graph_def = graph_or_graph_def
     if isinstance(graph_def, Graph):
         graph_def = graph_def.as_graph_def()
     os.makedirs(logdir, exist_ok=True)
     path = os.path.join(logdir, name)
+    if as_text:
+        from google.protobuf import text_format
+
+        data = text_format.MessageToString(graph_def).encode()
+    else:
+        data = graph_def.SerializeToString()
     with open(path, "wb") as file:
-        file.write(graph_def.SerializeToString())
+        file.write(data)
     return path

@@ -1,0 +1,125 @@
+"""GraphDef messages into a graph."""
+
+import collections
+
+from rheos import _core
+from rheos.framework.graph import Operation, Tensor, convert_to_tensor, get_default_graph
+from rheos.framework.messages import is_message
+
+
+def _checked_elements(return_elements):
+    if return_elements is None:
+        return None
+    elements = tuple(return_elements)
+    if not all(isinstance(element, str) for element in elements):
+        raise TypeError("return_elements must be a list of strings.")
+    return elements
+
+
+def _checked_map(input_map):
+    if input_map is None:
+        return {}
+    if not isinstance(input_map, dict) or not all(isinstance(key, str) for key in input_map):
+        raise TypeError(
+            "input_map must be a dictionary mapping strings to Tensor objects, but got "
+            f"{input_map!r}"
+        )
+    return input_map
+
+
+def _target(graph, key, value):
+    """(key, id of the operation, output) for an entry of the input map."""
+    if isinstance(value, Operation):
+        if not key.startswith("^"):
+            raise TypeError(f"input_map: '{key}' is a tensor, but is mapped to an operation")
+        element, index = value, 0
+    else:
+        tensor = convert_to_tensor(value)
+        element, index = tensor.op, tensor.value_index
+    if element.graph is not graph:
+        raise ValueError(f"input_map: '{key}' is mapped to a tensor of another graph")
+    return key, element._id, index
+
+
+def _requested(graph, element, prefix, targets):
+    """The operation or tensor that a name of the GraphDef stands for."""
+    mapped = targets.get(element) or targets.get(element.removesuffix(":0"))
+    if ":" in element and mapped is not None:
+        return mapped
+    try:
+        return graph.as_graph_element(f"{prefix}/{element}" if prefix else element)
+    except (KeyError, ValueError):
+        raise ValueError(f"Requested return_element '{element}' not found in graph_def.") from None
+
+
+def _warn_of_unknown(graph_def):
+    functions = {function.signature.name for function in graph_def.library.function}
+    counts = collections.Counter(node.op for node in graph_def.node)
+    unknown = {
+        op: count
+        for op, count in sorted(counts.items())
+        if op not in functions and _core.op_signature(op) is None
+    }
+    if unknown:
+        from rheos.v1 import logging
+
+        nodes = {node.op: node.name for node in reversed(graph_def.node)}
+        logging.warning(
+            "Op type not registered: %s. What needs these cannot run.",
+            ", ".join(
+                f"'{op}' ({count} nodes, the first is '{nodes[op]}')"
+                if count > 1
+                else f"'{op}' ('{nodes[op]}')"
+                for op, count in unknown.items()
+            ),
+        )
+
+
+def import_graph_def(
+    graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None
+):
+    """Adds the nodes of a GraphDef message, and the functions of its library, to the default graph.
+
+    input_map: a dict from inputs as the GraphDef writes them ("x:0", "^op") to the tensors (or
+    operations) that take their place. return_elements: names of operations and tensors to return, as
+    a list. name: put before all names, made unique; "import" by default, "" for nothing.
+    op_dict, producer_op_list: accepted, not needed.
+
+    Operations whose op Rheos lacks are kept, with a warning that names them all: a step that needs
+    one is refused, others run. ValueError if names are taken, inputs are missing or do not fit, or
+    input_map or return_elements name what the GraphDef does not have; TypeError for wrong types.
+    """
+    del op_dict, producer_op_list
+    if not is_message(graph_def, "GraphDef"):
+        raise TypeError("graph_def must be a GraphDef proto.")
+    input_map = _checked_map(input_map)
+    return_elements = _checked_elements(return_elements)
+    if name == "" and not all(isinstance(v, (Tensor, Operation)) for v in input_map.values()):
+        raise ValueError(
+            "tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor "
+            "values. Try calling tf.convert_to_tensor() on `input_map` values before calling "
+            "tf.import_graph_def()."
+        )
+    graph = get_default_graph()
+    with graph.name_scope("import" if name is None else name) as scope:
+        prefix = scope.rstrip("/") if scope else ""
+        with graph.name_scope("_inputs" if prefix else ""):
+            entries = [_target(graph, key, value) for key, value in input_map.items()]
+        try:
+            used = graph._import_graph_def(graph_def.SerializeToString(), prefix, entries, True)
+        except TypeError as error:  # here a wrong dtype is the file's, not the caller's
+            raise ValueError(str(error)) from None
+    unused = [key for (key, _, _), is_used in zip(entries, used) if not is_used]
+    if unused:
+        raise ValueError(
+            f"Attempted to map inputs that were not found in graph_def: [{', '.join(unused)}]"
+        )
+    _warn_of_unknown(graph_def)
+    if return_elements is None:
+        return None
+    targets = {
+        key: graph.get_operations()[op].outputs[index]
+        for key, op, index in entries
+        if not key.startswith("^")
+    }
+    return [_requested(graph, element, prefix, targets) for element in return_elements]

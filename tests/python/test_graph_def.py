@@ -1,0 +1,147 @@
+"""GraphDef messages: out of graphs, into graphs, changed on the way."""
+
+import numpy as np
+import pytest
+from google.protobuf import text_format
+
+import rheos.v1 as tf
+
+
+def small_graph():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None, 2], name="x")
+        tf.multiply(x, tf.constant([[1.0, 2.0]], name="w"), name="y")
+        tf.split(x, 2, axis=1, name="parts")
+        tf.no_op(name="nothing")
+    return graph
+
+
+def test_nodes_are_messages():
+    definition = small_graph().as_graph_def()
+    assert [n.name for n in definition.node][:3] == ["x", "w", "y"]
+    y = definition.node[2]
+    assert (y.op, list(y.input)) == ("Mul", ["x", "w"]) and y.attr["T"].type == tf.float32
+    w = definition.node[1].attr["value"].tensor
+    np.testing.assert_array_equal(tf.make_ndarray(w), [[1, 2]])
+    assert definition.versions.producer == 134
+    text = text_format.MessageToString(definition)
+    assert text_format.Parse(text, tf.GraphDef()) == definition
+
+
+def test_attributes_are_messages():
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [None, 2])
+        shape = x.op.get_attr("shape")
+        assert [d.size for d in shape.dim] == [-1, 2] and shape == x.shape.as_proto()
+        assert x.op.node_def == x.graph.as_graph_def().node[0]
+        value = tf.constant(b"text").op.get_attr("value")
+        assert value.string_val == [b"text"] and tf.make_ndarray(value) == b"text"
+    assert tf.TensorShape(None).as_proto().unknown_rank
+
+
+def test_add_shapes_and_from_version():
+    graph = small_graph()
+    [shape] = graph.as_graph_def(add_shapes=True).node[2].attr["_output_shapes"].list.shape
+    assert [d.size for d in shape.dim] == [-1, 2]
+    assert [n.name for n in graph.as_graph_def(from_version=3).node][-1] == "nothing"
+
+
+def test_a_changed_graph_is_imported():
+    definition = small_graph().as_graph_def()
+    for node in definition.node:
+        if node.name == "w":
+            node.attr["value"].tensor.CopyFrom(tf.make_tensor_proto([[3.0, 4.0]]))
+    definition.node.add(name="z", op="Neg", input=["y"]).attr["T"].type = 1
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x, z = tf.import_graph_def(definition, return_elements=["x:0", "z:0"], name="in")
+        assert (x.name, z.name) == ("in/x:0", "in/z:0")
+        np.testing.assert_array_equal(sess.run(z, {x: [[1, 1]]}), [[-3, -4]])
+
+
+def test_inputs_are_mapped():
+    definition = small_graph().as_graph_def()
+    with tf.Graph().as_default(), tf.Session() as sess:
+        y, part, nothing = tf.import_graph_def(
+            definition,
+            input_map={"x:0": tf.constant([[5.0, 6.0]])},
+            return_elements=["y:0", "parts:1", "nothing"],
+        )
+        assert nothing.name == "import/nothing" and nothing.type == "NoOp"
+        assert [v.tolist() for v in sess.run([y, part])] == [[[5, 12]], [[6]]]
+        [mapped] = tf.import_graph_def(
+            definition, input_map={"x": [[1.0, 1.0]]}, return_elements=["x:0"]
+        )
+        assert mapped.op.type == "Const" and mapped.name == "import_1/_inputs/Const:0"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({"graph_def": "no"}, TypeError, "graph_def must be a GraphDef proto."),
+        ({"input_map": [1]}, TypeError, "input_map must be a dictionary mapping strings to Tensor"),
+        ({"return_elements": [1]}, TypeError, "return_elements must be a list of strings."),
+        ({"return_elements": ["no"]}, ValueError, "Requested return_element 'no' not found"),
+        ({"return_elements": ["y:1"]}, ValueError, "Requested return_element 'y:1' not found"),
+        ({"input_map": {"q:0": 1.0}}, ValueError,
+         "Attempted to map inputs that were not found in graph_def: [q:0]"),
+        ({"input_map": {"x": 1.0}, "name": ""}, ValueError, "requires a non-empty `name`"),
+        ({"input_map": {"x": np.int32(1)}}, ValueError, "y"),
+    ],
+)  # fmt: skip
+def test_wrong_imports_raise(arguments, error, text):
+    with tf.Graph().as_default(), pytest.raises(error) as raised:
+        tf.import_graph_def(**{"graph_def": small_graph().as_graph_def(), **arguments})
+    assert text in str(raised.value)
+
+
+def test_what_is_not_known_is_kept(caplog):
+    definition = small_graph().as_graph_def()
+    for name, inputs in (("a", ["x"]), ("b", ["a:1", "^nothing"])):
+        node = definition.node.add(name=name, op="FromElsewhere", input=inputs)
+        node.attr["depth"].i = 3
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        tf.import_graph_def(definition, name="")
+        assert graph.as_graph_def() == definition
+        assert graph.get_operation_by_name("a").get_attr("depth") == 3
+        assert sess.run("y:0", {"x:0": [[1, 1]]}).tolist() == [[1, 2]]
+        with pytest.raises(tf.errors.UnimplementedError, match="'FromElsewhere' .2 nodes"):
+            sess.run("b:0", {"x:0": [[1, 1]]})
+
+
+def test_graphs_are_written_as_text_and_bytes(tmp_path):
+    graph = small_graph()
+    text = tf.train.write_graph(graph, str(tmp_path / "deep"), "graph.pbtxt")
+    data = tf.train.write_graph(graph.as_graph_def(), str(tmp_path), "graph.pb", as_text=False)
+    with open(text, encoding="utf-8") as file:
+        assert text_format.Parse(file.read(), tf.GraphDef()) == graph.as_graph_def()
+    with open(data, "rb") as file:
+        assert tf.GraphDef.FromString(file.read()) == graph.as_graph_def()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.float32(1.5),
+        np.arange(6, dtype=np.int64).reshape(2, 3),
+        np.zeros((2, 0), np.float64),
+        np.array([True, False]),
+        np.array([1 + 2j], np.complex64),
+        np.array(0.5, np.float16),
+        np.array([7], np.uint64),
+        np.array([b"a", b""], object),
+    ],
+)
+def test_arrays_go_through_tensor_protos(values):
+    proto = tf.make_tensor_proto(values)
+    back = tf.make_ndarray(proto)
+    assert back.dtype == values.dtype and back.shape == values.shape
+    np.testing.assert_array_equal(back, values)
+
+
+def test_tensor_protos_take_pythons_values():
+    assert tf.make_tensor_proto(1.5).float_val == [1.5]
+    assert tf.make_tensor_proto([1, 2]).dtype == tf.int32
+    filled = tf.make_tensor_proto(7.0, shape=[2, 2])
+    assert filled.float_val == [7] and tf.make_ndarray(filled).tolist() == [[7, 7], [7, 7]]
+    with pytest.raises(ValueError, match="Too many elements provided"):
+        tf.make_tensor_proto([1, 2, 3], shape=[2])
