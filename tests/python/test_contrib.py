@@ -110,3 +110,23 @@ def test_values_are_assigned_by_name(sess):
 def test_wrong_arguments_are_refused(wrong):
     with pytest.raises(ValueError):
         wrong(tf, tf.ones([2, 3]))
+
+
+def test_variables_are_assigned_from_checkpoints(sess, tmp_path):
+    framework = tf.contrib.framework
+    saved = tf.get_variable("saved", initializer=[1.0, 2.0, 3.0, 4.0])
+    sess.run(tf.global_variables_initializer())
+    path = tf.train.Saver([saved]).save(sess, str(tmp_path / "model"))
+    other = tf.get_variable("other", [4])
+    square = tf.get_variable("square", [2, 2])
+    sess.run(tf.global_variables_initializer())
+    framework.assign_from_checkpoint_fn(path, {"saved": other})(sess)
+    np.testing.assert_array_equal(sess.run(other), [1.0, 2.0, 3.0, 4.0])
+    framework.assign_from_checkpoint_fn(path, {"saved": square}, reshape_variables=True)(sess)
+    np.testing.assert_array_equal(sess.run(square), [[1.0, 2.0], [3.0, 4.0]])
+    assert framework.assign_from_checkpoint_fn(path, [square], ignore_missing_vars=True) is None
+    with pytest.raises(ValueError, match="missing variable"):
+        framework.assign_from_checkpoint(path, [square])
+    operation, feed = framework.assign_from_checkpoint(path, [square, saved], True)
+    sess.run(operation, feed)
+    assert [name for name, _ in framework.list_variables(path)] == ["saved"]

@@ -226,6 +226,69 @@ def assign_from_values_fn(var_names_to_values):
     return lambda session: session.run(operation, feeds)
 
 
+def _by_name_in_checkpoint(var_list):
+    """{name in the checkpoint: variable} of such a dict, or of a list of variables."""
+    if isinstance(var_list, dict):
+        return dict(var_list)
+    return {get_variable_full_name(v): v for v in var_list}
+
+
+def assign_from_checkpoint(model_path, var_list, ignore_missing_vars=False):
+    """(operation, feed): what gives variables the values of a checkpoint; see assign_from_values.
+
+    var_list: variables, or a dict of names in the checkpoint to variables. ignore_missing_vars:
+    whether variables that it does not have are left out; ValueError for these otherwise, and for
+    values of another number of elements.
+    """
+    from rheos.ops import control_flow_ops
+    from rheos.v1._checkpoints import load_checkpoint
+
+    reader = load_checkpoint(model_path)
+    feeds, assigns = {}, []
+    for name, variable in _by_name_in_checkpoint(var_list).items():
+        if not reader.has_tensor(name):
+            if ignore_missing_vars:
+                continue
+            raise ValueError(f"Checkpoint is missing variable [{name}]")
+        value = reader.get_tensor(name)
+        dims = variable.shape.as_list()
+        if value.size != variable.shape.num_elements():
+            raise ValueError(
+                f"Total size of new array must be unchanged for {name} lh_shape: "
+                f"[{list(value.shape)}], rh_shape: [{dims}]"
+            )
+        place = array_ops.placeholder(variable.dtype.base_dtype, variable.shape)
+        assigns.append(variable.assign(place))
+        feeds[place] = value.reshape(dims)
+    return control_flow_ops.group(*assigns), feeds
+
+
+def assign_from_checkpoint_fn(
+    model_path, var_list, ignore_missing_vars=False, reshape_variables=False
+):
+    """A function of a session that gives variables the values of a checkpoint.
+
+    Arguments are those of assign_from_checkpoint(); ValueError for no variables. None if none of
+    them is in the checkpoint. reshape_variables: whether values may have another shape.
+    """
+    from rheos.v1._checkpoints import load_checkpoint
+    from rheos.v1._saver import Saver
+
+    if not var_list:
+        raise ValueError("var_list cannot be empty")
+    variables = _by_name_in_checkpoint(var_list)
+    if ignore_missing_vars:
+        reader = load_checkpoint(model_path)
+        variables = {n: v for n, v in variables.items() if reader.has_tensor(n)}
+    if not variables:
+        return None
+    if reshape_variables:
+        operation, feed = assign_from_checkpoint(model_path, variables)
+        return lambda session: session.run(operation, feed)
+    saver = Saver(variables)
+    return lambda session: saver.restore(session, model_path)
+
+
 def zero_initializer(ref, use_locking=True, name="zero_initializer"):
     """Sets a variable to zeros; returns it, by reference, after that."""
     from rheos.ops import state_ops

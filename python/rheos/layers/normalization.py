@@ -147,8 +147,9 @@ class BatchNormalization(base.Layer):
         if rank is None:
             raise ValueError("Input has undefined rank:", input_shape)
         self.axis = [a + rank if a < 0 else a for a in self.axis]
-        if any(not 0 <= a < rank for a in self.axis):
-            raise ValueError(f"Invalid axis: {self.axis}")
+        for axis in self.axis:
+            if not 0 <= axis < rank:
+                raise ValueError(f"Invalid axis: {axis}")
         if len(self.axis) != len(set(self.axis)):
             raise ValueError("Duplicate axis: %s" % self.axis)
         sizes = {axis: input_shape[axis].value for axis in self.axis}

@@ -82,7 +82,7 @@ def assert_like_rnncell(cell_name, cell):
 def _check_dtypes(values):
     """ValueError for values that are not floating point or complex."""
     for value in nest.flatten(values):
-        dtype = value.dtype.base_dtype
+        dtype = dtypes.as_dtype(value.dtype).base_dtype
         if not (dtype.is_floating or dtype.is_complex):
             raise ValueError(
                 "RNN cell only supports floating point inputs, but saw dtype: %s" % dtype
@@ -154,6 +154,7 @@ class LayerRNNCell(RNNCell):
 
     def __call__(self, inputs, state, scope=None, *args, **kwargs):
         """(output, new state); `scope`: of the variables, by default the cell's own."""
+        _check_dtypes([x for x in nest.flatten([inputs, state]) if hasattr(x, "dtype")])
         return base.Layer.__call__(self, inputs, state, *args, scope=scope, **kwargs)
 
     def _depth(self, inputs_shape):
@@ -195,7 +196,6 @@ class BasicRNNCell(LayerRNNCell):
         self.built = True
 
     def call(self, inputs, state):
-        _check_dtypes([inputs, state])
         gates = math_ops.matmul(array_ops.concat([inputs, state], 1), self._kernel)
         output = self._activation(nn_ops.bias_add(gates, self._bias))
         return output, output
@@ -256,7 +256,6 @@ class GRUCell(LayerRNNCell):
         self.built = True
 
     def call(self, inputs, state):
-        _check_dtypes([inputs, state])
         gates = math_ops.matmul(array_ops.concat([inputs, state], 1), self._gate_kernel)
         gates = math_ops.sigmoid(nn_ops.bias_add(gates, self._gate_bias))
         reset, update = array_ops.split(value=gates, num_or_size_splits=2, axis=1)
@@ -326,7 +325,6 @@ class BasicLSTMCell(LayerRNNCell):
         self.built = True
 
     def call(self, inputs, state):
-        _check_dtypes([inputs, state])
         one = constant(1, dtype=dtypes.int32)
         if self._state_is_tuple:
             c, h = state
@@ -426,7 +424,6 @@ class LSTMCell(LayerRNNCell):
         return c, array_ops.slice(state, [0, self._num_units], [-1, self.output_size])
 
     def call(self, inputs, state):
-        _check_dtypes([inputs, state])
         sigmoid, activation = math_ops.sigmoid, self._activation
         c, h = self._parts(state)
         if inputs.shape.with_rank(2)[1].value is None:

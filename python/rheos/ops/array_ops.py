@@ -257,7 +257,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
         has_on, has_off = on_value is not None, off_value is not None
         dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
         types = [
-            None if value is None else convert_to_tensor(value, dtype_hint=dtype).dtype.base_dtype
+            None if value is None else convert_to_tensor(value).dtype.base_dtype
             for value in (on_value, off_value)
         ]
         if dtype is not None:

@@ -141,8 +141,9 @@ def embedding_lookup_sparse(
         if segments.dtype != dtypes.int32:
             segments = math_ops.cast(segments, dtypes.int32)
         ids, places = array_ops.unique(sp_ids.values)
+        tables = params if isinstance(params, (list, tuple)) else [params]
         rows = embedding_lookup(
-            params, ids, partition_strategy=partition_strategy, max_norm=max_norm
+            tables, ids, partition_strategy=partition_strategy, max_norm=max_norm
         )
         if rows.dtype in (dtypes.float16, dtypes.bfloat16):
             rows = math_ops.cast(rows, dtypes.float32)

@@ -296,18 +296,30 @@ def sparse_fill_empty_rows(sp_input, default_value, name=None):
         return SparseTensor(indices, values, sp_input.dense_shape), is_empty
 
 
+def _known(value):
+    """The elements of a list or of a tensor that is constant, else None."""
+    return constant_value(value) if hasattr(value, "_as_graph_element") else value
+
+
 def sparse_transpose(sp_input, perm=None, name=None):
     """Dimension i of the result is dimension `perm[i]`; reversed without `perm`."""
     sp_input = _sparse(sp_input)
     with name_scope(name, "SparseTranspose", [sp_input.values]):
+        known = sp_input.get_shape()
+        order = None if perm is None else _known(perm)
         if perm is None:
             rank = op1("Size", "Rank", sp_input.dense_shape)
             perm = (rank - 1) - math_ops.range(0, rank, 1)
+            order = range(known.ndims)[::-1] if known.ndims is not None else None
         columns = array_ops.gather(array_ops.transpose(sp_input.indices), perm)
+        indices = array_ops.transpose(columns)
         shape = array_ops.gather(sp_input.dense_shape, perm)
-        moved = SparseTensor(
-            array_ops.transpose(columns), sp_input.values, array_ops.identity(shape)
-        )
+        if order is not None and known.is_fully_defined():
+            sizes = [known[int(i)].value for i in order]
+            moved = SparseTensor(indices, sp_input.values, shape)
+            made = op_list("SparseReorder", None, *_parts(moved))
+            return SparseTensor(*made, constant(sizes, dtypes.int64))
+        moved = SparseTensor(indices, sp_input.values, array_ops.identity(shape))
         return sparse_reorder(moved)
 
 

@@ -25,6 +25,8 @@ from rheos.contrib.framework_ops import (
 )
 from rheos.contrib.variables import (
     add_model_variable,
+    assign_from_checkpoint,
+    assign_from_checkpoint_fn,
     assign_from_values,
     assign_from_values_fn,
     filter_variables,
@@ -51,6 +53,12 @@ from rheos.ops.check_ops import assert_same_float_dtype, assert_scalar
 from rheos.ops.rearrange_ops import argsort, is_tensor, sort
 from rheos.v1._checkpoints import (
     checkpoints_iterator,
+    init_from_checkpoint,
+    list_variables,
+    load_checkpoint,
+    load_variable,
+)
+from rheos.v1._checkpoints import (
     init_from_checkpoint,
     list_variables,
     load_checkpoint,

@@ -18,6 +18,8 @@ from rheos.v1._global_step import (
 from rheos.v1.contrib import losses, metrics  # noqa: I001
 from rheos.v1.contrib.framework import (
     add_model_variable,
+    assign_from_checkpoint,
+    assign_from_checkpoint_fn,
     assign_from_values,
     assign_from_values_fn,
     filter_variables,
