@@ -1,14 +1,19 @@
 // Convolutions of two and three dimensions, depthwise or in groups, in either layout. The batch is
 // cut into equal parts whose size depends on the shapes alone, one call each, so that any number of
-// threads gives the same bits. The filter's gradient is a sum over the batch, and so one call.
+// threads gives the same bits. The filter's gradient is a sum over the batch: parts of it are summed up
+// in order.
 #include "device/cpu/conv_onednn.h"
 
 #include <string.h>
 
 #include "device/cpu/onednn.h"
+#include "ops/array_util.h"
 #include "ops/conv.h"
 
 enum { SMALL_FLOPS = 2048, MAX_PARTS = 16 };
+
+// Of a filter's gradient: each part costs a filter of memory and its sum.
+enum { MAX_SUMS = 4, SUM_POSITIONS = 512, SUM_BYTES = 1 << 26, SUM_UNIT = 16384 };
 
 typedef struct conv_state {
   rheos__dnnl_conv *conv;
@@ -32,9 +37,82 @@ static rheos_status *run_conv(const void *state, const void *const *inputs, void
       s->result_step, last_unit - first_unit, scratch);
 }
 
-// The smallest part of the batch that leaves at most MAX_PARTS.
-static int64_t part_of(int64_t batch) {
-  int64_t part = (batch + MAX_PARTS - 1) / MAX_PARTS;
+// ---- The filter's gradient in parts
+
+typedef struct filter_state {
+  conv_state conv;  // first, for release_conv()
+  int64_t num_parts, filter_elements;
+  size_t scratch_bytes;
+  rheos_shape shape;  // of the filter
+} filter_state;
+
+typedef struct filter_work {
+  const filter_state *state;
+  const float *image, *result;
+  float *sum, *parts;  // the first part goes to `sum`, the others to `parts`
+} filter_work;
+
+static rheos_status *run_filter_parts(void *argument, int64_t first, int64_t last) {
+  const filter_work *w = argument;
+  const filter_state *s = w->state;
+  void *scratch = rheos__alloc_aligned(s->scratch_bytes);
+  if (scratch == NULL) return rheos__out_of_memory();
+  rheos_status *status = NULL;
+  for (int64_t i = first; i < last && status == NULL; i++) {
+    float *to = i == 0 ? w->sum : w->parts + (i - 1) * s->filter_elements;
+    status = rheos__dnnl_conv_run(
+        s->conv.conv, (float *)(uintptr_t)w->image + i * s->conv.image_step, to,
+        (float *)(uintptr_t)w->result + i * s->conv.result_step, 0, 0, 1, scratch);
+  }
+  rheos__free_aligned(scratch);
+  return status;
+}
+
+static rheos_status *sum_filter_parts(void *argument, int64_t first, int64_t last) {
+  const filter_work *w = argument;
+  const filter_state *s = w->state;
+  const rheos__add_fn add = rheos__add_of(RHEOS_FLOAT);
+  for (int64_t unit = first; unit < last; unit++) {
+    const int64_t at = unit * SUM_UNIT, left = s->filter_elements - at;
+    for (int64_t i = 0; i + 1 < s->num_parts; i++) {
+      add(w->sum + at, w->parts + i * s->filter_elements + at, left < SUM_UNIT ? left : SUM_UNIT);
+    }
+  }
+  return NULL;
+}
+
+static rheos_status *compute_filter(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                    rheos_tensor **outputs) {
+  const filter_state *s = state;
+  RHEOS_TRY(rheos_tensor_new(RHEOS_FLOAT, s->shape, &outputs[0]));
+  const size_t bytes = (size_t)((s->num_parts - 1) * s->filter_elements) * sizeof(float);
+  filter_work w = {s, inputs[s->conv.image]->data, inputs[s->conv.result]->data, outputs[0]->data,
+                   rheos__alloc_aligned(bytes)};
+  if (w.parts == NULL) return rheos__out_of_memory();
+  const int64_t units = (s->filter_elements + SUM_UNIT - 1) / SUM_UNIT;
+  const int64_t adds = s->num_parts * s->filter_elements;
+  rheos_status *status =
+      rheos__step_parallel(step, s->num_parts, INT64_MAX, run_filter_parts, &w);
+  if (status == NULL) status = rheos__step_parallel(step, units, adds, sum_filter_parts, &w);
+  rheos__free_aligned(w.parts);
+  return status;
+}
+
+static int64_t filter_parts(const rheos__conv *c, int64_t filter_elements) {
+  int64_t positions = c->batch;
+  for (int d = 0; d < RHEOS__WINDOW_DIMS; d++) positions *= c->windows.dims[d].out;
+  const int64_t by_work = positions / SUM_POSITIONS;
+  const int64_t by_memory = SUM_BYTES / (filter_elements * (int64_t)sizeof(float));
+  int64_t parts = by_work < by_memory ? by_work : by_memory;
+  if (parts > MAX_SUMS) parts = MAX_SUMS;
+  return parts < 1 ? 1 : parts;
+}
+
+// ---- Preparing
+
+// The smallest part of the batch that leaves at most `most`.
+static int64_t part_of(int64_t batch, int64_t most) {
+  int64_t part = (batch + most - 1) / most;
   while (batch % part != 0) part++;
   return part;
 }
@@ -116,10 +194,17 @@ static rheos_status *prepare(rheos__prepare *p, rheos__dnnl_pass pass, const rhe
     p->decline_reason = "windows too large for the library";
     return NULL;
   }
-  conv_state *s = RHEOS_NEW_STATE(p, conv_state);
-  if (s == NULL) return rheos__out_of_memory();
+  filter_state *f = RHEOS_NEW_STATE(p, filter_state);
+  if (f == NULL) return rheos__out_of_memory();
+  conv_state *s = &f->conv;
   *s = *operands;
-  const int64_t part = pass == RHEOS__DNNL_BACKWARD_FILTER ? c->batch : part_of(c->batch);
+  int64_t most = MAX_PARTS;
+  if (pass == RHEOS__DNNL_BACKWARD_FILTER) {
+    f->shape = p->output_shapes[0];
+    f->filter_elements = rheos_shape_num_elements(&f->shape);
+    most = filter_parts(c, f->filter_elements);
+  }
+  const int64_t part = part_of(c->batch, most);
   const rheos__dnnl_conv_shape shape = describe(c, part);
   RHEOS_TRY(rheos__dnnl_conv_new(pass, &shape, &s->conv));
   if (s->conv == NULL) {
@@ -129,8 +214,14 @@ static rheos_status *prepare(rheos__prepare *p, rheos__dnnl_pass pass, const rhe
   s->image_step = part * c->in.batch;
   s->result_step = part * c->out.batch;
   p->release = release_conv;
-  p->num_units = c->batch / part;
-  p->scratch_bytes = rheos__dnnl_conv_scratch_bytes(s->conv);
+  f->num_parts = c->batch / part;
+  f->scratch_bytes = rheos__dnnl_conv_scratch_bytes(s->conv);
+  if (pass == RHEOS__DNNL_BACKWARD_FILTER && f->num_parts > 1) {
+    p->compute = compute_filter;
+    return NULL;
+  }
+  p->num_units = f->num_parts;
+  p->scratch_bytes = f->scratch_bytes;
   p->run = run_conv;
   return NULL;
 }
