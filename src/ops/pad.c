@@ -1,4 +1,6 @@
 // Ops that repeat, reverse or frame a tensor, and the arithmetic of broadcasting.
+#include <string.h>
+
 #include "graph/build.h"
 #include "ops/array_grad.h"
 #include "ops/array_util.h"
@@ -144,35 +146,93 @@ rheos_status *rheos__shape_pad(rheos__infer *c) {
   return NULL;
 }
 
-static rheos_status *run_pad(const void *state, const void *const *inputs, void *const *outputs,
-                             void *scratch, int64_t first_unit, int64_t last_unit) {
-  (void)scratch, (void)first_unit, (void)last_unit;
-  static const char zero[16];
-  const rheos__operands *o = state;
+// Dimensions, innermost last, of which those without padding are part of the one outside them. A row
+// is the innermost one.
+typedef struct frame {
+  int32_t rank;
+  int64_t in[RHEOS_MAX_RANK], out[RHEOS_MAX_RANK], before[RHEOS_MAX_RANK];
+} frame;
+
+static rheos_status *frame_of(const rheos__operands *o, const void *const *inputs,
+                              frame *out_frame) {
   const rheos_shape *in = &o->input_shapes[0], *out = &o->output_shapes[0];
-  int64_t in_steps[RHEOS_MAX_RANK], out_steps[RHEOS_MAX_RANK];
-  rheos__row_major_steps(in, in_steps);
-  rheos__row_major_steps(out, out_steps);
-  rheos__copy copy;
-  rheos__copy_init(&copy, o->output_dtypes[0]);
-  for (int32_t d = 0; d < in->rank; ++d) {
-    int64_t before = rheos__operand_int(o, inputs, 1, 2 * d), size;
+  int32_t at = RHEOS_MAX_RANK;  // from the end of the arrays
+  frame f = {0};
+  for (int32_t d = in->rank - 1; d >= 0; --d) {
+    const int64_t before = rheos__operand_int(o, inputs, 1, 2 * d);
+    int64_t size;
     RHEOS_TRY(padded(in->dims[d], before, rheos__operand_int(o, inputs, 1, 2 * d + 1), &size));
     if (size != out->dims[d]) return RHEOS_INVALID("paddings do not lead to the expected shape");
-    copy.out_start += before * out_steps[d];
-    rheos__copy_add(&copy, in->dims[d], in_steps[d], out_steps[d]);
+    const bool joins = at < RHEOS_MAX_RANK && f.in[at] == f.out[at];
+    const int64_t inner = joins ? f.in[at] : 1;
+    if (!joins) --at;
+    f.in[at] = in->dims[d] * inner;
+    f.out[at] = size * inner;
+    f.before[at] = before * inner;
   }
-  int64_t num_elements = rheos_shape_num_elements(out);
-  if (o->num_inputs > 2) {
-    RHEOS_TRY(rheos__fill_elements(copy.dtype, outputs[0], inputs[2], num_elements));
-  } else if (copy.dtype != RHEOS_STRING) {
-    RHEOS_TRY(rheos__fill_elements(copy.dtype, outputs[0], zero, num_elements));
+  if (at == RHEOS_MAX_RANK) {  // a scalar is a row of one
+    --at;
+    f.in[at] = f.out[at] = 1;
   }
-  return rheos__copy_all(&copy, inputs[0], outputs[0]);
+  f.rank = RHEOS_MAX_RANK - at;
+  memmove(f.in, f.in + at, (size_t)f.rank * sizeof *f.in);
+  memmove(f.out, f.out + at, (size_t)f.rank * sizeof *f.out);
+  memmove(f.before, f.before + at, (size_t)f.rank * sizeof *f.before);
+  *out_frame = f;
+  return NULL;
+}
+
+// The row of the input that output row `row` has inside it, or -1.
+static int64_t row_inside(const frame *f, int64_t row) {
+  int64_t inside = 0, step = 1;
+  for (int32_t d = f->rank - 2; d >= 0; --d) {
+    const int64_t index = row % f->out[d] - f->before[d];
+    if (index < 0 || index >= f->in[d]) return -1;
+    inside += index * step;
+    step *= f->in[d];
+    row /= f->out[d];
+  }
+  return inside;
+}
+
+static rheos_status *fill_padding(rheos_dtype dtype, char *to, const void *value, int64_t count) {
+  if (value == NULL) return NULL;  // strings are empty already
+  return rheos__fill_elements(dtype, to, value, count);
+}
+
+// A unit's rows are those that start in it.
+static rheos_status *run_pad(const void *state, const void *const *inputs, void *const *outputs,
+                             void *scratch, int64_t first_unit, int64_t last_unit) {
+  (void)scratch;
+  static const char zero[16];
+  const rheos__operands *o = state;
+  const rheos_dtype dtype = o->output_dtypes[0];
+  const int64_t size = (int64_t)rheos_dtype_size(dtype);
+  frame f = {0};
+  RHEOS_TRY(frame_of(o, inputs, &f));
+  const int64_t n = f.out[f.rank - 1], own = f.in[f.rank - 1], before = f.before[f.rank - 1];
+  const int64_t elements = rheos_shape_num_elements(&o->output_shapes[0]);
+  const void *value = o->num_inputs > 2 ? inputs[2] : dtype == RHEOS_STRING ? NULL : zero;
+  for (int64_t row = elements == 0 ? 0 : (first_unit * RHEOS__COPY_UNIT + n - 1) / n;
+       row * n < elements && row * n < last_unit * RHEOS__COPY_UNIT; ++row) {
+    char *to = (char *)outputs[0] + row * n * size;
+    const int64_t inside = row_inside(&f, row);
+    if (inside < 0) {
+      RHEOS_TRY(fill_padding(dtype, to, value, n));
+      continue;
+    }
+    RHEOS_TRY(fill_padding(dtype, to, value, before));
+    RHEOS_TRY(rheos__copy_elements(dtype, to + before * size,
+                                   (const char *)inputs[0] + inside * own * size, own));
+    RHEOS_TRY(fill_padding(dtype, to + (before + own) * size, value, n - before - own));
+  }
+  return NULL;
 }
 
 static rheos_status *prepare_pad(rheos__prepare *p) {
-  return rheos__answer_run_operands(p, run_pad, 1);
+  const int64_t elements = rheos_shape_num_elements(&p->output_shapes[0]);
+  return rheos__answer_run_operands(p, run_pad,
+                                    (elements + RHEOS__COPY_UNIT - 1) / RHEOS__COPY_UNIT);
 }
 
 // d input: the gradient without its frame.
