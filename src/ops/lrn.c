@@ -10,6 +10,7 @@
 
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
+#include "ops/vector_math.h"
 
 typedef struct lrn {
   int64_t positions, channels, unit_positions;
@@ -18,24 +19,56 @@ typedef struct lrn {
   rheos_dtype dtype;
 } lrn;
 
-static double neighbours(const lrn *s, const double *x, int64_t c) {
-  const int64_t first = c > s->radius ? c - s->radius : 0;
-  const int64_t last = s->channels - 1 - c > s->radius ? c + s->radius : s->channels - 1;
-  double sum = 0;
-  for (int64_t k = first; k <= last; k++) sum += x[k] * x[k];
-  return s->bias + s->alpha * sum;
+static int64_t reach_of(const lrn *s) {
+  return s->radius < s->channels - 1 ? s->radius : s->channels - 1;
 }
 
-// `scratch` has room for 2 values of each channel.
+// sums[c] = terms[k] for |k - c| <= radius, added up in order.
+RHEOS__WIDEST static void sum_neighbours(const double *terms, int64_t n, int64_t reach,
+                                         double *sums) {
+  for (int64_t c = 0; c < n; c++) sums[c] = 0;
+  for (int64_t d = -reach; d <= reach; d++) {
+    const int64_t first = d < 0 ? -d : 0, last = d > 0 ? n - d : n;
+    for (int64_t c = first; c < last; c++) sums[c] += terms[c + d];
+  }
+}
+
+// norm[c], and its power.
+RHEOS__WIDEST static void powers_of(const lrn *s, double *norm, double *power) {
+  const float exponent = (float)-s->beta;
+  for (int64_t c = 0; c < s->channels; c++) {
+    norm[c] = s->bias + s->alpha * norm[c];
+    power[c] = (double)rheos__powf((float)norm[c], exponent);
+  }
+}
+
+// What both directions need, for one position; arrays of `channels` each.
+typedef struct around {
+  double *x, *norm, *power, *terms;
+} around;
+
+static around around_of(const lrn *s, double *scratch) {
+  const int64_t n = s->channels;
+  return (around){scratch, scratch + n, scratch + 2 * n, scratch + 3 * n};
+}
+
+static void normalize(const lrn *s, const around *a) {
+  for (int64_t c = 0; c < s->channels; c++) a->terms[c] = a->x[c] * a->x[c];
+  sum_neighbours(a->terms, s->channels, reach_of(s), a->norm);
+  powers_of(s, a->norm, a->power);
+}
+
+enum { SCRATCH_ARRAYS = 4 };
+
 #define KERNELS(S, unused)                                                                      \
   static void forward_##S(const lrn *s, const void *const *inputs, void *out, double *scratch,  \
                           int64_t at) {                                                         \
     const rheos__stored_##S *xs = (const rheos__stored_##S *)inputs[0] + at;                    \
     rheos__stored_##S *ys = (rheos__stored_##S *)out + at;                                      \
-    for (int64_t c = 0; c < s->channels; c++) scratch[c] = (double)RHEOS__LOAD_##S(xs[c]);      \
-    for (int64_t c = 0; c < s->channels; c++) {                                                 \
-      ys[c] = RHEOS__STORE_##S(scratch[c] * pow(neighbours(s, scratch, c), -s->beta));          \
-    }                                                                                           \
+    const around a = around_of(s, scratch);                                                     \
+    for (int64_t c = 0; c < s->channels; c++) a.x[c] = (double)RHEOS__LOAD_##S(xs[c]);          \
+    normalize(s, &a);                                                                           \
+    for (int64_t c = 0; c < s->channels; c++) ys[c] = RHEOS__STORE_##S(a.x[c] * a.power[c]);    \
   }                                                                                             \
   /* dx[k] = dy[k] norm[k]^-beta - 2 alpha beta x[k] sum of dy[c] y[c] / norm[c], |c - k| <= r */ \
   static void backward_##S(const lrn *s, const void *const *inputs, void *out, double *scratch, \
@@ -44,21 +77,19 @@ static double neighbours(const lrn *s, const double *x, int64_t c) {
     const rheos__stored_##S *xs = (const rheos__stored_##S *)inputs[1] + at;                    \
     const rheos__stored_##S *ys = (const rheos__stored_##S *)inputs[2] + at;                    \
     rheos__stored_##S *dxs = (rheos__stored_##S *)out + at;                                     \
-    double *x = scratch, *dx = scratch + s->channels;                                           \
+    const around a = around_of(s, scratch);                                                     \
+    const double factor = -2 * s->alpha * s->beta;                                              \
+    for (int64_t c = 0; c < s->channels; c++) a.x[c] = (double)RHEOS__LOAD_##S(xs[c]);          \
+    normalize(s, &a);                                                                           \
     for (int64_t c = 0; c < s->channels; c++) {                                                 \
-      x[c] = (double)RHEOS__LOAD_##S(xs[c]);                                                    \
-      dx[c] = 0;                                                                                \
+      const double dy = (double)RHEOS__LOAD_##S(dys[c]), y = (double)RHEOS__LOAD_##S(ys[c]);    \
+      a.terms[c] = factor * dy * y / a.norm[c];                                                 \
     }                                                                                           \
+    sum_neighbours(a.terms, s->channels, reach_of(s), a.norm);                                  \
     for (int64_t c = 0; c < s->channels; c++) {                                                 \
-      const double norm = neighbours(s, x, c), dy = (double)RHEOS__LOAD_##S(dys[c]);            \
-      const double y = (double)RHEOS__LOAD_##S(ys[c]);                                          \
-      const double factor = -2 * s->alpha * s->beta * dy * y / norm;                            \
-      const int64_t first = c > s->radius ? c - s->radius : 0;                                  \
-      const int64_t last = s->channels - 1 - c > s->radius ? c + s->radius : s->channels - 1;   \
-      for (int64_t k = first; k <= last; k++) dx[k] += factor * x[k];                           \
-      dx[c] += dy * pow(norm, -s->beta);                                                        \
+      const double dy = (double)RHEOS__LOAD_##S(dys[c]);                                        \
+      dxs[c] = RHEOS__STORE_##S(a.x[c] * a.norm[c] + dy * a.power[c]);                          \
     }                                                                                           \
-    for (int64_t c = 0; c < s->channels; c++) dxs[c] = RHEOS__STORE_##S(dx[c]);                 \
   }
 #define DTYPES(M, ...) M(float, __VA_ARGS__) M(half, __VA_ARGS__) M(bfloat16, __VA_ARGS__)
 DTYPES(KERNELS, )
@@ -97,7 +128,7 @@ static rheos_status *prepare_lrn(rheos__prepare *p, rheos__run_fn run) {
   s->beta = (double)rheos__attr_float(p->attrs, "beta");
   s->dtype = p->output_dtypes[0];
   p->num_units = (s->positions + s->unit_positions - 1) / s->unit_positions;
-  if (!rheos__mul_size((size_t)s->channels, 2 * sizeof(double), &p->scratch_bytes)) {
+  if (!rheos__mul_size((size_t)s->channels, SCRATCH_ARRAYS * sizeof(double), &p->scratch_bytes)) {
     return rheos__out_of_memory();
   }
   const int64_t window = 2 * s->radius + 1 < s->channels ? 2 * s->radius + 1 : s->channels;
