@@ -4,8 +4,6 @@ Sequences are lists of tensors, one for each step. A `loop_function` of (output,
 next input from an output; without one the decoder inputs are taken.
 """
 
-import copy
-
 from rheos.contrib.rnn_cells import EmbeddingWrapper, Linear, OutputProjectionWrapper
 from rheos.framework import dtypes, nest
 from rheos.framework.graph import name_scope
@@ -348,6 +346,13 @@ def embedding_attention_decoder(
 # ---- Encoders and decoders
 
 
+def _copy_of(cell):
+    """A cell like it, with variables of its own."""
+    from copy import deepcopy
+
+    return deepcopy(cell)
+
+
 def _check_feed_previous(feed_previous):
     if not isinstance(feed_previous, bool):
         raise NotImplementedError("seq2seq: feed_previous as a tensor")
@@ -356,7 +361,7 @@ def _check_feed_previous(feed_previous):
 def basic_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, dtype=dtypes.float32, scope=None):
     """(outputs, state) of a decoder that starts with the state of an encoder of its kind."""
     with variable_scope(scope or "basic_rnn_seq2seq"):
-        _, state = static_rnn(copy.deepcopy(cell), encoder_inputs, dtype=dtype)
+        _, state = static_rnn(_copy_of(cell), encoder_inputs, dtype=dtype)
         return rnn_decoder(decoder_inputs, state, cell)
 
 
@@ -393,7 +398,7 @@ def embedding_rnn_seq2seq(
             scope.set_dtype(dtype)
         else:
             dtype = scope.dtype
-        encoder = EmbeddingWrapper(copy.deepcopy(cell), num_encoder_symbols, embedding_size)
+        encoder = EmbeddingWrapper(_copy_of(cell), num_encoder_symbols, embedding_size)
         _, state = static_rnn(encoder, encoder_inputs, dtype=dtype)
         if output_projection is None:
             cell = OutputProjectionWrapper(cell, num_decoder_symbols)
@@ -427,7 +432,7 @@ def embedding_attention_seq2seq(
     with variable_scope(scope or "embedding_attention_seq2seq", dtype=dtype) as scope:
         dtype = scope.dtype
         encoder = EmbeddingWrapper(
-            copy.deepcopy(cell),
+            _copy_of(cell),
             embedding_classes=num_encoder_symbols,
             embedding_size=embedding_size,
         )

@@ -37,12 +37,13 @@ def embedding_lookup(
     """
     if params is None or isinstance(params, (list, tuple)) and not params:
         raise ValueError("Need at least one param")
-    params = list(params) if isinstance(params, (list, tuple)) else [params]
+    is_list = isinstance(params, (list, tuple))
+    params = list(params) if is_list else [params]
     with name_scope(name, "embedding_lookup", [*params, ids]) as name:
         tables = params
         if not any(getattr(p, "_is_resource", False) for p in params):
             tables = [
-                convert_to_tensor(p, name="params" if len(params) == 1 else f"params_{i}")
+                convert_to_tensor(p, name=f"params_{i}" if is_list else "params")
                 for i, p in enumerate(params)
             ]
         ids = convert_to_tensor(ids, name="ids")

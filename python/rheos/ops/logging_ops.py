@@ -1,6 +1,5 @@
 """Printing from graphs."""
 
-import pprint
 import sys
 
 from rheos.framework import dtypes, nest
@@ -49,7 +48,9 @@ def _text(value, tensors):
         leaves = nest.flatten(value)
         tensors.extend(leaf for leaf in leaves if _is_tensor(leaf))
         places = nest.map_leaves(lambda leaf: _Place() if _is_tensor(leaf) else leaf, value)
-        return pprint.pformat(places)
+        from pprint import pformat
+
+        return pformat(places)
     return str(value)
 
 

@@ -1,6 +1,22 @@
 """Training: optimizers, checkpoints, the step counter, learning rates."""
 
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.v1._checkpoints import (
+    NewCheckpointReader,
+    checkpoint_exists,
+    checkpoints_iterator,
+    generate_checkpoint_state_proto,
+    get_checkpoint_mtimes,
+    get_checkpoint_state,
+    init_from_checkpoint,
+    latest_checkpoint,
+    list_variables,
+    load_checkpoint,
+    load_variable,
+    remove_checkpoint,
+    summary_iterator,
+    update_checkpoint_state,
+)
 from rheos.v1._global_step import (
     assert_global_step,
     create_global_step,
@@ -34,22 +50,6 @@ from rheos.v1._optimizers import (
     GradientDescentOptimizer,
     MomentumOptimizer,
     Optimizer,
-)
-from rheos.v1._checkpoints import (
-    NewCheckpointReader,
-    checkpoint_exists,
-    checkpoints_iterator,
-    generate_checkpoint_state_proto,
-    get_checkpoint_mtimes,
-    get_checkpoint_state,
-    init_from_checkpoint,
-    latest_checkpoint,
-    list_variables,
-    load_checkpoint,
-    load_variable,
-    remove_checkpoint,
-    summary_iterator,
-    update_checkpoint_state,
 )
 from rheos.v1._saver import Saver
 from rheos.v1._summary import (

@@ -58,12 +58,6 @@ from rheos.v1._checkpoints import (
     load_checkpoint,
     load_variable,
 )
-from rheos.v1._checkpoints import (
-    init_from_checkpoint,
-    list_variables,
-    load_checkpoint,
-    load_variable,
-)
 from rheos.v1._global_step import (
     assert_global_step,
     create_global_step,
