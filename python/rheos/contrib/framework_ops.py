@@ -3,12 +3,14 @@
 import re
 
 from rheos.framework.graph import (
+    Tensor,
     control_dependencies,
     convert_to_tensor,
     get_default_graph,
     graph_from_inputs,
     name_scope,
 )
+from rheos.framework.tensor_shape import TensorShape
 from rheos.layers.core import known_flag
 from rheos.ops import array_ops, math_ops, statistics_ops
 from rheos.ops.check_ops import assert_equal, assert_scalar
@@ -52,7 +54,7 @@ def smart_constant_value(pred):
 
     TypeError for other values.
     """
-    if pred in (0, 1) if isinstance(pred, (int, bool)) else False:
+    if isinstance(pred, int) and pred in (0, 1):
         return bool(pred)
     if not hasattr(pred, "dtype"):
         raise TypeError(
@@ -103,8 +105,6 @@ def with_shape(expected_shape, tensor):
     expected_shape: a list, TensorShape or tensor. ValueError if the shapes are known to differ.
     """
     tensor = convert_to_tensor(tensor)
-    from rheos.framework.graph import Tensor
-
     if isinstance(expected_shape, Tensor):
         with name_scope(tensor.op.name + "/", values=[tensor, expected_shape]):
             check = assert_equal(
@@ -112,8 +112,6 @@ def with_shape(expected_shape, tensor):
             )
             with control_dependencies([check]):
                 return array_ops.identity(tensor)
-    from rheos.framework.tensor_shape import TensorShape
-
     wanted = TensorShape(expected_shape)
     if not tensor.shape.is_compatible_with(wanted):
         raise ValueError(
