@@ -81,8 +81,8 @@ def import_graph_def(
     """Adds the nodes of a GraphDef message, and the functions of its library, to the default graph.
 
     input_map: a dict from inputs as the GraphDef writes them ("x:0", "^op") to the tensors (or
-    operations) that take their place. return_elements: names of operations and tensors to return, as
-    a list. name: put before all names, made unique; "import" by default, "" for nothing.
+    operations) that take their place. return_elements: names of operations and tensors to return,
+    as a list. name: put before all names, made unique; "import" by default, "" for nothing.
     op_dict, producer_op_list: accepted, not needed.
 
     Operations whose op Rheos lacks are kept, with a warning that names them all: a step that needs

@@ -54,11 +54,13 @@ from rheos.framework.graph import (
     register_tensor_conversion_function,
     reset_default_graph,
 )
+from rheos.framework.importer import import_graph_def
 from rheos.framework.sparse_tensor import (
     SparseTensor,
     SparseTensorValue,
     convert_to_tensor_or_sparse_tensor,
 )
+from rheos.framework.tensor_proto import make_ndarray, make_tensor_proto
 from rheos.framework.tensor_shape import (
     Dimension,
     TensorShape,
@@ -539,8 +541,6 @@ from rheos.v1 import (
     summary,
     train,
 )
-from rheos.framework.importer import import_graph_def
-from rheos.framework.tensor_proto import make_ndarray, make_tensor_proto
 from rheos.v1._framework_v1 import (
     add_to_collection,
     add_to_collections,

@@ -105,7 +105,7 @@ def checkpoint_exists(checkpoint_prefix):
 
 
 def get_checkpoint_mtimes(checkpoint_prefixes):
-    """When each checkpoint was written, in seconds since 1970; those that are not there left out."""
+    """When each checkpoint was written, in seconds since 1970; those not there are left out."""
     times = []
     for prefix in checkpoint_prefixes:
         found = _matches(prefix + ".index") or _matches(prefix)

@@ -390,8 +390,8 @@ def create_zeros_slot(primary, name, dtype=None):
 class _CoreOptimizer(Optimizer):
     """An optimizer that the C library knows.
 
-    Its hooks do their part of the step there, for subclasses that define some of them anew; one that
-    defines none is done in one call.
+    Its hooks do their part of the step there, for subclasses that define some of them anew; one
+    that defines none is done in one call.
     """
 
     _KIND = 0

@@ -22,8 +22,8 @@ class Saver:
     var_list: variables, or a dict from the names in the checkpoint to variables; all saveable
     ones by default. max_to_keep: older checkpoints are deleted; 0 or None keeps all. reshape: also
     restores tensors of another shape with as many elements. write_version: SaverDef.V1 writes files
-    of TensorFlow 0.x; both kinds are restored. saver_def: the nodes are in the graph already. Shards
-    and the order of restoring make no difference here: one file is written at once.
+    of TensorFlow 0.x; both kinds are restored. saver_def: the nodes are in the graph already.
+    Shards and the order of restoring make no difference here: one file is written at once.
     """
 
     def __init__(
@@ -312,8 +312,8 @@ def _names_to_variables(variables):
             )
         if not isinstance(variable, Variable):
             raise TypeError(
-                "names_to_saveables must be a dict mapping string names to Tensors/Variables. Not a "
-                f"variable: {variable}"
+                "names_to_saveables must be a dict mapping string names to Tensors/Variables. "
+                f"Not a variable: {variable}"
             )
         if id(variable) in seen:
             raise ValueError(f"The same saveable will be restored with two names: {name}")

@@ -8,6 +8,7 @@ from rheos import _core
 from rheos.framework.graph import Graph
 from rheos.ops.summary_ops import varint
 
+
 class FileWriter:
     """Writes one event file in a folder: graphs, and summaries made elsewhere.
 
