@@ -13,11 +13,17 @@ import os
 import sys
 
 PROGRAMS = {}
+COMPUTED = set()  # programs of which only the values are recorded: TensorFlow's have tf.cond inside
 
 
 def program(function):
     PROGRAMS[function.__name__] = function
     return function
+
+
+def computed(function):
+    COMPUTED.add(function.__name__)
+    return program(function)
 
 
 @program
@@ -156,6 +162,53 @@ def resource_constraint(tf):
         return [v.read_value()]
 
 
+@computed
+def averages(tf):
+    """Each line of the fetches is a step: the averages after it."""
+    v = tf.Variable([1.0, 2.0], name="v")
+    w = tf.Variable(3.0, name="w", use_resource=True, dtype=tf.float64)
+    count = tf.Variable(0, name="count", trainable=False)
+    shifted = tf.add(v, 1.0, name="shifted")
+    plain = tf.train.ExponentialMovingAverage(0.5)
+    keeps = [plain.apply(), plain.apply([shifted])]
+    fast = tf.train.ExponentialMovingAverage(0.9, count, zero_debias=True, name="Fast")
+    with tf.control_dependencies([tf.assign_add(count, 1)]):
+        keeps.append(fast.apply([v, w, shifted]))
+    with tf.control_dependencies(keeps):
+        change = tf.group(tf.assign(v, v * 2.0), w.assign_add(tf.constant(1.0, tf.float64)))
+    averages = [e.average(x) for e in (plain, fast) for x in (v, w, shifted)]
+    names = [plain.average_name(x) for x in (v, w, shifted, count)]
+    restored = sorted((name, x.name) for name, x in fast.variables_to_restore().items())
+    return [[change, *averages] * 3, tf.constant(names), tf.constant(restored)]
+
+
+@computed
+def learning_rates(tf):
+    rates = []
+    for step in (0, 1, 9, 10, 11, 25, 100):
+        count = tf.constant(step, tf.int64)
+        train = tf.train
+        rates += [
+            train.exponential_decay(0.1, count, 10, 0.5),
+            train.exponential_decay(0.1, count, 10, 0.5, staircase=True),
+            train.natural_exp_decay(0.1, count, 10, 0.5),
+            train.inverse_time_decay(0.1, count, 10, 0.5),
+            train.inverse_time_decay(0.1, count, 10, 0.5, staircase=True),
+            train.polynomial_decay(0.1, count, 10, 0.01, power=2.0),
+            train.polynomial_decay(0.1, count, 10, 0.01, cycle=True),
+            train.piecewise_constant(count, [1, 10], [1.0, 0.5, 0.25]),
+            train.piecewise_constant_decay(tf.cast(count, tf.float32), [1.0], [1, 2]),
+            train.cosine_decay(0.1, count, 10, alpha=0.1),
+            train.cosine_decay_restarts(0.1, count, 10),
+            train.cosine_decay_restarts(0.1, count, 10, t_mul=1.0, m_mul=0.5, alpha=0.2),
+            train.cosine_decay_restarts(0.1, count, 10, t_mul=tf.constant(1.5), m_mul=0.9),
+            train.linear_cosine_decay(0.1, count, 10),
+            train.linear_cosine_decay(0.1, count, 10, num_periods=1.5, alpha=0.1, beta=0.01),
+            train.noisy_linear_cosine_decay(0.1, count, 10, initial_variance=0.0),
+        ]
+    return rates
+
+
 def record(tf, name):
     """{"nodes": [[name, op, inputs, controls, device, _class]], "values": list} of one program."""
     with tf.Graph().as_default() as graph:
@@ -165,7 +218,7 @@ def record(tf, name):
         with tf.Session() as session:
             session.run(init)
             values = [to_list(session.run(fetch)) for fetch in flat(fetches)]
-    return {"nodes": sorted(nodes), "values": values}
+    return {"nodes": [] if name in COMPUTED else sorted(nodes), "values": values}
 
 
 def flat(fetches):

@@ -11,7 +11,7 @@ import rheos.v1 as tf
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 sys.path.insert(0, str(GOLDEN))
-from make_variables import PROGRAMS, record  # noqa: E402
+from make_variables import COMPUTED, PROGRAMS, record  # noqa: E402
 
 RECORDED = json.loads((GOLDEN / "variables.json").read_text())
 
@@ -30,6 +30,7 @@ def check(made, recorded):
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_program__builds_and_computes_the_same(name):
     made = record(tf, name)
-    nodes = {node[0]: node[1:] for node in made["nodes"]}
-    assert nodes == {node[0]: node[1:] for node in RECORDED[name]["nodes"]}
+    if name not in COMPUTED:
+        nodes = {node[0]: node[1:] for node in made["nodes"]}
+        assert nodes == {node[0]: node[1:] for node in RECORDED[name]["nodes"]}
     check(made["values"], RECORDED[name]["values"])

@@ -1,5 +1,6 @@
 """Optimizers. The library's own work in C; the base class lets programs write theirs in Python."""
 
+import contextlib
 import itertools
 
 from rheos.framework import dtypes
@@ -344,14 +345,16 @@ def _var_key(var):
     return var.op.graph, var.op.name
 
 
-def create_slot(primary, value, name, shape=None, dtype=None, validate_shape=None):
+def create_slot(
+    primary, value, name, shape=None, dtype=None, validate_shape=None, colocate=True
+):
     """A variable PRIMARY/name that is kept with another one, with the first value `value`."""
     if validate_shape is None:
         validate_shape = convert_to_tensor(value).shape.is_fully_defined()
     is_resource = getattr(primary, "_is_resource", None)
     prefix = primary._shared_name if isinstance(primary, Variable) else primary.op.name
     with variable_scope(None, prefix + "/" + name):
-        with colocate_with(primary):
+        with colocate_with(primary) if colocate else contextlib.nullcontext():
             scope = get_variable_scope()
             partitioner = scope.partitioner
             scope.set_partitioner(None)
@@ -368,13 +371,14 @@ def create_slot(primary, value, name, shape=None, dtype=None, validate_shape=Non
     return slot
 
 
-def create_slot_with_initializer(primary, initializer, shape, dtype, name):
+def create_slot_with_initializer(primary, initializer, shape, dtype, name, colocate=True):
     """The same, with a first value that `initializer` makes."""
     known = shape.is_fully_defined()
-    return create_slot(primary, initializer, name, shape if known else None, dtype, known)
+    shape = shape if known else None
+    return create_slot(primary, initializer, name, shape, dtype, known, colocate)
 
 
-def create_zeros_slot(primary, name, dtype=None):
+def create_zeros_slot(primary, name, dtype=None, colocate=True):
     """The same, with a first value of zeros in the shape of the primary."""
     from rheos.ops import array_ops
 
@@ -382,9 +386,10 @@ def create_zeros_slot(primary, name, dtype=None):
     shape = primary.shape
     if shape.is_fully_defined():
         zeros = init_ops.zeros_initializer(dtype)
-        return create_slot_with_initializer(primary, zeros, shape, dtype, name)
+        return create_slot_with_initializer(primary, zeros, shape, dtype, name, colocate)
     like = primary.initial_value if isinstance(primary, Variable) else primary
-    return create_slot(primary, array_ops.zeros(array_ops.shape(like), dtype=dtype), name)
+    zeros = array_ops.zeros(array_ops.shape(like), dtype=dtype)
+    return create_slot(primary, zeros, name, colocate=colocate)
 
 
 class _CoreOptimizer(Optimizer):

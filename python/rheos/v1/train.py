@@ -44,6 +44,7 @@ from rheos.v1._more_optimizers import (
     ProximalGradientDescentOptimizer,
     RMSPropOptimizer,
 )
+from rheos.v1._moving_averages import ExponentialMovingAverage
 from rheos.v1._optimizers import (
     AdagradOptimizer,
     AdamOptimizer,
