@@ -93,6 +93,14 @@ typedef struct rheos_variable_options {
 RHEOS_API rheos_variable rheos_variable_new(rheos_scope *scope, rheos_output initial_value,
                                             const rheos_variable_options *options);
 
+// Says that a variable is a part of a whole that savers know as `full_name`: `shape_and_slice` is the
+// shape of the whole, then offset and size in each dimension, "5 2 3,2:0,2". Its slots follow.
+RHEOS_API void rheos_variable_set_slice(rheos_scope *scope, rheos_variable variable,
+                                        const char *full_name, const char *shape_and_slice);
+// False if the variable is a whole. The texts live as long as the graph.
+RHEOS_API bool rheos_variable_slice(rheos_variable variable, const char **out_full_name,
+                                    const char **out_shape_and_slice);
+
 // From now on rheos_get_variable() and its like make resource variables in this graph (or no more).
 RHEOS_API void rheos_graph_use_resource_variables(rheos_graph *graph, bool use);
 

@@ -564,6 +564,8 @@ static PyMethodDef graph_methods[] = {
      "_variable_new(variable, initial_value, name, any_shape, not_trainable, use_resource, "
      "caching_device, shape)"},
     {"_fill_read", graph_fill_read, METH_VARARGS, "_fill_read(variable, of, element, operation)"},
+    {"_set_slice", graph_set_slice, METH_VARARGS, "_set_slice(variable, full_name, spec)"},
+    {"_slice_of", graph_slice_of, METH_O, "_slice_of(variable): (full_name, spec) or None"},
     {"_find_variable", graph_find_variable, METH_VARARGS,
      "_find_variable(full_name, reuse, dtype, shape): index or None."},
     {"_share_variable", graph_share_variable, METH_VARARGS, "_share_variable(full_name, variable)"},

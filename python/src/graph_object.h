@@ -24,6 +24,8 @@ int flat_outputs(PyObject *sequence, rheos_output **out_outputs, size_t *out_cou
 PyObject *graph_gradients(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *graph_variable_new(PyObject *self, PyObject *args);
 PyObject *graph_fill_read(PyObject *self, PyObject *args);
+PyObject *graph_set_slice(PyObject *self, PyObject *args);
+PyObject *graph_slice_of(PyObject *self, PyObject *variable);
 PyObject *graph_find_variable(PyObject *self, PyObject *args);
 PyObject *graph_share_variable(PyObject *self, PyObject *args);
 PyObject *graph_apply_gradients(PyObject *self, PyObject *args, PyObject *kwargs);

@@ -187,6 +187,31 @@ PyObject *graph_share_variable(PyObject *self, PyObject *args) {
   Py_RETURN_NONE;
 }
 
+PyObject *graph_set_slice(PyObject *self, PyObject *args) {
+  PyObject *variable;
+  const char *full_name, *shape_and_slice;
+  if (!PyArg_ParseTuple(args, "O!ss", &variable_base_type, &variable, &full_name,
+                        &shape_and_slice)) {
+    return NULL;
+  }
+  rheos_scope *scope = graph_scope((graph_object *)self);
+  if (!scope) return NULL;
+  rheos_variable_set_slice(scope, ((variable_object *)variable)->variable, full_name,
+                           shape_and_slice);
+  if (raise_scope_error(scope)) return NULL;
+  Py_RETURN_NONE;
+}
+
+PyObject *graph_slice_of(PyObject *self, PyObject *variable) {
+  (void)self;
+  const char *full_name, *shape_and_slice;
+  if (!is_variable(variable) || !rheos_variable_slice(((variable_object *)variable)->variable,
+                                                      &full_name, &shape_and_slice)) {
+    Py_RETURN_NONE;
+  }
+  return Py_BuildValue("(ss)", full_name, shape_and_slice);
+}
+
 // An array from a sequence of Variable objects; for PyMem_Free(). NULL with an exception.
 static rheos_variable *variables_of(PyObject *sequence, size_t *out_count) {
   PyObject *items = PySequence_Fast(sequence, "expected a list of variables");

@@ -12,6 +12,7 @@ typedef struct saved {
   const rheos_variable *variable;
   const char *name;
   char *own_name;  // to be freed
+  const char *shape_and_slice;  // NULL: a whole
 } saved;
 
 typedef struct saver_build {
@@ -25,8 +26,12 @@ typedef struct saver_build {
   rheos_dtype *dtypes;
 } saver_build;
 
+// Parts of a whole have one name, and stay in the order in which they were made.
 static int compare_names(const void *a, const void *b) {
-  return strcmp(((const saved *)a)->name, ((const saved *)b)->name);
+  const saved *one = a, *other = b;
+  int order = strcmp(one->name, other->name);
+  if (order != 0) return order;
+  return one->variable->index < other->variable->index ? -1 : 1;
 }
 
 static rheos_status *collect(saver_build *b, const rheos_variable *variables,
@@ -36,8 +41,13 @@ static rheos_status *collect(saver_build *b, const rheos_variable *variables,
     saved *item = &b->items[i];
     if (variables[i].graph != graph) return RHEOS_INVALID("variables[%zu] is not of this graph", i);
     item->variable = &variables[i];
+    const char *whole;
+    rheos_variable_slice(variables[i], &whole, &item->shape_and_slice);
     if (names == NULL) {
-      item->own_name = rheos__node_name(graph, rheos__graph_node(graph, variables[i].handle.id));
+      item->own_name =
+          whole != NULL
+              ? rheos__strdup(whole)
+              : rheos__node_name(graph, rheos__graph_node(graph, variables[i].handle.id));
       if (item->own_name == NULL) return rheos__out_of_memory();
     }
     item->name = names != NULL ? names[i] : item->own_name;
@@ -45,6 +55,7 @@ static rheos_status *collect(saver_build *b, const rheos_variable *variables,
   qsort(b->items, b->count, sizeof(saved), compare_names);
   for (size_t i = 1; i < b->count; i++) {
     if (strcmp(b->items[i].name, b->items[i - 1].name) != 0) continue;
+    if (b->items[i].shape_and_slice != NULL) continue;
     return RHEOS_INVALID("At least two variables have the same name: %s", b->items[i].name);
   }
   return NULL;
@@ -74,7 +85,10 @@ static void bundle_inputs(saver_build *b, rheos_output filename, const char *sli
   for (size_t i = 0; i < b->count; i++) b->texts[i] = b->items[i].name;
   b->inputs[0] = filename;
   b->inputs[1] = rheos__const_strings(b->s, b->texts, (int64_t)b->count, "tensor_names");
-  for (size_t i = 0; i < b->count; i++) b->texts[i] = "";
+  for (size_t i = 0; i < b->count; i++) {
+    const char *slice = b->items[i].shape_and_slice;
+    b->texts[i] = slice != NULL ? slice : "";
+  }
   b->inputs[2] = rheos__const_strings(b->s, b->texts, (int64_t)b->count, slices_name);
 }
 
@@ -85,7 +99,8 @@ static rheos_output save_nodes(saver_build *b, rheos_output filename) {
   bundle_inputs(b, filename, v1 ? "shapes_and_slices" : "shape_and_slices");
   for (size_t i = 0; i < b->count; i++) {
     const rheos_variable *variable = b->items[i].variable;
-    b->inputs[3 + i] = rheos_variable_is_resource(*variable) ? variable->value : variable->handle;
+    bool is_value = rheos_variable_is_resource(*variable) || b->items[i].shape_and_slice != NULL;
+    b->inputs[3 + i] = is_value ? variable->value : variable->handle;
   }
   char *name = rheos__scope_node_name(s);
   rheos_operation save = {NULL, 0};

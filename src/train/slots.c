@@ -173,6 +173,25 @@ static rheos_variable make_slot(rheos_scope *s, rheos_variable primary,
   return slot;
 }
 
+// The slot of a part is the same part of a whole: the primary's, with what the slot's name adds.
+static void follow_part(rheos_scope *s, rheos_variable primary, rheos_variable slot,
+                        const char *slot_full, size_t prefix_length) {
+  const char *of, *shape_and_slice;
+  if (!rheos_variable_slice(primary, &of, &shape_and_slice)) return;
+  if (rheos_scope_status(s) != NULL) return;
+  const char *added = slot_full + prefix_length;
+  size_t length = strlen(of);
+  char *whole = rheos__alloc(length + strlen(added) + 1);
+  if (whole == NULL) {
+    rheos_scope_fail_take(s, rheos__out_of_memory());
+    return;
+  }
+  memcpy(whole, of, length);
+  strcpy(whole + length, added);
+  rheos_variable_set_slice(s, slot, whole, shape_and_slice);
+  rheos__free(whole);
+}
+
 rheos_variable rheos_optimizer_make_slot(rheos_scope *s, rheos_optimizer optimizer,
                                          rheos_variable primary, const char *slot_name,
                                          rheos_initializer initializer, const char *name) {
@@ -193,6 +212,8 @@ rheos_variable rheos_optimizer_make_slot(rheos_scope *s, rheos_optimizer optimiz
   if (full != NULL) {
     slot = make_slot(s, primary, &initializer, full);
     rheos_share_variable(s, full, slot);
+    const char *last = strrchr(full, '/');
+    follow_part(s, primary, slot, full, last != NULL ? (size_t)(last - full) : 0);
   }
   rheos__graph_unlock(primary.graph);
   rheos__free(full);

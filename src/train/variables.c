@@ -73,6 +73,12 @@ static void release_train(void *data) {
   free_table(&train->by_node);
   free_table(&train->by_name);
   free_table(&train->slots);
+  free_table(&train->by_part);
+  for (size_t i = 0; i < train->num_parts; i++) {
+    rheos__free(train->parts[i].full_name);
+    rheos__free(train->parts[i].shape_and_slice);
+  }
+  rheos__free(train->parts);
   rheos__free(train->variables);
   rheos__free(train);
 }
@@ -132,6 +138,55 @@ void rheos_graph_use_resource_variables(rheos_graph *graph, bool use) {
   rheos__train *train = rheos__train_of(graph);
   if (train != NULL) train->use_resource = use;
   rheos__graph_unlock(graph);
+}
+
+// ---- Parts of a whole
+
+static bool add_part(rheos__train *train, rheos_variable variable, const char *full_name,
+                     const char *shape_and_slice) {
+  struct rheos__part part = {rheos__strdup(full_name), rheos__strdup(shape_and_slice)};
+  if (part.full_name == NULL || part.shape_and_slice == NULL || train == NULL ||
+      train->num_parts >= INT32_MAX ||
+      !RHEOS_GROW(train->parts, train->parts_capacity, train->num_parts + 1) ||
+      !rheos__index_set(&train->by_part, &variable.handle.id, sizeof(int32_t),
+                        (int32_t)train->num_parts)) {
+    rheos__free(part.full_name);
+    rheos__free(part.shape_and_slice);
+    return false;
+  }
+  train->parts[train->num_parts++] = part;
+  return true;
+}
+
+void rheos_variable_set_slice(rheos_scope *s, rheos_variable variable, const char *full_name,
+                              const char *shape_and_slice) {
+  if (rheos_scope_status(s) != NULL) return;
+  if (variable.graph != rheos_scope_graph(s)) {
+    rheos_scope_fail_take(s, RHEOS_INVALID("the variable is not of this graph"));
+    return;
+  }
+  rheos__graph_lock(variable.graph);
+  if (!add_part(rheos__train_of(variable.graph), variable, full_name, shape_and_slice)) {
+    rheos_scope_fail_take(s, rheos__out_of_memory());
+  }
+  rheos__graph_unlock(variable.graph);
+}
+
+bool rheos_variable_slice(rheos_variable variable, const char **out_full_name,
+                          const char **out_shape_and_slice) {
+  *out_full_name = *out_shape_and_slice = NULL;
+  if (variable.graph == NULL) return false;
+  rheos__graph_lock(variable.graph);
+  rheos__train *train = rheos__train_of(variable.graph);
+  int32_t index = train != NULL ? rheos__index_find(&train->by_part, &variable.handle.id,
+                                                    sizeof(int32_t))
+                                : -1;
+  if (index >= 0) {
+    *out_full_name = train->parts[index].full_name;
+    *out_shape_and_slice = train->parts[index].shape_and_slice;
+  }
+  rheos__graph_unlock(variable.graph);
+  return index >= 0;
 }
 
 static bool record(rheos__train *train, rheos_variable *variable) {

@@ -31,11 +31,17 @@ typedef struct rheos__train {
   rheos__index_table by_node;  // handles and reads
   rheos__index_table by_name;  // shared names
   rheos__index_table slots;    // see slots.c
+  // The variables that are parts of a whole, by node.
+  rheos__index_table by_part;
+  struct rheos__part {
+    char *full_name, *shape_and_slice;
+  } *parts;
+  size_t num_parts, parts_capacity;
 } rheos__train;
+
 
 // Made on first use; NULL when memory is short.
 rheos__train *rheos__train_of(rheos_graph *graph);
-
 // ---- Making variables
 
 typedef struct rheos__new_variable {

@@ -162,6 +162,45 @@ def resource_constraint(tf):
         return [v.read_value()]
 
 
+@program
+def partitioned(tf):
+    """Parts of variables as tensors, tables, in optimizers and savers."""
+    with tf.variable_scope("s", partitioner=tf.fixed_size_partitioner(2)):
+        v = tf.get_variable("v", [5, 2], initializer=tf.ones_initializer())
+        scalar = tf.get_variable("scalar", [], initializer=tf.zeros_initializer())
+    w = tf.get_variable(
+        "w",
+        initializer=tf.constant([[1.0, 2.0, 3.0]], name="start"),
+        partitioner=tf.fixed_size_partitioner(3, axis=1),
+        use_resource=True,
+    )
+    with tf.variable_scope("s", reuse=True):
+        assert tf.get_variable("v", [5, 2]) is v
+    total = tf.matmul(v, tf.reshape(w, [3, 1])[:2], name="total")
+    loss = tf.reduce_sum(total, axis=[0, 1]) + scalar
+    tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss)
+    tf.train.Saver([v, scalar])
+    rows = tf.nn.embedding_lookup(v, [0, 4, 3], partition_strategy="div")
+    return [list(v), list(w), rows, total, tf.gradients(loss, list(v)), v.assign(tf.zeros([5, 2]))]
+
+
+@computed
+def partitioners(tf):
+    counts = []
+    for shape in ([7, 5], [100, 3], [1]):
+        for partitioner in (
+            tf.fixed_size_partitioner(3),
+            tf.fixed_size_partitioner(2, axis=-1),
+            tf.variable_axis_size_partitioner(64),
+            tf.variable_axis_size_partitioner(64, max_shards=2),
+            tf.min_max_variable_partitioner(max_partitions=4, min_slice_size=16),
+        ):
+            for dtype in (tf.float32, tf.string):
+                counts.append(partitioner(shape=tf.TensorShape(shape), dtype=dtype))
+    sliced = tf.create_partitioned_variables([4, 2], [2, 1], tf.ones_initializer(), name="c")
+    return [tf.constant(c) for c in counts] + sliced
+
+
 @computed
 def averages(tf):
     """Each line of the fetches is a step: the averages after it."""

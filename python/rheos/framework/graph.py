@@ -437,6 +437,7 @@ class Graph(_core.GraphBase):
         self._last_loss_reduction = None
         self._layer_counts = {}  # how many layers of a name there are
         self._container = ""
+        self._partitioned_variables = {}  # by full name
         self._variable_creators = []  # a stack of functions, the innermost last
 
     # Operations
@@ -860,6 +861,8 @@ def _convert_object(value, dtype, preferred, name, graph):
         return graph._constant(value.value, dtype or dtypes.int32, None, name or "Const")
     if isinstance(value, IndexedSlices):
         return _late.densify(value, dtype, name)
+    if hasattr(value, "_convert_to_tensor"):
+        return _check_tensor_dtype(value._convert_to_tensor(), dtype)
     if isinstance(value, (list, tuple)):
         tensor_dtype = _dtype_in(value)
         if tensor_dtype is not None:

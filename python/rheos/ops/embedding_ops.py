@@ -12,6 +12,7 @@ from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, clip_ops, math_ops, segment_ops, sparse_ops
 from rheos.ops.constant_op import constant
+from rheos.ops.partitioned_variables import PartitionedVariable
 
 
 def _clip(rows, ids, max_norm):
@@ -23,6 +24,10 @@ def _clip(rows, ids, max_norm):
     else:
         axes = math_ops.range(array_ops.rank(ids), array_ops.rank(rows))
     return clip_ops.clip_by_norm(rows, max_norm, axes=axes)
+
+
+def _tables(params):
+    return list(params) if isinstance(params, (list, tuple, PartitionedVariable)) else [params]
 
 
 def embedding_lookup(
@@ -37,8 +42,8 @@ def embedding_lookup(
     """
     if params is None or isinstance(params, (list, tuple)) and not params:
         raise ValueError("Need at least one param")
-    is_list = isinstance(params, (list, tuple))
-    params = list(params) if is_list else [params]
+    is_list = isinstance(params, (list, tuple, PartitionedVariable))
+    params = _tables(params)
     with name_scope(name, "embedding_lookup", [*params, ids]) as name:
         tables = params
         if not any(getattr(p, "_is_resource", False) for p in params):
@@ -132,7 +137,7 @@ def embedding_lookup_sparse(
     for given, label in ((sp_ids, "sp_ids"), (sp_weights, "sp_weights")):
         if given is not None and not hasattr(given, "dense_shape"):
             raise TypeError(f"{label} must be SparseTensor")
-    params = list(params) if isinstance(params, (list, tuple)) else [params]
+    params = _tables(params)
     if not params:
         raise ValueError("Missing params")
     if sp_weights is not None:
@@ -215,7 +220,7 @@ def safe_embedding_lookup_sparse(
     if embedding_weights is None:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
     tables = embedding_weights
-    tables = list(tables) if isinstance(tables, (list, tuple)) else [tables]
+    tables = _tables(tables)
     if not tables:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
     sources = [*tables, sparse_ids.values]

@@ -4,6 +4,7 @@ import threading
 
 from rheos.framework import dtypes, graph as _graph, tensor_shape
 from rheos.framework.graph import (
+    Tensor,
     _Default,
     convert_to_tensor,
     get_default_graph,
@@ -188,8 +189,6 @@ class VariableScope:
                 dtype = self._dtype
             if use_resource is None:
                 use_resource = self._use_resource
-            if partitioner is not None:
-                raise NotImplementedError("get_variable: partitioned variables")
             arguments = {
                 "name": full_name,
                 "shape": shape,
@@ -248,7 +247,7 @@ def _default_initializer(name, dtype):
     raise ValueError(f"An initializer for variable {name} of {dtype.base_dtype} is required")
 
 
-def _initial_value(name, initializer, shape, dtype):
+def _initial_value(name, initializer, shape, dtype, partition_info):
     """(initial value, dtype) for a new variable."""
     if initializer is None:
         initializer = _default_initializer(name, dtype)
@@ -258,7 +257,11 @@ def _initial_value(name, initializer, shape, dtype):
         initializer = initializer()
     if shape.is_fully_defined():
         dims = shape.as_list()
-        return lambda: initializer(dims, dtype=dtype), dtype.base_dtype
+        if partition_info is not None and _accepts(initializer, "partition_info"):
+            info = {"partition_info": partition_info}
+        else:
+            info = {}
+        return lambda: initializer(dims, dtype=dtype, **info), dtype.base_dtype
     if not isinstance(initializer, init_ops.Initializer) and _needs_no_arguments(initializer):
         return initializer, None
     raise ValueError(
@@ -297,7 +300,103 @@ def _shared_variable(
     synchronization=None,
     aggregation=None,
 ):
-    """The variable of that full name."""
+    """The variable of that full name, in parts if there is a partitioner."""
+    arguments = {
+        "regularizer": regularizer,
+        "trainable": trainable,
+        "collections": collections,
+        "caching_device": caching_device,
+        "validate_shape": validate_shape,
+        "use_resource": use_resource,
+        "constraint": constraint,
+        "synchronization": synchronization,
+        "aggregation": aggregation,
+    }
+    is_scalar = isinstance(shape, (list, tuple)) and not shape
+    if partitioner is not None and not is_scalar:
+        if not callable(partitioner):
+            raise ValueError(f"Partitioner must be callable, but received: {partitioner}")
+        with name_scope(None):
+            return _parts(name, shape, dtype, initializer, reuse, partitioner, arguments)
+    graph = get_default_graph()
+    if reuse is True and name in graph._partitioned_variables:
+        return _parts(name, shape, dtype, initializer, reuse, None, arguments)
+    if name in graph._partitioned_variables:
+        raise ValueError(
+            "No partitioner was provided, but a partitioned version of the variable was found: "
+            f"{name}/part_0. Perhaps a variable of the same name was already created with "
+            "partitioning?"
+        )
+    return _single_variable(name, shape, dtype, initializer, reuse, None, arguments)
+
+
+def _parts(name, shape, dtype, initializer, reuse, partitioner, arguments):
+    """The PartitionedVariable of that full name."""
+    from rheos.ops import partitioned_variables as partitioned
+
+    graph = get_default_graph()
+    if graph._find_variable(name, _REUSE_AUTO, 0, None) is not None:
+        raise ValueError(
+            "A partitioner was provided, but an unpartitioned version of the variable was found: "
+            f"{name}.  Perhaps a variable of the same name was already created without "
+            "partitioning?"
+        )
+    dtype = dtypes.as_dtype(dtype)
+    shape = tensor_shape.as_shape(shape)
+    if isinstance(initializer, Tensor):
+        shape = shape.merge_with(initializer.shape)
+    counts = None
+    if not reuse or partitioner:
+        counts = partitioned.call_partitioner(partitioner, shape, dtype)
+    if name in graph._partitioned_variables:
+        return _known_parts(name, shape, dtype, counts, reuse)
+    if reuse is True:
+        raise ValueError(
+            f"PartitionedVariable {name} does not exist, or was not created with "
+            "tf.get_variable(). Did you mean to set reuse=False or reuse=tf.AUTO_REUSE in VarScope?"
+        )
+    full_shape, variables = shape.as_list(), []
+    for i, (offset, part) in enumerate(partitioned.slices(full_shape, counts)):
+        part_shape, value = part, initializer
+        if initializer is not None and not callable(initializer):
+            with name_scope(f"{name}/part_{i}/PartitionedInitializer"):
+                value = partitioned.part_of(initializer, offset, part, dtype)
+            part_shape = None
+        info = partitioned.PartitionInfo(full_shape, offset)
+        variable = _single_variable(
+            f"{name}/part_{i}", part_shape, dtype, value, reuse, info, arguments
+        )
+        variable._set_save_slice_info(
+            partitioned.SaveSliceInfo(name, full_shape, offset, part)
+        )
+        variables.append(variable)
+    whole = partitioned.PartitionedVariable(name, shape, dtype, variables, counts)
+    graph._partitioned_variables[name] = whole
+    return whole
+
+
+def _known_parts(name, shape, dtype, counts, reuse):
+    if reuse is False:
+        raise ValueError(
+            f"Partitioned variable with name {name} already exists. Did you mean to set "
+            "reuse=True or reuse=tf.AUTO_REUSE in VarScope?"
+        )
+    known = get_default_graph()._partitioned_variables[name]
+    for what, wanted, found, fits in (
+        ("shape", shape, known.shape, shape.is_compatible_with(known.shape)),
+        ("dtype", dtype.name, known.dtype.name, dtype.is_compatible_with(known.dtype)),
+        ("partitions", counts, known._get_partitions(), counts in (None, known._get_partitions())),
+    ):
+        if not fits:
+            raise ValueError(
+                f"Trying to reuse partitioned variable {name}, but specified {what} {wanted} and "
+                f"found {what} {found}."
+            )
+    return known
+
+
+def _single_variable(name, shape, dtype, initializer, reuse, partition_info, arguments):
+    """The variable of that full name, in one part."""
     if shape is not None and initializer is not None and not callable(initializer):
         raise ValueError("If initializer is a constant, do not specify shape.")
     graph = get_default_graph()
@@ -309,20 +408,10 @@ def _shared_variable(
         found = graph._variables.get(index)
         return Variable._adopt(graph, index) if found is None else found
     with _graph.control_dependencies(None):
-        value, value_dtype = _initial_value(name, initializer, shape, dtype)
-        variable = Variable(
-            initial_value=value,
-            name=name,
-            trainable=trainable,
-            collections=collections,
-            caching_device=caching_device,
-            dtype=value_dtype,
-            validate_shape=validate_shape,
-            constraint=constraint,
-            use_resource=use_resource,
-            synchronization=synchronization,
-            aggregation=aggregation,
-        )
+        value, value_dtype = _initial_value(name, initializer, shape, dtype, partition_info)
+        given = dict(arguments)
+        regularizer = given.pop("regularizer")
+        variable = Variable(initial_value=value, name=name, dtype=value_dtype, **given)
     graph._share_variable(name, variable)
     if regularizer is not None:
         with _graph.colocate_with(variable), name_scope(name + "/Regularizer/"):
@@ -567,6 +656,41 @@ class variable_scope:
         store.scope = scope
         exits.append(lambda: setattr(store, "scope", old))
         return scope
+
+
+def create_partitioned_variables(
+    shape,
+    slicing,
+    initializer,
+    dtype=dtypes.float32,
+    trainable=True,
+    collections=None,
+    name=None,
+    reuse=None,
+):
+    """A list of variables that are the parts of one of that shape, slicing[i] along axis i."""
+    if len(shape) != len(slicing):
+        raise ValueError(
+            "The 'shape' and 'slicing' of a partitioned Variable must have the length: shape: "
+            f"{shape}, slicing: {slicing}"
+        )
+    if len(shape) < 1:
+        raise ValueError(
+            "A partitioned Variable must have rank at least 1: shape: " + str(shape)
+        )
+    with variable_scope(name, "PartitionedVariable", reuse=reuse) as scope:
+        return list(
+            _shared_variable(
+                scope.name,
+                shape=shape,
+                dtype=dtype,
+                initializer=initializer,
+                reuse=scope.reuse,
+                trainable=trainable,
+                collections=collections,
+                partitioner=lambda **unused: slicing,
+            )
+        )
 
 
 def variable_op_scope(values, name_or_scope, default_name=None, **kwargs):

@@ -344,6 +344,22 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
     def _as_graph_element(self):
         return self._variable
 
+    @property
+    def _save_slice_info(self):
+        part = self.graph._slice_of(self)
+        if part is None:
+            return None
+        from rheos.ops.partitioned_variables import SaveSliceInfo
+
+        return SaveSliceInfo.from_spec(*part)
+
+    def _set_save_slice_info(self, save_slice_info):
+        """Says which part of a whole the variable is."""
+        self.graph._set_slice(self, save_slice_info.full_name, save_slice_info.spec)
+
+    def _get_save_slice_info(self):
+        return self._save_slice_info
+
     def _ref(self):
         return self._variable
 

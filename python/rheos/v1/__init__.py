@@ -305,6 +305,11 @@ from rheos.ops.parsing_ops import (
     parse_single_example,
     parse_single_sequence_example,
 )
+from rheos.ops.partitioned_variables import (
+    fixed_size_partitioner,
+    min_max_variable_partitioner,
+    variable_axis_size_partitioner,
+)
 from rheos.ops.quantize_ops import (
     dequantize,
     fake_quant_with_min_max_args,
@@ -474,6 +479,7 @@ from rheos.ops.summary_ops import timestamp
 from rheos.ops.variable_scope import (
     AUTO_REUSE,
     VariableScope,
+    create_partitioned_variables,
     get_local_variable,
     get_variable,
     get_variable_scope,

@@ -18,6 +18,7 @@ from rheos.framework.graph import (
 )
 from rheos.ops import control_flow_ops, init_ops, segment_ops, state_ops
 from rheos.ops.gradients import gradients, to_core
+from rheos.ops.partitioned_variables import SaveSliceInfo
 from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 from rheos.ops.variables import (
     GraphKeys,
@@ -368,6 +369,13 @@ def create_slot(
                 validate_shape=validate_shape,
             )
             scope.set_partitioner(partitioner)
+    part = primary._get_save_slice_info() if isinstance(primary, Variable) else None
+    if part is not None:
+        added = slot.op.name.rpartition("/")[2]
+        whole = f"{part.full_name}/{added}"
+        slot._set_save_slice_info(
+            SaveSliceInfo(whole, part.full_shape, part.var_offset, part.var_shape)
+        )
     return slot
 
 

@@ -1,10 +1,12 @@
 """Savers: checkpoints of variables in TensorFlow's format."""
 
+import itertools
 import os
 import time
 
 from rheos.framework import errors
 from rheos.framework.graph import get_default_graph
+from rheos.ops.partitioned_variables import PartitionedVariable
 from rheos.ops.variables import GraphKeys, Variable
 from rheos.v1._checkpoints import (
     checkpoint_exists,
@@ -101,12 +103,11 @@ class Saver:
                 raise ValueError("No variables to save")
             self._is_empty = True
             return
-        by_name = _names_to_variables(variables)
-        names = sorted(by_name)
-        graph = by_name[names[0]].graph
+        names, saved = _named_variables(variables)
+        graph = saved[0].graph
         with graph.as_default():
             nodes = graph._saver_new(
-                [by_name[n] for n in names],
+                saved,
                 names,
                 self._name,
                 self._filename,
@@ -293,16 +294,17 @@ def _explained(error, cause):
     )
 
 
-def _names_to_variables(variables):
-    if not isinstance(variables, dict):
-        named = {}
-        for variable in variables:
-            if not isinstance(variable, Variable):
-                raise TypeError(f"Variable to save is not a Variable: {variable}")
-            if variable.op.name in named:
-                raise ValueError(f"At least two variables have the same name: {variable.op.name}")
-            named[variable.op.name] = variable
-        return named
+def _parts(name, variable):
+    """[(name in the checkpoint, variable)] of what a program names as one."""
+    if isinstance(variable, PartitionedVariable):
+        return [(name or part._get_save_slice_info().full_name, part) for part in variable]
+    if not name:
+        part = variable._get_save_slice_info()
+        name = variable.op.name if part is None else part.full_name
+    return [(name, variable)]
+
+
+def _check_named(variables):
     seen = set()
     for name, variable in sorted(variables.items(), key=lambda item: str(item[0])):
         if not isinstance(name, str):
@@ -310,7 +312,7 @@ def _names_to_variables(variables):
                 "names_to_saveables must be a dict mapping string names to checkpointable "
                 f"operations. Name is not a string: {name}"
             )
-        if not isinstance(variable, Variable):
+        if not isinstance(variable, (Variable, PartitionedVariable)):
             raise TypeError(
                 "names_to_saveables must be a dict mapping string names to Tensors/Variables. "
                 f"Not a variable: {variable}"
@@ -318,4 +320,21 @@ def _names_to_variables(variables):
         if id(variable) in seen:
             raise ValueError(f"The same saveable will be restored with two names: {name}")
         seen.add(id(variable))
-    return dict(variables)
+
+
+def _named_variables(variables):
+    """The names in the checkpoint, and the variables, in the order of names."""
+    if isinstance(variables, dict):
+        _check_named(variables)
+        items = variables.items()
+    else:
+        items = [(None, variable) for variable in variables]
+        for variable in variables:
+            if not isinstance(variable, (Variable, PartitionedVariable)):
+                raise TypeError(f"Variable to save is not a Variable: {variable}")
+    pairs = [pair for item in items for pair in _parts(*item)]
+    pairs.sort(key=lambda pair: pair[0])
+    for (name, _), (following, variable) in itertools.pairwise(pairs):
+        if name == following and variable._get_save_slice_info() is None:
+            raise ValueError(f"At least two variables have the same name: {name}")
+    return [name for name, _ in pairs], [variable for _, variable in pairs]
