@@ -3,6 +3,7 @@
 #include "format/bundle.h"
 #include "format/checkpoint_v1.h"
 #include "format/format_support.h"
+#include "format/table.h"
 
 static char *golden(const char *name) {
   return rheos__text_format("%s/tests/golden/checkpoints/%s", RHEOS_SOURCE_DIR, name);
@@ -254,7 +255,95 @@ static void test_checkpoint_v1__damage_is_data_loss(void **state) {
   remove_folder(folder);
 }
 
+// A table whose checksums hold, but whose values lie.
+typedef struct copied {
+  rheos__table_writer *table;
+  uint32_t random;
+} copied;
+
+static uint32_t next_random(copied *c) {
+  c->random = c->random * 1664525u + 1013904223u;
+  return c->random >> 8;
+}
+
+static rheos_status *copy_changed(void *argument, const char *key, size_t key_bytes,
+                                  const char *value, size_t value_bytes) {
+  copied *c = argument;
+  char changed[4096];
+  assert_true(value_bytes > 0 && value_bytes <= sizeof changed);
+  memcpy(changed, value, value_bytes);
+  for (uint32_t i = next_random(c) % 3; i > 0; i--) {
+    changed[next_random(c) % value_bytes] = (char)next_random(c);
+  }
+  return rheos__table_writer_add(c->table, key, key_bytes, changed, value_bytes);
+}
+
+static void write_changed(const bytes *file, const char *path, uint32_t seed) {
+  rheos__file_writer *writer;
+  copied c = {.random = seed};
+  expect_ok(rheos__file_writer_open(path, &writer));
+  c.table = rheos__table_writer_new(writer);
+  expect_ok(rheos__table_each("t", file->data, file->size_bytes, copy_changed, &c));
+  expect_ok(rheos__table_writer_finish(c.table));
+  rheos__table_writer_free(c.table);
+  expect_ok(rheos__file_writer_close_take(writer));
+}
+
+static void test_checkpoint_v1__lies_do_no_harm(void **state) {
+  (void)state;
+  const char *const names[] = {"v1_sliced", "v1_dtypes", "v1_shapes"};
+  char *folder = new_folder(), *path = rheos__path_join(folder, "changed");
+  int refused = 0;
+  for (int k = 0; k < 3; k++) {
+    char *from = golden(names[k]);
+    bytes file = read_bytes(from);
+    for (uint32_t seed = 0; seed < 100; seed++) {
+      write_changed(&file, path, seed);
+      refused += read_everything(path) != RHEOS_OK;
+    }
+    rheos__free(file.data);
+    rheos__free(from);
+  }
+  assert_true(refused > 100);
+  rheos__free(path);
+  remove_folder(folder);
+}
+
 // ---- Bundles with tensors in parts
+
+static void read_bundle(const char *prefix) {
+  rheos__bundle *bundle;
+  rheos_status *status = rheos__bundle_open(prefix, &bundle);
+  for (size_t i = 0; status == NULL && i < rheos__bundle_count(bundle); i++) {
+    rheos_tensor *tensor;
+    rheos_status_free(rheos__bundle_read(bundle, rheos__bundle_at(bundle, i), &tensor));
+    rheos_tensor_unref(tensor);
+  }
+  rheos_status_free(status);
+  rheos__bundle_close(bundle);
+}
+
+static void test_bundle__lies_about_slices_do_no_harm(void **state) {
+  (void)state;
+  char *folder = new_folder(), *prefix = rheos__path_join(folder, "changed");
+  char *index = rheos__text_format("%s.index", prefix);
+  char *data = rheos__text_format("%s.data-00000-of-00001", prefix);
+  char *from = golden("sliced.index"), *from_data = golden("sliced.data-00000-of-00001");
+  bytes file = read_bytes(from), elements = read_bytes(from_data);
+  write_bytes(data, elements.data, elements.size_bytes);
+  for (uint32_t seed = 0; seed < 200; seed++) {
+    write_changed(&file, index, seed);
+    read_bundle(prefix);
+  }
+  rheos__free(file.data);
+  rheos__free(elements.data);
+  rheos__free(from);
+  rheos__free(from_data);
+  rheos__free(index);
+  rheos__free(data);
+  rheos__free(prefix);
+  remove_folder(folder);
+}
 
 static void expect_bundle_parts(const char *name) {
   char *prefix = golden(name);
@@ -381,6 +470,8 @@ int main(void) {
       cmocka_unit_test(test_checkpoint_v1__writes_the_bytes_of_tensorflow),
       cmocka_unit_test(test_checkpoint_v1__refuses_what_does_not_fit),
       cmocka_unit_test(test_checkpoint_v1__damage_is_data_loss),
+      cmocka_unit_test(test_checkpoint_v1__lies_do_no_harm),
+      cmocka_unit_test(test_bundle__lies_about_slices_do_no_harm),
       cmocka_unit_test(test_bundle__puts_slices_together),
       cmocka_unit_test(test_bundle__writes_slices_as_tensorflow),
       cmocka_unit_test(test_bundle__merges_slices_as_tensorflow),
