@@ -226,6 +226,19 @@ static void test_parse__lengths_beyond_the_bytes_are_errors(void **state) {
   }
 }
 
+// JSON is read by hand too.
+static void test_parse__damaged_json_is_an_error(void **state) {
+  static const char json[] =
+      "{\"features\": {\"feature\": {\"a\\u00e9\": {\"int64List\": {\"value\": [\"1\", -2]}}, "
+      "\"b\": {\"floatList\": {\"value\": [0.5, \"NaN\"]}}, "
+      "\"c\": {\"bytesList\": {\"value\": [\"aGk=\"]}}}}}";
+  fixture *f = *state;
+  rheos_output serialized = placeholder(f);
+  rheos__buffer bytes = {0};
+  rheos__buffer_put(&bytes, json, sizeof json - 1);
+  damage(f, add(f, "DecodeJSONExample", &serialized, 1, NULL, 0), serialized, &bytes);
+}
+
 // Every request for memory in turn fails: the run does too, and nothing is lost.
 static void test_parse__short_memory_is_an_error(void **state) {
   (void)state;
@@ -266,6 +279,7 @@ int main(void) {
       TEST(test_parse__damaged_examples_are_errors),
       TEST(test_parse__damaged_sequences_are_errors),
       TEST(test_parse__lengths_beyond_the_bytes_are_errors),
+      TEST(test_parse__damaged_json_is_an_error),
       cmocka_unit_test(test_parse__short_memory_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
