@@ -402,7 +402,6 @@ static const Tensorflow__AttrValue *attr_named(const Tensorflow__NodeDef *def, c
 }
 
 static rheos_dtype type_in(const Tensorflow__AttrValue *value, int64_t index) {
-  rheos_dtype dtype = RHEOS_INVALID_DTYPE;
   int64_t number = 0;
   if (value != NULL && value->value_case == TENSORFLOW__ATTR_VALUE__VALUE_TYPE) {
     number = value->type;
@@ -410,8 +409,7 @@ static rheos_dtype type_in(const Tensorflow__AttrValue *value, int64_t index) {
              index < (int64_t)value->list->n_type) {
     number = value->list->type[index];
   }
-  rheos_status_free(rheos__dtype_from_proto(number, &dtype));
-  return dtype;
+  return number > 0 && number <= RHEOS_UINT64 ? (rheos_dtype)number : RHEOS_INVALID_DTYPE;
 }
 
 // How many inputs an argument of a node takes, by its attributes; -1: they do not say.

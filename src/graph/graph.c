@@ -171,6 +171,17 @@ int32_t rheos_graph_num_operations(const rheos_graph *graph) {
 
 // ---- Interning
 
+const void **rheos__intern_find(const rheos__intern_set *set, uint64_t hash,
+                                bool (*same)(const void *candidate, const void *wanted),
+                                const void *wanted) {
+  if (set->num_slots == 0) return NULL;
+  size_t i = hash & (set->num_slots - 1);
+  while (set->slots[i] != NULL && !same(set->slots[i], wanted)) {
+    i = (i + 1) & (set->num_slots - 1);
+  }
+  return &set->slots[i];
+}
+
 const void **rheos__intern_slot(rheos__intern_set *set, uint64_t hash,
                                 bool (*same)(const void *candidate, const void *wanted),
                                 uint64_t (*hash_of)(const void *candidate), const void *wanted) {
@@ -188,11 +199,7 @@ const void **rheos__intern_slot(rheos__intern_set *set, uint64_t hash,
     set->slots = slots;
     set->num_slots = num_slots;
   }
-  size_t i = hash & (set->num_slots - 1);
-  while (set->slots[i] != NULL && !same(set->slots[i], wanted)) {
-    i = (i + 1) & (set->num_slots - 1);
-  }
-  return &set->slots[i];
+  return rheos__intern_find(set, hash, same, wanted);
 }
 
 static uint64_t hash_of_shape(const void *candidate) {

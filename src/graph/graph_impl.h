@@ -59,6 +59,11 @@ const void **rheos__intern_slot(rheos__intern_set *set, uint64_t hash,
                                 bool (*same)(const void *candidate, const void *wanted),
                                 uint64_t (*hash_of)(const void *candidate), const void *wanted);
 
+// The same without room for a new one; NULL if the set has no slots at all.
+const void **rheos__intern_find(const rheos__intern_set *set, uint64_t hash,
+                                bool (*same)(const void *candidate, const void *wanted),
+                                const void *wanted);
+
 // What a value of a Const node is; NULL for other nodes.
 rheos_tensor *rheos__const_value(const rheos_graph *graph, rheos__edge edge);
 

@@ -17,17 +17,14 @@ static bool same_name(const void *candidate, const void *wanted) {
   return strcmp(((const rheos__signature *)candidate)->op->name, wanted) == 0;
 }
 
-static const void **slot_of(rheos_graph *graph, const char *name) {
-  return rheos__intern_slot(&graph->own_ops, hash_of_name(name), same_name, hash_of_signature,
-                            name);
-}
-
 void *rheos__graph_alloc(rheos_graph *graph, size_t size_bytes) {
   return rheos__arena_alloc_zeroed(&graph->arena, size_bytes);
 }
 
 rheos_status *rheos__graph_add_signature(rheos_graph *graph, const rheos__signature *signature) {
-  const void **slot = slot_of(graph, signature->op->name);
+  const char *name = signature->op->name;
+  const void **slot =
+      rheos__intern_slot(&graph->own_ops, hash_of_name(name), same_name, hash_of_signature, name);
   if (slot == NULL) return rheos__out_of_memory();
   if (*slot == NULL) graph->own_ops.count++;
   *slot = signature;
@@ -37,6 +34,6 @@ rheos_status *rheos__graph_add_signature(rheos_graph *graph, const rheos__signat
 const rheos__signature *rheos__graph_signature(rheos_graph *graph, const char *type) {
   const rheos__signature *signature = rheos__signature_by_name(type);
   if (signature != NULL || graph->own_ops.count == 0) return signature;
-  const void **slot = slot_of(graph, type);
+  const void **slot = rheos__intern_find(&graph->own_ops, hash_of_name(type), same_name, type);
   return slot != NULL ? *slot : NULL;
 }
