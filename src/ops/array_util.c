@@ -550,3 +550,31 @@ rheos_status *rheos__answer_copy(rheos__prepare *p, int32_t data_input, rheos__c
   int64_t count = rheos_shape_num_elements(&p->output_shapes[0]);
   return rheos__answer_run(p, run_copy, (count + RHEOS__COPY_UNIT - 1) / RHEOS__COPY_UNIT);
 }
+
+bool rheos__same_element(rheos_dtype dtype, const void *x, int64_t i, const void *y, int64_t j) {
+  const size_t size = rheos_dtype_size(dtype);
+  switch (dtype) {
+    case RHEOS_FLOAT: return ((const float *)x)[i] == ((const float *)y)[j];
+    case RHEOS_DOUBLE: return ((const double *)x)[i] == ((const double *)y)[j];
+    case RHEOS_HALF:
+      return rheos__half_to_float(((const uint16_t *)x)[i]) ==
+             rheos__half_to_float(((const uint16_t *)y)[j]);
+    case RHEOS_BFLOAT16:
+      return rheos__bfloat16_to_float(((const uint16_t *)x)[i]) ==
+             rheos__bfloat16_to_float(((const uint16_t *)y)[j]);
+    case RHEOS_COMPLEX64:
+      return rheos__same_element(RHEOS_FLOAT, x, 2 * i, y, 2 * j) &&
+             rheos__same_element(RHEOS_FLOAT, x, 2 * i + 1, y, 2 * j + 1);
+    case RHEOS_COMPLEX128:
+      return rheos__same_element(RHEOS_DOUBLE, x, 2 * i, y, 2 * j) &&
+             rheos__same_element(RHEOS_DOUBLE, x, 2 * i + 1, y, 2 * j + 1);
+    case RHEOS_STRING: {
+      const rheos_string *a = (const rheos_string *)x + i, *b = (const rheos_string *)y + j;
+      return a->size_bytes == b->size_bytes &&
+             (a->size_bytes == 0 || memcmp(a->data, b->data, a->size_bytes) == 0);
+    }
+    default:
+      return memcmp((const char *)x + (size_t)i * size, (const char *)y + (size_t)j * size, size) ==
+             0;
+  }
+}

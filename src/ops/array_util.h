@@ -42,6 +42,10 @@ void rheos__set_int(rheos_dtype dtype, void *data, int64_t index, int64_t value)
 // Whether element `index` is not 0; not for strings.
 bool rheos__is_nonzero(rheos_dtype dtype, const void *data, int64_t index);
 
+// Whether element `i` of `x` equals element `j` of `y`. Floats are equal by value: -0 equals 0, and
+// NaN nothing.
+bool rheos__same_element(rheos_dtype dtype, const void *x, int64_t i, const void *y, int64_t j);
+
 // What a kernel is called with, kept in the arena of its state.
 typedef struct rheos__operands {
   const rheos__attrs *attrs;

@@ -341,3 +341,23 @@ const rheos__op_def rheos__op_MatrixSetDiag = {
     .gradient = gradient_set_diag,
     .prepare = prepare_set_diag,
 };
+
+// ---- The old names
+
+#define OLD_NAME(op, text, new_name, infer, kernel)            \
+  const rheos__op_def rheos__op_##op = {                       \
+      .name = #op,                                             \
+      .signature = text,                                       \
+      .doc = "The old name of " new_name ".",                  \
+      .shape = infer,                                          \
+      .prepare = kernel,                                       \
+  }
+
+OLD_NAME(BatchMatrixBandPart, "input: T, num_lower: int64, num_upper: int64 -> band: T; T: type",
+         "MatrixBandPart", shape_band, prepare_band);
+OLD_NAME(BatchMatrixDiag, "diagonal: T -> output: T; T: type", "MatrixDiag", shape_matrix_diag,
+         prepare_matrix_diag);
+OLD_NAME(BatchMatrixDiagPart, "input: T -> diagonal: T; T: type", "MatrixDiagPart",
+         shape_matrix_diag_part, prepare_matrix_diag_part);
+OLD_NAME(BatchMatrixSetDiag, "input: T, diagonal: T -> output: T; T: type", "MatrixSetDiag",
+         shape_set_diag, prepare_set_diag);

@@ -1,7 +1,10 @@
-// Cumsum and Cumprod: running sums and products along one dimension.
+// Cumsum, Cumprod, CumulativeLogsumexp: running sums and products along one dimension.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
+#include <float.h>
+#include <math.h>
+
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
 
@@ -74,16 +77,26 @@ RHEOS__INTEGERS(SCANS, Cumprod, uint64_t, 1, before * WIDEN(value))
 RHEOS__COMPLEXES(SCANS, Cumsum, double _Complex, 0, before + value)
 RHEOS__COMPLEXES(SCANS, Cumprod, double _Complex, 1, before * value)
 
-enum { row_Cumsum, row_Cumprod, NUM_ROWS };
+// log(exp(a) + exp(b))
+static double log_sum(double a, double b) {
+  const double most = a > b ? a : b, least = a > b ? b : a;
+  if (isnan(a) || isnan(b)) return NAN;
+  return isinf(most) ? most : most + log1p(exp(least - most));
+}
+RHEOS__FLOATS(SCANS, CumulativeLogsumexp, double, -INFINITY, log_sum(before, (double)value))
+
+enum { row_Cumsum, row_Cumprod, row_CumulativeLogsumexp, NUM_ROWS };
 #define SCAN_ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = name##_##S,
 static const scan_fn scans[NUM_ROWS][RHEOS__NUM_DTYPES] = {
     RHEOS__NUMBERS(SCAN_ENTRY, Cumsum) RHEOS__NUMBERS(SCAN_ENTRY, Cumprod)
-    RHEOS__COMPLEXES(SCAN_ENTRY, Cumsum) RHEOS__COMPLEXES(SCAN_ENTRY, Cumprod)};
+    RHEOS__COMPLEXES(SCAN_ENTRY, Cumsum) RHEOS__COMPLEXES(SCAN_ENTRY, Cumprod)
+    RHEOS__FLOATS(SCAN_ENTRY, CumulativeLogsumexp)};
 
 #define ROWS_ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = name##_rows_##S,
 static const scan_rows_fn row_scans[NUM_ROWS][RHEOS__NUM_DTYPES] = {
     RHEOS__NUMBERS(ROWS_ENTRY, Cumsum) RHEOS__NUMBERS(ROWS_ENTRY, Cumprod)
-    RHEOS__COMPLEXES(ROWS_ENTRY, Cumsum) RHEOS__COMPLEXES(ROWS_ENTRY, Cumprod)};
+    RHEOS__COMPLEXES(ROWS_ENTRY, Cumsum) RHEOS__COMPLEXES(ROWS_ENTRY, Cumprod)
+    RHEOS__FLOATS(ROWS_ENTRY, CumulativeLogsumexp)};
 
 typedef struct cumulative {
   scan_fn scan;
@@ -224,6 +237,34 @@ static void grad_cumprod(rheos__grad *g) {
   rheos__grad_set(g, 0, rheos__py_div(s, sum, g->inputs[0]));
 }
 
+// The gradients of either sign by logarithms: sum over the later y of dy exp(x - y).
+static rheos_output grad_of_sign(rheos__grad *g, rheos_output dz, const char *compare) {
+  rheos_scope *s = g->scope;
+  const bool reverse = rheos__attr_bool(g->attrs, "reverse");
+  const rheos_dtype dtype = rheos_output_dtype(dz);
+  const double lowest = dtype == RHEOS_DOUBLE     ? -DBL_MAX
+                        : dtype == RHEOS_FLOAT    ? (double)-FLT_MAX
+                        : dtype == RHEOS_BFLOAT16 ? -0x1.fep127
+                                                  : -65504;
+  const rheos_output zero = rheos__const_scalar(s, dtype, 0, "zero");
+  const rheos_output none = rheos__const_scalar(s, dtype, lowest, "lowest");
+  const rheos_output log = rheos__op_1(s, "Log", rheos__op_1(s, "Abs", dz));
+  const rheos_output logs =
+      rheos__op_3(s, "SelectV2", rheos__op_2(s, compare, dz, zero), log, none);
+  const rheos_output ratios = rheos__py_sub(s, logs, g->outputs[0]);
+  const rheos_output sums = scan_node(g, "CumulativeLogsumexp", ratios, !reverse);
+  return rheos__op_1(s, "Exp", rheos__py_add(s, sums, g->inputs[0]));
+}
+
+static void grad_logsumexp(rheos__grad *g) {
+  const rheos_output dz = rheos__grad_dense(g, 0);
+  const rheos_output positive = grad_of_sign(g, dz, "Greater");
+  rheos__grad_set(g, 0, rheos__py_sub(g->scope, positive, grad_of_sign(g, dz, "Less")));
+}
+
+static rheos_status *prepare_CumulativeLogsumexp(rheos__prepare *p) {
+  return prepare(p, row_CumulativeLogsumexp);
+}
 static rheos_status *prepare_Cumsum(rheos__prepare *p) { return prepare(p, row_Cumsum); }
 static rheos_status *prepare_Cumprod(rheos__prepare *p) { return prepare(p, row_Cumprod); }
 
@@ -239,4 +280,15 @@ const rheos__op_def rheos__op_Cumsum = {
 const rheos__op_def rheos__op_Cumprod = {
     "Cumprod",    SIGNATURE,     "The running product of `x` along `axis`.", 0, scan_shape,
     grad_cumprod, prepare_Cumprod,
+};
+
+const rheos__op_def rheos__op_CumulativeLogsumexp = {
+    "CumulativeLogsumexp",
+    "x: T, axis: Tidx -> out: T; exclusive: bool = false; reverse: bool = false; T: floating; "
+    "Tidx: {int32, int64} = int32",
+    "The logarithm of the running sum of exponentials of `x` along `axis`.",
+    0,
+    scan_shape,
+    grad_logsumexp,
+    prepare_CumulativeLogsumexp,
 };

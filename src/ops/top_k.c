@@ -1,11 +1,13 @@
 // TopK: the largest elements of each row, found with a heap of k, the first of equal ones first.
-// InTopK: whether a class is among them.
+// NthElement: the last of these. InTopK: whether a class is among them.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
 #include <math.h>
 #include <string.h>
 
+#include "ops/array_grad.h"
+#include "ops/array_util.h"
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
 
@@ -307,6 +309,95 @@ const rheos__op_def rheos__op_TopKV2 = {
     top_k_v2_shape,
     grad_top_k,
     prepare_TopKV2,
+};
+
+// ---- NthElement
+
+typedef struct nth {
+  top_k_fn fn;
+  int64_t count, n, element_bytes;
+  bool reverse;
+} nth;
+
+// The largest elements down to the one that is asked for, in scratch memory: a heap of indices, the
+// indices, the values.
+static rheos_status *run_nth(const void *state, const void *const *inputs, void *const *outputs,
+                             void *scratch, int64_t first_unit, int64_t last_unit) {
+  const nth *t = state;
+  const int64_t wanted = ((const int32_t *)inputs[1])[0];
+  int64_t *heap = scratch, *indices = heap + t->n;
+  char *values = (char *)(indices + t->n);
+  (void)first_unit, (void)last_unit;
+  if (wanted < 0) return RHEOS_INVALID("n must be non-negative, got %lld", (long long)wanted);
+  if (wanted >= t->n) {
+    return RHEOS_INVALID("Input must have at least n+1 columns: %lld columns, n %lld",
+                         (long long)t->n, (long long)wanted);
+  }
+  const int64_t k = t->reverse ? wanted + 1 : t->n - wanted;
+  for (int64_t i = 0; i < t->count; i++) {
+    t->fn((const char *)inputs[0] + i * t->n * t->element_bytes, t->n, k, heap, values, indices);
+    memcpy((char *)outputs[0] + i * t->element_bytes, values + (k - 1) * t->element_bytes,
+           (size_t)t->element_bytes);
+  }
+  return NULL;
+}
+
+static rheos_status *prepare_nth(rheos__prepare *p) {
+  nth *t = RHEOS_NEW_STATE(p, nth);
+  if (t == NULL) return rheos__out_of_memory();
+  const rheos_shape *in = &p->input_shapes[0];
+  t->fn = top_k_fns[p->input_dtypes[0]];
+  if (t->fn == NULL) return rheos__no_kernel(p, p->input_dtypes[0]);
+  t->n = in->dims[in->rank - 1];
+  t->count = rheos_shape_num_elements(&p->output_shapes[0]);
+  t->element_bytes = (int64_t)rheos_dtype_size(p->input_dtypes[0]);
+  t->reverse = rheos__attr_bool(p->attrs, "reverse");
+  if (t->n > INT64_MAX / 64) return rheos__out_of_memory();
+  p->scratch_bytes = (size_t)t->n * (2 * sizeof(int64_t) + (size_t)t->element_bytes);
+  p->flops = rheos__flops(10.0 * (double)t->count * (double)t->n);
+  p->run = run_nth;
+  return NULL;
+}
+
+static rheos_status *shape_nth(rheos__infer *c) {
+  const rheos_shape *in = &c->input_shapes[0];
+  rheos_shape scalar;
+  int64_t n;
+  RHEOS_TRY(rheos__infer_rank_at_least(c, 0, 1));
+  RHEOS_TRY(rheos__infer_rank(c, 1, 0, &scalar));
+  if (rheos__infer_int(c, 1, &n)) {
+    if (n < 0) return RHEOS_INVALID("n must be non-negative, got %lld", (long long)n);
+    if (in->rank > 0 && in->dims[in->rank - 1] >= 0 && n >= in->dims[in->rank - 1]) {
+      return RHEOS_INVALID("Input must have last dimension > n = %lld but is %lld", (long long)n,
+                           (long long)in->dims[in->rank - 1]);
+    }
+  }
+  c->output_shapes[0] = *in;
+  if (in->rank > 0) c->output_shapes[0].rank--;
+  return NULL;
+}
+
+// Elements that are equal to the answer share its gradient.
+static void grad_nth(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  const rheos_output grad = rheos__grad_dense(g, 0);
+  const rheos_output found = rheos__expand_dims(s, g->outputs[0], -1);
+  const rheos_output same = rheos__cast_to(s, rheos__op_2(s, "Equal", found, g->inputs[0]),
+                                           rheos_output_dtype(grad));
+  const int32_t last[1] = {-1};
+  const rheos_output count = rheos__sum_axes(s, same, last, 1, true);
+  const rheos_output share = rheos__op_2(s, "RealDiv", same, count);
+  rheos__grad_set(g, 0, rheos__py_mul(s, share, rheos__expand_dims(s, grad, -1)));
+}
+
+const rheos__op_def rheos__op_NthElement = {
+    "NthElement",
+    "input: T, n: int32 -> values: T; reverse: bool = false; " REAL_TYPES,
+    "The element of each row of `input` that would stand at place `n` if they were sorted.",
+    0,
+    shape_nth,
+    grad_nth,
+    prepare_nth,
 };
 
 // ---- InTopK

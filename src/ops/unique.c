@@ -5,29 +5,6 @@
 #include "ops/array_util.h"
 #include "ops/op_util.h"
 
-// Floats are equal by value: -0 equals 0, and NaN nothing.
-static bool same_element(rheos_dtype dtype, const void *data, int64_t a, int64_t b) {
-  size_t size = rheos_dtype_size(dtype);
-  switch (dtype) {
-    case RHEOS_FLOAT: return ((const float *)data)[a] == ((const float *)data)[b];
-    case RHEOS_DOUBLE: return ((const double *)data)[a] == ((const double *)data)[b];
-    case RHEOS_HALF:
-      return rheos__half_to_float(((const uint16_t *)data)[a]) ==
-             rheos__half_to_float(((const uint16_t *)data)[b]);
-    case RHEOS_BFLOAT16:
-      return rheos__bfloat16_to_float(((const uint16_t *)data)[a]) ==
-             rheos__bfloat16_to_float(((const uint16_t *)data)[b]);
-    case RHEOS_STRING: {
-      const rheos_string *x = (const rheos_string *)data + a, *y = (const rheos_string *)data + b;
-      return x->size_bytes == y->size_bytes &&
-             (x->size_bytes == 0 || memcmp(x->data, y->data, x->size_bytes) == 0);
-    }
-    default:
-      return memcmp((const char *)data + (size_t)a * size, (const char *)data + (size_t)b * size,
-                    size) == 0;
-  }
-}
-
 static uint64_t element_hash(rheos_dtype dtype, const void *data, int64_t i) {
   if (dtype == RHEOS_STRING) {
     const rheos_string *string = (const rheos_string *)data + i;
@@ -54,7 +31,7 @@ static bool same_slice(const slices *x, int64_t a, int64_t b) {
     for (int64_t i = 0; i < x->inner; ++i) {
       const int64_t at_a = (o * x->count + a) * x->inner + i;
       const int64_t at_b = (o * x->count + b) * x->inner + i;
-      if (!same_element(x->dtype, x->data, at_a, at_b)) return false;
+      if (!rheos__same_element(x->dtype, x->data, at_a, x->data, at_b)) return false;
     }
   }
   return true;
@@ -234,7 +211,7 @@ static rheos_status *shape_list_diff(rheos__infer *c) {
 static bool in_first(const rheos_tensor *all, const int64_t *slots, uint64_t num_slots, int64_t i) {
   uint64_t slot = element_hash(all->dtype, all->data, i) & (num_slots - 1);
   for (; slots[slot] != 0; slot = (slot + 1) & (num_slots - 1)) {
-    if (same_element(all->dtype, all->data, slots[slot] - 1, i)) return true;
+    if (rheos__same_element(all->dtype, all->data, slots[slot] - 1, all->data, i)) return true;
   }
   return false;
 }
