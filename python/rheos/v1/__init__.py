@@ -151,6 +151,7 @@ from rheos.ops.clip_ops import (
 )
 from rheos.ops.constant_op import constant
 from rheos.ops.control_flow_ops import Assert, Print, group, no_op, tuple
+from rheos.ops.ctc_ops import edit_distance
 from rheos.ops.gradients import (
     AggregationMethod,
     UnconnectedGradients,
@@ -540,6 +541,7 @@ from rheos.v1 import (
     quantization,
     random,
     raw_ops,
+    sets,
     signal,
     sparse,
     spectral,

@@ -16,7 +16,12 @@ from rheos.ops.candidate_sampling_ops import (
     sampled_softmax_loss,
     uniform_candidate_sampler,
 )
-from rheos.ops.ctc_ops import ctc_greedy_decoder, ctc_loss
+from rheos.ops.ctc_ops import (
+    ctc_beam_search_decoder,
+    ctc_beam_search_decoder_v2,
+    ctc_greedy_decoder,
+    ctc_loss,
+)
 from rheos.ops.embedding_ops import (
     embedding_lookup,
     embedding_lookup_sparse,
