@@ -82,3 +82,21 @@ def test_products_and_traces(sess):
     np.testing.assert_allclose(sess.run(tf.linalg.adjoint(A)), A.T)
     unit, length = sess.run(tf.linalg.normalize(A, axis=1))
     np.testing.assert_allclose(unit * length, A, rtol=1e-5)
+
+
+@pytest.mark.parametrize("rows,columns", [(4, 2), (2, 3)])
+def test_least_squares_have_a_gradient(sess, rows, columns):
+    random = np.random.RandomState(0)
+    values = random.randn(rows, columns), random.randn(rows, 2)
+    a, b = (tf.placeholder(tf.float64, v.shape) for v in values)
+    x = tf.raw_ops.MatrixSolveLs(matrix=a, rhs=b, l2_regularizer=0.25)
+    loss = tf.reduce_sum(x * x)
+    for k, grad in enumerate(tf.gradients(loss, [a, b])):
+        found = sess.run(grad, {a: values[0], b: values[1]})
+        for place in np.ndindex(*values[k].shape):
+            ends = []
+            for step in (1e-6, -1e-6):
+                moved = [v.copy() for v in values]
+                moved[k][place] += step
+                ends.append(sess.run(loss, {a: moved[0], b: moved[1]}))
+            assert np.isclose(found[place], (ends[0] - ends[1]) / 2e-6, rtol=1e-4, atol=1e-7)
