@@ -58,6 +58,57 @@ def test_optimizer__takes_the_same_five_steps(name):
                                    err_msg=variable)
 
 
+class Halving(tf.train.Optimizer):
+    """Moves by half the gradient, and counts the updates of each variable in a slot."""
+
+    def __init__(self):
+        super().__init__(use_locking=False, name="Halving")
+
+    def _create_slots(self, var_list):
+        for v in var_list:
+            self._zeros_slot(v, "count", self._name)
+
+    def _prepare(self):
+        self._half = tf.constant(0.5, name="half")
+
+    def _step(self, var, change):
+        count = self.get_slot(var, "count")
+        return tf.group(change, count.assign_add(tf.ones_like(count)))
+
+    def _apply_dense(self, grad, var):
+        return self._step(var, var.assign_sub(grad * self._half))
+
+    def _apply_sparse(self, grad, var):
+        rows = tf.IndexedSlices(grad.values * self._half, grad.indices)
+        return self._step(var, var.scatter_sub(rows))
+
+    def _resource_apply_dense(self, grad, handle):
+        return self._apply_dense(grad, handle)
+
+    def _resource_apply_sparse(self, grad, handle, indices):
+        return self._apply_sparse(tf.IndexedSlices(grad, indices), handle)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_own_optimizer__gets_dense_gradients_and_unique_rows(use_resource, sess):
+    with tf.variable_scope("", use_resource=use_resource):
+        table = tf.get_variable("table", initializer=[[1.0], [2.0], [3.0]])
+        bias = tf.get_variable("bias", initializer=[1.0])
+        step = tf.get_variable("step", initializer=0, trainable=False)
+    loss = tf.reduce_sum(tf.gather(table, [2, 0, 2])) + tf.reduce_sum(bias)
+    optimizer = Halving()
+    train = optimizer.minimize(loss, global_step=step)
+    sess.run(tf.global_variables_initializer())
+    sess.run(train)
+    sess.run(train)
+    assert sess.run(table).tolist() == [[0.0], [2.0], [1.0]]
+    assert sess.run(bias).tolist() == [0.0]
+    assert sess.run(step) == 2
+    assert sess.run(optimizer.get_slot(bias, "count")).tolist() == [2.0]
+    assert optimizer.get_slot_names() == ["count"]
+    assert [v.op.name for v in optimizer.variables()] == ["bias/Halving", "table/Halving"]
+
+
 def test_ftrl__refuses_negative_strengths():
     with pytest.raises(ValueError, match="l1_regularization_strength"):
         tf.train.FtrlOptimizer(0.1, l1_regularization_strength=-1.0)

@@ -111,6 +111,16 @@ def test_variable_creator_scope__is_asked_for_each_variable():
     assert not hasattr(tf.Variable(1.0), "handle")
 
 
+def test_init_scope__waits_for_nothing():
+    first = tf.no_op("first")
+    with tf.name_scope("n"), tf.control_dependencies([first]):
+        with tf.init_scope():
+            inside = tf.no_op("inside")
+        outside = tf.no_op("outside")
+    assert inside.name == "n/inside" and inside.control_inputs == []
+    assert outside.control_inputs == [first]
+
+
 def test_resource_variables__can_be_the_default():
     assert not tf.resource_variables_enabled()
     tf.enable_resource_variables()

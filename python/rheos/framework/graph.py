@@ -1142,6 +1142,11 @@ def device(device_name_or_function):
     return get_default_graph().device(device_name_or_function)
 
 
+def init_scope():
+    """A context for operations that initialize: they wait for nothing around them."""
+    return control_dependencies(None)
+
+
 def control_dependencies(control_inputs):
     """A context in which operations of the default graph wait for `control_inputs`."""
     return get_default_graph().control_dependencies(control_inputs)

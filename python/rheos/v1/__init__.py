@@ -49,6 +49,7 @@ from rheos.framework.graph import (
     device,
     get_default_graph,
     get_default_session,
+    init_scope,
     name_scope,
     op_scope,
     register_tensor_conversion_function,
