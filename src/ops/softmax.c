@@ -70,8 +70,8 @@ RHEOS__WIDE static double sum_double(const double *values, int64_t n) {
 RHEOS__WIDE static void exp_float(float *values, int64_t n) {
   for (int64_t i = 0; i < n; i++) values[i] = rheos__expf(values[i]);
 }
-static void exp_double(double *values, int64_t n) {
-  for (int64_t i = 0; i < n; i++) values[i] = exp(values[i]);
+RHEOS__WIDE static void exp_double(double *values, int64_t n) {
+  for (int64_t i = 0; i < n; i++) values[i] = rheos__exp(values[i]);
 }
 #define LARGEST(values, n) \
   _Generic((values)[0], float: largest_float, double: largest_double)(values, n)

@@ -44,6 +44,21 @@ static void test_vector_math__is_within_three_units(void **state) {
   check("erf", rheos__erff, erf);
 }
 
+// The C library's exp() is itself within half a unit, nearly.
+static void test_vector_math__exp_of_double_is_within_one_unit(void **state) {
+  (void)state;
+  for (double x = -750; x < 712; x += 0.0137) {
+    const double exact = exp(x), got = rheos__exp(x);
+    const double unit = nextafter(exact, INFINITY) - exact;
+    if (isinf(exact) ? got != exact : fabs(got - exact) > unit) {
+      fail_msg("exp(%a) is %a, not %a", x, got, exact);
+    }
+  }
+  assert_true(rheos__exp(0) == 1 && rheos__exp(-0.0) == 1);
+  assert_true(rheos__exp(INFINITY) == INFINITY && rheos__exp(-INFINITY) == 0);
+  assert_true(isnan(rheos__exp(NAN)));
+}
+
 static void test_vector_math__pow_is_within_one_unit(void **state) {
   (void)state;
   const float special[] = {0, 1, 2, 3, 0.5f, 2.5f, 16777217, 1e-40f, 1e38f, INFINITY, NAN};
@@ -85,6 +100,7 @@ static void test_vector_math__knows_the_special_values(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_vector_math__is_within_three_units),
+      cmocka_unit_test(test_vector_math__exp_of_double_is_within_one_unit),
       cmocka_unit_test(test_vector_math__pow_is_within_one_unit),
       cmocka_unit_test(test_vector_math__knows_the_special_values),
   };
