@@ -648,6 +648,13 @@ static bool partial_value(void *argument, int32_t input, rheos_shape *out_shape)
   return rheos__partial_value(b->graph, edge, out_shape);
 }
 
+static bool whole_value(void *argument, int32_t input, int64_t *values, int32_t capacity,
+                        int32_t *out_count) {
+  const build *b = argument;
+  rheos__edge edge = {b->args->inputs[input].id, b->args->inputs[input].index};
+  return rheos__whole_value(b->graph, edge, values, capacity, out_count);
+}
+
 // What TensorFlow adds to what a shape function says.
 static rheos_status *with_shapes_take(build *b, rheos_status *status) {
   if (rheos_status_code(status) != RHEOS_INVALID_ARGUMENT) return status;
@@ -688,6 +695,7 @@ static rheos_status *infer_shapes(build *b) {
                         .output_dtypes = b->output_dtypes,
                         .output_shapes = b->output_shapes,
                         .partial = partial_value,
+                        .whole = whole_value,
                         .partial_argument = b};
   rheos_status *status = shape_fn(&infer);
   return status == NULL ? NULL : with_shapes_take(b, status);

@@ -63,6 +63,9 @@ typedef struct rheos__infer {
   rheos_shape *output_shapes;  // the answer; unknown at the start
   // Set by the caller: how to learn parts of an integer vector's value; may be NULL.
   bool (*partial)(void *argument, int32_t input, rheos_shape *out_shape);
+  // How to learn the whole value of an integer scalar or vector that follows from shapes; with it.
+  bool (*whole)(void *argument, int32_t input, int64_t *values, int32_t capacity,
+                int32_t *out_count);
   void *partial_argument;
 } rheos__infer;
 

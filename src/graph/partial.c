@@ -18,6 +18,7 @@ typedef struct known_ints {
 typedef struct evaluation {
   const rheos_graph *graph;
   int32_t depth, num_nodes;
+  bool whole_shapes;  // a shape of which only a part is known counts as not known
 } evaluation;
 
 static bool evaluate(evaluation *e, rheos__edge edge, known_ints *out);
@@ -69,7 +70,8 @@ static bool from_scalar(int64_t value, known_ints *out) {
 // ---- One function an op
 
 static bool eval_shape(evaluation *e, const rheos__node *node, int32_t output, known_ints *out) {
-  return from_shape(shape_of(e, node->edges[output]), out);  // output is 0 but for ShapeN
+  const rheos_shape *shape = shape_of(e, node->edges[output]);  // output is 0 but for ShapeN
+  return (!e->whole_shapes || rheos_shape_is_known(shape)) && from_shape(shape, out);
 }
 
 static bool eval_rank(evaluation *e, const rheos__node *node, int32_t output, known_ints *out) {
@@ -327,6 +329,17 @@ bool rheos__partial_value(const rheos_graph *graph, rheos__edge edge, rheos_shap
     shape.dims[i] = ints.known[i] && ints.values[i] >= 0 ? ints.values[i] : -1;
   }
   *out_shape = shape;
+  return true;
+}
+
+bool rheos__whole_value(const rheos_graph *graph, rheos__edge edge, int64_t *values,
+                        int32_t capacity, int32_t *out_count) {
+  // TensorFlow computes such values of whole shapes only: its programs build other nodes then.
+  evaluation e = {.graph = graph, .whole_shapes = true};
+  known_ints ints;
+  if (!evaluate(&e, edge, &ints) || !all_known(&ints) || ints.count > capacity) return false;
+  for (int32_t i = 0; i < ints.count; i++) values[i] = ints.values[i];
+  *out_count = ints.count;
   return true;
 }
 

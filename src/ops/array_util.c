@@ -12,7 +12,11 @@
 bool rheos__infer_ints(const rheos__infer *c, int32_t input, int64_t *values, int32_t capacity,
                        int32_t *out_count) {
   const rheos_tensor *tensor = c->input_values == NULL ? NULL : c->input_values[input];
-  if (tensor == NULL || tensor->num_elements > capacity) return false;
+  if (tensor == NULL) {
+    return c->whole != NULL &&
+           c->whole(c->partial_argument, input, values, capacity, out_count);
+  }
+  if (tensor->num_elements > capacity) return false;
   for (int32_t i = 0; i < tensor->num_elements; ++i) {
     values[i] = rheos__tensor_int_at(tensor, i);
   }

@@ -3,6 +3,7 @@
 
 #include "graph/build.h"
 #include "ops/array_util.h"
+#include "ops/op_util.h"
 
 #define DIAG_TYPES "{bfloat16, half, float, double, int32, int64, complex64, complex128}"
 
@@ -260,15 +261,13 @@ static rheos_status *prepare_matrix_diag_part(rheos__prepare *p) {
 static void gradient_matrix_diag_part(rheos__grad *g) {
   if (rheos_scope_status(g->scope) != NULL) return;
   rheos_shape shape = rheos_output_shape(g->inputs[0]);
+  rheos_output grad = rheos__grad_dense(g, 0);
   if (shape.rank < 2 || shape.dims[shape.rank - 1] < 0 ||
-      shape.dims[shape.rank - 1] != shape.dims[shape.rank - 2]) {
-    rheos_scope_fail_take(g->scope,
-                          rheos_status_new(RHEOS_UNIMPLEMENTED,
-                                           "no gradient of MatrixDiagPart of matrices that are not "
-                                           "known to be square"));
+      shape.dims[shape.rank - 1] != shape.dims[shape.rank - 2]) {  // not known to be square
+    const rheos_output zeros = rheos__zeros_like(g->scope, g->inputs[0]);
+    rheos__grad_set(g, 0, rheos__op_2(g->scope, "MatrixSetDiag", zeros, grad));
     return;
   }
-  rheos_output grad = rheos__grad_dense(g, 0);
   rheos_operation diag = rheos__op_n(g->scope, "MatrixDiag", "diag", &grad, 1, NULL, 0);
   if (diag.graph != NULL) rheos__grad_set(g, 0, rheos_operation_output(diag, 0));
 }
@@ -289,12 +288,26 @@ static rheos_status *shape_set_diag(rheos__infer *c) {
   RHEOS_TRY(rheos__infer_rank_at_least(c, 0, 2));
   RHEOS_TRY(rheos__infer_rank_at_least(c, 1, 1));
   c->output_shapes[0] = *in;
-  if (in->rank < 0 || diagonal->rank < 0) return NULL;
+  if (in->rank < 0) {
+    if (diagonal->rank >= 0 && diagonal->rank < RHEOS_MAX_RANK) {
+      c->output_shapes[0] = rheos__shape_of_rank(diagonal->rank + 1);
+      for (int32_t d = 0; d < diagonal->rank - 1; ++d) {
+        c->output_shapes[0].dims[d] = diagonal->dims[d];
+      }
+    }
+    return NULL;
+  }
+  if (diagonal->rank < 0) return NULL;
   const int64_t rows = in->dims[in->rank - 2], columns = in->dims[in->rank - 1];
   rheos_shape wanted = *in;
   wanted.rank--;
   wanted.dims[in->rank - 2] = rows < 0 || columns < 0 ? -1 : rows < columns ? rows : columns;
-  if (rheos_shape_compatible(&wanted, diagonal)) return NULL;
+  if (rheos_shape_compatible(&wanted, diagonal)) {
+    for (int32_t d = 0; d < in->rank - 2; ++d) {
+      if (in->dims[d] < 0) c->output_shapes[0].dims[d] = diagonal->dims[d];
+    }
+    return NULL;
+  }
   rheos__shape_text a, b;
   return RHEOS_INVALID("must have diagonal.shape == input.shape[:-2] + min(input.shape[-2:]), but "
                        "received input shape: %s and diagonal shape: %s",

@@ -22,6 +22,10 @@ static bool known_matrix(rheos__grad *g, int64_t *out_rows, int64_t *out_columns
   return true;
 }
 
+static bool is_complex(rheos_scope *s, rheos_output x) {
+  return rheos_scope_status(s) == NULL && rheos_dtype_is_complex(rheos_output_dtype(x));
+}
+
 static rheos_output diag(rheos_scope *s, rheos_output x) {
   return rheos__op_1(s, "MatrixDiag", x);
 }
@@ -38,6 +42,17 @@ static rheos_output minus_adjoint(rheos_scope *s, rheos_output x) {
   return rheos__py_sub(s, x, rheos__adjoint(s, x));
 }
 
+// A diagonal matrix of the imaginary part that x has on its diagonal.
+static rheos_output imaginary_diagonal(rheos_scope *s, rheos_output x) {
+  if (rheos_scope_status(s) != NULL) return x;
+  const rheos_output line = rheos__op_1(s, "MatrixDiagPart", x);
+  const bool single = rheos_output_dtype(x) == RHEOS_COMPLEX64;
+  const rheos_attr type = rheos_attr_type("Tout", single ? RHEOS_FLOAT : RHEOS_DOUBLE);
+  const rheos_output real = rheos__named_n(s, "Real", NULL, &line, 1, &type, 1);
+  if (rheos_scope_status(s) != NULL) return x;
+  return diag(s, rheos__py_sub(s, line, rheos__cast_to(s, real, rheos_output_dtype(x))));
+}
+
 static rheos_output deep_qr(rheos_scope *s, rheos_output q, rheos_output r, rheos_output dq,
                             rheos_output dr) {
   const rheos_output qdq = rheos__matmul_adj(s, q, true, dq, false);
@@ -46,18 +61,20 @@ static rheos_output deep_qr(rheos_scope *s, rheos_output q, rheos_output r, rheo
   const rheos_output lower = rheos__band_part(s, both, -1, 0);
   const rheos_output inner = rheos__py_add(s, dr, times_inverse_adjoint(s, lower, r));
   const rheos_output rest = rheos__py_sub(s, dq, rheos__matmul_adj(s, q, false, qdq, false));
-  return rheos__py_add(s, rheos__matmul_adj(s, q, false, inner, false),
-                       times_inverse_adjoint(s, rest, r));
+  const rheos_output grad = rheos__py_add(s, rheos__matmul_adj(s, q, false, inner, false),
+                                          times_inverse_adjoint(s, rest, r));
+  if (!is_complex(s, q)) return grad;
+  // The phases: r has a real diagonal.
+  const rheos_output phases =
+      imaginary_diagonal(s, rheos__py_sub(s, rdr, rheos__adjoint(s, qdq)));
+  const rheos_output turned = rheos__matmul_adj(s, q, false, phases, true);
+  return rheos__py_add(s, grad, times_inverse_adjoint(s, turned, r));
 }
 
 void rheos__gradient_qr(rheos__grad *g) {
   rheos_scope *s = g->scope;
   int64_t m, n;
   if (!known_matrix(g, &m, &n)) return;
-  if (rheos_dtype_is_complex(rheos_output_dtype(g->inputs[0]))) {
-    refuse(s, "no gradient of Qr of complex matrices");
-    return;
-  }
   if (m > n && rheos__attr_bool(g->attrs, "full_matrices")) {
     refuse(s, "no gradient of Qr with full_matrices of more rows than columns");
     return;
@@ -148,6 +165,12 @@ static rheos_output svd_gradient(rheos_scope *s, const svd_parts *p) {
       s, diag(s, p->grad_s), rheos__matmul_adj(s, plus_adjoint(s, f_u), false, s_mat, false));
   middle =
       rheos__py_add(s, middle, rheos__matmul_adj(s, s_mat, false, plus_adjoint(s, f_v), false));
+  if (is_complex(s, v1)) {  // the phases of the vectors: singular values are real
+    const rheos_output turn = rheos__matmul_adj(s, v1, true, grad_v1, false);
+    const rheos_output scaled = rheos__matmul_adj(s, diag(s, rheos__safe_reciprocal(s, p->s)), false,
+                                                  imaginary_diagonal(s, turn), false);
+    middle = rheos__py_sub(s, middle, scaled);
+  }
   const rheos_output grad =
       rheos__matmul_adj(s, p->u, false, rheos__matmul_adj(s, middle, false, v1, true), false);
   return is_square ? grad : rheos__py_add(s, grad, beyond_rows(s, p, v1, grad_v1));
@@ -178,10 +201,6 @@ void rheos__gradient_svd(rheos__grad *g) {
                  .m = (int32_t)(turn ? n : m),
                  .n = (int32_t)(turn ? m : n),
                  .full = rheos__attr_bool(g->attrs, "full_matrices")};
-  if (rheos_dtype_is_complex(rheos_output_dtype(g->inputs[0]))) {
-    refuse(s, "no gradient of the singular vectors of complex matrices");
-    return;
-  }
   if (p.full && p.n - p.m > 1) {
     refuse(s, "no gradient of Svd with full_matrices unless rows and columns differ by 1 at most");
     return;

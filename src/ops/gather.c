@@ -253,9 +253,13 @@ static rheos_output concat_with(rheos_scope *s, rheos_output *parts, int32_t cou
   return result;
 }
 
-// Along another dimension: that dimension is moved to the front, rows are added up by index, and it
-// is moved back.
-static void gradient_along_axis(rheos__grad *g, rheos_output grad, rheos_output params_shape) {
+static rheos_output sum_in_batches(rheos_scope *s, rheos_output grad, rheos_output indices,
+                                   rheos_output rows, int32_t batch_dims);
+
+// Along another dimension: that dimension is moved to the front (of its batch), rows are added up by
+// index, and it is moved back.
+static void gradient_along_axis(rheos__grad *g, rheos_output grad, rheos_output params_shape,
+                                int32_t batch_dims) {
   static const rheos_output none;
   rheos_scope *s = g->scope;
   rheos_output axis = g->inputs[2], parts[5];
@@ -266,8 +270,8 @@ static void gradient_along_axis(rheos__grad *g, rheos_output grad, rheos_output 
   rheos_output values_shape = concat_with(s, parts, 3, 1, "values_1", none, -1);
   rheos_output values_dims = rheos__size_of(s, values_shape);
   rheos_output axis_dims = rheos__size_of(s, outer);
-  rheos_output batch_axes = rheos__range(s, none, 0, none, 0, 1);
-  rheos_output outer_axes = rheos__range(s, none, 0, axis_dims, 0, 1);
+  rheos_output batch_axes = rheos__range(s, none, 0, none, batch_dims, 1);
+  rheos_output outer_axes = rheos__range(s, none, batch_dims, axis_dims, 0, 1);
   rheos_output after = rheos__op_with_number(s, "AddV2", "add", axis_dims, 1);
   rheos_output inner_axes = rheos__range(s, after, 0, values_dims, 0, 1);
   rheos_output values = rheos__op_2(s, "Reshape", grad, values_shape);
@@ -275,14 +279,63 @@ static void gradient_along_axis(rheos__grad *g, rheos_output grad, rheos_output 
   rheos_output to_front = concat_with(s, parts, 4, 1, "values_1", axis_dims, 0);
   rheos_output moved = rheos__transpose_by(s, values, to_front, false);
   rheos_output limit = rheos__vector_at(s, params_shape, axis);
-  rheos_output size = rheos__expand_dims(s, rheos__size_of(s, g->inputs[1]), 0);
-  rheos_output flat = rheos__op_2(s, "Reshape", g->inputs[1], size);
-  rheos_output sums = rheos__op_3(s, "UnsortedSegmentSum", moved, flat, limit);
+  rheos_output sums;
+  if (batch_dims > 0) {
+    sums = sum_in_batches(s, moved, g->inputs[1], limit, batch_dims);
+  } else {
+    rheos_output size = rheos__expand_dims(s, rheos__size_of(s, g->inputs[1]), 0);
+    rheos_output flat = rheos__op_2(s, "Reshape", g->inputs[1], size);
+    sums = rheos__op_3(s, "UnsortedSegmentSum", moved, flat, limit);
+  }
   parts[0] = batch_axes;
   parts[1] = rheos__op_with_number(s, "AddV2", "add", outer_axes, 1);
   parts[3] = inner_axes;
-  rheos_output back = concat_with(s, parts, 4, 2, "values_2", none, 0);
+  rheos_output back = concat_with(s, parts, 4, 2, "values_2", none, batch_dims);
   rheos__grad_set(g, 0, rheos__transpose_by(s, sums, back, false));
+}
+
+// batch_dims counted from the end of the indices' dimensions.
+static int32_t batch_dims_of(rheos__grad *g, int32_t indices_rank) {
+  const rheos_attr_value *attr = rheos__attrs_find(g->attrs, "batch_dims");
+  if (attr == NULL) return 0;
+  return (int32_t)(attr->i < 0 && indices_rank >= 0 ? attr->i + indices_rank : attr->i);
+}
+
+// Indices (batch..., k) of rows each within its batch, as indices of the rows of all batches.
+static rheos_output indices_in_all(rheos_scope *s, rheos_output indices, rheos_output batch_shape,
+                                   rheos_output num_batches, rheos_output rows, int32_t batch_dims) {
+  static const rheos_output none;
+  const rheos_output inner = rheos__op_with_number(s, "Sub", "sub", rheos__rank_of(s, indices),
+                                                   batch_dims);
+  const rheos_output ones = rheos__op_2(s, "Fill", rheos__expand_dims(s, inner, 0),
+                                        rheos__const_scalar(s, RHEOS_INT32, 1, "value"));
+  const rheos_output first =
+      rheos__py_mul(s, rheos__range(s, none, 0, num_batches, 0, 1), rows);
+  const rheos_output parts[] = {batch_shape, ones};
+  const rheos_output spread = rheos__op_2(s, "Reshape", first, rheos__concat(s, parts, 2, 0));
+  return rheos__py_add(s, rheos__cast_to(s, indices, RHEOS_INT32), spread);
+}
+
+// The gradient (batch..., rows, ...) of gathered rows, summed up by index in each batch.
+static rheos_output sum_in_batches(rheos_scope *s, rheos_output grad, rheos_output indices,
+                                   rheos_output rows, int32_t batch_dims) {
+  static const rheos_output none;
+  const rheos_output shape = rheos__shape_of(s, grad, RHEOS_INT32);
+  const rheos_output batch_shape = rheos__vector_slice(s, shape, unbounded, at_number(batch_dims));
+  const rheos_output row_shape =
+      rheos__vector_slice(s, shape, at_number(batch_dims + 1), unbounded);
+  rheos_output parts[3] = {none, row_shape};
+  const rheos_output flat_shape = concat_with(s, parts, 2, 0, "values_0", none, -1);
+  const rheos_output num_batches = rheos__op_2(s, "Prod", batch_shape,
+                                               rheos__const_scalar(s, RHEOS_INT32, 0, "axis"));
+  const rheos_output all =
+      indices_in_all(s, indices, batch_shape, num_batches, rows, batch_dims);
+  const rheos_output size = rheos__expand_dims(s, rheos__size_of(s, indices), 0);
+  const rheos_output sums = rheos__op_3(
+      s, "UnsortedSegmentSum", rheos__op_2(s, "Reshape", grad, flat_shape),
+      rheos__op_2(s, "Reshape", all, size), rheos__py_mul(s, rows, num_batches));
+  const rheos_output whole[] = {batch_shape, rheos__expand_dims(s, rows, 0), row_shape};
+  return rheos__op_2(s, "Reshape", sums, rheos__concat(s, whole, 3, 0));
 }
 
 void rheos__gradient_of_rows(rheos__grad *g, rheos_output params_shape) {
@@ -294,11 +347,12 @@ void rheos__gradient_of_rows(rheos__grad *g, rheos_output params_shape) {
 static void gradient_gather(rheos__grad *g) {
   rheos_scope *s = g->scope;
   rheos_output grad = rheos__grad_dense(g, 0);
-  const rheos_attr_value *batch_dims = rheos__attrs_find(g->attrs, "batch_dims");
-  if (batch_dims != NULL && batch_dims->i != 0) {
-    rheos_scope_fail_take(s, rheos_status_new(RHEOS_UNIMPLEMENTED,
-                                              "no gradient of GatherV2 with batch_dims %lld",
-                                              (long long)batch_dims->i));
+  const int32_t indices_rank = rheos_output_shape(g->inputs[1]).rank;
+  const int32_t batch_dims = batch_dims_of(g, indices_rank);
+  if (batch_dims < 0) {
+    rheos_scope_fail_take(
+        s, rheos_status_new(RHEOS_UNIMPLEMENTED, "no gradient of GatherV2 with a negative "
+                                                 "batch_dims and indices of unknown rank"));
     return;
   }
   rheos_output params_shape = params_shape_of(s, g->inputs[0]);
@@ -309,7 +363,7 @@ static void gradient_gather(rheos__grad *g) {
   if (rows) {
     gradient_rows(g, grad, params_shape, size);
   } else {
-    gradient_along_axis(g, grad, params_shape);
+    gradient_along_axis(g, grad, params_shape, batch_dims);
   }
 }
 

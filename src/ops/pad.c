@@ -36,6 +36,7 @@ static rheos_status *shape_tile(rheos__infer *c) {
   *out = rheos__shape_of_rank(in->rank);
   if (multiples.rank != in->rank) return NULL;
   for (int32_t d = 0; d < in->rank; ++d) {
+    if (multiples.dims[d] == 0) out->dims[d] = 0;
     if (in->dims[d] < 0 || multiples.dims[d] < 0) continue;
     if (__builtin_mul_overflow(in->dims[d], multiples.dims[d], &out->dims[d])) {
       return RHEOS_INVALID("dimension %d of the result is too large", d);
@@ -297,7 +298,7 @@ static rheos_status *shape_reverse(rheos__infer *c) {
   c->output_shapes[0] = *in;
   const rheos_tensor *value = c->input_values == NULL ? NULL : c->input_values[1];
   unsigned axes = 0;
-  for (int32_t i = 0; value != NULL && in->rank >= 0 && i < value->num_elements; ++i) {
+  for (int32_t i = 0; value != NULL && in->rank > 0 && i < value->num_elements; ++i) {
     RHEOS_TRY(add_reversed(rheos__tensor_int_at(value, i), i, in->rank, &axes));
   }
   return NULL;
@@ -319,7 +320,7 @@ static rheos_status *make_reverse(const rheos__operands *o, const void *const *i
                                   rheos__copy *out_copy) {
   const rheos_shape *in = &o->input_shapes[0];
   unsigned axes = 0;
-  for (int32_t i = 0; i < o->input_shapes[1].dims[0]; ++i) {
+  for (int32_t i = 0; in->rank > 0 && i < o->input_shapes[1].dims[0]; ++i) {
     RHEOS_TRY(add_reversed(rheos__operand_int(o, inputs, 1, i), i, in->rank, &axes));
   }
   reverse_axes(o, axes, out_copy);

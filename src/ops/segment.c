@@ -19,8 +19,8 @@
 rheos__change rheos__segment_join(rheos__segment_kind kind, rheos_dtype dtype) {
   switch (kind) {
     case RHEOS__SEGMENT_PROD: return rheos__change_of(RHEOS__CHANGE_MUL, dtype);
-    case RHEOS__SEGMENT_MAX: return rheos__change_of(RHEOS__CHANGE_MAX, dtype);
-    case RHEOS__SEGMENT_MIN: return rheos__change_of(RHEOS__CHANGE_MIN, dtype);
+    case RHEOS__SEGMENT_MAX: return rheos__change_of(RHEOS__CHANGE_NEWEST_MAX, dtype);
+    case RHEOS__SEGMENT_MIN: return rheos__change_of(RHEOS__CHANGE_NEWEST_MIN, dtype);
     default: return rheos__change_of(RHEOS__CHANGE_ADD, dtype);
   }
 }

@@ -122,7 +122,10 @@ static rheos_status *shape_space(rheos__infer *c, bool nd, bool forward) {
   RHEOS_TRY(check_table(c, nd ? 2 : 1, vector.dims[0]));
   if (!nd) RHEOS_TRY(rheos__infer_rank(c, 0, 4, &checked));
   RHEOS_TRY(rheos__infer_rank_at_least(c, 0, 1));
-  if (in->rank < 0) return NULL;
+  if (in->rank < 0) {
+    if (!nd) c->output_shapes[0] = rheos__shape_of_rank(4);
+    return NULL;
+  }
   if (vector.dims[0] > in->rank - 1) {
     return RHEOS_INVALID("Shape must be at least rank %lld but is rank %d",
                          (long long)vector.dims[0] + 1, in->rank);

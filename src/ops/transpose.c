@@ -5,14 +5,15 @@
 
 // ---- Transpose, ConjugateTranspose
 
-// Checks that `perm` holds each of 0 .. rank - 1 once; counted from the end if negative is refused,
-// as TensorFlow does it.
-static rheos_status *check_permutation(const int64_t *perm, int32_t rank) {
+// Checks that `perm` holds each of 0 .. rank - 1 once. Negative ones are counted from the end, as
+// TensorFlow 2 does it.
+static rheos_status *check_permutation(int64_t *perm, int32_t rank) {
   unsigned seen = 0;
   for (int32_t i = 0; i < rank; ++i) {
-    if (perm[i] < 0 || perm[i] >= rank) {
+    if (perm[i] < -(int64_t)rank || perm[i] >= rank) {
       return RHEOS_INVALID("perm dim %lld is out of range [0 .. %d)", (long long)perm[i], rank);
     }
+    if (perm[i] < 0) perm[i] += rank;
     seen |= 1u << perm[i];
   }
   for (int32_t i = 0; i < rank; ++i) {

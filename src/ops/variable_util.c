@@ -114,8 +114,10 @@ rheos_status *rheos__check_indices(const rheos_tensor *indices, int64_t limit) {
   ROW(DIV, RHEOS__COMPLEXES, , x / y)             \
   ROW(DIV, RHEOS__UNSIGNED, , x / y)              \
   ROW(DIV, RHEOS__SIGNED, , y == -1 ? (C)(0 - W(x)) : (C)(x / y)) \
-  ROW(MIN, RHEOS__NUMBERS, , x < y ? x : y)       \
-  ROW(MAX, RHEOS__NUMBERS, , x > y ? x : y)
+  ROW(MIN, RHEOS__NUMBERS, , y < x ? y : x)       \
+  ROW(MAX, RHEOS__NUMBERS, , y > x ? y : x)       \
+  ROW(NEWEST_MIN, RHEOS__NUMBERS, , x < y ? x : y) \
+  ROW(NEWEST_MAX, RHEOS__NUMBERS, , x > y ? x : y)
 
 #define ROW_LOOPS(name, DTYPES, qualifier, formula) DTYPES(CHANGE_LOOP, qualifier, name, formula)
 CHANGES(ROW_LOOPS)

@@ -38,8 +38,10 @@ typedef enum rheos__change_kind {
   RHEOS__CHANGE_SUB,
   RHEOS__CHANGE_MUL,
   RHEOS__CHANGE_DIV,
-  RHEOS__CHANGE_MIN,
+  RHEOS__CHANGE_MIN,  // NaN in `to` stays, in `from` is passed over
   RHEOS__CHANGE_MAX,
+  RHEOS__CHANGE_NEWEST_MIN,  // NaN in `from` is taken, in `to` is replaced
+  RHEOS__CHANGE_NEWEST_MAX,
 } rheos__change_kind;
 
 // NULL if the dtype has no such change. Integers are not divided by 0: call
