@@ -184,7 +184,7 @@ static inline float rheos__erff(float x) {
   far = far * t + 0.2850055379324888f;
   far = far * t - 1.6045762018290386e-04f;
   const float tail = 1 - far * rheos__expf(-(float)z);
-  return size < 1 ? (float)(x * near) : copysignf(tail, x) + (x - x);
+  return size < 1 ? (float)(x * near) : copysignf(tail, x);  // NaN goes through `size`
 }
 
 // 2^(y log2 |x|) in double, rounded once. log2(m) = s P(s^2) with s = (m - 1) / (m + 1), and 2^r, were

@@ -1,4 +1,5 @@
 // The float functions that loops are made of, against the C library's in double.
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,13 +19,18 @@ static double distance(float got, double exact) {
   return fabs((double)got - exact) / fmax(ldexp(1, exponent - 24), 0x1p-149);
 }
 
-// Over floats of every exponent and both signs, infinities and NaN among them.
+static void check_at(const char *name, float (*f)(float), double (*exact)(double), float x) {
+  const double off = distance(f(x), exact((double)x));
+  if (off > 3) fail_msg("%s(%a) is %g units off", name, (double)x, off);
+}
+
+// Over floats of every exponent and both signs, NaN among them, and the ends.
 static void check(const char *name, float (*f)(float), double (*exact)(double)) {
   for (uint64_t bits = 0; bits <= UINT32_MAX; bits += 9973) {
-    const float x = rheos__float_of_bits((uint32_t)bits);
-    const double off = distance(f(x), exact((double)x));
-    if (off > 3) fail_msg("%s(%a) is %g units off", name, (double)x, off);
+    check_at(name, f, exact, rheos__float_of_bits((uint32_t)bits));
   }
+  const float ends[] = {0, -0.0f, 1, -1, 0x1p-149f, FLT_MAX, -FLT_MAX, INFINITY, -INFINITY};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) check_at(name, f, exact, ends[i]);
 }
 
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
