@@ -1,5 +1,5 @@
-"""Ops on large tensors: NumPy, PyTorch where it is installed, and the memory bandwidth, each measured
-in turn with Rheos. One JSON object a line.
+"""Ops on large tensors: NumPy, PyTorch where it is installed, and the memory bandwidth, each
+measured in turn with Rheos. One JSON object a line.
 
 Usage: bench_ops.py [--elements N] [--threads 1,2] [TEXT]: only the rows whose name holds TEXT.
 The limit is the time that np.copyto needs to move as many bytes as the row has to.
@@ -13,7 +13,6 @@ import time
 from types import SimpleNamespace
 
 import numpy as np
-
 import rheos.v1 as tf
 
 torch = None
@@ -22,7 +21,7 @@ if importlib.util.find_spec("torch"):
 
 
 def operands(elements):
-    """What all rows read, as NumPy arrays: vectors a and b, the matrix m that holds the same as a."""
+    """What all rows read, as arrays: vectors a and b, the matrix m that holds the same as a."""
     generator = np.random.RandomState(0)
     side = max(8, int(round(elements**0.5)))
     m = generator.rand(side, side).astype(np.float32)

@@ -1,4 +1,4 @@
-"""The benchmarks in Python still run: every row once, on few elements. What they measure is no test."""
+"""The benchmarks in Python still run: every row once, on few elements."""
 
 import json
 import subprocess

@@ -4,7 +4,6 @@ import os
 
 import numpy as np
 import pytest
-
 import rheos.v1 as tf
 
 GOLDEN = os.path.join(os.path.dirname(__file__), "..", "golden", "checkpoints")
@@ -132,7 +131,7 @@ def test_savers_may_reshape(folder):
         path = tf.train.Saver().save(session, folder + "/m")
         flat = tf.get_variable("flat", [6])
         wrong = tf.train.Saver({"w": flat})
-        with pytest.raises(tf.errors.InvalidArgumentError, match="Restoring from checkpoint failed"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Restoring from checkpoint"):
             wrong.restore(session, path)
         tf.train.Saver({"w": flat}, reshape=True).restore(session, path)
         assert session.run(flat).tolist() == [1, 2, 3, 4, 5, 6]
@@ -179,7 +178,7 @@ def test_savers_that_cannot_be(folder):
         w, b = two_variables(session)
         with pytest.raises(ValueError, match="At least two variables have the same name: w"):
             tf.train.Saver([w, w])
-        with pytest.raises(ValueError, match="The same saveable will be restored with two names: b"):
+        with pytest.raises(ValueError, match="The same saveable will be restored with two names"):
             tf.train.Saver({"a": w, "b": w})
         with pytest.raises(TypeError, match="Variable to save is not a Variable"):
             tf.train.Saver([tf.zeros([])])

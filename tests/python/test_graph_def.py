@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from google.protobuf import text_format
-
 import rheos.v1 as tf
+from google.protobuf import text_format
 
 
 def small_graph():

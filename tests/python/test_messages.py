@@ -4,10 +4,9 @@ import copy
 import pickle
 
 import pytest
+import rheos.v1 as tf
 from google.protobuf import descriptor_pb2, descriptor_pool
 from google.protobuf.message import DecodeError
-
-import rheos.v1 as tf
 from rheos.framework import messages
 
 train = tf.train

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 import rheos.v1 as tf
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"

@@ -4,7 +4,6 @@ import gzip
 import struct
 
 import pytest
-
 import rheos.v1 as tf
 
 io = tf.python_io

@@ -6,7 +6,9 @@ from rheos.framework.sparse_tensor import SparseTensor, is_sparse
 
 
 def _operand(value, name):
-    return SparseTensor.from_value(value) if is_sparse(value) else convert_to_tensor(value, name=name)
+    if is_sparse(value):
+        return SparseTensor.from_value(value)
+    return convert_to_tensor(value, name=name)
 
 
 def _parts(value):
@@ -16,7 +18,7 @@ def _parts(value):
 
 
 def set_size(a, validate_indices=True):
-    """How many different elements each set of a SparseTensor has: int32, without the last dimension."""
+    """How many different elements each set of a SparseTensor has, int32; no last dimension."""
     if not is_sparse(a):
         raise TypeError("Expected `SparseTensor`, got %s." % a)
     parts = _parts(_operand(a, "a"))

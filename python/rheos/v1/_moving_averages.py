@@ -77,7 +77,7 @@ class ExponentialMovingAverage:
     """Keeps, for each variable or tensor, a mean in which older values count less and less.
 
     num_updates: a counter of the steps; the decay then is at most (1 + n) / (10 + n), for averages
-    that follow quickly at the start. zero_debias: averages of tensors forget that they started at 0.
+    that follow quickly at the start. zero_debias: averages of tensors forget their start at 0.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class ExponentialMovingAverage:
         return create_zeros_slot(var, self.name, colocate=beside)
 
     def apply(self, var_list=None):
-        """An operation that brings the averages of `var_list` (all trainable variables) up to date."""
+        """An operation that updates the averages of `var_list` (all trainable variables)."""
         if var_list is None:
             var_list = trainable_variables()
         debiased = set()
