@@ -39,9 +39,10 @@ static rheos_status *run_op(const rheos__op_def *op, rheos_tensor **inputs, int3
   }
   union {
     rheos__attrs attrs;
-    char room[sizeof(rheos__attrs) + sizeof(rheos_attr)];
-  } attrs = {.attrs = {.count = 1}};
+    char room[sizeof(rheos__attrs) + 2 * sizeof(rheos_attr)];
+  } attrs = {.attrs = {.count = 2}};
   attrs.attrs.items[0] = rheos_attr_bool("delete_old_dirs", true);
+  attrs.attrs.items[1] = rheos_attr_bool("allow_missing_files", false);
   rheos__prepare p = {.op = op,
                       .attrs = &attrs.attrs,
                       .num_inputs = num_inputs,
