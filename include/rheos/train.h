@@ -93,6 +93,12 @@ typedef struct rheos_variable_options {
 RHEOS_API rheos_variable rheos_variable_new(rheos_scope *scope, rheos_output initial_value,
                                             const rheos_variable_options *options);
 
+// Makes a variable of nodes that the graph has already, as an import leaves them: `nodes` has the handle
+// (a reference or a resource), the value, and as far as they are known the initial value and the
+// initializer (graph NULL: not known). A handle that a variable has already gives that variable. It joins
+// no collection. Errors go to the scope.
+RHEOS_API rheos_variable rheos_variable_from_nodes(rheos_scope *scope, rheos_variable nodes);
+
 // Says that a variable is a part of a whole that savers know as `full_name`: `shape_and_slice` is the
 // shape of the whole, then offset and size in each dimension, "5 2 3,2:0,2". Its slots follow.
 RHEOS_API void rheos_variable_set_slice(rheos_scope *scope, rheos_variable variable,

@@ -584,6 +584,8 @@ static PyMethodDef graph_methods[] = {
     {"_optimizer_set_slot", graph_optimizer_set_slot, METH_VARARGS,
      "_optimizer_set_slot(options, variable, slot_name, slot)"},
     {"_fill_variable", graph_fill_variable, METH_VARARGS, "_fill_variable(variable, index)"},
+    {"_variable_from_nodes", graph_variable_from_nodes, METH_VARARGS,
+     "_variable_from_nodes(handle, value, cached, initial_value, initializer, trainable): index."},
     {"_num_variables", graph_num_variables, METH_NOARGS, "_num_variables()"},
     {"_graph_def_bytes", graph_to_graph_def, METH_NOARGS, "_graph_def_bytes(): a GraphDef."},
     {"_import_graph_def", graph_import_graph_def, METH_VARARGS,

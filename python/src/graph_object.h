@@ -36,6 +36,7 @@ PyObject *graph_optimizer_finish(PyObject *self, PyObject *args);
 PyObject *graph_optimizer_set_slot(PyObject *self, PyObject *args);
 PyObject *graph_optimizer_slot(PyObject *self, PyObject *args);
 PyObject *graph_fill_variable(PyObject *self, PyObject *args);
+PyObject *graph_variable_from_nodes(PyObject *self, PyObject *args);
 PyObject *graph_num_variables(PyObject *self, PyObject *unused);
 PyObject *graph_saver_new(PyObject *self, PyObject *args);
 int training_init_types(PyObject *module);

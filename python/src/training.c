@@ -147,6 +147,43 @@ PyObject *graph_fill_variable(PyObject *self, PyObject *args) {
   return fill(graph, object, rheos_graph_variable(graph->graph, index));
 }
 
+// What is None stays out of the variable.
+static bool tensor_or_none(PyObject *object, rheos_output *out_output) {
+  graph_object *graph;
+  if (object == Py_None || output_of(object, out_output, &graph)) return true;
+  PyErr_SetString(PyExc_TypeError, "expected a Tensor");
+  return false;
+}
+
+PyObject *graph_variable_from_nodes(PyObject *self, PyObject *args) {
+  PyObject *handle, *value, *cached, *initial_value, *initializer;
+  rheos_variable nodes = {0};
+  int trainable;
+  if (!PyArg_ParseTuple(args, "OOOOOp", &handle, &value, &cached, &initial_value, &initializer,
+                        &trainable)) {
+    return NULL;
+  }
+  if (!tensor_or_none(handle, &nodes.handle) || !tensor_or_none(value, &nodes.value) ||
+      !tensor_or_none(cached, &nodes.cached) ||
+      !tensor_or_none(initial_value, &nodes.initial_value)) {
+    return NULL;
+  }
+  if (initializer != Py_None) {
+    if (!PyObject_TypeCheck(initializer, &operation_base_type)) {
+      PyErr_SetString(PyExc_TypeError, "expected an Operation");
+      return NULL;
+    }
+    operation_object *operation = (operation_object *)initializer;
+    nodes.initializer = (rheos_operation){operation->graph->graph, operation->id};
+  }
+  nodes.trainable = trainable;
+  rheos_scope *scope = graph_scope((graph_object *)self);
+  if (!scope) return NULL;
+  const rheos_variable variable = rheos_variable_from_nodes(scope, nodes);
+  if (raise_scope_error(scope)) return NULL;
+  return PyLong_FromLong(variable.index);
+}
+
 PyObject *graph_num_variables(PyObject *self, PyObject *unused) {
   (void)unused;
   return PyLong_FromLong(rheos_graph_num_variables(((graph_object *)self)->graph));

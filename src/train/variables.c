@@ -340,6 +340,40 @@ rheos_variable rheos__make_variable(rheos_scope *s, const rheos__new_variable *a
   return rheos_scope_status(s) == NULL ? variable : no_variable;
 }
 
+static rheos_status *check_nodes(const rheos_graph *graph, const rheos_variable *nodes) {
+  const rheos_output outputs[] = {nodes->handle, nodes->value, nodes->initial_value};
+  for (int i = 0; i < 3; i++) {
+    if (outputs[i].graph == NULL && i == 2) continue;
+    if (outputs[i].graph != graph) return RHEOS_INVALID("a variable's nodes are not of this graph");
+  }
+  if (nodes->initializer.graph != NULL && nodes->initializer.graph != graph) {
+    return RHEOS_INVALID("a variable's initializer is not of this graph");
+  }
+  const rheos_dtype dtype = rheos_output_dtype(nodes->handle);
+  if (dtype == RHEOS_RESOURCE || rheos_dtype_is_ref(dtype)) return NULL;
+  return RHEOS_INVALID("a variable is a reference or a resource, not a %s",
+                       rheos_dtype_name(dtype));
+}
+
+rheos_variable rheos_variable_from_nodes(rheos_scope *s, rheos_variable nodes) {
+  if (rheos_scope_status(s) != NULL) return no_variable;
+  rheos_graph *graph = rheos_scope_graph(s);
+  rheos_status *status = check_nodes(graph, &nodes);
+  if (status != NULL) {
+    rheos_scope_fail_take(s, status);
+    return no_variable;
+  }
+  rheos__graph_lock(graph);
+  const rheos_variable known = rheos_variable_of(nodes.handle);
+  nodes.graph = graph;
+  if (known.graph == NULL && !record(rheos__train_of(graph), &nodes)) {
+    rheos_scope_fail_take(s, rheos__out_of_memory());
+    nodes = no_variable;
+  }
+  rheos__graph_unlock(graph);
+  return known.graph != NULL ? known : nodes;
+}
+
 rheos_output rheos_variable_read(rheos_scope *s, rheos_variable variable) {
   if (!rheos_variable_is_resource(variable)) return variable.value;
   if (variable.cached.graph != NULL) return variable.cached;

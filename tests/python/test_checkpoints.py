@@ -114,7 +114,8 @@ def test_savers_of_the_first_kind(folder):
         w, b = two_variables(session)
         saver = tf.train.Saver(write_version=tf.train.SaverDef.V1, max_to_keep=2)
         paths = [saver.save(session, folder + "/m", i) for i in range(3)]
-        assert sorted(os.listdir(folder)) == ["checkpoint", "m-1", "m-2"]
+        kept = ["checkpoint", "m-1", "m-1.meta", "m-2", "m-2.meta"]
+        assert sorted(os.listdir(folder)) == kept
         assert tf.train.checkpoint_exists(paths[2]) and not tf.train.checkpoint_exists(paths[0])
         assert tf.train.latest_checkpoint(folder) == paths[2]
         session.run([w.assign(w * 0), b.assign(0)])

@@ -232,6 +232,49 @@ static void test_variable__is_initialized_by_the_initializer(void **state) {
   rheos_session_free(session);
 }
 
+// A file's graph has the nodes; the variable is made of them, and found again.
+static void test_variable__is_made_of_nodes_that_are_there(void **state) {
+  fixture *f = *state;
+  float value = 2.5f;
+  rheos_tensor *tensor = NULL;
+  assert_null(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SCALAR, &value, &tensor));
+  rheos_shape scalar = RHEOS_SCALAR;
+  rheos_attr attrs[] = {rheos_attr_shape("shape", &scalar), rheos_attr_type("dtype", RHEOS_FLOAT)};
+  rheos_operation node =
+      rheos_op(f->s, &(rheos_op_args){.type = "VariableV2", .attrs = attrs, .num_attrs = 2});
+  rheos_output handle = rheos_operation_output(node, 0);
+  rheos_output initial = rheos_constant(f->s, tensor, NULL);
+  rheos_tensor_unref(tensor);
+  rheos_output assign[] = {handle, initial};
+  rheos_variable nodes = {
+      .handle = handle,
+      .initial_value = initial,
+      .initializer =
+          rheos_op(f->s, &(rheos_op_args){.type = "Assign", .inputs = assign, .num_inputs = 2}),
+      .value = rheos_operation_output(
+          rheos_op(f->s, &(rheos_op_args){.type = "Identity", .inputs = &handle, .num_inputs = 1}),
+          0),
+      .trainable = true};
+  const rheos_variable made = rheos_variable_from_nodes(f->s, nodes);
+  assert_fine(f->s);
+  assert_int_equal(rheos_variable_from_nodes(f->s, nodes).index, made.index);
+  assert_int_equal(rheos_variable_of(handle).index, made.index);
+  assert_int_equal(rheos_graph_num_variables(f->graph), 1);
+  rheos_session *session = NULL;
+  assert_null(rheos_session_new(f->graph, NULL, &session));
+  assert_null(rheos_session_run(session, NULL, 0, NULL, 0, &made.initializer, 1, NULL));
+  tensor = run(session, made.value);
+  assert_true(*(float *)rheos_tensor_data(tensor) == 2.5f);
+  rheos_tensor_unref(tensor);
+  rheos_session_free(session);
+  nodes.handle = initial;
+  rheos_variable_from_nodes(f->s, nodes);
+  assert_fails(f->s, "a variable is a reference or a resource, not a float");
+  nodes.handle = (rheos_output){0};
+  rheos_variable_from_nodes(f->s, nodes);
+  assert_fails(f->s, "a variable's nodes are not of this graph");
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
@@ -244,6 +287,7 @@ int main(void) {
       TEST(test_variable__reuse_wants_it_to_exist),
       TEST(test_variable__refuses_what_cannot_be_stored),
       TEST(test_variable__is_initialized_by_the_initializer),
+      TEST(test_variable__is_made_of_nodes_that_are_there),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,9 +7,9 @@ may import TensorFlow as well.
 """
 
 import functools
-from pathlib import Path
+import os
 
-_DESCRIPTIONS = Path(__file__).resolve().parents[1] / "messages.bin"
+_DESCRIPTIONS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "messages.bin")
 
 
 @functools.lru_cache(maxsize=None)
@@ -23,7 +23,9 @@ def _class_of():
             "install python3-protobuf"
         ) from error
     pool = descriptor_pool.DescriptorPool()
-    for file in descriptor_pb2.FileDescriptorSet.FromString(_DESCRIPTIONS.read_bytes()).file:
+    with open(_DESCRIPTIONS, "rb") as file:
+        descriptions = descriptor_pb2.FileDescriptorSet.FromString(file.read())
+    for file in descriptions.file:
         pool.AddSerializedFile(file.SerializeToString())
     if hasattr(message_factory, "GetMessageClass"):
         return message_factory.GetMessageClass, pool

@@ -1,6 +1,5 @@
 """Cells around cells: with dropout, with the inputs added to the outputs, on a device."""
 
-import hashlib
 import numbers
 
 from rheos.framework import nest
@@ -143,6 +142,8 @@ class DropoutWrapper(_Wrapper):
         if self._seed is None:
             return None
         text = f"{self._seed}{salt_prefix}_{index}".encode()
+        import hashlib
+
         return int(hashlib.md5(text).hexdigest()[:8], 16) & 0x7FFFFFFF
 
     def _dropped(self, values, position, noise, keep_prob, chosen=None):

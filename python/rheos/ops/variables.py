@@ -13,6 +13,7 @@ from rheos.framework.graph import (
     name_scope,
 )
 from rheos.framework.op_call import op1
+from rheos.framework.proto_functions import register_proto_function, with_scope, without_scope
 from rheos.ops import array_ops, control_flow_ops, state_ops
 from rheos.ops.constant_op import constant
 
@@ -95,6 +96,10 @@ def resource_variables_enabled():
 
 def _make_default(next_creator=None, **arguments):
     """The variable that the arguments ask for: the innermost creator."""
+    if arguments["variable_def"] is not None:
+        if arguments["initial_value"] is not None:
+            raise ValueError("variable_def and initial_value are mutually exclusive.")
+        return Variable.from_proto(arguments["variable_def"], arguments["import_scope"])
     use_resource = arguments["use_resource"]
     if use_resource is None:
         from rheos.ops.variable_scope import get_variable_scope
@@ -277,6 +282,72 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
         self._synchronization = VariableSynchronization.AUTO
         graph._variables[index] = self
         return self
+
+    @staticmethod
+    def from_proto(variable_def, import_scope=None):
+        """The variable whose nodes a VariableDef message names, which were imported below
+        `import_scope`; the same object each time. It joins no collection."""
+        graph = get_default_graph()
+
+        def element(name):
+            return graph.as_graph_element(with_scope(name, import_scope)) if name else None
+
+        handle, cached = element(variable_def.variable_name), None
+        value = element(variable_def.snapshot_name)
+        if variable_def.is_resource and value.op.type != "ReadVariableOp":
+            cached, value = value, element(f"{handle.op.name}/Read/ReadVariableOp:0")
+        index = graph._variable_from_nodes(
+            handle,
+            value,
+            cached,
+            element(variable_def.initial_value_name),
+            element(variable_def.initializer_name),
+            variable_def.trainable,
+        )
+        if index in graph._variables:
+            return graph._variables[index]
+        variable = Variable._adopt(graph, index, variable_def.trainable)
+        variable._synchronization = VariableSynchronization(variable_def.synchronization)
+        variable._aggregation = VariableAggregation(variable_def.aggregation)
+        if variable_def.HasField("save_slice_info_def"):
+            from rheos.ops.partitioned_variables import SaveSliceInfo
+
+            part = variable_def.save_slice_info_def
+            info = SaveSliceInfo(
+                with_scope(part.full_name, import_scope),
+                list(part.full_shape),
+                list(part.var_offset),
+                list(part.var_shape),
+            )
+            variable._set_save_slice_info(info)
+        return variable
+
+    def to_proto(self, export_scope=None):
+        """The variable as a VariableDef message; None if it is outside `export_scope`."""
+        if export_scope is not None and not self._variable.name.startswith(export_scope):
+            return None
+        from rheos.framework.messages import VariableDef
+
+        def named(element):
+            return without_scope(element.name, export_scope) if element is not None else ""
+
+        made = VariableDef(
+            variable_name=named(self._variable),
+            initial_value_name=named(self._initial_value),
+            initializer_name=named(self.initializer),
+            snapshot_name=named(self._element if self._is_resource else self._snapshot),
+            is_resource=self._is_resource,
+            trainable=self._trainable,
+            synchronization=self._synchronization.value,
+            aggregation=self._aggregation.value,
+        )
+        part = self._save_slice_info
+        if part is not None:
+            made.save_slice_info_def.full_name = without_scope(part.full_name, export_scope)
+            made.save_slice_info_def.full_shape.extend(part.full_shape)
+            made.save_slice_info_def.var_offset.extend(part.var_offset)
+            made.save_slice_info_def.var_shape.extend(part.var_shape)
+        return made
 
     # What it is
 
@@ -541,6 +612,25 @@ moving_average_variables.__doc__ = "The variables that keep moving averages."
 def all_variables():
     """The old name of global_variables()."""
     return global_variables()
+
+
+# Collections of variables, which a MetaGraphDef keeps as VariableDefs.
+VARIABLE_COLLECTIONS = (
+    GraphKeys.GLOBAL_VARIABLES,
+    GraphKeys.TRAINABLE_VARIABLES,
+    GraphKeys.MOVING_AVERAGE_VARIABLES,
+    GraphKeys.LOCAL_VARIABLES,
+    GraphKeys.MODEL_VARIABLES,
+    GraphKeys.GLOBAL_STEP,
+    GraphKeys.METRIC_VARIABLES,
+)
+for _key in VARIABLE_COLLECTIONS:
+    register_proto_function(
+        _key,
+        "VariableDef",
+        lambda variable, export_scope=None: variable.to_proto(export_scope),
+        Variable.from_proto,
+    )
 
 
 def variables_initializer(var_list, name="init"):

@@ -519,7 +519,6 @@ from rheos.v1 import (
     audio,
     bitwise,
     compat,
-    contrib,
     debugging,
     dtypes,
     errors,
@@ -597,15 +596,14 @@ _MESSAGES = (
     "SummaryMetadata",
     "TensorInfo",
 )
+# Modules that are large, or need what is: imported when they are used.
+_LATER = ("contrib", "saved_model", "test")
 _absent = _attribute_of("tensorflow", _MESSAGES)
 
 
 def __getattr__(name):
-    # What needs unittest is imported when it is used.
-    if name == "test":
-        import rheos.v1.test as module
-
-        return module
+    if name in _LATER:
+        return __import__(f"{__name__}.{name}", fromlist=("",))
     if not name.startswith("_"):
         from rheos.v1._legacy import NAMES
 
@@ -616,4 +614,4 @@ def __getattr__(name):
 
 def __dir__():
     names = (n for n in globals() if not n.startswith("_"))
-    return sorted({*names, *_MESSAGES, "test", "__version__"})
+    return sorted({*names, *_MESSAGES, *_LATER, "__version__"})

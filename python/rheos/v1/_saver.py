@@ -6,6 +6,7 @@ import time
 
 from rheos.framework import errors
 from rheos.framework.graph import get_default_graph
+from rheos.framework.proto_functions import register_proto_function
 from rheos.ops.partitioned_variables import PartitionedVariable
 from rheos.ops.variables import GraphKeys, Variable
 from rheos.v1._checkpoints import (
@@ -202,8 +203,9 @@ class Saver:
     ):
         """Writes a checkpoint; returns its prefix.
 
-        global_step: a number, variable or tensor, put behind the prefix. write_state: also write
-        the list of checkpoints of the folder.
+        global_step: a number, variable or tensor, put behind the prefix. write_meta_graph: also
+        write the graph, to the prefix with `meta_graph_suffix` behind. write_state: also write the
+        list of checkpoints of the folder.
         """
         self._check_built()
         if not hasattr(sess, "run"):
@@ -245,7 +247,37 @@ class Saver:
                     os.path.relpath(p, folder) if os.path.isabs(p) else p for p in [newest, *listed]
                 )
             update_checkpoint_state(folder or ".", newest, listed, latest_filename)
+        if write_meta_graph:
+            with sess.graph.as_default():
+                self.export_meta_graph(
+                    f"{prefix}.{meta_graph_suffix}", strip_default_attrs=strip_default_attrs
+                )
         return prefix
+
+    def export_meta_graph(
+        self,
+        filename=None,
+        collection_list=None,
+        as_text=False,
+        export_scope=None,
+        clear_devices=False,
+        clear_extraneous_savers=False,
+        strip_default_attrs=False,
+        save_debug_info=False,
+    ):
+        """The default graph with this saver as a MetaGraphDef; written if a file is named."""
+        from rheos.v1._meta_graph import export_meta_graph
+
+        return export_meta_graph(
+            filename,
+            saver_def=self.saver_def,
+            collection_list=collection_list,
+            as_text=as_text,
+            export_scope=export_scope,
+            clear_devices=clear_devices,
+            clear_extraneous_savers=clear_extraneous_savers,
+            strip_default_attrs=strip_default_attrs,
+        )
 
     def _keep(self, prefix, meta_graph_suffix):
         """Adds a checkpoint to the list, and deletes what is too many."""
@@ -282,6 +314,14 @@ class Saver:
             raise _explained(
                 error, "a mismatch between the current graph and the graph from the checkpoint."
             ) from error
+
+
+register_proto_function(
+    GraphKeys.SAVERS,
+    "SaverDef",
+    lambda saver, export_scope=None: saver.to_proto(export_scope),
+    Saver.from_proto,
+)
 
 
 def _explained(error, cause):

@@ -36,6 +36,7 @@ from rheos.v1._learning_rates import (
     piecewise_constant as piecewise_constant_decay,
     polynomial_decay,
 )
+from rheos.v1._meta_graph import export_meta_graph, import_meta_graph
 from rheos.v1._more_optimizers import (
     AdadeltaOptimizer,
     AdagradDAOptimizer,

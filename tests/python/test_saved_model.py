@@ -1,0 +1,107 @@
+"""Saved models: written, and loaded from the folder alone."""
+
+import numpy as np
+import pytest
+import rheos.v1 as tf
+
+SERVE = [tf.saved_model.tag_constants.SERVING]
+KEY = tf.saved_model.signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+
+
+def model():
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    w = tf.get_variable("w", initializer=np.arange(6, dtype=np.float32).reshape(3, 2))
+    return x, tf.matmul(x, w, name="y")
+
+
+def write(folder, **arguments):
+    as_text = arguments.pop("as_text", False)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x, y = model()
+        arguments = {k: v() if callable(v) else v for k, v in arguments.items()}
+        sess.run(tf.global_variables_initializer())
+        builder = tf.saved_model.builder.SavedModelBuilder(str(folder))
+        signature = tf.saved_model.signature_def_utils.predict_signature_def({"in": x}, {"out": y})
+        builder.add_meta_graph_and_variables(sess, SERVE, {KEY: signature}, **arguments)
+        return builder.save(as_text)
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_signature_is_called(tmp_path, as_text):
+    path = write(tmp_path / "m", as_text=as_text)
+    assert path.decode().endswith(".pbtxt" if as_text else ".pb")
+    assert tf.saved_model.loader.maybe_saved_model_directory(str(tmp_path / "m"))
+    with tf.Graph().as_default(), tf.Session() as sess:
+        loaded = tf.saved_model.loader.load(sess, SERVE, str(tmp_path / "m"))
+        signature = loaded.signature_def[KEY]
+        assert signature.method_name == "tensorflow/serving/predict"
+        assert signature.inputs["in"].dtype == tf.float32
+        x = tf.saved_model.utils.get_tensor_from_tensor_info(signature.inputs["in"])
+        assert x.shape.as_list() == [None, 3]
+        y = sess.run(signature.outputs["out"].name, {x: [[1, 1, 1]]})
+        assert y.tolist() == [[6, 9]]
+
+
+def test_simple_save_and_an_import_scope(tmp_path):
+    with tf.Session() as sess:
+        x, y = model()
+        sess.run(tf.global_variables_initializer())
+        tf.saved_model.simple_save(sess, str(tmp_path / "m"), {"a": x}, {"b": y})
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.saved_model.loader.load(sess, SERVE, str(tmp_path / "m"), import_scope="in")
+        assert sess.run("in/y:0", {"in/x:0": [[1, 0, 0]]}).tolist() == [[0, 1]]
+
+
+def test_assets_are_copied_and_fed_while_the_init_op_runs(tmp_path):
+    words = tmp_path / "words.txt"
+    words.write_text("b\na\n")
+
+    def assets():
+        name = tf.constant(str(words), name="asset")
+        table = tf.contrib.lookup.index_table_from_file(name)
+        table.lookup(tf.placeholder(tf.string, [None], name="words"), name="ids")
+        return [name]
+
+    write(tmp_path / "m", assets_list=assets, init_op=lambda: tf.tables_initializer())
+    words.unlink()
+    assert (tmp_path / "m" / "assets" / "words.txt").exists()
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        tf.saved_model.loader.load(sess, SERVE, str(tmp_path / "m"))
+        [ids] = [op for op in graph.get_operations() if op.type.startswith("LookupTableFind")]
+        assert sess.run(ids.outputs[0], {"words:0": [b"a", b"b"]}).tolist() == [1, 0]
+
+
+def test_several_graphs_share_the_variables(tmp_path):
+    with tf.Session() as sess:
+        model()
+        sess.run(tf.global_variables_initializer())
+        builder = tf.saved_model.Builder(str(tmp_path / "m"))
+        with pytest.raises(AssertionError, match="has not been saved yet"):
+            builder.add_meta_graph(["other"])
+        builder.add_meta_graph_and_variables(sess, SERVE)
+        with pytest.raises(AssertionError, match="already been saved"):
+            builder.add_meta_graph_and_variables(sess, SERVE)
+    with tf.Graph().as_default():
+        _, y = model()
+        tf.negative(y, name="z")
+        builder.add_meta_graph(["other", "gpu"])
+        builder.save()
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.saved_model.loader.load(sess, ["gpu", "other"], str(tmp_path / "m"))
+        assert sess.run("z:0", {"x:0": [[1, 0, 0]]}).tolist() == [[0, -1]]
+
+
+def test_wrong_folders_and_tags_are_named(tmp_path):
+    write(tmp_path / "m")
+    with tf.Graph().as_default(), tf.Session() as sess:
+        with pytest.raises(RuntimeError, match="tags 'train' could not be found.*serve"):
+            tf.saved_model.loader.load(sess, ["train"], str(tmp_path / "m"))
+        with pytest.raises(OSError, match="SavedModel file does not exist"):
+            tf.saved_model.loader.load(sess, SERVE, str(tmp_path))
+    with pytest.raises(AssertionError, match="Export directory already exists"):
+        tf.saved_model.Builder(str(tmp_path / "m"))
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "saved_model.pb").write_bytes(b"\xff")
+    with tf.Graph().as_default(), tf.Session() as sess:
+        with pytest.raises(OSError, match="Cannot parse file"):
+            tf.saved_model.loader.load(sess, SERVE, str(tmp_path / "bad"))
