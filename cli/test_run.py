@@ -252,6 +252,21 @@ def test_tensorflows_insides(run):
     assert _launch.choose_front({"python.framework.ops.get_default_graph"}) == _launch.V1
 
 
+def test_modules_of_messages(tmp_path):
+    script = tmp_path / "main.py"
+    script.write_text(
+        "import tensorflow as tf\n"
+        "from tensorflow.core.framework import graph_pb2, types_pb2\n"
+        "import tensorflow.core.protobuf.config_pb2 as config_pb2\n"
+        "from tensorflow.python.training import checkpoint_state_pb2\n"
+        "assert graph_pb2.GraphDef is tf.GraphDef and types_pb2.DT_FLOAT == tf.float32\n"
+        "tf.Session(config=config_pb2.ConfigProto(allow_soft_placement=True)).close()\n"
+        "print(checkpoint_state_pb2.CheckpointState(model_checkpoint_path='m'))\n"
+    )
+    done = command("run", "--tf1", script)
+    assert done.stdout == 'model_checkpoint_path: "m"\n\n', done.stderr
+
+
 def test_an_error_inside_rheos_is_not_hidden(run):
     done = run("import tensorflow.broken", options=["--tf1"])
     assert "a_module_that_is_missing" in done.stderr

@@ -391,6 +391,8 @@ class Finder:
             return self._find(V2, parts[2:])
         if self._front is None:
             self._front = self._choose()
+        if parts[:1] == ["core"] or parts and parts[-1].endswith("_pb2"):
+            return self._messages(name, parts)
         if parts[:1] == ["python"]:
             return self._inside(parts[1:])
         found = self._find(self._front, parts)
@@ -406,6 +408,14 @@ class Finder:
         if not parts or any(inside.startswith(name + ".") for inside in INSIDES):
             return type(sys)(_join("tensorflow.python", name))  # a package with nothing but modules
         return None
+
+    def _messages(self, name, parts):
+        """tensorflow.core.framework.graph_pb2 and the like: all of them have all message types."""
+        module = type(sys)(name)
+        if parts[-1].endswith("_pb2"):
+            classes = importlib.import_module("rheos.framework.messages")
+            module.__getattr__ = lambda attribute: getattr(classes, attribute)
+        return module
 
     def _compat(self, found):
         """A module with `v1` and `v2` in it."""

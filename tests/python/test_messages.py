@@ -151,3 +151,8 @@ def test_every_type_has_a_class():
         assert getattr(tf, name).DESCRIPTOR.full_name == f"tensorflow.{name}"
     with pytest.raises(AttributeError, match="no message type Nonsense"):
         messages.Nonsense
+
+
+def test_enums_beside_messages_are_there():
+    assert messages.DT_FLOAT == 1 and messages.DataType.Name(7) == "DT_STRING"
+    assert messages.NOT_FOUND == 5

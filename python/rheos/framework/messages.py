@@ -1,15 +1,24 @@
 """TensorFlow's messages, such as ConfigProto, Example and GraphDef, as protocol buffers.
 
-A message type is an attribute of this module. The classes are those that the protobuf package makes
-of the types in src/format/proto, whose descriptions lie beside the package in messages.bin; it is
-loaded when the first one is used. They are kept apart from the types of other packages: a program
-may import TensorFlow as well.
+A message type is an attribute of this module, and so are the enums beside them and their values.
+The classes are those that the protobuf package makes of the types in src/format/proto, whose
+descriptions lie beside the package in messages.bin; it is loaded when the first one is used. They
+are kept apart from the types of other packages: a program may import TensorFlow as well.
 """
 
 import functools
 import os
 
 _DESCRIPTIONS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "messages.bin")
+
+# The enums outside of messages.
+_ENUMS = (
+    "tensorflow.DataType",
+    "tensorflow.VariableSynchronization",
+    "tensorflow.VariableAggregation",
+    "tensorflow.DataClass",
+    "tensorflow.error.Code",
+)
 
 
 @functools.lru_cache(maxsize=None)
@@ -41,6 +50,19 @@ def _set_nested(made, descriptor, class_of):
         _set_nested(inner, nested, class_of)
 
 
+def _of_enums(pool, name):
+    """The enum of that name, or the number of the value that is called so; None."""
+    from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
+
+    for full_name in _ENUMS:
+        descriptor = pool.FindEnumTypeByName(full_name)
+        if descriptor.name == name:
+            return EnumTypeWrapper(descriptor)
+        if name in descriptor.values_by_name:
+            return descriptor.values_by_name[name].number
+    return None
+
+
 def __getattr__(name):
     if name.startswith("_"):
         raise AttributeError(name)
@@ -48,7 +70,11 @@ def __getattr__(name):
     try:
         descriptor = pool.FindMessageTypeByName(f"tensorflow.{name}")
     except KeyError:
-        raise AttributeError(f"there is no message type {name}") from None
+        found = _of_enums(pool, name)
+        if found is None:
+            raise AttributeError(f"there is no message type {name}") from None
+        globals()[name] = found
+        return found
     made = class_of(descriptor)
     made.__module__ = __name__
     _set_nested(made, descriptor, class_of)

@@ -597,7 +597,7 @@ _MESSAGES = (
     "TensorInfo",
 )
 # Modules that are large, or need what is: imported when they are used.
-_LATER = ("contrib", "saved_model", "test")
+_LATER = ("contrib", "graph_util", "saved_model", "test")
 _absent = _attribute_of("tensorflow", _MESSAGES)
 
 
