@@ -53,6 +53,14 @@ def test_tensordot_of_known_and_unknown_shapes(axes, sess):
     np.testing.assert_allclose(late, expected, rtol=1e-5, atol=1e-5)
 
 
+def test_tensordot_takes_constant_axes(sess):
+    for axes in (tf.constant([[1], [0]]), [tf.constant([1]), tf.constant([0])]):
+        got = sess.run(tf.tensordot(A, A.T, axes))
+        np.testing.assert_allclose(got, np.tensordot(A, A.T, [[1], [0]]), rtol=1e-5, atol=1e-5)
+    with pytest.raises(NotImplementedError, match="not known when the graph is built"):
+        tf.tensordot(A, A.T, tf.placeholder(tf.int32))
+
+
 @pytest.mark.parametrize(
     "order, axis", [("euclidean", None), (1, None), (np.inf, None), (3, 0), (2, 1), (1, [0, 1]),
                     ("fro", [0, 1]), (np.inf, [-2, -1])]

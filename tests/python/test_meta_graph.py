@@ -121,6 +121,9 @@ def test_variables_go_through_their_messages():
             assert message.variable_name == "v:0" and message.is_resource == use_resource
             assert tf.Variable.from_proto(message) is v
             assert tf.Variable(variable_def=message) is v
+            assert type(v)(variable_def=message) is v
+            with pytest.raises(ValueError, match="mutually exclusive"):
+                tf.Variable(1.0, variable_def=message)
             definition = graph.as_graph_def()
         with tf.Graph().as_default(), tf.Session() as sess:
             tf.import_graph_def(definition, name="i")

@@ -500,7 +500,20 @@ def matmul(
         return op1("MatMul", name, a, b, transpose_a=transpose_a, transpose_b=transpose_b)
 
 
+def _known_axes(axes):
+    """Axes as numbers, also where they are a tensor that is constant."""
+    if not isinstance(axes, (Tensor, _VariableBase)):
+        return axes
+    from rheos.ops.constant_op import constant_value
+
+    value = constant_value(axes) if isinstance(axes, Tensor) else None
+    if value is None:
+        raise NotImplementedError("tensordot: axes that are not known when the graph is built")
+    return value.tolist()
+
+
 def _tensordot_axes(a, axes):
+    axes = _known_axes(axes)
     if isinstance(axes, (int, np.integer)):
         count = a.shape.ndims
         if axes < 0:
@@ -515,9 +528,7 @@ def _tensordot_axes(a, axes):
         return first, list(builtins.range(axes))
     if len(axes) != 2:
         raise ValueError("'axes' must be an integer or have length 2.")
-    first, second = axes
-    if isinstance(first, (Tensor, _VariableBase)) or isinstance(second, (Tensor, _VariableBase)):
-        raise NotImplementedError("tensordot: axes that are tensors")
+    first, second = (_known_axes(part) for part in axes)
     first = [first] if isinstance(first, (int, np.integer)) else list(first)
     second = [second] if isinstance(second, (int, np.integer)) else list(second)
     if len(first) != len(second):

@@ -96,10 +96,6 @@ def resource_variables_enabled():
 
 def _make_default(next_creator=None, **arguments):
     """The variable that the arguments ask for: the innermost creator."""
-    if arguments["variable_def"] is not None:
-        if arguments["initial_value"] is not None:
-            raise ValueError("variable_def and initial_value are mutually exclusive.")
-        return Variable.from_proto(arguments["variable_def"], arguments["import_scope"])
     use_resource = arguments["use_resource"]
     if use_resource is None:
         from rheos.ops.variable_scope import get_variable_scope
@@ -122,6 +118,10 @@ class _VariableType(type):
     """Lets creators have their say where the program calls Variable."""
 
     def __call__(cls, *values, **arguments):
+        if arguments.get("variable_def") is not None and not values:
+            if arguments.get("initial_value") is not None:
+                raise ValueError("variable_def and initial_value are mutually exclusive.")
+            return Variable.from_proto(arguments["variable_def"], arguments.get("import_scope"))
         if cls is not Variable:
             return type.__call__(cls, *values, **arguments)
         arguments.update(zip(_ARGUMENTS, values, strict=False))
@@ -218,7 +218,7 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
         shape=None,
     ):
         if variable_def is not None:
-            raise NotImplementedError("Variable: variable_def")
+            raise ValueError("variable_def and initial_value are mutually exclusive.")
         if initial_value is None:
             raise ValueError("initial_value must be specified.")
         self._synchronization, self._aggregation, trainable = _check_distribution(
