@@ -50,6 +50,25 @@ typedef struct rheos_import_options {
 RHEOS_API void rheos_import_graph_def(rheos_scope *scope, const void *bytes, size_t size_bytes,
                                       const rheos_import_options *options);
 
+// ---- Messages as text
+
+// The text form of protobuf, which .pbtxt files hold. `type` names the message: "GraphDef",
+// "MetaGraphDef", "SavedModel", "NodeDef", "TensorProto", "SaverDef", "SignatureDef", ...
+// (RHEOS_INVALID_ARGUMENT if there is none of that name).
+
+// The message's text, with a NUL behind it that does not count, for rheos_free(). Fields that Rheos
+// does not know have no name and are left out. RHEOS_DATA_LOSS if the bytes are not such a message.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_message_to_text(const char *type, const void *bytes,
+                                                             size_t size_bytes, char **out_text,
+                                                             size_t *out_text_bytes);
+
+// The bytes of the message that a text describes, for rheos_free(). RHEOS_DATA_LOSS with the line
+// and column if it describes none, or names a field that the message does not have.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_message_from_text(const char *type, const char *text,
+                                                               size_t text_bytes,
+                                                               void **out_bytes,
+                                                               size_t *out_size_bytes);
+
 // ---- Event files
 
 // Writes one event file, which TensorBoard shows. One thread at a time.

@@ -281,8 +281,8 @@ static void test_checkpoint_state__reads_text_freely(void **state) {
   char *folder = new_folder();
   read_text(folder, "model_checkpoint_path: \"model\"\r\nlast_preserved_timestamp: 1.5e9\r\n",
             RHEOS_OK);
-  read_text(folder, "# a comment\nmodel_checkpoint_path : 'mo' \"d\\145\\x6c\", other: true",
-            RHEOS_OK);
+  read_text(folder, "# a comment\nmodel_checkpoint_path : 'mo' \"d\\145\\x6c\",", RHEOS_OK);
+  read_text(folder, "model_checkpoint_path: \"model\" other: true", RHEOS_DATA_LOSS);
   read_text(folder, "model_checkpoint_path: \"model", RHEOS_DATA_LOSS);
   read_text(folder, "model_checkpoint_path: \"model\\q\"", RHEOS_DATA_LOSS);
   read_text(folder, "model_checkpoint_path", RHEOS_DATA_LOSS);
