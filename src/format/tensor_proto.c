@@ -203,30 +203,6 @@ static rheos_status *check_size(const Tensorflow__TensorProto *proto, rheos_dtyp
   return NULL;
 }
 
-rheos_status *rheos__tensor_from_proto(const Tensorflow__TensorProto *proto,
-                                       rheos_tensor **out_tensor) {
-  *out_tensor = NULL;
-  rheos_dtype dtype;
-  rheos_shape shape;
-  RHEOS_TRY(rheos__dtype_from_proto(proto->dtype, &dtype));
-  RHEOS_TRY(rheos__shape_from_proto(proto->tensor_shape, &shape));
-  if (dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) {
-    return RHEOS_INVALID("a tensor of dtype %s cannot be read from a message",
-                         rheos_dtype_name(dtype));
-  }
-  RHEOS_TRY(check_size(proto, dtype, &shape));
-  rheos_tensor *tensor;
-  RHEOS_TRY(rheos_tensor_new(dtype, shape, &tensor));
-  rheos_status *status = proto->tensor_content.len > 0 ? fill_from_content(proto, tensor)
-                                                       : fill_from_list(proto, tensor);
-  if (status != NULL) {
-    rheos_tensor_unref(tensor);
-    return status;
-  }
-  *out_tensor = tensor;
-  return NULL;
-}
-
 // The dtypes whose vectors TensorFlow writes as raw content.
 static bool goes_to_content(const rheos_tensor *tensor) {
   switch (tensor->dtype) {
@@ -248,6 +224,44 @@ static bool goes_to_content(const rheos_tensor *tensor) {
     default:
       return false;
   }
+}
+
+// Remembers the form of the message where it is not the one that is written by default.
+static void note_form(const Tensorflow__TensorProto *proto, rheos_tensor *tensor) {
+  if (tensor->num_elements == 0 || tensor->dtype == RHEOS_STRING) return;
+  const bool is_content = proto->tensor_content.len > 0;
+  const size_t given = rheos__tensor_proto_length(proto, tensor->dtype);
+  if (is_content) {
+    if (!goes_to_content(tensor)) tensor->listed = RHEOS__LISTED_AS_CONTENT;
+  } else if (goes_to_content(tensor) || given < (size_t)tensor->num_elements) {
+    const int64_t most = tensor->num_elements;
+    tensor->listed = 1 + (given < (size_t)most ? (int64_t)given : most);
+  }
+}
+
+rheos_status *rheos__tensor_from_proto(const Tensorflow__TensorProto *proto,
+                                       rheos_tensor **out_tensor) {
+  *out_tensor = NULL;
+  rheos_dtype dtype;
+  rheos_shape shape;
+  RHEOS_TRY(rheos__dtype_from_proto(proto->dtype, &dtype));
+  RHEOS_TRY(rheos__shape_from_proto(proto->tensor_shape, &shape));
+  if (dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) {
+    return RHEOS_INVALID("a tensor of dtype %s cannot be read from a message",
+                         rheos_dtype_name(dtype));
+  }
+  RHEOS_TRY(check_size(proto, dtype, &shape));
+  rheos_tensor *tensor;
+  RHEOS_TRY(rheos_tensor_new(dtype, shape, &tensor));
+  rheos_status *status = proto->tensor_content.len > 0 ? fill_from_content(proto, tensor)
+                                                       : fill_from_list(proto, tensor);
+  if (status != NULL) {
+    rheos_tensor_unref(tensor);
+    return status;
+  }
+  note_form(proto, tensor);
+  *out_tensor = tensor;
+  return NULL;
 }
 
 static rheos_status *strings_to_list(const rheos_tensor *tensor, rheos__arena *arena,
@@ -294,6 +308,27 @@ rheos_status *rheos__tensor_to_lists(const rheos_tensor *tensor, rheos__arena *a
   }
 }
 
+// Whether all elements from `first` on are the same bytes as the one before, or 0 if there is none.
+static bool rest_repeats(const rheos_tensor *tensor, int64_t first) {
+  static const unsigned char zeros[32];
+  const size_t element_bytes = rheos_dtype_size(tensor->dtype);
+  const unsigned char *data = tensor->data;
+  const unsigned char *last = first > 0 ? data + (size_t)(first - 1) * element_bytes : zeros;
+  for (int64_t i = first; i < tensor->num_elements; i++) {
+    if (memcmp(data + (size_t)i * element_bytes, last, element_bytes) != 0) return false;
+  }
+  return true;
+}
+
+// How many values go to the list, -1: they go to the content. As a file had it, as long as the
+// elements are still those of the file.
+static int64_t listed_values(const rheos_tensor *tensor) {
+  if (tensor->listed == RHEOS__LISTED_AS_CONTENT) return -1;
+  const int64_t given = tensor->listed - 1;
+  if (given >= 0 && given <= tensor->num_elements && rest_repeats(tensor, given)) return given;
+  return goes_to_content(tensor) ? -1 : tensor->num_elements;
+}
+
 rheos_status *rheos__tensor_to_proto(const rheos_tensor *tensor, rheos__arena *arena,
                                      Tensorflow__TensorProto **out_proto) {
   *out_proto = NULL;
@@ -302,10 +337,13 @@ rheos_status *rheos__tensor_to_proto(const rheos_tensor *tensor, rheos__arena *a
   tensorflow__tensor_proto__init(proto);
   proto->dtype = (Tensorflow__DataType)tensor->dtype;
   RHEOS_TRY(rheos__shape_to_proto(&tensor->shape, arena, &proto->tensor_shape));
-  if (goes_to_content(tensor)) {
+  const int64_t listed = listed_values(tensor);
+  if (listed < 0) {
     proto->tensor_content = (ProtobufCBinaryData){tensor->size_bytes, tensor->data};
   } else {
-    RHEOS_TRY(rheos__tensor_to_lists(tensor, arena, proto));
+    rheos_tensor head;
+    rheos__tensor_init_view(&head, tensor->dtype, &RHEOS_SHAPE(listed), tensor->data);
+    RHEOS_TRY(rheos__tensor_to_lists(&head, arena, proto));
   }
   *out_proto = proto;
   return NULL;

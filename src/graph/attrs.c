@@ -95,7 +95,7 @@ static uint64_t hash_tensor(uint64_t hash, const rheos_tensor *tensor) {
 
 static bool same_tensor(const rheos_tensor *a, const rheos_tensor *b) {
   if (a == b) return true;
-  if (!by_content(a) || !by_content(b) || a->dtype != b->dtype ||
+  if (!by_content(a) || !by_content(b) || a->dtype != b->dtype || a->listed != b->listed ||
       !rheos_shape_equal(&a->shape, &b->shape)) {
     return false;
   }

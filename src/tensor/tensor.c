@@ -21,6 +21,7 @@ static void set_header(rheos_tensor *tensor, rheos_dtype dtype, const rheos_shap
   tensor->release = NULL;
   tensor->release_argument = NULL;
   tensor->allocation = NULL;
+  tensor->listed = RHEOS__LISTED_AS_USUAL;
 }
 
 // Elements that own memory start out empty.

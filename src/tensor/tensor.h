@@ -8,6 +8,11 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
+// A file can write equal tensors in several ways; `listed` remembers which, so that it is written
+// that way again: one more than the number of values that were listed, the last one standing for
+// the rest, or one of these.
+enum { RHEOS__LISTED_AS_USUAL = 0, RHEOS__LISTED_AS_CONTENT = -1 };
+
 // Invariant: shape is fully known; num_elements and size_bytes follow from it; data holds size_bytes.
 // Small tensors are one allocation: the data follows the struct.
 struct rheos_tensor {
@@ -20,6 +25,7 @@ struct rheos_tensor {
   void (*release)(void *argument);  // of borrowed data; NULL if the tensor owns its data
   void *release_argument;
   void *allocation;  // what to free besides the struct, or NULL
+  int64_t listed;    // how a file wrote it: see RHEOS__LISTED_*
 };
 
 // A header in the caller's storage over bytes the caller keeps alive: for kernels. It has references

@@ -3,8 +3,7 @@
 
     python make_graphs.py [folder]
 
-The C tests import them and export them again byte for byte. So constants here hold as many values
-as their shape: a filled constant is exported with all its values.
+The C tests import them and export them again byte for byte.
 """
 
 import os
@@ -36,6 +35,31 @@ def constants():
     tf.placeholder(tf.float32, name="any")
     tf.placeholder(tf.int64, [], name="scalar")
     tf.placeholder(tf.string, [None, 2, None], name="partly")
+
+
+def filled():
+    """Constants of fewer values than elements, and of values that are all listed or all content."""
+    for name in ("float32 int32 uint8 int64 bool float16 complex64 complex128").split():
+        for value in ([0], [1, 2, 2]):
+            tf.constant(np.array(value).astype(name), shape=[2, 3], name=name + "_fill")
+    tf.constant("x", shape=[1])
+    graph_def = tf.get_default_graph().as_graph_def()
+    listed = graph_def.node.add(name="listed", op="Const")
+    listed.attr["dtype"].type = tf.int32.as_datatype_enum
+    listed.attr["value"].tensor.dtype = tf.int32.as_datatype_enum
+    listed.attr["value"].tensor.tensor_shape.dim.add().size = 3
+    content = graph_def.node.add()
+    content.CopyFrom(listed)
+    none = graph_def.node.add()
+    none.CopyFrom(listed)
+    none.name = "none_listed"
+    listed.attr["value"].tensor.int_val.extend([1, 2, 3])
+    content.name = "content"
+    for attr in ("dtype", "value"):
+        holder = content.attr[attr].tensor if attr == "value" else content.attr[attr]
+        setattr(holder, "dtype" if attr == "value" else "type", tf.bool.as_datatype_enum)
+    content.attr["value"].tensor.tensor_content = b"\0\1\1"
+    return graph_def
 
 
 def structure():
@@ -101,11 +125,11 @@ def functions():
 
 
 def write_all(folder):
-    for build in (constants, structure, training, loops, functions):
+    for build in (constants, filled, structure, training, loops, functions):
         with tf.Graph().as_default() as graph:
-            build()
+            graph_def = build() or graph.as_graph_def()
             with open(os.path.join(folder, build.__name__ + ".pb"), "wb") as file:
-                file.write(graph.as_graph_def().SerializeToString(deterministic=True))
+                file.write(graph_def.SerializeToString(deterministic=True))
 
 
 if __name__ == "__main__":

@@ -639,8 +639,10 @@ class Graph(_core.GraphBase):
         graph_def = messages.GraphDef.FromString(self._graph_def_bytes())
         if add_shapes:
             for node in graph_def.node:
-                shapes = [t.shape.as_proto() for t in self.get_operation_by_name(node.name).outputs]
-                node.attr["_output_shapes"].list.shape.extend(shapes)
+                outputs = self.get_operation_by_name(node.name).outputs
+                if outputs and "_output_shapes" not in node.attr:
+                    shapes = [t.shape.as_proto() for t in outputs]
+                    node.attr["_output_shapes"].list.shape.extend(shapes)
         if from_version is not None:
             del graph_def.node[:from_version]
         return graph_def
