@@ -33,6 +33,16 @@ if(RHEOS_SANITIZE)
   set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O1 -g")
   set(sanitize -fsanitize=${RHEOS_SANITIZE} -fno-sanitize-recover=all)
   # What the sanitizers insert hides from the compiler that a value is set.
-  add_compile_options(${sanitize} -fno-omit-frame-pointer -Wno-maybe-uninitialized)
+  add_compile_options(${sanitize} -fno-omit-frame-pointer)
+  if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-Wno-maybe-uninitialized)
+  else()
+    # Clang is for fuzzing only: GCC's pragmas, and flags chosen by "a | b ? c : d", are meant so.
+    add_compile_options(-Wno-unknown-pragmas -Wno-bitwise-conditional-parentheses)
+  endif()
   add_link_options(${sanitize})
+endif()
+if(RHEOS_FUZZ)
+  # What would keep a fuzzer out, checksums above all, looks for this name, which is everybody's.
+  add_compile_definitions(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
 endif()

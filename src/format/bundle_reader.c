@@ -240,7 +240,7 @@ static rheos_status *bad_tensor(const rheos__bundle *bundle, const rheos__bundle
 
 static rheos_status *check_crc(const rheos__bundle *bundle, const rheos__bundle_entry *entry,
                                uint32_t crc) {
-  if (crc == entry->crc) return NULL;
+  if (rheos__crc32c_holds(rheos__crc32c_mask(entry->crc), crc)) return NULL;
   return rheos_status_new(RHEOS_DATA_LOSS,
                           "checkpoint '%s', tensor '%s': Checksum does not match: stored %u vs. "
                           "calculated on the restored bytes %u",
@@ -266,7 +266,7 @@ static rheos_status *decode_strings(const rheos__bundle *bundle, const rheos__bu
     total += length;
   }
   if ((uint64_t)(end - at) != total + 4) return bad_tensor(bundle, entry, "bad string lengths");
-  if (rheos__crc32c_unmask(rheos__load_32(at)) != crc) {
+  if (!rheos__crc32c_holds(rheos__load_32(at), crc)) {
     return bad_tensor(bundle, entry, "the checksum of its string lengths does not match");
   }
   RHEOS_TRY(check_crc(bundle, entry, rheos__crc32c(crc, at, (size_t)(end - at))));

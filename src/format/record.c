@@ -67,7 +67,7 @@ static rheos_status *read_length(rheos__get_bytes get, void *argument, const cha
   RHEOS_TRY(get(argument, header, HEADER_BYTES, &read));
   if (read == 0) return rheos_status_new(RHEOS_OUT_OF_RANGE, "'%s' has no more records", path);
   if (read < HEADER_BYTES) return truncated(path, offset);
-  if (rheos__crc32c_unmask(rheos__load_32(header + 8)) != rheos__crc32c(0, header, 8)) {
+  if (!rheos__crc32c_holds(rheos__load_32(header + 8), rheos__crc32c(0, header, 8))) {
     return corrupted(path, offset);
   }
   *out_length = rheos__load_64(header);
@@ -85,7 +85,7 @@ rheos_status *rheos__record_get(rheos__get_bytes get, void *argument, const char
   if (!all) return truncated(path, *offset);
   buffer->size_bytes = (size_t)length;
   const uint32_t crc = rheos__load_32(buffer->data + length);
-  if (rheos__crc32c_unmask(crc) != rheos__crc32c(0, buffer->data, (size_t)length)) {
+  if (!rheos__crc32c_holds(crc, rheos__crc32c(0, buffer->data, (size_t)length))) {
     return corrupted(path, *offset + HEADER_BYTES);
   }
   *offset += HEADER_BYTES + length + FOOTER_BYTES;

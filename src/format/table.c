@@ -248,9 +248,9 @@ static rheos_status *load_block(const reader *r, uint64_t offset, block *b) {
 
 // Checks a block that was loaded, unpacks it and cuts its restarts off.
 static rheos_status *open_block(const reader *r, block *b) {
-  uint32_t stored = rheos__crc32c_unmask(rheos__load_32(b->data + b->size_bytes + 1));
+  uint32_t stored = rheos__load_32(b->data + b->size_bytes + 1);
   char type = b->data[b->size_bytes];
-  if (rheos__crc32c(0, b->data, b->size_bytes + 1) != stored) {
+  if (!rheos__crc32c_holds(stored, rheos__crc32c(0, b->data, b->size_bytes + 1))) {
     return damaged(r, "block checksum mismatch");
   }
   if (type != 0 && type != 1) return damaged(r, "a block of an unknown type");
@@ -319,7 +319,9 @@ static rheos_status *check_order(reader *r, const rheos__buffer *key) {
                  (unsigned char)r->last_key.data[shared] < (unsigned char)key->data[shared]));
   if (!rises) return damaged(r, "its keys are not in order");
   r->last_key.size_bytes = shared;
-  rheos__buffer_put(&r->last_key, key->data + shared, key->size_bytes - shared);
+  // The first key may be empty, and then has no bytes at all.
+  const char *rest = key->size_bytes > 0 ? key->data + shared : "";
+  rheos__buffer_put(&r->last_key, rest, key->size_bytes - shared);
   r->has_last_key = true;
   return r->last_key.failed ? rheos__out_of_memory() : NULL;
 }

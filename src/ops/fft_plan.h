@@ -2,7 +2,7 @@
 #ifndef RHEOS_SRC_OPS_FFT_PLAN_H
 #define RHEOS_SRC_OPS_FFT_PLAN_H
 
-#include <complex.h>
+#include "base/complex.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -3,10 +3,10 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
-#include <complex.h>
 #include <math.h>
 #include <tgmath.h>
 
+#include "base/complex.h"
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
 #include "ops/special_math.h"
