@@ -110,6 +110,14 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tensor_reshaped(rheos_tensor *tenso
                                                              rheos_shape shape,
                                                              rheos_tensor **out_tensor);
 
+// A tensor of that shape and the dtype of `values`: their elements, and their last one again and
+// again for what is missing. Graph files then hold no more than `values`, as for TensorFlow's
+// constant(value, shape). RHEOS_INVALID_ARGUMENT if there are more elements than the shape has, or
+// none for a shape that has some.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tensor_filled(const rheos_tensor *values,
+                                                           rheos_shape shape,
+                                                           rheos_tensor **out_tensor);
+
 // A deep copy.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tensor_copy(const rheos_tensor *tensor,
                                                          rheos_tensor **out_tensor);

@@ -475,34 +475,21 @@ static rheos_tensor *fill_up_take(rheos_tensor *tensor, const rheos_shape *shape
     rheos_tensor_unref(tensor);
     return NULL;
   }
-  rheos_tensor *full = NULL;
-  rheos_status *status = NULL;
-  if (have == want) {
-    status = rheos_tensor_reshaped(tensor, *shape, &full);
-  } else if ((have > want && have > 1) || have == 0) {
+  if ((have > want && have > 1) || (have == 0 && want > 0)) {
     PyErr_Format(PyExc_ValueError,
                  "Too many elements provided. Needed at most %lld, but received %lld",
                  (long long)want, (long long)have);
     rheos_tensor_unref(tensor);
     return NULL;
-  } else {
-    status = rheos_tensor_new(rheos_tensor_dtype(tensor), *shape, &full);
   }
-  if (!status && have != want) {
-    bool strings = rheos_tensor_dtype(tensor) == RHEOS_STRING;
-    size_t size = rheos_dtype_size(rheos_tensor_dtype(tensor));
-    const char *from = rheos_tensor_data(tensor);
-    char *to = rheos_tensor_data(full);
-    for (int64_t i = 0; i < want && !status; ++i) {
-      const char *item = from + (size_t)(i < have ? i : have - 1) * size;
-      if (strings) {
-        const rheos_string *text = (const rheos_string *)(const void *)item;
-        status = rheos_tensor_set_string(full, i, text->data, text->size_bytes);
-      } else {
-        memcpy(to + (size_t)i * size, item, size);
-      }
-    }
-    if (status) rheos_tensor_unref(full);
+  rheos_tensor *full = NULL;
+  rheos_status *status;
+  if (have == want) {
+    status = rheos_tensor_reshaped(tensor, *shape, &full);
+  } else if (want == 0) {
+    status = rheos_tensor_new(rheos_tensor_dtype(tensor), *shape, &full);
+  } else {
+    status = rheos_tensor_filled(tensor, *shape, &full);
   }
   rheos_tensor_unref(tensor);
   return checked(status, full);

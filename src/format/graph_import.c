@@ -437,9 +437,13 @@ static rheos_dtype wanted_dtype(const import *im, const use *u) {
       first += length;
       continue;
     }
-    if (arg->type_attr >= 0)
-      return type_in(attr_named(def, signature->attrs[arg->type_attr].name), 0);
-    if (arg->type_list_attr < 0) return arg->dtype;
+    if (arg->type_attr >= 0 || arg->type_list_attr < 0) {
+      const rheos_dtype base =
+          arg->type_attr < 0 ? arg->dtype
+                             : type_in(attr_named(def, signature->attrs[arg->type_attr].name), 0);
+      const bool is_ref = arg->is_ref && base != RHEOS_INVALID_DTYPE;
+      return is_ref ? (rheos_dtype)(base + RHEOS_REF) : base;
+    }
     return type_in(attr_named(def, signature->attrs[arg->type_list_attr].name), u->input - first);
   }
   return RHEOS_INVALID_DTYPE;
@@ -472,7 +476,9 @@ static rheos_status *guess_signature(const import *im, int32_t node, new_node *n
   for (int32_t i = 0; i < num_outputs; i++) outputs[i] = RHEOS_INVALID_DTYPE;
   for (int32_t i = im->first_uses[node]; i >= 0; i = im->uses[i].next) {
     const rheos_dtype wanted = wanted_dtype(im, &im->uses[i]);
-    if (wanted != RHEOS_INVALID_DTYPE) outputs[im->uses[i].index] = wanted;
+    rheos_dtype *output = &outputs[im->uses[i].index];
+    // A reference also serves those who want the value.
+    if (wanted != RHEOS_INVALID_DTYPE && !rheos_dtype_is_ref(*output)) *output = wanted;
   }
   for (int32_t i = 0; i < num_outputs; i++) {
     if (outputs[i] == RHEOS_INVALID_DTYPE) outputs[i] = declared_dtype(n->def, i);

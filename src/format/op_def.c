@@ -182,6 +182,7 @@ rheos_status *rheos__graph_guess_signature(rheos_graph *graph, const char *type,
     const rheos_dtype dtype = is_input ? inputs[i] : outputs[i - num_inputs];
     args[i] = (rheos__arg){.name = is_input ? "input" : "output",
                            .dtype = rheos_dtype_base(dtype),
+                           .is_ref = !is_input && rheos_dtype_is_ref(dtype),
                            .type_attr = -1,
                            .number_attr = -1,
                            .type_list_attr = -1};

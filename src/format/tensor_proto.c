@@ -228,11 +228,11 @@ static bool goes_to_content(const rheos_tensor *tensor) {
 
 // Remembers the form of the message where it is not the one that is written by default.
 static void note_form(const Tensorflow__TensorProto *proto, rheos_tensor *tensor) {
-  if (tensor->num_elements == 0 || tensor->dtype == RHEOS_STRING) return;
+  if (tensor->num_elements == 0) return;
   const bool is_content = proto->tensor_content.len > 0;
   const size_t given = rheos__tensor_proto_length(proto, tensor->dtype);
   if (is_content) {
-    if (!goes_to_content(tensor)) tensor->listed = RHEOS__LISTED_AS_CONTENT;
+    if (tensor->dtype != RHEOS_STRING && !goes_to_content(tensor)) tensor->listed = RHEOS__LISTED_AS_CONTENT;
   } else if (goes_to_content(tensor) || given < (size_t)tensor->num_elements) {
     const int64_t most = tensor->num_elements;
     tensor->listed = 1 + (given < (size_t)most ? (int64_t)given : most);
@@ -308,14 +308,21 @@ rheos_status *rheos__tensor_to_lists(const rheos_tensor *tensor, rheos__arena *a
   }
 }
 
-// Whether all elements from `first` on are the same bytes as the one before, or 0 if there is none.
+static bool same_element(rheos_dtype dtype, const void *a, const void *b) {
+  if (dtype != RHEOS_STRING) return memcmp(a, b, rheos_dtype_size(dtype)) == 0;
+  const rheos_string *x = a, *y = b;
+  return x->size_bytes == y->size_bytes &&
+         (x->size_bytes == 0 || memcmp(x->data, y->data, x->size_bytes) == 0);
+}
+
+// Whether all elements from `first` on are the same as the one before, or 0 if there is none.
 static bool rest_repeats(const rheos_tensor *tensor, int64_t first) {
-  static const unsigned char zeros[32];
+  static const rheos_string zeros[2];
   const size_t element_bytes = rheos_dtype_size(tensor->dtype);
-  const unsigned char *data = tensor->data;
-  const unsigned char *last = first > 0 ? data + (size_t)(first - 1) * element_bytes : zeros;
+  const char *data = tensor->data;
+  const void *last = first > 0 ? data + (size_t)(first - 1) * element_bytes : (const void *)zeros;
   for (int64_t i = first; i < tensor->num_elements; i++) {
-    if (memcmp(data + (size_t)i * element_bytes, last, element_bytes) != 0) return false;
+    if (!same_element(tensor->dtype, data + (size_t)i * element_bytes, last)) return false;
   }
   return true;
 }

@@ -130,13 +130,10 @@ static rheos_status *filled(rheos_dtype dtype, rheos_shape shape, double value,
   if (!encode_number(dtype, value, &element)) {
     return RHEOS_INVALID("cannot make a constant %g of dtype %s", value, rheos_dtype_name(dtype));
   }
-  RHEOS_TRY(rheos_tensor_new(dtype, shape, out_tensor));
-  size_t element_bytes = rheos_dtype_size(dtype);
-  char *data = (*out_tensor)->data;
-  for (int64_t i = 0; i < (*out_tensor)->num_elements; i++) {
-    memcpy(data + (size_t)i * element_bytes, element.bytes, element_bytes);
-  }
-  return NULL;
+  if (rheos_shape_num_elements(&shape) == 0) return rheos_tensor_new(dtype, shape, out_tensor);
+  rheos_tensor one;
+  rheos__tensor_init_view(&one, dtype, &RHEOS_SCALAR, element.bytes);
+  return rheos_tensor_filled(&one, shape, out_tensor);
 }
 
 rheos_output rheos__const_fill(rheos_scope *s, rheos_dtype dtype, rheos_shape shape, double value,

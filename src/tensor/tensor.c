@@ -61,6 +61,32 @@ rheos_status *rheos_tensor_new(rheos_dtype dtype, rheos_shape shape, rheos_tenso
   return NULL;
 }
 
+rheos_status *rheos_tensor_filled(const rheos_tensor *values, rheos_shape shape,
+                                  rheos_tensor **out_tensor) {
+  *out_tensor = NULL;
+  const int64_t given = values->num_elements, count = rheos_shape_num_elements(&shape);
+  if (count >= 0 && (given > count || (given == 0 && count > 0))) {
+    return RHEOS_INVALID("%lld elements cannot fill a tensor of %lld", (long long)given,
+                         (long long)count);
+  }
+  rheos_tensor *tensor;
+  RHEOS_TRY(rheos_tensor_new(values->dtype, shape, &tensor));
+  rheos_status *status = rheos__copy_elements(values->dtype, tensor->data, values->data, given);
+  const size_t element_bytes = rheos_dtype_size(values->dtype);
+  char *data = tensor->data;
+  for (int64_t i = given; i < count && status == NULL; i++) {
+    char *to = data + (size_t)i * element_bytes;
+    status = rheos__copy_elements(values->dtype, to, to - element_bytes, 1);
+  }
+  if (status != NULL) {
+    rheos_tensor_unref(tensor);
+    return status;
+  }
+  if (given < count) tensor->listed = 1 + given;
+  *out_tensor = tensor;
+  return NULL;
+}
+
 // Borrowed data with nothing to release.
 static void release_nothing(void *argument) { (void)argument; }
 

@@ -257,6 +257,22 @@ static void test_graph_def__names_what_is_wrong(void **state) {
                RHEOS_INVALID_ARGUMENT, "version 100000");
 }
 
+static void test_graph_def__unknown_ops_pass_references_on(void **state) {
+  (void)state;
+  graph_text text = {.count = 3,
+                     .nodes = {{"x", "Placeholder", {NULL}},
+                               {"switch", "NoSuchRefSwitch", {"x"}},
+                               {"assign", "Assign", {"switch:1", "x"}}}};
+  bytes b = graph_bytes(&text);
+  rheos_graph *graph = rheos_graph_new();
+  expect_ok(
+      import_with(graph, b.data, b.size_bytes, &(rheos_import_options){.keep_unknown_ops = true}));
+  rheos_operation made = rheos_graph_operation(graph, "switch");
+  assert_int_equal(rheos_output_dtype(rheos_operation_output(made, 1)), RHEOS_FLOAT + RHEOS_REF);
+  rheos_free(b.data);
+  rheos_graph_unref(graph);
+}
+
 static void test_graph_def__nodes_of_unknown_ops_are_kept(void **state) {
   (void)state;
   graph_text text = {.count = 5,
@@ -574,6 +590,7 @@ int main(void) {
       cmocka_unit_test(test_graph_def__a_prefix_goes_before_all_names),
       cmocka_unit_test(test_graph_def__nodes_come_in_any_order),
       cmocka_unit_test(test_graph_def__names_what_is_wrong),
+      cmocka_unit_test(test_graph_def__unknown_ops_pass_references_on),
       cmocka_unit_test(test_graph_def__nodes_of_unknown_ops_are_kept),
       cmocka_unit_test(test_graph_def__inputs_are_mapped),
       cmocka_unit_test(test_graph_def__functions_are_ops_of_the_graph),

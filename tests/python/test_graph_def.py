@@ -144,3 +144,25 @@ def test_tensor_protos_take_pythons_values():
     assert filled.float_val == [7] and tf.make_ndarray(filled).tolist() == [[7, 7], [7, 7]]
     with pytest.raises(ValueError, match="Too many elements provided"):
         tf.make_tensor_proto([1, 2, 3], shape=[2])
+
+
+def test_constants_hold_as_many_values_as_were_given():
+    with tf.Graph().as_default() as graph:
+        tf.constant(0.0, shape=[3])
+        tf.constant([1, 2], shape=[4])
+        tf.constant("a", shape=[2])
+        tf.constant([0.0, 0.0])
+        tf.zeros([2, 2], tf.float64)
+        tf.constant_initializer(0.5)([4])
+    values = [node.attr["value"].tensor for node in graph.as_graph_def().node]
+    assert list(values[0].float_val) == [0.0]
+    assert list(values[1].int_val) == [1, 2]
+    assert list(values[2].string_val) == [b"a"]
+    assert len(values[3].tensor_content) == 8
+    assert list(values[4].double_val) == [0.0]
+    assert list(values[5].float_val) == [0.5]
+    # The same after another import.
+    with tf.Graph().as_default() as again:
+        tf.import_graph_def(graph.as_graph_def(), name="")
+    assert again.as_graph_def() == graph.as_graph_def()
+    assert tf.make_ndarray(values[1]).tolist() == [1, 2, 2, 2]

@@ -191,6 +191,31 @@ static void test_tensor__integers_of_any_width_are_read(void **state) {
   }
 }
 
+static void expect_unfilled(const rheos_tensor *values, rheos_shape shape) {
+  rheos_tensor *none;
+  rheos_status *status = rheos_tensor_filled(values, shape, &none);
+  assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
+  assert_null(none);
+  rheos_status_free(status);
+}
+
+static void test_tensor__the_last_value_fills_the_rest(void **state) {
+  (void)state;
+  const int32_t expected[] = {1, 2, 2, 2, 2};
+  rheos_tensor *two = tensor_of(RHEOS_INT32, RHEOS_SHAPE(2), expected), *five, *empty, *none;
+  assert_null(rheos_tensor_filled(two, RHEOS_SHAPE(5), &five));
+  assert_memory_equal(rheos_tensor_data(five), expected, sizeof expected);
+  assert_null(rheos_tensor_new(RHEOS_STRING, RHEOS_SHAPE(0), &empty));
+  assert_null(rheos_tensor_filled(empty, RHEOS_SHAPE(3, 0), &none));
+  expect_unfilled(five, RHEOS_SHAPE(2, 2));
+  expect_unfilled(empty, RHEOS_SHAPE(1));
+  expect_unfilled(two, RHEOS_UNKNOWN_SHAPE);
+  rheos_tensor_unref(none);
+  rheos_tensor_unref(empty);
+  rheos_tensor_unref(five);
+  rheos_tensor_unref(two);
+}
+
 static void test_tensor__null_is_accepted_where_it_may_be(void **state) {
   (void)state;
   rheos_tensor_unref(NULL);
@@ -208,6 +233,7 @@ int main(void) {
       cmocka_unit_test(test_tensor__a_view_is_copied_not_kept),
       cmocka_unit_test(test_tensor__strings_are_owned),
       cmocka_unit_test(test_tensor__integers_of_any_width_are_read),
+      cmocka_unit_test(test_tensor__the_last_value_fills_the_rest),
       cmocka_unit_test(test_tensor__null_is_accepted_where_it_may_be),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
