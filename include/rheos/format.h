@@ -191,6 +191,33 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_latest_checkpoint(const char *folde
                                                                const char *file_name,
                                                                char **out_prefix);
 
+// ---- NumPy's files of arrays
+
+// The array of a .npy file, from its bytes. All dtypes that both have: a two-byte void is taken for
+// bfloat16 (as which one is written), texts and characters become strings (characters as UTF-8),
+// quantized integers are written as plain ones. Byte order and order of axes may be any; objects and
+// arrays with fields are RHEOS_UNIMPLEMENTED, damage is RHEOS_DATA_LOSS.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_npy_decode(const void *bytes, size_t size_bytes,
+                                                        rheos_tensor **out_tensor);
+// The bytes of such a file, for rheos_free().
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_npy_encode(const rheos_tensor *tensor,
+                                                        void **out_bytes, size_t *out_size_bytes);
+
+// The arrays of a .npz file, stored or compressed. `bytes` stay the caller's, and valid.
+typedef struct rheos_npz rheos_npz;
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_npz_open(const void *bytes, size_t size_bytes,
+                                                      rheos_npz **out_npz);
+RHEOS_API void rheos_npz_free(rheos_npz *npz);
+RHEOS_API size_t rheos_npz_count(const rheos_npz *npz);
+RHEOS_API const char *rheos_npz_name(const rheos_npz *npz, size_t index);  // without ".npy"
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_npz_read(const rheos_npz *npz, size_t index,
+                                                      rheos_tensor **out_tensor);
+// The bytes of such a file, for rheos_free(); at most 4 GB of them.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_npz_encode(const char *const *names,
+                                                        rheos_tensor *const *tensors, size_t count,
+                                                        bool compress, void **out_bytes,
+                                                        size_t *out_size_bytes);
+
 #ifdef __cplusplus
 }
 #endif
