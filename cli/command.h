@@ -1,10 +1,15 @@
-// The subcommands of `rheos`. A new one is a line in COMMANDS and a file that defines
-// `command_NAME` and `command_NAME_help`.
+// The subcommands of `rheos`, and how they say what went wrong. A new one is a line in COMMANDS
+// and a file that defines `command_NAME` and `command_NAME_help`.
 #ifndef RHEOS_CLI_COMMAND_H
 #define RHEOS_CLI_COMMAND_H
 
+#include <rheos/base.h>
+#include <stdio.h>
+
 // name, summary
-#define COMMANDS(X) X(run, "run a Python program that imports tensorflow, on Rheos")
+#define COMMANDS(X)                                                     \
+  X(run, "run a Python program that imports tensorflow, on Rheos")      \
+  X(show, "say what is in a graph, checkpoint, record or event file")
 
 // Gets the arguments from its own name on (argv[0] is "run"); returns the exit status.
 #define DECLARE(name, summary)                 \
@@ -13,9 +18,22 @@
 COMMANDS(DECLARE)
 #undef DECLARE
 
+// EXIT_FAILURE is for what could not be done, this for what was asked wrongly.
 enum { EXIT_USAGE = 2 };
 
 // Prints "rheos: <message>" on standard error and returns EXIT_USAGE.
 int command_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+// Prints "rheos: <what>: <message of the status>" on standard error, in one line whatever the
+// message holds, frees the status and returns EXIT_FAILURE. `what` may be NULL.
+int command_fail_take(const char *what, rheos_status *status);
+
+// Never NULL: the process ends with a message when memory is short.
+void *command_alloc(size_t size_bytes);  // zeroed
+void *command_realloc(void *memory, size_t size_bytes);
+char *command_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+// Ends what was printed: EXIT_SUCCESS, or a message and EXIT_FAILURE where it could not be written.
+int command_finish_output(void);
 
 #endif  // RHEOS_CLI_COMMAND_H

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "text.h"
 
 typedef struct {
   const char *name;
@@ -28,6 +29,51 @@ int command_usage_error(const char *format, ...) {
   fputs("\n", stderr);
   va_end(arguments);
   return EXIT_USAGE;
+}
+
+int command_fail_take(const char *what, rheos_status *status) {
+  const char *message = rheos_status_message(status);
+  fputs("rheos: ", stderr);
+  if (what != NULL) {
+    text_print(stderr, what, strlen(what));
+    fputs(": ", stderr);
+  }
+  text_print(stderr, message, strlen(message));
+  fputs("\n", stderr);
+  rheos_status_free(status);
+  return EXIT_FAILURE;
+}
+
+static void die_without_memory(void) {
+  fputs("rheos: out of memory\n", stderr);
+  exit(EXIT_FAILURE);
+}
+
+void *command_alloc(size_t size_bytes) {
+  void *memory = calloc(1, size_bytes > 0 ? size_bytes : 1);
+  if (memory == NULL) die_without_memory();
+  return memory;
+}
+
+void *command_realloc(void *memory, size_t size_bytes) {
+  memory = realloc(memory, size_bytes > 0 ? size_bytes : 1);
+  if (memory == NULL) die_without_memory();
+  return memory;
+}
+
+char *command_format(const char *format, ...) {
+  va_list arguments;
+  char *text = NULL;
+  va_start(arguments, format);
+  if (vasprintf(&text, format, arguments) < 0) die_without_memory();
+  va_end(arguments);
+  return text;
+}
+
+int command_finish_output(void) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_SUCCESS;
+  fputs("rheos: the output cannot be written\n", stderr);
+  return EXIT_FAILURE;
 }
 
 static const command *find_command(const char *name) {
@@ -72,7 +118,7 @@ int main(int argc, char **argv) {
   }
   const command *found = find_command(name);
   if (!found) return unknown_command(name);
-  if (argc > 2 && strcmp(argv[2], "--help") == 0) {
+  if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
     fputs(found->help, stdout);
     return EXIT_SUCCESS;
   }

@@ -1,7 +1,7 @@
 """`rheos run`: a program behaves as under python, and `import tensorflow` finds Rheos.
 
-Programs are run by the built command in a copied tree, build/bin beside python/, whose `rheos` package
-is a stand-in of a few names, so that what is tested is the launcher alone.
+Programs are run by the built command in a copied tree, build/bin beside python/, whose `rheos`
+package is a stand-in of a few names, so that what is tested is the launcher alone.
 """
 
 import os
@@ -223,11 +223,14 @@ def test_modules_below_tensorflow(run):
     )
     assert done.stdout.startswith("flags saver saver")
     assert done.stderr.endswith("ModuleNotFoundError: No module named 'tensorflow.keras'\n")
-    keras = "from tensorflow.keras.layers import Dense; import tensorflow as t; print(t.front, Dense)"
+    keras = "from tensorflow.keras.layers import Dense\n"
+    keras += "import tensorflow as t; print(t.front, Dense)"
     assert run(keras).stdout == "v2 dense\n"
 
 
-@pytest.mark.parametrize("name", ["tensorflow.contrib", "tensorflow.contrib.slim", "tensorflow.matmul"])
+@pytest.mark.parametrize(
+    "name", ["tensorflow.contrib", "tensorflow.contrib.slim", "tensorflow.matmul"]
+)
 def test_what_is_missing_is_named(run, name):
     done = run(f"import {name}", options=["--tf1"])
     first = ".".join(name.split(".")[:2])

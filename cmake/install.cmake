@@ -1,4 +1,4 @@
-# make install: library, headers, rheos.pc, CMake package, command, Python package.
+# make install: library, headers, rheos.pc, CMake package, command and its page, Python package.
 
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_MESSAGE LAZY)
@@ -11,6 +11,7 @@ install(DIRECTORY include/rheos "${CMAKE_BINARY_DIR}/generated/include/rheos"
 file(RELATIVE_PATH lib_from_bin "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
 set_target_properties(rheos_command PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
 install(TARGETS rheos_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES docs/rheos.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 # Both find the prefix from where they lie, so that the installed tree can be moved.
 file(RELATIVE_PATH prefix_from_pc

@@ -1,0 +1,160 @@
+// `rheos show`: what lies at a path.
+#include "show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "elements.h"
+#include "options.h"
+#include "progress.h"
+
+const char command_show_help[] =
+    "usage: rheos show [OPTIONS] PATH\n"
+    "\n"
+    "Says what is in a file of TensorFlow's: a graph (binary or text), a meta graph, a\n"
+    "saved model (folder or file), a checkpoint (prefix, any of its files, its folder, or\n"
+    "the list 'checkpoint'), records, events, or NumPy's arrays. What it is follows from\n"
+    "what is in it, not from its name.\n"
+    "\n"
+    "  --ops          only the ops of a graph, with their counts\n"
+    "  --node NAME    one node of a graph: attributes, inputs, outputs, consumers;\n"
+    "                 or one tensor of a checkpoint, or one array: its values\n"
+    "  --dot          the graph for Graphviz: rheos show --dot g.pb | dot -Tsvg >g.svg\n"
+    "  --json         as JSON; the man page lists the fields\n"
+    "  --tags A,B     the graph of a saved model with these tags (else its first)\n";
+
+// ---- Shared by the kinds
+
+void show_name(const char *name) { text_print(stdout, name, strlen(name)); }
+
+int show_width(const char *name) {
+  int width = 0;
+  for (const char *at = name; *at != '\0';) {
+    const size_t length = text_character(at, strlen(at) < 4 ? strlen(at) : 4);
+    const bool is_plain = length > 1 || (length == 1 && *at >= ' ' && *at != 0x7f);
+    width += is_plain ? 1 : 4;
+    at += length > 0 ? length : 1;
+  }
+  return width;
+}
+
+void show_padded(const char *name, int width) {
+  show_name(name);
+  const int missing = width - show_width(name);
+  printf("%*s", missing > 0 ? missing : 0, "");
+}
+
+void show_type(rheos_dtype dtype, const rheos_shape *shape) {
+  char text[192];
+  if (dtype != RHEOS_INVALID_DTYPE) printf("%s ", rheos_dtype_name(dtype));
+  rheos_shape_format(shape, text, sizeof text);
+  fputs(text, stdout);
+}
+
+void show_grouped(int64_t number) {
+  char digits[32];
+  const int length = snprintf(digits, sizeof digits, "%lld", (long long)number);
+  for (int i = 0; i < length; i++) {
+    if (i > 0 && (length - i) % 3 == 0 && digits[i - 1] != '-') putchar(',');
+    putchar(digits[i]);
+  }
+}
+
+void show_json_type(json *j, rheos_dtype dtype, const rheos_shape *shape) {
+  if (dtype != RHEOS_INVALID_DTYPE) json_text(j, "dtype", rheos_dtype_name(dtype));
+  if (shape->rank < 0) {
+    json_null(j, "shape");
+    return;
+  }
+  json_begin(j, "shape", '[');
+  for (int32_t i = 0; i < shape->rank; i++) {
+    if (shape->dims[i] < 0) {
+      json_null(j, NULL);
+    } else {
+      json_int(j, NULL, shape->dims[i]);
+    }
+  }
+  json_end(j, ']');
+}
+
+void show_json_head(json *j, const source *s) {
+  json_begin(j, NULL, '{');
+  json_text(j, "kind", source_kind_name(s->kind));
+  json_text(j, "path", s->folder != NULL ? s->folder : s->path);
+}
+
+void show_values(const rheos_tensor *tensor, int64_t most) {
+  const int64_t count = rheos_tensor_num_elements(tensor);
+  for (int64_t i = 0; i < count && i < most; i++) {
+    if (i > 0) putchar(' ');
+    element_print(stdout, tensor, i);
+  }
+  if (count > most) fputs(" ...", stdout);
+}
+
+// ---- The command
+
+static int show(source *s, const show_options *options) {
+  switch (s->kind) {
+    case SOURCE_CHECKPOINT: return show_checkpoint(s, options);
+    case SOURCE_RECORDS: return show_records(s, options);
+    case SOURCE_EVENTS: return show_events(s, options);
+    case SOURCE_ARRAYS: return show_arrays(s, options);
+    default: return show_model(s, options);
+  }
+}
+
+static int check(const show_options *options, const text_list *paths) {
+  if (paths->count == 0) {
+    return command_usage_error("show: a path is missing; see 'rheos help show'");
+  }
+  if (paths->count > 1) return command_usage_error("show: one path at a time");
+  if (options->ops + options->dot + (options->node != NULL) > 1) {
+    return command_usage_error("show: --ops, --node and --dot do not go together");
+  }
+  if (options->dot && options->json) {
+    return command_usage_error("show: --dot and --json do not go together");
+  }
+  return EXIT_SUCCESS;
+}
+
+static bool is_model(source_kind kind) {
+  return kind == SOURCE_GRAPH || kind == SOURCE_META_GRAPH || kind == SOURCE_SAVED_MODEL;
+}
+
+static int show_path(const char *path, const show_options *options) {
+  source s;
+  rheos_status *status = source_open(path, &s);
+  int result;
+  if (status != NULL) {
+    result = command_fail_take(path, status);
+  } else if ((options->ops || options->dot) && !is_model(s.kind)) {
+    result = command_usage_error("show: --ops and --dot are for graphs, this holds %s",
+                                 source_kind_name(s.kind));
+  } else {
+    result = show(&s, options);
+    progress_end();
+    const int written = command_finish_output();
+    if (result == EXIT_SUCCESS) result = written;
+  }
+  source_close(&s);
+  return result;
+}
+
+int command_show(int argc, char **argv) {
+  show_options options = {0};
+  text_list paths = {0};
+  const option rows[] = {
+      {.name = "--ops", .flag = &options.ops},    {.name = "--node", .text = &options.node},
+      {.name = "--dot", .flag = &options.dot},    {.name = "--json", .flag = &options.json},
+      {.name = "--tags", .text = &options.tags},
+  };
+  int result = EXIT_USAGE;
+  if (options_parse("show", rows, sizeof rows / sizeof rows[0], argc, argv, &paths)) {
+    result = check(&options, &paths);
+    if (result == EXIT_SUCCESS) result = show_path(paths.items[0], &options);
+  }
+  text_list_deinit(&paths);
+  return result;
+}

@@ -1,0 +1,331 @@
+// One node of a graph with all its attributes and neighbours, and the graph as a drawing.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "command.h"
+#include "elements.h"
+#include "format/tensor_proto.h"
+#include "show.h"
+
+enum { MOST_ELEMENTS = 10, MOST_ITEMS = 10, MOST_LABEL = 60 };
+
+// ---- Values of attributes
+
+// Fails for a tensor that its message does not hold; then the shape is all there is.
+static rheos_tensor *tensor_of(const Tensorflow__TensorProto *proto) {
+  rheos_tensor *tensor;
+  rheos_status_free(rheos__tensor_from_proto(proto, &tensor));
+  return tensor;
+}
+
+static void print_shape(const Tensorflow__TensorShapeProto *proto) {
+  const rheos_shape shape = view_shape(proto);
+  show_type(RHEOS_INVALID_DTYPE, &shape);
+}
+
+static void print_tensor(const Tensorflow__TensorProto *proto) {
+  printf("%s ", view_dtype_name(proto->dtype));
+  print_shape(proto->tensor_shape);
+  rheos_tensor *tensor = tensor_of(proto);
+  if (tensor == NULL) return;
+  fputs("  ", stdout);
+  show_values(tensor, MOST_ELEMENTS);
+  rheos_tensor_unref(tensor);
+}
+
+static void print_bytes(const ProtobufCBinaryData *bytes) {
+  putchar('"');
+  text_print(stdout, (const char *)bytes->data, bytes->len);
+  putchar('"');
+}
+
+static void print_list(const Tensorflow__AttrValue__ListValue *list) {
+  const size_t counts[] = {list->n_s,    list->n_i,     list->n_f,      list->n_b,
+                           list->n_type, list->n_shape, list->n_tensor, list->n_func};
+  putchar('[');
+  for (size_t kind = 0; kind < sizeof counts / sizeof counts[0]; kind++) {
+    for (size_t i = 0; i < counts[kind]; i++) {
+      if (i > 0) fputs(", ", stdout);
+      if (i == MOST_ITEMS && counts[kind] > MOST_ITEMS + 1) {
+        printf("... %zu in all", counts[kind]);
+        break;
+      }
+      switch (kind) {
+        case 0: print_bytes(&list->s[i]); break;
+        case 1: printf("%lld", (long long)list->i[i]); break;
+        case 2: text_print_number(stdout, list->f[i], true); break;
+        case 3: fputs(list->b[i] ? "true" : "false", stdout); break;
+        case 4: fputs(view_dtype_name(list->type[i]), stdout); break;
+        case 5: print_shape(list->shape[i]); break;
+        case 6: print_tensor(list->tensor[i]); break;
+        default: show_name(list->func[i]->name); break;
+      }
+    }
+  }
+  putchar(']');
+}
+
+static void print_attr(const Tensorflow__AttrValue *value) {
+  switch (value != NULL ? value->value_case : TENSORFLOW__ATTR_VALUE__VALUE__NOT_SET) {
+    case TENSORFLOW__ATTR_VALUE__VALUE_S: print_bytes(&value->s); break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_I: printf("%lld", (long long)value->i); break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_F: text_print_number(stdout, value->f, true); break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_B: fputs(value->b ? "true" : "false", stdout); break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_TYPE: fputs(view_dtype_name(value->type), stdout); break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_SHAPE: print_shape(value->shape); break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_TENSOR: print_tensor(value->tensor); break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_FUNC:
+      fputs("function ", stdout);
+      show_name(value->func->name);
+      break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_PLACEHOLDER:
+      putchar('$');
+      show_name(value->placeholder);
+      break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_LIST: print_list(value->list); break;
+    default: fputs("(nothing)", stdout); break;
+  }
+}
+
+static void json_shape(json *j, const char *key, const Tensorflow__TensorShapeProto *proto) {
+  const rheos_shape shape = view_shape(proto);
+  json_begin(j, key, '{');
+  show_json_type(j, RHEOS_INVALID_DTYPE, &shape);
+  json_end(j, '}');
+}
+
+static void json_tensor(json *j, const char *key, const Tensorflow__TensorProto *proto) {
+  const rheos_shape shape = view_shape(proto->tensor_shape);
+  json_begin(j, key, '{');
+  json_text(j, "dtype", view_dtype_name(proto->dtype));
+  show_json_type(j, RHEOS_INVALID_DTYPE, &shape);
+  rheos_tensor *tensor = tensor_of(proto);
+  if (tensor != NULL) elements_json(j, "values", tensor);
+  rheos_tensor_unref(tensor);
+  json_end(j, '}');
+}
+
+static void json_list(json *j, const char *key, const Tensorflow__AttrValue__ListValue *list) {
+  json_begin(j, key, '[');
+  for (size_t i = 0; i < list->n_s; i++) {
+    json_bytes(j, NULL, (const char *)list->s[i].data, list->s[i].len);
+  }
+  for (size_t i = 0; i < list->n_i; i++) json_int(j, NULL, list->i[i]);
+  for (size_t i = 0; i < list->n_f; i++) json_number(j, NULL, list->f[i], true);
+  for (size_t i = 0; i < list->n_b; i++) json_bool(j, NULL, list->b[i]);
+  for (size_t i = 0; i < list->n_type; i++) json_text(j, NULL, view_dtype_name(list->type[i]));
+  for (size_t i = 0; i < list->n_shape; i++) json_shape(j, NULL, list->shape[i]);
+  for (size_t i = 0; i < list->n_tensor; i++) json_tensor(j, NULL, list->tensor[i]);
+  for (size_t i = 0; i < list->n_func; i++) json_text(j, NULL, list->func[i]->name);
+  json_end(j, ']');
+}
+
+static void json_attr(json *j, const char *key, const Tensorflow__AttrValue *value) {
+  switch (value != NULL ? value->value_case : TENSORFLOW__ATTR_VALUE__VALUE__NOT_SET) {
+    case TENSORFLOW__ATTR_VALUE__VALUE_S:
+      json_bytes(j, key, (const char *)value->s.data, value->s.len);
+      break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_I: json_int(j, key, value->i); break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_F: json_number(j, key, value->f, true); break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_B: json_bool(j, key, value->b); break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_TYPE:
+      json_text(j, key, view_dtype_name(value->type));
+      break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_SHAPE: json_shape(j, key, value->shape); break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_TENSOR: json_tensor(j, key, value->tensor); break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_FUNC: json_text(j, key, value->func->name); break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_PLACEHOLDER: json_text(j, key, value->placeholder); break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_LIST: json_list(j, key, value->list); break;
+    default: json_null(j, key); break;
+  }
+}
+
+// ---- One node
+
+static void print_inputs(const view *v, int32_t node) {
+  const Tensorflow__NodeDef *def = v->def->node[node];
+  if (def->n_input > 0) puts("  inputs");
+  for (size_t i = 0; i < def->n_input; i++) {
+    const view_edge edge = v->edges[v->first_edge[node] + i];
+    fputs("    ", stdout);
+    show_name(def->input[i]);
+    if (edge.node == VIEW_MISSING) {
+      fputs("  (not in the graph)", stdout);
+    } else {
+      fputs("  ", stdout);
+      show_name(v->def->node[edge.node]->op);
+      if (edge.index != VIEW_CONTROL) {
+        rheos_dtype dtype;
+        rheos_shape shape;
+        view_output(v, edge.node, edge.index, &dtype, &shape);
+        fputs("  ", stdout);
+        show_type(dtype, &shape);
+      }
+    }
+    putchar('\n');
+  }
+}
+
+static void print_outputs(const view *v, int32_t node) {
+  const int32_t count = view_num_outputs(v, node);
+  if (count > 0) puts("  outputs");
+  for (int32_t i = 0; i < count; i++) {
+    rheos_dtype dtype;
+    rheos_shape shape;
+    view_output(v, node, i, &dtype, &shape);
+    printf("    %d  ", i);
+    show_type(dtype, &shape);
+    putchar('\n');
+  }
+}
+
+static void print_consumers(const view *v, int32_t node) {
+  if (v->first_use[node] < v->first_use[node + 1]) puts("  consumers");
+  for (size_t at = v->first_use[node]; at < v->first_use[node + 1]; at++) {
+    const view_use use = v->uses[at];
+    fputs("    ", stdout);
+    show_name(v->def->node[use.node]->name);
+    fputs("  ", stdout);
+    show_name(v->def->node[use.node]->op);
+    if (use.index == VIEW_CONTROL) {
+      puts("  waits for it");
+    } else {
+      printf("  takes output %d as input %d\n", use.index, use.input);
+    }
+  }
+}
+
+static void print_node(const view *v, int32_t node) {
+  const Tensorflow__NodeDef *def = v->def->node[node];
+  show_name(def->name);
+  fputs("  ", stdout);
+  show_name(def->op);
+  putchar('\n');
+  if (def->device[0] != '\0') {
+    fputs("  device ", stdout);
+    show_name(def->device);
+    putchar('\n');
+  }
+  print_inputs(v, node);
+  print_outputs(v, node);
+  print_consumers(v, node);
+  if (def->n_attr > 0) puts("  attributes");
+  for (size_t i = 0; i < def->n_attr; i++) {
+    fputs("    ", stdout);
+    show_name(def->attr[i]->key);
+    fputs(" = ", stdout);
+    print_attr(def->attr[i]->value);
+    putchar('\n');
+  }
+}
+
+static void json_node(json *j, const view *v, int32_t node) {
+  const Tensorflow__NodeDef *def = v->def->node[node];
+  json_begin(j, NULL, '{');
+  json_text(j, "kind", "node");
+  json_text(j, "name", def->name);
+  json_text(j, "op", def->op);
+  json_text(j, "device", def->device);
+  json_begin(j, "inputs", '[');
+  for (size_t i = 0; i < def->n_input; i++) json_text(j, NULL, def->input[i]);
+  json_end(j, ']');
+  json_begin(j, "outputs", '[');
+  for (int32_t i = 0; i < view_num_outputs(v, node); i++) {
+    rheos_dtype dtype;
+    rheos_shape shape;
+    view_output(v, node, i, &dtype, &shape);
+    json_begin(j, NULL, '{');
+    show_json_type(j, dtype, &shape);
+    json_end(j, '}');
+  }
+  json_end(j, ']');
+  json_begin(j, "consumers", '[');
+  for (size_t at = v->first_use[node]; at < v->first_use[node + 1]; at++) {
+    const view_use use = v->uses[at];
+    json_begin(j, NULL, '{');
+    json_text(j, "node", v->def->node[use.node]->name);
+    json_int(j, "input", use.input);
+    if (use.index != VIEW_CONTROL) json_int(j, "output", use.index);
+    json_bool(j, "control", use.index == VIEW_CONTROL);
+    json_end(j, '}');
+  }
+  json_end(j, ']');
+  json_begin(j, "attributes", '{');
+  for (size_t i = 0; i < def->n_attr; i++) json_attr(j, def->attr[i]->key, def->attr[i]->value);
+  json_end(j, '}');
+  json_end(j, '}');
+}
+
+int show_node(const view *v, const char *name, json *j) {
+  size_t name_bytes = strlen(name);
+  int32_t node = view_find(v, name, name_bytes);
+  const char *colon = strrchr(name, ':');
+  if (node == VIEW_MISSING && colon != NULL) node = view_find(v, name, (size_t)(colon - name));
+  if (node == VIEW_MISSING) {
+    return command_fail_take(NULL, RHEOS_NOTFOUND("the graph has no node '%s'", name));
+  }
+  if (j != NULL) {
+    json_node(j, v, node);
+  } else {
+    print_node(v, node);
+  }
+  return EXIT_SUCCESS;
+}
+
+// ---- A drawing
+
+// In quotes, as Graphviz wants it; long names lose their beginning.
+static void print_label(const char *text) {
+  const size_t size_bytes = strlen(text);
+  if (size_bytes > MOST_LABEL) {
+    fputs("...", stdout);
+    text += size_bytes - MOST_LABEL;
+  }
+  for (; *text != '\0';) {
+    const size_t length = text_character(text, strlen(text) < 4 ? strlen(text) : 4);
+    if (length == 0 || (length == 1 && (*text < ' ' || *text == 0x7f))) {
+      putchar('?');
+      text++;
+      continue;
+    }
+    if (*text == '"' || *text == '\\') putchar('\\');
+    fwrite(text, 1, length, stdout);
+    text += length;
+  }
+}
+
+static void print_dot_edge(const view *v, int32_t node, size_t at) {
+  const view_edge edge = v->edges[at];
+  if (edge.node == VIEW_MISSING) return;
+  printf("  n%d -> n%d", edge.node, node);
+  if (edge.index == VIEW_CONTROL) {
+    puts(" [style=dashed];");
+    return;
+  }
+  rheos_dtype dtype;
+  rheos_shape shape;
+  view_output(v, edge.node, edge.index, &dtype, &shape);
+  fputs(" [label=\"", stdout);
+  if (edge.index > 0) printf(":%d ", edge.index);
+  show_type(dtype, &shape);
+  puts("\"];");
+}
+
+void show_dot(const view *v) {
+  puts("digraph graph_def {");
+  puts("  node [shape=box, fontname=\"Helvetica\"];");
+  for (int32_t i = 0; i < v->num_nodes; i++) {
+    printf("  n%d [label=\"", i);
+    print_label(v->def->node[i]->name);
+    fputs("\\n", stdout);
+    print_label(v->def->node[i]->op);
+    fputs("\"", stdout);
+    if (view_is_input(v, i)) fputs(", style=bold", stdout);
+    puts("];");
+  }
+  for (int32_t i = 0; i < v->num_nodes; i++) {
+    for (size_t at = v->first_edge[i]; at < v->first_edge[i + 1]; at++) print_dot_edge(v, i, at);
+  }
+  puts("}");
+}

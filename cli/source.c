@@ -1,0 +1,456 @@
+// Which of TensorFlow's files a path names. The order of the questions matters: first what has a
+// mark of its own (records by their checksum, checkpoints by their footer), then text, then
+// messages, which are told apart by what their first fields can be.
+#include "source.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/crc32c.h"
+#include "base/file.h"
+#include "command.h"
+#include "format/protobuf.h"
+#include "format/record.h"
+#include "format/text_format.h"
+#include "format/wire.h"
+
+enum { HEAD_BYTES = 4096, FOOTER_BYTES = 8, RECORD_HEAD_BYTES = 12 };
+static const uint64_t table_mark = UINT64_C(0xdb4775248b80fb57);
+
+const char *source_kind_name(source_kind kind) {
+  static const char *const names[] = {"graph",   "meta_graph", "saved_model", "checkpoint",
+                                      "records", "events",     "arrays",      "unknown"};
+  return names[kind];
+}
+
+void source_close(source *s) {
+  free(s->path);
+  free(s->folder);
+  rheos__free(s->bytes);
+  rheos_checkpoint_state_deinit(&s->checkpoint_list);
+  rheos__arena_deinit(&s->arena);
+}
+
+static bool is_file(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+static bool is_folder(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t size = strlen(text), end_size = strlen(end);
+  return size >= end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+static bool has_index(const char *prefix) {
+  char *index = command_format("%s.index", prefix), *pending = command_format("%s.new", index);
+  const bool found = is_file(index) || is_file(pending);
+  free(index);
+  free(pending);
+  return found;
+}
+
+// ---- Records
+
+static bool is_record_head(const char *head, size_t size_bytes) {
+  return size_bytes >= RECORD_HEAD_BYTES &&
+         rheos__crc32c_mask(rheos__crc32c(0, head, 8)) == rheos__load_32(head + 8);
+}
+
+// An Event of a file's first record tells the version of the format.
+static bool is_event(const void *record, size_t size_bytes) {
+  static const char version[] = "brain.Event:";
+  rheos__wire wire = rheos__wire_of(record, size_bytes);
+  rheos__wire_field field;
+  bool sound;
+  while (rheos__wire_next(&wire, &field, &sound)) {
+    if (field.number == 3 && field.type == RHEOS__WIRE_BYTES &&
+        rheos__wire_size(field.data) >= sizeof version - 1) {
+      return memcmp(field.data.at, version, sizeof version - 1) == 0;
+    }
+  }
+  return false;
+}
+
+// False if the file's first record cannot be read that way.
+static bool look_at_records(source *s, rheos_compression compression) {
+  rheos_record_reader *reader;
+  const void *record;
+  size_t size_bytes;
+  rheos_status *status = rheos_record_reader_open(s->path, compression, &reader);
+  if (status == NULL) status = rheos_record_reader_next(reader, &record, &size_bytes);
+  const bool is_sound = status == NULL || rheos_status_code(status) == RHEOS_OUT_OF_RANGE;
+  s->kind = SOURCE_RECORDS;
+  s->compression = compression;
+  if (status == NULL && is_event(record, size_bytes)) s->kind = SOURCE_EVENTS;
+  rheos_status_free(status);
+  rheos_record_reader_close(reader);
+  return is_sound;
+}
+
+// ---- Messages
+
+// Which message a text is of, by the name of its first field.
+static source_kind kind_of_field(const char *name, size_t size_bytes) {
+  static const struct {
+    const char *name;
+    source_kind kind;
+  } fields[] = {
+      {"node", SOURCE_GRAPH},
+      {"library", SOURCE_GRAPH},
+      {"versions", SOURCE_GRAPH},
+      {"version", SOURCE_GRAPH},
+      {"debug_info", SOURCE_GRAPH},
+      {"meta_info_def", SOURCE_META_GRAPH},
+      {"graph_def", SOURCE_META_GRAPH},
+      {"saver_def", SOURCE_META_GRAPH},
+      {"collection_def", SOURCE_META_GRAPH},
+      {"signature_def", SOURCE_META_GRAPH},
+      {"asset_file_def", SOURCE_META_GRAPH},
+      {"object_graph_def", SOURCE_META_GRAPH},
+      {"saved_model_schema_version", SOURCE_SAVED_MODEL},
+      {"meta_graphs", SOURCE_SAVED_MODEL},
+      {"model_checkpoint_path", SOURCE_CHECKPOINT},
+      {"all_model_checkpoint_paths", SOURCE_CHECKPOINT},
+      {"all_model_checkpoint_timestamps", SOURCE_CHECKPOINT},
+      {"last_preserved_timestamp", SOURCE_CHECKPOINT},
+  };
+  for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+    if (strlen(fields[i].name) == size_bytes && memcmp(fields[i].name, name, size_bytes) == 0) {
+      return fields[i].kind;
+    }
+  }
+  return SOURCE_UNKNOWN;
+}
+
+static source_kind kind_of_text(const char *at, const char *end) {
+  static const char spaces[] = " \t\r\n", bom[] = "\xef\xbb\xbf";
+  if (end - at >= 3 && memcmp(at, bom, 3) == 0) at += 3;
+  for (;;) {
+    while (at < end && *at != '\0' && strchr(spaces, *at) != NULL) at++;
+    if (at == end || *at != '#') break;
+    while (at < end && *at != '\n') at++;
+  }
+  const char *name = at;
+  while (at < end && ((*at >= 'a' && *at <= 'z') || *at == '_')) at++;
+  const size_t size_bytes = (size_t)(at - name);
+  while (at < end && (*at == ' ' || *at == '\t')) at++;
+  if (at == end || (*at != ':' && *at != '{' && *at != '<')) return SOURCE_UNKNOWN;
+  return kind_of_field(name, size_bytes);
+}
+
+// The first field of that number, if it is bytes.
+static bool find_bytes(rheos__wire wire, uint32_t number, rheos__wire *out_data) {
+  rheos__wire_field field;
+  bool sound;
+  while (rheos__wire_next(&wire, &field, &sound)) {
+    if (field.number != number) continue;
+    *out_data = field.data;
+    return field.type == RHEOS__WIRE_BYTES;
+  }
+  return false;
+}
+
+// A NodeDef says its op in field 2, where the other messages have a message, whose first byte is
+// a tag and no letter.
+static bool is_node(rheos__wire message) {
+  rheos__wire op;
+  if (!find_bytes(message, 2, &op) || rheos__wire_size(op) == 0) return false;
+  const char c = *op.at;
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '>';
+}
+
+static bool is_graph(rheos__wire message, bool *out_is_sound) {
+  rheos__wire_field field;
+  bool is_graph = false;
+  while (rheos__wire_next(&message, &field, out_is_sound)) {
+    if (field.number == 1) return field.type == RHEOS__WIRE_BYTES && is_node(field.data);
+    // Without nodes: a library, versions.
+    if (field.number == 4 && field.type == RHEOS__WIRE_BYTES) {
+      rheos__wire_field producer;
+      bool sound;
+      is_graph = rheos__wire_next(&field.data, &producer, &sound) &&
+                 producer.type == RHEOS__WIRE_VARINT;
+    }
+  }
+  return is_graph;
+}
+
+static source_kind kind_of_message(const char *bytes, size_t size_bytes) {
+  const rheos__wire wire = rheos__wire_of(bytes, size_bytes);
+  rheos__wire rest = wire, meta_info, graph;
+  rheos__wire_field field;
+  bool sound;
+  if (!rheos__wire_next(&rest, &field, &sound)) return SOURCE_UNKNOWN;
+  if (field.number == 1 && field.type == RHEOS__WIRE_VARINT) return SOURCE_SAVED_MODEL;
+  if (is_graph(wire, &sound)) return SOURCE_GRAPH;
+  if (find_bytes(wire, 2, &graph) && is_graph(graph, &sound)) return SOURCE_META_GRAPH;
+  // The versions of TensorFlow that wrote it.
+  if (find_bytes(wire, 1, &meta_info) &&
+      (find_bytes(meta_info, 5, &graph) || find_bytes(meta_info, 2, &graph))) {
+    return SOURCE_META_GRAPH;
+  }
+  return SOURCE_UNKNOWN;
+}
+
+static const ProtobufCMessageDescriptor *descriptor_of(source_kind kind) {
+  return kind == SOURCE_GRAPH        ? &tensorflow__graph_def__descriptor
+         : kind == SOURCE_META_GRAPH ? &tensorflow__meta_graph_def__descriptor
+                                     : &tensorflow__saved_model__descriptor;
+}
+
+// Puts the bytes of the message in place of its text.
+static rheos_status *read_text(source *s) {
+  rheos__buffer bytes = {0};
+  rheos_status *status = rheos__text_parse(descriptor_of(s->kind), s->bytes, s->size_bytes,
+                                           rheos__path_base(s->path), &bytes);
+  if (status == NULL && bytes.failed) status = rheos__out_of_memory();
+  if (status != NULL) {
+    rheos__buffer_deinit(&bytes);
+    return status;
+  }
+  rheos__free(s->bytes);
+  s->bytes = bytes.data;
+  s->size_bytes = bytes.size_bytes;
+  return NULL;
+}
+
+rheos_status *source_read_message(source *s) {
+  ProtobufCMessage *message;
+  if (s->bytes == NULL) {
+    RHEOS_TRY(rheos__file_read_all(s->path, SIZE_MAX - 1, &s->bytes, &s->size_bytes));
+  }
+  if (s->is_text) RHEOS_TRY(read_text(s));
+  RHEOS_TRY(rheos__proto_unpack(descriptor_of(s->kind), s->bytes, s->size_bytes, &s->arena,
+                                &message));
+  if (s->kind == SOURCE_GRAPH) s->graph_def = (Tensorflow__GraphDef *)message;
+  if (s->kind == SOURCE_META_GRAPH) s->meta_graph_def = (Tensorflow__MetaGraphDef *)message;
+  if (s->kind == SOURCE_SAVED_MODEL) s->saved_model = (Tensorflow__SavedModel *)message;
+  return NULL;
+}
+
+// ---- Files
+
+// The part of a file name before ".data-00000-of-00001" or ".index", NULL if it ends in neither.
+static char *prefix_of(const char *path) {
+  const char *dot = strrchr(path, '.');
+  if (dot == NULL || strchr(dot, '/') != NULL) return NULL;
+  int shard, count, length = 0;
+  const bool is_data =
+      sscanf(dot, ".data-%5d-of-%5d%n", &shard, &count, &length) == 2 && dot[length] == '\0';
+  if (!is_data && strcmp(dot, ".index") != 0) return NULL;
+  return command_format("%.*s", (int)(dot - path), path);
+}
+
+static void become_checkpoint(source *s, char *prefix) {
+  free(s->path);
+  s->path = prefix;
+  s->kind = SOURCE_CHECKPOINT;
+}
+
+static rheos_status *open_list(source *s) {
+  char *folder = rheos__path_folder(s->path);
+  if (folder == NULL) return rheos__out_of_memory();
+  rheos_status *status =
+      rheos_checkpoint_state_read(folder, rheos__path_base(s->path), &s->checkpoint_list);
+  rheos__free(folder);
+  if (status != NULL) return status;
+  const char *newest = s->checkpoint_list.model_checkpoint_path;
+  if (newest == NULL || newest[0] == '\0') {
+    return RHEOS_INVALID("this list of checkpoints names no checkpoint");
+  }
+  if (!has_index(newest) && !is_file(newest)) {
+    return RHEOS_NOTFOUND("its newest checkpoint is '%s', which is not there", newest);
+  }
+  become_checkpoint(s, command_format("%s", newest));
+  return NULL;
+}
+
+static bool is_zlib(const unsigned char *head, size_t size_bytes) {
+  return size_bytes >= 2 && (head[0] & 0x0f) == 8 && (head[0] << 8 | head[1]) % 31 == 0;
+}
+
+static rheos_status *not_known(void) {
+  return RHEOS_INVALID(
+      "this is none of the files that Rheos reads: graph, meta graph, saved model, checkpoint, "
+      "records, events, arrays");
+}
+
+// By a mark in the file; false if it has none.
+static bool look_at_marks(source *s, const char *head, size_t head_bytes, uint64_t tail_mark) {
+  if (head_bytes >= 6 && memcmp(head, "\x93NUMPY", 6) == 0) s->kind = SOURCE_ARRAYS;
+  if (head_bytes >= 4 && memcmp(head, "PK\3\4", 4) == 0) s->kind = SOURCE_ARRAYS;
+  if (s->kind != SOURCE_UNKNOWN) return true;
+  if (tail_mark == table_mark) {
+    char *prefix = prefix_of(s->path);
+    become_checkpoint(s, prefix != NULL ? prefix : command_format("%s", s->path));
+    return true;
+  }
+  if (is_record_head(head, head_bytes)) {
+    look_at_records(s, RHEOS_NO_COMPRESSION);
+    return true;
+  }
+  const unsigned char *bytes = (const unsigned char *)head;
+  if (head_bytes >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
+    return look_at_records(s, RHEOS_GZIP);
+  }
+  return is_zlib(bytes, head_bytes) && look_at_records(s, RHEOS_ZLIB);
+}
+
+static rheos_status *look_at_message(source *s, const char *head, size_t head_bytes) {
+  s->kind = kind_of_text(head, head + head_bytes);
+  s->is_text = s->kind != SOURCE_UNKNOWN;
+  if (s->kind == SOURCE_CHECKPOINT) return open_list(s);
+  if (s->is_text) return NULL;
+  RHEOS_TRY(rheos__file_read_all(s->path, SIZE_MAX - 1, &s->bytes, &s->size_bytes));
+  s->kind = kind_of_message(s->bytes, s->size_bytes);
+  return s->kind != SOURCE_UNKNOWN ? NULL : not_known();
+}
+
+static rheos_status *open_file(source *s) {
+  char *prefix = prefix_of(s->path);
+  if (prefix != NULL && has_index(prefix)) {
+    become_checkpoint(s, prefix);
+    return NULL;
+  }
+  free(prefix);
+  rheos__file *file;
+  RHEOS_TRY(rheos__file_open(s->path, &file));
+  const uint64_t size_bytes = rheos__file_size(file);
+  char head[HEAD_BYTES];
+  const size_t head_bytes = size_bytes < HEAD_BYTES ? (size_t)size_bytes : HEAD_BYTES;
+  uint64_t tail_mark = 0;
+  rheos_status *status = rheos__file_read_at(file, 0, head, head_bytes);
+  if (status == NULL && size_bytes >= FOOTER_BYTES) {
+    status = rheos__file_read_at(file, size_bytes - FOOTER_BYTES, &tail_mark, FOOTER_BYTES);
+  }
+  rheos__file_close(file);
+  if (status != NULL) return status;
+  if (size_bytes == 0) return RHEOS_INVALID("the file is empty");
+  if (look_at_marks(s, head, head_bytes, tail_mark)) return NULL;
+  return look_at_message(s, head, head_bytes);
+}
+
+// ---- Folders
+
+static void become_file_in(source *s, const char *name) {
+  char *path = command_format("%s/%s", s->path, name);
+  free(s->path);
+  s->path = path;
+}
+
+static bool has_file(const char *folder, const char *name) {
+  char *path = command_format("%s/%s", folder, name);
+  const bool found = is_file(path);
+  free(path);
+  return found;
+}
+
+// The one file whose name ends so or contains it; a status if there are several.
+static rheos_status *find_only(const char *folder, const char *what, bool at_end,
+                               char **out_name) {
+  *out_name = NULL;
+  char **names;
+  size_t count;
+  RHEOS_TRY(rheos__file_list(folder, &names, &count));
+  rheos_status *status = NULL;
+  for (size_t i = 0; i < count && status == NULL; i++) {
+    if (at_end ? !ends_with(names[i], what) : strstr(names[i], what) == NULL) continue;
+    if (*out_name != NULL) {
+      status = RHEOS_INVALID("the folder has several files of one kind, '%s' and '%s': name one",
+                             *out_name, names[i]);
+    } else {
+      *out_name = command_format("%s", names[i]);
+    }
+  }
+  rheos__file_list_free(names, count);
+  if (status != NULL) {
+    free(*out_name);
+    *out_name = NULL;
+  }
+  return status;
+}
+
+static rheos_status *open_folder(source *s) {
+  static const char *const saved_models[] = {"saved_model.pb", "saved_model.pbtxt"};
+  for (size_t i = 0; i < 2; i++) {
+    if (!has_file(s->path, saved_models[i])) continue;
+    s->folder = command_format("%s", s->path);
+    become_file_in(s, saved_models[i]);
+    s->kind = SOURCE_SAVED_MODEL;
+    s->is_text = i == 1;
+    return NULL;
+  }
+  if (has_file(s->path, "checkpoint")) {
+    become_file_in(s, "checkpoint");
+    return open_list(s);
+  }
+  static const struct {
+    const char *part;
+    bool at_end;
+  } kinds[] = {{".index", true}, {"tfevents", false}};
+  for (size_t i = 0; i < 2; i++) {
+    char *name;
+    RHEOS_TRY(find_only(s->path, kinds[i].part, kinds[i].at_end, &name));
+    if (name == NULL) continue;
+    become_file_in(s, name);
+    free(name);
+    return open_file(s);
+  }
+  return RHEOS_NOTFOUND("the folder has no saved model, no checkpoint and no events");
+}
+
+rheos_status *source_open(const char *path, source *out_source) {
+  source *s = out_source;
+  *s = (source){.kind = SOURCE_UNKNOWN, .path = command_format("%s", path)};
+  rheos__arena_init(&s->arena);
+  if (is_folder(path)) return open_folder(s);
+  if (is_file(path)) return open_file(s);
+  char *prefix = prefix_of(path);
+  const bool is_prefix = has_index(path);
+  if (is_prefix || (prefix != NULL && has_index(prefix)) || strpbrk(path, "*?[") != NULL) {
+    become_checkpoint(s, !is_prefix && prefix != NULL ? prefix : command_format("%s", path));
+    return NULL;
+  }
+  free(prefix);
+  return RHEOS_NOTFOUND("there is no such file, folder or checkpoint");
+}
+
+// ---- Meta graphs
+
+static bool has_tag(const Tensorflow__MetaGraphDef *meta_graph, const char *tag, size_t bytes) {
+  const Tensorflow__MetaGraphDef__MetaInfoDef *info = meta_graph->meta_info_def;
+  for (size_t i = 0; info != NULL && i < info->n_tags; i++) {
+    if (strlen(info->tags[i]) == bytes && memcmp(info->tags[i], tag, bytes) == 0) return true;
+  }
+  return false;
+}
+
+static bool has_tags(const Tensorflow__MetaGraphDef *meta_graph, const char *tags) {
+  size_t count = 0;
+  while (*tags != '\0') {
+    const size_t bytes = strcspn(tags, ",");
+    if (bytes > 0 && !has_tag(meta_graph, tags, bytes)) return false;
+    count += bytes > 0;
+    tags += bytes + (tags[bytes] == ',');
+  }
+  return count == (meta_graph->meta_info_def != NULL ? meta_graph->meta_info_def->n_tags : 0);
+}
+
+rheos_status *source_meta_graph(const source *s, const char *tags,
+                                const Tensorflow__MetaGraphDef **out_meta_graph) {
+  *out_meta_graph = s->meta_graph_def;
+  if (s->saved_model == NULL) return NULL;
+  for (size_t i = 0; i < s->saved_model->n_meta_graphs && *out_meta_graph == NULL; i++) {
+    const Tensorflow__MetaGraphDef *candidate = s->saved_model->meta_graphs[i];
+    if (tags == NULL || has_tags(candidate, tags)) *out_meta_graph = candidate;
+  }
+  if (*out_meta_graph != NULL) return NULL;
+  if (tags == NULL) return RHEOS_INVALID("the saved model has no meta graph");
+  return RHEOS_NOTFOUND("the saved model has no meta graph with the tags '%s'", tags);
+}

@@ -1,0 +1,51 @@
+// What lies at a path: found by looking inside, not at the name.
+#ifndef RHEOS_CLI_SOURCE_H
+#define RHEOS_CLI_SOURCE_H
+
+#include <rheos/format.h>
+
+#include "base/arena.h"
+#include "meta_graph.pb-c.h"
+
+typedef enum source_kind {
+  SOURCE_GRAPH,
+  SOURCE_META_GRAPH,
+  SOURCE_SAVED_MODEL,
+  SOURCE_CHECKPOINT,
+  SOURCE_RECORDS,
+  SOURCE_EVENTS,
+  SOURCE_ARRAYS,
+  SOURCE_UNKNOWN,
+} source_kind;
+
+typedef struct source {
+  source_kind kind;
+  char *path;    // of the file that is read; of a checkpoint its prefix
+  char *folder;  // of a saved model that was given as a folder, else NULL
+  bool is_text;
+  rheos_compression compression;          // of records and events
+  rheos_checkpoint_state checkpoint_list;  // of a checkpoint named by its list, else empty
+  // Of a graph, a meta graph or a saved model, the message, and as bytes.
+  char *bytes;
+  size_t size_bytes;
+  rheos__arena arena;
+  Tensorflow__GraphDef *graph_def;
+  Tensorflow__MetaGraphDef *meta_graph_def;
+  Tensorflow__SavedModel *saved_model;
+} source;
+
+// "graph", "meta_graph", "saved_model", "checkpoint", "records", "events", "arrays"
+const char *source_kind_name(source_kind kind);
+
+// Finds out what the path names, without reading all of it.
+rheos_status *source_open(const char *path, source *out_source);
+// Reads the message of a graph, meta graph or saved model.
+rheos_status *source_read_message(source *s);
+void source_close(source *s);
+
+// The meta graph of a saved model with exactly these tags ("a,b"), or, for NULL, the first one; of
+// a meta graph file that one. NULL without a status if it is a plain graph.
+rheos_status *source_meta_graph(const source *s, const char *tags,
+                                const Tensorflow__MetaGraphDef **out_meta_graph);
+
+#endif  // RHEOS_CLI_SOURCE_H

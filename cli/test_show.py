@@ -1,0 +1,402 @@
+"""`rheos show`: what each kind of file holds, found by content; each mistake is one line."""
+
+import json
+import os
+import subprocess
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rheos.v1 as tf
+
+SOURCE = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("RHEOS_BUILD", SOURCE / "build"))
+GOLDEN = SOURCE / "tests" / "golden"
+
+
+def show(*arguments, **options):
+    return subprocess.run(
+        [BUILD / "bin" / "rheos", "show", *arguments], capture_output=True, timeout=60, **options
+    )
+
+
+def text_of(*arguments):
+    done = show(*arguments)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == b""
+    return done.stdout.decode()
+
+
+def json_of(*arguments):
+    return json.loads(text_of("--json", *arguments))
+
+
+def fails(*arguments, status=1):
+    """The one line that is said on standard error."""
+    done = show(*arguments)
+    assert done.returncode == status
+    line = done.stderr.decode()
+    assert line.startswith("rheos: ") and line.count("\n") == 1 and line.endswith("\n")
+    return line
+
+
+def varint(n):
+    out = b""
+    while n > 127:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+
+
+def field(number, data):
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def node(name, op, *inputs):
+    parts = [field(1, name), field(2, op), *(field(3, i) for i in inputs)]
+    return field(1, b"".join(parts))
+
+
+@pytest.fixture
+def line(tmp_path):
+    """A trained line: its graph, meta graph and checkpoint in a folder."""
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None, 3], name="x")
+        w = tf.get_variable("w", [3, 2])
+        tf.identity(tf.matmul(x, w), name="y")
+        tf.train.Saver()
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            tf.train.Saver(name="again").save(session, str(tmp_path / "model.ckpt"), 7)
+        tf.train.write_graph(graph, str(tmp_path), "graph.pb", as_text=False)
+        tf.train.write_graph(graph, str(tmp_path), "graph.pbtxt", as_text=True)
+    return tmp_path
+
+
+# ---- Graphs
+
+
+def test_a_graph_in_words():
+    text = text_of(GOLDEN / "graphs" / "training.pb")
+    assert text.startswith("graph ")
+    assert "nodes: 88 of 27 ops" in text and "parameters: 2 in 2 variables" in text
+    assert "Placeholder  float [?]" in text and "cannot run" not in text
+
+
+def test_a_graph_in_json(line):
+    binary, text = json_of(line / "graph.pb"), json_of(line / "graph.pbtxt")
+    assert binary["kind"] == "graph" and not binary["text"] and text["text"]
+    x = {"name": "x", "op": "Placeholder", "dtype": "float", "shape": [None, 3]}
+    y = {"name": "y", "op": "Identity", "dtype": "float", "shape": [None, 2]}
+    assert x in binary["inputs"] and y in binary["outputs"]
+    assert binary["parameters"] == 6 and binary["variables"] == 1
+    assert binary["nodes"] == sum(binary["ops"].values()) and binary["ops"]["MatMul"] == 1
+    assert binary["cannot_run"] == []
+    for key in ("nodes", "ops", "inputs", "outputs", "parameters"):
+        assert binary[key] == text[key]
+
+
+def test_the_kind_is_found_by_content_whatever_the_name(line):
+    for name, kind in (("graph.pb", "graph"), ("graph.pbtxt", "graph"),
+                       ("model.ckpt-7.meta", "meta_graph")):
+        other = line / "renamed.xyz"
+        other.write_bytes((line / name).read_bytes())
+        assert json_of(other)["kind"] == kind
+    windows = line / "windows"
+    unix = b"\n# a graph\n" + (line / "graph.pbtxt").read_bytes()
+    windows.write_bytes(unix.replace(b"\n", b"\r\n"))
+    assert json_of(windows)["nodes"] == json_of(line / "graph.pb")["nodes"]
+
+
+def test_a_meta_graph(line):
+    shown = json_of(line / "model.ckpt-7.meta")
+    assert shown["collections"]["trainable_variables"] == 1
+    assert shown["signatures"] == {} and shown["parameters"] == 6
+
+
+def test_what_cannot_run_is_listed_with_counts_and_nodes(tmp_path):
+    path = tmp_path / "odd.pb"
+    path.write_bytes(node(b"a", b"NoSuchOp") + node(b"b", b"NoSuchOp", b"a:1") +
+                     node(b"c", b"Other", b"^b") + field(4, b"\x08\x86\x01"))
+    shown = json_of(path)
+    assert shown["nodes"] == 3 and shown["ops"] == {"NoSuchOp": 2, "Other": 1}
+    assert shown["cannot_run"] == [
+        {"op": "NoSuchOp", "count": 2, "reason": "unknown op", "nodes": ["a", "b"]},
+        {"op": "Other", "count": 1, "reason": "unknown op", "nodes": ["c"]},
+    ]
+    assert "2  NoSuchOp  (unknown op): a, b" in text_of(path)
+
+
+@pytest.mark.parametrize("name, op", [("functions", "While"), ("loops", "Switch")])
+def test_functions_and_control_flow_are_shown(name, op):
+    shown = json_of(GOLDEN / "graphs" / f"{name}.pb")
+    assert shown["ops"][op] > 0
+    if name == "functions":
+        assert {"name": "Twice", "inputs": 1, "outputs": 1, "nodes": 1} in shown["functions"]
+        assert "Twice  1 inputs, 1 outputs, 1 nodes" in text_of(GOLDEN / "graphs" / "functions.pb")
+
+
+def test_a_graph_that_cannot_be_imported_is_shown_all_the_same(tmp_path):
+    path = tmp_path / "broken.pb"
+    path.write_bytes(node(b"y", b"Identity", b"nowhere:0"))
+    shown = json_of(path)
+    assert shown["nodes"] == 1 and "nowhere" in shown["problem"]
+    assert "(not in the graph)" in text_of("--node", "y", path)
+    assert "cannot be imported: " in text_of(path)
+
+
+def test_names_of_any_bytes(tmp_path):
+    path = tmp_path / "names.pb"
+    path.write_bytes(node(b'"\\\x01\x1b[31m', b"NoOp") + node(b"\xff\xfe", b"NoOp") +
+                     node("ῥέος".encode(), b"NoOp"))
+    names = {o["name"] for o in json_of(path)["outputs"]}
+    assert names == {'"\\\x01\x1b[31m', "\\xff\\xfe", "ῥέος"}
+    text = show(path).stdout
+    assert b"\x1b" not in text and b"\\x1b[31m" in text and "ῥέος".encode() in text
+    assert show("--dot", path).returncode == 0
+
+
+def test_ops_only():
+    lines = text_of("--ops", GOLDEN / "graphs" / "loops.pb").splitlines()
+    counts = [int(line.split()[0]) for line in lines]
+    assert sum(counts) == 97 and counts == sorted(counts, reverse=True) and len(lines) == 22
+    assert "inputs" not in json_of("--ops", GOLDEN / "graphs" / "loops.pb")
+
+
+def test_one_node(line):
+    text = text_of("--node", "MatMul", line / "graph.pb")
+    assert "x  Placeholder  float [?,3]" in text and "transpose_a = false" in text
+    assert "y  Identity  takes output 0 as input 0" in text
+    shown = json_of("--node", "MatMul:0", line / "graph.pb")
+    assert shown["inputs"] == ["x", "w/read"] and shown["attributes"]["transpose_b"] is False
+    assert shown["consumers"] == [{"node": "y", "input": 0, "output": 0, "control": False}]
+    assert shown["outputs"] == [{"dtype": "float", "shape": [None, 2]}]
+    constant = json_of("--node", "save/RestoreV2/tensor_names", line / "graph.pb")
+    assert constant["attributes"]["value"] == {"dtype": "string", "shape": [1], "values": ["w"]}
+    assert "no node 'zzz'" in fails("--node", "zzz", line / "graph.pb")
+
+
+def test_every_node_of_the_golden_graphs_can_be_shown():
+    for path in sorted((GOLDEN / "graphs").glob("*.pb")):
+        graph = tf.GraphDef.FromString(path.read_bytes())
+        for n in list(graph.node)[::5]:
+            assert json_of("--node", n.name, path)["op"] == n.op
+            text_of("--node", n.name, path)
+
+
+def test_a_drawing(line):
+    text = text_of("--dot", line / "graph.pb")
+    assert text.startswith("digraph") and text.endswith("}\n")
+    assert text.count("[label=") > 10 and 'label="x\\nPlaceholder", style=bold' in text
+
+
+# ---- Saved models
+
+
+def test_a_saved_model(tmp_path):
+    folder = tmp_path / "saved"
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 3], name="x")
+        y = tf.matmul(x, tf.get_variable("w", [3, 2]))
+        session.run(tf.global_variables_initializer())
+        tf.saved_model.simple_save(session, str(folder), {"in": x}, {"out": y})
+    for path in (folder, folder / "saved_model.pb"):
+        shown = json_of(path)
+        assert shown["kind"] == "saved_model" and shown["tags"] == ["serve"]
+        signature = shown["signatures"]["serving_default"]
+        assert signature["inputs"] == {"in": {"name": "x:0", "dtype": "float", "shape": [None, 3]}}
+        assert list(signature["outputs"]) == ["out"]
+    assert json_of(folder)["tensors"] == [{"name": "w", "dtype": "float", "shape": [3, 2]}]
+    assert json_of(folder / "variables")["kind"] == "checkpoint"
+    text = text_of("--tags", "serve", folder)
+    assert "serving_default" in text and "-> out  float [?,2]" in text
+    assert "'train'" in fails("--tags", "train", folder)
+
+
+# ---- Checkpoints
+
+
+def test_checkpoints_by_every_name(line):
+    for name in ("model.ckpt-7", "model.ckpt-7.index", "model.ckpt-7.data-00000-of-00001",
+                 "checkpoint", "."):
+        shown = json_of(line / name)
+        assert shown["kind"] == "checkpoint" and shown["version"] == "V2"
+        assert shown["tensors"] == [{"name": "w", "dtype": "float", "shape": [3, 2]}]
+        assert shown["parameters"] == 6
+    assert len(json_of(line / "checkpoint")["checkpoints"]) == 1
+    assert len(json_of("--node", "w", line / "checkpoint")["values"]) == 3
+    assert "no tensor 'v'" in fails("--node", "v", line / "checkpoint")
+
+
+def test_checkpoints_of_the_first_kind():
+    shown = json_of(GOLDEN / "checkpoints" / "v1_dtypes")
+    assert shown["version"] == "V1" and len(shown["tensors"]) == 15
+    assert json_of(f"{GOLDEN}/checkpoints/v1_shard-?????-of-00002")["kind"] == "checkpoint"
+    assert "several files" in fails(GOLDEN / "checkpoints")
+
+
+def test_every_tensor_of_the_golden_checkpoints_is_valid_json():
+    for name in ("dtypes", "strings", "shapes", "v1_dtypes"):
+        for tensor in json_of(GOLDEN / "checkpoints" / name)["tensors"]:
+            if tensor["name"].startswith("-") or "\\x" in tensor["name"]:
+                continue
+            shown = json_of(f"--node={tensor['name']}", GOLDEN / "checkpoints" / name)
+            assert shown["dtype"] == tensor["dtype"]
+            if 0 not in tensor["shape"] and not tensor["dtype"].startswith("complex"):
+                assert list(np.array(shown["values"]).shape) == tensor["shape"]
+
+
+# ---- Records, events
+
+
+def example(**features):
+    made = {
+        name: tf.train.Feature(int64_list=tf.train.Int64List(value=values))
+        if isinstance(values[0], int)
+        else tf.train.Feature(float_list=tf.train.FloatList(value=values))
+        if isinstance(values[0], float)
+        else tf.train.Feature(bytes_list=tf.train.BytesList(value=values))
+        for name, values in features.items()
+    }
+    return tf.train.Example(features=tf.train.Features(feature=made)).SerializeToString()
+
+
+@pytest.mark.parametrize("compression", ["", "ZLIB", "GZIP"])
+def test_records(tmp_path, compression):
+    path = tmp_path / "data"
+    options = tf.python_io.TFRecordOptions(
+        getattr(tf.python_io.TFRecordCompressionType, compression or "NONE"))
+    with tf.python_io.TFRecordWriter(str(path), options) as writer:
+        writer.write(example(label=[1, -2, 300], image=[b"\xff"], weight=[0.5, 1.5]))
+        writer.write(example(label=[4]))
+    shown = json_of(path)
+    assert shown["kind"] == "records" and shown["records"] == 2
+    assert shown["compression"] == (compression.lower() or "none") and shown["content"] == "Example"
+    assert shown["features"]["label"] == {
+        "type": "int64", "records": 2, "min_values": 1, "max_values": 3}
+    assert shown["features"]["weight"]["max_values"] == 2
+    assert "label  int64  in 2 records, 1 to 3 values" in text_of(path)
+
+
+def test_records_of_other_things(tmp_path):
+    path = tmp_path / "data"
+    with tf.python_io.TFRecordWriter(str(path)) as writer:
+        writer.write(b"hello")
+        writer.write(b"")
+    assert json_of(path)["content"] == "bytes"
+    sequence = tf.train.SequenceExample()
+    for i in range(3):
+        steps = sequence.feature_lists.feature_list["words"].feature.add()
+        steps.bytes_list.value.append(b"w%d" % i)
+    with tf.python_io.TFRecordWriter(str(path)) as writer:
+        writer.write(sequence.SerializeToString())
+    shown = json_of(path)
+    assert shown["content"] == "SequenceExample"
+    assert shown["feature_lists"]["words"]["max_values"] == 3
+
+
+def test_a_cut_file_of_records_is_shown_up_to_there(tmp_path):
+    path = tmp_path / "data"
+    with tf.python_io.TFRecordWriter(str(path)) as writer:
+        for _ in range(3):
+            writer.write(b"x" * 100)
+    path.write_bytes(path.read_bytes()[:-50])
+    done = show("--json", path)
+    shown = json.loads(done.stdout)
+    assert done.returncode == 1 and shown["records"] == 2 and shown["error"]
+    assert done.stderr.startswith(b"rheos: ") and done.stderr.count(b"\n") == 1
+
+
+def test_events(tmp_path):
+    with tf.Graph().as_default() as graph:
+        tf.constant(1.0)
+        writer = tf.summary.FileWriter(str(tmp_path), graph)
+        for step in range(5):
+            value = tf.Summary.Value(tag="loss", simple_value=1.0 / (step + 1))
+            writer.add_summary(tf.Summary(value=[value]), step)
+        writer.close()
+    shown = json_of(tmp_path)
+    assert shown["kind"] == "events" and shown["version"] == "brain.Event:2"
+    assert shown["graphs"] == 1 and shown["events"] >= 7
+    assert shown["tags"]["loss"]["count"] == 5 and shown["tags"]["loss"]["last_step"] == 4
+    assert abs(shown["tags"]["loss"]["last_value"] - 0.2) < 1e-6
+    assert "loss  scalars  5, steps 0 to 4, last 0.2" in text_of(tmp_path)
+
+
+# ---- Arrays
+
+
+def test_arrays(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(6, dtype=">f4").reshape(2, 3))
+    np.savez(tmp_path / "b.npz", x=np.float64(1.5), s=np.array(["é", "text"]))
+    assert json_of(tmp_path / "a.npy")["tensors"] == [
+        {"name": "", "dtype": "float", "shape": [2, 3]}]
+    assert json_of("--node", "s", tmp_path / "b.npz")["values"] == ["é", "text"]
+    assert json_of("--node=", tmp_path / "a.npy")["values"] == [[0, 1, 2], [3, 4, 5]]
+
+
+# ---- Mistakes
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("a", "b"), ("--fly", "a"), ("--node",), ("--json=1", "a"), ("--ops", "--dot", "a"),
+     ("--dot", "--json", "a"), ("--ops", GOLDEN / "checkpoints" / "dtypes")],
+)
+def test_wrong_usage(arguments):
+    assert fails(*arguments, status=2).startswith("rheos: show: ")
+
+
+def test_what_is_not_there_or_nothing_known(tmp_path):
+    assert "no such file" in fails(tmp_path / "missing")
+    assert "no saved model" in fails(tmp_path)
+    for content in (b"", b"hello\n", b"\0" * 100, b"\x1f\x8bnot gzip", b"\x78\x9c!!"):
+        path = tmp_path / "unknown"
+        path.write_bytes(content)
+        fails(path)
+    if os.getuid() != 0:
+        path.chmod(0)
+        fails(path)
+
+
+def test_truncated_files_are_one_line_or_an_answer(line, tmp_path):
+    np.savez_compressed(tmp_path / "z.npz", a=np.zeros(1000), b=np.ones((2, 3), np.float16))
+    for name in ("graph.pb", "graph.pbtxt", "model.ckpt-7.meta", "model.ckpt-7.index", "z.npz"):
+        data = (tmp_path / name).read_bytes()
+        for cut in range(0, len(data), max(1, len(data) // 25)):
+            path = tmp_path / "cut"
+            path.write_bytes(data[:cut])
+            done = show("--json", path)
+            assert done.returncode in (0, 1), (name, cut, done)
+            assert done.stderr.count(b"\n") == done.returncode
+            if done.returncode == 0:
+                json.loads(done.stdout)
+
+
+def test_flipped_bits_are_one_line_or_an_answer(line, tmp_path):
+    random = np.random.RandomState(5)
+    np.savez_compressed(tmp_path / "z.npz", a=np.arange(1000), b=np.ones((2, 3), np.float16))
+    for name in ("graph.pb", "model.ckpt-7.meta", "z.npz"):
+        data = bytearray((tmp_path / name).read_bytes())
+        for _ in range(30):
+            at = random.randint(len(data))
+            data[at] ^= 1 << random.randint(8)
+            path = tmp_path / "flipped"
+            path.write_bytes(data)
+            done = show(path)
+            assert done.returncode in (0, 1), (name, done)
+            assert done.stderr.count(b"\n") == done.returncode
+
+
+def test_a_lying_zlib_stream(tmp_path):
+    path = tmp_path / "data"
+    path.write_bytes(zlib.compress(b"\xff" * 12 + b"x" * 1000))
+    fails(path)
+
+
+def test_output_that_cannot_be_written():
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([BUILD / "bin" / "rheos", "show", GOLDEN / "graphs" / "loops.pb"],
+                              stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 1 and b"cannot be written" in done.stderr

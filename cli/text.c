@@ -1,0 +1,166 @@
+// Escapes for terminals and for JSON.
+#include "text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t text_character(const char *at, size_t size_bytes) {
+  const unsigned char *u = (const unsigned char *)at;
+  if (size_bytes == 0) return 0;
+  if (u[0] < 0x80) return 1;
+  const size_t length = u[0] >= 0xf0 ? 4 : u[0] >= 0xe0 ? 3 : 2;
+  if (u[0] < 0xc2 || u[0] > 0xf4 || length > size_bytes) return 0;
+  for (size_t i = 1; i < length; i++) {
+    if ((u[i] & 0xc0) != 0x80) return 0;
+  }
+  const bool is_overlong = (u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xf0 && u[1] < 0x90);
+  const bool is_outside = (u[0] == 0xed && u[1] > 0x9f) || (u[0] == 0xf4 && u[1] > 0x8f);
+  return is_overlong || is_outside ? 0 : length;
+}
+
+// Whether a character of that length is one that moves a terminal's cursor: C0, DEL, C1.
+static bool is_control(const char *at, size_t length) {
+  const unsigned char c = (unsigned char)at[0];
+  if (length == 1) return c < ' ' || c == 0x7f;
+  return length == 2 && c == 0xc2 && (unsigned char)at[1] < 0xa0;
+}
+
+static void print_escape(FILE *out, unsigned char c) {
+  if (c == '\n') {
+    fputs("\\n", out);
+  } else if (c == '\t') {
+    fputs("\\t", out);
+  } else {
+    fprintf(out, "\\x%02x", c);
+  }
+}
+
+void text_print(FILE *out, const char *data, size_t size_bytes) {
+  for (size_t i = 0; i < size_bytes;) {
+    const size_t length = text_character(data + i, size_bytes - i);
+    if (length == 0 || is_control(data + i, length)) {
+      print_escape(out, (unsigned char)data[i++]);
+      continue;
+    }
+    fwrite(data + i, 1, length, out);
+    i += length;
+  }
+}
+
+void text_print_number(FILE *out, double value, bool is_float) {
+  if (isnan(value)) {
+    fputs("NaN", out);
+  } else if (isinf(value)) {
+    fputs(value > 0 ? "Infinity" : "-Infinity", out);
+  } else {
+    char text[40];
+    const int most = is_float ? 9 : 17;
+    for (int digits = is_float ? 6 : 15; digits <= most; digits++) {
+      snprintf(text, sizeof text, "%.*g", digits, value);
+      const double again = strtod(text, NULL);
+      if (is_float ? (float)again == (float)value : again == value) break;
+    }
+    fputs(text, out);
+  }
+}
+
+// ---- JSON
+
+static void print_quoted(FILE *out, const char *data, size_t size_bytes) {
+  fputc('"', out);
+  for (size_t i = 0; i < size_bytes;) {
+    const size_t length = text_character(data + i, size_bytes - i);
+    const unsigned char c = (unsigned char)data[i];
+    if (length == 0) {
+      fprintf(out, "\\\\x%02x", c);
+      i++;
+      continue;
+    }
+    if (c == '"' || c == '\\') {
+      fprintf(out, "\\%c", c);
+    } else if (c < ' ' || c == 0x7f) {
+      fprintf(out, "\\u%04x", c);
+    } else {
+      fwrite(data + i, 1, length, out);
+    }
+    i += length;
+  }
+  fputc('"', out);
+}
+
+// The comma behind the value before, the new line, the key.
+static void begin_value(json *j, const char *key) {
+  if (j->key_is_there) {
+    j->key_is_there = false;
+    return;
+  }
+  if (j->depth > 0) {
+    fputs(j->has_items[j->depth] ? ",\n" : "\n", j->out);
+    j->has_items[j->depth] = true;
+    fprintf(j->out, "%*s", 2 * j->depth, "");
+  }
+  if (key != NULL) {
+    print_quoted(j->out, key, strlen(key));
+    fputs(": ", j->out);
+  }
+}
+
+void json_bytes_key(json *j, const char *key, size_t key_bytes) {
+  begin_value(j, NULL);
+  print_quoted(j->out, key, key_bytes);
+  fputs(": ", j->out);
+  j->key_is_there = true;
+}
+
+void json_key(json *j, const char *key) {
+  if (key != NULL) json_bytes_key(j, key, strlen(key));
+}
+
+void json_begin(json *j, const char *key, char bracket) {
+  begin_value(j, key);
+  fputc(bracket, j->out);
+  j->has_items[++j->depth] = false;
+}
+
+void json_end(json *j, char bracket) {
+  if (j->has_items[j->depth--]) fprintf(j->out, "\n%*s", 2 * j->depth, "");
+  fputc(bracket, j->out);
+  if (j->depth == 0) fputc('\n', j->out);
+}
+
+void json_bytes(json *j, const char *key, const char *data, size_t size_bytes) {
+  begin_value(j, key);
+  print_quoted(j->out, data, size_bytes);
+}
+
+void json_text(json *j, const char *key, const char *text) {
+  json_bytes(j, key, text, strlen(text));
+}
+
+void json_int(json *j, const char *key, int64_t value) {
+  begin_value(j, key);
+  fprintf(j->out, "%lld", (long long)value);
+}
+
+void json_unsigned(json *j, const char *key, uint64_t value) {
+  begin_value(j, key);
+  fprintf(j->out, "%llu", (unsigned long long)value);
+}
+
+void json_bool(json *j, const char *key, bool value) {
+  begin_value(j, key);
+  fputs(value ? "true" : "false", j->out);
+}
+
+void json_null(json *j, const char *key) {
+  begin_value(j, key);
+  fputs("null", j->out);
+}
+
+void json_number(json *j, const char *key, double value, bool is_float) {
+  begin_value(j, key);
+  if (!isfinite(value)) fputc('"', j->out);
+  text_print_number(j->out, value, is_float);
+  if (!isfinite(value)) fputc('"', j->out);
+}
