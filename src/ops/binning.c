@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ops/array_util.h"
+#include "ops/binning.h"
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
 
@@ -84,8 +85,7 @@ const rheos__op_def rheos__op_Bucketize = {
 
 typedef struct counting {
   const rheos__operands *operands;
-  rheos__add_fn add;
-  bool dense, binary;
+  bool binary;
 } counting;
 
 static rheos_status *check_weights(const rheos__infer *c) {
@@ -121,42 +121,51 @@ static rheos_status *shape_dense_bincount(rheos__infer *c) {
   return NULL;
 }
 
+rheos_status *rheos__count(const rheos__counting *k, int64_t row, int64_t value, int64_t weight) {
+  static const int32_t one_int = 1;
+  static const int64_t one_long = 1;
+  static const float one_float = 1;
+  static const double one_double = 1;
+  if (value < 0) {
+    return RHEOS_INVALID("Input arr must be non-negative! Found %lld", (long long)value);
+  }
+  if (value >= k->size) return NULL;
+  const int64_t bytes = (int64_t)rheos_dtype_size(k->dtype);
+  char *to = (char *)k->bins + (row * k->size + value) * bytes;
+  const void *from = k->dtype == RHEOS_FLOAT    ? (const void *)&one_float
+                     : k->dtype == RHEOS_DOUBLE ? (const void *)&one_double
+                     : k->dtype == RHEOS_INT32  ? (const void *)&one_int
+                                                : (const void *)&one_long;
+  if (k->weights != NULL && !k->binary) from = (const char *)k->weights + weight * bytes;
+  if (k->binary) {
+    memcpy(to, from, (size_t)bytes);
+  } else {
+    k->add(to, from, 1);
+  }
+  return NULL;
+}
+
 static rheos_status *run_bincount(const void *state, const void *const *inputs,
                                   void *const *outputs, void *scratch, int64_t first_unit,
                                   int64_t last_unit) {
   (void)scratch, (void)first_unit, (void)last_unit;
   static const char zero[16];
-  const counting *k = state;
-  const rheos__operands *o = k->operands;
+  const counting *c = state;
+  const rheos__operands *o = c->operands;
   const rheos_shape *in = &o->input_shapes[0], *out = &o->output_shapes[0];
-  const rheos_dtype dtype = o->output_dtypes[0];
-  const int64_t size = out->dims[out->rank - 1], count = rheos_shape_num_elements(in);
+  const int64_t count = rheos_shape_num_elements(in);
   const int64_t columns = out->rank == 2 ? in->dims[1] : count;
-  const int64_t bytes = (int64_t)rheos_dtype_size(dtype);
-  const bool weighted = rheos_shape_num_elements(&o->input_shapes[2]) > 0 && !k->binary;
-  union {
-    int32_t i;
-    int64_t l;
-    float f;
-    double d;
-  } one;
-  if (dtype == RHEOS_FLOAT) one.f = 1;
-  else if (dtype == RHEOS_DOUBLE) one.d = 1;
-  else if (dtype == RHEOS_INT32) one.i = 1;
-  else one.l = 1;
-  RHEOS_TRY(rheos__fill_elements(dtype, outputs[0], zero, rheos_shape_num_elements(out)));
+  const rheos__counting k = {
+      .dtype = o->output_dtypes[0],
+      .size = out->dims[out->rank - 1],
+      .binary = c->binary,
+      .weights = rheos_shape_num_elements(&o->input_shapes[2]) > 0 ? inputs[2] : NULL,
+      .bins = outputs[0],
+      .add = rheos__add_of(o->output_dtypes[0]),
+  };
+  RHEOS_TRY(rheos__fill_elements(k.dtype, k.bins, zero, rheos_shape_num_elements(out)));
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t value = rheos__operand_int(o, inputs, 0, i);
-    if (value < 0) return RHEOS_INVALID("Input arr must be non-negative! Found %lld",
-                                        (long long)value);
-    if (value >= size) continue;
-    char *to = (char *)outputs[0] + (i / columns * size + value) * bytes;
-    const char *weight = weighted ? (const char *)inputs[2] + i * bytes : (const char *)&one;
-    if (k->binary) {
-      memcpy(to, weight, (size_t)bytes);
-    } else {
-      k->add(to, weight, 1);
-    }
+    RHEOS_TRY(rheos__count(&k, i / columns, rheos__operand_int(o, inputs, 0, i), i));
   }
   return NULL;
 }
@@ -166,7 +175,6 @@ static rheos_status *prepare_bincount(rheos__prepare *p) {
   if (k == NULL) return rheos__out_of_memory();
   k->operands = rheos__keep_operands(p);
   if (k->operands == NULL) return rheos__out_of_memory();
-  k->add = rheos__add_of(p->output_dtypes[0]);
   const rheos_attr_value *binary = rheos__attrs_find(p->attrs, "binary_output");
   k->binary = binary != NULL && binary->b;
   return rheos__answer_run(p, run_bincount, 1);

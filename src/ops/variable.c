@@ -117,6 +117,31 @@ const rheos__op_def rheos__op_VarIsInitializedOp = {
     .prepare = prepare_is_initialized,
 };
 
+// ---- DisableCopyOnRead: a hint about sharing, which every read here does anyway
+
+static rheos_status *compute_nothing(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                     rheos_tensor **outputs) {
+  (void)state, (void)step, (void)inputs, (void)outputs;
+  return NULL;
+}
+
+static rheos_status *prepare_hint(rheos__prepare *p) {
+  rheos__cells cells;
+  RHEOS_TRY(rheos__cells_of(p, 1, &cells));
+  p->compute = compute_nothing;
+  return NULL;
+}
+
+const rheos__op_def rheos__op_DisableCopyOnRead = {
+    .name = "DisableCopyOnRead",
+    .signature = "resource: resource ->",
+    .doc = "Says that reads of the variable need not copy it.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = rheos__shape_none,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_hint,
+};
+
 // ---- ReadVariableOp
 
 typedef struct read_state {
