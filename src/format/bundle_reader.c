@@ -193,7 +193,8 @@ const rheos__bundle_entry *rheos__bundle_at(const rheos__bundle *bundle, size_t 
 }
 
 static int compare_names(const char *a, size_t a_bytes, const char *b, size_t b_bytes) {
-  int order = memcmp(a, b, a_bytes < b_bytes ? a_bytes : b_bytes);
+  const size_t common_bytes = a_bytes < b_bytes ? a_bytes : b_bytes;
+  int order = common_bytes > 0 ? memcmp(a, b, common_bytes) : 0;
   return order != 0 ? order : (a_bytes > b_bytes) - (a_bytes < b_bytes);
 }
 

@@ -45,8 +45,8 @@ bool rheos__partial_value(const rheos_graph *graph, rheos__edge edge, rheos_shap
 bool rheos__whole_value(const rheos_graph *graph, rheos__edge edge, int64_t *values,
                         int32_t capacity, int32_t *out_count);
 
-// The declared shape of the variable that the edge carries a handle of, found by following the graph
-// backwards to its VarHandleOp, so that nodes need not keep it; NULL if it is not found. Borrowed.
+// The declared shape of the variable, or of the values of the table, that the edge carries a handle
+// of, found by following the graph backwards to where it is made, so that nodes need not keep it; NULL if it is not found. Borrowed.
 const rheos_shape *rheos__handle_shape(const rheos_graph *graph, rheos__edge edge);
 
 // Whether this pair of shapes is noted for the first time for that purpose.

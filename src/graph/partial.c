@@ -350,10 +350,9 @@ const rheos_shape *rheos__handle_shape(const rheos_graph *graph, rheos__edge edg
     const rheos__node *node = rheos__graph_node(graph, edge.id);
     if (node->outputs[edge.index].dtype != RHEOS_RESOURCE) return NULL;
     const char *op = node->signature->op->name;
-    if (strcmp(op, "VarHandleOp") == 0) {
-      const rheos_attr_value *shape = rheos__attrs_find(node->attrs, "shape");
-      return shape != NULL && shape->kind == RHEOS_ATTR_SHAPE ? shape->shape : NULL;
-    }
+    const char *attr = strcmp(op, "VarHandleOp") == 0 ? "shape" : "value_shape";
+    const rheos_attr_value *shape = rheos__attrs_find(node->attrs, attr);
+    if (shape != NULL) return shape->kind == RHEOS_ATTR_SHAPE ? shape->shape : NULL;
     if (strcmp(op, "Identity") != 0) return NULL;
     edge = node->edges[0];
   }

@@ -110,9 +110,10 @@ static float floating(parser *p) {
 static void unescape(rheos_string *string) {
   size_t length = 0;
   for (size_t i = 0; i < string->size_bytes; i++) {
-    bool newline = string->data[i] == '\\' && i + 1 < string->size_bytes && string->data[i + 1] == 'n';
-    string->data[length++] = newline ? '\n' : string->data[i];
-    i += newline;
+    const bool escaped = string->data[i] == '\\' && i + 1 < string->size_bytes;
+    if (escaped) i++;
+    const char c = string->data[i];
+    string->data[length++] = (char)(!escaped ? c : c == 'n' ? '\n' : c == 't' ? '\t' : c);
   }
   string->data[length] = '\0';
   string->size_bytes = length;

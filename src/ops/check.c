@@ -220,7 +220,8 @@ typedef struct print_v2 {
 } print_v2;
 
 static rheos_status *write_string(FILE *file, const rheos_string *string, const char *end) {
-  size_t written = fwrite(string->data, 1, string->size_bytes, file);
+  const char *data = string->size_bytes > 0 ? string->data : "";
+  size_t written = fwrite(data, 1, string->size_bytes, file);
   bool ok = written == string->size_bytes && fputs(end, file) >= 0 && fflush(file) == 0;
   return ok ? NULL : rheos_status_new(RHEOS_UNKNOWN, "cannot write the printed text");
 }

@@ -19,6 +19,7 @@ static rheos_status *shape_scalars(rheos__infer *c) {
 static rheos_status *read_file(const rheos_string *name, rheos_tensor *output) {
   char *path, *data;
   size_t size_bytes;
+  if (name->size_bytes == 0) return RHEOS_NOTFOUND("the name of a file is empty");
   RHEOS_TRY(rheos__string_path(name, &path));
   rheos_status *status = rheos__file_read_all(path, MAX_FILE_BYTES, &data, &size_bytes);
   rheos__free(path);

@@ -3,6 +3,7 @@
 // tensor/lookup_table.c.
 #include <string.h>
 
+#include "ops/array_util.h"
 #include "ops/lookup_util.h"
 #include "ops/op_util.h"
 
@@ -108,6 +109,10 @@ static rheos_status *prepare_dense(rheos__prepare *p) {
     return RHEOS_INVALID("Number of buckets must be at least 4 and a power of 2, got: %lld",
                          (long long)buckets);
   }
+  const float load = rheos__attr_float(p->attrs, "max_load_factor");
+  if (!(load > 0 && load < 1)) {
+    return RHEOS_INVALID("max_load_factor must be between 0 and 1, got: %g", (double)load);
+  }
   for (int32_t i = 0; i < p->num_inputs; i++) {
     if (p->input_shapes[i].rank == 0) continue;
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "tables with keys that are tensors are not "
@@ -196,6 +201,9 @@ static rheos_status *prepare_on(rheos__prepare *p, rheos__compute_fn compute) {
 static rheos_status *compute_initialize(void *table, rheos__step *step,
                                         rheos_tensor *const *inputs, rheos_tensor **outputs) {
   (void)step, (void)outputs;
+  if (inputs[1]->num_elements == 0) {
+    return RHEOS_INVALID("keys and values cannot be empty tensors");
+  }
   return rheos__table_initialize(table, inputs[1], inputs[2]);
 }
 
@@ -250,9 +258,21 @@ static rheos_status *prepare_export(rheos__prepare *p) {
   return check_dtypes(p->state, p->output_dtypes[0], p->output_dtypes[1]);
 }
 
-// With a scalar for the default, each value is a scalar.
+// The keys' shape and that of a value: the table's, if it is known what the table is; with a scalar
+// for the default, each value is a scalar.
 static rheos_status *shape_find(rheos__infer *c) {
-  if (c->input_shapes[2].rank == 0) c->output_shapes[0] = c->input_shapes[1];
+  rheos_shape found = c->input_shapes[1];
+  rheos_shape value = RHEOS_UNKNOWN_SHAPE;
+  if (c->input_shapes[2].rank == 0) {
+    value = RHEOS_SCALAR;
+  } else if (c->input_dtypes[0] == RHEOS_RESOURCE) {
+    value = rheos__infer_variable_shape(c, 0);
+  }
+  if (found.rank < 0 || value.rank < 0) return NULL;
+  for (int32_t i = 0; i < value.rank; i++) {
+    RHEOS_TRY(rheos__shape_append(&found, value.dims[i]));
+  }
+  c->output_shapes[0] = found;
   return NULL;
 }
 

@@ -50,14 +50,14 @@ static rheos_status *set_field(const file_state *state, const column *c, int64_t
                                const rheos_string *line, const char *path) {
   const rheos_dtype dtype = c->tensor->dtype;
   if (c->index == LINE_NUMBER) {
-    ((int64_t *)c->tensor->data)[row] = row + state->offset;
+    ((int64_t *)c->tensor->data)[row] = (int64_t)((uint64_t)row + (uint64_t)state->offset);
     return NULL;
   }
   rheos_string field = *line;
   if (c->index >= 0 && !part_of(line, state->delimiter, c->index, &field)) {
     return RHEOS_INVALID("Invalid number of columns in %s line %lld (%.*s) : expected at least "
-                         "%lld got %lld", path, (long long)row, excerpt(line), line->data,
-                         (long long)c->index + 1,
+                         "%llu got %lld", path, (long long)row, excerpt(line), line->data,
+                         (unsigned long long)c->index + 1,
                          (long long)count_parts(line, state->delimiter));
   }
   if (dtype == RHEOS_STRING) {

@@ -248,6 +248,9 @@ rheos_status *rheos__table_reserve(rheos__table *t, const rheos_tensor *empty_ke
                                    const rheos_tensor *deleted_key) {
   const rheos_tensor *keys[] = {empty_key, deleted_key};
   rheos_status *status = NULL;
+  if (deleted_key != NULL && same_key(t, empty_key->data, deleted_key->data)) {
+    return RHEOS_INVALID("Empty and deleted keys cannot be equal");
+  }
   pthread_mutex_lock(&t->mutex);
   for (int k = 0; status == NULL && k < 2; k++) {
     if (keys[k] == NULL) continue;

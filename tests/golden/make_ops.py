@@ -8,7 +8,9 @@ switched off. The format of the files is described in README.md.
 """
 import copy
 import os
+import shutil
 import sys
+import tempfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
@@ -23,8 +25,10 @@ from tensorflow.python.framework import op_def_registry
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from op_cases.common import (  # noqa: E402
+    OP,
     Const,
     Handle,
+    Node,
     Uninitialized,
     UninitializedHandle,
     Variable,
@@ -129,6 +133,8 @@ def infer_attrs(op_def, inputs, node):
     """Dtypes and list lengths that follow from the inputs."""
     for arg, item in zip(op_def.input_arg, inputs):
         elements = item if isinstance(item, list) else [item]
+        if any(isinstance(e, Node) for e in elements):
+            continue
         if arg.number_attr:
             node.attr[arg.number_attr].i = len(elements)
         if arg.type_attr and elements and not is_handle(elements[0]):
@@ -165,13 +171,95 @@ def add_handle(graph_def, node, item, assigns):
     assigns.append(name + "_assign")
 
 
+def nodes_of(case):
+    """The nodes before the op and those that take what it gives, inputs first, each once."""
+    before, after = [], []
+
+    def visit(node):
+        """True if the op is among what it needs."""
+        if node is OP:
+            return True
+        if node in before or node in after:
+            return node in after
+        needs_op = any([visit(i) for i in flatten(node.inputs) if isinstance(i, Node)])
+        (after if needs_op else before).append(node)
+        return needs_op
+
+    for item in [*flatten(case.inputs), *case.first, *case.last]:
+        if isinstance(item, Node):
+            visit(item)
+    return before, after
+
+
+def name_of(case, node):
+    before, after = nodes_of(case)
+    return "op" if node is OP else "node%d" % (before + after).index(node)
+
+
+def add_node(graph_def, case, node):
+    name = name_of(case, node)
+    inputs = []
+    for index, item in enumerate(flatten(node.inputs)):
+        if isinstance(item, Node):
+            inputs.append(name_of(case, item))
+            continue
+        inputs.append("%s_%d" % (name, index))
+        add_const(graph_def, inputs[-1], with_folder(item.value), item_dtype(item).as_datatype_enum)
+    added = graph_def.node.add(name=name, op=node.op)
+    added.input.extend(inputs)
+    infer_attrs(op_def_of(node.op), node.inputs, added)
+    kinds = {a.name: a.type for a in op_def_of(node.op).attr}
+    for key, value in node.attrs.items():
+        set_attr(added.attr[key], kinds[key], with_folder(value))
+
+
+# ---- The folder that "$TMP" stands for
+
+FOLDER = os.path.join(tempfile.gettempdir(), "op-case-files")
+
+
+def clear_folder():
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    os.makedirs(FOLDER)
+
+
+def replaced(value, old, new):
+    """Strings, and arrays and lists of them, with one text in place of another."""
+    if isinstance(value, bytes):
+        return value.replace(old.encode(), new.encode())
+    if isinstance(value, str):
+        return value.replace(old, new)
+    if isinstance(value, list):
+        return [replaced(v, old, new) for v in value]
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        copy_ = value.copy()
+        for index in np.ndindex(*value.shape):
+            copy_[index] = replaced(value[index], old, new)
+        return copy_
+    return value
+
+
+def with_folder(value):
+    return replaced(value, "$TMP", FOLDER)
+
+
+def without_folder(value):
+    return replaced(value, FOLDER, "$TMP")
+
+
 def make_graph_def(case, known_shapes):
     graph_def = v1.GraphDef()
     graph_def.versions.producer = case.producer
     names, feeds, assigns, variables = [], {}, [], []
     op_def = op_def_of(case.op)
+    before, after = nodes_of(case)
+    for node in before:
+        add_node(graph_def, case, node)
     for index, item in enumerate(flatten(case.inputs)):
         name = "in%d" % index
+        if isinstance(item, Node):
+            names.append(name_of(case, item))
+            continue
         node = graph_def.node.add(name=name)
         dtype = item_dtype(item).as_datatype_enum
         names.append(name)
@@ -198,7 +286,7 @@ def make_graph_def(case, known_shapes):
             node.op = "Const"
             node.attr["dtype"].type = dtype
             node.attr["value"].tensor.CopyFrom(
-                v1.make_tensor_proto(item.value, dtype=item_dtype(item)))
+                v1.make_tensor_proto(with_folder(item.value), dtype=item_dtype(item)))
         else:
             node.op = "Placeholder"
             node.attr["dtype"].type = dtype
@@ -207,13 +295,15 @@ def make_graph_def(case, known_shapes):
                 node.attr["shape"].shape.CopyFrom(tf.TensorShape(value.shape).as_proto())
             else:
                 node.attr["shape"].shape.unknown_rank = True
-            feeds[name + ":0"] = value.copy()  # which ops that work in place may change
+            feeds[name + ":0"] = with_folder(value.copy())  # which ops that work in place may change
     node = graph_def.node.add(name="op", op=case.op)
     node.input.extend(names)
     infer_attrs(op_def, case.inputs, node)
     kinds = {a.name: a.type for a in op_def.attr}
     for key, value in case.attrs.items():
-        set_attr(node.attr[key], kinds[key], value)
+        set_attr(node.attr[key], kinds[key], with_folder(value))
+    for node in after:
+        add_node(graph_def, case, node)
     return graph_def, feeds, assigns, variables
 
 
@@ -223,11 +313,24 @@ def code_of(error):
     return CODES[code] if code is not None else "INVALID_ARGUMENT"
 
 
-def value_after(session, name):
+def value_after(session, name, feeds):
     try:
-        return session.run(name + ":0")
+        return session.run(name, feeds)
     except (tf.errors.FailedPreconditionError, tf.errors.NotFoundError):
         return None
+
+
+def fetchable(op):
+    return [o for o in op.outputs if o.dtype.base_dtype not in UNFETCHABLE]
+
+
+def values_after(session, case, variables, feeds):
+    """Those of the variables, and what the last nodes give; None: none, or it is not there."""
+    names = [name + ":0" for name in variables]
+    for node in case.last:
+        op = session.graph.get_operation_by_name(name_of(case, node))
+        names += [o.name for o in fetchable(op)]
+    return [without_folder(value_after(session, name, feeds)) for name in names]
 
 
 def run_case(case, known_shapes=True):
@@ -243,12 +346,16 @@ def run_case(case, known_shapes=True):
         config.graph_options.optimizer_options.opt_level = -1
         config.graph_options.rewrite_options.disable_meta_optimizer = True
         op = graph.get_operation_by_name("op")
-        outputs = [o for o in op.outputs if o.dtype.base_dtype not in UNFETCHABLE]
+        outputs = fetchable(op) if case.fetched else []
+        clear_folder()
         with v1.Session(graph=graph, config=config) as session:
             try:
                 session.run([graph.get_operation_by_name(n) for n in assigns])
+                for node in case.first:
+                    session.run(graph.get_operation_by_name(name_of(case, node)), feeds)
                 runs = [session.run((outputs, op), feeds)[0] for _ in range(case.runs)]
-                after = [value_after(session, n) for n in variables]
+                runs = [[without_folder(value) for value in run] for run in runs]
+                after = values_after(session, case, variables, feeds)
             except tf.errors.OpError as error:
                 return "run", code_of(error), str(error)
         statics = [None if o.shape.ndims is None else o.shape.as_list() for o in outputs]
@@ -411,27 +518,47 @@ def attr_text(op_def, name, value):
     return ("attr %s %s %s" % (name, kind, text)).rstrip()
 
 
+def input_text(case, item):
+    if isinstance(item, Node):
+        return "from " + ("op" if item is OP else name_of(case, item)[4:])
+    if isinstance(item, Uninitialized):
+        word = "unset handle" if is_handle(item) else "unset"
+        return "%s %s %s" % (word, dtype_name(item.dtype), shape_text(item.shape))
+    word = ("const" if isinstance(item, Const) else
+            "feed" if not isinstance(item, Variable) else
+            "handle" if is_handle(item) else "var any" if item.any_shape else "var")
+    return word + " " + tensor_text(value_of(item), item_dtype(item))
+
+
+def node_lines(case, nodes):
+    for node in nodes:
+        role = "first" if node in case.first else "last" if node in case.last else "made"
+        yield "node %s %s" % (role, node.op)
+        for key, value in sorted(node.attrs.items()):
+            yield attr_text(op_def_of(node.op), key, value)
+        for item in flatten(node.inputs):
+            yield input_text(case, item)
+
+
 def write_case(out, case):
     op_def = op_def_of(case.op)
     result = run_case(case) if case.images is None else run_channels_last(case)
     if len(result) == 3 and not case.tag.startswith("bad_"):
         print("left out, TensorFlow cannot do it:", case.op, case.tag, result[0], result[1])
         return
-    lines = ["case %s %s" % (case.op, case.tag)]
+    before, last = nodes_of(case)
+    lines = ["case %s %s" % (case.op, case.tag), *node_lines(case, before)]
+    if before:
+        lines.append("node op")
     lines += [attr_text(op_def, k, v) for k, v in sorted(case.attrs.items())]
-    for item in flatten(case.inputs):
-        if isinstance(item, Uninitialized):
-            word = "unset handle" if is_handle(item) else "unset"
-            lines.append("%s %s %s" % (word, dtype_name(item.dtype), shape_text(item.shape)))
-            continue
-        word = ("const" if isinstance(item, Const) else
-                "feed" if not isinstance(item, Variable) else
-                "handle" if is_handle(item) else "var any" if item.any_shape else "var")
-        lines.append(word + " " + tensor_text(value_of(item), item_dtype(item)))
+    lines += [input_text(case, item) for item in flatten(case.inputs)]
+    if not case.fetched:
+        lines.append("unfetched")
     if len(result) == 3:
         code = result[1]
         other = run_case(case, known_shapes=False)
         lines.append("error %s %s" % (code, other[1] if len(other) == 3 else "OK"))
+        lines += node_lines(case, last)
     else:
         runs, statics, after, dtypes = result
         if case.tag.startswith("bad_"):
@@ -449,7 +576,8 @@ def write_case(out, case):
                 shape = list(np.asarray(value).shape)
                 suffix = "" if static == shape else " static " + shape_text(static)
                 lines.append("out" + suffix + " " + tensor_text(value, dtype))
-        for value in after:
+        lines += node_lines(case, last)
+        for value in map(as_objects, after):
             lines.append("after unset" if value is None else "after " + tensor_text(
                 value, tf.string if np.asarray(value).dtype == object else
                 tf.as_dtype(np.asarray(value).dtype)))

@@ -2,16 +2,40 @@
 #include "ops/op_cases.h"
 
 #include <dirent.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tensor/tensor.h"
 
 typedef struct reader {
   const char *path;
   int line;
+  op_case *c;
 } reader;
+
+// ---- The folder of a case with files
+
+const char *op_cases_folder(void) {
+  static char path[64];
+  if (!*path) snprintf(path, sizeof path, "/tmp/rheos-op-cases-%ld", (long)getpid());
+  return path;
+}
+
+static int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *walk) {
+  (void)about, (void)kind, (void)walk;
+  return remove(path);
+}
+
+void op_cases_clear_folder(bool make) {
+  nftw(op_cases_folder(), remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+  if (make && mkdir(op_cases_folder(), 0700) != 0) perror(op_cases_folder());
+}
+
+// ---- Words
 
 static void refuse(const reader *r, const char *what, const char *word) {
   fprintf(stderr, "%s:%d: %s: '%s'\n", r->path, r->line, what, word ? word : "");
@@ -70,12 +94,22 @@ static size_t unescape(char *text) {
   return n;
 }
 
-// "..." with escapes, as bytes of its own.
+// "..." with escapes, and perhaps "$TMP" somewhere, as bytes of its own.
 static rheos_string parse_string(reader *r, const char *word) {
   char *text = must(strdup(*word == '"' ? word + 1 : ""));
   char *quote = strrchr(text, '"');
   if (!quote) refuse(r, "not a string", word);
   *quote = 0;
+  char *folder = strstr(text, "$TMP");
+  if (folder) {
+    char *longer = NULL;
+    if (asprintf(&longer, "%.*s%s%s", (int)(folder - text), text, op_cases_folder(), folder + 4) < 0) {
+      exit(2);
+    }
+    free(text);
+    text = longer;
+    r->c->has_files = true;
+  }
   return (rheos_string){text, unescape(text)};
 }
 
@@ -237,9 +271,29 @@ static void parse_list(reader *r, rheos_attr_value *value, const list_kind *list
   value->ints = (void *)elements;
 }
 
+// The node whose lines are being read; NULL: the op itself.
+static op_node *current_node(op_case *c) {
+  return c->in_node ? &c->nodes[c->num_nodes - 1] : NULL;
+}
+
+static rheos_attr *new_attr(reader *r, op_case *c) {
+  op_node *node = current_node(c);
+  if ((node ? node->num_attrs : c->num_attrs) == CASE_MAX_ATTRS) {
+    refuse(r, "too many attributes", NULL);
+  }
+  return node ? ONE_MORE(node->attrs, node->num_attrs) : ONE_MORE(c->attrs, c->num_attrs);
+}
+
+static op_input *new_input(reader *r, op_case *c) {
+  op_node *node = current_node(c);
+  if ((node ? node->num_inputs : c->num_inputs) == CASE_MAX_INPUTS) {
+    refuse(r, "too many inputs", NULL);
+  }
+  return node ? ONE_MORE(node->inputs, node->num_inputs) : ONE_MORE(c->inputs, c->num_inputs);
+}
+
 static void parse_attr(reader *r, op_case *c, char **rest) {
-  if (c->num_attrs == CASE_MAX_ATTRS) refuse(r, "too many attributes", NULL);
-  rheos_attr *attr = ONE_MORE(c->attrs, c->num_attrs);
+  rheos_attr *attr = new_attr(r, c);
   attr->name = must(strdup(next_word(r, rest)));
   const char *kind = next_word(r, rest);
   for (size_t i = 0; i < sizeof list_kinds / sizeof *list_kinds; i++) {
@@ -280,10 +334,32 @@ static rheos_code parse_code(reader *r, const char *word) {
   return RHEOS_OK;
 }
 
+// "node made|first|last OP", or "node op" for the op itself.
+static void parse_node(reader *r, op_case *c, char **rest) {
+  static const char *const roles[] = {"made", "first", "last"};
+  const char *role = next_word(r, rest);
+  c->in_node = strcmp(role, "op") != 0;
+  if (!c->in_node) {
+    for (int i = 0; i < c->num_nodes; i++) c->nodes[i].after_op = false;
+    return;
+  }
+  if (c->num_nodes == CASE_MAX_NODES) refuse(r, "too many nodes", NULL);
+  op_node *node = ONE_MORE(c->nodes, c->num_nodes);
+  node->after_op = true;
+  while (strcmp(role, roles[node->role]) != 0) {
+    if (++node->role > NODE_LAST) refuse(r, "not a role", role);
+  }
+  snprintf(node->op, sizeof node->op, "%s", next_word(r, rest));
+}
+
 static void parse_input(reader *r, op_case *c, op_input_kind kind, char **rest) {
-  if (c->num_inputs == CASE_MAX_INPUTS) refuse(r, "too many inputs", NULL);
-  op_input *input = ONE_MORE(c->inputs, c->num_inputs);
+  op_input *input = new_input(r, c);
   input->kind = kind;
+  if (kind == INPUT_NODE) {
+    const char *word = next_word(r, rest);
+    input->node = strcmp(word, "op") == 0 ? THE_OP : atoi(word);
+    return;
+  }
   if (kind == INPUT_UNSET) {
     input->is_handle = strncmp(*rest, "handle ", 7) == 0;
     if (input->is_handle) next_word(r, rest);
@@ -314,6 +390,12 @@ static void parse_output(reader *r, op_case *c, char **rest) {
 static void parse_line(reader *r, op_case *c, const char *key, char **rest) {
   if (strcmp(key, "attr") == 0) {
     parse_attr(r, c, rest);
+  } else if (strcmp(key, "node") == 0) {
+    parse_node(r, c, rest);
+  } else if (strcmp(key, "from") == 0) {
+    parse_input(r, c, INPUT_NODE, rest);
+  } else if (strcmp(key, "unfetched") == 0) {
+    c->unfetched = true;
   } else if (strcmp(key, "feed") == 0) {
     parse_input(r, c, INPUT_FEED, rest);
   } else if (strcmp(key, "const") == 0) {
@@ -361,7 +443,7 @@ static op_case *new_case(op_cases *cases, const char *op, const char *tag) {
 
 static void read_file(op_cases *cases, const char *path) {
   FILE *file = fopen(path, "r");
-  reader r = {path, 0};
+  reader r = {path, 0, NULL};
   if (!file) refuse(&r, "cannot open", path);
   char *text = NULL;
   size_t capacity = 0;
@@ -373,7 +455,7 @@ static void read_file(op_cases *cases, const char *path) {
     if (!key || *key == '#') continue;
     if (strcmp(key, "case") == 0) {
       const char *op = next_word(&r, &rest);
-      c = new_case(cases, op, next_word(&r, &rest));
+      r.c = c = new_case(cases, op, next_word(&r, &rest));
     } else if (strcmp(key, "end") == 0) {
       c = NULL;
     } else if (c) {
@@ -396,7 +478,7 @@ void op_cases_load(op_cases *cases) {
   const char *folder = RHEOS_SOURCE_DIR "/tests/golden/ops";
   memset(cases, 0, sizeof *cases);
   DIR *dir = opendir(folder);
-  reader r = {folder, 0};
+  reader r = {folder, 0, NULL};
   if (!dir) refuse(&r, "cannot open", folder);
   for (struct dirent *entry; (entry = readdir(dir));) {
     const char *dot = strrchr(entry->d_name, '.');
@@ -448,27 +530,55 @@ static void copy_attr(rheos_attr *attr) {
   if (v->kind == RHEOS_ATTR_TENSOR) rheos_tensor_ref(v->tensor);
 }
 
+static void free_attrs(rheos_attr *attrs, int count) {
+  for (int i = 0; i < count; i++) free_attr(&attrs[i]);
+  free(attrs);
+}
+
+static void free_inputs(op_input *inputs, int count) {
+  for (int i = 0; i < count; i++) rheos_tensor_unref(inputs[i].tensor);
+  free(inputs);
+}
+
 void op_case_free(op_case *c) {
-  for (int i = 0; i < c->num_attrs; i++) free_attr(&c->attrs[i]);
-  for (int i = 0; i < c->num_inputs; i++) rheos_tensor_unref(c->inputs[i].tensor);
+  free_attrs(c->attrs, c->num_attrs);
+  free_inputs(c->inputs, c->num_inputs);
+  for (int i = 0; i < c->num_nodes; i++) {
+    free_attrs(c->nodes[i].attrs, c->nodes[i].num_attrs);
+    free_inputs(c->nodes[i].inputs, c->nodes[i].num_inputs);
+  }
+  free(c->nodes);
   for (int i = 0; i < c->num_outputs; i++) rheos_tensor_unref(c->outputs[i].tensor);
   for (int i = 0; i < c->num_after; i++) rheos_tensor_unref(c->after[i]);
-  free(c->attrs);
-  free(c->inputs);
   free(c->outputs);
   free(c->after);
 }
 
+static rheos_attr *copy_attrs(const rheos_attr *from, int count) {
+  rheos_attr *attrs = copy_bytes(from, (size_t)count * sizeof *from);
+  for (int i = 0; i < count; i++) copy_attr(&attrs[i]);
+  return attrs;
+}
+
+static op_input *copy_inputs(const op_input *from, int count) {
+  op_input *inputs = copy_bytes(from, (size_t)count * sizeof *from);
+  for (int i = 0; i < count; i++) {
+    if (inputs[i].tensor) rheos_tensor_ref(inputs[i].tensor);
+  }
+  return inputs;
+}
+
 void op_case_copy(const op_case *from, op_case *to) {
   *to = *from;
-  to->attrs = copy_bytes(from->attrs, (size_t)from->num_attrs * sizeof *from->attrs);
-  to->inputs = copy_bytes(from->inputs, (size_t)from->num_inputs * sizeof *from->inputs);
+  to->attrs = copy_attrs(from->attrs, from->num_attrs);
+  to->inputs = copy_inputs(from->inputs, from->num_inputs);
+  to->nodes = copy_bytes(from->nodes, (size_t)from->num_nodes * sizeof *from->nodes);
+  for (int i = 0; i < to->num_nodes; i++) {
+    to->nodes[i].attrs = copy_attrs(from->nodes[i].attrs, from->nodes[i].num_attrs);
+    to->nodes[i].inputs = copy_inputs(from->nodes[i].inputs, from->nodes[i].num_inputs);
+  }
   to->outputs = copy_bytes(from->outputs, (size_t)from->num_outputs * sizeof *from->outputs);
   to->after = copy_bytes(from->after, (size_t)from->num_after * sizeof *from->after);
-  for (int i = 0; i < to->num_attrs; i++) copy_attr(&to->attrs[i]);
-  for (int i = 0; i < to->num_inputs; i++) {
-    if (to->inputs[i].tensor) rheos_tensor_ref(to->inputs[i].tensor);
-  }
   for (int i = 0; i < to->num_outputs; i++) rheos_tensor_ref(to->outputs[i].tensor);
   for (int i = 0; i < to->num_after; i++) {
     if (to->after[i]) rheos_tensor_ref(to->after[i]);

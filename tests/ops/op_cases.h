@@ -14,7 +14,10 @@ typedef enum op_input_kind {
   INPUT_CONST,
   INPUT_VARIABLE,
   INPUT_UNSET,  // a variable that nothing was assigned to
+  INPUT_NODE,   // output 0 of a node beside the op
 } op_input_kind;
+
+enum { CASE_MAX_NODES = 16, THE_OP = -1 };
 
 typedef struct op_input {
   op_input_kind kind;
@@ -23,7 +26,25 @@ typedef struct op_input {
   rheos_tensor *tensor;  // NULL: unset
   bool any_shape;        // of a variable: it may hold other shapes
   bool is_handle;        // of a variable: a resource, not a reference
+  int node;              // INPUT_NODE: which, or THE_OP
 } op_input;
+
+typedef enum node_role {
+  NODE_MADE,   // runs with what it is an input of
+  NODE_FIRST,  // runs once before the op
+  NODE_LAST,   // runs afterwards, and its outputs are looked at
+} node_role;
+
+// A node that the case has beside its op.
+typedef struct op_node {
+  node_role role;
+  bool after_op;  // it takes what the op gives
+  char op[64];
+  rheos_attr *attrs;
+  int num_attrs;
+  op_input *inputs;  // constants and other nodes
+  int num_inputs;
+} op_node;
 
 typedef struct op_output {
   int run;  // of the session, from 0
@@ -39,7 +60,12 @@ typedef struct op_case {
   int num_inputs;
   op_output *outputs;
   int num_outputs, num_runs;
-  rheos_tensor **after;  // values of the variables, NULL: unset
+  op_node *nodes;
+  int num_nodes;
+  bool in_node;          // while it is read
+  bool unfetched;        // the outputs are not looked at
+  bool has_files;        // in the folder that "$TMP" stands for
+  rheos_tensor **after;  // values of the variables, then of the last nodes; NULL: unset
   int num_after;
   float tolerance;  // in units of the dtype's, absolute too; -1: the default of the op
   rheos_code error, error_unknown_shapes;  // RHEOS_OK: it works
@@ -53,6 +79,10 @@ typedef struct op_cases {
 
 // Reads every file of tests/golden/ops; prints what is wrong and exits if it cannot.
 void op_cases_load(op_cases *cases);
+// The folder that "$TMP" stands for.
+const char *op_cases_folder(void);
+// Makes it anew, or only removes it.
+void op_cases_clear_folder(bool make);
 void op_cases_free(op_cases *cases);
 // One past the last case of the op that `first` is a case of: cases are sorted by op.
 size_t op_cases_end(const op_cases *cases, size_t first);

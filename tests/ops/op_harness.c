@@ -70,6 +70,9 @@ static rheos_output add_handle(op_program *p, int index, const op_input *input) 
 }
 
 static rheos_output add_input(op_program *p, int index, const op_input *input, build_mode mode) {
+  if (input->kind == INPUT_NODE) {
+    return rheos_operation_output(input->node == THE_OP ? p->op : p->nodes[input->node], 0);
+  }
   if (input->is_handle) return add_handle(p, index, input);
   if (input->kind == INPUT_VARIABLE || input->kind == INPUT_UNSET) return add_variable(p, input);
   bool constant =
@@ -78,14 +81,31 @@ static rheos_output add_input(op_program *p, int index, const op_input *input, b
   return add_placeholder(p, input, mode != BUILD_UNKNOWN_SHAPES);
 }
 
+// The nodes beside the op: those it needs, or those that need it.
+static void add_nodes(op_program *p, const op_case *c, bool after_op) {
+  for (int i = 0; i < c->num_nodes; i++) {
+    const op_node *node = &c->nodes[i];
+    rheos_output inputs[CASE_MAX_INPUTS];
+    if (node->after_op != after_op || rheos_scope_status(p->scope)) continue;
+    for (int k = 0; k < node->num_inputs; k++) {
+      inputs[k] = add_input(p, k, &node->inputs[k], BUILD_AS_RECORDED);
+    }
+    p->nodes[i] = add_op(p->scope, node->op, NULL, inputs, (size_t)node->num_inputs, node->attrs,
+                         (size_t)node->num_attrs);
+  }
+}
+
 rheos_status *op_program_build(op_program *p, const op_case *c, build_mode mode) {
   memset(p, 0, sizeof *p);
+  p->c = c;
   p->graph = rheos_graph_new();
   p->scope = p->graph ? rheos_scope_new(p->graph) : NULL;
   if (!p->scope) return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "no memory for a graph");
+  add_nodes(p, c, false);
   for (int i = 0; i < c->num_inputs; i++) p->inputs[i] = add_input(p, i, &c->inputs[i], mode);
   p->op = add_op(p->scope, c->op, "op", p->inputs, (size_t)c->num_inputs, c->attrs,
                  (size_t)c->num_attrs);
+  add_nodes(p, c, true);
   return rheos_scope_finish(p->scope);
 }
 
@@ -110,7 +130,7 @@ int op_value_outputs(rheos_operation op, rheos_output outputs[CASE_MAX_OUTPUTS])
 static rheos_status *run_once(op_program *p, rheos_session *session, op_result *result) {
   rheos_fetch fetches[CASE_MAX_OUTPUTS] = {0};
   rheos_output values[CASE_MAX_OUTPUTS];
-  int n = op_value_outputs(p->op, values);
+  int n = p->c->unfetched ? 0 : op_value_outputs(p->op, values);
   if (result->num_outputs + n > CASE_MAX_OUTPUTS) {
     return rheos_status_new(RHEOS_INTERNAL, "more outputs than a case can hold");
   }
@@ -122,27 +142,57 @@ static rheos_status *run_once(op_program *p, rheos_session *session, op_result *
   return NULL;
 }
 
-static rheos_status *read_variables(op_program *p, rheos_session *session, op_result *result) {
-  for (size_t i = 0; i < p->num_variables; i++) {
-    rheos_fetch fetch = {p->variables[i], NULL};
-    rheos_status *status = rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL);
-    if (status && rheos_status_code(status) != RHEOS_FAILED_PRECONDITION) return status;
-    rheos_status_free(status);
-    result->after[result->num_after++] = fetch.value;
+// What is not there has no value.
+static rheos_status *read_after(op_program *p, rheos_session *session, rheos_output output,
+                                op_result *result) {
+  rheos_fetch fetch = {output, NULL};
+  if (result->num_after == CASE_MAX_INPUTS) {
+    return rheos_status_new(RHEOS_INTERNAL, "more to read than a case can hold");
   }
+  rheos_status *status =
+      rheos_session_run(session, p->feeds, p->num_feeds, &fetch, 1, NULL, 0, NULL);
+  rheos_code code = rheos_status_code(status);
+  if (status && code != RHEOS_FAILED_PRECONDITION && code != RHEOS_NOT_FOUND) return status;
+  rheos_status_free(status);
+  result->after[result->num_after++] = fetch.value;
   return NULL;
 }
 
-rheos_status *op_program_run(op_program *p, rheos_session *session, int num_runs,
-                             op_result *result) {
-  memset(result, 0, sizeof *result);
+static rheos_status *read_all_after(op_program *p, rheos_session *session, op_result *result) {
+  rheos_status *status = NULL;
+  for (size_t i = 0; i < p->num_variables && !status; i++) {
+    status = read_after(p, session, p->variables[i], result);
+  }
+  for (int i = 0; i < p->c->num_nodes; i++) {
+    rheos_output outputs[CASE_MAX_OUTPUTS];
+    if (p->c->nodes[i].role != NODE_LAST) continue;
+    int n = op_value_outputs(p->nodes[i], outputs);
+    for (int k = 0; k < n && !status; k++) status = read_after(p, session, outputs[k], result);
+  }
+  return status;
+}
+
+static rheos_status *run_first(op_program *p, rheos_session *session) {
   rheos_status *status = NULL;
   if (p->num_initializers > 0) {
     status =
         rheos_session_run(session, NULL, 0, NULL, 0, p->initializers, p->num_initializers, NULL);
   }
+  for (int i = 0; i < p->c->num_nodes && !status; i++) {
+    if (p->c->nodes[i].role != NODE_FIRST) continue;
+    status =
+        rheos_session_run(session, p->feeds, p->num_feeds, NULL, 0, &p->nodes[i], 1, NULL);
+  }
+  return status;
+}
+
+rheos_status *op_program_run(op_program *p, rheos_session *session, int num_runs,
+                             op_result *result) {
+  memset(result, 0, sizeof *result);
+  if (p->c->has_files) op_cases_clear_folder(true);
+  rheos_status *status = run_first(p, session);
   for (int run = 0; run < num_runs && !status; run++) status = run_once(p, session, result);
-  if (!status) status = read_variables(p, session, result);
+  if (!status) status = read_all_after(p, session, result);
   if (status) op_result_free(result);
   return status;
 }
@@ -375,5 +425,6 @@ int op_tests_run(const char *name, op_check check, bool (*wanted)(const op_case 
   free(tests);
   free(groups);
   op_cases_free(&cases);
+  op_cases_clear_folder(false);
   return failed;
 }

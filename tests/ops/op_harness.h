@@ -22,6 +22,8 @@ typedef struct op_program {
   size_t num_initializers;
   rheos_output variables[CASE_MAX_INPUTS];
   size_t num_variables;
+  const op_case *c;
+  rheos_operation nodes[CASE_MAX_NODES];
 } op_program;
 
 // After a failure the program is still to be freed.
@@ -31,14 +33,15 @@ void op_program_free(op_program *program);
 typedef struct op_result {
   rheos_tensor *outputs[CASE_MAX_OUTPUTS];  // of all runs, one after the other
   int num_outputs;
-  rheos_tensor *after[CASE_MAX_INPUTS];  // NULL: the variable is not initialised
+  rheos_tensor *after[CASE_MAX_INPUTS];  // NULL: there is no value
   int num_after;
 } op_result;
 
 // The outputs that can be fetched: handles and variants cannot. Returns how many.
 int op_value_outputs(rheos_operation op, rheos_output outputs[CASE_MAX_OUTPUTS]);
 
-// Initialises the variables, runs the op `num_runs` times, reads the variables. After a failure the
+// Initialises the variables, runs the first nodes, the op `num_runs` times, reads the variables and
+// the last nodes. After a failure the
 // result is empty.
 rheos_status *op_program_run(op_program *program, rheos_session *session, int num_runs,
                              op_result *result);

@@ -47,9 +47,22 @@ class UninitializedHandle(Uninitialized):
     """The handle of a variable that nothing was assigned to."""
 
 
+class Node:
+    """A node beside the op of the case: its output 0 is an input of the op, or of other nodes."""
+
+    def __init__(self, op, *inputs, **attrs):
+        self.op, self.inputs = op, inputs
+        self.attrs = {k.rstrip("_"): v for k, v in attrs.items()}
+
+
+# Stands for the op of the case among the inputs of a Node: its output 0.
+OP = Node(None)
+
+
 class Case:
     def __init__(self, op, tag, inputs, attrs, gradient, runs, producer, tolerance,
-                 images, instead):
+                 images, instead, first, last, fetched):
+        self.first, self.last, self.fetched = first, last, fetched
         self.op, self.tag, self.inputs, self.attrs = op, tag, inputs, attrs
         self.gradient, self.runs, self.producer = gradient, runs, producer
         self.tolerance, self.images, self.instead = tolerance, images, instead
@@ -68,6 +81,11 @@ class Table:
     TensorFlow is asked with the channels last, and these are transposed.
 
     `instead`, {output: answer}, for outputs that TensorFlow leaves uninitialised.
+
+    A case can be a small program: `first`, Nodes that are run one after the other before the op, and
+    `last`, Nodes whose outputs are recorded afterwards. Nodes that are only inputs run with what
+    they are inputs of. `fetched=False`: the op is run for its effect, its outputs are left alone.
+    "$TMP" in a string is a folder that is empty when the program starts.
     """
 
     def __init__(self):
@@ -80,9 +98,11 @@ class Table:
         tolerance = options.pop("tol", None)
         images = options.pop("images", None)
         instead = options.pop("instead", {})
+        first, last = options.pop("first", []), options.pop("last", [])
+        fetched = options.pop("fetched", True)
         attrs = {k.rstrip("_"): v for k, v in options.items()}
         self.cases.append(Case(op, tag, list(inputs), attrs, gradient, runs, producer,
-                               tolerance, images, instead))
+                               tolerance, images, instead, first, last, fetched))
 
 
 def a(dtype, values, shape=None):

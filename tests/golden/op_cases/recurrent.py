@@ -57,6 +57,7 @@ def sequences(t):
             t.add(grad, tag, l(3), x, *state, *weights(F32), *kept, use_peephole=peephole, tol=20)
             t.add(grad, "one_" + tag, l(1), x[:1, :1], state[0][:1], state[1][:1], *weights(F32),
                   *[k[:1, :1] for k in kept], use_peephole=peephole, tol=20)
+        t.add(grad, "short", l(2), x, *state, *weights(F32), *kept, use_peephole=True, tol=20)
         t.add(op, "bad_batch", l(3), x[:, :1], *state, *weights(F32))
         t.add(op, "bad_weights", l(3), x, *state, *weights(F32, 4))
 
