@@ -22,6 +22,11 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_operation_to_node_def(rheos_operati
                                                                    void **out_bytes,
                                                                    size_t *out_size_bytes);
 
+// The definition of an op as the bytes of an OpDef, for rheos_free(). RHEOS_NOT_FOUND if there is no
+// such op.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_op_to_op_def(const char *type, void **out_bytes,
+                                                          size_t *out_size_bytes);
+
 // An input as a GraphDef writes it ("x:1"; "x" is "x:0"; "^x" is a control input) that nodes take
 // from elsewhere.
 typedef struct rheos_import_mapping {

@@ -1,5 +1,7 @@
 // The module: types, and what the Python package hands over when it is imported.
 
+#include <rheos/format.h>
+
 #include "graph_object.h"
 
 package_objects package;
@@ -62,6 +64,24 @@ static PyObject *op_signature(PyObject *module, PyObject *type) {
   return PyUnicode_FromString(text);
 }
 
+PyDoc_STRVAR(op_def_doc, "op_def_bytes(type): the definition of an op, an OpDef, or None.");
+static PyObject *op_def_bytes(PyObject *module, PyObject *type) {
+  (void)module;
+  const char *name = PyUnicode_AsUTF8(type);
+  if (!name) return NULL;
+  if (!rheos_op_signature(name)) Py_RETURN_NONE;
+  void *data;
+  size_t size_bytes;
+  rheos_status *status = rheos_op_to_op_def(name, &data, &size_bytes);
+  if (status) {
+    raise_build_error_take(status);
+    return NULL;
+  }
+  PyObject *bytes = PyBytes_FromStringAndSize(data, (Py_ssize_t)size_bytes);
+  rheos_free(data);
+  return bytes;
+}
+
 static PyObject *op_types(PyObject *module, PyObject *unused) {
   (void)module;
   (void)unused;
@@ -85,6 +105,7 @@ static PyMethodDef module_methods[] = {
     {"_register", register_package, METH_VARARGS, register_doc},
     {"_value", value_of, METH_VARARGS, value_doc},
     {"op_signature", op_signature, METH_O, op_signature_doc},
+    {"op_def_bytes", op_def_bytes, METH_O, op_def_doc},
     {"op_types", op_types, METH_NOARGS, "op_types(): the names of all ops."},
     {"write_checkpoint_state", write_checkpoint_state, METH_VARARGS,
      "write_checkpoint_state(folder, file or None, newest, all, times, last time)"},

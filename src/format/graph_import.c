@@ -15,6 +15,9 @@ enum { LAST_PRODUCER_WITHOUT_SCALAR_PLACEHOLDERS = 23 };
 
 enum { NOT_ADDED = -1 };
 
+// The attribute in which programs write the shapes that they inferred or were told.
+static const char OUTPUT_SHAPES[] = "_output_shapes";
+
 // Where a node of an op that is not known is an input.
 typedef struct use {
   int32_t node, input;  // the node that takes it, and as which input
@@ -333,8 +336,7 @@ static rheos_status *read_attrs(const import *im, new_node *n) {
   if (n->attrs == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < n->def->n_attr; i++) {
     const Tensorflow__NodeDef__AttrEntry *entry = n->def->attr[i];
-    // Shapes that an earlier program inferred say nothing that is not inferred here.
-    if (n->signature == NULL && strcmp(entry->key, "_output_shapes") == 0) continue;
+    if (strcmp(entry->key, OUTPUT_SHAPES) == 0) continue;  // see take_shapes()
     rheos_attr *attr = &n->attrs[n->num_attrs];
     attr->name = entry->key;
     rheos_status *status = rheos__attr_from_proto(entry->value, n->arena, &attr->value);
@@ -392,14 +394,42 @@ static rheos_status *prefix_colocations(const import *im, const new_node *n) {
   return NULL;
 }
 
-// ---- Nodes of ops that are not known
-
 static const Tensorflow__AttrValue *attr_named(const Tensorflow__NodeDef *def, const char *name) {
   for (size_t i = 0; i < def->n_attr; i++) {
     if (strcmp(def->attr[i]->key, name) == 0) return def->attr[i]->value;
   }
   return NULL;
 }
+
+// What the file says of the shapes of the node's outputs; NULL if it does not.
+static const Tensorflow__AttrValue__ListValue *written_shapes(const Tensorflow__NodeDef *def) {
+  const Tensorflow__AttrValue *value = attr_named(def, OUTPUT_SHAPES);
+  const bool is_list = value != NULL && value->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST;
+  return is_list ? value->list : NULL;
+}
+
+// Adds what the file knows of the shapes of outputs to what is inferred: a program may have told
+// more than follows from the op. Where the two contradict each other, or inputs come from
+// elsewhere, inference is right.
+static rheos_status *take_shapes(const import *im, const new_node *n, rheos_operation operation) {
+  const Tensorflow__AttrValue__ListValue *shapes = written_shapes(n->def);
+  const int32_t num_outputs = rheos_operation_num_outputs(operation);
+  if (shapes == NULL || im->num_mappings > 0) return NULL;
+  for (size_t i = 0; i < shapes->n_shape && i < (size_t)num_outputs; i++) {
+    const rheos_output output = rheos_operation_output(operation, (int32_t)i);
+    const rheos_shape inferred = rheos_output_shape(output);
+    rheos_shape shape;
+    rheos_status *status = rheos__shape_from_proto(shapes->shape[i], &shape);
+    if (status == NULL && !rheos_shape_equal(&shape, &inferred)) {
+      status = rheos_output_set_shape(output, shape);
+    }
+    if (rheos_status_code(status) == RHEOS_RESOURCE_EXHAUSTED) return status;
+    rheos_status_free(status);
+  }
+  return NULL;
+}
+
+// ---- Nodes of ops that are not known
 
 static rheos_dtype type_in(const Tensorflow__AttrValue *value, int64_t index) {
   int64_t number = 0;
@@ -460,9 +490,10 @@ static rheos_dtype declared_dtype(const Tensorflow__NodeDef *def, int32_t index)
   return RHEOS_INVALID_DTYPE;
 }
 
-// As many outputs as others take, of the dtypes they ask for.
+// As many outputs as others take or as have shapes, of the dtypes that others ask for.
 static rheos_status *guess_signature(const import *im, int32_t node, new_node *n) {
-  int64_t num_outputs = 1;
+  const Tensorflow__AttrValue__ListValue *shapes = written_shapes(n->def);
+  int64_t num_outputs = shapes != NULL && shapes->n_shape > 0 ? (int64_t)shapes->n_shape : 1;
   for (int32_t i = im->first_uses[node]; i >= 0; i = im->uses[i].next) {
     if (im->uses[i].index >= num_outputs) num_outputs = (int64_t)im->uses[i].index + 1;
   }
@@ -520,6 +551,7 @@ static void add_node(import *im, int32_t node) {
     im->ids[node] = added.id;
     if (added.graph != NULL) {
       status = rheos__graph_keep_node_fields(im->graph, added.id, n.def);
+      if (status == NULL) status = take_shapes(im, &n, added);
       if (status != NULL) rheos_scope_fail_take(im->scope, status);
     }
   }

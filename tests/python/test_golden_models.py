@@ -92,6 +92,14 @@ def assert_same_graph(made, expected):
     assert made.versions.min_consumer == expected.versions.min_consumer
 
 
+def values_of(key, collection):
+    """The items, as messages where maps in them have no order."""
+    kind = {"cond_context": "CondContextDef", "while_context": "WhileContextDef"}.get(key)
+    if kind is None:
+        return collection
+    return [getattr(messages, kind).FromString(value) for value in collection.bytes_list.value]
+
+
 def without_shapes(graph_def):
     for node in graph_def.node:
         node.attr.pop("_output_shapes", None)
@@ -105,9 +113,16 @@ def test_meta_graphs_survive_the_round_trip(name):
     made = saver.export_meta_graph()
     assert_same_graph(without_shapes(made.graph_def), without_shapes(original.graph_def))
     assert made.saver_def == original.saver_def
+    ops = original.meta_info_def.stripped_op_list.op
+    made_ops = made.meta_info_def.stripped_op_list.op
+    assert [op.name for op in made_ops] == [op.name for op in ops]
+    for made_op, op in zip(made_ops, ops):
+        assert [a.name for a in made_op.input_arg] == [a.name for a in op.input_arg]
+        assert [a.name for a in made_op.output_arg] == [a.name for a in op.output_arg]
+        assert {a.name for a in made_op.attr} >= {a.name for a in op.attr}
     assert made.collection_def.keys() == original.collection_def.keys()
     for key, collection in original.collection_def.items():
-        assert made.collection_def[key] == collection, key
+        assert values_of(key, made.collection_def[key]) == values_of(key, collection), key
 
 
 def test_loops_and_conditions_are_in_the_collections():

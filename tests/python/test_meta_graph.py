@@ -5,6 +5,8 @@ import os
 import numpy as np
 import pytest
 import rheos.v1 as tf
+from rheos.framework import messages
+from rheos.v1 import _meta_graph
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3) / 10
 
@@ -140,3 +142,154 @@ def test_files_that_are_none_are_named(tmp_path):
     (tmp_path / "bad.meta").write_bytes(b"\xff\xfe")
     with pytest.raises(OSError, match="Cannot parse file"):
         tf.train.import_meta_graph(str(tmp_path / "bad.meta"))
+
+
+# ---- Parts of graphs
+
+
+def scoped_model():
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    with tf.name_scope("before"):
+        a = tf.identity(x, name="a")
+    with tf.variable_scope("net"), tf.device("/cpu:0"):
+        w = tf.get_variable("w", [3, 2], initializer=tf.ones_initializer())
+        y = tf.matmul(a, w, name="y")
+        with tf.colocate_with(w.op):
+            tf.identity(y, name="z")
+    tf.add_to_collection("outputs", y)
+    tf.add_to_collection("outputs", x)
+    tf.add_to_collection("names", "net/y")
+    return w
+
+
+def test_a_scope_is_exported_without_its_name():
+    scoped_model()
+    made, variables = _meta_graph.export_scoped_meta_graph(export_scope="net")
+    nodes = {node.name: node for node in made.graph_def.node}
+    assert {"w", "y", "z", "w/read", "w/Assign"} <= nodes.keys()
+    assert not any(name.startswith("net") or name == "x" for name in nodes)
+    assert list(nodes["y"].input) == ["$unbound_inputs_before/a", "w/read"]
+    assert list(nodes["z"].attr["_class"].list.s) == [b"loc:@w"]
+    assert list(made.collection_def["outputs"].node_list.value) == ["y:0"]
+    assert list(made.collection_def["unbound_inputs"].bytes_list.value) == [
+        b"$unbound_inputs_before/a"
+    ]
+    assert list(variables) == ["w:0"]
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        with pytest.raises(ValueError, match=r"unbound inputs: \$unbound_inputs_before/a"):
+            _meta_graph.import_scoped_meta_graph(made)
+        x = tf.constant([[1.0, 2.0, 3.0]])
+        variables = _meta_graph.import_scoped_meta_graph(
+            made, import_scope="new", input_map={"$unbound_inputs_before/a": x}
+        )
+        assert variables["w:0"].name == "new/w:0"
+        assert "unbound_inputs" not in graph.get_all_collection_keys()
+        assert graph.get_collection("outputs") == [graph.get_tensor_by_name("new/y:0")]
+        session.run(variables["w:0"].initializer)
+        assert session.run("new/z:0").tolist() == [[6, 6]]
+
+
+def test_a_scope_is_copied_within_a_graph():
+    with tf.name_scope("one"):
+        tf.Variable(2.0, name="v")
+    copies = _meta_graph.copy_scoped_meta_graph("one", "two")
+    assert copies["v:0"].name == "two/v:0"
+    with pytest.raises(ValueError, match="need to be different"):
+        _meta_graph.copy_scoped_meta_graph("one", "one")
+
+
+def test_savers_that_are_not_asked_for_are_left_out():
+    w = scoped_model()
+    first, second = tf.train.Saver(name="first"), tf.train.Saver([w], name="second")
+    tf.add_to_collection(tf.GraphKeys.SAVERS, first)
+    tf.add_to_collection(tf.GraphKeys.SAVERS, second)
+    made = second.export_meta_graph(clear_extraneous_savers=True)
+    names = [node.name for node in made.graph_def.node]
+    assert "second/restore_all" in names and not any(n.startswith("first/") for n in names)
+    assert len(made.collection_def[tf.GraphKeys.SAVERS].bytes_list.value) == 1
+    assert len(second.export_meta_graph().collection_def[tf.GraphKeys.SAVERS].bytes_list.value) == 2
+
+
+def test_ops_are_listed_and_defaults_are_found_by_their_definitions():
+    tf.nn.max_pool(tf.placeholder(tf.float32, [1, 4, 4, 1]), [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
+    made = tf.train.export_meta_graph(strip_default_attrs=True)
+    [pool] = [node for node in made.graph_def.node if node.op == "MaxPool"]
+    assert {"ksize", "strides", "padding"} <= pool.attr.keys()
+    assert not {"T", "data_format"} & pool.attr.keys()
+    assert made.meta_info_def.stripped_default_attrs
+    ops = {op.name: op for op in made.meta_info_def.stripped_op_list.op}
+    assert list(ops) == ["MaxPool", "Placeholder"]
+    [padding] = [attr for attr in ops["MaxPool"].attr if attr.name == "padding"]
+    assert b"SAME" in padding.allowed_values.list.s
+
+
+def test_names_in_loops_get_the_import_scope():
+    made = messages.MetaGraphDef()
+    made.graph_def.node.add(name="c", op="NoOp")
+    context = messages.WhileContextDef(context_name="while", pivot_name="while/LoopCond:0")
+    context.loop_exit_names.append("while/Exit:0")
+    context.values_def.external_values["x:0"] = "while/Enter:0"
+    nested = context.nested_contexts.add().cond_ctxt
+    nested.context_name = "while/cond"
+    made.collection_def["while_context"].bytes_list.value.append(context.SerializeToString())
+    made.collection_def["names"].bytes_list.value.append(b"c")
+    tf.train.import_meta_graph(made, import_scope="in")
+    [found] = tf.get_collection("while_context")
+    assert found.name == "in/while"
+    assert tf.get_collection("names") == ["in/c"]
+    again = tf.train.export_meta_graph()
+    [value] = again.collection_def["while_context"].bytes_list.value
+    context = messages.WhileContextDef.FromString(value)
+    assert list(context.loop_exit_names) == ["in/while/Exit:0"]
+    assert dict(context.values_def.external_values) == {"in/x:0": "in/while/Enter:0"}
+    assert context.nested_contexts[0].cond_ctxt.context_name == "in/while/cond"
+    [value] = tf.train.export_meta_graph(export_scope="in").collection_def[
+        "while_context"
+    ].bytes_list.value
+    assert messages.WhileContextDef.FromString(value).pivot_name == "while/LoopCond:0"
+
+
+def test_variables_of_old_files_are_trainable_by_their_collection():
+    tf.Variable(1.0, name="a")
+    tf.Variable(1.0, name="b", trainable=False)
+    made = tf.train.export_meta_graph()
+    made.meta_info_def.tensorflow_version = "0.12.head"
+    for key in ("variables", "trainable_variables"):
+        values = made.collection_def[key].bytes_list.value
+        for i, value in enumerate(values):
+            message = messages.VariableDef.FromString(value)
+            message.ClearField("trainable")
+            values[i] = message.SerializeToString()
+    with tf.Graph().as_default():
+        tf.train.import_meta_graph(made)
+        assert [v.trainable for v in tf.global_variables()] == [True, False]
+
+
+# ---- Shapes that a program told
+
+
+def test_shapes_told_to_a_graph_come_with_its_file():
+    x = tf.placeholder(tf.float32, [None, None], name="x")
+    y = tf.identity(x, name="y")
+    y.set_shape([None, 5])
+    tf.constant([1.0, 2.0], name="c")
+    graph_def = tf.get_default_graph().as_graph_def(add_shapes=True)
+    [wrong] = [node for node in graph_def.node if node.name == "c"]
+    wrong.attr["_output_shapes"].list.shape[0].dim[0].size = 7
+    unknown = graph_def.node.add(name="u", op="NoSuchOp", input=["x"])
+    for sizes in ([2, 3], [4]):
+        shape = unknown.attr["_output_shapes"].list.shape.add()
+        for size in sizes:
+            shape.dim.add().size = size
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(graph_def, name="")
+        assert graph.get_tensor_by_name("y:0").shape.as_list() == [None, 5]
+        assert graph.get_tensor_by_name("c:0").shape.as_list() == [2]
+        assert graph.get_tensor_by_name("u:1").shape.as_list() == [4]
+        nodes = {node.name: node for node in graph.as_graph_def(add_shapes=True).node}
+        assert nodes["u"].attr["_output_shapes"] == unknown.attr["_output_shapes"]
+        assert not any("_output_shapes" in node.attr for node in graph.as_graph_def().node)
+    with tf.Graph().as_default() as graph:
+        z = tf.placeholder(tf.float32, [6, 6])
+        tf.import_graph_def(graph_def, input_map={"x:0": z}, name="")
+        assert graph.get_tensor_by_name("y:0").shape.as_list() == [6, 6]

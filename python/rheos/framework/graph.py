@@ -262,8 +262,10 @@ class Operation(_core.OperationBase):
 
     @property
     def op_def(self):
-        """The signature of its op."""
-        return signatures.op_def(self.type)
+        """The definition of its op as an OpDef message; None for ops that only the graph has."""
+        from rheos.framework.op_defs import op_def_message
+
+        return op_def_message(self.type)
 
     @property
     def node_def(self):
@@ -432,6 +434,7 @@ class Graph(_core.GraphBase):
         self._collections = {}
         self._seed = None
         self._variables = {}
+        self._foreign_op_defs = {}  # of ops that came with files and Rheos lacks
         self._device_functions = []
         self._variable_scope = None
         self._last_loss_reduction = None

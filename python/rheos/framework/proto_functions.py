@@ -23,10 +23,15 @@ def proto_functions(collection_name):
 
 
 def with_scope(name, scope):
-    """A name inside an import scope."""
-    return f"{scope.rstrip('/')}/{name}" if scope else name
+    """A name inside an import scope: "x", "^x" or "loc:@x"."""
+    if not scope:
+        return name
+    start = "^" if name.startswith("^") else "loc:@" if name.startswith("loc:@") else ""
+    return f"{start}{scope.removesuffix('/')}/{name[len(start):]}"
 
 
 def without_scope(name, scope):
     """A name as it is inside an export scope."""
-    return name[len(scope.rstrip("/")) + 1 :] if scope else name
+    if not scope or not name.startswith(scope):
+        return name
+    return name[len(scope) :].lstrip("/")
