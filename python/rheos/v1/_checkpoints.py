@@ -5,9 +5,6 @@ import time
 
 from rheos import _core
 from rheos.framework import errors
-from rheos.framework.graph import device, get_default_graph, name_scope
-from rheos.framework.op_call import op_list
-from rheos.ops.variables import Variable
 from rheos.v1._records import tf_record_iterator
 
 
@@ -56,7 +53,7 @@ def NewCheckpointReader(filepattern):
     return CheckpointReader(filepattern)
 
 
-def _checkpoint_of(file_or_folder):
+def checkpoint_of(file_or_folder):
     """The prefix: the newest one of a folder, anything else as it is."""
     path = os.fspath(file_or_folder)
     return latest_checkpoint(path) if os.path.isdir(path) else path
@@ -64,7 +61,7 @@ def _checkpoint_of(file_or_folder):
 
 def load_checkpoint(ckpt_dir_or_file):
     """A CheckpointReader for a checkpoint, or the newest one of a folder."""
-    filename = _checkpoint_of(ckpt_dir_or_file)
+    filename = checkpoint_of(ckpt_dir_or_file)
     if filename is None:
         raise ValueError(
             "Couldn't find 'checkpoint' file or checkpoints in given directory %s"
@@ -252,93 +249,6 @@ def checkpoints_iterator(
         left = begun + min_interval_secs - time.time()
         if left > 0:
             time.sleep(left)
-
-
-# ---- Initial values from checkpoints
-
-
-def _set_initializer(checkpoint, variable, name_in_checkpoint, dtypes, shapes):
-    """Makes the variable start as the tensor in the checkpoint."""
-    if name_in_checkpoint not in shapes:
-        raise ValueError(
-            f"Tensor {name_in_checkpoint} is not found in {checkpoint} checkpoint {dtypes}"
-        )
-    if not variable.shape.is_compatible_with(shapes[name_in_checkpoint]):
-        raise ValueError(
-            "Shape of variable %s (%s) doesn't match with shape of tensor %s (%s) from checkpoint "
-            "reader."
-            % (variable.name, variable.shape, name_in_checkpoint, shapes[name_in_checkpoint])
-        )
-    from rheos.ops import state_ops
-
-    with device(variable.device), device("/cpu:0"):
-        (value,) = op_list(
-            "RestoreV2",
-            "checkpoint_initializer",
-            checkpoint,
-            [name_in_checkpoint],
-            [""],
-            dtypes=[variable.dtype.base_dtype],
-        )
-        value.set_shape(variable.shape)
-        assigned = state_ops.assign(variable, value)
-        variable._initializer_op = getattr(assigned, "op", assigned)
-
-
-def _current_variable(target, variables):
-    """The variable that a value of the assignment map stands for; None if it is no variable."""
-    if isinstance(target, Variable):
-        return target
-    if isinstance(target, (list, tuple)) and all(isinstance(v, Variable) for v in target):
-        if len(target) == 1:
-            return target[0]
-        raise NotImplementedError("init_from_checkpoint: partitioned variables")
-    return variables.get(target)
-
-
-def _pairs_of_scope(source, target, checkpoint, variables, shapes):
-    """(name in the checkpoint, variable) of all variables below a scope."""
-    if source and not source.endswith("/") or target and not target.endswith("/"):
-        raise ValueError(
-            "Assignment map with scope only name %s should map to scope only %s. Should be "
-            "'scope/': 'other_scope/'." % (target, source)
-        )
-    target = "" if target == "/" else target
-    source = "" if source == "/" else source
-    below = [n for n in variables if n.startswith(target)]
-    if target and not below:
-        raise ValueError(
-            f"Variable/scope {target} is not found in the graph, there is nothing to initialize"
-        )
-    for name in sorted(below):
-        found = source + name[len(target) :]
-        if found not in shapes:
-            raise ValueError(
-                f"Tensor {found} ({name} in {target}) is not found in {checkpoint} checkpoint"
-            )
-        yield found, variables[name]
-
-
-def init_from_checkpoint(ckpt_dir_or_file, assignment_map):
-    """Makes variables start with values in a checkpoint, when they are initialized.
-
-    assignment_map: from names in the checkpoint to variables or their names, or from scopes
-    ("scope/") to scopes.
-    """
-    checkpoint = _checkpoint_of(ckpt_dir_or_file)
-    reader = load_checkpoint(ckpt_dir_or_file)
-    shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
-    graph = get_default_graph()
-    variables = {v.op.name: v for v in graph.get_collection("variables")}
-    variables.update((v.op.name, v) for v in graph.get_collection("local_variables"))
-    for source, target in sorted(assignment_map.items(), key=lambda item: item[0]):
-        variable = _current_variable(target, variables)
-        with name_scope(None):
-            if variable is not None:
-                _set_initializer(checkpoint, variable, source, dtypes, shapes)
-                continue
-            for found, below in _pairs_of_scope(source, target, checkpoint, variables, shapes):
-                _set_initializer(checkpoint, below, found, dtypes, shapes)
 
 
 # ---- Event files

@@ -8,7 +8,6 @@ from rheos.v1._checkpoints import (
     generate_checkpoint_state_proto,
     get_checkpoint_mtimes,
     get_checkpoint_state,
-    init_from_checkpoint,
     latest_checkpoint,
     list_variables,
     load_checkpoint,
@@ -17,6 +16,7 @@ from rheos.v1._checkpoints import (
     summary_iterator,
     update_checkpoint_state,
 )
+from rheos.v1._first_values import VocabInfo, init_from_checkpoint, warm_start
 from rheos.v1._global_step import (
     assert_global_step,
     create_global_step,

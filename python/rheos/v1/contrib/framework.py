@@ -53,11 +53,11 @@ from rheos.ops.check_ops import assert_same_float_dtype, assert_scalar
 from rheos.ops.rearrange_ops import argsort, is_tensor, sort
 from rheos.v1._checkpoints import (
     checkpoints_iterator,
-    init_from_checkpoint,
     list_variables,
     load_checkpoint,
     load_variable,
 )
+from rheos.v1._first_values import init_from_checkpoint
 from rheos.v1._global_step import (
     assert_global_step,
     create_global_step,

@@ -1,0 +1,289 @@
+"""Variables that start with values of a checkpoint, when they are initialized."""
+
+import collections
+
+import numpy as np
+
+from rheos.framework.graph import device, get_default_graph, name_scope
+from rheos.framework.op_call import op_list
+from rheos.framework.tensor_shape import TensorShape
+from rheos.ops import array_ops, init_ops
+from rheos.ops.partitioned_variables import PartitionedVariable, PartitionInfo
+from rheos.ops.variables import GraphKeys, Variable
+from rheos.v1 import logging
+from rheos.v1._checkpoints import checkpoint_of, load_checkpoint
+
+
+def _variables_by_name(variables):
+    """{name: [variable]}; the parts of one variable are together under the name of the whole."""
+    found = {}
+    for variable in variables:
+        part = variable._get_save_slice_info()
+        name = variable.op.name if part is None else part.full_name
+        found.setdefault(name, []).append(variable)
+    return found
+
+
+def _graph_variables():
+    graph = get_default_graph()
+    keys = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES)
+    listed = [v for key in keys for v in graph.get_collection(key) if isinstance(v, Variable)]
+    return _variables_by_name(dict.fromkeys(listed))
+
+
+def _set_initializer(variable, checkpoint, name, slice_spec):
+    """Makes a variable start as a tensor in the checkpoint, or a slice of it."""
+    with name_scope(None), device(variable.device):
+        with device("/cpu:0"):
+            (value,) = op_list(
+                "RestoreV2",
+                "checkpoint_initializer",
+                checkpoint,
+                [name],
+                [slice_spec],
+                dtypes=[variable.dtype.base_dtype],
+            )
+        value.set_shape(variable.shape)
+        _start_with(variable, value)
+
+
+def _start_with(variable, value):
+    if variable.op.type == "VarHandleOp":
+        value = array_ops.identity(value)
+    assigned = variable.assign(value, read_value=False)
+    variable._initializer_op = getattr(assigned, "op", assigned)
+
+
+def _set_initializers(parts, checkpoint, name):
+    """The same for the parts of a variable, [variable]."""
+    names = {p.full_name for p in (v._get_save_slice_info() for v in parts) if p is not None}
+    if len(names) > 1:
+        raise ValueError("Slices must all be from the same tensor: %s" % " != ".join(sorted(names)))
+    for variable in parts:
+        part = variable._get_save_slice_info()
+        spec = part.spec if part is not None and len(parts) + len(names) > 1 else ""
+        _set_initializer(variable, checkpoint, name, spec)
+
+
+def _given_variables(target, variables):
+    """The variables that a value of the assignment map stands for; None if it names a scope."""
+    if isinstance(target, Variable):
+        return [target]
+    if isinstance(target, PartitionedVariable):
+        return list(target)
+    if isinstance(target, (list, tuple)) and all(isinstance(v, Variable) for v in target):
+        return list(target)
+    if isinstance(target, str):
+        return variables.get(target)
+    raise TypeError(
+        f"init_from_checkpoint: expected a variable, its parts, or a name, got {target!r}"
+    )
+
+
+def _check_fits(parts, source, where, shapes):
+    if source not in shapes:
+        raise ValueError(f"Tensor {source} is not found in {where} checkpoint {shapes}")
+    part = parts[0]._get_save_slice_info()
+    shape = parts[0].shape if part is None else TensorShape(part.full_shape)
+    if not shape.is_compatible_with(shapes[source]):
+        raise ValueError(
+            f"Shape of variable {parts[0].name} ({shape}) doesn't match with shape of "
+            f"tensor {source} ({shapes[source]}) from checkpoint reader."
+        )
+
+
+def _pairs_of_scope(source, target, where, variables, shapes):
+    """(name in the checkpoint, name of the variable) of all variables below a scope."""
+    scope = target.rpartition("/")[0]
+    if not source.endswith("/") or not target.endswith("/"):
+        raise ValueError(
+            f"Assignment map with scope only name {target} should map to scope only {source}. "
+            "Should be 'scope/': 'other_scope/'."
+        )
+    prefix = scope + "/" if scope else ""
+    for name in sorted(n for n in variables if n.startswith(prefix)):
+        rest = name[len(prefix) :]
+        found = rest if source == "/" else source + rest
+        if found not in shapes:
+            raise ValueError(
+                f"Tensor {found} ({rest} in {source}) is not found in {where} checkpoint"
+            )
+        yield found, name
+
+
+def init_from_checkpoint(ckpt_dir_or_file, assignment_map):
+    """Makes variables start with values in a checkpoint, when they are initialized.
+
+    assignment_map: from names in the checkpoint to variables, the parts of one, or their names; or
+    from scopes ("scope/", "/" for all) to scopes. ValueError for what is in neither, or does not
+    have the shape.
+    """
+    checkpoint = checkpoint_of(ckpt_dir_or_file)
+    shapes = load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map()
+    variables = _graph_variables()
+    for source, target in sorted(assignment_map.items(), key=lambda item: item[0]):
+        parts = _given_variables(target, variables)
+        if parts is not None:
+            _check_fits(parts, source, ckpt_dir_or_file, shapes)
+            _set_initializers(parts, checkpoint, source)
+            continue
+        for found, name in _pairs_of_scope(source, target, ckpt_dir_or_file, variables, shapes):
+            _check_fits(variables[name], found, ckpt_dir_or_file, shapes)
+            _set_initializers(variables[name], checkpoint, found)
+
+
+# ---- Warm starts: also where a vocabulary has changed
+
+
+class VocabInfo(
+    collections.namedtuple(
+        "VocabInfo",
+        [
+            "new_vocab",
+            "new_vocab_size",
+            "num_oov_buckets",
+            "old_vocab",
+            "old_vocab_size",
+            "backup_initializer",
+            "axis",
+        ],
+    )
+):
+    """The vocabularies (paths of files, an entry a line) of a variable now and in a checkpoint.
+
+    Rows (axis 0) or columns (axis 1) of entries that both have are taken from the checkpoint, the
+    others start as backup_initializer says, as zeros by default. old_vocab_size: -1 is all.
+    """
+
+    def __new__(
+        cls,
+        new_vocab,
+        new_vocab_size,
+        num_oov_buckets,
+        old_vocab,
+        old_vocab_size=-1,
+        backup_initializer=None,
+        axis=0,
+    ):
+        if axis not in (0, 1):
+            raise ValueError(
+                f"The only supported values for the axis argument are 0 and 1.  Provided axis: "
+                f"{axis}"
+            )
+        return super().__new__(
+            cls,
+            new_vocab,
+            new_vocab_size,
+            num_oov_buckets,
+            old_vocab,
+            old_vocab_size,
+            backup_initializer,
+            axis,
+        )
+
+
+def _entries(path, count):
+    with open(path, "rb") as file:
+        lines = file.read().split(b"\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return lines if count < 0 else lines[:count]
+
+
+def _old_positions(vocab):
+    """For each entry now, with those for unknown ones, where it was; -1: nowhere."""
+    old = {entry: i for i, entry in enumerate(_entries(vocab.old_vocab, vocab.old_vocab_size))}
+    new = _entries(vocab.new_vocab, vocab.new_vocab_size)
+    if len(new) < vocab.new_vocab_size:
+        raise ValueError(f"{vocab.new_vocab} has {len(new)} entries, not {vocab.new_vocab_size}")
+    positions = [old.get(entry, -1) for entry in new] + [-1] * vocab.num_oov_buckets
+    return np.array(positions, np.int32)
+
+
+def _start_with_vocab(variable, checkpoint, name, old_shape, vocab):
+    positions = _old_positions(vocab)
+    info = None
+    part = variable._get_save_slice_info()
+    if part is not None:
+        info = PartitionInfo(part.full_shape, part.var_offset)
+        start = part.var_offset[vocab.axis]
+        positions = positions[start : start + part.var_shape[vocab.axis]]
+    shape = variable.shape.as_list()
+    if len(positions) != shape[vocab.axis]:
+        raise ValueError(
+            f"Variable {variable.name} has {shape[vocab.axis]} entries along axis {vocab.axis}, its "
+            f"vocabulary has {len(positions)}"
+        )
+    initializer = vocab.backup_initializer or init_ops.zeros_initializer()
+    dtype = variable.dtype.base_dtype
+    with name_scope(None), device("/cpu:0"):
+        (old,) = op_list(
+            "RestoreV2", "checkpoint_initializer", checkpoint, [name], [""], dtypes=[dtype]
+        )
+        old.set_shape(old_shape)
+        if part is not None and vocab.axis == 1:
+            old = old[part.var_offset[0] : part.var_offset[0] + part.var_shape[0]]
+        taken = array_ops.gather(old, np.maximum(positions, 0), axis=vocab.axis)
+        fresh = initializer(shape, dtype=dtype, partition_info=info)
+        sizes = [1] * len(shape)
+        sizes[vocab.axis] = -1
+        is_known = np.broadcast_to((positions >= 0).reshape(sizes), shape)
+        _start_with(variable, array_ops.where(is_known, taken, fresh))
+
+
+def _chosen_variables(chosen):
+    graph = get_default_graph()
+    if chosen is None or isinstance(chosen, str):
+        return graph.get_collection(GraphKeys.TRAINABLE_VARIABLES, scope=chosen)
+    if isinstance(chosen, list) and all(isinstance(v, str) for v in chosen):
+        named = (graph.get_collection(GraphKeys.GLOBAL_VARIABLES, scope=v) for v in chosen)
+        return [variable for group in named for variable in group]
+    if isinstance(chosen, list) and all(
+        isinstance(v, (Variable, PartitionedVariable)) for v in chosen
+    ):
+        parts = [list(v) if isinstance(v, PartitionedVariable) else [v] for v in chosen]
+        return [variable for group in parts for variable in group]
+    raise ValueError(
+        "If `vars_to_warm_start` is a list, it must be all `Variable` or all `str`; else a `str`. "
+        f"Given is {chosen!r}"
+    )
+
+
+def warm_start(
+    ckpt_to_initialize_from,
+    vars_to_warm_start=".*",
+    var_name_to_vocab_info=None,
+    var_name_to_prev_var_name=None,
+):
+    """Makes variables start with the values that they have in a checkpoint.
+
+    vars_to_warm_start: a regular expression for trainable variables, a list of those for all, a
+    list of variables, or None for all trainable ones. var_name_to_vocab_info: {name: VocabInfo}.
+    var_name_to_prev_var_name: {name: name in the checkpoint}, where they differ.
+    """
+    checkpoint = checkpoint_of(ckpt_to_initialize_from)
+    shapes = load_checkpoint(ckpt_to_initialize_from).get_variable_to_shape_map()
+    vocabularies = dict(var_name_to_vocab_info or {})
+    earlier = dict(var_name_to_prev_var_name or {})
+    grouped = _variables_by_name(dict.fromkeys(_chosen_variables(vars_to_warm_start)))
+    for names, what in ((vocabularies, "var_name_to_vocab_info"), (earlier, "var_name_to_prev_var_name")):
+        unused = sorted(names.keys() - grouped.keys())
+        if unused:
+            raise ValueError(
+                f"You provided the following variables in {what} that were not used: {unused}.  "
+                "Perhaps you misspelled them?  Here is the list of viable variable names: "
+                f"{sorted(grouped)}"
+            )
+    for name, parts in sorted(grouped.items()):
+        source = earlier.get(name, name)
+        if name in vocabularies:
+            if source not in shapes:
+                raise ValueError(
+                    f"Tensor {source} is not found in {ckpt_to_initialize_from} checkpoint {shapes}"
+                )
+            for variable in parts:
+                _start_with_vocab(variable, checkpoint, source, shapes[source], vocabularies[name])
+        else:
+            _check_fits(parts, source, ckpt_to_initialize_from, shapes)
+            _set_initializers(parts, checkpoint, source)
+    logging.info("Warm-started %d variables.", len(grouped))
