@@ -42,6 +42,11 @@ typedef struct rheos_import_options {
   // Keep nodes of ops that are not known: they have the inputs and attributes that they came with,
   // and as many outputs as others take from them. A step that needs one is refused.
   bool keep_unknown_ops;
+  bool clear_devices;  // without the devices of the nodes
+  // The bytes of an OpList message, or NULL: the ops as the program knew them that wrote the graph.
+  // An attribute that is not known here, and has the default that the list gives it, is dropped.
+  const void *op_list;
+  size_t op_list_bytes;
 } rheos_import_options;
 
 // Adds the nodes of a GraphDef, in any order, to the scope's graph, and the functions of its

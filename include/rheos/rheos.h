@@ -6,6 +6,7 @@
 #include <rheos/format.h>
 #include <rheos/graph.h>
 #include <rheos/ops.h>
+#include <rheos/saved_model.h>
 #include <rheos/scope.h>
 #include <rheos/session.h>
 #include <rheos/tensor.h>

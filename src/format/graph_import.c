@@ -31,7 +31,9 @@ typedef struct import {
   const char *prefix;
   rheos_import_mapping *input_map;
   size_t num_mappings;
-  bool keep_unknown_ops;
+  bool keep_unknown_ops, clear_devices;
+  Tensorflow__OpDef **ops;  // of the program that wrote the graph, by name
+  size_t num_ops;
   const Tensorflow__GraphDef *def;
   int32_t producer;
   int32_t num_nodes;
@@ -331,12 +333,70 @@ static void mend_placeholder(const import *im, const new_node *n, const char *na
   }
 }
 
+static bool is_attr_of(const rheos__signature *signature, const char *name) {
+  for (int32_t i = 0; i < signature->num_attrs; i++) {
+    if (strcmp(signature->attrs[i].name, name) == 0) return true;
+  }
+  return false;
+}
+
+static rheos_status *compare_messages(const ProtobufCMessage *a, const ProtobufCMessage *b,
+                                      rheos__arena *arena, bool *out_same) {
+  *out_same = false;
+  const size_t size_bytes = protobuf_c_message_get_packed_size(a);
+  if (protobuf_c_message_get_packed_size(b) != size_bytes) return NULL;
+  uint8_t *one = rheos__arena_alloc(arena, size_bytes);
+  uint8_t *other = rheos__arena_alloc(arena, size_bytes);
+  if (one == NULL || other == NULL) return rheos__out_of_memory();
+  protobuf_c_message_pack(a, one);
+  protobuf_c_message_pack(b, other);
+  *out_same = memcmp(one, other, size_bytes) == 0;
+  return NULL;
+}
+
+// The op as the writing program knew it, NULL if it did not tell.
+static const Tensorflow__OpDef *written_op(const import *im, const char *name) {
+  size_t first = 0, last = im->num_ops;
+  while (first < last) {
+    const size_t middle = first + (last - first) / 2;
+    const int order = strcmp(im->ops[middle]->name, name);
+    if (order == 0) return im->ops[middle];
+    if (order < 0) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  return NULL;
+}
+
+// Whether the attribute came into the op later than it did here, and says nothing.
+static rheos_status *find_newer_default(const import *im, const new_node *n,
+                                        const Tensorflow__NodeDef__AttrEntry *entry,
+                                        bool *out_is_newer) {
+  *out_is_newer = false;
+  if (im->num_ops == 0 || entry->value == NULL || entry->key[0] == '_') return NULL;
+  const rheos__signature *known = rheos__graph_signature(im->graph, n->def->op);
+  if (known == NULL || is_attr_of(known, entry->key)) return NULL;
+  const Tensorflow__OpDef *op = written_op(im, n->def->op);
+  for (size_t i = 0; op != NULL && i < op->n_attr; i++) {
+    if (strcmp(op->attr[i]->name, entry->key) != 0) continue;
+    const Tensorflow__AttrValue *value = op->attr[i]->default_value;
+    if (value == NULL) return NULL;
+    return compare_messages(&value->base, &entry->value->base, n->arena, out_is_newer);
+  }
+  return NULL;
+}
+
 static rheos_status *read_attrs(const import *im, new_node *n) {
   n->attrs = rheos__arena_alloc(n->arena, n->def->n_attr * sizeof *n->attrs);
   if (n->attrs == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < n->def->n_attr; i++) {
     const Tensorflow__NodeDef__AttrEntry *entry = n->def->attr[i];
     if (strcmp(entry->key, OUTPUT_SHAPES) == 0) continue;  // see take_shapes()
+    bool is_newer;
+    RHEOS_TRY(find_newer_default(im, n, entry, &is_newer));
+    if (is_newer) continue;
     rheos_attr *attr = &n->attrs[n->num_attrs];
     attr->name = entry->key;
     rheos_status *status = rheos__attr_from_proto(entry->value, n->arena, &attr->value);
@@ -546,7 +606,7 @@ static void add_node(import *im, int32_t node) {
                                 .num_attrs = n.num_attrs,
                                 .control_inputs = n.controls,
                                 .num_control_inputs = n.num_controls,
-                                .device = n.def->device};
+                                .device = im->clear_devices ? "" : n.def->device};
     const rheos_operation added = rheos__op_of_file(im->scope, &args, n.signature);
     im->ids[node] = added.id;
     if (added.graph != NULL) {
@@ -615,6 +675,21 @@ static rheos_status *prepare(import *im, const void *bytes, size_t size_bytes) {
   return find_order(im);
 }
 
+static int compare_ops(const void *a, const void *b) {
+  return strcmp((*(Tensorflow__OpDef *const *)a)->name, (*(Tensorflow__OpDef *const *)b)->name);
+}
+
+static rheos_status *read_op_list(import *im, const rheos_import_options *options) {
+  if (options->op_list_bytes == 0) return NULL;
+  Tensorflow__OpList *list;
+  RHEOS_TRY(
+      RHEOS_PROTO_UNPACK(op_list, options->op_list, options->op_list_bytes, &im->arena, &list));
+  im->ops = list->op;
+  im->num_ops = list->n_op;
+  if (im->num_ops > 1) qsort(im->ops, im->num_ops, sizeof *im->ops, compare_ops);
+  return NULL;
+}
+
 // What a graph keeps beside its nodes.
 static rheos_status *add_rest(const import *im, const void *bytes, size_t size_bytes) {
   RHEOS_TRY(rheos__graph_add_library(im->graph, im->def, bytes, size_bytes));
@@ -631,10 +706,12 @@ import im = {.scope = scope, .graph = rheos_scope_graph(scope), .prefix = "" };
     im.input_map = options->input_map;
     im.num_mappings = options->num_mappings;
     im.keep_unknown_ops = options->keep_unknown_ops;
+    im.clear_devices = options->clear_devices;
   }
   rheos__arena_init(&im.arena);
   rheos__graph_lock(im.graph);
-  rheos_status *status = prepare(&im, bytes, size_bytes);
+  rheos_status *status = options != NULL ? read_op_list(&im, options) : NULL;
+  if (status == NULL) status = prepare(&im, bytes, size_bytes);
   if (status == NULL) status = add_rest(&im, bytes, size_bytes);
   if (status != NULL) rheos_scope_fail_take(scope, status);
   for (int32_t i = 0; i < im.num_nodes && rheos_scope_status(scope) == NULL; i++) {

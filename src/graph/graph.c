@@ -536,7 +536,7 @@ static rheos_status *add_item(rheos_graph *graph, const char *key, rheos_item it
       !RHEOS_GROW(collection->items, collection->capacity, collection->count + 1)) {
     return rheos__out_of_memory();
   }
-  if (item.kind == RHEOS_ITEM_BYTES) {
+  if (item.kind == RHEOS_ITEM_BYTES || item.kind == RHEOS_ITEM_ANY) {
     item.bytes.data = rheos__strndup(item.bytes.data != NULL ? item.bytes.data : "",
                                      item.bytes.data != NULL ? item.bytes.size_bytes : 0);
     if (item.bytes.data == NULL) return rheos__out_of_memory();
@@ -567,6 +567,21 @@ int32_t rheos_graph_collection_size(rheos_graph *graph, const char *key) {
   int32_t size = collection != NULL ? (int32_t)collection->count : 0;
   rheos__graph_unlock(graph);
   return size;
+}
+
+int32_t rheos_graph_num_collections(rheos_graph *graph) {
+  rheos__graph_lock(graph);
+  const int32_t count = (int32_t)graph->num_collections;
+  rheos__graph_unlock(graph);
+  return count;
+}
+
+const char *rheos_graph_collection_key(rheos_graph *graph, int32_t index) {
+  rheos__graph_lock(graph);
+  const bool exists = index >= 0 && (size_t)index < graph->num_collections;
+  const char *key = exists ? graph->collections[index].key : NULL;
+  rheos__graph_unlock(graph);
+  return key;
 }
 
 rheos_item rheos_graph_collection_item(rheos_graph *graph, const char *key, int32_t index) {

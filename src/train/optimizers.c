@@ -126,7 +126,7 @@ static rheos_operation count_step(rheos_scope *s, rheos_variable global_step,
 
 static void add_train_op(rheos_scope *s, rheos_operation operation) {
   rheos_graph *graph = rheos_scope_graph(s);
-  rheos_item item = {RHEOS_ITEM_OPERATION, operation.id, 0, {NULL, 0}};
+  const rheos_item item = {.kind = RHEOS_ITEM_OPERATION, .id = operation.id};
   rheos_status *status =
       rheos_graph_add_to_collection(graph, RHEOS_COLLECTION_TRAIN_OP, item);
   if (status != NULL) rheos_scope_fail_take(s, status);

@@ -203,7 +203,8 @@ static bool record(rheos__train *train, rheos_variable *variable) {
 
 static rheos_status *add_to_collections(rheos_variable variable, const rheos__new_variable *args) {
   if (args->no_collections) return NULL;
-  rheos_item item = {RHEOS_ITEM_VARIABLE, variable.handle.id, variable.index, {NULL, 0}};
+  const rheos_item item = {
+      .kind = RHEOS_ITEM_VARIABLE, .id = variable.handle.id, .index = variable.index};
   RHEOS_TRY(rheos_graph_add_to_collection(variable.graph,
                                           args->is_local ? RHEOS_COLLECTION_LOCAL_VARIABLES
                                                          : RHEOS_COLLECTION_GLOBAL_VARIABLES,
@@ -364,9 +365,10 @@ rheos_variable rheos_variable_from_nodes(rheos_scope *s, rheos_variable nodes) {
     return no_variable;
   }
   rheos__graph_lock(graph);
+  rheos__train *train = rheos__train_of(graph);
   const rheos_variable known = rheos_variable_of(nodes.handle);
   nodes.graph = graph;
-  if (known.graph == NULL && !record(rheos__train_of(graph), &nodes)) {
+  if (train == NULL || (known.graph == NULL && !record(train, &nodes))) {
     rheos_scope_fail_take(s, rheos__out_of_memory());
     nodes = no_variable;
   }

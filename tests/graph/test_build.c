@@ -207,16 +207,16 @@ static void test_build__defaults_are_filled_in_and_order_is_the_signatures(void 
                         rheos_attr_ints("ksize", four, 4), rheos_attr_ints("none", NULL, 0)};
   rheos_operation pool = add_op_attrs(f.scope, "Pool", &x, 1, attrs, 4);
   static const char *const order[] = {"T",    "ksize", "padding", "rate", "names",
-                                      "dims", "none",  "area",    "_mine"};
-  assert_int_equal(rheos_operation_num_attrs(pool), 9);
-  for (int32_t i = 0; i < 9; i++) {
+                                      "dims", "none",  "area",    "ends", "_mine"};
+  assert_int_equal(rheos_operation_num_attrs(pool), 10);
+  for (int32_t i = 0; i < 10; i++) {
     assert_string_equal(rheos_operation_attr_at(pool, i).name, order[i]);
   }
   assert_true(rheos_operation_attr(pool, "rate").f == 1.5f);
   assert_int_equal(rheos_operation_attr(pool, "none").kind, RHEOS_ATTR_LIST_TYPE);
   assert_int_equal(rheos_operation_attr(pool, "_mine").i, 5);
   assert_int_equal(rheos_operation_attr(pool, "other").kind, RHEOS_ATTR_NONE);
-  assert_null(rheos_operation_attr_at(pool, 9).name);
+  assert_null(rheos_operation_attr_at(pool, 10).name);
   fixture_free(&f);
 }
 

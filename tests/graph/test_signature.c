@@ -74,6 +74,7 @@ static void test_signature__attributes_have_kinds_limits_and_defaults(void **sta
   assert_shape_text(*attr_of(pool, "area")->default_value.shape, "[2,?]");
   assert_int_equal(attr_of(signature("Placeholder"), "shape")->default_value.shape->rank, -1);
   assert_string_equal(attr_of(signature("VariableV2"), "container")->default_value.s.data, "");
+  assert_string_equal(attr_of(pool, "ends")->default_value.s.data, "\t\n\\");
 }
 
 int main(void) {

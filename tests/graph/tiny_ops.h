@@ -73,7 +73,8 @@ static rheos_status *tiny_matrix_shape(rheos__infer *c) {
   OP(Pool, "x: T -> y: T; T: floating = float; ksize: list(int) >= 4; "                           \
            "padding: {\"SAME\", \"VALID\"}; rate: float = 1.5; "                                   \
            "names: list(string) = [\"a\", \"b\"]; "                                               \
-           "dims: list(int) = [1, -2]; none: list(type) = []; area: shape = {2, -1}", NULL)
+           "dims: list(int) = [1, -2]; none: list(type) = []; area: shape = {2, -1}; "            \
+           "ends: string = \"\\t\\n\\\"", NULL)
 
 #define TINY_DEF(name, signature, shape) \
   static const rheos__op_def tiny_##name = {#name, signature, "", 0, shape, NULL, NULL};

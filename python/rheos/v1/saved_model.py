@@ -413,6 +413,16 @@ def _init_op(graph, made, import_scope):
     return None
 
 
+def _assets(made):
+    """The AssetFileDefs, which TensorFlow 1 keeps in a collection."""
+    if made.asset_file_def or ASSETS_KEY not in made.collection_def:
+        return made.asset_file_def
+    return [
+        _messages.AssetFileDef.FromString(item.value)
+        for item in made.collection_def[ASSETS_KEY].any_list.value
+    ]
+
+
 def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     """Loads the graph with exactly these tags into the session; returns its MetaGraphDef.
 
@@ -437,7 +447,7 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
         elif graph.get_collection(_GraphKeys.GLOBAL_VARIABLES):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {variables}")
         feeds = {}
-        for asset in made.asset_file_def:
+        for asset in _assets(made):
             tensor = asset.tensor_info.name
             name = f"{import_scope}/{tensor}" if import_scope else tensor
             feeds[name] = os.path.join(export_dir, ASSETS_DIRECTORY, asset.filename)

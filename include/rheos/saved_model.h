@@ -1,0 +1,209 @@
+// MetaGraphDefs, which are graphs with what programs keep beside them, and SavedModels, which are
+// folders with MetaGraphDefs, their variables and assets.
+//
+// Both are read in two steps. The first gives a description: names, dtypes, signatures,
+// collections; it makes no graph and needs no op, so what cannot run can still be shown. The second
+// adds the graph to a scope, or makes a graph and a session of it.
+#ifndef RHEOS_SAVED_MODEL_H
+#define RHEOS_SAVED_MODEL_H
+
+#include <rheos/format.h>
+#include <rheos/train.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- What a MetaGraphDef says
+//
+// Descriptions are the library's; everything in them lives as long as the rheos_meta_graph. Texts
+// are never NULL unless that is said.
+
+// A tensor that a signature or an asset names. One of three: a tensor, with a name; a sparse one,
+// whose parts have names; one of another kind (Python's composite tensors) with components.
+typedef struct rheos_tensor_info {
+  const char *key;   // what the signature calls it; "" for others
+  const char *name;  // "x:0"; "" if it is not a plain tensor
+  rheos_dtype dtype;  // of a sparse one's values; RHEOS_INVALID_DTYPE if the file does not say
+  rheos_shape shape;  // of a sparse one the dense shape
+  bool is_sparse;
+  const char *values_name, *indices_name, *dense_shape_name;  // of a sparse one, else ""
+  const struct rheos_tensor_info *components;                 // of one of another kind
+  size_t num_components;
+} rheos_tensor_info;
+
+typedef struct rheos_signature_def {
+  const char *key;          // "serving_default"
+  const char *method_name;  // "tensorflow/serving/predict"
+  const rheos_tensor_info *inputs;  // sorted by key
+  size_t num_inputs;
+  const rheos_tensor_info *outputs;  // sorted by key
+  size_t num_outputs;
+} rheos_signature_def;
+
+// A file that the graph reads, by the tensor that holds its path.
+typedef struct rheos_asset_def {
+  rheos_tensor_info tensor;
+  const char *file_name;  // in the SavedModel's folder "assets"
+} rheos_asset_def;
+
+typedef enum rheos_collection_kind {
+  RHEOS_COLLECTION_EMPTY = 0,  // the file does not say of what
+  RHEOS_COLLECTION_NODES,      // names of operations ("init") and tensors ("x:0")
+  RHEOS_COLLECTION_BYTES,      // messages (VariableDef, SaverDef, QueueRunnerDef, ...) or texts
+  RHEOS_COLLECTION_INTS,
+  RHEOS_COLLECTION_FLOATS,
+  RHEOS_COLLECTION_ANY,  // messages of type Any
+} rheos_collection_kind;
+
+typedef struct rheos_collection_def {
+  const char *key;
+  rheos_collection_kind kind;
+  size_t count;
+  const char *const *nodes;
+  const rheos_string *bytes;  // also of ANY
+  const int64_t *ints;
+  const float *floats;
+} rheos_collection_def;
+
+// The nodes of a saver, and how many checkpoints it keeps.
+typedef struct rheos_saver_def {
+  const char *filename_tensor_name;  // "save/Const:0"
+  const char *save_tensor_name;      // "save/control_dependency:0"
+  const char *restore_op_name;       // "save/restore_all"
+  int32_t max_to_keep;
+  bool sharded;
+  float keep_checkpoint_every_n_hours;
+  int32_t version;  // 1: files of TensorFlow 0.x; 2: those since
+} rheos_saver_def;
+
+typedef struct rheos_meta_graph {
+  const char *meta_graph_version;
+  const char *tensorflow_version;  // "1.15.5", "0.12.head"
+  const char *tensorflow_git_version;
+  bool stripped_default_attrs;
+  const char *const *tags;
+  size_t num_tags;
+  const void *graph_def;  // the bytes of the GraphDef, not looked at yet
+  size_t graph_def_bytes;
+  const void *op_list;  // the bytes of an OpList: the ops as the writing program knew them
+  size_t op_list_bytes;
+  const rheos_saver_def *saver;            // NULL if there is none
+  const rheos_signature_def *signatures;   // sorted by key
+  size_t num_signatures;
+  const rheos_collection_def *collections;  // sorted by key
+  size_t num_collections;
+  const rheos_asset_def *assets;
+  size_t num_assets;
+  const void *object_graph;  // the bytes of a SavedObjectGraph, of TensorFlow 2; size 0: none
+  size_t object_graph_bytes;
+} rheos_meta_graph;
+
+// The signature or collection of that key, NULL if there is none.
+RHEOS_API const rheos_signature_def *rheos_meta_graph_signature(const rheos_meta_graph *meta_graph,
+                                                                const char *key);
+RHEOS_API const rheos_collection_def *rheos_meta_graph_collection(
+    const rheos_meta_graph *meta_graph, const char *key);
+
+// Reads a MetaGraphDef message. The bytes are copied. RHEOS_DATA_LOSS if they are none; whether the
+// GraphDef inside is sound shows when it is imported.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_meta_graph_parse(const void *bytes, size_t size_bytes,
+                                                              rheos_meta_graph **out_meta_graph);
+// The same from a file, of bytes or of text.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_meta_graph_read(const char *path,
+                                                             rheos_meta_graph **out_meta_graph);
+RHEOS_API void rheos_meta_graph_free(rheos_meta_graph *meta_graph);
+
+// ---- What a SavedModel says
+
+typedef struct rheos_saved_model_def {
+  const char *folder;
+  int64_t schema_version;
+  const rheos_meta_graph *const *meta_graphs;
+  size_t num_meta_graphs;
+} rheos_saved_model_def;
+
+// Reads `folder`/saved_model.pb or saved_model.pbtxt. RHEOS_NOT_FOUND if the folder holds no SavedModel, RHEOS_DATA_LOSS
+// if the file is damaged.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_read(const char *folder,
+                                                              rheos_saved_model_def **out_def);
+RHEOS_API void rheos_saved_model_def_free(rheos_saved_model_def *def);
+
+// The MetaGraphDef with exactly this set of tags (in any order; none is a set too), borrowed.
+// RHEOS_NOT_FOUND, listing the sets there are, if none has it.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_find(
+    const rheos_saved_model_def *def, const char *const *tags, size_t num_tags,
+    const rheos_meta_graph **out_meta_graph);
+
+// ---- Importing
+
+// Adds the graph of a MetaGraphDef to the scope's graph, as rheos_import_graph_def() does, and fills
+// the graph's collections: variables become variables again, operations and tensors themselves,
+// other messages stay bytes. Returns the saver whose nodes came along; where the file names none
+// and has variables, a new one is made; else none (`filename.graph` NULL). Errors go to the scope.
+RHEOS_API rheos_saver rheos_import_meta_graph(rheos_scope *scope,
+                                              const rheos_meta_graph *meta_graph,
+                                              const rheos_import_options *options);
+
+// ---- A SavedModel that runs
+
+typedef struct rheos_saved_model rheos_saved_model;
+
+typedef struct rheos_saved_model_options {
+  const rheos_session_options *session;  // NULL: the defaults
+  // Only makes the graph and the session: no variable is restored, no init operation runs.
+  bool graph_only;
+} rheos_saved_model_options;
+
+// Reads the SavedModel, makes a graph of the MetaGraphDef with these tags, keeping nodes of unknown
+// ops, opens a session, restores the variables and runs the init operation. `options` may be NULL.
+// Errors: those of rheos_saved_model_read(), rheos_saved_model_find() and the import;
+// RHEOS_NOT_FOUND where there is a saver but no folder of variables; RHEOS_UNIMPLEMENTED, naming
+// all ops that are missing, where restoring or initializing needs one; with `graph_only` these two
+// cannot happen.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_load(
+    const char *folder, const char *const *tags, size_t num_tags,
+    const rheos_saved_model_options *options, rheos_saved_model **out_model);
+// The callables made of it are freed before.
+RHEOS_API void rheos_saved_model_free(rheos_saved_model *model);
+
+RHEOS_API const rheos_meta_graph *rheos_saved_model_meta_graph(const rheos_saved_model *model);
+RHEOS_API rheos_graph *rheos_saved_model_graph(const rheos_saved_model *model);
+RHEOS_API rheos_session *rheos_saved_model_session(const rheos_saved_model *model);
+
+// What a signature, by its key (NULL: "serving_default"), calls its arguments, as tensors of the
+// graph. A sparse argument x has three names: "x/indices", "x/values" and "x/dense_shape"; so do
+// the components of another kind: "x/0", "x/1", ... RHEOS_NOT_FOUND, listing those there are.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_input(const rheos_saved_model *model,
+                                                               const char *signature,
+                                                               const char *name,
+                                                               rheos_output *out_output);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_output(const rheos_saved_model *model,
+                                                                const char *signature,
+                                                                const char *name,
+                                                                rheos_output *out_output);
+
+// Prepares calls of a signature: values go in in the order of `inputs` and come out in that of
+// `outputs`, names as above. Run it with rheos_callable_run(), free it with rheos_callable_free().
+// With an op missing on the way, RHEOS_UNIMPLEMENTED names all of them when it runs.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_callable(
+    const rheos_saved_model *model, const char *signature, const char *const *inputs,
+    size_t num_inputs, const char *const *outputs, size_t num_outputs,
+    rheos_callable **out_callable);
+
+// One call. Values of `inputs` are borrowed; those of `outputs` are set, and the caller's, or NULL
+// after a failure.
+typedef struct rheos_named_tensor {
+  const char *name;
+  rheos_tensor *value;
+} rheos_named_tensor;
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_call(
+    const rheos_saved_model *model, const char *signature, const rheos_named_tensor *inputs,
+    size_t num_inputs, rheos_named_tensor *outputs, size_t num_outputs,
+    const rheos_run_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // RHEOS_SAVED_MODEL_H

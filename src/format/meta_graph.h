@@ -1,0 +1,22 @@
+// MetaGraphDefs inside the library: how their descriptions are made.
+#ifndef RHEOS_SRC_FORMAT_META_GRAPH_H
+#define RHEOS_SRC_FORMAT_META_GRAPH_H
+
+#include <rheos/saved_model.h>
+
+#include "format/protobuf.h"
+#include "format/wire.h"
+
+// Reads the message; `bytes` are taken over in any case: with rheos__free() if they are `owned`, else
+// they stay valid as long as the description.
+rheos_status *rheos__meta_graph_of(rheos__wire bytes, char *owned,
+                                   rheos_meta_graph **out_meta_graph);
+
+// Whether bytes are text: no message of bytes is without control characters, but for an empty one.
+bool rheos__is_text(const char *data, size_t size_bytes);
+
+// The file, for rheos__free(): its bytes, or, where it is a message as text, that as bytes.
+rheos_status *rheos__read_message(const ProtobufCMessageDescriptor *descriptor, const char *path,
+                                  char **out_data, size_t *out_size_bytes);
+
+#endif  // RHEOS_SRC_FORMAT_META_GRAPH_H
