@@ -529,37 +529,52 @@ static rheos_status *shape_one_hot(rheos__infer *c) {
   return rheos__shape_append_range(out, indices, axis, indices->rank);
 }
 
+typedef struct one_hot {
+  rheos_dtype dtype, index_dtype;
+  int64_t rows, depth, columns;
+  int64_t unit_rows;
+} one_hot;
+
 // All off, then one on for each index that is in range: indices (rows, columns) give
 // (rows, depth, columns).
 static rheos_status *run_one_hot(const void *state, const void *const *inputs,
                                  void *const *outputs, void *scratch, int64_t first_unit,
                                  int64_t last_unit) {
-  (void)scratch, (void)first_unit, (void)last_unit;
-  const rheos__operands *o = state;
-  const rheos_shape *indices = &o->input_shapes[0], *out = &o->output_shapes[0];
-  int32_t axis = (int32_t)o->numbers[0];
-  int64_t columns = rheos__shape_product(indices, axis, indices->rank);
-  int64_t count = rheos_shape_num_elements(indices), depth = out->dims[axis];
-  rheos_dtype dtype = o->output_dtypes[0];
-  int64_t size = (int64_t)rheos_dtype_size(dtype);
-  RHEOS_TRY(rheos__fill_elements(dtype, outputs[0], inputs[3], rheos_shape_num_elements(out)));
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t index = rheos__operand_int(o, inputs, 0, i);
-    if (index < 0 || index >= depth) continue;
-    int64_t at = ((i / columns) * depth + index) * columns + i % columns;
-    RHEOS_TRY(rheos__copy_elements(dtype, (char *)outputs[0] + at * size, inputs[2], 1));
+  (void)scratch;
+  const one_hot *h = state;
+  const int64_t first = first_unit * h->unit_rows, end = last_unit * h->unit_rows;
+  const int64_t last = end < h->rows ? end : h->rows;
+  if (first >= last) return NULL;
+  const int64_t block = h->depth * h->columns, size = (int64_t)rheos_dtype_size(h->dtype);
+  char *out = outputs[0];
+  RHEOS_TRY(rheos__fill_elements(h->dtype, out + first * block * size, inputs[3],
+                                 (last - first) * block));
+  for (int64_t i = first * h->columns; i < last * h->columns; ++i) {
+    const int64_t index = rheos__int_in(h->index_dtype, inputs[0], i);
+    if (index < 0 || index >= h->depth) continue;
+    const int64_t at = (i / h->columns) * block + index * h->columns + i % h->columns;
+    RHEOS_TRY(rheos__copy_elements(h->dtype, out + at * size, inputs[2], 1));
   }
   return NULL;
 }
 
 static rheos_status *prepare_one_hot(rheos__prepare *p) {
-  rheos__operands *o = rheos__keep_operands(p);
-  if (o == NULL) return rheos__out_of_memory();
+  one_hot *h = RHEOS_NEW_STATE(p, one_hot);
+  if (h == NULL) return rheos__out_of_memory();
+  const rheos_shape *indices = &p->input_shapes[0];
   int32_t axis = 0;
-  RHEOS_TRY(one_hot_axis(p->attrs, p->input_shapes[0].rank, &axis));
-  o->numbers[0] = axis;
-  p->state = o;
-  return rheos__answer_run(p, run_one_hot, 1);
+  RHEOS_TRY(one_hot_axis(p->attrs, indices->rank, &axis));
+  h->dtype = p->output_dtypes[0];
+  h->index_dtype = p->input_dtypes[0];
+  h->depth = p->output_shapes[0].dims[axis];
+  int64_t block = 1;
+  if (rheos_shape_num_elements(&p->output_shapes[0]) > 0) {
+    h->rows = rheos__shape_product(indices, 0, axis);
+    h->columns = rheos__shape_product(indices, axis, indices->rank);
+    block = h->depth * h->columns;
+  }
+  h->unit_rows = block < RHEOS__COPY_UNIT ? RHEOS__COPY_UNIT / block : 1;
+  return rheos__answer_run(p, run_one_hot, (h->rows + h->unit_rows - 1) / h->unit_rows);
 }
 
 const rheos__op_def rheos__op_OneHot = {

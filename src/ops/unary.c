@@ -29,9 +29,6 @@
   ROW(Expm1, FLOATS, RHEOS__WIDEST, RHEOS__EXPM1(x))                                    \
   ROW(Log, FLOATS, RHEOS__WIDEST, RHEOS__LOG(x))                                        \
   ROW(Log1p, FLOATS, , log1p(x))                                                      \
-  ROW(Sin, FLOATS, RHEOS__WIDEST, RHEOS__SIN(x))                                        \
-  ROW(Cos, FLOATS, RHEOS__WIDEST, RHEOS__COS(x))                                        \
-  ROW(Tan, FLOATS, RHEOS__WIDEST, RHEOS__TAN(x))                                        \
   ROW(Asin, FLOATS, , asin(x))                                                        \
   ROW(Acos, FLOATS, , acos(x))                                                        \
   ROW(Atan, FLOATS, , atan(x))                                                        \
@@ -85,6 +82,12 @@
   ROW(Reciprocal, COMPLEXES, , 1 / x)                                                 \
   ROW(Inv, COMPLEXES, , 1 / x)
 
+// Those of angles have a faster formula for angles that are not huge.
+#define ANGLES(ROW)                                                                   \
+  ROW(Sin, rheos__sinf_near, rheos__sinf, sin)                                        \
+  ROW(Cos, rheos__cosf_near, rheos__cosf, cos)                                        \
+  ROW(Tan, rheos__tanf_near, rheos__tanf, tan)
+
 #define TESTS(ROW)                               \
   ROW(IsNan, FLOATS, , x != x)                                                        \
   ROW(IsInf, FLOATS, , fabs(x) == (C)INFINITY)                                        \
@@ -114,6 +117,43 @@ static inline int64_t reciprocal_of_integer(int64_t x, int *failed) {
 #define ROW(name, dtypes, qualifier, formula) \
   RHEOS__##dtypes(RHEOS__UNARY_LOOP, qualifier, name, formula)
 FORMULAS(ROW)
+#undef ROW
+// Chunk by chunk: where a chunk has a huge angle, its elements take one of two formulas each, so that
+// an answer never depends on its neighbours.
+enum { ANGLES_CHUNK = 1024 };
+#define ANGLE_LOOP(S, name, near, far)                                                            \
+  RHEOS__WIDEST static int name##_##S(const void *const *in, void *out, int64_t n,                \
+                                      unsigned repeated, double parameter) {                      \
+    RHEOS__LOOP_TYPES(S);                                                                         \
+    for (int64_t begin = 0; begin < n; begin += ANGLES_CHUNK) {                                   \
+      const rheos__stored_##S *xs = (const rheos__stored_##S *)in[0] + begin;                     \
+      rheos__stored_##S *zs = (rheos__stored_##S *)out + begin;                                   \
+      const int64_t count = n - begin < ANGLES_CHUNK ? n - begin : ANGLES_CHUNK;                  \
+      int huge = 0;                                                                               \
+      for (int64_t i = 0; i < count; i++) {                                                       \
+        huge |= !(fabs(RHEOS__LOAD_##S(xs[i])) < RHEOS__NEAR_ANGLE);                              \
+      }                                                                                           \
+      if (huge) {                                                                                 \
+        RHEOS__INDEPENDENT for (int64_t i = 0; i < count; i++) {                                  \
+          const C x = RHEOS__LOAD_##S(xs[i]);                                                     \
+          const C y = fabs(x) < RHEOS__NEAR_ANGLE ? near(x) : far(x);                             \
+          zs[i] = RHEOS__STORE_##S(y);                                                            \
+        }                                                                                         \
+        continue;                                                                                 \
+      }                                                                                           \
+      RHEOS__INDEPENDENT for (int64_t i = 0; i < count; i++) {                                    \
+        const C x = RHEOS__LOAD_##S(xs[i]);                                                       \
+        zs[i] = RHEOS__STORE_##S(near(x));                                                        \
+      }                                                                                           \
+    }                                                                                             \
+    return 0;                                                                                     \
+  }
+#define ROW(name, near, far, exact)       \
+  ANGLE_LOOP(float, name, near, far)      \
+  ANGLE_LOOP(half, name, near, far)       \
+  ANGLE_LOOP(bfloat16, name, near, far)   \
+  RHEOS__UNARY_LOOP(double, , name, (exact)(x))
+ANGLES(ROW)
 #undef ROW
 #define ROW(name, dtypes, qualifier, formula) \
   RHEOS__##dtypes(RHEOS__UNARY_TEST, qualifier, name, formula)
@@ -404,6 +444,9 @@ enum {
 static const rheos__loop loops[NUM_ROWS][RHEOS__NUM_DTYPES] = {
 #define ROW(name, dtypes, qualifier, formula) RHEOS__##dtypes(RHEOS__LOOP_ENTRY, name)
     FORMULAS(ROW) TESTS(ROW) COUNTS(ROW)
+#undef ROW
+#define ROW(name, near, far, exact) RHEOS__FLOATS(RHEOS__LOOP_ENTRY, name)
+    ANGLES(ROW)
 #undef ROW
 };
 

@@ -10,12 +10,19 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline float rheos__float_of_bits(uint32_t bits) {
+// Inlined whatever the compiler thinks of the size: a loop with one call left in it is no vector code.
+#if defined(__GNUC__)
+#define RHEOS__VECTOR static inline __attribute__((always_inline))
+#else
+#define RHEOS__VECTOR static inline
+#endif
+
+RHEOS__VECTOR float rheos__float_of_bits(uint32_t bits) {
   float value;
   memcpy(&value, &bits, sizeof value);
   return value;
 }
-static inline uint32_t rheos__bits_of_float(float value) {
+RHEOS__VECTOR uint32_t rheos__bits_of_float(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
   return bits;
@@ -27,7 +34,7 @@ typedef struct rheos__exp_parts {
   float p, low, high;
 } rheos__exp_parts;
 
-static inline rheos__exp_parts rheos__exp_parts_of(float x) {
+RHEOS__VECTOR rheos__exp_parts rheos__exp_parts_of(float x) {
   // Adding 1.5 * 2^23 rounds to a whole number, which is then in the low bits.
   const float shifter = 12582912.0f, shifted = x * 1.44269504088896341f + shifter;
   const float n = shifted - shifter;
@@ -47,7 +54,7 @@ static inline rheos__exp_parts rheos__exp_parts_of(float x) {
   return parts;
 }
 
-static inline float rheos__expf(float x) {
+RHEOS__VECTOR float rheos__expf(float x) {
   x = x > 104 ? 104 : x;
   x = x < -104 ? -104 : x;
   const rheos__exp_parts e = rheos__exp_parts_of(x);
@@ -55,7 +62,7 @@ static inline float rheos__expf(float x) {
 }
 
 // Exact also near 0, where exp(x) - 1 is not.
-static inline float rheos__expm1f(float x) {
+RHEOS__VECTOR float rheos__expm1f(float x) {
   const float within = x > 104 ? 104 : x < -30 ? -30 : x;
   const rheos__exp_parts e = rheos__exp_parts_of(within);
   const float scale = e.low * e.high;
@@ -64,7 +71,7 @@ static inline float rheos__expm1f(float x) {
   return within == 0 ? x : y;
 }
 
-static inline float rheos__tanhf(float x) {
+RHEOS__VECTOR float rheos__tanhf(float x) {
   float size = fabsf(x);
   size = size > 9.5f ? 9.5f : size;
   const rheos__exp_parts e = rheos__exp_parts_of(2 * size);
@@ -73,13 +80,13 @@ static inline float rheos__tanhf(float x) {
 }
 
 // No exponential of a positive number, so none overflows.
-static inline float rheos__sigmoidf(float x) {
+RHEOS__VECTOR float rheos__sigmoidf(float x) {
   const float e = rheos__expf(-fabsf(x));
   return (x < 0 ? e : 1) / (1 + e);
 }
 
 // log((2 + s) / (2 - s)) - s, for the s = f / (1 + f / 2) that stands for log(1 + f).
-static inline float rheos__log_tail(float s) {
+RHEOS__VECTOR float rheos__log_tail(float s) {
   const float z = s * s * 0.25f;
   float p = 1.0f / 13;
   p = p * z + 1.0f / 11;
@@ -90,7 +97,7 @@ static inline float rheos__log_tail(float s) {
   return s * z * p;
 }
 
-static inline float rheos__logf(float x) {
+RHEOS__VECTOR float rheos__logf(float x) {
   // Below the smallest normal number the exponent is made larger first.
   const float scaled = x < 0x1p-126f ? x * 0x1p25f : x;
   const float less = x < 0x1p-126f ? 25.0f : 0.0f;
@@ -107,22 +114,22 @@ static inline float rheos__logf(float x) {
 }
 
 // log(1 + x) for x from 0 to 1.
-static inline float rheos__log1p_unit(float x) {
+RHEOS__VECTOR float rheos__log1p_unit(float x) {
   const float s = x / (2 + x), half = 0.5f * x * x;
   return x - (half - s * half - rheos__log_tail(2 * s));
 }
 
-static inline float rheos__softplusf(float x) {
+RHEOS__VECTOR float rheos__softplusf(float x) {
   return (x > 0 ? x : 0) + rheos__log1p_unit(rheos__expf(-fabsf(x)));
 }
 // The same for double, within one unit in the last place: ln 2 in two parts, the first with so few
 // bits that its product with n is exact, and the series of exp(r) - 1 up to r^13.
-static inline double rheos__double_of_bits(uint64_t bits) {
+RHEOS__VECTOR double rheos__double_of_bits(uint64_t bits) {
   double value;
   memcpy(&value, &bits, sizeof value);
   return value;
 }
-static inline double rheos__exp(double x) {
+RHEOS__VECTOR double rheos__exp(double x) {
   x = x > 710 ? 710 : x;
   x = x < -746 ? -746 : x;
   const double shifter = 0x1.8p52, shifted = x * 1.4426950408889634 + shifter;
@@ -152,17 +159,17 @@ static inline double rheos__exp(double x) {
   return (low + low * p) * high;
 }
 
-static inline double rheos__softplus(double x) {
+RHEOS__VECTOR double rheos__softplus(double x) {
   return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
 }
-static inline double rheos__sigmoid(double x) {
+RHEOS__VECTOR double rheos__sigmoid(double x) {
   const double e = rheos__exp(-fabs(x));
   return (x < 0 ? e : 1) / (1 + e);
 }
 
 // Near 0 a polynomial in x^2, beyond 1 - exp(-x^2) P(1 / (1 + x / 2)); both were fitted at Chebyshev
 // points, the first within 4e-11 of erf(x) / x, the second within 1e-10 of exp(x^2) erfc(x).
-static inline float rheos__erff(float x) {
+RHEOS__VECTOR float rheos__erff(float x) {
   float size = fabsf(x);
   size = size > 4 ? 4 : size;
   const double z = (double)size * size;
@@ -189,7 +196,7 @@ static inline float rheos__erff(float x) {
 
 // 2^(y log2 |x|) in double, rounded once. log2(m) = s P(s^2) with s = (m - 1) / (m + 1), and 2^r, were
 // fitted at Chebyshev points, within 1e-13 and 4e-11.
-static inline double rheos__log2_of_size(float x) {
+RHEOS__VECTOR double rheos__log2_of_size(float x) {
   const double size = fabs((double)x);  // normal, also where x is not
   uint64_t bits;
   memcpy(&bits, &size, sizeof bits);
@@ -209,7 +216,7 @@ static inline double rheos__log2_of_size(float x) {
 }
 
 // For t within +-200.
-static inline double rheos__exp2_of(double t) {
+RHEOS__VECTOR double rheos__exp2_of(double t) {
   const double shifter = 6755399441055744.0, shifted = t + shifter, r = t - (shifted - shifter);
   uint64_t bits;
   memcpy(&bits, &shifted, sizeof bits);
@@ -227,7 +234,7 @@ static inline double rheos__exp2_of(double t) {
   return p * scale;
 }
 
-static inline float rheos__powf(float x, float y) {
+RHEOS__VECTOR float rheos__powf(float x, float y) {
   const float size = fabsf(x), end = INFINITY;
   double t = (double)y * rheos__log2_of_size(size);
   t = t > 200 ? 200 : t < -200 ? -200 : t;

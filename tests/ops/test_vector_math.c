@@ -50,6 +50,21 @@ static void test_vector_math__is_within_three_units(void **state) {
   check("erf", rheos__erff, erf);
 }
 
+// The faster forms for angles that are not huge; tan of them is the same to the bit.
+static void test_vector_math__near_angles_are_within_1_6_units(void **state) {
+  (void)state;
+  for (uint64_t bits = 0; bits <= UINT32_MAX; bits += 997) {
+    const float x = rheos__float_of_bits((uint32_t)bits);
+    if (!(fabsf(x) < RHEOS__NEAR_ANGLE)) continue;
+    const double sine = distance(rheos__sinf_near(x), sin((double)x));
+    const double cosine = distance(rheos__cosf_near(x), cos((double)x));
+    if (sine > 1.6 || cosine > 1.6) fail_msg("at %a %g and %g units off", (double)x, sine, cosine);
+    const float near = rheos__tanf_near(x), far = rheos__tanf(x);
+    assert_true(memcmp(&near, &far, sizeof near) == 0);
+  }
+  assert_true(signbit(rheos__sinf_near(-0.0f)) && signbit(rheos__tanf_near(-0.0f)));
+}
+
 // The C library's exp() is itself within half a unit, nearly.
 static void test_vector_math__exp_of_double_is_within_one_unit(void **state) {
   (void)state;
@@ -106,6 +121,7 @@ static void test_vector_math__knows_the_special_values(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_vector_math__is_within_three_units),
+      cmocka_unit_test(test_vector_math__near_angles_are_within_1_6_units),
       cmocka_unit_test(test_vector_math__exp_of_double_is_within_one_unit),
       cmocka_unit_test(test_vector_math__pow_is_within_one_unit),
       cmocka_unit_test(test_vector_math__knows_the_special_values),
