@@ -4,6 +4,7 @@
 #define RHEOS_FORMAT_H
 
 #include <rheos/scope.h>
+#include <rheos/session.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -59,6 +60,19 @@ typedef struct rheos_import_options {
 // first one is added. `options` may be NULL.
 RHEOS_API void rheos_import_graph_def(rheos_scope *scope, const void *bytes, size_t size_bytes,
                                       const rheos_import_options *options);
+
+// The part of a GraphDef that the outputs ("y", "y:0") need, as bytes for rheos_free(): those nodes,
+// the library, the versions. Ops need not be known. RHEOS_NOT_FOUND for an output that is not there.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_strip(const void *bytes, size_t size_bytes,
+                                                             const char *const *outputs,
+                                                             size_t num_outputs, void **out_bytes,
+                                                             size_t *out_size_bytes);
+// The same with constants in place of variables: their values in the session, whose graph has
+// variables of the same names (and gets nodes that read them). RHEOS_UNIMPLEMENTED where the part
+// also changes a variable or hands it to a function.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_freeze(
+    const void *bytes, size_t size_bytes, rheos_session *session, const char *const *outputs,
+    size_t num_outputs, void **out_bytes, size_t *out_size_bytes);
 
 // ---- Messages as text
 
@@ -166,6 +180,22 @@ RHEOS_API rheos_shape rheos_checkpoint_reader_shape(const rheos_checkpoint_reade
 // Reads the tensor, which the caller frees with rheos_tensor_unref().
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_read(
     rheos_checkpoint_reader *reader, size_t index, rheos_tensor **out_tensor);
+
+// Writes a checkpoint, tensor by tensor; nothing of it counts before the end.
+typedef struct rheos_checkpoint_writer rheos_checkpoint_writer;
+
+// Makes the folder of `prefix` if it is missing.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_writer_open(
+    const char *prefix, rheos_checkpoint_writer **out_writer);
+// Names in any order, each once, none empty.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_writer_add(rheos_checkpoint_writer *writer,
+                                                                   const char *name,
+                                                                   const rheos_tensor *tensor);
+// Puts the checkpoint in place of an old one, at once; the writer is gone whatever comes back.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_writer_finish(
+    rheos_checkpoint_writer *writer);
+// Gives it up: an old checkpoint stays. NULL is accepted.
+RHEOS_API void rheos_checkpoint_writer_abandon(rheos_checkpoint_writer *writer);
 
 // ---- The list of checkpoints in a folder: the text file "checkpoint"
 
