@@ -31,14 +31,26 @@ int command_usage_error(const char *format, ...) {
   return EXIT_USAGE;
 }
 
+// The library puts the node below its message; here all is one line.
+static void print_in_one_line(const char *message) {
+  static const char breaks[] = "\n\t ";
+  while (*message != '\0') {
+    const size_t length = strcspn(message, "\n");
+    text_print(stderr, message, length);
+    message += length;
+    if (*message == '\0') break;
+    message += strspn(message, breaks);
+    if (*message != '\0') fputc(' ', stderr);
+  }
+}
+
 int command_fail_take(const char *what, rheos_status *status) {
-  const char *message = rheos_status_message(status);
   fputs("rheos: ", stderr);
   if (what != NULL) {
     text_print(stderr, what, strlen(what));
     fputs(": ", stderr);
   }
-  text_print(stderr, message, strlen(message));
+  print_in_one_line(rheos_status_message(status));
   fputs("\n", stderr);
   rheos_status_free(status);
   return EXIT_FAILURE;

@@ -1,0 +1,281 @@
+// `rheos convert`: the same graph, model or checkpoint in another form.
+#include <rheos/format.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "command.h"
+#include "format/protobuf.h"
+#include "options.h"
+#include "progress.h"
+#include "runner.h"
+
+const char command_convert_help[] =
+    "usage: rheos convert [OPTIONS] IN OUT\n"
+    "\n"
+    "Writes what lies at IN in another form to OUT:\n"
+    "  a graph, meta graph or saved_model file   as a message or as text\n"
+    "  the folder of a saved model               as one graph, its variables as constants\n"
+    "  a checkpoint, of either kind              as a checkpoint of the second kind\n"
+    "\n"
+    "  --to FORMAT          pb or pbtxt (else by OUT's name: .pbtxt and .txt are text)\n"
+    "  --freeze             variables become constants; the result is a graph\n"
+    "  --outputs A,B        only what these need; names of the signature or of the graph\n"
+    "                       (with --freeze, without it: all outputs of the signature)\n"
+    "  --checkpoint PATH    the variables' values for a graph or a meta graph\n"
+    "  --signature NAME     whose names to use; serving_default if there is one\n"
+    "  --tags A,B           which graph of a saved model (else its first)\n"
+    "  --force              OUT may be the file that IN is\n"
+    "\n"
+    "OUT is replaced at once, when all of it is written.\n";
+
+typedef struct convert {
+  runner_options runner_options;
+  const char *in, *out, *to, *outputs;
+  bool freeze, force;
+} convert;
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t size = strlen(text), end_size = strlen(end);
+  return size >= end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+static bool is_text_output(const convert *c) {
+  if (c->to != NULL) return strcmp(c->to, "pbtxt") == 0;
+  return ends_with(c->out, ".pbtxt") || ends_with(c->out, ".txt") || ends_with(c->out, ".prototxt");
+}
+
+// ---- Messages
+
+static rheos_status *write_message(const convert *c, const char *type, const void *bytes,
+                                   size_t size_bytes) {
+  progress_begin("writing", 0);
+  if (!is_text_output(c)) return rheos__file_replace(c->out, bytes, size_bytes);
+  char *text;
+  size_t text_bytes;
+  RHEOS_TRY(rheos_message_to_text(type, bytes, size_bytes, &text, &text_bytes));
+  rheos_status *status = rheos__file_replace(c->out, text, text_bytes);
+  rheos_free(text);
+  return status;
+}
+
+static const char *message_of(source_kind kind) {
+  return kind == SOURCE_GRAPH        ? "GraphDef"
+         : kind == SOURCE_META_GRAPH ? "MetaGraphDef"
+                                     : "SavedModel";
+}
+
+static rheos_status *convert_message(const convert *c, source *s) {
+  progress_begin("reading", 0);
+  RHEOS_TRY(source_read_message(s));
+  return write_message(c, message_of(s->kind), s->bytes, s->size_bytes);
+}
+
+// ---- Graphs of their own: stripped, frozen
+
+// The GraphDef of what is to be converted, for rheos_free().
+static rheos_status *graph_of(const convert *c, const source *s, void **out_bytes,
+                              size_t *out_size_bytes) {
+  const Tensorflow__MetaGraphDef *meta_graph;
+  RHEOS_TRY(source_meta_graph(s, c->runner_options.tags, &meta_graph));
+  const Tensorflow__GraphDef *def = meta_graph != NULL ? meta_graph->graph_def : s->graph_def;
+  if (def == NULL) return RHEOS_INVALID("there is no graph in it");
+  rheos__buffer buffer = {0};
+  rheos__proto_pack(&def->base, &buffer);
+  if (buffer.failed) {
+    rheos__buffer_deinit(&buffer);
+    return rheos__out_of_memory();
+  }
+  *out_bytes = buffer.data;
+  *out_size_bytes = buffer.size_bytes;
+  return NULL;
+}
+
+// What a name of the signature stands for; other names stand for themselves.
+static const char *resolve(const rheos_signature_def *signature, const char *name) {
+  for (size_t i = 0; signature != NULL && i < signature->num_outputs; i++) {
+    const rheos_tensor_info *info = &signature->outputs[i];
+    if (strcmp(info->key, name) == 0 && info->name[0] != '\0') return info->name;
+  }
+  return name;
+}
+
+static rheos_status *choose_outputs(char *text, const rheos_signature_def *signature,
+                                    text_list *outputs) {
+  for (char *name = text != NULL ? strtok(text, ",") : NULL; name != NULL;
+       name = strtok(NULL, ",")) {
+    text_list_add(outputs, resolve(signature, name));
+  }
+  for (size_t i = 0; text == NULL && signature != NULL && i < signature->num_outputs; i++) {
+    const rheos_tensor_info *info = &signature->outputs[i];
+    if (info->name[0] != '\0') text_list_add(outputs, info->name);
+    if (!info->is_sparse) continue;
+    text_list_add(outputs, info->values_name);
+    text_list_add(outputs, info->indices_name);
+    text_list_add(outputs, info->dense_shape_name);
+  }
+  return outputs->count > 0 ? NULL : RHEOS_INVALID("say which outputs to keep: --outputs A,B");
+}
+
+static rheos_status *freeze_graph(const convert *c, const char *path) {
+  runner r;
+  text_list outputs = {0};
+  void *graph = NULL, *frozen = NULL;
+  size_t graph_bytes, frozen_bytes;
+  char *text = c->outputs != NULL ? command_format("%s", c->outputs) : NULL;
+  progress_begin("loading", 0);
+  rheos_status *status = runner_open(path, &c->runner_options, &r);
+  if (status == NULL) {
+    status = choose_outputs(text, r.signature, &outputs);
+    if (status == NULL) status = graph_of(c, &r.source, &graph, &graph_bytes);
+    if (status == NULL) {
+      status = rheos_graph_def_freeze(graph, graph_bytes, r.session, outputs.items, outputs.count,
+                                      &frozen, &frozen_bytes);
+    }
+    runner_close(&r);
+  }
+  if (status == NULL) status = write_message(c, "GraphDef", frozen, frozen_bytes);
+  rheos_free(graph);
+  rheos_free(frozen);
+  text_list_deinit(&outputs);
+  free(text);
+  return status;
+}
+
+// Nothing is run, so that graphs of unknown ops can be stripped.
+static rheos_status *strip_graph(const convert *c, source *s) {
+  text_list outputs = {0};
+  void *graph = NULL, *stripped = NULL;
+  size_t graph_bytes, stripped_bytes;
+  rheos_meta_graph *meta_graph = NULL;
+  char *text = command_format("%s", c->outputs);
+  progress_begin("reading", 0);
+  rheos_status *status = source_read_message(s);
+  if (status == NULL && s->kind == SOURCE_META_GRAPH) {
+    status = rheos_meta_graph_parse(s->bytes, s->size_bytes, &meta_graph);
+  }
+  const char *key = c->runner_options.signature;
+  const rheos_signature_def *signature =
+      meta_graph != NULL
+          ? rheos_meta_graph_signature(meta_graph, key != NULL ? key : "serving_default")
+          : NULL;
+  if (status == NULL) status = choose_outputs(text, signature, &outputs);
+  if (status == NULL) status = graph_of(c, s, &graph, &graph_bytes);
+  if (status == NULL) {
+    status = rheos_graph_def_strip(graph, graph_bytes, outputs.items, outputs.count, &stripped,
+                                   &stripped_bytes);
+  }
+  if (status == NULL) status = write_message(c, "GraphDef", stripped, stripped_bytes);
+  rheos_meta_graph_free(meta_graph);
+  rheos_free(graph);
+  rheos_free(stripped);
+  text_list_deinit(&outputs);
+  free(text);
+  return status;
+}
+
+// ---- Checkpoints
+
+static rheos_status *copy_tensors(rheos_checkpoint_reader *reader,
+                                  rheos_checkpoint_writer *writer) {
+  const size_t count = rheos_checkpoint_reader_count(reader);
+  progress_begin("converting the checkpoint", (int64_t)count);
+  for (size_t i = 0; i < count; i++) {
+    rheos_tensor *tensor;
+    RHEOS_TRY(rheos_checkpoint_reader_read(reader, i, &tensor));
+    rheos_status *status =
+        rheos_checkpoint_writer_add(writer, rheos_checkpoint_reader_name(reader, i), tensor);
+    rheos_tensor_unref(tensor);
+    if (status != NULL) return status;
+    progress_set((int64_t)i + 1);
+  }
+  return NULL;
+}
+
+static rheos_status *convert_checkpoint(const convert *c, const source *s) {
+  rheos_checkpoint_reader *reader;
+  rheos_checkpoint_writer *writer;
+  if (c->freeze || c->outputs != NULL || c->to != NULL || c->runner_options.checkpoint != NULL) {
+    return RHEOS_INVALID("this is a checkpoint: the options for graphs say nothing of it");
+  }
+  RHEOS_TRY(rheos_checkpoint_reader_open(s->path, &reader));
+  rheos_status *status = rheos_checkpoint_writer_open(c->out, &writer);
+  if (status == NULL) {
+    status = copy_tensors(reader, writer);
+    if (status == NULL) {
+      status = rheos_checkpoint_writer_finish(writer);
+    } else {
+      rheos_checkpoint_writer_abandon(writer);
+    }
+  }
+  rheos_checkpoint_reader_free(reader);
+  return status;
+}
+
+// ---- The command
+
+static bool is_same_file(const char *a, const char *b) {
+  struct stat x, y;
+  return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static rheos_status *convert_source(const convert *c, source *s) {
+  // Of a checkpoint the path is the prefix, which need not be a file.
+  if (!c->force && (is_same_file(s->path, c->out) || strcmp(s->path, c->out) == 0)) {
+    return RHEOS_INVALID("'%s' is what is to be read; --force overwrites it", c->out);
+  }
+  switch (s->kind) {
+    case SOURCE_CHECKPOINT: return convert_checkpoint(c, s);
+    case SOURCE_GRAPH:
+    case SOURCE_META_GRAPH:
+    case SOURCE_SAVED_MODEL: break;
+    default:
+      return RHEOS_INVALID("this holds %s, which has no other form", source_kind_name(s->kind));
+  }
+  if (c->freeze || s->folder != NULL || c->runner_options.checkpoint != NULL ||
+      (s->kind == SOURCE_SAVED_MODEL && c->outputs != NULL)) {
+    return freeze_graph(c, s->folder != NULL ? s->folder : s->path);
+  }
+  return c->outputs != NULL ? strip_graph(c, s) : convert_message(c, s);
+}
+
+static int check(convert *c, const text_list *paths) {
+  if (paths->count != 2) {
+    return command_usage_error("convert: two paths, IN and OUT; see 'rheos help convert'");
+  }
+  if (c->to != NULL && strcmp(c->to, "pb") != 0 && strcmp(c->to, "pbtxt") != 0) {
+    return command_usage_error("convert: --to is pb or pbtxt, not '%s'", c->to);
+  }
+  c->in = paths->items[0];
+  c->out = paths->items[1];
+  return EXIT_SUCCESS;
+}
+
+int command_convert(int argc, char **argv) {
+  convert c = {.in = NULL};
+  text_list paths = {0};
+  const option rows[] = {
+      {.name = "--to", .text = &c.to},
+      {.name = "--freeze", .flag = &c.freeze},
+      {.name = "--outputs", .text = &c.outputs},
+      {.name = "--checkpoint", .text = &c.runner_options.checkpoint},
+      {.name = "--signature", .text = &c.runner_options.signature},
+      {.name = "--tags", .text = &c.runner_options.tags},
+      {.name = "--force", .flag = &c.force},
+  };
+  int result = EXIT_USAGE;
+  if (options_parse("convert", rows, sizeof rows / sizeof rows[0], argc, argv, &paths)) {
+    result = check(&c, &paths);
+  }
+  if (result == EXIT_SUCCESS) {
+    source s;
+    rheos_status *status = source_open(c.in, &s);
+    if (status == NULL) status = convert_source(&c, &s);
+    progress_end();
+    source_close(&s);
+    if (status != NULL) result = command_fail_take(c.in, status);
+  }
+  text_list_deinit(&paths);
+  return result;
+}

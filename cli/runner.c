@@ -1,0 +1,228 @@
+// Brings a graph to the state in which it can be asked: imported, variables restored, initialized.
+#include "runner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "checkpoint.h"
+#include "command.h"
+
+// ---- Graphs
+
+static rheos_status *make_graph(runner *r, rheos_scope **out_scope) {
+  r->graph = rheos_graph_new();
+  *out_scope = r->graph != NULL ? rheos_scope_new(r->graph) : NULL;
+  return *out_scope != NULL ? NULL : rheos__out_of_memory();
+}
+
+static rheos_status *open_graph(runner *r, const runner_options *options) {
+  rheos_scope *scope;
+  RHEOS_TRY(make_graph(r, &scope));
+  const rheos_import_options import = {.keep_unknown_ops = true};
+  rheos_import_graph_def(scope, r->source.bytes, r->source.size_bytes, &import);
+  rheos_status *status = rheos_scope_finish(scope);
+  if (status == NULL) status = rheos_session_new(r->graph, NULL, &r->session);
+  if (status == NULL && options->checkpoint != NULL) {
+    status = checkpoint_restore(scope, r->session, options->checkpoint);
+  }
+  rheos_scope_free(scope);
+  return status;
+}
+
+// ---- Meta graphs
+
+// The checkpoint that a meta graph was saved with: its name without ".meta".
+static char *checkpoint_beside(const char *path) {
+  const size_t size = strlen(path);
+  if (size < 6 || strcmp(path + size - 5, ".meta") != 0) return NULL;
+  char *prefix = command_format("%.*s", (int)(size - 5), path);
+  char *index = command_format("%s.index", prefix);
+  bool exists = false, is_first_kind = false;
+  rheos_status_free(rheos__file_exists(index, &exists));
+  rheos_status_free(rheos__file_exists(prefix, &is_first_kind));
+  free(index);
+  if (exists || is_first_kind) return prefix;
+  free(prefix);
+  return NULL;
+}
+
+static rheos_status *restore_beside(runner *r, rheos_scope *scope, const rheos_saver *saver,
+                                    const char *named) {
+  char *prefix = named != NULL ? NULL : checkpoint_beside(r->source.path);
+  rheos_status *status = NULL;
+  if (named != NULL) {
+    status = checkpoint_restore_with(scope, r->session, saver, named);
+  } else if (prefix != NULL) {
+    status = checkpoint_restore_with(scope, r->session, saver, prefix);
+  }
+  free(prefix);
+  return status;
+}
+
+static rheos_status *open_meta_graph(runner *r, const runner_options *options) {
+  RHEOS_TRY(rheos_meta_graph_parse(r->source.bytes, r->source.size_bytes, &r->own_meta_graph));
+  r->meta_graph = r->own_meta_graph;
+  rheos_scope *scope;
+  RHEOS_TRY(make_graph(r, &scope));
+  const rheos_import_options import = {.keep_unknown_ops = true};
+  const rheos_saver saver = rheos_import_meta_graph(scope, r->meta_graph, &import);
+  rheos_status *status = rheos_scope_finish(scope);
+  if (status == NULL) status = rheos_session_new(r->graph, NULL, &r->session);
+  if (status == NULL) status = restore_beside(r, scope, &saver, options->checkpoint);
+  rheos_scope_free(scope);
+  return status;
+}
+
+// ---- Saved models
+
+static void split_tags(char *text, text_list *tags) {
+  for (char *tag = strtok(text, ","); tag != NULL; tag = strtok(NULL, ",")) {
+    text_list_add(tags, tag);
+  }
+}
+
+// The tags asked for, or those of the first graph.
+static rheos_status *choose_tags(const source *s, char *text, text_list *tags) {
+  if (text != NULL) {
+    split_tags(text, tags);
+    return NULL;
+  }
+  const Tensorflow__MetaGraphDef *first;
+  RHEOS_TRY(source_meta_graph(s, NULL, &first));
+  for (size_t i = 0; first->meta_info_def != NULL && i < first->meta_info_def->n_tags; i++) {
+    text_list_add(tags, first->meta_info_def->tags[i]);
+  }
+  return NULL;
+}
+
+static rheos_status *open_saved_model(runner *r, const runner_options *options) {
+  if (options->checkpoint != NULL) {
+    return RHEOS_INVALID("a saved model has its variables with it: --checkpoint is for graphs");
+  }
+  text_list tags = {0};
+  char *text = options->tags != NULL ? command_format("%s", options->tags) : NULL;
+  char *folder = r->source.folder != NULL ? command_format("%s", r->source.folder) : NULL;
+  char *parent = folder == NULL ? rheos__path_folder(r->source.path) : NULL;
+  rheos_status *status = choose_tags(&r->source, text, &tags);
+  if (status == NULL) {
+    status = rheos_saved_model_load(folder != NULL ? folder : parent, tags.items, tags.count, NULL,
+                                    &r->model);
+  }
+  text_list_deinit(&tags);
+  free(text);
+  free(folder);
+  rheos__free(parent);
+  if (status != NULL) return status;
+  r->graph = rheos_saved_model_graph(r->model);
+  r->session = rheos_saved_model_session(r->model);
+  r->meta_graph = rheos_saved_model_meta_graph(r->model);
+  return NULL;
+}
+
+// ---- Signatures
+
+static rheos_status *find_signature(runner *r, const char *key) {
+  if (r->meta_graph != NULL) {
+    r->signature = rheos_meta_graph_signature(r->meta_graph, key != NULL ? key : "serving_default");
+  }
+  if (r->signature != NULL || key == NULL) return NULL;
+  char known[512] = "";
+  size_t length = 0;
+  for (size_t i = 0; r->meta_graph != NULL && i < r->meta_graph->num_signatures; i++) {
+    length += (size_t)snprintf(known + length, sizeof known - length, "%s'%s'", i > 0 ? ", " : "",
+                               r->meta_graph->signatures[i].key);
+    if (length >= sizeof known) break;
+  }
+  return RHEOS_NOTFOUND("there is no signature '%s'; there are %s", key,
+                        length > 0 ? known : "none");
+}
+
+static const rheos_tensor_info *find_info(const rheos_tensor_info *infos, size_t count,
+                                          const char *name) {
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(infos[i].key, name) == 0) return &infos[i];
+  }
+  return NULL;
+}
+
+// As a signature calls a tensor; a sparse one has parts, "x/indices".
+static const char *tensor_name(const rheos_tensor_info *infos, size_t count, const char *name) {
+  const rheos_tensor_info *info = find_info(infos, count, name);
+  if (info != NULL) return info->name[0] != '\0' ? info->name : NULL;
+  const char *slash = strrchr(name, '/');
+  if (slash == NULL) return NULL;
+  char *start = command_format("%.*s", (int)(slash - name), name);
+  info = find_info(infos, count, start);
+  free(start);
+  if (info == NULL || !info->is_sparse) return NULL;
+  if (strcmp(slash, "/indices") == 0) return info->indices_name;
+  if (strcmp(slash, "/values") == 0) return info->values_name;
+  return strcmp(slash, "/dense_shape") == 0 ? info->dense_shape_name : NULL;
+}
+
+static rheos_status *find_tensor(const runner *r, const rheos_tensor_info *infos, size_t count,
+                                 const char *name, rheos_output *out_output) {
+  const char *meant = r->signature != NULL ? tensor_name(infos, count, name) : NULL;
+  rheos_status *status = rheos_graph_output(r->graph, meant != NULL ? meant : name, out_output);
+  if (status == NULL || count == 0) return status;
+  char known[512] = "";
+  size_t length = 0;
+  for (size_t i = 0; i < count && length < sizeof known; i++) {
+    length += (size_t)snprintf(known + length, sizeof known - length, "%s'%s'", i > 0 ? ", " : "",
+                               infos[i].key);
+  }
+  rheos_status *longer =
+      rheos_status_new(rheos_status_code(status), "%s; the signature '%s' has %s",
+                       rheos_status_message(status), r->signature->key, known);
+  rheos_status_free(status);
+  return longer;
+}
+
+rheos_status *runner_input(const runner *r, const char *name, rheos_output *out_output) {
+  const rheos_signature_def *s = r->signature;
+  return find_tensor(r, s != NULL ? s->inputs : NULL, s != NULL ? s->num_inputs : 0, name,
+                     out_output);
+}
+
+rheos_status *runner_output(const runner *r, const char *name, rheos_output *out_output) {
+  const rheos_signature_def *s = r->signature;
+  return find_tensor(r, s != NULL ? s->outputs : NULL, s != NULL ? s->num_outputs : 0, name,
+                     out_output);
+}
+
+// ---- The whole
+
+static rheos_status *open_source(runner *r, const runner_options *options) {
+  switch (r->source.kind) {
+    case SOURCE_GRAPH:
+    case SOURCE_META_GRAPH:
+    case SOURCE_SAVED_MODEL: break;
+    default:
+      return RHEOS_INVALID("this holds %s, which cannot be run", source_kind_name(r->source.kind));
+  }
+  RHEOS_TRY(source_read_message(&r->source));
+  RHEOS_TRY(r->source.kind == SOURCE_GRAPH        ? open_graph(r, options)
+            : r->source.kind == SOURCE_META_GRAPH ? open_meta_graph(r, options)
+                                                  : open_saved_model(r, options));
+  return find_signature(r, options->signature);
+}
+
+rheos_status *runner_open(const char *path, const runner_options *options, runner *out_runner) {
+  *out_runner = (runner){.graph = NULL};
+  rheos_status *status = source_open(path, &out_runner->source);
+  if (status == NULL) status = open_source(out_runner, options);
+  if (status != NULL) runner_close(out_runner);
+  return status;
+}
+
+void runner_close(runner *r) {
+  if (r->model == NULL) {
+    rheos_session_free(r->session);
+    rheos_graph_unref(r->graph);
+  }
+  rheos_saved_model_free(r->model);
+  rheos_meta_graph_free(r->own_meta_graph);
+  source_close(&r->source);
+  *r = (runner){.graph = NULL};
+}

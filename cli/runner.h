@@ -1,0 +1,36 @@
+// Something that can be run: a frozen graph, a graph or meta graph with a checkpoint, a saved
+// model.
+#ifndef RHEOS_CLI_RUNNER_H
+#define RHEOS_CLI_RUNNER_H
+
+#include <rheos/saved_model.h>
+#include <rheos/session.h>
+
+#include "options.h"
+#include "source.h"
+
+typedef struct runner_options {
+  const char *tags;        // of a saved model, "a,b"; NULL: those of its first graph
+  const char *checkpoint;  // any name of one; NULL: the one that lies beside a meta graph
+  const char *signature;   // NULL: "serving_default" if there is one
+} runner_options;
+
+typedef struct runner {
+  source source;
+  rheos_graph *graph;      // borrowed from the model, if there is one
+  rheos_session *session;  // likewise
+  rheos_saved_model *model;        // NULL: a graph or a meta graph
+  rheos_meta_graph *own_meta_graph;  // of a meta graph file
+  const rheos_meta_graph *meta_graph;  // NULL: a plain graph
+  const rheos_signature_def *signature;  // NULL: names are those of tensors
+} runner;
+
+// Makes graph and session, restores variables. After a failure the runner holds nothing.
+rheos_status *runner_open(const char *path, const runner_options *options, runner *out_runner);
+void runner_close(runner *r);
+
+// A tensor by the signature's name for it or by its own.
+rheos_status *runner_input(const runner *r, const char *name, rheos_output *out_output);
+rheos_status *runner_output(const runner *r, const char *name, rheos_output *out_output);
+
+#endif  // RHEOS_CLI_RUNNER_H
