@@ -100,6 +100,10 @@ static rheos_status *open_saved_model(runner *r, const runner_options *options) 
   if (options->checkpoint != NULL) {
     return RHEOS_INVALID("a saved model has its variables with it: --checkpoint is for graphs");
   }
+  const char *base = rheos__path_base(r->source.path);
+  if (strcmp(base, "saved_model.pb") != 0 && strcmp(base, "saved_model.pbtxt") != 0) {
+    return RHEOS_INVALID("a saved model runs from its folder, where saved_model.pb is");
+  }
   text_list tags = {0};
   char *text = options->tags != NULL ? command_format("%s", options->tags) : NULL;
   char *folder = r->source.folder != NULL ? command_format("%s", r->source.folder) : NULL;

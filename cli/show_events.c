@@ -73,8 +73,9 @@ static void note_summary(summary *s, const Tensorflow__Event *event) {
 }
 
 static void note_event(summary *s, const Tensorflow__Event *event) {
-  if (s->num_events++ == 0) s->first_time = event->wall_time;
-  s->last_time = event->wall_time;
+  if (s->num_events == 0 || event->wall_time < s->first_time) s->first_time = event->wall_time;
+  if (s->num_events == 0 || event->wall_time > s->last_time) s->last_time = event->wall_time;
+  s->num_events++;
   switch (event->what_case) {
     case TENSORFLOW__EVENT__WHAT_FILE_VERSION:
       snprintf(s->version, sizeof s->version, "%s", event->file_version);
@@ -102,26 +103,41 @@ static rheos_status *read_event(summary *s, rheos__arena *arena, const void *dat
   return NULL;
 }
 
-static rheos_status *read_events(const source *source, summary *s) {
+static rheos_status *read_file(const char *path, rheos_compression compression, summary *s) {
   rheos_record_reader *reader;
-  RHEOS_TRY(rheos_record_reader_open(source->path, source->compression, &reader));
+  RHEOS_TRY(rheos_record_reader_open(path, compression, &reader));
   rheos__arena arena;
   rheos__arena_init(&arena);
   const void *data;
   size_t size_bytes;
   rheos_status *status;
-  progress_begin("reading events", 0);
   while ((status = rheos_record_reader_next(reader, &data, &size_bytes)) == NULL) {
     status = read_event(s, &arena, data, size_bytes);
     if (status != NULL) break;
     progress_set(s->num_events);
   }
-  progress_end();
   rheos__arena_deinit(&arena);
   rheos_record_reader_close(reader);
   if (rheos_status_code(status) != RHEOS_OUT_OF_RANGE) return status;
   rheos_status_free(status);
   return NULL;
+}
+
+// Of damaged files what comes before the damage; the first one's error.
+static rheos_status *read_events(const source *source, summary *s) {
+  progress_begin("reading events", 0);
+  rheos_status *first = NULL;
+  if (source->num_event_files == 0) first = read_file(source->path, source->compression, s);
+  for (size_t i = 0; i < source->num_event_files; i++) {
+    rheos_status *status = read_file(source->event_files[i], RHEOS_NO_COMPRESSION, s);
+    if (first == NULL) {
+      first = status;
+    } else {
+      rheos_status_free(status);
+    }
+  }
+  progress_end();
+  return first;
 }
 
 // ---- What is said of them
@@ -162,6 +178,7 @@ static void print_tags(const name_table *tags) {
 static void print_events(const source *source, const summary *s) {
   fputs("events ", stdout);
   show_name(source->path);
+  if (source->num_event_files > 1) printf(" (%zu files)", source->num_event_files);
   fputs("\n  events: ", stdout);
   show_grouped(s->num_events);
   if (s->num_events > 0) {
@@ -190,6 +207,7 @@ static void json_events(const source *source, const summary *s, const rheos_stat
   show_json_head(&j, source);
   json_text(&j, "version", s->version);
   json_int(&j, "events", s->num_events);
+  json_int(&j, "files", source->num_event_files > 0 ? (int64_t)source->num_event_files : 1);
   json_number(&j, "first_time", s->first_time, false);
   json_number(&j, "last_time", s->last_time, false);
   json_int(&j, "graphs", s->num_graphs);

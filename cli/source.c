@@ -28,6 +28,7 @@ void source_close(source *s) {
   free(s->path);
   free(s->folder);
   rheos__free(s->bytes);
+  rheos__file_list_free(s->event_files, s->num_event_files);
   rheos_checkpoint_state_deinit(&s->checkpoint_list);
   rheos__arena_deinit(&s->arena);
 }
@@ -351,16 +352,15 @@ static bool has_file(const char *folder, const char *name) {
   return found;
 }
 
-// The one file whose name ends so or contains it; a status if there are several.
-static rheos_status *find_only(const char *folder, const char *what, bool at_end,
-                               char **out_name) {
+// The one file whose name ends so; a status if there are several.
+static rheos_status *find_only(const char *folder, const char *end, char **out_name) {
   *out_name = NULL;
   char **names;
   size_t count;
   RHEOS_TRY(rheos__file_list(folder, &names, &count));
   rheos_status *status = NULL;
   for (size_t i = 0; i < count && status == NULL; i++) {
-    if (at_end ? !ends_with(names[i], what) : strstr(names[i], what) == NULL) continue;
+    if (!ends_with(names[i], end)) continue;
     if (*out_name != NULL) {
       status = RHEOS_INVALID("the folder has several files of one kind, '%s' and '%s': name one",
                              *out_name, names[i]);
@@ -373,6 +373,23 @@ static rheos_status *find_only(const char *folder, const char *what, bool at_end
     free(*out_name);
     *out_name = NULL;
   }
+  return status;
+}
+
+// A program that was started several times leaves as many files of events; all are shown as one.
+static rheos_status *find_events(source *s) {
+  char **names;
+  size_t count;
+  RHEOS_TRY(rheos__file_list(s->path, &names, &count));
+  s->event_files = rheos__alloc_array(count, sizeof *s->event_files);
+  rheos_status *status = s->event_files != NULL ? NULL : rheos__out_of_memory();
+  for (size_t i = 0; i < count && status == NULL; i++) {
+    if (strstr(names[i], "tfevents") == NULL) continue;
+    s->event_files[s->num_event_files] = rheos__path_join(s->path, names[i]);
+    if (s->event_files[s->num_event_files] == NULL) status = rheos__out_of_memory();
+    s->num_event_files += status == NULL;
+  }
+  rheos__file_list_free(names, count);
   return status;
 }
 
@@ -390,17 +407,18 @@ static rheos_status *open_folder(source *s) {
     become_file_in(s, "checkpoint");
     return open_list(s);
   }
-  static const struct {
-    const char *part;
-    bool at_end;
-  } kinds[] = {{".index", true}, {"tfevents", false}};
-  for (size_t i = 0; i < 2; i++) {
-    char *name;
-    RHEOS_TRY(find_only(s->path, kinds[i].part, kinds[i].at_end, &name));
-    if (name == NULL) continue;
+  char *name;
+  RHEOS_TRY(find_only(s->path, ".index", &name));
+  if (name != NULL) {
     become_file_in(s, name);
     free(name);
     return open_file(s);
+  }
+  RHEOS_TRY(find_events(s));
+  s->kind = SOURCE_EVENTS;
+  if (s->num_event_files > 0) return NULL;
+  if (has_file(s->path, "saved_model.cpb")) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "saved models in pieces (.cpb) are not read");
   }
   return RHEOS_NOTFOUND("the folder has no saved model, no checkpoint and no events");
 }

@@ -324,6 +324,20 @@ def test_events(tmp_path):
     assert "loss  scalars  5, steps 0 to 4, last 0.2" in text_of(tmp_path)
 
 
+def test_all_events_of_a_folder(tmp_path):
+    for start in (0, 3):
+        writer = tf.summary.FileWriter(str(tmp_path), filename_suffix=f".{start}")
+        for step in range(start, start + 3):
+            value = tf.Summary.Value(tag="loss", simple_value=step)
+            writer.add_summary(tf.Summary(value=[value]), step)
+        writer.close()
+    shown = json_of(tmp_path)
+    assert shown["files"] == 2 and shown["events"] == 8
+    assert shown["tags"]["loss"] == {
+        "type": "scalars", "count": 6, "first_step": 0, "last_step": 5, "last_value": 5}
+    assert "(2 files)" in text_of(tmp_path)
+
+
 # ---- Arrays
 
 
