@@ -259,6 +259,27 @@ static void take_events(const taker *t) {
   free(folder);
 }
 
+// ---- Arrays
+
+// One array of numbers and one of strings; as archives one stored and one compressed.
+static void take_arrays(taker *t, bool in_archive) {
+  rheos_tensor *tensors[2];
+  static const char *const names[] = {"numbers", "texts"};
+  check(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(2, 3), &tensors[0]));
+  memset(rheos_tensor_data(tensors[0]), 7, rheos_tensor_size_bytes(tensors[0]));
+  check(rheos_tensor_new(RHEOS_STRING, RHEOS_SHAPE(2), &tensors[1]));
+  check(rheos_tensor_set_string(tensors[1], 1, "text", 4));
+  for (int i = 0; i < 2; i++) {
+    void *bytes;
+    size_t size_bytes;
+    check(in_archive ? rheos_npz_encode(names, tensors, 2, i == 1, &bytes, &size_bytes)
+                          : rheos_npy_encode(tensors[i], &bytes, &size_bytes));
+    t->take(t->argument, bytes, size_bytes);
+    rheos_free(bytes);
+  }
+  for (int i = 0; i < 2; i++) rheos_tensor_unref(tensors[i]);
+}
+
 // ---- All
 
 void file_reader_seeds(const char *reader, take_seed take, void *argument) {
@@ -286,6 +307,8 @@ void file_reader_seeds(const char *reader, take_seed take, void *argument) {
     take_records(&t, RHEOS_GZIP);
   } else if (strcmp(reader, "events") == 0) {
     take_events(&t);
+  } else if (strcmp(reader, "npy") == 0 || strcmp(reader, "npz") == 0) {
+    take_arrays(&t, strcmp(reader, "npz") == 0);
   } else {
     op_reader_seeds(reader, take, argument);
   }

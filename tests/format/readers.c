@@ -244,6 +244,32 @@ static rheos_status *read_tensor_slice(const void *data, size_t size_bytes) {
   return rheos__slice_shape(&slice, &shape, &part);
 }
 
+// ---- Arrays
+
+static rheos_status *read_npy(const void *data, size_t size_bytes) {
+  rheos_tensor *tensor;
+  RHEOS_TRY(rheos_npy_decode(data, size_bytes, &tensor));
+  void *bytes = NULL;
+  size_t written;
+  rheos_status *status = rheos_npy_encode(tensor, &bytes, &written);
+  rheos_free(bytes);
+  rheos_tensor_unref(tensor);
+  return status;
+}
+
+static rheos_status *read_npz(const void *data, size_t size_bytes) {
+  rheos_npz *npz;
+  RHEOS_TRY(rheos_npz_open(data, size_bytes, &npz));
+  rheos_status *status = NULL;
+  for (size_t i = 0; i < rheos_npz_count(npz) && status == NULL; i++) {
+    rheos_tensor *tensor;
+    status = rheos_npz_read(npz, i, &tensor);
+    rheos_tensor_unref(tensor);
+  }
+  rheos_npz_free(npz);
+  return status;
+}
+
 // ---- Records
 
 static rheos_status *each_record(const void *data, size_t size_bytes, rheos_compression compression,
