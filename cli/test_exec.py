@@ -241,6 +241,55 @@ def test_a_saved_model(trained):
     assert "train" in fails(trained / "saved", "--tags=train", "--fetch=out")
 
 
+# ---- Models of TensorFlow, with its answers
+
+
+def recorded(path):
+    """feeds and fetches of a file beside a model: {name: array}"""
+    values = {"feed": {}, "fetch": {}}
+    for line in path.read_text().splitlines():
+        kind, name, dtype, shape, *numbers = line.split()
+        dims = [int(d) for d in shape.strip("[]").split(",") if d]
+        if kind in values:
+            values[kind][name] = np.array(numbers, dtype).reshape(dims)
+    return values["feed"], values["fetch"]
+
+
+def feed_files(folder, feeds):
+    for i, (name, value) in enumerate(feeds.items()):
+        np.save(folder / f"{i}.npy", value)
+        yield f"--feed={name}={folder}/{i}.npy"
+
+
+@pytest.mark.parametrize("model", sorted(
+    path.stem for path in (SOURCE / "tests/golden/models").glob("*_frozen.txt")))
+def test_frozen_models_give_tensorflows_answers(tmp_path, model):
+    path = SOURCE / "tests" / "golden" / "models" / model
+    feeds, fetches = recorded(path.with_suffix(".txt"))
+    assert feeds and fetches
+    ok(path.with_suffix(".pb"), *feed_files(tmp_path, feeds),
+       *(f"--fetch={name}" for name in fetches), "--format=npz", "--out", tmp_path)
+    out = np.load(tmp_path / "outputs.npz")
+    for name, wanted in fetches.items():
+        np.testing.assert_allclose(out[name], wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("model", ["mlp_ref", "mlp_resource", "cnn_ref", "cnn_resource"])
+def test_saved_models_frozen_or_not_give_the_same(tmp_path, model):
+    path = SOURCE / "tests" / "golden" / "models" / model
+    feeds, fetches = recorded(Path(f"{path}_frozen.txt"))
+    arguments = [*feed_files(tmp_path, feeds), *(f"--fetch={name}" for name in fetches)]
+    done = subprocess.run(
+        [BUILD / "bin" / "rheos", "convert", f"{path}_saved", tmp_path / "frozen.pb"],
+        capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    for i, source in enumerate((f"{path}_saved", tmp_path / "frozen.pb")):
+        ok(source, *arguments, "--format=npz", "--out", tmp_path / str(i))
+        out = np.load(tmp_path / str(i) / "outputs.npz")
+        for name, wanted in fetches.items():
+            np.testing.assert_allclose(out[name], wanted, rtol=1e-5, atol=1e-5)
+
+
 # ---- Mistakes
 
 

@@ -128,6 +128,19 @@ def test_what_cannot_run_is_listed_with_counts_and_nodes(tmp_path):
     assert "2  NoSuchOp  (unknown op): a, b" in text_of(path)
 
 
+def test_what_cannot_run_in_functions_is_listed_by_op(tmp_path):
+    graph = tf.GraphDef()
+    function = graph.library.function.add()
+    function.signature.name = "F"
+    for name, op in (("a", "One"), ("b", "Two"), ("c", "One"), ("d", "NoOp")):
+        function.node_def.add(name=name, op=op)
+    graph.node.add(name="call", op="F")
+    path = tmp_path / "f.pb"
+    path.write_bytes(graph.SerializeToString())
+    shown = [(c["op"], c.get("function"), c["nodes"]) for c in json_of(path)["cannot_run"]]
+    assert shown[-2:] == [("One", "F", ["a", "c"]), ("Two", "F", ["b"])]
+
+
 @pytest.mark.parametrize("name, op", [("functions", "While"), ("loops", "Switch")])
 def test_functions_and_control_flow_are_shown(name, op):
     shown = json_of(GOLDEN / "graphs" / f"{name}.pb")

@@ -143,7 +143,13 @@ static void add_obstacle(view *v, const Tensorflow__NodeDef *node, const char *f
   v->obstacles[v->num_obstacles++] = (view_obstacle){node->op, function, node->name, reason};
 }
 
-// In the order of the ops, then of the nodes.
+static int compare_obstacles(const void *a, const void *b) {
+  const view_obstacle *x = a, *y = b;
+  const int order = strcmp(x->op, y->op);
+  return order != 0 ? order : strcmp(x->node, y->node);
+}
+
+// In the order of the ops, then of the nodes; those of each function by their names.
 static void find_obstacles(view *v) {
   for (size_t k = 0; k < v->num_ops; k++) {
     if (v->ops[k].reason == VIEW_RUNS) continue;
@@ -156,11 +162,16 @@ static void find_obstacles(view *v) {
   const Tensorflow__FunctionDefLibrary *library = v->def->library;
   for (size_t i = 0; library != NULL && i < library->n_function; i++) {
     const Tensorflow__FunctionDef *function = library->function[i];
+    const size_t first = v->num_obstacles;
     for (size_t k = 0; function->signature != NULL && k < function->n_node_def; k++) {
       const Tensorflow__NodeDef *node = function->node_def[k];
       if (reason_of(v, node->op) == VIEW_UNKNOWN_OP) {
         add_obstacle(v, node, function->signature->name, VIEW_UNKNOWN_OP);
       }
+    }
+    if (v->num_obstacles > first) {
+      qsort(v->obstacles + first, v->num_obstacles - first, sizeof *v->obstacles,
+            compare_obstacles);
     }
   }
 }
