@@ -17,7 +17,8 @@ typedef struct format_map {
 static rheos_status *map_of(const char *source, const char *target, format_map *out) {
   const size_t count = strlen(source);
   if (count != 4 && count != 5) {
-    return RHEOS_INVALID("Source format must be of length 4 or 5, received src_format = %s", source);
+    return RHEOS_INVALID("Source format must be of length 4 or 5, received src_format = %s",
+                         source);
   }
   if (strlen(target) != 4 && strlen(target) != 5) {
     return RHEOS_INVALID("Destination format must be of length 4 or 5, received dst_format = %s",
@@ -67,9 +68,8 @@ static rheos_status *spatial_map_of(const rheos__attrs *attrs, format_map *out) 
 
 // ---- DataFormatDimMap
 
-static rheos_status *run_dim_map(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first_unit,
-                                 int64_t last_unit) {
+static rheos_status *run_dim_map(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)scratch, (void)first_unit, (void)last_unit;
   const format_map *map = state;
   const rheos__operands *o = map->operands;
@@ -122,9 +122,8 @@ static rheos_status *shape_permute(rheos__infer *c) {
   return rheos__shape_unchanged(c);
 }
 
-static rheos_status *run_permute(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first_unit,
-                                 int64_t last_unit) {
+static rheos_status *run_permute(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)scratch, (void)first_unit, (void)last_unit;
   const format_map *map = state;
   const rheos__operands *o = map->operands;
@@ -155,7 +154,8 @@ static rheos_status *prepare_permute(rheos__prepare *p) {
 const rheos__op_def rheos__op_DataFormatVecPermute = {
     .name = "DataFormatVecPermute",
     .signature = FORMAT_SIGNATURE,
-    .doc = "The numbers in `x`, one for each dimension of `src_format`, in the order of `dst_format`.",
+    .doc =
+        "The numbers in `x`, one for each dimension of `src_format`, in the order of `dst_format`.",
     .shape = shape_permute,
     .gradient = rheos__no_gradient,
     .prepare = prepare_permute,

@@ -72,9 +72,9 @@ static rheos_status *search_points(void *argument, int64_t first, int64_t last) 
   for (int64_t point = first; point < last; point++) {
     int64_t count = 0;
     for (int64_t center = 0; center < s->num_centers; center++) {
-      const neighbor found = {distance_of(s->points + point * s->depth,
-                                          s->centers + center * s->depth, s->depth),
-                              center};
+      const neighbor found = {
+          distance_of(s->points + point * s->depth, s->centers + center * s->depth, s->depth),
+          center};
       if (count < s->k) {
         heap[count++] = found;
         if (count == s->k) {
@@ -107,8 +107,8 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, out, &outputs[0]));
   RHEOS_TRY(rheos_tensor_new(RHEOS_FLOAT, out, &outputs[1]));
   if (outputs[0]->num_elements == 0) return NULL;
-  search s = {points->data,   centers->data,    num_centers,      depth,
-              k,              outputs[0]->data, outputs[1]->data};
+  search s = {points->data,     centers->data,   num_centers, depth, k,
+              outputs[0]->data, outputs[1]->data};
   const double flops = 3.0 * (double)out.dims[0] * (double)num_centers * ((double)depth + 4);
   return rheos__step_parallel(step, out.dims[0], rheos__flops(flops), search_points, &s);
 }
@@ -120,8 +120,9 @@ static rheos_status *prepare(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_NearestNeighbors = {
     .name = "NearestNeighbors",
-    .signature = "points: float, centers: float, k: int64 -> nearest_center_indices: int64, "
-                 "nearest_center_distances: float",
+    .signature =
+        "points: float, centers: float, k: int64 -> nearest_center_indices: int64, "
+        "nearest_center_distances: float",
     .doc = "The `k` of `centers` nearest to each of `points`, and the squares of their distances.",
     .shape = shape,
     .prepare = prepare,

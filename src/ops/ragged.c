@@ -9,13 +9,15 @@
 
 rheos_status *rheos__check_splits(const rheos_tensor *splits, int64_t num_values) {
   const int64_t count = splits->num_elements;
-  if (splits->shape.rank != 1 || count == 0) return RHEOS_INVALID("ragged splits may not be empty.");
+  if (splits->shape.rank != 1 || count == 0)
+    return RHEOS_INVALID("ragged splits may not be empty.");
   if (rheos__tensor_int_at(splits, 0) != 0) {
     return RHEOS_INVALID("First value of ragged splits must be 0, got %lld",
                          (long long)rheos__tensor_int_at(splits, 0));
   }
   for (int64_t i = 1; i < count; i++) {
-    const int64_t before = rheos__tensor_int_at(splits, i - 1), at = rheos__tensor_int_at(splits, i);
+    const int64_t before = rheos__tensor_int_at(splits, i - 1),
+                  at = rheos__tensor_int_at(splits, i);
     if (at >= before) continue;
     return RHEOS_INVALID("Ragged splits should be non decreasing, but we got %lld followed by %lld",
                          (long long)before, (long long)at);
@@ -40,8 +42,9 @@ static rheos_status *shape_range(rheos__infer *c) {
     scalars = scalars && in->rank == 0;
     if (in->rank != 1 || in->dims[0] < 0) continue;
     if (rows >= 0 && rows != in->dims[0]) {
-      return RHEOS_INVALID("starts, limits, and deltas must have the same shape: %lld and %lld rows",
-                           (long long)rows, (long long)in->dims[0]);
+      return RHEOS_INVALID(
+          "starts, limits, and deltas must have the same shape: %lld and %lld rows",
+          (long long)rows, (long long)in->dims[0]);
     }
     rows = in->dims[0];
   }
@@ -66,27 +69,27 @@ static int64_t float_range(double start, double limit, double delta) {
 static int64_t int_range(int64_t start, int64_t limit, int64_t delta) {
   if (delta == 0) return -2;
   if ((delta > 0 && start >= limit) || (delta < 0 && start <= limit)) return 0;
-  const uint64_t span = delta > 0 ? (uint64_t)limit - (uint64_t)start
-                                  : (uint64_t)start - (uint64_t)limit;
+  const uint64_t span =
+      delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
   const uint64_t step = delta > 0 ? (uint64_t)delta : 0 - (uint64_t)delta;
   const uint64_t size = (span - 1) / step + 1;
   return size < UINT64_C(1) << 62 ? (int64_t)size : -1;
 }
 
-#define RANGE(S, size_of)                                                                    \
-  static int64_t size_of_##S(const void *start, const void *limit, const void *delta) {      \
-    return size_of(RHEOS__LOAD_##S(*(const rheos__stored_##S *)start),                       \
-                   RHEOS__LOAD_##S(*(const rheos__stored_##S *)limit),                       \
-                   RHEOS__LOAD_##S(*(const rheos__stored_##S *)delta));                      \
-  }                                                                                          \
-  static void fill_##S(const void *start, const void *delta, void *out, int64_t count) {     \
-    typedef rheos__wrapping_##S wide;                                                        \
-    const wide step = (wide)RHEOS__LOAD_##S(*(const rheos__stored_##S *)delta);              \
-    rheos__stored_##S *to = out, at = *(const rheos__stored_##S *)start;                     \
-    for (int64_t i = 0; i < count; i++) {                                                    \
-      to[i] = at;                                                                            \
-      at = RHEOS__STORE_##S((wide)RHEOS__LOAD_##S(at) + step);                               \
-    }                                                                                        \
+#define RANGE(S, size_of)                                                                \
+  static int64_t size_of_##S(const void *start, const void *limit, const void *delta) {  \
+    return size_of(RHEOS__LOAD_##S(*(const rheos__stored_##S *)start),                   \
+                   RHEOS__LOAD_##S(*(const rheos__stored_##S *)limit),                   \
+                   RHEOS__LOAD_##S(*(const rheos__stored_##S *)delta));                  \
+  }                                                                                      \
+  static void fill_##S(const void *start, const void *delta, void *out, int64_t count) { \
+    typedef rheos__wrapping_##S wide;                                                    \
+    const wide step = (wide)RHEOS__LOAD_##S(*(const rheos__stored_##S *)delta);          \
+    rheos__stored_##S *to = out, at = *(const rheos__stored_##S *)start;                 \
+    for (int64_t i = 0; i < count; i++) {                                                \
+      to[i] = at;                                                                        \
+      at = RHEOS__STORE_##S((wide)RHEOS__LOAD_##S(at) + step);                           \
+    }                                                                                    \
   }
 RANGE(bfloat16, float_range)
 RANGE(float, float_range)
@@ -94,13 +97,16 @@ RANGE(double, float_range)
 RANGE(int32, int_range)
 RANGE(int64, int_range)
 
-static const range_size_fn range_sizes[RHEOS__NUM_DTYPES] = {
-    [RHEOS_BFLOAT16] = size_of_bfloat16, [RHEOS_FLOAT] = size_of_float,
-    [RHEOS_DOUBLE] = size_of_double,     [RHEOS_INT32] = size_of_int32,
-    [RHEOS_INT64] = size_of_int64};
-static const range_fill_fn range_fills[RHEOS__NUM_DTYPES] = {
-    [RHEOS_BFLOAT16] = fill_bfloat16, [RHEOS_FLOAT] = fill_float, [RHEOS_DOUBLE] = fill_double,
-    [RHEOS_INT32] = fill_int32,       [RHEOS_INT64] = fill_int64};
+static const range_size_fn range_sizes[RHEOS__NUM_DTYPES] = {[RHEOS_BFLOAT16] = size_of_bfloat16,
+                                                             [RHEOS_FLOAT] = size_of_float,
+                                                             [RHEOS_DOUBLE] = size_of_double,
+                                                             [RHEOS_INT32] = size_of_int32,
+                                                             [RHEOS_INT64] = size_of_int64};
+static const range_fill_fn range_fills[RHEOS__NUM_DTYPES] = {[RHEOS_BFLOAT16] = fill_bfloat16,
+                                                             [RHEOS_FLOAT] = fill_float,
+                                                             [RHEOS_DOUBLE] = fill_double,
+                                                             [RHEOS_INT32] = fill_int32,
+                                                             [RHEOS_INT64] = fill_int64};
 
 // The number of row `row`, of a vector or of a scalar that is repeated.
 static const void *number_of_row(const rheos_tensor *tensor, int64_t row) {
@@ -121,9 +127,9 @@ static rheos_status *compute_range(void *state, rheos__step *step, rheos_tensor 
   RHEOS_TRY(rheos_tensor_new(splits_dtype, RHEOS_SHAPE(rows + 1), &outputs[0]));
   rheos__set_int(splits_dtype, outputs[0]->data, 0, 0);
   for (int64_t row = 0; row < rows; row++) {
-    const int64_t size = range_sizes[dtype](number_of_row(inputs[0], row),
-                                            number_of_row(inputs[1], row),
-                                            number_of_row(inputs[2], row));
+    const int64_t size =
+        range_sizes[dtype](number_of_row(inputs[0], row), number_of_row(inputs[1], row),
+                           number_of_row(inputs[2], row));
     if (size == -2) return RHEOS_INVALID("Requires delta != 0");
     if (size < 0 || size > most - total) {
       return RHEOS_INVALID("Requires ((limit - start) / delta) <= %lld", (long long)most);
@@ -156,8 +162,9 @@ static rheos_status *prepare_range(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_RaggedRange = {
     .name = "RaggedRange",
-    .signature = "starts: T, limits: T, deltas: T -> rt_nested_splits: Tsplits, rt_dense_values: T; "
-                 "T: {bfloat16, float, double, int32, int64} = int32; Tsplits: index = int64",
+    .signature =
+        "starts: T, limits: T, deltas: T -> rt_nested_splits: Tsplits, rt_dense_values: T; "
+        "T: {bfloat16, float, double, int32, int64} = int32; Tsplits: index = int64",
     .doc = "A ragged matrix whose rows count from `starts` by `deltas` to before `limits`.",
     .shape = shape_range,
     .gradient = rheos__no_gradient,
@@ -212,23 +219,23 @@ static rheos_status *compute_to_sparse(void *state, rheos__step *step, rheos_ten
     if (splits[i]->num_elements == 0) return RHEOS_INVALID("ragged splits may not be empty.");
   }
   for (int32_t i = 0; i < levels; i++) {
-    RHEOS_TRY(rheos__check_splits(splits[i], i + 1 < levels ? rheos__num_rows(splits[i + 1])
-                                                            : values->shape.dims[0]));
+    RHEOS_TRY(rheos__check_splits(
+        splits[i], i + 1 < levels ? rheos__num_rows(splits[i + 1]) : values->shape.dims[0]));
   }
   const int64_t rank = levels + values->shape.rank;
   const int64_t width = rheos__shape_product(&values->shape, 1, values->shape.rank);
   RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(values->num_elements, rank), &outputs[0]));
   RHEOS_TRY(rheos_tensor_new(values->dtype, RHEOS_SHAPE(values->num_elements), &outputs[1]));
   RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(rank), &outputs[2]));
-  RHEOS_TRY(rheos__copy_elements(values->dtype, outputs[1]->data, values->data,
-                                 values->num_elements));
+  RHEOS_TRY(
+      rheos__copy_elements(values->dtype, outputs[1]->data, values->data, values->num_elements));
   int64_t *dims = outputs[2]->data, *indices = outputs[0]->data;
   dims[0] = rheos__num_rows(splits[0]);
   for (int32_t level = 0; level < levels; level++) {
     int64_t longest = 0;
     for (int64_t row = 0; row < rheos__num_rows(splits[level]); row++) {
-      const int64_t length = rheos__tensor_int_at(splits[level], row + 1) -
-                             rheos__tensor_int_at(splits[level], row);
+      const int64_t length =
+          rheos__tensor_int_at(splits[level], row + 1) - rheos__tensor_int_at(splits[level], row);
       if (length > longest) longest = length;
     }
     dims[level + 1] = longest;
@@ -259,9 +266,10 @@ static void grad_to_sparse(rheos__grad *g) {
 
 const rheos__op_def rheos__op_RaggedTensorToSparse = {
     .name = "RaggedTensorToSparse",
-    .signature = "rt_nested_splits: RAGGED_RANK * Tsplits, rt_dense_values: T -> "
-                 "sparse_indices: int64, sparse_values: T, sparse_dense_shape: int64; "
-                 "RAGGED_RANK: int >= 1; T: type; Tsplits: index = int64",
+    .signature =
+        "rt_nested_splits: RAGGED_RANK * Tsplits, rt_dense_values: T -> "
+        "sparse_indices: int64, sparse_values: T, sparse_dense_shape: int64; "
+        "RAGGED_RANK: int >= 1; T: type; Tsplits: index = int64",
     .doc = "A ragged tensor as a sparse one.",
     .shape = shape_to_sparse,
     .gradient = grad_to_sparse,
@@ -278,8 +286,8 @@ static rheos_status *shape_gather(rheos__infer *c) {
   for (int32_t i = 0; i < values; i++) RHEOS_TRY(rheos__infer_rank(c, i, 1, &ignored));
   RHEOS_TRY(rheos__infer_rank_at_least(c, values, 1));
   if (indices->rank >= 0 && out_levels != values + indices->rank - 1) {
-    return RHEOS_INVALID("expected OUTPUT_RAGGED_RANK %d, got %lld", (int)(values + indices->rank - 1),
-                         (long long)out_levels);
+    return RHEOS_INVALID("expected OUTPUT_RAGGED_RANK %d, got %lld",
+                         (int)(values + indices->rank - 1), (long long)out_levels);
   }
   for (int32_t i = 0; i < (int32_t)out_levels; i++) c->output_shapes[i] = RHEOS_SHAPE(-1);
   c->output_shapes[out_levels] = c->input_shapes[values];
@@ -304,15 +312,13 @@ static rheos_status *check_gather(rheos_tensor *const *inputs, int32_t levels) {
   const rheos_tensor *values = inputs[levels], *indices = inputs[levels + 1];
   for (int32_t i = 0; i < levels; i++) {
     const int64_t count = inputs[i]->num_elements;
-    const int64_t limit =
-        i + 1 < levels ? rheos__num_rows(inputs[i + 1]) : values->shape.dims[0];
+    const int64_t limit = i + 1 < levels ? rheos__num_rows(inputs[i + 1]) : values->shape.dims[0];
     if (count == 0) return RHEOS_INVALID("Splits tensors must not be empty");
     int64_t before = 0;
     for (int64_t at = 0; at < count; at++) {
       const int64_t split = rheos__tensor_int_at(inputs[i], at);
       if (split < before) {
-        return RHEOS_INVALID("Ragged splits must be %s",
-                             at == 0 ? "non-negative" : "sorted");
+        return RHEOS_INVALID("Ragged splits must be %s", at == 0 ? "non-negative" : "sorted");
       }
       if (split > limit) return RHEOS_INVALID("Ragged splits must not point past values");
       before = split;
@@ -446,10 +452,11 @@ static void grad_gather(rheos__grad *g) {
 
 const rheos__op_def rheos__op_RaggedGather = {
     .name = "RaggedGather",
-    .signature = "params_nested_splits: PARAMS_RAGGED_RANK * Tsplits, params_dense_values: Tvalues, "
-                 "indices: Tindices -> output_nested_splits: OUTPUT_RAGGED_RANK * Tsplits, "
-                 "output_dense_values: Tvalues; Tvalues: type; Tindices: index; "
-                 "Tsplits: index = int64; PARAMS_RAGGED_RANK: int >= 1; OUTPUT_RAGGED_RANK: int >= 0",
+    .signature =
+        "params_nested_splits: PARAMS_RAGGED_RANK * Tsplits, params_dense_values: Tvalues, "
+        "indices: Tindices -> output_nested_splits: OUTPUT_RAGGED_RANK * Tsplits, "
+        "output_dense_values: Tvalues; Tvalues: type; Tindices: index; "
+        "Tsplits: index = int64; PARAMS_RAGGED_RANK: int >= 1; OUTPUT_RAGGED_RANK: int >= 0",
     .doc = "The rows of a ragged tensor that `indices` name.",
     .shape = shape_gather,
     .gradient = grad_gather,

@@ -85,13 +85,13 @@ static rheos_status *prepare_ragged(rheos__prepare *p) {
   return prepare_counting(p, compute_ragged);
 }
 
-#define COUNT_ATTRS \
-  "Tidx: index; T: {int32, int64, float, double}; binary_output: bool = false"
+#define COUNT_ATTRS "Tidx: index; T: {int32, int64, float, double}; binary_output: bool = false"
 const rheos__op_def rheos__op_RaggedBincount = {
     .name = "RaggedBincount",
     .signature = "splits: int64, values: Tidx, size: Tidx, weights: T -> output: T; " COUNT_ATTRS,
-    .doc = "How often each number below `size` occurs in each row of a ragged matrix, or the sum of "
-           "its `weights`, or whether it occurs.",
+    .doc =
+        "How often each number below `size` occurs in each row of a ragged matrix, or the sum of "
+        "its `weights`, or whether it occurs.",
     .shape = shape_ragged,
     .prepare = prepare_ragged,
 };
@@ -134,10 +134,12 @@ static rheos_status *prepare_sparse(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_SparseBincount = {
     .name = "SparseBincount",
-    .signature = "indices: int64, values: Tidx, dense_shape: int64, size: Tidx, weights: T -> "
-                 "output: T; " COUNT_ATTRS,
-    .doc = "How often each number below `size` occurs in a sparse vector, or in each row of a sparse "
-           "matrix, or the sum of its `weights`, or whether it occurs.",
+    .signature =
+        "indices: int64, values: Tidx, dense_shape: int64, size: Tidx, weights: T -> "
+        "output: T; " COUNT_ATTRS,
+    .doc =
+        "How often each number below `size` occurs in a sparse vector, or in each row of a sparse "
+        "matrix, or the sum of its `weights`, or whether it occurs.",
     .shape = shape_sparse,
     .prepare = prepare_sparse,
 };

@@ -124,7 +124,8 @@ static int64_t width_of(rheos__partition_kind kind, const rheos_tensor *partitio
   for (int64_t i = 0; i < partition->num_elements; i++) {
     int64_t length;
     if (kind == RHEOS__ROW_SPLITS) {
-      if (i == 0 || __builtin_sub_overflow(at(partition, i), at(partition, i - 1), &length)) continue;
+      if (i == 0 || __builtin_sub_overflow(at(partition, i), at(partition, i - 1), &length))
+        continue;
     } else {
       run = i > 0 && at(partition, i) == at(partition, i - 1) ? run + 1 : 1;
       length = run;
@@ -244,8 +245,8 @@ static rheos_status *first_dimension(const layout *l, const rheos_tensor *partit
   }
   if (partition->num_elements != 1) return RHEOS_INVALID("FIRST_DIM_SIZE must be a scalar");
   *out_rows = at(partition, 0);
-  return *out_rows >= 0 ? NULL : RHEOS_INVALID("FIRST_DIM_SIZE %lld is negative",
-                                               (long long)*out_rows);
+  return *out_rows >= 0 ? NULL
+                        : RHEOS_INVALID("FIRST_DIM_SIZE %lld is negative", (long long)*out_rows);
 }
 
 // The rows of dimension 0, of which the answer has `kept`.
@@ -259,11 +260,11 @@ static rheos_status *put_values(const rheos_tensor *values, const places *where,
                                 rheos_tensor *out) {
   const int64_t width = rheos__shape_product(&values->shape, 1, values->shape.rank);
   const size_t bytes = rheos_dtype_size(values->dtype) * (size_t)width;
-  const int64_t count =
-      where->held < values->shape.dims[0] ? where->held : values->shape.dims[0];
+  const int64_t count = where->held < values->shape.dims[0] ? where->held : values->shape.dims[0];
   for (int64_t i = 0; i < count; i++) {
     if (where->items[i] < 0) continue;
-    RHEOS_TRY(rheos__copy_elements(values->dtype, (char *)out->data + (size_t)where->items[i] * bytes,
+    RHEOS_TRY(rheos__copy_elements(values->dtype,
+                                   (char *)out->data + (size_t)where->items[i] * bytes,
                                    (const char *)values->data + (size_t)i * bytes, width));
   }
   return NULL;
@@ -327,8 +328,8 @@ static void gradient(rheos__grad *g) {
   const rheos_output grad = rheos__grad_dense(g, 0);
   const rheos_output value_shape = rheos__shape_of(s, g->inputs[VALUES], RHEOS_INT32);
   const rheos__bound behind = {.present = true, .number = 1 + l.ragged_rank};
-  const rheos_output rows = rheos__vector_at(
-      s, value_shape, rheos__const_scalar(s, RHEOS_INT32, 0, "Const"));
+  const rheos_output rows =
+      rheos__vector_at(s, value_shape, rheos__const_scalar(s, RHEOS_INT32, 0, "Const"));
   inputs[SHAPE] = rheos__vector_slice(s, rheos__shape_of(s, grad, RHEOS_INT32), start, behind);
   inputs[VALUES] = rheos__range(s, none, 0, rows, 0, 1);
   inputs[DEFAULT] = rheos__const_scalar(s, RHEOS_INT32, -1, "Const");
@@ -341,8 +342,8 @@ static void gradient(rheos__grad *g) {
   rheos__grad_set(g, VALUES, rheos__op_3(s, "UnsortedSegmentSum", grad, where, rows));
   // The default value stands wherever no row does: segment 0 of ids that are -1 elsewhere.
   const rheos_output is_default = rheos__op_with_number(s, "Less", "Less", where, 0);
-  const rheos_output ids = rheos__op_with_number(
-      s, "Sub", "sub", rheos__cast_to(s, is_default, RHEOS_INT32), 1);
+  const rheos_output ids =
+      rheos__op_with_number(s, "Sub", "sub", rheos__cast_to(s, is_default, RHEOS_INT32), 1);
   const rheos_output one = rheos__const_scalar(s, RHEOS_INT32, 1, "Const");
   const rheos_output sum = rheos__op_3(s, "UnsortedSegmentSum", grad, ids, one);
   const rheos__unbroadcast u = rheos__unbroadcast_always(s, g->inputs[DEFAULT], sum);
@@ -351,10 +352,11 @@ static void gradient(rheos__grad *g) {
 
 const rheos__op_def rheos__op_RaggedTensorToTensor = {
     .name = "RaggedTensorToTensor",
-    .signature = "shape: Tshape, values: T, default_value: T, "
-                 "row_partition_tensors: num_row_partition_tensors * Tindex -> result: T; T: type; "
-                 "Tindex: {int64, int32}; Tshape: {int64, int32}; "
-                 "num_row_partition_tensors: int >= 1; row_partition_types: list(string)",
+    .signature =
+        "shape: Tshape, values: T, default_value: T, "
+        "row_partition_tensors: num_row_partition_tensors * Tindex -> result: T; T: type; "
+        "Tindex: {int64, int32}; Tshape: {int64, int32}; "
+        "num_row_partition_tensors: int >= 1; row_partition_types: list(string)",
     .doc = "A ragged tensor as a dense one, with `default_value` where its rows end.",
     .shape = infer,
     .gradient = gradient,

@@ -28,7 +28,9 @@ static rheos_status *new_state(rheos__prepare *p, unicode_state **out) {
   if (s == NULL) return rheos__out_of_memory();
   *out = s;
   const char *errors = rheos__attr_string(p->attrs, "errors");
-  s->errors = strcmp(errors, "strict") == 0 ? STRICT : strcmp(errors, "ignore") == 0 ? IGNORE : REPLACE;
+  s->errors = strcmp(errors, "strict") == 0   ? STRICT
+              : strcmp(errors, "ignore") == 0 ? IGNORE
+                                              : REPLACE;
   const int64_t replacement = rheos__attr_int(p->attrs, "replacement_char");
   if (replacement < 0 || replacement > RHEOS__MAX_CODE_POINT) {
     return RHEOS_INVALID("replacement_char out of unicode codepoint range: %lld",
@@ -96,8 +98,8 @@ static rheos_status *decode_string(const unicode_state *s, rheos__unicode_reader
   return NULL;
 }
 
-static rheos_status *decode_all(const unicode_state *s, const rheos_tensor *input,
-                                characters *all, rheos_tensor *splits) {
+static rheos_status *decode_all(const unicode_state *s, const rheos_tensor *input, characters *all,
+                                rheos_tensor *splits) {
   rheos__unicode_reader reader;
   RHEOS_TRY(rheos__unicode_open(s->encoding, &reader));
   const rheos_string *strings = input->data;
@@ -119,8 +121,8 @@ static rheos_status *compute_decode(void *state, rheos__step *step, rheos_tensor
   (void)step;
   const unicode_state *s = state;
   characters all = {0};
-  RHEOS_TRY(rheos_tensor_new(s->splits_dtype, RHEOS_SHAPE(inputs[0]->num_elements + 1),
-                             &outputs[0]));
+  RHEOS_TRY(
+      rheos_tensor_new(s->splits_dtype, RHEOS_SHAPE(inputs[0]->num_elements + 1), &outputs[0]));
   rheos_status *status = decode_all(s, inputs[0], &all, outputs[0]);
   const rheos_shape shape = RHEOS_SHAPE((int64_t)all.count);
   if (status == NULL) status = rheos_tensor_from_values(RHEOS_INT32, shape, all.items, &outputs[1]);
@@ -142,19 +144,21 @@ static rheos_status *prepare_decode(rheos__prepare *p) {
 }
 
 static rheos_status *shape_decode(rheos__infer *c) {
-  const int64_t count =
-      rheos_shape_is_known(&c->input_shapes[0]) ? rheos_shape_num_elements(&c->input_shapes[0]) : -1;
+  const int64_t count = rheos_shape_is_known(&c->input_shapes[0])
+                            ? rheos_shape_num_elements(&c->input_shapes[0])
+                            : -1;
   c->output_shapes[0] = RHEOS_SHAPE(count < 0 ? -1 : count + 1);
   c->output_shapes[1] = RHEOS_SHAPE(-1);
   if (c->num_outputs == 3) c->output_shapes[2] = RHEOS_SHAPE(-1);
   return NULL;
 }
 
-#define ERROR_ATTRS                                              \
+#define ERROR_ATTRS                                               \
   "errors: {\"strict\", \"replace\", \"ignore\"} = \"replace\"; " \
   "replacement_char: int = 65533"
-#define DECODE_ATTRS                                                                     \
-  "input_encoding: string; " ERROR_ATTRS "; replace_control_characters: bool = false; " \
+#define DECODE_ATTRS                             \
+  "input_encoding: string; " ERROR_ATTRS         \
+  "; replace_control_characters: bool = false; " \
   "Tsplits: index = int64"
 const rheos__op_def rheos__op_UnicodeDecode = {
     .name = "UnicodeDecode",
@@ -165,8 +169,9 @@ const rheos__op_def rheos__op_UnicodeDecode = {
 };
 const rheos__op_def rheos__op_UnicodeDecodeWithOffsets = {
     .name = "UnicodeDecodeWithOffsets",
-    .signature = "input: string -> row_splits: Tsplits, char_values: int32, "
-                 "char_to_byte_starts: int64; " DECODE_ATTRS,
+    .signature =
+        "input: string -> row_splits: Tsplits, char_values: int32, "
+        "char_to_byte_starts: int64; " DECODE_ATTRS,
     .doc = "The characters of each string, a row of a ragged matrix, and the byte each starts at.",
     .shape = shape_decode,
     .prepare = prepare_decode,
@@ -184,7 +189,8 @@ static bool is_scalar_value(int32_t c) {
   return c >= 0 && c <= RHEOS__MAX_CODE_POINT && (c < 0xd800 || c > 0xdfff);
 }
 
-// A surrogate, which can only be a replacement_char, is written as the character that stands for it.
+// A surrogate, which can only be a replacement_char, is written as the character that stands for
+// it.
 static void write_character(const unicode_state *s, int32_t c, rheos__text *text) {
   if (!is_scalar_value(c)) c = 0xfffd;
   if (s->out_kind == WRITES_UTF_8) {
@@ -245,8 +251,9 @@ static rheos_status *prepare_transcode(rheos__prepare *p) {
 #define OUTPUT_ENCODING "output_encoding: {\"UTF-8\", \"UTF-16-BE\", \"UTF-32-BE\"}; "
 const rheos__op_def rheos__op_UnicodeTranscode = {
     .name = "UnicodeTranscode",
-    .signature = "input: string -> output: string; input_encoding: string; " OUTPUT_ENCODING
-                 ERROR_ATTRS "; replace_control_characters: bool = false",
+    .signature =
+        "input: string -> output: string; input_encoding: string; " OUTPUT_ENCODING ERROR_ATTRS
+        "; replace_control_characters: bool = false",
     .doc = "Strings in one encoding written in another.",
     .shape = rheos__shape_unchanged,
     .prepare = prepare_transcode,
@@ -306,9 +313,10 @@ static rheos_status *prepare_encode(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_UnicodeEncode = {
     .name = "UnicodeEncode",
-    .signature = "input_values: int32, input_splits: Tsplits -> output: string; "
-                 "errors: {\"ignore\", \"replace\", \"strict\"} = \"replace\"; " OUTPUT_ENCODING
-                 "replacement_char: int = 65533; Tsplits: index = int64",
+    .signature =
+        "input_values: int32, input_splits: Tsplits -> output: string; "
+        "errors: {\"ignore\", \"replace\", \"strict\"} = \"replace\"; " OUTPUT_ENCODING
+        "replacement_char: int = 65533; Tsplits: index = int64",
     .doc = "Each row of characters of a ragged matrix as a string.",
     .shape = shape_encode,
     .prepare = prepare_encode,
