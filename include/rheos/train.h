@@ -1,4 +1,4 @@
-// Training: variables, initializers, optimizers, savers.
+// Training: variables, initializers, optimizers, learning rates, clipped gradients, savers.
 #ifndef RHEOS_TRAIN_H
 #define RHEOS_TRAIN_H
 
@@ -270,6 +270,78 @@ RHEOS_API rheos_variable rheos_optimizer_make_slot(rheos_scope *scope, rheos_opt
                                                    rheos_variable primary, const char *slot_name,
                                                    rheos_initializer initializer,
                                                    const char *name);
+
+// ---- Learning rates that change with the step
+//
+// Float scalars for `learning_rate_tensor` of an optimizer: TensorFlow's formulas of `global_step`, a
+// number of any dtype (the value of the variable that counts the steps). `staircase`: the rate
+// changes once in `decay_steps` steps. `name` NULL: TensorFlow's name of the schedule.
+
+// learning_rate * decay_rate ^ (global_step / decay_steps)
+RHEOS_API rheos_output rheos_exponential_decay(rheos_scope *scope, double learning_rate,
+                                               rheos_output global_step, int32_t decay_steps,
+                                               double decay_rate, bool staircase,
+                                               const char *name);
+// learning_rate * exp(-decay_rate * global_step / decay_steps)
+RHEOS_API rheos_output rheos_natural_exp_decay(rheos_scope *scope, double learning_rate,
+                                               rheos_output global_step, int32_t decay_steps,
+                                               double decay_rate, bool staircase,
+                                               const char *name);
+// learning_rate / (1 + decay_rate * global_step / decay_steps)
+RHEOS_API rheos_output rheos_inverse_time_decay(rheos_scope *scope, double learning_rate,
+                                                rheos_output global_step, int32_t decay_steps,
+                                                double decay_rate, bool staircase,
+                                                const char *name);
+// From learning_rate to end_learning_rate in decay_steps steps, by a power of what is left of them.
+// `cycle`: again and again, each time over twice, three times, ... as many steps.
+RHEOS_API rheos_output rheos_polynomial_decay(rheos_scope *scope, double learning_rate,
+                                              rheos_output global_step, int32_t decay_steps,
+                                              double end_learning_rate, double power, bool cycle,
+                                              const char *name);
+// From learning_rate to alpha * learning_rate in decay_steps steps, as half a cosine.
+RHEOS_API rheos_output rheos_cosine_decay(rheos_scope *scope, double learning_rate,
+                                          rheos_output global_step, int32_t decay_steps,
+                                          double alpha, const char *name);
+// The same again and again: each time t_mul times as long, from m_mul times as high.
+RHEOS_API rheos_output rheos_cosine_decay_restarts(rheos_scope *scope, double learning_rate,
+                                                   rheos_output global_step,
+                                                   int32_t first_decay_steps, double t_mul,
+                                                   double m_mul, double alpha, const char *name);
+// learning_rate * ((alpha + linear) * cosine + beta), both falling to 0 in decay_steps steps.
+RHEOS_API rheos_output rheos_linear_cosine_decay(rheos_scope *scope, double learning_rate,
+                                                 rheos_output global_step, int32_t decay_steps,
+                                                 double num_periods, double alpha, double beta,
+                                                 const char *name);
+// values[i] while the step is at most boundaries[i], which rise; values[count] beyond them all.
+RHEOS_API rheos_output rheos_piecewise_constant(rheos_scope *scope, rheos_output global_step,
+                                                const double *boundaries, const double *values,
+                                                size_t count, const char *name);
+
+// ---- Gradients kept within bounds
+//
+// A gradient by rows stays one, its values clipped. A gradient that is none stays none.
+
+// Values below `minimum` become that, values above `maximum` that.
+RHEOS_API rheos_gradient rheos_clip_gradient_by_value(rheos_scope *scope, rheos_gradient gradient,
+                                                      double minimum, double maximum,
+                                                      const char *name);
+// Scaled down so that the euclidean norm is at most `clip_norm`.
+RHEOS_API rheos_gradient rheos_clip_gradient_by_norm(rheos_scope *scope, rheos_gradient gradient,
+                                                     double clip_norm, const char *name);
+// The same for the norm divided by the number of elements; of dense gradients.
+RHEOS_API rheos_gradient rheos_clip_gradient_by_average_norm(rheos_scope *scope,
+                                                             rheos_gradient gradient,
+                                                             double clip_norm, const char *name);
+// The euclidean norm of all of them together.
+RHEOS_API rheos_output rheos_global_norm(rheos_scope *scope, const rheos_gradient *gradients,
+                                         size_t count, const char *name);
+// All scaled down by one factor so that their global norm is at most `clip_norm`; `out_gradients` may
+// be `gradients`. Returns the global norm that they had. A norm that is not finite makes them NaN.
+RHEOS_API rheos_output rheos_clip_gradients_by_global_norm(rheos_scope *scope,
+                                                           const rheos_gradient *gradients,
+                                                           size_t count, double clip_norm,
+                                                           const char *name,
+                                                           rheos_gradient *out_gradients);
 
 // ---- Savers: checkpoints in TensorFlow's format (tensor bundle, one shard)
 

@@ -250,6 +250,40 @@ def large_initializers():
     tf.get_variable("flag", [2], tf.bool)
 
 
+@case
+def learning_rates():
+    """The learning rates that are a formula of the step, without conditionals."""
+    train = tf.train
+    step = tf.get_variable("step", [], tf.int64, tf.zeros_initializer(), trainable=False)
+    train.exponential_decay(0.1, step, 100, 0.9)
+    train.exponential_decay(0.1, step, 100, 0.9, staircase=True, name="stairs")
+    train.natural_exp_decay(0.1, step, 100, 0.9)
+    train.natural_exp_decay(0.1, step, 100, 0.9, staircase=True)
+    train.inverse_time_decay(0.1, step, 100, 0.9)
+    train.inverse_time_decay(0.1, step, 100, 0.9, staircase=True)
+    train.polynomial_decay(0.1, step, 100)
+    train.cosine_decay(0.1, step, 100)
+    train.cosine_decay(0.1, step, 100, alpha=0.25)
+    train.linear_cosine_decay(0.1, step, 100)
+
+
+@case
+def clipping():
+    """Gradients kept within bounds, dense and by rows."""
+    x = tf.placeholder(tf.float32, [3, 2], "x")
+    y = tf.placeholder(tf.float64, None, "y")
+    rows = tf.IndexedSlices(tf.placeholder(tf.float32, [2, 2], "values"),
+                            tf.placeholder(tf.int32, [2], "indices"), tf.constant([3, 2], name="of"))
+    tf.clip_by_value(x, -1.0, 2.0)
+    tf.clip_by_value(rows, -1.0, 2.0, name="between")
+    tf.clip_by_norm(x, 5.0)
+    tf.clip_by_norm(y, 5.0)
+    tf.clip_by_norm(rows, 5.0, name="short")
+    tf.global_norm([x, None, rows])
+    tf.clip_by_global_norm([x, None, rows], 5.0)
+    tf.clip_by_average_norm(x, 5.0)
+
+
 def main():
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "training_graphs")
     os.makedirs(folder, exist_ok=True)
