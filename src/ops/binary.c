@@ -105,6 +105,7 @@ static inline int unsigned_shift_of(uint64_t y, size_t bits) {
   ROW(MulNoNan, FLOATS, RHEOS__WIDE, y == 0 ? 0 : x * y)                              \
   ROW(Xdivy, FLOATS, RHEOS__WIDE, x == 0 ? 0 : x / y)                                 \
   ROW(Xlogy, FLOATS, RHEOS__WIDEST, x == 0 ? 0 : x * RHEOS__LOG(y))                     \
+  ROW(Xlog1py, FLOATS, , x == 0 ? 0 : x * log1p(y))                                     \
   ROW(Maximum, FLOATS, RHEOS__WIDE, x > y || x != x ? x : y)                          \
   ROW(Maximum, INTEGERS, , x > y ? x : y)                                             \
   ROW(Minimum, FLOATS, RHEOS__WIDE, x < y || x != x ? x : y)                          \
@@ -126,6 +127,7 @@ static inline int unsigned_shift_of(uint64_t y, size_t bits) {
   ROW(MulNoNan, COMPLEXES, , y == 0 ? 0 : x * y)                                      \
   ROW(Xdivy, COMPLEXES, , x == 0 ? 0 : x / y)                                         \
   ROW(Xlogy, COMPLEXES, , x == 0 ? 0 : x * log(y))                                    \
+  ROW(Xlog1py, COMPLEXES, , x == 0 ? 0 : x * log(1 + y))                              \
   ROW(Pow, COMPLEXES, , complex_power(x, y))                                          \
   ROW(SquaredDifference, COMPLEXES, , (x - y) * conj(x - y))                          \
   ROW(LeftShift, SIGNED, , W(x) << shift_of(y, 8 * sizeof y))                         \
@@ -250,6 +252,19 @@ static void grad_xlogy(rheos__grad *g) {
   rheos__push_after_grad(g);
   const rheos_output by_x = rheos__named_2(s, "Xlogy", "Xlogy", not_zero(g, x), y);
   const rheos_output by_y = rheos__named_2(s, "Xdivy", "Xdivy", x, y);
+  set_unbroadcast(g, &u, 0, rheos__py_mul(s, by_x, dz));
+  set_unbroadcast(g, &u, 1, rheos__py_mul(s, by_y, dz));
+  rheos_scope_pop(s);
+}
+
+static void grad_xlog1py(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  const rheos_output dz = rheos__grad_dense(g, 0), x = g->inputs[0], y = g->inputs[1];
+  const rheos__unbroadcast u = unbroadcast(g);
+  rheos__push_after_grad(g);
+  const rheos_output by_x = rheos__op_2(s, "Xlog1py", not_zero(g, x), y);
+  const rheos_output below = rheos__op_with_number(s, "AddV2", "add", y, 1);
+  const rheos_output by_y = rheos__op_2(s, "Xdivy", x, below);
   set_unbroadcast(g, &u, 0, rheos__py_mul(s, by_x, dz));
   set_unbroadcast(g, &u, 1, rheos__py_mul(s, by_y, dz));
   rheos_scope_pop(s);
@@ -446,6 +461,8 @@ static void grad_next_after(rheos__grad *g) {
   OP(TruncateMod, MOD_TYPES, 0, NULL, 8,                                                     \
      "What is left of `x` after division by `y` towards 0.")                                 \
   OP(Xdivy, NO_NAN_TYPES, 0, grad_xdivy, 4, "`x` / `y`, and 0 where `x` is 0.")              \
+  OP(Xlog1py, NO_NAN_TYPES, 0, grad_xlog1py, 12,                                             \
+     "`x` * log(1 + `y`), and 0 where `x` is 0.")                                             \
   OP(Xlogy, NO_NAN_TYPES, 0, grad_xlogy, 12, "`x` * log(`y`), and 0 where `x` is 0.")
 
 enum {

@@ -27,4 +27,24 @@ double rheos__ndtri(double p);
 double rheos__bessel_i0e(double x);
 double rheos__bessel_i1e(double x);
 
+// Without that factor; those of the second kind, with a factor exp(x) or without; Bessel functions.
+double rheos__bessel_i0(double x);
+double rheos__bessel_i1(double x);
+double rheos__bessel_k0(double x);
+double rheos__bessel_k0e(double x);
+double rheos__bessel_k1(double x);
+double rheos__bessel_k1e(double x);
+double rheos__bessel_j0(double x);
+double rheos__bessel_j1(double x);
+double rheos__bessel_y0(double x);
+double rheos__bessel_y1(double x);
+
+// Dawson's integral, the exponential integral of positive numbers, Fresnel's integrals, and the
+// dilogarithm of 1 - x (special_integrals.c).
+double rheos__dawson(double x);
+double rheos__expint(double x);
+double rheos__fresnel_cos(double x);
+double rheos__fresnel_sin(double x);
+double rheos__spence(double x);
+
 #endif  // RHEOS_SRC_OPS_SPECIAL_MATH_H
