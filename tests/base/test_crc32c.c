@@ -23,6 +23,26 @@ static void test_crc32c__has_published_values(void **state) {
   assert_int_equal(rheos__crc32c(0, "", 0), 0);
 }
 
+static void fill(unsigned char *data, size_t size_bytes) {
+  uint32_t seed = 1;
+  for (size_t i = 0; i < size_bytes; i++) {
+    seed = seed * 1664525u + 1013904223u;
+    data[i] = (unsigned char)(seed >> 24);
+  }
+}
+
+static void test_crc32c__parts_can_be_joined(void **state) {
+  (void)state;
+  unsigned char data[5000];
+  fill(data, sizeof data);
+  const uint32_t whole = rheos__crc32c(0, data, sizeof data);
+  for (size_t cut = 0; cut <= sizeof data; cut += 125) {
+    const uint32_t first = rheos__crc32c(0, data, cut);
+    const uint32_t second = rheos__crc32c(0, data + cut, sizeof data - cut);
+    assert_int_equal(rheos__crc32c_join(first, second, sizeof data - cut), whole);
+  }
+}
+
 static void test_crc32c__can_be_made_in_parts(void **state) {
   (void)state;
   const char *text = "a checksum made in two parts is that of the whole";
@@ -35,11 +55,11 @@ static void test_crc32c__can_be_made_in_parts(void **state) {
 
 static void test_crc32c__is_the_same_by_table(void **state) {
   (void)state;
-  unsigned char data[300];
-  uint32_t seed = 1;
-  for (size_t i = 0; i < sizeof data; i++) {
-    seed = seed * 1664525u + 1013904223u;
-    data[i] = (unsigned char)(seed >> 24);
+  unsigned char data[300], large[20000];
+  fill(data, sizeof data);
+  fill(large, sizeof large);
+  for (size_t size = 0; size < sizeof large; size += 97) {
+    assert_int_equal(rheos__crc32c(5, large, size), rheos__crc32c_by_table(5, large, size));
   }
   for (size_t start = 0; start < 9; start++) {
     for (size_t size = 0; size < sizeof data - start; size += 7) {
@@ -62,6 +82,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_crc32c__has_published_values),
       cmocka_unit_test(test_crc32c__can_be_made_in_parts),
+      cmocka_unit_test(test_crc32c__parts_can_be_joined),
       cmocka_unit_test(test_crc32c__is_the_same_by_table),
       cmocka_unit_test(test_crc32c__mask_is_undone_by_unmask),
   };
