@@ -1,5 +1,6 @@
-// TensorFlow's files: graphs, event files for TensorBoard, records, the list of checkpoints.
-// (Checkpoints themselves are written and read by savers, see train.h.)
+// TensorFlow's files: graphs, records, checkpoints that are read without a graph, the list of
+// checkpoints. (Savers, which write checkpoints, are in train.h, event files in events.h, the
+// messages that records hold in examples.h.)
 #ifndef RHEOS_FORMAT_H
 #define RHEOS_FORMAT_H
 
@@ -93,35 +94,6 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_message_from_text(const char *type,
                                                                void **out_bytes,
                                                                size_t *out_size_bytes);
 
-// ---- Event files
-
-// Writes one event file, which TensorBoard shows. One thread at a time.
-typedef struct rheos_event_writer rheos_event_writer;
-
-// Makes `logdir`/events.out.tfevents.SECONDS.HOST and `suffix` (NULL: none), and the folder if it
-// is missing. A file of that name that exists already is left alone: the seconds move on.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_open(const char *logdir,
-                                                               const char *suffix,
-                                                               rheos_event_writer **out_writer);
-RHEOS_API const char *rheos_event_writer_path(const rheos_event_writer *writer);
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_graph(rheos_event_writer *writer,
-                                                                    rheos_graph *graph);
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_scalar(rheos_event_writer *writer,
-                                                                     const char *tag, float value,
-                                                                     int64_t step);
-// An Event or a Summary made elsewhere, as message bytes. A Summary is stamped with the time.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_event(rheos_event_writer *writer,
-                                                                    const void *event,
-                                                                    size_t size_bytes);
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_summary(rheos_event_writer *writer,
-                                                                      const void *summary,
-                                                                      size_t size_bytes,
-                                                                      int64_t step);
-// Hands what is buffered to the system, so that readers see it.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_flush(rheos_event_writer *writer);
-// Flushes and frees; the writer is gone whatever comes back. NULL is accepted.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_close(rheos_event_writer *writer);
-
 // ---- Files of records (TFRecord)
 
 typedef enum rheos_compression {
@@ -138,6 +110,25 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_writer_open(const char *path
                                                                 rheos_compression compression,
                                                                 int level,
                                                                 rheos_record_writer **out_writer);
+// What the compressor looks for; zlib's strategies.
+typedef enum rheos_compression_strategy {
+  RHEOS_STRATEGY_DEFAULT,
+  RHEOS_STRATEGY_FILTERED,
+  RHEOS_STRATEGY_HUFFMAN_ONLY,
+  RHEOS_STRATEGY_RLE,
+  RHEOS_STRATEGY_FIXED,
+} rheos_compression_strategy;
+
+// The same with all that zlib can be told; zeros are TensorFlow's defaults, but for `level`.
+typedef struct rheos_record_options {
+  rheos_compression compression;
+  int level;         // as above
+  int window_bits;   // 9 to 15: the logarithm of the window's size; 0: 15
+  int memory_level;  // 1 to 9; 0: 9
+  rheos_compression_strategy strategy;
+} rheos_record_options;
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_writer_open_with(
+    const char *path, const rheos_record_options *options, rheos_record_writer **out_writer);
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_writer_write(rheos_record_writer *writer,
                                                                  const void *data,
                                                                  size_t size_bytes);
@@ -177,9 +168,15 @@ RHEOS_API rheos_dtype rheos_checkpoint_reader_dtype(const rheos_checkpoint_reade
                                                     size_t index);
 RHEOS_API rheos_shape rheos_checkpoint_reader_shape(const rheos_checkpoint_reader *reader,
                                                     size_t index);
+// The place of a tensor by its name; false if there is none. `out_index` may be NULL.
+RHEOS_API bool rheos_checkpoint_reader_find(const rheos_checkpoint_reader *reader,
+                                            const char *name, size_t *out_index);
 // Reads the tensor, which the caller frees with rheos_tensor_unref().
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_read(
     rheos_checkpoint_reader *reader, size_t index, rheos_tensor **out_tensor);
+// The same by name. RHEOS_NOT_FOUND if there is none.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_read_named(
+    rheos_checkpoint_reader *reader, const char *name, rheos_tensor **out_tensor);
 
 // Writes a checkpoint, tensor by tensor; nothing of it counts before the end.
 typedef struct rheos_checkpoint_writer rheos_checkpoint_writer;

@@ -3,6 +3,8 @@
 #define RHEOS_RHEOS_H
 
 #include <rheos/base.h>
+#include <rheos/events.h>
+#include <rheos/examples.h>
 #include <rheos/format.h>
 #include <rheos/graph.h>
 #include <rheos/ops.h>

@@ -1,5 +1,6 @@
 // TensorFlow's files from Python: GraphDef bytes, event files, the list of checkpoints.
 
+#include <rheos/events.h>
 #include <rheos/format.h>
 #include <string.h>
 

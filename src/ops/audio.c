@@ -49,22 +49,27 @@ static rheos_status *put_sound(rheos__buffer *summary, const rheos_string *tag,
   return NULL;
 }
 
+rheos_status *rheos__put_sounds(const rheos_string *tag, const rheos_tensor *sounds,
+                                float sample_rate, int64_t max_sounds, rheos__buffer *summary) {
+  RHEOS_TRY(check_audio(sounds, sample_rate));
+  const int64_t batch = sounds->shape.dims[0];
+  const int64_t count = batch < max_sounds ? batch : max_sounds;
+  for (int64_t i = 0; i < count; i++) {
+    RHEOS_TRY(put_sound(summary, tag, sounds, i, max_sounds, sample_rate));
+  }
+  return NULL;
+}
+
 static rheos_status *summarize_audio(const audio_state *state, float sample_rate,
                                      rheos_tensor *const *inputs, rheos_tensor **outputs) {
   const rheos_string *tag;
   RHEOS_TRY(rheos__string_scalar(inputs[0], "tag", &tag));
-  RHEOS_TRY(check_audio(inputs[1], sample_rate));
-  const int64_t batch = inputs[1]->shape.dims[0];
-  const int64_t count = batch < state->max_outputs ? batch : state->max_outputs;
   rheos__buffer summary = {0};
-  for (int64_t i = 0; i < count; i++) {
-    rheos_status *status =
-        put_sound(&summary, tag, inputs[1], i, state->max_outputs, sample_rate);
-    if (status == NULL) continue;
-    rheos__buffer_deinit(&summary);
-    return status;
-  }
-  return rheos__give_summary(&summary, &outputs[0]);
+  rheos_status *status =
+      rheos__put_sounds(tag, inputs[1], sample_rate, state->max_outputs, &summary);
+  if (status == NULL) return rheos__give_summary(&summary, &outputs[0]);
+  rheos__buffer_deinit(&summary);
+  return status;
 }
 
 static rheos_status *compute_audio(void *state, rheos__step *step, rheos_tensor *const *inputs,

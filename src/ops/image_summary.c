@@ -141,7 +141,7 @@ static rheos_status *put_all(const image_state *state, const rheos_tensor *tenso
   if (bytes == NULL) return rheos__out_of_memory();
   rheos_status *status = NULL;
   for (int64_t i = 0; status == NULL && i < count; i++) {
-    if (rheos__step_should_stop(step)) {
+    if (step != NULL && rheos__step_should_stop(step)) {
       status = rheos_status_new(RHEOS_CANCELLED, "Step was cancelled.");
     } else {
       status = put_picture(state, &p, i, tag, bytes, summary);
@@ -149,6 +149,15 @@ static rheos_status *put_all(const image_state *state, const rheos_tensor *tenso
   }
   rheos__free(bytes);
   return status;
+}
+
+rheos_status *rheos__put_pictures(const rheos_string *tag, const rheos_tensor *pictures,
+                                  int64_t max_images, rheos__buffer *summary) {
+  const image_state state = {.max_images = max_images,
+                             .num_colors = MAX_CHANNELS,
+                             .bad_color = {255, 0, 0, 255}};
+  RHEOS_TRY(check_pictures(&state, pictures));
+  return put_all(&state, pictures, tag, NULL, summary);
 }
 
 static rheos_status *compute_image(void *argument, rheos__step *step, rheos_tensor *const *inputs,

@@ -177,22 +177,37 @@ static rheos_status *count_values(const histogram *h, const rheos_tensor *values
   return NULL;
 }
 
-static rheos_status *compute_histogram(void *state, rheos__step *step, rheos_tensor *const *inputs,
-                                       rheos_tensor **outputs) {
-  (void)step;
-  const histogram *h = state;
-  const rheos_string *tag;
-  RHEOS_TRY(rheos__string_scalar(inputs[0], "tag", &tag));
+static rheos_status *put_histogram(const histogram *h, const rheos_tensor *values,
+                                   rheos__buffer *value) {
   double buckets[2 * MAX_SIDE + 1] = {0};
   moments m;
-  RHEOS_TRY(count_values(h, inputs[1], buckets, &m));
-  rheos__buffer value = {0}, message = {0};
+  RHEOS_TRY(count_values(h, values, buckets, &m));
+  rheos__buffer message = {0};
   const double numbers[] = {m.min, m.max, m.count, m.sum, m.sum_squares};
   for (int i = 0; i < 5; i++) put_moment(&message, i + 1, numbers[i]);
   put_buckets(h, buckets, &message);
+  rheos__wire_put_message(value, RHEOS__VALUE_HISTOGRAM, &message);
+  return NULL;
+}
+
+rheos_status *rheos__put_histogram(const char *name, const rheos_tensor *values,
+                                   rheos__buffer *value) {
+  histogram h = {.node_name = name};
+  make_bounds(&h);
+  return put_histogram(&h, values, value);
+}
+
+static rheos_status *compute_histogram(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                       rheos_tensor **outputs) {
+  (void)step;
+  const rheos_string *tag;
+  RHEOS_TRY(rheos__string_scalar(inputs[0], "tag", &tag));
+  rheos__buffer value = {0};
   put_tag(&value, tag);
-  rheos__wire_put_message(&value, RHEOS__VALUE_HISTOGRAM, &message);
-  return rheos__give_summary_value(&value, &outputs[0]);
+  rheos_status *status = put_histogram(state, inputs[1], &value);
+  if (status == NULL) return rheos__give_summary_value(&value, &outputs[0]);
+  rheos__buffer_deinit(&value);
+  return status;
 }
 
 static rheos_status *prepare_histogram(rheos__prepare *p) {

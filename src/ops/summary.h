@@ -25,4 +25,13 @@ rheos_status *rheos__give_summary_value(rheos__buffer *value, rheos_tensor **out
 void rheos__put_media_tag(rheos__buffer *value, const rheos_string *tag, const char *kind,
                           int64_t number, int64_t max_outputs);
 
+// For event files: what the ops write. The tensor is of a dtype and shape that they take, or an
+// error says so; `value` and `summary` are to be thrown away after a failure.
+rheos_status *rheos__put_histogram(const char *name, const rheos_tensor *values,
+                                   rheos__buffer *value);
+rheos_status *rheos__put_pictures(const rheos_string *tag, const rheos_tensor *pictures,
+                                  int64_t max_images, rheos__buffer *summary);
+rheos_status *rheos__put_sounds(const rheos_string *tag, const rheos_tensor *sounds,
+                                float sample_rate, int64_t max_sounds, rheos__buffer *summary);
+
 #endif  // RHEOS_SRC_OPS_SUMMARY_H

@@ -1,6 +1,7 @@
 // Event files: the records, what is in them, and damage. And the list of checkpoints.
 #include "format/record.h"
 
+#include <rheos/events.h>
 #include <rheos/format.h>
 
 #include "event.pb-c.h"
