@@ -85,3 +85,32 @@ rheos_status *rheos_checkpoint_reader_read(rheos_checkpoint_reader *reader, size
   const rheos__slice all = rheos__slice_whole(entry->shape.rank);
   return rheos__v1_checkpoint_read(reader->v1, entry, &all, out_tensor);
 }
+
+bool rheos_checkpoint_reader_find(const rheos_checkpoint_reader *reader, const char *name,
+                                  size_t *out_index) {
+  size_t low = 0, high = reader->count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    const int order = strcmp(rheos_checkpoint_reader_name(reader, middle), name);
+    if (order == 0) {
+      if (out_index != NULL) *out_index = middle;
+      return true;
+    }
+    if (order < 0) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return false;
+}
+
+rheos_status *rheos_checkpoint_reader_read_named(rheos_checkpoint_reader *reader, const char *name,
+                                                 rheos_tensor **out_tensor) {
+  *out_tensor = NULL;
+  size_t index;
+  if (!rheos_checkpoint_reader_find(reader, name, &index)) {
+    return RHEOS_NOTFOUND("Key %s not found in checkpoint", name);
+  }
+  return rheos_checkpoint_reader_read(reader, index, out_tensor);
+}

@@ -134,16 +134,32 @@ struct rheos__deflater {
 
 rheos_status *rheos__deflater_new(rheos_compression compression, int level,
                                   rheos__deflater **out_deflater) {
+  const rheos_record_options options = {.compression = compression, .level = level};
+  return rheos__deflater_new_with(&options, out_deflater);
+}
+
+static rheos_status *check_range(const char *what, int value, int least, int most) {
+  if (value >= least && value <= most) return NULL;
+  return RHEOS_INVALID("%s %d is not between %d and %d", what, value, least, most);
+}
+
+rheos_status *rheos__deflater_new_with(const rheos_record_options *options,
+                                       rheos__deflater **out_deflater) {
   *out_deflater = NULL;
-  if (level < -1 || level > 9) {
-    return RHEOS_INVALID("compression level %d is not between -1 and 9", level);
-  }
+  const int window = options->window_bits != 0 ? options->window_bits : MAX_WBITS;
+  const int memory = options->memory_level != 0 ? options->memory_level : MAX_MEM_LEVEL;
+  RHEOS_TRY(check_range("compression level", options->level, -1, 9));
+  RHEOS_TRY(check_range("the logarithm of the window's size", window, 9, MAX_WBITS));
+  RHEOS_TRY(check_range("memory level", memory, 1, MAX_MEM_LEVEL));
+  RHEOS_TRY(check_range("compression strategy", (int)options->strategy, Z_DEFAULT_STRATEGY,
+                        Z_FIXED));
   rheos__deflater *deflater = rheos__alloc_zeroed(sizeof *deflater);
   if (deflater == NULL) return rheos__out_of_memory();
   deflater->z.zalloc = allocate;
   deflater->z.zfree = release;
-  if (deflateInit2(&deflater->z, level, Z_DEFLATED, window_bits(compression), MAX_MEM_LEVEL,
-                   Z_DEFAULT_STRATEGY) != Z_OK) {
+  const int bits = window + (options->compression == RHEOS_GZIP ? GZIP_HEADERS : 0);
+  if (deflateInit2(&deflater->z, options->level, Z_DEFLATED, bits, memory,
+                   (int)options->strategy) != Z_OK) {
     rheos__free(deflater);
     return rheos__out_of_memory();
   }

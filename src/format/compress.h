@@ -34,6 +34,8 @@ typedef struct rheos__deflater rheos__deflater;
 // level: 1 (fast) to 9 (small), -1 for zlib's own.
 rheos_status *rheos__deflater_new(rheos_compression compression, int level,
                                   rheos__deflater **out_deflater);
+rheos_status *rheos__deflater_new_with(const rheos_record_options *options,
+                                       rheos__deflater **out_deflater);
 void rheos__deflater_free(rheos__deflater *deflater);
 
 typedef enum rheos__deflate_until {

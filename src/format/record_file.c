@@ -16,12 +16,18 @@ struct rheos_record_writer {
 
 rheos_status *rheos_record_writer_open(const char *path, rheos_compression compression, int level,
                                        rheos_record_writer **out_writer) {
+  const rheos_record_options options = {.compression = compression, .level = level};
+  return rheos_record_writer_open_with(path, &options, out_writer);
+}
+
+rheos_status *rheos_record_writer_open_with(const char *path, const rheos_record_options *options,
+                                            rheos_record_writer **out_writer) {
   *out_writer = NULL;
   rheos_record_writer *writer = rheos__alloc_zeroed(sizeof *writer);
   if (writer == NULL) return rheos__out_of_memory();
   rheos_status *status = NULL;
-  if (compression != RHEOS_NO_COMPRESSION) {
-    status = rheos__deflater_new(compression, level, &writer->deflater);
+  if (options->compression != RHEOS_NO_COMPRESSION) {
+    status = rheos__deflater_new_with(options, &writer->deflater);
   }
   if (status == NULL) status = rheos__file_writer_open(path, &writer->file);
   if (status != NULL) {

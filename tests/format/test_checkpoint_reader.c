@@ -20,6 +20,16 @@ static void expect_numbers(const char *name) {
   rheos_tensor_unref(tensor);
   expect_error(rheos_checkpoint_reader_read(reader, 2, &tensor), RHEOS_INVALID_ARGUMENT,
                "no tensor 2");
+  size_t index = 7;
+  assert_true(rheos_checkpoint_reader_find(reader, "u", &index));
+  assert_int_equal(index, 1);
+  assert_true(rheos_checkpoint_reader_find(reader, "t", NULL));
+  assert_false(rheos_checkpoint_reader_find(reader, "tt", &index));
+  expect_ok(rheos_checkpoint_reader_read_named(reader, "t", &tensor));
+  assert_true(((float *)tensor->data)[11] == 11);
+  rheos_tensor_unref(tensor);
+  expect_error(rheos_checkpoint_reader_read_named(reader, "s", &tensor), RHEOS_NOT_FOUND,
+               "Key s not found in checkpoint");
   rheos_checkpoint_reader_free(reader);
   rheos__free(prefix);
 }

@@ -140,6 +140,47 @@ static void test_record_file__missing_files_are_errors(void **state) {
   expect_ok(rheos_record_writer_close(NULL));
 }
 
+static void test_record_file__takes_options(void **state) {
+  (void)state;
+  char *folder = new_folder(), *path = rheos__path_join(folder, "records");
+  char data[5000];
+  for (size_t i = 0; i < sizeof data; i++) data[i] = (char)(i * i >> 5);
+  size_t sizes[3];
+  const rheos_record_options options[] = {
+      {RHEOS_GZIP, 9, 0, 0, RHEOS_STRATEGY_DEFAULT},
+      {RHEOS_ZLIB, 6, 9, 1, RHEOS_STRATEGY_DEFAULT},
+      {RHEOS_ZLIB, -1, 0, 0, RHEOS_STRATEGY_HUFFMAN_ONLY}};
+  for (int i = 0; i < 3; i++) {
+    rheos_record_writer *writer;
+    expect_ok(rheos_record_writer_open_with(path, &options[i], &writer));
+    expect_ok(rheos_record_writer_write(writer, data, sizeof data));
+    expect_ok(rheos_record_writer_close(writer));
+    bytes b = read_bytes(path);
+    sizes[i] = b.size_bytes;
+    rheos__free(b.data);
+    rheos_record_reader *reader;
+    const void *record;
+    size_t size_bytes;
+    expect_ok(rheos_record_reader_open(path, options[i].compression, &reader));
+    expect_ok(rheos_record_reader_next(reader, &record, &size_bytes));
+    assert_int_equal(size_bytes, sizeof data);
+    assert_memory_equal(record, data, sizeof data);
+    rheos_record_reader_close(reader);
+  }
+  assert_true(sizes[0] < sizes[1] && sizes[1] < sizes[2]);
+  const rheos_record_options bad[] = {{RHEOS_GZIP, 10, 0, 0, RHEOS_STRATEGY_DEFAULT},
+                                      {RHEOS_GZIP, 1, 16, 0, RHEOS_STRATEGY_DEFAULT},
+                                      {RHEOS_GZIP, 1, 0, 10, RHEOS_STRATEGY_DEFAULT},
+                                      {RHEOS_GZIP, 1, 0, 0, (rheos_compression_strategy)5}};
+  for (int i = 0; i < 4; i++) {
+    rheos_record_writer *writer;
+    expect_error(rheos_record_writer_open_with(path, &bad[i], &writer), RHEOS_INVALID_ARGUMENT,
+                 "is not between");
+  }
+  rheos__free(path);
+  remove_folder(folder);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_compress__comes_back),
@@ -147,6 +188,7 @@ int main(void) {
       cmocka_unit_test(test_record_file__comes_back),
       cmocka_unit_test(test_record_file__a_length_that_lies_costs_nothing),
       cmocka_unit_test(test_record_file__missing_files_are_errors),
+      cmocka_unit_test(test_record_file__takes_options),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
