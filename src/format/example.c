@@ -22,25 +22,33 @@ static bool read_entry(rheos__wire entry, rheos__wire *out_key, rheos__wire *out
   return sound && has_key && has_value;
 }
 
-static bool map_entries(rheos__wire map, rheos__take_entry take, void *argument) {
-  bool sound;
+bool rheos__entry_next_slow(rheos__wire *map, rheos__wire *out_key, rheos__wire *out_value,
+                            bool *out_sound) {
   rheos__wire_field field;
-  while (rheos__wire_next(&map, &field, &sound)) {
-    rheos__wire key, value;
-    if (field.number != 1 || field.type != RHEOS__WIRE_BYTES) return false;
-    if (!read_entry(field.data, &key, &value)) return false;
-    take(argument, key, value);
+  if (!rheos__wire_next(map, &field, out_sound)) return false;
+  *out_sound = field.number == 1 && field.type == RHEOS__WIRE_BYTES &&
+               read_entry(field.data, out_key, out_value);
+  return *out_sound;
+}
+
+bool rheos__map_next(rheos__wire *message, uint32_t number, rheos__wire *out_map,
+                     bool *out_sound) {
+  rheos__wire_field field;
+  while (rheos__wire_next(message, &field, out_sound)) {
+    if (field.number != number || field.type != RHEOS__WIRE_BYTES) continue;
+    *out_map = field.data;
+    return true;
   }
-  return sound;
+  return false;
 }
 
 bool rheos__example_entries(rheos__wire example, uint32_t number, rheos__take_entry take,
                             void *argument) {
   bool sound;
-  rheos__wire_field field;
-  while (rheos__wire_next(&example, &field, &sound)) {
-    if (field.number != number || field.type != RHEOS__WIRE_BYTES) continue;
-    if (!map_entries(field.data, take, argument)) return false;
+  rheos__wire map, key, value;
+  while (rheos__map_next(&example, number, &map, &sound)) {
+    while (rheos__entry_next(&map, &key, &value, &sound)) take(argument, key, value);
+    if (!sound) return false;
   }
   return sound;
 }
@@ -53,6 +61,13 @@ bool rheos__feature_read(rheos__wire feature, rheos_dtype *out_dtype, rheos__wir
   rheos__wire_field field;
   *out_dtype = RHEOS_INVALID_DTYPE;
   *out_list = rheos__wire_of(NULL, 0);
+  for (unsigned kind = 1; kind <= 3; kind++) {
+    if (!rheos__wire_take(&feature, (unsigned char)(kind << 3 | RHEOS__WIRE_BYTES), out_list)) {
+      continue;
+    }
+    *out_dtype = dtypes[kind - 1];
+    return true;
+  }
   if (!rheos__wire_next(&feature, &field, &sound)) return sound;
   if (field.type != RHEOS__WIRE_BYTES || field.number > 3) return false;
   *out_dtype = dtypes[field.number - 1];
@@ -79,13 +94,33 @@ static bool has_room(const sink *s) {
   return s->to != NULL && s->count < s->capacity;
 }
 
-static bool packed_ints(rheos__wire data, sink *s) {
-  while (data.at < data.end) {
-    uint64_t value;
-    if (!rheos__read_varint(&data.at, data.end, &value)) return false;
-    if (has_room(s)) memcpy((int64_t *)s->to->data + s->first + s->count, &value, sizeof value);
-    s->count++;
+// Most numbers are small: a varint of one or two bytes.
+static inline bool read_int(rheos__wire *data, uint64_t *out_value) {
+  const char *at = data->at;
+  const unsigned char first = (unsigned char)at[0];
+  if (first < 128) {
+    *out_value = first;
+    data->at = at + 1;
+    return true;
   }
+  if (data->end - at >= 2 && (unsigned char)at[1] < 128) {
+    *out_value = (uint64_t)(first & 127) | (uint64_t)(unsigned char)at[1] << 7;
+    data->at = at + 2;
+    return true;
+  }
+  return rheos__read_varint(&data->at, data->end, out_value);
+}
+
+static bool packed_ints(rheos__wire data, sink *s) {
+  int64_t *to = s->to != NULL ? (int64_t *)s->to->data + s->first : NULL;
+  const int64_t capacity = s->to != NULL ? s->capacity : 0;
+  int64_t count = s->count;
+  for (; data.at < data.end; count++) {
+    uint64_t value;
+    if (!read_int(&data, &value)) return false;
+    if (count < capacity) memcpy(&to[count], &value, sizeof value);
+  }
+  s->count = count;
   return true;
 }
 
@@ -121,31 +156,42 @@ static rheos_status *string_value(rheos__wire data, sink *s) {
   return rheos_tensor_set_string(s->to, place, data.at, rheos__wire_size(data));
 }
 
-// Of numbers: packed or one by one.
-static bool number_values(rheos_dtype dtype, const rheos__wire_field *field, sink *s) {
-  if (field->type == RHEOS__WIRE_BYTES) {
-    return dtype == RHEOS_FLOAT ? packed_floats(field->data, s) : packed_ints(field->data, s);
+// A field of bytes: a string, or numbers packed. False in *out_sound if it is not that.
+static rheos_status *bytes_field(rheos_dtype dtype, rheos__wire data, sink *s, bool *out_sound) {
+  *out_sound = true;
+  if (dtype == RHEOS_STRING) return string_value(data, s);
+  *out_sound = dtype == RHEOS_FLOAT ? packed_floats(data, s) : packed_ints(data, s);
+  return NULL;
+}
+
+// A field of a list that is not the usual one.
+static bool other_field(rheos_dtype dtype, rheos__wire *list, sink *s, rheos__wire *out_data) {
+  rheos__wire_field field;
+  bool sound;
+  out_data->at = NULL;
+  if (!rheos__wire_next(list, &field, &sound) || field.number != 1) return false;
+  if (field.type == RHEOS__WIRE_BYTES) {
+    *out_data = field.data;
+    return true;
   }
   const rheos__wire_type single = dtype == RHEOS_FLOAT ? RHEOS__WIRE_32 : RHEOS__WIRE_VARINT;
-  return field->type == single && single_value(field, s);
+  return dtype != RHEOS_STRING && field.type == single && single_value(&field, s);
 }
 
 rheos_status *rheos__feature_values(rheos_dtype dtype, rheos__wire list, rheos_tensor *to,
                                     int64_t first, int64_t capacity, int64_t *out_count) {
   sink s = {.to = to, .first = first, .capacity = capacity};
-  bool sound;
-  rheos__wire_field field;
   *out_count = -1;
-  while (rheos__wire_next(&list, &field, &sound)) {
-    if (field.number != 1) return NULL;
-    if (dtype != RHEOS_STRING) {
-      if (!number_values(dtype, &field, &s)) return NULL;
-    } else if (field.type == RHEOS__WIRE_BYTES) {
-      RHEOS_TRY(string_value(field.data, &s));
-    } else {
-      return NULL;
+  while (list.at < list.end) {
+    rheos__wire data;
+    bool sound;
+    if (!rheos__wire_take(&list, 1 << 3 | RHEOS__WIRE_BYTES, &data)) {
+      if (!other_field(dtype, &list, &s, &data)) return NULL;
+      if (data.at == NULL) continue;
     }
+    RHEOS_TRY(bytes_field(dtype, data, &s, &sound));
+    if (!sound) return NULL;
   }
-  if (sound) *out_count = s.count;
+  *out_count = s.count;
   return NULL;
 }

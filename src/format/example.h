@@ -19,8 +19,29 @@ enum {
   RHEOS__SEQUENCE_FEATURE_LISTS = 2,
 };
 
-// Calls `take` for each entry of the maps in field `field` of a message, in the order they stand
-// in: the last one of a key counts. False if the bytes are no such message.
+// The fields of an entry, a key and a value.
+enum { RHEOS__ENTRY_KEY_TAG = 1 << 3 | RHEOS__WIRE_BYTES, RHEOS__ENTRY_VALUE_TAG = 2 << 3 | 2 };
+
+// The next of the maps in field `number` of a message. False at the end, with *out_sound, or where
+// the bytes are no message, without.
+bool rheos__map_next(rheos__wire *message, uint32_t number, rheos__wire *out_map, bool *out_sound);
+// The same of the entries of a map, in the order they stand in: the last one of a key counts.
+bool rheos__entry_next_slow(rheos__wire *map, rheos__wire *out_key, rheos__wire *out_value,
+                            bool *out_sound);
+static inline bool rheos__entry_next(rheos__wire *map, rheos__wire *out_key,
+                                     rheos__wire *out_value, bool *out_sound) {
+  rheos__wire rest = *map, entry;
+  if (rheos__wire_take(&rest, RHEOS__ENTRY_KEY_TAG, &entry) &&
+      rheos__wire_take(&entry, RHEOS__ENTRY_KEY_TAG, out_key) &&
+      rheos__wire_take(&entry, RHEOS__ENTRY_VALUE_TAG, out_value) && entry.at == entry.end) {
+    *map = rest;
+    return true;
+  }
+  return rheos__entry_next_slow(map, out_key, out_value, out_sound);
+}
+
+// Calls `take` for each entry of the maps in field `field` of a message. False if the bytes are no
+// such message.
 typedef void (*rheos__take_entry)(void *argument, rheos__wire key, rheos__wire value);
 bool rheos__example_entries(rheos__wire example, uint32_t field, rheos__take_entry take,
                             void *argument);

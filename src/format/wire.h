@@ -43,6 +43,28 @@ static inline rheos__wire rheos__wire_of(const void *data, size_t size_bytes) {
 }
 static inline size_t rheos__wire_size(rheos__wire wire) { return (size_t)(wire.end - wire.at); }
 
+// Takes the next field if it has this tag (of one byte, of bytes) and a length of up to four bytes: the
+// common case, inlined. Else false, and nothing is taken: rheos__wire_next() knows what there is.
+static inline bool rheos__wire_take(rheos__wire *wire, unsigned char tag, rheos__wire *out_data) {
+  const char *at = wire->at, *const end = wire->end;
+  if (end - at < 2 || (unsigned char)at[0] != tag) return false;
+  size_t size = (unsigned char)at[1];
+  at += 2;
+  if (size >= 128) {
+    size &= 127;
+    for (int shift = 7;; shift += 7) {
+      if (at == end || shift > 21) return false;
+      const unsigned char byte = (unsigned char)*at++;
+      size |= (size_t)(byte & 127) << shift;
+      if (byte < 128) break;
+    }
+  }
+  if ((size_t)(end - at) < size) return false;
+  *out_data = (rheos__wire){at, at + size};
+  wire->at = at + size;
+  return true;
+}
+
 // The next field. False at the end, with *out_sound, or where the bytes are no message, without.
 bool rheos__wire_next(rheos__wire *wire, rheos__wire_field *out_field, bool *out_sound);
 

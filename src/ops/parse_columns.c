@@ -34,8 +34,20 @@ static int32_t find_key(const rheos__columns *columns, rheos__wire key) {
   return first;
 }
 
+// By the first and the last bytes, which overlap, where there are few.
+static bool same_bytes(const char *a, const char *b, size_t size) {
+  if (size > 16 || size < 4) return size == 0 || memcmp(a, b, size) == 0;
+  if (size < 8) {
+    return rheos__load_32(a) == rheos__load_32(b) &&
+           rheos__load_32(a + size - 4) == rheos__load_32(b + size - 4);
+  }
+  return rheos__load_64(a) == rheos__load_64(b) &&
+         rheos__load_64(a + size - 8) == rheos__load_64(b + size - 8);
+}
+
 static bool is_key(const rheos_string *a, rheos__wire key) {
-  return compare_bytes(a->data, a->size_bytes, key.at, rheos__wire_size(key)) == 0;
+  const size_t size = rheos__wire_size(key);
+  return a->size_bytes == size && same_bytes(a->data, key.at, size);
 }
 
 static rheos_status *check_standby(const rheos__column *column, int32_t index) {
@@ -164,19 +176,31 @@ static rheos_status *read_feature(const rheos__columns *columns, const rheos__co
 
 // ---- Features of many examples
 
+// Where in by_key the keys of the entries were in the example before: mostly they come in the same
+// order again.
+enum { MAX_GUESSES = 32 };
+
 typedef struct scan {
   const rheos__columns *columns;
   uint32_t field;
   rheos__wire
       *found;  // of each column the Feature or FeatureList; `at` is NULL where there is none
+  int32_t guesses[MAX_GUESSES];
 } scan;
 
-static void take_entry(void *argument, rheos__wire key, rheos__wire value) {
-  scan *s = argument;
+static int32_t place_of_key(scan *s, rheos__wire key, uint32_t number) {
+  int32_t *guess = &s->guesses[number % MAX_GUESSES];
+  if (*guess < s->columns->count && is_key(&s->columns->by_key[*guess].key, key)) return *guess;
+  const int32_t place = find_key(s->columns, key);
+  if (place < s->columns->count) *guess = place;
+  return place;
+}
+
+static void take_entry(scan *s, rheos__wire key, rheos__wire value, uint32_t number) {
   const rheos__columns *columns = s->columns;
   const bool of_example =
       columns->words == RHEOS__WORDS_EXAMPLES || columns->words == RHEOS__WORDS_EXAMPLE;
-  for (int32_t i = find_key(columns, key); i < columns->count; i++) {
+  for (int32_t i = place_of_key(s, key, number); i < columns->count; i++) {
     if (!is_key(&columns->by_key[i].key, key)) return;
     const int32_t column = columns->by_key[i].column;
     // In an Example, a Feature without a list counts as none, so that one before it counts.
@@ -189,8 +213,14 @@ static rheos_status *find_columns(scan *s, int64_t example) {
   const rheos__columns *columns = s->columns;
   for (int32_t i = 0; i < columns->count; i++) s->found[i] = (rheos__wire){0};
   const rheos_string *bytes = &columns->serialized[example];
-  const rheos__wire message = rheos__wire_of(bytes->data, bytes->size_bytes);
-  if (rheos__example_entries(message, s->field, take_entry, s)) return NULL;
+  rheos__wire message = rheos__wire_of(bytes->data, bytes->size_bytes), map, key, value;
+  bool sound;
+  uint32_t number = 0;
+  while (rheos__map_next(&message, s->field, &map, &sound)) {
+    while (rheos__entry_next(&map, &key, &value, &sound)) take_entry(s, key, value, number++);
+    if (!sound) break;
+  }
+  if (sound) return NULL;
   return fail(columns, NULL, example, 0, RHEOS__FAILURE_MALFORMED, RHEOS_INVALID_DTYPE, 0);
 }
 
