@@ -261,6 +261,26 @@ static bool combine(char op, int64_t x, int64_t y, int64_t *out) {
   }
 }
 
+// A vector reduced to a scalar, or to a vector of one element.
+static bool eval_reduction(evaluation *e, const rheos__node *node, char op, known_ints *out) {
+  known_ints from;
+  int64_t axis;
+  if (!evaluate(e, node->edges[0], &from) || !all_known(&from) || from.is_scalar ||
+      from.count == 0 || !eval_single(e, node->edges[1], &axis) || (axis != 0 && axis != -1)) {
+    return false;
+  }
+  int64_t total = from.values[0];
+  for (int32_t i = 1; i < from.count; i++) {
+    if (!combine(op, total, from.values[i], &total)) return false;
+  }
+  const rheos_attr_value *keep_dims = rheos__attrs_find(node->attrs, "keep_dims");
+  *out = (known_ints){.is_scalar = keep_dims == NULL || !keep_dims->b,
+                      .count = 1,
+                      .known = {true},
+                      .values = {total}};
+  return true;
+}
+
 static bool eval_binary(evaluation *e, const rheos__node *node, char op, known_ints *out) {
   known_ints a, b;
   if (!evaluate(e, node->edges[0], &a) || !evaluate(e, node->edges[1], &b)) return false;
@@ -274,6 +294,17 @@ static bool eval_binary(evaluation *e, const rheos__node *node, char op, known_i
   }
   return true;
 }
+
+#define EVAL_REDUCTION(name, op)                                                         \
+  static bool eval_##name(evaluation *e, const rheos__node *node, int32_t output,        \
+                          known_ints *out) {                                             \
+    return output == 0 && eval_reduction(e, node, op, out);                              \
+  }
+
+EVAL_REDUCTION(max, '>')
+EVAL_REDUCTION(min, '<')
+EVAL_REDUCTION(sum, '+')
+EVAL_REDUCTION(prod, '*')
 
 // ---- Dispatch
 
@@ -295,6 +326,8 @@ static const struct {
     {"Sub", NULL, '-'},               {"Mul", NULL, '*'},
     {"FloorDiv", NULL, '/'},          {"Maximum", NULL, '>'},
     {"Minimum", NULL, '<'},           {"Fill", eval_fill, 0},
+    {"Max", eval_max, 0},             {"Min", eval_min, 0},
+    {"Sum", eval_sum, 0},             {"Prod", eval_prod, 0},
 };
 
 static bool evaluate_node(evaluation *e, rheos__edge edge, known_ints *out) {

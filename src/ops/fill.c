@@ -293,13 +293,15 @@ static rheos_status *shape_range(rheos__infer *c) {
   rheos_shape ignored;
   for (int32_t i = 0; i < 3; ++i) RHEOS_TRY(rheos__infer_rank(c, i, 0, &ignored));
   c->output_shapes[0] = RHEOS_SHAPE(-1);
+  if (rheos_dtype_is_integer(c->output_dtypes[0])) {
+    int64_t start, limit, delta;
+    const bool known = rheos__infer_int(c, 0, &start) && rheos__infer_int(c, 1, &limit) &&
+                       rheos__infer_int(c, 2, &delta);
+    return known ? range_ints(start, limit, delta, &c->output_shapes[0].dims[0]) : NULL;
+  }
   if (c->input_values == NULL) return NULL;
   const rheos_tensor *const *v = (const rheos_tensor *const *)c->input_values;
   if (v[0] == NULL || v[1] == NULL || v[2] == NULL) return NULL;
-  if (rheos_dtype_is_integer(c->output_dtypes[0])) {
-    return range_ints(rheos__tensor_int_at(v[0], 0), rheos__tensor_int_at(v[1], 0),
-                      rheos__tensor_int_at(v[2], 0), &c->output_shapes[0].dims[0]);
-  }
   rheos_dtype dtype = c->output_dtypes[0];
   return range_floats(number_in(dtype, v[0]->data), number_in(dtype, v[1]->data),
                       number_in(dtype, v[2]->data), &c->output_shapes[0].dims[0]);

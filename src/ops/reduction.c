@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "ops/elementwise.h"
+#include "ops/array_util.h"
 #include "ops/op_util.h"
 
 enum { LANES = 16, BLOCK_ELEMENTS = 4096, MAX_TILE = 2048, TOTAL_BYTES = 16 };
@@ -475,8 +476,18 @@ static rheos_status *reduction_shape(rheos__infer *c) {
   const rheos_shape *in = &c->input_shapes[0];
   rheos_shape *out = &c->output_shapes[0];
   const bool keep_dims = rheos__attr_bool(c->attrs, "keep_dims");
+  if (c->input_shapes[1].rank > 1) {
+    return RHEOS_INVALID("Shape must be at most rank 1 but is rank %d", c->input_shapes[1].rank);
+  }
   if (in->rank < 0) return NULL;
   const rheos_tensor *axes = rheos__infer_value(c, 1);
+  int64_t values[RHEOS_MAX_RANK];
+  int32_t count;
+  rheos_tensor view;
+  if (axes == NULL && rheos__infer_ints(c, 1, values, RHEOS_MAX_RANK, &count)) {
+    rheos__tensor_init_view(&view, RHEOS_INT64, &RHEOS_SHAPE(count), values);
+    axes = &view;
+  }
   if (axes != NULL) {
     bool reduced[RHEOS_MAX_RANK];
     RHEOS_TRY(mark_axes(axes, in->rank, reduced));

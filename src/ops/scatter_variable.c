@@ -87,7 +87,10 @@ static rheos_status *shape_scatter(rheos__infer *c) {
                          rheos__shape_text_of(updates, &a), rheos__shape_text_of(indices, &b),
                          rheos__shape_text_of(variable, &d));
   }
-  return NULL;
+  // What is known of indices.shape + variable.shape[1:] has to fit.
+  rheos_shape wanted = *indices, merged;
+  for (int32_t i = 1; i < variable->rank; i++) wanted.dims[wanted.rank++] = variable->dims[i];
+  return rheos__shape_merge(updates, &wanted, &merged);
 }
 
 #define SCATTER_KERNEL(op, kind)                                      \

@@ -326,8 +326,7 @@ def is_numeric_tensor(tensor):
 def _differences(x):
     """The differences of neighbours in x, flattened."""
     x = array_ops.reshape(x, [-1])
-    count = array_ops.shape(x) - 1
-    return array_ops.slice(x, [1], count) - array_ops.slice(x, [0], count)
+    return x[1:] - x[:-1]
 
 
 def is_non_decreasing(x, name=None):
@@ -344,6 +343,102 @@ def is_strictly_increasing(x, name=None):
         steps = _differences(convert_to_tensor(x))
         zero = convert_to_tensor(0, dtype=steps.dtype)
         return math_ops.reduce_all(math_ops.less(zero, steps))
+
+
+def _size_asked(symbol):
+    """What an entry of a shape in assert_shapes() asks for: a number, a name, None for any size."""
+    if symbol is None or (isinstance(symbol, str) and symbol == "."):
+        return None
+    try:
+        return int(symbol)
+    except (TypeError, ValueError):
+        return symbol
+
+
+def _named_sizes(tensor, asked, message):
+    """(tensor, what each size shall be, whether more dimensions may come first)."""
+    if not hasattr(asked, "__iter__") and not hasattr(asked, "__getitem__"):
+        raise ValueError(
+            f"{message}.  Tensor {tensor.name}.  Specified shape must be an iterable.  "
+            f"Received specified shape: {asked}"
+        )
+    asked = tuple(asked)
+    more = [i for i, symbol in enumerate(asked) if symbol is Ellipsis or symbol == "*"]
+    if any(more):
+        raise ValueError(
+            f"{message}.  Tensor {tensor.name} specified shape index {more[-1]}.  Symbol `...` or "
+            "`*` for a variable number of unspecified dimensions is only allowed as the first entry"
+        )
+    return tensor, [_size_asked(symbol) for symbol in asked[len(more) :]], bool(more)
+
+
+def _sizes_of(tensor):
+    """The sizes of a tensor, those that are not known as tensors; a scalar counts as one of 1."""
+    static = tensor.shape
+    if static.ndims is None:
+        return None
+    if static.ndims == 0:
+        return [1]
+    shape = None if static.is_fully_defined() else array_ops.shape(tensor)
+    return [static.as_list()[i] if shape is None or static.as_list()[i] is not None else shape[i]
+            for i in range(static.ndims)]  # fmt: skip
+
+
+def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
+    """An operation that fails unless tensors have shapes that go together.
+
+    shapes: a dictionary, or pairs, of tensors and shapes, whose entries are a size, a name that
+    stands for the same size everywhere, or None or "." for any size; "*" or ... as the first
+    entry stands for any number of dimensions. A scalar counts as a vector of one element.
+    ValueError if the static shapes do not fit already.
+    """
+    pairs = shapes.items() if isinstance(shapes, dict) else shapes
+    message = message or ""
+    with name_scope(name, "assert_shapes", [shapes, data]):
+        asked = [
+            _named_sizes(convert_to_tensor(x), sizes, message)
+            for x, sizes in pairs
+            if sizes is not None
+        ]
+        checks = []
+        arguments = {"data": data, "summarize": summarize, "message": message}
+        for tensor, sizes, has_more in asked:
+            if len(sizes) > 1:
+                check = assert_rank_at_least if has_more else assert_rank
+                checks.append(check(tensor, len(sizes), **arguments))
+            elif not has_more:
+                checks.append(assert_rank_in(tensor, [0, 1], **arguments))
+        known = {}
+        for tensor, sizes, has_more in asked:
+            actual = _sizes_of(tensor)
+            dynamic = array_ops.shape(tensor) if actual is None else None
+            for i, size in enumerate(sizes):
+                place = i - len(sizes) if has_more else i
+                if size is None:
+                    continue
+                here = dynamic[place] if actual is None else (actual[place] if actual else 1)
+                if isinstance(size, int):
+                    wanted, told_by = size, "Specified explicitly"
+                elif size in known:
+                    wanted, told_by = known[size]
+                else:
+                    known[size] = (
+                        here, f"Specified by tensor {tensor.name} dimension {place}"
+                    )  # fmt: skip
+                    continue
+                if isinstance(here, int) and isinstance(wanted, int):
+                    if here != wanted:
+                        raise ValueError(
+                            f"{message}.  {told_by}.  Tensor {tensor.name} dimension {place} must "
+                            f"have size {wanted}.  Received size {here}, shape {tensor.shape}"
+                        )
+                    continue
+                shown = data or [
+                    message, told_by, f"Tensor {tensor.name} dimension", place, "must have size",
+                    wanted, "Received shape: ", array_ops.shape(tensor),
+                ]  # fmt: skip
+                checks.append(control_flow_ops.Assert(math_ops.equal(here, wanted), shown, summarize=summarize))
+        return control_flow_ops.group(*[check for check in checks if check is not None])
 
 
 def ensure_shape(x, shape, name=None):

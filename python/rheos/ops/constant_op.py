@@ -4,6 +4,7 @@ import numpy as np
 
 from rheos.framework import dtypes
 from rheos.framework.graph import Tensor, _plain, get_default_graph
+from rheos.framework.tensor_proto import make_ndarray
 from rheos.framework.tensor_shape import TensorShape
 
 
@@ -22,6 +23,8 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
         if isinstance(value, (list, tuple)):
             if not graph_is_plain(value):
                 value = _plain_or_fail(value)
+        elif type(value).__name__ == "TensorProto":
+            value = make_ndarray(value)
         else:
             value = _plain(value, value)
     return graph._constant(value, dtype, shape, name, verify_shape)

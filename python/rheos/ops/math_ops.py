@@ -1,6 +1,7 @@
 """Arithmetic, comparisons, reductions and matrix products."""
 
 import builtins
+import functools
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from rheos.framework.graph import (
     name_scope,
 )
 from rheos.framework.op_call import op1, op_list
+from rheos.framework.sparse_tensor import SparseTensor, is_sparse
 from rheos.ops import array_ops
 from rheos.ops.array_ops import has_op
 from rheos.ops.constant_op import constant
@@ -29,6 +31,18 @@ def _unary(function_name, op_type, doc):
     return function
 
 
+def _sparse_too(function):
+    """The function, made to take a SparseTensor too, of which it changes the values."""
+
+    @functools.wraps(function)
+    def wrapper(x, *args, **kwargs):
+        if not is_sparse(x):
+            return function(x, *args, **kwargs)
+        return SparseTensor(x.indices, function(x.values, *args, **kwargs), x.dense_shape)
+
+    return wrapper
+
+
 def _binary(function_name, op_type, doc):
     def function(x, y, name=None):
         return op1(op_type, name, x, y)
@@ -38,10 +52,10 @@ def _binary(function_name, op_type, doc):
     return function
 
 
-negative = _unary("negative", "Neg", "-x")
-sign = _unary("sign", "Sign", "-1, 0 or 1.")
-square = _unary("square", "Square", "x * x")
-sqrt = _unary("sqrt", "Sqrt", "The square root.")
+negative = _sparse_too(_unary("negative", "Neg", "-x"))
+sign = _sparse_too(_unary("sign", "Sign", "-1, 0 or 1."))
+square = _sparse_too(_unary("square", "Square", "x * x"))
+sqrt = _sparse_too(_unary("sqrt", "Sqrt", "The square root."))
 rsqrt = _unary("rsqrt", "Rsqrt", "1 / sqrt(x)")
 exp = _unary("exp", "Exp", "The exponential function.")
 expm1 = _unary("expm1", "Expm1", "exp(x) - 1")
@@ -55,12 +69,12 @@ acos = _unary("acos", "Acos", "The inverse cosine.")
 atan = _unary("atan", "Atan", "The inverse tangent.")
 sinh = _unary("sinh", "Sinh", "The hyperbolic sine.")
 cosh = _unary("cosh", "Cosh", "The hyperbolic cosine.")
-tanh = _unary("tanh", "Tanh", "The hyperbolic tangent.")
+tanh = _sparse_too(_unary("tanh", "Tanh", "The hyperbolic tangent."))
 asinh = _unary("asinh", "Asinh", "The inverse hyperbolic sine.")
 acosh = _unary("acosh", "Acosh", "The inverse hyperbolic cosine.")
 atanh = _unary("atanh", "Atanh", "The inverse hyperbolic tangent.")
 sigmoid = _unary("sigmoid", "Sigmoid", "1 / (1 + exp(-x))")
-erf = _unary("erf", "Erf", "The error function.")
+erf = _sparse_too(_unary("erf", "Erf", "The error function."))
 erfc = _unary("erfc", "Erfc", "1 - erf(x)")
 floor = _unary("floor", "Floor", "The largest whole number not above x.")
 ceil = _unary("ceil", "Ceil", "The smallest whole number not below x.")
@@ -109,6 +123,7 @@ def div_no_nan(x, y, name=None):
         return op1("DivNoNan", name, x, y)
 
 
+@_sparse_too
 def abs(x, name=None):
     """The absolute value."""
     with name_scope(name, "Abs", [x]) as name:
@@ -249,6 +264,7 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
 # ---- Casts
 
 
+@_sparse_too
 def cast(x, dtype, name=None):
     """x converted to another dtype."""
     base = dtypes.as_dtype(dtype).base_dtype
@@ -464,7 +480,12 @@ lin_space = linspace
 def conj(x, name=None):
     """The complex conjugate; real tensors as they are."""
     x = convert_to_tensor(x, name="x")
-    return op1("Conj", name, x) if x.dtype.is_complex else x
+    base = x.dtype.base_dtype
+    if x.dtype.is_complex or base == dtypes.variant:
+        return op1("Conj", name, x)
+    if base.is_floating or base.is_integer:
+        return x
+    raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
 
 
 def matmul(

@@ -475,9 +475,18 @@ def sparse_mask(a, mask_indices, name=None):
         return IndexedSlices(array_ops.gather(a.values, places, name=name), kept, a.dense_shape)
 
 
+# What integers become when they are divided.
+_FLOAT_FOR = {
+    kind: dtypes.float32 for kind in (dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16)
+}
+
+
 def _cwise(op_type, name, sp, dense):
     with name_scope(None, name, list(_parts(sp))) as scope:
         dense = convert_to_tensor(dense, dtype=sp.dtype.base_dtype, name="y")
+        if name == "truediv" and dense.dtype.is_integer:
+            sp = math_ops.cast(sp, _FLOAT_FOR.get(dense.dtype.base_dtype, dtypes.float64))
+            dense = math_ops.cast(dense, sp.dtype)
         return SparseTensor(sp.indices, op1(op_type, scope, *_parts(sp), dense), sp.dense_shape)
 
 

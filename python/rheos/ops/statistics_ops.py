@@ -70,9 +70,9 @@ def remove_squeezable_dimensions(labels, predictions, expected_rank_diff=0, name
         p, n = predictions.shape.ndims, labels.shape.ndims
         if p is not None and n is not None:
             difference = p - n - expected_rank_diff
-            if difference == 1 and predictions.shape[-1].is_compatible_with(1):
+            if difference == 1:
                 predictions = array_ops.squeeze(predictions, [-1])
-            elif difference == -1 and labels.shape[-1].is_compatible_with(1):
+            elif difference == -1:
                 labels = array_ops.squeeze(labels, [-1])
         # With a rank unknown nothing is taken off: that would need control flow in the graph.
         return labels, predictions

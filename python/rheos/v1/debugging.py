@@ -21,6 +21,7 @@ from rheos.ops.check_ops import (
     assert_rank_in,
     assert_same_float_dtype,
     assert_scalar,
+    assert_shapes,
     assert_type,
     check_numerics,
     is_non_decreasing,

@@ -10,6 +10,7 @@ from rheos.framework.graph import (
     get_default_graph as _get_default_graph,
     reset_default_graph as _reset_default_graph,
 )
+from rheos.v1._gradient_check import compute_gradient, compute_gradient_error  # noqa: F401
 from rheos.v1._session import Session as _Session
 
 _temp_dirs = []
@@ -224,51 +225,6 @@ for _old, _new in {
     "assert_": "assertTrue",
 }.items():
     setattr(TestCase, _old, getattr(_unittest.TestCase, _new))
-
-
-def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None):
-    """The Jacobian of y by x, by gradients and by differences, in the default session.
-
-    Both are arrays of one row for each element of x and one column for each of y.
-    """
-    from rheos.framework.graph import convert_to_tensor, get_default_session
-    from rheos.ops.array_ops import placeholder
-    from rheos.ops.gradients import gradients
-
-    session = get_default_session()
-    for target in init_targets or ():
-        session.run(target)
-    x = convert_to_tensor(x)
-    kind = x.dtype.base_dtype.as_numpy_dtype
-    at = _np.random.random_sample(x_shape) if x_init_value is None else x_init_value
-    at = _np.array(at, dtype=kind)
-    weights = placeholder(y.dtype, y_shape)
-    grad = gradients(y, x, weights)[0]
-    num_y = int(_np.prod(y_shape))
-    analytic = _np.zeros((at.size, num_y))
-    numeric = _np.zeros((at.size, num_y))
-    for k in range(num_y):
-        one = _np.zeros(num_y)
-        one[k] = 1
-        got = session.run(grad, {x: at, weights: one.reshape(y_shape)})
-        analytic[:, k] = got.ravel()
-    for i in range(at.size):
-        step = _np.zeros(at.size)
-        step[i] = delta
-        step = step.reshape(at.shape).astype(kind)
-        up, down = session.run(y, {x: at + step}), session.run(y, {x: at - step})
-        numeric[i] = (_np.asarray(up, float) - down).ravel() / (2 * delta)
-    return analytic, numeric
-
-
-def compute_gradient_error(
-    x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None
-):
-    """The largest difference between the two Jacobians of compute_gradient()."""
-    analytic, numeric = compute_gradient(
-        x, x_shape, y, y_shape, x_init_value, delta, init_targets
-    )
-    return float(_np.abs(analytic - numeric).max()) if analytic.size else 0.0
 
 
 class _StaysOpen:
