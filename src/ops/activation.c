@@ -248,10 +248,23 @@ static const rheos__loop loops[NUM_ROWS][RHEOS__NUM_DTYPES] = {
 #undef ROW
 };
 
-static rheos_status *prepare(rheos__prepare *p, int row, int cost) {
+// As the dtype holds it.
+static float alpha_of(const rheos__prepare *p) {
   const rheos_attr_value *alpha = rheos__attrs_find(p->attrs, "alpha");
+  if (alpha == NULL) return 0;
+  switch (p->input_dtypes[0]) {
+    case RHEOS_HALF:
+      return rheos__half_to_float(rheos__float_to_half(alpha->f));
+    case RHEOS_BFLOAT16:
+      return rheos__bfloat16_to_float(rheos__float_to_bfloat16(alpha->f));
+    default:
+      return alpha->f;
+  }
+}
+
+static rheos_status *prepare(rheos__prepare *p, int row, int cost) {
   return rheos__prepare_elementwise(p, loops[row][rheos__loop_dtype(p)], cost,
-                                    alpha != NULL ? (double)alpha->f : 0, "");
+                                    (double)alpha_of(p), "");
 }
 
 #define DEFINE(name, signature, gradient, shape, cost, doc)                           \

@@ -108,3 +108,19 @@ def test_order_and_finiteness(sess):
     assert shaped.shape.as_list() == [2]
     with pytest.raises(tf.errors.InvalidArgumentError):
         sess.run(shaped, {fed: [1.0, 2.0, 3.0]})
+
+
+def test_shapes_go_together():
+    x, y = tf.zeros([4, 3]), tf.placeholder(tf.float32, [None, 3])
+    check = tf.debugging.assert_shapes({x: ("N", "Q"), y: ("N", 3), tf.zeros([]): (1,)})
+    loose = tf.debugging.assert_shapes([(y, ("*", "Q")), (x, (..., "Q"))])
+    with tf.Session() as session:
+        session.run([check, loose], {y: np.zeros([4, 3])})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="must have size"):
+            session.run(check, {y: np.zeros([5, 3])})
+    with pytest.raises(ValueError, match="must have size 5.  Received size 3"):
+        tf.debugging.assert_shapes({x: (4, 5)})
+    with pytest.raises(ValueError, match="only allowed as the first entry"):
+        tf.debugging.assert_shapes({x: (4, "*")})
+    with pytest.raises(ValueError, match="must be an iterable"):
+        tf.debugging.assert_shapes({x: 4})

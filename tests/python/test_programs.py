@@ -201,3 +201,17 @@ def test_div_no_nan_has_the_name_of_its_function(sess):
     quotient = tf.div_no_nan([1.0, 2.0], [0.0, 4.0])
     assert quotient.name == "div_no_nan:0"
     np.testing.assert_array_equal(sess.run(quotient), [0, 0.5])
+
+
+def test_gradients_are_checked_for_lists_and_complex_numbers():
+    with tf.Graph().as_default(), tf.Session():
+        a, b = tf.ones([2, 3]), tf.ones([3, 1])
+        error = tf.test.compute_gradient_error([a, b], [[2, 3], [3, 1]], a @ b, [2, 1])
+        assert error < 1e-2
+        z = tf.constant([1 + 2j, -1j], tf.complex128)
+        (analytic, numeric) = tf.test.compute_gradient(z, [2], z * z, [2], delta=1e-5)
+        assert analytic.shape == (4, 4)
+        np.testing.assert_allclose(analytic, numeric, atol=1e-6)
+        table = tf.ones([3, 2])
+        rows = tf.gather(table, [2, 0, 2])
+        assert tf.test.compute_gradient_error(table, [3, 2], rows, [3, 2]) < 1e-2

@@ -298,3 +298,20 @@ STATELESS = {  # of TensorFlow 1.15
 def test_stateless_integers_need_a_limit():
     with pytest.raises(ValueError, match="maxval"):
         tf.random.stateless_uniform([2], [1, 2], dtype=tf.int32)
+
+
+@pytest.mark.parametrize("name", ["abs", "negative", "sign", "square", "sqrt", "tanh", "erf"])
+def test_functions_that_keep_zeros_take_sparse_tensors(name):
+    function = getattr(tf.math, name)
+    sparse = tf.SparseTensor([[0, 1], [1, 0]], [0.25, 4.0], [2, 2])
+    with tf.Session() as session:
+        got, values = session.run([function(sparse), function(sparse.values)])
+    assert got.indices.tolist() == [[0, 1], [1, 0]]
+    assert got.values.tolist() == values.tolist()
+
+
+def test_sparse_casts_and_quotients():
+    sparse = tf.SparseTensor([[0, 1]], [3], [1, 2])
+    with tf.Session() as session:
+        assert session.run(tf.cast(sparse, tf.float32)).values.tolist() == [3.0]
+        assert session.run(sparse / 2).values.tolist() == [1.5]

@@ -13,7 +13,7 @@ from rheos.ops.constant_op import constant
 def _floating(dtype):
     dtype = dtypes.as_dtype(dtype)
     if not dtype.is_floating:
-        raise TypeError(f"Cannot create initializer for non-floating point type {dtype}.")
+        raise ValueError(f"Expected floating point type, got {dtype}.")
     return dtype
 
 

@@ -204,7 +204,11 @@ def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
 def _tolerance(a, values):
     eps = np.finfo(a.dtype.as_numpy_dtype).eps
     largest = math_ops.reduce_max(values, axis=-1, keepdims=True)
-    size = max(d or 0 for d in a.shape.as_list()[-2:])
+    sizes = a.shape[-2:]
+    if sizes.is_fully_defined():
+        size = max(sizes.as_list())
+    else:
+        size = math_ops.cast(math_ops.reduce_max(array_ops.shape(a)[-2:]), a.dtype)
     return eps * size * largest
 
 
@@ -213,7 +217,7 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
     with name_scope(name or "matrix_rank"):
         a = convert_to_tensor(a, dtype_hint=dtypes.float32, name="a")
         values = svd(a, compute_uv=False)
-        tol = _tolerance(a, values) if tol is None else array_ops.expand_dims(tol, -1)
+        tol = _tolerance(a, values) if tol is None else tol
         above = math_ops.cast(values > tol, dtypes.int32)
         return math_ops.reduce_sum(above, axis=-1)
 

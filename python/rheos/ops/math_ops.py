@@ -642,7 +642,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims
     else:
         if not (axis is None or isinstance(axis, (int, np.integer))):
             raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
-        if isinstance(ord, str) and ord != "euclidean":
+        if ord != "euclidean" if isinstance(ord, str) else not (np.isreal(ord) and ord > 0):
             raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
         if axis is not None:
             axis = (axis,)

@@ -355,8 +355,31 @@ def _counts_at(labels, predictions, thresholds, weights, wanted=_KINDS):
     return values, updates
 
 
+def _interpolated_area(tp, fn, fp, name):
+    """The area below the curve of precision and recall, between whose points true and false
+    positives grow together (Davis and Goadrich, "The relationship between precision-recall and
+    ROC curves", 2006), integrated exactly.
+    """
+    last = tp.shape[0].value - 1
+    positives = tp + fp
+    more, less = positives[:last], math_ops.maximum(positives[1:], 0)
+    new_tp = tp[:last] - tp[1:]
+    slope = math_ops.div_no_nan(new_tp, math_ops.maximum(more - positives[1:], 0))
+    offset = tp[1:] - slope * positives[1:]
+    ratio = array_ops.where(
+        math_ops.logical_and(more > 0, positives[1:] > 0),
+        math_ops.div_no_nan(more, less),
+        array_ops.ones_like(less),
+    )
+    area = slope * (new_tp + offset * math_ops.log(ratio))
+    relevant = math_ops.maximum(tp[1:] + fn[1:], 0)
+    return math_ops.reduce_sum(math_ops.div_no_nan(area, relevant), name=name)
+
+
 def _area(tp, fn, tn, fp, curve, method, name):
     """The area below a curve of counts."""
+    if method == "careful_interpolation":
+        return _interpolated_area(tp, fn, fp, name)
     rate = math_ops.div(tp + _EPSILON, tp + fn + _EPSILON)
     if curve == "ROC":
         x, y = math_ops.div(fp, fp + tn + _EPSILON), rate
@@ -388,13 +411,16 @@ def auc(
     """(area under the curve, update), two scalars, from counts at `num_thresholds` thresholds.
 
     labels: cast to bool. predictions: floating point in [0, 1], InvalidArgumentError otherwise.
-    curve: "ROC" or "PR". summation_method: "trapezoidal", "minoring" or "majoring"; ValueError for
-    others.
+    curve: "ROC" or "PR". summation_method: "trapezoidal", "minoring", "majoring" or, for "PR" only,
+    "careful_interpolation"; ValueError for others.
     """
     with variable_scope.variable_scope(name, "auc", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
             raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
-        if summation_method not in ("trapezoidal", "minoring", "majoring"):
+        methods = ("trapezoidal", "minoring", "majoring")
+        if curve == "PR":
+            methods += ("careful_interpolation",)
+        if summation_method not in methods:
             raise ValueError(f"Invalid summation_method: {summation_method}")
         if thresholds is None:
             limits = _limits(num_thresholds)
