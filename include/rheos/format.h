@@ -155,8 +155,8 @@ RHEOS_API void rheos_record_reader_close(rheos_record_reader *reader);  // NULL 
 // What is in a checkpoint, of either kind. One thread at a time.
 typedef struct rheos_checkpoint_reader rheos_checkpoint_reader;
 
-// `prefix` as a saver was given it; a pattern for several files of the first kind. RHEOS_NOT_FOUND
-// if there is none.
+// `prefix` as a saver was given it, one of the checkpoint's files, or its folder, of which the newest
+// is opened; a pattern for several files of the first kind. RHEOS_NOT_FOUND if there is none.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_open(
     const char *prefix, rheos_checkpoint_reader **out_reader);
 RHEOS_API void rheos_checkpoint_reader_free(rheos_checkpoint_reader *reader);
@@ -193,6 +193,23 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_writer_finish(
     rheos_checkpoint_writer *writer);
 // Gives it up: an old checkpoint stays. NULL is accepted.
 RHEOS_API void rheos_checkpoint_writer_abandon(rheos_checkpoint_writer *writer);
+
+// A tensor that a checkpoint should have.
+typedef struct rheos_wanted_tensor {
+  const char *name;
+  size_t name_bytes;
+  rheos_dtype dtype;  // RHEOS_INVALID_DTYPE: any
+  rheos_shape shape;  // as far as it is known
+  bool reshapes;      // any shape with as many elements will do
+} rheos_wanted_tensor;
+
+// NULL if all is there. Else one error, RHEOS_NOT_FOUND (names are missing) or RHEOS_INVALID_ARGUMENT:
+// TensorFlow's words for the first that is wrong, then lists of what is missing, each with the nearest
+// name that nobody asks for, of what has another dtype or shape, and of what nobody asks for. Lists
+// are cut after 20 names. `checkpoint` is its name, for the message.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_check(
+    const rheos_checkpoint_reader *reader, const char *checkpoint,
+    const rheos_wanted_tensor *wanted, size_t count);
 
 // ---- The list of checkpoints in a folder: the text file "checkpoint"
 

@@ -369,12 +369,21 @@ RHEOS_API rheos_saver rheos_saver_new_with(rheos_scope *scope, const rheos_varia
                                            const char *const *names, size_t count,
                                            const rheos_saver_options *options);
 
-// Writes or reads the checkpoint `prefix` (`prefix.index`, `prefix.data-00000-of-00001`).
+// Writes or reads the checkpoint `prefix` (`prefix.index`, `prefix.data-00000-of-00001`). To read, one
+// of its files or its folder, of which the newest is taken, names it as well. What does not fit fails
+// as rheos_restore_check() tells.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saver_save(rheos_saver saver, rheos_session *session,
                                                         const char *prefix);
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saver_restore(rheos_saver saver,
                                                            rheos_session *session,
                                                            const char *prefix);
+
+// Whether a checkpoint has what a saver's `restore` (or a group of any assignments of RestoreV2's
+// values) asks it for: NULL, or one error that lists every name that is missing, with the nearest
+// that is there, every other shape and dtype, and the names that nobody asks for, some of each.
+// RHEOS_NOT_FOUND if names are missing, RHEOS_INVALID_ARGUMENT if only shapes or dtypes differ.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_restore_check(rheos_operation restore,
+                                                           const char *checkpoint);
 
 #ifdef __cplusplus
 }

@@ -51,6 +51,40 @@ static PyObject *checkpoint_read(PyObject *self, PyObject *args) {
   return NULL;
 }
 
+// One entry of the list that misfit() takes; borrows the name.
+static bool wanted_of(PyObject *entry, rheos_wanted_tensor *out_wanted) {
+  Py_ssize_t name_bytes;
+  PyObject *shape;
+  *out_wanted = (rheos_wanted_tensor){0};
+  if (!PyArg_ParseTuple(entry, "s#O", &out_wanted->name, &name_bytes, &shape)) return false;
+  out_wanted->name_bytes = (size_t)name_bytes;
+  return shape_from_python(shape, &out_wanted->shape) == 0;
+}
+
+static PyObject *checkpoint_misfit(PyObject *self, PyObject *args) {
+  const char *checkpoint;
+  PyObject *list;
+  if (!PyArg_ParseTuple(args, "O!s", &PyList_Type, &list, &checkpoint)) return NULL;
+  const Py_ssize_t count = PyList_GET_SIZE(list);
+  rheos_wanted_tensor *wanted = PyMem_Calloc((size_t)count + 1, sizeof *wanted);
+  if (!wanted) return PyErr_NoMemory();
+  bool read = true;
+  for (Py_ssize_t i = 0; read && i < count; ++i) {
+    read = wanted_of(PyList_GET_ITEM(list, i), &wanted[i]);
+  }
+  PyObject *text = NULL;
+  if (read) {
+    rheos_status *status = rheos_checkpoint_reader_check(((checkpoint_object *)self)->reader,
+                                                         checkpoint, wanted, (size_t)count);
+    const char *message = rheos_status_message(status);
+    text = status ? PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace")
+                  : Py_NewRef(Py_None);
+    rheos_status_free(status);
+  }
+  PyMem_Free(wanted);
+  return text;
+}
+
 static void checkpoint_dealloc(PyObject *self) {
   rheos_checkpoint_reader_free(((checkpoint_object *)self)->reader);
   Py_TYPE(self)->tp_free(self);
@@ -58,6 +92,8 @@ static void checkpoint_dealloc(PyObject *self) {
 
 static PyMethodDef checkpoint_methods[] = {
     {"entries", checkpoint_entries, METH_NOARGS, "entries(): [(name, dtype, shape)], by name"},
+    {"misfit", checkpoint_misfit, METH_VARARGS,
+     "misfit([(name, shape)], checkpoint): what is missing or has another shape, None if all fits"},
     {"read", checkpoint_read, METH_VARARGS, "read(index): the tensor's value"},
     {NULL, NULL, 0, NULL},
 };

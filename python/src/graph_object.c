@@ -593,6 +593,8 @@ static PyMethodDef graph_methods[] = {
      "of the input map was of use."},
     {"_node_def_bytes", graph_node_def, METH_O, "_node_def_bytes(id): a NodeDef."},
     {"_saver_new", graph_saver_new, METH_VARARGS, "_saver_new(variables, names, name)"},
+    {"_restore_check", graph_restore_check, METH_VARARGS,
+     "_restore_check(operation, checkpoint): what does not fit, None if all does"},
     {NULL, NULL, 0, NULL},
 };
 

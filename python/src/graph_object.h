@@ -39,6 +39,7 @@ PyObject *graph_fill_variable(PyObject *self, PyObject *args);
 PyObject *graph_variable_from_nodes(PyObject *self, PyObject *args);
 PyObject *graph_num_variables(PyObject *self, PyObject *unused);
 PyObject *graph_saver_new(PyObject *self, PyObject *args);
+PyObject *graph_restore_check(PyObject *self, PyObject *args);
 int training_init_types(PyObject *module);
 
 // files.c

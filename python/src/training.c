@@ -652,4 +652,18 @@ PyObject *graph_saver_new(PyObject *self, PyObject *args) {
   return (PyObject *)result;
 }
 
+PyObject *graph_restore_check(PyObject *self, PyObject *args) {
+  operation_object *restore;
+  const char *checkpoint;
+  if (!PyArg_ParseTuple(args, "O!s", &operation_base_type, &restore, &checkpoint)) return NULL;
+  const rheos_operation operation = {((graph_object *)self)->graph, restore->id};
+  rheos_status *status = rheos_restore_check(operation, checkpoint);
+  PyObject *text = status ? PyUnicode_DecodeUTF8(rheos_status_message(status),
+                                                 (Py_ssize_t)strlen(rheos_status_message(status)),
+                                                 "replace")
+                          : Py_NewRef(Py_None);
+  rheos_status_free(status);
+  return text;
+}
+
 int training_init_types(PyObject *module) { return PyModule_AddType(module, &saver_type); }

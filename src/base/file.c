@@ -281,14 +281,25 @@ rheos_status *rheos__file_replace(const char *path, const void *data, size_t siz
 
 // ---- Names
 
-rheos_status *rheos__file_exists(const char *path, bool *out_exists) {
-  *out_exists = false;
+static rheos_status *look_at(const char *path, bool *out_exists, bool *out_is_folder) {
+  *out_exists = *out_is_folder = false;
   struct stat info;
   if (allowed("stat", path) && stat(path, &info) == 0) {
     *out_exists = true;
+    *out_is_folder = S_ISDIR(info.st_mode);
     return NULL;
   }
   return errno == ENOENT || errno == ENOTDIR ? NULL : failed("look at", path);
+}
+
+rheos_status *rheos__file_exists(const char *path, bool *out_exists) {
+  bool is_folder;
+  return look_at(path, out_exists, &is_folder);
+}
+
+rheos_status *rheos__file_is_folder(const char *path, bool *out_is_folder) {
+  bool exists;
+  return look_at(path, &exists, out_is_folder);
 }
 
 rheos_status *rheos__file_rename(const char *from, const char *to) {

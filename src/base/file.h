@@ -55,6 +55,7 @@ rheos_status *rheos__file_replace(const char *path, const void *data, size_t siz
 // ---- Names
 
 rheos_status *rheos__file_exists(const char *path, bool *out_exists);
+rheos_status *rheos__file_is_folder(const char *path, bool *out_is_folder);
 rheos_status *rheos__file_rename(const char *from, const char *to);
 rheos_status *rheos__file_remove(const char *path);       // a missing file is no error
 rheos_status *rheos__file_remove_dir(const char *path);   // an empty folder

@@ -1,8 +1,7 @@
 // Checkpoints for those who have no graph: both kinds behind one face.
 #include <rheos/format.h>
 
-#include "format/bundle.h"
-#include "format/checkpoint_v1.h"
+#include "format/checkpoint_name.h"
 
 struct rheos_checkpoint_reader {
   rheos__bundle *bundle;     // either this
@@ -24,11 +23,8 @@ static rheos_status *list_tensors(rheos_checkpoint_reader *reader) {
 }
 
 static rheos_status *open_either(rheos_checkpoint_reader *reader, const char *prefix) {
-  rheos_status *status = rheos__bundle_open(prefix, &reader->bundle);
-  if (status == NULL) return list_tensors(reader);
-  if (rheos_status_code(status) != RHEOS_NOT_FOUND) return status;
-  rheos_status_free(status);
-  RHEOS_TRY(rheos__v1_checkpoint_open(prefix, &reader->v1));
+  RHEOS_TRY(rheos__checkpoint_open(prefix, &reader->bundle, &reader->v1));
+  if (reader->bundle != NULL) return list_tensors(reader);
   reader->count = rheos__v1_checkpoint_count(reader->v1);
   return NULL;
 }

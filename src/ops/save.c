@@ -1,9 +1,10 @@
 // Checkpoints as ops: save tensors, restore them, name shards, merge shards. What the files are is
 // told in format/bundle.h.
+#include <rheos/format.h>
 #include <stdio.h>
 
 #include "format/buffer.h"
-#include "format/bundle.h"
+#include "format/checkpoint_name.h"
 #include "ops/save.h"
 #include "ops/string_util.h"
 
@@ -144,40 +145,44 @@ static rheos_status *prepare_save(rheos__prepare *p) {
 
 // ---- RestoreV2
 
-// "Key a not found in checkpoint", and which others are missing: told at once, not one a run.
-static rheos_status *missing_keys(const rheos__bundle *bundle, const rheos_tensor *names) {
+// Everything that is missing or of another dtype: told at once, not one a run.
+static rheos_status *explain_misfit(const char *prefix, const dtypes_state *state,
+                                    const rheos_tensor *names) {
   const rheos_string *texts = names->data;
-  const rheos_string *first = NULL;
-  rheos__buffer others = {0};
-  for (int64_t i = 0; i < names->num_elements; i++) {
-    if (rheos__bundle_find(bundle, texts[i].data, texts[i].size_bytes) != NULL) continue;
-    if (first != NULL) {
-      rheos__buffer_put(&others, ", ", 2);
-      rheos__buffer_put(&others, texts[i].data, texts[i].size_bytes);
-    } else {
-      first = &texts[i];
-    }
+  rheos_checkpoint_reader *reader;
+  RHEOS_TRY(rheos_checkpoint_reader_open(prefix, &reader));
+  rheos_wanted_tensor *wanted = rheos__alloc_array((size_t)state->count, sizeof *wanted);
+  rheos_status *status = wanted == NULL ? rheos__out_of_memory() : NULL;
+  for (int32_t i = 0; wanted != NULL && i < state->count; i++) {
+    wanted[i] = (rheos_wanted_tensor){.name = texts[i].size_bytes > 0 ? texts[i].data : "",
+                                       .name_bytes = texts[i].size_bytes,
+                                       .dtype = state->dtypes[i],
+                                       .shape = RHEOS_UNKNOWN_SHAPE};
   }
-  rheos_status *status = NULL;
-  if (first != NULL) {
-    bool several = others.size_bytes > 0;
-    status =
-        RHEOS_NOTFOUND("Key %.*s not found in checkpoint%s%.*s", (int)first->size_bytes,
-                       first->data, several ? "; nor " : "",
-                       several ? (int)others.size_bytes - 2 : 0, several ? others.data + 2 : "");
+  if (status == NULL) {
+    status = rheos_checkpoint_reader_check(reader, prefix, wanted, (size_t)state->count);
   }
-  rheos__buffer_deinit(&others);
+  rheos__free(wanted);
+  rheos_checkpoint_reader_free(reader);
   return status;
 }
 
-static rheos_status *restore_one(rheos__bundle *bundle, const rheos_string *name,
-                                 const rheos_string *text, rheos_dtype dtype,
-                                 rheos_tensor **out_tensor) {
-  const rheos__bundle_entry *entry = rheos__bundle_find(bundle, name->data, name->size_bytes);
-  if (entry->dtype != dtype) {
-    return RHEOS_INVALID("tensor_name = %s; expected dtype %s does not equal original dtype %s",
-                         entry->name, rheos_dtype_name(dtype), rheos_dtype_name(entry->dtype));
+static rheos_status *check_entries(const rheos__bundle *bundle, const char *prefix,
+                                   const dtypes_state *state, const rheos_tensor *names) {
+  const rheos_string *texts = names->data;
+  for (int32_t i = 0; i < state->count; i++) {
+    const rheos__bundle_entry *entry =
+        rheos__bundle_find(bundle, texts[i].data, texts[i].size_bytes);
+    if (entry == NULL || entry->dtype != state->dtypes[i]) {
+      return explain_misfit(prefix, state, names);
+    }
   }
+  return NULL;
+}
+
+static rheos_status *restore_one(rheos__bundle *bundle, const rheos_string *name,
+                                 const rheos_string *text, rheos_tensor **out_tensor) {
+  const rheos__bundle_entry *entry = rheos__bundle_find(bundle, name->data, name->size_bytes);
   if (text->size_bytes == 0) return rheos__bundle_read(bundle, entry, out_tensor);
   rheos_shape shape, slice_shape;
   rheos__slice slice;
@@ -192,37 +197,30 @@ static rheos_status *restore_one(rheos__bundle *bundle, const rheos_string *name
   return rheos__bundle_read_slice(bundle, entry, &slice, out_tensor);
 }
 
-static rheos_status *restore_bundle(rheos__bundle *bundle, const dtypes_state *state,
-                                    rheos__step *step, rheos_tensor *const *inputs,
-                                    rheos_tensor **outputs) {
+static rheos_status *restore_bundle(rheos__bundle *bundle, const char *prefix,
+                                    const dtypes_state *state, rheos__step *step,
+                                    rheos_tensor *const *inputs, rheos_tensor **outputs) {
   const rheos_string *names = inputs[TENSOR_NAMES]->data;
   const rheos_string *texts = inputs[SHAPE_AND_SLICES]->data;
-  RHEOS_TRY(missing_keys(bundle, inputs[TENSOR_NAMES]));
+  RHEOS_TRY(check_entries(bundle, prefix, state, inputs[TENSOR_NAMES]));
   for (int32_t i = 0; i < state->count; i++) {
     RHEOS_TRY(rheos__check_step(step, "the restore"));
-    RHEOS_TRY(restore_one(bundle, &names[i], &texts[i], state->dtypes[i], &outputs[i]));
+    RHEOS_TRY(restore_one(bundle, &names[i], &texts[i], &outputs[i]));
   }
   return NULL;
 }
 
-// The prefix may as well name a checkpoint of the first kind.
-static rheos_status *restore_from_v1(const char *pattern, const dtypes_state *state,
-                                     rheos__step *step, rheos_tensor *const *inputs,
-                                     rheos_tensor **outputs) {
+static rheos_status *restore_v1(rheos__v1_checkpoint *checkpoint, const char *pattern,
+                                const dtypes_state *state, rheos__step *step,
+                                rheos_tensor *const *inputs, rheos_tensor **outputs) {
   const rheos_string *names = inputs[TENSOR_NAMES]->data;
   const rheos_string *texts = inputs[SHAPE_AND_SLICES]->data;
-  rheos__v1_checkpoint *checkpoint;
-  RHEOS_TRY(rheos__v1_checkpoint_open(pattern, &checkpoint));
-  rheos_status *status = NULL;
-  for (int32_t i = 0; status == NULL && i < state->count; i++) {
-    status = rheos__check_step(step, "the restore");
-    if (status == NULL) {
-      status = rheos__restore_v1(checkpoint, pattern, &names[i], &texts[i], state->dtypes[i],
-                                 &outputs[i]);
-    }
+  for (int32_t i = 0; i < state->count; i++) {
+    RHEOS_TRY(rheos__check_step(step, "the restore"));
+    RHEOS_TRY(rheos__restore_v1(checkpoint, pattern, &names[i], &texts[i], state->dtypes[i],
+                                &outputs[i]));
   }
-  rheos__v1_checkpoint_close(checkpoint);
-  return status;
+  return NULL;
 }
 
 static rheos_status *compute_restore(void *argument, rheos__step *step, rheos_tensor *const *inputs,
@@ -232,14 +230,15 @@ static rheos_status *compute_restore(void *argument, rheos__step *step, rheos_te
   char *prefix;
   RHEOS_TRY(path_at(inputs[PREFIX], 0, &prefix));
   rheos__bundle *bundle;
-  rheos_status *status = rheos__bundle_open(prefix, &bundle);
-  if (status == NULL) {
-    status = restore_bundle(bundle, state, step, inputs, outputs);
-    rheos__bundle_close(bundle);
-  } else if (rheos_status_code(status) == RHEOS_NOT_FOUND) {
-    rheos_status_free(status);
-    status = restore_from_v1(prefix, state, step, inputs, outputs);
+  rheos__v1_checkpoint *v1;
+  rheos_status *status = rheos__checkpoint_open(prefix, &bundle, &v1);
+  if (bundle != NULL) {
+    status = restore_bundle(bundle, prefix, state, step, inputs, outputs);
+  } else if (v1 != NULL) {
+    status = restore_v1(v1, prefix, state, step, inputs, outputs);
   }
+  rheos__bundle_close(bundle);
+  rheos__v1_checkpoint_close(v1);
   rheos__free(prefix);
   return status;
 }

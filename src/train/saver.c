@@ -258,5 +258,16 @@ rheos_status *rheos_saver_save(rheos_saver saver, rheos_session *session, const 
 }
 
 rheos_status *rheos_saver_restore(rheos_saver saver, rheos_session *session, const char *prefix) {
-  return run_with_name(saver, session, prefix, NULL, 0, &saver.restore, 1);
+  rheos_status *status = run_with_name(saver, session, prefix, NULL, 0, &saver.restore, 1);
+  const rheos_code code = rheos_status_code(status);
+  if (saver.restore.graph == NULL || (code != RHEOS_NOT_FOUND && code != RHEOS_INVALID_ARGUMENT)) {
+    return status;
+  }
+  rheos_status *misfit = rheos_restore_check(saver.restore, prefix);
+  if (rheos_status_code(misfit) != code) {
+    rheos_status_free(misfit);
+    return status;
+  }
+  rheos_status_free(status);
+  return misfit;
 }

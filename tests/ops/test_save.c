@@ -98,7 +98,7 @@ static void test_save__errors_are_those_of_tensorflow(void **state) {
   expect_error(restore(prefix, one, "", RHEOS_FLOAT, outputs), RHEOS_NOT_FOUND,
                "Key missing not found in checkpoint");
   expect_error(restore(prefix, both, "", RHEOS_FLOAT, outputs), RHEOS_NOT_FOUND,
-               "Key no not found in checkpoint; nor none");
+               "Key no not found in checkpoint; 2 missing: no, none; not asked for: b, w");
   expect_error(restore(prefix, names, "", RHEOS_DOUBLE, outputs), RHEOS_INVALID_ARGUMENT,
                "tensor_name = w; expected dtype double does not equal original dtype float");
   expect_error(restore(prefix, names, "2 0,1", RHEOS_FLOAT, outputs), RHEOS_INVALID_ARGUMENT,

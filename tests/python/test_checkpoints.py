@@ -65,6 +65,45 @@ def test_variables_are_listed_and_loaded(folder):
         tf.train.load_checkpoint("empty")
 
 
+@pytest.mark.parametrize(
+    "name", ["m-5", "./m-5", "m-5.index", "m-5.data-00000-of-00001", "{}/m-5", "{}/m-5.index", ".",
+             "{}", "{}/", "below/../m-5"]
+)  # fmt: skip
+def test_any_name_of_a_checkpoint_is_taken(folder, name):
+    name = name.format(folder)
+    os.mkdir("below")
+    with tf.Session() as session:
+        _, b = two_variables(session)
+        saver = tf.train.Saver()
+        saver.save(session, folder + "/m", 5)
+        session.run(b.assign(0))
+        saver.restore(session, name)
+        assert session.run(b) == 7
+    assert tf.train.list_variables(name) == [("b", []), ("w", [2, 3])]
+    assert tf.train.load_variable(name, "b") == 7
+    assert tf.train.NewCheckpointReader(name).get_tensor("b") == 7
+    assert name.endswith("/") or tf.train.checkpoint_exists(name)
+    tf.reset_default_graph()
+    late = tf.get_variable("late", [], tf.int32)
+    tf.train.init_from_checkpoint(name, {"b": late})
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(late) == 7
+
+
+def test_names_of_no_checkpoint_are_refused(folder):
+    with tf.Session() as session:
+        two_variables(session)
+        saver = tf.train.Saver()
+        for name in ("none", "none.index", "none.data-00000-of-00001"):
+            with pytest.raises(ValueError, match="The passed save_path is not a valid checkpoint"):
+                saver.restore(session, name)
+            with pytest.raises(tf.errors.NotFoundError, match="Failed to find any matching"):
+                tf.train.NewCheckpointReader(name)
+        with pytest.raises(tf.errors.NotFoundError, match="has no checkpoint"):
+            saver.restore(session, folder)
+
+
 # ---- The list of checkpoints
 
 
@@ -124,6 +163,50 @@ def test_savers_of_the_first_kind(folder):
     ops = {op.name: op.type for op in tf.get_default_graph().get_operations()}
     assert ops["save/save"] == "SaveSlices" and ops["save/RestoreV2"] == "RestoreV2"
     assert ops["save/save/shapes_and_slices"] == "Const"
+
+
+def test_restore_lists_all_that_does_not_fit(folder):
+    with tf.Session() as session:
+        two_variables(session)
+        path = tf.train.Saver().save(session, folder + "/m")
+    tf.reset_default_graph()
+    with tf.Session() as session:
+        tf.get_variable("net/w", [2, 3])
+        tf.get_variable("b", [4], tf.int32)
+        tf.get_variable("other", [1])
+        saver = tf.train.Saver()
+        with pytest.raises(tf.errors.NotFoundError) as caught:
+            saver.restore(session, path)
+        assert (
+            "Key net/w not found in checkpoint; 2 missing: net/w (nearest: w), other; 1 of another "
+            "shape: b is [4], there []; not asked for: w (checkpoint" in str(caught.value)
+        )
+        assert caught.value.op.name == "save/RestoreV2"
+    # An imported saver, whose variables nobody knows
+    tf.train.export_meta_graph("graph.meta", saver_def=saver.as_saver_def())
+    tf.reset_default_graph()
+    with tf.Session() as session:
+        saver = tf.train.import_meta_graph("graph.meta")
+        with pytest.raises(tf.errors.NotFoundError, match=r"net/w \(nearest: w\), other; 1 of ano"):
+            saver.restore(session, path)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_restore_lists_all_other_shapes(folder, use_resource):
+    with tf.Session() as session:
+        two_variables(session)
+        path = tf.train.Saver().save(session, folder + "/m")
+    tf.reset_default_graph()
+    with tf.Session() as session:
+        tf.get_variable("w", [3, 2], use_resource=use_resource)
+        tf.get_variable("b", [1], tf.int32, use_resource=use_resource)
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            tf.train.Saver().restore(session, path)
+        assert "a mismatch between the current graph and the graph from the" in str(caught.value)
+        assert (
+            "Assign requires shapes of both tensors to match. lhs shape= [1] rhs shape= []; 2 of "
+            "another shape: b is [1], there [], w is [3,2], there [2,3]" in str(caught.value)
+        )
 
 
 def test_savers_may_reshape(folder):
@@ -242,3 +325,5 @@ def test_variables_start_with_values_of_a_checkpoint(folder):
         tf.train.init_from_checkpoint(path, {"none": mine})
     with pytest.raises(ValueError, match="Assignment map with scope only name"):
         tf.train.init_from_checkpoint(path, {"/": "new"})
+    with pytest.raises(ValueError, match="Tensor none is not found in .*\n.*2 missing: none, nor"):
+        tf.train.init_from_checkpoint(path, {"none": mine, "nor": mine, "w": "new/b"})

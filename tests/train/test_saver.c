@@ -155,6 +155,143 @@ static void test_saver__tells_what_is_missing(void **state) {
   rheos_session_free(session);
 }
 
+// Saves "layer/kernel" [2,3], "layer/bias" [3] and "step" to the fixture's prefix.
+static void save_a_layer(fixture *f) {
+  filled(f->s, "layer/kernel", RHEOS_FLOAT, RHEOS_SHAPE(2, 3), 1.5);
+  filled(f->s, "layer/bias", RHEOS_FLOAT, RHEOS_SHAPE(3), 2.5);
+  filled(f->s, "step", RHEOS_INT64, RHEOS_SCALAR, 7);
+  rheos_operation init = rheos_global_variables_initializer(f->s);
+  rheos_saver saver = rheos_saver_new(f->s, NULL, NULL, 0, NULL);
+  assert_ok(rheos_scope_finish(f->s));
+  rheos_session *session = NULL;
+  assert_ok(rheos_session_new(f->graph, NULL, &session));
+  assert_ok(rheos_session_run(session, NULL, 0, NULL, 0, &init, 1, NULL));
+  assert_ok(rheos_saver_save(saver, session, f->prefix));
+  rheos_session_free(session);
+}
+
+typedef struct other {
+  rheos_graph *graph;
+  rheos_scope *s;
+} other;
+
+static other new_other(void) {
+  rheos_graph *graph = rheos_graph_new();
+  return (other){graph, rheos_scope_new(graph)};
+}
+
+// Restores all variables of the other graph, and frees it.
+static rheos_status *restore_other(other o, const char *name) {
+  rheos_saver saver = rheos_saver_new(o.s, NULL, NULL, 0, NULL);
+  assert_ok(rheos_scope_finish(o.s));
+  rheos_session *session = NULL;
+  assert_ok(rheos_session_new(o.graph, NULL, &session));
+  rheos_status *status = rheos_saver_restore(saver, session, name);
+  rheos_session_free(session);
+  rheos_scope_free(o.s);
+  rheos_graph_unref(o.graph);
+  return status;
+}
+
+static void test_saver__lists_all_that_does_not_fit(void **state) {
+  fixture *f = *state;
+  save_a_layer(f);
+  other o = new_other();
+  filled(o.s, "model/layer/kernel", RHEOS_FLOAT, RHEOS_SHAPE(2, 3), 0);
+  filled(o.s, "layer/biases", RHEOS_FLOAT, RHEOS_SHAPE(3), 0);
+  filled(o.s, "step", RHEOS_INT64, RHEOS_SHAPE(2), 0);
+  filled(o.s, "unlike", RHEOS_FLOAT, RHEOS_SCALAR, 0);
+  rheos_status *status = restore_other(o, f->prefix);
+  char want[400];
+  snprintf(want, sizeof want,
+           "Key layer/biases not found in checkpoint; 3 missing: layer/biases (nearest: "
+           "layer/bias), model/layer/kernel (nearest: layer/kernel), unlike; 1 of another shape: "
+           "step is [2], there []; not asked for: layer/bias, layer/kernel (checkpoint %s)",
+           f->prefix);
+  assert_int_equal(rheos_status_code(status), RHEOS_NOT_FOUND);
+  assert_string_equal(rheos_status_message(status), want);
+  rheos_status_free(status);
+  // Only shapes, of both kinds of variables
+  for (int resource = 0; resource < 2; resource++) {
+    o = new_other();
+    rheos_graph_use_resource_variables(o.graph, resource);
+    filled(o.s, "layer/kernel", RHEOS_FLOAT, RHEOS_SHAPE(3, 2), 0);
+    filled(o.s, "layer/bias", RHEOS_FLOAT, RHEOS_SHAPE(4), 0);
+    status = restore_other(o, f->prefix);
+    snprintf(want, sizeof want,
+             "Assign requires shapes of both tensors to match. lhs shape= [4] rhs shape= [3]; 2 of "
+             "another shape: layer/bias is [4], there [3], layer/kernel is [3,2], there [2,3]; not "
+             "asked for: step (checkpoint %s)",
+             f->prefix);
+    assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
+    assert_string_equal(rheos_status_message(status), want);
+    rheos_status_free(status);
+  }
+  // Dtypes
+  o = new_other();
+  filled(o.s, "step", RHEOS_FLOAT, RHEOS_SCALAR, 0);
+  status = restore_other(o, f->prefix);
+  assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
+  assert_non_null(strstr(rheos_status_message(status),
+                         "tensor_name = step; expected dtype float does not equal original dtype "
+                         "int64; 1 of another dtype: step is float, there int64;"));
+  rheos_status_free(status);
+}
+
+// The message stays short however much is wrong.
+static void test_saver__keeps_the_list_short(void **state) {
+  fixture *f = *state;
+  save_a_layer(f);
+  other o = new_other();
+  char name[300];
+  for (int i = 0; i < 100; i++) {
+    memset(name, 'x', sizeof name);
+    snprintf(name + 290, sizeof name - 290, "%d", i);
+    filled(o.s, name, RHEOS_FLOAT, RHEOS_SCALAR, 0);
+  }
+  rheos_status *status = restore_other(o, f->prefix);
+  assert_int_equal(rheos_status_code(status), RHEOS_NOT_FOUND);
+  assert_non_null(strstr(rheos_status_message(status), "; 100 missing: x"));
+  assert_non_null(strstr(rheos_status_message(status), " and 80 more; "));
+  assert_true(strlen(rheos_status_message(status)) < 5000);
+  rheos_status_free(status);
+}
+
+static void test_saver__restores_by_any_name_of_the_checkpoint(void **state) {
+  fixture *f = *state;
+  save_a_layer(f);
+  const char *const paths[] = {f->prefix};
+  assert_ok(rheos_checkpoint_state_write(f->folder, NULL, f->prefix, paths, 1));
+  const char *const forms[] = {"%s/model", "%s/model.index", "%s/model.data-00000-of-00001", "%s",
+                               "%s/"};
+  char name[160];
+  for (int i = 0; i < 5; i++) {
+    other o = new_other();
+    filled(o.s, "step", RHEOS_INT64, RHEOS_SCALAR, 0);
+    snprintf(name, sizeof name, forms[i], f->folder);
+    assert_ok(restore_other(o, name));
+  }
+  // Relative to where the program runs
+  char here[500];
+  assert_non_null(getcwd(here, sizeof here));
+  assert_int_equal(chdir(f->folder), 0);
+  const char *const local[] = {"model", "./model", "model.index", "."};
+  for (int i = 0; i < 4; i++) {
+    other o = new_other();
+    filled(o.s, "step", RHEOS_INT64, RHEOS_SCALAR, 0);
+    assert_ok(restore_other(o, local[i]));
+  }
+  assert_int_equal(chdir(here), 0);
+  snprintf(name, sizeof name, "%s/checkpoint", f->folder);
+  remove(name);
+  other o = new_other();
+  filled(o.s, "step", RHEOS_INT64, RHEOS_SCALAR, 0);
+  rheos_status *status = restore_other(o, f->folder);
+  assert_int_equal(rheos_status_code(status), RHEOS_NOT_FOUND);
+  assert_non_null(strstr(rheos_status_message(status), "has no checkpoint"));
+  rheos_status_free(status);
+}
+
 static void test_saver__refuses_what_it_cannot_name(void **state) {
   fixture *f = *state;
   rheos_saver saver = rheos_saver_new(f->s, NULL, NULL, 0, NULL);
@@ -174,6 +311,9 @@ int main(void) {
       TEST(restores_in_another_graph),
       TEST(writes_the_first_kind_and_reshapes),
       TEST(tells_what_is_missing),
+      TEST(lists_all_that_does_not_fit),
+      TEST(keeps_the_list_short),
+      TEST(restores_by_any_name_of_the_checkpoint),
       TEST(refuses_what_it_cannot_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

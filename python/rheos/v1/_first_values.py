@@ -80,20 +80,33 @@ def _given_variables(target, variables):
     )
 
 
-def _check_fits(parts, source, where, shapes):
-    if source not in shapes:
-        raise ValueError(f"Tensor {source} is not found in {where} checkpoint {shapes}")
+def _whole_shape(parts):
     part = parts[0]._get_save_slice_info()
-    shape = parts[0].shape if part is None else TensorShape(part.full_shape)
-    if not shape.is_compatible_with(shapes[source]):
-        raise ValueError(
-            f"Shape of variable {parts[0].name} ({shape}) doesn't match with shape of "
-            f"tensor {source} ({shapes[source]}) from checkpoint reader."
-        )
+    return parts[0].shape if part is None else TensorShape(part.full_shape)
 
 
-def _pairs_of_scope(source, target, where, variables, shapes):
-    """(name in the checkpoint, name of the variable) of all variables below a scope."""
+def _check_fits(pairs, where, reader):
+    """Raises TensorFlow's error for the first variable that does not fit, with a list of all."""
+    wanted = [(name, _whole_shape(parts)) for name, parts, _ in pairs]
+    misfit = reader._files.misfit(wanted, str(where))
+    if misfit is None:
+        return
+    shapes = reader.get_variable_to_shape_map()
+    for (name, shape), (_, parts, within) in zip(wanted, pairs):
+        if name not in shapes:
+            first = f"Tensor {name}{within} is not found in {where} checkpoint"
+        elif not shape.is_compatible_with(shapes[name]):
+            first = (
+                f"Shape of variable {parts[0].name} ({shape}) doesn't match with shape of "
+                f"tensor {name} ({shapes[name]}) from checkpoint reader."
+            )
+        else:
+            continue
+        raise ValueError(f"{first}\n{misfit}")
+
+
+def _pairs_of_scope(source, target, variables):
+    """(name in the checkpoint, parts, where it was looked for) of all variables below a scope."""
     scope = target.rpartition("/")[0]
     if not source.endswith("/") or not target.endswith("/"):
         raise ValueError(
@@ -104,11 +117,7 @@ def _pairs_of_scope(source, target, where, variables, shapes):
     for name in sorted(n for n in variables if n.startswith(prefix)):
         rest = name[len(prefix) :]
         found = rest if source == "/" else source + rest
-        if found not in shapes:
-            raise ValueError(
-                f"Tensor {found} ({rest} in {source}) is not found in {where} checkpoint"
-            )
-        yield found, name
+        yield found, variables[name], f" ({rest} in {source})"
 
 
 def init_from_checkpoint(ckpt_dir_or_file, assignment_map):
@@ -116,20 +125,21 @@ def init_from_checkpoint(ckpt_dir_or_file, assignment_map):
 
     assignment_map: from names in the checkpoint to variables, the parts of one, or their names; or
     from scopes ("scope/", "/" for all) to scopes. ValueError for what is in neither, or does not
-    have the shape.
+    have the shape; it lists them all.
     """
     checkpoint = checkpoint_of(ckpt_dir_or_file)
-    shapes = load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map()
+    reader = load_checkpoint(ckpt_dir_or_file)
     variables = _graph_variables()
+    pairs = []
     for source, target in sorted(assignment_map.items(), key=lambda item: item[0]):
         parts = _given_variables(target, variables)
         if parts is not None:
-            _check_fits(parts, source, ckpt_dir_or_file, shapes)
-            _set_initializers(parts, checkpoint, source)
-            continue
-        for found, name in _pairs_of_scope(source, target, ckpt_dir_or_file, variables, shapes):
-            _check_fits(variables[name], found, ckpt_dir_or_file, shapes)
-            _set_initializers(variables[name], checkpoint, found)
+            pairs.append((source, parts, ""))
+        else:
+            pairs.extend(_pairs_of_scope(source, target, variables))
+    _check_fits(pairs, ckpt_dir_or_file, reader)
+    for name, parts, _ in pairs:
+        _set_initializers(parts, checkpoint, name)
 
 
 # ---- Warm starts: also where a vocabulary has changed
@@ -262,7 +272,8 @@ def warm_start(
     var_name_to_prev_var_name: {name: name in the checkpoint}, where they differ.
     """
     checkpoint = checkpoint_of(ckpt_to_initialize_from)
-    shapes = load_checkpoint(ckpt_to_initialize_from).get_variable_to_shape_map()
+    reader = load_checkpoint(ckpt_to_initialize_from)
+    shapes = reader.get_variable_to_shape_map()
     vocabularies = dict(var_name_to_vocab_info or {})
     earlier = dict(var_name_to_prev_var_name or {})
     grouped = _variables_by_name(dict.fromkeys(_chosen_variables(vars_to_warm_start)))
@@ -274,6 +285,9 @@ def warm_start(
                 "Perhaps you misspelled them?  Here is the list of viable variable names: "
                 f"{sorted(grouped)}"
             )
+    plain = [(n, parts) for n, parts in sorted(grouped.items()) if n not in vocabularies]
+    pairs = [(earlier.get(name, name), parts, "") for name, parts in plain]
+    _check_fits(pairs, ckpt_to_initialize_from, reader)
     for name, parts in sorted(grouped.items()):
         source = earlier.get(name, name)
         if name in vocabularies:
@@ -284,6 +298,5 @@ def warm_start(
             for variable in parts:
                 _start_with_vocab(variable, checkpoint, source, shapes[source], vocabularies[name])
         else:
-            _check_fits(parts, source, ckpt_to_initialize_from, shapes)
             _set_initializers(parts, checkpoint, source)
     logging.info("Warm-started %d variables.", len(grouped))

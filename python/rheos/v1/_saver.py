@@ -294,25 +294,33 @@ class Saver:
             remove_checkpoint(path, meta_graph_suffix=meta_graph_suffix)
 
     def restore(self, sess, save_path):
-        """Sets the variables to the values in a checkpoint."""
+        """Sets the variables to the values in a checkpoint.
+
+        save_path: what save() gave, a file of the checkpoint, or a folder, of which the newest one
+        is taken. What does not fit is listed in one error.
+        """
         self._check_built()
         if self._is_empty:
             return
         if save_path is None:
             raise ValueError("Can't load save_path when it is None.")
         save_path = os.fspath(save_path)
-        if not checkpoint_exists(save_path):
+        if not checkpoint_exists(save_path) and not os.path.isdir(save_path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
         filename, _, restore = self._nodes
         try:
             sess.run(restore, {filename: save_path})
         except errors.NotFoundError as error:
             raise _explained(
-                error, "a Variable name or other graph key that is missing from the checkpoint."
+                error,
+                "a Variable name or other graph key that is missing from the checkpoint.",
+                _misfit(sess.graph, restore, save_path),
             ) from error
         except errors.InvalidArgumentError as error:
             raise _explained(
-                error, "a mismatch between the current graph and the graph from the checkpoint."
+                error,
+                "a mismatch between the current graph and the graph from the checkpoint.",
+                _misfit(sess.graph, restore, save_path),
             ) from error
 
 
@@ -324,13 +332,21 @@ register_proto_function(
 )
 
 
-def _explained(error, cause):
+def _misfit(graph, restore, save_path):
+    """All that the restore wants and the checkpoint has not, as text; None if that is not it."""
+    return graph._restore_check(graph.as_graph_element(restore), save_path)
+
+
+def _explained(error, cause, misfit):
+    original = error.message
+    if misfit is not None:
+        original = misfit + "".join(original.partition("\n\t [[")[1:])
     return type(error)(
         error.node_def,
         error.op,
         f"Restoring from checkpoint failed. This is most likely due to {cause} Please ensure that "
         f"you have not altered the graph expected based on the checkpoint. Original error:\n\n"
-        f"{error.message}",
+        f"{original}",
     )
 
 
