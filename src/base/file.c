@@ -19,7 +19,7 @@ static const size_t MAX_TRANSFER_BYTES = (size_t)1 << 30;
 static rheos__file_hook file_hook;
 
 void rheos__set_file_hook(const rheos__file_hook *hook) {
-  file_hook = hook != NULL ? *hook : (rheos__file_hook){NULL, NULL};
+  file_hook = hook != NULL ? *hook : (rheos__file_hook){0};
 }
 
 // Whether the hook lets the call happen; sets errno if not.
@@ -27,6 +27,12 @@ static bool allowed(const char *call, const char *path) {
   int error = file_hook.before != NULL ? file_hook.before(file_hook.user, call, path) : 0;
   if (error != 0) errno = error;
   return error == 0;
+}
+
+// What one call moves of so many bytes.
+static size_t transfer_of(size_t size_bytes) {
+  const size_t most = file_hook.most_bytes != 0 ? file_hook.most_bytes : MAX_TRANSFER_BYTES;
+  return size_bytes < most ? size_bytes : most;
 }
 
 static rheos_code code_of_errno(int error) {
@@ -121,7 +127,7 @@ rheos_status *rheos__file_read_at(rheos__file *file, uint64_t offset, void *buff
                                   size_t size_bytes) {
   char *to = buffer;
   while (size_bytes > 0) {
-    size_t wanted = size_bytes < MAX_TRANSFER_BYTES ? size_bytes : MAX_TRANSFER_BYTES;
+    size_t wanted = transfer_of(size_bytes);
     ssize_t got =
         allowed("read", file->path) ? pread(file->descriptor, to, wanted, (off_t)offset) : -1;
     if (got < 0 && errno == EINTR) continue;
@@ -197,7 +203,7 @@ rheos_status *rheos__file_writer_open(const char *path, rheos__file_writer **out
 
 static rheos_status *write_out(rheos__file_writer *writer, const char *data, size_t size_bytes) {
   while (size_bytes > 0) {
-    size_t wanted = size_bytes < MAX_TRANSFER_BYTES ? size_bytes : MAX_TRANSFER_BYTES;
+    size_t wanted = transfer_of(size_bytes);
     ssize_t done = allowed("write", writer->path) ? write(writer->descriptor, data, wanted) : -1;
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) return failed("write", writer->path);

@@ -7,10 +7,11 @@
 
 // Asked before each system call ("open", "read", "write", "fsync", "close", "stat", "rename",
 // "unlink", "mkdir", "opendir"): an errno makes the call fail with it, 0 lets it happen. A failing
-// "close" still closes.
+// "close" still closes. A read or write that happens moves at most so many bytes, if that is not 0.
 typedef struct rheos__file_hook {
   int (*before)(void *user, const char *call, const char *path);
   void *user;
+  size_t most_bytes;
 } rheos__file_hook;
 // For the whole process; NULL takes the hook away. Not while other threads use files.
 void rheos__set_file_hook(const rheos__file_hook *hook);

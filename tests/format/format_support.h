@@ -99,7 +99,7 @@ static inline int fail_io(void *user, const char *call, const char *path) {
 
 static inline void fail_io_after(io_failure *f, int calls, bool then_all) {
   *f = (io_failure){calls, then_all, false};
-  rheos__set_file_hook(&(rheos__file_hook){fail_io, f});
+  rheos__set_file_hook(&(rheos__file_hook){.before = fail_io, .user = f});
 }
 
 // Lets the first `remaining` allocations happen; the next one fails, later ones do not. Counts what
