@@ -343,7 +343,7 @@ RHEOS_API rheos_output rheos_clip_gradients_by_global_norm(rheos_scope *scope,
                                                            const char *name,
                                                            rheos_gradient *out_gradients);
 
-// ---- Savers: checkpoints in TensorFlow's format (tensor bundle, one shard)
+// ---- Savers: checkpoints in TensorFlow's format (tensor bundle)
 
 // The nodes that save and restore: feed `filename`, run `save` or `restore`.
 typedef struct rheos_saver {
@@ -362,6 +362,7 @@ typedef struct rheos_saver_options {
   const char *filename;  // what `filename` is if it is not fed; NULL: "model"
   bool write_v1;         // write checkpoints of TensorFlow 0.x, one file each; both kinds are read
   bool reshape;          // restore tensors of another shape with as many elements
+  bool sharded;          // one file of data (or V1 checkpoint) for each device with variables
 } rheos_saver_options;
 
 // The same with options; NULL: none.

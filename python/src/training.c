@@ -624,11 +624,12 @@ PyObject *graph_saver_new(PyObject *self, PyObject *args) {
   graph_object *graph = (graph_object *)self;
   PyObject *variable_list, *name_list;
   rheos_saver_options options = {0};
-  int write_v1 = 0, reshape = 0;
-  if (!PyArg_ParseTuple(args, "OO!|zzpp", &variable_list, &PyList_Type, &name_list, &options.name,
-                        &options.filename, &write_v1, &reshape)) {
+  int write_v1 = 0, reshape = 0, sharded = 0;
+  if (!PyArg_ParseTuple(args, "OO!|zzppp", &variable_list, &PyList_Type, &name_list, &options.name,
+                        &options.filename, &write_v1, &reshape, &sharded)) {
     return NULL;
   }
+  options.sharded = sharded;
   options.write_v1 = write_v1;
   options.reshape = reshape;
   size_t count = 0;

@@ -162,15 +162,22 @@ void rheos_checkpoint_state_deinit(rheos_checkpoint_state *state) {
 }
 
 static rheos_status *checkpoint_exists(const char *prefix, bool *out_exists) {
-  static const char *const suffixes[] = {".index", ".index.new", ""};  // "": the first kind
+  static const char *const suffixes[] = {".index", ".index.new"};
   *out_exists = false;
-  for (int i = 0; i < 3 && !*out_exists; i++) {
+  for (int i = 0; i < 2 && !*out_exists; i++) {
     char *path = rheos__text_format("%s%s", prefix, suffixes[i]);
     if (path == NULL) return rheos__out_of_memory();
     rheos_status *status = rheos__file_exists(path, out_exists);
     rheos__free(path);
     if (status != NULL) return status;
   }
+  if (*out_exists) return NULL;
+  // Of the first kind: a file, or a pattern for several.
+  char **files;
+  size_t count;
+  RHEOS_TRY(rheos__file_match(prefix, &files, &count));
+  rheos__file_list_free(files, count);
+  *out_exists = count > 0;
   return NULL;
 }
 

@@ -1,7 +1,9 @@
 // Savers: TensorFlow 1's "save/..." nodes. A saver is nothing but these nodes: who knows their
 // names, in this process or another, can save and restore by feeding the file name.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "autodiff/dependencies.h"
 #include "ops/op_util.h"
@@ -26,12 +28,21 @@ typedef struct saver_build {
   rheos_dtype *dtypes;
 } saver_build;
 
+static const char *device_of(const saved *item) {
+  return rheos_operation_device(rheos_output_operation(item->variable->handle));
+}
+
 // Parts of a whole have one name, and stay in the order in which they were made.
 static int compare_names(const void *a, const void *b) {
   const saved *one = a, *other = b;
   int order = strcmp(one->name, other->name);
   if (order != 0) return order;
   return one->variable->index < other->variable->index ? -1 : 1;
+}
+
+static int compare_devices(const void *a, const void *b) {
+  const int order = strcmp(device_of(a), device_of(b));
+  return order != 0 ? order : compare_names(a, b);
 }
 
 static rheos_status *collect(saver_build *b, const rheos_variable *variables,
@@ -58,6 +69,7 @@ static rheos_status *collect(saver_build *b, const rheos_variable *variables,
     if (b->items[i].shape_and_slice != NULL) continue;
     return RHEOS_INVALID("At least two variables have the same name: %s", b->items[i].name);
   }
+  if (b->options.sharded) qsort(b->items, b->count, sizeof(saved), compare_devices);
   return NULL;
 }
 
@@ -144,7 +156,8 @@ static rheos_operation restore_resource(rheos_scope *s, rheos_output handle, rhe
   return rheos__op_n(s, "AssignVariableOp", NULL, inputs, 2, NULL, 0);
 }
 
-static rheos_operation restore_nodes(saver_build *b, rheos_output filename) {
+// The assignments of all items, as one operation.
+static rheos_operation restore_items(saver_build *b, rheos_output filename, const char *name) {
   rheos_scope *s = b->s;
   rheos_operation restore = restore_op(b, filename);
   for (size_t i = 0; i < b->count && rheos_scope_status(s) == NULL; i++) {
@@ -161,8 +174,146 @@ static rheos_operation restore_nodes(saver_build *b, rheos_output filename) {
     b->operations[i] = rheos__op_n(s, "Assign", NULL, inputs, 2, &validate, 1);
     rheos_scope_pop(s);
   }
-  return rheos_group(s, b->operations, b->count, "restore_all");
+  return rheos_group(s, b->operations, b->count, name);
 }
+
+// ---- Shards: one for each device that has variables
+
+// The items of the shard that begins at `first`.
+static saver_build shard_at(const saver_build *b, size_t first) {
+  saver_build shard = *b;
+  size_t end = first;
+  while (end < b->count && strcmp(device_of(&b->items[end]), device_of(&b->items[first])) == 0) end++;
+  shard.items += first;
+  shard.operations += first;
+  shard.dtypes += first;
+  shard.count = end - first;
+  return shard;
+}
+
+static int32_t count_shards(const saver_build *b) {
+  int32_t count = 0;
+  for (size_t i = 0; i < b->count; i += shard_at(b, i).count) count++;
+  return count;
+}
+
+// Files are for the processor: the device's machine, but its first CPU.
+static void push_cpu_of(rheos_scope *s, const char *device) {
+  rheos_push_device(s, device);
+  rheos_push_device(s, "/device:CPU:0");
+}
+
+static void pop_cpu(rheos_scope *s) {
+  rheos_scope_pop(s);
+  rheos_scope_pop(s);
+}
+
+static rheos_output sharded_filename(rheos_scope *s, rheos_output base, int32_t shard,
+                                     rheos_output num_shards) {
+  rheos_push_name_scope(s, "ShardedFilename");
+  const rheos_output inputs[] = {base, rheos__const_scalar(s, RHEOS_INT32, shard, "shard"), num_shards};
+  rheos_output output = base;
+  char *name = rheos__scope_node_name(s);
+  if (name != NULL) {
+    output = rheos_operation_output(rheos__op_n(s, "ShardedFilename", name, inputs, 3, NULL, 0), 0);
+  }
+  rheos__free(name);
+  rheos_scope_pop(s);
+  return output;
+}
+
+// FILENAME_temp_RANDOM/part: shards are written there, and become one checkpoint in the end.
+static rheos_output temporary_prefix(rheos_scope *s, rheos_output filename) {
+  unsigned char bytes[16];
+  char text[sizeof "_temp_/part" + 2 * sizeof bytes] = "_temp_";
+  if (getentropy(bytes, sizeof bytes) != 0) {
+    rheos_scope_fail_take(s, rheos_status_new(RHEOS_INTERNAL, "the system has no random bytes"));
+    return filename;
+  }
+  for (size_t i = 0; i < sizeof bytes; i++) sprintf(text + 6 + 2 * i, "%02x", bytes[i]);
+  strcat(text, "/part");
+  const rheos_output parts[] = {filename, rheos__const_string(s, text, "StringJoin/inputs_1")};
+  return rheos_operation_output(rheos__op_n(s, "StringJoin", "StringJoin", parts, 2, NULL, 0), 0);
+}
+
+// One checkpoint of the shards that were written under `names` by `saves`.
+static rheos_output merge_shards(saver_build *b, rheos_output filename, const rheos_output *names,
+                                 const rheos_operation *saves, size_t count) {
+  rheos_scope *s = b->s;
+  rheos_push_control_dependencies(s, saves, count);
+  push_cpu_of(s, device_of(&b->items[b->count - 1]));
+  rheos_operation pack = rheos__op_n(s, "Pack", "MergeV2Checkpoints/checkpoint_prefixes", names,
+                                     count, NULL, 0);
+  const rheos_output inputs[] = {rheos_operation_output(pack, 0), filename};
+  rheos_operation merge =
+      rheos__op_n(s, "MergeV2Checkpoints", "MergeV2Checkpoints", inputs, 2, NULL, 0);
+  rheos_push_control_dependencies(s, &merge, 1);
+  rheos_output result = rheos__op_1(s, "Identity", filename);
+  rheos_scope_pop(s);
+  pop_cpu(s);
+  rheos_scope_pop(s);
+  return result;
+}
+
+// The pattern that names all files of the first kind.
+static rheos_output shard_pattern(rheos_scope *s, rheos_output filename, rheos_output num_shards,
+                                  const rheos_operation *saves, size_t count) {
+  rheos_push_control_dependencies(s, saves, count);
+  const rheos_output inputs[] = {filename, num_shards};
+  rheos_operation pattern = rheos__op_n(s, "ShardedFilespec", NULL, inputs, 2, NULL, 0);
+  rheos_scope_pop(s);
+  return rheos_operation_output(pattern, 0);
+}
+
+static rheos_output save_shards(saver_build *b, rheos_output filename) {
+  rheos_scope *s = b->s;
+  const int32_t count = count_shards(b);
+  rheos_output base = b->options.write_v1 ? filename : temporary_prefix(s, filename);
+  rheos_output result = filename;
+  rheos_output num_shards = rheos__const_scalar(s, RHEOS_INT32, count, "num_shards");
+  rheos_output *names = rheos__alloc_array((size_t)count, sizeof *names);
+  rheos_operation *saves = rheos__alloc_array((size_t)count, sizeof *saves);
+  if (names == NULL || saves == NULL) rheos_scope_fail_take(s, rheos__out_of_memory());
+  int32_t shard = 0;
+  for (size_t i = 0; i < b->count && rheos_scope_status(s) == NULL; shard++) {
+    saver_build part = shard_at(b, i);
+    if (b->options.write_v1) rheos_push_device(s, device_of(part.items));
+    else push_cpu_of(s, device_of(part.items));
+    names[shard] = sharded_filename(s, base, shard, num_shards);
+    saves[shard] = rheos_output_operation(save_nodes(&part, names[shard]));
+    if (b->options.write_v1) rheos_scope_pop(s);
+    else pop_cpu(s);
+    i += part.count;
+  }
+  if (rheos_scope_status(s) == NULL) {
+    result = b->options.write_v1
+                 ? shard_pattern(s, filename, num_shards, saves, (size_t)count)
+                 : merge_shards(b, filename, names, saves, (size_t)count);
+  }
+  rheos__free(names);
+  rheos__free(saves);
+  return result;
+}
+
+static rheos_operation restore_shards(saver_build *b, rheos_output filename) {
+  rheos_scope *s = b->s;
+  rheos_operation *restores = rheos__alloc_array((size_t)count_shards(b), sizeof *restores);
+  if (restores == NULL) rheos_scope_fail_take(s, rheos__out_of_memory());
+  size_t shard = 0;
+  for (size_t i = 0; i < b->count && rheos_scope_status(s) == NULL; shard++) {
+    saver_build part = shard_at(b, i);
+    rheos_push_device(s, device_of(part.items));
+    restores[shard] = restore_items(&part, filename, "restore_shard");
+    rheos_scope_pop(s);
+    i += part.count;
+  }
+  rheos_operation all = {NULL, 0};
+  if (rheos_scope_status(s) == NULL) all = rheos_group(s, restores, shard, "restore_all");
+  rheos__free(restores);
+  return all;
+}
+
+// ---- All of it
 
 static bool init_build(saver_build *b) {
   b->items = rheos__alloc_array(b->count, sizeof(saved));
@@ -190,8 +341,13 @@ static rheos_saver build_saver(saver_build *b) {
   }
   rheos_push_name_scope(b->s, b->options.name != NULL ? b->options.name : "save");
   saver.filename = filename_nodes(b->s, b->options.filename);
-  saver.save_path = save_nodes(b, saver.filename);
-  saver.restore = restore_nodes(b, saver.filename);
+  if (b->options.sharded) {
+    saver.save_path = save_shards(b, saver.filename);
+    saver.restore = restore_shards(b, saver.filename);
+  } else {
+    saver.save_path = save_nodes(b, saver.filename);
+    saver.restore = restore_items(b, saver.filename, "restore_all");
+  }
   rheos_scope_pop(b->s);
   return saver;
 }

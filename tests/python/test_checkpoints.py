@@ -1,6 +1,7 @@
 """Checkpoints as files, and what savers can be told: as TensorFlow 1.15 answers."""
 
 import os
+import time
 
 import numpy as np
 import pytest
@@ -219,6 +220,150 @@ def test_savers_may_reshape(folder):
             wrong.restore(session, path)
         tf.train.Saver({"w": flat}, reshape=True).restore(session, path)
         assert session.run(flat).tolist() == [1, 2, 3, 4, 5, 6]
+
+
+SHARDED = """save/filename/input Const [] ''
+save/filename PlaceholderWithDefault [save/filename/input] ''
+save/Const PlaceholderWithDefault [save/filename] ''
+save/StringJoin/inputs_1 Const [] ''
+save/StringJoin StringJoin [save/Const save/StringJoin/inputs_1] ''
+save/num_shards Const [] ''
+save/ShardedFilename/shard Const [] '/device:CPU:0'
+save/ShardedFilename ShardedFilename [save/StringJoin save/ShardedFilename/shard save/num_shards] '/device:CPU:0'
+save/SaveV2/tensor_names Const [] '/device:CPU:0'
+save/SaveV2/shape_and_slices Const [] '/device:CPU:0'
+save/SaveV2 SaveV2 [save/ShardedFilename save/SaveV2/tensor_names save/SaveV2/shape_and_slices a] '/device:CPU:0'
+save/control_dependency Identity [save/ShardedFilename ^save/SaveV2] '/device:CPU:0'
+save/ShardedFilename_1/shard Const [] '/device:CPU:0'
+save/ShardedFilename_1 ShardedFilename [save/StringJoin save/ShardedFilename_1/shard save/num_shards] '/device:CPU:0'
+save/SaveV2_1/tensor_names Const [] '/device:CPU:0'
+save/SaveV2_1/shape_and_slices Const [] '/device:CPU:0'
+save/SaveV2_1 SaveV2 [save/ShardedFilename_1 save/SaveV2_1/tensor_names save/SaveV2_1/shape_and_slices b c/Read/ReadVariableOp] '/device:CPU:0'
+save/control_dependency_1 Identity [save/ShardedFilename_1 ^save/SaveV2_1] '/device:CPU:0'
+save/MergeV2Checkpoints/checkpoint_prefixes Pack [save/ShardedFilename save/ShardedFilename_1 ^save/control_dependency ^save/control_dependency_1] '/device:CPU:0'
+save/MergeV2Checkpoints MergeV2Checkpoints [save/MergeV2Checkpoints/checkpoint_prefixes save/Const] '/device:CPU:0'
+save/Identity Identity [save/Const ^save/MergeV2Checkpoints ^save/control_dependency ^save/control_dependency_1] '/device:CPU:0'
+save/RestoreV2/tensor_names Const [] '/device:CPU:0'
+save/RestoreV2/shape_and_slices Const [] '/device:CPU:0'
+save/RestoreV2 RestoreV2 [save/Const save/RestoreV2/tensor_names save/RestoreV2/shape_and_slices] '/device:CPU:0'
+save/Assign Assign [a save/RestoreV2] '/device:CPU:0'
+save/restore_shard NoOp [^save/Assign] '/device:CPU:0'
+save/RestoreV2_1/tensor_names Const [] '/device:CPU:0'
+save/RestoreV2_1/shape_and_slices Const [] '/device:CPU:0'
+save/RestoreV2_1 RestoreV2 [save/Const save/RestoreV2_1/tensor_names save/RestoreV2_1/shape_and_slices] '/device:CPU:0'
+save/Assign_1 Assign [b save/RestoreV2_1] '/device:CPU:1'
+save/Identity_1 Identity [save/RestoreV2_1:1] '/device:CPU:1'
+save/AssignVariableOp AssignVariableOp [c save/Identity_1] '/device:CPU:1'
+save/restore_shard_1 NoOp [^save/AssignVariableOp ^save/Assign_1] '/device:CPU:1'
+save/restore_all/NoOp NoOp [^save/restore_shard] '/device:CPU:0'
+save/restore_all/NoOp_1 NoOp [^save/restore_shard_1] '/device:CPU:1'
+save/restore_all NoOp [^save/restore_all/NoOp ^save/restore_all/NoOp_1] ''"""  # fmt: skip  # noqa: E501
+
+
+def two_devices(session):
+    with tf.device("/cpu:0"):
+        a = tf.get_variable("a", [2, 3], initializer=tf.constant_initializer(1))
+    with tf.device("/cpu:1"):
+        b = tf.get_variable("b", [4], initializer=tf.constant_initializer(2))
+        c = tf.get_variable("c", [1], initializer=tf.constant_initializer(3), use_resource=True)
+    session.run(tf.global_variables_initializer())
+    return a, b, c
+
+
+def lose_and_restore(session, saver, path, variables):
+    session.run([v.assign(v * 0) for v in variables])
+    saver.restore(session, path)
+    return [session.run(v).ravel()[-1] for v in variables]
+
+
+def test_sharded_savers_add_the_nodes_of_tensorflow(folder):
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as session:
+        variables = two_devices(session)
+        saver = tf.train.Saver(sharded=True)
+        nodes = [n for n in tf.get_default_graph().as_graph_def().node if n.name[:5] == "save/"]
+        shown = []
+        for node in nodes:
+            inputs = [i for i in node.input if i[0] != "^"]
+            inputs += sorted(i for i in node.input if i[0] == "^")
+            shown.append(f"{node.name} {node.op} [{' '.join(inputs)}] {node.device!r}")
+        assert sorted(shown) == sorted(SHARDED.splitlines())
+        assert saver.as_saver_def().sharded
+        assert saver.save(session, "sh", write_meta_graph=False) == "sh"
+        assert sorted(os.listdir(".")) == [
+            "checkpoint", "sh.data-00000-of-00002", "sh.data-00001-of-00002", "sh.index",
+        ]  # fmt: skip
+        for name in ("sh", "sh.data-00001-of-00002", "."):
+            assert lose_and_restore(session, saver, name, variables) == [1, 2, 3]
+        plain = tf.train.Saver()
+        assert lose_and_restore(session, plain, "sh", variables) == [1, 2, 3]
+
+
+def test_sharded_savers_of_the_first_kind(folder):
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as session:
+        variables = two_devices(session)
+        saver = tf.train.Saver(sharded=True, write_version=1, max_to_keep=1)
+        for step in range(2):
+            path = saver.save(session, folder + "/sv", step)
+        assert path == folder + "/sv-1-?????-of-00002"
+        assert sorted(os.listdir(".")) == [
+            "checkpoint", "sv-1-00000-of-00002", "sv-1-00001-of-00002", "sv-1.meta",
+        ]  # fmt: skip
+        assert tf.train.latest_checkpoint(folder) == path
+        assert lose_and_restore(session, saver, path, variables) == [1, 2, 3]
+        assert lose_and_restore(session, saver, folder, variables) == [1, 2, 3]
+
+
+def test_sharded_savers_with_one_device(folder):
+    with tf.Session() as session:
+        variables = two_variables(session)
+        saver = tf.train.Saver(sharded=True)
+        path = saver.save(session, "below/one", write_meta_graph=False)
+        assert sorted(os.listdir("below")) == ["checkpoint", "one.data-00000-of-00001", "one.index"]
+        assert lose_and_restore(session, saver, path, variables) == [6, 7]
+
+
+SAVES_FOR_EVER = """
+import rheos.v1 as tf
+step = tf.get_variable("step", initializer=0)
+large = tf.get_variable("large", initializer=tf.zeros([20000], tf.int32))
+both = [step.assign_add(1), large.assign_add(tf.ones([20000], tf.int32))]
+saver = tf.train.Saver(max_to_keep=1)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    newest = tf.train.latest_checkpoint(".")
+    if newest:
+        saver.restore(session, newest)
+    for _ in range(100000):
+        saved = session.run(both)[0]
+        saver.save(session, "model", global_step=step)
+        print(saved, flush=True)
+"""
+
+
+def test_a_kill_leaves_the_newest_checkpoint(folder):
+    import random
+    import subprocess
+    import sys
+
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
+    last = 0
+    random.seed(1)
+    for _ in range(int(os.environ.get("RHEOS_KILLS", "6")) // 3):
+        program = subprocess.Popen(
+            [sys.executable, "-c", SAVES_FOR_EVER], stdout=subprocess.PIPE, env=environment
+        )
+        program.stdout.readline()
+        time.sleep(random.random() * 0.3)
+        program.kill()
+        shown = program.stdout.read().split()
+        program.wait()
+        done = int(shown[-1]) if shown else last + 1
+        newest = tf.train.latest_checkpoint(".")
+        found = int(newest.rpartition("-")[2])
+        assert found in (done, done + 1)
+        assert tf.train.load_variable(newest, "step") == found
+        assert (tf.train.load_variable(newest, "large") == found).all()
+        last = found
 
 
 def test_saver_def__names_the_nodes(folder):

@@ -238,6 +238,37 @@ static void test_saver__lists_all_that_does_not_fit(void **state) {
   rheos_status_free(status);
 }
 
+static void test_saver__writes_a_shard_for_each_device(void **state) {
+  fixture *f = *state;
+  const char *const devices[] = {"/cpu:1", "/cpu:0", "/cpu:1"};
+  const char *const names[] = {"a", "b", "c"};
+  rheos_variable variables[3];
+  for (int i = 0; i < 3; i++) {
+    rheos_push_device(f->s, devices[i]);
+    variables[i] = filled(f->s, names[i], RHEOS_FLOAT, RHEOS_SHAPE(2), i + 1);
+    rheos_scope_pop(f->s);
+  }
+  rheos_operation init = rheos_global_variables_initializer(f->s);
+  rheos_saver saver =
+      rheos_saver_new_with(f->s, NULL, NULL, 0, &(rheos_saver_options){.sharded = true});
+  assert_ok(rheos_scope_finish(f->s));
+  const rheos_session_options options = {.num_cpu_devices = 2};
+  rheos_session *session = NULL;
+  assert_ok(rheos_session_new(f->graph, &options, &session));
+  assert_ok(rheos_session_run(session, NULL, 0, NULL, 0, &init, 1, NULL));
+  assert_ok(rheos_saver_save(saver, session, f->prefix));
+  rheos_session_free(session);
+  assert_ok(rheos_session_new(f->graph, &options, &session));
+  char shard[160];
+  snprintf(shard, sizeof shard, "%s.data-00001-of-00002", f->prefix);
+  assert_ok(rheos_saver_restore(saver, session, shard));
+  for (int i = 0; i < 3; i++) assert_true(first_of(session, variables[i].value) == i + 1);
+  rheos_session_free(session);
+  assert_int_equal(remove(shard), 0);
+  snprintf(shard, sizeof shard, "%s.data-00000-of-00002", f->prefix);
+  assert_int_equal(remove(shard), 0);
+}
+
 // The message stays short however much is wrong.
 static void test_saver__keeps_the_list_short(void **state) {
   fixture *f = *state;
@@ -312,6 +343,7 @@ int main(void) {
       TEST(writes_the_first_kind_and_reshapes),
       TEST(tells_what_is_missing),
       TEST(lists_all_that_does_not_fit),
+      TEST(writes_a_shard_for_each_device),
       TEST(keeps_the_list_short),
       TEST(restores_by_any_name_of_the_checkpoint),
       TEST(refuses_what_it_cannot_name),

@@ -1,6 +1,7 @@
 """Checkpoints as files: what is in them, the list of those in a folder, values from them."""
 
 import os
+import re
 import time
 
 from rheos import _core
@@ -112,15 +113,17 @@ def get_checkpoint_mtimes(checkpoint_prefixes):
 
 
 def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=2, meta_graph_suffix="meta"):
-    """Deletes the files of a checkpoint."""
+    """Deletes the files of a checkpoint; of the first kind, all that a pattern names."""
     folder, base = os.path.split(checkpoint_prefix)
     try:
         names = os.listdir(folder or ".")
     except OSError:
         return
+    graph = re.sub(r"-[\d?]+-of-\d+$", "", base) + "." + meta_graph_suffix
+    shards = {os.path.basename(path) for path in _matches(checkpoint_prefix)}
     for name in names:
-        rest = name[len(base) :] if name.startswith(base) else None
-        if rest in ("", ".index", "." + meta_graph_suffix) or (rest or "").startswith(".data-"):
+        rest = name[len(base) :] if name.startswith(base) else ""
+        if name in shards or name == graph or rest == ".index" or rest.startswith(".data-"):
             try:
                 os.remove(os.path.join(folder, name))
             except OSError:

@@ -26,7 +26,7 @@ class Saver:
     ones by default. max_to_keep: older checkpoints are deleted; 0 or None keeps all. reshape: also
     restores tensors of another shape with as many elements. write_version: SaverDef.V1 writes files
     of TensorFlow 0.x; both kinds are restored. saver_def: the nodes are in the graph already.
-    Shards and the order of restoring make no difference here: one file is written at once.
+    sharded: a file for each device. The order of restoring makes no difference here.
     """
 
     def __init__(
@@ -114,6 +114,7 @@ class Saver:
                 self._filename,
                 self._write_version == V1,
                 self._reshape,
+                self._sharded,
             )
         self._nodes = nodes.filename, nodes.save_path, nodes.restore
 
@@ -237,22 +238,25 @@ class Saver:
         if self._is_empty:
             return None
         filename, save, _ = self._nodes
-        sess.run(save, {filename: prefix})
+        written = sess.run(save, {filename: prefix}).decode()
         if write_state:
-            self._keep(prefix, meta_graph_suffix)
-            listed = [p for p, _ in self._last_checkpoints] or [prefix]
-            newest = prefix
+            too_many = self._keep(written)
+            listed = [p for p, _ in self._last_checkpoints] or [written]
+            newest = written
             if self._save_relative_paths:
                 newest, *listed = (
                     os.path.relpath(p, folder) if os.path.isabs(p) else p for p in [newest, *listed]
                 )
             update_checkpoint_state(folder or ".", newest, listed, latest_filename)
+            # Only now: a list of checkpoints that are gone would leave nothing to go on from.
+            for path in too_many:
+                remove_checkpoint(path, meta_graph_suffix=meta_graph_suffix)
         if write_meta_graph:
             with sess.graph.as_default():
                 self.export_meta_graph(
                     f"{prefix}.{meta_graph_suffix}", strip_default_attrs=strip_default_attrs
                 )
-        return prefix
+        return written
 
     def export_meta_graph(
         self,
@@ -279,10 +283,11 @@ class Saver:
             strip_default_attrs=strip_default_attrs,
         )
 
-    def _keep(self, prefix, meta_graph_suffix):
-        """Adds a checkpoint to the list, and deletes what is too many."""
+    def _keep(self, prefix):
+        """Adds a checkpoint to the list, and takes out what is too many; returns these."""
+        too_many = []
         if not self._max_to_keep:
-            return
+            return too_many
         kept = [entry for entry in self._last_checkpoints if entry[0] != prefix]
         kept.append((prefix, time.time()))
         self._last_checkpoints = kept
@@ -291,7 +296,8 @@ class Saver:
             if when > self._next_preserved:
                 self._next_preserved += self._keep_hours * 3600
                 continue
-            remove_checkpoint(path, meta_graph_suffix=meta_graph_suffix)
+            too_many.append(path)
+        return too_many
 
     def restore(self, sess, save_path):
         """Sets the variables to the values in a checkpoint.
