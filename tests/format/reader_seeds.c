@@ -12,6 +12,7 @@
 #include "format/graph_def.h"
 #include "format/readers.h"
 #include "format/wire.h"
+#include "tensor/tensor.h"
 
 static void give_up(const char *what) {
   perror(what);
@@ -23,12 +24,20 @@ static void *must(void *memory) {
   return memory;
 }
 
+static void check(rheos_status *status) {
+  if (status == NULL) return;
+  fprintf(stderr, "seeds: %s\n", rheos_status_message(status));
+  exit(2);
+}
+
 static rheos__buffer load(const char *path) {
   rheos__buffer buffer = {0};
   FILE *file = fopen(path, "rb");
   if (file == NULL) give_up(path);
   char chunk[4096];
-  for (size_t n; (n = fread(chunk, 1, sizeof chunk, file)) > 0;) rheos__buffer_put(&buffer, chunk, n);
+  for (size_t n; (n = fread(chunk, 1, sizeof chunk, file)) > 0;) {
+    rheos__buffer_put(&buffer, chunk, n);
+  }
   fclose(file);
   return buffer;
 }
@@ -104,6 +113,26 @@ static void take_parts(void *argument, const char *path) {
   rheos__buffer_deinit(&file);
 }
 
+// A graph as text, behind the byte that says it is one.
+static void take_as_text(void *argument, const char *path) {
+  rheos__buffer file = load(path);
+  char *text;
+  size_t text_bytes;
+  if (file.size_bytes > 6000) {
+    rheos__buffer_deinit(&file);
+    return;
+  }
+  rheos_status *status =
+      rheos_message_to_text("GraphDef", file.data, file.size_bytes, &text, &text_bytes);
+  if (status != NULL) give_up(path);
+  rheos__buffer seed = {0};
+  rheos__buffer_put(&seed, "", 1);
+  rheos__buffer_put(&seed, text, text_bytes);
+  rheos_free(text);
+  rheos__buffer_deinit(&file);
+  take_buffer(argument, &seed);
+}
+
 // ---- Checkpoints
 
 static void put_part(rheos__buffer *packed, const rheos__buffer *file) {
@@ -174,12 +203,6 @@ static void take_snappy(const taker *t) {
 }
 
 // ---- Records
-
-static void check(rheos_status *status) {
-  if (status == NULL) return;
-  fprintf(stderr, "seeds: %s\n", rheos_status_message(status));
-  exit(2);
-}
 
 static char *temporary(void) {
   const char *parent = getenv("TMPDIR");
@@ -289,6 +312,16 @@ void file_reader_seeds(const char *reader, take_seed take, void *argument) {
   } else if (strcmp(reader, "node_def") == 0 || strcmp(reader, "tensor_proto") == 0) {
     part_taker parts = {&t, reader[0] == 't'};
     each_golden("graphs", ".pb", take_parts, &parts);
+  } else if (strcmp(reader, "meta_graph") == 0) {
+    each_golden("meta_graphs", ".meta", take_file, &t);
+  } else if (strcmp(reader, "saved_model") == 0) {
+    each_golden("saved_models/functions", ".pb", take_file, &t);
+    each_golden("saved_models/mlp", ".pb", take_file, &t);
+    each_golden("saved_models/tables", ".pb", take_file, &t);
+  } else if (strcmp(reader, "message_text") == 0) {
+    each_golden("graphs", ".pb", take_as_text, &t);
+    take_text(&t, "\2meta_graphs { meta_info_def { tags: 'serve' any_info { [x/a.B] { c: 1 } } } }");
+    take_text(&t, "\3summary < value { tag: \"a\" simple_value: -inf } > step: 0x1F # end");
   } else if (strcmp(reader, "checkpoint") == 0) {
     each_golden("checkpoints", ".index", take_checkpoint, &t);
   } else if (strcmp(reader, "checkpoint_v1") == 0) {

@@ -3,6 +3,7 @@
 #include "format/readers.h"
 
 #include <rheos/format.h>
+#include <rheos/saved_model.h>
 #include <rheos/scope.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +50,8 @@ static const char *write_file(const char *name, const void *data, size_t size_by
 }
 
 void file_readers_end(void) {
-  static const char *const names[] = {"file", "checkpoint", "c.index", "c.data-00000-of-00001",
+  static const char *const names[] = {"file", "saved_model.pb", "checkpoint", "c.index",
+                                      "c.data-00000-of-00001",
                                       "c.data-00000-of-00002", "c.data-00001-of-00002"};
   op_readers_end();
   if (folder[0] == '\0') return;
@@ -123,6 +125,62 @@ static rheos_status *read_event(const void *data, size_t size_bytes) {
   Tensorflow__Event *event;
   rheos_status *status = RHEOS_PROTO_UNPACK(event, data, size_bytes, &arena, &event);
   rheos__arena_deinit(&arena);
+  return status;
+}
+
+static rheos_status *import_meta_graph(const rheos_meta_graph *meta_graph) {
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *scope = graph != NULL ? rheos_scope_new(graph) : NULL;
+  rheos_status *status = scope != NULL ? NULL : rheos__out_of_memory();
+  if (status == NULL) {
+    const rheos_import_options options = {.keep_unknown_ops = true};
+    rheos_import_meta_graph(scope, meta_graph, &options);
+    status = rheos_scope_finish(scope);
+  }
+  rheos_scope_free(scope);
+  rheos_graph_unref(graph);
+  return status;
+}
+
+static rheos_status *read_meta_graph(const void *data, size_t size_bytes) {
+  rheos_meta_graph *meta_graph;
+  RHEOS_TRY(rheos_meta_graph_parse(data, size_bytes, &meta_graph));
+  rheos_status *status = import_meta_graph(meta_graph);
+  rheos_meta_graph_free(meta_graph);
+  return status;
+}
+
+// What it says, and its graph; nothing is restored or run, as what a graph asks for is not bounded.
+static rheos_status *read_saved_model(const void *data, size_t size_bytes) {
+  write_file("saved_model.pb", data, size_bytes);
+  path_of("");
+  rheos_saved_model_def *def;
+  RHEOS_TRY(rheos_saved_model_read(folder, &def));
+  rheos_status *status = NULL;
+  for (size_t i = 0; i < def->num_meta_graphs && status == NULL; i++) {
+    status = import_meta_graph(def->meta_graphs[i]);
+  }
+  rheos_saved_model_def_free(def);
+  return status;
+}
+
+// The first byte chooses the type of the message. What is read is written, and read again.
+static rheos_status *read_message_text(const void *data, size_t size_bytes) {
+  static const char *const types[] = {"GraphDef", "MetaGraphDef", "SavedModel", "Event"};
+  if (size_bytes == 0) return RHEOS_INVALID("no type");
+  const char *text = data, *type = types[(unsigned char)text[0] % 4];
+  void *message, *again = NULL;
+  size_t message_bytes, written_bytes, again_bytes = 0;
+  RHEOS_TRY(rheos_message_from_text(type, text + 1, size_bytes - 1, &message, &message_bytes));
+  char *written = NULL;
+  rheos_status *status =
+      rheos_message_to_text(type, message, message_bytes, &written, &written_bytes);
+  if (status == NULL) {
+    status = rheos_message_from_text(type, written, written_bytes, &again, &again_bytes);
+  }
+  rheos_free(message);
+  rheos_free(written);
+  rheos_free(again);
   return status;
 }
 
