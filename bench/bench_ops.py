@@ -1,7 +1,9 @@
 """Ops on large tensors: NumPy, PyTorch where it is installed, and the memory bandwidth, each
 measured in turn with Rheos. One JSON object a line.
 
-Usage: bench_ops.py [--elements N] [--threads 1,2] [TEXT]: only the rows whose name holds TEXT.
+Usage: bench_ops.py [--elements N] [--threads 1,2] [--own-time] [TEXT]: only the rows whose name
+holds TEXT. Where the machine is shared, --own-time takes the least time that the thread itself was
+running, which says something of one thread only.
 The limit is the time that np.copyto needs to move as many bytes as the row has to.
 """
 
@@ -122,20 +124,21 @@ def tensors(data):
     return result
 
 
-def milliseconds(bodies, repeats):
-    """The median time of each of bodies, run in turn."""
+def milliseconds(bodies, repeats, own_time):
+    """The median time of each of bodies, run in turn; the thread's own least time if `own_time`."""
+    clock, choose = (time.thread_time, min) if own_time else (time.perf_counter, statistics.median)
     times = [[] for _ in bodies]
     for body in bodies:
         body()
     for _ in range(repeats):
         for body, spent in zip(bodies, times):
-            begin = time.perf_counter()
+            begin = clock()
             body()
-            spent.append(time.perf_counter() - begin)
-    return [statistics.median(spent) * 1e3 for spent in times]
+            spent.append(clock() - begin)
+    return [choose(spent) * 1e3 for spent in times]
 
 
-def measure(threads, data, only, repeats):
+def measure(threads, data, only, repeats, own_time):
     source, scratch = np.ones(data.a.size, np.float32), np.empty(data.a.size, np.float32)
     peers = tensors(data) if torch else None
     if torch:
@@ -153,7 +156,7 @@ def measure(threads, data, only, repeats):
                 bodies["NumPy"] = lambda row=numpy_row: row(data, scratch)
             if torch_row and torch:
                 bodies["PyTorch"] = lambda row=torch_row: row(peers)
-            times = dict(zip(bodies, milliseconds(bodies.values(), repeats)))
+            times = dict(zip(bodies, milliseconds(bodies.values(), repeats, own_time)))
             line = {"row": f"{name}, {threads} thread{'s' * (threads > 1)}", "unit": "ms",
                     "rheos": times.pop("rheos")}
             copy = times.pop("copy")
@@ -171,11 +174,13 @@ def main():
     parser.add_argument("--elements", type=int, default=1 << 24)
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--own-time", action="store_true")
     parser.add_argument("only", nargs="?", default="")
     options = parser.parse_args()
     data = operands(options.elements)
     for threads in options.threads.split(","):
-        measure(int(threads), data, options.only, options.repeats)
+        measure(int(threads), data, options.only, options.repeats,
+                options.own_time)
 
 
 if __name__ == "__main__":

@@ -154,6 +154,11 @@ typedef struct frame {
   int64_t in[RHEOS_MAX_RANK], out[RHEOS_MAX_RANK], before[RHEOS_MAX_RANK];
 } frame;
 
+typedef struct pad_kernel {
+  const rheos__operands *operands;
+  frame known;  // of rank 0: not before the run
+} pad_kernel;
+
 static rheos_status *frame_of(const rheos__operands *o, const void *const *inputs,
                               frame *out_frame) {
   const rheos_shape *in = &o->input_shapes[0], *out = &o->output_shapes[0];
@@ -183,6 +188,8 @@ static rheos_status *frame_of(const rheos__operands *o, const void *const *input
   return NULL;
 }
 
+enum { FEW_BYTES = 64 };  // of padding, filled without a call
+
 // The row of the input that output row `row` has inside it, or -1.
 static int64_t row_inside(const frame *f, int64_t row) {
   int64_t inside = 0, step = 1;
@@ -196,44 +203,60 @@ static int64_t row_inside(const frame *f, int64_t row) {
   return inside;
 }
 
-static rheos_status *fill_padding(rheos_dtype dtype, char *to, const void *value, int64_t count) {
+// From `to` up to `end`.
+static rheos_status *fill_padding(rheos_dtype dtype, char *to, const char *end, const void *value) {
   if (value == NULL) return NULL;  // strings are empty already
-  return rheos__fill_elements(dtype, to, value, count);
+  const int64_t size = (int64_t)rheos_dtype_size(dtype);
+  if (size != sizeof(uint32_t) || end - to > FEW_BYTES) {
+    return rheos__fill_elements(dtype, to, value, (end - to) / size);
+  }
+  for (; to < end; to += sizeof(uint32_t)) memcpy(to, value, sizeof(uint32_t));
+  return NULL;
 }
 
-// A unit's rows are those that start in it.
+// A unit's rows are those that start in it. Padding behind a row goes on as that before the next.
 static rheos_status *run_pad(const void *state, const void *const *inputs, void *const *outputs,
                              void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)scratch;
   static const char zero[16];
-  const rheos__operands *o = state;
+  const pad_kernel *k = state;
+  const rheos__operands *o = k->operands;
   const rheos_dtype dtype = o->output_dtypes[0];
   const int64_t size = (int64_t)rheos_dtype_size(dtype);
-  frame f = {0};
-  RHEOS_TRY(frame_of(o, inputs, &f));
-  const int64_t n = f.out[f.rank - 1], own = f.in[f.rank - 1], before = f.before[f.rank - 1];
+  frame made;
+  const frame *f = &k->known;
+  if (f->rank == 0) {
+    RHEOS_TRY(frame_of(o, inputs, &made));
+    f = &made;
+  }
+  const int64_t n = f->out[f->rank - 1], own = f->in[f->rank - 1], before = f->before[f->rank - 1];
   const int64_t elements = rheos_shape_num_elements(&o->output_shapes[0]);
   const void *value = o->num_inputs > 2 ? inputs[2] : dtype == RHEOS_STRING ? NULL : zero;
-  for (int64_t row = elements == 0 ? 0 : (first_unit * RHEOS__COPY_UNIT + n - 1) / n;
-       row * n < elements && row * n < last_unit * RHEOS__COPY_UNIT; ++row) {
-    char *to = (char *)outputs[0] + row * n * size;
-    const int64_t inside = row_inside(&f, row);
-    if (inside < 0) {
-      RHEOS_TRY(fill_padding(dtype, to, value, n));
-      continue;
-    }
-    RHEOS_TRY(fill_padding(dtype, to, value, before));
+  if (elements == 0) return NULL;
+  int64_t row = (first_unit * RHEOS__COPY_UNIT + n - 1) / n;
+  char *to = (char *)outputs[0] + row * n * size, *done = to;  // all before it is filled
+  for (; row * n < elements && row * n < last_unit * RHEOS__COPY_UNIT; ++row, to += n * size) {
+    const int64_t inside = row_inside(f, row);
+    if (inside < 0) continue;
+    RHEOS_TRY(fill_padding(dtype, done, to + before * size, value));
+    done = to + (before + own) * size;
     RHEOS_TRY(rheos__copy_elements(dtype, to + before * size,
                                    (const char *)inputs[0] + inside * own * size, own));
-    RHEOS_TRY(fill_padding(dtype, to + (before + own) * size, value, n - before - own));
   }
-  return NULL;
+  return fill_padding(dtype, done, to, value);
 }
 
 static rheos_status *prepare_pad(rheos__prepare *p) {
   const int64_t elements = rheos_shape_num_elements(&p->output_shapes[0]);
-  return rheos__answer_run_operands(p, run_pad,
-                                    (elements + RHEOS__COPY_UNIT - 1) / RHEOS__COPY_UNIT);
+  pad_kernel *k = RHEOS_NEW_STATE(p, pad_kernel);
+  if (k == NULL) return rheos__out_of_memory();
+  k->operands = rheos__keep_operands(p);
+  if (k->operands == NULL) return rheos__out_of_memory();
+  if (p->input_values != NULL && p->input_values[1] != NULL) {
+    const void *inputs[] = {NULL, p->input_values[1]->data};
+    RHEOS_TRY(frame_of(k->operands, inputs, &k->known));
+  }
+  return rheos__answer_run(p, run_pad, (elements + RHEOS__COPY_UNIT - 1) / RHEOS__COPY_UNIT);
 }
 
 // d input: the gradient without its frame.

@@ -294,6 +294,18 @@ static rheos_status *run(const void *state, const void *const *inputs, void *con
   const int64_t end = smaller(last_unit * r->unit_items, r->num_items);
   const span all = whole_span(r);
   _Alignas(TOTAL_BYTES) char one[TOTAL_BYTES];
+  if (r->inner_reduced && r->runs == 1 && r->num_kept <= 1) {  // rows one after the other
+    const char *row = (const char *)inputs[0] + first_unit * r->unit_items * r->inner * r->in_bytes;
+    char *out = (char *)outputs[0] + first_unit * r->unit_items * r->out_bytes;
+    for (int64_t i = first_unit * r->unit_items; i < end; i++) {
+      r->by->start(one, 1);
+      r->by->run(one, row, r->inner);
+      r->by->finish(out, one, 1, r->count);
+      row += r->inner * r->in_bytes;
+      out += r->out_bytes;
+    }
+    return NULL;
+  }
   void *totals = r->inner_reduced ? one : scratch;
   for (int64_t i = first_unit * r->unit_items; i < end; i++) {
     const item it = item_at(r, inputs[0], i);

@@ -129,13 +129,13 @@ static bool is_one_byte(const char *value, size_t size) {
 
 enum { STREAMED_ROW = 512 };  // bytes; of shorter rows too much are lines begun and ended
 
-static rheos_status *copy_row(const rheos__copy *copy, char *to, int64_t to_step,
-                              const char *from, int64_t from_step, int64_t count, bool stream) {
-  if (copy->dtype == RHEOS_STRING) return strided_strings(to, to_step, from, from_step, count);
-  const size_t size = rheos_dtype_size(copy->dtype), bytes = (size_t)count * size;
+// `ahead`: how many bytes on the next row of the source lies.
+static rheos_status *copy_row(rheos_dtype dtype, char *to, int64_t to_step, const char *from,
+                              int64_t from_step, int64_t count, bool stream, int64_t ahead) {
+  if (dtype == RHEOS_STRING) return strided_strings(to, to_step, from, from_step, count);
+  const size_t size = rheos_dtype_size(dtype), bytes = (size_t)count * size;
   if (to_step == 1 && from_step == 1) {
     if (stream && bytes >= STREAMED_ROW) {
-      const int64_t ahead = copy->rank > 1 ? copy->in_steps[copy->rank - 2] * (int64_t)size : 0;
       rheos__stream_copy(to, from, bytes, ahead);
     } else {
       memcpy(to, from, bytes);
@@ -152,8 +152,7 @@ static rheos_status *copy_row(const rheos__copy *copy, char *to, int64_t to_step
 }
 
 rheos_status *rheos__fill_elements(rheos_dtype dtype, void *to, const void *value, int64_t count) {
-  const rheos__copy copy = {.dtype = dtype};
-  return count > 0 ? copy_row(&copy, to, 1, value, 0, count, false) : NULL;
+  return count > 0 ? copy_row(dtype, to, 1, value, 0, count, false, 0) : NULL;
 }
 
 // ---- Transposes: rows of the result are columns of the source. Square tiles go through a buffer, so
@@ -322,7 +321,8 @@ static rheos_status *copy_range(const rheos__copy *copy, const void *in, void *o
   const char *from = (const char *)in + copy->in_start * size;
   char *to = (char *)out + copy->out_start * size;
   int32_t inner = copy->rank - 1;
-  if (inner < 0) return copy_row(copy, to, 1, from, 1, 1, false);
+  if (inner < 0) return copy_row(copy->dtype, to, 1, from, 1, 1, false, 0);
+  const int64_t ahead = inner > 0 ? copy->in_steps[inner - 1] * size : 0;
   int64_t index[RHEOS__COPY_RANK];
   int64_t rest = first;
   for (int32_t d = inner; d >= 0; --d) {
@@ -340,8 +340,8 @@ static rheos_status *copy_range(const rheos__copy *copy, const void *in, void *o
       first += count * copy->dims[inner];
     } else {
       count = smaller(copy->dims[inner] - index[inner], last - first);
-      RHEOS_TRY(copy_row(copy, to, copy->out_steps[inner], from, copy->in_steps[inner], count,
-                         stream));
+      RHEOS_TRY(copy_row(copy->dtype, to, copy->out_steps[inner], from, copy->in_steps[inner],
+                         count, stream, ahead));
       first += count;
     }
     index[moving] += count;

@@ -7,6 +7,7 @@
 #include "device/cpu/softmax_float.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "ops/elementwise.h"
 #include "ops/softmax.h"
@@ -44,16 +45,18 @@ RHEOS__WIDEST static float largest_of(const float *x, int64_t n) {
   return lanes[0];
 }
 
-// e[i] = exp(x[i] - largest); returns their sum. At most BLOCK elements.
-RHEOS__WIDEST static float exponentials(const float *x, float largest, int64_t n, float *e) {
+// e[i] = exp(x[i] - largest); returns their sum. At most BLOCK elements. Meanwhile what is `ahead`
+// elements on, in the next row, is fetched.
+RHEOS__WIDEST static float exponentials(const float *x, float largest, int64_t n, int64_t ahead,
+                                        float *e) {
   float lanes[LANES] = {0};
   int64_t i = 0;
   for (; i + LANES <= n; i += LANES) {
-    FOR_LANES {
-      const float value = rheos__expf(x[i + j] - largest);
-      e[i + j] = value;
-      lanes[j] += value;
-    }
+    float values[LANES];  // or the compiler asks at each step whether `x` and `e` overlap
+    FOR_LANES values[j] = rheos__expf(x[i + j] - largest);
+    FOR_LANES lanes[j] += values[j];
+    memcpy(e + i, values, sizeof values);
+    __builtin_prefetch((const void *)((uintptr_t)(x + i) + (uintptr_t)ahead * sizeof *x));
   }
   float sum = 0;
   for (; i < n; i++) {
@@ -101,7 +104,7 @@ static double all_exponentials(const row *r, float largest, float *e, bool keep)
   double sum = 0;
   for (int64_t i = 0; i < r->n; i += BLOCK) {
     const int64_t count = r->n - i < BLOCK ? r->n - i : BLOCK;
-    sum += (double)exponentials(r->x + i, largest, count, keep ? e + i : e);
+    sum += (double)exponentials(r->x + i, largest, count, r->n, keep ? e + i : e);
   }
   return sum;
 }
