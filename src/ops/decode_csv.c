@@ -5,6 +5,7 @@
 #include "format/wire.h"
 #include "ops/op_util.h"
 #include "ops/string_util.h"
+#include "ops/tensor_message.h"
 
 // ---- DecodeCSV
 
@@ -209,18 +210,22 @@ const rheos__op_def rheos__op_DecodeCSV = {
 
 // ---- SerializeTensor, ParseTensor
 
+rheos_status *rheos__put_tensor_message(const rheos_tensor *tensor, rheos_tensor *strings,
+                                        int64_t index) {
+  rheos__buffer message = {0};
+  rheos__wire_put_tensor(&message, tensor);
+  rheos_status *status =
+      message.failed ? rheos__out_of_memory()
+                     : rheos_tensor_set_string(strings, index, message.data, message.size_bytes);
+  rheos__buffer_deinit(&message);
+  return status;
+}
+
 static rheos_status *compute_serialize(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                        rheos_tensor **outputs) {
   (void)state, (void)step;
-  rheos__buffer message = {0};
-  rheos__wire_put_tensor(&message, inputs[0]);
-  rheos_status *status = message.failed ? rheos__out_of_memory()
-                                        : rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, &outputs[0]);
-  if (status == NULL) {
-    status = rheos_tensor_set_string(outputs[0], 0, message.data, message.size_bytes);
-  }
-  rheos__buffer_deinit(&message);
-  return status;
+  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, &outputs[0]));
+  return rheos__put_tensor_message(inputs[0], outputs[0], 0);
 }
 
 static rheos_status *prepare_serialize(rheos__prepare *p) {
@@ -255,17 +260,21 @@ static rheos_status *parse_message(const rheos_string *bytes, rheos__arena *aren
   return invalid;
 }
 
+rheos_status *rheos__tensor_of_message(const rheos_string *bytes, rheos_tensor **out_tensor) {
+  rheos__arena arena;
+  rheos__arena_init(&arena);
+  rheos_status *status = parse_message(bytes, &arena, out_tensor);
+  rheos__arena_deinit(&arena);
+  return status;
+}
+
 static rheos_status *compute_parse(void *argument, rheos__step *step, rheos_tensor *const *inputs,
                                    rheos_tensor **outputs) {
   (void)step;
   const parse_state *state = argument;
   const rheos_string *bytes;
   RHEOS_TRY(rheos__string_scalar(inputs[0], "serialized", &bytes));
-  rheos__arena arena;
-  rheos__arena_init(&arena);
-  rheos_status *status = parse_message(bytes, &arena, &outputs[0]);
-  rheos__arena_deinit(&arena);
-  if (status != NULL) return status;
+  RHEOS_TRY(rheos__tensor_of_message(bytes, &outputs[0]));
   if (outputs[0]->dtype == state->dtype) return NULL;
   return RHEOS_INVALID("Type mismatch between parsed tensor (%s) and dtype (%s)",
                        rheos_dtype_name(outputs[0]->dtype), rheos_dtype_name(state->dtype));

@@ -30,6 +30,19 @@ void rheos__lapack_end(void) {
   pthread_mutex_unlock(&mutex);
 }
 
+int64_t rheos__schur(int n, void *a, void *w, void *vs, void *work, int64_t work_count,
+                     double *real_work) {
+  lapack_complex_double best = 0;
+  lapack_int found = 0;
+  const int size = n > 0 ? n : 1;
+  const int info = LAPACKE_zgees_work(
+      LAPACK_COL_MAJOR, 'V', 'N', NULL, n, (lapack_complex_double *)a, size, &found,
+      (lapack_complex_double *)w, (lapack_complex_double *)vs, size,
+      work == NULL ? &best : (lapack_complex_double *)work, work == NULL ? -1 : (int)work_count,
+      real_work, NULL);
+  return work == NULL ? (int64_t)creal(best) : info;
+}
+
 // ---- What the four dtypes share: p is LAPACK's letter, S the element, L LAPACK's name for it
 #define SHARED_FUNCTIONS(p, S, L, ADJOINT)                                                    \
   static int cholesky_##p(int n, void *a) {                                                   \

@@ -41,6 +41,11 @@ typedef struct rheos__lapack {
               int64_t *counts);
 } rheos__lapack;
 
+// a = vs t vs^H of complex numbers of double precision, t upper triangular in place of a, its
+// diagonal also in `w`. `real_work` has n elements. With `work` NULL the best count of it.
+int64_t rheos__schur(int n, void *a, void *w, void *vs, void *work, int64_t work_count,
+                     double *real_work);
+
 // NULL if there is none for the dtype. half is computed in float.
 const rheos__lapack *rheos__lapack_of(rheos_dtype dtype);
 
