@@ -108,3 +108,39 @@ def test_least_squares_have_a_gradient(sess, rows, columns):
                 moved[k][place] += step
                 ends.append(sess.run(loss, {a: moved[0], b: moved[1]}))
             assert np.isclose(found[place], (ends[0] - ends[1]) / 2e-6, rtol=1e-4, atol=1e-7)
+
+
+def test_tridiagonal_matrices_in_every_format(sess):
+    above, main, below = [1.0, 2.0, 0.0], [4.0, 5.0, 6.0], [0.0, 7.0, 8.0]
+    matrix = np.diag(main) + np.diag(above[:2], 1) + np.diag(below[1:], -1)
+    rhs = np.array([[1.0, -1.0], [2.0, 0.5], [3.0, 2.0]])
+    forms = {
+        "compact": np.array([above, main, below]),
+        "sequence": (tf.constant(above[:2], tf.float64), tf.constant(main, tf.float64),
+                     tf.constant(below[1:], tf.float64)),
+        "matrix": matrix,
+    }
+    for name, diagonals in forms.items():
+        product = sess.run(tf.linalg.tridiagonal_matmul(diagonals, rhs, diagonals_format=name))
+        np.testing.assert_allclose(product, matrix @ rhs)
+        x = sess.run(tf.linalg.tridiagonal_solve(diagonals, rhs, diagonals_format=name))
+        np.testing.assert_allclose(matrix @ x, rhs)
+    vector = sess.run(tf.linalg.tridiagonal_solve(forms["compact"], rhs[:, 0]))
+    np.testing.assert_allclose(matrix @ vector, rhs[:, 0])
+    turned = sess.run(tf.linalg.tridiagonal_solve(forms["compact"], rhs.T, transpose_rhs=True))
+    np.testing.assert_allclose(matrix @ turned.T, rhs)
+    with pytest.raises(ValueError, match="diagonals_format"):
+        tf.linalg.tridiagonal_solve(matrix, rhs, diagonals_format="dense")
+
+
+def test_functions_of_matrices_undo_each_other(sess):
+    matrix = np.array([[4.0, 1.0], [0.5, 3.0]])
+    root = sess.run(tf.linalg.sqrtm(matrix))
+    np.testing.assert_allclose(root @ root, matrix)
+    log = tf.linalg.logm(matrix.astype(np.complex128))
+    np.testing.assert_allclose(sess.run(tf.linalg.expm(log)), matrix, atol=1e-12)
+    x = tf.constant(matrix)
+    (slope,) = tf.gradients(tf.linalg.expm(x), x)
+    step = 1e-6 * np.array([[0.0, 1.0], [0.0, 0.0]])
+    change = sess.run(tf.reduce_sum(tf.linalg.expm(x + step) - tf.linalg.expm(x - step)))
+    np.testing.assert_allclose(sess.run(slope)[0, 1], change / 2e-6, rtol=1e-6)

@@ -184,21 +184,82 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):
         return tensor / length, length
 
 
-def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
-    """The product of a tridiagonal matrix and `rhs` (..., n, k).
-
-    diagonals: (superdiagonal, maindiagonal, subdiagonal), each (..., n), for the format
-    "sequence"; a tensor (..., 3, n) of them for "compact". Other formats are not in Rheos yet.
-    """
-    if diagonals_format == "sequence":
-        above, main, below = diagonals
-    elif diagonals_format == "compact":
+def _three_diagonals(diagonals, diagonals_format):
+    """The diagonals above, on and below the main one, each (..., n)."""
+    if diagonals_format == "compact":
         diagonals = convert_to_tensor(diagonals)
-        above, main, below = (diagonals[..., i, :] for i in range(3))
-    else:
-        raise NotImplementedError(f"tridiagonal_matmul: the format {diagonals_format!r}")
-    parts = [array_ops.expand_dims(d, -2) for d in (above, main, below)]
-    return op1("TridiagonalMatMul", name, *parts, rhs)
+        return [diagonals[..., i, :] for i in range(3)]
+    if diagonals_format == "sequence":
+        above, main, below = [convert_to_tensor(d) for d in diagonals]
+        size = main.shape.dims[-1].value
+        if size is not None and above.shape.dims[-1].value == size - 1:
+            above = array_ops.concat([above, array_ops.zeros_like(main[..., :1])], -1)
+        if size is not None and below.shape.dims[-1].value == size - 1:
+            below = array_ops.concat([array_ops.zeros_like(main[..., :1]), below], -1)
+        return [above, main, below]
+    if diagonals_format != "matrix":
+        raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
+    matrix = convert_to_tensor(diagonals)
+    zero = array_ops.zeros_like(matrix[..., :1, 0])
+    above = rearrange_ops.matrix_diag_part(matrix[..., :-1, 1:])
+    below = rearrange_ops.matrix_diag_part(matrix[..., 1:, :-1])
+    return [
+        array_ops.concat([above, zero], -1),
+        rearrange_ops.matrix_diag_part(matrix),
+        array_ops.concat([zero, below], -1),
+    ]
+
+
+_FORMATS = """
+
+    diagonals: for the format "compact" a tensor (..., 3, n) of the diagonals above, on and below
+    the main one (the last number of the first and the first of the last do not count); for
+    "sequence" the three of them, each (..., n), or (..., n - 1) beside the main one; for "matrix"
+    (..., n, n).
+    """
+
+
+def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
+    """The product of tridiagonal matrices and `rhs` (..., n, k)."""
+    with name_scope(name, "tridiagonal_matmul"):
+        parts = _three_diagonals(diagonals, diagonals_format)
+        parts = [array_ops.expand_dims(d, -2) for d in parts]
+        return op1("TridiagonalMatMul", None, *parts, rhs)
+
+
+def tridiagonal_solve(
+    diagonals,
+    rhs,
+    diagonals_format="compact",
+    transpose_rhs=False,
+    conjugate_rhs=False,
+    name=None,
+    partial_pivoting=True,
+):
+    """Solves equations whose matrices are tridiagonal. `rhs`: (..., n, k) or (..., n).
+
+    A matrix that is singular gives NaN. transpose_rhs: `rhs` is (..., k, n), and so is the answer.
+    conjugate_rhs: take its conjugate. partial_pivoting: exchange rows where that is more exact.
+    """
+    with name_scope(name, "tridiagonal_solve", [rhs]):
+        parts = _three_diagonals(diagonals, diagonals_format)
+        compact = array_ops.stack(parts, axis=-2)
+        rhs = convert_to_tensor(rhs, compact.dtype)
+        is_vector = rhs.shape.ndims is not None and rhs.shape.ndims == compact.shape.ndims - 1
+        if conjugate_rhs:
+            rhs = math_ops.conj(rhs)
+        if is_vector:
+            rhs = array_ops.expand_dims(rhs, -1)
+        elif transpose_rhs:
+            rhs = array_ops.matrix_transpose(rhs)
+        x = op1("TridiagonalSolve", None, compact, rhs, partial_pivoting=partial_pivoting)
+        if is_vector:
+            return array_ops.squeeze(x, [-1])
+        return array_ops.matrix_transpose(x) if transpose_rhs else x
+
+
+tridiagonal_matmul.__doc__ += _FORMATS
+tridiagonal_solve.__doc__ += _FORMATS
 
 
 def _tolerance(a, values):

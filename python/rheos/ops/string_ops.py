@@ -229,3 +229,61 @@ def decode_base64(input, name=None):
 def fingerprint(data, method="farmhash64", name=None):
     """A fingerprint of each row: data (n, ...), returns uint8 (n, 8). method: "farmhash64"."""
     return op1("Fingerprint", name, data, method)
+
+
+# ---- Unicode
+
+
+def unicode_transcode(
+    input,
+    input_encoding,
+    output_encoding,
+    errors="replace",
+    replacement_char=65533,
+    replace_control_characters=False,
+    name=None,
+):
+    """Strings in one encoding written in another: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+
+    errors: what becomes of ill-formed bytes: "replace" (by the character replacement_char),
+    "ignore", or "strict", an InvalidArgumentError when it runs. replace_control_characters:
+    characters below 32 are treated as ill-formed, but not refused.
+    """
+    return op1(
+        "UnicodeTranscode",
+        name,
+        input,
+        input_encoding=input_encoding,
+        output_encoding=output_encoding,
+        errors=errors,
+        replacement_char=replacement_char,
+        replace_control_characters=replace_control_characters,
+    )
+
+
+def unicode_script(input, name=None):
+    """The number of the script each code point (int32) is written in; -1 for what is none."""
+    return op1("UnicodeScript", name, input)
+
+
+def unicode_encode(input, output_encoding, errors="replace", replacement_char=65533, name=None):
+    """Code points (..., n), int32, as strings (...) in "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+
+    errors: what becomes of numbers that are no characters, as in unicode_transcode.
+    """
+    with name_scope(name, "UnicodeEncode", [input]):
+        input = convert_to_tensor(input, dtypes.int32)
+        shape = array_ops.shape(input)
+        width = shape[-1]
+        rows = math_ops.reduce_prod(shape[:-1])
+        splits = math_ops.range(rows + 1) * width
+        strings = op1(
+            "UnicodeEncode",
+            None,
+            array_ops.reshape(input, [-1]),
+            splits,
+            output_encoding=output_encoding,
+            errors=errors,
+            replacement_char=replacement_char,
+        )
+        return array_ops.reshape(strings, shape[:-1])

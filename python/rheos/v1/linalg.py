@@ -36,6 +36,7 @@ from rheos.ops.linalg_ops import (
     svd,
     trace,
     tridiagonal_matmul,
+    tridiagonal_solve,
 )
 from rheos.ops.math_ops import matmul, norm, tensordot
 from rheos.ops.nn_ops import l2_normalize

@@ -18,6 +18,9 @@ from rheos.ops.string_ops import (
     string_to_number as to_number,
     string_upper as upper,
     substr,
+    unicode_encode,
+    unicode_script,
+    unicode_transcode,
     unsorted_segment_join,
 )
 
