@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "format/graph_extras.h"
+#include "format/graph_outline.h"
 #include "format/tensor_proto.h"
 #include "graph/build.h"
 #include "graph/op_tally.h"
@@ -25,16 +26,38 @@ typedef struct use {
   int32_t next;         // the next use of the same node, -1: none
 } use;
 
+// An input as it is written: "x", "x:1" or "^x".
+typedef struct input_ref {
+  const char *name;
+  size_t name_bytes;
+  int32_t index;  // -1: control
+} input_ref;
+
+// Where an input comes from: a node of the file, or a mapping.
+typedef struct source {
+  int32_t node;
+  int32_t index;  // -1: control
+  rheos_import_mapping *mapping;
+} source;
+
+// A node by its name: open addressing, -1: free.
+typedef struct slot {
+  uint32_t hash;
+  int32_t node;
+} slot;
+
 typedef struct import {
   rheos_scope *scope;
   rheos_graph *graph;
   const char *prefix;
   rheos_import_mapping *input_map;
   size_t num_mappings;
+  input_ref *mapping_refs;  // what they map
   bool keep_unknown_ops, clear_devices;
   Tensorflow__OpDef **ops;  // of the program that wrote the graph, by name
   size_t num_ops;
-  const Tensorflow__GraphDef *def;
+  const Tensorflow__GraphDef *def;  // its nodes without attributes and what is rarer
+  const rheos__wire *node_bytes;    // of each node, all of it
   int32_t producer;
   int32_t num_nodes;
   int32_t *ids;    // of each node in the graph
@@ -42,19 +65,14 @@ typedef struct import {
   bool has_loops;
   use *uses;            // NULL: all ops are known
   int32_t *first_uses;  // of each node, -1: none
-  int32_t *slots;       // node by name: open addressing, -1: free
-  size_t num_slots;     // a power of two
+  slot *slots;
+  size_t num_slots;      // a power of two
+  source **sources;      // of each node's inputs
+  rheos__arena scratch;  // of the node that is being added
   rheos__arena arena;
 } import;
 
 // ---- Names
-
-// An input as it is written: "x", "x:1" or "^x".
-typedef struct input_ref {
-  const char *name;
-  size_t name_bytes;
-  int32_t index;  // -1: control
-} input_ref;
 
 static bool parse_input(const char *text, input_ref *out_ref) {
   bool is_control = text[0] == '^';
@@ -70,12 +88,19 @@ static bool parse_input(const char *text, input_ref *out_ref) {
 }
 
 // The slot of the name: free, or with a node of that name.
-static int32_t *slot_of(import *im, const char *name, size_t name_bytes) {
-  size_t at = rheos__hash_bytes(0, name, name_bytes) & (im->num_slots - 1);
+static slot *slot_of(import *im, const char *name, size_t name_bytes) {
+  const uint64_t long_hash = rheos__hash_bytes(0, name, name_bytes);
+  const uint32_t hash = (uint32_t)long_hash;
+  size_t at = hash & (im->num_slots - 1);
   for (;; at = (at + 1) & (im->num_slots - 1)) {
-    if (im->slots[at] < 0) return &im->slots[at];
-    const char *other = im->def->node[im->slots[at]]->name;
-    if (strncmp(other, name, name_bytes) == 0 && other[name_bytes] == '\0') return &im->slots[at];
+    slot *s = &im->slots[at];
+    if (s->node < 0) {
+      s->hash = hash;
+      return s;
+    }
+    if (s->hash != hash) continue;
+    const char *other = im->def->node[s->node]->name;
+    if (strncmp(other, name, name_bytes) == 0 && other[name_bytes] == '\0') return s;
   }
 }
 
@@ -84,13 +109,13 @@ static rheos_status *index_names(import *im) {
   while (im->num_slots < (size_t)im->num_nodes * 2) im->num_slots *= 2;
   im->slots = rheos__arena_alloc(&im->arena, im->num_slots * sizeof *im->slots);
   if (im->slots == NULL) return rheos__out_of_memory();
-  for (size_t i = 0; i < im->num_slots; i++) im->slots[i] = -1;
+  for (size_t i = 0; i < im->num_slots; i++) im->slots[i] = (slot){0, -1};
   for (int32_t i = 0; i < im->num_nodes; i++) {
     const char *name = im->def->node[i]->name;
     if (name[0] == '\0') return RHEOS_INVALID("node %d of the graph has no name", i);
-    int32_t *slot = slot_of(im, name, strlen(name));
-    if (*slot >= 0) return RHEOS_INVALID("the graph has two nodes called '%s'", name);
-    *slot = i;
+    slot *s = slot_of(im, name, strlen(name));
+    if (s->node >= 0) return RHEOS_INVALID("the graph has two nodes called '%s'", name);
+    s->node = i;
   }
   return NULL;
 }
@@ -98,33 +123,41 @@ static rheos_status *index_names(import *im) {
 // The mapping for that input, NULL if there is none.
 static rheos_import_mapping *mapping_of(const import *im, const input_ref *ref) {
   for (size_t i = 0; i < im->num_mappings; i++) {
-    input_ref from;
-    if (parse_input(im->input_map[i].from, &from) && from.index == ref->index &&
-        from.name_bytes == ref->name_bytes && memcmp(from.name, ref->name, ref->name_bytes) == 0) {
+    const input_ref *from = &im->mapping_refs[i];
+    if (from->index == ref->index && from->name_bytes == ref->name_bytes &&
+        memcmp(from->name, ref->name, ref->name_bytes) == 0) {
       return &im->input_map[i];
     }
   }
   return NULL;
 }
 
-// Where an input comes from: a node of the file, or a mapping.
-typedef struct source {
-  int32_t node;
-  int32_t index;  // -1: control
-  rheos_import_mapping *mapping;
-} source;
-
-static rheos_status *find_input(import *im, int32_t node, size_t input, source *out_source) {
-  const Tensorflow__NodeDef *def = im->def->node[node];
+static rheos_status *resolve_input(import *im, const Tensorflow__NodeDef *def, size_t input,
+                                   source *out_source) {
   input_ref ref;
   if (!parse_input(def->input[input], &ref)) {
     return RHEOS_INVALID("Node '%s': '%s' is not a valid input", def->name, def->input[input]);
   }
   *out_source = (source){-1, ref.index, mapping_of(im, &ref)};
   if (out_source->mapping != NULL) return NULL;
-  out_source->node = *slot_of(im, ref.name, ref.name_bytes);
+  out_source->node = slot_of(im, ref.name, ref.name_bytes)->node;
   if (out_source->node >= 0) return NULL;
   return RHEOS_INVALID("Node '%s': Unknown input node '%s'", def->name, def->input[input]);
+}
+
+static rheos_status *resolve_inputs(import *im) {
+  size_t count = 0;
+  for (int32_t i = 0; i < im->num_nodes; i++) count += im->def->node[i]->n_input;
+  if (count > INT32_MAX / 4) return RHEOS_INVALID("%zu inputs are too many", count);
+  source *all = rheos__arena_alloc(&im->arena, count * sizeof *all);
+  im->sources = rheos__arena_alloc(&im->arena, (size_t)im->num_nodes * sizeof *im->sources);
+  if (all == NULL || im->sources == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < im->num_nodes; i++) {
+    const Tensorflow__NodeDef *def = im->def->node[i];
+    im->sources[i] = all;
+    for (size_t k = 0; k < def->n_input; k++) RHEOS_TRY(resolve_input(im, def, k, all++));
+  }
+  return NULL;
 }
 
 // ---- What can be checked beforehand
@@ -171,7 +204,6 @@ static rheos_status *check_ops(import *im, bool *out_any_unknown) {
 static rheos_status *find_uses(import *im) {
   size_t num_inputs = 0;
   for (int32_t i = 0; i < im->num_nodes; i++) num_inputs += im->def->node[i]->n_input;
-  if (num_inputs > INT32_MAX / 4) return RHEOS_INVALID("%zu inputs are too many", num_inputs);
   im->uses = rheos__arena_alloc(&im->arena, (num_inputs + 1) * sizeof *im->uses);
   im->first_uses = rheos__arena_alloc(&im->arena, (size_t)im->num_nodes * sizeof *im->first_uses);
   if (im->uses == NULL || im->first_uses == NULL) return rheos__out_of_memory();
@@ -179,8 +211,7 @@ static rheos_status *find_uses(import *im) {
   int32_t count = 0;
   for (int32_t i = 0; i < im->num_nodes; i++) {
     for (size_t k = 0; k < im->def->node[i]->n_input; k++) {
-      source from;
-      RHEOS_TRY(find_input(im, i, k, &from));
+      const source from = im->sources[i][k];
       if (from.node < 0 || from.index < 0 || !is_unknown(im, from.node)) continue;
       im->uses[count] = (use){i, (int32_t)k, from.index, im->first_uses[from.node]};
       im->first_uses[from.node] = count++;
@@ -216,8 +247,7 @@ static rheos_status *visit_step(import *im, char *states, visit *stack, int32_t 
   visit *top = &stack[*depth - 1];
   const Tensorflow__NodeDef *def = im->def->node[top->node];
   while (top->next_input < def->n_input) {
-    source from;
-    RHEOS_TRY(find_input(im, top->node, top->next_input++, &from));
+    const source from = im->sources[top->node][top->next_input++];
     if (is_way_back(im, def, &from)) {
       im->has_loops = true;
       continue;
@@ -263,7 +293,7 @@ static rheos_status *find_order(import *im) {
 
 // What is read of one node, in one arena.
 typedef struct new_node {
-  const Tensorflow__NodeDef *def;
+  const Tensorflow__NodeDef *def;  // with everything
   rheos__arena *arena;
   const rheos__signature *signature;  // NULL: that of the op
   rheos_output *inputs;
@@ -288,8 +318,7 @@ static rheos_status *read_inputs(import *im, int32_t node, new_node *n) {
   n->controls = rheos__arena_alloc(n->arena, count * sizeof *n->controls);
   if (n->inputs == NULL || n->controls == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < count; i++) {
-    source from;
-    RHEOS_TRY(find_input(im, node, i, &from));
+    const source from = im->sources[node][i];
     rheos_operation operation = {im->graph, from.node >= 0 ? im->ids[from.node] : 0};
     if (from.mapping != NULL) {
       from.mapping->was_used = true;
@@ -454,6 +483,17 @@ static rheos_status *prefix_colocations(const import *im, const new_node *n) {
   return NULL;
 }
 
+// A node with its attributes.
+static rheos_status *whole_node(const import *im, int32_t node, rheos__arena *arena,
+                                const Tensorflow__NodeDef **out_def) {
+  const rheos__wire bytes = im->node_bytes[node];
+  ProtobufCMessage *message;
+  RHEOS_TRY(rheos__proto_unpack_checked(&tensorflow__node_def__descriptor, bytes.at,
+                                        rheos__wire_size(bytes), arena, &message));
+  *out_def = (const Tensorflow__NodeDef *)message;
+  return NULL;
+}
+
 static const Tensorflow__AttrValue *attr_named(const Tensorflow__NodeDef *def, const char *name) {
   for (size_t i = 0; i < def->n_attr; i++) {
     if (strcmp(def->attr[i]->key, name) == 0) return def->attr[i]->value;
@@ -515,8 +555,7 @@ static int64_t length_of(const rheos__signature *signature, const rheos__arg *ar
 }
 
 // The dtype that a node asks for as its input; RHEOS_INVALID_DTYPE if that is not known.
-static rheos_dtype wanted_dtype(const import *im, const use *u) {
-  const Tensorflow__NodeDef *def = im->def->node[u->node];
+static rheos_dtype wanted_dtype(const import *im, const use *u, const Tensorflow__NodeDef *def) {
   const rheos__signature *signature = rheos__graph_signature(im->graph, def->op);
   int64_t first = 0;
   for (int32_t i = 0; signature != NULL && i < signature->num_inputs; i++) {
@@ -566,7 +605,9 @@ static rheos_status *guess_signature(const import *im, int32_t node, new_node *n
   if (outputs == NULL || inputs == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < num_outputs; i++) outputs[i] = RHEOS_INVALID_DTYPE;
   for (int32_t i = im->first_uses[node]; i >= 0; i = im->uses[i].next) {
-    const rheos_dtype wanted = wanted_dtype(im, &im->uses[i]);
+    const Tensorflow__NodeDef *def;
+    RHEOS_TRY(whole_node(im, im->uses[i].node, n->arena, &def));
+    const rheos_dtype wanted = wanted_dtype(im, &im->uses[i], def);
     rheos_dtype *output = &outputs[im->uses[i].index];
     // A reference also serves those who want the value.
     if (wanted != RHEOS_INVALID_DTYPE && !rheos_dtype_is_ref(*output)) *output = wanted;
@@ -582,6 +623,7 @@ static rheos_status *guess_signature(const import *im, int32_t node, new_node *n
 // ---- One node
 
 static rheos_status *read_node(import *im, int32_t node, new_node *n) {
+  RHEOS_TRY(whole_node(im, node, n->arena, &n->def));
   RHEOS_TRY(read_inputs(im, node, n));
   if (im->uses != NULL && is_unknown(im, node)) RHEOS_TRY(guess_signature(im, node, n));
   RHEOS_TRY(read_attrs(im, n));
@@ -589,9 +631,8 @@ static rheos_status *read_node(import *im, int32_t node, new_node *n) {
 }
 
 static void add_node(import *im, int32_t node) {
-  rheos__arena arena;
-  rheos__arena_init(&arena);
-  new_node n = {.def = im->def->node[node], .arena = &arena};
+  rheos__arena_reset(&im->scratch);
+  new_node n = {.def = im->def->node[node], .arena = &im->scratch};
   rheos_status *status = read_node(im, node, &n);
   char *name = status == NULL ? exact_name(im, &n) : NULL;
   if (status == NULL && name == NULL) status = rheos__out_of_memory();
@@ -616,7 +657,6 @@ static void add_node(import *im, int32_t node) {
     }
   }
   for (size_t i = 0; i < n.num_attrs; i++) rheos__attr_release(&n.attrs[i].value);
-  rheos__arena_deinit(&arena);
 }
 
 // Puts the ways back of loops in place.
@@ -625,8 +665,7 @@ static rheos_status *close_loops(import *im) {
     const Tensorflow__NodeDef *def = im->def->node[k];
     if (!is_merge(def)) continue;
     for (size_t i = 0; i < def->n_input; i++) {
-      source from;
-      RHEOS_TRY(find_input(im, k, i, &from));
+      const source from = im->sources[k][i];
       if (!is_way_back(im, def, &from) || im->ids[from.node] < im->ids[k]) continue;
       const new_node n = {.def = def};
       const rheos_operation operation = {im->graph, im->ids[from.node]};
@@ -640,12 +679,14 @@ static rheos_status *close_loops(import *im) {
 
 // ---- The whole
 
-static rheos_status *check_mappings(const import *im) {
+static rheos_status *read_mappings(import *im) {
+  im->mapping_refs =
+      rheos__arena_alloc(&im->arena, im->num_mappings * sizeof *im->mapping_refs);
+  if (im->mapping_refs == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < im->num_mappings; i++) {
     rheos_import_mapping *mapping = &im->input_map[i];
-    input_ref ref;
     mapping->was_used = false;
-    if (mapping->from == NULL || !parse_input(mapping->from, &ref)) {
+    if (mapping->from == NULL || !parse_input(mapping->from, &im->mapping_refs[i])) {
       return RHEOS_INVALID("'%s' in the input map is not a valid input",
                            mapping->from != NULL ? mapping->from : "");
     }
@@ -657,7 +698,7 @@ static rheos_status *check_mappings(const import *im) {
 }
 
 static rheos_status *prepare(import *im, const void *bytes, size_t size_bytes) {
-  RHEOS_TRY(RHEOS_PROTO_UNPACK(graph_def, bytes, size_bytes, &im->arena, &im->def));
+  RHEOS_TRY(rheos__graph_def_outline(bytes, size_bytes, &im->arena, &im->def, &im->node_bytes));
   if (im->def->n_node > INT32_MAX / 4) {
     return RHEOS_INVALID("%zu nodes are too many", im->def->n_node);
   }
@@ -667,10 +708,11 @@ static rheos_status *prepare(import *im, const void *bytes, size_t size_bytes) {
     return RHEOS_INVALID("the graph asks for version %d of the graph format, this is version %d",
                          im->def->versions->min_consumer, RHEOS__GRAPH_PRODUCER);
   }
-  RHEOS_TRY(check_mappings(im));
+  RHEOS_TRY(read_mappings(im));
   bool any_unknown;
   RHEOS_TRY(check_ops(im, &any_unknown));
   RHEOS_TRY(index_names(im));
+  RHEOS_TRY(resolve_inputs(im));
   if (any_unknown) RHEOS_TRY(find_uses(im));
   return find_order(im);
 }
@@ -709,6 +751,7 @@ import im = {.scope = scope, .graph = rheos_scope_graph(scope), .prefix = "" };
     im.clear_devices = options->clear_devices;
   }
   rheos__arena_init(&im.arena);
+  rheos__arena_init(&im.scratch);
   rheos__graph_lock(im.graph);
   rheos_status *status = options != NULL ? read_op_list(&im, options) : NULL;
   if (status == NULL) status = prepare(&im, bytes, size_bytes);
@@ -722,5 +765,6 @@ import im = {.scope = scope, .graph = rheos_scope_graph(scope), .prefix = "" };
     if (status != NULL) rheos_scope_fail_take(scope, status);
   }
   rheos__graph_unlock(im.graph);
+  rheos__arena_deinit(&im.scratch);
   rheos__arena_deinit(&im.arena);
 }

@@ -47,18 +47,46 @@ static rheos_status *damaged(const walk *w, const char *what) {
                           w->frames[0].descriptor->short_name, what);
 }
 
+// The wire type that a field of such a type has, one by one.
+static int wire_type_of(ProtobufCType type) {
+  switch (type) {
+    case PROTOBUF_C_TYPE_STRING:
+    case PROTOBUF_C_TYPE_BYTES:
+    case PROTOBUF_C_TYPE_MESSAGE: return 2;
+    case PROTOBUF_C_TYPE_SFIXED32:
+    case PROTOBUF_C_TYPE_FIXED32:
+    case PROTOBUF_C_TYPE_FLOAT: return 5;
+    case PROTOBUF_C_TYPE_SFIXED64:
+    case PROTOBUF_C_TYPE_FIXED64:
+    case PROTOBUF_C_TYPE_DOUBLE: return 1;
+    default: return 0;
+  }
+}
+
+// Numbers one behind the other.
+static bool is_packed(int wire_type, const char *at, size_t size_bytes) {
+  if (wire_type == 5) return size_bytes % 4 == 0;
+  if (wire_type == 1) return size_bytes % 8 == 0;
+  uint64_t unused;
+  for (const char *end = at + size_bytes; at < end;) {
+    if (!rheos__read_varint(&at, end, &unused)) return false;
+  }
+  return true;
+}
+
 // A field with its own length: text must be free of NULs, a message is entered.
-static rheos_status *enter_field(walk *w, uint64_t number, const char **at, size_t size_bytes) {
+static rheos_status *enter_field(walk *w, const ProtobufCFieldDescriptor *field, const char **at,
+                                 size_t size_bytes) {
   frame *top = &w->frames[w->depth - 1];
-  const ProtobufCFieldDescriptor *field =
-      number <= UINT32_MAX
-          ? protobuf_c_message_descriptor_get_field(top->descriptor, (unsigned)number)
-          : NULL;
   if (field != NULL && field->type == PROTOBUF_C_TYPE_STRING &&
       memchr(*at, '\0', size_bytes) != NULL) {
     return damaged(w, "a text holds a NUL byte");
   }
   if (field == NULL || field->type != PROTOBUF_C_TYPE_MESSAGE) {
+    const int single = field != NULL ? wire_type_of(field->type) : 2;
+    if (single != 2 && !is_packed(single, *at, size_bytes)) {
+      return damaged(w, "bad packed numbers");
+    }
     *at += size_bytes;
     return NULL;
   }
@@ -74,32 +102,51 @@ static rheos_status *enter_field(walk *w, uint64_t number, const char **at, size
   return NULL;
 }
 
+// What the message says of a field; NULL if nothing.
+static const ProtobufCFieldDescriptor *field_of(const walk *w, uint64_t number) {
+  const ProtobufCMessageDescriptor *message = w->frames[w->depth - 1].descriptor;
+  if (number > UINT32_MAX) return NULL;
+  // Numbers mostly begin with 1 and leave none out.
+  if (number <= message->n_fields && message->fields[number - 1].id == number) {
+    return &message->fields[number - 1];
+  }
+  return protobuf_c_message_descriptor_get_field(message, (unsigned)number);
+}
+
+static bool has_wire_type(const ProtobufCFieldDescriptor *field, int wire_type) {
+  const int single = wire_type_of(field->type);
+  return wire_type == single || (wire_type == 2 && field->label == PROTOBUF_C_LABEL_REPEATED);
+}
+
 static rheos_status *walk_field(walk *w, const char **at) {
   const char *end = w->frames[w->depth - 1].end;
   uint64_t tag, value;
-  if (!rheos__read_varint(at, end, &tag) || tag >> 3 == 0) return damaged(w, "a bad tag");
-  size_t left;
-  switch (tag & 7) {
+  if (!rheos__read_varint(at, end, &tag) || tag >> 3 == 0 || tag >> 32 != 0) {
+    return damaged(w, "a bad tag");
+  }
+  const ProtobufCFieldDescriptor *field = field_of(w, tag >> 3);
+  const int wire_type = (int)(tag & 7);
+  if (field != NULL && !has_wire_type(field, wire_type)) return damaged(w, "a bad wire type");
+  switch (wire_type) {
     case 0:
       if (!rheos__read_varint(at, end, &value)) return damaged(w, "a bad number");
       return NULL;
     case 1:
     case 5:
-      left = (size_t)(end - *at);
-      value = (tag & 7) == 1 ? 8 : 4;
-      if (value > left) return damaged(w, "it is cut short");
+      value = wire_type == 1 ? 8 : 4;
+      if (value > (size_t)(end - *at)) return damaged(w, "it is cut short");
       *at += value;
       return NULL;
     case 2:
       if (!rheos__read_varint(at, end, &value)) return damaged(w, "a bad length");
       if (value > (size_t)(end - *at)) return damaged(w, "it is cut short");
-      return enter_field(w, tag >> 3, at, (size_t)value);
+      return enter_field(w, field, at, (size_t)value);
     default:
       return damaged(w, "a bad wire type");
   }
 }
 
-static rheos_status *check_bytes(const ProtobufCMessageDescriptor *descriptor, const char *bytes,
+rheos_status *rheos__proto_check(const ProtobufCMessageDescriptor *descriptor, const char *bytes,
                                  size_t size_bytes) {
   walk w;
   w.frames[0] = (frame){descriptor, bytes + size_bytes, 0};
@@ -121,7 +168,14 @@ rheos_status *rheos__proto_unpack(const ProtobufCMessageDescriptor *descriptor, 
                                   ProtobufCMessage **out_message) {
   *out_message = NULL;
   if (size_bytes == 0) bytes = "";
-  RHEOS_TRY(check_bytes(descriptor, bytes, size_bytes));
+  RHEOS_TRY(rheos__proto_check(descriptor, bytes, size_bytes));
+  return rheos__proto_unpack_checked(descriptor, bytes, size_bytes, arena, out_message);
+}
+
+rheos_status *rheos__proto_unpack_checked(const ProtobufCMessageDescriptor *descriptor,
+                                          const void *bytes, size_t size_bytes,
+                                          rheos__arena *arena, ProtobufCMessage **out_message) {
+  *out_message = NULL;
   source from = {arena, false};
   ProtobufCAllocator allocator = {source_alloc, source_free, &from};
   *out_message = protobuf_c_message_unpack(descriptor, &allocator, size_bytes, bytes);

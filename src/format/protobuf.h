@@ -17,6 +17,14 @@ rheos_status *rheos__proto_unpack(const ProtobufCMessageDescriptor *descriptor, 
                                   size_t size_bytes, rheos__arena *arena,
                                   ProtobufCMessage **out_message);
 
+// The two halves of it: whether the bytes can be given to protobuf-c, of which it still may refuse
+// some, and giving them. What is inside a message that was checked is checked too.
+rheos_status *rheos__proto_check(const ProtobufCMessageDescriptor *descriptor, const char *bytes,
+                                 size_t size_bytes);
+rheos_status *rheos__proto_unpack_checked(const ProtobufCMessageDescriptor *descriptor,
+                                          const void *bytes, size_t size_bytes,
+                                          rheos__arena *arena, ProtobufCMessage **out_message);
+
 // *out_message = a `Type` (in lower case `type`), as protobuf-c names them.
 #define RHEOS_PROTO_UNPACK(type, bytes, size_bytes, arena, out_message)                  \
   rheos__proto_unpack(&tensorflow__##type##__descriptor, (bytes), (size_bytes), (arena), \
