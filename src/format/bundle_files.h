@@ -8,6 +8,7 @@
 #include "format/protobuf.h"
 
 enum { RHEOS__MAX_SHARDS = 99999, RHEOS__BUNDLE_VERSION = 1 };
+enum { RHEOS__BUNDLE_PIECE_BYTES = 1 << 18 };  // of numbers read or written at once
 
 // Fresh strings; NULL when memory is short. `suffix` is "" or ".new", or ".tmp" for an index.
 char *rheos__bundle_index_path(const char *prefix, const char *suffix);

@@ -291,11 +291,18 @@ static rheos_status *read_strings(rheos__bundle *bundle, const rheos__bundle_ent
   return status;
 }
 
+// Piece by piece, so that the checksum is made of bytes that are still in the cache.
 static rheos_status *read_numbers(rheos__bundle *bundle, const rheos__bundle_entry *entry,
                                   rheos__file *file, rheos_tensor *tensor) {
-  RHEOS_TRY(rheos__file_read_at(file, entry->offset, tensor->data, tensor->size_bytes));
-  RHEOS_TRY(check_crc(bundle, entry, rheos__crc32c(0, tensor->data, tensor->size_bytes)));
   unsigned char *bytes = tensor->data;
+  uint32_t crc = 0;
+  for (size_t at = 0; at < tensor->size_bytes; at += RHEOS__BUNDLE_PIECE_BYTES) {
+    const size_t left = tensor->size_bytes - at;
+    const size_t some = left < RHEOS__BUNDLE_PIECE_BYTES ? left : RHEOS__BUNDLE_PIECE_BYTES;
+    RHEOS_TRY(rheos__file_read_at(file, entry->offset + at, bytes + at, some));
+    crc = rheos__crc32c(crc, bytes + at, some);
+  }
+  RHEOS_TRY(check_crc(bundle, entry, crc));
   for (size_t i = 0; tensor->dtype == RHEOS_BOOL && i < tensor->size_bytes; i++) {
     bytes[i] = bytes[i] != 0;  // a C bool must be 0 or 1
   }

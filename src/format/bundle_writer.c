@@ -228,10 +228,18 @@ static rheos_status *write_strings(rheos__file_writer *file, const rheos_tensor 
   return status;
 }
 
+// Piece by piece, so that what the checksum was made of is written from the cache.
 static rheos_status *write_numbers(rheos__file_writer *file, const rheos_tensor *tensor,
                                    uint32_t *out_crc) {
-  *out_crc = rheos__crc32c(0, tensor->data, tensor->size_bytes);
-  return rheos__file_writer_write(file, tensor->data, tensor->size_bytes);
+  const char *bytes = tensor->data;
+  *out_crc = 0;
+  for (size_t at = 0; at < tensor->size_bytes; at += RHEOS__BUNDLE_PIECE_BYTES) {
+    const size_t left = tensor->size_bytes - at;
+    const size_t some = left < RHEOS__BUNDLE_PIECE_BYTES ? left : RHEOS__BUNDLE_PIECE_BYTES;
+    *out_crc = rheos__crc32c(*out_crc, bytes + at, some);
+    RHEOS_TRY(rheos__file_writer_write(file, bytes + at, some));
+  }
+  return NULL;
 }
 
 static rheos_status *add_entry(rheos__bundle_writer *writer, const char *name, size_t name_bytes,
