@@ -19,7 +19,8 @@ const char command_show_help[] =
     "\n"
     "  --ops          only the ops of a graph, with their counts\n"
     "  --node NAME    one node of a graph: attributes, inputs, outputs, consumers;\n"
-    "                 or one tensor of a checkpoint, or one array: its values\n"
+    "                 or one function of its library; or one tensor of a checkpoint, or\n"
+    "                 one array: its values\n"
     "  --dot          the graph for Graphviz: rheos show --dot g.pb | dot -Tsvg >g.svg\n"
     "  --json         as JSON; the man page lists the fields\n"
     "  --tags A,B     the graph of a saved model with these tags (else its first)\n";

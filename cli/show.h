@@ -22,6 +22,8 @@ int show_arrays(const source *s, const show_options *options);
 // Of show_model().
 int show_node(const view *v, const char *name, json *j);  // `j` NULL: as text
 void show_dot(const view *v);
+const Tensorflow__FunctionDef *show_find_function(const view *v, const char *name);  // or NULL
+void show_function(const Tensorflow__FunctionDef *function, json *j);
 
 // ---- Shared
 

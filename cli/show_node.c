@@ -262,8 +262,14 @@ int show_node(const view *v, const char *name, json *j) {
   int32_t node = view_find(v, name, name_bytes);
   const char *colon = strrchr(name, ':');
   if (node == VIEW_MISSING && colon != NULL) node = view_find(v, name, (size_t)(colon - name));
+  const Tensorflow__FunctionDef *function =
+      node == VIEW_MISSING ? show_find_function(v, name) : NULL;
+  if (function != NULL) {
+    show_function(function, j);
+    return EXIT_SUCCESS;
+  }
   if (node == VIEW_MISSING) {
-    return command_fail_take(NULL, RHEOS_NOTFOUND("the graph has no node '%s'", name));
+    return command_fail_take(NULL, RHEOS_NOTFOUND("the graph has no node or function '%s'", name));
   }
   if (j != NULL) {
     json_node(j, v, node);

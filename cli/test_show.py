@@ -187,7 +187,19 @@ def test_one_node(line):
     assert shown["outputs"] == [{"dtype": "float", "shape": [None, 2]}]
     constant = json_of("--node", "save/RestoreV2/tensor_names", line / "graph.pb")
     assert constant["attributes"]["value"] == {"dtype": "string", "shape": [1], "values": ["w"]}
-    assert "no node 'zzz'" in fails("--node", "zzz", line / "graph.pb")
+    assert "no node or function 'zzz'" in fails("--node", "zzz", line / "graph.pb")
+
+
+def test_one_function():
+    path = GOLDEN / "graphs" / "functions.pb"
+    shown = json_of("--node", "IsSmall", path)
+    assert shown["kind"] == "function" and len(shown["inputs"]) == 2 and len(shown["nodes"]) == 2
+    assert shown["outputs"][0]["dtype"] == "bool" and shown["outputs"][0]["source"]
+    graph = tf.GraphDef.FromString(path.read_bytes())
+    for function in graph.library.function:
+        text = text_of("--node", function.signature.name, path)
+        for n in function.node_def:
+            assert f"    {n.name}  {n.op}" in text
 
 
 def test_every_node_of_the_golden_graphs_can_be_shown():
