@@ -4,7 +4,8 @@
 
 #include <rheos/base.h>
 
-// NULL when memory is short. Size 0 gives a valid pointer.
+// NULL when memory is short: also, unless the allocator was replaced, when a large block is more than
+// the machine has left. Size 0 gives a valid pointer.
 void *rheos__alloc(size_t size_bytes);
 void *rheos__alloc_zeroed(size_t size_bytes);
 // Zeroed array; NULL also when count * element_bytes overflows.
