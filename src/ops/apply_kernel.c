@@ -23,6 +23,8 @@ typedef struct apply_state {
   int32_t grad, indices;  // inputs; indices -1: dense
   int32_t num_numbers;
   int32_t numbers[RHEOS__MAX_NUMBERS];  // inputs
+  const rheos__signature *limited;      // where TensorFlow looks at the numbers, else NULL
+  bool may_be_zero;                     // the rate
 } apply_state;
 
 typedef struct apply_work {
@@ -47,6 +49,21 @@ static double number_at(const rheos_tensor *tensor) {
   }
 }
 
+// lr is above 0, l1, l2 and l2_shrinkage not below it, lr_power not above.
+static rheos_status *check_number(const apply_state *s, int32_t index, double value) {
+  const char *name = s->limited->inputs[s->numbers[index]].name;
+  if (strcmp(name, "lr") == 0) {
+    if (value > 0 || (s->may_be_zero && value == 0)) return NULL;
+    return RHEOS_INVALID("lr is not a positive scalar%s: %g",
+                         s->may_be_zero ? " (or zero as multiply_linear_by_lr is set)" : "", value);
+  }
+  if (strcmp(name, "lr_power") == 0) {
+    return value <= 0 ? NULL : RHEOS_INVALID("lr_power is not a non-positive scalar: %g", value);
+  }
+  if (name[0] != 'l' || value >= 0) return NULL;
+  return RHEOS_INVALID("%s regularization strength is not a non-negative scalar: %g", name, value);
+}
+
 static rheos_status *read_numbers(apply_work *work, rheos_tensor *const *inputs) {
   memset(work->h, 0, sizeof work->h);
   for (int32_t i = 0; i < work->state->num_numbers; ++i) {
@@ -57,6 +74,7 @@ static rheos_status *read_numbers(apply_work *work, rheos_tensor *const *inputs)
                            rheos__shape_text_of(&number->shape, &text));
     }
     work->h[i] = number_at(number);
+    if (work->state->limited != NULL) RHEOS_TRY(check_number(work->state, i, work->h[i]));
   }
   return NULL;
 }
@@ -161,6 +179,12 @@ rheos_status *rheos__prepare_apply(rheos__prepare *p, int32_t num_cells, rheos__
   }
   s->loop = loop;
   s->flag = flag;
+  if (strstr(p->op->name, "ProximalAdagrad") != NULL ||
+      strstr(p->op->name, "SparseApplyFtrl") != NULL) {
+    const rheos_attr_value *by_rate = rheos__attrs_find(p->attrs, "multiply_linear_by_lr");
+    s->limited = rheos__signature_by_name(p->op->name);
+    s->may_be_zero = by_rate != NULL && by_rate->b;
+  }
   p->compute = compute_apply;
   rheos__pass_reference(p);
   return NULL;

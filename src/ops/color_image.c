@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "ops/array_util.h"
+#include "ops/color_grad.h"
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
 #include "ops/resize.h"
@@ -206,6 +207,7 @@ const rheos__op_def rheos__op_RGBToHSV = {
     .signature = "images: T -> output: T; T: {half, bfloat16, float, double} = float",
     .doc = "Red, green, blue in the last dimension to hue, saturation, value, all from 0 to 1.",
     .shape = colors_shape,
+    .gradient = rheos__gradient_RGBToHSV,
     .prepare = prepare_RGBToHSV,
 };
 

@@ -144,6 +144,10 @@ static rheos_status *run_crop(const void *state, const void *const *inputs, void
     const float *corners = (const float *)inputs[1] + 4 * box;
     const int32_t picture = ((const int32_t *)inputs[2])[box];
     RHEOS_TRY(check_index(c, box, picture));
+    for (int k = 0; k < 4; k++) {
+      if (isfinite(corners[k])) continue;
+      return RHEOS_INVALID("Boxes contains at least one element that is not finite");
+    }
     const line down = line_of(corners[0], corners[2], c->crop_height, c->height);
     const line across = line_of(corners[1], corners[3], c->crop_width, c->width);
     float *out =

@@ -417,7 +417,7 @@ const rheos__op_def rheos__op_BatchMatrixTriangularSolve = {
         "matrix: T, rhs: T -> output: T; lower: bool = true; adjoint: bool = false; "
         "T: {double, float}",
     .doc = "The old name of MatrixTriangularSolve.",
-    .shape = shape_solve,
+    .shape = shape_triangular_solve,
     .prepare = prepare_triangular_solve,
 };
 

@@ -261,12 +261,25 @@ static rheos_status *prepare_ResizeBilinearGrad(rheos__prepare *p) {
   return NULL;
 }
 
+// Linear in `grads`: its gradient is the resizing itself, to the size of these.
+static void gradient_ResizeBilinearGrad(rheos__grad *g) {
+  rheos_attr attrs[2];
+  const rheos_output shape = rheos__shape_of(g->scope, g->inputs[0], RHEOS_INT32);
+  const rheos_output size = rheos__vector_slice(
+      g->scope, shape, (rheos__bound){.present = true, .number = 1},
+      (rheos__bound){.present = true, .number = 3});
+  const rheos_output inputs[] = {rheos__grad_dense(g, 0), size};
+  rheos__grad_set(g, 0, rheos__named_n(g->scope, "ResizeBilinear", NULL, inputs, 2,
+                                       copied_attrs(g, attrs), 2));
+}
+
 const rheos__op_def rheos__op_ResizeBilinearGrad = {
     .name = "ResizeBilinearGrad",
     .signature = "grads: float, original_image: T -> output: T; T: {float, bfloat16, half, double}; "
                  ATTRS,
     .doc = "The gradient of ResizeBilinear, of the shape of `original_image`.",
     .shape = rheos__resize_grad_shape,
+    .gradient = gradient_ResizeBilinearGrad,
     .prepare = prepare_ResizeBilinearGrad,
 };
 

@@ -486,6 +486,9 @@ static rheos_status *assign_slice(const assign_state *s, rheos_tensor *variable,
   rheos__copy copy;
   RHEOS_TRY(run_spec(&o, data, 1, &spec));
   RHEOS_TRY(resolve(&spec, &variable->shape, &r));
+  rheos_shape slice;
+  result_shape(&r, &slice);
+  if (rheos_shape_num_elements(&slice) == 0) return NULL;  // whatever the value is
   RHEOS_TRY(loops_of(&r, &variable->shape, &value->shape, variable->dtype, false, &copy));
   return rheos__copy_all(&copy, value->data, variable->data);
 }
@@ -521,7 +524,10 @@ static rheos_status *shape_assign(rheos__infer *c) {
   ranges r;
   RHEOS_TRY(resolve(&s, &variable, &r));
   result_shape(&r, &slice);
-  return rheos__shape_merge(&slice, &c->input_shapes[4], &slice);
+  // Nothing is set where the slice is empty, whatever the value is.
+  if (!rheos_shape_is_known(&slice) || rheos_shape_num_elements(&slice) == 0) return NULL;
+  rheos_shape merged;
+  return rheos__shape_merge(&slice, &c->input_shapes[4], &merged);
 }
 
 const rheos__op_def rheos__op_StridedSliceAssign = {
