@@ -18,7 +18,8 @@ static inline int64_t to_int64(double v) {
   return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN;
 }
 static inline uint64_t to_uint64(double v) {
-  return v < 0x1p63 ? (uint64_t)to_int64(v) : (uint64_t)to_int64(v - 0x1p63) ^ (1ull << 63);
+  const uint64_t bits = (uint64_t)to_int64(v);
+  return bits >> 63 != 0 ? bits | (uint64_t)to_int64(v - 0x1p63) : bits;
 }
 
 // CONVERT_Z(v): v, of any type, to Z.

@@ -89,10 +89,17 @@ OPS(OP)
 static rheos_status *equal_shape(rheos__infer *c) {
   if (rheos__attr_bool(c->attrs, "incompatible_shape_error")) return rheos__shape_broadcast_2(c);
   const rheos_shape *x = &c->input_shapes[0], *y = &c->input_shapes[1];
-  if (!rheos_shape_is_known(x) || !rheos_shape_is_known(y)) return NULL;
-  rheos_status *status = rheos__shape_broadcast(x, y, &c->output_shapes[0]);
-  if (status != NULL) c->output_shapes[0] = RHEOS_SCALAR;
+  rheos_shape both = RHEOS_UNKNOWN_SHAPE;
+  if (x->rank < 0 || y->rank < 0) return NULL;
+  rheos_status *status = rheos__shape_broadcast(x, y, &both);
+  const bool fit = status == NULL;
   rheos_status_free(status);
+  const bool known = rheos_shape_is_known(x) && rheos_shape_is_known(y);
+  if (!fit) {
+    c->output_shapes[0] = RHEOS_SCALAR;
+  } else if (known || x->rank == 0 || y->rank == 0) {
+    c->output_shapes[0] = both;
+  }
   return NULL;
 }
 

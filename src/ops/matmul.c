@@ -6,6 +6,7 @@
 
 #include "graph/build.h"
 #include "ops/array_grad.h"
+#include "ops/array_util.h"
 #include "ops/op_util.h"
 #include "ops/product.h"
 
@@ -229,22 +230,24 @@ static rheos_status *shape_matmul(rheos__infer *c) {
 }
 
 static rheos_status *shape_batch(rheos__infer *c, bool broadcasts) {
-  const rheos_shape *a = &c->input_shapes[0], *b = &c->input_shapes[1];
+  rheos_shape a = c->input_shapes[0], b = c->input_shapes[1];
   for (int32_t i = 0; i < 2; ++i) {
     int32_t rank = c->input_shapes[i].rank;
     if (rank >= 0 && rank < 2) {
       return RHEOS_INVALID("Shape must be at least rank 2 but is rank %d", (int)rank);
     }
   }
-  if (a->rank < 0 || b->rank < 0) return NULL;
-  rheos_shape a_batch = leading_dims(a), b_batch = leading_dims(b), batch;
+  if (!broadcasts && a.rank < 0 && b.rank >= 0) a = rheos__shape_of_rank(b.rank);
+  if (!broadcasts && b.rank < 0 && a.rank >= 0) b = rheos__shape_of_rank(a.rank);
+  if (a.rank < 0 || b.rank < 0) return NULL;
+  rheos_shape a_batch = leading_dims(&a), b_batch = leading_dims(&b), batch;
   if (broadcasts) {
     RHEOS_TRY(rheos__shape_broadcast(&a_batch, &b_batch, &batch));
   } else {
     RHEOS_TRY(rheos__shape_merge(&a_batch, &b_batch, &batch));
   }
   int64_t rows = -1, columns = -1;
-  RHEOS_TRY(product_dims(a, b, rheos__attr_bool(c->attrs, "adj_x"),
+  RHEOS_TRY(product_dims(&a, &b, rheos__attr_bool(c->attrs, "adj_x"),
                          rheos__attr_bool(c->attrs, "adj_y"), &rows, &columns));
   if (batch.rank + 2 > RHEOS_MAX_RANK) return RHEOS_INVALID("more than %d dimensions", RHEOS_MAX_RANK);
   batch.dims[batch.rank++] = rows;

@@ -68,8 +68,17 @@ def solving(t):
           producer=10)
 
 
+def casts(t):
+    far = [1e19, 1.8446744e19, 2e19, 1e30, INF, -1, -1e10, -1e30, NAN, 9.3e18, 4.5, -0.5]
+    for dtype in (F32, F64, F16):
+        with np.errstate(over="ignore"):
+            t.add("Cast", "far_%s_to_uint64" % dtype.__name__, np.asarray(far).astype(dtype),
+                  DstT=U64)
+
+
 def cases():
     t = Table()
+    casts(t)
     rates(t)
     slices(t)
     pictures(t)
