@@ -132,7 +132,7 @@ static void grad_sqrt_grad(rheos__grad *g) {
   const rheos_output dy = rheos__grad_dense(g, 0);
   rheos__push_after_grad(g);
   const rheos_output ga = rheos__py_div(s, dy, g->inputs[0]);
-  const rheos_output minus = rheos__op_1(s, "Neg", ga);
+  const rheos_output minus = rheos__op_1(s, "Neg", rheos__conj(s, ga));
   rheos__grad_set(g, 0, rheos__py_mul(s, minus, g->outputs[0]));
   rheos__grad_set(g, 1, rheos__op_of_number(s, "Mul", "mul", 0.5, ga));
   rheos_scope_pop(s);
@@ -142,11 +142,12 @@ static void grad_rsqrt_grad(rheos__grad *g) {
   rheos_scope *s = g->scope;
   const rheos_output dy = rheos__grad_dense(g, 0);
   rheos__push_after_grad(g);
-  const rheos_output scaled = rheos__op_of_number(s, "Mul", "mul", -1.5, dy);
+  const rheos_output a = rheos__conj(s, g->inputs[0]);
+  const rheos_output scaled = rheos__op_of_number(s, "Mul", "mul", -1.5, rheos__conj(s, dy));
   const rheos_output by_b = rheos__py_mul(s, scaled, g->inputs[1]);
-  const rheos_output squared = rheos__op_1(s, "Square", g->inputs[0]);
+  const rheos_output squared = rheos__op_1(s, "Square", a);
   rheos__grad_set(g, 0, rheos__py_mul(s, by_b, squared));
-  rheos__grad_set(g, 1, rheos__op_2(s, "RsqrtGrad", g->inputs[0], dy));
+  rheos__grad_set(g, 1, rheos__op_2(s, "RsqrtGrad", a, dy));
   rheos_scope_pop(s);
 }
 

@@ -268,8 +268,9 @@ static rheos_status *shape_fill_rows(rheos__infer *c) {
   c->output_shapes[0] = RHEOS_SHAPE(-1, rank);
   c->output_shapes[1] = RHEOS_SHAPE(-1);
   c->output_shapes[2] = RHEOS_SHAPE(dims.rank > 0 ? dims.dims[0] : -1);
-  c->output_shapes[3] =
-      RHEOS_SHAPE(c->input_shapes[0].rank == 2 ? c->input_shapes[0].dims[0] : -1);
+  int64_t count = c->input_shapes[0].rank == 2 ? c->input_shapes[0].dims[0] : -1;
+  if (count < 0 && c->input_shapes[1].rank == 1) count = c->input_shapes[1].dims[0];
+  c->output_shapes[3] = RHEOS_SHAPE(count);
   return NULL;
 }
 

@@ -23,11 +23,13 @@ static rheos_status *joined_shape(const rheos_shape *shapes, int32_t count,
   for (int32_t i = 0; i < count; i++) {
     if (shapes[i].rank < 0) unknown = true;
     if (shapes[i].rank <= 0) continue;
-    if (some) RHEOS_TRY(rheos__shape_merge(&shape, &shapes[i], &shape));
-    if (!some) shape = shapes[i];
+    rheos_shape merged = shapes[i];
+    if (some) RHEOS_TRY(rheos__shape_merge(&shape, &shapes[i], &merged));
+    shape = merged;
     some = true;
   }
-  *out_shape = unknown ? RHEOS_UNKNOWN_SHAPE : shape;
+  // An unknown one is a scalar, or has the shape of those that are not.
+  *out_shape = unknown && !some ? RHEOS_UNKNOWN_SHAPE : shape;
   return NULL;
 }
 
@@ -106,7 +108,12 @@ static rheos_status *shape_reduce_join(rheos__infer *c) {
   const rheos_tensor *indices = rheos__infer_value(c, 1);
   if (c->input_shapes[1].rank > 1) return RHEOS_INVALID("reduction_indices must be a vector");
   const rheos_shape *in = &c->input_shapes[0];
-  if (indices == NULL || in->rank < 0) return NULL;
+  const bool keep_dims = rheos__attr_bool(c->attrs, "keep_dims");
+  if (in->rank < 0) return NULL;
+  if (indices == NULL) {
+    if (keep_dims) c->output_shapes[0] = rheos__shape_of_rank(in->rank);
+    return NULL;
+  }
   int32_t dims[RHEOS_MAX_RANK];
   bool reduced[RHEOS_MAX_RANK];
   if (indices->num_elements > in->rank) {
@@ -119,7 +126,7 @@ static rheos_status *shape_reduce_join(rheos__infer *c) {
     status = wrong;
   }
   if (status != NULL) return status;
-  drop_dims(in, reduced, rheos__attr_bool(c->attrs, "keep_dims"), &c->output_shapes[0]);
+  drop_dims(in, reduced, keep_dims, &c->output_shapes[0]);
   return NULL;
 }
 

@@ -76,8 +76,18 @@ def casts(t):
                   DstT=U64)
 
 
+def complex_gradients(t):
+    """Where the conjugates are in the gradients of gradients."""
+    x = np.asarray([1 + 2j, -0.5 + 0.3j, 0.7 - 1.1j], C128)
+    y = np.asarray([0.3 - 0.2j, 0.7 + 0.1j, -0.4 + 0.9j], C128)
+    for op in ("SqrtGrad", "RsqrtGrad", "InvGrad", "ReciprocalGrad", "TanhGrad", "SigmoidGrad"):
+        t.add(op, "complex_gradient", x, y, g=op in ("SqrtGrad", "RsqrtGrad", "InvGrad",
+                                                     "ReciprocalGrad"))
+
+
 def cases():
     t = Table()
+    complex_gradients(t)
     casts(t)
     rates(t)
     slices(t)
