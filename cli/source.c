@@ -182,19 +182,27 @@ static bool is_graph(rheos__wire message, bool *out_is_sound) {
   return is_graph;
 }
 
+static bool is_meta_graph(rheos__wire message) {
+  rheos__wire meta_info, part;
+  bool sound;
+  if (find_bytes(message, 2, &part) && is_graph(part, &sound)) return true;
+  // The version of TensorFlow that wrote it, or the ops that it uses.
+  return find_bytes(message, 1, &meta_info) &&
+         (find_bytes(meta_info, 5, &part) || find_bytes(meta_info, 2, &part));
+}
+
 static source_kind kind_of_message(const char *bytes, size_t size_bytes) {
   const rheos__wire wire = rheos__wire_of(bytes, size_bytes);
-  rheos__wire rest = wire, meta_info, graph;
+  rheos__wire rest = wire, meta_graph;
   rheos__wire_field field;
   bool sound;
   if (!rheos__wire_next(&rest, &field, &sound)) return SOURCE_UNKNOWN;
   if (field.number == 1 && field.type == RHEOS__WIRE_VARINT) return SOURCE_SAVED_MODEL;
   if (is_graph(wire, &sound)) return SOURCE_GRAPH;
-  if (find_bytes(wire, 2, &graph) && is_graph(graph, &sound)) return SOURCE_META_GRAPH;
-  // The versions of TensorFlow that wrote it.
-  if (find_bytes(wire, 1, &meta_info) &&
-      (find_bytes(meta_info, 5, &graph) || find_bytes(meta_info, 2, &graph))) {
-    return SOURCE_META_GRAPH;
+  if (is_meta_graph(wire)) return SOURCE_META_GRAPH;
+  // A saved model that does not tell its version.
+  if (field.number == 2 && find_bytes(wire, 2, &meta_graph) && is_meta_graph(meta_graph)) {
+    return SOURCE_SAVED_MODEL;
   }
   return SOURCE_UNKNOWN;
 }

@@ -237,6 +237,11 @@ def test_a_saved_model(tmp_path):
     text = text_of("--tags", "serve", folder)
     assert "serving_default" in text and "-> out  float [?,2]" in text
     assert "'train'" in fails("--tags", "train", folder)
+    # Some do not tell the version of their format, which comes first.
+    message = (folder / "saved_model.pb").read_bytes()
+    assert message.startswith(b"\x08\x01")
+    (folder / "saved_model.pb").write_bytes(message[2:])
+    assert json_of(folder / "saved_model.pb")["kind"] == "saved_model"
 
 
 # ---- Checkpoints
