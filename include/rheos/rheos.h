@@ -7,6 +7,7 @@
 #include <rheos/examples.h>
 #include <rheos/format.h>
 #include <rheos/graph.h>
+#include <rheos/graph_util.h>
 #include <rheos/ops.h>
 #include <rheos/saved_model.h>
 #include <rheos/scope.h>

@@ -202,6 +202,78 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_call(
     size_t num_inputs, rheos_named_tensor *outputs, size_t num_outputs,
     const rheos_run_options *options);
 
+// ---- Writing MetaGraphDefs
+
+// An argument of a signature: a tensor, or with `indices` and `dense_shape` the values of a sparse one.
+typedef struct rheos_argument {
+  const char *name;
+  rheos_output tensor;
+  rheos_output indices, dense_shape;  // graph NULL: not sparse
+} rheos_argument;
+
+typedef struct rheos_signature {
+  const char *key;          // NULL: "serving_default"
+  const char *method_name;  // NULL: "tensorflow/serving/predict"
+  const rheos_argument *inputs;
+  size_t num_inputs;
+  const rheos_argument *outputs;
+  size_t num_outputs;
+} rheos_signature;
+
+// A file that the graph reads, and the string tensor that holds its path.
+typedef struct rheos_asset {
+  const char *path;
+  rheos_output tensor;
+} rheos_asset;
+
+typedef struct rheos_meta_graph_options {
+  const char *const *tags;
+  size_t num_tags;
+  const rheos_signature *signatures;
+  size_t num_signatures;
+  const rheos_asset *assets;
+  size_t num_assets;
+  const rheos_saver *saver;  // NULL: none; a SavedModel with variables gets one of its own
+  int32_t max_to_keep;       // by the saver; 0: 5
+  rheos_operation init;      // runs when a SavedModel is loaded; graph NULL: none
+  bool clear_devices;        // without the devices of the nodes
+  bool strip_default_attrs;  // without attributes that hold their default, for older readers
+} rheos_meta_graph_options;
+
+// The graph with its collections as the bytes of a MetaGraphDef, for rheos_free(). `options` may be
+// NULL. RHEOS_INVALID_ARGUMENT if a tensor is of another graph or a collection holds what a
+// CollectionDef cannot hold together, nodes and texts for example.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_to_meta_graph_def(
+    rheos_graph *graph, const rheos_meta_graph_options *options, void **out_bytes,
+    size_t *out_size_bytes);
+// The same, written to a file as bytes or as text. A kill leaves the old or the new file.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_write_meta_graph(
+    rheos_graph *graph, const rheos_meta_graph_options *options, const char *path, bool as_text);
+
+// ---- Writing SavedModels
+
+typedef struct rheos_saved_model_builder rheos_saved_model_builder;
+
+// For a folder that does not exist yet or is empty; RHEOS_ALREADY_EXISTS for another.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_builder_new(
+    const char *folder, rheos_saved_model_builder **out_builder);
+RHEOS_API void rheos_saved_model_builder_free(rheos_saved_model_builder *builder);
+
+// Adds the session's graph; copies its assets. The first time the variables are written, with their
+// values in the session, by the saver of the options or a new one, whose nodes join the graph.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_builder_add(
+    rheos_saved_model_builder *builder, rheos_session *session,
+    const rheos_meta_graph_options *options);
+
+// Writes the file with the graphs that were added, saved_model.pb or saved_model.pbtxt.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_builder_save(
+    rheos_saved_model_builder *builder, bool as_text);
+
+// All in one: a SavedModel with the tag "serve" and one signature, "serving_default".
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_simple_save(
+    rheos_session *session, const char *folder, const rheos_argument *inputs, size_t num_inputs,
+    const rheos_argument *outputs, size_t num_outputs);
+
 #ifdef __cplusplus
 }
 #endif

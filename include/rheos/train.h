@@ -24,6 +24,8 @@ typedef struct rheos_variable {
   rheos_output initial_value;
   rheos_operation initializer;   // assigns the initial value
   bool trainable;
+  // For copies on several machines, by TensorFlow's numbers: files have them, here they mean nothing.
+  int32_t synchronization, aggregation;
 } rheos_variable;
 
 // Initializers: what rheos_get_variable() fills a new variable with. Floating dtypes unless said.

@@ -19,4 +19,11 @@ bool rheos__is_text(const char *data, size_t size_bytes);
 rheos_status *rheos__read_message(const ProtobufCMessageDescriptor *descriptor, const char *path,
                                   char **out_data, size_t *out_size_bytes);
 
+// Writes a message, as bytes or as text.
+rheos_status *rheos__write_message(const char *type, const char *path, const void *bytes,
+                                   size_t size_bytes, bool as_text);
+
+// Whether variables stand in the collection of that key as VariableDef messages.
+bool rheos__is_variables_key(const char *key);
+
 #endif  // RHEOS_SRC_FORMAT_META_GRAPH_H

@@ -47,7 +47,7 @@ static rheos_status *find_operation(collections_import *im, const char *name,
 
 // ---- Variables
 
-static bool is_variables_key(const char *key) {
+bool rheos__is_variables_key(const char *key) {
   static const char *const keys[] = {"variables",       "trainable_variables", "local_variables",
                                      "model_variables", "metric_variables",    "global_step",
                                      "moving_average_variables"};
@@ -103,6 +103,8 @@ static rheos_status *find_nodes(collections_import *im, const Tensorflow__Variab
     RHEOS_TRY(find_operation(im, def->initializer_name, &nodes->initializer));
   }
   nodes->trainable = def->trainable;
+  nodes->synchronization = (int32_t)def->synchronization;
+  nodes->aggregation = (int32_t)def->aggregation;
   return NULL;
 }
 
@@ -178,7 +180,7 @@ static rheos_status *make_item(collections_import *im, const rheos_collection_de
       *out_item = (rheos_item){.kind = RHEOS_ITEM_ANY, .bytes = collection->bytes[index]};
       return NULL;
     default:
-      if (is_variables_key(collection->key)) {
+      if (rheos__is_variables_key(collection->key)) {
         return variable_item(im, &collection->bytes[index], out_item);
       }
       *out_item = (rheos_item){.kind = RHEOS_ITEM_BYTES, .bytes = collection->bytes[index]};
@@ -215,12 +217,14 @@ static rheos_status *find_saver(collections_import *im, const rheos_saver_def *d
   return find_operation(im, def->restore_op_name, &out_saver->restore);
 }
 
-static bool has_variables(rheos_graph *graph) {
+static rheos_status *make_saver(collections_import *im, rheos_saver *out_saver) {
   rheos_variable *variables = NULL;
   const size_t count =
-      rheos_graph_collect_variables(graph, RHEOS_COLLECTION_GLOBAL_VARIABLES, &variables);
+      rheos_graph_collect_variables(im->graph, RHEOS_COLLECTION_GLOBAL_VARIABLES, &variables);
+  if (variables == NULL) return rheos__out_of_memory();
+  if (count > 0) *out_saver = rheos_saver_new(im->scope, variables, NULL, count, NULL);
   rheos__free(variables);
-  return count > 0;
+  return NULL;
 }
 
 static rheos_status *import_rest(collections_import *im, const rheos_meta_graph *meta_graph,
@@ -230,8 +234,7 @@ static rheos_status *import_rest(collections_import *im, const rheos_meta_graph 
   }
   if (rheos_scope_status(im->scope) != NULL) return NULL;
   if (meta_graph->saver != NULL) return find_saver(im, meta_graph->saver, out_saver);
-  if (has_variables(im->graph)) *out_saver = rheos_saver_new(im->scope, NULL, NULL, 0, NULL);
-  return NULL;
+  return make_saver(im, out_saver);
 }
 
 rheos_saver rheos_import_meta_graph(rheos_scope *scope, const rheos_meta_graph *meta_graph,

@@ -1,0 +1,58 @@
+// GraphDefs for use elsewhere: parts of a graph, variables as constants.
+//
+// Each function reads the bytes of a GraphDef and gives those of a new one, for rheos_free(). What it
+// does not change comes through as it is, fields that nothing here knows too; so do the library of
+// functions and the versions. No op needs to be known. RHEOS_DATA_LOSS if the bytes are no GraphDef.
+#ifndef RHEOS_GRAPH_UTIL_H
+#define RHEOS_GRAPH_UTIL_H
+
+#include <rheos/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Only the nodes that the named ones need ("y" or "y:0"). RHEOS_NOT_FOUND, naming those that are
+// not there. (TensorFlow's extract_sub_graph)
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_extract(
+    const void *bytes, size_t size_bytes, const char *const *outputs, size_t num_outputs,
+    void **out_bytes, size_t *out_size_bytes);
+
+// Without CheckNumerics and Identity nodes, but for those at control edges and those that are named
+// in `protected_nodes`. (TensorFlow's remove_training_nodes)
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_remove_training_nodes(
+    const void *bytes, size_t size_bytes, const char *const *protected_nodes,
+    size_t num_protected_nodes, void **out_bytes, size_t *out_size_bytes);
+
+// Without attributes that hold their op's default, in the functions of the library too, so that
+// older readers take the graph.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_strip_default_attrs(const void *bytes,
+                                                                           size_t size_bytes,
+                                                                           void **out_bytes,
+                                                                           size_t *out_size_bytes);
+
+typedef struct rheos_freeze_options {
+  // Names of the variables that become constants; NULL: all that the outputs need.
+  const char *const *variables;
+  size_t num_variables;
+  // Of these, names of those that stay variables.
+  const char *const *kept_variables;
+  size_t num_kept_variables;
+} rheos_freeze_options;
+
+// What the outputs need, with constants in place of variables: their values in the session, whose
+// graph has these nodes under the same names. Reference variables become constants themselves; of
+// resource variables the reads become identities and the gathers plain ones. `options` may be NULL.
+// RHEOS_INVALID_ARGUMENT, naming all of them, if other nodes on the way take variables;
+// RHEOS_FAILED_PRECONDITION if a variable has no value. (TensorFlow's
+// convert_variables_to_constants)
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_freeze(
+    const void *bytes, size_t size_bytes, rheos_session *session, const char *const *outputs,
+    size_t num_outputs, const rheos_freeze_options *options, void **out_bytes,
+    size_t *out_size_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // RHEOS_GRAPH_UTIL_H

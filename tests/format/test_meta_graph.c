@@ -1,0 +1,404 @@
+// MetaGraphDefs: one of TensorFlow (tests/golden/make_saved_models.py) is gone on training with; what
+// is written comes back; saved models are written and loaded.
+#include <rheos/rheos.h>
+
+#include "format/format_support.h"
+#include "format/recorded.h"
+
+static char *golden(const char *name) {
+  return rheos__text_format("%s/tests/golden/meta_graphs/%s", RHEOS_SOURCE_DIR, name);
+}
+
+static rheos_meta_graph *read_golden(void) {
+  char *path = golden("training.meta");
+  rheos_meta_graph *meta_graph;
+  expect_ok(rheos_meta_graph_read(path, &meta_graph));
+  rheos__free(path);
+  return meta_graph;
+}
+
+// A graph of its own, imported; one reference.
+static rheos_graph *import(const rheos_meta_graph *meta_graph, const rheos_import_options *options,
+                           rheos_saver *out_saver) {
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *scope = rheos_scope_new(graph);
+  rheos_import_options with = options != NULL ? *options : (rheos_import_options){.prefix = NULL};
+  with.keep_unknown_ops = true;  // queues, loops and conditions
+  *out_saver = rheos_import_meta_graph(scope, meta_graph, &with);
+  expect_ok(rheos_scope_finish(scope));
+  rheos_scope_free(scope);
+  return graph;
+}
+
+static rheos_output output(rheos_graph *graph, const char *name) {
+  rheos_output found;
+  expect_ok(rheos_graph_output(graph, name, &found));
+  return found;
+}
+
+// The losses of the steps after those that were made before the checkpoint.
+static void expect_recorded_losses(rheos_graph *graph, rheos_saver saver, const char *prefix) {
+  rheos_session *session;
+  expect_ok(rheos_session_new(graph, NULL, &session));
+  char *checkpoint = golden("training");
+  expect_ok(rheos_saver_restore(saver, session, checkpoint));
+  rheos__free(checkpoint);
+  const rheos_item loss = rheos_graph_collection_item(graph, "loss", 0);
+  const rheos_item train = rheos_graph_collection_item(graph, RHEOS_COLLECTION_TRAIN_OP, 0);
+  assert_int_equal(loss.kind, RHEOS_ITEM_OUTPUT);
+  assert_int_equal(train.kind, RHEOS_ITEM_OPERATION);
+  char x[32], y[32];
+  snprintf(x, sizeof x, "%sx", prefix);
+  snprintf(y, sizeof y, "%sy", prefix);
+  const rheos_feed feeds[] = {{output(graph, x), recorded_tensor("meta_graphs/training", "x")},
+                              {output(graph, y), recorded_tensor("meta_graphs/training", "y")}};
+  rheos_tensor *losses = recorded_tensor("meta_graphs/training", "losses");
+  const rheos_operation target = {graph, train.id};
+  for (int64_t i = 0; i < rheos_tensor_num_elements(losses); i++) {
+    rheos_fetch fetch = {.output = {graph, loss.id, loss.index}};
+    expect_ok(rheos_session_run(session, feeds, 2, &fetch, 1, &target, 1, NULL));
+    assert_float_equal(*(float *)rheos_tensor_data(fetch.value),
+                       ((float *)rheos_tensor_data(losses))[i], 1e-5);
+    rheos_tensor_unref(fetch.value);
+  }
+  rheos_tensor_unref(losses);
+  for (int i = 0; i < 2; i++) rheos_tensor_unref(feeds[i].value);
+  rheos_session_free(session);
+}
+
+static void test_meta_graph__training_goes_on(void **state) {
+  (void)state;
+  rheos_meta_graph *meta_graph = read_golden();
+  rheos_saver saver;
+  rheos_graph *graph = import(meta_graph, NULL, &saver);
+  expect_recorded_losses(graph, saver, "");
+  rheos_graph_unref(graph);
+  rheos_meta_graph_free(meta_graph);
+}
+
+static void test_meta_graph__training_goes_on_below_a_prefix(void **state) {
+  (void)state;
+  rheos_meta_graph *meta_graph = read_golden();
+  rheos_saver saver;
+  const rheos_import_options options = {.prefix = "in/side", .clear_devices = true};
+  rheos_graph *graph = import(meta_graph, &options, &saver);
+  for (int32_t i = 0; i < rheos_graph_num_operations(graph); i++) {
+    assert_string_equal(rheos_operation_device((rheos_operation){graph, i}), "");
+  }
+  expect_recorded_losses(graph, saver, "in/side/");
+  rheos_graph_unref(graph);
+  rheos_meta_graph_free(meta_graph);
+}
+
+static void test_meta_graph__collections_come_along(void **state) {
+  (void)state;
+  rheos_meta_graph *meta_graph = read_golden();
+  rheos_saver saver;
+  rheos_graph *graph = import(meta_graph, NULL, &saver);
+  rheos_variable *variables;
+  // Two parts, w, b, the step, and four slots.
+  assert_int_equal(rheos_graph_collect_variables(graph, RHEOS_COLLECTION_GLOBAL_VARIABLES,
+                                                 &variables),
+                   9);
+  int parts = 0;
+  for (int i = 0; i < 9; i++) {
+    const char *whole, *slice;
+    if (rheos_variable_slice(variables[i], &whole, &slice) && strcmp(whole, "parts") == 0) {
+      assert_string_equal(slice, parts == 0 ? "4 3 0,2:0,3" : "4 3 2,2:0,3");
+      parts++;
+    }
+  }
+  assert_int_equal(parts, 2);
+  rheos_free(variables);
+  assert_int_equal(rheos_graph_collect_variables(graph, RHEOS_COLLECTION_TRAINABLE_VARIABLES,
+                                                 &variables),
+                   4);
+  rheos_free(variables);
+  assert_int_equal(rheos_graph_collection_item(graph, "numbers", 0).i, 3);
+  assert_true(rheos_graph_collection_item(graph, "reals", 0).f == 0.25f);
+  assert_string_equal(rheos_graph_collection_item(graph, "texts", 0).bytes.data, "text");
+  assert_int_equal(rheos_graph_collection_item(graph, "queue_runners", 0).kind, RHEOS_ITEM_BYTES);
+  assert_int_equal(rheos_graph_collection_size(graph, "cond_context"), 2);
+  assert_int_equal(rheos_graph_collection_size(graph, "while_context"), 1);
+  rheos_graph_unref(graph);
+  rheos_meta_graph_free(meta_graph);
+}
+
+static void expect_same_collections(const rheos_meta_graph *a, const rheos_meta_graph *b) {
+  assert_int_equal(a->num_collections, b->num_collections);
+  for (size_t i = 0; i < a->num_collections; i++) {
+    const rheos_collection_def *one = &a->collections[i], *other = &b->collections[i];
+    assert_string_equal(one->key, other->key);
+    if (one->kind != other->kind) fail_msg("%s: kind %d, not %d", one->key, other->kind, one->kind);
+    assert_int_equal(one->count, other->count);
+    for (size_t k = 0; k < one->count && one->kind == RHEOS_COLLECTION_NODES; k++) {
+      assert_string_equal(one->nodes[k], other->nodes[k]);
+    }
+    for (size_t k = 0; k < one->count && one->kind == RHEOS_COLLECTION_BYTES; k++) {
+      assert_int_equal(one->bytes[k].size_bytes, other->bytes[k].size_bytes);
+      assert_memory_equal(one->bytes[k].data, other->bytes[k].data, one->bytes[k].size_bytes);
+    }
+  }
+}
+
+static void test_meta_graph__what_is_written_comes_back(void **state) {
+  (void)state;
+  rheos_meta_graph *meta_graph = read_golden(), *again;
+  rheos_saver saver;
+  rheos_graph *graph = import(meta_graph, NULL, &saver);
+  const char *tags[] = {"a", "b"};
+  const rheos_meta_graph_options options = {
+      .tags = tags, .num_tags = 2, .saver = &saver, .max_to_keep = 3, .strip_default_attrs = true};
+  char *folder = new_folder();
+  for (int as_text = 0; as_text < 2; as_text++) {
+    char *path = rheos__path_join(folder, as_text ? "x.pbtxt" : "x.meta");
+    expect_ok(rheos_graph_write_meta_graph(graph, &options, path, as_text));
+    expect_ok(rheos_meta_graph_read(path, &again));
+    rheos__free(path);
+    expect_same_collections(meta_graph, again);
+    assert_int_equal(again->num_tags, 2);
+    assert_string_equal(again->tags[1], "b");
+    assert_string_equal(again->saver->restore_op_name, meta_graph->saver->restore_op_name);
+    assert_string_equal(again->saver->save_tensor_name, meta_graph->saver->save_tensor_name);
+    assert_int_equal(again->saver->max_to_keep, 3);
+    assert_true(again->stripped_default_attrs);
+    assert_true(again->op_list_bytes > 0);
+    assert_true(again->graph_def_bytes < meta_graph->graph_def_bytes);
+    rheos_saver other_saver;
+    rheos_graph *other = import(again, NULL, &other_saver);
+    expect_recorded_losses(other, other_saver, "");
+    rheos_graph_unref(other);
+    rheos_meta_graph_free(again);
+  }
+  remove_folder(folder);
+  rheos_graph_unref(graph);
+  rheos_meta_graph_free(meta_graph);
+}
+
+static void test_meta_graph__mixed_collections_are_refused(void **state) {
+  (void)state;
+  rheos_graph *graph = rheos_graph_new();
+  const rheos_item number = {.kind = RHEOS_ITEM_INT, .i = 1};
+  const rheos_item real = {.kind = RHEOS_ITEM_FLOAT, .f = 1};
+  expect_ok(rheos_graph_add_to_collection(graph, "mixed", number));
+  expect_ok(rheos_graph_add_to_collection(graph, "mixed", real));
+  assert_int_equal(rheos_graph_num_collections(graph), 1);
+  assert_string_equal(rheos_graph_collection_key(graph, 0), "mixed");
+  assert_null(rheos_graph_collection_key(graph, 1));
+  void *bytes;
+  size_t size_bytes;
+  expect_error(rheos_graph_to_meta_graph_def(graph, NULL, &bytes, &size_bytes),
+               RHEOS_INVALID_ARGUMENT, "'mixed' holds items of several kinds");
+  rheos_graph_unref(graph);
+}
+
+// ---- Without what files usually hold
+
+// y = w * x, w a resource variable or a reference; w is 3.
+typedef struct line_graph {
+  rheos_graph *graph;
+  rheos_scope *scope;
+  rheos_session *session;
+  rheos_output x, y;
+} line_graph;
+
+static line_graph new_line(bool use_resource) {
+  line_graph l;
+  l.graph = rheos_graph_new();
+  l.scope = rheos_scope_new(l.graph);
+  const rheos_variable_options options = {.name = "w", .use_resource = use_resource};
+  const rheos_variable w =
+      rheos_variable_new(l.scope, rheos_constant_float(l.scope, 3, NULL), &options);
+  l.x = rheos_placeholder(l.scope, RHEOS_FLOAT, .name = "x");
+  l.y = rheos_mul(l.scope, rheos_variable_read(l.scope, w), l.x, .name = "y");
+  const rheos_operation init = rheos_global_variables_initializer(l.scope);
+  expect_ok(rheos_scope_finish(l.scope));
+  expect_ok(rheos_session_new(l.graph, NULL, &l.session));
+  expect_ok(rheos_session_run(l.session, NULL, 0, NULL, 0, &init, 1, NULL));
+  return l;
+}
+
+static void line_free(line_graph *l) {
+  rheos_session_free(l->session);
+  rheos_scope_free(l->scope);
+  rheos_graph_unref(l->graph);
+}
+
+static void test_meta_graph__without_a_saver_one_is_made(void **state) {
+  (void)state;
+  line_graph l = new_line(true);
+  void *bytes;
+  size_t size_bytes;
+  expect_ok(rheos_graph_to_meta_graph_def(l.graph, NULL, &bytes, &size_bytes));
+  rheos_meta_graph *meta_graph;
+  expect_ok(rheos_meta_graph_parse(bytes, size_bytes, &meta_graph));
+  assert_null(meta_graph->saver);
+  rheos_saver saver;
+  rheos_graph *graph = import(meta_graph, NULL, &saver);
+  assert_ptr_equal(saver.filename.graph, graph);
+  assert_string_equal(rheos_operation_type(saver.restore), "NoOp");
+  rheos_graph_unref(graph);
+  rheos_meta_graph_free(meta_graph);
+  rheos_free(bytes);
+  line_free(&l);
+}
+
+// ---- Writing saved models
+
+static void remove_model(char *folder) {
+  const char *below[] = {"variables", "assets"};
+  for (int i = 0; i < 2; i++) {
+    bool exists;
+    char *path = rheos__path_join(folder, below[i]);
+    expect_ok(rheos__file_exists(path, &exists));
+    if (exists) {
+      remove_folder(path);
+    } else {
+      rheos__free(path);
+    }
+  }
+  remove_folder(folder);
+}
+
+static float call_line(const rheos_saved_model *model, float x) {
+  rheos_named_tensor in = {"in", NULL}, out = {"out", NULL};
+  expect_ok(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SCALAR, &x, &in.value));
+  expect_ok(rheos_saved_model_call(model, NULL, &in, 1, &out, 1, NULL));
+  const float y = *(float *)rheos_tensor_data(out.value);
+  rheos_tensor_unref(in.value);
+  rheos_tensor_unref(out.value);
+  return y;
+}
+
+static void test_saved_model__simple_save_is_loaded(void **state) {
+  (void)state;
+  for (int use_resource = 0; use_resource < 2; use_resource++) {
+    line_graph l = new_line(use_resource);
+    char *folder = new_folder();
+    const rheos_argument in = {.name = "in", .tensor = l.x}, out = {.name = "out", .tensor = l.y};
+    expect_ok(rheos_saved_model_simple_save(l.session, folder, &in, 1, &out, 1));
+    expect_error(rheos_saved_model_simple_save(l.session, folder, &in, 1, &out, 1),
+                 RHEOS_ALREADY_EXISTS, "isn't empty");
+    line_free(&l);
+    const char *tag = "serve";
+    rheos_saved_model *model;
+    expect_ok(rheos_saved_model_load(folder, &tag, 1, NULL, &model));
+    assert_float_equal(call_line(model, 2), 6, 0);
+    rheos_saved_model_free(model);
+    remove_model(folder);
+  }
+}
+
+static void test_saved_model__builder_writes_several_graphs_and_assets(void **state) {
+  (void)state;
+  line_graph l = new_line(true);
+  char *folder = new_folder(), *other = new_folder();
+  char *asset_path = rheos__path_join(other, "words.txt");
+  write_bytes(asset_path, "a\nb\n", 4);
+  rheos_tensor *text;
+  expect_ok(rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, &text));
+  expect_ok(rheos_tensor_set_string(text, 0, asset_path, strlen(asset_path)));
+  const rheos_output path = rheos_constant(l.scope, text, "path");
+  // Reads the asset when the model is loaded.
+  const rheos_output content = rheos_read_file(l.scope, path);
+  const rheos_operation init = rheos_output_operation(content);
+  const rheos_argument in = {.name = "in", .tensor = l.x}, out = {.name = "out", .tensor = l.y};
+  const rheos_argument sparse = {
+      .name = "sparse", .tensor = l.x, .indices = l.x, .dense_shape = l.y};
+  const rheos_signature signatures[] = {
+      {.inputs = &in, .num_inputs = 1, .outputs = &out, .num_outputs = 1},
+      {.key = "other", .method_name = "m", .inputs = &sparse, .num_inputs = 1}};
+  const rheos_asset asset = {asset_path, path};
+  const char *tags[] = {"serve", "gpu"};
+  rheos_meta_graph_options options = {.tags = tags,
+                                      .num_tags = 1,
+                                      .signatures = signatures,
+                                      .num_signatures = 2,
+                                      .assets = &asset,
+                                      .num_assets = 1,
+                                      .init = init};
+  rheos_saved_model_builder *builder;
+  expect_ok(rheos_saved_model_builder_new(folder, &builder));
+  expect_ok(rheos_saved_model_builder_add(builder, l.session, &options));
+  options.num_tags = 2;
+  options.num_signatures = 1;
+  expect_ok(rheos_saved_model_builder_add(builder, l.session, &options));
+  expect_ok(rheos_saved_model_builder_save(builder, true));
+  rheos_saved_model_builder_free(builder);
+  rheos_tensor_unref(text);
+  line_free(&l);
+  remove_folder(other);  // the asset is read where it was copied to
+
+  rheos_saved_model *model;
+  expect_ok(rheos_saved_model_load(folder, tags, 1, NULL, &model));
+  assert_float_equal(call_line(model, 5), 15, 0);
+  const rheos_meta_graph *m = rheos_saved_model_meta_graph(model);
+  assert_int_equal(m->num_assets, 1);
+  assert_string_equal(m->assets[0].file_name, "words.txt");
+  const rheos_signature_def *s = rheos_meta_graph_signature(m, "other");
+  assert_string_equal(s->method_name, "m");
+  assert_string_equal(s->inputs[0].dense_shape_name, "y:0");
+  rheos_saved_model_free(model);
+  expect_ok(rheos_saved_model_load(folder, tags, 2, NULL, &model));
+  assert_float_equal(call_line(model, 1), 3, 0);
+  rheos_saved_model_free(model);
+  char *copied = rheos__path_join(folder, "assets/words.txt");
+  unlink(copied);
+  expect_error(rheos_saved_model_load(folder, tags, 2, NULL, &model), RHEOS_NOT_FOUND, copied);
+  rheos__free(copied);
+  rheos__free(asset_path);
+  remove_model(folder);
+}
+
+// ---- Failing allocations
+
+static rheos_status *import_and_export(void *data) {
+  const bytes *b = data;
+  rheos_meta_graph *meta_graph = NULL;
+  void *out = NULL;
+  size_t out_bytes;
+  rheos_status *status = rheos_meta_graph_parse(b->data, b->size_bytes, &meta_graph);
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *scope = graph != NULL ? rheos_scope_new(graph) : NULL;
+  if (status == NULL && scope == NULL) status = rheos__out_of_memory();
+  if (status == NULL) {
+    const rheos_saver saver = rheos_import_meta_graph(scope, meta_graph, NULL);
+    const rheos_meta_graph_options options = {.saver = &saver, .strip_default_attrs = true};
+    status = rheos_scope_finish(scope);
+    if (status == NULL) {
+      status = rheos_graph_to_meta_graph_def(graph, &options, &out, &out_bytes);
+    }
+  }
+  rheos_free(out);
+  rheos_scope_free(scope);
+  rheos_graph_unref(graph);
+  rheos_meta_graph_free(meta_graph);
+  return status;
+}
+
+static void test_meta_graph__any_allocation_may_fail(void **state) {
+  (void)state;
+  line_graph l = new_line(true);
+  void *out;
+  bytes b;
+  expect_ok(rheos_graph_to_meta_graph_def(l.graph, NULL, &out, &b.size_bytes));
+  b.data = out;
+  line_free(&l);
+  sweep_allocations(import_and_export, &b);
+  rheos_free(out);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_meta_graph__training_goes_on),
+      cmocka_unit_test(test_meta_graph__training_goes_on_below_a_prefix),
+      cmocka_unit_test(test_meta_graph__collections_come_along),
+      cmocka_unit_test(test_meta_graph__what_is_written_comes_back),
+      cmocka_unit_test(test_meta_graph__mixed_collections_are_refused),
+      cmocka_unit_test(test_meta_graph__without_a_saver_one_is_made),
+      cmocka_unit_test(test_saved_model__simple_save_is_loaded),
+      cmocka_unit_test(test_saved_model__builder_writes_several_graphs_and_assets),
+      cmocka_unit_test(test_meta_graph__any_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
