@@ -47,6 +47,7 @@ demo: deps
 	@$(MAKE) $(QUIET_MAKE) build
 	"$(BUILD)/bin/rheos" run examples/linear_regression.py
 	"$(BUILD)/bin/textgen"
+	"$(BUILD)/bin/call_model"
 
 install: build
 	@DESTDIR="$(DESTDIR)" cmake --install "$(BUILD)" >"$(BUILD)/install.log"

@@ -444,7 +444,7 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
             _logging.info("The SavedModel has no variables; no checkpoints were restored.")
         elif os.path.isdir(os.path.dirname(variables)):
             saver.restore(sess, variables)
-        elif graph.get_collection(_GraphKeys.GLOBAL_VARIABLES):
+        else:
             raise ValueError(f"The passed save_path is not a valid checkpoint: {variables}")
         feeds = {}
         for asset in _assets(made):
