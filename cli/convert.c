@@ -1,5 +1,6 @@
 // `rheos convert`: the same graph, model or checkpoint in another form.
 #include <rheos/format.h>
+#include <rheos/graph_util.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -131,7 +132,7 @@ static rheos_status *freeze_graph(const convert *c, const char *path) {
     if (status == NULL) status = graph_of(c, &r.source, &graph, &graph_bytes);
     if (status == NULL) {
       status = rheos_graph_def_freeze(graph, graph_bytes, r.session, outputs.items, outputs.count,
-                                      &frozen, &frozen_bytes);
+                                      NULL, &frozen, &frozen_bytes);
     }
     runner_close(&r);
   }

@@ -5,7 +5,6 @@
 #define RHEOS_FORMAT_H
 
 #include <rheos/scope.h>
-#include <rheos/session.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,19 +60,6 @@ typedef struct rheos_import_options {
 // first one is added. `options` may be NULL.
 RHEOS_API void rheos_import_graph_def(rheos_scope *scope, const void *bytes, size_t size_bytes,
                                       const rheos_import_options *options);
-
-// The part of a GraphDef that the outputs ("y", "y:0") need, as bytes for rheos_free(): those nodes,
-// the library, the versions. Ops need not be known. RHEOS_NOT_FOUND for an output that is not there.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_strip(const void *bytes, size_t size_bytes,
-                                                             const char *const *outputs,
-                                                             size_t num_outputs, void **out_bytes,
-                                                             size_t *out_size_bytes);
-// The same with constants in place of variables: their values in the session, whose graph has
-// variables of the same names (and gets nodes that read them). RHEOS_UNIMPLEMENTED where the part
-// also changes a variable or hands it to a function.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_freeze(
-    const void *bytes, size_t size_bytes, rheos_session *session, const char *const *outputs,
-    size_t num_outputs, void **out_bytes, size_t *out_size_bytes);
 
 // ---- Messages as text
 

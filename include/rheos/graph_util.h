@@ -12,9 +12,9 @@
 extern "C" {
 #endif
 
-// Only the nodes that the named ones need ("y" or "y:0"). RHEOS_NOT_FOUND, naming those that are
-// not there. (TensorFlow's extract_sub_graph)
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_extract(
+// Only the nodes that the outputs ("y", "y:0") need; colocations with others are dropped.
+// RHEOS_NOT_FOUND, naming all outputs that are not there. (TensorFlow's extract_sub_graph)
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_strip(
     const void *bytes, size_t size_bytes, const char *const *outputs, size_t num_outputs,
     void **out_bytes, size_t *out_size_bytes);
 
@@ -41,9 +41,9 @@ typedef struct rheos_freeze_options {
 } rheos_freeze_options;
 
 // What the outputs need, with constants in place of variables: their values in the session, whose
-// graph has these nodes under the same names. Reference variables become constants themselves; of
+// graph has these nodes under the same names (and gets nodes that read them). Reference variables become constants themselves; of
 // resource variables the reads become identities and the gathers plain ones. `options` may be NULL.
-// RHEOS_INVALID_ARGUMENT, naming all of them, if other nodes on the way take variables;
+// RHEOS_UNIMPLEMENTED, naming all of them, if other nodes on the way take variables;
 // RHEOS_FAILED_PRECONDITION if a variable has no value. (TensorFlow's
 // convert_variables_to_constants)
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_freeze(

@@ -37,24 +37,29 @@ rheos_status *rheos__graph_edit_bytes(const rheos__graph_edit *edit, void **out_
                                       size_t *out_size_bytes) {
   rheos__buffer buffer = {0};
   rheos__proto_pack(&edit->def->base, &buffer);
-  if (buffer.failed) {
+  rheos_status *status = buffer.failed ? rheos__out_of_memory() : NULL;
+  if (status == NULL && buffer.size_bytes > INT32_MAX) {
+    status = RHEOS_INVALID("the graph has %zu bytes, and no message may have more than 2 GB",
+                           buffer.size_bytes);
+  }
+  if (status != NULL) {
     rheos__buffer_deinit(&buffer);
-    return rheos__out_of_memory();
+    return status;
   }
   *out_bytes = buffer.data;
   *out_size_bytes = buffer.size_bytes;
   return NULL;
 }
 
-// The order of the first `name_bytes` of a name and a whole one.
+// The order of the first `name_bytes` of a name, which may hold NULs, and a whole one.
 static int compare_part(const char *name, size_t name_bytes, const char *whole) {
-  const int order = strncmp(name, whole, name_bytes);
-  return order != 0 ? order : whole[name_bytes] == '\0' ? 0 : -1;
+  const size_t whole_bytes = strlen(whole);
+  const int order = memcmp(name, whole, name_bytes < whole_bytes ? name_bytes : whole_bytes);
+  if (order != 0) return order;
+  return name_bytes < whole_bytes ? -1 : name_bytes > whole_bytes;
 }
 
-int32_t rheos__graph_edit_find(const rheos__graph_edit *edit, const char *input) {
-  if (input[0] == '^') input++;
-  const size_t name_bytes = strcspn(input, ":");
+static int32_t find_name(const rheos__graph_edit *edit, const char *input, size_t name_bytes) {
   size_t first = 0, last = edit->num_names;
   while (first < last) {
     const size_t middle = first + (last - first) / 2;
@@ -67,6 +72,11 @@ int32_t rheos__graph_edit_find(const rheos__graph_edit *edit, const char *input)
   if (first == edit->num_names) return -1;
   const rheos__named_node *found = &edit->by_name[first];
   return compare_part(input, name_bytes, found->name) == 0 ? found->node : -1;
+}
+
+int32_t rheos__graph_edit_find(const rheos__graph_edit *edit, const char *input) {
+  if (input[0] == '^') input++;
+  return find_name(edit, input, strcspn(input, ":"));
 }
 
 const Tensorflow__AttrValue *rheos__node_def_attr(const Tensorflow__NodeDef *def,
@@ -107,7 +117,7 @@ static rheos_status *not_in_graph(const rheos__graph_edit *edit, const char *con
   if (list.size_bytes == 0 && !list.failed) return NULL;
   rheos__buffer_put(&list, "", 1);
   rheos_status *status =
-      list.failed ? rheos__out_of_memory() : RHEOS_NOTFOUND("%s: not in graph", list.data);
+      list.failed ? rheos__out_of_memory() : RHEOS_NOTFOUND("the graph has no node %s", list.data);
   rheos__buffer_deinit(&list);
   return status;
 }
@@ -133,7 +143,40 @@ static void mark_needed(const rheos__graph_edit *edit, const char *const *output
   }
 }
 
-rheos_status *rheos__graph_edit_extract(rheos__graph_edit *edit, const char *const *outputs,
+// Whether the text names a node that goes: "loc:@name".
+static bool is_with_missing(const rheos__graph_edit *edit, const char *needed,
+                            const ProtobufCBinaryData *text) {
+  static const char start[] = "loc:@";
+  const size_t start_bytes = sizeof start - 1;
+  if (text->len <= start_bytes || memcmp(text->data, start, start_bytes) != 0) return false;
+  const int32_t node = find_name(edit, (const char *)text->data + start_bytes,
+                                 text->len - start_bytes);
+  return node < 0 || !needed[node];
+}
+
+// Colocations with nodes that are gone would keep the graph from being imported.
+static void drop_colocations(const rheos__graph_edit *edit, const char *needed,
+                             Tensorflow__NodeDef *def) {
+  size_t kept_attrs = 0;
+  for (size_t i = 0; i < def->n_attr; i++) {
+    Tensorflow__AttrValue *value = def->attr[i]->value;
+    if (strcmp(def->attr[i]->key, "_class") == 0 && value != NULL &&
+        value->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST) {
+      size_t kept = 0;
+      for (size_t k = 0; k < value->list->n_s; k++) {
+        if (!is_with_missing(edit, needed, &value->list->s[k])) {
+          value->list->s[kept++] = value->list->s[k];
+        }
+      }
+      value->list->n_s = kept;
+      if (kept == 0) continue;
+    }
+    def->attr[kept_attrs++] = def->attr[i];
+  }
+  def->n_attr = kept_attrs;
+}
+
+rheos_status *rheos__graph_edit_strip(rheos__graph_edit *edit, const char *const *outputs,
                                         size_t num_outputs) {
   RHEOS_TRY(not_in_graph(edit, outputs, num_outputs));
   const size_t count = edit->def->n_node;
@@ -143,17 +186,19 @@ rheos_status *rheos__graph_edit_extract(rheos__graph_edit *edit, const char *con
   mark_needed(edit, outputs, num_outputs, needed, stack);
   size_t kept = 0;
   for (size_t i = 0; i < count; i++) {
-    if (needed[i]) edit->def->node[kept++] = edit->def->node[i];
+    if (!needed[i]) continue;
+    drop_colocations(edit, needed, edit->def->node[i]);
+    edit->def->node[kept++] = edit->def->node[i];
   }
   edit->def->n_node = kept;
   edit->num_names = 0;
   return NULL;
 }
 
-rheos_status *rheos_graph_def_extract(const void *bytes, size_t size_bytes,
+rheos_status *rheos_graph_def_strip(const void *bytes, size_t size_bytes,
                                       const char *const *outputs, size_t num_outputs,
                                       void **out_bytes, size_t *out_size_bytes) {
-  return change_graph(bytes, size_bytes, rheos__graph_edit_extract, outputs, num_outputs,
+  return change_graph(bytes, size_bytes, rheos__graph_edit_strip, outputs, num_outputs,
                       out_bytes, out_size_bytes);
 }
 

@@ -29,7 +29,7 @@ int32_t rheos__graph_edit_find(const rheos__graph_edit *edit, const char *input)
 
 // Drops the nodes that the outputs do not need. Nodes are no longer found by name. RHEOS_NOT_FOUND
 // if an output is not there.
-rheos_status *rheos__graph_edit_extract(rheos__graph_edit *edit, const char *const *outputs,
+rheos_status *rheos__graph_edit_strip(rheos__graph_edit *edit, const char *const *outputs,
                                         size_t num_outputs);
 
 // NULL if the node has no such attribute.

@@ -57,15 +57,6 @@ static bool is_chosen(const freeze *f, const char *name) {
   return !is_named(name, o->kept_variables, o->num_kept_variables);
 }
 
-// The reads need no order any more.
-static void drop_controls(Tensorflow__NodeDef *def) {
-  size_t kept = 0;
-  for (size_t i = 0; i < def->n_input; i++) {
-    if (def->input[i][0] != '^') def->input[kept++] = def->input[i];
-  }
-  def->n_input = kept;
-}
-
 // The node that a passing one has its output from.
 static int32_t node_before(const freeze *f, int32_t node) {
   const Tensorflow__NodeDef *def = f->edit.def->node[node];
@@ -117,11 +108,7 @@ static rheos_status *find_variables(freeze *f) {
 
 // The nodes of the whole, of which only those stay that the outputs need.
 static rheos_status *extract(freeze *f, const char *const *outputs, size_t num_outputs) {
-  for (size_t i = 0; i < f->edit.def->n_node; i++) {
-    Tensorflow__NodeDef *node = f->edit.def->node[i];
-    if (is_one_of(node->op, reading_ops)) drop_controls(node);
-  }
-  RHEOS_TRY(rheos__graph_edit_extract(&f->edit, outputs, num_outputs));
+  RHEOS_TRY(rheos__graph_edit_strip(&f->edit, outputs, num_outputs));
   // What is left gets an index again.
   void *bytes;
   size_t size_bytes;
@@ -147,6 +134,7 @@ static bool takes_variable(const Tensorflow__NodeDef *def, size_t input, bool is
 
 static rheos_status *check_takers(const freeze *f) {
   rheos__op_tally takers = {0};
+  const char *variable = "";  // the first that is taken
   rheos_status *status = NULL;
   for (size_t i = 0; i < f->edit.def->n_node && status == NULL; i++) {
     const Tensorflow__NodeDef *def = f->edit.def->node[i];
@@ -155,14 +143,17 @@ static rheos_status *check_takers(const freeze *f) {
       if (def->input[k][0] == '^') continue;
       const int32_t node = rheos__graph_edit_find(&f->edit, def->input[k]);
       if (node < 0 || f->behind[node] == NOT_FROZEN) continue;
-      takes = takes_variable(def, k, f->variables[f->behind[node]].is_resource);
+      const frozen *taken = &f->variables[f->behind[node]];
+      takes = takes_variable(def, k, taken->is_resource);
+      if (takes && takers.count == 0) variable = taken->name;
     }
     if (takes) status = rheos__op_tally_add(&takers, def->op, def->name);
   }
   if (status == NULL && takers.count > 0) {
     char text[2048];
     rheos__op_tally_text(&takers, text, sizeof text);
-    status = RHEOS_INVALID("variables cannot become constants for %s", text);
+    status = rheos_status_new(RHEOS_UNIMPLEMENTED,
+                              "variable '%s' cannot become a constant for %s", variable, text);
   }
   rheos__op_tally_deinit(&takers);
   return status;
@@ -256,7 +247,7 @@ static rheos_status *identity_of(freeze *f, const Tensorflow__NodeDef *read,
   RHEOS_TRY(new_node(f, read->name, "Identity", 2, out_node));
   (*out_node)->device = read->device;
   (*out_node)->input = read->input;
-  (*out_node)->n_input = 1;
+  (*out_node)->n_input = read->n_input;
   RHEOS_TRY(add_attr(f, *out_node, "T", variable->dtype));
   Tensorflow__AttrValue *colocated = attr_of(read, "_class");
   return colocated != NULL ? add_attr(f, *out_node, "_class", colocated) : NULL;
@@ -296,10 +287,12 @@ static rheos_status *gather_of(freeze *f, const Tensorflow__NodeDef *read, const
   if (read->n_input < 2) return RHEOS_INVALID("Node '%s' has no indices", read->name);
   RHEOS_TRY(new_node(f, read->name, is_nd ? "GatherNd" : "GatherV2", 4, out_node));
   (*out_node)->device = read->device;
-  (*out_node)->input = rheos__arena_alloc(&f->edit.arena, 3 * sizeof(char *));
-  if ((*out_node)->input == NULL) return rheos__out_of_memory();
-  (*out_node)->n_input = 2;
-  memcpy((*out_node)->input, read->input, 2 * sizeof(char *));
+  char **inputs = rheos__arena_alloc(&f->edit.arena, (read->n_input + 1) * sizeof *inputs);
+  if (inputs == NULL) return rheos__out_of_memory();
+  (*out_node)->input = inputs;
+  (*out_node)->n_input = read->n_input + (is_nd ? 0 : 1);
+  memcpy(inputs, read->input, 2 * sizeof *inputs);
+  memcpy(inputs + (is_nd ? 2 : 3), read->input + 2, (read->n_input - 2) * sizeof *inputs);
   Tensorflow__AttrValue *indices = attr_of(read, "Tindices");
   if (indices != NULL) RHEOS_TRY(add_attr(f, *out_node, "Tindices", indices));
   RHEOS_TRY(add_attr(f, *out_node, "Tparams", variable->dtype));
@@ -313,7 +306,7 @@ static rheos_status *gather_of(freeze *f, const Tensorflow__NodeDef *read, const
   if (first != 0) RHEOS_TRY(add_attr(f, *out_node, "batch_dims", batch_dims));
   char *name = joined(&f->edit.arena, read->name, "/axis");
   if (name == NULL) return rheos__out_of_memory();
-  (*out_node)->input[(*out_node)->n_input++] = name;
+  inputs[2] = name;
   RHEOS_TRY(new_node(f, name, "Const", 2, out_axis));
   RHEOS_TRY(add_type(f, *out_axis, "dtype", RHEOS_INT32));
   RHEOS_TRY(int32_attr(f, first, &axis));

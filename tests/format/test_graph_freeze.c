@@ -84,17 +84,17 @@ static void test_freeze__constants_for_variables_of_both_kinds(void **state) {
     line l = new_line(resource);
     void *frozen;
     size_t frozen_bytes;
-    expect_error(rheos_graph_def_freeze(l.bytes, l.size_bytes, l.session, outputs, 1, &frozen,
-                                        &frozen_bytes),
+    expect_error(rheos_graph_def_freeze(l.bytes, l.size_bytes, l.session, outputs, 1, NULL,
+                                        &frozen, &frozen_bytes),
                  RHEOS_FAILED_PRECONDITION, "");
     assert_null(frozen);
     initialize(&l);
-    expect_ok(rheos_graph_def_freeze(l.bytes, l.size_bytes, l.session, outputs, 1, &frozen,
-                                     &frozen_bytes));
+    expect_ok(rheos_graph_def_freeze(l.bytes, l.size_bytes, l.session, outputs, 1, NULL,
+                                     &frozen, &frozen_bytes));
     assert_true(run_bytes(frozen, frozen_bytes) == 7);
     rheos_free(frozen);
     static const char *const all[] = {"y", "init"};
-    expect_error(rheos_graph_def_freeze(l.bytes, l.size_bytes, l.session, all, 2, &frozen,
+    expect_error(rheos_graph_def_freeze(l.bytes, l.size_bytes, l.session, all, 2, NULL, &frozen,
                                         &frozen_bytes),
                  RHEOS_UNIMPLEMENTED, "cannot become a constant");
     free_line(&l);
