@@ -286,6 +286,10 @@ static void test_kills__leave_flushed_records(void **state) {
   _Atomic int *done = new_shared();
   for (int i = 0; i < kills_wanted(); i++) {
     run_and_kill(write_records, path, done, 2000000);
+    if (access(path, F_OK) != 0) {
+      assert_int_equal(*done, 0);  // killed before it had a file
+      continue;
+    }
     rheos_record_reader *reader;
     expect_ok(rheos_record_reader_open(path, RHEOS_NO_COMPRESSION, &reader));
     int found = 0;
