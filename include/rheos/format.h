@@ -13,7 +13,8 @@ extern "C" {
 // ---- Graphs as GraphDef messages
 
 // The graph as the bytes of a GraphDef, for rheos_free(). Everything TensorFlow keeps is there: all
-// attributes, constants, devices, control inputs.
+// attributes, constants, devices, control inputs. RHEOS_INVALID_ARGUMENT if they are more than a
+// message of protocol buffers may have, 2 GB.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_to_graph_def(rheos_graph *graph,
                                                                 void **out_bytes,
                                                                 size_t *out_size_bytes);
@@ -79,6 +80,21 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_message_from_text(const char *type,
                                                                size_t text_bytes,
                                                                void **out_bytes,
                                                                size_t *out_size_bytes);
+
+// ---- Graphs as files
+
+// Writes a GraphDef to `path`; a kill leaves the old file or the new one. Constants of at least
+// `side_file_bytes` (0: none) are not in it: each lies in a file of its own in the folder
+// `path`.data, named after what it holds, and the node is TensorFlow's ImmutableConst, which takes
+// its value from there. So a graph may have more than 2 GB of constants. The names of the files are
+// relative to the folder of `path`; TensorFlow looks for them from where it is started.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_write(rheos_graph *graph, const char *path,
+                                                         size_t side_file_bytes);
+
+// The bytes of a GraphDef file, for rheos_free(). Files beside it that its nodes name get their
+// whole path, so that the graph runs from anywhere; a step maps them into memory.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_read(const char *path, void **out_bytes,
+                                                            size_t *out_size_bytes);
 
 // ---- Files of records (TFRecord)
 

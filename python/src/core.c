@@ -111,6 +111,8 @@ static PyMethodDef module_methods[] = {
      "write_checkpoint_state(folder, file or None, newest, all, times, last time)"},
     {"read_checkpoint_state", read_checkpoint_state, METH_VARARGS,
      "read_checkpoint_state(folder, file or None): (newest, all, times, last time), or None."},
+    {"read_graph_def", read_graph_def, METH_VARARGS,
+     "read_graph_def(path): the bytes of a GraphDef file, with whole paths of the files beside it."},
     {"version", version, METH_NOARGS, "The version of the C library."},
     {NULL, NULL, 0, NULL},
 };

@@ -14,7 +14,7 @@ PyObject *graph_to_graph_def(PyObject *self, PyObject *unused) {
   size_t size = 0;
   rheos_status *status = rheos_graph_to_graph_def(((graph_object *)self)->graph, &bytes, &size);
   if (status) {
-    raise_run_error_take(status, (graph_object *)self);
+    raise_build_error_take(status);
     return NULL;
   }
   PyObject *result = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size);
@@ -31,6 +31,40 @@ PyObject *graph_node_def(PyObject *self, PyObject *arg) {
       (rheos_operation){((graph_object *)self)->graph, (int32_t)id}, &bytes, &size);
   if (status) {
     raise_run_error_take(status, (graph_object *)self);
+    return NULL;
+  }
+  PyObject *result = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size);
+  rheos_free(bytes);
+  return result;
+}
+
+PyObject *graph_write(PyObject *self, PyObject *args) {
+  PyObject *path;
+  Py_ssize_t side_file_bytes;
+  if (!PyArg_ParseTuple(args, "O&n", PyUnicode_FSConverter, &path, &side_file_bytes)) return NULL;
+  rheos_status *status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = rheos_graph_write(((graph_object *)self)->graph, PyBytes_AS_STRING(path),
+                             side_file_bytes > 0 ? (size_t)side_file_bytes : 0);
+  Py_END_ALLOW_THREADS;
+  Py_DECREF(path);
+  if (status) {
+    raise_build_error_take(status);
+    return NULL;
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject *read_graph_def(PyObject *module, PyObject *args) {
+  (void)module;
+  PyObject *path;
+  if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path)) return NULL;
+  void *bytes;
+  size_t size;
+  rheos_status *status = rheos_graph_def_read(PyBytes_AS_STRING(path), &bytes, &size);
+  Py_DECREF(path);
+  if (status) {
+    raise_run_error_take(status, NULL);
     return NULL;
   }
   PyObject *result = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size);

@@ -591,6 +591,7 @@ static PyMethodDef graph_methods[] = {
     {"_import_graph_def", graph_import_graph_def, METH_VARARGS,
      "_import_graph_def(bytes, prefix=None, input_map=[(from, id, output)], keep_unknown=False): which "
      "of the input map was of use."},
+    {"_write", graph_write, METH_VARARGS, "_write(path, side_file_bytes)"},
     {"_node_def_bytes", graph_node_def, METH_O, "_node_def_bytes(id): a NodeDef."},
     {"_saver_new", graph_saver_new, METH_VARARGS, "_saver_new(variables, names, name)"},
     {"_restore_check", graph_restore_check, METH_VARARGS,

@@ -44,6 +44,8 @@ int training_init_types(PyObject *module);
 
 // files.c
 PyObject *graph_to_graph_def(PyObject *self, PyObject *unused);
+PyObject *graph_write(PyObject *self, PyObject *args);
+PyObject *read_graph_def(PyObject *module, PyObject *args);
 PyObject *graph_node_def(PyObject *self, PyObject *arg);
 PyObject *graph_import_graph_def(PyObject *self, PyObject *args);
 PyObject *write_checkpoint_state(PyObject *module, PyObject *args);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -170,6 +171,32 @@ rheos_status *rheos__file_read_all(const char *path, size_t max_bytes, char **ou
   *out_data = data;
   *out_size_bytes = size_bytes;
   return NULL;
+}
+
+rheos_status *rheos__file_map(const char *path, void **out_data, size_t *out_size_bytes) {
+  *out_data = NULL;
+  *out_size_bytes = 0;
+  rheos__file *file;
+  RHEOS_TRY(rheos__file_open(path, &file));
+  rheos_status *status = NULL;
+  const size_t size_bytes = (size_t)file->size_bytes;
+  if (size_bytes > 0) {
+    void *data = !allowed("mmap", path) ? MAP_FAILED
+                                        : mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+                                               MAP_PRIVATE | MAP_NORESERVE, file->descriptor, 0);
+    if (data == MAP_FAILED) {
+      status = failed("map", path);
+    } else {
+      *out_data = data;
+      *out_size_bytes = size_bytes;
+    }
+  }
+  rheos__file_close(file);
+  return status;
+}
+
+void rheos__file_unmap(void *data, size_t size_bytes) {
+  if (data != NULL) munmap(data, size_bytes);
 }
 
 // ---- Writing

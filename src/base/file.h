@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 
-// Asked before each system call ("open", "read", "write", "fsync", "close", "stat", "rename",
+// Asked before each system call ("open", "read", "mmap", "write", "fsync", "close", "stat", "rename",
 // "unlink", "mkdir", "opendir"): an errno makes the call fail with it, 0 lets it happen. A failing
 // "close" still closes. A read or write that happens moves at most so many bytes, if that is not 0.
 typedef struct rheos__file_hook {
@@ -32,6 +32,11 @@ rheos_status *rheos__file_read_at(rheos__file *file, uint64_t offset, void *buff
 // than `max_bytes`.
 rheos_status *rheos__file_read_all(const char *path, size_t max_bytes, char **out_data,
                                    size_t *out_size_bytes);
+
+// The whole file in memory without reading it: its pages come when they are touched, and writing to
+// them changes private copies. The file must stay as long as it is mapped. NULL for an empty file.
+rheos_status *rheos__file_map(const char *path, void **out_data, size_t *out_size_bytes);
+void rheos__file_unmap(void *data, size_t size_bytes);
 
 // ---- Writing, buffered
 

@@ -12,6 +12,21 @@
 // The version of TensorFlow's graph format that is written: that of TensorFlow 1.15.
 enum { RHEOS__GRAPH_PRODUCER = 134 };
 
+// No message of protocol buffers is larger.
+#define RHEOS__MAX_MESSAGE_BYTES INT64_C(2147483647)
+
+// Where the values of large constants go instead of into the message.
+typedef struct rheos__side_files {
+  size_t least_bytes;  // of what counts as large
+  // Writes the elements of a tensor; the name of the file, in the arena, is what the node says.
+  rheos_status *(*write)(void *user, const rheos_tensor *tensor, rheos__arena *arena,
+                         char **out_name);
+  void *user;
+} rheos__side_files;
+// As rheos_graph_to_graph_def(), with large constants as ImmutableConst nodes.
+rheos_status *rheos__graph_to_bytes_beside(rheos_graph *graph, const rheos__side_files *side,
+                                           void **out_bytes, size_t *out_size_bytes);
+
 // Whether the attribute is one that TensorFlow 1.15 does not know, with its default: it is not
 // written, so that what both can do goes both ways.
 bool rheos__attr_is_left_out(const rheos__signature *signature, const rheos_attr *attr);

@@ -9,6 +9,15 @@
 enum { NODE_TAG = 1 << 3 | 2, LIBRARY_TAG = 2 << 3 | 2, FUNCTION_TAG = 1 << 3 | 2 };
 enum { SCRATCH_BYTES = 1 << 20 };
 
+// What is written: all bytes, or only their number once a message cannot be that large.
+typedef struct export {
+  rheos_graph *graph;
+  rheos__arena arena;
+  rheos__buffer buffer;
+  uint64_t size_bytes;
+  const rheos__side_files *side;
+} export;
+
 static char *node_name(rheos_graph *graph, int32_t id, rheos__arena *arena, size_t room_before,
                        size_t room_behind) {
   rheos_operation operation = {graph, id};
@@ -58,6 +67,8 @@ static const struct {
     {"allow_missing_files", NULL},
     {"allowed_devices", NULL},
     {"axis", "Dequantize"},
+    {"axis", "QuantizeAndDequantizeV2"},
+    {"axis", "QuantizeAndDequantizeV3"},
     {"axis", "QuantizeV2"},
     {"bad_indices_policy", NULL},
     {"blank_index", NULL},
@@ -122,8 +133,52 @@ static rheos_status *attrs_to_proto(const rheos__node *node, rheos__arena *arena
   return NULL;
 }
 
-static rheos_status *node_to_proto(rheos_graph *graph, int32_t id, rheos__arena *arena,
-                                   Tensorflow__NodeDef *def) {
+// The tensor of a constant that goes to a file of its own, or NULL.
+static const rheos_tensor *tensor_beside(const export *x, const rheos__node *node) {
+  if (x->side == NULL || strcmp(node->signature->op->name, "Const") != 0) return NULL;
+  const rheos_attr_value *value = rheos__attrs_find(node->attrs, "value");
+  if (value == NULL || value->kind != RHEOS_ATTR_TENSOR) return NULL;
+  const rheos_tensor *tensor = value->tensor;
+  return tensor->dtype != RHEOS_STRING && tensor->size_bytes >= x->side->least_bytes ? tensor
+                                                                                     : NULL;
+}
+
+static rheos_status *put_entry(export *x, const char *name, rheos_attr_value value,
+                               Tensorflow__NodeDef *def) {
+  Tensorflow__NodeDef__AttrEntry *entry = rheos__arena_alloc(&x->arena, sizeof *entry);
+  if (entry == NULL) return rheos__out_of_memory();
+  tensorflow__node_def__attr_entry__init(entry);
+  entry->key = (char *)(uintptr_t)name;
+  RHEOS_TRY(rheos__attr_to_proto(&value, &x->arena, &entry->value));
+  def->attr[def->n_attr++] = entry;
+  return NULL;
+}
+
+// The constant as TensorFlow's op that takes its value from a file.
+static rheos_status *beside_to_proto(export *x, const rheos__node *node,
+                                     const rheos_tensor *tensor, Tensorflow__NodeDef *def) {
+  const size_t count = (size_t)node->attrs->count;
+  char *file;
+  RHEOS_TRY(x->side->write(x->side->user, tensor, &x->arena, &file));
+  def->op = (char *)(uintptr_t)"ImmutableConst";
+  def->attr = rheos__arena_alloc(&x->arena, (count + 2) * sizeof *def->attr);
+  if (def->attr == NULL) return rheos__out_of_memory();
+  for (size_t i = 0; i < count; i++) {
+    const rheos_attr *attr = &node->attrs->items[i];
+    if (strcmp(attr->name, "value") == 0) continue;
+    RHEOS_TRY(put_entry(x, attr->name, attr->value, def));
+  }
+  const rheos_attr_value name = {.kind = RHEOS_ATTR_STRING, .s = {file, strlen(file)}};
+  const rheos_attr_value shape = {.kind = RHEOS_ATTR_SHAPE, .shape = &tensor->shape};
+  RHEOS_TRY(put_entry(x, "memory_region_name", name, def));
+  RHEOS_TRY(put_entry(x, "shape", shape, def));
+  qsort(def->attr, def->n_attr, sizeof *def->attr, compare_entries);
+  return NULL;
+}
+
+static rheos_status *node_to_proto(export *x, int32_t id, Tensorflow__NodeDef *def) {
+  rheos_graph *graph = x->graph;
+  rheos__arena *arena = &x->arena;
   const rheos__node *node = rheos__graph_node(graph, id);
   size_t num_edges = (size_t)node->num_inputs + (size_t)node->num_control_inputs;
   tensorflow__node_def__init(def);
@@ -137,31 +192,42 @@ static rheos_status *node_to_proto(rheos_graph *graph, int32_t id, rheos__arena 
     def->input[i] = input_text(graph, &node->edges[i], arena);
     if (def->input[i] == NULL) return rheos__out_of_memory();
   }
-  return attrs_to_proto(node, arena, def);
+  const rheos_tensor *beside = tensor_beside(x, node);
+  return beside != NULL ? beside_to_proto(x, node, beside, def) : attrs_to_proto(node, arena, def);
 }
 
-// With its tag and length if `tag` is not 0.
-static rheos_status *put_node(rheos_graph *graph, int32_t id, rheos__arena *arena, int tag,
-                              rheos__buffer *buffer) {
-  Tensorflow__NodeDef def;
-  rheos_status *status = node_to_proto(graph, id, arena, &def);
-  if (status != NULL) return rheos__status_at_take(status, graph, id);
-  size_t rest_bytes;
-  const void *rest =
-      rheos__graph_node_fields(rheos__graph_format_slot(graph)->data, id, &rest_bytes);
-  if (tag != 0) {
-    rheos__buffer_put_varint(buffer, (uint64_t)tag);
-    rheos__buffer_put_varint(buffer, protobuf_c_message_get_packed_size(&def.base) + rest_bytes);
-  }
-  rheos__proto_pack(&def.base, buffer);
-  rheos__buffer_put(buffer, rest, rest_bytes);
-  return NULL;
+// Counts bytes to come. Once they are too many, those made so far are of no use.
+static bool takes_bytes(export *x, uint64_t size_bytes) {
+  x->size_bytes += size_bytes;
+  if (x->size_bytes <= RHEOS__MAX_MESSAGE_BYTES) return true;
+  rheos__buffer_deinit(&x->buffer);
+  return false;
 }
 
 static size_t varint_bytes(uint64_t value) {
   size_t count = 1;
   while (value >>= 7) count++;
   return count;
+}
+
+// With its tag and length if `tag` is not 0.
+static rheos_status *put_node(export *x, int32_t id, int tag) {
+  Tensorflow__NodeDef def;
+  rheos_status *status = node_to_proto(x, id, &def);
+  if (status != NULL) return rheos__status_at_take(status, x->graph, id);
+  size_t rest_bytes;
+  const void *rest =
+      rheos__graph_node_fields(rheos__graph_format_slot(x->graph)->data, id, &rest_bytes);
+  const size_t size_bytes = protobuf_c_message_get_packed_size(&def.base) + rest_bytes;
+  const size_t head_bytes = tag != 0 ? 1 + varint_bytes(size_bytes) : 0;
+  if (!takes_bytes(x, (uint64_t)size_bytes + head_bytes)) return NULL;
+  if (tag != 0) {
+    rheos__buffer_put_varint(&x->buffer, (uint64_t)tag);
+    rheos__buffer_put_varint(&x->buffer, size_bytes);
+  }
+  rheos__proto_pack(&def.base, &x->buffer);
+  rheos__buffer_put(&x->buffer, rest, rest_bytes);
+  return NULL;
 }
 
 static void put_library(const rheos__graph_extras *extras, rheos__buffer *buffer) {
@@ -201,48 +267,62 @@ static void put_rest(const rheos__graph_extras *extras, rheos__buffer *buffer) {
   }
 }
 
-static rheos_status *put_graph(rheos_graph *graph, rheos__arena *arena, rheos__buffer *buffer) {
-  int32_t count = rheos_graph_num_operations(graph);
+static rheos_status *put_graph(export *x) {
+  int32_t count = rheos_graph_num_operations(x->graph);
   for (int32_t id = 0; id < count; id++) {
-    RHEOS_TRY(put_node(graph, id, arena, NODE_TAG, buffer));
-    if (arena->total_bytes > SCRATCH_BYTES) {
-      rheos__arena_deinit(arena);
-      rheos__arena_init(arena);
+    RHEOS_TRY(put_node(x, id, NODE_TAG));
+    if (x->arena.total_bytes > SCRATCH_BYTES) {
+      rheos__arena_deinit(&x->arena);
+      rheos__arena_init(&x->arena);
     }
   }
-  put_rest(rheos__graph_format_slot(graph)->data, buffer);
+  if (x->size_bytes > RHEOS__MAX_MESSAGE_BYTES) return NULL;
+  const size_t before = x->buffer.size_bytes;
+  put_rest(rheos__graph_format_slot(x->graph)->data, &x->buffer);
+  takes_bytes(x, x->buffer.size_bytes - before);
   return NULL;
 }
 
+static rheos_status *too_large(const export *x) {
+  return RHEOS_INVALID(
+      "GraphDef cannot be larger than 2GB: it would have %llu bytes, and %lld are the limit of "
+      "TensorFlow's format. rheos_graph_write() puts large constants into files beside it",
+      (unsigned long long)x->size_bytes, (long long)RHEOS__MAX_MESSAGE_BYTES);
+}
+
 // One node, or with id -1 the whole graph.
-static rheos_status *to_bytes(rheos_graph *graph, int32_t id, void **out_bytes,
-                              size_t *out_size_bytes) {
+static rheos_status *to_bytes(rheos_graph *graph, int32_t id, const rheos__side_files *side,
+                              void **out_bytes, size_t *out_size_bytes) {
   *out_bytes = NULL;
   *out_size_bytes = 0;
-  rheos__arena arena;
-  rheos__arena_init(&arena);
-  rheos__buffer buffer = {0};
+  export x = {.graph = graph, .side = side};
+  rheos__arena_init(&x.arena);
   rheos__graph_lock(graph);
-  rheos_status *status =
-      id < 0 ? put_graph(graph, &arena, &buffer) : put_node(graph, id, &arena, 0, &buffer);
+  rheos_status *status = id < 0 ? put_graph(&x) : put_node(&x, id, 0);
   rheos__graph_unlock(graph);
-  rheos__arena_deinit(&arena);
-  if (status == NULL && buffer.failed) status = rheos__out_of_memory();
+  rheos__arena_deinit(&x.arena);
+  if (status == NULL && x.buffer.failed) status = rheos__out_of_memory();
+  if (status == NULL && x.size_bytes > RHEOS__MAX_MESSAGE_BYTES) status = too_large(&x);
   if (status != NULL) {
-    rheos__buffer_deinit(&buffer);
+    rheos__buffer_deinit(&x.buffer);
     return status;
   }
-  *out_bytes = buffer.data;
-  *out_size_bytes = buffer.size_bytes;
+  *out_bytes = x.buffer.data;
+  *out_size_bytes = x.buffer.size_bytes;
   return NULL;
 }
 
 rheos_status *rheos_graph_to_graph_def(rheos_graph *graph, void **out_bytes,
                                        size_t *out_size_bytes) {
-  return to_bytes(graph, -1, out_bytes, out_size_bytes);
+  return to_bytes(graph, -1, NULL, out_bytes, out_size_bytes);
+}
+
+rheos_status *rheos__graph_to_bytes_beside(rheos_graph *graph, const rheos__side_files *side,
+                                           void **out_bytes, size_t *out_size_bytes) {
+  return to_bytes(graph, -1, side, out_bytes, out_size_bytes);
 }
 
 rheos_status *rheos_operation_to_node_def(rheos_operation operation, void **out_bytes,
                                           size_t *out_size_bytes) {
-  return to_bytes(operation.graph, operation.id, out_bytes, out_size_bytes);
+  return to_bytes(operation.graph, operation.id, NULL, out_bytes, out_size_bytes);
 }

@@ -126,7 +126,7 @@ void rheos__tensor_init_view(rheos_tensor *tensor, rheos_dtype dtype, const rheo
 bool rheos__tensor_can_keep(const rheos_tensor *tensor) {
   if (tensor->release == release_base) tensor = tensor->release_argument;
   // What a caller lent may change once the call is over.
-  return tensor->release == NULL &&
+  return (tensor->release == NULL || tensor->release == rheos__release_mapping) &&
          atomic_load_explicit(&tensor->references, memory_order_relaxed) != 0;
 }
 

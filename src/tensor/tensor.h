@@ -33,6 +33,13 @@ struct rheos_tensor {
 void rheos__tensor_init_view(rheos_tensor *tensor, rheos_dtype dtype, const rheos_shape *shape,
                              void *data);
 
+// A tensor whose bytes are the first ones of a file, mapped: pages are read when they are touched.
+// Not for strings. RHEOS_OUT_OF_RANGE if the file is too small.
+rheos_status *rheos__tensor_map(rheos_dtype dtype, rheos_shape shape, const char *path,
+                                rheos_tensor **out_tensor);
+// How the bytes of such a tensor are released.
+void rheos__release_mapping(void *mapping);
+
 // Whether the tensor may be kept by a reference after the call it was given to: it is no view, and
 // its bytes are not lent by a caller who may change them afterwards. Otherwise copy it.
 bool rheos__tensor_can_keep(const rheos_tensor *tensor);

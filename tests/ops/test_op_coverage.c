@@ -13,6 +13,7 @@ enum { ENOUGH_CASES = 5 };
 
 // Ops without an answer that could be recorded, and what tests them instead.
 static const char *const elsewhere[][2] = {
+    {"ImmutableConst", "tests/format/test_graph_file.c"},
     {"Placeholder", "every op test"},
     {"PlaceholderV2", "test_plumbing"},
     {"Timestamp", "tests/python/test_summary.py"},

@@ -12,6 +12,7 @@ import sys
 
 import numpy as np
 import pytest
+import rheos
 
 tf = pytest.importorskip("rheos.v1")
 
@@ -94,3 +95,138 @@ with tf.Session() as session:
         with tf.Session() as session:
             saver.restore(session, tf.train.latest_checkpoint(str(tmp_path)))
             np.testing.assert_array_equal(session.run(a), [[1, 2], [3, 4]])
+
+
+# ---- Models of Rheos, in TensorFlow 1
+
+
+def is_tensorflow_1():
+    script = "import tensorflow as tf; print(tf.__version__)"
+    done = subprocess.run([INTERPRETER, "-c", script], capture_output=True, text=True, check=False)
+    return done.stdout.startswith("1.")
+
+
+@pytest.fixture(scope="module")
+def first_generation():
+    """Skips without TensorFlow 1: layers and dynamic_rnn of TensorFlow 2 are other ones."""
+    if not is_tensorflow_1():
+        pytest.skip("needs TensorFlow 1")
+
+
+def image_model(is_training):
+    x = tf.placeholder(tf.float32, [None, 8, 8, 2], name="x")
+    h = tf.layers.conv2d(x, 4, 3, padding="same", name="conv")
+    h = tf.nn.relu(tf.layers.batch_normalization(h, training=is_training, name="norm"))
+    h = tf.layers.flatten(tf.layers.max_pooling2d(h, 2, 2))
+    y = tf.nn.softmax(tf.layers.dense(h, 3, name="logits"), name="y")
+    labels = tf.placeholder(tf.int32, [None], name="labels")
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, tf.log(y))
+    tf.identity(loss, name="loss")
+    step = tf.train.get_or_create_global_step()
+    with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+        tf.train.AdamOptimizer(0.01).minimize(loss, step, name="train")
+    return x, y
+
+
+IMAGES = np.random.RandomState(3).uniform(-1, 1, [4, 8, 8, 2]).astype(np.float32)
+LABELS = np.array([0, 1, 2, 1], np.int32)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_tensorflow_goes_on_with_the_training(tmp_path, use_resource, first_generation):
+    np.save(tmp_path / "x.npy", IMAGES)
+    with tf.Graph().as_default(), tf.variable_scope("", use_resource=use_resource):
+        image_model(True)
+        saver = tf.train.Saver()
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            feeds = {"x:0": IMAGES, "labels:0": LABELS}
+            session.run("train", feeds)
+            saver.save(session, str(tmp_path / "model"))
+            expected = [float(session.run(["loss:0", "train"], feeds)[0]) for _ in range(20)]
+    losses = tensorflow("""
+import numpy as np
+feeds = {"x:0": np.load(folder + "/x.npy"), "labels:0": [0, 1, 2, 1]}
+saver = tf.train.import_meta_graph(folder + "/model.meta")
+with tf.Session() as session:
+    saver.restore(session, folder + "/model")
+    [train] = tf.get_collection("train_op")
+    losses = [float(session.run(["loss:0", train], feeds)[0]) for _ in range(20)]
+    names = [v.name for v in tf.global_variables()]
+    saver.save(session, folder + "/back")
+    answer(losses)
+""", tmp_path)
+    assert losses[-1] < losses[0]
+    np.testing.assert_allclose(losses, expected, rtol=1e-4, atol=1e-4)
+    # And back again.
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.train.import_meta_graph(str(tmp_path / "back.meta")).restore(
+            session, str(tmp_path / "back"))
+        assert session.run(tf.train.get_global_step()) == 21
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_tensorflow_serves_the_saved_model(tmp_path, use_resource, first_generation):
+    np.save(tmp_path / "x.npy", IMAGES)
+    with tf.Graph().as_default(), tf.variable_scope("", use_resource=use_resource):
+        x, y = image_model(False)
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            tf.saved_model.simple_save(session, str(tmp_path / "saved"), {"in": x}, {"out": y})
+            expected = session.run(y, {x: IMAGES})
+            frozen = tf.graph_util.convert_variables_to_constants(
+                session, tf.get_default_graph().as_graph_def(), ["y"])
+            (tmp_path / "frozen.pb").write_bytes(frozen.SerializeToString())
+    answers = tensorflow("""
+import numpy as np
+x = np.load(folder + "/x.npy")
+with tf.Session() as session:
+    made = tf.saved_model.load(session, ["serve"], folder + "/saved")
+    signature = made.signature_def["serving_default"]
+    served = session.run(signature.outputs["out"].name, {signature.inputs["in"].name: x})
+tf.reset_default_graph()
+tf.import_graph_def(tf.GraphDef.FromString(open(folder + "/frozen.pb", "rb").read()), name="")
+with tf.Session() as session:
+    answer([served.tolist(), session.run("y:0", {"x:0": x}).tolist()])
+""", tmp_path)
+    for values in answers:
+        np.testing.assert_allclose(values, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_tensorflow_takes_the_ops_of_the_list_as_they_are(tmp_path, first_generation):
+    with tf.Graph().as_default():
+        image_model(True)
+        tf.train.export_meta_graph(str(tmp_path / "g.meta"))
+        names = sorted({op.type for op in tf.get_default_graph().get_operations()})
+    answer = tensorflow("""
+from tensorflow.python.framework import meta_graph, op_def_registry
+made = meta_graph.read_meta_graph_file(folder + "/g.meta")
+known = op_def_registry.get_registered_ops()
+different = []
+for op in made.meta_info_def.stripped_op_list.op:
+    own = known[op.name]
+    for mine, other in ((op.input_arg, own.input_arg), (op.output_arg, own.output_arg)):
+        if [(a.name, a.number_attr, a.type_list_attr, a.is_ref) for a in mine] != [
+                (a.name, a.number_attr, a.type_list_attr, a.is_ref) for a in other]:
+            different.append(op.name)
+    defaults = {a.name: a.default_value for a in op.attr}
+    different += [op.name + "." + a.name for a in own.attr if a.name not in defaults]
+    different += [op.name + "." + a.name for a in own.attr if defaults[a.name] != a.default_value]
+answer([different, sorted(op.name for op in made.meta_info_def.stripped_op_list.op)])
+""", tmp_path)
+    assert answer == [[], names]
+
+
+def test_tensorflow_maps_the_constants_beside_a_graph(tmp_path):
+    with tf.Graph().as_default():
+        w = tf.constant(np.arange(600, dtype=np.float32), name="w")
+        tf.reduce_sum(w[-2:], name="y")
+        rheos.write_graph(tmp_path / "g.pb", side_file_bytes=1000)
+    assert len(list((tmp_path / "g.pb.data").iterdir())) == 1
+    assert tensorflow("""
+import os
+os.chdir(folder)
+tf.import_graph_def(tf.GraphDef.FromString(open("g.pb", "rb").read()), name="")
+with tf.Session() as session:
+    answer(float(session.run("y:0")))
+""", tmp_path) == 1197

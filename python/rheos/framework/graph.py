@@ -427,6 +427,20 @@ def _is_scope_name(name, at_top):
 # ---- Graphs
 
 
+# Outputs whose shapes are not written: TensorFlow 1.15 has others for them than TensorFlow 2, and
+# refuses a file that contradicts it. They are the empty ones of a batch normalization's gradient.
+_UNWRITTEN_SHAPES = {
+    f"FusedBatchNormGrad{version}": (3, 4) for version in ("", "V2", "V3")
+}
+
+
+def _written_shapes(outputs):
+    """TensorShapeProtos of an operation's outputs."""
+    unwritten = _UNWRITTEN_SHAPES.get(outputs[0].op.type, ())
+    unknown = tensor_shape.TensorShape(None).as_proto()
+    return [unknown if i in unwritten else t.shape.as_proto() for i, t in enumerate(outputs)]
+
+
 class Graph(_core.GraphBase):
     """Operations, and the tensors that flow between them."""
 
@@ -631,6 +645,12 @@ class Graph(_core.GraphBase):
             raise TypeError("op_type_map must be a dictionary mapping strings to strings")
         raise NotImplementedError("gradient_override_map: gradients cannot be registered yet")
 
+    def _knows(self, op_type):
+        """Whether it is known how many outputs operations of that type have."""
+        from rheos.framework.op_defs import op_def_message
+
+        return op_def_message(op_type) is not None
+
     def as_graph_def(self, from_version=None, add_shapes=False):
         """The graph as a GraphDef message.
 
@@ -643,8 +663,8 @@ class Graph(_core.GraphBase):
         if add_shapes:
             for node in graph_def.node:
                 outputs = self.get_operation_by_name(node.name).outputs
-                if outputs and "_output_shapes" not in node.attr:
-                    shapes = [t.shape.as_proto() for t in outputs]
+                shapes = _written_shapes(outputs) if outputs else ()
+                if any(not s.unknown_rank for s in shapes) or shapes and self._knows(node.op):
                     node.attr["_output_shapes"].list.shape.extend(shapes)
         if from_version is not None:
             del graph_def.node[:from_version]
