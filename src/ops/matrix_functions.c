@@ -87,7 +87,7 @@ static rheos_status *schur(workspace *w) {
   const int64_t info =
       rheos__schur(w->n, w->a, w->values, w->vectors, w->work, w->work_count, w->real_work);
   if (info == 0) return NULL;
-  return rheos_status_new(RHEOS_INTERNAL, "the eigenvalues of a matrix were not found");
+  return RHEOS_INVALID("The eigenvalues of a matrix were not found. It might not be finite.");
 }
 
 static void from_schur(workspace *w) {

@@ -96,3 +96,42 @@ def test_names_collections_and_shapes():
     assert tf.trainable_variables() == []
     with pytest.raises(ValueError):
         tf.metrics.accuracy([1, 2, 3], [1, 2])
+
+
+def _after(steps, metric):
+    value, update = metric
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        for _ in range(steps):
+            updated = session.run(update)
+        assert session.run(value) == updated
+        return updated
+
+
+def test_precision_and_recall_at_k():
+    scores = [[0.5, 0.1, 0.6, 0.3, 0.8, 0.0, 0.7, 0.2, 0.4, 0.9]]  # best: 9, 4, 6, 2
+    labels = tf.constant([[2, 4, 5, 6, 9]], tf.int64)
+    assert _after(2, tf.metrics.precision_at_k(labels, scores, 4)) == 1.0
+    assert _after(2, tf.metrics.recall_at_k(labels, scores, 4)) == 0.8
+    assert _after(1, tf.metrics.recall_at_k(labels, scores, 4, class_id=5)) == 0.0
+    assert _after(1, tf.metrics.precision_at_k(labels, scores, 4, class_id=2)) == 1.0
+    sparse = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], tf.constant([4, 0, 9], tf.int64), [2, 2])
+    both = scores + [[0.9, 0.1, 0, 0, 0, 0, 0, 0, 0, 0.2]]  # best: 0, 9
+    assert _after(1, tf.metrics.precision_at_k(sparse, both, 2)) == 0.75
+    weighted = tf.metrics.precision_at_k(sparse, both, 2, weights=[1.0, 0.0])
+    assert _after(1, weighted) == 0.5
+    with pytest.raises(ValueError, match="do not go with"):
+        tf.metrics.recall_at_k(tf.zeros([2, 2, 1, 1], tf.int64), both, 2)
+
+
+def test_average_precision_at_k():
+    scores = [[0.5, 0.1, 0.6, 0.3, 0.8]]  # best: 4, 2, 0
+    labels = tf.constant([[0, 4]], tf.int64)
+    expected = (1 / 1 + 2 / 3) / 2  # right at the first and the third place
+    got = _after(2, tf.metrics.average_precision_at_k(labels, scores, 3))
+    assert got == pytest.approx(expected)
+    sparse = tf.SparseTensor([[0, 0], [0, 1]], tf.constant([0, 4], tf.int64), [1, 2])
+    got = _after(1, tf.metrics.sparse_average_precision_at_k(sparse, scores, 3))
+    assert got == pytest.approx(expected)
+    with pytest.raises(ValueError, match="Invalid k=0"):
+        tf.metrics.average_precision_at_k(labels, scores, 0)

@@ -105,3 +105,21 @@ def test_wrong_folders_and_tags_are_named(tmp_path):
     with tf.Graph().as_default(), tf.Session() as sess:
         with pytest.raises(OSError, match="Cannot parse file"):
             tf.saved_model.loader.load(sess, SERVE, str(tmp_path / "bad"))
+
+
+def test_signatures_that_servers_take():
+    with tf.Graph().as_default():
+        text, number = tf.placeholder(tf.string), tf.placeholder(tf.float32)
+        utils = tf.saved_model
+        good = [
+            utils.predict_signature_def({"a": number}, {"b": number}),
+            utils.regression_signature_def(text, number),
+            utils.classification_signature_def(text, text, number),
+        ]
+        for signature in good:
+            assert tf.saved_model.is_valid_signature(signature)
+        good[0].method_name = "other"
+        del good[1].outputs["outputs"]
+        good[2].inputs["inputs"].dtype = tf.float32.as_datatype_enum
+        for signature in good:
+            assert not tf.saved_model.is_valid_signature(signature)

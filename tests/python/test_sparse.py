@@ -315,3 +315,17 @@ def test_sparse_casts_and_quotients():
     with tf.Session() as session:
         assert session.run(tf.cast(sparse, tf.float32)).values.tolist() == [3.0]
         assert session.run(sparse / 2).values.tolist() == [1.5]
+
+
+def test_sparse_tensors_go_through_strings():
+    sparse = tf.SparseTensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 2])
+    rows = tf.io.serialize_many_sparse(sparse)
+    back = tf.io.deserialize_many_sparse(rows, tf.float32, rank=1)
+    assert back.shape.as_list() == [None, None]
+    with tf.Session() as session:
+        got = session.run(back)
+        assert got.indices.tolist() == [[0, 1], [1, 0]]
+        assert got.values.tolist() == [1.0, 2.0]
+        assert session.run(tf.serialize_sparse(sparse)).shape == (3,)
+    with pytest.raises(NotImplementedError, match="strings only"):
+        tf.serialize_sparse(sparse, out_type=tf.variant)

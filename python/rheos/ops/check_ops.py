@@ -437,7 +437,8 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
                     message, told_by, f"Tensor {tensor.name} dimension", place, "must have size",
                     wanted, "Received shape: ", array_ops.shape(tensor),
                 ]  # fmt: skip
-                checks.append(control_flow_ops.Assert(math_ops.equal(here, wanted), shown, summarize=summarize))
+                is_same = math_ops.equal(here, wanted)
+                checks.append(control_flow_ops.Assert(is_same, shown, summarize=summarize))
         return control_flow_ops.group(*[check for check in checks if check is not None])
 
 

@@ -621,6 +621,22 @@ def tensordot(a, b, axes, name=None):
         return result
 
 
+def sparse_matmul(
+    a,
+    b,
+    transpose_a=False,
+    transpose_b=False,
+    a_is_sparse=False,
+    b_is_sparse=False,
+    name=None,
+):
+    """The float32 product of two matrices, float32 or bfloat16, of which many elements are 0."""
+    return op1(
+        "SparseMatMul", name, a, b, transpose_a=transpose_a, transpose_b=transpose_b,
+        a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse,
+    )  # fmt: skip
+
+
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
     """The norm of vectors, or of matrices.
 

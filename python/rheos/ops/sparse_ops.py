@@ -493,3 +493,36 @@ def _cwise(op_type, name, sp, dense):
 SparseTensor.__mul__ = lambda self, y: _cwise("SparseDenseCwiseMul", "mul", self, y)
 SparseTensor.__truediv__ = lambda self, y: _cwise("SparseDenseCwiseDiv", "truediv", self, y)
 SparseTensor.__div__ = lambda self, y: _cwise("SparseDenseCwiseDiv", "div", self, y)
+
+
+# ---- SparseTensors in strings
+
+
+def _check_strings(out_type):
+    if dtypes.as_dtype(out_type) != dtypes.string:
+        raise NotImplementedError("sparse tensors are put into strings only, not into variants")
+
+
+def serialize_sparse(sp_input, name=None, out_type=dtypes.string):
+    """A SparseTensor as three strings (3,), TensorProtos of its parts."""
+    _check_strings(out_type)
+    parts = _parts(_sparse(sp_input))
+    return op1("SerializeSparse", name, *parts, out_type=dtypes.string)
+
+
+def serialize_many_sparse(sp_input, name=None, out_type=dtypes.string):
+    """Each element of the first dimension of a SparseTensor as three strings: (n, 3)."""
+    _check_strings(out_type)
+    parts = _parts(_sparse(sp_input))
+    return op1("SerializeManySparse", name, *parts, out_type=dtypes.string)
+
+
+def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
+    """The SparseTensor of one rank more whose elements the strings (n, 3) hold.
+
+    rank: of one element, if it is known.
+    """
+    indices, values, shape = op_list("DeserializeManySparse", name, serialized_sparse, dtype=dtype)
+    indices.set_shape([None, None if rank is None else rank + 1])
+    shape.set_shape([None if rank is None else rank + 1])
+    return SparseTensor(indices, values, shape)

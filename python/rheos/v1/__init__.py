@@ -280,6 +280,7 @@ from rheos.ops.math_ops import (
     sign,
     sin,
     sinh,
+    sparse_matmul,
     sqrt,
     square,
     squared_difference,
@@ -389,6 +390,9 @@ from rheos.ops.segment_ops import (
     unsorted_segment_sum,
 )
 from rheos.ops.sparse_ops import (
+    deserialize_many_sparse,
+    serialize_many_sparse,
+    serialize_sparse,
     sparse_add,
     sparse_concat,
     sparse_fill_empty_rows,
@@ -478,6 +482,7 @@ from rheos.ops.string_ops import (
     substr,
 )
 from rheos.ops.summary_ops import timestamp
+from rheos.ops.template import make_template
 from rheos.ops.variable_scope import (
     AUTO_REUSE,
     VariableScope,
@@ -569,6 +574,8 @@ from rheos.v1._session import InteractiveSession, Session
 
 __version__ = "1.15.5"
 VERSION = __version__
+# Of the graphs that are written.
+GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_CONSUMER, GRAPH_DEF_VERSION_MIN_PRODUCER = 134, 0, 0
 
 tensor_scatter_nd_add = tensor_scatter_add
 tensor_scatter_nd_sub = tensor_scatter_sub

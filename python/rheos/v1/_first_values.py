@@ -221,8 +221,8 @@ def _start_with_vocab(variable, checkpoint, name, old_shape, vocab):
     shape = variable.shape.as_list()
     if len(positions) != shape[vocab.axis]:
         raise ValueError(
-            f"Variable {variable.name} has {shape[vocab.axis]} entries along axis {vocab.axis}, its "
-            f"vocabulary has {len(positions)}"
+            f"Variable {variable.name} has {shape[vocab.axis]} entries along axis {vocab.axis}, "
+            f"its vocabulary has {len(positions)}"
         )
     initializer = vocab.backup_initializer or init_ops.zeros_initializer()
     dtype = variable.dtype.base_dtype
@@ -277,7 +277,10 @@ def warm_start(
     vocabularies = dict(var_name_to_vocab_info or {})
     earlier = dict(var_name_to_prev_var_name or {})
     grouped = _variables_by_name(dict.fromkeys(_chosen_variables(vars_to_warm_start)))
-    for names, what in ((vocabularies, "var_name_to_vocab_info"), (earlier, "var_name_to_prev_var_name")):
+    for names, what in (
+        (vocabularies, "var_name_to_vocab_info"),
+        (earlier, "var_name_to_prev_var_name"),
+    ):
         unused = sorted(names.keys() - grouped.keys())
         if unused:
             raise ValueError(

@@ -389,8 +389,9 @@ def import_scoped_meta_graph(
     unbound_inputs_col_name="unbound_inputs",
     restore_collections_predicate=lambda key: True,
 ):
-    """Adds the graph of a MetaGraphDef, or of a file of one, to a graph (the default one), and fills
-    its collections; returns its variables by their names without the scope.
+    """Adds the graph of a MetaGraphDef, or of a file of one, to a graph (the default one).
+
+    Fills its collections too; returns its variables by their names without the scope.
 
     unbound_inputs_col_name: the collection that names inputs from outside of what was exported;
     ValueError if input_map does not have exactly these.

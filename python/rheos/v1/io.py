@@ -1,5 +1,7 @@
 """Files, records and bytes in graphs."""
 
+import types as _types
+
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.ops.image_files import (
     decode_and_crop_jpeg,
@@ -34,7 +36,13 @@ from rheos.ops.parsing_ops import (
     parse_single_example,
     parse_single_sequence_example,
 )
+from rheos.ops.sparse_ops import (
+    deserialize_many_sparse,
+    serialize_many_sparse,
+    serialize_sparse,
+)
 from rheos.ops.string_ops import decode_base64, encode_base64
+from rheos.v1 import gfile as _files
 from rheos.v1._records import (
     TFRecordCompressionType,
     TFRecordOptions,
@@ -43,5 +51,22 @@ from rheos.v1._records import (
 )
 from rheos.v1.gfile import GFile
 from rheos.v1.train import write_graph
+
+# The names that TensorFlow 2 has for these.
+gfile = _types.SimpleNamespace(
+    GFile=_files.GFile,
+    copy=_files.Copy,
+    exists=_files.Exists,
+    glob=_files.Glob,
+    isdir=_files.IsDirectory,
+    listdir=_files.ListDirectory,
+    makedirs=_files.MakeDirs,
+    mkdir=_files.MkDir,
+    remove=_files.Remove,
+    rename=_files.Rename,
+    rmtree=_files.DeleteRecursively,
+    stat=_files.Stat,
+    walk=_files.Walk,
+)
 
 __getattr__ = _attribute_of("tensorflow.io")

@@ -29,5 +29,14 @@ from rheos.ops.metrics import (
     true_positives,
     true_positives_at_thresholds,
 )
+from rheos.ops.metrics_at_k import (
+    average_precision_at_k,
+    precision_at_k,
+    precision_at_top_k,
+    recall_at_k,
+    recall_at_top_k,
+    sparse_average_precision_at_k,
+    sparse_precision_at_k,
+)
 
 __getattr__ = _attribute_of("tensorflow.metrics")

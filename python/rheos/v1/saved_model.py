@@ -3,7 +3,7 @@
 import os
 import types as _types
 
-from rheos.framework import messages as _messages
+from rheos.framework import dtypes as _dtypes, messages as _messages
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.framework.graph import (
     Operation as _Operation,
@@ -134,6 +134,28 @@ def classification_signature_def(examples, classes, scores):
     )
 
 
+def _has(infos, wanted):
+    return set(infos) == set(wanted) and all(
+        infos[name].dtype == kind.as_datatype_enum for name, kind in wanted.items()
+    )
+
+
+def is_valid_signature(signature_def):
+    """Whether it is a complete predict, classify or regress signature as servers take them."""
+    inputs, outputs = signature_def.inputs, signature_def.outputs
+    method = signature_def.method_name
+    if method == PREDICT_METHOD_NAME:
+        return bool(inputs) and bool(outputs)
+    text = {"inputs": _dtypes.string}
+    if method == REGRESS_METHOD_NAME:
+        return _has(inputs, text) and _has(outputs, {REGRESS_OUTPUTS: _dtypes.float32})
+    if method == CLASSIFY_METHOD_NAME:
+        kinds = {CLASSIFY_OUTPUT_CLASSES: _dtypes.string, CLASSIFY_OUTPUT_SCORES: _dtypes.float32}
+        given = {name: kinds[name] for name in outputs if name in kinds}
+        return bool(given) and _has(inputs, text) and _has(outputs, given)
+    return False
+
+
 def main_op_with_restore(restore_op_name):
     """An operation for `main_op` that runs after the operation of that name and fills tables."""
     with _get_default_graph().control_dependencies([restore_op_name]):
@@ -158,6 +180,7 @@ signature_def_utils = _types.SimpleNamespace(
     predict_signature_def=predict_signature_def,
     regression_signature_def=regression_signature_def,
     classification_signature_def=classification_signature_def,
+    is_valid_signature=is_valid_signature,
 )
 
 
