@@ -86,6 +86,14 @@ static void choose_form(codec *c) {
   png_read_update_info(c->png, c->info);
 }
 
+// zlib makes at most 1032 bytes of one: more lines than that cannot be in what is left of the file.
+enum { MOST_EXPANSION = 1032 };
+
+static bool may_hold_pixels(const codec *c, int64_t height) {
+  const uint64_t line_bytes = png_get_rowbytes(c->png, c->info);
+  return line_bytes * (uint64_t)height / MOST_EXPANSION <= (uint64_t)(c->end - c->at);
+}
+
 static rheos_status *start(codec *c, rheos_dtype dtype) {
   if (setjmp(png_jmpbuf(c->png)) != 0) return failed(c);
   png_set_read_fn(c->png, c, read_bytes);
@@ -93,6 +101,7 @@ static rheos_status *start(codec *c, rheos_dtype dtype) {
   const int64_t width = png_get_image_width(c->png, c->info);
   const int64_t height = png_get_image_height(c->png, c->info);
   RHEOS_TRY(rheos__image_check_size("PNG", width, height));
+  if (!may_hold_pixels(c, height)) return RHEOS_INVALID("Invalid PNG data: it is cut short");
   if (c->channels == 0) c->channels = channels_of_file(c);
   choose_form(c);
   // 16 bits are made here from pictures that have fewer.
