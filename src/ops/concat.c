@@ -62,7 +62,8 @@ static rheos_status *shape_concat(rheos__infer *c) {
   int32_t rank = -1, axis = -1;
   for (int32_t i = 0; i < p.count && rank < 0; ++i) rank = shapes[i].rank;
   int64_t value;
-  if (rank >= 0 && rheos__infer_int(c, p.axis_input, &value)) {
+  if (rank == 0) return RHEOS_INVALID("Can't concatenate scalars (use tf.stack instead)");
+  if (rank > 0 && rheos__infer_int(c, p.axis_input, &value)) {
     RHEOS_TRY(concat_axis(value, rank, &axis));
   }
   rheos_shape *out = &c->output_shapes[0];

@@ -16,10 +16,11 @@ static const float default_colors[10][4] = {
 typedef struct draw {
   rheos_dtype dtype;
   int64_t height, width, depth, num_boxes, num_colors;  // num_colors 0: the default ones
+  int64_t color_channels;                               // at least `depth`
 } draw;
 
 static float channel_of(const draw *d, const float *colors, int64_t box, int64_t channel) {
-  if (d->num_colors > 0) return colors[box % d->num_colors * d->depth + channel];
+  if (d->num_colors > 0) return colors[box % d->num_colors * d->color_channels + channel];
   return d->depth == 1 ? 1 : default_colors[box % 10][channel];
 }
 
@@ -86,16 +87,17 @@ static rheos_status *prepare_draw(rheos__prepare *p) {
   if (d == NULL) return rheos__out_of_memory();
   const rheos_shape *images = &p->input_shapes[0], *boxes = &p->input_shapes[1];
   *d = (draw){p->input_dtypes[0], images->dims[1], images->dims[2], images->dims[3],
-              boxes->dims[1],     0};
+              boxes->dims[1],     0,               0};
   if (d->depth != 1 && d->depth != 3 && d->depth != 4) {
     return RHEOS_INVALID("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)");
   }
   if (p->num_inputs == 3) {
     const rheos_shape *colors = &p->input_shapes[2];
-    if (colors->dims[1] != d->depth) {
-      return RHEOS_INVALID("colors must have as many channels as the image: %lld and %lld",
+    if (colors->dims[1] < d->depth) {
+      return RHEOS_INVALID("colors must have at least the channels of the image: %lld and %lld",
                            (long long)colors->dims[1], (long long)d->depth);
     }
+    d->color_channels = colors->dims[1];
     d->num_colors = colors->dims[0];
   }
   p->flops = rheos__flops((double)rheos_shape_num_elements(images));

@@ -44,7 +44,7 @@ static const char *write_file(const char *name, const void *data, size_t size_by
   const char *path = path_of(name);
   FILE *file = fopen(path, "wb");
   if (file == NULL) give_up(path);
-  if (fwrite(data, 1, size_bytes, file) != size_bytes) give_up(path);
+  if (size_bytes > 0 && fwrite(data, 1, size_bytes, file) != size_bytes) give_up(path);
   fclose(file);
   return path;
 }

@@ -942,8 +942,12 @@ def _convert_shape(shape, dtype, preferred, name, graph):
     dims = shape.as_list()
     if dtype is not None and dtype not in (dtypes.int32, dtypes.int64):
         raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype.name}")
+    big = any(d >= 2**31 for d in dims)
+    if big and dtype == dtypes.int32:
+        raise ValueError(
+            f"Cannot convert a TensorShape to dtype int32; a dimension is too large ({max(dims)})"
+        )
     if dtype is None:
-        big = any(d >= 2**31 for d in dims)
         dtype = dtypes.int64 if big or preferred == dtypes.int64 else dtypes.int32
     return graph._constant(dims, dtype, None, name or "shape_as_tensor")
 

@@ -10,7 +10,7 @@ from rheos.framework.graph import (
 from rheos.framework.op_call import op1
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, clip_ops, math_ops, segment_ops, sparse_ops
+from rheos.ops import array_ops, check_ops, clip_ops, math_ops, segment_ops, sparse_ops
 from rheos.ops.constant_op import constant
 from rheos.ops.partitioned_variables import PartitionedVariable
 
@@ -223,6 +223,14 @@ def safe_embedding_lookup_sparse(
     tables = _tables(tables)
     if not tables:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
+    kind = sparse_weights.dtype if sparse_weights is not None else None
+    tables = [
+        table if isinstance(table, _VariableBase) else convert_to_tensor(table, dtype=kind)
+        for table in tables
+    ]
+    check_ops.assert_same_float_dtype(
+        tables + ([sparse_weights.values] if sparse_weights is not None else [])
+    )
     sources = [*tables, sparse_ids.values]
     if sparse_weights is not None:
         sources.append(sparse_weights.values)

@@ -153,7 +153,8 @@ class TextFileInitializer(TableInitializerBase):
             )
         graph = get_default_graph()
         graph.add_to_collection(GraphKeys.TABLE_INITIALIZERS, op)
-        graph.add_to_collection(GraphKeys.ASSET_FILEPATHS, filename)
+        if filename.op.type == "Const":
+            graph.add_to_collection(GraphKeys.ASSET_FILEPATHS, filename)
         return op
 
     @property
@@ -446,7 +447,25 @@ class StrongHashSpec(HasherSpec):
     def __new__(cls, key):
         if len(key) != 2:
             raise ValueError(f"key must have size 2, got {len(key)}.")
+        if not all(isinstance(part, int) for part in key):
+            raise TypeError("Invalid key %s. Must be unsigned integer values." % (key,))
         return super().__new__(cls, "stronghash", key)
+
+
+def _check_buckets(table, key_dtype, hasher_spec):
+    """Raises TypeError for what IdTableWithHashBuckets cannot be made of."""
+    kinds = (dtypes.int64, dtypes.string)
+    if table is None:
+        if not key_dtype.is_integer and key_dtype != dtypes.string:
+            raise TypeError(f"Invalid key_dtype, expected integer or string, got {key_dtype}.")
+    elif table.key_dtype not in kinds:
+        raise TypeError(f"Invalid key dtype, expected one of {kinds}, but got {table.key_dtype}.")
+    elif table.key_dtype.is_integer != key_dtype.is_integer:
+        raise TypeError(f"Invalid key dtype, expected {table.key_dtype} but got {key_dtype}.")
+    elif table.value_dtype != dtypes.int64:
+        raise TypeError("Invalid value dtype, expected int64 but got %s." % table.value_dtype)
+    if not isinstance(hasher_spec, HasherSpec):
+        raise TypeError(f"hasher_spec must be of type HasherSpec, got {hasher_spec}")
 
 
 class IdTableWithHashBuckets(LookupInterface):
@@ -464,6 +483,8 @@ class IdTableWithHashBuckets(LookupInterface):
             raise ValueError("oov_buckets must be > 0 if no table is supplied.")
         if key_dtype is None:
             key_dtype = table.key_dtype if table is not None else dtypes.string
+        key_dtype = dtypes.as_dtype(key_dtype)
+        _check_buckets(table, key_dtype, hasher_spec)
         super().__init__(key_dtype, dtypes.int64)
         self._table = table
         self._num_oov_buckets = num_oov_buckets
@@ -494,6 +515,8 @@ class IdTableWithHashBuckets(LookupInterface):
 
     def _bucket(self, keys):
         text = keys if keys.dtype.base_dtype == dtypes.string else string_ops.as_string(keys)
+        if self._hasher_spec.hasher not in ("fasthash", "stronghash"):
+            raise ValueError(f"Unknown hasher {self._hasher_spec.hasher}")
         if self._hasher_spec.hasher == "stronghash":
             return string_ops.string_to_hash_bucket_strong(
                 text, self._num_oov_buckets, self._hasher_spec.key, name="hash_bucket"
