@@ -299,7 +299,17 @@ static rheos_status *infer_spec(const rheos__infer *c, int32_t first, spec *out,
 
 static rheos_status *run_spec(const rheos__operands *o, const void *const *inputs, int32_t first,
                               spec *out) {
-  RHEOS_TRY(spec_count(o->input_shapes[first].dims[0], out));
+  const rheos_shape *begin = &o->input_shapes[first];
+  if (begin->rank != 1 || !rheos_shape_equal(begin, begin + 1) ||
+      !rheos_shape_equal(begin, begin + 2)) {
+    rheos__shape_text a, b, c;
+    return RHEOS_INVALID(
+        "Expected begin, end, and strides to be 1D equal size tensors, but got shapes %s, %s, and "
+        "%s instead.",
+        rheos__shape_text_of(begin, &a), rheos__shape_text_of(begin + 1, &b),
+        rheos__shape_text_of(begin + 2, &c));
+  }
+  RHEOS_TRY(spec_count(begin->dims[0], out));
   out->masks = masks_of(o->attrs);
   out->strides_known = true;
   for (int32_t i = 0; i < out->count; ++i) {
