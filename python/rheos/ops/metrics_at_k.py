@@ -143,22 +143,6 @@ def precision_at_k(
     )  # fmt: skip
 
 
-def sparse_precision_at_k(
-    labels,
-    predictions,
-    k,
-    class_id=None,
-    weights=None,
-    metrics_collections=None,
-    updates_collections=None,
-    name=None,
-):
-    """The old name of precision_at_k()."""
-    return precision_at_k(
-        labels, predictions, k, class_id, weights, metrics_collections, updates_collections, name
-    )
-
-
 def recall_at_top_k(
     labels,
     predictions_idx,
@@ -285,16 +269,6 @@ def average_precision_at_k(
     )
 
 
-def sparse_average_precision_at_k(
-    labels,
-    predictions,
-    k,
-    weights=None,
-    metrics_collections=None,
-    updates_collections=None,
-    name=None,
-):
-    """The old name of average_precision_at_k()."""
-    return average_precision_at_k(
-        labels, predictions, k, weights, metrics_collections, updates_collections, name
-    )
+# Their old names.
+sparse_precision_at_k = precision_at_k
+sparse_average_precision_at_k = average_precision_at_k
