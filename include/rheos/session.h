@@ -10,6 +10,25 @@ extern "C" {
 
 typedef struct rheos_session rheos_session;
 
+// What a session does to the graph's operations when it plans a step: fewer and faster ones with the
+// same results. The graph itself never changes. Groups of rules have the names of TensorFlow's
+// RewriterConfig.
+typedef enum rheos_toggle {
+  RHEOS_TOGGLE_DEFAULT,     // on
+  RHEOS_TOGGLE_ON,
+  RHEOS_TOGGLE_OFF,
+  RHEOS_TOGGLE_AGGRESSIVE,  // on, with rules that may change the last bits of a result
+} rheos_toggle;
+
+typedef struct rheos_rewrite_options {
+  bool disable_meta_optimizer;               // no rules at all
+  rheos_toggle constant_folding;             // compute once what depends on constants alone
+  rheos_toggle common_subgraph_elimination;  // compute once what is written twice
+  rheos_toggle arithmetic_optimization;      // x * 1, transposes into matrix products, ...
+  rheos_toggle dependency_optimization;      // operations that only pass values on
+  rheos_toggle remapping;                    // several operations as one kernel
+} rheos_rewrite_options;
+
 typedef struct rheos_session_options {
   const char *target;           // NULL or "": this process
   int32_t num_cpu_devices;      // 0: one, /device:CPU:0
@@ -17,6 +36,7 @@ typedef struct rheos_session_options {
   int32_t max_cached_plans;     // 0: 256
   bool allow_soft_placement;    // run on a device that exists when the one asked for does not
   bool log_device_placement;    // print each node's device to standard error when a plan is made
+  rheos_rewrite_options rewrites;
 } rheos_session_options;
 
 // A session on a graph (counted). The graph may grow while the session lives. `options` may be NULL.

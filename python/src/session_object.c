@@ -663,16 +663,26 @@ static PyObject *run_flat(PyObject *object, PyObject *args) {
 
 PyDoc_STRVAR(open_doc,
              "_open(graph, target='', threads=0, cpu_devices=0, soft_placement=False, "
-             "log_placement=False)");
+             "log_placement=False, rewrites=(0,) * 6)\n\nrewrites: no rules at all, then "
+             "RewriterConfig.Toggle for the groups of rheos_rewrite_options in their order.");
 static PyObject *open_session(PyObject *object, PyObject *args) {
   session_object *self = (session_object *)object;
   PyObject *graph;
   rheos_session_options options = {0};
-  int soft = 0, log = 0;
-  if (!PyArg_ParseTuple(args, "O!|ziipp", &graph_base_type, &graph, &options.target,
-                        &options.num_threads, &options.num_cpu_devices, &soft, &log)) {
+  int soft = 0, log = 0, off = 0, folding = 0, merging = 0, arithmetic = 0, dependency = 0, remap = 0;
+  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiii)", &graph_base_type, &graph, &options.target,
+                        &options.num_threads, &options.num_cpu_devices, &soft, &log, &off, &folding,
+                        &merging, &arithmetic, &dependency, &remap)) {
     return NULL;
   }
+  options.rewrites = (rheos_rewrite_options){
+      .disable_meta_optimizer = off != 0,
+      .constant_folding = (rheos_toggle)folding,
+      .common_subgraph_elimination = (rheos_toggle)merging,
+      .arithmetic_optimization = (rheos_toggle)arithmetic,
+      .dependency_optimization = (rheos_toggle)dependency,
+      .remapping = (rheos_toggle)remap,
+  };
   if (self->session) {
     PyErr_SetString(PyExc_RuntimeError, "the session is open already");
     return NULL;

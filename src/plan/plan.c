@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "graph/op_tally.h"
 #include "plan/prepare.h"
+#include "plan/rewrite.h"
 #include "plan/stretch.h"
 
 typedef struct mark {  // of a graph node
@@ -16,7 +17,6 @@ typedef struct mark {  // of a graph node
 // An entry before the final order is known. Operands name producers, not values yet.
 typedef struct draft {
   rheos__entry entry;
-  int32_t level;
   bool writes;
 } draft;
 
@@ -78,7 +78,7 @@ static const draft *draft_of(const builder *b, int32_t id) {
 }
 
 static int32_t level_after(const draft *d) {
-  return d->level + (d->writes ? 1 : 0);
+  return d->entry.level + (d->writes ? 1 : 0);
 }
 
 static bool grow_reads(builder *b) {
@@ -125,13 +125,16 @@ static rheos_status *find_read(builder *b, rheos__edge edge, int32_t level, sour
       return NULL;
     }
   }
-  draft read = {.entry = {.id = edge.id,
+  const rheos__node *node = rheos__graph_node(b->plan->graph, edge.id);
+  draft read = {.entry = {.signature = node->signature,
+                          .attrs = node->attrs,
+                          .id = edge.id,
+                          .level = level,
                           .kind = RHEOS__ENTRY_READ,
                           .read_index = edge.index,
                           .first_operand = (int32_t)b->num_sources,
                           .num_inputs = 1,
-                          .num_outputs = 1},
-                .level = level};
+                          .num_outputs = 1}};
   RHEOS_TRY(add_source(b, (source){b->marks[edge.id].state - 1, edge.index}));
   b->reads[at] = (read_slot){edge, level, (int32_t)b->num_drafts};
   ++b->num_reads;
@@ -179,7 +182,9 @@ static rheos_status *find_value(builder *b, rheos__edge edge, int32_t level, sou
 // All inputs of the node have drafts: makes its own.
 static rheos_status *finish_node(builder *b, int32_t id) {
   const rheos__node *node = rheos__graph_node(b->plan->graph, id);
-  draft d = {.entry = {.id = id,
+  draft d = {.entry = {.signature = node->signature,
+                       .attrs = node->attrs,
+                       .id = id,
                        .kind = RHEOS__ENTRY_NODE,
                        .num_inputs = node->num_inputs,
                        .num_outputs = node->num_outputs},
@@ -187,7 +192,7 @@ static rheos_status *finish_node(builder *b, int32_t id) {
   for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; ++i) {
     if (feed_of(b, node->edges[i]) >= 0) continue;
     int32_t level = level_after(draft_of(b, node->edges[i].id));
-    if (level > d.level) d.level = level;
+    if (level > d.entry.level) d.entry.level = level;
   }
   // Reads come into being before the node's own operands are laid down in a row.
   for (int pass = 0; pass < 2; ++pass) {
@@ -195,10 +200,10 @@ static rheos_status *finish_node(builder *b, int32_t id) {
     for (int32_t i = 0; i < node->num_inputs; ++i) {
       rheos__edge edge = node->edges[i];
       source s;
-      if (rheos__arg_of_input(node, i)->is_ref && feed_of(b, edge) < 0) {
+      if (rheos__arg_of_input(node->signature, node->attrs, i)->is_ref && feed_of(b, edge) < 0) {
         s = (source){b->marks[edge.id].state - 1, edge.index};
       } else {
-        RHEOS_TRY(find_value(b, edge, d.level, &s));
+        RHEOS_TRY(find_value(b, edge, d.entry.level, &s));
       }
       if (pass == 1) RHEOS_TRY(add_source(b, s));
     }
@@ -268,16 +273,16 @@ static rheos_status *visit_from(builder *b, int32_t root) {
 static rheos_status *sort_drafts(const builder *b, int32_t *order) {
   int32_t num_levels = 1;
   for (size_t i = 0; i < b->num_drafts; ++i) {
-    if (b->drafts[i].level >= num_levels) num_levels = b->drafts[i].level + 1;
+    if (b->drafts[i].entry.level >= num_levels) num_levels = b->drafts[i].entry.level + 1;
   }
   int32_t *starts = rheos__alloc_array((size_t)num_levels * 2 + 1, sizeof *starts);
   if (starts == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < b->num_drafts; ++i) {
-    ++starts[b->drafts[i].level * 2 + b->drafts[i].writes + 1];
+    ++starts[b->drafts[i].entry.level * 2 + b->drafts[i].writes + 1];
   }
   for (int32_t i = 0; i < num_levels * 2; ++i) starts[i + 1] += starts[i];
   for (size_t i = 0; i < b->num_drafts; ++i) {
-    order[starts[b->drafts[i].level * 2 + b->drafts[i].writes]++] = (int32_t)i;
+    order[starts[b->drafts[i].entry.level * 2 + b->drafts[i].writes]++] = (int32_t)i;
   }
   rheos__free(starts);
   return NULL;
@@ -285,6 +290,30 @@ static rheos_status *sort_drafts(const builder *b, int32_t *order) {
 
 static int32_t value_of(const builder *b, source s) {
   return s.draft < 0 ? s.index : b->drafts[s.draft].entry.first_value + s.index;
+}
+
+// Which output of the graph each value is, and its dtype.
+static rheos_status *describe_values(rheos__plan *plan) {
+  plan->origins = rheos__alloc_array((size_t)plan->num_values, sizeof *plan->origins);
+  plan->dtypes = rheos__alloc_array((size_t)plan->num_values, sizeof *plan->dtypes);
+  if (plan->origins == NULL || plan->dtypes == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < plan->num_feeds; ++i) {
+    const rheos__node *node = rheos__graph_node(plan->graph, plan->feeds[i].id);
+    plan->origins[i] = plan->feeds[i];
+    plan->dtypes[i] = (uint8_t)rheos_dtype_base(node->outputs[plan->feeds[i].index].dtype);
+  }
+  for (int32_t i = 0; i < plan->num_entries; ++i) {
+    const rheos__entry *entry = &plan->entries[i];
+    const rheos__node *node = rheos__graph_node(plan->graph, entry->id);
+    const bool is_read = entry->kind == RHEOS__ENTRY_READ;
+    for (int32_t k = 0; k < entry->num_outputs; ++k) {
+      const int32_t index = is_read ? entry->read_index : k;
+      const rheos_dtype dtype = node->outputs[index].dtype;
+      plan->origins[entry->first_value + k] = (rheos__edge){entry->id, index};
+      plan->dtypes[entry->first_value + k] = (uint8_t)(is_read ? rheos_dtype_base(dtype) : dtype);
+    }
+  }
+  return NULL;
 }
 
 // Lays the drafts down in their order and numbers the values.
@@ -307,22 +336,26 @@ static rheos_status *lay_down(builder *b, const source *fetches) {
     d->entry.first_value = plan->num_values;
     plan->num_values += d->entry.num_outputs;
     plan->entries[i] = d->entry;
-    int32_t operands = d->entry.num_inputs + d->entry.num_outputs;
-    if (operands > plan->max_operands) plan->max_operands = operands;
   }
   rheos__free(order);
   RHEOS_TRY(status);
   for (size_t i = 0; i < b->num_sources; ++i) plan->operands[i] = value_of(b, b->sources[i]);
+  for (int32_t i = 0; i < plan->num_fetches; ++i) plan->fetch_values[i] = value_of(b, fetches[i]);
+  return describe_values(plan);
+}
+
+static rheos_status *find_last_uses(rheos__plan *plan) {
   plan->last_uses = rheos__alloc_array((size_t)plan->num_values, sizeof *plan->last_uses);
   if (plan->last_uses == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < plan->num_entries; ++i) {
     const rheos__entry *entry = &plan->entries[i];
+    int32_t operands = entry->num_inputs + entry->num_outputs;
+    if (operands > plan->max_operands) plan->max_operands = operands;
     for (int32_t k = 0; k < entry->num_inputs; ++k) {
       plan->last_uses[plan->operands[entry->first_operand + k]] = i;
     }
   }
   for (int32_t i = 0; i < plan->num_fetches; ++i) {
-    plan->fetch_values[i] = value_of(b, fetches[i]);
     plan->last_uses[plan->fetch_values[i]] = INT32_MAX;
   }
   return NULL;
@@ -378,6 +411,7 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
   rheos__plan *plan = rheos__alloc_zeroed(sizeof *plan);
   if (plan == NULL) return rheos__out_of_memory();
   pthread_mutex_init(&plan->mutex, NULL);
+  rheos__arena_init(&plan->arena);
   plan->graph = rheos_graph_ref(graph);
   plan->num_changes = rheos__graph_num_changes(graph);
   plan->context = *context;
@@ -396,6 +430,8 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
     builder_deinit(&b);
   }
   if (status == NULL) status = check_devices(plan);
+  if (status == NULL) status = rheos__rewrite(plan);
+  if (status == NULL) status = find_last_uses(plan);
   if (status != NULL) {
     rheos__plan_free(plan);
     return status;
@@ -415,6 +451,9 @@ void rheos__plan_free(rheos__plan *plan) {
   rheos__free(plan->fetch_values);
   rheos__free(plan->entries);
   rheos__free(plan->operands);
+  rheos__free(plan->origins);
+  rheos__free(plan->dtypes);
   rheos__free(plan->last_uses);
+  rheos__arena_deinit(&plan->arena);
   rheos__free(plan);
 }

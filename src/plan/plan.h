@@ -17,15 +17,22 @@
 
 #include <pthread.h>
 
+#include <rheos/session.h>
+
 #include "graph/graph.h"
 
 typedef enum rheos__entry_kind {
   RHEOS__ENTRY_NODE,
   RHEOS__ENTRY_READ,  // the value behind a reference, output `read_index` of node `id`
+  RHEOS__ENTRY_DROPPED,  // only while the plan is rewritten
 } rheos__entry_kind;
 
 typedef struct rheos__entry {
-  int32_t id;
+  // What is run: the node's own, unless a rule has put another op in its place (rewrite.h).
+  const rheos__signature *signature;
+  const rheos__attrs *attrs;
+  int32_t id;    // the node that it stands for: name, source line, errors
+  int32_t level;
   uint8_t kind;
   int32_t read_index;
   int32_t first_operand;  // in plan->operands
@@ -40,6 +47,7 @@ typedef struct rheos__plan_context {
   // Fails if no device of the session fits the device the node asks for.
   rheos_status *(*check_device)(void *argument, const rheos__node *node);
   void *check_device_argument;
+  rheos_rewrite_options rewrites;
 } rheos__plan_context;
 
 typedef struct rheos__stretch rheos__stretch;
@@ -56,8 +64,11 @@ typedef struct rheos__plan {
   int32_t num_entries;
   int32_t *operands;   // values
   int32_t num_values;  // feeds first, then the outputs of the entries in order
+  rheos__edge *origins;  // of each value: the output in the graph that it is
+  uint8_t *dtypes;       // of each value; may be a reference
   int32_t *last_uses;  // of each value: the last entry that takes it; INT32_MAX: fetched
   int32_t max_operands;
+  rheos__arena arena;  // what rules have made
   // The rest is guarded by the mutex.
   pthread_mutex_t mutex;
   rheos__stretch *roots;   // by the shapes of the feeds, latest first

@@ -12,10 +12,9 @@ bool rheos__all_known(const rheos_shape *shapes, int32_t count) {
 }
 
 // One block for all the arrays of a prepare.
-rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan, int32_t id,
-                                  rheos__arena *arena) {
-  const rheos__node *node = rheos__graph_node(plan->graph, id);
-  size_t num_in = (size_t)node->num_inputs, num_out = (size_t)node->num_outputs;
+rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
+                                  const rheos__entry *entry, rheos__arena *arena) {
+  size_t num_in = (size_t)entry->num_inputs, num_out = (size_t)entry->num_outputs;
   size_t size = (num_in + num_out) * (sizeof(rheos_shape) + sizeof(rheos_dtype)) +
                 num_in * (sizeof(rheos_tensor *) + sizeof(rheos__resource *) + sizeof(rheos_shape *));
   char *block = rheos__arena_alloc(arena, size);
@@ -28,17 +27,20 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan, in
   memset(values, 0, num_in * (sizeof *values + sizeof *resources + sizeof *handles));
   for (size_t i = 0; i < num_in + num_out; ++i) shapes[i].rank = -1;
   for (size_t i = 0; i < num_in; ++i) {
-    const rheos__node *from = rheos__graph_node(plan->graph, node->edges[i].id);
-    dtypes[i] = rheos_dtype_base(from->outputs[node->edges[i].index].dtype);
-    if (dtypes[i] == RHEOS_RESOURCE) handles[i] = rheos__handle_shape(plan->graph, node->edges[i]);
+    const int32_t value = plan->operands[(size_t)entry->first_operand + i];
+    dtypes[i] = rheos_dtype_base((rheos_dtype)plan->dtypes[value]);
+    if (dtypes[i] == RHEOS_RESOURCE) {
+      handles[i] = rheos__handle_shape(plan->graph, plan->origins[value]);
+    }
   }
   for (size_t i = 0; i < num_out; ++i) {
-    dtypes[num_in + i] = rheos_dtype_base(node->outputs[i].dtype);
+    dtypes[num_in + i] =
+        rheos_dtype_base((rheos_dtype)plan->dtypes[(size_t)entry->first_value + i]);
   }
-  *p = (rheos__prepare){.op = node->signature->op,
-                        .attrs = node->attrs,
-                        .num_inputs = node->num_inputs,
-                        .num_outputs = node->num_outputs,
+  *p = (rheos__prepare){.op = entry->signature->op,
+                        .attrs = entry->attrs,
+                        .num_inputs = entry->num_inputs,
+                        .num_outputs = entry->num_outputs,
                         .input_dtypes = dtypes,
                         .input_shapes = shapes,
                         .input_values = values,
@@ -51,7 +53,7 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan, in
                         .alias_input = -1,
                         .reuse_input = -1};
   if ((p->op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WANTS_NAME)) != 0) {  // others never ask
-    char *name = rheos__node_name(plan->graph, node);
+    char *name = rheos__node_name(plan->graph, rheos__graph_node(plan->graph, entry->id));
     p->node_name = name != NULL ? rheos__arena_strdup(arena, name) : NULL;
     rheos__free(name);
     if (p->node_name == NULL) return rheos__out_of_memory();
@@ -120,14 +122,14 @@ rheos_status *rheos__prepare_kernel(rheos__prepare *p) {
   return NULL;
 }
 
-const rheos__arg *rheos__arg_of_input(const rheos__node *node, int32_t input) {
-  const rheos__signature *signature = node->signature;
+const rheos__arg *rheos__arg_of_input(const rheos__signature *signature, const rheos__attrs *attrs,
+                                      int32_t input) {
   int64_t first = 0;
   for (int32_t i = 0; i < signature->num_inputs; ++i) {
     const rheos__arg *arg = &signature->inputs[i];
     int64_t count = 1;
-    if (arg->number_attr >= 0) count = node->attrs->items[arg->number_attr].value.i;
-    if (arg->type_list_attr >= 0) count = node->attrs->items[arg->type_list_attr].value.count;
+    if (arg->number_attr >= 0) count = attrs->items[arg->number_attr].value.i;
+    if (arg->type_list_attr >= 0) count = attrs->items[arg->type_list_attr].value.count;
     if (input < first + count) return arg;
     first += count;
   }
@@ -135,10 +137,10 @@ const rheos__arg *rheos__arg_of_input(const rheos__node *node, int32_t input) {
   return NULL;
 }
 
-rheos_status *rheos__check_handles(const rheos__node *node, const rheos__prepare *p) {
+rheos_status *rheos__check_handles(const rheos__entry *entry, const rheos__prepare *p) {
   for (int32_t i = 0; i < p->num_inputs; ++i) {
     if (p->input_dtypes[i] != RHEOS_RESOURCE || i == p->alias_input) continue;
-    if (rheos__arg_of_input(node, i)->dtype == RHEOS_RESOURCE) continue;
+    if (rheos__arg_of_input(entry->signature, entry->attrs, i)->dtype == RHEOS_RESOURCE) continue;
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "input %d of %s is a handle, not a value", (int)i,
                             p->op->name);
   }

@@ -4,10 +4,10 @@
 
 #include "plan/plan.h"
 
-// Fills in what the node itself tells; the arrays for inputs and outputs lie in `arena`: dtypes as
+// Fills in what the entry itself tells; the arrays for inputs and outputs lie in `arena`: dtypes as
 // the graph has them, shapes unknown, values and cells NULL.
-rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan, int32_t id,
-                                  rheos__arena *arena);
+rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
+                                  const rheos__entry *entry, rheos__arena *arena);
 
 // Infers the output shapes from the inputs'.
 rheos_status *rheos__prepare_shapes(rheos__prepare *p);
@@ -15,12 +15,13 @@ rheos_status *rheos__prepare_shapes(rheos__prepare *p);
 // Asks the variants, then the reference.
 rheos_status *rheos__prepare_kernel(rheos__prepare *p);
 
-// The argument that the flat input `input` of the node belongs to.
-const rheos__arg *rheos__arg_of_input(const rheos__node *node, int32_t input);
+// The argument that the flat input `input` belongs to.
+const rheos__arg *rheos__arg_of_input(const rheos__signature *signature, const rheos__attrs *attrs,
+                                      int32_t input);
 
 // Fails where a handle arrives at an argument of any dtype whose kernel would look at a value. After
 // rheos__prepare_kernel().
-rheos_status *rheos__check_handles(const rheos__node *node, const rheos__prepare *p);
+rheos_status *rheos__check_handles(const rheos__entry *entry, const rheos__prepare *p);
 
 bool rheos__all_known(const rheos_shape *shapes, int32_t count);
 

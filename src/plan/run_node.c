@@ -68,27 +68,27 @@ static rheos_status *pass_on(const rheos__prepare *p, rheos_tensor *input, rheos
   return status;
 }
 
-static rheos_status *prepare_and_run(const rheos__plan *plan, int32_t id, rheos__arena *arena,
-                                     rheos_tensor *const *inputs, rheos__resource *const *cells,
-                                     rheos__step *step, rheos_tensor **outputs) {
-  const rheos__node *node = rheos__graph_node(plan->graph, id);
+static rheos_status *prepare_and_run(const rheos__plan *plan, const rheos__entry *entry,
+                                     rheos__arena *arena, rheos_tensor *const *inputs,
+                                     rheos__resource *const *cells, rheos__step *step,
+                                     rheos_tensor **outputs) {
   rheos__prepare p;
-  RHEOS_TRY(rheos__prepare_init(&p, plan, id, arena));
+  RHEOS_TRY(rheos__prepare_init(&p, plan, entry, arena));
   rheos_dtype *dtypes = (rheos_dtype *)(uintptr_t)p.input_dtypes;
   rheos_shape *shapes = (rheos_shape *)(uintptr_t)p.input_shapes;
   rheos_tensor **values = (rheos_tensor **)(uintptr_t)p.input_values;
-  for (int32_t i = 0; i < node->num_inputs; ++i) {
+  for (int32_t i = 0; i < entry->num_inputs; ++i) {
     if (inputs[i] == NULL) continue;
     dtypes[i] = inputs[i]->dtype;
     shapes[i] = inputs[i]->shape;
     values[i] = inputs[i]->data != NULL || inputs[i]->size_bytes == 0 ? inputs[i] : NULL;
   }
-  if (cells != NULL && node->num_inputs > 0) {
-    memcpy((void *)(uintptr_t)p.input_resources, cells, (size_t)node->num_inputs * sizeof *cells);
+  if (cells != NULL && entry->num_inputs > 0) {
+    memcpy((void *)(uintptr_t)p.input_resources, cells, (size_t)entry->num_inputs * sizeof *cells);
   }
   RHEOS_TRY(rheos__prepare_shapes(&p));
   RHEOS_TRY(rheos__prepare_kernel(&p));
-  rheos_status *status = rheos__check_handles(node, &p);
+  rheos_status *status = rheos__check_handles(entry, &p);
   if (status != NULL) {
     // Nothing has run.
   } else if (p.alias_input >= 0) {
@@ -105,19 +105,18 @@ static rheos_status *prepare_and_run(const rheos__plan *plan, int32_t id, rheos_
   return status;
 }
 
-rheos_status *rheos__run_node(const rheos__plan *plan, int32_t id, rheos_tensor *const *inputs,
-                              rheos__resource *const *cells, rheos__step *step,
-                              rheos_tensor **outputs) {
-  const rheos__node *node = rheos__graph_node(plan->graph, id);
-  for (int32_t i = 0; i < node->num_outputs; ++i) outputs[i] = NULL;
+rheos_status *rheos__run_node(const rheos__plan *plan, const rheos__entry *entry,
+                              rheos_tensor *const *inputs, rheos__resource *const *cells,
+                              rheos__step *step, rheos_tensor **outputs) {
+  for (int32_t i = 0; i < entry->num_outputs; ++i) outputs[i] = NULL;
   rheos__arena arena;
   rheos__arena_init(&arena);
-  rheos_status *status = prepare_and_run(plan, id, &arena, inputs, cells, step, outputs);
+  rheos_status *status = prepare_and_run(plan, entry, &arena, inputs, cells, step, outputs);
   rheos__arena_deinit(&arena);
   if (status == NULL) return NULL;
-  for (int32_t i = 0; i < node->num_outputs; ++i) {
+  for (int32_t i = 0; i < entry->num_outputs; ++i) {
     rheos_tensor_unref(outputs[i]);
     outputs[i] = NULL;
   }
-  return rheos__status_at_take(status, plan->graph, id);
+  return rheos__status_at_take(status, plan->graph, entry->id);
 }

@@ -102,8 +102,8 @@ static rheos_status *add_release(rheos__stretch *stretch, void (*release)(void *
   return NULL;
 }
 
-static bool is_op(const rheos__node *node, const char *name) {
-  return strcmp(node->signature->op->name, name) == 0;
+static bool is_op(const rheos__entry *entry, const char *name) {
+  return strcmp(entry->signature->op->name, name) == 0;
 }
 
 static rheos_status *placeholder_error(const rheos_graph *graph, const rheos__node *node) {
@@ -124,8 +124,8 @@ static rheos_status *placeholder_error(const rheos_graph *graph, const rheos__no
   return status;
 }
 
-static rheos_status *add_constant_node(specializer *z, const rheos__node *node) {
-  const rheos_attr_value *attr = rheos__attrs_find(node->attrs, "value");
+static rheos_status *add_constant_node(specializer *z, const rheos__entry *entry) {
+  const rheos_attr_value *attr = rheos__attrs_find(entry->attrs, "value");
   if (attr == NULL || attr->kind != RHEOS_ATTR_TENSOR) return RHEOS_INVALID("a Const has no value");
   rheos__value *value = NULL;
   RHEOS_TRY(add_value(z, attr->tensor->dtype, RHEOS__VALUE_CONSTANT, &attr->tensor->shape, &value));
@@ -168,9 +168,8 @@ static void fill_inputs(specializer *z, const rheos__entry *entry, rheos__prepar
     if (value->kind == RHEOS__VALUE_NONE) {
       cells[i] = value->resource;
       *out_cells = true;
-      const rheos__node *node = rheos__graph_node(z->plan->graph, entry->id);
-      const rheos__node *from = rheos__graph_node(z->plan->graph, node->edges[i].id);
-      shapes[i] = *from->outputs[node->edges[i].index].shape;
+      rheos__edge origin = z->plan->origins[z->plan->operands[entry->first_operand + i]];
+      shapes[i] = *rheos__graph_node(z->plan->graph, origin.id)->outputs[origin.index].shape;
       *out_constant = false;
       continue;
     }
@@ -182,6 +181,11 @@ static void fill_inputs(specializer *z, const rheos__entry *entry, rheos__prepar
       *out_constant = false;
     }
   }
+}
+
+static bool folds_constants(const rheos__plan *plan) {
+  const rheos_rewrite_options *rewrites = &plan->context.rewrites;
+  return !rewrites->disable_meta_optimizer && rewrites->constant_folding != RHEOS_TOGGLE_OFF;
 }
 
 static bool worth_folding(const rheos__prepare *p) {
@@ -215,7 +219,7 @@ static rheos_status *fold(specializer *z, const rheos__entry *entry, const rheos
     rheos__tensor_init_view(&views[i], p->input_dtypes[i], &p->input_shapes[i], NULL);
     inputs[i] = &views[i];
   }
-  RHEOS_TRY(rheos__run_node(z->plan, entry->id, inputs, NULL, z->step, outputs));
+  RHEOS_TRY(rheos__run_node(z->plan, entry, inputs, NULL, z->step, outputs));
   rheos_status *status = NULL;
   for (int32_t i = 0; i < p->num_outputs; ++i) {
     rheos__value *value = NULL;
@@ -248,14 +252,14 @@ static double cost_of(const rheos__prepare *p) {
 
 static rheos_status *add_outputs(specializer *z, const rheos__entry *entry, const rheos__prepare *p,
                                  rheos__value_kind kind) {
-  const rheos__node *node = rheos__graph_node(z->plan->graph, entry->id);
+  const uint8_t *dtypes = z->plan->dtypes + entry->first_value;
   const rheos_shape *candidate = NULL;
   if (p->num_inputs > 0) {
     candidate = value_at(z, z->plan->operands[entry->first_operand])->shape;
   }
   for (int32_t i = 0; i < p->num_outputs; ++i) {
     rheos__value *value = NULL;
-    if (rheos_dtype_is_ref(node->outputs[i].dtype) ||
+    if (rheos_dtype_is_ref((rheos_dtype)dtypes[i]) ||
         (i == 0 && p->output_resource != NULL)) {
       RHEOS_TRY(add_value(z, p->output_dtypes[i], RHEOS__VALUE_NONE, NULL, &value));
       value->resource = p->output_resource;
@@ -336,27 +340,27 @@ static bool has_nothing_to_run(const rheos__prepare *p) {
 
 static rheos_status *add_node(specializer *z, int32_t entry_index) {
   const rheos__entry *entry = &z->plan->entries[entry_index];
-  const rheos__node *node = rheos__graph_node(z->plan->graph, entry->id);
-  const rheos__op_def *op = node->signature->op;
-  if (is_op(node, "Const")) return add_constant_node(z, node);
-  if (is_op(node, "Placeholder") || is_op(node, "PlaceholderV2")) {
-    return placeholder_error(z->plan->graph, node);
+  const rheos__op_def *op = entry->signature->op;
+  if (is_op(entry, "Const")) return add_constant_node(z, entry);
+  if (is_op(entry, "Placeholder") || is_op(entry, "PlaceholderV2")) {
+    return placeholder_error(z->plan->graph, rheos__graph_node(z->plan->graph, entry->id));
   }
   bool is_pure = (op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;
-  if (is_pure && node->num_outputs == 0) return NULL;  // NoOp: its order is all there is to it
+  if (is_pure && entry->num_outputs == 0) return NULL;  // NoOp: its order is all there is to it
   rheos__prepare p;
-  RHEOS_TRY(rheos__prepare_init(&p, z->plan, entry->id, &z->scratch));
+  RHEOS_TRY(rheos__prepare_init(&p, z->plan, entry, &z->scratch));
   bool constant, cells;
   fill_inputs(z, entry, &p, &constant, &cells);
   RHEOS_TRY(rheos__prepare_shapes(&p));
   bool from_shapes = (op->flags & RHEOS_OP_READS_SHAPES) != 0;
-  if (is_pure && !cells && (constant || from_shapes) && worth_folding(&p)) {
+  bool foldable = from_shapes || (constant && folds_constants(z->plan));
+  if (is_pure && !cells && foldable && worth_folding(&p)) {
     return fold(z, entry, &p);
   }
   bool any_plain_unknown = false;
-  for (int32_t i = 0; i < node->num_outputs; ++i) {
-    if (!rheos_dtype_is_ref(node->outputs[i].dtype) &&
-        node->outputs[i].dtype != RHEOS_RESOURCE &&
+  for (int32_t i = 0; i < entry->num_outputs; ++i) {
+    const rheos_dtype dtype = (rheos_dtype)z->plan->dtypes[entry->first_value + i];
+    if (!rheos_dtype_is_ref(dtype) && dtype != RHEOS_RESOURCE &&
         !rheos_shape_is_known(&p.output_shapes[i])) {
       any_plain_unknown = true;
     }
@@ -365,7 +369,7 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
   p.arena = &z->stretch->arena;
   RHEOS_TRY(rheos__prepare_kernel(&p));
   RHEOS_TRY(add_release(z->stretch, p.release, p.state));
-  RHEOS_TRY(rheos__check_handles(node, &p));
+  RHEOS_TRY(rheos__check_handles(entry, &p));
   if (has_nothing_to_run(&p)) return add_outputs(z, entry, &p, RHEOS__VALUE_NONE);
   return add_kernel(z, entry_index, &p);
 }

@@ -136,8 +136,8 @@ void rheos__frames_free(rheos__frame *frames);
 
 // Prepares and runs one node on tensors at once: constants, and ops whose shapes come late. Inputs
 // behind references are NULL, their cells in `cells`. `outputs` get tensors (NULL for references).
-rheos_status *rheos__run_node(const rheos__plan *plan, int32_t id, rheos_tensor *const *inputs,
-                              rheos__resource *const *cells, rheos__step *step,
-                              rheos_tensor **outputs);
+rheos_status *rheos__run_node(const rheos__plan *plan, const rheos__entry *entry,
+                              rheos_tensor *const *inputs, rheos__resource *const *cells,
+                              rheos__step *step, rheos_tensor **outputs);
 
 #endif  // RHEOS_SRC_PLAN_STRETCH_H

@@ -193,7 +193,7 @@ static rheos_status *run_late(run *r, const rheos__stretch *stretch,
     r->frame->cells[i] =
         rheos__find_value(stretch, stretch->input_values[in->first_operand + i])->resource;
   }
-  RHEOS_TRY(rheos__run_node(r->plan, r->plan->entries[in->entry].id, r->frame->view_pointers,
+  RHEOS_TRY(rheos__run_node(r->plan, &r->plan->entries[in->entry], r->frame->view_pointers,
                             r->frame->cells, r->step, r->frame->results));
   return keep_results(r, stretch, in);
 }

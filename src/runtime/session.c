@@ -268,7 +268,8 @@ static rheos_status *make_plan(rheos_session *session, const signature *s,
   cached->hash = s->hash;
   cached->num_targets = s->num_targets;
   cached->targets = rheos__alloc_array((size_t)s->num_targets, sizeof *cached->targets);
-  rheos__plan_context context = {session->resources, check_device, session};
+  rheos__plan_context context = {session->resources, check_device, session,
+                                 session->options.rewrites};
   rheos_status *status = cached->targets == NULL ? rheos__out_of_memory() : NULL;
   if (status == NULL && s->num_targets > 0) {
     memcpy(cached->targets, s->targets, (size_t)s->num_targets * sizeof *s->targets);

@@ -141,6 +141,22 @@ def _threads(config):
     return max(config.intra_op_parallelism_threads, 0) if config is not None else 0
 
 
+def _rewrites(config):
+    """What the config says about rewriting, as `_open` takes it."""
+    if config is None:
+        return (0,) * 6
+    options = config.graph_options.rewrite_options
+    level = config.graph_options.optimizer_options.opt_level
+    return (
+        int(options.disable_meta_optimizer or level < 0),  # L0 is -1
+        options.constant_folding,
+        options.common_subgraph_elimination,
+        options.arithmetic_optimization,
+        options.dependency_optimization,
+        options.remapping,
+    )
+
+
 class BaseSession(_core.SessionBase):
     """What both kinds of session share."""
 
@@ -165,6 +181,7 @@ class BaseSession(_core.SessionBase):
             config.device_count.get("CPU", 0) if config is not None else 0,
             bool(config is not None and config.allow_soft_placement),
             bool(config is not None and config.log_device_placement),
+            _rewrites(config),
         )
 
     @property

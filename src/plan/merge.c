@@ -1,0 +1,64 @@
+// Entries are the same if op, attributes (interned, so a pointer), device and inputs are. What has
+// state or effects, what depends on its node's name, and what takes a reference stays as it is.
+#include "plan/merge.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+rheos_status *rheos__merger_init(rheos__merger *merger, const rheos__plan *plan) {
+  merger->num_slots = 16;
+  while (merger->num_slots < (size_t)plan->num_entries * 2) merger->num_slots *= 2;
+  merger->slots = rheos__alloc_array(merger->num_slots, sizeof *merger->slots);
+  if (merger->slots == NULL) return rheos__out_of_memory();
+  memset(merger->slots, 0xff, merger->num_slots * sizeof *merger->slots);
+  return NULL;
+}
+
+void rheos__merger_deinit(rheos__merger *merger) { rheos__free(merger->slots); }
+
+static bool may_merge(const rheos__plan *plan, const rheos__entry *entry) {
+  const unsigned kept = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES | RHEOS_OP_WANTS_NAME;
+  if ((entry->signature->op->flags & kept) != 0 || entry->num_outputs == 0) return false;
+  if (entry->num_inputs == 0 && entry->signature->op != &rheos__op_Const) return false;
+  for (int32_t i = 0; i < entry->num_inputs; ++i) {
+    const int32_t value = plan->operands[entry->first_operand + i];
+    if (rheos_dtype_is_ref((rheos_dtype)plan->dtypes[value])) return false;
+  }
+  return true;
+}
+
+static uint64_t hash_of(const rheos__plan *plan, const rheos__entry *entry) {
+  uint64_t hash = rheos__hash_mix((uint64_t)(uintptr_t)entry->signature,
+                                  (uint64_t)(uintptr_t)entry->attrs);
+  for (int32_t i = 0; i < entry->num_inputs; ++i) {
+    hash = rheos__hash_mix(hash, (uint64_t)plan->operands[entry->first_operand + i]);
+  }
+  return rheos__hash_mix(hash, (uint64_t)entry->num_inputs);
+}
+
+static bool same(rheos__rewriter *r, const rheos__entry *a, const rheos__entry *b) {
+  if (a->signature != b->signature || a->attrs != b->attrs || a->num_inputs != b->num_inputs ||
+      a->num_outputs != b->num_outputs) {
+    return false;
+  }
+  for (int32_t i = 0; i < a->num_inputs; ++i) {
+    if (rheos__rule_input(r, a, i) != rheos__rule_input(r, b, i)) return false;
+  }
+  const rheos_graph *graph = r->plan->graph;
+  return rheos__graph_node(graph, a->id)->device == rheos__graph_node(graph, b->id)->device;
+}
+
+rheos_status *rheos__merge(rheos__merger *merger, rheos__rewriter *r, int32_t index) {
+  rheos__entry *entry = &r->plan->entries[index];
+  if (!may_merge(r->plan, entry)) return NULL;
+  size_t at = hash_of(r->plan, entry) & (merger->num_slots - 1);
+  for (; merger->slots[at] >= 0; at = (at + 1) & (merger->num_slots - 1)) {
+    rheos__entry *other = &r->plan->entries[merger->slots[at]];
+    if (other->kind == RHEOS__ENTRY_NODE && same(r, entry, other)) {
+      return rheos__rule_merge(r, entry, other);
+    }
+  }
+  merger->slots[at] = index;
+  return NULL;
+}

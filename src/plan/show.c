@@ -1,0 +1,90 @@
+// Names are made as they are shown, so that plans keep none.
+#include "plan/show.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NUMBER_LENGTH = 24 };
+
+// The entry that gives a value, -1 for a feed: entries lie in the order of their values.
+static int32_t producer_of(const rheos__plan *plan, int32_t value) {
+  if (value < plan->num_feeds) return -1;
+  int32_t low = 0, high = plan->num_entries - 1;
+  while (low < high) {
+    const int32_t middle = low + (high - low + 1) / 2;
+    if (plan->entries[middle].first_value <= value) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  while (plan->entries[low].num_outputs == 0) --low;  // these share their first value with the next
+  return low;
+}
+
+// NULL when memory is short.
+static char *name_of_node(const rheos__plan *plan, int32_t id, const char *kind, int32_t number,
+                          rheos__arena *arena) {
+  char *name = rheos__node_name(plan->graph, rheos__graph_node(plan->graph, id));
+  if (name == NULL) return NULL;
+  const size_t size = strlen(name) + strlen(kind) + NUMBER_LENGTH;
+  char *text = rheos__arena_alloc(arena, size);
+  if (text != NULL) {
+    if (number > 0 || kind[0] == '/') {
+      snprintf(text, size, "%s%s%d", name, kind, (int)number);
+    } else {
+      snprintf(text, size, "%s", name);
+    }
+  }
+  rheos__free(name);
+  return text;
+}
+
+static char *name_of_value(const rheos__plan *plan, int32_t value, rheos__arena *arena) {
+  const int32_t producer = producer_of(plan, value);
+  if (producer < 0) {
+    return name_of_node(plan, plan->feeds[value].id, ":", plan->feeds[value].index, arena);
+  }
+  const rheos__entry *entry = &plan->entries[producer];
+  if (entry->kind == RHEOS__ENTRY_READ) {
+    return name_of_node(plan, entry->id, "/_read_", producer, arena);
+  }
+  return name_of_node(plan, entry->id, ":", value - entry->first_value, arena);
+}
+
+static rheos_status *show_entry(const rheos__plan *plan, int32_t index, rheos__arena *arena,
+                                rheos_status *(*visit)(void *, const rheos__shown *),
+                                void *argument) {
+  const rheos__entry *entry = &plan->entries[index];
+  const bool is_read = entry->kind == RHEOS__ENTRY_READ;
+  const char **inputs = rheos__arena_alloc(arena, ((size_t)entry->num_inputs + 1) * sizeof *inputs);
+  char *name = name_of_node(plan, entry->id, is_read ? "/_read_" : "", is_read ? index : 0, arena);
+  if (inputs == NULL || name == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < entry->num_inputs; ++i) {
+    inputs[i] = name_of_value(plan, plan->operands[entry->first_operand + i], arena);
+    if (inputs[i] == NULL) return rheos__out_of_memory();
+  }
+  return visit(argument, &(rheos__shown){
+                             .entry = index,
+                             .name = name,
+                             .op = is_read ? "Identity" : entry->signature->op->name,
+                             .device = rheos__graph_node(plan->graph, entry->id)->device,
+                             .attrs = entry->attrs,
+                             .num_inputs = entry->num_inputs,
+                             .inputs = inputs,
+                         });
+}
+
+rheos_status *rheos__plan_show(const rheos__plan *plan,
+                               rheos_status *(*visit)(void *argument, const rheos__shown *shown),
+                               void *argument) {
+  rheos__arena arena;
+  rheos__arena_init(&arena);
+  rheos_status *status = NULL;
+  for (int32_t i = 0; status == NULL && i < plan->num_entries; ++i) {
+    status = show_entry(plan, i, &arena, visit, argument);
+    rheos__arena_reset(&arena);
+  }
+  rheos__arena_deinit(&arena);
+  return status;
+}
