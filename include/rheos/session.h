@@ -108,6 +108,19 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_callable_run(rheos_callable *callab
                                                           rheos_tensor **out_values,
                                                           const rheos_run_options *options);
 
+// Binds the callable to tensors: `values` for the feeds, `results` for the fetches, all counted. From
+// then on rheos_callable_run_bound() reads the bytes that `values` have at that time and writes the
+// fetches into `results`, whose dtypes and shapes have to be right; what the step computes itself then
+// needs no memory that is not there already. A result may be one of the values: the next run goes on
+// from it. Nobody else may hold a result (a variable, another session). Binding again lets go of the
+// tensors bound before.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_callable_bind(rheos_callable *callable,
+                                                           rheos_tensor *const *values,
+                                                           rheos_tensor *const *results);
+// Not from two threads at once. After a failure the bytes of the results may be anything.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_callable_run_bound(rheos_callable *callable,
+                                                                const rheos_run_options *options);
+
 // A guess at the time of one run of the callable's latest plan in nanoseconds, 0 if it never ran.
 RHEOS_API int64_t rheos_callable_cost_ns(const rheos_callable *callable);
 

@@ -7,11 +7,14 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core.h"
+
+static PyTypeObject callable_type;
 
 // ---- Signatures
 
@@ -661,6 +664,92 @@ static PyObject *run_flat(PyObject *object, PyObject *args) {
   return result;
 }
 
+// ---- Callables: fixed fetches and feeds, the values as arguments
+
+typedef struct callable_object {
+  PyObject_HEAD
+  vectorcallfunc call;
+  session_object *session;
+  PyObject *fetches;  // as `_run_flat` takes them, or a single one
+  PyObject *feeds;    // a tuple
+} callable_object;
+
+static PyObject *call_callable(PyObject *object, PyObject *const *args, size_t flags,
+                               PyObject *keyword_names) {
+  callable_object *self = (callable_object *)object;
+  Py_ssize_t count = PyVectorcall_NARGS(flags);
+  if (keyword_names && PyTuple_GET_SIZE(keyword_names) > 0) {
+    PyErr_Format(PyExc_TypeError, "unexpected argument: %S", PyTuple_GET_ITEM(keyword_names, 0));
+    return NULL;
+  }
+  if (count != PyTuple_GET_SIZE(self->feeds)) {
+    PyErr_Format(PyExc_TypeError, "expected %zd values, got %zd", PyTuple_GET_SIZE(self->feeds),
+                 count);
+    return NULL;
+  }
+  if (!check_open(self->session)) return NULL;
+  request r;
+  request_init(&r);
+  int understood = room_for_feeds(&r, count) + 1;
+  for (Py_ssize_t i = 0; i < count && understood > 0; ++i) {
+    understood = add_feed(self->session, &r, PyTuple_GET_ITEM(self->feeds, i), args[i]);
+  }
+  if (understood > 0) understood = add_fetches(self->session, &r, self->fetches);
+  PyObject *result = NULL;
+  if (understood > 0) {
+    result = run_request(self->session, &r, self->fetches, 0);
+  } else if (!understood) {
+    PyErr_SetString(PyExc_ValueError, "feeds and fetches must be tensors of the session's graph");
+  }
+  request_deinit(&r);
+  return result;
+}
+
+PyDoc_STRVAR(callable_doc,
+             "_callable(fetches, feeds): a function of the values of `feeds`, a tuple of tensors, that\n"
+             "runs `fetches`, an element of the graph or a list of them.");
+static PyObject *new_callable(PyObject *object, PyObject *args) {
+  PyObject *fetches, *feeds;
+  if (!PyArg_ParseTuple(args, "OO!", &fetches, &PyTuple_Type, &feeds)) return NULL;
+  callable_object *made = PyObject_GC_New(callable_object, &callable_type);
+  if (!made) return NULL;
+  made->call = call_callable;
+  made->session = (session_object *)Py_NewRef(object);
+  made->fetches = Py_NewRef(fetches);
+  made->feeds = Py_NewRef(feeds);
+  PyObject_GC_Track(made);
+  return (PyObject *)made;
+}
+
+static int callable_traverse(PyObject *object, visitproc visit, void *arg) {
+  callable_object *self = (callable_object *)object;
+  Py_VISIT(self->session);
+  Py_VISIT(self->fetches);
+  Py_VISIT(self->feeds);
+  return 0;
+}
+
+static void callable_dealloc(PyObject *object) {
+  callable_object *self = (callable_object *)object;
+  PyObject_GC_UnTrack(object);
+  Py_DECREF(self->session);
+  Py_DECREF(self->fetches);
+  Py_DECREF(self->feeds);
+  PyObject_GC_Del(object);
+}
+
+static PyTypeObject callable_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "rheos._core.Callable",
+    .tp_basicsize = sizeof(callable_object),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "Runs fixed fetches of a session; the arguments are the values of its feeds.",
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(callable_object, call),
+    .tp_dealloc = callable_dealloc,
+    .tp_traverse = callable_traverse,
+};
+
 PyDoc_STRVAR(open_doc,
              "_open(graph, target='', threads=0, cpu_devices=0, soft_placement=False, "
              "log_placement=False, rewrites=(0,) * 6)\n\nrewrites: no rules at all, then "
@@ -771,6 +860,7 @@ static void session_dealloc(PyObject *object) {
 static PyMethodDef session_methods[] = {
     {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL | METH_KEYWORDS, run_doc},
     {"_run_flat", run_flat, METH_VARARGS, run_flat_doc},
+    {"_callable", new_callable, METH_VARARGS, callable_doc},
     {"_open", open_session, METH_VARARGS, open_doc},
     {"_close", close_session, METH_NOARGS, close_doc},
     {"_device_names", device_names, METH_NOARGS, "_device_names()"},
@@ -797,6 +887,6 @@ PyTypeObject session_base_type = {
 };
 
 int session_init_types(PyObject *module) {
-  if (watch_the_end() < 0) return -1;
+  if (watch_the_end() < 0 || PyType_Ready(&callable_type) < 0) return -1;
   return PyModule_AddType(module, &session_base_type);
 }

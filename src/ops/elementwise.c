@@ -2,6 +2,8 @@
 // repeated scalars. What is known of the shapes is settled once, in prepare.
 #include "ops/elementwise.h"
 
+#include <stddef.h>
+
 #include "ops/op_util.h"
 
 enum { MAX_OPERANDS = 3 };
@@ -15,9 +17,10 @@ typedef struct elementwise {
   // For units
   int32_t num_operands;
   int64_t element_bytes[MAX_OPERANDS], out_bytes;
-  // For broadcasts that are not flat: the joined dimensions, outermost first, and how many bytes
-  // each operand moves along them
   int32_t rank;
+  // For broadcasts that are not flat, others leave them out: the joined dimensions, outermost first,
+  // and how many bytes each operand moves along them
+
   int64_t dims[RHEOS_MAX_RANK];
   int64_t steps[MAX_OPERANDS][RHEOS_MAX_RANK];
 } elementwise;
@@ -161,9 +164,9 @@ static int32_t input_to_reuse(const rheos__prepare *p) {
 rheos_status *rheos__prepare_elementwise(rheos__prepare *p, rheos__loop loop, int cost,
                                          double parameter, const char *failure) {
   if (loop == NULL) return rheos__no_kernel(p, rheos__loop_dtype(p));
-  elementwise *e = RHEOS_NEW_STATE(p, elementwise);
-  if (e == NULL) return rheos__out_of_memory();
-  e->loop = loop;
+  elementwise whole = {.loop = loop};
+  elementwise *e = &whole;
+
   e->num_elements = rheos_shape_num_elements(&p->output_shapes[0]);
   e->parameter = parameter;
   e->failure = failure;
@@ -182,5 +185,7 @@ rheos_status *rheos__prepare_elementwise(rheos__prepare *p, rheos__loop loop, in
   }
   p->reuse_input = input_to_reuse(p);
   p->flops = rheos__flops((double)e->num_elements * cost);
-  return NULL;
+  const size_t size = e->rank > 1 ? sizeof *e : offsetof(elementwise, dims);
+  p->state = rheos__arena_copy(p->arena, e, size);
+  return p->state != NULL ? NULL : rheos__out_of_memory();
 }

@@ -383,9 +383,18 @@ static rheos_status *add_feeds(specializer *z, const rheos_shape *key) {
   return NULL;
 }
 
+// Most plans are one stretch, so the first one takes room for all at once.
+static bool reserve(specializer *z) {
+  rheos__stretch *stretch = z->stretch;
+  if (stretch->parent != NULL) return true;
+  return RHEOS_GROW(stretch->values, z->value_capacity, (size_t)z->plan->num_values) &&
+         RHEOS_GROW(stretch->instructions, z->instruction_capacity, (size_t)z->plan->num_entries);
+}
+
 static rheos_status *specialize(specializer *z) {
   rheos__stretch *stretch = z->stretch;
   rheos__plan *plan = z->plan;
+  if (!reserve(z)) return rheos__out_of_memory();
   if (stretch->parent == NULL) RHEOS_TRY(add_feeds(z, stretch->key));
   int32_t entry = stretch->first_entry;
   for (; entry < plan->num_entries && !z->ended; ++entry) {

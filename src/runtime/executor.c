@@ -12,6 +12,7 @@ typedef struct run {
   rheos__plan *plan;
   rheos__frame *frame;
   rheos__step *step;
+  const rheos__bound *bound;  // where the fetches go; NULL: into tensors of their own
 } run;
 
 // ---- Bindings
@@ -47,10 +48,30 @@ static rheos_status *bind(rheos__frame *frame, const rheos__stretch *stretch) {
   return NULL;
 }
 
+// Has fetches computed right where the caller wants them. What is not placed has no data.
+static void place_bound(const run *r, const rheos__stretch *stretch) {
+  for (int32_t i = 0; i < stretch->num_heap_values; ++i) {
+    r->frame->data[stretch->heap_values[i]] = NULL;
+  }
+  for (int32_t i = 0; i < r->plan->num_fetches; ++i) {
+    int32_t at = r->plan->fetch_values[i] - stretch->first_value;
+    if (at < 0 || at >= stretch->num_values) continue;
+    const rheos__value *value = &stretch->values[at];
+    if (value->kind != RHEOS__VALUE_HEAP || value->root != r->plan->fetch_values[i]) continue;
+    if (r->frame->data[value->root] == NULL &&
+        rheos__bound_takes(r->bound, i, (rheos_dtype)value->dtype, value->shape)) {
+      r->frame->data[value->root] = r->bound->results[i]->data;
+    }
+  }
+}
+
 // Fresh tensors for the values that the caller gets.
-static rheos_status *allocate_fetched(rheos__frame *frame, const rheos__stretch *stretch) {
+static rheos_status *allocate_fetched(const run *r, const rheos__stretch *stretch) {
+  rheos__frame *frame = r->frame;
+  if (r->bound != NULL) place_bound(r, stretch);
   for (int32_t i = 0; i < stretch->num_heap_values; ++i) {
     int32_t index = stretch->heap_values[i];
+    if (r->bound != NULL && frame->data[index] != NULL) continue;
     const rheos__value *value = &stretch->values[index - stretch->first_value];
     RHEOS_TRY(rheos_tensor_new((rheos_dtype)value->dtype, *value->shape, &frame->tensors[index]));
     frame->data[index] = frame->tensors[index]->data;
@@ -305,6 +326,30 @@ static rheos_status *take_fetches(run *r, const rheos__stretch *last, rheos_tens
   return NULL;
 }
 
+// What the caller bound to the fetches gets their values. Feeds that are fetched come first: a value
+// may be bound to the same bytes as a feed.
+static rheos_status *store_fetches(run *r, const rheos__stretch *last) {
+  for (int pass = 0; pass < 2; ++pass) {
+    for (int32_t i = 0; i < r->plan->num_fetches; ++i) {
+      const rheos__value *value = rheos__find_value(last, r->plan->fetch_values[i]);
+      if ((value->kind == RHEOS__VALUE_FEED) != (pass == 0)) continue;
+      rheos_status *status;
+      const rheos_tensor *tensor =
+          value->kind == RHEOS__VALUE_CONSTANT ? value->constant : r->frame->tensors[value->root];
+      if (value->kind == RHEOS__VALUE_NONE) {
+        status = rheos_status_new(RHEOS_UNIMPLEMENTED, "a resource handle cannot be fetched");
+      } else {
+        status = rheos__bound_store(
+            r->bound, i, (rheos_dtype)value->dtype,
+            value->shape != NULL ? value->shape : &tensor->shape,
+            value->kind == RHEOS__VALUE_CONSTANT ? tensor->data : r->frame->data[value->root]);
+      }
+      if (status != NULL) return rheos__status_at_take(status, r->plan->graph, r->plan->fetches[i].id);
+    }
+  }
+  return NULL;
+}
+
 // ---- The whole
 
 // The stretch for these shapes, marked as running. The plan's mutex is held, but not while a stretch
@@ -352,7 +397,7 @@ static rheos_status *run_all(run *r, rheos__stretch *stretch, rheos__stretch **o
     *out_last = stretch;
     *out_cost_ns += stretch->cost_ns;
     RHEOS_TRY(bind(r->frame, stretch));
-    RHEOS_TRY(allocate_fetched(r->frame, stretch));
+    RHEOS_TRY(allocate_fetched(r, stretch));
     RHEOS_TRY(run_stretch(r, stretch));
     if (stretch->end_entry == r->plan->num_entries) return NULL;
     rheos_shape *key = NULL;
@@ -383,9 +428,10 @@ static rheos__frame *take_frame(rheos__plan *plan, const rheos__stretch *root) {
   return frame;
 }
 
-rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds, rheos__step *step,
+rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
+                             const rheos__bound *bound, rheos__step *step,
                              rheos_tensor **out_values, double *out_cost_ns) {
-  for (int32_t i = 0; i < plan->num_fetches; ++i) out_values[i] = NULL;
+  for (int32_t i = 0; bound == NULL && i < plan->num_fetches; ++i) out_values[i] = NULL;
   *out_cost_ns = 0;
   enum { FEW = 8 };
   rheos_shape few[FEW];
@@ -395,7 +441,7 @@ rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds, rheo
     if (key == NULL) return rheos__out_of_memory();
   }
   for (int32_t i = 0; i < plan->num_feeds; ++i) key[i] = feeds[i]->shape;
-  run r = {.plan = plan, .step = step};
+  run r = {.plan = plan, .step = step, .bound = bound};
   step->budget_ns = BUDGET_NS;
   rheos__stretch *stretch = NULL;
   pthread_mutex_lock(&plan->mutex);
@@ -414,7 +460,9 @@ rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds, rheo
   }
   rheos__stretch *last = stretch;
   status = run_all(&r, stretch, &last, out_cost_ns);
-  if (status == NULL) status = take_fetches(&r, last, out_values);
+  if (status == NULL) {
+    status = bound != NULL ? store_fetches(&r, last) : take_fetches(&r, last, out_values);
+  }
   if (status != NULL && atomic_load(&step->stopped) != 0) {  // whatever a stopped kernel said
     rheos_status_free(status);
     status = rheos__step_error(step);

@@ -44,6 +44,7 @@ struct rheos_callable {
   int32_t num_feeds, num_fetches, num_targets;
   pthread_mutex_t mutex;
   cached_plan *plan;  // renewed when the graph was changed
+  rheos__bound *bound;
 };
 
 // What a run asks for, by ids.
@@ -352,10 +353,10 @@ static rheos_status *closed_error(void) {
 
 // The plan is entered already (num_running counts it).
 static rheos_status *run_plan(rheos_session *session, cached_plan *cached,
-                              rheos_tensor *const *values, rheos_tensor **out_values,
-                              const rheos_run_options *options) {
+                              rheos_tensor *const *values, const rheos__bound *bound,
+                              rheos_tensor **out_values, const rheos_run_options *options) {
   rheos__plan *plan = cached->plan;
-  for (int32_t i = 0; i < plan->num_fetches; ++i) out_values[i] = NULL;
+  for (int32_t i = 0; bound == NULL && i < plan->num_fetches; ++i) out_values[i] = NULL;
   for (int32_t i = 0; i < plan->num_feeds; ++i) {
     RHEOS_TRY(check_feed(session, plan->feeds[i], values[i]));
   }
@@ -365,7 +366,7 @@ static rheos_status *run_plan(rheos_session *session, cached_plan *cached,
     return rheos__step_error(&step);
   }
   double cost_ns;
-  rheos_status *status = rheos__execute(plan, values, &step, out_values, &cost_ns);
+  rheos_status *status = rheos__execute(plan, values, bound, &step, out_values, &cost_ns);
   if (status == NULL) {
     atomic_store_explicit(&cached->cost_ns, (int64_t)cost_ns, memory_order_relaxed);
   }
@@ -469,7 +470,7 @@ rheos_status *rheos_session_run(rheos_session *session, const rheos_feed *feeds,
                                         targets, num_targets, &s);
   if (status == NULL) status = enter_run(session, &s, &plan);
   if (status == NULL) {
-    status = run_plan(session, plan, a.values, a.results, options);
+    status = run_plan(session, plan, a.values, NULL, a.results, options);
     unref_plan(plan);
     leave_run(session);
     for (size_t i = 0; i < num_fetches; ++i) fetches[i].value = a.results[i];
@@ -547,6 +548,7 @@ rheos_status *rheos_callable_new(rheos_session *session, const rheos_output *fee
 void rheos_callable_free(rheos_callable *callable) {
   if (callable == NULL) return;
   unref_plan(callable->plan);
+  rheos__bound_free(callable->bound);
   pthread_mutex_destroy(&callable->mutex);
   rheos__free(callable->feeds);
   rheos__free(callable->fetches);
@@ -571,9 +573,15 @@ static rheos_status *current_plan(rheos_callable *callable, cached_plan **out_pl
   return status;
 }
 
-rheos_status *rheos_callable_run(rheos_callable *callable, rheos_tensor *const *values,
-                                 rheos_tensor **out_values, const rheos_run_options *options) {
-  for (int32_t i = 0; i < callable->num_fetches; ++i) out_values[i] = NULL;
+static rheos_status *running_error(void) {
+  return rheos_status_new(RHEOS_FAILED_PRECONDITION,
+                          "the bound callable is running, and has its tensors but once");
+}
+
+// `bound` or `out_values` is NULL.
+static rheos_status *run_callable(rheos_callable *callable, rheos_tensor *const *values,
+                                  const rheos__bound *bound, rheos_tensor **out_values,
+                                  const rheos_run_options *options) {
   rheos_session *session = callable->session;
   cached_plan *plan = NULL;
   RHEOS_TRY(current_plan(callable, &plan));
@@ -585,9 +593,36 @@ rheos_status *rheos_callable_run(rheos_callable *callable, rheos_tensor *const *
   }
   pthread_mutex_unlock(&session->mutex);
   rheos_status *status =
-      closed ? closed_error() : run_plan(session, plan, values, out_values, options);
+      closed ? closed_error() : run_plan(session, plan, values, bound, out_values, options);
   if (!closed) leave_run(session);
   unref_plan(plan);
+  return status;
+}
+
+rheos_status *rheos_callable_run(rheos_callable *callable, rheos_tensor *const *values,
+                                 rheos_tensor **out_values, const rheos_run_options *options) {
+  for (int32_t i = 0; i < callable->num_fetches; ++i) out_values[i] = NULL;
+  return run_callable(callable, values, NULL, out_values, options);
+}
+
+rheos_status *rheos_callable_bind(rheos_callable *callable, rheos_tensor *const *values,
+                                  rheos_tensor *const *results) {
+  if (callable->bound != NULL && atomic_load(&callable->bound->is_running)) return running_error();
+  rheos__bound_free(callable->bound);
+  callable->bound = NULL;
+  return rheos__bound_new(values, callable->num_feeds, results, callable->num_fetches,
+                          &callable->bound);
+}
+
+rheos_status *rheos_callable_run_bound(rheos_callable *callable,
+                                       const rheos_run_options *options) {
+  rheos__bound *bound = callable->bound;
+  if (bound == NULL) {
+    return rheos_status_new(RHEOS_FAILED_PRECONDITION, "the callable is not bound to tensors");
+  }
+  if (atomic_exchange(&bound->is_running, true)) return running_error();
+  rheos_status *status = run_callable(callable, bound->values, bound, NULL, options);
+  atomic_store(&bound->is_running, false);
   return status;
 }
 

@@ -263,6 +263,69 @@ def test_make_callable(sess):
         function()
 
 
+def test_callables_of_every_form(sess):
+    x = tf.placeholder(tf.float32, [2])
+    v = tf.Variable([1.0, 2.0])
+    bump = v.assign_add(x)
+    double = x * 2
+    sess.run(v.initializer)
+    single = sess.make_callable(double, [x])
+    assert single([1, 2]).tolist() == [2, 4] and single(np.float32([3, 4])).tolist() == [6, 8]
+    assert sess.make_callable(double.name, [x.name])([1, 2]).tolist() == [2, 4]
+    assert sess.make_callable(bump.op, [x])([1, 1]) is None
+    assert sess.make_callable(v)().tolist() == [2, 3]
+    first, nothing, same = sess.make_callable([double, v.initializer, double], [x])([1, 1])
+    assert first.tolist() == same.tolist() == [2, 2] and nothing is None
+    pair = sess.make_callable((double, x), (x,))([1, 1])
+    assert isinstance(pair, tuple) and pair[1].tolist() == [1, 1]
+    assert sess.make_callable({"d": double}, [x])([1, 1])["d"].tolist() == [2, 2]
+    assert sess.make_callable([[double]], [x])([1, 1])[0][0].tolist() == [2, 2]
+    with pytest.raises(TypeError, match="must be a list or tuple"):
+        sess.make_callable(double, x)
+    with pytest.raises(TypeError, match="expected 1 values, got 2"):
+        single([1, 2], [1, 2])
+    with pytest.raises(TypeError, match="options"):
+        single([1, 2], options=tf.RunOptions())
+    with pytest.raises(ValueError, match="Cannot feed value of shape"):
+        single([1, 2, 3])
+    with pytest.raises(TypeError, match="invalid type"):
+        sess.make_callable(3)
+    with_options = sess.make_callable(double, [x], accept_options=True)
+    assert with_options([1, 2], options=tf.RunOptions(timeout_in_ms=10000)).tolist() == [2, 4]
+    assert with_options([1, 2]).tolist() == [2, 4]
+
+
+def test_callables_of_sparse_feeds_and_closed_sessions():
+    s = tf.sparse_placeholder(tf.float32)
+    dense = tf.sparse_tensor_to_dense(s)
+    session = tf.Session()
+    function = session.make_callable(dense, [s])
+    assert function(tf.SparseTensorValue([[1]], [5.0], [3])).tolist() == [0, 5, 0]
+    three = session.make_callable(tf.constant(3))
+    assert three() == 3
+    session.close()
+    with pytest.raises(RuntimeError, match="closed Session"):
+        three()
+
+
+def test_callables_from_options(sess):
+    from rheos.framework import messages
+
+    x = tf.placeholder(tf.float32, name="x")
+    v = tf.Variable(1.0, name="v")
+    double = tf.multiply(x, 2, name="double")
+    bump = v.assign_add(x, name="bump")
+    sess.run(v.initializer)
+    options = messages.CallableOptions(feed=["x:0"], fetch=["double:0", "x"], target=[bump.op.name])
+    function = sess._make_callable_from_options(options)
+    assert function(np.float32(3)) == [6, 3] and sess.run(v) == 4
+    options.tensor_connection.add(from_tensor="x:0", to_tensor="double:0")
+    with pytest.raises(NotImplementedError, match="tensor_connection"):
+        sess._make_callable_from_options(options)
+    with pytest.raises(TypeError, match="CallableOptions"):
+        sess._make_callable_from_options(tf.RunOptions())
+
+
 def test_config_fields():
     config = tf.ConfigProto(
         allow_soft_placement=True,

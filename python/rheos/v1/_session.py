@@ -206,21 +206,66 @@ class BaseSession(_core.SessionBase):
         return _Default("sessions", self)
 
     def make_callable(self, fetches, feed_list=None, accept_options=False):
-        """A function that runs fixed fetches; its arguments are the values of `feed_list`."""
+        """A function that runs fixed fetches; its arguments are the values of `feed_list`.
+
+        With accept_options it takes `options` and `run_metadata` too, as `run` does.
+        """
+        if feed_list is None:
+            feed_list = ()
+        if not isinstance(feed_list, (list, tuple)):
+            raise TypeError("`feed_list` must be a list or tuple.")
+        direct = self._direct_callable(fetches, feed_list)
+        if direct is not None and not accept_options:
+            return direct
+
+        def function(*args, options=None, run_metadata=None):
+            if options is None and run_metadata is None and direct is not None:
+                return direct(*args)
+            if len(args) != len(feed_list):
+                raise TypeError(f"expected {len(feed_list)} values, got {len(args)}")
+            return self.run(fetches, dict(zip(feed_list, args)), options, run_metadata)
+
+        return function
+
+    def _direct_callable(self, fetches, feed_list):
+        """The callable without options; None if a feed is more than one tensor."""
         mapper = _Fetches(self.graph)
         shape = mapper.add(fetches)
-        feeds = [self._feed_tensor(f) for f in feed_list or ()]
+        if any(isinstance(f, (tuple, SparseTensor, IndexedSlices)) for f in feed_list):
+            return None
+        feeds = tuple(self._feed_tensor(f) for f in feed_list)
         elements = mapper.elements
+        if len(elements) == 1 and not isinstance(fetches, (list, tuple, dict)):
+            run = self._callable(elements[0], feeds)
+            if shape([elements]) is elements:  # the value itself
+                return run
+            return lambda *args: shape([run(*args)])
+        run = self._callable(elements, feeds)
+        if type(fetches) is list and shape(elements) == elements:
+            return run
+        return lambda *args: shape(run(*args))
 
-        def function(*args, **kwargs):
-            options = kwargs.pop("options", None) if accept_options else None
-            kwargs.pop("run_metadata", None)
-            if kwargs:
-                raise TypeError(f"unexpected arguments: {', '.join(kwargs)}")
-            if len(args) != len(feeds):
-                raise TypeError(f"expected {len(feeds)} values, got {len(args)}")
-            timeout = options.timeout_in_ms if options is not None else 0
-            return shape(self._run_flat(elements, feeds, list(args), timeout))
+    def _make_callable_from_options(self, callable_options):
+        """A function for a CallableOptions: of the values fed, to a list of the values fetched."""
+        if not is_message(callable_options, "CallableOptions"):
+            raise TypeError(f"expected CallableOptions, got {type(callable_options)}")
+        if callable_options.tensor_connection:
+            raise NotImplementedError("CallableOptions.tensor_connection is not supported")
+
+        def tensor(name):
+            return self._feed_tensor(name if ":" in name else name + ":0")
+
+        feeds = [tensor(name) for name in callable_options.feed]
+        fetches = [tensor(name) for name in callable_options.fetch]
+        count = len(fetches)
+        for name in callable_options.target:
+            fetches.append(self.graph.as_graph_element(name, allow_tensor=False))
+        timeout = callable_options.run_options.timeout_in_ms
+        options = callable_options.run_options if timeout else None
+        run = self.make_callable(fetches, feeds, accept_options=True)
+
+        def function(*args, run_metadata=None):
+            return run(*args, options=options, run_metadata=run_metadata)[:count]
 
         return function
 
