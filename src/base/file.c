@@ -228,6 +228,32 @@ rheos_status *rheos__file_writer_open(const char *path, rheos__file_writer **out
   return NULL;
 }
 
+rheos_status *rheos__file_writer_write_at(rheos__file_writer *writer, uint64_t offset,
+                                          const void *data, size_t size_bytes) {
+  const char *from = data;
+  while (size_bytes > 0) {
+    const size_t wanted = transfer_of(size_bytes);
+    ssize_t done = allowed("write", writer->path)
+                       ? pwrite(writer->descriptor, from, wanted, (off_t)offset)
+                       : -1;
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return failed("write", writer->path);
+    from += done;
+    offset += (uint64_t)done;
+    size_bytes -= (size_t)done;
+  }
+  return NULL;
+}
+
+void rheos__file_writer_start_sync(rheos__file_writer *writer, uint64_t offset, size_t size_bytes) {
+#if defined(__linux__)
+  (void)!sync_file_range(writer->descriptor, (off_t)offset, (off_t)size_bytes,
+                         SYNC_FILE_RANGE_WRITE);
+#else
+  (void)writer, (void)offset, (void)size_bytes;
+#endif
+}
+
 static rheos_status *write_out(rheos__file_writer *writer, const char *data, size_t size_bytes) {
   while (size_bytes > 0) {
     size_t wanted = transfer_of(size_bytes);
@@ -258,6 +284,17 @@ rheos_status *rheos__file_writer_write(rheos__file_writer *writer, const void *d
 
 uint64_t rheos__file_writer_position(const rheos__file_writer *writer) {
   return writer->position;
+}
+
+rheos_status *rheos__file_writer_reserve(rheos__file_writer *writer, size_t size_bytes,
+                                         uint64_t *out_offset) {
+  *out_offset = writer->position;
+  RHEOS_TRY(rheos__file_writer_flush(writer));
+  if (lseek(writer->descriptor, (off_t)size_bytes, SEEK_CUR) < 0) {
+    return failed("write", writer->path);
+  }
+  writer->position += size_bytes;
+  return NULL;
 }
 
 rheos_status *rheos__file_writer_sync(rheos__file_writer *writer) {

@@ -47,6 +47,15 @@ rheos_status *rheos__file_writer_open(const char *path, rheos__file_writer **out
 rheos_status *rheos__file_writer_write(rheos__file_writer *writer, const void *data,
                                        size_t size_bytes);
 uint64_t rheos__file_writer_position(const rheos__file_writer *writer);  // bytes written so far
+// Room for so many bytes at the position, which moves behind them: to be filled by write_at, from
+// several threads if they like. Nothing else may be called meanwhile.
+rheos_status *rheos__file_writer_reserve(rheos__file_writer *writer, size_t size_bytes,
+                                         uint64_t *out_offset);
+rheos_status *rheos__file_writer_write_at(rheos__file_writer *writer, uint64_t offset,
+                                          const void *data, size_t size_bytes);
+// Tells the system that it may start to put these bytes on the disk: a hint, so that a later sync
+// has less to wait for.
+void rheos__file_writer_start_sync(rheos__file_writer *writer, uint64_t offset, size_t size_bytes);
 rheos_status *rheos__file_writer_flush(rheos__file_writer *writer);      // to the system
 rheos_status *rheos__file_writer_sync(rheos__file_writer *writer);       // to the disk
 // Flushes and closes; the writer is freed in any case.

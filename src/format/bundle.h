@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "format/tensor_slice.h"
+#include "graph/op_def.h"
 #include "tensor/tensor.h"
 
 // ---- Writing: one shard
@@ -22,6 +23,8 @@ typedef struct rheos__bundle_writer rheos__bundle_writer;
 
 // Makes the folder of `prefix` if it is missing.
 rheos_status *rheos__bundle_writer_open(const char *prefix, rheos__bundle_writer **out_writer);
+// The step on whose threads large tensors are written from now on, while it runs.
+void rheos__bundle_writer_use(rheos__bundle_writer *writer, rheos__step *step);
 // In any order of names; each once, none empty. Tensors lie in the data file in the order of calls.
 rheos_status *rheos__bundle_writer_add(rheos__bundle_writer *writer, const char *name,
                                        size_t name_bytes, const rheos_tensor *tensor);
@@ -64,6 +67,11 @@ const rheos__bundle_entry *rheos__bundle_find(const rheos__bundle *bundle, const
 // Reads and checks the tensor, of whose parts it is put together. One thread at a time.
 rheos_status *rheos__bundle_read(rheos__bundle *bundle, const rheos__bundle_entry *entry,
                                  rheos_tensor **out_tensor);
+// The same of several entries, over the threads of the step, which may be NULL. All of them, or none
+// after a failure.
+rheos_status *rheos__bundle_read_all(rheos__bundle *bundle,
+                                     const rheos__bundle_entry *const *entries, size_t count,
+                                     rheos__step *step, rheos_tensor **out_tensors);
 // The part of the tensor that the slice is. RHEOS_INVALID_ARGUMENT if parts are missing.
 rheos_status *rheos__bundle_read_slice(rheos__bundle *bundle, const rheos__bundle_entry *entry,
                                        const rheos__slice *slice, rheos_tensor **out_tensor);

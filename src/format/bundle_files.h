@@ -8,7 +8,6 @@
 #include "format/protobuf.h"
 
 enum { RHEOS__MAX_SHARDS = 99999, RHEOS__BUNDLE_VERSION = 1 };
-enum { RHEOS__BUNDLE_PIECE_BYTES = 1 << 18 };  // of numbers read or written at once
 
 // Fresh strings; NULL when memory is short. `suffix` is "" or ".new", or ".tmp" for an index.
 char *rheos__bundle_index_path(const char *prefix, const char *suffix);
@@ -26,6 +25,21 @@ struct rheos__bundle {
   size_t names_bytes, max_names_bytes;
   rheos__arena arena;  // names and values
 };
+
+// Bytes of a tensor on their way: to be read from `from` or written to `to`.
+typedef struct rheos__bundle_numbers {
+  rheos__file *from;
+  rheos__file_writer *to;  // room for them is reserved
+  uint64_t offset;         // in the file
+  char *bytes;
+  size_t size_bytes;
+  uint32_t crc;  // the answer: their checksum
+} rheos__bundle_numbers;
+// On the step's threads, or on the caller's where `step` is NULL.
+rheos_status *rheos__bundle_read_numbers(rheos__bundle_numbers *numbers, size_t count,
+                                         rheos__step *step);
+rheos_status *rheos__bundle_write_numbers(rheos__bundle_numbers *numbers, size_t count,
+                                          rheos__step *step);
 
 // An entry of an index to be written.
 typedef struct rheos__index_entry {

@@ -291,27 +291,19 @@ static rheos_status *read_strings(rheos__bundle *bundle, const rheos__bundle_ent
   return status;
 }
 
-// Piece by piece, so that the checksum is made of bytes that are still in the cache.
-static rheos_status *read_numbers(rheos__bundle *bundle, const rheos__bundle_entry *entry,
-                                  rheos__file *file, rheos_tensor *tensor) {
-  unsigned char *bytes = tensor->data;
-  uint32_t crc = 0;
-  for (size_t at = 0; at < tensor->size_bytes; at += RHEOS__BUNDLE_PIECE_BYTES) {
-    const size_t left = tensor->size_bytes - at;
-    const size_t some = left < RHEOS__BUNDLE_PIECE_BYTES ? left : RHEOS__BUNDLE_PIECE_BYTES;
-    RHEOS_TRY(rheos__file_read_at(file, entry->offset + at, bytes + at, some));
-    crc = rheos__crc32c(crc, bytes + at, some);
-  }
-  RHEOS_TRY(check_crc(bundle, entry, crc));
-  for (size_t i = 0; tensor->dtype == RHEOS_BOOL && i < tensor->size_bytes; i++) {
-    bytes[i] = bytes[i] != 0;  // a C bool must be 0 or 1
+// Numbers that were read: whether they are sound.
+static rheos_status *check_numbers(const rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                                   const rheos__bundle_numbers *numbers) {
+  RHEOS_TRY(check_crc(bundle, entry, numbers->crc));
+  for (size_t i = 0; entry->dtype == RHEOS_BOOL && i < numbers->size_bytes; i++) {
+    numbers->bytes[i] = numbers->bytes[i] != 0;  // a C bool must be 0 or 1
   }
   return NULL;
 }
 
-// A tensor, or part of one, whose bytes lie together.
-static rheos_status *read_piece(rheos__bundle *bundle, const rheos__bundle_entry *entry,
-                                rheos_tensor **out_tensor) {
+// The tensor, or part of one, whose bytes lie together, still without them.
+static rheos_status *make_room(rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                               rheos__file **out_file, rheos_tensor **out_tensor) {
   *out_tensor = NULL;
   bool is_string = entry->dtype == RHEOS_STRING;
   if (entry->dtype == RHEOS_VARIANT || entry->dtype == RHEOS_RESOURCE) {
@@ -319,9 +311,8 @@ static rheos_status *read_piece(rheos__bundle *bundle, const rheos__bundle_entry
                             "checkpoint '%s', tensor '%s' is of a dtype without bytes",
                             bundle->prefix, entry->name);
   }
-  rheos__file *file;
-  RHEOS_TRY(open_shard(bundle, entry->shard, &file));
-  uint64_t size_bytes = rheos__file_size(file);
+  RHEOS_TRY(open_shard(bundle, entry->shard, out_file));
+  uint64_t size_bytes = rheos__file_size(*out_file);
   if (entry->offset > size_bytes || entry->size_bytes > size_bytes - entry->offset) {
     return bad_tensor(bundle, entry, "its bytes lie behind the end of the data file");
   }
@@ -329,10 +320,31 @@ static rheos_status *read_piece(rheos__bundle *bundle, const rheos__bundle_entry
   if (is_string && (uint64_t)num_elements > entry->size_bytes) {
     return bad_tensor(bundle, entry, "fewer bytes than strings");
   }
+  return rheos_tensor_new(entry->dtype, entry->shape, out_tensor);
+}
+
+static rheos__bundle_numbers numbers_of(const rheos__bundle_entry *entry, rheos__file *file,
+                                        const rheos_tensor *tensor) {
+  return (rheos__bundle_numbers){.from = file,
+                                 .offset = entry->offset,
+                                 .bytes = tensor->data,
+                                 .size_bytes = tensor->size_bytes};
+}
+
+static rheos_status *read_piece(rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                                rheos_tensor **out_tensor) {
+  rheos__file *file;
   rheos_tensor *tensor;
-  RHEOS_TRY(rheos_tensor_new(entry->dtype, entry->shape, &tensor));
-  rheos_status *status = is_string ? read_strings(bundle, entry, file, tensor)
-                                   : read_numbers(bundle, entry, file, tensor);
+  *out_tensor = NULL;
+  RHEOS_TRY(make_room(bundle, entry, &file, &tensor));
+  rheos_status *status;
+  if (entry->dtype == RHEOS_STRING) {
+    status = read_strings(bundle, entry, file, tensor);
+  } else {
+    rheos__bundle_numbers numbers = numbers_of(entry, file, tensor);
+    status = rheos__bundle_read_numbers(&numbers, 1, NULL);
+    if (status == NULL) status = check_numbers(bundle, entry, &numbers);
+  }
   if (status != NULL) {
     rheos_tensor_unref(tensor);
     return status;
@@ -481,4 +493,42 @@ rheos_status *rheos__bundle_read(rheos__bundle *bundle, const rheos__bundle_entr
   if (entry->num_slices == 0) return read_piece(bundle, entry, out_tensor);
   const rheos__slice all = rheos__slice_whole(entry->shape.rank);
   return rheos__bundle_read_slice(bundle, entry, &all, out_tensor);
+}
+
+// ---- Several at once
+
+static rheos_status *read_together(rheos__bundle *bundle, const rheos__bundle_entry *const *entries,
+                                   size_t count, rheos__step *step, rheos__bundle_numbers *numbers,
+                                   rheos_tensor **out_tensors) {
+  size_t num_numbers = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (entries[i]->num_slices > 0 || entries[i]->dtype == RHEOS_STRING) {
+      RHEOS_TRY(rheos__bundle_read(bundle, entries[i], &out_tensors[i]));
+      continue;
+    }
+    rheos__file *file;
+    RHEOS_TRY(make_room(bundle, entries[i], &file, &out_tensors[i]));
+    numbers[num_numbers++] = numbers_of(entries[i], file, out_tensors[i]);
+  }
+  RHEOS_TRY(rheos__bundle_read_numbers(numbers, num_numbers, step));
+  for (size_t i = 0; i < count; i++) {
+    if (entries[i]->num_slices > 0 || entries[i]->dtype == RHEOS_STRING) continue;
+    RHEOS_TRY(check_numbers(bundle, entries[i], numbers++));
+  }
+  return NULL;
+}
+
+rheos_status *rheos__bundle_read_all(rheos__bundle *bundle,
+                                     const rheos__bundle_entry *const *entries, size_t count,
+                                     rheos__step *step, rheos_tensor **out_tensors) {
+  for (size_t i = 0; i < count; i++) out_tensors[i] = NULL;
+  rheos__bundle_numbers *numbers = rheos__alloc_array(count, sizeof *numbers);
+  if (numbers == NULL) return rheos__out_of_memory();
+  rheos_status *status = read_together(bundle, entries, count, step, numbers, out_tensors);
+  rheos__free(numbers);
+  for (size_t i = 0; status != NULL && i < count; i++) {
+    rheos_tensor_unref(out_tensors[i]);
+    out_tensors[i] = NULL;
+  }
+  return status;
 }

@@ -152,6 +152,7 @@ struct rheos__bundle_writer {
   char *prefix;
   char *data_path;  // ".new"
   rheos__file_writer *data;
+  rheos__step *step;  // whose threads write large tensors; may be NULL
   rheos__index_entry *entries;
   size_t count, capacity;
   partial *partials;
@@ -196,6 +197,10 @@ rheos_status *rheos__bundle_writer_open(const char *prefix, rheos__bundle_writer
   return NULL;
 }
 
+void rheos__bundle_writer_use(rheos__bundle_writer *writer, rheos__step *step) {
+  writer->step = step;
+}
+
 void rheos__bundle_writer_abandon(rheos__bundle_writer *writer) {
   if (writer == NULL) return;
   rheos__file_writer_abandon(writer->data);
@@ -228,17 +233,21 @@ static rheos_status *write_strings(rheos__file_writer *file, const rheos_tensor 
   return status;
 }
 
-// Piece by piece, so that what the checksum was made of is written from the cache.
-static rheos_status *write_numbers(rheos__file_writer *file, const rheos_tensor *tensor,
+// Large tensors go to the disk while the next ones are written.
+enum { LARGE_BYTES = 1 << 20 };
+
+static rheos_status *write_numbers(const rheos__bundle_writer *writer, const rheos_tensor *tensor,
                                    uint32_t *out_crc) {
-  const char *bytes = tensor->data;
-  *out_crc = 0;
-  for (size_t at = 0; at < tensor->size_bytes; at += RHEOS__BUNDLE_PIECE_BYTES) {
-    const size_t left = tensor->size_bytes - at;
-    const size_t some = left < RHEOS__BUNDLE_PIECE_BYTES ? left : RHEOS__BUNDLE_PIECE_BYTES;
-    *out_crc = rheos__crc32c(*out_crc, bytes + at, some);
-    RHEOS_TRY(rheos__file_writer_write(file, bytes + at, some));
+  if (tensor->size_bytes < LARGE_BYTES) {
+    *out_crc = rheos__crc32c(0, tensor->data, tensor->size_bytes);
+    return rheos__file_writer_write(writer->data, tensor->data, tensor->size_bytes);
   }
+  rheos__bundle_numbers numbers = {
+      .to = writer->data, .bytes = tensor->data, .size_bytes = tensor->size_bytes};
+  RHEOS_TRY(rheos__file_writer_reserve(writer->data, numbers.size_bytes, &numbers.offset));
+  RHEOS_TRY(rheos__bundle_write_numbers(&numbers, 1, writer->step));
+  rheos__file_writer_start_sync(writer->data, numbers.offset, numbers.size_bytes);
+  *out_crc = numbers.crc;
   return NULL;
 }
 
@@ -280,7 +289,7 @@ rheos_status *rheos__bundle_writer_add(rheos__bundle_writer *writer, const char 
   uint64_t offset = rheos__file_writer_position(writer->data);
   uint32_t crc = 0;
   RHEOS_TRY(tensor->dtype == RHEOS_STRING ? write_strings(writer->data, tensor, &crc)
-                                          : write_numbers(writer->data, tensor, &crc));
+                                          : write_numbers(writer, tensor, &crc));
   return add_data_entry(writer, name, name_bytes, tensor, offset, crc);
 }
 

@@ -132,7 +132,9 @@ static rheos_status *compute_save(void *argument, rheos__step *step, rheos_tenso
   rheos_status *status = rheos__bundle_writer_open(prefix, &writer);
   rheos__free(prefix);
   if (status != NULL) return status;
+  rheos__bundle_writer_use(writer, step);
   status = add_tensors(writer, state, step, inputs);
+  rheos__bundle_writer_use(writer, NULL);
   if (status == NULL) return rheos__bundle_writer_finish_take(writer);
   rheos__bundle_writer_abandon(writer);
   return status;
@@ -167,23 +169,21 @@ static rheos_status *explain_misfit(const char *prefix, const dtypes_state *stat
   return status;
 }
 
-static rheos_status *check_entries(const rheos__bundle *bundle, const char *prefix,
-                                   const dtypes_state *state, const rheos_tensor *names) {
+static rheos_status *find_entries(const rheos__bundle *bundle, const char *prefix,
+                                  const dtypes_state *state, const rheos_tensor *names,
+                                  const rheos__bundle_entry **entries) {
   const rheos_string *texts = names->data;
   for (int32_t i = 0; i < state->count; i++) {
-    const rheos__bundle_entry *entry =
-        rheos__bundle_find(bundle, texts[i].data, texts[i].size_bytes);
-    if (entry == NULL || entry->dtype != state->dtypes[i]) {
+    entries[i] = rheos__bundle_find(bundle, texts[i].data, texts[i].size_bytes);
+    if (entries[i] == NULL || entries[i]->dtype != state->dtypes[i]) {
       return explain_misfit(prefix, state, names);
     }
   }
   return NULL;
 }
 
-static rheos_status *restore_one(rheos__bundle *bundle, const rheos_string *name,
-                                 const rheos_string *text, rheos_tensor **out_tensor) {
-  const rheos__bundle_entry *entry = rheos__bundle_find(bundle, name->data, name->size_bytes);
-  if (text->size_bytes == 0) return rheos__bundle_read(bundle, entry, out_tensor);
+static rheos_status *restore_slice(rheos__bundle *bundle, const rheos__bundle_entry *entry,
+                                   const rheos_string *text, rheos_tensor **out_tensor) {
   rheos_shape shape, slice_shape;
   rheos__slice slice;
   RHEOS_TRY(rheos__slice_parse(text, &shape, &slice, &slice_shape));
@@ -197,17 +197,50 @@ static rheos_status *restore_one(rheos__bundle *bundle, const rheos_string *name
   return rheos__bundle_read_slice(bundle, entry, &slice, out_tensor);
 }
 
+// Read at once, before the step looks whether it shall stop.
+enum { ROUND_BYTES = 256 << 20 };
+
+// How many entries from the first one are read at once: whole tensors.
+static int32_t round_from(const rheos__bundle_entry *const *entries, const rheos_string *texts,
+                          int32_t first, int32_t count) {
+  uint64_t bytes = 0;
+  int32_t i = first;
+  for (; i < count && texts[i].size_bytes == 0 && bytes < ROUND_BYTES; i++) {
+    bytes += entries[i]->size_bytes < ROUND_BYTES ? entries[i]->size_bytes : ROUND_BYTES;
+  }
+  return i - first;
+}
+
+static rheos_status *restore_entries(rheos__bundle *bundle,
+                                     const rheos__bundle_entry *const *entries, int32_t count,
+                                     rheos__step *step, const rheos_string *texts,
+                                     rheos_tensor **outputs) {
+  for (int32_t i = 0; i < count;) {
+    RHEOS_TRY(rheos__check_step(step, "the restore"));
+    const int32_t some = round_from(entries, texts, i, count);
+    if (some == 0) {
+      RHEOS_TRY(restore_slice(bundle, entries[i], &texts[i], &outputs[i]));
+      i++;
+      continue;
+    }
+    RHEOS_TRY(rheos__bundle_read_all(bundle, &entries[i], (size_t)some, step, &outputs[i]));
+    i += some;
+  }
+  return NULL;
+}
+
 static rheos_status *restore_bundle(rheos__bundle *bundle, const char *prefix,
                                     const dtypes_state *state, rheos__step *step,
                                     rheos_tensor *const *inputs, rheos_tensor **outputs) {
-  const rheos_string *names = inputs[TENSOR_NAMES]->data;
-  const rheos_string *texts = inputs[SHAPE_AND_SLICES]->data;
-  RHEOS_TRY(check_entries(bundle, prefix, state, inputs[TENSOR_NAMES]));
-  for (int32_t i = 0; i < state->count; i++) {
-    RHEOS_TRY(rheos__check_step(step, "the restore"));
-    RHEOS_TRY(restore_one(bundle, &names[i], &texts[i], &outputs[i]));
+  const rheos__bundle_entry **entries = rheos__alloc_array((size_t)state->count, sizeof *entries);
+  if (entries == NULL) return rheos__out_of_memory();
+  rheos_status *status = find_entries(bundle, prefix, state, inputs[TENSOR_NAMES], entries);
+  if (status == NULL) {
+    status = restore_entries(bundle, entries, state->count, step, inputs[SHAPE_AND_SLICES]->data,
+                             outputs);
   }
-  return NULL;
+  rheos__free(entries);
+  return status;
 }
 
 static rheos_status *restore_v1(rheos__v1_checkpoint *checkpoint, const char *pattern,
