@@ -14,7 +14,7 @@
 typedef void (*scan_fn)(const void *x, int64_t rows, int64_t columns, int64_t step,
                         int64_t *indices, void *best);
 
-enum { TILE = 256, LANES = 16 };
+enum { TILE = 256, LANES = 16, BLOCK = 2048 };
 
 #define LOWEST                                                                                  \
   _Generic((C)0, float: -INFINITY, double: -(double)INFINITY, int8_t: INT8_MIN,                 \
@@ -24,28 +24,38 @@ enum { TILE = 256, LANES = 16 };
            int16_t: INT16_MAX, int32_t: INT32_MAX, int64_t: INT64_MAX, uint8_t: UINT8_MAX,      \
            uint16_t: UINT16_MAX, uint32_t: UINT32_MAX, uint64_t: UINT64_MAX, bool: true)
 
-// A single column in two passes that are vector code: the extreme, then where it is.
-#define SCAN_COLUMN(S, name, compare, start)                                                    \
-  RHEOS__WIDE static int64_t name##_column_##S(const rheos__stored_##S *xs, int64_t rows) {     \
+// The extreme of n elements, in lanes that are vector code.
+#define SCAN_BLOCK(S, name, compare, start)                                                     \
+  RHEOS__WIDE static rheos__computed_##S name##_block_##S(const rheos__stored_##S *xs,          \
+                                                          int64_t n) {                          \
     typedef rheos__computed_##S C;                                                              \
     C lanes[LANES];                                                                             \
     int64_t i = 0;                                                                              \
     for (int j = 0; j < LANES; j++) lanes[j] = start;                                           \
-    for (; i + LANES <= rows; i += LANES) {                                                     \
+    for (; i + LANES <= n; i += LANES) {                                                        \
       RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                       \
         const C value = RHEOS__LOAD_##S(xs[i + j]);                                             \
         lanes[j] = value compare lanes[j] ? value : lanes[j];                                   \
       }                                                                                         \
     }                                                                                           \
-    C extreme = start;                                                                          \
-    for (int j = 0; j < LANES; j++) extreme = lanes[j] compare extreme ? lanes[j] : extreme;    \
-    for (; i < rows; i++) {                                                                     \
+    for (int j = 0; i < n; i++, j++) {                                                          \
       const C value = RHEOS__LOAD_##S(xs[i]);                                                   \
-      extreme = value compare extreme ? value : extreme;                                        \
+      lanes[j] = value compare lanes[j] ? value : lanes[j];                                     \
     }                                                                                           \
-    if (extreme == start) return 0;                                                             \
+    for (int width = LANES / 2; width > 0; width /= 2) {                                        \
+      for (int j = 0; j < width; j++) {                                                         \
+        lanes[j] = lanes[j + width] compare lanes[j] ? lanes[j + width] : lanes[j];             \
+      }                                                                                         \
+    }                                                                                           \
+    return lanes[0];                                                                            \
+  }
+
+// A single column: the block that has the extreme first, then the place in it.
+#define SCAN_COLUMN(S, name, compare, start)                                                    \
+  RHEOS__WIDE static int64_t name##_place_##S(const rheos__stored_##S *xs, int64_t n,           \
+                                              rheos__computed_##S extreme) {                    \
     int64_t at = 0;                                                                             \
-    for (; at + LANES <= rows; at += LANES) {                                                   \
+    for (; at + LANES <= n; at += LANES) {                                                      \
       int found = 0;                                                                            \
       RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                       \
         found |= RHEOS__LOAD_##S(xs[at + j]) == extreme;                                        \
@@ -54,9 +64,21 @@ enum { TILE = 256, LANES = 16 };
     }                                                                                           \
     while (RHEOS__LOAD_##S(xs[at]) != extreme) at++;                                            \
     return at;                                                                                  \
+  }                                                                                             \
+  static int64_t name##_column_##S(const rheos__stored_##S *xs, int64_t rows) {                 \
+    typedef rheos__computed_##S C;                                                              \
+    C extreme = start;                                                                          \
+    int64_t block = 0;                                                                          \
+    for (int64_t i = 0; i < rows; i += BLOCK) {                                                 \
+      const C value = name##_block_##S(xs + i, rows - i < BLOCK ? rows - i : BLOCK);            \
+      if (value compare extreme) extreme = value, block = i;                                    \
+    }                                                                                           \
+    if (extreme == start) return 0;                                                             \
+    return block + name##_place_##S(xs + block, rows - block, extreme);                         \
   }
 
 #define SCAN(S, name, compare, start)                                                           \
+  SCAN_BLOCK(S, name, compare, start)                                                           \
   SCAN_COLUMN(S, name, compare, start)                                                          \
   static void name##_##S(const void *x, int64_t rows, int64_t columns, int64_t step,            \
                          int64_t *indices, void *best) {                                        \

@@ -4,9 +4,11 @@
 #endif
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
+#include "ops/stream.h"
 
 // One row of `columns` totals at a time, rows `step` elements apart (negative: from the end).
 // `exclusive`: each output is the total before its element.
@@ -85,6 +87,102 @@ static double log_sum(double a, double b) {
 }
 RHEOS__FLOATS(SCANS, CumulativeLogsumexp, double, -INFINITY, log_sum(before, (double)value))
 
+// ---- Sums along many rows of floats
+
+#if defined(__GNUC__) && !defined(__clang__)
+// The same sums as above, of eight rows at once: squares of eight by eight are turned, so that a vector
+// has a column of them. A line of each row is read and written in one go, as rows that lie a power of
+// two apart fall on each other in the cache.
+enum { ROWS = 8, COLUMNS = RHEOS__LINE_BYTES / sizeof(float) };
+typedef float eight __attribute__((vector_size(32)));
+typedef double totals __attribute__((vector_size(64)));
+typedef int32_t places __attribute__((vector_size(32)));
+
+static inline __attribute__((always_inline)) void turn(eight *x) {
+  const places low = {0, 8, 1, 9, 4, 12, 5, 13}, high = {2, 10, 3, 11, 6, 14, 7, 15};
+  const places first = {0, 1, 8, 9, 4, 5, 12, 13}, last = {2, 3, 10, 11, 6, 7, 14, 15};
+  const places front = {0, 1, 2, 3, 8, 9, 10, 11}, back = {4, 5, 6, 7, 12, 13, 14, 15};
+  eight y[8];
+  for (int k = 0; k < 8; k += 2) {
+    y[k] = __builtin_shuffle(x[k], x[k + 1], low);
+    y[k + 1] = __builtin_shuffle(x[k], x[k + 1], high);
+  }
+  for (int k = 0; k < 8; k += 4) {
+    x[k] = __builtin_shuffle(y[k], y[k + 2], first);
+    x[k + 1] = __builtin_shuffle(y[k], y[k + 2], last);
+    x[k + 2] = __builtin_shuffle(y[k + 1], y[k + 3], first);
+    x[k + 3] = __builtin_shuffle(y[k + 1], y[k + 3], last);
+  }
+  for (int k = 0; k < 4; k++) {
+    y[k] = __builtin_shuffle(x[k], x[k + 4], front);
+    y[k + 4] = __builtin_shuffle(x[k], x[k + 4], back);
+  }
+  for (int k = 0; k < 8; k++) x[k] = y[k];
+}
+
+static inline __attribute__((always_inline)) void sum_square(eight *x, totals *sums,
+                                                             bool exclusive) {
+  turn(x);
+  for (int k = 0; k < 8; k++) {
+    const totals before = *sums;
+    *sums = before + __builtin_convertvector(x[k], totals);
+    x[k] = __builtin_convertvector(exclusive ? before : *sums, eight);
+  }
+  turn(x);
+}
+
+// Of ROWS rows of n elements, n a multiple of COLUMNS; streamed if z is aligned to whole lines.
+RHEOS__WIDEST static void sum_rows(const float *x, float *z, int64_t n, bool exclusive,
+                                 bool stream) {
+  totals sums = {0};
+  for (int64_t i = 0; i < n; i += COLUMNS) {
+    eight left[ROWS], right[ROWS];
+    for (int k = 0; k < ROWS; k++) {
+      memcpy(&left[k], x + i + k * n, sizeof *left);
+      memcpy(&right[k], x + i + k * n + 8, sizeof *right);
+    }
+    sum_square(left, &sums, exclusive);
+    sum_square(right, &sums, exclusive);
+    for (int k = 0; k < ROWS; k++) {
+      float line[COLUMNS];
+      memcpy(line, &left[k], sizeof *left);
+      memcpy(line + 8, &right[k], sizeof *right);
+      if (stream) {
+        rheos__stream_line(z + i + k * n, line);
+      } else {
+        memcpy(z + i + k * n, line, sizeof line);
+      }
+    }
+  }
+}
+
+// Whether vectors are long enough for that to be faster; the sums are the same.
+static bool turning_pays(void) {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512f");
+#else
+  return true;
+#endif
+}
+
+// Of as many of `count` rows as this can do; returns how many.
+static int64_t sum_many_rows(const float *x, float *z, int64_t n, int64_t count, bool exclusive,
+                             bool stream) {
+  if (n % COLUMNS != 0 || !turning_pays()) return 0;
+  stream = stream && rheos__is_aligned(z, RHEOS__LINE_BYTES);
+  const int64_t rows = count / ROWS * ROWS;
+  for (int64_t i = 0; i < rows; i += ROWS) sum_rows(x + i * n, z + i * n, n, exclusive, stream);
+  if (stream) rheos__stream_end();
+  return rows;
+}
+#else
+static int64_t sum_many_rows(const float *x, float *z, int64_t n, int64_t count, bool exclusive,
+                             bool stream) {
+  (void)x, (void)z, (void)n, (void)count, (void)exclusive, (void)stream;
+  return 0;
+}
+#endif
+
 enum { row_Cumsum, row_Cumprod, row_CumulativeLogsumexp, NUM_ROWS };
 #define SCAN_ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = name##_##S,
 static const scan_fn scans[NUM_ROWS][RHEOS__NUM_DTYPES] = {
@@ -104,6 +202,8 @@ typedef struct cumulative {
   rheos_shape shape;
   int64_t element_bytes;
   bool exclusive, reverse;
+  bool float_sum;  // that rows of which go several at a time
+  bool stream;
   rheos_dtype axis_dtype;
   int32_t axis;  // -1: not known before the run
   int64_t unit_tiles;
@@ -157,7 +257,12 @@ static rheos_status *run(const void *state, const void *const *inputs, void *con
   if (end > e.outer * e.tiles) end = e.outer * e.tiles;
   if (e.rows == 0) return NULL;
   if (e.inner == 1) {
-    const int64_t tile = first_unit * unit_tiles;
+    int64_t tile = first_unit * unit_tiles;
+    if (c->float_sum) {
+      tile += sum_many_rows((const float *)inputs[0] + tile * e.rows,
+                            (float *)outputs[0] + tile * e.rows, e.rows, end - tile, c->exclusive,
+                            c->stream);
+    }
     const int64_t first = tile * e.rows + (c->reverse ? e.rows - 1 : 0);
     c->scan_rows((const char *)inputs[0] + first * c->element_bytes,
                  (char *)outputs[0] + first * c->element_bytes, e.rows, c->reverse ? -1 : 1,
@@ -181,6 +286,8 @@ static rheos_status *prepare(rheos__prepare *p, int row) {
   c->element_bytes = (int64_t)rheos_dtype_size(p->input_dtypes[0]);
   c->exclusive = rheos__attr_bool(p->attrs, "exclusive");
   c->reverse = rheos__attr_bool(p->attrs, "reverse");
+  c->float_sum = row == row_Cumsum && p->input_dtypes[0] == RHEOS_FLOAT && !c->reverse;
+  c->stream = rheos_shape_num_elements(&c->shape) >= RHEOS__STREAM_FROM / c->element_bytes;
   c->axis_dtype = p->input_dtypes[1];
   c->axis = -1;
   p->run = run;
@@ -198,6 +305,8 @@ static rheos_status *prepare(rheos__prepare *p, int row) {
   c->unit_tiles = tile_elements > 0 && tile_elements < RHEOS__UNIT_ELEMENTS
                       ? RHEOS__UNIT_ELEMENTS / tile_elements
                       : 1;
+  // Eight rows go together where there are many.
+  if (c->float_sum && e.inner == 1 && e.outer >= 64) c->unit_tiles = (c->unit_tiles + 7) / 8 * 8;
   p->num_units = (e.outer * e.tiles + c->unit_tiles - 1) / c->unit_tiles;
   if (p->num_units == 0) p->num_units = 1;
   return NULL;

@@ -1,6 +1,7 @@
 // Softmax, its logarithm and the cross entropies over it, of float32. Long rows go over the lanes of
 // a vector, three times through a row that stays in the cache: largest, exponentials and their sum,
 // result. Of short rows, 16 go side by side, one a lane. Sums are made in double, of blocks in float.
+// Large results are streamed past the caches (stream.h), from exponentials that stay in them.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -11,15 +12,17 @@
 
 #include "ops/elementwise.h"
 #include "ops/softmax.h"
+#include "ops/stream.h"
 #include "ops/vector_math.h"
 
-enum { LANES = 16, SHORT = 32, BLOCK = 64 * LANES };
+enum { LANES = 16, SHORT = 32, BLOCK = 64 * LANES, STREAMED = 16 * BLOCK };
 
 typedef struct row {
   const float *x, *labels;  // `labels` of the loss with dense ones
   int64_t label;            // of the loss with sparse ones
   int64_t n;
   float *y, *loss;
+  bool stream;  // `y` of softmax
 } row;
 
 #define FOR_LANES RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++)
@@ -53,14 +56,14 @@ RHEOS__WIDEST static float exponentials(const float *x, float largest, int64_t n
   int64_t i = 0;
   for (; i + LANES <= n; i += LANES) {
     float values[LANES];  // or the compiler asks at each step whether `x` and `e` overlap
-    FOR_LANES values[j] = rheos__expf(x[i + j] - largest);
+    FOR_LANES values[j] = rheos__expf_normal(x[i + j] - largest);
     FOR_LANES lanes[j] += values[j];
     memcpy(e + i, values, sizeof values);
     __builtin_prefetch((const void *)((uintptr_t)(x + i) + (uintptr_t)ahead * sizeof *x));
   }
   float sum = 0;
   for (; i < n; i++) {
-    e[i] = rheos__expf(x[i] - largest);
+    e[i] = rheos__expf_normal(x[i] - largest);
     sum += e[i];
   }
   for (int width = LANES / 2; width > 0; width /= 2) {
@@ -71,6 +74,15 @@ RHEOS__WIDEST static float exponentials(const float *x, float largest, int64_t n
 
 RHEOS__WIDEST static void scale_by(float *y, int64_t n, float scale) {
   for (int64_t i = 0; i < n; i++) y[i] *= scale;
+}
+
+// To a row that is streamed.
+RHEOS__WIDEST static void scale_to(const float *e, float *y, int64_t n, float scale) {
+  for (int64_t i = 0; i < n; i += LANES) {
+    _Alignas(RHEOS__LINE_BYTES) float values[LANES];
+    FOR_LANES values[j] = e[i + j] * scale;
+    rheos__stream_line(y + i, values);
+  }
 }
 
 RHEOS__WIDEST static void shift_by(const float *x, float *y, int64_t n, float first,
@@ -111,6 +123,10 @@ static double all_exponentials(const row *r, float largest, float *e, bool keep)
 
 static void long_row(rheos__softmax_kind kind, const row *r, float *block) {
   const float largest = largest_of(r->x, r->n);
+  if (r->stream) {
+    scale_to(block, r->y, r->n, (float)(1 / all_exponentials(r, largest, block, true)));
+    return;
+  }
   const bool keep = kind != RHEOS__LOG_SOFTMAX;
   const double sum = all_exponentials(r, largest, keep ? r->y : block, keep);
   if (kind == RHEOS__SOFTMAX) {
@@ -158,7 +174,7 @@ RHEOS__WIDEST static void short_softmax(group *g, rheos__softmax_kind kind) {
     FOR_LANES largest[j] = g->x[i][j] > largest[j] ? g->x[i][j] : largest[j];
   }
   for (int64_t i = 0; i < g->n; i++) {
-    FOR_LANES g->y[i][j] = rheos__expf(g->x[i][j] - largest[j]);
+    FOR_LANES g->y[i][j] = rheos__expf_normal(g->x[i][j] - largest[j]);
     FOR_LANES sum[j] += (double)g->y[i][j];
   }
   FOR_LANES scale[j] = (float)(1 / sum[j]);
@@ -225,17 +241,27 @@ static rheos_status *run_short(const rheos__softmax_rows *s, const void *const *
   return NULL;
 }
 
+// Whether rows of softmax are whole lines of a result that is too large for the caches.
+static bool is_streamed(const rheos__softmax_rows *s, const float *y) {
+  return s->kind == RHEOS__SOFTMAX && s->n <= STREAMED && s->n % LANES == 0 &&
+         s->count >= RHEOS__STREAM_FROM / (s->n * (int64_t)sizeof *y) &&
+         rheos__is_aligned(y, RHEOS__LINE_BYTES);
+}
+
 static rheos_status *run_long(const rheos__softmax_rows *s, const void *const *inputs, float *y,
                               float *losses, int64_t first, int64_t last, float *block) {
+  const bool stream = is_streamed(s, y);
   for (int64_t i = first; i < last; i++) {
     row r = {.x = (const float *)inputs[0] + i * s->logit_row,
              .n = s->n,
              .y = y + i * s->n,
-             .loss = losses == NULL ? NULL : losses + i};
+             .loss = losses == NULL ? NULL : losses + i,
+             .stream = stream};
     if (s->kind == RHEOS__DENSE_LOSS) r.labels = (const float *)inputs[1] + i * s->label_row;
     if (s->kind == RHEOS__SPARSE_LOSS) RHEOS_TRY(class_of(s, inputs[1], i, &r.label));
     long_row(s->kind, &r, block);
   }
+  if (stream) rheos__stream_end();
   return NULL;
 }
 
@@ -261,7 +287,8 @@ rheos_status *rheos__softmax_prepare_float(rheos__prepare *p) {
     p->decline_reason = "one class, or broadcast ones";
     return NULL;
   }
-  p->scratch_bytes = s->n < SHORT ? sizeof(group) : BLOCK * sizeof(float);
+  const int64_t kept = s->n > BLOCK && s->n <= STREAMED ? s->n : BLOCK;
+  p->scratch_bytes = s->n < SHORT ? sizeof(group) : (size_t)kept * sizeof(float);
   p->flops = p->flops / 2;  // an exponential is a few operations on vectors
   p->run = run;
   return NULL;
