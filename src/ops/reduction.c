@@ -124,9 +124,11 @@ typedef struct reducer {
     const rheos__stored_##S *xs = values;                                                       \
     total *t = totals;                                                                          \
     int64_t row = 0;                                                                            \
-    for (; row + 4 <= rows; row += 4, xs += 4 * step_elements) {                                \
+    for (; row + 8 <= rows; row += 8, xs += 8 * step_elements) {                                \
       const rheos__stored_##S *x1 = xs + step_elements, *x2 = x1 + step_elements;               \
-      const rheos__stored_##S *x3 = x2 + step_elements;                                         \
+      const rheos__stored_##S *x3 = x2 + step_elements, *x4 = x3 + step_elements;               \
+      const rheos__stored_##S *x5 = x4 + step_elements, *x6 = x5 + step_elements;               \
+      const rheos__stored_##S *x7 = x6 + step_elements;                                         \
       RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) {                                      \
         total a = t[i];                                                                         \
         C x = RHEOS__LOAD_##S(xs[i]);                                                           \
@@ -136,6 +138,14 @@ typedef struct reducer {
         x = RHEOS__LOAD_##S(x2[i]);                                                             \
         a = (total)(step);                                                                      \
         x = RHEOS__LOAD_##S(x3[i]);                                                             \
+        a = (total)(step);                                                                      \
+        x = RHEOS__LOAD_##S(x4[i]);                                                             \
+        a = (total)(step);                                                                      \
+        x = RHEOS__LOAD_##S(x5[i]);                                                             \
+        a = (total)(step);                                                                      \
+        x = RHEOS__LOAD_##S(x6[i]);                                                             \
+        a = (total)(step);                                                                      \
+        x = RHEOS__LOAD_##S(x7[i]);                                                             \
         t[i] = (total)(step);                                                                   \
       }                                                                                         \
     }                                                                                           \
