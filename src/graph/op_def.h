@@ -162,6 +162,8 @@ typedef struct rheos__prepare {
   rheos__compute_fn compute;
   size_t scratch_bytes;
   int64_t num_units;    // 0 or 1: not to be split
+  int64_t unit_elements;  // units make equal parts of output 0 in order, of so many elements (the
+                          // last one what is left); 0: they do not, or nothing is said
   int32_t alias_input;  // -1: none
   int32_t reuse_input;  // output 0 may be written over this input (same size, element by element); -1
   int64_t flops;        // arithmetic of the whole call: a multiply-add is 2, a transcendental about 10

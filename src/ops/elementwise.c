@@ -189,3 +189,9 @@ rheos_status *rheos__prepare_elementwise(rheos__prepare *p, rheos__loop loop, in
   p->state = rheos__arena_copy(p->arena, e, size);
   return p->state != NULL ? NULL : rheos__out_of_memory();
 }
+
+rheos__loop rheos__elementwise_loop(const rheos__prepare *p, double *out_parameter) {
+  const elementwise *e = p->state;
+  *out_parameter = e->parameter;
+  return e->loop;
+}

@@ -37,6 +37,9 @@ enum { RHEOS__UNIT_ELEMENTS = 16384 };
 rheos_status *rheos__prepare_elementwise(rheos__prepare *p, rheos__loop loop, int cost,
                                          double parameter, const char *failure);
 
+// The loop that an elementwise op was prepared with, and the number that goes with it.
+rheos__loop rheos__elementwise_loop(const rheos__prepare *p, double *out_parameter);
+
 // The loop of an op of two numbers for a dtype, for other ops that add or multiply elements; NULL
 // if there is none.
 typedef enum rheos__binary {

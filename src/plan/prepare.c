@@ -83,7 +83,7 @@ static void clear_answer(rheos__prepare *p) {
   p->run = NULL;
   p->compute = NULL;
   p->scratch_bytes = 0;
-  p->num_units = 0;
+  p->num_units = p->unit_elements = 0;
   p->alias_input = p->reuse_input = -1;
   p->flops = p->bytes = 0;
   p->output_resource = NULL;

@@ -221,6 +221,7 @@ static rheos_status *prepare(rheos__prepare *p, rheos__dnnl_pass pass, const rhe
     return NULL;
   }
   p->num_units = f->num_parts;
+  if (pass == RHEOS__DNNL_FORWARD) p->unit_elements = s->result_step;
   p->scratch_bytes = f->scratch_bytes;
   p->run = run_conv;
   return NULL;

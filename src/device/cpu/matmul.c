@@ -143,6 +143,7 @@ rheos_status *rheos__matmul_prepare_blas(rheos__prepare *p) {
   if (blocks > MAX_BLOCKS) blocks = MAX_BLOCKS;
   state->block_rows = (state->m + blocks - 1) / blocks;
   p->num_units = (state->m + state->block_rows - 1) / state->block_rows;
+  p->unit_elements = state->block_rows * state->n;
   p->run = run_blas;
   return NULL;
 }

@@ -8,6 +8,7 @@
 #include "device/cpu/products.h"
 #include "device/cpu/softmax_float.h"
 #include "graph/op_def.h"
+#include "ops/fused.h"
 
 typedef struct op_variants {
   const char *op;
@@ -17,6 +18,9 @@ typedef struct op_variants {
 static const rheos__prepare_fn matmul[] = {rheos__matmul_prepare_small, rheos__matmul_prepare_blas,
                                            rheos__products_prepare_library, NULL};
 static const rheos__prepare_fn products[] = {rheos__products_prepare_library, NULL};
+
+static const rheos__prepare_fn fused_matmul[] = {rheos__prepare_fused_matmul_by_variants, NULL};
+static const rheos__prepare_fn fused_conv[] = {rheos__prepare_fused_conv_by_variants, NULL};
 
 static const rheos__prepare_fn conv[] = {rheos__conv_prepare_onednn, NULL};
 static const rheos__prepare_fn conv_by_input[] = {rheos__conv_prepare_onednn_by_input, NULL};
@@ -60,6 +64,8 @@ static const op_variants table[] = {
     {"Softmax", softmax},
     {"SoftmaxCrossEntropyWithLogits", softmax},
     {"SparseSoftmaxCrossEntropyWithLogits", softmax},
+    {"_FusedConv2D", fused_conv},
+    {"_FusedMatMul", fused_matmul},
 };
 
 const rheos__prepare_fn *rheos__op_variants(const rheos__op_def *op) {
