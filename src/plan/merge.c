@@ -37,8 +37,32 @@ static uint64_t hash_of(const rheos__plan *plan, const rheos__entry *entry) {
   return rheos__hash_mix(hash, (uint64_t)entry->num_inputs);
 }
 
+// Where an entry may be. A few places near its latest operand come first: neighbours in the plan are
+// neighbours in the table, which a hash alone would scatter over all of memory.
+typedef struct probe {
+  size_t near;
+  uint64_t hash;
+  size_t number;
+} probe;
+
+enum { NUM_NEAR = 8 };
+
+static probe first_probe(const rheos__plan *plan, const rheos__entry *entry) {
+  probe p = {.hash = hash_of(plan, entry), .number = entry->num_inputs > 0 ? 0 : NUM_NEAR};
+  for (int32_t i = 0; i < entry->num_inputs; ++i) {
+    const size_t value = (size_t)plan->operands[entry->first_operand + i];
+    if (value > p.near) p.near = value;
+  }
+  return p;
+}
+
+static size_t place_of(const rheos__merger *merger, const probe *p) {
+  const size_t start = p->number < NUM_NEAR ? p->near * 2 : (size_t)p->hash;
+  return (start + p->number) & (merger->num_slots - 1);
+}
+
 static bool same(rheos__rewriter *r, const rheos__entry *a, const rheos__entry *b) {
-  if (a->signature != b->signature || a->attrs != b->attrs || a->num_inputs != b->num_inputs ||
+  if (a->attrs != b->attrs || a->signature != b->signature || a->num_inputs != b->num_inputs ||
       a->num_outputs != b->num_outputs) {
     return false;
   }
@@ -52,13 +76,13 @@ static bool same(rheos__rewriter *r, const rheos__entry *a, const rheos__entry *
 rheos_status *rheos__merge(rheos__merger *merger, rheos__rewriter *r, int32_t index) {
   rheos__entry *entry = &r->plan->entries[index];
   if (!may_merge(r->plan, entry)) return NULL;
-  size_t at = hash_of(r->plan, entry) & (merger->num_slots - 1);
-  for (; merger->slots[at] >= 0; at = (at + 1) & (merger->num_slots - 1)) {
-    rheos__entry *other = &r->plan->entries[merger->slots[at]];
+  probe p = first_probe(r->plan, entry);
+  for (; merger->slots[place_of(merger, &p)] >= 0; ++p.number) {
+    rheos__entry *other = &r->plan->entries[merger->slots[place_of(merger, &p)]];
     if (other->kind == RHEOS__ENTRY_NODE && same(r, entry, other)) {
       return rheos__rule_merge(r, entry, other);
     }
   }
-  merger->slots[at] = index;
+  merger->slots[place_of(merger, &p)] = index;
   return NULL;
 }

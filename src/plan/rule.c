@@ -7,7 +7,8 @@ enum { MAX_COMPARED = 64 };  // attributes made before, the latest
 
 int32_t rheos__rule_input(rheos__rewriter *r, const rheos__entry *entry, int32_t input) {
   const int32_t taken = r->plan->operands[entry->first_operand + input];
-  int32_t value = taken;
+  int32_t value = r->instead[taken];
+  if (value == taken || r->instead[value] == value) return value;
   while (r->instead[value] != value) value = r->instead[value];
   r->instead[taken] = value;  // a shorter way for the next
   return value;

@@ -129,9 +129,11 @@ void check_plan(rheos_scope *s, const rheos_rewrite_options *rewrites, const rhe
   rheos_graph *graph = rheos_scope_graph(s);
   rheos_operation init = rheos_global_variables_initializer(s);
   check(rheos_scope_finish(s));
-  char *text = plan_text(graph, rewrites, feeds, num_feeds, fetches, num_fetches);
-  assert_string_equal(text, expected);
-  free(text);
+  if (expected != NULL) {
+    char *text = plan_text(graph, rewrites, feeds, num_feeds, fetches, num_fetches);
+    assert_string_equal(text, expected);
+    free(text);
+  }
   rheos_feed fed[MOST];
   rheos_fetch fetched[2][MOST];
   for (int i = 0; i < num_feeds; ++i) fed[i] = (rheos_feed){feeds[i], value_for(feeds[i], i)};

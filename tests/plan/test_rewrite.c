@@ -102,6 +102,126 @@ static void test_rewrite__random_numbers_stay_apart(void **state) {
                 "a = RandomUniform(Const)\nb = RandomUniform(Const)\ny = Sub(a, b)\n");
 }
 
+// ---- Arithmetic
+
+static void test_rewrite__numbers_that_change_nothing_go(void **state) {
+  fixture *f = *state;
+  feed_extremes = true;
+  rheos_output one = rheos_constant_float(f->s, 1, NULL), zero = rheos_constant_float(f->s, 0, NULL);
+  rheos_output y = rheos_mul(f->s, one, rheos_mul(f->s, f->x, one));
+  y = rheos_sub(f->s, rheos_real_div(f->s, y, one), zero);
+  y = rheos_add(f->s, y, rheos_constant_float(f->s, -0.0F, NULL));
+  check_plan_of(f->s, f->x, rheos_exp(f->s, y, .name = "y"), "y = Exp(x)\n");
+}
+
+static void test_rewrite__a_zero_that_counts_stays(void **state) {
+  fixture *f = *state;
+  feed_extremes = true;
+  rheos_output zero = rheos_constant_float(f->s, 0, "zero");
+  rheos_output sum = rheos_add(f->s, f->x, zero, .name = "sum");
+  rheos_output y = rheos_sub(f->s, zero, sum, .name = "y");
+  check_plan_of(f->s, f->x, y, "sum = Add(x, zero)\ny = Sub(zero, sum)\n");
+}
+
+static void test_rewrite__integers_have_one_zero(void **state) {
+  fixture *f = *state;
+  rheos_output x = rheos_placeholder(f->s, RHEOS_INT32, .shape = &RHEOS_SHAPE(5), .name = "i");
+  rheos_output one = rheos_constant_int(f->s, 1, NULL), zero = rheos_constant_int(f->s, 0, NULL);
+  rheos_output y = rheos_add(f->s, zero, rheos_floor_div(f->s, x, one));
+  check_plan_of(f->s, x, rheos_square(f->s, y, .name = "y"), "y = Square(i)\n");
+}
+
+static void test_rewrite__a_number_that_gives_the_shape_stays(void **state) {
+  fixture *f = *state;
+  rheos_output x = rheos_placeholder(f->s, RHEOS_FLOAT, .shape = &RHEOS_SCALAR, .name = "scalar");
+  rheos_tensor *tensor = NULL;
+  assert_null(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(1, 1), &tensor));
+  *(float *)rheos_tensor_data(tensor) = 1;
+  rheos_output one = rheos_constant(f->s, tensor, "one");
+  rheos_tensor_unref(tensor);
+  check_plan_of(f->s, x, rheos_mul(f->s, x, one, .name = "y"), "y = Mul(scalar, one)\n");
+  check_plan_of(f->s, f->x, rheos_neg(f->s, rheos_mul(f->s, f->x, one), .name = "z"), "z = Neg(x)\n");
+}
+
+static void test_rewrite__what_is_done_twice(void **state) {
+  fixture *f = *state;
+  feed_extremes = true;
+  rheos_output y = rheos_neg(f->s, rheos_neg(f->s, f->x));
+  y = rheos_abs(f->s, rheos_abs(f->s, y, .name = "abs"));
+  y = rheos_floor(f->s, rheos_floor(f->s, y, .name = "floor"));
+  y = rheos_relu(f->s, rheos_relu(f->s, y, .name = "relu"));
+  y = rheos_cast(f->s, y, RHEOS_FLOAT);
+  check_plan_of(f->s, f->x, y, "abs = Abs(x)\nfloor = Floor(abs)\nrelu = Relu(floor)\n");
+}
+
+static void test_rewrite__last_bits_change_only_when_asked(void **state) {
+  fixture *f = *state;
+  rheos_output two = rheos_constant_float(f->s, 2, "two");
+  rheos_output y = rheos_pow(f->s, rheos_log(f->s, rheos_softmax(f->s, f->x, .name = "p"), .name = "l"),
+                             two, .name = "y");
+  check_plan_of(f->s, f->x, y, "p = Softmax(x)\nl = Log(p)\ny = Pow(l, two)\n");
+  rheos_rewrite_options aggressive = {.arithmetic_optimization = RHEOS_TOGGLE_AGGRESSIVE};
+  char *text = plan_text(f->graph, &aggressive, &f->x, 1, &y, 1);
+  assert_string_equal(text, "l = LogSoftmax(x)\ny = Square(l)\n");
+  free(text);
+}
+
+// ---- Transposes
+
+static rheos_output transpose(fixture *f, rheos_output x, int count, const int32_t *permutation) {
+  return rheos_transpose(f->s, x, int_vector(f->s, count, permutation), .name = "transpose");
+}
+
+static void test_rewrite__transposes_cancel_out(void **state) {
+  fixture *f = *state;
+  rheos_output x = rheos_placeholder(f->s, RHEOS_FLOAT, .shape = &RHEOS_SHAPE(2, -1, 4), .name = "t");
+  rheos_output there = transpose(f, x, 3, (int32_t[]){1, 2, 0});
+  rheos_output back = transpose(f, there, 3, (int32_t[]){2, 0, -2});
+  rheos_output still = transpose(f, back, 3, (int32_t[]){0, 1, 2});
+  check_plan_of(f->s, x, rheos_neg(f->s, still, .name = "y"), "y = Neg(t)\n");
+}
+
+static void test_rewrite__products_take_transposes_in(void **state) {
+  fixture *f = *state;
+  const int32_t swap[] = {1, 0}, swap_last[] = {0, 2, 1};
+  rheos_output w = rheos_placeholder(f->s, RHEOS_FLOAT, .shape = &RHEOS_SHAPE(7, 4), .name = "w");
+  rheos_output feeds[2] = {f->x, w};
+  rheos_output y = rheos_matmul(f->s, f->x, transpose(f, w, 2, swap), .name = "y");
+  check_plan(f->s, NULL, feeds, 2, &y, 1, "y = MatMul(x, w; transpose_b)\n");
+  rheos_output z = rheos_matmul(f->s, transpose(f, w, 2, swap), transpose(f, f->x, 2, swap),
+                                 .transpose_a = true, .name = "z");
+  check_plan(f->s, NULL, feeds, 2, &z, 1, "z = MatMul(w, x; transpose_b)\n");
+  rheos_output b = rheos_placeholder(f->s, RHEOS_FLOAT, .shape = &RHEOS_SHAPE(3, 5, 4), .name = "b");
+  rheos_output q = rheos_batch_matmul_v2(f->s, b, transpose(f, b, 3, swap_last), .name = "q");
+  check_plan_of(f->s, b, q, "q = BatchMatMulV2(b, b; adj_y)\n");
+}
+
+// The fed numbers have sums without rounding, so that no kernel's order of summing shows.
+static void test_rewrite__transposes_are_taken_in_at_all_sizes(void **state) {
+  fixture *f = *state;
+  static const int64_t sizes[][3] = {{20, 64, 64}, {33, 129, 65}, {128, 300, 200}, {1, 500, 7}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+    const int64_t rows = sizes[i][0], depth = sizes[i][1], columns = sizes[i][2];
+    const rheos_shape a = RHEOS_SHAPE(depth, rows), b = RHEOS_SHAPE(columns, depth);
+    rheos_output feeds[2] = {rheos_placeholder(f->s, RHEOS_FLOAT, .shape = &a),
+                             rheos_placeholder(f->s, RHEOS_FLOAT, .shape = &b)};
+    rheos_output y = rheos_matmul(f->s, transpose(f, feeds[0], 2, (int32_t[]){1, 0}),
+                                  transpose(f, feeds[1], 2, (int32_t[]){1, 0}));
+    check_plan(f->s, NULL, feeds, 2, &y, 1, NULL);
+  }
+}
+
+static void test_rewrite__reshapes_that_cannot_fail_become_one(void **state) {
+  fixture *f = *state;
+  rheos_output x = rheos_placeholder(f->s, RHEOS_FLOAT, .shape = &RHEOS_SHAPE(3, 4), .name = "r");
+  rheos_output flat = rheos_reshape(f->s, x, int_vector(f->s, 1, (int32_t[]){-1}));
+  rheos_output y = rheos_reshape(f->s, flat, int_vector(f->s, 2, (int32_t[]){3, 4}));
+  check_plan_of(f->s, x, rheos_neg(f->s, y, .name = "y"), "y = Neg(r)\n");
+  y = rheos_reshape(f->s, f->x, int_vector(f->s, 1, (int32_t[]){12}), .name = "may_fail");
+  y = rheos_reshape(f->s, y, int_vector(f->s, 2, (int32_t[]){4, 3}), .name = "z");
+  check_plan_of(f->s, f->x, y, "may_fail = Reshape(x, Const_2)\nz = Reshape(may_fail, Const_3)\n");
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -111,6 +231,16 @@ int main(void) {
       TEST(test_rewrite__options_turn_groups_off),
       TEST(test_rewrite__the_same_twice_runs_once),
       TEST(test_rewrite__random_numbers_stay_apart),
+      TEST(test_rewrite__numbers_that_change_nothing_go),
+      TEST(test_rewrite__a_zero_that_counts_stays),
+      TEST(test_rewrite__integers_have_one_zero),
+      TEST(test_rewrite__a_number_that_gives_the_shape_stays),
+      TEST(test_rewrite__what_is_done_twice),
+      TEST(test_rewrite__last_bits_change_only_when_asked),
+      TEST(test_rewrite__transposes_cancel_out),
+      TEST(test_rewrite__products_take_transposes_in),
+      TEST(test_rewrite__transposes_are_taken_in_at_all_sizes),
+      TEST(test_rewrite__reshapes_that_cannot_fail_become_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
