@@ -13,6 +13,7 @@
 #include <rheos/scope.h>
 #include <rheos/session.h>
 #include <rheos/tensor.h>
+#include <rheos/trace.h>
 #include <rheos/train.h>
 
 #include <rheos/lines.h>  // last: it wraps functions declared above

@@ -75,12 +75,24 @@ RHEOS_API rheos_cancellation *rheos_cancellation_new(void);  // NULL when memory
 RHEOS_API void rheos_cancellation_free(rheos_cancellation *cancellation);  // no run may use it
 RHEOS_API void rheos_cancel(rheos_cancellation *cancellation);             // async-signal-safe
 
+// What runs did, op by op; written by the functions of trace.h. A trace may be given to any number of
+// runs, one after the other.
+typedef struct rheos_trace rheos_trace;
+enum {
+  RHEOS_TRACE_STEPS = 1,             // when each op began and ended, shapes, memory
+  RHEOS_TRACE_PARTITION_GRAPHS = 2,  // the graph as it was run
+};
+RHEOS_API rheos_trace *rheos_trace_new(uint32_t what);  // NULL when memory is short
+RHEOS_API void rheos_trace_free(rheos_trace *trace);
+RHEOS_API void rheos_trace_clear(rheos_trace *trace);  // forgets the runs, keeps the memory
+
 typedef struct rheos_run_options {
   int64_t timeout_ms;                // 0: none. Afterwards the run fails: RHEOS_DEADLINE_EXCEEDED
   rheos_cancellation *cancellation;  // may be NULL. A cancelled run fails: RHEOS_CANCELLED
   // Called about every 10 ms from the thread that runs; returning true cancels the step.
   bool (*should_stop)(void *argument);
   void *should_stop_argument;
+  rheos_trace *trace;  // may be NULL. What the run does is added to it
 } rheos_run_options;
 
 // Runs what the fetches and targets need, with the feeds in place of the outputs they name, and

@@ -119,6 +119,7 @@ MAX_FILES_READ = 500
 # names that programs take from them ("" is `tensorflow` itself).
 INSIDES = {
     "client.session": "",
+    "client.timeline": "_timeline",
     "framework.constant_op": "",
     "framework.dtypes": "",
     "framework.errors": "errors",

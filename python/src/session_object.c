@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <rheos/trace.h>
+
 #include "core.h"
 
 static PyTypeObject callable_type;
@@ -251,11 +253,20 @@ static bool is_asking(const session_object *self) {
 // without it they do: that step may hold a lock of the library and come for the GIL.
 enum { keep_gil_below_ns = 20000 };
 
+// What a run was told beside feeds and fetches.
+typedef struct run_settings {
+  int64_t timeout_ms;
+  rheos_trace *trace;  // or NULL
+} run_settings;
+
 static rheos_status *run_step(session_object *self, signature *entry, rheos_tensor **feeds,
-                              rheos_tensor **fetches, int64_t timeout_ms, bool *out_interrupted) {
+                              rheos_tensor **fetches, const run_settings *settings,
+                              bool *out_interrupted) {
   waiting w = {.session = self};
-  rheos_run_options options = {
-      .timeout_ms = timeout_ms, .should_stop = should_stop, .should_stop_argument = &w};
+  rheos_run_options options = {.timeout_ms = settings->timeout_ms,
+                               .should_stop = should_stop,
+                               .should_stop_argument = &w,
+                               .trace = settings->trace};
   int64_t cost = rheos_callable_cost_ns(entry->callable);
   bool release = cost <= 0 || cost >= keep_gil_below_ns || self->num_released > 0;
   self->num_released += release;
@@ -549,7 +560,7 @@ static void finish_closing(session_object *self) {
 }
 
 static PyObject *run_request(session_object *self, request *r, PyObject *fetches,
-                             int64_t timeout_ms) {
+                             const run_settings *settings) {
   r->words[0] = r->num_feeds;
   signature *entry = signature_of(self, r->words, r->num_words);
   if (!entry) return NULL;
@@ -568,7 +579,7 @@ static PyObject *run_request(session_object *self, request *r, PyObject *fetches
     ready = feeds[i] != NULL;
   }
   rheos_status *status = NULL;
-  if (ready) status = run_step(self, entry, feeds, fetched, timeout_ms, &interrupted);
+  if (ready) status = run_step(self, entry, feeds, fetched, settings, &interrupted);
   entry->in_use--;
   for (int32_t i = 0; i < entry->num_feeds; ++i) rheos_tensor_unref(feeds[i]);
   if (interrupted) {
@@ -630,24 +641,29 @@ static PyObject *run(PyObject *object, PyObject *const *args, Py_ssize_t num_arg
     request_init(&r);
     int understood = add_feeds(self, &r, given[1]);
     if (understood > 0) understood = add_fetches(self, &r, given[0]);
-    PyObject *result = understood > 0 ? run_request(self, &r, given[0], 0) : NULL;
+    PyObject *result = understood > 0 ? run_request(self, &r, given[0], &(run_settings){0}) : NULL;
     request_deinit(&r);
     if (understood) return result;
   }
   return PyObject_CallMethod(object, "_run_general", "OOOO", given[0], given[1], given[2], given[3]);
 }
 
-PyDoc_STRVAR(run_flat_doc,
-             "_run_flat(fetches, feed_keys, feed_values, timeout_ms): lists of graph elements.");
-static PyObject *run_flat(PyObject *object, PyObject *args) {
-  session_object *self = (session_object *)object;
-  PyObject *fetches, *keys, *values;
-  long long timeout_ms = 0;
-  if (!PyArg_ParseTuple(args, "O!O!O!|L", &PyList_Type, &fetches, &PyList_Type, &keys, &PyList_Type,
-                        &values, &timeout_ms)) {
+// The trace's RunMetadata message as bytes.
+static PyObject *metadata_of(session_object *self, const rheos_trace *trace) {
+  void *bytes;
+  size_t size_bytes;
+  rheos_status *status = rheos_trace_to_run_metadata(trace, &bytes, &size_bytes);
+  if (status) {
+    raise_run_error_take(status, self->graph);
     return NULL;
   }
-  if (!check_open(self)) return NULL;
+  PyObject *object = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size_bytes);
+  rheos_free(bytes);
+  return object;
+}
+
+static PyObject *run_lists(session_object *self, PyObject *fetches, PyObject *keys,
+                           PyObject *values, const run_settings *settings) {
   request r;
   request_init(&r);
   Py_ssize_t count = PyList_GET_SIZE(keys);
@@ -656,11 +672,38 @@ static PyObject *run_flat(PyObject *object, PyObject *args) {
     understood = add_feed(self, &r, PyList_GET_ITEM(keys, i), PyList_GET_ITEM(values, i));
   }
   if (understood > 0) understood = add_fetches(self, &r, fetches);
-  PyObject *result = understood > 0 ? run_request(self, &r, fetches, timeout_ms) : NULL;
+  PyObject *result = understood > 0 ? run_request(self, &r, fetches, settings) : NULL;
   request_deinit(&r);
   if (!understood && !PyErr_Occurred()) {
     PyErr_SetString(PyExc_ValueError, "feeds and fetches must be tensors of the session's graph");
   }
+  return result;
+}
+
+PyDoc_STRVAR(run_flat_doc,
+             "_run_flat(fetches, feed_keys, feed_values, timeout_ms=0, traced=0): lists of graph "
+             "elements. With traced (1: steps, 2: the graph, 3: both) returns the results and the "
+             "bytes of a RunMetadata.");
+static PyObject *run_flat(PyObject *object, PyObject *args) {
+  session_object *self = (session_object *)object;
+  PyObject *fetches, *keys, *values;
+  long long timeout_ms = 0;
+  unsigned int traced = 0;
+  if (!PyArg_ParseTuple(args, "O!O!O!|LI", &PyList_Type, &fetches, &PyList_Type, &keys,
+                        &PyList_Type, &values, &timeout_ms, &traced)) {
+    return NULL;
+  }
+  if (!check_open(self)) return NULL;
+  run_settings settings = {.timeout_ms = timeout_ms};
+  if (traced && !(settings.trace = rheos_trace_new(traced))) return PyErr_NoMemory();
+  PyObject *result = run_lists(self, fetches, keys, values, &settings);
+  if (result && traced) {
+    PyObject *metadata = metadata_of(self, settings.trace);
+    PyObject *pair = metadata ? PyTuple_Pack(2, result, metadata) : NULL;
+    Py_XDECREF(metadata);
+    Py_SETREF(result, pair);
+  }
+  rheos_trace_free(settings.trace);
   return result;
 }
 
@@ -697,7 +740,7 @@ static PyObject *call_callable(PyObject *object, PyObject *const *args, size_t f
   if (understood > 0) understood = add_fetches(self->session, &r, self->fetches);
   PyObject *result = NULL;
   if (understood > 0) {
-    result = run_request(self->session, &r, self->fetches, 0);
+    result = run_request(self->session, &r, self->fetches, &(run_settings){0});
   } else if (!understood) {
     PyErr_SetString(PyExc_ValueError, "feeds and fetches must be tensors of the session's graph");
   }

@@ -35,6 +35,10 @@ bool rheos__attr_is_left_out(const rheos__signature *signature, const rheos_attr
 rheos_status *rheos__attr_to_proto(const rheos_attr_value *value, rheos__arena *arena,
                                    Tensorflow__AttrValue **out_proto);
 
+// Fills in the attributes of a node, in the arena.
+rheos_status *rheos__attrs_to_proto(const rheos__signature *signature, const rheos__attrs *attrs,
+                                    rheos__arena *arena, Tensorflow__NodeDef *def);
+
 // In the arena, strings and lists in the message's memory or the arena. Tensors have a reference
 // that rheos__attr_release() gives back; nothing is held after a failure.
 rheos_status *rheos__attr_from_proto(const Tensorflow__AttrValue *proto, rheos__arena *arena,

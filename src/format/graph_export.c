@@ -115,15 +115,14 @@ bool rheos__attr_is_left_out(const rheos__signature *signature, const rheos_attr
 }
 
 // Sorted by name: the same graph gives the same bytes.
-static rheos_status *attrs_to_proto(const rheos__node *node, rheos__arena *arena,
-                                    Tensorflow__NodeDef *def) {
-  const rheos__attrs *attrs = node->attrs;
+rheos_status *rheos__attrs_to_proto(const rheos__signature *signature, const rheos__attrs *attrs,
+                                    rheos__arena *arena, Tensorflow__NodeDef *def) {
   size_t count = (size_t)attrs->count;
   Tensorflow__NodeDef__AttrEntry *entries = rheos__arena_alloc(arena, count * sizeof *entries);
   def->attr = rheos__arena_alloc(arena, count * sizeof *def->attr);
   if (entries == NULL || def->attr == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < count; i++) {
-    if (rheos__attr_is_left_out(node->signature, &attrs->items[i])) continue;
+    if (rheos__attr_is_left_out(signature, &attrs->items[i])) continue;
     tensorflow__node_def__attr_entry__init(&entries[i]);
     entries[i].key = (char *)(uintptr_t)attrs->items[i].name;
     RHEOS_TRY(rheos__attr_to_proto(&attrs->items[i].value, arena, &entries[i].value));
@@ -193,7 +192,8 @@ static rheos_status *node_to_proto(export *x, int32_t id, Tensorflow__NodeDef *d
     if (def->input[i] == NULL) return rheos__out_of_memory();
   }
   const rheos_tensor *beside = tensor_beside(x, node);
-  return beside != NULL ? beside_to_proto(x, node, beside, def) : attrs_to_proto(node, arena, def);
+  return beside != NULL ? beside_to_proto(x, node, beside, def)
+                        : rheos__attrs_to_proto(node->signature, node->attrs, arena, def);
 }
 
 // Counts bytes to come. Once they are too many, those made so far are of no use.

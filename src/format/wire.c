@@ -34,21 +34,22 @@ void rheos__wire_put_message(rheos__buffer *buffer, int field, rheos__buffer *me
 
 // Fields of TensorProto and TensorShapeProto.
 enum { TENSOR_DTYPE = 1, TENSOR_SHAPE = 2, TENSOR_CONTENT = 4, TENSOR_STRINGS = 8 };
-enum { SHAPE_DIM = 2, DIM_SIZE = 1 };
+enum { SHAPE_DIM = 2, SHAPE_UNKNOWN_RANK = 3, DIM_SIZE = 1 };
 
-static void put_shape(rheos__buffer *buffer, const rheos_shape *shape) {
+void rheos__wire_put_shape(rheos__buffer *buffer, int field, const rheos_shape *shape) {
   rheos__buffer dims = {0};
+  if (shape->rank < 0) rheos__wire_put_varint(&dims, SHAPE_UNKNOWN_RANK, 1);
   for (int32_t d = 0; d < shape->rank; d++) {
     rheos__buffer dim = {0};
     if (shape->dims[d] != 0) rheos__wire_put_varint(&dim, DIM_SIZE, (uint64_t)shape->dims[d]);
     rheos__wire_put_message(&dims, SHAPE_DIM, &dim);
   }
-  rheos__wire_put_message(buffer, TENSOR_SHAPE, &dims);
+  rheos__wire_put_message(buffer, field, &dims);
 }
 
 void rheos__wire_put_tensor(rheos__buffer *buffer, const rheos_tensor *tensor) {
   rheos__wire_put_varint(buffer, TENSOR_DTYPE, (uint64_t)tensor->dtype);
-  put_shape(buffer, &tensor->shape);
+  rheos__wire_put_shape(buffer, TENSOR_SHAPE, &tensor->shape);
   if (tensor->dtype == RHEOS_STRING) {
     const rheos_string *strings = tensor->data;
     for (int64_t i = 0; i < tensor->num_elements; i++) {

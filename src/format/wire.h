@@ -21,6 +21,8 @@ void rheos__wire_put_double(rheos__buffer *buffer, int field, double value);
 void rheos__wire_put_bytes(rheos__buffer *buffer, int field, const void *data, size_t size_bytes);
 // As a field: the bytes of `message`, which is emptied.
 void rheos__wire_put_message(rheos__buffer *buffer, int field, rheos__buffer *message);
+// A TensorShapeProto, as a field.
+void rheos__wire_put_shape(rheos__buffer *buffer, int field, const rheos_shape *shape);
 // A TensorProto as TensorFlow's kernels write it: numbers as `tensor_content`, strings one by one.
 void rheos__wire_put_tensor(rheos__buffer *buffer, const rheos_tensor *tensor);
 

@@ -3,6 +3,7 @@
 #include "plan/stretch.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "plan/memory.h"
 #include "plan/prepare.h"
@@ -537,6 +538,9 @@ rheos_status *rheos__stretch_new(rheos__plan *plan, rheos__stretch *parent,
   rheos__stretch *stretch = rheos__alloc_zeroed(sizeof *stretch);
   if (stretch == NULL) return rheos__out_of_memory();
   rheos__arena_init(&stretch->arena);
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  stretch->made_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
   stretch->plan = plan;
   stretch->parent = parent;
   stretch->num_key = num_key;

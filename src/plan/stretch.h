@@ -66,6 +66,7 @@ struct rheos__stretch {
   rheos__stretch *children;  // what follows, by the shapes of the values that ended this stretch
   rheos__stretch *parent;
   int64_t serial;            // never used twice in a plan
+  int64_t made_ns;           // of the monotonic clock: with the address, unique in the process
   int64_t last_used;         // by the plan's clock
   int32_t num_running;       // steps inside it or its children
   // The key: shapes and dtypes of the feeds, or of the outputs of the parent's last entry.

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "runtime/trace.h"
+
 static const float BUDGET_NS = 1e6f;  // of guessed work between two looks around
 static const float SLICE_NS = 2e6f;
 
@@ -258,24 +260,48 @@ static rheos_status *run_instruction(run *r, const rheos__stretch *stretch,
   return NULL;
 }
 
-static rheos_status *run_stretch(run *r, const rheos__stretch *stretch) {
-  rheos__frame *frame = r->frame;
+// One instruction, its cost counted and its error completed.
+static inline rheos_status *run_next(run *r, const rheos__stretch *stretch,
+                                     const rheos__instruction *in) {
+  r->step->budget_ns -= in->cost_ns;
+  if (r->step->budget_ns < 0) {
+    r->step->budget_ns = BUDGET_NS;
+    if (rheos__step_poll(r->step)) return rheos__step_error(r->step);
+  }
+  rheos_status *status = run_instruction(r, stretch, in);
+  if (__builtin_expect(status != NULL, 0)) {
+    return rheos__status_at_take(status, r->plan->graph, r->plan->entries[in->entry].id);
+  }
+  return NULL;
+}
+
+static inline void release_after(rheos__frame *frame, const rheos__stretch *stretch,
+                                 const rheos__instruction *in) {
+  for (int32_t k = 0; k < in->num_releases; ++k) {
+    rheos_tensor **tensor = &frame->tensors[stretch->releases[in->first_release + k]];
+    rheos_tensor_unref(*tensor);
+    *tensor = NULL;
+  }
+}
+
+static rheos_status *run_traced(run *r, const rheos__stretch *stretch) {
+  rheos_trace *trace = r->step->options->trace;
+  int64_t now = rheos__trace_enter(trace, stretch);
   for (int32_t i = 0; i < stretch->num_instructions; ++i) {
     const rheos__instruction *in = &stretch->instructions[i];
-    r->step->budget_ns -= in->cost_ns;
-    if (r->step->budget_ns < 0) {
-      r->step->budget_ns = BUDGET_NS;
-      if (rheos__step_poll(r->step)) return rheos__step_error(r->step);
-    }
-    rheos_status *status = run_instruction(r, stretch, in);
-    if (__builtin_expect(status != NULL, 0)) {
-      return rheos__status_at_take(status, r->plan->graph, r->plan->entries[in->entry].id);
-    }
-    for (int32_t k = 0; k < in->num_releases; ++k) {
-      rheos_tensor **tensor = &frame->tensors[stretch->releases[in->first_release + k]];
-      rheos_tensor_unref(*tensor);
-      *tensor = NULL;
-    }
+    RHEOS_TRY(run_next(r, stretch, in));
+    now = rheos__trace_add(trace, stretch, in, r->frame->tensors, now);
+    release_after(r->frame, stretch, in);
+  }
+  return NULL;
+}
+
+static rheos_status *run_stretch(run *r, const rheos__stretch *stretch) {
+  if (rheos__step_is_traced(r->step)) return run_traced(r, stretch);
+  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
+    const rheos__instruction *in = &stretch->instructions[i];
+    RHEOS_TRY(run_next(r, stretch, in));
+    release_after(r->frame, stretch, in);
   }
   return NULL;
 }

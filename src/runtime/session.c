@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "graph/device_name.h"
 #include "runtime/executor.h"
+#include "runtime/trace.h"
 
 enum { DEFAULT_MAX_PLANS = 256, FEW = 16, MAX_DEVICES = 64 };
 
@@ -197,6 +198,16 @@ static rheos_status *check_device(void *argument, const rheos__node *node) {
   return NULL;
 }
 
+// Where a node of a plan, which was checked, runs.
+static const char *device_of(void *argument, const rheos__node *node) {
+  const rheos_session *session = argument;
+  rheos__device_name wanted;
+  rheos_status *status = rheos__device_name_parse(node->device, &wanted);
+  const int32_t device = status == NULL ? find_device(session, &wanted) : -1;
+  rheos_status_free(status);
+  return session->devices[device < 0 ? 0 : device];
+}
+
 // ---- Signatures
 
 static rheos_status *check_output(const rheos_session *session, rheos_output output,
@@ -364,6 +375,9 @@ static rheos_status *run_plan(rheos_session *session, cached_plan *cached,
   rheos__step_init(&step, session->pool, options, &session->closed);
   if (options != NULL && options->cancellation != NULL && rheos__step_poll(&step)) {
     return rheos__step_error(&step);
+  }
+  if (rheos__step_is_traced(&step)) {
+    rheos__trace_begin_run(options->trace, device_of, session);
   }
   double cost_ns;
   rheos_status *status = rheos__execute(plan, values, bound, &step, out_values, &cost_ns);

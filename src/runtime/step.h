@@ -29,6 +29,10 @@ void rheos__step_init(rheos__step *step, rheos__pool *pool, const rheos_run_opti
 // thread that runs the step may call it.
 bool rheos__step_poll(rheos__step *step);
 
+static inline bool rheos__step_is_traced(const rheos__step *step) {
+  return step->options != NULL && step->options->trace != NULL;
+}
+
 // The error of a stopped step.
 rheos_status *rheos__step_error(const rheos__step *step);
 

@@ -10,6 +10,9 @@ from rheos.framework.graph import (
 from rheos.framework.messages import is_message
 from rheos.framework.sparse_tensor import SparseTensor, SparseTensorValue
 
+# What a trace has, as the library counts it (RHEOS_TRACE_* of session.h).
+_TRACE_STEPS, _TRACE_GRAPHS = 1, 2
+
 
 def _values_type():
     from rheos.ops.array_ops import _tuple
@@ -260,14 +263,31 @@ class BaseSession(_core.SessionBase):
         count = len(fetches)
         for name in callable_options.target:
             fetches.append(self.graph.as_graph_element(name, allow_tensor=False))
-        timeout = callable_options.run_options.timeout_in_ms
-        options = callable_options.run_options if timeout else None
+        has_options = callable_options.HasField("run_options")
+        options = callable_options.run_options if has_options else None
         run = self.make_callable(fetches, feeds, accept_options=True)
 
         def function(*args, run_metadata=None):
             return run(*args, options=options, run_metadata=run_metadata)[:count]
 
         return function
+
+    def _run_with(self, elements, feeds, values, options, run_metadata):
+        """Runs flat lists as `options` say, and fills in `run_metadata`, which may be None."""
+        timeout, traced = 0, 0
+        if options is not None:
+            timeout = options.timeout_in_ms
+            traced = (_TRACE_STEPS if options.trace_level else 0) | (
+                _TRACE_GRAPHS if options.output_partition_graphs else 0
+            )
+        if run_metadata is None or not traced:
+            results = self._run_flat(elements, feeds, values, timeout) if elements else []
+            message = b""
+        else:
+            results, message = self._run_flat(elements, feeds, values, timeout, traced)
+        if run_metadata is not None:
+            run_metadata.ParseFromString(message)
+        return results
 
     def _feed_tensor(self, key):
         try:
@@ -293,10 +313,9 @@ class BaseSession(_core.SessionBase):
                 raise ValueError(f"{tensor} is fed twice")
             keys.append(tensor)
             values.append(value)
-        timeout = options.timeout_in_ms if options is not None else 0
         if not mapper.elements:
-            return shape([])
-        return shape(self._run_flat(mapper.elements, keys, values, timeout))
+            keys, values, options = [], [], None
+        return shape(self._run_with(mapper.elements, keys, values, options, run_metadata))
 
 
 class _Device:

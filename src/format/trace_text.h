@@ -1,0 +1,33 @@
+// The names by which a trace speaks of nodes, shared by its writers.
+#ifndef RHEOS_SRC_FORMAT_TRACE_TEXT_H
+#define RHEOS_SRC_FORMAT_TRACE_TEXT_H
+
+#include "format/buffer.h"
+#include "runtime/trace.h"
+
+// A stretch, and what the edges of its graph are called in the run: fed ones are `_Arg` nodes.
+typedef struct rheos__trace_names {
+  const rheos_graph *graph;
+  const rheos__edge *feeds;
+  int32_t num_feeds;
+} rheos__trace_names;
+
+// All append to the buffer.
+void rheos__trace_put_text(rheos__buffer *buffer, const char *text);
+void rheos__trace_put_number(rheos__buffer *buffer, int64_t number);
+void rheos__trace_put_name(rheos__buffer *buffer, const rheos_graph *graph, int32_t id);
+// "_arg_NAME_OUTPUT_INDEX", or the same with "_retval_" before it.
+void rheos__trace_put_end(rheos__buffer *buffer, const rheos_graph *graph, const char *before,
+                          rheos__edge edge, int32_t index);
+// As a node's input: "x", "x:1", "^x", or the name of the `_Arg` node.
+void rheos__trace_put_input(rheos__buffer *buffer, const rheos__trace_names *names,
+                            rheos__edge edge);
+// All inputs of an operation, control inputs last, ", " between them.
+void rheos__trace_put_inputs(rheos__buffer *buffer, const rheos__trace_names *names,
+                             const rheos__traced_stretch *stretch, const rheos__traced_op *op);
+
+// Where the feeds of a visit are described: the first stretch of its run.
+rheos__trace_names rheos__trace_names_of(const rheos_trace *trace,
+                                         const rheos__trace_visit *visit);
+
+#endif  // RHEOS_SRC_FORMAT_TRACE_TEXT_H

@@ -1,0 +1,263 @@
+// Collecting a trace. Nothing here allocates for an event but by doubling an array.
+#include "runtime/trace.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "graph/graph_impl.h"
+
+static int64_t clock_ns(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t rheos__trace_clock_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
+
+// ---- The trace
+
+rheos_trace *rheos_trace_new(uint32_t what) {
+  rheos_trace *trace = rheos__alloc_zeroed(sizeof *trace);
+  if (trace == NULL) return NULL;
+  trace->what = what;
+  trace->epoch_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+  return trace;
+}
+
+static void stretch_deinit(rheos__traced_stretch *stretch) {
+  for (int32_t i = 0; i < stretch->num_outputs; ++i) {
+    rheos_tensor_unref(stretch->outputs[i].constant);
+  }
+  rheos_graph_unref(stretch->graph);
+  rheos__free(stretch->ops);
+  rheos__free(stretch->outputs);
+  rheos__free(stretch->edges);
+  rheos__free(stretch->feeds);
+  rheos__free(stretch->fetches);
+  rheos__free(stretch->fed);
+}
+
+void rheos_trace_clear(rheos_trace *trace) {
+  trace->failed = false;
+  trace->num_events = trace->num_visits = trace->num_late = 0;
+  trace->num_runs = 0;
+}
+
+void rheos_trace_free(rheos_trace *trace) {
+  if (trace == NULL) return;
+  for (size_t i = 0; i < trace->num_stretches; ++i) stretch_deinit(&trace->stretches[i]);
+  rheos__free(trace->stretches);
+  rheos__free(trace->devices);
+  rheos__free(trace->visits);
+  rheos__free(trace->events);
+  rheos__free(trace->late);
+  rheos__free(trace);
+}
+
+void rheos__trace_begin_run(rheos_trace *trace,
+                            const char *(*device_of)(void *argument, const rheos__node *node),
+                            void *device_argument) {
+  trace->device_of = device_of;
+  trace->device_argument = device_argument;
+  ++trace->num_runs;
+}
+
+// ---- Descriptions
+
+static int32_t device_index(rheos_trace *trace, const char *name) {
+  for (size_t i = 0; i < trace->num_devices; ++i) {
+    if (strcmp(trace->devices[i], name) == 0) return (int32_t)i;
+  }
+  if (!RHEOS_GROW(trace->devices, trace->device_capacity, trace->num_devices + 1)) return -1;
+  char *device = trace->devices[trace->num_devices];
+  size_t length = strnlen(name, sizeof trace->devices[0] - 1);
+  memcpy(device, name, length);
+  device[length] = '\0';
+  return (int32_t)trace->num_devices++;
+}
+
+static void describe_value(const rheos__stretch *stretch, int32_t index, bool keep_constant,
+                           rheos__traced_output *out) {
+  const rheos__value *value = &stretch->values[index - stretch->first_value];
+  *out = (rheos__traced_output){.shape = RHEOS_UNKNOWN_SHAPE,
+                                .dtype = value->dtype,
+                                .kind = value->kind,
+                                .is_alias = value->root != index};
+  const rheos_shape *shape = value->shape;
+  if (shape == NULL && value->kind == RHEOS__VALUE_CONSTANT) shape = &value->constant->shape;
+  if (shape != NULL) {
+    int64_t count;
+    out->shape = *shape;
+    rheos_status *status =
+        rheos__shape_size((rheos_dtype)value->dtype, shape, &count, &out->size_bytes);
+    rheos_status_free(status);  // a size that is not known stays 0
+  }
+  if (keep_constant && value->kind == RHEOS__VALUE_CONSTANT) {
+    out->constant = rheos_tensor_ref(value->constant);
+  }
+}
+
+// Attributes that a rule of the rewriter made live as long as the plan: the graph keeps equal ones.
+static bool keep_attrs(rheos_graph *graph, const rheos__node *node, rheos__traced_op *op) {
+  if (op->attrs == NULL || op->attrs == node->attrs) return true;
+  rheos__graph_lock(graph);
+  op->attrs = rheos__intern_attrs(graph, op->attrs->items, op->attrs->count);
+  rheos__graph_unlock(graph);
+  return op->attrs != NULL;
+}
+
+static bool describe_ops(rheos_trace *trace, const rheos__stretch *stretch,
+                         rheos__traced_stretch *out) {
+  const rheos__plan *plan = stretch->plan;
+  const bool with_graph = (trace->what & RHEOS_TRACE_PARTITION_GRAPHS) != 0;
+  out->num_ops = stretch->end_entry - stretch->first_entry;
+  int32_t num_outputs = 0, num_edges = 0;
+  for (int32_t i = 0; i < out->num_ops; ++i) {
+    num_outputs += plan->entries[stretch->first_entry + i].num_outputs;
+    num_edges += plan->entries[stretch->first_entry + i].num_inputs;
+  }
+  out->ops = rheos__alloc_array((size_t)out->num_ops, sizeof *out->ops);
+  out->outputs = rheos__alloc_array((size_t)num_outputs, sizeof *out->outputs);
+  out->edges = rheos__alloc_array((size_t)num_edges, sizeof *out->edges);
+  if (out->ops == NULL || out->outputs == NULL || out->edges == NULL) return false;
+  num_edges = 0;
+  const char *device_text = NULL;
+  int32_t device = 0;
+  for (int32_t i = 0; i < out->num_ops; ++i) {
+    const rheos__entry *entry = &plan->entries[stretch->first_entry + i];
+    const rheos__node *node = rheos__graph_node(plan->graph, entry->id);
+    if (i == 0 || node->device != device_text) {  // interned: mostly the same one
+      device_text = node->device;
+      device = device_index(trace, trace->device_of(trace->device_argument, node));
+    }
+    if (device < 0) return false;
+    out->ops[i] = (rheos__traced_op){.signature = entry->signature,
+                                     .attrs = entry->attrs,
+                                     .id = entry->id,
+                                     .is_read = entry->kind == RHEOS__ENTRY_READ,
+                                     .read_index = entry->read_index,
+                                     .device = device,
+                                     .first_edge = num_edges,
+                                     .num_edges = entry->num_inputs,
+                                     .first_output = out->num_outputs,
+                                     .num_outputs = entry->num_outputs};
+    if (with_graph && !keep_attrs(plan->graph, node, &out->ops[i])) return false;
+    for (int32_t k = 0; k < entry->num_inputs; ++k) {
+      out->edges[num_edges++] = plan->origins[plan->operands[entry->first_operand + k]];
+    }
+    for (int32_t k = 0; k < entry->num_outputs; ++k) {
+      describe_value(stretch, entry->first_value + k, with_graph,
+                     &out->outputs[out->num_outputs++]);
+    }
+  }
+  return true;
+}
+
+static void describe_instructions(const rheos__stretch *stretch, rheos__traced_stretch *out) {
+  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
+    const rheos__instruction *in = &stretch->instructions[i];
+    rheos__traced_op *op = &out->ops[in->entry - stretch->first_entry];
+    op->runs = true;
+    op->scratch_bytes = in->scratch_bytes;
+    for (int32_t k = 0; k < op->num_outputs; ++k) {
+      const rheos__traced_output *output = &out->outputs[op->first_output + k];
+      if (output->shape.rank < 0 && output->kind != RHEOS__VALUE_NONE) op->has_late_shapes = true;
+    }
+  }
+}
+
+static bool describe_ends(const rheos__stretch *stretch, rheos__traced_stretch *out) {
+  const rheos__plan *plan = stretch->plan;
+  const bool first = stretch->parent == NULL, last = stretch->end_entry == plan->num_entries;
+  const size_t num_feeds = first ? (size_t)plan->num_feeds : 0;
+  const size_t num_fetches = last ? (size_t)plan->num_fetches : 0;
+  out->feeds = rheos__alloc_array(num_feeds, sizeof *out->feeds);
+  out->fed = rheos__alloc_array(num_feeds, sizeof *out->fed);
+  out->fetches = rheos__alloc_array(num_fetches, sizeof *out->fetches);
+  if (out->feeds == NULL || out->fed == NULL || out->fetches == NULL) return false;
+  for (size_t i = 0; i < num_feeds; ++i) {
+    out->feeds[i] = plan->feeds[i];
+    describe_value(stretch, (int32_t)i, false, &out->fed[i]);
+  }
+  for (size_t i = 0; i < num_fetches; ++i) out->fetches[i] = plan->fetches[i];
+  out->num_feeds = (int32_t)num_feeds;
+  out->num_fetches = (int32_t)num_fetches;
+  return true;
+}
+
+static bool describe(rheos_trace *trace, const rheos__stretch *stretch) {
+  if (!RHEOS_GROW(trace->stretches, trace->stretch_capacity, trace->num_stretches + 1)) {
+    return false;
+  }
+  rheos__traced_stretch *out = &trace->stretches[trace->num_stretches];
+  *out = (rheos__traced_stretch){.stretch = stretch,
+                                 .made_ns = stretch->made_ns,
+                                 .graph = rheos_graph_ref(stretch->plan->graph),
+                                 .first_entry = stretch->first_entry};
+  if (!describe_ops(trace, stretch, out) || !describe_ends(stretch, out)) {
+    stretch_deinit(out);
+    return false;
+  }
+  describe_instructions(stretch, out);
+  ++trace->num_stretches;
+  return true;
+}
+
+// The description of the stretch, latest first; -1 when memory is short. Another stretch may lie
+// where one was freed, but it was not made in the same nanosecond.
+static int32_t find_or_describe(rheos_trace *trace, const rheos__stretch *stretch) {
+  for (size_t i = trace->num_stretches; i-- > 0;) {
+    const rheos__traced_stretch *at = &trace->stretches[i];
+    if (at->stretch == stretch && at->made_ns == stretch->made_ns) return (int32_t)i;
+  }
+  return describe(trace, stretch) ? (int32_t)trace->num_stretches - 1 : -1;
+}
+
+// ---- Events
+
+int64_t rheos__trace_enter(rheos_trace *trace, const rheos__stretch *stretch) {
+  const int32_t index = find_or_describe(trace, stretch);
+  if (index < 0 ||
+      !RHEOS_GROW(trace->visits, trace->visit_capacity, trace->num_visits + 1) ||
+      !RHEOS_GROW(trace->events, trace->event_capacity,
+                  trace->num_events + (size_t)stretch->num_instructions)) {
+    trace->failed = true;
+    return 0;
+  }
+  const int64_t now = rheos__trace_clock_ns();
+  trace->visits[trace->num_visits++] = (rheos__trace_visit){
+      .stretch = index, .run = trace->num_runs - 1, .start_ns = now, .end_ns = now};
+  return now;
+}
+
+static int32_t add_late_shapes(rheos_trace *trace, const rheos__instruction *in,
+                               rheos_tensor *const *tensors) {
+  const size_t first = trace->num_late, count = (size_t)in->num_outputs;
+  if (!RHEOS_GROW(trace->late, trace->late_capacity, first + count)) {
+    trace->failed = true;
+    return -1;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const rheos_tensor *tensor = tensors[(size_t)in->first_value + i];
+    rheos__trace_late late = {.shape = RHEOS_UNKNOWN_SHAPE};
+    if (tensor != NULL) late = (rheos__trace_late){tensor->shape, tensor->size_bytes};
+    trace->late[trace->num_late++] = late;
+  }
+  return (int32_t)first;
+}
+
+int64_t rheos__trace_add(rheos_trace *trace, const rheos__stretch *stretch,
+                         const rheos__instruction *in, rheos_tensor *const *tensors,
+                         int64_t start_ns) {
+  if (trace->failed) return 0;
+  rheos__trace_visit *visit = &trace->visits[trace->num_visits - 1];
+  const int32_t op = in->entry - stretch->first_entry;
+  const bool is_late = trace->stretches[visit->stretch].ops[op].has_late_shapes;
+  const int32_t late = is_late ? add_late_shapes(trace, in, tensors) : -1;
+  const int64_t now = rheos__trace_clock_ns();
+  visit->end_ns = now;
+  trace->events[trace->num_events++] = (rheos__trace_event){
+      .visit = (int32_t)trace->num_visits - 1, .op = op, .late = late, .start_ns = start_ns,
+      .end_ns = now};
+  return now;
+}

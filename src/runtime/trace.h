@@ -1,0 +1,102 @@
+// Traces: what runs did and when, op by op.
+//
+// A run leaves one event an instruction, with one look at the clock: where an instruction ends, the
+// next one begins. What the events are about (nodes, inputs, outputs) is described once for each
+// stretch, in numbers and shapes only; names and messages are made when a trace is written
+// (format/run_metadata.c). Memory that is short marks the trace as failed, which its writers report.
+#ifndef RHEOS_SRC_RUNTIME_TRACE_H
+#define RHEOS_SRC_RUNTIME_TRACE_H
+
+#include <rheos/session.h>
+
+#include "plan/stretch.h"
+
+typedef struct rheos__traced_output {
+  rheos_shape shape;       // rank -1: each event tells
+  size_t size_bytes;
+  rheos_tensor *constant;  // counted; of a folded node, where graphs are asked for
+  uint8_t dtype, kind;     // a rheos__value_kind
+  bool is_alias;           // the bytes are those of an input
+} rheos__traced_output;
+
+typedef struct rheos__traced_op {
+  const rheos__signature *signature;
+  const rheos__attrs *attrs;  // in the graph's memory; only where graphs are asked for
+  int32_t id;             // of the node that it stands for
+  bool is_read;           // the value behind the node's reference `read_index`
+  bool runs;              // or it was folded, is an alias, or there is nothing to do
+  bool has_late_shapes;
+  int32_t read_index, device;
+  int32_t first_edge, num_edges;  // what it takes, as it was run
+  int32_t first_output, num_outputs;
+  size_t scratch_bytes;
+} rheos__traced_op;
+
+// A stretch as far as a trace needs it; it may be gone.
+typedef struct rheos__traced_stretch {
+  const rheos__stretch *stretch;
+  int64_t made_ns;
+  rheos_graph *graph;   // counted
+  rheos__traced_op *ops;  // of the entries from `first_entry`
+  rheos__traced_output *outputs;
+  rheos__edge *edges;
+  int32_t first_entry, num_ops, num_outputs;
+  // Of a root: what is fed; of the last one, what is fetched. Else 0 of each.
+  rheos__edge *feeds, *fetches;
+  int32_t num_feeds, num_fetches;
+  rheos__traced_output *fed;
+} rheos__traced_stretch;
+
+typedef struct rheos__trace_event {
+  int32_t visit, op;
+  int32_t late;  // the first of its outputs in `late`, or -1
+  uint32_t thread;
+  int64_t start_ns, end_ns;
+} rheos__trace_event;
+
+typedef struct rheos__trace_visit {  // of a stretch, by a run
+  int32_t stretch, run;
+  int64_t start_ns, end_ns;
+} rheos__trace_visit;
+
+typedef struct rheos__trace_late {
+  rheos_shape shape;
+  size_t size_bytes;
+} rheos__trace_late;
+
+struct rheos_trace {
+  uint32_t what;
+  bool failed;
+  int64_t epoch_ns;  // what to add to the times for those since 1970
+  char (*devices)[64];
+  size_t num_devices, device_capacity;
+  rheos__traced_stretch *stretches;
+  size_t num_stretches, stretch_capacity;
+  rheos__trace_visit *visits;
+  size_t num_visits, visit_capacity;
+  rheos__trace_event *events;
+  size_t num_events, event_capacity;
+  rheos__trace_late *late;
+  size_t num_late, late_capacity;
+  int32_t num_runs;
+  // Of the session whose run is under way: the device of a node.
+  const char *(*device_of)(void *argument, const rheos__node *node);
+  void *device_argument;
+};
+
+int64_t rheos__trace_clock_ns(void);
+
+void rheos__trace_begin_run(rheos_trace *trace,
+                            const char *(*device_of)(void *argument, const rheos__node *node),
+                            void *device_argument);
+
+// The run comes to a stretch, which is described if it is new. Returns the time.
+int64_t rheos__trace_enter(rheos_trace *trace, const rheos__stretch *stretch);
+
+// An instruction of the stretch entered last has run since `start_ns`; its results are still in the
+// frame. Returns the time.
+int64_t rheos__trace_add(rheos_trace *trace, const rheos__stretch *stretch,
+                         const rheos__instruction *in, rheos_tensor *const *tensors,
+                         int64_t start_ns);
+
+#endif  // RHEOS_SRC_RUNTIME_TRACE_H
