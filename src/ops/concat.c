@@ -667,6 +667,44 @@ const rheos__op_def rheos__op_Pack = {
     .prepare = prepare_pack,
 };
 
+// ---- ParallelConcat: Pack of rows [1, ..], of which the op says the whole shape beforehand
+
+static rheos_status *shape_parallel_concat(rheos__infer *c) {
+  rheos__shape_text a, b;
+  const rheos_shape whole = rheos__attr_shape(c->attrs, "shape");
+  if (!rheos_shape_is_known(&whole)) {
+    return RHEOS_INVALID("shape attr must be fully defined");
+  }
+  if (whole.rank == 0 || whole.dims[0] != c->num_inputs) {
+    return RHEOS_INVALID("%d values do not make the shape %s", c->num_inputs,
+                         rheos__shape_text_of(&whole, &b));
+  }
+  rheos_shape row = whole;
+  row.dims[0] = 1;
+  for (int32_t i = 0; i < c->num_inputs; ++i) {
+    if (rheos_shape_compatible(&c->input_shapes[i], &row)) continue;
+    return RHEOS_INVALID("value %d has the shape %s, not %s", i,
+                         rheos__shape_text_of(&c->input_shapes[i], &a),
+                         rheos__shape_text_of(&row, &b));
+  }
+  c->output_shapes[0] = whole;
+  return NULL;
+}
+
+static rheos_status *prepare_parallel_concat(rheos__prepare *p) {
+  return prepare_join(p, 0, p->num_inputs, 0);
+}
+
+const rheos__op_def rheos__op_ParallelConcat = {
+    .name = "ParallelConcat",
+    .signature = "values: N * T -> output: T; N: int >= 1; T: type; shape: shape",
+    .doc = "`values`, each one row [1, ..], as the rows of a tensor of shape `shape`.",
+    .shape = shape_parallel_concat,
+    .prepare = prepare_parallel_concat,
+};
+
+// ---- Unpack
+
 static rheos_status *shape_unpack(rheos__infer *c) {
   const rheos_shape *in = &c->input_shapes[0];
   if (in->rank < 0) return NULL;

@@ -324,3 +324,27 @@ CONV_OP(Conv3DBackpropFilterV2,
         "input: T, filter_sizes: int32, out_backprop: T -> output: T; " FLOATS ATTRS_3D,
         "The gradient of Conv3D for its filter, which has the shape `filter_sizes`.",
         conv3d_filter_shape, grad_conv3d_filter, rheos__prepare_conv_backprop_filter)
+
+// Before V2 the shape of a result was that of an input, whose numbers do not matter.
+
+static rheos_status *shape_like(rheos__infer *c, int32_t like) {
+  rheos_shape shapes[3];
+  for (int32_t i = 0; i < 3; i++) RHEOS_TRY(rheos__infer_rank(c, i, 5, &shapes[i]));
+  c->output_shapes[0] = shapes[like];
+  return NULL;
+}
+static rheos_status *like_input_shape(rheos__infer *c) { return shape_like(c, 0); }
+static rheos_status *like_filter_shape(rheos__infer *c) { return shape_like(c, 1); }
+
+#define ATTRS_V1                                                                 \
+  "T: {half, float, double}; strides: list(int) >= 5; padding: {\"SAME\", \"VALID\"}; " \
+  "dilations: list(int) = [1, 1, 1, 1, 1]"
+
+CONV_OP(Conv3DBackpropInput,
+        "input: T, filter: T, out_backprop: T -> output: T; " ATTRS_V1,
+        "The gradient of Conv3D for its volumes, which have the shape of `input`.",
+        like_input_shape, NULL, rheos__prepare_conv_backprop_input)
+CONV_OP(Conv3DBackpropFilter,
+        "input: T, filter: T, out_backprop: T -> output: T; " ATTRS_V1,
+        "The gradient of Conv3D for its filter, which has the shape of `filter`.",
+        like_filter_shape, NULL, rheos__prepare_conv_backprop_filter)

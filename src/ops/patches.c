@@ -1,4 +1,4 @@
-// ExtractImagePatches: each window of an image as one vector of channels.
+// ExtractImagePatches, ExtractVolumePatches: each window of an image as one vector of channels.
 #include <string.h>
 
 #include "ops/array_util.h"
@@ -30,38 +30,45 @@ static rheos_status *read_numbers(const rheos__attrs *attrs, const char *name,
 static rheos_status *fit(const rheos__attrs *attrs, const rheos_shape *image, patches *out,
                          rheos_shape *out_shape) {
   memset(out, 0, sizeof *out);
+  const int32_t spatial = image->rank - 2;
+  rheos__window *w = out->windows.dims;
   const rheos__layout *layout = &out->windows.layout;
-  int64_t sizes[RHEOS__WINDOW_DIMS], strides[RHEOS__WINDOW_DIMS], rates[RHEOS__WINDOW_DIMS];
-  RHEOS_TRY(rheos__layout_of(attrs, 2, &out->windows.layout));
+  int64_t sizes[RHEOS__WINDOW_DIMS], strides[RHEOS__WINDOW_DIMS];
+  int64_t rates[RHEOS__WINDOW_DIMS] = {1, 1, 1};
+  RHEOS_TRY(rheos__layout_of(attrs, spatial, &out->windows.layout));
   RHEOS_TRY(read_numbers(attrs, "ksizes", layout, sizes));
   RHEOS_TRY(read_numbers(attrs, "strides", layout, strides));
-  RHEOS_TRY(read_numbers(attrs, "rates", layout, rates));
+  if (spatial == 2) RHEOS_TRY(read_numbers(attrs, "rates", layout, rates));
   for (int32_t d = 0; d < RHEOS__WINDOW_DIMS; d++) {
-    out->windows.dims[d] = (rheos__window){.in = d > 0 ? image->dims[d] : 1,
-                                           .kernel = sizes[d],
-                                           .stride = strides[d],
-                                           .dilation = rates[d]};
+    const int32_t at = d - (RHEOS__WINDOW_DIMS - spatial);
+    w[d] = (rheos__window){.in = at >= 0 ? image->dims[1 + at] : 1,
+                           .kernel = sizes[d],
+                           .stride = strides[d],
+                           .dilation = rates[d]};
   }
   out->batch = image->dims[0];
-  out->channels = image->dims[3];
+  out->channels = image->dims[spatial + 1];
   RHEOS_TRY(rheos__windows_fit(&out->windows, attrs));
-  const rheos__window *w = out->windows.dims;
   int64_t depth = -1;
   if (out->channels >= 0 &&
       (__builtin_mul_overflow(w[1].kernel, w[2].kernel, &depth) ||
+       __builtin_mul_overflow(depth, w[0].kernel, &depth) ||
        __builtin_mul_overflow(depth, out->channels, &depth))) {
     return RHEOS_INVALID("patches are too large");
   }
-  *out_shape = RHEOS_SHAPE(out->batch, w[1].out, w[2].out, depth);
+  const int64_t out_sizes[] = {w[0].out, w[1].out, w[2].out};
+  *out_shape = rheos__layout_shape(layout, out->batch, out_sizes + 3 - spatial, depth);
   return NULL;
 }
 
-static rheos_status *patches_shape(rheos__infer *c) {
+static rheos_status *shape_of_rank(rheos__infer *c, int32_t rank) {
   rheos_shape image;
   patches ignored;
-  RHEOS_TRY(rheos__infer_rank(c, 0, 4, &image));
+  RHEOS_TRY(rheos__infer_rank(c, 0, rank, &image));
   return fit(c->attrs, &image, &ignored, &c->output_shapes[0]);
 }
+static rheos_status *patches_shape(rheos__infer *c) { return shape_of_rank(c, 4); }
+static rheos_status *volume_patches_shape(rheos__infer *c) { return shape_of_rank(c, 5); }
 
 // A unit is a row of patches. Outside the image there is 0.
 static rheos_status *run_patches(const void *state, const void *const *inputs,
@@ -71,17 +78,21 @@ static rheos_status *run_patches(const void *state, const void *const *inputs,
   const patches *s = state;
   const rheos__window *w = s->windows.dims;
   const size_t pixel = (size_t)s->channels * s->element_bytes;
-  const size_t patch = pixel * (size_t)(w[1].kernel * w[2].kernel);
+  const size_t patch = pixel * (size_t)(w[0].kernel * w[1].kernel * w[2].kernel);
   const size_t row = patch * (size_t)w[2].out;
   for (int64_t unit = first_unit; unit < last_unit; unit++) {
-    const int64_t n = unit / w[1].out, oy = unit % w[1].out;
+    const int64_t oy = unit % w[1].out, oz = unit / w[1].out % w[0].out;
+    const int64_t n = unit / w[1].out / w[0].out;
     char *to = (char *)outputs[0] + (size_t)unit * row;
     memset(to, 0, row);
     for (int64_t ox = 0; ox < w[2].out; ox++, to += patch) {
+      RHEOS__FOR(kz, inside, &w[0], oz)
       RHEOS__FOR(ky, inside, &w[1], oy) RHEOS__FOR(kx, inside, &w[2], ox) {
-        const int64_t y = rheos__window_at(&w[1], oy, ky), x = rheos__window_at(&w[2], ox, kx);
-        const int64_t at = n * s->in.batch + y * s->in.dims[1] + x * s->in.dims[2];
-        memcpy(to + (size_t)(ky * w[2].kernel + kx) * pixel,
+        const int64_t at = n * s->in.batch + rheos__window_at(&w[0], oz, kz) * s->in.dims[0] +
+                           rheos__window_at(&w[1], oy, ky) * s->in.dims[1] +
+                           rheos__window_at(&w[2], ox, kx) * s->in.dims[2];
+        const int64_t tap = (kz * w[1].kernel + ky) * w[2].kernel + kx;
+        memcpy(to + (size_t)tap * pixel,
                (const char *)inputs[0] + (size_t)at * s->element_bytes, pixel);
       }
     }
@@ -108,7 +119,7 @@ static rheos_status *prepare_patches(rheos__prepare *p) {
     p->run = run_nothing;
     return NULL;
   }
-  p->num_units = s->batch * s->windows.dims[1].out;
+  p->num_units = s->batch * s->windows.dims[0].out * s->windows.dims[1].out;
   p->flops = rheos_shape_num_elements(&out);
   return NULL;
 }
@@ -117,7 +128,7 @@ static rheos_status *prepare_patches(rheos__prepare *p) {
 // came from; the gradient is a sum by these numbers. Those of the padding are -1, which no sum takes.
 
 static rheos_output picked(rheos_scope *s, rheos_output dims, int32_t first, int32_t count) {
-  const int32_t at[] = {first, first + 1};
+  const int32_t at[] = {first, first + 1, first + 2};
   return rheos__op_2(s, "Gather", dims, rheos__const_ints(s, at, count, "at"));
 }
 
@@ -133,14 +144,15 @@ static rheos_output swapped(rheos_scope *s, rheos_output x) {
   return rheos__op_2(s, "Transpose", x, rheos__const_ints(s, order, 3, "perm"));
 }
 
-static void grad_patches(rheos__grad *g) {
+static void grad_by_places(rheos__grad *g, int32_t spatial) {
   static const char *const names[] = {"ksizes", "strides", "rates", "padding", NULL};
   rheos_scope *s = g->scope;
   rheos_attr attrs[8];
   const size_t count = rheos__attrs_by_name(g, names, attrs);
   const rheos_output dims = rheos__shape_of(s, g->inputs[0], RHEOS_INT32);
   const int32_t axis = 0, ones[] = {1};
-  const rheos_output area = picked(s, dims, 1, 2), one = rheos__const_ints(s, ones, 1, "one");
+  const rheos_output area = picked(s, dims, 1, spatial);
+  const rheos_output one = rheos__const_ints(s, ones, 1, "one");
   const rheos_output pixels =
       rheos__op_2(s, "Prod", area, rheos__const_ints(s, &axis, 1, "axis"));
   const rheos_output unit = rheos__const_scalar(s, RHEOS_INT32, 1, "unit");
@@ -148,18 +160,21 @@ static void grad_patches(rheos__grad *g) {
       rheos__op_3(s, "Range", unit, rheos__op_2(s, "AddV2", pixels, unit), unit);
   const rheos_output image = rheos__op_2(s, "Reshape", numbers, joined(s, one, area, one));
   const rheos_output of_patches = rheos_operation_output(
-      rheos__op_n(s, "ExtractImagePatches", NULL, &image, 1, attrs, count), 0);
+      rheos__op_n(s, rheos_operation_type(g->operation), NULL, &image, 1, attrs, count), 0);
   const int32_t flat[] = {-1};
   const rheos_output from = rheos__op_2(
       s, "Sub", rheos__op_2(s, "Reshape", of_patches, rheos__const_ints(s, flat, 1, "flat")), unit);
   const rheos_output arriving =
       rheos__op_2(s, "Reshape", rheos__grad_dense(g, 0),
                   joined(s, picked(s, dims, 0, 1), rheos__shape_of(s, from, RHEOS_INT32),
-                         picked(s, dims, 3, 1)));
+                         picked(s, dims, spatial + 1, 1)));
   const rheos_output sums =
       rheos__op_3(s, "UnsortedSegmentSum", swapped(s, arriving), from, pixels);
   rheos__grad_set(g, 0, rheos__op_2(s, "Reshape", swapped(s, sums), dims));
 }
+
+static void grad_patches(rheos__grad *g) { grad_by_places(g, 2); }
+static void grad_volume_patches(rheos__grad *g) { grad_by_places(g, 3); }
 
 const rheos__op_def rheos__op_ExtractImagePatches = {
     "ExtractImagePatches",
@@ -170,5 +185,17 @@ const rheos__op_def rheos__op_ExtractImagePatches = {
     0,
     patches_shape,
     grad_patches,
+    prepare_patches,
+};
+
+const rheos__op_def rheos__op_ExtractVolumePatches = {
+    "ExtractVolumePatches",
+    "input: T -> patches: T; ksizes: list(int) >= 5; strides: list(int) >= 5; "
+    "T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64}; "
+    "padding: {\"SAME\", \"VALID\"}",
+    "Each window of the volumes `input` as one vector of channels.",
+    0,
+    volume_patches_shape,
+    grad_volume_patches,
     prepare_patches,
 };

@@ -78,6 +78,34 @@ const rheos__op_def rheos__op_VarHandleOp = {
     .prepare = prepare_variable,
 };
 
+// ---- RefIdentity
+
+static rheos_status *compute_same(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                  rheos_tensor **outputs) {
+  (void)state, (void)step, (void)inputs, (void)outputs;
+  return NULL;
+}
+
+static rheos_status *prepare_ref_identity(rheos__prepare *p) {
+  rheos__cells cells;
+  RHEOS_TRY(rheos__cells_of(p, 1, &cells));
+  p->compute = compute_same;
+  rheos__pass_reference(p);
+  return NULL;
+}
+
+static void gradient_ref_identity(rheos__grad *g) { g->in_grads[0] = g->out_grads[0]; }
+
+const rheos__op_def rheos__op_RefIdentity = {
+    .name = "RefIdentity",
+    .signature = "input: Ref(T) -> output: Ref(T); T: type",
+    .doc = "The reference `input` itself.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = rheos__shape_unchanged,
+    .gradient = gradient_ref_identity,
+    .prepare = prepare_ref_identity,
+};
+
 // ---- Whether it has a value
 
 static rheos_status *compute_is_initialized(void *state, rheos__step *step,
