@@ -34,6 +34,11 @@ bool rheos__entry_next_slow(rheos__wire *map, rheos__wire *out_key, rheos__wire 
 bool rheos__map_next(rheos__wire *message, uint32_t number, rheos__wire *out_map,
                      bool *out_sound) {
   rheos__wire_field field;
+  const unsigned char tag = (unsigned char)(number << 3 | RHEOS__WIRE_BYTES);
+  if (rheos__wire_take(message, tag, out_map)) {
+    *out_sound = true;
+    return true;
+  }
   while (rheos__wire_next(message, &field, out_sound)) {
     if (field.number != number || field.type != RHEOS__WIRE_BYTES) continue;
     *out_map = field.data;
@@ -81,6 +86,16 @@ bool rheos__feature_list_next(rheos__wire *list, rheos__wire *out_feature, bool 
   *out_sound = field.number == 1 && field.type == RHEOS__WIRE_BYTES;
   *out_feature = field.data;
   return *out_sound;
+}
+
+bool rheos__single_read(rheos__wire feature, rheos__single *out_single) {
+  rheos__wire *list = &out_single->list, fields;
+  if (!rheos__feature_read(feature, &out_single->dtype, list) || list->end != feature.end) {
+    return false;
+  }
+  fields = *list;
+  return rheos__wire_take(&fields, 1 << 3 | RHEOS__WIRE_BYTES, &out_single->data) &&
+         fields.at == fields.end;
 }
 
 // ---- Values
@@ -193,5 +208,14 @@ rheos_status *rheos__feature_values(rheos_dtype dtype, rheos__wire list, rheos_t
     if (!sound) return NULL;
   }
   *out_count = s.count;
+  return NULL;
+}
+
+rheos_status *rheos__single_values(const rheos__single *single, rheos_tensor *to, int64_t first,
+                                   int64_t capacity, int64_t *out_count) {
+  bool sound;
+  sink s = {.to = to, .first = first, .capacity = capacity};
+  RHEOS_TRY(bytes_field(single->dtype, single->data, &s, &sound));
+  *out_count = sound ? s.count : -1;
   return NULL;
 }

@@ -50,6 +50,19 @@ bool rheos__example_entries(rheos__wire example, uint32_t field, rheos__take_ent
 // empty. False if it holds anything else.
 bool rheos__feature_read(rheos__wire feature, rheos_dtype *out_dtype, rheos__wire *out_list);
 
+// The usual entry of a map of features: a key and a Feature with one list, which has one field, a
+// string or packed numbers; each ends where the others do. Then an entry with the same bytes before
+// `data` has the same key and a list of the same kind and size.
+typedef struct rheos__single {
+  rheos_dtype dtype;
+  rheos__wire list, data;
+} rheos__single;
+// Whether the value of an entry is such a Feature.
+bool rheos__single_read(rheos__wire feature, rheos__single *out_single);
+// What rheos__feature_values() does with the list of such a Feature.
+rheos_status *rheos__single_values(const rheos__single *single, rheos_tensor *to, int64_t first,
+                                   int64_t capacity, int64_t *out_count);
+
 // The next Feature of a FeatureList. False at the end, with *out_sound, or where the bytes are no
 // FeatureList, without.
 bool rheos__feature_list_next(rheos__wire *list, rheos__wire *out_feature, bool *out_sound);

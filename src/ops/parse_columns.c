@@ -139,29 +139,17 @@ static rheos_status *fail(const rheos__columns *columns, const rheos__column *co
   return rheos__parse_failed(&place, failure);
 }
 
-// The cell of a Feature; its values go to `to` too, a dense row, unless that is NULL.
-static rheos_status *read_feature(const rheos__columns *columns, const rheos__column *column,
-                                  int64_t example, int64_t step, rheos__wire feature,
-                                  rheos_tensor *to, int64_t first, rheos__cell *out_cell) {
-  rheos_dtype dtype;
-  rheos__parse_failure failure = RHEOS__FAILURE_UNSUPPORTED;
-  int64_t count = 0;
-  *out_cell = (rheos__cell){.list = rheos__wire_of(NULL, 0)};
-  if (!rheos__feature_read(feature, &dtype, &out_cell->list)) {
-    return fail(columns, column, example, step, failure, dtype, count);
-  }
-  if (dtype == RHEOS_INVALID_DTYPE) {
-    if (!is_dense(column)) return NULL;
-    const bool one = columns->words == RHEOS__WORDS_CONTEXT || columns->words == RHEOS__WORDS_LIST;
-    failure = one ? RHEOS__FAILURE_TYPE : RHEOS__FAILURE_COUNT;
-    return fail(columns, column, example, step, failure, dtype, count);
-  }
-  if (dtype != column->dtype) {
-    return fail(columns, column, example, step, RHEOS__FAILURE_TYPE, dtype, count);
-  }
-  RHEOS_TRY(rheos__feature_values(dtype, out_cell->list, to, first, column->stride, &count));
-  out_cell->count = count;
+// A Feature or FeatureList of an example. If it is a single list that the scan knew by its first
+// bytes, `single` tells it, else its dtype is RHEOS_INVALID_DTYPE.
+typedef struct found {
+  rheos__wire feature;
+  rheos__single single;
+} found;
+
+static rheos_status *check_count(const rheos__columns *columns, const rheos__column *column,
+                                 int64_t example, int64_t step, int64_t count) {
   const int64_t stride = column->stride;
+  rheos__parse_failure failure;
   if (count < 0) {
     failure = RHEOS__FAILURE_UNPARSED;
   } else if (column->kind == RHEOS__COLUMN_DENSE && count != stride) {
@@ -171,53 +159,145 @@ static rheos_status *read_feature(const rheos__columns *columns, const rheos__co
   } else {
     return NULL;
   }
-  return fail(columns, column, example, step, failure, dtype, count);
+  return fail(columns, column, example, step, failure, column->dtype, count);
+}
+
+// The cell of a Feature; its values go to `to` too, a dense row, unless that is NULL.
+static rheos_status *read_feature(const rheos__columns *columns, const rheos__column *column,
+                                  int64_t example, int64_t step, const found *f, rheos_tensor *to,
+                                  int64_t first, rheos__cell *out_cell) {
+  rheos_dtype dtype;
+  rheos__parse_failure failure = RHEOS__FAILURE_UNSUPPORTED;
+  const int64_t stride = column->stride;
+  if (f->single.dtype == column->dtype) {
+    out_cell->list = f->single.list;
+    RHEOS_TRY(rheos__single_values(&f->single, to, first, stride, &out_cell->count));
+    return check_count(columns, column, example, step, out_cell->count);
+  }
+  *out_cell = (rheos__cell){.list = rheos__wire_of(NULL, 0)};
+  if (!rheos__feature_read(f->feature, &dtype, &out_cell->list)) {
+    return fail(columns, column, example, step, failure, dtype, 0);
+  }
+  if (dtype == RHEOS_INVALID_DTYPE) {
+    if (!is_dense(column)) return NULL;
+    const bool one = columns->words == RHEOS__WORDS_CONTEXT || columns->words == RHEOS__WORDS_LIST;
+    failure = one ? RHEOS__FAILURE_TYPE : RHEOS__FAILURE_COUNT;
+    return fail(columns, column, example, step, failure, dtype, 0);
+  }
+  if (dtype != column->dtype) {
+    return fail(columns, column, example, step, RHEOS__FAILURE_TYPE, dtype, 0);
+  }
+  RHEOS_TRY(rheos__feature_values(dtype, out_cell->list, to, first, stride, &out_cell->count));
+  return check_count(columns, column, example, step, out_cell->count);
 }
 
 // ---- Features of many examples
 
-// Where in by_key the keys of the entries were in the example before: mostly they come in the same
-// order again.
-enum { MAX_GUESSES = 32 };
+// What the n-th entry of the example before was: mostly the n-th of the next one is of the same key,
+// and often, if it is usual, of the same size, so that all its bytes before the data are the same.
+enum { MAX_GUESSES = 32, MAX_HEADER_BYTES = 64 };
+
+typedef struct guess {
+  int32_t place;         // of the key in by_key
+  int32_t num_columns;   // with that key, from there on
+  size_t header_bytes;   // before the data; 0: the entry was not usual
+  size_t entry_bytes;    // all of it
+  size_t feature_at, list_at;
+  rheos_dtype dtype;
+  char header[MAX_HEADER_BYTES];
+} guess;
 
 typedef struct scan {
   const rheos__columns *columns;
   uint32_t field;
-  rheos__wire
-      *found;  // of each column the Feature or FeatureList; `at` is NULL where there is none
-  int32_t guesses[MAX_GUESSES];
+  found *found;  // for each column; the feature's `at` is NULL where there is none
+  guess guesses[MAX_GUESSES];
 } scan;
 
-static int32_t place_of_key(scan *s, rheos__wire key, uint32_t number) {
-  int32_t *guess = &s->guesses[number % MAX_GUESSES];
-  if (*guess < s->columns->count && is_key(&s->columns->by_key[*guess].key, key)) return *guess;
-  const int32_t place = find_key(s->columns, key);
-  if (place < s->columns->count) *guess = place;
+static int32_t place_of_key(const rheos__columns *columns, rheos__wire key, guess *g) {
+  if (g->place < columns->count && is_key(&columns->by_key[g->place].key, key)) return g->place;
+  const int32_t place = find_key(columns, key);
+  if (place < columns->count) g->place = place;
   return place;
 }
 
-static void take_entry(scan *s, rheos__wire key, rheos__wire value, uint32_t number) {
+// Remembers an entry that begins at `start`.
+static void learn(guess *g, int32_t place, int32_t num_columns, const char *start, rheos__wire key,
+                  rheos__wire value, const char *end, const rheos__single *single) {
+  g->header_bytes = 0;
+  if (single->dtype == RHEOS_INVALID_DTYPE || value.end != end || key.at > value.at) return;
+  const size_t header_bytes = (size_t)(single->data.at - start);
+  if (header_bytes < sizeof(uint64_t) || header_bytes > MAX_HEADER_BYTES) return;
+  g->place = place;
+  g->num_columns = num_columns;
+  g->header_bytes = header_bytes;
+  g->entry_bytes = (size_t)(end - start);
+  g->feature_at = (size_t)(value.at - start);
+  g->list_at = (size_t)(single->list.at - start);
+  g->dtype = single->dtype;
+  memcpy(g->header, start, header_bytes);
+}
+
+static void take_entry(scan *s, const char *start, rheos__wire key, rheos__wire value,
+                       const char *end, guess *g) {
   const rheos__columns *columns = s->columns;
   const bool of_example =
       columns->words == RHEOS__WORDS_EXAMPLES || columns->words == RHEOS__WORDS_EXAMPLE;
-  for (int32_t i = place_of_key(s, key, number); i < columns->count; i++) {
-    if (!is_key(&columns->by_key[i].key, key)) return;
+  found f = {.feature = value};
+  if (s->field != RHEOS__SEQUENCE_FEATURE_LISTS && !rheos__single_read(value, &f.single)) {
+    f.single.dtype = RHEOS_INVALID_DTYPE;
+  }
+  const int32_t place = place_of_key(columns, key, g);
+  int32_t i = place;
+  for (; i < columns->count && is_key(&columns->by_key[i].key, key); i++) {
     const int32_t column = columns->by_key[i].column;
     // In an Example, a Feature without a list counts as none, so that one before it counts.
     const bool none = of_example && value.at == value.end && is_dense(&columns->items[column]);
-    if (!none) s->found[column] = value;
+    if (!none) s->found[column] = f;
   }
+  learn(g, place, i - place, start, key, value, end, &f.single);
+}
+
+// Whether the entry begins with these bytes; the last eight of them may overlap others.
+static bool same_header(const guess *g, const char *at) {
+  const size_t last = g->header_bytes - sizeof(uint64_t);
+  for (size_t i = 0; i < last; i += sizeof(uint64_t)) {
+    if (rheos__load_64(at + i) != rheos__load_64(g->header + i)) return false;
+  }
+  return rheos__load_64(at + last) == rheos__load_64(g->header + last);
+}
+
+// Takes the next entry if it is as guessed.
+static bool take_guessed(scan *s, const guess *g, rheos__wire *map) {
+  const char *at = map->at;
+  if (g->header_bytes == 0 || rheos__wire_size(*map) < g->entry_bytes || !same_header(g, at)) {
+    return false;
+  }
+  const char *const end = at + g->entry_bytes;
+  map->at = end;
+  for (int32_t i = g->place; i < g->place + g->num_columns; i++) {
+    s->found[s->columns->by_key[i].column] =
+        (found){{at + g->feature_at, end},
+                {g->dtype, {at + g->list_at, end}, {at + g->header_bytes, end}}};
+  }
+  return true;
 }
 
 static rheos_status *find_columns(scan *s, int64_t example) {
   const rheos__columns *columns = s->columns;
-  for (int32_t i = 0; i < columns->count; i++) s->found[i] = (rheos__wire){0};
+  for (int32_t i = 0; i < columns->count; i++) s->found[i].feature.at = NULL;
   const rheos_string *bytes = &columns->serialized[example];
   rheos__wire message = rheos__wire_of(bytes->data, bytes->size_bytes), map, key, value;
   bool sound;
   uint32_t number = 0;
   while (rheos__map_next(&message, s->field, &map, &sound)) {
-    while (rheos__entry_next(&map, &key, &value, &sound)) take_entry(s, key, value, number++);
+    for (;; number++) {
+      guess *g = &s->guesses[number % MAX_GUESSES];
+      if (take_guessed(s, g, &map)) continue;
+      const char *const start = map.at;
+      if (!rheos__entry_next(&map, &key, &value, &sound)) break;
+      take_entry(s, start, key, value, map.at, g);
+    }
     if (!sound) break;
   }
   if (sound) return NULL;
@@ -239,14 +319,14 @@ static rheos_status *parse_example(scan *s, int64_t example) {
   RHEOS_TRY(find_columns(s, example));
   for (int32_t i = 0; i < s->columns->count; i++) {
     rheos__column *column = &s->columns->items[i];
-    if (s->found[i].at == NULL) {
+    if (s->found[i].feature.at == NULL) {
       RHEOS_TRY(take_standby(s->columns, column, example));
       continue;
     }
     rheos__cell cell;
     const int64_t first = column->kind == RHEOS__COLUMN_DENSE ? example * column->stride : 0;
     RHEOS_TRY(
-        read_feature(s->columns, column, example, 0, s->found[i], column->dense, first, &cell));
+        read_feature(s->columns, column, example, 0, &s->found[i], column->dense, first, &cell));
     if (column->cells != NULL) column->cells[example] = cell;
   }
   return NULL;
@@ -304,7 +384,8 @@ static rheos_status *parse_list(const rheos__columns *columns, rheos__column *co
       return rheos__out_of_memory();
     }
     rheos__cell *cell = &column->cells[column->num_cells++];
-    RHEOS_TRY(read_feature(columns, column, example, step, feature, NULL, 0, cell));
+    const found f = {.feature = feature};
+    RHEOS_TRY(read_feature(columns, column, example, step, &f, NULL, 0, cell));
   }
   column->steps[example] = step;
   if (sound) return NULL;
@@ -315,8 +396,8 @@ static rheos_status *parse_lists(scan *s, int64_t example) {
   RHEOS_TRY(find_columns(s, example));
   for (int32_t i = 0; i < s->columns->count; i++) {
     rheos__column *column = &s->columns->items[i];
-    if (s->found[i].at != NULL) {
-      RHEOS_TRY(parse_list(s->columns, column, example, s->found[i]));
+    if (s->found[i].feature.at != NULL) {
+      RHEOS_TRY(parse_list(s->columns, column, example, s->found[i].feature));
     } else if (is_dense(column) && !column->may_be_missing) {
       return fail(s->columns, column, example, 0, RHEOS__FAILURE_MISSING, RHEOS_INVALID_DTYPE, 0);
     }

@@ -233,3 +233,92 @@ def test_examples_in_json():
     assert got["v"].tolist() == [[1, 2], [3, 4]]
     with pytest.raises(tf.errors.InvalidArgumentError, match="Error while parsing JSON"):
         run(tf.io.decode_json_example(["{]"]))
+
+
+# ---- Batches, whose examples are guessed from the one before: each must come out as it does alone
+
+
+def field(number, data):
+    """A field of bytes of a message."""
+    size, length = b"", len(data)
+    while length > 127:
+        size, length = size + bytes([length & 127 | 128]), length >> 7
+    return bytes([number << 3 | 2]) + size + bytes([length]) + data
+
+
+def entry(key, kind, lists, order=1):
+    """An entry of the map: a key and a Feature of some lists; order -1: the value comes first."""
+    value = b"".join(field(kind, b"".join(fields)) for fields in lists)
+    return field(1, b"".join([field(1, key.encode()), field(2, value)][::order]))
+
+
+def any_entry(rng, key):
+    """An entry in one of the ways in which a writer may put it."""
+    ints = b"".join(bytes([rng.integers(128, 256), rng.integers(0, 100)]) for _ in range(2))
+    usual = {
+        "number": entry(key, 3, [[field(1, ints[:2])]]),
+        "text": entry(key, 1, [[field(1, b"x" * rng.integers(0, 4))]]),
+        "floats": entry(key, 2, [[field(1, rng.random(2, np.float32).tobytes())]]),
+        "more": entry(key, 3, [[field(1, ints)]]),
+    }
+    unusual = {
+        "number": entry(key, 3, [[b"\x08" + ints[:2]]]),  # not packed
+        "text": entry(key, 1, [[field(1, b"in front")], [field(1, b"ignored")]], -1),
+        "floats": entry(key, 2, [[field(1, b"\0\0\0\1"), field(1, b"\0\1\1\1")]]),
+        "more": entry(key, 3, [[field(1, ints[:2]), b"\x08" + ints[2:]]]),
+    }
+    return (unusual if rng.random() < 0.2 else usual)[key]
+
+
+def any_example(rng):
+    keys = ["number", "text", "floats", "more"]
+    if rng.random() < 0.3:
+        rng.shuffle(keys)
+    entries = [any_entry(rng, key) for key in keys]
+    if rng.random() < 0.2:  # again: the last one counts
+        entries.append(any_entry(rng, keys[rng.integers(4)]))
+    if rng.random() < 0.2:  # of no column
+        entries.insert(rng.integers(5), entry("another", 1, [[field(1, b"abc")]]))
+    return field(1, b"".join(entries))
+
+
+@pytest.mark.parametrize("kind", ["fixed", "variable"])
+def test_an_example_of_a_batch_is_what_it_is_alone(kind):
+    rng = np.random.default_rng(7)
+    serialized = [any_example(rng) for _ in range(400)]
+    shapes = {"number": (tf.int64, []), "text": (tf.string, []), "floats": (tf.float32, [2]),
+              "more": (tf.int64, [2])}
+    specs = {
+        key: tf.FixedLenFeature(shape, dtype) if kind == "fixed" else tf.VarLenFeature(dtype)
+        for key, (dtype, shape) in shapes.items()
+    }
+    batch = tf.placeholder(tf.string, [None])
+    parsed = tf.parse_example(batch, specs)
+    dense = {
+        key: value if kind == "fixed" else tf.sparse.to_dense(value, "" if key == "text" else 0)
+        for key, value in parsed.items()
+    }
+    with tf.Session() as session:
+        together = session.run(dense, {batch: serialized})
+        for i, one in enumerate(serialized):
+            alone = session.run(dense, {batch: [one]})
+            for key, value in alone.items():
+                width = value.shape[1] if value.ndim > 1 else None
+                np.testing.assert_array_equal(value[0], together[key][i][:width]
+                                              if width else together[key][i])
+
+
+def test_a_batch_tells_what_is_wrong_behind_guessed_examples():
+    good = field(1, entry("a", 3, [[field(1, b"\x07")]]) * 2)
+    batch = tf.placeholder(tf.string, [None])
+    parsed = tf.parse_example(batch, {"a": tf.FixedLenFeature([], tf.int64)})
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(parsed, {batch: [good] * 3})["a"], [7, 7, 7])
+        for wrong, words in [
+            (good[:-1], "Could not parse example input"),
+            (good.replace(b"\x07", b"\x87"), "Can't parse serialized Example"),
+            (field(1, entry("a", 3, [[field(1, b"\x05\x06")]])), "Number of int64 values"),
+            (field(1, entry("a", 1, [[field(1, b"\x05")]])), "Data types don't match"),
+        ]:
+            with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+                session.run(parsed, {batch: [good, good, wrong]})
