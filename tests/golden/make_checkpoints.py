@@ -123,6 +123,18 @@ def write_sliced(folder):
             destination_prefix=path("sliced_shards"), delete_old_dirs=False))
 
 
+def write_table(folder):
+    """A table beside a variable, by a Saver."""
+    table = tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, -1, name="tab")
+    variable = tf.compat.v1.Variable(1.0, name="v")
+    saver = tf.compat.v1.train.Saver()
+    with tf.compat.v1.Session() as session:
+        session.run(variable.initializer)
+        session.run(table.insert(tf.constant(["a", "b"]), tf.constant([5, 6], tf.int64)))
+        saver.save(session, os.path.join(folder, "table"), write_meta_graph=False,
+                   write_state=False)
+
+
 if __name__ == "__main__":
     here = os.path.dirname(__file__)
     out = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "checkpoints")
@@ -130,3 +142,5 @@ if __name__ == "__main__":
     tf.compat.v1.reset_default_graph()
     write_all(out)
     write_sliced(out)
+    tf.compat.v1.reset_default_graph()
+    write_table(out)

@@ -472,3 +472,80 @@ def test_variables_start_with_values_of_a_checkpoint(folder):
         tf.train.init_from_checkpoint(path, {"/": "new"})
     with pytest.raises(ValueError, match="Tensor none is not found in .*\n.*2 missing: none, nor"):
         tf.train.init_from_checkpoint(path, {"none": mine, "nor": mine, "w": "new/b"})
+
+
+# ---- Checkpoints by object, tables, builders
+
+
+def test_checkpoints_of_objects_are_restored_by_name(folder):
+    path = os.path.join(GOLDEN, "objects")
+    assert tf.train.list_variables(path)[1:] == [
+        ("model/b/.ATTRIBUTES/VARIABLE_VALUE", [3]),
+        ("model/w/.ATTRIBUTES/VARIABLE_VALUE", [2, 3]),
+        ("step/.ATTRIBUTES/VARIABLE_VALUE", []),
+    ]
+    w = tf.get_variable("layer/kernel", [2, 3])
+    b = tf.get_variable("layer/bias", [3])
+    renamed = tf.get_variable("renamed", [], tf.int64, initializer=tf.zeros_initializer())
+    with tf.Session() as session:
+        saver = tf.train.Saver({"layer/kernel": w, "layer/bias": b, "step": renamed})
+        for _ in range(2):
+            session.run(tf.global_variables_initializer())
+            saver.restore(session, path)
+            np.testing.assert_array_equal(session.run(w), np.arange(6).reshape(2, 3))
+            assert session.run([renamed])[0] == 7 and session.run(b).tolist() == [1, 2, 3]
+        with pytest.raises(tf.errors.NotFoundError, match="none are named renamed"):
+            tf.train.Saver().restore(session, path)
+
+
+def test_tables_are_saved_and_restored(folder):
+    table = tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, -1, name="tab")
+    tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, -1, name="left", checkpoint=False)
+    v = tf.Variable(0.0, name="v")
+    saver = tf.train.Saver()
+    found = table.lookup(tf.constant(["a", "b", "z"]))
+    with tf.Session() as session:
+        saver.restore(session, os.path.join(GOLDEN, "table"))
+        assert session.run(v) == 1.0 and session.run(found).tolist() == [5, 6, -1]
+        session.run(table.insert(tf.constant(["z"]), tf.constant([9], tf.int64)))
+        path = saver.save(session, folder + "/m")
+    assert tf.train.list_variables(path) == [("tab-keys", [3]), ("tab-values", [3]), ("v", [])]
+    with tf.Session() as session:  # a table of its own, and nodes that the meta graph names
+        saver.restore(session, path)
+        assert session.run(found).tolist() == [5, 6, 9]
+    tf.reset_default_graph()
+    saver = tf.train.import_meta_graph(path + ".meta")
+    with tf.Session() as session:
+        saver.restore(session, path)
+        assert session.run("v:0") == 1.0
+
+
+def test_a_builder_adds_the_nodes(folder):
+    from rheos.ops.saveables import BaseSaverBuilder, SaveableObject, SaveSpec
+
+    class Doubled(SaveableObject):
+        """Saves twice the variable."""
+
+        def __init__(self, variable, name):
+            super().__init__(variable, [SaveSpec(variable * 2.0, "", name)], name)
+
+        def restore(self, restored_tensors, restored_shapes):
+            return self.op.assign(restored_tensors[0] / 2.0)
+
+    class Builder(BaseSaverBuilder):
+        def save_op(self, filename_tensor, saveables):
+            return super().save_op(filename_tensor, saveables[::-1])
+
+    w = tf.Variable([1.0, 2.0], name="w")
+    b = tf.Variable([[3.0]], name="b")
+    saver = tf.train.Saver([Doubled(w, "twice"), b], builder=Builder())
+    assert saver.saver_def.version == 2
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        path = saver.save(session, folder + "/m")
+        assert tf.train.load_variable(path, "twice").tolist() == [2.0, 4.0]
+        session.run([w.assign([0.0, 0.0]), b.assign([[0.0]])])
+        saver.restore(session, path)
+        assert session.run(w).tolist() == [1.0, 2.0] and session.run(b).tolist() == [[3.0]]
+    with pytest.raises(NotImplementedError, match="first version"):
+        tf.train.Saver([Doubled(w, "twice")], write_version=1)

@@ -145,3 +145,20 @@ def test_summary__old_names():
         summary = tf.Summary.FromString(session.run(merged))
     assert [v.tag for v in summary.value] == ["a", "b", "h", "i/image", "s/audio/0"]
     assert tf.train.SummaryWriter is tf.summary.FileWriter
+
+
+def test_file_writers_of_a_session_share_a_file(tmp_path):
+    with tf.Session() as session, tf.Session() as other:
+        one = tf.summary.FileWriter(str(tmp_path), session=session)
+        two = tf.summary.FileWriter(str(tmp_path), session=session)
+        elsewhere = tf.summary.FileWriter(str(tmp_path), session=other, filename_suffix=".x")
+        for step, writer in enumerate([one, two, one, elsewhere]):
+            writer.add_summary(tf.Summary(value=[tf.Summary.Value(tag="a")]), step)
+        one.close()
+        one.add_summary(tf.Summary(), 9)  # is closed: goes nowhere
+        two.add_summary(tf.Summary(), 4)
+        two.close()
+        elsewhere.close()
+        files = sorted(tmp_path.iterdir(), key=lambda p: p.name.endswith(".x"))
+        steps = [[e.step for e in tf.train.summary_iterator(str(f))][1:] for f in files]
+        assert steps == [[0, 1, 2, 4], [3]]

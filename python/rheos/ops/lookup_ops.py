@@ -13,6 +13,7 @@ from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, control_flow_ops, math_ops, string_ops
 from rheos.ops.constant_op import constant
+from rheos.ops.saveables import TableSaveable
 from rheos.ops.variables import GraphKeys
 
 
@@ -352,6 +353,12 @@ class HashTable(StaticHashTable):
 class _MutableTable(_Table):
     """A table that entries can be put into."""
 
+    def _save_as(self, name):
+        """Lets savers of the graph save the table."""
+        get_default_graph().add_to_collection(
+            GraphKeys.SAVEABLE_OBJECTS, TableSaveable(self, name)
+        )
+
     def insert(self, keys, values, name=None):
         """An operation that puts values under keys, replacing those that are there."""
         keys = convert_to_tensor(keys, self._key_dtype, name="keys")
@@ -392,6 +399,8 @@ class MutableHashTable(_MutableTable):
         else:
             attrs["value_shape"] = self._value_shape
             self._set_handle(op1("MutableHashTableOfTensorsV2", name, **attrs))
+        if checkpoint:
+            self._save_as(name)
 
 
 class MutableDenseHashTable(_MutableTable):
@@ -425,6 +434,8 @@ class MutableDenseHashTable(_MutableTable):
                 initial_num_buckets=initial_num_buckets,
             )
         )
+        if checkpoint:
+            self._save_as(name)
 
 
 # ---- Buckets for words that are not in the vocabulary

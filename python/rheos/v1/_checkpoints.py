@@ -45,6 +45,21 @@ class CheckpointReader:
         return "".join(lines).replace("DT_FLOAT32", "DT_FLOAT").encode()
 
 
+OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
+
+
+def object_names(path):
+    """{variable's name: key in the checkpoint} of one written by objects; None of any other."""
+    from rheos.framework.messages import TrackableObjectGraph
+
+    prefix = checkpoint_of(path)
+    reader = None if prefix is None else CheckpointReader(prefix)
+    if reader is None or not reader.has_tensor(OBJECT_GRAPH_KEY):
+        return None
+    objects = TrackableObjectGraph.FromString(bytes(reader.get_tensor(OBJECT_GRAPH_KEY)))
+    return {a.full_name: a.checkpoint_key for node in objects.nodes for a in node.attributes}
+
+
 def _text(name):
     return name.decode() if isinstance(name, bytes) else name
 

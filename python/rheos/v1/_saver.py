@@ -8,10 +8,12 @@ from rheos.framework import errors
 from rheos.framework.graph import get_default_graph
 from rheos.framework.proto_functions import register_proto_function
 from rheos.ops.partitioned_variables import PartitionedVariable
+from rheos.ops.saveables import BaseSaverBuilder, SaveableObject
 from rheos.ops.variables import GraphKeys, Variable
 from rheos.v1._checkpoints import (
     checkpoint_exists,
     get_checkpoint_mtimes,
+    object_names,
     remove_checkpoint,
     update_checkpoint_state,
 )
@@ -26,7 +28,9 @@ class Saver:
     ones by default. max_to_keep: older checkpoints are deleted; 0 or None keeps all. reshape: also
     restores tensors of another shape with as many elements. write_version: SaverDef.V1 writes files
     of TensorFlow 0.x; both kinds are restored. saver_def: the nodes are in the graph already.
-    sharded: a file for each device. The order of restoring makes no difference here.
+    sharded: a file for each device. builder: a BaseSaverBuilder, which adds the nodes. Mutable
+    tables are saved too, unless they were made with checkpoint=False. A checkpoint that TensorFlow 2
+    wrote by objects is restored by the names that its variables had. The order of restoring makes no difference here.
     """
 
     def __init__(
@@ -52,8 +56,6 @@ class Saver:
                 "If `var_list` is provided then build cannot be deferred. Either set defer_build "
                 "to False or var_list to None."
             )
-        if builder is not None:
-            raise NotImplementedError("Saver: builder")
         if write_version not in (V1, V2):
             raise ValueError(f"Unsupported write_version: {write_version}")
         self._var_list = var_list
@@ -69,6 +71,8 @@ class Saver:
         self._pad_step_number = pad_step_number
         self._save_relative_paths = save_relative_paths
         self._last_checkpoints = []  # (path, time)
+        self._builder = builder
+        self._by_object = None  # (mapping, saver) for checkpoints of objects
         self._nodes = None  # what is fed to name the file, what is fetched to save, to restore
         if saver_def is not None:
             self._take(saver_def)
@@ -105,6 +109,9 @@ class Saver:
             self._is_empty = True
             return
         names, saved = _named_variables(variables)
+        if self._builder is not None or not all(isinstance(s, Variable) for s in saved):
+            self._build_with(self._builder, names, saved)
+            return
         graph = saved[0].graph
         with graph.as_default():
             nodes = graph._saver_new(
@@ -117,6 +124,25 @@ class Saver:
                 self._sharded,
             )
         self._nodes = nodes.filename, nodes.save_path, nodes.restore
+
+    def _build_with(self, builder, names, saved):
+        """Lets a builder add the nodes."""
+        if builder is None:
+            builder = BaseSaverBuilder(self._write_version)
+        by_name = {}
+        for name, value in zip(names, saved):
+            by_name.setdefault(name, []).append(value)
+        self._take(
+            builder.build(
+                {name: v if len(v) > 1 else v[0] for name, v in by_name.items()},
+                reshape=self._reshape,
+                sharded=self._sharded,
+                max_to_keep=self._max_to_keep,
+                keep_checkpoint_every_n_hours=self._keep_hours,
+                name=self._name,
+                filename=self._filename,
+            )
+        )
 
     @property
     def saver_def(self):
@@ -317,6 +343,10 @@ class Saver:
         try:
             sess.run(restore, {filename: save_path})
         except errors.NotFoundError as error:
+            keys = object_names(save_path)
+            if keys is not None:
+                self._restore_objects(sess, save_path, keys)
+                return
             raise _explained(
                 error,
                 "a Variable name or other graph key that is missing from the checkpoint.",
@@ -328,6 +358,28 @@ class Saver:
                 "a mismatch between the current graph and the graph from the checkpoint.",
                 _misfit(sess.graph, restore, save_path),
             ) from error
+
+
+    def _restore_objects(self, sess, save_path, keys):
+        """Restores what a checkpoint of TensorFlow 2 holds by object, by the variables' names."""
+        variables = self._var_list
+        if variables is None:
+            variables = sess.graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
+        names, saved = _named_variables(variables)
+        missing = sorted(set(names) - set(keys))
+        if missing:
+            known = ", ".join(sorted(set(keys) - set(names)))
+            raise errors.NotFoundError(
+                None,
+                None,
+                f"the checkpoint '{save_path}' holds objects, and among their variables none are "
+                f"named {', '.join(missing)}; those that are not asked for: {known}",
+            )
+        mapping = {keys[name]: variable for name, variable in zip(names, saved)}
+        if self._by_object is None or self._by_object[0] != mapping:
+            with sess.graph.as_default():
+                self._by_object = mapping, Saver(mapping, reshape=self._reshape, name="save_objects")
+        self._by_object[1].restore(sess, save_path)
 
 
 register_proto_function(
@@ -358,12 +410,20 @@ def _explained(error, cause, misfit):
 
 def _parts(name, variable):
     """[(name in the checkpoint, variable)] of what a program names as one."""
+    if not isinstance(variable, (Variable, PartitionedVariable)):
+        return [(name or variable.name, variable)]
     if isinstance(variable, PartitionedVariable):
         return [(name or part._get_save_slice_info().full_name, part) for part in variable]
     if not name:
         part = variable._get_save_slice_info()
         name = variable.op.name if part is None else part.full_name
     return [(name, variable)]
+
+
+def _is_saveable(value):
+    return isinstance(value, (Variable, PartitionedVariable, SaveableObject)) or (
+        hasattr(value, "resource_handle") and hasattr(value, "export")
+    )
 
 
 def _check_named(variables):
@@ -374,7 +434,7 @@ def _check_named(variables):
                 "names_to_saveables must be a dict mapping string names to checkpointable "
                 f"operations. Name is not a string: {name}"
             )
-        if not isinstance(variable, (Variable, PartitionedVariable)):
+        if not _is_saveable(variable):
             raise TypeError(
                 "names_to_saveables must be a dict mapping string names to Tensors/Variables. "
                 f"Not a variable: {variable}"
@@ -392,11 +452,13 @@ def _named_variables(variables):
     else:
         items = [(None, variable) for variable in variables]
         for variable in variables:
-            if not isinstance(variable, (Variable, PartitionedVariable)):
+            if not _is_saveable(variable):
                 raise TypeError(f"Variable to save is not a Variable: {variable}")
     pairs = [pair for item in items for pair in _parts(*item)]
     pairs.sort(key=lambda pair: pair[0])
     for (name, _), (following, variable) in itertools.pairwise(pairs):
-        if name == following and variable._get_save_slice_info() is None:
+        if name == following and (
+            not isinstance(variable, Variable) or variable._get_save_slice_info() is None
+        ):
             raise ValueError(f"At least two variables have the same name: {name}")
     return [name for name, _ in pairs], [variable for _, variable in pairs]

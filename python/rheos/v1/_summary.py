@@ -9,10 +9,20 @@ from rheos.framework.graph import Graph
 from rheos.ops.summary_ops import varint
 
 
+class _OpenFile:
+    """An event file, with the writers that share it."""
+
+    def __init__(self, logdir, suffix):
+        self.writer = _core.EventWriter(logdir, suffix)
+        self.lock = threading.Lock()
+        self.users = 0
+
+
 class FileWriter:
     """Writes one event file in a folder: graphs, and summaries made elsewhere.
 
-    graph: written at once if given. filename_suffix: put behind the file's name.
+    graph: written at once if given. filename_suffix: put behind the file's name. session: writers of
+    one session, folder and suffix share a file, which ends with the last of them.
     """
 
     def __init__(
@@ -25,13 +35,11 @@ class FileWriter:
         filename_suffix=None,
         session=None,
     ):
-        if session is not None:
-            raise NotImplementedError("FileWriter: summaries written by a session")
         self._logdir = os.fspath(logdir)
         self._suffix = filename_suffix
-        self._writer = _core.EventWriter(self._logdir, filename_suffix)
-        self._lock = threading.Lock()
-        self._closed = False
+        self._shared = None if session is None else vars(session).setdefault("_event_files", {})
+        self._closed = True
+        self.reopen()
         self._run_tags = set()
         if graph is not None:
             self.add_graph(graph)
@@ -101,9 +109,9 @@ class FileWriter:
         self.add_event(Event(wall_time=time.time(), step=step, **what))
 
     def _write(self, function):
-        with self._lock:
+        with self._file.lock:
             if not self._closed:
-                function(self._writer)
+                function(self._file.writer)
 
     def flush(self):
         """Makes what was written visible to readers."""
@@ -111,17 +119,30 @@ class FileWriter:
 
     def close(self):
         """Flushes and closes the file."""
-        with self._lock:
-            if not self._closed:
-                self._closed = True
-                self._writer.close()
+        with self._file.lock:
+            if self._closed:
+                return
+            self._closed = True
+            self._file.users -= 1
+            if self._file.users > 0:
+                self._file.writer.flush()
+                return
+            self._file.writer.close()
+            if self._shared is not None:
+                del self._shared[self._logdir, self._suffix]
 
     def reopen(self):
         """Opens another file in the folder, if this writer was closed."""
-        with self._lock:
-            if self._closed:
-                self._writer = _core.EventWriter(self._logdir, self._suffix)
-                self._closed = False
+        if not self._closed:
+            return
+        key = self._logdir, self._suffix
+        self._file = None if self._shared is None else self._shared.get(key)
+        if self._file is None:
+            self._file = _OpenFile(*key)
+            if self._shared is not None:
+                self._shared[key] = self._file
+        self._file.users += 1
+        self._closed = False
 
 
 class FileWriterCache:
