@@ -251,15 +251,18 @@ typedef struct record_writer_object {
 static PyObject *record_writer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   (void)kwargs;
   PyObject *path;
-  int compression, level;
-  if (!PyArg_ParseTuple(args, "O&ii", PyUnicode_FSConverter, &path, &compression, &level)) {
+  int compression, strategy;
+  rheos_record_options options = {0};
+  if (!PyArg_ParseTuple(args, "O&iiiii", PyUnicode_FSConverter, &path, &compression, &options.level,
+                        &options.window_bits, &options.memory_level, &strategy)) {
     return NULL;
   }
+  options.compression = (rheos_compression)compression;
+  options.strategy = (rheos_compression_strategy)strategy;
   record_writer_object *self = (record_writer_object *)type->tp_alloc(type, 0);
   rheos_status *status = NULL;
   if (self) {
-    status = rheos_record_writer_open(PyBytes_AS_STRING(path), (rheos_compression)compression,
-                                      level, &self->writer);
+    status = rheos_record_writer_open_with(PyBytes_AS_STRING(path), &options, &self->writer);
   }
   Py_DECREF(path);
   if (!status) return (PyObject *)self;

@@ -65,6 +65,8 @@ def test_the_stubs_lie_beside_the_modules(generator):
 def test_every_op_has_a_function_that_says_its_arguments():
     assert rheos.raw_ops is tf.raw_ops
     for name in _core.op_types():
+        if name.startswith("_"):  # of the library's own making
+            continue
         function = getattr(tf.raw_ops, name)
         signature = inspect.signature(function)
         assert "name" in signature.parameters

@@ -1,8 +1,10 @@
 """tf.python_io: files of records as TensorFlow 1.15 writes and reads them."""
 
 import gzip
+import os
 import struct
 
+import numpy as np
 import pytest
 import rheos.v1 as tf
 
@@ -125,3 +127,28 @@ def test_compressed_strings_in_graphs():
         assert got.tolist() == texts
         with pytest.raises(tf.errors.DataLossError):
             session.run(tf.decode_compressed([b"no gzip"], "GZIP"))
+
+
+@pytest.mark.parametrize("kind", ["ZLIB", "GZIP"])
+def test_records__zlib_is_told_what_the_options_say(tmp_path, kind):
+    rng = np.random.default_rng(1)
+    records = [bytes(rng.integers(0, 4, 5000, dtype=np.uint8)) * 3 for _ in range(4)]
+    sizes = []
+    for options in [
+        {},
+        {"window_bits": 9},
+        {"mem_level": 1},
+        {"compression_strategy": 2},
+        {"compression_level": 1},
+    ]:
+        options = tf.python_io.TFRecordOptions(kind, **options)
+        path = str(tmp_path / f"{len(sizes)}")
+        with tf.python_io.TFRecordWriter(path, options) as writer:
+            for record in records:
+                writer.write(record)
+        assert list(tf.python_io.tf_record_iterator(path, options)) == records
+        sizes.append(os.path.getsize(path))
+    assert len(set(sizes)) == len(sizes)  # each was heard
+    for wrong in [{"window_bits": 3}, {"mem_level": 20}, {"compression_strategy": 9}]:
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.python_io.TFRecordWriter(path, tf.python_io.TFRecordOptions(kind, **wrong))

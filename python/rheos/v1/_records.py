@@ -15,8 +15,10 @@ class TFRecordOptions:
     """Options of a file of records.
 
     compression_type: "", "ZLIB" or "GZIP", or one of TFRecordCompressionType; ValueError for
-    another. compression_level: 1 (fast) to 9 (small). What the other options say changes neither
-    what is written nor what can be read, and is kept only.
+    another. compression_level: 1 (fast) to 9 (small). window_bits: 9 to 15, mem_level: 1 to 9, and
+    compression_strategy are zlib's; InvalidArgumentError for others where a file is written. Every
+    file is read whatever they were. The other options change neither what is written nor what can be
+    read, and are kept only.
     """
 
     compression_type_map = {
@@ -67,6 +69,25 @@ def _compression(options):
     return getattr(TFRecordCompressionType, name or "NONE")
 
 
+def _zlib_options(options):
+    """The level, the window's bits, the memory level and the strategy, as the library takes them."""
+
+    def option(name, default):
+        value = getattr(options, name, None)
+        return default if value is None else int(value)
+
+    window_bits = option("window_bits", 0)
+    # zlib's own way to ask for gzip's header, which the type asks for here.
+    if window_bits > 15 and _compression(options) == TFRecordCompressionType.GZIP:
+        window_bits -= 16
+    return (
+        option("compression_level", -1),
+        window_bits,
+        option("mem_level", 0),
+        option("compression_strategy", 0),
+    )
+
+
 class TFRecordWriter:
     """Writes records to a file, which is made or emptied; a context manager closes it.
 
@@ -75,10 +96,7 @@ class TFRecordWriter:
     """
 
     def __init__(self, path, options=None):
-        level = getattr(options, "compression_level", None)
-        self._writer = _core.RecordWriter(
-            path, _compression(options), -1 if level is None else level
-        )
+        self._writer = _core.RecordWriter(path, _compression(options), *_zlib_options(options))
 
     def __enter__(self):
         return self
