@@ -11,6 +11,7 @@
   X(run, "run a Python program that imports tensorflow, on Rheos")       \
   X(show, "say what is in a graph, checkpoint, record or event file")    \
   X(exec, "run a graph or a saved model on files of arrays")             \
+  X(bench, "time a graph or a saved model")                              \
   X(convert, "write a graph, saved model or checkpoint in another form")
 
 // Gets the arguments from its own name on (argv[0] is "run"); returns the exit status.

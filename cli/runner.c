@@ -20,9 +20,10 @@ static rheos_status *open_graph(runner *r, const runner_options *options) {
   rheos_scope *scope;
   RHEOS_TRY(make_graph(r, &scope));
   const rheos_import_options import = {.keep_unknown_ops = true};
+  const rheos_session_options session = {.num_threads = options->num_threads};
   rheos_import_graph_def(scope, r->source.bytes, r->source.size_bytes, &import);
   rheos_status *status = rheos_scope_finish(scope);
-  if (status == NULL) status = rheos_session_new(r->graph, NULL, &r->session);
+  if (status == NULL) status = rheos_session_new(r->graph, &session, &r->session);
   if (status == NULL && options->checkpoint != NULL) {
     status = checkpoint_restore(scope, r->session, options->checkpoint);
   }
@@ -66,9 +67,10 @@ static rheos_status *open_meta_graph(runner *r, const runner_options *options) {
   rheos_scope *scope;
   RHEOS_TRY(make_graph(r, &scope));
   const rheos_import_options import = {.keep_unknown_ops = true};
+  const rheos_session_options session = {.num_threads = options->num_threads};
   const rheos_saver saver = rheos_import_meta_graph(scope, r->meta_graph, &import);
   rheos_status *status = rheos_scope_finish(scope);
-  if (status == NULL) status = rheos_session_new(r->graph, NULL, &r->session);
+  if (status == NULL) status = rheos_session_new(r->graph, &session, &r->session);
   if (status == NULL) status = restore_beside(r, scope, &saver, options->checkpoint);
   rheos_scope_free(scope);
   return status;
@@ -104,14 +106,16 @@ static rheos_status *open_saved_model(runner *r, const runner_options *options) 
   if (strcmp(base, "saved_model.pb") != 0 && strcmp(base, "saved_model.pbtxt") != 0) {
     return RHEOS_INVALID("a saved model runs from its folder, where saved_model.pb is");
   }
+  const rheos_session_options session = {.num_threads = options->num_threads};
+  const rheos_saved_model_options load = {.session = &session};
   text_list tags = {0};
   char *text = options->tags != NULL ? command_format("%s", options->tags) : NULL;
   char *folder = r->source.folder != NULL ? command_format("%s", r->source.folder) : NULL;
   char *parent = folder == NULL ? rheos__path_folder(r->source.path) : NULL;
   rheos_status *status = choose_tags(&r->source, text, &tags);
   if (status == NULL) {
-    status = rheos_saved_model_load(folder != NULL ? folder : parent, tags.items, tags.count, NULL,
-                                    &r->model);
+    status = rheos_saved_model_load(folder != NULL ? folder : parent, tags.items, tags.count,
+                                    &load, &r->model);
   }
   text_list_deinit(&tags);
   free(text);

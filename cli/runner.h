@@ -13,6 +13,7 @@ typedef struct runner_options {
   const char *tags;        // of a saved model, "a,b"; NULL: those of its first graph
   const char *checkpoint;  // any name of one; NULL: the one that lies beside a meta graph
   const char *signature;   // NULL: "serving_default" if there is one
+  int32_t num_threads;     // 0: one for each core
 } runner_options;
 
 typedef struct runner {

@@ -236,7 +236,7 @@ static rheos_status *fold(specializer *z, const rheos__entry *entry, const rheos
   return status;
 }
 
-static double cost_of(const rheos__prepare *p) {
+static double bytes_of(const rheos__prepare *p) {
   double bytes = (double)p->bytes;
   if (p->bytes == 0) {
     for (int32_t i = 0; i < p->num_inputs + p->num_outputs; ++i) {
@@ -248,7 +248,11 @@ static double cost_of(const rheos__prepare *p) {
       if (count > 0) bytes += (double)count * (double)rheos_dtype_size(dtype);
     }
   }
-  return NS_OVERHEAD + NS_PER_BYTE * bytes + NS_PER_FLOP * (double)p->flops;
+  return bytes;
+}
+
+static double cost_of(const rheos__prepare *p) {
+  return NS_OVERHEAD + NS_PER_BYTE * bytes_of(p) + NS_PER_FLOP * (double)p->flops;
 }
 
 static rheos_status *add_outputs(specializer *z, const rheos__entry *entry, const rheos__prepare *p,
@@ -321,6 +325,8 @@ static rheos_status *add_kernel(specializer *z, int32_t entry_index, const rheos
   instruction->scratch_bytes = p->scratch_bytes;
   instruction->reuse_input = p->reuse_input;
   instruction->cost_ns = (float)cost_of(p);
+  instruction->flops = (float)p->flops;
+  instruction->bytes = (float)bytes_of(p);
   instruction->parallel = instruction->num_units > 1 && instruction->cost_ns > PARALLEL_NS;
   z->stretch->cost_ns += instruction->cost_ns;
   return add_outputs(z, entry, p,

@@ -53,6 +53,7 @@ typedef struct rheos__instruction {
   int64_t num_units;
   size_t scratch_offset, scratch_bytes;
   float cost_ns;  // a guess
+  float flops, bytes;  // the work, for traces
 } rheos__instruction;
 
 typedef struct rheos__release {

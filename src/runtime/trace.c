@@ -159,6 +159,8 @@ static void describe_instructions(const rheos__stretch *stretch, rheos__traced_s
     rheos__traced_op *op = &out->ops[in->entry - stretch->first_entry];
     op->runs = true;
     op->scratch_bytes = in->scratch_bytes;
+    op->flops = in->flops;
+    op->bytes = in->bytes;
     for (int32_t k = 0; k < op->num_outputs; ++k) {
       const rheos__traced_output *output = &out->outputs[op->first_output + k];
       if (output->shape.rank < 0 && output->kind != RHEOS__VALUE_NONE) op->has_late_shapes = true;

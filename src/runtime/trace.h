@@ -30,6 +30,7 @@ typedef struct rheos__traced_op {
   int32_t first_edge, num_edges;  // what it takes, as it was run
   int32_t first_output, num_outputs;
   size_t scratch_bytes;
+  float flops, bytes;  // of its kernel
 } rheos__traced_op;
 
 // A stretch as far as a trace needs it; it may be gone.

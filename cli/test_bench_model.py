@@ -1,0 +1,104 @@
+"""`rheos bench`: times of a step of a graph or a saved model. No time is judged here."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rheos.v1 as tf
+
+SOURCE = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("RHEOS_BUILD", SOURCE / "build"))
+
+
+def run_bench(*arguments):
+    return subprocess.run(
+        [BUILD / "bin" / "rheos", "bench", *arguments], capture_output=True, timeout=120, text=True
+    )
+
+
+def ok(*arguments):
+    done = run_bench(*arguments)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    return done.stdout
+
+
+def fails(*arguments, status=1):
+    done = run_bench(*arguments)
+    assert done.returncode == status and done.stdout == "", done
+    assert done.stderr.startswith("rheos: ") and done.stderr.count("\n") == 1
+    return done.stderr
+
+
+@pytest.fixture
+def layer(tmp_path):
+    """A frozen graph: y = softmax(x w) of `x`, [unknown, 3]."""
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None, 3], name="x")
+        tf.nn.softmax(tf.matmul(x, tf.constant(np.ones((3, 4), np.float32))), name="y")
+    path = tmp_path / "graph.pb"
+    path.write_bytes(graph.as_graph_def().SerializeToString())
+    return path
+
+
+def test_the_report_has_all_its_fields(layer):
+    report = json.loads(ok(layer, "--fetch", "y", "--shape", "x=5,3", "--runs", "20", "--json",
+                           "--threads", "1"))
+    assert report["runs"] == 20 and report["threads"] == 1 and report["path"] == str(layer)
+    latency = report["latency_us"]
+    assert 0 < latency["min"] <= latency["p50"] <= latency["p90"] <= latency["p99"]
+    assert latency["p99"] <= latency["max"] and latency["first"] > 0
+    assert report["runs_per_second"] == pytest.approx(1e6 / latency["p50"], rel=1e-6)
+    ops = {row["op"]: row for row in report["ops"]}
+    assert set(ops) == {"MatMul", "Softmax"} and ops["MatMul"]["count"] == 1
+    work = ops["MatMul"]["gflops"] * ops["MatMul"]["us"] * 1e3
+    assert work == pytest.approx(2 * 5 * 3 * 4, rel=1e-3)  # multiply-adds of the product
+    assert report["gflops"] > 0 and report["gbytes_per_second"] > 0
+    assert report["peak"]["gflops"] > 0 and report["peak"]["gbytes_per_second"] > 0
+
+
+def test_text_and_time_limit(layer):
+    text = ok(layer, "--fetch", "y", "--seconds", "0.01", "--threads", "2")
+    assert "runs on 2 threads" in text and "p90" in text
+    assert text.splitlines()[-1].split()[0] in ("MatMul", "Softmax")
+
+
+def test_given_values_are_fed(layer, tmp_path):
+    np.save(tmp_path / "x.npy", np.ones((7, 3), np.float32))
+    trace = tmp_path / "trace.json"
+    ok(layer, "--fetch", "y", "--feed", f"x={tmp_path / 'x.npy'}", "--runs", "1", "--trace", trace)
+    events = json.loads(trace.read_text())["traceEvents"]
+    steps = [e for e in events if e.get("cat") == "Step"]
+    products = [e for e in events if e["name"] == "MatMul"]
+    assert len(steps) == len(products) == 10
+    assert all(e["args"]["outputs"] == "float[7,4]" for e in products)
+    assert all(e["dur"] >= 0 and e["ph"] == "X" for e in products)
+
+
+def test_a_saved_model_by_its_signature(tmp_path):
+    folder = str(tmp_path / "model")
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 2], name="x")
+        ids = tf.placeholder(tf.int64, [None], name="ids")
+        table = tf.get_variable("table", [2, 2])
+        y = tf.matmul(x, table) + tf.gather(table, ids)
+        session.run(tf.global_variables_initializer())
+        tf.saved_model.simple_save(session, folder, {"x": x, "ids": ids}, {"y": y})
+    report = json.loads(ok(folder, "--runs", "3", "--json", "--shape", "x=4,2", "--shape", "ids=4"))
+    assert {"MatMul", "(variable read)"} & {row["op"] for row in report["ops"]}
+    assert "shape" in fails(folder, "--runs", "1", "--shape", "x=4,2", "--shape", "ids=3")
+
+
+def test_wrong_usage(layer):
+    assert "a path is missing" in fails(status=2)
+    assert "one path" in fails(layer, layer, status=2)
+    assert "--shape wants" in fails(layer, "--shape", "x=2,", status=2)
+    assert "--runs wants" in fails(layer, "--runs", "0", status=2)
+    assert "--threads wants" in fails(layer, "--threads", "x", status=2)
+    assert "--seconds wants" in fails(layer, "--seconds", "-1", status=2)
+    assert "--feed wants" in fails(layer, "--feed", "x", status=2)
+    assert "say what to fetch" in fails(layer)
+    assert "nothing" in fails(layer, "--fetch", "nothing")
+    assert "missing.pb" in fails(layer.parent / "missing.pb")
