@@ -520,6 +520,17 @@ def test_tables_are_saved_and_restored(folder):
         assert session.run("v:0") == 1.0
 
 
+def test_of_tables_with_one_name_the_last_is_saved(folder):
+    for value in 1, 2:
+        table = tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, value)
+    with pytest.warns(UserWarning, match="'MutableHashTable' is the name of two objects"):
+        saver = tf.train.Saver()
+    with tf.Session() as session:
+        session.run(table.insert(tf.constant(["z"]), tf.constant([9], tf.int64)))
+        path = saver.save(session, folder + "/m")
+    assert tf.train.load_variable(path, "MutableHashTable-values").tolist() == [9]
+
+
 def test_a_builder_adds_the_nodes(folder):
     from rheos.ops.saveables import BaseSaverBuilder, SaveableObject, SaveSpec
 

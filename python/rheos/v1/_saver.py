@@ -3,6 +3,7 @@
 import itertools
 import os
 import time
+import warnings
 
 from rheos.framework import errors
 from rheos.framework.graph import get_default_graph
@@ -444,12 +445,28 @@ def _check_named(variables):
         seen.add(id(variable))
 
 
+def _last_of_each_name(variables):
+    """Without saveable objects that another one of the same name follows: TensorFlow saves that."""
+    last = {v.name: v for v in variables if isinstance(v, SaveableObject)}
+    kept = []
+    for v in variables:
+        if not isinstance(v, SaveableObject) or last[v.name] is v:
+            kept.append(v)
+        else:
+            warnings.warn(
+                f"'{v.name}' is the name of two objects to save; only the last one is saved",
+                stacklevel=4,
+            )
+    return kept
+
+
 def _named_variables(variables):
     """The names in the checkpoint, and the variables, in the order of names."""
     if isinstance(variables, dict):
         _check_named(variables)
         items = variables.items()
     else:
+        variables = _last_of_each_name(variables)
         items = [(None, variable) for variable in variables]
         for variable in variables:
             if not _is_saveable(variable):
