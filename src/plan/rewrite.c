@@ -9,7 +9,7 @@
 enum { MAX_OPS = 4096, MAX_ROUNDS = 8 };
 
 static const rheos__rule *const rule_tables[] = {rheos__plumbing_rules, rheos__arithmetic_rules,
-                                                 rheos__transpose_rules};
+                                                 rheos__transpose_rules, rheos__fused_rules};
 
 // ---- Rules by op: made once for the process, constant afterwards
 

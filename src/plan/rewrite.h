@@ -55,6 +55,7 @@ typedef struct rheos__rule {
 extern const rheos__rule rheos__plumbing_rules[];
 extern const rheos__rule rheos__arithmetic_rules[];
 extern const rheos__rule rheos__transpose_rules[];
+extern const rheos__rule rheos__fused_rules[];
 
 // The value that input `input` of the entry takes by now.
 int32_t rheos__rule_input(rheos__rewriter *r, const rheos__entry *entry, int32_t input);

@@ -44,6 +44,15 @@ bool rheos__rule_used_once(const rheos__rewriter *r, int32_t value) {
 
 // ---- Changes
 
+// An entry that nobody takes anything of from the start is there because the program asked for it to
+// run: what stands for it must run too, and fail where it would have failed.
+static bool is_unused(const rheos__rewriter *r, const rheos__entry *entry) {
+  for (int32_t i = 0; i < entry->num_outputs; ++i) {
+    if (r->num_uses[entry->first_value + i] > 0) return false;
+  }
+  return true;
+}
+
 // What is computed for nobody any more may go, unless it has effects or can say that a variable has no
 // value yet.
 static bool may_go(const rheos__rewriter *r, const rheos__entry *entry) {
@@ -51,10 +60,7 @@ static bool may_go(const rheos__rewriter *r, const rheos__entry *entry) {
       (entry->signature->op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) != 0) {
     return false;
   }
-  for (int32_t i = 0; i < entry->num_outputs; ++i) {
-    if (r->num_uses[entry->first_value + i] > 0) return false;
-  }
-  return true;
+  return is_unused(r, entry);
 }
 
 static rheos_status *leave(rheos__rewriter *r, int32_t value) {
@@ -91,6 +97,7 @@ static void give_uses(rheos__rewriter *r, int32_t from, int32_t to) {
 
 rheos_status *rheos__rule_pass_on(rheos__rewriter *r, rheos__entry *entry, int32_t value) {
   r->changed = true;
+  if (is_unused(r, entry)) ++r->num_uses[value];  // for good
   give_uses(r, entry->first_value, value);
   RHEOS_TRY(drop(r, entry));
   return drop_idle(r);
@@ -98,6 +105,7 @@ rheos_status *rheos__rule_pass_on(rheos__rewriter *r, rheos__entry *entry, int32
 
 rheos_status *rheos__rule_merge(rheos__rewriter *r, rheos__entry *entry, const rheos__entry *into) {
   r->changed = true;
+  if (is_unused(r, entry)) ++r->num_uses[into->first_value];
   for (int32_t i = 0; i < entry->num_outputs; ++i) {
     give_uses(r, entry->first_value + i, into->first_value + i);
   }
