@@ -157,13 +157,61 @@ static rheos_status *take_in(rheos__rewriter *r, rheos__entry *entry, const rheo
   return rheos__rule_become(r, entry, op, attrs, inputs, num_inputs);
 }
 
+// ---- Behind a Reshape
+//
+// A dense layer on more than two dimensions is a product of matrices, a Reshape, then the bias and the
+// activation. These can as well come before the Reshape, which moves to the place of the last.
+
+// The Reshape of a matrix product that `value` is, if nothing else reads the one or the other.
+static rheos__entry *find_reshape(rheos__rewriter *r, const rheos__entry *entry, int32_t value,
+                                  stage at, const rheos__entry **out_product) {
+  rheos__entry *reshape = rheos__rule_source(r, value, &rheos__op_Reshape);
+  *out_product = NULL;
+  if (reshape == NULL || !rheos__rule_used_once(r, value)) return NULL;
+  *out_product = find_product(r, entry, rheos__rule_input(r, reshape, 0), 1, at);
+  if (*out_product != NULL && (is_conv(*out_product) || reshape->level != entry->level)) {
+    *out_product = NULL;
+  }
+  return *out_product != NULL ? reshape : NULL;
+}
+
+static rheos_status *take_in_before(rheos__rewriter *r, rheos__entry *entry, rheos__entry *reshape,
+                                    const rheos__entry *product, const epilogue *e) {
+  const int32_t place = (int32_t)(reshape - r->plan->entries);
+  for (int32_t i = 0; i < e->num_args; ++i) {
+    if (r->producers[e->args[i]] >= place) return NULL;  // not there yet
+  }
+  const int32_t inputs[] = {reshape->first_value, rheos__rule_input(r, reshape, 1)};
+  for (int32_t i = 0; i < e->num_args; ++i) ++r->num_uses[e->args[i]];  // while nobody holds them
+  entry->id = reshape->id;
+  RHEOS_TRY(rheos__rule_become(r, entry, &rheos__op_Reshape, reshape->attrs, inputs, 2));
+  r->plan->origins[reshape->first_value] = r->plan->origins[product->first_value];
+  RHEOS_TRY(take_in(r, reshape, product, e));
+  for (int32_t i = 0; i < e->num_args; ++i) --r->num_uses[e->args[i]];
+  return NULL;
+}
+
+static rheos_status *take_bias_before(rheos__rewriter *r, rheos__entry *entry) {
+  const int32_t value = rheos__rule_input(r, entry, 0), bias = rheos__rule_input(r, entry, 1);
+  const rheos__entry *product;
+  rheos__entry *reshape = find_reshape(r, entry, value, STAGE_BIAS, &product);
+  if (reshape == NULL || strcmp(format_of(entry), "NHWC") != 0) return NULL;
+  const rheos_shape *shape = rheos__rule_shape(r, value);
+  const int64_t channels = channels_of(r, product);
+  if (shape->rank < 2 || shape->dims[shape->rank - 1] != channels || !has_length(r, bias, channels)) {
+    return NULL;
+  }
+  const epilogue e = {.name = "BiasAdd", .at = STAGE_BIAS, .args = {bias}, .num_args = 1};
+  return take_in_before(r, entry, reshape, product, &e);
+}
+
 // ---- Biases and normalizations
 
 static rheos_status *take_bias(rheos__rewriter *r, rheos__entry *entry) {
   const int32_t value = rheos__rule_input(r, entry, 0), bias = rheos__rule_input(r, entry, 1);
   const rheos__entry *product = find_product(r, entry, value, 1, STAGE_BIAS);
-  if (product == NULL || !same_format(product, entry)) return NULL;
-  if (!has_length(r, bias, channels_of(r, product))) return NULL;
+  if (product == NULL) return take_bias_before(r, entry);
+  if (!same_format(product, entry) || !has_length(r, bias, channels_of(r, product))) return NULL;
   const epilogue e = {.name = "BiasAdd", .at = STAGE_BIAS, .args = {bias}, .num_args = 1};
   return take_in(r, entry, product, &e);
 }
@@ -221,12 +269,15 @@ static rheos_status *take_sum(rheos__rewriter *r, rheos__entry *entry) {
 static rheos_status *take_activation(rheos__rewriter *r, rheos__entry *entry) {
   const int32_t value = rheos__rule_input(r, entry, 0);
   const rheos__entry *product = find_product(r, entry, value, 1, STAGE_ACTIVATION);
+  rheos__entry *reshape = NULL;
+  if (product == NULL) reshape = find_reshape(r, entry, value, STAGE_ACTIVATION, &product);
   if (product == NULL) return NULL;
   epilogue e = {.name = entry->signature->op->name, .at = STAGE_ACTIVATION};
   if (entry->signature->op == &rheos__op_LeakyRelu) {
     e.attr = "leakyrelu_alpha";
     e.number = rheos__attr_float(entry->attrs, "alpha");
   }
+  if (reshape != NULL) return take_in_before(r, entry, reshape, product, &e);
   return take_in(r, entry, product, &e);
 }
 

@@ -222,6 +222,36 @@ static void test_rewrite__reshapes_that_cannot_fail_become_one(void **state) {
   check_plan_of(f->s, f->x, y, "may_fail = Reshape(x, Const_2)\nz = Reshape(may_fail, Const_3)\n");
 }
 
+// ---- Constants
+
+// The bytes of the intermediates of a step that takes nothing.
+static int64_t arena_bytes(rheos_graph *graph, rheos_output y, rheos_toggle folding) {
+  rheos_session *session = NULL;
+  rheos_session_options options = {.num_threads = 1, .rewrites.constant_folding = folding};
+  assert_null(rheos_session_new(graph, &options, &session));
+  rheos_fetch fetch = {y, NULL};
+  assert_null(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL));
+  rheos_session_stats stats;
+  rheos_session_get_stats(session, &stats);
+  rheos_tensor_unref(fetch.value);
+  rheos_session_free(session);
+  return stats.arena_bytes;
+}
+
+static void test_rewrite__constants_are_folded_up_to_a_size(void **state) {
+  fixture *f = *state;
+  for (int size = 100; size <= 1000000; size *= 10) {
+    rheos_output dims = int_vector(f->s, 1, (int32_t[]){size});
+    rheos_output y = rheos_fill(f->s, dims, rheos_constant_float(f->s, 2, NULL));
+    y = rheos_exp(f->s, rheos_cumsum(f->s, y, rheos_constant_int(f->s, 0, NULL)));
+    y = rheos_max(f->s, y, rheos_constant_int(f->s, 0, NULL));
+    assert_null(rheos_scope_finish(f->s));
+    const bool is_small = size * (int)sizeof(float) <= 1 << 16;
+    assert_int_equal(arena_bytes(f->graph, y, RHEOS_TOGGLE_ON) == 0, is_small);
+    assert_true(arena_bytes(f->graph, y, RHEOS_TOGGLE_OFF) >= size * (int)sizeof(float));
+  }
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -241,6 +271,7 @@ int main(void) {
       TEST(test_rewrite__products_take_transposes_in),
       TEST(test_rewrite__transposes_are_taken_in_at_all_sizes),
       TEST(test_rewrite__reshapes_that_cannot_fail_become_one),
+      TEST(test_rewrite__constants_are_folded_up_to_a_size),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
