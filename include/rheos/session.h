@@ -27,6 +27,7 @@ typedef struct rheos_rewrite_options {
   rheos_toggle arithmetic_optimization;      // x * 1, transposes into matrix products, ...
   rheos_toggle dependency_optimization;      // operations that only pass values on
   rheos_toggle remapping;                    // several operations as one kernel
+  rheos_toggle elementwise_fusion;           // elementwise ones as one loop; off with remapping too
 } rheos_rewrite_options;
 
 typedef struct rheos_session_options {
@@ -142,6 +143,7 @@ typedef struct rheos_session_stats {
   int64_t num_specializations;  // shapes prepared
   int64_t num_runs;
   int64_t arena_bytes;          // intermediates of the plans that are cached
+  int64_t num_instructions;     // kernels and reads of the plans that are cached
 } rheos_session_stats;
 RHEOS_API void rheos_session_get_stats(const rheos_session *session,
                                        rheos_session_stats *out_stats);

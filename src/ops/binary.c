@@ -493,11 +493,20 @@ rheos__loop rheos__binary_loop(rheos__binary kind, rheos_dtype dtype) {
   return loops[rows[kind]][dtype];
 }
 
+// What is wrong where a formula of whole numbers fails; those of the others never do.
+#define BY_ZERO "Integer division by zero"
+static const char *const failures[NUM_ROWS] = {
+    [row_Div] = BY_ZERO,
+    [row_FloorDiv] = BY_ZERO,
+    [row_FloorMod] = BY_ZERO,
+    [row_Mod] = BY_ZERO,
+    [row_TruncateDiv] = BY_ZERO,
+    [row_TruncateMod] = BY_ZERO,
+    [row_Pow] = "Integers to negative integer powers are not allowed",
+};
+
 static rheos_status *prepare(rheos__prepare *p, int row, int cost) {
-  return rheos__prepare_elementwise(
-      p, loops[row][rheos__loop_dtype(p)], cost, 0,
-      row == row_Pow ? "Integers to negative integer powers are not allowed"
-                     : "Integer division by zero");
+  return rheos__prepare_elementwise(p, loops[row][rheos__loop_dtype(p)], cost, 0, failures[row]);
 }
 
 #define DEFINE(name, row, signature, flags, gradient, cost, doc)                                \

@@ -6,24 +6,7 @@
 
 #include "ops/op_util.h"
 
-enum { MAX_OPERANDS = 3 };
-
-typedef struct elementwise {
-  rheos__loop loop;
-  int64_t num_elements;
-  double parameter;
-  unsigned repeated;  // along the innermost dimension
-  const char *failure;
-  // For units
-  int32_t num_operands;
-  int64_t element_bytes[MAX_OPERANDS], out_bytes;
-  int32_t rank;
-  // For broadcasts that are not flat, others leave them out: the joined dimensions, outermost first,
-  // and how many bytes each operand moves along them
-
-  int64_t dims[RHEOS_MAX_RANK];
-  int64_t steps[MAX_OPERANDS][RHEOS_MAX_RANK];
-} elementwise;
+typedef rheos__elementwise elementwise;
 
 static rheos_status *answer(const elementwise *e, int failed) {
   if (__builtin_expect(failed, 0)) return RHEOS_INVALID("%s", e->failure);
@@ -45,7 +28,7 @@ static rheos_status *run_flat(const void *state, const void *const *inputs, void
   (void)scratch;
   const int64_t begin = first_unit * RHEOS__UNIT_ELEMENTS;
   const int64_t end = smaller(last_unit * RHEOS__UNIT_ELEMENTS, e->num_elements);
-  const void *in[MAX_OPERANDS];
+  const void *in[RHEOS__MAX_OPERANDS];
   for (int32_t k = 0; k < e->num_operands; k++) {
     const int64_t step = e->repeated >> k & 1 ? 0 : e->element_bytes[k];
     in[k] = (const char *)inputs[k] + begin * step;
@@ -57,15 +40,19 @@ static rheos_status *run_flat(const void *state, const void *const *inputs, void
 // Where a walk over the joined dimensions stands.
 typedef struct walk {
   int64_t index[RHEOS_MAX_RANK];
-  const char *in[MAX_OPERANDS];
+  const char *in[RHEOS__MAX_OPERANDS];
 } walk;
 
-static void walk_start(walk *w, const elementwise *e, const void *const *inputs, int64_t element) {
+// From element `element` on. Operands that are `placed` lie there already.
+static void walk_start(walk *w, const elementwise *e, const void *const *inputs, int64_t element,
+                       unsigned placed) {
   for (int32_t k = 0; k < e->num_operands; k++) w->in[k] = inputs[k];
   for (int32_t d = e->rank - 1; d >= 0; d--) {
     w->index[d] = element % e->dims[d];
     element /= e->dims[d];
-    for (int32_t k = 0; k < e->num_operands; k++) w->in[k] += w->index[d] * e->steps[k][d];
+    for (int32_t k = 0; k < e->num_operands; k++) {
+      if (!(placed >> k & 1)) w->in[k] += w->index[d] * e->steps[k][d];
+    }
   }
 }
 
@@ -83,28 +70,58 @@ static void walk_on(walk *w, const elementwise *e, int64_t count) {
   }
 }
 
+// Elements [begin, end), one run of the innermost dimension after the other.
+static int walk_range(const elementwise *e, const void *const *inputs, char *out, int64_t begin,
+                      int64_t end, unsigned placed) {
+  const int64_t inner = e->dims[e->rank - 1];
+  int failed = 0;
+  walk w;
+  walk_start(&w, e, inputs, begin, placed);
+  while (begin < end) {
+    const int64_t count = smaller(inner - w.index[e->rank - 1], end - begin);
+    const void *in[RHEOS__MAX_OPERANDS] = {w.in[0], e->num_operands > 1 ? w.in[1] : NULL,
+                                           e->num_operands > 2 ? w.in[2] : NULL};
+    failed |= e->loop(in, out, count, e->repeated, e->parameter);
+    walk_on(&w, e, count);
+    out += count * e->out_bytes;
+    begin += count;
+  }
+  return failed;
+}
+
 static rheos_status *run_broadcast(const void *state, const void *const *inputs,
                                    void *const *outputs, void *scratch, int64_t first_unit,
                                    int64_t last_unit) {
   const elementwise *e = state;
   (void)scratch;
-  int64_t element = first_unit * RHEOS__UNIT_ELEMENTS;
+  const int64_t begin = first_unit * RHEOS__UNIT_ELEMENTS;
   const int64_t end = smaller(last_unit * RHEOS__UNIT_ELEMENTS, e->num_elements);
-  const int64_t inner = e->dims[e->rank - 1];
-  char *out = (char *)outputs[0] + element * e->out_bytes;
-  int failed = 0;
-  walk w;
-  walk_start(&w, e, inputs, element);
-  while (element < end) {
-    const int64_t count = smaller(inner - w.index[e->rank - 1], end - element);
-    const void *in[MAX_OPERANDS] = {w.in[0], e->num_operands > 1 ? w.in[1] : NULL,
-                                    e->num_operands > 2 ? w.in[2] : NULL};
-    failed |= e->loop(in, out, count, e->repeated, e->parameter);
-    walk_on(&w, e, count);
-    out += count * e->out_bytes;
-    element += count;
+  char *out = (char *)outputs[0] + begin * e->out_bytes;
+  return answer(e, walk_range(e, inputs, out, begin, end, 0));
+}
+
+const rheos__elementwise *rheos__elementwise_of(rheos__run_fn run, const void *state) {
+  return run == run_whole || run == run_flat || run == run_broadcast ? state : NULL;
+}
+
+bool rheos__elementwise_is_full(const rheos__elementwise *e, int32_t k) {
+  if (e->rank <= 1) return !(e->repeated >> k & 1);
+  int64_t step = e->element_bytes[k];
+  for (int32_t d = e->rank - 1; d >= 0; d--) {
+    if (e->steps[k][d] != step) return false;
+    step *= e->dims[d];
   }
-  return answer(e, failed);
+  return true;
+}
+
+int rheos__elementwise_range(const rheos__elementwise *e, const void *const *in, void *out,
+                             int64_t begin, int64_t count) {
+  if (e->rank <= 1) return e->loop(in, out, count, e->repeated, e->parameter);
+  unsigned placed = 0;
+  for (int32_t k = 0; k < e->num_operands; k++) {
+    if (rheos__elementwise_is_full(e, k)) placed |= 1u << k;
+  }
+  return walk_range(e, in, out, begin, begin + count, placed);
 }
 
 // How many elements operand k moves along each dimension of the output: 0 where it is repeated.
@@ -130,7 +147,7 @@ static bool can_join(const elementwise *e, int64_t steps[][RHEOS_MAX_RANK], int3
 
 static void join_dimensions(elementwise *e, const rheos__prepare *p) {
   const rheos_shape *out = &p->output_shapes[0];
-  int64_t steps[MAX_OPERANDS][RHEOS_MAX_RANK];
+  int64_t steps[RHEOS__MAX_OPERANDS][RHEOS_MAX_RANK];
   for (int32_t k = 0; k < e->num_operands; k++) {
     operand_steps(&p->input_shapes[k], out, steps[k]);
   }
@@ -170,6 +187,8 @@ rheos_status *rheos__prepare_elementwise(rheos__prepare *p, rheos__loop loop, in
   e->num_elements = rheos_shape_num_elements(&p->output_shapes[0]);
   e->parameter = parameter;
   e->failure = failure;
+  e->can_fail = failure != NULL && failure[0] != '\0' &&
+                rheos_dtype_is_integer(rheos__loop_dtype(p));
   e->num_operands = p->num_inputs;
   e->out_bytes = (int64_t)rheos_dtype_size(p->output_dtypes[0]);
   for (int32_t k = 0; k < p->num_inputs; k++) {

@@ -32,13 +32,45 @@ enum { RHEOS__UNIT_ELEMENTS = 16384 };
 
 // Fills in `p` for `loop` over all inputs of the op, broadcast to output 0. `cost` is the
 // arithmetic of one element (a transcendental about 10). `failure` is the message when the loop
-// returns 1.
+// returns 1; NULL or "" if it never does.
 // loop NULL: there is none for this dtype, which is the status.
 rheos_status *rheos__prepare_elementwise(rheos__prepare *p, rheos__loop loop, int cost,
                                          double parameter, const char *failure);
 
 // The loop that an elementwise op was prepared with, and the number that goes with it.
 rheos__loop rheos__elementwise_loop(const rheos__prepare *p, double *out_parameter);
+
+// ---- What rheos__prepare_elementwise() settles: the state of its kernels, for fused loops too
+
+enum { RHEOS__MAX_OPERANDS = 3 };
+
+typedef struct rheos__elementwise {
+  rheos__loop loop;
+  int64_t num_elements;
+  double parameter;
+  unsigned repeated;  // along the innermost dimension
+  bool can_fail;
+  const char *failure;
+  // For units
+  int32_t num_operands;
+  int64_t element_bytes[RHEOS__MAX_OPERANDS], out_bytes;
+  int32_t rank;
+  // For broadcasts that are not flat (rank > 1), others leave them out: the joined dimensions,
+  // outermost first, and how many bytes each operand moves along them
+  int64_t dims[RHEOS_MAX_RANK];
+  int64_t steps[RHEOS__MAX_OPERANDS][RHEOS_MAX_RANK];
+} rheos__elementwise;
+
+// The state of an elementwise kernel; NULL if `run` is another one.
+const rheos__elementwise *rheos__elementwise_of(rheos__run_fn run, const void *state);
+
+// Whether operand k has as many elements as the output.
+bool rheos__elementwise_is_full(const rheos__elementwise *e, int32_t k);
+
+// Computes `count` elements from number `begin` on. `out` and the operands that are full lie at
+// element `begin`, the others at their start. Returns 1 if the data were not valid.
+int rheos__elementwise_range(const rheos__elementwise *e, const void *const *in, void *out,
+                             int64_t begin, int64_t count);
 
 // The loop of an op of two numbers for a dtype, for other ops that add or multiply elements; NULL
 // if there is none.

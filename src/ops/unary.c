@@ -451,8 +451,9 @@ static const rheos__loop loops[NUM_ROWS][RHEOS__NUM_DTYPES] = {
 };
 
 static rheos_status *prepare(rheos__prepare *p, int row, int cost) {
+  const bool divides = row == row_Reciprocal || row == row_Inv;  // the others never fail
   return rheos__prepare_elementwise(p, loops[row][rheos__loop_dtype(p)], cost, 0,
-                                    "Integer division by zero");
+                                    divides ? "Integer division by zero" : NULL);
 }
 
 #define DEFINE(name, signature, gradient, cost, doc)                             \

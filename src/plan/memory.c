@@ -92,6 +92,9 @@ static void find_last_uses(rheos__stretch *stretch) {
       own_value(stretch, in->first_value + k)->last_instruction = i;
     }
   }
+}
+
+void rheos__find_escapes(rheos__stretch *stretch) {
   for (int32_t i = 0; i < stretch->num_values; ++i) {
     int32_t last_use = stretch->plan->last_uses[stretch->first_value + i];
     rheos__value *root = own_value(stretch, stretch->values[i].root);
@@ -207,6 +210,7 @@ static rheos_status *place_all(placer *p) {
 
 rheos_status *rheos__place_memory(rheos__stretch *stretch) {
   find_last_uses(stretch);
+  rheos__find_escapes(stretch);
   placer p = {.stretch = stretch, .unused = -1};
   for (int32_t i = 0; i < NUM_CLASSES; ++i) p.heads[i] = -1;
   rheos_status *status = place_all(&p);

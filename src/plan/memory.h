@@ -9,4 +9,7 @@
 // allows it), and lists which tensors can go after each instruction.
 rheos_status *rheos__place_memory(rheos__stretch *stretch);
 
+// Marks the roots that are used after the stretch, or fetched; a part of the above.
+void rheos__find_escapes(rheos__stretch *stretch);
+
 #endif  // RHEOS_SRC_PLAN_MEMORY_H

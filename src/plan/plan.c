@@ -6,6 +6,8 @@
 
 #include "base/hash.h"
 #include "graph/op_tally.h"
+#include "device/cpu/fused_loop.h"
+#include "plan/fuse.h"
 #include "plan/prepare.h"
 #include "plan/rewrite.h"
 #include "plan/stretch.h"
@@ -331,6 +333,7 @@ static rheos_status *lay_down(builder *b, const source *fetches) {
   }
   rheos_status *status = sort_drafts(b, order);
   plan->num_values = plan->num_feeds;
+  if (rheos__fuses(plan)) plan->max_operands = RHEOS__FUSED_OPERANDS;
   for (int32_t i = 0; status == NULL && i < plan->num_entries; ++i) {
     draft *d = &b->drafts[order[i]];
     d->entry.first_value = plan->num_values;

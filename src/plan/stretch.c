@@ -5,14 +5,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "plan/fuse.h"
 #include "plan/memory.h"
 #include "plan/prepare.h"
 
 enum { MAX_SIBLINGS = 16, FOLDED_BYTES = 1 << 16 };
-
-// Guesses that decide where threads pay; see bench/.
-static const double NS_OVERHEAD = 10, NS_PER_BYTE = 0.03, NS_PER_FLOP = 0.04;
-static const float PARALLEL_NS = 60000;
 
 typedef struct specializer {
   rheos__plan *plan;
@@ -82,7 +79,7 @@ static rheos_status *add_instruction(specializer *z, int32_t entry_index,
                                       .first_value = entry->first_value,
                                       .reuse_input = -1,
                                       .num_units = 1,
-                                      .cost_ns = (float)NS_OVERHEAD};
+                                      .cost_ns = (float)RHEOS__NS_OVERHEAD};
   for (int32_t i = 0; i < entry->num_inputs; ++i) {
     int32_t value = z->plan->operands[entry->first_operand + i];
     stretch->input_values[z->num_operands] = value;
@@ -252,7 +249,8 @@ static double bytes_of(const rheos__prepare *p) {
 }
 
 static double cost_of(const rheos__prepare *p) {
-  return NS_OVERHEAD + NS_PER_BYTE * bytes_of(p) + NS_PER_FLOP * (double)p->flops;
+  return RHEOS__NS_OVERHEAD + RHEOS__NS_PER_BYTE * bytes_of(p) +
+         RHEOS__NS_PER_FLOP * (double)p->flops;
 }
 
 static rheos_status *add_outputs(specializer *z, const rheos__entry *entry, const rheos__prepare *p,
@@ -327,7 +325,7 @@ static rheos_status *add_kernel(specializer *z, int32_t entry_index, const rheos
   instruction->cost_ns = (float)cost_of(p);
   instruction->flops = (float)p->flops;
   instruction->bytes = (float)bytes_of(p);
-  instruction->parallel = instruction->num_units > 1 && instruction->cost_ns > PARALLEL_NS;
+  instruction->parallel = instruction->num_units > 1 && instruction->cost_ns > RHEOS__PARALLEL_NS;
   z->stretch->cost_ns += instruction->cost_ns;
   return add_outputs(z, entry, p,
                      p->compute != NULL ? RHEOS__VALUE_TENSOR : RHEOS__VALUE_ARENA);
@@ -413,6 +411,7 @@ static rheos_status *specialize(specializer *z) {
     rheos__arena_reset(&z->scratch);
   }
   stretch->end_entry = entry;
+  if (rheos__fuses(plan)) RHEOS_TRY(rheos__fuse(stretch));
   return rheos__place_memory(stretch);
 }
 

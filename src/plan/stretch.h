@@ -34,6 +34,7 @@ typedef enum rheos__instruction_kind {
   RHEOS__COMPUTE,  // `compute` on tensors
   RHEOS__READ,     // takes a reference to the tensor in a variable
   RHEOS__LATE,     // shapes are inferred and the kernel is prepared when the inputs are there
+  RHEOS__HOLD,     // room for its output, which a fused loop after it writes
 } rheos__instruction_kind;
 
 typedef struct rheos__instruction {
@@ -55,6 +56,10 @@ typedef struct rheos__instruction {
   float cost_ns;  // a guess
   float flops, bytes;  // the work, for traces
 } rheos__instruction;
+
+// Guesses that decide where threads pay; see bench/.
+static const double RHEOS__NS_OVERHEAD = 10, RHEOS__NS_PER_BYTE = 0.03, RHEOS__NS_PER_FLOP = 0.04;
+static const float RHEOS__PARALLEL_NS = 60000;
 
 typedef struct rheos__release {
   void (*release)(void *state);

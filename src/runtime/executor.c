@@ -256,6 +256,8 @@ static rheos_status *run_instruction(run *r, const rheos__stretch *stretch,
       return read_variable(r, stretch, in);
     case RHEOS__LATE:
       return run_late(r, stretch, in);
+    case RHEOS__HOLD:
+      return NULL;
   }
   return NULL;
 }

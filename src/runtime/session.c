@@ -646,14 +646,13 @@ int64_t rheos_callable_cost_ns(const rheos_callable *callable) {
 
 // ---- What was done
 
-static int64_t arena_bytes(const rheos__stretch *roots) {
-  int64_t bytes = 0;
+static void add_stretches(const rheos__stretch *roots, rheos_session_stats *stats) {
   for (const rheos__stretch *at = roots; at != NULL; at = at->next) {
     for (const rheos__stretch *down = at; down != NULL; down = down->children) {
-      bytes += (int64_t)down->memory_bytes;
+      stats->arena_bytes += (int64_t)down->memory_bytes;
+      stats->num_instructions += down->num_instructions;
     }
   }
-  return bytes;
 }
 
 void rheos_session_get_stats(const rheos_session *session, rheos_session_stats *out_stats) {
@@ -664,7 +663,7 @@ void rheos_session_get_stats(const rheos_session *session, rheos_session_stats *
     rheos__plan *plan = session->plans[i]->plan;
     pthread_mutex_lock(&plan->mutex);
     out_stats->num_specializations += plan->num_specializations;
-    out_stats->arena_bytes += arena_bytes(plan->roots);
+    add_stretches(plan->roots, out_stats);
     pthread_mutex_unlock(&plan->mutex);
   }
   pthread_mutex_unlock(&unlocked->mutex);

@@ -159,7 +159,7 @@ def test_timeline_shows_nodes_flows_and_memory(model):
 def test_timeline_finds_the_most_that_was_held(model):
     metadata = run(model, model.y, feed=np.ones([1000, 3]))
     most = Timeline(metadata.step_stats).analyze_step_stats().allocator_maximums["cpu"]
-    assert most.num_bytes >= 32000 and most.timestamp > 0
+    assert most.num_bytes >= 28000 and most.timestamp > 0  # the feed and the product
     assert most.tensors & {"MatMul", "add", "y"}
 
 

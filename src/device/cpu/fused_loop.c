@@ -1,0 +1,226 @@
+// Tiles are as long as the first-level cache allows, so that calling the rows costs little beside
+// what they do, and whole runs of a broadcast dimension where these are short.
+#include "device/cpu/fused_loop.h"
+
+#include <string.h>
+
+enum { CACHE_BYTES = 24 << 10, MIN_TILE = 128, MAX_TILE = 1024, TILE_STEP = 128 };
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+void rheos__fused_init(rheos__fused_builder *b, int64_t num_elements) {
+  *b = (rheos__fused_builder){.num_elements = num_elements, .max_bytes = 1};
+}
+
+void rheos__fused_add_operand(rheos__fused_builder *b, int64_t step) {
+  b->steps[b->num_operands++] = step;
+}
+
+// The slot behind a place, or -1.
+static int32_t slot_of(const rheos__fused_builder *b, int32_t place) {
+  return place > b->num_operands ? place - b->num_operands - 1 : -1;
+}
+
+// A slot for the row's result: that of an operand which nobody reads later and whose elements are
+// as long, or one that was free before.
+static int32_t choose_slot(rheos__fused_builder *b, const rheos__elementwise *row,
+                           const int32_t *inputs) {
+  for (int32_t k = 0; k < row->num_operands; k++) {
+    const int32_t slot = slot_of(b, inputs[k]);
+    if (slot >= 0 && b->readers_left[slot] == 0 && b->element_bytes[slot] == row->out_bytes) {
+      return slot;
+    }
+  }
+  for (int32_t slot = 0; slot < b->num_slots; slot++) {
+    bool is_read = b->readers_left[slot] > 0;
+    for (int32_t k = 0; k < row->num_operands; k++) is_read |= slot_of(b, inputs[k]) == slot;
+    if (!is_read) return slot;
+  }
+  return b->num_slots++;
+}
+
+int32_t rheos__fused_add_member(rheos__fused_builder *b, const rheos__elementwise *row,
+                                rheos__simple simple, const int32_t *inputs, int32_t out,
+                                int32_t num_readers) {
+  const int32_t index = b->num_members++;
+  rheos__fused_member *member = &b->members[index];
+  b->simple[index] = simple;
+  b->num_readers[index] = out == RHEOS__IN_SLOT ? num_readers : 0;
+  *member = (rheos__fused_member){
+      .row = row, .flat = row->rank <= 1, .num_in = (uint8_t)row->num_operands};
+  for (int32_t k = 0; k < row->num_operands; k++) {
+    member->in[k] = (uint8_t)inputs[k];
+    const int32_t slot = slot_of(b, inputs[k]);
+    if (slot >= 0) b->readers_left[slot]--;
+  }
+  if (out == RHEOS__TO_OUTPUT) {
+    out = b->num_operands;
+    b->steps[out] = row->out_bytes;
+  } else if (out == RHEOS__IN_SLOT) {
+    const int32_t slot = choose_slot(b, row, inputs);
+    b->readers_left[slot] = num_readers;
+    b->element_bytes[slot] = row->out_bytes;
+    if (row->out_bytes > b->max_bytes) b->max_bytes = row->out_bytes;
+    out = b->num_operands + 1 + slot;
+  }
+  member->out = (uint8_t)out;
+  return out;
+}
+
+static int64_t tile_of(const rheos__fused_builder *b) {
+  int64_t bytes = b->num_slots * b->max_bytes;
+  for (int32_t k = 0; k <= b->num_operands; k++) bytes += b->steps[k];
+  int64_t tile = CACHE_BYTES / bytes / TILE_STEP * TILE_STEP;
+  tile = tile < MIN_TILE ? MIN_TILE : smaller(tile, MAX_TILE);
+  for (int32_t m = 0; m < b->num_members; m++) {
+    const rheos__elementwise *row = b->members[m].row;
+    const int64_t inner = row->rank > 1 ? row->dims[row->rank - 1] : 1;
+    if (inner > 1 && inner <= tile) return tile / inner * inner;
+  }
+  return tile;
+}
+
+// ---- Runs of members on vector registers
+
+static bool is_register_member(const rheos__fused_builder *b, int32_t m) {
+  return m < b->num_members && b->simple[m] != RHEOS__NOT_SIMPLE && b->members[m].flat;
+}
+
+static void add_step(rheos__fused *f, int code, int32_t place) {
+  f->register_steps[f->num_register_steps++] =
+      (rheos__register_step){(uint8_t)code, (uint8_t)place};
+}
+
+// The steps of a member, when the registers hold what is at place `held` (-1: nothing).
+static void add_register_steps(rheos__fused *f, const rheos__fused_member *m, rheos__simple simple,
+                               int32_t held) {
+  const unsigned repeated = m->row->repeated;
+  const int32_t x = m->in[0], y = m->num_in > 1 ? m->in[1] : x;
+  if (x != held && y != held) {
+    add_step(f, repeated & 1 ? RHEOS__LOAD_NUMBER : RHEOS__LOAD_PLACE, x);
+    held = x;
+  }
+  if (x == y) {
+    add_step(f, rheos__register_code(simple, RHEOS__FORM_BOTH), x);
+  } else if (x == held) {
+    const bool number = (repeated & 2) != 0;
+    add_step(f, rheos__register_code(simple, number ? RHEOS__FORM_NUMBER : RHEOS__FORM_PLACE), y);
+  } else {
+    const bool number = (repeated & 1) != 0;
+    add_step(f, rheos__register_code(simple, number ? RHEOS__FORM_REVERSED_NUMBER
+                                                    : RHEOS__FORM_REVERSED_PLACE), x);
+  }
+}
+
+// Whether member m's result is needed by the next member only, which finds it in the registers.
+static bool stays_in_registers(const rheos__fused_builder *b, int32_t m) {
+  int32_t reads = 0;
+  for (int32_t k = 0; k < b->members[m + 1].num_in; k++) {
+    reads += b->members[m + 1].in[k] == b->members[m].out;
+  }
+  return reads > 0 && reads == b->num_readers[m];
+}
+
+// Members one after the other that can, two or more, become a part with steps.
+static void make_parts(rheos__fused *f, const rheos__fused_builder *b) {
+  for (int32_t m = 0; m < b->num_members;) {
+    rheos__fused_part *part = &f->parts[f->num_parts++];
+    *part = (rheos__fused_part){.first = (uint8_t)m, .first_step = (uint8_t)f->num_register_steps};
+    if (!is_register_member(b, m) || !is_register_member(b, m + 1)) {
+      part->end = (uint8_t)++m;
+      continue;
+    }
+    int32_t held = -1;
+    for (; is_register_member(b, m); m++) {
+      add_register_steps(f, &b->members[m], b->simple[m], held);
+      held = b->members[m].out;
+      if (!is_register_member(b, m + 1) || !stays_in_registers(b, m)) {
+        add_step(f, RHEOS__STORE_PLACE, held);
+      }
+    }
+    part->end = (uint8_t)m;
+    part->num_steps = (uint8_t)(f->num_register_steps - part->first_step);
+  }
+}
+
+rheos__fused *rheos__fused_finish(const rheos__fused_builder *b, rheos__arena *arena) {
+  const size_t member_bytes = (size_t)b->num_members * sizeof *b->members;
+  rheos__fused *f = rheos__arena_alloc_zeroed(arena, sizeof *f + member_bytes);
+  if (f == NULL) return NULL;
+  f->num_elements = b->num_elements;
+  f->tile_elements = tile_of(b);
+  f->unit_elements = RHEOS__UNIT_ELEMENTS / f->tile_elements * f->tile_elements;
+  f->num_units = (b->num_elements - 1) / f->unit_elements + 1;
+  f->num_operands = b->num_operands;
+  f->num_slots = b->num_slots;
+  f->num_members = b->num_members;
+  const int64_t longest = smaller(f->tile_elements, b->num_elements);
+  f->slot_bytes = ((size_t)(longest * b->max_bytes) + 63) / 64 * 64;
+  f->scratch_bytes = f->slot_bytes * (size_t)b->num_slots;
+  memcpy(f->steps, b->steps, sizeof f->steps);
+  memcpy(f->members, b->members, member_bytes);
+  make_parts(f, b);
+  return f;
+}
+
+// `places` stand at element `begin`.
+static void run_member(const rheos__fused_member *m, char *const *places, int64_t begin,
+                       int64_t count) {
+  const void *in[RHEOS__MAX_OPERANDS];
+  for (int32_t k = 0; k < m->num_in; k++) in[k] = places[m->in[k]];
+  const rheos__elementwise *row = m->row;
+  if (m->flat) {
+    row->loop(in, places[m->out], count, row->repeated, row->parameter);
+  } else {
+    rheos__elementwise_range(row, in, places[m->out], begin, count);
+  }
+}
+
+// The elements from number `done` of the tile on, which fill no block of the registers.
+static void run_rest(const rheos__fused_member *m, char *const *places, int64_t done,
+                     int64_t count) {
+  const rheos__elementwise *row = m->row;
+  const void *in[RHEOS__MAX_OPERANDS];
+  for (int32_t k = 0; k < m->num_in; k++) {
+    in[k] = places[m->in[k]] + (row->repeated >> k & 1 ? 0 : done * row->element_bytes[k]);
+  }
+  row->loop(in, places[m->out] + done * row->out_bytes, count, row->repeated, row->parameter);
+}
+
+static void run_tile(const rheos__fused *f, char *const *places, int64_t begin, int64_t count) {
+  const int64_t blocks = count / RHEOS__FLOAT_BLOCK, done = blocks * RHEOS__FLOAT_BLOCK;
+  for (const rheos__fused_part *part = f->parts; part < f->parts + f->num_parts; part++) {
+    if (part->num_steps == 0) {
+      run_member(&f->members[part->first], places, begin, count);
+      continue;
+    }
+    if (blocks > 0) {
+      rheos__run_registers(f->register_steps + part->first_step, part->num_steps, places, blocks);
+    }
+    for (int32_t m = part->first; done < count && m < part->end; m++) {
+      run_rest(&f->members[m], places, done, count - done);
+    }
+  }
+}
+
+rheos_status *rheos__run_fused(const void *state, const void *const *inputs, void *const *outputs,
+                               void *scratch, int64_t first_unit, int64_t last_unit) {
+  const rheos__fused *f = state;
+  int64_t begin = first_unit * f->unit_elements;
+  const int64_t end = smaller(last_unit * f->unit_elements, f->num_elements);
+  char *places[RHEOS__FUSED_OPERANDS + 1 + RHEOS__FUSED_MEMBERS];
+  for (int32_t k = 0; k < f->num_operands; k++) {
+    places[k] = (char *)(uintptr_t)inputs[k] + begin * f->steps[k];
+  }
+  places[f->num_operands] = (char *)outputs[0] + begin * f->steps[f->num_operands];
+  for (int32_t s = 0; s < f->num_slots; s++) {
+    places[f->num_operands + 1 + s] = (char *)scratch + (size_t)s * f->slot_bytes;
+  }
+  while (begin < end) {
+    const int64_t count = smaller(f->tile_elements, end - begin);
+    run_tile(f, places, begin, count);
+    begin += count;
+    for (int32_t k = 0; k <= f->num_operands; k++) places[k] += count * f->steps[k];
+  }
+  return NULL;
+}

@@ -1,0 +1,76 @@
+// Fused loops: elementwise rows run tile by tile, so that what one hands to the next stays in the
+// first-level cache.
+//
+// A place is where a row reads or writes: an operand of the instruction, its output, or a slot of
+// the scratch memory. Operands that have an element for each of the loop move on with the tiles; the
+// others, broadcast, stay where they start.
+#ifndef RHEOS_SRC_DEVICE_CPU_FUSED_LOOP_H
+#define RHEOS_SRC_DEVICE_CPU_FUSED_LOOP_H
+
+#include "device/cpu/fused_float.h"
+#include "ops/elementwise.h"
+
+enum {
+  RHEOS__FUSED_MEMBERS = 32,   // rows in one loop, at most
+  RHEOS__FUSED_OPERANDS = 64,  // operands, at most: inputs, and outputs but one
+  RHEOS__IN_SLOT = -1,         // where a row writes: to a slot of its own,
+  RHEOS__TO_OUTPUT = -2,       // to the output, or to an operand (its number)
+};
+
+typedef struct rheos__fused_member {
+  const rheos__elementwise *row;
+  bool flat;  // one call of its loop for a tile
+  uint8_t num_in, in[RHEOS__MAX_OPERANDS], out;  // places
+} rheos__fused_member;
+
+// Members [first, end): by their loops, or if there are steps on vector registers.
+typedef struct rheos__fused_part {
+  uint8_t first, end, first_step, num_steps;
+} rheos__fused_part;
+
+// The state of rheos__run_fused().
+typedef struct rheos__fused {
+  int64_t num_elements, tile_elements, unit_elements, num_units;
+  int32_t num_operands, num_slots, num_members;
+  size_t slot_bytes, scratch_bytes;
+  // Bytes that an element takes in each operand (0: broadcast), then in the output
+  int64_t steps[RHEOS__FUSED_OPERANDS + 1];
+  int32_t num_parts, num_register_steps;
+  rheos__fused_part parts[RHEOS__FUSED_MEMBERS];
+  rheos__register_step register_steps[3 * RHEOS__FUSED_MEMBERS];
+  rheos__fused_member members[];
+} rheos__fused;
+
+rheos_status *rheos__run_fused(const void *state, const void *const *inputs,
+                                      void *const *outputs, void *scratch, int64_t first_unit,
+                                      int64_t last_unit);
+
+// One under construction: all operands first, then the members in order, then the end.
+typedef struct rheos__fused_builder {
+  int64_t num_elements;
+  int32_t num_operands, num_members, num_slots;
+  int64_t steps[RHEOS__FUSED_OPERANDS + 1];
+  rheos__fused_member members[RHEOS__FUSED_MEMBERS];
+  rheos__simple simple[RHEOS__FUSED_MEMBERS];   // what each member is on vector registers
+  int32_t num_readers[RHEOS__FUSED_MEMBERS];    // of each member's result, if it is in a slot
+  int32_t readers_left[RHEOS__FUSED_MEMBERS];   // of the value in each slot
+  int64_t element_bytes[RHEOS__FUSED_MEMBERS];  // of the value in each slot
+  int64_t max_bytes;                            // of an element in a slot
+} rheos__fused_builder;
+
+void rheos__fused_init(rheos__fused_builder *b, int64_t num_elements);
+
+// `step`: the bytes of an element, or 0 if the operand is broadcast.
+void rheos__fused_add_operand(rheos__fused_builder *b, int64_t step);
+
+// Adds a row that reads `inputs` (operands or what this function returned for earlier rows) and
+// returns the place of its result. `num_readers` operands of later rows are it, if it is in a slot.
+// `simple`: what it is on vector registers, if it is one of float32.
+int32_t rheos__fused_add_member(rheos__fused_builder *b, const rheos__elementwise *row,
+                                rheos__simple simple, const int32_t *inputs, int32_t out,
+                                int32_t num_readers);
+
+// NULL when memory is short.
+rheos__fused *rheos__fused_finish(const rheos__fused_builder *b, rheos__arena *arena);
+
+#endif  // RHEOS_SRC_DEVICE_CPU_FUSED_LOOP_H
