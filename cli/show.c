@@ -22,6 +22,11 @@ const char command_show_help[] =
     "                 or one function of its library; or one tensor of a checkpoint, or\n"
     "                 one array: its values\n"
     "  --dot          the graph for Graphviz: rheos show --dot g.pb | dot -Tsvg >g.svg\n"
+    "  --memory       what a step of a graph or a saved model needs, and its ten largest\n"
+    "                 tensors with the lines of the program that made them\n"
+    "  --feed-shape NAME=2,28,28\n"
+    "                 with --memory, the shape of an input; dimensions that are not known\n"
+    "                 count as 1\n"
     "  --json         as JSON; the man page lists the fields\n"
     "  --tags A,B     the graph of a saved model with these tags (else its first)\n";
 
@@ -111,8 +116,11 @@ static int check(const show_options *options, const text_list *paths) {
     return command_usage_error("show: a path is missing; see 'rheos help show'");
   }
   if (paths->count > 1) return command_usage_error("show: one path at a time");
-  if (options->ops + options->dot + (options->node != NULL) > 1) {
-    return command_usage_error("show: --ops, --node and --dot do not go together");
+  if (options->ops + options->dot + options->memory + (options->node != NULL) > 1) {
+    return command_usage_error("show: --ops, --node, --dot and --memory do not go together");
+  }
+  if (options->feed_shapes.count > 0 && !options->memory) {
+    return command_usage_error("show: --feed-shape goes with --memory");
   }
   if (options->dot && options->json) {
     return command_usage_error("show: --dot and --json do not go together");
@@ -130,9 +138,12 @@ static int show_path(const char *path, const show_options *options) {
   int result;
   if (status != NULL) {
     result = command_fail_take(path, status);
-  } else if ((options->ops || options->dot) && !is_model(s.kind)) {
-    result = command_usage_error("show: --ops and --dot are for graphs, this holds %s",
+  } else if ((options->ops || options->dot || options->memory) && !is_model(s.kind)) {
+    result = command_usage_error("show: --ops, --dot and --memory are for graphs, this holds %s",
                                  source_kind_name(s.kind));
+  } else if (options->memory) {
+    result = show_memory(path, &s, options);
+    if (result == EXIT_SUCCESS) result = command_finish_output();
   } else {
     result = show(&s, options);
     progress_end();
@@ -150,6 +161,8 @@ int command_show(int argc, char **argv) {
       {.name = "--ops", .flag = &options.ops},    {.name = "--node", .text = &options.node},
       {.name = "--dot", .flag = &options.dot},    {.name = "--json", .flag = &options.json},
       {.name = "--tags", .text = &options.tags},
+      {.name = "--memory", .flag = &options.memory},
+      {.name = "--feed-shape", .list = &options.feed_shapes},
   };
   int result = EXIT_USAGE;
   if (options_parse("show", rows, sizeof rows / sizeof rows[0], argc, argv, &paths)) {
@@ -157,5 +170,6 @@ int command_show(int argc, char **argv) {
     if (result == EXIT_SUCCESS) result = show_path(paths.items[0], &options);
   }
   text_list_deinit(&paths);
+  text_list_deinit(&options.feed_shapes);
   return result;
 }

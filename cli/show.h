@@ -3,17 +3,20 @@
 #ifndef RHEOS_CLI_SHOW_H
 #define RHEOS_CLI_SHOW_H
 
+#include "options.h"
 #include "source.h"
 #include "text.h"
 #include "view.h"
 
 typedef struct show_options {
-  bool json, ops, dot;
+  bool json, ops, dot, memory;
   const char *node;
   const char *tags;
+  text_list feed_shapes;  // "NAME=2,3"
 } show_options;
 
 int show_model(source *s, const show_options *options);  // graph, meta graph, saved model
+int show_memory(const char *path, const source *s, const show_options *options);
 int show_checkpoint(const source *s, const show_options *options);
 int show_records(const source *s, const show_options *options);
 int show_events(const source *s, const show_options *options);

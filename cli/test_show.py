@@ -444,3 +444,56 @@ def test_output_that_cannot_be_written():
         done = subprocess.run([BUILD / "bin" / "rheos", "show", GOLDEN / "graphs" / "loops.pb"],
                               stdout=full, stderr=subprocess.PIPE, timeout=60)
     assert done.returncode == 1 and b"cannot be written" in done.stderr
+
+
+# ---- Memory
+
+
+def memory_model(tmp_path):
+    path = tmp_path / "model"
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 100], name="x")
+        v = tf.get_variable("w", [100, 50])
+        y = tf.nn.relu(tf.matmul(x, v, name="product"), name="y")
+        session.run(tf.global_variables_initializer())
+        tf.saved_model.simple_save(session, str(path), {"x": x}, {"y": y})
+    return path
+
+
+def test_memory_of_a_model(tmp_path):
+    path = memory_model(tmp_path)
+    told = json_of("--memory", "--feed-shape", "x=7,100", path)
+    assert told["feeds"] == [{"name": "x", "dtype": "float", "shape": [7, 100]}]
+    assert told["result_bytes"] == 7 * 50 * 4
+    assert told["peak_bytes"] == told["intermediate_bytes"] + told["result_bytes"]
+    assert told["waits_for"] is None
+    assert told["largest"][0]["shape"] == [7, 50] and told["largest"][0]["bytes"] == 1400
+    twice = json_of("--memory", "--feed-shape=x=14,100", path)
+    assert twice["result_bytes"] == 2 * told["result_bytes"]
+    text = text_of("--memory", path)
+    assert text.startswith("a step needs ") and "fed: x float [1,100]" in text
+    assert "dimensions that nobody told are 1" in text
+
+
+def test_memory_ends_where_shapes_depend_on_values(tmp_path):
+    path = tmp_path / "g.pb"
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None], name="x")
+        tf.square(tf.boolean_mask(x, x > 0), name="y")
+        path.write_bytes(graph.as_graph_def().SerializeToString())
+    told = json_of("--memory", "--feed-shape", "x=1000", path)
+    assert "Where" in told["waits_for"] or "mask" in told["waits_for"]
+    assert f"what follows {told['waits_for']} is not counted" in text_of("--memory", path)
+
+
+def test_memory_mistakes(tmp_path):
+    path = memory_model(tmp_path)
+    assert "is no shape" in fails("--memory", "--feed-shape", "x=2,a", path)
+    assert "is no shape" in fails("--memory", "--feed-shape", "x=2,", path)
+    assert "has no shape: write" in fails("--memory", "--feed-shape", "x", path)
+    assert "not [7,99]" in fails("--memory", "--feed-shape", "x=7,99", path)
+    assert "--feed-shape goes with --memory" in fails("--feed-shape", "x=2", path, status=2)
+    assert "do not go together" in fails("--memory", "--dot", path, status=2)
+    array = tmp_path / "a.npy"
+    np.save(array, np.zeros(3))
+    assert "are for graphs" in fails("--memory", array, status=2)

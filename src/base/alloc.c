@@ -12,8 +12,9 @@
 #endif
 
 #include "base/available_memory.h"
+#include "base/large_blocks.h"
 
-enum { HUGE_FROM = 4 << 20, PAGE = 4096 };
+enum { HUGE_FROM = RHEOS__HUGE_PAGE, PAGE = 4096 };
 
 // Asks for huge pages: kernels walk over large tensors, and with pages of 4 KiB the processor spends
 // a good part of that finding pages. A hint; where it is not taken nothing is lost.
@@ -45,7 +46,10 @@ static void *default_allocate(void *user, size_t size_bytes) {
 
 static void *default_reallocate(void *user, void *memory, size_t size_bytes) {
   (void)user;
-  return is_there(size_bytes) ? realloc(memory, size_bytes) : NULL;
+  if (!is_there(size_bytes)) return NULL;
+  void *moved = realloc(memory, size_bytes);
+  prefer_huge_pages(moved, size_bytes);
+  return moved;
 }
 
 static void default_release(void *user, void *memory) {
@@ -89,18 +93,33 @@ void rheos_free(void *memory) { rheos__free(memory); }
 
 enum { ALIGNMENT = 64 };
 
+// The word before aligned memory is where the block starts; 1 for one of the large blocks.
+static const uintptr_t IS_LARGE = 1;
+
 void *rheos__alloc_aligned(size_t size_bytes) {
+  if (size_bytes >= RHEOS__LARGE_FROM && allocator.allocate == default_allocate &&
+      rheos__large_blocks_work()) {
+    uintptr_t *start = rheos__large_alloc(size_bytes);
+    if (start != NULL) start[-1] = IS_LARGE;
+    return start;
+  }
   size_t padded;
   if (!rheos__add_size(size_bytes, ALIGNMENT + sizeof(void *), &padded)) return NULL;
   char *memory = rheos__alloc(padded);
   if (memory == NULL) return NULL;
   uintptr_t start = ((uintptr_t)memory + sizeof(void *) + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
-  ((void **)start)[-1] = memory;
+  ((uintptr_t *)start)[-1] = (uintptr_t)memory;
   return (void *)start;
 }
 
 void rheos__free_aligned(void *memory) {
-  if (memory != NULL) rheos__free(((void **)memory)[-1]);
+  if (memory == NULL) return;
+  const uintptr_t start = ((uintptr_t *)memory)[-1];
+  if (start == IS_LARGE) {
+    rheos__large_free(memory);
+  } else {
+    rheos__free((void *)start);
+  }
 }
 
 char *rheos__strndup(const char *text, size_t size_bytes) {

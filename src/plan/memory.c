@@ -1,71 +1,20 @@
-// Offsets by free lists of size classes (four to a doubling): constant time a value, at most a
-// quarter of a block wasted.
+// Offsets from lifetimes: walks the instructions in their order, takes a place for each output and
+// gives it back after the last use.
 #include "plan/memory.h"
 
 #include <string.h>
 
-enum { NUM_CLASSES = 4 * 64 };
-
-typedef struct free_block {
-  size_t offset;
-  int32_t next;  // in `blocks`, -1: none
-} free_block;
+#include "plan/space.h"
 
 typedef struct placer {
   rheos__stretch *stretch;
-  size_t end;
-  int32_t heads[NUM_CLASSES];
-  free_block *blocks;
-  size_t num_blocks, block_capacity;
-  int32_t unused;  // free entries of `blocks`
+  rheos__space space;
+  int32_t *places;  // by value: its place in the space
   size_t num_releases, release_capacity, num_heap, heap_capacity, num_tensors, tensor_capacity;
 } placer;
 
-// The class of a size and the size all its blocks have.
-static int32_t class_of(size_t bytes, size_t *out_rounded) {
-  if (bytes <= 16) {
-    *out_rounded = 16;
-    return 0;
-  }
-  int shift = 63 - __builtin_clzll((unsigned long long)(bytes - 1));
-  size_t step = (size_t)1 << (shift >= 2 ? shift - 2 : 0);
-  if (step < 16) step = 16;
-  size_t rounded = (bytes + step - 1) / step * step;
-  if (rounded >= 256) rounded = (rounded + 63) / 64 * 64;
-  *out_rounded = rounded;
-  size_t quarter = (rounded - ((size_t)1 << shift)) / step;
-  return (int32_t)((size_t)shift * 4 + (quarter > 0 ? quarter - 1 : 0)) % NUM_CLASSES;
-}
-
-static bool take(placer *p, size_t bytes, size_t *out_offset) {
-  size_t rounded;
-  int32_t class = class_of(bytes, &rounded);
-  int32_t head = p->heads[class];
-  if (head >= 0) {
-    *out_offset = p->blocks[head].offset;
-    p->heads[class] = p->blocks[head].next;
-    p->blocks[head].next = p->unused;
-    p->unused = head;
-    return true;
-  }
-  size_t start = rounded >= 64 ? (p->end + 63) / 64 * 64 : p->end;
-  *out_offset = start;
-  return rheos__add_size(start, rounded, &p->end);
-}
-
-static bool give(placer *p, size_t bytes, size_t offset) {
-  size_t rounded;
-  int32_t class = class_of(bytes, &rounded);
-  int32_t at = p->unused;
-  if (at >= 0) {
-    p->unused = p->blocks[at].next;
-  } else {
-    if (!RHEOS_GROW(p->blocks, p->block_capacity, p->num_blocks + 1)) return false;
-    at = (int32_t)p->num_blocks++;
-  }
-  p->blocks[at] = (free_block){offset, p->heads[class]};
-  p->heads[class] = at;
-  return true;
+static int32_t *place_of(placer *p, const rheos__value *value) {
+  return &p->places[value - p->stretch->values];
 }
 
 // NULL for values of other stretches.
@@ -156,8 +105,9 @@ static rheos_status *place_outputs(placer *p, int32_t index) {
     rheos__value *input = k == 0 ? reusable_input(stretch, index, bytes) : NULL;
     if (input != NULL) {
       value->offset = input->offset;
+      *place_of(p, value) = *place_of(p, input);
       input->escapes = true;  // the bytes are no longer its to give back
-    } else if (!take(p, bytes, &value->offset)) {
+    } else if (!rheos__space_take(&p->space, bytes, &value->offset, place_of(p, value))) {
       return rheos__out_of_memory();
     }
   }
@@ -170,9 +120,7 @@ static rheos_status *retire(placer *p, int32_t index, int32_t root) {
   rheos__value *value = own_value(stretch, root);
   if (value == NULL || value->last_instruction != index || value->escapes) return NULL;
   if (value->kind == RHEOS__VALUE_ARENA) {
-    size_t bytes;
-    RHEOS_TRY(size_of(value, &bytes));
-    if (!give(p, bytes, value->offset)) return rheos__out_of_memory();
+    rheos__space_give(&p->space, *place_of(p, value));
   } else if (value->kind == RHEOS__VALUE_TENSOR) {
     if (!append(&stretch->releases, &p->num_releases, &p->release_capacity, root)) {
       return rheos__out_of_memory();
@@ -191,10 +139,11 @@ static rheos_status *place_all(placer *p) {
     rheos__instruction *in = &stretch->instructions[i];
     RHEOS_TRY(place_outputs(p, i));
     if (in->scratch_bytes > 0) {
-      if (!take(p, in->scratch_bytes, &in->scratch_offset) ||
-          !give(p, in->scratch_bytes, in->scratch_offset)) {
+      int32_t place;
+      if (!rheos__space_take(&p->space, in->scratch_bytes, &in->scratch_offset, &place)) {
         return rheos__out_of_memory();
       }
+      rheos__space_give(&p->space, place);
     }
     in->first_release = (int32_t)p->num_releases;
     for (int32_t k = 0; k < in->num_inputs; ++k) {
@@ -202,7 +151,7 @@ static rheos_status *place_all(placer *p) {
     }
     for (int32_t k = 0; k < in->num_outputs; ++k) RHEOS_TRY(retire(p, i, in->first_value + k));
   }
-  stretch->memory_bytes = p->end;
+  stretch->memory_bytes = p->space.end;
   stretch->num_heap_values = (int32_t)p->num_heap;
   stretch->num_tensor_values = (int32_t)p->num_tensors;
   return NULL;
@@ -211,9 +160,12 @@ static rheos_status *place_all(placer *p) {
 rheos_status *rheos__place_memory(rheos__stretch *stretch) {
   find_last_uses(stretch);
   rheos__find_escapes(stretch);
-  placer p = {.stretch = stretch, .unused = -1};
-  for (int32_t i = 0; i < NUM_CLASSES; ++i) p.heads[i] = -1;
+  placer p = {.stretch = stretch};
+  p.places = rheos__alloc_array((size_t)stretch->num_values, sizeof *p.places);
+  if (p.places == NULL) return rheos__out_of_memory();
+  rheos__space_init(&p.space);
   rheos_status *status = place_all(&p);
-  rheos__free(p.blocks);
+  rheos__space_deinit(&p.space);
+  rheos__free(p.places);
   return status;
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "plan/memory_report.h"
 #include "runtime/trace.h"
 
 static const float BUDGET_NS = 1e6f;  // of guessed work between two looks around
@@ -34,9 +35,7 @@ static rheos_status *bind(rheos__frame *frame, const rheos__stretch *stretch) {
     binding->memory_bytes = 0;
     binding->memory = rheos__alloc_aligned(stretch->memory_bytes);
     if (binding->memory == NULL) {
-      return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED,
-                              "out of memory: the step needs %zu bytes for intermediate values",
-                              stretch->memory_bytes);
+      return rheos__no_memory_for(stretch);
     }
     binding->memory_bytes = stretch->memory_bytes;
   }
@@ -75,7 +74,11 @@ static rheos_status *allocate_fetched(const run *r, const rheos__stretch *stretc
     int32_t index = stretch->heap_values[i];
     if (r->bound != NULL && frame->data[index] != NULL) continue;
     const rheos__value *value = &stretch->values[index - stretch->first_value];
-    RHEOS_TRY(rheos_tensor_new((rheos_dtype)value->dtype, *value->shape, &frame->tensors[index]));
+    rheos_status *status =
+        rheos_tensor_new((rheos_dtype)value->dtype, *value->shape, &frame->tensors[index]);
+    if (status != NULL) {
+      return rheos__status_at_take(status, r->plan->graph, r->plan->origins[index].id);
+    }
     frame->data[index] = frame->tensors[index]->data;
   }
   return NULL;

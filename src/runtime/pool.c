@@ -26,7 +26,7 @@ struct rheos__pool {
   pthread_mutex_t mutex;    // guards what follows
   pthread_cond_t work, done;
   job *open;                // workers may join it
-  int32_t active;           // workers inside it
+  _Atomic int32_t active;   // workers inside it; changed under the mutex
   bool stopping;
   _Atomic uint64_t generation;  // of jobs
   pthread_t threads[];
@@ -153,6 +153,9 @@ rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_
   work_on(&j);
   pthread_mutex_lock(&pool->mutex);
   pool->open = NULL;
+  pthread_mutex_unlock(&pool->mutex);
+  for (int spin = 0; spin < SPINS && atomic_load(&pool->active) != 0; ++spin) pause_briefly();
+  pthread_mutex_lock(&pool->mutex);
   while (pool->active != 0) pthread_cond_wait(&pool->done, &pool->mutex);
   pthread_mutex_unlock(&pool->mutex);
   pthread_mutex_unlock(&pool->region);

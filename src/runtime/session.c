@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/large_blocks.h"
 #include "graph/device_name.h"
 #include "runtime/executor.h"
+#include "runtime/session_plan.h"
 #include "runtime/trace.h"
 
 enum { DEFAULT_MAX_PLANS = 256, FEW = 16, MAX_DEVICES = 64 };
@@ -139,6 +141,7 @@ void rheos_session_close(rheos_session *session) {
   for (size_t i = 0; i < num_plans; ++i) unref_plan(plans[i]);
   rheos__free(plans);
   rheos__resources_free(resources);
+  rheos__large_trim();
 }
 
 void rheos_session_free(rheos_session *session) {
@@ -642,6 +645,42 @@ rheos_status *rheos_callable_run_bound(rheos_callable *callable,
 
 int64_t rheos_callable_cost_ns(const rheos_callable *callable) {
   return atomic_load_explicit(&callable->plan->cost_ns, memory_order_relaxed);
+}
+
+// ---- Looking at plans
+
+static rheos_status *first_stretch(rheos_session *session, rheos__plan *plan,
+                                   const rheos_shape *shapes, const rheos__stretch **out_stretch) {
+  rheos__step step;
+  rheos__step_init(&step, session->pool, NULL, &session->closed);
+  rheos__stretch *stretch = NULL;
+  RHEOS_TRY(rheos__stretch_new(plan, NULL, shapes, plan->num_feeds, &step, &stretch));
+  pthread_mutex_lock(&plan->mutex);
+  rheos__stretch_link(plan, stretch);
+  pthread_mutex_unlock(&plan->mutex);
+  *out_stretch = stretch;
+  return NULL;
+}
+
+rheos_status *rheos__session_plan(rheos_session *session, const rheos_output *feeds,
+                                  const rheos_shape *shapes, int32_t num_feeds,
+                                  const rheos_output *fetches, int32_t num_fetches,
+                                  rheos__plan **out_plan, const rheos__stretch **out_stretch) {
+  *out_plan = NULL;
+  rheos_callable *ids = NULL;  // checks the ids and keeps them as a plan wants them
+  RHEOS_TRY(rheos_callable_new(session, feeds, (size_t)num_feeds, fetches, (size_t)num_fetches, NULL,
+                               0, &ids));
+  rheos__plan_context context = ids->plan->plan->context;
+  rheos_status *status =
+      rheos__plan_new(session->graph, &context, ids->feeds, num_feeds, ids->fetches, num_fetches,
+                      NULL, 0, out_plan);
+  if (status == NULL) status = first_stretch(session, *out_plan, shapes, out_stretch);
+  if (status != NULL) {
+    rheos__plan_free(*out_plan);
+    *out_plan = NULL;
+  }
+  rheos_callable_free(ids);
+  return status;
 }
 
 // ---- What was done

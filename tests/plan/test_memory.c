@@ -2,8 +2,11 @@
 #include <rheos/rheos.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+#include "../graph/counting_allocator.h"
 
 enum { WIDTH = 100000 };  // beside which what a loop needs for itself is little
 
@@ -91,11 +94,58 @@ static void test_memory__an_operand_that_stands_twice_is_safe(void **state) {
   rheos_graph_unref(graph);
 }
 
+static rheos_output multiples(rheos_scope *s) {
+  const int32_t ten = 10;
+  rheos_tensor *tensor = NULL;
+  check(rheos_tensor_from_values(RHEOS_INT32, RHEOS_SHAPE(1), &ten, &tensor));
+  const rheos_output output = rheos_constant(s, tensor, NULL);
+  rheos_tensor_unref(tensor);
+  return output;
+}
+
+static void test_memory__too_little_of_it_names_the_largest_tensors(void **state) {
+  (void)state;
+  counting_allocator counter = {0};
+  counting_allocator_install(&counter);
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  rheos_output x = rheos_placeholder(s, RHEOS_FLOAT, .name = "x");
+  rheos_output large = rheos_neg(s, rheos_tile(s, x, multiples(s)));
+  rheos_output y = rheos_sum(s, large, rheos_constant_int(s, 0, NULL));
+  check(rheos_scope_finish(s));
+  rheos_session *session = NULL;
+  check(rheos_session_new(graph, NULL, &session));
+  rheos_tensor *fed = NULL;
+  check(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(WIDTH), &fed));
+  memset(rheos_tensor_data(fed), 0, rheos_tensor_size_bytes(fed));
+  rheos_feed feed = {x, fed};
+  rheos_fetch fetch = {y, NULL};
+  counter.limit_bytes = counter.alive_bytes + 10 * WIDTH;
+  rheos_status *status = rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL);
+  assert_int_equal(rheos_status_code(status), RHEOS_RESOURCE_EXHAUSTED);
+  const char *message = rheos_status_message(status);
+  if (strstr(message, "for intermediate values") == NULL ||
+      strstr(message, "float[1000000] (4000000 bytes)") == NULL ||
+      strstr(message, "test_memory.c:") == NULL) {
+    fail_msg("%s", message);
+  }
+  rheos_status_free(status);
+  counter.limit_bytes = 0;  // the session goes on
+  check(rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL));
+  rheos_tensor_unref(fetch.value);
+  rheos_tensor_unref(fed);
+  rheos_session_free(session);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+  rheos_set_allocator(NULL);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_memory__a_chain_runs_in_one_buffer),
       cmocka_unit_test(test_memory__a_value_used_later_is_not_overwritten),
       cmocka_unit_test(test_memory__an_operand_that_stands_twice_is_safe),
+      cmocka_unit_test(test_memory__too_little_of_it_names_the_largest_tensors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

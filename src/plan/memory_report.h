@@ -1,0 +1,31 @@
+// What a step needs, known before it runs: bytes, and which tensors are the largest.
+#ifndef RHEOS_SRC_PLAN_MEMORY_REPORT_H
+#define RHEOS_SRC_PLAN_MEMORY_REPORT_H
+
+#include "plan/stretch.h"
+
+enum { RHEOS__NUM_LARGEST = 10 };
+
+typedef struct rheos__large_tensor {
+  rheos__edge origin;  // in the graph
+  rheos_dtype dtype;
+  const rheos_shape *shape;
+  size_t bytes;
+} rheos__large_tensor;
+
+typedef struct rheos__memory_report {
+  size_t shared_bytes;    // one block for all intermediates, those that are never alive together shared
+  size_t fetched_bytes;   // tensors for the caller
+  size_t separate_bytes;  // what all intermediates would take side by side
+  int32_t waits_for;      // the node on whose values the shapes of the rest depend, -1: none
+  int32_t num_largest;    // largest first
+  rheos__large_tensor largest[RHEOS__NUM_LARGEST];
+} rheos__memory_report;
+
+// Of the stretch alone. The report points into it.
+void rheos__memory_report_of(const rheos__stretch *stretch, rheos__memory_report *out_report);
+
+// The error of a stretch for which there is no memory, with its largest tensors and their lines.
+rheos_status *rheos__no_memory_for(const rheos__stretch *stretch);
+
+#endif  // RHEOS_SRC_PLAN_MEMORY_REPORT_H

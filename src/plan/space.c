@@ -1,0 +1,173 @@
+// Two-level segregated fit: free places hang in lists by size, eight to a doubling, with a bit for each
+// list that is not empty; every place knows its neighbours, so that free ones are joined at once.
+#include "plan/space.h"
+
+#include <string.h>
+
+enum { LOOKED_AT = 8 };  // free places of the same class that may be too small
+
+struct rheos__place {
+  size_t offset, units;
+  int32_t before, after;     // neighbours, -1: none
+  int32_t previous, next;    // in the list of its class, while free
+  bool is_free;
+};
+
+void rheos__space_init(rheos__space *space) {
+  *space = (rheos__space){.unused = -1, .last = -1};
+  for (int32_t i = 0; i < RHEOS__SPACE_CLASSES; i++) space->heads[i] = -1;
+}
+
+void rheos__space_deinit(rheos__space *space) { rheos__free(space->places); }
+
+static int32_t class_of(size_t units) {
+  if (units < 8) return (int32_t)units;
+  const int shift = 63 - __builtin_clzll((unsigned long long)units);
+  return (shift - 2) * 8 + (int32_t)(units >> (shift - 3) & 7);
+}
+
+static void link_free(rheos__space *s, int32_t index) {
+  rheos__place *place = &s->places[index];
+  const int32_t class = class_of(place->units);
+  place->is_free = true;
+  place->previous = -1;
+  place->next = s->heads[class];
+  if (place->next >= 0) s->places[place->next].previous = index;
+  s->heads[class] = index;
+  s->filled[class / 64] |= UINT64_C(1) << (class % 64);
+}
+
+static void unlink_free(rheos__space *s, int32_t index) {
+  rheos__place *place = &s->places[index];
+  const int32_t class = class_of(place->units);
+  place->is_free = false;
+  if (place->next >= 0) s->places[place->next].previous = place->previous;
+  if (place->previous >= 0) {
+    s->places[place->previous].next = place->next;
+  } else {
+    s->heads[class] = place->next;
+  }
+  if (s->heads[class] < 0) s->filled[class / 64] &= ~(UINT64_C(1) << (class % 64));
+}
+
+static int32_t new_place(rheos__space *s) {
+  const int32_t index = s->unused;
+  if (index >= 0) {
+    s->unused = s->places[index].next;
+    return index;
+  }
+  if (s->num_places >= INT32_MAX || !RHEOS_GROW(s->places, s->place_capacity, s->num_places + 1)) {
+    return -1;
+  }
+  return (int32_t)s->num_places++;
+}
+
+static void drop_place(rheos__space *s, int32_t index) {
+  s->places[index].next = s->unused;
+  s->unused = index;
+}
+
+// The tightest of the first few of its own class, else any of the next class that has one.
+static int32_t find_free(const rheos__space *s, size_t units) {
+  const int32_t class = class_of(units);
+  int32_t best = -1, at = s->heads[class];
+  for (int i = 0; i < LOOKED_AT && at >= 0; i++, at = s->places[at].next) {
+    const size_t has = s->places[at].units;
+    if (has >= units && (best < 0 || has < s->places[best].units)) best = at;
+  }
+  if (best >= 0 || class + 1 >= RHEOS__SPACE_CLASSES) return best;
+  int32_t word = (class + 1) / 64;
+  uint64_t bits = s->filled[word] & (~UINT64_C(0) << ((class + 1) % 64));
+  while (bits == 0 && word + 1 < RHEOS__SPACE_CLASSES / 64) bits = s->filled[++word];
+  return bits != 0 ? s->heads[word * 64 + __builtin_ctzll(bits)] : -1;
+}
+
+// Gives what `index` has beyond `units` to a free place behind it. Without memory for one it stays.
+static void split(rheos__space *s, int32_t index, size_t units) {
+  const size_t rest = s->places[index].units - units;
+  if (rest == 0) return;
+  const int32_t after = new_place(s);
+  if (after < 0) return;
+  rheos__place *place = &s->places[index];
+  s->places[after] = (rheos__place){.offset = place->offset + units * RHEOS__SPACE_UNIT,
+                                    .units = rest,
+                                    .before = index,
+                                    .after = place->after};
+  if (place->after >= 0) {
+    s->places[place->after].before = after;
+  } else {
+    s->last = after;
+  }
+  place->after = after;
+  place->units = units;
+  link_free(s, after);
+}
+
+// A place at the end; a free one that lies there already grows.
+static int32_t extend(rheos__space *s, size_t units) {
+  const int32_t last = s->last;
+  const bool grows = last >= 0 && s->places[last].is_free;
+  const size_t more = grows ? units - s->places[last].units : units;
+  size_t bytes, end;
+  if (!rheos__mul_size(more, RHEOS__SPACE_UNIT, &bytes) || !rheos__add_size(s->end, bytes, &end)) {
+    return -1;
+  }
+  int32_t index = last;
+  if (grows) {
+    unlink_free(s, last);
+    s->places[last].units = units;
+  } else {
+    index = new_place(s);
+    if (index < 0) return -1;
+    s->places[index] =
+        (rheos__place){.offset = s->end, .units = units, .before = last, .after = -1};
+    if (last >= 0) s->places[last].after = index;
+    s->last = index;
+  }
+  s->end = end;
+  return index;
+}
+
+bool rheos__space_take(rheos__space *s, size_t bytes, size_t *out_offset, int32_t *out_place) {
+  size_t padded;
+  if (!rheos__add_size(bytes, RHEOS__SPACE_UNIT - 1, &padded)) return false;
+  const size_t units = padded / RHEOS__SPACE_UNIT > 0 ? padded / RHEOS__SPACE_UNIT : 1;
+  int32_t index = find_free(s, units);
+  if (index >= 0) {
+    unlink_free(s, index);
+    split(s, index, units);
+  } else {
+    index = extend(s, units);
+  }
+  if (index < 0) return false;
+  *out_offset = s->places[index].offset;
+  *out_place = index;
+  return true;
+}
+
+// Joins `index` with the place behind it.
+static void join(rheos__space *s, int32_t index) {
+  const int32_t after = s->places[index].after;
+  s->places[index].units += s->places[after].units;
+  s->places[index].after = s->places[after].after;
+  if (s->places[index].after >= 0) {
+    s->places[s->places[index].after].before = index;
+  } else {
+    s->last = index;
+  }
+  drop_place(s, after);
+}
+
+void rheos__space_give(rheos__space *s, int32_t index) {
+  const int32_t after = s->places[index].after, before = s->places[index].before;
+  if (after >= 0 && s->places[after].is_free) {
+    unlink_free(s, after);
+    join(s, index);
+  }
+  if (before >= 0 && s->places[before].is_free) {
+    unlink_free(s, before);
+    join(s, before);
+    index = before;
+  }
+  link_free(s, index);
+}

@@ -1,0 +1,16 @@
+// A plan of a session that is looked at, not run.
+#ifndef RHEOS_SRC_RUNTIME_SESSION_PLAN_H
+#define RHEOS_SRC_RUNTIME_SESSION_PLAN_H
+
+#include <rheos/session.h>
+
+#include "plan/stretch.h"
+
+// The plan that the session would run, and its first stretch for feeds of these shapes, which the
+// plan owns. The caller frees the plan, before the session.
+rheos_status *rheos__session_plan(rheos_session *session, const rheos_output *feeds,
+                                  const rheos_shape *shapes, int32_t num_feeds,
+                                  const rheos_output *fetches, int32_t num_fetches,
+                                  rheos__plan **out_plan, const rheos__stretch **out_stretch);
+
+#endif  // RHEOS_SRC_RUNTIME_SESSION_PLAN_H
