@@ -42,7 +42,9 @@ static int set_up(void **state) {
   f->y = op_of(f->scope, "AddV2", "scope/y", sum, 2);
   f->unique = op_of(f->scope, "Unique", "unique", &f->x, 1);
   check(rheos_scope_finish(f->scope));
-  check(rheos_session_new(f->graph, NULL, &f->session));
+  // Each op an event of its own.
+  const rheos_session_options options = {.rewrites.elementwise_fusion = RHEOS_TOGGLE_OFF};
+  check(rheos_session_new(f->graph, &options, &f->session));
   check(rheos_callable_new(f->session, &f->x, 1, &f->y, 1, NULL, 0, &f->callable));
   *state = f;
   return 0;
