@@ -193,9 +193,10 @@ static rheos_status *read_feature(const rheos__columns *columns, const rheos__co
 
 // ---- Features of many examples
 
-// What the n-th entry of the example before was: mostly the n-th of the next one is of the same key,
-// and often, if it is usual, of the same size, so that all its bytes before the data are the same.
-enum { MAX_GUESSES = 32, MAX_HEADER_BYTES = 64 };
+// What an entry that began with the same eight bytes was: mostly it is of the same key and, if it is
+// usual, of the same size, so that all its bytes before the data are the same. Not what the entry at
+// its place was: writers put maps in any order.
+enum { LOG_GUESSES = 5, MAX_GUESSES = 1 << LOG_GUESSES, MAX_HEADER_BYTES = 64 };
 
 typedef struct guess {
   int32_t place;         // of the key in by_key
@@ -258,6 +259,12 @@ static void take_entry(scan *s, const char *start, rheos__wire key, rheos__wire 
   learn(g, place, i - place, start, key, value, end, &f.single);
 }
 
+// The guess for the entry that begins there.
+static guess *guess_of(scan *s, rheos__wire map) {
+  if (rheos__wire_size(map) < sizeof(uint64_t)) return &s->guesses[0];
+  return &s->guesses[rheos__load_64(map.at) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LOG_GUESSES)];
+}
+
 // Whether the entry begins with these bytes; the last eight of them may overlap others.
 static bool same_header(const guess *g, const char *at) {
   const size_t last = g->header_bytes - sizeof(uint64_t);
@@ -289,10 +296,9 @@ static rheos_status *find_columns(scan *s, int64_t example) {
   const rheos_string *bytes = &columns->serialized[example];
   rheos__wire message = rheos__wire_of(bytes->data, bytes->size_bytes), map, key, value;
   bool sound;
-  uint32_t number = 0;
   while (rheos__map_next(&message, s->field, &map, &sound)) {
-    for (;; number++) {
-      guess *g = &s->guesses[number % MAX_GUESSES];
+    for (;;) {
+      guess *g = guess_of(s, map);
       if (take_guessed(s, g, &map)) continue;
       const char *const start = map.at;
       if (!rheos__entry_next(&map, &key, &value, &sound)) break;
