@@ -116,7 +116,8 @@ static void test_fused_matmul__gives_the_bits_of_its_ops(void **state) {
   fixture *f = *state;
   static const int64_t sizes[][3] = {{1, 1, 1},   {3, 5, 7},     {20, 64, 64},  {20, 10, 64},
                                      {17, 65, 3}, {1, 300, 70},  {2, 3, 0},     {0, 3, 2},
-                                     {65, 7, 17}, {130, 65, 33}, {5, 128, 200}, {300, 96, 64}};
+                                     {65, 7, 17}, {130, 65, 33}, {5, 128, 200}, {300, 96, 64},
+                                     {1, 1030, 33}, {300, 300, 101}, {2, 700, 130}};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     for (int t = 0; t < 4; t++) {
       check_product(f, sizes[i][0], sizes[i][1], sizes[i][2], t & 1, t & 2,

@@ -1,13 +1,13 @@
-// Matrix products. The rows of the result are cut into blocks whose size depends on the shapes alone,
-// and each block is computed by one call, so that any number of threads gives the same bits.
+// Matrix products by the library. The rows of the result are cut into blocks whose size depends on
+// the shapes alone, and each block is computed by one call, so that any number of threads gives the
+// same bits.
 #include "device/cpu/matmul.h"
 
 #include <string.h>
 
 #include "device/cpu/onednn.h"
-#include "ops/elementwise.h"
 
-enum { SMALL_FLOPS = 40000, FEW_ROWS = 4, BLOCK_ROWS = 128, MAX_BLOCKS = 16 };
+enum { BLOCK_ROWS = 128, MAX_BLOCKS = 16 };
 
 typedef struct matmul_state {
   int64_t m, n, k;
@@ -45,65 +45,6 @@ static rheos_status *describe(rheos__prepare *p, matmul_state **out_state) {
   return NULL;
 }
 
-// Eight columns of the result at a time in registers, one row of b after the other.
-typedef float lanes __attribute__((vector_size(32), aligned(4), may_alias));
-
-RHEOS__WIDE static void small_rows(const matmul_state *s, const float *restrict a,
-                                   const float *restrict b, int64_t ldb, float *restrict c) {
-  int64_t a_step = s->transpose_a ? s->lda : 1;
-  for (int64_t i = 0; i < s->m; ++i) {
-    const float *a_row = s->transpose_a ? a + i : a + i * s->lda;
-    float *c_row = c + i * s->n;
-    int64_t j = 0;
-    for (; j + 8 <= s->n; j += 8) {
-      lanes sum = {0};
-      for (int64_t k = 0; k < s->k; ++k) sum += a_row[k * a_step] * *(const lanes *)(b + k * ldb + j);
-      *(lanes *)(c_row + j) = sum;
-    }
-    for (; j < s->n; ++j) {
-      float sum = 0;
-      for (int64_t k = 0; k < s->k; ++k) sum += a_row[k * a_step] * b[k * ldb + j];
-      c_row[j] = sum;
-    }
-  }
-}
-
-static void transpose_small(const float *restrict from, int64_t rows, int64_t columns,
-                            float *restrict to) {
-  for (int64_t k = 0; k < columns; ++k) {
-    for (int64_t j = 0; j < rows; ++j) to[k * rows + j] = from[j * columns + k];
-  }
-}
-
-static rheos_status *run_small(const void *state, const void *const *inputs, void *const *outputs,
-                               void *scratch, int64_t first, int64_t last) {
-  (void)first;
-  (void)last;
-  const matmul_state *s = state;
-  if (s->transpose_b) {
-    transpose_small(inputs[1], s->n, s->k, scratch);
-    small_rows(s, inputs[0], scratch, s->n, outputs[0]);
-  } else {
-    small_rows(s, inputs[0], inputs[1], s->ldb, outputs[0]);
-  }
-  return NULL;
-}
-
-rheos_status *rheos__matmul_prepare_small(rheos__prepare *p) {
-  if (!is_float_product(p)) return NULL;
-  matmul_state *state;
-  RHEOS_TRY(describe(p, &state));
-  if (p->flops > SMALL_FLOPS) p->decline_reason = "large enough for a library";
-  if (state->transpose_b && state->m < FEW_ROWS) {
-    p->decline_reason = "turning the second matrix round does not pay";
-  }
-  if (state->transpose_b && p->decline_reason == NULL) {
-    p->scratch_bytes = (size_t)(state->k * state->n) * sizeof(float);
-  }
-  p->run = run_small;
-  return NULL;
-}
-
 static rheos_status *run_blas(const void *state, const void *const *inputs, void *const *outputs,
                               void *scratch, int64_t first, int64_t last) {
   (void)scratch;
@@ -133,7 +74,7 @@ static rheos_status *run_zero(const void *state, const void *const *inputs, void
 
 rheos_status *rheos__matmul_prepare_blas(rheos__prepare *p) {
   if (!is_float_product(p)) return NULL;
-  matmul_state *state;
+  matmul_state *state = NULL;
   RHEOS_TRY(describe(p, &state));
   if (state->m == 0 || state->n == 0 || state->k == 0) {
     p->run = run_zero;

@@ -1,11 +1,8 @@
-// Matrix products on the CPU.
+// Large matrix products.
 #ifndef RHEOS_SRC_DEVICE_CPU_MATMUL_H
 #define RHEOS_SRC_DEVICE_CPU_MATMUL_H
 
 #include "graph/op_def.h"
-
-// float32 products too small for a library call to pay.
-rheos_status *rheos__matmul_prepare_small(rheos__prepare *p);
 
 // float32 products through oneDNN.
 rheos_status *rheos__matmul_prepare_blas(rheos__prepare *p);

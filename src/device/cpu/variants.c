@@ -3,6 +3,7 @@
 
 #include "device/cpu/batch_norm_float.h"
 #include "device/cpu/conv_onednn.h"
+#include "device/cpu/dense.h"
 #include "device/cpu/matmul.h"
 #include "device/cpu/pool_float.h"
 #include "device/cpu/products.h"
@@ -15,11 +16,12 @@ typedef struct op_variants {
   const rheos__prepare_fn *kernels;  // NULL-terminated
 } op_variants;
 
-static const rheos__prepare_fn matmul[] = {rheos__matmul_prepare_small, rheos__matmul_prepare_blas,
+static const rheos__prepare_fn matmul[] = {rheos__dense_prepare_matmul, rheos__matmul_prepare_blas,
                                            rheos__products_prepare_library, NULL};
 static const rheos__prepare_fn products[] = {rheos__products_prepare_library, NULL};
 
-static const rheos__prepare_fn fused_matmul[] = {rheos__prepare_fused_matmul_by_variants, NULL};
+static const rheos__prepare_fn fused_matmul[] = {rheos__dense_prepare_fused_matmul,
+                                                 rheos__prepare_fused_matmul_by_variants, NULL};
 static const rheos__prepare_fn fused_conv[] = {rheos__prepare_fused_conv_by_variants, NULL};
 
 static const rheos__prepare_fn conv[] = {rheos__conv_prepare_onednn, NULL};
