@@ -8,6 +8,7 @@
 #include "plan/fuse.h"
 #include "plan/memory.h"
 #include "plan/prepare.h"
+#include "plan/row_chain.h"
 
 enum { MAX_SIBLINGS = 16, FOLDED_BYTES = 1 << 16 };
 
@@ -320,6 +321,7 @@ static rheos_status *add_kernel(specializer *z, int32_t entry_index, const rheos
   }
   instruction->state = p->state;
   instruction->num_units = p->num_units > 1 ? p->num_units : 1;
+  instruction->unit_elements = p->unit_elements;
   instruction->scratch_bytes = p->scratch_bytes;
   instruction->reuse_input = p->reuse_input;
   instruction->cost_ns = (float)cost_of(p);
@@ -412,7 +414,8 @@ static rheos_status *specialize(specializer *z) {
   }
   stretch->end_entry = entry;
   if (rheos__fuses(plan)) RHEOS_TRY(rheos__fuse(stretch));
-  return rheos__place_memory(stretch);
+  RHEOS_TRY(rheos__place_memory(stretch));
+  return rheos__find_row_chains(stretch);
 }
 
 // The parent's last outputs with the shapes of this key; the parent's own record stays unknown, as
@@ -465,6 +468,7 @@ static void stretch_free(rheos__stretch *stretch) {
   rheos__free(stretch->input_values);
   rheos__free(stretch->releases);
   rheos__free(stretch->heap_values);
+  rheos__free(stretch->row_chains);
   rheos__free(stretch->tensor_values);
   rheos__free(stretch);
 }

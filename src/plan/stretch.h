@@ -51,7 +51,7 @@ typedef struct rheos__instruction {
   };
   void *state;
   int32_t reuse_input;  // operand whose memory output 0 may take, or -1
-  int64_t num_units;
+  int64_t num_units, unit_elements;  // as the kernel says
   size_t scratch_offset, scratch_bytes;
   float cost_ns;  // a guess
   float flops, bytes;  // the work, for traces
@@ -65,6 +65,14 @@ typedef struct rheos__release {
   void (*release)(void *state);
   void *state;
 } rheos__release;
+
+// Successive instructions that threads may go through side by side, each with its own rows of the
+// batch; see row_chain.c. Those among them that are not RHEOS__RUN come before the others.
+typedef struct rheos__row_chain {
+  int32_t first, end;  // instructions
+  int64_t num_units;   // of each that runs
+  double cost_ns;
+} rheos__row_chain;
 
 struct rheos__stretch {
   rheos__plan *plan;
@@ -92,6 +100,8 @@ struct rheos__stretch {
   int32_t num_heap_values;
   int32_t *tensor_values;  // may hold a tensor of the step: swept at its end
   int32_t num_tensor_values;
+  rheos__row_chain *row_chains;  // in order
+  int32_t num_row_chains;
   size_t memory_bytes;
   double cost_ns;
   rheos__arena arena;  // kernel states and shapes

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plan/memory_report.h"
+#include "runtime/chain_run.h"
 #include "runtime/trace.h"
 
 static const float BUDGET_NS = 1e6f;  // of guessed work between two looks around
@@ -301,10 +302,34 @@ static rheos_status *run_traced(run *r, const rheos__stretch *stretch) {
   return NULL;
 }
 
+// The variables of the chain are read first; then the layers, by rows.
+static rheos_status *run_chain(run *r, const rheos__stretch *stretch,
+                               const rheos__row_chain *chain) {
+  r->step->budget_ns -= (float)chain->cost_ns;
+  for (int32_t i = chain->first; i < chain->end; ++i) {
+    const rheos__instruction *in = &stretch->instructions[i];
+    if (in->kind != RHEOS__RUN) RHEOS_TRY(run_next(r, stretch, in));
+  }
+  RHEOS_TRY(rheos__run_row_chain(stretch, chain, r->frame, r->step->pool));
+  for (int32_t i = chain->first; i < chain->end; ++i) {
+    release_after(r->frame, stretch, &stretch->instructions[i]);
+  }
+  return NULL;
+}
+
 static rheos_status *run_stretch(run *r, const rheos__stretch *stretch) {
   if (rheos__step_is_traced(r->step)) return run_traced(r, stretch);
+  const rheos__row_chain *chain = stretch->row_chains;
+  const rheos__row_chain *end_chains = chain != NULL ? chain + stretch->num_row_chains : NULL;
+  if (rheos__pool_num_threads(r->step->pool) == 1) chain = end_chains;
   for (int32_t i = 0; i < stretch->num_instructions; ++i) {
     const rheos__instruction *in = &stretch->instructions[i];
+    if (chain != end_chains && i == chain->first) {
+      RHEOS_TRY(run_chain(r, stretch, chain));
+      i = chain->end - 1;
+      ++chain;
+      continue;
+    }
     RHEOS_TRY(run_next(r, stretch, in));
     release_after(r->frame, stretch, in);
   }

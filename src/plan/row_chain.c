@@ -1,0 +1,166 @@
+// A chain of dense layers is cut by rows of the batch: handing work to a thread costs as much as a
+// small layer, so it is done once for all of them. That is right where row r of a layer needs only
+// row r of the layers before, and where no layer writes bytes that another thread may still read:
+// intermediates that share memory must have the same rows at the same places.
+#include "plan/row_chain.h"
+
+#include <string.h>
+
+enum { MOST_RANGES = 16 };
+
+// A chain as a whole is looked at between steps only: no longer than that.
+static const double MOST_NS = 4e6, LEAST_NS = 60000;
+
+// Bytes of the stretch's memory that the chain touches: by rows of `row_bytes`, or (0) as a whole.
+typedef struct range {
+  size_t first, end, row_bytes;
+  bool written;
+} range;
+
+typedef struct finder {
+  rheos__stretch *stretch;
+  rheos__row_chain chain;  // the one that grows; first < 0: none
+  int32_t num_members;
+  int64_t rows, unit_rows;
+  range ranges[MOST_RANGES];
+  int32_t num_ranges;
+  size_t capacity;
+} finder;
+
+// ---- Instructions
+
+static const rheos__entry *entry_of(const finder *f, const rheos__instruction *in) {
+  return &f->stretch->plan->entries[in->entry];
+}
+
+static bool is_read(const finder *f, const rheos__instruction *in) {
+  if (in->kind == RHEOS__READ) return true;
+  return in->kind == RHEOS__COMPUTE &&
+         strcmp(entry_of(f, in)->signature->op->name, "ReadVariableOp") == 0;
+}
+
+// Whether row r of the output needs row r of input 0 only, and all of the other inputs.
+static bool is_by_rows(const rheos__entry *entry) {
+  const char *name = entry->signature->op->name;
+  if (strcmp(name, "MatMul") != 0 && strcmp(name, "_FusedMatMul") != 0) return false;
+  return !rheos__attr_bool(entry->attrs, "transpose_a");
+}
+
+static int64_t rows_of(const rheos__value *value) {
+  return value->shape != NULL && value->shape->rank > 0 ? value->shape->dims[0] : -1;
+}
+
+static bool size_of(const rheos__value *value, size_t *out_bytes) {
+  int64_t count;
+  rheos_status *status =
+      rheos__shape_size((rheos_dtype)value->dtype, value->shape, &count, out_bytes);
+  const bool known = status == NULL;
+  rheos_status_free(status);
+  return known;
+}
+
+// ---- Memory
+
+static bool add_range(finder *f, const range *added) {
+  for (int32_t i = 0; i < f->num_ranges; i++) {
+    range *at = &f->ranges[i];
+    if (added->first >= at->end || at->first >= added->end) continue;
+    const bool same = added->first == at->first && added->end == at->end &&
+                      added->row_bytes == at->row_bytes && added->row_bytes > 0;
+    if (!same && (added->written || at->written)) return false;
+    if (!same) continue;
+    at->written = at->written || added->written;
+    return true;
+  }
+  if (f->num_ranges == MOST_RANGES) return false;
+  f->ranges[f->num_ranges++] = *added;
+  return true;
+}
+
+// `row_bytes` 0: the value is read as a whole.
+static bool add_value(finder *f, const rheos__value *value, size_t row_bytes, bool written) {
+  size_t bytes;
+  if (value->kind != RHEOS__VALUE_ARENA) return true;  // of its own, and nobody else's
+  if (!size_of(value, &bytes)) return false;
+  const range added = {value->offset, value->offset + bytes, row_bytes, written};
+  return bytes == 0 || add_range(f, &added);
+}
+
+static bool made_in_chain(const finder *f, int32_t value) {
+  const rheos__instruction *first = &f->stretch->instructions[f->chain.first];
+  return value >= first->first_value && value >= f->stretch->first_value;
+}
+
+// ---- Growing a chain
+
+static void begin(finder *f, int32_t index) {
+  f->chain = (rheos__row_chain){.first = index, .end = index};
+  f->num_members = f->num_ranges = 0;
+}
+
+// Adds the instruction, unless it has to wait for rows of others or gets in their way.
+static bool add_member(finder *f, int32_t index) {
+  const rheos__stretch *stretch = f->stretch;
+  const rheos__instruction *in = &stretch->instructions[index];
+  if (in->kind != RHEOS__RUN || in->num_outputs != 1 || in->scratch_bytes > 0 ||
+      in->num_units < 2 || in->num_inputs > RHEOS__ROW_CHAIN_INPUTS || in->unit_elements <= 0 || !is_by_rows(entry_of(f, in))) {
+    return false;
+  }
+  const rheos__value *out = rheos__find_value(stretch, in->first_value);
+  const int64_t rows = rows_of(out), elements = rheos_shape_num_elements(out->shape);
+  size_t out_bytes;
+  if (rows < 2 || elements % rows != 0 || !size_of(out, &out_bytes)) return false;
+  const int64_t row_elements = elements / rows;
+  if (row_elements == 0 || in->unit_elements % row_elements != 0) return false;
+  const int64_t unit_rows = in->unit_elements / row_elements;
+  if (f->num_members > 0 && (rows != f->rows || unit_rows != f->unit_rows ||
+                             in->num_units != f->chain.num_units ||
+                             f->chain.cost_ns + (double)in->cost_ns > MOST_NS)) {
+    return false;
+  }
+  for (int32_t i = 0; i < in->num_inputs; i++) {
+    const int32_t root = stretch->operands[in->first_operand + i];
+    const rheos__value *value = rheos__find_value(stretch, root);
+    const rheos__value *seen =
+        rheos__find_value(stretch, stretch->input_values[in->first_operand + i]);
+    size_t bytes;
+    const bool by_rows = i == 0 && rows_of(value) == rows && rows_of(seen) == rows;
+    if (f->num_members > 0 && made_in_chain(f, root) && value->kind != RHEOS__VALUE_TENSOR &&
+        !by_rows) {
+      return false;
+    }
+    if (by_rows && !size_of(value, &bytes)) return false;
+    if (!add_value(f, value, by_rows ? bytes / (size_t)rows : 0, false)) return false;
+  }
+  if (!add_value(f, out, out_bytes / (size_t)rows, true)) return false;
+  f->rows = rows;
+  f->unit_rows = unit_rows;
+  f->chain.num_units = in->num_units;
+  f->chain.cost_ns += (double)in->cost_ns;
+  f->chain.end = index + 1;
+  f->num_members++;
+  return true;
+}
+
+static rheos_status *finish(finder *f) {
+  rheos__stretch *stretch = f->stretch;
+  if (f->num_members < 2 || f->chain.cost_ns < LEAST_NS) return NULL;
+  if (!RHEOS_GROW(stretch->row_chains, f->capacity, (size_t)stretch->num_row_chains + 1)) {
+    return rheos__out_of_memory();
+  }
+  stretch->row_chains[stretch->num_row_chains++] = f->chain;
+  return NULL;
+}
+
+rheos_status *rheos__find_row_chains(rheos__stretch *stretch) {
+  finder f = {.stretch = stretch};
+  for (int32_t i = 0; i < stretch->num_instructions; i++) {
+    // Reads between the layers may come before all of them: nothing here writes a variable.
+    if (f.num_members > 0 && is_read(&f, &stretch->instructions[i])) continue;
+    if (f.num_members > 0 && add_member(&f, i)) continue;
+    RHEOS_TRY(finish(&f));
+    begin(&f, i);
+    add_member(&f, i);
+  }
+  return finish(&f);
+}

@@ -1,0 +1,42 @@
+// A chain is handed out once: as many parts as there are threads, each some units of every layer.
+#include "runtime/chain_run.h"
+
+#include "plan/row_chain.h"
+
+typedef struct chain_run {
+  const rheos__stretch *stretch;
+  const rheos__row_chain *chain;
+  const rheos__frame *frame;
+  int64_t num_parts;
+} chain_run;
+
+static rheos_status *run_units(const chain_run *r, const rheos__instruction *in, int64_t first,
+                               int64_t last) {
+  const void *inputs[RHEOS__ROW_CHAIN_INPUTS];
+  const int32_t *operands = r->stretch->operands + in->first_operand;
+  for (int32_t i = 0; i < in->num_inputs; ++i) inputs[i] = r->frame->data[operands[i]];
+  return in->run(in->state, inputs, r->frame->data + in->first_value, NULL, first, last);
+}
+
+static rheos_status *run_part(void *argument, int64_t first_part, int64_t last_part) {
+  const chain_run *r = argument;
+  const rheos__plan *plan = r->stretch->plan;
+  const int64_t units = r->chain->num_units;
+  const int64_t first = first_part * units / r->num_parts, last = last_part * units / r->num_parts;
+  for (int32_t i = r->chain->first; i < r->chain->end; ++i) {
+    const rheos__instruction *in = &r->stretch->instructions[i];
+    if (in->kind != RHEOS__RUN) continue;
+    rheos_status *status = run_units(r, in, first, last);
+    if (status == NULL) continue;
+    return rheos__status_at_take(status, plan->graph, plan->entries[in->entry].id);
+  }
+  return NULL;
+}
+
+rheos_status *rheos__run_row_chain(const rheos__stretch *stretch, const rheos__row_chain *chain,
+                                   const rheos__frame *frame, rheos__pool *pool) {
+  const int64_t threads = rheos__pool_num_threads(pool);
+  chain_run r = {stretch, chain, frame,
+                 threads < chain->num_units ? threads : chain->num_units};
+  return rheos__pool_run(pool, r.num_parts, run_part, &r);
+}
