@@ -10,3 +10,7 @@ foreach(file IN LISTS bench_files)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
   add_dependencies(benchmarks ${name})
 endforeach()
+# The loops that the library's are compared with have all that this processor can do.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|aarch64")
+  target_compile_options(bench_loops PRIVATE -O3 -march=native -ffast-math)
+endif()

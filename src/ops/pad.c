@@ -190,15 +190,25 @@ static rheos_status *frame_of(const rheos__operands *o, const void *const *input
 
 enum { FEW_BYTES = 64 };  // of padding, filled without a call
 
-// The row of the input that output row `row` has inside it, or -1.
-static int64_t row_inside(const frame *f, int64_t row) {
-  int64_t inside = 0, step = 1;
+// The place of output row `row` in the dimensions but the innermost.
+static void find_row(const frame *f, int64_t row, int64_t *index) {
   for (int32_t d = f->rank - 2; d >= 0; --d) {
-    const int64_t index = row % f->out[d] - f->before[d];
-    if (index < 0 || index >= f->in[d]) return -1;
-    inside += index * step;
-    step *= f->in[d];
+    index[d] = row % f->out[d];
     row /= f->out[d];
+  }
+}
+
+static void next_row(const frame *f, int64_t *index) {
+  for (int32_t d = f->rank - 2; d >= 0 && ++index[d] == f->out[d]; --d) index[d] = 0;
+}
+
+// The row of the input that the output's row at `index` has inside it, or -1.
+static int64_t row_inside(const frame *f, const int64_t *index) {
+  int64_t inside = 0;
+  for (int32_t d = 0; d < f->rank - 1; ++d) {
+    const int64_t at = index[d] - f->before[d];
+    if (at < 0 || at >= f->in[d]) return -1;
+    inside = inside * f->in[d] + at;
   }
   return inside;
 }
@@ -235,8 +245,11 @@ static rheos_status *run_pad(const void *state, const void *const *inputs, void 
   if (elements == 0) return NULL;
   int64_t row = (first_unit * RHEOS__COPY_UNIT + n - 1) / n;
   char *to = (char *)outputs[0] + row * n * size, *done = to;  // all before it is filled
+  int64_t index[RHEOS_MAX_RANK];
+  find_row(f, row, index);
   for (; row * n < elements && row * n < last_unit * RHEOS__COPY_UNIT; ++row, to += n * size) {
-    const int64_t inside = row_inside(f, row);
+    const int64_t inside = row_inside(f, index);
+    next_row(f, index);
     if (inside < 0) continue;
     RHEOS_TRY(fill_padding(dtype, done, to + before * size, value));
     done = to + (before + own) * size;

@@ -160,7 +160,7 @@ rheos_status *rheos__fill_elements(rheos_dtype dtype, void *to, const void *valu
 // each other in the cache. Tiles are taken in blocks that stay within few pages; where the result is
 // streamed, in bands along the rows of the source, which the processor then fetches ahead.
 
-enum { TILE = 16, BLOCK_ROWS = 256, BLOCK_COLUMNS = 64, BAND = 2 * TILE, AHEAD_BYTES = 128 };
+enum { TILE = 16, BLOCK_ROWS = 256, BLOCK_COLUMNS = 64, BAND = 4 * TILE, AHEAD_BYTES = 128 };
 
 #define TURN(type)                                                                   \
   static void turn_##type(type to[TILE][TILE], type from[TILE][TILE]) {              \
