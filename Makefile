@@ -7,6 +7,7 @@
 #   make install DESTDIR= PREFIX=/usr/local
 #   make docs                  renews the table of ops in docs/ops.md
 #   make bench | size | deps | clean
+#   make bench-peers           TensorFlow for `make bench`, into build/bench-peers
 #
 #   PYTHON=python3.12          builds for that interpreter (tools/find-python chooses else)
 #   SANITIZE=address,undefined (or thread) builds with sanitizers; give it a BUILD= of its own
@@ -23,7 +24,7 @@ QUIET_MAKE := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,--no-print-direct
 CONFIGURE = tools/configure "$(BUILD)" "-DCMAKE_INSTALL_PREFIX=$(PREFIX)" \
 	"-DRHEOS_SANITIZE=$(SANITIZE)" "-DPYTHON=$(PYTHON)"
 
-.PHONY: all build deps test test-c docs demo install bench size clean
+.PHONY: all build deps test test-c docs demo install bench bench-peers size clean
 
 all: build
 	@echo "built $(BUILD)/bin/rheos, $(BUILD)/lib/librheos.so, $(BUILD)/python/rheos"
@@ -58,6 +59,10 @@ docs: build
 
 bench: build
 	@if [ -x bench/run ]; then bench/run "$(BUILD)"; else echo "there is no bench/run"; fi
+
+bench-peers:
+	@python3 -m venv "$(BUILD)/bench-peers"
+	@"$(BUILD)/bench-peers/bin/pip" install --quiet tensorflow-cpu
 
 size:
 	@tools/size
