@@ -123,7 +123,7 @@ def set_attr(attr, kind, value):
         attr.list.shape.extend(tf.TensorShape(v).as_proto() for v in value)
         attr.list.SetInParent()
     elif kind == "list(type)":
-        attr.list.type.extend(tf.as_dtype(t).as_datatype_enum for t in value)
+        attr.list.type[:] = [tf.as_dtype(t).as_datatype_enum for t in value]
         attr.list.SetInParent()
     else:
         raise ValueError("attribute kind " + kind)
