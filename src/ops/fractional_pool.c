@@ -256,7 +256,8 @@ static rheos_status *compute_pool(void *state, rheos__step *step, rheos_tensor *
 }
 
 static void release_settings(void *state) {
-  rheos__generator_unref(((settings *)state)->generator);
+  rheos__generator *generator = ((settings *)state)->generator;
+  if (generator != NULL) rheos__generator_unref(generator);
 }
 
 static rheos_status *prepare_pool(rheos__prepare *p) {
