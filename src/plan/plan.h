@@ -83,6 +83,13 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
                               const rheos__edge *fetches, int32_t num_fetches,
                               const int32_t *targets, int32_t num_targets,
                               rheos__plan **out_plan);
+// The node that whoever looks at the plan knows the entry by: the one whose outputs it gives. For a
+// product that took in what follows it that is the last of them, as in TensorFlow's traces; `id` is
+// the product's, for errors.
+static inline int32_t rheos__entry_node(const rheos__plan *plan, const rheos__entry *entry) {
+  const bool gives = entry->kind == RHEOS__ENTRY_NODE && entry->num_outputs > 0;
+  return gives ? plan->origins[entry->first_value].id : entry->id;
+}
 // No run may be using it.
 void rheos__plan_free(rheos__plan *plan);
 

@@ -49,7 +49,7 @@ static char *name_of_value(const rheos__plan *plan, int32_t value, rheos__arena 
   if (entry->kind == RHEOS__ENTRY_READ) {
     return name_of_node(plan, entry->id, "/_read_", producer, arena);
   }
-  return name_of_node(plan, entry->id, ":", value - entry->first_value, arena);
+  return name_of_node(plan, rheos__entry_node(plan, entry), ":", value - entry->first_value, arena);
 }
 
 static rheos_status *show_entry(const rheos__plan *plan, int32_t index, rheos__arena *arena,
@@ -58,7 +58,8 @@ static rheos_status *show_entry(const rheos__plan *plan, int32_t index, rheos__a
   const rheos__entry *entry = &plan->entries[index];
   const bool is_read = entry->kind == RHEOS__ENTRY_READ;
   const char **inputs = rheos__arena_alloc(arena, ((size_t)entry->num_inputs + 1) * sizeof *inputs);
-  char *name = name_of_node(plan, entry->id, is_read ? "/_read_" : "", is_read ? index : 0, arena);
+  char *name = name_of_node(plan, rheos__entry_node(plan, entry), is_read ? "/_read_" : "",
+                            is_read ? index : 0, arena);
   if (inputs == NULL || name == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < entry->num_inputs; ++i) {
     inputs[i] = name_of_value(plan, plan->operands[entry->first_operand + i], arena);

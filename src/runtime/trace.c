@@ -125,7 +125,8 @@ static bool describe_ops(rheos_trace *trace, const rheos__stretch *stretch,
   int32_t device = 0;
   for (int32_t i = 0; i < out->num_ops; ++i) {
     const rheos__entry *entry = &plan->entries[stretch->first_entry + i];
-    const rheos__node *node = rheos__graph_node(plan->graph, entry->id);
+    const int32_t id = rheos__entry_node(plan, entry);
+    const rheos__node *node = rheos__graph_node(plan->graph, id);
     if (i == 0 || node->device != device_text) {  // interned: mostly the same one
       device_text = node->device;
       device = device_index(trace, trace->device_of(trace->device_argument, node));
@@ -133,7 +134,7 @@ static bool describe_ops(rheos_trace *trace, const rheos__stretch *stretch,
     if (device < 0) return false;
     out->ops[i] = (rheos__traced_op){.signature = entry->signature,
                                      .attrs = entry->attrs,
-                                     .id = entry->id,
+                                     .id = id,
                                      .is_read = entry->kind == RHEOS__ENTRY_READ,
                                      .read_index = entry->read_index,
                                      .device = device,

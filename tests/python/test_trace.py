@@ -14,8 +14,10 @@ FULL = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
 
 @pytest.fixture
 def model():
-    """(x, y, train op) of a dense layer, with a session that has its variables."""
-    with tf.Graph().as_default(), tf.Session() as session:
+    """(x, y, train op) of a dense layer, with a session that runs each op by itself."""
+    config = tf.ConfigProto()
+    config.graph_options.rewrite_options.remapping = 2  # OFF
+    with tf.Graph().as_default(), tf.Session(config=config) as session:
         x = tf.placeholder(tf.float32, [None, 3], name="x")
         w = tf.Variable(tf.ones([3, 4]), name="w")
         y = tf.nn.relu(tf.matmul(x, w) + tf.get_variable("b", [4]), name="y")
@@ -54,6 +56,15 @@ def test_a_step_tells_what_each_node_did(model):
         assert node.all_start_micros == node.all_start_nanos // 1000 > 1.5e15
         assert 0 <= node.op_end_rel_nanos <= node.all_end_rel_nanos < 1e10
     assert sum(node.op_end_rel_nanos for node in nodes.values()) > 0
+
+
+def test_what_runs_as_one_has_the_name_of_the_last():
+    with tf.Graph().as_default(), tf.Session() as session:
+        session.x = tf.placeholder(tf.float32, [None, 3], name="x")
+        y = tf.nn.relu(tf.matmul(session.x, tf.ones([3, 4])), name="y")
+        nodes = nodes_of(run(session, y))
+    assert nodes["y"].timeline_label.startswith("y = _FusedMatMul(_arg_x_0_0, ")
+    assert "MatMul" not in nodes
 
 
 def test_times_are_in_order_and_within_the_step(model):
