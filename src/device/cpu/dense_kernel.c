@@ -26,7 +26,11 @@
 
 #if defined(__x86_64__)
 
+#ifdef __clang__  // takes no width to prefer
+#define TARGET __attribute__((target("arch=x86-64-v4")))
+#else
 #define TARGET __attribute__((target("arch=x86-64-v4,prefer-vector-width=512")))
+#endif
 #define LANES 16
 #define VECTORS 4
 #define NAME(x) x##_512
