@@ -2,15 +2,16 @@
 // row of b after the other, and get their bias and activation before they are stored. Each element is
 // the sum over k in order, by multiply-adds where the processor has them, whatever tile it falls
 // into: so neither tiles nor threads change the bits. One source (dense_loops.inc) for all widths.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#pragma GCC optimize("fp-contract=fast")
-#elif defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "fp-contract=fast")
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#pragma GCC optimize("O3")
 #endif
 #include <string.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #include "device/cpu/dense.h"
@@ -34,13 +35,18 @@
 #define LANES 16
 #define VECTORS 4
 #define NAME(x) x##_512
-typedef float vector_512 __attribute__((vector_size(64), aligned(4), may_alias));
+typedef float vector_512 __attribute__((vector_size(64), may_alias));
 TARGET static inline __attribute__((always_inline)) vector_512 load_part_512(const float *p, int n) {
   return (vector_512)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
 }
 TARGET static inline __attribute__((always_inline)) void store_part_512(float *p, vector_512 x,
                                                                         int n) {
   _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x);
+}
+TARGET static inline __attribute__((always_inline)) vector_512 add_product_512(vector_512 sum,
+                                                                               float x,
+                                                                               vector_512 y) {
+  return (vector_512)_mm512_fmadd_ps(_mm512_set1_ps(x), (__m512)y, (__m512)sum);
 }
 #include "device/cpu/dense_loops.inc"
 
@@ -50,7 +56,7 @@ TARGET static inline __attribute__((always_inline)) void store_part_512(float *p
 #define MOST_ROWS 6
 #define TILES_OF_2 TILES_6
 #define NAME(x) x##_256
-typedef float vector_256 __attribute__((vector_size(32), aligned(4), may_alias));
+typedef float vector_256 __attribute__((vector_size(32), may_alias));
 TARGET static inline __attribute__((always_inline)) __m256i mask_256(int n) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
@@ -60,6 +66,11 @@ TARGET static inline __attribute__((always_inline)) vector_256 load_part_256(con
 TARGET static inline __attribute__((always_inline)) void store_part_256(float *p, vector_256 x,
                                                                         int n) {
   _mm256_maskstore_ps(p, mask_256(n), (__m256)x);
+}
+TARGET static inline __attribute__((always_inline)) vector_256 add_product_256(vector_256 sum,
+                                                                               float x,
+                                                                               vector_256 y) {
+  return (vector_256)_mm256_fmadd_ps(_mm256_set1_ps(x), (__m256)y, (__m256)sum);
 }
 #include "device/cpu/dense_loops.inc"
 
@@ -75,7 +86,7 @@ TARGET static inline __attribute__((always_inline)) void store_part_256(float *p
 #define TILES_OF_2 TILES_4
 #endif
 #define NAME(x) x##_128
-typedef float vector_128 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float vector_128 __attribute__((vector_size(16), may_alias));
 static inline __attribute__((always_inline)) vector_128 load_part_128(const float *p, int n) {
   float lanes[4] = {p[0], n > 1 ? p[1] : 0, n > 2 ? p[2] : 0, 0};
   vector_128 x;
@@ -84,6 +95,14 @@ static inline __attribute__((always_inline)) vector_128 load_part_128(const floa
 }
 static inline __attribute__((always_inline)) void store_part_128(float *p, vector_128 x, int n) {
   for (int i = 0; i < n; i++) p[i] = x[i];
+}
+static inline __attribute__((always_inline)) vector_128 add_product_128(vector_128 sum, float x,
+                                                                        vector_128 y) {
+#if defined(__aarch64__)
+  return (vector_128)vfmaq_n_f32((float32x4_t)sum, (float32x4_t)y, x);
+#else
+  return sum + x * y;
+#endif
 }
 #include "device/cpu/dense_loops.inc"
 
