@@ -8,6 +8,7 @@ import numpy as np
 from rheos.framework import dtypes, graph as _graph, signatures, tensor_shape
 from rheos.framework.graph import Tensor, _VariableBase, convert_to_tensor, name_scope
 from rheos.framework.op_call import op1, op_list
+from rheos.framework.ragged import ragged_too
 from rheos.ops.constant_op import constant
 
 newaxis = None
@@ -31,6 +32,7 @@ def placeholder_with_default(input, shape, name=None):
     return op1("PlaceholderWithDefault", name, input, shape=tensor_shape.as_shape(shape))
 
 
+@ragged_too("elementwise")
 def identity(input, name=None):
     """A tensor with the same value."""
     if isinstance(input, _graph.IndexedSlices):
@@ -65,6 +67,7 @@ def shape_n(input, out_type=dtypes.int32, name=None):
     return op_list("ShapeN", name, input, out_type=out_type)
 
 
+@ragged_too("size_of")
 def size(input, name=None, out_type=dtypes.int32):
     """The number of elements of a tensor."""
     with name_scope(name, "Size", [input]) as name:
@@ -75,6 +78,7 @@ def size(input, name=None, out_type=dtypes.int32):
         return op1("Size", name, tensor, out_type=out_type)
 
 
+@ragged_too("rank_of")
 def rank(input, name=None):
     """The number of dimensions of a tensor."""
     with name_scope(name, "Rank", [input]) as name:
@@ -224,6 +228,7 @@ def ones(shape, dtype=dtypes.float32, name=None):
         return _filled(dtype == dtypes.bool or 1, shape, dtype, name)
 
 
+@ragged_too("elementwise")
 def zeros_like(tensor, dtype=None, name=None, optimize=True):
     """Zeros of the shape (and dtype, unless given) of a tensor."""
     with name_scope(name, "zeros_like", [tensor]) as name:
@@ -236,6 +241,7 @@ def zeros_like(tensor, dtype=None, name=None, optimize=True):
         return op1("ZerosLike", name, tensor)
 
 
+@ragged_too("elementwise")
 def ones_like(tensor, dtype=None, name=None, optimize=True):
     """Ones of the shape (and dtype, unless given) of a tensor."""
     with name_scope(name, "ones_like", [tensor]) as name:
@@ -339,6 +345,7 @@ def matrix_band_part(input, num_lower, num_upper, name=None):
 # ---- Joining and parting
 
 
+@ragged_too("concat_of")
 def concat(values, axis, name="concat"):
     """Joins tensors along `axis`, along which only their sizes may differ."""
     if isinstance(values, int) and isinstance(axis, (list, tuple)):
@@ -353,6 +360,7 @@ def concat(values, axis, name="concat"):
     return op1("ConcatV2", name, list(values), axis)
 
 
+@ragged_too("stack_of")
 def stack(values, axis=0, name="stack"):
     """Joins tensors along a new dimension at `axis`."""
     if axis == 0:
@@ -585,6 +593,7 @@ def _cast(x, dtype):
     return math_ops.cast(x, dtype)
 
 
+@ragged_too("gather_of")
 def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
     """The slices of `params` at `indices` along `axis`."""
     if axis is None:
@@ -642,6 +651,7 @@ def where(condition, x=None, y=None, name=None):
     return op1("Select", name, condition, x, y)
 
 
+@ragged_too("boolean_mask_of")
 def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
     """The slices of a tensor where the mask holds."""
     with name_scope(name, None, [tensor, mask]):

@@ -14,6 +14,7 @@ from rheos.framework.graph import (
     name_scope,
 )
 from rheos.framework.op_call import op1, op_list
+from rheos.framework.ragged import ragged_too
 from rheos.framework.sparse_tensor import SparseTensor, is_sparse
 from rheos.ops import array_ops
 from rheos.ops.array_ops import has_op
@@ -28,7 +29,7 @@ def _unary(function_name, op_type, doc):
 
     function.__name__ = function.__qualname__ = function_name
     function.__doc__ = doc
-    return function
+    return ragged_too("elementwise")(function)
 
 
 def _sparse_too(function):
@@ -49,7 +50,7 @@ def _binary(function_name, op_type, doc):
 
     function.__name__ = function.__qualname__ = function_name
     function.__doc__ = doc
-    return function
+    return ragged_too("elementwise")(function)
 
 
 negative = _sparse_too(_unary("negative", "Neg", "-x"))
@@ -98,6 +99,7 @@ truncatemod = _binary("truncatemod", "TruncateMod", "The remainder, with the sig
 realdiv = _binary("realdiv", "RealDiv", "x / y")
 
 
+@ragged_too("elementwise")
 def atan2(y, x, name=None):
     """The angle of the point (x, y)."""
     return op1("Atan2", name, y, x)
@@ -115,6 +117,7 @@ xdivy = _binary("xdivy", "Xdivy", "x / y, 0 where x is 0.")
 xlogy = _binary("xlogy", "Xlogy", "x * log(y), 0 where x is 0.")
 
 
+@ragged_too("elementwise")
 def div_no_nan(x, y, name=None):
     """x / y, 0 where y is 0."""
     with name_scope(name, "div_no_nan", [x, y]) as name:
@@ -123,6 +126,7 @@ def div_no_nan(x, y, name=None):
         return op1("DivNoNan", name, x, y)
 
 
+@ragged_too("elementwise")
 @_sparse_too
 def abs(x, name=None):
     """The absolute value."""
@@ -133,18 +137,21 @@ def abs(x, name=None):
         return op1("Abs", name, x)
 
 
+@ragged_too("elementwise")
 def round(x, name=None):
     """The nearest whole number, halves to even."""
     x = convert_to_tensor(x, name="x")
     return x if x.dtype.is_integer else op1("Round", name, x)
 
 
+@ragged_too("elementwise")
 def pow(x, y, name=None):
     """x to the power of y."""
     with name_scope(name, "Pow", [x]) as name:
         return op1("Pow", name, x, y)
 
 
+@ragged_too("elementwise")
 def logical_xor(x, y, name="LogicalXor"):
     """Either x or y."""
     return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)
@@ -162,6 +169,7 @@ _DIVISION = {
 }
 
 
+@ragged_too("elementwise")
 def truediv(x, y, name=None):
     """x / y as Python 3 divides; integers are cast to floating point first."""
     with name_scope(name, "truediv", [x, y]) as name:
@@ -188,11 +196,13 @@ class _Named:
         return truediv(self.x, y, self.name)
 
 
+@ragged_too("elementwise")
 def divide(x, y, name=None):
     """x / y as Python 3 divides."""
     return x / y if name is None else _Named(x, name) / y
 
 
+@ragged_too("elementwise")
 def div(x, y, name=None):
     """x / y as Python 2 divides: integers are rounded down."""
     with name_scope(name, "div", [x, y]) as name:
@@ -202,6 +212,7 @@ def div(x, y, name=None):
         return op1("RealDiv" if real else "FloorDiv", name, x, y)
 
 
+@ragged_too("elementwise")
 def floordiv(x, y, name=None):
     """x // y"""
     with name_scope(name, "floordiv", [x, y]) as name:
@@ -221,6 +232,7 @@ def scalar_mul(scalar, x, name=None):
     return multiply(scalar, x, name)
 
 
+@ragged_too("elementwise")
 def add_n(inputs, name=None):
     """The sum of several tensors of one shape."""
     if not inputs or not isinstance(inputs, (list, tuple)):
@@ -264,6 +276,7 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
 # ---- Casts
 
 
+@ragged_too("elementwise")
 @_sparse_too
 def cast(x, dtype, name=None):
     """x converted to another dtype."""
@@ -279,6 +292,7 @@ def cast(x, dtype, name=None):
         return op1("Cast", name, x, DstT=base)
 
 
+@ragged_too("elementwise")
 def saturate_cast(value, dtype, name=None):
     """x converted to another dtype, values beyond its range moved to its ends."""
     with name_scope(name, "saturate_cast", [value]) as name:
@@ -291,26 +305,31 @@ def saturate_cast(value, dtype, name=None):
         return cast(value, dtype, name=name)
 
 
+@ragged_too("elementwise")
 def to_float(x, name="ToFloat"):
     """x as float32."""
     return cast(x, dtypes.float32, name=name)
 
 
+@ragged_too("elementwise")
 def to_double(x, name="ToDouble"):
     """x as float64."""
     return cast(x, dtypes.float64, name=name)
 
 
+@ragged_too("elementwise")
 def to_int32(x, name="ToInt32"):
     """x as int32."""
     return cast(x, dtypes.int32, name=name)
 
 
+@ragged_too("elementwise")
 def to_int64(x, name="ToInt64"):
     """x as int64."""
     return cast(x, dtypes.int64, name=name)
 
 
+@ragged_too("elementwise")
 def to_bfloat16(x, name="ToBFloat16"):
     """x as bfloat16."""
     return cast(x, dtypes.bfloat16, name=name)
@@ -357,7 +376,7 @@ def _reduction(function_name, op_type, doc):
     function.__doc__ = (
         doc + " over the dimensions in `axis` (None: all), which stay as 1 if `keepdims`."
     )
-    return function
+    return ragged_too("reduce")(function)
 
 
 reduce_sum = _reduction("reduce_sum", "Sum", "The sum")

@@ -56,6 +56,7 @@ from rheos.framework.graph import (
     reset_default_graph,
 )
 from rheos.framework.importer import import_graph_def
+from rheos.ops.ragged_tensor import RaggedTensor
 from rheos.framework.sparse_tensor import (
     SparseTensor,
     SparseTensorValue,
@@ -544,6 +545,7 @@ from rheos.v1 import (
     nn,
     python_io,
     quantization,
+    ragged,
     random,
     raw_ops,
     sets,

@@ -8,6 +8,7 @@ from rheos.framework.graph import (
     get_default_graph,
 )
 from rheos.framework.messages import is_message
+from rheos.framework.ragged import RaggedBase
 from rheos.framework.sparse_tensor import SparseTensor, SparseTensorValue
 
 # What a trace has, as the library counts it (RHEOS_TRACE_* of session.h).
@@ -74,6 +75,10 @@ class _Fetches:
             rows = (fetch.indices, fetch.values, fetch.dense_shape)
             parts = [self._place(self._element(r, fetch)) for r in rows]
             return lambda values: SparseTensorValue(*[p(values) for p in parts])
+        if isinstance(fetch, RaggedBase):
+            rows = (*fetch.nested_row_splits, fetch.flat_values)
+            parts = [self._place(self._element(r, fetch)) for r in rows]
+            return lambda values: _ragged_value([p(values) for p in parts])
         if isinstance(fetch, IndexedSlices):
             rows = [fetch.values, fetch.indices]
             if fetch.dense_shape is not None:
@@ -87,6 +92,16 @@ class _Fetches:
             parts, kind = [self.add(getattr(fetch, n)) for n in names], type(fetch)
             return lambda values: kind(*(p(values) for p in parts))
         return self._place(self._element(fetch, fetch))
+
+
+def _ragged_value(parts):
+    """The value of a RaggedTensor of its row splits, outermost first, and its flat values."""
+    from rheos.ops.ragged_tensor import RaggedTensorValue
+
+    result = parts[-1]
+    for splits in reversed(parts[:-1]):
+        result = RaggedTensorValue(result, splits)
+    return result
 
 
 def _same_dict(kind, original, items):
@@ -109,6 +124,11 @@ def _feeds(feed):
         if not isinstance(value, (tuple, list)) or len(value) != 3:
             raise TypeError("the value for a SparseTensor is (indices, values, dense_shape)")
         return list(zip((key.indices, key.values, key.dense_shape), value))
+    if isinstance(key, RaggedBase):
+        splits = getattr(value, "nested_row_splits", ())
+        if len(splits) != key.ragged_rank:
+            raise TypeError("the value for a RaggedTensor is a RaggedTensorValue of its rank")
+        return [(key.flat_values, value.flat_values), *zip(key.nested_row_splits, splits)]
     if isinstance(key, IndexedSlices):
         parts = [key.values, key.indices]
         if key.dense_shape is not None:
@@ -234,7 +254,7 @@ class BaseSession(_core.SessionBase):
         """The callable without options; None if a feed is more than one tensor."""
         mapper = _Fetches(self.graph)
         shape = mapper.add(fetches)
-        if any(isinstance(f, (tuple, SparseTensor, IndexedSlices)) for f in feed_list):
+        if any(isinstance(f, (tuple, SparseTensor, RaggedBase, IndexedSlices)) for f in feed_list):
             return None
         feeds = tuple(self._feed_tensor(f) for f in feed_list)
         elements = mapper.elements

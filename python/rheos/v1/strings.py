@@ -1,6 +1,14 @@
 """Strings."""
 
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.ops.ragged_string_ops import (
+    ngrams,
+    string_bytes_split as bytes_split,
+    unicode_decode,
+    unicode_decode_with_offsets,
+    unicode_split,
+    unicode_split_with_offsets,
+)
 from rheos.ops.string_ops import (
     as_string,
     reduce_join,

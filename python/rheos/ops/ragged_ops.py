@@ -1,0 +1,530 @@
+"""Functions of ragged tensors."""
+
+import builtins
+
+import numpy as np
+
+from rheos.framework import dtypes
+from rheos.framework.graph import Tensor, control_dependencies, convert_to_tensor, name_scope
+from rheos.framework.op_call import op_list
+from rheos.framework.ragged import RaggedBase
+from rheos.ops import array_ops, check_ops, math_ops, segment_ops
+from rheos.ops.array_ops import placeholder as _placeholder
+from rheos.ops.constant_op import constant as _constant
+from rheos.ops.ragged_tensor import (
+    RaggedTensor,
+    RaggedTensorValue,
+    _axis_of,
+    _splits_of_lengths,
+    convert_to_tensor_or_ragged_tensor,
+)
+
+# ---- Made of lists
+
+
+def _is_row(value):
+    return isinstance(value, (list, tuple)) or isinstance(value, np.ndarray) and value.ndim > 0
+
+
+def _depths(value):
+    """How deep the scalars lie, None if there are none, and how deep the lists go."""
+    if not _is_row(value):
+        return 0, 0
+    inner = [_depths(row) for row in value]
+    scalars = {scalar for scalar, _ in inner if scalar is not None}
+    if len(scalars) > 1:
+        raise ValueError("all scalar values must have the same nesting depth")
+    return scalars.pop() + 1 if scalars else None, max((depth for _, depth in inner), default=0) + 1
+
+
+def _inner_shape(rows, ragged_rank):
+    """The shape of the values in `ragged_rank` levels of lists, by the first one there is."""
+    for _ in builtins.range(ragged_rank):
+        rows = [value for row in rows for value in row]
+    shape = []
+    while rows and _is_row(rows[0]):
+        shape.append(len(rows[0]))
+        rows = rows[0]
+    return tuple(shape)
+
+
+def _parts(pylist, ragged_rank, inner_shape):
+    """The values in a list, the shape of each, and the row splits of each ragged dimension."""
+    scalar_depth, max_depth = _depths(pylist)
+    if ragged_rank is None and inner_shape is None:
+        ragged_rank, inner_shape = max(0, max_depth - 1), ()
+    elif inner_shape is None:
+        inner_shape = None
+    elif ragged_rank is None:
+        ragged_rank = max(0, (max_depth if scalar_depth is None else scalar_depth)
+                          - 1 - len(inner_shape))
+    if scalar_depth is not None and ragged_rank >= scalar_depth or (
+            scalar_depth is None and max_depth < ragged_rank):
+        raise ValueError(f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank}")
+    if inner_shape is None:
+        inner_shape = _inner_shape(pylist, ragged_rank)
+    inner_shape = tuple(inner_shape)
+    if scalar_depth is not None and scalar_depth != ragged_rank + 1 + len(inner_shape):
+        raise ValueError(f"Invalid pylist={pylist}: incompatible with inner_shape={inner_shape}")
+    rows, splits = list(pylist), []
+    for _ in builtins.range(ragged_rank):
+        ends = np.cumsum([0] + [len(row) for row in rows])
+        splits.append(ends)
+        rows = [value for row in rows for value in row]
+    return rows, inner_shape, splits
+
+
+def _splits_dtype(dtype):
+    dtype = dtypes.as_dtype(dtype)
+    if dtype not in (dtypes.int32, dtypes.int64):
+        raise ValueError(f"row_splits_dtype must be int32 or int64, got {dtype.name}")
+    return dtype
+
+
+def constant(
+    pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None,
+    row_splits_dtype=dtypes.int64,
+):
+    """A RaggedTensor of nested lists; a Tensor if there is no ragged dimension.
+
+    ragged_rank: how many dimensions are ragged; all but the innermost if neither it nor
+    inner_shape, the shape of each value, is given. ValueError for lists that do not fit.
+    """
+    with name_scope(name, "RaggedConstant"):
+        if not _is_row(pylist):
+            if ragged_rank:
+                raise ValueError(
+                    f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank}")
+            return _constant(pylist, dtype)
+        rows, inner, splits = _parts(pylist, ragged_rank, inner_shape)
+        splits_dtype = _splits_dtype(row_splits_dtype)
+        if not rows and dtype is None:
+            dtype = dtypes.float32
+        result = _constant(rows, dtype, shape=(len(rows), *inner), name="values")
+        for ends in reversed(splits):
+            ends = _constant(ends, splits_dtype)
+            result = RaggedTensor(result, ends, internal=True)
+        return result
+
+
+def constant_value(
+    pylist, dtype=None, ragged_rank=None, inner_shape=None, row_splits_dtype="int64"
+):
+    """A RaggedTensorValue of nested lists; an array if there is no ragged dimension."""
+    if dtype is not None and isinstance(dtype, dtypes.DType):
+        dtype = dtype.as_numpy_dtype
+    if not _is_row(pylist):
+        if ragged_rank:
+            raise ValueError(
+                f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank}")
+        return np.array(pylist, dtype=dtype)
+    rows, inner, splits = _parts(pylist, ragged_rank, inner_shape)
+    if not rows and dtype is None:
+        dtype = np.float32
+    result = np.reshape(np.array(rows, dtype=dtype), (len(rows), *inner))
+    for ends in reversed(splits):
+        result = RaggedTensorValue(
+            result, ends.astype(_splits_dtype(row_splits_dtype).as_numpy_dtype))
+    return result
+
+
+def placeholder(dtype, ragged_rank, value_shape=None, name=None):
+    """A RaggedTensor to be fed: ragged_rank dimensions of rows, around values of value_shape."""
+    if ragged_rank == 0:
+        return _placeholder(dtype, value_shape, name)
+    with name_scope(name, "RaggedPlaceholder", []):
+        shape = None if value_shape is None else [None, *list(value_shape)]
+        result = _placeholder(dtype, shape, "flat_values")
+        for i in reversed(builtins.range(ragged_rank)):
+            splits = _placeholder(dtypes.int64, [None], f"row_splits_{i}")
+            result = RaggedTensor(result, splits, internal=True)
+        return result
+
+
+def range(
+    starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=dtypes.int64
+):
+    """Rows that count from `starts` by `deltas` to before `limits`; from 0 if one number is given.
+
+    starts, limits, deltas: scalars, or vectors of one length.
+    """
+    if limits is None:
+        starts, limits = 0, starts
+    with name_scope(name, "RaggedRange", [starts, limits, deltas]) as name:
+        given = [v for v in (starts, limits, deltas) if isinstance(v, Tensor)]
+        hint = given[0].dtype if given and dtype is None else None
+        starts, limits, deltas = (
+            convert_to_tensor(v, dtype=dtype, dtype_hint=hint, name=n)
+            for v, n in ((starts, "starts"), (limits, "limits"), (deltas, "deltas")))
+        if dtype is None:
+            order = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
+            widest = max((t.dtype for t in (starts, limits, deltas)), key=order.index)
+            starts, limits, deltas = (
+                math_ops.cast(t, widest) for t in (starts, limits, deltas))
+        splits, values = op_list("RaggedRange", name, starts, limits, deltas,
+                                 Tsplits=_splits_dtype(row_splits_dtype))
+        return RaggedTensor(values, splits, internal=True)
+
+
+# ---- Value by value
+
+
+def _flat(value, found):
+    """The argument with flat values for ragged tensors, which are noted."""
+    if isinstance(value, RaggedBase):
+        found.append(value)
+        return value.flat_values
+    if isinstance(value, (list, tuple)) and any(isinstance(v, RaggedBase) for v in value):
+        return type(value)(_flat(v, found) for v in value)
+    return value
+
+
+def _same_rows(found):
+    """Checks for the step that all have the rows of the first."""
+    checks = []
+    for other in found[1:]:
+        if other.ragged_rank != found[0].ragged_rank:
+            raise ValueError("Inputs must have identical ragged splits")
+        for a, b in zip(found[0].nested_row_splits, other.nested_row_splits):
+            if a is b:
+                continue
+            if a.dtype != b.dtype:
+                raise ValueError("Input RaggedTensors have mismatched row_splits dtypes")
+            checks.append(check_ops.assert_equal(
+                a, b, message="Inputs must have identical ragged splits"))
+    return [check for check in checks if check is not None]
+
+
+def map_flat_values(op, *args, **kwargs):
+    """op of the flat values of ragged arguments, in the rows of these, which must be the same."""
+    found = []
+    args = [_flat(a, found) for a in args]
+    kwargs = {k: _flat(v, found) for k, v in kwargs.items()}
+    if not found:
+        return op(*args, **kwargs)
+    with control_dependencies(_same_rows(found)):
+        return found[0].with_flat_values(op(*args, **kwargs))
+
+
+def elementwise(function, *args, **kwargs):
+    """The function value by value; dense arguments must be scalars, or fit within each value."""
+    inner = None
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, RaggedBase):
+            inner = value.flat_values.shape.ndims
+    for value in args[:2]:
+        if isinstance(value, (RaggedBase, str, dtypes.DType, type(None), type)):
+            continue
+        rank = value.shape.ndims if isinstance(value, Tensor) else np.ndim(value)
+        if not isinstance(value, (list, tuple)) or not any(
+                isinstance(v, RaggedBase) for v in value):
+            if rank != 0 and (rank is None or inner is None or rank > inner - 1):
+                raise ValueError(
+                    f"{function.__name__}: a dense tensor beside a ragged one has to be a scalar "
+                    "or of the rank of its values; broadcasting over ragged rows is not there")
+    return map_flat_values(function, *args, **kwargs)
+
+
+# ---- Rows picked and put together
+
+
+def gather(params, indices, validate_indices=None, axis=0, batch_dims=0, name=None):
+    """The rows of `params` at `indices`; either may be ragged."""
+    if axis not in (0, None) or batch_dims not in (0, None):
+        raise NotImplementedError("gather of ragged tensors: axis and batch_dims other than 0")
+    with name_scope(name, "RaggedGather", []):
+        params = convert_to_tensor_or_ragged_tensor(params, name="params")
+        indices = convert_to_tensor_or_ragged_tensor(indices, name="indices")
+        if isinstance(indices, RaggedTensor):
+            return indices.with_values(gather(params, indices.values))
+        if not isinstance(params, RaggedTensor):
+            return array_ops.gather(params, indices)
+        if indices.shape.ndims is None:
+            raise ValueError("indices.shape.ndims must be known statically")
+        splits = list(params.nested_row_splits)
+        rank = len(splits) + indices.shape.ndims - 1
+        outputs = op_list("RaggedGather", None, splits, params.flat_values, indices,
+                          OUTPUT_RAGGED_RANK=rank)
+        outputs = [o for part in outputs for o in (part if isinstance(part, list) else [part])]
+        result = outputs[-1]
+        result.set_shape([None]) if params.flat_values.shape.ndims == 1 else None
+        for part in reversed(outputs[:-1]):
+            result = RaggedTensor(result, part, internal=True)
+        return result
+
+
+def gather_of(function, params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
+    """tf.gather of ragged tensors."""
+    return gather(params, indices, axis=axis, batch_dims=batch_dims, name=name)
+
+
+def _all_ragged(values, ragged_rank):
+    """Dense tensors among `values` as ragged ones."""
+    values = [convert_to_tensor_or_ragged_tensor(v) for v in values]
+    most = max([ragged_rank] + [v.ragged_rank for v in values if isinstance(v, RaggedTensor)])
+    return [v if isinstance(v, RaggedTensor) and v.ragged_rank == most
+            else _deepened(v, most) for v in values]
+
+
+def _deepened(value, ragged_rank):
+    if not isinstance(value, RaggedTensor):
+        return RaggedTensor.from_tensor(value, ragged_rank=ragged_rank)
+    return value.with_values(_deepened(value.values, ragged_rank - 1))
+
+
+def _concat_rows(values):
+    if not isinstance(values[0], RaggedTensor):
+        return array_ops.concat(values, 0)
+    parts = [values[0].row_splits]
+    for value in values[1:]:
+        parts.append(value.row_splits[1:] + parts[-1][-1])
+    return RaggedTensor(_concat_rows([v.values for v in values]), array_ops.concat(parts, 0),
+                        internal=True)
+
+
+def _concat(values, axis):
+    if axis == 0:
+        return _concat_rows(values)
+    if not isinstance(values[0], RaggedTensor):
+        return array_ops.concat(values, axis)
+    if axis > 1:
+        checks = [check_ops.assert_equal(values[0].row_splits, v.row_splits) for v in values[1:]]
+        with control_dependencies([c for c in checks if c is not None]):
+            return values[0].with_values(_concat([v.values for v in values], axis - 1))
+    checks = [check_ops.assert_equal(values[0].nrows(), v.nrows(),
+                                     message="Input tensors have incompatible shapes.")
+              for v in values[1:]]
+    with control_dependencies([c for c in checks if c is not None]):
+        together = _concat_rows(values)
+    rows = values[0].nrows()
+    count = _constant(len(values), rows.dtype)
+    order = array_ops.transpose(
+        array_ops.reshape(math_ops.range(rows * count), array_ops.stack([count, rows])))
+    mixed = gather(together, array_ops.reshape(order, [-1]))
+    return RaggedTensor(mixed.values, mixed.row_splits[::len(values)], internal=True)
+
+
+def concat_of(function, values, axis, name="concat"):
+    """tf.concat of ragged tensors, and dense ones among them."""
+    with name_scope(name, "RaggedConcat", []):
+        if not isinstance(values, (list, tuple)):
+            values = [values]
+        known = [v.shape.ndims for v in values if getattr(v, "shape", None) is not None]
+        axis = _axis_of(int(axis), known[0] if known else None)
+        if len(values) == 1:
+            return values[0]
+        return _concat(_all_ragged(values, max(1, axis)), axis)
+
+
+def stack(values, axis=0, name=None):
+    """Ragged or dense tensors joined along a new dimension at `axis`: a RaggedTensor."""
+    with name_scope(name, "RaggedStack", []):
+        if not isinstance(values, (list, tuple)):
+            values = [values]
+        values = [convert_to_tensor_or_ragged_tensor(v) for v in values]
+        ndims = values[0].shape.ndims
+        axis = _axis_of(axis, None if ndims is None else ndims + 1)
+        if ndims == 0:
+            return array_ops.stack(values, axis)
+        if axis == 0:
+            if len(values) == 1 and not isinstance(values[0], RaggedTensor) and ndims == 1:
+                return array_ops.stack(values)
+            dtype = dtypes.int64
+            for value in values:
+                if isinstance(value, RaggedTensor):
+                    dtype = value.row_splits.dtype
+            counts = [_rows(v, dtype) for v in values]
+            if any(isinstance(v, RaggedTensor) for v in values):
+                values = _all_ragged(values, 1)
+            return RaggedTensor(_concat_rows(values), _splits_of_lengths(array_ops.stack(counts)),
+                                internal=True)
+        return _concat([_expanded(v, axis) for v in _all_ragged(values, axis)], axis)
+
+
+def _rows(value, dtype):
+    if isinstance(value, RaggedTensor):
+        return value.nrows(dtype)
+    return array_ops.shape(value, out_type=dtype)[0]
+
+
+def _expanded(value, axis):
+    """A new dimension of one at `axis`, from 1 on."""
+    if axis == 1:
+        return RaggedTensor(value, math_ops.range(_rows(value, value.row_splits.dtype) + 1),
+                            internal=True)
+    return value.with_values(_expanded(value.values, axis - 1) if isinstance(
+        value.values, RaggedTensor) else array_ops.expand_dims(value.values, axis - 1))
+
+
+def stack_of(function, values, axis=0, name="stack"):
+    """tf.stack of ragged tensors."""
+    return stack(values, axis, name)
+
+
+def boolean_mask(data, mask, name=None):
+    """The values where `mask` holds, in the rows that they are in.
+
+    data, mask: ragged or dense. mask: bool, of a rank that is known; its rows are those of data.
+    """
+    with name_scope(name, "RaggedMask", []):
+        data = convert_to_tensor_or_ragged_tensor(data, name="data")
+        mask = convert_to_tensor_or_ragged_tensor(mask, dtypes.bool, name="mask")
+        ndims = mask.shape.ndims
+        if ndims is None:
+            raise ValueError("mask.shape.ndims must be known statically.")
+        if ndims == 0:
+            raise ValueError("mask cannot be scalar.")
+        if ndims == 1:
+            if not isinstance(data, RaggedTensor):
+                return array_ops.boolean_mask(data, mask)
+            return gather(data, array_ops.reshape(array_ops.where(mask), [-1]))
+        if not isinstance(mask, RaggedTensor):
+            dtype = data.row_splits.dtype if isinstance(data, RaggedTensor) else dtypes.int64
+            mask = RaggedTensor.from_tensor(mask, ragged_rank=ndims - 1, row_splits_dtype=dtype)
+        if not isinstance(data, RaggedTensor):
+            data = RaggedTensor.from_tensor(
+                data, ragged_rank=mask.ragged_rank, row_splits_dtype=mask.row_splits.dtype)
+        checks = [check_ops.assert_equal(data.row_splits, mask.row_splits)]
+        with control_dependencies([c for c in checks if c is not None]):
+            inner = boolean_mask(data.values, mask.values)
+        if mask.values.shape.ndims != 1:
+            return data.with_values(inner)
+        counts = segment_ops.unsorted_segment_sum(
+            math_ops.cast(mask.flat_values, data.row_splits.dtype), mask.value_rowids(),
+            mask.nrows())
+        return RaggedTensor(inner, _splits_of_lengths(counts), internal=True)
+
+
+def boolean_mask_of(function, tensor, mask, name="boolean_mask", axis=None):
+    """tf.boolean_mask of ragged tensors."""
+    if axis:
+        raise NotImplementedError("boolean_mask of ragged tensors: axis other than 0")
+    return boolean_mask(tensor, mask, name)
+
+
+def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
+    """The values of each partition as a row, in their order.
+
+    data: (...), with the shape of `partitions` in front. partitions: int32, from 0 to below
+    num_partitions.
+    """
+    with name_scope(name, "SegmentStack", [num_partitions]):
+        data = convert_to_tensor_or_ragged_tensor(data, name="data")
+        partitions = convert_to_tensor_or_ragged_tensor(partitions, name="partitions")
+        if isinstance(partitions, RaggedTensor):
+            if not isinstance(data, RaggedTensor):
+                data = RaggedTensor.from_tensor(data, ragged_rank=partitions.ragged_rank)
+            return stack_dynamic_partitions(data.values, partitions.values, num_partitions)
+        ndims = partitions.shape.ndims
+        if ndims is None:
+            raise ValueError("partitions must have known rank.")
+        if ndims == 0:
+            raise ValueError("partitions must have rank at least 1")
+        if ndims > 1:
+            if isinstance(data, RaggedTensor):
+                return stack_dynamic_partitions(data.values, array_ops.reshape(partitions, [-1]),
+                                                num_partitions)
+            inner = array_ops.shape(data)[ndims:]
+            data = array_ops.reshape(data, array_ops.concat([[-1], inner], 0))
+            partitions = array_ops.reshape(partitions, [-1])
+        num_partitions = math_ops.cast(num_partitions, partitions.dtype)
+        checks = [check_ops.assert_less(partitions, num_partitions),
+                  check_ops.assert_non_negative(partitions)]
+        with control_dependencies([c for c in checks if c is not None]):
+            order = _stable_order(partitions)
+        counts = segment_ops.unsorted_segment_sum(
+            array_ops.ones_like(partitions, dtype=dtypes.int64), partitions, num_partitions)
+        return RaggedTensor(gather(data, order), _splits_of_lengths(counts), internal=True)
+
+
+def _stable_order(keys):
+    """The places of `keys`, a vector, in rising order, equal ones as they come."""
+    count = array_ops.shape(keys, out_type=dtypes.int64)[0]
+    ranks = math_ops.cast(keys, dtypes.int64) * count + math_ops.range(count)
+    from rheos.ops.nn_ops import top_k
+
+    _, places = top_k(-ranks, math_ops.cast(count, dtypes.int32))
+    return places
+
+
+# ---- Sums and the like
+
+
+_SEGMENTS = {
+    "reduce_sum": segment_ops.unsorted_segment_sum,
+    "reduce_prod": segment_ops.unsorted_segment_prod,
+    "reduce_max": segment_ops.unsorted_segment_max,
+    "reduce_min": segment_ops.unsorted_segment_min,
+}
+
+
+def reduce(
+    function, input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None,
+    keep_dims=None,
+):
+    """A reduction of a RaggedTensor; ragged while the rows further inside are."""
+    if keepdims or keep_dims:
+        raise ValueError(f"{function.__name__} of a ragged tensor: keepdims is not there")
+    axis = reduction_indices if axis is None else axis
+    with name_scope(name, "RaggedReduce", []):
+        if axis is None:
+            return function(input_tensor.flat_values)
+        axes = np.reshape(np.asarray(axis), [-1]).tolist()
+        axes = sorted({_axis_of(a, input_tensor.shape.ndims) for a in axes}, reverse=True)
+        if function.__name__ == "reduce_mean":
+            count = _reduced(math_ops.reduce_sum, array_ops.ones_like(input_tensor), axes)
+            return math_ops.divide(_reduced(math_ops.reduce_sum, input_tensor, axes), count)
+        if function.__name__ in ("reduce_all", "reduce_any"):
+            kind = math_ops.reduce_min if function.__name__ == "reduce_all" else math_ops.reduce_max
+            number = math_ops.cast(input_tensor, dtypes.int32)
+            # Of no values the results are the ends of int32.
+            return math_ops.greater(_reduced(kind, number, axes), 0)
+        return _reduced(function, input_tensor, axes)
+
+
+def _reduced(function, value, axes):
+    for axis in axes:  # innermost first, so that the others keep their numbers
+        if isinstance(value, RaggedTensor):
+            value = _reduce_one(function, value, axis)
+        else:
+            value = function(value, axis)
+    return value
+
+
+def _reduce_one(function, value, axis):
+    if axis > 1:
+        inner = value.values
+        if isinstance(inner, RaggedTensor):
+            return value.with_values(_reduce_one(function, inner, axis - 1))
+        return value.with_values(function(inner, axis - 1))
+    rows = value.value_rowids()
+    if axis == 1:
+        return _segments(function, value.values, rows, value.nrows())
+    columns = math_ops.range(_rows(value.values, rows.dtype))
+    columns -= array_ops.gather(value.row_starts(), rows)
+    return _segments(function, value.values, columns, value.bounding_shape(axis=1))
+
+
+def _segments(function, values, segments, count):
+    """The reduction of the values of each segment; of ragged rows, column by column."""
+    if not isinstance(values, RaggedTensor):
+        return _SEGMENTS[function.__name__](values, segments, count)
+    widths = segment_ops.unsorted_segment_max(values.row_lengths(), segments, count)
+    splits = _splits_of_lengths(math_ops.maximum(widths, 0))  # segments without rows
+    rows = values.value_rowids()
+    places = math_ops.range(_rows(values.values, rows.dtype))
+    places -= array_ops.gather(values.row_starts(), rows)
+    places += array_ops.gather(splits, array_ops.gather(segments, rows))
+    return RaggedTensor(_segments(function, values.values, places, splits[-1]), splits,
+                        internal=True)
+
+
+def size_of(function, input, name=None, out_type=dtypes.int32):
+    """tf.size of a ragged tensor: how many values it has."""
+    return function(input.flat_values, name=name, out_type=out_type)
+
+
+def rank_of(function, input, name=None):
+    """tf.rank of a ragged tensor."""
+    with name_scope(name, "RaggedRank", []):
+        return function(input.flat_values) + input.ragged_rank

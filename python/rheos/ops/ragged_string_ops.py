@@ -1,0 +1,170 @@
+"""Strings taken apart into ragged rows, and rows joined."""
+
+from rheos.framework import dtypes
+from rheos.framework.graph import name_scope
+from rheos.framework.op_call import op1, op_list
+from rheos.ops import array_ops, math_ops
+from rheos.ops.ragged_tensor import (
+    RaggedTensor,
+    convert_to_tensor_or_ragged_tensor,
+    segment_ids_to_row_splits,
+)
+
+
+def _of_each(rows_of, input):
+    """rows_of a vector of strings, for strings of any shape: one ragged dimension more than it has.
+
+    rows_of gives a RaggedTensor, or a tuple of them. A scalar gives its row.
+    """
+    if isinstance(input, RaggedTensor):
+        return _each(_of_each(rows_of, input.flat_values), input.with_flat_values)
+    ndims = input.shape.ndims
+    if ndims is None:
+        raise ValueError("the rank of the strings must be statically known")
+    if ndims == 1:
+        return rows_of(input)
+    if ndims == 0:
+        return _each(rows_of(array_ops.expand_dims(input, 0)), lambda rows: rows.values)
+    return _of_each(rows_of, RaggedTensor.from_tensor(input, ragged_rank=ndims - 1))
+
+
+def _each(result, function):
+    return tuple(function(r) for r in result) if isinstance(result, tuple) else function(result)
+
+
+def _rows_of_sparse(indices, values, dense_shape):
+    """The rows of a sparse matrix whose elements lie in order."""
+    splits = segment_ids_to_row_splits(indices[:, 0], dense_shape[0])
+    return RaggedTensor(values, splits, internal=True)
+
+
+def split(op_type, input, sep, **attrs):
+    """The parts of each string, by StringSplit or StringSplitV2, as ragged rows."""
+    return _of_each(
+        lambda strings: _rows_of_sparse(*op_list(op_type, None, strings, sep, **attrs)), input)
+
+
+def string_bytes_split(input, name=None):
+    """The bytes of each string, each a string: one dimension more than `input`."""
+    with name_scope(name, "StringsByteSplit", [] if isinstance(input, RaggedTensor) else [input]):
+        input = convert_to_tensor_or_ragged_tensor(input, dtypes.string, name="input")
+        return split("StringSplit", input, "", skip_empty=False)
+
+
+def _decoded(input, encoding, errors, replacement_char, replace_control_characters, offsets):
+    def rows_of(strings):
+        op = "UnicodeDecodeWithOffsets" if offsets else "UnicodeDecode"
+        splits, *values = op_list(
+            op, None, strings, input_encoding=encoding, errors=errors,
+            replacement_char=replacement_char,
+            replace_control_characters=replace_control_characters)
+        rows = tuple(RaggedTensor(v, splits, internal=True) for v in values)
+        return rows if offsets else rows[0]
+
+    input = convert_to_tensor_or_ragged_tensor(input, dtypes.string, name="input")
+    return _of_each(rows_of, input)
+
+
+def unicode_decode(
+    input, input_encoding, errors="replace", replacement_char=65533,
+    replace_control_characters=False, name=None,
+):
+    """The code points (int32) of each string: one dimension more than `input`, ragged."""
+    with name_scope(name, "UnicodeDecode", []):
+        return _decoded(input, input_encoding, errors, replacement_char,
+                        replace_control_characters, False)
+
+
+def unicode_decode_with_offsets(
+    input, input_encoding, errors="replace", replacement_char=65533,
+    replace_control_characters=False, name=None,
+):
+    """The code points of each string, and at which byte (int64) each starts."""
+    with name_scope(name, "UnicodeDecodeWithOffsets", []):
+        return _decoded(input, input_encoding, errors, replacement_char,
+                        replace_control_characters, True)
+
+
+def _characters(codes, encoding, errors, replacement_char):
+    """Each code point as a string."""
+    flat = codes.flat_values if isinstance(codes, RaggedTensor) else codes
+    count = array_ops.shape(flat, out_type=dtypes.int64)[0]
+    strings = op1("UnicodeEncode", None, flat, math_ops.range(count + 1),
+                  output_encoding=encoding, errors=errors, replacement_char=replacement_char)
+    return codes.with_flat_values(strings) if isinstance(codes, RaggedTensor) else strings
+
+
+def unicode_split(input, input_encoding, errors="replace", replacement_char=65533, name=None):
+    """The characters of each string, each a string: one dimension more than `input`, ragged."""
+    with name_scope(name, "UnicodeSplit", []):
+        codes = _decoded(input, input_encoding, errors, replacement_char, False, False)
+        return _characters(codes, input_encoding, errors, replacement_char)
+
+
+def unicode_split_with_offsets(
+    input, input_encoding, errors="replace", replacement_char=65533, name=None
+):
+    """The characters of each string, and at which byte (int64) each starts."""
+    with name_scope(name, "UnicodeSplitWithOffsets", []):
+        codes, starts = _decoded(input, input_encoding, errors, replacement_char, False, True)
+        return _characters(codes, input_encoding, errors, replacement_char), starts
+
+
+def unicode_encode(input, output_encoding, errors, replacement_char):
+    """The strings of ragged rows of code points."""
+    if isinstance(input.values, RaggedTensor):
+        inner = unicode_encode(input.values, output_encoding, errors, replacement_char)
+        return input.with_values(inner)
+    return op1("UnicodeEncode", None, input.values, input.row_splits,
+               output_encoding=output_encoding, errors=errors, replacement_char=replacement_char)
+
+
+def ngrams(
+    data, ngram_width, separator=" ", pad_values=None, padding_width=None,
+    preserve_short_sequences=False, name=None,
+):
+    """Each run of `ngram_width` strings of the last dimension, joined.
+
+    data: strings, dense or ragged. ngram_width: a number, or several. pad_values: a string, or one
+    for the left and one for the right, of which padding_width (as many as fit, by default) are put
+    around each row. preserve_short_sequences: a row too short for any width is joined as a whole.
+    """
+    with name_scope(name, "StringNGrams", []):
+        data = convert_to_tensor_or_ragged_tensor(data, dtypes.string, name="data")
+        widths = [ngram_width] if isinstance(ngram_width, int) else list(ngram_width)
+        if pad_values is None:
+            left, right, width = "", "", 0
+        else:
+            left, right = (pad_values, pad_values) if isinstance(
+                pad_values, (str, bytes)) else pad_values
+            width = -1 if padding_width is None else padding_width
+        if padding_width is not None and pad_values is None:
+            raise ValueError("pad_values must be provided if padding_width is set.")
+        if any(w < 1 for w in widths):
+            raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")
+        if padding_width is not None and padding_width < 0:
+            raise ValueError("padding_width must be greater than 0.")
+
+        def rows_of(rows):
+            strings, splits = op_list(
+                "StringNGrams", None, rows.values, rows.row_splits, separator=separator,
+                ngram_widths=widths, left_pad=left, right_pad=right, pad_width=width,
+                preserve_short_sequences=preserve_short_sequences)
+            return RaggedTensor(strings, splits, internal=True)
+
+        dense = not isinstance(data, RaggedTensor)
+        ndims = data.shape.ndims
+        if ndims is None or ndims == 0:
+            raise ValueError("data must have a known rank of at least 1")
+        if dense and ndims == 1:
+            return rows_of(RaggedTensor.from_tensor(array_ops.expand_dims(data, 0))).values
+        if dense:
+            data = RaggedTensor.from_tensor(data, ragged_rank=ndims - 1)
+        result = _innermost(data, rows_of)
+        return result.to_tensor("") if dense else result
+
+
+def _innermost(data, rows_of):
+    if isinstance(data.values, RaggedTensor):
+        return data.with_values(_innermost(data.values, rows_of))
+    return rows_of(data)
