@@ -22,7 +22,7 @@ static int peer_threads = 1;
 #define rheos__dnnl_conv_scratch_bytes peer_conv_scratch_bytes
 #include "device/cpu/onednn.c"
 
-enum { REPEATS = 25, BATCH = 16, SIDE = 28, CHANNELS = 64, PAUSE_NS = 2000000 };
+enum { REPEATS = 25, BATCH = 16, SIDE = 28, CHANNELS = 64, PAUSE_NS = 12000000 };
 
 static double now_ns(void) {
   struct timespec t;
@@ -36,7 +36,8 @@ typedef struct body {
   double least_ns;
 } body;
 
-// Threads of OpenMP wait for more work by spinning; only then is the next one measured.
+// Threads of OpenMP wait for more work by spinning, for some milliseconds, and would take a core from
+// what is measured next.
 static void pause_between(void) { nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL); }
 
 static void measure(body *bodies, int count) {
