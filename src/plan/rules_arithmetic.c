@@ -7,22 +7,6 @@
 
 // ---- Numbers that change nothing
 
-static bool is_integer(rheos_dtype dtype) {
-  switch (dtype) {
-    case RHEOS_INT8:
-    case RHEOS_INT16:
-    case RHEOS_INT32:
-    case RHEOS_INT64:
-    case RHEOS_UINT8:
-    case RHEOS_UINT16:
-    case RHEOS_UINT32:
-    case RHEOS_UINT64:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Whether the value is a constant of one element: `number`, with its sign if it is a zero. Only dtypes
 // whose arithmetic passes a NaN on as it is.
 static bool is_number(const rheos__rewriter *r, int32_t value, double number) {
@@ -33,7 +17,7 @@ static bool is_number(const rheos__rewriter *r, int32_t value, double number) {
     return memcmp(t->data, &wanted, sizeof wanted) == 0;
   }
   if (t->dtype == RHEOS_DOUBLE) return memcmp(t->data, &number, sizeof number) == 0;
-  if (!is_integer(t->dtype)) return false;
+  if (!rheos_dtype_is_integer(t->dtype)) return false;
   const uint64_t wanted = (uint64_t)(int64_t)number;  // as many low bytes of it as the dtype has
   return memcmp(t->data, &wanted, rheos_dtype_size(t->dtype)) == 0;
 }
@@ -66,7 +50,7 @@ static rheos_status *over_one(rheos__rewriter *r, rheos__entry *entry) {
 }
 
 static rheos_status *integer_over_one(rheos__rewriter *r, rheos__entry *entry) {
-  if (!is_integer(rheos__rule_dtype(r, entry->first_value))) return NULL;
+  if (!rheos_dtype_is_integer(rheos__rule_dtype(r, entry->first_value))) return NULL;
   return drop_number(r, entry, 1, false);
 }
 

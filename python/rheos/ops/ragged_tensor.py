@@ -17,7 +17,47 @@ from rheos.ops import array_ops, check_ops, math_ops
 from rheos.ops.constant_op import constant, constant_value
 
 
-class RaggedTensorValue:
+class _Rows:
+    """What a RaggedTensor and its value have alike."""
+
+    def __init__(self, values, row_splits):
+        self._values, self._row_splits = values, row_splits
+
+    @property
+    def values(self):
+        """The values of all rows, one row behind the other, which may be ragged themselves."""
+        return self._values
+
+    @property
+    def row_splits(self):
+        """Where each row starts, and at last where the last one ends."""
+        return self._row_splits
+
+    @property
+    def dtype(self):
+        return self._values.dtype
+
+    @property
+    def flat_values(self):
+        """The values of the innermost ragged dimension, dense."""
+        values = self._values
+        while isinstance(values, _Rows):
+            values = values.values
+        return values
+
+    @property
+    def nested_row_splits(self):
+        """The row splits of every ragged dimension, outermost first."""
+        inner = self._values
+        return (self._row_splits, *(inner.nested_row_splits if isinstance(inner, _Rows) else ()))
+
+    @property
+    def ragged_rank(self):
+        """How many dimensions are ragged, counting those around them."""
+        return len(self.nested_row_splits)
+
+
+class RaggedTensorValue(_Rows):
     """What a session gives for a RaggedTensor: `values` and `row_splits` as arrays.
 
     values: an array, or a RaggedTensorValue. row_splits: a vector of int32 or int64.
@@ -31,38 +71,7 @@ class RaggedTensorValue:
             raise TypeError("values must be a numpy array or a RaggedTensorValue")
         if isinstance(values, RaggedTensorValue) and values.row_splits.dtype != row_splits.dtype:
             raise ValueError("row_splits and values.row_splits must have the same dtype")
-        self._values, self._row_splits = values, row_splits
-
-    @property
-    def values(self):
-        return self._values
-
-    @property
-    def row_splits(self):
-        return self._row_splits
-
-    @property
-    def flat_values(self):
-        """The values of the innermost ragged dimension, an array."""
-        values = self._values
-        while isinstance(values, RaggedTensorValue):
-            values = values.values
-        return values
-
-    @property
-    def nested_row_splits(self):
-        """The row splits of every ragged dimension, outermost first."""
-        inner = self._values
-        rest = inner.nested_row_splits if isinstance(inner, RaggedTensorValue) else ()
-        return (self._row_splits, *rest)
-
-    @property
-    def ragged_rank(self):
-        return len(self.nested_row_splits)
-
-    @property
-    def dtype(self):
-        return self._values.dtype
+        super().__init__(values, row_splits)
 
     @property
     def shape(self):
@@ -155,7 +164,7 @@ def _ranges(starts, limits):
     return splits, values
 
 
-class RaggedTensor(RaggedBase):
+class RaggedTensor(_Rows, RaggedBase):
     """Rows of unlike lengths: `values` of all rows, and `row_splits`, where they start and end.
 
     Made by the from_... functions, tf.ragged.constant and others. values: a Tensor of rank 1 or
@@ -176,7 +185,7 @@ class RaggedTensor(RaggedBase):
         values.shape.with_rank_at_least(1)
         if isinstance(values, RaggedTensor) and values.row_splits.dtype != row_splits.dtype:
             raise ValueError("values.row_splits and row_splits must have the same dtype")
-        self._values, self._row_splits = values, row_splits
+        super().__init__(values, row_splits)
 
     # ---- Made of values and a partition
 
@@ -390,20 +399,6 @@ class RaggedTensor(RaggedBase):
     # ---- What it is
 
     @property
-    def values(self):
-        """The values of all rows, one row behind the other: a Tensor or a RaggedTensor."""
-        return self._values
-
-    @property
-    def row_splits(self):
-        """Where each row starts, and at last where the last one ends."""
-        return self._row_splits
-
-    @property
-    def dtype(self):
-        return self._values.dtype
-
-    @property
     def graph(self):
         return self._row_splits.graph
 
@@ -428,26 +423,6 @@ class RaggedTensor(RaggedBase):
     def get_shape(self):
         """The shape property."""
         return self.shape
-
-    @property
-    def flat_values(self):
-        """The values of the innermost ragged dimension, a Tensor."""
-        values = self._values
-        while isinstance(values, RaggedTensor):
-            values = values.values
-        return values
-
-    @property
-    def nested_row_splits(self):
-        """The row splits of every ragged dimension, outermost first."""
-        inner = self._values
-        rest = inner.nested_row_splits if isinstance(inner, RaggedTensor) else ()
-        return (self._row_splits, *rest)
-
-    @property
-    def ragged_rank(self):
-        """How many dimensions are ragged, counting those around them."""
-        return len(self.nested_row_splits)
 
     def value_rowids(self, name=None):
         """The row of each value."""
