@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <rheos/base.h>
+#include <rheos/scope.h>
+#include <rheos/session.h>
 
 // A program that works on one thread alone defines it as CLOCK_THREAD_CPUTIME_ID: others may then run
 // beside it.
@@ -60,6 +61,16 @@ static inline void check(rheos_status *status) {
   if (!status) return;
   fprintf(stderr, "benchmark: %s\n", rheos_status_message(status));
   exit(1);
+}
+
+// A placeholder for `value`, and the feed that gives it.
+static inline rheos_output fed(rheos_scope *s, rheos_tensor *value, rheos_feed *out_feed) {
+  const rheos_attr attrs[] = {rheos_attr_type("dtype", RHEOS_FLOAT),
+                              rheos_attr_shape("shape", rheos_tensor_shape(value))};
+  const rheos_op_args args = {.type = "Placeholder", .attrs = attrs, .num_attrs = 2};
+  const rheos_output output = rheos_operation_output(rheos_op(s, &args), 0);
+  *out_feed = (rheos_feed){output, value};
+  return output;
 }
 
 #endif

@@ -2,15 +2,10 @@
 // its own, in turn. The session makes calls of one thread, of parts: what is compared is its cost, and
 // its division of the work. The least of many rounds, as others may run beside. One JSON object a
 // line; bench/run makes a table of it.
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#include <rheos/scope.h>
-#include <rheos/session.h>
 
 #include "base/alloc.h"
+#include "bench.h"
 
 // The peer: the library's own calls of oneDNN, compiled once more without their limit to one thread.
 static int peer_threads = 1;
@@ -22,13 +17,7 @@ static int peer_threads = 1;
 #define rheos__dnnl_conv_scratch_bytes peer_conv_scratch_bytes
 #include "device/cpu/onednn.c"
 
-enum { REPEATS = 25, BATCH = 16, SIDE = 28, CHANNELS = 64, PAUSE_NS = 12000000 };
-
-static double now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
+enum { ROUNDS = 25, BATCH = 16, SIDE = 28, CHANNELS = 64, PAUSE_NS = 12000000 };
 
 typedef struct body {
   void (*call)(void *);
@@ -41,7 +30,7 @@ typedef struct body {
 static void pause_between(void) { nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL); }
 
 static void measure(body *bodies, int count) {
-  for (int round = -2; round < REPEATS; round++) {
+  for (int round = -2; round < ROUNDS; round++) {
     for (int i = 0; i < count; i++) {
       pause_between();
       const double start = now_ns();
@@ -52,17 +41,11 @@ static void measure(body *bodies, int count) {
   }
 }
 
-static void report(const char *name, int threads, double rheos, double peer) {
+static void report_threads(const char *name, int threads, double rheos, double peer) {
   printf("{\"row\": \"%s, %d thread%s\", \"unit\": \"us\", \"rheos\": %.6g, \"goal\": %.6g, "
          "\"peers\": {\"oneDNN, as many threads\": %.6g}}\n",
          name, threads, threads > 1 ? "s" : "", rheos / 1e3, 1.05 * peer / 1e3, peer / 1e3);
   fflush(stdout);
-}
-
-static void check(rheos_status *status) {
-  if (!status) return;
-  fprintf(stderr, "bench_conv: %s\n", rheos_status_message(status));
-  exit(1);
 }
 
 static rheos_tensor *pattern(rheos_shape shape) {
@@ -131,15 +114,6 @@ static void run_step(void *argument) {
   check(rheos_session_run(s->session, s->feeds, 2, NULL, 0, &s->target, 1, NULL));
 }
 
-static rheos_output fed(rheos_scope *s, rheos_tensor *value, rheos_feed *out_feed) {
-  const rheos_attr attrs[] = {rheos_attr_type("dtype", RHEOS_FLOAT),
-                              rheos_attr_shape("shape", rheos_tensor_shape(value))};
-  const rheos_op_args args = {.type = "Placeholder", .attrs = attrs, .num_attrs = 2};
-  const rheos_output output = rheos_operation_output(rheos_op(s, &args), 0);
-  *out_feed = (rheos_feed){output, value};
-  return output;
-}
-
 static rheos_output sizes_of(rheos_scope *s, const rheos_tensor *tensor) {
   int32_t dims[4];
   for (int i = 0; i < 4; i++) dims[i] = (int32_t)rheos_tensor_shape(tensor)->dims[i];
@@ -156,7 +130,7 @@ static void compare(const char *name, const direct *d, void (*peer)(void *), rhe
   check(rheos_session_new(graph, &options, &one->session));
   body bodies[] = {{run_step, one, 0}, {peer, (void *)d, 0}};
   measure(bodies, 2);
-  report(name, threads, bodies[0].least_ns, bodies[1].least_ns);
+  report_threads(name, threads, bodies[0].least_ns, bodies[1].least_ns);
   rheos_session_free(one->session);
 }
 

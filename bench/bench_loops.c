@@ -90,15 +90,6 @@ static rheos_tensor *numbers(unsigned seed) {
   return tensor;
 }
 
-static rheos_output fed(rheos_scope *s, rheos_tensor *value, rheos_feed *out_feed) {
-  const rheos_attr attrs[] = {rheos_attr_type("dtype", RHEOS_FLOAT),
-                              rheos_attr_shape("shape", rheos_tensor_shape(value))};
-  const rheos_op_args args = {.type = "Placeholder", .attrs = attrs, .num_attrs = 2};
-  const rheos_output output = rheos_operation_output(rheos_op(s, &args), 0);
-  *out_feed = (rheos_feed){output, value};
-  return output;
-}
-
 static void bench(const row *r, rheos_tensor *const *operands, float *z) {
   rheos_graph *graph = rheos_graph_new();
   rheos_scope *s = rheos_scope_new(graph);

@@ -154,3 +154,11 @@ void check_plan(rheos_scope *s, const rheos_rewrite_options *rewrites, const rhe
 void check_plan_of(rheos_scope *s, rheos_output feed, rheos_output fetch, const char *expected) {
   check_plan(s, NULL, &feed, feed.graph != NULL, &fetch, 1, expected);
 }
+
+rheos_output int_vector(rheos_scope *s, int count, const int32_t *numbers) {
+  rheos_tensor *tensor = NULL;
+  assert_null(rheos_tensor_from_values(RHEOS_INT32, RHEOS_SHAPE(count), numbers, &tensor));
+  rheos_output vector = rheos_constant(s, tensor, NULL);
+  rheos_tensor_unref(tensor);
+  return vector;
+}

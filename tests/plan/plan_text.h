@@ -21,4 +21,7 @@ extern bool feed_extremes;
 // For one feed (or none, where `feed` is none) and one fetch.
 void check_plan_of(rheos_scope *s, rheos_output feed, rheos_output fetch, const char *expected);
 
+// A constant vector.
+rheos_output int_vector(rheos_scope *s, int count, const int32_t *numbers);
+
 #endif  // RHEOS_TESTS_PLAN_PLAN_TEXT_H

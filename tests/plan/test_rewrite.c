@@ -34,16 +34,6 @@ static int tear_down(void **state) {
   return 0;
 }
 
-static rheos_output int_vector(rheos_scope *s, int count, const int32_t *numbers) {
-  rheos_tensor *tensor = NULL;
-  rheos_status *status = rheos_tensor_new(RHEOS_INT32, RHEOS_SHAPE(count), &tensor);
-  assert_null(status);
-  memcpy(rheos_tensor_data(tensor), numbers, (size_t)count * sizeof *numbers);
-  rheos_output vector = rheos_constant(s, tensor, NULL);
-  rheos_tensor_unref(tensor);
-  return vector;
-}
-
 // ---- Passing on
 
 static void test_rewrite__what_passes_on_goes(void **state) {

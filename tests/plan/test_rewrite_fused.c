@@ -113,22 +113,13 @@ static void test_rewrite_fused__transposes_and_identities_in_between(void **stat
              "Relu = _FusedMatMul(x, v, b; BiasAdd+Relu; transpose_b)\n");
 }
 
-static rheos_output ints(rheos_scope *s, int count, const int32_t *numbers) {
-  rheos_tensor *tensor = NULL;
-  assert_null(rheos_tensor_new(RHEOS_INT32, RHEOS_SHAPE(count), &tensor));
-  memcpy(rheos_tensor_data(tensor), numbers, (size_t)count * sizeof *numbers);
-  rheos_output vector = rheos_constant(s, tensor, NULL);
-  rheos_tensor_unref(tensor);
-  return vector;
-}
-
 // As tf.layers.dense does with three dimensions.
 static void test_rewrite_fused__before_a_reshape(void **state) {
   fixture *f = *state;
   rheos_output x = feed(f->s, RHEOS_SHAPE(-1, 2, 6), "deep");
-  rheos_output flat = rheos_reshape(f->s, x, ints(f->s, 2, (int32_t[]){-1, 6}), .name = "flat");
+  rheos_output flat = rheos_reshape(f->s, x, int_vector(f->s, 2, (int32_t[]){-1, 6}), .name = "flat");
   rheos_output y = rheos_matmul(f->s, flat, f->w, .name = "product");
-  y = rheos_reshape(f->s, y, ints(f->s, 3, (int32_t[]){-1, 2, 5}), .name = "back");
+  y = rheos_reshape(f->s, y, int_vector(f->s, 3, (int32_t[]){-1, 2, 5}), .name = "back");
   rheos_output biased = rheos_bias_add(f->s, y, f->b), feeds[] = {x, f->w, f->b};
   y = rheos_relu(f->s, biased);
   check_plan(f->s, NULL, feeds, 3, &y, 1,

@@ -230,8 +230,10 @@ def elementwise(function, *args, **kwargs):
 
 def gather(params, indices, validate_indices=None, axis=0, batch_dims=0, name=None):
     """The rows of `params` at `indices`; either may be ragged."""
-    if axis not in (0, None) or batch_dims not in (0, None):
-        raise NotImplementedError("gather of ragged tensors: axis and batch_dims other than 0")
+    if axis not in (0, None):  # TensorFlow 1.15 takes no other either
+        raise ValueError("axis != 0 is not supported for ragged gather yet.")
+    if batch_dims not in (0, None):
+        raise ValueError("batch_dims != 0 is not supported for ragged gather yet.")
     with name_scope(name, "RaggedGather", []):
         params = convert_to_tensor_or_ragged_tensor(params, name="params")
         indices = convert_to_tensor_or_ragged_tensor(indices, name="indices")
@@ -398,7 +400,7 @@ def boolean_mask(data, mask, name=None):
 def boolean_mask_of(function, tensor, mask, name="boolean_mask", axis=None):
     """tf.boolean_mask of ragged tensors."""
     if axis:
-        raise NotImplementedError("boolean_mask of ragged tensors: axis other than 0")
+        raise ValueError("a ragged tensor is masked from its rows on: axis has to be 0")
     return boolean_mask(tensor, mask, name)
 
 
