@@ -433,7 +433,7 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
     builder_deinit(&b);
   }
   if (status == NULL) status = check_devices(plan);
-  if (status == NULL) status = rheos__rewrite(plan);
+  if (status == NULL) status = rheos__rewrite(plan, targets, num_targets);
   if (status == NULL) status = find_last_uses(plan);
   if (status != NULL) {
     rheos__plan_free(plan);

@@ -103,6 +103,42 @@ static rheos_status *walk(rheos__rewriter *r, rheos__merger *merger) {
   return NULL;
 }
 
+// ---- What only others waited for
+
+// Ops that are asked for because they may fail.
+static bool is_check(const rheos__op_def *op) {
+  static const rheos__op_def *const checks[] = {&rheos__op_CheckNumerics,
+                                                &rheos__op_Placeholder,
+                                                &rheos__op_PlaceholderV2};
+  for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
+    if (op == checks[i]) return true;
+  }
+  return false;
+}
+
+// Drops what computes something for nobody and is there only since others wait for it: the order of the
+// entries keeps what those waited for in turn. Gradients have much of it, as an optimizer waits for
+// the gradients of all inputs of an op. The `targets` were asked for and run.
+static rheos_status *drop_waited_for(rheos__rewriter *r, const int32_t *targets,
+                                     int32_t num_targets) {
+  const rheos__plan *plan = r->plan;
+  bool *is_target = rheos__alloc_array((size_t)rheos_graph_num_operations(plan->graph),
+                                       sizeof *is_target);
+  if (is_target == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < num_targets; ++i) is_target[targets[i]] = true;
+  rheos_status *status = NULL;
+  for (int32_t i = plan->num_entries; status == NULL && i-- > 0;) {
+    rheos__entry *entry = &plan->entries[i];
+    if (entry->kind == RHEOS__ENTRY_DROPPED || entry->num_outputs == 0 || is_target[entry->id] ||
+        is_check(entry->signature->op)) {
+      continue;
+    }
+    status = rheos__rule_drop_unused(r, entry);
+  }
+  rheos__free(is_target);
+  return status;
+}
+
 // ---- Before and after
 
 static rheos_status *rewriter_init(rheos__rewriter *r, rheos__plan *plan) {
@@ -178,13 +214,17 @@ static rheos_status *close_gaps(rheos__rewriter *r) {
   return NULL;
 }
 
-rheos_status *rheos__rewrite(rheos__plan *plan) {
+rheos_status *rheos__rewrite(rheos__plan *plan, const int32_t *targets, int32_t num_targets) {
   if (plan->context.rewrites.disable_meta_optimizer) return NULL;
   pthread_once(&once, sort_rules);
   rheos__rewriter r;
   rheos__merger merger = {0};
   rheos_status *status = rewriter_init(&r, plan);
   if (status == NULL) status = rheos__merger_init(&merger, plan);
+  if (status == NULL &&
+      plan->context.rewrites.dependency_optimization != RHEOS_TOGGLE_OFF) {
+    status = drop_waited_for(&r, targets, num_targets);
+  }
   if (status == NULL) status = walk(&r, &merger);
   if (status == NULL && r.any_dropped) status = close_gaps(&r);
   rheos__merger_deinit(&merger);

@@ -7,9 +7,10 @@
 // the functions below. Entries are visited once, in their order, so that what stands before an entry
 // has been rewritten already. An op without rules costs one lookup.
 //
-// What a rule must keep: the bits of every result (unless it is `aggressive`), the errors, and what has
-// effects. Values that are fetched or fed are there still: a feed has no source, a fetch counts as a
-// use. Nothing may depend on shapes but where the graph knows them for every step.
+// What a rule must keep: the bits of every result (unless it is `aggressive`), the errors (but those of
+// what is not run as others only wait for it), and what has effects. Values that are fetched or fed
+// are there still: a feed has no source, a fetch counts as a use. Nothing may depend on shapes but
+// where the graph knows them for every step.
 #ifndef RHEOS_SRC_PLAN_REWRITE_H
 #define RHEOS_SRC_PLAN_REWRITE_H
 
@@ -20,7 +21,8 @@
 #undef RHEOS_OP
 
 // Applies the rules that the plan's options leave on. The plan's values are numbered and described.
-rheos_status *rheos__rewrite(rheos__plan *plan);
+// `targets`: the nodes that the program asked to run.
+rheos_status *rheos__rewrite(rheos__plan *plan, const int32_t *targets, int32_t num_targets);
 
 // ---- For rules
 
@@ -78,6 +80,9 @@ rheos_status *rheos__rule_merge(rheos__rewriter *r, rheos__entry *entry, const r
 rheos_status *rheos__rule_become(rheos__rewriter *r, rheos__entry *entry, const rheos__op_def *op,
                                  const rheos__attrs *attrs, const int32_t *inputs,
                                  int32_t num_inputs);
+// If nobody takes an output of the entry and it has no effects, it goes, and with it what only it
+// needed.
+rheos_status *rheos__rule_drop_unused(rheos__rewriter *r, rheos__entry *entry);
 // The op's attributes: those named in `items`, defaults for the others. What the values point to must
 // live as long as the plan.
 rheos_status *rheos__rule_attrs(rheos__rewriter *r, const rheos__op_def *op, const rheos_attr *items,

@@ -88,6 +88,12 @@ static rheos_status *drop_idle(rheos__rewriter *r) {
   return NULL;
 }
 
+rheos_status *rheos__rule_drop_unused(rheos__rewriter *r, rheos__entry *entry) {
+  if (!may_go(r, entry)) return NULL;
+  RHEOS_TRY(drop(r, entry));
+  return drop_idle(r);
+}
+
 static void give_uses(rheos__rewriter *r, int32_t from, int32_t to) {
   if (from == to) return;
   r->instead[from] = to;

@@ -1,5 +1,6 @@
 // The rules, before and after: what a plan runs in place of what the program wrote, and that the bits
 // are the same.
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -242,6 +243,93 @@ static void test_rewrite__constants_are_folded_up_to_a_size(void **state) {
   }
 }
 
+// ---- What only others wait for
+
+static rheos_operation waiting_for(rheos_scope *s, rheos_output output) {
+  rheos_operation control = rheos_output_operation(output);
+  return rheos_op(s, &(rheos_op_args){
+                         .type = "NoOp", .control_inputs = &control, .num_control_inputs = 1});
+}
+
+// Instructions of a step that runs `target`; *out_code is how it ended.
+static int64_t instructions_of(const fixture *f, rheos_operation target, rheos_toggle toggle,
+                               float number, rheos_code *out_code) {
+  rheos_session *session = NULL;
+  rheos_session_options options = {.num_threads = 1};
+  options.rewrites.dependency_optimization = toggle;
+  assert_null(rheos_session_new(f->graph, &options, &session));
+  rheos_tensor *value = NULL;
+  assert_null(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(2, 4), &value));
+  for (int i = 0; i < 8; ++i) ((float *)rheos_tensor_data(value))[i] = number;
+  rheos_feed feed = {f->x, value};
+  rheos_status *status = rheos_session_run(session, &feed, 1, NULL, 0, &target, 1, NULL);
+  *out_code = rheos_status_code(status);
+  rheos_status_free(status);
+  rheos_session_stats stats;
+  rheos_session_get_stats(session, &stats);
+  rheos_tensor_unref(value);
+  rheos_session_free(session);
+  return stats.num_instructions;
+}
+
+static void test_rewrite__what_only_others_wait_for_goes(void **state) {
+  fixture *f = *state;
+  rheos_output sum = rheos_sum(f->s, rheos_exp(f->s, f->x), rheos_constant_int(f->s, 0, NULL));
+  rheos_operation waiting = waiting_for(f->s, sum);
+  rheos_output message = rheos_check_numerics(f->s, f->x, .message = "odd");
+  rheos_operation checked = waiting_for(f->s, message);
+  assert_null(rheos_scope_finish(f->s));
+  rheos_code code;
+  assert_int_equal(instructions_of(f, waiting, RHEOS_TOGGLE_ON, 1, &code), 0);
+  assert_int_equal(instructions_of(f, waiting, RHEOS_TOGGLE_OFF, 1, &code), 2);
+  // What the program asked to run is run, and so is what may stop the step.
+  const rheos_operation asked = rheos_output_operation(sum);
+  assert_int_equal(instructions_of(f, asked, RHEOS_TOGGLE_ON, 1, &code), 2);
+  assert_int_equal(instructions_of(f, checked, RHEOS_TOGGLE_ON, 1, &code), 1);
+  assert_int_equal(code, RHEOS_OK);
+  instructions_of(f, checked, RHEOS_TOGGLE_ON, NAN, &code);
+  assert_int_equal(code, RHEOS_INVALID_ARGUMENT);
+}
+
+// An optimizer waits for the gradients of both factors; that of the fed one is not computed.
+static void test_rewrite__gradients_of_feeds_go(void **state) {
+  fixture *f = *state;
+  rheos_output w = rheos_get_variable(f->s, "w", RHEOS_FLOAT, RHEOS_SHAPE(4, 3),
+                                      rheos_constant_initializer(0.5));
+  rheos_output axes = int_vector(f->s, 2, (int32_t[]){0, 1});
+  rheos_output loss = rheos_sum(f->s, rheos_matmul(f->s, f->x, w), axes);
+  rheos_operation init = rheos_global_variables_initializer(f->s);
+  rheos_operation train = rheos_minimize(f->s, rheos_gradient_descent(0.5), loss);
+  assert_null(rheos_scope_finish(f->s));
+  rheos_tensor *after[2] = {NULL};
+  int64_t instructions[2];
+  for (int on = 0; on < 2; ++on) {
+    rheos_session *session = NULL;
+    rheos_session_options options = {.num_threads = 1};
+    options.rewrites.dependency_optimization = on ? RHEOS_TOGGLE_ON : RHEOS_TOGGLE_OFF;
+    assert_null(rheos_session_new(f->graph, &options, &session));
+    assert_null(rheos_session_run(session, NULL, 0, NULL, 0, &init, 1, NULL));
+    rheos_tensor *value = NULL;
+    assert_null(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(2, 4), &value));
+    for (int i = 0; i < 8; ++i) ((float *)rheos_tensor_data(value))[i] = (float)i;
+    rheos_feed feed = {f->x, value};
+    assert_null(rheos_session_run(session, &feed, 1, NULL, 0, &train, 1, NULL));
+    rheos_session_stats stats;
+    rheos_session_get_stats(session, &stats);
+    instructions[on] = stats.num_instructions;
+    rheos_fetch fetch = {w, NULL};
+    assert_null(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL));
+    after[on] = fetch.value;
+    rheos_tensor_unref(value);
+    rheos_session_free(session);
+  }
+  assert_true(instructions[1] < instructions[0]);
+  assert_memory_equal(rheos_tensor_data(after[0]), rheos_tensor_data(after[1]), 12 * sizeof(float));
+  assert_true(*(float *)rheos_tensor_data(after[0]) == 0.5F - 0.5F * 4);
+  rheos_tensor_unref(after[0]);
+  rheos_tensor_unref(after[1]);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -262,6 +350,8 @@ int main(void) {
       TEST(test_rewrite__transposes_are_taken_in_at_all_sizes),
       TEST(test_rewrite__reshapes_that_cannot_fail_become_one),
       TEST(test_rewrite__constants_are_folded_up_to_a_size),
+      TEST(test_rewrite__what_only_others_wait_for_goes),
+      TEST(test_rewrite__gradients_of_feeds_go),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
