@@ -223,8 +223,9 @@ static rheos_status *write_tensor(rheos_event_writer *writer, const char *tag,
   if (plugin != NULL) {
     rheos__wire_put_bytes(&data, PLUGIN_NAME, plugin, strlen(plugin));
     rheos__wire_put_message(&metadata, METADATA_PLUGIN_DATA, &data);
-    rheos__wire_put_message(&value, RHEOS__VALUE_METADATA, &metadata);
   }
+  // Empty without a plugin, as TensorFlow has it.
+  rheos__wire_put_message(&value, RHEOS__VALUE_METADATA, &metadata);
   return write_value(writer, &value, step);
 }
 

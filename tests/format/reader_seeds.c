@@ -340,6 +340,7 @@ void file_reader_seeds(const char *reader, take_seed take, void *argument) {
     take_records(&t, RHEOS_GZIP);
   } else if (strcmp(reader, "events") == 0) {
     take_events(&t);
+    each_golden("events", ".tfevents", take_file, &t);
   } else if (strcmp(reader, "npy") == 0 || strcmp(reader, "npz") == 0) {
     take_arrays(&t, strcmp(reader, "npz") == 0);
   } else {

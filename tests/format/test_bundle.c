@@ -52,9 +52,8 @@ static double number_at(const rheos_tensor *tensor, int64_t i) {
   }
 }
 
-static void test_bundle__reads_every_dtype(void **state) {
-  (void)state;
-  char *prefix = golden("dtypes");
+static void expect_every_dtype(const char *name) {
+  char *prefix = golden(name);
   rheos__bundle *bundle;
   expect_ok(rheos__bundle_open(prefix, &bundle));
   assert_int_equal(rheos__bundle_count(bundle), 20);
@@ -72,6 +71,16 @@ static void test_bundle__reads_every_dtype(void **state) {
   }
   rheos__bundle_close(bundle);
   rheos__free(prefix);
+}
+
+static void test_bundle__reads_every_dtype(void **state) {
+  (void)state;
+  expect_every_dtype("dtypes");
+}
+
+static void test_bundle__reads_snappy_blocks(void **state) {
+  (void)state;
+  expect_every_dtype("snappy");
 }
 
 static void test_bundle__reads_shapes(void **state) {
@@ -471,6 +480,7 @@ static void test_bundle__merge_makes_shards(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bundle__reads_every_dtype),
+      cmocka_unit_test(test_bundle__reads_snappy_blocks),
       cmocka_unit_test(test_bundle__reads_shapes),
       cmocka_unit_test(test_bundle__reads_strings),
       cmocka_unit_test(test_bundle__reads_several_shards),

@@ -143,7 +143,7 @@ static void damage_file_of(const char *prefix, const char *path) {
 static void test_damaged_files__of_checkpoints(void **state) {
   (void)state;
   static const char *const names[] = {"dtypes", "many", "shapes", "sharded", "sliced",
-                                      "sliced_shards", "strings"};
+                                      "sliced_shards", "snappy", "strings"};
   static const char *const suffixes[] = {".index", ".data-00000-of-00001",
                                          ".data-00000-of-00002", ".data-00001-of-00002"};
   char *folder = new_folder();

@@ -6,7 +6,11 @@ import time
 
 from rheos import _core
 from rheos.framework.graph import Graph
-from rheos.ops.summary_ops import varint
+from rheos.v1._meta_graph import export_meta_graph
+
+
+# What the field `metadata` of a Summary.Value starts with.
+_METADATA_TAG = b"\x4a"
 
 
 class _OpenFile:
@@ -41,8 +45,10 @@ class FileWriter:
         self._closed = True
         self.reopen()
         self._run_tags = set()
+        self._described_tags = set()
         if graph is not None:
             self.add_graph(graph)
+            self.add_meta_graph(export_meta_graph(graph=graph))
         elif graph_def is not None:
             self.add_graph(None, graph_def=graph_def)
 
@@ -57,23 +63,36 @@ class FileWriter:
         return self._logdir
 
     def add_graph(self, graph, global_step=None, graph_def=None):
-        """Writes a graph."""
-        if graph is None and graph_def is not None:
-            event = b"\x22" + varint(graph_def.ByteSize()) + graph_def.SerializeToString()
-            self._write(lambda writer: writer.add_event(event))
-            return
-        if not isinstance(graph, Graph):
-            raise TypeError(
-                "The passed graph must be an instance of `Graph` or the deprecated `GraphDef`"
-            )
-        self._write(lambda writer: writer.add_graph(graph))
+        """Writes a graph, with the shapes that are known."""
+        if graph is not None or graph_def is None:
+            if not isinstance(graph, Graph):
+                raise TypeError(
+                    "The passed graph must be an instance of `Graph` or the deprecated `GraphDef`"
+                )
+            graph_def = graph.as_graph_def(add_shapes=True)
+        self._add(global_step, graph_def=graph_def.SerializeToString())
 
     def add_summary(self, summary, global_step=None):
-        """Writes a summary: the bytes that a summary operation gave, or a message."""
+        """Writes a summary: the bytes that a summary operation gave, or a message.
+
+        What says how to show a tag's values is written with the first of them only.
+        """
         if not isinstance(summary, bytes):
             summary = summary.SerializeToString()
+        if _METADATA_TAG in summary:
+            summary = self._without_known_metadata(summary)
         step = 0 if global_step is None else int(global_step)
         self._write(lambda writer: writer.add_summary(summary, step))
+
+    def _without_known_metadata(self, serialized):
+        from rheos.framework.messages import Summary
+
+        summary = Summary.FromString(serialized)
+        for value in summary.value:
+            if value.HasField("metadata") and value.tag in self._described_tags:
+                value.ClearField("metadata")
+            self._described_tags.add(value.tag)
+        return summary.SerializeToString()
 
     def add_event(self, event):
         """Writes an Event message."""
