@@ -38,23 +38,34 @@ static bool is_there(size_t size_bytes) {
 
 static void *default_allocate(void *user, size_t size_bytes) {
   (void)user;
+  if (size_bytes >= HUGE_FROM && rheos__large_blocks_work()) {
+    return rheos__large_alloc_listed(size_bytes);
+  }
   if (!is_there(size_bytes)) return NULL;
   void *memory = malloc(size_bytes);
   prefer_huge_pages(memory, size_bytes);
   return memory;
 }
 
-static void *default_reallocate(void *user, void *memory, size_t size_bytes) {
+static void default_release(void *user, void *memory) {
   (void)user;
+  if (!rheos__large_free_listed(memory)) free(memory);
+}
+
+static void *default_reallocate(void *user, void *memory, size_t size_bytes) {
+  const size_t room = rheos__large_room_listed(memory);
+  if (room > 0) {
+    if (size_bytes <= room && size_bytes >= room / 4) return memory;
+    void *moved = default_allocate(user, size_bytes);
+    if (moved == NULL) return NULL;
+    memcpy(moved, memory, size_bytes < room ? size_bytes : room);
+    default_release(user, memory);
+    return moved;
+  }
   if (!is_there(size_bytes)) return NULL;
   void *moved = realloc(memory, size_bytes);
   prefer_huge_pages(moved, size_bytes);
   return moved;
-}
-
-static void default_release(void *user, void *memory) {
-  (void)user;
-  free(memory);
 }
 
 static const rheos_allocator default_allocator = {default_allocate, default_reallocate,
@@ -138,8 +149,15 @@ bool rheos__grow(void **items, size_t *capacity, size_t count, size_t element_by
   if (larger < 8) larger = 8;
   size_t size_bytes;
   if (!rheos__mul_size(larger, element_bytes, &size_bytes)) return false;
-  void *grown = rheos__realloc(*items, size_bytes);
+  // What becomes large moves to large blocks, which malloc would go on copying within its own.
+  const bool moves = size_bytes >= HUGE_FROM && allocator.allocate == default_allocate &&
+                     rheos__large_blocks_work();
+  void *grown = moves ? rheos__alloc(size_bytes) : rheos__realloc(*items, size_bytes);
   if (grown == NULL) return false;
+  if (moves && *capacity > 0) {
+    memcpy(grown, *items, *capacity * element_bytes);
+    rheos__free(*items);
+  }
   *items = grown;
   *capacity = larger;
   return true;

@@ -1,4 +1,6 @@
-// Arenas of doubling blocks; a large request gets a block of its own.
+// Arenas of doubling blocks; a large request gets a block of its own. An arena that has become large
+// takes blocks that huge pages fit: touching its memory for the first time would otherwise cost more
+// than what most users write there.
 #include "base/arena.h"
 
 #include <string.h>
@@ -8,7 +10,13 @@ struct rheos__arena_block {
   size_t size_bytes;
 };
 
-enum { FIRST_BLOCK_BYTES = 1024, LARGEST_BLOCK_BYTES = 1 << 20, HEADER_BYTES = 16 };
+// A little under a power of two, since the block's own head is added.
+enum {
+  FIRST_BLOCK_BYTES = 1024,
+  LARGE_BLOCK_BYTES = (2 << 20) - 8192,
+  LARGEST_BLOCK_BYTES = (16 << 20) - 8192,
+  HEADER_BYTES = 16,
+};
 _Static_assert(sizeof(rheos__arena_block) <= HEADER_BYTES, "the header keeps blocks aligned");
 
 void rheos__arena_init(rheos__arena *arena) { *arena = (rheos__arena){0}; }
@@ -16,7 +24,7 @@ void rheos__arena_init(rheos__arena *arena) { *arena = (rheos__arena){0}; }
 void rheos__arena_deinit(rheos__arena *arena) {
   for (rheos__arena_block *block = arena->blocks; block != NULL;) {
     rheos__arena_block *next = block->next;
-    rheos__free(block);
+    rheos__free_aligned(block);
     block = next;
   }
   *arena = (rheos__arena){0};
@@ -35,11 +43,14 @@ void rheos__arena_reset(rheos__arena *arena) {
 
 static bool add_block(rheos__arena *arena, size_t at_least) {
   size_t size_bytes = arena->blocks != NULL ? arena->blocks->size_bytes * 2 : FIRST_BLOCK_BYTES;
-  if (size_bytes > LARGEST_BLOCK_BYTES) size_bytes = LARGEST_BLOCK_BYTES;
+  size_t most = arena->total_bytes / 8;  // so that little is taken in vain
+  if (most < LARGE_BLOCK_BYTES) most = LARGE_BLOCK_BYTES;
+  if (most > LARGEST_BLOCK_BYTES) most = LARGEST_BLOCK_BYTES;
+  if (size_bytes > most) size_bytes = most;
   if (size_bytes < at_least) size_bytes = at_least;
   size_t padded;
   if (!rheos__add_size(size_bytes, HEADER_BYTES, &padded)) return false;
-  rheos__arena_block *block = rheos__alloc(padded);
+  rheos__arena_block *block = rheos__alloc_aligned(padded);
   if (block == NULL) return false;
   *block = (rheos__arena_block){arena->blocks, size_bytes};
   arena->blocks = block;

@@ -14,6 +14,9 @@
 bool rheos__large_blocks_work(void) { return false; }
 void *rheos__large_alloc(size_t size_bytes) { return (void)size_bytes, NULL; }
 void rheos__large_free(void *block) { (void)block; }
+void *rheos__large_alloc_listed(size_t size_bytes) { return (void)size_bytes, NULL; }
+bool rheos__large_free_listed(void *memory) { return (void)memory, false; }
+size_t rheos__large_room_listed(const void *memory) { return (void)memory, 0; }
 void rheos__large_trim(void) {}
 size_t rheos__large_kept_bytes(void) { return 0; }
 
@@ -31,7 +34,7 @@ static const size_t KEPT_AT_LEAST = (size_t)64 << 20;
 typedef struct block {
   size_t mapped_bytes;
   int32_t class;
-  struct block *next, *before;         // kept ones of the class, latest first
+  struct block *next, *before;         // kept ones of the class, latest first; or listed ones
   struct block *younger, *older;       // all kept ones
 } block;
 _Static_assert(sizeof(block) + sizeof(void *) <= HEADER_BYTES, "the header, and the caller's word");
@@ -39,6 +42,7 @@ _Static_assert(sizeof(block) + sizeof(void *) <= HEADER_BYTES, "the header, and 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards what follows
 static block *heads[NUM_CLASSES];
 static block *youngest, *oldest;
+static block *listed;  // in use
 static size_t kept_bytes, used_bytes, most_used_bytes;
 
 static void lock(void) { pthread_mutex_lock(&mutex); }
@@ -169,6 +173,59 @@ void rheos__large_free(void *memory) {
     unmap(leaving);
     leaving = next;
   }
+}
+
+// ---- Those that are known by their address
+
+static const size_t LISTED_KEPT_BELOW = (size_t)256 << 20;  // larger ones come and go with files
+
+void *rheos__large_alloc_listed(size_t size_bytes) {
+  void *memory = rheos__large_alloc(size_bytes);
+  if (memory == NULL) return NULL;
+  block *b = (block *)(void *)((char *)memory - HEADER_BYTES);
+  lock();
+  b->before = NULL;
+  b->next = listed;
+  if (listed != NULL) listed->before = b;
+  listed = b;
+  unlock();
+  return memory;
+}
+
+// Hardly any other memory lies so far behind the start of a huge page: those few are looked up.
+static block *find_listed(const void *memory) {
+  if ((uintptr_t)memory % RHEOS__HUGE_PAGE != HEADER_BYTES) return NULL;
+  block *b = listed;
+  while (b != NULL && (const char *)b + HEADER_BYTES != (const char *)memory) b = b->next;
+  return b;
+}
+
+size_t rheos__large_room_listed(const void *memory) {
+  if ((uintptr_t)memory % RHEOS__HUGE_PAGE != HEADER_BYTES) return 0;
+  lock();
+  const block *b = find_listed(memory);
+  const size_t room = b != NULL ? b->mapped_bytes - HEADER_BYTES : 0;
+  unlock();
+  return room;
+}
+
+bool rheos__large_free_listed(void *memory) {
+  if ((uintptr_t)memory % RHEOS__HUGE_PAGE != HEADER_BYTES) return false;
+  lock();
+  block *b = find_listed(memory);
+  if (b == NULL) {
+    unlock();
+    return false;
+  }
+  if (b->before != NULL) b->before->next = b->next;
+  else listed = b->next;
+  if (b->next != NULL) b->next->before = b->before;
+  const bool leaves = b->mapped_bytes >= LISTED_KEPT_BELOW;
+  if (leaves) used_bytes -= b->mapped_bytes;
+  unlock();
+  if (leaves) unmap(b);
+  else rheos__large_free(memory);
+  return true;
 }
 
 void rheos__large_trim(void) {

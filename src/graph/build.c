@@ -39,6 +39,7 @@ typedef struct build {
   int32_t *controls;
   size_t num_controls;
   const char *device;
+  const rheos__node_output *recalled;  // the only output, if a node before had the same inputs
   // Work space
   work_block *blocks;
   size_t used;
@@ -701,6 +702,45 @@ static rheos_status *infer_shapes(build *b) {
   return status == NULL ? NULL : with_shapes_take(b, status);
 }
 
+// ---- What the node before came to
+
+static bool follows_from_inputs(const build *b) {
+  const rheos__shape_fn shape = b->signature->op->shape;
+  return (shape == rheos__shape_broadcast_2 || shape == rheos__shape_unchanged) &&
+         b->args->num_attrs == 0 && b->scope->now.attrs == NULL &&
+         b->scope->now.num_colocation == 0 && b->num_inputs <= RHEOS__RECALLED_INPUTS;
+}
+
+static rheos__recalled *recalled_at(const build *b) {
+  return &b->graph->recalled[(uintptr_t)b->signature / sizeof *b->signature % RHEOS__RECALLED];
+}
+
+static bool recall(build *b) {
+  const rheos__recalled *at = recalled_at(b);
+  if (at->signature != b->signature || at->num_inputs != b->num_inputs || !follows_from_inputs(b)) {
+    return false;
+  }
+  for (int32_t i = 0; i < b->num_inputs; i++) {
+    const rheos__node_output *now = b->inputs[i], *then = &at->inputs[i];
+    if (now->shape != then->shape || now->dtype != then->dtype) return false;
+  }
+  b->attrs = at->attrs;
+  b->recalled = &at->output;
+  b->num_outputs = 1;
+  return true;
+}
+
+// After the node is there.
+static void keep_in_mind(const build *b, const rheos__node *node) {
+  if (b->recalled != NULL || node->num_outputs != 1 || !follows_from_inputs(b)) return;
+  rheos__recalled *at = recalled_at(b);
+  at->signature = b->signature;
+  at->num_inputs = b->num_inputs;
+  for (int32_t i = 0; i < b->num_inputs; i++) at->inputs[i] = *b->inputs[i];
+  at->attrs = b->attrs;
+  at->output = node->outputs[0];
+}
+
 // ---- What the scope says
 
 static rheos_status *read_controls(build *b) {
@@ -734,6 +774,10 @@ static rheos_status *read_device(build *b) {
 // ---- The node
 
 static rheos_status *fill_outputs(build *b, rheos__node_output *outputs) {
+  if (b->recalled != NULL) {
+    outputs[0] = *b->recalled;
+    return NULL;
+  }
   for (int32_t i = 0; i < b->num_outputs; i++) {
     outputs[i].dtype = b->output_dtypes[i];
     outputs[i].shape = rheos__intern_shape(b->graph, &b->output_shapes[i]);
@@ -781,6 +825,7 @@ static rheos_status *add_node(build *b, int32_t *out_id) {
   RHEOS_TRY(take_name(b, &node.name));  // the last thing that can fail
   *out_id = rheos__graph_publish(b->graph, &node);
   b->graph->names.entries[node.name].node = *out_id;
+  keep_in_mind(b, &node);
   rheos__scope_record(b->scope, *out_id);
   return NULL;
 }
@@ -792,6 +837,11 @@ static rheos_status *build_node(build *b, int32_t *out_id) {
     return RHEOS_NOTFOUND("Op type not registered '%s'", b->args->type);
   }
   RHEOS_TRY(read_inputs(b));
+  if (recall(b)) {
+    RHEOS_TRY(read_controls(b));
+    RHEOS_TRY(read_device(b));
+    return add_node(b, out_id);
+  }
   RHEOS_TRY(read_attrs(b));
   RHEOS_TRY(bind_inputs(b));
   RHEOS_TRY(complete_attrs(b));

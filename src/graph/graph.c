@@ -57,8 +57,6 @@ static void free_graph(rheos_graph *graph) {
   rheos__free(graph->shapes.slots);
   rheos__free(graph->own_ops.slots);
   rheos__free(graph->shape_pairs);
-  rheos__node **directory = atomic_load(&graph->directory);
-  for (size_t i = 0; i < graph->num_chunks; i++) rheos__free(directory[i]);
   rheos__interner_deinit(&graph->strings);
   rheos__names_deinit(&graph->names);
   rheos__arena_deinit(&graph->arena);
@@ -116,8 +114,7 @@ rheos__graph_slot *rheos__graph_train_slot(rheos_graph *graph) { return &graph->
 rheos__graph_slot *rheos__graph_format_slot(rheos_graph *graph) { return &graph->format_slot; }
 
 size_t rheos__graph_size_bytes(const rheos_graph *graph) {
-  return sizeof *graph + graph->num_chunks * RHEOS__CHUNK_NODES * sizeof(rheos__node) +
-         graph->arena.total_bytes + rheos__names_size_bytes(&graph->names) +
+  return sizeof *graph + graph->arena.total_bytes + rheos__names_size_bytes(&graph->names) +
          rheos__interner_size_bytes(&graph->strings) +
          (graph->shapes.num_slots + graph->attr_sets.num_slots + graph->own_ops.num_slots) *
              sizeof(void *) +
@@ -152,7 +149,7 @@ bool rheos__graph_reserve_node(rheos_graph *graph) {
   if (count < graph->num_chunks * RHEOS__CHUNK_NODES) return true;
   if (count + RHEOS__CHUNK_NODES > INT32_MAX) return false;
   if (graph->num_chunks == graph->directory_capacity && !grow_directory(graph)) return false;
-  rheos__node *chunk = rheos__alloc(RHEOS__CHUNK_NODES * sizeof *chunk);
+  rheos__node *chunk = rheos__arena_alloc(&graph->arena, RHEOS__CHUNK_NODES * sizeof *chunk);
   if (chunk == NULL) return false;
   atomic_load(&graph->directory)[graph->num_chunks++] = chunk;
   return true;

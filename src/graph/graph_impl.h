@@ -20,16 +20,27 @@ typedef struct rheos__intern_set {
 
 enum { RHEOS__CHUNK_BITS = 7, RHEOS__CHUNK_NODES = 1 << RHEOS__CHUNK_BITS };
 
+// What the latest node of an op came to whose attributes and shapes follow from its inputs alone: the
+// next one mostly is like it.
+enum { RHEOS__RECALLED = 16, RHEOS__RECALLED_INPUTS = 3 };
+typedef struct rheos__recalled {
+  const rheos__signature *signature;  // NULL: nothing here
+  int32_t num_inputs;
+  rheos__node_output inputs[RHEOS__RECALLED_INPUTS];
+  const rheos__attrs *attrs;
+  rheos__node_output output;
+} rheos__recalled;
+
 struct rheos_graph {
   _Atomic int32_t references;
   pthread_mutex_t mutex;  // recursive; guards all that follows against writers
-  // Nodes live in chunks that stay where they are. The directory of chunks is replaced when it is
-  // full; old ones stay in the arena for readers that still look at them.
+  // Nodes live in chunks of the arena, which stay where they are. The directory of chunks is replaced
+  // when it is full; old ones stay in the arena for readers that still look at them.
   _Atomic(rheos__node **) directory;
   size_t directory_capacity, num_chunks;
   _Atomic int32_t num_nodes;  // published last
   _Atomic int64_t num_changes;
-  rheos__arena arena;  // edges, outputs, attributes, shapes, texts
+  rheos__arena arena;  // nodes, edges, outputs, attributes, shapes, texts
   rheos__names names;
   rheos__interner strings;  // files, devices, keys
   rheos__intern_set shapes, attr_sets, own_ops;
@@ -43,6 +54,7 @@ struct rheos_graph {
   bool has_seed;
   int64_t seed;
   rheos__graph_slot train_slot, format_slot;
+  rheos__recalled recalled[RHEOS__RECALLED];  // by the op
   const rheos__signature *const_signature;  // of "Const", NULL if there is no such op
 };
 

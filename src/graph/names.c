@@ -37,7 +37,7 @@ static uint32_t hash_number(uint32_t hash, uint32_t number) {
   char digits[10];
   size_t count = write_digits(number, digits);
   hash = hash_char(hash, '_');
-  for (size_t i = 0; i < count; i++) hash = hash_char(hash, digits[i]);
+  for (size_t i = 0; i < count; i++) hash = (hash * HASH_PRIME) ^ (unsigned char)digits[i];
   return hash;
 }
 
@@ -184,25 +184,53 @@ bool rheos__name_is_valid(uint32_t parent, const char *text, size_t length) {
   return length > 0;
 }
 
-// The first entry with this text, 0 if there is none. Of entries that differ in case, the one that
-// was made first comes first: it counts for all of them.
-static uint32_t find_parts(const rheos__names *names, const name_parts *parts, bool any_case) {
+// As find_parts(); `*out_slot` is where the entry is, or belongs if there are slots at all.
+static uint32_t find_slot(const rheos__names *names, const name_parts *parts, bool any_case,
+                          size_t *out_slot) {
+  *out_slot = 0;
   if (names->num_slots == 0) return 0;
-  size_t mask = names->num_slots - 1;
-  for (size_t i = first_slot(names, parts->hash);; i = (i + 1) & mask) {
-    rheos__name_slot slot = names->slots[i];
-    if (slot.entry == 0) return 0;
-    if (slot.hash == parts->hash && same_text(names, slot.entry, parts, any_case)) {
-      return slot.entry;
+  size_t mask = names->num_slots - 1, i = first_slot(names, parts->hash);
+  for (;; i = (i + 1) & mask) {
+    const rheos__name_slot slot = names->slots[i];
+    if (slot.entry != 0 && (slot.hash != parts->hash ||
+                            !same_text(names, slot.entry, parts, any_case))) {
+      continue;
     }
+    *out_slot = i;
+    return slot.entry;
   }
 }
 
-static void put_slot(rheos__names *names, uint32_t entry) {
-  uint32_t hash = names->entries[entry].hash;
-  size_t mask = names->num_slots - 1, i = first_slot(names, hash);
+// The first entry with this text, 0 if there is none. Of entries that differ in case, the one that
+// was made first comes first: it counts for all of them.
+static uint32_t find_parts(const rheos__names *names, const name_parts *parts, bool any_case) {
+  size_t slot;
+  return find_slot(names, parts, any_case, &slot);
+}
+
+static void put_slot(rheos__names *names, rheos__name_slot slot) {
+  size_t mask = names->num_slots - 1, i = first_slot(names, slot.hash);
   while (names->slots[i].entry != 0) i = (i + 1) & mask;
-  names->slots[i] = (rheos__name_slot){entry, hash};
+  names->slots[i] = slot;
+}
+
+// Slots are taken over in their order, from behind an empty one on, so that of names that differ in
+// case the first one stays first; neighbours stay near each other, and entries need no look.
+static bool grow_slots(rheos__names *names) {
+  rheos__name_slot *old = names->slots;
+  const size_t num_old = names->num_slots, num_slots = num_old != 0 ? num_old * 2 : 16;
+  rheos__name_slot *slots = rheos__alloc_array(num_slots, sizeof *slots);
+  if (slots == NULL) return false;
+  names->slots = slots;
+  names->num_slots = num_slots;
+  size_t start = 0;
+  while (start < num_old && old[start].entry != 0) start++;
+  for (size_t i = 0; i < num_old; i++) {
+    const rheos__name_slot *slot = &old[(start + i) & (num_old - 1)];
+    if (slot->entry != 0) put_slot(names, *slot);
+  }
+  rheos__free(old);
+  return true;
 }
 
 // Room for one more entry.
@@ -212,15 +240,7 @@ static bool reserve(rheos__names *names) {
     names->entries[0] = (rheos__name_entry){.node = -1, .hash = HASH_START};
     names->count = 1;
   }
-  if ((names->count + 1) * 4 <= names->num_slots * 3) return true;
-  size_t num_slots = names->num_slots != 0 ? names->num_slots * 2 : 16;
-  rheos__name_slot *slots = rheos__alloc_array(num_slots, sizeof *slots);
-  if (slots == NULL) return false;
-  rheos__free(names->slots);
-  names->slots = slots;
-  names->num_slots = num_slots;
-  for (size_t i = 1; i < names->count; i++) put_slot(names, (uint32_t)i);
-  return true;
+  return (names->count + 1) * 2 <= names->num_slots || grow_slots(names);
 }
 
 // "add_5" as ("add", 5); a number with a leading zero or too many digits stays in the base.
@@ -264,7 +284,7 @@ static uint32_t add_entry(rheos__names *names, const name_parts *parts) {
                                               .number = stored.number,
                                               .node = -1,
                                               .hash = parts->hash};
-  put_slot(names, entry);
+  put_slot(names, (rheos__name_slot){entry, parts->hash});
   return entry;
 }
 
@@ -278,12 +298,13 @@ typedef struct name_choice {
   name_parts parts;
   uint32_t counting;  // the entry that counts the uses of the name asked for, 0: it was not in use
   uint32_t same;      // an entry of the chosen name, in any case, not in use; 0: there is none
+  size_t slot;        // where it is, or belongs
 } name_choice;
 
-// Whether the name is in use; `*out_entry` is its first entry in any case, 0 if there is none.
-static bool is_used(const rheos__names *names, const name_parts *parts, uint32_t *out_entry) {
-  *out_entry = find_parts(names, parts, true);
-  return *out_entry != 0 && names->entries[*out_entry].counter != 0;
+// Whether the name chosen so far is in use.
+static bool is_used(const rheos__names *names, name_choice *choice) {
+  choice->same = find_slot(names, &choice->parts, true, &choice->slot);
+  return choice->same != 0 && names->entries[choice->same].counter != 0;
 }
 
 // TensorFlow's rule: the name itself, or name_N with the first N not in use, from the count of uses
@@ -291,14 +312,35 @@ static bool is_used(const rheos__names *names, const name_parts *parts, uint32_t
 static name_choice choose(const rheos__names *names, uint32_t parent, const char *text,
                           size_t length) {
   name_choice choice = {.parts = whole_name(names, parent, text, length)};
-  if (!is_used(names, &choice.parts, &choice.same)) return choice;
+  if (!is_used(names, &choice)) return choice;
   uint32_t hash = choice.parts.hash;
   choice.counting = choice.same;
   choice.parts.number = names->entries[choice.counting].counter;
   for (;; choice.parts.number++) {
     choice.parts.hash = hash_number(hash, choice.parts.number);
-    if (!is_used(names, &choice.parts, &choice.same)) return choice;
+    if (!is_used(names, &choice)) return choice;
   }
+}
+
+// A new entry for a choice; 0 when memory is short. "add_5" is like "add", which counts it, but for the
+// number.
+static uint32_t add_chosen(rheos__names *names, const name_choice *choice) {
+  const name_parts *parts = &choice->parts;
+  if (choice->counting == 0 || parts->number == 0) return add_entry(names, parts);
+  const rheos__name_entry counting = names->entries[choice->counting];
+  const char *base = rheos__interned(&names->bases, counting.base);
+  if (counting.number != 0 || counting.parent != parts->parent ||
+      strncmp(base, parts->base, parts->length) != 0 || base[parts->length] != '\0') {
+    return add_entry(names, parts);
+  }
+  const uint32_t entry = (uint32_t)names->count++;
+  names->entries[entry] = (rheos__name_entry){.parent = counting.parent,
+                                              .base = counting.base,
+                                              .number = parts->number,
+                                              .node = -1,
+                                              .hash = parts->hash};
+  names->slots[choice->slot] = (rheos__name_slot){entry, parts->hash};
+  return entry;
 }
 
 static void mark_used(rheos__names *names, const name_parts *parts) {
@@ -313,9 +355,9 @@ uint32_t rheos__names_find(const rheos__names *names, const char *text, size_t l
 
 rheos_status *rheos__names_take(rheos__names *names, uint32_t parent, const char *text,
                                 size_t length, uint32_t *out_entry) {
+  if (!reserve(names)) return rheos__out_of_memory();  // so that the slot found stays where it is
   name_choice choice = choose(names, parent, text, length);
-  *out_entry =
-      choice.same != 0 ? entry_at(names, &choice.parts) : add_entry(names, &choice.parts);
+  *out_entry = choice.same != 0 ? entry_at(names, &choice.parts) : add_chosen(names, &choice);
   if (*out_entry == 0) return rheos__out_of_memory();
   names->entries[choice.same != 0 ? choice.same : *out_entry].counter = 1;
   // Names are never given back, so the next search may start behind this one.

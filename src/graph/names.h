@@ -27,7 +27,7 @@ typedef struct rheos__name_slot {
 typedef struct rheos__names {
   rheos__name_entry *entries;  // entry 0 stands for the empty name
   size_t capacity, count;
-  rheos__name_slot *slots;  // open addressing, at most 3/4 full
+  rheos__name_slot *slots;  // open addressing, at most half full
   size_t num_slots;
   rheos__interner bases;
   rheos__arena arena;

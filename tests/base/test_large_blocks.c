@@ -81,12 +81,47 @@ static void test_large_blocks__threads_share_them(void **state) {
   rheos__large_trim();
 }
 
+static void test_large_blocks__ordinary_memory_is_told_apart(void **state) {
+  (void)state;
+  enum { COUNT = 6 };
+  unsigned char *blocks[COUNT];
+  for (size_t i = 0; i < COUNT; i++) {  // some large ones, some not
+    blocks[i] = rheos__alloc(i % 2 == 0 ? 3 * MIB : 1000);
+    assert_non_null(blocks[i]);
+    assert_int_equal(rheos__large_room_listed(blocks[i]) > 0,
+                     i % 2 == 0 && rheos__large_blocks_work());
+    memset(blocks[i], (int)i, 1000);
+  }
+  for (size_t i = 0; i < COUNT; i++) {  // grow, and shrink until they are large no more
+    blocks[i] = rheos__realloc(blocks[i], 9 * MIB);
+    assert_non_null(blocks[i]);
+    assert_int_equal(blocks[i][999], i);
+    blocks[i][9 * MIB - 1] = 1;
+    blocks[i] = rheos__realloc(blocks[i], 900);
+    assert_non_null(blocks[i]);
+    assert_int_equal(blocks[i][899], i);
+  }
+  for (size_t i = 0; i < COUNT; i++) rheos__free(blocks[i]);
+  unsigned char *grown = NULL;
+  size_t capacity = 0;
+  for (size_t count = 1; count < 40 * MIB; count = count * 3 / 2 + 1) {
+    assert_true(rheos__grow((void **)&grown, &capacity, count, 1));
+    grown[count - 1] = (unsigned char)(count % 251);
+  }
+  for (size_t count = 1; count < 40 * MIB; count = count * 3 / 2 + 1) {
+    assert_int_equal(grown[count - 1], count % 251);
+  }
+  rheos__free(grown);
+  rheos__large_trim();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_large_blocks__come_back),
       cmocka_unit_test(test_large_blocks__keep_no_more_than_was_used),
       cmocka_unit_test(test_large_blocks__impossible_sizes_are_refused),
       cmocka_unit_test(test_large_blocks__threads_share_them),
+      cmocka_unit_test(test_large_blocks__ordinary_memory_is_told_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -311,6 +311,48 @@ static void test_build__a_known_shape_is_a_constant(void **state) {
   fixture_free(&f);
 }
 
+// A node like the one before it is not thought about again; one that differs in anything is.
+static void test_build__likeness_is_not_mistaken(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new();
+  rheos_scope *s = f.scope;
+  rheos_output x = add_placeholder(s, RHEOS_FLOAT, RHEOS_SHAPE(2, 3));
+  rheos_output row = add_placeholder(s, RHEOS_FLOAT, RHEOS_SHAPE(3));
+  rheos_output other = add_placeholder(s, RHEOS_DOUBLE, RHEOS_SHAPE(3));
+  rheos_output bad = add_placeholder(s, RHEOS_FLOAT, RHEOS_SHAPE(4));
+  for (int i = 0; i < 3; i++) {
+    assert_shape_text(rheos_output_shape(rheos__op_2(s, "Add", x, row)), "[2,3]");
+    assert_shape_text(rheos_output_shape(rheos__op_2(s, "Add", row, row)), "[3]");
+    rheos_output sum = rheos__op_2(s, "Add", other, other);
+    assert_shape_text(rheos_output_shape(sum), "[3]");
+    assert_int_equal(rheos_output_dtype(sum), RHEOS_DOUBLE);
+    assert_int_equal(rheos_operation_attr(rheos_output_operation(sum), "T").type, RHEOS_DOUBLE);
+    assert_scope_ok(s);
+    rheos__op_2(s, "Add", x, bad);
+    expect_error(s, RHEOS_INVALID_ARGUMENT, "for 'Add_");
+    rheos__op_2(s, "Add", row, other);
+    expect_error(s, RHEOS_INVALID_ARGUMENT, "does not match");
+  }
+  rheos_output plain = rheos__op_2(s, "Add", row, row);
+  rheos_push_attr(s, rheos_attr_string("_tag", "text", 4));
+  rheos_output tagged = rheos__op_2(s, "Add", row, row);
+  rheos_scope_pop(s);
+  rheos_push_device(s, "/cpu:1");
+  rheos_operation placed = rheos_output_operation(rheos__op_2(s, "Add", row, row));
+  rheos_scope_pop(s);
+  rheos_output after = rheos__op_2(s, "Add", row, row);
+  assert_int_equal(rheos_operation_attr(rheos_output_operation(plain), "_tag").kind,
+                   RHEOS_ATTR_NONE);
+  assert_int_equal(rheos_operation_attr(rheos_output_operation(tagged), "_tag").kind,
+                   RHEOS_ATTR_STRING);
+  assert_int_equal(rheos_operation_attr(rheos_output_operation(after), "_tag").kind,
+                   RHEOS_ATTR_NONE);
+  assert_string_equal(rheos_operation_device(placed), "/device:CPU:1");
+  assert_string_equal(rheos_operation_device(rheos_output_operation(after)), "");
+  assert_operation_name(rheos_output_operation(after), "Add_12");
+  fixture_free(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_build__types_follow_from_the_inputs),
@@ -329,6 +371,7 @@ int main(void) {
       cmocka_unit_test(test_build__constants_share_what_is_equal),
       cmocka_unit_test(test_build__short_forms_make_constants),
       cmocka_unit_test(test_build__a_known_shape_is_a_constant),
+      cmocka_unit_test(test_build__likeness_is_not_mistaken),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
