@@ -7,11 +7,14 @@
 #   make install DESTDIR= PREFIX=/usr/local
 #   make docs                  renews the table of ops in docs/ops.md
 #   make bench | size | deps | clean
-#   make bench-peers           TensorFlow for `make bench`, into build/bench-peers
+#   make bench-peers           TensorFlow, JAX, ONNX Runtime for `make bench`, into build/bench-peers
 #
 #   PYTHON=python3.12          builds for that interpreter (tools/find-python chooses else)
 #   SANITIZE=address,undefined (or thread) builds with sanitizers; give it a BUILD= of its own
 #   JOBS=2                     how many compilers at a time
+
+# PyTorch is not among them: its package of the registry brings gigabytes for graphics cards along.
+PEERS = tensorflow-cpu==2.21.0 jax==0.10.2 onnx==1.23.2 onnxruntime==1.31.1
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
@@ -62,7 +65,8 @@ bench: build
 
 bench-peers:
 	@python3 -m venv "$(BUILD)/bench-peers"
-	@"$(BUILD)/bench-peers/bin/pip" install --quiet tensorflow-cpu
+	@"$(BUILD)/bench-peers/bin/pip" install --quiet $(PEERS)
+	@python3 -c "import torch" 2>/dev/null || echo "PyTorch is not installed: Debian has python3-torch"
 
 size:
 	@tools/size

@@ -1,5 +1,5 @@
-"""The models of the benchmark's rows, each in one place: written once, for any module with the names of
-TensorFlow 1 (`rheos.v1`, `tensorflow.compat.v1`).
+"""The models of the benchmark's rows, each in one place: written once, for any module with the
+names of TensorFlow 1 (`rheos.v1`, `tensorflow.compat.v1`).
 
 A builder takes the module and whether it shall be small, for a run that only looks whether the row
 works, and returns a Model.
@@ -20,7 +20,11 @@ class Model:
     flops: float = 0.0  # a step: a multiply-add is 2
     num_bytes: float = 0.0  # a step: what has to be read and written at least
     nodes: int = 0  # what the time is divided by, if the row is about nodes
-    series: list = None  # feeds of further steps, in turn: steps of other shapes
+    series: list = None  # feeds of runs in turn, of other shapes: all of them are one step
+    resized: dict = None  # feeds of another batch size
+
+    def feed_list(self):
+        return self.series or [self.feeds]
 
 
 class Work:
@@ -94,9 +98,15 @@ def many_chains(tf, small):
     return _adds(tf, *((10, 100) if small else (1000, 1000)))
 
 
-def wide_graph(tf, small):
-    """A graph of 5,000 unlike nodes, for the time of its first run."""
-    return _adds(tf, *((5, 10) if small else (50, 100)))
+def many_nodes(tf, small):
+    """5,000 unlike nodes, for the time of their first run and of one at a new batch size."""
+    x = tf.placeholder(tf.float32, [None, 8])
+    weights = [_weights(tf, f"w{i}", (8, 8)) for i in range(4)]
+    y, steps = x, 10 if small else 1000
+    for i in range(steps):
+        y = tf.nn.relu(tf.matmul(y, weights[i % 4]) * 0.5)
+        y = tf.reshape(tf.tanh(y) + x, [-1, 8])
+    return Model([y], {x: _random(4, 8)}, nodes=5 * steps, resized={x: _random(7, 8)})
 
 
 # ---- Dense layers
@@ -137,21 +147,22 @@ def mlp_adam(tf, small):
 
 
 def _lengths(small):
-    return list(RANDOM.randint(16, 240, 5 if small else 200))
+    return [int(n) for n in np.random.RandomState(2).randint(16, 240, 4 if small else 200)]
 
 
-def mlp_lengths(tf, small):
-    x = tf.placeholder(tf.float32, [None, 256])
-    y = _dense(tf, Work(), x, "a", 0, 256, 256, tf.nn.relu)
-    y = _dense(tf, Work(), y, "b", 0, 256, 256, tf.nn.relu)
-    return Model([y], series=[{x: _random(int(n), 256)} for n in _lengths(small)])
+def _mean_length(small):
+    lengths = _lengths(small)
+    return [round(sum(lengths) / len(lengths))] * len(lengths)
 
 
-def mlp_mean_length(tf, small):
-    model = mlp_lengths(tf, small)
-    (x,) = model.series[0]
-    mean = round(np.mean([feeds[x].shape[0] for feeds in model.series]))
-    return Model(model.fetches, series=[{x: _random(mean, 256)} for _ in model.series])
+def mlp_lengths(lengths):
+    def build(tf, small):
+        x = tf.placeholder(tf.float32, [None, 256])
+        y = _dense(tf, Work(), x, "a", 0, 256, 256, tf.nn.relu)
+        y = _dense(tf, Work(), y, "b", 0, 256, 256, tf.nn.relu)
+        return Model([y], series=[{x: _random(n, 256)} for n in lengths(small)])
+
+    return build
 
 
 # ---- Convolutions
@@ -267,11 +278,14 @@ def _gelu(tf, x):
     return 0.5 * x * (1.0 + tf.erf(x * math.sqrt(0.5)))
 
 
-def _bert(tf, batch, small):
+def _bert(tf, batch, small, any_length=False):
+    """The layer's result, its input and the work."""
     width, heads, length = (32, 2, 8) if small else (768, 12, 128)
     rows, depth = batch * length, width // heads
     work = Work()
-    x = tf.placeholder(tf.float32, [rows, width])
+    x = tf.placeholder(tf.float32, [None if any_length else rows, width])
+    if any_length:
+        rows = length = -1
 
     def head(name):
         y = _dense(tf, work, x, name, rows, width, width)
@@ -284,20 +298,30 @@ def _bert(tf, batch, small):
     y = _norm(tf, x + _dense(tf, work, y, "o", rows, width, width), "norm1", width)
     z = _gelu(tf, _dense(tf, work, y, "up", rows, width, 4 * width))
     y = _norm(tf, y + _dense(tf, work, z, "down", rows, 4 * width, width), "norm2", width)
-    return y, {x: _random(rows, width)}, work.flops
+    return y, x, work.flops
 
 
 def bert(batch):
     def build(tf, small):
-        y, feeds, flops = _bert(tf, batch, small)
-        return Model([y], feeds, flops)
+        y, x, flops = _bert(tf, batch, small)
+        return Model([y], {x: _random(*[int(d) for d in x.shape])}, flops)
+
+    return build
+
+
+def bert_lengths(lengths):
+    def build(tf, small):
+        y, x, _ = _bert(tf, 1, small, any_length=True)
+        inputs = [_random(n, int(x.shape[1])) for n in lengths(small)]
+        return Model([y], series=[{x: value} for value in inputs])
 
     return build
 
 
 def bert_sgd(batch):
     def build(tf, small):
-        y, feeds, flops = _bert(tf, batch, small)
+        y, x, flops = _bert(tf, batch, small)
+        feeds = {x: _random(*[int(d) for d in x.shape])}
         loss = tf.reduce_mean(tf.square(y))
         train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
         return Model([loss, train], feeds, 3 * flops)
@@ -331,12 +355,12 @@ MODELS = {
     "linear regression step": linear_regression,
     "chain of 100,000 adds, a node": one_chain,
     "1,000 chains of 1,000 adds, a node": many_chains,
-    "graph of 5,000 nodes": wide_graph,
+    "graph of 5,000 nodes, a node": many_nodes,
     "100 dense layers, forward": dense_100,
     "MLP, SGD step": mlp_sgd,
     "MLP, Adam step": mlp_adam,
-    "MLP, 200 lengths": mlp_lengths,
-    "MLP, 200 times the mean length": mlp_mean_length,
+    "MLP, 200 lengths": mlp_lengths(_lengths),
+    "MLP, 200 times the mean length": mlp_lengths(_mean_length),
     "LeNet, forward": lenet,
     "LeNet, SGD step": lenet_sgd,
     "ResNet-50, forward, batch 1": resnet_50(1),
@@ -346,6 +370,8 @@ MODELS = {
     "BERT layer, forward, batch 8": bert(8),
     "BERT layer, SGD step, batch 1": bert_sgd(1),
     "BERT layer, SGD step, batch 8": bert_sgd(8),
+    "BERT layer, 200 lengths": bert_lengths(_lengths),
+    "BERT layer, 200 times the mean length": bert_lengths(_mean_length),
     "10 cheap ops on 16M floats": chain(False, 1 << 24),
     "10 ops with tanh, exp, sigmoid on 16M floats": chain(True, 1 << 24),
     "10 cheap ops on 4,096 floats": chain(False, 4096),
