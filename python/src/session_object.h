@@ -1,0 +1,69 @@
+// What the parts of Session objects share: session_object.c has the type and its methods,
+// session_signature.c the callables it keeps, session_feed.c the values fed, session_step.c the step.
+
+#ifndef RHEOS_PYTHON_SESSION_OBJECT_H
+#define RHEOS_PYTHON_SESSION_OBJECT_H
+
+#include <rheos/trace.h>
+
+#include "core.h"
+
+// `words`: the number of feeds, each feed's node and output, then each fetch's, with output -1 for
+// an operation to run.
+typedef struct signature {
+  rheos_callable *callable;
+  struct signature *next;  // in its bucket
+  uint64_t hash;
+  int64_t last_use;
+  int32_t in_use;  // runs of other threads
+  int32_t num_feeds, num_fetches, num_words;
+  rheos_dtype *feed_dtypes;
+  int32_t words[];
+} signature;
+
+struct session_object {
+  PyObject_HEAD
+  rheos_session *session;
+  graph_object *graph;
+  signature **buckets;
+  int32_t num_signatures;
+  int64_t clock;
+  int32_t num_released;  // steps that run without the GIL
+  bool closed;
+  bool close_later;      // by the step from within which it was asked for
+};
+
+// ---- Signatures (session_signature.c)
+
+int signatures_init(session_object *self);
+// The entry of the words, made if there is none yet; NULL with an exception. It stays until
+// signatures_drop(), which leaves those that are in use.
+signature *signature_of(session_object *self, const int32_t *words, int32_t count);
+// Frees the least recently used half of what no thread is running; all of it with `everything`.
+void signatures_drop(session_object *self, bool everything);
+
+// ---- Feeds (session_feed.c)
+
+// The tensor to feed for `output`, checked; NULL with an exception that names `output`. `key` is
+// what the program named it by.
+rheos_tensor *feed_value(PyObject *key, PyObject *value, rheos_output output, rheos_dtype dtype);
+
+// ---- The step (session_step.c)
+
+// What a run was told beside feeds and fetches.
+typedef struct run_settings {
+  int64_t timeout_ms;
+  rheos_trace *trace;  // or NULL
+} run_settings;
+
+// Runs the signature's callable, without the GIL where that pays. `*out_interrupted`: a signal
+// handler raised; the exception is set.
+rheos_status *run_step(session_object *self, signature *entry, rheos_tensor **feeds,
+                       rheos_tensor **fetches, const run_settings *settings,
+                       bool *out_interrupted);
+// Whether this thread is in a signal handler that a step of the session called.
+bool is_asking(const session_object *self);
+// Has the steps of other threads stopped when the interpreter ends; -1 with an exception.
+int watch_the_end(void);
+
+#endif  // RHEOS_PYTHON_SESSION_OBJECT_H
