@@ -261,10 +261,43 @@ static bool combine(char op, int64_t x, int64_t y, int64_t *out) {
   }
 }
 
+// Whether the axes are all of `rank` dimensions, each once.
+static bool are_all_axes(const known_ints *axes, int32_t rank) {
+  uint64_t seen = 0;
+  if (!all_known(axes) || axes->count != rank) return false;
+  for (int32_t i = 0; i < rank; i++) {
+    int64_t axis = axes->values[i] < 0 ? axes->values[i] + rank : axes->values[i];
+    if (axis < 0 || axis >= rank) return false;
+    seen |= UINT64_C(1) << axis;
+  }
+  return seen == (UINT64_C(1) << rank) - 1;
+}
+
+// All elements of a constant reduced to a scalar: the lengths of sequences, for their maximum.
+static bool eval_constant_reduction(evaluation *e, const rheos__node *node, char op,
+                                    known_ints *out) {
+  enum { MAX_CONSTANT = 65536 };
+  const rheos_tensor *from = rheos__const_value(e->graph, node->edges[0]);
+  const rheos_attr_value *keep_dims = rheos__attrs_find(node->attrs, "keep_dims");
+  known_ints axes;
+  if (from == NULL || !rheos_dtype_is_integer(from->dtype) || from->num_elements == 0 ||
+      from->num_elements > MAX_CONSTANT || (keep_dims != NULL && keep_dims->b) ||
+      !evaluate(e, node->edges[1], &axes) || !are_all_axes(&axes, from->shape.rank)) {
+    return false;
+  }
+  int64_t total = rheos__tensor_int_at(from, 0);
+  for (int64_t i = 1; i < from->num_elements; i++) {
+    if (!combine(op, total, rheos__tensor_int_at(from, i), &total)) return false;
+  }
+  *out = (known_ints){.is_scalar = true, .count = 1, .known = {true}, .values = {total}};
+  return true;
+}
+
 // A vector reduced to a scalar, or to a vector of one element.
 static bool eval_reduction(evaluation *e, const rheos__node *node, char op, known_ints *out) {
   known_ints from;
   int64_t axis;
+  if (eval_constant_reduction(e, node, op, out)) return true;
   if (!evaluate(e, node->edges[0], &from) || !all_known(&from) || from.is_scalar ||
       from.count == 0 || !eval_single(e, node->edges[1], &axis) || (axis != 0 && axis != -1)) {
     return false;
@@ -292,6 +325,58 @@ static bool eval_binary(evaluation *e, const rheos__node *node, char op, known_i
     out->known[i] = a.known[i_a] && b.known[i_b] &&
                     combine(op, a.values[i_a], b.values[i_b], &out->values[i]);
   }
+  return true;
+}
+
+// The dense shapes of sparse tensors.
+static bool eval_sparse_add(evaluation *e, const rheos__node *node, int32_t output,
+                            known_ints *out) {
+  return output == 2 && evaluate(e, node->edges[2], out) && !out->is_scalar;
+}
+
+static bool eval_sparse_concat(evaluation *e, const rheos__node *node, int32_t output,
+                               known_ints *out) {
+  int32_t num_parts = node->num_inputs / 3;
+  const rheos_attr_value *dim = rheos__attrs_find(node->attrs, "concat_dim");
+  if (output != 2 || dim == NULL || !evaluate(e, node->edges[2 * num_parts], out)) return false;
+  int64_t axis = dim->i < 0 ? dim->i + out->count : dim->i;
+  if (out->is_scalar || axis < 0 || axis >= out->count) return false;
+  for (int32_t i = 1; i < num_parts; i++) {
+    known_ints part;
+    if (!evaluate(e, node->edges[2 * num_parts + i], &part) || part.count != out->count) {
+      return false;
+    }
+    out->known[axis] = out->known[axis] && part.known[axis] &&
+                       combine('+', out->values[axis], part.values[axis], &out->values[axis]);
+  }
+  return true;
+}
+
+// The new shape, with the one size that is -1 worked out where that can be done.
+static bool eval_sparse_reshape(evaluation *e, const rheos__node *node, int32_t output,
+                                known_ints *out) {
+  known_ints from;
+  if (output != 1 || !evaluate(e, node->edges[2], out) || out->is_scalar) return false;
+  int32_t place = -1;
+  int64_t total = 1, rest = 1;
+  for (int32_t i = 0; i < out->count; i++) {
+    if (!out->known[i] || out->values[i] < -1 || (out->values[i] == -1 && place >= 0)) {
+      return false;
+    }
+    if (out->values[i] == -1) {
+      place = i;
+    } else if (!combine('*', rest, out->values[i], &rest)) {
+      return false;
+    }
+  }
+  if (place < 0) return true;
+  out->known[place] = false;
+  if (!evaluate(e, node->edges[1], &from) || from.is_scalar || !all_known(&from)) return true;
+  for (int32_t i = 0; i < from.count; i++) {
+    if (from.values[i] < 0 || !combine('*', total, from.values[i], &total)) return true;
+  }
+  out->known[place] = rest > 0 && total % rest == 0;
+  if (out->known[place]) out->values[place] = total / rest;
   return true;
 }
 
@@ -328,6 +413,8 @@ static const struct {
     {"Minimum", NULL, '<'},           {"Fill", eval_fill, 0},
     {"Max", eval_max, 0},             {"Min", eval_min, 0},
     {"Sum", eval_sum, 0},             {"Prod", eval_prod, 0},
+    {"SparseAdd", eval_sparse_add, 0}, {"SparseConcat", eval_sparse_concat, 0},
+    {"SparseReshape", eval_sparse_reshape, 0},
 };
 
 static bool evaluate_node(evaluation *e, rheos__edge edge, known_ints *out) {

@@ -124,3 +124,29 @@ def test_shapes_go_together():
         tf.debugging.assert_shapes({x: (4, "*")})
     with pytest.raises(ValueError, match="must be an iterable"):
         tf.debugging.assert_shapes({x: 4})
+
+
+def test_every_number_of_a_graph_can_be_checked():
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [2], name="x")
+        y = tf.log(x, name="y")
+        check = tf.add_check_numerics_ops()
+        with tf.Session() as session:
+            session.run([y, check], {x: [1, 2]})
+            with pytest.raises(tf.errors.InvalidArgumentError, match="y:0 : Tensor had Inf"):
+                session.run([y, check], {x: [1, 0]})
+
+
+def test_a_vector_is_no_scalar():
+    with pytest.raises(ValueError, match="must have size 1.  Received size 2"):
+        tf.debugging.assert_shapes([(tf.constant([2, 2]), ())])
+    tf.debugging.assert_shapes([(tf.constant([2]), ()), (tf.constant(2), ())])
+
+
+def test_the_dtype_of_a_sparse_tensor_is_checked():
+    x = tf.SparseTensor([[0]], [1.0], [1])
+    assert tf.debugging.assert_same_float_dtype([x]) == tf.float32
+    with pytest.raises(ValueError, match="must be of the same type"):
+        tf.debugging.assert_same_float_dtype([x, tf.constant(1.0, tf.float64)])
+    with pytest.raises(ValueError, match="must be of the same type"):
+        tf.debugging.assert_same_float_dtype([tf.constant(1.0, tf.float64), x])

@@ -135,3 +135,16 @@ def test_average_precision_at_k():
     assert got == pytest.approx(expected)
     with pytest.raises(ValueError, match="Invalid k=0"):
         tf.metrics.average_precision_at_k(labels, scores, 0)
+
+
+def test_a_last_dimension_of_one_goes_where_the_rank_comes_late(sess):
+    from rheos.ops.statistics_ops import remove_squeezable_dimensions as squeezed
+
+    labels, predictions = tf.placeholder(tf.int32), tf.placeholder(tf.int32)
+    outputs = squeezed(labels, predictions)
+    for shapes in (((2, 3), (2, 3, 1)), ((2, 3, 1), (2, 3)), ((2, 3), (2, 3)), ((1,), ())):
+        feed = {labels: np.zeros(shapes[0]), predictions: np.zeros(shapes[1])}
+        got = [x.shape for x in sess.run(outputs, feed)]
+        assert got == [min(shapes, key=len)] * 2
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        sess.run(outputs, {labels: np.zeros((2, 3)), predictions: np.zeros((2, 3, 2))})

@@ -282,3 +282,11 @@ def test_huge_tensors_run_out_of_memory_cleanly(sess):
     with pytest.raises((tf.errors.ResourceExhaustedError, MemoryError)):
         sess.run(tf.zeros([2**20, 2**20]) + 1)
     assert sess.run(tf.constant(1)) == 1
+
+
+def test_the_longest_of_constant_lengths_is_known():
+    assert tf.sequence_mask([[0, 1, 4], [1, 2, 3]]).shape.as_list() == [2, 3, 4]
+    assert tf.sequence_mask(list(range(20))).shape.as_list() == [20, 19]
+    unknown = tf.reduce_max(tf.placeholder(tf.int32, [3, 3]))
+    assert tf.range(unknown).shape.as_list() == [None]
+    assert tf.range(tf.reduce_sum([[1, 2], [3, 4]])).shape.as_list() == [10]

@@ -329,3 +329,43 @@ def test_sparse_tensors_go_through_strings():
         assert session.run(tf.serialize_sparse(sparse)).shape == (3,)
     with pytest.raises(NotImplementedError, match="strings only"):
         tf.serialize_sparse(sparse, out_type=tf.variant)
+
+
+def test_crosses_join_every_combination(sess):
+    words = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], ["a", "b", "c"], [2, 2])
+    got = sess.run(tf.sparse.cross([words, tf.constant([["x"], ["y"]])]))
+    assert got.values.tolist() == [b"a_X_x", b"b_X_y", b"c_X_y"]
+    numbers = tf.constant([[5, 6], [7, 8]])
+    hashed = sess.run(tf.sparse.cross_hashed([words, numbers], num_buckets=100, hash_key=7))
+    assert hashed.values.tolist() == [90, 76, 53, 73, 63, 75]  # as TensorFlow 1.15
+    assert hashed.dense_shape.tolist() == [2, 4]
+    three = tf.SparseTensor([[0, 0]], [3], [1, 1])
+    hashed = sess.run(tf.sparse.cross_hashed([three, tf.constant([["x"]])]))
+    assert hashed.values.tolist() == [306214652172042612]
+    with pytest.raises(TypeError, match="must be a list"):
+        tf.sparse.cross(words)
+    with pytest.raises(TypeError, match="must be SparseTensors"):
+        tf.sparse.cross([words, [["x"]]])
+
+
+def test_the_dense_shape_of_a_result_is_known():
+    x = tf.SparseTensor([[0, 0], [1, 1]], [1, 2], [2, 2])
+    p = tf.sparse.placeholder(tf.int32, [None, 2])
+
+    def dense(sp):
+        return tf.sparse.to_dense(sp).shape.as_list()
+
+    assert dense(tf.sparse.add(x, x)) == [2, 2]
+    assert dense(tf.sparse.concat(-1, [x, x])) == [2, 4]
+    assert dense(tf.sparse.concat(0, [p, x]))[0] is None
+    assert dense(tf.sparse.reshape(x, [4, -1])) == [4, 1]
+    assert dense(tf.sparse.reshape(x, [1, 2, 2])) == [1, 2, 2]
+    assert tf.sparse.add(x, x).shape.as_list() == [2, 2]
+    assert tf.sparse.concat(-1, [x, x]).shape.as_list() == [2, 4]
+
+
+def test_shape_size_and_rank_of_a_sparse_tensor(sess):
+    value = tf.SparseTensorValue([[0, 1], [1, 0]], [42, 24], [2, 3])
+    for x in (value, tf.SparseTensor.from_value(value)):
+        shape, size, rank = sess.run([tf.shape(x), tf.size(x), tf.rank(x)])
+        assert shape.tolist() == [2, 3] and shape.dtype == np.int32 and (size, rank) == (6, 2)

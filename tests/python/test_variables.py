@@ -266,3 +266,13 @@ def test_scatter__changes_rows_and_places():
         for change, expected in changes:
             sess.run(v.initializer)
             assert sess.run(change).tolist() == expected
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_batches_are_set_by_their_own_indices(use_resource, sess):
+    v = tf.Variable([[1, 2, 3], [4, 5, 6]], use_resource=use_resource)
+    update = tf.batch_scatter_update(v, [[0, 1], [2, 0]], [[9, 8], [7, 6]])
+    sess.run(tf.global_variables_initializer())
+    assert sess.run(update).tolist() == [[9, 8, 3], [6, 5, 7]]
+    with pytest.raises(ValueError, match="unknown shape"):
+        tf.batch_scatter_update(v, tf.placeholder(tf.int32), [1])

@@ -28,6 +28,7 @@ class SparseTensor:
             values = convert_to_tensor(values, name="values")
             dense_shape = convert_to_tensor(dense_shape, name="dense_shape", dtype=dtypes.int64)
         self._indices, self._values, self._dense_shape = indices, values, dense_shape
+        self._known_shape = None
         indices.shape.assert_has_rank(2) if indices.shape.ndims is not None else None
         values.shape.assert_has_rank(1) if values.shape.ndims is not None else None
 
@@ -51,7 +52,13 @@ class SparseTensor:
         """What is known of the dense shape."""
         from rheos.ops.constant_op import constant_value_as_shape
 
-        return constant_value_as_shape(self._dense_shape)
+        shape = constant_value_as_shape(self._dense_shape)
+        return shape if self._known_shape is None else shape.merge_with(self._known_shape)
+
+    def _with_shape(self, shape):
+        """Itself, now known to have this shape."""
+        self._known_shape = shape
+        return self
 
     @property
     def op(self):

@@ -48,7 +48,16 @@ def stop_gradient(input, name=None):
 # ---- Shapes
 
 
+def _dense_shape(value):
+    """The dense shape of a sparse tensor or its value; None for others."""
+    shape = None if isinstance(value, Tensor) else getattr(value, "dense_shape", None)
+    return None if shape is None else convert_to_tensor(shape, dtypes.int64)
+
+
 def _shape(input, name=None, optimize=True, out_type=dtypes.int32):
+    sparse = _dense_shape(input)
+    if sparse is not None:
+        return _cast(sparse, out_type)
     with name_scope(name, "Shape", [input]) as name:
         tensor = convert_to_tensor(input)
         known = tensor.shape
@@ -69,7 +78,10 @@ def shape_n(input, out_type=dtypes.int32, name=None):
 
 @ragged_too("size_of")
 def size(input, name=None, out_type=dtypes.int32):
-    """The number of elements of a tensor."""
+    """The number of elements of a tensor; of a sparse one, as if it were dense."""
+    sparse = _dense_shape(input)
+    if sparse is not None:
+        return op1("Prod", name, _cast(sparse, dtypes.as_dtype(out_type)), 0)
     with name_scope(name, "Size", [input]) as name:
         tensor = convert_to_tensor(input)
         count = tensor.shape.num_elements()
@@ -81,6 +93,9 @@ def size(input, name=None, out_type=dtypes.int32):
 @ragged_too("rank_of")
 def rank(input, name=None):
     """The number of dimensions of a tensor."""
+    sparse = _dense_shape(input)
+    if sparse is not None:
+        return size(sparse, name=name)
     with name_scope(name, "Rank", [input]) as name:
         tensor = convert_to_tensor(input)
         ndims = tensor._rank()

@@ -11,7 +11,9 @@ from rheos.framework.graph import (
     Tensor,
     _VariableBase,
     colocate_with,
+    control_dependencies,
     convert_to_tensor,
+    get_default_graph,
     name_scope,
 )
 from rheos.framework.op_call import op1
@@ -301,10 +303,11 @@ def assert_same_float_dtype(tensors=None, dtype=None):
         if dtype is None:
             dtype, first = found, tensor
         elif dtypes.as_dtype(dtype).base_dtype != found:
-            like = f" as {first.name}" if first is not None else ""
+            like = "" if first is None else f" as {getattr(first, 'name', first)}"
             wanted = dtypes.as_dtype(dtype).base_dtype
             raise ValueError(
-                f"{tensor.name}, type={found}, must be of the same type ({wanted}){like}."
+                f"{getattr(tensor, 'name', tensor)}, type={found}, must be of the same type "
+                f"({wanted}){like}."
             )
     dtype = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)
     if not dtype.is_floating:
@@ -411,6 +414,7 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
         known = {}
         for tensor, sizes, has_more in asked:
             actual = _sizes_of(tensor)
+            sizes = sizes or ([] if has_more else [1])  # a scalar counts as a vector of one
             dynamic = array_ops.shape(tensor) if actual is None else None
             for i, size in enumerate(sizes):
                 place = i - len(sizes) if has_more else i
@@ -469,3 +473,18 @@ def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):
 def assert_all_finite(t=None, msg=None, name=None, x=None, message=None):
     """Another name of verify_tensor_all_finite."""
     return verify_tensor_all_finite(t, msg, name, x, message)
+
+
+def add_check_numerics_ops():
+    """One operation that checks every tensor of the default graph with check_numerics().
+
+    Of those that are half, float or double; each is checked after what it is computed from.
+    """
+    checks = []
+    for op in get_default_graph().get_operations():
+        for output in op.outputs:
+            if output.dtype in (dtypes.float16, dtypes.float32, dtypes.float64):
+                message = f"{op.name}:{output.value_index}"
+                with control_dependencies(checks):
+                    checks = [check_numerics(output, message=message)]
+    return control_flow_ops.group(*checks)

@@ -223,14 +223,13 @@ def safe_embedding_lookup_sparse(
     tables = _tables(tables)
     if not tables:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
-    kind = sparse_weights.dtype if sparse_weights is not None else None
+    kind = sparse_weights.dtype.base_dtype if sparse_weights is not None else None
     tables = [
-        table if isinstance(table, _VariableBase) else convert_to_tensor(table, dtype=kind)
+        table
+        if isinstance(table, _VariableBase) and kind in (None, table.dtype.base_dtype)
+        else convert_to_tensor(table, dtype=kind)
         for table in tables
     ]
-    check_ops.assert_same_float_dtype(
-        tables + ([sparse_weights.values] if sparse_weights is not None else [])
-    )
     sources = [*tables, sparse_ids.values]
     if sparse_weights is not None:
         sources.append(sparse_weights.values)

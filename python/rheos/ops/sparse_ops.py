@@ -5,7 +5,7 @@
 """
 
 from rheos.framework import dtypes
-from rheos.framework.graph import IndexedSlices, convert_to_tensor, name_scope
+from rheos.framework.graph import IndexedSlices, Tensor, convert_to_tensor, name_scope
 from rheos.framework.op_call import op1, op_list
 from rheos.framework.sparse_tensor import SparseTensor, is_sparse
 from rheos.framework.tensor_shape import TensorShape
@@ -139,7 +139,8 @@ def sparse_add(a, b, threshold=None, thresh=None):
         limit = convert_to_tensor(
             0 if threshold is None else threshold, dtype=dtype, name="threshold"
         )
-        return SparseTensor(*op_list("SparseAdd", None, *_parts(a), *_parts(b), limit))
+        result = SparseTensor(*op_list("SparseAdd", None, *_parts(a), *_parts(b), limit))
+        return result._with_shape(a.shape) if a.shape.is_fully_defined() else result
     if is_sparse(b):
         a, b = b, a
     return op1("SparseTensorDenseAdd", None, *_parts(_sparse(a)), b)
@@ -164,6 +165,21 @@ def sparse_reshape(sp_input, shape, name=None):
             "SparseReshape", name, sp_input.indices, sp_input.dense_shape, shape
         )
         return SparseTensor(indices, array_ops.identity(sp_input.values), dense_shape)
+
+
+def _joined_shape(shapes, axis):
+    """The shape of tensors one behind the other; None if it is not known, or they do not fit."""
+    if not all(shape.is_fully_defined() for shape in shapes):
+        return None
+    lists = [shape.as_list() for shape in shapes]
+    if not -len(lists[0]) <= axis < len(lists[0]):
+        return None
+    axis %= len(lists[0])
+    others = {(len(sizes), *sizes[:axis], *sizes[axis + 1 :]) for sizes in lists}
+    if len(others) != 1:
+        return None
+    lists[0][axis] = sum(sizes[axis] for sizes in lists)
+    return TensorShape(lists[0])
 
 
 def sparse_concat(
@@ -195,7 +211,7 @@ def sparse_concat(
             )
             for s in shapes
         ]
-    return SparseTensor(
+    result = SparseTensor(
         *op_list(
             "SparseConcat",
             name,
@@ -205,6 +221,9 @@ def sparse_concat(
             concat_dim=axis,
         )
     )
+    known = None if expand_nonconcat_dim else _joined_shape([sp.shape for sp in sp_inputs], axis)
+    return result if known is None else result._with_shape(known)
+
 
 
 def sparse_split(
@@ -526,3 +545,56 @@ def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
     indices.set_shape([None, None if rank is None else rank + 1])
     shape.set_shape([None if rank is None else rank + 1])
     return SparseTensor(indices, values, shape)
+
+
+def _crossed(inputs, hashed_output, num_buckets, hash_key, name):
+    if not isinstance(inputs, list):
+        raise TypeError("Inputs must be a list")
+    if not all(isinstance(x, (SparseTensor, Tensor)) for x in inputs):
+        raise TypeError("All inputs must be SparseTensors")
+    sparse = [x for x in inputs if isinstance(x, SparseTensor)]
+    values = [x.values for x in sparse]
+    dense = [x for x in inputs if isinstance(x, Tensor)]
+    numbers = any(x.dtype != dtypes.string for x in values + dense)
+
+    def words_or_int64(tensors):
+        return [x if x.dtype == dtypes.string else math_ops.cast(x, dtypes.int64) for x in tensors]
+
+    values, dense = words_or_int64(values), words_or_int64(dense)
+    return SparseTensor(
+        *op_list(
+            "SparseCross",
+            name,
+            [x.indices for x in sparse],
+            values,
+            [x.dense_shape for x in sparse],
+            dense,
+            N=len(sparse),
+            sparse_types=[x.dtype for x in values],
+            dense_types=[x.dtype for x in dense],
+            hashed_output=hashed_output,
+            num_buckets=num_buckets,
+            hash_key=hash_key or 0xDECAFCAFFE,
+            out_type=dtypes.int64 if hashed_output else dtypes.string,
+            internal_type=dtypes.int64 if numbers else dtypes.string,
+        )
+    )
+
+
+def sparse_cross(inputs, name=None):
+    """Every combination of one feature of each input, row by row, joined by "_X_".
+
+    inputs: a list of SparseTensors and tensors (batch, any) of strings or integers; TypeError for
+    others. Returns a SparseTensor (batch, largest number of combinations) of strings.
+    InvalidArgumentError when it runs and the inputs differ in their batch.
+    """
+    return _crossed(inputs, False, 0, None, name)
+
+
+def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
+    """sparse_cross(), with a fingerprint of int64 for each combination.
+
+    num_buckets: the fingerprint is taken modulo this, if it is not 0. hash_key: changes the way in
+    which the fingerprints of the features are combined.
+    """
+    return _crossed(inputs, True, num_buckets, hash_key, name)

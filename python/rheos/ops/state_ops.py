@@ -1,7 +1,8 @@
 """Operations on variables' references."""
 
-from rheos.framework.graph import _VariableBase, convert_to_tensor
+from rheos.framework.graph import _VariableBase, convert_to_tensor, name_scope
 from rheos.framework.op_call import apply_op, op1
+from rheos.ops import array_ops
 
 
 def _is_reference(ref):
@@ -73,6 +74,31 @@ scatter_max = _scatter("scatter_max", "Raises rows of a variable.", False)
 scatter_nd_update = _scatter("scatter_nd_update", "Sets places of a variable.", True)
 scatter_nd_add = _scatter("scatter_nd_add", "Adds at places of a variable.", False)
 scatter_nd_sub = _scatter("scatter_nd_sub", "Subtracts at places of a variable.", False)
+
+
+def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
+    """Sets elements of a variable, each batch by its own indices.
+
+    indices: (b0, .., bn, k) of places in dimension n + 1 of `ref`, of the batch of that place;
+    ValueError if their rank is not known. updates: the shape of indices, then the other
+    dimensions of `ref`.
+    """
+    with name_scope(name):
+        indices = convert_to_tensor(indices, name="indices")
+        rank = indices.shape.ndims
+        if rank is None:
+            raise ValueError("batch_gather does not allow indices with unknown shape.")
+        sizes = array_ops.shape(indices)
+        last = array_ops.expand_dims(indices, -1)
+        places = []
+        for d in range(rank - 1):
+            row = op1("Range", None, 0, sizes[d], 1)
+            row = array_ops.reshape(row, [sizes[d] if k == d else 1 for k in range(rank + 1)])
+            if row.dtype != last.dtype:
+                row = op1("Cast", None, row, DstT=last.dtype)
+            places.append(row * array_ops.ones_like(last))
+        places = array_ops.concat([*places, last], -1)
+        return scatter_nd_update(ref, places, updates, use_locking=use_locking)
 
 
 def is_reference(value):

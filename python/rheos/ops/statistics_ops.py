@@ -62,19 +62,31 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, na
         return op1("HistogramFixedWidth", name, values, value_range, nbins, dtype=dtype)
 
 
+def _without_last(x, difference, wanted):
+    """x, without its last dimension if `difference` is `wanted`; an error if that is not 1."""
+    dropped = math_ops.cast(math_ops.equal(difference, wanted), dtypes.int32)
+    shape = array_ops.shape(x)
+    return array_ops.reshape(x, shape[: array_ops.size(shape) - dropped])
+
+
 def remove_squeezable_dimensions(labels, predictions, expected_rank_diff=0, name=None):
     """(labels, predictions), a last dimension of 1 taken off the one that has one too many."""
     with name_scope(name, "remove_squeezable_dimensions", [labels, predictions]):
         predictions = convert_to_tensor(predictions)
         labels = convert_to_tensor(labels)
-        p, n = predictions.shape.ndims, labels.shape.ndims
-        if p is not None and n is not None:
-            difference = p - n - expected_rank_diff
+        p, n = predictions.shape, labels.shape
+        if p.ndims is not None and n.ndims is not None:
+            difference = p.ndims - n.ndims - expected_rank_diff
             if difference == 1:
                 predictions = array_ops.squeeze(predictions, [-1])
             elif difference == -1:
                 labels = array_ops.squeeze(labels, [-1])
-        # With a rank unknown nothing is taken off: that would need control flow in the graph.
+            return labels, predictions
+        difference = array_ops.rank(predictions) - array_ops.rank(labels)
+        if p.ndims is None or p[-1:].is_compatible_with([1]):
+            predictions = _without_last(predictions, difference, expected_rank_diff + 1)
+        if n.ndims is None or n[-1:].is_compatible_with([1]):
+            labels = _without_last(labels, difference, expected_rank_diff - 1)
         return labels, predictions
 
 

@@ -6,6 +6,7 @@ import rheos.v1 as tf
 from rheos.framework.absent import (
     attribute_of as _attribute_of,
 )
+from rheos.framework.device_spec import DeviceSpec
 from rheos.framework.dtypes import (
     QUANTIZED_DTYPES,
     DType,
@@ -137,6 +138,7 @@ from rheos.ops.check_ops import (
     assert_same_float_dtype,
     assert_scalar,
     assert_type,
+    add_check_numerics_ops,
     check_numerics,
     ensure_shape,
     is_non_decreasing,
@@ -449,6 +451,7 @@ from rheos.ops.state_ops import (
     assign_add,
     assign_sub,
     count_up_to,
+    batch_scatter_update,
     scatter_add,
     scatter_div,
     scatter_max,

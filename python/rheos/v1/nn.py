@@ -20,7 +20,10 @@ from rheos.ops.ctc_ops import (
     ctc_beam_search_decoder,
     ctc_beam_search_decoder_v2,
     ctc_greedy_decoder,
+    collapse_repeated,
     ctc_loss,
+    ctc_loss_v2,
+    ctc_unique_labels,
 )
 from rheos.ops.embedding_ops import (
     embedding_lookup,

@@ -11,6 +11,8 @@ from rheos.ops.sparse_ops import (
     from_dense,
     sparse_add as add,
     sparse_concat as concat,
+    sparse_cross as cross,
+    sparse_cross_hashed as cross_hashed,
     sparse_expand_dims as expand_dims,
     sparse_eye as eye,
     sparse_fill_empty_rows as fill_empty_rows,
