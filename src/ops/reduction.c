@@ -15,7 +15,7 @@
 #include "ops/array_util.h"
 #include "ops/op_util.h"
 
-enum { LANES = 16, BLOCK_ELEMENTS = 4096, MAX_TILE = 2048, TOTAL_BYTES = 16 };
+enum { LANES = 16, ROWS = 8, BLOCK_ELEMENTS = 4096, MAX_TILE = 2048, TOTAL_BYTES = 16 };
 enum { FEW_UNITS = 8, PIECE_ELEMENTS = 32768, MAX_PIECES = 64 };
 
 // How one op reduces one dtype. Totals are of any type of at most TOTAL_BYTES.
@@ -41,9 +41,9 @@ typedef struct reducer {
            uint16_t: UINT16_MAX, uint32_t: UINT32_MAX, uint64_t: UINT64_MAX)
 
 #define FORMULAS(ROW)                                                                           \
-  ROW(Sum, FLOATS, RHEOS__WIDE, double, 0, a + x, a + b, a)                                     \
+  ROW(Sum, FLOATS, RHEOS__WIDEST, double, 0, a + x, a + b, a)                                     \
   ROW(Sum, INTEGERS, , uint64_t, 0, a + WIDEN(x), a + b, a)                                     \
-  ROW(Mean, FLOATS, RHEOS__WIDE, double, 0, a + x, a + b, a / (double)count)                    \
+  ROW(Mean, FLOATS, RHEOS__WIDEST, double, 0, a + x, a + b, a / (double)count)                    \
   ROW(Mean, SIGNED, , int64_t, 0, WIDEN(a) + WIDEN(x), WIDEN(a) + WIDEN(b),                     \
       count > 0 ? a / count : 0)                                                                \
   ROW(Mean, UNSIGNED, , uint64_t, 0, a + x, a + b, count > 0 ? a / (uint64_t)count : 0)         \
@@ -124,29 +124,28 @@ typedef struct reducer {
     const rheos__stored_##S *xs = values;                                                       \
     total *t = totals;                                                                          \
     int64_t row = 0;                                                                            \
-    for (; row + 8 <= rows; row += 8, xs += 8 * step_elements) {                                \
-      const rheos__stored_##S *x1 = xs + step_elements, *x2 = x1 + step_elements;               \
-      const rheos__stored_##S *x3 = x2 + step_elements, *x4 = x3 + step_elements;               \
-      const rheos__stored_##S *x5 = x4 + step_elements, *x6 = x5 + step_elements;               \
-      const rheos__stored_##S *x7 = x6 + step_elements;                                         \
-      RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) {                                      \
+    const int64_t whole = n - n % LANES;                                                        \
+    for (; row + ROWS <= rows; row += ROWS, xs += ROWS * step_elements) {                       \
+      for (int64_t i = 0; i < whole; i += LANES) {                                              \
+        total lanes[LANES];                                                                     \
+        for (int j = 0; j < LANES; j++) lanes[j] = t[i + j];                                    \
+        for (int k = 0; k < ROWS; k++) {                                                        \
+          const rheos__stored_##S *row_xs = xs + k * step_elements + i;                         \
+          RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                   \
+            const C x = RHEOS__LOAD_##S(row_xs[j]);                                             \
+            const total a = lanes[j];                                                           \
+            lanes[j] = (total)(step);                                                           \
+          }                                                                                     \
+        }                                                                                       \
+        for (int j = 0; j < LANES; j++) t[i + j] = lanes[j];                                    \
+      }                                                                                         \
+      for (int64_t i = whole; i < n; i++) {                                                     \
         total a = t[i];                                                                         \
-        C x = RHEOS__LOAD_##S(xs[i]);                                                           \
-        a = (total)(step);                                                                      \
-        x = RHEOS__LOAD_##S(x1[i]);                                                             \
-        a = (total)(step);                                                                      \
-        x = RHEOS__LOAD_##S(x2[i]);                                                             \
-        a = (total)(step);                                                                      \
-        x = RHEOS__LOAD_##S(x3[i]);                                                             \
-        a = (total)(step);                                                                      \
-        x = RHEOS__LOAD_##S(x4[i]);                                                             \
-        a = (total)(step);                                                                      \
-        x = RHEOS__LOAD_##S(x5[i]);                                                             \
-        a = (total)(step);                                                                      \
-        x = RHEOS__LOAD_##S(x6[i]);                                                             \
-        a = (total)(step);                                                                      \
-        x = RHEOS__LOAD_##S(x7[i]);                                                             \
-        t[i] = (total)(step);                                                                   \
+        for (int k = 0; k < ROWS; k++) {                                                        \
+          const C x = RHEOS__LOAD_##S(xs[k * step_elements + i]);                               \
+          a = (total)(step);                                                                    \
+        }                                                                                       \
+        t[i] = a;                                                                               \
       }                                                                                         \
     }                                                                                           \
     for (; row < rows; row++, xs += step_elements) {                                            \
@@ -341,9 +340,10 @@ static rheos_status *run_pieces(void *argument, int64_t first, int64_t last) {
   const piecewise *w = argument;
   const reduction *r = w->r;
   for (int64_t i = first; i < last; i++) {
-    const item it = item_at(r, w->in, i / r->num_pieces);
-    const span s = span_of(r, i % r->num_pieces);
-    add_span(r, &it, &s, w->totals + (size_t)i * piece_bytes(r));
+    const int64_t index = i % r->num_items, piece = i / r->num_items;
+    const item it = item_at(r, w->in, index);
+    const span s = span_of(r, piece);
+    add_span(r, &it, &s, w->totals + (size_t)(index * r->num_pieces + piece) * piece_bytes(r));
   }
   return NULL;
 }

@@ -56,7 +56,7 @@ static inline void rheos__stream_copy(void *to, const void *from, size_t size_by
   memcpy(out, in, head);
   size_t at = head;
   for (; at + RHEOS__LINE_BYTES <= size_bytes; at += RHEOS__LINE_BYTES) {
-    __builtin_prefetch((const void *)((uintptr_t)(in + at) + (uintptr_t)ahead));
+    __builtin_prefetch((const void *)((uintptr_t)(in + at) + (uintptr_t)ahead), 0, 2);
     rheos__stream_line(out + at, in + at);
   }
   memcpy(out + at, in + at, size_bytes - at);

@@ -8,6 +8,7 @@
 #include "ops/array_util.h"
 #include "ops/elementwise.h"
 #include "ops/stream.h"
+#include "ops/turn.h"
 
 void rheos__copy_init(rheos__copy *copy, rheos_dtype dtype) {
   copy->dtype = dtype;
@@ -127,15 +128,20 @@ static bool is_one_byte(const char *value, size_t size) {
   return true;
 }
 
-enum { STREAMED_ROW = 512 };  // bytes; of shorter rows too much are lines begun and ended
+// Bytes; of shorter rows too much are lines begun and ended.
+enum { STREAMED_ROW = 512, AHEAD_BYTES = 2048 };
 
-// `ahead`: how many bytes on the next row of the source lies.
+static bool is_of_lines(const char *to, size_t bytes) {
+  return bytes % RHEOS__LINE_BYTES == 0 && rheos__is_aligned(to, RHEOS__LINE_BYTES);
+}
+
+// `ahead`: how many bytes on lies what of the source should be fetched meanwhile.
 static rheos_status *copy_row(rheos_dtype dtype, char *to, int64_t to_step, const char *from,
                               int64_t from_step, int64_t count, bool stream, int64_t ahead) {
   if (dtype == RHEOS_STRING) return strided_strings(to, to_step, from, from_step, count);
   const size_t size = rheos_dtype_size(dtype), bytes = (size_t)count * size;
   if (to_step == 1 && from_step == 1) {
-    if (stream && bytes >= STREAMED_ROW) {
+    if (stream && (bytes >= STREAMED_ROW || is_of_lines(to, bytes))) {
       rheos__stream_copy(to, from, bytes, ahead);
     } else {
       memcpy(to, from, bytes);
@@ -155,116 +161,7 @@ rheos_status *rheos__fill_elements(rheos_dtype dtype, void *to, const void *valu
   return count > 0 ? copy_row(dtype, to, 1, value, 0, count, false, 0) : NULL;
 }
 
-// ---- Transposes: rows of the result are columns of the source. Square tiles go through a buffer, so
-// that whole cache lines are read and written even where rows lie a power of two apart and fall on
-// each other in the cache. Tiles are taken in blocks that stay within few pages; where the result is
-// streamed, in bands along the rows of the source, which the processor then fetches ahead.
-
-enum { TILE = 16, BLOCK_ROWS = 256, BLOCK_COLUMNS = 64, BAND = 4 * TILE, AHEAD_BYTES = 128 };
-
-#define TURN(type)                                                                   \
-  static void turn_##type(type to[TILE][TILE], type from[TILE][TILE]) {              \
-    for (int i = 0; i < TILE; ++i) {                                                 \
-      for (int k = 0; k < TILE; ++k) to[i][k] = from[k][i];                          \
-    }                                                                                \
-  }
-TURN(uint8_t)
-TURN(uint16_t)
-TURN(sixteen_bytes)
-
-// By squares that fit into vectors of 16 bytes.
-#if defined(__GNUC__) && !defined(__clang__)
-typedef uint32_t four __attribute__((vector_size(16)));
-typedef uint64_t two __attribute__((vector_size(16)));
-
-static void turn_uint32_t(uint32_t to[TILE][TILE], uint32_t from[TILE][TILE]) {
-  const four low = {0, 4, 1, 5}, high = {2, 6, 3, 7}, first = {0, 1, 4, 5}, last = {2, 3, 6, 7};
-  for (int i = 0; i < TILE; i += 4) {
-    for (int k = 0; k < TILE; k += 4) {
-      four x[4], y[4];
-      for (int j = 0; j < 4; ++j) memcpy(&x[j], &from[k + j][i], sizeof x[j]);
-      const four a = __builtin_shuffle(x[0], x[1], low), b = __builtin_shuffle(x[2], x[3], low);
-      const four c = __builtin_shuffle(x[0], x[1], high), d = __builtin_shuffle(x[2], x[3], high);
-      y[0] = __builtin_shuffle(a, b, first), y[1] = __builtin_shuffle(a, b, last);
-      y[2] = __builtin_shuffle(c, d, first), y[3] = __builtin_shuffle(c, d, last);
-      for (int j = 0; j < 4; ++j) memcpy(&to[i + j][k], &y[j], sizeof y[j]);
-    }
-  }
-}
-
-static void turn_uint64_t(uint64_t to[TILE][TILE], uint64_t from[TILE][TILE]) {
-  const two first = {0, 2}, last = {1, 3};
-  for (int i = 0; i < TILE; i += 2) {
-    for (int k = 0; k < TILE; k += 2) {
-      two x[2];
-      for (int j = 0; j < 2; ++j) memcpy(&x[j], &from[k + j][i], sizeof x[j]);
-      const two y[2] = {__builtin_shuffle(x[0], x[1], first), __builtin_shuffle(x[0], x[1], last)};
-      for (int j = 0; j < 2; ++j) memcpy(&to[i + j][k], &y[j], sizeof y[j]);
-    }
-  }
-}
-#else
-TURN(uint32_t)
-TURN(uint64_t)
-#endif
-
-// A block of the result of `rows` by `columns`, whose rows are `to_row` elements apart, from columns
-// of the source that are `from_column` elements apart.
-typedef struct block {
-  char *to;
-  const char *from;
-  int64_t to_row, from_column, rows, columns;
-} block;
-
-#define TILED(type)                                                                            \
-  static void whole_tile_##type(type *y, int64_t to_row, const type *x, int64_t from_column,   \
-                                bool stream) {                                                 \
-    _Alignas(RHEOS__LINE_BYTES) type read[TILE][TILE], turned[TILE][TILE];                     \
-    for (int64_t k = 0; k < TILE; ++k) {                                                       \
-      memcpy(read[k], x + k * from_column, sizeof read[k]);                                    \
-      if (stream) __builtin_prefetch((const char *)(x + k * from_column) + AHEAD_BYTES);       \
-    }                                                                                          \
-    turn_##type(turned, read);                                                                 \
-    for (int64_t i = 0; i < TILE; ++i) {                                                       \
-      for (size_t b = 0; stream && b < sizeof turned[i]; b += RHEOS__STREAM_PART) {            \
-        rheos__stream_part((char *)(y + i * to_row) + b, (char *)turned[i] + b);               \
-      }                                                                                        \
-      if (!stream) memcpy(y + i * to_row, turned[i], sizeof turned[i]);                        \
-    }                                                                                          \
-  }                                                                                            \
-  static void tile_##type(type *y, int64_t to_row, const type *x, int64_t from_column,         \
-                          int64_t rows, int64_t columns, bool stream) {                        \
-    type tile[TILE][TILE];                                                                     \
-    if (rows >= TILE && columns >= TILE) {                                                     \
-      whole_tile_##type(y, to_row, x, from_column, stream);                                    \
-      return;                                                                                  \
-    }                                                                                          \
-    rows = rows < TILE ? rows : TILE;                                                          \
-    columns = columns < TILE ? columns : TILE;                                                 \
-    for (int64_t k = 0; k < columns; ++k) {                                                    \
-      for (int64_t row = 0; row < rows; ++row) tile[row][k] = x[k * from_column + row];        \
-    }                                                                                          \
-    for (int64_t row = 0; row < rows; ++row) {                                                 \
-      memcpy(y + row * to_row, tile[row], (size_t)columns * sizeof **tile);                    \
-    }                                                                                          \
-  }                                                                                            \
-  static void tiled_##type(const block *b, bool stream) {                                      \
-    const type *x = (const type *)b->from;                                                     \
-    type *y = (type *)b->to;                                                                   \
-    for (int64_t j = 0; j < b->columns; j += BAND) {                                           \
-      for (int64_t i = 0; i < b->rows; i += TILE) {                                            \
-        for (int64_t k = j; k < j + BAND && k < b->columns; k += TILE) {                       \
-          tile_##type(y + i * b->to_row + k, b->to_row, x + k * b->from_column + i,            \
-                      b->from_column, b->rows - i, b->columns - k, stream);                    \
-        }                                                                                      \
-      }                                                                                        \
-    }                                                                                          \
-  }
-TILED(uint8_t)
-TILED(uint16_t)
-TILED(uint32_t)
-TILED(uint64_t)
-TILED(sixteen_bytes)
+// ---- Transposes
 
 // Rows of the innermost two loops that can be copied as one transpose, from a row's start on.
 static int64_t transposable_rows(const rheos__copy *copy, const int64_t *index, int64_t count) {
@@ -278,39 +175,18 @@ static int64_t transposable_rows(const rheos__copy *copy, const int64_t *index, 
   return rows < left ? rows : left;
 }
 
-typedef void (*tiled_fn)(const block *b, bool stream);
-
-static tiled_fn tiled_of(size_t size) {
-  switch (size) {
-    case 1: return tiled_uint8_t;
-    case 2: return tiled_uint16_t;
-    case 4: return tiled_uint32_t;
-    case 8: return tiled_uint64_t;
-    default: return tiled_sixteen_bytes;
-  }
-}
-
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static void transpose_rows(const rheos__copy *copy, char *to, const char *from, int64_t rows,
-                           bool stream) {
+static rheos__turn turn_of(const rheos__copy *copy, char *to, const char *from, int64_t rows) {
   const int32_t inner = copy->rank - 1;
-  const int64_t to_row = copy->out_steps[inner - 1], column = copy->in_steps[inner];
-  const int64_t columns = copy->dims[inner], size = (int64_t)rheos_dtype_size(copy->dtype);
-  const tiled_fn tiled = tiled_of((size_t)size);
-  // Tiles of less than a line would leave lines half written.
-  if (stream && TILE * size >= RHEOS__LINE_BYTES && to_row * size % RHEOS__LINE_BYTES == 0 &&
-      rheos__is_aligned(to, RHEOS__LINE_BYTES)) {
-    tiled(&(block){to, from, to_row, column, rows, columns}, true);
-    return;
-  }
-  for (int64_t i = 0; i < rows; i += BLOCK_ROWS) {
-    for (int64_t j = 0; j < columns; j += BLOCK_COLUMNS) {
-      const block b = {to + (i * to_row + j) * size,  from + (j * column + i) * size,  to_row,
-                       column, smaller(rows - i, BLOCK_ROWS), smaller(columns - j, BLOCK_COLUMNS)};
-      tiled(&b, false);
-    }
-  }
+  return (rheos__turn){.to = to,
+                       .from = from,
+                       .size = (int64_t)rheos_dtype_size(copy->dtype),
+                       .to_row = copy->out_steps[inner - 1],
+                       .from_column = copy->in_steps[inner],
+                       .rows = rows,
+                       .columns = copy->dims[inner]};
 }
 
 // ---- All loops
@@ -322,7 +198,9 @@ static rheos_status *copy_range(const rheos__copy *copy, const void *in, void *o
   char *to = (char *)out + copy->out_start * size;
   int32_t inner = copy->rank - 1;
   if (inner < 0) return copy_row(copy->dtype, to, 1, from, 1, 1, false, 0);
-  const int64_t ahead = inner > 0 ? copy->in_steps[inner - 1] * size : 0;
+  // Some rows on, if they are short.
+  const int64_t rows_ahead = AHEAD_BYTES / larger(copy->dims[inner] * size, 1) + 1;
+  const int64_t ahead = inner > 0 ? copy->in_steps[inner - 1] * size * rows_ahead : 0;
   int64_t index[RHEOS__COPY_RANK];
   int64_t rest = first;
   for (int32_t d = inner; d >= 0; --d) {
@@ -335,7 +213,8 @@ static rheos_status *copy_range(const rheos__copy *copy, const void *in, void *o
     int32_t moving = inner;  // the loop that goes on
     int64_t count = transposable_rows(copy, index, last - first);
     if (count > 1) {
-      transpose_rows(copy, to, from, count, stream);
+      const rheos__turn turn = turn_of(copy, to, from, count);
+      rheos__turn_block(&turn, 0, turn.rows, 0, turn.columns, stream);
       moving = inner - 1;
       first += count * copy->dims[inner];
     } else {
@@ -389,8 +268,19 @@ static void pair_loops(rheos__copy *copy) {
   }
 }
 
+// A transpose that is known beforehand: matrices one after the other, or blocks of larger ones.
+typedef struct turned {
+  rheos__turn matrix;  // the first; `to` and `from` count from the tensors
+  bool stream;
+  int32_t rank;  // loops around
+  int64_t dims[RHEOS__COPY_RANK], in_steps[RHEOS__COPY_RANK], out_steps[RHEOS__COPY_RANK];  // bytes
+  int64_t num_matrices, unit_matrices;
+  int64_t block_rows, block_columns, row_blocks, column_blocks;
+} turned;
+
 typedef struct copy_kernel {
   rheos__copy copy;
+  turned turned;
   bool ready;
   int32_t data_input;
   rheos__copy_make make;
@@ -412,6 +302,87 @@ static rheos_status *run_copy(const void *state, const void *const *inputs, void
   if (last > copy->num_elements) last = copy->num_elements;
   return rheos__copy_run(copy, inputs[k->data_input], outputs[0], first_unit * RHEOS__COPY_UNIT,
                          last);
+}
+
+// Runs of a few elements that are moved together become elements, so that what is left is a
+// transpose. Returns the size of an element.
+static int64_t join_runs(rheos__copy *copy) {
+  int64_t size = (int64_t)rheos_dtype_size(copy->dtype);
+  const int32_t inner = copy->rank - 1;
+  const int64_t run = inner < 0 ? 1 : copy->dims[inner];
+  if (inner < 2 || copy->in_steps[inner] != 1 || copy->out_steps[inner] != 1) return size;
+  if (run * size > RHEOS__LINE_BYTES || ((run * size) & (run * size - 1)) != 0) return size;
+  if (copy->in_start % run != 0 || copy->out_start % run != 0) return size;
+  for (int32_t d = 0; d < inner; ++d) {
+    if (copy->in_steps[d] % run != 0 || copy->out_steps[d] % run != 0) return size;
+  }
+  for (int32_t d = 0; d < inner; ++d) copy->in_steps[d] /= run, copy->out_steps[d] /= run;
+  copy->in_start /= run, copy->out_start /= run;
+  copy->rank--;
+  return size * run;
+}
+
+static int64_t quotient_up(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+enum { TURN_BLOCK = 1 << 18, TURN_BATCH = RHEOS__COPY_UNIT };  // elements of a unit
+
+// Fills in `t` if the copy is a transpose of matrices.
+static bool plan_turned(const rheos__copy *whole, turned *t) {
+  rheos__copy copy = *whole;
+  if (copy.dtype == RHEOS_STRING || copy.num_elements == 0) return false;
+  const int64_t size = join_runs(&copy);
+  const bool stream =
+      copy.num_elements >= RHEOS__STREAM_FROM / (int64_t)rheos_dtype_size(copy.dtype);
+  pair_loops(&copy);
+  const int32_t inner = copy.rank - 1;
+  if (inner < 1 || copy.out_steps[inner] != 1 || copy.in_steps[inner - 1] != 1) return false;
+  if (copy.in_steps[inner] < 2 || copy.out_steps[inner - 1] < copy.dims[inner]) return false;
+  *t = (turned){.stream = stream, .rank = inner - 1, .num_matrices = 1, .unit_matrices = 1};
+  t->matrix = turn_of(&copy, NULL, NULL, copy.dims[inner - 1]);
+  t->matrix.size = size;
+  for (int32_t d = 0; d < t->rank; ++d) {
+    t->dims[d] = copy.dims[d];
+    t->in_steps[d] = copy.in_steps[d] * size;
+    t->out_steps[d] = copy.out_steps[d] * size;
+    t->num_matrices *= copy.dims[d];
+  }
+  const int64_t rows = t->matrix.rows, columns = t->matrix.columns, band = RHEOS__TURN_BAND;
+  t->block_columns = smaller(columns, larger(band, TURN_BLOCK / 4 / rows / band * band));
+  t->block_rows = smaller(rows, larger(band, TURN_BLOCK / t->block_columns / band * band));
+  t->row_blocks = quotient_up(rows, t->block_rows);
+  t->column_blocks = quotient_up(columns, t->block_columns);
+  if (t->row_blocks * t->column_blocks == 1) {
+    t->unit_matrices = larger(1, TURN_BATCH / (rows * columns));
+  }
+  return copy.in_start == 0 && copy.out_start == 0;
+}
+
+static rheos_status *run_turned(const void *state, const void *const *inputs, void *const *outputs,
+                                void *scratch, int64_t first_unit, int64_t last_unit) {
+  (void)scratch;
+  const copy_kernel *k = state;
+  const turned *t = &k->turned;
+  const int64_t blocks = t->row_blocks * t->column_blocks;
+  rheos__turn matrix = t->matrix;
+  for (int64_t unit = first_unit; unit < last_unit; ++unit) {
+    const int64_t first = unit / blocks * t->unit_matrices, block = unit % blocks;
+    const int64_t row = block % t->row_blocks * t->block_rows;
+    const int64_t column = block / t->row_blocks * t->block_columns;
+    for (int64_t m = first; m < smaller(first + t->unit_matrices, t->num_matrices); ++m) {
+      matrix.from = inputs[k->data_input];
+      matrix.to = outputs[0];
+      int64_t rest = m;
+      for (int32_t d = t->rank - 1; d >= 0; --d) {
+        matrix.from += rest % t->dims[d] * t->in_steps[d];
+        matrix.to += rest % t->dims[d] * t->out_steps[d];
+        rest /= t->dims[d];
+      }
+      rheos__turn_block(&matrix, row, smaller(row + t->block_rows, matrix.rows), column,
+                        smaller(column + t->block_columns, matrix.columns), t->stream);
+    }
+  }
+  if (t->stream) rheos__stream_end();
+  return NULL;
 }
 
 // Makes the copy beforehand if all inputs but the data are constant.
@@ -437,6 +408,11 @@ rheos_status *rheos__answer_copy(rheos__prepare *p, int32_t data_input, rheos__c
   k->operands = rheos__keep_operands(p);
   if (k->operands == NULL) return rheos__out_of_memory();
   RHEOS_TRY(make_ready(p, k));
+  if (k->ready && plan_turned(&k->copy, &k->turned)) {
+    const turned *t = &k->turned;
+    return rheos__answer_run(p, run_turned, quotient_up(t->num_matrices, t->unit_matrices) *
+                                                t->row_blocks * t->column_blocks);
+  }
   int64_t count = rheos_shape_num_elements(&p->output_shapes[0]);
   return rheos__answer_run(p, run_copy, (count + RHEOS__COPY_UNIT - 1) / RHEOS__COPY_UNIT);
 }
