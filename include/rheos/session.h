@@ -33,11 +33,14 @@ typedef struct rheos_rewrite_options {
 typedef struct rheos_session_options {
   const char *target;           // NULL or "": this process
   int32_t num_cpu_devices;      // 0: one, /device:CPU:0
-  int32_t num_threads;          // for the work inside operations; 0: one for each core
+  int32_t num_threads;          // the session's threads; 0: one for each core
   int32_t max_cached_plans;     // 0: 256
   bool allow_soft_placement;    // run on a device that exists when the one asked for does not
   bool log_device_placement;    // print each node's device to standard error when a plan is made
   rheos_rewrite_options rewrites;
+  // Of those threads, how many operations that do not need each other may be spread over; 0: all, 1:
+  // operations run one after the other.
+  int32_t num_threads_between_ops;
 } rheos_session_options;
 
 // A session on a graph (counted). The graph may grow while the session lives. `options` may be NULL.

@@ -415,16 +415,17 @@ static PyTypeObject callable_type = {
 
 PyDoc_STRVAR(open_doc,
              "_open(graph, target='', threads=0, cpu_devices=0, soft_placement=False, "
-             "log_placement=False, rewrites=(0,) * 6)\n\nrewrites: no rules at all, then "
+             "log_placement=False, rewrites=(0,) * 6, threads_between_ops=0)\n\nrewrites: no rules at all, then "
              "RewriterConfig.Toggle for the groups of rheos_rewrite_options in their order.");
 static PyObject *open_session(PyObject *object, PyObject *args) {
   session_object *self = (session_object *)object;
   PyObject *graph;
   rheos_session_options options = {0};
   int soft = 0, log = 0, off = 0, folding = 0, merging = 0, arithmetic = 0, dependency = 0, remap = 0;
-  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiii)", &graph_base_type, &graph, &options.target,
+  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiii)i", &graph_base_type, &graph, &options.target,
                         &options.num_threads, &options.num_cpu_devices, &soft, &log, &off, &folding,
-                        &merging, &arithmetic, &dependency, &remap)) {
+                        &merging, &arithmetic, &dependency, &remap,
+                        &options.num_threads_between_ops)) {
     return NULL;
   }
   options.rewrites = (rheos_rewrite_options){

@@ -10,6 +10,9 @@ typedef struct placer {
   rheos__stretch *stretch;
   rheos__space space;
   int32_t *places;  // by value: its place in the space
+  const rheos__branch_group *group;  // the one under way or next, NULL: none
+  int32_t *held;                     // places that it frees, until it is over
+  size_t num_held, held_capacity;
   size_t num_releases, release_capacity, num_heap, heap_capacity, num_tensors, tensor_capacity;
 } placer;
 
@@ -63,6 +66,7 @@ static rheos__value *reusable_input(const rheos__stretch *stretch, int32_t index
       value->last_instruction != index) {
     return NULL;
   }
+  if (in->branch > 0 && !value->in_branch) return NULL;  // another thread may still read it
   for (int32_t k = 0; k < in->num_inputs; ++k) {  // read elsewhere by the same instruction
     if (k != in->reuse_input && stretch->operands[in->first_operand + k] == root) return NULL;
   }
@@ -79,6 +83,46 @@ static bool append(int32_t **items, size_t *count, size_t *capacity, int32_t ite
   if (!RHEOS_GROW(*items, *capacity, *count + 1)) return false;
   (*items)[(*count)++] = item;
   return true;
+}
+
+static bool in_group(const placer *p, int32_t index) {
+  return p->group != NULL && index >= p->group->first && index < p->group->end;
+}
+
+// Gives a place back, in a group when that is over: what comes later may be running already.
+static rheos_status *give(placer *p, int32_t index, int32_t place) {
+  if (!in_group(p, index)) {
+    rheos__space_give(&p->space, place);
+    return NULL;
+  }
+  return append(&p->held, &p->num_held, &p->held_capacity, place) ? NULL : rheos__out_of_memory();
+}
+
+// Scratch space of its own for each branch.
+static rheos_status *begin_group(placer *p) {
+  const rheos__branch_group *group = p->group;
+  for (int32_t b = 0; b < group->num_branches; ++b) {
+    size_t most = 0, offset = 0;
+    for (int32_t k = group->starts[b]; k < group->starts[b + 1]; ++k) {
+      const size_t bytes = p->stretch->instructions[group->members[k]].scratch_bytes;
+      if (bytes > most) most = bytes;
+    }
+    if (most == 0) continue;
+    int32_t place;
+    if (!rheos__space_take(&p->space, most, &offset, &place)) return rheos__out_of_memory();
+    for (int32_t k = group->starts[b]; k < group->starts[b + 1]; ++k) {
+      p->stretch->instructions[group->members[k]].scratch_offset = offset;
+    }
+    RHEOS_TRY(give(p, group->first, place));
+  }
+  return NULL;
+}
+
+static void end_group(placer *p) {
+  for (size_t i = 0; i < p->num_held; ++i) rheos__space_give(&p->space, p->held[i]);
+  p->num_held = 0;
+  const rheos__stretch *stretch = p->stretch;
+  if (++p->group == stretch->branch_groups + stretch->num_branch_groups) p->group = NULL;
 }
 
 static rheos_status *place_outputs(placer *p, int32_t index) {
@@ -120,7 +164,7 @@ static rheos_status *retire(placer *p, int32_t index, int32_t root) {
   rheos__value *value = own_value(stretch, root);
   if (value == NULL || value->last_instruction != index || value->escapes) return NULL;
   if (value->kind == RHEOS__VALUE_ARENA) {
-    rheos__space_give(&p->space, *place_of(p, value));
+    RHEOS_TRY(give(p, index, *place_of(p, value)));
   } else if (value->kind == RHEOS__VALUE_TENSOR) {
     if (!append(&stretch->releases, &p->num_releases, &p->release_capacity, root)) {
       return rheos__out_of_memory();
@@ -137,19 +181,21 @@ static rheos_status *place_all(placer *p) {
   rheos__stretch *stretch = p->stretch;
   for (int32_t i = 0; i < stretch->num_instructions; ++i) {
     rheos__instruction *in = &stretch->instructions[i];
+    if (p->group != NULL && i == p->group->first) RHEOS_TRY(begin_group(p));
     RHEOS_TRY(place_outputs(p, i));
-    if (in->scratch_bytes > 0) {
+    if (in->scratch_bytes > 0 && in->branch <= 0) {
       int32_t place;
       if (!rheos__space_take(&p->space, in->scratch_bytes, &in->scratch_offset, &place)) {
         return rheos__out_of_memory();
       }
-      rheos__space_give(&p->space, place);
+      RHEOS_TRY(give(p, i, place));
     }
     in->first_release = (int32_t)p->num_releases;
     for (int32_t k = 0; k < in->num_inputs; ++k) {
       RHEOS_TRY(retire(p, i, stretch->operands[in->first_operand + k]));
     }
     for (int32_t k = 0; k < in->num_outputs; ++k) RHEOS_TRY(retire(p, i, in->first_value + k));
+    if (p->group != NULL && i == p->group->end - 1) end_group(p);
   }
   stretch->memory_bytes = p->space.end;
   stretch->num_heap_values = (int32_t)p->num_heap;
@@ -161,11 +207,13 @@ rheos_status *rheos__place_memory(rheos__stretch *stretch) {
   find_last_uses(stretch);
   rheos__find_escapes(stretch);
   placer p = {.stretch = stretch};
+  if (stretch->num_branch_groups > 0) p.group = stretch->branch_groups;
   p.places = rheos__alloc_array((size_t)stretch->num_values, sizeof *p.places);
   if (p.places == NULL) return rheos__out_of_memory();
   rheos__space_init(&p.space);
   rheos_status *status = place_all(&p);
   rheos__space_deinit(&p.space);
   rheos__free(p.places);
+  rheos__free(p.held);
   return status;
 }

@@ -48,6 +48,7 @@ typedef struct rheos__plan_context {
   rheos_status *(*check_device)(void *argument, const rheos__node *node);
   void *check_device_argument;
   rheos_rewrite_options rewrites;
+  int32_t num_threads;  // that ops may run on side by side; 0 or 1: one after the other
 } rheos__plan_context;
 
 typedef struct rheos__stretch rheos__stretch;

@@ -103,7 +103,8 @@ static bool add_member(finder *f, int32_t index) {
   const rheos__stretch *stretch = f->stretch;
   const rheos__instruction *in = &stretch->instructions[index];
   if (in->kind != RHEOS__RUN || in->num_outputs != 1 || in->scratch_bytes > 0 ||
-      in->num_units < 2 || in->num_inputs > RHEOS__ROW_CHAIN_INPUTS || in->unit_elements <= 0 || !is_by_rows(entry_of(f, in))) {
+      in->num_units < 2 || in->num_inputs > RHEOS__ROW_CHAIN_INPUTS || in->unit_elements <= 0 ||
+      !is_by_rows(entry_of(f, in))) {
     return false;
   }
   const rheos__value *out = rheos__find_value(stretch, in->first_value);
@@ -155,6 +156,11 @@ static rheos_status *finish(finder *f) {
 rheos_status *rheos__find_row_chains(rheos__stretch *stretch) {
   finder f = {.stretch = stretch};
   for (int32_t i = 0; i < stretch->num_instructions; i++) {
+    if (stretch->instructions[i].branch != 0) {  // threads are busy there already
+      RHEOS_TRY(finish(&f));
+      begin(&f, i + 1);
+      continue;
+    }
     // Reads between the layers may come before all of them: nothing here writes a variable.
     if (f.num_members > 0 && is_read(&f, &stretch->instructions[i])) continue;
     if (f.num_members > 0 && add_member(&f, i)) continue;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "plan/branches.h"
 #include "plan/fuse.h"
 #include "plan/memory.h"
 #include "plan/prepare.h"
@@ -414,6 +415,7 @@ static rheos_status *specialize(specializer *z) {
   }
   stretch->end_entry = entry;
   if (rheos__fuses(plan)) RHEOS_TRY(rheos__fuse(stretch));
+  RHEOS_TRY(rheos__find_branches(stretch, plan->context.num_threads));
   RHEOS_TRY(rheos__place_memory(stretch));
   return rheos__find_row_chains(stretch);
 }
@@ -469,6 +471,7 @@ static void stretch_free(rheos__stretch *stretch) {
   rheos__free(stretch->releases);
   rheos__free(stretch->heap_values);
   rheos__free(stretch->row_chains);
+  rheos__free(stretch->branch_groups);
   rheos__free(stretch->tensor_values);
   rheos__free(stretch);
 }

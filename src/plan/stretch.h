@@ -27,6 +27,7 @@ typedef struct rheos__value {
   uint8_t kind, dtype;
   bool escapes;               // of a root: used after the stretch, or fetched
   bool fetched;               // of a root
+  bool in_branch;             // of a root: made and read by one branch of a group only
 } rheos__value;
 
 typedef enum rheos__instruction_kind {
@@ -40,6 +41,7 @@ typedef enum rheos__instruction_kind {
 typedef struct rheos__instruction {
   uint8_t kind;
   bool parallel;        // worth the threads
+  int16_t branch;       // of a group, from 1 on; 0: none; or RHEOS__BEFORE_BRANCHES
   int32_t entry;
   int32_t num_inputs, num_outputs;
   int32_t first_operand;  // of the inputs, in stretch->operands
@@ -74,6 +76,18 @@ typedef struct rheos__row_chain {
   double cost_ns;
 } rheos__row_chain;
 
+// Instructions that threads share: branches that do not need each other go side by side, each in the
+// order of the plan. Reads of variables among them come before, what belongs to no branch afterwards.
+// See branches.c.
+enum { RHEOS__BEFORE_BRANCHES = -1 };
+typedef struct rheos__branch_group {
+  int32_t first, end;  // instructions
+  int32_t num_branches;
+  int32_t *starts;     // of each branch in `members`, and the end
+  int32_t *members;    // instructions, by branch
+  float cost_ns;
+} rheos__branch_group;
+
 struct rheos__stretch {
   rheos__plan *plan;
   rheos__stretch *next;      // sibling for other shapes
@@ -102,6 +116,8 @@ struct rheos__stretch {
   int32_t num_tensor_values;
   rheos__row_chain *row_chains;  // in order
   int32_t num_row_chains;
+  rheos__branch_group *branch_groups;  // in order
+  int32_t num_branch_groups;
   size_t memory_bytes;
   double cost_ns;
   rheos__arena arena;  // kernel states and shapes

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plan/memory_report.h"
+#include "runtime/branch_run.h"
 #include "runtime/chain_run.h"
 #include "runtime/trace.h"
 
@@ -317,17 +318,61 @@ static rheos_status *run_chain(run *r, const rheos__stretch *stretch,
   return NULL;
 }
 
+// What belongs to no branch, up to `end`: in its turn behind the branches.
+static rheos_status *run_after_branches(run *r, const rheos__stretch *stretch, int32_t first,
+                                        int32_t end) {
+  for (int32_t i = first; i < end; ++i) {
+    const rheos__instruction *in = &stretch->instructions[i];
+    if (in->branch == 0) RHEOS_TRY(run_next(r, stretch, in));
+  }
+  return NULL;
+}
+
+// Reads come first, since nothing in the group writes; then the branches.
+static rheos_status *run_group(run *r, const rheos__stretch *stretch,
+                               const rheos__branch_group *group) {
+  for (int32_t i = group->first; i < group->end; ++i) {
+    const rheos__instruction *in = &stretch->instructions[i];
+    if (in->branch == RHEOS__BEFORE_BRANCHES) RHEOS_TRY(run_next(r, stretch, in));
+  }
+  r->step->budget_ns -= group->cost_ns;
+  int32_t failed = INT32_MAX;
+  rheos_status *status = rheos__run_branches(stretch, group, r->frame, r->step, &failed);
+  if (status == NULL && atomic_load(&r->step->stopped) != 0) return rheos__step_error(r->step);
+  if (status != NULL) {  // what comes earlier in the plan would have failed first
+    rheos_status *earlier = run_after_branches(r, stretch, group->first, failed);
+    if (earlier == NULL) return status;
+    rheos_status_free(status);
+    return earlier;
+  }
+  RHEOS_TRY(run_after_branches(r, stretch, group->first, group->end));
+  for (int32_t i = group->first; i < group->end; ++i) {
+    release_after(r->frame, stretch, &stretch->instructions[i]);
+  }
+  return NULL;
+}
+
 static rheos_status *run_stretch(run *r, const rheos__stretch *stretch) {
   if (rheos__step_is_traced(r->step)) return run_traced(r, stretch);
   const rheos__row_chain *chain = stretch->row_chains;
   const rheos__row_chain *end_chains = chain != NULL ? chain + stretch->num_row_chains : NULL;
   if (rheos__pool_num_threads(r->step->pool) == 1) chain = end_chains;
+  const rheos__branch_group *group = stretch->branch_groups;
+  int32_t group_first = stretch->num_branch_groups > 0 ? group->first : -1;
   for (int32_t i = 0; i < stretch->num_instructions; ++i) {
     const rheos__instruction *in = &stretch->instructions[i];
     if (chain != end_chains && i == chain->first) {
       RHEOS_TRY(run_chain(r, stretch, chain));
       i = chain->end - 1;
       ++chain;
+      continue;
+    }
+    if (i == group_first) {
+      RHEOS_TRY(run_group(r, stretch, group));
+      i = group->end - 1;
+      ++group;
+      const bool any = group < stretch->branch_groups + stretch->num_branch_groups;
+      group_first = any ? group->first : -1;
       continue;
     }
     RHEOS_TRY(run_next(r, stretch, in));

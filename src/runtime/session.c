@@ -283,8 +283,14 @@ static rheos_status *make_plan(rheos_session *session, const signature *s,
   cached->hash = s->hash;
   cached->num_targets = s->num_targets;
   cached->targets = rheos__alloc_array((size_t)s->num_targets, sizeof *cached->targets);
-  rheos__plan_context context = {session->resources, check_device, session,
-                                 session->options.rewrites};
+  const int32_t between_ops = session->options.num_threads_between_ops;
+  int32_t threads = rheos__pool_num_threads(session->pool);
+  if (between_ops > 0 && between_ops < threads) threads = between_ops;
+  rheos__plan_context context = {.resources = session->resources,
+                                 .check_device = check_device,
+                                 .check_device_argument = session,
+                                 .rewrites = session->options.rewrites,
+                                 .num_threads = threads};
   rheos_status *status = cached->targets == NULL ? rheos__out_of_memory() : NULL;
   if (status == NULL && s->num_targets > 0) {
     memcpy(cached->targets, s->targets, (size_t)s->num_targets * sizeof *s->targets);

@@ -164,6 +164,10 @@ def _threads(config):
     return max(config.intra_op_parallelism_threads, 0) if config is not None else 0
 
 
+def _threads_between_ops(config):
+    return max(config.inter_op_parallelism_threads, 0) if config is not None else 0
+
+
 def _rewrites(config):
     """What the config says about rewriting, as `_open` takes it."""
     if config is None:
@@ -205,6 +209,7 @@ class BaseSession(_core.SessionBase):
             bool(config is not None and config.allow_soft_placement),
             bool(config is not None and config.log_device_placement),
             _rewrites(config),
+            _threads_between_ops(config),
         )
 
     @property

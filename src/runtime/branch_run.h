@@ -1,0 +1,15 @@
+// Runs groups of branches over the threads; see plan/branches.c.
+#ifndef RHEOS_SRC_RUNTIME_BRANCH_RUN_H
+#define RHEOS_SRC_RUNTIME_BRANCH_RUN_H
+
+#include "plan/stretch.h"
+#include "runtime/step.h"
+
+// Runs the instructions of the group that are in a branch. The error is that of the first of them, in
+// the order of the plan, that would fail on one thread; `*out_failed` is its instruction, else
+// INT32_MAX. A step that is stopped is no error yet.
+rheos_status *rheos__run_branches(const rheos__stretch *stretch, const rheos__branch_group *group,
+                                  const rheos__frame *frame, rheos__step *step,
+                                  int32_t *out_failed);
+
+#endif  // RHEOS_SRC_RUNTIME_BRANCH_RUN_H
