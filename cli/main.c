@@ -1,6 +1,7 @@
 // The `rheos` command: finds the subcommand in the table and hands over.
 #include <rheos/base.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,15 @@ static int help(int argc, char **argv) {
   return EXIT_SUCCESS;
 }
 
+// --help anywhere before "--", or before the script that takes what follows as its own.
+static bool asks_for_help(const command *found, int argc, char **argv) {
+  for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
+    if (found->run == command_run && argv[i][0] != '-') break;
+    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+  }
+  return false;
+}
+
 int main(int argc, char **argv) {
   if (argc < 2) return command_usage_error("a command is missing; 'rheos --help' lists them");
   const char *name = argv[1];
@@ -130,7 +140,7 @@ int main(int argc, char **argv) {
   }
   const command *found = find_command(name);
   if (!found) return unknown_command(name);
-  if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
+  if (asks_for_help(found, argc, argv)) {
     fputs(found->help, stdout);
     return EXIT_SUCCESS;
   }

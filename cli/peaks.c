@@ -10,8 +10,16 @@
 
 enum { MAX_THREADS = 256, ROUNDS = 5, STREAM_BYTES = 64 << 20 };
 
+// Workers wait until it is known how many of them there are.
+typedef struct meeting {
+  pthread_mutex_t mutex;
+  pthread_cond_t changed;
+  bool is_complete;
+  pthread_barrier_t round;
+} meeting;
+
 typedef struct worker {
-  pthread_barrier_t *start;
+  meeting *meeting;
   double seconds[ROUNDS];  // that a round took
   double work;             // of a round
   char *from, *to;
@@ -64,8 +72,11 @@ static double multiply_add(float *sink) {
 
 static void *work(void *argument) {
   worker *w = argument;
+  pthread_mutex_lock(&w->meeting->mutex);
+  while (!w->meeting->is_complete) pthread_cond_wait(&w->meeting->changed, &w->meeting->mutex);
+  pthread_mutex_unlock(&w->meeting->mutex);
   for (int round = 0; round < ROUNDS; round++) {
-    pthread_barrier_wait(w->start);
+    pthread_barrier_wait(&w->meeting->round);
     const double begin = now();
     if (w->from != NULL) {
       memcpy(w->to, w->from, STREAM_BYTES);
@@ -94,25 +105,25 @@ static double best_rate(const worker *workers, int count) {
   return best;
 }
 
+// By fewer than `count` where no more threads can be made.
 static double measure(worker *workers, int count) {
   pthread_t threads[MAX_THREADS];
-  pthread_barrier_t start;
-  pthread_barrier_init(&start, NULL, (unsigned)count);
+  meeting m = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+  for (int i = 0; i < count; i++) workers[i].meeting = &m;
   int started = 1;
-  for (int i = 0; i < count; i++) workers[i].start = &start;
   while (started < count &&
          pthread_create(&threads[started], NULL, work, &workers[started]) == 0) {
     started++;
   }
-  // A thread that could not be made leaves the others waiting: without all of them nothing is known.
-  if (started == count) work(&workers[0]);
-  for (int i = 1; i < started; i++) {
-    if (started < count) pthread_cancel(threads[i]);
-    pthread_join(threads[i], NULL);
-  }
-  if (started < count) return 0;
-  pthread_barrier_destroy(&start);
-  return best_rate(workers, count);
+  pthread_barrier_init(&m.round, NULL, (unsigned)started);
+  pthread_mutex_lock(&m.mutex);
+  m.is_complete = true;
+  pthread_cond_broadcast(&m.changed);
+  pthread_mutex_unlock(&m.mutex);
+  work(&workers[0]);
+  for (int i = 1; i < started; i++) pthread_join(threads[i], NULL);
+  pthread_barrier_destroy(&m.round);
+  return best_rate(workers, started);
 }
 
 peaks peaks_measure(int num_threads) {

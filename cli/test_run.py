@@ -82,6 +82,21 @@ def test_version_and_help():
     assert command("run", "--help").stdout == command("help", "run").stdout
 
 
+@pytest.mark.parametrize("name", ["show", "exec", "bench", "convert"])
+def test_help_may_stand_behind_other_arguments(name):
+    for arguments in (["--help"], ["-h"], ["missing.pb", "--help"], ["--json", "x", "y", "-h"]):
+        done = command(name, *arguments)
+        assert done.returncode == 0 and done.stderr == ""
+        assert done.stdout == command("help", name).stdout
+    assert command(name, "--", "--help").returncode in (1, 2)  # now it is a path
+
+
+def test_help_behind_a_script_is_the_scripts(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import sys; print(sys.argv[1:])")
+    assert command("run", script, "--help", "-h").stdout == "['--help', '-h']\n"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [(), ("fly",), ("help", "fly"), ("run",), ("run", "--tf3", "x.py"), ("run", "missing.py")],
