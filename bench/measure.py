@@ -1,9 +1,9 @@
 """measure.py MODULE: measures rows with one module, as bench_rows.py asks on standard input.
 
-A request is a line of JSON: {"build": ROW, "threads": N, "small": BOOL} answers with the first run,
-some values and the model's work, or with {"missing": WHY}; {"go": SECONDS, "own_time": BOOL} with a
-round of steps; {"end": true} with what the process used. Each row is built in a process of its own,
-forked from one that has imported the module: its memory is that row's.
+A request is a line of JSON: {"build": ROW, "threads": N, "small": BOOL, "own_time": BOOL} answers
+with the first run, some values and the model's work, or with {"missing": WHY}; {"go": SECONDS} with
+a round of steps; {"end": true, "idle": SECONDS} with what it used. Each row is built in a process
+of its own, forked from one that has imported the module: its memory is that row's.
 """
 
 import importlib
@@ -30,8 +30,7 @@ def _session_step(tf, model, threads):
     return session.make_callable(model.fetches, list(model.feed_list()[0]))
 
 
-def _round(step, seconds, own_time):
-    clock = time.process_time if own_time else time.perf_counter
+def _round(step, seconds, clock):
     times = []
     usage = resource.getrusage(resource.RUSAGE_SELF)
     until = time.perf_counter() + seconds
@@ -50,10 +49,10 @@ def _idle_share(seconds):
     return (time.process_time() - begin) / seconds
 
 
-def _timed(function, values):
-    begin = time.perf_counter()
+def _timed(function, values, clock):
+    begin = clock()
     result = function(*values)
-    return time.perf_counter() - begin, result
+    return clock() - begin, result
 
 
 def _sample(result):
@@ -69,15 +68,16 @@ class Worker:
         self.tf, self.peer, self.models = tf, peer, models
 
     def build(self, request):
+        self.clock = clock = time.process_time if request["own_time"] else time.perf_counter
         row, threads = request["build"], request["threads"]
         if self.peer and any(text in row for text in self.peer.left_out):
             return {"missing": "not a row of this peer"}
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
         self.before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         self.tf.reset_default_graph()
-        begin = time.perf_counter()
+        begin = clock()
         model = self.models.MODELS[row](self.tf, request["small"])
-        built = time.perf_counter() - begin
+        built = clock() - begin
         feeds = model.feed_list()
         if self.peer:
             run = self.peer(threads).step(model.fetches, feeds[0])
@@ -87,15 +87,15 @@ class Worker:
         self.step = lambda: [run(*value) for value in values]
         if len(values) == 1:  # the common case, without a list
             self.step = lambda: run(*values[0])
-        first, result = _timed(run, values[0])
+        first, result = _timed(run, values[0], clock)
         samples = _sample(result)
         answer = {"first": first, "built": built, "flops": model.flops, "bytes": model.num_bytes,
                   "nodes": model.nodes}
         if model.resized:
             resized = list(model.resized.values())
-            again, result = _timed(run, resized)
+            again, result = _timed(run, resized, clock)
             samples += _sample(result)
-            answer["resized"] = again - min(_timed(run, resized)[0] for _ in range(3))
+            answer["resized"] = again - min(_timed(run, resized, clock)[0] for _ in range(3))
         self.step()
         samples += _sample(run(*values[-1]))
         return {**answer, "values": samples}
@@ -103,7 +103,7 @@ class Worker:
     def go(self, request):
         time.sleep(0.02)  # threads of the others that wait for more work may still be spinning
         self.step()
-        return _round(self.step, request["go"], request["own_time"])
+        return _round(self.step, request["go"], self.clock)
 
     def end(self, request):
         idle = _idle_share(request["idle"])

@@ -94,8 +94,8 @@ def one_chain(tf, small):
     return _adds(tf, 1, 1000 if small else 100_000)
 
 
-def many_chains(tf, small):
-    return _adds(tf, *((10, 100) if small else (1000, 1000)))
+def many_chains(count):
+    return lambda tf, small: _adds(tf, *((10, 100) if small else (count, 1000)))
 
 
 def many_nodes(tf, small):
@@ -354,7 +354,8 @@ MODELS = {
     "one op": one_op,
     "linear regression step": linear_regression,
     "chain of 100,000 adds, a node": one_chain,
-    "1,000 chains of 1,000 adds, a node": many_chains,
+    "100 chains of 1,000 adds, a node": many_chains(100),
+    "1,000 chains of 1,000 adds, a node": many_chains(1000),
     "graph of 5,000 nodes, a node": many_nodes,
     "100 dense layers, forward": dense_100,
     "MLP, SGD step": mlp_sgd,

@@ -12,5 +12,7 @@ foreach(file IN LISTS bench_files)
 endforeach()
 # The loops that the library's are compared with have all that this processor can do.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|aarch64")
-  target_compile_options(bench_loops PRIVATE -O3 -march=native -ffast-math)
+  foreach(name bench_chains bench_loops)
+    target_compile_options(${name} PRIVATE -O3 -march=native -ffast-math)
+  endforeach()
 endif()

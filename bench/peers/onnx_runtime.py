@@ -16,7 +16,7 @@ FIRST, LAST = [0, 3, 1, 2], [0, 2, 3, 1]
 
 class OnnxRuntime(Peer):
     name = "ONNX Runtime"
-    left_out = ("chain of 100,000", "1,000 chains", "SGD", "Adam", "regression")
+    left_out = ("adds, a node", "SGD", "Adam", "regression")
 
     def step(self, fetches, feeds):
         self.nodes, self.weights = [], []
