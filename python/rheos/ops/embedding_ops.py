@@ -10,7 +10,7 @@ from rheos.framework.graph import (
 from rheos.framework.op_call import op1
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, check_ops, clip_ops, math_ops, segment_ops, sparse_ops
+from rheos.ops import array_ops, clip_ops, math_ops, segment_ops, sparse_ops
 from rheos.ops.constant_op import constant
 from rheos.ops.partitioned_variables import PartitionedVariable
 

@@ -57,7 +57,6 @@ from rheos.framework.graph import (
     reset_default_graph,
 )
 from rheos.framework.importer import import_graph_def
-from rheos.ops.ragged_tensor import RaggedTensor
 from rheos.framework.sparse_tensor import (
     SparseTensor,
     SparseTensorValue,
@@ -119,6 +118,7 @@ from rheos.ops.array_ops import (
     zeros_like,
 )
 from rheos.ops.check_ops import (
+    add_check_numerics_ops,
     assert_equal,
     assert_greater,
     assert_greater_equal,
@@ -138,7 +138,6 @@ from rheos.ops.check_ops import (
     assert_same_float_dtype,
     assert_scalar,
     assert_type,
-    add_check_numerics_ops,
     check_numerics,
     ensure_shape,
     is_non_decreasing,
@@ -328,6 +327,7 @@ from rheos.ops.quantize_ops import (
     quantize_v2,
     quantized_concat,
 )
+from rheos.ops.ragged_tensor import RaggedTensor
 from rheos.ops.random_ops import (
     get_seed,
     multinomial,
@@ -450,8 +450,8 @@ from rheos.ops.state_ops import (
     assign,
     assign_add,
     assign_sub,
-    count_up_to,
     batch_scatter_update,
+    count_up_to,
     scatter_add,
     scatter_div,
     scatter_max,
@@ -609,7 +609,7 @@ _MESSAGES = (
     "TensorInfo",
 )
 # Modules that are large, or need what is: imported when they are used.
-_LATER = ("contrib", "graph_util", "saved_model", "test")
+_LATER = ("contrib", "distributions", "graph_util", "saved_model", "test")
 _absent = _attribute_of("tensorflow", _MESSAGES)
 
 

@@ -17,10 +17,10 @@ from rheos.ops.candidate_sampling_ops import (
     uniform_candidate_sampler,
 )
 from rheos.ops.ctc_ops import (
+    collapse_repeated,
     ctc_beam_search_decoder,
     ctc_beam_search_decoder_v2,
     ctc_greedy_decoder,
-    collapse_repeated,
     ctc_loss,
     ctc_loss_v2,
     ctc_unique_labels,
