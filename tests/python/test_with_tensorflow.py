@@ -1,45 +1,16 @@
 """Files of Rheos opened by the real TensorFlow, and the other way round.
 
-TensorFlow is looked for in the interpreter named by RHEOS_TENSORFLOW_PYTHON, else in this one, and
-runs in a process of its own. Where there is none, these tests are skipped.
+Where there is no TensorFlow (tensorflow_process.py), these tests are skipped.
 """
-
-import importlib.util
-import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import rheos
+from tensorflow_process import INTERPRETER, is_tensorflow_1, tensorflow
 
 tf = pytest.importorskip("rheos.v1")
 
-INTERPRETER = os.environ.get("RHEOS_TENSORFLOW_PYTHON") or (
-    sys.executable if importlib.util.find_spec("tensorflow") else None)
-
 pytestmark = pytest.mark.skipif(INTERPRETER is None, reason="TensorFlow is not installed here")
-
-PREAMBLE = """
-import glob, json, sys
-import tensorflow.compat.v1 as tf
-tf.disable_eager_execution()
-folder = sys.argv[1]
-def answer(value):
-    print("answer: " + json.dumps(value))
-"""
-
-
-def tensorflow(script, folder):
-    """Runs a script with TensorFlow; what it gives to answer() comes back."""
-    environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
-    environment.pop("PYTHONPATH", None)
-    done = subprocess.run([INTERPRETER, "-c", PREAMBLE + script, str(folder)], env=environment,
-                          capture_output=True, text=True, check=False)
-    lines = [line for line in done.stdout.splitlines() if line.startswith("answer: ")]
-    assert lines, done.stderr
-    return json.loads(lines[-1].removeprefix("answer: "))
 
 
 def save_model(folder):
@@ -98,12 +69,6 @@ with tf.Session() as session:
 
 
 # ---- Models of Rheos, in TensorFlow 1
-
-
-def is_tensorflow_1():
-    script = "import tensorflow as tf; print(tf.__version__)"
-    done = subprocess.run([INTERPRETER, "-c", script], capture_output=True, text=True, check=False)
-    return done.stdout.startswith("1.")
 
 
 @pytest.fixture(scope="module")
