@@ -163,20 +163,21 @@ static bool single_value(const rheos__wire_field *field, sink *s) {
   return true;
 }
 
-static rheos_status *string_value(rheos__wire data, sink *s) {
-  const int64_t place = s->first + s->count;
-  const bool stored = has_room(s);
+static void string_value(rheos__wire data, sink *s) {
+  if (has_room(s)) {
+    ((rheos_string *)s->to->data)[s->first + s->count] =
+        (rheos_string){(char *)(uintptr_t)data.at, rheos__wire_size(data)};
+  }
   s->count++;
-  if (!stored) return NULL;
-  return rheos_tensor_set_string(s->to, place, data.at, rheos__wire_size(data));
 }
 
-// A field of bytes: a string, or numbers packed. False in *out_sound if it is not that.
-static rheos_status *bytes_field(rheos_dtype dtype, rheos__wire data, sink *s, bool *out_sound) {
-  *out_sound = true;
-  if (dtype == RHEOS_STRING) return string_value(data, s);
-  *out_sound = dtype == RHEOS_FLOAT ? packed_floats(data, s) : packed_ints(data, s);
-  return NULL;
+// A field of bytes: a string, or numbers packed. False if it is not that.
+static bool bytes_field(rheos_dtype dtype, rheos__wire data, sink *s) {
+  if (dtype == RHEOS_STRING) {
+    string_value(data, s);
+    return true;
+  }
+  return dtype == RHEOS_FLOAT ? packed_floats(data, s) : packed_ints(data, s);
 }
 
 // A field of a list that is not the usual one.
@@ -193,29 +194,23 @@ static bool other_field(rheos_dtype dtype, rheos__wire *list, sink *s, rheos__wi
   return dtype != RHEOS_STRING && field.type == single && single_value(&field, s);
 }
 
-rheos_status *rheos__feature_values(rheos_dtype dtype, rheos__wire list, rheos_tensor *to,
-                                    int64_t first, int64_t capacity, int64_t *out_count) {
+void rheos__feature_values(rheos_dtype dtype, rheos__wire list, rheos_tensor *to, int64_t first,
+                           int64_t capacity, int64_t *out_count) {
   sink s = {.to = to, .first = first, .capacity = capacity};
   *out_count = -1;
   while (list.at < list.end) {
     rheos__wire data;
-    bool sound;
     if (!rheos__wire_take(&list, 1 << 3 | RHEOS__WIRE_BYTES, &data)) {
-      if (!other_field(dtype, &list, &s, &data)) return NULL;
+      if (!other_field(dtype, &list, &s, &data)) return;
       if (data.at == NULL) continue;
     }
-    RHEOS_TRY(bytes_field(dtype, data, &s, &sound));
-    if (!sound) return NULL;
+    if (!bytes_field(dtype, data, &s)) return;
   }
   *out_count = s.count;
-  return NULL;
 }
 
-rheos_status *rheos__single_values(const rheos__single *single, rheos_tensor *to, int64_t first,
-                                   int64_t capacity, int64_t *out_count) {
-  bool sound;
+void rheos__single_values(const rheos__single *single, rheos_tensor *to, int64_t first,
+                          int64_t capacity, int64_t *out_count) {
   sink s = {.to = to, .first = first, .capacity = capacity};
-  RHEOS_TRY(bytes_field(single->dtype, single->data, &s, &sound));
-  *out_count = sound ? s.count : -1;
-  return NULL;
+  *out_count = bytes_field(single->dtype, single->data, &s) ? s.count : -1;
 }

@@ -60,8 +60,8 @@ typedef struct rheos__single {
 // Whether the value of an entry is such a Feature.
 bool rheos__single_read(rheos__wire feature, rheos__single *out_single);
 // What rheos__feature_values() does with the list of such a Feature.
-rheos_status *rheos__single_values(const rheos__single *single, rheos_tensor *to, int64_t first,
-                                   int64_t capacity, int64_t *out_count);
+void rheos__single_values(const rheos__single *single, rheos_tensor *to, int64_t first,
+                          int64_t capacity, int64_t *out_count);
 
 // The next Feature of a FeatureList. False at the end, with *out_sound, or where the bytes are no
 // FeatureList, without.
@@ -69,8 +69,8 @@ bool rheos__feature_list_next(rheos__wire *list, rheos__wire *out_feature, bool 
 
 // Counts the values of a list of `dtype`, and puts those that fit into the elements
 // [first, first + capacity) of `to`, which may be NULL. *out_count is -1 if the bytes are no such
-// list; a status only if memory is short.
-rheos_status *rheos__feature_values(rheos_dtype dtype, rheos__wire list, rheos_tensor *to,
-                                    int64_t first, int64_t capacity, int64_t *out_count);
+// list. Strings are borrowed from the bytes: rheos__tensor_own_strings() is to follow.
+void rheos__feature_values(rheos_dtype dtype, rheos__wire list, rheos_tensor *to, int64_t first,
+                           int64_t capacity, int64_t *out_count);
 
 #endif  // RHEOS_SRC_FORMAT_EXAMPLE_H

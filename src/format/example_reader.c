@@ -79,7 +79,7 @@ static rheos_status *read_feature(const rheos_string *key, rheos__wire bytes,
   out_feature->list_ = list.at;
   out_feature->list_bytes_ = rheos__wire_size(list);
   if (out_feature->dtype == RHEOS_INVALID_DTYPE) return NULL;
-  RHEOS_TRY(rheos__feature_values(out_feature->dtype, list, NULL, 0, 0, &out_feature->count));
+  rheos__feature_values(out_feature->dtype, list, NULL, 0, 0, &out_feature->count);
   return out_feature->count >= 0 ? NULL : bad_feature(key);
 }
 
@@ -214,13 +214,12 @@ void rheos_feature_strings(const rheos_feature *feature, rheos_string *out_value
 }
 
 static void copy_numbers(const rheos_feature *feature, rheos_dtype dtype, void *to) {
-  // The count was read off the same bytes; numbers need no memory, so nothing can fail.
+  // The count was read off the same bytes.
   rheos_tensor view;
   rheos__tensor_init_view(&view, dtype, &RHEOS_SHAPE(feature->count), to);
   int64_t unused;
-  rheos_status_free(rheos__feature_values(dtype,
-                                          rheos__wire_of(feature->list_, feature->list_bytes_),
-                                          &view, 0, feature->count, &unused));
+  rheos__feature_values(dtype, rheos__wire_of(feature->list_, feature->list_bytes_), &view, 0,
+                        feature->count, &unused);
 }
 
 void rheos_feature_floats(const rheos_feature *feature, float *out_values) {
@@ -240,9 +239,9 @@ rheos_status *rheos_feature_tensor(const rheos_feature *feature, rheos_tensor **
   rheos_tensor *tensor;
   RHEOS_TRY(rheos_tensor_new(feature->dtype, RHEOS_SHAPE(feature->count), &tensor));
   int64_t unused;
-  rheos_status *status =
-      rheos__feature_values(feature->dtype, rheos__wire_of(feature->list_, feature->list_bytes_),
-                            tensor, 0, feature->count, &unused);
+  rheos__feature_values(feature->dtype, rheos__wire_of(feature->list_, feature->list_bytes_),
+                        tensor, 0, feature->count, &unused);
+  rheos_status *status = feature->dtype == RHEOS_STRING ? rheos__tensor_own_strings(tensor) : NULL;
   if (status != NULL) {
     rheos_tensor_unref(tensor);
     return status;

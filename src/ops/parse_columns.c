@@ -109,11 +109,20 @@ rheos_status *rheos__columns_init(rheos__columns *columns, const rheos__column_g
   return NULL;
 }
 
+// After a failure: strings are still borrowed.
+static void drop_dense(rheos__column *column) {
+  rheos_tensor *dense = column->dense;
+  if (dense != NULL && dense->dtype == RHEOS_STRING && dense->size_bytes > 0) {
+    memset(dense->data, 0, dense->size_bytes);
+  }
+  rheos_tensor_unref(dense);
+}
+
 void rheos__columns_deinit(rheos__columns *columns) {
   for (int32_t i = 0; columns->items != NULL && i < columns->count; i++) {
     rheos__free(columns->items[i].cells);
     rheos__free(columns->items[i].steps);
-    rheos_tensor_unref(columns->items[i].dense);
+    drop_dense(&columns->items[i]);
   }
   rheos__free(columns->items);
   rheos__free(columns->by_key);
@@ -171,7 +180,7 @@ static rheos_status *read_feature(const rheos__columns *columns, const rheos__co
   const int64_t stride = column->stride;
   if (f->single.dtype == column->dtype) {
     out_cell->list = f->single.list;
-    RHEOS_TRY(rheos__single_values(&f->single, to, first, stride, &out_cell->count));
+    rheos__single_values(&f->single, to, first, stride, &out_cell->count);
     return check_count(columns, column, example, step, out_cell->count);
   }
   *out_cell = (rheos__cell){.list = rheos__wire_of(NULL, 0)};
@@ -187,7 +196,7 @@ static rheos_status *read_feature(const rheos__columns *columns, const rheos__co
   if (dtype != column->dtype) {
     return fail(columns, column, example, step, RHEOS__FAILURE_TYPE, dtype, 0);
   }
-  RHEOS_TRY(rheos__feature_values(dtype, out_cell->list, to, first, stride, &out_cell->count));
+  rheos__feature_values(dtype, out_cell->list, to, first, stride, &out_cell->count);
   return check_count(columns, column, example, step, out_cell->count);
 }
 
@@ -318,7 +327,8 @@ static rheos_status *take_standby(const rheos__columns *columns, rheos__column *
   }
   const size_t size = rheos_dtype_size(column->dtype);
   char *to = (char *)column->dense->data + (size_t)(example * column->stride) * size;
-  return rheos__copy_elements(column->dtype, to, column->standby->data, column->stride);
+  if (column->stride > 0) memcpy(to, column->standby->data, (size_t)column->stride * size);
+  return NULL;
 }
 
 static rheos_status *parse_example(scan *s, int64_t example) {
@@ -428,6 +438,11 @@ rheos_status *rheos__columns_parse_lists(rheos__columns *columns) {
 
 // ---- Tensors of cells
 
+// Strings were borrowed from the messages, and from the standbys.
+static rheos_status *own_values(rheos_tensor *values) {
+  return values->dtype == RHEOS_STRING ? rheos__tensor_own_strings(values) : NULL;
+}
+
 // The values of all cells, one after the other.
 static rheos_status *make_values(const rheos__column *column, rheos_tensor **out_values) {
   int64_t total = 0, unused;
@@ -436,11 +451,10 @@ static rheos_status *make_values(const rheos__column *column, rheos_tensor **out
   int64_t first = 0;
   for (size_t i = 0; i < column->num_cells; i++) {
     const rheos__cell *cell = &column->cells[i];
-    RHEOS_TRY(
-        rheos__feature_values(column->dtype, cell->list, *out_values, first, cell->count, &unused));
+    rheos__feature_values(column->dtype, cell->list, *out_values, first, cell->count, &unused);
     first += cell->count;
   }
-  return NULL;
+  return own_values(*out_values);
 }
 
 static int64_t most_values(const rheos__column *column) {
@@ -512,13 +526,14 @@ static rheos_status *make_varying(const rheos__columns *columns, const rheos__co
   for (size_t i = 0; i < column->num_cells; i++) {
     const rheos__cell *cell = &column->cells[i];
     int64_t unused, first = (int64_t)i * row;
-    RHEOS_TRY(
-        rheos__feature_values(column->dtype, cell->list, *out_tensor, first, cell->count, &unused));
-    if (cell->count == row || column->standby == NULL) continue;
-    char *rest = (char *)(*out_tensor)->data + (size_t)(first + cell->count) * size;
-    RHEOS_TRY(rheos__fill_elements(column->dtype, rest, column->standby->data, row - cell->count));
+    rheos__feature_values(column->dtype, cell->list, *out_tensor, first, cell->count, &unused);
+    if (column->standby == NULL) continue;
+    char *to = (char *)(*out_tensor)->data + (size_t)first * size;
+    for (int64_t k = cell->count; k < row; k++) {
+      memcpy(to + (size_t)k * size, column->standby->data, size);
+    }
   }
-  return NULL;
+  return own_values(*out_tensor);
 }
 
 rheos_status *rheos__columns_dense(rheos__columns *columns, rheos_tensor **outputs) {
@@ -527,6 +542,7 @@ rheos_status *rheos__columns_dense(rheos__columns *columns, rheos_tensor **outpu
     if (column->kind == RHEOS__COLUMN_DENSE) {
       outputs[i] = column->dense;
       column->dense = NULL;
+      RHEOS_TRY(own_values(outputs[i]));
     } else {
       RHEOS_TRY(make_varying(columns, column, &outputs[i]));
     }
@@ -550,12 +566,11 @@ static rheos_status *make_dense_list(const rheos__columns *columns, const rheos_
   for (int64_t example = 0; example < columns->batch; example++) {
     for (int64_t step = 0; step < column->steps[example]; step++, cell++) {
       int64_t unused;
-      RHEOS_TRY(rheos__feature_values(column->dtype, cell->list, tensor,
-                                      (example * steps + step) * column->stride, column->stride,
-                                      &unused));
+      rheos__feature_values(column->dtype, cell->list, tensor,
+                            (example * steps + step) * column->stride, column->stride, &unused);
     }
   }
-  return NULL;
+  return own_values(tensor);
 }
 
 rheos_status *rheos__columns_dense_lists(rheos__columns *columns, bool lengths,

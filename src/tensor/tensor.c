@@ -21,6 +21,7 @@ static void set_header(rheos_tensor *tensor, rheos_dtype dtype, const rheos_shap
   tensor->release = NULL;
   tensor->release_argument = NULL;
   tensor->allocation = NULL;
+  tensor->string_block = NULL;
   tensor->listed = RHEOS__LISTED_AS_USUAL;
 }
 
@@ -178,8 +179,43 @@ rheos_status *rheos__tensor_seen_as(rheos_tensor *tensor, rheos_dtype dtype, rhe
   return NULL;
 }
 
+// Strings of a block start at odd addresses, which no allocator gives: so they can be told from those
+// with memory of their own, wherever they are overwritten.
+static bool is_in_block(const rheos_string *string) { return ((uintptr_t)string->data & 1) != 0; }
+
+static void free_string(rheos_string string) {
+  if (!is_in_block(&string)) rheos__free(string.data);
+}
+
 static void free_strings(rheos_string *strings, int64_t count) {
-  for (int64_t i = 0; i < count; i++) rheos__free(strings[i].data);
+  for (int64_t i = 0; i < count; i++) free_string(strings[i]);
+}
+
+// The bytes of a block that a string of this size takes: a NUL behind it, and an even number.
+static size_t block_bytes(size_t size_bytes) { return (size_bytes + 2) & ~(size_t)1; }
+
+rheos_status *rheos__tensor_own_strings(rheos_tensor *tensor) {
+  rheos_string *strings = tensor->data;
+  size_t total = 1;
+  bool fits = true;
+  for (int64_t i = 0; i < tensor->num_elements; i++) {
+    const size_t size_bytes = strings[i].size_bytes;
+    if (size_bytes == 0) continue;
+    fits = fits && size_bytes < SIZE_MAX / 2 && total < SIZE_MAX / 2 - size_bytes;
+    if (fits) total += block_bytes(size_bytes);
+  }
+  char *block = fits && total > 1 ? rheos__alloc(total) : NULL, *at = block;
+  tensor->string_block = block;
+  for (int64_t i = 0; i < tensor->num_elements; i++) {
+    const rheos_string borrowed = strings[i];
+    strings[i] = (rheos_string){NULL, 0};
+    if (block == NULL || borrowed.size_bytes == 0) continue;
+    strings[i] = (rheos_string){at + 1, borrowed.size_bytes};
+    memcpy(at + 1, borrowed.data, borrowed.size_bytes);
+    at[1 + borrowed.size_bytes] = '\0';
+    at += block_bytes(borrowed.size_bytes);
+  }
+  return block != NULL || total == 1 ? NULL : rheos__out_of_memory();
 }
 
 // Bytes with a NUL behind them, for the convenience of C; NULL data for the empty string.
@@ -202,7 +238,7 @@ rheos_status *rheos__copy_elements(rheos_dtype dtype, void *to, const void *from
   for (int64_t i = 0; i < count; i++) {
     rheos_string old = copies[i];
     rheos_status *status = copy_string(&copies[i], source[i].data, source[i].size_bytes);
-    rheos__free(old.data);
+    free_string(old);
     if (status != NULL) return status;
   }
   return NULL;
@@ -239,6 +275,7 @@ void rheos_tensor_unref(rheos_tensor *tensor) {
     tensor->release(tensor->release_argument);
   } else if (tensor->dtype == RHEOS_STRING) {
     free_strings(tensor->data, tensor->num_elements);
+    rheos__free(tensor->string_block);
   }
   rheos__free_aligned(tensor->allocation);
   rheos__free(tensor);
@@ -267,7 +304,7 @@ rheos_status *rheos_tensor_set_string(rheos_tensor *tensor, int64_t index, const
   rheos_string *element = (rheos_string *)tensor->data + index;
   rheos_string copy;
   RHEOS_TRY(copy_string(&copy, data, size_bytes));
-  rheos__free(element->data);
+  free_string(*element);
   *element = copy;
   return NULL;
 }

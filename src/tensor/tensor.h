@@ -25,6 +25,7 @@ struct rheos_tensor {
   void (*release)(void *argument);  // of borrowed data; NULL if the tensor owns its data
   void *release_argument;
   void *allocation;  // what to free besides the struct, or NULL
+  char *string_block;  // where strings lie that have no memory of their own, or NULL
   int64_t listed;    // how a file wrote it: see RHEOS__LISTED_*
 };
 
@@ -60,6 +61,10 @@ static inline bool rheos__tensor_is_exclusive(const rheos_tensor *tensor) {
 // too large.
 rheos_status *rheos__shape_size(rheos_dtype dtype, const rheos_shape *shape,
                                 int64_t *out_num_elements, size_t *out_size_bytes);
+
+// For a tensor of strings that borrows the bytes of all its elements, which are set without more ado:
+// gives it copies of them, in one piece of memory. After a failure it holds empty strings.
+rheos_status *rheos__tensor_own_strings(rheos_tensor *tensor);
 
 // Copies `count` string elements (deep), or bytes for other dtypes.
 rheos_status *rheos__copy_elements(rheos_dtype dtype, void *to, const void *from, int64_t count);
