@@ -406,11 +406,16 @@ static rheos_status *check_devices(const rheos__plan *plan) {
   return NULL;
 }
 
+static _Atomic int64_t plans_made;
+
+int64_t rheos__plans_made(void) { return plans_made; }
+
 rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *context,
                               const rheos__edge *feeds, int32_t num_feeds,
                               const rheos__edge *fetches, int32_t num_fetches,
                               const int32_t *targets, int32_t num_targets, rheos__plan **out_plan) {
   *out_plan = NULL;
+  ++plans_made;
   rheos__plan *plan = rheos__alloc_zeroed(sizeof *plan);
   if (plan == NULL) return rheos__out_of_memory();
   pthread_mutex_init(&plan->mutex, NULL);

@@ -91,6 +91,9 @@ static inline int32_t rheos__entry_node(const rheos__plan *plan, const rheos__en
   const bool gives = entry->kind == RHEOS__ENTRY_NODE && entry->num_outputs > 0;
   return gives ? plan->origins[entry->first_value].id : entry->id;
 }
+// How many plans this process has made, each pruned and rewritten once; for tests.
+int64_t rheos__plans_made(void);
+
 // No run may be using it.
 void rheos__plan_free(rheos__plan *plan);
 

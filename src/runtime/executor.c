@@ -109,12 +109,12 @@ static rheos_status *run_range(void *argument, int64_t first, int64_t last) {
   const rheos__instruction *in = split->instruction;
   void *scratch = NULL;
   if (in->scratch_bytes > 0) {  // each range its own
-    scratch = rheos__alloc_aligned(in->scratch_bytes);
+    scratch = rheos__pool_take_scratch(in->scratch_bytes);
     if (scratch == NULL) return rheos__out_of_memory();
   }
   rheos_status *status = in->run(in->state, split->inputs, split->outputs, scratch,
                                  split->first + first, split->first + last);
-  rheos__free_aligned(scratch);
+  if (scratch != NULL) rheos__pool_give_scratch(scratch);
   return status;
 }
 
@@ -492,21 +492,27 @@ static rheos_status *next_key(run *r, const rheos__stretch *stretch, rheos_shape
   return NULL;
 }
 
+// Memory that is short, named: what takes most of it.
+static rheos_status *name_largest(rheos_status *status, const rheos__stretch *stretch) {
+  return status == rheos__out_of_memory() ? rheos__no_memory_for(stretch) : status;
+}
+
 static rheos_status *run_all(run *r, rheos__stretch *stretch, rheos__stretch **out_last,
                              double *out_cost_ns) {
   for (;;) {
     *out_last = stretch;
     *out_cost_ns += stretch->cost_ns;
     RHEOS_TRY(bind(r->frame, stretch));
-    RHEOS_TRY(allocate_fetched(r, stretch));
-    RHEOS_TRY(run_stretch(r, stretch));
+    rheos_status *status = allocate_fetched(r, stretch);
+    if (status == NULL) status = run_stretch(r, stretch);
+    RHEOS_TRY(name_largest(status, stretch));
     if (stretch->end_entry == r->plan->num_entries) return NULL;
     rheos_shape *key = NULL;
     int32_t num_key = 0;
     RHEOS_TRY(next_key(r, stretch, &key, &num_key));
     rheos__stretch *child;
     pthread_mutex_lock(&r->plan->mutex);
-    rheos_status *status = enter(r, stretch, key, num_key, &child);
+    status = enter(r, stretch, key, num_key, &child);
     pthread_mutex_unlock(&r->plan->mutex);
     rheos__free(key);
     RHEOS_TRY(status);

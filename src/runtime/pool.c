@@ -18,6 +18,20 @@ typedef struct job {
   _Atomic(rheos_status *) error;
 } job;
 
+// What a thread keeps; slot 0 is for whoever runs a job.
+typedef struct slot {
+  void *memory;
+  size_t size_bytes;
+  bool is_taken;
+} slot;
+
+static _Thread_local slot *own_slot;  // of the job that the thread works on
+
+typedef struct start {
+  rheos__pool *pool;
+  slot *slot;
+} start;
+
 struct rheos__pool {
   int32_t num_threads;
   int32_t num_started;      // of num_threads - 1 workers
@@ -29,14 +43,29 @@ struct rheos__pool {
   _Atomic int32_t active;   // workers inside it; changed under the mutex
   bool stopping;
   _Atomic uint64_t generation;  // of jobs
+  slot *slots;                  // of each thread; the caller's is guarded by `region`
+  start *starts;
   pthread_t threads[];
 };
+
+static void free_pool(rheos__pool *pool) {
+  for (int32_t i = 0; i < pool->num_threads; ++i) rheos__free_aligned(pool->slots[i].memory);
+  rheos__free(pool->slots);
+  rheos__free(pool->starts);
+  rheos__free(pool);
+}
 
 rheos__pool *rheos__pool_new(int32_t num_threads) {
   if (num_threads < 1) num_threads = 1;
   rheos__pool *pool =
       rheos__alloc_zeroed(sizeof *pool + (size_t)num_threads * sizeof pool->threads[0]);
   if (pool == NULL) return NULL;
+  pool->slots = rheos__alloc_array((size_t)num_threads, sizeof *pool->slots);
+  pool->starts = rheos__alloc_array((size_t)num_threads, sizeof *pool->starts);
+  if (pool->slots == NULL || pool->starts == NULL) {
+    free_pool(pool);
+    return NULL;
+  }
   pool->num_threads = num_threads;
   pool->process = getpid();
   pthread_mutex_init(&pool->region, NULL);
@@ -53,7 +82,7 @@ bool rheos__pool_is_forked(const rheos__pool *pool) {
 void rheos__pool_free(rheos__pool *pool) {
   if (pool == NULL) return;
   if (rheos__pool_is_forked(pool)) {  // nobody to join, and locks that nobody may ever open
-    rheos__free(pool);
+    free_pool(pool);
     return;
   }
   pthread_mutex_lock(&pool->mutex);
@@ -66,7 +95,7 @@ void rheos__pool_free(rheos__pool *pool) {
   pthread_cond_destroy(&pool->work);
   pthread_mutex_destroy(&pool->mutex);
   pthread_mutex_destroy(&pool->region);
-  rheos__free(pool);
+  free_pool(pool);
 }
 
 int32_t rheos__pool_num_threads(const rheos__pool *pool) {
@@ -94,8 +123,33 @@ static void pause_briefly(void) {
 #endif
 }
 
+void *rheos__pool_take_scratch(size_t size_bytes) {
+  slot *s = own_slot;
+  if (s == NULL || s->is_taken) return rheos__alloc_aligned(size_bytes);
+  if (s->size_bytes < size_bytes) {
+    rheos__free_aligned(s->memory);
+    s->size_bytes = 0;
+    s->memory = rheos__alloc_aligned(size_bytes);
+    if (s->memory == NULL) return NULL;
+    s->size_bytes = size_bytes;
+  }
+  s->is_taken = true;
+  return s->memory;
+}
+
+void rheos__pool_give_scratch(void *scratch) {
+  slot *s = own_slot;
+  if (s != NULL && s->is_taken && s->memory == scratch) {
+    s->is_taken = false;
+  } else {
+    rheos__free_aligned(scratch);
+  }
+}
+
 static void *worker(void *argument) {
-  rheos__pool *pool = argument;
+  const start *with = argument;
+  rheos__pool *pool = with->pool;
+  own_slot = with->slot;
   uint64_t seen = 0;
   for (;;) {
     for (int spin = 0; spin < SPINS && atomic_load(&pool->generation) == seen; ++spin) {
@@ -127,8 +181,12 @@ static void start_threads(rheos__pool *pool) {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return;
   pthread_attr_setstacksize(&attributes, STACK_BYTES);
-  while (pool->num_started < pool->num_threads - 1 &&
-         pthread_create(&pool->threads[pool->num_started], &attributes, worker, pool) == 0) {
+  while (pool->num_started < pool->num_threads - 1) {
+    const int32_t number = pool->num_started;
+    pool->starts[number] = (start){pool, &pool->slots[number + 1]};
+    if (pthread_create(&pool->threads[number], &attributes, worker, &pool->starts[number]) != 0) {
+      break;
+    }
     ++pool->num_started;
   }
   pthread_attr_destroy(&attributes);
@@ -150,7 +208,10 @@ rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_
   atomic_fetch_add(&pool->generation, 1);
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->mutex);
+  slot *outer = own_slot;  // of another pool, if this work is part of its
+  own_slot = &pool->slots[0];
   work_on(&j);
+  own_slot = outer;
   pthread_mutex_lock(&pool->mutex);
   pool->open = NULL;
   pthread_mutex_unlock(&pool->mutex);

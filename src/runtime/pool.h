@@ -21,4 +21,9 @@ int32_t rheos__pool_num_threads(const rheos__pool *pool);
 rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_body body,
                               void *argument);
 
+// Work space for a range of units, aligned to 64 bytes, not initialised; NULL when memory is short. A
+// thread of a pool keeps its own from one range to the next, and so do threads that run work of a pool.
+void *rheos__pool_take_scratch(size_t size_bytes);
+void rheos__pool_give_scratch(void *scratch);
+
 #endif  // RHEOS_SRC_RUNTIME_POOL_H

@@ -110,7 +110,7 @@ static void test_memory__too_little_of_it_names_the_largest_tensors(void **state
   rheos_graph *graph = rheos_graph_new();
   rheos_scope *s = rheos_scope_new(graph);
   rheos_output x = rheos_placeholder(s, RHEOS_FLOAT, .name = "x");
-  rheos_output large = rheos_neg(s, rheos_tile(s, x, multiples(s)));
+  rheos_output tiled = rheos_tile(s, x, multiples(s)), large = rheos_neg(s, tiled);
   rheos_output y = rheos_sum(s, large, rheos_constant_int(s, 0, NULL));
   check(rheos_scope_finish(s));
   rheos_session *session = NULL;
@@ -133,6 +133,17 @@ static void test_memory__too_little_of_it_names_the_largest_tensors(void **state
   counter.limit_bytes = 0;  // the session goes on
   check(rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL));
   rheos_tensor_unref(fetch.value);
+  rheos_fetch whole = {tiled, NULL};  // what is fetched is asked for by itself, and named
+  counter.limit_bytes = counter.alive_bytes + 10 * WIDTH;
+  status = rheos_session_run(session, &feed, 1, &whole, 1, NULL, 0, NULL);
+  assert_int_equal(rheos_status_code(status), RHEOS_RESOURCE_EXHAUSTED);
+  message = rheos_status_message(status);
+  if (strstr(message, "[1000000] and type float (4000000 bytes)") == NULL ||
+      strstr(message, "test_memory.c:") == NULL) {
+    fail_msg("%s", message);
+  }
+  rheos_status_free(status);
+  counter.limit_bytes = 0;
   rheos_tensor_unref(fed);
   rheos_session_free(session);
   rheos_scope_free(s);

@@ -142,6 +142,46 @@ static void test_bound__a_training_step_allocates_nothing(void **state) {
   finish(&p);
 }
 
+// Kernels with work space, split over threads: each thread gets its own once, when it first helps.
+static void test_bound__threads_keep_their_work_space(void **state) {
+  (void)state;
+  enum { ROWS = 512, COLUMNS = 700, STEPS = 50, THREADS = 2 };
+  program p = start();
+  const rheos_output x = rheos_placeholder(p.s, RHEOS_FLOAT);
+  const rheos_output y = rheos_softmax(p.s, rheos_tanh(p.s, rheos_exp(p.s, x)));
+  const rheos_output fetches[] = {y, rheos_cumsum(p.s, y, rheos_constant_int(p.s, 0, NULL))};
+  check(rheos_scope_finish(p.s));
+  counting_allocator counter = {0};
+  counting_allocator_install(&counter);
+  const rheos_session_options options = {.num_threads = THREADS};
+  check(rheos_session_new(p.graph, &options, &p.session));
+  check(rheos_callable_new(p.session, &x, 1, fetches, 2, NULL, 0, &p.callable));
+  rheos_tensor *value = vector(ROWS * COLUMNS, 0.3f), *results[2];
+  rheos_tensor *rows = NULL;
+  check(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(ROWS, COLUMNS), &rows));
+  memcpy(rheos_tensor_data(rows), rheos_tensor_data(value), rheos_tensor_size_bytes(rows));
+  for (int i = 0; i < 2; i++) {
+    check(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(ROWS, COLUMNS), &results[i]));
+  }
+  check(rheos_callable_bind(p.callable, &rows, results));
+  for (int i = 0; i < 5; i++) check(rheos_callable_run_bound(p.callable, NULL));
+  const int64_t requests = counter.requests;
+  for (int i = 0; i < STEPS; i++) check(rheos_callable_run_bound(p.callable, NULL));
+  assert_in_range(counter.requests - requests, 0, 2 * THREADS);  // a thread that slept so far
+  assert_float_equal(first(results[0]), 1.0f / COLUMNS, 1e-6);
+  rheos_tensor_unref(value);
+  rheos_tensor_unref(rows);
+  rheos_tensor_unref(results[0]);
+  rheos_tensor_unref(results[1]);
+  rheos_callable_free(p.callable);
+  rheos_session_free(p.session);
+  p.callable = NULL;
+  p.session = NULL;
+  assert_int_equal(counter.alive, 0);
+  rheos_set_allocator(NULL);
+  finish(&p);
+}
+
 static void test_bound__a_result_can_be_the_next_value(void **state) {
   (void)state;
   program p = start();
@@ -227,6 +267,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bound__results_of_every_kind_arrive),
       cmocka_unit_test(test_bound__a_training_step_allocates_nothing),
+      cmocka_unit_test(test_bound__threads_keep_their_work_space),
       cmocka_unit_test(test_bound__a_result_can_be_the_next_value),
       cmocka_unit_test(test_bound__wrong_tensors_are_refused),
       cmocka_unit_test(test_bound__a_value_of_a_variable_is_no_buffer),

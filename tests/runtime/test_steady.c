@@ -1,16 +1,20 @@
 // What a steady step leaves alone: the system's memory, and the processor once it is over. Both are
 // counts, of page faults and of processor time, not timings.
 #define _DEFAULT_SOURCE  // getrusage
+#include <dirent.h>
 #include <rheos/rheos.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
 #include <cmocka.h>
 
 #include "base/large_blocks.h"
+#include "plan/plan.h"
 
 enum { BATCH = 512, WIDTH = 1024, LAYERS = 6, WARM = 5, STEPS = 20 };
 
@@ -107,6 +111,50 @@ static void test_steady__idle_threads_sleep(void **state) {
   finish(&p);
 }
 
+// How many threads there are, and a number that hardly stays when others take their place; 0 of them
+// where the system does not tell.
+static int list_threads(long *out_sum) {
+  int count = 0;
+  *out_sum = 0;
+  DIR *folder = opendir("/proc/self/task");
+  if (folder == NULL) return 0;
+  for (const struct dirent *task; (task = readdir(folder)) != NULL;) {
+    const long id = strtol(task->d_name, NULL, 10);
+    count += id > 0;
+    *out_sum += id * id;
+  }
+  closedir(folder);
+  return count;
+}
+
+static void test_steady__no_thread_comes_or_goes(void **state) {
+  (void)state;
+  program p = start(3);
+  run(&p, WARM);
+  long before, after;
+  const int count = list_threads(&before);
+  run(&p, STEPS);
+  assert_int_equal(list_threads(&after), count);
+  assert_int_equal(after, before);
+  finish(&p);
+}
+
+// Another size of the batch is planned without looking at the graph again.
+static void test_steady__new_shapes_need_no_new_plan(void **state) {
+  (void)state;
+  program p = start(2);
+  run(&p, 1);
+  const int64_t plans = rheos__plans_made();
+  for (int64_t batch = 1; batch < 40; batch++) {
+    rheos_tensor_unref(p.x);
+    check(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(batch, WIDTH), &p.x));
+    memset(rheos_tensor_data(p.x), 0, rheos_tensor_size_bytes(p.x));
+    run(&p, 1);
+  }
+  assert_int_equal(rheos__plans_made(), plans);
+  finish(&p);
+}
+
 static void test_steady__ended_sessions_give_memory_back(void **state) {
   (void)state;
   program p = start(1);
@@ -119,6 +167,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_steady__no_page_faults),
       cmocka_unit_test(test_steady__idle_threads_sleep),
+      cmocka_unit_test(test_steady__no_thread_comes_or_goes),
+      cmocka_unit_test(test_steady__new_shapes_need_no_new_plan),
       cmocka_unit_test(test_steady__ended_sessions_give_memory_back),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
