@@ -32,7 +32,7 @@
   ROW(Softsign, FLOATS, RHEOS__WIDE, x / (1 + fabs(x)))
 
 // y is the second input: what arrived (x is the function's value), or the features (x arrived).
-// Where nothing arrives, nothing goes on, even at a pole.
+// Where nothing arrives, nothing goes on, even at a pole. Relu multiplies: NaN goes through zeros.
 #define GRADIENT_FORMULAS(ROW)                                                        \
   ROW(InvGrad, FLOATS, RHEOS__WIDE, y == 0 ? 0 : -y * x * x)                          \
   ROW(ReciprocalGrad, FLOATS, RHEOS__WIDE, y == 0 ? 0 : -y * x * x)                   \
@@ -46,8 +46,8 @@
   ROW(SigmoidGrad, COMPLEXES, , y * x * (1 - x))                                      \
   ROW(TanhGrad, FLOATS, RHEOS__WIDE, y * (1 - x * x))                                 \
   ROW(SigmoidGrad, FLOATS, RHEOS__WIDE, y * x * (1 - x))                              \
-  ROW(ReluGrad, NUMBERS, , y > 0 ? x : 0)                                             \
-  ROW(Relu6Grad, NUMBERS, , y > 0 && y < 6 ? x : 0)                                   \
+  ROW(ReluGrad, NUMBERS, , x * (y > 0))                                               \
+  ROW(Relu6Grad, NUMBERS, , x * (y > 0 && y < 6))                                     \
   ROW(LeakyReluGrad, FLOATS, RHEOS__WIDE, y > 0 ? x : x * (C)parameter)               \
   ROW(EluGrad, FLOATS, RHEOS__WIDE, y < 0 ? x * (y + 1) : x)                          \
   ROW(SeluGrad, FLOATS, RHEOS__WIDE,                                                  \

@@ -4,12 +4,20 @@
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
 
+static bool is_second(const rheos__attrs *attrs) {
+  const rheos_attr_value *format = rheos__attrs_find(attrs, "data_format");
+  return format != NULL && format->s.size_bytes == 4 && memcmp(format->s.data, "NCHW", 4) == 0;
+}
+
 // NCHW only means something from rank 3 on.
 static int32_t channel_dim(const rheos__attrs *attrs, int32_t rank) {
-  const rheos_attr_value *format = rheos__attrs_find(attrs, "data_format");
-  const bool second = format != NULL && format->s.size_bytes == 4 &&
-                      memcmp(format->s.data, "NCHW", 4) == 0;
-  return second && rank > 2 ? 1 : rank - 1;
+  return is_second(attrs) && rank > 2 ? 1 : rank - 1;
+}
+
+// Rank 2 is refused while a node is added; the kernels then take the last dimension.
+static rheos_status *check_rank(const rheos__infer *c, int32_t rank) {
+  if (!is_second(c->attrs) || rank < 0 || rank > 2 || c->partial == NULL) return NULL;
+  return RHEOS_INVALID("Shape must be at least rank 3 but is rank %d", rank);
 }
 
 static rheos_status *bias_add_shape(rheos__infer *c) {
@@ -19,6 +27,7 @@ static rheos_status *bias_add_shape(rheos__infer *c) {
   c->output_shapes[0] = *value;
   if (value->rank < 0) return NULL;
   rheos__shape_text text;
+  RHEOS_TRY(check_rank(c, value->rank));
   if (value->rank < 2) {
     return RHEOS_INVALID("Input tensor must be at least 2D: %s",
                          rheos__shape_text_of(value, &text));
@@ -95,6 +104,7 @@ const rheos__op_def rheos__op_BiasAddV1 = {
 
 static rheos_status *bias_add_grad_shape(rheos__infer *c) {
   const rheos_shape *in = &c->input_shapes[0];
+  RHEOS_TRY(check_rank(c, in->rank));
   if (in->rank >= 0 && in->rank < 2) {
     rheos__shape_text text;
     return RHEOS_INVALID("Input tensor must be at least 2D: %s", rheos__shape_text_of(in, &text));

@@ -29,21 +29,20 @@ static void store(rheos_dtype dtype, void *data, int64_t index, float value) {
 
 // ---- Pixels, in float
 
-static float largest(const float *c) { return fmaxf(c[0], fmaxf(c[1], c[2])); }
-static float smallest(const float *c) { return fminf(c[0], fminf(c[1], c[2])); }
-
 #define HSV_PIXELS(C, suffix)                                                                \
+  static C hue_of##suffix(const C *in, C most, C range) {                                    \
+    const C r = in[0], g = in[1], b = in[2], norm = (C)1 / range * ((C)1 / (C)6);            \
+    const C hue = r == most   ? norm * (g - b)                                               \
+                  : g == most ? norm * (b - r) + (C)2 / (C)6                                 \
+                              : norm * (r - g) + (C)4 / (C)6;                                \
+    return !(range > 0) ? 0 : hue < 0 ? hue + 1 : hue;                                       \
+  }                                                                                          \
   static void to_hsv##suffix(const C *in, C *out) {                                          \
     const C r = in[0], g = in[1], b = in[2];                                                 \
     const C most = r > g ? (r > b ? r : b) : (g > b ? g : b);                                \
     const C least = r < g ? (r < b ? r : b) : (g < b ? g : b);                               \
-    const C range = most - least, norm = (C)1 / range * ((C)1 / (C)6);                       \
-    C hue = r == most   ? norm * (g - b)                                                     \
-            : g == most ? norm * (b - r) + (C)2 / (C)6                                       \
-                        : norm * (r - g) + (C)4 / (C)6;                                      \
-    if (!(range > 0)) hue = 0;                                                               \
-    if (hue < 0) hue = hue + 1;                                                              \
-    out[0] = hue;                                                                            \
+    const C range = most - least;                                                            \
+    out[0] = hue_of##suffix(in, most, range);                                                \
     out[1] = most > 0 ? range / most : (C)0;                                                 \
     out[2] = most;                                                                           \
   }                                                                                          \
@@ -69,26 +68,30 @@ static void rgb_pixel(const float *in, float amount, float *out) {
   to_rgb(in, out);
 }
 
-// The hue in [0, 6) of a color; what is in the middle tells how far along its stretch.
-static float hue_of(const float *c, float most, float least) {
+// Which channels are largest, middle and smallest on each stretch of the circle.
+static const int order[6][3] = {{0, 1, 2}, {1, 0, 2}, {1, 2, 0}, {2, 1, 0}, {2, 0, 1}, {0, 2, 1}};
+
+// The stretch of a color. NaN compares false, which decides where it goes: as in TensorFlow.
+static int stretch_of(const float *c) {
   static const int stretches[3][3] = {{-1, 0, 5}, {1, -1, 2}, {4, 3, -1}};  // [largest][middle]
   const float r = c[0], g = c[1], b = c[2];
-  if (!(most > least)) return 0;
   const int top = r < g ? (b > g ? 2 : 1) : (b > r ? 2 : 0);
   const int bottom = r < g ? (b < r ? 2 : 0) : (b < g ? 2 : 1);
-  const int stretch = stretches[top][3 - top - bottom];
-  const float ratio = (c[3 - top - bottom] - least) / (most - least);
-  return (float)stretch + (stretch % 2 == 0 ? ratio : 1 - ratio);
+  return stretches[top][3 - top - bottom];
 }
 
 // The hue turned by `amount` of the circle; the largest and smallest channel keep their values.
 static void hue_pixel(const float *in, float amount, float *out) {
-  static const int order[6][3] = {{0, 1, 2}, {1, 0, 2}, {1, 2, 0},
-                                  {2, 1, 0}, {2, 0, 1}, {0, 2, 1}};  // largest, middle, smallest
-  const float most = largest(in), least = smallest(in);
-  float hue = fmodf(hue_of(in, most, least) + amount * 6, 6);
+  int stretch = stretch_of(in);
+  const float most = in[order[stretch][0]], least = in[order[stretch][2]];
+  float hue = 0;
+  if (most != least) {
+    const float ratio = (in[order[stretch][1]] - least) / (most - least);
+    hue = (float)stretch + (stretch % 2 == 0 ? ratio : 1 - ratio);
+  }
+  hue = fmodf(hue + amount * 6, 6);
   if (hue < 0) hue += 6;
-  const int stretch = hue >= 0 && hue < 6 ? (int)hue : 0;
+  stretch = isnan(hue) ? 5 : hue < 6 ? (int)hue : 0;
   const float part = hue - (float)stretch;
   const int *channels = order[stretch];
   out[channels[0]] = most;
@@ -96,19 +99,22 @@ static void hue_pixel(const float *in, float amount, float *out) {
   out[channels[2]] = least;
 }
 
+static float second_if_more(float a, float b) { return a < b ? b : a; }
+static float second_if_less(float a, float b) { return b < a ? b : a; }
+
+// A color without a hue (NaN or infinite channels) becomes gray.
 static void saturation_pixel(const float *in, float amount, float *out) {
-  static const int order[6][3] = {{0, 1, 2}, {1, 0, 2}, {1, 2, 0},
-                                  {2, 1, 0}, {2, 0, 1}, {0, 2, 1}};
-  float hsv[3];
-  to_hsv(in, hsv);
-  const float saturation = fminf(1, fmaxf(0, hsv[1] * amount));
-  const float chroma = saturation * hsv[2], rest = hsv[2] - chroma, hue = hsv[0] * 6;
-  const int stretch = hue >= 0 && hue < 6 ? (int)hue : 0;
-  const float middle = chroma * (1 - fabsf(fmodf(hue, 2) - 1));
-  const int *channels = order[stretch];
+  const float r = in[0], g = in[1], b = in[2];
+  const float most = second_if_more(r, second_if_more(g, b));
+  const float range = most - second_if_less(r, second_if_less(g, b));
+  const float saturation = fminf(1, fmaxf(0, (most > 0 ? range / most : 0) * amount));
+  const float chroma = saturation * most, rest = most - chroma;
+  const float hue = hue_of(in, most, range) * 6;
+  out[0] = out[1] = out[2] = rest;
+  if (isnan(hue)) return;
+  const int *channels = order[hue >= 0 && hue < 6 ? (int)hue : 0];
   out[channels[0]] = chroma + rest;
-  out[channels[1]] = middle + rest;
-  out[channels[2]] = 0 + rest;
+  out[channels[1]] = chroma * (1 - fabsf(fmodf(hue, 2) - 1)) + rest;
 }
 
 // ---- Kernels: a unit is some thousand pixels

@@ -151,8 +151,9 @@ static rheos_status *forward_shape(rheos__infer *c, int32_t spatial) {
   rheos__conv conv;
   RHEOS_TRY(rheos__infer_rank(c, 0, spatial + 2, &input));
   RHEOS_TRY(rheos__infer_rank(c, 1, spatial + 2, &filter));
-  return rheos__conv_fit(c->attrs, spatial, is_depthwise(c->op), &input, &filter, &conv,
-                         &c->output_shapes[0]);
+  rheos_status *fitted = rheos__conv_fit(c->attrs, spatial, is_depthwise(c->op), &input, &filter,
+                                         &conv, &c->output_shapes[0]);
+  return rheos__windows_inferred_take(c, &conv.windows, fitted);
 }
 
 // The shape that input `sizes` holds; for an image it may be its spatial dimensions alone.

@@ -240,6 +240,7 @@ const rheos__op_def rheos__op_SerializeTensor = {
     .signature = "tensor: T -> serialized: string; T: type",
     .doc = "The tensor as the bytes of a TensorProto.",
     .shape = rheos__shape_scalar,
+    .gradient = rheos__no_gradient,
     .prepare = prepare_serialize,
 };
 

@@ -286,8 +286,19 @@ static rheos_status *shape_solve_with(rheos__infer *c, bool broadcasts) {
   return rheos__shape_append(out, columns);
 }
 
+// Where one of the two is not known at all, the result has the other's dimensions but the last.
 static rheos_status *shape_solve(rheos__infer *c) {
-  return shape_solve_with(c, false);
+  RHEOS_TRY(shape_solve_with(c, false));
+  if (c->output_shapes[0].rank >= 0) return NULL;
+  rheos_shape square;
+  RHEOS_TRY(rheos__infer_square(c, 0, &square));
+  if (square.rank >= 0) {
+    square.dims[square.rank - 1] = -1;
+    c->output_shapes[0] = square;
+  } else {
+    c->output_shapes[0] = c->input_shapes[1];
+  }
+  return NULL;
 }
 
 static rheos_status *solve_one(const rheos__matrix_kernel *k, const void *const *inputs,

@@ -142,7 +142,10 @@ static rheos_status *pool_shape(rheos__infer *c, const rheos__pool_op *op) {
   }
   if (known) {
     rheos__pool pool;
-    RHEOS_TRY(rheos__pool_fit(c->attrs, op, &image, given[0], given[1], &pool, &pooled));
+    rheos_status *fitted =
+        rheos__pool_fit(c->attrs, op, &image, given[0], given[1], &pool, &pooled);
+    const bool forward = output_roles(op)[0] == 'p' && op->roles[1] != 'p';
+    RHEOS_TRY(forward ? rheos__windows_inferred_take(c, &pool.windows, fitted) : fitted);
   } else {
     pooled.dims[0] = image.dims[0];
   }

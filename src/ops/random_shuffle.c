@@ -73,7 +73,7 @@ const rheos__op_def rheos__op_RandomShuffle = {
     "The rows of `value` in random order.",
     RHEOS_OP_STATEFUL,
     rheos__shape_unchanged,
-    NULL,
+    rheos__no_gradient,
     prepare_stateful,
 };
 

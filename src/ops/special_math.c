@@ -72,6 +72,7 @@ static double zeta_of_positive(double x, double q) {
 double rheos__zeta(double x, double q) {
   if (isnan(x) || isnan(q) || x < 1) return NAN;
   if (x == 1) return INFINITY;
+  if (q == (double)INFINITY) return 0;
   if (q > 0) return zeta_of_positive(x, q);
   const bool even = fmod(x, 2) == 0;
   if (q == floor(q)) return even ? INFINITY : NAN;

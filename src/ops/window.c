@@ -155,6 +155,32 @@ rheos_status *rheos__windows_fit(rheos__windows *w, const rheos__attrs *attrs) {
   return NULL;
 }
 
+// Whether a window is larger than its input with the padding, unless that follows from the window.
+static bool is_too_large(const rheos__window *w, int64_t *out_extent, int64_t *out_room) {
+  rheos_status *status = w->kernel > 0 ? window_extent(w, out_extent) : NULL;
+  if (status != NULL || w->kernel <= 0 || w->in < 0) {
+    rheos_status_free(status);
+    return false;
+  }
+  return !__builtin_add_overflow(w->in, w->before, out_room) &&
+         !__builtin_add_overflow(*out_room, w->after, out_room) && *out_extent > *out_room;
+}
+
+rheos_status *rheos__windows_inferred_take(const rheos__infer *c, const rheos__windows *w,
+                                           rheos_status *fitted) {
+  if (c->partial == NULL || strcmp(rheos__attr_string(c->attrs, "padding"), "SAME") == 0) {
+    return fitted;
+  }
+  for (int32_t d = 0; d < RHEOS__WINDOW_DIMS; d++) {
+    int64_t extent = 0, room = 0;
+    if (!is_too_large(&w->dims[d], &extent, &room)) continue;
+    rheos_status_free(fitted);
+    return RHEOS_INVALID("Negative dimension size caused by subtracting %" PRId64 " from %" PRId64,
+                         extent, room);
+  }
+  return fitted;
+}
+
 int64_t rheos__estimate(const int64_t *factors, int32_t count) {
   int64_t product = 1;
   for (int32_t i = 0; i < count; i++) {

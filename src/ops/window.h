@@ -54,6 +54,11 @@ rheos_status *rheos__window_numbers(const rheos__attrs *attrs, const char *name,
 // and `explicit_paddings`. Sizes of -1 are not known.
 rheos_status *rheos__windows_fit(rheos__windows *w, const rheos__attrs *attrs);
 
+// For shape functions: `fitted`, what became of rheos__windows_fit(), unless a window is larger than
+// its padded input. While a node is added that is an error; a kernel gives an empty result.
+rheos_status *rheos__windows_inferred_take(const rheos__infer *c, const rheos__windows *w,
+                                           rheos_status *fitted);
+
 // The elements of the window at `out` that lie inside the input are [first, last); returns the first.
 static inline int64_t rheos__window_inside(const rheos__window *w, int64_t out, int64_t *last) {
   const int64_t start = out * w->stride - w->before;

@@ -18,6 +18,8 @@ typedef int32_t bits __attribute__((vector_size(4 * LANES), aligned(4), may_alia
 // In a formula x and y are vectors. A comparison has all bits set where it is true.
 #define CHOOSE(test, a, b) ((vector)(((bits)(a) & (bits)(test)) | ((bits)(b) & ~(bits)(test))))
 
+#define ONES 0x3f800000  // 1.0f
+
 // ROW(enumerator, formula of x and y), in the words of ops/binary.c and ops/activation.c
 #define BINARY(ROW)                                                           \
   ROW(ADD, x + y)                                                             \
@@ -29,7 +31,7 @@ typedef int32_t bits __attribute__((vector_size(4 * LANES), aligned(4), may_alia
   ROW(SQUARED_DIFFERENCE, (x - y) * (x - y))                                  \
   ROW(TANH_GRAD, y * (1.0f - x * x))                                              \
   ROW(SIGMOID_GRAD, y * x * (1.0f - x))                                            \
-  ROW(RELU_GRAD, (vector)((bits)x & (bits)(y > 0.0f)))
+  ROW(RELU_GRAD, x * (vector)(ONES & (bits)(y > 0.0f)))
 #define UNARY(ROW)                                                            \
   ROW(NEG, -x)                                                                \
   ROW(ABS, (vector)((bits)x & 0x7fffffff))                                    \
