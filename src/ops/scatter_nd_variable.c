@@ -117,3 +117,7 @@ SCATTER_ND(Update, SET, "type", "true", "Sets the places `indices` of the variab
 SCATTER_ND(Add, ADD, ANY_NUMBER, "false", "Adds `updates` at the places `indices` of the variable.")
 SCATTER_ND(Sub, SUB, ANY_NUMBER, "false",
            "Subtracts `updates` at the places `indices` of the variable.")
+SCATTER_ND(Max, MAX, ANY_NUMBER, "false",
+           "The larger of the variable and `updates` at the places `indices`.")
+SCATTER_ND(Min, MIN, ANY_NUMBER, "false",
+           "The smaller of the variable and `updates` at the places `indices`.")
