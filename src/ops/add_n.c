@@ -1,5 +1,9 @@
-// AddN and AccumulateNV2: the sum of a list of tensors of one shape, in tiles that stay in the cache, always in the
-// order of the list.
+// AddN and AccumulateNV2: the sum of a list of tensors of one shape, in the order of the list.
+// Of two or three, as gradients mostly have, it is an elementwise op; of more it is made in tiles
+// that stay in the cache.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
 
@@ -33,6 +37,29 @@ static rheos_status *run(const void *state, const void *const *inputs, void *con
   return NULL;
 }
 
+// Three numbers, rounded after each sum like two by two.
+#define ADD_3(S, qualifier)                                                                       \
+  qualifier static int add_3_##S(const void *const *in, void *out, int64_t n, unsigned repeated,  \
+                                 double parameter) {                                              \
+    RHEOS__LOOP_TYPES(S);                                                                         \
+    const rheos__stored_##S *xs = in[0], *ys = in[1], *ws = in[2];                                \
+    rheos__stored_##S *zs = out;                                                                  \
+    RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) {                                          \
+      const C x = RHEOS__LOAD_##S(xs[i]), y = RHEOS__LOAD_##S(ys[i]);                             \
+      const rheos__stored_##S two = RHEOS__STORE_##S(W(x) + W(y));                                \
+      const C sum = RHEOS__LOAD_##S(two), w = RHEOS__LOAD_##S(ws[i]);                             \
+      zs[i] = RHEOS__STORE_##S(W(sum) + W(w));                                                    \
+    }                                                                                             \
+    return 0;                                                                                     \
+  }
+RHEOS__FLOATS(ADD_3, RHEOS__WIDE)
+RHEOS__INTEGERS(ADD_3, )
+RHEOS__COMPLEXES(ADD_3, )
+
+#define ADD_3_ENTRY(S, unused) [RHEOS__DTYPE_##S] = add_3_##S,
+static const rheos__loop add_3[RHEOS__NUM_DTYPES] = {
+    RHEOS__NUMBERS(ADD_3_ENTRY, ) RHEOS__COMPLEXES(ADD_3_ENTRY, )};
+
 static rheos_status *prepare_AddN(rheos__prepare *p) {
   if (p->num_inputs == 1) {
     p->alias_input = 0;
@@ -40,6 +67,10 @@ static rheos_status *prepare_AddN(rheos__prepare *p) {
   }
   const rheos__loop add = rheos__binary_loop(RHEOS__ADD, p->input_dtypes[0]);
   if (add == NULL) return rheos__no_kernel(p, p->input_dtypes[0]);
+  if (p->num_inputs == 2) return rheos__prepare_elementwise(p, add, 1, 0, NULL);
+  if (p->num_inputs == 3 && add_3[p->input_dtypes[0]] != NULL) {
+    return rheos__prepare_elementwise(p, add_3[p->input_dtypes[0]], 2, 0, NULL);
+  }
   add_n *a = RHEOS_NEW_STATE(p, add_n);
   if (a == NULL) return rheos__out_of_memory();
   a->add = add;
@@ -49,8 +80,8 @@ static rheos_status *prepare_AddN(rheos__prepare *p) {
   p->run = run;
   p->num_units = (a->num_elements + RHEOS__UNIT_ELEMENTS - 1) / RHEOS__UNIT_ELEMENTS;
   if (p->num_units == 0) p->num_units = 1;
-  // With more than two, a later operand could be the same tensor as the first.
-  p->reuse_input = p->num_inputs == 2 ? 0 : -1;
+  // A later operand could be the same tensor as the first.
+  p->reuse_input = -1;
   p->flops = rheos__flops((double)a->num_elements * (p->num_inputs - 1));
   return NULL;
 }

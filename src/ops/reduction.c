@@ -14,19 +14,18 @@
 #include "ops/elementwise.h"
 #include "ops/array_util.h"
 #include "ops/op_util.h"
+#include "ops/reduction.h"
 
-enum { LANES = 16, ROWS = 8, BLOCK_ELEMENTS = 4096, MAX_TILE = 2048, TOTAL_BYTES = 16 };
+enum {
+  LANES = RHEOS__REDUCED_LANES,
+  ROWS = 8,
+  BLOCK_ELEMENTS = RHEOS__REDUCED_BLOCK,
+  MAX_TILE = RHEOS__REDUCED_TILE,
+  TOTAL_BYTES = RHEOS__TOTAL_BYTES,
+};
 enum { FEW_UNITS = 8, PIECE_ELEMENTS = 32768, MAX_PIECES = 64 };
 
-// How one op reduces one dtype. Totals are of any type of at most TOTAL_BYTES.
-typedef struct reducer {
-  void (*start)(void *totals, int64_t n);
-  void (*run)(void *total, const void *x, int64_t n);       // all of x into one total
-  // x[i + k * step] into totals[i], for each k < rows in turn
-  void (*columns)(void *totals, const void *x, int64_t n, int64_t rows, int64_t step);
-  void (*join)(void *totals, const void *others, int64_t n);
-  void (*finish)(void *out, const void *totals, int64_t n, int64_t count);
-} reducer;
+typedef rheos__reducer reducer;
 
 // ---- Formulas: ROW(op, dtypes, qualifier, type of a total, start, total a after x,
 // totals a and b joined, result of total a over `count` elements)
@@ -176,7 +175,7 @@ typedef struct reducer {
     }                                                                                           \
   }                                                                                             \
   static const reducer name##_##S = {                                                           \
-      name##_start_##S,   name##_run_##S,  name##_columns_##S,                                  \
+      name##_start_##S, name##_run_##S,  name##_block_##S, name##_columns_##S,                  \
       name##_join_##S, name##_finish_##S};
 
 #define ROW(name, dtypes, qualifier, TOTAL, start, step, join, result) \
@@ -186,26 +185,8 @@ FORMULAS(ROW)
 
 // ---- What to do, settled by shapes and axes
 
-typedef struct reduction {
-  const reducer *by;
-  int64_t count;  // elements that make one output
-  int64_t num_outputs;
-  int64_t in_bytes, out_bytes;  // of an element
-  // The joined dimensions but the innermost, split into kept and reduced ones; steps in elements
-  int32_t num_kept, num_reduced;
-  int64_t kept_dims[RHEOS_MAX_RANK], kept_steps[RHEOS_MAX_RANK];
-  int64_t reduced_dims[RHEOS_MAX_RANK], reduced_steps[RHEOS_MAX_RANK];
-  int64_t inner;  // the innermost one
-  bool inner_reduced;
-  int64_t runs;       // combinations of the reduced dimensions but the innermost
-  int64_t tile;       // columns in one go, if the innermost is kept
-  int64_t num_items;  // outputs, or tiles
-  int64_t unit_items;
-  int64_t num_units;
-  // Where there are few items of many elements, each is reduced in pieces: of so many runs, and of so
-  // many elements of a run if it is longer than a piece
-  int64_t num_pieces, piece_runs, piece_inner;
-} reduction;
+typedef rheos__reduction reduction;
+typedef rheos__reduced_span span;
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -220,15 +201,13 @@ static int64_t offset_of(int64_t index, int32_t rank, const int64_t *dims, const
   return rank > 0 ? offset + index * steps[0] : 0;
 }
 
-// A part of what is added up for an item: of runs [first_run, last_run), `count` elements each, from
-// element `start` on.
-typedef struct span {
-  int64_t first_run, last_run, start, count;
-} span;
+int64_t rheos__reduction_offset(const reduction *r, int64_t run) {
+  return offset_of(run, r->num_reduced, r->reduced_dims, r->reduced_steps);
+}
 
 static span whole_span(const reduction *r) { return (span){0, r->runs, 0, r->inner}; }
 
-static span span_of(const reduction *r, int64_t piece) {
+span rheos__reduction_span(const reduction *r, int64_t piece) {
   span s = whole_span(r);
   if (r->piece_inner < r->inner) {
     const int64_t run_pieces = (r->inner + r->piece_inner - 1) / r->piece_inner;
@@ -249,9 +228,9 @@ typedef struct item {
   int64_t output, width;
 } item;
 
-static item item_at(const reduction *r, const char *in, int64_t index) {
+rheos__reduced_item rheos__reduction_item(const reduction *r, int64_t index) {
   int64_t row = index, column = 0;
-  item result = {.output = index, .width = 1};
+  rheos__reduced_item result = {.output = index, .width = 1};
   if (!r->inner_reduced) {
     const int64_t tiles = (r->inner + r->tile - 1) / r->tile;
     row = index / tiles;
@@ -259,14 +238,18 @@ static item item_at(const reduction *r, const char *in, int64_t index) {
     result.width = smaller(r->tile, r->inner - column);
     result.output = row * r->inner + column;
   }
-  const int64_t offset = offset_of(row, r->num_kept, r->kept_dims, r->kept_steps);
-  result.base = in + (offset + column) * r->in_bytes;
+  result.at = column + offset_of(row, r->num_kept, r->kept_dims, r->kept_steps);
   return result;
+}
+
+static item item_at(const reduction *r, const char *in, int64_t index) {
+  const rheos__reduced_item it = rheos__reduction_item(r, index);
+  return (item){in + it.at * r->in_bytes, it.output, it.width};
 }
 
 static void add_runs(const reduction *r, const item *it, const span *s, void *total) {
   for (int64_t k = s->first_run; k < s->last_run; k++) {
-    const int64_t offset = offset_of(k, r->num_reduced, r->reduced_dims, r->reduced_steps);
+    const int64_t offset = rheos__reduction_offset(r, k);
     r->by->run(total, it->base + (offset + s->start) * r->in_bytes, s->count);
   }
 }
@@ -278,7 +261,7 @@ static void add_columns(const reduction *r, const item *it, const span *s, void 
   const int64_t step = last < 0 ? 0 : r->reduced_steps[last];
   for (int64_t k = s->first_run; k < s->last_run;) {
     const int64_t count = smaller(rows - k % rows, s->last_run - k);
-    const int64_t offset = offset_of(k, r->num_reduced, r->reduced_dims, r->reduced_steps);
+    const int64_t offset = rheos__reduction_offset(r, k);
     r->by->columns(totals, it->base + offset * r->in_bytes, it->width, count, step);
     k += count;
   }
@@ -291,10 +274,6 @@ static void add_span(const reduction *r, const item *it, const span *s, void *to
   } else {
     add_columns(r, it, s, totals);
   }
-}
-
-static void finish_item(const reduction *r, const item *it, const void *totals, char *out) {
-  r->by->finish(out + it->output * r->out_bytes, totals, it->width, r->count);
 }
 
 static rheos_status *run(const void *state, const void *const *inputs, void *const *outputs,
@@ -319,7 +298,7 @@ static rheos_status *run(const void *state, const void *const *inputs, void *con
   for (int64_t i = first_unit * r->unit_items; i < end; i++) {
     const item it = item_at(r, inputs[0], i);
     add_span(r, &it, &all, totals);
-    finish_item(r, &it, totals, outputs[0]);
+    r->by->finish((char *)outputs[0] + it.output * r->out_bytes, totals, it.width, r->count);
   }
   return NULL;
 }
@@ -332,7 +311,7 @@ typedef struct piecewise {
   char *totals;  // of piece after piece of item after item
 } piecewise;
 
-static size_t piece_bytes(const reduction *r) {
+size_t rheos__reduction_total_bytes(const reduction *r) {
   return (size_t)(r->inner_reduced ? 1 : r->tile) * TOTAL_BYTES;
 }
 
@@ -342,32 +321,33 @@ static rheos_status *run_pieces(void *argument, int64_t first, int64_t last) {
   for (int64_t i = first; i < last; i++) {
     const int64_t index = i % r->num_items, piece = i / r->num_items;
     const item it = item_at(r, w->in, index);
-    const span s = span_of(r, piece);
-    add_span(r, &it, &s, w->totals + (size_t)(index * r->num_pieces + piece) * piece_bytes(r));
+    const span s = rheos__reduction_span(r, piece);
+    const size_t at = (size_t)(index * r->num_pieces + piece);
+    add_span(r, &it, &s, w->totals + at * rheos__reduction_total_bytes(r));
   }
   return NULL;
 }
 
-static void join_pieces(const piecewise *w, char *out) {
-  const reduction *r = w->r;
+void rheos__reduction_join(const reduction *r, char *totals, char *out) {
+  const size_t bytes = rheos__reduction_total_bytes(r);
   for (int64_t i = 0; i < r->num_items; i++) {
-    const item it = item_at(r, w->in, i);
-    char *first = w->totals + (size_t)(i * r->num_pieces) * piece_bytes(r);
+    const rheos__reduced_item it = rheos__reduction_item(r, i);
+    char *first = totals + (size_t)(i * r->num_pieces) * bytes;
     for (int64_t k = 1; k < r->num_pieces; k++) {
-      r->by->join(first, first + (size_t)k * piece_bytes(r), it.width);
+      r->by->join(first, first + (size_t)k * bytes, it.width);
     }
-    finish_item(r, &it, first, out);
+    r->by->finish(out + it.output * r->out_bytes, first, it.width, r->count);
   }
 }
 
 static rheos_status *reduce_in_pieces(const reduction *r, rheos__step *step, const void *in,
                                       void *out) {
   const int64_t pieces = r->num_items * r->num_pieces;
-  piecewise w = {r, in, rheos__alloc_aligned((size_t)pieces * piece_bytes(r))};
+  piecewise w = {r, in, rheos__alloc_aligned((size_t)pieces * rheos__reduction_total_bytes(r))};
   if (w.totals == NULL) return rheos__out_of_memory();
   const int64_t flops = rheos__flops((double)r->count * (double)r->num_outputs);
   rheos_status *status = rheos__step_parallel(step, pieces, flops, run_pieces, &w);
-  if (status == NULL) join_pieces(&w, out);
+  if (status == NULL) rheos__reduction_join(r, w.totals, out);
   rheos__free_aligned(w.totals);
   return status;
 }
@@ -557,25 +537,16 @@ static rheos_status *prepare_late(rheos__prepare *p, const reducer *by) {
   return NULL;
 }
 
-typedef struct large_reduction {
-  reduction r;
-  rheos_dtype dtype;
-  rheos_shape out_shape;
-} large_reduction;
-
 static rheos_status *compute_large(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                    rheos_tensor **outputs) {
-  const large_reduction *large = state;
-  RHEOS_TRY(rheos_tensor_new(large->dtype, large->out_shape, &outputs[0]));
-  return reduce_in_pieces(&large->r, step, inputs[0]->data, outputs[0]->data);
+  const reduction *r = state;
+  RHEOS_TRY(rheos_tensor_new(r->out_dtype, r->out_shape, &outputs[0]));
+  return reduce_in_pieces(r, step, inputs[0]->data, outputs[0]->data);
 }
 
-static rheos_status *prepare_large(rheos__prepare *p, const reduction *r) {
-  large_reduction *large = RHEOS_NEW_STATE(p, large_reduction);
-  if (large == NULL) return rheos__out_of_memory();
-  *large = (large_reduction){*r, p->output_dtypes[0], p->output_shapes[0]};
-  p->compute = compute_large;
-  return NULL;
+const reduction *rheos__reduction_of(rheos__run_fn kernel, rheos__compute_fn large,
+                                     const void *state) {
+  return kernel == run || large == compute_large ? state : NULL;
 }
 
 static rheos_status *prepare_with(rheos__prepare *p, const reducer *by, const bool *reduced,
@@ -588,7 +559,12 @@ static rheos_status *prepare_with(rheos__prepare *p, const reducer *by, const bo
     p->alias_input = 0;
     return NULL;
   }
-  if (r->num_pieces > 1) return prepare_large(p, r);
+  r->out_dtype = p->output_dtypes[0];
+  r->out_shape = p->output_shapes[0];
+  if (r->num_pieces > 1) {
+    p->compute = compute_large;
+    return NULL;
+  }
   p->run = run;
   p->num_units = r->num_units;
   p->scratch_bytes = r->inner_reduced ? 0 : (size_t)r->tile * TOTAL_BYTES;

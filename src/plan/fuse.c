@@ -2,7 +2,7 @@
 // are bounded, so both take constant time an instruction.
 #include "plan/fuse.h"
 
-#include "device/cpu/fused_loop.h"
+#include "device/cpu/fused_reduction.h"
 #include "plan/memory.h"
 
 enum {
@@ -13,6 +13,7 @@ enum {
 typedef struct cluster {
   int64_t num_elements;
   int32_t first, last;  // members, linked by `next`
+  int32_t reduction;    // the instruction that reduces one of them and ends the cluster, or -1
   int32_t num_members;
   int32_t num_inputs;   // from outside, those that stand twice counted twice
   int32_t num_writes;   // to variables, seen when it was begun
@@ -49,9 +50,22 @@ static const rheos__elementwise *row_of(const fuser *f, int32_t index) {
   return row != NULL && !row->can_fail && row->num_elements > 0 ? row : NULL;
 }
 
+// NULL if it is another kernel.
+static const rheos__reduction *reduction_of(const fuser *f, int32_t index) {
+  const rheos__instruction *in = &f->stretch->instructions[index];
+  if (in->kind == RHEOS__RUN) return rheos__reduction_of(in->run, NULL, in->state);
+  if (in->kind == RHEOS__COMPUTE) return rheos__reduction_of(NULL, in->compute, in->state);
+  return NULL;
+}
+
 static int32_t operand_of(const fuser *f, const rheos__instruction *in, int32_t k) {
   return f->stretch->operands[in->first_operand + k];
 }
+
+// The instruction whose place the cluster takes.
+static int32_t end_of(const cluster *c) { return c->reduction >= 0 ? c->reduction : c->last; }
+
+static bool is_fused(const cluster *c) { return c->num_members > 1 || c->reduction >= 0; }
 
 // The instruction of this stretch that makes the value, or -1.
 static int32_t producer_of(const fuser *f, int32_t value) {
@@ -125,6 +139,7 @@ static rheos_status *add_member(fuser *f, int32_t index, const rheos__elementwis
     f->clusters[id] = (cluster){.num_elements = row->num_elements,
                                 .first = index,
                                 .last = index,
+                                .reduction = -1,
                                 .num_members = 1,
                                 .num_writes = f->num_writes};
     f->cluster_of[index] = id;
@@ -145,6 +160,23 @@ static rheos_status *add_member(fuser *f, int32_t index, const rheos__elementwis
     if (value->kind == RHEOS__VALUE_TENSOR) c->reads_tensors = true;
   }
   return NULL;
+}
+
+// A reduction of what a cluster computes ends it, if nothing else has.
+static void add_reduction(fuser *f, int32_t index) {
+  const rheos__reduction *r = reduction_of(f, index);
+  if (r == NULL || !rheos__reduction_can_fuse(r)) return;
+  const int32_t producer = producer_of(f, operand_of(f, &f->stretch->instructions[index], 0));
+  const int32_t id = producer >= 0 ? f->cluster_of[producer] : -1;
+  if (id < 0) return;
+  cluster *c = &f->clusters[id];
+  if (c->closed || (c->reads_tensors && c->num_writes != f->num_writes) ||
+      r->count * r->num_outputs != c->num_elements ||
+      row_of(f, producer)->out_bytes != r->in_bytes) {
+    return;
+  }
+  c->reduction = index;
+  f->cluster_of[index] = id;
 }
 
 static void close_sources(fuser *f, const rheos__instruction *in) {
@@ -172,6 +204,7 @@ static rheos_status *find_clusters(fuser *f) {
       RHEOS_TRY(add_member(f, i, row));
       continue;
     }
+    add_reduction(f, i);
     close_sources(f, in);
     const rheos__entry *entry = &stretch->plan->entries[in->entry];
     const bool writes = (entry->signature->op->flags & RHEOS_OP_WRITES) != 0;
@@ -216,6 +249,8 @@ static rheos_status *keep(fuser *f, int32_t index) {
 typedef struct fusion {
   int32_t members[MAX_MEMBERS];
   int32_t count;
+  int32_t target;                          // the member that is the output, or is reduced
+  const rheos__reduction *reduction;       // or NULL
   int32_t num_inner_readers[MAX_MEMBERS];  // of each member's output
   bool needed[MAX_MEMBERS];                // outside
   int32_t outputs[MAX_MEMBERS];            // operand, RHEOS__IN_SLOT or RHEOS__TO_OUTPUT
@@ -245,6 +280,13 @@ static void list_members(fuser *f, const cluster *c, fusion *u) {
       if (from >= 0) ++u->num_inner_readers[from];
     }
     u->members[u->count++] = at;
+  }
+  u->target = u->count - 1;
+  if (c->reduction >= 0) {
+    const rheos__instruction *in = &f->stretch->instructions[c->reduction];
+    u->reduction = reduction_of(f, c->reduction);
+    u->target = member_of(u, producer_of(f, operand_of(f, in, 0)));
+    ++u->num_inner_readers[u->target];
   }
   for (int32_t m = 0; m < u->count; ++m) {
     const rheos__value *value = output_of(f, u->members[m]);
@@ -281,11 +323,11 @@ static rheos_status *list_inputs(fuser *f, fusion *u) {
   return NULL;
 }
 
-// Outputs that are needed outside, but the last, become operands.
+// What is needed outside becomes operands, but the output.
 static rheos_status *list_outputs(fuser *f, fusion *u) {
   for (int32_t m = 0; m < u->count; ++m) {
-    u->outputs[m] = m == u->count - 1 ? RHEOS__TO_OUTPUT : RHEOS__IN_SLOT;
-    if (!u->needed[m] || m == u->count - 1) continue;
+    u->outputs[m] = m == u->target ? RHEOS__TO_OUTPUT : RHEOS__IN_SLOT;
+    if (!u->needed[m] || (m == u->target && u->reduction == NULL)) continue;
     rheos__instruction held = f->stretch->instructions[u->members[m]];
     u->outputs[m] = u->loop.num_operands;
     RHEOS_TRY(add_operand(f, held.first_value, held.first_value));
@@ -303,10 +345,12 @@ static rheos__simple simple_of(const fuser *f, int32_t index) {
   if (output_of(f, index)->dtype != RHEOS_FLOAT) return RHEOS__NOT_SIMPLE;
   const rheos__stretch *stretch = f->stretch;
   const rheos__entry *entry = &stretch->plan->entries[stretch->instructions[index].entry];
+  if (stretch->instructions[index].num_inputs > 2) return RHEOS__NOT_SIMPLE;  // AddN of more
   return rheos__simple_of(entry->signature->op->name);
 }
 
-static void add_members(fuser *f, fusion *u) {
+// Gives the place of the output, or of what is reduced.
+static int32_t add_members(fuser *f, fusion *u) {
   int32_t places[MAX_MEMBERS];
   for (int32_t m = 0; m < u->count; ++m) {
     const rheos__instruction *in = &f->stretch->instructions[u->members[m]];
@@ -319,8 +363,10 @@ static void add_members(fuser *f, fusion *u) {
     places[m] =
         rheos__fused_add_member(&u->loop, row_of(f, u->members[m]), simple_of(f, u->members[m]),
                                 inputs, u->outputs[m], u->num_inner_readers[m]);
-    if (u->outputs[m] == RHEOS__IN_SLOT) output_of(f, u->members[m])->kind = RHEOS__VALUE_NONE;
+    const bool is_output = m == u->target && u->reduction == NULL;
+    if (u->outputs[m] < 0 && !is_output) output_of(f, u->members[m])->kind = RHEOS__VALUE_NONE;
   }
+  return places[u->target];
 }
 
 // An input that the output may be written over: as long, and read by nothing else.
@@ -338,13 +384,14 @@ static int32_t input_to_reuse(const fuser *f, const fusion *u) {
   return -1;
 }
 
-// The arithmetic of the members, and what goes through memory once.
+// The arithmetic of the members, and what goes through memory once. `in` has that of a reduction.
 static void set_cost(const fuser *f, const fusion *u, rheos__instruction *in) {
-  double flops = 0, bytes = 0;
+  double flops = u->reduction != NULL ? (double)in->flops : 0, bytes = 0;
   for (int32_t m = 0; m < u->count; ++m) {
     flops += (double)f->stretch->instructions[u->members[m]].flops;
   }
-  for (int32_t k = 0; k <= u->loop.num_operands; ++k) {
+  const int32_t num_full = u->loop.num_operands + (u->reduction == NULL);
+  for (int32_t k = 0; k < num_full; ++k) {
     bytes += (double)u->loop.steps[k] * (double)u->loop.num_elements;
   }
   in->flops = (float)flops;
@@ -354,24 +401,51 @@ static void set_cost(const fuser *f, const fusion *u, rheos__instruction *in) {
   in->parallel = in->num_units > 1 && in->cost_ns > RHEOS__PARALLEL_NS;
 }
 
+static void make_loop(const fuser *f, const fusion *u, const rheos__fused *loop,
+                      rheos__instruction *in) {
+  in->run = rheos__run_fused;
+  in->state = (void *)(uintptr_t)loop;
+  in->num_units = loop->num_units;
+  in->scratch_bytes = loop->scratch_bytes;
+  in->reuse_input = input_to_reuse(f, u);
+  set_cost(f, u, in);
+}
+
+// The kind of kernel stays, and with it what the output is.
+static rheos_status *make_reduction(const fuser *f, const fusion *u, const rheos__fused *loop,
+                                    int32_t reduced, rheos__instruction *in) {
+  set_cost(f, u, in);
+  rheos__fused_reduction *made = rheos__fused_reduction_new(
+      u->reduction, loop, reduced, rheos__flops((double)in->flops), &f->stretch->arena);
+  if (made == NULL) return rheos__out_of_memory();
+  if (in->kind == RHEOS__COMPUTE) {
+    in->compute = rheos__compute_fused_reduction;
+  } else {
+    in->run = rheos__run_fused_reduction;
+    in->scratch_bytes = made->scratch_bytes;
+  }
+  in->state = made;
+  in->reuse_input = -1;
+  return NULL;
+}
+
 static rheos_status *fuse_cluster(fuser *f, const cluster *c) {
   fusion u = {.first = (int32_t)f->num_operands};
   rheos__fused_init(&u.loop, c->num_elements);
   list_members(f, c, &u);
   RHEOS_TRY(list_inputs(f, &u));
   RHEOS_TRY(list_outputs(f, &u));
-  add_members(f, &u);
-  rheos__fused *fused = rheos__fused_finish(&u.loop, &f->stretch->arena);
-  if (fused == NULL) return rheos__out_of_memory();
-  rheos__instruction in = f->stretch->instructions[c->last];
-  in.run = rheos__run_fused;
-  in.state = fused;
+  const int32_t target = add_members(f, &u);
+  const rheos__fused *loop = rheos__fused_finish(&u.loop, &f->stretch->arena);
+  if (loop == NULL) return rheos__out_of_memory();
+  rheos__instruction in = f->stretch->instructions[end_of(c)];
   in.first_operand = u.first;
   in.num_inputs = u.loop.num_operands;
-  in.num_units = fused->num_units;
-  in.scratch_bytes = fused->scratch_bytes;
-  in.reuse_input = input_to_reuse(f, &u);
-  set_cost(f, &u, &in);
+  if (u.reduction != NULL) {
+    RHEOS_TRY(make_reduction(f, &u, loop, target, &in));
+  } else {
+    make_loop(f, &u, loop, &in);
+  }
   return add_instruction(f, &in);
 }
 
@@ -380,9 +454,9 @@ static rheos_status *rewrite(fuser *f) {
   for (int32_t i = 0; i < stretch->num_instructions; ++i) {
     const int32_t id = f->cluster_of[i];
     const cluster *c = id >= 0 ? &f->clusters[id] : NULL;
-    if (c == NULL || c->num_members == 1) {
+    if (c == NULL || !is_fused(c)) {
       RHEOS_TRY(keep(f, i));
-    } else if (i == c->last) {
+    } else if (i == end_of(c)) {
       RHEOS_TRY(fuse_cluster(f, c));
     }
   }
@@ -408,7 +482,7 @@ static void take_over(fuser *f) {
 
 static bool any_cluster(const fuser *f) {
   for (size_t i = 0; i < f->num_clusters; ++i) {
-    if (f->clusters[i].num_members > 1) return true;
+    if (is_fused(&f->clusters[i])) return true;
   }
   return false;
 }

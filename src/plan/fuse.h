@@ -4,8 +4,9 @@
 // A cluster is made of instructions over the same number of elements, each the reader of an earlier
 // one; operands that are broadcast come from outside. It runs where its last member stood, so it
 // only grows while nothing outside has read any of its values, and an instruction that may fail is
-// never part of one. A tile is computed by the very loops of the ops: the bits are those of the
-// instructions by themselves.
+// never part of one. A reduction that is the first outside to read one of its values ends it. A
+// tile is computed by the very loops of the ops, and added up by the functions of the reduction in their
+// order: the bits are those of the instructions by themselves.
 #ifndef RHEOS_SRC_PLAN_FUSE_H
 #define RHEOS_SRC_PLAN_FUSE_H
 

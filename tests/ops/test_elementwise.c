@@ -64,11 +64,11 @@ static void test_elementwise__one_tensor_twice_in_place(void **state) {
   kernel_free_inputs(&k);
 }
 
-static void test_elementwise__add_n_of_three_is_not_in_place(void **state) {
+static void test_elementwise__add_n_of_four_is_not_in_place(void **state) {
   (void)state;
   rheos_tensor *x = noise_of(RHEOS_SHAPE(3), 1);
   kernel k = {.op = "AddN",
-              .inputs = {x, rheos_tensor_ref(x), rheos_tensor_ref(x)},
+              .inputs = {x, rheos_tensor_ref(x), rheos_tensor_ref(x), rheos_tensor_ref(x)},
               .output_dtypes = {RHEOS_FLOAT}};
   kernel_run_ok(&k);
   assert_int_equal(k.prepared.reuse_input, -1);
@@ -241,7 +241,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_elementwise__units_give_the_same_bits),
       cmocka_unit_test(test_elementwise__one_tensor_twice_in_place),
-      cmocka_unit_test(test_elementwise__add_n_of_three_is_not_in_place),
+      cmocka_unit_test(test_elementwise__add_n_of_four_is_not_in_place),
       cmocka_unit_test(test_elementwise__any_broadcast_is_the_formula_at_each_element),
       cmocka_unit_test(test_elementwise__empty_operands_broadcast_to_empty),
       cmocka_unit_test(test_elementwise__division_by_zero_fails),

@@ -41,6 +41,16 @@ static rheos_output cast(rheos_scope *s, rheos_output x, rheos_dtype dtype) {
   return op(s, "Cast", &x, 1, rheos_attr_type("DstT", dtype));
 }
 
+static rheos_output reduce(rheos_scope *s, const char *type, rheos_output x, const int32_t *axes,
+                           int count) {
+  rheos_tensor *tensor = NULL;
+  check(rheos_tensor_new(RHEOS_INT32, RHEOS_SHAPE(count), &tensor));
+  memcpy(rheos_tensor_data(tensor), axes, (size_t)count * sizeof *axes);
+  rheos_output inputs[] = {x, rheos_constant(s, tensor, NULL)};
+  rheos_tensor_unref(tensor);
+  return op(s, type, inputs, 2, rheos_attr_bool("keep_dims", true));
+}
+
 // A tensor of small numbers, some with fractions.
 static rheos_tensor *numbers(rheos_dtype dtype, rheos_shape shape, unsigned seed) {
   rheos_tensor *tensor = NULL;
@@ -220,6 +230,90 @@ static void test_fuse__gradients_are_fused(void **state) {
   program_free(&p);
 }
 
+// ---- Reductions at the end
+
+static void test_fuse__a_reduction_ends_a_cluster(void **state) {
+  (void)state;
+  program p = program_new();
+  rheos_output x = feed(&p, RHEOS_FLOAT, RHEOS_SHAPE(100, 33));
+  rheos_output row = feed(&p, RHEOS_FLOAT, RHEOS_SHAPE(33));
+  rheos_output y = op_1(p.s, "Square", op_2(p.s, "Mul", x, row));
+  p.fetches[p.num_fetches++] = reduce(p.s, "Sum", y, (int32_t[]){1}, 1);
+  expect(&p, 3, 1);
+  p.fetches[p.num_fetches++] = y;
+  expect(&p, 3, 2);  // the second only holds room for `y`
+  p.fetches[p.num_fetches++] = op_1(p.s, "Neg", y);
+  expect(&p, 4, 3);  // `Neg` comes after the sum
+  program_free(&p);
+}
+
+static void test_fuse__only_the_first_reduction_does(void **state) {
+  (void)state;
+  program p = program_new();
+  rheos_output x = feed(&p, RHEOS_FLOAT, RHEOS_SHAPE(60, 50));
+  rheos_output y = op_1(p.s, "Exp", x);
+  p.fetches[p.num_fetches++] = reduce(p.s, "Sum", y, (int32_t[]){1}, 1);
+  p.fetches[p.num_fetches++] = reduce(p.s, "Max", y, (int32_t[]){0}, 1);
+  expect(&p, 3, 3);  // one held, the loop with the sum, the other one
+  program_free(&p);
+}
+
+// Rows short and long, columns, everything, alternating dimensions: on all numbers of threads.
+static void test_fuse__reductions_keep_their_order(void **state) {
+  (void)state;
+  static const struct {
+    rheos_shape shape;
+    int32_t axes[2], num_axes;
+  } cases[] = {
+      {{.rank = 1, .dims = {300007}}, {0}, 1},
+      {{.rank = 1, .dims = {4099}}, {0}, 1},
+      {{.rank = 1, .dims = {9}}, {0}, 1},
+      {{.rank = 2, .dims = {20011, 3}}, {1}, 1},
+      {{.rank = 2, .dims = {20011, 3}}, {0}, 1},
+      {{.rank = 2, .dims = {300, 700}}, {1}, 1},
+      {{.rank = 2, .dims = {300, 700}}, {0}, 1},
+      {{.rank = 2, .dims = {6, 9001}}, {1}, 1},
+      {{.rank = 2, .dims = {60, 2500}}, {0}, 1},
+      {{.rank = 2, .dims = {60, 2049}}, {0}, 1},
+      {{.rank = 3, .dims = {20, 30, 400}}, {0, 2}, 2},
+      {{.rank = 3, .dims = {20, 30, 40}}, {0, 2}, 2},
+      {{.rank = 3, .dims = {50, 60, 70}}, {1}, 1},
+      {{.rank = 3, .dims = {50, 60, 70}}, {0, 1}, 2},
+  };
+  static const char *const types[] = {"Sum", "Mean", "Max", "Prod", "EuclideanNorm"};
+  static const int threads[] = {1, 2, 3, 8};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    for (unsigned t = 0; t < 4; ++t) {
+      program p = program_new();
+      rheos_output x = feed(&p, RHEOS_FLOAT, cases[i].shape);
+      rheos_output y = op_1(p.s, "Tanh", op_2(p.s, "Mul", x, x));
+      if (t % 2 == 1) y = cast(p.s, y, RHEOS_DOUBLE);
+      rheos_output z = reduce(p.s, types[(i + t) % 5], y, cases[i].axes, cases[i].num_axes);
+      p.fetches[p.num_fetches++] = z;
+      if (t >= 2) p.fetches[p.num_fetches++] = op_2(p.s, "Sub", y, z);
+      int64_t plain, fused;
+      compare(&p, threads[t], &plain, &fused);
+      assert_true(fused < plain);
+      program_free(&p);
+    }
+  }
+}
+
+static void test_fuse__sums_of_lists_are_fused(void **state) {
+  (void)state;
+  program p = program_new();
+  rheos_output x = feed(&p, RHEOS_FLOAT, RHEOS_SHAPE(70, 30));
+  rheos_output y = feed(&p, RHEOS_FLOAT, RHEOS_SHAPE(70, 30));
+  rheos_output terms[] = {op_1(p.s, "Tanh", x), op_2(p.s, "Mul", x, y), y, x};
+  rheos_output two = op(p.s, "AddN", terms, 2, (rheos_attr){0});
+  terms[0] = op_1(p.s, "Neg", two);
+  p.fetches[p.num_fetches++] = op_1(p.s, "Abs", op(p.s, "AddN", terms, 3, (rheos_attr){0}));
+  expect(&p, 6, 1);
+  p.fetches[p.num_fetches++] = op(p.s, "AddN", terms, 4, (rheos_attr){0});
+  expect(&p, 7, 4);  // more terms are no part of a loop: two are held for them
+  program_free(&p);
+}
+
 // ---- On vector registers
 
 // Numbers at the edges among ordinary ones. No NaN is fed: which of two NaNs a sum is like depends
@@ -391,15 +485,21 @@ static rheos_output random_op(maker *m) {
       rheos_output test = op_2(s, tests[pick(m, 3)], value_of(m, dtype), value_of(m, dtype));
       return op_3(s, "SelectV2", test, value_of(m, dtype), value_of(m, dtype));
     }
-    case 4: {  // no elementwise op: ends clusters, and gives a column
-      const int32_t last = -1;
-      rheos_tensor *axis = NULL;
-      check(rheos_tensor_new(RHEOS_INT32, RHEOS_SHAPE(1), &axis));
-      memcpy(rheos_tensor_data(axis), &last, sizeof last);
+    case 4: {  // no elementwise op: ends clusters, and gives a column, a row or a number
+      static const char *const kinds[] = {"Max", "Sum", "Mean", "Min", "Prod", "EuclideanNorm"};
+      static const int32_t axes[] = {-1, 0, 1};
       rheos_output wide = op_2(s, "AddV2", m->pool[0], value_of(m, RHEOS_FLOAT));
-      rheos_output inputs[] = {wide, rheos_constant(s, axis, NULL)};
-      rheos_tensor_unref(axis);
-      return op(s, "Max", inputs, 2, rheos_attr_bool("keep_dims", true));
+      if (pick(m, 3) == 0) wide = cast(s, wide, pick(m, 2) ? RHEOS_DOUBLE : RHEOS_HALF);
+      const unsigned which = pick(m, 4);
+      return reduce(s, kinds[pick(m, 6)], wide, axes + which % 3, which == 1 ? 2 : 1);
+    }
+    case 5: {
+      rheos_output terms[4];
+      const unsigned count = 2 + pick(m, 3);
+      for (unsigned i = 0; i < count; ++i) {
+        terms[i] = op_2(s, "Mul", m->pool[0], value_of(m, RHEOS_FLOAT));
+      }
+      return op(s, "AddN", terms, count, (rheos_attr){0});
     }
     default:
       return op_2(s, of_two[pick(m, 5)], value_of(m, dtype), value_of(m, dtype));
@@ -516,6 +616,10 @@ int main(void) {
       cmocka_unit_test(test_fuse__a_fetched_intermediate_is_an_output),
       cmocka_unit_test(test_fuse__several_readers_outside_are_served),
       cmocka_unit_test(test_fuse__gradients_are_fused),
+      cmocka_unit_test(test_fuse__a_reduction_ends_a_cluster),
+      cmocka_unit_test(test_fuse__only_the_first_reduction_does),
+      cmocka_unit_test(test_fuse__reductions_keep_their_order),
+      cmocka_unit_test(test_fuse__sums_of_lists_are_fused),
       cmocka_unit_test(test_fuse__registers_give_the_bits_of_the_rows),
       cmocka_unit_test(test_fuse__what_may_fail_stays_alone),
       cmocka_unit_test(test_fuse__reads_before_writes_stay_there),

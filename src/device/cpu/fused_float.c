@@ -48,6 +48,8 @@ rheos__simple rheos__simple_of(const char *op) {
       {"AddV2", RHEOS__SIMPLE_ADD},
       {"Add", RHEOS__SIMPLE_ADD},
       {"Sub", RHEOS__SIMPLE_SUB},
+      {"AddN", RHEOS__SIMPLE_ADD},
+      {"AccumulateNV2", RHEOS__SIMPLE_ADD},
       {"BiasAdd", RHEOS__SIMPLE_ADD},
       {"BiasAddV1", RHEOS__SIMPLE_ADD},
       {"RealDiv", RHEOS__SIMPLE_DIV},

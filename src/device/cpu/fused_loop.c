@@ -203,24 +203,31 @@ static void run_tile(const rheos__fused *f, char *const *places, int64_t begin, 
   }
 }
 
-rheos_status *rheos__run_fused(const void *state, const void *const *inputs, void *const *outputs,
-                               void *scratch, int64_t first_unit, int64_t last_unit) {
-  const rheos__fused *f = state;
-  int64_t begin = first_unit * f->unit_elements;
-  const int64_t end = smaller(last_unit * f->unit_elements, f->num_elements);
+void rheos__fused_range(const rheos__fused *f, const void *const *inputs, void *out, void *scratch,
+                        int64_t begin, int64_t count) {
+  const int64_t end = begin + count;
   char *places[RHEOS__FUSED_OPERANDS + 1 + RHEOS__FUSED_MEMBERS];
   for (int32_t k = 0; k < f->num_operands; k++) {
     places[k] = (char *)(uintptr_t)inputs[k] + begin * f->steps[k];
   }
-  places[f->num_operands] = (char *)outputs[0] + begin * f->steps[f->num_operands];
+  places[f->num_operands] = out;
   for (int32_t s = 0; s < f->num_slots; s++) {
     places[f->num_operands + 1 + s] = (char *)scratch + (size_t)s * f->slot_bytes;
   }
   while (begin < end) {
-    const int64_t count = smaller(f->tile_elements, end - begin);
-    run_tile(f, places, begin, count);
-    begin += count;
-    for (int32_t k = 0; k <= f->num_operands; k++) places[k] += count * f->steps[k];
+    const int64_t n = smaller(f->tile_elements, end - begin);
+    run_tile(f, places, begin, n);
+    begin += n;
+    for (int32_t k = 0; k <= f->num_operands; k++) places[k] += n * f->steps[k];
   }
+}
+
+rheos_status *rheos__run_fused(const void *state, const void *const *inputs, void *const *outputs,
+                               void *scratch, int64_t first_unit, int64_t last_unit) {
+  const rheos__fused *f = state;
+  const int64_t begin = first_unit * f->unit_elements;
+  const int64_t end = smaller(last_unit * f->unit_elements, f->num_elements);
+  char *out = (char *)outputs[0] + begin * f->steps[f->num_operands];
+  rheos__fused_range(f, inputs, out, scratch, begin, end - begin);
   return NULL;
 }

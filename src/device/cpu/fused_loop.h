@@ -45,6 +45,10 @@ rheos_status *rheos__run_fused(const void *state, const void *const *inputs,
                                       void *const *outputs, void *scratch, int64_t first_unit,
                                       int64_t last_unit);
 
+// Computes elements [begin, begin + count) with `inputs` at element 0 and `out` at `begin`.
+void rheos__fused_range(const rheos__fused *f, const void *const *inputs, void *out, void *scratch,
+                        int64_t begin, int64_t count);
+
 // One under construction: all operands first, then the members in order, then the end.
 typedef struct rheos__fused_builder {
   int64_t num_elements;
