@@ -287,6 +287,30 @@ void rheos__epilogue_run(const rheos__epilogue *e, const void *const *inputs, vo
   }
 }
 
+// A row's piece is a row of fewer channels, whose arguments begin further on.
+void rheos__epilogue_run_piece(const rheos__epilogue *e, const void *const *inputs, void *out,
+                               int64_t first_row, int64_t last_row, int64_t first_column,
+                               int64_t last_column) {
+  enum { MAX_INPUTS = 2 + 4 + 1 };
+  const int64_t n = e->channels, columns = last_column - first_column;
+  if (columns == n) {
+    rheos__epilogue_run(e, inputs, out, first_row * n, (last_row - first_row) * n);
+    return;
+  }
+  rheos__epilogue piece = *e;
+  piece.channels = columns;
+  const void *args[MAX_INPUTS] = {0};
+  if (e->bias >= 0) args[e->bias] = at(inputs[e->bias], e, first_column);
+  for (int32_t i = 0; e->norm >= 0 && i < 4; i++) {
+    args[e->norm + i] = at(inputs[e->norm + i], e, first_column);
+  }
+  for (int64_t row = first_row; row < last_row; row++) {
+    const int64_t element = row * n + first_column;
+    if (e->side >= 0) args[e->side] = at(inputs[e->side], e, element);
+    rheos__epilogue_run(&piece, args, place(out, e, element), 0, columns);
+  }
+}
+
 // ---- Kernels: those of the first op, an epilogue behind each unit
 
 typedef struct fused_state {

@@ -58,7 +58,8 @@ static void check_product(rheos__dense_fn f, int64_t m, int64_t n, int64_t k, bo
   float *a = noise(m * k, 0.3f), *b = noise(k * n, 1.1f), *bias = noise(n, 2.2f);
   float *c = noise(m * n + 16, 0), *again = noise(m * n + 16, 0);
   rheos__dense d = {.n = n, .k = k, .a_row = turned ? 1 : k, .a_column = turned ? m : 1,
-                    .end_column = n, .bias = has_bias ? bias : NULL, .activation = activation,
+                    .b_row = n, .c_row = n, .end_column = n, .bias = has_bias ? bias : NULL,
+                    .activation = activation,
                     .alpha = 0.3f};
   f(&d, a, b, c, 0, m);
   check_values(&d, m, a, b, c);
@@ -100,8 +101,8 @@ static void test_dense__keeps_nan_infinity_and_zero(void **state) {
     const rheos__dense_fn f = rheos__dense_kernel_of(widths[w]);
     if (f == NULL) continue;
     float c[6];
-    rheos__dense d = {.n = 1, .k = 1, .a_row = 1, .a_column = 1, .end_column = 1, .bias = none,
-                      .activation = RHEOS__RELU};
+    rheos__dense d = {.n = 1, .k = 1, .a_row = 1, .a_column = 1, .b_row = 1, .c_row = 1,
+                      .end_column = 1, .bias = none, .activation = RHEOS__RELU};
     f(&d, a, b, c, 0, 6);
     const float relu[] = {INFINITY, 0, 0, 0, 8};
     assert_true(isnan(c[0]));

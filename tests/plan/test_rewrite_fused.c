@@ -102,6 +102,23 @@ static void test_rewrite_fused__gelu(void **state) {
   check_one(f, y, "Mul_5 = _FusedMatMul(x, w, b; BiasAdd+GeluApproximate)\n");
 }
 
+// Products that the kernels cut by columns, or by rows and columns, and finish piece by piece.
+static void test_rewrite_fused__large_products_in_pieces(void **state) {
+  fixture *f = *state;
+  static const int64_t sizes[][4] = {{32, 600, 512, 0}, {130, 300, 330, 0}, {70, 520, 300, 1}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+    const int64_t rows = sizes[i][0], depth = sizes[i][1], columns = sizes[i][2];
+    const bool turned = sizes[i][3] != 0;
+    rheos_output feeds[3] = {
+        feed(f->s, RHEOS_SHAPE(rows, depth), NULL),
+        feed(f->s, turned ? RHEOS_SHAPE(columns, depth) : RHEOS_SHAPE(depth, columns), NULL),
+        feed(f->s, RHEOS_SHAPE(columns), NULL)};
+    rheos_output y = rheos_matmul(f->s, feeds[0], feeds[1], .transpose_b = turned);
+    y = rheos_tanh(f->s, rheos_bias_add(f->s, y, feeds[2]));
+    check_plan(f->s, NULL, feeds, 3, &y, 1, NULL);
+  }
+}
+
 static void test_rewrite_fused__transposes_and_identities_in_between(void **state) {
   fixture *f = *state;
   rheos_output w = feed(f->s, RHEOS_SHAPE(5, 6), "v");
@@ -238,6 +255,7 @@ int main(void) {
       TEST(test_rewrite_fused__a_sum_with_a_vector_is_a_bias),
       TEST(test_rewrite_fused__activations),
       TEST(test_rewrite_fused__gelu),
+      TEST(test_rewrite_fused__large_products_in_pieces),
       TEST(test_rewrite_fused__transposes_and_identities_in_between),
       TEST(test_rewrite_fused__before_a_reshape),
       TEST(test_rewrite_fused__weights_in_variables),

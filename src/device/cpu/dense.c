@@ -83,6 +83,7 @@ static rheos_status *describe(rheos__prepare *p, dense_state **out_state) {
   s->dense.k = a->dims[transpose_a ? 0 : 1];
   s->dense.a_row = transpose_a ? 1 : s->dense.k;
   s->dense.a_column = transpose_a ? s->m : 1;
+  s->dense.b_row = s->dense.c_row = s->dense.n;
   p->decline_reason = why_not(s);
   if (p->decline_reason != NULL) return NULL;
   s->block_rows = s->m;

@@ -5,11 +5,12 @@
 #include "ops/fused.h"
 
 // Some of the columns of c (m,n) = a (m,k) b (k,n). Element (i, k) of a is at i * a_row + k *
-// a_column; b and c are row-major without gaps.
+// a_column; rows of b and c are so many elements apart.
 typedef struct rheos__dense {
   int64_t n, k;
-  int64_t a_row, a_column;
+  int64_t a_row, a_column, b_row, c_row;
   int64_t first_column, end_column;
+  bool adds;  // the products to what is in c
   const float *bias;  // of all columns, or NULL
   // RHEOS__NO_ACTIVATION, RHEOS__RELU, RHEOS__RELU6 or RHEOS__LEAKY_RELU.
   rheos__activation activation;
@@ -24,6 +25,8 @@ typedef void (*rheos__dense_fn)(const rheos__dense *d, const float *a, const flo
 // The one for this processor; the one for vectors of 4, 8 or 16 numbers, NULL if it has none such.
 rheos__dense_fn rheos__dense_kernel(void);
 rheos__dense_fn rheos__dense_kernel_of(int lanes);
+// Columns of the widest tile of the kernel for this processor.
+int rheos__dense_columns(void);
 
 // MatMul and _FusedMatMul.
 rheos_status *rheos__dense_prepare_matmul(rheos__prepare *p);

@@ -76,12 +76,15 @@ TARGET static inline __attribute__((always_inline)) vector_256 add_product_256(v
 
 #endif
 
+#if defined(__aarch64__)  // twice as many registers
+#define VECTORS_OF_4 4
+#else
+#define VECTORS_OF_4 2
+#endif
 #define TARGET
 #define LANES 4
-#if defined(__aarch64__)  // twice as many registers
-#define VECTORS 4
-#else
-#define VECTORS 2
+#define VECTORS VECTORS_OF_4
+#if VECTORS_OF_4 == 2
 #define MOST_ROWS 4
 #define TILES_OF_2 TILES_4
 #endif
@@ -122,9 +125,13 @@ rheos__dense_fn rheos__dense_kernel_of(int lanes) {
   return NULL;
 }
 
-rheos__dense_fn rheos__dense_kernel(void) {
-  const rheos__dense_fn widest = rheos__dense_kernel_of(16);
-  if (widest != NULL) return widest;
-  const rheos__dense_fn wide = rheos__dense_kernel_of(8);
-  return wide != NULL ? wide : rheos__dense_kernel_of(4);
+static int lanes_here(void) {
+  return rheos__dense_kernel_of(16) != NULL ? 16 : rheos__dense_kernel_of(8) != NULL ? 8 : 4;
+}
+
+rheos__dense_fn rheos__dense_kernel(void) { return rheos__dense_kernel_of(lanes_here()); }
+
+int rheos__dense_columns(void) {
+  const int lanes = lanes_here();
+  return lanes == 16 ? 64 : lanes == 8 ? 16 : 4 * VECTORS_OF_4;
 }

@@ -1,19 +1,28 @@
-// Matrix products by the library. The rows of the result are cut into blocks whose size depends on
-// the shapes alone, and each block is computed by one call, so that any number of threads gives the
-// same bits.
+// Large matrix products: by the library, or where the second operand is transposed by our own loops,
+// since the library turns it round number by number. The result is cut into units of some rows or
+// some columns that depend on the shapes alone, so that any number of threads gives the same bits,
+// and each of its pieces gets its bias and activation while it is at hand.
 #include "device/cpu/matmul.h"
 
 #include <string.h>
 
 #include "device/cpu/onednn.h"
+#include "device/cpu/panels.h"
+#include "ops/fused.h"
 
-enum { BLOCK_ROWS = 128, MAX_BLOCKS = 16 };
+// The least rows and columns of a unit. The library makes a copy of the second operand for each call
+// if the first one is transposed, so that few calls are better.
+enum { UNIT_ROWS = 64, TURNED_UNIT_ROWS = 256, LEAST_COLUMNS = 128, UNIT_COLUMNS = 512 };
+enum { MOST_UNITS = 16 };
 
 typedef struct matmul_state {
   int64_t m, n, k;
   int64_t lda, ldb;
-  int64_t block_rows;
+  int64_t block_rows, block_columns;
   bool transpose_a, transpose_b;
+  bool has_epilogue;
+  rheos__panels panels;
+  rheos__epilogue epilogue;
 } matmul_state;
 
 static bool is_float_product(rheos__prepare *p) {
@@ -40,51 +49,136 @@ static rheos_status *describe(rheos__prepare *p, matmul_state **out_state) {
   state->n = b->dims[state->transpose_b ? 0 : 1];
   state->lda = a->dims[1];
   state->ldb = b->dims[1];
-  p->flops = 2 * state->m * state->n * state->k;
+  p->flops = rheos__flops(2.0 * (double)state->m * (double)state->n * (double)state->k);
   *out_state = state;
   return NULL;
 }
 
-static rheos_status *run_blas(const void *state, const void *const *inputs, void *const *outputs,
-                              void *scratch, int64_t first, int64_t last) {
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
+
+// ---- By the library
+
+static rheos_status *run_library(const void *state, const void *const *inputs,
+                                 void *const *outputs, void *scratch, int64_t first, int64_t last) {
   (void)scratch;
   const matmul_state *s = state;
   const float *a = inputs[0], *b = inputs[1];
   float *c = outputs[0];
   for (int64_t unit = first; unit < last; ++unit) {
-    int64_t row = unit * s->block_rows;
-    int64_t rows = s->block_rows < s->m - row ? s->block_rows : s->m - row;
-    const float *a_block = s->transpose_a ? a + row : a + row * s->lda;
-    RHEOS_TRY(rheos__sgemm(s->transpose_a, s->transpose_b, rows, s->n, s->k, a_block, s->lda, b,
-                           s->ldb, c + row * s->n, s->n));
+    const bool by_columns = s->block_columns < s->n;
+    const int64_t row = by_columns ? 0 : unit * s->block_rows;
+    const int64_t column = by_columns ? unit * s->block_columns : 0;
+    const int64_t rows = least(s->block_rows, s->m - row);
+    const int64_t columns = least(s->block_columns, s->n - column);
+    RHEOS_TRY(rheos__sgemm(s->transpose_a, s->transpose_b, rows, columns, s->k,
+                           a + row * (s->transpose_a ? 1 : s->lda), s->lda,
+                           b + column * (s->transpose_b ? s->ldb : 1), s->ldb,
+                           c + row * s->n + column, s->n));
+    if (s->has_epilogue) {
+      rheos__epilogue_run_piece(&s->epilogue, inputs, c, row, row + rows, column,
+                                column + columns);
+    }
   }
   return NULL;
 }
 
+// By rows, if there are enough of them to keep the library at its speed, else by columns.
+static void cut(matmul_state *s) {
+  const int64_t unit_rows = s->transpose_a ? TURNED_UNIT_ROWS : UNIT_ROWS;
+  s->block_rows = s->m;
+  s->block_columns = s->n;
+  if (s->m > unit_rows || s->n < 2 * LEAST_COLUMNS) {
+    s->block_rows = parts(s->m, least(parts(s->m, unit_rows), MOST_UNITS));
+    return;
+  }
+  const int64_t wide = parts(s->n, UNIT_COLUMNS);
+  const int64_t units = least(wide < 2 ? 2 : wide, MOST_UNITS);
+  s->block_columns = parts(parts(s->n, units), 64) * 64;
+}
+
+// ---- By panels
+
+typedef struct panel_work {
+  const matmul_state *state;
+  const void *const *inputs;
+  float *c;
+} panel_work;
+
+static void finish_piece(const void *argument, int64_t first_row, int64_t last_row,
+                         int64_t first_column, int64_t last_column) {
+  const panel_work *w = argument;
+  rheos__epilogue_run_piece(&w->state->epilogue, w->inputs, w->c, first_row, last_row,
+                            first_column, last_column);
+}
+
+static rheos_status *run_panels(const void *state, const void *const *inputs, void *const *outputs,
+                                void *scratch, int64_t first, int64_t last) {
+  const matmul_state *s = state;
+  const panel_work w = {s, inputs, outputs[0]};
+  rheos__panels_run(&s->panels, inputs[0], inputs[1], outputs[0], first, last, scratch,
+                    s->has_epilogue ? finish_piece : NULL, &w);
+  return NULL;
+}
+
+static void answer_panels(rheos__prepare *p, matmul_state *s) {
+  s->panels = (rheos__panels){.m = s->m, .n = s->n, .k = s->k,
+                              .a_row = s->transpose_a ? 1 : s->lda,
+                              .a_column = s->transpose_a ? s->lda : 1,
+                              .b_row = s->transpose_b ? 1 : s->ldb,
+                              .b_column = s->transpose_b ? s->ldb : 1};
+  rheos__panels_cut(&s->panels);
+  p->scratch_bytes = rheos__panels_scratch_bytes(&s->panels);
+  p->num_units = s->panels.column_units * s->panels.row_units;
+  p->run = run_panels;
+}
+
+// ---- The kernels
+
 static rheos_status *run_zero(const void *state, const void *const *inputs, void *const *outputs,
                               void *scratch, int64_t first, int64_t last) {
-  (void)inputs;
   (void)scratch;
   (void)first;
   (void)last;
   const matmul_state *s = state;
   memset(outputs[0], 0, (size_t)(s->m * s->n) * sizeof(float));
+  if (s->has_epilogue) {
+    rheos__epilogue_run_piece(&s->epilogue, inputs, outputs[0], 0, s->m, 0, s->n);
+  }
   return NULL;
+}
+
+static void answer(rheos__prepare *p, matmul_state *s) {
+  if (s->m == 0 || s->n == 0 || s->k == 0) {
+    p->run = run_zero;
+    return;
+  }
+  if (s->transpose_b && !s->transpose_a && s->m >= UNIT_ROWS) {
+    answer_panels(p, s);
+    return;
+  }
+  cut(s);
+  p->num_units = parts(s->m, s->block_rows) * parts(s->n, s->block_columns);
+  if (s->block_columns >= s->n) p->unit_elements = s->block_rows * s->n;
+  p->run = run_library;
 }
 
 rheos_status *rheos__matmul_prepare_blas(rheos__prepare *p) {
   if (!is_float_product(p)) return NULL;
   matmul_state *state = NULL;
   RHEOS_TRY(describe(p, &state));
-  if (state->m == 0 || state->n == 0 || state->k == 0) {
-    p->run = run_zero;
-    return NULL;
-  }
-  int64_t blocks = (state->m + BLOCK_ROWS - 1) / BLOCK_ROWS;
-  if (blocks > MAX_BLOCKS) blocks = MAX_BLOCKS;
-  state->block_rows = (state->m + blocks - 1) / blocks;
-  p->num_units = (state->m + state->block_rows - 1) / state->block_rows;
-  p->unit_elements = state->block_rows * state->n;
-  p->run = run_blas;
+  answer(p, state);
+  return NULL;
+}
+
+rheos_status *rheos__matmul_prepare_fused_blas(rheos__prepare *p) {
+  if (!is_float_product(p)) return NULL;
+  matmul_state *state = NULL;
+  RHEOS_TRY(describe(p, &state));
+  RHEOS_TRY(rheos__epilogue_of(p, state->n, 1, &state->epilogue));
+  state->has_epilogue = true;
+  answer(p, state);
+  const double elements = (double)state->m * (double)state->n;
+  p->flops = rheos__flops((double)p->flops + elements * (double)state->epilogue.flops);
   return NULL;
 }

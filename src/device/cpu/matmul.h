@@ -4,7 +4,8 @@
 
 #include "graph/op_def.h"
 
-// float32 products through oneDNN.
+// MatMul and _FusedMatMul of float32.
 rheos_status *rheos__matmul_prepare_blas(rheos__prepare *p);
+rheos_status *rheos__matmul_prepare_fused_blas(rheos__prepare *p);
 
 #endif  // RHEOS_SRC_DEVICE_CPU_MATMUL_H

@@ -21,6 +21,7 @@ static const rheos__prepare_fn matmul[] = {rheos__dense_prepare_matmul, rheos__m
 static const rheos__prepare_fn products[] = {rheos__products_prepare_library, NULL};
 
 static const rheos__prepare_fn fused_matmul[] = {rheos__dense_prepare_fused_matmul,
+                                                 rheos__matmul_prepare_fused_blas,
                                                  rheos__prepare_fused_matmul_by_variants, NULL};
 static const rheos__prepare_fn fused_conv[] = {rheos__prepare_fused_conv_by_variants, NULL};
 

@@ -1,0 +1,149 @@
+// Blocks of the second operand are turned into panels: each holds so many columns as a tile of the
+// kernel is wide, row after row without gaps, so that the kernel streams it whatever the matrix's own
+// steps are; and a transposed matrix costs hardly more. The first operand is read where it lies.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+#include "device/cpu/panels.h"
+
+#include <string.h>
+
+// A block: BLOCK_DEPTH rows of b by BLOCK_COLUMNS columns, read again for BLOCK_ROWS rows of a.
+enum { BLOCK_DEPTH = 256, BLOCK_COLUMNS = 256, BLOCK_ROWS = 240, TILE_ROWS = 6 };
+
+enum { UNIT_COLUMNS = 64, MOST_UNITS = 16, LEAST_UNIT_ROWS = 192 };
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
+
+void rheos__panels_cut(rheos__panels *p) {
+  const int64_t columns = parts(p->n, UNIT_COLUMNS);
+  p->column_units = least(columns, MOST_UNITS);
+  p->unit_columns = parts(columns, p->column_units) * UNIT_COLUMNS;
+  p->column_units = parts(p->n, p->unit_columns);
+  const int64_t wanted = parts(MOST_UNITS, p->column_units);
+  p->row_units = least(wanted, parts(p->m, LEAST_UNIT_ROWS));
+  const int64_t tiles = parts(p->m, TILE_ROWS);
+  p->unit_rows = parts(tiles, p->row_units) * TILE_ROWS;
+  p->row_units = parts(p->m, p->unit_rows);
+}
+
+size_t rheos__panels_scratch_bytes(const rheos__panels *p) {
+  (void)p;
+  return sizeof(float) * BLOCK_DEPTH * BLOCK_COLUMNS;
+}
+
+// ---- Packing
+
+typedef float vector __attribute__((vector_size(16), may_alias));
+typedef float in_memory __attribute__((vector_size(16), aligned(4), may_alias));
+#define AT(p) (*(in_memory *)(uintptr_t)(p))
+
+static void pack_rows(const float *b, int64_t b_row, int64_t depth, int64_t columns, int width,
+                      float *to) {
+  for (int64_t k = 0; k < depth; k++) {
+    const float *row = b + k * b_row;
+    for (int64_t j = 0; j < columns; j += width) {
+      const int64_t n = least(width, columns - j);
+      memcpy(to + j * depth + k * n, row + j, (size_t)n * sizeof *to);
+    }
+  }
+}
+
+// Four rows of `from` become four columns of `to`, four numbers at a time.
+static void turn_four(const float *from, int64_t step, int64_t depth, float *to, int64_t width) {
+  int64_t k = 0;
+  for (; k + 4 <= depth; k += 4) {
+    const vector a = AT(from + k), b = AT(from + step + k), c = AT(from + 2 * step + k),
+                 d = AT(from + 3 * step + k);
+    const vector ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    const vector cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    const vector ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const vector cd2 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    AT(to + k * width) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    AT(to + (k + 1) * width) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    AT(to + (k + 2) * width) = __builtin_shufflevector(ab2, cd2, 0, 1, 4, 5);
+    AT(to + (k + 3) * width) = __builtin_shufflevector(ab2, cd2, 2, 3, 6, 7);
+  }
+  for (; k < depth; k++) {
+    for (int j = 0; j < 4; j++) to[k * width + j] = from[j * step + k];
+  }
+}
+
+// A panel of a matrix that lies column after column: a strip of its depth at a time, so that the lines
+// that are written stay near.
+static void turn_panel(const float *b, int64_t step, int64_t depth, int64_t n, float *to) {
+  enum { STRIP = 64 };
+  for (int64_t k = 0; k < depth; k += STRIP) {
+    const int64_t strip = least(STRIP, depth - k);
+    int64_t j = 0;
+    for (; j + 4 <= n; j += 4) turn_four(b + j * step + k, step, strip, to + k * n + j, n);
+    for (; j < n; j++) {
+      for (int64_t i = 0; i < strip; i++) to[(k + i) * n + j] = b[j * step + k + i];
+    }
+  }
+}
+
+static void pack(const rheos__panels *p, const float *b, int64_t depth, int64_t columns, int width,
+                 float *to) {
+  if (p->b_column == 1) {
+    pack_rows(b, p->b_row, depth, columns, width, to);
+    return;
+  }
+  for (int64_t j = 0; j < columns; j += width) {
+    turn_panel(b + j * p->b_column, p->b_column, depth, least(width, columns - j), to + j * depth);
+  }
+}
+
+// ---- Running
+
+typedef struct piece {
+  int64_t first_row, last_row, first_column, last_column;
+} piece;
+
+static void run_piece(const rheos__panels *p, const float *a, const float *b, float *c,
+                      const piece *at, float *panels) {
+  const rheos__dense_fn run = rheos__dense_kernel();
+  const int width = rheos__dense_columns();
+  const int64_t columns = at->last_column - at->first_column;
+  for (int64_t k = 0; k < p->k; k += BLOCK_DEPTH) {
+    const int64_t depth = least(BLOCK_DEPTH, p->k - k);
+    rheos__dense d = {.k = depth, .a_row = p->a_row, .a_column = p->a_column, .c_row = p->n,
+                      .adds = k > 0};
+    pack(p, b + k * p->b_row + at->first_column * p->b_column, depth, columns, width, panels);
+    for (int64_t i = at->first_row; i < at->last_row; i += BLOCK_ROWS) {
+      const int64_t last = least(i + BLOCK_ROWS, at->last_row);
+      for (int64_t j = 0; j < columns; j += width) {
+        d.n = d.b_row = d.end_column = least(width, columns - j);
+        run(&d, a + k * p->a_column, panels + j * depth, c + at->first_column + j, i, last);
+      }
+    }
+  }
+}
+
+void rheos__panels_run(const rheos__panels *p, const float *a, const float *b, float *c,
+                       int64_t first_unit, int64_t last_unit, void *scratch,
+                       rheos__panels_done_fn done, const void *argument) {
+  for (int64_t unit = first_unit; unit < last_unit;) {
+    const int64_t column = unit / p->row_units, row = unit % p->row_units;
+    const int64_t rows = least(p->row_units - row, last_unit - unit);
+    int64_t units = rows;
+    piece at = {row * p->unit_rows, least((row + rows) * p->unit_rows, p->m),
+                column * p->unit_columns, least((column + 1) * p->unit_columns, p->n)};
+    // As many whole columns of units as a block takes
+    while (rows == p->row_units && unit + units + rows <= last_unit &&
+           at.last_column - at.first_column + p->unit_columns <= BLOCK_COLUMNS) {
+      at.last_column = least(at.last_column + p->unit_columns, p->n);
+      units += rows;
+    }
+    const piece whole = at;
+    for (; at.first_column < whole.last_column; at.first_column = at.last_column) {
+      at.last_column = least(at.first_column + BLOCK_COLUMNS, whole.last_column);
+      run_piece(p, a, b, c, &at, scratch);
+      if (done != NULL) {
+        done(argument, at.first_row, at.last_row, at.first_column, at.last_column);
+      }
+    }
+    unit += units;
+  }
+}
