@@ -58,6 +58,7 @@ typedef struct unigram_table {
   float *weights, *own;
   int32_t *other;
   double total_weight;
+  int64_t num_weighty;  // classes that can be drawn at all
 } unigram_table;
 
 struct sampler {
@@ -156,17 +157,18 @@ typedef struct weight_reader {
   float distortion;
 } weight_reader;
 
-static rheos_status *add_weight(weight_reader *r, float weight, bool reserved) {
+static rheos_status *add_weight(weight_reader *r, float weight) {
   unigram_table *t = r->table;
   if (r->id++ % r->num_shards != r->shard) return NULL;
   if (t->count >= INT32_MAX || !RHEOS_GROW(t->weights, r->capacity, (size_t)t->count + 1)) {
     return rheos__out_of_memory();
   }
-  const float distorted = reserved ? 0 : (float)pow((double)weight, (double)r->distortion);
+  const float distorted = (float)pow((double)weight, (double)r->distortion);
   if (!(distorted >= 0) || isinf(distorted)) {
     return RHEOS_INVALID("the weight of class %lld is no positive number", (long long)t->count);
   }
   t->total_weight += (double)distorted;
+  t->num_weighty += distorted > 0;
   t->weights[t->count++] = distorted;
   return NULL;
 }
@@ -179,7 +181,7 @@ static rheos_status *read_line(weight_reader *r, const char *line) {
   if (end == field || end[strspn(end, " \t\r")] != '\0') {
     return RHEOS_INVALID("Wrong vocabulary format at line: %s", line);
   }
-  return add_weight(r, weight, false);
+  return add_weight(r, weight);
 }
 
 static rheos_status *read_lines(weight_reader *r, char *text) {
@@ -190,6 +192,34 @@ static rheos_status *read_lines(weight_reader *r, char *text) {
     if (end == NULL) break;
     text = end + 1;
   }
+  return NULL;
+}
+
+static rheos_status *wrong_size(int64_t range, int64_t count) {
+  return RHEOS_INVALID("range is %lld, must be equal to weights size %lld", (long long)range,
+                       (long long)count);
+}
+
+// How many of the first `count` classes are in the shard.
+static int64_t in_shard(const weight_reader *r, int64_t count) {
+  return count > r->shard ? (count - r->shard - 1) / r->num_shards + 1 : 0;
+}
+
+// The reserved classes come first and weigh nothing. `listed` classes follow, or with -1 those of a
+// file: a number that cannot be right is refused before there is memory for it.
+static rheos_status *reserve(weight_reader *r, int64_t reserved, int64_t listed, int64_t range) {
+  if (reserved < 0) return RHEOS_INVALID("num_reserved_ids is negative");
+  const int64_t here = in_shard(r, reserved);
+  if (here > range) return wrong_size(range, here);
+  if (listed >= 0 && reserved <= INT64_MAX - listed && in_shard(r, reserved + listed) != range) {
+    return wrong_size(range, in_shard(r, reserved + listed));
+  }
+  if (here > INT32_MAX || !RHEOS_GROW(r->table->weights, r->capacity, (size_t)here)) {
+    return rheos__out_of_memory();
+  }
+  for (int64_t i = 0; i < here; i++) r->table->weights[i] = 0;
+  r->table->count = here;
+  r->id = reserved;
   return NULL;
 }
 
@@ -206,10 +236,9 @@ static rheos_status *read_weights(unigram_table *t, const rheos__prepare *p) {
   if ((path[0] != '\0') == (list->count > 0)) {
     return RHEOS_INVALID("Must provide only one of vocab_file and unigrams.");
   }
-  for (int64_t i = 0; i < reserved; i++) RHEOS_TRY(add_weight(&r, 0, true));
-  for (size_t i = 0; i < (size_t)list->count; i++) {
-    RHEOS_TRY(add_weight(&r, list->floats[i], false));
-  }
+  RHEOS_TRY(reserve(&r, reserved, path[0] == '\0' ? list->count : -1,
+                    rheos__attr_int(p->attrs, "range_max")));
+  for (size_t i = 0; i < (size_t)list->count; i++) RHEOS_TRY(add_weight(&r, list->floats[i]));
   if (path[0] == '\0') return NULL;
   char *text;
   size_t size_bytes;
@@ -246,10 +275,7 @@ static void pair_classes(unigram_table *t, double *share, int32_t *stack) {
 static rheos_status *fill_fixed(unigram_table *t, const rheos__prepare *p) {
   RHEOS_TRY(read_weights(t, p));
   const int64_t range = rheos__attr_int(p->attrs, "range_max");
-  if (t->count != range) {
-    return RHEOS_INVALID("range is %lld, must be equal to weights size %lld", (long long)range,
-                         (long long)t->count);
-  }
+  if (t->count != range) return wrong_size(range, t->count);
   if (!(t->total_weight > 0)) return RHEOS_INVALID("all weights are 0");
   double *share = rheos__alloc_array((size_t)range, sizeof *share);
   int32_t *stack = rheos__alloc_array((size_t)range, sizeof *stack);
@@ -300,6 +326,11 @@ static bool add_class(seen_classes *seen, int64_t value) {
 static rheos_status *draw_unique(const sampler *s, rheos__step *step,
                                  rheos__philox_singles *singles, int64_t *out,
                                  int64_t *out_tries) {
+  if (s->kind == &fixed_kind && s->num_sampled > s->table->num_weighty) {
+    return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED,
+                            "only %lld classes have a weight, %lld distinct ones were asked for",
+                            (long long)s->table->num_weighty, (long long)s->num_sampled);
+  }
   seen_classes seen = {.num_slots = 16};
   while (seen.num_slots < 2 * (uint64_t)s->num_sampled) seen.num_slots *= 2;
   seen.slots = rheos__alloc_array(seen.num_slots, sizeof *seen.slots);
