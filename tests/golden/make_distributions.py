@@ -37,6 +37,36 @@ def distributions(tf):
         "dice": (d.Categorical(probs=[0.25, 0.25, 0.5], dtype=tf.int64), [[0, 1], [2, 1]]),
         "multinomial": (d.Multinomial(5.0, logits=rows), [1.0, 2.0, 2.0]),
         "urn": (d.DirichletMultinomial(3.0, alphas), [1.0, 1.0, 1.0]),
+        "urns": (d.DirichletMultinomial([[2.0], [3.0]], alphas), [1.0, 1.0, 1.0]),
+        "gamma end": (d.Gamma([1.0, 2.0], 1.0), [0.0, 0.0]),
+        "exponential end": (d.Exponential(1.0), [0.0, 1.0]),
+        "beta end": (d.Beta(1.0, [1.0, 2.0]), 0.0),
+        "dirichlet end": (d.Dirichlet([1.0, 1.0, 2.0]), [0.0, 0.5, 0.5]),
+    }
+
+
+def refusals(tf):
+    """{name: a function that asks a distribution that validates of a value}."""
+    d = tf.distributions
+    gamma, beta = d.Gamma(2.0, 1.0, validate_args=True), d.Beta(1.0, 2.0, validate_args=True)
+    simplex = d.Dirichlet([1.0, 1.0, 2.0], validate_args=True)
+    coin = d.Bernoulli(probs=0.25, validate_args=True)
+    dice = d.Categorical(probs=[0.25, 0.75], validate_args=True)
+    counts = d.Multinomial(3.0, probs=[0.25, 0.75], validate_args=True)
+    urn = d.DirichletMultinomial(3.0, [0.25, 0.75], validate_args=True)
+    asked = (
+        ("gamma", gamma, ([0.0, 1.0], [0.5, 1.0])),
+        ("beta", beta, ([0.0], [0.5], [1.0])),
+        ("dirichlet", simplex, ([0.0, 0.5, 0.5], [0.25, 0.25, 0.25], [0.25, 0.25, 0.5])),
+        ("bernoulli", coin, ([0, 1], [0, 2], [-1, 0], [0.5, 1.0])),
+        ("categorical", dice, ([1, 0], [0.5, 1.0])),
+        ("multinomial", counts, ([1.0, 2.0], [1.0, 1.0], [1.5, 1.5], [4.0, -1.0])),
+        ("urn", urn, ([1.0, 2.0], [1.0, 1.0], [1.5, 1.5], [4.0, -1.0])),
+    )
+    return {
+        f"{name} of {value}": functools.partial(one.prob, value)
+        for name, one, values in asked
+        for value in values
     }
 
 
@@ -51,12 +81,14 @@ def build(tf):
     found = {}
     with tf.Graph().as_default(), tf.Session() as session:
 
+        kinds = (NotImplementedError, ValueError, TypeError, tf.errors.InvalidArgumentError)
+
         def record(key, function):
             try:
                 tensor = function()
                 value = session.run(tensor)
                 found[key] = [tensor.dtype.name, str(tensor.shape), value.tolist()]
-            except (NotImplementedError, ValueError, TypeError) as error:
+            except kinds as error:
                 found[key] = type(error).__name__
 
         made = distributions(tf)
@@ -69,6 +101,8 @@ def build(tf):
             record(name + " sample", functools.partial(one.sample, [2, 3], seed=7))
             record(name + " batch_shape", one.batch_shape_tensor)
             record(name + " event_shape", one.event_shape_tensor)
+        for key, function in refusals(tf).items():
+            record(key, function)
         for a, b in PAIRS:
             for method in ("kl_divergence", "cross_entropy"):
                 key = " ".join((a, b, method))

@@ -9,8 +9,11 @@ import pytest
 import rheos.v1 as tf
 
 GOLDEN = os.path.join(os.path.dirname(__file__), "..", "golden")
-# In TensorFlow: several draws in a loop, another order of the same stream; and an error of its own.
-OTHERWISE = {"multinomial sample", "urn sample", "dirichlet mode"}
+# In TensorFlow: several draws in a loop, another order of the same stream; an error of its own; and
+# a batch shape that the counts have no part in.
+OTHERWISE = {
+    "multinomial sample", "urn sample", "urns sample", "dirichlet mode", "urns batch_shape",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +27,11 @@ def answers():
 
 def recorded():
     with open(os.path.join(GOLDEN, "distributions.json")) as lines:
-        return json.load(lines)
+        return [(key, expected) for key, expected in json.load(lines) if key not in OTHERWISE]
 
 
 @pytest.mark.parametrize("key, expected", recorded(), ids=lambda x: x if isinstance(x, str) else "")
 def test_a_method_answers_as_tensorflow(key, expected, answers):
-    if key in OTHERWISE:
-        return
     got = answers[key]
     if isinstance(expected, str) or isinstance(got, str):
         assert got == expected

@@ -15,6 +15,7 @@ from rheos.ops import (
     rearrange_ops,
     special_math_ops,
 )
+from rheos.ops.constant_op import constant
 from rheos.ops.distribution import (
     FULLY_REPARAMETERIZED,
     Distribution,
@@ -380,13 +381,18 @@ class Gamma(_OfTwo):
             [n], self._concentration, beta=self._rate, dtype=self.dtype, seed=seed
         )
 
+    def _value_checks(self, value):
+        return [check_ops.assert_positive(value)]
+
     def _log_prob(self, x):
+        x = self._valid(x)
         a, b = self._concentration, self._rate
         return (
-            (a - 1) * math_ops.log(x) - b * x - (special_math_ops.lgamma(a) - a * math_ops.log(b))
+            math_ops.xlogy(a - 1, x) - b * x - (special_math_ops.lgamma(a) - a * math_ops.log(b))
         )
 
     def _cdf(self, x):
+        x = self._valid(x)
         # Igamma does not broadcast.
         ones = array_ops.ones_like(x * self._concentration * self._rate)
         return special_math_ops.igamma(self._concentration * ones, x * self._rate)
@@ -500,8 +506,17 @@ class Beta(_OfTwo):
         )
         return a / (a + b)
 
+    def _value_checks(self, value):
+        return [
+            check_ops.assert_positive(value, message="sample must be positive"),
+            check_ops.assert_less(
+                value, constant(1, value.dtype), message="sample must be less than `1`."
+            ),
+        ]
+
     def _log_prob(self, x):
-        top = (self._one - 1) * math_ops.log(x) + (self._zero - 1) * math_ops.log1p(-x)
+        x = self._valid(x)
+        top = math_ops.xlogy(self._one - 1, x) + (self._zero - 1) * math_ops.log1p(-x)
         return top - self._log_norm()
 
     def _log_norm(self):
@@ -576,8 +591,18 @@ class Dirichlet(Distribution):
         drawn = random_ops.random_gamma([n], self._concentration, dtype=self.dtype, seed=seed)
         return drawn / math_ops.reduce_sum(drawn, -1, keepdims=True)
 
+    def _value_checks(self, value):
+        total = math_ops.reduce_sum(value, -1)
+        return [
+            check_ops.assert_positive(value, message="samples must be positive"),
+            check_ops.assert_near(
+                total, constant(1, value.dtype), message="sample last-dimension must sum to `1`"
+            ),
+        ]
+
     def _log_prob(self, x):
-        top = math_ops.reduce_sum((self._concentration - 1) * math_ops.log(x), -1)
+        x = self._valid(x)
+        top = math_ops.reduce_sum(math_ops.xlogy(self._concentration - 1, x), -1)
         return top - special_math_ops.lbeta(self._concentration)
 
     def _entropy(self):

@@ -21,6 +21,7 @@ from rheos.ops.distribution import (
     float_parameter,
     new_seed,
     positive,
+    whole_number_checks,
 )
 
 
@@ -101,7 +102,16 @@ class Bernoulli(_OfProbabilities):
         uniform = random_ops.random_uniform(self._batch_with(n), seed=seed, dtype=self._probs.dtype)
         return math_ops.cast(uniform < self._probs, self.dtype)
 
+    def _value_checks(self, value):
+        return [
+            *whole_number_checks(value),
+            check_ops.assert_less_equal(
+                value, constant(1, value.dtype), message="Elements cannot exceed 1."
+            ),
+        ]
+
     def _log_prob(self, event):
+        event = self._valid(event)
         logits = self._logits
         event = math_ops.cast(event, logits.dtype)
         event, logits = _broadcast(event, logits)
@@ -185,13 +195,17 @@ class Categorical(_OfProbabilities):
         params.set_shape(static.concatenate(classes))
         return k, params
 
+    def _value_checks(self, value):
+        return whole_number_checks(value)
+
     def _log_prob(self, k):
-        k = math_ops.cast(k, dtypes.int64 if self.dtype.size > 4 else dtypes.int32)
+        k = math_ops.cast(self._valid(k), dtypes.int64 if self.dtype.size > 4 else dtypes.int32)
         k, logits = self._with_event(k, self._logits)
         return -nn_ops.sparse_softmax_cross_entropy_with_logits(labels=k, logits=logits)
 
     def _cdf(self, k):
-        k, probs = self._with_event(math_ops.cast(k, dtypes.int32), self._probs)
+        k = math_ops.cast(self._valid(k), dtypes.int32)
+        k, probs = self._with_event(k, self._probs)
         below = array_ops.sequence_mask(k, self._event_size, dtype=probs.dtype)
         return math_ops.reduce_sum(probs * below, -1)
 
@@ -207,8 +221,16 @@ class _OfCounts(Distribution):
 
     def _set_count(self, total_count, validate_args):
         total_count = float_parameter(total_count, "total_count")
-        checks = [check_ops.assert_non_negative(total_count)] if validate_args else []
+        checks = whole_number_checks(total_count) if validate_args else []
         (self._total_count,) = checked([total_count], checks)
+
+    def _value_checks(self, value):
+        total = math_ops.reduce_sum(value, -1)
+        message = "counts must sum to `self.total_count`"
+        return [
+            *whole_number_checks(value),
+            check_ops.assert_equal(total, self._total_count, message=message),
+        ]
 
     @property
     def total_count(self):
@@ -293,6 +315,7 @@ class Multinomial(_OfCounts):
         return array_ops.reshape(self._counts(flat, self._flat_draws(n), seed), shape)
 
     def _log_prob(self, counts):
+        counts = self._valid(counts)
         logs = nn_ops.log_softmax(self._logits)
         return math_ops.reduce_sum(counts * logs, -1) + self._log_combinations(counts)
 
@@ -353,17 +376,19 @@ class DirichletMultinomial(_OfCounts):
         return array_ops.reshape(self._counts(logits, self._flat_draws(n), seed), shape)
 
     def _log_prob(self, counts):
+        counts = self._valid(counts)
         prior = special_math_ops.lbeta(self._concentration + counts) - special_math_ops.lbeta(
             self._concentration
         )
         return prior + self._log_combinations(counts)
 
     def _mean(self):
-        return self._total_count[..., None] * (self._concentration / self._total[..., None])
+        # As in TensorFlow the counts of a batch have a last dimension of 1 here.
+        return self._total_count * (self._concentration / self._total[..., None])
 
     def _scale(self):
         total = self._total[..., None]
-        return math_ops.sqrt((1 + total / self._total_count[..., None]) / (1 + total))
+        return math_ops.sqrt((1 + total / self._total_count) / (1 + total))
 
     def _covariance(self):
         x = self._scale() * self._mean()
@@ -372,7 +397,7 @@ class DirichletMultinomial(_OfCounts):
 
     def _variance(self):
         x = self._scale() * self._mean()
-        return x * (self._total_count[..., None] * self._scale() - x)
+        return x * (self._total_count * self._scale() - x)
 
 
 @RegisterKL(Bernoulli, Bernoulli)

@@ -68,6 +68,15 @@ def positive(tensors, validate_args):
     return checked(tensors, [check_ops.assert_positive(tensor) for tensor in tensors])
 
 
+def whole_number_checks(tensor):
+    """Assertions that numbers are whole and at least 0."""
+    checks = [check_ops.assert_non_negative(tensor)]
+    if tensor.dtype.is_floating:
+        whole = math_ops.floor(tensor)
+        checks.append(check_ops.assert_equal(tensor, whole, message="must be whole numbers"))
+    return checks
+
+
 def broadcast_shape(*tensors):
     """(static, dynamic) shape of tensors that broadcast with each other."""
     static, dynamic = tensors[0].shape, array_ops.shape(tensors[0])
@@ -255,6 +264,14 @@ class Distribution:
 
     def _value(self, value):
         return convert_to_tensor(value, name="value", preferred_dtype=self.dtype)
+
+    def _value_checks(self, value):
+        """Assertions that a draw could have given `value`."""
+        return []
+
+    def _valid(self, value):
+        """The value; with validate_args it is an error when it runs and cannot be a draw."""
+        return checked([value], self._value_checks(value))[0] if self._validate_args else value
 
     def _of_value(self, name, value, *ways):
         """The first way that the distribution has: (its method, what makes the result of it)."""
