@@ -13,7 +13,11 @@ static uint64_t element_hash(rheos_dtype dtype, const void *data, int64_t i) {
   }
   size_t size = rheos_dtype_size(dtype);
   bool number = dtype == RHEOS_COMPLEX64 || dtype == RHEOS_COMPLEX128;
-  if ((rheos_dtype_is_floating(dtype) || number) && !rheos__is_nonzero(dtype, data, i)) return 0;  // -0 too
+  if (rheos_dtype_is_floating(dtype) || number) {
+    if (!rheos__is_nonzero(dtype, data, i)) return 0;  // -0 too
+    // A NaN equals nothing: many of them are not to stand in one row of slots.
+    if (!rheos__same_element(dtype, data, i, data, i)) return rheos__hash_mix(0, (uint64_t)i);
+  }
   return rheos__hash_bytes(0, (const char *)data + (size_t)i * size, size);
 }
 
@@ -207,26 +211,26 @@ static rheos_status *shape_list_diff(rheos__infer *c) {
   return NULL;
 }
 
-// Whether element i of `all`, which holds y and then x, is in y.
-static bool in_first(const rheos_tensor *all, const int64_t *slots, uint64_t num_slots, int64_t i) {
+// Where an element is that equals element i of `all`, which holds y and then x; a free slot if none is.
+static uint64_t slot_of(const rheos_tensor *all, const int64_t *slots, uint64_t num_slots,
+                        int64_t i) {
   uint64_t slot = element_hash(all->dtype, all->data, i) & (num_slots - 1);
-  for (; slots[slot] != 0; slot = (slot + 1) & (num_slots - 1)) {
-    if (rheos__same_element(all->dtype, all->data, slots[slot] - 1, all->data, i)) return true;
+  while (slots[slot] != 0 &&
+         !rheos__same_element(all->dtype, all->data, slots[slot] - 1, all->data, i)) {
+    slot = (slot + 1) & (num_slots - 1);
   }
-  return false;
+  return slot;
 }
 
 // `places` gets where the elements of x that are not in y stand.
 static int64_t differing(const rheos_tensor *all, int64_t num_y, int64_t *slots,
                          uint64_t num_slots, int64_t *places) {
   for (int64_t i = 0; i < num_y; ++i) {
-    uint64_t slot = element_hash(all->dtype, all->data, i) & (num_slots - 1);
-    while (slots[slot] != 0) slot = (slot + 1) & (num_slots - 1);
-    slots[slot] = i + 1;
+    slots[slot_of(all, slots, num_slots, i)] = i + 1;
   }
   int64_t count = 0;
   for (int64_t i = num_y; i < all->num_elements; ++i) {
-    if (!in_first(all, slots, num_slots, i)) places[count++] = i;
+    if (slots[slot_of(all, slots, num_slots, i)] == 0) places[count++] = i;
   }
   return count;
 }
