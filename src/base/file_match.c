@@ -100,6 +100,19 @@ static int compare_paths(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+// Takes the matches; with a failure there are none.
+static rheos_status *give_sorted(matches *found, rheos_status *status, char ***out_paths,
+                                 size_t *out_count) {
+  if (status != NULL) {
+    matches_deinit(found);
+    return status;
+  }
+  if (found->count > 1) qsort(found->paths, found->count, sizeof *found->paths, compare_paths);
+  *out_paths = found->paths;
+  *out_count = found->count;
+  return NULL;
+}
+
 rheos_status *rheos__file_match(const char *pattern, char ***out_paths, size_t *out_count) {
   *out_paths = NULL;
   *out_count = 0;
@@ -108,12 +121,17 @@ rheos_status *rheos__file_match(const char *pattern, char ***out_paths, size_t *
   matches found = {0};
   rheos_status *status = match_pattern(parts, &found);
   rheos__free(parts);
-  if (status != NULL) {
-    matches_deinit(&found);
-    return status;
-  }
-  if (found.count > 1) qsort(found.paths, found.count, sizeof *found.paths, compare_paths);
-  *out_paths = found.paths;
-  *out_count = found.count;
-  return NULL;
+  return give_sorted(&found, status, out_paths, out_count);
+}
+
+rheos_status *rheos__file_match_names(const char *pattern, char ***out_paths, size_t *out_count) {
+  *out_paths = NULL;
+  *out_count = 0;
+  const char *name = rheos__path_base(pattern);
+  matches folder = {0}, found = {0};
+  rheos_status *status =
+      add_match(&folder, rheos__text_format("%.*s", (int)(name - pattern), pattern));
+  if (status == NULL) status = match_part(&folder, name, true, &found);
+  matches_deinit(&folder);
+  return give_sorted(&found, status, out_paths, out_count);
 }

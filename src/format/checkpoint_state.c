@@ -172,10 +172,10 @@ static rheos_status *checkpoint_exists(const char *prefix, bool *out_exists) {
     if (status != NULL) return status;
   }
   if (*out_exists) return NULL;
-  // Of the first kind: a file, or a pattern for several.
+  // Of the first kind: a file, or a pattern for the names of several.
   char **files;
   size_t count;
-  RHEOS_TRY(rheos__file_match(prefix, &files, &count));
+  RHEOS_TRY(rheos__file_match_names(prefix, &files, &count));
   rheos__file_list_free(files, count);
   *out_exists = count > 0;
   return NULL;

@@ -348,7 +348,7 @@ static rheos_status *gather(rheos__v1_checkpoint *c) {
 static rheos_status *open_files(rheos__v1_checkpoint *c, const char *pattern) {
   char **paths;
   size_t count;
-  RHEOS_TRY(rheos__file_match(pattern, &paths, &count));
+  RHEOS_TRY(rheos__file_match_names(pattern, &paths, &count));
   rheos_status *status = NULL;
   c->files = rheos__alloc_array(count, sizeof *c->files);
   if (c->files == NULL) {

@@ -176,6 +176,7 @@ static void take_states(const taker *t) {
                "all_model_checkpoint_paths: \"model-2\"\n"
                "all_model_checkpoint_timestamps: 1600000000.25\nlast_preserved_timestamp: 1.5e9\n");
   take_text(t, "# written by hand\r\nmodel_checkpoint_path : '/tmp/\\x41\\102\\n' \"more\"; other: 3");
+  take_text(t, "model_checkpoint_path: '/*///*/*/*/m-*-of-00001'");
   take_text(t, "");
 }
 

@@ -69,10 +69,35 @@ static void test_checkpoint_state__keeps_times(void **state) {
   remove_folder(folder);
 }
 
+// The last part of a path may be a pattern for the shards of the first kind; the folders may not.
+static void test_latest_checkpoint__is_no_pattern_for_folders(void **state) {
+  (void)state;
+  char *folder = new_folder();
+  char *shard = rheos__path_join(folder, "m-00000-of-00001");
+  write_bytes(shard, "x", 1);
+  const struct {
+    const char *folder, *name;
+    bool found;
+  } cases[] = {{folder, "m-*-of-00001", true}, {folder, "n-*-of-00001", false},
+               {"/*", "*", false}, {"/*/*", "m-00000-of-00001", false}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    char *prefix = rheos__path_join(cases[i].folder, cases[i].name), *newest;
+    const rheos_checkpoint_state written = {.model_checkpoint_path = prefix};
+    expect_ok(rheos_checkpoint_state_write_timed(folder, NULL, &written));
+    expect_ok(rheos_latest_checkpoint(folder, NULL, &newest));
+    assert_int_equal(newest != NULL, cases[i].found);
+    rheos_free(newest);
+    rheos__free(prefix);
+  }
+  rheos__free(shard);
+  remove_folder(folder);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_checkpoint_reader__reads_both_kinds),
       cmocka_unit_test(test_checkpoint_state__keeps_times),
+      cmocka_unit_test(test_latest_checkpoint__is_no_pattern_for_folders),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
