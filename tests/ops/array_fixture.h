@@ -2,6 +2,7 @@
 #ifndef RHEOS_TESTS_OPS_ARRAY_FIXTURE_H
 #define RHEOS_TESTS_OPS_ARRAY_FIXTURE_H
 
+#include <math.h>
 #include <rheos/rheos.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -160,6 +161,17 @@ static inline void expect_floats(rheos_tensor *tensor, rheos_shape shape, const 
     assert_float_equal(data[i], values[i], 1e-6f);
   }
   rheos_tensor_unref(tensor);
+}
+
+// Floats within 0.2 of 0 that differ from element to element.
+static inline rheos_tensor *wave(rheos_shape shape, float phase) {
+  rheos_tensor *tensor = NULL;
+  check(rheos_tensor_new(RHEOS_FLOAT, shape, &tensor));
+  float *values = rheos_tensor_data(tensor);
+  for (int64_t i = 0; i < rheos_tensor_num_elements(tensor); i++) {
+    values[i] = 0.2f * sinf(phase + 1.3f * (float)(i % 4099));
+  }
+  return tensor;
 }
 
 static inline void expect_strings(rheos_tensor *tensor, rheos_shape shape,

@@ -8,16 +8,6 @@
 
 enum { SIDE = 80, MOST_NODES = 80 };  // a product of 80 is worth a hand-over, and is not split
 
-static rheos_tensor *noise(rheos_shape shape, float phase) {
-  rheos_tensor *tensor = NULL;
-  check(rheos_tensor_new(RHEOS_FLOAT, shape, &tensor));
-  float *values = rheos_tensor_data(tensor);
-  for (int64_t i = 0; i < rheos_tensor_num_elements(tensor); i++) {
-    values[i] = 0.2f * sinf(phase + 1.3f * (float)(i % 4099));
-  }
-  return tensor;
-}
-
 static rheos_output op_1(fixture *f, const char *type, rheos_output a) {
   return rheos_operation_output(add(f, type, &a, 1, NULL, 0), 0);
 }
@@ -36,7 +26,7 @@ static rheos_output square_input(fixture *f) {
 
 // Products one after the other; no two towers of different numbers have the same values.
 static rheos_output tower(fixture *f, rheos_output x, int layers, float number) {
-  rheos_tensor *w = noise(RHEOS_SHAPE(SIDE, SIDE), number);
+  rheos_tensor *w = wave(RHEOS_SHAPE(SIDE, SIDE), number);
   const rheos_output weights = rheos_constant(f->scope, w, NULL);
   rheos_tensor_unref(w);
   for (int i = 0; i < layers; i++) x = op_1(f, "Tanh", op_2(f, "MatMul", x, weights));
@@ -142,7 +132,7 @@ static void run_wide(fixture *f, const wide *w, rheos_tensor *x, int threads, in
 
 static void test_branches__give_the_same_bits(void **state) {
   fixture *f = *state;
-  rheos_tensor *x = noise(RHEOS_SHAPE(SIDE, SIDE), 0.4f);
+  rheos_tensor *x = wave(RHEOS_SHAPE(SIDE, SIDE), 0.4f);
   int groups = 0, most;
   for (unsigned seed = 0; seed < 6; seed++) {
     const wide w = random_graph(f, seed * 77 + 5);
@@ -182,7 +172,7 @@ static void test_branches__fail_as_on_one_thread(void **state) {
     sum = op_2(f, "Add", sum, branch);
   }
   check(rheos_scope_finish(f->scope));
-  rheos_tensor *values = noise(RHEOS_SHAPE(SIDE, SIDE), 0.1f), *zero = NULL;
+  rheos_tensor *values = wave(RHEOS_SHAPE(SIDE, SIDE), 0.1f), *zero = NULL;
   check(rheos_tensor_from_values(RHEOS_INT32, RHEOS_SCALAR, &(int32_t){0}, &zero));
   char expected[512] = "";
   static const int threads[] = {1, 2, 3, 8};
@@ -215,7 +205,7 @@ static void test_branches__read_variables_before_they_change(void **state) {
                               rheos_attr_shape("shape", &shape)};
   const rheos_output x = square_input(f);
   const rheos_output v = rheos_operation_output(add(f, "VariableV2", NULL, 0, attrs, 2), 0);
-  rheos_tensor *value = noise(shape, 2);
+  rheos_tensor *value = wave(shape, 2);
   const rheos_output given[] = {v, rheos_constant(f->scope, value, NULL)};
   const rheos_operation init = add(f, "Assign", given, 2, NULL, 0);
   rheos_output sum = op_2(f, "MatMul", tower(f, x, 3, 0), v);

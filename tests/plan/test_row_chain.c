@@ -12,21 +12,11 @@ typedef struct model {
   rheos_output weights[MOST_LAYERS];  // variables
 } model;
 
-static rheos_tensor *noise(rheos_shape shape, float phase) {
-  rheos_tensor *tensor = NULL;
-  check(rheos_tensor_new(RHEOS_FLOAT, shape, &tensor));
-  float *values = rheos_tensor_data(tensor);
-  for (int64_t i = 0; i < rheos_tensor_num_elements(tensor); i++) {
-    values[i] = 0.3f * sinf(phase + 1.7f * (float)(i % 4099));
-  }
-  return tensor;
-}
-
 static rheos_output variable(fixture *f, rheos_shape shape, float phase) {
   const rheos_attr attrs[] = {rheos_attr_type("dtype", RHEOS_FLOAT),
                               rheos_attr_shape("shape", &shape)};
   const rheos_output v = rheos_operation_output(add(f, "VariableV2", NULL, 0, attrs, 2), 0);
-  rheos_tensor *value = noise(shape, phase);
+  rheos_tensor *value = wave(shape, phase);
   const rheos_output inputs[] = {v, rheos_constant(f->scope, value, NULL)};
   rheos_tensor_unref(value);
   check(run_target(f, add(f, "Assign", inputs, 2, NULL, 0)));
@@ -112,7 +102,7 @@ static rheos_tensor *run(fixture *f, const model *m, rheos_tensor *x, int thread
 
 static void check_bits(fixture *f, const int64_t *widths, int layers, int64_t batch) {
   const model m = build(f, widths, layers);
-  rheos_tensor *x = noise(RHEOS_SHAPE(batch, widths[0]), 0.7f);
+  rheos_tensor *x = wave(RHEOS_SHAPE(batch, widths[0]), 0.7f);
   rheos_tensor *one = run(f, &m, x, 1, 1);
   static const int threads[] = {2, 3, 8};
   for (int i = 0; i < 3; i++) {
@@ -185,7 +175,7 @@ static void test_row_chain__ends_where_a_layer_needs_all_rows(void **state) {
   check(rheos_scope_finish(f->scope));
   int32_t longest;
   assert_int_equal(count_chains(f, &m, RHEOS_SHAPE(BATCH, 64), &longest), 2);
-  rheos_tensor *x = noise(RHEOS_SHAPE(BATCH, 64), 0.7f);
+  rheos_tensor *x = wave(RHEOS_SHAPE(BATCH, 64), 0.7f);
   rheos_tensor *one = run(f, &m, x, 1, 1), *many = run(f, &m, x, 3, 3);
   assert_memory_equal(rheos_tensor_data(one), rheos_tensor_data(many),
                       rheos_tensor_size_bytes(one));
@@ -202,7 +192,7 @@ static void test_row_chain__reads_the_variables_of_the_step(void **state) {
   rheos_session *session = NULL;
   rheos_session_options options = {.num_threads = 2};
   check(rheos_session_new(f->graph, &options, &session));
-  rheos_tensor *x = noise(RHEOS_SHAPE(BATCH, 64), 0.7f);
+  rheos_tensor *x = wave(RHEOS_SHAPE(BATCH, 64), 0.7f);
   rheos_feed feed = {m.x, x};
   rheos_fetch fetch = {m.y, NULL};
   expect_error(rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL),
@@ -219,7 +209,7 @@ static void test_row_chain__reads_the_variables_of_the_step(void **state) {
   check(run_target(f, add(f, "Assign", inputs, 2, NULL, 0)));
   rheos_tensor *after = NULL, *other = NULL;
   check(run_output(f, rheos_output_operation(m.y), 0, &(fed){.feeds = {feed}, .count = 1}, &after));
-  rheos_tensor *y = noise(RHEOS_SHAPE(BATCH, 64), 2.7f);  // the input no longer matters
+  rheos_tensor *y = wave(RHEOS_SHAPE(BATCH, 64), 2.7f);  // the input no longer matters
   feed.value = y;
   check(run_output(f, rheos_output_operation(m.y), 0, &(fed){.feeds = {feed}, .count = 1}, &other));
   assert_memory_equal(rheos_tensor_data(after), rheos_tensor_data(other),

@@ -51,6 +51,17 @@ static void finish(program *p) {
   rheos_graph_unref(p->graph);
 }
 
+// Nothing that was allocated since the counter was installed is left once the session is gone.
+static void finish_counted(program *p, const counting_allocator *counter) {
+  rheos_callable_free(p->callable);
+  rheos_session_free(p->session);
+  p->callable = NULL;
+  p->session = NULL;
+  assert_int_equal(counter->alive, 0);
+  rheos_set_allocator(NULL);
+  finish(p);
+}
+
 static rheos_tensor *vector(int64_t length, float value) {
   rheos_tensor *tensor = NULL;
   check(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(length), &tensor));
@@ -133,13 +144,7 @@ static void test_bound__a_training_step_allocates_nothing(void **state) {
   rheos_tensor_unref(values[0]);
   rheos_tensor_unref(values[1]);
   rheos_tensor_unref(result);
-  rheos_callable_free(p.callable);
-  rheos_session_free(p.session);
-  p.callable = NULL;
-  p.session = NULL;
-  assert_int_equal(counter.alive, 0);
-  rheos_set_allocator(NULL);
-  finish(&p);
+  finish_counted(&p, &counter);
 }
 
 // Kernels with work space, split over threads: each thread gets its own once, when it first helps.
@@ -173,13 +178,7 @@ static void test_bound__threads_keep_their_work_space(void **state) {
   rheos_tensor_unref(rows);
   rheos_tensor_unref(results[0]);
   rheos_tensor_unref(results[1]);
-  rheos_callable_free(p.callable);
-  rheos_session_free(p.session);
-  p.callable = NULL;
-  p.session = NULL;
-  assert_int_equal(counter.alive, 0);
-  rheos_set_allocator(NULL);
-  finish(&p);
+  finish_counted(&p, &counter);
 }
 
 static void test_bound__a_result_can_be_the_next_value(void **state) {

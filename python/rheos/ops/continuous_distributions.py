@@ -12,13 +12,13 @@ from rheos.ops import (
     check_ops,
     math_ops,
     random_ops,
-    rearrange_ops,
     special_math_ops,
 )
 from rheos.ops.constant_op import constant
 from rheos.ops.distribution import (
     FULLY_REPARAMETERIZED,
     Distribution,
+    OfConcentrations,
     RegisterKL,
     broadcast_shape,
     checked,
@@ -387,9 +387,7 @@ class Gamma(_OfTwo):
     def _log_prob(self, x):
         x = self._valid(x)
         a, b = self._concentration, self._rate
-        return (
-            math_ops.xlogy(a - 1, x) - b * x - (special_math_ops.lgamma(a) - a * math_ops.log(b))
-        )
+        return math_ops.xlogy(a - 1, x) - b * x - (special_math_ops.lgamma(a) - a * math_ops.log(b))
 
     def _cdf(self, x):
         x = self._valid(x)
@@ -551,29 +549,18 @@ class Beta(_OfTwo):
         return self._where_defined(defined, mode, "mode undefined for concentration <= 1")
 
 
-class Dirichlet(Distribution):
+class Dirichlet(OfConcentrations, Distribution):
     """The Dirichlet distribution of vectors that sum to 1; concentration: (batch) + (k,)."""
 
     def __init__(self, concentration, validate_args=False, allow_nan_stats=True, name="Dirichlet"):
         parameters = dict(locals())
         with name_scope(name, values=[concentration]) as name:
-            concentration = float_parameter(concentration, "concentration")
-            self._concentration = positive([concentration], validate_args)[0]
-            self._total = math_ops.reduce_sum(self._concentration, -1)
+            self._set_concentration(concentration, validate_args)
         super().__init__(
-            concentration.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
+            self._concentration.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats,
+            parameters,
             [self._concentration, self._total], name,
         )  # fmt: skip
-
-    @property
-    def concentration(self):
-        """The concentration of each element."""
-        return self._concentration
-
-    @property
-    def total_concentration(self):
-        """The sum of the concentrations."""
-        return self._total
 
     def _batch_shape(self):
         return self._total.shape
@@ -619,11 +606,6 @@ class Dirichlet(Distribution):
 
     def _scale(self):
         return math_ops.rsqrt(1 + self._total[..., None])
-
-    def _covariance(self):
-        x = self._scale() * self._mean()
-        outer = math_ops.matmul(-x[..., None], x[..., None, :])
-        return rearrange_ops.matrix_set_diag(outer, self._variance())
 
     def _variance(self):
         x = self._scale() * self._mean()

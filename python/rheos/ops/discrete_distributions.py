@@ -16,11 +16,11 @@ from rheos.ops.constant_op import constant
 from rheos.ops.distribution import (
     NOT_REPARAMETERIZED,
     Distribution,
+    OfConcentrations,
     RegisterKL,
     checked,
     float_parameter,
     new_seed,
-    positive,
     whole_number_checks,
 )
 
@@ -332,7 +332,7 @@ class Multinomial(_OfCounts):
         return self._mean_value - self._mean_value * p
 
 
-class DirichletMultinomial(_OfCounts):
+class DirichletMultinomial(OfConcentrations, _OfCounts):
     """Multinomial() whose probabilities are drawn from Dirichlet(concentration)."""
 
     def __init__(
@@ -346,23 +346,12 @@ class DirichletMultinomial(_OfCounts):
         parameters = dict(locals())
         with name_scope(name, values=[total_count, concentration]) as name:
             self._set_count(total_count, validate_args)
-            concentration = float_parameter(concentration, "concentration")
-            (self._concentration,) = positive([concentration], validate_args)
-            self._total = math_ops.reduce_sum(self._concentration, -1)
+            self._set_concentration(concentration, validate_args)
         super().__init__(
-            concentration.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
+            self._concentration.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats,
+            parameters,
             [self._total_count, self._concentration], name,
         )  # fmt: skip
-
-    @property
-    def concentration(self):
-        """The concentration of each class."""
-        return self._concentration
-
-    @property
-    def total_concentration(self):
-        """The sum of the concentrations."""
-        return self._total
 
     def _vector(self):
         return self._concentration
@@ -389,11 +378,6 @@ class DirichletMultinomial(_OfCounts):
     def _scale(self):
         total = self._total[..., None]
         return math_ops.sqrt((1 + total / self._total_count) / (1 + total))
-
-    def _covariance(self):
-        x = self._scale() * self._mean()
-        outer = math_ops.matmul(-x[..., None], x[..., None, :])
-        return rearrange_ops.matrix_set_diag(outer, self._variance())
 
     def _variance(self):
         x = self._scale() * self._mean()

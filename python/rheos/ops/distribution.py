@@ -393,6 +393,33 @@ class Distribution:
         )
 
 
+class OfConcentrations:
+    """What the distributions made from concentrations, (batch) + (k,), have in common.
+
+    _scale() is such that _scale() * _mean() is the vector whose outer product the covariances are.
+    """
+
+    def _set_concentration(self, concentration, validate_args):
+        concentration = float_parameter(concentration, "concentration")
+        (self._concentration,) = positive([concentration], validate_args)
+        self._total = math_ops.reduce_sum(self._concentration, -1)
+
+    @property
+    def concentration(self):
+        """The concentration of each class."""
+        return self._concentration
+
+    @property
+    def total_concentration(self):
+        """The sum of the concentrations."""
+        return self._total
+
+    def _covariance(self):
+        x = self._scale() * self._mean()
+        outer = math_ops.matmul(-x[..., None], x[..., None, :])
+        return rearrange_ops.matrix_set_diag(outer, self._variance())
+
+
 def _same(x):
     return x
 
