@@ -16,7 +16,7 @@
 #include "ops/elementwise.h"
 
 #define SIGN(x) ((C)((x) > 0) - (C)((x) < 0))
-#define LARGER(x, y) ((x) > (y) ? (x) : (y))
+#define LARGER(x, y) ((x) < (y) ? (y) : (x))  // x if either is not a number
 
 #define GRADIENT_DESCENT var -= h[0] * g;
 
@@ -147,51 +147,57 @@
 #define DELTA "delta: T"
 #define ADAM_NUMBERS "beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2: T, epsilon: T, "
 
-#define ROWS(ROW)                                                                                 \
-  ROW(GradientDescent, DENSE, VAR, DELTA, 1, "alpha: T, ", "", none, RHEOS__WIDE,                 \
-      GRADIENT_DESCENT, "`var` -= `alpha` * `delta`.")                                            \
-  ROW(ProximalGradientDescent, ALL, VAR, DELTA, 1, "alpha: T, l1: T, l2: T, ", "", none,          \
-      RHEOS__WIDE, PROXIMAL_GRADIENT_DESCENT, "Gradient descent with L1 and L2 regularization.")  \
-  ROW(Momentum, ALL, ACCUM, GRAD, 2, "lr: T, ", ", momentum: T", use_nesterov, RHEOS__WIDE,       \
-      MOMENTUM, "`accum` = `accum` * `momentum` + `grad`; `var` -= `lr` * `accum`.")              \
-  ROW(KerasMomentum, RESOURCE, ACCUM, GRAD, 2, "lr: T, ", ", momentum: T", use_nesterov,          \
-      RHEOS__WIDE, KERAS_MOMENTUM,                                                                \
-      "`accum` = `accum` * `momentum` - `lr` * `grad`; `var` += `accum`.")                        \
-  ROW(Adagrad, ALL, ACCUM, GRAD, 2, "lr: T, ", "", update_slots, RHEOS__WIDE, ADAGRAD,            \
-      "`accum` += `grad`^2; `var` -= `lr` * `grad` / sqrt(`accum`).")                             \
-  ROW(AdagradV2, ALL, ACCUM, GRAD, 2, "lr: T, epsilon: T, ", "", update_slots, RHEOS__WIDE,       \
-      ADAGRAD_V2, "`accum` += `grad`^2; `var` -= `lr` * `grad` / (sqrt(`accum`) + `epsilon`).")   \
-  ROW(ProximalAdagrad, ALL, ACCUM, GRAD, 2, "lr: T, l1: T, l2: T, ", "", none, RHEOS__WIDE,       \
-      PROXIMAL_ADAGRAD, "Adagrad with L1 and L2 regularization.")                                 \
-  ROW(AdagradDA, ALL, TWO_SUMS, GRAD, 3, "", ", lr: T, l1: T, l2: T, global_step: int64", none,   \
-      RHEOS__WIDE, ADAGRAD_DA, "Adagrad by dual averaging.")                                      \
-  ROW(Adadelta, ALL, UPDATES, GRAD, 3, "lr: T, rho: T, epsilon: T, ", "", none, RHEOS__WIDE,      \
-      ADADELTA, "Adadelta's update of `var`.")                                                    \
-  ROW(RMSProp, ALL, MS_MOM, GRAD, 3, "lr: T, rho: T, momentum: T, epsilon: T, ", "", none,        \
-      RHEOS__WIDE, RMSPROP, "RMSProp's update of `var`.")                                         \
-  ROW(CenteredRMSProp, ALL, MG_MS_MOM, GRAD, 4, "lr: T, rho: T, momentum: T, epsilon: T, ", "",   \
-      none, RHEOS__WIDE, CENTERED_RMSPROP, "RMSProp by the variance of the gradient.")            \
-  ROW(Adam, DENSE, M_V, GRAD, 3, ADAM_NUMBERS, "", use_nesterov, RHEOS__WIDE, ADAM,               \
-      "Adam's update of `var`.")                                                                  \
-  ROW(AdamWithAmsgrad, RESOURCE_DENSE, M_V_VHAT, GRAD, 4, ADAM_NUMBERS, "", none, RHEOS__WIDE,    \
-      AMSGRAD, "Adam by the largest second moment so far.")                                       \
-  ROW(AdaMax, DENSE, M_V, GRAD, 3, "beta1_power: T, lr: T, beta1: T, beta2: T, epsilon: T, ", "", \
-      none, RHEOS__WIDE, ADAMAX, "AdaMax's update of `var`.")                                     \
-  ROW(Ftrl, ALL, LINEAR, GRAD, 3, "", ", lr: T, l1: T, l2: T, lr_power: T",                    \
-      multiply_linear_by_lr, , FTRL,                                                              \
-      "Ftrl-proximal's update of `var`.")                                                         \
-  ROW(FtrlV2, ALL, LINEAR, GRAD, 3, "", ", lr: T, l1: T, l2: T, l2_shrinkage: T, lr_power: T",    \
-      multiply_linear_by_lr, , FTRL_V2, "Ftrl-proximal's update of `var`, with shrinkage.")                        \
-  ROW(AddSign, DENSE, MOMENT, GRAD, 2, "lr: T, alpha: T, sign_decay: T, beta: T, ", "", none,     \
-      RHEOS__WIDE, ADD_SIGN, "Larger steps where gradient and momentum agree in sign.")           \
-  ROW(PowerSign, DENSE, MOMENT, GRAD, 2, "lr: T, logbase: T, sign_decay: T, beta: T, ", "", none, \
+// Those whose formulas hold for complex numbers too.
+#define COMPLEX_ROWS(ROW)                                                                          \
+  ROW(GradientDescent, DENSE, VAR, DELTA, 1, "alpha: T, ", "", none, RHEOS__WIDE,                  \
+      GRADIENT_DESCENT, "`var` -= `alpha` * `delta`.")                                             \
+  ROW(Momentum, ALL, ACCUM, GRAD, 2, "lr: T, ", ", momentum: T", use_nesterov, RHEOS__WIDE,        \
+      MOMENTUM, "`accum` = `accum` * `momentum` + `grad`; `var` -= `lr` * `accum`.")               \
+  ROW(KerasMomentum, RESOURCE, ACCUM, GRAD, 2, "lr: T, ", ", momentum: T", use_nesterov,           \
+      RHEOS__WIDE, KERAS_MOMENTUM,                                                                 \
+      "`accum` = `accum` * `momentum` - `lr` * `grad`; `var` += `accum`.")                         \
+  ROW(Adagrad, ALL, ACCUM, GRAD, 2, "lr: T, ", "", update_slots, RHEOS__WIDE, ADAGRAD,             \
+      "`accum` += `grad`^2; `var` -= `lr` * `grad` / sqrt(`accum`).")                              \
+  ROW(AdagradV2, ALL, ACCUM, GRAD, 2, "lr: T, epsilon: T, ", "", update_slots, RHEOS__WIDE,        \
+      ADAGRAD_V2, "`accum` += `grad`^2; `var` -= `lr` * `grad` / (sqrt(`accum`) + `epsilon`).")    \
+  ROW(Adadelta, ALL, UPDATES, GRAD, 3, "lr: T, rho: T, epsilon: T, ", "", none, RHEOS__WIDE,       \
+      ADADELTA, "Adadelta's update of `var`.")                                                     \
+  ROW(RMSProp, ALL, MS_MOM, GRAD, 3, "lr: T, rho: T, momentum: T, epsilon: T, ", "", none,         \
+      RHEOS__WIDE, RMSPROP, "RMSProp's update of `var`.")                                          \
+  ROW(CenteredRMSProp, ALL, MG_MS_MOM, GRAD, 4, "lr: T, rho: T, momentum: T, epsilon: T, ", "",    \
+      none, RHEOS__WIDE, CENTERED_RMSPROP, "RMSProp by the variance of the gradient.")             \
+  ROW(Adam, DENSE, M_V, GRAD, 3, ADAM_NUMBERS, "", use_nesterov, RHEOS__WIDE, ADAM,                \
+      "Adam's update of `var`.")
+
+#define REAL_ROWS(ROW)                                                                             \
+  ROW(ProximalGradientDescent, ALL, VAR, DELTA, 1, "alpha: T, l1: T, l2: T, ", "", none,           \
+      RHEOS__WIDE, PROXIMAL_GRADIENT_DESCENT, "Gradient descent with L1 and L2 regularization.")   \
+  ROW(ProximalAdagrad, ALL, ACCUM, GRAD, 2, "lr: T, l1: T, l2: T, ", "", none, RHEOS__WIDE,        \
+      PROXIMAL_ADAGRAD, "Adagrad with L1 and L2 regularization.")                                  \
+  ROW(AdagradDA, ALL, TWO_SUMS, GRAD, 3, "", ", lr: T, l1: T, l2: T, global_step: int64", none,    \
+      RHEOS__WIDE, ADAGRAD_DA, "Adagrad by dual averaging.")                                       \
+  ROW(AdamWithAmsgrad, RESOURCE_DENSE, M_V_VHAT, GRAD, 4, ADAM_NUMBERS, "", none, RHEOS__WIDE,     \
+      AMSGRAD, "Adam by the largest second moment so far.")                                        \
+  ROW(AdaMax, DENSE, M_V, GRAD, 3, "beta1_power: T, lr: T, beta1: T, beta2: T, epsilon: T, ", "",  \
+      none, RHEOS__WIDE, ADAMAX, "AdaMax's update of `var`.")                                      \
+  ROW(Ftrl, ALL, LINEAR, GRAD, 3, "", ", lr: T, l1: T, l2: T, lr_power: T",                        \
+      multiply_linear_by_lr, , FTRL,                                                               \
+      "Ftrl-proximal's update of `var`.")                                                          \
+  ROW(FtrlV2, ALL, LINEAR, GRAD, 3, "", ", lr: T, l1: T, l2: T, l2_shrinkage: T, lr_power: T",     \
+      multiply_linear_by_lr, , FTRL_V2, "Ftrl-proximal's update of `var`, with shrinkage.")        \
+  ROW(AddSign, DENSE, MOMENT, GRAD, 2, "lr: T, alpha: T, sign_decay: T, beta: T, ", "", none,      \
+      RHEOS__WIDE, ADD_SIGN, "Larger steps where gradient and momentum agree in sign.")            \
+  ROW(PowerSign, DENSE, MOMENT, GRAD, 2, "lr: T, logbase: T, sign_decay: T, beta: T, ", "", none,  \
       , POWER_SIGN, "Exponentially larger steps where gradient and momentum agree in sign.")
+
+#define ROWS(ROW) COMPLEX_ROWS(ROW) REAL_ROWS(ROW)
 
 // ---- From rows to loops
 
 #define LOOP(S, name, count, qualifier, formula)                                             \
   qualifier static void apply_##name##_##S(void *const *cells, const void *grad,             \
-                                           const double *numbers, bool flag, int64_t n) {    \
+                                           const double _Complex *numbers, bool flag,        \
+                                           int64_t n) {                                      \
     typedef rheos__computed_##S C;                                                           \
     rheos__stored_##S *vars = cells[0], *s1s = cells[1], *s2s = cells[2], *s3s = cells[3];   \
     const rheos__stored_##S *gs = grad;                                                      \
@@ -215,22 +221,33 @@
 
 #define ROW_LOOPS(name, forms, cells, grad, count, before, after, flag, qualifier, formula, text) \
   RHEOS__FLOATS(LOOP, name, count, qualifier, formula)
+#define COMPLEX_LOOPS(name, forms, cells, grad, count, before, after, flag, qualifier, formula,   \
+                      text)                                                                       \
+  RHEOS__COMPLEXES(LOOP, name, count, , formula)
 ROWS(ROW_LOOPS)
+COMPLEX_ROWS(COMPLEX_LOOPS)
 
 // ---- From rows to kernels
 
 #define ENTRY(S, name) [RHEOS__DTYPE_##S] = apply_##name##_##S,
 
-#define ROW_KERNEL(name, forms, cells, grad, count, before, after, flag, qualifier, formula, text) \
+#define KERNEL(name, count, flag, ...)                                                             \
   static rheos_status *prepare_##name(rheos__prepare *p) {                                         \
-    static const rheos__apply_loop loops[RHEOS__NUM_DTYPES] = {RHEOS__FLOATS(ENTRY, name)};        \
+    static const rheos__apply_loop loops[RHEOS__NUM_DTYPES] = {__VA_ARGS__};                       \
     rheos_dtype dtype = rheos__attr_type(p->attrs, "T");                                           \
     const char *flag_name = FLAG_##flag;                                                           \
     return rheos__prepare_apply(p, count,                                                          \
                                 (int)dtype < RHEOS__NUM_DTYPES ? loops[dtype] : NULL,              \
                                 flag_name != NULL && rheos__attr_bool(p->attrs, flag_name));       \
   }
-ROWS(ROW_KERNEL)
+
+#define COMPLEX_KERNEL(name, forms, cells, grad, count, before, after, flag, qualifier, formula, \
+                       text)                                                                     \
+  KERNEL(name, count, flag, RHEOS__FLOATS(ENTRY, name) RHEOS__COMPLEXES(ENTRY, name))
+#define REAL_KERNEL(name, forms, cells, grad, count, before, after, flag, qualifier, formula, text) \
+  KERNEL(name, count, flag, RHEOS__FLOATS(ENTRY, name))
+COMPLEX_ROWS(COMPLEX_KERNEL)
+REAL_ROWS(REAL_KERNEL)
 
 // ---- From rows to ops
 

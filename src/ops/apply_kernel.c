@@ -1,5 +1,6 @@
 // The kernel of all optimizer updates. An op says by the names of its inputs what they are: cells
 // first, then `grad` (or `delta`), `indices` for updates of rows, and numbers.
+#include <complex.h>
 #include <string.h>
 
 #include "ops/apply.h"
@@ -31,15 +32,19 @@ typedef struct apply_work {
   const apply_state *state;
   rheos_tensor *cells[RHEOS__MAX_CELLS];
   const rheos_tensor *grad, *indices;
-  double h[RHEOS__MAX_NUMBERS];
+  double _Complex h[RHEOS__MAX_NUMBERS];
 } apply_work;
 
-static double number_at(const rheos_tensor *tensor) {
+static double _Complex number_at(const rheos_tensor *tensor) {
   switch (tensor->dtype) {
     case RHEOS_FLOAT:
       return *(const float *)tensor->data;
     case RHEOS_DOUBLE:
       return *(const double *)tensor->data;
+    case RHEOS_COMPLEX64:
+      return *(const float _Complex *)tensor->data;
+    case RHEOS_COMPLEX128:
+      return *(const double _Complex *)tensor->data;
     case RHEOS_INT64:
       return (double)*(const int64_t *)tensor->data;
     case RHEOS_HALF:
@@ -74,7 +79,9 @@ static rheos_status *read_numbers(apply_work *work, rheos_tensor *const *inputs)
                            rheos__shape_text_of(&number->shape, &text));
     }
     work->h[i] = number_at(number);
-    if (work->state->limited != NULL) RHEOS_TRY(check_number(work->state, i, work->h[i]));
+    if (work->state->limited != NULL) {
+      RHEOS_TRY(check_number(work->state, i, creal(work->h[i])));
+    }
   }
   return NULL;
 }

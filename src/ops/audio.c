@@ -41,7 +41,7 @@ static rheos_status *put_sound(rheos__buffer *summary, const rheos_string *tag,
   rheos__put_media_tag(&value, tag, "/audio", index, max_outputs);
   rheos__wire_put_float(&audio, 1, sample_rate);
   rheos__wire_put_varint(&audio, 2, (uint64_t)channels);
-  rheos__wire_put_varint(&audio, 3, (uint64_t)frames);
+  if (frames > 0) rheos__wire_put_varint(&audio, 3, (uint64_t)frames);  // a 0 is left out
   rheos__wire_put_message(&audio, 4, &wav);
   rheos__wire_put_bytes(&audio, 5, "audio/wav", 9);
   rheos__wire_put_message(&value, RHEOS__VALUE_AUDIO, &audio);

@@ -371,9 +371,27 @@ const rheos__op_def rheos__op_SelectV2 = {
   }
 RHEOS__NUMBERS(CLIP_LOOP, clip)
 
+// Complex numbers are clipped by their parts.
+#define CLIP_PARTS_LOOP(S, name)                                                              \
+  static int name##_##S(const void *const *in, void *out, int64_t n, unsigned repeated,       \
+                        double parameter) {                                                   \
+    RHEOS__LOOP_TYPES(S);                                                                     \
+    const C *xs = in[0], *lows = in[1], *highs = in[2];                                       \
+    C *zs = out;                                                                              \
+    const int64_t low_step = !(repeated & 2), high_step = !(repeated & 4);                    \
+    for (int64_t i = 0; i < n; i++) {                                                         \
+      const C x = xs[i], low = lows[i * low_step], high = highs[i * high_step];               \
+      zs[i] = CMPLX(CLIP_PART(creal(x), creal(low), creal(high)),                             \
+                    CLIP_PART(cimag(x), cimag(low), cimag(high)));                            \
+    }                                                                                         \
+    return 0;                                                                                 \
+  }
+#define CLIP_PART(x, low, high) ((x) < (low) ? (low) : (x) > (high) ? (high) : (x))
+RHEOS__COMPLEXES(CLIP_PARTS_LOOP, clip)
+
 enum { row_clip };
 static const rheos__loop clip_loops[1][RHEOS__NUM_DTYPES] = {
-    RHEOS__NUMBERS(RHEOS__LOOP_ENTRY, clip)};
+    RHEOS__NUMBERS(RHEOS__LOOP_ENTRY, clip) RHEOS__COMPLEXES(RHEOS__LOOP_ENTRY, clip)};
 
 static rheos_status *prepare_ClipByValue(rheos__prepare *p) {
   for (int32_t k = 1; k < 3; k++) {

@@ -172,11 +172,11 @@ static void store_gradient(const loss_work *w, double total, void *gradient) {
   for (int64_t t = 0; t < w->length; ++t) {
     for (int64_t k = 0; k < s->classes; ++k) {
       double sum = -INFINITY;
-      for (int64_t u = 0; u < w->width && total > -INFINITY; ++u) {
+      for (int64_t u = 0; u < w->width && total != -INFINITY; ++u) {
         const int64_t at = t * w->width + u;
         if (label_at(w, u) == k) sum = log_sum(sum, w->forward[at] + w->backward[at]);
       }
-      const double share = total > -INFINITY ? exp(sum - total) : 0;
+      const double share = total != -INFINITY ? exp(sum - total) : 0;
       store(s, gradient, (t * s->batch + w->batch) * s->classes + k,
             exp(w->logs[t * s->classes + k]) - share);
     }

@@ -63,6 +63,7 @@ static rheos_status *run_fake(const void *state, const void *const *inputs, void
 }
 
 // Numbers inside the range pass their gradient on, those beyond give it to the end of the range.
+// They are products with 0 and 1, so that a gradient that is not finite shows everywhere.
 static rheos_status *run_fake_gradient(const void *state, const void *const *inputs,
                                        void *const *outputs, void *scratch, int64_t first,
                                        int64_t last) {
@@ -75,9 +76,9 @@ static rheos_status *run_fake_gradient(const void *state, const void *const *inp
     double below = 0, above = 0;
     for (int64_t i = channel; i < s->count; i += s->channels) {
       const bool is_inside = g.is_nothing || (x[i] >= g.lowest && x[i] <= g.highest);
-      y[i] = is_inside ? grad[i] : 0;
-      if (!is_inside && x[i] < g.lowest) below += grad[i];
-      if (!is_inside && x[i] > g.highest) above += grad[i];
+      y[i] = grad[i] * (float)is_inside;
+      below += grad[i] * (float)(!is_inside && x[i] < g.lowest);
+      above += grad[i] * (float)(!is_inside && x[i] > g.highest);
     }
     if (s->has_range) continue;
     ((float *)outputs[1])[channel] = (float)below;

@@ -82,12 +82,22 @@ static double norm_of(const number *a, int n) {
   return most;
 }
 
-// a = vectors t vectors^H; t, upper triangular, takes the place of a.
+// a = vectors t vectors^H; t, upper triangular, takes the place of a. All of it is NaN if a is not
+// finite.
 static rheos_status *schur(workspace *w) {
+  const size_t count = (size_t)w->n * (size_t)w->n;
+  bool is_finite = true;
+  for (size_t i = 0; i < count; i++) {
+    is_finite = is_finite && isfinite(creal(w->a[i])) && isfinite(cimag(w->a[i]));
+  }
+  if (!is_finite) {
+    for (size_t i = 0; i < count; i++) w->a[i] = w->vectors[i] = NAN;
+    return NULL;
+  }
   const int64_t info =
       rheos__schur(w->n, w->a, w->values, w->vectors, w->work, w->work_count, w->real_work);
   if (info == 0) return NULL;
-  return RHEOS_INVALID("The eigenvalues of a matrix were not found. It might not be finite.");
+  return RHEOS_INVALID("The eigenvalues of a matrix were not found.");
 }
 
 static void from_schur(workspace *w) {

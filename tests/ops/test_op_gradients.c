@@ -1,5 +1,6 @@
-// Gradients against central differences in double, at the recorded points that are smooth, once
-// with known and once with unknown shapes. Usage: test_op_gradients [op]
+// Gradients against central differences, at the recorded points that are smooth, once with known and
+// once with unknown shapes: in double where the op has it, else in float. Usage:
+// test_op_gradients [op]
 #include <math.h>
 #include <string.h>
 
@@ -42,15 +43,28 @@ typedef struct gradient_check {
 
 // Complex numbers count as pairs of numbers: a gradient's parts are the derivatives by the parts.
 static bool is_differentiable(rheos_dtype dtype) {
-  return dtype == RHEOS_DOUBLE || dtype == RHEOS_COMPLEX128;
+  return dtype == RHEOS_DOUBLE || dtype == RHEOS_COMPLEX128 || dtype == RHEOS_FLOAT ||
+         dtype == RHEOS_COMPLEX64;
+}
+static bool is_single(rheos_dtype dtype) {
+  return dtype == RHEOS_FLOAT || dtype == RHEOS_COMPLEX64;
 }
 static int64_t num_parts(const rheos_tensor *tensor) {
   const bool pairs = rheos_dtype_is_complex(rheos_tensor_dtype(tensor));
   return rheos_tensor_num_elements(tensor) * (pairs ? 2 : 1);
 }
 static double part_at(const rheos_tensor *tensor, int64_t k) {
-  if (rheos_tensor_dtype(tensor) != RHEOS_COMPLEX128) return op_number_at(tensor, k);
-  return ((const double *)rheos_tensor_data(tensor))[k];
+  const void *data = rheos_tensor_data(tensor);
+  return is_single(rheos_tensor_dtype(tensor)) ? ((const float *)data)[k]
+                                               : ((const double *)data)[k];
+}
+static void set_part(rheos_tensor *tensor, int64_t k, double part) {
+  void *data = rheos_tensor_data(tensor);
+  if (is_single(rheos_tensor_dtype(tensor))) {
+    ((float *)data)[k] = (float)part;
+  } else {
+    ((double *)data)[k] = part;
+  }
 }
 
 // Weights of the outputs' elements: fixed, of both signs, no two alike.
@@ -66,8 +80,11 @@ static void choose_ys(gradient_check *g) {
       g->weights[g->num_ys][k] = cos(1.0 + 2.1 * (double)k) + 0.3;
     }
     rheos_tensor *weights = NULL;
-    rheos_status_free(rheos_tensor_from_values(rheos_tensor_dtype(value), *rheos_tensor_shape(value),
-                                               g->weights[g->num_ys], &weights));
+    rheos_status_free(
+        rheos_tensor_new(rheos_tensor_dtype(value), *rheos_tensor_shape(value), &weights));
+    for (int64_t k = 0; k < count && k < MAX_ELEMENTS; k++) {
+      set_part(weights, k, g->weights[g->num_ys][k]);
+    }
     g->grad_ys[g->num_ys] = rheos_constant(g->program.scope, weights, NULL);
     rheos_tensor_unref(weights);
     g->ys[g->num_ys++] = rheos_operation_output(g->program.op, i);
@@ -153,20 +170,23 @@ static rheos_status *check_x(gradient_check *g, int x) {
   rheos_status *status = analytic(g, x, values);
   if (status) return status;
   rheos_tensor *input = g->c->inputs[g->xs[x]].tensor;
-  double *data = rheos_tensor_data(input);
+  const bool single = is_single(rheos_tensor_dtype(input));
+  const double step = single ? 0x1p-7 : 1e-5, most = single ? 4e-3 : 1e-6;
   for (int64_t k = 0; k < num_parts(input) && !status; k++) {
     const int64_t mirror = mirror_of(g, input, k);
-    const double step = 1e-5, here = data[k], there = data[mirror];
+    const double here = part_at(input, k), there = part_at(input, mirror);
     double above = 0, below = 0;
-    data[k] = data[mirror] = here + step;
+    set_part(input, k, here + step);
+    set_part(input, mirror, here + step);
     status = evaluate(g, &above);
-    data[k] = data[mirror] = here - step;
+    set_part(input, k, here - step);
+    set_part(input, mirror, here - step);
     if (!status) status = evaluate(g, &below);
-    data[mirror] = there;
-    data[k] = here;
+    set_part(input, mirror, there);
+    set_part(input, k, here);
     double numeric = (above - below) / (2 * step);
     double exact = values[k] + (mirror == k ? 0 : values[mirror]);
-    if (!status && !(fabs(numeric - exact) <= 1e-6 + 1e-6 * fabs(numeric))) {
+    if (!status && !(fabs(numeric - exact) <= most + most * fabs(numeric))) {
       op_wrong(g->c, "gradient of input %d, element %lld: %.10g, by differences %.10g", g->xs[x],
                (long long)k, exact, numeric);
     }
