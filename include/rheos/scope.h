@@ -61,6 +61,8 @@ RHEOS_API void rheos_scope_set_source(rheos_scope *scope, const char *file, int3
 
 // ---- Any attributes added to every operation made inside, e.g. "_gradient_op_type".
 RHEOS_API void rheos_push_attr(rheos_scope *scope, rheos_attr attr);
+// The same for the operations of one type only.
+RHEOS_API void rheos_push_attr_of_type(rheos_scope *scope, const char *op_type, rheos_attr attr);
 
 // Undoes the latest push that is not yet undone.
 RHEOS_API void rheos_scope_pop(rheos_scope *scope);
@@ -161,6 +163,15 @@ typedef struct rheos_gradient {
   rheos_output dense_shape;
 } rheos_gradient;
 
+// The program's gradient of one operation: adds nodes through `scope` and sets `in_gradients`, one
+// for each input, none at the start; `out_gradients` has one for each output. `type` is what the
+// attribute "_gradient_op_type" says, or the op's own. False: the program knows no gradient of that
+// type. Errors go to the scope.
+typedef bool (*rheos_gradient_function)(void *argument, rheos_scope *scope,
+                                        rheos_operation operation, const char *type,
+                                        const rheos_gradient *out_gradients,
+                                        rheos_gradient *in_gradients);
+
 typedef struct rheos_gradients_options {
   const rheos_output *grad_ys;  // one for each y, or NULL: ones
   const rheos_output *stop_gradients;
@@ -168,6 +179,10 @@ typedef struct rheos_gradients_options {
   const char *name;  // NULL: "gradients"
   bool colocate_gradients_with_ops;
   bool gate_gradients;
+  // Asked where the library knows no gradient: for ops that have none, and for operations whose
+  // attribute "_gradient_op_type" names no op of the library. May be NULL.
+  rheos_gradient_function gradient_function;
+  void *gradient_argument;
 } rheos_gradients_options;
 
 // Adds the operations that compute d sum(ys) / d x for each x, summed over all paths. A slot of

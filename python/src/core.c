@@ -3,6 +3,7 @@
 #include <rheos/format.h>
 
 #include "graph_object.h"
+#include "session_object.h"
 
 package_objects package;
 
@@ -104,6 +105,9 @@ static PyObject *version(PyObject *module, PyObject *unused) {
 static PyMethodDef module_methods[] = {
     {"_register", register_package, METH_VARARGS, register_doc},
     {"_value", value_of, METH_VARARGS, value_doc},
+    {"_set_program_function", set_program_function, METH_O,
+     "_set_program_function(function(token, arrays, count)): what PyFunc calls; a list of "
+     "(array, DType)."},
     {"op_signature", op_signature, METH_O, op_signature_doc},
     {"op_def_bytes", op_def_bytes, METH_O, op_def_doc},
     {"op_types", op_types, METH_NOARGS, "op_types(): the names of all ops."},

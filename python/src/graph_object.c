@@ -315,8 +315,11 @@ static PyObject *push_colocation(PyObject *self, PyObject *operation) {
   return pushed(graph, scope);
 }
 
-static PyObject *push_attr(PyObject *self, PyObject *attr) {
+static PyObject *push_attr(PyObject *self, PyObject *args) {
   graph_object *graph = (graph_object *)self;
+  PyObject *attr;
+  const char *op_type;
+  if (!PyArg_ParseTuple(args, "Oz", &attr, &op_type)) return NULL;
   rheos_scope *scope = graph_scope(graph);
   PyObject *one = scope ? PyTuple_Pack(1, attr) : NULL;
   attr_list attrs;
@@ -324,7 +327,8 @@ static PyObject *push_attr(PyObject *self, PyObject *attr) {
     Py_XDECREF(one);
     return NULL;
   }
-  rheos_push_attr(scope, attrs.items[0]);
+  if (op_type) rheos_push_attr_of_type(scope, op_type, attrs.items[0]);
+  else rheos_push_attr(scope, attrs.items[0]);
   attr_list_deinit(&attrs);
   Py_DECREF(one);
   return pushed(graph, scope);
@@ -544,7 +548,7 @@ static PyMethodDef graph_methods[] = {
     {"_push_control_dependencies", push_control_dependencies, METH_O,
      "_push_control_dependencies(operations or None)"},
     {"_push_colocation", push_colocation, METH_O, "_push_colocation(operation)"},
-    {"_push_attr", push_attr, METH_O, "_push_attr((name, kind, value))"},
+    {"_push_attr", push_attr, METH_VARARGS, "_push_attr((name, kind, value), op_type or None)"},
     {"_pop", pop, METH_NOARGS, "_pop(): undoes the latest push."},
     {"_scope_name", current_scope, METH_NOARGS, "_scope_name(): 'outer/inner/' or ''."},
     {"_unique_name", unique_name, METH_VARARGS, "_unique_name(name, mark_as_used=True)"},

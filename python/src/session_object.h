@@ -66,4 +66,9 @@ bool is_asking(const session_object *self);
 // Has the steps of other threads stopped when the interpreter ends; -1 with an exception.
 int watch_the_end(void);
 
+// program_function.c
+PyObject *set_program_function(PyObject *module, PyObject *function);
+// Whether steps may call into Python: they must not hold the GIL then.
+bool has_program_functions(void);
+
 #endif  // RHEOS_PYTHON_SESSION_OBJECT_H

@@ -32,6 +32,67 @@ static PyObject *gradients_to_python(graph_object *graph, const rheos_gradient *
   return list;
 }
 
+static PyObject *out_gradients_of(graph_object *graph, rheos_operation operation,
+                                  const rheos_gradient *gradients) {
+  return gradients_to_python(graph, gradients, (size_t)rheos_operation_num_outputs(operation));
+}
+
+// None, a Tensor, or the tuple (values, indices, dense_shape or None).
+static int gradient_from_python(PyObject *value, rheos_gradient *out_gradient) {
+  graph_object *graph;
+  if (value == Py_None || output_of(value, &out_gradient->values, &graph)) return 0;
+  PyObject *values, *indices, *shape;
+  if (PyTuple_Check(value) && PyArg_ParseTuple(value, "OOO", &values, &indices, &shape) &&
+      output_of(values, &out_gradient->values, &graph) &&
+      output_of(indices, &out_gradient->indices, &graph) &&
+      (shape == Py_None || output_of(shape, &out_gradient->dense_shape, &graph))) {
+    return 0;
+  }
+  if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "a gradient must be a Tensor or None");
+  return -1;
+}
+
+// Calls the package's function(operation, type, gradients of the outputs): a list of the gradients of
+// the inputs, or None if the program has no gradient of that type.
+static bool program_gradient(void *argument, rheos_scope *scope, rheos_operation operation,
+                             const char *type, const rheos_gradient *out_gradients,
+                             rheos_gradient *in_gradients) {
+  graph_object *graph = argument;
+  PyObject *arrived = out_gradients_of(graph, operation, out_gradients);
+  PyObject *node = arrived ? graph_operation(graph, operation.id) : NULL;
+  PyObject *found = node ? PyObject_CallMethod((PyObject *)graph, "_program_gradient", "OsO", node,
+                                               type, arrived)
+                         : NULL;
+  Py_XDECREF(arrived);
+  Py_XDECREF(node);
+  if (found == Py_None) {
+    Py_DECREF(found);
+    return false;
+  }
+  const Py_ssize_t count = rheos_operation_num_inputs(operation);
+  bool sound = found && PyList_Check(found) && PyList_GET_SIZE(found) == count;
+  for (Py_ssize_t i = 0; sound && i < count; ++i) {
+    sound = gradient_from_python(PyList_GET_ITEM(found, i), &in_gradients[i]) == 0;
+  }
+  Py_XDECREF(found);
+  if (!sound) {  // what was raised stands above this status
+    rheos_scope_fail_take(scope, rheos_status_new(RHEOS_INVALID_ARGUMENT,
+                                                  "the gradient function of %s failed", type));
+  }
+  return true;
+}
+
+// The error of the scope, unless a function of the program raised one.
+static bool raise_gradient_error(rheos_scope *scope) {
+  const rheos_status *status = rheos_scope_status(scope);
+  if (!PyErr_Occurred() && status && rheos_status_code(status) == RHEOS_NOT_FOUND) {
+    PyErr_SetString(PyExc_LookupError, rheos_status_message(status));
+  }
+  if (!PyErr_Occurred()) return raise_scope_error(scope);
+  rheos_status_free(rheos_scope_finish(scope));
+  return true;
+}
+
 PyObject *graph_gradients(PyObject *self, PyObject *args, PyObject *kwargs) {
   static char *names[] = {"ys", "xs", "grad_ys", "stop_gradients", "name", "colocate", "gate", NULL};
   graph_object *graph = (graph_object *)self;
@@ -61,8 +122,10 @@ PyObject *graph_gradients(PyObject *self, PyObject *args, PyObject *kwargs) {
     options.num_stop_gradients = num_stop;
     options.colocate_gradients_with_ops = colocate;
     options.gate_gradients = gate;
+    options.gradient_function = program_gradient;
+    options.gradient_argument = graph;
     rheos_gradients(scope, ys, num_ys, xs, num_xs, &options, gradients);
-    if (!raise_scope_error(scope)) result = gradients_to_python(graph, gradients, num_xs);
+    if (!raise_gradient_error(scope)) result = gradients_to_python(graph, gradients, num_xs);
   }
   PyMem_Free(gradients);
   PyMem_Free(ys);

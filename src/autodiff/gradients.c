@@ -273,17 +273,54 @@ static void gate(backprop *b, int32_t num_inputs) {
   rheos_scope_pop(b->scope);
 }
 
-static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
-  const rheos__op_def *op = node->signature->op;
-  rheos_operation operation = {b->graph, id};
-  if (node->num_inputs == 0 || op->gradient == rheos__no_gradient) return;
-  if (op->gradient == NULL) {
-    char *name = rheos__node_name(b->graph, node);
-    fail(b, RHEOS_NOTFOUND("No gradient defined for operation '%s' (op type: %s)",
-                           name != NULL ? name : "?", op->name));
-    rheos__free(name);
-    return;
+// The type whose gradient a node has: its op's, or that which its attribute names.
+static const char *gradient_type(const rheos__node *node) {
+  const rheos_attr_value *named = rheos__attrs_find(node->attrs, "_gradient_op_type");
+  const bool is_named = named != NULL && named->kind == RHEOS_ATTR_STRING;
+  return is_named ? named->s.data : node->signature->op->name;
+}
+
+// Whether the gradient function of another op finds on this node what it looks at: as many inputs and
+// outputs, and the attributes that are no dtypes.
+static bool gradient_fits(const rheos__node *node, const rheos__signature *other) {
+  if (node->num_inputs != other->num_inputs || node->num_outputs != other->num_outputs) return false;
+  for (int32_t i = 0; i < other->num_inputs; i++) {
+    if (other->inputs[i].number_attr >= 0 || other->inputs[i].type_list_attr >= 0) return false;
   }
+  for (int32_t i = 0; i < other->num_attrs; i++) {
+    if (other->attrs[i].kind == RHEOS_ATTR_TYPE) continue;
+    const rheos_attr_value *value = rheos__attrs_find(node->attrs, other->attrs[i].name);
+    if (value == NULL || value->kind != other->attrs[i].kind) return false;
+  }
+  return true;
+}
+
+// The library's gradient of a type for a node; NULL if there is none.
+static rheos__gradient_fn gradient_of_type(const rheos__node *node, const char *type) {
+  if (strcmp(type, node->signature->op->name) == 0) return node->signature->op->gradient;
+  const rheos__signature *other = rheos__signature_by_name(type);
+  return other != NULL && gradient_fits(node, other) ? other->op->gradient : NULL;
+}
+
+static bool ask_program(backprop *b, const rheos__grad *grad, const char *type) {
+  const rheos_gradients_options *o = b->options;
+  return o != NULL && o->gradient_function != NULL &&
+         o->gradient_function(o->gradient_argument, b->scope, grad->operation, type,
+                              grad->out_grads, grad->in_grads);
+}
+
+static void fail_without_gradient(backprop *b, const rheos__node *node) {
+  char *name = rheos__node_name(b->graph, node);
+  fail(b, RHEOS_NOTFOUND("No gradient defined for operation '%s' (op type: %s)",
+                         name != NULL ? name : "?", node->signature->op->name));
+  rheos__free(name);
+}
+
+static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
+  const char *type = gradient_type(node);
+  rheos__gradient_fn gradient = gradient_of_type(node, type);
+  rheos_operation operation = {b->graph, id};
+  if (node->num_inputs == 0 || gradient == rheos__no_gradient) return;
   fill_in_zeros(b, node);
   char *name = rheos__name_with_suffix(b->scope, operation, "_grad");
   if (name == NULL) return;
@@ -298,7 +335,10 @@ static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
                       .outputs = b->outputs,
                       .out_grads = b->out_grads,
                       .in_grads = b->in_grads};
-  if (!failed(b)) op->gradient(&grad);
+  if (!failed(b) && gradient != NULL) gradient(&grad);
+  if (!failed(b) && gradient == NULL && !ask_program(b, &grad, type)) {
+    fail_without_gradient(b, node);
+  }
   if (!failed(b)) gate(b, node->num_inputs);
   if (!failed(b)) check_gradients(b, node);
   rheos_scope_pop(b->scope);

@@ -570,6 +570,7 @@ static rheos_status *add_extra_attrs(build *b) {
   // Like TensorFlow, colocation is stronger than a class that the scope gives.
   bool is_colocated = b->scope->now.num_colocation > 0;
   for (const rheos__scope_attr *link = b->scope->now.attrs; link != NULL; link = link->outer) {
+    if (link->op_type != NULL && strcmp(link->op_type, b->args->type) != 0) continue;
     if (is_colocated && strcmp(link->attr.name, "_class") == 0) continue;
     if (!has_item(b, link->attr.name)) b->items[b->num_items++] = link->attr;
   }

@@ -101,6 +101,7 @@ typedef struct rheos__controller {
 
 typedef struct rheos__scope_attr {
   const struct rheos__scope_attr *outer;
+  const char *op_type;  // interned; NULL: operations of any type
   rheos_attr attr;
 } rheos__scope_attr;
 

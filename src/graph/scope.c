@@ -377,7 +377,7 @@ void rheos_push_colocation(rheos_scope *scope, rheos_operation operation) {
 
 // ---- Attributes
 
-static rheos_status *add_attr(rheos_scope *scope, rheos_attr attr) {
+static rheos_status *add_attr(rheos_scope *scope, const char *op_type, rheos_attr attr) {
   rheos_graph *graph = scope->graph;
   if (attr.name == NULL || attr.name[0] != '_') {
     return RHEOS_INVALID("an attribute for all operations starts with '_', '%s' does not",
@@ -386,20 +386,30 @@ static rheos_status *add_attr(rheos_scope *scope, rheos_attr attr) {
   attr.name = rheos__intern_text(graph, attr.name, strlen(attr.name));
   rheos__scope_attr *link = rheos__arena_alloc(&graph->arena, sizeof *link);
   if (attr.name == NULL || link == NULL) return rheos__out_of_memory();
+  if (op_type != NULL) {
+    op_type = rheos__intern_text(graph, op_type, strlen(op_type));
+    if (op_type == NULL) return rheos__out_of_memory();
+  }
   // Kept by the graph, as a set of its own.
   const rheos__attrs *kept = rheos__intern_attrs(graph, &attr, 1);
   if (kept == NULL) return rheos__out_of_memory();
-  *link = (rheos__scope_attr){scope->now.attrs, kept->items[0]};
+  *link = (rheos__scope_attr){scope->now.attrs, op_type, kept->items[0]};
   scope->now.attrs = link;
   return NULL;
 }
 
-void rheos_push_attr(rheos_scope *scope, rheos_attr attr) {
+static void push_attr(rheos_scope *scope, const char *op_type, rheos_attr attr) {
   if (!save_state(scope)) return;
   rheos__graph_lock(scope->graph);
-  rheos_status *status = add_attr(scope, attr);
+  rheos_status *status = add_attr(scope, op_type, attr);
   rheos__graph_unlock(scope->graph);
   if (status != NULL) rheos_scope_fail_take(scope, status);
+}
+
+void rheos_push_attr(rheos_scope *scope, rheos_attr attr) { push_attr(scope, NULL, attr); }
+
+void rheos_push_attr_of_type(rheos_scope *scope, const char *op_type, rheos_attr attr) {
+  push_attr(scope, op_type, attr);
 }
 
 // ---- Source lines

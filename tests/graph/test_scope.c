@@ -201,6 +201,11 @@ static void test_scope__attributes_reach_every_operation(void **state) {
   assert_int_equal(rheos_operation_attr(b, "_n").i, 3);  // the operation's own comes first
   for (int i = 0; i < 3; i++) rheos_scope_pop(s);
   assert_int_equal(rheos_operation_num_attrs(no_op(s, "c")), 0);
+  rheos_push_attr_of_type(s, "NoOp", rheos_attr_int("_n", 4));
+  rheos_push_attr_of_type(s, "Relu", rheos_attr_int("_n", 5));
+  assert_int_equal(rheos_operation_attr(no_op(s, "d"), "_n").i, 4);
+  for (int i = 0; i < 2; i++) rheos_scope_pop(s);
+  assert_int_equal(rheos_operation_num_attrs(no_op(s, "e")), 0);
   rheos_push_attr(s, rheos_attr_int("n", 1));
   expect_error(s, RHEOS_INVALID_ARGUMENT, "starts with '_'");
   rheos_scope_pop(s);

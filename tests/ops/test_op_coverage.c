@@ -16,6 +16,8 @@ static const char *const elsewhere[][2] = {
     {"ImmutableConst", "tests/format/test_graph_file.c"},
     {"Placeholder", "every op test"},
     {"PlaceholderV2", "test_plumbing"},
+    {"PyFunc", "tests/python/test_py_func.py"},
+    {"PyFuncStateless", "tests/python/test_py_func.py"},
     {"Timestamp", "tests/python/test_summary.py"},
 };
 

@@ -350,6 +350,25 @@ class _ControlDependencies(_Pushed):
         return self
 
 
+class _GradientMap:
+    """A context of Graph.gradient_override_map."""
+
+    __slots__ = ("_graph", "_types")
+
+    def __init__(self, graph, types):
+        self._graph = graph
+        self._types = dict(types)
+
+    def __enter__(self):
+        for op_type, other in self._types.items():
+            attr = ("_gradient_op_type", signatures.STRING, other.encode())
+            self._graph._push_attr(attr, op_type)
+
+    def __exit__(self, *exc_info):
+        for _ in self._types:
+            self._graph._pop()
+
+
 class _Nothing:
     __slots__ = ()
 
@@ -637,13 +656,27 @@ class Graph(_core.GraphBase):
 
     def _attr_scope(self, attrs):
         ((name, kind, value),) = attrs
-        return _Pushed(self, self._push_attr, (name, kind, value))
+        return _Pushed(self, lambda attr: self._push_attr(attr, None), (name, kind, value))
 
     def gradient_override_map(self, op_type_map):
-        """A context whose operations of the types named use another gradient."""
+        """A context whose operations of the types named have the gradients of other types.
+
+        op_type_map: from an op type to an op type, or to a name given to RegisterGradient.
+        """
         if not isinstance(op_type_map, dict):
             raise TypeError("op_type_map must be a dictionary mapping strings to strings")
-        raise NotImplementedError("gradient_override_map: gradients cannot be registered yet")
+        for op_type, other in op_type_map.items():
+            if not isinstance(op_type, str):
+                raise TypeError("Keys in op_type_map must be strings")
+            if not isinstance(other, str):
+                raise TypeError("Values in op_type_map must be strings")
+        return _GradientMap(self, op_type_map)
+
+    def _program_gradient(self, op, op_type, gradients):
+        """What a registered gradient function says; None if none of that type is registered."""
+        from rheos.framework.gradient_registry import call_gradient
+
+        return call_gradient(op, op_type, gradients)
 
     def _knows(self, op_type):
         """Whether it is known how many outputs operations of that type have."""

@@ -38,6 +38,15 @@ from rheos.framework.dtypes import (
     variant,
 )
 from rheos.framework.errors import OpError
+from rheos.framework.gradient_registry import (
+    RegisterGradient,
+    custom_gradient,
+    grad_pass_through,
+    no_gradient,
+    no_gradient as NoGradient,
+    no_gradient as NotDifferentiable,
+    recompute_grad,
+)
 from rheos.framework.graph import (
     Graph,
     IndexedSlices,
@@ -376,6 +385,7 @@ from rheos.ops.rearrange_ops import (
     unravel_index,
     where_v2,
 )
+from rheos.ops.script_ops import numpy_function, py_func
 from rheos.ops.segment_ops import (
     segment_max,
     segment_mean,

@@ -1,0 +1,97 @@
+"""Functions of the program as operations: py_func and numpy_function."""
+
+import functools
+import itertools
+import threading
+import traceback
+import weakref
+
+import numpy as np
+
+from rheos import _core
+from rheos.framework import dtypes
+from rheos.framework.graph import get_default_graph
+from rheos.framework.op_call import apply_op
+
+_functions = weakref.WeakValueDictionary()  # by token; their graphs keep them
+_numbers = itertools.count()
+_lock = threading.Lock()
+_of_graph = weakref.WeakKeyDictionary()
+
+
+class _WrongNumberError(ValueError):
+    """A function returned another number of values than it was said to."""
+
+
+def _to_array(value):
+    """An array as the operation hands it on, strings as objects: NumPy would pad them."""
+    result = np.asarray(value, order="C")
+    if result.dtype.char == "U":
+        return np.asarray(np.vectorize(lambda x: x.encode("utf8"), otypes=[object])(value))
+    if result.dtype.char == "S":
+        return np.asarray(value, order="C", dtype=object)
+    return result
+
+
+def _call(token, arrays, count):
+    function = _functions.get(token)
+    if function is None:
+        raise ValueError(f"callback {token} is not found")
+    result = function(*arrays)
+    if result is None:
+        result = []
+    result = list(result) if isinstance(result, (list, tuple)) else [result]
+    found = [_to_array(r) for r in result]
+    if len(found) != count:
+        raise _WrongNumberError(
+            f"{token} returns {len(found)} values, but expects to see {count} values."
+        )
+    for array in found:
+        for item in array.flat if array.dtype.char == "O" else ():
+            if not isinstance(item, (bytes, str)):
+                raise NotImplementedError(f"Unsupported object type {type(item).__name__}")
+    return [(a, dtypes.as_dtype(a.dtype)) for a in found]
+
+
+def describe(error, where):
+    """An exception that left a function of the program, as the error of its operation says it."""
+    if isinstance(error, _WrongNumberError):
+        return str(error)
+    lines = traceback.format_exception(type(error), error, where)
+    return f"{type(error).__name__}: {error}\n{''.join(lines)}"
+
+
+def _py_func(op_type, func, inp, tout, name):
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
+    _core._set_program_function(_call)
+    with _lock:
+        token = f"pyfunc_{next(_numbers)}"
+    held = functools.partial(func)  # not every function can be referred to weakly
+    _functions[token] = held
+    _of_graph.setdefault(get_default_graph(), []).append(held)
+    types = list(tout) if isinstance(tout, (list, tuple)) else [tout]
+    types = [dtypes.as_dtype(t) for t in types]
+    inp = list(inp) if isinstance(inp, (list, tuple)) else [inp]
+    op = apply_op(op_type, name, inp, token=token, Tout=types)
+    if not types:
+        return op
+    return op.outputs if isinstance(tout, (list, tuple)) else op.outputs[0]
+
+
+def py_func(func, inp, Tout, stateful=True, name=None):
+    """What a function of the program makes of the values of tensors, in each step.
+
+    func: takes NumPy arrays, returns an array or a list of them. inp: a list of tensors. Tout: a
+    dtype or a list of them, with [] there is only
+    the operation; their shapes are not known. stateful: func may give another result next time.
+    The function stays with the process: a graph that is saved and loaded elsewhere cannot call it.
+    ValueError if func cannot be called. In a step: InvalidArgumentError if it returns other dtypes
+    or another number of values, and what it raises as the error of the operation.
+    """
+    return _py_func("PyFunc" if stateful else "PyFuncStateless", func, inp, Tout, name)
+
+
+def numpy_function(func, inp, Tout, name=None):
+    """py_func for a function of NumPy arrays."""
+    return py_func(func, inp, Tout, True, name)
