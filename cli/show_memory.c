@@ -151,6 +151,11 @@ static void print_text(const memory_view *v, const rheos__memory_report *report)
   fputs(" side by side), ", stdout);
   show_grouped((int64_t)report->fetched_bytes);
   fputs(" for its results\n", stdout);
+  if (report->kept_bytes > 0) {
+    fputs("between steps ", stdout);
+    show_grouped((int64_t)report->kept_bytes);
+    puts(" bytes are kept: operands laid out for their kernels");
+  }
   for (int32_t i = 0; i < v->num_feeds; i++) {
     char *name = name_of(v, v->feeds[i].id);
     fputs("fed: ", stdout);
@@ -198,6 +203,7 @@ static void print_json(const memory_view *v, const source *s, const rheos__memor
   json_unsigned(&j, "intermediate_bytes", report->shared_bytes);
   json_unsigned(&j, "separate_bytes", report->separate_bytes);
   json_unsigned(&j, "result_bytes", report->fetched_bytes);
+  json_unsigned(&j, "kept_bytes", report->kept_bytes);
   json_begin(&j, "feeds", '[');
   for (int32_t i = 0; i < v->num_feeds; i++) {
     char *name = name_of(v, v->feeds[i].id);

@@ -20,6 +20,7 @@
 #include <rheos/scope.h>
 
 #include "base/arena.h"
+#include "tensor/operand_form.h"
 #include "tensor/resource.h"
 #include "tensor/tensor.h"
 
@@ -154,6 +155,9 @@ typedef struct rheos__prepare {
   const rheos_shape *output_shapes;   // known, except where they depend on values
   rheos__resources *resources;        // of the session; NULL while constants are folded
   rheos__arena *arena;                // for `state`
+  // Whether the bytes of an input stay from step to step: see rheos__input_stays().
+  bool (*stays)(void *argument, int32_t input);
+  void *stays_argument;
   // The answer
   const char *decline_reason;
   void *state;
@@ -168,10 +172,17 @@ typedef struct rheos__prepare {
   int32_t reuse_input;  // output 0 may be written over this input (same size, element by element); -1
   int64_t flops;        // arithmetic of the whole call: a multiply-add is 2, a transcendental about 10
   int64_t bytes;        // moved by the whole call; 0: inputs and outputs once
+  rheos__form_wish form;  // of an input that stays: `run` gets the form in its place
   rheos__resource *output_resource;  // the cell that output 0 refers to (references, handles), borrowed
 } rheos__prepare;
 
 typedef rheos_status *(*rheos__prepare_fn)(rheos__prepare *p);
+
+// Whether input `input` is a constant, or a variable that the plan only reads: a form of it, made once,
+// is worth while (tensor/operand_form.h). False where the kernel runs but once.
+static inline bool rheos__input_stays(const rheos__prepare *p, int32_t input) {
+  return p->stays != NULL && p->stays(p->stays_argument, input);
+}
 
 // An estimate for `flops`, of factors whose product may be beyond the integers.
 static inline int64_t rheos__flops(double flops) {

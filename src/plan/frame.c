@@ -38,6 +38,7 @@ void rheos__frames_free(rheos__frame *frames) {
     rheos__free(frame->view_pointers);
     rheos__free(frame->results);
     rheos__free(frame->cells);
+    rheos__free(frame->forms);
     rheos__free(frame);
   }
 }

@@ -1,6 +1,8 @@
 // Reads the memory plan back: offsets and shapes say all there is to know.
 #include "plan/memory_report.h"
 
+#include "plan/kept_operand.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +20,9 @@ static void insert(rheos__memory_report *report, const rheos__large_tensor *tens
 
 void rheos__memory_report_of(const rheos__stretch *stretch, rheos__memory_report *out_report) {
   const rheos__plan *plan = stretch->plan;
-  *out_report = (rheos__memory_report){.shared_bytes = stretch->memory_bytes, .waits_for = -1};
+  *out_report = (rheos__memory_report){.shared_bytes = stretch->memory_bytes,
+                                       .kept_bytes = rheos__kept_bytes(stretch),
+                                       .waits_for = -1};
   if (stretch->end_entry < plan->num_entries) {
     out_report->waits_for = plan->entries[stretch->end_entry - 1].id;
   }

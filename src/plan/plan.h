@@ -44,6 +44,7 @@ typedef struct rheos__entry {
 // What a plan needs to know of the session it belongs to.
 typedef struct rheos__plan_context {
   rheos__resources *resources;
+  rheos__forms *forms;  // of operands; NULL: none are kept
   // Fails if no device of the session fits the device the node asks for.
   rheos_status *(*check_device)(void *argument, const rheos__node *node);
   void *check_device_argument;

@@ -87,6 +87,7 @@ static void clear_answer(rheos__prepare *p) {
   p->alias_input = p->reuse_input = -1;
   p->flops = p->bytes = 0;
   p->output_resource = NULL;
+  p->form = (rheos__form_wish){0};
 }
 
 // With dimensions like [2^40, 0] there may be many units of nothing: one still runs, and says what is

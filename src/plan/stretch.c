@@ -7,6 +7,7 @@
 
 #include "plan/branches.h"
 #include "plan/fuse.h"
+#include "plan/kept_operand.h"
 #include "plan/memory.h"
 #include "plan/prepare.h"
 #include "plan/row_chain.h"
@@ -19,6 +20,8 @@ typedef struct specializer {
   rheos__step *step;
   const rheos__value **path;  // by value: where it is described, for the values known so far
   rheos__arena scratch;       // for one node at a time
+  rheos__written written;
+  const rheos__entry *asked;  // whose kernel is prepared
   size_t value_capacity, instruction_capacity, operand_capacity, input_value_capacity;
   size_t num_values, num_operands;
   bool ended;
@@ -342,6 +345,12 @@ static rheos_status *add_late(specializer *z, int32_t entry_index, const rheos__
   return add_outputs(z, &z->plan->entries[entry_index], p, RHEOS__VALUE_TENSOR);
 }
 
+static bool stays(void *argument, int32_t input) {
+  specializer *z = argument;
+  const int32_t root = root_of(z, z->plan->operands[z->asked->first_operand + input]);
+  return rheos__operand_stays(z->stretch, &z->written, root);
+}
+
 static bool has_nothing_to_run(const rheos__prepare *p) {
   return p->output_resource != NULL && p->num_inputs == 0;  // a variable or handle
 }
@@ -375,11 +384,15 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
   }
   if (any_plain_unknown) return add_late(z, entry_index, &p);
   p.arena = &z->stretch->arena;
+  z->asked = entry;
+  p.stays = z->plan->context.forms != NULL ? stays : NULL;
+  p.stays_argument = z;
   RHEOS_TRY(rheos__prepare_kernel(&p));
   RHEOS_TRY(add_release(z->stretch, p.release, p.state));
   RHEOS_TRY(rheos__check_handles(entry, &p));
   if (has_nothing_to_run(&p)) return add_outputs(z, entry, &p, RHEOS__VALUE_NONE);
-  return add_kernel(z, entry_index, &p);
+  RHEOS_TRY(add_kernel(z, entry_index, &p));
+  return p.form.bytes > 0 ? rheos__keep_operand(z->stretch, &p.form) : NULL;
 }
 
 static rheos_status *add_feeds(specializer *z, const rheos_shape *key) {
@@ -417,7 +430,9 @@ static rheos_status *specialize(specializer *z) {
   if (rheos__fuses(plan)) RHEOS_TRY(rheos__fuse(stretch));
   RHEOS_TRY(rheos__find_branches(stretch, plan->context.num_threads));
   RHEOS_TRY(rheos__place_memory(stretch));
-  return rheos__find_row_chains(stretch);
+  RHEOS_TRY(rheos__find_row_chains(stretch));
+  rheos__place_kept_operands(stretch);
+  return NULL;
 }
 
 // The parent's last outputs with the shapes of this key; the parent's own record stays unknown, as
@@ -461,6 +476,7 @@ static void stretch_free(rheos__stretch *stretch) {
   for (size_t i = 0; i < stretch->num_kernel_releases; ++i) {
     stretch->kernel_releases[i].release(stretch->kernel_releases[i].state);
   }
+  rheos__kept_operands_deinit(stretch);
   rheos__arena_deinit(&stretch->arena);
   rheos__free(stretch->kernel_releases);
   rheos__free(stretch->key);
@@ -562,13 +578,15 @@ rheos_status *rheos__stretch_new(rheos__plan *plan, rheos__stretch *parent,
     stretch->first_entry = parent->end_entry;
     stretch->first_value = parent->first_value + parent->num_values;
   }
-  specializer z = {.plan = plan, .stretch = stretch, .step = step};
+  specializer z = {
+      .plan = plan, .stretch = stretch, .step = step, .written = {.plan = plan}};
   rheos__arena_init(&z.scratch);
   rheos_status *status = stretch->key == NULL ? rheos__out_of_memory() : NULL;
   if (status == NULL && num_key > 0) memcpy(stretch->key, key, (size_t)num_key * sizeof *key);
   if (status == NULL && parent != NULL) status = trace_path(&z);
   if (status == NULL) status = specialize(&z);
   rheos__arena_deinit(&z.scratch);
+  rheos__written_deinit(&z.written);
   rheos__free(z.path);
   if (status != NULL) {
     stretch_free(stretch);

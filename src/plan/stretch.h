@@ -53,6 +53,7 @@ typedef struct rheos__instruction {
   };
   void *state;
   int32_t reuse_input;  // operand whose memory output 0 may take, or -1
+  int32_t kept_operand;  // one more than its number in kept_operands; 0: it has none
   int64_t num_units, unit_elements;  // as the kernel says
   size_t scratch_offset, scratch_bytes;
   float cost_ns;  // a guess
@@ -88,6 +89,8 @@ typedef struct rheos__branch_group {
   float cost_ns;
 } rheos__branch_group;
 
+typedef struct rheos__kept_operand rheos__kept_operand;  // kept_operand.h
+
 struct rheos__stretch {
   rheos__plan *plan;
   rheos__stretch *next;      // sibling for other shapes
@@ -118,6 +121,9 @@ struct rheos__stretch {
   int32_t num_row_chains;
   rheos__branch_group *branch_groups;  // in order
   int32_t num_branch_groups;
+  rheos__kept_operand *kept_operands;
+  size_t kept_operand_capacity;
+  int32_t num_kept_operands;
   size_t memory_bytes;
   double cost_ns;
   rheos__arena arena;  // kernel states and shapes
@@ -135,7 +141,7 @@ typedef struct rheos__binding {
 // What one running step needs; kept for the next.
 struct rheos__frame {
   rheos__frame *next;
-  void **data;              // by value; right for roots
+  void **data;              // by value; right for roots. Behind them `num_forms` kept operands
   rheos_tensor **tensors;   // by value; owned by the step, except feeds
   const void **inputs;      // room for the operands of one instruction
   void **outputs;
@@ -143,6 +149,8 @@ struct rheos__frame {
   rheos_tensor **view_pointers;
   rheos_tensor **results;
   rheos__resource **cells;
+  rheos_tensor **forms;     // of kept operands, owned by the step
+  size_t num_forms;
   rheos__binding *bindings;
   size_t num_bindings, binding_capacity;
 };

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "plan/kept_operand.h"
 #include "plan/memory_report.h"
 #include "runtime/branch_run.h"
 #include "runtime/chain_run.h"
@@ -142,6 +143,9 @@ static rheos_status *run_long(run *r, const rheos__instruction *in, void *scratc
 static rheos_status *run_kernel(run *r, const rheos__stretch *stretch,
                                 const rheos__instruction *in) {
   rheos__frame *frame = r->frame;
+  if (__builtin_expect(in->kept_operand != 0, 0)) {
+    RHEOS_TRY(rheos__take_kept_operand(stretch, in, frame));
+  }
   const int32_t *operands = stretch->operands + in->first_operand;
   for (int32_t i = 0; i < in->num_inputs; ++i) frame->inputs[i] = frame->data[operands[i]];
   void **outputs = frame->data + in->first_value;  // outputs are roots, side by side
@@ -303,6 +307,20 @@ static rheos_status *run_traced(run *r, const rheos__stretch *stretch) {
   return NULL;
 }
 
+// The forms of operands that several threads will ask for. Their variables have been read.
+static rheos_status *take_kept_operands(run *r, const rheos__stretch *stretch, int32_t first,
+                                        int32_t end) {
+  for (int32_t i = first; stretch->num_kept_operands > 0 && i < end; ++i) {
+    const rheos__instruction *in = &stretch->instructions[i];
+    if (in->kept_operand == 0) continue;
+    rheos_status *status = rheos__take_kept_operand(stretch, in, r->frame);
+    if (status != NULL) {
+      return rheos__status_at_take(status, r->plan->graph, r->plan->entries[in->entry].id);
+    }
+  }
+  return NULL;
+}
+
 // The variables of the chain are read first; then the layers, by rows.
 static rheos_status *run_chain(run *r, const rheos__stretch *stretch,
                                const rheos__row_chain *chain) {
@@ -311,6 +329,7 @@ static rheos_status *run_chain(run *r, const rheos__stretch *stretch,
     const rheos__instruction *in = &stretch->instructions[i];
     if (in->kind != RHEOS__RUN) RHEOS_TRY(run_next(r, stretch, in));
   }
+  RHEOS_TRY(take_kept_operands(r, stretch, chain->first, chain->end));
   RHEOS_TRY(rheos__run_row_chain(stretch, chain, r->frame, r->step->pool));
   for (int32_t i = chain->first; i < chain->end; ++i) {
     release_after(r->frame, stretch, &stretch->instructions[i]);
@@ -335,6 +354,7 @@ static rheos_status *run_group(run *r, const rheos__stretch *stretch,
     const rheos__instruction *in = &stretch->instructions[i];
     if (in->branch == RHEOS__BEFORE_BRANCHES) RHEOS_TRY(run_next(r, stretch, in));
   }
+  RHEOS_TRY(take_kept_operands(r, stretch, group->first, group->end));
   r->step->budget_ns -= group->cost_ns;
   int32_t failed = INT32_MAX;
   rheos_status *status = rheos__run_branches(stretch, group, r->frame, r->step, &failed);
@@ -577,6 +597,7 @@ rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
   for (rheos__stretch *at = last; at != NULL; at = at->parent) {
     release_tensors(r.frame, at);
   }
+  rheos__release_kept_operands(r.frame);
   pthread_mutex_lock(&plan->mutex);
   for (rheos__stretch *at = last; at != NULL; at = at->parent) {
     --at->num_running;

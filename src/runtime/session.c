@@ -27,6 +27,7 @@ struct rheos_session {
   rheos_graph *graph;
   rheos_session_options options;
   rheos__resources *resources;
+  rheos__forms *forms;
   rheos__pool *pool;
   char (*devices)[64];
   rheos__device_name *device_names;
@@ -101,7 +102,9 @@ rheos_status *rheos_session_new(rheos_graph *graph, const rheos_session_options 
   int32_t threads = session->options.num_threads;
   session->pool = rheos__pool_new(threads > 0 ? threads : num_cores());
   session->resources = rheos__resources_new();
-  rheos_status *status = session->pool == NULL || session->resources == NULL
+  session->forms = rheos__forms_new();
+  rheos_status *status = session->pool == NULL || session->resources == NULL ||
+                                 session->forms == NULL
                              ? rheos__out_of_memory()
                              : add_devices(session);
   if (status != NULL) {
@@ -148,6 +151,7 @@ void rheos_session_free(rheos_session *session) {
   if (session == NULL) return;
   rheos_session_close(session);
   rheos__pool_free(session->pool);
+  rheos__forms_unref(session->forms);
   rheos_graph_unref(session->graph);
   pthread_cond_destroy(&session->idle);
   pthread_mutex_destroy(&session->mutex);
@@ -274,6 +278,10 @@ static rheos_status *check_feeds_differ(const rheos_session *session, const sign
   return NULL;
 }
 
+static bool keeps_forms(const rheos_rewrite_options *rewrites) {
+  return !rewrites->disable_meta_optimizer && rewrites->layout_optimizer != RHEOS_TOGGLE_OFF;
+}
+
 static rheos_status *make_plan(rheos_session *session, const signature *s,
                                cached_plan **out_plan) {
   RHEOS_TRY(check_feeds_differ(session, s));
@@ -291,6 +299,7 @@ static rheos_status *make_plan(rheos_session *session, const signature *s,
                                  .check_device_argument = session,
                                  .rewrites = session->options.rewrites,
                                  .num_threads = threads};
+  if (keeps_forms(&context.rewrites)) context.forms = session->forms;
   rheos_status *status = cached->targets == NULL ? rheos__out_of_memory() : NULL;
   if (status == NULL && s->num_targets > 0) {
     memcpy(cached->targets, s->targets, (size_t)s->num_targets * sizeof *s->targets);

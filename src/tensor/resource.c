@@ -176,6 +176,7 @@ rheos_status *rheos__variable_begin_write(rheos__variable_cell *cell, rheos_tens
     pthread_mutex_unlock(&cell->mutex);
     return status;
   }
+  rheos__tensor_changed(cell->value);
   *out_value = cell->value;
   return NULL;
 }

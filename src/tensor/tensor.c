@@ -23,6 +23,7 @@ static void set_header(rheos_tensor *tensor, rheos_dtype dtype, const rheos_shap
   tensor->allocation = NULL;
   tensor->string_block = NULL;
   tensor->listed = RHEOS__LISTED_AS_USUAL;
+  atomic_init(&tensor->content, 0);
 }
 
 // Elements that own memory start out empty.
@@ -258,6 +259,15 @@ rheos_status *rheos_tensor_from_values(rheos_dtype dtype, rheos_shape shape, con
 
 rheos_status *rheos_tensor_copy(const rheos_tensor *tensor, rheos_tensor **out_tensor) {
   return rheos_tensor_from_values(tensor->dtype, tensor->shape, tensor->data, out_tensor);
+}
+
+int64_t rheos__tensor_content(rheos_tensor *tensor) {
+  static _Atomic int64_t last;
+  int64_t content = atomic_load_explicit(&tensor->content, memory_order_relaxed);
+  if (content != 0) return content;
+  const int64_t fresh = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+  // Another reader may have been faster: `content` is then its number.
+  return atomic_compare_exchange_strong(&tensor->content, &content, fresh) ? fresh : content;
 }
 
 rheos_tensor *rheos_tensor_ref(rheos_tensor *tensor) {

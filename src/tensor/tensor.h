@@ -27,6 +27,7 @@ struct rheos_tensor {
   void *allocation;  // what to free besides the struct, or NULL
   char *string_block;  // where strings lie that have no memory of their own, or NULL
   int64_t listed;    // how a file wrote it: see RHEOS__LISTED_*
+  _Atomic int64_t content;  // see rheos__tensor_content(); 0: nobody has asked
 };
 
 // A header in the caller's storage over bytes the caller keeps alive: for kernels. It has references
@@ -55,6 +56,13 @@ rheos_status *rheos__tensor_seen_as(rheos_tensor *tensor, rheos_dtype dtype, rhe
 static inline bool rheos__tensor_is_exclusive(const rheos_tensor *tensor) {
   return tensor->release == NULL &&
          atomic_load_explicit(&tensor->references, memory_order_acquire) == 1;
+}
+
+// A number that stands for the bytes the tensor has now: no two tensors of the process have the same
+// one, and whoever changes bytes in place calls rheos__tensor_changed().
+int64_t rheos__tensor_content(rheos_tensor *tensor);
+static inline void rheos__tensor_changed(rheos_tensor *tensor) {
+  atomic_store_explicit(&tensor->content, 0, memory_order_relaxed);
 }
 
 // Number of elements and bytes of a known shape; a status if the shape is not known, negative or

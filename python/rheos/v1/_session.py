@@ -171,7 +171,7 @@ def _threads_between_ops(config):
 def _rewrites(config):
     """What the config says about rewriting, as `_open` takes it."""
     if config is None:
-        return (0,) * 6
+        return (0,) * 7
     options = config.graph_options.rewrite_options
     level = config.graph_options.optimizer_options.opt_level
     return (
@@ -181,6 +181,7 @@ def _rewrites(config):
         options.arithmetic_optimization,
         options.dependency_optimization,
         options.remapping,
+        options.layout_optimizer,
     )
 
 

@@ -29,6 +29,26 @@ static void transpose(const float *restrict from, int64_t rows, int64_t columns,
   }
 }
 
+// What a matrix that stays is turned round to, once.
+static rheos_status *turn(const void *state, const void *from, void *form) {
+  const dense_state *s = state;
+  transpose(from, s->dense.n, s->dense.k, form);
+  return NULL;
+}
+
+static rheos_status *keep_turned(rheos__prepare *p, dense_state *s) {
+  const int64_t key[] = {s->dense.n, s->dense.k};
+  p->form = (rheos__form_wish){.input = 1,
+                               .bytes = (size_t)(s->dense.n * s->dense.k) * sizeof(float),
+                               .key = rheos__arena_copy(p->arena, key, sizeof key),
+                               .key_bytes = sizeof key,
+                               .make = turn,
+                               .state = s};
+  if (p->form.key == NULL) return rheos__out_of_memory();
+  s->transpose_b = false;
+  return NULL;
+}
+
 static rheos_status *run_dense(const void *state, const void *const *inputs, void *const *outputs,
                                void *scratch, int64_t first_unit, int64_t last_unit) {
   const dense_state *s = state;
@@ -91,6 +111,10 @@ static rheos_status *describe(rheos__prepare *p, dense_state **out_state) {
   s->run = rheos__dense_kernel();
   p->run = run_dense;
   p->flops = rheos__flops(2.0 * (double)s->m * (double)s->dense.n * (double)s->dense.k);
+  if (s->transpose_b && s->dense.n * s->dense.k > 0 &&
+      rheos__input_stays(p, 1)) {
+    RHEOS_TRY(keep_turned(p, s));
+  }
   if (s->transpose_b) p->scratch_bytes = (size_t)(s->dense.n * s->dense.k) * sizeof(float);
   *out_state = s;
   return NULL;

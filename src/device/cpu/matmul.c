@@ -124,7 +124,33 @@ static rheos_status *run_panels(const void *state, const void *const *inputs, vo
   return NULL;
 }
 
-static void answer_panels(rheos__prepare *p, matmul_state *s) {
+// What panels depend on.
+typedef struct panels_key {
+  int64_t n, k, b_row, b_column;
+} panels_key;
+
+static rheos_status *lay_down(const void *state, const void *from, void *form) {
+  const matmul_state *s = state;
+  rheos__panels_lay_down(&s->panels, from, form);
+  return NULL;
+}
+
+// A second operand that stays is laid down once. The bits are the same.
+static rheos_status *keep_panels(rheos__prepare *p, matmul_state *s) {
+  const panels_key key = {s->n, s->k, s->panels.b_row, s->panels.b_column};
+  p->form = (rheos__form_wish){.input = 1,
+                               .bytes = (size_t)(s->n * s->k) * sizeof(float),
+                               .key = rheos__arena_copy(p->arena, &key, sizeof key),
+                               .key_bytes = sizeof key,
+                               .make = lay_down,
+                               .state = s};
+  if (p->form.key == NULL) return rheos__out_of_memory();
+  s->panels.is_laid_down = true;
+  p->scratch_bytes = 0;
+  return NULL;
+}
+
+static rheos_status *answer_panels(rheos__prepare *p, matmul_state *s) {
   s->panels = (rheos__panels){.m = s->m, .n = s->n, .k = s->k,
                               .a_row = s->transpose_a ? 1 : s->lda,
                               .a_column = s->transpose_a ? s->lda : 1,
@@ -134,6 +160,7 @@ static void answer_panels(rheos__prepare *p, matmul_state *s) {
   p->scratch_bytes = rheos__panels_scratch_bytes(&s->panels);
   p->num_units = s->panels.column_units * s->panels.row_units;
   p->run = run_panels;
+  return rheos__input_stays(p, 1) ? keep_panels(p, s) : NULL;
 }
 
 // ---- The kernels
@@ -151,28 +178,27 @@ static rheos_status *run_zero(const void *state, const void *const *inputs, void
   return NULL;
 }
 
-static void answer(rheos__prepare *p, matmul_state *s) {
+static rheos_status *answer(rheos__prepare *p, matmul_state *s) {
   if (s->m == 0 || s->n == 0 || s->k == 0) {
     p->run = run_zero;
-    return;
+    return NULL;
   }
   if (s->transpose_b && !s->transpose_a && s->m >= LEAST_TURNING_ROWS &&
       s->n <= MOST_TURNED / s->k) {
-    answer_panels(p, s);
-    return;
+    return answer_panels(p, s);
   }
   cut(s);
   p->num_units = parts(s->m, s->block_rows) * parts(s->n, s->block_columns);
   if (s->block_columns >= s->n) p->unit_elements = s->block_rows * s->n;
   p->run = run_library;
+  return NULL;
 }
 
 rheos_status *rheos__matmul_prepare_blas(rheos__prepare *p) {
   if (!is_float_product(p)) return NULL;
   matmul_state *state = NULL;
   RHEOS_TRY(describe(p, &state));
-  answer(p, state);
-  return NULL;
+  return answer(p, state);
 }
 
 rheos_status *rheos__matmul_prepare_fused_blas(rheos__prepare *p) {
@@ -181,7 +207,7 @@ rheos_status *rheos__matmul_prepare_fused_blas(rheos__prepare *p) {
   RHEOS_TRY(describe(p, &state));
   RHEOS_TRY(rheos__epilogue_of(p, state->n, 1, &state->epilogue));
   state->has_epilogue = true;
-  answer(p, state);
+  RHEOS_TRY(answer(p, state));
   const double elements = (double)state->m * (double)state->n;
   p->flops = rheos__flops((double)p->flops + elements * (double)state->epilogue.flops);
   return NULL;

@@ -95,6 +95,14 @@ static void pack(const rheos__panels *p, const float *b, int64_t depth, int64_t 
   }
 }
 
+// Block by block of rows, in each panel by panel: the panel of column j has j * depth elements before it.
+void rheos__panels_lay_down(const rheos__panels *p, const float *b, float *to) {
+  for (int64_t k = 0; k < p->k; k += BLOCK_DEPTH) {
+    pack(p, b + k * p->b_row, least(BLOCK_DEPTH, p->k - k), p->n, rheos__dense_columns(),
+         to + k * p->n);
+  }
+}
+
 // ---- Running
 
 typedef struct piece {
@@ -110,12 +118,17 @@ static void run_piece(const rheos__panels *p, const float *a, const float *b, fl
     const int64_t depth = least(BLOCK_DEPTH, p->k - k);
     rheos__dense d = {.k = depth, .a_row = p->a_row, .a_column = p->a_column, .c_row = p->n,
                       .adds = k > 0};
-    pack(p, b + k * p->b_row + at->first_column * p->b_column, depth, columns, width, panels);
+    const float *from = panels;
+    if (p->is_laid_down) {
+      from = b + k * p->n + at->first_column * depth;
+    } else {
+      pack(p, b + k * p->b_row + at->first_column * p->b_column, depth, columns, width, panels);
+    }
     for (int64_t i = at->first_row; i < at->last_row; i += BLOCK_ROWS) {
       const int64_t last = least(i + BLOCK_ROWS, at->last_row);
       for (int64_t j = 0; j < columns; j += width) {
         d.n = d.b_row = d.end_column = least(width, columns - j);
-        run(&d, a + k * p->a_column, panels + j * depth, c + at->first_column + j, i, last);
+        run(&d, a + k * p->a_column, from + j * depth, c + at->first_column + j, i, last);
       }
     }
   }
