@@ -144,13 +144,6 @@ static rheos_status *random_value(bench *b, rheos_output output, rheos_tensor **
   return NULL;
 }
 
-static bool is_fed(const request *r, rheos_output output) {
-  for (size_t i = 0; i < r->num_fed; i++) {
-    if (r->fed[i].output.id == output.id && r->fed[i].output.index == output.index) return true;
-  }
-  return false;
-}
-
 // Feeds a random value. There is room for one more.
 static rheos_status *feed_random(bench *b, rheos_output output) {
   request *r = &b->request;
@@ -181,13 +174,13 @@ static rheos_status *feed_placeholders(bench *b) {
     const char *op = node->signature->op->name;
     const rheos_output first = {r->runner.graph, id, 0};
     if ((strcmp(op, "Placeholder") == 0 || strcmp(op, "PlaceholderV2") == 0) &&
-        !is_fed(r, first)) {
+        !request_is_fed(r, first)) {
       r->fed = command_realloc(r->fed, (r->num_fed + 1) * sizeof *r->fed);
       status = feed_random(b, first);
     }
     for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; i++) {
       const rheos__edge edge = node->edges[i];
-      if (needed[edge.id] || is_fed(r, (rheos_output){r->runner.graph, edge.id, edge.index})) {
+      if (needed[edge.id] || request_is_fed(r, (rheos_output){r->runner.graph, edge.id, edge.index})) {
         continue;
       }
       needed[edge.id] = true;
@@ -207,7 +200,7 @@ static rheos_status *feed_signature(bench *b) {
   for (size_t i = 0; i < signature->num_inputs; i++) {
     rheos_output output;
     RHEOS_TRY(runner_input(&r->runner, signature->inputs[i].key, &output));
-    if (!is_fed(r, output)) RHEOS_TRY(feed_random(b, output));
+    if (!request_is_fed(r, output)) RHEOS_TRY(feed_random(b, output));
   }
   return NULL;
 }

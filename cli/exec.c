@@ -56,6 +56,7 @@ static rheos_status *run(exec *e, const char *path) {
   progress_begin("reading the inputs", 0);
   RHEOS_TRY(request_find_fetches(r));
   RHEOS_TRY(request_read_feeds(r));
+  RHEOS_TRY(request_add_defaults(r));
   progress_begin("running", 0);
   RHEOS_TRY(request_run_inits(r));
   RHEOS_TRY(rheos_session_run(r->runner.session, r->fed, r->num_fed, r->fetched, r->num_fetched,

@@ -42,6 +42,29 @@ rheos_status *request_read_feeds(request *r) {
   return NULL;
 }
 
+bool request_is_fed(const request *r, rheos_output output) {
+  for (size_t i = 0; i < r->num_fed; i++) {
+    if (r->fed[i].output.id == output.id && r->fed[i].output.index == output.index) return true;
+  }
+  return false;
+}
+
+rheos_status *request_add_defaults(request *r) {
+  const rheos_signature_def *signature = r->runner.signature;
+  if (signature == NULL || signature->num_defaults == 0) return NULL;
+  r->fed = command_realloc(r->fed, (r->num_fed + signature->num_defaults) * sizeof *r->fed);
+  for (size_t i = 0; i < signature->num_defaults; i++) {
+    const rheos_default_value *value = &signature->defaults[i];
+    rheos_feed *feed = &r->fed[r->num_fed];
+    rheos_status *status = runner_input(&r->runner, value->key, &feed->output);
+    if (status == NULL && request_is_fed(r, feed->output)) continue;
+    if (status == NULL) status = rheos_default_value_tensor(value, &feed->value);
+    if (status != NULL) return named_take("default", value->key, status);
+    r->num_fed++;
+  }
+  return NULL;
+}
+
 // An operation without outputs is something to run, not to fetch.
 static rheos_status *add_fetch(request *r, const char *name) {
   const rheos_operation operation = rheos_graph_operation(r->runner.graph, name);

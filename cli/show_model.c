@@ -188,8 +188,16 @@ static bool is_sparse(const Tensorflow__TensorInfo *info) {
   return info->encoding_case == TENSORFLOW__TENSOR_INFO__ENCODING_COO_SPARSE;
 }
 
-static void print_tensor_info(const char *sign, const char *key,
-                              const Tensorflow__TensorInfo *info) {
+// Whether calls may leave the input out.
+static bool has_default(const Tensorflow__SignatureDef *signature, const char *key) {
+  for (size_t i = 0; i < signature->n_defaults; i++) {
+    if (strcmp(signature->defaults[i]->key, key) == 0) return true;
+  }
+  return false;
+}
+
+static void print_tensor_info(const char *sign, const char *key, const Tensorflow__TensorInfo *info,
+                              bool is_optional) {
   printf("    %s ", sign);
   show_name(key);
   const rheos_shape shape = view_shape(info->tensor_shape);
@@ -197,10 +205,11 @@ static void print_tensor_info(const char *sign, const char *key,
   show_type(RHEOS_INVALID_DTYPE, info->tensor_shape != NULL ? &shape : &RHEOS_UNKNOWN_SHAPE);
   fputs(is_sparse(info) ? "  sparse, values " : "  ", stdout);
   show_name(tensor_name_of(info));
-  putchar('\n');
+  puts(is_optional ? "  has a default" : "");
 }
 
-static void json_tensor_info(json *j, const char *key, const Tensorflow__TensorInfo *info) {
+static void json_tensor_info(json *j, const char *key, const Tensorflow__TensorInfo *info,
+                             bool is_optional) {
   const rheos_shape shape =
       info->tensor_shape != NULL ? view_shape(info->tensor_shape) : RHEOS_UNKNOWN_SHAPE;
   json_begin(j, key, '{');
@@ -211,6 +220,7 @@ static void json_tensor_info(json *j, const char *key, const Tensorflow__TensorI
   }
   json_text(j, "dtype", view_dtype_name(info->dtype));
   show_json_type(j, RHEOS_INVALID_DTYPE, &shape);
+  if (is_optional) json_bool(j, "has_default", true);
   json_end(j, '}');
 }
 
@@ -226,11 +236,12 @@ static void print_signatures(const Tensorflow__MetaGraphDef *meta_graph) {
     putchar('\n');
     for (size_t k = 0; k < signature->n_inputs; k++) {
       if (signature->inputs[k]->value == NULL) continue;
-      print_tensor_info("<-", signature->inputs[k]->key, signature->inputs[k]->value);
+      print_tensor_info("<-", signature->inputs[k]->key, signature->inputs[k]->value,
+                       has_default(signature, signature->inputs[k]->key));
     }
     for (size_t k = 0; k < signature->n_outputs; k++) {
       if (signature->outputs[k]->value == NULL) continue;
-      print_tensor_info("->", signature->outputs[k]->key, signature->outputs[k]->value);
+      print_tensor_info("->", signature->outputs[k]->key, signature->outputs[k]->value, false);
     }
   }
 }
@@ -245,13 +256,14 @@ static void json_signatures(json *j, const Tensorflow__MetaGraphDef *meta_graph)
     json_begin(j, "inputs", '{');
     for (size_t k = 0; k < signature->n_inputs; k++) {
       if (signature->inputs[k]->value == NULL) continue;
-      json_tensor_info(j, signature->inputs[k]->key, signature->inputs[k]->value);
+      json_tensor_info(j, signature->inputs[k]->key, signature->inputs[k]->value,
+                       has_default(signature, signature->inputs[k]->key));
     }
     json_end(j, '}');
     json_begin(j, "outputs", '{');
     for (size_t k = 0; k < signature->n_outputs; k++) {
       if (signature->outputs[k]->value == NULL) continue;
-      json_tensor_info(j, signature->outputs[k]->key, signature->outputs[k]->value);
+      json_tensor_info(j, signature->outputs[k]->key, signature->outputs[k]->value, false);
     }
     json_end(j, '}');
     json_end(j, '}');

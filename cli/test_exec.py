@@ -244,6 +244,27 @@ def test_a_saved_model(trained):
 # ---- Models of TensorFlow, with its answers
 
 
+def test_an_input_with_a_default_may_be_left_out(tmp_path):
+    folder = tmp_path / "m"
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, y = (tf.placeholder(tf.float32, [2], name=name) for name in "xy")
+        info = tf.saved_model.build_tensor_info
+        signature = tf.saved_model.build_signature_def(
+            {"x": info(x), "y": info(y)}, {"sum": info(x + y)}, "m", defaults={"y": [10.0, 20.0]}
+        )
+        builder = tf.saved_model.Builder(str(folder))
+        builder.add_meta_graph_and_variables(session, ["serve"], {"serving_default": signature})
+        builder.save()
+    assert json.loads(ok(folder, "--feed", "x=[1, 2]", "--format", "json"))["sum"] == [11, 22]
+    both = ok(folder, "--feed", "x=[1, 2]", "--feed", "y:0=[3, 3]", "--format", "json")
+    assert json.loads(both)["sum"] == [4, 5]
+    shown = subprocess.run([BUILD / "bin" / "rheos", "show", folder], capture_output=True)
+    assert b"<- y  float [2]  y:0  has a default" in shown.stdout
+    shown = subprocess.run([BUILD / "bin" / "rheos", "show", "--json", folder], capture_output=True)
+    inputs = json.loads(shown.stdout)["signatures"]["serving_default"]["inputs"]
+    assert inputs["y"]["has_default"] and "has_default" not in inputs["x"]
+
+
 def recorded(path):
     """feeds and fetches of a file beside a model: {name: array}"""
     values = {"feed": {}, "fetch": {}}

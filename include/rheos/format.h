@@ -180,6 +180,18 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_read(
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_read_named(
     rheos_checkpoint_reader *reader, const char *name, rheos_tensor **out_tensor);
 
+// TensorFlow 2 names tensors in a checkpoint after the objects that hold them ("net/w/.ATTRIBUTES/
+// VARIABLE_VALUE"), and tells the name of each variable beside it.
+typedef struct rheos_object_name {
+  const char *full_name;  // the variable's
+  const char *key;        // the tensor's in the checkpoint
+} rheos_object_name;
+
+// Those of a checkpoint, sorted by full name, in one piece of memory for rheos_free(). NULL and 0 if
+// the checkpoint was not written by objects.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_object_names(
+    rheos_checkpoint_reader *reader, rheos_object_name **out_names, size_t *out_count);
+
 // Writes a checkpoint, tensor by tensor; nothing of it counts before the end.
 typedef struct rheos_checkpoint_writer rheos_checkpoint_writer;
 

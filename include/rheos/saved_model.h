@@ -14,6 +14,12 @@
 extern "C" {
 #endif
 
+// A tensor by a name. Who owns it, the function says.
+typedef struct rheos_named_tensor {
+  const char *name;
+  rheos_tensor *value;
+} rheos_named_tensor;
+
 // ---- What a MetaGraphDef says
 //
 // Descriptions are the library's; everything in them lives as long as the rheos_meta_graph. Texts
@@ -32,6 +38,14 @@ typedef struct rheos_tensor_info {
   size_t num_components;
 } rheos_tensor_info;
 
+// What an input of a signature is where a call does not give it.
+typedef struct rheos_default_value {
+  const char *key;    // the input's
+  rheos_dtype dtype;  // RHEOS_INVALID_DTYPE if there is none of that number here
+  rheos_shape shape;
+  const void *message_;  // for rheos_default_value_tensor()
+} rheos_default_value;
+
 typedef struct rheos_signature_def {
   const char *key;          // "serving_default"
   const char *method_name;  // "tensorflow/serving/predict"
@@ -39,7 +53,13 @@ typedef struct rheos_signature_def {
   size_t num_inputs;
   const rheos_tensor_info *outputs;  // sorted by key
   size_t num_outputs;
+  const rheos_default_value *defaults;  // sorted by key
+  size_t num_defaults;
 } rheos_signature_def;
+
+// The value as a tensor, for rheos_tensor_unref(). RHEOS_INVALID_ARGUMENT if the message has none.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_default_value_tensor(const rheos_default_value *value,
+                                                                  rheos_tensor **out_tensor);
 
 // A file that the graph reads, by the tensor that holds its path.
 typedef struct rheos_asset_def {
@@ -139,7 +159,7 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_find(
 
 // Adds the graph of a MetaGraphDef to the scope's graph, as rheos_import_graph_def() does, and fills
 // the graph's collections: variables become variables again, operations and tensors themselves,
-// other messages stay bytes. Returns the saver whose nodes came along; where the file names none
+// other messages stay bytes, with the prefix before the names in them. Returns the saver whose nodes came along; where the file names none
 // and has variables, a new one is made; else none (`filename.graph` NULL). Errors go to the scope.
 RHEOS_API rheos_saver rheos_import_meta_graph(rheos_scope *scope,
                                               const rheos_meta_graph *meta_graph,
@@ -192,11 +212,8 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_callable(
     rheos_callable **out_callable);
 
 // One call. Values of `inputs` are borrowed; those of `outputs` are set, and the caller's, or NULL
-// after a failure.
-typedef struct rheos_named_tensor {
-  const char *name;
-  rheos_tensor *value;
-} rheos_named_tensor;
+// after a failure. An input that is not given has the signature's default, if there is one (a
+// callable has all its inputs given).
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_call(
     const rheos_saved_model *model, const char *signature, const rheos_named_tensor *inputs,
     size_t num_inputs, rheos_named_tensor *outputs, size_t num_outputs,
@@ -218,6 +235,8 @@ typedef struct rheos_signature {
   size_t num_inputs;
   const rheos_argument *outputs;
   size_t num_outputs;
+  const rheos_named_tensor *defaults;  // of inputs, by their names; the values are borrowed
+  size_t num_defaults;
 } rheos_signature;
 
 // A file that the graph reads, and the string tensor that holds its path.

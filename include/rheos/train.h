@@ -359,27 +359,66 @@ typedef struct rheos_saver {
 RHEOS_API rheos_saver rheos_saver_new(rheos_scope *scope, const rheos_variable *variables,
                                       const char *const *names, size_t count, const char *name);
 
+// Something beside variables that a saver keeps: tensors under names, and how they come back.
+typedef struct rheos_saveable_part {
+  const char *name;             // in the checkpoint
+  const char *shape_and_slice;  // NULL: the whole
+  rheos_output tensor;
+} rheos_saveable_part;
+
+typedef struct rheos_saveable {
+  const char *name;
+  // A mutable lookup table (the handle of one, as its op gives it): NAME-keys and NAME-values are
+  // saved, and go back into it. graph NULL: what follows says it.
+  rheos_output table;
+  const rheos_saveable_part *parts;
+  size_t num_parts;
+  // Adds the operation that takes the values back, one for each part.
+  rheos_operation (*restore)(rheos_scope *scope, const rheos_output *values, void *context);
+  void *context;
+} rheos_saveable;
+
 typedef struct rheos_saver_options {
   const char *name;      // of the nodes' scope; NULL: "save"
   const char *filename;  // what `filename` is if it is not fed; NULL: "model"
   bool write_v1;         // write checkpoints of TensorFlow 0.x, one file each; both kinds are read
   bool reshape;          // restore tensors of another shape with as many elements
   bool sharded;          // one file of data (or V1 checkpoint) for each device with variables
+  const rheos_saveable *saveables;  // what is saved beside the variables
+  size_t num_saveables;
 } rheos_saver_options;
 
-// The same with options; NULL: none.
+// The same with options; NULL: none. With saveables there need be no variables.
 RHEOS_API rheos_saver rheos_saver_new_with(rheos_scope *scope, const rheos_variable *variables,
                                            const char *const *names, size_t count,
                                            const rheos_saver_options *options);
 
 // Writes or reads the checkpoint `prefix` (`prefix.index`, `prefix.data-00000-of-00001`). To read, one
-// of its files or its folder, of which the newest is taken, names it as well. What does not fit fails
-// as rheos_restore_check() tells.
+// of its files or its folder, of which the newest is taken, names it as well. A checkpoint that
+// TensorFlow 2 wrote by objects is restored by the names that its variables had. What does not fit
+// fails as rheos_restore_check() tells.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saver_save(rheos_saver saver, rheos_session *session,
                                                         const char *prefix);
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saver_restore(rheos_saver saver,
                                                            rheos_session *session,
                                                            const char *prefix);
+
+// ---- Variables that start with values of a checkpoint
+
+typedef struct rheos_checkpoint_assignment {
+  const char *from;  // a tensor in the checkpoint; or a scope with its "/", "/" for all
+  const char *to;    // a variable's name; or a scope with its "/"; NULL: `variables`
+  const rheos_variable *variables;  // one variable, or the parts of one
+  size_t num_variables;
+} rheos_checkpoint_assignment;
+
+// Makes variables start with values in a checkpoint when they are initialized: their initializers
+// are replaced. Scopes stand for all variables below. `checkpoint` is named as for
+// rheos_saver_restore(). What does not fit fails as rheos_checkpoint_reader_check() tells, and
+// nothing is changed then. (TensorFlow's init_from_checkpoint)
+RHEOS_API void rheos_init_from_checkpoint(rheos_scope *scope, const char *checkpoint,
+                                          const rheos_checkpoint_assignment *assignments,
+                                          size_t count);
 
 // Whether a checkpoint has what a saver's `restore` (or a group of any assignments of RestoreV2's
 // values) asks it for: NULL, or one error that lists every name that is missing, with the nearest

@@ -6,6 +6,7 @@
 #include <rheos/format.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 
 static bool are_digits(const char *text, size_t count) {
   for (size_t i = 0; i < count; i++) {
@@ -48,15 +49,18 @@ static rheos_status *open_exactly(const char *name, rheos__bundle **out_bundle,
   return *out_bundle != NULL ? NULL : rheos__v1_checkpoint_open(name, out_v1);
 }
 
+static rheos_status *newest(const char *folder, char **out_prefix) {
+  RHEOS_TRY(rheos_latest_checkpoint(folder, NULL, out_prefix));
+  if (*out_prefix != NULL) return NULL;
+  return RHEOS_NOTFOUND("the folder '%s' has no checkpoint: no file 'checkpoint', or what it names "
+                        "is gone",
+                        folder);
+}
+
 static rheos_status *open_newest(const char *folder, rheos__bundle **out_bundle,
                                  rheos__v1_checkpoint **out_v1) {
   char *prefix;
-  RHEOS_TRY(rheos_latest_checkpoint(folder, NULL, &prefix));
-  if (prefix == NULL) {
-    return RHEOS_NOTFOUND("the folder '%s' has no checkpoint: no file 'checkpoint', or what it "
-                          "names is gone",
-                          folder);
-  }
+  RHEOS_TRY(newest(folder, &prefix));
   rheos_status *status = open_exactly(prefix, out_bundle, out_v1);
   rheos_free(prefix);
   return status;
@@ -74,4 +78,19 @@ rheos_status *rheos__checkpoint_open(const char *name, rheos__bundle **out_bundl
   if (rheos_status_code(status) != RHEOS_NOT_FOUND) return status;
   rheos_status_free(status);
   return open_newest(name, out_bundle, out_v1);
+}
+
+rheos_status *rheos__checkpoint_prefix(const char *name, char **out_prefix) {
+  *out_prefix = NULL;
+  char *index = rheos__text_format("%s.index", name);
+  if (index == NULL) return rheos__out_of_memory();
+  bool is_prefix, is_folder = false;
+  rheos_status *status = rheos__file_exists(index, &is_prefix);
+  rheos__free(index);
+  if (status == NULL) status = rheos__file_is_folder(name, &is_folder);
+  if (status != NULL) return status;
+  if (is_folder && !is_prefix) return newest(name, out_prefix);
+  const size_t length = is_prefix ? 0 : prefix_length(name);
+  *out_prefix = length > 0 ? rheos__strndup(name, length) : rheos__strdup(name);
+  return *out_prefix != NULL ? NULL : rheos__out_of_memory();
 }

@@ -12,4 +12,8 @@
 rheos_status *rheos__checkpoint_open(const char *name, rheos__bundle **out_bundle,
                                      rheos__v1_checkpoint **out_v1);
 
+// The name that TensorFlow knows it by too, for rheos__free(): of a folder the newest prefix, of a file
+// of the second kind its prefix, anything else as it is.
+rheos_status *rheos__checkpoint_prefix(const char *name, char **out_prefix);
+
 #endif  // RHEOS_SRC_FORMAT_CHECKPOINT_NAME_H

@@ -172,6 +172,32 @@ static rheos_status *fill_tensors(const map *m, rheos__arena *arena,
   return NULL;
 }
 
+// The values stay messages: a few bytes may stand for a large tensor.
+static rheos_status *fill_defaults(const map *m, rheos__arena *arena,
+                                   rheos_signature_def *out_signature) {
+  rheos_default_value *values = rheos__arena_alloc(arena, m->count * sizeof *values);
+  if (values == NULL) return rheos__out_of_memory();
+  for (size_t i = 0; i < m->count; i++) {
+    const Tensorflow__TensorProto *proto = m->entries[i].value;
+    values[i] = (rheos_default_value){
+        .key = m->entries[i].key,
+        .dtype = proto != NULL ? dtype_of(proto->dtype) : RHEOS_INVALID_DTYPE,
+        .shape = shape_of(proto != NULL ? proto->tensor_shape : NULL),
+        .message_ = proto,
+    };
+  }
+  out_signature->defaults = values;
+  out_signature->num_defaults = m->count;
+  return NULL;
+}
+
+rheos_status *rheos_default_value_tensor(const rheos_default_value *value,
+                                         rheos_tensor **out_tensor) {
+  *out_tensor = NULL;
+  if (value->message_ == NULL) return RHEOS_INVALID("the default of '%s' is empty", value->key);
+  return rheos__tensor_from_proto(value->message_, out_tensor);
+}
+
 static rheos_status *fill_signature(const map_entry *entry, rheos__arena *arena,
                                     rheos_signature_def *out_signature) {
   *out_signature = (rheos_signature_def){.key = entry->key, .method_name = ""};
@@ -182,7 +208,9 @@ static rheos_status *fill_signature(const map_entry *entry, rheos__arena *arena,
   READ_MAP(proto->inputs, proto->n_inputs, arena, &m);
   RHEOS_TRY(fill_tensors(&m, arena, &out_signature->inputs, &out_signature->num_inputs));
   READ_MAP(proto->outputs, proto->n_outputs, arena, &m);
-  return fill_tensors(&m, arena, &out_signature->outputs, &out_signature->num_outputs);
+  RHEOS_TRY(fill_tensors(&m, arena, &out_signature->outputs, &out_signature->num_outputs));
+  READ_MAP(proto->defaults, proto->n_defaults, arena, &m);
+  return fill_defaults(&m, arena, out_signature);
 }
 
 static rheos_status *fill_signatures(const Tensorflow__MetaGraphDef *proto, rheos__arena *arena,

@@ -23,6 +23,12 @@ rheos_status *rheos__read_message(const ProtobufCMessageDescriptor *descriptor, 
 rheos_status *rheos__write_message(const char *type, const char *path, const void *bytes,
                                    size_t size_bytes, bool as_text);
 
+// An item of a collection of bytes as it is where the graph is below a prefix: names in messages that
+// are known, and other texts, get it in front, as in TensorFlow. What is new is in the arena.
+rheos_status *rheos__collection_bytes_below(const char *key, const char *prefix,
+                                            rheos_string bytes, rheos__arena *arena,
+                                            rheos_string *out_bytes);
+
 // Whether variables stand in the collection of that key as VariableDef messages.
 bool rheos__is_variables_key(const char *key);
 

@@ -440,8 +440,30 @@ static rheos_status *put_arguments(meta_export *e, const rheos_argument *argumen
   return NULL;
 }
 
+static bool is_input(const rheos_signature *signature, const char *name) {
+  for (size_t i = 0; i < signature->num_inputs; i++) {
+    if (strcmp(signature->inputs[i].name, name) == 0) return true;
+  }
+  return false;
+}
+
+static rheos_status *put_defaults(meta_export *e, const rheos_signature *signature, int field,
+                                  rheos__buffer *out) {
+  for (size_t i = 0; i < signature->num_defaults; i++) {
+    const rheos_named_tensor *value = &signature->defaults[i];
+    if (!is_input(signature, value->name)) {
+      return RHEOS_INVALID("the signature has a default for '%s', which is no input of it",
+                           value->name);
+    }
+    Tensorflow__TensorProto *proto;
+    RHEOS_TRY(rheos__tensor_to_proto(value->value, &e->arena, &proto));
+    put_map_entry(out, field, value->name, &proto->base);
+  }
+  return NULL;
+}
+
 static rheos_status *put_signature(meta_export *e, const rheos_signature *signature) {
-  enum { INPUTS = 1, OUTPUTS = 2, METHOD_NAME = 3 };
+  enum { INPUTS = 1, OUTPUTS = 2, METHOD_NAME = 3, DEFAULTS = 4 };
   const char *key = signature->key != NULL ? signature->key : "serving_default";
   const char *method = signature->method_name != NULL ? signature->method_name
                                                       : "tensorflow/serving/predict";
@@ -452,6 +474,7 @@ static rheos_status *put_signature(meta_export *e, const rheos_signature *signat
     status = put_arguments(e, signature->outputs, signature->num_outputs, OUTPUTS, &def);
   }
   rheos__wire_put_bytes(&def, METHOD_NAME, method, strlen(method));
+  if (status == NULL) status = put_defaults(e, signature, DEFAULTS, &def);
   rheos__wire_put_bytes(&entry, MAP_KEY, key, strlen(key));
   rheos__wire_put_message(&entry, MAP_VALUE, &def);
   rheos__wire_put_message(&e->out, SIGNATURE, &entry);

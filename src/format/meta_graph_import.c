@@ -183,8 +183,9 @@ static rheos_status *make_item(collections_import *im, const rheos_collection_de
       if (rheos__is_variables_key(collection->key)) {
         return variable_item(im, &collection->bytes[index], out_item);
       }
-      *out_item = (rheos_item){.kind = RHEOS_ITEM_BYTES, .bytes = collection->bytes[index]};
-      return NULL;
+      *out_item = (rheos_item){.kind = RHEOS_ITEM_BYTES};
+      return rheos__collection_bytes_below(collection->key, im->prefix, collection->bytes[index],
+                                           &im->arena, &out_item->bytes);
   }
 }
 

@@ -335,18 +335,44 @@ rheos_status *rheos_saved_model_callable(const rheos_saved_model *model, const c
   return status;
 }
 
-static rheos_status *call(const rheos_saved_model *model, const char *signature,
-                          const rheos_named_tensor *inputs, rheos_feed *feeds, size_t num_inputs,
+static bool is_given(const char *name, const rheos_named_tensor *inputs, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(inputs[i].name, name) == 0) return true;
+  }
+  return false;
+}
+
+// Behind the first `*count` feeds those of inputs that are not given but have a default; `*count`
+// grows as values are to be given back.
+static rheos_status *feed_defaults(const rheos_saved_model *model, const char *key,
+                                   const rheos_signature_def *signature,
+                                   const rheos_named_tensor *inputs, size_t num_inputs,
+                                   rheos_feed *feeds, size_t *count) {
+  for (size_t i = 0; i < signature->num_defaults; i++) {
+    const rheos_default_value *value = &signature->defaults[i];
+    if (is_given(value->key, inputs, num_inputs)) continue;
+    rheos_feed *feed = &feeds[*count];
+    RHEOS_TRY(rheos_saved_model_input(model, key, value->key, &feed->output));
+    RHEOS_TRY(rheos_default_value_tensor(value, &feed->value));
+    (*count)++;
+  }
+  return NULL;
+}
+
+static rheos_status *call(const rheos_saved_model *model, const char *key,
+                          const rheos_signature_def *signature, const rheos_named_tensor *inputs,
+                          size_t num_inputs, rheos_feed *feeds, size_t *num_feeds,
                           rheos_named_tensor *outputs, rheos_fetch *fetches, size_t num_outputs,
                           const rheos_run_options *options) {
   for (size_t i = 0; i < num_inputs; i++) {
-    RHEOS_TRY(rheos_saved_model_input(model, signature, inputs[i].name, &feeds[i].output));
+    RHEOS_TRY(rheos_saved_model_input(model, key, inputs[i].name, &feeds[i].output));
     feeds[i].value = inputs[i].value;
   }
+  RHEOS_TRY(feed_defaults(model, key, signature, inputs, num_inputs, feeds, num_feeds));
   for (size_t i = 0; i < num_outputs; i++) {
-    RHEOS_TRY(rheos_saved_model_output(model, signature, outputs[i].name, &fetches[i].output));
+    RHEOS_TRY(rheos_saved_model_output(model, key, outputs[i].name, &fetches[i].output));
   }
-  RHEOS_TRY(rheos_session_run(model->session, feeds, num_inputs, fetches, num_outputs, NULL, 0,
+  RHEOS_TRY(rheos_session_run(model->session, feeds, *num_feeds, fetches, num_outputs, NULL, 0,
                               options));
   for (size_t i = 0; i < num_outputs; i++) outputs[i].value = fetches[i].value;
   return NULL;
@@ -357,12 +383,18 @@ rheos_status *rheos_saved_model_call(const rheos_saved_model *model, const char 
                                      rheos_named_tensor *outputs, size_t num_outputs,
                                      const rheos_run_options *options) {
   for (size_t i = 0; i < num_outputs; i++) outputs[i].value = NULL;
-  rheos_feed *feeds = rheos__alloc_array(num_inputs, sizeof *feeds);
+  const rheos_signature_def *def;
+  RHEOS_TRY(find_signature(model, signature, &def));
+  size_t num_feeds = num_inputs, most;
+  rheos_feed *feeds = rheos__add_size(num_inputs, def->num_defaults, &most)
+                          ? rheos__alloc_array(most, sizeof *feeds)
+                          : NULL;
   rheos_fetch *fetches = rheos__alloc_array(num_outputs, sizeof *fetches);
   rheos_status *status = feeds != NULL && fetches != NULL
-                             ? call(model, signature, inputs, feeds, num_inputs, outputs, fetches,
-                                    num_outputs, options)
+                             ? call(model, signature, def, inputs, num_inputs, feeds, &num_feeds,
+                                    outputs, fetches, num_outputs, options)
                              : rheos__out_of_memory();
+  for (size_t i = num_inputs; i < num_feeds; i++) rheos_tensor_unref(feeds[i].value);
   rheos__free(feeds);
   rheos__free(fetches);
   return status;

@@ -6,49 +6,151 @@
 #include <unistd.h>
 
 #include "autodiff/dependencies.h"
+#include "base/file.h"
 #include "ops/op_util.h"
+#include "train/restoring.h"
 #include "train/variables.h"
 
-// A variable under the name it has in the checkpoint.
+// A variable, or a part of a saveable, under the name it has in the checkpoint.
 typedef struct saved {
-  const rheos_variable *variable;
   const char *name;
-  char *own_name;  // to be freed
+  char *own_name;               // to be freed
   const char *shape_and_slice;  // NULL: a whole
+  const char *device;
+  const rheos_variable *variable;  // NULL: what follows
+  const rheos_saveable *saveable;
+  size_t part;         // parts of a saveable are next to each other, in their order
+  rheos_output value;  // to be saved
 } saved;
 
 typedef struct saver_build {
   rheos_scope *s;
   rheos_saver_options options;
   saved *items;
-  size_t count;
+  size_t count, num_variables;
   rheos_output *inputs;  // count + 3
   const char **texts;    // count
   rheos_operation *operations;
   rheos_dtype *dtypes;
 } saver_build;
 
-static const char *device_of(const saved *item) {
-  return rheos_operation_device(rheos_output_operation(item->variable->handle));
+// What items are sorted by: of a saveable its own name.
+static const char *object_name(const saved *item) {
+  return item->saveable != NULL ? item->saveable->name : item->name;
 }
 
 // Parts of a whole have one name, and stay in the order in which they were made.
 static int compare_names(const void *a, const void *b) {
   const saved *one = a, *other = b;
-  int order = strcmp(one->name, other->name);
+  int order = strcmp(object_name(one), object_name(other));
   if (order != 0) return order;
+  if (one->saveable != other->saveable) return one->saveable < other->saveable ? -1 : 1;
+  if (one->saveable != NULL) return one->part < other->part ? -1 : 1;
   return one->variable->index < other->variable->index ? -1 : 1;
 }
 
 static int compare_devices(const void *a, const void *b) {
-  const int order = strcmp(device_of(a), device_of(b));
+  const int order = strcmp(((const saved *)a)->device, ((const saved *)b)->device);
   return order != 0 ? order : compare_names(a, b);
 }
+
+// ---- Saveables
+
+static rheos_status *check_table(const rheos_saveable *saveable) {
+  const rheos_operation table = rheos_output_operation(saveable->table);
+  if (rheos_operation_attr(table, "key_dtype").kind == RHEOS_ATTR_TYPE &&
+      rheos_operation_attr(table, "value_dtype").kind == RHEOS_ATTR_TYPE) {
+    return NULL;
+  }
+  return RHEOS_INVALID("'%s' is to be saved as a table, and %s is not the op of one",
+                       saveable->name, rheos_operation_type(table));
+}
+
+// The node that gives a table's keys and values.
+static rheos_operation export_table(rheos_scope *s, const rheos_saveable *saveable) {
+  const rheos_operation table = rheos_output_operation(saveable->table);
+  const bool is_reference = rheos_dtype_is_ref(rheos_output_dtype(saveable->table));
+  const rheos_attr attrs[] = {
+      rheos_attr_type("Tkeys", rheos_operation_attr(table, "key_dtype").type),
+      rheos_attr_type("Tvalues", rheos_operation_attr(table, "value_dtype").type)};
+  rheos_operation result = {NULL, 0};
+  char *name = rheos__text_format("%s_lookup_table_export_values", saveable->name);
+  rheos_push_colocation(s, table);
+  rheos_push_name_scope(s, name != NULL ? name : "");
+  if (name != NULL) {
+    result = rheos__op_n(s, is_reference ? "LookupTableExport" : "LookupTableExportV2", NULL,
+                         &saveable->table, 1, attrs, 2);
+  } else {
+    rheos_scope_fail_take(s, rheos__out_of_memory());
+  }
+  rheos_scope_pop(s);
+  rheos_scope_pop(s);
+  rheos__free(name);
+  return result;
+}
+
+static rheos_operation import_table(rheos_scope *s, const rheos_saveable *saveable,
+                                    const rheos_output *values) {
+  const bool is_reference = rheos_dtype_is_ref(rheos_output_dtype(saveable->table));
+  const rheos_output inputs[] = {saveable->table, values[0], values[1]};
+  rheos_push_colocation(s, rheos_output_operation(saveable->table));
+  const rheos_operation result = rheos__op_n(
+      s, is_reference ? "LookupTableImport" : "LookupTableImportV2", NULL, inputs, 3, NULL, 0);
+  rheos_scope_pop(s);
+  return result;
+}
+
+static size_t num_parts(const rheos_saveable *saveable) {
+  return saveable->table.graph != NULL ? 2 : saveable->num_parts;
+}
+
+static rheos_status *add_table(rheos_scope *s, const rheos_saveable *saveable, saved *items) {
+  static const char *const suffixes[] = {"keys", "values"};
+  if (saveable->table.graph != rheos_scope_graph(s)) {
+    return RHEOS_INVALID("the table '%s' is not of this graph", saveable->name);
+  }
+  RHEOS_TRY(check_table(saveable));
+  const rheos_operation exported = export_table(s, saveable);
+  if (exported.graph == NULL) return NULL;  // the scope has the error
+  for (size_t i = 0; i < 2; i++) {
+    items[i] = (saved){.saveable = saveable,
+                       .part = i,
+                       .value = rheos_operation_output(exported, (int32_t)i),
+                       .device = rheos_operation_device(rheos_output_operation(saveable->table))};
+    items[i].own_name = rheos__text_format("%s-%s", saveable->name, suffixes[i]);
+    if (items[i].own_name == NULL) return rheos__out_of_memory();
+    items[i].name = items[i].own_name;
+  }
+  return NULL;
+}
+
+static rheos_status *add_saveable(rheos_scope *s, const rheos_saveable *saveable, saved *items) {
+  if (saveable->table.graph != NULL) return add_table(s, saveable, items);
+  if (saveable->restore == NULL) {
+    return RHEOS_INVALID("nothing says how '%s' is restored", saveable->name);
+  }
+  for (size_t i = 0; i < saveable->num_parts; i++) {
+    const rheos_saveable_part *part = &saveable->parts[i];
+    if (part->tensor.graph != rheos_scope_graph(s)) {
+      return RHEOS_INVALID("'%s' is not a tensor of this graph", part->name);
+    }
+    const rheos_output first = saveable->parts[0].tensor;
+    items[i] = (saved){.name = part->name,
+                       .shape_and_slice = part->shape_and_slice,
+                       .saveable = saveable,
+                       .part = i,
+                       .value = part->tensor,
+                       .device = rheos_operation_device(rheos_output_operation(first))};
+  }
+  return NULL;
+}
+
+// ---- All items
 
 static rheos_status *collect(saver_build *b, const rheos_variable *variables,
                              const char *const *names) {
   rheos_graph *graph = rheos_scope_graph(b->s);
-  for (size_t i = 0; i < b->count; i++) {
+  for (size_t i = 0; i < b->num_variables; i++) {
     saved *item = &b->items[i];
     if (variables[i].graph != graph) return RHEOS_INVALID("variables[%zu] is not of this graph", i);
     item->variable = &variables[i];
@@ -62,12 +164,25 @@ static rheos_status *collect(saver_build *b, const rheos_variable *variables,
       if (item->own_name == NULL) return rheos__out_of_memory();
     }
     item->name = names != NULL ? names[i] : item->own_name;
+    item->device = rheos_operation_device(rheos_output_operation(variables[i].handle));
+    const bool is_value =
+        rheos_variable_is_resource(variables[i]) || item->shape_and_slice != NULL;
+    item->value = is_value ? variables[i].value : variables[i].handle;
+  }
+  for (size_t i = 0, at = b->num_variables; i < b->options.num_saveables; i++) {
+    RHEOS_TRY(add_saveable(b->s, &b->options.saveables[i], &b->items[at]));
+    if (rheos_scope_status(b->s) != NULL) return NULL;
+    at += num_parts(&b->options.saveables[i]);
   }
   qsort(b->items, b->count, sizeof(saved), compare_names);
   for (size_t i = 1; i < b->count; i++) {
-    if (strcmp(b->items[i].name, b->items[i - 1].name) != 0) continue;
-    if (b->items[i].shape_and_slice != NULL) continue;
-    return RHEOS_INVALID("At least two variables have the same name: %s", b->items[i].name);
+    const saved *item = &b->items[i];
+    if (strcmp(object_name(item), object_name(item - 1)) != 0) continue;
+    if (item->saveable != NULL && item->saveable == (item - 1)->saveable) continue;
+    if (item->saveable == NULL && (item - 1)->saveable == NULL && item->shape_and_slice != NULL) {
+      continue;
+    }
+    return RHEOS_INVALID("At least two variables have the same name: %s", object_name(item));
   }
   if (b->options.sharded) qsort(b->items, b->count, sizeof(saved), compare_devices);
   return NULL;
@@ -109,11 +224,7 @@ static rheos_output save_nodes(saver_build *b, rheos_output filename) {
   const bool v1 = b->options.write_v1;
   rheos_push_name_scope(s, v1 ? "save" : "SaveV2");
   bundle_inputs(b, filename, v1 ? "shapes_and_slices" : "shape_and_slices");
-  for (size_t i = 0; i < b->count; i++) {
-    const rheos_variable *variable = b->items[i].variable;
-    bool is_value = rheos_variable_is_resource(*variable) || b->items[i].shape_and_slice != NULL;
-    b->inputs[3 + i] = is_value ? variable->value : variable->handle;
-  }
+  for (size_t i = 0; i < b->count; i++) b->inputs[3 + i] = b->items[i].value;
   char *name = rheos__scope_node_name(s);
   rheos_operation save = {NULL, 0};
   rheos_attr attr = rheos_attr_types(v1 ? "T" : "dtypes", b->dtypes, (int32_t)b->count);
@@ -156,25 +267,61 @@ static rheos_operation restore_resource(rheos_scope *s, rheos_output handle, rhe
   return rheos__op_n(s, "AssignVariableOp", NULL, inputs, 2, NULL, 0);
 }
 
+static rheos_operation restore_variable(const saver_build *b, const rheos_variable *variable,
+                                        rheos_output value) {
+  rheos_scope *s = b->s;
+  if (b->options.reshape) value = reshaped(s, variable, value);
+  if (rheos_variable_is_resource(*variable)) return restore_resource(s, variable->handle, value);
+  const rheos_shape shape = rheos_output_shape(variable->handle);
+  const rheos_output inputs[] = {variable->handle, value};
+  rheos_attr validate = rheos_attr_bool("validate_shape", rheos_shape_is_known(&shape));
+  rheos_push_colocation(s, rheos_output_operation(variable->handle));
+  const rheos_operation assign = rheos__op_n(s, "Assign", NULL, inputs, 2, &validate, 1);
+  rheos_scope_pop(s);
+  return assign;
+}
+
+// From output `first` of the restoring node on there are the values of its parts.
+static rheos_operation restore_saveable(saver_build *b, const rheos_saveable *saveable,
+                                        rheos_operation restore, size_t first) {
+  rheos_scope *s = b->s;
+  const size_t count = num_parts(saveable);
+  for (size_t i = 0; i < count; i++) {
+    b->inputs[i] = rheos_operation_output(restore, (int32_t)(first + i));
+  }
+  rheos_operation result = {NULL, 0};
+  char *name = rheos__text_format("%s_table_restore", saveable->name);
+  if (name == NULL) rheos_scope_fail_take(s, rheos__out_of_memory());
+  if (saveable->table.graph != NULL) {
+    rheos_push_name_scope(s, name != NULL ? name : "");
+    result = import_table(s, saveable, b->inputs);
+    rheos_scope_pop(s);
+  } else if (rheos_scope_status(s) == NULL) {
+    result = saveable->restore(s, b->inputs, saveable->context);
+  }
+  rheos__free(name);
+  if (rheos_scope_status(s) == NULL && result.graph != rheos_scope_graph(s)) {
+    rheos_scope_fail_take(s, RHEOS_INVALID("restoring '%s' gave no operation", saveable->name));
+  }
+  return result;
+}
+
 // The assignments of all items, as one operation.
 static rheos_operation restore_items(saver_build *b, rheos_output filename, const char *name) {
   rheos_scope *s = b->s;
-  rheos_operation restore = restore_op(b, filename);
-  for (size_t i = 0; i < b->count && rheos_scope_status(s) == NULL; i++) {
-    rheos_output handle = b->items[i].variable->handle;
-    rheos_shape shape = rheos_output_shape(handle);
-    rheos_output inputs[] = {handle, rheos_operation_output(restore, (int32_t)i)};
-    if (b->options.reshape) inputs[1] = reshaped(s, b->items[i].variable, inputs[1]);
-    if (rheos_variable_is_resource(*b->items[i].variable)) {
-      b->operations[i] = restore_resource(s, handle, inputs[1]);
-      continue;
+  const rheos_operation restore = restore_op(b, filename);
+  size_t count = 0;
+  for (size_t i = 0; i < b->count && rheos_scope_status(s) == NULL;) {
+    const saved *item = &b->items[i];
+    if (item->variable != NULL) {
+      const rheos_output value = rheos_operation_output(restore, (int32_t)i++);
+      b->operations[count++] = restore_variable(b, item->variable, value);
+    } else {
+      b->operations[count++] = restore_saveable(b, item->saveable, restore, i);
+      i += num_parts(item->saveable);
     }
-    rheos_attr validate = rheos_attr_bool("validate_shape", rheos_shape_is_known(&shape));
-    rheos_push_colocation(s, rheos_output_operation(handle));
-    b->operations[i] = rheos__op_n(s, "Assign", NULL, inputs, 2, &validate, 1);
-    rheos_scope_pop(s);
   }
-  return rheos_group(s, b->operations, b->count, name);
+  return rheos_group(s, b->operations, count, name);
 }
 
 // ---- Shards: one for each device that has variables
@@ -183,7 +330,7 @@ static rheos_operation restore_items(saver_build *b, rheos_output filename, cons
 static saver_build shard_at(const saver_build *b, size_t first) {
   saver_build shard = *b;
   size_t end = first;
-  while (end < b->count && strcmp(device_of(&b->items[end]), device_of(&b->items[first])) == 0) end++;
+  while (end < b->count && strcmp(b->items[end].device, b->items[first].device) == 0) end++;
   shard.items += first;
   shard.operations += first;
   shard.dtypes += first;
@@ -241,7 +388,7 @@ static rheos_output merge_shards(saver_build *b, rheos_output filename, const rh
                                  const rheos_operation *saves, size_t count) {
   rheos_scope *s = b->s;
   rheos_push_control_dependencies(s, saves, count);
-  push_cpu_of(s, device_of(&b->items[b->count - 1]));
+  push_cpu_of(s, b->items[b->count - 1].device);
   rheos_operation pack = rheos__op_n(s, "Pack", "MergeV2Checkpoints/checkpoint_prefixes", names,
                                      count, NULL, 0);
   const rheos_output inputs[] = {rheos_operation_output(pack, 0), filename};
@@ -277,8 +424,8 @@ static rheos_output save_shards(saver_build *b, rheos_output filename) {
   int32_t shard = 0;
   for (size_t i = 0; i < b->count && rheos_scope_status(s) == NULL; shard++) {
     saver_build part = shard_at(b, i);
-    if (b->options.write_v1) rheos_push_device(s, device_of(part.items));
-    else push_cpu_of(s, device_of(part.items));
+    if (b->options.write_v1) rheos_push_device(s, part.items[0].device);
+    else push_cpu_of(s, part.items[0].device);
     names[shard] = sharded_filename(s, base, shard, num_shards);
     saves[shard] = rheos_output_operation(save_nodes(&part, names[shard]));
     if (b->options.write_v1) rheos_scope_pop(s);
@@ -302,7 +449,7 @@ static rheos_operation restore_shards(saver_build *b, rheos_output filename) {
   size_t shard = 0;
   for (size_t i = 0; i < b->count && rheos_scope_status(s) == NULL; shard++) {
     saver_build part = shard_at(b, i);
-    rheos_push_device(s, device_of(part.items));
+    rheos_push_device(s, part.items[0].device);
     restores[shard] = restore_items(&part, filename, "restore_shard");
     rheos_scope_pop(s);
     i += part.count;
@@ -337,7 +484,7 @@ static void deinit_build(saver_build *b) {
 static rheos_saver build_saver(saver_build *b) {
   rheos_saver saver = {.filename = {NULL, 0, 0}};
   for (size_t i = 0; i < b->count; i++) {
-    b->dtypes[i] = rheos_variable_dtype(*b->items[i].variable);
+    b->dtypes[i] = rheos_dtype_base(rheos_output_dtype(b->items[i].value));
   }
   rheos_push_name_scope(b->s, b->options.name != NULL ? b->options.name : "save");
   saver.filename = filename_nodes(b->s, b->options.filename);
@@ -364,20 +511,23 @@ rheos_saver rheos_saver_new_with(rheos_scope *s, const rheos_variable *variables
                                           &all);
     variables = all;
   }
-  saver_build b = {.s = s, .count = count};
+  saver_build b = {.s = s, .count = count, .num_variables = count};
   if (options != NULL) b.options = *options;
+  for (size_t i = 0; i < b.options.num_saveables; i++) {
+    b.count += num_parts(&b.options.saveables[i]);
+  }
   rheos_saver saver = no_saver;
   rheos_status *status = NULL;
   if (variables == NULL || !init_build(&b)) {
     status = rheos__out_of_memory();
-  } else if (count == 0) {
+  } else if (b.count == 0) {
     status = RHEOS_INVALID("No variables to save");
   } else {
     status = collect(&b, variables, names);
   }
   if (status != NULL) {
     rheos_scope_fail_take(s, status);
-  } else {
+  } else if (rheos_scope_status(s) == NULL) {
     saver = build_saver(&b);
   }
   deinit_build(&b);
@@ -397,11 +547,9 @@ static rheos_status *run_with_name(rheos_saver saver, rheos_session *session, co
                                    const rheos_operation *targets, size_t num_targets) {
   if (saver.filename.graph == NULL) return RHEOS_INVALID("the saver is none: making it failed");
   rheos_feed feed = {.output = saver.filename};
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, &feed.value));
-  rheos_status *status = rheos_tensor_set_string(feed.value, 0, prefix, strlen(prefix));
-  if (status == NULL) {
-    status = rheos_session_run(session, &feed, 1, fetches, num_fetches, targets, num_targets, NULL);
-  }
+  RHEOS_TRY(rheos__prefix_tensor(prefix, &feed.value));
+  rheos_status *status =
+      rheos_session_run(session, &feed, 1, fetches, num_fetches, targets, num_targets, NULL);
   rheos_tensor_unref(feed.value);
   return status;
 }
@@ -418,6 +566,15 @@ rheos_status *rheos_saver_restore(rheos_saver saver, rheos_session *session, con
   const rheos_code code = rheos_status_code(status);
   if (saver.restore.graph == NULL || (code != RHEOS_NOT_FOUND && code != RHEOS_INVALID_ARGUMENT)) {
     return status;
+  }
+  bool is_by_objects = false;
+  if (code == RHEOS_NOT_FOUND) {
+    rheos_status *by_objects = rheos__restore_by_objects(saver, session, prefix, &is_by_objects);
+    if (is_by_objects) {
+      rheos_status_free(status);
+      return by_objects;
+    }
+    rheos_status_free(by_objects);
   }
   rheos_status *misfit = rheos_restore_check(saver.restore, prefix);
   if (rheos_status_code(misfit) != code) {

@@ -1,18 +1,12 @@
 // What a restore wants, read off the graph: the names and shapes that its nodes ask the checkpoint
 // for. So it can be told of any saver, an imported one too, all that does not fit.
-#include <rheos/format.h>
-#include <rheos/train.h>
 #include <string.h>
 
 #include "format/tensor_slice.h"
 #include "ops/op_util.h"
+#include "train/restoring.h"
 
-typedef struct wants {
-  rheos_wanted_tensor *items;
-  size_t count, capacity;
-  rheos_operation *todo;  // control inputs to look at
-  size_t num_todo, todo_capacity;
-} wants;
+typedef rheos__wants wants;
 
 static bool is_type(rheos_operation operation, const char *type) {
   return strcmp(rheos_operation_type(operation), type) == 0;
@@ -51,8 +45,7 @@ static rheos_shape variable_shape(rheos_operation assign) {
                                                  : RHEOS_UNKNOWN_SHAPE;
 }
 
-// The shape that the text tells of the whole whose part the variable is.
-static rheos_shape whole_shape(const rheos_string *text) {
+rheos_shape rheos__whole_shape(const rheos_string *text) {
   rheos_shape shape, part;
   rheos__slice slice;
   rheos_status *status = rheos__slice_parse(text, &shape, &slice, &part);
@@ -61,20 +54,46 @@ static rheos_shape whole_shape(const rheos_string *text) {
   return shape;
 }
 
-static rheos_status *add_assignment(wants *w, rheos_operation assign) {
+static rheos_status *add_restore(wants *w, rheos_operation restore) {
+  for (size_t i = 0; i < w->num_restores; i++) {
+    if (w->restores[i].id == restore.id) return NULL;
+  }
+  if (!RHEOS_GROW(w->restores, w->restores_capacity, w->num_restores + 1)) {
+    return rheos__out_of_memory();
+  }
+  w->restores[w->num_restores++] = restore;
+  return NULL;
+}
+
+// What an operation takes of a RestoreV2 as that input; a variable wants its own shape.
+static rheos_status *add_wanted(wants *w, rheos_operation operation, int32_t input,
+                                bool is_assignment) {
   rheos_wanted_tensor item = {0};
-  const rheos_output value = restored(rheos_operation_input(assign, 1), &item.reshapes);
+  const rheos_output value = restored(rheos_operation_input(operation, input), &item.reshapes);
   const rheos_operation restore = rheos_output_operation(value);
   if (!is_type(restore, "RestoreV2")) return NULL;
+  RHEOS_TRY(add_restore(w, restore));
   const rheos_string *name = string_at(rheos_operation_input(restore, 1), value.index);
   const rheos_string *part = string_at(rheos_operation_input(restore, 2), value.index);
   if (name == NULL) return NULL;
   item.name = name->size_bytes > 0 ? name->data : "";
   item.name_bytes = name->size_bytes;
   item.dtype = rheos_output_dtype(value);
-  item.shape = part != NULL && part->size_bytes > 0 ? whole_shape(part) : variable_shape(assign);
+  item.shape = RHEOS_UNKNOWN_SHAPE;
+  if (part != NULL && part->size_bytes > 0) item.shape = rheos__whole_shape(part);
+  else if (is_assignment) item.shape = variable_shape(operation);
   if (!RHEOS_GROW(w->items, w->capacity, w->count + 1)) return rheos__out_of_memory();
   w->items[w->count++] = item;
+  return NULL;
+}
+
+static rheos_status *add_operation(wants *w, rheos_operation operation) {
+  if (is_type(operation, "Assign") || is_type(operation, "AssignVariableOp")) {
+    return add_wanted(w, operation, 1, true);
+  }
+  for (int32_t i = 0; i < rheos_operation_num_inputs(operation); i++) {
+    RHEOS_TRY(add_wanted(w, operation, i, false));
+  }
   return NULL;
 }
 
@@ -84,32 +103,37 @@ static rheos_status *add_todo(wants *w, rheos_operation operation) {
   return NULL;
 }
 
-// A saver's restore is groups (NoOp) of assignments.
-static rheos_status *collect(wants *w, rheos_operation restore) {
+// A saver's restore is groups (NoOp) of assignments, and of what takes tables and the like back.
+rheos_status *rheos__wants_collect(wants *w, rheos_operation restore) {
   const size_t most = (size_t)rheos_graph_num_operations(restore.graph);
   RHEOS_TRY(add_todo(w, restore));
   for (size_t seen = 0; w->num_todo > 0 && seen < most; seen++) {
     const rheos_operation operation = w->todo[--w->num_todo];
-    if (is_type(operation, "Assign") || is_type(operation, "AssignVariableOp")) {
-      RHEOS_TRY(add_assignment(w, operation));
-    } else if (is_type(operation, "NoOp")) {
-      // The last first, as they are taken from the end.
-      for (int32_t i = rheos_operation_num_control_inputs(operation) - 1; i >= 0; i--) {
-        RHEOS_TRY(add_todo(w, rheos_operation_control_input(operation, i)));
-      }
+    if (!is_type(operation, "NoOp")) {
+      RHEOS_TRY(add_operation(w, operation));
+      continue;
+    }
+    // The last first, as they are taken from the end.
+    for (int32_t i = rheos_operation_num_control_inputs(operation) - 1; i >= 0; i--) {
+      RHEOS_TRY(add_todo(w, rheos_operation_control_input(operation, i)));
     }
   }
   return NULL;
+}
+
+void rheos__wants_deinit(wants *w) {
+  rheos__free(w->items);
+  rheos__free(w->restores);
+  rheos__free(w->todo);
 }
 
 rheos_status *rheos_restore_check(rheos_operation restore, const char *checkpoint) {
   rheos_checkpoint_reader *reader;
   wants w = {0};
   RHEOS_TRY(rheos_checkpoint_reader_open(checkpoint, &reader));
-  rheos_status *status = collect(&w, restore);
+  rheos_status *status = rheos__wants_collect(&w, restore);
   if (status == NULL) status = rheos_checkpoint_reader_check(reader, checkpoint, w.items, w.count);
-  rheos__free(w.items);
-  rheos__free(w.todo);
+  rheos__wants_deinit(&w);
   rheos_checkpoint_reader_free(reader);
   return status;
 }

@@ -610,6 +610,13 @@ rheos_output rheos_get_variable(rheos_scope *s, const char *name, rheos_dtype dt
 
 // ---- Initialization
 
+void rheos__variable_start_with(rheos_variable variable, rheos_output value,
+                                rheos_operation initializer) {
+  rheos_variable *held = &rheos__train_of(variable.graph)->variables[variable.index];
+  held->initial_value = value;
+  held->initializer = initializer;
+}
+
 rheos_operation rheos_variables_initializer(rheos_scope *s, const rheos_variable *variables,
                                             size_t count, const char *name) {
   const rheos_operation none = {NULL, 0};
@@ -618,7 +625,11 @@ rheos_operation rheos_variables_initializer(rheos_scope *s, const rheos_variable
     rheos_scope_fail_take(s, rheos__out_of_memory());
     return none;
   }
-  for (size_t i = 0; i < count; i++) initializers[i] = variables[i].initializer;
+  for (size_t i = 0; i < count; i++) {
+    // As the graph has it now: rheos_init_from_checkpoint() may have changed it since.
+    const rheos_variable now = rheos_variable_of(variables[i].handle);
+    initializers[i] = now.graph != NULL ? now.initializer : variables[i].initializer;
+  }
   rheos_operation group = rheos_group(s, initializers, count, name != NULL ? name : "init");
   rheos__free(initializers);
   return group;

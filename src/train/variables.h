@@ -42,6 +42,11 @@ typedef struct rheos__train {
 
 // Made on first use; NULL when memory is short.
 rheos__train *rheos__train_of(rheos_graph *graph);
+
+// From now on the variable starts with `value`, which `initializer` assigns. The graph is locked.
+void rheos__variable_start_with(rheos_variable variable, rheos_output value,
+                                rheos_operation initializer);
+
 // ---- Making variables
 
 typedef struct rheos__new_variable {

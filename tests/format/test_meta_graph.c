@@ -124,6 +124,42 @@ static void test_meta_graph__collections_come_along(void **state) {
   rheos_meta_graph_free(meta_graph);
 }
 
+// Names in what stays bytes get the prefix too.
+static void test_meta_graph__names_in_collections_follow_the_prefix(void **state) {
+  (void)state;
+  rheos_meta_graph *meta_graph = read_golden();
+  rheos_saver saver;
+  const rheos_import_options options = {.prefix = "in"};
+  rheos_graph *graph = import(meta_graph, &options, &saver);
+  static const struct {
+    const char *key, *type;
+  } kinds[] = {{"queue_runners", "QueueRunnerDef"},
+               {"cond_context", "CondContextDef"},
+               {"while_context", "WhileContextDef"}};
+  for (int i = 0; i < 3; i++) {
+    const rheos_string was = rheos_meta_graph_collection(meta_graph, kinds[i].key)->bytes[0];
+    const rheos_string is = rheos_graph_collection_item(graph, kinds[i].key, 0).bytes;
+    char *old, *now;
+    size_t old_bytes, now_bytes;
+    expect_ok(rheos_message_to_text(kinds[i].type, was.data, was.size_bytes, &old, &old_bytes));
+    expect_ok(rheos_message_to_text(kinds[i].type, is.data, is.size_bytes, &now, &now_bytes));
+    // Every text of it is a name.
+    char *at = now;
+    for (const char *old_at = old; *old_at != '\0'; old_at++) {
+      assert_int_equal(*at++, *old_at);
+      const bool opens = *old_at == '"' && (old_at[-1] == ' ' || old_at[-1] == ':');
+      if (opens && strncmp(at, "^in/", 4) == 0) memmove(at + 1, at + 4, strlen(at + 4) + 1);
+      else if (opens && old_at[1] != '"') assert_memory_equal(at, "in/", 3), at += 3;
+    }
+    assert_int_equal(*at, '\0');
+    rheos_free(old);
+    rheos_free(now);
+  }
+  assert_string_equal(rheos_graph_collection_item(graph, "texts", 0).bytes.data, "in/text");
+  rheos_graph_unref(graph);
+  rheos_meta_graph_free(meta_graph);
+}
+
 static void expect_same_collections(const rheos_meta_graph *a, const rheos_meta_graph *b) {
   assert_int_equal(a->num_collections, b->num_collections);
   for (size_t i = 0; i < a->num_collections; i++) {
@@ -289,6 +325,51 @@ static void test_saved_model__simple_save_is_loaded(void **state) {
   }
 }
 
+// An input that a call leaves out has the signature's default.
+static void test_saved_model__defaults_are_fed(void **state) {
+  (void)state;
+  line_graph l = new_line(true);
+  char *folder = new_folder();
+  const rheos_argument in = {.name = "in", .tensor = l.x}, out = {.name = "out", .tensor = l.y};
+  const float seven = 7;
+  rheos_named_tensor value = {.name = "other"};
+  expect_ok(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SCALAR, &seven, &value.value));
+  const rheos_signature signature = {.inputs = &in,
+                                     .num_inputs = 1,
+                                     .outputs = &out,
+                                     .num_outputs = 1,
+                                     .defaults = &value,
+                                     .num_defaults = 1};
+  const char *tag = "serve";
+  const rheos_meta_graph_options options = {
+      .tags = &tag, .num_tags = 1, .signatures = &signature, .num_signatures = 1};
+  rheos_saved_model_builder *builder;
+  expect_ok(rheos_saved_model_builder_new(folder, &builder));
+  expect_error(rheos_saved_model_builder_add(builder, l.session, &options),
+               RHEOS_INVALID_ARGUMENT, "'other', which is no input");
+  value.name = "in";
+  expect_ok(rheos_saved_model_builder_add(builder, l.session, &options));
+  expect_ok(rheos_saved_model_builder_save(builder, false));
+  rheos_saved_model_builder_free(builder);
+  rheos_tensor_unref(value.value);
+  line_free(&l);
+
+  rheos_saved_model *model;
+  expect_ok(rheos_saved_model_load(folder, &tag, 1, NULL, &model));
+  const rheos_signature_def *def =
+      rheos_meta_graph_signature(rheos_saved_model_meta_graph(model), "serving_default");
+  assert_int_equal(def->num_defaults, 1);
+  assert_string_equal(def->defaults[0].key, "in");
+  assert_int_equal(def->defaults[0].dtype, RHEOS_FLOAT);
+  rheos_named_tensor fetched = {"out", NULL};
+  expect_ok(rheos_saved_model_call(model, NULL, NULL, 0, &fetched, 1, NULL));
+  assert_float_equal(*(float *)rheos_tensor_data(fetched.value), 21, 0);
+  rheos_tensor_unref(fetched.value);
+  assert_float_equal(call_line(model, 2), 6, 0);
+  rheos_saved_model_free(model);
+  remove_model(folder);
+}
+
 static void test_saved_model__builder_writes_several_graphs_and_assets(void **state) {
   (void)state;
   line_graph l = new_line(true);
@@ -393,10 +474,12 @@ int main(void) {
       cmocka_unit_test(test_meta_graph__training_goes_on),
       cmocka_unit_test(test_meta_graph__training_goes_on_below_a_prefix),
       cmocka_unit_test(test_meta_graph__collections_come_along),
+      cmocka_unit_test(test_meta_graph__names_in_collections_follow_the_prefix),
       cmocka_unit_test(test_meta_graph__what_is_written_comes_back),
       cmocka_unit_test(test_meta_graph__mixed_collections_are_refused),
       cmocka_unit_test(test_meta_graph__without_a_saver_one_is_made),
       cmocka_unit_test(test_saved_model__simple_save_is_loaded),
+      cmocka_unit_test(test_saved_model__defaults_are_fed),
       cmocka_unit_test(test_saved_model__builder_writes_several_graphs_and_assets),
       cmocka_unit_test(test_meta_graph__any_allocation_may_fail),
   };

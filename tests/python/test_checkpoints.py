@@ -520,6 +520,24 @@ def test_tables_are_saved_and_restored(folder):
         assert session.run("v:0") == 1.0
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_tables_are_saved_in_shards(folder, version):
+    with tf.device("/cpu:0"):
+        table = tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, -1, name="tab")
+    v = tf.Variable(3.0, name="v")
+    saver = tf.train.Saver(sharded=True, write_version=version)
+    found = table.lookup(tf.constant(["a", "b"]))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(table.insert(tf.constant(["a"]), tf.constant([5], tf.int64)))
+        path = saver.save(session, folder + "/m")
+    assert tf.train.list_variables(path) == [("tab-keys", [1]), ("tab-values", [1]), ("v", [])]
+    assert sum("-of-00002" in name for name in os.listdir(folder)) == 2
+    with tf.Session() as session:
+        saver.restore(session, path)
+        assert session.run(found).tolist() == [5, -1] and session.run(v) == 3.0
+
+
 def test_of_tables_with_one_name_the_last_is_saved(folder):
     for value in 1, 2:
         table = tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, value)
@@ -558,5 +576,5 @@ def test_a_builder_adds_the_nodes(folder):
         session.run([w.assign([0.0, 0.0]), b.assign([[0.0]])])
         saver.restore(session, path)
         assert session.run(w).tolist() == [1.0, 2.0] and session.run(b).tolist() == [[3.0]]
-    with pytest.raises(NotImplementedError, match="first version"):
-        tf.train.Saver([Doubled(w, "twice")], write_version=1)
+        first = tf.train.Saver([Doubled(w, "twice")], write_version=1).save(session, folder + "/old")
+        assert tf.train.load_variable(first, "twice").tolist() == [2.0, 4.0]

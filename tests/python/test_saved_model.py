@@ -123,3 +123,25 @@ def test_signatures_that_servers_take():
         good[2].inputs["inputs"].dtype = tf.float32.as_datatype_enum
         for signature in good:
             assert not tf.saved_model.is_valid_signature(signature)
+
+
+def test_a_signature_has_defaults():
+    utils = tf.saved_model.signature_def_utils
+    x = tf.placeholder(tf.float32, [2], name="x")
+    inputs = {key: tf.saved_model.build_tensor_info(x) for key in "abc"}
+    made = utils.build_signature_def(
+        inputs,
+        {},
+        "m",
+        defaults={
+            "a": [1.0, 2.0],
+            "b": tf.constant([3.0, 4.0]),
+            "c": tf.make_tensor_proto([5.0, 6.0]),
+        },
+    )
+    values = [tf.make_ndarray(made.defaults[key]).tolist() for key in "abc"]
+    assert values == [[1, 2], [3, 4], [5, 6]]
+    with pytest.raises(ValueError, match="to TensorProto"):
+        utils.build_signature_def(inputs, {}, "m", defaults={"a": x})
+    with pytest.raises(ValueError, match="'z', which is no input"):
+        utils.build_signature_def(inputs, {}, "m", defaults={"z": [1.0]})

@@ -1,6 +1,8 @@
 """What a saver can save beside variables: objects that tell their tensors and take them back."""
 
-from rheos.framework.graph import name_scope
+import uuid
+
+from rheos.framework.graph import device, name_scope
 from rheos.framework.op_call import apply_op, op1, op_list
 from rheos.ops import array_ops, control_flow_ops
 from rheos.ops.constant_op import constant
@@ -81,7 +83,7 @@ class TableSaveable(SaveableObject):
 class BaseSaverBuilder:
     """Adds the nodes of a saver to the graph; a subclass may change what saves and restores.
 
-    write_version: 2; files of the first kind hold variables only.
+    write_version: 1 for files of TensorFlow 0.x.
     """
 
     SaveSpec = SaveSpec
@@ -93,15 +95,16 @@ class BaseSaverBuilder:
     def save_op(self, filename_tensor, saveables):
         """The operation that writes all of them to the checkpoint of that name."""
         specs = [spec for saveable in saveables for spec in saveable.specs]
+        op, slices = "SaveV2", "shape_and_slices"
         if self._write_version != 2:
-            raise NotImplementedError("savers of the first version save variables only")
-        with name_scope("SaveV2") as scope:
+            op, slices = "SaveSlices", "shapes_and_slices"
+        with name_scope("SaveV2" if self._write_version == 2 else "save") as scope:
             return apply_op(
-                "SaveV2",
+                op,
                 scope,
                 filename_tensor,
                 constant([spec.name for spec in specs], name="tensor_names"),
-                constant([spec.slice_spec for spec in specs], name="shape_and_slices"),
+                constant([spec.slice_spec for spec in specs], name=slices),
                 [spec.tensor for spec in specs],
             )
 
@@ -119,8 +122,38 @@ class BaseSaverBuilder:
                 dtypes=[spec.dtype.base_dtype for spec in specs],
             )
 
-    def _restore_all(self, filename, saveables, reshape):
-        tensors = self.bulk_restore(filename, saveables)
+    def _save(self, prefix, saveables):
+        """Writes one file; gives its name once that is done."""
+        save = self.save_op(prefix, saveables)
+        with prefix.graph.control_dependencies([save]):
+            return array_ops.identity(prefix, name="control_dependency")
+
+    def _save_shards(self, prefix, shards):
+        """Writes a file for each device; gives the checkpoint's name once they are one."""
+        is_v2 = self._write_version == 2
+        base = prefix
+        if is_v2:
+            suffix = constant(f"_temp_{uuid.uuid4().hex}/part", name="StringJoin/inputs_1")
+            base = op1("StringJoin", None, [prefix, suffix])
+        count = constant(len(shards), name="num_shards")
+        names, saved = [], []
+        for i, (place, saveables) in enumerate(shards):
+            with device(place), device("/device:CPU:0" if is_v2 else None):
+                with name_scope("ShardedFilename") as scope:
+                    shard = constant(i, name="shard")
+                    names.append(op1("ShardedFilename", scope, base, shard, count))
+                saved.append(self._save(names[-1], saveables))
+        with prefix.graph.control_dependencies([name.op for name in saved]):
+            if not is_v2:
+                return op1("ShardedFilespec", None, prefix, count)
+            with device(shards[-1][0]), device("/device:CPU:0"):
+                parts = array_ops.stack(names, name="MergeV2Checkpoints/checkpoint_prefixes")
+                merged = apply_op("MergeV2Checkpoints", None, parts, prefix)
+                with prefix.graph.control_dependencies([merged]):
+                    return array_ops.identity(prefix)
+
+    def _restore_all(self, filename, saveables, reshape, name="restore_all", shard=-1):
+        tensors = self.bulk_restore(filename, saveables, shard)
         restores = []
         for saveable in saveables:
             count = len(saveable.specs)
@@ -133,6 +166,13 @@ class BaseSaverBuilder:
                     for spec in saveable.specs
                 ]
             restores.append(saveable.restore(own, shapes))
+        return control_flow_ops.group(*restores, name=name)
+
+    def _restore_shards(self, filename, shards, reshape):
+        restores = []
+        for i, (place, saveables) in enumerate(shards):
+            with device(place):
+                restores.append(self._restore_all(filename, saveables, reshape, "restore_shard", i))
         return control_flow_ops.group(*restores, name="restore_all")
 
     def build(
@@ -146,7 +186,7 @@ class BaseSaverBuilder:
         restore_sequentially=False,
         filename="model",
     ):
-        """Adds the nodes; a SaverDef with their names. All goes into one shard."""
+        """Adds the nodes; a SaverDef with their names. sharded: a file for each device."""
         from rheos.framework.messages import SaverDef
 
         saveables = list(saveables_of(names_to_saveables))
@@ -154,10 +194,13 @@ class BaseSaverBuilder:
             given = op1("PlaceholderWithDefault", "filename", constant(filename or "model",
                         name="filename/input"), shape=[])
             prefix = op1("PlaceholderWithDefault", "Const", given, shape=[])
-            save = self.save_op(prefix, saveables)
-            with prefix.graph.control_dependencies([save]):
-                saved = array_ops.identity(prefix, name="control_dependency")
-            restore = self._restore_all(prefix, saveables, reshape)
+            if sharded:
+                shards = _by_device(saveables)
+                saved = self._save_shards(prefix, shards)
+                restore = self._restore_shards(prefix, shards, reshape)
+            else:
+                saved = self._save(prefix, saveables)
+                restore = self._restore_all(prefix, saveables, reshape)
         return SaverDef(
             filename_tensor_name=prefix.name,
             save_tensor_name=saved.name,
@@ -167,6 +210,14 @@ class BaseSaverBuilder:
             keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
             version=self._write_version,
         )
+
+
+def _by_device(saveables):
+    """[(device, [saveable])], by device."""
+    found = {}
+    for saveable in saveables:
+        found.setdefault(saveable.device or "", []).append(saveable)
+    return sorted(found.items())
 
 
 class BulkSaverBuilder(BaseSaverBuilder):

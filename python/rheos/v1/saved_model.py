@@ -7,9 +7,11 @@ from rheos.framework import dtypes as _dtypes, messages as _messages
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.framework.graph import (
     Operation as _Operation,
+    Tensor as _Tensor,
     get_default_graph as _get_default_graph,
 )
 from rheos.framework.sparse_tensor import SparseTensor as _SparseTensor
+from rheos.framework.tensor_proto import make_tensor_proto as _make_tensor_proto
 from rheos.ops.control_flow_ops import group as _group
 from rheos.ops.variables import GraphKeys as _GraphKeys
 from rheos.v1 import logging as _logging
@@ -86,13 +88,32 @@ def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
     raise ValueError(f"Invalid TensorInfo.encoding: {encoding}")
 
 
-def build_signature_def(inputs=None, outputs=None, method_name=None):
-    """A SignatureDef message of dicts from names to TensorInfos."""
+def _default_message(value):
+    """The TensorProto of a default: of one, of a constant of the graph, or of a value."""
+    if _messages.is_message(value, "TensorProto"):
+        return value
+    if not isinstance(value, _Tensor):
+        return _make_tensor_proto(value)
+    if value.op.type != "Const":
+        raise ValueError(f"Unable to convert object {value} of type {type(value)} to TensorProto.")
+    return value.op.get_attr("value")
+
+
+def build_signature_def(inputs=None, outputs=None, method_name=None, defaults=None):
+    """A SignatureDef message of dicts from names to TensorInfos.
+
+    defaults: {input: value} of inputs that a call may leave out: TensorProtos, constants of the
+    graph, or values for NumPy.
+    """
+    for key in set(defaults or ()) - set(inputs or ()):
+        raise ValueError(f"the signature has a default for '{key}', which is no input of it")
     made = _messages.SignatureDef(method_name=method_name or "")
     for key, value in (inputs or {}).items():
         made.inputs[key].CopyFrom(value)
     for key, value in (outputs or {}).items():
         made.outputs[key].CopyFrom(value)
+    for key, value in (defaults or {}).items():
+        made.defaults[key].CopyFrom(_default_message(value))
     return made
 
 
