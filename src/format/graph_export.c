@@ -91,6 +91,7 @@ static const struct {
     {"narrow_range", "QuantizeV2"},
     {"offset", "InitializeTableFromTextFile"},
     {"offset", "InitializeTableFromTextFileV2"},
+    {"perturb_singular", NULL},
     {"shape_type", "ConcatOffset"},
     {"sparse_gradient", NULL},
     {"validate_shape", "AssignVariableOp"},

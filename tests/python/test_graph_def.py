@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import rheos.v1 as tf
 from google.protobuf import text_format
+from rheos.framework.messages import OpList
 
 
 def small_graph():
@@ -166,3 +167,23 @@ def test_constants_hold_as_many_values_as_were_given():
         tf.import_graph_def(graph.as_graph_def(), name="")
     assert again.as_graph_def() == graph.as_graph_def()
     assert tf.make_ndarray(values[1]).tolist() == [1, 2, 2, 2]
+
+
+def test_newer_attributes_with_their_default_are_dropped():
+    with tf.Graph().as_default() as graph:
+        tf.identity(tf.constant(1.0, name="x"), name="y")
+        tf.identity(tf.constant(1.0), name="z")
+    message = graph.as_graph_def()
+    for node in message.node:
+        if node.op == "Identity":
+            node.attr["newer"].i = 3 if node.name == "y" else 4
+    ops = OpList()
+    op = ops.op.add(name="Identity")
+    op.attr.add(name="newer", type="int").default_value.i = 3
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(message, name="", producer_op_list=ops)
+        tf.import_graph_def(message, name="kept")
+    kept = {node.name: dict(node.attr) for node in graph.as_graph_def().node}
+    assert "newer" not in kept["y"] and kept["z"]["newer"].i == 4
+    assert kept["kept/y"]["newer"].i == 3
+    assert message.node[1].attr["newer"].i == 3  # the caller's message stays as it was

@@ -1,10 +1,12 @@
 """GraphDef messages into a graph."""
 
 import collections
+import itertools
 
 from rheos import _core
 from rheos.framework.graph import Operation, Tensor, convert_to_tensor, get_default_graph
 from rheos.framework.messages import is_message
+from rheos.framework.op_defs import op_def_message
 
 
 def _checked_elements(return_elements):
@@ -52,6 +54,27 @@ def _requested(graph, element, prefix, targets):
         raise ValueError(f"Requested return_element '{element}' not found in graph_def.") from None
 
 
+def _without_newer_defaults(graph_def, producer_op_list):
+    """The GraphDef without attributes that Rheos's ops lack and that hold the default which they
+    have for the program that wrote it: they came later, and say nothing."""
+    written = {op.name: op for op in producer_op_list.op}
+    made = type(graph_def)()
+    made.CopyFrom(graph_def)
+    bodies = [function.node_def for function in made.library.function]
+    functions = {function.signature.name for function in made.library.function}
+    for node in itertools.chain(made.node, *bodies):
+        known = None if node.op in functions else op_def_message(node.op)
+        if known is None or node.op not in written:
+            continue
+        names = {attr.name for attr in known.attr}
+        for attr in written[node.op].attr:
+            if attr.name in names or attr.name not in node.attr:
+                continue
+            if attr.HasField("default_value") and node.attr[attr.name] == attr.default_value:
+                del node.attr[attr.name]
+    return made
+
+
 def _warn_of_unknown(graph_def):
     functions = {function.signature.name for function in graph_def.library.function}
     counts = collections.Counter(node.op for node in graph_def.node)
@@ -83,15 +106,18 @@ def import_graph_def(
     input_map: a dict from inputs as the GraphDef writes them ("x:0", "^op") to the tensors (or
     operations) that take their place. return_elements: names of operations and tensors to return,
     as a list. name: put before all names, made unique; "import" by default, "" for nothing.
-    op_dict, producer_op_list: accepted, not needed.
+    producer_op_list: an OpList message, the ops as the writing program knew them: an attribute that
+    is newer than Rheos and holds its default there is dropped. op_dict: accepted, not needed.
 
     Operations whose op Rheos lacks are kept, with a warning that names them all: a step that needs
     one is refused, others run. ValueError if names are taken, inputs are missing or do not fit, or
     input_map or return_elements name what the GraphDef does not have; TypeError for wrong types.
     """
-    del op_dict, producer_op_list
+    del op_dict
     if not is_message(graph_def, "GraphDef"):
         raise TypeError("graph_def must be a GraphDef proto.")
+    if producer_op_list is not None:
+        graph_def = _without_newer_defaults(graph_def, producer_op_list)
     input_map = _checked_map(input_map)
     return_elements = _checked_elements(return_elements)
     if name == "" and not all(isinstance(v, (Tensor, Operation)) for v in input_map.values()):

@@ -349,6 +349,7 @@ def import_scoped_meta_graph_with_return_elements(
             name=import_scope or scope,
             input_map=input_map,
             return_elements=return_elements,
+            producer_op_list=meta_graph_def.meta_info_def.stripped_op_list,
         )
         _import_collections(
             graph,
