@@ -230,51 +230,66 @@ RHEOS__VECTOR float rheos__erff(float x) {
   return rheos__select(size < 0.925f, RHEOS__FMA(x, near, x), tail);  // NaN goes through `size`
 }
 
-// 2^(y log2 |x|) in double, rounded once. log2(m) = s P(s^2) with s = (m - 1) / (m + 1), and 2^r, were
-// fitted at Chebyshev points, within 1e-13 and 4e-11.
-RHEOS__VECTOR double rheos__log2_of_size(float x) {
-  const double size = fabs((double)x);  // normal, also where x is not
-  uint64_t bits;
-  memcpy(&bits, &size, sizeof bits);
-  bits -= 0x3fe6a09e667f3bcdu;  // sqrt(1/2)
-  const int32_t exponent = (int32_t)((int64_t)bits >> 52);
-  bits = (bits & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu;
-  double m;
-  memcpy(&m, &bits, sizeof m);
-  const double s = (m - 1) / (m + 1), z = s * s;
-  double p = 0.2829960352556328;
-  p = RHEOS__FMA(p, z, 0.3198980555912275);
-  p = RHEOS__FMA(p, z, 0.41220947424451504);
-  p = RHEOS__FMA(p, z, 0.5770779395365755);
-  p = RHEOS__FMA(p, z, 0.961796694128162);
-  p = RHEOS__FMA(p, z, 2.8853900817778295);
-  return exponent + s * p;
+// size^y for a normal size, which stands for size 2^-less: 2^(y log2 size), where the logarithm and its
+// product with y are sums of two floats. What is wrong in the logarithm, about 2^-32 of it, is then
+// below half a unit of the largest answers.
+RHEOS__VECTOR float rheos__power_of_size(float size, float less, float y) {
+  const uint32_t bits = rheos__bits_of_float(size) - 0x3f3504f3u;  // sqrt(1/2)
+  const float n = (float)((int32_t)bits >> 23) - less;
+  const float m = rheos__float_of_bits((bits & 0x7fffffu) + 0x3f3504f3u);
+  // One of three numbers c near m, whose logarithm is a sum of two floats; 1 keeps that near 1 exact.
+  const int below = m < 0x1.c7ep-1f, above = m > 0x1.1f54p+0f;
+  const float c = above ? 0x1.428p+0f : below ? 0x1.96p-1f : 1;
+  const float log_c = above ? 0x1.552p-2f : below ? -0x1.56bp-2f : 0;
+  const float log_c_low = above ? 0x1.ab4612p-16f : below ? -0x1.1735acp-17f : 0;
+  // log2(m / c) = K (s + s^3 / 3 + s^5 / 5 + ...) with s = (m - c) / (m + c); m - c is exact
+  const float f = m - c, d = m + c, d_low = m - (d - c), inverse = 1 / d, s = f * inverse;
+  const float s_low = RHEOS__FMA(-s, d_low, RHEOS__FMA(-s, d, f)) * inverse;
+  const float z = s * s;
+  float p = 0x1.a7c55ap-2f;  // fitted at Chebyshev points, within 2^-40
+  p = RHEOS__FMA(p, z, 0x1.27767ep-1f);
+  p = RHEOS__FMA(p, z, 0x1.ec709ep-1f);
+  const float k = 0x1.715476p+1f, high = k * s;
+  float low = RHEOS__FMA(k, s, -high);
+  low = RHEOS__FMA(0x1.4ae0cp-25f, s, low);
+  low = RHEOS__FMA(k, s_low, low);
+  low = RHEOS__FMA(s * z, p, low);
+  const float whole = n + log_c, sum = whole + high;
+  const float rest = (high - (sum - whole)) + (low + log_c_low);
+  const float log_high = sum + rest, log_low = rest - (log_high - sum);
+  // t + t_low = y log2(size); 2^t for t within +-200 in two steps, as with exp
+  float t = y * log_high;
+  float t_low = RHEOS__FMA(y, log_low, RHEOS__FMA(y, log_high, -t));
+  t_low = fabsf(t) < 200 ? t_low : 0;
+  t = t > 200 ? 200 : t;
+  t = t < -200 ? -200 : t;
+  const float shifter = 12582912.0f, shifted = t + shifter;
+  const float r = (t - (shifted - shifter)) + t_low;
+  float q = 0x1.4413a4p-13f;  // (2^r - 1) / r, fitted at Chebyshev points, within 2^-28
+  q = RHEOS__FMA(q, r, 0x1.5f08b8p-10f);
+  q = RHEOS__FMA(q, r, 0x1.3b2a52p-7f);
+  q = RHEOS__FMA(q, r, 0x1.c6af6cp-5f);
+  q = RHEOS__FMA(q, r, 0x1.ebfbep-3f);
+  q = RHEOS__FMA(q, r, 0x1.62e43p-1f);
+  const int32_t exponent =
+      (int32_t)(rheos__bits_of_float(shifted) - rheos__bits_of_float(shifter));
+  const float one = rheos__power_of_two(exponent >> 1);
+  return RHEOS__FMA(one, q * r, one) * rheos__power_of_two(exponent - (exponent >> 1));
 }
 
-// For t within +-200.
-RHEOS__VECTOR double rheos__exp2_of(double t) {
-  const double shifter = 6755399441055744.0, shifted = t + shifter, r = t - (shifted - shifter);
-  uint64_t bits;
-  memcpy(&bits, &shifted, sizeof bits);
-  bits = (bits + 1023) << 52;
-  double scale;
-  memcpy(&scale, &bits, sizeof scale);
-  double p = 1.5310081461466473e-05;
-  p = RHEOS__FMA(p, r, 1.546973196488848e-04);
-  p = RHEOS__FMA(p, r, 1.3333450559191852e-03);
-  p = RHEOS__FMA(p, r, 9.618025603006486e-03);
-  p = RHEOS__FMA(p, r, 5.550410941216618e-02);
-  p = RHEOS__FMA(p, r, 2.4022651213594645e-01);
-  p = RHEOS__FMA(p, r, 6.931471805459303e-01);
-  p = RHEOS__FMA(p, r, 9.999999999595491e-01);
-  return p * scale;
+// Where the power is just that: x positive and normal, y finite.
+RHEOS__VECTOR int rheos__pow_is_plain(float x, float y) {
+  const int x_is = rheos__bits_of_float(x) - 0x00800000u < 0x7f000000u;
+  const int y_is = rheos__bits_of_float(y) << 1 < 0xff000000u;
+  return x_is & y_is;
 }
+RHEOS__VECTOR float rheos__plain_powf(float x, float y) { return rheos__power_of_size(x, 0, y); }
 
+// Within 1.3 units in the last place, exact where the answer is a float.
 RHEOS__VECTOR float rheos__powf(float x, float y) {
   const float size = fabsf(x), end = INFINITY;
-  double t = (double)y * rheos__log2_of_size(size);
-  t = t > 200 ? 200 : t < -200 ? -200 : t;
-  float z = (float)rheos__exp2_of(t);
+  const int is_tiny = size < 0x1p-126f;
+  float z = rheos__power_of_size(is_tiny ? size * 0x1p24f : size, is_tiny ? 24.0f : 0.0f, y);
   // |x| of 0 or infinity: 0 or infinity by the sign of y
   const float at_end = ((size == 0) == (y < 0)) ? end : 0;
   z = rheos__select((size == 0) | (size == end), at_end, z);
@@ -298,6 +313,5 @@ RHEOS__VECTOR float rheos__powf(float x, float y) {
 #define RHEOS__SOFTPLUS(x) _Generic((x), float: rheos__softplusf, double: rheos__softplus)(x)
 
 #define RHEOS__ERF(x) _Generic((x), float: rheos__erff, double: (erf))(x)
-#define RHEOS__POW(x, y) _Generic((x), float: rheos__powf, double: (pow))(x, y)
 
 #endif  // RHEOS_SRC_OPS_VECTOR_MATH_H

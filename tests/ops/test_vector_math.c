@@ -103,7 +103,7 @@ static void test_vector_math__exp_of_double_is_within_one_unit(void **state) {
   assert_true(isnan(rheos__exp(NAN)));
 }
 
-static void test_vector_math__pow_is_within_one_unit(void **state) {
+static void test_vector_math__pow_is_within_1_3_units(void **state) {
   (void)state;
   const float special[] = {0, 1, 2, 3, 0.5f, 2.5f, 16777217, 1e-40f, 1e38f, INFINITY, NAN};
   enum { NUM = sizeof special / sizeof special[0] };
@@ -119,11 +119,30 @@ static void test_vector_math__pow_is_within_one_unit(void **state) {
   for (uint64_t bits = 0; bits <= UINT32_MAX; bits += 9973) {
     const float x = rheos__float_of_bits((uint32_t)bits);
     const float y = rheos__float_of_bits((uint32_t)(bits * 2654435761u));
-    for (int k = 0; k < 2; k++) {
-      const float power = k ? y : remainderf(y, 40);
-      const double off = distance(rheos__powf(x, power), pow((double)x, (double)power));
-      if (off > 1) fail_msg("pow(%a, %a) is %g units off", (double)x, (double)power, off);
+    // Any power, a small one, one whose answer may have any exponent, and such a one near 1
+    const float near = 0.5f + (float)(bits & 0xffffff) * 0x1p-24f;
+    const float t = remainderf(y, 277) - 11;
+    const float wide = t / log2f(fabsf(x)), far = t / log2f(near);
+    const float of[] = {x, x, x, near}, to[] = {y, remainderf(y, 40), wide, far};
+    for (int k = 0; k < 4; k++) {
+      const float got = rheos__powf(of[k], to[k]);
+      const double off = distance(got, pow((double)of[k], (double)to[k]));
+      if (!(off <= 1.3)) fail_msg("pow(%a, %a) is %g off", (double)of[k], (double)to[k], off);
+      if (!rheos__pow_is_plain(of[k], to[k])) continue;
+      assert_true(rheos__plain_powf(of[k], to[k]) == got);
     }
+  }
+}
+
+static void test_vector_math__pow_is_exact_where_the_answer_is_a_float(void **state) {
+  (void)state;
+  for (int i = -3000; i <= 3000; i++) {
+    for (int power = -8; power <= 32; power++) {
+      const double exact = pow(i / 8.0, power);
+      if ((double)(float)exact != exact) continue;
+      if (rheos__powf((float)i / 8, (float)power) != (float)exact) fail_msg("(%d/8)^%d", i, power);
+    }
+    assert_true(rheos__powf((float)i * (float)i, 0.5f) == fabsf((float)i));
   }
 }
 
@@ -147,7 +166,8 @@ int main(void) {
       cmocka_unit_test(test_vector_math__exp_of_what_is_not_positive),
       cmocka_unit_test(test_vector_math__near_angles_are_within_1_6_units),
       cmocka_unit_test(test_vector_math__exp_of_double_is_within_one_unit),
-      cmocka_unit_test(test_vector_math__pow_is_within_one_unit),
+      cmocka_unit_test(test_vector_math__pow_is_within_1_3_units),
+      cmocka_unit_test(test_vector_math__pow_is_exact_where_the_answer_is_a_float),
       cmocka_unit_test(test_vector_math__knows_the_special_values),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
