@@ -1,6 +1,7 @@
 // Pooling of float32 images that have their channels last: the formulas of the reference kernels, over
 // a few channels at a time, which are kept in registers while the window's elements go by. Same bits
-// as the reference, but for the average's gradient, which multiplies instead of dividing.
+// as the reference, but for averages: small windows are summed in float, as TensorFlow does, and the
+// gradient multiplies instead of dividing.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -14,7 +15,8 @@
 #include "ops/pool.h"
 
 // Channels that are worked on together; those that one unit of a gradient of the largest has.
-enum { LANES = 32, CHUNK = 64 };
+// And the largest windows whose average is of sums in float.
+enum { LANES = 32, CHUNK = 64, FEW = 25 };
 
 // The part of a window that lies inside the image: pixels (z, y, x) from first to last.
 typedef struct box {
@@ -78,6 +80,7 @@ typedef void (*window_fn)(const rheos__pool *p, const box *b, const float *x, in
 WINDOW_FN(largest, float, -FLT_MAX, v > a ? v : a, a)
 WINDOW_FN(largest_3d, float, -INFINITY, a > v ? a : v, a)
 WINDOW_FN(average, double, 0, a + v, a / count)
+WINDOW_FN(average_of_few, float, 0, a + v, a / count)
 
 // A row of the result.
 static void pool_row(const rheos__pool *p, const float *in, float *out, int64_t unit,
@@ -108,7 +111,9 @@ static void max_3d_row(const rheos__pool *p, const void *const *inputs, void *co
 static void average_row(const rheos__pool *p, const void *const *inputs, void *const *outputs,
                         bool wide_index, int64_t unit) {
   (void)wide_index;
-  pool_row(p, inputs[0], outputs[0], unit, average);
+  double pixels = 1;
+  for (int d = 0; d < RHEOS__WINDOW_DIMS; d++) pixels *= (double)p->windows.dims[d].kernel;
+  pool_row(p, inputs[0], outputs[0], unit, pixels <= FEW ? average_of_few : average);
 }
 
 // ---- Gradients of the largest: units are chunks of channels of a batch entry
