@@ -21,6 +21,10 @@ _Static_assert(sizeof(rheos__arena_block) <= HEADER_BYTES, "the header keeps blo
 
 void rheos__arena_init(rheos__arena *arena) { *arena = (rheos__arena){0}; }
 
+void rheos__arena_init_in(rheos__arena *arena, void *room, size_t room_bytes) {
+  *arena = (rheos__arena){.next = room, .end = (char *)room + room_bytes};
+}
+
 void rheos__arena_deinit(rheos__arena *arena) {
   for (rheos__arena_block *block = arena->blocks; block != NULL;) {
     rheos__arena_block *next = block->next;

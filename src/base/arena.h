@@ -13,6 +13,8 @@ typedef struct rheos__arena {
 } rheos__arena;
 
 void rheos__arena_init(rheos__arena *arena);
+// Takes what it can from `room`, which the caller keeps, 16-byte aligned, until the arena is gone.
+void rheos__arena_init_in(rheos__arena *arena, void *room, size_t room_bytes);
 void rheos__arena_deinit(rheos__arena *arena);
 // Forgets everything allocated but keeps the newest block for what comes next.
 void rheos__arena_reset(rheos__arena *arena);

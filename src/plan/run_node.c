@@ -109,8 +109,9 @@ rheos_status *rheos__run_node(const rheos__plan *plan, const rheos__entry *entry
                               rheos_tensor *const *inputs, rheos__resource *const *cells,
                               rheos__step *step, rheos_tensor **outputs) {
   for (int32_t i = 0; i < entry->num_outputs; ++i) outputs[i] = NULL;
+  _Alignas(16) char room[2048];
   rheos__arena arena;
-  rheos__arena_init(&arena);
+  rheos__arena_init_in(&arena, room, sizeof room);
   rheos_status *status = prepare_and_run(plan, entry, &arena, inputs, cells, step, outputs);
   rheos__arena_deinit(&arena);
   if (status == NULL) return NULL;

@@ -508,16 +508,21 @@ void rheos__stretches_free(rheos__stretch *stretches) {
   }
 }
 
+// From which value on the stretch has descriptions: from the outputs of the entry that ended its
+// parent, whose shapes it knows.
+static int32_t describes_from(const rheos__stretch *stretch) {
+  if (stretch->parent == NULL) return 0;
+  return stretch->plan->entries[stretch->parent->end_entry - 1].first_value;
+}
+
 const rheos__value *rheos__find_value(const rheos__stretch *stretch, int32_t value) {
-  while (value < stretch->first_value) {
-    const rheos__stretch *parent = stretch->parent;
-    const rheos__entry *last = &stretch->plan->entries[parent->end_entry - 1];
-    if (value >= last->first_value && value < last->first_value + last->num_outputs) {
-      return &stretch->refined[value - last->first_value];
-    }
-    stretch = parent;
+  if (value >= stretch->first_value) return &stretch->values[value - stretch->first_value];
+  while (value < describes_from(stretch)) {
+    const bool is_far = value < describes_from(stretch->far_parent);
+    stretch = is_far ? stretch->far_parent : stretch->parent;
   }
-  return &stretch->values[value - stretch->first_value];
+  if (value >= stretch->first_value) return &stretch->values[value - stretch->first_value];
+  return &stretch->refined[value - describes_from(stretch)];
 }
 
 static bool key_equal(const rheos__stretch *stretch, const rheos_shape *key, int32_t num_key) {
@@ -573,7 +578,12 @@ rheos_status *rheos__stretch_new(rheos__plan *plan, rheos__stretch *parent,
   stretch->parent = parent;
   stretch->num_key = num_key;
   stretch->key = rheos__alloc_array((size_t)num_key, sizeof *key);
+  stretch->far_parent = stretch;
   if (parent != NULL) {
+    // Twice as far as the parent's where that went as far as the next: logarithmic ways for all.
+    rheos__stretch *far = parent->far_parent;
+    const bool is_even = parent->depth - far->depth == far->depth - far->far_parent->depth;
+    stretch->far_parent = is_even ? far->far_parent : parent;
     stretch->depth = parent->depth + 1;
     stretch->first_entry = parent->end_entry;
     stretch->first_value = parent->first_value + parent->num_values;

@@ -96,6 +96,7 @@ struct rheos__stretch {
   rheos__stretch *next;      // sibling for other shapes
   rheos__stretch *children;  // what follows, by the shapes of the values that ended this stretch
   rheos__stretch *parent;
+  rheos__stretch *far_parent;  // one before the parent, so that any is few steps away; a root's: itself
   int64_t serial;            // never used twice in a plan
   int64_t made_ns;           // of the monotonic clock: with the address, unique in the process
   int64_t last_used;         // by the plan's clock

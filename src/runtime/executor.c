@@ -497,15 +497,19 @@ static rheos_status *enter(run *r, rheos__stretch *parent, const rheos_shape *ke
   return NULL;
 }
 
-// The shapes that the last instruction of a stretch left behind.
-static rheos_status *next_key(run *r, const rheos__stretch *stretch, rheos_shape **out_key,
-                              int32_t *out_num_key) {
+// The shapes that the last instruction of a stretch left behind, in `few` if they fit.
+enum { FEW_SHAPES = 4 };
+static rheos_status *next_key(run *r, const rheos__stretch *stretch, rheos_shape *few,
+                              rheos_shape **out_key, int32_t *out_num_key) {
   const rheos__entry *last = &r->plan->entries[stretch->end_entry - 1];
-  rheos_shape *key = rheos__alloc_array((size_t)last->num_outputs, sizeof *key);
-  if (key == NULL) return rheos__out_of_memory();
+  rheos_shape *key = few;
+  if (last->num_outputs > FEW_SHAPES) {
+    key = rheos__alloc_array((size_t)last->num_outputs, sizeof *key);
+    if (key == NULL) return rheos__out_of_memory();
+  }
   for (int32_t i = 0; i < last->num_outputs; ++i) {
     const rheos_tensor *tensor = r->frame->tensors[last->first_value + i];
-    if (tensor != NULL) key[i] = tensor->shape;
+    key[i] = tensor != NULL ? tensor->shape : (rheos_shape){0};
   }
   *out_key = key;
   *out_num_key = last->num_outputs;
@@ -527,14 +531,14 @@ static rheos_status *run_all(run *r, rheos__stretch *stretch, rheos__stretch **o
     if (status == NULL) status = run_stretch(r, stretch);
     RHEOS_TRY(name_largest(status, stretch));
     if (stretch->end_entry == r->plan->num_entries) return NULL;
-    rheos_shape *key = NULL;
+    rheos_shape few[FEW_SHAPES], *key = NULL;
     int32_t num_key = 0;
-    RHEOS_TRY(next_key(r, stretch, &key, &num_key));
+    RHEOS_TRY(next_key(r, stretch, few, &key, &num_key));
     rheos__stretch *child;
     pthread_mutex_lock(&r->plan->mutex);
     status = enter(r, stretch, key, num_key, &child);
     pthread_mutex_unlock(&r->plan->mutex);
-    rheos__free(key);
+    if (key != few) rheos__free(key);
     RHEOS_TRY(status);
     stretch = child;
   }
