@@ -2,6 +2,10 @@
 # the archive: some measure what the public interface does not tell.
 
 file(GLOB bench_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/bench_*.c")
+# This one goes over the recorded cases of the tests.
+if(NOT TARGET test_support_files)
+  list(FILTER bench_files EXCLUDE REGEX "/bench_sweep\\.c$")
+endif()
 add_custom_target(benchmarks)
 foreach(file IN LISTS bench_files)
   get_filename_component(name "${file}" NAME_WE)
@@ -15,4 +19,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|aarch64")
   foreach(name bench_chains bench_loops)
     target_compile_options(${name} PRIVATE -O3 -march=native -ffast-math)
   endforeach()
+endif()
+if(TARGET bench_sweep)
+  target_link_libraries(bench_sweep PRIVATE test_support)
+  target_sources(bench_sweep PRIVATE $<TARGET_OBJECTS:test_support_files>)
+  set_target_properties(bench_sweep PROPERTIES EXCLUDE_FROM_ALL OFF)
+  add_test(NAME bench_sweep COMMAND bench_sweep --smoke WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 endif()

@@ -1,0 +1,253 @@
+// What every op of the table costs in a step at a small size. A step runs copies of the op on the
+// inputs of one of its recorded cases through a bound callable; what more copies take longer is
+// theirs. Two cases an op: the one nearest to 64 elements, and the smallest that is not empty, whose
+// time is next to nothing but overhead. The row is the lesser of the two, so at most a little above
+// the overhead. Processor time of the one thread. One JSON object an op, the slowest first; `--smoke`
+// only tries whether each op can be driven, an op's name measures that op alone.
+#include <string.h>
+
+#define BENCH_CLOCK CLOCK_THREAD_CPUTIME_ID
+#include "bench.h"
+#include "graph/op_def.h"
+#include "ops/op_harness.h"
+
+enum { COPIES = 64, WANTED = 64, GOAL_NS = 150, ROUNDS = 5 };
+
+static double round_ns = 1e6;  // what the calls of a round take together at least, by half
+
+typedef struct row {
+  char op[64];
+  double ns[2];  // of the case nearest to 64 elements, of the smallest one
+  int64_t elements[2];
+} row;
+
+static int64_t elements_of(const op_case *c) {
+  int64_t most = 0;
+  for (int i = 0; i < c->num_inputs; i++) {
+    const rheos_tensor *t = c->inputs[i].tensor;
+    if (t && rheos_tensor_num_elements(t) > most) most = rheos_tensor_num_elements(t);
+  }
+  for (int i = 0; i < c->num_outputs; i++) {
+    const int64_t n = rheos_tensor_num_elements(c->outputs[i].tensor);
+    if (n > most) most = n;
+  }
+  return most;
+}
+
+// What refuses, needs files, has a name of our own that graphs may not give, or stops at a limit is not.
+static bool can_be_driven(const op_case *c) {
+  if (c->error != RHEOS_OK || c->has_files || c->op[0] == '_') return false;
+  if (strcmp(c->op, "CountUpTo") == 0) return false;
+  for (int i = 0; i < c->num_inputs; i++) {
+    if (c->inputs[i].kind == INPUT_UNSET) return false;
+  }
+  return true;
+}
+
+// An op of constants alone would run once, before the first step: the largest is fed then.
+static void feed_one(op_case *c) {
+  const rheos__signature *signature = rheos__signature_by_name(c->op);
+  int largest = -1;
+  for (int i = 0; i < c->num_inputs; i++) {
+    if (c->inputs[i].kind != INPUT_CONST || c->inputs[i].is_handle) return;
+    if (largest < 0 || rheos_tensor_num_elements(c->inputs[i].tensor) >
+                           rheos_tensor_num_elements(c->inputs[largest].tensor)) {
+      largest = i;
+    }
+  }
+  if (largest >= 0 && signature && !(signature->op->flags & RHEOS_OP_STATEFUL)) {
+    c->inputs[largest].kind = INPUT_FEED;
+  }
+}
+
+typedef struct driven {
+  op_program program;
+  rheos_session *session;
+  rheos_callable *callable;
+} driven;
+
+static void driven_free(driven *d) {
+  rheos_callable_free(d->callable);
+  rheos_session_free(d->session);
+  op_program_free(&d->program);
+}
+
+static rheos_status *run_first_nodes(driven *d, const op_case *c) {
+  op_program *p = &d->program;
+  rheos_status *status = NULL;
+  if (p->num_initializers > 0) {
+    status = rheos_session_run(d->session, NULL, 0, NULL, 0, p->initializers, p->num_initializers,
+                               NULL);
+  }
+  for (int i = 0; i < c->num_nodes && !status; i++) {
+    if (c->nodes[i].role != NODE_FIRST) continue;
+    status = rheos_session_run(d->session, p->feeds, p->num_feeds, NULL, 0, &p->nodes[i], 1, NULL);
+  }
+  return status;
+}
+
+// A bound callable for a step of `copies` of the case's op.
+static rheos_status *drive(const op_case *c, int copies, driven *d) {
+  op_program *p = &d->program;
+  rheos_operation targets[1 + COPIES];
+  memset(d, 0, sizeof *d);
+  rheos_status *status = op_program_build(p, c, BUILD_AS_RECORDED);
+  if (status) return status;
+  targets[0] = p->op;
+  for (int i = 1; i < copies; i++) {
+    const rheos_op_args args = {.type = c->op,
+                                .inputs = p->inputs,
+                                .num_inputs = (size_t)c->num_inputs,
+                                .attrs = c->attrs,
+                                .num_attrs = (size_t)c->num_attrs};
+    targets[i] = rheos_op(p->scope, &args);
+  }
+  status = rheos_scope_finish(p->scope);
+  // Or the copies become one.
+  const rheos_session_options options = {.num_threads = 1,
+                                         .rewrites = {.disable_meta_optimizer = true}};
+  if (!status) status = rheos_session_new(p->graph, &options, &d->session);
+  if (!status) status = run_first_nodes(d, c);
+  rheos_output feeds[CASE_MAX_INPUTS];
+  rheos_tensor *values[CASE_MAX_INPUTS];
+  for (size_t i = 0; i < p->num_feeds; i++) {
+    feeds[i] = p->feeds[i].output, values[i] = p->feeds[i].value;
+  }
+  if (!status) {
+    status = rheos_callable_new(d->session, feeds, p->num_feeds, NULL, 0, targets, (size_t)copies,
+                                &d->callable);
+  }
+  return status ? status : rheos_callable_bind(d->callable, values, NULL);
+}
+
+// ns of a step: the least of some rounds, of many calls.
+static rheos_status *step_ns(driven *d, bool once, double *out_ns) {
+  int64_t calls = 1;
+  *out_ns = 0;
+  for (int r = 0; r < ROUNDS;) {
+    const double start = now_ns();
+    for (int64_t i = 0; i < calls; i++) {
+      rheos_status *status = rheos_callable_run_bound(d->callable, NULL);
+      if (status) return status;
+    }
+    const double taken = now_ns() - start;
+    if (once) return NULL;
+    if (taken < round_ns / 2) {
+      calls *= 2;
+      continue;
+    }
+    if (r == 0 || taken / (double)calls < *out_ns) *out_ns = taken / (double)calls;
+    r++;
+  }
+  return NULL;
+}
+
+// ns of one op of the case.
+static rheos_status *case_ns(const op_case *from, bool once, double *out_ns) {
+  op_case c;
+  driven many, one;
+  double many_ns = 0, one_ns = 0;
+  op_case_copy(from, &c);
+  feed_one(&c);
+  rheos_status *status = drive(&c, COPIES, &many);
+  if (!status) status = step_ns(&many, once, &many_ns);
+  driven_free(&many);
+  if (!status && !once) {
+    status = drive(&c, 1, &one);
+    if (!status) status = step_ns(&one, once, &one_ns);
+    driven_free(&one);
+  }
+  op_case_free(&c);
+  *out_ns = (many_ns - one_ns) / (COPIES - 1);
+  return status;
+}
+
+static int64_t far_from(const op_case *c, int64_t wanted) {
+  const int64_t n = elements_of(c);
+  return n > wanted ? n - wanted : wanted - n;
+}
+
+// The case that can be driven, is not empty, and is nearest to that many elements; NULL: none is.
+static const op_case *nearest(const op_cases *cases, size_t first, size_t end, int64_t wanted) {
+  const op_case *best = NULL;
+  for (size_t i = first; i < end; i++) {
+    const op_case *c = &cases->items[i];
+    if (!can_be_driven(c) || elements_of(c) == 0) continue;
+    if (!best || far_from(c, wanted) < far_from(best, wanted)) best = c;
+  }
+  return best;
+}
+
+// False where the op cannot be driven, after a word why; a run that fails is counted.
+static bool measure(const op_cases *cases, size_t first, size_t end, bool once, row *r,
+                    int *failures) {
+  const char *op = cases->items[first].op;
+  const op_case *both[] = {nearest(cases, first, end, WANTED), nearest(cases, first, end, 1)};
+  if (!both[0]) {
+    fprintf(stderr, "%s: no case can be driven\n", op);
+    return false;
+  }
+  snprintf(r->op, sizeof r->op, "%s", op);
+  for (int i = 0; i < (once ? 1 : 2); i++) {
+    rheos_status *status = case_ns(both[i], once, &r->ns[i]);
+    r->elements[i] = elements_of(both[i]);
+    if (!status) continue;
+    fprintf(stderr, "%s: %s: %s\n", op, both[i]->tag, rheos_status_message(status));
+    rheos_status_free(status);
+    ++*failures;
+    return false;
+  }
+  return true;
+}
+
+static double least(const row *r) { return r->ns[1] < r->ns[0] ? r->ns[1] : r->ns[0]; }
+
+static int by_time(const void *a, const void *b) {
+  const double x = least(a), y = least(b);
+  return (x < y) - (x > y);
+}
+
+int main(int argc, char **argv) {
+  const bool once = argc > 1 && strcmp(argv[1], "--smoke") == 0;
+  const char *only = argc > 1 && !once ? argv[1] : NULL;
+  op_cases cases;
+  if (only) round_ns = 1e8;  // long enough for a profile
+  op_cases_load(&cases);
+  row *rows = calloc(cases.count, sizeof *rows);
+  int count = 0, left_out = 0, above = 0, failures = 0;
+  if (!rows) return 1;
+  for (size_t i = 0, end; i < cases.count; i = end) {
+    end = op_cases_end(&cases, i);
+    if (only && strcmp(cases.items[i].op, only) != 0) continue;
+    if (measure(&cases, i, end, once, &rows[count], &failures)) {
+      count++;
+    } else {
+      left_out++;
+    }
+  }
+  qsort(rows, (size_t)count, sizeof *rows, by_time);
+  for (int i = 0; i < count; i++) {
+    char text[160];
+    if (once) break;
+    snprintf(text, sizeof text, "%s in a step, %lld elements", rows[i].op,
+             (long long)rows[i].elements[least(&rows[i]) == rows[i].ns[1]]);
+    if (rows[i].ns[0] != least(&rows[i])) {
+      char larger[64];
+      snprintf(larger, sizeof larger, "with %lld elements", (long long)rows[i].elements[0]);
+      report(text, "ns", least(&rows[i]), GOAL_NS, larger, rows[i].ns[0]);
+    } else {
+      report(text, "ns", least(&rows[i]), GOAL_NS, "", 0);
+    }
+    above += least(&rows[i]) > GOAL_NS;
+  }
+  if (once) {
+    report("ops driven", "ops", count, 0, "", 0);
+  } else {
+    report("ops above the goal", "ops", above, 0, "of", count);
+  }
+  fprintf(stderr, "%d ops left out\n", left_out);
+  free(rows);
+  op_cases_free(&cases);
+  op_cases_clear_folder(false);
+  return failures > 0;
+}
