@@ -157,6 +157,48 @@ static void test_rewrite__last_bits_change_only_when_asked(void **state) {
   free(text);
 }
 
+// The loss at the first row of logits, in a session with the option.
+static float loss_with(const fixture *f, rheos_output loss, rheos_toggle toggle, const float *logits) {
+  rheos_session *session = NULL;
+  const rheos_session_options options = {.num_threads = 1,
+                                         .rewrites.arithmetic_optimization = toggle};
+  assert_null(rheos_session_new(f->graph, &options, &session));
+  rheos_tensor *x = NULL;
+  assert_null(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(1, 4), logits, &x));
+  rheos_feed feed = {f->x, x};
+  rheos_fetch fetch = {loss, NULL};
+  assert_null(rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL));
+  const float value = *(const float *)rheos_tensor_data(fetch.value);
+  rheos_tensor_unref(fetch.value);
+  rheos_tensor_unref(x);
+  rheos_session_free(session);
+  return value;
+}
+
+// -sum(labels * log(softmax(x))): what is left of it is one loop, so it needs no op of its own.
+static void test_rewrite__cross_entropy_needs_no_probabilities(void **state) {
+  fixture *f = *state;
+  const rheos_output labels = rheos_constant_float(f->s, 0.25F, "labels");
+  const rheos_output log = rheos_log(f->s, rheos_softmax(f->s, f->x, .name = "p"), .name = "l");
+  const rheos_output sum = rheos_sum(f->s, rheos_mul(f->s, labels, log, .name = "m"),
+                                     int_vector(f->s, 1, (int32_t[]){1}), .name = "sum");
+  const rheos_output loss = rheos_neg(f->s, sum, .name = "loss");
+  check_plan_of(f->s, f->x, loss,
+                "p = Softmax(x)\nl = Log(p)\nm = Mul(labels, l)\nsum = Sum(m, Const)\n"
+                "loss = Neg(sum)\n");
+  const rheos_rewrite_options aggressive = {.arithmetic_optimization = RHEOS_TOGGLE_AGGRESSIVE};
+  char *text = plan_text(f->graph, &aggressive, &f->x, 1, &loss, 1);
+  assert_string_equal(text, "l = LogSoftmax(x)\nm = Mul(labels, l)\nsum = Sum(m, Const)\n"
+                            "loss = Neg(sum)\n");
+  free(text);
+  const float ordinary[] = {0.5F, -1, 2, 0}, far[] = {0, 0, 0, 300};
+  const float plain = loss_with(f, loss, RHEOS_TOGGLE_DEFAULT, ordinary);
+  assert_true(fabsf(loss_with(f, loss, RHEOS_TOGGLE_AGGRESSIVE, ordinary) - plain) < 1e-6F);
+  // Where a probability is too small for a float the rule gives what was meant.
+  assert_true(isinf(loss_with(f, loss, RHEOS_TOGGLE_DEFAULT, far)));
+  assert_true(loss_with(f, loss, RHEOS_TOGGLE_AGGRESSIVE, far) == 225);
+}
+
 // ---- Transposes
 
 static rheos_output transpose(fixture *f, rheos_output x, int count, const int32_t *permutation) {
@@ -346,6 +388,8 @@ int main(void) {
       TEST(test_rewrite__a_number_that_gives_the_shape_stays),
       TEST(test_rewrite__what_is_done_twice),
       TEST(test_rewrite__last_bits_change_only_when_asked),
+      cmocka_unit_test_setup_teardown(test_rewrite__cross_entropy_needs_no_probabilities, set_up,
+                                      tear_down),
       TEST(test_rewrite__transposes_cancel_out),
       TEST(test_rewrite__products_take_transposes_in),
       TEST(test_rewrite__transposes_are_taken_in_at_all_sizes),
