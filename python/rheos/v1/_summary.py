@@ -5,7 +5,7 @@ import threading
 import time
 
 from rheos import _core
-from rheos.framework.graph import Graph
+from rheos.framework.graph import Graph, get_default_graph
 from rheos.v1._meta_graph import export_meta_graph
 
 
@@ -175,7 +175,8 @@ class FileWriterCache:
         """The FileWriter of a folder, made if there is none."""
         with FileWriterCache._lock:
             if logdir not in FileWriterCache._cache:
-                FileWriterCache._cache[logdir] = FileWriter(logdir)
+                writer = FileWriter(logdir, graph=get_default_graph())
+                FileWriterCache._cache[logdir] = writer
             return FileWriterCache._cache[logdir]
 
     @staticmethod

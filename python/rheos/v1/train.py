@@ -16,6 +16,12 @@ from rheos.v1._checkpoints import (
     summary_iterator,
     update_checkpoint_state,
 )
+from rheos.v1._coordinator import (
+    Coordinator,
+    LooperThread,
+    add_queue_runner,
+    start_queue_runners,
+)
 from rheos.v1._first_values import VocabInfo, init_from_checkpoint, warm_start
 from rheos.v1._global_step import (
     assert_global_step,
@@ -37,6 +43,15 @@ from rheos.v1._learning_rates import (
     polynomial_decay,
 )
 from rheos.v1._meta_graph import export_meta_graph, import_meta_graph
+from rheos.v1._monitored_session import (
+    ChiefSessionCreator,
+    MonitoredSession,
+    MonitoredTrainingSession,
+    Scaffold,
+    SessionCreator,
+    SingularMonitoredSession,
+    WorkerSessionCreator,
+)
 from rheos.v1._more_optimizers import (
     AdadeltaOptimizer,
     AdagradDAOptimizer,
@@ -54,6 +69,26 @@ from rheos.v1._optimizers import (
     Optimizer,
 )
 from rheos.v1._saver import Saver
+from rheos.v1._session_hooks import (
+    CheckpointSaverHook,
+    CheckpointSaverListener,
+    FeedFnHook,
+    FinalOpsHook,
+    GlobalStepWaiterHook,
+    LoggingTensorHook,
+    NanLossDuringTrainingError,
+    NanTensorHook,
+    ProfilerHook,
+    SecondOrStepTimer,
+    SessionRunArgs,
+    SessionRunContext,
+    SessionRunHook,
+    SessionRunValues,
+    StepCounterHook,
+    StopAtStepHook,
+    SummarySaverHook,
+)
+from rheos.v1._session_manager import SessionManager
 from rheos.v1._summary import (
     FileWriter as SummaryWriter,
     FileWriterCache as SummaryWriterCache,
