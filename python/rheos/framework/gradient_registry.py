@@ -1,6 +1,5 @@
 """Gradients that programs define themselves: RegisterGradient, custom_gradient."""
 
-import inspect
 import itertools
 
 from rheos.framework import nest
@@ -97,6 +96,8 @@ def _variables_between(graph, args, results):
 
 
 def _takes_variables(function):
+    import inspect  # slow to import
+
     try:
         spec = inspect.getfullargspec(function)
     except TypeError:
@@ -130,8 +131,8 @@ def custom_gradient(f):
 
     f(*tensors) returns (results, grad_fn); grad_fn(*gradients of the results) returns the gradients
     of the tensors. If f uses resource variables, grad_fn takes `variables` too and returns
-    (gradients of the tensors, gradients of the variables). ValueError for keyword arguments, TypeError if
-    grad_fn does not take the variables that f uses.
+    (gradients of the tensors, gradients of the variables). ValueError for keyword arguments,
+    TypeError if grad_fn does not take the variables that f uses.
     """
 
     def decorated(*args, **kwargs):

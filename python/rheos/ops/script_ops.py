@@ -3,7 +3,6 @@
 import functools
 import itertools
 import threading
-import traceback
 import weakref
 
 import numpy as np
@@ -57,6 +56,8 @@ def describe(error, where):
     """An exception that left a function of the program, as the error of its operation says it."""
     if isinstance(error, _WrongNumberError):
         return str(error)
+    import traceback  # slow to import
+
     lines = traceback.format_exception(type(error), error, where)
     return f"{type(error).__name__}: {error}\n{''.join(lines)}"
 

@@ -1,7 +1,5 @@
 """Sessions that look after themselves: made ready, watched by hooks, closed at the end."""
 
-import inspect
-
 from rheos.framework import errors, messages
 from rheos.framework.graph import get_default_graph
 from rheos.ops import array_ops, control_flow_ops, lookup_ops, summary_ops
@@ -384,6 +382,8 @@ class _Monitored:
 
         ValueError if the function takes other arguments.
         """
+        import inspect  # slow to import
+
         arguments = [a for a in inspect.getfullargspec(step_fn).args if a != "self"]
         if arguments != ["step_context"]:
             raise ValueError(
