@@ -43,3 +43,16 @@ def test_audio__what_is_no_sound_is_told():
             session.run(tf.audio.decode_wav(b"RIFF"))
     with pytest.raises(ValueError, match="channels must be non-negative"):
         tf.audio.decode_wav(b"", desired_channels=-2)
+
+
+def test_audio__frames_of_a_signal_of_unknown_rank():
+    signal = tf.placeholder_with_default(np.arange(10, dtype=np.float32).reshape(2, 5), None)
+    frames = tf.signal.frame(signal, 3, 2, pad_end=True)
+    known = tf.signal.frame(tf.reshape(signal, [2, 5]), 3, 2, pad_end=True)
+    assert frames.shape.ndims is None
+    with tf.Session() as session:
+        found, wanted = session.run([frames, known])
+    assert found.shape == (2, 3, 3)
+    np.testing.assert_array_equal(found, wanted)
+    with pytest.raises(ValueError, match="number of dimensions"):
+        tf.signal.frame(signal, 3, 2, axis=0)

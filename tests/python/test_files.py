@@ -76,3 +76,15 @@ def test_tensors__as_bytes():
     raw = tf.decode_raw([x.tobytes()], tf.float32)
     assert raw.shape.as_list() == [1, None]
     assert np.array_equal(run(raw), x.reshape(1, 6))
+
+
+def test_files_that_match_are_kept_in_a_local_variable(tmp_path):
+    for name in "a.txt", "b.txt", "c.bin":
+        (tmp_path / name).write_text(name)
+    with tf.Graph().as_default(), tf.Session() as session:
+        files = tf.train.match_filenames_once(str(tmp_path / "*.txt"))
+        assert tf.local_variables() == [files] and not tf.trainable_variables()
+        session.run(tf.local_variables_initializer())
+        (tmp_path / "late.txt").write_text("")
+        assert [f.decode()[-5:] for f in session.run(files)] == ["a.txt", "b.txt"]
+        assert tf.io.match_filenames_once is tf.train.match_filenames_once

@@ -125,3 +125,8 @@ def test_what_is_missing_is_said():
         tf.losses.mean_squared_error(None, P)
     with pytest.raises(ValueError):
         tf.losses.mean_squared_error(Y, P[:2])
+
+
+def test_regularization_losses_of_one_replica_are_summed():
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert session.run(tf.nn.scale_regularization_loss([1.0, 2.5])) == 3.5

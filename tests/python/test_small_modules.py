@@ -158,3 +158,26 @@ def test_error_classes():
     assert str(error) == error.message == "text" and error.error_code == 3
     assert error.op is None and error.node_def is None and isinstance(error, tf.OpError)
     assert tf.errors.exception_type_from_error_code(11) is tf.errors.OutOfRangeError
+
+
+def test_values_known_before_a_step():
+    with tf.Graph().as_default():
+        value = tf.contrib.util.constant_value(tf.fill([2], 3))
+        assert value.tolist() == [3, 3]
+        assert tf.contrib.util.constant_value(tf.placeholder(tf.float32)) is None
+        proto = tf.contrib.util.make_tensor_proto([1, 2])
+        assert tf.contrib.util.make_ndarray(proto).tolist() == [1, 2]
+
+
+def test_shapes_known_in_part():
+    from rheos.ops.constant_op import constant_value_as_shape
+
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [16, None])
+        size = tf.placeholder(tf.int32, [])
+        unknown = tf.placeholder(tf.int32, [2])
+        assert constant_value_as_shape(tf.shape(x)).as_list() == [16, None]
+        assert constant_value_as_shape(tf.stack([16, size, -1])).as_list() == [16, None, None]
+        joined = tf.concat([tf.shape(x), [7], unknown], 0)
+        assert constant_value_as_shape(joined).as_list() == [16, None, 7, None, None]
+        assert constant_value_as_shape(tf.placeholder(tf.int32, [None])).ndims is None

@@ -369,3 +369,15 @@ def test_shape_size_and_rank_of_a_sparse_tensor(sess):
     for x in (value, tf.SparseTensor.from_value(value)):
         shape, size, rank = sess.run([tf.shape(x), tf.size(x), tf.rank(x)])
         assert shape.tolist() == [2, 3] and shape.dtype == np.int32 and (size, rank) == (6, 2)
+
+
+def test_a_reshape_that_cannot_be_is_refused_at_once(sess):
+    x = tf.SparseTensor([[0, 1, 0], [1, 2, 3]], [1, 2], [2, 3, 4])
+    assert tf.sparse.reshape(x, [2, -1]).shape.as_list() == [2, 12]
+    assert tf.sparse.reshape(x, [1, 4, 6]).shape.as_list() == [1, 4, 6]
+    assert sess.run(tf.sparse.reshape(x, [2, -1])).indices.tolist() == [[0, 4], [1, 11]]
+    for shape in ([-1, -1], [5, -1], [7]):
+        with pytest.raises(ValueError):
+            tf.sparse.reshape(x, shape)
+    empty = tf.SparseTensor(np.zeros((0, 2)), np.zeros(0), [0, 3])
+    assert tf.sparse.reshape(empty, [3, -1]).shape.as_list() == [3, 0]

@@ -86,11 +86,36 @@ def constant_value(tensor, partial=False):
         if any(v is None for v in values):
             return None
         return np.concatenate(values[:-1], axis=int(values[-1]))
+    elif kind == "Fill":
+        value = constant_value(op.inputs[1])
+        if value is not None and tensor.shape.is_fully_defined():
+            return np.full(tensor.shape.as_list(), value, dtype=value.dtype)
+    elif kind in ("Equal", "NotEqual"):
+        values = [constant_value(x) for x in op.inputs]
+        if not any(v is None for v in values):
+            return np.equal(*values) if kind == "Equal" else np.not_equal(*values)
     return None
 
 
+def _joined_shapes(tensors):
+    """The shapes that tensors hold, one behind the other."""
+    result = TensorShape([])
+    for tensor in tensors:
+        result = result.concatenate(constant_value_as_shape(tensor))
+    return result
+
+
 def constant_value_as_shape(tensor):
-    """A TensorShape of a tensor that holds dimensions."""
+    """A TensorShape of a tensor that holds dimensions, with those that the graph tells."""
+    op = tensor.op if isinstance(tensor, Tensor) and tensor.shape.ndims == 1 else None
+    kind = op.type if op is not None else None
+    if kind == "Shape":
+        return op.inputs[0].shape
+    if kind == "Pack" and op.inputs:
+        sizes = [constant_value(x) for x in op.inputs]
+        return TensorShape([None if s is None or s < 0 else int(s) for s in sizes])
+    if kind == "ConcatV2" and constant_value(op.inputs[-1]) == 0:
+        return _joined_shapes(op.inputs[:-1])
     value = constant_value(tensor)
     if value is None:
         rank = tensor.shape

@@ -1,7 +1,7 @@
 """Files, records and bytes in graphs."""
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor
+from rheos.framework.graph import convert_to_tensor, name_scope
 from rheos.framework.op_call import apply_op, op1, op_list
 
 
@@ -13,6 +13,20 @@ def read_file(filename, name=None):
 def write_file(filename, contents, name=None):
     """An operation that writes a file, and makes the folders above it."""
     return apply_op("WriteFile", name, filename, contents)
+
+
+def match_filenames_once(pattern, name=None):
+    """A local variable of the files that match, as they are when it is initialized."""
+    from rheos.ops.variables import GraphKeys, Variable
+
+    with name_scope(name, "matching_filenames", [pattern]) as scope:
+        return Variable(
+            matching_files(pattern),
+            trainable=False,
+            validate_shape=False,
+            name=scope,
+            collections=[GraphKeys.LOCAL_VARIABLES],
+        )
 
 
 def matching_files(pattern, name=None):

@@ -18,6 +18,11 @@ from rheos.ops.constant_op import constant, constant_value
 from rheos.ops.math_ops import sigmoid, tanh  # noqa: F401
 
 
+def scale_regularization_loss(regularization_loss):
+    """The sum of losses, for the one replica that there is."""
+    return math_ops.reduce_sum(regularization_loss) / 1
+
+
 def _activation(function_name, op_type, doc):
     def function(features, name=None):
         return op1(op_type, name, features)

@@ -77,9 +77,15 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
         frame_length = _known(frame_length)
         frame_step = _known(frame_step)
         rank = signal.shape.ndims
+        axis_number = _known(axis)
+        if rank is None and axis_number == -1:
+            outer, length = array_ops.split(array_ops.shape(signal), [-1, 1])
+            flat = array_ops.reshape(signal, array_ops.concat([[-1], length], 0))
+            frames = frame(flat, frame_length, frame_step, pad_end, pad_value)
+            inner = array_ops.shape(frames)[1:]
+            return array_ops.reshape(frames, array_ops.concat([outer, inner], 0))
         if rank is None:
             raise ValueError("frame: the number of dimensions of the signal has to be known")
-        axis_number = _known(axis)
         if not isinstance(axis_number, int) or not -rank <= axis_number < rank:
             raise ValueError(f"axis {axis} is out of range for a signal of rank {rank}")
         axis = axis_number % rank

@@ -4,6 +4,8 @@
 (n, rank), values (n,) and a dense shape (rank,). Results are sparse unless they say otherwise.
 """
 
+import math
+
 from rheos.framework import dtypes
 from rheos.framework.graph import IndexedSlices, Tensor, convert_to_tensor, name_scope
 from rheos.framework.op_call import op1, op_list
@@ -156,14 +158,41 @@ def sparse_reorder(sp_input, name=None):
     return SparseTensor(indices, values, array_ops.identity(sp_input.dense_shape))
 
 
+def _reshaped(sizes, shape):
+    """The sizes under which `shape`, both lists, has as many elements; None if that is not known.
+
+    ValueError if it cannot have as many.
+    """
+    if sum(size == -1 for size in shape) > 1:
+        raise ValueError(f"At most one dimension can be inferred (-1). Found: {shape}")
+    count, rest = math.prod(sizes), math.prod(size for size in shape if size != -1)
+    if any(size < -1 for size in shape) or (rest == 0 and -1 in shape):
+        return None
+    found = [count // rest if size == -1 else size for size in shape]
+    if math.prod(found) != count:
+        raise ValueError(
+            f"Cannot reshape a tensor with {count} elements to shape {shape} "
+            f"({math.prod(found)} elements)."
+        )
+    return found
+
+
 def sparse_reshape(sp_input, shape, name=None):
-    """The same values under another shape of as many elements; one dimension may be -1."""
+    """The same values under another shape of as many elements; one dimension may be -1.
+
+    ValueError if the shapes are known already and do not go together.
+    """
     sp_input = _sparse(sp_input)
     shape = math_ops.cast(shape, dtype=dtypes.int64)
     with name_scope(name, "SparseReshape", [sp_input.values]) as name:
         indices, dense_shape = op_list(
             "SparseReshape", name, sp_input.indices, sp_input.dense_shape, shape
         )
+        wanted, known = constant_value(shape), sp_input.shape
+        if wanted is not None and known.is_fully_defined():
+            sizes = _reshaped(known.as_list(), wanted.tolist())
+            if sizes is not None:
+                dense_shape = constant(sizes, dtypes.int64)
         return SparseTensor(indices, array_ops.identity(sp_input.values), dense_shape)
 
 

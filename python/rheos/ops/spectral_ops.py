@@ -126,6 +126,8 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
                 rank = input.shape.ndims
                 input = array_ops.pad(input, [[0, 0]] * (rank - 1) + [[0, n - length]])
         size = input.shape[-1].value or array_ops.shape(input)[-1]
+        if type == 1 and input.shape[-1].value == 1:
+            raise ValueError("DCT-I requires the dimension to be greater than one.")
         if type == 1:
             mirrored = array_ops.concat([input, input[..., -2:0:-1]], -1)
             return special_math_ops.real(rfft(mirrored))

@@ -18,6 +18,7 @@ from rheos.ops.image_files import (
 from rheos.ops.io_ops import (
     decode_csv,
     decode_raw,
+    match_filenames_once,
     matching_files,
     parse_tensor,
     read_file,

@@ -81,6 +81,7 @@ from rheos.ops.nn_ops import (
     relu,
     relu6,
     relu_layer,
+    scale_regularization_loss,
     selu,
     sigmoid,
     sigmoid_cross_entropy_with_logits,

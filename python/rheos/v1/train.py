@@ -1,6 +1,7 @@
 """Training: optimizers, checkpoints, the step counter, learning rates."""
 
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.ops.io_ops import match_filenames_once
 from rheos.v1._checkpoints import (
     NewCheckpointReader,
     checkpoint_exists,

@@ -13,6 +13,7 @@ from rheos.v1.contrib import (
     seq2seq,
     signal,
     slim,
+    util,
 )
 
 __getattr__ = _attribute_of("tensorflow.contrib")
