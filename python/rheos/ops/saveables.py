@@ -1,7 +1,5 @@
 """What a saver can save beside variables: objects that tell their tensors and take them back."""
 
-import uuid
-
 from rheos.framework.graph import device, name_scope
 from rheos.framework.op_call import apply_op, op1, op_list
 from rheos.ops import array_ops, control_flow_ops
@@ -133,6 +131,8 @@ class BaseSaverBuilder:
         is_v2 = self._write_version == 2
         base = prefix
         if is_v2:
+            import uuid  # slow to import
+
             suffix = constant(f"_temp_{uuid.uuid4().hex}/part", name="StringJoin/inputs_1")
             base = op1("StringJoin", None, [prefix, suffix])
         count = constant(len(shards), name="num_shards")
