@@ -1,5 +1,6 @@
 """The man page knows every command and every option that --help speaks of."""
 
+import json
 import os
 import re
 import subprocess
@@ -43,3 +44,43 @@ def test_the_page_has_a_section_with_all_options(command):
 def test_help_lines_fit_a_terminal():
     for command in COMMANDS:
         assert all(len(line) <= 90 for line in help_of(command).splitlines())
+
+
+# What is in these has names of the file's own.
+NAMED = {"ops", "signatures", "collections", "features", "feature_lists", "attributes"}
+GOLDEN = SOURCE / "tests" / "golden"
+SHOWN = [
+    ["saved_models/tables"],
+    ["saved_models/functions"],
+    ["saved_models/mlp", "--memory"],
+    ["saved_models/mlp", "--node", "x"],
+    ["meta_graphs/training.meta"],
+    ["meta_graphs/training.meta", "--ops"],
+    ["checkpoints/many"],
+    ["checkpoints/shapes"],
+    ["events"],
+]
+
+
+def fields_of(value, inside=""):
+    """The names of fields in what show prints, without names that are the file's."""
+    if isinstance(value, list):
+        for item in value:
+            yield from fields_of(item, "[]")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            is_name = inside in NAMED or inside in ("inputs", "outputs", "tags")
+            if not is_name:
+                yield key
+            yield from fields_of(item, "" if is_name else key)
+
+
+@pytest.mark.parametrize("arguments", SHOWN, ids=" ".join)
+def test_the_page_has_all_fields_of_json(arguments):
+    command = [BUILD / "bin" / "rheos", "show", "--json", *arguments[1:], GOLDEN / arguments[0]]
+    done = subprocess.run(command, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    section = PAGE.split("fields of the JSON object")[1].split(".SH RHEOS EXEC")[0]
+    fields = set(fields_of(json.loads(done.stdout)))
+    assert "kind" in fields or "--memory" in arguments or "--ops" in arguments
+    assert fields <= set(re.findall(r"\w+", section))
