@@ -194,32 +194,95 @@ static void add_bias(const rheos__epilogue *e, const void *bias, void *out, int6
   }
 }
 
-// By the formula of FusedBatchNorm: in double, a division and a root for each channel.
+// By the formula of FusedBatchNorm, in double, for some channels.
+typedef struct channel_norms {
+  double factor[CHANNELS], shift[CHANNELS], center[CHANNELS];
+} channel_norms;
+
+static void set_norms(const rheos__epilogue *e, const void *const *args, int64_t first, int64_t n,
+                      channel_norms *out) {
+  const float *scale = args[0], *offset = args[1], *mean = args[2], *variance = args[3];
+  for (int64_t c = 0; c < n; c++) {
+    out->factor[c] = (double)scale[first + c] /
+                     sqrt((double)variance[first + c] + (double)e->epsilon);
+    out->shift[c] = (double)offset[first + c];
+    out->center[c] = (double)mean[first + c];
+  }
+}
+
+// Each channel has a plane of its own.
+RHEOS__WIDEST static void normalize_planes(const channel_norms *k, float *y, int64_t channels,
+                                           int64_t inner) {
+  for (int64_t c = 0; c < channels; c++) {
+    for (int64_t i = c * inner; i < (c + 1) * inner; i++) {
+      y[i] = (float)(((double)y[i] - k->center[c]) * k->factor[c] + k->shift[c]);
+    }
+  }
+}
+
+// Rows of n channels that begin `step` apart, with the tensor added and the activation that is most
+// common while they are at hand.
+static inline __attribute__((always_inline)) void normalize_rows(
+    const channel_norms *k, float *restrict out, const float *restrict side, int64_t rows,
+    int64_t step, int64_t n, const bool adds, const bool is_relu) {
+  for (int64_t i = 0; i < rows; i++) {
+    float *restrict y = out + i * step;
+    const float *restrict z = adds ? side + i * step : NULL;
+    for (int64_t c = 0; c < n; c++) {
+      float x = (float)(((double)y[c] - k->center[c]) * k->factor[c] + k->shift[c]);
+      if (adds) x = x + z[c];
+      y[c] = is_relu && x < 0 ? 0 : x;
+    }
+  }
+}
+RHEOS__WIDEST static void normalize_1(const channel_norms *k, float *y, int64_t rows, int64_t step,
+                                      int64_t n) {
+  normalize_rows(k, y, NULL, rows, step, n, false, false);
+}
+RHEOS__WIDEST static void normalize_1_relu(const channel_norms *k, float *y, int64_t rows,
+                                           int64_t step, int64_t n) {
+  normalize_rows(k, y, NULL, rows, step, n, false, true);
+}
+RHEOS__WIDEST static void normalize_2(const channel_norms *k, float *y, const float *side,
+                                      int64_t rows, int64_t step, int64_t n) {
+  normalize_rows(k, y, side, rows, step, n, true, false);
+}
+RHEOS__WIDEST static void normalize_2_relu(const channel_norms *k, float *y, const float *side,
+                                           int64_t rows, int64_t step, int64_t n) {
+  normalize_rows(k, y, side, rows, step, n, true, true);
+}
+
+// Columns [first, last) of some rows: normalized, the tensor added, and then Relu if it says so.
+static void normalize_piece(const rheos__epilogue *e, const void *const *inputs, float *out,
+                            int64_t first_row, int64_t last_row, int64_t first, int64_t last,
+                            bool is_relu) {
+  const float *side = e->side >= 0 ? inputs[e->side] : NULL;
+  const int64_t rows = last_row - first_row, step = e->channels;
+  for (int64_t c = first; c < last; c += CHANNELS) {
+    const int64_t left = last - c, n = left < CHANNELS ? left : CHANNELS;
+    const int64_t begin = first_row * step + c;
+    channel_norms k;
+    set_norms(e, inputs + e->norm, c, n, &k);
+    if (side == NULL && is_relu) {
+      normalize_1_relu(&k, out + begin, rows, step, n);
+    } else if (side == NULL) {
+      normalize_1(&k, out + begin, rows, step, n);
+    } else if (is_relu) {
+      normalize_2_relu(&k, out + begin, side + begin, rows, step, n);
+    } else {
+      normalize_2(&k, out + begin, side + begin, rows, step, n);
+    }
+  }
+}
+
 static void normalize(const rheos__epilogue *e, const void *const *args, float *out,
                       int64_t count) {
-  const float *scale = args[0], *offset = args[1], *mean = args[2], *variance = args[3];
   for (int64_t first = 0; first < e->channels; first += CHANNELS) {
     const int64_t left = e->channels - first, n = left < CHANNELS ? left : CHANNELS;
-    double factor[CHANNELS], shift[CHANNELS], center[CHANNELS];
-    for (int64_t c = 0; c < n; c++) {
-      factor[c] = (double)scale[first + c] /
-                  sqrt((double)variance[first + c] + (double)e->epsilon);
-      shift[c] = (double)offset[first + c];
-      center[c] = (double)mean[first + c];
-    }
-    for (int64_t i = 0; i < count; i += e->channels * e->inner) {
-      float *y = out + i + first * e->inner;
-      if (e->inner == 1) {
-        for (int64_t c = 0; c < n; c++) {
-          y[c] = (float)(((double)y[c] - center[c]) * factor[c] + shift[c]);
-        }
-        continue;
-      }
-      for (int64_t c = 0; c < n; c++) {
-        for (int64_t k = c * e->inner; k < (c + 1) * e->inner; k++) {
-          y[k] = (float)(((double)y[k] - center[c]) * factor[c] + shift[c]);
-        }
-      }
+    channel_norms k;
+    set_norms(e, args, first, n, &k);
+    for (int64_t i = first * e->inner; i < count; i += e->channels * e->inner) {
+      normalize_planes(&k, out + i, n, e->inner);
     }
   }
 }
@@ -269,15 +332,7 @@ static void gelu(const rheos__epilogue *e, void *x, int64_t n) {
   e->mul((const void *const[]){x, t}, x, n, 0, 0);
 }
 
-void rheos__epilogue_run(const rheos__epilogue *e, const void *const *inputs, void *out,
-                         int64_t first, int64_t count) {
-  void *y = place(out, e, first);
-  if (count <= 0) return;
-  if (e->bias >= 0) add_bias(e, inputs[e->bias], y, count);
-  if (e->norm >= 0) normalize(e, inputs + e->norm, y, count);
-  if (e->side >= 0) {
-    e->add((const void *const[]){y, at(inputs[e->side], e, first)}, y, count, 0, 0);
-  }
+static void activate(const rheos__epilogue *e, void *y, int64_t count) {
   if (e->mul != NULL) {
     for (int64_t i = 0; i < count; i += TILE) {
       gelu(e, place(y, e, i), count - i < TILE ? count - i : TILE);
@@ -287,12 +342,44 @@ void rheos__epilogue_run(const rheos__epilogue *e, const void *const *inputs, vo
   }
 }
 
+static void run_normalized_piece(const rheos__epilogue *e, const void *const *inputs, float *out,
+                                 int64_t first_row, int64_t last_row, int64_t first,
+                                 int64_t last) {
+  const bool is_relu = e->activation == RHEOS__RELU;
+  normalize_piece(e, inputs, out, first_row, last_row, first, last, is_relu);
+  if (is_relu || e->activation == RHEOS__NO_ACTIVATION) return;
+  for (int64_t row = first_row; row < last_row; row++) {
+    activate(e, out + row * e->channels + first, last - first);
+  }
+}
+
+void rheos__epilogue_run(const rheos__epilogue *e, const void *const *inputs, void *out,
+                         int64_t first, int64_t count) {
+  void *y = place(out, e, first);
+  if (count <= 0) return;
+  if (e->norm >= 0 && e->inner == 1) {
+    const int64_t n = e->channels;
+    run_normalized_piece(e, inputs, out, first / n, (first + count) / n, 0, n);
+    return;
+  }
+  if (e->bias >= 0) add_bias(e, inputs[e->bias], y, count);
+  if (e->norm >= 0) normalize(e, inputs + e->norm, y, count);
+  if (e->side >= 0) {
+    e->add((const void *const[]){y, at(inputs[e->side], e, first)}, y, count, 0, 0);
+  }
+  activate(e, y, count);
+}
+
 // A row's piece is a row of fewer channels, whose arguments begin further on.
 void rheos__epilogue_run_piece(const rheos__epilogue *e, const void *const *inputs, void *out,
                                int64_t first_row, int64_t last_row, int64_t first_column,
                                int64_t last_column) {
   enum { MAX_INPUTS = 2 + 4 + 1 };
   const int64_t n = e->channels, columns = last_column - first_column;
+  if (e->norm >= 0) {
+    run_normalized_piece(e, inputs, out, first_row, last_row, first_column, last_column);
+    return;
+  }
   if (columns == n) {
     rheos__epilogue_run(e, inputs, out, first_row * n, (last_row - first_row) * n);
     return;
@@ -301,9 +388,6 @@ void rheos__epilogue_run_piece(const rheos__epilogue *e, const void *const *inpu
   piece.channels = columns;
   const void *args[MAX_INPUTS] = {0};
   if (e->bias >= 0) args[e->bias] = at(inputs[e->bias], e, first_column);
-  for (int32_t i = 0; e->norm >= 0 && i < 4; i++) {
-    args[e->norm + i] = at(inputs[e->norm + i], e, first_column);
-  }
   for (int64_t row = first_row; row < last_row; row++) {
     const int64_t element = row * n + first_column;
     if (e->side >= 0) args[e->side] = at(inputs[e->side], e, element);

@@ -141,16 +141,19 @@ rheos_status *rheos__dense_prepare_matmul(rheos__prepare *p) {
   return NULL;
 }
 
+bool rheos__dense_does(const rheos__epilogue *e) {
+  if (e->norm >= 0 || e->side >= 0) return false;
+  return e->activation == RHEOS__NO_ACTIVATION || e->activation == RHEOS__RELU ||
+         e->activation == RHEOS__RELU6 || e->activation == RHEOS__LEAKY_RELU;
+}
+
 rheos_status *rheos__dense_prepare_fused_matmul(rheos__prepare *p) {
   dense_state *s;
   RHEOS_TRY(describe(p, &s));
   if (s == NULL) return NULL;
   RHEOS_TRY(rheos__epilogue_of(p, s->dense.n, 1, &s->epilogue));
   const rheos__epilogue *e = &s->epilogue;
-  const bool in_loops = e->norm < 0 && e->side < 0 &&
-                        (e->activation == RHEOS__NO_ACTIVATION || e->activation == RHEOS__RELU ||
-                         e->activation == RHEOS__RELU6 || e->activation == RHEOS__LEAKY_RELU);
-  if (in_loops) {
+  if (rheos__dense_does(e)) {
     s->bias = e->bias;
     s->dense.activation = e->activation;
     s->dense.alpha = (float)e->alpha;

@@ -5,11 +5,13 @@
 #include "ops/fused.h"
 
 // Some of the columns of c (m,n) = a (m,k) b (k,n). Element (i, k) of a is at i * a_row + k *
-// a_column; rows of b and c are so many elements apart.
+// a_column; rows of b and c are so many elements apart. With `taps` that is done so many times and
+// summed up: the next k columns of a begin a_tap further on, the next k rows of b follow.
 typedef struct rheos__dense {
   int64_t n, k;
   int64_t a_row, a_column, b_row, c_row;
   int64_t first_column, end_column;
+  int64_t taps, a_tap;  // 0: one
   bool adds;  // the products to what is in c
   const float *bias;  // of all columns, or NULL
   // RHEOS__NO_ACTIVATION, RHEOS__RELU, RHEOS__RELU6 or RHEOS__LEAKY_RELU.
@@ -25,6 +27,8 @@ typedef void (*rheos__dense_fn)(const rheos__dense *d, const float *a, const flo
 // The one for this processor; the one for vectors of 4, 8 or 16 numbers, NULL if it has none such.
 rheos__dense_fn rheos__dense_kernel(void);
 rheos__dense_fn rheos__dense_kernel_of(int lanes);
+// Whether the loops do all of the epilogue: its bias and its activation.
+bool rheos__dense_does(const rheos__epilogue *e);
 // Columns of the widest tile of the kernel for this processor.
 int rheos__dense_columns(void);
 

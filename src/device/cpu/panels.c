@@ -84,22 +84,23 @@ static void turn_panel(const float *b, int64_t step, int64_t depth, int64_t n, f
   }
 }
 
-static void pack(const rheos__panels *p, const float *b, int64_t depth, int64_t columns, int width,
-                 float *to) {
-  if (p->b_column == 1) {
-    pack_rows(b, p->b_row, depth, columns, width, to);
+void rheos__panels_pack(const float *b, int64_t b_row, int64_t b_column, int64_t depth,
+                        int64_t columns, float *to) {
+  const int width = rheos__dense_columns();
+  if (b_column == 1) {
+    pack_rows(b, b_row, depth, columns, width, to);
     return;
   }
   for (int64_t j = 0; j < columns; j += width) {
-    turn_panel(b + j * p->b_column, p->b_column, depth, least(width, columns - j), to + j * depth);
+    turn_panel(b + j * b_column, b_column, depth, least(width, columns - j), to + j * depth);
   }
 }
 
 // Block by block of rows, in each panel by panel: the panel of column j has j * depth elements before it.
 void rheos__panels_lay_down(const rheos__panels *p, const float *b, float *to) {
   for (int64_t k = 0; k < p->k; k += BLOCK_DEPTH) {
-    pack(p, b + k * p->b_row, least(BLOCK_DEPTH, p->k - k), p->n, rheos__dense_columns(),
-         to + k * p->n);
+    rheos__panels_pack(b + k * p->b_row, p->b_row, p->b_column, least(BLOCK_DEPTH, p->k - k), p->n,
+                       to + k * p->n);
   }
 }
 
@@ -122,7 +123,8 @@ static void run_piece(const rheos__panels *p, const float *a, const float *b, fl
     if (p->is_laid_down) {
       from = b + k * p->n + at->first_column * depth;
     } else {
-      pack(p, b + k * p->b_row + at->first_column * p->b_column, depth, columns, width, panels);
+      rheos__panels_pack(b + k * p->b_row + at->first_column * p->b_column, p->b_row, p->b_column,
+                         depth, columns, panels);
     }
     for (int64_t i = at->first_row; i < at->last_row; i += BLOCK_ROWS) {
       const int64_t last = least(i + BLOCK_ROWS, at->last_row);

@@ -31,4 +31,9 @@ void rheos__panels_run(const rheos__panels *p, const float *a, const float *b, f
                        int64_t first_unit, int64_t last_unit, void *scratch,
                        rheos__panels_done_fn done, const void *argument);
 
+// Lays `depth` rows of `columns` columns of b down in panels of rheos__dense_columns() columns, one
+// after the other, the last of what is left.
+void rheos__panels_pack(const float *b, int64_t b_row, int64_t b_column, int64_t depth,
+                        int64_t columns, float *to);
+
 #endif  // RHEOS_SRC_DEVICE_CPU_PANELS_H

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "device/cpu/batch_norm_float.h"
+#include "device/cpu/conv_float.h"
 #include "device/cpu/conv_onednn.h"
 #include "device/cpu/dense.h"
 #include "device/cpu/matmul.h"
@@ -23,9 +24,12 @@ static const rheos__prepare_fn products[] = {rheos__products_prepare_library, NU
 static const rheos__prepare_fn fused_matmul[] = {rheos__dense_prepare_fused_matmul,
                                                  rheos__matmul_prepare_fused_blas,
                                                  rheos__prepare_fused_matmul_by_variants, NULL};
-static const rheos__prepare_fn fused_conv[] = {rheos__prepare_fused_conv_by_variants, NULL};
+static const rheos__prepare_fn fused_conv[] = {rheos__conv_prepare_fused_float,
+                                               rheos__prepare_fused_conv_by_variants, NULL};
 
 static const rheos__prepare_fn conv[] = {rheos__conv_prepare_onednn, NULL};
+static const rheos__prepare_fn conv_2d[] = {rheos__conv_prepare_float, rheos__conv_prepare_onednn,
+                                            NULL};
 static const rheos__prepare_fn conv_by_input[] = {rheos__conv_prepare_onednn_by_input, NULL};
 static const rheos__prepare_fn conv_by_filter[] = {rheos__conv_prepare_onednn_by_filter, NULL};
 
@@ -40,7 +44,7 @@ static const op_variants table[] = {
     {"AvgPoolGrad", pool},
     {"BatchMatMul", products},
     {"BatchMatMulV2", products},
-    {"Conv2D", conv},
+    {"Conv2D", conv_2d},
     {"Conv2DBackpropFilter", conv_by_filter},
     {"Conv2DBackpropInput", conv_by_input},
     {"Conv3D", conv},

@@ -1,0 +1,355 @@
+// Convolutions as matrix products without making the matrix: with the channels last, a window's row
+// lies in one piece in the image, so the pixels of a row of the result are rows of an operand whose
+// steps are known. The filter is laid down in panels, a block that stays in the second-level cache at
+// a time. What of a window lies outside the image is left out; so pixels at the sides, whose windows
+// are narrower, go by columns of the result, all others by rows.
+//
+// A unit is some rows of the result by some of its channels. Each element is the sum over the window in
+// order, whatever the units: so neither they nor threads change the bits.
+#include "device/cpu/conv_float.h"
+
+#include <string.h>
+
+#include "device/cpu/panels.h"
+#include "ops/conv.h"
+#include "ops/fused.h"
+
+// Of a block of the filter; of the result that goes over it while it is in the cache.
+enum { BLOCK_DEPTH = 256, BLOCK_COLUMNS = 256, BLOCK_PIXELS = 240 };
+enum { UNIT_PIXELS = 384, MOST_UNIT_PIXELS = 2048, MOST_UNITS = 16, LEAST_COLUMNS = 128 };
+
+static const int64_t LEAST_FLOPS = 2048;
+
+typedef struct conv_float {
+  rheos__dense_fn run;
+  rheos__window y, x;
+  int64_t images, depth, n;            // depth channels of the image, n of the result
+  int64_t first_inner_x, last_inner_x;  // columns of the result whose windows are whole
+  bool flat;                           // pixels of image and result are the same
+  int64_t unit_images, unit_rows, unit_columns;  // all rows where images are more than one
+  int64_t row_units, column_units;
+  bool has_epilogue, in_loops;  // it is done by the loops
+  rheos__epilogue epilogue;
+} conv_float;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
+
+// ---- The window in segments of about BLOCK_DEPTH rows of the filter
+//
+// Either some whole rows of the window, or a part of one.
+
+typedef struct segment {
+  int64_t y, taps;       // rows of the window
+  int64_t first, depth;  // of the numbers of such a row: its pixels' channels
+} segment;
+
+static int64_t numbers_of_row(const conv_float *c) { return c->x.kernel * c->depth; }
+
+// The segment behind `s`; false at the end.
+static bool next_segment(const conv_float *c, segment *s) {
+  const int64_t row = numbers_of_row(c);
+  if (row <= BLOCK_DEPTH) {
+    s->y += s->taps;
+    s->taps = least(BLOCK_DEPTH / row, c->y.kernel - s->y);
+    s->depth = row;
+    return s->y < c->y.kernel;
+  }
+  s->first += s->depth;
+  if (s->first == row) {
+    s->first = 0;
+    s->y++;
+  }
+  s->taps = 1;
+  s->depth = least(parts(row, parts(row, BLOCK_DEPTH)), row - s->first);
+  return s->y < c->y.kernel;
+}
+static const segment before_all = {0, 0, 0, 0};
+
+static bool is_last(const conv_float *c, const segment *s) {
+  segment next = *s;
+  return !next_segment(c, &next);
+}
+
+// Rows of the filter before the segment, and in it.
+static int64_t rows_before(const conv_float *c, const segment *s) {
+  return s->y * numbers_of_row(c) + s->first;
+}
+static int64_t rows_in(const segment *s) { return s->taps * s->depth; }
+
+// ---- A piece: some rows of one image of the result, by one panel of the filter's columns
+
+typedef struct piece {
+  const conv_float *conv;
+  const segment *segment;
+  rheos__dense dense;      // for whole windows
+  const float *image, *panel;
+  float *out;              // at its first row and the panel's first column
+  int64_t first_row, rows;
+  bool is_first, is_last;  // segment
+} piece;
+
+static int64_t image_row(const conv_float *c) { return c->x.in * c->depth; }
+
+// The sums begin with nothing, where the first segment is not one of them.
+static void clear(const piece *p, int64_t row, int64_t pixel, int64_t rows, int64_t pixels) {
+  const conv_float *c = p->conv;
+  for (int64_t i = 0; i < rows; i++) {
+    for (int64_t k = 0; k < pixels; k++) {
+      memset(p->out + ((row + i) * c->x.out + pixel + k) * c->n, 0,
+             (size_t)p->dense.n * sizeof(float));
+    }
+  }
+}
+
+// Bias and activation, where the last segment is not one of the window.
+static void finish(const piece *p, int64_t row, int64_t pixel, int64_t pixel_step, int64_t pixels) {
+  rheos__dense d = p->dense;
+  d.k = d.taps = 0;
+  d.adds = true;
+  d.c_row = pixel_step;
+  p->conv->run(&d, p->image, p->panel, p->out + (row * p->conv->x.out + pixel) * p->conv->n, 0,
+               pixels);
+}
+
+static void run_inner_row(const piece *p, int64_t row) {
+  const conv_float *c = p->conv;
+  const segment *s = p->segment;
+  const int64_t first = c->first_inner_x, pixels = c->last_inner_x - first;
+  const int64_t y = p->first_row + row;
+  int64_t last_tap, tap = most(rheos__window_inside(&c->y, y, &last_tap), s->y);
+  last_tap = least(last_tap, s->y + s->taps);
+  if (tap >= last_tap) {
+    if (p->is_first) clear(p, row, first, 1, pixels);
+    if (p->is_last) finish(p, row, first, c->n, pixels);
+    return;
+  }
+  rheos__dense d = p->dense;
+  d.taps = last_tap - tap;
+  d.adds = !p->is_first;
+  c->run(&d,
+         p->image + rheos__window_at(&c->y, y, tap) * image_row(c) +
+             rheos__window_at(&c->x, first, 0) * c->depth + s->first,
+         p->panel + (tap - s->y) * s->depth * d.b_row, p->out + (row * c->x.out + first) * c->n, 0,
+         pixels);
+}
+
+// A column of the result at a side, one row of the window after the other.
+static void run_side(const piece *p, int64_t x) {
+  const conv_float *c = p->conv;
+  const segment *s = p->segment;
+  int64_t last_k, first_k = rheos__window_inside(&c->x, x, &last_k);
+  const int64_t first = most(first_k * c->depth, s->first);
+  const int64_t last = least(last_k * c->depth, s->first + s->depth);
+  if (p->is_first) clear(p, 0, x, p->rows, 1);
+  rheos__dense d = p->dense;
+  d.k = last - first;
+  d.taps = 0;
+  d.a_row = c->y.stride * image_row(c);
+  d.c_row = c->x.out * c->n;
+  d.adds = true;
+  d.bias = NULL;
+  d.activation = RHEOS__NO_ACTIVATION;
+  for (int64_t tap = s->y; tap < s->y + s->taps && first < last; tap++) {
+    int64_t end, row = most(rheos__window_outputs(&c->y, tap, &end), p->first_row);
+    end = least(end, p->first_row + p->rows);
+    if (row >= end) continue;
+    c->run(&d,
+           p->image + rheos__window_at(&c->y, row, tap) * image_row(c) +
+               (x * c->x.stride - c->x.before) * c->depth + first,
+           p->panel + ((tap - s->y) * s->depth + first - s->first) * d.b_row,
+           p->out + ((row - p->first_row) * c->x.out + x) * c->n, 0, end - row);
+  }
+  if (p->is_last) finish(p, 0, x, d.c_row, p->rows);
+}
+
+static void run_piece(const piece *p) {
+  const conv_float *c = p->conv;
+  for (int64_t x = 0; x < c->first_inner_x; x++) run_side(p, x);
+  for (int64_t row = 0; row < p->rows && c->first_inner_x < c->last_inner_x; row++) {
+    run_inner_row(p, row);
+  }
+  for (int64_t x = c->last_inner_x; x < c->x.out; x++) run_side(p, x);
+}
+
+// ---- Units
+
+typedef struct work {
+  const conv_float *conv;
+  const void *const *inputs;
+  float *out;
+  // Of the unit: rows of the result, of all images one after the other
+  int64_t first_row, last_row;
+} work;
+
+// Rows [first, last) of the unit by one panel.
+static void run_rows(const work *w, piece *p, int64_t first, int64_t last, int64_t column) {
+  const conv_float *c = w->conv;
+  const float *image = w->inputs[0];
+  const int64_t image_step = c->y.in * image_row(c), row_pixels = c->x.out;
+  if (c->flat) {
+    p->dense.adds = !p->is_first;
+    c->run(&p->dense, image + first * image_row(c) + p->segment->first, p->panel,
+           w->out + first * row_pixels * c->n + column, 0, (last - first) * row_pixels);
+  } else {
+    for (int64_t row = first; row < last; row += p->rows) {
+      p->first_row = row % c->y.out;
+      p->rows = least(last - row, c->y.out - p->first_row);
+      p->image = image + row / c->y.out * image_step;
+      p->out = w->out + row * row_pixels * c->n + column;
+      run_piece(p);
+    }
+  }
+  if (c->has_epilogue && !c->in_loops && p->is_last) {
+    rheos__epilogue_run_piece(&c->epilogue, w->inputs, w->out, first * row_pixels,
+                              last * row_pixels, column, column + p->dense.n);
+  }
+}
+
+// A segment of the window for some columns, whose panels are at hand: as many rows at a time as stay in
+// the cache beside them.
+static void run_segment(const work *w, const segment *s, const float *panels, int64_t panel_step,
+                        int64_t column, int64_t columns) {
+  const conv_float *c = w->conv;
+  const int64_t width = rheos__dense_columns(), block = most(BLOCK_PIXELS / c->x.out, 1);
+  piece p = {.conv = c,
+             .segment = s,
+             .is_first = rows_before(c, s) == 0,
+             .is_last = is_last(c, s),
+             .dense = {.k = s->depth, .a_row = c->x.stride * c->depth, .a_column = 1,
+                       .a_tap = image_row(c), .c_row = c->n}};
+  const bool finishes = c->in_loops && p.is_last;
+  if (finishes) {
+    p.dense.activation = c->epilogue.activation;
+    p.dense.alpha = (float)c->epilogue.alpha;
+  }
+  for (int64_t first = w->first_row; first < w->last_row; first += block) {
+    for (int64_t j = 0; j < columns; j += width) {
+      p.dense.n = p.dense.b_row = p.dense.end_column = least(width, columns - j);
+      p.panel = panels + j * panel_step;
+      if (finishes && c->epilogue.bias >= 0) {
+        p.dense.bias = (const float *)w->inputs[c->epilogue.bias] + column + j;
+      }
+      run_rows(w, &p, first, least(first + block, w->last_row), column + j);
+    }
+  }
+}
+
+static rheos_status *run_conv(const void *state, const void *const *inputs, void *const *outputs,
+                              void *scratch, int64_t first_unit, int64_t last_unit) {
+  const conv_float *c = state;
+  const float *filter = inputs[1];
+  for (int64_t unit = first_unit; unit < last_unit; unit++) {
+    const int64_t per_image = parts(c->y.out, c->unit_rows), at = unit / c->column_units;
+    const int64_t image = at / per_image * c->unit_images, row = at % per_image * c->unit_rows;
+    const int64_t images = least(c->unit_images, c->images - image);
+    const int64_t rows = images > 1 ? images * c->y.out : least(c->unit_rows, c->y.out - row);
+    const int64_t first = unit % c->column_units * c->unit_columns;
+    const int64_t last = least(first + c->unit_columns, c->n);
+    work w = {c, inputs, outputs[0], image * c->y.out + row, image * c->y.out + row + rows};
+    for (int64_t column = first; column < last; column += BLOCK_COLUMNS) {
+      const int64_t columns = least(BLOCK_COLUMNS, last - column);
+      segment s = before_all;
+      while (next_segment(c, &s)) {
+        rheos__panels_pack(filter + rows_before(c, &s) * c->n + column, c->n, 1, rows_in(&s),
+                           columns, scratch);
+        run_segment(&w, &s, scratch, rows_in(&s), column, columns);
+      }
+    }
+  }
+  return NULL;
+}
+
+// ---- Preparing
+
+// Units of at least UNIT_PIXELS, if there are as many; rows of one image or whole images. Where these
+// are few, of some channels each.
+static void cut(conv_float *c) {
+  const int64_t pixels = c->y.out * c->x.out, all = c->images * pixels;
+  const int64_t wanted = least(parts(all, MOST_UNITS), MOST_UNIT_PIXELS);
+  const int64_t unit_pixels = most(wanted, UNIT_PIXELS);
+  c->unit_images = 1;
+  c->unit_rows = least(parts(unit_pixels, c->x.out), c->y.out);
+  if (c->unit_rows == c->y.out) {
+    c->unit_images = least(parts(unit_pixels, pixels), c->images);
+  } else {
+    c->unit_rows = parts(c->y.out, parts(c->y.out, c->unit_rows));
+  }
+  c->row_units = parts(c->images, c->unit_images) * parts(c->y.out, c->unit_rows);
+  const int64_t wide = least(parts(c->n, LEAST_COLUMNS), parts(MOST_UNITS / 2, c->row_units));
+  c->unit_columns = parts(parts(c->n, wide), 64) * 64;
+  c->column_units = parts(c->n, c->unit_columns);
+}
+
+static const char *why_not(const rheos__prepare *p, const rheos__conv *c) {
+  const rheos__window *y = &c->windows.dims[1], *x = &c->windows.dims[2];
+  if (p->flops < LEAST_FLOPS) return "too small";
+  for (int32_t i = 0; i < p->num_inputs; i++) {
+    if (rheos_shape_num_elements(&p->input_shapes[i]) == 0) return "nothing to do";
+  }
+  if (rheos_shape_num_elements(&p->output_shapes[0]) == 0) return "nothing to do";
+  if (c->groups != 1) return "in groups";
+  if (c->in.channel != 1 || c->out.channel != 1) return "the channels are not last";
+  if ((y->dilation > 1 && y->kernel > 1) || (x->dilation > 1 && x->kernel > 1)) return "dilated";
+  return NULL;
+}
+
+static void describe(const rheos__conv *of, conv_float *c) {
+  c->y = of->windows.dims[1];
+  c->x = of->windows.dims[2];
+  c->images = of->batch;
+  c->depth = of->group_in;
+  c->n = of->group_out;
+  // Where the first and the last element of the window are inside
+  int64_t last, first = rheos__window_outputs(&c->x, 0, &last);
+  int64_t last_of_last, first_of_last = rheos__window_outputs(&c->x, c->x.kernel - 1, &last_of_last);
+  c->first_inner_x = least(most(first, first_of_last), c->x.out);
+  c->last_inner_x = most(least(last, last_of_last), c->first_inner_x);
+  c->flat = c->y.kernel == 1 && c->x.kernel == 1 && c->y.in == c->y.out && c->x.in == c->x.out &&
+            c->y.before == 0 && c->x.before == 0 && c->x.stride == 1 && c->y.stride == 1;
+}
+
+// NULL in `out_conv` where it declines.
+static rheos_status *prepare(rheos__prepare *p, conv_float **out_conv) {
+  *out_conv = NULL;
+  if (p->output_dtypes[0] != RHEOS_FLOAT) {
+    p->decline_reason = "not float32";
+    return NULL;
+  }
+  rheos__conv of;
+  RHEOS_TRY(rheos__conv_of_forward(p, &of));
+  p->flops = rheos__conv_flops(&of);
+  p->decline_reason = why_not(p, &of);
+  if (p->decline_reason != NULL) return NULL;
+  conv_float *c = RHEOS_NEW_STATE(p, conv_float);
+  if (c == NULL) return rheos__out_of_memory();
+  describe(&of, c);
+  c->run = rheos__dense_kernel();
+  cut(c);
+  p->scratch_bytes = BLOCK_DEPTH * BLOCK_COLUMNS * sizeof(float);
+  p->num_units = c->row_units * c->column_units;
+  if (c->column_units == 1 && c->y.out % c->unit_rows == 0) {
+    p->unit_elements = c->unit_images * c->unit_rows * c->x.out * c->n;
+  }
+  p->run = run_conv;
+  *out_conv = c;
+  return NULL;
+}
+
+rheos_status *rheos__conv_prepare_float(rheos__prepare *p) {
+  conv_float *c;
+  return prepare(p, &c);
+}
+
+rheos_status *rheos__conv_prepare_fused_float(rheos__prepare *p) {
+  conv_float *c;
+  RHEOS_TRY(prepare(p, &c));
+  if (c == NULL) return NULL;
+  RHEOS_TRY(rheos__epilogue_of(p, c->n, 1, &c->epilogue));
+  c->has_epilogue = true;
+  c->in_loops = rheos__dense_does(&c->epilogue);
+  const double elements = (double)rheos_shape_num_elements(&p->output_shapes[0]);
+  p->flops = rheos__flops((double)p->flops + elements * (double)c->epilogue.flops);
+  return NULL;
+}

@@ -1,0 +1,119 @@
+// Convolutions by our own loops against the reference kernel in double: windows that hang over the
+// sides, sizes around those of segments, panels, blocks and units; and the same bits with any number of
+// threads.
+#include <math.h>
+#include <stdio.h>
+
+#include "ops/array_fixture.h"
+
+typedef struct setting {
+  int64_t image[4], filter[4], strides[2];
+  int64_t before[2], after[2];  // of padding: rows, columns
+} setting;
+
+static rheos_output noise(fixture *f, const int64_t *dims, float phase) {
+  const rheos_shape shape = RHEOS_SHAPE(dims[0], dims[1], dims[2], dims[3]);
+  const int64_t count = rheos_shape_num_elements(&shape);
+  float *values = malloc((size_t)count * sizeof *values);
+  assert_non_null(values);
+  for (int64_t i = 0; i < count; i++) values[i] = sinf(phase + 1.7f * (float)(i % 4099));
+  const rheos_output output = floats(f, shape, values);
+  free(values);
+  return output;
+}
+
+static rheos_output in_double(fixture *f, rheos_output x) {
+  const rheos_attr to = rheos_attr_type("DstT", RHEOS_DOUBLE);
+  return rheos_operation_output(add(f, "Cast", &x, 1, &to, 1), 0);
+}
+
+static rheos_output convolution(fixture *f, const setting *s, rheos_output x, rheos_output k) {
+  const int64_t strides[] = {1, s->strides[0], s->strides[1], 1};
+  const int64_t paddings[] = {0, 0, s->before[0], s->after[0], s->before[1], s->after[1], 0, 0};
+  const rheos_attr attrs[] = {rheos_attr_ints("strides", strides, 4),
+                              rheos_attr_string("padding", "EXPLICIT", 8),
+                              rheos_attr_ints("explicit_paddings", paddings, 8)};
+  return rheos_operation_output(add(f, "Conv2D", (const rheos_output[]){x, k}, 2, attrs, 3), 0);
+}
+
+static rheos_tensor *run_with(fixture *f, rheos_output output, int threads) {
+  rheos_session *session = NULL;
+  const rheos_session_options options = {.num_threads = threads,
+                                         .rewrites.constant_folding = RHEOS_TOGGLE_OFF};
+  check(rheos_session_new(f->graph, &options, &session));
+  rheos_fetch fetch = {output, NULL};
+  check(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL));
+  rheos_session_free(session);
+  return fetch.value;
+}
+
+static void compare(const setting *s, const rheos_tensor *actual, const rheos_tensor *expected) {
+  const float *x = rheos_tensor_data(actual);
+  const double *y = rheos_tensor_data(expected);
+  const int64_t count = rheos_tensor_num_elements(actual);
+  assert_int_equal(count, rheos_tensor_num_elements(expected));
+  double largest = 1;
+  for (int64_t i = 0; i < count; i++) largest = fmax(largest, fabs(y[i]));
+  for (int64_t i = 0; i < count; i++) {
+    if (!(fabs((double)x[i] - y[i]) <= 1e-5 * largest)) {
+      fail_msg("image %dx%d of %d, filter %dx%d to %d: element %d is %g, expected %g",
+               (int)s->image[1], (int)s->image[2], (int)s->image[3], (int)s->filter[0],
+               (int)s->filter[1], (int)s->filter[3], (int)i, (double)x[i], y[i]);
+    }
+  }
+}
+
+static void check_setting(fixture *f, const setting *s) {
+  const rheos_output x = noise(f, s->image, 0.3f), k = noise(f, s->filter, 1.1f);
+  const rheos_output single = convolution(f, s, x, k);
+  rheos_tensor *expected = run_with(f, convolution(f, s, in_double(f, x), in_double(f, k)), 2);
+  rheos_tensor *first = run_with(f, single, 1);
+  compare(s, first, expected);
+  static const int threads[] = {2, 3, 8};
+  for (int i = 0; i < 3; i++) {
+    rheos_tensor *again = run_with(f, single, threads[i]);
+    assert_memory_equal(rheos_tensor_data(first), rheos_tensor_data(again),
+                        rheos_tensor_size_bytes(first));
+    rheos_tensor_unref(again);
+  }
+  rheos_tensor_unref(first);
+  rheos_tensor_unref(expected);
+}
+
+static void test_conv_float__agrees_with_the_reference(void **state) {
+  static const setting settings[] = {
+      // Segments: some rows of the window, all of it, a part of a row
+      {{2, 9, 8, 20}, {3, 3, 20, 48}, {1, 1}, {1, 1}, {1, 1}},
+      {{1, 7, 7, 100}, {3, 3, 100, 70}, {1, 1}, {1, 1}, {1, 1}},
+      {{1, 6, 5, 37}, {5, 4, 37, 33}, {1, 1}, {2, 1}, {2, 2}},
+      {{1, 17, 15, 3}, {7, 7, 3, 16}, {2, 2}, {2, 3}, {3, 2}},
+      {{1, 3, 4, 300}, {1, 1, 300, 65}, {1, 1}, {0, 0}, {0, 0}},
+      {{1, 3, 4, 260}, {2, 3, 260, 5}, {1, 1}, {0, 1}, {1, 1}},
+      // Windows that are larger than the image, or lie outside as a whole
+      {{1, 2, 2, 16}, {5, 5, 16, 17}, {1, 1}, {2, 2}, {2, 2}},
+      {{1, 1, 1, 90}, {3, 3, 90, 16}, {1, 1}, {1, 1}, {1, 1}},
+      {{1, 2, 3, 8}, {2, 2, 8, 16}, {1, 1}, {4, 5}, {3, 6}},
+      {{1, 3, 3, 100}, {1, 3, 100, 16}, {2, 2}, {3, 4}, {2, 1}},
+      // Strides, with and without padding
+      {{2, 9, 11, 24}, {3, 2, 24, 40}, {2, 3}, {0, 0}, {0, 0}},
+      {{1, 14, 14, 32}, {1, 1, 32, 64}, {2, 2}, {0, 0}, {0, 0}},
+      {{1, 11, 13, 8}, {3, 5, 8, 64}, {3, 2}, {1, 2}, {1, 2}},
+      // Units: many images, rows of one, columns of few pixels
+      {{30, 5, 5, 4}, {3, 3, 4, 20}, {1, 1}, {1, 1}, {1, 1}},
+      {{1, 45, 40, 3}, {3, 3, 3, 8}, {1, 1}, {1, 1}, {1, 1}},
+      {{2, 23, 37, 4}, {2, 2, 4, 130}, {1, 1}, {0, 0}, {1, 1}},
+      {{1, 4, 4, 40}, {3, 3, 40, 700}, {1, 1}, {1, 1}, {1, 1}},
+      {{5, 8, 300, 2}, {1, 1, 2, 10}, {1, 1}, {0, 0}, {0, 0}},
+  };
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    check_setting(*state, &settings[i]);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_conv_float__agrees_with_the_reference, set_up,
+                                      tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
