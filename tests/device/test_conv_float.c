@@ -1,10 +1,11 @@
 // Convolutions by our own loops against the reference kernel in double: windows that hang over the
-// sides, sizes around those of segments, panels, blocks and units; and the same bits with any number of
-// threads.
+// sides, sizes around those of segments, panels, blocks and units; and the same bits with any
+// number of threads, whether the filter is laid down once or by blocks.
 #include <math.h>
 #include <stdio.h>
 
 #include "ops/array_fixture.h"
+#include "runtime/session_plan.h"
 
 typedef struct setting {
   int64_t image[4], filter[4], strides[2];
@@ -36,10 +37,11 @@ static rheos_output convolution(fixture *f, const setting *s, rheos_output x, rh
   return rheos_operation_output(add(f, "Conv2D", (const rheos_output[]){x, k}, 2, attrs, 3), 0);
 }
 
-static rheos_tensor *run_with(fixture *f, rheos_output output, int threads) {
+static rheos_tensor *run_with(fixture *f, rheos_output output, int threads, rheos_toggle keeps) {
   rheos_session *session = NULL;
   const rheos_session_options options = {.num_threads = threads,
-                                         .rewrites.constant_folding = RHEOS_TOGGLE_OFF};
+                                         .rewrites = {.constant_folding = RHEOS_TOGGLE_OFF,
+                                                      .layout_optimizer = keeps}};
   check(rheos_session_new(f->graph, &options, &session));
   rheos_fetch fetch = {output, NULL};
   check(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL));
@@ -66,12 +68,14 @@ static void compare(const setting *s, const rheos_tensor *actual, const rheos_te
 static void check_setting(fixture *f, const setting *s) {
   const rheos_output x = noise(f, s->image, 0.3f), k = noise(f, s->filter, 1.1f);
   const rheos_output single = convolution(f, s, x, k);
-  rheos_tensor *expected = run_with(f, convolution(f, s, in_double(f, x), in_double(f, k)), 2);
-  rheos_tensor *first = run_with(f, single, 1);
+  rheos_tensor *expected = run_with(f, convolution(f, s, in_double(f, x), in_double(f, k)), 2,
+                                    RHEOS_TOGGLE_DEFAULT);
+  rheos_tensor *first = run_with(f, single, 1, RHEOS_TOGGLE_OFF);
   compare(s, first, expected);
-  static const int threads[] = {2, 3, 8};
-  for (int i = 0; i < 3; i++) {
-    rheos_tensor *again = run_with(f, single, threads[i]);
+  static const int threads[] = {1, 2, 3, 8};
+  for (int i = 0; i < 8; i++) {
+    rheos_tensor *again = run_with(f, single, threads[i / 2],
+                                   i % 2 == 0 ? RHEOS_TOGGLE_DEFAULT : RHEOS_TOGGLE_OFF);
     assert_memory_equal(rheos_tensor_data(first), rheos_tensor_data(again),
                         rheos_tensor_size_bytes(first));
     rheos_tensor_unref(again);
@@ -110,9 +114,43 @@ static void test_conv_float__agrees_with_the_reference(void **state) {
   }
 }
 
+static void test_conv_float__lays_a_variable_down_once(void **state) {
+  fixture *f = *state;
+  static const setting s = {
+      {2, 8, 8, 20}, {3, 3, 20, 70}, {1, 1}, {1, 1}, {1, 1}};
+  const rheos_variable k = rheos_variable_new(f->scope, noise(f, s.filter, 1.1f), NULL);
+  const rheos_output x = rheos_placeholder(f->scope, RHEOS_FLOAT);
+  const rheos_output y = convolution(f, &s, x, k.value);
+  const rheos_operation init = rheos_global_variables_initializer(f->scope);
+  check(rheos_scope_finish(f->scope));
+  rheos_session *session = NULL;
+  const rheos_session_options options = {.num_threads = 2};
+  check(rheos_session_new(f->graph, &options, &session));
+  check(rheos_session_run(session, NULL, 0, NULL, 0, &init, 1, NULL));
+  const rheos_shape shape = RHEOS_SHAPE(2, 8, 8, 20);
+  rheos__plan *plan = NULL;
+  const rheos__stretch *stretch = NULL;
+  check(rheos__session_plan(session, &x, &shape, 1, &y, 1, &plan, &stretch));
+  assert_int_equal(stretch->num_kept_operands, 1);
+  rheos_tensor *image = wave(shape, 0.3f);
+  for (int i = 0; i < 3; i++) {
+    rheos_feed feed = {x, image};
+    rheos_fetch fetch = {y, NULL};
+    check(rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL));
+    rheos_tensor_unref(fetch.value);
+    assert_int_equal(rheos__forms_made(plan->context.forms), 1);
+  }
+  assert_int_equal(rheos__forms_bytes(plan->context.forms), 3 * 3 * 20 * 70 * (int)sizeof(float));
+  rheos__plan_free(plan);
+  rheos_tensor_unref(image);
+  rheos_session_free(session);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_conv_float__agrees_with_the_reference, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(test_conv_float__lays_a_variable_down_once, set_up,
                                       tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

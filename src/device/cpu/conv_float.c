@@ -1,11 +1,12 @@
 // Convolutions as matrix products without making the matrix: with the channels last, a window's row
 // lies in one piece in the image, so the pixels of a row of the result are rows of an operand whose
-// steps are known. The filter is laid down in panels, a block that stays in the second-level cache at
-// a time. What of a window lies outside the image is left out; so pixels at the sides, whose windows
-// are narrower, go by columns of the result, all others by rows.
+// steps are known. The filter is laid down in panels: a block that stays in the second-level cache
+// at a time, or where the filter stays all of it, once. What of a window lies outside the image is
+// left out; so pixels at the sides, whose windows are narrower, go by columns of the result, all
+// others by rows.
 //
-// A unit is some rows of the result by some of its channels. Each element is the sum over the window in
-// order, whatever the units: so neither they nor threads change the bits.
+// A unit is some rows of the result by some of its channels. Each element is the sum over the
+// window in order, whatever the units: so neither they nor threads change the bits.
 #include "device/cpu/conv_float.h"
 
 #include <string.h>
@@ -28,6 +29,7 @@ typedef struct conv_float {
   bool flat;                           // pixels of image and result are the same
   int64_t unit_images, unit_rows, unit_columns;  // all rows where images are more than one
   int64_t row_units, column_units;
+  bool is_laid_down;  // the filter is, as lay_down() does it
   bool has_epilogue, in_loops;  // it is done by the loops
   rheos__epilogue epilogue;
 } conv_float;
@@ -46,6 +48,7 @@ typedef struct segment {
 } segment;
 
 static int64_t numbers_of_row(const conv_float *c) { return c->x.kernel * c->depth; }
+static int64_t rows_of_filter(const conv_float *c) { return c->y.kernel * numbers_of_row(c); }
 
 // The segment behind `s`; false at the end.
 static bool next_segment(const conv_float *c, segment *s) {
@@ -207,10 +210,10 @@ static void run_rows(const work *w, piece *p, int64_t first, int64_t last, int64
   }
 }
 
-// A segment of the window for some columns, whose panels are at hand: as many rows at a time as stay in
-// the cache beside them.
-static void run_segment(const work *w, const segment *s, const float *panels, int64_t panel_step,
-                        int64_t column, int64_t columns) {
+// A segment of the window for some columns, whose panels are at hand, each of `depth` rows of which
+// these are some: as many rows of the result at a time as stay in the cache beside them.
+static void run_segment(const work *w, const segment *s, const float *panels, int64_t depth,
+                        int64_t skipped, int64_t column, int64_t columns) {
   const conv_float *c = w->conv;
   const int64_t width = rheos__dense_columns(), block = most(BLOCK_PIXELS / c->x.out, 1);
   piece p = {.conv = c,
@@ -227,7 +230,7 @@ static void run_segment(const work *w, const segment *s, const float *panels, in
   for (int64_t first = w->first_row; first < w->last_row; first += block) {
     for (int64_t j = 0; j < columns; j += width) {
       p.dense.n = p.dense.b_row = p.dense.end_column = least(width, columns - j);
-      p.panel = panels + j * panel_step;
+      p.panel = panels + j * depth + skipped * p.dense.n;
       if (finishes && c->epilogue.bias >= 0) {
         p.dense.bias = (const float *)w->inputs[c->epilogue.bias] + column + j;
       }
@@ -252,9 +255,14 @@ static rheos_status *run_conv(const void *state, const void *const *inputs, void
       const int64_t columns = least(BLOCK_COLUMNS, last - column);
       segment s = before_all;
       while (next_segment(c, &s)) {
-        rheos__panels_pack(filter + rows_before(c, &s) * c->n + column, c->n, 1, rows_in(&s),
-                           columns, scratch);
-        run_segment(&w, &s, scratch, rows_in(&s), column, columns);
+        const int64_t before = rows_before(c, &s);
+        if (c->is_laid_down) {
+          run_segment(&w, &s, filter + column * rows_of_filter(c), rows_of_filter(c), before,
+                      column, columns);
+          continue;
+        }
+        rheos__panels_pack(filter + before * c->n + column, c->n, 1, rows_in(&s), columns, scratch);
+        run_segment(&w, &s, scratch, rows_in(&s), 0, column, columns);
       }
     }
   }
@@ -263,8 +271,8 @@ static rheos_status *run_conv(const void *state, const void *const *inputs, void
 
 // ---- Preparing
 
-// Units of at least UNIT_PIXELS, if there are as many; rows of one image or whole images. Where these
-// are few, of some channels each.
+// Units of at least UNIT_PIXELS, if there are as many; rows of one image or whole images. Where
+// these are few, of some channels each.
 static void cut(conv_float *c) {
   const int64_t pixels = c->y.out * c->x.out, all = c->images * pixels;
   const int64_t wanted = least(parts(all, MOST_UNITS), MOST_UNIT_PIXELS);
@@ -303,11 +311,32 @@ static void describe(const rheos__conv *of, conv_float *c) {
   c->n = of->group_out;
   // Where the first and the last element of the window are inside
   int64_t last, first = rheos__window_outputs(&c->x, 0, &last);
-  int64_t last_of_last, first_of_last = rheos__window_outputs(&c->x, c->x.kernel - 1, &last_of_last);
-  c->first_inner_x = least(most(first, first_of_last), c->x.out);
-  c->last_inner_x = most(least(last, last_of_last), c->first_inner_x);
+  int64_t end, begin = rheos__window_outputs(&c->x, c->x.kernel - 1, &end);
+  c->first_inner_x = least(most(first, begin), c->x.out);
+  c->last_inner_x = most(least(last, end), c->first_inner_x);
   c->flat = c->y.kernel == 1 && c->x.kernel == 1 && c->y.in == c->y.out && c->x.in == c->x.out &&
             c->y.before == 0 && c->x.before == 0 && c->x.stride == 1 && c->y.stride == 1;
+}
+
+// A filter that stays is laid down once. The bits are the same.
+static rheos_status *lay_down(const void *state, const void *from, void *form) {
+  const conv_float *c = state;
+  rheos__panels_pack(from, c->n, 1, rows_of_filter(c), c->n, form);
+  return NULL;
+}
+
+static rheos_status *keep_filter(rheos__prepare *p, conv_float *c) {
+  const int64_t key[] = {c->n, rows_of_filter(c)};
+  p->form = (rheos__form_wish){.input = 1,
+                               .bytes = (size_t)(c->n * rows_of_filter(c)) * sizeof(float),
+                               .key = rheos__arena_copy(p->arena, key, sizeof key),
+                               .key_bytes = sizeof key,
+                               .make = lay_down,
+                               .state = c};
+  if (p->form.key == NULL) return rheos__out_of_memory();
+  c->is_laid_down = true;
+  p->scratch_bytes = 0;
+  return NULL;
 }
 
 // NULL in `out_conv` where it declines.
@@ -334,7 +363,7 @@ static rheos_status *prepare(rheos__prepare *p, conv_float **out_conv) {
   }
   p->run = run_conv;
   *out_conv = c;
-  return NULL;
+  return rheos__input_stays(p, 1) ? keep_filter(p, c) : NULL;
 }
 
 rheos_status *rheos__conv_prepare_float(rheos__prepare *p) {
