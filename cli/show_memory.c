@@ -143,12 +143,16 @@ static rheos_status *fill_shapes(memory_view *v, const text_list *told) {
 
 static void print_text(const memory_view *v, const rheos__memory_report *report) {
   fputs("a step needs ", stdout);
-  show_grouped((int64_t)(report->shared_bytes + report->fetched_bytes));
+  show_grouped((int64_t)rheos__memory_peak(report));
   fputs(" bytes: ", stdout);
   show_grouped((int64_t)report->shared_bytes);
   fputs(" for intermediate values (", stdout);
   show_grouped((int64_t)report->separate_bytes);
   fputs(" side by side), ", stdout);
+  if (report->kernel_bytes > 0) {
+    show_grouped((int64_t)report->kernel_bytes);
+    fputs(" for what kernels make, ", stdout);
+  }
   show_grouped((int64_t)report->fetched_bytes);
   fputs(" for its results\n", stdout);
   if (report->kept_bytes > 0) {
@@ -186,6 +190,7 @@ static void print_text(const memory_view *v, const rheos__memory_report *report)
     show_name(name);
     printf(":%d ", (int)tensor->origin.index);
     show_type(tensor->dtype, tensor->shape);
+    if (tensor->is_variable) fputs(" of a variable", stdout);
     if (file != NULL) {
       fputs(" at ", stdout);
       show_name(file);
@@ -199,9 +204,10 @@ static void print_text(const memory_view *v, const rheos__memory_report *report)
 static void print_json(const memory_view *v, const source *s, const rheos__memory_report *report) {
   json j = {.out = stdout};
   show_json_head(&j, s);
-  json_unsigned(&j, "peak_bytes", report->shared_bytes + report->fetched_bytes);
+  json_unsigned(&j, "peak_bytes", rheos__memory_peak(report));
   json_unsigned(&j, "intermediate_bytes", report->shared_bytes);
   json_unsigned(&j, "separate_bytes", report->separate_bytes);
+  json_unsigned(&j, "kernel_bytes", report->kernel_bytes);
   json_unsigned(&j, "result_bytes", report->fetched_bytes);
   json_unsigned(&j, "kept_bytes", report->kept_bytes);
   json_begin(&j, "feeds", '[');
@@ -233,6 +239,7 @@ static void print_json(const memory_view *v, const source *s, const rheos__memor
     json_int(&j, "output", tensor->origin.index);
     show_json_type(&j, tensor->dtype, tensor->shape);
     json_unsigned(&j, "bytes", tensor->bytes);
+    json_bool(&j, "variable", tensor->is_variable);
     if (file != NULL) {
       json_text(&j, "file", file);
       json_int(&j, "line", line);

@@ -302,7 +302,7 @@ static PyObject *run_lists(session_object *self, PyObject *fetches, PyObject *ke
 
 PyDoc_STRVAR(run_flat_doc,
              "_run_flat(fetches, feed_keys, feed_values, timeout_ms=0, traced=0): lists of graph "
-             "elements. With traced (1: steps, 2: the graph, 3: both) returns the results and the "
+             "elements. With traced (1: steps, 2: the graph, 4: costs) returns the results and the "
              "bytes of a RunMetadata.");
 static PyObject *run_flat(PyObject *object, PyObject *args) {
   session_object *self = (session_object *)object;

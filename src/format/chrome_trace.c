@@ -59,9 +59,11 @@ static void put_region(chrome *c, const char *category, int64_t pid, int64_t tid
   put_micros(c, ", \"dur\": ", end_ns - start_ns);
 }
 
-static void put_process(chrome *c, int64_t pid, const char *name) {
-  begin_event(c, "M", pid, 0);
-  put(c, ", \"name\": \"process_name\", \"args\": {");
+// Of a process or one of its threads.
+static void put_title(chrome *c, const char *kind, int64_t pid, int64_t tid, const char *name) {
+  begin_event(c, "M", pid, tid);
+  put_text_member(c, ", \"name\": ", kind);
+  put(c, ", \"args\": {");
   put_text_member(c, "\"name\": ", name);
   put(c, "}}");
 }
@@ -104,6 +106,18 @@ static void put_op(chrome *c, const rheos__traced_stretch *stretch,
   put(c, "}}");
 }
 
+// What another thread did of the event's work.
+static void put_part(chrome *c, const rheos__traced_stretch *stretch,
+                     const rheos__trace_part *part) {
+  const rheos__traced_op *op = &stretch->ops[c->trace->events[part->event].op];
+  put_region(c, "Part", op->device + 1, part->thread, part->start_ns, part->end_ns);
+  put_text_member(c, ", \"name\": ", op->is_read ? "read variable" : op->signature->op->name);
+  put(c, ", \"args\": {");
+  rheos__trace_put_name(&c->text, stretch->graph, op->id);
+  put_member(c, "\"name\": ");
+  put(c, "}}");
+}
+
 static void put_step(chrome *c, size_t visit) {
   const rheos__trace_visit *at = &c->trace->visits[visit];
   if (visit > 0 && at[-1].run == at->run) return;
@@ -116,13 +130,16 @@ static void put_step(chrome *c, size_t visit) {
 
 static void put_runs(chrome *c) {
   const rheos_trace *trace = c->trace;
-  size_t event = 0;
+  size_t event = 0, part = 0;
   for (size_t v = 0; v < trace->num_visits; v++) {
     const rheos__trace_visit *visit = &trace->visits[v];
     const rheos__trace_names names = rheos__trace_names_of(trace, visit);
     put_step(c, v);
     for (; event < trace->num_events && trace->events[event].visit == (int32_t)v; event++) {
       put_op(c, &trace->stretches[visit->stretch], &names, &trace->events[event]);
+      for (; part < trace->num_parts && trace->parts[part].event <= event; part++) {
+        put_part(c, &trace->stretches[visit->stretch], &trace->parts[part]);
+      }
     }
   }
 }
@@ -135,7 +152,11 @@ rheos_status *rheos_trace_to_chrome(const rheos_trace *trace, char **out_text,
   chrome c = {.trace = trace, .zero_ns = trace->num_visits > 0 ? trace->visits[0].start_ns : 0};
   put(&c, "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
   for (size_t d = 0; d < trace->num_devices; d++) {
-    put_process(&c, (int64_t)d + 1, trace->devices[d]);
+    put_title(&c, "process_name", (int64_t)d + 1, 0, trace->devices[d]);
+    for (uint32_t thread = 0; thread <= rheos__trace_last_thread(trace); thread++) {
+      char name[32];
+      put_title(&c, "thread_name", (int64_t)d + 1, thread, rheos__trace_thread_name(thread, name));
+    }
   }
   put_runs(&c);
   put(&c, "\n]}\n");

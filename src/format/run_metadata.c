@@ -1,6 +1,7 @@
 // A trace as TensorFlow's RunMetadata. Written field by field, since a step may have a million ops.
 #include <rheos/trace.h>
 
+#include "format/cost_graph.h"
 #include "format/graph_def.h"
 #include "format/protobuf.h"
 #include "format/trace_text.h"
@@ -144,16 +145,18 @@ static void start_label(writer *w, const char *op) {
   rheos__trace_put_text(&w->label, "(");
 }
 
+// The outputs and memory of the op are left out where it is only a part of its work.
 static void put_op(writer *w, rheos__buffer *device, const rheos__trace_names *names,
-                   const rheos__traced_stretch *stretch, const rheos__trace_event *event) {
+                   const rheos__traced_stretch *stretch, const rheos__trace_event *event,
+                   bool is_part) {
   const rheos__traced_op *op = &stretch->ops[event->op];
   rheos__trace_put_name(&w->name, stretch->graph, op->id);
   start_label(w, op->is_read ? rheos__graph_node(stretch->graph, op->id)->signature->op->name
                               : op->signature->op->name);
   if (!op->is_read) rheos__trace_put_inputs(&w->label, names, stretch, op);
   rheos__trace_put_text(&w->label, ")");
-  put_node(w, device, stretch->outputs + op->first_output, op->num_outputs, event,
-           op->scratch_bytes);
+  put_node(w, device, stretch->outputs + op->first_output, is_part ? 0 : op->num_outputs, event,
+           is_part ? 0 : op->scratch_bytes);
 }
 
 static void put_args(writer *w, rheos__buffer *device, const rheos__traced_stretch *stretch,
@@ -179,10 +182,27 @@ static void put_retvals(writer *w, rheos__buffer *device, const rheos__trace_nam
 
 // ---- The steps
 
-// One visit's nodes on a device: what took no time, at its beginning, then what ran. Returns the
-// first event of the next visit.
+// What other threads did of the event's work. Returns the first part of the next event.
+static size_t put_parts(writer *w, rheos__buffer *device, int32_t device_index,
+                        const rheos__trace_names *names, const rheos__traced_stretch *stretch,
+                        size_t event, size_t part) {
+  const rheos_trace *trace = w->trace;
+  rheos__trace_event at = trace->events[event];
+  for (; part < trace->num_parts && trace->parts[part].event <= event; part++) {
+    if (trace->parts[part].event < event || stretch->ops[at.op].device != device_index) continue;
+    at.thread = trace->parts[part].thread;
+    at.start_ns = trace->parts[part].start_ns;
+    at.end_ns = trace->parts[part].end_ns;
+    put_op(w, device, names, stretch, &at, true);
+  }
+  return part;
+}
+
+// One visit's nodes on a device: what took no time, at its beginning, then what ran, its parts
+// before the whole, so that who looks nodes up by name finds that. Returns the first event of the
+// next visit.
 static size_t put_visit(writer *w, rheos__buffer *device, int32_t device_index, int32_t visit_index,
-                        size_t first_event) {
+                        size_t first_event, size_t *part) {
   const rheos_trace *trace = w->trace;
   const rheos__trace_visit *visit = &trace->visits[visit_index];
   const rheos__traced_stretch *stretch = &trace->stretches[visit->stretch];
@@ -192,22 +212,30 @@ static size_t put_visit(writer *w, rheos__buffer *device, int32_t device_index, 
   for (int32_t i = 0; i < stretch->num_ops; i++) {
     if (stretch->ops[i].runs || stretch->ops[i].device != device_index) continue;
     now.op = i;
-    put_op(w, device, &names, stretch, &now);
+    put_op(w, device, &names, stretch, &now, false);
   }
   size_t i = first_event;
   for (; i < trace->num_events && trace->events[i].visit == visit_index; i++) {
     const rheos__trace_event *event = &trace->events[i];
-    if (stretch->ops[event->op].device == device_index) put_op(w, device, &names, stretch, event);
+    *part = put_parts(w, device, device_index, &names, stretch, i, *part);
+    if (stretch->ops[event->op].device == device_index) {
+      put_op(w, device, &names, stretch, event, false);
+    }
   }
   now.start_ns = now.end_ns = visit->end_ns;
   if (device_index == 0) put_retvals(w, device, &names, stretch, &now);
   return i;
 }
 
-static void put_thread_name(rheos__buffer *device) {
-  rheos__buffer entry = {0};
-  put_text(&entry, 2, "step");  // the value; thread 0, the key, is left out
-  rheos__wire_put_message(device, DEVICE_THREAD_NAME, &entry);
+static void put_thread_names(const rheos_trace *trace, rheos__buffer *device) {
+  const uint32_t last = rheos__trace_last_thread(trace);
+  for (uint32_t thread = 0; thread <= last; thread++) {
+    rheos__buffer entry = {0};
+    char name[32];
+    put_number(&entry, 1, thread);
+    put_text(&entry, 2, rheos__trace_thread_name(thread, name));
+    rheos__wire_put_message(device, DEVICE_THREAD_NAME, &entry);
+  }
 }
 
 static void put_steps(writer *w, rheos__buffer *out) {
@@ -215,11 +243,11 @@ static void put_steps(writer *w, rheos__buffer *out) {
   for (size_t d = 0; d < w->trace->num_devices; d++) {
     rheos__buffer device = {0};
     put_text(&device, DEVICE_NAME, w->trace->devices[d]);
-    size_t event = 0;
+    size_t event = 0, part = 0;
     for (size_t v = 0; v < w->trace->num_visits; v++) {
-      event = put_visit(w, &device, (int32_t)d, (int32_t)v, event);
+      event = put_visit(w, &device, (int32_t)d, (int32_t)v, event, &part);
     }
-    put_thread_name(&device);
+    put_thread_names(w->trace, &device);
     rheos__wire_put_message(&steps, STEP_DEVICE, &device);
   }
   rheos__wire_put_message(out, METADATA_STEP_STATS, &steps);
@@ -401,6 +429,7 @@ rheos_status *rheos_trace_to_run_metadata(const rheos_trace *trace, void **out_b
   if (status == NULL && trace->num_visits > 0) {
     writer w = {.trace = trace};
     if ((trace->what & RHEOS_TRACE_STEPS) != 0) put_steps(&w, &out);
+    if ((trace->what & RHEOS_TRACE_COST_GRAPH) != 0) rheos__put_cost_graph(trace, &out);
     if ((trace->what & RHEOS_TRACE_PARTITION_GRAPHS) != 0) status = put_partition_graph(trace, &out);
     rheos__buffer_deinit(&w.name);
     rheos__buffer_deinit(&w.label);

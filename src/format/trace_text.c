@@ -58,6 +58,23 @@ void rheos__trace_put_inputs(rheos__buffer *buffer, const rheos__trace_names *na
   }
 }
 
+uint32_t rheos__trace_last_thread(const rheos_trace *trace) {
+  uint32_t last = 0;
+  for (size_t i = 0; i < trace->num_events; i++) {
+    if (trace->events[i].thread > last) last = trace->events[i].thread;
+  }
+  for (size_t i = 0; i < trace->num_parts; i++) {
+    if (trace->parts[i].thread > last) last = trace->parts[i].thread;
+  }
+  return last;
+}
+
+const char *rheos__trace_thread_name(uint32_t thread, char text[32]) {
+  if (thread == 0) return "step";
+  snprintf(text, 32, "worker %u", (unsigned)thread);
+  return text;
+}
+
 rheos__trace_names rheos__trace_names_of(const rheos_trace *trace,
                                          const rheos__trace_visit *visit) {
   const rheos__trace_visit *first = visit;

@@ -26,6 +26,10 @@ void rheos__trace_put_input(rheos__buffer *buffer, const rheos__trace_names *nam
 void rheos__trace_put_inputs(rheos__buffer *buffer, const rheos__trace_names *names,
                              const rheos__traced_stretch *stretch, const rheos__traced_op *op);
 
+// The highest number of a thread; what threads are called, in `text` if need be.
+uint32_t rheos__trace_last_thread(const rheos_trace *trace);
+const char *rheos__trace_thread_name(uint32_t thread, char text[32]);
+
 // Where the feeds of a visit are described: the first stretch of its run.
 rheos__trace_names rheos__trace_names_of(const rheos_trace *trace,
                                          const rheos__trace_visit *visit);

@@ -18,6 +18,45 @@ static void insert(rheos__memory_report *report, const rheos__large_tensor *tens
   report->largest[at] = *tensor;
 }
 
+// Whether the value, returned by an instruction, is the tensor that a variable holds.
+static bool is_read(const rheos__stretch *stretch, int32_t index) {
+  const rheos__edge origin = stretch->plan->origins[index];
+  const rheos__node *node = rheos__graph_node(stretch->plan->graph, origin.id);
+  return rheos_dtype_is_ref(node->outputs[origin.index].dtype) ||
+         strcmp(node->signature->op->name, "ReadVariableOp") == 0;
+}
+
+static size_t bytes_of(const rheos__value *value) {  // the plan has checked these sizes
+  if (value->shape == NULL) return 0;
+  return (size_t)rheos_shape_num_elements(value->shape) *
+         rheos_dtype_size((rheos_dtype)value->dtype);
+}
+
+// Of a tensor that an instruction returns and a kernel has made.
+static size_t made_bytes(const rheos__stretch *stretch, int32_t index) {
+  return is_read(stretch, index) ? 0 : bytes_of(&stretch->values[index - stretch->first_value]);
+}
+
+// Tensors that instructions return, each held until the last that needs it has run.
+static void add_returned(const rheos__stretch *stretch, rheos__memory_report *report) {
+  size_t held = 0;
+  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
+    const rheos__instruction *in = &stretch->instructions[i];
+    for (int32_t index = in->first_value; index < in->first_value + in->num_outputs; ++index) {
+      const rheos__value *value = &stretch->values[index - stretch->first_value];
+      if (value->kind != RHEOS__VALUE_TENSOR || value->shape == NULL) continue;
+      const rheos__large_tensor tensor = {stretch->plan->origins[index], (rheos_dtype)value->dtype,
+                                          value->shape, bytes_of(value), is_read(stretch, index)};
+      insert(report, &tensor);
+      held += made_bytes(stretch, index);
+    }
+    if (held > report->kernel_bytes) report->kernel_bytes = held;
+    for (int32_t k = 0; k < in->num_releases; ++k) {
+      held -= made_bytes(stretch, stretch->releases[in->first_release + k]);
+    }
+  }
+}
+
 void rheos__memory_report_of(const rheos__stretch *stretch, rheos__memory_report *out_report) {
   const rheos__plan *plan = stretch->plan;
   *out_report = (rheos__memory_report){.shared_bytes = stretch->memory_bytes,
@@ -33,11 +72,10 @@ void rheos__memory_report_of(const rheos__stretch *stretch, rheos__memory_report
         (value->kind != RHEOS__VALUE_ARENA && !is_fetched)) {
       continue;
     }
-    // The plan has checked these sizes.
     rheos__large_tensor tensor = {.origin = plan->origins[stretch->first_value + i],
                                   .dtype = (rheos_dtype)value->dtype,
-                                  .shape = value->shape};
-    tensor.bytes = (size_t)rheos_shape_num_elements(value->shape) * rheos_dtype_size(tensor.dtype);
+                                  .shape = value->shape,
+                                  .bytes = bytes_of(value)};
     if (is_fetched) {
       out_report->fetched_bytes += tensor.bytes;
     } else {
@@ -45,6 +83,7 @@ void rheos__memory_report_of(const rheos__stretch *stretch, rheos__memory_report
     }
     insert(out_report, &tensor);
   }
+  add_returned(stretch, out_report);
 }
 
 // Appends "NAME float[2,3] (24 bytes) at FILE:LINE".
@@ -57,10 +96,11 @@ static size_t describe(char *text, size_t length, const rheos_graph *graph,
                          &file, &line);
   rheos__shape_text shape;
   const size_t room = MESSAGE_BYTES - length;
-  int written = snprintf(text + length, room, "%s %s:%d %s%s (%zu bytes)", length > 0 ? "," : "",
+  int written = snprintf(text + length, room, "%s %s:%d %s%s (%zu bytes)%s", length > 0 ? "," : "",
                          name != NULL ? name : "?", (int)tensor->origin.index,
                          rheos_dtype_name(tensor->dtype),
-                         rheos__shape_text_of(tensor->shape, &shape), tensor->bytes);
+                         rheos__shape_text_of(tensor->shape, &shape), tensor->bytes,
+                         tensor->is_variable ? " of a variable" : "");
   rheos__free(name);
   if (written < 0 || (size_t)written >= room) return MESSAGE_BYTES;
   length += (size_t)written;
@@ -69,18 +109,34 @@ static size_t describe(char *text, size_t length, const rheos_graph *graph,
   return written < 0 ? MESSAGE_BYTES : length + (size_t)written;
 }
 
-rheos_status *rheos__no_memory_for(const rheos__stretch *stretch) {
+rheos_status *rheos__no_memory_take(rheos_status *status, const rheos__stretch *stretch) {
+  if (status == NULL || rheos_status_code(status) != RHEOS_RESOURCE_EXHAUSTED ||
+      rheos_status_node(status) != NULL) {
+    return status;
+  }
   rheos__memory_report report;
   rheos__memory_report_of(stretch, &report);
-  char text[MESSAGE_BYTES] = "";
+  char text[MESSAGE_BYTES] = "", whole[MESSAGE_BYTES + 300];
   size_t length = 0;
   for (int32_t i = 0; i < report.num_largest && length < MESSAGE_BYTES; ++i) {
     const size_t before = length;
     length = describe(text, length, stretch->plan->graph, &report.largest[i]);
     if (length >= MESSAGE_BYTES) text[before] = '\0';  // whole ones only
   }
-  return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED,
-                          "out of memory: the step needs %zu bytes for intermediate values and %zu "
-                          "for what is fetched. The largest:%s",
-                          report.shared_bytes, report.fetched_bytes, text);
+  snprintf(whole, sizeof whole,
+           "the step needs %zu bytes for intermediate values, %zu for what is fetched and %zu for "
+           "what kernels make. The largest:%s",
+           report.shared_bytes, report.fetched_bytes, report.kernel_bytes,
+           report.num_largest > 0 ? text : " nothing whose size is known before the run");
+  if (status == rheos__out_of_memory()) {
+    return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "out of memory: %s", whole);
+  }
+  rheos_status *longer = rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "%s; %s",
+                                          rheos_status_message(status), whole);
+  rheos_status_free(status);
+  return longer;
+}
+
+rheos_status *rheos__no_memory_for(const rheos__stretch *stretch) {
+  return rheos__no_memory_take(rheos__out_of_memory(), stretch);
 }

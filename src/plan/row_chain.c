@@ -127,7 +127,7 @@ static bool add_member(finder *f, int32_t index) {
     size_t bytes;
     const bool by_rows = i == 0 && rows_of(value) == rows && rows_of(seen) == rows;
     if (f->num_members > 0 && made_in_chain(f, root) && value->kind != RHEOS__VALUE_TENSOR &&
-        !by_rows) {
+        value->kind != RHEOS__VALUE_CONSTANT && !by_rows) {
       return false;
     }
     if (by_rows && !size_of(value, &bytes)) return false;

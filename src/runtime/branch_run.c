@@ -14,6 +14,7 @@ typedef struct branches_run {
   const rheos__branch_group *group;
   const rheos__frame *frame;
   rheos__step *step;
+  rheos__trace_mark *marks;       // may be NULL
   pthread_t caller;               // who alone may ask whether to stop
   _Atomic int32_t first_failure;  // instruction
   int32_t failed[RHEOS__MAX_BRANCHES];
@@ -57,6 +58,7 @@ static void note_failure(branches_run *r, int32_t branch, int32_t index, rheos_s
 static void run_branch(branches_run *r, int32_t branch) {
   const rheos__branch_group *group = r->group;
   float unseen_ns = 0;
+  int64_t now = r->marks != NULL ? rheos__clock_ns() : 0;
   for (int32_t k = group->starts[branch]; k < group->starts[branch + 1]; ++k) {
     const int32_t index = group->members[k];
     const rheos__instruction *in = &r->stretch->instructions[index];
@@ -67,9 +69,14 @@ static void run_branch(branches_run *r, int32_t branch) {
     }
     if (index > atomic_load_explicit(&r->first_failure, memory_order_relaxed)) return;
     rheos_status *status = run_instruction(r, in);
-    if (status == NULL) continue;
-    note_failure(r, branch, index, status);
-    return;
+    if (status != NULL) {
+      note_failure(r, branch, index, status);
+      return;
+    }
+    if (r->marks == NULL) continue;
+    rheos__trace_mark *mark = &r->marks[index - group->first];
+    *mark = (rheos__trace_mark){rheos__pool_thread(), now, rheos__clock_ns()};
+    now = mark->end_ns;
   }
 }
 
@@ -80,11 +87,12 @@ static rheos_status *run_some(void *argument, int64_t first, int64_t last) {
 
 rheos_status *rheos__run_branches(const rheos__stretch *stretch, const rheos__branch_group *group,
                                   const rheos__frame *frame, rheos__step *step,
-                                  int32_t *out_failed) {
+                                  rheos__trace_mark *marks, int32_t *out_failed) {
   branches_run r = {.stretch = stretch,
                     .group = group,
                     .frame = frame,
                     .step = step,
+                    .marks = marks,
                     .caller = pthread_self(),
                     .first_failure = INT32_MAX};
   rheos_status *status = rheos__pool_run(step->pool, group->num_branches, run_some, &r);

@@ -8,6 +8,7 @@ typedef struct chain_run {
   const rheos__row_chain *chain;
   const rheos__frame *frame;
   int64_t num_parts;
+  rheos__trace_mark *marks;  // may be NULL
 } chain_run;
 
 static rheos_status *run_units(const chain_run *r, const rheos__instruction *in, int64_t first,
@@ -23,20 +24,30 @@ static rheos_status *run_part(void *argument, int64_t first_part, int64_t last_p
   const rheos__plan *plan = r->stretch->plan;
   const int64_t units = r->chain->num_units;
   const int64_t first = first_part * units / r->num_parts, last = last_part * units / r->num_parts;
+  int64_t now = r->marks != NULL ? rheos__clock_ns() : 0;
   for (int32_t i = r->chain->first; i < r->chain->end; ++i) {
     const rheos__instruction *in = &r->stretch->instructions[i];
     if (in->kind != RHEOS__RUN) continue;
     rheos_status *status = run_units(r, in, first, last);
-    if (status == NULL) continue;
-    return rheos__status_at_take(status, plan->graph, plan->entries[in->entry].id);
+    if (status != NULL) {
+      return rheos__status_at_take(status, plan->graph, plan->entries[in->entry].id);
+    }
+    if (r->marks == NULL) continue;
+    rheos__trace_mark *mark = &r->marks[(i - r->chain->first) * r->num_parts + first_part];
+    *mark = (rheos__trace_mark){rheos__pool_thread(), now, rheos__clock_ns()};
+    now = mark->end_ns;
   }
   return NULL;
 }
 
-rheos_status *rheos__run_row_chain(const rheos__stretch *stretch, const rheos__row_chain *chain,
-                                   const rheos__frame *frame, rheos__pool *pool) {
+int64_t rheos__row_chain_parts(const rheos__row_chain *chain, const rheos__pool *pool) {
   const int64_t threads = rheos__pool_num_threads(pool);
-  chain_run r = {stretch, chain, frame,
-                 threads < chain->num_units ? threads : chain->num_units};
+  return threads < chain->num_units ? threads : chain->num_units;
+}
+
+rheos_status *rheos__run_row_chain(const rheos__stretch *stretch, const rheos__row_chain *chain,
+                                   const rheos__frame *frame, rheos__pool *pool,
+                                   rheos__trace_mark *marks) {
+  chain_run r = {stretch, chain, frame, rheos__row_chain_parts(chain, pool), marks};
   return rheos__pool_run(pool, r.num_parts, run_part, &r);
 }

@@ -3,11 +3,14 @@
 #define RHEOS_SRC_RUNTIME_CHAIN_RUN_H
 
 #include "plan/stretch.h"
-#include "runtime/pool.h"
+#include "runtime/trace.h"
 
 // Runs the instructions of the chain that are RHEOS__RUN, each thread all of them on rows of its own.
-// What the others give is in the frame. An error names its node.
+// What the others give is in the frame. An error names its node. `marks`: for each instruction one
+// of each thread's part, rheos__row_chain_parts() of them; NULL: there is no trace.
 rheos_status *rheos__run_row_chain(const rheos__stretch *stretch, const rheos__row_chain *chain,
-                                   const rheos__frame *frame, rheos__pool *pool);
+                                   const rheos__frame *frame, rheos__pool *pool,
+                                   rheos__trace_mark *marks);
+int64_t rheos__row_chain_parts(const rheos__row_chain *chain, const rheos__pool *pool);
 
 #endif  // RHEOS_SRC_RUNTIME_CHAIN_RUN_H

@@ -18,6 +18,7 @@ typedef struct run {
   rheos__plan *plan;
   rheos__frame *frame;
   rheos__step *step;
+  int64_t now_ns;             // of a traced step: when the instruction under way began
   const rheos__bound *bound;  // where the fetches go; NULL: into tensors of their own
 } run;
 
@@ -80,6 +81,7 @@ static rheos_status *allocate_fetched(const run *r, const rheos__stretch *stretc
     rheos_status *status =
         rheos_tensor_new((rheos_dtype)value->dtype, *value->shape, &frame->tensors[index]);
     if (status != NULL) {
+      status = rheos__no_memory_take(status, stretch);
       return rheos__status_at_take(status, r->plan->graph, r->plan->origins[index].id);
     }
     frame->data[index] = frame->tensors[index]->data;
@@ -281,6 +283,7 @@ static inline rheos_status *run_next(run *r, const rheos__stretch *stretch,
   }
   rheos_status *status = run_instruction(r, stretch, in);
   if (__builtin_expect(status != NULL, 0)) {
+    status = rheos__no_memory_take(status, stretch);
     return rheos__status_at_take(status, r->plan->graph, r->plan->entries[in->entry].id);
   }
   return NULL;
@@ -295,14 +298,12 @@ static inline void release_after(rheos__frame *frame, const rheos__stretch *stre
   }
 }
 
-static rheos_status *run_traced(run *r, const rheos__stretch *stretch) {
-  rheos_trace *trace = r->step->options->trace;
-  int64_t now = rheos__trace_enter(trace, stretch);
-  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
-    const rheos__instruction *in = &stretch->instructions[i];
-    RHEOS_TRY(run_next(r, stretch, in));
-    now = rheos__trace_add(trace, stretch, in, r->frame->tensors, now);
-    release_after(r->frame, stretch, in);
+// The same, noted in the trace if there is one.
+static inline rheos_status *run_noted(run *r, const rheos__stretch *stretch,
+                                      const rheos__instruction *in, rheos_trace *trace) {
+  RHEOS_TRY(run_next(r, stretch, in));
+  if (trace != NULL) {
+    r->now_ns = rheos__trace_add(trace, stretch, in, r->frame->tensors, r->now_ns);
   }
   return NULL;
 }
@@ -323,14 +324,25 @@ static rheos_status *take_kept_operands(run *r, const rheos__stretch *stretch, i
 
 // The variables of the chain are read first; then the layers, by rows.
 static rheos_status *run_chain(run *r, const rheos__stretch *stretch,
-                               const rheos__row_chain *chain) {
+                               const rheos__row_chain *chain, rheos_trace *trace) {
   r->step->budget_ns -= (float)chain->cost_ns;
   for (int32_t i = chain->first; i < chain->end; ++i) {
     const rheos__instruction *in = &stretch->instructions[i];
-    if (in->kind != RHEOS__RUN) RHEOS_TRY(run_next(r, stretch, in));
+    if (in->kind != RHEOS__RUN) RHEOS_TRY(run_noted(r, stretch, in, trace));
   }
   RHEOS_TRY(take_kept_operands(r, stretch, chain->first, chain->end));
-  RHEOS_TRY(rheos__run_row_chain(stretch, chain, r->frame, r->step->pool));
+  const size_t parts = (size_t)rheos__row_chain_parts(chain, r->step->pool);
+  rheos__trace_mark *marks = NULL;
+  if (trace != NULL) {
+    marks = rheos__trace_begin_marks(trace, (size_t)(chain->end - chain->first) * parts);
+  }
+  RHEOS_TRY(rheos__run_row_chain(stretch, chain, r->frame, r->step->pool, marks));
+  for (int32_t i = chain->first; marks != NULL && i < chain->end; ++i) {
+    if (stretch->instructions[i].kind != RHEOS__RUN) continue;
+    rheos__trace_add_marks(trace, stretch, &stretch->instructions[i],
+                           marks + (size_t)(i - chain->first) * parts, parts);
+  }
+  if (trace != NULL) r->now_ns = rheos__trace_end_marks(trace);
   for (int32_t i = chain->first; i < chain->end; ++i) {
     release_after(r->frame, stretch, &stretch->instructions[i]);
   }
@@ -339,41 +351,49 @@ static rheos_status *run_chain(run *r, const rheos__stretch *stretch,
 
 // What belongs to no branch, up to `end`: in its turn behind the branches.
 static rheos_status *run_after_branches(run *r, const rheos__stretch *stretch, int32_t first,
-                                        int32_t end) {
+                                        int32_t end, rheos_trace *trace) {
   for (int32_t i = first; i < end; ++i) {
     const rheos__instruction *in = &stretch->instructions[i];
-    if (in->branch == 0) RHEOS_TRY(run_next(r, stretch, in));
+    if (in->branch == 0) RHEOS_TRY(run_noted(r, stretch, in, trace));
   }
   return NULL;
 }
 
 // Reads come first, since nothing in the group writes; then the branches.
 static rheos_status *run_group(run *r, const rheos__stretch *stretch,
-                               const rheos__branch_group *group) {
+                               const rheos__branch_group *group, rheos_trace *trace) {
   for (int32_t i = group->first; i < group->end; ++i) {
     const rheos__instruction *in = &stretch->instructions[i];
-    if (in->branch == RHEOS__BEFORE_BRANCHES) RHEOS_TRY(run_next(r, stretch, in));
+    if (in->branch == RHEOS__BEFORE_BRANCHES) RHEOS_TRY(run_noted(r, stretch, in, trace));
   }
   RHEOS_TRY(take_kept_operands(r, stretch, group->first, group->end));
+  rheos__trace_mark *marks = NULL;
+  if (trace != NULL) marks = rheos__trace_begin_marks(trace, (size_t)(group->end - group->first));
   r->step->budget_ns -= group->cost_ns;
   int32_t failed = INT32_MAX;
-  rheos_status *status = rheos__run_branches(stretch, group, r->frame, r->step, &failed);
+  rheos_status *status = rheos__run_branches(stretch, group, r->frame, r->step, marks, &failed);
   if (status == NULL && atomic_load(&r->step->stopped) != 0) return rheos__step_error(r->step);
   if (status != NULL) {  // what comes earlier in the plan would have failed first
-    rheos_status *earlier = run_after_branches(r, stretch, group->first, failed);
+    rheos_status *earlier = run_after_branches(r, stretch, group->first, failed, NULL);
     if (earlier == NULL) return status;
     rheos_status_free(status);
     return earlier;
   }
-  RHEOS_TRY(run_after_branches(r, stretch, group->first, group->end));
+  for (int32_t i = group->first; marks != NULL && i < group->end; ++i) {
+    if (stretch->instructions[i].branch <= 0) continue;
+    rheos__trace_add_marks(trace, stretch, &stretch->instructions[i], &marks[i - group->first], 1);
+  }
+  if (trace != NULL) r->now_ns = rheos__trace_end_marks(trace);
+  RHEOS_TRY(run_after_branches(r, stretch, group->first, group->end, trace));
   for (int32_t i = group->first; i < group->end; ++i) {
     release_after(r->frame, stretch, &stretch->instructions[i]);
   }
   return NULL;
 }
 
-static rheos_status *run_stretch(run *r, const rheos__stretch *stretch) {
-  if (rheos__step_is_traced(r->step)) return run_traced(r, stretch);
+// Compiled twice, with a trace and without.
+static inline __attribute__((always_inline)) rheos_status *run_instructions(
+    run *r, const rheos__stretch *stretch, rheos_trace *trace) {
   const rheos__row_chain *chain = stretch->row_chains;
   const rheos__row_chain *end_chains = chain != NULL ? chain + stretch->num_row_chains : NULL;
   if (rheos__pool_num_threads(r->step->pool) == 1) chain = end_chains;
@@ -382,23 +402,32 @@ static rheos_status *run_stretch(run *r, const rheos__stretch *stretch) {
   for (int32_t i = 0; i < stretch->num_instructions; ++i) {
     const rheos__instruction *in = &stretch->instructions[i];
     if (chain != end_chains && i == chain->first) {
-      RHEOS_TRY(run_chain(r, stretch, chain));
+      RHEOS_TRY(run_chain(r, stretch, chain, trace));
       i = chain->end - 1;
       ++chain;
       continue;
     }
     if (i == group_first) {
-      RHEOS_TRY(run_group(r, stretch, group));
+      RHEOS_TRY(run_group(r, stretch, group, trace));
       i = group->end - 1;
       ++group;
       const bool any = group < stretch->branch_groups + stretch->num_branch_groups;
       group_first = any ? group->first : -1;
       continue;
     }
-    RHEOS_TRY(run_next(r, stretch, in));
+    RHEOS_TRY(run_noted(r, stretch, in, trace));
     release_after(r->frame, stretch, in);
   }
   return NULL;
+}
+
+static rheos_status *run_stretch(run *r, const rheos__stretch *stretch) {
+  if (!rheos__step_is_traced(r->step)) return run_instructions(r, stretch, NULL);
+  rheos_trace *trace = r->step->options->trace;
+  r->now_ns = rheos__trace_enter(trace, stretch);
+  rheos_status *status = run_instructions(r, stretch, trace);
+  rheos__trace_leave();
+  return status;
 }
 
 // ---- Fetches
@@ -442,6 +471,7 @@ static rheos_status *take_fetches(run *r, const rheos__stretch *last, rheos_tens
       rheos_tensor_unref(out_values[k]);
       out_values[k] = NULL;
     }
+    status = rheos__no_memory_take(status, last);
     return rheos__status_at_take(status, r->plan->graph, r->plan->fetches[i].id);
   }
   return NULL;
@@ -516,11 +546,6 @@ static rheos_status *next_key(run *r, const rheos__stretch *stretch, rheos_shape
   return NULL;
 }
 
-// Memory that is short, named: what takes most of it.
-static rheos_status *name_largest(rheos_status *status, const rheos__stretch *stretch) {
-  return status == rheos__out_of_memory() ? rheos__no_memory_for(stretch) : status;
-}
-
 static rheos_status *run_all(run *r, rheos__stretch *stretch, rheos__stretch **out_last,
                              double *out_cost_ns) {
   for (;;) {
@@ -529,7 +554,7 @@ static rheos_status *run_all(run *r, rheos__stretch *stretch, rheos__stretch **o
     RHEOS_TRY(bind(r->frame, stretch));
     rheos_status *status = allocate_fetched(r, stretch);
     if (status == NULL) status = run_stretch(r, stretch);
-    RHEOS_TRY(name_largest(status, stretch));
+    RHEOS_TRY(rheos__no_memory_take(status, stretch));
     if (stretch->end_entry == r->plan->num_entries) return NULL;
     rheos_shape few[FEW_SHAPES], *key = NULL;
     int32_t num_key = 0;

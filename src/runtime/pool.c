@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -16,16 +17,19 @@ typedef struct job {
   int64_t num_units, chunk;
   _Atomic int64_t next;
   _Atomic(rheos_status *) error;
+  const rheos__pool_watch *watch;  // may be NULL
 } job;
 
 // What a thread keeps; slot 0 is for whoever runs a job.
 typedef struct slot {
   void *memory;
   size_t size_bytes;
+  uint32_t thread;
   bool is_taken;
 } slot;
 
 static _Thread_local slot *own_slot;  // of the job that the thread works on
+static _Thread_local const rheos__pool_watch *own_watch;
 
 typedef struct start {
   rheos__pool *pool;
@@ -66,6 +70,7 @@ rheos__pool *rheos__pool_new(int32_t num_threads) {
     free_pool(pool);
     return NULL;
   }
+  for (int32_t i = 0; i < num_threads; ++i) pool->slots[i].thread = (uint32_t)i;
   pool->num_threads = num_threads;
   pool->process = getpid();
   pthread_mutex_init(&pool->region, NULL);
@@ -102,10 +107,21 @@ int32_t rheos__pool_num_threads(const rheos__pool *pool) {
   return pool != NULL ? pool->num_threads : 1;
 }
 
-static void work_on(job *j) {
-  for (;;) {
+uint32_t rheos__pool_thread(void) { return own_slot != NULL ? own_slot->thread : 0; }
+
+void rheos__pool_set_watch(const rheos__pool_watch *watch) { own_watch = watch; }
+
+int64_t rheos__clock_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+// Whether there was anything left to do.
+static bool work_on(job *j) {
+  for (bool took_any = false;; took_any = true) {
     int64_t first = atomic_fetch_add_explicit(&j->next, j->chunk, memory_order_relaxed);
-    if (first >= j->num_units) return;
+    if (first >= j->num_units) return took_any;
     int64_t last = first + j->chunk < j->num_units ? first + j->chunk : j->num_units;
     rheos_status *status = j->body(j->argument, first, last);
     if (status == NULL) continue;
@@ -168,8 +184,13 @@ static void *worker(void *argument) {
     seen = atomic_load(&pool->generation);
     ++pool->active;
     pthread_mutex_unlock(&pool->mutex);
-    work_on(j);
+    const int64_t start = j->watch != NULL ? rheos__clock_ns() : 0;
+    const bool took_any = work_on(j);
+    const int64_t end = j->watch != NULL ? rheos__clock_ns() : 0;
     pthread_mutex_lock(&pool->mutex);
+    if (took_any && j->watch != NULL) {
+      j->watch->note(j->watch->argument, own_slot->thread, start, end);
+    }
     if (pool->open == j) pool->open = NULL;  // nothing is left to take
     if (--pool->active == 0) pthread_cond_signal(&pool->done);
     pthread_mutex_unlock(&pool->mutex);
@@ -200,7 +221,7 @@ rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_
     return body(argument, 0, num_units);
   }
   if (pool->num_started < pool->num_threads - 1) start_threads(pool);
-  job j = {.body = body, .argument = argument, .num_units = num_units};
+  job j = {.body = body, .argument = argument, .num_units = num_units, .watch = own_watch};
   j.chunk = num_units / ((int64_t)pool->num_threads * CHUNKS_PER_THREAD);
   if (j.chunk < 1) j.chunk = 1;
   pthread_mutex_lock(&pool->mutex);

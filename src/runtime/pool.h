@@ -21,6 +21,20 @@ int32_t rheos__pool_num_threads(const rheos__pool *pool);
 rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_body body,
                               void *argument);
 
+// Of the thread that calls: 0, or the number of a pool's worker, from 1 on.
+uint32_t rheos__pool_thread(void);
+
+// While a watch is set for a thread, jobs that it hands out tell it when each of the pool's workers
+// was at work on them: one call at a time, all of them before rheos__pool_run() returns.
+typedef struct rheos__pool_watch {
+  void (*note)(void *argument, uint32_t thread, int64_t start_ns, int64_t end_ns);
+  void *argument;
+} rheos__pool_watch;
+
+void rheos__pool_set_watch(const rheos__pool_watch *watch);  // NULL: none
+
+int64_t rheos__clock_ns(void);  // of the monotonic clock
+
 // Work space for a range of units, aligned to 64 bytes, not initialised; NULL when memory is short. A
 // thread of a pool keeps its own from one range to the next, and so do threads that run work of a pool.
 void *rheos__pool_take_scratch(size_t size_bytes);

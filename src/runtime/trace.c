@@ -12,15 +12,25 @@ static int64_t clock_ns(clockid_t clock) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int64_t rheos__trace_clock_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
-
 // ---- The trace
+
+// Of the event that is added next; the pool calls this from one thread at a time.
+static void note_part(void *argument, uint32_t thread, int64_t start_ns, int64_t end_ns) {
+  rheos_trace *trace = argument;
+  if (!RHEOS_GROW(trace->parts, trace->part_capacity, trace->num_parts + 1)) {
+    trace->failed = true;
+    return;
+  }
+  trace->parts[trace->num_parts++] =
+      (rheos__trace_part){trace->num_events, thread, start_ns, end_ns};
+}
 
 rheos_trace *rheos_trace_new(uint32_t what) {
   rheos_trace *trace = rheos__alloc_zeroed(sizeof *trace);
   if (trace == NULL) return NULL;
   trace->what = what;
   trace->epoch_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+  trace->watch = (rheos__pool_watch){note_part, trace};
   return trace;
 }
 
@@ -39,7 +49,7 @@ static void stretch_deinit(rheos__traced_stretch *stretch) {
 
 void rheos_trace_clear(rheos_trace *trace) {
   trace->failed = false;
-  trace->num_events = trace->num_visits = trace->num_late = 0;
+  trace->num_events = trace->num_visits = trace->num_late = trace->num_parts = 0;
   trace->num_runs = 0;
 }
 
@@ -50,6 +60,8 @@ void rheos_trace_free(rheos_trace *trace) {
   rheos__free(trace->devices);
   rheos__free(trace->visits);
   rheos__free(trace->events);
+  rheos__free(trace->parts);
+  rheos__free(trace->marks);
   rheos__free(trace->late);
   rheos__free(trace);
 }
@@ -219,6 +231,11 @@ static int32_t find_or_describe(rheos_trace *trace, const rheos__stretch *stretc
 // ---- Events
 
 int64_t rheos__trace_enter(rheos_trace *trace, const rheos__stretch *stretch) {
+  // A run that failed left parts of an event that never was.
+  while (trace->num_parts > 0 && trace->parts[trace->num_parts - 1].event == trace->num_events) {
+    --trace->num_parts;
+  }
+  rheos__pool_set_watch(&trace->watch);
   const int32_t index = find_or_describe(trace, stretch);
   if (index < 0 ||
       !RHEOS_GROW(trace->visits, trace->visit_capacity, trace->num_visits + 1) ||
@@ -227,11 +244,13 @@ int64_t rheos__trace_enter(rheos_trace *trace, const rheos__stretch *stretch) {
     trace->failed = true;
     return 0;
   }
-  const int64_t now = rheos__trace_clock_ns();
+  const int64_t now = rheos__clock_ns();
   trace->visits[trace->num_visits++] = (rheos__trace_visit){
       .stretch = index, .run = trace->num_runs - 1, .start_ns = now, .end_ns = now};
   return now;
 }
+
+void rheos__trace_leave(void) { rheos__pool_set_watch(NULL); }
 
 static int32_t add_late_shapes(rheos_trace *trace, const rheos__instruction *in,
                                rheos_tensor *const *tensors) {
@@ -257,10 +276,46 @@ int64_t rheos__trace_add(rheos_trace *trace, const rheos__stretch *stretch,
   const int32_t op = in->entry - stretch->first_entry;
   const bool is_late = trace->stretches[visit->stretch].ops[op].has_late_shapes;
   const int32_t late = is_late ? add_late_shapes(trace, in, tensors) : -1;
-  const int64_t now = rheos__trace_clock_ns();
+  const int64_t now = rheos__clock_ns();
   visit->end_ns = now;
   trace->events[trace->num_events++] = (rheos__trace_event){
       .visit = (int32_t)trace->num_visits - 1, .op = op, .late = late, .start_ns = start_ns,
       .end_ns = now};
+  return now;
+}
+
+rheos__trace_mark *rheos__trace_begin_marks(rheos_trace *trace, size_t count) {
+  rheos__pool_set_watch(NULL);
+  if (trace->failed) return NULL;
+  if (!RHEOS_GROW(trace->marks, trace->mark_capacity, count)) {
+    trace->failed = true;
+    return NULL;
+  }
+  memset(trace->marks, 0, count * sizeof *trace->marks);
+  return trace->marks;
+}
+
+void rheos__trace_add_marks(rheos_trace *trace, const rheos__stretch *stretch,
+                            const rheos__instruction *in, const rheos__trace_mark *marks,
+                            size_t count) {
+  if (trace->failed) return;
+  for (size_t i = 1; i < count; ++i) {
+    if (marks[i].end_ns != 0) {
+      note_part(trace, marks[i].thread, marks[i].start_ns, marks[i].end_ns);
+    }
+  }
+  trace->events[trace->num_events++] =
+      (rheos__trace_event){.visit = (int32_t)trace->num_visits - 1,
+                           .op = in->entry - stretch->first_entry,
+                           .late = -1,
+                           .thread = marks[0].thread,
+                           .start_ns = marks[0].start_ns,
+                           .end_ns = marks[0].end_ns};
+}
+
+int64_t rheos__trace_end_marks(rheos_trace *trace) {
+  rheos__pool_set_watch(&trace->watch);
+  const int64_t now = rheos__clock_ns();
+  if (!trace->failed) trace->visits[trace->num_visits - 1].end_ns = now;
   return now;
 }

@@ -10,6 +10,7 @@
 #include <rheos/session.h>
 
 #include "plan/stretch.h"
+#include "runtime/pool.h"
 
 typedef struct rheos__traced_output {
   rheos_shape shape;       // rank -1: each event tells
@@ -55,6 +56,19 @@ typedef struct rheos__trace_event {
   int64_t start_ns, end_ns;
 } rheos__trace_event;
 
+// Work on an event's instruction that another thread did.
+typedef struct rheos__trace_part {
+  size_t event;
+  uint32_t thread;
+  int64_t start_ns, end_ns;
+} rheos__trace_part;
+
+// Where and when one thread ran an instruction, or its part of it; an end of 0: not at all.
+typedef struct rheos__trace_mark {
+  uint32_t thread;
+  int64_t start_ns, end_ns;
+} rheos__trace_mark;
+
 typedef struct rheos__trace_visit {  // of a stretch, by a run
   int32_t stretch, run;
   int64_t start_ns, end_ns;
@@ -77,27 +91,42 @@ struct rheos_trace {
   size_t num_visits, visit_capacity;
   rheos__trace_event *events;
   size_t num_events, event_capacity;
+  rheos__trace_part *parts;  // in the order of their events
+  size_t num_parts, part_capacity;
   rheos__trace_late *late;
   size_t num_late, late_capacity;
+  rheos__trace_mark *marks;  // room for a group or chain under way
+  size_t mark_capacity;
+  rheos__pool_watch watch;
   int32_t num_runs;
   // Of the session whose run is under way: the device of a node.
   const char *(*device_of)(void *argument, const rheos__node *node);
   void *device_argument;
 };
 
-int64_t rheos__trace_clock_ns(void);
-
 void rheos__trace_begin_run(rheos_trace *trace,
                             const char *(*device_of)(void *argument, const rheos__node *node),
                             void *device_argument);
 
-// The run comes to a stretch, which is described if it is new. Returns the time.
+// The run comes to a stretch, which is described if it is new. Returns the time. From here to
+// rheos__trace_leave() the trace watches what the calling thread hands out to a pool.
 int64_t rheos__trace_enter(rheos_trace *trace, const rheos__stretch *stretch);
+void rheos__trace_leave(void);
 
 // An instruction of the stretch entered last has run since `start_ns`; its results are still in the
 // frame. Returns the time.
 int64_t rheos__trace_add(rheos_trace *trace, const rheos__stretch *stretch,
                          const rheos__instruction *in, rheos_tensor *const *tensors,
                          int64_t start_ns);
+
+// Room for marks that several threads fill in, emptied: `count` of them. The watch rests meanwhile,
+// since the marks tell more. NULL when memory is short.
+rheos__trace_mark *rheos__trace_begin_marks(rheos_trace *trace, size_t count);
+// The instruction ran as its `count` marks say: an event with the first one, and parts.
+void rheos__trace_add_marks(rheos_trace *trace, const rheos__stretch *stretch,
+                            const rheos__instruction *in, const rheos__trace_mark *marks,
+                            size_t count);
+// All marks are added. Returns the time.
+int64_t rheos__trace_end_marks(rheos_trace *trace);
 
 #endif  // RHEOS_SRC_RUNTIME_TRACE_H

@@ -139,11 +139,66 @@ static void test_memory__too_little_of_it_names_the_largest_tensors(void **state
   assert_int_equal(rheos_status_code(status), RHEOS_RESOURCE_EXHAUSTED);
   message = rheos_status_message(status);
   if (strstr(message, "[1000000] and type float (4000000 bytes)") == NULL ||
+      strstr(message, "4000000 for what is fetched") == NULL ||
+      strstr(message, "The largest: Tile:0 float[1000000] (4000000 bytes) at ") == NULL ||
+      strstr(message, "test_memory.c:") == NULL) {
+    fail_msg("%s", message);
+  }
+  assert_string_equal(rheos_status_node(status), "Tile");
+  rheos_status_free(status);
+  counter.limit_bytes = 0;
+  rheos_tensor_unref(fed);
+  rheos_session_free(session);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+  rheos_set_allocator(NULL);
+}
+
+// A variable takes its value over or copies it; the step's own block may be there already.
+static void test_memory__too_little_of_it_for_a_variable_names_them_too(void **state) {
+  (void)state;
+  counting_allocator counter = {0};
+  counting_allocator_install(&counter);
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  const rheos_shape shape = RHEOS_SHAPE(10 * WIDTH);
+  const rheos_attr attrs[] = {rheos_attr_type("dtype", RHEOS_FLOAT),
+                              rheos_attr_shape("shape", &shape)};
+  rheos_op_args args = {.type = "VariableV2", .name = "weights", .attrs = attrs, .num_attrs = 2};
+  const rheos_output weights = rheos_operation_output(rheos_op(s, &args), 0);
+  const rheos_output x = rheos_placeholder(s, RHEOS_FLOAT, .name = "x");
+  const rheos_output tiled = rheos_tile(s, x, multiples(s));
+  const rheos_output written[] = {weights, tiled};
+  args = (rheos_op_args){.type = "Assign", .name = "start", .inputs = written, .num_inputs = 2};
+  const rheos_operation start = rheos_op(s, &args);
+  const rheos_output larger[] = {weights, rheos_neg(s, tiled)};
+  args = (rheos_op_args){.type = "AssignAdd", .name = "grow", .inputs = larger, .num_inputs = 2};
+  const rheos_output grown = rheos_operation_output(rheos_op(s, &args), 0);
+  check(rheos_scope_finish(s));
+  rheos_session *session = NULL;
+  check(rheos_session_new(graph, NULL, &session));
+  rheos_tensor *fed = NULL;
+  check(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(WIDTH), &fed));
+  memset(rheos_tensor_data(fed), 0, rheos_tensor_size_bytes(fed));
+  rheos_feed feed = {x, fed};
+  check(rheos_session_run(session, &feed, 1, NULL, 0, &start, 1, NULL));
+  rheos_fetch fetch = {grown, NULL}, held = {weights, NULL};
+  check(rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL));
+  rheos_tensor_unref(fetch.value);
+  check(rheos_session_run(session, NULL, 0, &held, 1, NULL, 0, NULL));
+  // The caller holds the value, so the update needs another tensor; the step has its memory.
+  counter.limit_bytes = counter.alive_bytes + 10 * WIDTH;
+  rheos_status *status = rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL);
+  assert_int_equal(rheos_status_code(status), RHEOS_RESOURCE_EXHAUSTED);
+  const char *message = rheos_status_message(status);
+  if (strstr(message, "The largest: ") == NULL ||
+      strstr(message, "float[1000000] (4000000 bytes) at ") == NULL ||
       strstr(message, "test_memory.c:") == NULL) {
     fail_msg("%s", message);
   }
   rheos_status_free(status);
   counter.limit_bytes = 0;
+  rheos_tensor_unref(held.value);
   rheos_tensor_unref(fed);
   rheos_session_free(session);
   rheos_scope_free(s);
@@ -157,6 +212,7 @@ int main(void) {
       cmocka_unit_test(test_memory__a_value_used_later_is_not_overwritten),
       cmocka_unit_test(test_memory__an_operand_that_stands_twice_is_safe),
       cmocka_unit_test(test_memory__too_little_of_it_names_the_largest_tensors),
+      cmocka_unit_test(test_memory__too_little_of_it_for_a_variable_names_them_too),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,6 +184,59 @@ def test_timeline_takes_labels_that_are_no_operations():
     assert region["dur"] == 42 and region["ts"] == 12345
 
 
+def test_costs_of_the_graph():
+    config = tf.ConfigProto(graph_options=tf.GraphOptions(build_cost_model=1))
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    with tf.Graph().as_default(), tf.Session(config=config) as session:
+        session.x = tf.placeholder(tf.float32, [None, 3], name="x")
+        w = tf.Variable(tf.ones([3, 4]), name="w")
+        product = tf.matmul(session.x, w, name="product")
+        with tf.control_dependencies([tf.assert_positive(session.x)]):
+            y = tf.nn.relu(product, name="y")
+        session.run(w.initializer)
+        metadata = run(session, y, None)
+        assert not metadata.HasField("step_stats") and not metadata.partition_graphs
+        nodes = {node.name: node for node in metadata.cost_graph.node}
+        number = {node.id: node.name for node in metadata.cost_graph.node}
+        (info,) = nodes["product"].output_info
+        assert info.dtype == 1 and info.size == 32 and [d.size for d in info.shape.dim] == [2, 4]
+        assert info.alias_input_port == -1
+        assert [number.get(i.preceding_node) for i in nodes["y"].input_info] == ["product"]
+        assert nodes["y"].is_final and not nodes["product"].is_final
+        assert any("assert" in number[i] for i in nodes["y"].control_input)
+        assert all(node.device == CPU % 0 and node.compute_cost >= 0 for node in nodes.values())
+        assert run(session, y, FULL, np.ones([5, 3])).HasField("step_stats")
+    with tf.Graph().as_default(), tf.Session(config=config) as session:
+        session.x = tf.placeholder(tf.float32, [1 << 20], name="x")
+        metadata = run(session, tf.tanh(session.x, name="y"), None, np.ones(1 << 20))
+        costs = {node.name: node.compute_cost for node in metadata.cost_graph.node}
+        assert costs["y"] > 0
+
+
+def test_work_of_other_threads_shows_on_them():
+    config = tf.ConfigProto(intra_op_parallelism_threads=3)
+    with tf.Graph().as_default(), tf.Session(config=config) as session:
+        session.x = tf.placeholder(tf.float32, [1 << 20])
+        y = tf.tanh(session.x, name="y")
+        for _ in range(100):  # a worker may come too late to find any work
+            metadata = run(session, y, feed=np.ones(1 << 20))
+            (device,) = metadata.step_stats.dev_stats
+            parts = [node for node in device.node_stats if node.node_name == "y"]
+            if len(parts) > 1:
+                break
+    whole = parts[-1]
+    assert whole.thread_id == 0 and len(whole.output) == 1 and len(parts) > 1
+    assert device.thread_names[0] == "step"
+    for part in parts[:-1]:
+        assert part.thread_id in (1, 2) and not part.output
+        assert device.thread_names[part.thread_id] == f"worker {part.thread_id}"
+        assert part.timeline_label == whole.timeline_label
+        assert whole.all_start_nanos <= part.all_start_nanos
+        assert (part.all_start_nanos + part.all_end_rel_nanos
+                <= whole.all_start_nanos + whole.all_end_rel_nanos)
+    Timeline(metadata.step_stats).generate_chrome_trace_format(show_memory=True)
+
+
 def test_metadata_goes_into_event_files(model, tmp_path):
     with tf.summary.FileWriter(str(tmp_path)) as writer:
         writer.add_run_metadata(run(model, model.y), "step 1", 1)

@@ -1,5 +1,6 @@
 // Traces: what runs leave behind, in Chrome's format and as a RunMetadata, and that a trace neither
 // changes a run nor allocates once it has room.
+#include <rheos/ops.h>
 #include <rheos/rheos.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,9 +163,108 @@ static void test_trace__of_nothing_is_empty(void **state) {
   rheos_trace_free(NULL);
 }
 
+// Runs `y` of `x` on three threads until another thread than the caller's had a share in it, which
+// may come too late, then gives the trace for Chrome.
+static char *chrome_with_threads(fixture *f, rheos_output y, rheos_tensor *x, const char *share) {
+  rheos_session *session;
+  const rheos_session_options options = {.num_threads = 3};
+  check(rheos_session_new(f->graph, &options, &session));
+  rheos_trace *trace = rheos_trace_new(RHEOS_TRACE_STEPS);
+  const rheos_run_options traced = {.trace = trace};
+  char *text = NULL;
+  for (int i = 0; i < 1000 && (text == NULL || strstr(text, share) == NULL); i++) {
+    rheos_trace_clear(trace);
+    rheos_free(text);
+    const rheos_feed feed = {f->x, x};
+    rheos_fetch plain = {y, NULL}, fetch = {y, NULL};
+    check(rheos_session_run(session, &feed, 1, &plain, 1, NULL, 0, NULL));
+    check(rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, &traced));
+    assert_memory_equal(rheos_tensor_data(plain.value), rheos_tensor_data(fetch.value),
+                        rheos_tensor_size_bytes(fetch.value));
+    rheos_tensor_unref(plain.value);
+    rheos_tensor_unref(fetch.value);
+    text = chrome_of(trace);
+  }
+  if (strstr(text, share) == NULL) fail_msg("no %s in %s", share, text);
+  rheos_trace_free(trace);
+  rheos_session_free(session);
+  return text;
+}
+
+static void test_trace__has_work_on_its_threads(void **state) {
+  fixture *f = *state;
+  rheos_tensor *x = vector(1 << 20);
+  char *text = chrome_with_threads(f, f->y, x, "\"cat\": \"Part\"");
+  assert_true(strstr(text, "\"args\": {\"name\": \"worker 1\"}") != NULL ||
+              strstr(text, "\"args\": {\"name\": \"worker 2\"}") != NULL);
+  assert_int_equal(count_of(text, "\"cat\": \"Op\""), 1);
+  rheos_free(text);
+  rheos_tensor_unref(x);
+}
+
+static rheos_output weights(rheos_scope *s, int64_t rows, int64_t columns, int seed) {
+  rheos_tensor *t = NULL;
+  check(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(rows, columns), &t));
+  float *data = rheos_tensor_data(t);
+  for (int64_t i = 0; i < rows * columns; i++) {
+    data[i] = 0.01f * (float)((i * 7 + seed) % 13) - 0.05f;
+  }
+  const rheos_output output = rheos_constant(s, t, NULL);
+  rheos_tensor_unref(t);
+  return output;
+}
+
+static rheos_tensor *rows_of(int64_t rows, int64_t columns) {
+  rheos_tensor *x = NULL;
+  check(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(rows, columns), &x));
+  for (int64_t i = 0; i < rows * columns; i++) {
+    ((float *)rheos_tensor_data(x))[i] = 0.1f * (float)(i % 5);
+  }
+  return x;
+}
+
+// Branches side by side: each op is one event, on the thread that ran it.
+static void test_trace__has_branches_on_their_threads(void **state) {
+  fixture *f = *state;
+  enum { TOWERS = 8, LAYERS = 6, SIDE = 64 };
+  rheos_output ends[TOWERS];
+  for (int t = 0; t < TOWERS; t++) {
+    ends[t] = f->x;
+    for (int i = 0; i < LAYERS; i++) {
+      ends[t] = rheos_matmul(f->scope, ends[t], weights(f->scope, SIDE, SIDE, t * LAYERS + i));
+    }
+  }
+  const rheos_output y = rheos_add_n(f->scope, ends, TOWERS);
+  check(rheos_scope_finish(f->scope));
+  rheos_tensor *x = rows_of(SIDE, SIDE);
+  char *text = chrome_with_threads(f, y, x, "{\"ph\": \"X\", \"pid\": 1, \"tid\": 1");
+  assert_int_equal(count_of(text, "\"cat\": \"Op\""), TOWERS * LAYERS + 1);
+  assert_int_equal(count_of(text, "\"cat\": \"Part\""), 0);
+  rheos_free(text);
+  rheos_tensor_unref(x);
+}
+
+// A chain of layers by rows: each op is one event, with a part for each other thread's rows.
+static void test_trace__has_rows_on_their_threads(void **state) {
+  fixture *f = *state;
+  enum { LAYERS = 40, ROWS = 20, WIDTH = 64 };
+  rheos_output y = f->x;
+  for (int i = 0; i < LAYERS; i++) {
+    y = rheos_relu(f->scope, rheos_matmul(f->scope, y, weights(f->scope, WIDTH, WIDTH, i)));
+  }
+  check(rheos_scope_finish(f->scope));
+  rheos_tensor *x = rows_of(ROWS, WIDTH);
+  char *text = chrome_with_threads(f, y, x, "{\"ph\": \"X\", \"pid\": 1, \"tid\": 1");
+  assert_int_equal(count_of(text, "\"cat\": \"Op\""), LAYERS);
+  assert_int_equal(count_of(text, "\"cat\": \"Part\""), 2 * LAYERS);
+  rheos_free(text);
+  rheos_tensor_unref(x);
+}
+
 // Traces a run and writes it; true if memory was enough.
 static bool trace_and_write(const fixture *f, const rheos_tensor *x) {
-  rheos_trace *trace = rheos_trace_new(RHEOS_TRACE_STEPS | RHEOS_TRACE_PARTITION_GRAPHS);
+  rheos_trace *trace = rheos_trace_new(RHEOS_TRACE_STEPS | RHEOS_TRACE_PARTITION_GRAPHS |
+                                       RHEOS_TRACE_COST_GRAPH);
   if (trace == NULL) return false;
   const rheos_run_options options = {.trace = trace};
   rheos_tensor *value = (rheos_tensor *)(uintptr_t)x, *y = NULL;
@@ -214,6 +314,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_trace__has_every_run, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_trace__outlives_its_session, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_trace__tells_shapes_that_come_late, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_trace__has_work_on_its_threads, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_trace__has_branches_on_their_threads, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_trace__has_rows_on_their_threads, set_up, tear_down),
       cmocka_unit_test(test_trace__of_nothing_is_empty),
       cmocka_unit_test(test_trace__reports_short_memory),
   };

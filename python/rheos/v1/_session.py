@@ -12,7 +12,7 @@ from rheos.framework.ragged import RaggedBase
 from rheos.framework.sparse_tensor import SparseTensor, SparseTensorValue
 
 # What a trace has, as the library counts it (RHEOS_TRACE_* of session.h).
-_TRACE_STEPS, _TRACE_GRAPHS = 1, 2
+_TRACE_STEPS, _TRACE_GRAPHS, _TRACE_COSTS = 1, 2, 4
 
 
 def _values_type():
@@ -306,6 +306,8 @@ class BaseSession(_core.SessionBase):
             traced = (_TRACE_STEPS if options.trace_level else 0) | (
                 _TRACE_GRAPHS if options.output_partition_graphs else 0
             )
+        if self._config is not None and self._config.graph_options.build_cost_model > 0:
+            traced |= _TRACE_COSTS
         if run_metadata is None or not traced:
             results = self._run_flat(elements, feeds, values, timeout) if elements else []
             message = b""
