@@ -71,6 +71,17 @@ static void check(int64_t m, int64_t n, int64_t k, bool turned_a, bool turned_b)
     rheos__panels_run(&p, a, b, again, first, last, scratch, NULL, NULL);
   }
   assert_memory_equal(c, again, (size_t)(m * n + 16) * sizeof *c);  // and what is behind
+  float *laid_down = malloc((size_t)(k * n) * sizeof *laid_down);
+  assert_non_null(laid_down);
+  rheos__panels_lay_down(&p, b, laid_down);
+  p.is_laid_down = true;
+  memset(again, 0, (size_t)(m * n) * sizeof *again);
+  for (int64_t first = 0; first < units; first += 2) {
+    const int64_t last = first + 2 < units ? first + 2 : units;
+    rheos__panels_run(&p, a, laid_down, again, first, last, NULL, NULL, NULL);
+  }
+  assert_memory_equal(c, again, (size_t)(m * n + 16) * sizeof *c);
+  free(laid_down);
   free(scratch);
   free(t.pieces);
   free(a);

@@ -158,7 +158,8 @@ static void test_rewrite__last_bits_change_only_when_asked(void **state) {
 }
 
 // The loss at the first row of logits, in a session with the option.
-static float loss_with(const fixture *f, rheos_output loss, rheos_toggle toggle, const float *logits) {
+static float loss_with(const fixture *f, rheos_output loss, rheos_toggle toggle,
+                       const float *logits) {
   rheos_session *session = NULL;
   const rheos_session_options options = {.num_threads = 1,
                                          .rewrites.arithmetic_optimization = toggle};

@@ -1,7 +1,7 @@
-// Large matrix products: by the library, or where the second operand is transposed by our own loops,
-// since the library turns it round number by number. The result is cut into units of some rows or
-// some columns that depend on the shapes alone, so that any number of threads gives the same bits,
-// and each of its pieces gets its bias and activation while it is at hand.
+// Large matrix products: by the library, or by our own loops where the second operand is transposed,
+// since the library turns it round number by number, and for few rows. The result is cut into units of
+// some rows or some columns that depend on the shapes alone, so that any number of threads gives the
+// same bits, and each of its pieces gets its bias and activation while it is at hand.
 #include "device/cpu/matmul.h"
 
 #include <string.h>
@@ -14,6 +14,8 @@
 // if the first one is transposed, so that few calls are better.
 enum { UNIT_ROWS = 64, TURNED_UNIT_ROWS = 256, LEAST_COLUMNS = 128, UNIT_COLUMNS = 512 };
 enum { MOST_UNITS = 16 };
+// The least rows for our own loops where the second operand is not transposed.
+enum { LEAST_ROWS = 4 };
 // The least rows that pay for turning the second operand, and the most elements of it: at 1M of them
 // the library is up to a tenth faster.
 enum { LEAST_TURNING_ROWS = 64, MOST_TURNED = (1 << 20) - 1 };
@@ -185,6 +187,10 @@ static rheos_status *answer(rheos__prepare *p, matmul_state *s) {
   }
   if (s->transpose_b && !s->transpose_a && s->m >= LEAST_TURNING_ROWS &&
       s->n <= MOST_TURNED / s->k) {
+    return answer_panels(p, s);
+  }
+  // The library packs the second operand, whatever the rows are that share it.
+  if (!s->transpose_b && !s->transpose_a && s->m >= LEAST_ROWS && s->m <= RHEOS__PANELS_FEW_ROWS) {
     return answer_panels(p, s);
   }
   cut(s);

@@ -96,7 +96,7 @@ void rheos__panels_pack(const float *b, int64_t b_row, int64_t b_column, int64_t
   }
 }
 
-// Block by block of rows, in each panel by panel: the panel of column j has j * depth elements before it.
+// Block by block of rows, in each panel by panel: that of column j has j * depth elements before it.
 void rheos__panels_lay_down(const rheos__panels *p, const float *b, float *to) {
   for (int64_t k = 0; k < p->k; k += BLOCK_DEPTH) {
     rheos__panels_pack(b + k * p->b_row, p->b_row, p->b_column, least(BLOCK_DEPTH, p->k - k), p->n,
@@ -110,11 +110,25 @@ typedef struct piece {
   int64_t first_row, last_row, first_column, last_column;
 } piece;
 
+// For few rows a block would be laid down to be read but a few times. The sums have the same order.
+static void run_in_place(const rheos__panels *p, const float *a, const float *b, float *c,
+                         const piece *at) {
+  const int64_t columns = at->last_column - at->first_column;
+  const rheos__dense d = {.n = columns, .k = p->k, .a_row = p->a_row, .a_column = p->a_column,
+                          .b_row = p->b_row, .c_row = p->n, .end_column = columns};
+  rheos__dense_kernel()(&d, a, b + at->first_column, c + at->first_column, at->first_row,
+                        at->last_row);
+}
+
 static void run_piece(const rheos__panels *p, const float *a, const float *b, float *c,
                       const piece *at, float *panels) {
   const rheos__dense_fn run = rheos__dense_kernel();
   const int width = rheos__dense_columns();
   const int64_t columns = at->last_column - at->first_column;
+  if (!p->is_laid_down && p->b_column == 1 && p->m <= RHEOS__PANELS_FEW_ROWS) {
+    run_in_place(p, a, b, c, at);
+    return;
+  }
   for (int64_t k = 0; k < p->k; k += BLOCK_DEPTH) {
     const int64_t depth = least(BLOCK_DEPTH, p->k - k);
     rheos__dense d = {.k = depth, .a_row = p->a_row, .a_column = p->a_column, .c_row = p->n,

@@ -5,6 +5,9 @@
 
 #include "device/cpu/dense.h"
 
+// Up to so many rows b is read where it lies, unless it is in panels already or transposed.
+enum { RHEOS__PANELS_FEW_ROWS = 32 };
+
 // c (m,n) = a (m,k) b (k,n), c row-major without gaps. Element (k, j) of b is at k * b_row + j *
 // b_column, one of which is 1. The work is cut into units of some columns by some rows, those of the
 // same columns in a row: how depends on the shape alone.
