@@ -84,9 +84,9 @@
 
 // Those of angles have a faster formula for angles that are not huge.
 #define ANGLES(ROW)                                                                   \
-  ROW(Sin, rheos__sinf_near, rheos__sinf, sin)                                        \
-  ROW(Cos, rheos__cosf_near, rheos__cosf, cos)                                        \
-  ROW(Tan, rheos__tanf_near, rheos__tanf, tan)
+  ROW(Sin, rheos__sinf_near, rheos__sinf)                                             \
+  ROW(Cos, rheos__cosf_near, rheos__cosf)                                             \
+  ROW(Tan, rheos__tanf_near, rheos__tanf)
 
 #define TESTS(ROW)                               \
   ROW(IsNan, FLOATS, , x != x)                                                        \
@@ -148,13 +148,15 @@ enum { ANGLES_CHUNK = 1024 };
     }                                                                                             \
     return 0;                                                                                     \
   }
-#define ROW(name, near, far, exact)       \
-  ANGLE_LOOP(float, name, near, far)      \
-  ANGLE_LOOP(half, name, near, far)       \
-  ANGLE_LOOP(bfloat16, name, near, far)   \
-  RHEOS__UNARY_LOOP(double, , name, (exact)(x))
+#define ROW(name, near, far)         \
+  ANGLE_LOOP(float, name, near, far) \
+  ANGLE_LOOP(half, name, near, far)  \
+  ANGLE_LOOP(bfloat16, name, near, far)
 ANGLES(ROW)
 #undef ROW
+ANGLE_LOOP(double, Sin, rheos__sin_near, (sin))
+ANGLE_LOOP(double, Cos, rheos__cos_near, (cos))
+RHEOS__UNARY_LOOP(double, , Tan, (tan)(x))
 #define ROW(name, dtypes, qualifier, formula) \
   RHEOS__##dtypes(RHEOS__UNARY_TEST, qualifier, name, formula)
 TESTS(ROW)
@@ -445,7 +447,7 @@ static const rheos__loop loops[NUM_ROWS][RHEOS__NUM_DTYPES] = {
 #define ROW(name, dtypes, qualifier, formula) RHEOS__##dtypes(RHEOS__LOOP_ENTRY, name)
     FORMULAS(ROW) TESTS(ROW) COUNTS(ROW)
 #undef ROW
-#define ROW(name, near, far, exact) RHEOS__FLOATS(RHEOS__LOOP_ENTRY, name)
+#define ROW(name, near, far) RHEOS__FLOATS(RHEOS__LOOP_ENTRY, name)
     ANGLES(ROW)
 #undef ROW
 };

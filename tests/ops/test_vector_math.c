@@ -103,6 +103,39 @@ static void test_vector_math__exp_of_double_is_within_one_unit(void **state) {
   assert_true(isnan(rheos__exp(NAN)));
 }
 
+// In units of the last place of a double; the exact answers are long doubles.
+static double distance_of_double(double got, long double exact) {
+  int exponent;
+  if (isnan(exact)) return isnan(got) ? 0 : INFINITY;
+  if (isinf(got) || isinf((double)exact) || exact == 0) return got == (double)exact ? 0 : INFINITY;
+  (void)frexpl(exact, &exponent);
+  return (double)(fabsl((long double)got - exact) / fmaxl(ldexpl(1, exponent - 53), 0x1p-1074L));
+}
+
+static void test_vector_math__log_tanh_sin_and_cos_of_double(void **state) {
+  (void)state;
+  uint64_t bits = UINT64_C(88172645463325252);
+  for (int i = 0; i < 400000; i++) {
+    bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    const double part = (double)(bits >> 11) * 0x1p-53 - 0.5;
+    const double any = rheos__double_of_bits(bits), quarters = i * 1.5707963267948966;
+    const double xs[] = {any, part + 1, part * 4, part * 50, part * 2e5, part < 0 ? quarters / 5 : 1};
+    for (size_t k = 0; k < sizeof xs / sizeof *xs; k++) {
+      const double x = xs[k];
+      assert_true(distance_of_double(rheos__log(x), logl((long double)x)) <= 1);
+      assert_true(distance_of_double(rheos__tanh(x), tanhl((long double)x)) <= 2);
+      if (!(fabs(x) < (double)RHEOS__NEAR_ANGLE)) continue;
+      assert_true(distance_of_double(rheos__sin_near(x), sinl((long double)x)) <= 1);
+      assert_true(distance_of_double(rheos__cos_near(x), cosl((long double)x)) <= 1);
+    }
+  }
+  assert_true(rheos__log(0) == -INFINITY && rheos__log(-0.0) == -INFINITY && rheos__log(1) == 0);
+  assert_true(rheos__log(INFINITY) == INFINITY && isnan(rheos__log(-1)) && isnan(rheos__log(NAN)));
+  assert_true(rheos__tanh(INFINITY) == 1 && rheos__tanh(-INFINITY) == -1);
+  assert_true(signbit(rheos__tanh(-0.0)) && signbit(rheos__sin_near(-0.0)));
+  assert_true(isnan(rheos__tanh(NAN)) && isnan(rheos__sin_near(NAN)) && isnan(rheos__cos_near(NAN)));
+}
+
 static void test_vector_math__pow_is_within_1_3_units(void **state) {
   (void)state;
   const float special[] = {0, 1, 2, 3, 0.5f, 2.5f, 16777217, 1e-40f, 1e38f, INFINITY, NAN};
@@ -166,6 +199,7 @@ int main(void) {
       cmocka_unit_test(test_vector_math__exp_of_what_is_not_positive),
       cmocka_unit_test(test_vector_math__near_angles_are_within_1_6_units),
       cmocka_unit_test(test_vector_math__exp_of_double_is_within_one_unit),
+      cmocka_unit_test(test_vector_math__log_tanh_sin_and_cos_of_double),
       cmocka_unit_test(test_vector_math__pow_is_within_1_3_units),
       cmocka_unit_test(test_vector_math__pow_is_exact_where_the_answer_is_a_float),
       cmocka_unit_test(test_vector_math__knows_the_special_values),
