@@ -7,6 +7,7 @@
 #include <string.h>
 #include <tgmath.h>
 
+#include "base/complex.h"
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
 
