@@ -143,8 +143,8 @@ typedef struct rheos_saved_model_def {
   size_t num_meta_graphs;
 } rheos_saved_model_def;
 
-// Reads `folder`/saved_model.pb or saved_model.pbtxt. RHEOS_NOT_FOUND if the folder holds no SavedModel, RHEOS_DATA_LOSS
-// if the file is damaged.
+// Reads `folder`/saved_model.pb or saved_model.pbtxt. RHEOS_NOT_FOUND if the folder holds no
+// SavedModel, RHEOS_DATA_LOSS if the file is damaged.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_read(const char *folder,
                                                               rheos_saved_model_def **out_def);
 RHEOS_API void rheos_saved_model_def_free(rheos_saved_model_def *def);
@@ -159,8 +159,9 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_find(
 
 // Adds the graph of a MetaGraphDef to the scope's graph, as rheos_import_graph_def() does, and fills
 // the graph's collections: variables become variables again, operations and tensors themselves,
-// other messages stay bytes, with the prefix before the names in them. Returns the saver whose nodes came along; where the file names none
-// and has variables, a new one is made; else none (`filename.graph` NULL). Errors go to the scope.
+// other messages stay bytes, with the prefix before the names in them. Returns the saver whose nodes
+// came along; where the file names none and has variables, a new one is made; else none
+// (`filename.graph` NULL). Errors go to the scope.
 RHEOS_API rheos_saver rheos_import_meta_graph(rheos_scope *scope,
                                               const rheos_meta_graph *meta_graph,
                                               const rheos_import_options *options);
