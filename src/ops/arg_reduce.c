@@ -85,7 +85,7 @@ enum { TILE = 256, LANES = 16, BLOCK = 2048 };
     typedef rheos__computed_##S C;                                                              \
     const rheos__stored_##S *xs = x;                                                            \
     C *extremes = best;                                                                         \
-    if (columns == 1 && step == 1) {                                                            \
+    if (columns == 1 && step == 1 && rows > LANES) {                                            \
       indices[0] = name##_column_##S(xs, rows);                                                 \
       return;                                                                                   \
     }                                                                                           \

@@ -52,6 +52,41 @@ static rheos_status *deduce(rheos_shape *shape, int32_t at, const rheos_shape *i
   return NULL;
 }
 
+// How many dimensions of a shape that is known in part are unknown.
+static int32_t count_unknown(const rheos_shape *shape, int32_t *out_last) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < shape->rank; ++i) {
+    if (shape->dims[i] != -1) continue;
+    *out_last = i;
+    count++;
+  }
+  return count;
+}
+
+// What follows for `shape`, whose dimension `at` is -1 (-1: none is), where the input is only known in
+// part.
+static rheos_status *resolve_in_part(rheos_shape *shape, int32_t at, const rheos_shape *input) {
+  int64_t known, wanted;
+  if (input->rank < 0 || !product_of(input, false, &known) || !product_of(shape, false, &wanted)) {
+    return NULL;
+  }
+  if (at >= 0) {
+    if (known == 0 && wanted != 0) shape->dims[at] = 0;
+    return NULL;
+  }
+  if (known == 0 && wanted != 0) {
+    rheos__shape_text text;
+    return RHEOS_INVALID("Cannot reshape a tensor with 0 elements to shape %s (%lld elements)",
+                         rheos__shape_text_of(shape, &text), (long long)wanted);
+  }
+  int32_t last;
+  if (known != 0 && wanted % known != 0 && count_unknown(input, &last) == 1) {
+    return RHEOS_INVALID("Dimension size must be evenly divisible by %lld but is %lld",
+                         (long long)known, (long long)wanted);
+  }
+  return NULL;
+}
+
 // `shape` as it was asked for, exact: every -1 is to be deduced.
 static rheos_status *resolve(rheos_shape *shape, const rheos_shape *input) {
   int32_t at = -1;
@@ -67,7 +102,7 @@ static rheos_status *resolve(rheos_shape *shape, const rheos_shape *input) {
     at = i;
   }
   int64_t num_elements = rheos_shape_num_elements(input), wanted;
-  if (num_elements < 0) return NULL;
+  if (num_elements < 0) return resolve_in_part(shape, at, input);
   if (at >= 0) RHEOS_TRY(deduce(shape, at, input));
   if (!product_of(shape, false, &wanted) || wanted != num_elements) {
     rheos__shape_text text;
@@ -77,17 +112,6 @@ static rheos_status *resolve(rheos_shape *shape, const rheos_shape *input) {
         (long long)num_elements, (long long)wanted, rheos__shape_text_of(shape, &text));
   }
   return NULL;
-}
-
-// How many dimensions of a shape that is known in part are unknown.
-static int32_t count_unknown(const rheos_shape *shape, int32_t *out_last) {
-  int32_t count = 0;
-  for (int32_t i = 0; i < shape->rank; ++i) {
-    if (shape->dims[i] != -1) continue;
-    *out_last = i;
-    count++;
-  }
-  return count;
 }
 
 static rheos_status *shape_reshape(rheos__infer *c) {

@@ -290,3 +290,23 @@ def test_the_longest_of_constant_lengths_is_known():
     unknown = tf.reduce_max(tf.placeholder(tf.int32, [3, 3]))
     assert tf.range(unknown).shape.as_list() == [None]
     assert tf.range(tf.reduce_sum([[1, 2], [3, 4]])).shape.as_list() == [10]
+
+
+@pytest.mark.parametrize(
+    "rows, wanted, shape",
+    [
+        ([None, 3], [2, 3], [2, 3]),
+        ([None, 3], [-1, 2], [None, 2]),
+        ([None, 0], [-1, 2], [0, 2]),
+        ([None, None], [2, 2], [2, 2]),
+        ([None, 3], [2, 2], "must be evenly divisible by 3 but is 4"),
+        ([None, 0], [2, 2], "a tensor with 0 elements"),
+    ],
+)
+def test_a_reshape_of_what_is_known_in_part(rows, wanted, shape):
+    x = tf.placeholder(tf.float32, rows)
+    if isinstance(shape, str):
+        with pytest.raises(ValueError, match=shape):
+            tf.reshape(x, wanted)
+    else:
+        assert tf.reshape(x, wanted).shape.as_list() == shape
