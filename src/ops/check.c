@@ -92,15 +92,15 @@ typedef struct print {
   rheos__resource *counter;  // NULL: every time
 } print;
 
-static rheos_status *shape_assert(rheos__infer *c) {
-  rheos_shape ignored;
-  return rheos__infer_rank(c, 0, 0, &ignored);
-}
-
 static rheos_status *compute_assert(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                     rheos_tensor **outputs) {
   (void)step, (void)outputs;
   const print *k = state;
+  if (inputs[0]->shape.rank != 0) {  // which no program is refused for before it runs
+    rheos__shape_text text;
+    return RHEOS_INVALID("the condition should be a scalar: %s",
+                         rheos__shape_text_of(&inputs[0]->shape, &text));
+  }
   if (*(const bool *)inputs[0]->data) return NULL;
   rheos__text text = {0};
   rheos__text_add_string(&text, "assertion failed:");
@@ -128,7 +128,6 @@ const rheos__op_def rheos__op_Assert = {
     .signature = "condition: bool, data: T ->; T: list(type) >= 1; summarize: int = 3",
     .doc = "Fails, telling `summarize` elements of each of `data`, unless `condition` is true.",
     .flags = RHEOS_OP_STATEFUL,
-    .shape = shape_assert,
     .gradient = rheos__no_gradient,
     .prepare = prepare_assert,
 };
@@ -256,12 +255,17 @@ static rheos_status *prepare_print_v2(rheos__prepare *p) {
   return NULL;
 }
 
+static rheos_status *shape_print_v2(rheos__infer *c) {
+  rheos_shape ignored;
+  return rheos__infer_rank(c, 0, 0, &ignored);
+}
+
 const rheos__op_def rheos__op_PrintV2 = {
     .name = "PrintV2",
     .signature = "input: string ->; output_stream: string = \"stderr\"; end: string = \"\\n\"",
     .doc = "Writes the string `input` and `end` to `output_stream`.",
     .flags = RHEOS_OP_STATEFUL,
-    .shape = shape_assert,
+    .shape = shape_print_v2,
     .gradient = rheos__no_gradient,
     .prepare = prepare_print_v2,
 };
