@@ -103,13 +103,17 @@ static const kind_row kinds[] = {
 };
 enum { NUM_KINDS = sizeof kinds / sizeof kinds[0] };
 
-// '<f4': byte order, kind, bytes of an element (of a 'U' characters of four bytes).
+// '<f4': byte order, kind, bytes of an element (of a 'U' characters of four bytes). Where the key
+// comes again the last one counts, as in Python.
 static rheos_status *read_descr(reader *r, header *h) {
   char text[32];
   if (!take_quoted(r, text, sizeof text)) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "arrays with fields are not read");
   }
   const char *at = text;
+  h->dtype = RHEOS_INVALID_DTYPE;
+  h->is_big_endian = false;
+  h->element_bytes = 0;
   if (*at != '\0' && strchr("<>=|", *at) != NULL) h->is_big_endian = *at++ == '>';
   h->kind = *at;
   const size_t digits = *at != '\0' ? strspn(at + 1, "0123456789") : 0;

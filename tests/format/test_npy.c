@@ -243,10 +243,33 @@ static void test_npz__damage_is_found(void **state) {
   }
 }
 
+static void test_npy__the_last_of_equal_keys_counts(void **state) {
+  (void)state;
+  static const unsigned char ones[24] = {0x3f, 0xf0, 0, 0, 0, 0, 0, 0, 0x3f, 0xf0, 0, 0,
+                                         0,    0,    0, 0, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0};
+  rheos_tensor *tensor =
+      expect_decoded("'<f4'", "'fortran_order': False, 'descr': '>f8', 'shape': (9,), 'shape': (3,)",
+                     ones, sizeof ones);
+  assert_int_equal(rheos_tensor_dtype(tensor), RHEOS_DOUBLE);
+  assert_int_equal(rheos_tensor_num_elements(tensor), 3);
+  const double *values = rheos_tensor_data(tensor);
+  assert_true(values[0] == 1 && values[1] == 1 && values[2] == 1);
+  rheos_tensor_unref(tensor);
+  static const char bytes[3] = {1, 2, 3};
+  tensor = expect_decoded("'>f8'", "'fortran_order': False, 'shape': (3,), 'descr': '|i1'", bytes,
+                          sizeof bytes);
+  assert_int_equal(rheos_tensor_dtype(tensor), RHEOS_INT8);
+  assert_memory_equal(rheos_tensor_data(tensor), bytes, sizeof bytes);
+  rheos_tensor_unref(tensor);
+  expect_refused("'<f4'", "'fortran_order': False, 'shape': (3,), 'descr': '<q4'", 12,
+                 RHEOS_UNIMPLEMENTED);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_npy__every_dtype_comes_back),
       cmocka_unit_test(test_npy__any_order_of_bytes_and_axes),
+      cmocka_unit_test(test_npy__the_last_of_equal_keys_counts),
       cmocka_unit_test(test_npy__texts),
       cmocka_unit_test(test_npy__lies_are_refused),
       cmocka_unit_test(test_npz__comes_back),
