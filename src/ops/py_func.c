@@ -64,22 +64,15 @@ static rheos_status *prepare_call(rheos__prepare *p) {
   "input: Tin -> output: Tout; token: string; Tin: list(type) " \
   ">= 0; Tout: list(type) >= 0"
 
-const rheos__op_def rheos__op_PyFunc = {
-    .name = "PyFunc",
-    .signature = CALL_SIGNATURE,
-    .doc = "Calls the program's function `token` with `input`, in every step that needs `output`.",
-    .flags = RHEOS_OP_STATEFUL,
-    .shape = rheos__shape_none,
-    .gradient = rheos__no_gradient,
-    .prepare = prepare_call,
-};
-
-const rheos__op_def rheos__op_PyFuncStateless = {
-    .name = "PyFuncStateless",
-    .signature = CALL_SIGNATURE,
-    .doc = "PyFunc for a function that gives the same `output` for the same `input`.",
-    .flags = RHEOS_OP_STATEFUL,
-    .shape = rheos__shape_none,
-    .gradient = rheos__no_gradient,
-    .prepare = prepare_call,
-};
+#define OP(op, text)                     \
+  const rheos__op_def rheos__op_##op = { \
+      .name = #op,                       \
+      .signature = CALL_SIGNATURE,       \
+      .doc = text,                       \
+      .flags = RHEOS_OP_STATEFUL,        \
+      .shape = rheos__shape_none,        \
+      .gradient = rheos__no_gradient,    \
+      .prepare = prepare_call,           \
+  };
+OP(PyFunc, "Calls the program's function `token` with `input`, in every step that needs `output`.")
+OP(PyFuncStateless, "PyFunc for a function that gives the same `output` for the same `input`.")

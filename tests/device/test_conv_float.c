@@ -12,15 +12,8 @@ typedef struct setting {
   int64_t before[2], after[2];  // of padding: rows, columns
 } setting;
 
-static rheos_output noise(fixture *f, const int64_t *dims, float phase) {
-  const rheos_shape shape = RHEOS_SHAPE(dims[0], dims[1], dims[2], dims[3]);
-  const int64_t count = rheos_shape_num_elements(&shape);
-  float *values = malloc((size_t)count * sizeof *values);
-  assert_non_null(values);
-  for (int64_t i = 0; i < count; i++) values[i] = sinf(phase + 1.7f * (float)(i % 4099));
-  const rheos_output output = floats(f, shape, values);
-  free(values);
-  return output;
+static rheos_shape dims_of(const int64_t *dims) {
+  return RHEOS_SHAPE(dims[0], dims[1], dims[2], dims[3]);
 }
 
 static rheos_output in_double(fixture *f, rheos_output x) {
@@ -66,7 +59,8 @@ static void compare(const setting *s, const rheos_tensor *actual, const rheos_te
 }
 
 static void check_setting(fixture *f, const setting *s) {
-  const rheos_output x = noise(f, s->image, 0.3f), k = noise(f, s->filter, 1.1f);
+  const rheos_output x = waves(f, 1, dims_of(s->image), 0.3f),
+                     k = waves(f, 1, dims_of(s->filter), 1.1f);
   const rheos_output single = convolution(f, s, x, k);
   rheos_tensor *expected = run_with(f, convolution(f, s, in_double(f, x), in_double(f, k)), 2,
                                     RHEOS_TOGGLE_DEFAULT);
@@ -118,7 +112,7 @@ static void test_conv_float__lays_a_variable_down_once(void **state) {
   fixture *f = *state;
   static const setting s = {
       {2, 8, 8, 20}, {3, 3, 20, 70}, {1, 1}, {1, 1}, {1, 1}};
-  const rheos_variable k = rheos_variable_new(f->scope, noise(f, s.filter, 1.1f), NULL);
+  const rheos_variable k = rheos_variable_new(f->scope, waves(f, 1, dims_of(s.filter), 1.1f), NULL);
   const rheos_output x = rheos_placeholder(f->scope, RHEOS_FLOAT);
   const rheos_output y = convolution(f, &s, x, k.value);
   const rheos_operation init = rheos_global_variables_initializer(f->scope);

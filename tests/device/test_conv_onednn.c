@@ -13,16 +13,6 @@ typedef struct setting {
   bool same, channels_second;
 } setting;
 
-static rheos_output noise(fixture *f, rheos_shape shape, float phase) {
-  const int64_t count = rheos_shape_num_elements(&shape);
-  float *values = malloc((size_t)count * sizeof *values);
-  assert_non_null(values);
-  for (int64_t i = 0; i < count; i++) values[i] = sinf(phase + 1.7f * (float)(i % 4099));
-  const rheos_output output = floats(f, shape, values);
-  free(values);
-  return output;
-}
-
 static rheos_shape image_shape(const setting *s, const int64_t *dims) {
   if (s->channels_second) return RHEOS_SHAPE(dims[0], dims[3], dims[1], dims[2]);
   return RHEOS_SHAPE(dims[0], dims[1], dims[2], dims[3]);
@@ -80,9 +70,9 @@ static void check_op(fixture *f, const setting *s, const char *suffix, const rhe
 static void check_setting(fixture *f, const setting *s) {
   const rheos_shape filter =
       RHEOS_SHAPE(s->filter[0], s->filter[1], s->filter[2], s->filter[3]);
-  const rheos_output x = noise(f, image_shape(s, s->image), 0.3f);
-  const rheos_output k = noise(f, filter, 1.1f);
-  const rheos_output dy = noise(f, image_shape(s, s->result), 2.2f);
+  const rheos_output x = waves(f, 1, image_shape(s, s->image), 0.3f);
+  const rheos_output k = waves(f, 1, filter, 1.1f);
+  const rheos_output dy = waves(f, 1, image_shape(s, s->result), 2.2f);
   const rheos_output image_sizes = shape_constant(f, image_shape(s, s->image));
   const rheos_output filter_sizes = shape_constant(f, filter);
   check_op(f, s, "", (const rheos_output[]){x, k}, 2);

@@ -10,16 +10,6 @@ static const char *const activations[] = {"",     "Relu",    "Relu6",     "Elu",
                                           "Tanh", "Sigmoid", "GeluExact", "GeluApproximate"};
 enum { NUM_ACTIVATIONS = sizeof activations / sizeof activations[0] };
 
-static rheos_output noise(fixture *f, rheos_shape shape, float phase) {
-  const int64_t count = rheos_shape_num_elements(&shape);
-  float *values = malloc((size_t)count * sizeof *values + 1);
-  assert_non_null(values);
-  for (int64_t i = 0; i < count; i++) values[i] = 2 * sinf(phase + 1.7f * (float)(i % 4099));
-  const rheos_output output = floats(f, shape, values);
-  free(values);
-  return output;
-}
-
 // add(), with a name that nodes may have.
 static rheos_output add_fused(fixture *f, const char *type, const rheos_output *inputs,
                               size_t num_inputs, const rheos_attr *attrs, size_t num_attrs) {
@@ -95,9 +85,9 @@ static void expect_same_bits(fixture *f, rheos_output expected, rheos_output act
 
 static void check_product(fixture *f, int64_t m, int64_t n, int64_t k, bool ta, bool tb,
                           const char *activation) {
-  const rheos_output a = noise(f, ta ? RHEOS_SHAPE(k, m) : RHEOS_SHAPE(m, k), 0.3f);
-  const rheos_output b = noise(f, tb ? RHEOS_SHAPE(n, k) : RHEOS_SHAPE(k, n), 1.1f);
-  const rheos_output bias = noise(f, RHEOS_SHAPE(n), 2.2f);
+  const rheos_output a = waves(f, 2, ta ? RHEOS_SHAPE(k, m) : RHEOS_SHAPE(m, k), 0.3f);
+  const rheos_output b = waves(f, 2, tb ? RHEOS_SHAPE(n, k) : RHEOS_SHAPE(k, n), 1.1f);
+  const rheos_output bias = waves(f, 2, RHEOS_SHAPE(n), 2.2f);
   rheos_string ops[2];
   const rheos_attr attrs[] = {rheos_attr_bool("transpose_a", ta), rheos_attr_bool("transpose_b", tb),
                               rheos_attr_float("leakyrelu_alpha", 0.3f),
@@ -143,8 +133,8 @@ static void check_conv(fixture *f, const char *format, int64_t batch, int64_t si
       rheos_attr_int("num_args", norm ? 4 : 1), rheos_attr_float("epsilon", 0.01f),
       rheos_attr_float("leakyrelu_alpha", 0.3f),
       fused_ops(norm ? "FusedBatchNorm" : "BiasAdd", activation, ops)};
-  rheos_output inputs[6] = {noise(f, shape, 0.3f), noise(f, RHEOS_SHAPE(3, 3, in, out), 1.1f)};
-  for (int i = 2; i < 6; i++) inputs[i] = noise(f, RHEOS_SHAPE(out), (float)i);
+  rheos_output inputs[6] = {waves(f, 2, shape, 0.3f), waves(f, 2, RHEOS_SHAPE(3, 3, in, out), 1.1f)};
+  for (int i = 2; i < 6; i++) inputs[i] = waves(f, 2, RHEOS_SHAPE(out), (float)i);
   inputs[5] = op_1(f, "Exp", inputs[5], NULL);  // a variance
   rheos_output plain = rheos_operation_output(add(f, "Conv2D", inputs, 2, attrs, 3), 0);
   if (norm) {
@@ -190,7 +180,7 @@ static rheos_status *run_fused(fixture *f, const char *const *names, int32_t cou
   }
   const rheos_attr attr = {"fused_ops",
                            {.kind = RHEOS_ATTR_LIST_STRING, .count = count, .strings = ops}};
-  rheos_output inputs[8] = {noise(f, RHEOS_SHAPE(2, 3), 1), noise(f, RHEOS_SHAPE(3, 4), 1)};
+  rheos_output inputs[8] = {waves(f, 2, RHEOS_SHAPE(2, 3), 1), waves(f, 2, RHEOS_SHAPE(3, 4), 1)};
   for (size_t i = 0; i < num_args; i++) inputs[2 + i] = args[i];
   rheos_tensor *value = NULL;
   const rheos_output fused = add_fused(f, "_FusedMatMul", inputs, 2 + num_args, &attr, 1);
@@ -203,8 +193,8 @@ static rheos_status *run_fused(fixture *f, const char *const *names, int32_t cou
 
 static void test_fused_matmul__refuses_what_does_not_fit(void **state) {
   fixture *f = *state;
-  const rheos_output bias = noise(f, RHEOS_SHAPE(4), 1), side = noise(f, RHEOS_SHAPE(2, 4), 1);
-  const rheos_output three = noise(f, RHEOS_SHAPE(3), 1), row = noise(f, RHEOS_SHAPE(1, 4), 1);
+  const rheos_output bias = waves(f, 2, RHEOS_SHAPE(4), 1), side = waves(f, 2, RHEOS_SHAPE(2, 4), 1);
+  const rheos_output three = waves(f, 2, RHEOS_SHAPE(3), 1), row = waves(f, 2, RHEOS_SHAPE(1, 4), 1);
   check(run_fused(f, OPS("BiasAdd", "Add", "Relu"), (const rheos_output[]){bias, side}, 2));
   check(run_fused(f, OPS("Relu"), NULL, 0));
   check(run_fused(f, NULL, 0, NULL, 0));

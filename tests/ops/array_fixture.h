@@ -67,6 +67,17 @@ static inline rheos_output floats(fixture *f, rheos_shape shape, const float *va
   return constant(f, RHEOS_FLOAT, shape, values);
 }
 
+// Numbers between -size and size, no two neighbours alike: for inputs whose values do not matter.
+static inline rheos_output waves(fixture *f, float size, rheos_shape shape, float phase) {
+  const int64_t count = rheos_shape_num_elements(&shape);
+  float *values = malloc((size_t)count * sizeof *values + 1);
+  assert_non_null(values);
+  for (int64_t i = 0; i < count; i++) values[i] = size * sinf(phase + 1.7f * (float)(i % 4099));
+  const rheos_output output = floats(f, shape, values);
+  free(values);
+  return output;
+}
+
 static inline rheos_output int_scalar(fixture *f, int32_t value) {
   return ints(f, RHEOS_SCALAR, &value);
 }

@@ -103,6 +103,22 @@ static rheos_output multiples(rheos_scope *s) {
   return output;
 }
 
+// Runs a step that has no room for a tensor of WIDTH numbers: an error that tells all of `parts`.
+static rheos_status *run_short_of_memory(counting_allocator *counter, rheos_session *session,
+                                         rheos_feed feed, rheos_output output,
+                                         const char *const *parts, size_t num_parts) {
+  rheos_fetch fetch = {output, NULL};
+  counter->limit_bytes = counter->alive_bytes + 10 * WIDTH;
+  rheos_status *status = rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL);
+  counter->limit_bytes = 0;
+  assert_int_equal(rheos_status_code(status), RHEOS_RESOURCE_EXHAUSTED);
+  const char *message = rheos_status_message(status);
+  for (size_t i = 0; i < num_parts; i++) {
+    if (strstr(message, parts[i]) == NULL) fail_msg("%s", message);
+  }
+  return status;
+}
+
 static void test_memory__too_little_of_it_names_the_largest_tensors(void **state) {
   (void)state;
   counting_allocator counter = {0};
@@ -120,33 +136,18 @@ static void test_memory__too_little_of_it_names_the_largest_tensors(void **state
   memset(rheos_tensor_data(fed), 0, rheos_tensor_size_bytes(fed));
   rheos_feed feed = {x, fed};
   rheos_fetch fetch = {y, NULL};
-  counter.limit_bytes = counter.alive_bytes + 10 * WIDTH;
-  rheos_status *status = rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL);
-  assert_int_equal(rheos_status_code(status), RHEOS_RESOURCE_EXHAUSTED);
-  const char *message = rheos_status_message(status);
-  if (strstr(message, "for intermediate values") == NULL ||
-      strstr(message, "float[1000000] (4000000 bytes)") == NULL ||
-      strstr(message, "test_memory.c:") == NULL) {
-    fail_msg("%s", message);
-  }
-  rheos_status_free(status);
-  counter.limit_bytes = 0;  // the session goes on
-  check(rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL));
+  static const char *const in_step[] = {
+      "for intermediate values", "float[1000000] (4000000 bytes)", "test_memory.c:"};
+  rheos_status_free(run_short_of_memory(&counter, session, feed, y, in_step, 3));
+  check(rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL));  // the session goes on
   rheos_tensor_unref(fetch.value);
-  rheos_fetch whole = {tiled, NULL};  // what is fetched is asked for by itself, and named
-  counter.limit_bytes = counter.alive_bytes + 10 * WIDTH;
-  status = rheos_session_run(session, &feed, 1, &whole, 1, NULL, 0, NULL);
-  assert_int_equal(rheos_status_code(status), RHEOS_RESOURCE_EXHAUSTED);
-  message = rheos_status_message(status);
-  if (strstr(message, "[1000000] and type float (4000000 bytes)") == NULL ||
-      strstr(message, "4000000 for what is fetched") == NULL ||
-      strstr(message, "The largest: Tile:0 float[1000000] (4000000 bytes) at ") == NULL ||
-      strstr(message, "test_memory.c:") == NULL) {
-    fail_msg("%s", message);
-  }
+  // What is fetched is asked for by itself, and named.
+  static const char *const fetched[] = {
+      "[1000000] and type float (4000000 bytes)", "4000000 for what is fetched",
+      "The largest: Tile:0 float[1000000] (4000000 bytes) at ", "test_memory.c:"};
+  rheos_status *status = run_short_of_memory(&counter, session, feed, tiled, fetched, 4);
   assert_string_equal(rheos_status_node(status), "Tile");
   rheos_status_free(status);
-  counter.limit_bytes = 0;
   rheos_tensor_unref(fed);
   rheos_session_free(session);
   rheos_scope_free(s);
@@ -187,17 +188,9 @@ static void test_memory__too_little_of_it_for_a_variable_names_them_too(void **s
   rheos_tensor_unref(fetch.value);
   check(rheos_session_run(session, NULL, 0, &held, 1, NULL, 0, NULL));
   // The caller holds the value, so the update needs another tensor; the step has its memory.
-  counter.limit_bytes = counter.alive_bytes + 10 * WIDTH;
-  rheos_status *status = rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL);
-  assert_int_equal(rheos_status_code(status), RHEOS_RESOURCE_EXHAUSTED);
-  const char *message = rheos_status_message(status);
-  if (strstr(message, "The largest: ") == NULL ||
-      strstr(message, "float[1000000] (4000000 bytes) at ") == NULL ||
-      strstr(message, "test_memory.c:") == NULL) {
-    fail_msg("%s", message);
-  }
-  rheos_status_free(status);
-  counter.limit_bytes = 0;
+  static const char *const parts[] = {
+      "The largest: ", "float[1000000] (4000000 bytes) at ", "test_memory.c:"};
+  rheos_status_free(run_short_of_memory(&counter, session, feed, grown, parts, 3));
   rheos_tensor_unref(held.value);
   rheos_tensor_unref(fed);
   rheos_session_free(session);

@@ -96,6 +96,12 @@ class SessionManager:
         logging.info("Done running local_init_op.")
         return True, None
 
+    def _open(self, master, config, saver, where, wait, max_wait_secs):
+        """A session, and whether it was restored from a folder's checkpoint or one by its name."""
+        sess = Session(master, graph=self._graph, config=config)
+        pause = self._recovery_wait_secs
+        return sess, _restore(sess, saver, *where, wait, max_wait_secs, pause)
+
     def prepare_session(
         self,
         master,
@@ -113,15 +119,9 @@ class SessionManager:
 
         RuntimeError if there is neither, or if the model is not ready afterwards.
         """
-        sess = Session(master, graph=self._graph, config=config)
-        restored = _restore(
-            sess,
-            saver,
-            checkpoint_dir,
-            checkpoint_filename_with_path,
-            wait_for_checkpoint,
-            max_wait_secs,
-            self._recovery_wait_secs,
+        where = (checkpoint_dir, checkpoint_filename_with_path)
+        sess, restored = self._open(
+            master, config, saver, where, wait_for_checkpoint, max_wait_secs
         )
         if not restored:
             if init_op is None and not init_fn and self._local_init_op is None:
@@ -157,16 +157,11 @@ class SessionManager:
         config=None,
     ):
         """A session, and whether it was restored from a checkpoint and is ready."""
-        sess = Session(master, graph=self._graph, config=config)
-        restored = _restore(
-            sess,
-            saver,
-            checkpoint_dir,
-            checkpoint_filename_with_path,
-            wait_for_checkpoint,
-            max_wait_secs,
-            self._recovery_wait_secs,
+        where = (checkpoint_dir, checkpoint_filename_with_path)
+        sess, restored = self._open(
+            master, config, saver, where, wait_for_checkpoint, max_wait_secs
         )
+        path = checkpoint_dir or checkpoint_filename_with_path
         done, message = self._run_local_init(sess)
         if not restored:
             return sess, False
@@ -174,10 +169,9 @@ class SessionManager:
         if done:
             ready, message = _ready(self._ready_op, sess, "Model not ready")
         if not ready:
-            where = checkpoint_dir or checkpoint_filename_with_path
-            logging.info("Restoring model from %s did not make model ready: %s", where, message)
+            logging.info("Restoring model from %s did not make model ready: %s", path, message)
             return sess, False
-        logging.info("Restored model from %s", checkpoint_dir or checkpoint_filename_with_path)
+        logging.info("Restored model from %s", path)
         return sess, True
 
     def wait_for_session(self, master, config=None, max_wait_secs=float("Inf")):
