@@ -3,7 +3,6 @@
 // dimensions.
 #include "json_reader.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +10,13 @@
 #include "base/status.h"
 #include "command.h"
 #include "elements.h"
+#include "format/json.h"
 
 // One level more than dimensions, for the pairs of complex numbers.
 enum { MAX_LEVELS = RHEOS_MAX_RANK + 1, NOT_KNOWN = -1 };
 
 typedef struct reader {
-  const char *start, *at, *end;
+  rheos__json json;
   element *elements;
   size_t count, capacity;
   char *texts;  // of strings, one after the other; elements hold offsets until the end
@@ -26,145 +26,43 @@ typedef struct reader {
 } reader;
 
 static rheos_status *wrong(const reader *r, const char *what) {
-  return RHEOS_INVALID("not JSON that a tensor can be made of: %s at byte %zu", what,
-                       (size_t)(r->at - r->start));
+  return rheos__json_wrong(&r->json, what);
 }
 
-static char peek(reader *r) {
-  while (r->at < r->end && *r->at != '\0' && strchr(" \t\r\n", *r->at) != NULL) r->at++;
-  return r->at < r->end ? *r->at : '\0';
-}
-
-static bool take(reader *r, char c) {
-  if (peek(r) != c || r->at == r->end) return false;
-  r->at++;
-  return true;
-}
-
-static bool take_word(reader *r, const char *word) {
-  const size_t size = strlen(word);
-  if ((size_t)(r->end - r->at) < size || memcmp(r->at, word, size) != 0) return false;
-  r->at += size;
-  return true;
-}
+static bool take(reader *r, char c) { return rheos__json_take(&r->json, c); }
 
 // ---- Texts
 
-static void put_byte(reader *r, unsigned char c) {
-  if (r->texts_bytes == r->texts_capacity) {
-    r->texts_capacity = r->texts_capacity * 2 + 256;
+static void put_text(reader *r, const char *data, size_t size) {
+  if (r->texts_capacity - r->texts_bytes < size) {
+    r->texts_capacity = r->texts_capacity * 2 + size + 256;
     r->texts = command_realloc(r->texts, r->texts_capacity);
   }
-  r->texts[r->texts_bytes++] = (char)c;
+  if (size > 0) memcpy(r->texts + r->texts_bytes, data, size);
+  r->texts_bytes += size;
 }
 
-static void put_character(reader *r, uint32_t c) {
-  if (c < 0x80) {
-    put_byte(r, (unsigned char)c);
-  } else if (c < 0x800) {
-    put_byte(r, (unsigned char)(0xc0 | c >> 6));
-    put_byte(r, (unsigned char)(0x80 | (c & 63)));
-  } else if (c < 0x10000) {
-    put_byte(r, (unsigned char)(0xe0 | c >> 12));
-    put_byte(r, (unsigned char)(0x80 | (c >> 6 & 63)));
-    put_byte(r, (unsigned char)(0x80 | (c & 63)));
-  } else {
-    put_byte(r, (unsigned char)(0xf0 | c >> 18));
-    put_byte(r, (unsigned char)(0x80 | (c >> 12 & 63)));
-    put_byte(r, (unsigned char)(0x80 | (c >> 6 & 63)));
-    put_byte(r, (unsigned char)(0x80 | (c & 63)));
-  }
-}
-
-static bool read_hex(reader *r, uint32_t *out_value) {
-  *out_value = 0;
-  for (int i = 0; i < 4; i++, r->at++) {
-    if (r->at == r->end) return false;
-    const char c = *r->at;
-    const int digit = c >= '0' && c <= '9'   ? c - '0'
-                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                             : -1;
-    if (digit < 0) return false;
-    *out_value = *out_value << 4 | (uint32_t)digit;
-  }
-  return true;
-}
-
-static bool read_escape(reader *r) {
-  static const char escapes[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
-  if (r->at == r->end) return false;
-  const char c = *r->at++;
-  if (c != 'u') {
-    const char *found = c != '\0' ? strchr(escapes, c) : NULL;
-    if (found != NULL) put_byte(r, (unsigned char)meant[found - escapes]);
-    return found != NULL;
-  }
-  uint32_t character, low;
-  if (!read_hex(r, &character)) return false;
-  if (character >= 0xd800 && character < 0xdc00) {
-    if (!take_word(r, "\\u") || !read_hex(r, &low) || low < 0xdc00 || low > 0xdfff) return false;
-    character = 0x10000 + ((character - 0xd800) << 10) + (low - 0xdc00);
-  } else if (character >= 0xdc00 && character <= 0xdfff) {
-    return false;
-  }
-  put_character(r, character);
-  return true;
-}
-
-// Behind the opening quote; the text is what was put behind `r->texts_bytes`.
 static rheos_status *read_text(reader *r) {
-  while (r->at < r->end && *r->at != '"') {
-    if (*r->at == '\\') {
-      r->at++;
-      if (!read_escape(r)) return wrong(r, "a bad escape");
-    } else {
-      put_byte(r, (unsigned char)*r->at++);
-    }
-  }
-  return take(r, '"') ? NULL : wrong(r, "a text without an end");
-}
-
-static int base64_value(char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
-}
-
-// In place: the bytes behind `first` become what they stand for.
-static bool decode_base64(reader *r, size_t first) {
-  size_t to = first, from = first;
-  uint32_t group = 0;
-  int bits = 0;
-  for (; from < r->texts_bytes && r->texts[from] != '='; from++) {
-    const int value = base64_value(r->texts[from]);
-    if (value < 0) return false;
-    group = group << 6 | (uint32_t)value;
-    bits += 6;
-    if (bits < 8) continue;
-    bits -= 8;
-    r->texts[to++] = (char)(group >> bits & 0xff);
-  }
-  for (; from < r->texts_bytes; from++) {
-    if (r->texts[from] != '=') return false;
-  }
-  r->texts_bytes = to;
-  return true;
+  RHEOS_TRY(rheos__json_read_string(&r->json));
+  const rheos_string string = rheos__json_string(&r->json);
+  put_text(r, string.data, string.size_bytes);
+  return NULL;
 }
 
 // {"b64": "..."}
 static rheos_status *read_base64(reader *r) {
-  const size_t first = r->texts_bytes;
-  if (!take(r, '"')) return wrong(r, "an object that is not {\"b64\": \"...\"}");
-  RHEOS_TRY(read_text(r));
-  if (r->texts_bytes - first != 3 || memcmp(r->texts + first, "b64", 3) != 0 || !take(r, ':') ||
-      !take(r, '"')) {
-    return wrong(r, "an object that is not {\"b64\": \"...\"}");
+  static const char is_else[] = "an object that is not {\"b64\": \"...\"}";
+  if (!take(r, '{') || rheos__json_peek(&r->json) != '"') return wrong(r, is_else);
+  RHEOS_TRY(rheos__json_read_string(&r->json));
+  if (!rheos__json_string_is(&r->json, "b64") || !take(r, ':') ||
+      rheos__json_peek(&r->json) != '"') {
+    return wrong(r, is_else);
   }
-  r->texts_bytes = first;
-  RHEOS_TRY(read_text(r));
-  if (!decode_base64(r, first)) return wrong(r, "bad base64");
+  rheos__text bytes = {0};
+  rheos_status *status = rheos__json_read_base64(&r->json, &bytes);
+  if (status == NULL) put_text(r, bytes.data, bytes.size);
+  rheos__text_deinit(&bytes);
+  if (status != NULL) return status;
   return take(r, '}') ? NULL : wrong(r, "a } is missing");
 }
 
@@ -181,49 +79,36 @@ static rheos_status *read_number(reader *r, element *e) {
   e->kind = ELEMENT_REAL;
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     e->re = words[i].value;
-    if (take_word(r, words[i].word)) return NULL;
+    if (rheos__json_take_word(&r->json, words[i].word)) return NULL;
   }
-  char text[400];
-  size_t size = 0;
-  bool is_whole = true;
-  for (; r->at < r->end && *r->at != '\0' && strchr("+-0123456789.eE", *r->at) != NULL; r->at++) {
-    if (size + 1 == sizeof text) return wrong(r, "a number that is too long");
-    is_whole = is_whole && strchr(".eE", *r->at) == NULL;
-    text[size++] = *r->at;
-  }
-  text[size] = '\0';
-  char *end = text;
-  if (is_whole) {
-    errno = 0;
-    const bool is_negative = text[0] == '-';
-    e->kind = is_negative ? ELEMENT_SIGNED : ELEMENT_UNSIGNED;
-    if (is_negative) {
-      e->i = strtoll(text, &end, 10);
-    } else {
-      e->u = strtoull(text, &end, 10);
+  bool quoted;
+  RHEOS_TRY(rheos__json_read_number(&r->json, &quoted));
+  const rheos_string text = rheos__json_string(&r->json);
+  if (memchr(text.data, '.', text.size_bytes) == NULL &&
+      memchr(text.data, 'e', text.size_bytes) == NULL &&
+      memchr(text.data, 'E', text.size_bytes) == NULL) {
+    e->kind = text.data[0] == '-' ? ELEMENT_SIGNED : ELEMENT_UNSIGNED;
+    if (e->kind == ELEMENT_SIGNED && rheos__parse_number(&text, RHEOS_INT64, &e->i)) return NULL;
+    if (e->kind == ELEMENT_UNSIGNED && rheos__parse_number(&text, RHEOS_UINT64, &e->u)) {
+      return NULL;
     }
-    if (errno == ERANGE) is_whole = false;
   }
-  if (!is_whole) {
-    e->kind = ELEMENT_REAL;
-    e->re = strtod(text, &end);
-  }
-  return size > 0 && *end == '\0' ? NULL : wrong(r, "no value");
+  e->kind = ELEMENT_REAL;
+  return rheos__parse_number(&text, RHEOS_DOUBLE, &e->re) ? NULL : wrong(r, "no value");
 }
 
 static rheos_status *read_element(reader *r) {
   element e = {.kind = ELEMENT_TRUTH};
   const size_t first = r->texts_bytes;
-  const char c = peek(r);
+  const char c = rheos__json_peek(&r->json);
   if (c == '"' || c == '{') {
-    r->at++;
     RHEOS_TRY(c == '"' ? read_text(r) : read_base64(r));
     e.kind = ELEMENT_BYTES;
     e.u = first;
     e.bytes.size_bytes = r->texts_bytes - first;
-  } else if (take_word(r, "true")) {
+  } else if (rheos__json_take_word(&r->json, "true")) {
     e.u = 1;
-  } else if (!take_word(r, "false")) {
+  } else if (!rheos__json_take_word(&r->json, "false")) {
     RHEOS_TRY(read_number(r, &e));
   }
   if (r->count == r->capacity) {
@@ -251,7 +136,7 @@ static rheos_status *read_value(reader *r) {
       if (depth == MAX_LEVELS) return wrong(r, "too many lists in one another");
       if (r->rank != NOT_KNOWN && depth >= r->rank) return wrong(r, "a list where a value was");
       items[depth++] = 0;
-      if (peek(r) != ']') continue;
+      if (rheos__json_peek(&r->json) != ']') continue;
       // Below an empty list nothing is known, but nothing else may be there either.
       if (r->rank == NOT_KNOWN) r->rank = depth;
     } else {
@@ -340,13 +225,14 @@ static rheos_status *make_tensor(reader *r, rheos_dtype dtype, rheos_tensor **ou
 rheos_status *json_read_tensor(const char *text, size_t size_bytes, rheos_dtype dtype,
                                rheos_tensor **out_tensor) {
   *out_tensor = NULL;
-  reader r = {.start = text, .at = text, .end = text + size_bytes, .rank = NOT_KNOWN};
+  reader r = {
+      .json = rheos__json_of(text, size_bytes, "not JSON that a tensor can be made of"),
+      .rank = NOT_KNOWN};
   for (int i = 0; i < MAX_LEVELS; i++) r.lengths[i] = NOT_KNOWN;
   rheos_status *status = read_value(&r);
-  if (status == NULL && (peek(&r) != '\0' || r.at != r.end)) {
-    status = wrong(&r, "more than a value");
-  }
+  if (status == NULL && !rheos__json_is_at_end(&r.json)) status = wrong(&r, "more than a value");
   if (status == NULL) status = make_tensor(&r, dtype, out_tensor);
+  rheos__json_deinit(&r.json);
   free(r.elements);
   free(r.texts);
   return status;

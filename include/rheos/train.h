@@ -403,6 +403,27 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saver_restore(rheos_saver saver,
                                                            rheos_session *session,
                                                            const char *prefix);
 
+// Keeps the newest checkpoints of a run, and lists them in their folder. One thread at a time.
+typedef struct rheos_checkpoint_keeper rheos_checkpoint_keeper;
+
+typedef struct rheos_checkpoint_keeper_options {
+  int32_t max_to_keep;          // older ones are deleted; 0: 5, negative: none is
+  double keep_every_n_hours;    // one in so many hours stays nevertheless; 0: 10000
+  const char *latest_filename;  // the list, in the folder; NULL: "checkpoint"
+  bool no_meta_graph;           // else the graph is written beside, as `prefix.meta`
+} rheos_checkpoint_keeper_options;
+
+// `options` may be NULL. The saver's graph is to outlive it.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_keeper_new(
+    rheos_saver saver, const rheos_checkpoint_keeper_options *options,
+    rheos_checkpoint_keeper **out_keeper);
+// Saves to `path`, with "-step" behind it unless `step` is negative; then writes the list, from which
+// rheos_latest_checkpoint() tells the newest; then deletes what is too many.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_keeper_save(
+    rheos_checkpoint_keeper *keeper, rheos_session *session, const char *path, int64_t step);
+// The files stay. NULL is accepted.
+RHEOS_API void rheos_checkpoint_keeper_free(rheos_checkpoint_keeper *keeper);
+
 // ---- Variables that start with values of a checkpoint
 
 typedef struct rheos_checkpoint_assignment {

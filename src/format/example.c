@@ -31,14 +31,9 @@ bool rheos__entry_next_slow(rheos__wire *map, rheos__wire *out_key, rheos__wire 
   return *out_sound;
 }
 
-bool rheos__map_next(rheos__wire *message, uint32_t number, rheos__wire *out_map,
-                     bool *out_sound) {
+bool rheos__map_next_slow(rheos__wire *message, uint32_t number, rheos__wire *out_map,
+                          bool *out_sound) {
   rheos__wire_field field;
-  const unsigned char tag = (unsigned char)(number << 3 | RHEOS__WIRE_BYTES);
-  if (rheos__wire_take(message, tag, out_map)) {
-    *out_sound = true;
-    return true;
-  }
   while (rheos__wire_next(message, &field, out_sound)) {
     if (field.number != number || field.type != RHEOS__WIRE_BYTES) continue;
     *out_map = field.data;
@@ -126,17 +121,23 @@ static inline bool read_int(rheos__wire *data, uint64_t *out_value) {
   return rheos__read_varint(&data->at, data->end, out_value);
 }
 
-static bool packed_ints(rheos__wire data, sink *s) {
-  int64_t *to = s->to != NULL ? (int64_t *)s->to->data + s->first : NULL;
-  const int64_t capacity = s->to != NULL ? s->capacity : 0;
-  int64_t count = s->count;
+int64_t rheos__packed_ints(rheos__wire data, int64_t *to, int64_t capacity) {
+  int64_t count = 0;
   for (; data.at < data.end; count++) {
     uint64_t value;
-    if (!read_int(&data, &value)) return false;
+    if (!read_int(&data, &value)) return -1;
     if (count < capacity) memcpy(&to[count], &value, sizeof value);
   }
-  s->count = count;
-  return true;
+  return count;
+}
+
+static bool packed_ints(rheos__wire data, sink *s) {
+  const bool room = has_room(s);
+  const int64_t count =
+      rheos__packed_ints(data, room ? (int64_t *)s->to->data + s->first + s->count : NULL,
+                         room ? s->capacity - s->count : 0);
+  s->count += count;
+  return count >= 0;
 }
 
 static bool packed_floats(rheos__wire data, sink *s) {
@@ -209,8 +210,8 @@ void rheos__feature_values(rheos_dtype dtype, rheos__wire list, rheos_tensor *to
   *out_count = s.count;
 }
 
-void rheos__single_values(const rheos__single *single, rheos_tensor *to, int64_t first,
+void rheos__packed_values(rheos_dtype dtype, rheos__wire data, rheos_tensor *to, int64_t first,
                           int64_t capacity, int64_t *out_count) {
   sink s = {.to = to, .first = first, .capacity = capacity};
-  *out_count = bytes_field(single->dtype, single->data, &s) ? s.count : -1;
+  *out_count = bytes_field(dtype, data, &s) ? s.count : -1;
 }

@@ -697,6 +697,20 @@ static rheos_status *read_mappings(import *im) {
   return NULL;
 }
 
+// Whether those who wrote the graph let it be read here.
+static rheos_status *check_versions(const Tensorflow__VersionDef *versions) {
+  if (versions->min_consumer > RHEOS__GRAPH_PRODUCER) {
+    return RHEOS_INVALID("the graph asks for version %d of the graph format, this is version %d",
+                         versions->min_consumer, RHEOS__GRAPH_PRODUCER);
+  }
+  for (size_t i = 0; i < versions->n_bad_consumers; i++) {
+    if (versions->bad_consumers[i] != RHEOS__GRAPH_PRODUCER) continue;
+    return RHEOS_INVALID("the graph is not for version %d of the graph format, which is this one",
+                         RHEOS__GRAPH_PRODUCER);
+  }
+  return NULL;
+}
+
 static rheos_status *prepare(import *im, const void *bytes, size_t size_bytes) {
   RHEOS_TRY(rheos__graph_def_outline(bytes, size_bytes, &im->arena, &im->def, &im->node_bytes));
   if (im->def->n_node > INT32_MAX / 4) {
@@ -704,10 +718,7 @@ static rheos_status *prepare(import *im, const void *bytes, size_t size_bytes) {
   }
   im->num_nodes = (int32_t)im->def->n_node;
   im->producer = im->def->versions != NULL ? im->def->versions->producer : im->def->version;
-  if (im->def->versions != NULL && im->def->versions->min_consumer > RHEOS__GRAPH_PRODUCER) {
-    return RHEOS_INVALID("the graph asks for version %d of the graph format, this is version %d",
-                         im->def->versions->min_consumer, RHEOS__GRAPH_PRODUCER);
-  }
+  if (im->def->versions != NULL) RHEOS_TRY(check_versions(im->def->versions));
   RHEOS_TRY(read_mappings(im));
   bool any_unknown;
   RHEOS_TRY(check_ops(im, &any_unknown));

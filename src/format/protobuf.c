@@ -3,13 +3,24 @@
 // reach it.
 #include "format/protobuf.h"
 
+#include "format/function_maps.h"
+
 // protobuf-c takes about 1.5 kB of stack a level: this fits the smallest threads.
 enum { MAX_DEPTH = 64, MAX_MERGES = 16 };
 
 void rheos__proto_pack(const ProtobufCMessage *message, rheos__buffer *buffer) {
-  size_t size_bytes = protobuf_c_message_get_packed_size(message);
-  char *to = rheos__buffer_extend(buffer, size_bytes);
-  if (to != NULL) protobuf_c_message_pack(message, (uint8_t *)to);
+  rheos__whole_maps *maps;
+  rheos__arena arena;
+  rheos__arena_init(&arena);
+  if (rheos__whole_maps_begin(message, &arena, &maps)) {
+    size_t size_bytes = protobuf_c_message_get_packed_size(message);
+    char *to = rheos__buffer_extend(buffer, size_bytes);
+    if (to != NULL) protobuf_c_message_pack(message, (uint8_t *)to);
+    rheos__whole_maps_end(maps);
+  } else {
+    buffer->failed = true;
+  }
+  rheos__arena_deinit(&arena);
 }
 
 // protobuf-c does not say why it failed, so the allocator remembers whether it was the reason.

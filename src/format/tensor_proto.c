@@ -103,13 +103,15 @@ size_t rheos__tensor_proto_length(const Tensorflow__TensorProto *proto, rheos_dt
   }
 }
 
+// The one that stands for all that follow it is there once.
 static rheos_status *fill_strings(const Tensorflow__TensorProto *proto, rheos_tensor *tensor) {
-  size_t given = proto->n_string_val;
+  const size_t given = proto->n_string_val;
+  rheos_string *to = tensor->data;
   for (int64_t i = 0; i < tensor->num_elements && given > 0; i++) {
     const ProtobufCBinaryData *from = &proto->string_val[(size_t)i < given ? (size_t)i : given - 1];
-    RHEOS_TRY(rheos_tensor_set_string(tensor, i, (const char *)from->data, from->len));
+    to[i] = (rheos_string){(char *)from->data, from->len};
   }
-  return NULL;
+  return rheos__tensor_own_strings(tensor);
 }
 
 // Element i is the list's, or its last one where the list has ended.
@@ -157,15 +159,17 @@ static rheos_status *strings_from_content(const ProtobufCBinaryData *content,
       return RHEOS_INVALID("the content of a string tensor is cut short");
     }
   }
+  rheos_string *to = tensor->data;
   for (int64_t i = 0; i < tensor->num_elements; i++) {
     rheos__read_varint(&at, end, &size_bytes);
     if (size_bytes > (size_t)(end - bytes)) {
+      if (tensor->size_bytes > 0) memset(to, 0, tensor->size_bytes);  // they are borrowed still
       return RHEOS_INVALID("the content of a string tensor is cut short");
     }
-    RHEOS_TRY(rheos_tensor_set_string(tensor, i, bytes, (size_t)size_bytes));
+    to[i] = (rheos_string){(char *)(uintptr_t)bytes, (size_t)size_bytes};
     bytes += size_bytes;
   }
-  return NULL;
+  return rheos__tensor_own_strings(tensor);
 }
 
 static rheos_status *fill_from_content(const Tensorflow__TensorProto *proto, rheos_tensor *tensor) {
@@ -308,23 +312,28 @@ rheos_status *rheos__tensor_to_lists(const rheos_tensor *tensor, rheos__arena *a
   }
 }
 
-static bool same_element(rheos_dtype dtype, const void *a, const void *b) {
-  if (dtype != RHEOS_STRING) return memcmp(a, b, rheos_dtype_size(dtype)) == 0;
-  const rheos_string *x = a, *y = b;
-  return x->size_bytes == y->size_bytes &&
-         (x->size_bytes == 0 || memcmp(x->data, y->data, x->size_bytes) == 0);
+static bool same_string(const rheos_string *a, const rheos_string *b) {
+  return a->size_bytes == b->size_bytes &&
+         (a->size_bytes == 0 || memcmp(a->data, b->data, a->size_bytes) == 0);
 }
 
 // Whether all elements from `first` on are the same as the one before, or 0 if there is none.
 static bool rest_repeats(const rheos_tensor *tensor, int64_t first) {
   static const rheos_string zeros[2];
-  const size_t element_bytes = rheos_dtype_size(tensor->dtype);
-  const char *data = tensor->data;
-  const void *last = first > 0 ? data + (size_t)(first - 1) * element_bytes : (const void *)zeros;
-  for (int64_t i = first; i < tensor->num_elements; i++) {
-    if (!same_element(tensor->dtype, data + (size_t)i * element_bytes, last)) return false;
+  if (first >= tensor->num_elements) return true;
+  if (tensor->dtype == RHEOS_STRING) {
+    const rheos_string *strings = tensor->data, *last = first > 0 ? &strings[first - 1] : zeros;
+    for (int64_t i = first; i < tensor->num_elements; i++) {
+      if (!same_string(&strings[i], last)) return false;
+    }
+    return true;
   }
-  return true;
+  const size_t element_bytes = rheos_dtype_size(tensor->dtype);
+  const char *at = (const char *)tensor->data + (size_t)first * element_bytes;
+  const size_t behind = (size_t)(tensor->num_elements - first - 1) * element_bytes;
+  const void *last = first > 0 ? at - element_bytes : (const char *)zeros;
+  // Each is the same as the next if the bytes are those that lie one element further on.
+  return memcmp(at, last, element_bytes) == 0 && memcmp(at, at + element_bytes, behind) == 0;
 }
 
 // How many values go to the list, -1: they go to the content. As a file had it, as long as the

@@ -96,18 +96,8 @@ rheos_status *rheos_message_from_text(const char *type, const char *text, size_t
   *out_size_bytes = 0;
   const ProtobufCMessageDescriptor *descriptor;
   RHEOS_TRY(find_type(type, &descriptor));
-  rheos__buffer parsed = {0}, packed = {0};
-  rheos_status *status = rheos__text_parse(descriptor, text, text_bytes, "text", &parsed);
-  // Once through the message, so that the fields come in their order and lists are packed.
-  rheos__arena arena;
-  rheos__arena_init(&arena);
-  ProtobufCMessage *message;
-  if (status == NULL) {
-    status = rheos__proto_unpack(descriptor, parsed.data, parsed.size_bytes, &arena, &message);
-  }
-  rheos__buffer_deinit(&parsed);
-  if (status == NULL) rheos__proto_pack(message, &packed);
-  rheos__arena_deinit(&arena);
+  rheos__buffer packed = {0};
+  rheos_status *status = rheos__text_parse(descriptor, text, text_bytes, "text", &packed);
   char *data = NULL;
   status = give(status, &packed, &data, out_size_bytes);
   *out_bytes = data;

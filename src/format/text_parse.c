@@ -480,12 +480,29 @@ static rheos_status *take_message(parser *p) {
   return NULL;
 }
 
+// Once through the message: fields come in their order, lists are packed, maps have their keys.
+static rheos_status *normalize(const ProtobufCMessageDescriptor *descriptor,
+                               const rheos__buffer *parsed, rheos__buffer *bytes) {
+  rheos__arena arena;
+  rheos__arena_init(&arena);
+  ProtobufCMessage *message;
+  rheos_status *status =
+      rheos__proto_unpack(descriptor, parsed->data, parsed->size_bytes, &arena, &message);
+  if (status == NULL) rheos__proto_pack(message, bytes);
+  rheos__arena_deinit(&arena);
+  return status == NULL && bytes->failed ? rheos__out_of_memory() : status;
+}
+
 rheos_status *rheos__text_parse(const ProtobufCMessageDescriptor *descriptor, const char *text,
                                 size_t text_bytes, const char *name, rheos__buffer *bytes) {
   if (text_bytes == 0) text = "";
-  parser p = {.text = text, .at = text, .end = text + text_bytes, .name = name, .bytes = bytes};
+  rheos__buffer parsed = {0};
+  parser p = {.text = text, .at = text, .end = text + text_bytes, .name = name, .bytes = &parsed};
   p.frames[0] = (frame){.type = descriptor};
   p.depth = 1;
   rheos_status *status = take_message(&p);
-  return status == NULL && bytes->failed ? rheos__out_of_memory() : status;
+  if (status == NULL && parsed.failed) status = rheos__out_of_memory();
+  if (status == NULL) status = normalize(descriptor, &parsed, bytes);
+  rheos__buffer_deinit(&parsed);
+  return status;
 }

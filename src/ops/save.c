@@ -1,7 +1,10 @@
 // Checkpoints as ops: save tensors, restore them, name shards, merge shards. What the files are is
 // told in format/bundle.h.
+#include <pthread.h>
 #include <rheos/format.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "format/buffer.h"
 #include "format/checkpoint_name.h"
@@ -121,6 +124,54 @@ static rheos_status *add_tensors(rheos__bundle_writer *writer, const dtypes_stat
   return NULL;
 }
 
+// Steps that save to one prefix at a time, as a program and its supervisor's thread may, take
+// turns: the names of unfinished files are the same for both.
+typedef struct turn {
+  const char *prefix;
+  pid_t process;  // a forked child does not wait for threads that it has not
+  struct turn *next;
+} turn;
+
+static pthread_mutex_t turns_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turn_ended = PTHREAD_COND_INITIALIZER;
+static turn *turns;
+
+static bool is_taken(const turn *wanted) {
+  for (const turn *t = turns; t != NULL; t = t->next) {
+    if (t->process == wanted->process && strcmp(t->prefix, wanted->prefix) == 0) return true;
+  }
+  return false;
+}
+
+static void begin_turn(turn *t) {
+  pthread_mutex_lock(&turns_mutex);
+  while (is_taken(t)) pthread_cond_wait(&turn_ended, &turns_mutex);
+  t->next = turns;
+  turns = t;
+  pthread_mutex_unlock(&turns_mutex);
+}
+
+static void end_turn(turn *t) {
+  pthread_mutex_lock(&turns_mutex);
+  turn **place = &turns;
+  while (*place != t) place = &(*place)->next;
+  *place = t->next;
+  pthread_cond_broadcast(&turn_ended);
+  pthread_mutex_unlock(&turns_mutex);
+}
+
+static rheos_status *save_to(const char *prefix, const dtypes_state *state, rheos__step *step,
+                             rheos_tensor *const *inputs) {
+  rheos__bundle_writer *writer;
+  RHEOS_TRY(rheos__bundle_writer_open(prefix, &writer));
+  rheos__bundle_writer_use(writer, step);
+  rheos_status *status = add_tensors(writer, state, step, inputs);
+  rheos__bundle_writer_use(writer, NULL);
+  if (status == NULL) return rheos__bundle_writer_finish_take(writer);
+  rheos__bundle_writer_abandon(writer);
+  return status;
+}
+
 static rheos_status *compute_save(void *argument, rheos__step *step, rheos_tensor *const *inputs,
                                   rheos_tensor **outputs) {
   const dtypes_state *state = argument;
@@ -128,15 +179,11 @@ static rheos_status *compute_save(void *argument, rheos__step *step, rheos_tenso
   RHEOS_TRY(check_counts(inputs, state->count));
   char *prefix;
   RHEOS_TRY(path_at(inputs[PREFIX], 0, &prefix));
-  rheos__bundle_writer *writer;
-  rheos_status *status = rheos__bundle_writer_open(prefix, &writer);
+  turn own = {.prefix = prefix, .process = getpid()};
+  begin_turn(&own);
+  rheos_status *status = save_to(prefix, state, step, inputs);
+  end_turn(&own);
   rheos__free(prefix);
-  if (status != NULL) return status;
-  rheos__bundle_writer_use(writer, step);
-  status = add_tensors(writer, state, step, inputs);
-  rheos__bundle_writer_use(writer, NULL);
-  if (status == NULL) return rheos__bundle_writer_finish_take(writer);
-  rheos__bundle_writer_abandon(writer);
   return status;
 }
 

@@ -304,11 +304,34 @@ static void take_arrays(taker *t, bool in_archive) {
   for (int i = 0; i < 2; i++) rheos_tensor_unref(tensors[i]);
 }
 
+// ---- Objects
+
+static void put_object(rheos__buffer *graph, const char *child, const char *full_name,
+                       const char *key) {
+  rheos__buffer object = {0}, reference = {0}, attribute = {0};
+  rheos__wire_put_varint(&reference, 1, 1);
+  rheos__wire_put_bytes(&reference, 2, child, strlen(child));
+  rheos__wire_put_message(&object, 1, &reference);
+  rheos__wire_put_bytes(&attribute, 1, "VARIABLE_VALUE", 14);
+  rheos__wire_put_bytes(&attribute, 2, full_name, strlen(full_name));
+  rheos__wire_put_bytes(&attribute, 3, key, strlen(key));
+  rheos__wire_put_message(&object, 2, &attribute);
+  rheos__wire_put_message(graph, 1, &object);
+}
+
+static void take_objects(const taker *t) {
+  rheos__buffer graph = {0};
+  put_object(&graph, "layer", "dense/kernel", "layer/kernel/.ATTRIBUTES/VARIABLE_VALUE");
+  put_object(&graph, "step", "", "step/.ATTRIBUTES/VARIABLE_VALUE");
+  put_object(&graph, "bias", "dense/bias", "layer/bias/.ATTRIBUTES/VARIABLE_VALUE");
+  take_buffer(t, &graph);
+}
+
 // ---- All
 
 void file_reader_seeds(const char *reader, take_seed take, void *argument) {
   taker t = {take, argument};
-  if (strcmp(reader, "graph_def") == 0) {
+  if (strcmp(reader, "graph_def") == 0 || strcmp(reader, "mapped_import") == 0) {
     each_golden("graphs", ".pb", take_file, &t);
   } else if (strcmp(reader, "node_def") == 0 || strcmp(reader, "tensor_proto") == 0) {
     part_taker parts = {&t, reader[0] == 't'};
@@ -329,6 +352,8 @@ void file_reader_seeds(const char *reader, take_seed take, void *argument) {
     each_golden("checkpoints", "", take_v1, &t);
   } else if (strcmp(reader, "checkpoint_state") == 0) {
     take_states(&t);
+  } else if (strcmp(reader, "object_graph") == 0) {
+    take_objects(&t);
   } else if (strcmp(reader, "snappy") == 0) {
     take_snappy(&t);
   } else if (strcmp(reader, "tensor_slice") == 0) {

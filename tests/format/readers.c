@@ -3,6 +3,7 @@
 #include "format/readers.h"
 
 #include <rheos/format.h>
+#include <rheos/ops.h>
 #include <rheos/saved_model.h>
 #include <rheos/scope.h>
 #include <stdio.h>
@@ -51,7 +52,8 @@ static const char *write_file(const char *name, const void *data, size_t size_by
 
 void file_readers_end(void) {
   static const char *const names[] = {"file", "saved_model.pb", "checkpoint", "c.index",
-                                      "c.data-00000-of-00001",
+                                      "c.data-00000-of-00001", "o.index",
+                                      "o.data-00000-of-00001",
                                       "c.data-00000-of-00002", "c.data-00001-of-00002"};
   op_readers_end();
   if (folder[0] == '\0') return;
@@ -77,6 +79,37 @@ static rheos_status *read_graph_def(const void *data, size_t size_bytes) {
   rheos_free(out);
   rheos_scope_free(scope);
   rheos_graph_unref(graph);
+  return status;
+}
+
+// A graph that is imported below another's scope, with two of its nodes' outputs taken from there; the
+// names of these are the message's own.
+static rheos_status *read_mapped_import(const void *data, size_t size_bytes) {
+  rheos__arena arena;
+  rheos__arena_init(&arena);
+  Tensorflow__GraphDef *def;
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *scope = graph != NULL ? rheos_scope_new(graph) : NULL;
+  rheos_status *status = scope != NULL ? NULL : rheos__out_of_memory();
+  if (status == NULL) status = RHEOS_PROTO_UNPACK(graph_def, data, size_bytes, &arena, &def);
+  if (status == NULL && def->n_node > 0) {
+    const rheos_output outside = rheos_placeholder(scope, RHEOS_FLOAT, .name = "below");
+    char *control = rheos__arena_alloc(&arena, strlen(def->node[0]->name) + 2);
+    if (control != NULL) sprintf(control, "^%s", def->node[0]->name);
+    rheos_import_mapping map[] = {{.from = def->node[0]->name, .to = outside},
+                                  {.from = control, .to = outside},
+                                  {.from = def->node[def->n_node / 2]->name, .to = outside}};
+    const rheos_import_options options = {.prefix = "below/here",
+                                          .input_map = map,
+                                          .num_mappings = def->n_node > 1 ? 3 : 2,
+                                          .keep_unknown_ops = true,
+                                          .clear_devices = true};
+    if (control != NULL) rheos_import_graph_def(scope, data, size_bytes, &options);
+    status = rheos_scope_finish(scope);
+  }
+  rheos_scope_free(scope);
+  rheos_graph_unref(graph);
+  rheos__arena_deinit(&arena);
   return status;
 }
 
@@ -300,6 +333,35 @@ static rheos_status *read_tensor_slice(const void *data, size_t size_bytes) {
   rheos__slice_key(&key, "name", 4, &slice);
   rheos__buffer_deinit(&key);
   return rheos__slice_shape(&slice, &shape, &part);
+}
+
+// The objects that TensorFlow 2 puts into a checkpoint: a tensor of it is their message.
+static rheos_status *write_objects(const char *prefix, const void *data, size_t size_bytes) {
+  rheos_tensor *tensor;
+  rheos_checkpoint_writer *writer;
+  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, &tensor));
+  rheos_status *status = rheos_tensor_set_string(tensor, 0, data, size_bytes);
+  if (status == NULL) status = rheos_checkpoint_writer_open(prefix, &writer);
+  if (status == NULL) {
+    status = rheos_checkpoint_writer_add(writer, "_CHECKPOINTABLE_OBJECT_GRAPH", tensor);
+    if (status == NULL) status = rheos_checkpoint_writer_finish(writer);
+    else rheos_checkpoint_writer_abandon(writer);
+  }
+  rheos_tensor_unref(tensor);
+  return status;
+}
+
+static rheos_status *read_object_graph(const void *data, size_t size_bytes) {
+  rheos_checkpoint_reader *reader;
+  rheos_object_name *names;
+  size_t count;
+  const char *prefix = path_of("o");
+  RHEOS_TRY(write_objects(prefix, size_bytes > 0 ? data : "", size_bytes));
+  RHEOS_TRY(rheos_checkpoint_reader_open(prefix, &reader));
+  rheos_status *status = rheos_checkpoint_reader_object_names(reader, &names, &count);
+  if (status == NULL) rheos_free(names);
+  rheos_checkpoint_reader_free(reader);
+  return status;
 }
 
 // ---- Arrays

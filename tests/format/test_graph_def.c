@@ -158,6 +158,7 @@ enum { MAX_NODES = 8, MAX_INPUTS = 4 };
 typedef struct graph_text {
   int count;
   int producer, min_consumer;
+  int32_t bad_consumer;  // 0: none
   struct {
     const char *name, *op, *inputs[MAX_INPUTS];
   } nodes[MAX_NODES];
@@ -198,6 +199,9 @@ static bytes graph_bytes(const graph_text *text) {
   }
   versions.producer = text->producer != 0 ? text->producer : RHEOS__GRAPH_PRODUCER;
   versions.min_consumer = text->min_consumer;
+  int32_t bad_consumer = text->bad_consumer;
+  versions.n_bad_consumers = bad_consumer != 0;
+  versions.bad_consumers = &bad_consumer;
   def.versions = &versions;
   def.n_node = (size_t)text->count;
   def.node = node_list;
@@ -255,6 +259,10 @@ static void test_graph_def__names_what_is_wrong(void **state) {
   expect_error(import_text(&(graph_text){
                    .count = 1, .min_consumer = 100000, .nodes = {{"x", "Placeholder", {NULL}}}}),
                RHEOS_INVALID_ARGUMENT, "version 100000");
+  graph_text text = {.count = 1, .bad_consumer = 99, .nodes = {{"x", "Placeholder", {NULL}}}};
+  expect_ok(import_text(&text));
+  text.bad_consumer = RHEOS__GRAPH_PRODUCER;
+  expect_error(import_text(&text), RHEOS_INVALID_ARGUMENT, "not for version");
 }
 
 static void test_graph_def__unknown_ops_pass_references_on(void **state) {
