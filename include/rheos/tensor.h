@@ -38,7 +38,8 @@ typedef enum rheos_dtype {
   RHEOS_REF = 100,  // added to a dtype: a reference to a variable of that dtype
 } rheos_dtype;
 
-// Bytes of one element; 0 for an invalid dtype. A string element is a rheos_string.
+// Bytes of one element; 0 for an invalid dtype. A string element is a rheos_string. Elements that are
+// resources or variants are made by ops alone: do not write to them.
 RHEOS_API size_t rheos_dtype_size(rheos_dtype dtype);
 
 // TensorFlow's name: "float", "int32", "string", ..., with "_ref" for references.

@@ -13,6 +13,7 @@
 
 #include "base/available_memory.h"
 #include "base/large_blocks.h"
+#include "base/small_blocks.h"
 
 enum { HUGE_FROM = RHEOS__HUGE_PAGE, PAGE = 4096 };
 
@@ -132,6 +133,10 @@ void rheos__free_aligned(void *memory) {
     rheos__free((void *)start);
   }
 }
+
+bool rheos__is_default_allocator(void) { return allocator.allocate == default_allocate; }
+
+void rheos__default_free(void *memory) { default_release(NULL, memory); }
 
 char *rheos__strndup(const char *text, size_t size_bytes) {
   char *copy = rheos__alloc(size_bytes + 1);

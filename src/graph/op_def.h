@@ -172,7 +172,7 @@ typedef struct rheos__prepare {
   int32_t reuse_input;  // output 0 may be written over this input (same size, element by element); -1
   int64_t flops;        // arithmetic of the whole call: a multiply-add is 2, a transcendental about 10
   int64_t bytes;        // moved by the whole call; 0: inputs and outputs once
-  rheos__form_wish form;  // of an input that stays: `run` gets the form in its place
+  rheos__form_wish form;  // of an input that stays: `run` gets a rheos__formed in its place
   rheos__resource *output_resource;  // the cell that output 0 refers to (references, handles), borrowed
 } rheos__prepare;
 
@@ -211,6 +211,8 @@ enum {
   RHEOS_OP_READS_SHAPES = 8,  // the outputs follow from the input shapes: the kernel never looks at
                               // the inputs' bytes (its pointers may be NULL). Folded once shapes are known
   RHEOS_OP_WANTS_NAME = 16,   // `prepare` is told the node's name (to copy), as with stateful ops
+  RHEOS_OP_TAKES_VARIANTS = 32,  // counts the variants in what it reads and makes; other kernels, which
+                                 // would copy pointers, are not run on variants
 };
 
 struct rheos__op_def {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ops/elementwise.h"
+#include "ops/position_text.h"
 
 // ---- Shape functions
 
@@ -209,6 +210,21 @@ rheos_status *rheos__bad_indices_policy(const rheos__attrs *attrs, bool *out_ign
   return RHEOS_INVALID("Unknown bad indices handling attribute: %s", text);
 }
 
+const char *rheos__position_text_of(const rheos_shape *shape, int64_t at,
+                                    rheos__position_text *text) {
+  int64_t steps[RHEOS_MAX_RANK];
+  rheos__row_major_steps(shape, steps);
+  size_t length = 0;
+  text->text[0] = '\0';
+  for (int32_t d = 0; d < shape->rank; ++d) {
+    length += (size_t)snprintf(text->text + length, sizeof text->text - length, "%s%lld%s",
+                               d == 0 ? "[" : ",", (long long)(at / steps[d]),
+                               d + 1 == shape->rank ? "]" : "");
+    at %= steps[d];
+  }
+  return text->text;
+}
+
 rheos_status *rheos__bad_place(const rheos__operands *o, const void *indices, int32_t input,
                                int64_t row, int64_t depth, const rheos_shape *shape,
                                const char *what) {
@@ -219,8 +235,12 @@ rheos_status *rheos__bad_place(const rheos__operands *o, const void *indices, in
     length += (size_t)snprintf(text + length, sizeof text - length, "%s%lld", k == 0 ? "" : ", ",
                                (long long)index);
   }
+  rheos_shape rows = o->input_shapes[input];
+  if (rows.rank > 0) rows.rank--;
   rheos__shape_text shape_text;
-  return RHEOS_INVALID("indices[%lld] = [%s] does not index into %s %s", (long long)row, text, what,
+  rheos__position_text position;
+  return RHEOS_INVALID("indices%s = [%s] does not index into %s %s",
+                       rheos__position_text_of(&rows, row, &position), text, what,
                        rheos__shape_text_of(shape, &shape_text));
 }
 

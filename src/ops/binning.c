@@ -206,11 +206,13 @@ static rheos_status *shape_histogram(rheos__infer *c) {
   RHEOS_TRY(rheos__infer_rank(c, 1, 1, &range));
   RHEOS_TRY(rheos__infer_rank(c, 2, 0, &ignored));
   if (range.dims[0] >= 0 && range.dims[0] != 2) {
-    return RHEOS_INVALID("value_range should be a vector of 2 elements, got %lld",
+    return RHEOS_INVALID("value_range should be a vector of 2 elements: Dimension must be 2 but "
+                         "is %lld",
                          (long long)range.dims[0]);
   }
   if (rheos__infer_int(c, 2, &bins) && bins <= 0) {
-    return RHEOS_INVALID("nbins should be a positive number, but got '%lld'", (long long)bins);
+    return RHEOS_INVALID("nbins should be a positive number, but got '%lld': Requires nbins > 0",
+                         (long long)bins);
   }
   c->output_shapes[0] = RHEOS_SHAPE(bins);
   return NULL;

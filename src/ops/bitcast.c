@@ -16,10 +16,10 @@ static rheos_status *shape_bitcast(rheos__infer *c) {
   const int64_t last = in->rank > 0 ? in->dims[in->rank - 1] : 0;
   if (in->rank == 0 || (last >= 0 && last != to / from)) {
     rheos__shape_text text;
-    return RHEOS_INVALID("Cannot bitcast from %s to %s: shape %s, expected a last dimension of %lld",
+    return RHEOS_INVALID("Cannot bitcast due to shape. %lld does not match %lld: from %s to %s, "
+                         "shape %s", (long long)last, (long long)(to / from),
                          rheos_dtype_name(c->input_dtypes[0]),
-                         rheos_dtype_name(c->output_dtypes[0]), rheos__shape_text_of(in, &text),
-                         (long long)(to / from));
+                         rheos_dtype_name(c->output_dtypes[0]), rheos__shape_text_of(in, &text));
   }
   out->rank--;
   return NULL;

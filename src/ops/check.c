@@ -174,9 +174,7 @@ static rheos_status *compute_print(void *state, rheos__step *step, rheos_tensor 
       atomic_fetch_add(&((print_counter *)k->counter)->count, 1) < k->first_n) {
     RHEOS_TRY(write_line(k, inputs));
   }
-  if (!rheos__tensor_can_keep(inputs[0])) return rheos_tensor_copy(inputs[0], &outputs[0]);
-  outputs[0] = rheos_tensor_ref(inputs[0]);
-  return NULL;
+  return rheos__tensor_keep(inputs[0], &outputs[0]);
 }
 
 static void release_print(void *state) { rheos__resource_unref(((print *)state)->counter); }

@@ -1,5 +1,6 @@
 // Joining tensors along a dimension and taking them apart again. Around that dimension a tensor is
 // a matrix: rows for the dimensions before it, in each row one contiguous run for each part.
+#include <stdio.h>
 #include <string.h>
 
 #include "graph/build.h"
@@ -311,29 +312,27 @@ const rheos__op_def rheos__op_ConcatV2 = {
 static rheos_status *shape_concat_offset(rheos__infer *c) {
   rheos_shape ignored;
   RHEOS_TRY(rheos__infer_rank(c, 0, 0, &ignored));
-  for (int32_t i = 0; i < c->num_outputs; ++i) {
-    RHEOS_TRY(rheos__infer_rank(c, i + 1, 1, &c->output_shapes[i]));
-  }
+  for (int32_t i = 0; i < c->num_outputs; ++i) c->output_shapes[i] = c->input_shapes[i + 1];
   return NULL;
 }
 
 static rheos_status *mismatch(const rheos__operands *o, const void *const *inputs, int32_t input,
                               int32_t axis) {
-  rheos_shape shapes[2];
-  rheos__shape_text text[2];
+  char text[2][RHEOS_MAX_RANK * 24] = {"", ""};
   for (int32_t k = 0; k < 2; ++k) {
     int32_t from = k == 0 ? input : 1;
     int64_t rank = o->input_shapes[from].dims[0];
-    shapes[k] = rheos__shape_of_rank((int32_t)(rank < RHEOS_MAX_RANK ? rank : RHEOS_MAX_RANK));
-    for (int32_t d = 0; d < shapes[k].rank; ++d) {
-      shapes[k].dims[d] = rheos__operand_int(o, inputs, from, d);
+    size_t length = 0;
+    for (int32_t d = 0; d < rank && d < RHEOS_MAX_RANK; ++d) {
+      length += (size_t)snprintf(text[k] + length, sizeof text[k] - length, "%s%lld",
+                                 d == 0 ? "" : " ",
+                                 (long long)rheos__operand_int(o, inputs, from, d));
     }
   }
   return RHEOS_INVALID(
-      "All dimensions except %d must match. Input %d has shape %s and doesn't match input 0 with "
-      "shape %s.",
-      axis, input - 1, rheos__shape_text_of(&shapes[0], &text[0]),
-      rheos__shape_text_of(&shapes[1], &text[1]));
+      "All dimensions except %d must match. Input %d has shape [%s] and doesn't match input 0 with "
+      "shape [%s].",
+      axis, input - 1, text[0], text[1]);
 }
 
 static rheos_status *run_concat_offset(const void *state, const void *const *inputs,
@@ -366,6 +365,12 @@ static rheos_status *run_concat_offset(const void *state, const void *const *inp
 }
 
 static rheos_status *prepare_concat_offset(rheos__prepare *p) {
+  for (int32_t i = 1; i < p->num_inputs; ++i) {
+    if (p->input_shapes[i].rank == 1) continue;
+    rheos__shape_text text;
+    return RHEOS_INVALID("input %d should be a vector, but got shape %s", i,
+                         rheos__shape_text_of(&p->input_shapes[i], &text));
+  }
   return rheos__answer_run_operands(p, run_concat_offset, 1);
 }
 
@@ -619,14 +624,27 @@ static rheos_status *pack_axis(const rheos__attrs *attrs, int32_t rank, int32_t 
   return NULL;
 }
 
+// In which way two shapes do not go together.
+static void tell_unlike(const rheos_shape *a, const rheos_shape *b, char *text, size_t size) {
+  int32_t d = 0;
+  if (a->rank != b->rank) {
+    snprintf(text, size, "Shapes must be equal rank, but are %d and %d", a->rank, b->rank);
+    return;
+  }
+  while (d + 1 < a->rank && (a->dims[d] < 0 || b->dims[d] < 0 || a->dims[d] == b->dims[d])) ++d;
+  snprintf(text, size, "Dimension %d in both shapes must be equal", d);
+}
+
 static rheos_status *shape_pack(rheos__infer *c) {
   rheos_shape merged = RHEOS_UNKNOWN_SHAPE;
   for (int32_t i = 0; i < c->num_inputs; ++i) {
     rheos_shape before = merged;
     rheos__shape_text a, b;
     if (!rheos_shape_compatible(&merged, &c->input_shapes[i])) {
-      return RHEOS_INVALID("Shapes of all inputs must match: values[0].shape = %s != "
-                           "values[%d].shape = %s",
+      char why[64];
+      tell_unlike(&merged, &c->input_shapes[i], why, sizeof why);
+      return RHEOS_INVALID("%s: Shapes of all inputs must match: values[0].shape = %s != "
+                           "values[%d].shape = %s", why,
                            rheos__shape_text_of(&c->input_shapes[0], &a), i,
                            rheos__shape_text_of(&c->input_shapes[i], &b));
     }

@@ -122,9 +122,9 @@ static rheos_status *decode_record(const csv_state *s, int64_t record, const fie
   }
   for (int32_t i = 0; i < s->num_outputs; i++) {
     const int64_t field = s->num_selected > 0 ? s->selected[i] : i;
-    if (field >= (int64_t)f->count) {
-      return RHEOS_INVALID("Expect %d fields but have %zu in record %lld", (int)s->num_outputs,
-                           f->count, (long long)record);
+    if (field >= (int64_t)f->count) {  // i of those that are selected are there
+      return RHEOS_INVALID("Expect %d fields but have %d in record %lld", (int)s->num_outputs,
+                           (int)i, (long long)record);
     }
     RHEOS_TRY(set_field(s, i, record, &f->items[field], inputs[1 + i], outputs[i]));
   }
@@ -255,8 +255,10 @@ static rheos_status *parse_message(const rheos_string *bytes, rheos__arena *aren
       tensor_proto, bytes->size_bytes > 0 ? bytes->data : "", bytes->size_bytes, arena, &proto);
   if (status == NULL) status = rheos__tensor_from_proto(proto, out_tensor);
   if (status == NULL || rheos_status_code(status) == RHEOS_RESOURCE_EXHAUSTED) return status;
-  rheos_status *invalid = RHEOS_INVALID("Could not parse `serialized` as TensorProto: %s",
-                                        rheos_status_message(status));
+  const int shown = bytes->size_bytes < 64 ? (int)bytes->size_bytes : 64;
+  rheos_status *invalid =
+      RHEOS_INVALID("Could not parse `serialized` as TensorProto: '%.*s': %s", shown,
+                    shown > 0 ? bytes->data : "", rheos_status_message(status));
   rheos_status_free(status);
   return invalid;
 }

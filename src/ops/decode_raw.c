@@ -61,7 +61,7 @@ static rheos_status *compute_raw(void *argument, rheos__step *step, rheos_tensor
   for (int64_t i = 1; i < count; i++) {
     if (strings[i].size_bytes == size) continue;
     return RHEOS_INVALID("DecodeRaw requires input strings to all be the same size, but element "
-                         "%lld has size %zu != %zu", (long long)i, strings[i].size_bytes, size);
+                         "%lld has size %zu != %zu", (long long)i, size, strings[i].size_bytes);
   }
   if (size % state->element_bytes != 0) {
     return RHEOS_INVALID("Input to DecodeRaw has length %zu that is not a multiple of %zu, the size "

@@ -6,6 +6,7 @@
 #include "ops/array_grad.h"
 #include "ops/array_util.h"
 #include "ops/op_util.h"
+#include "ops/position_text.h"
 
 static rheos_status *answer_compute(rheos__prepare *p, rheos__compute_fn compute) {
   p->state = rheos__keep_operands(p);
@@ -93,9 +94,10 @@ static rheos_status *count_rows(const rheos_tensor *partitions, int64_t *counts,
       counts[values[i]]++;
       continue;
     }
-    char where[32] = "";
-    if (partitions->shape.rank > 0) snprintf(where, sizeof where, "[%lld]", (long long)i);
-    return RHEOS_INVALID("partitions%s = %d is not in [0, %d)", where, values[i], num_partitions);
+    rheos__position_text where;
+    return RHEOS_INVALID("partitions%s = %d is not in [0, %d)",
+                         rheos__position_text_of(&partitions->shape, i, &where), values[i],
+                         num_partitions);
   }
   return NULL;
 }

@@ -3,7 +3,9 @@
 #include "ops/elementwise.h"
 
 #include <stddef.h>
+#include <string.h>
 
+#include "base/arena_share.h"
 #include "ops/op_util.h"
 
 typedef rheos__elementwise elementwise;
@@ -181,9 +183,10 @@ static int32_t input_to_reuse(const rheos__prepare *p) {
 rheos_status *rheos__prepare_elementwise(rheos__prepare *p, rheos__loop loop, int cost,
                                          double parameter, const char *failure) {
   if (loop == NULL) return rheos__no_kernel(p, rheos__loop_dtype(p));
-  elementwise whole = {.loop = loop};
+  elementwise whole;
   elementwise *e = &whole;
-
+  memset(e, 0, sizeof *e);  // what lies between the fields too: states are compared
+  e->loop = loop;
   e->num_elements = rheos_shape_num_elements(&p->output_shapes[0]);
   e->parameter = parameter;
   e->failure = failure;
@@ -205,7 +208,7 @@ rheos_status *rheos__prepare_elementwise(rheos__prepare *p, rheos__loop loop, in
   p->reuse_input = input_to_reuse(p);
   p->flops = rheos__flops((double)e->num_elements * cost);
   const size_t size = e->rank > 1 ? sizeof *e : offsetof(elementwise, dims);
-  p->state = rheos__arena_copy(p->arena, e, size);
+  p->state = (void *)(uintptr_t)rheos__arena_share(p->arena, e, size);  // equal nodes have one
   return p->state != NULL ? NULL : rheos__out_of_memory();
 }
 

@@ -7,6 +7,7 @@
 #include "ops/array_util.h"
 #include "ops/gather.h"
 #include "ops/op_util.h"
+#include "ops/position_text.h"
 
 // ---- Gather, GatherV2
 
@@ -21,17 +22,10 @@ typedef struct gather {
 
 static rheos_status *bad_index(const rheos_shape *indices, int64_t at, int64_t value,
                                int64_t limit) {
-  char position[RHEOS_MAX_RANK * 24] = "";
-  int64_t steps[RHEOS_MAX_RANK];
-  rheos__row_major_steps(indices, steps);
-  size_t length = 0;
-  for (int32_t d = 0; d < indices->rank; ++d) {
-    length += (size_t)snprintf(position + length, sizeof position - length, "%s%lld",
-                               d == 0 ? "[" : ",", (long long)(at / steps[d]));
-    at %= steps[d];
-  }
-  return RHEOS_INVALID("indices%s%s = %lld is not in [0, %lld)", position,
-                       indices->rank > 0 ? "]" : "", (long long)value, (long long)limit);
+  rheos__position_text position;
+  return RHEOS_INVALID("indices%s = %lld is not in [0, %lld)",
+                       rheos__position_text_of(indices, at, &position), (long long)value,
+                       (long long)limit);
 }
 
 static rheos_status *gather_axis(int64_t axis, int32_t rank, int32_t *out_axis) {

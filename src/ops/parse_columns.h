@@ -50,6 +50,7 @@ rheos_status *rheos__parse_keys(rheos_string *keys, int32_t *at, const rheos_ten
 typedef struct rheos__cell {
   rheos__wire list;
   int64_t count;  // of values
+  bool packed;    // `list` is the data of its one field
 } rheos__cell;
 
 typedef enum rheos__column_kind {
@@ -105,6 +106,15 @@ typedef struct rheos__columns {
 rheos_status *rheos__columns_init(rheos__columns *columns, const rheos__column_group *group,
                                   const rheos_string *keys, rheos_tensor *const *standbys);
 void rheos__columns_deinit(rheos__columns *columns);
+// The first place in by_key that does not stand before the key.
+int32_t rheos__columns_find(const rheos__columns *columns, rheos__wire key);
+static inline bool rheos__column_is_dense(const rheos__column *column) {
+  return column->kind == RHEOS__COLUMN_DENSE || column->kind == RHEOS__COLUMN_VARYING;
+}
+
+// [batch, inner...], or the inner shape alone where there is a single example.
+rheos_status *rheos__columns_batch_shape(const rheos__columns *columns, const rheos_shape *inner,
+                                         rheos_shape *out_shape);
 
 // Finds the cells of all examples in the maps in field `field` of the messages.
 rheos_status *rheos__columns_parse_features(rheos__columns *columns, uint32_t field,

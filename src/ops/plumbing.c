@@ -111,13 +111,7 @@ static rheos_status *compute_pass_on(void *state, rheos__step *step, rheos_tenso
                                      rheos_tensor **outputs) {
   (void)step;
   const int32_t *count = state;
-  for (int32_t i = 0; i < *count; ++i) {
-    if (rheos__tensor_can_keep(inputs[i])) {
-      outputs[i] = rheos_tensor_ref(inputs[i]);
-    } else {
-      RHEOS_TRY(rheos_tensor_copy(inputs[i], &outputs[i]));
-    }
-  }
+  for (int32_t i = 0; i < *count; ++i) RHEOS_TRY(rheos__tensor_keep(inputs[i], &outputs[i]));
   return NULL;
 }
 
@@ -151,6 +145,7 @@ const rheos__op_def rheos__op_IdentityN = {
     .name = "IdentityN",
     .signature = "input: T -> output: T; T: list(type) >= 1",
     .doc = "The values of `input`, all of them once one is asked for.",
+    .flags = RHEOS_OP_TAKES_VARIANTS,
     .shape = shape_identity_n,
     .gradient = gradient_identity,
     .prepare = prepare_pass_on,

@@ -1,5 +1,7 @@
 // Recurrent cells as one op: LSTM (a step, or all steps of a sequence) and GRU, forward and
-// backward. Computed in float for half as well.
+// backward. Computed in float for half as well. One unit that writes all its outputs: the shapes
+// are known beforehand, and how many steps of a sequence are taken is the only value that may be
+// wrong.
 #include <math.h>
 #include <string.h>
 
@@ -12,6 +14,11 @@
 
 enum { T, B, I, C, NUM_SIZES };
 
+static int64_t times(int64_t factor, int64_t size) {
+  return size < 0 || size > INT64_MAX / factor ? -1 : factor * size;
+}
+
+// -1 if it is not known, or beyond the integers.
 static int64_t size_of_letter(const int64_t *sizes, char letter) {
   switch (letter) {
     case 't':
@@ -23,11 +30,12 @@ static int64_t size_of_letter(const int64_t *sizes, char letter) {
     case 'c':
       return sizes[C];
     case 'd':
-      return sizes[C] < 0 ? -1 : 2 * sizes[C];
+      return times(2, sizes[C]);
     case 'q':
-      return sizes[C] < 0 ? -1 : 4 * sizes[C];
+      return times(4, sizes[C]);
     default:
-      return sizes[I] < 0 || sizes[C] < 0 ? -1 : sizes[I] + sizes[C];
+      if (sizes[I] < 0 || sizes[C] < 0 || sizes[I] > INT64_MAX - sizes[C]) return -1;
+      return sizes[I] + sizes[C];
   }
 }
 
@@ -96,96 +104,157 @@ static rheos_status *infer_layout(rheos__infer *c, const char *layout) {
   return NULL;
 }
 
-// ---- A call: all operands as floats
+// ---- A call: all operands as floats, but for the number of steps
 
-enum { MAX_INPUTS = 18, MAX_OUTPUTS = 8, MAX_OWNED = 32 };
+enum { MAX_INPUTS = 18, MAX_OUTPUTS = 8, MAX_WORK = 6 };
 
 typedef struct call {
   const float *in[MAX_INPUTS];
-  float *out[MAX_OUTPUTS];
-  float *owned[MAX_OWNED];
-  int num_owned;
+  float *out[MAX_OUTPUTS];  // zeros at the start
+  float *work[MAX_WORK];    // anything
+  int64_t steps;
 } call;
 
-// Zeroed floats that the call owns; NULL when memory is short.
-static float *more_floats(call *k, int64_t count) {
-  float *memory = rheos__alloc_array((size_t)(count > 0 ? count : 1), sizeof *memory);
-  if (memory != NULL) k->owned[k->num_owned++] = memory;
-  return memory;
-}
+// An operand, or work space of a call. `offset` is where its floats are in the scratch memory; what
+// is float already stays where it is.
+typedef struct piece {
+  int64_t count;
+  size_t offset;
+} piece;
 
 typedef struct recurrent_state recurrent_state;
+typedef void (*recurrent_body)(const recurrent_state *s, call *k);
+
 struct recurrent_state {
-  int32_t num_inputs, num_outputs;
-  rheos_dtype dtype;
-  rheos_shape output_shapes[MAX_OUTPUTS];
+  int32_t num_inputs, num_outputs, num_work;
+  piece in[MAX_INPUTS], out[MAX_OUTPUTS], work[MAX_WORK];  // without the number of steps
   int64_t steps, batch, inputs, cells;
-  bool has_peephole, is_sequence, forgets_second;  // gates i f c o, else i c f o
+  bool is_half, has_peephole, is_sequence, forgets_second;  // gates i f c o, else i c f o
   float forget_bias, clip;
-  rheos_status *(*body)(const recurrent_state *s, call *k);
+  recurrent_body body;
 };
 
-static rheos_status *load_inputs(const recurrent_state *s, rheos_tensor *const *inputs, call *k) {
-  for (int32_t i = s->is_sequence ? 1 : 0; i < s->num_inputs; ++i) {
-    k->in[i] = inputs[i]->data;
-    if (s->dtype != RHEOS_HALF) continue;
-    const uint16_t *from = inputs[i]->data;
-    float *to = more_floats(k, inputs[i]->num_elements);
-    if (to == NULL) return rheos__out_of_memory();
-    for (int64_t e = 0; e < inputs[i]->num_elements; ++e) to[e] = rheos__half_to_float(from[e]);
+static float *at_piece(void *scratch, const piece *p) {
+  return (float *)(void *)((char *)scratch + p->offset);
+}
+
+static void load_inputs(const recurrent_state *s, const void *const *inputs, void *scratch,
+                        call *k) {
+  for (int32_t i = 0; i < s->num_inputs; ++i) {
+    k->in[i] = s->in[i].count > 0 ? inputs[i] : scratch;  // offsets of 0 are added
+    if (!s->is_half) continue;
+    const uint16_t *from = inputs[i];
+    float *to = at_piece(scratch, &s->in[i]);
+    for (int64_t e = 0; e < s->in[i].count; ++e) to[e] = rheos__half_to_float(from[e]);
     k->in[i] = to;
   }
-  return NULL;
 }
 
-static rheos_status *make_outputs(const recurrent_state *s, rheos_tensor **outputs, call *k) {
+static void clear_outputs(const recurrent_state *s, void *const *outputs, void *scratch, call *k) {
   for (int32_t i = 0; i < s->num_outputs; ++i) {
-    RHEOS_TRY(rheos_tensor_new(s->dtype, s->output_shapes[i], &outputs[i]));
-    k->out[i] = outputs[i]->data;
-    if (s->dtype == RHEOS_HALF) {
-      k->out[i] = more_floats(k, outputs[i]->num_elements);
-      if (k->out[i] == NULL) return rheos__out_of_memory();
-    } else if (outputs[i]->size_bytes > 0) {
-      memset(outputs[i]->data, 0, outputs[i]->size_bytes);
+    if (s->out[i].count == 0) continue;
+    k->out[i] = s->is_half ? at_piece(scratch, &s->out[i]) : outputs[i];
+    memset(k->out[i], 0, (size_t)s->out[i].count * sizeof(float));
+  }
+}
+
+static void store_outputs(const recurrent_state *s, void *const *outputs, const call *k) {
+  for (int32_t i = 0; i < s->num_outputs && s->is_half; ++i) {
+    uint16_t *to = outputs[i];
+    for (int64_t e = 0; e < s->out[i].count; ++e) to[e] = rheos__float_to_half(k->out[i][e]);
+  }
+}
+
+static rheos_status *run_recurrent(const void *state, const void *const *inputs,
+                                   void *const *outputs, void *scratch, int64_t first_unit,
+                                   int64_t last_unit) {
+  (void)first_unit;
+  (void)last_unit;
+  const recurrent_state *s = state;
+  call k = {.steps = s->steps};
+  if (s->is_sequence) {
+    k.steps = *(const int64_t *)*inputs++;
+    if (k.steps < 0 || k.steps > s->steps) {
+      return RHEOS_INVALID("seq_len_max must be between 0 and %lld, got %lld", (long long)s->steps,
+                           (long long)k.steps);
     }
   }
+  clear_outputs(s, outputs, scratch, &k);
+  if (s->batch > 0 && s->cells > 0) {  // else zeros are all
+    load_inputs(s, inputs, scratch, &k);
+    for (int32_t i = 0; i < s->num_work; ++i) k.work[i] = at_piece(scratch, &s->work[i]);
+    rheos__lapack_begin();
+    s->body(s, &k);
+    rheos__lapack_end();
+  }
+  store_outputs(s, outputs, &k);
   return NULL;
 }
 
-static void store_outputs(const recurrent_state *s, rheos_tensor **outputs, const call *k) {
-  for (int32_t i = 0; i < s->num_outputs && s->dtype == RHEOS_HALF; ++i) {
-    uint16_t *to = outputs[i]->data;
-    for (int64_t e = 0; e < outputs[i]->num_elements; ++e) {
-      to[e] = rheos__float_to_half(k->out[i][e]);
-    }
+// The number of elements of the word's shape. False if it is beyond the integers.
+static bool count_word(const int64_t *sizes, const char *word, int32_t rank, int64_t *out_count) {
+  int64_t count = 1;
+  for (int32_t d = 0; d < rank; ++d) {
+    if (size_of_letter(sizes, word[d]) == 0) count = 0;
   }
+  for (int32_t d = 0; d < rank && count > 0; ++d) {
+    const int64_t size = size_of_letter(sizes, word[d]);
+    if (size < 0 || __builtin_mul_overflow(count, size, &count)) return false;
+  }
+  *out_count = count;
+  return true;
 }
 
-static rheos_status *compute_recurrent(void *state, rheos__step *step, rheos_tensor *const *inputs,
-                                       rheos_tensor **outputs) {
-  (void)step;
-  recurrent_state s = *(const recurrent_state *)state;
-  if (s.is_sequence) {
-    const int64_t length = rheos__tensor_int_at(inputs[0], 0);
-    if (length < 0 || length > s.steps) {
-      return RHEOS_INVALID("seq_len_max must be between 0 and %lld, got %lld", (long long)s.steps,
-                           (long long)length);
+// Pieces for the next words, with a place in the scratch memory if they need one. NULL if all of
+// them would be more than there are bytes; else what follows.
+static const char *place_words(const int64_t *sizes, const char *word, int32_t count,
+                               bool in_scratch, piece *pieces, size_t *scratch_bytes) {
+  for (int32_t i = 0; i < count; ++i) {
+    int32_t rank;
+    size_t bytes;
+    word = next_word(word, &rank);
+    pieces[i].offset = *scratch_bytes;
+    if (!count_word(sizes, word, rank, &pieces[i].count) ||
+        !rheos__mul_size((size_t)pieces[i].count, sizeof(float), &bytes) || bytes > SIZE_MAX / 2) {
+      return NULL;
     }
-    s.steps = length;
+    bytes = rheos__carved_bytes(pieces[i].count, sizeof(float));
+    if (in_scratch && !rheos__add_size(*scratch_bytes, bytes, scratch_bytes)) return NULL;
+    word = after_word(word);
   }
-  call k = {.num_owned = 0};
-  rheos_status *status = load_inputs(&s, inputs, &k);
-  if (status == NULL) status = make_outputs(&s, outputs, &k);
-  rheos__lapack_begin();
-  if (status == NULL) status = s.body(&s, &k);
-  rheos__lapack_end();
-  if (status == NULL) store_outputs(&s, outputs, &k);
-  for (int i = 0; i < k.num_owned; ++i) rheos__free(k.owned[i]);
-  return status;
+  return word;
 }
 
-static rheos_status *prepare_recurrent(rheos__prepare *p, const char *layout,
-                                       rheos_status *(*body)(const recurrent_state *, call *)) {
+static bool place_all(recurrent_state *s, const int64_t *sizes, const char *layout,
+                      const char *work, size_t *scratch_bytes) {
+  if (s->is_sequence) layout = after_word(layout);
+  layout = place_words(sizes, layout, s->num_inputs, s->is_half, s->in, scratch_bytes);
+  if (layout == NULL) return false;
+  if (place_words(sizes, layout, s->num_outputs, s->is_half, s->out, scratch_bytes) == NULL) {
+    return false;
+  }
+  for (const char *word = work; *word != 0; word = after_word(word)) {
+    if (*word == ' ') ++word;
+    ++s->num_work;
+  }
+  return place_words(sizes, work, s->num_work, true, s->work, scratch_bytes) != NULL;
+}
+
+static void read_attrs(const rheos__prepare *p, recurrent_state *s) {
+  const rheos_attr_value *value = rheos__attrs_find(p->attrs, "use_peephole");
+  s->has_peephole = value != NULL && value->b;
+  value = rheos__attrs_find(p->attrs, "forget_bias");
+  s->forget_bias = value != NULL ? value->f : 0;
+  value = rheos__attrs_find(p->attrs, "cell_clip");
+  s->clip = value != NULL ? value->f : 0;
+  const size_t length = strlen(p->op->name);
+  s->forgets_second = length > 2 && strcmp(p->op->name + length - 2, "V2") == 0;
+}
+
+// `work` are the shapes of the body's work space; `columns`: how many times c numbers a row of
+// inputs and cells is multiplied by.
+static rheos_status *prepare_recurrent(rheos__prepare *p, const char *layout, const char *work,
+                                       int columns, recurrent_body body) {
   recurrent_state *s = RHEOS_NEW_STATE(p, recurrent_state);
   if (s == NULL) return rheos__out_of_memory();
   int64_t sizes[NUM_SIZES];
@@ -195,25 +264,22 @@ static rheos_status *prepare_recurrent(rheos__prepare *p, const char *layout,
                               .input_dtypes = p->input_dtypes,
                               .input_shapes = p->input_shapes};
   RHEOS_TRY(find_sizes(&infer, layout, sizes));
-  s->num_inputs = p->num_inputs;
-  s->num_outputs = p->num_outputs;
-  s->dtype = p->output_dtypes[0];
-  memcpy(s->output_shapes, p->output_shapes, (size_t)p->num_outputs * sizeof(rheos_shape));
   s->is_sequence = layout[0] == '-';
+  s->num_inputs = p->num_inputs - (s->is_sequence ? 1 : 0);
+  s->num_outputs = p->num_outputs;
+  s->is_half = p->output_dtypes[0] == RHEOS_HALF;
   s->steps = s->is_sequence ? sizes[T] : 1;
   s->batch = sizes[B];
   s->inputs = sizes[I];
   s->cells = sizes[C];
   s->body = body;
-  const rheos_attr_value *value = rheos__attrs_find(p->attrs, "use_peephole");
-  s->has_peephole = value != NULL && value->b;
-  value = rheos__attrs_find(p->attrs, "forget_bias");
-  s->forget_bias = value != NULL ? value->f : 0;
-  value = rheos__attrs_find(p->attrs, "cell_clip");
-  s->clip = value != NULL ? value->f : 0;
-  const size_t length = strlen(p->op->name);
-  s->forgets_second = length > 2 && strcmp(p->op->name + length - 2, "V2") == 0;
-  p->compute = compute_recurrent;
+  read_attrs(p, s);
+  if (!place_all(s, sizes, layout, work, &p->scratch_bytes)) return rheos__out_of_memory();
+  const double row = (double)s->inputs + (double)s->cells;
+  p->flops = rheos__flops((double)s->steps * (double)s->batch * (double)s->cells *
+                          (2 * columns * row + 50));
+  p->num_units = 1;
+  p->run = run_recurrent;
   return NULL;
 }
 
@@ -231,7 +297,7 @@ static void product(bool turn_a, bool turn_b, int64_t m, int64_t n, int64_t k, c
 // Rows of x (b,i) and h (b,c) beside each other.
 static void join(int64_t rows, int64_t i, const float *x, int64_t c, const float *h, float *xh) {
   for (int64_t r = 0; r < rows; ++r) {
-    memcpy(xh + r * (i + c), x + r * i, (size_t)i * sizeof *xh);
+    if (i > 0) memcpy(xh + r * (i + c), x + r * i, (size_t)i * sizeof *xh);
     memcpy(xh + r * (i + c) + i, h + r * c, (size_t)c * sizeof *xh);
   }
 }
@@ -281,21 +347,18 @@ static void lstm_forward(const recurrent_state *s, const lstm_weights *w, const 
   }
 }
 
-static rheos_status *lstm_body(const recurrent_state *s, call *k) {
-  const float *const *in = k->in + (s->is_sequence ? 1 : 0);
+static void lstm_body(const recurrent_state *s, call *k) {
+  const float *const *in = k->in;
   const lstm_weights w = {in[3], in[4], in[5], in[6], in[7]};
   const int64_t size = s->batch * s->cells;
-  float *xh = more_floats(k, s->batch * (s->inputs + s->cells));
-  float *gates = more_floats(k, 4 * size);
-  if (xh == NULL || gates == NULL) return rheos__out_of_memory();
   const float *cs_prev = in[1], *h_prev = in[2];
-  for (int64_t t = 0; t < s->steps; ++t) {
+  for (int64_t t = 0; t < k->steps; ++t) {
     const lstm_step out = step_at(k->out, t * size);
-    lstm_forward(s, &w, in[0] + t * s->batch * s->inputs, cs_prev, h_prev, &out, xh, gates);
+    lstm_forward(s, &w, in[0] + t * s->batch * s->inputs, cs_prev, h_prev, &out, k->work[0],
+                 k->work[1]);
     cs_prev = out.cs;
     h_prev = out.h;
   }
-  return NULL;
 }
 
 // ---- LSTM, backward
@@ -336,14 +399,13 @@ static lstm_step kept_at(const float *const *tensors, int64_t offset) {
   return step_at(pointers, offset);
 }
 
-static rheos_status *lstm_grad_body(const recurrent_state *s, call *k) {
+static void lstm_grad_body(const recurrent_state *s, call *k) {
   const float *const *in = k->in;
   const lstm_weights w = {in[3], in[4], in[5], in[6], in[7]};
   // x cs_prev h_prev w wci wcf wco b, i cs f o ci co, cs_grad h_grad
   const float *const kept[7] = {in[8], in[9], in[10], in[11], in[12], in[13], in[13]};
   const lstm_step step = kept_at(kept, 0);
   lstm_backward(s, &w, &step, in[1], in[14], in[15], k->out[1], k->out[0], k->out + 2);
-  return NULL;
 }
 
 // to[i] += from[i]
@@ -351,19 +413,14 @@ static void add_to(float *to, const float *from, int64_t count) {
   for (int64_t i = 0; i < count; ++i) to[i] += from[i];
 }
 
-static rheos_status *block_lstm_grad_body(const recurrent_state *s, call *k) {
-  const float *const *in = k->in + 1;
+static void block_lstm_grad_body(const recurrent_state *s, call *k) {
+  const float *const *in = k->in;
   const lstm_weights w = {in[3], in[4], in[5], in[6], in[7]};
   const int64_t b = s->batch, c = s->cells, i = s->inputs, size = b * c, width = i + c;
-  float *xh = more_floats(k, b * width), *xh_grad = more_floats(k, b * width);
-  float *gates = more_floats(k, 4 * size), *w_part = more_floats(k, width * 4 * c);
-  float *cs_grad = more_floats(k, size), *h_grad = more_floats(k, size);
-  if (xh == NULL || xh_grad == NULL || gates == NULL || w_part == NULL || cs_grad == NULL ||
-      h_grad == NULL) {
-    return rheos__out_of_memory();
-  }
+  float *xh = k->work[0], *xh_grad = k->work[1], *gates = k->work[2], *w_part = k->work[3];
+  float *cs_grad = k->work[4], *h_grad = k->work[5];
   float *cs_prev_grad = k->out[1], *h_prev_grad = k->out[2];  // zeros at the start
-  for (int64_t t = s->steps - 1; t >= 0; --t) {
+  for (int64_t t = k->steps - 1; t >= 0; --t) {
     const lstm_step kept = kept_at(in + 8, t * size);
     const float *cs_prev = t == 0 ? in[1] : in[9] + (t - 1) * size;
     const float *h_prev = t == 0 ? in[2] : in[14] + (t - 1) * size;
@@ -374,7 +431,7 @@ static rheos_status *block_lstm_grad_body(const recurrent_state *s, call *k) {
     lstm_backward(s, &w, &kept, cs_prev, cs_grad, h_grad, gates, cs_prev_grad, k->out + 4);
     product(false, true, b, width, 4 * c, gates, w.w, xh_grad);
     for (int64_t r = 0; r < b; ++r) {
-      memcpy(k->out[0] + (t * b + r) * i, xh_grad + r * width, (size_t)i * sizeof *xh);
+      if (i > 0) memcpy(k->out[0] + (t * b + r) * i, xh_grad + r * width, (size_t)i * sizeof *xh);
       memcpy(h_prev_grad + r * c, xh_grad + r * width + i, (size_t)c * sizeof *xh);
       add_to(k->out[7], gates + r * 4 * c, 4 * c);
     }
@@ -382,18 +439,15 @@ static rheos_status *block_lstm_grad_body(const recurrent_state *s, call *k) {
     product(true, false, width, 4 * c, b, xh, gates, w_part);
     add_to(k->out[3], w_part, width * 4 * c);
   }
-  return NULL;
 }
 
 // ---- GRU
 
-static rheos_status *gru_body(const recurrent_state *s, call *k) {
+static void gru_body(const recurrent_state *s, call *k) {
   const float *x = k->in[0], *h_prev = k->in[1], *b_ru = k->in[4], *b_c = k->in[5];
   const int64_t b = s->batch, c = s->cells, width = s->inputs + c;
   float *r = k->out[0], *u = k->out[1], *cell = k->out[2], *h = k->out[3];
-  float *xh = more_floats(k, b * width), *gates = more_floats(k, b * 2 * c);
-  float *kept = more_floats(k, b * c);
-  if (xh == NULL || gates == NULL || kept == NULL) return rheos__out_of_memory();
+  float *xh = k->work[0], *gates = k->work[1], *kept = k->work[2];
   join(b, s->inputs, x, c, h_prev, xh);
   product(false, false, b, 2 * c, width, xh, k->in[2], gates);
   for (int64_t e = 0; e < b * c; ++e) {
@@ -408,16 +462,14 @@ static rheos_status *gru_body(const recurrent_state *s, call *k) {
     cell[e] = tanhf(gates[e] + b_c[e % c]);
     h[e] = u[e] * h_prev[e] + (1 - u[e]) * cell[e];
   }
-  return NULL;
 }
 
-static rheos_status *gru_grad_body(const recurrent_state *s, call *k) {
+static void gru_grad_body(const recurrent_state *s, call *k) {
   const float *h_prev = k->in[1], *r = k->in[6], *u = k->in[7], *cell = k->in[8];
   const float *d_h = k->in[9];
   const int64_t b = s->batch, c = s->cells, i = s->inputs, width = i + c;
   float *d_x = k->out[0], *d_h_prev = k->out[1], *d_c_bar = k->out[2], *d_ru = k->out[3];
-  float *by_c = more_floats(k, b * width), *by_ru = more_floats(k, b * width);
-  if (by_c == NULL || by_ru == NULL) return rheos__out_of_memory();
+  float *by_c = k->work[0], *by_ru = k->work[1];
   for (int64_t e = 0; e < b * c; ++e) {
     d_c_bar[e] = d_h[e] * (1 - u[e]) * (1 - cell[e] * cell[e]);
   }
@@ -437,28 +489,27 @@ static rheos_status *gru_grad_body(const recurrent_state *s, call *k) {
       d_h_prev[e] = x_part[i + j] * r[e] + ru_part[i + j] + d_h[e] * u[e];
     }
   }
-  return NULL;
 }
 
 // ---- The ops
 
-#define RECURRENT(name, layout, body)                      \
-  static rheos_status *shape_##name(rheos__infer *c) {     \
-    return infer_layout(c, layout);                        \
-  }                                                        \
-  static rheos_status *prepare_##name(rheos__prepare *p) { \
-    return prepare_recurrent(p, layout, body);             \
+#define RECURRENT(name, layout, work, columns, body)          \
+  static rheos_status *shape_##name(rheos__infer *c) {        \
+    return infer_layout(c, layout);                           \
+  }                                                           \
+  static rheos_status *prepare_##name(rheos__prepare *p) {    \
+    return prepare_recurrent(p, layout, work, columns, body); \
   }
 #define WEIGHTS "sq c c c q "
 #define KEPT_STEP "bc bc bc bc bc bc "
 #define KEPT "tbc tbc tbc tbc tbc tbc tbc "
-RECURRENT(lstm_cell, "bi bc bc " WEIGHTS KEPT_STEP "bc", lstm_body)
-RECURRENT(lstm_cell_grad, "bi bc bc " WEIGHTS KEPT_STEP "bc bc bc bq c c c", lstm_grad_body)
-RECURRENT(block_lstm, "- tbi bc bc " WEIGHTS KEPT, lstm_body)
+RECURRENT(lstm_cell, "bi bc bc " WEIGHTS KEPT_STEP "bc", "bs bq", 4, lstm_body)
+RECURRENT(lstm_cell_grad, "bi bc bc " WEIGHTS KEPT_STEP "bc bc bc bq c c c", "", 0, lstm_grad_body)
+RECURRENT(block_lstm, "- tbi bc bc " WEIGHTS KEPT, "bs bq", 4, lstm_body)
 RECURRENT(block_lstm_grad, "- tbi bc bc " WEIGHTS KEPT "tbc tbc tbi bc bc " WEIGHTS,
-          block_lstm_grad_body)
-RECURRENT(gru_cell, "bi bc sd sc d c bc bc bc bc", gru_body)
-RECURRENT(gru_cell_grad, "bi bc sd sc d c bc bc bc bc bi bc bc bd", gru_grad_body)
+          "bs bs bq sq bc bc", 8, block_lstm_grad_body)
+RECURRENT(gru_cell, "bi bc sd sc d c bc bc bc bc", "bs bd bc", 3, gru_body)
+RECURRENT(gru_cell_grad, "bi bc sd sc d c bc bc bc bc bi bc bc bd", "bs bs", 3, gru_grad_body)
 
 static void gradient_block_lstm(rheos__grad *g) {
   rheos_output inputs[MAX_INPUTS];

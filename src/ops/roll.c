@@ -8,12 +8,14 @@ static rheos_status *shape_roll(rheos__infer *c) {
   const rheos_shape *shift = &c->input_shapes[1], *axis = &c->input_shapes[2];
   RHEOS_TRY(rheos__infer_rank_at_least(c, 0, 1));
   if (shift->rank > 1 || axis->rank > 1) {
-    return RHEOS_INVALID("shift and axis must be scalars or vectors, got ranks %d and %d",
-                         shift->rank, axis->rank);
+    return RHEOS_INVALID("%s must be a scalar or a 1-D vector: Shape must be at most rank 1 but is "
+                         "rank %d", shift->rank > 1 ? "shift" : "axis",
+                         shift->rank > 1 ? shift->rank : axis->rank);
   }
   const int64_t shifts = rheos_shape_num_elements(shift), axes = rheos_shape_num_elements(axis);
   if (shifts >= 0 && axes >= 0 && shifts != axes) {
-    return RHEOS_INVALID("shift and axis must have the same size, got %lld and %lld",
+    return RHEOS_INVALID("shift and axis must have the same size: Dimension 0 in both shapes must "
+                         "be equal, but are %lld and %lld",
                          (long long)shifts, (long long)axes);
   }
   c->output_shapes[0] = c->input_shapes[0];

@@ -43,7 +43,7 @@ static rheos_status *scatter(rheos_tensor *variable, const scatter_state *s,
   int64_t size = run * (int64_t)rheos_dtype_size(variable->dtype);
   for (int64_t row = 0; row < rows && !s->ignore_bad_indices; ++row) {
     if (!rheos__place_of(indices->dtype, indices->data, row, depth, shape, &place)) {
-      const rheos__operands o = {.input_dtypes = &indices->dtype};
+      const rheos__operands o = {.input_dtypes = &indices->dtype, .input_shapes = &indices->shape};
       return rheos__bad_place(&o, indices->data, 0, row, depth, shape, "shape");
     }
   }

@@ -357,6 +357,28 @@ static bool plan_turned(const rheos__copy *whole, turned *t) {
   return copy.in_start == 0 && copy.out_start == 0;
 }
 
+// Small matrices along one loop.
+static bool are_many(const turned *t) {
+  const int64_t few = RHEOS__TURN_FEW;
+  return t->rank == 1 && t->row_blocks * t->column_blocks == 1 && t->matrix.rows <= few &&
+         t->matrix.columns <= few / t->matrix.rows && (t->matrix.size == 4 || t->matrix.size == 8);
+}
+
+static rheos_status *run_many(const void *state, const void *const *inputs, void *const *outputs,
+                              void *scratch, int64_t first_unit, int64_t last_unit) {
+  (void)scratch;
+  const copy_kernel *k = state;
+  const turned *t = &k->turned;
+  const int64_t first = first_unit * t->unit_matrices;
+  const int64_t end = smaller(last_unit * t->unit_matrices, t->num_matrices);
+  rheos__turn matrix = t->matrix;
+  matrix.from = (const char *)inputs[k->data_input] + first * t->in_steps[0];
+  matrix.to = (char *)outputs[0] + first * t->out_steps[0];
+  rheos__turn_many(&matrix, end - first, t->in_steps[0], t->out_steps[0], t->stream);
+  if (t->stream) rheos__stream_end();
+  return NULL;
+}
+
 static rheos_status *run_turned(const void *state, const void *const *inputs, void *const *outputs,
                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)scratch;
@@ -410,8 +432,9 @@ rheos_status *rheos__answer_copy(rheos__prepare *p, int32_t data_input, rheos__c
   RHEOS_TRY(make_ready(p, k));
   if (k->ready && plan_turned(&k->copy, &k->turned)) {
     const turned *t = &k->turned;
-    return rheos__answer_run(p, run_turned, quotient_up(t->num_matrices, t->unit_matrices) *
-                                                t->row_blocks * t->column_blocks);
+    const int64_t batches = quotient_up(t->num_matrices, t->unit_matrices);
+    return rheos__answer_run(p, are_many(t) ? run_many : run_turned,
+                             batches * t->row_blocks * t->column_blocks);
   }
   int64_t count = rheos_shape_num_elements(&p->output_shapes[0]);
   return rheos__answer_run(p, run_copy, (count + RHEOS__COPY_UNIT - 1) / RHEOS__COPY_UNIT);

@@ -417,7 +417,7 @@ static rheos_status *run_nth(const void *state, const void *const *inputs, void 
   int64_t *heap = scratch, *indices = heap + t->n;
   char *values = (char *)(indices + t->n);
   (void)first_unit, (void)last_unit;
-  if (wanted < 0) return RHEOS_INVALID("n must be non-negative, got %lld", (long long)wanted);
+  if (wanted < 0) return RHEOS_INVALID("Need n >= 0, got %lld", (long long)wanted);
   if (wanted >= t->n) {
     return RHEOS_INVALID("Input must have at least n+1 columns: %lld columns, n %lld",
                          (long long)t->n, (long long)wanted);
@@ -455,7 +455,7 @@ static rheos_status *shape_nth(rheos__infer *c) {
   RHEOS_TRY(rheos__infer_rank_at_least(c, 0, 1));
   RHEOS_TRY(rheos__infer_rank(c, 1, 0, &scalar));
   if (rheos__infer_int(c, 1, &n)) {
-    if (n < 0) return RHEOS_INVALID("n must be non-negative, got %lld", (long long)n);
+    if (n < 0) return RHEOS_INVALID("n must be non-negative but is %lld", (long long)n);
     if (in->rank > 0 && in->dims[in->rank - 1] >= 0 && n >= in->dims[in->rank - 1]) {
       return RHEOS_INVALID("Input must have last dimension > n = %lld but is %lld", (long long)n,
                            (long long)in->dims[in->rank - 1]);

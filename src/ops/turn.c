@@ -53,18 +53,23 @@ TURN(wide_8)
 typedef uint32_t four __attribute__((vector_size(16)));
 typedef uint64_t two __attribute__((vector_size(16)));
 
+static inline void turn_square(char *to, int64_t to_row_bytes, const char *from,
+                               int64_t from_column_bytes) {
+  const four low = {0, 4, 1, 5}, high = {2, 6, 3, 7}, first = {0, 1, 4, 5}, last = {2, 3, 6, 7};
+  four x[4], y[4];
+  for (int j = 0; j < 4; j++) memcpy(&x[j], from + j * from_column_bytes, sizeof x[j]);
+  const four a = __builtin_shuffle(x[0], x[1], low), b = __builtin_shuffle(x[2], x[3], low);
+  const four c = __builtin_shuffle(x[0], x[1], high), d = __builtin_shuffle(x[2], x[3], high);
+  y[0] = __builtin_shuffle(a, b, first), y[1] = __builtin_shuffle(a, b, last);
+  y[2] = __builtin_shuffle(c, d, first), y[3] = __builtin_shuffle(c, d, last);
+  for (int j = 0; j < 4; j++) memcpy(to + j * to_row_bytes, &y[j], sizeof y[j]);
+}
+
 static void turn_uint32_t(uint32_t to[TILE][TILE], uint32_t from[TILE][TILE], int rows,
                           int columns) {
-  const four low = {0, 4, 1, 5}, high = {2, 6, 3, 7}, first = {0, 1, 4, 5}, last = {2, 3, 6, 7};
   for (int i = 0; i < rows; i += 4) {
     for (int k = 0; k < columns; k += 4) {
-      four x[4], y[4];
-      for (int j = 0; j < 4; j++) memcpy(&x[j], &from[k + j][i], sizeof x[j]);
-      const four a = __builtin_shuffle(x[0], x[1], low), b = __builtin_shuffle(x[2], x[3], low);
-      const four c = __builtin_shuffle(x[0], x[1], high), d = __builtin_shuffle(x[2], x[3], high);
-      y[0] = __builtin_shuffle(a, b, first), y[1] = __builtin_shuffle(a, b, last);
-      y[2] = __builtin_shuffle(c, d, first), y[3] = __builtin_shuffle(c, d, last);
-      for (int j = 0; j < 4; j++) memcpy(&to[i + j][k], &y[j], sizeof y[j]);
+      turn_square((char *)&to[i][k], sizeof to[0], (const char *)&from[k][i], sizeof from[0]);
     }
   }
 }
@@ -84,6 +89,13 @@ static void turn_uint64_t(uint64_t to[TILE][TILE], uint64_t from[TILE][TILE], in
 #else
 TURN(uint32_t)
 TURN(uint64_t)
+
+static inline void turn_square(char *to, int64_t to_row_bytes, const char *from,
+                               int64_t from_column_bytes) {
+  for (int i = 0; i < 4; i++, to += to_row_bytes, from += 4) {
+    for (int k = 0; k < 4; k++) memcpy(to + 4 * k, from + k * from_column_bytes, 4);
+  }
+}
 #endif
 
 // A tile of whole lines of 4-byte elements, from memory to memory, in registers of a line each.
@@ -376,4 +388,53 @@ void rheos__turn_block(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0,
   } else {
     plain(t, i0, i1, j0, j1);
   }
+}
+
+// ---- Many small matrices
+
+#define FEW_FN(type)                                                                           \
+  static void few_##type(char *to, int64_t to_row_bytes, const char *from,                     \
+                         int64_t from_column_bytes, int64_t rows, int64_t columns) {           \
+    for (int64_t i = 0; i < rows; i++, to += to_row_bytes, from += sizeof(type)) {             \
+      for (int64_t k = 0; k < columns; k++) {                                                  \
+        memcpy(to + k * (int64_t)sizeof(type), from + k * from_column_bytes, sizeof(type));    \
+      }                                                                                        \
+    }                                                                                          \
+  }
+FEW_FN(uint32_t)
+FEW_FN(uint64_t)
+
+static void turn_some(const rheos__turn *t, char *to, int64_t to_step, const char *from,
+                      int64_t from_step, int64_t count) {
+  const int64_t to_row = t->to_row * t->size, from_column = t->from_column * t->size;
+  const bool squares = t->size == 4 && t->rows % 4 == 0 && t->columns % 4 == 0;
+  for (int64_t m = 0; m < count; m++, to += to_step, from += from_step) {
+    for (int64_t i = 0; squares && i < t->rows; i += 4) {
+      for (int64_t k = 0; k < t->columns; k += 4) {
+        turn_square(to + i * to_row + k * 4, to_row, from + k * from_column + i * 4, from_column);
+      }
+    }
+    if (squares) continue;
+    if (t->size == 4) {
+      few_uint32_t(to, to_row, from, from_column, t->rows, t->columns);
+    } else {
+      few_uint64_t(to, to_row, from, from_column, t->rows, t->columns);
+    }
+  }
+}
+
+void rheos__turn_many(const rheos__turn *t, int64_t count, int64_t from_step, int64_t to_step,
+                      bool stream) {
+  enum { GROUP = 16 };  // together they are whole lines
+  const int64_t bytes = t->rows * t->columns * t->size;
+  _Alignas(RHEOS__LINE_BYTES) char turned[GROUP * RHEOS__TURN_FEW * 8];
+  int64_t m = 0;
+  if (stream && t->to_row == t->columns && to_step == bytes &&
+      rheos__is_aligned(t->to, RHEOS__LINE_BYTES)) {
+    for (; m + GROUP <= count; m += GROUP) {
+      turn_some(t, turned, bytes, t->from + m * from_step, from_step, GROUP);
+      stream_lines(t->to + m * bytes, turned, GROUP * bytes);
+    }
+  }
+  turn_some(t, t->to + m * to_step, to_step, t->from + m * from_step, from_step, count - m);
 }

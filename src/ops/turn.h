@@ -22,4 +22,10 @@ typedef struct rheos__turn {
 void rheos__turn_block(const rheos__turn *t, int64_t first_row, int64_t last_row,
                        int64_t first_column, int64_t last_column, bool stream);
 
+// Turns `count` whole matrices, each `from_step` and `to_step` bytes behind the one before, of elements of
+// 4 or 8 bytes and at most RHEOS__TURN_FEW of them: there are no tiles to be made of such.
+enum { RHEOS__TURN_FEW = 64 };
+void rheos__turn_many(const rheos__turn *t, int64_t count, int64_t from_step, int64_t to_step,
+                      bool stream);
+
 #endif  // RHEOS_SRC_OPS_TURN_H

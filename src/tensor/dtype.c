@@ -49,7 +49,10 @@ static const dtype_row *row_of(rheos_dtype dtype) {
   return base < NUM_ROWS && rows[base].name != NULL ? &rows[base] : &invalid;
 }
 
-size_t rheos_dtype_size(rheos_dtype dtype) { return row_of(dtype)->size_bytes; }
+size_t rheos_dtype_size(rheos_dtype dtype) {
+  const unsigned row = (unsigned)dtype;
+  return row < NUM_ROWS ? rows[row].size_bytes : row_of(dtype)->size_bytes;
+}
 
 const char *rheos_dtype_name(rheos_dtype dtype) {
   const dtype_row *row = row_of(dtype);

@@ -14,6 +14,7 @@ struct rheos__form {
   void *key;
   pthread_mutex_t mutex;  // of the rest
   int64_t content;        // of what `value` was made of; 0: of nothing
+  int64_t wanted;         // of what it was last wanted of
   rheos_tensor *value;
 };
 
@@ -148,11 +149,13 @@ rheos_status *rheos__form_take(rheos__form *form, const rheos__form_wish *wish, 
   const int64_t content = rheos__tensor_content(from);
   rheos_status *status = NULL;
   pthread_mutex_lock(&form->mutex);
-  if (form->content != content) {
+  const bool waits = !wish->at_once && form->wanted != content;
+  form->wanted = content;
+  if (form->content != content && !waits) {
     status = make(form, wish, from);
     if (status == NULL) form->content = content;
   }
-  if (status == NULL) *out_form = rheos_tensor_ref(form->value);
+  if (status == NULL && form->content == content) *out_form = rheos_tensor_ref(form->value);
   pthread_mutex_unlock(&form->mutex);
   return status;
 }

@@ -3,6 +3,9 @@
 // a constant or a variable, that form is made once and kept by the session, for all steps that want
 // the same one; it is made again when the variable has changed.
 //
+// A large form is made when it is wanted of the same bytes for the second time: memory that no
+// process had before costs more than the first step gains by it, and a step may be the only one.
+//
 // A form holds on to neither the variable's tensor nor its bytes: it knows them by
 // rheos__tensor_content(), so that a variable is still changed in place. Steps take a reference to
 // the form's own tensor: one that goes on with the value from before a change keeps the form of that.
@@ -15,6 +18,7 @@
 typedef struct rheos__form_wish {
   int32_t input;   // the operand
   size_t bytes;    // of the form; 0: none is wanted
+  bool at_once;    // it is small, or there is no way without: made when it is first wanted
   // What the form depends on besides the operand's bytes: forms by the same `make` with equal keys are
   // equal. Copied.
   const void *key;
@@ -22,6 +26,12 @@ typedef struct rheos__form_wish {
   rheos_status *(*make)(const void *state, const void *from, void *form);  // aligned to 64 bytes
   const void *state;
 } rheos__form_wish;
+
+// What a kernel with such a wish finds in the operand's place.
+typedef struct rheos__formed {
+  const void *plain;  // the operand as it came
+  const void *form;   // NULL: there is none yet
+} rheos__formed;
 
 typedef struct rheos__forms rheos__forms;  // all of a session
 typedef struct rheos__form rheos__form;
@@ -37,7 +47,7 @@ rheos_status *rheos__forms_get(rheos__forms *forms, rheos__resource *cell, rheos
 void rheos__form_unref(rheos__form *form);
 
 // The form of `from`, which came out of the variable or is the constant, with a reference; made by
-// `wish` unless it is there.
+// `wish` unless it is there. NULL where it is not made yet.
 rheos_status *rheos__form_take(rheos__form *form, const rheos__form_wish *wish, rheos_tensor *from,
                                rheos_tensor **out_form);
 

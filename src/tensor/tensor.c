@@ -5,7 +5,10 @@
 #include <assert.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, SMALL_BYTES = 4096 };
+#include "base/small_blocks.h"
+#include "tensor/variant.h"
+
+enum { ALIGNMENT = 64, SMALL_BYTES = 4096, CLASS_BYTES = 64 };
 
 static void *align_up(void *address) {
   return (void *)(((uintptr_t)address + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
@@ -40,13 +43,31 @@ static rheos_status *no_memory_for(rheos_dtype dtype, const rheos_shape *shape,
                           size_bytes);
 }
 
+// A tensor and up to so many bytes of data in one block of a size that others have too.
+enum { MOST_OF_CLASS = CLASS_BYTES * RHEOS__SMALL_CLASSES };
+
+static int32_t class_of(size_t size_bytes) {
+  return size_bytes > 0 ? (int32_t)((size_bytes - 1) / CLASS_BYTES) : 0;
+}
+
+static rheos_tensor *new_of_class(int32_t small_class) {
+  const size_t data_bytes = (size_t)(small_class + 1) * CLASS_BYTES;
+  return rheos__small_alloc(small_class, sizeof(rheos_tensor) + ALIGNMENT + data_bytes);
+}
+
+static bool is_of_class(const rheos_tensor *tensor) {
+  return tensor->release == NULL && tensor->allocation == NULL && tensor->size_bytes <= MOST_OF_CLASS;
+}
+
 rheos_status *rheos_tensor_new(rheos_dtype dtype, rheos_shape shape, rheos_tensor **out_tensor) {
   *out_tensor = NULL;
   int64_t num_elements;
   size_t size_bytes;
   RHEOS_TRY(rheos__shape_size(dtype, &shape, &num_elements, &size_bytes));
-  bool small = size_bytes <= SMALL_BYTES;
-  rheos_tensor *tensor = rheos__alloc(sizeof *tensor + (small ? ALIGNMENT + size_bytes : 0));
+  const bool small = size_bytes <= SMALL_BYTES;
+  rheos_tensor *tensor = size_bytes <= MOST_OF_CLASS
+                             ? new_of_class(class_of(size_bytes))
+                             : rheos__alloc(sizeof *tensor + (small ? ALIGNMENT + size_bytes : 0));
   if (tensor == NULL) return no_memory_for(dtype, &shape, size_bytes);
   set_header(tensor, dtype, &shape, num_elements, size_bytes);
   if (small) {
@@ -132,6 +153,12 @@ bool rheos__tensor_can_keep(const rheos_tensor *tensor) {
          atomic_load_explicit(&tensor->references, memory_order_relaxed) != 0;
 }
 
+rheos_status *rheos__tensor_keep(rheos_tensor *tensor, rheos_tensor **out_tensor) {
+  if (!rheos__tensor_can_keep(tensor)) return rheos_tensor_copy(tensor, out_tensor);
+  *out_tensor = rheos_tensor_ref(tensor);
+  return NULL;
+}
+
 static rheos_status *share_bytes(rheos_tensor *base, rheos_dtype dtype, const rheos_shape *shape,
                                  int64_t num_elements, rheos_tensor **out_tensor) {
   if (base->release == release_base) base = base->release_argument;
@@ -195,26 +222,38 @@ static void free_strings(rheos_string *strings, int64_t count) {
 // The bytes of a block that a string of this size takes: a NUL behind it, and an even number.
 static size_t block_bytes(size_t size_bytes) { return (size_bytes + 2) & ~(size_t)1; }
 
+// Whether a string is the same bytes in memory as the one before it, as where one stands for many.
+static bool repeats(const rheos_string *string, rheos_string before) {
+  return string->data == before.data && string->size_bytes == before.size_bytes;
+}
+
 rheos_status *rheos__tensor_own_strings(rheos_tensor *tensor) {
-  rheos_string *strings = tensor->data;
+  rheos_string *strings = tensor->data, before = {NULL, 0};
   size_t total = 1;
   bool fits = true;
   for (int64_t i = 0; i < tensor->num_elements; i++) {
     const size_t size_bytes = strings[i].size_bytes;
-    if (size_bytes == 0) continue;
+    if (size_bytes == 0 || repeats(&strings[i], before)) continue;
     fits = fits && size_bytes < SIZE_MAX / 2 && total < SIZE_MAX / 2 - size_bytes;
     if (fits) total += block_bytes(size_bytes);
+    before = strings[i];
   }
   char *block = fits && total > 1 ? rheos__alloc(total) : NULL, *at = block;
+  rheos_string copy = {NULL, 0};
   tensor->string_block = block;
+  before = (rheos_string){NULL, 0};
   for (int64_t i = 0; i < tensor->num_elements; i++) {
     const rheos_string borrowed = strings[i];
     strings[i] = (rheos_string){NULL, 0};
     if (block == NULL || borrowed.size_bytes == 0) continue;
-    strings[i] = (rheos_string){at + 1, borrowed.size_bytes};
-    memcpy(at + 1, borrowed.data, borrowed.size_bytes);
-    at[1 + borrowed.size_bytes] = '\0';
-    at += block_bytes(borrowed.size_bytes);
+    if (!repeats(&borrowed, before)) {
+      before = borrowed;
+      copy = (rheos_string){at + 1, borrowed.size_bytes};
+      memcpy(at + 1, borrowed.data, borrowed.size_bytes);
+      at[1 + borrowed.size_bytes] = '\0';
+      at += block_bytes(borrowed.size_bytes);
+    }
+    strings[i] = copy;
   }
   return block != NULL || total == 1 ? NULL : rheos__out_of_memory();
 }
@@ -229,7 +268,19 @@ static rheos_status *copy_string(rheos_string *to, const char *data, size_t size
   return NULL;
 }
 
+static void copy_variants(rheos__variant **to, rheos__variant *const *from, int64_t count) {
+  for (int64_t i = 0; i < count; i++) {
+    rheos__variant *old = to[i];
+    to[i] = rheos__variant_ref(from[i]);
+    rheos__variant_unref(old);
+  }
+}
+
 rheos_status *rheos__copy_elements(rheos_dtype dtype, void *to, const void *from, int64_t count) {
+  if (dtype == RHEOS_VARIANT) {
+    copy_variants(to, from, count);
+    return NULL;
+  }
   if (dtype != RHEOS_STRING) {
     if (count > 0) memcpy(to, from, (size_t)count * rheos_dtype_size(dtype));
     return NULL;
@@ -245,20 +296,29 @@ rheos_status *rheos__copy_elements(rheos_dtype dtype, void *to, const void *from
   return NULL;
 }
 
-rheos_status *rheos_tensor_from_values(rheos_dtype dtype, rheos_shape shape, const void *values,
-                                       rheos_tensor **out_tensor) {
+static rheos_status *tensor_of(rheos_dtype dtype, rheos_shape shape, const void *values,
+                               rheos_tensor **out_tensor) {
   RHEOS_TRY(rheos_tensor_new(dtype, shape, out_tensor));
   rheos_tensor *tensor = *out_tensor;
-  rheos_status *status =
-      rheos__copy_elements(dtype, tensor->data, values, tensor->num_elements);
+  if (tensor->size_bytes > 0) memcpy(tensor->data, values, tensor->size_bytes);
+  rheos_status *status = dtype == RHEOS_STRING ? rheos__tensor_own_strings(tensor) : NULL;
   if (status == NULL) return NULL;
   rheos_tensor_unref(tensor);
   *out_tensor = NULL;
   return status;
 }
 
+rheos_status *rheos_tensor_from_values(rheos_dtype dtype, rheos_shape shape, const void *values,
+                                       rheos_tensor **out_tensor) {
+  *out_tensor = NULL;
+  if (dtype == RHEOS_VARIANT) {
+    return RHEOS_INVALID("a tensor of dtype variant cannot be made of values");
+  }
+  return tensor_of(dtype, shape, values, out_tensor);
+}
+
 rheos_status *rheos_tensor_copy(const rheos_tensor *tensor, rheos_tensor **out_tensor) {
-  return rheos_tensor_from_values(tensor->dtype, tensor->shape, tensor->data, out_tensor);
+  return tensor_of(tensor->dtype, tensor->shape, tensor->data, out_tensor);
 }
 
 int64_t rheos__tensor_content(rheos_tensor *tensor) {
@@ -286,6 +346,13 @@ void rheos_tensor_unref(rheos_tensor *tensor) {
   } else if (tensor->dtype == RHEOS_STRING) {
     free_strings(tensor->data, tensor->num_elements);
     rheos__free(tensor->string_block);
+  } else if (tensor->dtype == RHEOS_VARIANT) {
+    rheos__variant **variants = tensor->data;
+    for (int64_t i = 0; i < tensor->num_elements; i++) rheos__variant_unref(variants[i]);
+  }
+  if (is_of_class(tensor)) {
+    rheos__small_free(class_of(tensor->size_bytes), tensor);
+    return;
   }
   rheos__free_aligned(tensor->allocation);
   rheos__free(tensor);

@@ -45,6 +45,8 @@ void rheos__release_mapping(void *mapping);
 // Whether the tensor may be kept by a reference after the call it was given to: it is no view, and
 // its bytes are not lent by a caller who may change them afterwards. Otherwise copy it.
 bool rheos__tensor_can_keep(const rheos_tensor *tensor);
+// A reference to the tensor, or to a copy of it where it cannot be kept.
+rheos_status *rheos__tensor_keep(rheos_tensor *tensor, rheos_tensor **out_tensor);
 
 // The tensor's bytes under another shape and dtype of the same size: shared, or copied if the tensor
 // is a view. Not for strings, unless the dtype stays.
@@ -71,10 +73,11 @@ rheos_status *rheos__shape_size(rheos_dtype dtype, const rheos_shape *shape,
                                 int64_t *out_num_elements, size_t *out_size_bytes);
 
 // For a tensor of strings that borrows the bytes of all its elements, which are set without more ado:
-// gives it copies of them, in one piece of memory. After a failure it holds empty strings.
+// gives it copies of them, in one piece of memory; neighbours that are the same bytes share a copy.
+// After a failure it holds empty strings.
 rheos_status *rheos__tensor_own_strings(rheos_tensor *tensor);
 
-// Copies `count` string elements (deep), or bytes for other dtypes.
+// Copies `count` string elements (deep) or variants (shared), or bytes for other dtypes.
 rheos_status *rheos__copy_elements(rheos_dtype dtype, void *to, const void *from, int64_t count);
 
 // Element `index` of an integer tensor of any width as int64.

@@ -80,7 +80,54 @@ static void test_blocks(void **state) {
   }
 }
 
+// Many matrices of these rows and columns, `gap` elements between them in source and result.
+static void check_many(int64_t size, int64_t rows, int64_t columns, int64_t count, int64_t gap,
+                       int64_t offset, bool stream) {
+  const int64_t step = rows * columns + gap;
+  const size_t in_bytes = (size_t)(((count - 1) * step + rows * columns) * size);
+  const size_t out_bytes = in_bytes + 2 * GUARD;
+  unsigned char *in = malloc(in_bytes), *out = NULL, *expected = malloc(out_bytes);
+  assert_int_equal(posix_memalign((void **)&out, 64, out_bytes), 0);
+  assert_true(in != NULL && expected != NULL);
+  fill(in, in_bytes);
+  memset(out, UNTOUCHED, out_bytes);
+  memset(expected, UNTOUCHED, out_bytes);
+  for (int64_t m = 0; m < count; m++) {
+    for (int64_t r = 0; r < rows; r++) {
+      for (int64_t c = 0; c < columns; c++) {
+        memcpy(expected + offset + (m * step + r * columns + c) * size,
+               in + (m * step + c * rows + r) * size, (size_t)size);
+      }
+    }
+  }
+  const rheos__turn turn = {(char *)out + offset, (const char *)in, size, columns, rows, rows,
+                            columns};
+  rheos__turn_many(&turn, count, step * size, step * size, stream);
+  rheos__stream_end();
+  if (memcmp(out, expected, out_bytes) != 0) {
+    fail_msg("%d bytes, %d of %d by %d, gap %d, offset %d, stream %d", (int)size, (int)count,
+             (int)rows, (int)columns, (int)gap, (int)offset, stream);
+  }
+  free(in), free(out), free(expected);
+}
+
+static void test_many_small_matrices(void **state) {
+  (void)state;
+  for (int64_t rows = 1; rows <= 16; rows++) {
+    for (int64_t columns = 1; columns <= RHEOS__TURN_FEW / rows; columns++) {
+      for (int variant = 0; variant < 8; variant++) {
+        const int64_t size = variant & 1 ? 4 : 8, count = variant & 2 ? 37 : 1 + columns;
+        const bool stream = (variant & 4) != 0;
+        check_many(size, rows, columns, count, 0, GUARD, stream);
+        check_many(size, rows, columns, count, 3, GUARD, stream);
+        check_many(size, rows, columns, count, 0, GUARD - size, stream);
+      }
+    }
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks),
+                                     cmocka_unit_test(test_many_small_matrices)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "graph/counting_allocator.h"
 #include "tensor/tensor.h"
 
 static rheos_tensor *tensor_of(rheos_dtype dtype, rheos_shape shape, const void *values) {
@@ -170,6 +171,30 @@ static void test_tensor__strings_are_owned(void **state) {
   rheos_tensor_unref(copy);
 }
 
+// Ten thousand of them would take a hundred times the limit by themselves.
+static void test_tensor__equal_strings_share_their_bytes(void **state) {
+  (void)state;
+  enum { COUNT = 10000, SIZE = 10000 };
+  static char text[SIZE];
+  static rheos_string strings[COUNT];
+  memset(text, 'x', SIZE);
+  for (int i = 0; i < COUNT; i++) strings[i] = (rheos_string){text, SIZE};
+  strings[COUNT - 1] = (rheos_string){text, 3};
+  counting_allocator counter = {.limit_bytes = 1 << 20};
+  counting_allocator_install(&counter);
+  rheos_tensor *tensor = tensor_of(RHEOS_STRING, RHEOS_SHAPE(COUNT), strings);
+  assert_null(rheos_tensor_set_string(tensor, 1, "other", 5));
+  const rheos_string *own = rheos_tensor_data(tensor);
+  assert_int_equal(own[0].size_bytes, SIZE);
+  assert_memory_equal(own[0].data, text, SIZE);
+  assert_string_equal(own[1].data, "other");
+  assert_memory_equal(own[2].data, text, SIZE);
+  assert_string_equal(own[COUNT - 1].data, "xxx");
+  rheos_tensor_unref(tensor);
+  assert_int_equal(counter.alive, 0);
+  rheos_set_allocator(NULL);
+}
+
 static void test_tensor__integers_of_any_width_are_read(void **state) {
   (void)state;
   const struct {
@@ -232,6 +257,7 @@ int main(void) {
       cmocka_unit_test(test_tensor__borrowing_what_cannot_be_lent_fails),
       cmocka_unit_test(test_tensor__a_view_is_copied_not_kept),
       cmocka_unit_test(test_tensor__strings_are_owned),
+      cmocka_unit_test(test_tensor__equal_strings_share_their_bytes),
       cmocka_unit_test(test_tensor__integers_of_any_width_are_read),
       cmocka_unit_test(test_tensor__the_last_value_fills_the_rest),
       cmocka_unit_test(test_tensor__null_is_accepted_where_it_may_be),
