@@ -46,6 +46,29 @@ static inline double time_calls(void (*body)(void *), void *argument, int calls)
   return median(rounds, REPEATS);
 }
 
+// ns a call of body(argument), the least of some rounds that take at least half of `round_ns`.
+static inline rheos_status *least_ns(rheos_status *(*body)(void *), void *argument, double round_ns,
+                                     double *out_ns) {
+  enum { ROUNDS = 5 };
+  int64_t calls = 1;
+  *out_ns = 0;
+  for (int r = 0; r < ROUNDS;) {
+    const double start = now_ns();
+    for (int64_t i = 0; i < calls; i++) {
+      rheos_status *status = body(argument);
+      if (status) return status;
+    }
+    const double taken = now_ns() - start;
+    if (taken < round_ns / 2) {
+      calls *= 2;
+      continue;
+    }
+    if (r == 0 || taken / (double)calls < *out_ns) *out_ns = taken / (double)calls;
+    r++;
+  }
+  return NULL;
+}
+
 // `goal` and `peer` of 0 are left out.
 static inline void report(const char *row, const char *unit, double rheos, double goal,
                           const char *peer_name, double peer) {

@@ -21,7 +21,7 @@ endif()
 list(TRANSFORM protos PREPEND "${proto_root}/" OUTPUT_VARIABLE proto_files)
 set(all_protos ${protos})
 # What only the Python front end has messages of is not compiled to C.
-set(python_protos config.proto example.proto)
+set(python_protos config.proto example.proto projector.proto)
 list(REMOVE_ITEM protos ${python_protos})
 foreach(proto IN LISTS protos)
   string(REGEX REPLACE "\\.proto$" ".pb-c" stem "${proto}")
@@ -38,6 +38,7 @@ set_source_files_properties(${proto_sources} PROPERTIES COMPILE_OPTIONS "-w")
 
 # ---- The objects
 file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.c")
+list(FILTER core_sources EXCLUDE REGEX "/src/device/cpu/jit/")  # a library of its own: jit.cmake
 add_library(rheos_core OBJECT ${core_sources} ${proto_sources})
 set_target_properties(rheos_core PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_include_directories(rheos_core

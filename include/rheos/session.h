@@ -28,6 +28,7 @@ typedef struct rheos_rewrite_options {
   rheos_toggle dependency_optimization;      // operations that only pass values on
   rheos_toggle remapping;                    // several operations as one kernel
   rheos_toggle elementwise_fusion;           // elementwise ones as one loop; off with remapping too
+  rheos_toggle compiled_loops;               // of those, what runs often, where LLVM is there
   rheos_toggle layout_optimizer;             // operands that stay, kept as kernels like them
 } rheos_rewrite_options;
 

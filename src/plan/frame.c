@@ -1,9 +1,10 @@
 // Frames: the pointers and memory of one running step, kept for the next.
-#include "plan/stretch.h"
+#include "plan/late.h"
 
 rheos__frame *rheos__frame_new(const rheos__plan *plan) {
   rheos__frame *frame = rheos__alloc_zeroed(sizeof *frame);
   if (frame == NULL) return NULL;
+  frame->num_entries = plan->num_entries;
   size_t values = (size_t)plan->num_values, operands = (size_t)plan->max_operands + 1;
   frame->data = rheos__alloc_array(values, sizeof *frame->data);
   frame->tensors = rheos__alloc_array(values, sizeof *frame->tensors);
@@ -39,6 +40,8 @@ void rheos__frames_free(rheos__frame *frames) {
     rheos__free(frame->results);
     rheos__free(frame->cells);
     rheos__free(frame->forms);
+    rheos__free(frame->formed);
+    rheos__lates_free(frame);
     rheos__free(frame);
   }
 }

@@ -2,6 +2,8 @@
 // are bounded, so both take constant time an instruction.
 #include "plan/fuse.h"
 
+#include <string.h>
+
 #include "device/cpu/fused_reduction.h"
 #include "plan/memory.h"
 
@@ -341,12 +343,20 @@ static rheos_status *list_outputs(fuser *f, fusion *u) {
   return NULL;
 }
 
-static rheos__simple simple_of(const fuser *f, int32_t index) {
-  if (output_of(f, index)->dtype != RHEOS_FLOAT) return RHEOS__NOT_SIMPLE;
+static bool cuts_bits(const rheos__entry *entry) {
+  return strcmp(entry->signature->op->name, "Cast") == 0 &&
+         rheos__attr_bool(entry->attrs, "Truncate");
+}
+
+static void kind_of(const fuser *f, int32_t index, rheos__fused_kind *out_kind) {
   const rheos__stretch *stretch = f->stretch;
-  const rheos__entry *entry = &stretch->plan->entries[stretch->instructions[index].entry];
-  if (stretch->instructions[index].num_inputs > 2) return RHEOS__NOT_SIMPLE;  // AddN of more
-  return rheos__simple_of(entry->signature->op->name);
+  const rheos__instruction *in = &stretch->instructions[index];
+  const rheos__entry *entry = &stretch->plan->entries[in->entry];
+  *out_kind = (rheos__fused_kind){.out_dtype = (uint8_t)output_of(f, index)->dtype};
+  if (!cuts_bits(entry)) out_kind->simple = rheos__simple_of(entry->signature->op->name);
+  for (int32_t k = 0; k < in->num_inputs; ++k) {
+    out_kind->dtypes[k] = (uint8_t)rheos__find_value(stretch, operand_of(f, in, k))->dtype;
+  }
 }
 
 // Gives the place of the output, or of what is reduced.
@@ -360,9 +370,10 @@ static int32_t add_members(fuser *f, fusion *u) {
       const int32_t from = member_of(u, producer_of(f, value));
       inputs[k] = from >= 0 ? places[from] : find_input(f, u, value);
     }
-    places[m] =
-        rheos__fused_add_member(&u->loop, row_of(f, u->members[m]), simple_of(f, u->members[m]),
-                                inputs, u->outputs[m], u->num_inner_readers[m]);
+    rheos__fused_kind kind;
+    kind_of(f, u->members[m], &kind);
+    places[m] = rheos__fused_add_member(&u->loop, row_of(f, u->members[m]), &kind, inputs,
+                                        u->outputs[m], u->num_inner_readers[m]);
     const bool is_output = m == u->target && u->reduction == NULL;
     if (u->outputs[m] < 0 && !is_output) output_of(f, u->members[m])->kind = RHEOS__VALUE_NONE;
   }
@@ -432,6 +443,7 @@ static rheos_status *make_reduction(const fuser *f, const fusion *u, const rheos
 static rheos_status *fuse_cluster(fuser *f, const cluster *c) {
   fusion u = {.first = (int32_t)f->num_operands};
   rheos__fused_init(&u.loop, c->num_elements);
+  u.loop.compiles = f->stretch->plan->context.rewrites.compiled_loops != RHEOS_TOGGLE_OFF;
   list_members(f, c, &u);
   RHEOS_TRY(list_inputs(f, &u));
   RHEOS_TRY(list_outputs(f, &u));

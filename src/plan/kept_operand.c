@@ -134,6 +134,9 @@ static rheos_status *reserve(const rheos__stretch *stretch, rheos__frame *frame)
   rheos_tensor **forms = rheos__realloc(frame->forms, count * sizeof(rheos_tensor *));
   if (forms == NULL) return rheos__out_of_memory();
   frame->forms = forms;
+  rheos__formed *formed = rheos__realloc(frame->formed, count * sizeof *formed);
+  if (formed == NULL) return rheos__out_of_memory();
+  frame->formed = formed;
   for (; frame->num_forms < count; ++frame->num_forms) forms[frame->num_forms] = NULL;
   return NULL;
 }
@@ -148,7 +151,10 @@ rheos_status *rheos__take_kept_operand(const rheos__stretch *stretch, const rheo
                                                             : frame->tensors[kept->root];
   rheos_tensor_unref(frame->forms[number]);
   RHEOS_TRY(rheos__form_take(kept->form, &kept->wish, from, &frame->forms[number]));
-  frame->data[stretch->plan->num_values + number] = frame->forms[number]->data;
+  rheos__formed *formed = &frame->formed[number];
+  *formed = (rheos__formed){.plain = from->data};
+  if (frame->forms[number] != NULL) formed->form = frame->forms[number]->data;
+  frame->data[stretch->plan->num_values + number] = formed;
   return NULL;
 }
 

@@ -1,12 +1,13 @@
 // Operands that kernels find in a form of their own: see tensor/operand_form.h. In a stretch such an
-// operand stands for a place behind the values of the plan, which the executor fills with the form
-// before the instruction runs; everything else about the step is as with the value itself.
+// operand stands for a place behind the values of the plan, which the executor points at the value and
+// its form before the instruction runs; everything else about the step is as with the value itself.
 #ifndef RHEOS_SRC_PLAN_KEPT_OPERAND_H
 #define RHEOS_SRC_PLAN_KEPT_OPERAND_H
 
 #include "plan/stretch.h"
 
-// One of a stretch, numbered from 0: its form is at `data[plan->num_values + number]` of the frame.
+// One of a stretch, numbered from 0: `data[plan->num_values + number]` of the frame points at its
+// rheos__formed.
 struct rheos__kept_operand {
   int32_t root;  // the value that it is a form of
   rheos__form_wish wish;
@@ -33,7 +34,8 @@ void rheos__place_kept_operands(rheos__stretch *stretch);
 size_t rheos__kept_bytes(const rheos__stretch *stretch);
 void rheos__kept_operands_deinit(rheos__stretch *stretch);
 
-// Puts the form of the instruction's operand into the frame, until the next one takes its place.
+// Puts the form of the instruction's operand, if there is one already, into the frame, until the next one
+// takes its place.
 rheos_status *rheos__take_kept_operand(const rheos__stretch *stretch, const rheos__instruction *in,
                                        rheos__frame *frame);
 // At the end of a step.

@@ -57,13 +57,26 @@ static void add_returned(const rheos__stretch *stretch, rheos__memory_report *re
   }
 }
 
+// The node whose shape the entry behind the stretch waits for.
+static int32_t awaited_node(const rheos__stretch *stretch) {
+  const rheos__plan *plan = stretch->plan;
+  const rheos__entry *next = &plan->entries[stretch->end_entry];
+  for (int32_t i = 0; i < next->num_inputs; ++i) {
+    const int32_t value = plan->operands[next->first_operand + i];
+    for (int32_t k = 0; k < stretch->num_late_values; ++k) {
+      if (stretch->late_values[k] == value) return plan->origins[value].id;
+    }
+  }
+  return -1;
+}
+
 void rheos__memory_report_of(const rheos__stretch *stretch, rheos__memory_report *out_report) {
   const rheos__plan *plan = stretch->plan;
   *out_report = (rheos__memory_report){.shared_bytes = stretch->memory_bytes,
                                        .kept_bytes = rheos__kept_bytes(stretch),
                                        .waits_for = -1};
   if (stretch->end_entry < plan->num_entries) {
-    out_report->waits_for = plan->entries[stretch->end_entry - 1].id;
+    out_report->waits_for = awaited_node(stretch);
   }
   for (int32_t i = 0; i < stretch->num_values; ++i) {
     const rheos__value *value = &stretch->values[i];

@@ -101,8 +101,12 @@ static bool grow_reads(builder *b) {
   return true;
 }
 
+// Room for the whole graph once there are many: by doubling, twice the memory would be touched.
 static rheos_status *add_draft(builder *b, const draft *d) {
-  if (!RHEOS_GROW(b->drafts, b->draft_capacity, b->num_drafts + 1)) return rheos__out_of_memory();
+  enum { MANY = 1 << 16 };
+  size_t least = b->num_drafts + 1;
+  if (least > MANY && least < (size_t)b->num_nodes) least = (size_t)b->num_nodes;
+  if (!RHEOS_GROW(b->drafts, b->draft_capacity, least)) return rheos__out_of_memory();
   b->drafts[b->num_drafts++] = *d;
   return NULL;
 }
@@ -450,8 +454,8 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
 
 void rheos__plan_free(rheos__plan *plan) {
   if (plan == NULL) return;
+  rheos__frames_free(plan->free_frames);  // first: kernels kept there borrow the stretches' cells
   rheos__stretches_free(plan->roots);
-  rheos__frames_free(plan->free_frames);
   rheos_graph_unref(plan->graph);
   pthread_mutex_destroy(&plan->mutex);
   rheos__free(plan->feeds);

@@ -3,9 +3,9 @@
 // A plan has two levels. The plan itself does not depend on shapes: which nodes are needed, in which
 // order, which value each input is. Under it hang stretches: for given shapes, the instructions with
 // prepared kernels and the place of every intermediate. A graph whose shapes all follow from those of
-// the feeds is one stretch; an op whose output shape depends on values ends a stretch, and what
-// follows is specialised once that shape is known. So the stretches of a plan form a tree keyed by
-// shapes, and a shape seen before costs a comparison.
+// the feeds is one stretch; where an op's output shape depends on values, whatever needs that shape
+// ends the stretch, and what follows is specialised once it is known. So the stretches of a plan form a
+// tree keyed by shapes, and a shape seen before costs a comparison.
 //
 // Order. Every node has a level: the number of writes to variables it must wait for. Within a level,
 // nodes that change variables come last. So a read that is not ordered after a write happens before

@@ -76,7 +76,7 @@ rheos_status *rheos__prepare_shapes(rheos__prepare *p) {
   return p->op->shape(&infer);
 }
 
-static void clear_answer(rheos__prepare *p) {
+void rheos__prepare_clear(rheos__prepare *p) {
   p->decline_reason = NULL;
   p->state = NULL;
   p->release = NULL;
@@ -104,7 +104,7 @@ static rheos_status *ask_kernels(rheos__prepare *p) {
   for (; variants != NULL && *variants != NULL; ++variants) {
     RHEOS_TRY((*variants)(p));
     if (p->decline_reason == NULL) return NULL;
-    clear_answer(p);
+    rheos__prepare_clear(p);
   }
   if (p->op->prepare == NULL) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "no kernel for %s", p->op->name);
@@ -117,8 +117,24 @@ static rheos_status *ask_kernels(rheos__prepare *p) {
   return NULL;
 }
 
+// Kernels that do not know of variants would copy pointers that are counted.
+static rheos_status *check_variants(const rheos__prepare *p) {
+  const unsigned harmless = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_READS_SHAPES;
+  if ((p->op->flags & harmless) != 0 || p->alias_input >= 0) return NULL;
+  bool any = false;
+  for (int32_t i = 0; i < p->num_inputs; ++i) any = any || p->input_dtypes[i] == RHEOS_VARIANT;
+  for (int32_t i = 0; i < p->num_outputs; ++i) any = any || p->output_dtypes[i] == RHEOS_VARIANT;
+  if (!any) return NULL;
+  return rheos_status_new(RHEOS_UNIMPLEMENTED, "%s of dtype variant is not supported", p->op->name);
+}
+
 rheos_status *rheos__prepare_kernel(rheos__prepare *p) {
   RHEOS_TRY(ask_kernels(p));
+  rheos_status *status = check_variants(p);
+  if (status != NULL) {
+    if (p->release != NULL) p->release(p->state);
+    return status;
+  }
   leave_out_empty_units(p);
   return NULL;
 }

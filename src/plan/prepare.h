@@ -15,6 +15,9 @@ rheos_status *rheos__prepare_shapes(rheos__prepare *p);
 // Asks the variants, then the reference.
 rheos_status *rheos__prepare_kernel(rheos__prepare *p);
 
+// Takes the answer back, so that the kernels may be asked again. The state has been released.
+void rheos__prepare_clear(rheos__prepare *p);
+
 // The argument that the flat input `input` belongs to.
 const rheos__arg *rheos__arg_of_input(const rheos__signature *signature, const rheos__attrs *attrs,
                                       int32_t input);
@@ -22,6 +25,12 @@ const rheos__arg *rheos__arg_of_input(const rheos__signature *signature, const r
 // Fails where a handle arrives at an argument of any dtype whose kernel would look at a value. After
 // rheos__prepare_kernel().
 rheos_status *rheos__check_handles(const rheos__entry *entry, const rheos__prepare *p);
+
+// Runs the kernel on tensors, output shapes known unless it is a `compute`. `in` and `out` are room for
+// pointers to the inputs and outputs. After a failure the caller frees what is in `outputs`.
+rheos_status *rheos__run_prepared(const rheos__prepare *p, rheos_tensor *const *inputs,
+                                  rheos__step *step, const void **in, void **out,
+                                  rheos_tensor **outputs);
 
 bool rheos__all_known(const rheos_shape *shapes, int32_t count);
 

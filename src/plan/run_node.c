@@ -1,5 +1,5 @@
-// One node at once, outside the flow of a plan: to fold constants, and for ops whose output shapes
-// are only known when their inputs are there.
+// One node at once, outside the flow of a plan: to fold constants; and prepared kernels on tensors, for
+// ops whose output shapes are only known when their inputs are there.
 #include <string.h>
 
 #include "plan/prepare.h"
@@ -43,15 +43,14 @@ static rheos_status *run_in_slices(node_run *r, rheos__step *step) {
 
 // Runs a prepared `run` kernel on fresh tensors.
 static rheos_status *run_on_tensors(const rheos__prepare *p, rheos_tensor *const *inputs,
-                                    rheos__step *step, rheos_tensor **outputs) {
-  const void **in = rheos__arena_alloc(p->arena, (size_t)p->num_inputs * sizeof *in);
-  void **out = rheos__arena_alloc(p->arena, (size_t)p->num_outputs * sizeof *out);
-  if (in == NULL || out == NULL) return rheos__out_of_memory();
+                                    rheos__step *step, const void **in, void **out,
+                                    rheos_tensor **outputs) {
   for (int32_t i = 0; i < p->num_inputs; ++i) in[i] = inputs[i] != NULL ? inputs[i]->data : NULL;
   for (int32_t i = 0; i < p->num_outputs; ++i) {
     RHEOS_TRY(rheos_tensor_new(p->output_dtypes[i], p->output_shapes[i], &outputs[i]));
     out[i] = outputs[i]->data;
   }
+  if (p->num_units <= 1 && p->scratch_bytes == 0) return p->run(p->state, in, out, NULL, 0, 1);
   return run_in_slices(&(node_run){.prepare = p, .inputs = in, .outputs = out}, step);
 }
 
@@ -66,6 +65,14 @@ static rheos_status *pass_on(const rheos__prepare *p, rheos_tensor *input, rheos
       rheos__tensor_seen_as(kept, p->output_dtypes[0], p->output_shapes[0], output);
   rheos_tensor_unref(kept);
   return status;
+}
+
+rheos_status *rheos__run_prepared(const rheos__prepare *p, rheos_tensor *const *inputs,
+                                  rheos__step *step, const void **in, void **out,
+                                  rheos_tensor **outputs) {
+  if (p->alias_input >= 0) return pass_on(p, inputs[p->alias_input], &outputs[0]);
+  if (p->compute != NULL) return p->compute(p->state, step, inputs, outputs);
+  return run_on_tensors(p, inputs, step, in, out, outputs);
 }
 
 static rheos_status *prepare_and_run(const rheos__plan *plan, const rheos__entry *entry,
@@ -89,18 +96,15 @@ static rheos_status *prepare_and_run(const rheos__plan *plan, const rheos__entry
   RHEOS_TRY(rheos__prepare_shapes(&p));
   RHEOS_TRY(rheos__prepare_kernel(&p));
   rheos_status *status = rheos__check_handles(entry, &p);
-  if (status != NULL) {
-    // Nothing has run.
-  } else if (p.alias_input >= 0) {
-    status = pass_on(&p, inputs[p.alias_input], &outputs[0]);
-  } else if (p.compute != NULL) {
-    status = p.compute(p.state, step, inputs, outputs);
-  } else if (!rheos__all_known(p.output_shapes, p.num_outputs)) {
+  if (status == NULL && p.alias_input < 0 && p.compute == NULL &&
+      !rheos__all_known(p.output_shapes, p.num_outputs)) {
     status = rheos_status_new(RHEOS_INTERNAL, "the shape of an output of %s could not be inferred",
                               p.op->name);
-  } else {
-    status = run_on_tensors(&p, inputs, step, outputs);
   }
+  const void **in = rheos__arena_alloc(arena, (size_t)p.num_inputs * sizeof *in);
+  void **out = rheos__arena_alloc(arena, (size_t)p.num_outputs * sizeof *out);
+  if (status == NULL && (in == NULL || out == NULL)) status = rheos__out_of_memory();
+  if (status == NULL) status = rheos__run_prepared(&p, inputs, step, in, out, outputs);
   if (p.release != NULL) p.release(p.state);
   return status;
 }

@@ -1,5 +1,5 @@
 // Specialisation: walks the entries in order with known shapes, folds what is constant, prepares a
-// kernel for the rest, and stops at the first value whose shape has to be waited for.
+// kernel for the rest, and stops at the first entry that needs a shape which has to be waited for.
 #include "plan/stretch.h"
 
 #include <string.h>
@@ -24,7 +24,6 @@ typedef struct specializer {
   const rheos__entry *asked;  // whose kernel is prepared
   size_t value_capacity, instruction_capacity, operand_capacity, input_value_capacity;
   size_t num_values, num_operands;
-  bool ended;
 } specializer;
 
 static rheos__value *value_at(specializer *z, int32_t value) {
@@ -147,11 +146,7 @@ static rheos_status *add_read(specializer *z, int32_t entry_index) {
   rheos__instruction *instruction = NULL;
   RHEOS_TRY(add_instruction(z, entry_index, RHEOS__READ, &instruction));
   instruction->state = cell;
-  const rheos_shape *shape = output->shape;
-  if (!rheos_shape_is_known(shape)) {
-    shape = NULL;
-    z->ended = true;
-  }
+  const rheos_shape *shape = rheos_shape_is_known(output->shape) ? output->shape : NULL;
   return add_value(z, rheos_dtype_base(output->dtype), RHEOS__VALUE_TENSOR, shape, NULL);
 }
 
@@ -200,6 +195,7 @@ static bool worth_folding(const rheos__prepare *p) {
   for (int32_t i = 0; i < p->num_outputs; ++i) {
     int64_t count = rheos_shape_num_elements(&p->output_shapes[i]);
     size_t bytes;
+    if (p->output_dtypes[i] == RHEOS_VARIANT) return false;
     if (count < 0 || !rheos__mul_size((size_t)count, rheos_dtype_size(p->output_dtypes[i]), &bytes) ||
         !rheos__add_size(out_bytes, bytes, &out_bytes)) {
       return false;
@@ -341,7 +337,6 @@ static rheos_status *add_late(specializer *z, int32_t entry_index, const rheos__
   rheos__instruction *instruction = NULL;
   RHEOS_TRY(add_instruction(z, entry_index, RHEOS__LATE, &instruction));
   instruction->cost_ns = 1000;
-  z->ended = true;
   return add_outputs(z, &z->plan->entries[entry_index], p, RHEOS__VALUE_TENSOR);
 }
 
@@ -412,13 +407,37 @@ static bool reserve(specializer *z) {
          RHEOS_GROW(stretch->instructions, z->instruction_capacity, (size_t)z->plan->num_entries);
 }
 
+// Whether an input's shape is one that a run has to tell.
+static bool waits_for_shape(specializer *z, int32_t entry_index) {
+  const rheos__entry *entry = &z->plan->entries[entry_index];
+  for (int32_t i = 0; i < entry->num_inputs; ++i) {
+    const rheos__value *value = value_at(z, z->plan->operands[entry->first_operand + i]);
+    if (value->kind != RHEOS__VALUE_NONE && value->shape == NULL) return true;
+  }
+  return false;
+}
+
+// What comes without a shape and is asked for later.
+static rheos_status *list_late_values(rheos__stretch *stretch) {
+  size_t capacity = 0;
+  for (int32_t i = 0; i < stretch->num_values; ++i) {
+    const rheos__value *value = &stretch->values[i];
+    if (value->kind == RHEOS__VALUE_NONE || value->shape != NULL || !value->escapes) continue;
+    if (!RHEOS_GROW(stretch->late_values, capacity, (size_t)stretch->num_late_values + 1)) {
+      return rheos__out_of_memory();
+    }
+    stretch->late_values[stretch->num_late_values++] = stretch->first_value + i;
+  }
+  return NULL;
+}
+
 static rheos_status *specialize(specializer *z) {
   rheos__stretch *stretch = z->stretch;
   rheos__plan *plan = z->plan;
   if (!reserve(z)) return rheos__out_of_memory();
   if (stretch->parent == NULL) RHEOS_TRY(add_feeds(z, stretch->key));
   int32_t entry = stretch->first_entry;
-  for (; entry < plan->num_entries && !z->ended; ++entry) {
+  for (; entry < plan->num_entries && !waits_for_shape(z, entry); ++entry) {
     rheos_status *status = plan->entries[entry].kind == RHEOS__ENTRY_READ ? add_read(z, entry)
                                                                           : add_node(z, entry);
     if (status != NULL) {
@@ -432,25 +451,25 @@ static rheos_status *specialize(specializer *z) {
   RHEOS_TRY(rheos__place_memory(stretch));
   RHEOS_TRY(rheos__find_row_chains(stretch));
   rheos__place_kept_operands(stretch);
-  return NULL;
+  return list_late_values(stretch);
 }
 
-// The parent's last outputs with the shapes of this key; the parent's own record stays unknown, as
+// The parent's late values with the shapes of this key; the parent's own record stays unknown, as
 // its other children have other shapes.
 static rheos_status *refine(specializer *z, const rheos__stretch *parent) {
-  const rheos__entry *last = &z->plan->entries[parent->end_entry - 1];
-  size_t size = (size_t)last->num_outputs * sizeof *z->stretch->refined;
-  z->stretch->refined = rheos__arena_alloc(&z->stretch->arena, size);
-  if (z->stretch->refined == NULL) return rheos__out_of_memory();
-  for (int32_t i = 0; i < last->num_outputs; ++i) {
-    rheos__value *copy = &z->stretch->refined[i];
-    *copy = *z->path[last->first_value + i];
-    if (copy->kind != RHEOS__VALUE_NONE) copy->shape = &z->stretch->key[i];
+  rheos__stretch *stretch = z->stretch;
+  const int32_t first = parent->late_values[0];
+  stretch->num_refined = stretch->first_value - first;
+  stretch->refined = rheos__arena_copy(&stretch->arena, &parent->values[first - parent->first_value],
+                                       (size_t)stretch->num_refined * sizeof *stretch->refined);
+  if (stretch->refined == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < parent->num_late_values; ++i) {
+    stretch->refined[parent->late_values[i] - first].shape = &stretch->key[i];
   }
   return NULL;
 }
 
-// Where the values of the parents are described. Each stretch refines its parent's last outputs.
+// Where the values of the parents are described. Each stretch refines its parent's late values.
 static rheos_status *trace_path(specializer *z) {
   z->path = rheos__alloc_array((size_t)z->plan->num_values, sizeof *z->path);
   if (z->path == NULL) return rheos__out_of_memory();
@@ -459,10 +478,8 @@ static rheos_status *trace_path(specializer *z) {
   }
   RHEOS_TRY(refine(z, z->stretch->parent));
   for (const rheos__stretch *at = z->stretch; at->parent != NULL; at = at->parent) {
-    const rheos__entry *last = &z->plan->entries[at->parent->end_entry - 1];
-    for (int32_t i = 0; i < last->num_outputs; ++i) {
-      z->path[last->first_value + i] = &at->refined[i];
-    }
+    const int32_t first = at->first_value - at->num_refined;
+    for (int32_t i = 0; i < at->num_refined; ++i) z->path[first + i] = &at->refined[i];
   }
   return NULL;
 }
@@ -480,6 +497,7 @@ static void stretch_free(rheos__stretch *stretch) {
   rheos__arena_deinit(&stretch->arena);
   rheos__free(stretch->kernel_releases);
   rheos__free(stretch->key);
+  rheos__free(stretch->late_values);
   rheos__free(stretch->values);
   rheos__free(stretch->instructions);
   rheos__free(stretch->operands);
@@ -508,11 +526,10 @@ void rheos__stretches_free(rheos__stretch *stretches) {
   }
 }
 
-// From which value on the stretch has descriptions: from the outputs of the entry that ended its
-// parent, whose shapes it knows.
+// From which value on the stretch has descriptions: from the first of its parent's late values on,
+// whose shapes it knows.
 static int32_t describes_from(const rheos__stretch *stretch) {
-  if (stretch->parent == NULL) return 0;
-  return stretch->plan->entries[stretch->parent->end_entry - 1].first_value;
+  return stretch->first_value - stretch->num_refined;
 }
 
 const rheos__value *rheos__find_value(const rheos__stretch *stretch, int32_t value) {

@@ -34,7 +34,7 @@ typedef enum rheos__instruction_kind {
   RHEOS__RUN,      // `run` on buffers
   RHEOS__COMPUTE,  // `compute` on tensors
   RHEOS__READ,     // takes a reference to the tensor in a variable
-  RHEOS__LATE,     // shapes are inferred and the kernel is prepared when the inputs are there
+  RHEOS__LATE,     // shapes are inferred and the kernel is prepared when the inputs are there: late.h
   RHEOS__HOLD,     // room for its output, which a fused loop after it writes
 } rheos__instruction_kind;
 
@@ -101,14 +101,17 @@ struct rheos__stretch {
   int64_t made_ns;           // of the monotonic clock: with the address, unique in the process
   int64_t last_used;         // by the plan's clock
   int32_t num_running;       // steps inside it or its children
-  // The key: shapes and dtypes of the feeds, or of the outputs of the parent's last entry.
+  // The key: shapes of the feeds, or of the parent's late values.
   rheos_shape *key;
   int32_t num_key;
   int32_t depth;
   int32_t first_entry, end_entry;
   int32_t first_value, num_values;  // the values it defines: feeds too, for a root
   rheos__value *values;
-  rheos__value *refined;  // the parent's last outputs with the shapes of the key, in the arena
+  rheos__value *refined;  // the parent's late values with the shapes of the key, and what comes
+  int32_t num_refined;    // between and after them, in the arena
+  int32_t *late_values;   // whose shapes a run has to tell: what follows is keyed by these
+  int32_t num_late_values;
   rheos__instruction *instructions;
   int32_t num_instructions;
   int32_t *operands;      // roots of the inputs of each instruction, from its first_operand
@@ -132,6 +135,8 @@ struct rheos__stretch {
   size_t num_kernel_releases, kernel_release_capacity;
 };
 
+typedef struct rheos__late rheos__late;  // late.h
+
 // One binding for each depth: memory, and for which stretch the pointers in `data` stand.
 typedef struct rheos__binding {
   int64_t serial;  // 0: none
@@ -151,7 +156,10 @@ struct rheos__frame {
   rheos_tensor **results;
   rheos__resource **cells;
   rheos_tensor **forms;     // of kept operands, owned by the step
+  rheos__formed *formed;    // the same for kernels
   size_t num_forms;
+  rheos__late **lates;      // by entry; NULL until one is late
+  int32_t num_entries;
   rheos__binding *bindings;
   size_t num_bindings, binding_capacity;
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plan/kept_operand.h"
+#include "plan/late.h"
 #include "plan/memory_report.h"
 #include "runtime/branch_run.h"
 #include "runtime/chain_run.h"
@@ -227,8 +228,7 @@ static rheos_status *run_late(run *r, const rheos__stretch *stretch,
     r->frame->cells[i] =
         rheos__find_value(stretch, stretch->input_values[in->first_operand + i])->resource;
   }
-  RHEOS_TRY(rheos__run_node(r->plan, &r->plan->entries[in->entry], r->frame->view_pointers,
-                            r->frame->cells, r->step, r->frame->results));
+  RHEOS_TRY(rheos__run_late(stretch, in, r->frame, r->step));
   return keep_results(r, stretch, in);
 }
 
@@ -527,22 +527,22 @@ static rheos_status *enter(run *r, rheos__stretch *parent, const rheos_shape *ke
   return NULL;
 }
 
-// The shapes that the last instruction of a stretch left behind, in `few` if they fit.
+// The shapes of what came without one in a stretch, in `few` if they fit.
 enum { FEW_SHAPES = 4 };
 static rheos_status *next_key(run *r, const rheos__stretch *stretch, rheos_shape *few,
                               rheos_shape **out_key, int32_t *out_num_key) {
-  const rheos__entry *last = &r->plan->entries[stretch->end_entry - 1];
+  const int32_t count = stretch->num_late_values;
   rheos_shape *key = few;
-  if (last->num_outputs > FEW_SHAPES) {
-    key = rheos__alloc_array((size_t)last->num_outputs, sizeof *key);
+  if (count > FEW_SHAPES) {
+    key = rheos__alloc_array((size_t)count, sizeof *key);
     if (key == NULL) return rheos__out_of_memory();
   }
-  for (int32_t i = 0; i < last->num_outputs; ++i) {
-    const rheos_tensor *tensor = r->frame->tensors[last->first_value + i];
+  for (int32_t i = 0; i < count; ++i) {
+    const rheos_tensor *tensor = r->frame->tensors[stretch->late_values[i]];
     key[i] = tensor != NULL ? tensor->shape : (rheos_shape){0};
   }
   *out_key = key;
-  *out_num_key = last->num_outputs;
+  *out_num_key = count;
   return NULL;
 }
 

@@ -184,10 +184,14 @@ static rheos_status *no_device(const rheos_session *session, const rheos__node *
     length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "",
                                session->devices[i]);
   }
-  return RHEOS_INVALID("Cannot assign a device for operation %s: the operation was explicitly "
-                       "assigned to %s but available devices are [ %s ]. Make sure the device "
-                       "specification refers to a valid device.",
-                       node->signature->op->name, node->device, list);
+  char *name = rheos__node_name(session->graph, node);
+  rheos_status *status =
+      RHEOS_INVALID("Cannot assign a device for operation %s: the operation was explicitly "
+                    "assigned to %s but available devices are [ %s ]. Make sure the device "
+                    "specification refers to a valid device.",
+                    name != NULL ? name : node->signature->op->name, node->device, list);
+  rheos__free(name);
+  return status;
 }
 
 static rheos_status *check_device(void *argument, const rheos__node *node) {

@@ -101,6 +101,9 @@ static void test_panels__computes_products_of_every_size(void **state) {
   }
   check(6, 1100, 5, false, true);   // more columns than units
   check(3300, 10, 3, true, false);  // more rows
+  check(192, 800, 300, false, true);  // turned round by several panels, and not
+  check(193, 800, 300, false, true);
+  check(130, 1061, 259, true, true);
 }
 
 int main(void) {

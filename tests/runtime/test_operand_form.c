@@ -15,7 +15,8 @@ static rheos_status *double_up(const void *state, const void *from, void *form) 
 
 static rheos__form_wish wish_of(const int *key) {
   return (rheos__form_wish){
-      .bytes = 4 * sizeof(float), .key = key, .key_bytes = sizeof *key, .make = double_up};
+      .bytes = 4 * sizeof(float), .at_once = true, .key = key, .key_bytes = sizeof *key,
+      .make = double_up};
 }
 
 static rheos_tensor *four(float value) {
@@ -93,6 +94,32 @@ static void test_operand_form__a_changed_variable_makes_it_anew(void **state) {
   rheos__forms_unref(forms);
   rheos__resource_unref(resource);
   rheos__resources_free(resources);
+}
+
+static void test_operand_form__waits_for_the_second_time(void **state) {
+  (void)state;
+  rheos__forms *forms = rheos__forms_new();
+  rheos_tensor *x = four(1), *y = four(5), *taken = NULL;
+  rheos__form_wish wish = wish_of(&(int){1});
+  wish.at_once = false;
+  rheos__form *form = NULL;
+  check(rheos__forms_get(forms, NULL, x, &wish, &form));
+  rheos_tensor *const wanted[] = {x, y, x};  // never twice of the same bytes
+  for (int i = 0; i < 3; i++) {
+    check(rheos__form_take(form, &wish, wanted[i], &taken));
+    assert_null(taken);
+  }
+  assert_int_equal(rheos__forms_made(forms), 0);
+  assert_int_equal(rheos__forms_bytes(forms), 0);
+  expect_first(form, &wish, x, 2);
+  check(rheos__form_take(form, &wish, y, &taken));  // that of x is of no use to it
+  assert_null(taken);
+  expect_first(form, &wish, y, 10);
+  assert_int_equal(rheos__forms_made(forms), 2);
+  rheos__form_unref(form);
+  rheos__forms_unref(forms);
+  rheos_tensor_unref(x);
+  rheos_tensor_unref(y);
 }
 
 // ---- In steps
@@ -189,6 +216,7 @@ static void check_bits(fixture *f, bool use_resource) {
         train(session, &m, x);
         train(plain, &m, x);
         expect_same(session, plain, &m, x);
+        expect_same(session, plain, &m, x);
         assign(session, &m, (float)(i + b + t));
         assign(plain, &m, (float)(i + b + t));
       }
@@ -225,19 +253,23 @@ static void test_operand_form__is_made_once_for_all_batches(void **state) {
   rheos__forms *forms = forms_of(session, &m, 1500, &plan, &num_kept);
   assert_int_equal(num_kept, 2);
   rheos_tensor *x = noise(RHEOS_SHAPE(1500, K), 0), *y = noise(RHEOS_SHAPE(1600, K), 0);
+  rheos_tensor_unref(run(session, &m, x));
+  assert_int_equal(rheos__forms_made(forms), 0);
   for (int i = 0; i < 3; i++) {
-    rheos_tensor_unref(run(session, &m, x));
     rheos_tensor_unref(run(session, &m, y));
     assert_int_equal(rheos__forms_made(forms), 2);
+    rheos_tensor_unref(run(session, &m, x));
   }
   assert_int_equal(rheos__forms_bytes(forms), (N * K + 20 * N) * (int)sizeof(float));
   assign(session, &m, 1);
   rheos_tensor_unref(run(session, &m, x));
+  assert_int_equal(rheos__forms_made(forms), 2);
   rheos_tensor_unref(run(session, &m, y));
   assert_int_equal(rheos__forms_made(forms), 3);  // of the variable alone
   train(session, &m, x);
   train(session, &m, x);
   assert_int_equal(rheos__forms_made(forms), 3);  // a step that writes it makes none
+  rheos_tensor_unref(run(session, &m, x));
   rheos_tensor_unref(run(session, &m, x));
   assert_int_equal(rheos__forms_made(forms), 4);
   rheos__plan_free(plan);
@@ -262,6 +294,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_operand_form__equal_wishes_share_a_form),
       cmocka_unit_test(test_operand_form__a_changed_variable_makes_it_anew),
+      cmocka_unit_test(test_operand_form__waits_for_the_second_time),
       cmocka_unit_test_setup_teardown(test_operand_form__keeps_the_bits, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_operand_form__keeps_the_bits_of_resources, set_up,
                                       tear_down),

@@ -101,6 +101,7 @@ static void fill_element(maker *m, rheos_tensor *t, int64_t i) {
       rheos_status_free(rheos_tensor_set_string(t, i, text[number & 3], (size_t)(number & 3)));
       break;
     }
+    case RHEOS_VARIANT: break;  // only ops make them
     default: {
       size_t size = rheos_dtype_size(rheos_tensor_dtype(t));
       for (size_t k = 0; k < size; k++) ((uint8_t *)data)[(size_t)i * size + k] = (uint8_t)below(m, 5);

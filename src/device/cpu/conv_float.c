@@ -7,6 +7,10 @@
 //
 // A unit is some rows of the result by some of its channels. Each element is the sum over the
 // window in order, whatever the units: so neither they nor threads change the bits.
+//
+// The gradient by the image of windows that move by one pixel is such a convolution too: of the result's
+// gradient, with the filter's taps in the opposite order and its channels exchanged. That is how the
+// filter is laid down then.
 #include "device/cpu/conv_float.h"
 
 #include <string.h>
@@ -21,15 +25,21 @@ enum { UNIT_PIXELS = 384, MOST_UNIT_PIXELS = 2048, MOST_UNITS = 16, LEAST_COLUMN
 
 static const int64_t LEAST_FLOPS = 2048;
 
+// Of the image, for its gradient: with fewer, tiles are not whole, and oneDNN is a tenth faster, unless
+// there is so little to do that its call is what counts.
+static const int64_t LEAST_TURNED_CHANNELS = 64, FEW_FLOPS = 1 << 17;
+
 typedef struct conv_float {
   rheos__dense_fn run;
   rheos__window y, x;
   int64_t images, depth, n;            // depth channels of the image, n of the result
   int64_t first_inner_x, last_inner_x;  // columns of the result whose windows are whole
   bool flat;                           // pixels of image and result are the same
+  int32_t image;                       // input; the filter is input 1
+  bool turned;                         // the filter is
   int64_t unit_images, unit_rows, unit_columns;  // all rows where images are more than one
   int64_t row_units, column_units;
-  bool is_laid_down;  // the filter is, as lay_down() does it
+  bool keeps_filter;  // as lay_down() puts it
   bool has_epilogue, in_loops;  // it is done by the loops
   rheos__epilogue epilogue;
 } conv_float;
@@ -182,14 +192,14 @@ typedef struct work {
   const conv_float *conv;
   const void *const *inputs;
   float *out;
-  // Of the unit: rows of the result, of all images one after the other
+  // Of some units: rows of the result, of all images one after the other
   int64_t first_row, last_row;
 } work;
 
-// Rows [first, last) of the unit by one panel.
+// Rows [first, last) by one panel.
 static void run_rows(const work *w, piece *p, int64_t first, int64_t last, int64_t column) {
   const conv_float *c = w->conv;
-  const float *image = w->inputs[0];
+  const float *image = w->inputs[c->image];
   const int64_t image_step = c->y.in * image_row(c), row_pixels = c->x.out;
   if (c->flat) {
     p->dense.adds = !p->is_first;
@@ -239,29 +249,67 @@ static void run_segment(const work *w, const segment *s, const float *panels, in
   }
 }
 
+// Units follow by rows, then by columns. Row of the result, of all images, at which row unit `unit`
+// begins.
+static int64_t first_row(const conv_float *c, int64_t unit) {
+  const int64_t per_image = parts(c->y.out, c->unit_rows);
+  const int64_t image = least(unit / per_image * c->unit_images, c->images);
+  return image * c->y.out + (image < c->images ? unit % per_image * c->unit_rows : 0);
+}
+
+// The end of the units from `unit` on that are best done together, before `last_unit`: of the same
+// columns, for which the filter is laid down.
+static int64_t together(const conv_float *c, int64_t unit, int64_t last_unit) {
+  const int64_t before = unit / c->row_units * c->row_units;  // of other columns
+  const int64_t first = first_row(c, unit - before), most_rows = MOST_UNIT_PIXELS / c->x.out;
+  last_unit = least(last_unit, before + c->row_units);
+  int64_t end = unit + 1;
+  while (end < last_unit && first_row(c, end + 1 - before) - first <= most_rows) end++;
+  return end;
+}
+
+// The segment's rows of the filter in panels.
+static void pack(const conv_float *c, const float *filter, const segment *s, int64_t column,
+                 int64_t columns, float *to) {
+  if (!c->turned) {
+    rheos__panels_pack(filter + rows_before(c, s) * c->n + column, c->n, 1, rows_in(s), columns,
+                       to, 0, rows_in(s));
+    return;
+  }
+  for (int64_t row = 0; row < rows_in(s);) {
+    const int64_t y = s->y + row / s->depth, at = s->first + row % s->depth;
+    const int64_t x = at / c->depth, channel = at % c->depth;
+    const int64_t count = least(c->depth - channel, s->depth - row % s->depth);
+    const int64_t tap = (c->y.kernel - 1 - y) * c->x.kernel + c->x.kernel - 1 - x;
+    rheos__panels_pack(filter + (tap * c->n + column) * c->depth + channel, 1, c->depth, count,
+                       columns, to, row, rows_in(s));
+    row += count;
+  }
+}
+
 static rheos_status *run_conv(const void *state, const void *const *inputs, void *const *outputs,
                               void *scratch, int64_t first_unit, int64_t last_unit) {
   const conv_float *c = state;
-  const float *filter = inputs[1];
-  for (int64_t unit = first_unit; unit < last_unit; unit++) {
-    const int64_t per_image = parts(c->y.out, c->unit_rows), at = unit / c->column_units;
-    const int64_t image = at / per_image * c->unit_images, row = at % per_image * c->unit_rows;
-    const int64_t images = least(c->unit_images, c->images - image);
-    const int64_t rows = images > 1 ? images * c->y.out : least(c->unit_rows, c->y.out - row);
-    const int64_t first = unit % c->column_units * c->unit_columns;
+  const rheos__formed *formed = c->keeps_filter ? inputs[1] : NULL;
+  const float *filter = formed != NULL ? formed->plain : inputs[1];
+  const float *laid_down = formed != NULL ? formed->form : NULL;
+  for (int64_t unit = first_unit; unit < last_unit;) {
+    const int64_t end = together(c, unit, last_unit), rows = unit % c->row_units;
+    work w = {c, inputs, outputs[0], first_row(c, rows), first_row(c, rows + end - unit)};
+    const int64_t first = unit / c->row_units * c->unit_columns;
     const int64_t last = least(first + c->unit_columns, c->n);
-    work w = {c, inputs, outputs[0], image * c->y.out + row, image * c->y.out + row + rows};
+    unit = end;
     for (int64_t column = first; column < last; column += BLOCK_COLUMNS) {
       const int64_t columns = least(BLOCK_COLUMNS, last - column);
       segment s = before_all;
       while (next_segment(c, &s)) {
         const int64_t before = rows_before(c, &s);
-        if (c->is_laid_down) {
-          run_segment(&w, &s, filter + column * rows_of_filter(c), rows_of_filter(c), before,
+        if (laid_down != NULL) {
+          run_segment(&w, &s, laid_down + column * rows_of_filter(c), rows_of_filter(c), before,
                       column, columns);
           continue;
         }
-        rheos__panels_pack(filter + before * c->n + column, c->n, 1, rows_in(&s), columns, scratch);
+        pack(c, filter, &s, column, columns, scratch);
         run_segment(&w, &s, scratch, rows_in(&s), 0, column, columns);
       }
     }
@@ -303,12 +351,13 @@ static const char *why_not(const rheos__prepare *p, const rheos__conv *c) {
   return NULL;
 }
 
-static void describe(const rheos__conv *of, conv_float *c) {
-  c->y = of->windows.dims[1];
-  c->x = of->windows.dims[2];
-  c->images = of->batch;
-  c->depth = of->group_in;
-  c->n = of->group_out;
+static void describe(conv_float *c, rheos__window y, rheos__window x, int64_t images,
+                     int64_t depth, int64_t n) {
+  c->y = y;
+  c->x = x;
+  c->images = images;
+  c->depth = depth;
+  c->n = n;
   // Where the first and the last element of the window are inside
   int64_t last, first = rheos__window_outputs(&c->x, 0, &last);
   int64_t end, begin = rheos__window_outputs(&c->x, c->x.kernel - 1, &end);
@@ -321,7 +370,7 @@ static void describe(const rheos__conv *of, conv_float *c) {
 // A filter that stays is laid down once. The bits are the same.
 static rheos_status *lay_down(const void *state, const void *from, void *form) {
   const conv_float *c = state;
-  rheos__panels_pack(from, c->n, 1, rows_of_filter(c), c->n, form);
+  rheos__panels_pack(from, c->n, 1, rows_of_filter(c), c->n, form, 0, rows_of_filter(c));
   return NULL;
 }
 
@@ -334,26 +383,11 @@ static rheos_status *keep_filter(rheos__prepare *p, conv_float *c) {
                                .make = lay_down,
                                .state = c};
   if (p->form.key == NULL) return rheos__out_of_memory();
-  c->is_laid_down = true;
-  p->scratch_bytes = 0;
+  c->keeps_filter = true;
   return NULL;
 }
 
-// NULL in `out_conv` where it declines.
-static rheos_status *prepare(rheos__prepare *p, conv_float **out_conv) {
-  *out_conv = NULL;
-  if (p->output_dtypes[0] != RHEOS_FLOAT) {
-    p->decline_reason = "not float32";
-    return NULL;
-  }
-  rheos__conv of;
-  RHEOS_TRY(rheos__conv_of_forward(p, &of));
-  p->flops = rheos__conv_flops(&of);
-  p->decline_reason = why_not(p, &of);
-  if (p->decline_reason != NULL) return NULL;
-  conv_float *c = RHEOS_NEW_STATE(p, conv_float);
-  if (c == NULL) return rheos__out_of_memory();
-  describe(&of, c);
+static void answer(rheos__prepare *p, conv_float *c) {
   c->run = rheos__dense_kernel();
   cut(c);
   p->scratch_bytes = BLOCK_DEPTH * BLOCK_COLUMNS * sizeof(float);
@@ -362,6 +396,27 @@ static rheos_status *prepare(rheos__prepare *p, conv_float **out_conv) {
     p->unit_elements = c->unit_images * c->unit_rows * c->x.out * c->n;
   }
   p->run = run_conv;
+}
+
+static bool is_float(rheos__prepare *p) {
+  if (p->output_dtypes[0] == RHEOS_FLOAT) return true;
+  p->decline_reason = "not float32";
+  return false;
+}
+
+// NULL in `out_conv` where it declines.
+static rheos_status *prepare(rheos__prepare *p, conv_float **out_conv) {
+  *out_conv = NULL;
+  if (!is_float(p)) return NULL;
+  rheos__conv of;
+  RHEOS_TRY(rheos__conv_of_forward(p, &of));
+  p->flops = rheos__conv_flops(&of);
+  p->decline_reason = why_not(p, &of);
+  if (p->decline_reason != NULL) return NULL;
+  conv_float *c = RHEOS_NEW_STATE(p, conv_float);
+  if (c == NULL) return rheos__out_of_memory();
+  describe(c, of.windows.dims[1], of.windows.dims[2], of.batch, of.group_in, of.group_out);
+  answer(p, c);
   *out_conv = c;
   return rheos__input_stays(p, 1) ? keep_filter(p, c) : NULL;
 }
@@ -369,6 +424,41 @@ static rheos_status *prepare(rheos__prepare *p, conv_float **out_conv) {
 rheos_status *rheos__conv_prepare_float(rheos__prepare *p) {
   conv_float *c;
   return prepare(p, &c);
+}
+
+static bool moves_by_one(const rheos__window *w) {
+  return w->stride == 1 && w->before >= 0 && w->before < w->kernel;
+}
+
+static rheos__window turned_window(const rheos__window *w) {
+  return (rheos__window){.in = w->out, .out = w->in, .kernel = w->kernel, .stride = 1,
+                         .dilation = 1, .before = w->kernel - 1 - w->before};
+}
+
+rheos_status *rheos__conv_prepare_float_by_input(rheos__prepare *p) {
+  if (!is_float(p)) return NULL;
+  rheos__conv of;
+  RHEOS_TRY(rheos__conv_of_backprop_input(p, &of));
+  const rheos__window *y = &of.windows.dims[1], *x = &of.windows.dims[2];
+  p->flops = rheos__conv_flops(&of);
+  p->decline_reason = why_not(p, &of);
+  if (p->decline_reason == NULL && (!moves_by_one(y) || !moves_by_one(x))) {
+    p->decline_reason = "the windows do not move by one";
+  }
+  if (p->decline_reason == NULL && of.group_in < LEAST_TURNED_CHANNELS && p->flops > FEW_FLOPS) {
+    p->decline_reason = "few channels";
+  }
+  if (p->decline_reason == NULL && y->kernel == 1 && x->kernel == 1) {
+    p->decline_reason = "a matrix product, which oneDNN does as fast";
+  }
+  if (p->decline_reason != NULL) return NULL;
+  conv_float *c = RHEOS_NEW_STATE(p, conv_float);
+  if (c == NULL) return rheos__out_of_memory();
+  describe(c, turned_window(y), turned_window(x), of.batch, of.group_out, of.group_in);
+  c->image = 2;
+  c->turned = true;
+  answer(p, c);
+  return NULL;
 }
 
 rheos_status *rheos__conv_prepare_fused_float(rheos__prepare *p) {

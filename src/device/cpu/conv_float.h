@@ -7,5 +7,7 @@
 // Conv2D and _FusedConv2D.
 rheos_status *rheos__conv_prepare_float(rheos__prepare *p);
 rheos_status *rheos__conv_prepare_fused_float(rheos__prepare *p);
+// Conv2DBackpropInput, of windows that move by one.
+rheos_status *rheos__conv_prepare_float_by_input(rheos__prepare *p);
 
 #endif  // RHEOS_SRC_DEVICE_CPU_CONV_FLOAT_H

@@ -12,6 +12,10 @@
 
 enum { SMALL_FLOPS = 2048, MAX_PARTS = 16 };
 
+// Of the result, in a part: the filter is put into the library's order for each, which costs as much as
+// some hundred of them.
+enum { LEAST_PART_POSITIONS = 768, LEAST_PARTS = 2 };
+
 // Of a filter's gradient: each part costs a filter of memory and its sum.
 enum { MAX_SUMS = 4, SUM_POSITIONS = 512, SUM_BYTES = 1 << 26, SUM_UNIT = 16384 };
 
@@ -98,10 +102,19 @@ static rheos_status *compute_filter(void *state, rheos__step *step, rheos_tensor
   return status;
 }
 
-static int64_t filter_parts(const rheos__conv *c, int64_t filter_elements) {
+static int64_t positions_of(const rheos__conv *c) {
   int64_t positions = c->batch;
   for (int d = 0; d < RHEOS__WINDOW_DIMS; d++) positions *= c->windows.dims[d].out;
-  const int64_t by_work = positions / SUM_POSITIONS;
+  return positions;
+}
+
+static int64_t image_parts(const rheos__conv *c) {
+  const int64_t parts = positions_of(c) / LEAST_PART_POSITIONS;
+  return parts < LEAST_PARTS ? LEAST_PARTS : parts > MAX_PARTS ? MAX_PARTS : parts;
+}
+
+static int64_t filter_parts(const rheos__conv *c, int64_t filter_elements) {
+  const int64_t by_work = positions_of(c) / SUM_POSITIONS;
   const int64_t by_memory = SUM_BYTES / (filter_elements * (int64_t)sizeof(float));
   int64_t parts = by_work < by_memory ? by_work : by_memory;
   if (parts > MAX_SUMS) parts = MAX_SUMS;
@@ -198,7 +211,7 @@ static rheos_status *prepare(rheos__prepare *p, rheos__dnnl_pass pass, const rhe
   if (f == NULL) return rheos__out_of_memory();
   conv_state *s = &f->conv;
   *s = *operands;
-  int64_t most = MAX_PARTS;
+  int64_t most = image_parts(c);
   if (pass == RHEOS__DNNL_BACKWARD_FILTER) {
     f->shape = p->output_shapes[0];
     f->filter_elements = rheos_shape_num_elements(&f->shape);

@@ -1,12 +1,13 @@
 // Short float32 rows of a fused loop as a program on vector registers: what one row hands to the
-// next stays in registers, where calling the loops of the rows would store and load it.
+// next stays in registers, where calling the loops of the rows would store and load it. Names for
+// these rows and for others that a compiler of loops knows (compiled_loop.h).
 #ifndef RHEOS_SRC_DEVICE_CPU_FUSED_FLOAT_H
 #define RHEOS_SRC_DEVICE_CPU_FUSED_FLOAT_H
 
 #include <stdint.h>
 
-// The rows there are instructions for. The table in fused_float.c has the formulas, which are those
-// of the ops.
+// Rows of little arithmetic. The table in fused_float.c has the formulas of those that there are
+// instructions for, which are those of the ops.
 typedef enum rheos__simple {
   RHEOS__NOT_SIMPLE,
   RHEOS__SIMPLE_ADD,
@@ -24,9 +25,34 @@ typedef enum rheos__simple {
   RHEOS__SIMPLE_SQUARE,
   RHEOS__SIMPLE_RELU,
   RHEOS__SIMPLE_RECIPROCAL,
+  RHEOS__LAST_IN_REGISTERS = RHEOS__SIMPLE_RECIPROCAL,  // those below only a compiler knows
+  RHEOS__SIMPLE_DIV_NO_NAN,
+  RHEOS__SIMPLE_MUL_NO_NAN,
+  RHEOS__SIMPLE_SQRT,
+  RHEOS__SIMPLE_RSQRT,
+  RHEOS__SIMPLE_FLOOR,
+  RHEOS__SIMPLE_CEIL,
+  RHEOS__SIMPLE_RINT,
+  RHEOS__SIMPLE_SIGN,
+  RHEOS__SIMPLE_RELU6,
+  RHEOS__SIMPLE_LEAKY_RELU,
+  RHEOS__SIMPLE_SQRT_GRAD,
+  RHEOS__SIMPLE_RSQRT_GRAD,
+  RHEOS__SIMPLE_RECIPROCAL_GRAD,
+  RHEOS__SIMPLE_GREATER,
+  RHEOS__SIMPLE_GREATER_EQUAL,
+  RHEOS__SIMPLE_LESS,
+  RHEOS__SIMPLE_LESS_EQUAL,
+  RHEOS__SIMPLE_EQUAL,
+  RHEOS__SIMPLE_NOT_EQUAL,
+  RHEOS__SIMPLE_LOGICAL_AND,
+  RHEOS__SIMPLE_LOGICAL_OR,
+  RHEOS__SIMPLE_LOGICAL_NOT,
+  RHEOS__SIMPLE_SELECT,
+  RHEOS__SIMPLE_CAST,
 } rheos__simple;
 
-// The instructions for the float32 kernel of an op.
+// What the kernel of an op is.
 rheos__simple rheos__simple_of(const char *op);
 
 // Where the operands of an instruction are: in the registers, which also get the result, or at a

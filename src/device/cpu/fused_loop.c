@@ -4,12 +4,15 @@
 
 #include <string.h>
 
+#include "base/arena_share.h"
+
 enum { CACHE_BYTES = 24 << 10, MIN_TILE = 128, MAX_TILE = 1024, TILE_STEP = 128 };
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 void rheos__fused_init(rheos__fused_builder *b, int64_t num_elements) {
   *b = (rheos__fused_builder){.num_elements = num_elements, .max_bytes = 1};
+  memset(b->producers, 0xff, sizeof b->producers);
 }
 
 void rheos__fused_add_operand(rheos__fused_builder *b, int64_t step) {
@@ -40,16 +43,18 @@ static int32_t choose_slot(rheos__fused_builder *b, const rheos__elementwise *ro
 }
 
 int32_t rheos__fused_add_member(rheos__fused_builder *b, const rheos__elementwise *row,
-                                rheos__simple simple, const int32_t *inputs, int32_t out,
+                                const rheos__fused_kind *kind, const int32_t *inputs, int32_t out,
                                 int32_t num_readers) {
   const int32_t index = b->num_members++;
   rheos__fused_member *member = &b->members[index];
-  b->simple[index] = simple;
+  b->kinds[index] = *kind;
   b->num_readers[index] = out == RHEOS__IN_SLOT ? num_readers : 0;
-  *member = (rheos__fused_member){
-      .row = row, .flat = row->rank <= 1, .num_in = (uint8_t)row->num_operands};
+  member->row = row;
+  member->flat = row->rank <= 1;
+  member->num_in = (uint8_t)row->num_operands;
   for (int32_t k = 0; k < row->num_operands; k++) {
     member->in[k] = (uint8_t)inputs[k];
+    b->sources[index][k] = b->producers[inputs[k]];
     const int32_t slot = slot_of(b, inputs[k]);
     if (slot >= 0) b->readers_left[slot]--;
   }
@@ -64,6 +69,7 @@ int32_t rheos__fused_add_member(rheos__fused_builder *b, const rheos__elementwis
     out = b->num_operands + 1 + slot;
   }
   member->out = (uint8_t)out;
+  b->producers[out] = index;
   return out;
 }
 
@@ -83,7 +89,10 @@ static int64_t tile_of(const rheos__fused_builder *b) {
 // ---- Runs of members on vector registers
 
 static bool is_register_member(const rheos__fused_builder *b, int32_t m) {
-  return m < b->num_members && b->simple[m] != RHEOS__NOT_SIMPLE && b->members[m].flat;
+  if (m >= b->num_members || !b->members[m].flat || b->members[m].num_in > 2) return false;
+  const rheos__fused_kind *kind = &b->kinds[m];
+  return kind->simple != RHEOS__NOT_SIMPLE && kind->simple <= RHEOS__LAST_IN_REGISTERS &&
+         kind->out_dtype == RHEOS_FLOAT;
 }
 
 static void add_step(rheos__fused *f, int code, int32_t place) {
@@ -132,7 +141,7 @@ static void make_parts(rheos__fused *f, const rheos__fused_builder *b) {
     }
     int32_t held = -1;
     for (; is_register_member(b, m); m++) {
-      add_register_steps(f, &b->members[m], b->simple[m], held);
+      add_register_steps(f, &b->members[m], b->kinds[m].simple, held);
       held = b->members[m].out;
       if (!is_register_member(b, m + 1) || !stays_in_registers(b, m)) {
         add_step(f, RHEOS__STORE_PLACE, held);
@@ -143,10 +152,115 @@ static void make_parts(rheos__fused *f, const rheos__fused_builder *b) {
   }
 }
 
-rheos__fused *rheos__fused_finish(const rheos__fused_builder *b, rheos__arena *arena) {
+// ---- Groups of parts that can be compiled
+
+// How operand k of a row is read, element by element; false if a compiled loop cannot.
+static bool input_kind(const rheos__elementwise *row, int32_t k, uint8_t *out_kind) {
+  if (row->rank <= 1) {
+    *out_kind = row->repeated >> k & 1 ? RHEOS__LOOP_NUMBER : RHEOS__LOOP_EACH;
+    return true;
+  }
+  const int64_t *steps = row->steps[k], bytes = row->element_bytes[k];
+  if (row->rank != 2 || (steps[1] != 0 && steps[1] != bytes)) return false;
+  const int64_t whole = steps[1] == 0 ? bytes : row->dims[1] * bytes;
+  if (steps[0] != 0 && steps[0] != whole) return false;
+  if (steps[0] == 0) {
+    *out_kind = steps[1] == 0 ? RHEOS__LOOP_NUMBER : RHEOS__LOOP_ROW;
+  } else {
+    *out_kind = steps[1] == 0 ? RHEOS__LOOP_COLUMN : RHEOS__LOOP_EACH;
+  }
+  return true;
+}
+
+// The elements of a row, 0 where the member has none; -1 if it cannot be compiled.
+static int64_t compilable(const rheos__fused_builder *b, int32_t m) {
+  const rheos__elementwise *row = b->members[m].row;
+  const rheos__fused_kind *kind = &b->kinds[m];
+  uint8_t unused;
+  if (!rheos__can_compile(kind->simple, kind->dtypes, row->num_operands, kind->out_dtype)) {
+    return -1;
+  }
+  for (int32_t k = 0; k < row->num_operands; k++) {
+    if (!input_kind(row, k, &unused)) return -1;
+  }
+  return row->rank > 1 ? row->dims[1] : 0;
+}
+
+// The end of the members from `first` on that can be one compiled loop.
+static int32_t group_end(const rheos__fused_builder *b, int32_t first, int64_t *out_inner) {
+  *out_inner = 0;
+  for (int32_t m = first; m < b->num_members; m++) {
+    const int64_t inner = compilable(b, m);
+    if (inner < 0 || (inner > 0 && *out_inner > 0 && inner != *out_inner)) return m;
+    if (inner > 0) *out_inner = inner;
+  }
+  return b->num_members;
+}
+
+// Whether anything but members [first, end) reads what member m makes.
+static bool is_needed(const rheos__fused_builder *b, int32_t m, int32_t first, int32_t end) {
+  int32_t reads = 0;
+  for (int32_t i = first; i < end; i++) {
+    for (int32_t k = 0; k < b->members[i].num_in; k++) reads += b->sources[i][k] == m;
+  }
+  return b->members[m].out <= b->num_operands || reads != b->num_readers[m];
+}
+
+static rheos__compiled_loop *loop_of(const rheos__fused_builder *b, int32_t first, int32_t end) {
+  rheos__loop_program program;
+  memset(&program, 0, sizeof program);
+  program.num_steps = end - first;
+  for (int32_t m = first; m < end; m++) {
+    const rheos__fused_member *member = &b->members[m];
+    rheos__loop_step *step = &program.steps[m - first];
+    step->code = (uint8_t)b->kinds[m].simple;
+    step->num_in = member->num_in;
+    step->dtype = b->kinds[m].dtypes[member->num_in - 1];
+    step->out_dtype = b->kinds[m].out_dtype;
+    step->parameter = member->row->parameter;
+    for (int32_t k = 0; k < member->num_in; k++) {
+      const int32_t source = b->sources[m][k];
+      rheos__loop_input *in = &step->in[k];
+      (void)input_kind(member->row, k, &in->kind);
+      in->from = member->in[k];
+      if (source >= first) *in = (rheos__loop_input){RHEOS__LOOP_STEP, (uint8_t)(source - first)};
+      program.has_rows |= in->kind == RHEOS__LOOP_ROW || in->kind == RHEOS__LOOP_COLUMN;
+    }
+    step->is_stored = is_needed(b, m, first, end);
+    step->out = step->is_stored ? member->out : 0;
+  }
+  return rheos__compiled_loop_of(&program);
+}
+
+static bool is_without_slots(const rheos__fused_builder *b, const rheos__loop_program *p) {
+  bool result = true;
+  for (int32_t i = 0; i < p->num_steps; i++) result &= p->steps[i].out <= b->num_operands;
+  return result;
+}
+
+// Parts and groups begin and end together: a member that can be on registers can be compiled.
+static void make_groups(rheos__fused *f, const rheos__fused_builder *b) {
+  for (int32_t part = 0; part < f->num_parts;) {
+    const int32_t first = f->parts[part].first;
+    int64_t inner;
+    const int32_t end = group_end(b, first, &inner), first_part = part++;
+    while (part < f->num_parts && f->parts[part].first < end) part++;
+    rheos__compiled_loop *loop = end - first > 1 ? loop_of(b, first, end) : NULL;
+    if (loop == NULL) continue;
+    f->groups[f->num_groups++] =
+        (rheos__fused_group){loop, inner, (uint8_t)first_part, (uint8_t)part};
+    f->is_one_group = first == 0 && end == b->num_members && is_without_slots(b, &loop->program);
+  }
+}
+
+const rheos__fused *rheos__fused_finish(const rheos__fused_builder *b, rheos__arena *arena) {
   const size_t member_bytes = (size_t)b->num_members * sizeof *b->members;
-  rheos__fused *f = rheos__arena_alloc_zeroed(arena, sizeof *f + member_bytes);
-  if (f == NULL) return NULL;
+  union {
+    rheos__fused fused;
+    char room[sizeof(rheos__fused) + RHEOS__FUSED_MEMBERS * sizeof(rheos__fused_member)];
+  } made;
+  rheos__fused *f = &made.fused;
+  memset(&made, 0, sizeof *f + member_bytes);
   f->num_elements = b->num_elements;
   f->tile_elements = tile_of(b);
   f->unit_elements = RHEOS__UNIT_ELEMENTS / f->tile_elements * f->tile_elements;
@@ -160,7 +274,8 @@ rheos__fused *rheos__fused_finish(const rheos__fused_builder *b, rheos__arena *a
   memcpy(f->steps, b->steps, sizeof f->steps);
   memcpy(f->members, b->members, member_bytes);
   make_parts(f, b);
-  return f;
+  if (b->compiles) make_groups(f, b);
+  return rheos__arena_share(arena, f, sizeof *f + member_bytes);  // a long chain has equal parts
 }
 
 // `places` stand at element `begin`.
@@ -187,18 +302,33 @@ static void run_rest(const rheos__fused_member *m, char *const *places, int64_t 
   row->loop(in, places[m->out] + done * row->out_bytes, count, row->repeated, row->parameter);
 }
 
-static void run_tile(const rheos__fused *f, char *const *places, int64_t begin, int64_t count) {
+static void run_part(const rheos__fused *f, const rheos__fused_part *part, char *const *places,
+                     int64_t begin, int64_t count) {
   const int64_t blocks = count / RHEOS__FLOAT_BLOCK, done = blocks * RHEOS__FLOAT_BLOCK;
-  for (const rheos__fused_part *part = f->parts; part < f->parts + f->num_parts; part++) {
-    if (part->num_steps == 0) {
-      run_member(&f->members[part->first], places, begin, count);
-      continue;
-    }
-    if (blocks > 0) {
-      rheos__run_registers(f->register_steps + part->first_step, part->num_steps, places, blocks);
-    }
-    for (int32_t m = part->first; done < count && m < part->end; m++) {
-      run_rest(&f->members[m], places, done, count - done);
+  if (part->num_steps == 0) {
+    run_member(&f->members[part->first], places, begin, count);
+    return;
+  }
+  if (blocks > 0) {
+    rheos__run_registers(f->register_steps + part->first_step, part->num_steps, places, blocks);
+  }
+  for (int32_t m = part->first; done < count && m < part->end; m++) {
+    run_rest(&f->members[m], places, done, count - done);
+  }
+}
+
+// `compiled`: the loops of the groups, NULL where there is none yet.
+static void run_tile(const rheos__fused *f, const rheos__loop_fn *compiled, char *const *places,
+                     int64_t begin, int64_t count) {
+  int32_t group = 0;
+  for (int32_t part = 0; part < f->num_parts;) {
+    const rheos__fused_group *g = &f->groups[group];
+    const bool begins = group < f->num_groups && g->first == part;
+    if (begins && compiled[group++] != NULL) {
+      compiled[group - 1](places, begin, count, g->inner);
+      part = g->end;
+    } else {
+      run_part(f, &f->parts[part++], places, begin, count);
     }
   }
 }
@@ -207,6 +337,7 @@ void rheos__fused_range(const rheos__fused *f, const void *const *inputs, void *
                         int64_t begin, int64_t count) {
   const int64_t end = begin + count;
   char *places[RHEOS__FUSED_OPERANDS + 1 + RHEOS__FUSED_MEMBERS];
+  rheos__loop_fn compiled[RHEOS__FUSED_MEMBERS / 2];
   for (int32_t k = 0; k < f->num_operands; k++) {
     places[k] = (char *)(uintptr_t)inputs[k] + begin * f->steps[k];
   }
@@ -214,9 +345,16 @@ void rheos__fused_range(const rheos__fused *f, const void *const *inputs, void *
   for (int32_t s = 0; s < f->num_slots; s++) {
     places[f->num_operands + 1 + s] = (char *)scratch + (size_t)s * f->slot_bytes;
   }
+  for (int32_t g = 0; g < f->num_groups; g++) {
+    compiled[g] = rheos__compiled_loop_fn(f->groups[g].loop, count);
+  }
+  if (f->is_one_group && compiled[0] != NULL) {
+    compiled[0](places, begin, count, f->groups[0].inner);
+    return;
+  }
   while (begin < end) {
     const int64_t n = smaller(f->tile_elements, end - begin);
-    run_tile(f, places, begin, n);
+    run_tile(f, compiled, places, begin, n);
     begin += n;
     for (int32_t k = 0; k <= f->num_operands; k++) places[k] += n * f->steps[k];
   }

@@ -16,16 +16,15 @@ enum { UNIT_ROWS = 64, TURNED_UNIT_ROWS = 256, LEAST_COLUMNS = 128, UNIT_COLUMNS
 enum { MOST_UNITS = 16 };
 // The least rows for our own loops where the second operand is not transposed.
 enum { LEAST_ROWS = 4 };
-// The least rows that pay for turning the second operand, and the most elements of it: at 1M of them
-// the library is up to a tenth faster.
-enum { LEAST_TURNING_ROWS = 64, MOST_TURNED = (1 << 20) - 1 };
+// The least rows that pay for turning the second operand, or first operand and result.
+enum { LEAST_TURNING_ROWS = 16 };
 
 typedef struct matmul_state {
   int64_t m, n, k;
   int64_t lda, ldb;
   int64_t block_rows, block_columns;
   bool transpose_a, transpose_b;
-  bool has_epilogue;
+  bool has_epilogue, keeps_panels;
   rheos__panels panels;
   rheos__epilogue epilogue;
 } matmul_state;
@@ -121,7 +120,14 @@ static rheos_status *run_panels(const void *state, const void *const *inputs, vo
                                 void *scratch, int64_t first, int64_t last) {
   const matmul_state *s = state;
   const panel_work w = {s, inputs, outputs[0]};
-  rheos__panels_run(&s->panels, inputs[0], inputs[1], outputs[0], first, last, scratch,
+  rheos__panels panels = s->panels;
+  const float *b = inputs[1];
+  if (s->keeps_panels) {
+    const rheos__formed *formed = inputs[1];
+    panels.is_laid_down = formed->form != NULL;
+    b = panels.is_laid_down ? formed->form : formed->plain;
+  }
+  rheos__panels_run(&panels, inputs[0], b, outputs[0], first, last, scratch,
                     s->has_epilogue ? finish_piece : NULL, &w);
   return NULL;
 }
@@ -147,8 +153,7 @@ static rheos_status *keep_panels(rheos__prepare *p, matmul_state *s) {
                                .make = lay_down,
                                .state = s};
   if (p->form.key == NULL) return rheos__out_of_memory();
-  s->panels.is_laid_down = true;
-  p->scratch_bytes = 0;
+  s->keeps_panels = true;
   return NULL;
 }
 
@@ -185,8 +190,7 @@ static rheos_status *answer(rheos__prepare *p, matmul_state *s) {
     p->run = run_zero;
     return NULL;
   }
-  if (s->transpose_b && !s->transpose_a && s->m >= LEAST_TURNING_ROWS &&
-      s->n <= MOST_TURNED / s->k) {
+  if (s->transpose_b && !s->transpose_a && s->m >= LEAST_TURNING_ROWS) {
     return answer_panels(p, s);
   }
   // The library packs the second operand, whatever the rows are that share it.

@@ -1,6 +1,8 @@
 // Blocks of the second operand are turned into panels: each holds so many columns as a tile of the
 // kernel is wide, row after row without gaps, so that the kernel streams it whatever the matrix's own
 // steps are; and a transposed matrix costs hardly more. The first operand is read where it lies.
+// Where b is transposed and a is much smaller, a is laid down instead, the transposed result
+// comes out, and is turned round: the sums are the same.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -10,6 +12,9 @@
 
 // A block: BLOCK_DEPTH rows of b by BLOCK_COLUMNS columns, read again for BLOCK_ROWS rows of a.
 enum { BLOCK_DEPTH = 256, BLOCK_COLUMNS = 256, BLOCK_ROWS = 240, TILE_ROWS = 6 };
+
+// The most rows of a for a result that is turned round, the most elements of a, the columns at a time.
+enum { MOST_TURNED_ROWS = 192, MOST_TURNED = 1 << 19, TURNED_COLUMNS = 96 };
 
 enum { UNIT_COLUMNS = 64, MOST_UNITS = 16, LEAST_UNIT_ROWS = 192 };
 
@@ -26,10 +31,16 @@ void rheos__panels_cut(rheos__panels *p) {
   const int64_t tiles = parts(p->m, TILE_ROWS);
   p->unit_rows = parts(tiles, p->row_units) * TILE_ROWS;
   p->row_units = parts(p->m, p->unit_rows);
+  p->turns_result = p->b_column != 1 && p->m <= MOST_TURNED_ROWS && p->m <= p->n / 4 &&
+                    p->k <= MOST_TURNED / p->m;
+  if (p->turns_result) {
+    p->row_units = 1;
+    p->unit_rows = p->m;
+  }
 }
 
 size_t rheos__panels_scratch_bytes(const rheos__panels *p) {
-  (void)p;
+  if (p->turns_result) return sizeof(float) * (size_t)(p->m * (p->k + TURNED_COLUMNS));
   return sizeof(float) * BLOCK_DEPTH * BLOCK_COLUMNS;
 }
 
@@ -40,12 +51,12 @@ typedef float in_memory __attribute__((vector_size(16), aligned(4), may_alias));
 #define AT(p) (*(in_memory *)(uintptr_t)(p))
 
 static void pack_rows(const float *b, int64_t b_row, int64_t depth, int64_t columns, int width,
-                      float *to) {
+                      float *to, int64_t first, int64_t panel_rows) {
   for (int64_t k = 0; k < depth; k++) {
     const float *row = b + k * b_row;
     for (int64_t j = 0; j < columns; j += width) {
       const int64_t n = least(width, columns - j);
-      memcpy(to + j * depth + k * n, row + j, (size_t)n * sizeof *to);
+      memcpy(to + j * panel_rows + (first + k) * n, row + j, (size_t)n * sizeof *to);
     }
   }
 }
@@ -71,36 +82,40 @@ static void turn_four(const float *from, int64_t step, int64_t depth, float *to,
 }
 
 // A panel of a matrix that lies column after column: a strip of its depth at a time, so that the lines
-// that are written stay near.
-static void turn_panel(const float *b, int64_t step, int64_t depth, int64_t n, float *to) {
+// that are written stay near. Rows of `to` are `to_step` apart.
+static void turn_panel(const float *b, int64_t step, int64_t depth, int64_t n, float *to,
+                       int64_t to_step) {
   enum { STRIP = 64 };
   for (int64_t k = 0; k < depth; k += STRIP) {
     const int64_t strip = least(STRIP, depth - k);
     int64_t j = 0;
-    for (; j + 4 <= n; j += 4) turn_four(b + j * step + k, step, strip, to + k * n + j, n);
+    for (; j + 4 <= n; j += 4) {
+      turn_four(b + j * step + k, step, strip, to + k * to_step + j, to_step);
+    }
     for (; j < n; j++) {
-      for (int64_t i = 0; i < strip; i++) to[(k + i) * n + j] = b[j * step + k + i];
+      for (int64_t i = 0; i < strip; i++) to[(k + i) * to_step + j] = b[j * step + k + i];
     }
   }
 }
 
 void rheos__panels_pack(const float *b, int64_t b_row, int64_t b_column, int64_t depth,
-                        int64_t columns, float *to) {
+                        int64_t columns, float *to, int64_t first, int64_t panel_rows) {
   const int width = rheos__dense_columns();
   if (b_column == 1) {
-    pack_rows(b, b_row, depth, columns, width, to);
+    pack_rows(b, b_row, depth, columns, width, to, first, panel_rows);
     return;
   }
   for (int64_t j = 0; j < columns; j += width) {
-    turn_panel(b + j * b_column, b_column, depth, least(width, columns - j), to + j * depth);
+    const int64_t n = least(width, columns - j);
+    turn_panel(b + j * b_column, b_column, depth, n, to + j * panel_rows + first * n, n);
   }
 }
 
 // Block by block of rows, in each panel by panel: that of column j has j * depth elements before it.
 void rheos__panels_lay_down(const rheos__panels *p, const float *b, float *to) {
   for (int64_t k = 0; k < p->k; k += BLOCK_DEPTH) {
-    rheos__panels_pack(b + k * p->b_row, p->b_row, p->b_column, least(BLOCK_DEPTH, p->k - k), p->n,
-                       to + k * p->n);
+    const int64_t depth = least(BLOCK_DEPTH, p->k - k);
+    rheos__panels_pack(b + k * p->b_row, p->b_row, p->b_column, depth, p->n, to + k * p->n, 0, depth);
   }
 }
 
@@ -138,7 +153,7 @@ static void run_piece(const rheos__panels *p, const float *a, const float *b, fl
       from = b + k * p->n + at->first_column * depth;
     } else {
       rheos__panels_pack(b + k * p->b_row + at->first_column * p->b_column, p->b_row, p->b_column,
-                         depth, columns, panels);
+                         depth, columns, panels, 0, depth);
     }
     for (int64_t i = at->first_row; i < at->last_row; i += BLOCK_ROWS) {
       const int64_t last = least(i + BLOCK_ROWS, at->last_row);
@@ -150,9 +165,38 @@ static void run_piece(const rheos__panels *p, const float *a, const float *b, fl
   }
 }
 
+// Columns [first, last) of the result, which come out as rows.
+static void run_turned(const rheos__panels *p, const float *a, const float *b, float *c,
+                       int64_t first, int64_t last, float *scratch) {
+  const rheos__dense_fn run = rheos__dense_kernel();
+  const int64_t width = rheos__dense_columns(), m = p->m;
+  const rheos__panels turned = {.n = m, .k = p->k, .b_row = p->a_column, .b_column = p->a_row};
+  rheos__panels_lay_down(&turned, a, scratch);
+  float *rows = scratch + m * p->k;
+  for (int64_t i = first; i < last; i += TURNED_COLUMNS) {
+    const int64_t count = least(TURNED_COLUMNS, last - i);
+    for (int64_t k = 0; k < p->k; k += BLOCK_DEPTH) {
+      rheos__dense d = {.k = least(BLOCK_DEPTH, p->k - k), .a_row = p->b_column,
+                        .a_column = p->b_row, .c_row = m, .adds = k > 0};
+      for (int64_t j = 0; j < m; j += width) {
+        d.n = d.b_row = d.end_column = least(width, m - j);
+        run(&d, b + i * p->b_column + k * p->b_row, scratch + k * m + j * d.k, rows + j, 0, count);
+      }
+    }
+    turn_panel(rows, m, m, count, c + i, p->n);
+  }
+}
+
 void rheos__panels_run(const rheos__panels *p, const float *a, const float *b, float *c,
                        int64_t first_unit, int64_t last_unit, void *scratch,
                        rheos__panels_done_fn done, const void *argument) {
+  if (p->turns_result && !p->is_laid_down && first_unit < last_unit) {
+    const int64_t first = first_unit * p->unit_columns;
+    const int64_t last = least(last_unit * p->unit_columns, p->n);
+    run_turned(p, a, b, c, first, last, scratch);
+    if (done != NULL) done(argument, 0, p->m, first, last);
+    return;
+  }
   for (int64_t unit = first_unit; unit < last_unit;) {
     const int64_t column = unit / p->row_units, row = unit % p->row_units;
     const int64_t rows = least(p->row_units - row, last_unit - unit);

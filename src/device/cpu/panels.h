@@ -16,6 +16,7 @@ typedef struct rheos__panels {
   int64_t a_row, a_column, b_row, b_column;
   int64_t unit_columns, unit_rows, column_units, row_units;
   bool is_laid_down;  // b is in panels already, as rheos__panels_lay_down() puts it
+  bool turns_result;  // set with the units: b is transposed and a much smaller; see panels.c
 } rheos__panels;
 
 // Sets the units.
@@ -35,8 +36,9 @@ void rheos__panels_run(const rheos__panels *p, const float *a, const float *b, f
                        rheos__panels_done_fn done, const void *argument);
 
 // Lays `depth` rows of `columns` columns of b down in panels of rheos__dense_columns() columns, one
-// after the other, the last of what is left.
+// after the other, the last of what is left. Each panel has `panel_rows` rows, of which these are some,
+// from row `first` on.
 void rheos__panels_pack(const float *b, int64_t b_row, int64_t b_column, int64_t depth,
-                        int64_t columns, float *to);
+                        int64_t columns, float *to, int64_t first, int64_t panel_rows);
 
 #endif  // RHEOS_SRC_DEVICE_CPU_PANELS_H

@@ -31,6 +31,8 @@ static const rheos__prepare_fn conv[] = {rheos__conv_prepare_onednn, NULL};
 static const rheos__prepare_fn conv_2d[] = {rheos__conv_prepare_float, rheos__conv_prepare_onednn,
                                             NULL};
 static const rheos__prepare_fn conv_by_input[] = {rheos__conv_prepare_onednn_by_input, NULL};
+static const rheos__prepare_fn conv_2d_by_input[] = {rheos__conv_prepare_float_by_input,
+                                                     rheos__conv_prepare_onednn_by_input, NULL};
 static const rheos__prepare_fn conv_by_filter[] = {rheos__conv_prepare_onednn_by_filter, NULL};
 
 static const rheos__prepare_fn batch_norm[] = {rheos__batch_norm_prepare_float, NULL};
@@ -46,7 +48,7 @@ static const op_variants table[] = {
     {"BatchMatMulV2", products},
     {"Conv2D", conv_2d},
     {"Conv2DBackpropFilter", conv_by_filter},
-    {"Conv2DBackpropInput", conv_by_input},
+    {"Conv2DBackpropInput", conv_2d_by_input},
     {"Conv3D", conv},
     {"Conv3DBackpropFilterV2", conv_by_filter},
     {"Conv3DBackpropInputV2", conv_by_input},
