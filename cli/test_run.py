@@ -262,12 +262,38 @@ def test_tensorflows_insides(run):
         if 0: ops.get_default_graph()
         assert ops is tf and tf.python.platform.flags is flags
         print(ops.front, flags.FLAGS, tensorflow.python.training.saver.Saver)
-        from tensorflow.python.tools import freeze_graph
+        from tensorflow.python.debug import cli
         """
     )
     assert done.stdout == "v1 flags saver\n"
-    assert done.stderr.endswith("ModuleNotFoundError: No module named 'tensorflow.python.tools'\n")
+    assert done.stderr.endswith("ModuleNotFoundError: No module named 'tensorflow.python.debug'\n")
     assert _launch.choose_front({"python.framework.ops.get_default_graph"}) == _launch.V1
+
+
+def test_insides_that_programs_import(tmp_path):
+    script = tmp_path / "main.py"
+    script.write_text(
+        "import tensorflow as tf\n"
+        "from tensorflow.contrib.framework.python.ops import add_arg_scope, audio_ops\n"
+        "from tensorflow.contrib.layers.python.layers import initializers\n"
+        "from tensorflow.examples.tutorials.mnist import input_data\n"
+        "from tensorflow.python import pywrap_tensorflow\n"
+        "from tensorflow.python.client import device_lib\n"
+        "from tensorflow.python.framework import ops, tensor_util\n"
+        "from tensorflow.python.ops import gen_nn_ops, rnn_cell_impl\n"
+        "from tensorflow.python.platform import resource_loader\n"
+        "from tensorflow.python.tools import freeze_graph, inspect_checkpoint\n"
+        "from tensorflow.python.training import moving_averages\n"
+        "import tensorflow.contrib.slim as slim\n"
+        "assert add_arg_scope is tf.contrib.framework.add_arg_scope\n"
+        "assert initializers.xavier_initializer is slim.xavier_initializer\n"
+        "assert rnn_cell_impl.LSTMCell is tf.nn.rnn_cell.LSTMCell\n"
+        "print(audio_ops.decode_wav.__name__, pywrap_tensorflow.NewCheckpointReader.__name__)\n"
+        "print([d.name for d in device_lib.list_local_devices()][0])\n"
+        "print(resource_loader.get_path_to_datafile('a') == __file__[:-7] + 'a')\n"
+    )
+    done = command("run", script)
+    assert done.stdout == "decode_wav NewCheckpointReader\n/device:CPU:0\nTrue\n", done.stderr
 
 
 def test_modules_of_messages(tmp_path):

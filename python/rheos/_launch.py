@@ -10,6 +10,7 @@ below it:
     tensorflow.compat.v1    rheos.v1
     tensorflow.compat.v2    rheos
     tensorflow.python.X.Y   the public place of what 1.x programs take from there: see INSIDES
+    tensorflow.contrib.X.python.Y   tensorflow.contrib.X
     tensorflow.X.Y          X.Y of what `tensorflow` means
 
 In mode `auto` the source of the program, and of the modules of its own that it imports, decides
@@ -110,37 +111,107 @@ NEUTRAL_IN_COMPAT_V1 = frozenset(
 V2_SIGNS = frozenset(("GradientTape", "Module", "autograph", "function", "keras"))
 # What a program is that only uses names both have: 1.x, as long as `rheos` has no names of 2.x.
 EITHER = V1
-GRAPHS_WANTED = frozenset(
-    ("compat.v1.disable_eager_execution", "compat.v1.disable_v2_behavior")
-)
+GRAPHS_WANTED = frozenset(("compat.v1.disable_eager_execution", "compat.v1.disable_v2_behavior"))
 MAX_FILES_READ = 500
 
 # Modules of TensorFlow's insides, below `tensorflow.python`, and the public module that has the
 # names that programs take from them ("" is `tensorflow` itself).
 INSIDES = {
+    "client.device_lib": "_insides.device_lib",
     "client.session": "",
     "client.timeline": "_timeline",
     "framework.constant_op": "",
+    "framework.device": "",
     "framework.dtypes": "",
     "framework.errors": "errors",
     "framework.errors_impl": "errors",
+    "framework.graph_io": "train",
     "framework.graph_util": "graph_util",
+    "framework.graph_util_impl": "graph_util",
     "framework.importer": "",
+    "framework.meta_graph": "train",
     "framework.ops": "",
     "framework.random_seed": "",
+    "framework.smart_cond": "contrib.framework",
+    "framework.sparse_tensor": "",
     "framework.tensor_shape": "",
+    "framework.tensor_spec": "",
+    "framework.tensor_util": "_insides.tensor_util",
+    "framework.test_util": "test",
+    "framework.versions": "",
+    "layers.base": "layers",
+    "layers.convolutional": "layers",
+    "layers.core": "layers",
+    "layers.layers": "layers",
+    "layers.normalization": "layers",
+    "layers.pooling": "layers",
+    "layers.utils": "_insides.layers_utils",
+    "lib.io.file_io": "_insides.file_io",
+    "lib.io.tf_record": "python_io",
     "ops.array_ops": "",
+    "ops.bitwise_ops": "bitwise",
+    "ops.candidate_sampling_ops": "nn",
     "ops.check_ops": "",
     "ops.clip_ops": "",
+    "ops.confusion_matrix": "",
     "ops.control_flow_ops": "",
+    "ops.ctc_ops": "nn",
+    "ops.data_flow_ops": "",
+    "ops.distributions.bernoulli": "distributions",
+    "ops.distributions.beta": "distributions",
+    "ops.distributions.categorical": "distributions",
+    "ops.distributions.dirichlet": "distributions",
+    "ops.distributions.distribution": "distributions",
+    "ops.distributions.distributions": "distributions",
+    "ops.distributions.exponential": "distributions",
+    "ops.distributions.gamma": "distributions",
+    "ops.distributions.kullback_leibler": "distributions",
+    "ops.distributions.laplace": "distributions",
+    "ops.distributions.multinomial": "distributions",
+    "ops.distributions.normal": "distributions",
+    "ops.distributions.student_t": "distributions",
+    "ops.distributions.uniform": "distributions",
+    "ops.embedding_ops": "nn",
+    "ops.gradient_checker": "test",
     "ops.gradients": "",
+    "ops.gradients_impl": "",
+    "ops.histogram_ops": "",
+    "ops.image_ops": "image",
+    "ops.image_ops_impl": "image",
     "ops.init_ops": "",
+    "ops.io_ops": "",
+    "ops.linalg.linalg": "linalg",
+    "ops.linalg_ops": "",
     "ops.logging_ops": "",
+    "ops.lookup_ops": "contrib.lookup",
+    "ops.losses.losses": "losses",
+    "ops.losses.losses_impl": "losses",
+    "ops.losses.util": "losses",
+    "ops.manip_ops": "manip",
     "ops.math_ops": "",
+    "ops.metrics": "metrics",
+    "ops.metrics_impl": "metrics",
     "ops.nn": "nn",
+    "ops.nn_impl": "nn",
     "ops.nn_ops": "nn",
+    "ops.numerics": "",
+    "ops.parsing_ops": "",
+    "ops.partitioned_variables": "",
     "ops.random_ops": "",
+    "ops.rnn": "nn",
+    "ops.rnn_cell": "nn.rnn_cell",
+    "ops.rnn_cell_impl": "nn.rnn_cell",
+    "ops.script_ops": "",
+    "ops.seq2seq": "contrib.legacy_seq2seq",
+    "ops.sets": "sets",
+    "ops.signal.signal": "signal",
+    "ops.sparse_ops": "",
+    "ops.special_math_ops": "math",
+    "ops.spectral_ops": "spectral",
+    "ops.standard_ops": "",
     "ops.state_ops": "",
+    "ops.string_ops": "",
+    "ops.template": "",
     "ops.variable_scope": "",
     "ops.variables": "",
     "platform.app": "app",
@@ -150,17 +221,55 @@ INSIDES = {
     "platform.resource_loader": "resource_loader",
     "platform.test": "test",
     "platform.tf_logging": "logging",
+    "pywrap_tensorflow": "pywrap_tensorflow",
+    "saved_model.builder": "saved_model.builder",
+    "saved_model.constants": "saved_model.constants",
+    "saved_model.loader": "saved_model.loader",
+    "saved_model.main_op": "saved_model.main_op",
+    "saved_model.signature_constants": "saved_model.signature_constants",
+    "saved_model.signature_def_utils": "saved_model.signature_def_utils",
+    "saved_model.simple_save": "saved_model",
+    "saved_model.tag_constants": "saved_model.tag_constants",
+    "saved_model.utils": "saved_model.utils",
     "summary.summary": "summary",
+    "summary.summary_iterator": "train",
+    "summary.writer.writer": "summary",
+    "summary.writer.writer_cache": "summary",
+    "tools.freeze_graph": "_insides.freeze_graph",
+    "tools.inspect_checkpoint": "_insides.inspect_checkpoint",
+    "training.adadelta": "train",
+    "training.adagrad": "train",
+    "training.adagrad_da": "train",
     "training.adam": "train",
+    "training.basic_session_run_hooks": "train",
+    "training.checkpoint_management": "train",
     "training.checkpoint_utils": "train",
+    "training.coordinator": "train",
+    "training.ftrl": "train",
     "training.gradient_descent": "train",
     "training.learning_rate_decay": "train",
     "training.momentum": "train",
+    "training.monitored_session": "train",
+    "training.moving_averages": "_insides.moving_averages",
     "training.optimizer": "train",
+    "training.proximal_adagrad": "train",
+    "training.proximal_gradient_descent": "train",
+    "training.rmsprop": "train",
     "training.saver": "train",
+    "training.session_manager": "train",
+    "training.session_run_hook": "train",
+    "training.slot_creator": "_insides.slot_creator",
+    "training.summary_io": "train",
+    "training.supervisor": "train",
     "training.training": "train",
     "training.training_util": "train",
+    "training.warm_starting_util": "train",
+    "util.compat": "compat",
+    "util.deprecation": "_insides.deprecation",
     "util.nest": "nest",
+    "util.tf_contextlib": "_insides.contextlib",
+    "util.tf_export": "_insides.export",
+    "util.tf_inspect": "_insides.inspect",
 }
 
 
@@ -334,7 +443,7 @@ def _public(name):
     if parts[0] == "python":
         for n in range(len(parts), 1, -1):
             public = INSIDES.get(".".join(parts[1:n]))
-            if public is not None:
+            if public is not None and not public.startswith("_insides"):
                 return _join(public, *parts[n:])
     return name
 
@@ -396,6 +505,8 @@ class Finder:
             return self._messages(name, parts)
         if parts[:1] == ["python"]:
             return self._inside(parts[1:])
+        if parts[0:1] == ["contrib"] and "python" in parts[2:]:
+            return self._inside_contrib(name, parts)
         found = self._find(self._front, parts)
         if parts == ["compat"]:
             return self._compat(found)
@@ -405,10 +516,25 @@ class Finder:
         """What tensorflow.python and `parts` below it mean."""
         name = ".".join(parts)
         if name in INSIDES:
-            return self._find(V1, list(filter(None, [INSIDES[name]])))
+            return self._find(V1, INSIDES[name].split(".") if INSIDES[name] else [])
+        if len(parts) == 2 and parts[0] == "ops" and parts[1].startswith("gen_"):
+            return self._find(V1, ["_insides", "generated_ops"])  # gen_nn_ops and the like
         if not parts or any(inside.startswith(name + ".") for inside in INSIDES):
             return type(sys)(_join("tensorflow.python", name))  # a package with nothing but modules
         return None
+
+    def _inside_contrib(self, name, parts):
+        """What tensorflow.contrib.X.python and all below it mean: the names of contrib.X."""
+        found = self._find(self._front, parts)
+        if isinstance(found, type(sys)):
+            return found
+        public = self._find(self._front, parts[:2])
+        if public is None:
+            return None
+        module = type(sys)(name)
+        vars(module).update(vars(found) if found else {})
+        module.__getattr__ = lambda attribute: getattr(public, attribute)
+        return module
 
     def _messages(self, name, parts):
         """tensorflow.core.framework.graph_pb2 and the like: all of them have all message types."""

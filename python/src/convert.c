@@ -260,7 +260,11 @@ static value_class class_of_dtype(rheos_dtype dtype) {
   if (rheos_dtype_is_complex(dtype)) return CLASS_COMPLEX;
   if (rheos_dtype_is_floating(dtype)) return CLASS_FLOAT;
   if (rheos_dtype_is_integer(dtype)) return CLASS_INT;
-  return CLASS_OTHER;
+  switch (dtype) {
+    case RHEOS_QINT8: case RHEOS_QUINT8: case RHEOS_QINT16: case RHEOS_QUINT16: case RHEOS_QINT32:
+      return CLASS_INT;
+    default: return CLASS_OTHER;
+  }
 }
 
 // Whether a leaf of a nested list may stand for a value of the class.
@@ -475,7 +479,7 @@ static rheos_tensor *fill_up_take(rheos_tensor *tensor, const rheos_shape *shape
     rheos_tensor_unref(tensor);
     return NULL;
   }
-  if ((have > want && have > 1) || (have == 0 && want > 0)) {
+  if (have > want && have > 1) {
     PyErr_Format(PyExc_ValueError,
                  "Too many elements provided. Needed at most %lld, but received %lld",
                  (long long)want, (long long)have);
@@ -484,10 +488,14 @@ static rheos_tensor *fill_up_take(rheos_tensor *tensor, const rheos_shape *shape
   }
   rheos_tensor *full = NULL;
   rheos_status *status;
+  const rheos_dtype dtype = rheos_tensor_dtype(tensor);
   if (have == want) {
     status = rheos_tensor_reshaped(tensor, *shape, &full);
-  } else if (want == 0) {
-    status = rheos_tensor_new(rheos_tensor_dtype(tensor), *shape, &full);
+  } else if (want == 0 || have == 0) {  // zeros, or empty strings
+    status = rheos_tensor_new(dtype, *shape, &full);
+    if (status == NULL && dtype != RHEOS_STRING && want > 0) {
+      memset(rheos_tensor_data(full), 0, rheos_tensor_size_bytes(full));
+    }
   } else {
     status = rheos_tensor_filled(tensor, *shape, &full);
   }

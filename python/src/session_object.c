@@ -415,18 +415,18 @@ static PyTypeObject callable_type = {
 
 PyDoc_STRVAR(open_doc,
              "_open(graph, target='', threads=0, cpu_devices=0, soft_placement=False, "
-             "log_placement=False, rewrites=(0,) * 7, threads_between_ops=0)\n\nrewrites: no rules at all, then "
+             "log_placement=False, rewrites=(0,) * 8, threads_between_ops=0)\n\nrewrites: no rules at all, then "
              "RewriterConfig.Toggle for folding constants, common subexpressions, arithmetic, "
-             "dependencies, remapping, layouts.");
+             "dependencies, remapping, layouts, and for compiled loops.");
 static PyObject *open_session(PyObject *object, PyObject *args) {
   session_object *self = (session_object *)object;
   PyObject *graph;
   rheos_session_options options = {0};
   int soft = 0, log = 0, off = 0, folding = 0, merging = 0, arithmetic = 0, dependency = 0;
-  int remap = 0, layout = 0;
-  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiiii)i", &graph_base_type, &graph, &options.target,
+  int remap = 0, layout = 0, compiled = 0;
+  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiiiii)i", &graph_base_type, &graph, &options.target,
                         &options.num_threads, &options.num_cpu_devices, &soft, &log, &off, &folding,
-                        &merging, &arithmetic, &dependency, &remap, &layout,
+                        &merging, &arithmetic, &dependency, &remap, &layout, &compiled,
                         &options.num_threads_between_ops)) {
     return NULL;
   }
@@ -438,6 +438,7 @@ static PyObject *open_session(PyObject *object, PyObject *args) {
       .dependency_optimization = (rheos_toggle)dependency,
       .remapping = (rheos_toggle)remap,
       .layout_optimizer = (rheos_toggle)layout,
+      .compiled_loops = (rheos_toggle)compiled,
   };
   if (self->session) {
     PyErr_SetString(PyExc_RuntimeError, "the session is open already");

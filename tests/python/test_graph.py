@@ -490,9 +490,9 @@ def test_raw_ops():
 
 
 def test_names_that_do_not_exist_are_attribute_errors():
-    for name in ("nope", "concat_v2", "session"):
+    for name in ("nope", "concat_v3", "session"):
         assert not hasattr(tf, name)
-    assert "concat_v2" not in dir(tf) and "concat" in dir(tf)
+    assert "concat_v3" not in dir(tf) and "concat" in dir(tf)
     with pytest.raises(AttributeError, match="has no attribute 'nope'"):
         tf.nope
     with pytest.raises(AttributeError):

@@ -172,3 +172,16 @@ def test_a_layer_of_ones_own(sess):
 
     np.testing.assert_allclose(run(sess, Scale()(M)), M * 2)
     assert names() == ["scale/factor"]
+
+
+def test_a_getter_says_what_is_trained():
+    def fixed(getter, *args, **kwargs):
+        return getter(*args, **{**kwargs, "trainable": False})
+
+    with tf.Graph().as_default(), tf.variable_scope("root", custom_getter=fixed):
+        cell, dense = tf.nn.rnn_cell.BasicRNNCell(2), tf.layers.Dense(2)
+        cell(tf.zeros([1, 2]), tf.zeros([1, 2]))
+        dense(tf.zeros([1, 2]))
+        for layer in (cell, dense):
+            assert layer.trainable_variables == [] and len(layer.non_trainable_variables) == 2
+        assert tf.trainable_variables() == []

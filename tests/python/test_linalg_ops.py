@@ -21,6 +21,10 @@ EINSUMS = {
     "ij,jk": (A, B),
     "ij,jk,kl->il": (A, B, B.T),
     "ij,ij->": (A, A),
+    "ij,ij,jk->ik": (A, A, B),
+    "ba,ac,da->bcd": (A, B, A),
+    "eb,cb,fb->cef": (B.T, A, A),
+    "ij,kj,il,jm->ml": (A, A, A, B),
 }
 
 

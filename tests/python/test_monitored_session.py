@@ -157,7 +157,7 @@ def test_hooks_feed_and_watch_the_loss(model):
                 session.run(model.loss, given)
 
 
-def test_values_are_logged(model, capsys):
+def test_values_are_logged(model, caplog):
     before = tf.logging.get_verbosity()
     tf.logging.set_verbosity(tf.logging.INFO)
     try:
@@ -167,7 +167,7 @@ def test_values_are_logged(model, capsys):
                 session.run(model.train, {model.x: ONES})
     finally:
         tf.logging.set_verbosity(before)
-    lines = [line for line in capsys.readouterr().err.splitlines() if "the step" in line]
+    lines = [line for line in caplog.messages if "the step" in line]
     assert [line.split(" = ")[1].split()[0] for line in lines] == ["1", "3", "4"]
     assert lines[1].endswith(" sec)") and not lines[0].endswith(" sec)")
 

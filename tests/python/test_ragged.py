@@ -161,8 +161,8 @@ def test_value_by_value():
     assert rows(doubled) == [[[2, 4], [6]], [], [[8]]]
     with pytest.raises(tf.errors.InvalidArgumentError):
         rows(flat() + tf.ragged.constant([[1], [2], [3]]))
-    with pytest.raises(ValueError, match="broadcasting"):
-        flat() + [1, 2, 3]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="broadcast"):
+        rows(flat() + [1, 2, 3])
 
 
 @pytest.mark.parametrize(

@@ -43,3 +43,15 @@ def test_rules_can_be_turned_off(off):
 
 def test_other_groups_stay_on():
     assert run(config(arithmetic_optimization=2, remapping=2))[1] == run(None)[1]
+
+
+def test_the_jit_level_changes_no_bits():
+    for level in (tf.OptimizerOptions.OFF, tf.OptimizerOptions.ON_1):
+        x = tf.placeholder(tf.float32, [64])
+        y = tf.abs(x * 0.5 + 0.1) - x
+        options = tf.OptimizerOptions(global_jit_level=level)
+        config = tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=options))
+        with tf.Session(config=config) as sess:
+            values = np.arange(64, dtype=np.float32)
+            expected = np.abs(values * np.float32(0.5) + np.float32(0.1)) - values
+            np.testing.assert_array_equal(sess.run(y, {x: values}), expected)

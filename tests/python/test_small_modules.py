@@ -97,16 +97,40 @@ def test_gfile(tmp_path):
     assert not tf.gfile.Exists(folder)
 
 
-def test_logging(capsys):
-    before = tf.logging.get_verbosity()
-    tf.logging.set_verbosity(tf.logging.INFO)
-    tf.logging.info("step %d", 3)
-    tf.logging.debug("hidden")
-    tf.logging.log_every_n(tf.logging.WARN, "often", 2)
-    tf.logging.log_every_n(tf.logging.WARN, "often", 2)
-    tf.logging.set_verbosity(before)
-    tf.logging.info("hidden")
-    assert capsys.readouterr().err == "INFO:rheos:step 3\nWARNING:rheos:often\n"
+def test_logging():
+    program = """
+import rheos.v1 as tf
+tf.logging.set_verbosity(tf.logging.INFO)
+tf.logging.info("step %d", 3)
+tf.logging.debug("hidden")
+tf.logging.log_every_n(tf.logging.WARN, "often", 2)
+tf.logging.log_every_n(tf.logging.WARN, "often", 2)
+tf.logging.set_verbosity(tf.logging.WARN)
+tf.logging.info("hidden")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stderr == "INFO:tensorflow:step 3\nWARNING:tensorflow:often\n"
+
+
+def test_messages_go_to_the_logger_of_that_name():
+    import logging
+
+    kept = []
+    handler = logging.Handler()
+    handler.emit = kept.append
+    logger = logging.getLogger("tensorflow")
+    before = logger.level
+    logger.addHandler(handler)
+    try:
+        logger.setLevel(logging.ERROR)
+        assert tf.logging.get_verbosity() == tf.logging.ERROR
+        tf.logging.warning("hidden")
+        tf.logging.set_verbosity("WARNING")
+        tf.logging.warn("%s is shown", "this")
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+    assert [r.getMessage() for r in kept] == ["this is shown"]
 
 
 def test_compat():

@@ -10,8 +10,11 @@ class DType:
 
     __slots__ = ("_type_enum", "_name", "_np")
 
-    def __init__(self, type_enum, name, numpy_type):
-        self._type_enum = type_enum
+    def __init__(self, type_enum, name=None, numpy_type=None):
+        if name is None:  # made by a program, of TensorFlow's number alone
+            known = as_dtype(int(type_enum))
+            name, numpy_type = known._name, known._np
+        self._type_enum = int(type_enum)
         self._name = name
         self._np = numpy_type
 
@@ -128,6 +131,8 @@ class DType:
         if other is None:
             return False
         if not isinstance(other, DType):
+            if other in (int, str, bytes, complex):  # TensorFlow has no such Python types
+                return False
             try:
                 other = as_dtype(other)
             except TypeError:

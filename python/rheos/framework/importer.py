@@ -9,10 +9,24 @@ from rheos.framework.messages import is_message
 from rheos.framework.op_defs import op_def_message
 
 
+def _text(name):
+    return name.decode("utf-8", "replace") if isinstance(name, bytes) else name
+
+
+def _there(graph, prefix, key):
+    """Whether the GraphDef had what a key of the input map names, used or not."""
+    name, _, number = key.removeprefix("^").partition(":")
+    try:
+        op = graph.get_operation_by_name(f"{prefix}/{name}" if prefix else name)
+    except (KeyError, ValueError):
+        return False
+    return key.startswith("^") or not number or number.isdigit() and int(number) < len(op.outputs)
+
+
 def _checked_elements(return_elements):
     if return_elements is None:
         return None
-    elements = tuple(return_elements)
+    elements = tuple(_text(element) for element in return_elements)
     if not all(isinstance(element, str) for element in elements):
         raise TypeError("return_elements must be a list of strings.")
     return elements
@@ -21,6 +35,8 @@ def _checked_elements(return_elements):
 def _checked_map(input_map):
     if input_map is None:
         return {}
+    if isinstance(input_map, dict):
+        input_map = {_text(key): value for key, value in input_map.items()}
     if not isinstance(input_map, dict) or not all(isinstance(key, str) for key in input_map):
         raise TypeError(
             "input_map must be a dictionary mapping strings to Tensor objects, but got "
@@ -45,12 +61,14 @@ def _target(graph, key, value):
 
 def _requested(graph, element, prefix, targets):
     """The operation or tensor that a name of the GraphDef stands for."""
-    mapped = targets.get(element) or targets.get(element.removesuffix(":0"))
+    mapped = targets.get(element, targets.get(element.removesuffix(":0")))
     if ":" in element and mapped is not None:
         return mapped
     try:
         return graph.as_graph_element(f"{prefix}/{element}" if prefix else element)
     except (KeyError, ValueError):
+        if element.count(":") > 1:
+            raise ValueError(f"Cannot convert '{element}' to a tensor name.") from None
         raise ValueError(f"Requested return_element '{element}' not found in graph_def.") from None
 
 
@@ -135,7 +153,11 @@ def import_graph_def(
             used = graph._import_graph_def(graph_def.SerializeToString(), prefix, entries, True)
         except TypeError as error:  # here a wrong dtype is the file's, not the caller's
             raise ValueError(str(error)) from None
-    unused = [key for (key, _, _), is_used in zip(entries, used) if not is_used]
+    unused = [
+        key
+        for (key, _, _), is_used in zip(entries, used)
+        if not is_used and not _there(graph, prefix, key)
+    ]
     if unused:
         raise ValueError(
             f"Attempted to map inputs that were not found in graph_def: [{', '.join(unused)}]"

@@ -4,12 +4,12 @@ Everything else is a leaf, strings and arrays too. Dicts are gone through in the
 sorted keys.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MappingView, Sequence
 
 
 def is_nested(seq):
-    """Whether it is a list, tuple, dict or the like, which has parts."""
-    return isinstance(seq, Mapping) or (
+    """Whether it is a list, tuple, dict, view of a dict or the like, which has parts."""
+    return isinstance(seq, (Mapping, MappingView)) or (
         isinstance(seq, Sequence) and not isinstance(seq, (str, bytes, bytearray, range))
     )
 
@@ -39,6 +39,8 @@ def _like(structure, parts):
         return made if type(structure) is dict else type(structure)(made)
     if hasattr(structure, "_fields"):
         return type(structure)(*parts)
+    if isinstance(structure, MappingView):
+        return list(parts)  # a view can not be made of its parts
     if isinstance(structure, tuple):
         return tuple(parts) if type(structure) is tuple else type(structure)(parts)
     return list(parts) if type(structure) is list else type(structure)(parts)

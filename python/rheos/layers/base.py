@@ -224,6 +224,8 @@ class Layer:
                 is_new = len(graph.get_collection_ref(GraphKeys.GLOBAL_VARIABLES)) > before
                 if regularizer is not None and is_new:
                     self._regularize(name, variable, regularizer)
+        # A getter of the program's may have made it another one than was asked for.
+        trainable = trainable and getattr(variable, "trainable", True)
         kept = self._trainable_weights if trainable else self._non_trainable_weights
         if not any(v is variable for v in kept):
             kept.append(variable)

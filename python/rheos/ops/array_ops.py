@@ -9,7 +9,7 @@ from rheos.framework import dtypes, graph as _graph, signatures, tensor_shape
 from rheos.framework.graph import Tensor, _VariableBase, convert_to_tensor, name_scope
 from rheos.framework.op_call import op1, op_list
 from rheos.framework.ragged import ragged_too
-from rheos.ops.constant_op import constant
+from rheos.ops.constant_op import constant, constant_value
 
 newaxis = None
 
@@ -109,6 +109,7 @@ def reshape(tensor, shape, name=None):
     return op1("Reshape", name, tensor, shape)
 
 
+@ragged_too("expand_dims_of", "ragged_shaping")
 def expand_dims(input, axis=None, name=None, dim=None):
     """Inserts a dimension of 1 at `axis`."""
     axis = dim if axis is None else axis
@@ -117,6 +118,7 @@ def expand_dims(input, axis=None, name=None, dim=None):
     return op1("ExpandDims", name, input, axis)
 
 
+@ragged_too("squeeze_of", "ragged_shaping")
 def squeeze(input, axis=None, name=None, squeeze_dims=None):
     """Removes dimensions of 1: those in `axis`, or all."""
     axis = squeeze_dims if axis is None else axis
@@ -272,6 +274,7 @@ def fill(dims, value, name=None):
     return op1("Fill", name, dims, value)
 
 
+@ragged_too("one_hot_of", "ragged_shaping")
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
     """Vectors of `depth` elements with `on_value` at each index, inserted at `axis`."""
     with name_scope(name, "one_hot", [indices, depth, on_value, off_value]) as name:
@@ -434,6 +437,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     return op_list("SplitV", name, value, sizes, axis, num_split=num)
 
 
+@ragged_too("tile_of", "ragged_shaping")
 def tile(input, multiples, name=None):
     """Repeats a tensor along each dimension."""
     return op1("Tile", name, input, multiples)
@@ -445,11 +449,29 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
     if mode == "CONSTANT":
         is_zero = not isinstance(constant_values, (Tensor, _VariableBase)) and constant_values == 0
         if is_zero:
-            return op1("Pad", name, tensor, paddings)
-        return op1("PadV2", name, tensor, paddings, constant_values)
-    if mode in ("REFLECT", "SYMMETRIC"):
-        return op1("MirrorPad", name, tensor, paddings, mode=mode)
-    raise ValueError(f"Unknown padding mode: {mode}")
+            result = op1("Pad", name, tensor, paddings)
+        else:
+            result = op1("PadV2", name, tensor, paddings, constant_values)
+    elif mode in ("REFLECT", "SYMMETRIC"):
+        result = op1("MirrorPad", name, tensor, paddings, mode=mode)
+    else:
+        raise ValueError(f"Unknown padding mode: {mode}")
+    if not result.shape.is_fully_defined():
+        _tell_padded(result)
+    return result
+
+
+def _tell_padded(result):
+    """Sets the sizes that follow from paddings of which only a part is known."""
+    given = result.op.inputs[0].shape
+    known = constant_value(result.op.inputs[1], partial=True)
+    if known is None or given.ndims is None:
+        return
+    sizes = []
+    for size, pair in zip(given.as_list(), known):
+        pair = [None, None] if pair is None else [p if p is None else int(p) for p in pair]
+        sizes.append(None if size is None or None in pair else size + sum(pair))
+    result.set_shape(sizes)
 
 
 def reverse(tensor, axis, name=None):
@@ -618,6 +640,7 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
     return op1("GatherV2", name, params, indices, axis, batch_dims=batch_dims)
 
 
+@ragged_too("gather_nd_of", "ragged_shaping")
 def gather_nd(params, indices, name=None, batch_dims=0):
     """The slices of `params` at the coordinates in the last dimension of `indices`.
 
@@ -655,6 +678,7 @@ def scatter_nd(indices, updates, shape, name=None):
     return op1("ScatterNd", name, indices, updates, shape)
 
 
+@ragged_too("where_of", "ragged_shaping")
 def where(condition, x=None, y=None, name=None):
     """With x and y: elements of x where the condition holds, of y elsewhere. Else: its indices."""
     if x is None and y is None:
@@ -708,6 +732,8 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
             maxlen = math_ops.maximum(constant(0, maxlen.dtype), maxlen)
         else:
             maxlen = convert_to_tensor(maxlen)
+            if maxlen.shape.ndims not in (None, 0):
+                raise ValueError("maxlen must be scalar for sequence_mask")
         start, delta = constant(0, maxlen.dtype), constant(1, maxlen.dtype)
         row = op1("Range", None, start, maxlen, delta)
         matrix = op1("Cast", None, expand_dims(lengths, -1), DstT=maxlen.dtype)
@@ -728,6 +754,7 @@ def unique(x, out_idx=dtypes.int32, name=None):
     return _tuple("Unique", "y idx")(*outputs)
 
 
+@ragged_too("dynamic_partition_of", "ragged_shaping")
 def dynamic_partition(data, partitions, num_partitions, name=None):
     """Parts `data` into `num_partitions` tensors by the numbers in `partitions`."""
     return op_list("DynamicPartition", name, data, partitions, num_partitions=num_partitions)

@@ -1,8 +1,10 @@
 """Operations on the bits of integers."""
 
 from rheos.framework.op_call import op1
+from rheos.framework.ragged import ragged_too
 
 
+@ragged_too("binary", "ragged_broadcast")
 def bitwise_and(x, y, name=None):
     """The bits set in both x and y.
 
@@ -11,6 +13,7 @@ def bitwise_and(x, y, name=None):
     return op1("BitwiseAnd", name, x, y)
 
 
+@ragged_too("binary", "ragged_broadcast")
 def bitwise_or(x, y, name=None):
     """The bits set in x or y.
 
@@ -19,6 +22,7 @@ def bitwise_or(x, y, name=None):
     return op1("BitwiseOr", name, x, y)
 
 
+@ragged_too("binary", "ragged_broadcast")
 def bitwise_xor(x, y, name=None):
     """The bits in which x and y differ.
 
@@ -27,11 +31,13 @@ def bitwise_xor(x, y, name=None):
     return op1("BitwiseXor", name, x, y)
 
 
+@ragged_too("elementwise")
 def invert(x, name=None):
     """Every bit of the integers in x turned over; the shape stays."""
     return op1("Invert", name, x)
 
 
+@ragged_too("binary", "ragged_broadcast")
 def left_shift(x, y, name=None):
     """x shifted left by y bits.
 
@@ -41,6 +47,7 @@ def left_shift(x, y, name=None):
     return op1("LeftShift", name, x, y)
 
 
+@ragged_too("binary", "ragged_broadcast")
 def right_shift(x, y, name=None):
     """x shifted right by y bits; the sign of a signed integer is kept.
 

@@ -17,6 +17,7 @@ from rheos.framework.graph import (
     name_scope,
 )
 from rheos.framework.op_call import op1
+from rheos.framework.ragged import ragged_too
 from rheos.ops import array_ops, control_flow_ops, math_ops
 from rheos.ops.constant_op import constant_value
 
@@ -454,6 +455,7 @@ def ensure_shape(x, shape, name=None):
     return op1("EnsureShape", name, x, shape=tensor_shape.as_shape(shape))
 
 
+@ragged_too("elementwise")
 def check_numerics(tensor, message, name=None):
     """The tensor; InvalidArgumentError with `message` when it runs and holds NaN or infinity."""
     return op1("CheckNumerics", name, tensor, message=message)

@@ -7,10 +7,12 @@ from rheos.framework.graph import (
     convert_to_tensor,
     name_scope,
 )
+from rheos.framework.ragged import ragged_too
 from rheos.ops import array_ops, math_ops, nn_ops
 from rheos.ops.constant_op import constant
 
 
+@ragged_too("elementwise")
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     """Values below the minimum become the minimum, values above the maximum the maximum."""
     with name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as name:

@@ -54,7 +54,10 @@ def _plain_or_fail(value):
 
 
 def constant_value(tensor, partial=False):
-    """The value of a tensor if the graph tells it, as an array; else None."""
+    """The value of a tensor if the graph tells it, as an array; else None.
+
+    partial: of tensors that are stacked, those that are known; the others are None.
+    """
     if not isinstance(tensor, Tensor):
         return tensor
     op = tensor.op
@@ -77,9 +80,14 @@ def constant_value(tensor, partial=False):
     elif kind == "Pack":
         if not op.inputs:
             return None
-        values = [constant_value(x) for x in op.inputs]
-        if any(v is None for v in values):
-            return None
+        values = [constant_value(x, partial) for x in op.inputs]
+        if any(v is None or v.dtype == object for v in values):
+            if not partial or op.get_attr("axis") != 0:
+                return None
+            found = np.empty(len(values), dtype=object)
+            for i, value in enumerate(values):
+                found[i] = value
+            return found
         return np.stack(values, axis=op.get_attr("axis"))
     elif kind == "ConcatV2":
         values = [constant_value(x) for x in op.inputs]

@@ -1,8 +1,6 @@
 """Order: groups, tuples, assertions, printing."""
 
-import builtins
-
-from rheos.framework import dtypes, graph as _graph
+from rheos.framework import dtypes, graph as _graph, nest
 from rheos.framework.graph import (
     IndexedSlices,
     Operation,
@@ -23,16 +21,6 @@ def no_op(name=None):
     return apply_op("NoOp", name)
 
 
-def _flatten(items):
-    for item in items:
-        if isinstance(item, (list, builtins.tuple)) and not hasattr(item, "_as_graph_element"):
-            yield from _flatten(item)
-        elif isinstance(item, dict):
-            yield from _flatten(list(item.values()))
-        else:
-            yield item
-
-
 def _no_op_after(operations, device, name=None):
     with control_dependencies(operations):
         if not device:
@@ -46,7 +34,7 @@ def group(*inputs, **kwargs):
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
-    items = list(_flatten(inputs))
+    items = nest.flatten(inputs)
     with name_scope(name, "group_deps", items) as name:
         if not items:
             return no_op(name=name)

@@ -90,6 +90,10 @@ def gradients(
         ]
         x_tensors = _sources(xs, "x")
         starts = None
+        for y, g in zip(y_tensors, grad_ys):
+            if g is None and y.dtype.is_complex:
+                raise TypeError(
+                    f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
         if any(g is not None for g in grad_ys):
             starts = [
                 None if g is None else convert_to_tensor(g, y.dtype.base_dtype, f"grad_ys_{i}")

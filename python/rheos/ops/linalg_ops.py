@@ -188,6 +188,11 @@ def _three_diagonals(diagonals, diagonals_format):
     """The diagonals above, on and below the main one, each (..., n)."""
     if diagonals_format == "compact":
         diagonals = convert_to_tensor(diagonals)
+        rank = diagonals.shape.ndims
+        if rank is not None and rank < 2:
+            raise ValueError(f"Expected diagonals to have rank at least 2, got {rank}")
+        if rank is not None and diagonals.shape.as_list()[-2] not in (None, 3):
+            raise ValueError(f"Expected 3 diagonals got {diagonals.shape.as_list()[-2]}")
         return [diagonals[..., i, :] for i in range(3)]
     if diagonals_format == "sequence":
         above, main, below = [convert_to_tensor(d) for d in diagonals]
@@ -375,8 +380,9 @@ def einsum(equation, *inputs, **kwargs):
         if missing:
             raise ValueError(f"Unknown output axes: {sorted(missing)}")
         result, axes = inputs[0], terms[0]
-        for x, term in zip(inputs[1:], terms[1:]):
-            result, axes = _contract(result, axes, x, term, right)
+        for i, (x, term) in enumerate(zip(inputs[1:], terms[1:]), 2):
+            # What a later term has is not summed over yet.
+            result, axes = _contract(result, axes, x, term, right + "".join(terms[i:]))
         gone = [i for i, a in enumerate(axes) if a not in right]
         if gone:
             result = math_ops.reduce_sum(result, axis=gone)

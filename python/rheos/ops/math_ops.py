@@ -2,6 +2,7 @@
 
 import builtins
 import functools
+import math
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from rheos.framework.ragged import ragged_too
 from rheos.framework.sparse_tensor import SparseTensor, is_sparse
 from rheos.ops import array_ops
 from rheos.ops.array_ops import has_op
-from rheos.ops.constant_op import constant
+from rheos.ops.constant_op import constant, constant_value
 
 # ---- One function for each plain op
 
@@ -50,7 +51,7 @@ def _binary(function_name, op_type, doc):
 
     function.__name__ = function.__qualname__ = function_name
     function.__doc__ = doc
-    return ragged_too("elementwise")(function)
+    return ragged_too("binary", "ragged_broadcast")(function)
 
 
 negative = _sparse_too(_unary("negative", "Neg", "-x"))
@@ -99,7 +100,7 @@ truncatemod = _binary("truncatemod", "TruncateMod", "The remainder, with the sig
 realdiv = _binary("realdiv", "RealDiv", "x / y")
 
 
-@ragged_too("elementwise")
+@ragged_too("binary", "ragged_broadcast")
 def atan2(y, x, name=None):
     """The angle of the point (x, y)."""
     return op1("Atan2", name, y, x)
@@ -117,7 +118,7 @@ xdivy = _binary("xdivy", "Xdivy", "x / y, 0 where x is 0.")
 xlogy = _binary("xlogy", "Xlogy", "x * log(y), 0 where x is 0.")
 
 
-@ragged_too("elementwise")
+@ragged_too("binary", "ragged_broadcast")
 def div_no_nan(x, y, name=None):
     """x / y, 0 where y is 0."""
     with name_scope(name, "div_no_nan", [x, y]) as name:
@@ -144,14 +145,14 @@ def round(x, name=None):
     return x if x.dtype.is_integer else op1("Round", name, x)
 
 
-@ragged_too("elementwise")
+@ragged_too("binary", "ragged_broadcast")
 def pow(x, y, name=None):
     """x to the power of y."""
     with name_scope(name, "Pow", [x]) as name:
         return op1("Pow", name, x, y)
 
 
-@ragged_too("elementwise")
+@ragged_too("binary", "ragged_broadcast")
 def logical_xor(x, y, name="LogicalXor"):
     """Either x or y."""
     return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)
@@ -169,7 +170,7 @@ _DIVISION = {
 }
 
 
-@ragged_too("elementwise")
+@ragged_too("binary", "ragged_broadcast")
 def truediv(x, y, name=None):
     """x / y as Python 3 divides; integers are cast to floating point first."""
     with name_scope(name, "truediv", [x, y]) as name:
@@ -196,13 +197,13 @@ class _Named:
         return truediv(self.x, y, self.name)
 
 
-@ragged_too("elementwise")
+@ragged_too("binary", "ragged_broadcast")
 def divide(x, y, name=None):
     """x / y as Python 3 divides."""
     return x / y if name is None else _Named(x, name) / y
 
 
-@ragged_too("elementwise")
+@ragged_too("binary", "ragged_broadcast")
 def div(x, y, name=None):
     """x / y as Python 2 divides: integers are rounded down."""
     with name_scope(name, "div", [x, y]) as name:
@@ -212,7 +213,7 @@ def div(x, y, name=None):
         return op1("RealDiv" if real else "FloorDiv", name, x, y)
 
 
-@ragged_too("elementwise")
+@ragged_too("binary", "ragged_broadcast")
 def floordiv(x, y, name=None):
     """x // y"""
     with name_scope(name, "floordiv", [x, y]) as name:
@@ -482,7 +483,20 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
         ]
         if dtype is None:
             dtype = max((p.dtype.base_dtype for p in parts), key=_RANGE_DTYPES.index)
-        return op1("Range", name, *(cast(p, dtype) for p in parts))
+        result = op1("Range", name, *(cast(p, dtype) for p in parts))
+        if result.shape.as_list() == [None]:
+            _tell_length(result, parts)
+        return result
+
+
+def _tell_length(result, parts):
+    """Sets the length of a range of numbers that are known once they are cast."""
+    start, limit, delta = (constant_value(part) for part in parts)
+    if start is None or limit is None or delta is None or not delta:
+        return
+    count = math.ceil((float(limit) - float(start)) / float(delta))
+    if 0 <= count < 1 << 62:
+        result.set_shape([count])
 
 
 def linspace(start, stop, num, name=None):
@@ -496,6 +510,7 @@ lin_space = linspace
 # ---- Matrices
 
 
+@ragged_too("elementwise")
 def conj(x, name=None):
     """The complex conjugate; real tensors as they are."""
     x = convert_to_tensor(x, name="x")

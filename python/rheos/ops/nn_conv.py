@@ -492,6 +492,8 @@ def conv_transpose(
 ):
     """conv1d_transpose, conv2d_transpose or conv3d_transpose, as `output_shape` tells."""
     with name_scope(name, "conv_transpose", [input, filters, output_shape]) as name:
+        if not isinstance(output_shape, Tensor) and not hasattr(output_shape, "__len__"):
+            raise ValueError("output_shape must be a tensor or sized collection.")
         size = tensor_shape.as_shape(
             constant_value(output_shape) if isinstance(output_shape, Tensor) else output_shape
         ).ndims

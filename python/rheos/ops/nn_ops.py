@@ -350,6 +350,23 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
     return dropout_v2(x, rate, noise_shape, seed, name)
 
 
+def _noise_shape(x, noise_shape):
+    """What dropout draws numbers for; a None in noise_shape is the dimension of x."""
+    if noise_shape is None:
+        return array_ops.shape(x)
+    if isinstance(noise_shape, Tensor):
+        return noise_shape
+    known = TensorShape(noise_shape).as_list()
+    own = x.shape.as_list() if x.shape.ndims == len(known) else known
+    if None not in known:
+        return known
+    sizes = array_ops.shape(x) if None in (o for k, o in zip(known, own) if k is None) else None
+    return [
+        k if k is not None else o if o is not None else sizes[i]
+        for i, (k, o) in enumerate(zip(known, own))
+    ]
+
+
 def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
     """Sets elements to 0 with probability `rate` and scales the others up."""
     with name_scope(name, "dropout", [x]):
@@ -371,7 +388,7 @@ def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
         known = constant_value(rate)
         if known is not None and known == 0:
             return x
-        shape = array_ops.shape(x) if noise_shape is None else noise_shape
+        shape = _noise_shape(x, noise_shape)
         noise = random_ops.random_uniform(shape, seed=seed, dtype=x.dtype.base_dtype)
         scale = 1 / (1 - rate)
         keep = noise >= rate

@@ -16,6 +16,7 @@ from rheos.framework.graph import (
     name_scope,
 )
 from rheos.framework.op_call import op1, op_list
+from rheos.framework.ragged import ragged_too
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, control_flow_ops, math_ops, sparse_ops
@@ -404,6 +405,7 @@ def parse_single_sequence_example(
 # ---- Bytes
 
 
+@ragged_too("elementwise")
 def decode_compressed(bytes, compression_type="", name=None):
     """Strings that were compressed, as they were before; compression_type "", "ZLIB" or "GZIP"."""
     return op1("DecodeCompressed", name, bytes, compression_type=compression_type)

@@ -10,13 +10,14 @@ from rheos.framework.op_call import op_list
 from rheos.framework.ragged import RaggedBase
 from rheos.ops import array_ops, check_ops, math_ops, segment_ops
 from rheos.ops.array_ops import placeholder as _placeholder
-from rheos.ops.constant_op import constant as _constant
+from rheos.ops.constant_op import constant as _constant, constant_value as constant_value_of
 from rheos.ops.ragged_tensor import (
     RaggedTensor,
     RaggedTensorValue,
     _axis_of,
     _splits_of_lengths,
     convert_to_tensor_or_ragged_tensor,
+    is_ragged,
 )
 
 # ---- Made of lists
@@ -44,34 +45,64 @@ def _inner_shape(rows, ragged_rank):
     shape = []
     while rows and _is_row(rows[0]):
         shape.append(len(rows[0]))
-        rows = rows[0]
+        if any(not _is_row(row) or len(row) != shape[-1] for row in rows):
+            raise ValueError("inner values have inconsistent shape")
+        rows = [value for row in rows for value in row]
+    if any(_is_row(row) for row in rows):
+        raise ValueError("inner values have inconsistent shape")
     return tuple(shape)
 
 
+def _ragged_rank(pylist, depths, ragged_rank, inner_shape):
+    """How many dimensions of a list are ragged; ValueError for what does not fit."""
+    scalar_depth, max_depth = depths
+    if scalar_depth is not None and max_depth > scalar_depth:
+        raise ValueError(f"Invalid pylist={pylist}: empty list nesting is greater than scalar "
+                         "value nesting")
+    if inner_shape is not None:
+        inner_shape = tuple(inner_shape)
+        depth = max_depth if scalar_depth is None else scalar_depth
+        given = 1 + len(inner_shape) + ragged_rank if ragged_rank is not None else None
+        if scalar_depth is not None and given not in (None, scalar_depth):
+            raise ValueError(f"Invalid pylist={pylist}: incompatible with "
+                             f"ragged_rank={ragged_rank} and "
+                             f"dim(inner_shape)={len(inner_shape)}")
+        # The inner shape of a tensor without ragged dimensions is all of its shape.
+        return max(0, depth - 1 - len(inner_shape)) if ragged_rank is None else ragged_rank
+    if ragged_rank is None:
+        return max(0, max_depth - 1)
+    if ragged_rank < 0:
+        raise ValueError(f"Invalid ragged_rank={ragged_rank}: must be nonnegative")
+    if scalar_depth is not None and ragged_rank >= scalar_depth:
+        raise ValueError(
+            f"Invalid pylist={pylist}: pylist has scalar values depth {scalar_depth}, but "
+            f"ragged_rank={ragged_rank} requires scalar value depth greater than {ragged_rank}")
+    return ragged_rank
+
+
 def _parts(pylist, ragged_rank, inner_shape):
-    """The values in a list, the shape of each, and the row splits of each ragged dimension."""
-    scalar_depth, max_depth = _depths(pylist)
-    if ragged_rank is None and inner_shape is None:
-        ragged_rank, inner_shape = max(0, max_depth - 1), ()
-    elif inner_shape is None:
-        inner_shape = None
-    elif ragged_rank is None:
-        ragged_rank = max(0, (max_depth if scalar_depth is None else scalar_depth)
-                          - 1 - len(inner_shape))
-    if scalar_depth is not None and ragged_rank >= scalar_depth or (
-            scalar_depth is None and max_depth < ragged_rank):
-        raise ValueError(f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank}")
+    """The values in a list, their shape, and the row splits of each ragged dimension."""
+    depths = _depths(pylist)
+    ragged_rank = _ragged_rank(pylist, depths, ragged_rank, inner_shape)
+    if ragged_rank == 0:
+        shape = (len(pylist), *_inner_shape(pylist, 0)) if inner_shape is None else inner_shape
+        return pylist, depths[0] is None, tuple(shape), []
     if inner_shape is None:
         inner_shape = _inner_shape(pylist, ragged_rank)
-    inner_shape = tuple(inner_shape)
-    if scalar_depth is not None and scalar_depth != ragged_rank + 1 + len(inner_shape):
-        raise ValueError(f"Invalid pylist={pylist}: incompatible with inner_shape={inner_shape}")
     rows, splits = list(pylist), []
     for _ in builtins.range(ragged_rank):
         ends = np.cumsum([0] + [len(row) for row in rows])
         splits.append(ends)
         rows = [value for row in rows for value in row]
-    return rows, inner_shape, splits
+    return rows, not rows, (len(rows), *inner_shape), splits
+
+
+def _check_scalar(value, ragged_rank, inner_shape):
+    if ragged_rank:
+        raise ValueError(f"Invalid pylist={value!r}: incompatible with ragged_rank={ragged_rank}")
+    if inner_shape:
+        raise ValueError(f"Invalid pylist={value!r}: incompatible with "
+                         f"dim(inner_shape)={len(inner_shape)}")
 
 
 def _splits_dtype(dtype):
@@ -92,15 +123,17 @@ def constant(
     """
     with name_scope(name, "RaggedConstant"):
         if not _is_row(pylist):
-            if ragged_rank:
-                raise ValueError(
-                    f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank}")
+            _check_scalar(pylist, ragged_rank, inner_shape)
             return _constant(pylist, dtype)
-        rows, inner, splits = _parts(pylist, ragged_rank, inner_shape)
+        rows, empty, shape, splits = _parts(pylist, ragged_rank, inner_shape)
         splits_dtype = _splits_dtype(row_splits_dtype)
-        if not rows and dtype is None:
+        if empty and dtype is None:
             dtype = dtypes.float32
-        result = _constant(rows, dtype, shape=(len(rows), *inner), name="values")
+        if not splits and not empty:
+            found = np.shape(rows)
+            if np.prod(found) != np.prod(shape):
+                raise TypeError(f"Expected Tensor's shape: {shape}, got {found}.")
+        result = _constant([] if empty else rows, dtype, shape=shape, name="values")
         for ends in reversed(splits):
             ends = _constant(ends, splits_dtype)
             result = RaggedTensor(result, ends, internal=True)
@@ -114,14 +147,10 @@ def constant_value(
     if dtype is not None and isinstance(dtype, dtypes.DType):
         dtype = dtype.as_numpy_dtype
     if not _is_row(pylist):
-        if ragged_rank:
-            raise ValueError(
-                f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank}")
+        _check_scalar(pylist, ragged_rank, inner_shape)
         return np.array(pylist, dtype=dtype)
-    rows, inner, splits = _parts(pylist, ragged_rank, inner_shape)
-    if not rows and dtype is None:
-        dtype = np.float32
-    result = np.reshape(np.array(rows, dtype=dtype), (len(rows), *inner))
+    rows, empty, shape, splits = _parts(pylist, ragged_rank, inner_shape)
+    result = np.reshape(np.array([] if empty else rows, dtype=dtype), shape)
     for ends in reversed(splits):
         result = RaggedTensorValue(
             result, ends.astype(_splits_dtype(row_splits_dtype).as_numpy_dtype))
@@ -207,22 +236,18 @@ def map_flat_values(op, *args, **kwargs):
 
 
 def elementwise(function, *args, **kwargs):
-    """The function value by value; dense arguments must be scalars, or fit within each value."""
-    inner = None
-    for value in (*args, *kwargs.values()):
-        if isinstance(value, RaggedBase):
-            inner = value.flat_values.shape.ndims
-    for value in args[:2]:
-        if isinstance(value, (RaggedBase, str, dtypes.DType, type(None), type)):
-            continue
-        rank = value.shape.ndims if isinstance(value, Tensor) else np.ndim(value)
-        if not isinstance(value, (list, tuple)) or not any(
-                isinstance(v, RaggedBase) for v in value):
-            if rank != 0 and (rank is None or inner is None or rank > inner - 1):
-                raise ValueError(
-                    f"{function.__name__}: a dense tensor beside a ragged one has to be a scalar "
-                    "or of the rank of its values; broadcasting over ragged rows is not there")
-    return map_flat_values(function, *args, **kwargs)
+    """The function value by value."""
+    args = [_tensor(a) for a in args]
+    return map_flat_values(function, *args, **{k: _tensor(v) for k, v in kwargs.items()})
+
+
+def _tensor(value):
+    """The argument, with tensors for the values of ragged tensors."""
+    if isinstance(value, RaggedTensorValue):
+        return convert_to_tensor_or_ragged_tensor(value)
+    if isinstance(value, (list, tuple)) and any(is_ragged(v) for v in value):
+        return [_tensor(v) for v in value]
+    return value
 
 
 # ---- Rows picked and put together
@@ -303,7 +328,10 @@ def _concat(values, axis):
     order = array_ops.transpose(
         array_ops.reshape(math_ops.range(rows * count), array_ops.stack([count, rows])))
     mixed = gather(together, array_ops.reshape(order, [-1]))
-    return RaggedTensor(mixed.values, mixed.row_splits[::len(values)], internal=True)
+    splits = mixed.row_splits[::len(values)]
+    for value in values:
+        splits.set_shape(value.row_splits.shape)
+    return RaggedTensor(mixed.values, splits, internal=True)
 
 
 def concat_of(function, values, axis, name="concat"):
@@ -311,8 +339,9 @@ def concat_of(function, values, axis, name="concat"):
     with name_scope(name, "RaggedConcat", []):
         if not isinstance(values, (list, tuple)):
             values = [values]
-        known = [v.shape.ndims for v in values if getattr(v, "shape", None) is not None]
-        axis = _axis_of(int(axis), known[0] if known else None)
+        values = [convert_to_tensor_or_ragged_tensor(v) for v in values]
+        known = [v.shape.ndims for v in values if v.shape.ndims is not None]
+        axis = _axis_of(axis, known[0] if known else None)
         if len(values) == 1:
             return values[0]
         return _concat(_all_ragged(values, max(1, axis)), axis)
@@ -323,6 +352,8 @@ def stack(values, axis=0, name=None):
     with name_scope(name, "RaggedStack", []):
         if not isinstance(values, (list, tuple)):
             values = [values]
+        if not values:
+            raise ValueError("rt_inputs may not be empty.")
         values = [convert_to_tensor_or_ragged_tensor(v) for v in values]
         ndims = values[0].shape.ndims
         axis = _axis_of(axis, None if ndims is None else ndims + 1)
@@ -336,7 +367,7 @@ def stack(values, axis=0, name=None):
                 if isinstance(value, RaggedTensor):
                     dtype = value.row_splits.dtype
             counts = [_rows(v, dtype) for v in values]
-            if any(isinstance(v, RaggedTensor) for v in values):
+            if ndims is not None and ndims > 1 or any(isinstance(v, RaggedTensor) for v in values):
                 values = _all_ragged(values, 1)
             return RaggedTensor(_concat_rows(values), _splits_of_lengths(array_ops.stack(counts)),
                                 internal=True)
@@ -468,7 +499,13 @@ def reduce(
     if keepdims or keep_dims:
         raise ValueError(f"{function.__name__} of a ragged tensor: keepdims is not there")
     axis = reduction_indices if axis is None else axis
+    input_tensor = convert_to_tensor_or_ragged_tensor(input_tensor)
     with name_scope(name, "RaggedReduce", []):
+        if isinstance(axis, Tensor):
+            known = constant_value_of(axis)
+            if known is None:
+                raise ValueError("axis must be known at graph construction time.")
+            axis = known
         if axis is None:
             return function(input_tensor.flat_values)
         axes = np.reshape(np.asarray(axis), [-1]).tolist()
@@ -501,32 +538,79 @@ def _reduce_one(function, value, axis):
         return value.with_values(function(inner, axis - 1))
     rows = value.value_rowids()
     if axis == 1:
-        return _segments(function, value.values, rows, value.nrows())
+        return _segments(function.__name__, value.values, rows, value.nrows())
     columns = math_ops.range(_rows(value.values, rows.dtype))
     columns -= array_ops.gather(value.row_starts(), rows)
-    return _segments(function, value.values, columns, value.bounding_shape(axis=1))
+    return _segments(function.__name__, value.values, columns, value.bounding_shape(axis=1))
 
 
-def _segments(function, values, segments, count):
-    """The reduction of the values of each segment; of ragged rows, column by column."""
+def segments_joined(values, segments, count, separator):
+    """The strings of each segment joined; of ragged rows, column by column."""
+    from rheos.ops.string_ops import unsorted_segment_join
+
+    def join(strings, at, number):
+        return unsorted_segment_join(strings, at, number, separator)
+
+    return _segments(join, values, segments, count)
+
+
+def _segments(kind, values, segments, count):
+    """The reduction of the values of each segment; of ragged rows, column by column.
+
+    kind: a name in _SEGMENTS, or a function of values, segments and their number.
+    """
     if not isinstance(values, RaggedTensor):
-        return _SEGMENTS[function.__name__](values, segments, count)
+        return (kind if callable(kind) else _SEGMENTS[kind])(values, segments, count)
     widths = segment_ops.unsorted_segment_max(values.row_lengths(), segments, count)
     splits = _splits_of_lengths(math_ops.maximum(widths, 0))  # segments without rows
     rows = values.value_rowids()
     places = math_ops.range(_rows(values.values, rows.dtype))
     places -= array_ops.gather(values.row_starts(), rows)
     places += array_ops.gather(splits, array_ops.gather(segments, rows))
-    return RaggedTensor(_segments(function, values.values, places, splits[-1]), splits,
+    return RaggedTensor(_segments(kind, values.values, places, splits[-1]), splits,
                         internal=True)
+
+
+def segments_of(function, data, segment_ids, num_segments, name=None):
+    """tf.math.unsorted_segment_... of ragged tensors: rows, or single values, by their segment."""
+    with name_scope(name, "RaggedSegment", []):
+        data = convert_to_tensor_or_ragged_tensor(data, name="data")
+        segment_ids = convert_to_tensor_or_ragged_tensor(segment_ids, name="segment_ids")
+        if isinstance(segment_ids, RaggedTensor):
+            if not isinstance(data, RaggedTensor):
+                raise ValueError("segment_ids.shape must be a prefix of data.shape, but "
+                                 "segment_ids is ragged and data is not.")
+            same = check_ops.assert_equal(
+                segment_ids.row_splits, data.row_splits,
+                message="segment_ids.shape must be a prefix of data.shape")
+            with control_dependencies([same] if same is not None else []):
+                return segments_of(function, data.values, segment_ids.values, num_segments)
+        if not isinstance(data, RaggedTensor):
+            return function(data, segment_ids, num_segments)
+        segment_ids = math_ops.cast(segment_ids, data.row_splits.dtype)
+        num_segments = math_ops.cast(num_segments, data.row_splits.dtype)
+        kind = function.__name__
+        if kind in ("unsorted_segment_mean", "unsorted_segment_sqrt_n"):
+            total = segments_of(segment_ops.unsorted_segment_sum, data, segment_ids, num_segments)
+            count = segments_of(segment_ops.unsorted_segment_sum, array_ops.ones_like(data),
+                                segment_ids, num_segments)
+            if kind == "unsorted_segment_sqrt_n":
+                count = math_ops.sqrt(math_ops.cast(
+                    count, dtypes.float64 if data.dtype.is_integer else data.dtype))
+                total = math_ops.cast(total, count.dtype)
+            return math_ops.truediv(total, count)
+        return _segments(kind.replace("unsorted_segment", "reduce"), data, segment_ids,
+                         num_segments)
 
 
 def size_of(function, input, name=None, out_type=dtypes.int32):
     """tf.size of a ragged tensor: how many values it has."""
+    input = convert_to_tensor_or_ragged_tensor(input)
     return function(input.flat_values, name=name, out_type=out_type)
 
 
 def rank_of(function, input, name=None):
     """tf.rank of a ragged tensor."""
+    input = convert_to_tensor_or_ragged_tensor(input)
     with name_scope(name, "RaggedRank", []):
         return function(input.flat_values) + input.ragged_rank

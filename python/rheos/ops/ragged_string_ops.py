@@ -6,6 +6,7 @@ from rheos.framework.op_call import op1, op_list
 from rheos.ops import array_ops, math_ops
 from rheos.ops.ragged_tensor import (
     RaggedTensor,
+    _axis_of,
     convert_to_tensor_or_ragged_tensor,
     segment_ids_to_row_splits,
 )
@@ -168,3 +169,45 @@ def _innermost(data, rows_of):
     if isinstance(data.values, RaggedTensor):
         return data.with_values(_innermost(data.values, rows_of))
     return rows_of(data)
+
+
+def reduce_join_of(
+    function, inputs, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None,
+    keepdims=None,
+):
+    """tf.strings.reduce_join of ragged strings, along one dimension."""
+    if keepdims or keep_dims:
+        raise ValueError("keepdims is not supported for ragged tensors.")
+    axis = reduction_indices if axis is None else axis
+    with name_scope(name, "RaggedReduceJoin", []):
+        inputs = convert_to_tensor_or_ragged_tensor(inputs)
+        if axis is None:
+            return function(inputs.flat_values, separator=separator)
+        if isinstance(axis, (list, tuple)):
+            if len(axis) != 1:
+                raise ValueError("reduce_join of a ragged tensor takes one axis")
+            axis = axis[0]
+        return _joined(function, inputs, _axis_of(axis, inputs.shape.ndims), separator)
+
+
+def _joined(function, value, axis, separator):
+    if not isinstance(value, RaggedTensor):
+        return function(value, axis, separator=separator)
+    if axis > 1:
+        return value.with_values(_joined(function, value.values, axis - 1, separator))
+    return segment_join(value, axis, separator)
+
+
+def segment_join(value, axis, separator):
+    """The strings of each row (axis 1), or at each place of all rows (axis 0), joined."""
+    from rheos.ops import ragged_ops
+
+    rows = value.value_rowids()
+    if axis == 1:
+        segments, count = rows, value.nrows()
+    else:
+        places = math_ops.range(value.values.nrows() if isinstance(value.values, RaggedTensor)
+                                else array_ops.shape(value.values, out_type=rows.dtype)[0])
+        segments = places - array_ops.gather(value.row_starts(), rows)
+        count = value.bounding_shape(axis=1)
+    return ragged_ops.segments_joined(value.values, segments, count, separator)

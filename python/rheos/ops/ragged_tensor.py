@@ -11,7 +11,7 @@ import numpy as np
 from rheos.framework import dtypes, tensor_shape
 from rheos.framework.graph import Tensor, convert_to_tensor, name_scope
 from rheos.framework.op_call import op1, op_list
-from rheos.framework.ragged import RaggedBase
+from rheos.framework.ragged import RaggedBase, RaggedValueBase
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.ops import array_ops, check_ops, math_ops
 from rheos.ops.constant_op import constant, constant_value
@@ -57,7 +57,7 @@ class _Rows:
         return len(self.nested_row_splits)
 
 
-class RaggedTensorValue(_Rows):
+class RaggedTensorValue(_Rows, RaggedValueBase):
     """What a session gives for a RaggedTensor: `values` and `row_splits` as arrays.
 
     values: an array, or a RaggedTensorValue. row_splits: a vector of int32 or int64.

@@ -5,6 +5,7 @@ import numpy as np
 from rheos.framework import dtypes, tensor_shape
 from rheos.framework.graph import convert_to_tensor, name_scope
 from rheos.framework.op_call import op1, op_list
+from rheos.framework.ragged import ragged_too
 from rheos.ops import array_ops, math_ops
 from rheos.ops.array_ops import _is_plain, _tuple
 from rheos.ops.constant_op import constant, constant_value
@@ -183,10 +184,16 @@ def repeat(input, repeats, axis=None, name=None):
         times = math_ops.cast(convert_to_tensor(repeats, name="repeats"), dtypes.int32)
         times.shape.with_rank_at_most(1)
         rank = data.shape.ndims
-        if rank is None:
-            raise ValueError("repeat: the number of dimensions of the input has to be known")
+        if rank == 0:
+            data, rank = array_ops.reshape(data, [1]), 1
+        if rank is None and axis < 0:
+            raise ValueError("repeat: an axis below 0 takes an input whose rank is known")
         axis = axis + rank if axis < 0 else axis
-        if times.shape.ndims == 0 or times.shape.as_list() == [1]:
+        if rank is None:
+            times = array_ops.reshape(times, [-1])
+            times = array_ops.broadcast_to(times, array_ops.shape(data)[axis : axis + 1])
+            times.set_shape([None])
+        elif times.shape.ndims == 0 or times.shape.as_list() == [1]:
             times = array_ops.reshape(times, [])
             wide = array_ops.expand_dims(data, axis + 1)
             multiples = array_ops.concat(
@@ -196,7 +203,8 @@ def repeat(input, repeats, axis=None, name=None):
             new = array_ops.concat([shape[:axis], [-1], shape[axis + 1 :]], 0)
             return array_ops.reshape(array_ops.tile(wide, multiples), new)
         count = array_ops.shape(data)[axis]
-        mask = array_ops.sequence_mask(times, math_ops.reduce_max(times))
+        longest = math_ops.reduce_max(array_ops.concat([times, [0]], 0))
+        mask = array_ops.sequence_mask(times, longest)
         places = array_ops.expand_dims(math_ops.range(count), 1) * array_ops.ones_like(
             math_ops.cast(mask, dtypes.int32)
         )
@@ -219,6 +227,8 @@ def _sorted(values, axis, direction, want_indices):
     order = None
     top = values
     if not at_end:
+        if rank is not None and not -rank <= axis < rank:
+            raise ValueError(f"sort: axis {axis} is out of bounds for {rank} dimensions")
         if rank is None:
             raise ValueError("sort: the number of dimensions has to be known for this axis")
         place = axis + rank if axis < 0 else axis
@@ -300,6 +310,7 @@ def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
 # ---- Picking and replacing
 
 
+@ragged_too("batch_gather_of", "ragged_shaping")
 def batch_gather(params, indices, name=None):
     """gather along the last dimension of `indices`, with all dimensions before it as batch."""
     with name_scope(name, "BatchGather", [params, indices]):

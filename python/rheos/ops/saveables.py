@@ -1,6 +1,6 @@
 """What a saver can save beside variables: objects that tell their tensors and take them back."""
 
-from rheos.framework.graph import device, name_scope
+from rheos.framework.graph import Tensor, device, name_scope
 from rheos.framework.op_call import apply_op, op1, op_list
 from rheos.ops import array_ops, control_flow_ops
 from rheos.ops.constant_op import constant
@@ -63,6 +63,36 @@ class VariableSaveable(SaveableObject):
         if restored_shapes is not None:
             value = array_ops.reshape(value, restored_shapes[0])
         return self.op.assign(value, read_value=False)
+
+
+VARIABLE_OPS = ("Variable", "VariableV2", "VarHandleOp")
+
+
+class TensorSaveable(SaveableObject):
+    """A variable of which there is only the tensor that its op gives, as in an imported graph."""
+
+    def __init__(self, tensor, name):
+        self._is_handle = tensor.op.type == "VarHandleOp"
+        dtype = tensor.op.get_attr("dtype").base_dtype
+        spec = SaveSpec(
+            (lambda: op1("ReadVariableOp", None, tensor, dtype=dtype))
+            if self._is_handle
+            else tensor,
+            "",
+            name,
+            dtype,
+            tensor.device,
+        )
+        super().__init__(tensor, [spec], name)
+
+    def restore(self, restored_tensors, restored_shapes):
+        value = restored_tensors[0]
+        if restored_shapes is not None:
+            value = array_ops.reshape(value, restored_shapes[0])
+        if self._is_handle:
+            return apply_op("AssignVariableOp", None, self.op, value)
+        known = restored_shapes is None and self.op.shape.is_fully_defined()
+        return op1("Assign", None, self.op, value, validate_shape=known)
 
 
 class TableSaveable(SaveableObject):
@@ -230,6 +260,8 @@ def saveable_of(name, value):
         return value
     if hasattr(value, "resource_handle") and hasattr(value, "export"):
         return TableSaveable(value, name)
+    if isinstance(value, Tensor):
+        return TensorSaveable(value, name)
     return VariableSaveable(value, name)
 
 

@@ -49,6 +49,8 @@ def _call(token, arrays, count):
         for item in array.flat if array.dtype.char == "O" else ():
             if not isinstance(item, (bytes, str)):
                 raise NotImplementedError(f"Unsupported object type {type(item).__name__}")
+        if array.dtype.names:
+            raise NotImplementedError("Unsupported numpy data type")
     return [(a, dtypes.as_dtype(a.dtype)) for a in found]
 
 

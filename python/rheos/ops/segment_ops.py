@@ -7,6 +7,7 @@ whose id is negative, and are told how many segments there are.
 
 from rheos.framework.graph import convert_to_tensor, name_scope
 from rheos.framework.op_call import op1
+from rheos.framework.ragged import ragged_too
 from rheos.ops import array_ops, math_ops
 
 
@@ -39,6 +40,7 @@ def segment_min(data, segment_ids, name=None):
     return op1("SegmentMin", name, data, segment_ids)
 
 
+@ragged_too("segments_of")
 def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
     """Sums of the slices of `data` that have the same number in `segment_ids`.
 
@@ -49,11 +51,13 @@ def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
     return op1("UnsortedSegmentSum", name, data, segment_ids, num_segments)
 
 
+@ragged_too("segments_of")
 def unsorted_segment_prod(data, segment_ids, num_segments, name=None):
     """Products of the slices that have the same id, 1 for none; see unsorted_segment_sum."""
     return op1("UnsortedSegmentProd", name, data, segment_ids, num_segments)
 
 
+@ragged_too("segments_of")
 def unsorted_segment_max(data, segment_ids, num_segments, name=None):
     """Maxima of the slices that have the same id, the lowest number for none.
 
@@ -62,6 +66,7 @@ def unsorted_segment_max(data, segment_ids, num_segments, name=None):
     return op1("UnsortedSegmentMax", name, data, segment_ids, num_segments)
 
 
+@ragged_too("segments_of")
 def unsorted_segment_min(data, segment_ids, num_segments, name=None):
     """Minima of the slices that have the same id, the highest number for none.
 
@@ -84,6 +89,7 @@ def _counts(data, segment_ids, num_segments):
     return math_ops.maximum(array_ops.reshape(found, shape), 1)
 
 
+@ragged_too("segments_of")
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     """Means of the slices that have the same id, 0 for none; see unsorted_segment_sum."""
     with name_scope(name, "UnsortedSegmentMean"):
@@ -93,6 +99,7 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
         return unsorted_segment_sum(data, segment_ids, num_segments) / counts
 
 
+@ragged_too("segments_of")
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
     """Sums of the slices that have the same id over the square root of how many there are.
 

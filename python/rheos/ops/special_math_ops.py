@@ -3,6 +3,7 @@
 from rheos.framework import dtypes
 from rheos.framework.graph import convert_to_tensor, name_scope
 from rheos.framework.op_call import op1
+from rheos.framework.ragged import ragged_too
 from rheos.ops import array_ops, math_ops
 from rheos.ops.math_ops import _unary
 
@@ -79,6 +80,7 @@ def polyval(coeffs, x, name=None):
         return result
 
 
+@ragged_too("elementwise")
 def log_sigmoid(x, name=None):
     """log(sigmoid(x)), computed so that it does not overflow."""
     from rheos.ops.nn_ops import softplus
@@ -88,6 +90,7 @@ def log_sigmoid(x, name=None):
         return math_ops.negative(softplus(-x), name=name)
 
 
+@ragged_too("elementwise")
 def real(input, name=None):
     """The real part of complex numbers, element by element; real tensors as they are."""
     with name_scope(name, "Real", [input]) as name:
@@ -97,6 +100,7 @@ def real(input, name=None):
         return input
 
 
+@ragged_too("elementwise")
 def imag(input, name=None):
     """The imaginary part of complex numbers, element by element; zeros for real tensors."""
     with name_scope(name, "Imag", [input]) as name:
@@ -106,6 +110,7 @@ def imag(input, name=None):
         return array_ops.zeros_like(input)
 
 
+@ragged_too("elementwise")
 def angle(input, name=None):
     """The angle of complex numbers in radians; zeros for real tensors."""
     with name_scope(name, "Angle", [input]) as name:
@@ -115,6 +120,7 @@ def angle(input, name=None):
         return array_ops.zeros_like(input)
 
 
+@ragged_too("binary", "ragged_broadcast")
 def complex(real, imag, name=None):
     """Complex numbers of their parts.
 

@@ -5,7 +5,7 @@ import numpy as np
 from rheos.framework import dtypes
 from rheos.framework.graph import convert_to_tensor, name_scope
 from rheos.framework.op_call import op1, op_list
-from rheos.framework.ragged import RaggedBase
+from rheos.framework.ragged import RaggedBase, ragged_too
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.ops import array_ops, math_ops
 from rheos.ops.constant_op import constant
@@ -13,6 +13,7 @@ from rheos.ops.constant_op import constant
 # ---- Together and apart
 
 
+@ragged_too("elementwise")
 def string_join(inputs, separator="", name=None):
     """Joins the strings at the same place of each input; scalars are repeated.
 
@@ -30,6 +31,7 @@ def _join_axes(x, axis):
     return math_ops.range(array_ops.rank(x) - 1, -1, -1)
 
 
+@ragged_too("reduce_join_of", "ragged_string_ops")
 def reduce_join(
     inputs,
     axis=None,
@@ -120,11 +122,13 @@ def string_split_v2(
 # ---- One by one
 
 
+@ragged_too("elementwise")
 def substr(input, pos, len, name=None, unit="BYTE"):
     """`len` bytes (or characters, unit "UTF8_CHAR") from `pos` on; negative counts from the end."""
     return op1("Substr", name, input, pos, len, unit=unit)
 
 
+@ragged_too("elementwise")
 def string_length(input, name=None, unit="BYTE"):
     """The length of each string in bytes or characters (unit "UTF8_CHAR"), int32."""
     return op1("StringLength", name, input, unit=unit)
@@ -140,6 +144,7 @@ def string_upper(input, encoding="", name=None):
     return op1("StringUpper", name, input, encoding=encoding)
 
 
+@ragged_too("elementwise")
 def string_strip(input, name=None):
     """Without white space at both ends."""
     return op1("StringStrip", name, input)
@@ -149,6 +154,7 @@ def _is_text(x):
     return isinstance(x, (str, bytes))
 
 
+@ragged_too("elementwise")
 def regex_full_match(input, pattern, name=None):
     """Whether the regular expression (RE2's syntax) describes all of each string."""
     if _is_text(pattern):
@@ -156,6 +162,7 @@ def regex_full_match(input, pattern, name=None):
     return op1("RegexFullMatch", name, input, pattern)
 
 
+@ragged_too("elementwise")
 def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
     r"""Replaces what matches `pattern` by `rewrite`, in which \1 to \9 stand for groups.
 
@@ -176,6 +183,7 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
 # ---- Numbers
 
 
+@ragged_too("elementwise")
 def as_string(
     input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None
 ):
@@ -192,6 +200,7 @@ def as_string(
     )
 
 
+@ragged_too("elementwise")
 def string_to_number(string_tensor=None, out_type=dtypes.float32, name=None, input=None):
     """The number that each string is the text of; InvalidArgumentError if it is none."""
     if string_tensor is None:
@@ -215,6 +224,7 @@ def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
 # ---- Hashes and encodings
 
 
+@ragged_too("elementwise")
 def string_to_hash_bucket(string_tensor=None, num_buckets=None, name=None, input=None):
     """A bucket of [0, num_buckets) for each string, by a hash that is kept for old graphs."""
     if string_tensor is None:
@@ -222,21 +232,25 @@ def string_to_hash_bucket(string_tensor=None, num_buckets=None, name=None, input
     return op1("StringToHashBucket", name, string_tensor, num_buckets=num_buckets)
 
 
+@ragged_too("elementwise")
 def string_to_hash_bucket_fast(input, num_buckets, name=None):
     """A bucket of [0, num_buckets) for each string, by FarmHash's Fingerprint64."""
     return op1("StringToHashBucketFast", name, input, num_buckets=num_buckets)
 
 
+@ragged_too("elementwise")
 def string_to_hash_bucket_strong(input, num_buckets, key, name=None):
     """A bucket of [0, num_buckets) for each string, by SipHash under a key of two integers."""
     return op1("StringToHashBucketStrong", name, input, num_buckets=num_buckets, key=key)
 
 
+@ragged_too("elementwise")
 def encode_base64(input, pad=False, name=None):
     """Web-safe base64; `pad` adds "=" up to whole groups."""
     return op1("EncodeBase64", name, input, pad=pad)
 
 
+@ragged_too("elementwise")
 def decode_base64(input, name=None):
     """What strings of web-safe base64 stand for, padded or not."""
     return op1("DecodeBase64", name, input)
@@ -277,6 +291,7 @@ def unicode_transcode(
     )
 
 
+@ragged_too("elementwise")
 def unicode_script(input, name=None):
     """The number of the script each code point (int32) is written in; -1 for what is none."""
     return op1("UnicodeScript", name, input)

@@ -636,7 +636,9 @@ for _key in VARIABLE_COLLECTIONS:
 def variables_initializer(var_list, name="init"):
     """An operation that sets variables to their initial values."""
     if var_list:
-        return control_flow_ops.group(*[v.initializer for v in var_list], name=name)
+        from rheos.ops.initial_order import initializers_in_order
+
+        return control_flow_ops.group(*initializers_in_order(var_list), name=name)
     return control_flow_ops.group(name=name)
 
 
@@ -677,8 +679,9 @@ def assert_variables_initialized(var_list=None):
     if not var_list:
         return None
     with get_default_graph().device("/cpu:0"):
-        found = array_ops.stack([state_ops.is_variable_initialized(v) for v in var_list])
-        return control_flow_ops.Assert(found, ["uninitialized variables"])
+        # Reading a variable without a value is what fails; the rank is only something to ask for.
+        ranks = [op1("Rank", None, convert_to_tensor(v)) for v in var_list]
+        return ranks[0] if len(ranks) == 1 else array_ops.stack(ranks)
 
 
 def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables"):

@@ -619,7 +619,16 @@ _MESSAGES = (
     "TensorInfo",
 )
 # Modules that are large, or need what is: imported when they are used.
-_LATER = ("contrib", "distributions", "graph_util", "saved_model", "test")
+_LATER = (
+    "contrib",
+    "distributions",
+    "examples",
+    "graph_util",
+    "pywrap_tensorflow",
+    "resource_loader",
+    "saved_model",
+    "test",
+)
 _absent = _attribute_of("tensorflow", _MESSAGES)
 
 

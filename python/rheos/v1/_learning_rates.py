@@ -2,7 +2,8 @@
 
 import math
 
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework import dtypes
+from rheos.framework.graph import Tensor, convert_to_tensor, name_scope
 from rheos.ops import math_ops, random_ops
 from rheos.ops.constant_op import constant
 
@@ -105,9 +106,24 @@ def piecewise_constant(x, boundaries, values, name=None):
         x = convert_to_tensor(x)
         result = convert_to_tensor(values[-1])
         for boundary, value in zip(reversed(boundaries), reversed(values[:-1])):
-            limit = convert_to_tensor(boundary, x.dtype.base_dtype)
+            limit = _boundary(boundary, x.dtype.base_dtype)
             result = array_ops.where(x <= limit, convert_to_tensor(value, result.dtype), result)
         return result
+
+
+def _boundary(value, dtype):
+    """A boundary as a tensor of x's dtype."""
+    if not isinstance(value, Tensor):
+        own = convert_to_tensor(value).dtype
+        if own != dtype and not (own.is_integer and dtype == dtypes.int64):
+            raise ValueError(f"Boundaries ({own}) must have the same dtype as x ({dtype}).")
+        return convert_to_tensor(value, dtype)
+    if value.dtype.base_dtype == dtypes.int32 and dtype == dtypes.int64:
+        return math_ops.cast(value, dtype)
+    if value.dtype.base_dtype != dtype:
+        raise ValueError(
+            f"Boundaries ({value.dtype.base_dtype}) must have the same dtype as x ({dtype}).")
+    return value
 
 
 def _progress(global_step, decay_steps, dtype):

@@ -94,7 +94,13 @@ def merge_all_summaries(key="summaries"):
     return summary_ops.merge_all(key)
 
 
+def concat_v2(values, axis, name="concat_v2"):
+    """The name that concat had while its first argument was still the axis."""
+    return array_ops.concat(values, axis, name)
+
+
 NAMES = {
+    "concat_v2": concat_v2,
     "scalar_summary": scalar_summary,
     "histogram_summary": histogram_summary,
     "image_summary": image_summary,

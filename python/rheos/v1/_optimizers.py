@@ -3,7 +3,7 @@
 import contextlib
 import itertools
 
-from rheos.framework import dtypes
+from rheos.framework import dtypes, nest
 from rheos.framework.graph import (
     IndexedSlices,
     Operation,
@@ -112,7 +112,7 @@ class Optimizer:
                 GraphKeys.TRAINABLE_RESOURCE_VARIABLES
             )
         else:
-            var_list = list(control_flow_ops._flatten([var_list]))
+            var_list = nest.flatten(var_list)
         if not var_list:
             raise ValueError("No variables to optimize.")
         for variable in var_list:

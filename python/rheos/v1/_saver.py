@@ -2,14 +2,15 @@
 
 import itertools
 import os
+import threading
 import time
 import warnings
 
 from rheos.framework import errors
-from rheos.framework.graph import get_default_graph
+from rheos.framework.graph import Tensor, get_default_graph
 from rheos.framework.proto_functions import register_proto_function
 from rheos.ops.partitioned_variables import PartitionedVariable
-from rheos.ops.saveables import BaseSaverBuilder, SaveableObject
+from rheos.ops.saveables import VARIABLE_OPS, BaseSaverBuilder, SaveableObject
 from rheos.ops.variables import GraphKeys, Variable
 from rheos.v1._checkpoints import (
     checkpoint_exists,
@@ -72,6 +73,7 @@ class Saver:
         self._pad_step_number = pad_step_number
         self._save_relative_paths = save_relative_paths
         self._last_checkpoints = []  # (path, time)
+        self._turn = threading.RLock()
         self._builder = builder
         self._by_object = None  # (mapping, saver) for checkpoints of objects
         self._nodes = None  # what is fed to name the file, what is fetched to save, to restore
@@ -233,8 +235,31 @@ class Saver:
 
         global_step: a number, variable or tensor, put behind the prefix. write_meta_graph: also
         write the graph, to the prefix with `meta_graph_suffix` behind. write_state: also write the
-        list of checkpoints of the folder.
+        list of checkpoints of the folder. Threads that save with one saver take turns.
         """
+        with self._turn:
+            return self._save(
+                sess,
+                save_path,
+                global_step,
+                latest_filename,
+                meta_graph_suffix,
+                write_meta_graph,
+                write_state,
+                strip_default_attrs,
+            )
+
+    def _save(
+        self,
+        sess,
+        save_path,
+        global_step,
+        latest_filename,
+        meta_graph_suffix,
+        write_meta_graph,
+        write_state,
+        strip_default_attrs,
+    ):
         self._check_built()
         if not hasattr(sess, "run"):
             raise TypeError(f"'sess' must be a Session; {sess}")
@@ -252,7 +277,7 @@ class Saver:
             prefix = f"{save_path}-{number}"
         else:
             prefix = save_path
-            if os.path.basename(save_path) == latest_filename:
+            if os.path.basename(save_path) == latest_filename and not self._sharded:
                 raise ValueError(
                     f"'latest_filename' collides with 'save_path': '{latest_filename}' and "
                     f"'{save_path}'"
@@ -412,7 +437,8 @@ def _explained(error, cause, misfit):
 def _parts(name, variable):
     """[(name in the checkpoint, variable)] of what a program names as one."""
     if not isinstance(variable, (Variable, PartitionedVariable)):
-        return [(name or variable.name, variable)]
+        own = variable.op.name if isinstance(variable, Tensor) else variable.name
+        return [(name or own, variable)]
     if isinstance(variable, PartitionedVariable):
         return [(name or part._get_save_slice_info().full_name, part) for part in variable]
     if not name:
@@ -424,7 +450,7 @@ def _parts(name, variable):
 def _is_saveable(value):
     return isinstance(value, (Variable, PartitionedVariable, SaveableObject)) or (
         hasattr(value, "resource_handle") and hasattr(value, "export")
-    )
+    ) or (isinstance(value, Tensor) and value.op.type in VARIABLE_OPS)
 
 
 def _check_named(variables):

@@ -171,9 +171,10 @@ def _threads_between_ops(config):
 def _rewrites(config):
     """What the config says about rewriting, as `_open` takes it."""
     if config is None:
-        return (0,) * 7
+        return (0,) * 8
     options = config.graph_options.rewrite_options
-    level = config.graph_options.optimizer_options.opt_level
+    optimizer = config.graph_options.optimizer_options
+    level = optimizer.opt_level
     return (
         int(options.disable_meta_optimizer or level < 0),  # L0 is -1
         options.constant_folding,
@@ -182,6 +183,7 @@ def _rewrites(config):
         options.dependency_optimization,
         options.remapping,
         options.layout_optimizer,
+        2 if optimizer.global_jit_level < 0 else 0,  # OFF is -1, a toggle's is 2
     )
 
 
@@ -325,6 +327,10 @@ class BaseSession(_core.SessionBase):
 
     def _run_general(self, fetches, feed_dict, options, run_metadata):
         """Any form of fetches and feeds; the extension calls it for what it does not do itself."""
+        if self.graph.version == 0:
+            raise RuntimeError(
+                "The Session graph is empty.  Add operations to the graph before calling run()."
+            )
         if options is not None and not is_message(options, "RunOptions"):
             raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
         if run_metadata is not None and not is_message(run_metadata, "RunMetadata"):
@@ -348,6 +354,9 @@ class BaseSession(_core.SessionBase):
 
 class _Device:
     """A device of a session."""
+
+    memory_limit_bytes = 1 << 28  # what TensorFlow says of each CPU; nothing keeps to it
+    incarnation = 0
 
     def __init__(self, name):
         self.name = name

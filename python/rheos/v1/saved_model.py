@@ -502,6 +502,8 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
 
 
 builder = _types.SimpleNamespace(SavedModelBuilder=Builder)
+# Its functions are at both places: saved_model.main_op_with_restore, saved_model.main_op.main_op.
+main_op.main_op, main_op.main_op_with_restore = main_op, main_op_with_restore
 loader = _types.SimpleNamespace(
     load=load,
     maybe_saved_model_directory=maybe_saved_model_directory,

@@ -95,6 +95,7 @@ from rheos.v1._summary import (
     FileWriterCache as SummaryWriterCache,
     write_graph,
 )
+from rheos.v1._supervisor import Supervisor, basic_train_loop
 
 _MESSAGES = (
     "BytesList",

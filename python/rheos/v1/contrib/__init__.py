@@ -2,17 +2,25 @@
 
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.v1.contrib import (
+    crf,
+    deprecated,
+    distributions,
     framework,
+    image,
     layers,
     legacy_seq2seq,
     lookup,
     losses,
     metrics,
     nn,
+    opt,
     rnn,
     seq2seq,
     signal,
     slim,
+    stateless,
+    tensorboard,
+    training,
     util,
 )
 

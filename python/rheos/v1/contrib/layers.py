@@ -70,5 +70,6 @@ from rheos.contrib.optimizing import (
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.ops.embedding_ops import safe_embedding_lookup_sparse
 from rheos.ops.nn_ops import elu
+from rheos.v1.contrib import _layers_utils as utils
 
 __getattr__ = _attribute_of("tensorflow.contrib.layers")

@@ -1,5 +1,7 @@
 """TF-Slim: layers, default arguments in scopes, losses and variables in one module."""
 
+import types as _types
+
 from rheos.contrib.arg_scope import (
     add_arg_scope,
     arg_scope,
@@ -8,6 +10,14 @@ from rheos.contrib.arg_scope import (
     current_arg_scope,
     has_arg_scope,
 )
+from rheos.contrib.training import (
+    add_gradients_summaries as _add_gradients_summaries,
+    clip_gradient_norms as _clip_gradient_norms,
+    create_slim_train_op as _create_train_op,
+    multiply_gradients as _multiply_gradients,
+    slim_train as _train,
+    train_step as _train_step,
+)
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.v1._global_step import (
     assert_global_step,
@@ -15,7 +25,7 @@ from rheos.v1._global_step import (
     get_global_step,
     get_or_create_global_step,
 )
-from rheos.v1.contrib import losses, metrics  # noqa: I001
+from rheos.v1.contrib import _layers_utils as utils, losses, metrics  # noqa: I001
 from rheos.v1.contrib.framework import (
     add_model_variable,
     assign_from_checkpoint,
@@ -102,6 +112,15 @@ from rheos.v1.contrib.layers import (
     variance_scaling_initializer,
     xavier_initializer,
     xavier_initializer_conv2d,
+)
+
+learning = _types.SimpleNamespace(
+    add_gradients_summaries=_add_gradients_summaries,
+    clip_gradient_norms=_clip_gradient_norms,
+    create_train_op=_create_train_op,
+    multiply_gradients=_multiply_gradients,
+    train=_train,
+    train_step=_train_step,
 )
 
 __getattr__ = _attribute_of("tensorflow.contrib.slim")

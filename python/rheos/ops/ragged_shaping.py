@@ -1,0 +1,298 @@
+"""What functions that move, pick and repeat elements do with ragged tensors."""
+
+import builtins
+
+from rheos.framework import dtypes
+from rheos.framework.graph import control_dependencies, name_scope
+from rheos.ops import array_ops, check_ops, math_ops
+from rheos.ops.constant_op import constant_value
+from rheos.ops.ragged_ops import _concat, gather, stack_dynamic_partitions
+from rheos.ops.ragged_tensor import (
+    RaggedTensor,
+    _axis_of,
+    _index_tensor,
+    _nrows,
+    _of_ranges,
+    _repeat,
+    convert_to_tensor_or_ragged_tensor,
+    is_ragged,
+)
+
+
+def _checked(tensor, check):
+    """The tensor, behind a check for the step."""
+    if check is None:
+        return tensor
+    with control_dependencies([check]):
+        return array_ops.identity(tensor)
+
+
+# ---- Dimensions of one
+
+
+def expand_dims_of(function, input, axis=None, name=None, dim=None):
+    """tf.expand_dims of a ragged tensor."""
+    axis = dim if axis is None else axis
+    if axis is None:
+        raise ValueError("Must specify an axis argument to tf.expand_dims()")
+    with name_scope(name, "RaggedExpandDims", []):
+        input = convert_to_tensor_or_ragged_tensor(input, name="input")
+        ndims = input.shape.ndims
+        return _expanded(input, _axis_of(axis, None if ndims is None else ndims + 1))
+
+
+def _expanded(value, axis):
+    if not is_ragged(value):
+        return array_ops.expand_dims(value, axis)
+    if axis > 1:
+        return value.with_values(_expanded(value.values, axis - 1))
+    dtype = value.row_splits.dtype
+    count = value.nrows()
+    splits = array_ops.stack([array_ops.zeros([], dtype), count]) if axis == 0 else (
+        math_ops.range(count + 1))
+    return RaggedTensor(value, splits, internal=True)
+
+
+def squeeze_of(function, input, axis=None, name=None, squeeze_dims=None):
+    """tf.squeeze of a ragged tensor; which dimensions has to be said."""
+    axis = squeeze_dims if axis is None else axis
+    if axis is None:
+        raise ValueError("Ragged.squeeze must have an axis argument.")
+    with name_scope(name, "RaggedSqueeze", []):
+        input = convert_to_tensor_or_ragged_tensor(input)
+        axes = [axis] if isinstance(axis, int) else list(axis)
+        axes = sorted({_axis_of(a, input.shape.ndims) for a in axes}, reverse=True)
+        for one in axes:  # innermost first, so that the others keep their numbers
+            input = _squeezed(input, one)
+        return input
+
+
+def _squeezed(value, axis):
+    if not is_ragged(value):
+        return array_ops.squeeze(value, [axis])
+    if axis > 1:
+        return value.with_values(_squeezed(value.values, axis - 1))
+    lengths = value.nrows() if axis == 0 else value.row_lengths()
+    known = constant_value(lengths)
+    if known is not None and (known != 1).any():
+        raise ValueError(f"Can not squeeze dim[{axis}], expected a dimension of 1, got {known}")
+    check = check_ops.assert_equal(lengths, array_ops.ones_like(lengths),
+                                   message=f"Can not squeeze dimension {axis}: it is not 1")
+    values = value.values
+    if is_ragged(values):
+        return RaggedTensor(values.values, _checked(values.row_splits, check), internal=True)
+    return _checked(values, check)
+
+
+# ---- Repeating
+
+
+def tile_of(function, input, multiples, name=None):
+    """tf.tile of a ragged tensor."""
+    with name_scope(name, "RaggedTile", []):
+        input = convert_to_tensor_or_ragged_tensor(input, name="input")
+        multiples = _index_tensor(multiples, "multiples", input.row_splits.dtype)
+        multiples.shape.assert_has_rank(1)
+        if input.shape.ndims is not None:
+            multiples.shape.assert_is_compatible_with([input.shape.ndims])
+        known = constant_value(multiples)
+        known = [None] * (input.ragged_rank + 1) if known is None else known.tolist()
+        return _repeated_rows(_tiled(input, multiples, known), multiples[0], known[0])
+
+
+def _tiled(value, multiples, known):
+    """All dimensions but the first repeated; known: the numbers in `multiples`, or None."""
+    if not is_ragged(value):
+        ones = array_ops.ones([1], multiples.dtype)
+        return array_ops.tile(value, array_ops.concat([ones, multiples[1:]], 0))
+    inner = _tiled(value.values, multiples[1:], known[1:])
+    times = multiples[1]
+    if known[1] == 1:
+        return value.with_values(inner)
+    rows = _repeat(math_ops.range(value.nrows()), times)
+    pieces = _of_ranges(inner, gather(value.row_starts(), rows), gather(value.row_limits(), rows))
+    return RaggedTensor(pieces.values, value.row_splits * times, internal=True)
+
+
+def _repeated_rows(value, times, count):
+    result = gather(value, array_ops.tile(math_ops.range(value.nrows()),
+                                          array_ops.reshape(times, [1])))
+    known = value.shape.as_list()[0] if value.shape.ndims is not None else None
+    if known is not None and count is not None:
+        result.row_splits.set_shape([known * count + 1])
+    return result
+
+
+# ---- Choosing
+
+
+def where_of(function, condition, x=None, y=None, name=None):
+    """tf.where with ragged tensors: value by value, or row by row for a vector of conditions."""
+    if (x is None) != (y is None):
+        raise ValueError("x and y must be either both None or both non-None")
+    with name_scope(name, "RaggedWhere", []):
+        condition = convert_to_tensor_or_ragged_tensor(condition, name="condition")
+        if x is None:
+            return _coordinates(condition)
+        x = convert_to_tensor_or_ragged_tensor(x, name="x")
+        y = convert_to_tensor_or_ragged_tensor(y, name="y")
+        kinds = [is_ragged(value) for value in (condition, x, y)]
+        if all(kinds):
+            from rheos.ops.ragged_ops import map_flat_values
+
+            return map_flat_values(array_ops.where, condition, x, y)
+        if kinds[0]:
+            raise ValueError("Input shapes do not match.")
+        condition.shape.assert_has_rank(1)
+        both = _concat([x, y], 0)
+        rows = math_ops.range(_nrows(both, dtypes.int64))
+        count = _nrows(x, dtypes.int64)
+        return gather(both, array_ops.where(condition, rows[:count], rows[count:]))
+
+
+def _coordinates(condition):
+    """The coordinates of what is true, int64 (n, rank)."""
+    splits = condition.nested_row_splits if is_ragged(condition) else ()
+    flat = condition.flat_values if splits else condition
+    found = array_ops.where(flat)
+    for ends in reversed(splits):
+        ends = math_ops.cast(ends, dtypes.int64)
+        places = found[:, 0]
+        rows = RaggedTensor.from_row_splits(
+            math_ops.range(ends[-1]), ends, validate=False).value_rowids()
+        rows = array_ops.gather(rows, places)
+        columns = places - array_ops.gather(ends, rows)
+        found = array_ops.concat(
+            [array_ops.stack([rows, columns], axis=1), found[:, 1:]], 1)
+    return found
+
+
+def one_hot_of(
+    function, indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None
+):
+    """tf.one_hot of ragged indices; the new dimension lies inside the ragged ones."""
+    with name_scope(name, "RaggedOneHot", []):
+        indices = convert_to_tensor_or_ragged_tensor(indices, name="indices")
+        if axis is not None:
+            # As TensorFlow counts it: a dimension of the flat values.
+            axis = _axis_of(axis, indices.shape.ndims)
+            if axis < indices.ragged_rank:
+                raise ValueError("axis may not be less than indices.ragged_rank.")
+        return indices.with_flat_values(
+            function(indices.flat_values, depth, on_value, off_value, axis, dtype))
+
+
+# ---- Picking
+
+
+def _gathered(params, indices, unknown):
+    """Both as tensors, and the rank of indices; `unknown` is what to say if that is not known."""
+    params = convert_to_tensor_or_ragged_tensor(params, name="params")
+    indices = convert_to_tensor_or_ragged_tensor(indices, name="indices")
+    ndims = indices.shape.ndims
+    if ndims is None:
+        raise ValueError(unknown)
+    if ndims == 0:
+        raise ValueError("indices.rank must be at least 1.")
+    return params, indices, ndims
+
+
+def gather_nd_of(function, params, indices, name=None, batch_dims=0):
+    """tf.gather_nd with ragged tensors."""
+    if batch_dims not in (0, None):
+        raise ValueError("batch_dims != 0 is not supported for ragged gather yet.")
+    with name_scope(name, "RaggedGatherNd", []):
+        params, indices, ndims = _gathered(params, indices, "indices.rank be statically known.")
+        if is_ragged(indices):
+            if indices.ragged_rank == ndims - 1:
+                raise ValueError("The innermost dimension of indices may not be ragged")
+            return indices.with_values(gather_nd_of(function, params, indices.values))
+        width = indices.shape.as_list()[-1]
+        if width is None:
+            raise ValueError("indices.shape[-1] must be statically known.")
+        if not is_ragged(params):
+            return function(params, indices)
+        if width == 0:
+            shape = array_ops.shape(indices)
+            rows = math_ops.reduce_prod(shape[:-1])
+            wide = _expanded(params, 0)
+            picked = gather(wide, array_ops.zeros(array_ops.reshape(rows, [1]), dtypes.int64))
+            return picked if ndims == 2 else picked[0] if ndims == 1 else _in_rows(
+                picked, indices)
+        if width == 1:
+            return gather(params, array_ops.squeeze(indices, [-1]))
+        dtype = params.row_splits.dtype
+        indices = math_ops.cast(indices, dtype)
+        rows, columns = indices[..., 0], indices[..., 1]
+        starts = array_ops.gather(params.row_starts(), rows)
+        lengths = array_ops.gather(params.row_lengths(), rows)
+        columns = _checked(columns, check_ops.assert_equal(
+            math_ops.logical_and(columns >= 0, columns < lengths),
+            array_ops.ones_like(columns, dtype=dtypes.bool),
+            message="gather_nd: an index is not in its row"))
+        inside = array_ops.concat(
+            [array_ops.expand_dims(starts + columns, -1), indices[..., 2:]], -1)
+        if is_ragged(params.values):
+            return gather_nd_of(function, params.values, inside)
+        return function(params.values, inside)
+
+
+def _in_rows(picked, indices):
+    """The rows of `picked` in the dimensions of `indices` without its last one."""
+    shape = array_ops.shape(indices, out_type=dtypes.int64)[:-1]
+    count = math_ops.reduce_prod(shape)
+    return gather(picked, array_ops.reshape(math_ops.range(count), shape))
+
+
+def batch_gather_of(function, params, indices, name=None):
+    """tf.batch_gather with ragged tensors."""
+    with name_scope(name, "RaggedBatchGather", []):
+        params, indices, ndims = _gathered(
+            params, indices, "batch_gather does not allow indices with unknown shape."
+        )
+        if ndims == 1:
+            return gather(params, indices)
+        if not is_ragged(indices):
+            if not is_ragged(params):
+                return function(params, indices)
+            if ndims == 2:
+                return _gathered_in_rows(params, indices, array_ops.expand_dims(
+                    params.row_starts(), 1), array_ops.expand_dims(params.row_lengths(), 1))
+            indices = RaggedTensor.from_tensor(indices, ragged_rank=ndims - 2,
+                                               row_splits_dtype=params.row_splits.dtype)
+        if not is_ragged(params):
+            params = RaggedTensor.from_tensor(params, ragged_rank=1,
+                                              row_splits_dtype=indices.row_splits.dtype)
+        if ndims == 2:
+            same = check_ops.assert_equal(
+                params.nrows(), _nrows(indices, params.row_splits.dtype),
+                message="Dimensions of params and indices do not match: their numbers of rows")
+            rows = _checked(indices.value_rowids(), same)
+            found = _gathered_in_rows(
+                params, indices.values, array_ops.gather(params.row_starts(), rows),
+                array_ops.gather(params.row_lengths(), rows))
+            return indices.with_values(found)
+        same = check_ops.assert_equal(
+            params.row_splits, indices.row_splits,
+            message="Dimensions of params and indices do not match: their rows")
+        rows = _checked(indices.row_splits, same)
+        return RaggedTensor(
+            batch_gather_of(function, params.values, indices.values), rows, internal=True)
+
+
+def _gathered_in_rows(params, indices, starts, lengths):
+    """params.values at `indices`, each counted from the start of its row."""
+    indices = math_ops.cast(indices, starts.dtype)
+    indices = _checked(indices, check_ops.assert_equal(
+        math_ops.logical_and(indices >= 0, indices < lengths),
+        array_ops.ones_like(indices, dtype=dtypes.bool),
+        message="batch_gather: an index is not in its row"))
+    return gather(params.values, indices + starts)
+
+
+def dynamic_partition_of(function, data, partitions, num_partitions, name=None):
+    """tf.dynamic_partition with ragged tensors."""
+    if not isinstance(num_partitions, int) or num_partitions < 0:
+        raise TypeError("num_partitions must be a non-negative integer")
+    parts = stack_dynamic_partitions(data, partitions, num_partitions, name)
+    return [parts[i] for i in builtins.range(num_partitions)]

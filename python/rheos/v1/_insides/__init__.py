@@ -1,0 +1,1 @@
+"""What programs take from below `tensorflow.python` that has no public name in TensorFlow 1."""

@@ -1,0 +1,3 @@
+"""tensorflow.python.util.tf_contextlib."""
+
+from contextlib import contextmanager

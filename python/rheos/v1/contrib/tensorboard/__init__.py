@@ -1,0 +1,3 @@
+"""What TensorBoard reads beside event files."""
+
+from rheos.v1.contrib.tensorboard import plugins

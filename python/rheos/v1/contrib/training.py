@@ -1,0 +1,15 @@
+"""Training of tf.contrib.training: steps, loops and hyperparameters."""
+
+from rheos.contrib.hparams import HParams, parse_values
+from rheos.contrib.training import (
+    add_gradients_summaries,
+    clip_gradient_norms,
+    clip_gradient_norms_fn,
+    create_train_op,
+    multiply_gradients,
+    train,
+)
+from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.v1._checkpoints import checkpoints_iterator
+
+__getattr__ = _attribute_of("tensorflow.contrib.training")

@@ -1,0 +1,1 @@
+"""The parts of TensorFlow's examples that programs import."""
