@@ -6,125 +6,41 @@
 
 #include "graph/build.h"
 #include "graph/graph_impl.h"
+#include "graph/node_build.h"
 
-enum { INLINE_BYTES = 3072, MAX_OUTPUTS = 1 << 20 };
-
-typedef struct work_block {
-  struct work_block *next;
-  int64_t keeps_alignment;
-} work_block;
-
-typedef struct build {
-  rheos_scope *scope;
-  rheos_graph *graph;
-  const rheos_op_args *args;
-  const rheos__signature *signature;
-  bool keeps_attrs;  // those that the signature does not have
-  // The name asked for: inside `parent`, or, if it ended in "/", exactly this.
-  const char *name;
-  size_t name_length;
-  uint32_t parent;
-  bool name_is_exact;
-  // Attributes in the order of the signature; kind NONE until known. The argument that told the
-  // value stands beside it, -1 for the caller.
-  rheos_attr_value *values;
-  int32_t *told_by;
-  rheos_attr *items;  // the final list
-  int32_t num_items;
-  const rheos__attrs *attrs;
-  int32_t num_inputs, num_outputs;
-  const rheos__node_output **inputs;
-  rheos_dtype *input_dtypes, *output_dtypes;
-  rheos_shape *output_shapes;
-  int32_t *controls;
-  size_t num_controls;
-  const char *device;
-  const rheos__node_output *recalled;  // the only output, if a node before had the same inputs
-  // Work space
-  work_block *blocks;
-  size_t used;
-  _Alignas(16) char inline_bytes[INLINE_BYTES];
-} build;
-
-// 16-byte aligned, not initialised; freed with the build. NULL when memory is short.
-static void *work(build *b, size_t count, size_t element_bytes) {
+void *rheos__build_work(rheos__node_build *b, size_t count, size_t element_bytes) {
   size_t size_bytes;
   if (!rheos__mul_size(count, element_bytes, &size_bytes) || size_bytes > SIZE_MAX / 2) return NULL;
   size_t rounded = (size_bytes + 15) & ~(size_t)15;
-  if (rounded <= INLINE_BYTES - b->used) {
+  if (rounded <= RHEOS__BUILD_INLINE_BYTES - b->used) {
     void *memory = b->inline_bytes + b->used;
     b->used += rounded;
     return memory;
   }
-  work_block *block = rheos__alloc(sizeof *block + rounded);
+  rheos__work_block *block = rheos__alloc(sizeof *block + rounded);
   if (block == NULL) return NULL;
   block->next = b->blocks;
   b->blocks = block;
   return block + 1;
 }
 
-static void free_work(build *b) {
+static void free_work(rheos__node_build *b) {
   while (b->blocks != NULL) {
-    work_block *next = b->blocks->next;
+    rheos__work_block *next = b->blocks->next;
     rheos__free(b->blocks);
     b->blocks = next;
   }
 }
 
-// ---- Words for messages
-
-static const char *op_name(const build *b) {
-  return b->signature->op->name;
-}
-
-// As Python says it.
-static const char *python_dtype(rheos_dtype dtype) {
-  switch ((int)dtype) {
-    case RHEOS_FLOAT:
-      return "float32";
-    case RHEOS_DOUBLE:
-      return "float64";
-    case RHEOS_HALF:
-      return "float16";
-    default:
-      return rheos_dtype_name(dtype);
-  }
-}
-
-typedef struct text_buffer {
-  char text[512];
-  size_t length;
-} text_buffer;
-
-// Appends what fits.
-static void append(text_buffer *buffer, const char *text) {
-  size_t length = strlen(text), room = sizeof buffer->text - 1 - buffer->length;
-  if (length > room) length = room;
-  memcpy(buffer->text + buffer->length, text, length);
-  buffer->length += length;
-  buffer->text[buffer->length] = '\0';
-}
-
-static void append_item(text_buffer *buffer, const char *text) {
-  if (buffer->length != 0) append(buffer, ", ");
-  append(buffer, text);
-}
-
-static void append_types(text_buffer *buffer, uint64_t types) {
-  for (int dtype = 1; dtype < 64; dtype++) {
-    if (types >> dtype & 1) append_item(buffer, python_dtype((rheos_dtype)dtype));
-  }
-}
-
 // The name the node gets, in the work space; the name asked for when memory is short.
-static const char *final_name(build *b) {
+static const char *final_name(rheos__node_build *b) {
   const rheos__names *names = &b->graph->names;
   if (!rheos__name_is_valid(b->parent, b->name, b->name_length)) return b->name;
   size_t length = b->name_length;
   if (!b->name_is_exact) {
     length = rheos__names_peek(names, b->parent, b->name, b->name_length, NULL, 0);
   }
-  char *text = work(b, length + 1, 1);
+  char *text = rheos__build_work(b, length + 1, 1);
   if (text == NULL) return b->name;
   if (b->name_is_exact) {
     memcpy(text, b->name, length);
@@ -137,7 +53,7 @@ static const char *final_name(build *b) {
 
 // ---- The name
 
-static rheos_status *read_name(build *b) {
+static rheos_status *read_name(rheos__node_build *b) {
   if (b->args->name != NULL) b->name = b->args->name;
   b->name_length = strlen(b->name);
   b->parent = b->scope->now.name;
@@ -159,45 +75,45 @@ static rheos_status *read_name(build *b) {
 
 // ---- Inputs
 
-static void append_number(text_buffer *buffer, int64_t number) {
+static void append_number(rheos__words *buffer, int64_t number) {
   char digits[24];
   snprintf(digits, sizeof digits, "%lld", (long long)number);
-  append(buffer, digits);
+  rheos__words_add(buffer, digits);
 }
 
 // "(2, ?)"
-static void append_python_shape(text_buffer *buffer, const rheos_shape *shape) {
-  append(buffer, "(");
+static void append_python_shape(rheos__words *buffer, const rheos_shape *shape) {
+  rheos__words_add(buffer, "(");
   for (int32_t i = 0; i < shape->rank; i++) {
-    if (i > 0) append(buffer, ", ");
-    if (shape->dims[i] < 0) append(buffer, "?");
+    if (i > 0) rheos__words_add(buffer, ", ");
+    if (shape->dims[i] < 0) rheos__words_add(buffer, "?");
     if (shape->dims[i] >= 0) append_number(buffer, shape->dims[i]);
   }
-  append(buffer, shape->rank == 1 ? ",)" : ")");
+  rheos__words_add(buffer, shape->rank == 1 ? ",)" : ")");
 }
 
 // Tensor("x:0", shape=(2, ?), dtype=float32), as Python prints it.
-static void describe_output(rheos_output output, text_buffer *buffer) {
+static void describe_output(rheos_output output, rheos__words *buffer) {
   char name[128];
   rheos_operation_name(rheos_output_operation(output), name, sizeof name);
   rheos_shape shape = rheos_output_shape(output);
-  append(buffer, "Tensor(\"");
-  append(buffer, name);
-  append(buffer, ":");
+  rheos__words_add(buffer, "Tensor(\"");
+  rheos__words_add(buffer, name);
+  rheos__words_add(buffer, ":");
   append_number(buffer, output.index);
-  append(buffer, "\", ");
+  rheos__words_add(buffer, "\", ");
   if (shape.rank >= 0) {
-    append(buffer, "shape=");
+    rheos__words_add(buffer, "shape=");
     append_python_shape(buffer, &shape);
-    append(buffer, ", ");
+    rheos__words_add(buffer, ", ");
   }
-  append(buffer, "dtype=");
-  append(buffer, python_dtype(rheos_output_dtype(output)));
-  append(buffer, ")");
+  rheos__words_add(buffer, "dtype=");
+  rheos__words_add(buffer, rheos__python_dtype(rheos_output_dtype(output)));
+  rheos__words_add(buffer, ")");
 }
 
-static rheos_status *foreign_input(build *b, rheos_output foreign) {
-  text_buffer theirs = {.length = 0}, ours = {.length = 0};
+static rheos_status *foreign_input(rheos__node_build *b, rheos_output foreign) {
+  rheos__words theirs = {.length = 0}, ours = {.length = 0};
   describe_output(foreign, &theirs);
   for (size_t i = 0; i < b->args->num_inputs && ours.length == 0; i++) {
     if (b->args->inputs[i].graph == b->graph) describe_output(b->args->inputs[i], &ours);
@@ -209,12 +125,12 @@ static rheos_status *foreign_input(build *b, rheos_output foreign) {
   return RHEOS_INVALID("%s must be from the same graph as %s.", theirs.text, ours.text);
 }
 
-static rheos_status *read_inputs(build *b) {
+static rheos_status *read_inputs(rheos__node_build *b) {
   size_t count = b->args->num_inputs;
-  if (count > MAX_OUTPUTS) return RHEOS_INVALID("%zu inputs are too many", count);
+  if (count > RHEOS__MAX_NODE_OUTPUTS) return RHEOS_INVALID("%zu inputs are too many", count);
   b->num_inputs = (int32_t)count;
-  b->inputs = work(b, count, sizeof *b->inputs);
-  b->input_dtypes = work(b, count, sizeof *b->input_dtypes);
+  b->inputs = rheos__build_work(b, count, sizeof *b->inputs);
+  b->input_dtypes = rheos__build_work(b, count, sizeof *b->input_dtypes);
   if (b->inputs == NULL || b->input_dtypes == NULL) return rheos__out_of_memory();
   int32_t num_nodes = rheos_graph_num_operations(b->graph);
   for (size_t i = 0; i < count; i++) {
@@ -235,18 +151,6 @@ static rheos_status *read_inputs(build *b) {
 
 // ---- Attributes from the caller
 
-static const char *kind_name(rheos_attr_kind kind) {
-  static const char *const names[] = {
-      "none",        "string",     "int",        "float",       "bool",         "type",
-      "shape",       "tensor",     "func",       "placeholder", "list(string)", "list(int)",
-      "list(float)", "list(bool)", "list(type)", "list(shape)", "list(tensor)", "list(func)"};
-  return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "invalid";
-}
-
-static bool is_list(rheos_attr_kind kind) {
-  return kind >= RHEOS_ATTR_LIST_STRING && kind <= RHEOS_ATTR_LIST_FUNC;
-}
-
 static bool is_sound_shape(const rheos_shape *shape) {
   if (shape == NULL || shape->rank < -1 || shape->rank > RHEOS_MAX_RANK) return false;
   for (int32_t i = 0; i < shape->rank; i++) {
@@ -264,7 +168,7 @@ static bool is_sound_value(const rheos_attr_value *value) {
   if (value->kind == RHEOS_ATTR_TYPE) return is_sound_type(value->type);
   if (value->kind == RHEOS_ATTR_SHAPE) return is_sound_shape(value->shape);
   if (value->kind == RHEOS_ATTR_TENSOR) return value->tensor != NULL;
-  if (!is_list(value->kind)) {
+  if (!rheos__attr_kind_is_list(value->kind)) {
     return value->kind > RHEOS_ATTR_NONE && value->kind <= RHEOS_ATTR_LIST_FUNC;
   }
   if (value->count < 0 || (value->count > 0 && value->ints == NULL)) return false;
@@ -278,35 +182,40 @@ static bool is_sound_value(const rheos_attr_value *value) {
   return true;
 }
 
-static rheos_status *set_attr(build *b, int32_t index, const rheos_attr_value *given) {
+static rheos_status *set_attr(rheos__node_build *b, int32_t index, const rheos_attr_value *given) {
   const rheos__attr_def *def = &b->signature->attrs[index];
   rheos_attr_value value = *given;
   // An empty list fits a list of anything.
-  if (is_list(value.kind) && value.count == 0 && is_list(def->kind)) value.kind = def->kind;
+  if (rheos__attr_kind_is_list(value.kind) && value.count == 0 &&
+      rheos__attr_kind_is_list(def->kind))
+    value.kind = def->kind;
   if (value.kind != def->kind && value.kind != RHEOS_ATTR_PLACEHOLDER) {
-    return RHEOS_INVALID("attribute '%s' of '%s' Op is a %s, got a %s", def->name, op_name(b),
-                         kind_name(def->kind), kind_name(value.kind));
+    return RHEOS_INVALID("attribute '%s' of '%s' Op is a %s, got a %s", def->name,
+                         rheos__op_name_of(b), rheos__attr_kind_name(def->kind),
+                         rheos__attr_kind_name(value.kind));
   }
   b->values[index] = value;
   return NULL;
 }
 
-static rheos_status *read_attr(build *b, const rheos_attr *attr) {
-  if (attr->name == NULL) return RHEOS_INVALID("an attribute of '%s' Op has no name", op_name(b));
+static rheos_status *read_attr(rheos__node_build *b, const rheos_attr *attr) {
+  if (attr->name == NULL)
+    return RHEOS_INVALID("an attribute of '%s' Op has no name", rheos__op_name_of(b));
   if (!is_sound_value(&attr->value)) {
-    return RHEOS_INVALID("attribute '%s' of '%s' Op has no valid value", attr->name, op_name(b));
+    return RHEOS_INVALID("attribute '%s' of '%s' Op has no valid value", attr->name,
+                         rheos__op_name_of(b));
   }
   for (int32_t i = 0; i < b->signature->num_attrs; i++) {
     if (strcmp(b->signature->attrs[i].name, attr->name) == 0) return set_attr(b, i, &attr->value);
   }
   if (attr->name[0] == '_' || b->keeps_attrs) return NULL;  // see add_extra_attrs()
-  return RHEOS_INVALID("'%s' Op has no attribute '%s'", op_name(b), attr->name);
+  return RHEOS_INVALID("'%s' Op has no attribute '%s'", rheos__op_name_of(b), attr->name);
 }
 
-static rheos_status *read_attrs(build *b) {
+static rheos_status *read_attrs(rheos__node_build *b) {
   size_t count = (size_t)b->signature->num_attrs;
-  b->values = work(b, count, sizeof *b->values);
-  b->told_by = work(b, count, sizeof *b->told_by);
+  b->values = rheos__build_work(b, count, sizeof *b->values);
+  b->told_by = rheos__build_work(b, count, sizeof *b->told_by);
   if (b->values == NULL || b->told_by == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < count; i++) {
     b->values[i].kind = RHEOS_ATTR_NONE;
@@ -317,241 +226,9 @@ static rheos_status *read_attrs(build *b) {
   return NULL;
 }
 
-// ---- Inputs against the signature
+// ---- The final list of attributes
 
-// The attribute that says how long a list argument is; -1 for an argument that is no list.
-static int32_t length_attr(const rheos__arg *arg) {
-  return arg->number_attr >= 0 ? arg->number_attr : arg->type_list_attr;
-}
-
-// The length of an argument as far as attributes say it, else -1.
-static int64_t known_length(const build *b, const rheos__arg *arg) {
-  int32_t attr = length_attr(arg);
-  if (attr < 0) return 1;
-  const rheos_attr_value *value = &b->values[attr];
-  if (value->kind == RHEOS_ATTR_INT) return value->i < 0 ? 0 : value->i;
-  return value->kind == RHEOS_ATTR_LIST_TYPE ? value->count : -1;
-}
-
-static rheos_status *wrong_number(const build *b, int64_t expected) {
-  return RHEOS_INVALID("'%s' Op takes %lld inputs, got %d", op_name(b), (long long)expected,
-                       b->num_inputs);
-}
-
-// Finds the length of all lists that no attribute tells: there may be one such attribute, and the
-// lists of that length share the inputs that are left. `*out_length` is -1 if there is none.
-static rheos_status *solve_length(const build *b, int64_t *out_length) {
-  int64_t fixed = 0, shares = 0;
-  int32_t unknown = -1;
-  *out_length = -1;
-  for (int32_t i = 0; i < b->signature->num_inputs; i++) {
-    const rheos__arg *arg = &b->signature->inputs[i];
-    int64_t length = known_length(b, arg);
-    if (length >= 0) {
-      if (length > MAX_OUTPUTS) return wrong_number(b, length);
-      fixed += length;
-    } else if (unknown >= 0 && unknown != length_attr(arg)) {
-      return RHEOS_INVALID("'%s' Op has several lists: attribute '%s' or '%s' must be given",
-                           op_name(b), b->signature->attrs[unknown].name,
-                           b->signature->attrs[length_attr(arg)].name);
-    } else {
-      unknown = length_attr(arg);
-      shares++;
-    }
-  }
-  int64_t left = b->num_inputs - fixed;
-  if (shares == 0) return left == 0 ? NULL : wrong_number(b, fixed);
-  if (left < 0) return wrong_number(b, fixed);
-  if (left % shares != 0) {
-    return RHEOS_INVALID("'%s' Op takes %lld lists of one length, got %lld inputs for them",
-                         op_name(b), (long long)shares, (long long)left);
-  }
-  *out_length = left / shares;
-  return NULL;
-}
-
-static rheos_status *check_allowed_type(const build *b, int32_t attr, rheos_dtype dtype,
-                                        const char *parameter) {
-  uint64_t allowed = b->signature->attrs[attr].allowed_types;
-  if (allowed == 0 || allowed >> dtype & 1) return NULL;
-  text_buffer list = {.length = 0};
-  append_types(&list, allowed);
-  return RHEOS_INVALID(
-      "Value passed to parameter '%s' has DataType %s not in list of allowed "
-      "values: %s",
-      parameter, python_dtype(dtype), list.text);
-}
-
-static rheos_status *mismatch(const build *b, const rheos__arg *arg, int32_t first, int32_t count,
-                              int32_t at, rheos_dtype expected) {
-  const char *dtype = python_dtype(rheos_dtype_base(b->input_dtypes[at]));
-  int32_t told_by = arg->type_attr >= 0 ? b->told_by[arg->type_attr] : -1;
-  const rheos__arg *teller = told_by >= 0 ? &b->signature->inputs[told_by] : NULL;
-  if (teller == arg) {
-    text_buffer list = {.length = 0};
-    for (int32_t i = first; i < first + count; i++) {
-      append_item(&list, python_dtype(rheos_dtype_base(b->input_dtypes[i])));
-    }
-    return RHEOS_INVALID(
-        "Tensors in list passed to '%s' of '%s' Op have types [%s] that don't all "
-        "match.",
-        arg->name, op_name(b), list.text);
-  }
-  if (teller != NULL) {
-    return RHEOS_INVALID(
-        "Input '%s' of '%s' Op has type %s that does not match type %s of "
-        "argument '%s'.",
-        arg->name, op_name(b), dtype, python_dtype(expected), teller->name);
-  }
-  return RHEOS_INVALID("Input '%s' of '%s' Op has type %s that does not match expected type of %s.",
-                       arg->name, op_name(b), dtype, python_dtype(expected));
-}
-
-static rheos_status *bind_one(build *b, int32_t arg_index, int32_t first, int32_t count,
-                              int32_t at) {
-  const rheos__arg *arg = &b->signature->inputs[arg_index];
-  rheos_dtype actual = b->input_dtypes[at], base = rheos_dtype_base(actual);
-  if (arg->is_ref && !rheos_dtype_is_ref(actual)) {
-    return RHEOS_INVALID(
-        "'%s' Op requires that input '%s' be a mutable tensor (e.g.: a "
-        "tf.Variable)",
-        op_name(b), arg->name);
-  }
-  if (arg->type_attr < 0) {
-    return base == arg->dtype || base == RHEOS_INVALID_DTYPE
-               ? NULL
-               : mismatch(b, arg, first, count, at, arg->dtype);
-  }
-  rheos_attr_value *value = &b->values[arg->type_attr];
-  if (value->kind == RHEOS_ATTR_NONE) {
-    RHEOS_TRY(check_allowed_type(b, arg->type_attr, base, arg->name));
-    *value = (rheos_attr_value){.kind = RHEOS_ATTR_TYPE, .type = base};
-    b->told_by[arg->type_attr] = arg_index;
-    return NULL;
-  }
-  if (value->kind != RHEOS_ATTR_TYPE || value->type == base || base == RHEOS_INVALID_DTYPE) {
-    return NULL;
-  }
-  return mismatch(b, arg, first, count, at, value->type);
-}
-
-static rheos_status *bind_type_list(build *b, const rheos__arg *arg, int32_t first, int32_t count) {
-  rheos_attr_value *value = &b->values[arg->type_list_attr];
-  if (value->kind == RHEOS_ATTR_LIST_TYPE) {
-    for (int32_t i = 0; i < count; i++) {
-      rheos_dtype base = rheos_dtype_base(b->input_dtypes[first + i]);
-      if (base != value->types[i] && base != RHEOS_INVALID_DTYPE) {
-        return mismatch(b, arg, first, count, first + i, value->types[i]);
-      }
-    }
-    return NULL;
-  }
-  rheos_dtype *types = work(b, (size_t)count, sizeof *types);
-  if (types == NULL) return rheos__out_of_memory();
-  for (int32_t i = 0; i < count; i++) {
-    types[i] = rheos_dtype_base(b->input_dtypes[first + i]);
-    RHEOS_TRY(check_allowed_type(b, arg->type_list_attr, types[i], arg->name));
-  }
-  *value = (rheos_attr_value){.kind = RHEOS_ATTR_LIST_TYPE, .count = count, .types = types};
-  return NULL;
-}
-
-static rheos_status *check_length(const build *b, const rheos__arg *arg, int32_t count) {
-  const rheos__attr_def *def = &b->signature->attrs[length_attr(arg)];
-  if (!def->has_minimum || count >= def->minimum) return NULL;
-  return RHEOS_INVALID(
-      "List argument '%s' to '%s' Op with length %d shorter than minimum length "
-      "%lld.",
-      arg->name, op_name(b), count, (long long)def->minimum);
-}
-
-static rheos_status *bind_inputs(build *b) {
-  int64_t solved;
-  RHEOS_TRY(solve_length(b, &solved));
-  int32_t first = 0;
-  for (int32_t i = 0; i < b->signature->num_inputs; i++) {
-    const rheos__arg *arg = &b->signature->inputs[i];
-    int64_t known = known_length(b, arg);
-    int32_t count = (int32_t)(known >= 0 ? known : solved);
-    if (length_attr(arg) >= 0) RHEOS_TRY(check_length(b, arg, count));
-    if (arg->number_attr >= 0 && b->values[arg->number_attr].kind == RHEOS_ATTR_NONE) {
-      b->values[arg->number_attr] = (rheos_attr_value){.kind = RHEOS_ATTR_INT, .i = count};
-    }
-    if (arg->type_list_attr >= 0) {
-      RHEOS_TRY(bind_type_list(b, arg, first, count));
-    } else {
-      for (int32_t k = 0; k < count; k++) RHEOS_TRY(bind_one(b, i, first, count, first + k));
-    }
-    first += count;
-  }
-  return NULL;
-}
-
-// ---- Attributes complete and checked
-
-static rheos_status *check_string(const build *b, const rheos__attr_def *def,
-                                  const rheos_string *string) {
-  text_buffer list = {.length = 0};
-  for (const char *const *allowed = def->allowed_strings; *allowed != NULL; allowed++) {
-    if (strlen(*allowed) == string->size_bytes &&
-        (string->size_bytes == 0 || memcmp(*allowed, string->data, string->size_bytes) == 0)) {
-      return NULL;
-    }
-    append(&list, list.length != 0 ? "\", \"" : "");
-    append(&list, *allowed);
-  }
-  return RHEOS_INVALID("Attr '%s' of '%s' Op passed string '%.*s' not in: \"%s\".", def->name,
-                       op_name(b), (int)string->size_bytes,
-                       string->data != NULL ? string->data : "", list.text);
-}
-
-static rheos_status *check_minimum(const build *b, const rheos__attr_def *def,
-                                   const rheos_attr_value *value) {
-  if (value->kind == RHEOS_ATTR_INT && value->i < def->minimum) {
-    return RHEOS_INVALID("Attr '%s' of '%s' Op passed %lld less than minimum %lld.", def->name,
-                         op_name(b), (long long)value->i, (long long)def->minimum);
-  }
-  if (is_list(value->kind) && value->count < def->minimum) {
-    return RHEOS_INVALID("Attr '%s' of '%s' Op passed list of length %d less than minimum %lld.",
-                         def->name, op_name(b), value->count, (long long)def->minimum);
-  }
-  return NULL;
-}
-
-static rheos_status *check_attr(const build *b, int32_t index) {
-  const rheos__attr_def *def = &b->signature->attrs[index];
-  const rheos_attr_value *value = &b->values[index];
-  if (def->has_minimum) RHEOS_TRY(check_minimum(b, def, value));
-  if (def->allowed_types != 0 && value->kind == RHEOS_ATTR_TYPE) {
-    RHEOS_TRY(check_allowed_type(b, index, value->type, def->name));
-  }
-  for (int32_t i = 0; value->kind == RHEOS_ATTR_LIST_TYPE && i < value->count; i++) {
-    RHEOS_TRY(check_allowed_type(b, index, value->types[i], def->name));
-  }
-  if (def->allowed_strings == NULL) return NULL;
-  if (value->kind == RHEOS_ATTR_STRING) return check_string(b, def, &value->s);
-  for (int32_t i = 0; value->kind == RHEOS_ATTR_LIST_STRING && i < value->count; i++) {
-    RHEOS_TRY(check_string(b, def, &value->strings[i]));
-  }
-  return NULL;
-}
-
-static rheos_status *complete_attrs(build *b) {
-  for (int32_t i = 0; i < b->signature->num_attrs; i++) {
-    const rheos__attr_def *def = &b->signature->attrs[i];
-    if (b->values[i].kind == RHEOS_ATTR_NONE) {
-      if (!def->has_default) {
-        return RHEOS_INVALID("'%s' Op needs the attribute '%s' (%s)", op_name(b), def->name,
-                             kind_name(def->kind));
-      }
-      b->values[i] = def->default_value;
-    }
-    RHEOS_TRY(check_attr(b, i));
-  }
-  return NULL;
-}
-
-static bool has_item(const build *b, const char *name) {
+static bool has_item(const rheos__node_build *b, const char *name) {
   for (int32_t i = 0; i < b->num_items; i++) {
     if (strcmp(b->items[i].name, name) == 0) return true;
   }
@@ -559,7 +236,7 @@ static bool has_item(const build *b, const char *name) {
 }
 
 // Attributes that are not the signature's: the caller's, then the scope's, then the colocation.
-static rheos_status *add_extra_attrs(build *b) {
+static rheos_status *add_extra_attrs(rheos__node_build *b) {
   for (size_t i = 0; i < b->args->num_attrs; i++) {
     rheos_attr attr = b->args->attrs[i];
     if (has_item(b, attr.name)) continue;
@@ -584,12 +261,12 @@ static rheos_status *add_extra_attrs(build *b) {
   return NULL;
 }
 
-static rheos_status *intern_attrs(build *b) {
+static rheos_status *intern_attrs(rheos__node_build *b) {
   size_t count = (size_t)b->signature->num_attrs + b->args->num_attrs + 1;
   for (const rheos__scope_attr *link = b->scope->now.attrs; link != NULL; link = link->outer) {
     count++;
   }
-  b->items = work(b, count, sizeof *b->items);
+  b->items = rheos__build_work(b, count, sizeof *b->items);
   if (b->items == NULL) return rheos__out_of_memory();
   b->num_items = b->signature->num_attrs;
   for (int32_t i = 0; i < b->num_items; i++) {
@@ -603,12 +280,12 @@ static rheos_status *intern_attrs(build *b) {
 
 // ---- Outputs
 
-static rheos_status *count_outputs(build *b) {
+static rheos_status *count_outputs(rheos__node_build *b) {
   int64_t count = 0;
   for (int32_t i = 0; i < b->signature->num_outputs; i++) {
-    int64_t length = known_length(b, &b->signature->outputs[i]);
-    if (length < 0 || length > MAX_OUTPUTS - count) {
-      return RHEOS_INVALID("'%s' Op has too many outputs", op_name(b));
+    int64_t length = rheos__known_length(b, &b->signature->outputs[i]);
+    if (length < 0 || length > RHEOS__MAX_NODE_OUTPUTS - count) {
+      return RHEOS_INVALID("'%s' Op has too many outputs", rheos__op_name_of(b));
     }
     count += length;
   }
@@ -616,7 +293,7 @@ static rheos_status *count_outputs(build *b) {
   return NULL;
 }
 
-static rheos_dtype output_dtype(const build *b, const rheos__arg *arg, int32_t index) {
+static rheos_dtype output_dtype(const rheos__node_build *b, const rheos__arg *arg, int32_t index) {
   rheos_dtype dtype = arg->dtype;
   if (arg->type_attr >= 0) {
     const rheos_attr_value *value = &b->values[arg->type_attr];
@@ -627,15 +304,15 @@ static rheos_dtype output_dtype(const build *b, const rheos__arg *arg, int32_t i
   return arg->is_ref ? (rheos_dtype)((int)dtype + RHEOS_REF) : dtype;
 }
 
-static rheos_status *make_outputs(build *b) {
+static rheos_status *make_outputs(rheos__node_build *b) {
   RHEOS_TRY(count_outputs(b));
-  b->output_dtypes = work(b, (size_t)b->num_outputs, sizeof *b->output_dtypes);
-  b->output_shapes = work(b, (size_t)b->num_outputs, sizeof *b->output_shapes);
+  b->output_dtypes = rheos__build_work(b, (size_t)b->num_outputs, sizeof *b->output_dtypes);
+  b->output_shapes = rheos__build_work(b, (size_t)b->num_outputs, sizeof *b->output_shapes);
   if (b->output_dtypes == NULL || b->output_shapes == NULL) return rheos__out_of_memory();
   int32_t at = 0;
   for (int32_t i = 0; i < b->signature->num_outputs; i++) {
     const rheos__arg *arg = &b->signature->outputs[i];
-    int32_t count = (int32_t)known_length(b, arg);
+    int32_t count = (int32_t)rheos__known_length(b, arg);
     for (int32_t k = 0; k < count; k++, at++) {
       b->output_dtypes[at] = output_dtype(b, arg, k);
       b->output_shapes[at].rank = -1;
@@ -645,39 +322,39 @@ static rheos_status *make_outputs(build *b) {
 }
 
 static bool partial_value(void *argument, int32_t input, rheos_shape *out_shape) {
-  const build *b = argument;
+  const rheos__node_build *b = argument;
   rheos__edge edge = {b->args->inputs[input].id, b->args->inputs[input].index};
   return rheos__partial_value(b->graph, edge, out_shape);
 }
 
 static bool whole_value(void *argument, int32_t input, int64_t *values, int32_t capacity,
                         int32_t *out_count) {
-  const build *b = argument;
+  const rheos__node_build *b = argument;
   rheos__edge edge = {b->args->inputs[input].id, b->args->inputs[input].index};
   return rheos__whole_value(b->graph, edge, values, capacity, out_count);
 }
 
 // What TensorFlow adds to what a shape function says.
-static rheos_status *with_shapes_take(build *b, rheos_status *status) {
+static rheos_status *with_shapes_take(rheos__node_build *b, rheos_status *status) {
   if (rheos_status_code(status) != RHEOS_INVALID_ARGUMENT) return status;
-  text_buffer shapes = {.length = 0};
+  rheos__words shapes = {.length = 0};
   for (int32_t i = 0; i < b->num_inputs; i++) {
     rheos__shape_text text;
-    append_item(&shapes, rheos__shape_text_of(b->inputs[i]->shape, &text));
+    rheos__words_add_item(&shapes, rheos__shape_text_of(b->inputs[i]->shape, &text));
   }
   rheos_status *longer =
       RHEOS_INVALID("%s for '%s' (op: '%s') with input shapes: %s.", rheos_status_message(status),
-                    final_name(b), op_name(b), shapes.length != 0 ? shapes.text : "none");
+                    final_name(b), rheos__op_name_of(b), shapes.length != 0 ? shapes.text : "none");
   rheos_status_free(status);
   return longer;
 }
 
-static rheos_status *infer_shapes(build *b) {
+static rheos_status *infer_shapes(rheos__node_build *b) {
   rheos__shape_fn shape_fn = b->signature->op->shape;
   if (shape_fn == NULL) return NULL;
-  rheos_shape *shapes = work(b, (size_t)b->num_inputs, sizeof *shapes);
-  rheos_tensor **values = work(b, (size_t)b->num_inputs, sizeof *values);
-  const rheos_shape **handles = work(b, (size_t)b->num_inputs, sizeof *handles);
+  rheos_shape *shapes = rheos__build_work(b, (size_t)b->num_inputs, sizeof *shapes);
+  rheos_tensor **values = rheos__build_work(b, (size_t)b->num_inputs, sizeof *values);
+  const rheos_shape **handles = rheos__build_work(b, (size_t)b->num_inputs, sizeof *handles);
   if (shapes == NULL || values == NULL || handles == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < b->num_inputs; i++) {
     rheos__edge edge = {b->args->inputs[i].id, b->args->inputs[i].index};
@@ -705,18 +382,18 @@ static rheos_status *infer_shapes(build *b) {
 
 // ---- What the node before came to
 
-static bool follows_from_inputs(const build *b) {
+static bool follows_from_inputs(const rheos__node_build *b) {
   const rheos__shape_fn shape = b->signature->op->shape;
   return (shape == rheos__shape_broadcast_2 || shape == rheos__shape_unchanged) &&
          b->args->num_attrs == 0 && b->scope->now.attrs == NULL &&
          b->scope->now.num_colocation == 0 && b->num_inputs <= RHEOS__RECALLED_INPUTS;
 }
 
-static rheos__recalled *recalled_at(const build *b) {
+static rheos__recalled *recalled_at(const rheos__node_build *b) {
   return &b->graph->recalled[(uintptr_t)b->signature / sizeof *b->signature % RHEOS__RECALLED];
 }
 
-static bool recall(build *b) {
+static bool recall(rheos__node_build *b) {
   const rheos__recalled *at = recalled_at(b);
   if (at->signature != b->signature || at->num_inputs != b->num_inputs || !follows_from_inputs(b)) {
     return false;
@@ -732,7 +409,7 @@ static bool recall(build *b) {
 }
 
 // After the node is there.
-static void keep_in_mind(const build *b, const rheos__node *node) {
+static void keep_in_mind(const rheos__node_build *b, const rheos__node *node) {
   if (b->recalled != NULL || node->num_outputs != 1 || !follows_from_inputs(b)) return;
   rheos__recalled *at = recalled_at(b);
   at->signature = b->signature;
@@ -744,11 +421,11 @@ static void keep_in_mind(const build *b, const rheos__node *node) {
 
 // ---- What the scope says
 
-static rheos_status *read_controls(build *b) {
+static rheos_status *read_controls(rheos__node_build *b) {
   size_t given = b->args->num_control_inputs;
   size_t most = rheos__scope_max_controls(b->scope) + given;
   if (most == 0) return NULL;
-  b->controls = work(b, most, sizeof *b->controls);
+  b->controls = rheos__build_work(b, most, sizeof *b->controls);
   if (b->controls == NULL) return rheos__out_of_memory();
   b->num_controls =
       rheos__scope_controls(b->scope, b->args->inputs, b->args->num_inputs, b->controls);
@@ -765,7 +442,7 @@ static rheos_status *read_controls(build *b) {
   return NULL;
 }
 
-static rheos_status *read_device(build *b) {
+static rheos_status *read_device(rheos__node_build *b) {
   const char *beside = b->scope->now.colocation_device;
   b->device = beside != NULL ? beside : b->scope->now.device;
   if (b->args->device == NULL) return NULL;
@@ -774,7 +451,7 @@ static rheos_status *read_device(build *b) {
 
 // ---- The node
 
-static rheos_status *fill_outputs(build *b, rheos__node_output *outputs) {
+static rheos_status *fill_outputs(rheos__node_build *b, rheos__node_output *outputs) {
   if (b->recalled != NULL) {
     outputs[0] = *b->recalled;
     return NULL;
@@ -787,7 +464,7 @@ static rheos_status *fill_outputs(build *b, rheos__node_output *outputs) {
   return NULL;
 }
 
-static void fill_edges(const build *b, rheos__edge *edges) {
+static void fill_edges(const rheos__node_build *b, rheos__edge *edges) {
   for (int32_t i = 0; i < b->num_inputs; i++) {
     edges[i] = (rheos__edge){b->args->inputs[i].id, b->args->inputs[i].index};
   }
@@ -796,13 +473,13 @@ static void fill_edges(const build *b, rheos__edge *edges) {
   }
 }
 
-static rheos_status *take_name(build *b, uint32_t *out_entry) {
+static rheos_status *take_name(rheos__node_build *b, uint32_t *out_entry) {
   rheos__names *names = &b->graph->names;
   return b->name_is_exact ? rheos__names_at(names, b->name, b->name_length, true, out_entry)
                           : rheos__names_take(names, b->parent, b->name, b->name_length, out_entry);
 }
 
-static rheos_status *add_node(build *b, int32_t *out_id) {
+static rheos_status *add_node(rheos__node_build *b, int32_t *out_id) {
   size_t num_edges = (size_t)b->num_inputs + b->num_controls;
   size_t outputs_bytes = (size_t)b->num_outputs * sizeof(rheos__node_output);
   char *memory =
@@ -831,7 +508,7 @@ static rheos_status *add_node(build *b, int32_t *out_id) {
   return NULL;
 }
 
-static rheos_status *build_node(build *b, int32_t *out_id) {
+static rheos_status *build_node(rheos__node_build *b, int32_t *out_id) {
   RHEOS_TRY(read_name(b));
   if (b->signature == NULL) b->signature = rheos__graph_signature(b->graph, b->args->type);
   if (b->signature == NULL) {
@@ -844,8 +521,8 @@ static rheos_status *build_node(build *b, int32_t *out_id) {
     return add_node(b, out_id);
   }
   RHEOS_TRY(read_attrs(b));
-  RHEOS_TRY(bind_inputs(b));
-  RHEOS_TRY(complete_attrs(b));
+  RHEOS_TRY(rheos__bind_inputs(b));
+  RHEOS_TRY(rheos__complete_attrs(b));
   RHEOS_TRY(make_outputs(b));
   RHEOS_TRY(intern_attrs(b));
   RHEOS_TRY(read_controls(b));
@@ -858,8 +535,8 @@ static rheos_operation add_op(rheos_scope *scope, const rheos_op_args *args,
                               const rheos__signature *signature, bool keeps_attrs) {
   rheos_operation none = {0};
   if (scope->status != NULL) return none;
-  build b;  // the work space stays uninitialised
-  memset(&b, 0, offsetof(build, inline_bytes));
+  rheos__node_build b;  // the work space stays uninitialised
+  memset(&b, 0, offsetof(rheos__node_build, inline_bytes));
   b.scope = scope;
   b.graph = scope->graph;
   b.args = args;

@@ -59,4 +59,7 @@ void rheos__push_variable_frame(rheos_scope *scope, const char *prefix, int reus
 // Frames opened by one public push count as one pop: merges the latest frame into the one before.
 void rheos__join_frames(rheos_scope *scope);
 
+// As Python says it: float32, int64_ref.
+const char *rheos__python_dtype(rheos_dtype dtype);
+
 #endif  // RHEOS_SRC_GRAPH_BUILD_H

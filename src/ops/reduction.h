@@ -75,4 +75,18 @@ void rheos__reduction_join(const rheos__reduction *r, char *totals, char *out);
 const rheos__reduction *rheos__reduction_of(rheos__run_fn run, rheos__compute_fn compute,
                                             const void *state);
 
+// Marks the dimensions that `axes` names in out_reduced (RHEOS_MAX_RANK of them); negative axes count
+// from the end.
+rheos_status *rheos__reduction_axes(const rheos_tensor *axes, int32_t rank, bool *out_reduced);
+// The shape without the reduced dimensions, or with 1 in their place.
+rheos_shape rheos__reduced_shape(const rheos_shape *shape, const bool *reduced, bool keep_dims);
+
+// The gradients (reduction_grad.c)
+void rheos__grad_sum(rheos__grad *g);
+void rheos__grad_mean(rheos__grad *g);
+void rheos__grad_extreme(rheos__grad *g);  // of the largest, and of the smallest
+void rheos__grad_prod(rheos__grad *g);
+void rheos__grad_euclidean_norm(rheos__grad *g);
+void rheos__grad_l2_loss(rheos__grad *g);
+
 #endif  // RHEOS_SRC_OPS_REDUCTION_H

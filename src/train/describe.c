@@ -4,18 +4,6 @@
 
 #include "train/variables.h"
 
-const char *rheos__python_dtype(rheos_dtype dtype) {
-  switch ((int)dtype) {
-    case RHEOS_HALF: return "float16";
-    case RHEOS_FLOAT: return "float32";
-    case RHEOS_DOUBLE: return "float64";
-    case RHEOS_HALF + RHEOS_REF: return "float16_ref";
-    case RHEOS_FLOAT + RHEOS_REF: return "float32_ref";
-    case RHEOS_DOUBLE + RHEOS_REF: return "float64_ref";
-    default: return rheos_dtype_name(dtype);
-  }
-}
-
 const char *rheos__tuple_text_of(const rheos_shape *shape, rheos__tuple_text *buffer) {
   char *text = buffer->text;
   size_t size = sizeof(buffer->text), used = 0;

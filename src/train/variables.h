@@ -80,7 +80,5 @@ typedef struct rheos__tuple_text {
   char text[224];
 } rheos__tuple_text;
 const char *rheos__tuple_text_of(const rheos_shape *shape, rheos__tuple_text *buffer);
-// float32, int64_ref
-const char *rheos__python_dtype(rheos_dtype dtype);
 
 #endif  // RHEOS_SRC_TRAIN_VARIABLES_H
