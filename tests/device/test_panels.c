@@ -93,7 +93,7 @@ static void check(int64_t m, int64_t n, int64_t k, bool turned_a, bool turned_b)
 static void test_panels__computes_products_of_every_size(void **state) {
   (void)state;
   static const int64_t rows[] = {1, 5, 6, 7, 64, 241, 400};
-  static const int64_t depths[] = {1, 3, 64, 67, 256, 259, 515};
+  static const int64_t depths[] = {1, 3, 64, 67, 256, 515, 1027};
   static const int64_t columns[] = {1, 3, 15, 16, 17, 63, 64, 65, 129, 256, 321};
   enum { ROWS = sizeof rows / sizeof *rows, DEPTHS = sizeof depths / sizeof *depths };
   for (size_t i = 0; i < sizeof columns / sizeof *columns * 7; i++) {
@@ -104,6 +104,8 @@ static void test_panels__computes_products_of_every_size(void **state) {
   check(192, 800, 300, false, true);  // turned round by several panels, and not
   check(193, 800, 300, false, true);
   check(130, 1061, 259, true, true);
+  check(250, 80, 2051, false, false);  // three blocks of rows of b
+  check(20, 90, 1025, false, true);
 }
 
 int main(void) {

@@ -14,8 +14,10 @@
 // if the first one is transposed, so that few calls are better.
 enum { UNIT_ROWS = 64, TURNED_UNIT_ROWS = 256, LEAST_COLUMNS = 128, UNIT_COLUMNS = 512 };
 enum { MOST_UNITS = 16 };
-// The least rows for our own loops where the second operand is not transposed.
-enum { LEAST_ROWS = 4 };
+// The rows for our own loops where the second operand is not transposed: few, or so many that the
+// library, which packs the second operand for each unit of rows, would pack it often; and the least
+// columns and depth for many rows.
+enum { LEAST_ROWS = 4, MANY_ROWS = 256, LEAST_SIDE = 64 };
 // The least rows that pay for turning the second operand, or first operand and result.
 enum { LEAST_TURNING_ROWS = 16 };
 
@@ -185,6 +187,11 @@ static rheos_status *run_zero(const void *state, const void *const *inputs, void
   return NULL;
 }
 
+static bool has_rows_for_panels(const matmul_state *s) {
+  if (s->m <= RHEOS__PANELS_FEW_ROWS) return s->m >= LEAST_ROWS;
+  return s->m >= MANY_ROWS && s->n >= LEAST_SIDE && s->k >= LEAST_SIDE;
+}
+
 static rheos_status *answer(rheos__prepare *p, matmul_state *s) {
   if (s->m == 0 || s->n == 0 || s->k == 0) {
     p->run = run_zero;
@@ -193,10 +200,7 @@ static rheos_status *answer(rheos__prepare *p, matmul_state *s) {
   if (s->transpose_b && !s->transpose_a && s->m >= LEAST_TURNING_ROWS) {
     return answer_panels(p, s);
   }
-  // The library packs the second operand, whatever the rows are that share it.
-  if (!s->transpose_b && !s->transpose_a && s->m >= LEAST_ROWS && s->m <= RHEOS__PANELS_FEW_ROWS) {
-    return answer_panels(p, s);
-  }
+  if (!s->transpose_b && !s->transpose_a && has_rows_for_panels(s)) return answer_panels(p, s);
   cut(s);
   p->num_units = parts(s->m, s->block_rows) * parts(s->n, s->block_columns);
   if (s->block_columns >= s->n) p->unit_elements = s->block_rows * s->n;

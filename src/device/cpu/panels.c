@@ -10,8 +10,10 @@
 
 #include <string.h>
 
-// A block: BLOCK_DEPTH rows of b by BLOCK_COLUMNS columns, read again for BLOCK_ROWS rows of a.
-enum { BLOCK_DEPTH = 256, BLOCK_COLUMNS = 256, BLOCK_ROWS = 240, TILE_ROWS = 6 };
+// A block: at most MOST_DEPTH rows of b by BLOCK_COLUMNS columns, read again for BLOCK_ROWS rows of a.
+// The result is read and written once a block of rows of b, so that few deep ones are better: one
+// panel of them shall stay in the second-level cache.
+enum { MOST_DEPTH = 1024, BLOCK_COLUMNS = 256, BLOCK_ROWS = 240, TILE_ROWS = 6 };
 
 // The most rows of a for a result that is turned round, the most elements of a, the columns at a time.
 enum { MOST_TURNED_ROWS = 192, MOST_TURNED = 1 << 19, TURNED_COLUMNS = 96 };
@@ -20,6 +22,11 @@ enum { UNIT_COLUMNS = 64, MOST_UNITS = 16, LEAST_UNIT_ROWS = 192 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
+
+// Blocks of rows of b alike in depth.
+static int64_t block_depth(const rheos__panels *p) {
+  return p->k > MOST_DEPTH ? parts(p->k, parts(p->k, MOST_DEPTH)) : p->k;
+}
 
 void rheos__panels_cut(rheos__panels *p) {
   const int64_t columns = parts(p->n, UNIT_COLUMNS);
@@ -41,7 +48,7 @@ void rheos__panels_cut(rheos__panels *p) {
 
 size_t rheos__panels_scratch_bytes(const rheos__panels *p) {
   if (p->turns_result) return sizeof(float) * (size_t)(p->m * (p->k + TURNED_COLUMNS));
-  return sizeof(float) * BLOCK_DEPTH * BLOCK_COLUMNS;
+  return sizeof(float) * (size_t)block_depth(p) * BLOCK_COLUMNS;
 }
 
 // ---- Packing
@@ -113,8 +120,9 @@ void rheos__panels_pack(const float *b, int64_t b_row, int64_t b_column, int64_t
 
 // Block by block of rows, in each panel by panel: that of column j has j * depth elements before it.
 void rheos__panels_lay_down(const rheos__panels *p, const float *b, float *to) {
-  for (int64_t k = 0; k < p->k; k += BLOCK_DEPTH) {
-    const int64_t depth = least(BLOCK_DEPTH, p->k - k);
+  const int64_t most = block_depth(p);
+  for (int64_t k = 0; k < p->k; k += most) {
+    const int64_t depth = least(most, p->k - k);
     rheos__panels_pack(b + k * p->b_row, p->b_row, p->b_column, depth, p->n, to + k * p->n, 0, depth);
   }
 }
@@ -144,8 +152,9 @@ static void run_piece(const rheos__panels *p, const float *a, const float *b, fl
     run_in_place(p, a, b, c, at);
     return;
   }
-  for (int64_t k = 0; k < p->k; k += BLOCK_DEPTH) {
-    const int64_t depth = least(BLOCK_DEPTH, p->k - k);
+  const int64_t most = block_depth(p);
+  for (int64_t k = 0; k < p->k; k += most) {
+    const int64_t depth = least(most, p->k - k);
     rheos__dense d = {.k = depth, .a_row = p->a_row, .a_column = p->a_column, .c_row = p->n,
                       .adds = k > 0};
     const float *from = panels;
@@ -173,10 +182,11 @@ static void run_turned(const rheos__panels *p, const float *a, const float *b, f
   const rheos__panels turned = {.n = m, .k = p->k, .b_row = p->a_column, .b_column = p->a_row};
   rheos__panels_lay_down(&turned, a, scratch);
   float *rows = scratch + m * p->k;
+  const int64_t most = block_depth(p);
   for (int64_t i = first; i < last; i += TURNED_COLUMNS) {
     const int64_t count = least(TURNED_COLUMNS, last - i);
-    for (int64_t k = 0; k < p->k; k += BLOCK_DEPTH) {
-      rheos__dense d = {.k = least(BLOCK_DEPTH, p->k - k), .a_row = p->b_column,
+    for (int64_t k = 0; k < p->k; k += most) {
+      rheos__dense d = {.k = least(most, p->k - k), .a_row = p->b_column,
                         .a_column = p->b_row, .c_row = m, .adds = k > 0};
       for (int64_t j = 0; j < m; j += width) {
         d.n = d.b_row = d.end_column = least(width, m - j);
