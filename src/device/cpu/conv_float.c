@@ -19,8 +19,9 @@
 #include "ops/conv.h"
 #include "ops/fused.h"
 
-// Of a block of the filter; of the result that goes over it while it is in the cache.
-enum { BLOCK_DEPTH = 256, BLOCK_COLUMNS = 256, BLOCK_PIXELS = 240 };
+// Of a block of the filter; of the result that goes over it while it is in the cache. The result is read
+// and written once a block: few deep ones are better, as for panels.
+enum { BLOCK_DEPTH = 1024, BLOCK_COLUMNS = 256, BLOCK_PIXELS = 240 };
 enum { UNIT_PIXELS = 384, MOST_UNIT_PIXELS = 2048, MOST_UNITS = 16, LEAST_COLUMNS = 128 };
 
 static const int64_t LEAST_FLOPS = 2048;
