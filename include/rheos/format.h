@@ -35,7 +35,15 @@ typedef struct rheos_import_mapping {
   const char *from;
   rheos_output to;  // for a control input its operation counts
   bool was_used;    // set by the import
+  bool was_found;   // likewise: the GraphDef has it, used or not
 } rheos_import_mapping;
+
+// An operation ("x") or output ("x:1"), as the GraphDef calls it, that an import tells of.
+typedef struct rheos_import_element {
+  const char *name;
+  rheos_operation operation;  // set by the import; of an output in the input map what is in its place
+  int32_t index;              // of the output; -1: the operation was asked for
+} rheos_import_element;
 
 typedef struct rheos_import_options {
   const char *prefix;               // names become "prefix/name"; NULL or "": as they are
@@ -45,6 +53,10 @@ typedef struct rheos_import_options {
   // and as many outputs as others take from them. A step that needs one is refused.
   bool keep_unknown_ops;
   bool clear_devices;  // without the devices of the nodes
+  // A name that is in use becomes "name_1" (or so on); else it is an error. Colocations follow.
+  bool uniquify_names;
+  rheos_import_element *elements;  // RHEOS_INVALID_ARGUMENT if one is not there
+  size_t num_elements;
   // The bytes of an OpList message, or NULL: the ops as the program knew them that wrote the graph.
   // An attribute that is not known here, and has the default that the list gives it, is dropped.
   const void *op_list;
@@ -52,8 +64,7 @@ typedef struct rheos_import_options {
 } rheos_import_options;
 
 // Adds the nodes of a GraphDef, in any order, to the scope's graph, and the functions of its
-// library, which become ops of the graph. Names are taken as they are; one that is in use already
-// is an error. Everything the message holds comes out of rheos_graph_to_graph_def() again,
+// library, which become ops of the graph. Names are taken as they are. Everything the message holds comes out of rheos_graph_to_graph_def() again,
 // attributes and fields that nothing here knows too; only the shapes in `_output_shapes` are
 // inferred anew. Errors go to the scope: RHEOS_DATA_LOSS for bytes that are no GraphDef,
 // RHEOS_NOT_FOUND naming all ops that are not known, with counts, RHEOS_INVALID_ARGUMENT for

@@ -86,28 +86,60 @@ static Py_ssize_t mappings_from_python(rheos_graph *graph, PyObject *list,
   return count;
 }
 
-// Which of the mappings were of use, as a list of bools.
-static PyObject *uses_of(const rheos_import_mapping *mappings, Py_ssize_t count) {
-  PyObject *uses = PyList_New(count);
-  for (Py_ssize_t i = 0; uses && i < count; ++i) {
-    PyList_SET_ITEM(uses, i, PyBool_FromLong(mappings[i].was_used));
+// Whether the file has what the mappings name, as a list of bools.
+static PyObject *found_of(const rheos_import_mapping *mappings, Py_ssize_t count) {
+  PyObject *found = PyList_New(count);
+  for (Py_ssize_t i = 0; found && i < count; ++i) {
+    PyList_SET_ITEM(found, i, PyBool_FromLong(mappings[i].was_used || mappings[i].was_found));
   }
-  return uses;
+  return found;
+}
+
+// The elements by the names in a list, which the texts stay with; NULL after an error.
+static rheos_import_element *elements_from_python(PyObject *list, size_t *out_count) {
+  const Py_ssize_t count = list ? PyList_GET_SIZE(list) : 0;
+  rheos_import_element *elements = PyMem_New(rheos_import_element, (size_t)count + 1);
+  if (!elements) PyErr_NoMemory();
+  for (Py_ssize_t i = 0; elements && i < count; ++i) {
+    elements[i].name = PyUnicode_AsUTF8(PyList_GET_ITEM(list, i));
+    if (elements[i].name) continue;
+    PyMem_Free(elements);
+    return NULL;
+  }
+  *out_count = (size_t)count;
+  return elements;
+}
+
+// What they are, as a list of (id of the operation, output or -1).
+static PyObject *pairs_of(const rheos_import_element *elements, size_t count) {
+  PyObject *pairs = PyList_New((Py_ssize_t)count);
+  for (size_t i = 0; pairs && i < count; ++i) {
+    PyObject *pair = Py_BuildValue("(ii)", elements[i].operation.id, elements[i].index);
+    if (!pair) Py_CLEAR(pairs);
+    if (pairs) PyList_SET_ITEM(pairs, (Py_ssize_t)i, pair);
+  }
+  return pairs;
 }
 
 PyObject *graph_import_graph_def(PyObject *self, PyObject *args) {
   const char *bytes, *prefix = NULL;
-  PyObject *list = NULL;
+  PyObject *list = NULL, *names = NULL;
   int keeps_unknown = 0;
   Py_ssize_t size;
-  if (!PyArg_ParseTuple(args, "y#|zO!p", &bytes, &size, &prefix, &PyList_Type, &list,
-                        &keeps_unknown)) {
+  if (!PyArg_ParseTuple(args, "y#|zO!pO!", &bytes, &size, &prefix, &PyList_Type, &list,
+                        &keeps_unknown, &PyList_Type, &names)) {
     return NULL;
   }
+  size_t num_elements;
+  rheos_import_element *elements = elements_from_python(names, &num_elements);
+  if (!elements) return NULL;
   const size_t room = list ? (size_t)PyList_GET_SIZE(list) : 0;
   rheos_import_mapping *mappings = PyMem_New(rheos_import_mapping, room + 1);
-  if (!mappings) return PyErr_NoMemory();
-  PyObject *uses = NULL;
+  if (!mappings) {
+    PyMem_Free(elements);
+    return PyErr_NoMemory();
+  }
+  PyObject *result = NULL;
   const Py_ssize_t count =
       list ? mappings_from_python(((graph_object *)self)->graph, list, mappings) : 0;
   rheos_scope *scope = count < 0 ? NULL : graph_scope_for_adding((graph_object *)self);
@@ -115,12 +147,18 @@ PyObject *graph_import_graph_def(PyObject *self, PyObject *args) {
     const rheos_import_options options = {.prefix = prefix,
                                           .input_map = mappings,
                                           .num_mappings = (size_t)count,
-                                          .keep_unknown_ops = keeps_unknown};
+                                          .keep_unknown_ops = keeps_unknown,
+                                          .uniquify_names = true,
+                                          .elements = elements,
+                                          .num_elements = num_elements};
     rheos_import_graph_def(scope, bytes, (size_t)size, &options);
-    if (!raise_scope_error(scope)) uses = uses_of(mappings, count);
+    if (!raise_scope_error(scope)) {
+      result = Py_BuildValue("(NN)", found_of(mappings, count), pairs_of(elements, num_elements));
+    }
   }
   PyMem_Free(mappings);
-  return uses;
+  PyMem_Free(elements);
+  return result;
 }
 
 // ---- Event files

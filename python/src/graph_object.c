@@ -593,8 +593,8 @@ static PyMethodDef graph_methods[] = {
     {"_num_variables", graph_num_variables, METH_NOARGS, "_num_variables()"},
     {"_graph_def_bytes", graph_to_graph_def, METH_NOARGS, "_graph_def_bytes(): a GraphDef."},
     {"_import_graph_def", graph_import_graph_def, METH_VARARGS,
-     "_import_graph_def(bytes, prefix=None, input_map=[(from, id, output)], keep_unknown=False): which "
-     "of the input map was of use."},
+     "_import_graph_def(bytes, prefix=None, input_map=[(from, id, output)], keep_unknown=False, "
+     "elements=[]): which of the input map is there, and (id, output or -1) for each element."},
     {"_write", graph_write, METH_VARARGS, "_write(path, side_file_bytes)"},
     {"_node_def_bytes", graph_node_def, METH_O, "_node_def_bytes(id): a NodeDef."},
     {"_saver_new", graph_saver_new, METH_VARARGS, "_saver_new(variables, names, name)"},

@@ -2,6 +2,7 @@
 // a stack of its own; a file already in order keeps it. Ops, names, inputs and cycles are checked
 // before the first node is added. A loop's way back, from a NextIteration to a Merge, is put in
 // place when all nodes are there.
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -53,6 +54,8 @@ typedef struct import {
   rheos_import_mapping *input_map;
   size_t num_mappings;
   input_ref *mapping_refs;  // what they map
+  rheos_import_element *elements;  // to return
+  size_t num_elements;
   bool keep_unknown_ops, clear_devices;
   Tensorflow__OpDef **ops;  // of the program that wrote the graph, by name
   size_t num_ops;
@@ -67,6 +70,8 @@ typedef struct import {
   int32_t *first_uses;  // of each node, -1: none
   slot *slots;
   size_t num_slots;      // a power of two
+  bool uniquify_names;
+  const char **names;    // of each node, where it gets another one than it has; NULL: none does
   source **sources;      // of each node's inputs
   rheos__arena scratch;  // of the node that is being added
   rheos__arena arena;
@@ -116,6 +121,68 @@ static rheos_status *index_names(import *im) {
     slot *s = slot_of(im, name, strlen(name));
     if (s->node >= 0) return RHEOS_INVALID("the graph has two nodes called '%s'", name);
     s->node = i;
+  }
+  return NULL;
+}
+
+// "name", or below the prefix "prefix/name"; then `tail`.
+static char *full_name(const import *im, const char *name, const char *tail,
+                       rheos__arena *arena) {
+  const size_t prefix_bytes = strlen(im->prefix), name_bytes = strlen(name);
+  const size_t tail_bytes = strlen(tail);
+  char *text = rheos__arena_alloc(arena, prefix_bytes + name_bytes + tail_bytes + 2);
+  if (text == NULL) return NULL;
+  char *at = text;
+  if (prefix_bytes > 0) {
+    memcpy(at, im->prefix, prefix_bytes);
+    at += prefix_bytes;
+    *at++ = '/';
+  }
+  memcpy(at, name, name_bytes);
+  memcpy(at + name_bytes, tail, tail_bytes + 1);
+  return text;
+}
+
+static const char *local_name(const import *im, int32_t node) {
+  const bool has_other = im->names != NULL && im->names[node] != NULL;
+  return has_other ? im->names[node] : im->def->node[node]->name;
+}
+
+static rheos_status *is_taken(import *im, const char *name, bool *out_is_taken) {
+  rheos__arena_reset(&im->scratch);
+  const char *full = full_name(im, name, "", &im->scratch);
+  if (full == NULL) return rheos__out_of_memory();
+  *out_is_taken = rheos_graph_operation(im->graph, full).graph != NULL;
+  return NULL;
+}
+
+// Finds "name_1" and so on, which neither the graph nor the file has.
+static rheos_status *choose_name(import *im, int32_t node) {
+  const char *name = im->def->node[node]->name;
+  const size_t room = strlen(name) + 12;
+  char *text = rheos__arena_alloc(&im->arena, room);
+  if (text == NULL) return rheos__out_of_memory();
+  bool taken = true;
+  for (int32_t number = 1; taken; number++) {
+    const int length = snprintf(text, room, "%s_%d", name, number);
+    if (slot_of(im, text, (size_t)length)->node >= 0) continue;
+    RHEOS_TRY(is_taken(im, text, &taken));
+  }
+  im->names[node] = text;
+  return NULL;
+}
+
+static rheos_status *choose_names(import *im) {
+  if (rheos_graph_num_operations(im->graph) == 0) return NULL;
+  for (int32_t i = 0; i < im->num_nodes; i++) {
+    bool taken = false;
+    RHEOS_TRY(is_taken(im, im->def->node[i]->name, &taken));
+    if (!taken) continue;
+    if (im->names == NULL) {
+      im->names = rheos__arena_alloc_zeroed(&im->arena, (size_t)im->num_nodes * sizeof *im->names);
+      if (im->names == NULL) return rheos__out_of_memory();
+    }
+    RHEOS_TRY(choose_name(im, i));
   }
   return NULL;
 }
@@ -442,42 +509,29 @@ static rheos_status *read_attrs(const import *im, new_node *n) {
   return NULL;
 }
 
-// "prefix/name/": with the last "/" a name is taken as it is.
-static char *exact_name(const import *im, const new_node *n) {
-  size_t prefix_bytes = strlen(im->prefix), name_bytes = strlen(n->def->name);
-  char *name = rheos__arena_alloc(n->arena, prefix_bytes + name_bytes + 3);
-  if (name == NULL) return NULL;
-  char *at = name;
-  if (prefix_bytes > 0) {
-    memcpy(at, im->prefix, prefix_bytes);
-    at += prefix_bytes;
-    *at++ = '/';
-  }
-  memcpy(at, n->def->name, name_bytes);
-  memcpy(at + name_bytes, "/", 2);
-  return name;
-}
-
 // Colocations name nodes of the same file: "loc:@name".
-static rheos_status *prefix_colocations(const import *im, const new_node *n) {
+static rheos_status *rename_colocations(import *im, const new_node *n) {
   static const char start[] = "loc:@";
-  size_t start_bytes = sizeof start - 1, prefix_bytes = strlen(im->prefix);
-  for (size_t i = 0; i < n->num_attrs && prefix_bytes > 0; i++) {
+  const size_t start_bytes = sizeof start - 1;
+  for (size_t i = 0; i < n->num_attrs && (im->prefix[0] != '\0' || im->names != NULL); i++) {
     if (strcmp(n->attrs[i].name, "_class") != 0) continue;
     const rheos_attr_value *value = &n->attrs[i].value;
     if (value->kind != RHEOS_ATTR_LIST_STRING) continue;
     for (int32_t k = 0; k < value->count; k++) {
       rheos_string *text = (rheos_string *)(uintptr_t)&value->strings[k];
       if (text->size_bytes < start_bytes || memcmp(text->data, start, start_bytes) != 0) continue;
-      size_t size_bytes = text->size_bytes + prefix_bytes + 1;
-      char *longer = rheos__arena_alloc(n->arena, size_bytes);
-      if (longer == NULL) return rheos__out_of_memory();
-      memcpy(longer, start, start_bytes);
-      memcpy(longer + start_bytes, im->prefix, prefix_bytes);
-      longer[start_bytes + prefix_bytes] = '/';
-      memcpy(longer + start_bytes + prefix_bytes + 1, text->data + start_bytes,
-             text->size_bytes - start_bytes);
-      *text = (rheos_string){longer, size_bytes};
+      char *name = rheos__arena_alloc(n->arena, text->size_bytes);
+      if (name == NULL) return rheos__out_of_memory();
+      memcpy(name, text->data + start_bytes, text->size_bytes - start_bytes);
+      name[text->size_bytes - start_bytes] = '\0';
+      const int32_t node = slot_of(im, name, strlen(name))->node;
+      char *full = full_name(im, node >= 0 ? local_name(im, node) : name, "", n->arena);
+      const size_t full_bytes = full != NULL ? strlen(full) : 0;
+      char *whole = rheos__arena_alloc(n->arena, start_bytes + full_bytes);
+      if (full == NULL || whole == NULL) return rheos__out_of_memory();
+      memcpy(whole, start, start_bytes);
+      memcpy(whole + start_bytes, full, full_bytes);
+      *text = (rheos_string){whole, start_bytes + full_bytes};
     }
   }
   return NULL;
@@ -627,14 +681,15 @@ static rheos_status *read_node(import *im, int32_t node, new_node *n) {
   RHEOS_TRY(read_inputs(im, node, n));
   if (im->uses != NULL && is_unknown(im, node)) RHEOS_TRY(guess_signature(im, node, n));
   RHEOS_TRY(read_attrs(im, n));
-  return prefix_colocations(im, n);
+  return rename_colocations(im, n);
 }
 
 static void add_node(import *im, int32_t node) {
   rheos__arena_reset(&im->scratch);
   new_node n = {.def = im->def->node[node], .arena = &im->scratch};
   rheos_status *status = read_node(im, node, &n);
-  char *name = status == NULL ? exact_name(im, &n) : NULL;
+  // With the last "/" a name is taken as it is.
+  char *name = status == NULL ? full_name(im, local_name(im, node), "/", n.arena) : NULL;
   if (status == NULL && name == NULL) status = rheos__out_of_memory();
   if (status != NULL) {
     rheos_scope_fail_take(im->scope, status);
@@ -685,7 +740,7 @@ static rheos_status *read_mappings(import *im) {
   if (im->mapping_refs == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < im->num_mappings; i++) {
     rheos_import_mapping *mapping = &im->input_map[i];
-    mapping->was_used = false;
+    mapping->was_used = mapping->was_found = false;
     if (mapping->from == NULL || !parse_input(mapping->from, &im->mapping_refs[i])) {
       return RHEOS_INVALID("'%s' in the input map is not a valid input",
                            mapping->from != NULL ? mapping->from : "");
@@ -695,6 +750,56 @@ static rheos_status *read_mappings(import *im) {
     }
   }
   return NULL;
+}
+
+// "x" and "x:1" of the file.
+static rheos_status *check_elements(import *im) {
+  for (size_t i = 0; i < im->num_elements; i++) {
+    rheos_import_element *element = &im->elements[i];
+    input_ref ref;
+    element->operation = (rheos_operation){NULL, 0};
+    element->index = -1;
+    const bool sound = element->name != NULL && element->name[0] != '^' &&
+                       parse_input(element->name, &ref);
+    if (sound && slot_of(im, ref.name, ref.name_bytes)->node >= 0) continue;
+    if (sound && strchr(element->name, ':') != NULL && mapping_of(im, &ref) != NULL) continue;
+    return RHEOS_INVALID("Requested return_element '%s' not found in graph_def.",
+                         element->name != NULL ? element->name : "");
+  }
+  return NULL;
+}
+
+// What the elements are, after all nodes were added.
+static rheos_status *find_elements(import *im) {
+  for (size_t i = 0; i < im->num_elements; i++) {
+    rheos_import_element *element = &im->elements[i];
+    const bool is_output = strchr(element->name, ':') != NULL;
+    input_ref ref;
+    parse_input(element->name, &ref);
+    const rheos_import_mapping *mapping = is_output ? mapping_of(im, &ref) : NULL;
+    const int32_t node = slot_of(im, ref.name, ref.name_bytes)->node;
+    if (mapping != NULL) {
+      element->operation = rheos_output_operation(mapping->to);
+      element->index = mapping->to.index;
+      continue;
+    }
+    element->operation = (rheos_operation){im->graph, im->ids[node]};
+    element->index = is_output ? ref.index : -1;
+    if (element->index < rheos_operation_num_outputs(element->operation)) continue;
+    return RHEOS_INVALID("Requested return_element '%s' not found in graph_def.", element->name);
+  }
+  return NULL;
+}
+
+// Tells of each mapping whether the file has what it maps.
+static void find_mapped(import *im) {
+  for (size_t i = 0; i < im->num_mappings; i++) {
+    const input_ref *ref = &im->mapping_refs[i];
+    const int32_t node = slot_of(im, ref->name, ref->name_bytes)->node;
+    if (node < 0) continue;
+    const rheos_operation operation = {im->graph, im->ids[node]};
+    im->input_map[i].was_found = ref->index < rheos_operation_num_outputs(operation);
+  }
 }
 
 // Whether those who wrote the graph let it be read here.
@@ -723,6 +828,8 @@ static rheos_status *prepare(import *im, const void *bytes, size_t size_bytes) {
   bool any_unknown;
   RHEOS_TRY(check_ops(im, &any_unknown));
   RHEOS_TRY(index_names(im));
+  RHEOS_TRY(check_elements(im));
+  if (im->uniquify_names) RHEOS_TRY(choose_names(im));
   RHEOS_TRY(resolve_inputs(im));
   if (any_unknown) RHEOS_TRY(find_uses(im));
   return find_order(im);
@@ -753,13 +860,16 @@ static rheos_status *add_rest(const import *im, const void *bytes, size_t size_b
 void rheos_import_graph_def(rheos_scope *scope, const void *bytes, size_t size_bytes,
                             const rheos_import_options *options) {
   if (rheos_scope_status(scope) != NULL) return;
-import im = {.scope = scope, .graph = rheos_scope_graph(scope), .prefix = "" };
+  import im = {.scope = scope, .graph = rheos_scope_graph(scope), .prefix = ""};
   if (options != NULL) {
     if (options->prefix != NULL) im.prefix = options->prefix;
     im.input_map = options->input_map;
     im.num_mappings = options->num_mappings;
     im.keep_unknown_ops = options->keep_unknown_ops;
     im.clear_devices = options->clear_devices;
+    im.uniquify_names = options->uniquify_names;
+    im.elements = options->elements;
+    im.num_elements = options->num_elements;
   }
   rheos__arena_init(&im.arena);
   rheos__arena_init(&im.scratch);
@@ -773,6 +883,11 @@ import im = {.scope = scope, .graph = rheos_scope_graph(scope), .prefix = "" };
   }
   if (im.has_loops && rheos_scope_status(scope) == NULL) {
     status = close_loops(&im);
+    if (status != NULL) rheos_scope_fail_take(scope, status);
+  }
+  if (rheos_scope_status(scope) == NULL) {
+    find_mapped(&im);
+    status = find_elements(&im);
     if (status != NULL) rheos_scope_fail_take(scope, status);
   }
   rheos__graph_unlock(im.graph);

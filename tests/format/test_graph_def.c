@@ -1,7 +1,6 @@
 // Graphs in and out: those of TensorFlow 1.15 (tests/golden/make_graphs.py) byte for byte, any
 // order of nodes, and everything that can be wrong with a file.
-#include <rheos/format.h>
-#include <rheos/session.h>
+#include <rheos/rheos.h>
 
 #include "format/format_support.h"
 #include "format/graph_def.h"
@@ -352,10 +351,75 @@ static void test_graph_def__inputs_are_mapped(void **state) {
   assert_int_equal(rheos_operation_control_input(a, 0).id, m.id);
   assert_int_equal(rheos_operation_input(rheos_graph_operation(graph, "in/b"), 1).id, z.id);
   assert_true(map[0].was_used && map[1].was_used && map[2].was_used && !map[3].was_used);
+  assert_false(map[1].was_found || map[3].was_found);
   map[0].from = "x:";
   options.prefix = "again";
   expect_error(import_with(graph, b.data, b.size_bytes, &options), RHEOS_INVALID_ARGUMENT,
                "'x:' in the input map is not a valid input");
+  rheos_free(b.data);
+  rheos_graph_unref(graph);
+}
+
+static void expect_colocation(rheos_graph *graph, const char *name, const char *with) {
+  const rheos_attr_value value =
+      rheos_operation_attr(rheos_graph_operation(graph, name), "_class");
+  assert_int_equal(value.kind, RHEOS_ATTR_LIST_STRING);
+  assert_int_equal(value.count, 1);
+  assert_int_equal(value.strings[0].size_bytes, strlen(with));
+  assert_memory_equal(value.strings[0].data, with, strlen(with));
+}
+
+// As TensorFlow does with an empty name: "a" is taken, so "a_1" it would be, but the file has that.
+static void test_graph_def__names_are_made_unique(void **state) {
+  (void)state;
+  rheos_graph *first = rheos_graph_new();
+  rheos_scope *scope = rheos_scope_new(first);
+  rheos_output a = rheos_constant_float(scope, 1, "a");
+  rheos_identity(scope, a, .name = "a_1");
+  rheos_push_colocation(scope, rheos_output_operation(a));
+  rheos_identity(scope, a, .name = "b");
+  expect_ok(rheos_scope_finish(scope));
+  rheos_scope_free(scope);
+  bytes b = export(first);
+  rheos_graph_unref(first);
+
+  rheos_graph *graph = rheos_graph_new();
+  rheos_import_element elements[] = {{.name = "a"}, {.name = "b:0"}, {.name = "a:0"}};
+  rheos_import_options options = {
+      .uniquify_names = true, .elements = elements, .num_elements = 2};
+  expect_ok(import_with(graph, b.data, b.size_bytes, &options));
+  assert_int_equal(rheos_graph_num_operations(graph), 3);
+  expect_colocation(graph, "b", "loc:@a");
+  expect_ok(import_with(graph, b.data, b.size_bytes, &options));
+  assert_int_equal(rheos_graph_num_operations(graph), 6);
+  const rheos_operation again = rheos_graph_operation(graph, "a_2");
+  assert_int_equal(rheos_operation_input(rheos_graph_operation(graph, "b_1"), 0).id, again.id);
+  assert_int_equal(rheos_operation_input(rheos_graph_operation(graph, "a_1_1"), 0).id, again.id);
+  expect_colocation(graph, "b_1", "loc:@a_2");
+  assert_int_equal(elements[0].operation.id, again.id);
+  assert_int_equal(elements[0].index, -1);
+  assert_int_equal(elements[1].operation.id, rheos_graph_operation(graph, "b_1").id);
+  assert_int_equal(elements[1].index, 0);
+
+  // Below a prefix that is in use, and with a mapping.
+  options.prefix = "in";
+  expect_ok(import_with(graph, b.data, b.size_bytes, &options));
+  rheos_import_mapping map = {.from = "a", .to = rheos_operation_output(again, 0)};
+  options.input_map = &map;
+  options.num_mappings = 1;
+  options.num_elements = 3;
+  expect_ok(import_with(graph, b.data, b.size_bytes, &options));
+  assert_true(map.was_used && map.was_found);
+  expect_colocation(graph, "in/b_1", "loc:@in/a_2");
+  assert_int_equal(rheos_operation_input(rheos_graph_operation(graph, "in/b_1"), 0).id, again.id);
+  assert_int_equal(elements[2].operation.id, again.id);
+
+  const char *bad[] = {"c", "b:1", "^a", ""};
+  for (int i = 0; i < 4; i++) {
+    elements[1].name = bad[i];
+    expect_error(import_with(graph, b.data, b.size_bytes, &options), RHEOS_INVALID_ARGUMENT,
+                 "not found in graph_def");
+  }
   rheos_free(b.data);
   rheos_graph_unref(graph);
 }
@@ -601,6 +665,7 @@ int main(void) {
       cmocka_unit_test(test_graph_def__unknown_ops_pass_references_on),
       cmocka_unit_test(test_graph_def__nodes_of_unknown_ops_are_kept),
       cmocka_unit_test(test_graph_def__inputs_are_mapped),
+      cmocka_unit_test(test_graph_def__names_are_made_unique),
       cmocka_unit_test(test_graph_def__functions_are_ops_of_the_graph),
       cmocka_unit_test(test_graph_def__bad_inputs_are_named),
       cmocka_unit_test(test_graph_def__old_placeholders_have_any_shape),

@@ -74,6 +74,26 @@ def test_inputs_are_mapped():
         assert mapped.op.type == "Const" and mapped.name == "import_1/_inputs/Const:0"
 
 
+def test_an_empty_name_makes_names_unique():
+    graph = tf.Graph()
+    with graph.as_default():
+        a = tf.constant(1.0, name="a")
+        with tf.colocate_with(a):
+            tf.identity(a, name="b")
+    definition = graph.as_graph_def()
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        tf.import_graph_def(definition, name="")
+        definition.node[0].attr["value"].tensor.float_val[:] = [2.0]
+        again, b = tf.import_graph_def(definition, return_elements=["a", "b:0"], name="")
+        assert (again.name, b.name) == ("a_1", "b_1:0")
+        assert b.op.colocation_groups() == [b"loc:@a_1"]
+        assert sess.run(["b:0", b]) == [1, 2]
+        tf.import_graph_def(definition, name="x/")
+        tf.import_graph_def(definition, name="x/")
+        names = [op.name for op in graph.get_operations()]
+        assert names[4:] == ["x/a", "x/b", "x/a_1", "x/b_1"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [

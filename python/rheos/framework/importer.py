@@ -13,22 +13,15 @@ def _text(name):
     return name.decode("utf-8", "replace") if isinstance(name, bytes) else name
 
 
-def _there(graph, prefix, key):
-    """Whether the GraphDef had what a key of the input map names, used or not."""
-    name, _, number = key.removeprefix("^").partition(":")
-    try:
-        op = graph.get_operation_by_name(f"{prefix}/{name}" if prefix else name)
-    except (KeyError, ValueError):
-        return False
-    return key.startswith("^") or not number or number.isdigit() and int(number) < len(op.outputs)
-
-
 def _checked_elements(return_elements):
     if return_elements is None:
         return None
     elements = tuple(_text(element) for element in return_elements)
     if not all(isinstance(element, str) for element in elements):
         raise TypeError("return_elements must be a list of strings.")
+    for element in elements:
+        if element.count(":") > 1:
+            raise ValueError(f"Cannot convert '{element}' to a tensor name.")
     return elements
 
 
@@ -57,19 +50,6 @@ def _target(graph, key, value):
     if element.graph is not graph:
         raise ValueError(f"input_map: '{key}' is mapped to a tensor of another graph")
     return key, element._id, index
-
-
-def _requested(graph, element, prefix, targets):
-    """The operation or tensor that a name of the GraphDef stands for."""
-    mapped = targets.get(element, targets.get(element.removesuffix(":0")))
-    if ":" in element and mapped is not None:
-        return mapped
-    try:
-        return graph.as_graph_element(f"{prefix}/{element}" if prefix else element)
-    except (KeyError, ValueError):
-        if element.count(":") > 1:
-            raise ValueError(f"Cannot convert '{element}' to a tensor name.") from None
-        raise ValueError(f"Requested return_element '{element}' not found in graph_def.") from None
 
 
 def _without_newer_defaults(graph_def, producer_op_list):
@@ -123,13 +103,14 @@ def import_graph_def(
 
     input_map: a dict from inputs as the GraphDef writes them ("x:0", "^op") to the tensors (or
     operations) that take their place. return_elements: names of operations and tensors to return,
-    as a list. name: put before all names, made unique; "import" by default, "" for nothing.
+    as a list. name: put before all names, made unique; "import" by default, "" for nothing: then names
+    that are in use are made unique each.
     producer_op_list: an OpList message, the ops as the writing program knew them: an attribute that
     is newer than Rheos and holds its default there is dropped. op_dict: accepted, not needed.
 
     Operations whose op Rheos lacks are kept, with a warning that names them all: a step that needs
-    one is refused, others run. ValueError if names are taken, inputs are missing or do not fit, or
-    input_map or return_elements name what the GraphDef does not have; TypeError for wrong types.
+    one is refused, others run. ValueError if inputs are missing or do not fit, or input_map or
+    return_elements name what the GraphDef does not have; TypeError for wrong types.
     """
     del op_dict
     if not is_message(graph_def, "GraphDef"):
@@ -150,14 +131,12 @@ def import_graph_def(
         with graph.name_scope("_inputs" if prefix else ""):
             entries = [_target(graph, key, value) for key, value in input_map.items()]
         try:
-            used = graph._import_graph_def(graph_def.SerializeToString(), prefix, entries, True)
+            found, elements = graph._import_graph_def(
+                graph_def.SerializeToString(), prefix, entries, True, list(return_elements or ())
+            )
         except TypeError as error:  # here a wrong dtype is the file's, not the caller's
             raise ValueError(str(error)) from None
-    unused = [
-        key
-        for (key, _, _), is_used in zip(entries, used)
-        if not is_used and not _there(graph, prefix, key)
-    ]
+    unused = [key for (key, _, _), is_found in zip(entries, found) if not is_found]
     if unused:
         raise ValueError(
             f"Attempted to map inputs that were not found in graph_def: [{', '.join(unused)}]"
@@ -165,9 +144,5 @@ def import_graph_def(
     _warn_of_unknown(graph_def)
     if return_elements is None:
         return None
-    targets = {
-        key: graph.get_operations()[op].outputs[index]
-        for key, op, index in entries
-        if not key.startswith("^")
-    }
-    return [_requested(graph, element, prefix, targets) for element in return_elements]
+    made = [(graph._operation(op), index) for op, index in elements]
+    return [op if index < 0 else op.outputs[index] for op, index in made]
