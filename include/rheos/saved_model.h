@@ -161,7 +161,8 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_find(
 // the graph's collections: variables become variables again, operations and tensors themselves,
 // other messages stay bytes, with the prefix before the names in them. Returns the saver whose nodes
 // came along; where the file names none and has variables, a new one is made; else none
-// (`filename.graph` NULL). Errors go to the scope.
+// (`filename.graph` NULL). Errors go to the scope; RHEOS_INVALID_ARGUMENT if only a part of a
+// graph was written and the input map lacks one of its collection "unbound_inputs".
 RHEOS_API rheos_saver rheos_import_meta_graph(rheos_scope *scope,
                                               const rheos_meta_graph *meta_graph,
                                               const rheos_import_options *options);
@@ -258,6 +259,10 @@ typedef struct rheos_meta_graph_options {
   rheos_operation init;      // runs when a SavedModel is loaded; graph NULL: none
   bool clear_devices;        // without the devices of the nodes
   bool strip_default_attrs;  // without attributes that hold their default, for older readers
+  // Only what is below this name scope, which goes from all names (rheos_graph_def_below()); NULL: all.
+  // Of a collection what is not below it is left out. The inputs that come from elsewhere are the
+  // collection "unbound_inputs".
+  const char *export_scope;
 } rheos_meta_graph_options;
 
 // The graph with its collections as the bytes of a MetaGraphDef, for rheos_free(). `options` may be

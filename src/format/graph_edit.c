@@ -283,6 +283,23 @@ rheos_status *rheos_graph_def_remove_training_nodes(const void *bytes, size_t si
                       num_protected_nodes, out_bytes, out_size_bytes);
 }
 
+// ---- Devices
+
+static rheos_status *clear_devices(rheos__graph_edit *edit, const char *const *names,
+                                   size_t count) {
+  (void)names;
+  (void)count;
+  for (size_t i = 0; i < edit->def->n_node; i++) {
+    edit->def->node[i]->device = (char *)(uintptr_t)protobuf_c_empty_string;
+  }
+  return NULL;
+}
+
+rheos_status *rheos_graph_def_clear_devices(const void *bytes, size_t size_bytes,
+                                            void **out_bytes, size_t *out_size_bytes) {
+  return change_graph(bytes, size_bytes, clear_devices, NULL, 0, out_bytes, out_size_bytes);
+}
+
 // ---- Defaults
 
 static bool is_function(const Tensorflow__GraphDef *def, const char *op) {

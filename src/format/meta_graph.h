@@ -29,6 +29,16 @@ rheos_status *rheos__collection_bytes_below(const char *key, const char *prefix,
                                             rheos_string bytes, rheos__arena *arena,
                                             rheos_string *out_bytes);
 
+// The reverse, where what is below a scope is written without it: whether an item is, and the item
+// with its names changed. As in TensorFlow other texts are below it by their first bytes, and come
+// through as they are.
+rheos_status *rheos__collection_bytes_are_within(const char *key, const char *scope,
+                                                 rheos_string bytes, rheos__arena *arena,
+                                                 bool *out_are_within);
+rheos_status *rheos__collection_bytes_within(const char *key, const char *scope,
+                                             rheos_string bytes, rheos__arena *arena,
+                                             rheos_string *out_bytes);
+
 // Whether variables stand in the collection of that key as VariableDef messages.
 bool rheos__is_variables_key(const char *key);
 

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "format/graph_edit.h"
 #include "format/graph_extras.h"
+#include "format/graph_scope.h"
 #include "format/meta_graph.h"
 #include "format/tensor_proto.h"
 #include "format/text_format.h"
@@ -20,6 +21,9 @@ enum { MAP_KEY = 1, MAP_VALUE = 2, OP_OF_LIST = 1 };
 typedef struct meta_export {
   rheos_graph *graph;
   const rheos_meta_graph_options *options;
+  const char *scope;  // that is written, "": all
+  char **unbound;     // inputs from outside of it, for rheos_free()
+  size_t num_unbound;
   rheos__arena arena;
   rheos__buffer out;
 } meta_export;
@@ -29,8 +33,30 @@ typedef struct meta_export {
 static char *operation_name(meta_export *e, rheos_operation operation, size_t room_behind) {
   const size_t length = rheos_operation_name(operation, NULL, 0);
   char *name = rheos__arena_alloc(&e->arena, length + room_behind + 1);
-  if (name != NULL) rheos_operation_name(operation, name, length + 1);
+  if (name == NULL) return NULL;
+  rheos_operation_name(operation, name, length + 1);
+  const char *rest = rheos__without_scope(name, e->scope);
+  if (rest != name) memmove(name, rest, strlen(rest) + 1);
   return name;
+}
+
+static rheos_status *is_below(meta_export *e, rheos_operation operation, bool *out_is_below) {
+  *out_is_below = true;
+  if (e->scope[0] == '\0') return NULL;
+  const size_t length = rheos_operation_name(operation, NULL, 0);
+  char *name = rheos__arena_alloc(&e->arena, length + 1);
+  if (name == NULL) return rheos__out_of_memory();
+  rheos_operation_name(operation, name, length + 1);
+  *out_is_below = rheos__is_below(name, e->scope);
+  return NULL;
+}
+
+// What is asked for has to be in what is written. `what` names it.
+static rheos_status *check_graph(meta_export *e, rheos_operation operation, const char *what) {
+  if (operation.graph != e->graph) return RHEOS_INVALID("%s is of another graph", what);
+  bool below;
+  RHEOS_TRY(is_below(e, operation, &below));
+  return below ? NULL : RHEOS_INVALID("%s is not below the scope '%s'", what, e->scope);
 }
 
 // "x:0"; "" for none.
@@ -117,38 +143,53 @@ static rheos_status *put_info(meta_export *e, const Tensorflow__GraphDef *def) {
 
 // ---- The graph
 
-static rheos_status *put_graph_and_info(meta_export *e, const void *bytes, size_t size_bytes) {
-  rheos__graph_edit edit;
-  rheos_status *status = rheos__graph_edit_init(&edit, bytes, size_bytes);
-  if (status == NULL) status = put_info(e, edit.def);
-  if (status == NULL && e->options->clear_devices) {
-    for (size_t i = 0; i < edit.def->n_node; i++) {
-      edit.def->node[i]->device = (char *)(uintptr_t)protobuf_c_empty_string;
-    }
-    rheos__buffer graph = {0};
-    rheos__proto_pack(&edit.def->base, &graph);
-    rheos__wire_put_message(&e->out, GRAPH, &graph);
-  } else if (status == NULL) {
-    rheos__wire_put_bytes(&e->out, GRAPH, bytes, size_bytes);
+// A message in place of the one before it.
+typedef struct graph_bytes {
+  void *data;
+  size_t size_bytes;
+} graph_bytes;
+
+static void replace_bytes(graph_bytes *graph, graph_bytes by) {
+  rheos_free(graph->data);
+  *graph = by;
+}
+
+// The graph as it shall be written.
+static rheos_status *change_graph(meta_export *e, graph_bytes *graph) {
+  graph_bytes made;
+  if (e->scope[0] != '\0') {
+    RHEOS_TRY(rheos_graph_def_below(graph->data, graph->size_bytes, e->scope, &made.data,
+                                    &made.size_bytes, &e->unbound, &e->num_unbound));
+    replace_bytes(graph, made);
   }
+  if (e->options->clear_devices) {
+    RHEOS_TRY(rheos_graph_def_clear_devices(graph->data, graph->size_bytes, &made.data,
+                                            &made.size_bytes));
+    replace_bytes(graph, made);
+  }
+  if (e->options->strip_default_attrs) {
+    RHEOS_TRY(rheos_graph_def_strip_default_attrs(graph->data, graph->size_bytes, &made.data,
+                                                  &made.size_bytes));
+    replace_bytes(graph, made);
+  }
+  return NULL;
+}
+
+static rheos_status *put_info_of(meta_export *e, graph_bytes graph) {
+  rheos__graph_edit edit;
+  rheos_status *status = rheos__graph_edit_init(&edit, graph.data, graph.size_bytes);
+  if (status == NULL) status = put_info(e, edit.def);
   rheos__graph_edit_deinit(&edit);
   return status;
 }
 
 static rheos_status *put_graph(meta_export *e) {
-  void *bytes, *stripped = NULL;
-  size_t size_bytes, stripped_bytes = 0;
-  RHEOS_TRY(rheos_graph_to_graph_def(e->graph, &bytes, &size_bytes));
-  rheos_status *status = NULL;
-  if (e->options->strip_default_attrs) {
-    status = rheos_graph_def_strip_default_attrs(bytes, size_bytes, &stripped, &stripped_bytes);
-  }
-  if (status == NULL) {
-    status = put_graph_and_info(e, stripped != NULL ? stripped : bytes,
-                                stripped != NULL ? stripped_bytes : size_bytes);
-  }
-  rheos_free(bytes);
-  rheos_free(stripped);
+  graph_bytes graph;
+  RHEOS_TRY(rheos_graph_to_graph_def(e->graph, &graph.data, &graph.size_bytes));
+  rheos_status *status = change_graph(e, &graph);
+  if (status == NULL) status = put_info_of(e, graph);
+  if (status == NULL) rheos__wire_put_bytes(&e->out, GRAPH, graph.data, graph.size_bytes);
+  rheos_free(graph.data);
   return status;
 }
 
@@ -157,7 +198,7 @@ static rheos_status *put_graph(meta_export *e) {
 static rheos_status *put_saver(meta_export *e) {
   const rheos_saver *saver = e->options->saver;
   if (saver == NULL || saver->filename.graph == NULL) return NULL;
-  if (saver->filename.graph != e->graph) return RHEOS_INVALID("the saver is of another graph");
+  RHEOS_TRY(check_graph(e, rheos_output_operation(saver->filename), "the saver"));
   Tensorflow__SaverDef def = TENSORFLOW__SAVER_DEF__INIT;
   def.filename_tensor_name = output_name(e, saver->filename);
   def.save_tensor_name = output_name(e, saver->save_path);
@@ -222,7 +263,7 @@ static rheos_status *variable_bytes(meta_export *e, rheos_variable variable,
   def.aggregation = (Tensorflow__VariableAggregation)variable.aggregation;
   const char *whole, *text;
   if (rheos_variable_slice(variable, &whole, &text)) {
-    slice.full_name = (char *)(uintptr_t)whole;
+    slice.full_name = (char *)(uintptr_t)rheos__without_scope(whole, e->scope);
     RHEOS_TRY(fill_slice(e, text, &slice));
     def.save_slice_info_def = &slice;
   }
@@ -262,8 +303,8 @@ static rheos_status *fill_nodes(meta_export *e, const rheos_item *items, size_t 
   return NULL;
 }
 
-static rheos_status *fill_bytes(meta_export *e, const rheos_item *items, size_t count,
-                                Tensorflow__CollectionDef *def) {
+static rheos_status *fill_bytes(meta_export *e, const char *key, const rheos_item *items,
+                                size_t count, Tensorflow__CollectionDef *def) {
   def->bytes_list = rheos__arena_alloc(&e->arena, sizeof *def->bytes_list);
   ProtobufCBinaryData *values = rheos__arena_alloc(&e->arena, count * sizeof *values);
   if (def->bytes_list == NULL || values == NULL) return rheos__out_of_memory();
@@ -272,7 +313,9 @@ static rheos_status *fill_bytes(meta_export *e, const rheos_item *items, size_t 
     if (items[i].kind == RHEOS_ITEM_VARIABLE) {
       RHEOS_TRY(variable_bytes(e, rheos_graph_variable(e->graph, items[i].index), &values[i]));
     } else {
-      values[i] = (ProtobufCBinaryData){items[i].bytes.size_bytes, (uint8_t *)items[i].bytes.data};
+      rheos_string bytes;
+      RHEOS_TRY(rheos__collection_bytes_within(key, e->scope, items[i].bytes, &e->arena, &bytes));
+      values[i] = (ProtobufCBinaryData){bytes.size_bytes, (uint8_t *)bytes.data};
     }
   }
   def->kind_case = TENSORFLOW__COLLECTION_DEF__KIND_BYTES_LIST;
@@ -333,14 +376,14 @@ static rheos_status *fill_collection(meta_export *e, const char *key, const rheo
     all_variables = all_variables && items[i].kind == RHEOS_ITEM_VARIABLE;
     all_same = all_same && items[i].kind == items[0].kind;
   }
-  if (all_variables && rheos__is_variables_key(key)) return fill_bytes(e, items, count, def);
+  if (all_variables && rheos__is_variables_key(key)) return fill_bytes(e, key, items, count, def);
   if (all_nodes) return fill_nodes(e, items, count, def);
   if (!all_same) return RHEOS_INVALID("the collection '%s' holds items of several kinds", key);
   switch (items[0].kind) {
     case RHEOS_ITEM_INT: return fill_ints(e, items, count, def);
     case RHEOS_ITEM_FLOAT: return fill_floats(e, items, count, def);
     case RHEOS_ITEM_ANY: return fill_any(e, items, count, def);
-    default: return fill_bytes(e, items, count, def);
+    default: return fill_bytes(e, key, items, count, def);
   }
 }
 
@@ -353,15 +396,51 @@ static void put_map_entry(rheos__buffer *out, int field, const char *key,
   rheos__wire_put_message(out, field, &entry);
 }
 
+// The operation that an item is, or is of.
+static rheos_operation operation_of(meta_export *e, const rheos_item *item) {
+  if (item->kind != RHEOS_ITEM_VARIABLE) return (rheos_operation){e->graph, item->id};
+  return rheos_output_operation(rheos_graph_variable(e->graph, item->index).handle);
+}
+
+// Whether an item is written: not if it is a node, or of one, outside of the scope.
+static rheos_status *is_written(meta_export *e, const char *key, const rheos_item *item,
+                                bool *out_is_written) {
+  *out_is_written = true;
+  if (e->scope[0] == '\0') return NULL;
+  if (is_node(item->kind)) return is_below(e, operation_of(e, item), out_is_written);
+  if (item->kind != RHEOS_ITEM_BYTES) return NULL;
+  return rheos__collection_bytes_are_within(key, e->scope, item->bytes, &e->arena, out_is_written);
+}
+
 static rheos_status *put_collection(meta_export *e, const char *key) {
-  const int32_t count = rheos_graph_collection_size(e->graph, key);
-  if (count == 0) return NULL;
-  rheos_item *items = rheos__arena_alloc(&e->arena, (size_t)count * sizeof *items);
+  const int32_t size = rheos_graph_collection_size(e->graph, key);
+  rheos_item *items = rheos__arena_alloc(&e->arena, (size_t)size * sizeof *items);
   if (items == NULL) return rheos__out_of_memory();
-  for (int32_t i = 0; i < count; i++) items[i] = rheos_graph_collection_item(e->graph, key, i);
+  size_t count = 0;
+  for (int32_t i = 0; i < size; i++) {
+    bool written;
+    items[count] = rheos_graph_collection_item(e->graph, key, i);
+    RHEOS_TRY(is_written(e, key, &items[count], &written));
+    if (written) count++;
+  }
+  if (count == 0) return NULL;
   Tensorflow__CollectionDef def = TENSORFLOW__COLLECTION_DEF__INIT;
-  RHEOS_TRY(fill_collection(e, key, items, (size_t)count, &def));
+  RHEOS_TRY(fill_collection(e, key, items, count, &def));
   put_map_entry(&e->out, COLLECTION, key, &def.base);
+  return NULL;
+}
+
+// The names that whoever imports the part has to give.
+static rheos_status *put_unbound(meta_export *e) {
+  rheos_item *items = rheos__arena_alloc(&e->arena, e->num_unbound * sizeof *items);
+  if (items == NULL) return rheos__out_of_memory();
+  for (size_t i = 0; i < e->num_unbound; i++) {
+    items[i] = (rheos_item){.kind = RHEOS_ITEM_BYTES,
+                            .bytes = {e->unbound[i], strlen(e->unbound[i])}};
+  }
+  Tensorflow__CollectionDef def = TENSORFLOW__COLLECTION_DEF__INIT;
+  RHEOS_TRY(fill_bytes(e, RHEOS__UNBOUND_KEY, items, e->num_unbound, &def));
+  put_map_entry(&e->out, COLLECTION, RHEOS__UNBOUND_KEY, &def.base);
   return NULL;
 }
 
@@ -370,7 +449,7 @@ static const char main_op_key[] = "saved_model_main_op";
 static rheos_status *put_init(meta_export *e) {
   const rheos_operation init = e->options->init;
   if (init.graph == NULL) return NULL;
-  if (init.graph != e->graph) return RHEOS_INVALID("the init operation is of another graph");
+  RHEOS_TRY(check_graph(e, init, "the init operation"));
   const rheos_item item = {.kind = RHEOS_ITEM_OPERATION, .id = init.id};
   Tensorflow__CollectionDef def = TENSORFLOW__COLLECTION_DEF__INIT;
   RHEOS_TRY(fill_nodes(e, &item, 1, &def));
@@ -386,9 +465,12 @@ static rheos_status *put_collections(meta_export *e) {
   for (size_t i = 0; i < count; i++) keys[i] = rheos_graph_collection_key(e->graph, (int32_t)i);
   if (count > 1) qsort(keys, count, sizeof *keys, compare_texts);
   for (size_t i = 0; i < count; i++) {
-    const bool is_replaced = e->options->init.graph != NULL && strcmp(keys[i], main_op_key) == 0;
+    const bool is_replaced =
+        (e->options->init.graph != NULL && strcmp(keys[i], main_op_key) == 0) ||
+        (e->scope[0] != '\0' && strcmp(keys[i], RHEOS__UNBOUND_KEY) == 0);
     if (!is_replaced) RHEOS_TRY(put_collection(e, keys[i]));
   }
+  if (e->num_unbound > 0) RHEOS_TRY(put_unbound(e));
   return put_init(e);
 }
 
@@ -402,6 +484,9 @@ static rheos_status *tensor_info(meta_export *e, const rheos_argument *argument,
                      argument->dense_shape.graph != e->graph))) {
     return RHEOS_INVALID("'%s' is not a tensor of this graph", argument->name);
   }
+  bool below;
+  RHEOS_TRY(is_below(e, rheos_output_operation(argument->tensor), &below));
+  if (!below) return RHEOS_INVALID("'%s' is not below the scope '%s'", argument->name, e->scope);
   Tensorflow__TensorInfo info = TENSORFLOW__TENSOR_INFO__INIT;
   Tensorflow__TensorInfo__CooSparse sparse = TENSORFLOW__TENSOR_INFO__COO_SPARSE__INIT;
   info.dtype = (Tensorflow__DataType)rheos_dtype_base(rheos_output_dtype(argument->tensor));
@@ -515,9 +600,11 @@ rheos_status *rheos_graph_to_meta_graph_def(rheos_graph *graph,
   *out_bytes = NULL;
   *out_size_bytes = 0;
   meta_export e = {.graph = graph, .options = options != NULL ? options : &defaults};
+  e.scope = e.options->export_scope != NULL ? e.options->export_scope : "";
   rheos__arena_init(&e.arena);
   rheos_status *status = put_all(&e);
   rheos__arena_deinit(&e.arena);
+  rheos_free(e.unbound);
   if (status != NULL) {
     rheos__buffer_deinit(&e.out);
     return status;

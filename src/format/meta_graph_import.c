@@ -2,6 +2,7 @@
 // from the nodes that VariableDef messages name.
 #include <stdio.h>
 
+#include "format/graph_scope.h"
 #include "format/meta_graph.h"
 #include "format/protobuf.h"
 #include "graph/graph.h"
@@ -207,6 +208,51 @@ static rheos_status *import_collection(collections_import *im,
   return NULL;
 }
 
+// ---- Inputs that a part of a graph has from elsewhere
+
+static bool is_mapped(const rheos_import_options *options, rheos_string name) {
+  for (size_t i = 0; i < options->num_mappings; i++) {
+    const char *from = options->input_map[i].from;
+    if (from != NULL && strlen(from) == name.size_bytes &&
+        memcmp(from, name.data, name.size_bytes) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static rheos_string item_name(const rheos_collection_def *collection, size_t index) {
+  if (collection->kind == RHEOS_COLLECTION_BYTES) return collection->bytes[index];
+  const char *name = collection->nodes[index];
+  return (rheos_string){(char *)(uintptr_t)name, strlen(name)};
+}
+
+// They all have to be given, as TensorFlow has it.
+static rheos_status *check_unbound(const rheos_meta_graph *meta_graph,
+                                   const rheos_import_options *options) {
+  const rheos_collection_def *unbound = rheos_meta_graph_collection(meta_graph, RHEOS__UNBOUND_KEY);
+  if (unbound == NULL ||
+      (unbound->kind != RHEOS_COLLECTION_BYTES && unbound->kind != RHEOS_COLLECTION_NODES)) {
+    return NULL;
+  }
+  rheos__buffer missing = {0};
+  for (size_t i = 0; i < unbound->count; i++) {
+    const rheos_string name = item_name(unbound, i);
+    if (is_mapped(options, name)) continue;
+    if (missing.size_bytes > 0) rheos__buffer_put(&missing, ", ", 2);
+    rheos__buffer_put(&missing, name.data, name.size_bytes);
+  }
+  if (missing.size_bytes == 0 && !missing.failed) return NULL;
+  rheos__buffer_put(&missing, "", 1);
+  rheos_status *status =
+      missing.failed ? rheos__out_of_memory()
+                     : RHEOS_INVALID("Graph contains unbound inputs: %s. Must provide these inputs "
+                                     "through input_map.",
+                                     missing.data);
+  rheos__buffer_deinit(&missing);
+  return status;
+}
+
 // ---- The saver
 
 static rheos_status *find_saver(collections_import *im, const rheos_saver_def *def,
@@ -231,6 +277,7 @@ static rheos_status *make_saver(collections_import *im, rheos_saver *out_saver) 
 static rheos_status *import_rest(collections_import *im, const rheos_meta_graph *meta_graph,
                                  rheos_saver *out_saver) {
   for (size_t i = 0; i < meta_graph->num_collections; i++) {
+    if (strcmp(meta_graph->collections[i].key, RHEOS__UNBOUND_KEY) == 0) continue;
     RHEOS_TRY(import_collection(im, &meta_graph->collections[i]));
   }
   if (rheos_scope_status(im->scope) != NULL) return NULL;
@@ -242,6 +289,12 @@ rheos_saver rheos_import_meta_graph(rheos_scope *scope, const rheos_meta_graph *
                                     const rheos_import_options *options) {
   const rheos_saver no_saver = {.filename = {NULL, 0, 0}};
   rheos_import_options with = options != NULL ? *options : (rheos_import_options){0};
+  if (rheos_scope_status(scope) != NULL) return no_saver;
+  rheos_status *status = check_unbound(meta_graph, &with);
+  if (status != NULL) {
+    rheos_scope_fail_take(scope, status);
+    return no_saver;
+  }
   with.op_list = meta_graph->op_list;
   with.op_list_bytes = meta_graph->op_list_bytes;
   rheos_import_graph_def(scope, meta_graph->graph_def, meta_graph->graph_def_bytes, &with);
@@ -251,7 +304,7 @@ rheos_saver rheos_import_meta_graph(rheos_scope *scope, const rheos_meta_graph *
                            .prefix = with.prefix != NULL ? with.prefix : ""};
   rheos__arena_init(&im.arena);
   rheos_saver saver = no_saver;
-  rheos_status *status = import_rest(&im, meta_graph, &saver);
+  status = import_rest(&im, meta_graph, &saver);
   rheos__arena_deinit(&im.arena);
   if (status != NULL) rheos_scope_fail_take(scope, status);
   return rheos_scope_status(scope) == NULL ? saver : no_saver;

@@ -279,6 +279,152 @@ static void test_meta_graph__without_a_saver_one_is_made(void **state) {
   line_free(&l);
 }
 
+// ---- Parts of graphs
+
+// before/a, outside of what is written; net: w = 3, y = w * a, z = w + a colocated with y.
+static rheos_graph *new_net(void) {
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  const rheos_output a = rheos_placeholder(s, RHEOS_FLOAT, .name = "before/a");
+  rheos_push_variable_scope(s, "net", RHEOS_REUSE_INHERIT);
+  rheos_push_device(s, "/device:CPU:0");
+  const rheos_output w = rheos_get_variable(s, "w", RHEOS_FLOAT, RHEOS_SCALAR,
+                                            rheos_constant_initializer(3));
+  const rheos_output y = rheos_mul(s, w, a, .name = "y");
+  rheos_push_colocation(s, rheos_output_operation(y));
+  const rheos_output z = rheos_add(s, w, a, .name = "z");
+  rheos_scope_pop(s);
+  rheos_scope_pop(s);
+  rheos_scope_pop(s);
+  expect_ok(rheos_scope_finish(s));
+  rheos_scope_free(s);
+  const rheos_item items[] = {{.kind = RHEOS_ITEM_OUTPUT, .id = y.id},
+                              {.kind = RHEOS_ITEM_OUTPUT, .id = a.id},
+                              {.kind = RHEOS_ITEM_OPERATION, .id = z.id}};
+  for (int i = 0; i < 3; i++) expect_ok(rheos_graph_add_to_collection(graph, "nodes", items[i]));
+  const char *texts[] = {"hello", "net/y"};
+  for (int i = 0; i < 2; i++) {
+    const rheos_item text = {.kind = RHEOS_ITEM_BYTES,
+                             .bytes = {(char *)(uintptr_t)texts[i], strlen(texts[i])}};
+    expect_ok(rheos_graph_add_to_collection(graph, "texts", text));
+  }
+  return graph;
+}
+
+static rheos_meta_graph *written(rheos_graph *graph, const rheos_meta_graph_options *options) {
+  void *bytes;
+  size_t size_bytes;
+  rheos_meta_graph *meta_graph;
+  expect_ok(rheos_graph_to_meta_graph_def(graph, options, &bytes, &size_bytes));
+  expect_ok(rheos_meta_graph_parse(bytes, size_bytes, &meta_graph));
+  rheos_free(bytes);
+  return meta_graph;
+}
+
+// The first item of a collection of texts.
+static void expect_text(const rheos_meta_graph *meta_graph, const char *key, const char *text) {
+  const rheos_string is = rheos_meta_graph_collection(meta_graph, key)->bytes[0];
+  assert_int_equal(is.size_bytes, strlen(text));
+  assert_memory_equal(is.data, text, is.size_bytes);
+}
+
+// What TensorFlow 1.15's export_meta_graph(export_scope="net") writes of such a graph.
+static void test_meta_graph__a_scope_is_written_without_its_name(void **state) {
+  (void)state;
+  rheos_graph *graph = new_net();
+  const rheos_meta_graph_options options = {
+      .export_scope = "net", .clear_devices = true, .strip_default_attrs = true};
+  rheos_meta_graph *part = written(graph, &options);
+  const rheos_collection_def *unbound = rheos_meta_graph_collection(part, "unbound_inputs");
+  assert_int_equal(unbound->count, 1);  // used twice
+  expect_text(part, "unbound_inputs", "$unbound_inputs_before/a");
+  const rheos_collection_def *nodes = rheos_meta_graph_collection(part, "nodes");
+  assert_int_equal(nodes->count, 2);
+  assert_string_equal(nodes->nodes[0], "y:0");
+  assert_string_equal(nodes->nodes[1], "z");
+  assert_int_equal(rheos_meta_graph_collection(part, "texts")->count, 1);
+  assert_int_equal(rheos_meta_graph_collection(part, "variables")->count, 1);
+
+  // The part below another scope, with another input.
+  rheos_graph *other = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(other);
+  const rheos_output two = rheos_constant_float(s, 2, "two");
+  rheos_import_meta_graph(s, part, &(rheos_import_options){.prefix = "new"});
+  expect_error(rheos_scope_finish(s), RHEOS_INVALID_ARGUMENT,
+               "Graph contains unbound inputs: $unbound_inputs_before/a. Must provide");
+  rheos_import_mapping map = {.from = "$unbound_inputs_before/a", .to = two};
+  rheos_import_meta_graph(
+      s, part, &(rheos_import_options){.prefix = "new", .input_map = &map, .num_mappings = 1});
+  const rheos_operation init = rheos_global_variables_initializer(s);
+  expect_ok(rheos_scope_finish(s));
+  rheos_scope_free(s);
+  assert_int_equal(rheos_graph_collection_size(other, "unbound_inputs"), 0);
+  assert_string_equal(rheos_operation_device(rheos_graph_operation(other, "new/y")), "");
+  const rheos_attr_value class =
+      rheos_operation_attr(rheos_graph_operation(other, "new/z"), "_class");
+  assert_int_equal(class.count, 1);
+  assert_memory_equal(class.strings[0].data, "loc:@new/y", 10);
+  rheos_session *session;
+  rheos_fetch fetches[] = {{.output = output(other, "new/y:0")},
+                           {.output = output(other, "new/z:0")}};
+  expect_ok(rheos_session_new(other, NULL, &session));
+  expect_ok(rheos_session_run(session, NULL, 0, NULL, 0, &init, 1, NULL));
+  expect_ok(rheos_session_run(session, NULL, 0, fetches, 2, NULL, 0, NULL));
+  assert_float_equal(*(float *)rheos_tensor_data(fetches[0].value), 6, 0);
+  assert_float_equal(*(float *)rheos_tensor_data(fetches[1].value), 5, 0);
+  for (int i = 0; i < 2; i++) rheos_tensor_unref(fetches[i].value);
+  rheos_session_free(session);
+  rheos_graph_unref(other);
+  rheos_meta_graph_free(part);
+
+  const rheos_argument argument = {.name = "a", .tensor = output(graph, "before/a:0")};
+  const rheos_signature signature = {.inputs = &argument, .num_inputs = 1};
+  const rheos_meta_graph_options bad = {
+      .export_scope = "net", .signatures = &signature, .num_signatures = 1};
+  void *bytes;
+  size_t size_bytes;
+  expect_error(rheos_graph_to_meta_graph_def(graph, &bad, &bytes, &size_bytes),
+               RHEOS_INVALID_ARGUMENT, "'a' is not below the scope 'net'");
+  rheos_graph_unref(graph);
+}
+
+// What stands below a scope after an import is written without it as it was before, loops and queues
+// in the collections too.
+static void test_meta_graph__a_scope_that_was_imported_is_written_as_it_was(void **state) {
+  (void)state;
+  rheos_meta_graph *meta_graph = read_golden();
+  rheos_saver saver;
+  rheos_graph *plain = import(meta_graph, NULL, &saver);
+  rheos_meta_graph *all = written(plain, &(rheos_meta_graph_options){.saver = &saver});
+  rheos_graph_unref(plain);
+  rheos_graph *below = import(meta_graph, &(rheos_import_options){.prefix = "in/side"}, &saver);
+  rheos_scope *s = rheos_scope_new(below);
+  rheos_constant_float(s, 1, "outside");
+  rheos_scope_free(s);
+  rheos_meta_graph *part = written(
+      below, &(rheos_meta_graph_options){.saver = &saver, .export_scope = "in/side"});
+  assert_int_equal(part->graph_def_bytes, all->graph_def_bytes);
+  assert_memory_equal(part->graph_def, all->graph_def, all->graph_def_bytes);
+  assert_string_equal(part->saver->restore_op_name, all->saver->restore_op_name);
+  // Texts of unknown meaning keep what the import put before them, as in TensorFlow.
+  expect_text(part, "texts", "in/side/text");
+  assert_int_equal(part->num_collections, all->num_collections);
+  for (size_t i = 0; i < all->num_collections; i++) {
+    const rheos_collection_def *one = &all->collections[i], *other = &part->collections[i];
+    assert_string_equal(one->key, other->key);
+    assert_int_equal(one->count, other->count);
+    if (strcmp(one->key, "texts") == 0 || one->kind != RHEOS_COLLECTION_BYTES) continue;
+    for (size_t k = 0; k < one->count; k++) {
+      assert_int_equal(one->bytes[k].size_bytes, other->bytes[k].size_bytes);
+      assert_memory_equal(one->bytes[k].data, other->bytes[k].data, one->bytes[k].size_bytes);
+    }
+  }
+  rheos_graph_unref(below);
+  rheos_meta_graph_free(part);
+  rheos_meta_graph_free(all);
+  rheos_meta_graph_free(meta_graph);
+}
+
 // ---- Writing saved models
 
 static void remove_model(char *folder) {
@@ -433,6 +579,15 @@ static void test_saved_model__builder_writes_several_graphs_and_assets(void **st
 
 // ---- Failing allocations
 
+static rheos_status *write_part(void *data) {
+  void *out;
+  size_t out_bytes;
+  const rheos_meta_graph_options options = {.export_scope = "net", .clear_devices = true};
+  rheos_status *status = rheos_graph_to_meta_graph_def(data, &options, &out, &out_bytes);
+  rheos_free(out);
+  return status;
+}
+
 static rheos_status *import_and_export(void *data) {
   const bytes *b = data;
   rheos_meta_graph *meta_graph = NULL;
@@ -467,6 +622,9 @@ static void test_meta_graph__any_allocation_may_fail(void **state) {
   line_free(&l);
   sweep_allocations(import_and_export, &b);
   rheos_free(out);
+  rheos_graph *net = new_net();
+  sweep_allocations(write_part, net);
+  rheos_graph_unref(net);
 }
 
 int main(void) {
@@ -478,6 +636,8 @@ int main(void) {
       cmocka_unit_test(test_meta_graph__what_is_written_comes_back),
       cmocka_unit_test(test_meta_graph__mixed_collections_are_refused),
       cmocka_unit_test(test_meta_graph__without_a_saver_one_is_made),
+      cmocka_unit_test(test_meta_graph__a_scope_is_written_without_its_name),
+      cmocka_unit_test(test_meta_graph__a_scope_that_was_imported_is_written_as_it_was),
       cmocka_unit_test(test_saved_model__simple_save_is_loaded),
       cmocka_unit_test(test_saved_model__defaults_are_fed),
       cmocka_unit_test(test_saved_model__builder_writes_several_graphs_and_assets),

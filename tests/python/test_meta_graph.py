@@ -189,6 +189,27 @@ def test_a_scope_is_exported_without_its_name():
         assert session.run("new/z:0").tolist() == [[6, 6]]
 
 
+def test_an_input_from_outside_may_be_used_twice_and_a_scope_be_taken():
+    x = tf.placeholder(tf.float32, [], name="x")
+    with tf.name_scope("net"):
+        v = tf.Variable(2.0, name="v")
+        tf.add(x, tf.multiply(x, v), name="y")
+    with tf.name_scope("network"):
+        tf.identity(v, name="z")
+    made, _ = _meta_graph.export_scoped_meta_graph(export_scope="net")
+    assert "network/z" in [node.name for node in made.graph_def.node]  # as in TensorFlow
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        three = tf.constant(3.0)
+        with tf.name_scope("outer"):
+            tf.constant(1.0, name="in")
+            variables = _meta_graph.import_scoped_meta_graph(
+                made, import_scope="in", input_map={"$unbound_inputs_x": three}
+            )
+        assert variables["v:0"].name == "outer/in_1/v:0"
+        session.run(variables["v:0"].initializer)
+        assert session.run(graph.get_tensor_by_name("outer/in_1/y:0")) == 9
+
+
 def test_a_scope_is_copied_within_a_graph():
     with tf.name_scope("one"):
         tf.Variable(2.0, name="v")

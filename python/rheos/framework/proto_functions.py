@@ -31,7 +31,6 @@ def with_scope(name, scope):
 
 
 def without_scope(name, scope):
-    """A name as it is inside an export scope."""
-    if not scope or not name.startswith(scope):
-        return name
-    return name[len(scope) :].lstrip("/")
+    """A name as it is inside an export scope; others, "scoped" and "scope" too, stay."""
+    folder = f"{scope.removesuffix('/')}/" if scope else ""
+    return name.removeprefix(folder).lstrip("/") if folder and name.startswith(folder) else name

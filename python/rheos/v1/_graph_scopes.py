@@ -67,7 +67,8 @@ def _strip_scope(node, export_scope, unbound):
 
 def part_of_graph_def(graph_def, export_scope, excluded, clear_devices):
     """(GraphDef, unbound inputs): the nodes below a scope, named as if it were not there. Inputs
-    from outside get UNBOUND_PREFIX; whoever imports the part has to map them."""
+    from outside get UNBOUND_PREFIX; whoever imports the part has to map them. (TensorFlow names
+    those that several nodes take several times, and then imports its own message no more.)"""
     made = messages.GraphDef()
     made.versions.CopyFrom(graph_def.versions)
     made.library.CopyFrom(graph_def.library)
@@ -80,7 +81,7 @@ def part_of_graph_def(graph_def, export_scope, excluded, clear_devices):
                 _strip_scope(added, export_scope, unbound)
             if clear_devices:
                 added.device = ""
-    return made, unbound
+    return made, list(dict.fromkeys(unbound))
 
 
 # ---- What loops and conditions of the first generation are kept as

@@ -299,7 +299,7 @@ def _check_unbound(meta_graph_def, key, input_map):
     collection = meta_graph_def.collection_def[key]
     names = getattr(collection, collection.WhichOneof("kind")).value
     names = [name.decode() if isinstance(name, bytes) else name for name in names]
-    if names and sorted(names) != sorted(input_map or ()):
+    if names and set(names) != set(input_map or ()):
         missing = [name for name in names if name not in (input_map or ())]
         raise ValueError(
             f"Graph contains unbound inputs: {','.join(missing)}. Must provide these inputs "
@@ -365,8 +365,7 @@ def _scope_for(graph, import_scope):
     """What stands before the names of nodes imported with that scope."""
     if not import_scope:
         return ""
-    # Names are as if the scope were entered now.
-    return graph._scope_name() + graph.unique_name(import_scope, mark_as_used=False)
+    return graph.unique_name(import_scope, mark_as_used=False)  # as if it were entered now
 
 
 def _import_collections(graph, meta_graph_def, scope, predicate):
