@@ -8,6 +8,12 @@
 #include "checkpoint.h"
 #include "command.h"
 
+// What was made for a machine with other devices runs too.
+static rheos_session_options session_options(const runner_options *options) {
+  return (rheos_session_options){.num_threads = options->num_threads,
+                                 .allow_soft_placement = true};
+}
+
 // ---- Graphs
 
 static rheos_status *make_graph(runner *r, rheos_scope **out_scope) {
@@ -20,7 +26,7 @@ static rheos_status *open_graph(runner *r, const runner_options *options) {
   rheos_scope *scope;
   RHEOS_TRY(make_graph(r, &scope));
   const rheos_import_options import = {.keep_unknown_ops = true};
-  const rheos_session_options session = {.num_threads = options->num_threads};
+  const rheos_session_options session = session_options(options);
   rheos_import_graph_def(scope, r->source.bytes, r->source.size_bytes, &import);
   rheos_status *status = rheos_scope_finish(scope);
   if (status == NULL) status = rheos_session_new(r->graph, &session, &r->session);
@@ -67,7 +73,7 @@ static rheos_status *open_meta_graph(runner *r, const runner_options *options) {
   rheos_scope *scope;
   RHEOS_TRY(make_graph(r, &scope));
   const rheos_import_options import = {.keep_unknown_ops = true};
-  const rheos_session_options session = {.num_threads = options->num_threads};
+  const rheos_session_options session = session_options(options);
   const rheos_saver saver = rheos_import_meta_graph(scope, r->meta_graph, &import);
   rheos_status *status = rheos_scope_finish(scope);
   if (status == NULL) status = rheos_session_new(r->graph, &session, &r->session);
@@ -106,7 +112,7 @@ static rheos_status *open_saved_model(runner *r, const runner_options *options) 
   if (strcmp(base, "saved_model.pb") != 0 && strcmp(base, "saved_model.pbtxt") != 0) {
     return RHEOS_INVALID("a saved model runs from its folder, where saved_model.pb is");
   }
-  const rheos_session_options session = {.num_threads = options->num_threads};
+  const rheos_session_options session = session_options(options);
   const rheos_saved_model_options load = {.session = &session};
   text_list tags = {0};
   char *text = options->tags != NULL ? command_format("%s", options->tags) : NULL;

@@ -344,6 +344,16 @@ def test_what_fails_is_one_line(doubling, tmp_path):
     assert "cannot be run" in fails(records, y)
 
 
+def test_graphs_made_for_other_devices_run(tmp_path):
+    with tf.Graph().as_default() as graph:
+        for number in range(2):
+            with tf.device(f"/job:worker/task:{number}/device:GPU:{number}"):
+                tf.constant(5 + number, name=f"c{number}")
+    path = tmp_path / "g.pb"
+    path.write_bytes(graph.as_graph_def().SerializeToString())
+    assert "  6\n" in ok(path, "--fetch=c1")
+
+
 def test_missing_ops_matter_only_where_they_are_needed(tmp_path):
     graph = tf.GraphDef()
     graph.node.add(name="odd", op="NoSuchOp")
