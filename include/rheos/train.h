@@ -421,6 +421,11 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_keeper_new(
 // rheos_latest_checkpoint() tells the newest; then deletes what is too many.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_keeper_save(
     rheos_checkpoint_keeper *keeper, rheos_session *session, const char *path, int64_t step);
+// Takes over the checkpoints of an earlier run, oldest first, as the list of its folder has them
+// (rheos_checkpoint_state_read()), so that they are listed and deleted in turn with the new ones. Those
+// that are gone are left out. (TensorFlow's recover_last_checkpoints)
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_keeper_recover(
+    rheos_checkpoint_keeper *keeper, const char *const *prefixes, size_t count);
 // The files stay. NULL is accepted.
 RHEOS_API void rheos_checkpoint_keeper_free(rheos_checkpoint_keeper *keeper);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/alloc.h"
@@ -121,7 +122,7 @@ static kept take_out(rheos_checkpoint_keeper *keeper, size_t i) {
 }
 
 // The newest comes last, and what was written over is there once. Owns the prefix in any case.
-static rheos_status *note(rheos_checkpoint_keeper *keeper, char *prefix) {
+static rheos_status *note(rheos_checkpoint_keeper *keeper, char *prefix, double when) {
   for (size_t i = 0; i < keeper->count; i++) {
     if (strcmp(keeper->items[i].prefix, prefix) != 0) continue;
     rheos__free(take_out(keeper, i).prefix);
@@ -131,7 +132,31 @@ static rheos_status *note(rheos_checkpoint_keeper *keeper, char *prefix) {
     rheos__free(prefix);
     return rheos__out_of_memory();
   }
-  keeper->items[keeper->count++] = (kept){prefix, now()};
+  keeper->items[keeper->count++] = (kept){prefix, when};
+  return NULL;
+}
+
+// When the checkpoint was written; negative if it is not there.
+static rheos_status *written_at(const char *prefix, double *out_when) {
+  char *index = rheos__text_format("%s.index", prefix);
+  if (index == NULL) return rheos__out_of_memory();
+  struct stat info;
+  const bool exists = stat(index, &info) == 0 || stat(prefix, &info) == 0;
+  *out_when = exists ? (double)info.st_mtime : -1;
+  rheos__free(index);
+  return NULL;
+}
+
+rheos_status *rheos_checkpoint_keeper_recover(rheos_checkpoint_keeper *keeper,
+                                              const char *const *prefixes, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    double when = -1;
+    RHEOS_TRY(written_at(prefixes[i], &when));
+    if (when < 0) continue;
+    char *prefix = rheos__strndup(prefixes[i], strlen(prefixes[i]));
+    if (prefix == NULL) return rheos__out_of_memory();
+    RHEOS_TRY(note(keeper, prefix, when));
+  }
   return NULL;
 }
 
@@ -184,7 +209,7 @@ rheos_status *rheos_checkpoint_keeper_save(rheos_checkpoint_keeper *keeper, rheo
     rheos__free(prefix);
     return status;
   }
-  RHEOS_TRY(note(keeper, prefix));
+  RHEOS_TRY(note(keeper, prefix, now()));
   char *folder = rheos__path_folder(prefix);
   if (folder == NULL) return rheos__out_of_memory();
   const int32_t max = keeper->options.max_to_keep;

@@ -90,6 +90,34 @@ static void test_keeper__the_newest_stay(void **state) {
   rheos_checkpoint_keeper_free(keeper);
 }
 
+static void test_keeper__goes_on_with_those_of_an_earlier_run(void **state) {
+  run *r = *state;
+  rheos_checkpoint_keeper *keeper;
+  const rheos_checkpoint_keeper_options options = {.max_to_keep = 3};
+  for (int64_t first = 1; first <= 4; first += 3) {
+    expect_ok(rheos_checkpoint_keeper_new(r->saver, &options, &keeper));
+    if (first > 1) {
+      rheos_checkpoint_state list;
+      expect_ok(rheos_checkpoint_state_read(r->folder, NULL, &list));
+      char gone[220];
+      snprintf(gone, sizeof gone, "%s-2.index", r->path);
+      assert_int_equal(unlink(gone), 0);
+      expect_ok(rheos_checkpoint_keeper_recover(
+          keeper, (const char *const *)list.all_model_checkpoint_paths, list.num_paths));
+      rheos_checkpoint_state_deinit(&list);
+    }
+    const int64_t last = first == 1 ? 3 : 5;
+    for (int64_t step = first; step <= last; step++) {
+      expect_ok(rheos_checkpoint_keeper_save(keeper, r->session, r->path, step));
+    }
+    rheos_checkpoint_keeper_free(keeper);
+  }
+  // 1 was deleted in its turn; 2 was no checkpoint any more.
+  expect_list(r, NULL, (const char *const[]){"model-3", "model-4", "model-5"}, 3);
+  assert_false(has_file(r, "model-1.index"));
+  assert_true(has_file(r, "model-3.index"));
+}
+
 static void test_keeper__some_stay_for_good(void **state) {
   run *r = *state;
   rheos_checkpoint_keeper *keeper;
@@ -139,6 +167,8 @@ static void test_keeper__what_cannot_be_is_an_error(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_keeper__the_newest_stay, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_keeper__goes_on_with_those_of_an_earlier_run, set_up,
+                                      tear_down),
       cmocka_unit_test_setup_teardown(test_keeper__some_stay_for_good, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_keeper__all_stay_if_told, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_keeper__what_cannot_be_is_an_error, set_up, tear_down),
