@@ -85,6 +85,16 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_flush(rheos_event_writ
 // Flushes and frees; the writer is gone whatever comes back. NULL is accepted.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_close(rheos_event_writer *writer);
 
+// ---- Summaries that a graph computes
+
+#define RHEOS_COLLECTION_SUMMARIES "summaries"
+
+// Enters a summary (of rheos_scalar_summary() and its like) in that collection.
+RHEOS_API void rheos_collect_summary(rheos_scope *scope, rheos_output summary);
+// One summary of all that are in a collection (NULL: the one above), to be fetched and given to
+// rheos_event_writer_add_summary(). None (graph NULL) if there are none.
+RHEOS_API rheos_output rheos_merge_all_summaries(rheos_scope *scope, const char *key);
+
 // ---- Reading
 
 // Goes through the events of one file. One thread at a time.

@@ -1,8 +1,7 @@
 // Event files: the records, what is in them, and damage. And the list of checkpoints.
 #include "format/record.h"
 
-#include <rheos/events.h>
-#include <rheos/format.h>
+#include <rheos/rheos.h>
 
 #include "event.pb-c.h"
 #include "format/format_support.h"
@@ -150,6 +149,67 @@ static void test_event__file_holds_graph_and_scalars(void **state) {
   rheos_scope_free(scope);
   rheos_graph_unref(graph);
   remove_folder(folder);
+}
+
+// As TensorFlow's merge_all() does.
+static void test_event__summaries_of_a_graph_are_merged(void **state) {
+  (void)state;
+  rheos_graph *graph = rheos_graph_new(), *other = rheos_graph_new();
+  rheos_scope *scope = rheos_scope_new(graph);
+  assert_null(rheos_merge_all_summaries(scope, NULL).graph);
+  const char *tags[] = {"loss", "rate"};
+  for (int i = 0; i < 2; i++) {
+    rheos_tensor *text;
+    expect_ok(rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, &text));
+    expect_ok(rheos_tensor_set_string(text, 0, tags[i], strlen(tags[i])));
+    const rheos_output tag = rheos_constant(scope, text, NULL);
+    rheos_tensor_unref(text);
+    const rheos_output value = rheos_constant_float(scope, (float)i + 0.5f, NULL);
+    rheos_collect_summary(scope, rheos_scalar_summary(scope, tag, value));
+  }
+  const rheos_output all = rheos_merge_all_summaries(scope, NULL);
+  expect_ok(rheos_scope_finish(scope));
+  char name[32];
+  rheos_operation_name(rheos_output_operation(all), name, sizeof name);
+  assert_string_equal(name, "Merge/MergeSummary");
+  rheos_session *session;
+  rheos_fetch fetch = {.output = all};
+  expect_ok(rheos_session_new(graph, NULL, &session));
+  expect_ok(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL));
+  const rheos_string summary = *(rheos_string *)rheos_tensor_data(fetch.value);
+
+  char *folder = new_folder();
+  rheos_event_writer *writer;
+  expect_ok(rheos_event_writer_open(folder, NULL, &writer));
+  expect_ok(rheos_event_writer_add_summary(writer, summary.data, summary.size_bytes, 7));
+  expect_ok(rheos_event_writer_flush(writer));
+  rheos_event_reader *reader;
+  rheos_event event;
+  expect_ok(rheos_event_reader_open(rheos_event_writer_path(writer), &reader));
+  expect_ok(rheos_event_reader_next(reader, &event));
+  expect_ok(rheos_event_reader_next(reader, &event));
+  const rheos_summary_value *values;
+  size_t count;
+  expect_ok(rheos_event_reader_values(reader, &values, &count));
+  assert_int_equal(event.step, 7);
+  assert_int_equal(count, 2);
+  for (int i = 0; i < 2; i++) {
+    assert_string_equal(values[i].tag, tags[i]);
+    assert_float_equal(values[i].scalar, i + 0.5, 0);
+  }
+  rheos_event_reader_close(reader);
+  expect_ok(rheos_event_writer_close(writer));
+  remove_folder(folder);
+
+  rheos_scope *elsewhere = rheos_scope_new(other);
+  rheos_collect_summary(elsewhere, all);
+  expect_error(rheos_scope_finish(elsewhere), RHEOS_INVALID_ARGUMENT, "of another graph");
+  rheos_scope_free(elsewhere);
+  rheos_graph_unref(other);
+  rheos_tensor_unref(fetch.value);
+  rheos_session_free(session);
+  rheos_scope_free(scope);
+  rheos_graph_unref(graph);
 }
 
 static void test_event__two_writers_have_two_files(void **state) {
@@ -343,6 +403,7 @@ int main(void) {
       cmocka_unit_test(test_record__is_framed_as_tensorflow_does),
       cmocka_unit_test(test_record__damage_is_data_loss),
       cmocka_unit_test(test_event__file_holds_graph_and_scalars),
+      cmocka_unit_test(test_event__summaries_of_a_graph_are_merged),
       cmocka_unit_test(test_event__two_writers_have_two_files),
       cmocka_unit_test(test_event__messages_made_elsewhere_are_checked),
       cmocka_unit_test(test_event__any_failing_call_is_an_error),
