@@ -1,6 +1,7 @@
 // The module: types, and what the Python package hands over when it is imported.
 
 #include <rheos/format.h>
+#include <rheos/train.h>
 
 #include "graph_object.h"
 #include "session_object.h"
@@ -65,6 +66,14 @@ static PyObject *op_signature(PyObject *module, PyObject *type) {
   return PyUnicode_FromString(text);
 }
 
+PyDoc_STRVAR(op_has_gradient_doc,
+             "op_has_gradient(type): whether the library defines it, be it that none flows.");
+static PyObject *op_has_gradient(PyObject *module, PyObject *type) {
+  (void)module;
+  const char *name = PyUnicode_AsUTF8(type);
+  return name ? PyBool_FromLong(rheos_op_has_gradient(name)) : NULL;
+}
+
 PyDoc_STRVAR(op_def_doc, "op_def_bytes(type): the definition of an op, an OpDef, or None.");
 static PyObject *op_def_bytes(PyObject *module, PyObject *type) {
   (void)module;
@@ -109,6 +118,7 @@ static PyMethodDef module_methods[] = {
      "_set_program_function(function(token, arrays, count)): what PyFunc calls; a list of "
      "(array, DType)."},
     {"op_signature", op_signature, METH_O, op_signature_doc},
+    {"op_has_gradient", op_has_gradient, METH_O, op_has_gradient_doc},
     {"op_def_bytes", op_def_bytes, METH_O, op_def_doc},
     {"op_types", op_types, METH_NOARGS, "op_types(): the names of all ops."},
     {"write_checkpoint_state", write_checkpoint_state, METH_VARARGS,

@@ -231,6 +231,14 @@ static void test_gradients__an_op_without_one_is_named(void **state) {
   assert_true(is_none(g));
 }
 
+static void test_gradients__are_defined_for_ops_or_not(void **state) {
+  (void)state;
+  assert_true(rheos_op_has_gradient("MatMul"));
+  assert_true(rheos_op_has_gradient("ZerosLike"));  // none flows
+  assert_false(rheos_op_has_gradient("TruncateMod"));
+  assert_false(rheos_op_has_gradient("NoSuchOp"));
+}
+
 static void test_gradients__refuse_tensors_of_other_graphs(void **state) {
   fixture *f = *state;
   rheos_graph *other = rheos_graph_new();
@@ -279,6 +287,7 @@ int main(void) {
       TEST(test_gradients__an_x_between_passes_on),
       TEST(test_gradients__go_through_variables),
       TEST(test_gradients__an_op_without_one_is_named),
+      TEST(test_gradients__are_defined_for_ops_or_not),
       TEST(test_gradients__refuse_tensors_of_other_graphs),
       TEST(test_gradients__of_complex_tensors_want_a_start),
       TEST(test_gradients__a_long_chain_needs_no_stack),

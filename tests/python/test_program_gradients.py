@@ -95,6 +95,11 @@ def test_what_a_gradient_function_raises_reaches_the_caller(graph):
 def test_names_are_registered_once():
     with pytest.raises(KeyError, match="TestGuided"):
         tf.RegisterGradient("TestGuided")(_guided)
+    for known in ("MatMul", "ZerosLike"):  # of the second, the library says that none flows
+        with pytest.raises(KeyError, match=f"two gradient with name '{known}'"):
+            tf.RegisterGradient(known)(_guided)
+        with pytest.raises(KeyError, match=f"two gradient with name '{known}'"):
+            tf.no_gradient(known)
     with pytest.raises(TypeError):
         tf.RegisterGradient(3)
     with pytest.raises(TypeError, match="dictionary"):

@@ -2,6 +2,7 @@
 
 import itertools
 
+from rheos import _core
 from rheos.framework import nest
 from rheos.framework.graph import (
     IndexedSlices,
@@ -16,7 +17,7 @@ _numbers = itertools.count()
 
 
 def _register(op_type, function):
-    if op_type in _registered:
+    if op_type in _registered or _core.op_has_gradient(op_type):
         raise KeyError(f"Registering two gradient with name '{op_type}'!")
     _registered[op_type] = function
 
@@ -26,7 +27,7 @@ class RegisterGradient:
 
     The function takes the operation and a gradient for each output, and returns one for each input,
     None where there is none. The name may be one that only Graph.gradient_override_map uses.
-    TypeError if it is no string, KeyError if it was registered before.
+    TypeError if it is no string, KeyError if it was registered before or the library has one.
     """
 
     def __init__(self, op_type):
