@@ -6,6 +6,7 @@
 #include "ops/array_util.h"
 #include "ops/op_util.h"
 #include "ops/variable_util.h"
+#include "tensor/variable_shape.h"
 
 #include <string.h>
 
@@ -334,16 +335,27 @@ static rheos_status *check_like_value(rheos__variable_cell *cell, const rheos_te
       rheos__shape_text_of(&expected, &left), rheos__shape_text_of(&value->shape, &right));
 }
 
+// The shape that the variable has or, before its first value, was declared with.
+static rheos_shape shape_before(const assign_state *s) {
+  rheos_tensor *before = rheos__variable_has_any_shape(s->cell) ? rheos__variable_read(s->cell) : NULL;
+  const rheos_shape shape = before != NULL ? before->shape : s->shape;
+  rheos_tensor_unref(before);
+  return shape;
+}
+
+static rheos_status *check_shape(const assign_state *s, const rheos_shape *given) {
+  const rheos_shape expected = shape_before(s);
+  rheos__shape_text left, right;
+  if (rheos_shape_compatible(&expected, given)) return NULL;
+  return RHEOS_INVALID("Assign requires shapes of both tensors to match. lhs shape= %s rhs shape= %s",
+                       rheos__shape_text_of(&expected, &left), rheos__shape_text_of(given, &right));
+}
+
 static rheos_status *compute_assign(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                     rheos_tensor **outputs) {
   (void)step, (void)outputs;
   const assign_state *s = state;
-  if (s->validate && !rheos_shape_compatible(&s->shape, &inputs[1]->shape)) {
-    rheos__shape_text left, right;
-    return RHEOS_INVALID("Assign requires shapes of both tensors to match. lhs shape= %s rhs shape= %s",
-                         rheos__shape_text_of(&s->shape, &left),
-                         rheos__shape_text_of(&inputs[1]->shape, &right));
-  }
+  if (s->validate) RHEOS_TRY(check_shape(s, &inputs[1]->shape));
   if (s->validate_value) RHEOS_TRY(check_like_value(s->cell, inputs[1]));
   return assign(s->cell, inputs[1]);
 }
@@ -360,7 +372,12 @@ static rheos_status *prepare_assign_to(rheos__prepare *p, bool validate) {
 }
 
 static rheos_status *prepare_assign(rheos__prepare *p) {
-  return prepare_assign_to(p, rheos__attr_bool(p->attrs, "validate_shape"));
+  const bool validate = rheos__attr_bool(p->attrs, "validate_shape");
+  RHEOS_TRY(prepare_assign_to(p, validate));
+  if (!validate && !rheos_shape_compatible(&p->input_shapes[0], &p->input_shapes[1])) {
+    rheos__variable_allow_any_shape(((const assign_state *)p->state)->cell);
+  }
+  return NULL;
 }
 
 static rheos_status *prepare_assign_resource(rheos__prepare *p) {
@@ -384,8 +401,9 @@ static rheos_status *shape_no_output(rheos__infer *c) {
 }
 
 static rheos_status *shape_assign_resource(rheos__infer *c) {
-  rheos_shape variable = rheos__infer_variable_shape(c, 0);
-  return rheos__shape_merge(&variable, &c->input_shapes[1], &variable);
+  const rheos_shape variable = rheos__infer_variable_shape(c, 0);
+  rheos_shape both;
+  return rheos__shape_merge(&variable, &c->input_shapes[1], &both);
 }
 
 const rheos__op_def rheos__op_DestroyResourceOp = {

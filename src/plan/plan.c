@@ -11,6 +11,7 @@
 #include "plan/prepare.h"
 #include "plan/rewrite.h"
 #include "plan/stretch.h"
+#include "tensor/variable_shape.h"
 
 typedef struct mark {  // of a graph node
   int32_t state;       // 0 not seen, -1 on the stack, else 1 + its entry
@@ -414,6 +415,15 @@ static _Atomic int64_t plans_made;
 
 int64_t rheos__plans_made(void) { return plans_made; }
 
+// Of all that a plan has looked at and that may change after it was made; it only grows.
+static int64_t count_changes(const rheos_graph *graph) {
+  return rheos__graph_num_changes(graph) + rheos__num_variables_of_any_shape();
+}
+
+bool rheos__plan_is_current(const rheos__plan *plan) {
+  return plan->num_changes == count_changes(plan->graph);
+}
+
 rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *context,
                               const rheos__edge *feeds, int32_t num_feeds,
                               const rheos__edge *fetches, int32_t num_fetches,
@@ -425,7 +435,7 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
   pthread_mutex_init(&plan->mutex, NULL);
   rheos__arena_init(&plan->arena);
   plan->graph = rheos_graph_ref(graph);
-  plan->num_changes = rheos__graph_num_changes(graph);
+  plan->num_changes = count_changes(graph);
   plan->context = *context;
   plan->num_feeds = num_feeds;
   plan->num_fetches = num_fetches;

@@ -57,7 +57,7 @@ typedef struct rheos__frame rheos__frame;
 
 typedef struct rheos__plan {
   rheos_graph *graph;  // counted
-  int64_t num_changes;  // of the graph when the plan was made
+  int64_t num_changes;  // when the plan was made: see rheos__plan_is_current()
   rheos__plan_context context;
   rheos__edge *feeds, *fetches;
   int32_t num_feeds, num_fetches;
@@ -94,6 +94,10 @@ static inline int32_t rheos__entry_node(const rheos__plan *plan, const rheos__en
 }
 // How many plans this process has made, each pruned and rewritten once; for tests.
 int64_t rheos__plans_made(void);
+
+// Whether nothing that the plan looked at has changed since: existing nodes, and the variables whose
+// values have the shapes that the graph says.
+bool rheos__plan_is_current(const rheos__plan *plan);
 
 // No run may be using it.
 void rheos__plan_free(rheos__plan *plan);

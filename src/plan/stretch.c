@@ -11,6 +11,7 @@
 #include "plan/memory.h"
 #include "plan/prepare.h"
 #include "plan/row_chain.h"
+#include "tensor/variable_shape.h"
 
 enum { MAX_SIBLINGS = 16, FOLDED_BYTES = 1 << 16 };
 
@@ -146,8 +147,10 @@ static rheos_status *add_read(specializer *z, int32_t entry_index) {
   rheos__instruction *instruction = NULL;
   RHEOS_TRY(add_instruction(z, entry_index, RHEOS__READ, &instruction));
   instruction->state = cell;
-  const rheos_shape *shape = rheos_shape_is_known(output->shape) ? output->shape : NULL;
-  return add_value(z, rheos_dtype_base(output->dtype), RHEOS__VALUE_TENSOR, shape, NULL);
+  const bool is_known = rheos_shape_is_known(output->shape) &&
+                        !rheos__variable_has_any_shape((const rheos__variable_cell *)cell);
+  return add_value(z, rheos_dtype_base(output->dtype), RHEOS__VALUE_TENSOR,
+                   is_known ? output->shape : NULL, NULL);
 }
 
 // Fills in what is known of the inputs. `out_constant`: all of them are constants;

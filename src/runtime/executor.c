@@ -11,6 +11,7 @@
 #include "runtime/branch_run.h"
 #include "runtime/chain_run.h"
 #include "runtime/trace.h"
+#include "tensor/variable_shape.h"
 
 static const float BUDGET_NS = 1e6f;  // of guessed work between two looks around
 static const float SLICE_NS = 2e6f;
@@ -239,13 +240,13 @@ static rheos_status *read_variable(run *r, const rheos__stretch *stretch,
   if (value == NULL) return rheos__variable_uninitialized(cell);
   r->frame->tensors[in->first_value] = value;
   r->frame->data[in->first_value] = value->data;
-  // Assign without validate_shape may have left anything there.
   const rheos_shape *expected =
       stretch->values[in->first_value - stretch->first_value].shape;
   if (expected == NULL) {  // known in part
     const rheos__entry *entry = &r->plan->entries[in->entry];
     expected = rheos__graph_node(r->plan->graph, entry->id)->outputs[entry->read_index].shape;
     if (rheos_shape_compatible(expected, &value->shape)) return NULL;
+    if (rheos__variable_has_any_shape(cell)) return NULL;
   } else if (rheos_shape_equal(expected, &value->shape)) {
     return NULL;
   }

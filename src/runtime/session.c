@@ -333,7 +333,7 @@ static rheos_status *find_plan(rheos_session *session, const signature *s,
   for (size_t i = 0; i < session->num_plans; ++i) {
     cached_plan *cached = session->plans[i];
     if (!matches(cached, s)) continue;
-    if (cached->plan->num_changes != rheos__graph_num_changes(session->graph)) {
+    if (!rheos__plan_is_current(cached->plan)) {
       remove_plan(session, i);
       break;
     }
@@ -596,7 +596,7 @@ void rheos_callable_free(rheos_callable *callable) {
 static rheos_status *current_plan(rheos_callable *callable, cached_plan **out_plan) {
   pthread_mutex_lock(&callable->mutex);
   rheos_status *status = NULL;
-  if (callable->plan->plan->num_changes != rheos__graph_num_changes(callable->session->graph)) {
+  if (!rheos__plan_is_current(callable->plan->plan)) {
     cached_plan *renewed = NULL;
     status = plan_callable(callable, &renewed);
     if (status == NULL) {

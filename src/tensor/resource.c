@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "tensor/variable_shape.h"
 
 typedef struct resource_entry {
   uint64_t hash;
@@ -128,6 +129,13 @@ void rheos__resource_unref(rheos__resource *resource) {
 
 // ---- Variables
 
+typedef struct variable {
+  rheos__variable_cell cell;
+  _Atomic bool has_any_shape;
+} variable;
+
+static _Atomic int64_t num_variables_of_any_shape;
+
 static rheos_status *variable_init(rheos__resource *resource, const void *argument) {
   rheos__variable_cell *cell = (rheos__variable_cell *)resource;
   if (argument != NULL) cell->dtype = *(const rheos_dtype *)argument;
@@ -140,8 +148,18 @@ static void variable_deinit(rheos__resource *resource) {
   pthread_mutex_destroy(&cell->mutex);
 }
 
-const rheos__resource_kind rheos__variable_kind = {"variable", sizeof(rheos__variable_cell),
+const rheos__resource_kind rheos__variable_kind = {"variable", sizeof(variable),
                                                    variable_init, variable_deinit};
+
+void rheos__variable_allow_any_shape(rheos__variable_cell *cell) {
+  if (!atomic_exchange(&((variable *)cell)->has_any_shape, true)) ++num_variables_of_any_shape;
+}
+
+bool rheos__variable_has_any_shape(const rheos__variable_cell *cell) {
+  return ((const variable *)cell)->has_any_shape;
+}
+
+int64_t rheos__num_variables_of_any_shape(void) { return num_variables_of_any_shape; }
 
 rheos_tensor *rheos__variable_read(rheos__variable_cell *cell) {
   pthread_mutex_lock(&cell->mutex);

@@ -276,3 +276,50 @@ def test_batches_are_set_by_their_own_indices(use_resource, sess):
     assert sess.run(update).tolist() == [[9, 8, 3], [6, 5, 7]]
     with pytest.raises(ValueError, match="unknown shape"):
         tf.batch_scatter_update(v, tf.placeholder(tf.int32), [1])
+
+
+def test_a_variable_may_come_to_hold_another_shape():
+    variable = tf.Variable([1.0, 2.0])
+    value = tf.placeholder(tf.float32)
+    longer = tf.assign(variable, [1.0, 2.0, 3.0], validate_shape=False)
+    given = tf.assign(variable, value, validate_shape=False)
+    assert longer.shape == [3] and given.shape.ndims is None and variable.shape == [2]
+    double, total = variable * 2, tf.reduce_sum(variable)
+    with tf.control_dependencies([given]):
+        after = variable.read_value() + 1
+    with tf.Session() as sess:
+        sess.run(variable.initializer)
+        call = sess.make_callable([variable, double, total])
+        for results in (sess.run([variable, double, total]), call()):
+            np.testing.assert_array_equal(results[1], [2, 4])
+        sess.run(longer)  # plans made for the old shape must not be used
+        for results in (sess.run([variable, double, total]), call()):
+            np.testing.assert_array_equal(results[0], [1, 2, 3])
+            np.testing.assert_array_equal(results[1], [2, 4, 6])
+            assert results[2] == 6
+        assert sess.run(given, {value: [[5]]}).shape == (1, 1)
+        np.testing.assert_array_equal(sess.run(double), [[10]])
+        with pytest.raises(
+            tf.errors.InvalidArgumentError,
+            match=r"match. lhs shape= \[1,1\] rhs shape= \[2\]",
+        ):
+            sess.run(variable.initializer)
+        np.testing.assert_array_equal(sess.run(after, {value: [7, 8, 9]}), [8, 9, 10])
+        np.testing.assert_array_equal(call()[1], [14, 16, 18])
+        np.testing.assert_array_equal(sess.run(variable[1:]), [8, 9])
+        sess.run(tf.assign(variable, [3.0, 4.0], validate_shape=False))
+        sess.run(variable.initializer)
+        np.testing.assert_array_equal(call()[1], [2, 4])
+
+
+def test_variables_of_text_start_empty():
+    text = tf.get_variable("text", [2], tf.string)
+    with tf.Session() as sess:
+        assert initialized(sess, text)[0].tolist() == [b"", b""]
+    with pytest.raises(ValueError, match="An initializer for variable odd of .*complex64"):
+        tf.get_variable("odd", [2], tf.complex64)
+
+
+def test_an_auxiliary_name_scope_is_true_or_false():
+    with pytest.raises(TypeError, match="`True` or `False`, while get x"):
+        tf.variable_scope("a", auxiliary_name_scope="x")

@@ -242,7 +242,7 @@ def _wrap_getter(inner, outer):
 def _default_initializer(name, dtype):
     if dtype.is_floating:
         return init_ops.glorot_uniform_initializer()
-    if dtype.is_integer or dtype.is_bool:
+    if dtype.is_integer or dtype.is_bool or dtype == dtypes.string:
         return init_ops.zeros_initializer()
     raise ValueError(f"An initializer for variable {name} of {dtype.base_dtype} is required")
 
@@ -555,6 +555,11 @@ class variable_scope:
         self._custom_getter = custom_getter
         self._dtype = dtype
         self._reuse = None if reuse is False else reuse
+        if not isinstance(auxiliary_name_scope, bool):
+            raise TypeError(
+                "The auxiliary_name_scope must be `True` or `False`, while get "
+                f"{auxiliary_name_scope}"
+            )
         self._auxiliary_name_scope = auxiliary_name_scope
         self._exits = []
 
