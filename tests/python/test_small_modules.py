@@ -97,6 +97,62 @@ def test_gfile(tmp_path):
     assert not tf.gfile.Exists(folder)
 
 
+def test_gfile_reads_and_writes_as_its_mode_says(tmp_path):
+    path = str(tmp_path / "f")
+
+    def write(mode):
+        (tmp_path / "f").write_text("hello world")
+        with tf.gfile.GFile(path, mode) as file:
+            file.write("xy")
+            place = file.tell()
+        return (tmp_path / "f").read_text(), place
+
+    assert write("w") == ("xy", 2) and write("a") == ("hello worldxy", 13)
+    assert write("w+") == write("r+") == write("rb+") == ("xy", 0)  # the place for reading
+    assert write("a+") == ("hello worldxy", 0)
+    for mode in ("r", "r+", "w+", "a+"):
+        (tmp_path / "f").write_bytes(b"one\r\ntwo\n")
+        with tf.gfile.GFile(path, mode) as file:
+            assert file.read(2) == "on" and file.tell() == 2
+            assert file.readline() == "e\n" and next(file) == "two\n"
+            file.seek(-4, 2)
+            assert file.readlines() == ["two\n"] and file.read() == ""
+            file.seek(1)
+            file.seek(1, 1)
+            assert file.read(1) == "e" and file.seekable()
+    with tf.gfile.GFile(path, "r+") as file:
+        assert file.read(1) == "o"
+        file.write(b"z")
+        file.flush()
+        assert (tmp_path / "f").read_text() == "z" and file.size() == 1
+
+
+def test_gfile_refuses_what_the_mode_does_not_allow(tmp_path):
+    path = str(tmp_path / "f")
+    for mode in ("w", "a", "wb"):
+        with pytest.raises(tf.errors.PermissionDeniedError, match="isn't open for reading"):
+            tf.gfile.GFile(path, mode).read()
+    with pytest.raises(tf.errors.PermissionDeniedError, match="isn't open for writing"):
+        tf.gfile.GFile(path).write("a")
+    for mode in ("x", "rt", "rw"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="mode is not 'r'"):
+            tf.gfile.GFile(path, mode)
+    with pytest.raises(tf.errors.FailedPreconditionError, match="Is a directory"):
+        tf.gfile.GFile(str(tmp_path)).read()
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.gfile.GFile(path).size()
+    with tf.gfile.GFile(path, "w+") as file:
+        with pytest.raises(TypeError, match="Expected binary or unicode string, got 3"):
+            file.write(3)
+        file.write("abc")
+        with pytest.raises(TypeError, match="offset argument required"):
+            file.seek()
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid whence argument: 7"):
+            file.seek(1, 7)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="negative"):
+            file.seek(-1)
+
+
 def test_logging():
     program = """
 import rheos.v1 as tf

@@ -4,19 +4,50 @@ import os as _os
 
 from rheos.framework import errors as _errors
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.v1.compat import as_bytes as _as_bytes
 
 
 def _found(path, error):
     return _errors.NotFoundError(None, None, f"{path}; {error.strerror}")
 
 
+_MODES = ("r", "w", "a", "r+", "w+", "a+")
+_STATUS_ERRORS = {
+    FileNotFoundError: _errors.NotFoundError,
+    PermissionError: _errors.PermissionDeniedError,
+    IsADirectoryError: _errors.FailedPreconditionError,
+    NotADirectoryError: _errors.FailedPreconditionError,
+}
+
+
+def _open(path, mode):
+    try:
+        return open(path, mode)
+    except OSError as error:
+        kind = _STATUS_ERRORS.get(type(error), _errors.UnknownError)
+        raise kind(None, None, f"{path}; {error.strerror}") from None
+
+
 class GFile:
-    """A file, opened when it is first used. Text unless the mode has a "b"."""
+    """A file, opened when it is first used. Text unless the mode has a "b".
+
+    Reading and writing have places of their own. The first write empties the file, with "r+" too,
+    unless the mode is "a" or "a+". InvalidArgumentError for other modes, PermissionDeniedError for
+    what a mode does not allow.
+    """
 
     def __init__(self, name, mode="r"):
-        self._name = _os.fspath(name)
+        self._name = name
         self._mode = mode
-        self._opened = None
+        self._binary = "b" in mode
+        kind = mode.replace("b", "")
+        if kind not in _MODES:
+            raise _errors.InvalidArgumentError(
+                None, None, "mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'"
+            )
+        self._may_read = kind == "r" or "+" in kind
+        self._may_write = kind != "r"
+        self._reader = self._writer = None
 
     @property
     def name(self):
@@ -26,52 +57,74 @@ class GFile:
     def mode(self):
         return self._mode
 
-    def _file(self):
-        if self._opened is None:
-            try:
-                encoding = None if "b" in self._mode else "utf-8"
-                self._opened = open(self._name, self._mode, encoding=encoding)
-            except FileNotFoundError as error:
-                raise _found(self._name, error) from None
-            except PermissionError as error:
-                raise _errors.PermissionDeniedError(
-                    None, None, f"{self._name}; {error.strerror}"
-                ) from None
-        return self._opened
+    def _for_reading(self):
+        if self._reader is None:
+            if not self._may_read:
+                raise _errors.PermissionDeniedError(None, None, "File isn't open for reading")
+            self._reader = _open(self._name, "rb")
+        return self._reader
+
+    def _for_writing(self):
+        if self._writer is None:
+            if not self._may_write:
+                raise _errors.PermissionDeniedError(None, None, "File isn't open for writing")
+            self._writer = _open(self._name, "ab" if "a" in self._mode else "wb")
+        return self._writer
+
+    def _as_read(self, content):
+        return content if self._binary else content.decode("utf-8")
 
     def read(self, n=-1):
-        return self._file().read(n)
+        """`n` bytes, or all that follow, as the mode says: bytes or text."""
+        return self._as_read(self._for_reading().read(n))
 
     def readline(self):
-        return self._file().readline()
+        """The next line with its end; a carriage return before that is left out."""
+        return self._as_read(self._for_reading().readline().replace(b"\r", b""))
 
     def readlines(self):
-        return self._file().readlines()
+        return list(self)
 
-    def write(self, content):
-        if isinstance(content, bytes) and "b" not in self._mode:
-            content = content.decode()
-        elif isinstance(content, str) and "b" in self._mode:
-            content = content.encode()
-        self._file().write(content)
+    def write(self, file_content):
+        """Writes text or bytes."""
+        self._for_writing().write(_as_bytes(file_content))
 
     def seek(self, offset=None, whence=0, position=None):
-        self._file().seek(position if offset is None else offset, whence)
+        """Goes to a place for reading: from the start (whence 0), from here (1), the end (2)."""
+        reader = self._for_reading()
+        offset = position if offset is None else offset
+        if offset is None:
+            raise TypeError("seek(): offset argument required")
+        if whence not in (0, 1, 2):
+            message = f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2."
+            raise _errors.InvalidArgumentError(None, None, message)
+        try:
+            reader.seek(offset, whence)
+        except OSError:
+            raise _errors.InvalidArgumentError(
+                None, None, f"Seeking to a negative position: {offset}"
+            ) from None
+
+    def seekable(self):
+        return True
 
     def tell(self):
-        return self._file().tell()
+        """The place for reading, or for writing where the mode has no reading."""
+        return (self._for_reading() if self._may_read else self._for_writing()).tell()
 
     def size(self):
-        return _os.path.getsize(self._name)
+        """The number of bytes in the file."""
+        return Stat(self._name).length
 
     def flush(self):
-        if self._opened is not None:
-            self._opened.flush()
+        if self._writer is not None:
+            self._writer.flush()
 
     def close(self):
-        if self._opened is not None:
-            self._opened.close()
-            self._opened = None
+        for file in (self._reader, self._writer):
+            if file is not None:
+                file.close()
+        self._reader = self._writer = None
 
     def __enter__(self):
         return self
@@ -80,10 +133,13 @@ class GFile:
         self.close()
 
     def __iter__(self):
-        return iter(self._file())
+        return self
 
     def __next__(self):
-        return next(self._file())
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
 
     next = __next__
 
