@@ -130,3 +130,27 @@ def test_what_is_missing_is_said():
 def test_regularization_losses_of_one_replica_are_summed():
     with tf.Graph().as_default(), tf.Session() as session:
         assert session.run(tf.nn.scale_regularization_loss([1.0, 2.5])) == 3.5
+
+
+@pytest.mark.parametrize(
+    "losses, weights, size, expected",
+    [
+        ([1.0, 2.0, 3.0], None, None, 2),
+        ([1.0, 2.0, 3.0], [1, 0, 2], 4, 1.75),
+        ([[1.0, 2.0], [3.0, 4.0]], None, 4, 2.5),
+        ([[1.0, 2.0], [3.0, 4.0]], [0.5, 2.0], None, 7.75),
+        ([[1.0, 2.0], [3.0, 4.0]], [[0.5], [2.0]], None, 7.75),
+        ([1.0, 2.0], [[3.0], [4.0]], None, 5.5),
+        ([1.0, 2.0], 3.0, None, 4.5),
+        (np.float64([1, 2, 3]), None, 5, 1.2),
+    ],
+)
+def test_average_losses(losses, weights, size, expected, sess):
+    average = tf.nn.compute_average_loss(losses, sample_weight=weights, global_batch_size=size)
+    assert average.dtype == tf.convert_to_tensor(losses).dtype
+    np.testing.assert_allclose(sess.run(average), expected, rtol=1e-6)
+
+
+def test_average_losses_want_a_batch():
+    with pytest.raises(ValueError, match="Expected a tensor with at least rank 1"):
+        tf.nn.compute_average_loss(1.0)

@@ -271,3 +271,25 @@ def test_strings():
     assert rows(strings.ngrams(["a", "b", "c"], 2)) == [b"a b", b"b c"]
     assert rows(strings.ngrams([["a", "b"]], 3, pad_values=("<", ">"), padding_width=1)) == [
         [b"< a b", b"a b >"]]
+
+
+@pytest.mark.parametrize("key", [
+    slice(None, None, 2), slice(None, None, -1), slice(1, None, 2), slice(3, 0, -1),
+    slice(None, None, -2), slice(0, 10, 3), slice(-3, None, 2), slice(-1, None, -1),
+    slice(0, 3, -1), slice(-2, -9, -2),
+])
+def test_steps_within_rows_are_those_of_lists(key):
+    # As TensorFlow 2: where the step was negative, 1.15 gave empty rows.
+    lists = [[1, 2, 3, 4], [5], [], [6, 7, 8]]
+    assert rows(tf.ragged.constant(lists)[:, key]) == [row[key] for row in lists]
+    assert rows(tf.ragged.constant(lists)[::2, key]) == [row[key] for row in lists[::2]]
+    deeper = [[[1, 2, 3], [4]], [], [[5, 6, 7, 8], [9, 10]]]
+    ragged = tf.ragged.constant(deeper)
+    assert rows(ragged[:, :, key]) == [[row[key] for row in part] for part in deeper]
+    assert rows(ragged[:, key]) == [part[key] for part in deeper]
+
+
+def test_steps_that_cannot_be():
+    for step in (0, 1.5, tf.constant(2)):
+        with pytest.raises(ValueError, match="step of a slice of a ragged dimension"):
+            flat()[:, ::step]

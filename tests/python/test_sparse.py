@@ -381,3 +381,17 @@ def test_a_reshape_that_cannot_be_is_refused_at_once(sess):
             tf.sparse.reshape(x, shape)
     empty = tf.SparseTensor(np.zeros((0, 2)), np.zeros(0), [0, 3])
     assert tf.sparse.reshape(empty, [3, -1]).shape.as_list() == [3, 0]
+
+
+def test_a_dense_tensor_times_a_sparse_one_is_sparse():
+    sparse = tf.SparseTensor([[0, 0], [1, 2]], [2.0, 3.0], [2, 3])
+    dense = tf.Variable([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    with tf.Session() as session:
+        session.run(dense.initializer)
+        for product in (dense * sparse, dense.value() * sparse, sparse * dense):
+            assert isinstance(product, tf.SparseTensor)
+            assert session.run(product).values.tolist() == [2.0, 18.0]
+    with pytest.raises(TypeError):
+        2.0 * sparse
+    with pytest.raises(TypeError):
+        dense + sparse

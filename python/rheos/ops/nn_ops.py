@@ -23,6 +23,38 @@ def scale_regularization_loss(regularization_loss):
     return math_ops.reduce_sum(regularization_loss) / 1
 
 
+def _weighted_losses(losses, weights):
+    """Losses times weights, whose last dimension may be missing or be one too many."""
+    losses = math_ops.cast(losses, dtypes.float32)
+    weights = math_ops.cast(weights, dtypes.float32)
+    if weights.shape.ndims and losses.shape.ndims is not None:
+        if weights.shape.ndims == losses.shape.ndims + 1:
+            weights = array_ops.squeeze(weights, [-1])
+        elif weights.shape.ndims == losses.shape.ndims - 1:
+            weights = array_ops.expand_dims(weights, -1)
+    return losses * weights
+
+
+def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
+    """The sum of the losses, times their weights, over the size of the batch.
+
+    per_example_loss: of rank 1 or more, else ValueError. global_batch_size: by default the first
+    dimension of the losses.
+    """
+    losses = convert_to_tensor(per_example_loss)
+    if losses.shape.ndims == 0:
+        raise ValueError(
+            "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1, "
+            f"received: {losses}"
+        )
+    dtype = losses.dtype
+    if sample_weight is not None:
+        losses = math_ops.cast(_weighted_losses(losses, sample_weight), dtype)
+    if global_batch_size is None:
+        global_batch_size = array_ops.shape(losses)[0]
+    return math_ops.reduce_sum(losses) / math_ops.cast(global_batch_size, dtype)
+
+
 def _activation(function_name, op_type, doc):
     def function(features, name=None):
         return op1(op_type, name, features)

@@ -157,10 +157,10 @@ def _repeat(values, repeats):
     return rearrange_ops.repeat(values, repeats, axis=0)
 
 
-def _ranges(starts, limits):
+def _ranges(starts, limits, step=1):
     """The whole numbers of each range, one range behind the other, and the splits of the ranges."""
     splits, values = op_list("RaggedRange", None, starts, limits,
-                             constant(1, dtype=starts.dtype), Tsplits=starts.dtype)
+                             constant(step, dtype=starts.dtype), Tsplits=starts.dtype)
     return splits, values
 
 
@@ -717,11 +717,11 @@ def _row_slice(tensor, key):
     return _of_ranges(tensor.values, starts, limits)
 
 
-def _of_ranges(values, starts, limits):
-    """The rows values[starts[i]:limits[i]]."""
+def _of_ranges(values, starts, limits, step=1):
+    """The rows values[starts[i]:limits[i]:step]."""
     from rheos.ops.ragged_ops import gather
 
-    splits, places = _ranges(starts, limits)
+    splits, places = _ranges(starts, limits, step)
     return RaggedTensor(gather(values, places), splits, internal=True)
 
 
@@ -737,12 +737,7 @@ def _columns(tensor, keys):
     if not isinstance(key, slice):
         raise ValueError("Cannot index into an inner ragged dimension.")
     if not _is_all(key):
-        if key.step not in (None, 1):
-            raise ValueError("Slicing inner ragged dimensions takes steps of 1 only")
-        starts, limits = tensor.row_splits[:-1], tensor.row_splits[1:]
-        first = _place(key.start, starts, limits, starts)
-        last = _place(key.stop, starts, limits, limits)
-        tensor = _of_ranges(tensor.values, first, math_ops.maximum(first, last))
+        tensor = _slice_columns(tensor, key)
     if not rest:
         return tensor
     values = tensor.values
@@ -751,8 +746,23 @@ def _columns(tensor, keys):
     return tensor.with_values(values[(slice(None), *rest)])
 
 
-def _place(offset, starts, limits, default):
-    """Where a bound of a slice lies in each row."""
+def _slice_columns(tensor, key):
+    step = 1 if key.step is None else key.step
+    if not isinstance(step, int) or step == 0:
+        raise ValueError(f"The step of a slice of a ragged dimension is a number but 0, not {step}")
+    starts, limits = tensor.row_splits[:-1], tensor.row_splits[1:]
+    if step > 0:
+        first = _place(key.start, starts, limits, (starts, limits), starts)
+        last = _place(key.stop, starts, limits, (starts, limits), limits)
+        return _of_ranges(tensor.values, first, math_ops.maximum(first, last), step)
+    before, newest = starts - 1, limits - 1  # from the last column on, to before the first
+    first = _place(key.start, starts, limits, (before, newest), newest)
+    last = _place(key.stop, starts, limits, (before, newest), before)
+    return _of_ranges(tensor.values, first, math_ops.minimum(first, last), step)
+
+
+def _place(offset, starts, limits, bounds, default):
+    """Where a bound of a slice lies in each row, not outside of `bounds`."""
     if offset is None:
         return default
     if isinstance(offset, Tensor):
@@ -762,7 +772,7 @@ def _place(offset, starts, limits, default):
             limits + offset)
     else:
         place = starts + offset if offset >= 0 else limits + offset
-    return math_ops.maximum(starts, math_ops.minimum(place, limits))
+    return math_ops.maximum(bounds[0], math_ops.minimum(place, bounds[1]))
 
 
 # ---- Conversion

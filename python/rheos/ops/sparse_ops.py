@@ -7,7 +7,13 @@
 import math
 
 from rheos.framework import dtypes
-from rheos.framework.graph import IndexedSlices, Tensor, convert_to_tensor, name_scope
+from rheos.framework.graph import (
+    IndexedSlices,
+    Tensor,
+    _VariableBase,
+    convert_to_tensor,
+    name_scope,
+)
 from rheos.framework.op_call import op1, op_list
 from rheos.framework.sparse_tensor import SparseTensor, is_sparse
 from rheos.framework.tensor_shape import TensorShape
@@ -538,7 +544,16 @@ def _cwise(op_type, name, sp, dense):
         return SparseTensor(sp.indices, op1(op_type, scope, *_parts(sp), dense), sp.dense_shape)
 
 
-SparseTensor.__mul__ = lambda self, y: _cwise("SparseDenseCwiseMul", "mul", self, y)
+def _times(sp, dense):
+    return _cwise("SparseDenseCwiseMul", "mul", sp, dense)
+
+
+def _times_from_left(sp, dense):
+    return _times(sp, dense) if isinstance(dense, (Tensor, _VariableBase)) else NotImplemented
+
+
+SparseTensor.__mul__ = _times
+SparseTensor.__rmul__ = _times_from_left
 SparseTensor.__truediv__ = lambda self, y: _cwise("SparseDenseCwiseDiv", "truediv", self, y)
 SparseTensor.__div__ = lambda self, y: _cwise("SparseDenseCwiseDiv", "div", self, y)
 

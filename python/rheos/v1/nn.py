@@ -68,6 +68,7 @@ from rheos.ops.nn_norm import (
 from rheos.ops.nn_ops import (
     batch_normalization,
     bias_add,
+    compute_average_loss,
     crelu,
     dropout,
     elu,
