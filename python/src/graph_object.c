@@ -162,9 +162,9 @@ rheos_scope *graph_scope_for_adding(graph_object *graph) {
   return scope;
 }
 
-// What the program's device function says about an operation of this type: pushed on the scope.
-static int push_function_device(graph_object *graph, rheos_scope *scope, const char *type,
-                                const char *name) {
+int graph_push_function_device(graph_object *graph, rheos_scope *scope, const char *type,
+                               const char *name) {
+  if (!graph->device_function) return 0;
   PyObject *device = PyObject_CallFunction(graph->device_function, "szO", type, name, graph);
   if (!device) return -1;
   if (device == Py_None) {
@@ -187,11 +187,8 @@ static int push_function_device(graph_object *graph, rheos_scope *scope, const c
 
 rheos_operation graph_add(graph_object *graph, rheos_scope *scope, const rheos_op_args *args) {
   rheos_operation none = {NULL, 0};
-  int pushed = 0;
-  if (graph->device_function) {
-    pushed = push_function_device(graph, scope, args->type, args->name);
-    if (pushed < 0) return none;
-  }
+  int pushed = graph_push_function_device(graph, scope, args->type, args->name);
+  if (pushed < 0) return none;
   rheos_operation operation = rheos_op(scope, args);
   if (pushed) rheos_scope_pop(scope);
   if (raise_scope_error(scope)) return none;
@@ -201,8 +198,7 @@ rheos_operation graph_add(graph_object *graph, rheos_scope *scope, const rheos_o
 rheos_output graph_add_constant_take(graph_object *graph, rheos_scope *scope, rheos_tensor *tensor,
                                      const char *name) {
   rheos_output none = {NULL, 0, 0};
-  int pushed = 0;
-  if (graph->device_function) pushed = push_function_device(graph, scope, "Const", name);
+  int pushed = graph_push_function_device(graph, scope, "Const", name);
   rheos_output output = pushed < 0 ? none : rheos_constant(scope, tensor, name);
   if (pushed > 0) rheos_scope_pop(scope);
   rheos_tensor_unref(tensor);

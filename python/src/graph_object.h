@@ -6,6 +6,11 @@
 
 // rheos_op() and rheos_constant() under the program's device function; none with an exception.
 rheos_operation graph_add(graph_object *graph, rheos_scope *scope, const rheos_op_args *args);
+
+// What the program's device function says about an operation of this type: pushed on the scope. 1: to
+// be popped after adding; 0: there is nothing to push; -1: an exception.
+int graph_push_function_device(graph_object *graph, rheos_scope *scope, const char *type,
+                               const char *name);
 rheos_output graph_add_constant_take(graph_object *graph, rheos_scope *scope, rheos_tensor *tensor,
                                      const char *name);
 

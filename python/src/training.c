@@ -174,7 +174,12 @@ PyObject *graph_variable_new(PyObject *self, PyObject *args) {
   }
   rheos_scope *scope = graph_scope_for_adding(graph);
   if (!scope) return NULL;
+  // What initializes and reads the variable is on its device.
+  int pushed = graph_push_function_device(
+      graph, scope, use_resource ? "VarHandleOp" : "VariableV2", options.name);
+  if (pushed < 0) return NULL;
   rheos_variable variable = rheos_variable_new(scope, output, &options);
+  if (pushed) rheos_scope_pop(scope);
   if (raise_scope_error(scope)) return NULL;
   return fill(graph, object, variable);
 }

@@ -401,6 +401,33 @@ def test_device_functions_see_the_operation(sess):
     assert sess.run(d) == 2
 
 
+def test_device_functions_see_variables_and_whole_names():
+    seen = {}
+
+    def choose(op):
+        seen[op.name] = op.node_def.op
+        return "/job:ps" if "Var" in op.type else "/cpu:0"
+
+    with tf.variable_scope("a"), tf.device(choose):
+        v = tf.get_variable("v", [2])
+        w = tf.get_variable("w", [2], use_resource=True)
+        with tf.name_scope("b"):
+            c = tf.constant(1, name="c")
+            tf.add(c, c, name="sum")
+            tf.identity(c, name="sum")
+        with tf.device(None):
+            free = tf.constant(1)
+        with tf.device("/cpu:0"):
+            tf.constant(2, name="inner")
+    assert seen == {
+        "a/v": "VariableV2", "a/w": "VarHandleOp", "a/b/c": "Const", "a/b/sum": "Add",
+        "a/b/sum_1": "Identity", "a/inner": "Const"}
+    for part in (v, v.initializer, v.value(), w.handle, w.initializer):
+        assert part.device == "/job:ps"
+    assert v.initial_value.device == "" == free.device
+    assert tf.constant(3).device == ""
+
+
 def test_colocation():
     with tf.device("/cpu:0"):
         a = tf.constant(1, name="a")
@@ -557,3 +584,16 @@ def test_dtypes():
     assert tf.Variable(1.0).dtype.name == "float32_ref"
     with pytest.raises(TypeError, match="Cannot convert value 'foo' to a TensorFlow DType."):
         tf.as_dtype("foo")
+
+
+def test_dropout_takes_sizes_that_are_tensors(sess):
+    x = tf.placeholder(tf.float32, [None, 4, 5])
+    size = tf.shape(x)[0]
+    for shape in ([size, 1, 5], (size, 1, 5), tf.stack([size, 1, 5]), [None, 1, 5]):
+        for dropped in (
+            tf.nn.dropout(x, 0.5, noise_shape=shape),
+            tf.layers.dropout(x, 0.5, noise_shape=shape, training=True),
+        ):
+            assert dropped.shape.as_list() == [None, 4, 5]
+            kept = sess.run(dropped, {x: np.ones([3, 4, 5])})
+            assert (kept == kept[:, :1]).all() and set(kept.ravel()) <= {0, 2}

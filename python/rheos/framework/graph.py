@@ -405,7 +405,7 @@ class PendingOperation:
 class _Device:
     """`with device(...)`: a device string, a function of operations, or None."""
 
-    __slots__ = ("_graph", "_device", "_is_function")
+    __slots__ = ("_graph", "_device", "_is_function", "_outer")
 
     def __init__(self, graph, device):
         self._graph = graph
@@ -416,20 +416,18 @@ class _Device:
 
     def __enter__(self):
         graph = self._graph
+        self._outer = graph._device_functions
         if self._is_function:
-            graph._device_functions.append(self._device)
-            graph._set_device_function(graph._device_of_pending)
-        else:
-            graph._push_device(self._device)
+            graph._set_device_functions([*self._outer, self._device])
+            return
+        if self._device is None:
+            graph._set_device_functions([])  # outer functions are not asked either
+        graph._push_device(self._device)
 
     def __exit__(self, *exc_info):
-        graph = self._graph
         if not self._is_function:
-            graph._pop()
-            return
-        graph._device_functions.pop()
-        if not graph._device_functions:
-            graph._set_device_function(None)
+            self._graph._pop()
+        self._graph._set_device_functions(self._outer)
 
 
 _NAME_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.")
@@ -619,8 +617,16 @@ class Graph(_core.GraphBase):
         """A context in which operations ask for a device."""
         return _Device(self, device_name_or_function)
 
+    def _set_device_functions(self, functions):
+        if functions is self._device_functions:
+            return
+        self._device_functions = functions
+        self._set_device_function(self._device_of_pending if functions else None)
+
     def _device_of_pending(self, op_type, name, graph):
-        pending = PendingOperation(op_type, name or op_type, self)
+        whole = name[:-1] if name and name.endswith("/") else None
+        name = whole or self.unique_name(name or op_type, mark_as_used=False)
+        pending = PendingOperation(op_type, name, self)
         for function in reversed(self._device_functions):
             device = function(pending)
             if device is not None:

@@ -142,12 +142,6 @@ class Dropout(base.Layer):
         self.noise_shape = noise_shape
         self.seed = seed
 
-    def _noise_shape(self, inputs):
-        if self.noise_shape is None:
-            return None
-        sizes = array_ops.shape(inputs)
-        return [sizes[i] if n is None else n for i, n in enumerate(self.noise_shape)]
-
     def call(self, inputs, training=False):
         training = known_flag(training)
         if training is False:
@@ -156,9 +150,7 @@ class Dropout(base.Layer):
         if training is not True:
             # Dropping nothing is the identity, so that no control flow is needed.
             rate = math_ops.cast(training, inputs.dtype.base_dtype) * rate
-        return nn_ops.dropout(
-            inputs, noise_shape=self._noise_shape(inputs), seed=self.seed, rate=rate
-        )
+        return nn_ops.dropout(inputs, noise_shape=self.noise_shape, seed=self.seed, rate=rate)
 
     def compute_output_shape(self, input_shape):
         return tensor_shape.as_shape(input_shape)

@@ -388,7 +388,10 @@ def _noise_shape(x, noise_shape):
         return array_ops.shape(x)
     if isinstance(noise_shape, Tensor):
         return noise_shape
-    known = TensorShape(noise_shape).as_list()
+    try:
+        known = TensorShape(noise_shape).as_list()
+    except (TypeError, ValueError):
+        return noise_shape  # some sizes are tensors
     own = x.shape.as_list() if x.shape.ndims == len(known) else known
     if None not in known:
         return known

@@ -245,15 +245,15 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
         with _graph.control_dependencies(None):
             with name_scope(name, "Variable", values) as scope:
                 graph = get_default_graph()
+                if callable(caching_device):
+                    pending = _graph.PendingOperation("Identity", f"{scope}read", graph)
+                    caching_device = caching_device(pending)
                 self._make(graph, scope, initial_value, dtype, (caching_device, shape))
         graph._variables[self._index] = self
         graph.add_to_collections(collections, self)
 
     def _make(self, graph, scope, value, dtype, arguments):
         """Adds the nodes. `value` may be a function; `arguments` are caching device and shape."""
-        if callable(arguments[0]):
-            pending = _graph.PendingOperation("Identity", f"{scope}read", graph)
-            arguments = (arguments[0](pending), arguments[1])
         flags = (not self._validate_shape, not self._trainable, False)
         if not callable(value):
             value = convert_to_tensor(value, dtype, "initial_value")
