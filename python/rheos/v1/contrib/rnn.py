@@ -1,5 +1,6 @@
 """Recurrent networks of tf.contrib.rnn."""
 
+from rheos.contrib.nas_cell import NASCell
 from rheos.contrib.rnn_cells import (
     EmbeddingWrapper,
     GRUBlockCell,
