@@ -148,3 +148,39 @@ def test_a_last_dimension_of_one_goes_where_the_rank_comes_late(sess):
         assert got == [min(shapes, key=len)] * 2
     with pytest.raises(tf.errors.InvalidArgumentError):
         sess.run(outputs, {labels: np.zeros((2, 3)), predictions: np.zeros((2, 3, 2))})
+
+
+def covariance_and_correlation(sess, weights, steps):
+    """[(values of the updates, values) of streaming covariance and Pearson's r] after each step."""
+    x, y = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.float32, [None])
+    w = None if weights is None else tf.placeholder(tf.float32, [None])
+    metrics = tf.contrib.metrics
+    covariance = metrics.streaming_covariance(x, y, w, ["values"], ["updates"])
+    correlation = metrics.streaming_pearson_correlation(x, y, w, ["values"], ["updates"])
+    assert tf.get_collection("values") == [covariance[0], correlation[0]]
+    assert tf.get_collection("updates") == [covariance[1], correlation[1]]
+    sess.run(tf.local_variables_initializer())
+    found = []
+    for step, (a, b) in enumerate(steps):
+        feed = {x: a, y: b}
+        if w is not None:
+            feed[w] = weights[step]
+        updates = sess.run([covariance[1], correlation[1]], feed)
+        found.append((updates, sess.run([covariance[0], correlation[0]])))
+    return found
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_covariance_and_correlation_of_all_values_so_far(sess, weighted):
+    random = np.random.RandomState(1)
+    steps = [random.rand(2, n).astype(np.float32) for n in (1, 3, 6)]
+    weights = [np.float32([1]), np.float32([2, 0, 3]), np.float32([1, 4, 0, 1, 1, 2])]
+    first, *later = covariance_and_correlation(sess, weights if weighted else None, steps)
+    assert np.isnan(first[0]).all() and np.isnan(first[1]).all()
+    for i, (updates, values) in enumerate(later, 2):
+        counts = np.concatenate(weights[:i]).astype(int) if weighted else None
+        a, b = np.concatenate(steps[:i], axis=1)
+        together = np.cov(a, b, fweights=counts)
+        expected = [together[0, 1], together[0, 1] / np.sqrt(together[0, 0] * together[1, 1])]
+        np.testing.assert_allclose(updates, expected, rtol=1e-4)
+        np.testing.assert_allclose(values, expected, rtol=1e-4)

@@ -108,6 +108,101 @@ def streaming_auc(
     )
 
 
+def _covariance_so_far(comoment, count, name):
+    """The unbiased covariance; NaN for fewer than two values."""
+    return array_ops.where(
+        math_ops.less_equal(count, 1.0),
+        float("nan"),
+        math_ops.truediv(comoment, count - 1),
+        name=name,
+    )
+
+
+def _updated_mean(mean, values, batch_count, total):
+    """(mean of this batch, mean before it) after `mean` was moved to that of all values so far."""
+    batch_mean = math_ops.div_no_nan(math_ops.reduce_sum(values), batch_count)
+    change = math_ops.div_no_nan((batch_mean - mean) * batch_count, total)
+    return batch_mean, state_ops.assign_add(mean, change) - change
+
+
+def streaming_covariance(
+    predictions,
+    labels,
+    weights=None,
+    metrics_collections=None,
+    updates_collections=None,
+    name=None,
+):
+    """(unbiased covariance of predictions and labels so far, update), two scalars.
+
+    predictions, labels: of one shape. weights: how often each value counts, of a shape that
+    broadcasts to labels. Batches are joined as Chan, Golub and LeVeque do.
+    """
+    with variable_scope.variable_scope(name, "covariance", (predictions, labels, weights)):
+        predictions, labels, weights = metrics._fit(predictions, labels, weights)
+        predictions.shape.assert_is_compatible_with(labels.shape)
+        count, mean_prediction, mean_label, comoment = (
+            metrics._variable([], dtypes.float32, part)
+            for part in ("count", "mean_prediction", "mean_label", "comoment")
+        )
+        if weights is None:
+            batch_count = math_ops.cast(array_ops.size(labels), dtypes.float32)
+            weighted = predictions, labels
+        else:
+            weights = metrics.weights_broadcast_ops.broadcast_weights(weights, labels)
+            batch_count = math_ops.reduce_sum(weights)
+            weighted = [math_ops.multiply(x, weights) for x in (predictions, labels)]
+        total = state_ops.assign_add(count, batch_count)
+        before = total - batch_count
+        batch_prediction, prediction_before = _updated_mean(
+            mean_prediction, weighted[0], batch_count, total
+        )
+        batch_label, label_before = _updated_mean(mean_label, weighted[1], batch_count, total)
+        products = (predictions - batch_prediction) * (labels - batch_label)
+        if weights is not None:
+            products = products * weights
+        batch_comoment = math_ops.reduce_sum(products)
+        shift = (prediction_before - batch_prediction) * (label_before - batch_label)
+        change = batch_comoment + shift * (before * batch_count / total)
+        update = state_ops.assign_add(comoment, change)
+        covariance = _covariance_so_far(comoment, count, "covariance")
+        with control_dependencies([update]):
+            update = _covariance_so_far(comoment, count, "update_op")
+        return metrics._collect(covariance, metrics_collections, update, updates_collections)
+
+
+def streaming_pearson_correlation(
+    predictions,
+    labels,
+    weights=None,
+    metrics_collections=None,
+    updates_collections=None,
+    name=None,
+):
+    """(Pearson's correlation of predictions and labels so far, update), two scalars.
+
+    The arguments are those of streaming_covariance.
+    """
+    with variable_scope.variable_scope(name, "pearson_r", (predictions, labels, weights)):
+        predictions, labels, weights = metrics._fit(predictions, labels, weights)
+        predictions.shape.assert_is_compatible_with(labels.shape)
+        if weights is not None:
+            weights = metrics.weights_broadcast_ops.broadcast_weights(weights, labels)
+        pairs = [
+            streaming_covariance(x, y, weights=weights, name=part)
+            for x, y, part in (
+                (predictions, labels, "covariance"),
+                (predictions, predictions, "variance_predictions"),
+                (labels, labels, "variance_labels"),
+            )
+        ]
+        value, update = (
+            math_ops.truediv(both, math_ops.multiply(math_ops.sqrt(x), math_ops.sqrt(y)), name=part)
+            for (both, x, y), part in zip(zip(*pairs), ("pearson_r", "update_op"))
+        )
+        return metrics._collect(value, metrics_collections, update, updates_collections)
+
+
 def accuracy(predictions, labels, weights=None, name=None):
     """How often predictions equal labels in this step only: a scalar.
 
