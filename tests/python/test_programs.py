@@ -1,5 +1,7 @@
 """Programs as people wrote them for TensorFlow 1; what they print was recorded from it."""
 
+import enum
+
 import numpy as np
 import pytest
 import rheos.v1 as tf
@@ -86,6 +88,36 @@ def test_test_cases_may_leave_out_the_setup_of_the_base():
     result = Case().defaultTestResult()
     Case()(result)
     assert not result.errors and not result.failures
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+def test_flags_of_several_values_and_of_enums():
+    define, flags = tf.app.flags, tf.app.flags.FlagValues()
+    define.DEFINE_enum_class("first", Colour.RED, Colour, "", flag_values=flags)
+    define.DEFINE_enum_class("second", "BLUE", Colour, "", flag_values=flags)
+    define.DEFINE_multi_string("text", "x", "", flag_values=flags)
+    define.DEFINE_multi_integer("whole", [1, 2], "", lower_bound=1, flag_values=flags)
+    define.DEFINE_multi_float("number", None, "", flag_values=flags)
+    define.DEFINE_multi_enum("some", ["a"], ["a", "b"], "", flag_values=flags)
+    flags(["program"])
+    assert flags.flag_values_dict() == {
+        "first": Colour.RED,
+        "second": Colour.BLUE,
+        "text": ["x"],
+        "whole": [1, 2],
+        "number": None,
+        "some": ["a"],
+    }
+    flags(["program", "--first=BLUE", "--text", "u", "--text=v", "--whole=7", "--number=2"])
+    assert (flags.first, flags.text, flags.whole) == (Colour.BLUE, ["u", "v"], [7])
+    assert flags.number == [2.0]
+    for bad in ("--first=GREEN", "--some=c", "--whole=0", "--number=x"):
+        with pytest.raises(tf.app.flags.IllegalFlagValueError):
+            flags(["program", bad])
 
 
 def test_flags_can_be_parsed_again():

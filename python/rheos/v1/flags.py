@@ -41,6 +41,21 @@ class Flag:
         self.present += 1
 
 
+class MultiFlag(Flag):
+    """A flag that is given any number of times; its value is the list of what was given."""
+
+    def __init__(self, name, default, help_text, parse):
+        if default is not None:
+            values = default if isinstance(default, (list, tuple)) else [default]
+            default = [parse(value) for value in values]
+        super().__init__(name, default, help_text, parse)
+
+    def parse(self, text):
+        before = self.value if self.present else []
+        super().parse(text)
+        self.value = [*before, self.value]
+
+
 class FlagValues:
     """The flags of a program, read as attributes. Parsed on first use if not before."""
 
@@ -191,6 +206,25 @@ def _bounds_text(lower, upper):
     return f"an integer in the range [{lower}, {upper}]"
 
 
+def _int_parser(lower, upper):
+    def parse(text):
+        value = _as_int(text)
+        if (lower is not None and value < lower) or (upper is not None and value > upper):
+            raise ValueError(f"{value} is not {_bounds_text(lower, upper)}")
+        return value
+
+    return parse
+
+
+def _enum_parser(enum_values):
+    def parse(text):
+        if text not in enum_values:
+            raise ValueError(f"value should be one of <{'|'.join(enum_values)}>")
+        return text
+
+    return parse
+
+
 def DEFINE_string(name, default, help, flag_values=FLAGS, **kwargs):
     """A flag that holds a text."""
     flag_values._define(Flag(name, default, help, str))
@@ -200,16 +234,7 @@ def DEFINE_integer(
     name, default, help, lower_bound=None, upper_bound=None, flag_values=FLAGS, **kwargs
 ):
     """A flag that holds a whole number."""
-
-    def parse(text):
-        value = _as_int(text)
-        if (lower_bound is not None and value < lower_bound) or (
-            upper_bound is not None and value > upper_bound
-        ):
-            raise ValueError(f"{value} is not {_bounds_text(lower_bound, upper_bound)}")
-        return value
-
-    flag_values._define(Flag(name, default, help, parse))
+    flag_values._define(Flag(name, default, help, _int_parser(lower_bound, upper_bound)))
 
 
 def DEFINE_float(
@@ -236,13 +261,39 @@ def DEFINE_list(name, default, help, flag_values=FLAGS, **kwargs):
 
 def DEFINE_enum(name, default, enum_values, help, flag_values=FLAGS, **kwargs):
     """A flag that holds one of a few texts."""
+    flag_values._define(Flag(name, default, help, _enum_parser(enum_values)))
 
-    def parse(text):
-        if text not in enum_values:
-            raise ValueError(f"value should be one of <{'|'.join(enum_values)}>")
-        return text
 
-    flag_values._define(Flag(name, default, help, parse))
+def DEFINE_enum_class(name, default, enum_class, help, flag_values=FLAGS, **kwargs):
+    """A flag that holds a member of an enum.Enum; the command line gives the member's name."""
+    parse_name = _enum_parser(list(enum_class.__members__))
+
+    def parse(value):
+        return value if isinstance(value, enum_class) else enum_class[parse_name(value)]
+
+    flag_values._define(Flag(name, None if default is None else parse(default), help, parse))
+
+
+def DEFINE_multi_string(name, default, help, flag_values=FLAGS, **kwargs):
+    """A flag given any number of times: a list of texts."""
+    flag_values._define(MultiFlag(name, default, help, str))
+
+
+def DEFINE_multi_integer(
+    name, default, help, lower_bound=None, upper_bound=None, flag_values=FLAGS, **kwargs
+):
+    """A flag given any number of times: a list of whole numbers."""
+    flag_values._define(MultiFlag(name, default, help, _int_parser(lower_bound, upper_bound)))
+
+
+def DEFINE_multi_float(name, default, help, flag_values=FLAGS, **kwargs):
+    """A flag given any number of times: a list of numbers."""
+    flag_values._define(MultiFlag(name, default, help, float))
+
+
+def DEFINE_multi_enum(name, default, enum_values, help, flag_values=FLAGS, **kwargs):
+    """A flag given any number of times: a list of some of a few texts."""
+    flag_values._define(MultiFlag(name, default, help, _enum_parser(enum_values)))
 
 
 def mark_flag_as_required(flag_name, flag_values=FLAGS):
