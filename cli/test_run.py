@@ -275,6 +275,9 @@ def test_insides_that_programs_import(tmp_path):
     script.write_text(
         "import tensorflow as tf\n"
         "from tensorflow.contrib.framework.python.ops import add_arg_scope, audio_ops\n"
+        "from tensorflow.contrib.learn.python.learn.datasets.mnist import read_data_sets\n"
+        "from tensorflow.contrib.slim.python.slim.model_analyzer import analyze_vars\n"
+        "from tensorflow.python.ops.control_flow_ops import group, with_dependencies\n"
         "from tensorflow.contrib.layers.python.layers import initializers\n"
         "from tensorflow.examples.tutorials.mnist import input_data\n"
         "from tensorflow.python import pywrap_tensorflow\n"

@@ -154,7 +154,7 @@ INSIDES = {
     "ops.check_ops": "",
     "ops.clip_ops": "",
     "ops.confusion_matrix": "",
-    "ops.control_flow_ops": "",
+    "ops.control_flow_ops": "_insides.control_flow_ops",
     "ops.ctc_ops": "nn",
     "ops.data_flow_ops": "",
     "ops.distributions.bernoulli": "distributions",
@@ -524,14 +524,20 @@ class Finder:
         return None
 
     def _inside_contrib(self, name, parts):
-        """What tensorflow.contrib.X.python and all below it mean: the names of contrib.X."""
-        found = self._find(self._front, parts)
+        """What tensorflow.contrib.X.python and all below it mean: the names of contrib.X.
+
+        contrib.X.python.A.B is contrib.X.A.B or contrib.X.B, where that is a module.
+        """
+        inner = parts[parts.index("python", 2) + 1 :]
+        places = [parts, *(parts[:2] + inner[i:] for i in range(len(inner)))]
+        found = next(filter(None, (self._find(self._front, place) for place in places)), None)
         if isinstance(found, type(sys)):
             return found
         public = self._find(self._front, parts[:2])
         if public is None:
             return None
         module = type(sys)(name)
+        module.__path__ = []  # not that of a public package
         vars(module).update(vars(found) if found else {})
         module.__getattr__ = lambda attribute: getattr(public, attribute)
         return module

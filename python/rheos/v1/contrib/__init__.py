@@ -8,6 +8,7 @@ from rheos.v1.contrib import (
     framework,
     image,
     layers,
+    learn,
     legacy_seq2seq,
     lookup,
     losses,

@@ -2,6 +2,7 @@
 
 import types as _types
 
+from rheos.contrib import model_analyzer
 from rheos.contrib.arg_scope import (
     add_arg_scope,
     arg_scope,
