@@ -38,6 +38,12 @@ from rheos.ops.linalg_ops import (
     tridiagonal_matmul,
     tridiagonal_solve,
 )
+from rheos.ops.linear_operators import (
+    LinearOperator,
+    LinearOperatorDiag,
+    LinearOperatorFullMatrix,
+    LinearOperatorLowerTriangular,
+)
 from rheos.ops.math_ops import matmul, norm, tensordot
 from rheos.ops.nn_ops import l2_normalize
 from rheos.ops.rearrange_ops import (
