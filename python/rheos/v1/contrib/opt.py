@@ -1,5 +1,9 @@
 """Optimizers of tf.contrib.opt."""
 
+from rheos.contrib.external_optimizer import (
+    ExternalOptimizerInterface,
+    ScipyOptimizerInterface,
+)
 from rheos.contrib.optimizers import (
     AdaMaxOptimizer,
     AdamWOptimizer,
