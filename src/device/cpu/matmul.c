@@ -1,7 +1,8 @@
-// Large matrix products: by the library, or by our own loops where the second operand is transposed,
-// since the library turns it round number by number, and for few rows. The result is cut into units of
-// some rows or some columns that depend on the shapes alone, so that any number of threads gives the
-// same bits, and each of its pieces gets its bias and activation while it is at hand.
+// Large matrix products: by the library, or by our own loops where the second operand is
+// transposed, since the library turns it round number by number, and for few rows. The result is
+// cut into units of some rows or some columns that depend on the shapes alone, so that any number
+// of threads gives the same bits, and each of its pieces gets its bias and activation while it is
+// at hand.
 #include "device/cpu/matmul.h"
 
 #include <string.h>
@@ -10,13 +11,13 @@
 #include "device/cpu/panels.h"
 #include "ops/fused.h"
 
-// The least rows and columns of a unit. The library makes a copy of the second operand for each call
-// if the first one is transposed, so that few calls are better.
-enum { UNIT_ROWS = 64, TURNED_UNIT_ROWS = 256, LEAST_COLUMNS = 128, UNIT_COLUMNS = 512 };
+// The least rows and columns of a unit. The library makes a copy of the second operand for each
+// call, so that few calls are better.
+enum { UNIT_ROWS = 256, LEAST_COLUMNS = 128, UNIT_COLUMNS = 512 };
 enum { MOST_UNITS = 16 };
 // The rows for our own loops where the second operand is not transposed: few, or so many that the
-// library, which packs the second operand for each unit of rows, would pack it often; and the least
-// columns and depth for many rows.
+// library, which packs the second operand for each unit of rows, would pack it often, or any where
+// it is laid down once; and the least columns and depth for more than few.
 enum { LEAST_ROWS = 4, MANY_ROWS = 256, LEAST_SIDE = 64 };
 // The least rows that pay for turning the second operand, or first operand and result.
 enum { LEAST_TURNING_ROWS = 16 };
@@ -60,13 +61,17 @@ static rheos_status *describe(rheos__prepare *p, matmul_state **out_state) {
   return NULL;
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+static int64_t parts(int64_t whole, int64_t part) {
+  return (whole + part - 1) / part;
+}
 
 // ---- By the library
 
-static rheos_status *run_library(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first, int64_t last) {
+static rheos_status *run_library(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first, int64_t last) {
   (void)scratch;
   const matmul_state *s = state;
   const float *a = inputs[0], *b = inputs[1];
@@ -82,8 +87,7 @@ static rheos_status *run_library(const void *state, const void *const *inputs,
                            b + column * (s->transpose_b ? s->ldb : 1), s->ldb,
                            c + row * s->n + column, s->n));
     if (s->has_epilogue) {
-      rheos__epilogue_run_piece(&s->epilogue, inputs, c, row, row + rows, column,
-                                column + columns);
+      rheos__epilogue_run_piece(&s->epilogue, inputs, c, row, row + rows, column, column + columns);
     }
   }
   return NULL;
@@ -91,11 +95,10 @@ static rheos_status *run_library(const void *state, const void *const *inputs,
 
 // By rows, if there are enough of them to keep the library at its speed, else by columns.
 static void cut(matmul_state *s) {
-  const int64_t unit_rows = s->transpose_a ? TURNED_UNIT_ROWS : UNIT_ROWS;
   s->block_rows = s->m;
   s->block_columns = s->n;
-  if (s->m > unit_rows || s->n < 2 * LEAST_COLUMNS) {
-    s->block_rows = parts(s->m, least(parts(s->m, unit_rows), MOST_UNITS));
+  if (s->m > UNIT_ROWS || s->n < 2 * LEAST_COLUMNS) {
+    s->block_rows = parts(s->m, least(parts(s->m, UNIT_ROWS), MOST_UNITS));
     return;
   }
   const int64_t wide = parts(s->n, UNIT_COLUMNS);
@@ -114,8 +117,8 @@ typedef struct panel_work {
 static void finish_piece(const void *argument, int64_t first_row, int64_t last_row,
                          int64_t first_column, int64_t last_column) {
   const panel_work *w = argument;
-  rheos__epilogue_run_piece(&w->state->epilogue, w->inputs, w->c, first_row, last_row,
-                            first_column, last_column);
+  rheos__epilogue_run_piece(&w->state->epilogue, w->inputs, w->c, first_row, last_row, first_column,
+                            last_column);
 }
 
 static rheos_status *run_panels(const void *state, const void *const *inputs, void *const *outputs,
@@ -160,7 +163,9 @@ static rheos_status *keep_panels(rheos__prepare *p, matmul_state *s) {
 }
 
 static rheos_status *answer_panels(rheos__prepare *p, matmul_state *s) {
-  s->panels = (rheos__panels){.m = s->m, .n = s->n, .k = s->k,
+  s->panels = (rheos__panels){.m = s->m,
+                              .n = s->n,
+                              .k = s->k,
                               .a_row = s->transpose_a ? 1 : s->lda,
                               .a_column = s->transpose_a ? s->lda : 1,
                               .b_row = s->transpose_b ? 1 : s->ldb,
@@ -187,9 +192,10 @@ static rheos_status *run_zero(const void *state, const void *const *inputs, void
   return NULL;
 }
 
-static bool has_rows_for_panels(const matmul_state *s) {
+static bool has_rows_for_panels(rheos__prepare *p, const matmul_state *s) {
   if (s->m <= RHEOS__PANELS_FEW_ROWS) return s->m >= LEAST_ROWS;
-  return s->m >= MANY_ROWS && s->n >= LEAST_SIDE && s->k >= LEAST_SIDE;
+  if (s->n < LEAST_SIDE || s->k < LEAST_SIDE) return false;
+  return s->m >= MANY_ROWS || rheos__input_stays(p, 1);
 }
 
 static rheos_status *answer(rheos__prepare *p, matmul_state *s) {
@@ -200,7 +206,7 @@ static rheos_status *answer(rheos__prepare *p, matmul_state *s) {
   if (s->transpose_b && !s->transpose_a && s->m >= LEAST_TURNING_ROWS) {
     return answer_panels(p, s);
   }
-  if (!s->transpose_b && !s->transpose_a && has_rows_for_panels(s)) return answer_panels(p, s);
+  if (!s->transpose_b && !s->transpose_a && has_rows_for_panels(p, s)) return answer_panels(p, s);
   cut(s);
   p->num_units = parts(s->m, s->block_rows) * parts(s->n, s->block_columns);
   if (s->block_columns >= s->n) p->unit_elements = s->block_rows * s->n;
