@@ -139,3 +139,156 @@ def test_hints_follow_from_each_other():
 def test_what_does_not_fit_is_refused(use, error, message):
     with pytest.raises(error, match=message):
         use(tf.linalg)
+
+
+def identity_rows(n):
+    return tf.linalg.LinearOperatorIdentity(n, dtype=tf.float32)
+
+
+# As operators and as what numpy makes of the matrices.
+KINDS = {
+    "identity": (lambda k: k.LinearOperatorIdentity(3), np.eye(3)),
+    "identities": (
+        lambda k: k.LinearOperatorIdentity(3, batch_shape=[2]), np.tile(np.eye(3), (2, 1, 1))),
+    "scaled": (lambda k: k.LinearOperatorScaledIdentity(3, 2.5), 2.5 * np.eye(3)),
+    "scaled batch": (
+        lambda k: k.LinearOperatorScaledIdentity(3, [2.0, -3.0]),
+        np.array([2.0, -3.0])[:, None, None] * np.eye(3)),
+    "one for a batch": (lambda k: k.LinearOperatorFullMatrix(ANY[0]), ANY[0]),
+    "unknown": (
+        lambda k: k.LinearOperatorFullMatrix(tf.placeholder_with_default(ANY, None)), ANY),
+    "adjoint": (
+        lambda k: k.LinearOperatorAdjoint(k.LinearOperatorFullMatrix(ANY)), adjoint(ANY)),
+    "inverse": (
+        lambda k: k.LinearOperatorInversion(k.LinearOperatorFullMatrix(POSITIVE)),
+        np.linalg.inv(POSITIVE)),
+    "composed": (
+        lambda k: k.LinearOperatorComposition(
+            [k.LinearOperatorFullMatrix(ANY[0]), k.LinearOperatorDiag(DIAGONAL)]),
+        ANY[0] @ (DIAGONAL[..., None] * np.eye(3))),
+    "blocks": (
+        lambda k: k.LinearOperatorBlockDiag(
+            [k.LinearOperatorFullMatrix(ANY[:, :2, :2]), identity_rows(1)]),
+        np.stack([np.block([[m[:2, :2], np.zeros((2, 1))], [np.zeros((1, 2)), 1]]) for m in ANY])),
+    "kronecker": (
+        lambda k: k.LinearOperatorKronecker(
+            [k.LinearOperatorFullMatrix(ANY), k.LinearOperatorDiag([2.0, -1.0])]),
+        np.stack([np.kron(m, np.diag([2.0, -1.0])) for m in ANY])),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_kinds_do_what_the_dense_matrix_does(sess, kind):
+    make, dense = KINDS[kind]
+    operator, n = make(tf.linalg), dense.shape[-1]
+    x = RANDOM.rand(2, n, 2).astype(np.float32)
+    one = RANDOM.rand(n, 3).astype(np.float32)
+    inverse = np.linalg.inv(dense)
+    pairs = [
+        (operator.to_dense(), dense),
+        (operator.shape_tensor(), dense.shape),
+        (operator.batch_shape_tensor(), dense.shape[:-2]),
+        (operator.tensor_rank_tensor(), dense.ndim),
+        (operator.domain_dimension_tensor(), n),
+        (operator.matmul(x), dense @ x),
+        (operator.matmul(one), dense @ one),
+        (operator.matmul(x, adjoint=True), adjoint(dense) @ x),
+        (operator.matmul(adjoint(x), adjoint_arg=True), dense @ x),
+        (operator.matvec(x[..., 0]), (dense @ x[..., :1])[..., 0]),
+        (operator.matvec(one[:, 0]), dense @ one[:, 0]),
+        (operator.solve(x), inverse @ x),
+        (operator.solve(one), inverse @ one),
+        (operator.solve(x, adjoint=True), adjoint(inverse) @ x),
+        (operator.solve(adjoint(x), adjoint_arg=True), inverse @ x),
+        (operator.solvevec(x[..., 1]), (inverse @ x[..., 1:])[..., 0]),
+        (operator.determinant(), np.linalg.det(dense)),
+        (operator.log_abs_determinant(), np.log(np.abs(np.linalg.det(dense)))),
+        (operator.diag_part(), dense.diagonal(axis1=-2, axis2=-1)),
+        (operator.trace(), dense.trace(axis1=-2, axis2=-1)),
+        (operator.adjoint().to_dense(), adjoint(dense)),
+        (operator.H.matmul(x), adjoint(dense) @ x),
+        (operator.inverse().to_dense(), inverse),
+        (operator.inverse().matmul(one), inverse @ one),
+        ((operator @ operator).to_dense(), dense @ dense),
+        (operator.matmul(operator, adjoint_arg=True).to_dense(), dense @ adjoint(dense)),
+        (operator.solve(operator).to_dense(), inverse @ dense),
+    ]
+    for found, (tensor, expected) in zip(sess.run([p[0] for p in pairs]), pairs, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=5e-4, atol=5e-5)
+        assert tf.TensorShape(np.shape(found)).is_compatible_with(tensor.shape)
+
+
+@pytest.mark.parametrize(
+    "make, dense",
+    [
+        (
+            lambda k: k.LinearOperatorFullMatrix(
+                POSITIVE, is_self_adjoint=True, is_positive_definite=True),
+            POSITIVE,
+        ),
+        (lambda k: k.LinearOperatorDiag([4.0, 9.0], is_positive_definite=True), np.diag([4, 9])),
+        (
+            lambda k: k.LinearOperatorScaledIdentity(2, 4.0, is_positive_definite=True),
+            np.diag([4, 4]),
+        ),
+        (
+            lambda k: k.LinearOperatorBlockDiag([
+                k.LinearOperatorDiag([4.0], is_positive_definite=True), identity_rows(2)]),
+            np.diag([4, 1, 1]),
+        ),
+    ],
+)
+def test_positive_operators_have_factors(sess, make, dense):
+    operator = make(tf.linalg)
+    np.testing.assert_allclose(
+        sess.run(operator.cholesky().to_dense()), np.linalg.cholesky(dense), rtol=1e-5)
+    sess.run([operator.assert_positive_definite(), operator.assert_non_singular()])
+    sess.run(operator.assert_self_adjoint())
+
+
+def test_assertions_fail_where_they_must(sess):
+    kinds = tf.linalg
+    zero = kinds.LinearOperatorDiag([1.0, 0.0])
+    for check in (
+        zero.assert_non_singular,
+        zero.assert_positive_definite,
+        kinds.LinearOperatorFullMatrix([[1.0, 2.0], [2.0, 4.0]]).assert_non_singular,
+        kinds.LinearOperatorFullMatrix([[1.0, 2.0], [3.0, 4.0]]).assert_self_adjoint,
+        kinds.LinearOperatorScaledIdentity(2, 0.0).assert_non_singular,
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(check())
+
+
+@pytest.mark.parametrize(
+    "use, error, message",
+    [
+        (lambda k: k.LinearOperatorIdentity(3, is_self_adjoint=False), ValueError, "always self"),
+        (lambda k: k.LinearOperatorIdentity(-1), ValueError, "non-negative"),
+        (lambda k: k.LinearOperatorIdentity(2, batch_shape=3), ValueError, "1-D"),
+        (lambda k: k.LinearOperatorScaledIdentity([2], 3.0), ValueError, "0-D"),
+        (lambda k: k.LinearOperatorComposition([]), ValueError, "non-empty"),
+        (lambda k: k.LinearOperatorFullMatrix(ANY).cholesky(), ValueError, "Cholesky"),
+        (lambda k: k.LinearOperatorFullMatrix(ANY[:, :2]).inverse(), ValueError, "non square"),
+        (
+            lambda k: k.LinearOperatorComposition(
+                [k.LinearOperatorIdentity(2), k.LinearOperatorIdentity(2, dtype=tf.float64)]),
+            TypeError,
+            "same dtype",
+        ),
+        (
+            lambda k: k.LinearOperatorComposition(
+                [k.LinearOperatorIdentity(2), k.LinearOperatorIdentity(3)]).shape,
+            ValueError,
+            "not compatible",
+        ),
+        (
+            lambda k: k.LinearOperatorFullMatrix(ANY) @ k.LinearOperatorIdentity(4),
+            ValueError,
+            "incompatible",
+        ),
+    ],
+)
+def test_what_operators_cannot_be_made_of(use, error, message):
+    with pytest.raises(error, match=message):
+        use(tf.linalg)

@@ -1,400 +1,405 @@
-"""Matrices by what is known of them: tf.linalg.LinearOperator and some kinds of it."""
+"""Linear operators of tensors: see linear_operator.py for what all have in common."""
 
 from rheos.framework import dtypes
 from rheos.framework.graph import convert_to_tensor, name_scope
-from rheos.framework.tensor_shape import Dimension
-from rheos.ops import array_ops, linalg_ops, math_ops, rearrange_ops
-
-_ALLOWED = (dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128)
-
-
-class LinearOperator:
-    """A matrix, or a batch of them, [..., M, N], that need not be written out.
-
-    The hints say what the program knows, for each matrix; they are not checked. ValueError if they
-    contradict each other. A kind defines _shape, _shape_tensor and _matmul, and what it does
-    better than by the dense matrix.
-    """
-
-    def __init__(
-        self,
-        dtype,
-        graph_parents=None,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name=None,
-    ):
-        if is_positive_definite:
-            if is_non_singular is False:
-                raise ValueError("A positive definite matrix is always non-singular.")
-            is_non_singular = True
-        for hint, kind in ((is_non_singular, "non-singular"), (is_self_adjoint, "self-adjoint")):
-            if hint and is_square is False:
-                raise ValueError(f"A {kind} matrix is always square.")
-            is_square = True if hint else is_square
-        self._is_square = is_square
-        self._dtype = dtypes.as_dtype(dtype).base_dtype if dtype else dtype
-        self._graph_parents = list(graph_parents or ())
-        self._is_non_singular = is_non_singular
-        self._is_self_adjoint = is_self_adjoint
-        self._is_positive_definite = is_positive_definite
-        self._name = name or type(self).__name__
-
-    def _scope(self, name):
-        return name_scope(f"{self._name}/{name}")
-
-    def _argument(self, x, name, of_self, of_x):
-        """x as a tensor of the operator's dtype, whose dimension `of_x` fits the operator's."""
-        x = convert_to_tensor(x, name=name)
-        if x.dtype.base_dtype != self._dtype:
-            raise TypeError(
-                f"Expected argument to have dtype {self._dtype}.  Found: {x.dtype} in tensor {x}"
-            )
-        if self.shape.ndims is not None and x.shape.ndims is not None:
-            self.shape[of_self].assert_is_compatible_with(x.shape[of_x])
-        return x
-
-    @property
-    def dtype(self):
-        return self._dtype
-
-    @property
-    def name(self):
-        return self._name
-
-    @property
-    def graph_parents(self):
-        """The tensors it is made of."""
-        return self._graph_parents
-
-    @property
-    def is_non_singular(self):
-        return self._is_non_singular
-
-    @property
-    def is_self_adjoint(self):
-        return self._is_self_adjoint
-
-    @property
-    def is_positive_definite(self):
-        return self._is_positive_definite
-
-    @property
-    def is_square(self):
-        """Whether it is, None if neither hints nor the shape tell; ValueError if they disagree."""
-        found = self.domain_dimension == self.range_dimension
-        if self._is_square is False and found:
-            raise ValueError("User set is_square hint to False, but the operator was square.")
-        return found if self._is_square is None else self._is_square
-
-    @property
-    def shape(self):
-        """[..., M, N] as far as it is known."""
-        return self._shape()
-
-    @property
-    def batch_shape(self):
-        return self.shape[:-2]
-
-    @property
-    def tensor_rank(self):
-        return self.shape.ndims
-
-    @property
-    def domain_dimension(self):
-        """N."""
-        return Dimension(None) if self.shape.ndims is None else self.shape.dims[-1]
-
-    @property
-    def range_dimension(self):
-        """M."""
-        return Dimension(None) if self.shape.ndims is None else self.shape.dims[-2]
-
-    def shape_tensor(self, name="shape_tensor"):
-        """The shape of this step, an int32 vector."""
-        with self._scope(name):
-            if self.shape.is_fully_defined():
-                return convert_to_tensor(self.shape.as_list(), dtype=dtypes.int32)
-            return self._shape_tensor()
-
-    def to_dense(self, name="to_dense"):
-        """The matrix, [..., M, N]."""
-        with self._scope(name):
-            return self._to_dense()
-
-    def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
-        """Its product with x, [..., N, R], or with adjoint(x); `adjoint`: that of its adjoint."""
-        with self._scope(name):
-            x = self._argument(x, "x", -2 if adjoint else -1, -1 if adjoint_arg else -2)
-            return self._matmul(x, adjoint, adjoint_arg)
-
-    def matvec(self, x, adjoint=False, name="matvec"):
-        """Its product with vectors x, [..., N]."""
-        with self._scope(name):
-            x = self._argument(x, "x", -2 if adjoint else -1, -1)
-            return self._matvec(x, adjoint)
-
-    def _check_square(self, what):
-        if self.is_square is False:
-            raise NotImplementedError(
-                f"{what} not implemented for an operator that is expected to not be square."
-            )
-
-    def _check_solvable(self):
-        if self._is_non_singular is False:
-            raise NotImplementedError(
-                "Exact solve not implemented for an operator that is expected to be singular."
-            )
-        self._check_square("Exact solve")
-
-    def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
-        """x, [..., N, R], so that its product with x is rhs (or adjoint(rhs))."""
-        self._check_solvable()
-        with self._scope(name):
-            rhs = self._argument(rhs, "rhs", -1 if adjoint else -2, -1 if adjoint_arg else -2)
-            return self._solve(linalg_ops.adjoint(rhs) if adjoint_arg else rhs, adjoint)
-
-    def solvevec(self, rhs, adjoint=False, name="solve"):
-        """x, [..., N], so that its product with x is the vector rhs."""
-        with self._scope(name):
-            rhs = self._argument(rhs, "rhs", -1 if adjoint else -2, -1)
-            columns = self.solve(array_ops.expand_dims(rhs, -1), adjoint=adjoint)
-            return array_ops.squeeze(columns, axis=-1)
-
-    def determinant(self, name="det"):
-        """The determinants, [...]."""
-        self._check_square("Determinant")
-        with self._scope(name):
-            return self._determinant()
-
-    def log_abs_determinant(self, name="log_abs_det"):
-        """The logarithms of the determinants' absolute values, [...]."""
-        self._check_square("Determinant")
-        with self._scope(name):
-            return self._log_abs_determinant()
-
-    def diag_part(self, name="diag_part"):
-        """The diagonals, [..., min(M, N)]."""
-        with self._scope(name):
-            return self._diag_part()
-
-    def trace(self, name="trace"):
-        """The sums of the diagonals, [...]."""
-        with self._scope(name):
-            return math_ops.reduce_sum(self.diag_part(), axis=-1)
-
-    def add_to_tensor(self, x, name="add_to_tensor"):
-        """The matrix plus x."""
-        with self._scope(name):
-            return self._add_to_tensor(self._argument(x, "x", -1, -1))
-
-    def _matvec(self, x, adjoint):
-        columns = self.matmul(array_ops.expand_dims(x, -1), adjoint=adjoint)
-        return array_ops.squeeze(columns, axis=-1)
-
-    def _by_cholesky(self):
-        return self._is_self_adjoint and self._is_positive_definite
-
-    def _determinant(self):
-        if self._by_cholesky():
-            return math_ops.exp(self.log_abs_determinant())
-        return linalg_ops.matrix_determinant(self.to_dense())
-
-    def _log_abs_determinant(self):
-        if self._by_cholesky():
-            factor = linalg_ops.cholesky(self.to_dense())
-            diagonal = rearrange_ops.matrix_diag_part(factor)
-            return 2 * math_ops.reduce_sum(math_ops.log(diagonal), axis=[-1])
-        return linalg_ops.slogdet(self.to_dense())[1]
-
-    def _solve(self, rhs, adjoint):
-        if self._by_cholesky():
-            factor = linalg_ops.cholesky(self.to_dense())
-            with name_scope("CholeskySolveWithBroadcast"):
-                return linalg_ops.cholesky_solve(factor, rhs)
-        dense = self.to_dense()
-        with name_scope("MatrixSolveWithBroadcast"):
-            return linalg_ops.matrix_solve(dense, rhs, adjoint=adjoint)
-
-    def _diag_part(self):
-        return rearrange_ops.matrix_diag_part(self.to_dense())
-
-    def _add_to_tensor(self, x):
-        return self.to_dense() + x
+from rheos.framework.tensor_shape import TensorShape
+from rheos.ops import array_ops, check_ops, linalg_ops, math_ops
+from rheos.ops.constant_op import constant_value
+from rheos.ops.linalg_ops import adjoint as adjoint_of
+from rheos.ops.linear_operator import LinearOperator, broadcast_batches
+from rheos.ops.rearrange_ops import (
+    broadcast_dynamic_shape,
+    matrix_diag_part,
+    matrix_set_diag,
+)
+from rheos.ops.special_math_ops import real as real_part
 
 
-def _matrix(value, name, least=2):
-    tensor = convert_to_tensor(value, name=name)
-    if tensor.dtype.base_dtype not in _ALLOWED:
+def decided_hint(said, fact, message):
+    """A hint that the kind of operator decides: ValueError if the program says otherwise."""
+    if said is not None and bool(said) != fact:
+        raise ValueError(message)
+    return fact
+
+
+_FLOATS = (
+    dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128
+)
+
+
+def _given(value, argument, least, scope):
+    """What an operator is made of, as a tensor of at least `least` dimensions."""
+    with name_scope(scope, values=[value]):
+        tensor = convert_to_tensor(value, name=argument)
+    if tensor.dtype.base_dtype not in _FLOATS:
         raise TypeError(
-            f"Argument {name} must have dtype in {list(_ALLOWED)}.  Found: {tensor.dtype}"
-        )
+            f"Argument {argument} must have dtype in {list(_FLOATS)}.  Found: {tensor.dtype}")
     if tensor.shape.ndims is not None and tensor.shape.ndims < least:
         plural = "s" if least > 1 else ""
         raise ValueError(
-            f"Argument {name} must have at least {least} dimension{plural}.  Found: {tensor}"
-        )
+            f"Argument {argument} must have at least {least} dimension{plural}.  Found: {tensor}")
     return tensor
 
 
-class _OfTensor(LinearOperator):
-    """An operator that is made of one tensor."""
+def broadcast_shapes(x, y):
+    """Static batch shape of two broadcast against each other, unknown if it cannot be told."""
+    if x.ndims is None or y.ndims is None:
+        return TensorShape(None)
+    return array_ops.broadcast_static_shape(x, y)
+
+
+# ---- Of a matrix
+
+
+class LinearOperatorFullMatrix(LinearOperator):
+    """The operator of a dense matrix (..., M, N)."""
+
+    def __init__(self, matrix, is_non_singular=None, is_self_adjoint=None,
+                 is_positive_definite=None, is_square=None, name="LinearOperatorFullMatrix"):
+        self._matrix = _given(matrix, "matrix", 2, name)
+        super().__init__(self._matrix.dtype, [self._matrix], is_non_singular, is_self_adjoint,
+                         is_positive_definite, is_square, name)
 
     def _shape(self):
-        return self._tensor.shape
+        return self._matrix.shape
 
     def _shape_tensor(self):
-        return array_ops.shape(self._tensor)
+        return array_ops.shape(self._matrix)
 
-
-class LinearOperatorFullMatrix(_OfTensor):
-    """The matrix itself: `matrix`, [..., M, N]."""
-
-    def __init__(
-        self,
-        matrix,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name="LinearOperatorFullMatrix",
-    ):
-        with name_scope(name, values=[matrix]):
-            self._tensor = _matrix(matrix, "matrix")
-        super().__init__(
-            self._tensor.dtype,
-            [self._tensor],
-            is_non_singular,
-            is_self_adjoint,
-            is_positive_definite,
-            is_square,
-            name,
-        )
-
-    def _matmul(self, x, adjoint, adjoint_arg):
-        return math_ops.matmul(self._tensor, x, adjoint_a=adjoint, adjoint_b=adjoint_arg)
+    def _matmul(self, x, adjoint=False, adjoint_arg=False):
+        return math_ops.matmul(self._matrix, x, adjoint_a=adjoint, adjoint_b=adjoint_arg)
 
     def _to_dense(self):
-        return self._tensor
+        return self._matrix
 
 
-class LinearOperatorLowerTriangular(_OfTensor):
-    """The lower triangle of `tril`, [..., N, N]; what is above the diagonal is ignored."""
+class LinearOperatorLowerTriangular(LinearOperator):
+    """The operator of the lower triangle of a matrix (..., N, N); what is above it counts as 0."""
 
-    def __init__(
-        self,
-        tril,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name="LinearOperatorLowerTriangular",
-    ):
-        if is_square is False:
-            raise ValueError("Only square lower triangular operators supported at this time.")
-        with name_scope(name, values=[tril]):
-            self._tensor = _matrix(tril, "tril")
-        super().__init__(
-            self._tensor.dtype,
-            [self._tensor],
-            is_non_singular,
-            is_self_adjoint,
-            is_positive_definite,
-            True,
-            name,
-        )
+    def __init__(self, tril, is_non_singular=None, is_self_adjoint=None,
+                 is_positive_definite=None, is_square=None, name="LinearOperatorLowerTriangular"):
+        square = decided_hint(
+            is_square, True, "Only square lower triangular operators supported at this time.")
+        self._tril = _given(tril, "tril", 2, name)  # what is above the diagonal is still there
+        super().__init__(self._tril.dtype, [self._tril], is_non_singular, is_self_adjoint,
+                         is_positive_definite, square, name)
 
-    def _to_dense(self):
-        return array_ops.matrix_band_part(self._tensor, -1, 0)
+    def _shape(self):
+        return self._tril.shape
 
-    def _matmul(self, x, adjoint, adjoint_arg):
+    def _shape_tensor(self):
+        return array_ops.shape(self._tril)
+
+    def _matmul(self, x, adjoint=False, adjoint_arg=False):
         return math_ops.matmul(self._to_dense(), x, adjoint_a=adjoint, adjoint_b=adjoint_arg)
 
-    def _solve(self, rhs, adjoint):
+    def _solve(self, rhs, adjoint=False, adjoint_arg=False):
+        rhs = adjoint_of(rhs) if adjoint_arg else rhs
         tril = self._to_dense()
         with name_scope("MatrixTriangularSolve"):
+            tril, rhs = broadcast_batches([tril, rhs])
             return linalg_ops.matrix_triangular_solve(tril, rhs, adjoint=adjoint)
 
-    def _diagonal(self):
-        return rearrange_ops.matrix_diag_part(self._tensor)
-
     def _determinant(self):
-        return math_ops.reduce_prod(self._diagonal(), axis=[-1])
+        return math_ops.reduce_prod(self._diag_part(), axis=[-1])
 
     def _log_abs_determinant(self):
-        return math_ops.reduce_sum(math_ops.log(math_ops.abs(self._diagonal())), axis=[-1])
+        logs = math_ops.reduce_sum(math_ops.log(math_ops.abs(self._diag_part())), axis=[-1])
+        return math_ops.cast(logs, self.dtype)
+
+    def _diag_part(self):
+        return matrix_diag_part(self._tril)
+
+    def _to_dense(self):
+        return array_ops.matrix_band_part(self._tril, -1, 0)
+
+    def _assert_non_singular(self):
+        return _assert_no_zeros(
+            self._diag_part(), "Singular operator:  Diagonal contained zero values.")
 
 
-class LinearOperatorDiag(_OfTensor):
-    """The matrix with `diag`, [..., N], on its diagonal and zeros elsewhere."""
+def _assert_no_zeros(x, message):
+    size = math_ops.abs(x)
+    return check_ops.assert_less(convert_to_tensor(0, size.dtype), size, message=message)
 
-    def __init__(
-        self,
-        diag,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name="LinearOperatorDiag",
-    ):
-        with name_scope(name, values=[diag]):
-            self._tensor = _matrix(diag, "diag", least=1)
-        if not self._tensor.dtype.is_complex:
-            if is_self_adjoint is False:
-                raise ValueError("A real diagonal operator is always self adjoint.")
-            is_self_adjoint = True
-        if is_square is False:
-            raise ValueError("Only square diagonal operators currently supported.")
-        super().__init__(
-            self._tensor.dtype,
-            [self._tensor],
-            is_non_singular,
-            is_self_adjoint,
-            is_positive_definite,
-            True,
-            name,
-        )
+
+# ---- Diagonals
+
+
+class LinearOperatorDiag(LinearOperator):
+    """The operator of the square matrices with the diagonals `diag` (..., N)."""
+
+    def __init__(self, diag, is_non_singular=None, is_self_adjoint=None,
+                 is_positive_definite=None, is_square=None, name="LinearOperatorDiag"):
+        self._diag = _given(diag, "diag", 1, name)
+        dtype = self._diag.dtype.base_dtype
+        if not dtype.is_complex:
+            is_self_adjoint = decided_hint(
+                is_self_adjoint, True, "A real diagonal operator is always self adjoint.")
+        square = decided_hint(
+            is_square, True, "Only square diagonal operators currently supported.")
+        super().__init__(dtype, [self._diag], is_non_singular, is_self_adjoint,
+                         is_positive_definite, square, name)
 
     @property
     def diag(self):
-        return self._tensor
+        return self._diag
 
     def _shape(self):
-        return self._tensor.shape.concatenate(self._tensor.shape[-1:])
+        shape = self._diag.shape
+        return shape.concatenate(shape[-1:])
 
     def _shape_tensor(self):
-        shape = array_ops.shape(self._tensor)
-        return array_ops.concat((shape, [shape[-1]]), 0)
+        shape = array_ops.shape(self._diag)
+        return array_ops.concat([shape, shape[-1:]], 0)
 
     def _factors(self, adjoint):
-        return math_ops.conj(self._tensor) if adjoint else self._tensor
+        return array_ops.expand_dims(math_ops.conj(self._diag) if adjoint else self._diag, -1)
 
-    def _to_dense(self):
-        return array_ops.matrix_diag(self._tensor)
+    def _matmul(self, x, adjoint=False, adjoint_arg=False):
+        return self._factors(adjoint) * (adjoint_of(x) if adjoint_arg else x)
 
-    def _diag_part(self):
-        return self._tensor
+    def _matvec(self, x, adjoint=False):
+        return (math_ops.conj(self._diag) if adjoint else self._diag) * x
 
-    def _matmul(self, x, adjoint, adjoint_arg):
-        factors = self._factors(adjoint)
-        x = linalg_ops.adjoint(x) if adjoint_arg else x
-        return array_ops.expand_dims(factors, -1) * x
-
-    def _matvec(self, x, adjoint):
-        return self._factors(adjoint) * x
-
-    def _solve(self, rhs, adjoint):
-        return rhs * array_ops.expand_dims(1.0 / self._factors(adjoint), -1)
+    def _solve(self, rhs, adjoint=False, adjoint_arg=False):
+        rhs = adjoint_of(rhs) if adjoint_arg else rhs
+        return rhs * (1 / self._factors(adjoint))
 
     def _determinant(self):
-        return math_ops.reduce_prod(self._tensor, axis=[-1])
+        return math_ops.reduce_prod(self._diag, axis=[-1])
 
     def _log_abs_determinant(self):
-        found = math_ops.reduce_sum(math_ops.log(math_ops.abs(self._tensor)), axis=[-1])
-        return math_ops.cast(found, self._dtype) if self._dtype.is_complex else found
+        logs = math_ops.reduce_sum(math_ops.log(math_ops.abs(self._diag)), axis=[-1])
+        return math_ops.cast(logs, self.dtype)
+
+    def _to_dense(self):
+        return array_ops.matrix_diag(self._diag)
+
+    def _diag_part(self):
+        return self._diag
 
     def _add_to_tensor(self, x):
-        diagonal = self._tensor + rearrange_ops.matrix_diag_part(x)
-        return rearrange_ops.matrix_set_diag(x, diagonal)
+        shape = broadcast_shapes(x.shape[:-1], self._diag.shape)
+        sum_ = self._diag + matrix_diag_part(x)
+        sum_.set_shape(shape)
+        target = array_ops.broadcast_to(
+            x, array_ops.concat([array_ops.shape(sum_), array_ops.shape(x)[-1:]], 0))
+        return matrix_set_diag(target, sum_)
+
+    def _inverse(self):
+        return LinearOperatorDiag(
+            1 / self._diag, self.is_non_singular, self.is_self_adjoint, self.is_positive_definite)
+
+    def _adjoint(self):
+        return LinearOperatorDiag(
+            math_ops.conj(self._diag), self.is_non_singular, self.is_self_adjoint,
+            self.is_positive_definite)
+
+    def _cholesky(self):
+        return LinearOperatorDiag(
+            math_ops.sqrt(self._diag), is_non_singular=True, is_self_adjoint=True,
+            is_positive_definite=True)
+
+    def _assert_non_singular(self):
+        return _assert_no_zeros(
+            self._diag, "Singular operator:  Diagonal contained zero values.")
+
+    def _assert_positive_definite(self):
+        real = real_part(self._diag)
+        return check_ops.assert_positive(
+            real,
+            message="Operator is not positive definite: Some diagonal entries had non-positive "
+            "real part.")
+
+    def _assert_self_adjoint(self):
+        return check_ops.assert_equal(
+            self._diag, math_ops.conj(self._diag),
+            message="This diagonal operator contained non-zero imaginary values.  Thus it was not "
+            "self-adjoint.")
+
+
+class _Identities(LinearOperator):
+    """A number times the identity of `num_rows` rows."""
+
+    def _set_rows(self, num_rows):
+        self._num_rows = convert_to_tensor(num_rows, dtypes.int32, name="num_rows")
+        self._num_rows_known = constant_value(self._num_rows)
+        if self._num_rows.shape.ndims not in (None, 0):
+            raise ValueError(f"Argument num_rows must be a 0-D Tensor.  Found: {num_rows}")
+        if self._num_rows_known is not None and self._num_rows_known < 0:
+            raise ValueError(f"Argument num_rows must be non-negative.  Found: {num_rows}")
+
+    def _rows_shape(self):
+        rows = None if self._num_rows_known is None else int(self._num_rows_known)
+        return TensorShape([rows, rows])
+
+    def _ones(self):
+        return array_ops.ones(self.shape_tensor()[:-1], dtype=self.dtype)
+
+
+class LinearOperatorIdentity(_Identities):
+    """The identity of `num_rows` rows, a batch of `batch_shape` of them."""
+
+    def __init__(self, num_rows, batch_shape=None, dtype=None, is_non_singular=True,
+                 is_self_adjoint=True, is_positive_definite=True, is_square=True,
+                 assert_proper_shapes=False, name="LinearOperatorIdentity"):
+        decided_hint(is_self_adjoint, True, "An identity operator is always self adjoint.")
+        decided_hint(is_non_singular, True, "An identity operator is always non-singular.")
+        decided_hint(
+            is_positive_definite, True, "An identity operator is always positive-definite.")
+        decided_hint(is_square, True, "An identity operator is always square.")
+        self._set_rows(num_rows)
+        if batch_shape is None:
+            self._batch, self._batch_known = None, TensorShape([])
+        else:
+            self._batch = convert_to_tensor(batch_shape, dtypes.int32, name="batch_shape_arg")
+            if self._batch.shape.ndims not in (None, 1):
+                raise ValueError(
+                    f"Argument batch_shape must be a 1-D Tensor.  Found: {self._batch}")
+            known = constant_value(self._batch)
+            length = self._batch.shape[0].value if self._batch.shape.ndims == 1 else None
+            unknown = None if length is None else [None] * length
+            self._batch_known = TensorShape(unknown if known is None else known.tolist())
+            if known is not None and (known < 0).any():
+                raise ValueError(f"Argument batch_shape must be non-negative.  Found:{known}")
+        super().__init__(dtype or dtypes.float32, None, True, True, True, True, name)
+
+    def _shape(self):
+        return self._batch_known.concatenate(self._rows_shape())
+
+    def _shape_tensor(self):
+        rows = array_ops.stack([self._num_rows, self._num_rows])
+        return rows if self._batch is None else array_ops.concat([self._batch, rows], 0)
+
+    def _broadcast(self, x, from_end):
+        if self._batch is None:
+            return x
+        tail = array_ops.shape(x)[-from_end:]
+        batch = broadcast_dynamic_shape(self._batch, array_ops.shape(x)[:-from_end])
+        shape = broadcast_shapes(self._batch_known, x.shape[:-from_end])
+        x_tail = x.shape[-from_end:]
+        x = array_ops.broadcast_to(x, array_ops.concat([batch, tail], 0))
+        x.set_shape(shape.concatenate(x_tail))
+        return x
+
+    def _matmul(self, x, adjoint=False, adjoint_arg=False):
+        return self._broadcast(adjoint_of(x) if adjoint_arg else x, 2)
+
+    def _matvec(self, x, adjoint=False):
+        return self._broadcast(x, 1)
+
+    def _solve(self, rhs, adjoint=False, adjoint_arg=False):
+        return self._matmul(rhs, adjoint_arg=adjoint_arg)
+
+    def _determinant(self):
+        return array_ops.ones(self.batch_shape_tensor(), dtype=self.dtype)
+
+    def _log_abs_determinant(self):
+        return array_ops.zeros(self.batch_shape_tensor(), dtype=self.dtype)
+
+    def _diag_part(self):
+        return self._ones()
+
+    def _trace(self):
+        rows = math_ops.cast(self._num_rows, self.dtype)
+        return rows * array_ops.ones(self.batch_shape_tensor(), dtype=self.dtype)
+
+    def _to_dense(self):
+        return array_ops.matrix_diag(self._ones())
+
+    def _add_to_tensor(self, x):
+        return matrix_set_diag(x, matrix_diag_part(x) + 1)
+
+    def _inverse(self):
+        return self
+
+    def _cholesky(self):
+        return self
+
+
+class LinearOperatorScaledIdentity(_Identities):
+    """A number, or a batch of them (...), times the identity of `num_rows` rows."""
+
+    def __init__(self, num_rows, multiplier, is_non_singular=None, is_self_adjoint=None,
+                 is_positive_definite=None, is_square=True, assert_proper_shapes=False,
+                 name="LinearOperatorScaledIdentity"):
+        self._multiplier = convert_to_tensor(multiplier, name="multiplier")
+        dtype = self._multiplier.dtype.base_dtype
+        if not dtype.is_complex:
+            is_self_adjoint = decided_hint(
+                is_self_adjoint, True, "A real diagonal operator is always self adjoint.")
+        decided_hint(is_square, True, "A ScaledIdentity operator is always square.")
+        self._set_rows(num_rows)
+        super().__init__(dtype, None, is_non_singular, is_self_adjoint,
+                         is_positive_definite, True, name)
+
+    @property
+    def multiplier(self):
+        return self._multiplier
+
+    def _shape(self):
+        return self._multiplier.shape.concatenate(self._rows_shape())
+
+    def _shape_tensor(self):
+        rows = array_ops.stack([self._num_rows, self._num_rows])
+        return array_ops.concat([array_ops.shape(self._multiplier), rows], 0)
+
+    def _factors(self, adjoint, dimensions):
+        factors = math_ops.conj(self._multiplier) if adjoint else self._multiplier
+        for _ in range(dimensions):
+            factors = array_ops.expand_dims(factors, -1)
+        return factors
+
+    def _matmul(self, x, adjoint=False, adjoint_arg=False):
+        return (adjoint_of(x) if adjoint_arg else x) * self._factors(adjoint, 2)
+
+    def _matvec(self, x, adjoint=False):
+        return x * self._factors(adjoint, 1)
+
+    def _solve(self, rhs, adjoint=False, adjoint_arg=False):
+        return (adjoint_of(rhs) if adjoint_arg else rhs) / self._factors(adjoint, 2)
+
+    def _determinant(self):
+        return self._multiplier ** math_ops.cast(self._num_rows, self.dtype)
+
+    def _log_abs_determinant(self):
+        size = math_ops.abs(self._multiplier)
+        return math_ops.cast(self._num_rows, size.dtype) * math_ops.log(size)
+
+    def _diag_part(self):
+        return self._ones() * self._factors(False, 1)
+
+    def _trace(self):
+        return self._multiplier * math_ops.cast(self._num_rows, self.dtype)
+
+    def _to_dense(self):
+        return array_ops.matrix_diag(self._diag_part())
+
+    def _add_to_tensor(self, x):
+        return LinearOperatorDiag(self._diag_part()).add_to_tensor(x)
+
+    def _scaled(self, multiplier, **hints):
+        return LinearOperatorScaledIdentity(self._num_rows, multiplier, **hints)
+
+    def _inverse(self):
+        return self._scaled(
+            1 / self._multiplier, is_non_singular=self.is_non_singular,
+            is_self_adjoint=self.is_self_adjoint, is_positive_definite=self.is_positive_definite)
+
+    def _adjoint(self):
+        return self._scaled(
+            math_ops.conj(self._multiplier), is_non_singular=self.is_non_singular,
+            is_self_adjoint=self.is_self_adjoint, is_positive_definite=self.is_positive_definite)
+
+    def _cholesky(self):
+        return self._scaled(
+            math_ops.sqrt(self._multiplier), is_non_singular=True, is_self_adjoint=True,
+            is_positive_definite=True)
+
+    def _assert_non_singular(self):
+        return _assert_no_zeros(self._multiplier, "LinearOperator was singular")
+
+    def _assert_positive_definite(self):
+        real = real_part(self._multiplier)
+        return check_ops.assert_positive(real, message="LinearOperator was not positive definite.")

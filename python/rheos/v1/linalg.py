@@ -38,11 +38,20 @@ from rheos.ops.linalg_ops import (
     tridiagonal_matmul,
     tridiagonal_solve,
 )
+from rheos.ops.linear_operator import LinearOperator
+from rheos.ops.linear_operator_combinations import (
+    LinearOperatorAdjoint,
+    LinearOperatorBlockDiag,
+    LinearOperatorComposition,
+    LinearOperatorInversion,
+    LinearOperatorKronecker,
+)
 from rheos.ops.linear_operators import (
-    LinearOperator,
     LinearOperatorDiag,
     LinearOperatorFullMatrix,
+    LinearOperatorIdentity,
     LinearOperatorLowerTriangular,
+    LinearOperatorScaledIdentity,
 )
 from rheos.ops.math_ops import matmul, norm, tensordot
 from rheos.ops.nn_ops import l2_normalize
