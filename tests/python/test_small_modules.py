@@ -6,6 +6,7 @@ import sys
 import textwrap
 import unittest
 
+import numpy as np
 import pytest
 import rheos.v1 as tf
 from rheos.v1 import flags
@@ -261,3 +262,36 @@ def test_shapes_known_in_part():
         joined = tf.concat([tf.shape(x), [7], unknown], 0)
         assert constant_value_as_shape(joined).as_list() == [16, None, 7, None, None]
         assert constant_value_as_shape(tf.placeholder(tf.int32, [None])).ndims is None
+
+
+def test_tensor_specs():
+    import pickle
+
+    spec = tf.TensorSpec([None, 3], tf.float32, "x")
+    same = tf.TensorSpec((None, 3), np.float32, "x")
+    assert repr(spec) == "TensorSpec(shape=(?, 3), dtype=tf.float32, name='x')"
+    assert spec == same == pickle.loads(pickle.dumps(spec)) and {spec: 1}[same] == 1
+    assert spec != tf.TensorSpec([None, 3]) and spec != 3 and isinstance(spec, tf.TypeSpec)
+    assert tf.TensorSpec(3).shape == [3] and tf.TensorSpec(None).shape.ndims is None
+    assert tf.TensorSpec.from_spec(spec, "y").name == "y"
+    assert tf.TensorSpec.from_spec(spec) == spec
+    made = tf.TensorSpec.from_tensor(tf.constant([1], name="c"))
+    assert (made.shape, made.dtype, made.name) == ([1], tf.int32, "c")
+    assert spec.is_compatible_with(tf.zeros([2, 3]))
+    assert spec.is_compatible_with(tf.TensorSpec([5, 3]))
+    for other in (tf.zeros([2, 4]), tf.zeros([2, 3], tf.int32), np.zeros([2, 3], np.float32)):
+        assert not spec.is_compatible_with(other)
+    with pytest.raises(ValueError, match="should be a tf.Tensor"):
+        tf.TensorSpec.from_tensor([1.0])
+    with pytest.raises(TypeError):
+        tf.TensorSpec([1], "float99")
+
+
+def test_no_devices_but_the_processor_are_built_in():
+    assert not any(
+        (
+            tf.test.is_built_with_cuda(),
+            tf.test.is_built_with_rocm(),
+            tf.test.is_built_with_gpu_support(),
+        )
+    )

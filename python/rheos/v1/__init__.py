@@ -77,6 +77,7 @@ from rheos.framework.tensor_shape import (
     TensorShape,
     dimension_value,
 )
+from rheos.framework.tensor_spec import TensorSpec, TypeSpec
 from rheos.ops.array_ops import (
     boolean_mask,
     broadcast_static_shape,

@@ -38,6 +38,16 @@ def is_built_with_cuda():
     return False
 
 
+def is_built_with_rocm():
+    """Whether there is support for AMD's GPUs."""
+    return False
+
+
+def is_built_with_gpu_support():
+    """Whether there is support for any GPUs."""
+    return False
+
+
 def gpu_device_name():
     """The name of the first GPU: empty, there is none."""
     return ""
