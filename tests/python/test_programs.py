@@ -90,6 +90,15 @@ def test_test_cases_may_leave_out_the_setup_of_the_base():
     assert not result.errors and not result.failures
 
 
+def test_dimensions_are_stacked_by_an_operation():
+    x = tf.placeholder(tf.float32, [1, 4, 5, 3], name="x")
+    batch, rows, _, _ = x.shape
+    shape = tf.stack([batch, 8, rows], name="sizes")
+    assert names() == ["x", "sizes", *(f"sizes_1/values_{i}" for i in range(3)), "sizes_1"]
+    assert shape.op.type == "Pack" and tf.zeros(shape).shape == (1, 8, 4)
+    assert tf.stack([1, 8, 4], name="constant").op.type == "Const"
+
+
 class Colour(enum.Enum):
     RED = 1
     BLUE = 2

@@ -381,7 +381,11 @@ def concat(values, axis, name="concat"):
 @ragged_too("stack_of")
 def stack(values, axis=0, name="stack"):
     """Joins tensors along a new dimension at `axis`."""
-    if axis == 0:
+    # What is constant needs no Pack; TensorFlow does not see that of dimensions of a shape.
+    sizes = isinstance(values, (list, tuple)) and any(
+        isinstance(value, tensor_shape.Dimension) for value in values
+    )
+    if axis == 0 and not sizes:
         try:
             return convert_to_tensor(values, name=name)
         except (TypeError, ValueError):
