@@ -154,3 +154,23 @@ def test_average_losses(losses, weights, size, expected, sess):
 def test_average_losses_want_a_batch():
     with pytest.raises(ValueError, match="Expected a tensor with at least rank 1"):
         tf.nn.compute_average_loss(1.0)
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -2, -3])
+def test_cross_entropy_along_any_axis_keeps_the_order_of_the_others(axis, known, sess):
+    logits = RANDOM.randn(2, 3, 4).astype(np.float32)
+    labels = RANDOM.rand(2, 3, 4).astype(np.float32)
+    labels /= labels.sum(axis, keepdims=True)
+    x = tf.constant(logits) if known else tf.placeholder_with_default(logits, None)
+    expected = xent(np.moveaxis(labels, axis, -1), np.moveaxis(logits, axis, -1))
+    shares = np.exp(logits) / np.exp(logits).sum(axis, keepdims=True)
+    for function in (
+        tf.nn.softmax_cross_entropy_with_logits,
+        tf.nn.softmax_cross_entropy_with_logits_v2,
+    ):
+        loss = function(labels=labels, logits=x, dim=axis)
+        assert loss.shape.is_compatible_with(expected.shape)
+        found, gradient = sess.run([loss, tf.gradients(loss, x)[0]])
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+        np.testing.assert_allclose(gradient, shares - labels, rtol=1e-4, atol=1e-5)

@@ -179,6 +179,12 @@ def _ensure_named(name, sentinel, labels, logits):
         raise ValueError("Both labels and logits must be provided.")
 
 
+def _move_to_end(x, axis, rank):
+    """x with a dimension behind the others, which keep their order."""
+    order = [math_ops.range(axis), math_ops.range(axis + 1, rank), [axis]]
+    return array_ops.transpose(x, array_ops.concat(order, 0))
+
+
 def _softmax_cross_entropy(labels, logits, axis, name):
     with name_scope(name, "softmax_cross_entropy_with_logits", [logits, labels]) as name:
         logits = convert_to_tensor(logits, name="logits")
@@ -191,10 +197,11 @@ def _softmax_cross_entropy(labels, logits, axis, name):
         input_rank = array_ops.rank(precise)
         shape = logits.shape
         if axis != -1:
-            ndims = shape.ndims
-            last = math_ops.subtract(input_rank, 1)
-            at = axis + ndims if axis < 0 and ndims is not None else axis
-            precise, labels = _swap(precise, last, at), _swap(labels, last, at)
+            at = axis
+            if axis < 0:
+                at = axis + (input_rank if shape.ndims is None else shape.ndims)
+            precise = _move_to_end(precise, at, input_rank)
+            labels = _move_to_end(labels, at, input_rank)
         input_shape = array_ops.shape(precise)
         precise = _flatten_outer_dims(precise)
         labels = _flatten_outer_dims(labels)
