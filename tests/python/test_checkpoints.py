@@ -578,3 +578,16 @@ def test_a_builder_adds_the_nodes(folder):
         assert session.run(w).tolist() == [1.0, 2.0] and session.run(b).tolist() == [[3.0]]
         first = tf.train.Saver([Doubled(w, "twice")], write_version=1).save(session, folder + "/old")
         assert tf.train.load_variable(first, "twice").tolist() == [2.0, 4.0]
+
+
+def test_a_saver_of_nothing_still_writes_the_graph(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.constant(1, name="c")
+        saver = tf.train.Saver(allow_empty=True)
+        assert saver.save(session, str(tmp_path / "m"), global_step=7) is None
+        assert saver.save(session, str(tmp_path / "n"), write_meta_graph=False) is None
+        assert [path.name for path in tmp_path.iterdir()] == ["m-7.meta"]
+        assert saver.last_checkpoints == [] and tf.train.latest_checkpoint(str(tmp_path)) is None
+    with tf.Graph().as_default() as graph:
+        assert tf.train.import_meta_graph(str(tmp_path / "m-7.meta")) is None
+        assert [op.name for op in graph.get_operations()] == ["c"]

@@ -231,7 +231,7 @@ class Saver:
         strip_default_attrs=False,
         save_debug_info=False,
     ):
-        """Writes a checkpoint; returns its prefix.
+        """Writes a checkpoint; returns its prefix, None if there is nothing to save but the graph.
 
         global_step: a number, variable or tensor, put behind the prefix. write_meta_graph: also
         write the graph, to the prefix with `meta_graph_suffix` behind. write_state: also write the
@@ -287,11 +287,11 @@ class Saver:
         parent = folder if self._write_version == V1 else os.path.dirname(folder)
         if not os.path.isdir(folder or ".") and not os.path.isdir(parent or "."):
             raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.")
-        if self._is_empty:
-            return None
-        filename, save, _ = self._nodes
-        written = sess.run(save, {filename: prefix}).decode()
-        if write_state:
+        written = None  # there may be nothing but the graph
+        if not self._is_empty:
+            filename, save, _ = self._nodes
+            written = sess.run(save, {filename: prefix}).decode()
+        if write_state and not self._is_empty:
             too_many = self._keep(written)
             listed = [p for p, _ in self._last_checkpoints] or [written]
             newest = written
