@@ -102,3 +102,25 @@ def test_a_subclass_needs_only_what_it_has(sess):
         one.mean()
     with pytest.raises(NotImplementedError):
         one.sample()
+
+
+def test_normal_samples_are_those_of_tensorflow_with_the_same_seed(sess):
+    tf.set_random_seed(2)
+    loc, scale = tf.constant([[0.5]]), tf.constant([[0.2]])
+    normal = tf.distributions.Normal(loc * 2, scale + 0.1)
+    drawn = normal.sample(1)
+    density = normal.log_prob(0.3)
+    entropy = normal.entropy()
+    again = tf.clip_by_value(tf.squeeze(normal.sample(1), axis=0), -1, 1)
+    found = np.ravel(sess.run([drawn[0], density, entropy, again]))
+    np.testing.assert_allclose(found, [1.346849, -2.4371877, 0.2149657, 0.86760294], rtol=1e-6)
+    made = [op.name for op in tf.get_default_graph().get_operations()]
+    start = made.index("Normal/loc")
+    assert made[start : start + 5] == [
+        "Normal/loc",
+        "Normal/scale",
+        "Normal/sample/sample_shape",
+        "Normal/sample/sample_shape_1",
+        "Normal/batch_shape_tensor/batch_shape",
+    ]
+    assert "Normal/log_prob/standardize/truediv" in made

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from rheos.framework import dtypes
-from rheos.framework.graph import name_scope
+from rheos.framework.graph import control_dependencies, name_scope
 from rheos.framework.op_call import op1
 from rheos.ops import (
     array_ops,
@@ -21,6 +21,7 @@ from rheos.ops.distribution import (
     OfConcentrations,
     RegisterKL,
     broadcast_shape,
+    broadcast_shape_tensor,
     checked,
     float_parameter,
     new_seed,
@@ -57,10 +58,10 @@ class _OfTwo(Distribution):
         raise NotImplementedError
 
     def _batch_shape(self):
-        return broadcast_shape(*self._batch_parameters())[0]
+        return broadcast_shape(*self._batch_parameters())
 
     def _batch_shape_tensor(self):
-        return broadcast_shape(*self._batch_parameters())[1]
+        return broadcast_shape_tensor(*self._batch_parameters())
 
     def _ones(self):
         return array_ops.ones(self.batch_shape_tensor(), dtype=self.dtype)
@@ -72,9 +73,10 @@ class _LocationScale(_OfTwo):
         return {"loc": sample_shape, "scale": sample_shape}
 
     def _set(self, loc, scale, validate_args):
-        self._loc, self._scale = float_parameter(loc, "loc"), float_parameter(scale, "scale")
+        with control_dependencies([check_ops.assert_positive(scale)] if validate_args else []):
+            self._loc = array_ops.identity(loc, name="loc")
+            self._scale = array_ops.identity(scale, name="scale")
         check_ops.assert_same_float_dtype([self._loc, self._scale])
-        self._loc, self._scale = self._loc, positive([self._scale], validate_args)[0]
 
     def _batch_parameters(self):
         return self._loc, self._scale
@@ -113,6 +115,10 @@ class Normal(_LocationScale):
             self._loc.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
             [self._loc, self._scale], name,
         )  # fmt: skip
+
+    def _z(self, x):
+        with name_scope("standardize", values=[x]):
+            return super()._z(x)
 
     def _sample_n(self, n, seed=None):
         shape = self._batch_with(n)

@@ -5,6 +5,7 @@ A value that is drawn from one has the event shape. Methods take values of shape
 (batch shape) + (event shape), and give results without the event shape.
 """
 
+import functools
 import hashlib
 import inspect
 
@@ -78,14 +79,14 @@ def whole_number_checks(tensor):
 
 
 def broadcast_shape(*tensors):
-    """(static, dynamic) shape of tensors that broadcast with each other."""
-    static, dynamic = tensors[0].shape, array_ops.shape(tensors[0])
-    for tensor in tensors[1:]:
-        static = array_ops.broadcast_static_shape(static, tensor.shape)
-        dynamic = rearrange_ops.broadcast_dynamic_shape(dynamic, array_ops.shape(tensor))
-    if static.is_fully_defined():
-        dynamic = constant(static.as_list(), dtypes.int32)
-    return static, dynamic
+    """The static shape of tensors that broadcast with each other."""
+    return functools.reduce(array_ops.broadcast_static_shape, (t.shape for t in tensors))
+
+
+def broadcast_shape_tensor(*tensors):
+    """The shape of tensors that broadcast with each other, as it is in a step."""
+    shapes = [array_ops.shape(tensor) for tensor in tensors]
+    return functools.reduce(rearrange_ops.broadcast_dynamic_shape, shapes)
 
 
 def _number_of_samples(sample_shape):
@@ -96,7 +97,9 @@ def _number_of_samples(sample_shape):
         raise ValueError(f"sample_shape must be a scalar or a vector, not {shape.shape}.")
     if known is not None:
         sizes = np.reshape(known, [-1])
-        return constant(sizes, dtypes.int32), int(np.prod(sizes, dtype=np.int64))
+        if np.ndim(known) == 0:
+            shape = constant(sizes, dtypes.int32, name="sample_shape")
+        return shape, int(np.prod(sizes, dtype=np.int64))
     if shape.shape.ndims != 1:
         shape = array_ops.reshape(shape, [-1])
     return shape, math_ops.reduce_prod(shape)
