@@ -300,6 +300,10 @@ static rheos_status *tensor_of(rheos_dtype dtype, rheos_shape shape, const void 
                                rheos_tensor **out_tensor) {
   RHEOS_TRY(rheos_tensor_new(dtype, shape, out_tensor));
   rheos_tensor *tensor = *out_tensor;
+  if (dtype == RHEOS_VARIANT) {
+    copy_variants(tensor->data, values, tensor->num_elements);
+    return NULL;
+  }
   if (tensor->size_bytes > 0) memcpy(tensor->data, values, tensor->size_bytes);
   rheos_status *status = dtype == RHEOS_STRING ? rheos__tensor_own_strings(tensor) : NULL;
   if (status == NULL) return NULL;

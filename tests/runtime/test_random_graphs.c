@@ -419,14 +419,6 @@ static int try_graph(uint64_t seed) {
   m->graph = rheos_graph_new();
   m->s = rheos_scope_new(m->graph);
   build(m);
-  if (getenv("RG")) for (int32_t i = 0; i < rheos_graph_num_operations(m->graph); i++) {
-    rheos_operation o = {m->graph, i};
-    fprintf(stderr, "%d %s(", i, rheos_operation_type(o));
-    for (int32_t k = 0; k < rheos_operation_num_inputs(o); k++) fprintf(stderr, " %d:%d", rheos_operation_input(o, k).id, rheos_operation_input(o, k).index);
-    fprintf(stderr, ") ->");
-    for (int32_t k = 0; k < rheos_operation_num_outputs(o); k++) { char b[160]; rheos_shape sh = rheos_output_shape(rheos_operation_output(o, k)); rheos_shape_format(&sh, b, sizeof b); fprintf(stderr, " %s%s", rheos_dtype_name(rheos_output_dtype(rheos_operation_output(o, k))), b); }
-    fprintf(stderr, "\n");
-  }
   int ran = run_all(m);
   if (seed % 4 == 0) check_round_trip(m);
   for (int i = 0; i < m->num_feeds; i++) rheos_tensor_unref(m->feeds[i].value);
