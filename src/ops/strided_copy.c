@@ -8,6 +8,7 @@
 #include "ops/array_util.h"
 #include "ops/elementwise.h"
 #include "ops/stream.h"
+#include "ops/tiled_copy.h"
 #include "ops/turn.h"
 
 void rheos__copy_init(rheos__copy *copy, rheos_dtype dtype) {
@@ -281,6 +282,8 @@ typedef struct turned {
 typedef struct copy_kernel {
   rheos__copy copy;
   turned turned;
+  rheos__tiled *tiled;
+  int64_t unit_tiles;
   bool ready;
   int32_t data_input;
   rheos__copy_make make;
@@ -407,6 +410,45 @@ static rheos_status *run_turned(const void *state, const void *const *inputs, vo
   return NULL;
 }
 
+// ---- Copies by tiles
+
+static rheos_status *run_tiled(const void *state, const void *const *inputs, void *const *outputs,
+                               void *scratch, int64_t first_unit, int64_t last_unit) {
+  const copy_kernel *k = state;
+  rheos__tiled_run(k->tiled, inputs[k->data_input], outputs[0], scratch, first_unit * k->unit_tiles,
+                   smaller(last_unit * k->unit_tiles, k->tiled->num_tiles));
+  return NULL;
+}
+
+// Whether tiles were measured to be faster than rows or matrices: runs too short to be streamed one by
+// one, matrices of a few rows or columns, and small ones far apart. `joined` has elements of `size`.
+static bool wants_tiles(const rheos__copy *joined, int64_t size, const turned *matrices) {
+  enum { WIDE = 8, FEW_ROWS = 8, FEW_COLUMNS = 16, SMALL = 32 };
+  const int64_t dtype_size = (int64_t)rheos_dtype_size(joined->dtype);
+  const int32_t inner = joined->rank - 1;
+  if (inner < 1 || joined->dtype == RHEOS_STRING) return false;
+  if (matrices == NULL) return joined->dims[inner] * size < STREAMED_ROW;
+  if (size > dtype_size && size >= WIDE) return true;
+  const int64_t rows = matrices->matrix.rows, columns = matrices->matrix.columns;
+  if (size != 4 && size != 8) return false;
+  return rows < FEW_ROWS || columns < FEW_COLUMNS || (rows <= SMALL && columns <= SMALL);
+}
+
+// Leaves k->tiled NULL where tiles are of no use.
+static rheos_status *plan_tiled(rheos__prepare *p, copy_kernel *k, const turned *matrices) {
+  rheos__copy joined = k->copy;
+  const int64_t dtype_size = larger((int64_t)rheos_dtype_size(joined.dtype), 1);
+  if (joined.num_elements < RHEOS__STREAM_FROM / dtype_size) return NULL;
+  const int64_t size = join_runs(&joined);
+  if (!wants_tiles(&joined, size, matrices)) return NULL;
+  rheos__tiled *tiled = rheos__arena_alloc(p->arena, sizeof *tiled);
+  if (tiled == NULL) return rheos__out_of_memory();
+  if (!rheos__tiled_plan(&joined, size, tiled)) return NULL;
+  k->tiled = tiled;
+  k->unit_tiles = larger(1, TURN_BLOCK / (tiled->out_run * tiled->out_runs));
+  return NULL;
+}
+
 // Makes the copy beforehand if all inputs but the data are constant.
 static rheos_status *make_ready(rheos__prepare *p, copy_kernel *k) {
   const void *inputs[8] = {NULL};
@@ -430,7 +472,13 @@ rheos_status *rheos__answer_copy(rheos__prepare *p, int32_t data_input, rheos__c
   k->operands = rheos__keep_operands(p);
   if (k->operands == NULL) return rheos__out_of_memory();
   RHEOS_TRY(make_ready(p, k));
-  if (k->ready && plan_turned(&k->copy, &k->turned)) {
+  const bool turns = k->ready && plan_turned(&k->copy, &k->turned);
+  if (k->ready) RHEOS_TRY(plan_tiled(p, k, turns ? &k->turned : NULL));
+  if (k->tiled != NULL) {
+    p->scratch_bytes = rheos__tiled_scratch_bytes(k->tiled);
+    return rheos__answer_run(p, run_tiled, quotient_up(k->tiled->num_tiles, k->unit_tiles));
+  }
+  if (turns) {
     const turned *t = &k->turned;
     const int64_t batches = quotient_up(t->num_matrices, t->unit_matrices);
     return rheos__answer_run(p, are_many(t) ? run_many : run_turned,

@@ -14,6 +14,7 @@
 #endif
 
 #include "ops/stream.h"
+#include "ops/turn_square.h"
 
 enum { TILE = 16, FEW = 8, BAND = RHEOS__TURN_BAND, MOST_BYTES = 64 };
 enum { AHEAD_BYTES = 256, SHORT_BYTES = 1024 };  // rows of the source that are soon at their end
@@ -48,22 +49,17 @@ TURN(wide_2)
 TURN(wide_4)
 TURN(wide_8)
 
-// By squares that fit into vectors of 16 bytes.
-#if defined(__GNUC__) && !defined(__clang__)
-typedef uint32_t four __attribute__((vector_size(16)));
-typedef uint64_t two __attribute__((vector_size(16)));
-
+// Four columns of the source, so many bytes apart.
 static inline void turn_square(char *to, int64_t to_row_bytes, const char *from,
                                int64_t from_column_bytes) {
-  const four low = {0, 4, 1, 5}, high = {2, 6, 3, 7}, first = {0, 1, 4, 5}, last = {2, 3, 6, 7};
-  four x[4], y[4];
-  for (int j = 0; j < 4; j++) memcpy(&x[j], from + j * from_column_bytes, sizeof x[j]);
-  const four a = __builtin_shuffle(x[0], x[1], low), b = __builtin_shuffle(x[2], x[3], low);
-  const four c = __builtin_shuffle(x[0], x[1], high), d = __builtin_shuffle(x[2], x[3], high);
-  y[0] = __builtin_shuffle(a, b, first), y[1] = __builtin_shuffle(a, b, last);
-  y[2] = __builtin_shuffle(c, d, first), y[3] = __builtin_shuffle(c, d, last);
-  for (int j = 0; j < 4; j++) memcpy(to + j * to_row_bytes, &y[j], sizeof y[j]);
+  const char *const columns[4] = {from, from + from_column_bytes, from + 2 * from_column_bytes,
+                                  from + 3 * from_column_bytes};
+  rheos__turn_square(to, to_row_bytes, columns);
 }
+
+// By squares that fit into vectors of 16 bytes.
+#if defined(__GNUC__) && !defined(__clang__)
+typedef uint64_t two __attribute__((vector_size(16)));
 
 static void turn_uint32_t(uint32_t to[TILE][TILE], uint32_t from[TILE][TILE], int rows,
                           int columns) {
@@ -89,13 +85,6 @@ static void turn_uint64_t(uint64_t to[TILE][TILE], uint64_t from[TILE][TILE], in
 #else
 TURN(uint32_t)
 TURN(uint64_t)
-
-static inline void turn_square(char *to, int64_t to_row_bytes, const char *from,
-                               int64_t from_column_bytes) {
-  for (int i = 0; i < 4; i++, to += to_row_bytes, from += 4) {
-    for (int k = 0; k < 4; k++) memcpy(to + 4 * k, from + k * from_column_bytes, 4);
-  }
-}
 #endif
 
 // A tile of whole lines of 4-byte elements, from memory to memory, in registers of a line each.
