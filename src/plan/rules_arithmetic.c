@@ -92,6 +92,24 @@ static rheos_status *sum_of_one(rheos__rewriter *r, rheos__entry *entry) {
                                 : NULL;
 }
 
+// ---- Branches that are never taken
+
+// A constant says which of two it is, for all elements. The other one need not be computed.
+static rheos_status *take_branch(rheos__rewriter *r, rheos__entry *entry) {
+  const rheos_tensor *condition = rheos__rule_constant(r, rheos__rule_input(r, entry, 0));
+  if (condition == NULL || condition->num_elements == 0) return NULL;
+  const bool *each = condition->data;
+  for (int64_t i = 1; i < condition->num_elements; i++) {
+    if (each[i] != each[0]) return NULL;
+  }
+  const int32_t taken = rheos__rule_input(r, entry, each[0] ? 1 : 2);
+  const rheos_shape *shape = rheos__rule_shape(r, entry->first_value);
+  const rheos_shape *other = rheos__rule_shape(r, rheos__rule_input(r, entry, each[0] ? 2 : 1));
+  if (!rheos_shape_is_known(shape) || !rheos_shape_is_known(other)) return NULL;
+  if (!rheos_shape_equal(shape, rheos__rule_shape(r, taken))) return NULL;
+  return rheos__rule_pass_on(r, entry, taken);
+}
+
 // ---- Where the last bits may change
 
 static bool is_two(const rheos__rewriter *r, int32_t value) { return is_number(r, value, 2); }
@@ -138,6 +156,8 @@ const rheos__rule rheos__arithmetic_rules[] = {
     RULE(Relu, only_once),
     RULE(Rint, only_once),
     RULE(Round, only_once),
+    RULE(Select, take_branch),
+    RULE(SelectV2, take_branch),
     RULE(Sub, minus_zero),
     RULE(TruncateDiv, integer_over_one),
     AGGRESSIVE(Log, log_softmax),

@@ -105,6 +105,39 @@ static void test_rewrite__numbers_that_change_nothing_go(void **state) {
   check_plan_of(f->s, f->x, rheos_exp(f->s, y, .name = "y"), "y = Exp(x)\n");
 }
 
+static rheos_output condition(fixture *f, int64_t count, bool first, bool others) {
+  const bool values[] = {first, others, others};
+  rheos_tensor *tensor = NULL;
+  assert_null(rheos_tensor_from_values(RHEOS_BOOL, RHEOS_SHAPE(count), values, &tensor));
+  const rheos_output constant = rheos_constant(f->s, tensor, "c");
+  rheos_tensor_unref(tensor);
+  return constant;
+}
+
+static void test_rewrite__a_branch_never_taken_is_not_computed(void **state) {
+  fixture *f = *state;
+  rheos_output x = rheos_placeholder(f->s, RHEOS_FLOAT, .shape = &RHEOS_SHAPE(2), .name = "p");
+  rheos_output a = rheos_exp(f->s, x, .name = "a"), b = rheos_neg(f->s, x, .name = "b");
+  rheos_output y = rheos_select(f->s, condition(f, 2, true, true), a, b);
+  check_plan_of(f->s, x, rheos_square(f->s, y, .name = "y"), "a = Exp(p)\ny = Square(a)\n");
+  rheos_output z = rheos_select_v2(f->s, condition(f, 2, false, false), a, b);
+  check_plan_of(f->s, x, rheos_square(f->s, z, .name = "z"), "b = Neg(p)\nz = Square(b)\n");
+}
+
+static void test_rewrite__a_branch_that_counts_stays(void **state) {
+  fixture *f = *state;
+  rheos_output x = rheos_placeholder(f->s, RHEOS_FLOAT, .shape = &RHEOS_SHAPE(2), .name = "p");
+  rheos_output scalar = rheos_constant_float(f->s, 3, "three");
+  rheos_output both = condition(f, 2, true, false);
+  check_plan_of(f->s, x, rheos_select_v2(f->s, both, x, scalar, .name = "y"),
+                "y = SelectV2(c, p, three)\n");
+  // It gives the shape.
+  check_plan_of(f->s, x, rheos_select_v2(f->s, condition(f, 2, false, false), x, scalar, .name = "z"),
+                "z = SelectV2(c_1, p, three)\n");
+  rheos_output rows = rheos_select(f->s, condition(f, 3, true, true), f->x, f->x, .name = "rows");
+  check_plan_of(f->s, f->x, rows, "rows = Select(c_2, x, x)\n");  // of how many, is not known
+}
+
 static void test_rewrite__a_zero_that_counts_stays(void **state) {
   fixture *f = *state;
   feed_extremes = true;
@@ -384,6 +417,8 @@ int main(void) {
       TEST(test_rewrite__the_same_twice_runs_once),
       TEST(test_rewrite__random_numbers_stay_apart),
       TEST(test_rewrite__numbers_that_change_nothing_go),
+      TEST(test_rewrite__a_branch_never_taken_is_not_computed),
+      TEST(test_rewrite__a_branch_that_counts_stays),
       TEST(test_rewrite__a_zero_that_counts_stays),
       TEST(test_rewrite__integers_have_one_zero),
       TEST(test_rewrite__a_number_that_gives_the_shape_stays),
