@@ -45,7 +45,8 @@ def test_optionals_may_be_nested_deeply():
 
 def test_other_kernels_do_not_copy_variants():
     optional = holding(tf.constant(1.0))
-    for op in (lambda x: tf.stack([x, x]), lambda x: tf.where(True, x, x), tf.zeros_like):
+    either = tf.placeholder_with_default(True, [])
+    for op in (lambda x: tf.stack([x, x]), lambda x: tf.where(either, x, x), tf.zeros_like):
         with tf.Session() as session:
             with pytest.raises(tf.errors.UnimplementedError, match="variant"):
                 session.run(tf.raw_ops.OptionalHasValue(optional=op(optional)))
