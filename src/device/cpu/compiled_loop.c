@@ -281,6 +281,7 @@ bool rheos__compiled_loops_wait(void) {
   pthread_mutex_lock(&mutex);
   start_thread();
   while (is_running) pthread_cond_wait(&stopped, &mutex);
+  join_thread();
   const bool found = state == FOUND;
   pthread_mutex_unlock(&mutex);
   return found;
