@@ -140,6 +140,23 @@ typedef rheos_status *(*rheos__run_fn)(const void *state, const void *const *inp
 typedef rheos_status *(*rheos__compute_fn)(void *state, rheos__step *step,
                                            rheos_tensor *const *inputs, rheos_tensor **outputs);
 
+// How kernels that change variables are run side by side, where they stand together in a plan: one
+// after another they begin, their units are spread over the threads as if they were one kernel's,
+// and they end. They have `compute` too, which does the same by itself; their outputs are references.
+typedef struct rheos__joint {
+  size_t work_bytes;  // what each keeps from begin to end
+  // Takes the first of `count` kernels, one at least, that do not change the same variables.
+  // `out_state`, in the arena, is what the functions below get.
+  rheos_status *(*prepare)(void *const *states, int32_t count, rheos__arena *arena,
+                           void **out_state, int32_t *out_taken);
+  // `inputs[i]` are those of kernel i. Fills in `works` and, of each kernel, how many units it has and
+  // their arithmetic. False, with nothing changed, where one of them fails: alone it tells why.
+  bool (*begin)(const void *state, rheos_tensor *const *const *inputs, void *works,
+                int64_t *out_units, int64_t *out_flops);
+  void (*run)(const void *works, int32_t kernel, int64_t first_unit, int64_t last_unit);
+  void (*end)(const void *state);
+} rheos__joint;
+
 typedef struct rheos__prepare {
   // Given
   const rheos__op_def *op;
@@ -164,6 +181,7 @@ typedef struct rheos__prepare {
   void (*release)(void *state);  // frees what the state holds outside the arena; may be NULL
   rheos__run_fn run;
   rheos__compute_fn compute;
+  const rheos__joint *joint;  // beside `compute`; NULL: always by itself
   size_t scratch_bytes;
   int64_t num_units;    // 0 or 1: not to be split
   int64_t unit_elements;  // units make equal parts of output 0 in order, of so many elements (the

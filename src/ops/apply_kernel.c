@@ -126,12 +126,19 @@ static void apply_at(const apply_work *work, int64_t cell_at, int64_t grad_at, i
   work->state->loop(cells, grad, work->h, work->state->flag, n);
 }
 
-static rheos_status *apply_units(void *argument, int64_t first, int64_t last) {
-  const apply_work *work = argument;
+static void run_units(const apply_work *work, int64_t first, int64_t last) {
   int64_t from = first * RHEOS__UNIT_ELEMENTS, to = last * RHEOS__UNIT_ELEMENTS;
   if (to > work->grad->num_elements) to = work->grad->num_elements;
   apply_at(work, from, from, to - from);
+}
+
+static rheos_status *apply_units(void *argument, int64_t first, int64_t last) {
+  run_units(argument, first, last);
   return NULL;
+}
+
+static int64_t units_of(int64_t elements) {
+  return (elements + RHEOS__UNIT_ELEMENTS - 1) / RHEOS__UNIT_ELEMENTS;
 }
 
 static rheos_status *apply(apply_work *work, rheos__step *step) {
@@ -139,8 +146,7 @@ static rheos_status *apply(apply_work *work, rheos__step *step) {
   int64_t n = work->grad->num_elements;
   if (n == 0) return NULL;
   if (work->indices == NULL) {
-    int64_t units = (n + RHEOS__UNIT_ELEMENTS - 1) / RHEOS__UNIT_ELEMENTS;
-    return rheos__step_parallel(step, units, n * FLOPS_PER_ELEMENT, apply_units, work);
+    return rheos__step_parallel(step, units_of(n), n * FLOPS_PER_ELEMENT, apply_units, work);
   }
   int64_t width = n / work->indices->num_elements;
   for (int64_t i = 0; i < work->indices->num_elements; ++i) {  // in order: rows may repeat
@@ -149,19 +155,122 @@ static rheos_status *apply(apply_work *work, rheos__step *step) {
   return NULL;
 }
 
+static rheos_status *take_inputs(const apply_state *s, rheos_tensor *const *inputs,
+                                 apply_work *out_work) {
+  out_work->state = s;
+  out_work->grad = inputs[s->grad];
+  out_work->indices = s->indices >= 0 ? inputs[s->indices] : NULL;
+  return read_numbers(out_work, inputs);
+}
+
 static rheos_status *compute_apply(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                    rheos_tensor **outputs) {
   (void)outputs;
   const apply_state *s = state;
-  apply_work work = {.state = s,
-                     .grad = inputs[s->grad],
-                     .indices = s->indices >= 0 ? inputs[s->indices] : NULL};
-  RHEOS_TRY(read_numbers(&work, inputs));
+  apply_work work;
+  RHEOS_TRY(take_inputs(s, inputs, &work));
   RHEOS_TRY(rheos__cells_begin_write(&s->cells, work.cells));
   rheos_status *status = apply(&work, step);
   rheos__cells_end_write(&s->cells);
   return status;
 }
+
+// ---- Several updates at once
+
+// A cell of one of them.
+typedef struct joint_cell {
+  rheos__variable_cell *cell;
+  int32_t kernel, slot;
+} joint_cell;
+
+typedef struct joint_state {
+  const apply_state **kernels;
+  joint_cell *cells;  // of all kernels, by address: everybody locks in this order
+  int32_t num_kernels, num_cells;
+} joint_state;
+
+// Sorts the cells of a kernel into the others. False, with nothing added, if it shares one with them.
+static bool add_cells(joint_state *s, const apply_state *kernel) {
+  for (int32_t slot = 0; slot < kernel->cells.count; ++slot) {
+    for (int32_t i = 0; i < s->num_cells; ++i) {
+      if (s->cells[i].cell == kernel->cells.items[slot]) return false;
+    }
+  }
+  for (int32_t slot = 0; slot < kernel->cells.count; ++slot) {
+    rheos__variable_cell *cell = kernel->cells.items[slot];
+    int32_t at = s->num_cells++;
+    for (; at > 0 && (uintptr_t)s->cells[at - 1].cell > (uintptr_t)cell; --at) {
+      s->cells[at] = s->cells[at - 1];
+    }
+    s->cells[at] = (joint_cell){cell, s->num_kernels, slot};
+  }
+  s->kernels[s->num_kernels++] = kernel;
+  return true;
+}
+
+static rheos_status *prepare_joint(void *const *states, int32_t count, rheos__arena *arena,
+                                   void **out_state, int32_t *out_taken) {
+  joint_state *s = rheos__arena_alloc_zeroed(arena, sizeof *s);
+  if (s == NULL) return rheos__out_of_memory();
+  s->kernels = rheos__arena_alloc(arena, (size_t)count * sizeof *s->kernels);
+  s->cells = rheos__arena_alloc(arena, (size_t)count * RHEOS__MAX_CELLS * sizeof *s->cells);
+  if (s->kernels == NULL || s->cells == NULL) return rheos__out_of_memory();
+  while (s->num_kernels < count && add_cells(s, states[s->num_kernels])) continue;
+  *out_state = s;
+  *out_taken = s->num_kernels;
+  return NULL;
+}
+
+static void end_writes(const joint_state *s, int32_t num_cells) {
+  for (int32_t i = 0; i < num_cells; ++i) rheos__variable_end_write(s->cells[i].cell);
+}
+
+static bool is_fine(rheos_status *status) {
+  rheos_status_free(status);
+  return status == NULL;
+}
+
+static bool begin_joint(const void *state, rheos_tensor *const *const *inputs, void *works,
+                        int64_t *out_units, int64_t *out_flops) {
+  const joint_state *s = state;
+  apply_work *work = works;
+  for (int32_t i = 0; i < s->num_kernels; ++i) {
+    if (!is_fine(take_inputs(s->kernels[i], inputs[i], &work[i]))) return false;
+  }
+  for (int32_t i = 0; i < s->num_cells; ++i) {
+    const joint_cell *at = &s->cells[i];
+    if (!is_fine(rheos__variable_begin_write(at->cell, &work[at->kernel].cells[at->slot]))) {
+      end_writes(s, i);
+      return false;
+    }
+  }
+  for (int32_t i = 0; i < s->num_kernels; ++i) {
+    if (!is_fine(check_shapes(&work[i]))) {
+      end_writes(s, s->num_cells);
+      return false;
+    }
+    out_units[i] = units_of(work[i].grad->num_elements);
+    out_flops[i] = work[i].grad->num_elements * FLOPS_PER_ELEMENT;
+  }
+  return true;
+}
+
+static void run_joint(const void *works, int32_t kernel, int64_t first_unit, int64_t last_unit) {
+  run_units((const apply_work *)works + kernel, first_unit, last_unit);
+}
+
+static void end_joint(const void *state) {
+  const joint_state *s = state;
+  end_writes(s, s->num_cells);
+}
+
+static const rheos__joint joint_updates = {.work_bytes = sizeof(apply_work),
+                                           .prepare = prepare_joint,
+                                           .begin = begin_joint,
+                                           .run = run_joint,
+                                           .end = end_joint};
+
+// ---- Preparation
 
 static void assign_roles(apply_state *s, const rheos__op_def *op, int32_t num_inputs) {
   const rheos__signature *signature = rheos__signature_by_name(op->name);
@@ -193,6 +302,7 @@ rheos_status *rheos__prepare_apply(rheos__prepare *p, int32_t num_cells, rheos__
     s->may_be_zero = by_rate != NULL && by_rate->b;
   }
   p->compute = compute_apply;
+  if (s->indices < 0) p->joint = &joint_updates;
   rheos__pass_reference(p);
   return NULL;
 }

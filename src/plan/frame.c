@@ -41,7 +41,21 @@ void rheos__frames_free(rheos__frame *frames) {
     rheos__free(frame->cells);
     rheos__free(frame->forms);
     rheos__free(frame->formed);
+    rheos__free(frame->joint_room);
     rheos__lates_free(frame);
     rheos__free(frame);
   }
+}
+
+rheos_tensor *rheos__operand_tensor(const rheos__frame *frame, const rheos__stretch *stretch,
+                                    int32_t position, rheos_tensor *view) {
+  const int32_t index = stretch->input_values[position], root = stretch->operands[position];
+  const rheos__value *value = rheos__find_value(stretch, index);
+  if (index == root && value->kind != RHEOS__VALUE_FEED && frame->tensors[root] != NULL) {
+    return frame->tensors[root];  // a feed is the caller's: nobody may keep it
+  }
+  if (value->kind == RHEOS__VALUE_NONE) return NULL;
+  if (value->kind == RHEOS__VALUE_CONSTANT) return value->constant;
+  rheos__tensor_init_view(view, (rheos_dtype)value->dtype, value->shape, frame->data[root]);
+  return view;
 }

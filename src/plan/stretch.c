@@ -7,6 +7,7 @@
 
 #include "plan/branches.h"
 #include "plan/fuse.h"
+#include "plan/joint.h"
 #include "plan/kept_operand.h"
 #include "plan/memory.h"
 #include "plan/prepare.h"
@@ -319,12 +320,13 @@ static rheos_status *add_kernel(specializer *z, int32_t entry_index, const rheos
                             &instruction));
   if (p->compute != NULL) {
     instruction->compute = p->compute;
+    instruction->joint = p->joint;
   } else {
     instruction->run = p->run;
+    instruction->unit_elements = p->unit_elements;
   }
   instruction->state = p->state;
   instruction->num_units = p->num_units > 1 ? p->num_units : 1;
-  instruction->unit_elements = p->unit_elements;
   instruction->scratch_bytes = p->scratch_bytes;
   instruction->reuse_input = p->reuse_input;
   instruction->cost_ns = (float)cost_of(p);
@@ -453,6 +455,7 @@ static rheos_status *specialize(specializer *z) {
   RHEOS_TRY(rheos__find_branches(stretch, plan->context.num_threads));
   RHEOS_TRY(rheos__place_memory(stretch));
   RHEOS_TRY(rheos__find_row_chains(stretch));
+  RHEOS_TRY(rheos__find_joint_runs(stretch));
   rheos__place_kept_operands(stretch);
   return list_late_values(stretch);
 }
@@ -509,6 +512,7 @@ static void stretch_free(rheos__stretch *stretch) {
   rheos__free(stretch->heap_values);
   rheos__free(stretch->row_chains);
   rheos__free(stretch->branch_groups);
+  rheos__free(stretch->joint_runs);
   rheos__free(stretch->tensor_values);
   rheos__free(stretch);
 }

@@ -54,7 +54,11 @@ typedef struct rheos__instruction {
   void *state;
   int32_t reuse_input;  // operand whose memory output 0 may take, or -1
   int32_t kept_operand;  // one more than its number in kept_operands; 0: it has none
-  int64_t num_units, unit_elements;  // as the kernel says
+  int64_t num_units;  // as the kernel says, like these:
+  union {
+    int64_t unit_elements;      // of RHEOS__RUN
+    const rheos__joint *joint;  // of RHEOS__COMPUTE
+  };
   size_t scratch_offset, scratch_bytes;
   float cost_ns;  // a guess
   float flops, bytes;  // the work, for traces
@@ -88,6 +92,15 @@ typedef struct rheos__branch_group {
   int32_t *members;    // instructions, by branch
   float cost_ns;
 } rheos__branch_group;
+
+// Successive instructions that change variables, different ones, as one: see joint.h.
+typedef struct rheos__joint_run {
+  int32_t first, count;  // instructions
+  int32_t num_operands;  // of all of them
+  const rheos__joint *joint;
+  void *state;
+  float cost_ns;
+} rheos__joint_run;
 
 typedef struct rheos__kept_operand rheos__kept_operand;  // kept_operand.h
 
@@ -125,6 +138,8 @@ struct rheos__stretch {
   int32_t num_row_chains;
   rheos__branch_group *branch_groups;  // in order
   int32_t num_branch_groups;
+  rheos__joint_run *joint_runs;  // in order
+  int32_t num_joint_runs;
   rheos__kept_operand *kept_operands;
   size_t kept_operand_capacity;
   int32_t num_kept_operands;
@@ -158,6 +173,8 @@ struct rheos__frame {
   rheos_tensor **forms;     // of kept operands, owned by the step
   rheos__formed *formed;    // the same for kernels
   size_t num_forms;
+  void *joint_room;         // for a joint run under way
+  size_t joint_room_bytes;
   rheos__late **lates;      // by entry; NULL until one is late
   int32_t num_entries;
   rheos__binding *bindings;
@@ -183,6 +200,10 @@ const rheos__value *rheos__find_value(const rheos__stretch *stretch, int32_t val
 
 rheos__frame *rheos__frame_new(const rheos__plan *plan);  // NULL when memory is short
 void rheos__frames_free(rheos__frame *frames);
+
+// The operand at `position` of stretch->operands as a tensor: its own, or a view. NULL for references.
+rheos_tensor *rheos__operand_tensor(const rheos__frame *frame, const rheos__stretch *stretch,
+                                    int32_t position, rheos_tensor *view);
 
 // Prepares and runs one node on tensors at once: constants, and ops whose shapes come late. Inputs
 // behind references are NULL, their cells in `cells`. `outputs` get tensors (NULL for references).

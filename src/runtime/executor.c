@@ -10,6 +10,7 @@
 #include "plan/memory_report.h"
 #include "runtime/branch_run.h"
 #include "runtime/chain_run.h"
+#include "runtime/joint_run.h"
 #include "runtime/trace.h"
 #include "tensor/variable_shape.h"
 
@@ -163,24 +164,10 @@ static rheos_status *run_kernel(run *r, const rheos__stretch *stretch,
   return run_long(r, in, scratch);
 }
 
-// The value as a tensor: its own, or a view. NULL for references.
-static rheos_tensor *tensor_of(run *r, const rheos__stretch *stretch, int32_t position,
-                               rheos_tensor *view) {
-  int32_t index = stretch->input_values[position], root = stretch->operands[position];
-  const rheos__value *value = rheos__find_value(stretch, index);
-  if (index == root && value->kind != RHEOS__VALUE_FEED && r->frame->tensors[root] != NULL) {
-    return r->frame->tensors[root];  // a feed is the caller's: nobody may keep it
-  }
-  if (value->kind == RHEOS__VALUE_NONE) return NULL;
-  if (value->kind == RHEOS__VALUE_CONSTANT) return value->constant;
-  rheos__tensor_init_view(view, (rheos_dtype)value->dtype, value->shape, r->frame->data[root]);
-  return view;
-}
-
 static void gather_tensors(run *r, const rheos__stretch *stretch, const rheos__instruction *in) {
   for (int32_t i = 0; i < in->num_inputs; ++i) {
     r->frame->view_pointers[i] =
-        tensor_of(r, stretch, in->first_operand + i, &r->frame->views[i]);
+        rheos__operand_tensor(r->frame, stretch, in->first_operand + i, &r->frame->views[i]);
   }
   for (int32_t i = 0; i < in->num_outputs; ++i) r->frame->results[i] = NULL;
 }
@@ -392,6 +379,21 @@ static rheos_status *run_group(run *r, const rheos__stretch *stretch,
   return NULL;
 }
 
+// Updates that stand together: at once, or in their order where that fails.
+static rheos_status *run_joint(run *r, const rheos__stretch *stretch,
+                               const rheos__joint_run *joint, rheos_trace *trace) {
+  const int32_t end = joint->first + joint->count;
+  const bool done = rheos__run_joint(stretch, joint, r->frame, r->step, trace);
+  if (done) r->step->budget_ns -= joint->cost_ns;
+  if (done && trace != NULL) r->now_ns = rheos__trace_end_marks(trace);
+  for (int32_t i = joint->first; i < end; ++i) {
+    const rheos__instruction *in = &stretch->instructions[i];
+    if (!done) RHEOS_TRY(run_noted(r, stretch, in, trace));
+    release_after(r->frame, stretch, in);
+  }
+  return NULL;
+}
+
 // Compiled twice, with a trace and without.
 static inline __attribute__((always_inline)) rheos_status *run_instructions(
     run *r, const rheos__stretch *stretch, rheos_trace *trace) {
@@ -400,6 +402,8 @@ static inline __attribute__((always_inline)) rheos_status *run_instructions(
   if (rheos__pool_num_threads(r->step->pool) == 1) chain = end_chains;
   const rheos__branch_group *group = stretch->branch_groups;
   int32_t group_first = stretch->num_branch_groups > 0 ? group->first : -1;
+  const rheos__joint_run *joint = stretch->joint_runs;
+  int32_t joint_first = stretch->num_joint_runs > 0 ? joint->first : -1;
   for (int32_t i = 0; i < stretch->num_instructions; ++i) {
     const rheos__instruction *in = &stretch->instructions[i];
     if (chain != end_chains && i == chain->first) {
@@ -414,6 +418,14 @@ static inline __attribute__((always_inline)) rheos_status *run_instructions(
       ++group;
       const bool any = group < stretch->branch_groups + stretch->num_branch_groups;
       group_first = any ? group->first : -1;
+      continue;
+    }
+    if (i == joint_first) {
+      RHEOS_TRY(run_joint(r, stretch, joint, trace));
+      i += joint->count - 1;
+      ++joint;
+      const bool any = joint < stretch->joint_runs + stretch->num_joint_runs;
+      joint_first = any ? joint->first : -1;
       continue;
     }
     RHEOS_TRY(run_noted(r, stretch, in, trace));
