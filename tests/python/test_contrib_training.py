@@ -1,5 +1,6 @@
 """Hyperparameters, training loops, supervisors and saving beside a training."""
 
+import json
 import threading
 
 import numpy as np
@@ -55,6 +56,25 @@ def test_hyperparameters_keep_their_types():
         hp.get("n", [1])
 
 
+def test_hyperparameters_as_a_message():
+    hp = training.HParams(a=1, b=2.5, c="x", d=True, e=[1, 2], f=[True], g=["a", "b"], h=[1.5])
+    message = hp.to_proto()
+    assert message.hparam["g"].bytes_list.value == [b"a", b"b"]
+    again = training.HParams(hparam_def=type(message).FromString(message.SerializeToString()))
+    assert again.values() == hp.values()
+    assert again.to_proto() == training.HParams.from_proto(message).to_proto() == message
+    again.set_hparam("e", [7])
+    with pytest.raises(ValueError):
+        again.set_hparam("a", "x")
+    with pytest.raises(TypeError, match="HParamDef"):
+        training.HParams(hparam_def=3)
+    message.hparam["empty"].Clear()
+    with pytest.raises(ValueError, match="'empty' has no value"):
+        training.HParams(hparam_def=message)
+    with pytest.raises(ValueError, match="Unsupported type for hparam 'n'"):
+        training.HParams(n=None).to_proto()
+
+
 def small_loss():
     tf.set_random_seed(5)
     random = np.random.RandomState(0)
@@ -80,6 +100,27 @@ def test_slim_trains_a_number_of_steps(tmp_path):
     assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-7")
     assert tf.train.load_variable(str(tmp_path), "global_step") == 7
     assert (tmp_path / "graph.pbtxt").exists()
+
+
+def test_slim_traces_every_few_steps(tmp_path):
+    train_op = slim.learning.create_train_op(small_loss(), tf.train.GradientDescentOptimizer(0.1))
+    slim.learning.train(
+        train_op, str(tmp_path), number_of_steps=5, log_every_n_steps=0, trace_every_n_steps=3
+    )
+    # The step is looked at before it is counted: the first and the fourth.
+    traces = sorted(path.name for path in tmp_path.glob("tf_trace-*.json"))
+    assert traces == ["tf_trace-1.json", "tf_trace-4.json"]
+    events = json.loads((tmp_path / traces[0]).read_text())["traceEvents"]
+    assert any(event.get("name") == "ApplyGradientDescent" for event in events)
+    tags = [
+        event.tagged_run_metadata.tag
+        for path in tmp_path.glob("events.*")
+        for event in tf.train.summary_iterator(str(path))
+        if event.HasField("tagged_run_metadata")
+    ]
+    assert tags == ["run_metadata-1", "run_metadata-4"]
+    with pytest.raises(ValueError, match="trace_every_n_steps because logdir=None"):
+        slim.learning.train(train_op, None, trace_every_n_steps=2)
 
 
 def test_a_training_with_hooks(tmp_path):

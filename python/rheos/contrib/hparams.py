@@ -4,6 +4,9 @@ import json
 import numbers
 import re
 
+from rheos.framework import messages
+from rheos.framework.messages import is_message
+
 _ASSIGNMENT = re.compile(
     r"(?P<name>[a-zA-Z][\w.]*)"
     r"(?:\[\s*(?P<index>\d+)\s*\])?"
@@ -83,17 +86,39 @@ def _cast(name, kind, value):
     return kind(value)
 
 
+# The fields of an HParamDef.
+_FIELDS = {int: "int64", float: "float", str: "bytes", bool: "bool"}
+
+
+def _values_of(hparam_def):
+    """{name: value} of an HParamDef."""
+    if not is_message(hparam_def, "HParamDef"):
+        raise TypeError(f"expected an HParamDef, got {type(hparam_def)}")
+    values = {}
+    for name, entry in hparam_def.hparam.items():
+        field = entry.WhichOneof("kind")
+        if field is None:
+            raise ValueError(f"hparam '{name}' has no value")
+        value = getattr(entry, field)
+        found = list(value.value) if field.endswith("_list") else [value]
+        if field.startswith("bytes"):
+            found = [item.decode() for item in found]
+        values[name] = found if field.endswith("_list") else found[0]
+    return values
+
+
 class HParams:
     """Named values; each is an attribute. A value keeps the type that it is given first.
 
-    Types are int, float, bool, str and lists of these. ValueError for a name that methods have.
+    hparam_def: an HParamDef with the values, then no others are taken. Types are int, float, bool,
+    str and lists of these. ValueError for a name that methods have.
     """
 
     def __init__(self, hparam_def=None, model_structure=None, **kwargs):
-        if hparam_def is not None:
-            raise NotImplementedError("HParams of an HParamDef message are not in Rheos yet")
         self._hparam_types = {}  # name -> (type, whether it is a list)
         self._model_structure = model_structure
+        if hparam_def is not None:
+            kwargs = _values_of(hparam_def)
         for name, value in kwargs.items():
             self.add_hparam(name, value)
 
@@ -152,6 +177,27 @@ class HParams:
     def to_json(self, indent=None, separators=None, sort_keys=False):
         """The values as a JSON object."""
         return json.dumps(self.values(), indent=indent, separators=separators, sort_keys=sort_keys)
+
+    def to_proto(self, export_scope=None):
+        """The values as an HParamDef. ValueError for a type that it has no field for."""
+        message = messages.HParamDef()
+        for name, (kind, is_list) in self._hparam_types.items():
+            field = _FIELDS.get(kind)
+            if field is None:
+                raise ValueError(f"Unsupported type for hparam '{name}': {kind}")
+            value = getattr(self, name)
+            values = [v.encode() if kind is str else v for v in (value if is_list else [value])]
+            entry = message.hparam[name]
+            if is_list:
+                getattr(entry, f"{field}_list").value.extend(values)
+            else:
+                setattr(entry, f"{field}_value", values[0])
+        return message
+
+    @staticmethod
+    def from_proto(hparam_def, import_scope=None):
+        """HParams with the values of an HParamDef."""
+        return HParams(hparam_def=hparam_def)
 
     def parse_json(self, values_json):
         """Changes values as a JSON object says; gives itself."""

@@ -1,8 +1,9 @@
 """Training steps and loops of tf.contrib.training and tf.contrib.slim.learning."""
 
+import os
 import time
 
-from rheos.framework import errors
+from rheos.framework import errors, messages
 from rheos.framework.graph import (
     IndexedSlices,
     control_dependencies,
@@ -20,12 +21,13 @@ from rheos.ops import (
     variables,
 )
 from rheos.ops.variables import GraphKeys, trainable_variables
-from rheos.v1 import logging
+from rheos.v1 import gfile, logging
 from rheos.v1._global_step import get_or_create_global_step
 from rheos.v1._monitored_session import MonitoredTrainingSession
 from rheos.v1._optimizers import Optimizer
 from rheos.v1._saver import Saver
 from rheos.v1._supervisor import Supervisor
+from rheos.v1._timeline import Timeline
 
 USE_GLOBAL_STEP = 0
 
@@ -218,13 +220,35 @@ def create_slim_train_op(
     )
 
 
+def _write_trace(metadata, step, train_step_kwargs):
+    path = os.path.join(train_step_kwargs["logdir"], f"tf_trace-{step}.json")
+    logging.info("Writing trace to %s", path)
+    with gfile.Open(path, "w") as file:
+        file.write(Timeline(metadata.step_stats).generate_chrome_trace_format())
+    if train_step_kwargs.get("summary_writer") is not None:
+        train_step_kwargs["summary_writer"].add_run_metadata(metadata, f"run_metadata-{step}")
+
+
 def train_step(sess, train_op, global_step, train_step_kwargs):
     """(the loss of one step, whether to stop).
 
-    train_step_kwargs: tensors should_log and should_stop, which are asked after the step.
+    train_step_kwargs: tensors should_log and should_stop, which are asked after the step, and
+    should_trace, which is asked before: then the step is traced to tf_trace-STEP.json in `logdir`,
+    which must be among them, and to `summary_writer` if it is.
     """
     start = time.time()
-    loss, step = sess.run([train_op, global_step])
+    options = metadata = None
+    if "should_trace" in train_step_kwargs:
+        if "logdir" not in train_step_kwargs:
+            raise ValueError(
+                "logdir must be present in train_step_kwargs when should_trace is present"
+            )
+        if sess.run(train_step_kwargs["should_trace"]):
+            options = messages.RunOptions(trace_level=messages.RunOptions.FULL_TRACE)
+            metadata = messages.RunMetadata()
+    loss, step = sess.run([train_op, global_step], options=options, run_metadata=metadata)
+    if metadata is not None:
+        _write_trace(metadata, step, train_step_kwargs)
     if "should_log" in train_step_kwargs and sess.run(train_step_kwargs["should_log"]):
         logging.info("global step %d: loss = %.4f (%.3f sec/step)", step, loss, time.time() - start)
     if "should_stop" in train_step_kwargs:
@@ -292,8 +316,6 @@ def slim_train(
         raise ValueError("`number_of_steps` must be either None or a positive number.")
     if sync_optimizer is not None:
         raise NotImplementedError("sync_optimizer: servers are not in Rheos yet")
-    if trace_every_n_steps is not None:
-        raise NotImplementedError("trace_every_n_steps: run a step with RunOptions to trace it")
     default = Supervisor.USE_DEFAULT
     graph = graph or get_default_graph()
     with graph.as_default():
@@ -313,6 +335,9 @@ def slim_train(
             summary_op = summary_ops.merge_all()
         if train_step_kwargs is default:
             train_step_kwargs = _step_options(global_step, number_of_steps, log_every_n_steps)
+            if trace_every_n_steps is not None:
+                is_due = math_ops.equal(math_ops.mod(global_step, trace_every_n_steps), 0)
+                train_step_kwargs.update(should_trace=is_due, logdir=logdir)
     supervisor = Supervisor(
         graph=graph,
         is_chief=is_chief,
