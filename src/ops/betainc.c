@@ -26,12 +26,6 @@ static rheos_status *shape_betainc(rheos__infer *c) {
     if (c->input_shapes[k].rank <= 0) continue;
     const rheos_shape so_far = merged;
     tensors++;
-    if (!rheos_shape_compatible(&so_far, &c->input_shapes[k])) {
-      rheos__shape_text a, b;
-      return RHEOS_INVALID("Shapes of a, b and x are inconsistent: %s and %s",
-                           rheos__shape_text_of(&so_far, &a),
-                           rheos__shape_text_of(&c->input_shapes[k], &b));
-    }
     RHEOS_TRY(rheos__shape_merge(&so_far, &c->input_shapes[k], &merged));
   }
   if (tensors > 0) {

@@ -304,6 +304,7 @@ static rheos_status *compute_loss(void *state, rheos__step *step, rheos_tensor *
 static rheos_status *prepare_loss(rheos__prepare *p) {
   ctc_state *s;
   RHEOS_TRY(new_state(p, &s));
+  if (s->batch == 0) return RHEOS_INVALID("batch_size must not be 0");
   s->collapses = rheos__attr_bool(p->attrs, "preprocess_collapse_repeated");
   s->merges = rheos__attr_bool(p->attrs, "ctc_merge_repeated");
   s->ignores_longer = rheos__attr_bool(p->attrs, "ignore_longer_outputs_than_inputs");

@@ -58,15 +58,18 @@ static rheos_status *to_batch(const blocks *b, const rheos_shape *in, rheos_shap
   return NULL;
 }
 
+static rheos_status *check_divisible(int64_t batch, int64_t product) {
+  if (batch % product == 0) return NULL;
+  return RHEOS_INVALID(
+      "Input batch dimension (%lld) is not divisible by product of block sizes (%lld)",
+      (long long)batch, (long long)product);
+}
+
 // Batch to space, the way back: (batch / product, space * block - crops...).
 static rheos_status *to_space(const blocks *b, const rheos_shape *in, rheos_shape *out) {
   *out = *in;
   if (in->dims[0] >= 0) {
-    if (in->dims[0] % b->product != 0) {
-      return RHEOS_INVALID(
-          "Input batch dimension (%lld) is not divisible by product of block sizes (%lld)",
-          (long long)in->dims[0], (long long)b->product);
-    }
+    RHEOS_TRY(check_divisible(in->dims[0], b->product));
     out->dims[0] = in->dims[0] / b->product;
   }
   for (int32_t d = 0; d < b->count; ++d) {
@@ -100,6 +103,17 @@ static rheos_status *check_table(const rheos__infer *c, int32_t input, int64_t c
   return NULL;
 }
 
+// The sizes of `count` blocks multiplied; 0 where they are not known or no sizes of blocks.
+static int64_t known_product(const rheos__infer *c, int64_t count) {
+  int64_t sizes[RHEOS_MAX_RANK], product = 1;
+  int32_t found;
+  if (!rheos__infer_ints(c, 1, sizes, RHEOS_MAX_RANK, &found) || found != count) return 0;
+  for (int32_t d = 0; d < found; ++d) {
+    if (sizes[d] < 1 || __builtin_mul_overflow(product, sizes[d], &product)) return 0;
+  }
+  return product;
+}
+
 // What is known of the blocks: false if not all is.
 static bool known_blocks(const rheos__infer *c, bool nd, blocks *out) {
   int64_t table[2 * RHEOS_MAX_RANK];
@@ -113,6 +127,21 @@ static bool known_blocks(const rheos__infer *c, bool nd, blocks *out) {
   }
   if (!nd) return true;
   return rheos__infer_ints(c, 1, out->sizes, RHEOS_MAX_RANK, &count) && count == out->count;
+}
+
+// The batch, which the sizes of the blocks tell even if the paddings or crops are not known.
+static rheos_status *batch_by_blocks(const rheos__infer *c, int64_t count, bool forward,
+                                     int64_t *out_batch) {
+  const int64_t batch = c->input_shapes[0].dims[0], product = known_product(c, count);
+  if (batch < 0 || product == 0) return NULL;
+  if (!forward) {
+    RHEOS_TRY(check_divisible(batch, product));
+    *out_batch = batch / product;
+  } else if (__builtin_mul_overflow(batch, product, out_batch)) {
+    return RHEOS_INVALID("the batch of %lld by %lld is too large", (long long)batch,
+                         (long long)product);
+  }
+  return NULL;
 }
 
 static rheos_status *shape_space(rheos__infer *c, bool nd, bool forward) {
@@ -137,6 +166,7 @@ static rheos_status *shape_space(rheos__infer *c, bool nd, bool forward) {
   }
   c->output_shapes[0] = rheos__shape_of_rank(in->rank);
   if (vector.dims[0] < 0) return NULL;
+  if (nd) RHEOS_TRY(batch_by_blocks(c, vector.dims[0], forward, &c->output_shapes[0].dims[0]));
   for (int32_t d = (int32_t)vector.dims[0] + 1; d < in->rank; ++d) {
     c->output_shapes[0].dims[d] = in->dims[d];
   }

@@ -90,7 +90,7 @@ def test_einsum_sums_over_a_letter_when_no_later_term_has_it(sess):
          "Expected 3 diagonals got 4"),
         (lambda: tf.linalg.tridiagonal_solve(np.ones(5), np.ones((5, 4))), ValueError,
          "rank at least 2, got 1"),
-        (lambda: tf.betainc([0.5], [[0.5]], [0.5]), ValueError, "inconsistent"),
+        (lambda: tf.betainc([0.5], [[0.5]], [0.5]), ValueError, "must be equal"),
         (lambda: tf.gradients(tf.square(tf.constant(1 + 1j)), [tf.constant(1.0)]), TypeError,
          "must set grad_ys"),
     ],
@@ -143,3 +143,24 @@ def test_variables_without_values_are_told(sess):
         sess.run(check)
     sess.run(tf.global_variables_initializer())
     sess.run(check)
+
+
+def test_gather_nd_of_batches_takes_what_is_known():
+    params, places = np.random.rand(2, 3, 4, 5), np.random.randint(0, 3, (2, 3, 1, 2))
+    unknown = tf.placeholder(tf.int32)
+    with tf.Session() as sess:
+        want = sess.run(tf.gather_nd(params, places, batch_dims=1))
+        assert want.shape == (2, 3, 1, 5) and (want[1, 2, 0] == params[(1, *places[1, 2, 0])]).all()
+        for batch_dims in (1, tf.constant([1])):
+            found = tf.gather_nd(params, unknown, batch_dims=batch_dims)
+            assert (sess.run(found, {unknown: places}) == want).all()
+            assert sess.run(found, {unknown: np.zeros((2, 0, 2))}).shape == (2, 0, 5)
+
+
+def test_blocks_tell_the_batch_without_crops():
+    x = tf.placeholder(tf.float32, [18, None, None, 2])
+    unknown = tf.placeholder(tf.int32)
+    assert tf.batch_to_space_nd(x, [2, 3], unknown).shape.as_list() == [3, None, None, 2]
+    assert tf.space_to_batch_nd(x, [2, 3], unknown).shape.as_list() == [108, None, None, 2]
+    with pytest.raises(ValueError, match="not divisible by product of block sizes"):
+        tf.batch_to_space_nd(x, [2, 5], unknown)

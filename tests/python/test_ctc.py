@@ -42,3 +42,10 @@ def test_unique_labels(sess):
     unique, places = sess.run(tf.nn.ctc_unique_labels([[3, 4, 4, 3], [1, 1, 1, 2]]))
     assert unique.tolist() == [[3, 4, 0, 0], [1, 2, 0, 0]]
     assert places.tolist() == [[0, 1, 1, 0], [0, 0, 0, 1]] and places.dtype == np.int32
+
+
+def test_an_empty_batch_is_refused(sess):
+    labels = tf.SparseTensor(np.zeros([0, 2], np.int64), np.zeros([0], np.int32), [5, 5])
+    loss = tf.nn.ctc_loss(labels, np.zeros([1, 0, 2], np.float32), np.zeros([0], np.int32))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="batch_size must not be 0"):
+        sess.run(loss)

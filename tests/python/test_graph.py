@@ -1,5 +1,7 @@
 """Graphs, operations and tensors: names, scopes, look-ups, collections, attributes, errors."""
 
+import pickle
+
 import numpy as np
 import pytest
 import rheos.v1 as tf
@@ -558,6 +560,20 @@ def test_tensor_shapes():
             call()
 
 
+def test_shapes_differ_where_known_dimensions_do():
+    shape = tf.TensorShape([None, 3])
+    assert not shape != [7, 3] and shape != [7, 4] and shape != [3]
+    with pytest.raises(ValueError, match="inequality of unknown"):
+        shape != tf.TensorShape(None)
+
+
+def test_shapes_are_joined_by_plus():
+    shape = tf.TensorShape([None, 3])
+    for other in ([4], (4,), 4, tf.Dimension(4), tf.TensorShape([4])):
+        assert (shape + other).as_list() == [None, 3, 4]
+        assert (other + shape).as_list() == [4, None, 3]
+
+
 def test_dimensions():
     d = tf.Dimension(7)
     assert (d // 2, d + 1, 2 * d, d - 3, d % 4, 10 - d) == (3, 8, 14, 4, 3, 3)
@@ -568,6 +584,16 @@ def test_dimensions():
         d / 2
     with pytest.raises(ValueError):
         tf.Dimension(-1)
+
+
+def test_dimensions_of_texts_pickles_and_types():
+    assert tf.Dimension("12") == 12 and tf.Dimension(12) == "12" and tf.Dimension(12) != "13"
+    assert pickle.loads(pickle.dumps(tf.Dimension(3))) == 3
+    assert pickle.loads(pickle.dumps(tf.Dimension(None))).value is None
+    with pytest.raises(TypeError, match="'int' and 'Dimension', please use //"):
+        1 / tf.Dimension(2)
+    with pytest.raises(TypeError, match="to Dimension"):
+        tf.Dimension(tf.int32)
 
 
 def test_dtypes():

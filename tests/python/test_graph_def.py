@@ -167,6 +167,24 @@ def test_tensor_protos_take_pythons_values():
         tf.make_tensor_proto([1, 2, 3], shape=[2])
 
 
+def test_tensor_protos_are_those_of_constants():
+    for values, dtype in (
+        ([1, 2], tf.float16),
+        ([1, 2], tf.bfloat16),
+        ([1 + 2j, 3], tf.complex64),
+        (np.array([[1 + 2j]]), None),
+        ([True, False], None),
+        ([1, 2, 3], tf.int64),
+        (["a", b"b"], None),
+    ):
+        with tf.Graph().as_default() as graph:
+            tf.constant(values, dtype=dtype, name="c")
+        (node,) = graph.as_graph_def().node
+        assert tf.make_tensor_proto(values, dtype=dtype) == node.attr["value"].tensor
+    assert list(tf.make_tensor_proto([1, 2], dtype=tf.bfloat16).half_val) == [0x3F80, 0x4000]
+    assert not tf.make_tensor_proto([1j, 2]).tensor_content  # one by one, as TensorFlow writes them
+
+
 def test_constants_hold_as_many_values_as_were_given():
     with tf.Graph().as_default() as graph:
         tf.constant(0.0, shape=[3])

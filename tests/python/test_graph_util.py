@@ -71,6 +71,19 @@ def test_identities_go_unless_something_waits():
     }
 
 
+def test_checks_go_even_if_something_waits_for_them():
+    x = tf.placeholder(tf.float32, name="x")
+    check = tf.check_numerics(x, "no", name="check")
+    with tf.control_dependencies([check]):
+        kept = tf.identity(x, name="waits")
+    tf.negative(kept, name="y")
+    graph_def = tf.get_default_graph().as_graph_def()
+    graph_def.ClearField("versions")
+    thin = tf.graph_util.remove_training_nodes(graph_def)
+    assert {n.name: list(n.input) for n in thin.node} == {"x": [], "y": ["x"]}
+    assert not thin.HasField("library") and not thin.HasField("versions")
+
+
 def test_where_nodes_run_and_shapes():
     tf.constant(b"text", name="text")
     x = tf.placeholder(tf.float32, [2], name="x")

@@ -122,7 +122,19 @@ def test_sizes_of_convolutions():
     assert layers_utils.conv_output_length(7, 3, "valid", 2) == 3
     assert layers_utils.deconv_output_length(3, 3, "valid", 2) == 7
     assert layers_utils.convert_data_format("channels_first", 4) == "NCHW"
-    assert tensor_util.constant_value(tf.constant(3)) == 3
+
+
+def test_values_that_a_graph_tells():
+    known = tensor_util.constant_value
+    assert known(tf.constant(3)) == 3 and known(tf.range(1, 7, 2)).tolist() == [1, 3, 5]
+    assert known(tf.range(0.0, 1.0, 0.5)).dtype == np.float32
+    assert known(tf.stack([1, 2])).tolist() == [1, 2] and known(tf.stack([[1], [2]], 1)) is None
+    assert known(tf.identity(tf.constant(3))) is None and known(tf.Variable(1.0)) is None
+    shape = tf.shape(tf.placeholder(tf.float32, [2, None, 4]))
+    part = tf.ones(tf.concat([shape[:-1], [5]], 0))
+    assert part.shape.as_list() == [2, None, 5]
+    table = tf.sparse.reset_shape(tf.sparse_placeholder(tf.float32, [2, None, 4]))
+    assert table.shape.ndims == 3
 
 
 def test_files_by_other_names(tmp_path):

@@ -155,3 +155,9 @@ def test_steps_of_several_threads_call_functions(session):
 
 def test_numpy_function_is_the_same(session):
     assert session.run(tf.numpy_function(lambda x: -x, [tf.constant(2)], tf.int32)) == -2
+
+
+def test_without_outputs_there_is_an_operation_if_it_has_a_state(session):
+    seen = []
+    assert session.run(tf.py_func(lambda x: seen.append(int(x)), [3], [])) is None and seen == [3]
+    assert session.run(tf.py_func(lambda x: None, [3], [], stateful=False)) == []

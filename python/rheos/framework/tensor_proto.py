@@ -24,59 +24,20 @@ def _field(dtype):
     return _FIELDS.get(dtype, "int_val")
 
 
-def _bytes_of(item):
-    return item if isinstance(item, bytes) else str(item).encode()
-
-
 def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False):
     """A TensorProto of values: an array, a number, a text or lists of these.
 
     shape: the elements are laid out in it; if they are fewer, the last one goes on. ValueError if
-    they are more, or with verify_shape if the shape of the values is another one.
+    they are more, TypeError with verify_shape if the shape of the values is another one.
     """
     if isinstance(values, messages.TensorProto):
         return values
-    dtype = dtypes.as_dtype(dtype).base_dtype if dtype is not None else None
-    if dtype == dtypes.string:
-        array = np.asarray(values, dtype=object)
-    else:
-        array = np.asarray(values, dtype=dtype.as_numpy_dtype if dtype is not None else None)
-        if dtype is None:
-            # Python's own numbers are of TensorFlow's default types.
-            is_own = not isinstance(values, (np.ndarray, np.generic))
-            defaults = {"float64": np.float32, "int64": np.int32} if is_own else {}
-            smaller = defaults.get(array.dtype.name)
-            if smaller is not None and np.array_equal(array.astype(smaller), array, equal_nan=True):
-                array = array.astype(smaller)
-            elif smaller is np.float32:
-                array = array.astype(smaller)
-    kind = dtypes.string if array.dtype.kind in "OSU" else dtypes.as_dtype(array.dtype)
-    if dtype is not None and kind != dtype:
-        raise TypeError(f"Expected {dtype.name}, got values of type {kind.name}.")
-    dims = array.shape if shape is None else tuple(int(d) for d in shape)
-    size = int(np.prod(dims, dtype=np.int64))
-    if verify_shape and dims != array.shape:
-        raise TypeError(f"Expected Tensor's shape: {dims}, got {array.shape}.")
-    if array.size > size:
-        raise ValueError(
-            f"Too many elements provided. Needed at most {size}, but received {array.size}"
-        )
-    proto = messages.TensorProto(dtype=kind.as_datatype_enum)
-    proto.tensor_shape.SetInParent()
-    for dim in dims:
-        proto.tensor_shape.dim.add(size=dim)
-    if kind == dtypes.string:
-        proto.string_val.extend(_bytes_of(item) for item in array.ravel())
-    elif array.size > 1 and array.size == size:
-        proto.tensor_content = np.ascontiguousarray(array).tobytes()
-    else:
-        flat = array.ravel()
-        if _field(kind) == "half_val":
-            flat = flat.view(np.uint16)
-        elif kind.is_complex:
-            flat = flat.view(kind.real_dtype.as_numpy_dtype)
-        getattr(proto, _field(kind)).extend(flat.tolist())
-    return proto
+    from rheos.framework.graph import Graph
+    from rheos.ops.constant_op import constant
+
+    with Graph().as_default():  # what the value of a constant is in a graph
+        made = constant(values, dtype=dtype, shape=shape, verify_shape=verify_shape)
+    return made.op.get_attr("value")
 
 
 def make_ndarray(tensor):

@@ -1,5 +1,7 @@
 """Shapes of tensors, known in whole, in part, or not at all."""
 
+from rheos.framework.dtypes import DType
+
 
 def _number(value):
     """The int of a dimension's value, None for an unknown one."""
@@ -19,8 +21,10 @@ class Dimension:
         elif isinstance(value, Dimension):
             self._value = value._value
         else:
+            if isinstance(value, DType):
+                raise TypeError(f"Cannot convert {value} to Dimension")
             self._value = value.__index__() if hasattr(value, "__index__") else int(value)
-            if isinstance(value, (str, bytes)) or self._value != value:
+            if not isinstance(value, (str, bytes)) and self._value != value:
                 raise ValueError(f"Ambiguous dimension: {value}")
             if self._value < 0:
                 raise ValueError(f"Dimension {self._value} must be >= 0")
@@ -63,6 +67,9 @@ class Dimension:
 
     def __bool__(self):
         return True
+
+    def __reduce__(self):
+        return Dimension, (self._value,)
 
     def __eq__(self, other):
         try:
@@ -131,14 +138,15 @@ for _name, _function in (
     _dimension_comparison(_name, _function)
 
 
-def _no_truediv(self, other):
+def _no_truediv(left, right):
     raise TypeError(
-        f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', "
-        "please use // instead"
+        f"unsupported operand type(s) for /: '{type(left).__name__}' and "
+        f"'{type(right).__name__}', please use // instead"
     )
 
 
 Dimension.__truediv__ = _no_truediv
+Dimension.__rtruediv__ = lambda self, other: _no_truediv(other, self)
 
 
 def as_dimension(value):
@@ -299,14 +307,16 @@ class TensorShape:
         return TensorShape(self._dims_tuple + other._dims_tuple)
 
     def __add__(self, other):
-        if not isinstance(other, (TensorShape, list, tuple)):
+        try:
+            return self.concatenate(other)
+        except TypeError:
             return NotImplemented
-        return self.concatenate(other)
 
     def __radd__(self, other):
-        if not isinstance(other, (list, tuple)):
+        try:
+            return as_shape(other).concatenate(self)
+        except TypeError:
             return NotImplemented
-        return TensorShape(other).concatenate(self)
 
     def assert_has_rank(self, rank):
         if self.rank not in (None, rank):
@@ -362,7 +372,7 @@ class TensorShape:
             return NotImplemented
         if self.rank is None or other.rank is None:
             raise ValueError("The inequality of unknown TensorShapes is undefined.")
-        return self._dims_tuple != other._dims_tuple
+        return not self.is_compatible_with(other)  # what is not known may be equal
 
     def __hash__(self):
         return hash(self._dims_tuple)
@@ -386,9 +396,10 @@ def as_shape(value):
     return value if isinstance(value, TensorShape) else TensorShape(value)
 
 
-def unknown_shape(ndims=None):
-    """A shape of unknown dimensions; of unknown rank too unless `ndims` is given."""
-    return TensorShape(None if ndims is None else [None] * ndims)
+def unknown_shape(rank=None, ndims=None):
+    """A shape of unknown dimensions; of unknown rank too unless it is given (`ndims` is the same)."""
+    rank = ndims if rank is None else rank
+    return TensorShape(None if rank is None else [None] * rank)
 
 
 def scalar():

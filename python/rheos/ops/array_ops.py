@@ -648,10 +648,12 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
 def gather_nd(params, indices, name=None, batch_dims=0):
     """The slices of `params` at the coordinates in the last dimension of `indices`.
 
-    batch_dims: how many leading dimensions both share, with coordinates for the ones after these.
-    ValueError if it is not below the rank of `indices`.
+    batch_dims: how many leading dimensions both share, with coordinates for the ones after these;
+    a number or a constant. ValueError if it is not below the rank of `indices`.
     """
-    if not batch_dims:
+    known = constant_value(batch_dims)
+    batch_dims = int(np.squeeze(known)) if isinstance(known, np.ndarray) else batch_dims
+    if isinstance(batch_dims, int) and batch_dims == 0:
         if getattr(params, "_is_resource", False):
             return params.gather_nd(indices, name=name)
         return op1("GatherNd", name, params, indices)
@@ -659,22 +661,34 @@ def gather_nd(params, indices, name=None, batch_dims=0):
         indices = convert_to_tensor(indices, name="indices")
         params = convert_to_tensor(params, name="params")
         ndims = indices.shape.ndims
-        if ndims is None:
-            raise ValueError("batch_gather_nd does not allow indices with unknown shape.")
         if not isinstance(batch_dims, int):
             raise TypeError(f"batch_dims must be an int; got {batch_dims!r}")
         if batch_dims < 0:
             raise ValueError("tf.gather_nd does not allow negative batch_dims.")
-        if batch_dims >= ndims:
+        if ndims is not None and batch_dims >= ndims:
             raise ValueError(f"batch_dims = {batch_dims} must be less than rank(indices) = {ndims}")
         if params.shape.ndims is not None and batch_dims >= params.shape.ndims:
             raise ValueError(
                 f"batch_dims = {batch_dims} must be less than rank(params) = {params.shape.ndims}"
             )
+        if ndims is None:
+            return _gather_nd_of_unknown_rank(params, indices, batch_dims)
         sizes = unstack(shape(indices), num=ndims)[:-1]
         places = meshgrid(*[_range(n) for n in sizes], indexing="ij")[:batch_dims]
         batch = _cast(stack(places, axis=-1), indices.dtype)
         return op1("GatherNd", name, params, concat([batch, indices], axis=-1))
+
+
+def _gather_nd_of_unknown_rank(params, indices, batch_dims):
+    """gather_nd by way of indices with one dimension between the batch and the coordinates."""
+    sizes = shape(indices)
+    batch, inner, depth = sizes[:batch_dims], sizes[batch_dims:-1], sizes[-1:]
+    count = op1("Prod", None, inner, [0], keep_dims=True)
+    flat = reshape(indices, concat([batch, count, depth], axis=0))
+    flat.set_shape([None] * (batch_dims + 2))
+    found = gather_nd(params, flat, batch_dims=batch_dims)
+    rest = shape(found)[batch_dims + 1 :]
+    return reshape(found, concat([batch, inner, rest], axis=0))
 
 
 def scatter_nd(indices, updates, shape, name=None):

@@ -57,9 +57,10 @@ def constant_value(tensor, partial=False):
     """The value of a tensor if the graph tells it, as an array; else None.
 
     partial: of tensors that are stacked, those that are known; the others are None.
+    As in TensorFlow an Identity hides the value, so that what is known does not change with this.
     """
     if not isinstance(tensor, Tensor):
-        return tensor
+        return None if hasattr(tensor, "_as_graph_element") else tensor
     op = tensor.op
     kind = op.type
     if kind == "Const":
@@ -74,21 +75,25 @@ def constant_value(tensor, partial=False):
     elif kind == "Rank":
         rank = op.inputs[0].shape.ndims
         return None if rank is None else np.int32(rank)
-    elif kind in ("Cast", "Identity"):
+    elif kind == "Range":
+        values = [constant_value(x) for x in op.inputs]
+        if not any(v is None for v in values):
+            return np.arange(*values, dtype=tensor.dtype.as_numpy_dtype)
+    elif kind == "Cast":
         value = constant_value(op.inputs[0])
         return None if value is None else np.asarray(value).astype(tensor.dtype.as_numpy_dtype)
     elif kind == "Pack":
-        if not op.inputs:
+        if not op.inputs or op.get_attr("axis") != 0:
             return None
         values = [constant_value(x, partial) for x in op.inputs]
         if any(v is None or v.dtype == object for v in values):
-            if not partial or op.get_attr("axis") != 0:
+            if not partial:
                 return None
             found = np.empty(len(values), dtype=object)
             for i, value in enumerate(values):
                 found[i] = value
             return found
-        return np.stack(values, axis=op.get_attr("axis"))
+        return np.stack(values)
     elif kind == "ConcatV2":
         values = [constant_value(x) for x in op.inputs]
         if any(v is None for v in values):
@@ -113,6 +118,18 @@ def _joined_shapes(tensors):
     return result
 
 
+def _sliced_shape(op):
+    """The part of a shape that a StridedSlice of a vector takes; None where that is not known."""
+    begin, end, strides = (constant_value(x) for x in op.inputs[1:])
+    masks = [op.get_attr(f"{m}_mask") for m in ("ellipsis", "new_axis", "shrink_axis")]
+    if begin is None or end is None or strides is None or any(masks) or len(begin) != 1:
+        return None
+    begin = None if op.get_attr("begin_mask") & 1 else int(begin[0])
+    end = None if op.get_attr("end_mask") & 1 else int(end[0])
+    dims = constant_value_as_shape(op.inputs[0])
+    return TensorShape(dims.as_list()[begin : end : int(strides[0])]) if dims.ndims else None
+
+
 def constant_value_as_shape(tensor):
     """A TensorShape of a tensor that holds dimensions, with those that the graph tells."""
     op = tensor.op if isinstance(tensor, Tensor) and tensor.shape.ndims == 1 else None
@@ -124,6 +141,10 @@ def constant_value_as_shape(tensor):
         return TensorShape([None if s is None or s < 0 else int(s) for s in sizes])
     if kind == "ConcatV2" and constant_value(op.inputs[-1]) == 0:
         return _joined_shapes(op.inputs[:-1])
+    if kind == "StridedSlice":
+        part = _sliced_shape(op)
+        if part is not None:
+            return part
     value = constant_value(tensor)
     if value is None:
         rank = tensor.shape

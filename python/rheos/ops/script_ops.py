@@ -77,7 +77,7 @@ def _py_func(op_type, func, inp, tout, name):
     types = [dtypes.as_dtype(t) for t in types]
     inp = list(inp) if isinstance(inp, (list, tuple)) else [inp]
     op = apply_op(op_type, name, inp, token=token, Tout=types)
-    if not types:
+    if not types and op_type == "PyFunc":
         return op
     return op.outputs if isinstance(tout, (list, tuple)) else op.outputs[0]
 
@@ -86,8 +86,8 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     """What a function of the program makes of the values of tensors, in each step.
 
     func: takes NumPy arrays, returns an array or a list of them. inp: a list of tensors. Tout: a
-    dtype or a list of them, with [] there is only
-    the operation; their shapes are not known. stateful: func may give another result next time.
+    dtype or a list of them, with [] there is only the operation (an empty list if it is not
+    stateful: then nothing can ask for it); their shapes are not known. stateful: func may give another result next time.
     The function stays with the process: a graph that is saved and loaded elsewhere cannot call it.
     ValueError if func cannot be called. In a step: InvalidArgumentError if it returns other dtypes
     or another number of values, and what it raises as the error of the operation.

@@ -57,17 +57,26 @@ def extract_sub_graph(graph_def, dest_nodes):
     return out
 
 
+def _node_that_is_waited_for(name):
+    """The node of a control input, None for another input."""
+    return name.removeprefix("^") if name.startswith("^") else None
+
+
 def remove_training_nodes(input_graph, protected_nodes=None):
-    """A GraphDef without CheckNumerics and Identity nodes, but for those with control edges.
+    """A GraphDef without CheckNumerics nodes, whoever waits for them, and without the Identity nodes
+    that neither wait for others nor are waited for.
 
     protected_nodes: names of nodes that stay.
     """
     protected = set(protected_nodes or ())
-    waited_for = {_node_name(i) for n in input_graph.node for i in n.input if i.startswith("^")}
+    checks = {n.name for n in input_graph.node if n.op == "CheckNumerics"} - protected
+    waits = {n.name: {_node_that_is_waited_for(i) for i in n.input} for n in input_graph.node}
+    waits = {name: found - checks - {None} for name, found in waits.items()}
+    waited_for = set().union(*waits.values())
     inputs = {}  # of the nodes that go
     for node in input_graph.node:
-        has_control = any(i.startswith("^") for i in node.input) or node.name in waited_for
-        if node.op in ("Identity", "CheckNumerics") and not has_control | (node.name in protected):
+        is_plain = not waits[node.name] and node.name not in waited_for | protected
+        if node.name in checks or node.op == "Identity" and is_plain:
             inputs[node.name] = node.input[0]
     out = _messages.GraphDef()
     for node in input_graph.node:
@@ -77,11 +86,14 @@ def remove_training_nodes(input_graph, protected_nodes=None):
         made.CopyFrom(node)
         del made.input[:]
         for name in node.input:
-            while not name.startswith("^") and name.removesuffix(":0") in inputs:
+            if _node_that_is_waited_for(name) in checks:
+                continue
+            while name.removesuffix(":0") in inputs:
                 name = inputs[name.removesuffix(":0")]
             made.input.append(name)
-    out.library.CopyFrom(input_graph.library)
-    out.versions.CopyFrom(input_graph.versions)
+    for field in ("library", "versions"):
+        if input_graph.HasField(field):
+            getattr(out, field).CopyFrom(getattr(input_graph, field))
     return out
 
 
