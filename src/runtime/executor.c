@@ -107,42 +107,53 @@ typedef struct split_run {
   const rheos__instruction *instruction;
   const void *const *inputs;
   void *const *outputs;
-  int64_t first;  // unit of the slice
+  rheos__step *step;
+  int64_t slice;  // units between two looks around
 } split_run;
+
+// Whether the step stops: looked up by its own thread, which the others believe.
+static bool is_stopping(rheos__step *step) {
+  if (rheos__pool_thread() == 0) return rheos__step_poll(step);
+  return atomic_load_explicit(&step->stopped, memory_order_relaxed) != 0;
+}
+
+static rheos_status *run_slices(const split_run *split, void *scratch, int64_t first,
+                                int64_t last) {
+  const rheos__instruction *in = split->instruction;
+  while (first < last) {
+    const int64_t end = last - first > split->slice ? first + split->slice : last;
+    RHEOS_TRY(in->run(in->state, split->inputs, split->outputs, scratch, first, end));
+    if (end < in->num_units && is_stopping(split->step)) return rheos__step_error(split->step);
+    first = end;
+  }
+  return NULL;
+}
 
 static rheos_status *run_range(void *argument, int64_t first, int64_t last) {
   const split_run *split = argument;
-  const rheos__instruction *in = split->instruction;
+  const size_t scratch_bytes = split->instruction->scratch_bytes;
   void *scratch = NULL;
-  if (in->scratch_bytes > 0) {  // each range its own
-    scratch = rheos__pool_take_scratch(in->scratch_bytes);
+  if (scratch_bytes > 0) {
+    scratch = rheos__pool_take_scratch(scratch_bytes);
     if (scratch == NULL) return rheos__out_of_memory();
   }
-  rheos_status *status = in->run(in->state, split->inputs, split->outputs, scratch,
-                                 split->first + first, split->first + last);
+  rheos_status *status = run_slices(split, scratch, first, last);
   if (scratch != NULL) rheos__pool_give_scratch(scratch);
   return status;
 }
 
 // A kernel that takes long: over the threads if that pays, with looks around in between.
 static rheos_status *run_long(run *r, const rheos__instruction *in, void *scratch) {
-  split_run split = {in, r->frame->inputs, r->frame->outputs, 0};
-  double units_per_slice = (double)in->num_units * SLICE_NS / in->cost_ns;
-  int64_t threads = in->parallel ? rheos__pool_num_threads(r->step->pool) : 1;
-  int64_t slice = units_per_slice < 1 ? 1 : (int64_t)units_per_slice;
-  slice = slice > in->num_units / threads ? in->num_units : slice * threads;
-  for (int64_t first = 0; first < in->num_units;) {
-    int64_t last = slice < in->num_units - first ? first + slice : in->num_units;
-    if (in->parallel && last - first > 1) {
-      split.first = first;
-      RHEOS_TRY(rheos__pool_run(r->step->pool, last - first, run_range, &split));
-    } else {
-      RHEOS_TRY(in->run(in->state, r->frame->inputs, r->frame->outputs, scratch, first, last));
-    }
-    first = last;
-    if (first < in->num_units && rheos__step_poll(r->step)) return rheos__step_error(r->step);
-  }
-  return NULL;
+  const double slices = (double)in->cost_ns / SLICE_NS;
+  split_run split = {.instruction = in,
+                     .inputs = r->frame->inputs,
+                     .outputs = r->frame->outputs,
+                     .step = r->step,
+                     .slice = in->num_units};
+  if (slices > 1) split.slice = (int64_t)((double)in->num_units / slices);
+  if (split.slice < 1) split.slice = 1;
+  if (!in->parallel) return run_slices(&split, scratch, 0, in->num_units);
+  return rheos__pool_run(r->step->pool, in->num_units, run_range, &split);
 }
 
 static rheos_status *run_kernel(run *r, const rheos__stretch *stretch,

@@ -9,12 +9,16 @@
 
 #include "base/alloc.h"
 
-enum { SPINS = 4000, CHUNKS_PER_THREAD = 4, STACK_BYTES = 256 * 1024 };
+enum { SPINS = 4000, STACK_BYTES = 256 * 1024 };
+
+// A thread takes a share of what is left, so that threads of different speed are done at nearly the
+// same time: at first one of two for each thread, in the end one of sixteen of the whole.
+enum { SHARES_LEFT = 2, LEAST_SHARES = 16 };
 
 typedef struct job {
   rheos__pool_body body;
   void *argument;
-  int64_t num_units, chunk;
+  int64_t num_units, num_shares, least_share;
   _Atomic int64_t next;
   _Atomic(rheos_status *) error;
   const rheos__pool_watch *watch;  // may be NULL
@@ -117,12 +121,26 @@ int64_t rheos__clock_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+// The next units to do, false if there are none.
+static bool take_share(job *j, int64_t *out_first, int64_t *out_last) {
+  int64_t first = atomic_load_explicit(&j->next, memory_order_relaxed), last;
+  do {
+    if (first >= j->num_units) return false;
+    const int64_t left = j->num_units - first, share = left / j->num_shares;
+    last = share > j->least_share ? first + share : first + j->least_share;
+    if (last > j->num_units) last = j->num_units;
+  } while (!atomic_compare_exchange_weak_explicit(&j->next, &first, last, memory_order_relaxed,
+                                                  memory_order_relaxed));
+  *out_first = first;
+  *out_last = last;
+  return true;
+}
+
 // Whether there was anything left to do.
 static bool work_on(job *j) {
   for (bool took_any = false;; took_any = true) {
-    int64_t first = atomic_fetch_add_explicit(&j->next, j->chunk, memory_order_relaxed);
-    if (first >= j->num_units) return took_any;
-    int64_t last = first + j->chunk < j->num_units ? first + j->chunk : j->num_units;
+    int64_t first, last;
+    if (!take_share(j, &first, &last)) return took_any;
     rheos_status *status = j->body(j->argument, first, last);
     if (status == NULL) continue;
     rheos_status *none = NULL;
@@ -222,8 +240,9 @@ rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_
   }
   if (pool->num_started < pool->num_threads - 1) start_threads(pool);
   job j = {.body = body, .argument = argument, .num_units = num_units, .watch = own_watch};
-  j.chunk = num_units / ((int64_t)pool->num_threads * CHUNKS_PER_THREAD);
-  if (j.chunk < 1) j.chunk = 1;
+  j.num_shares = (int64_t)pool->num_threads * SHARES_LEFT;
+  j.least_share = num_units / ((int64_t)pool->num_threads * LEAST_SHARES);
+  if (j.least_share < 1) j.least_share = 1;
   pthread_mutex_lock(&pool->mutex);
   pool->open = &j;
   atomic_fetch_add(&pool->generation, 1);
