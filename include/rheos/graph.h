@@ -125,6 +125,10 @@ RHEOS_API rheos_attr rheos_operation_attr_at(rheos_operation operation, int32_t 
 // kind RHEOS_ATTR_NONE if the operation has no such attribute.
 RHEOS_API rheos_attr_value rheos_operation_attr(rheos_operation operation, const char *name);
 
+// Asks for another device ("": for none). RHEOS_INVALID_ARGUMENT if `device` names none.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_operation_set_device(rheos_operation operation,
+                                                                  const char *device);
+
 // The file and line of the program that made the operation; file NULL if they are not known.
 RHEOS_API void rheos_operation_source(rheos_operation operation, const char **out_file,
                                       int32_t *out_line);

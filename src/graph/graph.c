@@ -479,6 +479,23 @@ rheos_status *rheos__graph_set_input(rheos_graph *graph, int32_t id, int32_t inp
   return rheos__status_at_take(status, graph, id);
 }
 
+static rheos_status *set_device(rheos_graph *graph, int32_t id, const char *device) {
+  const char *interned;
+  RHEOS_TRY(rheos__merge_device(graph, "", device, &interned));
+  node_for_change(graph, id)->device = interned;
+  changed(graph);
+  return NULL;
+}
+
+rheos_status *rheos_operation_set_device(rheos_operation operation, const char *device) {
+  rheos_graph *graph = operation.graph;
+  if (graph == NULL) return RHEOS_INVALID("there is no operation to set a device of");
+  rheos__graph_lock(graph);
+  rheos_status *status = set_device(graph, operation.id, device);
+  rheos__graph_unlock(graph);
+  return rheos__status_at_take(status, graph, operation.id);
+}
+
 static rheos_status *add_control_input(rheos_graph *graph, int32_t id, int32_t from) {
   rheos__node *node = node_for_change(graph, id);
   if (from < 0 || from >= rheos_graph_num_operations(graph)) {

@@ -85,6 +85,25 @@ static void test_scope__devices_merge_inwards(void **state) {
   fixture_free(&f);
 }
 
+static void test_scope__an_operation_gets_another_device(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new();
+  const rheos_operation a = no_op(f.scope, "a");
+  assert_null(rheos_operation_set_device(a, "/gpu:1/job:ps"));
+  assert_string_equal(rheos_operation_device(a), "/job:ps/device:GPU:1");
+  rheos_status *status = rheos_operation_set_device(a, "/jobbb");
+  assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
+  assert_non_null(strstr(rheos_status_message(status), "cannot read 'jobbb'"));
+  rheos_status_free(status);
+  assert_string_equal(rheos_operation_device(a), "/job:ps/device:GPU:1");
+  assert_null(rheos_operation_set_device(a, ""));
+  assert_string_equal(rheos_operation_device(a), "");
+  status = rheos_operation_set_device((rheos_operation){NULL, 0}, "");
+  assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
+  rheos_status_free(status);
+  fixture_free(&f);
+}
+
 static void assert_controls(rheos_operation operation, int32_t count, const int32_t *ids) {
   assert_int_equal(rheos_operation_num_control_inputs(operation), count);
   for (int32_t i = 0; i < count; i++) {
@@ -237,6 +256,7 @@ int main(void) {
       cmocka_unit_test(test_scope__control_dependencies_nest),
       cmocka_unit_test(test_scope__implied_control_edges_are_left_out),
       cmocka_unit_test(test_scope__control_inputs_of_other_graphs_are_refused),
+      cmocka_unit_test(test_scope__an_operation_gets_another_device),
       cmocka_unit_test(test_scope__colocation_gives_class_and_device),
       cmocka_unit_test(test_scope__attributes_reach_every_operation),
       cmocka_unit_test(test_scope__joined_frames_are_popped_as_one),
