@@ -12,11 +12,13 @@ enum { SCRATCH_BYTES = 1 << 20 };
 // What is written: all bytes, or only their number once a message cannot be that large.
 typedef struct export {
   rheos_graph *graph;
+  bool is_whole_graph;
   rheos__arena arena;
   rheos__buffer buffer;
   uint64_t size_bytes;
   const rheos__side_files *side;
-} export;
+}
+export;
 
 static char *node_name(rheos_graph *graph, int32_t id, rheos__arena *arena, size_t room_before,
                        size_t room_behind) {
@@ -155,8 +157,8 @@ static rheos_status *put_entry(export *x, const char *name, rheos_attr_value val
 }
 
 // The constant as TensorFlow's op that takes its value from a file.
-static rheos_status *beside_to_proto(export *x, const rheos__node *node,
-                                     const rheos_tensor *tensor, Tensorflow__NodeDef *def) {
+static rheos_status *beside_to_proto(export *x, const rheos__node *node, const rheos_tensor *tensor,
+                                     Tensorflow__NodeDef *def) {
   const size_t count = (size_t)node->attrs->count;
   char *file;
   RHEOS_TRY(x->side->write(x->side->user, tensor, &x->arena, &file));
@@ -176,22 +178,37 @@ static rheos_status *beside_to_proto(export *x, const rheos__node *node,
   return NULL;
 }
 
+static int compare_texts(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static rheos_status *inputs_to_proto(export *x, const rheos__node *node, Tensorflow__NodeDef *def) {
+  const size_t num_controls = (size_t)node->num_control_inputs;
+  const size_t count = (size_t)node->num_inputs + num_controls;
+  def->input = rheos__arena_alloc(&x->arena, count * sizeof *def->input);
+  if (def->input == NULL) return rheos__out_of_memory();
+  for (size_t i = 0; i < count; i++) {
+    def->input[i] = input_text(x->graph, &node->edges[i], &x->arena);
+    if (def->input[i] == NULL) return rheos__out_of_memory();
+  }
+  def->n_input = count;
+  // TensorFlow has them sorted in a graph, and as they were made in a node by itself.
+  if (x->is_whole_graph && num_controls > 1) {
+    qsort(def->input + node->num_inputs, num_controls, sizeof *def->input, compare_texts);
+  }
+  return NULL;
+}
+
 static rheos_status *node_to_proto(export *x, int32_t id, Tensorflow__NodeDef *def) {
   rheos_graph *graph = x->graph;
   rheos__arena *arena = &x->arena;
   const rheos__node *node = rheos__graph_node(graph, id);
-  size_t num_edges = (size_t)node->num_inputs + (size_t)node->num_control_inputs;
   tensorflow__node_def__init(def);
   def->name = node_name(graph, id, arena, 0, 0);
   def->op = (char *)(uintptr_t)node->signature->op->name;
   def->device = (char *)(uintptr_t)node->device;
-  def->input = rheos__arena_alloc(arena, num_edges * sizeof *def->input);
-  if (def->name == NULL || def->input == NULL) return rheos__out_of_memory();
-  def->n_input = num_edges;
-  for (size_t i = 0; i < num_edges; i++) {
-    def->input[i] = input_text(graph, &node->edges[i], arena);
-    if (def->input[i] == NULL) return rheos__out_of_memory();
-  }
+  if (def->name == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(inputs_to_proto(x, node, def));
   const rheos_tensor *beside = tensor_beside(x, node);
   return beside != NULL ? beside_to_proto(x, node, beside, def)
                         : rheos__attrs_to_proto(node->signature, node->attrs, arena, def);
@@ -296,7 +313,7 @@ static rheos_status *to_bytes(rheos_graph *graph, int32_t id, const rheos__side_
                               void **out_bytes, size_t *out_size_bytes) {
   *out_bytes = NULL;
   *out_size_bytes = 0;
-  export x = {.graph = graph, .side = side};
+  export x = {.graph = graph, .is_whole_graph = id < 0, .side = side};
   rheos__arena_init(&x.arena);
   rheos__graph_lock(graph);
   rheos_status *status = id < 0 ? put_graph(&x) : put_node(&x, id, 0);
