@@ -25,7 +25,7 @@ static rheos_status *make_graph(runner *r, rheos_scope **out_scope) {
 static rheos_status *open_graph(runner *r, const runner_options *options) {
   rheos_scope *scope;
   RHEOS_TRY(make_graph(r, &scope));
-  const rheos_import_options import = {.keep_unknown_ops = true};
+  const rheos_import_options import = {.keep_unknown_ops = true, .any_colocation = true};
   const rheos_session_options session = session_options(options);
   rheos_import_graph_def(scope, r->source.bytes, r->source.size_bytes, &import);
   rheos_status *status = rheos_scope_finish(scope);
@@ -72,7 +72,7 @@ static rheos_status *open_meta_graph(runner *r, const runner_options *options) {
   r->meta_graph = r->own_meta_graph;
   rheos_scope *scope;
   RHEOS_TRY(make_graph(r, &scope));
-  const rheos_import_options import = {.keep_unknown_ops = true};
+  const rheos_import_options import = {.keep_unknown_ops = true, .any_colocation = true};
   const rheos_session_options session = session_options(options);
   const rheos_saver saver = rheos_import_meta_graph(scope, r->meta_graph, &import);
   rheos_status *status = rheos_scope_finish(scope);

@@ -245,7 +245,7 @@ static void import(view *v, const void *bytes, size_t size_bytes) {
     v->problem = command_format("out of memory");
     return;
   }
-  const rheos_import_options options = {.keep_unknown_ops = true};
+  const rheos_import_options options = {.keep_unknown_ops = true, .any_colocation = true};
   rheos_import_graph_def(scope, bytes, size_bytes, &options);
   rheos_status *status = rheos_scope_finish(scope);
   rheos_scope_free(scope);

@@ -53,6 +53,12 @@ typedef struct rheos_import_options {
   // and as many outputs as others take from them. A step that needs one is refused.
   bool keep_unknown_ops;
   bool clear_devices;  // without the devices of the nodes
+  // A node that is colocated with others takes the device of the first of these that has one, none if
+  // none has, instead of its own and the scope's, as TensorFlow's Python does.
+  bool colocated_devices;
+  // Take colocations with nodes that the GraphDef does not have; else they are
+  // RHEOS_INVALID_ARGUMENT.
+  bool any_colocation;
   // A name that is in use becomes "name_1" (or so on); else it is an error. Colocations follow.
   bool uniquify_names;
   rheos_import_element *elements;  // RHEOS_INVALID_ARGUMENT if one is not there

@@ -199,10 +199,13 @@ void rheos_import_graph_def(rheos_scope *scope, const void *bytes, size_t size_b
     im.num_mappings = options->num_mappings;
     im.keep_unknown_ops = options->keep_unknown_ops;
     im.clear_devices = options->clear_devices;
+    im.colocated_devices = options->colocated_devices;
+    im.any_colocation = options->any_colocation;
     im.uniquify_names = options->uniquify_names;
     im.elements = options->elements;
     im.num_elements = options->num_elements;
   }
+  im.last_colocation = &im.colocations;
   rheos__arena_init(&im.arena);
   rheos__arena_init(&im.scratch);
   rheos__graph_lock(im.graph);
@@ -215,6 +218,10 @@ void rheos_import_graph_def(rheos_scope *scope, const void *bytes, size_t size_b
   }
   if (im.has_loops && rheos_scope_status(scope) == NULL) {
     status = rheos__import_close_loops(&im);
+    if (status != NULL) rheos_scope_fail_take(scope, status);
+  }
+  if (rheos_scope_status(scope) == NULL) {
+    status = rheos__import_take_devices(&im);
     if (status != NULL) rheos_scope_fail_take(scope, status);
   }
   if (rheos_scope_status(scope) == NULL) {

@@ -36,6 +36,12 @@ typedef struct rheos__name_slot {
   int32_t node;
 } rheos__name_slot;
 
+// That a node takes its device from another, if that has one.
+typedef struct rheos__colocation {
+  int32_t node, other;
+  struct rheos__colocation *next;
+} rheos__colocation;
+
 typedef struct rheos__import {
   rheos_scope *scope;
   rheos_graph *graph;
@@ -45,7 +51,8 @@ typedef struct rheos__import {
   rheos__input_ref *mapping_refs;  // what they map
   rheos_import_element *elements;  // to return
   size_t num_elements;
-  bool keep_unknown_ops, clear_devices;
+  bool keep_unknown_ops, clear_devices, colocated_devices, any_colocation;
+  rheos__colocation *colocations, **last_colocation;  // of nodes that were added, in their order
   Tensorflow__OpDef **ops;  // of the program that wrote the graph, by name
   size_t num_ops;
   const Tensorflow__GraphDef *def;  // its nodes without attributes and what is rarer
@@ -131,6 +138,8 @@ bool rheos__import_is_way_back(const rheos__import *im, const Tensorflow__NodeDe
                                const rheos__import_source *from);
 // Adds a node whose inputs are there, but for ways back. Errors go to the scope.
 void rheos__import_add_node(rheos__import *im, int32_t node);
+// Gives nodes the devices of those they are colocated with.
+rheos_status *rheos__import_take_devices(rheos__import *im);
 // Puts the ways back of loops in place.
 rheos_status *rheos__import_close_loops(rheos__import *im);
 

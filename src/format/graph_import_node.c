@@ -150,34 +150,76 @@ static rheos_status *read_attrs(const rheos__import *im, rheos__new_node *n) {
   return NULL;
 }
 
-// Colocations name nodes of the same file: "loc:@name".
-static rheos_status *rename_colocations(rheos__import *im, const rheos__new_node *n) {
-  static const char start[] = "loc:@";
-  const size_t start_bytes = sizeof start - 1;
-  for (size_t i = 0; i < n->num_attrs && (im->prefix[0] != '\0' || im->names != NULL); i++) {
+// ---- Colocation: "loc:@name", with a node of the same file
+
+static const char COLOCATION[] = "loc:@";
+enum { COLOCATION_BYTES = sizeof COLOCATION - 1 };
+
+static rheos_status *note_colocation(rheos__import *im, int32_t node, int32_t other) {
+  if (!im->colocated_devices || other < 0 || other == node) return NULL;
+  rheos__colocation *colocation = rheos__arena_alloc(&im->arena, sizeof *colocation);
+  if (colocation == NULL) return rheos__out_of_memory();
+  *colocation = (rheos__colocation){node, other, NULL};
+  *im->last_colocation = colocation;
+  im->last_colocation = &colocation->next;
+  return NULL;
+}
+
+// Looks the name up, and puts in its place what the node is called in the graph.
+static rheos_status *read_colocation(rheos__import *im, int32_t node, const rheos__new_node *n,
+                                     rheos_string *text) {
+  const size_t name_bytes = text->size_bytes - COLOCATION_BYTES;
+  char *name = rheos__arena_alloc(n->arena, name_bytes + 1);
+  if (name == NULL) return rheos__out_of_memory();
+  memcpy(name, text->data + COLOCATION_BYTES, name_bytes);
+  name[name_bytes] = '\0';
+  const int32_t other = rheos__import_slot_of(im, name, strlen(name))->node;
+  if (other < 0 && !im->any_colocation) {
+    return RHEOS_INVALID("Node '%s' expects to be colocated with unknown node '%s'", n->def->name,
+                         name);
+  }
+  RHEOS_TRY(note_colocation(im, node, other));
+  if (im->prefix[0] == '\0' && im->names == NULL) return NULL;
+  const char *local = other >= 0 ? rheos__import_local_name(im, other) : name;
+  const char *full = rheos__import_full_name(im, local, "", n->arena);
+  const size_t full_bytes = full != NULL ? strlen(full) : 0;
+  char *whole = rheos__arena_alloc(n->arena, COLOCATION_BYTES + full_bytes);
+  if (full == NULL || whole == NULL) return rheos__out_of_memory();
+  memcpy(whole, COLOCATION, COLOCATION_BYTES);
+  memcpy(whole + COLOCATION_BYTES, full, full_bytes);
+  *text = (rheos_string){whole, COLOCATION_BYTES + full_bytes};
+  return NULL;
+}
+
+static rheos_status *read_colocations(rheos__import *im, int32_t node, const rheos__new_node *n) {
+  for (size_t i = 0; i < n->num_attrs; i++) {
     if (strcmp(n->attrs[i].name, "_class") != 0) continue;
     const rheos_attr_value *value = &n->attrs[i].value;
     if (value->kind != RHEOS_ATTR_LIST_STRING) continue;
     for (int32_t k = 0; k < value->count; k++) {
       rheos_string *text = (rheos_string *)(uintptr_t)&value->strings[k];
-      if (text->size_bytes < start_bytes || memcmp(text->data, start, start_bytes) != 0) continue;
-      char *name = rheos__arena_alloc(n->arena, text->size_bytes);
-      if (name == NULL) return rheos__out_of_memory();
-      memcpy(name, text->data + start_bytes, text->size_bytes - start_bytes);
-      name[text->size_bytes - start_bytes] = '\0';
-      const int32_t node = rheos__import_slot_of(im, name, strlen(name))->node;
-      char *full = rheos__import_full_name(
-          im, node >= 0 ? rheos__import_local_name(im, node) : name, "", n->arena);
-      const size_t full_bytes = full != NULL ? strlen(full) : 0;
-      char *whole = rheos__arena_alloc(n->arena, start_bytes + full_bytes);
-      if (full == NULL || whole == NULL) return rheos__out_of_memory();
-      memcpy(whole, start, start_bytes);
-      memcpy(whole + start_bytes, full, full_bytes);
-      *text = (rheos_string){whole, start_bytes + full_bytes};
+      const bool names_node = text->size_bytes >= COLOCATION_BYTES &&
+                              memcmp(text->data, COLOCATION, COLOCATION_BYTES) == 0;
+      if (names_node) RHEOS_TRY(read_colocation(im, node, n, text));
     }
   }
   return NULL;
 }
+
+rheos_status *rheos__import_take_devices(rheos__import *im) {
+  for (const rheos__colocation *c = im->colocations; c != NULL; c = c->next) {
+    RHEOS_TRY(rheos_operation_set_device((rheos_operation){im->graph, im->ids[c->node]}, ""));
+  }
+  for (const rheos__colocation *c = im->colocations; c != NULL; c = c->next) {
+    const rheos_operation operation = {im->graph, im->ids[c->node]};
+    const char *device = rheos_operation_device((rheos_operation){im->graph, im->ids[c->other]});
+    if (rheos_operation_device(operation)[0] != '\0' || device[0] == '\0') continue;
+    RHEOS_TRY(rheos_operation_set_device(operation, device));
+  }
+  return NULL;
+}
+
+// ---- Attributes of one name
 
 // A node with its attributes.
 rheos_status *rheos__import_whole_node(const rheos__import *im, int32_t node, rheos__arena *arena,
@@ -236,7 +278,7 @@ static rheos_status *read_node(rheos__import *im, int32_t node, rheos__new_node 
   if (im->uses != NULL && rheos__import_is_unknown(im, node))
     RHEOS_TRY(rheos__import_guess_signature(im, node, n));
   RHEOS_TRY(read_attrs(im, n));
-  return rename_colocations(im, n);
+  return read_colocations(im, node, n);
 }
 
 void rheos__import_add_node(rheos__import *im, int32_t node) {

@@ -147,7 +147,7 @@ static rheos_status *import_graph(rheos_saved_model *model) {
   model->graph = rheos_graph_new();
   rheos_scope *scope = model->graph != NULL ? rheos_scope_new(model->graph) : NULL;
   if (scope == NULL) return rheos__out_of_memory();
-  const rheos_import_options options = {.keep_unknown_ops = true};
+  const rheos_import_options options = {.keep_unknown_ops = true, .any_colocation = true};
   model->saver = rheos_import_meta_graph(scope, model->meta_graph, &options);
   rheos_status *status = rheos_scope_finish(scope);
   rheos_scope_free(scope);

@@ -504,7 +504,8 @@ static rheos_status *add_node(rheos__node_build *b, int32_t *out_id) {
   *out_id = rheos__graph_publish(b->graph, &node);
   b->graph->names.entries[node.name].node = *out_id;
   keep_in_mind(b, &node);
-  rheos__scope_record(b->scope, *out_id);
+  // TensorFlow lets no node of a file stand in for what the nodes after it have to wait for.
+  if (!b->keeps_attrs) rheos__scope_record(b->scope, *out_id);
   return NULL;
 }
 

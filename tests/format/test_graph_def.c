@@ -361,8 +361,7 @@ static void test_graph_def__inputs_are_mapped(void **state) {
 }
 
 static void expect_colocation(rheos_graph *graph, const char *name, const char *with) {
-  const rheos_attr_value value =
-      rheos_operation_attr(rheos_graph_operation(graph, name), "_class");
+  const rheos_attr_value value = rheos_operation_attr(rheos_graph_operation(graph, name), "_class");
   assert_int_equal(value.kind, RHEOS_ATTR_LIST_STRING);
   assert_int_equal(value.count, 1);
   assert_int_equal(value.strings[0].size_bytes, strlen(with));
@@ -385,8 +384,7 @@ static void test_graph_def__names_are_made_unique(void **state) {
 
   rheos_graph *graph = rheos_graph_new();
   rheos_import_element elements[] = {{.name = "a"}, {.name = "b:0"}, {.name = "a:0"}};
-  rheos_import_options options = {
-      .uniquify_names = true, .elements = elements, .num_elements = 2};
+  rheos_import_options options = {.uniquify_names = true, .elements = elements, .num_elements = 2};
   expect_ok(import_with(graph, b.data, b.size_bytes, &options));
   assert_int_equal(rheos_graph_num_operations(graph), 3);
   expect_colocation(graph, "b", "loc:@a");
@@ -426,6 +424,107 @@ static void test_graph_def__names_are_made_unique(void **state) {
 
 // Functions of a library are ops; a second import of the same library changes nothing, a function
 // of the same name that is not the same is refused.
+static bytes graph_of_text(const char *text) {
+  void *data;
+  bytes b;
+  expect_ok(rheos_message_from_text("GraphDef", text, strlen(text), &data, &b.size_bytes));
+  b.data = data;
+  return b;
+}
+
+#define NODE(name, rest) "node { name: '" name "' op: 'NoOp' " rest " }\n"
+#define BESIDE(other) "attr { key: '_class' value { list { s: 'loc:@" other "' } } } "
+
+static rheos_status *import_nodes(const char *text, const rheos_import_options *options,
+                                  rheos_graph **out_graph) {
+  bytes b = graph_of_text(text);
+  *out_graph = rheos_graph_new();
+  rheos_status *status = import_with(*out_graph, b.data, b.size_bytes, options);
+  rheos_free(b.data);
+  return status;
+}
+
+// TensorFlow's words.
+static void test_graph_def__colocations_name_nodes_of_the_file(void **state) {
+  (void)state;
+  const char *const bad[] = {"zz", "", "b:0"};
+  for (size_t i = 0; i < 3; i++) {
+    char *text = rheos__text_format(NODE("b", "") NODE("a", BESIDE("%s")), bad[i]);
+    char *message =
+        rheos__text_format("Node 'a' expects to be colocated with unknown node '%s'", bad[i]);
+    rheos_import_options options = {.prefix = i == 1 ? "in" : NULL};
+    rheos_graph *graph;
+    expect_error(import_nodes(text, &options, &graph), RHEOS_INVALID_ARGUMENT, message);
+    rheos_graph_unref(graph);
+    options.any_colocation = true;
+    expect_ok(import_nodes(text, &options, &graph));
+    rheos__free(message);
+    message = rheos__text_format("loc:@%s%s", i == 1 ? "in/" : "", bad[i]);
+    expect_colocation(graph, i == 1 ? "in/a" : "a", message);
+    rheos_graph_unref(graph);
+    rheos__free(message);
+    rheos__free(text);
+  }
+  rheos_graph *graph;
+  expect_ok(import_nodes(NODE("a", BESIDE("b")) NODE("b", BESIDE("b")), NULL, &graph));
+  rheos_graph_unref(graph);
+}
+
+static void expect_device(rheos_graph *graph, const char *name, const char *device) {
+  assert_string_equal(rheos_operation_device(rheos_graph_operation(graph, name)), device);
+}
+
+// What TensorFlow 1.15 gives for the same files.
+static void test_graph_def__a_colocated_node_takes_the_others_device(void **state) {
+  (void)state;
+  const char *text =
+      NODE("far", BESIDE("near")) NODE("near", BESIDE("c")) NODE("c", "device: '/cpu:3'")
+          NODE("after", BESIDE("near")) NODE("own", BESIDE("own") "device: '/job:w'") NODE(
+              "x", BESIDE("y") "device: '/gpu:0'") NODE("y", BESIDE("x") "device: '/gpu:0'")
+              NODE("two", "attr { key: '_class' value { list { s: 'loc:@x' s: 'loc:@own' } } }");
+  rheos_graph *graph;
+  expect_ok(import_nodes(text, &(rheos_import_options){.colocated_devices = true}, &graph));
+  expect_device(graph, "far", "");  // its turn is before that of `near`
+  expect_device(graph, "near", "/device:CPU:3");
+  expect_device(graph, "after", "/device:CPU:3");
+  expect_device(graph, "own", "/job:w");
+  expect_device(graph, "x", "");
+  expect_device(graph, "y", "");
+  expect_device(graph, "two", "/job:w");
+  rheos_graph_unref(graph);
+  expect_ok(import_nodes(text, NULL, &graph));
+  expect_device(graph, "far", "");
+  expect_device(graph, "x", "/device:GPU:0");
+  rheos_graph_unref(graph);
+}
+
+static void test_graph_def__control_inputs_of_a_graph_are_sorted(void **state) {
+  (void)state;
+  const char *text = NODE("z", "") NODE("b", "") NODE("A", "") NODE("z/c", "")
+      NODE("n", "input: '^z/c' input: '^b' input: '^z' input: '^A' input: '^b'");
+  rheos_graph *graph;
+  expect_ok(import_nodes(text, NULL, &graph));
+  bytes out = export(graph);
+  char *sorted;
+  size_t length;
+  expect_ok(rheos_message_to_text("GraphDef", out.data, out.size_bytes, &sorted, &length));
+  assert_non_null(strstr(sorted,
+                         "input: \"^A\"\n  input: \"^b\"\n  input: \"^z\"\n"
+                         "  input: \"^z/c\"\n}"));
+  rheos_free(sorted);
+  rheos_free(out.data);
+  // A node by itself has them as they were made.
+  void *node;
+  expect_ok(rheos_operation_to_node_def(rheos_graph_operation(graph, "n"), &node, &length));
+  Tensorflow__NodeDef *def = tensorflow__node_def__unpack(NULL, length, node);
+  assert_int_equal(def->n_input, 4);
+  assert_string_equal(def->input[0], "^z/c");
+  assert_string_equal(def->input[3], "^A");
+  tensorflow__node_def__free_unpacked(def, NULL);
+  rheos_free(node);
+  rheos_graph_unref(graph);
+}
+
 static void test_graph_def__functions_are_ops_of_the_graph(void **state) {
   (void)state;
   bytes in = golden_graph("functions");
@@ -666,6 +765,9 @@ int main(void) {
       cmocka_unit_test(test_graph_def__nodes_of_unknown_ops_are_kept),
       cmocka_unit_test(test_graph_def__inputs_are_mapped),
       cmocka_unit_test(test_graph_def__names_are_made_unique),
+      cmocka_unit_test(test_graph_def__colocations_name_nodes_of_the_file),
+      cmocka_unit_test(test_graph_def__a_colocated_node_takes_the_others_device),
+      cmocka_unit_test(test_graph_def__control_inputs_of_a_graph_are_sorted),
       cmocka_unit_test(test_graph_def__functions_are_ops_of_the_graph),
       cmocka_unit_test(test_graph_def__bad_inputs_are_named),
       cmocka_unit_test(test_graph_def__old_placeholders_have_any_shape),
