@@ -124,10 +124,10 @@ static PyObject *pairs_of(const rheos_import_element *elements, size_t count) {
 PyObject *graph_import_graph_def(PyObject *self, PyObject *args) {
   const char *bytes, *prefix = NULL;
   PyObject *list = NULL, *names = NULL;
-  int keeps_unknown = 0;
+  int keeps_unknown = 0, colocated_devices = 0;
   Py_ssize_t size;
-  if (!PyArg_ParseTuple(args, "y#|zO!pO!", &bytes, &size, &prefix, &PyList_Type, &list,
-                        &keeps_unknown, &PyList_Type, &names)) {
+  if (!PyArg_ParseTuple(args, "y#|zO!pO!p", &bytes, &size, &prefix, &PyList_Type, &list,
+                        &keeps_unknown, &PyList_Type, &names, &colocated_devices)) {
     return NULL;
   }
   size_t num_elements;
@@ -148,6 +148,7 @@ PyObject *graph_import_graph_def(PyObject *self, PyObject *args) {
                                           .input_map = mappings,
                                           .num_mappings = (size_t)count,
                                           .keep_unknown_ops = keeps_unknown,
+                                          .colocated_devices = colocated_devices,
                                           .uniquify_names = true,
                                           .elements = elements,
                                           .num_elements = num_elements};

@@ -84,7 +84,8 @@ PyObject *graph_tensor(graph_object *graph, int32_t id, int32_t index) {
 PyObject *graph_operation(graph_object *graph, int32_t id) {
   node_objects *objects = objects_of(graph, id);
   if (!objects) return NULL;
-  if (objects->operation && Py_REFCNT(objects->operation) > 0) return Py_NewRef((PyObject *)objects->operation);
+  if (objects->operation && Py_REFCNT(objects->operation) > 0)
+    return Py_NewRef((PyObject *)objects->operation);
   PyTypeObject *type = package.operation_type;
   operation_object *operation = (operation_object *)type->tp_alloc(type, 0);
   if (!operation) return NULL;
@@ -167,22 +168,26 @@ int graph_push_function_device(graph_object *graph, rheos_scope *scope, const ch
   if (!graph->device_function) return 0;
   PyObject *device = PyObject_CallFunction(graph->device_function, "szO", type, name, graph);
   if (!device) return -1;
-  if (device == Py_None) {
-    Py_DECREF(device);
-    return 0;
-  }
   const char *text = NULL;
   if (PyUnicode_Check(device)) {
     text = text_of(device);
   } else {
-    PyErr_Format(PyExc_TypeError, "a device function must return a string or None, got %R", device);
+    PyErr_Format(PyExc_TypeError, "a device function must return a string, got %R", device);
   }
+  // The function has heard of the devices around it: what it says takes their place.
+  if (text) rheos_push_device(scope, NULL);
   if (text) rheos_push_device(scope, text);
   Py_DECREF(device);
   if (!text) return -1;
   if (!raise_scope_error(scope)) return 1;
-  rheos_scope_pop(scope);  // a push that failed is undone all the same
+  graph_pop_function_device(scope, 1);  // a push that failed is undone all the same
   return -1;
+}
+
+void graph_pop_function_device(rheos_scope *scope, int pushed) {
+  if (pushed <= 0) return;
+  rheos_scope_pop(scope);
+  rheos_scope_pop(scope);
 }
 
 rheos_operation graph_add(graph_object *graph, rheos_scope *scope, const rheos_op_args *args) {
@@ -190,7 +195,7 @@ rheos_operation graph_add(graph_object *graph, rheos_scope *scope, const rheos_o
   int pushed = graph_push_function_device(graph, scope, args->type, args->name);
   if (pushed < 0) return none;
   rheos_operation operation = rheos_op(scope, args);
-  if (pushed) rheos_scope_pop(scope);
+  graph_pop_function_device(scope, pushed);
   if (raise_scope_error(scope)) return none;
   return operation;
 }
@@ -200,7 +205,7 @@ rheos_output graph_add_constant_take(graph_object *graph, rheos_scope *scope, rh
   rheos_output none = {NULL, 0, 0};
   int pushed = graph_push_function_device(graph, scope, "Const", name);
   rheos_output output = pushed < 0 ? none : rheos_constant(scope, tensor, name);
-  if (pushed > 0) rheos_scope_pop(scope);
+  graph_pop_function_device(scope, pushed);
   rheos_tensor_unref(tensor);
   if (pushed < 0 || raise_scope_error(scope)) return none;
   return output;
@@ -266,8 +271,8 @@ static rheos_operation *operations_of(PyObject *sequence, size_t *out_count) {
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject *item = PySequence_Fast_GET_ITEM(sequence, i);
     if (!is_operation(item)) {
-      PyErr_Format(PyExc_TypeError, "Control input must be an Operation, a Tensor, or a Variable: %R",
-                   item);
+      PyErr_Format(PyExc_TypeError,
+                   "Control input must be an Operation, a Tensor, or a Variable: %R", item);
       PyMem_Free(operations);
       return NULL;
     }
@@ -305,9 +310,8 @@ static PyObject *push_colocation(PyObject *self, PyObject *operation) {
   rheos_scope *scope = graph_scope(graph);
   if (!scope) return NULL;
   operation_object *op = (operation_object *)operation;
-  rheos_push_colocation(scope, operation == Py_None
-                                   ? (rheos_operation){NULL, 0}
-                                   : (rheos_operation){op->graph->graph, op->id});
+  rheos_push_colocation(scope, operation == Py_None ? (rheos_operation){NULL, 0}
+                                                    : (rheos_operation){op->graph->graph, op->id});
   return pushed(graph, scope);
 }
 
@@ -323,8 +327,10 @@ static PyObject *push_attr(PyObject *self, PyObject *args) {
     Py_XDECREF(one);
     return NULL;
   }
-  if (op_type) rheos_push_attr_of_type(scope, op_type, attrs.items[0]);
-  else rheos_push_attr(scope, attrs.items[0]);
+  if (op_type)
+    rheos_push_attr_of_type(scope, op_type, attrs.items[0]);
+  else
+    rheos_push_attr(scope, attrs.items[0]);
   attr_list_deinit(&attrs);
   Py_DECREF(one);
   return pushed(graph, scope);
@@ -464,9 +470,10 @@ static PyObject *constant(PyObject *self, PyObject *args) {
   return output.graph ? graph_tensor(graph, output.id, output.index) : NULL;
 }
 
-PyDoc_STRVAR(convert_doc,
-             "_convert(value, dtype, preferred, name): a Tensor for plain values; NotImplemented for "
-             "objects that the package has to convert.");
+PyDoc_STRVAR(
+    convert_doc,
+    "_convert(value, dtype, preferred, name): a Tensor for plain values; NotImplemented for "
+    "objects that the package has to convert.");
 static PyObject *convert(PyObject *self, PyObject *args) {
   PyObject *value, *dtype_object, *preferred_object;
   const char *name;
@@ -513,6 +520,25 @@ static PyObject *set_device_function(PyObject *self, PyObject *function) {
   Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(set_operation_device_doc,
+             "_set_operation_device(id, device): asks for another device.");
+static PyObject *set_operation_device(PyObject *self, PyObject *args) {
+  int id;
+  const char *device;
+  rheos_graph *graph = ((graph_object *)self)->graph;
+  if (!PyArg_ParseTuple(args, "is", &id, &device)) return NULL;
+  if (id < 0 || id >= rheos_graph_num_operations(graph)) {
+    PyErr_Format(PyExc_IndexError, "there is no operation %d", id);
+    return NULL;
+  }
+  rheos_status *status = rheos_operation_set_device((rheos_operation){graph, id}, device);
+  if (status) {
+    raise_build_error_take(status);
+    return NULL;
+  }
+  Py_RETURN_NONE;
+}
+
 // The operations that read an output: a walk over the graph, as nodes only know their inputs.
 static PyObject *consumers(PyObject *self, PyObject *object) {
   graph_object *graph = (graph_object *)self;
@@ -556,6 +582,7 @@ static PyMethodDef graph_methods[] = {
     {"_convert", convert, METH_VARARGS, convert_doc},
     {"_set_seed", set_seed, METH_O, "_set_seed(number or None)"},
     {"_set_finalized", finalize, METH_O, "_set_finalized(bool)"},
+    {"_set_operation_device", set_operation_device, METH_VARARGS, set_operation_device_doc},
     {"_set_device_function", set_device_function, METH_O, "_set_device_function(function or None)"},
     {"_consumers", consumers, METH_O, "_consumers(tensor): operations that read it."},
     {"_gradients", (PyCFunction)(void (*)(void))graph_gradients, METH_VARARGS | METH_KEYWORDS,
@@ -617,4 +644,6 @@ PyTypeObject graph_base_type = {
     .tp_getset = graph_getters,
 };
 
-int graph_init_types(PyObject *module) { return PyModule_AddType(module, &graph_base_type); }
+int graph_init_types(PyObject *module) {
+  return PyModule_AddType(module, &graph_base_type);
+}

@@ -11,6 +11,7 @@ rheos_operation graph_add(graph_object *graph, rheos_scope *scope, const rheos_o
 // be popped after adding; 0: there is nothing to push; -1: an exception.
 int graph_push_function_device(graph_object *graph, rheos_scope *scope, const char *type,
                                const char *name);
+void graph_pop_function_device(rheos_scope *scope, int pushed);
 rheos_output graph_add_constant_take(graph_object *graph, rheos_scope *scope, rheos_tensor *tensor,
                                      const char *name);
 

@@ -179,7 +179,7 @@ PyObject *graph_variable_new(PyObject *self, PyObject *args) {
       graph, scope, use_resource ? "VarHandleOp" : "VariableV2", options.name);
   if (pushed < 0) return NULL;
   rheos_variable variable = rheos_variable_new(scope, output, &options);
-  if (pushed) rheos_scope_pop(scope);
+  graph_pop_function_device(scope, pushed);
   if (raise_scope_error(scope)) return NULL;
   return fill(graph, object, variable);
 }

@@ -422,12 +422,54 @@ def test_device_functions_see_variables_and_whole_names():
         with tf.device("/cpu:0"):
             tf.constant(2, name="inner")
     assert seen == {
-        "a/v": "VariableV2", "a/w": "VarHandleOp", "a/b/c": "Const", "a/b/sum": "Add",
-        "a/b/sum_1": "Identity", "a/inner": "Const"}
+        "a/v": "VariableV2",
+        "a/w": "VarHandleOp",
+        "a/b/c": "Const",
+        "a/b/sum": "Add",
+        "a/b/sum_1": "Identity",
+        "a/inner": "Const",
+    }
     for part in (v, v.initializer, v.value(), w.handle, w.initializer):
         assert part.device == "/job:ps"
     assert v.initial_value.device == "" == free.device
     assert tf.constant(3).device == ""
+
+
+def test_device_functions_hear_of_the_devices_inside():
+    seen = []
+
+    def choose(answer):
+        def function(op):
+            seen.append(op.device)
+            return answer(op.device)
+
+        return function
+
+    with tf.device("/job:outer/task:3"):
+        with tf.device(choose(lambda device: device + "/cpu:1")), tf.device("/job:w"):
+            a = tf.no_op()
+        with tf.device(choose(lambda device: "")), tf.device("/gpu:0"):
+            b = tf.no_op()
+        with (
+            tf.device(choose(lambda device: b"/job:ps")),
+            tf.device(choose(lambda device: "/cpu:2")),
+        ):
+            c = tf.no_op()
+    with tf.device(choose(lambda device: "/job:w")):
+        with tf.colocate_with(b):
+            d = tf.no_op()
+            with tf.device(choose(lambda device: "/gpu:1")):
+                e = tf.no_op()
+    assert seen == ["/job:w", "/device:GPU:0", "", "/cpu:2", ""]
+    assert [op.device for op in (a, b, c, d, e)] == [
+        "/job:w/task:3/device:CPU:1",
+        "/job:outer/task:3",
+        "/job:ps/task:3",
+        "/job:outer/task:3",
+        "/job:outer/task:3",
+    ]
+    with tf.device(choose(lambda device: None)), pytest.raises(TypeError, match="got None"):
+        tf.no_op()
 
 
 def test_colocation():

@@ -74,6 +74,75 @@ def test_inputs_are_mapped():
         assert mapped.op.type == "Const" and mapped.name == "import_1/_inputs/Const:0"
 
 
+def four_nodes():
+    graph = tf.Graph()
+    with graph.as_default():
+        a = tf.no_op(name="a")
+        a._set_device("/job:w")
+        with tf.colocate_with(a):
+            tf.no_op(name="b")
+        with tf.control_dependencies([a]):
+            tf.no_op(name="c")
+        tf.placeholder(tf.float32, [], name="x")
+    return graph.as_graph_def()
+
+
+def test_devices_around_an_import():
+    definition = four_nodes()
+    definition.node[1].device = "/gpu:3"  # colocation is stronger
+    seen = []
+
+    def choose(op):
+        seen.append((op.name, op.device, op.type))
+        return "/device:CPU:7" if op.type == "NoOp" else tf.DeviceSpec(job="ps")
+
+    def devices(graph):
+        return [op.device for op in graph.get_operations()]
+
+    with tf.Graph().as_default() as graph, tf.device("/job:ps/task:1"):
+        tf.import_graph_def(definition, name="")
+        assert devices(graph) == [
+            "/job:w/task:1",
+            "/job:w/task:1",
+            "/job:ps/task:1",
+            "/job:ps/task:1",
+        ]
+    with tf.Graph().as_default() as graph:
+        with tf.device("/task:2"), tf.device(choose):
+            tf.import_graph_def(definition, name="p")
+        assert seen == [("p/a", "/job:w", "NoOp"), ("p/c", "", "NoOp"), ("p/x", "", "Placeholder")]
+        assert devices(graph) == ["/task:2/device:CPU:7"] * 3 + ["/job:ps/task:2"]
+        with tf.device(lambda op: None), pytest.raises(TypeError, match="got None"):
+            tf.import_graph_def(definition, name="q")
+
+
+def test_an_import_waits_for_the_control_dependencies():
+    with tf.Graph().as_default() as graph:
+        with tf.control_dependencies([tf.no_op(name="first")]):
+            tf.import_graph_def(four_nodes(), name="")
+            tf.import_graph_def(tf.GraphDef(node=[tf.NodeDef(name="y", op="NoOp", input=[])]))
+        waits = {node.name: list(node.input) for node in graph.as_graph_def().node}
+        assert waits == {
+            "first": [],
+            "a": ["^first"],
+            "b": ["^first"],
+            "c": ["^a", "^first"],
+            "x": ["^first"],
+            "import/y": ["^first"],
+        }
+
+
+def test_colocations_must_name_nodes():
+    definition = four_nodes()
+    del definition.node[0]
+    del definition.node[1].input[:]
+    with (
+        tf.Graph().as_default(),
+        pytest.raises(ValueError, match="Node 'b' expects to be colocated with unknown node 'a'"),
+    ):
+        tf.import_graph_def(definition)
+
+
 def test_an_empty_name_makes_names_unique():
     graph = tf.Graph()
     with graph.as_default():

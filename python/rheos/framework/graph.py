@@ -6,6 +6,7 @@ import numpy as np
 
 from rheos import _core
 from rheos.framework import dtypes, errors, signatures, tensor_shape
+from rheos.framework.device_spec import DeviceSpec
 from rheos.framework.tensor_shape import Dimension, TensorShape
 
 _VariableBase = _core.VariableBase
@@ -292,6 +293,10 @@ class Operation(_core.OperationBase):
         message = self.node_def.attr[name]
         return getattr(message, field) if kind == single else list(getattr(message.list, field))
 
+    def _set_device(self, device):
+        device = device.to_string() if hasattr(device, "to_string") else device
+        self.graph._set_operation_device(self._id, device)
+
     def values(self):
         """The outputs, as a tuple."""
         return tuple(self.outputs)
@@ -416,18 +421,56 @@ class _Device:
 
     def __enter__(self):
         graph = self._graph
-        self._outer = graph._device_functions
-        if self._is_function:
-            graph._set_device_functions([*self._outer, self._device])
-            return
-        if self._device is None:
-            graph._set_device_functions([])  # outer functions are not asked either
-        graph._push_device(self._device)
+        self._outer = graph._devices
+        if not self._is_function:
+            graph._push_device(self._device)
+        graph._set_devices([] if self._device is None else [*self._outer, self._device])
 
     def __exit__(self, *exc_info):
         if not self._is_function:
             self._graph._pop()
-        self._graph._set_device_functions(self._outer)
+        self._graph._set_devices(self._outer)
+
+
+class _Colocated:
+    """`with colocate_with(...)`: devices around it are not asked for inside."""
+
+    __slots__ = ("_graph", "_operation", "_outer")
+
+    def __init__(self, graph, operation):
+        self._graph = graph
+        self._operation = operation
+
+    def __enter__(self):
+        graph = self._graph
+        graph._push_colocation(self._operation)
+        self._outer = graph._devices
+        graph._set_devices([])
+
+    def __exit__(self, *exc_info):
+        self._graph._pop()
+        self._graph._set_devices(self._outer)
+
+
+def _merged_device(outer, inner):
+    """The device that both ask for, `inner` first."""
+    device = DeviceSpec.from_string(outer)
+    device.merge_from(DeviceSpec.from_string(inner))
+    return device.to_string()
+
+
+def _apply_devices(devices, operation):
+    """Gives the operation the device that the contexts say, from the innermost to the outermost: a
+    string says what is not said yet, a function's answer takes the place of what was said."""
+    for entry in reversed(devices):
+        if callable(entry):
+            device = entry(operation)
+            device = device.to_string() if hasattr(device, "to_string") else device
+            if not isinstance(device, (str, bytes)):
+                raise TypeError(f"Expected binary or unicode string, got {device!r}")
+            operation._set_device(device.decode() if isinstance(device, bytes) else device)
+        else:
+            operation._set_device(_merged_device(entry, operation.device))
 
 
 _NAME_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.")
@@ -446,9 +489,7 @@ def _is_scope_name(name, at_top):
 
 # Outputs whose shapes are not written: TensorFlow 1.15 has others for them than TensorFlow 2, and
 # refuses a file that contradicts it. They are the empty ones of a batch normalization's gradient.
-_UNWRITTEN_SHAPES = {
-    f"FusedBatchNormGrad{version}": (3, 4) for version in ("", "V2", "V3")
-}
+_UNWRITTEN_SHAPES = {f"FusedBatchNormGrad{version}": (3, 4) for version in ("", "V2", "V3")}
 
 
 def _written_shapes(outputs):
@@ -466,7 +507,7 @@ class Graph(_core.GraphBase):
         self._seed = None
         self._variables = {}
         self._foreign_op_defs = {}  # of ops that came with files and Rheos lacks
-        self._device_functions = []
+        self._devices = []  # of the contexts around, outermost first: strings and functions
         self._variable_scope = None
         self._last_loss_reduction = None
         self._layer_counts = {}  # how many layers of a name there are
@@ -617,21 +658,38 @@ class Graph(_core.GraphBase):
         """A context in which operations ask for a device."""
         return _Device(self, device_name_or_function)
 
-    def _set_device_functions(self, functions):
-        if functions is self._device_functions:
-            return
-        self._device_functions = functions
-        self._set_device_function(self._device_of_pending if functions else None)
+    def _set_devices(self, devices):
+        self._devices = devices
+        # Strings alone are merged by the graph's scope.
+        has_functions = any(map(callable, devices))
+        self._set_device_function(self._device_of_pending if has_functions else None)
 
     def _device_of_pending(self, op_type, name, graph):
         whole = name[:-1] if name and name.endswith("/") else None
         name = whole or self.unique_name(name or op_type, mark_as_used=False)
         pending = PendingOperation(op_type, name, self)
-        for function in reversed(self._device_functions):
-            device = function(pending)
-            if device is not None:
-                pending.device = device.to_string() if hasattr(device, "to_string") else device
-        return pending.device or None
+        _apply_devices(self._devices, pending)
+        return pending.device
+
+    def _apply_devices_since(self, first):
+        """Gives operations from id `first` on the devices that the contexts say, over their own;
+        one that is colocated takes the device of what it is colocated with."""
+        made = [self._operation(id) for id in range(first, self._num_operations())]
+        colocated = []
+        for operation in made:
+            own = b"loc:@" + operation.name.encode()
+            groups = [group for group in operation.colocation_groups() if group != own]
+            device = operation.device
+            if groups:
+                operation._set_device("")
+                colocated.append((operation, groups))
+            elif self._devices or device:
+                _apply_devices([*self._devices, device] if device else self._devices, operation)
+        for operation, groups in colocated:
+            others = (self.get_operation_by_name(group[5:].decode()) for group in groups)
+            device = next((other.device for other in others if other.device), None)
+            if device:
+                operation._set_device(device)
 
     def control_dependencies(self, control_inputs):
         """A context whose operations wait for `control_inputs`; None forgets the outer ones."""
@@ -651,14 +709,15 @@ class Graph(_core.GraphBase):
         """A context whose operations are put on the device of `op`."""
         if op is None:
             if not ignore_existing:
-                raise ValueError("Trying to reset colocation (op is None) but "
-                                 "ignore_existing is not True")
-            return _Pushed(self, self._push_colocation, None)
+                raise ValueError(
+                    "Trying to reset colocation (op is None) but ignore_existing is not True"
+                )
+            return _Colocated(self, None)
         if isinstance(op, _VariableBase):
             op = op.op
         elif not isinstance(op, Operation):
             op = convert_to_tensor(op).op if not isinstance(op, IndexedSlices) else op.op
-        return _Pushed(self, self._push_colocation, op)
+        return _Colocated(self, op)
 
     def _attr_scope(self, attrs):
         ((name, kind, value),) = attrs

@@ -1,6 +1,7 @@
 """GraphDef messages into a graph."""
 
 import collections
+import contextlib
 import itertools
 
 from rheos import _core
@@ -96,6 +97,23 @@ def _warn_of_unknown(graph_def):
         )
 
 
+def _add_nodes(graph, graph_def, prefix, entries, elements):
+    """Imports below `prefix`, under the devices of the graph's contexts."""
+    asks_functions = any(map(callable, graph._devices))
+    first = graph._num_operations()
+    # Functions are asked about nodes that are there, with the devices that these came with.
+    with graph.device(None) if asks_functions else contextlib.nullcontext():
+        try:
+            answer = graph._import_graph_def(
+                graph_def.SerializeToString(), prefix, entries, True, elements, not asks_functions
+            )
+        except TypeError as error:  # here a wrong dtype is the file's, not the caller's
+            raise ValueError(str(error)) from None
+    if asks_functions:
+        graph._apply_devices_since(first)
+    return answer
+
+
 def import_graph_def(
     graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None
 ):
@@ -130,12 +148,7 @@ def import_graph_def(
         prefix = scope.rstrip("/") if scope else ""
         with graph.name_scope("_inputs" if prefix else ""):
             entries = [_target(graph, key, value) for key, value in input_map.items()]
-        try:
-            found, elements = graph._import_graph_def(
-                graph_def.SerializeToString(), prefix, entries, True, list(return_elements or ())
-            )
-        except TypeError as error:  # here a wrong dtype is the file's, not the caller's
-            raise ValueError(str(error)) from None
+        found, elements = _add_nodes(graph, graph_def, prefix, entries, list(return_elements or ()))
     unused = [key for (key, _, _), is_found in zip(entries, found) if not is_found]
     if unused:
         raise ValueError(
