@@ -1,5 +1,5 @@
-// JPEG over libjpeg-turbo. Its errors arrive by longjmp: what must outlive one is in a struct of the
-// caller of the function that sets the jump, never in that function's own variables.
+// JPEG over libjpeg-turbo. Its errors arrive by longjmp: what must outlive one is in a struct of
+// the caller of the function that sets the jump, never in that function's own variables.
 #ifdef RHEOS_WITH_IMAGES
 #include <setjmp.h>
 #include <stdio.h>
@@ -24,7 +24,9 @@ static void on_error(j_common_ptr info) {
   longjmp(f->jump, 1);
 }
 
-static void on_message(j_common_ptr info) { (void)info; }
+static void on_message(j_common_ptr info) {
+  (void)info;
+}
 
 static struct jpeg_error_mgr *init_failure(failure *f) {
   jpeg_std_error(&f->base);
@@ -51,12 +53,16 @@ typedef struct decoder {
   int64_t first_line, lines_read, height, width, channels, skip_columns;
 } decoder;
 
-static void ignore_source(j_decompress_ptr info) { (void)info; }
+static void ignore_source(j_decompress_ptr info) {
+  (void)info;
+}
 
-// At the end of the data: either an end marker made up, or "wait for more", which ends the reading.
+// At the end of the data: an end marker made up; or, as in TensorFlow, an error between two pieces
+// of the file and "wait for more" inside one, which ends the reading.
 static boolean fill_input(j_decompress_ptr info) {
   static const JOCTET end_marker[2] = {0xff, JPEG_EOI};
   decoder *d = (decoder *)((char *)info->src - offsetof(decoder, source));
+  if (!d->recover_truncated && info->src->bytes_in_buffer == 0) ERREXIT(info, JERR_INPUT_EOF);
   if (!d->recover_truncated) return FALSE;
   info->src->next_input_byte = end_marker;
   info->src->bytes_in_buffer = sizeof end_marker;
@@ -133,10 +139,11 @@ static rheos_status *choose_window(decoder *d, const rheos__jpeg_decode_options 
       d->height <= height - y && d->width <= width - x) {
     return NULL;
   }
-  return RHEOS_INVALID("Invalid crop window: x=%lld, y=%lld, w=%lld, h=%lld for image_width: %lld "
-                       "and image_height: %lld",
-                       (long long)x, (long long)y, (long long)d->width, (long long)d->height,
-                       (long long)width, (long long)height);
+  return RHEOS_INVALID(
+      "Invalid crop window: x=%lld, y=%lld, w=%lld, h=%lld for image_width: %lld "
+      "and image_height: %lld",
+      (long long)x, (long long)y, (long long)d->width, (long long)d->height, (long long)width,
+      (long long)height);
 }
 
 // Cropping starts at a column that the library chooses, at or before the one that is wanted.
@@ -153,8 +160,8 @@ static rheos_status *allocate(decoder *d) {
   const int64_t line_bytes = (int64_t)d->info.output_width * d->info.output_components;
   d->line = rheos__alloc((size_t)line_bytes);
   if (d->line == NULL) return rheos__out_of_memory();
-  RHEOS_TRY(rheos_tensor_new(RHEOS_UINT8, RHEOS_SHAPE(d->height, d->width, d->channels),
-                             &d->tensor));
+  RHEOS_TRY(
+      rheos_tensor_new(RHEOS_UINT8, RHEOS_SHAPE(d->height, d->width, d->channels), &d->tensor));
   memset(d->tensor->data, 0, d->tensor->size_bytes);
   return NULL;
 }
@@ -204,22 +211,32 @@ static rheos_status *start(decoder *d, const rheos__jpeg_decode_options *options
   return allocate(d);
 }
 
+// Reads what comes behind the last line wanted, up to an end marker: it has to be sound as far as
+// it goes. Behind a window TensorFlow does not look.
+static void finish(decoder *d) {
+  if (d->lines_read < d->height) return;
+  const JDIMENSION rest = d->info.output_height - d->info.output_scanline;
+  if (rest > 0) jpeg_skip_scanlines(&d->info, rest);
+  jpeg_finish_decompress(&d->info);
+}
+
 // Lines into the tensor until all are there or the data end.
-static void read_picture(decoder *d, const rheos__jpeg_decode_options *options) {
-  if (setjmp(d->failure.jump) != 0) return;
+static rheos_status *read_picture(decoder *d, const rheos__jpeg_decode_options *options) {
+  if (setjmp(d->failure.jump) != 0) return failed(&d->failure);
   skip_to_window(d, options);
   read_lines(d);
+  finish(d);
+  return NULL;
 }
 
 static rheos_status *decode(decoder *d, const rheos__jpeg_decode_options *options) {
   RHEOS_TRY(start(d, options));
-  read_picture(d, options);
+  RHEOS_TRY(read_picture(d, options));
   const float fraction = (float)d->lines_read / (float)d->height;
   const float wanted = options->acceptable_fraction < 1 ? options->acceptable_fraction : 1;
   if (fraction < wanted) {
-    return RHEOS_INVALID("Invalid JPEG data: %lld of %lld lines could be read (%s)",
-                         (long long)d->lines_read, (long long)d->height,
-                         d->failure.message[0] ? d->failure.message : "it is cut short");
+    return RHEOS_INVALID("Invalid JPEG data: %lld of %lld lines could be read (it is cut short)",
+                         (long long)d->lines_read, (long long)d->height);
   }
   return NULL;
 }

@@ -90,6 +90,9 @@ def jpegs(t):
     tall = jpeg(picture(40, 5, 1), quality=60)
     t.add("DecodeJpeg", "cut_accepted", contents(tall[:-8]), acceptable_fraction=0.1)
     t.add("DecodeJpeg", "no_end_marker", contents(gray_file[:-2]), try_recover_truncated=True)
+    t.add("DecodeJpeg", "bad_bytes_for_an_end", contents(gray_file[:-2] + bytes(50)))
+    t.add("DecodeJpeg", "bad_marker_for_an_end", contents(gray_file[:-2] + b"\xff\xd8"),
+          acceptable_fraction=0.1)
     t.add("DecodeJpeg", "of_png", contents(png([[1, 2], [3, 4]], 2, 8, 0)))
     t.add("DecodeJpeg", "bad_cut", contents(gray_file[:-12]))
     t.add("DecodeJpeg", "bad_header", contents(gray_file[:100]))
@@ -104,6 +107,8 @@ def jpegs(t):
     for k, window in enumerate([(0, 0, 10, 12), (1, 2, 3, 4), (9, 11, 1, 1), (2, 0, 8, 5),
                                 (0, 9, 4, 3)]):
         t.add("DecodeAndCropJpeg", "window_%d" % k, contents(file), Const(window))
+    t.add("DecodeAndCropJpeg", "marker_for_an_end",
+          contents(file[:-2] + b"\xff\xd8"), Const((0, 0, 2, 2)))
     wide = jpeg(picture(20, 40, 1, 3), quality=50)
     t.add("DecodeAndCropJpeg", "beyond_blocks", contents(wide), i([9, 21, 7, 10]))
     t.add("DecodeAndCropJpeg", "gray", contents(file), i([4, 5, 3, 3]), channels=1)
