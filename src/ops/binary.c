@@ -152,14 +152,14 @@ enum { POWERS_CHUNK = 1024 };
   for (int64_t begin = 0; begin < n; begin += POWERS_CHUNK) {                                     \
     const int64_t end = n - begin < POWERS_CHUNK ? n : begin + POWERS_CHUNK;                      \
     int special = 0;                                                                              \
-    for (int64_t i = begin; i < end; i++) special |= !rheos__pow_is_plain(x_at, y_at);            \
+    for (int64_t i = begin; i < end; i++) special |= !RHEOS__POW_IS_PLAIN(x_at, y_at);            \
     if (special) {                                                                                \
       RHEOS__INDEPENDENT for (int64_t i = begin; i < end; i++) {                                  \
-        zs[i] = store(rheos__powf(x_at, y_at));                                                   \
+        zs[i] = store(RHEOS__POW(x_at, y_at));                                                    \
       }                                                                                           \
     } else {                                                                                      \
       RHEOS__INDEPENDENT for (int64_t i = begin; i < end; i++) {                                  \
-        zs[i] = store(rheos__plain_powf(x_at, y_at));                                             \
+        zs[i] = store(RHEOS__PLAIN_POW(x_at, y_at));                                              \
       }                                                                                           \
     }                                                                                             \
   }
@@ -181,9 +181,9 @@ enum { POWERS_CHUNK = 1024 };
     return 0;                                                                                     \
   }
 POWERS_LOOP(float)
+POWERS_LOOP(double)
 POWERS_LOOP(half)
 POWERS_LOOP(bfloat16)
-RHEOS__BINARY_LOOP(double, , Pow, (pow)(x, y))
 
 // ---- Gradients: g arrives at z = f(x, y), and goes back to the shapes of x and y.
 
@@ -595,7 +595,7 @@ static rheos_status *add_strings(void *state, rheos__step *step, rheos_tensor *c
   (void)state, (void)step;
   rheos_shape shape;
   RHEOS_TRY(rheos__shape_broadcast(&inputs[0]->shape, &inputs[1]->shape, &shape));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &shape, &outputs[0]));
   const rheos_string *x = inputs[0]->data, *y = inputs[1]->data;
   for (int64_t i = 0; i < outputs[0]->num_elements; i++) {
     const int64_t at_x = rheos__broadcast_index(&inputs[0]->shape, &shape, i);

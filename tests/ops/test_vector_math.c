@@ -167,6 +167,60 @@ static void test_vector_math__pow_is_within_1_3_units(void **state) {
   }
 }
 
+static void check_power(double x, double y) {
+  const long double exact = powl((long double)x, (long double)y);
+  const double got = rheos__pow(x, y), off = distance_of_double(got, exact);
+  const int is_normal = fabsl(exact) >= 0x1p-1022L;
+  if (!(off <= (is_normal ? 0.7 : 0.9))) fail_msg("pow(%a, %a) is %a, %g off", x, y, got, off);
+  if (rheos__pow_is_plain_double(x, y)) assert_true(rheos__plain_pow(x, y) == got);
+}
+
+// As many bits as a long double has beyond a double's tell a hundredth of a unit.
+static void test_vector_math__pow_of_double_is_within_a_unit(void **state) {
+  (void)state;
+  uint64_t bits = UINT64_C(88172645463325252);
+  for (int i = 0; i < 300000; i++) {
+    bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    const uint64_t other = bits * UINT64_C(0x9e3779b97f4a7c15);
+    const double part = (double)(bits >> 11) * 0x1p-53, any = rheos__double_of_bits(other >> 1);
+    // A power whose answer may have any exponent, one of a number near 1, small ones, any
+    const double t = (double)(other >> 32) * 0x1p-32 * 2150 - 1076, near = 0.5 + part;
+    check_power(any, t / log2(any));
+    check_power(near, t / log2(near));
+    check_power(1 + part * 0x1p-20, t / log2(1 + part * 0x1p-20));
+    check_power(part * 20, (double)(other >> 40) * 0x1p-24 * 20 - 10);
+    check_power(rheos__double_of_bits(bits), rheos__double_of_bits(other));
+  }
+}
+
+static void test_vector_math__pow_of_double_knows_the_special_values(void **state) {
+  (void)state;
+  const double special[] = {0,      1,      2,     3,        0.5, 2.5,    9007199254740993.0,
+                            0x1p53, 5e-324, 1e308, INFINITY, NAN, 1e-310, 4503599627370497.0};
+  enum { NUM = sizeof special / sizeof special[0] };
+  for (int i = 0; i < 4 * NUM * NUM; i++) {
+    const double x = (i & 1 ? -1 : 1) * special[i / 4 % NUM];
+    const double y = (i & 2 ? -1 : 1) * special[i / 4 / NUM];
+    const double exact = pow(x, y), got = rheos__pow(x, y);
+    const int same_sign = isnan(exact) || !signbit(got) == !signbit(exact);
+    if (!same_sign || distance_of_double(got, (long double)exact) > 1) {
+      fail_msg("pow(%a, %a) is %a, not %a", x, y, got, exact);
+    }
+  }
+}
+
+static void test_vector_math__pow_is_exact_where_the_answer_is_a_double(void **state) {
+  (void)state;
+  for (int i = -3000; i <= 3000; i++) {
+    for (int power = -12; power <= 40; power++) {
+      const long double exact = powl(i / 8.0L, power);
+      if ((long double)(double)exact != exact) continue;
+      if (rheos__pow(i / 8.0, power) != (double)exact) fail_msg("(%d/8)^%d", i, power);
+    }
+    assert_true(rheos__pow((double)i * i, 0.5) == fabs((double)i));
+  }
+}
+
 static void test_vector_math__pow_is_exact_where_the_answer_is_a_float(void **state) {
   (void)state;
   for (int i = -3000; i <= 3000; i++) {
@@ -202,6 +256,9 @@ int main(void) {
       cmocka_unit_test(test_vector_math__log_tanh_sin_and_cos_of_double),
       cmocka_unit_test(test_vector_math__pow_is_within_1_3_units),
       cmocka_unit_test(test_vector_math__pow_is_exact_where_the_answer_is_a_float),
+      cmocka_unit_test(test_vector_math__pow_of_double_is_within_a_unit),
+      cmocka_unit_test(test_vector_math__pow_of_double_knows_the_special_values),
+      cmocka_unit_test(test_vector_math__pow_is_exact_where_the_answer_is_a_double),
       cmocka_unit_test(test_vector_math__knows_the_special_values),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
