@@ -13,10 +13,12 @@
 
 #include "ops/elementwise.h"
 #include "ops/pool.h"
+#include "ops/vector_math.h"
 
 // Channels that are worked on together; those that one unit of a gradient of the largest has.
-// And the largest windows whose average is of sums in float.
-enum { LANES = 32, CHUNK = 64, FEW = 25 };
+// And the largest windows whose average is of sums in float; how many sums of columns are kept for it,
+// so that they and what they are made of stay in the first-level cache.
+enum { LANES = 32, CHUNK = 64, FEW = 25, COLUMN_SUMS = 4096 };
 
 // The part of a window that lies inside the image: pixels (z, y, x) from first to last.
 typedef struct box {
@@ -80,7 +82,6 @@ typedef void (*window_fn)(const rheos__pool *p, const box *b, const float *x, in
 WINDOW_FN(largest, float, -FLT_MAX, v > a ? v : a, a)
 WINDOW_FN(largest_3d, float, -INFINITY, a > v ? a : v, a)
 WINDOW_FN(average, double, 0, a + v, a / count)
-WINDOW_FN(average_of_few, float, 0, a + v, a / count)
 
 // A row of the result.
 static void pool_row(const rheos__pool *p, const float *in, float *out, int64_t unit,
@@ -108,12 +109,122 @@ static void max_3d_row(const rheos__pool *p, const void *const *inputs, void *co
   (void)wide_index;
   pool_row(p, inputs[0], outputs[0], unit, largest_3d);
 }
+
+// ---- Averages of small windows: rows are added up first, then columns of these sums
+
+// to[j] = rows[0][j] + rows[1][j] + ..., in this order.
+RHEOS__VECTOR void add_up(const float *const *rows, int64_t count, int64_t n, float *restrict to) {
+  int64_t done = count < 3 ? count : 3;
+  if (count < 1) memset(to, 0, (size_t)n * sizeof *to);
+  if (count == 1) memcpy(to, rows[0], (size_t)n * sizeof *to);
+  if (count == 2) {
+    for (int64_t j = 0; j < n; j++) to[j] = rows[0][j] + rows[1][j];
+  }
+  if (count >= 3) {
+    for (int64_t j = 0; j < n; j++) to[j] = rows[0][j] + rows[1][j] + rows[2][j];
+  }
+  for (; done < count; done++) {
+    for (int64_t j = 0; j < n; j++) to[j] += rows[done][j];
+  }
+}
+
+// Some channels of some pixels of a row of the result, and of the image beneath them.
+typedef struct strip {
+  int64_t first, last;  // pixels of the result
+  int64_t left;         // the first column of the image
+  int64_t columns;
+  int64_t channels;
+  float sums[COLUMN_SUMS];  // (columns, channels): of the rows in the windows
+} strip;
+
+// `x` is the batch entry, from the first channel on; `row_box` is of any pixel of the row.
+RHEOS__WIDEST static void sum_columns(const rheos__pool *p, const box *row_box, const float *x,
+                                      strip *s) {
+  const float *rows[FEW];
+  int64_t count = 0;
+  x += s->left * p->in.dims[2];
+  for (int64_t z = row_box->first[0]; z < row_box->last[0]; z++) {
+    for (int64_t y = row_box->first[1]; y < row_box->last[1]; y++) {
+      rows[count++] = x + z * p->in.dims[0] + y * p->in.dims[1];
+    }
+  }
+  if (s->channels == p->in.dims[2]) {
+    add_up(rows, count, s->columns * s->channels, s->sums);
+    return;
+  }
+  for (int64_t column = 0; column < s->columns; column++) {
+    add_up(rows, count, s->channels, s->sums + column * s->channels);
+    for (int64_t i = 0; i < count; i++) rows[i] += p->in.dims[2];
+  }
+}
+
+// `y` is the row of the result, from the first channel on.
+RHEOS__WIDEST static void average_columns(const rheos__pool *p, const box *row_box, const strip *s,
+                                          float *y) {
+  const rheos__window *w = &p->windows.dims[2];
+  const int64_t rows = (row_box->last[0] - row_box->first[0]) *
+                       (row_box->last[1] - row_box->first[1]);
+  for (int64_t ox = s->first; ox < s->last; ox++) {
+    const int64_t start = ox * w->stride - w->before, end = start + w->kernel;
+    const int64_t first = start > 0 ? start : 0, last = end < w->in ? end : w->in;
+    const float *columns[FEW], pixels = (float)(rows * (last - first));
+    float *to = y + ox * p->out.dims[2];
+    for (int64_t i = first; i < last; i++) {
+      columns[i - first] = s->sums + (i - s->left) * s->channels;
+    }
+    if (last - first == 3) {
+      for (int64_t j = 0; j < s->channels; j++) {
+        to[j] = (columns[0][j] + columns[1][j] + columns[2][j]) / pixels;
+      }
+      continue;
+    }
+    add_up(columns, last - first, s->channels, to);
+    for (int64_t j = 0; j < s->channels; j++) to[j] /= pixels;
+  }
+}
+
+// The columns of the image beneath `first` to `last`.
+static void set_columns(const rheos__window *w, strip *s) {
+  const int64_t left = s->first * w->stride - w->before;
+  const int64_t right = (s->last - 1) * w->stride - w->before + w->kernel;
+  s->left = left > 0 ? left : 0;
+  s->columns = (right < w->in ? right : w->in) - s->left;
+}
+
+static void average_few_row(const rheos__pool *p, const float *in, float *out, int64_t unit) {
+  const rheos__window *w = p->windows.dims;
+  if (p->channels == 0) return;
+  const int64_t n = unit / w[1].out / w[0].out;
+  const int64_t oz = unit / w[1].out % w[0].out, oy = unit % w[1].out;
+  const float *x = in + n * p->in.batch;
+  float *y = out + n * p->out.batch + oz * p->out.dims[0] + oy * p->out.dims[1];
+  const box row_box = box_of(p, oz, oy, 0);
+  // At least one window's columns go in.
+  const int64_t most = COLUMN_SUMS / w[2].kernel;
+  const int64_t channels = p->channels < most ? p->channels : most;
+  const int64_t pixels = (COLUMN_SUMS / channels - w[2].kernel) / w[2].stride + 1;
+  strip s;
+  for (int64_t c = 0; c < p->channels; c += channels) {
+    s.channels = p->channels - c < channels ? p->channels - c : channels;
+    for (s.first = 0; s.first < w[2].out; s.first = s.last) {
+      s.last = s.first + pixels < w[2].out ? s.first + pixels : w[2].out;
+      set_columns(&w[2], &s);
+      sum_columns(p, &row_box, x + c, &s);
+      average_columns(p, &row_box, &s, y + c);
+    }
+  }
+}
+
 static void average_row(const rheos__pool *p, const void *const *inputs, void *const *outputs,
                         bool wide_index, int64_t unit) {
   (void)wide_index;
   double pixels = 1;
   for (int d = 0; d < RHEOS__WINDOW_DIMS; d++) pixels *= (double)p->windows.dims[d].kernel;
-  pool_row(p, inputs[0], outputs[0], unit, pixels <= FEW ? average_of_few : average);
+  if (pixels <= FEW) {
+    average_few_row(p, inputs[0], outputs[0], unit);
+  } else {
+    pool_row(p, inputs[0], outputs[0], unit, average);
+  }
 }
 
 // ---- Gradients of the largest: units are chunks of channels of a batch entry
