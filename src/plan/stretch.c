@@ -355,6 +355,18 @@ static bool has_nothing_to_run(const rheos__prepare *p) {
   return p->output_resource != NULL && p->num_inputs == 0;  // a variable or handle
 }
 
+// Whether an Assert comes before what does not fit: what the program says of its input tells more
+// than the shapes, so the step runs up to there.
+static bool program_checks_first(const specializer *z, const rheos_status *status) {
+  if (rheos_status_code(status) != RHEOS_INVALID_ARGUMENT) return false;
+  for (const rheos__stretch *at = z->stretch; at != NULL; at = at->parent) {
+    for (int32_t i = 0; i < at->num_instructions; ++i) {
+      if (is_op(&z->plan->entries[at->instructions[i].entry], "Assert")) return true;
+    }
+  }
+  return false;
+}
+
 static rheos_status *add_node(specializer *z, int32_t entry_index) {
   const rheos__entry *entry = &z->plan->entries[entry_index];
   const rheos__op_def *op = entry->signature->op;
@@ -368,7 +380,14 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
   RHEOS_TRY(rheos__prepare_init(&p, z->plan, entry, &z->scratch));
   bool constant, cells;
   fill_inputs(z, entry, &p, &constant, &cells);
-  RHEOS_TRY(rheos__prepare_shapes(&p));
+  rheos_status *status = rheos__prepare_shapes(&p);
+  if (status != NULL && is_pure && !cells && program_checks_first(z, status)) {
+    rheos_status_free(status);
+    rheos_shape *shapes = (rheos_shape *)(uintptr_t)p.output_shapes;
+    for (int32_t i = 0; i < entry->num_outputs; ++i) shapes[i] = RHEOS_UNKNOWN_SHAPE;
+    return add_late(z, entry_index, &p);
+  }
+  RHEOS_TRY(status);
   bool from_shapes = (op->flags & RHEOS_OP_READS_SHAPES) != 0;
   bool foldable = from_shapes || (constant && folds_constants(z->plan));
   if (is_pure && !cells && foldable && worth_folding(&p)) {

@@ -150,3 +150,25 @@ def test_the_dtype_of_a_sparse_tensor_is_checked():
         tf.debugging.assert_same_float_dtype([x, tf.constant(1.0, tf.float64)])
     with pytest.raises(ValueError, match="must be of the same type"):
         tf.debugging.assert_same_float_dtype([tf.constant(1.0, tf.float64), x])
+
+
+def test_assertions_are_heard_before_shapes_that_do_not_fit(sess):
+    x = tf.placeholder(tf.float32)
+    with tf.control_dependencies([tf.assert_rank(x, 2, message="rows and columns")]):
+        y = tf.matmul(x, tf.ones([3, 2]))
+    for _ in range(2):  # the plan is kept
+        with pytest.raises(tf.errors.InvalidArgumentError, match="rows and columns"):
+            sess.run(y, {x: np.ones(3)})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="must be equal, but are 4 and 3"):
+            sess.run(y, {x: np.ones((2, 4))})
+        assert sess.run(y, {x: np.ones((2, 3))}).tolist() == [[3, 3], [3, 3]]
+
+
+def test_weights_that_fit_no_values_are_told(sess):
+    values, weights = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+    loss = tf.losses.compute_weighted_loss(values, weights)
+    for shape in ([3], [3, 1], [3, 2], [2, 2, 2, 2], [1, 2], [3, 2, 4, 1]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="weights can not be broadcast"):
+            sess.run(loss, {values: np.ones([3, 2, 4]), weights: np.ones(shape)})
+    for shape in ([], [1, 1, 1], [3, 2, 4], [3, 1, 1]):
+        assert sess.run(loss, {values: np.ones([3, 2, 4]), weights: np.ones(shape)}) == 1

@@ -184,3 +184,16 @@ def test_covariance_and_correlation_of_all_values_so_far(sess, weighted):
         expected = [together[0, 1], together[0, 1] / np.sqrt(together[0, 0] * together[1, 1])]
         np.testing.assert_allclose(updates, expected, rtol=1e-4)
         np.testing.assert_allclose(values, expected, rtol=1e-4)
+
+
+def test_weights_of_unknown_rank_lose_or_gain_a_last_dimension(sess):
+    weights = tf.placeholder(tf.float32)
+    flat = tf.metrics.accuracy([[1], [0], [0]], [1, 1, 1], weights)[1]
+    wide = tf.metrics.mean([[1.0], [0.0], [0.0]], weights)[1]
+    for update, shapes in ((flat, ([3], [3, 1])), (wide, ([3, 1], [3]))):
+        for shape in shapes:
+            sess.run(tf.local_variables_initializer())
+            found = sess.run(update, {weights: np.reshape([100.0, 1.0, 1.0], shape)})
+            np.testing.assert_allclose(found, 100 / 102, rtol=1e-6)
+        sess.run(tf.local_variables_initializer())
+        np.testing.assert_allclose(sess.run(update, {weights: 7.0}), 1 / 3, rtol=1e-6)

@@ -55,13 +55,26 @@ def _fit(predictions, labels, weights):
         return predictions, labels, None
     weights = convert_to_tensor(weights)
     have, wanted = weights.shape.ndims, predictions.shape.ndims
-    if have == 0 or have is None or wanted is None:
+    if have == 0:
         return predictions, labels, weights
+    if have is None or wanted is None:
+        return predictions, labels, _fit_in_steps(weights, predictions)
     if have - wanted == 1:
         weights = array_ops.squeeze(weights, [-1])
     elif wanted - have == 1:
         weights = array_ops.expand_dims(weights, [-1])
     return predictions, labels, weights
+
+
+def _fit_in_steps(weights, predictions):
+    """Weights with a last dimension of 1 less or more, where a step shows that the ranks differ."""
+    shape, rank = array_ops.shape(weights), array_ops.rank(weights)
+    difference = rank - array_ops.rank(predictions)
+    by_one = math_ops.logical_and(math_ops.equal(abs(difference), 1), rank > 0)
+    if weights.shape.ndims is not None and not weights.shape[-1:].is_compatible_with([1]):
+        by_one = math_ops.logical_and(by_one, difference < 0)
+    change = array_ops.where(by_one, difference, array_ops.zeros_like(difference))
+    return array_ops.reshape(weights, array_ops.concat([shape, [1]], 0)[: rank - change])
 
 
 def mean(values, weights=None, metrics_collections=None, updates_collections=None, name=None):

@@ -50,12 +50,14 @@ def assert_broadcastable(weights, values):
 
 def _dims_fit(weights_shape, weights_rank, values_shape, values_rank):
     """Whether the ranks are equal and each dimension is 1 or equal."""
-    # Both are filled up to one length, with numbers that no dimension has and that differ.
+    # Both are filled up to one length, with numbers that no dimension has.
     more_weights = math_ops.maximum(values_rank - weights_rank, 0)
     more_values = math_ops.maximum(weights_rank - values_rank, 0)
     a = array_ops.concat([weights_shape, array_ops.fill([more_weights], -1)], 0)
     b = array_ops.concat([values_shape, array_ops.fill([more_values], -2)], 0)
-    return math_ops.reduce_all(math_ops.logical_or(math_ops.equal(a, b), math_ops.equal(a, 1)))
+    dims_fit = math_ops.logical_or(math_ops.equal(a, b), math_ops.equal(a, 1))
+    same_rank = math_ops.equal(weights_rank, values_rank)
+    return math_ops.logical_and(same_rank, math_ops.reduce_all(dims_fit))
 
 
 def broadcast_weights(weights, values):
