@@ -276,3 +276,17 @@ def test_glimpses_are_windows_and_noise_outside(sess):
     for k in range(2):
         assert abs(around[k].mean() - pictures[k].mean()) < 0.5
         assert abs(around[k].std() - pictures[k].std()) < 0.5
+
+
+def test_a_png_file_of_16_bits_keeps_them(sess):
+    picture = np.random.RandomState(0).randint(0, 65536, (4, 5, 3)).astype(np.uint16)
+    file = sess.run(tf.image.encode_png(tf.constant(picture)))
+    for dtype, expected in (
+        (tf.uint8, picture >> 8),
+        (tf.uint16, picture),
+        (tf.float32, picture.astype(np.float32) * np.float32(1 / 65535)),
+    ):
+        found = sess.run(tf.image.decode_image(file, dtype=dtype))
+        assert found.dtype == dtype.as_numpy_dtype and (found == expected).all()
+    narrow = sess.run(tf.image.encode_png((picture >> 8).astype(np.uint8)))
+    assert (sess.run(tf.image.decode_image(narrow, dtype=tf.uint16)) == (picture >> 8) * 257).all()

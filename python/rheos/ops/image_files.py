@@ -86,14 +86,17 @@ def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_
         raise ValueError("channels must be in (None, 0, 1, 3, 4)")
     dtype = dtypes.as_dtype(dtype)
     with name_scope(name, "decode_image"):
+        # The op knows how many bits a PNG file has.
+        own = dtype in (dtypes.uint8, dtypes.uint16, dtypes.float32)
         image = op1(
             "DecodeImage",
             None,
             contents,
             channels=channels or 0,
+            dtype=dtype if own else dtypes.uint8,
             expand_animations=expand_animations,
         )
-        return image if dtype == dtypes.uint8 else convert_image_dtype(image, dtype)
+        return image if own else convert_image_dtype(image, dtype)
 
 
 def extract_jpeg_shape(contents, output_type=dtypes.int32, name=None):
