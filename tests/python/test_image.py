@@ -290,3 +290,13 @@ def test_a_png_file_of_16_bits_keeps_them(sess):
         assert found.dtype == dtype.as_numpy_dtype and (found == expected).all()
     narrow = sess.run(tf.image.encode_png((picture >> 8).astype(np.uint8)))
     assert (sess.run(tf.image.decode_image(narrow, dtype=tf.uint16)) == (picture >> 8) * 257).all()
+
+
+def test_pictures_of_unknown_rank_and_without_pixels():
+    for turn in (tf.image.rot90, tf.image.flip_up_down, tf.image.transpose_image):
+        assert turn(tf.placeholder(tf.uint8)).shape.ndims == 3
+        for shape in ([64, 0, 3], [0, 4, 4, 3]):
+            with pytest.raises(ValueError, match="all dims of 'image.shape' must be > 0"):
+                turn(tf.placeholder(tf.uint8, shape))
+    with pytest.raises(ValueError, match="must be at least two-dimensional"):
+        tf.image.grayscale_to_rgb(tf.placeholder(tf.uint8, [1]))

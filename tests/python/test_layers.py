@@ -185,3 +185,41 @@ def test_a_getter_says_what_is_trained():
         for layer in (cell, dense):
             assert layer.trainable_variables == [] and len(layer.non_trainable_variables) == 2
         assert tf.trainable_variables() == []
+
+
+def test_losses_and_updates_are_told_by_the_inputs_they_need():
+    class Counting(tf.layers.Layer):
+        def build(self, shape):
+            self.seen = self.add_variable("seen", [], trainable=False)
+            self.add_loss(self.seen)
+            self.add_update(tf.assign_add(self.seen, 1.0))
+
+        def call(self, inputs):
+            self.add_loss(inputs, inputs=inputs)
+            self.add_update(tf.assign(self.seen, inputs), inputs=True)
+            return inputs + 1
+
+    layer = Counting()
+    first, second = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    outputs = [layer(x * 2) for x in (first, second)]
+    assert len(layer.losses) == len(layer.updates) == 3
+    for told in (layer.get_losses_for, layer.get_updates_for):
+        assert len(told(None)) == 1 and len(told([first])) == len(told(second)) == 1
+        assert told(first) != told(second) and told(outputs) == []
+    normal = tf.layers.BatchNormalization()
+    x = tf.placeholder(tf.float32, [None, 3])
+    normal(x, training=True)
+    assert len(normal.get_updates_for(x)) == 2 and normal.get_updates_for(None) == []
+    regular = tf.layers.Layer(activity_regularizer=tf.reduce_sum)
+    regular(x)
+    assert len(regular.get_losses_for(x)) == 1
+
+
+def test_layers_ask_for_a_dtype_and_a_shape():
+    layer = tf.layers.Layer()
+    layer.input_spec = tf.layers.InputSpec(dtype="float32", shape=(None, 3))
+    layer(tf.placeholder(tf.float32, [2, 3]))
+    with pytest.raises(ValueError, match="expected dtype=float32, found dtype=int32"):
+        layer(tf.placeholder(tf.int32, [2, 3]))
+    with pytest.raises(ValueError, match="expected shape=.*, found shape"):
+        layer(tf.placeholder(tf.float32, [2, 4]))

@@ -314,3 +314,13 @@ def test_shapes_told_to_a_graph_come_with_its_file():
         z = tf.placeholder(tf.float32, [6, 6])
         tf.import_graph_def(graph_def, input_map={"x:0": z}, name="")
         assert graph.get_tensor_by_name("y:0").shape.as_list() == [6, 6]
+
+
+def test_graphs_are_imported_below_the_scope_that_is_entered():
+    tf.Variable(1.0, name="v")
+    meta_graph = tf.train.export_meta_graph()
+    with tf.Graph().as_default() as graph, tf.name_scope("outer"):
+        tf.train.import_meta_graph(meta_graph)
+        (variable,) = tf.global_variables()
+        assert variable.name == "outer/v:0"
+        assert graph.get_operation_by_name("outer/v/Assign").type == "Assign"

@@ -1,5 +1,6 @@
 """Summaries from Python: the names and the bytes that TensorFlow 1.15 gives the same program."""
 
+import glob
 import time
 
 import pytest
@@ -155,10 +156,34 @@ def test_file_writers_of_a_session_share_a_file(tmp_path):
         for step, writer in enumerate([one, two, one, elsewhere]):
             writer.add_summary(tf.Summary(value=[tf.Summary.Value(tag="a")]), step)
         one.close()
-        one.add_summary(tf.Summary(), 9)  # is closed: goes nowhere
+        with pytest.warns(UserWarning, match="closed"):
+            one.add_summary(tf.Summary(), 9)  # goes nowhere
         two.add_summary(tf.Summary(), 4)
         two.close()
         elsewhere.close()
         files = sorted(tmp_path.iterdir(), key=lambda p: p.name.endswith(".x"))
         steps = [[e.step for e in tf.train.summary_iterator(str(f))][1:] for f in files]
         assert steps == [[0, 1, 2, 4], [3]]
+
+
+def test_graph_defs_are_written_as_graphs(tmp_path):
+    tf.constant(12, name="dozen")
+    definition = tf.get_default_graph().as_graph_def()
+    for i, how in enumerate(({"graph": definition}, {"graph_def": definition})):
+        folder = str(tmp_path / str(i))
+        tf.summary.FileWriter(folder, **how).close()
+        (path,) = glob.glob(folder + "/*")
+        _, graph, meta_graph = tf.train.summary_iterator(path)
+        assert tf.GraphDef.FromString(graph.graph_def) == definition
+        assert tf.MetaGraphDef.FromString(meta_graph.meta_graph_def).graph_def == definition
+    with pytest.raises(ValueError, match="only graph, or graph_def"):
+        tf.summary.FileWriter(str(tmp_path), tf.get_default_graph(), graph_def=definition)
+
+
+def test_a_closed_writer_warns(tmp_path):
+    writer = tf.summary.FileWriter(str(tmp_path))
+    writer.close()
+    writer.close()
+    writer.flush()
+    with pytest.warns(UserWarning, match="closed FileWriter"):
+        writer.add_summary(tf.Summary())

@@ -47,13 +47,34 @@ class InputSpec:
             raise ValueError(
                 f"{said}: expected min_ndim={self.min_ndim}, found ndim={rank}. {full}"
             )
+        if self.dtype is not None and tensor.dtype.base_dtype.name != self.dtype:
+            raise ValueError(
+                f"{said}expected dtype={self.dtype}, found dtype={tensor.dtype.base_dtype.name}"
+            )
         dims = tensor.shape.as_list()
+        if self.shape is not None and not tensor.shape.is_compatible_with(self.shape):
+            raise ValueError(f"{said}expected shape={self.shape}, found shape={dims}")
         for axis, size in self.axes.items():
             if size is not None and dims[axis] not in (None, size):
                 raise ValueError(
                     f"{said}expected axis {axis} of input shape to have value {size} but received "
                     f"input with shape {dims}"
                 )
+
+
+def _depends_on(made, sources):
+    """Whether an operation or tensor needs one of some tensors."""
+    sources = sources if isinstance(sources, (list, tuple)) else [sources]
+    wanted = {getattr(source, "op", source) for source in sources}
+    todo, seen = [getattr(made, "op", made)], set()
+    while todo:
+        op = todo.pop()
+        if op in wanted:
+            return True
+        if op not in seen:
+            seen.add(op)
+            todo.extend(x.op for x in op.inputs)
+    return False
 
 
 def snake_case(name):
@@ -85,6 +106,8 @@ class Layer:
         self.trainable = trainable
         self.built = False
         self.input_spec = None
+        self._unconditional = set()  # ids of the losses and updates that depend on no input
+        self._called_with = ()  # the inputs, during a call
         self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
         self._base_name = name or snake_case(type(self).__name__)
         self._name = name or _unique_name(self._base_name)
@@ -174,6 +197,19 @@ class Layer:
         """The operations that keep averages, which training has to run."""
         return list(self._updates)
 
+    def get_losses_for(self, inputs):
+        """The losses that depend on these tensors; None: those that depend on no input."""
+        return self._kept_for(self._losses, inputs)
+
+    def get_updates_for(self, inputs):
+        """The updates that depend on these tensors; None: those that depend on no input."""
+        return self._kept_for(self._updates, inputs)
+
+    def _kept_for(self, kept, inputs):
+        if inputs is None:
+            return [x for x in kept if id(x) in self._unconditional]
+        return [x for x in kept if id(x) not in self._unconditional and _depends_on(x, inputs)]
+
     def count_params(self):
         """The number of elements of all variables; ValueError before they are made."""
         if not self.built:
@@ -243,6 +279,8 @@ class Layer:
         """Adds losses to the layer and to the collection REGULARIZATION_LOSSES."""
         for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
             self._losses.append(loss)
+            if inputs is None:
+                self._unconditional.add(id(loss))
             get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
 
     def add_update(self, updates, inputs=None):
@@ -250,6 +288,8 @@ class Layer:
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
             operation = getattr(update, "op", update)
             self._updates.append(operation)
+            if not _depends_on(operation, self._called_with):
+                self._unconditional.add(id(operation))
             get_default_graph().add_to_collection(GraphKeys.UPDATE_OPS, operation)
 
     def _set_scope(self, scope):
@@ -302,7 +342,11 @@ class Layer:
                 self._check(inputs)
                 self._maybe_build(inputs)
                 self._check(inputs)
-                outputs = self.call(inputs, *args, **kwargs)
+                self._called_with = inputs
+                try:
+                    outputs = self.call(inputs, *args, **kwargs)
+                finally:
+                    self._called_with = ()
                 if self.activity_regularizer is not None:
                     self._regularize_activity(outputs)
         return outputs
@@ -318,7 +362,7 @@ class Layer:
             loss = self.activity_regularizer(outputs)
             # The mean over the batch, as the losses of variables are sums over theirs.
             rows = math_ops.cast(array_ops.shape(outputs)[0], loss.dtype)
-            self.add_loss(loss / rows)
+            self.add_loss(loss / rows, inputs=outputs)
 
     def apply(self, inputs, *args, **kwargs):
         """The output for `inputs`: calls the layer."""

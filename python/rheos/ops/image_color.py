@@ -168,6 +168,8 @@ def grayscale_to_rgb(images, name=None):
     with name_scope(name, "grayscale_to_rgb", [images]) as name:
         images = convert_to_tensor(images, name="images")
         known = images.shape
+        if known.ndims is not None and known.ndims < 2:
+            raise ValueError("A grayscale image must be at least two-dimensional.")
         if known.ndims is not None and known.as_list()[-1:] not in ([1], [None]):
             raise ValueError("Last dimension of a grayscale image should be size 1.")
         images = control_flow_ops.with_dependencies([], images)

@@ -26,7 +26,7 @@ def _check(condition, message):
 
 
 def _checks_of_picture(image, rank=None, require_static=False):
-    """Fails unless `image` has `rank` (None: at least 3) and no last dimension is 0."""
+    """Fails unless `image` has `rank` (None: at least 3) and no dimension is 0."""
     known = image.shape
     if rank is not None:
         if known.ndims not in (rank, None):
@@ -36,14 +36,14 @@ def _checks_of_picture(image, rank=None, require_static=False):
         known = tensor_shape.unknown_shape(3)
     elif known.ndims < 3:
         raise ValueError(f"'image' (shape {known}) must be at least three-dimensional.")
-    last = known.as_list()[-3:]
-    if require_static and None in last:
+    dims = known.as_list()
+    if require_static and None in dims[-3:]:
         raise ValueError(f"'image' (shape {known}) must be fully defined.")
-    if 0 in last:
-        raise ValueError(f"inner 3 dims of 'image.shape' must be > 0: {known}")
-    if None not in last:
+    if 0 in dims:
+        raise ValueError(f"all dims of 'image.shape' must be > 0: {known}")
+    if None not in dims[-3:]:
         return []
-    message = f"{'all' if rank is not None else 'inner 3'} dims of 'image.shape' must be > 0."
+    message = "all dims of 'image.shape' must be > 0."
     checks = [check_ops.assert_positive(array_ops.shape(image), [message])]
     if rank is None:
         too_few = "'image' must be at least three-dimensional."
@@ -285,6 +285,8 @@ def rot90(image, k=1, name=None):
         if turns is None:
             raise NotImplementedError("rot90 by a number of turns that is not known beforehand")
         turns = int(turns) % 4
+        if image.shape.ndims is None:
+            image.set_shape([None] * 3)
         ndims = image.shape.ndims
         if ndims not in (3, 4):
             raise ValueError("'image' must have either 3 or 4 dimensions.")

@@ -12,7 +12,7 @@ from rheos.framework.op_call import apply_op, op1, op_list
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, control_flow_ops, math_ops, string_ops
-from rheos.ops.constant_op import constant
+from rheos.ops.constant_op import constant, constant_value
 from rheos.ops.saveables import TableSaveable
 from rheos.ops.variables import GraphKeys
 
@@ -594,6 +594,16 @@ def _vocabulary_table(make, name, default_name, num_oov_buckets, hasher_spec, ke
         return table
 
 
+def _check_vocab_size(vocab_size, vocabulary_file):
+    if vocab_size is not None and vocab_size < 1:
+        known = constant_value(vocabulary_file)
+        vocabulary_file = vocabulary_file if known is None else known
+        raise ValueError(
+            f"vocab_size must be greater than 0, got {vocab_size}. "
+            f"vocabulary_file: {vocabulary_file}"
+        )
+
+
 def index_table_from_file(
     vocabulary_file=None,
     num_oov_buckets=0,
@@ -613,6 +623,7 @@ def index_table_from_file(
         raise ValueError(
             f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}."
         )
+    _check_vocab_size(vocab_size, vocabulary_file)
     key_dtype = dtypes.as_dtype(key_dtype)
 
     def make():
@@ -683,6 +694,7 @@ def index_to_string_table_from_file(
     """A table from numbers of lines to the words in them."""
     if vocabulary_file is None or isinstance(vocabulary_file, str) and not vocabulary_file:
         raise ValueError("vocabulary_file must be specified and must not be empty.")
+    _check_vocab_size(vocab_size, vocabulary_file)
     with name_scope(name, "index_to_string"):
         initializer = TextFileStringTableInitializer(
             vocabulary_file,

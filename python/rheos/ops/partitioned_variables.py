@@ -3,7 +3,7 @@
 import math
 
 from rheos.framework import dtypes, tensor_shape
-from rheos.framework.graph import Tensor, convert_to_tensor, name_scope
+from rheos.framework.graph import Tensor, control_dependencies, convert_to_tensor, name_scope
 from rheos.ops import array_ops
 
 
@@ -98,7 +98,7 @@ class PartitionedVariable:
 
     def as_tensor(self):
         """The parts put together, as a tensor."""
-        with name_scope(None):
+        with control_dependencies(None), name_scope(None):
             if len(self) == 1:
                 return array_ops.identity(self._variable_list[0], name=self._name)
             with name_scope(self._name + "/ConcatPartitions/"):

@@ -116,6 +116,15 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
         return frames
 
 
+def _overlap_and_add_of_unknown_rank(signal, step):
+    """overlap_and_add by way of one dimension before the frames."""
+    shape = array_ops.shape(signal)
+    flat = array_ops.reshape(signal, array_ops.concat([[-1], shape[-2:]], 0))
+    flat.set_shape([None, None, None])
+    sums = overlap_and_add(flat, step)
+    return array_ops.reshape(sums, array_ops.concat([shape[:-2], array_ops.shape(sums)[-1:]], 0))
+
+
 def overlap_and_add(signal, frame_step, name=None):
     """The sum of frames put `frame_step` samples apart, what frame() takes apart.
 
@@ -131,6 +140,8 @@ def overlap_and_add(signal, frame_step, name=None):
             raise ValueError(f"frame_step must be an integer. Got {step.dtype}")
         step = _known(math_ops.cast(step, dtypes.int32))
         rank = signal.shape.ndims
+        if rank is None:
+            return _overlap_and_add_of_unknown_rank(signal, step)
         frames, length = _size(signal, -2), _size(signal, -1)
         outer = array_ops.shape(signal)[:-2]
         segments = -(-length // step)

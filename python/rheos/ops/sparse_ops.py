@@ -329,13 +329,14 @@ def sparse_reset_shape(sp_input, new_shape=None):
         if len(old) != len(wanted):
             raise ValueError(f"Shapes {tuple(old)} and {tuple(wanted)} do not have one rank")
         if (old > wanted).any():
-            raise ValueError(f"Requested dimension {tuple(wanted)} is below {tuple(old)}")
+            raise ValueError(
+                f"The new shape {tuple(wanted)} should have dimension sizes of {tuple(old)} or more"
+            )
         return SparseTensor(indices, values, wanted)
-    checks = [
-        check_ops.assert_equal(array_ops.shape(old_shape), array_ops.shape(shape)),
-        check_ops.assert_less_equal(old_shape, shape),
-    ]
-    with control_dependencies(checks):
+    same_rank = check_ops.assert_equal(array_ops.shape(old_shape), array_ops.shape(shape))
+    with control_dependencies([same_rank]):
+        shape = array_ops.identity(shape)
+    with control_dependencies([check_ops.assert_less_equal(old_shape, shape)]):
         return SparseTensor(indices, values, array_ops.identity(shape))
 
 

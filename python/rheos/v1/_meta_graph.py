@@ -346,7 +346,7 @@ def import_scoped_meta_graph_with_return_elements(
         _keep_op_defs(graph, meta_graph_def.meta_info_def.stripped_op_list)
         elements = import_graph_def(
             graph_def,
-            name=import_scope or scope,
+            name=import_scope or (scope + "/" if scope else ""),
             input_map=input_map,
             return_elements=return_elements,
             producer_op_list=meta_graph_def.meta_info_def.stripped_op_list,
@@ -364,7 +364,7 @@ def import_scoped_meta_graph_with_return_elements(
 def _scope_for(graph, import_scope):
     """What stands before the names of nodes imported with that scope."""
     if not import_scope:
-        return ""
+        return graph.get_name_scope()  # entered already
     return graph.unique_name(import_scope, mark_as_used=False)  # as if it were entered now
 
 

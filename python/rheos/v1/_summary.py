@@ -3,9 +3,11 @@
 import os
 import threading
 import time
+import warnings
 
 from rheos import _core
 from rheos.framework.graph import Graph, get_default_graph
+from rheos.framework.messages import is_message
 from rheos.v1._meta_graph import export_meta_graph
 
 
@@ -46,11 +48,14 @@ class FileWriter:
         self.reopen()
         self._run_tags = set()
         self._described_tags = set()
-        if graph is not None:
-            self.add_graph(graph)
-            self.add_meta_graph(export_meta_graph(graph=graph))
-        elif graph_def is not None:
-            self.add_graph(None, graph_def=graph_def)
+        if graph is not None or graph_def is not None:
+            self.add_graph(graph, graph_def=graph_def)
+            if isinstance(graph, Graph):
+                self.add_meta_graph(export_meta_graph(graph=graph))
+            else:
+                from rheos.framework.messages import MetaGraphDef
+
+                self.add_meta_graph(MetaGraphDef(graph_def=graph_def or graph))
 
     def __enter__(self):
         return self
@@ -63,8 +68,18 @@ class FileWriter:
         return self._logdir
 
     def add_graph(self, graph, global_step=None, graph_def=None):
-        """Writes a graph, with the shapes that are known."""
-        if graph is not None or graph_def is None:
+        """Writes a graph, with the shapes that are known.
+
+        graph: a Graph, or as programs of the first versions gave it a GraphDef. ValueError if
+        graph_def is given as well.
+        """
+        if graph is not None and graph_def is not None:
+            raise ValueError(
+                "Please pass only graph, or graph_def (deprecated), but not both."
+            )
+        if is_message(graph, "GraphDef"):
+            graph_def = graph
+        elif graph_def is None:
             if not isinstance(graph, Graph):
                 raise TypeError(
                     "The passed graph must be an instance of `Graph` or the deprecated `GraphDef`"
@@ -131,10 +146,17 @@ class FileWriter:
         with self._file.lock:
             if not self._closed:
                 function(self._file.writer)
+                return
+        warnings.warn(
+            "Attempting to use a closed FileWriter. The operation will be a noop unless the "
+            "FileWriter is explicitly reopened.",
+            stacklevel=3,
+        )
 
     def flush(self):
         """Makes what was written visible to readers."""
-        self._write(lambda writer: writer.flush())
+        if not self._closed:
+            self._write(lambda writer: writer.flush())
 
     def close(self):
         """Flushes and closes the file."""
