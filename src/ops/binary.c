@@ -595,7 +595,7 @@ static rheos_status *add_strings(void *state, rheos__step *step, rheos_tensor *c
   (void)state, (void)step;
   rheos_shape shape;
   RHEOS_TRY(rheos__shape_broadcast(&inputs[0]->shape, &inputs[1]->shape, &shape));
-  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &shape, &outputs[0]));
+  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, shape, &outputs[0]));
   const rheos_string *x = inputs[0]->data, *y = inputs[1]->data;
   for (int64_t i = 0; i < outputs[0]->num_elements; i++) {
     const int64_t at_x = rheos__broadcast_index(&inputs[0]->shape, &shape, i);
