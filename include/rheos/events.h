@@ -85,6 +85,23 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_flush(rheos_event_writ
 // Flushes and frees; the writer is gone whatever comes back. NULL is accepted.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_close(rheos_event_writer *writer);
 
+// ---- One writer for each folder, for parts of a program that do not know of each other
+
+typedef struct rheos_event_writer_cache rheos_event_writer_cache;
+
+RHEOS_API rheos_event_writer_cache *rheos_event_writer_cache_new(void);  // NULL when memory is short
+// Closes the writers. NULL is accepted.
+RHEOS_API void rheos_event_writer_cache_free(rheos_event_writer_cache *cache);
+// The writer of a folder, which stays the cache's: opened at the first call of that name, with `graph`
+// (NULL: none) in it. Several threads may ask, but a writer is for one thread at a time.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_cache_get(
+    rheos_event_writer_cache *cache, const char *logdir, rheos_graph *graph,
+    rheos_event_writer **out_writer);
+// Closes the writers and forgets them, so that the next call begins a file of its own. What went wrong
+// with the first of those that could not be closed.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_cache_clear(
+    rheos_event_writer_cache *cache);
+
 // ---- Summaries that a graph computes
 
 #define RHEOS_COLLECTION_SUMMARIES "summaries"

@@ -224,6 +224,43 @@ static void test_event__two_writers_have_two_files(void **state) {
   remove_folder(folder);
 }
 
+static void test_event__a_folder_has_one_writer(void **state) {
+  (void)state;
+  char *folder = new_folder(), *other = rheos__path_join(folder, "other");
+  rheos_event_writer_cache *cache = rheos_event_writer_cache_new();
+  rheos_graph *graph = rheos_graph_new();
+  rheos_event_writer *first, *again, *elsewhere;
+  expect_ok(rheos_event_writer_cache_get(cache, folder, graph, &first));
+  expect_ok(rheos_event_writer_cache_get(cache, other, NULL, &elsewhere));
+  expect_ok(rheos_event_writer_cache_get(cache, folder, graph, &again));
+  assert_ptr_equal(first, again);
+  assert_ptr_not_equal(first, elsewhere);
+  expect_ok(rheos_event_writer_add_scalar(again, "loss", 0.5f, 7));
+  char *paths[] = {rheos__strdup(rheos_event_writer_path(first)),
+                   rheos__strdup(rheos_event_writer_path(elsewhere))};
+  expect_ok(rheos_event_writer_cache_clear(cache));
+  events e = read_events(paths[0]);
+  assert_int_equal(e.count, 3);
+  assert_int_equal(e.list[1]->what_case, TENSORFLOW__EVENT__WHAT_GRAPH_DEF);
+  assert_string_equal(e.list[2]->summary->value[0]->tag, "loss");
+  rheos__arena_deinit(&e.arena);
+  e = read_events(paths[1]);
+  assert_int_equal(e.count, 1);
+  rheos__arena_deinit(&e.arena);
+  // The next one writes a file of its own.
+  expect_ok(rheos_event_writer_cache_get(cache, folder, NULL, &again));
+  assert_string_not_equal(rheos_event_writer_path(again), paths[0]);
+  expect_error(rheos_event_writer_cache_get(cache, paths[0], NULL, &first),
+               RHEOS_FAILED_PRECONDITION, "");
+  assert_null(first);
+  rheos_event_writer_cache_free(cache);
+  rheos_event_writer_cache_free(NULL);
+  for (int i = 0; i < 2; i++) rheos__free(paths[i]);
+  rheos_graph_unref(graph);
+  remove_folder(other);
+  remove_folder(folder);
+}
+
 static void test_event__messages_made_elsewhere_are_checked(void **state) {
   (void)state;
   char *folder = new_folder();
@@ -405,6 +442,7 @@ int main(void) {
       cmocka_unit_test(test_event__file_holds_graph_and_scalars),
       cmocka_unit_test(test_event__summaries_of_a_graph_are_merged),
       cmocka_unit_test(test_event__two_writers_have_two_files),
+      cmocka_unit_test(test_event__a_folder_has_one_writer),
       cmocka_unit_test(test_event__messages_made_elsewhere_are_checked),
       cmocka_unit_test(test_event__any_failing_call_is_an_error),
       cmocka_unit_test(test_event__any_allocation_may_fail),
