@@ -263,6 +263,11 @@ typedef struct rheos_meta_graph_options {
   // Of a collection what is not below it is left out. The inputs that come from elsewhere are the
   // collection "unbound_inputs".
   const char *export_scope;
+  // Without the nodes of other savers than `saver` (all that lies in the scopes of operations that save
+  // or restore), and of the collection "savers" only that one.
+  bool clear_extraneous_savers;
+  const char *const *collections;  // the keys of those that are written; NULL: all
+  size_t num_collections;
 } rheos_meta_graph_options;
 
 // The graph with its collections as the bytes of a MetaGraphDef, for rheos_free(). `options` may be

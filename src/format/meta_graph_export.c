@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "format/graph_edit.h"
 #include "format/graph_extras.h"
+#include "format/graph_savers.h"
 #include "format/graph_scope.h"
 #include "format/meta_graph.h"
 #include "format/tensor_proto.h"
@@ -24,6 +25,7 @@ typedef struct meta_export {
   const char *scope;  // that is written, "": all
   char **unbound;     // inputs from outside of it, for rheos_free()
   size_t num_unbound;
+  rheos__saver_scopes dropped;  // savers that are not written
   rheos__arena arena;
   rheos__buffer out;
 } meta_export;
@@ -40,15 +42,26 @@ static char *operation_name(meta_export *e, rheos_operation operation, size_t ro
   return name;
 }
 
-static rheos_status *is_below(meta_export *e, rheos_operation operation, bool *out_is_below) {
-  *out_is_below = true;
-  if (e->scope[0] == '\0') return NULL;
+static char *whole_name(meta_export *e, rheos_operation operation) {
   const size_t length = rheos_operation_name(operation, NULL, 0);
   char *name = rheos__arena_alloc(&e->arena, length + 1);
+  if (name != NULL) rheos_operation_name(operation, name, length + 1);
+  return name;
+}
+
+static rheos_status *is_below(meta_export *e, rheos_operation operation, bool *out_is_below) {
+  *out_is_below = true;
+  if (e->scope[0] == '\0' && e->dropped.count == 0) return NULL;
+  const char *name = whole_name(e, operation);
   if (name == NULL) return rheos__out_of_memory();
-  rheos_operation_name(operation, name, length + 1);
-  *out_is_below = rheos__is_below(name, e->scope);
+  *out_is_below = rheos__is_below(name, e->scope) && !rheos__saver_scopes_have(&e->dropped, name);
   return NULL;
+}
+
+static rheos_status *not_written(const meta_export *e, const char *what) {
+  return e->scope[0] == '\0'
+             ? RHEOS_INVALID("%s lies in the scope of a saver that is left out", what)
+             : RHEOS_INVALID("%s is not below the scope '%s'", what, e->scope);
 }
 
 // What is asked for has to be in what is written. `what` names it.
@@ -56,7 +69,7 @@ static rheos_status *check_graph(meta_export *e, rheos_operation operation, cons
   if (operation.graph != e->graph) return RHEOS_INVALID("%s is of another graph", what);
   bool below;
   RHEOS_TRY(is_below(e, operation, &below));
-  return below ? NULL : RHEOS_INVALID("%s is not below the scope '%s'", what, e->scope);
+  return below ? NULL : not_written(e, what);
 }
 
 // "x:0"; "" for none.
@@ -154,9 +167,28 @@ static void replace_bytes(graph_bytes *graph, graph_bytes by) {
   *graph = by;
 }
 
+static rheos_status *drop_savers(meta_export *e, graph_bytes *graph) {
+  const rheos_saver *saver = e->options->saver;
+  const char *kept[2] = {NULL, NULL};
+  if (saver != NULL && saver->save_path.graph != NULL) {
+    kept[0] = whole_name(e, rheos_output_operation(saver->save_path));
+    if (kept[0] == NULL) return rheos__out_of_memory();
+  }
+  if (saver != NULL && saver->restore.graph != NULL) {
+    kept[1] = whole_name(e, saver->restore);
+    if (kept[1] == NULL) return rheos__out_of_memory();
+  }
+  graph_bytes made;
+  RHEOS_TRY(rheos__graph_def_without_savers(graph->data, graph->size_bytes, kept, &e->arena,
+                                            &e->dropped, &made.data, &made.size_bytes));
+  replace_bytes(graph, made);
+  return NULL;
+}
+
 // The graph as it shall be written.
 static rheos_status *change_graph(meta_export *e, graph_bytes *graph) {
   graph_bytes made;
+  if (e->options->clear_extraneous_savers) RHEOS_TRY(drop_savers(e, graph));
   if (e->scope[0] != '\0') {
     RHEOS_TRY(rheos_graph_def_below(graph->data, graph->size_bytes, e->scope, &made.data,
                                     &made.size_bytes, &e->unbound, &e->num_unbound));
@@ -195,9 +227,13 @@ static rheos_status *put_graph(meta_export *e) {
 
 // ---- The saver
 
-static rheos_status *put_saver(meta_export *e) {
+static bool has_saver(const meta_export *e) {
+  return e->options->saver != NULL && e->options->saver->filename.graph != NULL;
+}
+
+// The SaverDef's bytes; those of the buffer count when no error comes back.
+static rheos_status *saver_bytes(meta_export *e, rheos__buffer *out) {
   const rheos_saver *saver = e->options->saver;
-  if (saver == NULL || saver->filename.graph == NULL) return NULL;
   RHEOS_TRY(check_graph(e, rheos_output_operation(saver->filename), "the saver"));
   Tensorflow__SaverDef def = TENSORFLOW__SAVER_DEF__INIT;
   def.filename_tensor_name = output_name(e, saver->filename);
@@ -210,8 +246,14 @@ static rheos_status *put_saver(meta_export *e) {
   def.max_to_keep = e->options->max_to_keep != 0 ? e->options->max_to_keep : 5;
   def.keep_checkpoint_every_n_hours = 10000;
   def.version = TENSORFLOW__SAVER_DEF__CHECKPOINT_FORMAT_VERSION__V2;
+  rheos__proto_pack(&def.base, out);
+  return NULL;
+}
+
+static rheos_status *put_saver(meta_export *e) {
+  if (!has_saver(e)) return NULL;
   rheos__buffer bytes = {0};
-  rheos__proto_pack(&def.base, &bytes);
+  RHEOS_TRY(saver_bytes(e, &bytes));
   rheos__wire_put_message(&e->out, SAVER, &bytes);
   return NULL;
 }
@@ -247,14 +289,13 @@ static rheos_status *variable_bytes(meta_export *e, rheos_variable variable,
                                     ProtobufCBinaryData *out) {
   Tensorflow__VariableDef def = TENSORFLOW__VARIABLE_DEF__INIT;
   Tensorflow__SaveSliceInfoDef slice = TENSORFLOW__SAVE_SLICE_INFO_DEF__INIT;
-  const rheos_output snapshot =
-      variable.cached.graph != NULL ? variable.cached : variable.value;
+  const rheos_output snapshot = variable.cached.graph != NULL ? variable.cached : variable.value;
   def.variable_name = output_name(e, variable.handle);
   def.initial_value_name = output_name(e, variable.initial_value);
   def.initializer_name = plain_name(e, variable.initializer);
   def.snapshot_name = output_name(e, snapshot);
-  if (def.variable_name == NULL || def.initial_value_name == NULL ||
-      def.initializer_name == NULL || def.snapshot_name == NULL) {
+  if (def.variable_name == NULL || def.initial_value_name == NULL || def.initializer_name == NULL ||
+      def.snapshot_name == NULL) {
     return rheos__out_of_memory();
   }
   def.is_resource = rheos_variable_is_resource(variable);
@@ -367,7 +408,8 @@ static rheos_status *fill_floats(meta_export *e, const rheos_item *items, size_t
   return NULL;
 }
 
-// Variables are written as such in the collections of variables, elsewhere by the name of their node.
+// Variables are written as such in the collections of variables, elsewhere by the name of their
+// node.
 static rheos_status *fill_collection(meta_export *e, const char *key, const rheos_item *items,
                                      size_t count, Tensorflow__CollectionDef *def) {
   bool all_nodes = true, all_variables = true, all_same = true;
@@ -380,10 +422,14 @@ static rheos_status *fill_collection(meta_export *e, const char *key, const rheo
   if (all_nodes) return fill_nodes(e, items, count, def);
   if (!all_same) return RHEOS_INVALID("the collection '%s' holds items of several kinds", key);
   switch (items[0].kind) {
-    case RHEOS_ITEM_INT: return fill_ints(e, items, count, def);
-    case RHEOS_ITEM_FLOAT: return fill_floats(e, items, count, def);
-    case RHEOS_ITEM_ANY: return fill_any(e, items, count, def);
-    default: return fill_bytes(e, key, items, count, def);
+    case RHEOS_ITEM_INT:
+      return fill_ints(e, items, count, def);
+    case RHEOS_ITEM_FLOAT:
+      return fill_floats(e, items, count, def);
+    case RHEOS_ITEM_ANY:
+      return fill_any(e, items, count, def);
+    default:
+      return fill_bytes(e, key, items, count, def);
   }
 }
 
@@ -406,9 +452,8 @@ static rheos_operation operation_of(meta_export *e, const rheos_item *item) {
 static rheos_status *is_written(meta_export *e, const char *key, const rheos_item *item,
                                 bool *out_is_written) {
   *out_is_written = true;
-  if (e->scope[0] == '\0') return NULL;
   if (is_node(item->kind)) return is_below(e, operation_of(e, item), out_is_written);
-  if (item->kind != RHEOS_ITEM_BYTES) return NULL;
+  if (e->scope[0] == '\0' || item->kind != RHEOS_ITEM_BYTES) return NULL;
   return rheos__collection_bytes_are_within(key, e->scope, item->bytes, &e->arena, out_is_written);
 }
 
@@ -435,8 +480,8 @@ static rheos_status *put_unbound(meta_export *e) {
   rheos_item *items = rheos__arena_alloc(&e->arena, e->num_unbound * sizeof *items);
   if (items == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < e->num_unbound; i++) {
-    items[i] = (rheos_item){.kind = RHEOS_ITEM_BYTES,
-                            .bytes = {e->unbound[i], strlen(e->unbound[i])}};
+    items[i] =
+        (rheos_item){.kind = RHEOS_ITEM_BYTES, .bytes = {e->unbound[i], strlen(e->unbound[i])}};
   }
   Tensorflow__CollectionDef def = TENSORFLOW__COLLECTION_DEF__INIT;
   RHEOS_TRY(fill_bytes(e, RHEOS__UNBOUND_KEY, items, e->num_unbound, &def));
@@ -444,7 +489,35 @@ static rheos_status *put_unbound(meta_export *e) {
   return NULL;
 }
 
+static const char savers_key[] = "savers";
+
+// The collection of savers with the one that is written.
+static rheos_status *put_own_saver(meta_export *e) {
+  if (!has_saver(e)) return NULL;
+  rheos__buffer bytes = {0};
+  rheos_status *status = saver_bytes(e, &bytes);
+  if (status == NULL && bytes.failed) status = rheos__out_of_memory();
+  Tensorflow__CollectionDef def = TENSORFLOW__COLLECTION_DEF__INIT;
+  Tensorflow__CollectionDef__BytesList list = TENSORFLOW__COLLECTION_DEF__BYTES_LIST__INIT;
+  ProtobufCBinaryData value = {bytes.size_bytes, (uint8_t *)bytes.data};
+  def.kind_case = TENSORFLOW__COLLECTION_DEF__KIND_BYTES_LIST;
+  def.bytes_list = &list;
+  list.n_value = 1;
+  list.value = &value;
+  if (status == NULL) put_map_entry(&e->out, COLLECTION, savers_key, &def.base);
+  rheos__buffer_deinit(&bytes);
+  return status;
+}
+
 static const char main_op_key[] = "saved_model_main_op";
+
+static bool is_wanted(const rheos_meta_graph_options *options, const char *key) {
+  if (options->collections == NULL) return true;
+  for (size_t i = 0; i < options->num_collections; i++) {
+    if (strcmp(options->collections[i], key) == 0) return true;
+  }
+  return false;
+}
 
 static rheos_status *put_init(meta_export *e) {
   const rheos_operation init = e->options->init;
@@ -468,7 +541,9 @@ static rheos_status *put_collections(meta_export *e) {
     const bool is_replaced =
         (e->options->init.graph != NULL && strcmp(keys[i], main_op_key) == 0) ||
         (e->scope[0] != '\0' && strcmp(keys[i], RHEOS__UNBOUND_KEY) == 0);
-    if (!is_replaced) RHEOS_TRY(put_collection(e, keys[i]));
+    if (is_replaced || !is_wanted(e->options, keys[i])) continue;
+    const bool is_savers = e->options->clear_extraneous_savers && strcmp(keys[i], savers_key) == 0;
+    RHEOS_TRY(is_savers ? put_own_saver(e) : put_collection(e, keys[i]));
   }
   if (e->num_unbound > 0) RHEOS_TRY(put_unbound(e));
   return put_init(e);
@@ -480,18 +555,22 @@ static rheos_status *tensor_info(meta_export *e, const rheos_argument *argument,
                                  rheos__buffer *out) {
   const bool is_sparse = argument->indices.graph != NULL;
   if (argument->tensor.graph != e->graph ||
-      (is_sparse && (argument->indices.graph != e->graph ||
-                     argument->dense_shape.graph != e->graph))) {
+      (is_sparse &&
+       (argument->indices.graph != e->graph || argument->dense_shape.graph != e->graph))) {
     return RHEOS_INVALID("'%s' is not a tensor of this graph", argument->name);
   }
   bool below;
   RHEOS_TRY(is_below(e, rheos_output_operation(argument->tensor), &below));
-  if (!below) return RHEOS_INVALID("'%s' is not below the scope '%s'", argument->name, e->scope);
+  if (!below) {
+    char *what = rheos__arena_alloc(&e->arena, strlen(argument->name) + 3);
+    if (what == NULL) return rheos__out_of_memory();
+    sprintf(what, "'%s'", argument->name);
+    return not_written(e, what);
+  }
   Tensorflow__TensorInfo info = TENSORFLOW__TENSOR_INFO__INIT;
   Tensorflow__TensorInfo__CooSparse sparse = TENSORFLOW__TENSOR_INFO__COO_SPARSE__INIT;
   info.dtype = (Tensorflow__DataType)rheos_dtype_base(rheos_output_dtype(argument->tensor));
-  const rheos_shape shape =
-      is_sparse ? RHEOS_UNKNOWN_SHAPE : rheos_output_shape(argument->tensor);
+  const rheos_shape shape = is_sparse ? RHEOS_UNKNOWN_SHAPE : rheos_output_shape(argument->tensor);
   RHEOS_TRY(rheos__shape_to_proto(&shape, &e->arena, &info.tensor_shape));
   char *name = output_name(e, argument->tensor);
   if (is_sparse) {
@@ -550,11 +629,10 @@ static rheos_status *put_defaults(meta_export *e, const rheos_signature *signatu
 static rheos_status *put_signature(meta_export *e, const rheos_signature *signature) {
   enum { INPUTS = 1, OUTPUTS = 2, METHOD_NAME = 3, DEFAULTS = 4 };
   const char *key = signature->key != NULL ? signature->key : "serving_default";
-  const char *method = signature->method_name != NULL ? signature->method_name
-                                                      : "tensorflow/serving/predict";
+  const char *method =
+      signature->method_name != NULL ? signature->method_name : "tensorflow/serving/predict";
   rheos__buffer entry = {0}, def = {0};
-  rheos_status *status =
-      put_arguments(e, signature->inputs, signature->num_inputs, INPUTS, &def);
+  rheos_status *status = put_arguments(e, signature->inputs, signature->num_inputs, INPUTS, &def);
   if (status == NULL) {
     status = put_arguments(e, signature->outputs, signature->num_outputs, OUTPUTS, &def);
   }

@@ -1,5 +1,5 @@
-// MetaGraphDefs: one of TensorFlow (tests/golden/make_saved_models.py) is gone on training with; what
-// is written comes back; saved models are written and loaded.
+// MetaGraphDefs: one of TensorFlow (tests/golden/make_saved_models.py) is gone on training with;
+// what is written comes back; saved models are written and loaded.
 #include <rheos/rheos.h>
 
 #include "format/format_support.h"
@@ -97,9 +97,8 @@ static void test_meta_graph__collections_come_along(void **state) {
   rheos_graph *graph = import(meta_graph, NULL, &saver);
   rheos_variable *variables;
   // Two parts, w, b, the step, and four slots.
-  assert_int_equal(rheos_graph_collect_variables(graph, RHEOS_COLLECTION_GLOBAL_VARIABLES,
-                                                 &variables),
-                   9);
+  assert_int_equal(
+      rheos_graph_collect_variables(graph, RHEOS_COLLECTION_GLOBAL_VARIABLES, &variables), 9);
   int parts = 0;
   for (int i = 0; i < 9; i++) {
     const char *whole, *slice;
@@ -110,9 +109,8 @@ static void test_meta_graph__collections_come_along(void **state) {
   }
   assert_int_equal(parts, 2);
   rheos_free(variables);
-  assert_int_equal(rheos_graph_collect_variables(graph, RHEOS_COLLECTION_TRAINABLE_VARIABLES,
-                                                 &variables),
-                   4);
+  assert_int_equal(
+      rheos_graph_collect_variables(graph, RHEOS_COLLECTION_TRAINABLE_VARIABLES, &variables), 4);
   rheos_free(variables);
   assert_int_equal(rheos_graph_collection_item(graph, "numbers", 0).i, 3);
   assert_true(rheos_graph_collection_item(graph, "reals", 0).f == 0.25f);
@@ -148,8 +146,10 @@ static void test_meta_graph__names_in_collections_follow_the_prefix(void **state
     for (const char *old_at = old; *old_at != '\0'; old_at++) {
       assert_int_equal(*at++, *old_at);
       const bool opens = *old_at == '"' && (old_at[-1] == ' ' || old_at[-1] == ':');
-      if (opens && strncmp(at, "^in/", 4) == 0) memmove(at + 1, at + 4, strlen(at + 4) + 1);
-      else if (opens && old_at[1] != '"') assert_memory_equal(at, "in/", 3), at += 3;
+      if (opens && strncmp(at, "^in/", 4) == 0)
+        memmove(at + 1, at + 4, strlen(at + 4) + 1);
+      else if (opens && old_at[1] != '"')
+        assert_memory_equal(at, "in/", 3), at += 3;
     }
     assert_int_equal(*at, '\0');
     rheos_free(old);
@@ -288,8 +288,8 @@ static rheos_graph *new_net(void) {
   const rheos_output a = rheos_placeholder(s, RHEOS_FLOAT, .name = "before/a");
   rheos_push_variable_scope(s, "net", RHEOS_REUSE_INHERIT);
   rheos_push_device(s, "/device:CPU:0");
-  const rheos_output w = rheos_get_variable(s, "w", RHEOS_FLOAT, RHEOS_SCALAR,
-                                            rheos_constant_initializer(3));
+  const rheos_output w =
+      rheos_get_variable(s, "w", RHEOS_FLOAT, RHEOS_SCALAR, rheos_constant_initializer(3));
   const rheos_output y = rheos_mul(s, w, a, .name = "y");
   rheos_push_colocation(s, rheos_output_operation(y));
   const rheos_output z = rheos_add(s, w, a, .name = "z");
@@ -388,8 +388,83 @@ static void test_meta_graph__a_scope_is_written_without_its_name(void **state) {
   rheos_graph_unref(graph);
 }
 
-// What stands below a scope after an import is written without it as it was before, loops and queues
-// in the collections too.
+static bool has_node(const rheos_meta_graph *meta_graph, const char *name) {
+  rheos_graph *graph = import(meta_graph, NULL, &(rheos_saver){.filename = {NULL, 0, 0}});
+  const bool has = rheos_graph_operation(graph, name).graph != NULL;
+  rheos_graph_unref(graph);
+  return has;
+}
+
+// As TensorFlow's export_meta_graph(clear_extraneous_savers=True, saver_def=...).
+static void test_meta_graph__other_savers_are_left_out(void **state) {
+  (void)state;
+  line_graph l = new_line(false);
+  const rheos_saver one = rheos_saver_new(l.scope, NULL, NULL, 0, NULL);
+  const rheos_saver other = rheos_saver_new(l.scope, NULL, NULL, 0, NULL);
+  expect_ok(rheos_scope_finish(l.scope));
+  const rheos_output savers[] = {one.save_path, other.save_path, l.y};
+  for (int i = 0; i < 3; i++) {
+    const rheos_item item = {.kind = RHEOS_ITEM_OUTPUT, .id = savers[i].id};
+    expect_ok(rheos_graph_add_to_collection(l.graph, "nodes", item));
+  }
+  const rheos_item texts[] = {{.kind = RHEOS_ITEM_BYTES, .bytes = {(char[]){"one"}, 3}},
+                              {.kind = RHEOS_ITEM_BYTES, .bytes = {(char[]){"two"}, 3}}};
+  for (int i = 0; i < 2; i++) {
+    expect_ok(rheos_graph_add_to_collection(l.graph, "savers", texts[i]));
+  }
+  rheos_meta_graph_options options = {.saver = &other};
+  rheos_meta_graph *all = written(l.graph, &options);
+  assert_true(has_node(all, "save/SaveV2") && has_node(all, "save_1/SaveV2"));
+  assert_int_equal(rheos_meta_graph_collection(all, "savers")->count, 2);
+  rheos_meta_graph_free(all);
+
+  options.clear_extraneous_savers = true;
+  rheos_meta_graph *part = written(l.graph, &options);
+  assert_true(!has_node(part, "save/SaveV2") && !has_node(part, "save/Const"));
+  assert_true(has_node(part, "save_1/restore_all") && has_node(part, "y"));
+  assert_string_equal(part->saver->restore_op_name, "save_1/restore_all");
+  const rheos_collection_def *nodes = rheos_meta_graph_collection(part, "nodes");
+  assert_int_equal(nodes->count, 2);
+  assert_string_equal(nodes->nodes[0], "save_1/control_dependency:0");
+  const rheos_collection_def *collection = rheos_meta_graph_collection(part, "savers");
+  assert_int_equal(collection->count, 1);
+  const rheos_string def = collection->bytes[0];
+  char *text;
+  size_t length;
+  expect_ok(rheos_message_to_text("SaverDef", def.data, def.size_bytes, &text, &length));
+  assert_non_null(strstr(text, "restore_op_name: \"save_1/restore_all\""));
+  rheos_free(text);
+  rheos_meta_graph_free(part);
+
+  // Without any saver, and only one collection.
+  const char *const keys[] = {"variables"};
+  options = (rheos_meta_graph_options){
+      .clear_extraneous_savers = true, .collections = keys, .num_collections = 1};
+  part = written(l.graph, &options);
+  assert_null(part->saver);
+  assert_int_equal(part->num_collections, 1);
+  assert_non_null(rheos_meta_graph_collection(part, "variables"));
+  rheos_meta_graph_free(part);
+
+  // What is asked for must not be left out, nor needed.
+  const rheos_argument argument = {.name = "a", .tensor = one.save_path};
+  const rheos_signature signature = {.inputs = &argument, .num_inputs = 1};
+  options.signatures = &signature;
+  options.num_signatures = 1;
+  void *bytes;
+  size_t size_bytes;
+  expect_error(rheos_graph_to_meta_graph_def(l.graph, &options, &bytes, &size_bytes),
+               RHEOS_INVALID_ARGUMENT, "lies in the scope of a saver that is left out");
+  rheos_identity(l.scope, one.save_path, .name = "path");
+  expect_ok(rheos_scope_finish(l.scope));
+  options.num_signatures = 0;
+  expect_error(rheos_graph_to_meta_graph_def(l.graph, &options, &bytes, &size_bytes),
+               RHEOS_INVALID_ARGUMENT, "'path' takes 'save/control_dependency' of a saver");
+  line_free(&l);
+}
+
+// What stands below a scope after an import is written without it as it was before, loops and
+// queues in the collections too.
 static void test_meta_graph__a_scope_that_was_imported_is_written_as_it_was(void **state) {
   (void)state;
   rheos_meta_graph *meta_graph = read_golden();
@@ -401,8 +476,8 @@ static void test_meta_graph__a_scope_that_was_imported_is_written_as_it_was(void
   rheos_scope *s = rheos_scope_new(below);
   rheos_constant_float(s, 1, "outside");
   rheos_scope_free(s);
-  rheos_meta_graph *part = written(
-      below, &(rheos_meta_graph_options){.saver = &saver, .export_scope = "in/side"});
+  rheos_meta_graph *part =
+      written(below, &(rheos_meta_graph_options){.saver = &saver, .export_scope = "in/side"});
   assert_int_equal(part->graph_def_bytes, all->graph_def_bytes);
   assert_memory_equal(part->graph_def, all->graph_def, all->graph_def_bytes);
   assert_string_equal(part->saver->restore_op_name, all->saver->restore_op_name);
@@ -491,8 +566,8 @@ static void test_saved_model__defaults_are_fed(void **state) {
       .tags = &tag, .num_tags = 1, .signatures = &signature, .num_signatures = 1};
   rheos_saved_model_builder *builder;
   expect_ok(rheos_saved_model_builder_new(folder, &builder));
-  expect_error(rheos_saved_model_builder_add(builder, l.session, &options),
-               RHEOS_INVALID_ARGUMENT, "'other', which is no input");
+  expect_error(rheos_saved_model_builder_add(builder, l.session, &options), RHEOS_INVALID_ARGUMENT,
+               "'other', which is no input");
   value.name = "in";
   expect_ok(rheos_saved_model_builder_add(builder, l.session, &options));
   expect_ok(rheos_saved_model_builder_save(builder, false));
@@ -637,6 +712,7 @@ int main(void) {
       cmocka_unit_test(test_meta_graph__mixed_collections_are_refused),
       cmocka_unit_test(test_meta_graph__without_a_saver_one_is_made),
       cmocka_unit_test(test_meta_graph__a_scope_is_written_without_its_name),
+      cmocka_unit_test(test_meta_graph__other_savers_are_left_out),
       cmocka_unit_test(test_meta_graph__a_scope_that_was_imported_is_written_as_it_was),
       cmocka_unit_test(test_saved_model__simple_save_is_loaded),
       cmocka_unit_test(test_saved_model__defaults_are_fed),
