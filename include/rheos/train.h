@@ -434,17 +434,32 @@ RHEOS_API void rheos_checkpoint_keeper_free(rheos_checkpoint_keeper *keeper);
 
 // ---- Variables that start with values of a checkpoint
 
+// Where the rows of a variable stand for the entries of a vocabulary, a file of an entry a line, which
+// has changed since the checkpoint was written: rows of entries that both have are taken.
+typedef struct rheos_vocabulary {
+  const char *new_file;
+  int64_t new_size;         // how many of its entries count
+  int64_t num_oov_buckets;  // rows behind them, for entries that are not in it
+  const char *old_file;
+  int64_t old_size;               // 0: all of its entries
+  int32_t axis;                   // 0: rows, 1: columns
+  rheos_initializer initializer;  // of the other rows; default: zeros
+} rheos_vocabulary;
+
 typedef struct rheos_checkpoint_assignment {
   const char *from;  // a tensor in the checkpoint; or a scope with its "/", "/" for all
   const char *to;    // a variable's name; or a scope with its "/"; NULL: `variables`
   const rheos_variable *variables;  // one variable, or the parts of one
   size_t num_variables;
+  // NULL: the same entries as before. Not with scopes, which leave out variables that another
+  // assignment names with a vocabulary.
+  const rheos_vocabulary *vocabulary;
 } rheos_checkpoint_assignment;
 
 // Makes variables start with values in a checkpoint when they are initialized: their initializers
 // are replaced. Scopes stand for all variables below. `checkpoint` is named as for
 // rheos_saver_restore(). What does not fit fails as rheos_checkpoint_reader_check() tells, and
-// nothing is changed then. (TensorFlow's init_from_checkpoint)
+// nothing is changed then. (TensorFlow's init_from_checkpoint; with vocabularies, warm_start)
 RHEOS_API void rheos_init_from_checkpoint(rheos_scope *scope, const char *checkpoint,
                                           const rheos_checkpoint_assignment *assignments,
                                           size_t count);

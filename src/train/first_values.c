@@ -9,6 +9,7 @@
 #include "ops/op_util.h"
 #include "train/restoring.h"
 #include "train/variables.h"
+#include "train/vocabulary.h"
 
 // A variable by the name that savers know it by: the parts of a whole have one name.
 typedef struct named {
@@ -21,6 +22,8 @@ typedef struct start {
   char *from;  // in the checkpoint
   const named *to;
   bool is_part;  // of what is in the checkpoint
+  const rheos_vocabulary *vocabulary;  // or NULL
+  int32_t *positions;                  // of its entries
 } start;
 
 typedef struct starts {
@@ -32,6 +35,8 @@ typedef struct starts {
   size_t num_given;
   start *items;
   size_t count, capacity;
+  const rheos_checkpoint_assignment *assignments;
+  size_t num_assignments;
 } starts;
 
 // ---- The graph's variables
@@ -84,17 +89,14 @@ static rheos_status *find_variables(starts *s) {
 // ---- What starts with what
 
 static rheos_status *add_start(starts *s, const char *scope, const char *rest, const named *to,
-                               bool is_part) {
+                               const rheos_vocabulary *vocabulary) {
   if (!RHEOS_GROW(s->items, s->capacity, s->count + 1)) return rheos__out_of_memory();
   char *from = rheos__text_format("%s%s", scope, rest);
   if (from == NULL) return rheos__out_of_memory();
-  s->items[s->count++] = (start){from, to, is_part};
-  return NULL;
-}
-
-static bool is_slice(rheos_variable variable) {
   const char *whole, *slice;
-  return rheos_variable_slice(variable, &whole, &slice);
+  const bool is_part = rheos_variable_slice(to->variable, &whole, &slice);
+  s->items[s->count++] = (start){from, to, is_part, vocabulary, NULL};
+  return NULL;
 }
 
 static rheos_status *add_given(starts *s, const rheos_checkpoint_assignment *a) {
@@ -109,7 +111,7 @@ static rheos_status *add_given(starts *s, const rheos_checkpoint_assignment *a) 
       return RHEOS_INVALID("Slices must all be from the same tensor: %s != %s",
                            to[-(ptrdiff_t)i].name, to->name);
     }
-    RHEOS_TRY(add_start(s, a->from, "", to, is_slice(to->variable)));
+    RHEOS_TRY(add_start(s, a->from, "", to, a->vocabulary));
   }
   return NULL;
 }
@@ -119,19 +121,35 @@ static bool is_scope(const char *name) {
   return length > 0 && name[length - 1] == '/';
 }
 
+// Whether a variable is left out of scopes.
+static bool has_vocabulary(const starts *s, const named *variable) {
+  for (size_t i = 0; i < s->num_assignments; i++) {
+    const rheos_checkpoint_assignment *a = &s->assignments[i];
+    if (a->vocabulary == NULL) continue;
+    if (a->to != NULL && strcmp(a->to, variable->name) == 0) return true;
+    for (size_t k = 0; a->to == NULL && k < a->num_variables; k++) {
+      if (a->variables[k].index == variable->variable.index) return true;
+    }
+  }
+  return false;
+}
+
 static rheos_status *add_scope(starts *s, const rheos_checkpoint_assignment *a) {
   if (!is_scope(a->from) || !is_scope(a->to)) {
     return RHEOS_INVALID("Assignment map with scope only name %s should map to scope only %s. "
                          "Should be 'scope/': 'other_scope/'.",
                          a->to, a->from);
   }
+  if (a->vocabulary != NULL) {
+    return RHEOS_INVALID("'%s' is a scope, which cannot have a vocabulary", a->to);
+  }
   const char *from = strcmp(a->from, "/") == 0 ? "" : a->from;
   const char *to = strcmp(a->to, "/") == 0 ? "" : a->to;
   const size_t length = strlen(to);
   for (size_t i = 0; i < s->num_variables; i++) {
     const named *variable = &s->variables[i];
-    if (strncmp(variable->name, to, length) != 0) continue;
-    RHEOS_TRY(add_start(s, from, variable->name + length, variable, is_slice(variable->variable)));
+    if (strncmp(variable->name, to, length) != 0 || has_vocabulary(s, variable)) continue;
+    RHEOS_TRY(add_start(s, from, variable->name + length, variable, NULL));
   }
   return NULL;
 }
@@ -143,7 +161,7 @@ static rheos_status *add_assignment(starts *s, const rheos_checkpoint_assignment
   for (size_t i = 0; i < s->num_variables; i++) {
     if (strcmp(s->variables[i].name, a->to) != 0) continue;
     found = true;
-    RHEOS_TRY(add_start(s, a->from, "", &s->variables[i], is_slice(s->variables[i].variable)));
+    RHEOS_TRY(add_start(s, a->from, "", &s->variables[i], a->vocabulary));
   }
   return found ? NULL : add_scope(s, a);
 }
@@ -164,6 +182,10 @@ static rheos_status *check_fits(const starts *s) {
         .dtype = rheos_variable_dtype(variable),
         .shape = is_part ? rheos__whole_shape(&part) : rheos_variable_static_shape(variable),
     };
+    const rheos_vocabulary *vocabulary = s->items[i].vocabulary;
+    if (vocabulary != NULL && vocabulary->axis >= 0 && vocabulary->axis < wanted[i].shape.rank) {
+      wanted[i].shape.dims[vocabulary->axis] = -1;
+    }
   }
   rheos_checkpoint_reader *reader;
   rheos_status *status = rheos_checkpoint_reader_open(s->checkpoint, &reader);
@@ -173,6 +195,15 @@ static rheos_status *check_fits(const starts *s) {
   }
   rheos__free(wanted);
   return status;
+}
+
+static rheos_status *read_vocabularies(starts *s) {
+  for (size_t i = 0; i < s->count; i++) {
+    start *item = &s->items[i];
+    if (item->vocabulary == NULL) continue;
+    RHEOS_TRY(rheos__vocabulary_positions(item->vocabulary, item->to->variable, &item->positions));
+  }
+  return NULL;
 }
 
 // ---- New initializers
@@ -194,12 +225,26 @@ static rheos_output restored_value(rheos_scope *scope, const char *checkpoint, c
   return rheos_operation_output(restore, 0);
 }
 
-static void start_with(rheos_scope *scope, const char *checkpoint, const start *item) {
+// What the variable starts with, where its vocabulary has changed.
+static rheos_output remapped_value(rheos_scope *scope, const char *checkpoint, const start *item) {
+  const rheos_variable variable = item->to->variable;
+  const rheos_output old =
+      restored_value(scope, checkpoint, item->from, "", rheos_variable_dtype(variable));
+  if (rheos_scope_status(scope) != NULL) return old;
+  return rheos__vocabulary_value(scope, item->vocabulary, item->positions, old, variable);
+}
+
+static rheos_output first_value(rheos_scope *scope, const char *checkpoint, const start *item) {
+  if (item->vocabulary != NULL) return remapped_value(scope, checkpoint, item);
   const rheos_variable variable = item->to->variable;
   const char *whole, *slice = "";
   if (item->is_part) rheos_variable_slice(variable, &whole, &slice);
-  const rheos_output value = restored_value(scope, checkpoint, item->from, slice,
-                                            rheos_variable_dtype(variable));
+  return restored_value(scope, checkpoint, item->from, slice, rheos_variable_dtype(variable));
+}
+
+static void start_with(rheos_scope *scope, const char *checkpoint, const start *item) {
+  const rheos_variable variable = item->to->variable;
+  const rheos_output value = first_value(scope, checkpoint, item);
   if (rheos_scope_status(scope) != NULL) return;
   rheos_status *status = rheos_output_set_shape(value, rheos_variable_static_shape(variable));
   if (status != NULL) {
@@ -233,7 +278,10 @@ static void make_starts(starts *s) {
 static void deinit(starts *s) {
   for (size_t i = 0; i < s->num_variables; i++) rheos__free(s->variables[i].name);
   for (size_t i = 0; i < s->num_given; i++) rheos__free(s->given[i].name);
-  for (size_t i = 0; i < s->count; i++) rheos__free(s->items[i].from);
+  for (size_t i = 0; i < s->count; i++) {
+    rheos__free(s->items[i].from);
+    rheos__free(s->items[i].positions);
+  }
   rheos__free(s->variables);
   rheos__free(s->given);
   rheos__free(s->items);
@@ -255,6 +303,7 @@ static rheos_status *collect(starts *s, const rheos_checkpoint_assignment *assig
   RHEOS_TRY(find_variables(s));
   RHEOS_TRY(make_room(s, assignments, count));
   for (size_t i = 0; i < count; i++) RHEOS_TRY(add_assignment(s, &assignments[i]));
+  RHEOS_TRY(read_vocabularies(s));
   return check_fits(s);
 }
 
@@ -263,7 +312,10 @@ void rheos_init_from_checkpoint(rheos_scope *scope, const char *checkpoint,
   if (rheos_scope_status(scope) != NULL) return;
   char *prefix;
   rheos_status *status = rheos__checkpoint_prefix(checkpoint, &prefix);
-  starts s = {.scope = scope, .checkpoint = prefix};
+  starts s = {.scope = scope,
+              .checkpoint = prefix,
+              .assignments = assignments,
+              .num_assignments = count};
   if (status == NULL) status = collect(&s, assignments, count);
   if (status != NULL) {
     rheos_scope_fail_take(scope, status);

@@ -96,7 +96,8 @@ static rheos_output found_in(rheos_output table, const char *a, const char *b) {
   rheos_tensor *none;
   const int64_t value = -1;
   expect_ok(rheos_tensor_from_values(RHEOS_INT64, RHEOS_SCALAR, &value, &none));
-  const rheos_output output = rheos_lookup_table_find_v2(s, table, texts(a, b), rheos_constant(s, none, NULL));
+  const rheos_output output =
+      rheos_lookup_table_find_v2(s, table, texts(a, b), rheos_constant(s, none, NULL));
   rheos_tensor_unref(none);
   return output;
 }
@@ -207,9 +208,8 @@ static void test_saveables__have_their_own_way_back(void **state) {
                                        {.name = "half/b", .tensor = rheos_neg(s, a.value)}};
   const rheos_saveable own = {
       .name = "own", .parts = parts, .num_parts = 2, .restore = assign_sum, .context = &a};
-  const rheos_saver saver =
-      rheos_saver_new_with(s, &a, NULL, 0,
-                           &(rheos_saver_options){.saveables = &own, .num_saveables = 1});
+  const rheos_saver saver = rheos_saver_new_with(
+      s, &a, NULL, 0, &(rheos_saver_options){.saveables = &own, .num_saveables = 1});
   const rheos_operation init = rheos_global_variables_initializer(s);
   open_session();
   run(init);
@@ -344,6 +344,101 @@ static void test_saveables__what_does_not_fit_changes_nothing(void **state) {
   expect_error(rheos_scope_finish(s), RHEOS_INVALID_ARGUMENT, "should map to scope only");
 }
 
+static char *vocabulary_file(const char *name, const char *text) {
+  char *path = rheos__path_join(folder, name);
+  expect_ok(rheos__file_replace(path, text, strlen(text)));
+  return path;
+}
+
+// A matrix [3, 2] of 10 20; 11 21; 12 22, rows of the entries a, b, c, and its transpose.
+static void write_rows(void) {
+  rheos_checkpoint_writer *writer;
+  expect_ok(rheos_checkpoint_writer_open(prefix, &writer));
+  const float values[] = {10, 20, 11, 21, 12, 22}, turned[] = {10, 11, 12, 20, 21, 22};
+  rheos_tensor *tensor;
+  expect_ok(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(3, 2), values, &tensor));
+  expect_ok(rheos_checkpoint_writer_add(writer, "rows", tensor));
+  rheos_tensor_unref(tensor);
+  expect_ok(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(2, 3), turned, &tensor));
+  expect_ok(rheos_checkpoint_writer_add(writer, "columns", tensor));
+  rheos_tensor_unref(tensor);
+  expect_ok(rheos_checkpoint_writer_finish(writer));
+}
+
+// As TensorFlow's warm_start() with VocabInfo.
+static void test_saveables__rows_follow_their_vocabulary(void **state) {
+  (void)state;
+  write_rows();
+  char *before = vocabulary_file("old", "a\r\nb\r\nc\r\n"),
+       *now = vocabulary_file("new", "c\nd\na\nx");
+  const rheos_variable rows = filled("rows", RHEOS_SHAPE(4, 2), 0);
+  const rheos_variable parts[] = {filled("p/0", RHEOS_SHAPE(2, 1), 0),
+                                  filled("p/1", RHEOS_SHAPE(2, 3), 0)};
+  rheos_variable_set_slice(s, parts[0], "columns", "2 4 0,2:0,1");
+  rheos_variable_set_slice(s, parts[1], "columns", "2 4 0,2:1,3");
+  const rheos_variable lower = filled("l", RHEOS_SHAPE(1, 3), 0);
+  rheos_variable_set_slice(s, lower, "l", "2 3 1,1:0,3");
+  rheos_vocabulary v = {.new_file = now, .new_size = 3, .num_oov_buckets = 1, .old_file = before};
+  rheos_vocabulary columns = v, of_part = v;
+  v.initializer = rheos_constant_initializer(7);
+  columns.axis = of_part.axis = 1;
+  of_part.num_oov_buckets = 0;
+  of_part.old_size = 2;  // "c" is not known
+  const rheos_checkpoint_assignment assignments[] = {
+      {.from = "/", .to = "/"},  // all others, and there are none
+      {.from = "rows", .to = "rows", .vocabulary = &v},
+      {.from = "columns", .variables = parts, .num_variables = 2, .vocabulary = &columns},
+      {.from = "columns", .to = "l", .vocabulary = &of_part}};
+  rheos_init_from_checkpoint(s, prefix, assignments, 4);
+  initialize();
+  expect_floats(rows.value, (const float[]){12, 22, 7, 7, 10, 20, 7, 7}, 8);
+  expect_floats(parts[0].value, (const float[]){12, 22}, 2);
+  expect_floats(parts[1].value, (const float[]){0, 10, 0, 0, 20, 0}, 6);
+  expect_floats(lower.value, (const float[]){0, 0, 20}, 3);
+  rheos__free(before);
+  rheos__free(now);
+}
+
+static void expect_no_start(const rheos_vocabulary *vocabulary, const char *to, rheos_code code,
+                            const char *message) {
+  const int32_t before = rheos_graph_num_operations(graph);
+  const rheos_checkpoint_assignment assignment = {
+      .from = to[strlen(to) - 1] == '/' ? to : "rows", .to = to, .vocabulary = vocabulary};
+  rheos_init_from_checkpoint(s, prefix, &assignment, 1);
+  expect_error(rheos_scope_finish(s), code, message);
+  assert_int_equal(rheos_graph_num_operations(graph), before);
+}
+
+static void test_saveables__vocabularies_that_do_not_fit_are_refused(void **state) {
+  (void)state;
+  write_rows();
+  char *before = vocabulary_file("old", "a\nb\nc\n"),
+       *twice = vocabulary_file("twice", "a\nb\na\n");
+  filled("rows", RHEOS_SHAPE(4, 2), 0);
+  const rheos_vocabulary good = {.new_file = before, .new_size = 4, .old_file = before};
+  rheos_vocabulary v = good;
+  expect_no_start(&v, "rows", RHEOS_INVALID_ARGUMENT, "has 3 entries, not 4");
+  v.new_size = 3;
+  expect_no_start(&v, "rows", RHEOS_INVALID_ARGUMENT,
+                  "Variable rows:0 has 4 entries along axis 0, its vocabulary has 3");
+  v.num_oov_buckets = 1;
+  v.old_file = twice;
+  expect_no_start(&v, "rows", RHEOS_FAILED_PRECONDITION, "Key a has 0 and trying to add value 2");
+  v.old_file = "/nonexistent/file";
+  expect_no_start(&v, "rows", RHEOS_NOT_FOUND, "/nonexistent/file");
+  v.old_file = NULL;
+  expect_no_start(&v, "rows", RHEOS_INVALID_ARGUMENT, "a vocabulary has no file");
+  v = good;
+  v.axis = 2;
+  expect_no_start(&v, "rows", RHEOS_INVALID_ARGUMENT, "Provided axis: 2");
+  v.axis = 0;
+  v.new_size = 0;
+  expect_no_start(&v, "rows", RHEOS_INVALID_ARGUMENT, "cannot have 0 entries");
+  expect_no_start(&good, "/", RHEOS_INVALID_ARGUMENT, "a scope, which cannot have a vocabulary");
+  rheos__free(before);
+  rheos__free(twice);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_saveables__##name, setup, teardown)
   const struct CMUnitTest tests[] = {
@@ -359,6 +454,8 @@ int main(void) {
       TEST(scopes_start_with_scopes),
       TEST(variables_start_one_by_one),
       TEST(what_does_not_fit_changes_nothing),
+      TEST(rows_follow_their_vocabulary),
+      TEST(vocabularies_that_do_not_fit_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
