@@ -98,7 +98,7 @@ def test_a_warm_start(checkpoint):
 
 @pytest.mark.parametrize("parts", [1, 2])
 def test_a_warm_start_with_another_vocabulary(checkpoint, tmp_path, parts):
-    (tmp_path / "old").write_text("a\nb\nc\nd\n")
+    (tmp_path / "old").write_bytes(b"a\r\nb\r\nc\r\nd\r\n")
     (tmp_path / "new").write_text("c\nz\na\n")
     vocab = tf.train.VocabInfo(str(tmp_path / "new"), 3, 1, str(tmp_path / "old"),
                                backup_initializer=tf.constant_initializer(7.0))

@@ -194,7 +194,7 @@ class VocabInfo(
 
 def _entries(path, count):
     with open(path, "rb") as file:
-        lines = file.read().split(b"\n")
+        lines = file.read().replace(b"\r", b"").split(b"\n")
     if lines and not lines[-1]:
         lines.pop()
     return lines if count < 0 else lines[:count]
