@@ -120,8 +120,8 @@ static void test_fused_matmul__gives_the_bits_of_its_ops(void **state) {
 
 // ---- Convolutions
 
-static void check_conv(fixture *f, const char *format, int64_t batch, int64_t size, int64_t in,
-                       int64_t out, bool norm, const char *activation) {
+static void check_conv(fixture *f, const char *format, int64_t batch, int64_t size, int64_t window,
+                       int64_t in, int64_t out, bool norm, const char *activation) {
   const bool second = strcmp(format, "NCHW") == 0;
   const rheos_shape shape =
       second ? RHEOS_SHAPE(batch, in, size, size) : RHEOS_SHAPE(batch, size, size, in);
@@ -133,7 +133,8 @@ static void check_conv(fixture *f, const char *format, int64_t batch, int64_t si
       rheos_attr_int("num_args", norm ? 4 : 1), rheos_attr_float("epsilon", 0.01f),
       rheos_attr_float("leakyrelu_alpha", 0.3f),
       fused_ops(norm ? "FusedBatchNorm" : "BiasAdd", activation, ops)};
-  rheos_output inputs[6] = {waves(f, 2, shape, 0.3f), waves(f, 2, RHEOS_SHAPE(3, 3, in, out), 1.1f)};
+  rheos_output inputs[6] = {waves(f, 2, shape, 0.3f),
+                            waves(f, 2, RHEOS_SHAPE(window, window, in, out), 1.1f)};
   for (int i = 2; i < 6; i++) inputs[i] = waves(f, 2, RHEOS_SHAPE(out), (float)i);
   inputs[5] = op_1(f, "Exp", inputs[5], NULL);  // a variance
   rheos_output plain = rheos_operation_output(add(f, "Conv2D", inputs, 2, attrs, 3), 0);
@@ -148,25 +149,27 @@ static void check_conv(fixture *f, const char *format, int64_t batch, int64_t si
   plain = activated(f, activation, plain);
   const rheos_output fused = add_fused(f, "_FusedConv2D", inputs, norm ? 6 : 3, attrs, 8);
   char what[128];
-  snprintf(what, sizeof what, "%s %d images of %d, %d to %d channels, %s %s", format, (int)batch,
-           (int)size, (int)in, (int)out, norm ? "norm" : "bias", activation);
+  snprintf(what, sizeof what, "%s %d images of %d by %d, %d to %d channels, %s %s", format, (int)batch,
+           (int)size, (int)window, (int)in, (int)out, norm ? "norm" : "bias", activation);
   expect_same_bits(f, plain, fused, what);
 }
 
 static void test_fused_conv__gives_the_bits_of_its_ops(void **state) {
   fixture *f = *state;
   for (int k = 0; k < NUM_ACTIVATIONS; k++) {
-    check_conv(f, "NHWC", 3, 5, 3, 7, k % 2 == 0, activations[k]);
+    check_conv(f, "NHWC", 3, 5, 3, 3, 7, k % 2 == 0, activations[k]);
   }
   static const char *const formats[] = {"NHWC", "NCHW"};
   for (int i = 0; i < 4; i++) {
-    check_conv(f, formats[i % 2], 17, 7, 5, 17, i < 2, "Relu");
-    check_conv(f, formats[i % 2], 1, 1, 1, 1, i < 2, "LeakyRelu");
-    check_conv(f, formats[i % 2], 2, 9, 16, 32, i < 2, "");
-    check_conv(f, formats[i % 2], 0, 3, 2, 2, i < 2, "Relu");
-    check_conv(f, formats[i % 2], 2, 3, 2, 130, i < 2, "Elu");
-    check_conv(f, formats[i % 2], 1, 7, 100, 70, i < 2, "Relu6");
-    check_conv(f, formats[i % 2], 1, 2, 300, 200, i < 2, "LeakyRelu");
+    check_conv(f, formats[i % 2], 17, 7, 3, 5, 17, i < 2, "Relu");
+    check_conv(f, formats[i % 2], 1, 1, 3, 1, 1, i < 2, "LeakyRelu");
+    check_conv(f, formats[i % 2], 2, 9, 3, 16, 32, i < 2, "");
+    check_conv(f, formats[i % 2], 0, 3, 3, 2, 2, i < 2, "Relu");
+    check_conv(f, formats[i % 2], 2, 3, 3, 2, 130, i < 2, "Elu");
+    check_conv(f, formats[i % 2], 1, 7, 3, 100, 70, i < 2, "Relu6");
+    check_conv(f, formats[i % 2], 1, 2, 3, 300, 200, i < 2, "LeakyRelu");
+    check_conv(f, formats[i % 2], 3, 11, 1, 70, 300, i < 2, "Tanh");
+    check_conv(f, formats[i % 2], 1, 13, 1, 1100, 20, i < 2, "Relu");
   }
 }
 

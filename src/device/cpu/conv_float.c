@@ -20,8 +20,10 @@
 #include "ops/fused.h"
 
 // Of a block of the filter; of the result that goes over it while it is in the cache. The result is read
-// and written once a block: few deep ones are better, as for panels.
-enum { BLOCK_DEPTH = 1024, BLOCK_COLUMNS = 256, BLOCK_PIXELS = 240 };
+// and written once a block: few deep ones are better, as for panels. Where a window is one pixel, pixels
+// are so cheap that the result binds: in small blocks its lines are written, and a sum's other operand
+// is read, while their pages are known.
+enum { BLOCK_DEPTH = 1024, BLOCK_COLUMNS = 256, BLOCK_PIXELS = 240, FLAT_BLOCK_PIXELS = 48 };
 enum { UNIT_PIXELS = 384, MOST_UNIT_PIXELS = 2048, MOST_UNITS = 16, LEAST_COLUMNS = 128 };
 
 static const int64_t LEAST_FLOPS = 2048;
@@ -197,15 +199,15 @@ typedef struct work {
   int64_t first_row, last_row;
 } work;
 
-// Rows [first, last) by one panel.
+// By one panel, rows [first, last), or pixels where these are the same in image and result.
 static void run_rows(const work *w, piece *p, int64_t first, int64_t last, int64_t column) {
   const conv_float *c = w->conv;
   const float *image = w->inputs[c->image];
   const int64_t image_step = c->y.in * image_row(c), row_pixels = c->x.out;
   if (c->flat) {
     p->dense.adds = !p->is_first;
-    c->run(&p->dense, image + first * image_row(c) + p->segment->first, p->panel,
-           w->out + first * row_pixels * c->n + column, 0, (last - first) * row_pixels);
+    c->run(&p->dense, image + first * c->depth + p->segment->first, p->panel,
+           w->out + first * c->n + column, 0, last - first);
   } else {
     for (int64_t row = first; row < last; row += p->rows) {
       p->first_row = row % c->y.out;
@@ -215,10 +217,6 @@ static void run_rows(const work *w, piece *p, int64_t first, int64_t last, int64
       run_piece(p);
     }
   }
-  if (c->has_epilogue && !c->in_loops && p->is_last) {
-    rheos__epilogue_run_piece(&c->epilogue, w->inputs, w->out, first * row_pixels,
-                              last * row_pixels, column, column + p->dense.n);
-  }
 }
 
 // A segment of the window for some columns, whose panels are at hand, each of `depth` rows of which
@@ -226,7 +224,11 @@ static void run_rows(const work *w, piece *p, int64_t first, int64_t last, int64
 static void run_segment(const work *w, const segment *s, const float *panels, int64_t depth,
                         int64_t skipped, int64_t column, int64_t columns) {
   const conv_float *c = w->conv;
-  const int64_t width = rheos__dense_columns(), block = most(BLOCK_PIXELS / c->x.out, 1);
+  const int64_t width = rheos__dense_columns();
+  const int64_t pixels = c->flat ? 1 : c->x.out;  // of what a block is counted in
+  const int64_t first_row = w->first_row * c->x.out / pixels;
+  const int64_t last_row = w->last_row * c->x.out / pixels;
+  const int64_t block = c->flat ? FLAT_BLOCK_PIXELS : most(BLOCK_PIXELS / pixels, 1);
   piece p = {.conv = c,
              .segment = s,
              .is_first = rows_before(c, s) == 0,
@@ -238,14 +240,19 @@ static void run_segment(const work *w, const segment *s, const float *panels, in
     p.dense.activation = c->epilogue.activation;
     p.dense.alpha = (float)c->epilogue.alpha;
   }
-  for (int64_t first = w->first_row; first < w->last_row; first += block) {
+  for (int64_t first = first_row; first < last_row; first += block) {
+    const int64_t last = least(first + block, last_row);
     for (int64_t j = 0; j < columns; j += width) {
       p.dense.n = p.dense.b_row = p.dense.end_column = least(width, columns - j);
       p.panel = panels + j * depth + skipped * p.dense.n;
       if (finishes && c->epilogue.bias >= 0) {
         p.dense.bias = (const float *)w->inputs[c->epilogue.bias] + column + j;
       }
-      run_rows(w, &p, first, least(first + block, w->last_row), column + j);
+      run_rows(w, &p, first, last, column + j);
+    }
+    if (c->has_epilogue && !c->in_loops && p.is_last) {
+      rheos__epilogue_run_piece(&c->epilogue, w->inputs, w->out, first * pixels, last * pixels,
+                                column, column + columns);
     }
   }
 }
