@@ -99,9 +99,13 @@ static bool eval_pack(evaluation *e, const rheos__node *node, int32_t output, kn
   if (output != 0 || node->num_inputs > MAX_ELEMENTS) return false;
   for (int32_t i = 0; i < node->num_inputs; i++) {
     known_ints element;
-    if (!evaluate(e, node->edges[i], &element) || !element.is_scalar) return false;
-    out->known[i] = element.known[0];
-    out->values[i] = element.values[0];
+    if (evaluate(e, node->edges[i], &element)) {
+      if (!element.is_scalar) return false;
+      out->known[i] = element.known[0];
+      out->values[i] = element.values[0];
+    } else if (node->outputs[0].shape->rank != 1) {
+      return false;  // else it is a scalar, as the others tell
+    }
   }
   return true;
 }
