@@ -164,3 +164,36 @@ def test_blocks_tell_the_batch_without_crops():
     assert tf.space_to_batch_nd(x, [2, 3], unknown).shape.as_list() == [108, None, None, 2]
     with pytest.raises(ValueError, match="not divisible by product of block sizes"):
         tf.batch_to_space_nd(x, [2, 5], unknown)
+
+
+def test_matrices_with_many_zeros_multiply_with_bfloat16():
+    a, b = tf.constant([[1.0, 0.0], [0.0, 3.0]]), tf.constant([[2.0, 0.0], [1.0, 4.0]])
+    narrow = tf.cast(b, tf.bfloat16)
+    with tf.Session() as sess:
+        for found in (tf.matmul(a, narrow), tf.matmul(a, b, b_is_sparse=True)):
+            assert found.dtype == tf.float32 and found.op.type == "SparseMatMul"
+            assert sess.run(found).tolist() == [[2, 0], [3, 12]]
+        both = tf.matmul(narrow, narrow, a_is_sparse=True)
+        assert both.dtype == tf.bfloat16
+        assert sess.run(tf.cast(both, tf.float32)).tolist() == [[4, 0], [6, 16]]
+
+
+def test_a_size_of_unknown_rank_leaves_the_others_known():
+    batch = tf.placeholder(tf.int32)  # as programs write it, without a shape
+    x = tf.placeholder(tf.float32)
+    assert tf.zeros([batch, 7]).shape.as_list() == [None, 7]
+    assert tf.reshape(x, [batch, 37]).shape.as_list() == [None, 37]
+    assert tf.tile(tf.zeros([1, 1]), [batch, 7]).shape.as_list() == [None, 7]
+    assert tf.eye(2, num_columns=batch, batch_shape=[4]).shape.as_list() == [4, 2, None]
+    assert tf.zeros(tf.stack([batch, tf.placeholder(tf.int32)])).shape.ndims is None
+    with tf.Session() as sess:
+        assert sess.run(tf.reshape(x, [batch, 3]), {x: [1, 2, 3], batch: 1}).shape == (1, 3)
+
+
+def test_variables_that_nothing_depends_on_get_zeros():
+    for use_resource in (False, True):
+        v = tf.get_variable(f"v{use_resource}", initializer=[1.0, 2.0], use_resource=use_resource)
+        (zeros,) = tf.gradients(tf.constant(1.0), [v], unconnected_gradients="zero")
+        with tf.Session() as sess:
+            sess.run(v.initializer)
+            assert sess.run(zeros).tolist() == [0, 0]

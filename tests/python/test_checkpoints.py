@@ -591,3 +591,9 @@ def test_a_saver_of_nothing_still_writes_the_graph(tmp_path):
     with tf.Graph().as_default() as graph:
         assert tf.train.import_meta_graph(str(tmp_path / "m-7.meta")) is None
         assert [op.name for op in graph.get_operations()] == ["c"]
+
+
+def test_a_list_of_checkpoints_that_names_none_is_refused(tmp_path):
+    (tmp_path / "checkpoint").write_text("")
+    with pytest.raises(ValueError, match="Invalid checkpoint state loaded from"):
+        tf.train.get_checkpoint_state(str(tmp_path))

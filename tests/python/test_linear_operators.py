@@ -292,3 +292,12 @@ def test_assertions_fail_where_they_must(sess):
 def test_what_operators_cannot_be_made_of(use, error, message):
     with pytest.raises(error, match=message):
         use(tf.linalg)
+
+
+def test_a_matrix_that_is_not_positive_definite_is_told(sess):
+    for matrix in ([[1.0, 2.0], [2.0, 1.0]], [[-1.0, 0.0], [0.0, 1.0]]):
+        operator = tf.linalg.LinearOperatorFullMatrix(matrix, is_self_adjoint=True)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not positive definite"):
+            sess.run(operator.assert_positive_definite())
+    good = tf.linalg.LinearOperatorFullMatrix([[2.0, 1.0], [1.0, 2.0]], is_self_adjoint=True)
+    sess.run(good.assert_positive_definite())

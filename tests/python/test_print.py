@@ -55,3 +55,15 @@ def test_fingerprint(sess):
     assert found.shape == (2, 8)
     assert found[0].tolist() == [227, 117, 223, 182, 101, 66, 69, 179]
     assert found[1].tolist() == [22, 241, 200, 94, 33, 96, 178, 163]
+
+
+def test_print__takes_braces_of_the_program_as_they_are(sess, tmp_path):
+    assert printed(sess, tmp_path, "{} {0}", tf.constant(6), {"{1}": tf.constant(7)}) == (
+        "{} {0} 6 {'{1}': 7}\n"
+    )
+
+
+def test_print__shows_the_parts_of_sparse_tensors(sess, tmp_path):
+    sparse = tf.SparseTensor([[0, 1]], [2.5], [3, 4])
+    shown = "SparseTensor(indices=[[0 1]], values=[2.5], shape=[3 4])"
+    assert printed(sess, tmp_path, sparse, [sparse]) == f"{shown} [{shown}]\n"

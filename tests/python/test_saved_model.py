@@ -145,3 +145,13 @@ def test_a_signature_has_defaults():
         utils.build_signature_def(inputs, {}, "m", defaults={"a": x})
     with pytest.raises(ValueError, match="'z', which is no input"):
         utils.build_signature_def(inputs, {}, "m", defaults={"z": [1.0]})
+
+
+def test_a_graph_with_a_main_op_takes_no_other(tmp_path):
+    tf.Variable(1.0)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        tf.add_to_collection("legacy_init_op", tf.no_op())
+        builder = tf.saved_model.Builder(str(tmp_path / "m"))
+        with pytest.raises(ValueError, match="already contains one or more main ops"):
+            builder.add_meta_graph_and_variables(sess, ["a"], main_op=tf.no_op())

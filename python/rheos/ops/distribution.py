@@ -144,7 +144,7 @@ class Distribution:
     def param_shapes(cls, sample_shape, name="DistributionParamShapes"):
         """{parameter: shape} that gives samples of shape `sample_shape`."""
         with name_scope(name, values=[sample_shape]):
-            return cls._param_shapes(sample_shape)
+            return cls._param_shapes(convert_to_tensor(sample_shape, dtypes.int32))
 
     @classmethod
     def _param_shapes(cls, sample_shape):

@@ -2,6 +2,7 @@
 
 import enum
 
+from rheos.framework import dtypes
 from rheos.framework.graph import (
     IndexedSlices,
     _VariableBase,
@@ -111,7 +112,8 @@ def gradients(
         found = [from_core(g) for g in found]
         if unconnected is UnconnectedGradients.ZERO:
             found = [
-                array_ops.zeros_like(x) if g is None else g for g, x in zip(found, x_tensors)
+                array_ops.zeros_like(x if t.dtype == dtypes.resource else t) if g is None else g
+                for g, t, x in zip(found, x_tensors, xs)
             ]
     return found
 

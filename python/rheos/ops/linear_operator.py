@@ -242,7 +242,10 @@ class LinearOperator:
     def _assert_positive_definite(self):
         if not self.is_self_adjoint:
             raise NotImplementedError("assert_positive_definite is not implemented.")
-        return linalg_ops.cholesky(self.to_dense()).op
+        # A matrix that is not positive definite has NaN in its factor, or 0 in its diagonal.
+        return check_ops.assert_positive(
+            matrix_diag_part(linalg_ops.cholesky(self.to_dense())),
+            message="Matrix was not positive definite.")
 
     # What programs call
 

@@ -1,10 +1,12 @@
 """Printing from graphs."""
 
+import itertools
 import sys
 
 from rheos.framework import dtypes, nest
 from rheos.framework.graph import Tensor, _VariableBase, convert_to_tensor
 from rheos.framework.op_call import apply_op
+from rheos.framework.sparse_tensor import SparseTensor
 from rheos.ops import string_ops
 
 _LEVELS = {"debug", "info", "warning", "error"}
@@ -13,8 +15,11 @@ _LEVELS = {"debug", "info", "warning", "error"}
 class _Place:
     """Stands for a tensor in the text of a structure."""
 
+    def __init__(self, text):
+        self._text = text
+
     def __repr__(self):
-        return "{}"
+        return self._text
 
 
 def _stream(stream):
@@ -37,21 +42,34 @@ def _is_tensor(value):
     return isinstance(value, (Tensor, _VariableBase))
 
 
-def _text(value, tensors):
-    """The text of a structure with {} for each tensor, which are added to the list."""
-    if isinstance(value, str):
-        return value
-    if _is_tensor(value):
-        tensors.append(value)
-        return "{}"
+def _place(leaf, tensors, place):
+    """What stands for a tensor, which is added to the list; other values as they are."""
+    if _is_tensor(leaf):
+        tensors.append(leaf)
+        return _Place(place)
+    if isinstance(leaf, SparseTensor):
+        tensors.extend([leaf.indices, leaf.values, leaf.dense_shape])
+        return _Place(f"SparseTensor(indices={place}, values={place}, shape={place})")
+    return leaf
+
+
+def _text(value, tensors, place):
+    """The text of a structure with `place` for each tensor, which are added to the list."""
     if nest.is_nested(value):
-        leaves = nest.flatten(value)
-        tensors.extend(leaf for leaf in leaves if _is_tensor(leaf))
-        places = nest.map_leaves(lambda leaf: _Place() if _is_tensor(leaf) else leaf, value)
         from pprint import pformat
 
-        return pformat(places)
-    return str(value)
+        places = [_place(leaf, tensors, place) for leaf in nest.flatten(value)]
+        return pformat(nest.pack_sequence_as(value, places))
+    return str(_place(value, tensors, place))
+
+
+def _template(inputs, sep):
+    """(template, tensors, place): what stands for a tensor occurs nowhere else in the template."""
+    for place in itertools.chain(["{}"], (f"{{{i}}}" for i in itertools.count())):
+        tensors = []
+        template = sep.join(_text(value, tensors, place) for value in inputs)
+        if template.count(place) == len(tensors):
+            return template, tensors, place
 
 
 def print_v2(*inputs, **kwargs):
@@ -72,7 +90,6 @@ def print_v2(*inputs, **kwargs):
     if _is_tensor(only) and only.shape.ndims == 0 and only.dtype.base_dtype == dtypes.string:
         line = convert_to_tensor(only)
     else:
-        tensors = []
-        template = sep.join(_text(value, tensors) for value in inputs)
-        line = string_ops.string_format(template, tensors, summarize=summarize)
+        template, tensors, place = _template(inputs, sep)
+        line = string_ops.string_format(template, tensors, place, summarize)
     return apply_op("PrintV2", name, line, output_stream=stream, end=end)

@@ -533,7 +533,11 @@ def matmul(
     b_is_sparse=False,
     name=None,
 ):
-    """The product of matrices a (..., n, k) and b (..., k, m)."""
+    """The product of matrices a (..., n, k) and b (..., k, m).
+
+    a_is_sparse, b_is_sparse: whether many elements of a float32 or bfloat16 matrix are 0. Of one
+    matrix of each of these types the product is float32.
+    """
     with name_scope(name, "MatMul", [a, b]) as name:
         if transpose_a and adjoint_a:
             raise ValueError("Only one of transpose_a and adjoint_a can be True.")
@@ -552,6 +556,13 @@ def matmul(
             a, transpose_a = conj(a), True
         if adjoint_b:
             b, transpose_b = conj(b), True
+        types = {a.dtype.base_dtype, b.dtype.base_dtype}
+        told_sparse = (a_is_sparse or b_is_sparse) and types <= {dtypes.bfloat16, dtypes.float32}
+        if told_sparse or types == {dtypes.bfloat16, dtypes.float32}:
+            product = sparse_matmul(
+                a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse, name
+            )
+            return cast(product, dtypes.bfloat16) if types == {dtypes.bfloat16} else product
         return op1("MatMul", name, a, b, transpose_a=transpose_a, transpose_b=transpose_b)
 
 

@@ -175,10 +175,12 @@ class CheckpointState:
 
 
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):
-    """The CheckpointState of a folder, None if it has none."""
+    """The CheckpointState of a folder, None if it has none. ValueError if it names no checkpoint."""
     found = _core.read_checkpoint_state(os.fspath(checkpoint_dir), latest_filename)
-    if found is None or not found[0]:
+    if found is None:
         return None
+    if not found[0]:
+        raise ValueError(f"Invalid checkpoint state loaded from {checkpoint_dir}")
     return CheckpointState(*found)
 
 

@@ -252,6 +252,11 @@ class Builder:
         graph = sess.graph
         if init_op is not None and not isinstance(init_op, _Operation):
             raise TypeError(f"init_op needs to be an Operation: {init_op!r}")
+        for key in (MAIN_OP_KEY, LEGACY_INIT_OP_KEY) if init_op is not None else ():
+            if graph.get_collection(key) not in ([], [init_op]):
+                raise ValueError(
+                    f"Graph already contains one or more main ops under the collection {key}."
+                )
         with graph.as_default():
             for key, operation in ((MAIN_OP_KEY, init_op), (TRAIN_OP_KEY, train_op)):
                 if operation is not None:
