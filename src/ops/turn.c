@@ -2,7 +2,8 @@
 // written even where rows lie a power of two apart and fall on each other in the cache. Tiles are
 // taken in bands along the rows of the source; what comes next there is fetched into the second
 // level, because rows a power of two apart leave no place for it in the first. Large results are
-// streamed by lines: tile by tile where rows begin with a line, else gathered first.
+// streamed by lines: tile by tile where rows begin with a line, else gathered first. Without registers as
+// wide as a line, tiles of 4-byte elements are larger, and the next is fetched while one is written.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -356,17 +357,62 @@ static void continuous(const rheos__turn *t, int64_t i0, int64_t i1) {
   plain(t, i, i1, 0, t->columns);
 }
 
+// ---- Squares of some lines of 4-byte elements, where rows begin with a line
+
+// While one is written, a line at a time, the next is fetched, so that neither waits for the other:
+// `next` is where that begins, or NULL.
+enum {
+  SQUARE = 64,
+  SQUARE_ROW = (SQUARE + TILE) * 4,
+  SQUARE_LINES = SQUARE * 4 / RHEOS__LINE_BYTES
+};
+
+static void square(char *to, int64_t to_row, const char *from, int64_t from_column,
+                   const char *next) {
+  _Alignas(RHEOS__LINE_BYTES) char turned[SQUARE * SQUARE_ROW];
+  for (int64_t k = 0; k < SQUARE; k += 4) {
+    for (int64_t i = 0; i < SQUARE; i += 4) {
+      turn_square(turned + i * SQUARE_ROW + k * 4, SQUARE_ROW, from + k * from_column + i * 4,
+                  from_column);
+    }
+  }
+  for (int64_t r = 0; r < SQUARE; r++, to += to_row) {
+    const char *row = turned + r * SQUARE_ROW;
+    for (int64_t b = 0; b < SQUARE_LINES * RHEOS__LINE_BYTES; b += RHEOS__LINE_BYTES) {
+      if (next != NULL) __builtin_prefetch(next + r * from_column + b, 0, 3);
+      rheos__stream_line(to + b, row + b);
+    }
+  }
+}
+
+// Whole squares, along the rows of the result.
+static void by_squares(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
+  for (int64_t i = i0; i < i1; i += SQUARE) {
+    for (int64_t j = j0; j < j1; j += SQUARE) {
+      const bool goes_on = j + SQUARE < j1, ends = !goes_on && i + SQUARE >= i1;
+      const char *next = goes_on ? source_at(t, i, j + SQUARE) : source_at(t, i + SQUARE, j0);
+      square(result_at(t, i, j), t->to_row * t->size, source_at(t, i, j), t->from_column * t->size,
+             ends ? NULL : next);
+    }
+  }
+}
+
 void rheos__turn_block(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                        bool stream) {
   const int64_t row = t->to_row * t->size, tile = TILE * t->size;
   const bool whole = rheos__is_aligned(t->to, RHEOS__LINE_BYTES);
   const bool lines = whole && row % RHEOS__LINE_BYTES == 0;
+  const int64_t i = i0 + (i1 - i0) / SQUARE * SQUARE, j = j0 + (j1 - j0) / SQUARE * SQUARE;
   if (!stream || !rheos__is_aligned(t->to, (size_t)t->size)) {
     plain(t, i0, i1, j0, j1);
   } else if (t->columns <= BAND && t->to_row == t->columns && whole && t->size <= 16 &&
              !(lines && t->columns % TILE == 0) && TILE * row % RHEOS__LINE_BYTES == 0 &&
              i0 % TILE == 0) {
     continuous(t, i0, i1);
+  } else if (lines && t->size == 4 && i > i0 && j > j0 && j0 % TILE == 0 && !has_lines(4)) {
+    by_squares(t, i0, i, j0, j);
+    if (j < j1) rheos__turn_block(t, i0, i, j, j1, stream);
+    if (i < i1) rheos__turn_block(t, i, i1, j0, j1, stream);
   } else if (lines && tile % RHEOS__LINE_BYTES == 0 && j0 % TILE == 0) {
     const int64_t rows = i0 + (i1 - i0) / TILE * TILE, columns = j0 + (j1 - j0) / TILE * TILE;
     by_tiles(t, i0, rows, j0, columns);
