@@ -72,9 +72,11 @@ static void *default_reallocate(void *user, void *memory, size_t size_bytes) {
 static const rheos_allocator default_allocator = {default_allocate, default_reallocate,
                                                   default_release, NULL};
 static rheos_allocator allocator = {default_allocate, default_reallocate, default_release, NULL};
+bool rheos__allocator_is_default = true;
 
 void rheos_set_allocator(const rheos_allocator *replacement) {
   allocator = replacement != NULL ? *replacement : default_allocator;
+  rheos__allocator_is_default = allocator.allocate == default_allocate;
 }
 
 void *rheos__alloc(size_t size_bytes) {
@@ -109,7 +111,7 @@ enum { ALIGNMENT = 64 };
 static const uintptr_t IS_LARGE = 1;
 
 void *rheos__alloc_aligned(size_t size_bytes) {
-  if (size_bytes >= RHEOS__LARGE_FROM && allocator.allocate == default_allocate &&
+  if (size_bytes >= RHEOS__LARGE_FROM && rheos__allocator_is_default &&
       rheos__large_blocks_work()) {
     uintptr_t *start = rheos__large_alloc(size_bytes);
     if (start != NULL) start[-1] = IS_LARGE;
@@ -134,8 +136,6 @@ void rheos__free_aligned(void *memory) {
   }
 }
 
-bool rheos__is_default_allocator(void) { return allocator.allocate == default_allocate; }
-
 void rheos__default_free(void *memory) { default_release(NULL, memory); }
 
 char *rheos__strndup(const char *text, size_t size_bytes) {
@@ -155,8 +155,8 @@ bool rheos__grow(void **items, size_t *capacity, size_t count, size_t element_by
   size_t size_bytes;
   if (!rheos__mul_size(larger, element_bytes, &size_bytes)) return false;
   // What becomes large moves to large blocks, which malloc would go on copying within its own.
-  const bool moves = size_bytes >= HUGE_FROM && allocator.allocate == default_allocate &&
-                     rheos__large_blocks_work();
+  const bool moves =
+      size_bytes >= HUGE_FROM && rheos__allocator_is_default && rheos__large_blocks_work();
   void *grown = moves ? rheos__alloc(size_bytes) : rheos__realloc(*items, size_bytes);
   if (grown == NULL) return false;
   if (moves && *capacity > 0) {

@@ -4,34 +4,22 @@
 
 #include <pthread.h>
 
-#include "base/alloc.h"
+enum { KEPT_A_CLASS = 64 };
 
-enum { KEPT_A_CLASS = 16 };
-
-typedef struct kept_block {
-  struct kept_block *next;
-} kept_block;
-
-typedef struct kept_blocks {
-  kept_block *first[RHEOS__SMALL_CLASSES];
-  int32_t count[RHEOS__SMALL_CLASSES];
-  bool is_watched;
-} kept_blocks;
-
-static _Thread_local kept_blocks own_blocks;
+_Thread_local rheos__kept_blocks rheos__own_blocks;
 static pthread_key_t thread_end;
 static bool has_thread_end;
 
 // Only what came from the default allocator is kept, so it goes back there whatever is set by now.
 static void free_kept(void *argument) {
-  kept_blocks *kept = argument;
+  rheos__kept_blocks *kept = argument;
   for (int i = 0; i < RHEOS__SMALL_CLASSES; i++) {
     while (kept->first[i] != NULL) {
-      kept_block *block = kept->first[i];
+      rheos__kept_block *block = kept->first[i];
       kept->first[i] = block->next;
       rheos__default_free(block);
     }
-    kept->count[i] = 0;
+    kept->room[i] = 0;
   }
   kept->is_watched = false;
 }
@@ -42,13 +30,6 @@ static void make_thread_end(void) { has_thread_end = pthread_key_create(&thread_
 __attribute__((destructor)) static void forget_thread_ends(void) {
   if (has_thread_end) pthread_key_delete(thread_end);
   has_thread_end = false;
-}
-
-static bool watch_thread_end(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, make_thread_end);
-  own_blocks.is_watched = has_thread_end && pthread_setspecific(thread_end, &own_blocks) == 0;
-  return own_blocks.is_watched;
 }
 
 // The address sanitizer is to see every use after the end.
@@ -63,23 +44,22 @@ static const bool keeps_blocks = false;
 static const bool keeps_blocks = true;
 #endif
 
-void *rheos__small_alloc(int32_t block_class, size_t size_bytes) {
-  kept_block *block = own_blocks.first[block_class];
-  if (block == NULL || !rheos__is_default_allocator()) return rheos__alloc(size_bytes);
-  own_blocks.first[block_class] = block->next;
-  own_blocks.count[block_class]--;
-  return block;
+// From here on the thread keeps blocks, if it is sure that they are freed at its end.
+static void watch_thread_end(rheos__kept_blocks *own) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_thread_end);
+  own->is_watched = has_thread_end && pthread_setspecific(thread_end, own) == 0;
+  for (int i = 0; own->is_watched && i < RHEOS__SMALL_CLASSES; i++) own->room[i] = KEPT_A_CLASS;
 }
 
-void rheos__small_free(int32_t block_class, void *memory) {
-  if (!keeps_blocks || !rheos__is_default_allocator() ||
-      own_blocks.count[block_class] == KEPT_A_CLASS ||
-      (!own_blocks.is_watched && !watch_thread_end())) {
-    rheos__free(memory);
-    return;
+void rheos__small_free_full(int32_t block_class, void *memory) {
+  rheos__kept_blocks *own = &rheos__own_blocks;
+  if (keeps_blocks && rheos__allocator_is_default && !own->is_watched) {
+    watch_thread_end(own);
+    if (own->is_watched) {
+      rheos__small_free(block_class, memory);
+      return;
+    }
   }
-  kept_block *block = memory;
-  block->next = own_blocks.first[block_class];
-  own_blocks.first[block_class] = block;
-  own_blocks.count[block_class]++;
+  rheos__free(memory);
 }

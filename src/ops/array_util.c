@@ -150,7 +150,7 @@ static rheos_status *run_on_tensors(const on_tensors *t, rheos_tensor *const *in
   const rheos__operands *o = t->operands;
   for (int32_t i = 0; i < o->num_inputs; ++i) in[i] = inputs[i] != NULL ? inputs[i]->data : NULL;
   for (int32_t i = 0; i < o->num_outputs; ++i) {
-    RHEOS_TRY(rheos_tensor_new(o->output_dtypes[i], o->output_shapes[i], &outputs[i]));
+    RHEOS_TRY(rheos__tensor_new(o->output_dtypes[i], &o->output_shapes[i], &outputs[i]));
     out[i] = outputs[i]->data;
   }
   return t->run(t->state, in, out, NULL, 0, t->num_units);

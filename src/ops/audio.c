@@ -203,7 +203,7 @@ static rheos_status *compute_decode(void *argument, rheos__step *step, rheos_ten
   const rheos_shape shape = RHEOS_SHAPE(state->frames == -1 ? wav.frames : state->frames,
                                         state->channels == -1 ? wav.channels : state->channels);
   const int32_t rate = (int32_t)wav.sample_rate;
-  RHEOS_TRY(rheos_tensor_new(RHEOS_FLOAT, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_FLOAT, &shape, &outputs[0]));
   fill_sound(&wav, outputs[0]);
   return rheos_tensor_from_values(RHEOS_INT32, RHEOS_SCALAR, &rate, &outputs[1]);
 }

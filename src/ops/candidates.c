@@ -395,9 +395,9 @@ static void learn(unigram_table *t, const rheos_tensor *classes) {
 static rheos_status *new_outputs(const sampler *s, const rheos_tensor *classes,
                                  rheos_tensor **outputs) {
   RHEOS_TRY(check_true_classes(s, classes));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(s->num_sampled), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_FLOAT, classes->shape, &outputs[1]));
-  return rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(s->num_sampled), &outputs[2]);
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(s->num_sampled), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_FLOAT, &classes->shape, &outputs[1]));
+  return rheos__tensor_new(RHEOS_FLOAT, &RHEOS_SHAPE(s->num_sampled), &outputs[2]);
 }
 
 static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const *inputs,
@@ -547,9 +547,9 @@ static rheos_status *write_hits(const rheos_tensor *classes, const seen_classes 
   for (int64_t i = 0; i < classes->num_elements; i++) {
     count += find_place(seen, places, values[i]) >= 0;
   }
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT32, RHEOS_SHAPE(count), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(count), &outputs[1]));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(count), &outputs[2]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT32, &RHEOS_SHAPE(count), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count), &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_FLOAT, &RHEOS_SHAPE(count), &outputs[2]));
   for (int64_t i = 0, hit = 0; i < classes->num_elements; i++) {
     const int64_t place = find_place(seen, places, values[i]);
     if (place < 0) continue;

@@ -159,10 +159,10 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   work w;
   RHEOS_TRY(sizes_of(inputs, &n));
   const int64_t length = length_of(s->pad_per_class, n.total, n.per_class, n.classes);
-  RHEOS_TRY(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(n.batch, length, 4), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(n.batch, length), &outputs[1]));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(n.batch, length), &outputs[2]));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT32, RHEOS_SHAPE(n.batch), &outputs[3]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_FLOAT, &RHEOS_SHAPE(n.batch, length, 4), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_FLOAT, &RHEOS_SHAPE(n.batch, length), &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_FLOAT, &RHEOS_SHAPE(n.batch, length), &outputs[2]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT32, &RHEOS_SHAPE(n.batch), &outputs[3]));
   rheos_status *status = new_work(&n, inputs[1]->num_elements, &w);
   if (status == NULL) status = combine(s, &n, length, &w, inputs, outputs, step);
   free_work(&w);

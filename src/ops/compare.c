@@ -118,7 +118,7 @@ static rheos_status *compare_strings(void *state, rheos__step *step, rheos_tenso
   const bool unequal = *(const bool *)state;
   rheos_shape shape;
   RHEOS_TRY(rheos__shape_broadcast(&inputs[0]->shape, &inputs[1]->shape, &shape));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_BOOL, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_BOOL, &shape, &outputs[0]));
   const rheos_string *xs = inputs[0]->data, *ys = inputs[1]->data;
   bool *out = outputs[0]->data;
   for (int64_t i = 0; i < outputs[0]->num_elements; i++) {
@@ -230,7 +230,7 @@ static rheos_shape row_condition(const rheos_shape *condition, const rheos_shape
 
 static rheos_status *select_strings(rheos_tensor *const *inputs, const rheos_shape *condition,
                                     const rheos_shape *shape, rheos_tensor **out) {
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, *shape, out));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, shape, out));
   const bool *c = inputs[0]->data;
   for (int64_t i = 0; i < (*out)->num_elements; i++) {
     const rheos_tensor *from =

@@ -278,8 +278,8 @@ static rheos_status *compute_loss(void *state, rheos__step *step, rheos_tensor *
                                   rheos_tensor **outputs) {
   const ctc_state *s = state;
   RHEOS_TRY(check_loss_inputs(s, inputs));
-  RHEOS_TRY(rheos_tensor_new(s->dtype, RHEOS_SHAPE(s->batch), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(s->dtype, RHEOS_SHAPE(s->steps, s->batch, s->classes), &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(s->dtype, &RHEOS_SHAPE(s->batch), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(s->dtype, &RHEOS_SHAPE(s->steps, s->batch, s->classes), &outputs[1]));
   if (outputs[1]->size_bytes > 0) memset(outputs[1]->data, 0, outputs[1]->size_bytes);
   // No sequence that is worked on has more labels than steps.
   const size_t most = (size_t)inputs[2]->num_elements, steps = (size_t)s->steps;
@@ -381,11 +381,11 @@ static rheos_status *compute_greedy(void *state, rheos__step *step, rheos_tensor
     count += own;
     if (own > longest) longest = own;
   }
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(count, 2), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(count), &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count, 2), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count), &outputs[1]));
   const int64_t shape[] = {s->batch, longest};
   RHEOS_TRY(rheos_tensor_from_values(RHEOS_INT64, RHEOS_SHAPE(2), shape, &outputs[2]));
-  RHEOS_TRY(rheos_tensor_new(s->dtype, RHEOS_SHAPE(s->batch, 1), &outputs[3]));
+  RHEOS_TRY(rheos__tensor_new(s->dtype, &RHEOS_SHAPE(s->batch, 1), &outputs[3]));
   int64_t *indices = outputs[0]->data, *values = outputs[1]->data;
   for (int64_t b = 0; b < s->batch; ++b) {
     const int64_t own = decode(s, inputs[0]->data, b, lengths[b], values + at, &score);

@@ -243,8 +243,8 @@ static rheos_status *store_path(const search_state *s, const found *f, int64_t k
     if (lengths[b] > longest) longest = lengths[b];
   }
   const int64_t shape[] = {s->batch, longest};
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(count, 2), &outputs[k]));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(count), &outputs[s->paths + k]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count, 2), &outputs[k]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count), &outputs[s->paths + k]));
   RHEOS_TRY(rheos_tensor_from_values(RHEOS_INT64, RHEOS_SHAPE(2), shape,
                                      &outputs[2 * s->paths + k]));
   int64_t *indices = outputs[k]->data, *values = outputs[s->paths + k]->data;
@@ -272,7 +272,7 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
                              rheos_tensor **outputs) {
   const search_state *s = state;
   RHEOS_TRY(check_lengths(s, inputs[1]));
-  RHEOS_TRY(rheos_tensor_new(s->dtype, RHEOS_SHAPE(s->batch, s->paths), &outputs[3 * s->paths]));
+  RHEOS_TRY(rheos__tensor_new(s->dtype, &RHEOS_SHAPE(s->batch, s->paths), &outputs[3 * s->paths]));
   const size_t sequences = (size_t)outputs[3 * s->paths]->num_elements;
   found f = {rheos__alloc_array(sequences, sizeof *f.lengths),
              rheos__alloc_array(sequences, sizeof *f.labels)};

@@ -140,7 +140,7 @@ static rheos_status *compute_csv(void *argument, rheos__step *step, rheos_tensor
       return RHEOS_INVALID("There should only be 1 default per field but field %d has %lld",
                            (int)i, (long long)inputs[1 + i]->num_elements);
     }
-    RHEOS_TRY(rheos_tensor_new(s->dtypes[i], inputs[0]->shape, &outputs[i]));
+    RHEOS_TRY(rheos__tensor_new(s->dtypes[i], &inputs[0]->shape, &outputs[i]));
   }
   fields f = {0};
   rheos_status *status = NULL;
@@ -224,7 +224,7 @@ rheos_status *rheos__put_tensor_message(const rheos_tensor *tensor, rheos_tensor
 static rheos_status *compute_serialize(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                        rheos_tensor **outputs) {
   (void)state, (void)step;
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &RHEOS_SCALAR, &outputs[0]));
   return rheos__put_tensor_message(inputs[0], outputs[0], 0);
 }
 

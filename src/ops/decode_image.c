@@ -21,7 +21,7 @@ typedef struct decode {
 static rheos_status *convert_bytes(const rheos_tensor *from, rheos_dtype dtype,
                                    rheos_tensor **out_tensor) {
   const uint8_t *bytes = from->data;
-  RHEOS_TRY(rheos_tensor_new(dtype, from->shape, out_tensor));
+  RHEOS_TRY(rheos__tensor_new(dtype, &from->shape, out_tensor));
   for (int64_t i = 0; i < from->num_elements; i++) {
     if (dtype == RHEOS_UINT16) {
       ((uint16_t *)(*out_tensor)->data)[i] = (uint16_t)(bytes[i] * 256);
@@ -34,7 +34,7 @@ static rheos_status *convert_bytes(const rheos_tensor *from, rheos_dtype dtype,
 
 static rheos_status *convert_wide(const rheos_tensor *from, rheos_tensor **out_tensor) {
   const uint16_t *values = from->data;
-  RHEOS_TRY(rheos_tensor_new(RHEOS_FLOAT, from->shape, out_tensor));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_FLOAT, &from->shape, out_tensor));
   for (int64_t i = 0; i < from->num_elements; i++) {
     ((float *)(*out_tensor)->data)[i] = values[i] * (1.0f / 65535);
   }
@@ -316,7 +316,7 @@ static rheos_status *compute_shape(void *state, rheos__step *step, rheos_tensor 
   RHEOS_TRY(check_scalar(inputs[0]));
   const rheos_string *contents = inputs[0]->data;
   RHEOS_TRY(rheos__jpeg_shape(contents->data, contents->size_bytes, shape));
-  RHEOS_TRY(rheos_tensor_new(dtype, RHEOS_SHAPE(3), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(dtype, &RHEOS_SHAPE(3), &outputs[0]));
   for (int i = 0; i < 3; i++) rheos__set_int(dtype, outputs[0]->data, i, shape[i]);
   return NULL;
 }

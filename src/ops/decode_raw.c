@@ -69,7 +69,7 @@ static rheos_status *compute_raw(void *argument, rheos__step *step, rheos_tensor
   }
   rheos_shape shape = inputs[0]->shape;
   RHEOS_TRY(rheos__shape_append(&shape, (int64_t)(size / state->element_bytes)));
-  RHEOS_TRY(rheos_tensor_new(state->dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(state->dtype, &shape, &outputs[0]));
   for (int64_t i = 0; size > 0 && i < count; i++) {
     memcpy((char *)outputs[0]->data + (size_t)i * size, strings[i].data, size);
   }
@@ -132,7 +132,7 @@ static rheos_status *compute_padded(void *argument, rheos__step *step, rheos_ten
   RHEOS_TRY(check_length(length, state->dtype));
   rheos_shape shape = inputs[0]->shape;
   RHEOS_TRY(rheos__shape_append(&shape, length / (int64_t)state->element_bytes));
-  RHEOS_TRY(rheos_tensor_new(state->dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(state->dtype, &shape, &outputs[0]));
   const rheos_string *strings = inputs[0]->data;
   char *to = outputs[0]->data;
   const size_t row = (size_t)length;

@@ -31,7 +31,7 @@ static rheos_status *compute_where(void *state, rheos__step *step, rheos_tensor 
   int32_t rank = x->shape.rank;
   int64_t count = 0, steps[RHEOS_MAX_RANK];
   for (int64_t i = 0; i < x->num_elements; ++i) count += rheos__is_nonzero(x->dtype, x->data, i);
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(count, rank), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count, rank), &outputs[0]));
   rheos__row_major_steps(&x->shape, steps);
   int64_t *row = outputs[0]->data;
   for (int64_t i = 0; i < x->num_elements; ++i) {
@@ -111,7 +111,7 @@ static rheos_status *partition(const rheos__operands *o, const rheos_tensor *dat
   RHEOS_TRY(rheos__shape_append_range(&shape, &data->shape, outer, data->shape.rank));
   for (int32_t i = 0; i < o->num_outputs; ++i) {
     shape.dims[0] = counts[i];
-    RHEOS_TRY(rheos_tensor_new(data->dtype, shape, &outputs[i]));
+    RHEOS_TRY(rheos__tensor_new(data->dtype, &shape, &outputs[i]));
     counts[i] = 0;
   }
   int64_t run = rheos__shape_product(&data->shape, outer, data->shape.rank);
@@ -234,7 +234,7 @@ static rheos_status *compute_dynamic_stitch(void *state, rheos__step *step,
   rheos_shape shape = RHEOS_SHAPE(largest_index(indices, count) + 1);
   RHEOS_TRY(rheos__shape_append_range(&shape, &data[0]->shape, indices[0]->shape.rank,
                                       data[0]->shape.rank));
-  RHEOS_TRY(rheos_tensor_new(dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(dtype, &shape, &outputs[0]));
   if (dtype != RHEOS_STRING && outputs[0]->size_bytes > 0) {
     memset(outputs[0]->data, 0, outputs[0]->size_bytes);  // rows that no index names
   }

@@ -111,7 +111,7 @@ static rheos_status *new_output(const rheos__sparse *a, const rheos__sparse *b,
   for (int32_t d = 0; d < shape.rank; ++d) {
     shape.dims[d] = a->dims[d] > b->dims[d] ? a->dims[d] : b->dims[d];
   }
-  RHEOS_TRY(rheos_tensor_new(RHEOS_FLOAT, shape, out));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_FLOAT, &shape, out));
   for (int64_t i = 0; i < (*out)->num_elements; ++i) ((float *)(*out)->data)[i] = 0;
   return NULL;
 }

@@ -433,7 +433,7 @@ static rheos_status *compute_with(const einsum_state *s, rheos__step *step,
 static rheos_status *compute_einsum(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                     rheos_tensor **outputs) {
   const einsum_state *s = state;
-  RHEOS_TRY(rheos_tensor_new(s->dtype, s->output_shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(s->dtype, &s->output_shape, &outputs[0]));
   if (outputs[0]->num_elements == 0) return NULL;
   void *memory[3] = {NULL, NULL, NULL};
   rheos_status *status = compute_with(s, step, inputs, outputs[0], memory);

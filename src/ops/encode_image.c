@@ -34,7 +34,7 @@ static rheos_status *compute_png(void *state, rheos__step *step, rheos_tensor *c
   if (batch.rank < 3) return check_picture(images);
   batch.rank -= 3;
   const int64_t *dims = images->shape.dims + batch.rank;
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, batch, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &batch, &outputs[0]));
   const int64_t picture = dims[0] * dims[1] * dims[2] * (s->bits / 8);
   for (int64_t i = 0; i < outputs[0]->num_elements; i++) {
     if (step != NULL && rheos__step_should_stop(step)) {
@@ -116,7 +116,7 @@ static rheos_status *compute_jpeg(void *state, rheos__step *step, rheos_tensor *
     RHEOS_TRY(check_quality(quality));
     options.quality = (int)quality;
   }
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &RHEOS_SCALAR, &outputs[0]));
   rheos__buffer buffer = {0};
   rheos_status *status =
       rheos__jpeg_encode(inputs[0]->data, dims[0], dims[1], dims[2], &options, &buffer);

@@ -35,7 +35,7 @@ static rheos_status *compute_read(void *state, rheos__step *step, rheos_tensor *
   (void)state, (void)step;
   const rheos_string *name;
   RHEOS_TRY(rheos__string_scalar(inputs[0], "filename", &name));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &RHEOS_SCALAR, &outputs[0]));
   return read_file(name, outputs[0]);
 }
 
@@ -138,7 +138,7 @@ static rheos_status *compute_matching(void *state, rheos__step *step, rheos_tens
   matches found = {0};
   rheos_status *status = match_all(inputs[0], &found);
   if (status == NULL) {
-    status = rheos_tensor_new(RHEOS_STRING, RHEOS_SHAPE((int64_t)found.count), &outputs[0]);
+    status = rheos__tensor_new(RHEOS_STRING, &RHEOS_SHAPE((int64_t)found.count), &outputs[0]);
   }
   for (size_t i = 0; status == NULL && i < found.count; i++) {
     status = rheos_tensor_set_string(outputs[0], (int64_t)i, found.paths[i],

@@ -238,13 +238,13 @@ static rheos_status *compute_pool(void *state, rheos__step *step, rheos_tensor *
     const uint64_t regions = (uint64_t)(out.dims[1] + out.dims[2]);
     philox = rheos__generator_reserve(s->generator, regions + 2);
   }
-  RHEOS_TRY(rheos_tensor_new(inputs[0]->dtype, out, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(inputs[0]->dtype, &out, &outputs[0]));
   call c = {.pool = {.batch = in->dims[0], .channels = in->dims[3], .overlapping = s->overlapping,
                      .average = s->average},
             .dtype = inputs[0]->dtype, .in = inputs[0]->data, .out = outputs[0]->data};
   for (int d = 0; d < 2; d++) {
     const int64_t size = in->dims[1 + d], regions = out.dims[1 + d];
-    RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(regions + 1), &outputs[1 + d]));
+    RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(regions + 1), &outputs[1 + d]));
     make_regions(s->pseudo, size, regions, &philox, outputs[1 + d]->data);
     c.pool.in[d] = size;
     c.pool.out[d] = regions;
@@ -334,7 +334,7 @@ static rheos_status *spread(call *c, rheos__step *step, const rheos_shape *image
     return RHEOS_INVALID("out_backprop of shape %s does not fit images of shape %s",
                          rheos__shape_text_of(&grad->shape, &a), rheos__shape_text_of(image, &b));
   }
-  RHEOS_TRY(rheos_tensor_new(c->dtype, *image, output));
+  RHEOS_TRY(rheos__tensor_new(c->dtype, image, output));
   c->grad = grad->data;
   c->out = (*output)->data;
   if ((*output)->num_elements == 0) return NULL;

@@ -286,7 +286,7 @@ static rheos_status *compute_fused(void *state, rheos__step *step, rheos_tensor 
   const rheos__window *w = c.fused.windows.dims;
   const rheos_shape shape =
       RHEOS_SHAPE(c.fused.batch, w[1].out, w[2].out, c.fused.filters);
-  RHEOS_TRY(rheos_tensor_new(c.fused.dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(c.fused.dtype, &shape, &outputs[0]));
   if (outputs[0]->num_elements == 0) return NULL;
   if (!rheos__mul_size((size_t)w[2].in, (size_t)c.fused.channels, &depth) ||
       !rheos__mul_size((size_t)w[1].in, depth, &elements)) {

@@ -153,7 +153,7 @@ rheos_status *rheos__gather_rows(const rheos__attrs *attrs, const rheos_tensor *
   int32_t axis = 0;
   RHEOS_TRY(rheos__gathered_rows_shape(attrs, &params->shape, &indices->shape, &shape));
   RHEOS_TRY(gather_batch_dims(attrs, indices->shape.rank, params->shape.rank - 1, &axis));
-  RHEOS_TRY(rheos_tensor_new(params->dtype, shape, out_rows));
+  RHEOS_TRY(rheos__tensor_new(params->dtype, &shape, out_rows));
   gather k = {.dtype = params->dtype, .index_dtype = indices->dtype};
   describe(&params->shape, &indices->shape, axis, axis, &k);
   return gather_slots(&k, params->data, indices->data, (*out_rows)->data, 0,
@@ -441,7 +441,7 @@ rheos_status *rheos__gather_places(const rheos_tensor *params, const rheos_tenso
                                    rheos_tensor **out_places) {
   rheos_shape shapes[] = {params->shape, indices->shape}, result = RHEOS_UNKNOWN_SHAPE;
   RHEOS_TRY(rheos__gathered_places_shape(&shapes[0], &shapes[1], &result));
-  RHEOS_TRY(rheos_tensor_new(params->dtype, result, out_places));
+  RHEOS_TRY(rheos__tensor_new(params->dtype, &result, out_places));
   rheos_dtype dtypes[] = {params->dtype, indices->dtype};
   rheos__operands o = {.num_inputs = 2,
                        .num_outputs = 1,

@@ -108,8 +108,8 @@ static rheos_status *read_columns(const file_state *state, const char *path, con
   const rheos__table_spec *spec = rheos__table_spec_of(state->table);
   int64_t count;
   RHEOS_TRY(count_lines(state, path, data, size_bytes, &count));
-  RHEOS_TRY(rheos_tensor_new(spec->key_dtype, RHEOS_SHAPE(count), &columns[0].tensor));
-  RHEOS_TRY(rheos_tensor_new(spec->value_dtype, RHEOS_SHAPE(count), &columns[1].tensor));
+  RHEOS_TRY(rheos__tensor_new(spec->key_dtype, &RHEOS_SHAPE(count), &columns[0].tensor));
+  RHEOS_TRY(rheos__tensor_new(spec->value_dtype, &RHEOS_SHAPE(count), &columns[1].tensor));
   const char *at = data;
   rheos_string line;
   for (int64_t row = 0; row < count && next_line(&at, data + size_bytes, &line); row++) {

@@ -283,7 +283,7 @@ static rheos_status *compute(matrix_fn fn, rheos__step *step, rheos_tensor *cons
   batch b = {.fn = fn, .dtype = inputs[0]->dtype, .in = inputs[0]->data};
   RHEOS_TRY(rheos__matrices_of(&inputs[0]->shape, &b.shape));
   if (b.shape.rows != b.shape.columns) return RHEOS_INVALID("Input matrix must be square.");
-  RHEOS_TRY(rheos_tensor_new(b.dtype, inputs[0]->shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(b.dtype, &inputs[0]->shape, &outputs[0]));
   if (outputs[0]->num_elements == 0) return NULL;
   b.out = outputs[0]->data;
   const double n = b.shape.rows;

@@ -104,8 +104,8 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   const int64_t num_centers = centers->shape.dims[0], depth = points->shape.dims[1];
   if (k > num_centers) k = num_centers;
   const rheos_shape out = RHEOS_SHAPE(points->shape.dims[0], k);
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, out, &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_FLOAT, out, &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &out, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_FLOAT, &out, &outputs[1]));
   if (outputs[0]->num_elements == 0) return NULL;
   search s = {points->data,     centers->data,   num_centers, depth, k,
               outputs[0]->data, outputs[1]->data};

@@ -140,16 +140,16 @@ static void store_scores(const rheos__suppressor *w, rheos_tensor *out) {
 static rheos_status *store_results(const suppression *s, const rheos__suppressor *w, int64_t wanted,
                                    rheos_tensor **outputs) {
   const int64_t count = s->pad ? wanted : w->num_chosen;
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT32, RHEOS_SHAPE(count), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT32, &RHEOS_SHAPE(count), &outputs[0]));
   int32_t *indices = outputs[0]->data;
   for (int64_t i = 0; i < count; i++) indices[i] = i < w->num_chosen ? w->chosen[i] : 0;
   const int last = s->version == 5 ? 2 : 1;
   if (s->version < 4) return NULL;
   if (s->version == 5) {
-    RHEOS_TRY(rheos_tensor_new(s->dtype, RHEOS_SHAPE(count), &outputs[1]));
+    RHEOS_TRY(rheos__tensor_new(s->dtype, &RHEOS_SHAPE(count), &outputs[1]));
     store_scores(w, outputs[1]);
   }
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT32, RHEOS_SCALAR, &outputs[last]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT32, &RHEOS_SCALAR, &outputs[last]));
   *(int32_t *)outputs[last]->data = (int32_t)w->num_chosen;
   return NULL;
 }

@@ -124,7 +124,7 @@ static rheos_status *compute_has_value(void *state, rheos__step *step, rheos_ten
   (void)state, (void)step;
   optional *o = NULL;
   RHEOS_TRY(optional_in(inputs[0], "OptionalHasValue", &o));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_BOOL, RHEOS_SCALAR, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_BOOL, &RHEOS_SCALAR, &outputs[0]));
   *(bool *)outputs[0]->data = o->count >= 0;
   return NULL;
 }

@@ -605,8 +605,8 @@ static rheos_status *compute_broadcast_gradient_args(void *state, rheos__step *s
     counts[1] += y == 1;
   }
   for (int32_t k = 0; k < 2; ++k) {
-    RHEOS_TRY(rheos_tensor_new(o->output_dtypes[k], RHEOS_SHAPE(same ? 0 : counts[k]),
-                               &outputs[k]));
+    RHEOS_TRY(
+        rheos__tensor_new(o->output_dtypes[k], &RHEOS_SHAPE(same ? 0 : counts[k]), &outputs[k]));
     for (int64_t d = 0, at = 0; d < rank && !same; ++d) {
       if (dim_of(o, k == 0 ? a : b, k, rank, d) != 1) continue;
       rheos__set_int(o->output_dtypes[k], outputs[k]->data, at++, d);

@@ -167,7 +167,7 @@ static extent extent_of(const rheos__column *column) {
 // The values of all cells, one after the other.
 static rheos_status *make_values(const rheos__column *column, int64_t total,
                                  rheos_tensor **out_values) {
-  RHEOS_TRY(rheos_tensor_new(column->dtype, RHEOS_SHAPE(total), out_values));
+  RHEOS_TRY(rheos__tensor_new(column->dtype, &RHEOS_SHAPE(total), out_values));
   int64_t first = 0;
   for (size_t i = 0; i < column->num_cells; i++) {
     const rheos__cell *cell = &column->cells[i];
@@ -206,7 +206,7 @@ static void put_pairs(const rheos__cell *cells, size_t num_cells, int64_t *to) {
 // A row of indices for each value: (example,) (step,) place in the list.
 static rheos_status *make_indices(const rheos__column *column, int64_t rank, int64_t total,
                                   rheos_tensor **out_indices) {
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(total, rank), out_indices));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(total, rank), out_indices));
   int64_t *to = (*out_indices)->data, example = 0, step = 0;
   if (rank == 2) {
     put_pairs(column->cells, column->num_cells, to);
@@ -231,7 +231,7 @@ static rheos_status *make_indices(const rheos__column *column, int64_t rank, int
 
 static rheos_status *make_sparse_shape(const rheos__columns *columns, const rheos__column *column,
                                        int64_t rank, int64_t most, rheos_tensor **out_shape) {
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(rank), out_shape));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(rank), out_shape));
   int64_t *to = (*out_shape)->data;
   if (!columns->single) *to++ = columns->batch;
   if (column->steps != NULL) *to++ = most_steps(columns, column);
@@ -259,7 +259,7 @@ static rheos_status *make_varying(const rheos__columns *columns, const rheos__co
   const int64_t row = extent_of(column).most;
   inner.dims[0] = column->stride > 0 ? row / column->stride : 0;
   RHEOS_TRY(rheos__columns_batch_shape(columns, &inner, &shape));
-  RHEOS_TRY(rheos_tensor_new(column->dtype, shape, out_tensor));
+  RHEOS_TRY(rheos__tensor_new(column->dtype, &shape, out_tensor));
   const size_t size = rheos_dtype_size(column->dtype);
   for (size_t i = 0; i < column->num_cells; i++) {
     const rheos__cell *cell = &column->cells[i];
@@ -295,7 +295,7 @@ static rheos_status *make_dense_list(const rheos__columns *columns, const rheos_
   RHEOS_TRY(rheos__shape_append(&inner, steps));
   RHEOS_TRY(rheos__shape_append_range(&inner, &column->shape, 0, column->shape.rank));
   RHEOS_TRY(rheos__columns_batch_shape(columns, &inner, &shape));
-  RHEOS_TRY(rheos_tensor_new(column->dtype, shape, out_tensor));
+  RHEOS_TRY(rheos__tensor_new(column->dtype, &shape, out_tensor));
   rheos_tensor *tensor = *out_tensor;
   if (column->dtype != RHEOS_STRING && tensor->size_bytes > 0) {
     memset(tensor->data, 0, tensor->size_bytes);
@@ -341,7 +341,7 @@ static rheos_status *put_split(splits *s, int64_t length) {
 // Where the rows begin, and behind the last.
 static rheos_status *start_splits(rheos_dtype dtype, int64_t num_rows, splits *out_splits,
                                   rheos_tensor **out_tensor) {
-  RHEOS_TRY(rheos_tensor_new(dtype, RHEOS_SHAPE(num_rows + 1), out_tensor));
+  RHEOS_TRY(rheos__tensor_new(dtype, &RHEOS_SHAPE(num_rows + 1), out_tensor));
   *out_splits = (splits){.tensor = *out_tensor};
   return put_split(out_splits, 0);
 }

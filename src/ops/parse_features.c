@@ -332,7 +332,7 @@ rheos_status *rheos__columns_parse_features(rheos__columns *columns, uint32_t fi
     if (column->kind == RHEOS__COLUMN_DENSE) {
       rheos_shape shape;
       RHEOS_TRY(rheos__columns_batch_shape(columns, &column->shape, &shape));
-      RHEOS_TRY(rheos_tensor_new(column->dtype, shape, &column->dense));
+      RHEOS_TRY(rheos__tensor_new(column->dtype, &shape, &column->dense));
     } else {
       size_t size_bytes;  // each cell is set
       column->cells = rheos__mul_size((size_t)columns->batch, sizeof *column->cells, &size_bytes)

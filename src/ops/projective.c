@@ -185,8 +185,8 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
     return RHEOS_INVALID("new dimensions must be positive: %lld, %lld", (long long)height,
                          (long long)width);
   }
-  RHEOS_TRY(rheos_tensor_new(inputs[0]->dtype,
-                             RHEOS_SHAPE(in->dims[0], height, width, in->dims[3]), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(inputs[0]->dtype,
+                              &RHEOS_SHAPE(in->dims[0], height, width, in->dims[3]), &outputs[0]));
   if (outputs[0]->num_elements == 0) return NULL;
   c.in = inputs[0]->data;
   c.out = outputs[0]->data;

@@ -176,7 +176,7 @@ static rheos_status *compute_requantize(void *state, rheos__step *step, rheos_te
     return RHEOS_INVALID("requested_output_max must be >= requested_output_min, but got %g and %g",
                          (double)out.highest, (double)out.lowest);
   }
-  RHEOS_TRY(rheos_tensor_new(o->output_dtypes[0], inputs[0]->shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(o->output_dtypes[0], &inputs[0]->shape, &outputs[0]));
   RHEOS_TRY(requantize(inputs[0], in, out, outputs[0]));
   return rheos__put_range(out, outputs);
 }
@@ -245,7 +245,7 @@ static rheos_status *compute_shrink(void *state, rheos__step *step, rheos_tensor
   rheos__range in;
   RHEOS_TRY(rheos__range_of(inputs, 1, false, "input", &in));
   const rheos__range used = used_range(inputs[0], in);
-  RHEOS_TRY(rheos_tensor_new(o->output_dtypes[0], inputs[0]->shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(o->output_dtypes[0], &inputs[0]->shape, &outputs[0]));
   RHEOS_TRY(requantize(inputs[0], in, used, outputs[0]));
   return rheos__put_range(used, outputs);
 }
@@ -273,7 +273,7 @@ static rheos_status *relu(const rheos__operands *o, rheos_tensor *const *inputs,
   RHEOS_TRY(rheos__range_of(inputs, 1, false, "features", &range));
   const int64_t lowest = rheos__to_quantized(dtype, 0, range);
   const int64_t highest = isinf(limit) ? INT64_MAX : rheos__to_quantized(dtype, limit, range);
-  RHEOS_TRY(rheos_tensor_new(dtype, inputs[0]->shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(dtype, &inputs[0]->shape, &outputs[0]));
   for (int64_t i = 0; i < inputs[0]->num_elements; i++) {
     int64_t value = rheos__quantized_at(dtype, inputs[0]->data, i);
     if (value < lowest) value = lowest;
@@ -492,7 +492,7 @@ static rheos_status *compute_concat(void *state, rheos__step *step, rheos_tensor
     }
   }
   RHEOS_TRY(joint_range(inputs, count, &range));
-  RHEOS_TRY(rheos_tensor_new(dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(dtype, &shape, &outputs[0]));
   const int64_t inner = rheos__shape_product(&shape, axis + 1, shape.rank);
   int64_t before = 0;
   for (int32_t i = 0; i < count && outputs[0]->num_elements > 0; i++) {

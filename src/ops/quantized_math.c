@@ -89,7 +89,7 @@ static rheos_status *compute_matmul(void *state, rheos__step *step, rheos_tensor
   const int64_t *da = a.tensor->shape.dims, *db = b.tensor->shape.dims;
   const int64_t m = da[at], k = da[1 - at], n = db[1 - bt];
   if (db[bt] != k) return RHEOS_INVALID("Matrix size-incompatible");
-  RHEOS_TRY(rheos_tensor_new(o->output_dtypes[0], RHEOS_SHAPE(m, n), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(o->output_dtypes[0], &RHEOS_SHAPE(m, n), &outputs[0]));
   const int64_t a_row = at ? 1 : k, a_step = at ? m : 1, b_step = bt ? 1 : n, b_row = bt ? k : 1;
   for (int64_t i = 0; i < m; i++) {
     for (int64_t j = 0; j < n; j++) {
@@ -162,7 +162,7 @@ static rheos_status *compute_conv(void *state, rheos__step *step, rheos_tensor *
   RHEOS_TRY(operand_of(inputs, 1, 4, "filter", &f));
   RHEOS_TRY(rheos__conv_fit(o->attrs, 2, false, &x.tensor->shape, &f.tensor->shape, &c, &shape));
   c.in = rheos__layout_steps(&c.windows.layout, &x.tensor->shape);
-  RHEOS_TRY(rheos_tensor_new(o->output_dtypes[0], shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(o->output_dtypes[0], &shape, &outputs[0]));
   const int64_t channels = shape.dims[3], width = shape.dims[2], height = shape.dims[1];
   for (int64_t i = 0; i < outputs[0]->num_elements; i++) {
     if (i % 1024 == 0 && rheos__step_should_stop(step)) {
@@ -245,7 +245,7 @@ static rheos_status *elementwise(const rheos__operands *o, rheos_tensor *const *
   RHEOS_TRY(operand_of(inputs, 0, 2, first, &x));
   RHEOS_TRY(operand_of(inputs, 1, 4, second, &y));
   RHEOS_TRY(rheos__shape_broadcast(&x.tensor->shape, &y.tensor->shape, &shape));
-  RHEOS_TRY(rheos_tensor_new(dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(dtype, &shape, &outputs[0]));
   const rheos__range range = sum_range(&x, &y);
   for (int64_t i = 0; i < outputs[0]->num_elements; i++) {
     const int64_t at_x = rheos__broadcast_index(&x.tensor->shape, &shape, i);
@@ -343,7 +343,7 @@ static rheos_status *compute_pool(const rheos__operands *o, bool average,
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "pooling of quantized numbers over channels");
   }
   pool.in = rheos__layout_steps(&pool.windows.layout, &x->shape);
-  RHEOS_TRY(rheos_tensor_new(x->dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(x->dtype, &shape, &outputs[0]));
   const int64_t channels = shape.dims[3], width = shape.dims[2], height = shape.dims[1];
   for (int64_t i = 0; i < outputs[0]->num_elements; i++) {
     const int64_t pixel = i / channels;

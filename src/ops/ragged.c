@@ -124,7 +124,7 @@ static rheos_status *compute_range(void *state, rheos__step *step, rheos_tensor 
   for (int i = 0; i < 3; i++) {
     if (inputs[i]->shape.rank == 1) rows = inputs[i]->num_elements;
   }
-  RHEOS_TRY(rheos_tensor_new(splits_dtype, RHEOS_SHAPE(rows + 1), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(splits_dtype, &RHEOS_SHAPE(rows + 1), &outputs[0]));
   rheos__set_int(splits_dtype, outputs[0]->data, 0, 0);
   for (int64_t row = 0; row < rows; row++) {
     const int64_t size =
@@ -137,7 +137,7 @@ static rheos_status *compute_range(void *state, rheos__step *step, rheos_tensor 
     total += size;
     rheos__set_int(splits_dtype, outputs[0]->data, row + 1, total);
   }
-  RHEOS_TRY(rheos_tensor_new(dtype, RHEOS_SHAPE(total), &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(dtype, &RHEOS_SHAPE(total), &outputs[1]));
   const size_t bytes = rheos_dtype_size(dtype);
   for (int64_t row = 0; row < rows; row++) {
     const int64_t first = rheos__tensor_int_at(outputs[0], row);
@@ -224,9 +224,9 @@ static rheos_status *compute_to_sparse(void *state, rheos__step *step, rheos_ten
   }
   const int64_t rank = levels + values->shape.rank;
   const int64_t width = rheos__shape_product(&values->shape, 1, values->shape.rank);
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(values->num_elements, rank), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(values->dtype, RHEOS_SHAPE(values->num_elements), &outputs[1]));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(rank), &outputs[2]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(values->num_elements, rank), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(values->dtype, &RHEOS_SHAPE(values->num_elements), &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(rank), &outputs[2]));
   RHEOS_TRY(
       rheos__copy_elements(values->dtype, outputs[1]->data, values->data, values->num_elements));
   int64_t *dims = outputs[2]->data, *indices = outputs[0]->data;
@@ -298,7 +298,7 @@ static rheos_status *shape_gather(rheos__infer *c) {
 // Splits of the dimensions of the indices, which are not ragged: every row is as long as the next.
 static rheos_status *even_splits(rheos_dtype dtype, int64_t rows, int64_t length,
                                  rheos_tensor **out) {
-  RHEOS_TRY(rheos_tensor_new(dtype, RHEOS_SHAPE(rows + 1), out));
+  RHEOS_TRY(rheos__tensor_new(dtype, &RHEOS_SHAPE(rows + 1), out));
   for (int64_t row = 0; row <= rows; row++) rheos__set_int(dtype, (*out)->data, row, row * length);
   return NULL;
 }
@@ -344,7 +344,7 @@ static rheos_status *gather_level(const rheos_tensor *splits, run_of_rows *runs,
     }
   }
   const int64_t most = splits->dtype == RHEOS_INT32 ? INT32_MAX : INT64_MAX;
-  RHEOS_TRY(rheos_tensor_new(splits->dtype, RHEOS_SHAPE(rows == INT64_MAX ? -1 : rows + 1), out));
+  RHEOS_TRY(rheos__tensor_new(splits->dtype, &RHEOS_SHAPE(rows == INT64_MAX ? -1 : rows + 1), out));
   int64_t total = 0;
   rheos__set_int(splits->dtype, (*out)->data, at++, 0);
   for (int64_t i = 0; i < num_runs; i++) {
@@ -370,7 +370,7 @@ static rheos_status *gather_values(const rheos_tensor *values, const run_of_rows
       return RHEOS_INVALID("the values gathered are too many");
     }
   }
-  RHEOS_TRY(rheos_tensor_new(values->dtype, shape, out));
+  RHEOS_TRY(rheos__tensor_new(values->dtype, &shape, out));
   if ((*out)->num_elements == 0) return NULL;
   const int64_t width = rheos__shape_product(&shape, 1, shape.rank);
   const size_t bytes = rheos_dtype_size(values->dtype) * (size_t)width;

@@ -37,7 +37,7 @@ static rheos_status *start(const rheos_tensor *values, const rheos_tensor *size,
     return RHEOS_INVALID("size (%lld) must be non-negative", (long long)out->size);
   }
   const rheos_shape shape = rows < 0 ? RHEOS_SHAPE(out->size) : RHEOS_SHAPE(rows, out->size);
-  RHEOS_TRY(rheos_tensor_new(weights->dtype, shape, out_bins));
+  RHEOS_TRY(rheos__tensor_new(weights->dtype, &shape, out_bins));
   out->bins = (*out_bins)->data;
   return rheos__fill_elements(weights->dtype, out->bins, zero, (*out_bins)->num_elements);
 }

@@ -287,7 +287,7 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
     shape.dims[i + 1] = width_of(l->kinds[i + l->first], partitions[i + l->first]);
   }
   memcpy(inner.dims, values->shape.dims + 1, sizeof *inner.dims * (size_t)inner.rank);
-  RHEOS_TRY(rheos_tensor_new(values->dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(values->dtype, &shape, &outputs[0]));
   if (outputs[0]->num_elements > 0) RHEOS_TRY(fill(inputs[DEFAULT], &inner, outputs[0]));
   places parents;
   const bool some = outputs[0]->num_elements > 0;

@@ -36,7 +36,7 @@ static rheos_status *prepare_fill(rheos__prepare *p, rheos__distribution_kind ki
 
 static rheos_status *fill_new(const random_state *state, rheos__step *step, rheos_shape shape,
                               rheos__random_range range, rheos_tensor **out) {
-  RHEOS_TRY(rheos_tensor_new(state->dtype, shape, out));
+  RHEOS_TRY(rheos__tensor_new(state->dtype, &shape, out));
   const uint64_t count = (uint64_t)(*out)->num_elements;
   if (count == 0) return NULL;
   const rheos__philox philox = rheos__generator_reserve(state->generator, count * 256);

@@ -87,7 +87,7 @@ static rheos_status *compute_multinomial(void *state, rheos__step *step,
   if (c->generator == NULL) RHEOS_TRY(rheos__check_seed(&inputs[2]->shape));
   const int64_t batch = inputs[0]->shape.dims[0], classes = inputs[0]->shape.dims[1];
   const int64_t samples = rheos__tensor_int_at(inputs[1], 0);
-  RHEOS_TRY(rheos_tensor_new(c->dtype, RHEOS_SHAPE(batch, samples), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(c->dtype, &RHEOS_SHAPE(batch, samples), &outputs[0]));
   if (outputs[0]->num_elements == 0) return NULL;
   double *sums = rheos__alloc_array((size_t)classes, sizeof *sums);
   if (sums == NULL) return rheos__out_of_memory();

@@ -173,7 +173,7 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   rheos_shape shape;
   RHEOS_TRY(rheos__random_shape_of(inputs[0], &shape));
   RHEOS_TRY(rheos__shape_append_range(&shape, &inputs[1]->shape, 0, inputs[1]->shape.rank));
-  RHEOS_TRY(rheos_tensor_new(s->dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(s->dtype, &shape, &outputs[0]));
   const int64_t count = outputs[0]->num_elements;
   if (count == 0) return NULL;
   job j = {s->draw, rheos__generator_reserve(s->generator, (uint64_t)count * BLOCKS), inputs[1],
@@ -209,7 +209,7 @@ static rheos_status *compute_stateless(void *state, rheos__step *step, rheos_ten
   }
   RHEOS_TRY(rheos__random_shape_of(inputs[0], &shape));
   RHEOS_TRY(check_samples(&shape, &parameters->shape));
-  RHEOS_TRY(rheos_tensor_new(s->dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(s->dtype, &shape, &outputs[0]));
   const int64_t count = outputs[0]->num_elements;
   if (count == 0) return NULL;
   job j = {s->draw, philox, parameters, outputs[0], count / parameters->num_elements};

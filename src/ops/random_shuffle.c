@@ -42,7 +42,7 @@ static rheos_status *compute_shuffle(void *state, rheos__step *step, rheos_tenso
     return rheos_tensor_copy(in, &outputs[0]);
   }
   const int64_t rows = in->shape.dims[0];
-  RHEOS_TRY(rheos_tensor_new(in->dtype, in->shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(in->dtype, &in->shape, &outputs[0]));
   int64_t *order = rheos__alloc_array((size_t)rows, sizeof *order);
   if (order == NULL) return rheos__out_of_memory();
   if (s->generator != NULL) {

@@ -31,7 +31,7 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
     const rheos_tensor *low = inputs[s->first_bound], *high = inputs[s->first_bound + 1];
     RHEOS_TRY(rheos__random_range_of(low, high, &shape, &range));
   }
-  RHEOS_TRY(rheos_tensor_new(s->dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(s->dtype, &shape, &outputs[0]));
   return rheos__random_fill(step, s->distribution, philox, range, outputs[0]);
 }
 
@@ -147,8 +147,8 @@ static rheos_status *compute_key(void *state, rheos__step *step, rheos_tensor *c
   rheos__philox philox;
   (void)step;
   RHEOS_TRY(seeded_philox(inputs, 0, &philox));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_UINT64, RHEOS_SHAPE(1), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_UINT64, RHEOS_SHAPE(2), &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_UINT64, &RHEOS_SHAPE(1), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_UINT64, &RHEOS_SHAPE(2), &outputs[1]));
   *(uint64_t *)outputs[0]->data = philox.key[0] | (uint64_t)philox.key[1] << 32;
   for (int i = 0; i < 2; i++) {
     ((uint64_t *)outputs[1]->data)[i] =

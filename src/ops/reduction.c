@@ -540,7 +540,7 @@ static rheos_status *prepare_late(rheos__prepare *p, const reducer *by) {
 static rheos_status *compute_large(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                    rheos_tensor **outputs) {
   const reduction *r = state;
-  RHEOS_TRY(rheos_tensor_new(r->out_dtype, r->out_shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(r->out_dtype, &r->out_shape, &outputs[0]));
   return reduce_in_pieces(r, step, inputs[0]->data, outputs[0]->data);
 }
 

@@ -75,7 +75,7 @@ static rheos_status *compute_fill(void *state, rheos__step *step, rheos_tensor *
   if (s->has_range) {
     RHEOS_TRY(rheos__random_range_of(inputs[3], inputs[4], &shape, &range));
   }
-  RHEOS_TRY(rheos_tensor_new(s->dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(s->dtype, &shape, &outputs[0]));
   RHEOS_TRY(reserve_numbers(s, (uint64_t)outputs[0]->num_elements, &philox));
   return rheos__random_fill(step, s->distribution, philox, range, outputs[0]);
 }

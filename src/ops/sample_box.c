@@ -161,9 +161,9 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
       sample(s, inputs[1]->data, inputs[1]->num_elements / 4, width, height, wanted);
   const int64_t begin[] = {part.top, part.left, 0};
   const int64_t size[] = {part.bottom - part.top, part.right - part.left, -1};
-  RHEOS_TRY(rheos_tensor_new(s->dtype, RHEOS_SHAPE(3), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(s->dtype, RHEOS_SHAPE(3), &outputs[1]));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(1, 1, 4), &outputs[2]));
+  RHEOS_TRY(rheos__tensor_new(s->dtype, &RHEOS_SHAPE(3), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(s->dtype, &RHEOS_SHAPE(3), &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_FLOAT, &RHEOS_SHAPE(1, 1, 4), &outputs[2]));
   for (int i = 0; i < 3; i++) {
     rheos__set_int(s->dtype, outputs[0]->data, i, begin[i]);
     rheos__set_int(s->dtype, outputs[1]->data, i, size[i]);

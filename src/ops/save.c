@@ -342,7 +342,7 @@ static rheos_status *compute_filename(void *state, rheos__step *step, rheos_tens
   rheos__buffer_put(&name, base->data, base->size_bytes);
   rheos__buffer_put(&name, suffix, (size_t)length);
   rheos_status *status = name.failed ? rheos__out_of_memory()
-                                     : rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, &outputs[0]);
+                                     : rheos__tensor_new(RHEOS_STRING, &RHEOS_SCALAR, &outputs[0]);
   if (status == NULL) {
     status = rheos_tensor_set_string(outputs[0], 0, name.data, name.size_bytes);
   }

@@ -264,8 +264,8 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   const int64_t width = rheos__tensor_int_at(inputs[1], 1);
   if (height <= 0 || width <= 0) return RHEOS_INVALID("output dimensions must be positive");
   RHEOS_TRY(check_image(in));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(in->dims[0], height, width, in->dims[3]),
-                             &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_FLOAT, &RHEOS_SHAPE(in->dims[0], height, width, in->dims[3]),
+                              &outputs[0]));
   call c = {.batch = in->dims[0], .in_height = in->dims[1], .in_width = in->dims[2],
             .out_height = height, .out_width = width, .channels = in->dims[3],
             .load = rheos__load_floats_of(inputs[0]->dtype),
@@ -281,7 +281,7 @@ static rheos_status *compute_grad(void *state, rheos__step *step, rheos_tensor *
   if (grads->dims[1] <= 0 || grads->dims[2] <= 0) {
     return RHEOS_INVALID("output dimensions must be positive");
   }
-  RHEOS_TRY(rheos_tensor_new(RHEOS_FLOAT, *image, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_FLOAT, image, &outputs[0]));
   call c = {.batch = image->dims[0], .in_height = image->dims[1], .in_width = image->dims[2],
             .out_height = grads->dims[1], .out_width = grads->dims[2], .channels = image->dims[3],
             .in = inputs[0]->data, .out = outputs[0]->data};

@@ -333,7 +333,7 @@ static rheos_status *compute_segment(void *state, rheos__step *step, rheos_tenso
   }
   rheos_shape shape = inputs[0]->shape;
   shape.dims[0] = last + 1;
-  RHEOS_TRY(rheos_tensor_new(k->operands->output_dtypes[0], shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(k->operands->output_dtypes[0], &shape, &outputs[0]));
   return join_segments(k, inputs[0], ids, outputs[0]);
 }
 

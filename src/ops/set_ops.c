@@ -296,7 +296,7 @@ static rheos_status *compute_size(void *state, rheos__step *step, rheos_tensor *
   rheos_status *status =
       open_sets(inputs, true, rheos__attr_bool(o->attrs, "validate_indices"), &s);
   if (status == NULL) status = rheos__sparse_dense_shape(s.sparse.dims, s.sparse.rank - 1, &groups);
-  if (status == NULL) status = rheos_tensor_new(RHEOS_INT32, groups, &outputs[0]);
+  if (status == NULL) status = rheos__tensor_new(RHEOS_INT32, &groups, &outputs[0]);
   if (status == NULL) {
     int32_t *sizes = outputs[0]->data;
     memset(sizes, 0, outputs[0]->size_bytes);

@@ -211,9 +211,9 @@ static rheos_status *make(const cross *c, rheos__step *step, rheos_tensor **outp
       return RHEOS_INVALID("the batch has too many combinations");
     }
   }
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(total, 2), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(c->hashed ? RHEOS_INT64 : RHEOS_STRING, RHEOS_SHAPE(total),
-                             &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(total, 2), &outputs[0]));
+  RHEOS_TRY(
+      rheos__tensor_new(c->hashed ? RHEOS_INT64 : RHEOS_STRING, &RHEOS_SHAPE(total), &outputs[1]));
   const int64_t shape[] = {c->rows, most};
   RHEOS_TRY(rheos_tensor_from_values(RHEOS_INT64, RHEOS_SHAPE(2), shape, &outputs[2]));
   int64_t *places = rheos__alloc_array((size_t)c->num_columns, sizeof *places);

@@ -114,7 +114,7 @@ static rheos_status *compute_to_dense(void *state, rheos__step *step, rheos_tens
   rheos_status *status = rheos__sparse_dense_shape(rows, rank, &shape);
   rheos__free(rows);
   RHEOS_TRY(status);
-  RHEOS_TRY(rheos_tensor_new(inputs[2]->dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(inputs[2]->dtype, &shape, &outputs[0]));
   RHEOS_TRY(rheos__fill_elements(inputs[3]->dtype, outputs[0]->data, inputs[3]->data,
                                  outputs[0]->num_elements));
   RHEOS_TRY(wide_indices(inputs[0], &rows));
@@ -258,7 +258,7 @@ static rheos_status *compute_product(void *state, rheos__step *step, rheos_tenso
   };
   (void)step;
   RHEOS_TRY(check_product(inputs, &m));
-  RHEOS_TRY(rheos_tensor_new(dtype, RHEOS_SHAPE(m.rows, m.columns), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(dtype, &RHEOS_SHAPE(m.rows, m.columns), &outputs[0]));
   memset(outputs[0]->data, 0, outputs[0]->size_bytes);
   m.out = outputs[0];
   return add_products(&m);
@@ -453,7 +453,7 @@ static rheos_status *compute_cwise(void *state, rheos__step *step, rheos_tensor 
   (void)step;
   RHEOS_TRY(rheos__sparse_of(inputs, &a));
   RHEOS_TRY(check_cwise(&a, inputs[3], &shape));
-  RHEOS_TRY(rheos_tensor_new(a.values->dtype, a.values->shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(a.values->dtype, &a.values->shape, &outputs[0]));
   for (int64_t i = 0; i < a.count; i++) {
     const int64_t place = place_of(a.indices + i * a.rank, &shape);
     const int64_t at = rheos__broadcast_index(&inputs[3]->shape, &shape, place);

@@ -58,8 +58,8 @@ static rheos_status *write_merged(const rheos__sparse *a, const rheos__sparse *b
                                   rheos_tensor **outputs) {
   const double zero[2] = {0};
   const rheos_dtype dtype = a->values->dtype;
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(count, a->rank), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(dtype, RHEOS_SHAPE(count), &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count, a->rank), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(dtype, &RHEOS_SHAPE(count), &outputs[1]));
   for (int64_t i = 0; i < count; i++) {
     const int64_t *from = rows[i].a >= 0 ? a->indices + rows[i].a * a->rank
                                          : b->indices + rows[i].b * b->rank;
@@ -117,8 +117,8 @@ static rheos_status *keep_large(rheos_tensor **sums, const merged_row *rows, dou
   for (int64_t i = 0; i < values->num_elements; i++) {
     count += is_kept(&rows[i], values, i, threshold);
   }
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(count, rank), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(values->dtype, RHEOS_SHAPE(count), &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count, rank), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(values->dtype, &RHEOS_SHAPE(count), &outputs[1]));
   for (int64_t i = 0, row = 0; i < values->num_elements; i++) {
     if (!is_kept(&rows[i], values, i, threshold)) continue;
     memcpy((int64_t *)outputs[0]->data + row * rank, (const int64_t *)indices->data + i * rank,
@@ -229,7 +229,7 @@ static rheos_status *gradient_of(const rheos_tensor *grad, const rheos_tensor *s
                                  const rheos_tensor *operand, rheos_tensor **out) {
   const int64_t rank = sum->shape.dims[1], count = operand->shape.dims[0];
   const int64_t *sums = sum->data, *rows = operand->data;
-  RHEOS_TRY(rheos_tensor_new(grad->dtype, RHEOS_SHAPE(count), out));
+  RHEOS_TRY(rheos__tensor_new(grad->dtype, &RHEOS_SHAPE(count), out));
   memset((*out)->data, 0, (*out)->size_bytes);
   for (int64_t i = 0, k = 0; i < count && k < sum->shape.dims[0];) {
     const int order = rheos__sparse_compare(rows + i * rank, sums + k * rank, rank);
@@ -427,7 +427,7 @@ static int64_t reduce_run(const reduction *r, int64_t first, rheos_tensor *to, i
 static rheos_status *reduce_dense(const reduction *r, rheos_tensor **outputs) {
   rheos_shape shape;
   RHEOS_TRY(rheos__sparse_dense_shape(r->dims, r->new_rank, &shape));
-  RHEOS_TRY(rheos_tensor_new(r->x.values->dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(r->x.values->dtype, &shape, &outputs[0]));
   memset(outputs[0]->data, 0, outputs[0]->size_bytes);
   for (int64_t i = 0; i < r->x.count;) {
     int64_t place = 0;
@@ -596,7 +596,7 @@ static rheos_status *compute_softmax(void *state, rheos__step *step, rheos_tenso
   if (x.rank < 2) {
     return RHEOS_INVALID("Input should have rank >= 2, but received rank %lld", (long long)x.rank);
   }
-  RHEOS_TRY(rheos_tensor_new(x.values->dtype, x.values->shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(x.values->dtype, &x.values->shape, &outputs[0]));
   RHEOS_TRY(rheos__sparse_order(x.indices, x.count, x.rank, &order));
   softmax_groups(&x, order, outputs[0]);
   rheos__free(order);

@@ -36,8 +36,8 @@ static rheos_status *compute_reorder(void *state, rheos__step *step, rheos_tenso
   int64_t *order;
   (void)state, (void)step;
   RHEOS_TRY(rheos__sparse_of(inputs, &x));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, inputs[0]->shape, &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(x.values->dtype, x.values->shape, &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &inputs[0]->shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(x.values->dtype, &x.values->shape, &outputs[1]));
   RHEOS_TRY(rheos__sparse_order(x.indices, x.count, x.rank, &order));
   rheos_status *status = write_in_order(&x, order, outputs[0], outputs[1]);
   rheos__free(order);
@@ -156,8 +156,8 @@ static rheos_status *compute_reshape(void *state, rheos__step *step, rheos_tenso
   RHEOS_TRY(rheos__sparse_product(from, rank, &cells));
   const rheos__sparse x = {indices, from, NULL, count, rank};
   RHEOS_TRY(rheos__sparse_check_bounds(&x));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(count, new_rank), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(new_rank), &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count, new_rank), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(new_rank), &outputs[1]));
   int64_t *to = outputs[0]->data, *dims = outputs[1]->data;
   RHEOS_TRY(resolve_shape(inputs[2]->data, new_rank, cells, dims));
   for (int64_t i = 0; i < count; i++) {
@@ -279,8 +279,8 @@ static rheos_status *compute_concat(void *state, rheos__step *step, rheos_tensor
   copy_row(outputs[2]->data, inputs[2 * n]->data, rank);
   ((int64_t *)outputs[2]->data)[axis] = size;
   rheos_tensor *indices = NULL, *values = NULL;
-  rheos_status *status = rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(count, rank), &indices);
-  if (status == NULL) status = rheos_tensor_new(dtype, RHEOS_SHAPE(count), &values);
+  rheos_status *status = rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count, rank), &indices);
+  if (status == NULL) status = rheos__tensor_new(dtype, &RHEOS_SHAPE(count), &values);
   if (status == NULL) status = join_parts(inputs, n, axis, indices, values);
   if (status == NULL) status = sorted(indices, values, rank, outputs);
   rheos_tensor_unref(indices);

@@ -82,7 +82,7 @@ static rheos_status *compute_sparse_segment(void *state, rheos__step *step,
   RHEOS_TRY(check_values(indices, data->shape.dims[0], ids, limit));
   rheos_shape shape = data->shape;
   shape.dims[0] = limit;
-  RHEOS_TRY(rheos_tensor_new(data->dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(data->dtype, &shape, &outputs[0]));
   RHEOS_TRY(rheos__fill_elements(data->dtype, outputs[0]->data, zero, outputs[0]->num_elements));
   const int64_t run = rheos__shape_product(&shape, 1, shape.rank);
   const int64_t bytes = run * (int64_t)rheos_dtype_size(data->dtype);
@@ -110,7 +110,7 @@ static rheos_status *compute_gradient(void *state, rheos__step *step, rheos_tens
   RHEOS_TRY(check_values(indices, rows, ids, grad->shape.dims[0]));
   rheos_shape shape = grad->shape;
   shape.dims[0] = rows;
-  RHEOS_TRY(rheos_tensor_new(grad->dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(grad->dtype, &shape, &outputs[0]));
   RHEOS_TRY(rheos__fill_elements(grad->dtype, outputs[0]->data, zero, outputs[0]->num_elements));
   const int64_t run = rheos__shape_product(&shape, 1, shape.rank);
   const int64_t bytes = run * (int64_t)rheos_dtype_size(grad->dtype);

@@ -33,7 +33,7 @@ static rheos_status *compute_serialize(void *state, rheos__step *step, rheos_ten
                                        rheos_tensor **outputs) {
   (void)state, (void)step;
   RHEOS_TRY(check_parts(inputs));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SHAPE(PARTS), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &RHEOS_SHAPE(PARTS), &outputs[0]));
   for (int i = 0; i < PARTS; i++) {
     RHEOS_TRY(rheos__put_tensor_message(inputs[i], outputs[0], i));
   }
@@ -46,8 +46,8 @@ static rheos_status *put_row(const rheos__sparse *sparse, int64_t first, int64_t
   const int64_t rank = sparse->rank - 1, count = last - first;
   const rheos_dtype dtype = sparse->values->dtype;
   rheos_tensor *parts[PARTS] = {NULL, NULL, NULL};
-  rheos_status *status = rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(count, rank), &parts[0]);
-  if (status == NULL) status = rheos_tensor_new(dtype, RHEOS_SHAPE(count), &parts[1]);
+  rheos_status *status = rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count, rank), &parts[0]);
+  if (status == NULL) status = rheos__tensor_new(dtype, &RHEOS_SHAPE(count), &parts[1]);
   if (status == NULL) {
     status = rheos_tensor_from_values(RHEOS_INT64, RHEOS_SHAPE(rank), sparse->dims + 1, &parts[2]);
   }
@@ -79,7 +79,7 @@ static rheos_status *compute_serialize_many(void *state, rheos__step *step,
     if (rheos__sparse_compare(row - sparse.rank, row, sparse.rank) < 0) continue;
     return rheos__sparse_bad_row(row, sparse.rank, i, "is out of order or repeated");
   }
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SHAPE(sparse.dims[0], PARTS), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &RHEOS_SHAPE(sparse.dims[0], PARTS), &outputs[0]));
   int64_t first = 0;
   for (int64_t row = 0; row < sparse.dims[0]; row++) {
     int64_t last = first;
@@ -198,9 +198,9 @@ static rheos_status *join_pile(const pile *p, const rheos_shape *strings, rheos_
                                rheos_tensor **outputs) {
   const int32_t before = strings->rank - 1;
   const int64_t rank = before + p->rank;
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(p->num_values, rank), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(dtype, RHEOS_SHAPE(p->num_values), &outputs[1]));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(rank), &outputs[2]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(p->num_values, rank), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(dtype, &RHEOS_SHAPE(p->num_values), &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(rank), &outputs[2]));
   int64_t *dims = outputs[2]->data, *row = outputs[0]->data;
   for (int32_t d = 0; d < before; d++) dims[d] = strings->dims[d];
   for (int64_t d = 0; d < p->rank; d++) dims[before + d] = p->dims[d];

@@ -152,7 +152,7 @@ static rheos_status *compute_slice_grad(void *state, rheos__step *step,
   RHEOS_TRY(check_slice_grad(inputs));
   const int64_t count = all->shape.dims[0], rank = all->shape.dims[1];
   const int64_t *rows = all->data, *start = inputs[2]->data, *taken = inputs[3]->data;
-  RHEOS_TRY(rheos_tensor_new(grad->dtype, RHEOS_SHAPE(count), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(grad->dtype, &RHEOS_SHAPE(count), &outputs[0]));
   memset(outputs[0]->data, 0, outputs[0]->size_bytes);
   int64_t used = 0;
   for (int64_t i = 0; i < count && used < grad->num_elements; i++) {
@@ -221,8 +221,8 @@ static rheos_status *fill_rows(const rheos__sparse *x, const rheos_tensor *value
     next[row] = total;
     total += count > 0 ? count : 1;
   }
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(total, x->rank), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(x->values->dtype, RHEOS_SHAPE(total), &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(total, x->rank), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(x->values->dtype, &RHEOS_SHAPE(total), &outputs[1]));
   int64_t *indices = outputs[0]->data;
   for (int64_t row = 0; row < num_rows; row++) {
     if (!((const bool *)outputs[2]->data)[row]) continue;
@@ -246,8 +246,8 @@ static rheos_status *compute_fill_rows(void *state, rheos__step *step, rheos_ten
   RHEOS_TRY(rheos__sparse_of(inputs, &x));
   if (inputs[3]->shape.rank != 0) return RHEOS_INVALID("default_value must be a scalar");
   RHEOS_TRY(check_rows(&x));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_BOOL, RHEOS_SHAPE(x.dims[0]), &outputs[2]));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(x.count), &outputs[3]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_BOOL, &RHEOS_SHAPE(x.dims[0]), &outputs[2]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(x.count), &outputs[3]));
   int64_t *next = rheos__alloc_array((size_t)x.dims[0], sizeof *next);
   if (next == NULL) return rheos__out_of_memory();
   rheos_status *status = fill_rows(&x, inputs[3], next, outputs);
@@ -323,8 +323,8 @@ static rheos_status *compute_fill_rows_grad(void *state, rheos__step *step,
   (void)state, (void)step;
   if (map->shape.rank != 1) return RHEOS_INVALID("reverse_index_map must be a vector");
   if (grad->shape.rank != 1) return RHEOS_INVALID("grad_values must be a vector");
-  RHEOS_TRY(rheos_tensor_new(grad->dtype, map->shape, &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(grad->dtype, RHEOS_SCALAR, &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(grad->dtype, &map->shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(grad->dtype, &RHEOS_SCALAR, &outputs[1]));
   bool *used = rheos__alloc_array((size_t)grad->num_elements, sizeof *used);
   if (used == NULL) return rheos__out_of_memory();
   rheos_status *status =

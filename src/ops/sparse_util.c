@@ -139,9 +139,9 @@ rheos_status *rheos__sparse_dense_shape(const int64_t *dims, int64_t rank,
 
 rheos_status *rheos__sparse_new(rheos_dtype dtype, int64_t count, int64_t rank,
                                 rheos_tensor **outputs) {
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(count, rank), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(dtype, RHEOS_SHAPE(count), &outputs[1]));
-  return rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(rank), &outputs[2]);
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count, rank), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(dtype, &RHEOS_SHAPE(count), &outputs[1]));
+  return rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(rank), &outputs[2]);
 }
 
 rheos_status *rheos__copy_value(rheos_tensor *to, int64_t i, const rheos_tensor *from, int64_t j) {

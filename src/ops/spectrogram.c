@@ -253,8 +253,8 @@ static rheos_status *compute_mfcc(void *argument, rheos__step *step, rheos_tenso
   rheos_status *status =
       make_bands(state, in->dims[2], *(const int32_t *)inputs[1]->data, &m);
   if (status == NULL) {
-    status = rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(in->dims[0], in->dims[1], m.coefficients),
-                              &outputs[0]);
+    status = rheos__tensor_new(RHEOS_FLOAT, &RHEOS_SHAPE(in->dims[0], in->dims[1], m.coefficients),
+                               &outputs[0]);
   }
   if (status == NULL) status = fill_mfcc(&m, step, inputs[0], outputs[0]);
   free_bands(&m);

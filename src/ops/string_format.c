@@ -140,7 +140,7 @@ static void add_element(rheos__text *text, const as_string_state *state, const r
 static rheos_status *compute_as_string(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                        rheos_tensor **outputs) {
   (void)step;
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, inputs[0]->shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &inputs[0]->shape, &outputs[0]));
   rheos__text text = {0};
   rheos_status *status = NULL;
   for (int64_t i = 0; status == NULL && i < inputs[0]->num_elements; i++) {

@@ -140,7 +140,7 @@ static rheos_status *compute_fingerprint(void *state, rheos__step *step,
   const rheos_tensor *data = inputs[0];
   RHEOS_TRY(check_fingerprint(&data->shape, inputs[1]->data));
   const int64_t rows = data->shape.dims[0];
-  RHEOS_TRY(rheos_tensor_new(RHEOS_UINT8, RHEOS_SHAPE(rows, FINGERPRINT_BYTES), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_UINT8, &RHEOS_SHAPE(rows, FINGERPRINT_BYTES), &outputs[0]));
   if (rows == 0) return NULL;
   unsigned char *out = outputs[0]->data;
   const int64_t width = data->num_elements / rows;

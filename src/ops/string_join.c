@@ -47,7 +47,7 @@ static rheos_status *compute_join(void *argument, rheos__step *step, rheos_tenso
                                   rheos_tensor **outputs) {
   (void)step;
   const join_state *state = argument;
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, state->shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &state->shape, &outputs[0]));
   rheos__text text = {0};
   rheos_status *status = NULL;
   for (int64_t i = 0; status == NULL && i < outputs[0]->num_elements; i++) {
@@ -192,7 +192,7 @@ static rheos_status *compute_reduce_join(void *argument, rheos__step *step,
   RHEOS_TRY(reduced_dims(inputs[1], rank, dims, reduced));
   rheos_shape shape;
   drop_dims(&inputs[0]->shape, reduced, state->keep_dims, &shape);
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &shape, &outputs[0]));
   rheos__text text = {0};
   rheos_status *status = reduce_join(state, inputs[0], dims, (int32_t)inputs[1]->num_elements,
                                      reduced, &text, outputs[0]);
@@ -293,7 +293,7 @@ static rheos_status *compute_segment_join(void *argument, rheos__step *step,
   rheos_shape shape = RHEOS_SHAPE(num_segments);
   const int32_t rank = inputs[1]->shape.rank;
   RHEOS_TRY(rheos__shape_append_range(&shape, &inputs[0]->shape, rank, inputs[0]->shape.rank));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &shape, &outputs[0]));
   if (outputs[0]->num_elements == 0) return NULL;
   int64_t *first = link_rows(inputs[1], num_segments);
   if (first == NULL) return rheos__out_of_memory();

@@ -123,7 +123,7 @@ static rheos_status *compute_substr(void *argument, rheos__step *step, rheos_ten
   (void)step;
   const substr_state *state = argument;
   static char nothing[1];
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, state->shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &state->shape, &outputs[0]));
   for (int64_t i = 0; i < outputs[0]->num_elements; i++) {
     const int64_t of = rheos__broadcast_index(&inputs[0]->shape, &state->shape, i);
     const int64_t by = rheos__broadcast_index(&inputs[1]->shape, &state->shape, i);

@@ -152,12 +152,12 @@ static rheos_status *compute(void *argument, rheos__step *step, rheos_tensor *co
   const ngrams_state *s = argument;
   const rheos_tensor *data = inputs[0], *splits = inputs[1];
   RHEOS_TRY(check_splits(splits, data->num_elements));
-  RHEOS_TRY(rheos_tensor_new(s->splits_dtype, splits->shape, &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(s->splits_dtype, &splits->shape, &outputs[1]));
   int64_t total = 0;
   if (splits->num_elements > 0) {
     RHEOS_TRY(make_splits(s, splits, data->num_elements, outputs[1], &total));
   }
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SHAPE(total), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &RHEOS_SHAPE(total), &outputs[0]));
   output out = {.ngrams = outputs[0]};
   rheos_status *status = NULL;
   for (int64_t i = 1; status == NULL && total > 0 && i < splits->num_elements; i++) {

@@ -200,7 +200,7 @@ static rheos_status *match_all(const regex *r, rheos__step *step, const rheos_te
 
 static rheos_status *match_tensor(const regex *r, rheos__step *step, const rheos_tensor *input,
                                   rheos_tensor **out_tensor) {
-  RHEOS_TRY(rheos_tensor_new(RHEOS_BOOL, input->shape, out_tensor));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_BOOL, &input->shape, out_tensor));
   pcre2_match_data *match = pcre2_match_data_create_from_pattern(r->code, NULL);
   if (match == NULL) return rheos__out_of_memory();
   rheos_status *status = match_all(r, step, input, match, (*out_tensor)->data);

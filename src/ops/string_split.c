@@ -39,8 +39,8 @@ static void add_part(parts *p, const char *data, const char *end) {
 static rheos_status *give_parts(const parts *p, int64_t num_rows, rheos_tensor **outputs) {
   if (p->failed) return rheos__out_of_memory();
   const int64_t count = (int64_t)p->count;
-  RHEOS_TRY(rheos_tensor_new(RHEOS_INT64, RHEOS_SHAPE(count, 2), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SHAPE(count), &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count, 2), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &RHEOS_SHAPE(count), &outputs[1]));
   const int64_t dims[] = {num_rows, p->most_columns};
   RHEOS_TRY(rheos_tensor_from_values(RHEOS_INT64, RHEOS_SHAPE(2), dims, &outputs[2]));
   int64_t *indices = outputs[0]->data;

@@ -12,7 +12,7 @@ rheos_status *rheos__set_text(rheos_tensor *tensor, int64_t index, const rheos__
 }
 
 rheos_status *rheos__text_tensor_take(rheos__text *text, rheos_tensor **out_tensor) {
-  rheos_status *status = rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, out_tensor);
+  rheos_status *status = rheos__tensor_new(RHEOS_STRING, &RHEOS_SCALAR, out_tensor);
   if (status == NULL) status = rheos__set_text(*out_tensor, 0, text);
   rheos__text_deinit(text);
   return status;
@@ -35,7 +35,7 @@ static rheos_status *map_elements(const rheos__string_map *map, rheos__step *ste
 
 rheos_status *rheos__map_strings(const rheos__string_map *map, rheos__step *step,
                                  const rheos_tensor *input, rheos_tensor **out_tensor) {
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, input->shape, out_tensor));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &input->shape, out_tensor));
   rheos__text text = {0};
   rheos_status *status = map_elements(map, step, input, &text, *out_tensor);
   rheos__text_deinit(&text);

@@ -18,7 +18,7 @@ static void put_tag(rheos__buffer *value, const rheos_string *tag) {
 rheos_status *rheos__give_summary(rheos__buffer *message, rheos_tensor **out_tensor) {
   rheos_status *status = message->failed
                              ? rheos__out_of_memory()
-                             : rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, out_tensor);
+                             : rheos__tensor_new(RHEOS_STRING, &RHEOS_SCALAR, out_tensor);
   if (status == NULL) {
     status = rheos_tensor_set_string(*out_tensor, 0, message->size_bytes > 0 ? message->data : "",
                                      message->size_bytes);

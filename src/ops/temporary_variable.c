@@ -13,7 +13,7 @@ static const char prefix[] = "temporary/";
 static rheos_status *fill_with_zeros(rheos__variable_cell *cell, rheos_dtype dtype,
                                      const rheos_shape *shape) {
   rheos_tensor *zeros = NULL;
-  RHEOS_TRY(rheos_tensor_new(dtype, *shape, &zeros));
+  RHEOS_TRY(rheos__tensor_new(dtype, shape, &zeros));
   if (dtype != RHEOS_STRING && zeros->size_bytes > 0) memset(zeros->data, 0, zeros->size_bytes);
   rheos__variable_assign_take(cell, zeros);
   return NULL;

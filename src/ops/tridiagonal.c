@@ -244,7 +244,7 @@ static rheos_status *compute_solve(void *state, rheos__step *step, rheos_tensor 
   const rheos_dtype dtype = rhs->dtype;
   const int64_t n = rhs->shape.dims[rhs->shape.rank - 2];
   const int64_t columns = rhs->shape.dims[rhs->shape.rank - 1];
-  RHEOS_TRY(rheos_tensor_new(dtype, rhs->shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(dtype, &rhs->shape, &outputs[0]));
   if (rhs->num_elements == 0) return NULL;
   const int64_t size = n * columns, count = rhs->num_elements / size;
   number *memory = rheos__alloc_array((size_t)(4 * n) + (size_t)size, sizeof *memory);

@@ -122,7 +122,7 @@ static rheos_status *compute_decode(void *state, rheos__step *step, rheos_tensor
   const unicode_state *s = state;
   characters all = {0};
   RHEOS_TRY(
-      rheos_tensor_new(s->splits_dtype, RHEOS_SHAPE(inputs[0]->num_elements + 1), &outputs[0]));
+      rheos__tensor_new(s->splits_dtype, &RHEOS_SHAPE(inputs[0]->num_elements + 1), &outputs[0]));
   rheos_status *status = decode_all(s, inputs[0], &all, outputs[0]);
   const rheos_shape shape = RHEOS_SHAPE((int64_t)all.count);
   if (status == NULL) status = rheos_tensor_from_values(RHEOS_INT32, shape, all.items, &outputs[1]);
@@ -229,7 +229,7 @@ static rheos_status *compute_transcode(void *state, rheos__step *step, rheos_ten
   const rheos_string *strings = inputs[0]->data;
   rheos__unicode_reader reader;
   rheos__text text = {0};
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, inputs[0]->shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &inputs[0]->shape, &outputs[0]));
   RHEOS_TRY(rheos__unicode_open(s->encoding, &reader));
   rheos_status *status = NULL;
   for (int64_t i = 0; status == NULL && i < inputs[0]->num_elements; i++) {
@@ -291,7 +291,7 @@ static rheos_status *compute_encode(void *state, rheos__step *step, rheos_tensor
   const rheos_tensor *values = inputs[0], *splits = inputs[1];
   RHEOS_TRY(rheos__check_splits(splits, values->num_elements));
   const int64_t rows = rheos__num_rows(splits);
-  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SHAPE(rows), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &RHEOS_SHAPE(rows), &outputs[0]));
   rheos__text text = {0};
   rheos_status *status = NULL;
   for (int64_t row = 0; status == NULL && row < rows; row++) {

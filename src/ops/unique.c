@@ -72,7 +72,7 @@ static int64_t number_slices(const slices *x, int64_t *slots, uint64_t num_slots
 
 static rheos_status *count_uses(const rheos_tensor *indices, int64_t num_distinct,
                                 rheos_tensor **out_counts) {
-  RHEOS_TRY(rheos_tensor_new(indices->dtype, RHEOS_SHAPE(num_distinct), out_counts));
+  RHEOS_TRY(rheos__tensor_new(indices->dtype, &RHEOS_SHAPE(num_distinct), out_counts));
   if (num_distinct > 0) memset((*out_counts)->data, 0, (*out_counts)->size_bytes);
   for (int64_t i = 0; i < indices->num_elements; ++i) {
     const int64_t which = rheos__tensor_int_at(indices, i);
@@ -89,7 +89,7 @@ static rheos_status *distinct(const slices *x, const rheos_shape *in, int32_t ax
   const int64_t count = number_slices(x, slots, num_slots, firsts, outputs[1]);
   rheos_shape shape = *in;
   shape.dims[axis] = count;
-  RHEOS_TRY(rheos_tensor_new(x->dtype, shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(x->dtype, &shape, &outputs[0]));
   const size_t bytes = rheos_dtype_size(x->dtype) * (size_t)x->inner;
   for (int64_t o = 0; o < x->outer; ++o) {
     for (int64_t i = 0; i < count; ++i) {
@@ -132,7 +132,7 @@ static rheos_status *compute_unique(void *state, rheos__step *step, rheos_tensor
   }
   uint64_t num_slots = 16;
   while (num_slots < 2 * (uint64_t)s.count) num_slots *= 2;
-  RHEOS_TRY(rheos_tensor_new(o->output_dtypes[1], RHEOS_SHAPE(s.count), &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(o->output_dtypes[1], &RHEOS_SHAPE(s.count), &outputs[1]));
   int64_t *slots = rheos__alloc_array(num_slots, sizeof *slots);
   int64_t *firsts = rheos__alloc_array((size_t)s.count, sizeof *firsts);
   rheos_status *status = slots == NULL || firsts == NULL
@@ -240,8 +240,8 @@ static rheos_status *list_diff(const rheos_tensor *all, int64_t num_y, int64_t *
                                rheos_tensor **outputs) {
   int64_t count = differing(all, num_y, slots, num_slots, places);
   size_t size = rheos_dtype_size(all->dtype);
-  RHEOS_TRY(rheos_tensor_new(all->dtype, RHEOS_SHAPE(count), &outputs[0]));
-  RHEOS_TRY(rheos_tensor_new(index_dtype, RHEOS_SHAPE(count), &outputs[1]));
+  RHEOS_TRY(rheos__tensor_new(all->dtype, &RHEOS_SHAPE(count), &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(index_dtype, &RHEOS_SHAPE(count), &outputs[1]));
   for (int64_t i = 0; i < count; ++i) {
     rheos__set_int(index_dtype, outputs[1]->data, i, places[i] - num_y);
     RHEOS_TRY(rheos__copy_elements(all->dtype, (char *)outputs[0]->data + (size_t)i * size,
@@ -253,7 +253,7 @@ static rheos_status *list_diff(const rheos_tensor *all, int64_t num_y, int64_t *
 // y and x one behind the other, so that both are elements of one array.
 static rheos_status *join_lists(const rheos_tensor *y, const rheos_tensor *x,
                                 rheos_tensor **out_all) {
-  RHEOS_TRY(rheos_tensor_new(x->dtype, RHEOS_SHAPE(y->num_elements + x->num_elements), out_all));
+  RHEOS_TRY(rheos__tensor_new(x->dtype, &RHEOS_SHAPE(y->num_elements + x->num_elements), out_all));
   RHEOS_TRY(rheos__copy_elements(x->dtype, (*out_all)->data, y->data, y->num_elements));
   return rheos__copy_elements(x->dtype, (char *)(*out_all)->data + y->size_bytes, x->data,
                               x->num_elements);

@@ -233,7 +233,7 @@ static rheos_status *compute_shape(void *state, rheos__step *step, rheos_tensor 
   rheos_tensor *value = rheos__variable_read(s->cell);
   if (value == NULL) return rheos__variable_uninitialized(s->cell);
   const rheos_dtype dtype = s->dtype;
-  rheos_status *status = rheos_tensor_new(dtype, RHEOS_SHAPE(value->shape.rank), &outputs[0]);
+  rheos_status *status = rheos__tensor_new(dtype, &RHEOS_SHAPE(value->shape.rank), &outputs[0]);
   for (int32_t d = 0; d < value->shape.rank && status == NULL; ++d) {
     int64_t dim = value->shape.dims[d];
     if (dtype == RHEOS_INT32 && dim > INT32_MAX) {

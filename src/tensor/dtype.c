@@ -5,35 +5,38 @@
 
 typedef struct dtype_row {
   const char *name, *ref_name;
-  size_t size_bytes;
 } dtype_row;
 
 // Resources and variants are held by pointer.
-static const dtype_row rows[] = {
-    [RHEOS_FLOAT] = {"float", "float_ref", 4},
-    [RHEOS_DOUBLE] = {"double", "double_ref", 8},
-    [RHEOS_INT32] = {"int32", "int32_ref", 4},
-    [RHEOS_UINT8] = {"uint8", "uint8_ref", 1},
-    [RHEOS_INT16] = {"int16", "int16_ref", 2},
-    [RHEOS_INT8] = {"int8", "int8_ref", 1},
-    [RHEOS_STRING] = {"string", "string_ref", sizeof(rheos_string)},
-    [RHEOS_COMPLEX64] = {"complex64", "complex64_ref", 8},
-    [RHEOS_INT64] = {"int64", "int64_ref", 8},
-    [RHEOS_BOOL] = {"bool", "bool_ref", 1},
-    [RHEOS_QINT8] = {"qint8", "qint8_ref", 1},
-    [RHEOS_QUINT8] = {"quint8", "quint8_ref", 1},
-    [RHEOS_QINT32] = {"qint32", "qint32_ref", 4},
-    [RHEOS_BFLOAT16] = {"bfloat16", "bfloat16_ref", 2},
-    [RHEOS_QINT16] = {"qint16", "qint16_ref", 2},
-    [RHEOS_QUINT16] = {"quint16", "quint16_ref", 2},
-    [RHEOS_UINT16] = {"uint16", "uint16_ref", 2},
-    [RHEOS_COMPLEX128] = {"complex128", "complex128_ref", 16},
-    [RHEOS_HALF] = {"half", "half_ref", 2},
-    [RHEOS_RESOURCE] = {"resource", "resource_ref", sizeof(void *)},
-    [RHEOS_VARIANT] = {"variant", "variant_ref", sizeof(void *)},
-    [RHEOS_UINT32] = {"uint32", "uint32_ref", 4},
-    [RHEOS_UINT64] = {"uint64", "uint64_ref", 8},
-};
+#define DTYPES(ROW)                           \
+  ROW(FLOAT, "float", 4)                      \
+  ROW(DOUBLE, "double", 8)                    \
+  ROW(INT32, "int32", 4)                      \
+  ROW(UINT8, "uint8", 1)                      \
+  ROW(INT16, "int16", 2)                      \
+  ROW(INT8, "int8", 1)                        \
+  ROW(STRING, "string", sizeof(rheos_string)) \
+  ROW(COMPLEX64, "complex64", 8)              \
+  ROW(INT64, "int64", 8)                      \
+  ROW(BOOL, "bool", 1)                        \
+  ROW(QINT8, "qint8", 1)                      \
+  ROW(QUINT8, "quint8", 1)                    \
+  ROW(QINT32, "qint32", 4)                    \
+  ROW(BFLOAT16, "bfloat16", 2)                \
+  ROW(QINT16, "qint16", 2)                    \
+  ROW(QUINT16, "quint16", 2)                  \
+  ROW(UINT16, "uint16", 2)                    \
+  ROW(COMPLEX128, "complex128", 16)           \
+  ROW(HALF, "half", 2)                        \
+  ROW(RESOURCE, "resource", sizeof(void *))   \
+  ROW(VARIANT, "variant", sizeof(void *))     \
+  ROW(UINT32, "uint32", 4)                    \
+  ROW(UINT64, "uint64", 8)
+
+#define NAMES(dtype, name, size_bytes) [RHEOS_##dtype] = {name, name "_ref"},
+static const dtype_row rows[] = {DTYPES(NAMES)};
+#define SIZE(dtype, name, size_bytes) [RHEOS_##dtype] = size_bytes,
+const uint8_t rheos__dtype_sizes[RHEOS__DTYPE_SIZES] = {DTYPES(SIZE)};
 
 enum { NUM_ROWS = sizeof rows / sizeof rows[0] };
 
@@ -44,14 +47,13 @@ static const struct {
 } aliases[] = {{"float32", RHEOS_FLOAT}, {"float64", RHEOS_DOUBLE}, {"float16", RHEOS_HALF}};
 
 static const dtype_row *row_of(rheos_dtype dtype) {
-  static const dtype_row invalid = {"invalid", "invalid_ref", 0};
+  static const dtype_row invalid = {"invalid", "invalid_ref"};
   unsigned base = (unsigned)rheos_dtype_base(dtype);
   return base < NUM_ROWS && rows[base].name != NULL ? &rows[base] : &invalid;
 }
 
 size_t rheos_dtype_size(rheos_dtype dtype) {
-  const unsigned row = (unsigned)dtype;
-  return row < NUM_ROWS ? rows[row].size_bytes : row_of(dtype)->size_bytes;
+  return rheos__dtype_size(rheos_dtype_base(dtype));
 }
 
 const char *rheos_dtype_name(rheos_dtype dtype) {

@@ -72,50 +72,6 @@ const char *rheos__shape_text_of(const rheos_shape *shape, rheos__shape_text *bu
   return buffer->text;
 }
 
-// Why there is no size.
-static rheos_status *no_size(rheos_dtype dtype, const rheos_shape *shape, size_t element_bytes) {
-  if (element_bytes == 0 || rheos_dtype_is_ref(dtype)) {
-    return RHEOS_INVALID("a tensor cannot have dtype %s (%d)", rheos_dtype_name(dtype),
-                         (int)dtype);
-  }
-  if (shape->rank > RHEOS_MAX_RANK) {
-    return RHEOS_INVALID("rank %d is more than the maximum of %d", shape->rank, RHEOS_MAX_RANK);
-  }
-  rheos__shape_text text;
-  if (!rheos_shape_is_known(shape)) {
-    return RHEOS_INVALID("a tensor needs a fully known shape, got %s",
-                         rheos__shape_text_of(shape, &text));
-  }
-  return RHEOS_INVALID("shape %s of %s is too large: its bytes cannot be counted",
-                       rheos__shape_text_of(shape, &text), rheos_dtype_name(dtype));
-}
-
-// Every tensor goes through here.
-rheos_status *rheos__shape_size(rheos_dtype dtype, const rheos_shape *shape,
-                                int64_t *out_num_elements, size_t *out_size_bytes) {
-  *out_num_elements = 0;
-  *out_size_bytes = 0;
-  const size_t element_bytes = rheos_dtype_size(dtype);
-  bool fits = element_bytes != 0 && (unsigned)dtype < RHEOS_REF && shape->rank >= 0 &&
-              shape->rank <= RHEOS_MAX_RANK;
-  bool overflow = false, empty = false;
-  int64_t count = 1;
-  for (int32_t i = 0; fits && i < shape->rank; i++) {
-    fits = shape->dims[i] >= 0;
-    empty |= shape->dims[i] == 0;
-    overflow |= __builtin_mul_overflow(count, shape->dims[i], &count);
-  }
-  if (empty) count = 0, overflow = false;
-  size_t size_bytes = 0;
-  if (!fits || overflow || !rheos__mul_size((size_t)count, element_bytes, &size_bytes) ||
-      size_bytes > PTRDIFF_MAX / 2) {
-    return no_size(dtype, shape, element_bytes);
-  }
-  *out_num_elements = count;
-  *out_size_bytes = size_bytes;
-  return NULL;
-}
-
 rheos_status *rheos__shape_broadcast(const rheos_shape *a, const rheos_shape *b,
                                      rheos_shape *out_shape) {
   // `out_shape` may be `a` or `b`: it is written last.

@@ -8,17 +8,76 @@
 #include "base/small_blocks.h"
 #include "tensor/variant.h"
 
+// Kept apart from what every tensor goes through.
+#if defined(__GNUC__)
+#define SELDOM __attribute__((noinline))
+#else
+#define SELDOM
+#endif
+
 enum { ALIGNMENT = 64, SMALL_BYTES = 4096, CLASS_BYTES = 64 };
+
+// Why there is no size.
+static rheos_status *no_size(rheos_dtype dtype, const rheos_shape *shape) {
+  if (rheos_dtype_size(dtype) == 0 || rheos_dtype_is_ref(dtype)) {
+    return RHEOS_INVALID("a tensor cannot have dtype %s (%d)", rheos_dtype_name(dtype), (int)dtype);
+  }
+  if (shape->rank > RHEOS_MAX_RANK) {
+    return RHEOS_INVALID("rank %d is more than the maximum of %d", shape->rank, RHEOS_MAX_RANK);
+  }
+  rheos__shape_text text;
+  if (!rheos_shape_is_known(shape)) {
+    return RHEOS_INVALID("a tensor needs a fully known shape, got %s",
+                         rheos__shape_text_of(shape, &text));
+  }
+  return RHEOS_INVALID("shape %s of %s is too large: its bytes cannot be counted",
+                       rheos__shape_text_of(shape, &text), rheos_dtype_name(dtype));
+}
+
+// Every tensor goes through here. False: there is no size.
+static inline bool count_bytes(rheos_dtype dtype, const rheos_shape *shape,
+                               int64_t *out_num_elements, size_t *out_size_bytes) {
+  const size_t element_bytes = rheos__dtype_size(dtype);
+  if (element_bytes == 0 || (uint32_t)shape->rank > RHEOS_MAX_RANK) return false;
+  bool overflow = false, empty = false;
+  int64_t count = 1;
+  for (int32_t i = 0; i < shape->rank; i++) {
+    if (shape->dims[i] < 0) return false;
+    empty |= shape->dims[i] == 0;
+    overflow |= __builtin_mul_overflow(count, shape->dims[i], &count);
+  }
+  if (empty) count = 0, overflow = false;
+  *out_num_elements = count;
+  return !overflow && rheos__mul_size((size_t)count, element_bytes, out_size_bytes) &&
+         *out_size_bytes <= PTRDIFF_MAX / 2;
+}
+
+rheos_status *rheos__shape_size(rheos_dtype dtype, const rheos_shape *shape,
+                                int64_t *out_num_elements, size_t *out_size_bytes) {
+  if (count_bytes(dtype, shape, out_num_elements, out_size_bytes)) return NULL;
+  *out_num_elements = 0;
+  *out_size_bytes = 0;
+  return no_size(dtype, shape);
+}
 
 static void *align_up(void *address) {
   return (void *)(((uintptr_t)address + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
 }
 
-static void set_header(rheos_tensor *tensor, rheos_dtype dtype, const rheos_shape *shape,
-                       int64_t num_elements, size_t size_bytes) {
+// Dimension by dimension, which `volatile` keeps the compiler from changing: often they have just
+// been written one by one, and the processor waits where such are read several at once.
+static inline void set_shape(rheos_shape *to, const rheos_shape *shape) {
+  const volatile int64_t *dims = shape->dims;
+  const int32_t rank = shape->rank;
+  *to = (rheos_shape){.rank = rank};
+  for (int32_t i = 0; i < rank; i++) to->dims[i] = dims[i];
+}
+
+static inline void set_header(rheos_tensor *tensor, rheos_dtype dtype, const rheos_shape *shape,
+                              int64_t num_elements, size_t size_bytes) {
   atomic_init(&tensor->references, 1);
   tensor->dtype = dtype;
-  tensor->shape = *shape;
+  set_shape(&tensor->shape, shape);
   tensor->num_elements = num_elements;
   tensor->size_bytes = size_bytes;
   tensor->release = NULL;
@@ -34,8 +93,8 @@ static bool starts_zeroed(rheos_dtype dtype) {
   return dtype == RHEOS_STRING || dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT;
 }
 
-static rheos_status *no_memory_for(rheos_dtype dtype, const rheos_shape *shape,
-                                   size_t size_bytes) {
+SELDOM static rheos_status *no_memory_for(rheos_dtype dtype, const rheos_shape *shape,
+                                          size_t size_bytes) {
   rheos__shape_text text;
   return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED,
                           "OOM when allocating tensor with shape %s and type %s (%zu bytes)",
@@ -50,7 +109,7 @@ static int32_t class_of(size_t size_bytes) {
   return size_bytes > 0 ? (int32_t)((size_bytes - 1) / CLASS_BYTES) : 0;
 }
 
-static rheos_tensor *new_of_class(int32_t small_class) {
+static inline rheos_tensor *new_of_class(int32_t small_class) {
   const size_t data_bytes = (size_t)(small_class + 1) * CLASS_BYTES;
   return rheos__small_alloc(small_class, sizeof(rheos_tensor) + ALIGNMENT + data_bytes);
 }
@@ -60,28 +119,64 @@ static bool is_of_class(const rheos_tensor *tensor) {
 }
 
 rheos_status *rheos_tensor_new(rheos_dtype dtype, rheos_shape shape, rheos_tensor **out_tensor) {
-  *out_tensor = NULL;
+  return rheos__tensor_new(dtype, &shape, out_tensor);
+}
+
+// Bytes of a tensor of few elements; SIZE_MAX if it may have many, or no size.
+static inline size_t small_size(rheos_dtype dtype, const rheos_shape *shape,
+                                int64_t *out_num_elements) {
+  const size_t element_bytes = rheos__dtype_size(dtype);
+  uint64_t count = 1, bits = 0;
+  if ((uint32_t)shape->rank > 4 || element_bytes == 0) return SIZE_MAX;
+  for (int32_t i = 0; i < shape->rank; i++) {
+    count *= (uint64_t)shape->dims[i];
+    bits |= (uint64_t)shape->dims[i];
+  }
+  *out_num_elements = (int64_t)count;
+  return bits <= MOST_OF_CLASS ? count * element_bytes : SIZE_MAX;  // 4 dimensions cannot overflow
+}
+
+// Of any size.
+SELDOM static rheos_status *new_tensor(rheos_dtype dtype, const rheos_shape *shape,
+                                       rheos_tensor **out_tensor) {
   int64_t num_elements;
   size_t size_bytes;
-  RHEOS_TRY(rheos__shape_size(dtype, &shape, &num_elements, &size_bytes));
+  if (!count_bytes(dtype, shape, &num_elements, &size_bytes)) return no_size(dtype, shape);
   const bool small = size_bytes <= SMALL_BYTES;
   rheos_tensor *tensor = size_bytes <= MOST_OF_CLASS
                              ? new_of_class(class_of(size_bytes))
                              : rheos__alloc(sizeof *tensor + (small ? ALIGNMENT + size_bytes : 0));
-  if (tensor == NULL) return no_memory_for(dtype, &shape, size_bytes);
-  set_header(tensor, dtype, &shape, num_elements, size_bytes);
+  if (tensor == NULL) return no_memory_for(dtype, shape, size_bytes);
+  set_header(tensor, dtype, shape, num_elements, size_bytes);
   if (small) {
     tensor->data = align_up(tensor + 1);
   } else {
     tensor->data = tensor->allocation = rheos__alloc_aligned(size_bytes);
     if (tensor->data == NULL) {
       rheos__free(tensor);
-      return no_memory_for(dtype, &shape, size_bytes);
+      return no_memory_for(dtype, shape, size_bytes);
     }
   }
   if (starts_zeroed(dtype)) memset(tensor->data, 0, size_bytes);
   *out_tensor = tensor;
   return NULL;
+}
+
+rheos_status *rheos__tensor_new(rheos_dtype dtype, const rheos_shape *shape,
+                                rheos_tensor **out_tensor) {
+  *out_tensor = NULL;
+  int64_t num_elements = 0;
+  const size_t size_bytes = small_size(dtype, shape, &num_elements);
+  // The way of most tensors, kept short.
+  if (size_bytes <= MOST_OF_CLASS && !starts_zeroed(dtype)) {
+    rheos_tensor *tensor = new_of_class(class_of(size_bytes));
+    if (tensor == NULL) return no_memory_for(dtype, shape, size_bytes);
+    set_header(tensor, dtype, shape, num_elements, size_bytes);
+    tensor->data = align_up(tensor + 1);
+    *out_tensor = tensor;
+    return NULL;
+  }
+  return new_tensor(dtype, shape, out_tensor);
 }
 
 rheos_status *rheos_tensor_filled(const rheos_tensor *values, rheos_shape shape,
@@ -141,7 +236,7 @@ void rheos__tensor_init_view(rheos_tensor *tensor, rheos_dtype dtype, const rheo
                              void *data) {
   int64_t count = 1;
   for (int32_t i = 0; i < shape->rank; i++) count *= shape->dims[i];
-  set_header(tensor, dtype, shape, count, (size_t)count * rheos_dtype_size(dtype));
+  set_header(tensor, dtype, shape, count, (size_t)count * rheos__dtype_size(dtype));
   atomic_init(&tensor->references, 0);
   tensor->data = data;
 }
@@ -296,9 +391,9 @@ rheos_status *rheos__copy_elements(rheos_dtype dtype, void *to, const void *from
   return NULL;
 }
 
-static rheos_status *tensor_of(rheos_dtype dtype, rheos_shape shape, const void *values,
+static rheos_status *tensor_of(rheos_dtype dtype, const rheos_shape *shape, const void *values,
                                rheos_tensor **out_tensor) {
-  RHEOS_TRY(rheos_tensor_new(dtype, shape, out_tensor));
+  RHEOS_TRY(rheos__tensor_new(dtype, shape, out_tensor));
   rheos_tensor *tensor = *out_tensor;
   if (dtype == RHEOS_VARIANT) {
     copy_variants(tensor->data, values, tensor->num_elements);
@@ -318,11 +413,11 @@ rheos_status *rheos_tensor_from_values(rheos_dtype dtype, rheos_shape shape, con
   if (dtype == RHEOS_VARIANT) {
     return RHEOS_INVALID("a tensor of dtype variant cannot be made of values");
   }
-  return tensor_of(dtype, shape, values, out_tensor);
+  return tensor_of(dtype, &shape, values, out_tensor);
 }
 
 rheos_status *rheos_tensor_copy(const rheos_tensor *tensor, rheos_tensor **out_tensor) {
-  return tensor_of(tensor->dtype, tensor->shape, tensor->data, out_tensor);
+  return tensor_of(tensor->dtype, &tensor->shape, tensor->data, out_tensor);
 }
 
 int64_t rheos__tensor_content(rheos_tensor *tensor) {
@@ -344,7 +439,11 @@ rheos_tensor *rheos_tensor_ref(rheos_tensor *tensor) {
 
 void rheos_tensor_unref(rheos_tensor *tensor) {
   if (tensor == NULL) return;
-  if (atomic_fetch_sub_explicit(&tensor->references, 1, memory_order_acq_rel) != 1) return;
+  // Nobody but who holds the last reference can add one, so that is read and not counted.
+  if (atomic_load_explicit(&tensor->references, memory_order_acquire) != 1 &&
+      atomic_fetch_sub_explicit(&tensor->references, 1, memory_order_acq_rel) != 1) {
+    return;
+  }
   if (tensor->release != NULL) {
     tensor->release(tensor->release_argument);
   } else if (tensor->dtype == RHEOS_STRING) {

@@ -8,6 +8,8 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
+enum { RHEOS__DTYPE_SIZES = 24 };
+
 // A file can write equal tensors in several ways; `listed` remembers which, so that it is written
 // that way again: one more than the number of values that were listed, the last one standing for
 // the rest, or one of these.
@@ -29,6 +31,10 @@ struct rheos_tensor {
   int64_t listed;    // how a file wrote it: see RHEOS__LISTED_*
   _Atomic int64_t content;  // see rheos__tensor_content(); 0: nobody has asked
 };
+
+// rheos_tensor_new() of a shape by address, which is faster for small tensors.
+rheos_status *rheos__tensor_new(rheos_dtype dtype, const rheos_shape *shape,
+                                rheos_tensor **out_tensor);
 
 // A header in the caller's storage over bytes the caller keeps alive: for kernels. It has references
 // 0 and must not be counted. `num_elements` and `size_bytes` are computed; the shape must be known.
@@ -65,6 +71,12 @@ static inline bool rheos__tensor_is_exclusive(const rheos_tensor *tensor) {
 int64_t rheos__tensor_content(rheos_tensor *tensor);
 static inline void rheos__tensor_changed(rheos_tensor *tensor) {
   atomic_store_explicit(&tensor->content, 0, memory_order_relaxed);
+}
+
+// Bytes of an element of each dtype that is no reference; 0 where there is none of that number.
+extern const uint8_t rheos__dtype_sizes[RHEOS__DTYPE_SIZES];
+static inline size_t rheos__dtype_size(rheos_dtype dtype) {
+  return (unsigned)dtype < RHEOS__DTYPE_SIZES ? rheos__dtype_sizes[dtype] : 0;
 }
 
 // Number of elements and bytes of a known shape; a status if the shape is not known, negative or

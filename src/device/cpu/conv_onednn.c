@@ -88,7 +88,7 @@ static rheos_status *sum_filter_parts(void *argument, int64_t first, int64_t las
 static rheos_status *compute_filter(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                     rheos_tensor **outputs) {
   const filter_state *s = state;
-  RHEOS_TRY(rheos_tensor_new(RHEOS_FLOAT, s->shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(RHEOS_FLOAT, &s->shape, &outputs[0]));
   const size_t bytes = (size_t)((s->num_parts - 1) * s->filter_elements) * sizeof(float);
   filter_work w = {s, inputs[s->conv.image]->data, inputs[s->conv.result]->data, outputs[0]->data,
                    rheos__alloc_aligned(bytes)};

@@ -168,7 +168,7 @@ rheos_status *rheos__compute_fused_reduction(void *state, rheos__step *step,
   const rheos__reduction *r = f->r;
   const void *data[RHEOS__FUSED_OPERANDS];
   for (int32_t k = 0; k < f->loop->num_operands; k++) data[k] = inputs[k]->data;
-  RHEOS_TRY(rheos_tensor_new(r->out_dtype, r->out_shape, &outputs[0]));
+  RHEOS_TRY(rheos__tensor_new(r->out_dtype, &r->out_shape, &outputs[0]));
   const int64_t pieces = r->num_items * r->num_pieces;
   char *totals = rheos__alloc_aligned((size_t)pieces * rheos__reduction_total_bytes(r));
   if (totals == NULL) return rheos__out_of_memory();
