@@ -301,3 +301,25 @@ def test_a_matrix_that_is_not_positive_definite_is_told(sess):
             sess.run(operator.assert_positive_definite())
     good = tf.linalg.LinearOperatorFullMatrix([[2.0, 1.0], [1.0, 2.0]], is_self_adjoint=True)
     sess.run(good.assert_positive_definite())
+
+
+def test_identities_check_shapes_in_steps_if_asked(sess):
+    rows, batch = tf.placeholder(tf.int32), tf.placeholder(tf.int32)
+    x = tf.placeholder(tf.float32)
+    plain = tf.linalg.LinearOperatorIdentity(rows, batch, assert_proper_shapes=True)
+    scaled = tf.linalg.LinearOperatorScaledIdentity(rows, 2.0, assert_proper_shapes=True)
+    for operator, size in ((plain, 1), (scaled, 2)):
+        y = operator.matmul(x)
+        good = {rows: 2, batch: [1], x: np.ones((1, 2, 3))}
+        assert (sess.run(y, good) == size).all()
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Dimensions are not compatible"):
+            sess.run(y, {**good, x: np.ones((1, 3, 3))})
+        for bad in (-2, [2]):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="Argument num_rows must be"):
+                sess.run(operator.to_dense(), {**good, rows: bad})
+    for bad in ([-1], 3):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Argument batch_shape must be"):
+            sess.run(plain.to_dense(), {**good, batch: bad})
+    with pytest.raises(ValueError, match="is always square"):
+        tf.linalg.LinearOperatorFullMatrix(
+            tf.placeholder_with_default([[1.0]], None), is_positive_definite=True, is_square=False)

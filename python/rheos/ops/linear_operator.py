@@ -42,11 +42,11 @@ def _consistent(non_singular, self_adjoint, positive_definite, square):
     """The hints with what follows from them; ValueError if they contradict each other."""
     if positive_definite and non_singular is False:
         raise ValueError("A positive definite matrix is always non-singular.")
+    if positive_definite:
+        non_singular = True
     if (non_singular or self_adjoint) and square is False:
         what = "non-singular" if non_singular else "self-adjoint"
         raise ValueError(f"A {what} matrix is always square.")
-    if positive_definite:
-        non_singular = True
     if non_singular or self_adjoint:
         square = True
     return non_singular, self_adjoint, positive_definite, square

@@ -3,7 +3,7 @@
 from rheos.framework import dtypes
 from rheos.framework.graph import convert_to_tensor, name_scope
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, check_ops, linalg_ops, math_ops
+from rheos.ops import array_ops, check_ops, control_flow_ops, linalg_ops, math_ops
 from rheos.ops.constant_op import constant_value
 from rheos.ops.linalg_ops import adjoint as adjoint_of
 from rheos.ops.linear_operator import LinearOperator, broadcast_batches
@@ -222,13 +222,29 @@ class LinearOperatorDiag(LinearOperator):
 class _Identities(LinearOperator):
     """A number times the identity of `num_rows` rows."""
 
-    def _set_rows(self, num_rows):
+    def _set_rows(self, num_rows, assert_proper_shapes):
+        self._asserts = assert_proper_shapes
         self._num_rows = convert_to_tensor(num_rows, dtypes.int32, name="num_rows")
         self._num_rows_known = constant_value(self._num_rows)
         if self._num_rows.shape.ndims not in (None, 0):
             raise ValueError(f"Argument num_rows must be a 0-D Tensor.  Found: {num_rows}")
         if self._num_rows_known is not None and self._num_rows_known < 0:
             raise ValueError(f"Argument num_rows must be non-negative.  Found: {num_rows}")
+        if assert_proper_shapes:
+            is_scalar = check_ops.assert_rank(
+                self._num_rows, 0, message="Argument num_rows must be a 0-D Tensor.")
+            is_size = check_ops.assert_non_negative(
+                self._num_rows, message="Argument num_rows must be non-negative.")
+            self._num_rows = control_flow_ops.with_dependencies(
+                [is_scalar, is_size], self._num_rows)
+
+    def _fitting(self, x, from_end):
+        """x; it is checked in each step that its rows are as many, if the program asked for that."""
+        if not self._asserts:
+            return x
+        fits = check_ops.assert_equal(
+            array_ops.shape(x)[-from_end], self._num_rows, message="Dimensions are not compatible")
+        return control_flow_ops.with_dependencies([fits], x)
 
     def _rows_shape(self):
         rows = None if self._num_rows_known is None else int(self._num_rows_known)
@@ -249,7 +265,7 @@ class LinearOperatorIdentity(_Identities):
         decided_hint(
             is_positive_definite, True, "An identity operator is always positive-definite.")
         decided_hint(is_square, True, "An identity operator is always square.")
-        self._set_rows(num_rows)
+        self._set_rows(num_rows, assert_proper_shapes)
         if batch_shape is None:
             self._batch, self._batch_known = None, TensorShape([])
         else:
@@ -263,6 +279,13 @@ class LinearOperatorIdentity(_Identities):
             self._batch_known = TensorShape(unknown if known is None else known.tolist())
             if known is not None and (known < 0).any():
                 raise ValueError(f"Argument batch_shape must be non-negative.  Found:{known}")
+            if assert_proper_shapes:
+                is_vector = check_ops.assert_rank(
+                    self._batch, 1, message="Argument batch_shape must be a 1-D Tensor.")
+                are_sizes = check_ops.assert_non_negative(
+                    self._batch, message="Argument batch_shape must be non-negative.")
+                self._batch = control_flow_ops.with_dependencies(
+                    [is_vector, are_sizes], self._batch)
         super().__init__(dtype or dtypes.float32, None, True, True, True, True, name)
 
     def _shape(self):
@@ -284,10 +307,10 @@ class LinearOperatorIdentity(_Identities):
         return x
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
-        return self._broadcast(adjoint_of(x) if adjoint_arg else x, 2)
+        return self._broadcast(self._fitting(adjoint_of(x) if adjoint_arg else x, 2), 2)
 
     def _matvec(self, x, adjoint=False):
-        return self._broadcast(x, 1)
+        return self._broadcast(self._fitting(x, 1), 1)
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
         return self._matmul(rhs, adjoint_arg=adjoint_arg)
@@ -330,7 +353,7 @@ class LinearOperatorScaledIdentity(_Identities):
             is_self_adjoint = decided_hint(
                 is_self_adjoint, True, "A real diagonal operator is always self adjoint.")
         decided_hint(is_square, True, "A ScaledIdentity operator is always square.")
-        self._set_rows(num_rows)
+        self._set_rows(num_rows, assert_proper_shapes)
         super().__init__(dtype, None, is_non_singular, is_self_adjoint,
                          is_positive_definite, True, name)
 
@@ -352,13 +375,14 @@ class LinearOperatorScaledIdentity(_Identities):
         return factors
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
-        return (adjoint_of(x) if adjoint_arg else x) * self._factors(adjoint, 2)
+        return self._fitting(adjoint_of(x) if adjoint_arg else x, 2) * self._factors(adjoint, 2)
 
     def _matvec(self, x, adjoint=False):
-        return x * self._factors(adjoint, 1)
+        return self._fitting(x, 1) * self._factors(adjoint, 1)
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
-        return (adjoint_of(rhs) if adjoint_arg else rhs) / self._factors(adjoint, 2)
+        rhs = self._fitting(adjoint_of(rhs) if adjoint_arg else rhs, 2)
+        return rhs / self._factors(adjoint, 2)
 
     def _determinant(self):
         return self._multiplier ** math_ops.cast(self._num_rows, self.dtype)
