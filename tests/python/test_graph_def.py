@@ -294,3 +294,15 @@ def test_newer_attributes_with_their_default_are_dropped():
     assert "newer" not in kept["y"] and kept["z"]["newer"].i == 4
     assert kept["kept/y"]["newer"].i == 3
     assert message.node[1].attr["newer"].i == 3  # the caller's message stays as it was
+
+
+def test_an_array_interface_is_an_array():
+    class Described:
+        def __init__(self, array):
+            self.array = array  # keeps the bytes
+            self.__array_interface__ = array.__array_interface__
+
+    value = Described(np.array([1.5, 2.5], np.float32))
+    assert list(tf.make_ndarray(tf.make_tensor_proto(value))) == [1.5, 2.5]
+    with tf.Session() as sess:
+        assert sess.run([tf.constant(value), tf.convert_to_tensor(value) * 2])[1].tolist() == [3, 5]

@@ -993,7 +993,7 @@ def _convert_object(value, dtype, preferred, name, graph):
         return _constant_any(_plain(value, value), dtype, preferred, name, graph)
     if isinstance(value, DType_):
         raise _fail(value)
-    if hasattr(value, "__array__"):
+    if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
         return _constant_any(np.asarray(value), dtype, preferred, name, graph)
     if hasattr(value, "__index__") or hasattr(value, "__float__"):
         number = value.__index__() if hasattr(value, "__index__") else float(value)
@@ -1025,7 +1025,7 @@ def _plain(item, whole):
         raise _fail(whole) if whole is not None else ValueError("None values not supported.")
     if isinstance(item, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
         return item
-    if hasattr(item, "__array__"):
+    if hasattr(item, "__array__") or hasattr(item, "__array_interface__"):
         return np.asarray(item)
     if hasattr(item, "__index__"):
         return item.__index__()
