@@ -323,3 +323,14 @@ def test_variables_of_text_start_empty():
 def test_an_auxiliary_name_scope_is_true_or_false():
     with pytest.raises(TypeError, match="`True` or `False`, while get x"):
         tf.variable_scope("a", auxiliary_name_scope="x")
+
+
+def test_programs_make_parts_of_variables_themselves(tmp_path):
+    info = tf.Variable.SaveSliceInfo
+    parts = [tf.Variable([float(i), i + 0.5], name=f"part{i}") for i in range(2)]
+    for i, part in enumerate(parts):
+        part._set_save_slice_info(info("whole", [4], [2 * i], [2]))
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        path = tf.train.Saver({"whole": parts}).save(sess, str(tmp_path / "c"))
+    assert tf.train.load_variable(path, "whole").tolist() == [0, 0.5, 1, 1.5]

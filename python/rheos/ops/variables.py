@@ -189,6 +189,15 @@ def _check_distribution(synchronization, aggregation, trainable, name):
     return synchronization, aggregation, trainable
 
 
+class _SaveSliceInfoType:
+    """SaveSliceInfo as an attribute of Variable, from a module that comes later."""
+
+    def __get__(self, instance, owner=None):
+        from rheos.ops.partitioned_variables import SaveSliceInfo
+
+        return SaveSliceInfo
+
+
 class Variable(_core.VariableBase, metaclass=_VariableType):
     """A value that a session keeps between runs, and the nodes that read and set it.
 
@@ -198,6 +207,7 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
 
     __array_priority__ = 100
     _is_resource = False
+    SaveSliceInfo = _SaveSliceInfoType()
 
     def __init__(
         self,

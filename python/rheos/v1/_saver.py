@@ -434,8 +434,19 @@ def _explained(error, cause, misfit):
     )
 
 
+def _is_parts(value):
+    """Whether it is a list of variables that the program made parts of one."""
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) > 0
+        and all(isinstance(v, Variable) and v._get_save_slice_info() is not None for v in value)
+    )
+
+
 def _parts(name, variable):
     """[(name in the checkpoint, variable)] of what a program names as one."""
+    if _is_parts(variable):
+        return [(name, part) for part in variable]
     if not isinstance(variable, (Variable, PartitionedVariable)):
         own = variable.op.name if isinstance(variable, Tensor) else variable.name
         return [(name or own, variable)]
@@ -461,7 +472,7 @@ def _check_named(variables):
                 "names_to_saveables must be a dict mapping string names to checkpointable "
                 f"operations. Name is not a string: {name}"
             )
-        if not _is_saveable(variable):
+        if not _is_saveable(variable) and not _is_parts(variable):
             raise TypeError(
                 "names_to_saveables must be a dict mapping string names to Tensors/Variables. "
                 f"Not a variable: {variable}"
