@@ -293,3 +293,10 @@ def test_steps_that_cannot_be():
     for step in (0, 1.5, tf.constant(2)):
         with pytest.raises(ValueError, match="step of a slice of a ragged dimension"):
             flat()[:, ::step]
+
+
+def test_the_mean_of_integers_is_no_integer(sess):
+    rows = tf.ragged.constant([[0, 1, 2, 3], [4], [], [5, 6], [7], [8, 9]])
+    for axis in (None, [0, 1]):
+        assert sess.run(tf.reduce_mean(rows, axis=axis)) == 4.5
+    assert sess.run(tf.reduce_mean(tf.ragged.constant([[1.0], [2.0]]))) == 1.5

@@ -506,6 +506,10 @@ def reduce(
             if known is None:
                 raise ValueError("axis must be known at graph construction time.")
             axis = known
+        if axis is None and function.__name__ == "reduce_mean":
+            flat = input_tensor.flat_values  # the mean of integers is no integer
+            count = math_ops.reduce_sum(array_ops.ones_like(flat))
+            return math_ops.divide(math_ops.reduce_sum(flat), count)
         if axis is None:
             return function(input_tensor.flat_values)
         axes = np.reshape(np.asarray(axis), [-1]).tolist()
