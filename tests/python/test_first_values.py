@@ -116,3 +116,19 @@ def test_a_warm_start_with_another_vocabulary_of_columns(checkpoint, tmp_path):
     assert first_values(v)[0][1] == [3, 0, 2]
     with pytest.raises(ValueError, match="axis"):
         tf.train.VocabInfo("", 1, 0, "", axis=2)
+
+
+def test_vocabularies_that_do_not_fit(checkpoint, tmp_path):
+    (tmp_path / "new").write_text("c\nz\n")
+    (tmp_path / "old").write_text("a\nb\na\n")
+    tf.get_variable("a/x", [2, 2])
+    for kind, words, sizes in (
+        (tf.errors.FailedPreconditionError, "Key a has 0 and trying to add value 2", (2, -1)),
+        (ValueError, "old has 3 entries, not 5", (2, 5)),
+        (ValueError, "new has 2 entries, not 3", (3, 2)),
+    ):
+        vocab = tf.train.VocabInfo(
+            str(tmp_path / "new"), sizes[0], 0, str(tmp_path / "old"), sizes[1])
+        with pytest.raises(kind, match=words):
+            tf.train.warm_start(checkpoint, "a/x", var_name_to_vocab_info={"a/x": vocab})
+

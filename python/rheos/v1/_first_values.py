@@ -4,6 +4,7 @@ import collections
 
 import numpy as np
 
+from rheos.framework import errors
 from rheos.framework.graph import device, get_default_graph, name_scope
 from rheos.framework.op_call import op_list
 from rheos.framework.tensor_shape import TensorShape
@@ -200,12 +201,31 @@ def _entries(path, count):
     return lines if count < 0 else lines[:count]
 
 
+def _numbered(entries, path):
+    numbers = {}
+    for i, entry in enumerate(entries):
+        if numbers.setdefault(entry, i) != i:
+            raise errors.FailedPreconditionError(
+                None,
+                None,
+                "HashTable has different value for same key. Key "
+                f"{entry.decode('utf-8', 'replace')} has {numbers[entry]} and trying to add value "
+                f"{i} (in '{path}')",
+            )
+    return numbers
+
+
+def _checked_entries(path, count):
+    entries = _entries(path, count)
+    if len(entries) < count:
+        raise ValueError(f"{path} has {len(entries)} entries, not {count}")
+    return entries
+
+
 def _old_positions(vocab):
     """For each entry now, with those for unknown ones, where it was; -1: nowhere."""
-    old = {entry: i for i, entry in enumerate(_entries(vocab.old_vocab, vocab.old_vocab_size))}
-    new = _entries(vocab.new_vocab, vocab.new_vocab_size)
-    if len(new) < vocab.new_vocab_size:
-        raise ValueError(f"{vocab.new_vocab} has {len(new)} entries, not {vocab.new_vocab_size}")
+    old = _numbered(_checked_entries(vocab.old_vocab, vocab.old_vocab_size), vocab.old_vocab)
+    new = _checked_entries(vocab.new_vocab, vocab.new_vocab_size)
     positions = [old.get(entry, -1) for entry in new] + [-1] * vocab.num_oov_buckets
     return np.array(positions, np.int32)
 
