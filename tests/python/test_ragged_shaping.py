@@ -229,3 +229,14 @@ def test_repeats_of_unknown_rank():
             assert session.run(repeated, {fed: [[1], [2]]}).tolist() == np.repeat(
                 [[1], [2]], times, axis=0).tolist()
     assert value(tf.repeat(3, 2, axis=0)) == [3, 3]
+
+
+def test_ragged_tensors_are_stacked_along_a_last_dimension():
+    first, second = tf.ragged.constant([[1, 2], [3]]), tf.ragged.constant([[4, 5], [6]])
+    for axis in (2, -1):
+        assert value(tf.ragged.stack([first, second], axis)) == [[[1, 4], [2, 5]], [[3, 6]]]
+    pairs = tf.ragged.constant([[[0, 1], [2, 3]], [], [[6, 7]]], ragged_rank=1)
+    twice = tf.ragged.stack([pairs, pairs], axis=2)
+    assert value(twice) == [[[[0, 1], [0, 1]], [[2, 3], [2, 3]]], [], [[[6, 7], [6, 7]]]]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        value(tf.ragged.stack([first, tf.ragged.constant([[4], [5, 6]])], 2))

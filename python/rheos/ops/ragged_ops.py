@@ -371,7 +371,8 @@ def stack(values, axis=0, name=None):
                 values = _all_ragged(values, 1)
             return RaggedTensor(_concat_rows(values), _splits_of_lengths(array_ops.stack(counts)),
                                 internal=True)
-        return _concat([_expanded(v, axis) for v in _all_ragged(values, axis)], axis)
+        ragged_rank = axis if ndims is None else max(1, min(axis, ndims - 1))
+        return _concat([_expanded(v, axis) for v in _all_ragged(values, ragged_rank)], axis)
 
 
 def _rows(value, dtype):
