@@ -174,3 +174,12 @@ def test_cross_entropy_along_any_axis_keeps_the_order_of_the_others(axis, known,
         found, gradient = sess.run([loss, tf.gradients(loss, x)[0]])
         np.testing.assert_allclose(found, expected, rtol=1e-5)
         np.testing.assert_allclose(gradient, shares - labels, rtol=1e-4, atol=1e-5)
+
+
+def test_weights_of_classes_may_have_a_last_dimension_that_a_step_tells(sess):
+    weights = tf.placeholder(tf.float32)
+    logits = tf.constant([[100.0, 0.0], [0.0, 100.0], [0.0, 100.0]])
+    loss = tf.losses.sparse_softmax_cross_entropy([1, 0, 1], logits, weights)
+    for given in ([1.0, 2.0, 5.0], [[1.0], [2.0], [5.0]]):
+        np.testing.assert_allclose(sess.run(loss, {weights: given}), 100.0)  # (100 + 200 + 0) / 3
+    np.testing.assert_allclose(sess.run(loss, {weights: 3.0}), 200.0)

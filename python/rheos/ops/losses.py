@@ -359,8 +359,11 @@ def _fit_weights(labels, weights):
     """The weights without a last dimension that the labels lack."""
     weights = convert_to_tensor(weights)
     a, b = weights.shape.ndims, labels.shape.ndims
-    if a is not None and b is not None and a - b == 1:
-        weights = array_ops.squeeze(weights, [-1])
+    if a is not None and b is not None:
+        return array_ops.squeeze(weights, [-1]) if a - b == 1 else weights
+    if a is None or a > 0 and weights.shape[-1:].is_compatible_with([1]):
+        difference = array_ops.rank(weights) - array_ops.rank(labels)
+        return statistics_ops.without_last(weights, difference, 1)
     return weights
 
 

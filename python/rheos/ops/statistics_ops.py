@@ -62,7 +62,7 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, na
         return op1("HistogramFixedWidth", name, values, value_range, nbins, dtype=dtype)
 
 
-def _without_last(x, difference, wanted):
+def without_last(x, difference, wanted):
     """x, without its last dimension if `difference` is `wanted`; an error if that is not 1."""
     dropped = math_ops.cast(math_ops.equal(difference, wanted), dtypes.int32)
     shape = array_ops.shape(x)
@@ -84,9 +84,9 @@ def remove_squeezable_dimensions(labels, predictions, expected_rank_diff=0, name
             return labels, predictions
         difference = array_ops.rank(predictions) - array_ops.rank(labels)
         if p.ndims is None or p[-1:].is_compatible_with([1]):
-            predictions = _without_last(predictions, difference, expected_rank_diff + 1)
+            predictions = without_last(predictions, difference, expected_rank_diff + 1)
         if n.ndims is None or n[-1:].is_compatible_with([1]):
-            labels = _without_last(labels, difference, expected_rank_diff - 1)
+            labels = without_last(labels, difference, expected_rank_diff - 1)
         return labels, predictions
 
 
