@@ -106,6 +106,9 @@ static void test_panels__computes_products_of_every_size(void **state) {
   check(130, 1061, 259, true, true);
   check(250, 80, 2051, false, false);  // three blocks of rows of b
   check(20, 90, 1025, false, true);
+  check(250, 300, 1100, true, false);  // strips of several blocks
+  check(3300, 130, 64, true, false);
+  check(65, 700, 70, true, true);
 }
 
 int main(void) {

@@ -3,6 +3,9 @@
 // steps are; and a transposed matrix costs hardly more. The first operand is read where it lies.
 // Where b is transposed and a is much smaller, a is laid down instead, the transposed result
 // comes out, and is turned round: the sums are the same.
+// Where a is transposed, the numbers of a row lie so far apart that they push each other out of the
+// caches. Narrow tiles, which want more of them for as much arithmetic, wait for that: for these,
+// strips of a as high as a tile are laid down too.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -18,6 +21,10 @@ enum { MOST_DEPTH = 1024, BLOCK_COLUMNS = 256, BLOCK_ROWS = 240, TILE_ROWS = 6 }
 // The most rows of a for a result that is turned round, the most elements of a, the columns at a time.
 enum { MOST_TURNED_ROWS = 192, MOST_TURNED = 1 << 19, TURNED_COLUMNS = 96 };
 
+// Rows of a that are laid down at a time, and how far their numbers are apart at least; of vectors of how
+// many columns the tiles are narrow.
+enum { PACKED_ROWS = 8 * TILE_ROWS, FAR = 64, NARROW = 16 };
+
 enum { UNIT_COLUMNS = 64, MOST_UNITS = 16, LEAST_UNIT_ROWS = 192 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -29,9 +36,11 @@ static int64_t block_depth(const rheos__panels *p) {
 }
 
 void rheos__panels_cut(rheos__panels *p) {
-  const int64_t columns = parts(p->n, UNIT_COLUMNS);
+  p->packs_rows = p->a_row == 1 && p->a_column >= FAR && p->m > RHEOS__PANELS_FEW_ROWS &&
+                  p->n >= BLOCK_COLUMNS / 2 && rheos__dense_columns() <= NARROW;
+  const int64_t step = p->packs_rows ? BLOCK_COLUMNS : UNIT_COLUMNS, columns = parts(p->n, step);
   p->column_units = least(columns, MOST_UNITS);
-  p->unit_columns = parts(columns, p->column_units) * UNIT_COLUMNS;
+  p->unit_columns = parts(columns, p->column_units) * step;
   p->column_units = parts(p->n, p->unit_columns);
   const int64_t wanted = parts(MOST_UNITS, p->column_units);
   p->row_units = least(wanted, parts(p->m, LEAST_UNIT_ROWS));
@@ -48,7 +57,8 @@ void rheos__panels_cut(rheos__panels *p) {
 
 size_t rheos__panels_scratch_bytes(const rheos__panels *p) {
   if (p->turns_result) return sizeof(float) * (size_t)(p->m * (p->k + TURNED_COLUMNS));
-  return sizeof(float) * (size_t)block_depth(p) * BLOCK_COLUMNS;
+  const int64_t rows = p->packs_rows ? PACKED_ROWS : 0;
+  return sizeof(float) * (size_t)(block_depth(p) * (BLOCK_COLUMNS + rows));
 }
 
 // ---- Packing
@@ -143,6 +153,43 @@ static void run_in_place(const rheos__panels *p, const float *a, const float *b,
                         at->last_row);
 }
 
+// Rows [first, last) of a's columns from `a` on in strips of a tile's height, number after number.
+static void pack_strips(const rheos__panels *p, const float *a, int64_t depth, int64_t first,
+                        int64_t last, float *to) {
+  for (int64_t k = 0; k < depth; k++) {
+    const float *column = a + k * p->a_column;
+    for (int64_t i = first; i < last; i += TILE_ROWS) {
+      const int64_t rows = least(TILE_ROWS, last - i);
+      float *strip = to + (i - first) * depth + k * rows;
+      if (rows == TILE_ROWS) {
+        memcpy(strip, column + i, TILE_ROWS * sizeof *to);
+      } else {
+        for (int64_t r = 0; r < rows; r++) strip[r] = column[i + r];
+      }
+    }
+  }
+}
+
+// A block of b's columns by the piece's rows, for `d.k` rows of b.
+static void run_strips(const rheos__panels *p, rheos__dense d, const float *a, const float *panels,
+                       float *c, const piece *at, float *strips) {
+  const rheos__dense_fn run = rheos__dense_kernel();
+  const int64_t width = rheos__dense_columns(), columns = at->last_column - at->first_column;
+  d.a_row = 1;
+  for (int64_t i = at->first_row; i < at->last_row; i += PACKED_ROWS) {
+    const int64_t last = least(i + PACKED_ROWS, at->last_row);
+    pack_strips(p, a, d.k, i, last, strips);
+    for (int64_t j = 0; j < columns; j += width) {
+      d.n = d.b_row = d.end_column = least(width, columns - j);
+      for (int64_t row = i; row < last; row += TILE_ROWS) {
+        d.a_column = least(TILE_ROWS, last - row);
+        run(&d, strips + (row - i) * d.k, panels + j * d.k,
+            c + row * p->n + at->first_column + j, 0, d.a_column);
+      }
+    }
+  }
+}
+
 static void run_piece(const rheos__panels *p, const float *a, const float *b, float *c,
                       const piece *at, float *panels) {
   const rheos__dense_fn run = rheos__dense_kernel();
@@ -163,6 +210,10 @@ static void run_piece(const rheos__panels *p, const float *a, const float *b, fl
     } else {
       rheos__panels_pack(b + k * p->b_row + at->first_column * p->b_column, p->b_row, p->b_column,
                          depth, columns, panels, 0, depth);
+    }
+    if (p->packs_rows && panels != NULL) {
+      run_strips(p, d, a + k * p->a_column, from, c, at, panels + most * BLOCK_COLUMNS);
+      continue;
     }
     for (int64_t i = at->first_row; i < at->last_row; i += BLOCK_ROWS) {
       const int64_t last = least(i + BLOCK_ROWS, at->last_row);

@@ -16,7 +16,8 @@ typedef struct rheos__panels {
   int64_t a_row, a_column, b_row, b_column;
   int64_t unit_columns, unit_rows, column_units, row_units;
   bool is_laid_down;  // b is in panels already, as rheos__panels_lay_down() puts it
-  bool turns_result;  // set with the units: b is transposed and a much smaller; see panels.c
+  // Set with the units: b is transposed and a much smaller; a is transposed. See panels.c
+  bool turns_result, packs_rows;
 } rheos__panels;
 
 // Sets the units.
