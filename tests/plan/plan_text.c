@@ -17,7 +17,7 @@ static void check(rheos_status *status) {
   if (status != NULL) fail_msg("%s", rheos_status_message(status));
 }
 
-static rheos_status *any_device(void *argument, const rheos__node *node) {
+rheos_status *plan_on_any_device(void *argument, const rheos__node *node) {
   (void)argument;
   (void)node;
   return NULL;
@@ -48,7 +48,7 @@ char *plan_text(rheos_graph *graph, const rheos_rewrite_options *rewrites, const
   rheos__edge fed[MOST], fetched[MOST];
   for (int i = 0; i < num_feeds; ++i) fed[i] = (rheos__edge){feeds[i].id, feeds[i].index};
   for (int i = 0; i < num_fetches; ++i) fetched[i] = (rheos__edge){fetches[i].id, fetches[i].index};
-  rheos__plan_context context = {.check_device = any_device};
+  rheos__plan_context context = {.check_device = plan_on_any_device};
   if (rewrites != NULL) context.rewrites = *rewrites;
   rheos__plan *plan = NULL;
   check(rheos__plan_new(graph, &context, fed, num_feeds, fetched, num_fetches, NULL, 0, &plan));

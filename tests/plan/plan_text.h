@@ -4,14 +4,16 @@
 
 #include <rheos/rheos.h>
 
+#include "plan/plan.h"
+
 // One line for each operation of the step but constants, "name = Op(inputs)".
 // `fetches` and `feeds` are outputs of `graph`. For free().
 char *plan_text(rheos_graph *graph, const rheos_rewrite_options *rewrites, const rheos_output *feeds,
                 int num_feeds, const rheos_output *fetches, int num_fetches);
 
-// Checks what the step runs with the options (NULL: the defaults) unless `expected` is NULL, and that all values have the same
-// bits as without rules. The feeds get values made from their dtypes and shapes (unknown dimensions are
-
+// Checks what the step runs with the options (NULL: the defaults) unless `expected` is NULL, and that
+// all values have the same bits as without rules. The feeds get values made from their dtypes and
+// shapes, unknown dimensions being all of one small size.
 void check_plan(rheos_scope *s, const rheos_rewrite_options *rewrites, const rheos_output *feeds,
                 int num_feeds, const rheos_output *fetches, int num_fetches, const char *expected);
 
@@ -23,5 +25,8 @@ void check_plan_of(rheos_scope *s, rheos_output feed, rheos_output fetch, const 
 
 // A constant vector.
 rheos_output int_vector(rheos_scope *s, int count, const int32_t *numbers);
+
+// For a rheos__plan_context: every device will do.
+rheos_status *plan_on_any_device(void *argument, const rheos__node *node);
 
 #endif  // RHEOS_TESTS_PLAN_PLAN_TEXT_H

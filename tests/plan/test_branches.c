@@ -5,6 +5,7 @@
 
 #include "ops/array_fixture.h"
 #include "plan/stretch.h"
+#include "plan/plan_text.h"
 
 enum { SIDE = 80, MOST_NODES = 80 };  // a product of 80 is worth a hand-over, and is not split
 
@@ -33,17 +34,12 @@ static rheos_output tower(fixture *f, rheos_output x, int layers, float number) 
   return x;
 }
 
-static rheos_status *any_device(void *argument, const rheos__node *node) {
-  (void)argument, (void)node;
-  return NULL;
-}
-
 // The groups in the plan of y for so many threads; `out_most` are the branches of the widest.
 static int count_groups(fixture *f, rheos_output fed, rheos_output y, int threads, int *out_most) {
   rheos__resources *resources = rheos__resources_new();
   assert_non_null(resources);
   rheos__plan_context context = {
-      .resources = resources, .check_device = any_device, .num_threads = threads};
+      .resources = resources, .check_device = plan_on_any_device, .num_threads = threads};
   const rheos__edge in = {fed.id, fed.index}, out = {y.id, y.index};
   rheos__plan *plan = NULL;
   check(rheos__plan_new(f->graph, &context, &in, 1, &out, 1, NULL, 0, &plan));

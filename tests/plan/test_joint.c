@@ -4,6 +4,7 @@
 
 #include "ops/array_fixture.h"
 #include "plan/joint.h"
+#include "plan/plan_text.h"
 #include "runtime/trace.h"
 
 enum { MOST = 100 };
@@ -42,16 +43,11 @@ static model build(fixture *f, int count, const int64_t *sizes, int num_sizes, b
   return m;
 }
 
-static rheos_status *any_device(void *argument, const rheos__node *node) {
-  (void)argument, (void)node;
-  return NULL;
-}
-
 // How many joint runs the updates have, and how many updates are in them.
 static int count_runs(fixture *f, const rheos_operation *updates, int count, int *out_in_them) {
   rheos__resources *resources = rheos__resources_new();
   assert_non_null(resources);
-  rheos__plan_context context = {.resources = resources, .check_device = any_device};
+  rheos__plan_context context = {.resources = resources, .check_device = plan_on_any_device};
   int32_t targets[MOST];
   for (int i = 0; i < count; i++) targets[i] = updates[i].id;
   rheos__plan *plan = NULL;

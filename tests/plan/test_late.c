@@ -6,6 +6,7 @@
 
 #include "ops/array_fixture.h"
 #include "plan/stretch.h"
+#include "plan/plan_text.h"
 
 enum { NUM_THREADS = 4, RUNS = 100 };
 
@@ -16,11 +17,6 @@ static rheos_output placeholder(fixture *f, rheos_dtype dtype, rheos_shape shape
 
 static rheos_output op_1(fixture *f, const char *type, rheos_output a) {
   return rheos_operation_output(add(f, type, &a, 1, NULL, 0), 0);
-}
-
-static rheos_status *any_device(void *argument, const rheos__node *node) {
-  (void)argument, (void)node;
-  return NULL;
 }
 
 static void test_late__ops_share_a_stretch_until_a_shape_is_needed(void **state) {
@@ -34,7 +30,7 @@ static void test_late__ops_share_a_stretch_until_a_shape_is_needed(void **state)
   rheos__resources *resources = rheos__resources_new();
   assert_non_null(resources);
   const rheos__plan_context context = {
-      .resources = resources, .check_device = any_device, .num_threads = 1};
+      .resources = resources, .check_device = plan_on_any_device, .num_threads = 1};
   const rheos__edge in = {x.id, 0}, out = {both.id, 0};
   rheos__plan *plan = NULL;
   check(rheos__plan_new(f->graph, &context, &in, 1, &out, 1, NULL, 0, &plan));

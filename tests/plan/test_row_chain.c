@@ -4,6 +4,7 @@
 
 #include "ops/array_fixture.h"
 #include "plan/stretch.h"
+#include "plan/plan_text.h"
 
 enum { BATCH = 20, MOST_LAYERS = 40 };
 
@@ -50,17 +51,11 @@ static model build(fixture *f, const int64_t *widths, int layers) {
   return m;
 }
 
-static rheos_status *any_device(void *argument, const rheos__node *node) {
-  (void)argument;
-  (void)node;
-  return NULL;
-}
-
 // The chains in the plan of m.y for a batch; `out_longest` is how many instructions the longest has.
 static int count_chains(fixture *f, const model *m, rheos_shape fed, int32_t *out_longest) {
   rheos__resources *resources = rheos__resources_new();
   assert_non_null(resources);
-  rheos__plan_context context = {.resources = resources, .check_device = any_device};
+  rheos__plan_context context = {.resources = resources, .check_device = plan_on_any_device};
   const rheos__edge x = {m->x.id, m->x.index}, y = {m->y.id, m->y.index};
   rheos__plan *plan = NULL;
   check(rheos__plan_new(f->graph, &context, &x, 1, &y, 1, NULL, 0, &plan));

@@ -219,6 +219,15 @@ class LinearOperatorDiag(LinearOperator):
             "self-adjoint.")
 
 
+def _checked_sizes(sizes, rank, name):
+    """The argument, whose rank and signs are checked in each step."""
+    checks = [
+        check_ops.assert_rank(sizes, rank, message=f"Argument {name} must be a {rank}-D Tensor."),
+        check_ops.assert_non_negative(sizes, message=f"Argument {name} must be non-negative."),
+    ]
+    return control_flow_ops.with_dependencies(checks, sizes)
+
+
 class _Identities(LinearOperator):
     """A number times the identity of `num_rows` rows."""
 
@@ -231,12 +240,7 @@ class _Identities(LinearOperator):
         if self._num_rows_known is not None and self._num_rows_known < 0:
             raise ValueError(f"Argument num_rows must be non-negative.  Found: {num_rows}")
         if assert_proper_shapes:
-            is_scalar = check_ops.assert_rank(
-                self._num_rows, 0, message="Argument num_rows must be a 0-D Tensor.")
-            is_size = check_ops.assert_non_negative(
-                self._num_rows, message="Argument num_rows must be non-negative.")
-            self._num_rows = control_flow_ops.with_dependencies(
-                [is_scalar, is_size], self._num_rows)
+            self._num_rows = _checked_sizes(self._num_rows, 0, "num_rows")
 
     def _fitting(self, x, from_end):
         """x; it is checked in each step that its rows are as many, if the program asked for that."""
@@ -280,12 +284,7 @@ class LinearOperatorIdentity(_Identities):
             if known is not None and (known < 0).any():
                 raise ValueError(f"Argument batch_shape must be non-negative.  Found:{known}")
             if assert_proper_shapes:
-                is_vector = check_ops.assert_rank(
-                    self._batch, 1, message="Argument batch_shape must be a 1-D Tensor.")
-                are_sizes = check_ops.assert_non_negative(
-                    self._batch, message="Argument batch_shape must be non-negative.")
-                self._batch = control_flow_ops.with_dependencies(
-                    [is_vector, are_sizes], self._batch)
+                self._batch = _checked_sizes(self._batch, 1, "batch_shape")
         super().__init__(dtype or dtypes.float32, None, True, True, True, True, name)
 
     def _shape(self):

@@ -162,20 +162,18 @@ static rheos_status *keep_panels(rheos__prepare *p, matmul_state *s) {
   return NULL;
 }
 
-static rheos__panels panels_of(const matmul_state *s) {
-  rheos__panels panels = {.m = s->m,
-                          .n = s->n,
-                          .k = s->k,
-                          .a_row = s->transpose_a ? 1 : s->lda,
-                          .a_column = s->transpose_a ? s->lda : 1,
-                          .b_row = s->transpose_b ? 1 : s->ldb,
-                          .b_column = s->transpose_b ? s->ldb : 1};
-  rheos__panels_cut(&panels);
-  return panels;
+static void cut_panels(matmul_state *s) {
+  s->panels = (rheos__panels){.m = s->m,
+                              .n = s->n,
+                              .k = s->k,
+                              .a_row = s->transpose_a ? 1 : s->lda,
+                              .a_column = s->transpose_a ? s->lda : 1,
+                              .b_row = s->transpose_b ? 1 : s->ldb,
+                              .b_column = s->transpose_b ? s->ldb : 1};
+  rheos__panels_cut(&s->panels);
 }
 
 static rheos_status *answer_panels(rheos__prepare *p, matmul_state *s) {
-  s->panels = panels_of(s);
   p->scratch_bytes = rheos__panels_scratch_bytes(&s->panels);
   p->num_units = s->panels.column_units * s->panels.row_units;
   p->run = run_panels;
@@ -208,11 +206,12 @@ static rheos_status *answer(rheos__prepare *p, matmul_state *s) {
     p->run = run_zero;
     return NULL;
   }
+  cut_panels(s);
   if (s->transpose_b && !s->transpose_a && s->m >= LEAST_TURNING_ROWS) {
     return answer_panels(p, s);
   }
   if (!s->transpose_b && !s->transpose_a && has_rows_for_panels(p, s)) return answer_panels(p, s);
-  if (s->transpose_a && !s->transpose_b && s->k >= LEAST_SIDE && panels_of(s).packs_rows) {
+  if (s->transpose_a && !s->transpose_b && s->k >= LEAST_SIDE && s->panels.packs_rows) {
     return answer_panels(p, s);
   }
   cut(s);
