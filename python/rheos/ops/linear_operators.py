@@ -243,7 +243,7 @@ class _Identities(LinearOperator):
             self._num_rows = _checked_sizes(self._num_rows, 0, "num_rows")
 
     def _fitting(self, x, from_end):
-        """x; it is checked in each step that its rows are as many, if the program asked for that."""
+        """x, checked in each step to have as many rows, if the program asked for that."""
         if not self._asserts:
             return x
         fits = check_ops.assert_equal(
