@@ -24,7 +24,7 @@
 // are so cheap that the result binds: in small blocks its lines are written, and a sum's other operand
 // is read, while their pages are known.
 enum { BLOCK_DEPTH = 1024, BLOCK_COLUMNS = 256, BLOCK_PIXELS = 240, FLAT_BLOCK_PIXELS = 48 };
-enum { UNIT_PIXELS = 384, MOST_UNIT_PIXELS = 2048, MOST_UNITS = 16, LEAST_COLUMNS = 128 };
+enum { UNIT_PIXELS = 384, MOST_UNIT_PIXELS = 2048, MOST_UNITS = 32, LEAST_COLUMNS = 128 };
 
 static const int64_t LEAST_FLOPS = 2048;
 
