@@ -103,8 +103,8 @@ static bool eval_pack(evaluation *e, const rheos__node *node, int32_t output, kn
       if (!element.is_scalar) return false;
       out->known[i] = element.known[0];
       out->values[i] = element.values[0];
-    } else if (node->outputs[0].shape->rank != 1) {
-      return false;  // else it is a scalar, as the others tell
+    } else if (node->outputs[0].shape->rank >= 0 && node->outputs[0].shape->rank != 1) {
+      return false;  // else it is a scalar: the others tell, or that shapes are vectors
     }
   }
   return true;

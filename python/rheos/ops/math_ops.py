@@ -733,13 +733,18 @@ def _largest_singular_value(tensor, axis):
     """Along a pair of axes, which stay as 1."""
     rank = tensor.shape.ndims
     if rank is None:
-        raise ValueError("norm: the number of dimensions has to be known for the 2-norm")
-    axes = [i + rank if i < 0 else i for i in axis]
-    order = [i for i in builtins.range(rank) if i not in axes] + axes
+        rank = array_ops.rank(tensor)
+        axes = floormod(array_ops.stack(axis), rank)
+        free = op_list("ListDiff", None, range(rank), axes)[0]
+        order = array_ops.concat([free, axes], 0)
+        inverse = array_ops.invert_permutation(order)
+    else:
+        axes = [i + rank if i < 0 else i for i in axis]
+        order = [i for i in builtins.range(rank) if i not in axes] + axes
+        inverse = [order.index(i) for i in builtins.range(rank)]
     matrices = array_ops.transpose(tensor, order)
     values = op_list("Svd", None, matrices, compute_uv=False, full_matrices=False)[0]
-    largest = reduce_max(values, axis=-1, keepdims=True)
-    inverse = [order.index(i) for i in builtins.range(rank)]
+    largest = reduce_max(abs(values), axis=-1, keepdims=True)
     return array_ops.transpose(array_ops.expand_dims(largest, -1), inverse)
 
 
