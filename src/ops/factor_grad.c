@@ -98,10 +98,13 @@ void rheos__gradient_qr(rheos__grad *g) {
 
 // ---- SelfAdjointEigV2
 
-// 1 / (x_j - x_i) in row i and column j, 0 on the diagonal.
+// 1 / (x_j - x_i) in row i and column j. The diagonal is set to 0, so that nothing of the safe
+// reciprocal's steep slope there comes into gradients of gradients.
 static rheos_output inverse_differences(rheos_scope *s, rheos_output x) {
-  return rheos__safe_reciprocal(
-      s, rheos__py_sub(s, rheos__expand_dims(s, x, -2), rheos__expand_dims(s, x, -1)));
+  const rheos_output differences =
+      rheos__py_sub(s, rheos__expand_dims(s, x, -2), rheos__expand_dims(s, x, -1));
+  return rheos__op_2(s, "MatrixSetDiag", rheos__safe_reciprocal(s, differences),
+                     rheos__zeros_like(s, x));
 }
 
 void rheos__gradient_eigh(rheos__grad *g) {

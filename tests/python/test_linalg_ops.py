@@ -148,3 +148,42 @@ def test_functions_of_matrices_undo_each_other(sess):
     step = 1e-6 * np.array([[0.0, 1.0], [0.0, 0.0]])
     change = sess.run(tf.reduce_sum(tf.linalg.expm(x + step) - tf.linalg.expm(x - step)))
     np.testing.assert_allclose(sess.run(slope)[0, 1], change / 2e-6, rtol=1e-6)
+
+
+def test_eye__rows_that_are_tensors_leave_the_batch_known():
+    rows = tf.placeholder_with_default(2, shape=None)
+    assert tf.eye(rows, batch_shape=(2, 3)).shape.as_list() == [2, 3, None, None]
+    assert tf.eye(rows, 4).shape.ndims == 2
+
+
+@pytest.mark.parametrize("axis", [(-2, -1), (0, 2)])
+def test_norm__largest_singular_value_of_complex_matrices_and_of_unknown_rank(axis):
+    rng = np.random.RandomState(0)
+    value = rng.standard_normal((2, 3, 4)) + 1j * rng.standard_normal((2, 3, 4))
+    unknown = tf.placeholder(tf.complex128)
+    expected = np.linalg.norm(value, 2, axis, keepdims=True)
+    for x in tf.constant(value), unknown:
+        norm = tf.norm(x, 2, axis, keepdims=True)
+        assert norm.dtype == tf.float64
+        with tf.Session() as sess:
+            np.testing.assert_allclose(sess.run(norm, {unknown: value}), expected)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 4, 3), (3, 5)])
+def test_svd__gradients_of_gradients(shape):
+    x = tf.constant(np.random.RandomState(1).standard_normal(shape))
+    s, u, v = tf.linalg.svd(x)
+    # The sign of each pair of vectors is free: this is the same for both.
+    y = tf.reduce_sum(s) + tf.reduce_sum(u[..., :1, :] * v[..., :1, :])
+    grad = tf.gradients(y, x)[0]
+    with tf.Session():
+        assert tf.test.compute_gradient_error(x, shape, grad, shape, delta=1e-6) < 1e-5
+
+
+def test_self_adjoint_eig__gradients_of_gradients():
+    shape = (4, 4)
+    x = tf.constant(np.random.RandomState(2).standard_normal(shape))
+    e, v = tf.self_adjoint_eig(x + tf.transpose(x))
+    grad = tf.gradients(tf.reduce_sum(e) + tf.reduce_sum(v[0] * v[1]), x)[0]
+    with tf.Session():
+        assert tf.test.compute_gradient_error(x, shape, grad, shape, delta=1e-6) < 1e-5
