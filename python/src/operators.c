@@ -240,7 +240,7 @@ static PyObject *binary(PyObject *a, PyObject *b, const operator_form *form) {
   return result;
 }
 
-static PyObject *unary(PyObject *a, const char *type) {
+static PyObject *unary(PyObject *a, const char *type, const rheos_attr *attr) {
   graph_object *graph = NULL;
   rheos_output x;
   if (!output_of(a, &x, &graph)) {
@@ -249,7 +249,9 @@ static PyObject *unary(PyObject *a, const char *type) {
   }
   rheos_scope *scope = graph_scope_for_adding(graph);
   if (!scope) return NULL;
-  rheos_output result = add_node(graph, scope, type, NULL, &x, 1);
+  rheos_op_args args = {
+      .type = type, .inputs = &x, .num_inputs = 1, .attrs = attr, .num_attrs = attr != NULL};
+  rheos_output result = rheos_operation_output(graph_add(graph, scope, &args), 0);
   return result.graph ? graph_tensor(graph, result.id, 0) : NULL;
 }
 
@@ -276,8 +278,8 @@ static PyObject *op_pow(PyObject *a, PyObject *b, PyObject *modulus) {
   return binary(a, b, &form);
 }
 
-static PyObject *op_neg(PyObject *a) { return unary(a, "Neg"); }
-static PyObject *op_invert(PyObject *a) { return unary(a, "LogicalNot"); }
+static PyObject *op_neg(PyObject *a) { return unary(a, "Neg", NULL); }
+static PyObject *op_invert(PyObject *a) { return unary(a, "LogicalNot", NULL); }
 
 static PyObject *op_abs(PyObject *a) {
   rheos_dtype dtype = RHEOS_FLOAT;
@@ -288,7 +290,9 @@ static PyObject *op_abs(PyObject *a) {
   } else if (output_of(a, &x, &graph)) {
     dtype = rheos_dtype_base(rheos_output_dtype(x));
   }
-  return unary(a, rheos_dtype_is_complex(dtype) ? "ComplexAbs" : "Abs");
+  if (!rheos_dtype_is_complex(dtype)) return unary(a, "Abs", NULL);
+  rheos_attr real = rheos_attr_type("Tout", dtype == RHEOS_COMPLEX64 ? RHEOS_FLOAT : RHEOS_DOUBLE);
+  return unary(a, "ComplexAbs", &real);
 }
 
 PyNumberMethods tensor_number_methods = {

@@ -24,10 +24,10 @@ static rheos_status *shape_slice(rheos__infer *c) {
   rheos_shape *out = &c->output_shapes[0];
   if (rank > RHEOS_MAX_RANK) return NULL;
   *out = rheos__shape_of_rank(rank);
-  int64_t begin[RHEOS_MAX_RANK];
-  int32_t count = -1;
+  int64_t begin[RHEOS_MAX_RANK], known_sizes[RHEOS_MAX_RANK];
+  int32_t count = -1, num_sizes = -1;
   bool begin_known = rheos__infer_ints(c, 1, begin, RHEOS_MAX_RANK, &count);
-  bool size_known = c->input_values != NULL && c->input_values[2] != NULL;
+  bool size_known = rheos__infer_ints(c, 2, known_sizes, RHEOS_MAX_RANK, &num_sizes);
   rheos_shape sizes;
   RHEOS_TRY(rheos__infer_shape_value(c, 2, &sizes));
   if (sizes.rank != rank || (begin_known && count != rank)) return NULL;

@@ -53,6 +53,12 @@ rheos_status *rheos__unicode_open(const char *encoding, rheos__unicode_reader *o
   // A slash would start options of iconv's own.
   const bool asks = encoding[0] != '\0' && strchr(encoding, '/') == NULL;
   out->converter = asks ? iconv_open("UTF-32BE", encoding) : (iconv_t)-1;
+  if (out->converter == (iconv_t)-1 && asks && strlen(encoding) < sizeof name) {
+    // ICU, which TensorFlow asks, takes euc_kr for EUC-KR.
+    strcpy(name, encoding);
+    for (char *c = name; (c = strchr(c, '_')) != NULL;) *c = '-';
+    out->converter = iconv_open("UTF-32BE", name);
+  }
   if (out->converter != (iconv_t)-1) return NULL;
   return RHEOS_INVALID("Could not create converter for input encoding: %s", encoding);
 }

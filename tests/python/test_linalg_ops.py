@@ -61,8 +61,6 @@ def test_tensordot_takes_constant_axes(sess):
     for axes in (tf.constant([[1], [0]]), [tf.constant([1]), tf.constant([0])]):
         got = sess.run(tf.tensordot(A, A.T, axes))
         np.testing.assert_allclose(got, np.tensordot(A, A.T, [[1], [0]]), rtol=1e-5, atol=1e-5)
-    with pytest.raises(NotImplementedError, match="not known when the graph is built"):
-        tf.tensordot(A, A.T, tf.placeholder(tf.int32))
 
 
 @pytest.mark.parametrize(
@@ -187,3 +185,9 @@ def test_self_adjoint_eig__gradients_of_gradients():
     grad = tf.gradients(tf.reduce_sum(e) + tf.reduce_sum(v[0] * v[1]), x)[0]
     with tf.Session():
         assert tf.test.compute_gradient_error(x, shape, grad, shape, delta=1e-6) < 1e-5
+
+
+def test_tensordot__axes_that_are_fed(sess):
+    axes = tf.placeholder(tf.int32, [2, 1])
+    product = sess.run(tf.tensordot(A, B, axes), {axes: [[1], [0]]})
+    np.testing.assert_allclose(product, A @ B, rtol=1e-6)

@@ -310,3 +310,22 @@ def test_a_reshape_of_what_is_known_in_part(rows, wanted, shape):
             tf.reshape(x, wanted)
     else:
         assert tf.reshape(x, wanted).shape.as_list() == shape
+
+
+def test_softmax__along_a_dimension_that_is_fed(sess):
+    axis = tf.placeholder(tf.int32, [])
+    for at in 0, -2:
+        got = sess.run(tf.nn.softmax(A, axis=axis), {axis: at})
+        np.testing.assert_allclose(got, softmax(A.T).T, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_abs__of_complex_numbers_is_real(dtype, sess):
+    x = tf.constant(np.array([3 - 4j], dtype))
+    assert abs(x).dtype == tf.abs(x).dtype == x.dtype.real_dtype
+    assert sess.run(abs(x)).tolist() == [5.0]
+
+
+def test_slice__knows_sizes_that_are_computed():
+    sizes = [tf.constant(1) + 0, 2, -1]
+    assert tf.slice(tf.zeros([1, 2, 3]), [0, 0, 0], sizes).shape.as_list() == [1, 2, 3]

@@ -228,6 +228,7 @@ def test_repeats_of_unknown_rank():
             repeated = tf.repeat(fed, times, axis=0)
             assert session.run(repeated, {fed: [[1], [2]]}).tolist() == np.repeat(
                 [[1], [2]], times, axis=0).tolist()
+        assert session.run(tf.repeat(fed, 4, axis=0), {fed: 3}).tolist() == [3, 3, 3, 3]
     assert value(tf.repeat(3, 2, axis=0)) == [3, 3]
 
 

@@ -395,3 +395,12 @@ def test_a_dense_tensor_times_a_sparse_one_is_sparse():
         2.0 * sparse
     with pytest.raises(TypeError):
         dense + sparse
+
+
+def test_sparse_merge__knows_the_size_of_the_last_dimension():
+    shape = tf.placeholder(tf.int64, [2])
+    ids = tf.SparseTensor([[0, 0], [0, 1]], [1, 3], shape)
+    values = tf.SparseTensor([[0, 0], [0, 1]], [0.4, 0.7], shape)
+    for is_sorted in True, False:
+        merged = tf.sparse_merge(ids, values, 5, already_sorted=is_sorted)
+        assert merged.get_shape().as_list() == [None, 5]

@@ -12,6 +12,8 @@ def test_transcode_reads_and_writes_encodings(sess):
     assert sess.run(transcode([utf16], "UTF-16-BE", "UTF-8"))[0].decode() == WORD
     assert sess.run(transcode(WORD, "UTF-8", "UTF-32-BE")) == WORD.encode("utf-32-be")
     assert sess.run(transcode(b"a\xe9", "ISO-8859-1", "UTF-8")).decode() == "aé"
+    for korean in "EUC-KR", "euc_kr":
+        assert sess.run(transcode(b"\xb0\xa1", korean, "UTF-8")).decode() == "\uac00"
     assert sess.run(transcode(b"a\xffb", "UTF-8", "UTF-8", errors="ignore")) == b"ab"
     with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid formatting"):
         sess.run(transcode(b"a\xff", "UTF-8", "UTF-8", errors="strict"))

@@ -334,3 +334,45 @@ def test_programs_make_parts_of_variables_themselves(tmp_path):
         sess.run(tf.global_variables_initializer())
         path = tf.train.Saver({"whole": parts}).save(sess, str(tmp_path / "c"))
     assert tf.train.load_variable(path, "whole").tolist() == [0, 0.5, 1, 1.5]
+
+
+def test_get_variable__takes_the_dtype_of_a_variable():
+    v = tf.get_variable("v", [2])
+    assert tf.get_variable("w", [3], dtype=v.dtype).dtype == v.dtype
+    with tf.variable_scope("", reuse=True):
+        assert tf.get_variable("w", [3], dtype=v.dtype).name == "w:0"
+
+
+def test_custom_getter__sees_how_a_variable_is_distributed():
+    seen = []
+
+    def getter(getter, *args, **kwargs):
+        seen.append((kwargs["synchronization"], kwargs["aggregation"]))
+        return getter(*args, **kwargs)
+
+    tf.get_variable("v", [1], custom_getter=getter)
+    assert seen == [(tf.VariableSynchronization.AUTO, tf.VariableAggregation.NONE)]
+    with pytest.raises(ValueError, match="not callable"):
+        tf.get_variable("w", [1], custom_getter=3)
+
+
+def test_get_local_variable__takes_its_arguments_by_position():
+    v = tf.get_local_variable("v", [2], tf.int32, tf.zeros_initializer(), None, True)
+    assert tf.local_variables() == [v] and tf.trainable_variables() == []
+
+
+def test_variable_scopes_are_left_in_order():
+    outer = tf.variable_scope("outer")
+    outer.__enter__()
+    with tf.variable_scope("inner"):
+        with pytest.raises(RuntimeError, match="Improper nesting"):
+            outer.__exit__(None, None, None)
+    outer.__exit__(None, None, None)
+    assert tf.get_variable("v", []).name == "v:0"
+
+
+def test_assign__to_a_resource_variable_of_another_graph():
+    graph = tf.Graph()
+    with graph.as_default():
+        v = tf.get_variable("v", initializer=1.0, use_resource=True)
+    assert v.assign(2.0).graph is graph

@@ -567,15 +567,13 @@ def matmul(
 
 
 def _known_axes(axes):
-    """Axes as numbers, also where they are a tensor that is constant."""
+    """Axes as numbers where they are known; else as the tensor that they are."""
     if not isinstance(axes, (Tensor, _VariableBase)):
         return axes
     from rheos.ops.constant_op import constant_value
 
     value = constant_value(axes) if isinstance(axes, Tensor) else None
-    if value is None:
-        raise NotImplementedError("tensordot: axes that are not known when the graph is built")
-    return value.tolist()
+    return axes if value is None else value.tolist()
 
 
 def _tensordot_axes(a, axes):
@@ -592,9 +590,13 @@ def _tensordot_axes(a, axes):
             rank = array_ops.rank(a)
             first = range(rank - axes, rank, dtype=dtypes.int32)
         return first, list(builtins.range(axes))
+    if isinstance(axes, (Tensor, _VariableBase)):
+        return axes[0], axes[1]
     if len(axes) != 2:
         raise ValueError("'axes' must be an integer or have length 2.")
     first, second = (_known_axes(part) for part in axes)
+    if any(isinstance(part, (Tensor, _VariableBase)) for part in (first, second)):
+        return convert_to_tensor(first), convert_to_tensor(second)
     first = [first] if isinstance(first, (int, np.integer)) else list(first)
     second = [second] if isinstance(second, (int, np.integer)) else list(second)
     if len(first) != len(second):

@@ -126,6 +126,8 @@ def _softmax(logits, op_type, dim, name):
     known = logits.shape
     if isinstance(dim, (Tensor, _VariableBase)) and constant_value(dim) is not None:
         dim = int(constant_value(dim))
+    if isinstance(dim, (Tensor, _VariableBase)):
+        return _softmax_along(logits, op_type, dim, name)
     if dim == -1 or (known.ndims is not None and dim == known.ndims - 1):
         return op1(op_type, name, logits)
     if known.ndims is not None and not -known.ndims <= dim < known.ndims:
@@ -138,16 +140,25 @@ def _softmax(logits, op_type, dim, name):
             f"{known.ndims} is the number of dimensions in the input.",
         )
     ndims = array_ops.rank(logits)
-    if not isinstance(dim, (Tensor, _VariableBase)):
-        if dim < 0:
-            dim += ndims if known.ndims is None else known.ndims
-    else:
-        dim = array_ops.where(math_ops.less(dim, 0), dim + ndims, dim)
+    if dim < 0:
+        dim += ndims if known.ndims is None else known.ndims
+    return _swapped_softmax(logits, op_type, dim, name)
+
+
+def _softmax_along(logits, op_type, dim, name):
+    """Along a dimension that is a tensor."""
+    ndims = array_ops.rank(logits)
+    dim = array_ops.where(math_ops.less(dim, 0), dim + ndims, dim)
+    return _swapped_softmax(logits, op_type, dim, name)
+
+
+def _swapped_softmax(logits, op_type, dim, name):
+    """Along dimension `dim` >= 0: it is swapped with the last, and back."""
     rank = array_ops.rank(logits)
     swapped = _swap(logits, math_ops.subtract(rank, 1), dim)
     result = op1(op_type, None, swapped)
     result = _swap(result, math_ops.subtract(rank, 1), dim)
-    result.set_shape(known)
+    result.set_shape(logits.shape)
     return array_ops.identity(result, name=name) if name else result
 
 

@@ -190,6 +190,10 @@ def repeat(input, repeats, axis=None, name=None):
             raise ValueError("repeat: an axis below 0 takes an input whose rank is known")
         axis = axis + rank if axis < 0 else axis
         if rank is None:
+            # A scalar, if it is one, becomes a vector.
+            is_scalar = math_ops.cast(math_ops.equal(array_ops.rank(data), 0), dtypes.int32)
+            ones = array_ops.ones(array_ops.stack([is_scalar]), dtypes.int32)
+            data = array_ops.reshape(data, array_ops.concat([ones, array_ops.shape(data)], 0))
             times = array_ops.reshape(times, [-1])
             times = array_ops.broadcast_to(times, array_ops.shape(data)[axis : axis + 1])
             times.set_shape([None])

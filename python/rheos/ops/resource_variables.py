@@ -119,10 +119,11 @@ class ResourceVariable(Variable):
 
     def assign(self, value, use_locking=None, name=None, read_value=True):
         """Sets the variable; gives it as it is then, or the operation unless `read_value`."""
-        value = convert_to_tensor(value, self.dtype)
-        self.shape.assert_is_compatible_with(value.shape)
-        operation = apply_op("AssignVariableOp", name, self._variable, value)
-        return self._changed(operation, read_value)
+        with self.graph.as_default():
+            value = convert_to_tensor(value, self.dtype)
+            self.shape.assert_is_compatible_with(value.shape)
+            operation = apply_op("AssignVariableOp", name, self._variable, value)
+            return self._changed(operation, read_value)
 
     def assign_add(self, delta, use_locking=None, name=None, read_value=True):
         """Adds to the variable."""

@@ -507,7 +507,10 @@ def _merge(ids, sp_values, sizes, already_sorted):
     indices = array_ops.concat([ids[0].indices[:, :-1], *columns], axis=1)
     shape = array_ops.concat([ids[0].dense_shape[:-1], sizes], axis=0)
     result = SparseTensor(indices, sp_values.values, shape)
-    return result if already_sorted else sparse_reorder(result)
+    if already_sorted:
+        return result
+    in_order = sparse_reorder(result)
+    return SparseTensor(in_order.indices, in_order.values, shape)
 
 
 def sparse_to_indicator(sp_input, vocab_size, name=None):

@@ -12,7 +12,12 @@ from rheos.framework.graph import (
     name_scope,
 )
 from rheos.ops import init_ops
-from rheos.ops.variables import GraphKeys, Variable
+from rheos.ops.variables import (
+    GraphKeys,
+    Variable,
+    VariableAggregation,
+    VariableSynchronization,
+)
 
 
 class _ReuseMode:
@@ -158,8 +163,8 @@ class VariableScope:
         use_resource=None,
         custom_getter=None,
         constraint=None,
-        synchronization=None,
-        aggregation=None,
+        synchronization=VariableSynchronization.AUTO,
+        aggregation=VariableAggregation.NONE,
     ):
         """The shared variable of that name in this scope; makes it or finds it."""
         if regularizer is None:
@@ -170,6 +175,8 @@ class VariableScope:
             partitioner = self._partitioner
         if custom_getter is None:
             custom_getter = self._custom_getter
+        if not (custom_getter is None or callable(custom_getter)):
+            raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
         if reuse is None:
             reuse = self._reuse
         full_name = self._name + "/" + name if self._name else name
@@ -341,7 +348,7 @@ def _parts(name, shape, dtype, initializer, reuse, partitioner, arguments):
             f"{name}.  Perhaps a variable of the same name was already created without "
             "partitioning?"
         )
-    dtype = dtypes.as_dtype(dtype)
+    dtype = dtypes.as_dtype(dtype).base_dtype
     shape = tensor_shape.as_shape(shape)
     if isinstance(initializer, Tensor):
         shape = shape.merge_with(initializer.shape)
@@ -400,7 +407,7 @@ def _single_variable(name, shape, dtype, initializer, reuse, partition_info, arg
     if shape is not None and initializer is not None and not callable(initializer):
         raise ValueError("If initializer is a constant, do not specify shape.")
     graph = get_default_graph()
-    dtype = dtypes.as_dtype(dtype)
+    dtype = dtypes.as_dtype(dtype).base_dtype
     shape = tensor_shape.as_shape(shape)
     mode = _REUSE_AUTO if reuse is AUTO_REUSE else _REUSE_YES if reuse else _REUSE_NO
     index = graph._find_variable(name, mode, dtype, shape)
@@ -466,8 +473,8 @@ def get_variable(
     use_resource=None,
     custom_getter=None,
     constraint=None,
-    synchronization=None,
-    aggregation=None,
+    synchronization=VariableSynchronization.AUTO,
+    aggregation=VariableAggregation.NONE,
 ):
     """The shared variable of that name in the current variable scope: makes it, or finds it.
 
@@ -494,12 +501,41 @@ def get_variable(
     )
 
 
-def get_local_variable(name, shape=None, *args, **kwargs):
-    """Like get_variable, for a variable that is local and not trainable."""
-    collections = kwargs.pop("collections", None) or []
-    kwargs["collections"] = [*collections, GraphKeys.LOCAL_VARIABLES]
-    kwargs["trainable"] = False
-    return get_variable(name, shape, *args, **kwargs)
+def get_local_variable(
+    name,
+    shape=None,
+    dtype=None,
+    initializer=None,
+    regularizer=None,
+    trainable=False,
+    collections=None,
+    caching_device=None,
+    partitioner=None,
+    validate_shape=True,
+    use_resource=None,
+    custom_getter=None,
+    constraint=None,
+    synchronization=VariableSynchronization.AUTO,
+    aggregation=VariableAggregation.NONE,
+):
+    """Like get_variable, for a variable that is local and never trainable."""
+    return get_variable(
+        name,
+        shape=shape,
+        dtype=dtype,
+        initializer=initializer,
+        regularizer=regularizer,
+        trainable=False,
+        collections=[*(collections or []), GraphKeys.LOCAL_VARIABLES],
+        caching_device=caching_device,
+        partitioner=partitioner,
+        validate_shape=validate_shape,
+        use_resource=use_resource,
+        custom_getter=custom_getter,
+        constraint=constraint,
+        synchronization=synchronization,
+        aggregation=aggregation,
+    )
 
 
 def _unique_scope_name(store, prefix):
@@ -576,11 +612,16 @@ class variable_scope:
             for leave in reversed(exits):
                 leave()
             raise
-        self._exits.append(exits)
+        store = _store(graph)
+        self._exits.append((store, store.scope, exits))
         return scope
 
     def __exit__(self, *exc_info):
-        for leave in reversed(self._exits.pop()):
+        store, entered, exits = self._exits[-1]
+        if store.scope is not entered:
+            raise RuntimeError("Improper nesting of variable_scope.")
+        self._exits.pop()
+        for leave in reversed(exits):
             leave()
 
     def __call__(self, function):
