@@ -22,7 +22,6 @@ static rheos_status *add_run(rheos__stretch *stretch, int32_t first, int32_t cou
   if (*out_taken < 2) return NULL;
   run.count = *out_taken;
   for (int32_t i = 0; i < run.count; ++i) {
-    run.num_operands += in[i].num_inputs;
     run.cost_ns += in[i].cost_ns;
   }
   stretch->joint_runs[stretch->num_joint_runs++] = run;

@@ -186,10 +186,11 @@ rheos_status *rheos__run_late(const rheos__stretch *stretch, const rheos__instru
                               rheos__frame *frame, rheos__step *step) {
   rheos__late *late = late_of(frame, in->entry);
   if (late == NULL) return rheos__out_of_memory();
-  rheos_tensor *const *inputs = frame->view_pointers;
+  rheos_tensor *const *inputs = rheos__take_tensors(frame, stretch, in);
+  for (int32_t i = 0; i < in->num_outputs; ++i) frame->results[i] = NULL;
   rheos_status *status = NULL;
   if (!is_prepared(late, stretch, inputs)) {
-    status = prepare(late, stretch, in, inputs, frame->cells);
+    status = prepare(late, stretch, in, inputs, rheos__take_cells(frame, stretch, in));
   }
   if (status == NULL) {
     status = rheos__run_prepared(&late->p, inputs, step, frame->inputs, frame->outputs,

@@ -6,8 +6,8 @@
 
 #include "plan/stretch.h"
 
-// Runs the instruction on the tensors in frame->view_pointers, cells in frame->cells; results to
-// frame->results. After a failure there are none.
+// Runs the instruction on what is bound to its inputs; results to frame->results. After a failure there
+// are none.
 rheos_status *rheos__run_late(const rheos__stretch *stretch, const rheos__instruction *in,
                               rheos__frame *frame, rheos__step *step);
 void rheos__lates_free(rheos__frame *frame);

@@ -455,6 +455,16 @@ static rheos_status *list_late_values(rheos__stretch *stretch) {
   return NULL;
 }
 
+// Gives each input that is taken as a tensor its place in the bindings.
+static void number_taken(rheos__stretch *stretch) {
+  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
+    rheos__instruction *in = &stretch->instructions[i];
+    if (!rheos__takes_tensors(in)) continue;
+    in->first_taken = stretch->num_taken;
+    stretch->num_taken += in->num_inputs;
+  }
+}
+
 static rheos_status *specialize(specializer *z) {
   rheos__stretch *stretch = z->stretch;
   rheos__plan *plan = z->plan;
@@ -476,6 +486,7 @@ static rheos_status *specialize(specializer *z) {
   RHEOS_TRY(rheos__find_row_chains(stretch));
   RHEOS_TRY(rheos__find_joint_runs(stretch));
   rheos__place_kept_operands(stretch);
+  number_taken(stretch);
   return list_late_values(stretch);
 }
 

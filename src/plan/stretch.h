@@ -46,6 +46,7 @@ typedef struct rheos__instruction {
   int32_t num_inputs, num_outputs;
   int32_t first_operand;  // of the inputs, in stretch->operands
   int32_t first_value;    // of the outputs
+  int32_t first_taken;    // of the inputs, in the binding; where there is a `compute`, or it is late
   int32_t first_release, num_releases;  // tensors not needed after this, in stretch->releases
   union {
     rheos__run_fn run;
@@ -96,7 +97,6 @@ typedef struct rheos__branch_group {
 // Successive instructions that change variables, different ones, as one: see joint.h.
 typedef struct rheos__joint_run {
   int32_t first, count;  // instructions
-  int32_t num_operands;  // of all of them
   const rheos__joint *joint;
   void *state;
   float cost_ns;
@@ -127,6 +127,7 @@ struct rheos__stretch {
   int32_t num_late_values;
   rheos__instruction *instructions;
   int32_t num_instructions;
+  int32_t num_taken;      // inputs that instructions take as tensors
   int32_t *operands;      // roots of the inputs of each instruction, from its first_operand
   int32_t *input_values;  // the same, before aliases are looked through: for shapes
   int32_t *releases;
@@ -152,11 +153,24 @@ struct rheos__stretch {
 
 typedef struct rheos__late rheos__late;  // late.h
 
+// An input that an instruction takes as a tensor: described once, when a frame comes to stand for the
+// stretch.
+typedef struct rheos__taken {
+  int32_t root;  // the value whose bytes it is
+  bool stays;   // the tensor handed over is the same in each step
+  bool passes;  // it is what an instruction returned, if there is that
+  rheos_tensor view;
+} rheos__taken;
+
 // One binding for each depth: memory, and for which stretch the pointers in `data` stand.
 typedef struct rheos__binding {
   int64_t serial;  // 0: none
   char *memory;
   size_t memory_bytes;
+  rheos__taken *taken;
+  rheos_tensor **tensors;   // by taken: what is handed over
+  rheos__resource **cells;  // by taken
+  size_t taken_capacity, tensor_capacity, cell_capacity;
 } rheos__binding;
 
 // What one running step needs; kept for the next.
@@ -166,10 +180,7 @@ struct rheos__frame {
   rheos_tensor **tensors;   // by value; owned by the step, except feeds
   const void **inputs;      // room for the operands of one instruction
   void **outputs;
-  rheos_tensor *views;      // the same for compute
-  rheos_tensor **view_pointers;
-  rheos_tensor **results;
-  rheos__resource **cells;
+  rheos_tensor **results;   // the same for compute
   rheos_tensor **forms;     // of kept operands, owned by the step
   rheos__formed *formed;    // the same for kernels
   size_t num_forms;
@@ -195,15 +206,45 @@ void rheos__stretches_free(rheos__stretch *stretches);  // with siblings and chi
 rheos__stretch *rheos__stretch_find(rheos__plan *plan, rheos__stretch *parent,
                                     const rheos_shape *key, int32_t num_key);
 
+// Whether an instruction takes its inputs as tensors.
+static inline bool rheos__takes_tensors(const rheos__instruction *in) {
+  return in->kind == RHEOS__COMPUTE || in->kind == RHEOS__LATE;
+}
+
 // The description of a value of this stretch or of one before it.
 const rheos__value *rheos__find_value(const rheos__stretch *stretch, int32_t value);
 
 rheos__frame *rheos__frame_new(const rheos__plan *plan);  // NULL when memory is short
 void rheos__frames_free(rheos__frame *frames);
 
-// The operand at `position` of stretch->operands as a tensor: its own, or a view. NULL for references.
-rheos_tensor *rheos__operand_tensor(const rheos__frame *frame, const rheos__stretch *stretch,
-                                    int32_t position, rheos_tensor *view);
+// Makes the frame stand for the stretch.
+rheos_status *rheos__frame_bind(rheos__frame *frame, const rheos__stretch *stretch);
+
+// The inputs of an instruction that takes tensors: those returned to the step, or views; NULL for
+// references. Good until the frame stands for something else, each for this step.
+static inline rheos_tensor *const *rheos__take_tensors(const rheos__frame *frame,
+                                                       const rheos__stretch *stretch,
+                                                       const rheos__instruction *in) {
+  const rheos__binding *binding = &frame->bindings[stretch->depth];
+  rheos__taken *taken = binding->taken + in->first_taken;
+  rheos_tensor **tensors = binding->tensors + in->first_taken;
+  for (int32_t i = 0; i < in->num_inputs; ++i) {
+    if (taken[i].stays) continue;
+    const int32_t root = taken[i].root;
+    tensors[i] = taken[i].passes ? frame->tensors[root] : NULL;
+    if (tensors[i] != NULL) continue;
+    taken[i].view.data = frame->data[root];
+    tensors[i] = &taken[i].view;
+  }
+  return tensors;
+}
+
+// Their cells: NULL where there is none.
+static inline rheos__resource *const *rheos__take_cells(const rheos__frame *frame,
+                                                        const rheos__stretch *stretch,
+                                                        const rheos__instruction *in) {
+  return frame->bindings[stretch->depth].cells + in->first_taken;
+}
 
 // Prepares and runs one node on tensors at once: constants, and ops whose shapes come late. Inputs
 // behind references are NULL, their cells in `cells`. `outputs` get tensors (NULL for references).

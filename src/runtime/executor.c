@@ -25,36 +25,7 @@ typedef struct run {
   const rheos__bound *bound;  // where the fetches go; NULL: into tensors of their own
 } run;
 
-// ---- Bindings
-
-// Makes the pointers of the frame stand for this stretch.
-static rheos_status *bind(rheos__frame *frame, const rheos__stretch *stretch) {
-  size_t depth = (size_t)stretch->depth;
-  if (depth < frame->num_bindings && frame->bindings[depth].serial == stretch->serial) return NULL;
-  if (!RHEOS_GROW(frame->bindings, frame->binding_capacity, depth + 1)) {
-    return rheos__out_of_memory();
-  }
-  while (frame->num_bindings <= depth) frame->bindings[frame->num_bindings++] = (rheos__binding){0};
-  for (size_t i = depth; i < frame->num_bindings; ++i) frame->bindings[i].serial = 0;
-  rheos__binding *binding = &frame->bindings[depth];
-  if (binding->memory_bytes < stretch->memory_bytes) {
-    rheos__free_aligned(binding->memory);
-    binding->memory_bytes = 0;
-    binding->memory = rheos__alloc_aligned(stretch->memory_bytes);
-    if (binding->memory == NULL) {
-      return rheos__no_memory_for(stretch);
-    }
-    binding->memory_bytes = stretch->memory_bytes;
-  }
-  for (int32_t i = 0; i < stretch->num_values; ++i) {
-    const rheos__value *value = &stretch->values[i];
-    void **data = &frame->data[stretch->first_value + i];
-    if (value->kind == RHEOS__VALUE_CONSTANT) *data = value->constant->data;
-    if (value->kind == RHEOS__VALUE_ARENA) *data = binding->memory + value->offset;
-  }
-  binding->serial = stretch->serial;
-  return NULL;
-}
+// ---- Fetched values
 
 // Has fetches computed right where the caller wants them. What is not placed has no data.
 static void place_bound(const run *r, const rheos__stretch *stretch) {
@@ -175,14 +146,6 @@ static rheos_status *run_kernel(run *r, const rheos__stretch *stretch,
   return run_long(r, in, scratch);
 }
 
-static void gather_tensors(run *r, const rheos__stretch *stretch, const rheos__instruction *in) {
-  for (int32_t i = 0; i < in->num_inputs; ++i) {
-    r->frame->view_pointers[i] =
-        rheos__operand_tensor(r->frame, stretch, in->first_operand + i, &r->frame->views[i]);
-  }
-  for (int32_t i = 0; i < in->num_outputs; ++i) r->frame->results[i] = NULL;
-}
-
 // Puts what a kernel returned in place, after a check of what was promised.
 static rheos_status *keep_results(run *r, const rheos__stretch *stretch,
                                   const rheos__instruction *in) {
@@ -212,21 +175,17 @@ static rheos_status *keep_results(run *r, const rheos__stretch *stretch,
 
 static rheos_status *run_compute(run *r, const rheos__stretch *stretch,
                                  const rheos__instruction *in) {
-  gather_tensors(r, stretch, in);
-  rheos_status *status =
-      in->compute(in->state, r->step, r->frame->view_pointers, r->frame->results);
+  rheos__frame *frame = r->frame;
+  rheos_tensor *const *inputs = rheos__take_tensors(frame, stretch, in);
+  for (int32_t i = 0; i < in->num_outputs; ++i) frame->results[i] = NULL;
+  rheos_status *status = in->compute(in->state, r->step, inputs, frame->results);
   if (status == NULL) return keep_results(r, stretch, in);
-  for (int32_t i = 0; i < in->num_outputs; ++i) rheos_tensor_unref(r->frame->results[i]);
+  for (int32_t i = 0; i < in->num_outputs; ++i) rheos_tensor_unref(frame->results[i]);
   return status;
 }
 
 static rheos_status *run_late(run *r, const rheos__stretch *stretch,
                               const rheos__instruction *in) {
-  gather_tensors(r, stretch, in);
-  for (int32_t i = 0; i < in->num_inputs; ++i) {
-    r->frame->cells[i] =
-        rheos__find_value(stretch, stretch->input_values[in->first_operand + i])->resource;
-  }
   RHEOS_TRY(rheos__run_late(stretch, in, r->frame, r->step));
   return keep_results(r, stretch, in);
 }
@@ -575,7 +534,7 @@ static rheos_status *run_all(run *r, rheos__stretch *stretch, rheos__stretch **o
   for (;;) {
     *out_last = stretch;
     *out_cost_ns += stretch->cost_ns;
-    RHEOS_TRY(bind(r->frame, stretch));
+    RHEOS_TRY(rheos__frame_bind(r->frame, stretch));
     rheos_status *status = allocate_fetched(r, stretch);
     if (status == NULL) status = run_stretch(r, stretch);
     RHEOS_TRY(rheos__no_memory_take(status, stretch));

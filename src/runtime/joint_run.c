@@ -7,9 +7,7 @@ enum { PARTS_PER_THREAD = 4 };
 // What a run keeps in the frame's room, in this order.
 typedef struct room {
   void *works;
-  rheos_tensor *views;  // of each operand
-  rheos_tensor **operands;
-  rheos_tensor *const **inputs;  // of each kernel, in `operands`
+  rheos_tensor *const **inputs;  // of each kernel
   int64_t *units, *flops;        // of each kernel
 } room;
 
@@ -22,10 +20,8 @@ typedef struct joint_work {
 } joint_work;
 
 static bool find_room(const rheos__joint_run *run, rheos__frame *frame, room *out_room) {
-  const size_t count = (size_t)run->count, operands = (size_t)run->num_operands;
-  const size_t works = count * run->joint->work_bytes;
-  const size_t bytes = works + operands * (sizeof(rheos_tensor) + sizeof(rheos_tensor *)) +
-                       count * (sizeof(void *) + 2 * sizeof(int64_t));
+  const size_t count = (size_t)run->count, works = count * run->joint->work_bytes;
+  const size_t bytes = works + count * (sizeof(void *) + 2 * sizeof(int64_t));
   if (frame->joint_room_bytes < bytes) {
     rheos__free(frame->joint_room);
     frame->joint_room = rheos__alloc(bytes);
@@ -33,24 +29,16 @@ static bool find_room(const rheos__joint_run *run, rheos__frame *frame, room *ou
     if (frame->joint_room == NULL) return false;
   }
   out_room->works = frame->joint_room;
-  out_room->views = (rheos_tensor *)(void *)((char *)frame->joint_room + works);
-  out_room->operands = (rheos_tensor **)(void *)(out_room->views + operands);
-  out_room->inputs = (rheos_tensor *const **)(void *)(out_room->operands + operands);
+  out_room->inputs = (rheos_tensor *const **)(void *)((char *)frame->joint_room + works);
   out_room->units = (int64_t *)(void *)(out_room->inputs + count);
   out_room->flops = out_room->units + count;
   return true;
 }
 
-static void gather(const rheos__stretch *stretch, const rheos__joint_run *run,
-                   const rheos__frame *frame, const room *to) {
-  int32_t at = 0;
+static void take_inputs(const rheos__stretch *stretch, const rheos__joint_run *run,
+                        const rheos__frame *frame, const room *to) {
   for (int32_t i = 0; i < run->count; ++i) {
-    const rheos__instruction *in = &stretch->instructions[run->first + i];
-    to->inputs[i] = to->operands + at;
-    for (int32_t k = 0; k < in->num_inputs; ++k, ++at) {
-      to->operands[at] =
-          rheos__operand_tensor(frame, stretch, in->first_operand + k, &to->views[at]);
-    }
+    to->inputs[i] = rheos__take_tensors(frame, stretch, &stretch->instructions[run->first + i]);
   }
 }
 
@@ -115,7 +103,7 @@ bool rheos__run_joint(const rheos__stretch *stretch, const rheos__joint_run *run
                       rheos__frame *frame, rheos__step *step, rheos_trace *trace) {
   room at;
   if (!find_room(run, frame, &at)) return false;
-  gather(stretch, run, frame, &at);
+  take_inputs(stretch, run, frame, &at);
   if (!run->joint->begin(run->state, at.inputs, at.works, at.units, at.flops)) return false;
   joint_work w = {.run = run, .room = &at, .num_parts = num_parts(step)};
   for (int32_t i = 0; i < run->count; ++i) w.flops += at.flops[i];

@@ -53,7 +53,8 @@ static const dtype_row *row_of(rheos_dtype dtype) {
 }
 
 size_t rheos_dtype_size(rheos_dtype dtype) {
-  return rheos__dtype_size(rheos_dtype_base(dtype));
+  const size_t size = rheos__dtype_size(dtype);
+  return size != 0 ? size : rheos__dtype_size(rheos_dtype_base(dtype));
 }
 
 const char *rheos_dtype_name(rheos_dtype dtype) {
