@@ -368,9 +368,15 @@ enum {
 };
 
 static void square(char *to, int64_t to_row, const char *from, int64_t from_column,
-                   const char *next) {
+                   const char *next, bool lines) {
   _Alignas(RHEOS__LINE_BYTES) char turned[SQUARE * SQUARE_ROW];
-  for (int64_t k = 0; k < SQUARE; k += 4) {
+  for (int64_t k = 0; lines && k < SQUARE; k += TILE) {
+    for (int64_t i = 0; i < SQUARE; i += TILE) {
+      tile_by_lines(turned + i * SQUARE_ROW + k * 4, SQUARE_ROW, from + k * from_column + i * 4,
+                    from_column, false, 0);
+    }
+  }
+  for (int64_t k = 0; !lines && k < SQUARE; k += 4) {
     for (int64_t i = 0; i < SQUARE; i += 4) {
       turn_square(turned + i * SQUARE_ROW + k * 4, SQUARE_ROW, from + k * from_column + i * 4,
                   from_column);
@@ -387,12 +393,13 @@ static void square(char *to, int64_t to_row, const char *from, int64_t from_colu
 
 // Whole squares, along the rows of the result.
 static void by_squares(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
+  const bool lines = has_lines(t->size);
   for (int64_t i = i0; i < i1; i += SQUARE) {
     for (int64_t j = j0; j < j1; j += SQUARE) {
       const bool goes_on = j + SQUARE < j1, ends = !goes_on && i + SQUARE >= i1;
       const char *next = goes_on ? source_at(t, i, j + SQUARE) : source_at(t, i + SQUARE, j0);
       square(result_at(t, i, j), t->to_row * t->size, source_at(t, i, j), t->from_column * t->size,
-             ends ? NULL : next);
+             ends ? NULL : next, lines);
     }
   }
 }
@@ -409,7 +416,7 @@ void rheos__turn_block(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0,
              !(lines && t->columns % TILE == 0) && TILE * row % RHEOS__LINE_BYTES == 0 &&
              i0 % TILE == 0) {
     continuous(t, i0, i1);
-  } else if (lines && t->size == 4 && i > i0 && j > j0 && j0 % TILE == 0 && !has_lines(4)) {
+  } else if (lines && t->size == 4 && i > i0 && j > j0 && j0 % TILE == 0) {
     by_squares(t, i0, i, j0, j);
     if (j < j1) rheos__turn_block(t, i0, i, j, j1, stream);
     if (i < i1) rheos__turn_block(t, i, i1, j0, j1, stream);
