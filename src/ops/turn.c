@@ -295,37 +295,38 @@ static void store_piece(char *to, const char *from, int64_t bytes) {
 static void gather_rows(const rheos__turn *t, int64_t i, int64_t count, int64_t j, int64_t reach,
                         char *rows, int64_t width) {
   const int64_t to_row = width * t->size, from_column = t->from_column * t->size;
-  const bool lines = count == TILE && has_lines(t->size);
+  const bool lines = has_lines(t->size);
   const tile_fn tile = tile_of(t->size);
-  const int64_t ahead = ahead_of(t);
-  if (count < FEW) {
-    const line_fn line = line_of(t->size);
-    for (int64_t r = 0; r < count; r++) {
-      line(rows + r * to_row, t->size, source_at(t, i + r, j), from_column, reach - j);
-    }
-    return;
-  }
+  const line_fn line = line_of(t->size);
+  const int64_t ahead = ahead_of(t), few = count % TILE < FEW ? count % TILE : 0;
   for (int64_t k = j; k < reach; k += TILE) {
-    char *to = rows + (k - j) * t->size;
     const int columns = (int)smaller(reach - k, TILE);
-    if (lines && columns == TILE) {
-      tile_by_lines(to, to_row, source_at(t, i, k), from_column, false, ahead);
-    } else {
-      tile(to, to_row, source_at(t, i, k), from_column, (int)count, columns, true, ahead);
+    for (int64_t r = 0; r < count - few; r += TILE) {
+      char *to = rows + r * to_row + (k - j) * t->size;
+      const char *from = source_at(t, i + r, k);
+      if (lines && columns == TILE && count - r >= TILE) {
+        tile_by_lines(to, to_row, from, from_column, false, ahead);
+      } else {
+        tile(to, to_row, from, from_column, (int)smaller(count - r, TILE), columns, true, ahead);
+      }
     }
+  }
+  for (int64_t r = count - few; r < count; r++) {
+    line(rows + r * to_row, t->size, source_at(t, i + r, j), from_column, reach - j);
   }
 }
 
-// Where lines lie across rows: a band is gathered with what is needed to fill its last lines.
+// Where lines lie across rows: a band is gathered with what is needed to fill its last lines. Four lines
+// of each column are read at once, which need not stay in the cache then.
 static void gathered(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
-  enum { WIDTH = 3 * BAND };
+  enum { WIDTH = 3 * BAND, ROWS_BYTES = 4 * RHEOS__LINE_BYTES };
   const int64_t width = WIDTH * t->size, band = t->size > 8 ? BAND : 2 * BAND;
-  const int64_t more = RHEOS__LINE_BYTES / t->size - 1;
-  _Alignas(RHEOS__LINE_BYTES) char rows[TILE * WIDTH * 16];
+  const int64_t more = RHEOS__LINE_BYTES / t->size - 1, height = ROWS_BYTES / t->size;
+  _Alignas(RHEOS__LINE_BYTES) char rows[ROWS_BYTES * WIDTH];
   for (int64_t j = j0; j < j1; j += band) {
     const int64_t end = smaller(j + band, j1), reach = smaller(end + more, t->columns);
-    for (int64_t i = i0; i < i1; i += TILE) {
-      const int64_t count = smaller(i1 - i, TILE);
+    for (int64_t i = i0; i < i1; i += height) {
+      const int64_t count = smaller(i1 - i, height);
       gather_rows(t, i, count, j, reach, rows, WIDTH);
       for (int64_t r = 0; r < count; r++) {
         const int64_t first = line_from(t, i + r, j), last = line_from(t, i + r, end);
