@@ -342,16 +342,23 @@ static void gathered(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, i
 static void continuous(const rheos__turn *t, int64_t i0, int64_t i1) {
   const tile_fn tile = tile_of(t->size);
   const line_fn line = line_of(t->size);
+  const bool lines = has_lines(t->size);
   const int64_t row = t->columns * t->size, from_column = t->from_column * t->size;
+  const int64_t few = t->columns % TILE < FEW ? t->columns % TILE : 0, end = t->columns - few;
   _Alignas(RHEOS__LINE_BYTES) char rows[TILE * (BAND + 1) * 16];
   int64_t i = i0;
   for (; i + TILE <= i1; i += TILE) {
-    for (int64_t k = 0; t->columns < FEW && k < t->columns; k++) {
-      line(rows + k * t->size, row, source_at(t, i, k), t->size, TILE);
+    for (int64_t k = (end + TILE - 1) / TILE * TILE - TILE; k >= 0; k -= TILE) {
+      char *to = rows + k * t->size;
+      const int columns = (int)smaller(end - k, TILE);
+      if (lines && columns == TILE) {
+        tile_by_lines(to, row, source_at(t, i, k), from_column, false, AHEAD_BYTES);
+      } else {
+        tile(to, row, source_at(t, i, k), from_column, TILE, columns, true, AHEAD_BYTES);
+      }
     }
-    for (int64_t k = (t->columns - 1) / TILE * TILE; t->columns >= FEW && k >= 0; k -= TILE) {
-      tile(rows + k * t->size, row, source_at(t, i, k), from_column, TILE,
-           (int)smaller(t->columns - k, TILE), true, AHEAD_BYTES);
+    for (int64_t k = end; k < t->columns; k++) {
+      line(rows + k * t->size, row, source_at(t, i, k), t->size, TILE);
     }
     stream_lines(result_at(t, i, 0), rows, TILE * row);
   }
