@@ -114,6 +114,10 @@ rheos_status *rheos__answer_copy(rheos__prepare *p, int32_t data_input, rheos__c
 
 // Every element of `to` becomes the one at `value`.
 rheos_status *rheos__fill_elements(rheos_dtype dtype, void *to, const void *value, int64_t count);
+// The same for a part of a result of `whole` elements, which goes past the caches if that is too large
+// for them.
+rheos_status *rheos__fill_part(rheos_dtype dtype, void *to, const void *value, int64_t count,
+                               int64_t whole);
 
 // to[i] += from[i], in arithmetic that wraps; NULL where elements cannot be added.
 typedef void (*rheos__add_fn)(void *to, const void *from, int64_t count);

@@ -164,7 +164,7 @@ static rheos_status *run_constant_fill(const void *state, const void *const *inp
   if (last > f->count) last = f->count;
   if (first >= last) return NULL;
   char *out = (char *)outputs[0] + first * (int64_t)rheos_dtype_size(f->dtype);
-  return rheos__fill_elements(f->dtype, out, &f->value, last - first);
+  return rheos__fill_part(f->dtype, out, &f->value, last - first, f->count);
 }
 
 static rheos_status *prepare_constant_fill(rheos__prepare *p, bool ones) {

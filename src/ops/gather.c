@@ -535,14 +535,17 @@ static rheos_status *run_one_hot(const void *state, const void *const *inputs,
                                  void *const *outputs, void *scratch, int64_t first_unit,
                                  int64_t last_unit) {
   (void)scratch;
+  enum { FAR_BYTES = 4096 };
   const one_hot *h = state;
   const int64_t first = first_unit * h->unit_rows, end = last_unit * h->unit_rows;
   const int64_t last = end < h->rows ? end : h->rows;
   if (first >= last) return NULL;
   const int64_t block = h->depth * h->columns, size = (int64_t)rheos_dtype_size(h->dtype);
   char *out = outputs[0];
-  RHEOS_TRY(rheos__fill_elements(h->dtype, out + first * block * size, inputs[3],
-                                 (last - first) * block));
+  // Short blocks stay in the cache until the one of each is set.
+  const bool far = block * size >= FAR_BYTES;
+  RHEOS_TRY(rheos__fill_part(h->dtype, out + first * block * size, inputs[3],
+                             (last - first) * block, far ? h->rows * block : 0));
   for (int64_t i = first * h->columns; i < last * h->columns; ++i) {
     const int64_t index = rheos__int_in(h->index_dtype, inputs[0], i);
     if (index < 0 || index >= h->depth) continue;

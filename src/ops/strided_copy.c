@@ -11,6 +11,9 @@
 #include "ops/tiled_copy.h"
 #include "ops/turn.h"
 
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
 void rheos__copy_init(rheos__copy *copy, rheos_dtype dtype) {
   copy->dtype = dtype;
   copy->rank = 0;
@@ -132,6 +135,17 @@ static bool is_one_byte(const char *value, size_t size) {
 // Bytes; of shorter rows too much are lines begun and ended.
 enum { STREAMED_ROW = 512, AHEAD_BYTES = 2048 };
 
+// One value in all of a row that begins with an element.
+static void fill_streamed(char *to, const char *value, size_t size, size_t bytes) {
+  _Alignas(RHEOS__LINE_BYTES) char line[RHEOS__LINE_BYTES];
+  for (size_t b = 0; b < sizeof line; b += size) memcpy(line + b, value, size);
+  const size_t head = -(uintptr_t)to % RHEOS__LINE_BYTES;
+  memcpy(to, line, head);
+  size_t at = head;
+  for (; at + sizeof line <= bytes; at += sizeof line) rheos__stream_line(to + at, line);
+  memcpy(to + at, line, bytes - at);
+}
+
 static bool is_of_lines(const char *to, size_t bytes) {
   return bytes % RHEOS__LINE_BYTES == 0 && rheos__is_aligned(to, RHEOS__LINE_BYTES);
 }
@@ -150,6 +164,9 @@ static rheos_status *copy_row(rheos_dtype dtype, char *to, int64_t to_step, cons
   } else if (to_step == 1 && from_step == -1 && stream && bytes >= STREAMED_ROW &&
              reverse_streamed(to, from, (int64_t)size, count)) {
     return NULL;
+  } else if (to_step == 1 && from_step == 0 && stream && bytes >= STREAMED_ROW &&
+             rheos__is_aligned(to, size)) {
+    fill_streamed(to, from, size, bytes);
   } else if (to_step == 1 && from_step == 0 && bytes >= STREAMED_ROW && is_one_byte(from, size)) {
     memset(to, *from, bytes);
   } else {
@@ -158,8 +175,22 @@ static rheos_status *copy_row(rheos_dtype dtype, char *to, int64_t to_step, cons
   return NULL;
 }
 
+// Whether a result of so many elements is streamed.
+static bool is_streamed(rheos_dtype dtype, int64_t num_elements) {
+  return num_elements >= RHEOS__STREAM_FROM / larger((int64_t)rheos_dtype_size(dtype), 1);
+}
+
+rheos_status *rheos__fill_part(rheos_dtype dtype, void *to, const void *value, int64_t count,
+                               int64_t whole) {
+  if (count <= 0) return NULL;
+  const bool stream = is_streamed(dtype, whole);
+  rheos_status *status = copy_row(dtype, to, 1, value, 0, count, stream, 0);
+  if (stream) rheos__stream_end();
+  return status;
+}
+
 rheos_status *rheos__fill_elements(rheos_dtype dtype, void *to, const void *value, int64_t count) {
-  return count > 0 ? copy_row(dtype, to, 1, value, 0, count, false, 0) : NULL;
+  return rheos__fill_part(dtype, to, value, count, count);
 }
 
 // ---- Transposes
@@ -175,9 +206,6 @@ static int64_t transposable_rows(const rheos__copy *copy, const int64_t *index, 
   int64_t rows = count / copy->dims[inner], left = copy->dims[inner - 1] - index[inner - 1];
   return rows < left ? rows : left;
 }
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static rheos__turn turn_of(const rheos__copy *copy, char *to, const char *from, int64_t rows) {
   const int32_t inner = copy->rank - 1;
@@ -240,8 +268,7 @@ static rheos_status *copy_range(const rheos__copy *copy, const void *in, void *o
 rheos_status *rheos__copy_run(const rheos__copy *copy, const void *in, void *out, int64_t first,
                               int64_t last) {
   if (first >= last) return NULL;
-  const int64_t size = (int64_t)rheos_dtype_size(copy->dtype);
-  const bool stream = copy->num_elements >= RHEOS__STREAM_FROM / (size > 0 ? size : 1);
+  const bool stream = is_streamed(copy->dtype, copy->num_elements);
   rheos_status *status = copy_range(copy, in, out, first, last, stream);
   if (stream) rheos__stream_end();
   return status;
@@ -334,8 +361,7 @@ static bool plan_turned(const rheos__copy *whole, turned *t) {
   rheos__copy copy = *whole;
   if (copy.dtype == RHEOS_STRING || copy.num_elements == 0) return false;
   const int64_t size = join_runs(&copy);
-  const bool stream =
-      copy.num_elements >= RHEOS__STREAM_FROM / (int64_t)rheos_dtype_size(copy.dtype);
+  const bool stream = is_streamed(copy.dtype, copy.num_elements);
   pair_loops(&copy);
   const int32_t inner = copy.rank - 1;
   if (inner < 1 || copy.out_steps[inner] != 1 || copy.in_steps[inner - 1] != 1) return false;
@@ -437,8 +463,7 @@ static bool wants_tiles(const rheos__copy *joined, int64_t size, const turned *m
 // Leaves k->tiled NULL where tiles are of no use.
 static rheos_status *plan_tiled(rheos__prepare *p, copy_kernel *k, const turned *matrices) {
   rheos__copy joined = k->copy;
-  const int64_t dtype_size = larger((int64_t)rheos_dtype_size(joined.dtype), 1);
-  if (joined.num_elements < RHEOS__STREAM_FROM / dtype_size) return NULL;
+  if (!is_streamed(joined.dtype, joined.num_elements)) return NULL;
   const int64_t size = join_runs(&joined);
   if (!wants_tiles(&joined, size, matrices)) return NULL;
   rheos__tiled *tiled = rheos__arena_alloc(p->arena, sizeof *tiled);
