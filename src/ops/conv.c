@@ -214,6 +214,7 @@ static rheos_status *conv3d_filter_shape(rheos__infer *c) { return backprop_filt
 
 typedef struct family {
   const char *forward, *input, *filter;
+  bool shape_by_shape;  // else one ShapeN, which needs its inputs even where it is constant
 } family;
 
 // A node with the attributes of the one that is differentiated.
@@ -242,11 +243,16 @@ static rheos_output by_filter(rheos__grad *g, const family *f, rheos_output imag
 
 static void grad_forward(rheos__grad *g, const family *f) {
   const rheos_output dy = rheos__grad_dense(g, 0);
-  const rheos_operation shapes = rheos__op_n(g->scope, "ShapeN", NULL, g->inputs, 2, NULL, 0);
-  rheos__grad_set(
-      g, 0, by_input(g, f, rheos_operation_output(shapes, 0), g->inputs[1], dy));
-  rheos__grad_set(
-      g, 1, by_filter(g, f, g->inputs[0], rheos_operation_output(shapes, 1), dy));
+  if (f->shape_by_shape) {
+    const rheos_output input_sizes = rheos__shape_of(g->scope, g->inputs[0], RHEOS_INT32);
+    rheos__grad_set(g, 0, by_input(g, f, input_sizes, g->inputs[1], dy));
+    const rheos_output filter_sizes = rheos__shape_of(g->scope, g->inputs[1], RHEOS_INT32);
+    rheos__grad_set(g, 1, by_filter(g, f, g->inputs[0], filter_sizes, dy));
+    return;
+  }
+  const rheos_operation sizes = rheos__op_n(g->scope, "ShapeN", NULL, g->inputs, 2, NULL, 0);
+  rheos__grad_set(g, 0, by_input(g, f, rheos_operation_output(sizes, 0), g->inputs[1], dy));
+  rheos__grad_set(g, 1, by_filter(g, f, g->inputs[0], rheos_operation_output(sizes, 1), dy));
 }
 
 static void grad_backprop_input(rheos__grad *g, const family *f) {
@@ -263,15 +269,15 @@ static void grad_backprop_filter(rheos__grad *g, const family *f) {
   rheos__grad_set(g, 2, forward(g, f, image, arriving));
 }
 
-#define FAMILY(name, forward, input, filter)                                                     \
-  static const family name = {forward, input, filter};                                           \
+#define FAMILY(name, forward, input, filter, shape_by_shape)                                     \
+  static const family name = {forward, input, filter, shape_by_shape};                           \
   static void grad_##name(rheos__grad *g) { grad_forward(g, &name); }                            \
   static void grad_##name##_input(rheos__grad *g) { grad_backprop_input(g, &name); }             \
   static void grad_##name##_filter(rheos__grad *g) { grad_backprop_filter(g, &name); }
-FAMILY(conv2d, "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter")
+FAMILY(conv2d, "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", false)
 FAMILY(depthwise, "DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput",
-       "DepthwiseConv2dNativeBackpropFilter")
-FAMILY(conv3d, "Conv3D", "Conv3DBackpropInputV2", "Conv3DBackpropFilterV2")
+       "DepthwiseConv2dNativeBackpropFilter", true)
+FAMILY(conv3d, "Conv3D", "Conv3DBackpropInputV2", "Conv3DBackpropFilterV2", true)
 
 // ---- Definitions
 

@@ -132,3 +132,10 @@ def test_vocabularies_that_do_not_fit(checkpoint, tmp_path):
         with pytest.raises(kind, match=words):
             tf.train.warm_start(checkpoint, "a/x", var_name_to_vocab_info={"a/x": vocab})
 
+
+
+def test_the_initialized_value_is_that_of_the_checkpoint(checkpoint):
+    v = tf.get_variable("v", [], initializer=tf.zeros_initializer())
+    before = v.initialized_value()
+    tf.train.init_from_checkpoint(checkpoint, {"a/in/z": v})
+    assert first_values(before, v.initialized_value(), v.initial_value) == [0, 9, 9]

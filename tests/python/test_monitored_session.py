@@ -296,3 +296,10 @@ def test_queue_runners_of_a_graph_without_any():
             assert tf.train.start_queue_runners(session, tf.train.Coordinator()) == []
         with pytest.raises(TypeError, match="Session"):
             tf.train.start_queue_runners("session")
+
+
+def test_session_manager__a_ready_op_that_lists_nothing():
+    v = tf.get_variable("v", initializer=[1.0, 2.0])
+    manager = tf.train.SessionManager(ready_op=tf.assert_variables_initialized())
+    sess = manager.prepare_session("", init_op=tf.global_variables_initializer())
+    assert sess.run(v).tolist() == [1.0, 2.0]

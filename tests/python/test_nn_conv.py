@@ -105,3 +105,11 @@ def test_depthwise_and_separable(sess):
     mix = RANDOM.rand(1, 1, 6, 5).astype(np.float32)
     both = tf.nn.separable_conv2d(X, filters, mix, [1, 1, 1, 1], "SAME")
     np.testing.assert_allclose(sess.run(both), expected @ mix[0, 0], rtol=1e-4)
+
+
+def test_depthwise_conv2d__a_gradient_that_takes_only_the_shape_needs_no_feed(sess):
+    x = tf.placeholder(tf.float32, [1, 4, 4, 3])
+    f = tf.fill([2, 2, 3, 2], 0.5)
+    grad = tf.gradients(tf.nn.depthwise_conv2d(x, f, [1, 1, 1, 1], "SAME"), x)[0]
+    assert grad.op.inputs[0].op.type == "Const"
+    assert sess.run(grad).sum() == 147.0

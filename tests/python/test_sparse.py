@@ -404,3 +404,10 @@ def test_sparse_merge__knows_the_size_of_the_last_dimension():
     for is_sorted in True, False:
         merged = tf.sparse_merge(ids, values, 5, already_sorted=is_sorted)
         assert merged.get_shape().as_list() == [None, 5]
+
+
+def test_sparse_eye_and_expand_dims__take_tensors(sess):
+    eye = tf.sparse.eye(tf.constant(2), tf.constant(3))
+    np.testing.assert_array_equal(sess.run(tf.sparse.to_dense(eye)), np.eye(2, 3))
+    wide = tf.sparse.expand_dims(eye, tf.constant(1))
+    assert sess.run(tf.sparse.to_dense(wide)).shape == (2, 1, 3)

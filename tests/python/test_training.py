@@ -229,6 +229,8 @@ def test_learning_rates_decay(sess):
     values = sess.run([rate, stairs, line, pieces], {step: 150})
     np.testing.assert_allclose(values, [0.1 * 0.5**1.5, 0.05, 0.0, 0.1], rtol=1e-6)
     assert [float(sess.run(pieces, {step: s})) for s in (5, 6)] == [1.0, 0.5]
+    with pytest.raises(ValueError, match="the same dtype"):
+        tf.train.piecewise_constant(step, [5, 10], [1.0, 2, 3])
 
 
 def test_the_step_counter():

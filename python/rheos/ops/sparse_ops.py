@@ -383,6 +383,10 @@ def sparse_expand_dims(sp_input, axis=None, name=None):
     sp_input = _sparse(sp_input)
     rank = sp_input.dense_shape.shape[0].value
     axis = -1 if axis is None else axis
+    known_axis = constant_value(axis)
+    if known_axis is None:
+        raise ValueError("axis must be known when the graph is built")
+    axis = int(known_axis)
     if rank is None:
         raise ValueError("the rank of sp_input must be known")
     if not -rank - 1 <= axis <= rank:
@@ -399,15 +403,17 @@ def sparse_expand_dims(sp_input, axis=None, name=None):
         return SparseTensor(indices, sp_input.values, shape)
 
 
+def _as_int64(number, name):
+    number = convert_to_tensor(number, dtype_hint=dtypes.int64, name=name)
+    return math_ops.cast(number, dtypes.int64)
+
+
 def sparse_eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
     """The identity matrix (num_rows, num_columns), square by default."""
     with name_scope(name, "eye", [num_rows, num_columns]):
-        rows = convert_to_tensor(num_rows, dtype=dtypes.int64, name="num_rows")
-        columns = convert_to_tensor(
-            num_rows if num_columns is None else num_columns,
-            dtype=dtypes.int64,
-            name="num_columns",
-        )
+        rows = columns = _as_int64(num_rows, "num_rows")
+        if num_columns is not None:
+            columns = _as_int64(num_columns, "num_columns")
         count = math_ops.minimum(rows, columns)
         at = math_ops.range(count, dtype=dtypes.int64)
         indices = array_ops.stack([at, at], axis=1)

@@ -418,9 +418,22 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
     def _initializer_op(self, operation):
         self.initializer = operation
 
+    _replaced_initial_value = None  # what it starts with, if that was changed after it was made
+
+    @property
+    def initial_value(self):
+        """The tensor that the variable starts as; None if a file says only how it is initialized."""
+        if self._replaced_initial_value is not None:
+            return self._replaced_initial_value
+        return super().initial_value
+
     @property
     def _initial_value(self):
         return self.initial_value
+
+    @_initial_value.setter
+    def _initial_value(self, tensor):
+        self._replaced_initial_value = tensor
 
     def _as_graph_element(self):
         return self._variable

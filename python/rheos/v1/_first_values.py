@@ -53,6 +53,7 @@ def _start_with(variable, value):
         value = array_ops.identity(value)
     assigned = variable.assign(value, read_value=False)
     variable._initializer_op = getattr(assigned, "op", assigned)
+    variable._initial_value = value
 
 
 def _set_initializers(parts, checkpoint, name):

@@ -104,10 +104,17 @@ def piecewise_constant(x, boundaries, values, name=None):
 
     with name_scope(name, "PiecewiseConstant", [x, *boundaries, *values]):
         x = convert_to_tensor(x)
-        result = convert_to_tensor(values[-1])
+        values = [convert_to_tensor(value) for value in values]
+        result = values[-1]
+        for value in values:
+            if value.dtype.base_dtype != result.dtype.base_dtype:
+                raise ValueError(
+                    f"Values must have elements all with the same dtype ("
+                    f"{value.dtype.base_dtype} vs {result.dtype.base_dtype})."
+                )
         for boundary, value in zip(reversed(boundaries), reversed(values[:-1])):
             limit = _boundary(boundary, x.dtype.base_dtype)
-            result = array_ops.where(x <= limit, convert_to_tensor(value, result.dtype), result)
+            result = array_ops.where(x <= limit, value, result)
         return result
 
 

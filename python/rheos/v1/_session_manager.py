@@ -17,9 +17,11 @@ def _ready(op, sess, msg):
         return True, None
     try:
         missing = sess.run(op)
-        if missing is None or np.asarray(missing).size == 0:
+        # assert_variables_initialized() lists none: it fails, or gives the ranks.
+        missing = None if missing is None else np.asarray(missing)
+        if missing is None or missing.dtype == np.int32 or missing.size == 0:
             return True, None
-        names = ", ".join(n.decode("utf-8", "replace") for n in np.asarray(missing).flat)
+        names = ", ".join(n.decode("utf-8", "replace") for n in missing.flat)
         return False, f"Variables not initialized: {names}"
     except errors.FailedPreconditionError as error:
         if "uninitialized" not in str(error):
