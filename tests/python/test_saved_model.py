@@ -155,3 +155,10 @@ def test_a_graph_with_a_main_op_takes_no_other(tmp_path):
         builder = tf.saved_model.Builder(str(tmp_path / "m"))
         with pytest.raises(ValueError, match="already contains one or more main ops"):
             builder.add_meta_graph_and_variables(sess, ["a"], main_op=tf.no_op())
+
+
+def test_build_tensor_info__of_a_variable_says_that_it_is_one():
+    v = tf.get_variable("v", [2])
+    info = tf.saved_model.utils.build_tensor_info(v)
+    assert (info.name, info.dtype) == ("v:0", tf.float32.as_datatype_enum + 100)
+    assert tf.saved_model.utils.get_tensor_from_tensor_info(info).dtype == v.dtype

@@ -58,7 +58,7 @@ constants = _some("ASSETS", "LEGACY", "MAIN", "TRAIN_", "SAVED_MODEL", "VARIABLE
 def build_tensor_info(tensor):
     """A tensor or SparseTensor as a TensorInfo message: its name, dtype and static shape."""
     made = _messages.TensorInfo(
-        dtype=tensor.dtype.base_dtype.as_datatype_enum, tensor_shape=tensor.get_shape().as_proto()
+        dtype=tensor.dtype.as_datatype_enum, tensor_shape=tensor.get_shape().as_proto()
     )
     if isinstance(tensor, _SparseTensor):
         made.coo_sparse.values_tensor_name = tensor.values.name
