@@ -223,3 +223,20 @@ def test_layers_ask_for_a_dtype_and_a_shape():
         layer(tf.placeholder(tf.int32, [2, 3]))
     with pytest.raises(ValueError, match="expected shape=.*, found shape"):
         layer(tf.placeholder(tf.float32, [2, 4]))
+
+
+def test_dense__the_last_dimension_has_to_be_known():
+    layer = tf.layers.Dense(5)
+    assert layer.compute_output_shape(tf.TensorShape([None, 3])).as_list() == [None, 5]
+    for shape in (None, [], [3], [1, None]):
+        with pytest.raises(ValueError):
+            layer.compute_output_shape(tf.TensorShape(shape))
+
+
+def test_add_weight__what_is_put_together_on_reading_is_not_trained():
+    layer = tf.layers.Layer(name="layer")
+    on_read = tf.VariableSynchronization.ON_READ
+    v = layer.add_weight("v", [2], synchronization=on_read)
+    assert layer.trainable_weights == [] and layer.non_trainable_weights == [v]
+    with pytest.raises(ValueError, match="ON_READ only for non-trainable"):
+        layer.add_weight("w", [2], synchronization=on_read, trainable=True)

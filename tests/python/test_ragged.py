@@ -300,3 +300,11 @@ def test_the_mean_of_integers_is_no_integer(sess):
     for axis in (None, [0, 1]):
         assert sess.run(tf.reduce_mean(rows, axis=axis)) == 4.5
     assert sess.run(tf.reduce_mean(tf.ragged.constant([[1.0], [2.0]]))) == 1.5
+
+
+def test_from_sparse__without_elements_and_of_unknown_shape():
+    indices, shape = tf.placeholder(tf.int64, [None, 2]), tf.placeholder(tf.int64)
+    ragged = tf.RaggedTensor.from_sparse(tf.SparseTensor(indices, tf.zeros([0]), shape))
+    with tf.Session() as session:
+        splits = session.run(ragged.row_splits, {indices: np.zeros((0, 2)), shape: [4, 3]})
+    assert splits.tolist() == [0, 0, 0, 0, 0]

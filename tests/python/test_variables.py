@@ -376,3 +376,8 @@ def test_assign__to_a_resource_variable_of_another_graph():
     with graph.as_default():
         v = tf.get_variable("v", initializer=1.0, use_resource=True)
     assert v.assign(2.0).graph is graph
+
+
+def test_partitioned_variables__more_parts_than_elements():
+    with pytest.raises(ValueError, match="offset=3, shape=3"):
+        tf.create_partitioned_variables([3, 2], [4, 1], tf.zeros([3, 2]))

@@ -15,7 +15,7 @@ from rheos.framework.graph import (
     name_scope,
 )
 from rheos.ops import variable_scope
-from rheos.ops.variables import GraphKeys
+from rheos.ops.variables import GraphKeys, VariableAggregation, VariableSynchronization
 
 
 class InputSpec:
@@ -230,14 +230,26 @@ class Layer:
         trainable=None,
         constraint=None,
         use_resource=None,
+        synchronization=VariableSynchronization.AUTO,
+        aggregation=VariableAggregation.NONE,
         partitioner=None,
         **kwargs,
     ):
-        """A variable of the layer: get_variable() in its scope. Returns it."""
+        """A variable of the layer: get_variable() in its scope. Returns it.
+
+        ValueError for one that is trained but only put together when it is read (ON_READ).
+        """
         if dtype is None:
             dtype = self._dtype or "float32"
+        on_read = synchronization == VariableSynchronization.ON_READ
+        if on_read and trainable:
+            raise ValueError(
+                "Synchronization value can be set to VariableSynchronization.ON_READ only for "
+                "non-trainable variables. You have specified trainable=True and "
+                "synchronization=VariableSynchronization.ON_READ."
+            )
         if trainable is None:
-            trainable = True
+            trainable = not on_read
         self._set_scope(None)
         reuse = self.built or self._reuse
         graph = get_default_graph()
@@ -256,6 +268,8 @@ class Layer:
                     constraint=constraint,
                     partitioner=partitioner,
                     use_resource=use_resource,
+                    synchronization=synchronization,
+                    aggregation=aggregation,
                 )
                 is_new = len(graph.get_collection_ref(GraphKeys.GLOBAL_VARIABLES)) > before
                 if regularizer is not None and is_new:

@@ -80,7 +80,12 @@ class Dense(base.Layer):
         return outputs if self.activation is None else self.activation(outputs)
 
     def compute_output_shape(self, input_shape):
-        return tensor_shape.as_shape(input_shape)[:-1].concatenate(self.units)
+        input_shape = tensor_shape.as_shape(input_shape).with_rank_at_least(2)
+        if input_shape.ndims is None or input_shape[-1].value is None:
+            raise ValueError(
+                f"The innermost dimension of input_shape must be defined, but saw: {input_shape}"
+            )
+        return input_shape[:-1].concatenate(self.units)
 
 
 def dense(

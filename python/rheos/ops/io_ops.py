@@ -59,6 +59,11 @@ def decode_csv(
     record_defaults: one tensor a column, of its dtype: empty where a field is required, else what
     stands for an empty field. select_cols: rising numbers of the columns to take.
     """
+    if not isinstance(record_defaults, (list, tuple)):
+        raise TypeError(
+            "Expected list for 'record_defaults' argument to 'DecodeCSV' Op, not "
+            f"{record_defaults}."
+        )
     defaults = [convert_to_tensor(d) for d in record_defaults]
     if any(d.shape.ndims is not None and d.shape.ndims > 1 for d in defaults):
         raise ValueError("record_defaults must be scalars or vectors")

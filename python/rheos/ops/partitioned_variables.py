@@ -165,6 +165,11 @@ def slices(shape, partitions):
     start = 0
     for i in range(count):
         size = each + (i < longer)
+        if count > 1 and start >= shape[axis]:
+            raise ValueError(
+                f"Expected 0 <= offset < shape but found offset={start}, shape={shape[axis]}: "
+                f"more parts than there are elements in dimension {axis} of {shape}"
+            )
         offset, part = [0] * len(shape), list(shape)
         offset[axis], part[axis] = start, size
         yield offset, part

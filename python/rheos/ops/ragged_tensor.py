@@ -379,14 +379,18 @@ class RaggedTensor(_Rows, RaggedBase):
             raise TypeError(f"Expected SparseTensor, got {type(st_input).__name__}")
         dtype = dtypes.as_dtype(row_splits_dtype)
         with name_scope(name, "RaggedFromSparse", [st_input.indices, st_input.values]):
-            rank = st_input.dense_shape.shape.as_list()
-            if rank[0] is None and st_input.indices.shape.ndims is not None:
-                rank = st_input.indices.shape.as_list()[1:]
-            if rank[0] != 2:
+            shape, indices_shape = st_input.dense_shape.shape, st_input.indices.shape
+            ranks = [
+                None if shape.ndims is None else shape[0].value,
+                None if indices_shape.ndims is None else indices_shape[1].value,
+            ]
+            if 2 not in ranks:
                 raise ValueError("rank(st_input) must be 2")
             rows, columns = st_input.indices[:, 0], st_input.indices[:, 1]
-            same_row = array_ops.concat([[False], math_ops.equal(rows[1:], rows[:-1])], 0)
-            previous = array_ops.concat([[-1], columns[:-1]], 0) + 1
+            count = array_ops.shape(rows)[0]  # without elements there is no first one
+            same_row = math_ops.equal(rows[1:], rows[:-1])
+            same_row = array_ops.concat([[False], same_row], 0)[:count]
+            previous = array_ops.concat([[-1], columns[:-1]], 0)[:count] + 1
             expected = array_ops.where(same_row, previous, array_ops.zeros_like(columns))
             check = check_ops.assert_equal(
                 columns, expected,

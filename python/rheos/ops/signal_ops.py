@@ -290,7 +290,12 @@ def linear_to_mel_weight_matrix(
     sense.
     """
     with name_scope(name, "linear_to_mel_weight_matrix"):
-        known_rate = None if hasattr(sample_rate, "_as_graph_element") else sample_rate
+        known_rate = constant_value(sample_rate)
+        if known_rate is None:
+            raise ValueError(
+                "`sample_rate` was a non-constant Tensor. Must be a Python float or a constant "
+                "Tensor."
+            )
         if num_mel_bins <= 0:
             raise ValueError(f"num_mel_bins must be positive. Got: {num_mel_bins}")
         if lower_edge_hertz < 0.0:
@@ -300,14 +305,13 @@ def linear_to_mel_weight_matrix(
                 f"lower_edge_hertz {lower_edge_hertz:.1f} >= upper_edge_hertz "
                 f"{upper_edge_hertz:.1f}"
             )
-        if known_rate is not None:
-            if known_rate <= 0.0:
-                raise ValueError(f"sample_rate must be positive. Got: {known_rate}")
-            if upper_edge_hertz > known_rate / 2:
-                raise ValueError(
-                    "upper_edge_hertz must not be larger than the Nyquist frequency (sample_rate "
-                    f"/ 2). Got {upper_edge_hertz} for sample_rate: {known_rate}"
-                )
+        if known_rate <= 0.0:
+            raise ValueError(f"sample_rate must be positive. Got: {known_rate}")
+        if upper_edge_hertz > known_rate / 2:
+            raise ValueError(
+                "upper_edge_hertz must not be larger than the Nyquist frequency (sample_rate "
+                f"/ 2). Got {upper_edge_hertz} for sample_rate: {known_rate}"
+            )
         dtype = dtypes.as_dtype(dtype)
         if not dtype.is_floating:
             raise ValueError("dtype must be a floating point type. Got: %s" % dtype)
