@@ -295,3 +295,19 @@ def test_no_devices_but_the_processor_are_built_in():
             tf.test.is_built_with_gpu_support(),
         )
     )
+
+
+def test_assert_equal_graph_def():
+    def graph_def(value, names=("a", "b")):
+        with tf.Graph().as_default() as graph:
+            for name in names:
+                tf.constant(value, name=name)
+        return graph.as_graph_def()
+
+    tf.test.assert_equal_graph_def(graph_def(1), graph_def(1, ("b", "a")))
+    for other in graph_def(2), graph_def(1, ("a",)), graph_def(1, ("a", "b", "c")):
+        with pytest.raises(AssertionError, match="[Nn]ode"):
+            tf.test.assert_equal_graph_def(graph_def(1), other)
+    with pytest.raises(TypeError, match="Expected tf.GraphDef"):
+        tf.test.assert_equal_graph_def(graph_def(1), "a")
+    assert tf.test.mock.Mock is not None

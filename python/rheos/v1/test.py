@@ -6,6 +6,7 @@ import unittest as _unittest
 
 import numpy as _np
 
+from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.framework.graph import (
     get_default_graph as _get_default_graph,
     reset_default_graph as _reset_default_graph,
@@ -51,6 +52,49 @@ def is_built_with_gpu_support():
 def gpu_device_name():
     """The name of the first GPU: empty, there is none."""
     return ""
+
+
+def _node_parts(node):
+    """What two nodes of a name have to share; the order of control inputs is free."""
+    data = [i for i in node.input if not i.startswith("^")]
+    control = sorted(i for i in node.input if i.startswith("^"))
+    attrs = {
+        key: value.SerializeToString(deterministic=True)
+        for key, value in node.attr.items()
+        if not key.startswith("_")
+    }
+    return {"op": node.op, "device": node.device, "inputs": data, "control": control, **attrs}
+
+
+def assert_equal_graph_def(actual, expected, checkpoint_v2=False):
+    """Two GraphDefs have the same nodes, in any order, whatever their internal attributes.
+
+    AssertionError names the first node that differs. checkpoint_v2: the names of temporary
+    checkpoints, which savers draw at random, are not compared.
+    """
+    from rheos.framework.messages import GraphDef
+
+    for what, graph_def in ("actual", actual), ("expected", expected):
+        if not isinstance(graph_def, GraphDef):
+            raise TypeError(
+                f"Expected tf.GraphDef for {what}, got {type(graph_def).__name__}")
+    nodes = [{node.name: _node_parts(node) for node in g.node} for g in (actual, expected)]
+    if checkpoint_v2:
+        for parts in nodes:
+            parts.update({name: {**node, "value": b""} for name, node in parts.items()
+                          if node["op"] == "Const" and b"_temp_" in node.get("value", b"")})
+    found, wanted = nodes
+    for name in sorted(found.keys() | wanted.keys()):
+        if name not in found:
+            raise AssertionError(f"Did not find expected node '{name}'")
+        if name not in wanted:
+            raise AssertionError(f"Found unexpected node '{name}'")
+        for part in sorted(found[name].keys() | wanted[name].keys()):
+            if found[name].get(part) != wanted[name].get(part):
+                raise AssertionError(
+                    f"Node '{name}' differs in {part}: {found[name].get(part)!r}, expected "
+                    f"{wanted[name].get(part)!r}"
+                )
 
 
 class TestCase(_unittest.TestCase):
@@ -258,3 +302,14 @@ class _StaysOpen:
 def main(argv=None):
     """Runs the tests of the program."""
     _unittest.main(argv=argv)
+
+
+_absent = _attribute_of("tensorflow.test")
+
+
+def __getattr__(name):
+    if name == "mock":  # slow to import
+        from unittest import mock
+
+        return mock
+    return _absent(name)
