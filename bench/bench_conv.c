@@ -17,7 +17,7 @@ static int peer_threads = 1;
 #define rheos__dnnl_conv_scratch_bytes peer_conv_scratch_bytes
 #include "device/cpu/onednn.c"
 
-enum { ROUNDS = 15, CALLS = 4, BATCH = 16, SIDE = 28, CHANNELS = 64, PAUSE_NS = 12000000 };
+enum { ROUNDS = 15, CALLS = 4, BATCH = 16, SIDE = 28, CHANNELS = 64, PAUSE_NS = 40000000, RUN_NS = 10000000 };
 
 typedef struct body {
   void (*call)(void *);
@@ -25,16 +25,17 @@ typedef struct body {
   double least_ns;
 } body;
 
-// Threads of OpenMP wait for more work by spinning, for some milliseconds, and would take a core from
-// what is measured next. The first call behind a pause finds cores that sleep; those behind it are
-// what a program sees whose steps follow each other.
+// Threads of OpenMP wait for more work by spinning, for 300,000 times what the processor pauses, and would
+// take a core from what is measured next. The first calls behind a pause find cores that sleep, which
+// may take milliseconds to wake; those behind them are what a program sees whose steps follow each other.
 static void pause_between(void) { nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL); }
 
 static void measure(body *bodies, int count) {
   for (int round = -2; round < ROUNDS; round++) {
     for (int i = 0; i < count; i++) {
       pause_between();
-      for (int call = 0; call < CALLS; call++) {
+      const double begin = now_ns();
+      for (int call = 0; call < CALLS || now_ns() - begin < RUN_NS; call++) {
         const double start = now_ns();
         bodies[i].call(bodies[i].argument);
         const double ns = now_ns() - start;
