@@ -124,14 +124,23 @@ def tensors(data):
     return result
 
 
-def milliseconds(bodies, repeats, own_time):
-    """The median time of each of bodies, run in turn; the thread's own least time if `own_time`."""
+# PyTorch's threads spin for some 15 ms before they sleep, and would take a core from what comes next.
+PAUSE_SECONDS = 0.04
+
+
+def milliseconds(bodies, repeats, own_time, threads):
+    """The median time of each of bodies, run in turn; the thread's own least time if `own_time`. Where
+    there are more threads, two calls before each wake them."""
     clock, choose = (time.thread_time, min) if own_time else (time.perf_counter, statistics.median)
     times = [[] for _ in bodies]
     for body in bodies:
         body()
     for _ in range(repeats):
         for body, spent in zip(bodies, times):
+            if threads > 1:
+                time.sleep(PAUSE_SECONDS)
+                body()
+                body()
             begin = clock()
             body()
             spent.append(clock() - begin)
@@ -156,7 +165,7 @@ def measure(threads, data, only, repeats, own_time):
                 bodies["NumPy"] = lambda row=numpy_row: row(data, scratch)
             if torch_row and torch:
                 bodies["PyTorch"] = lambda row=torch_row: row(peers)
-            times = dict(zip(bodies, milliseconds(bodies.values(), repeats, own_time)))
+            times = dict(zip(bodies, milliseconds(bodies.values(), repeats, own_time, threads)))
             line = {"row": f"{name}, {threads} thread{'s' * (threads > 1)}", "unit": "ms",
                     "rheos": times.pop("rheos")}
             copy = times.pop("copy")
