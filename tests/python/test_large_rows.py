@@ -77,3 +77,24 @@ def test_the_place_of_the_extreme_of_a_long_row_is_the_first(graph, length):
     largest, smallest = answer([tf.argmax(t, 1), tf.argmin(t, 1)])
     np.testing.assert_array_equal(largest, np.argmax(np.where(np.isnan(x), -np.inf, x), 1))
     np.testing.assert_array_equal(smallest, np.argmin(np.where(np.isnan(x), np.inf, x), 1))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128, np.int8, object])
+def test_long_rows_are_joined_and_taken_apart_in_slices(graph, dtype, threads):
+    sizes = [70_001, 0, 3, 40_000, 65_536]
+    parts = [np.arange(n).astype(np.int8).astype(dtype) for n in sizes]
+    if dtype is object:
+        parts = [np.array([b"%d" % i for i in range(n)], object) for n in sizes]
+    whole = np.concatenate(parts)
+    two = np.stack([whole, whole[::-1]])
+    fed = [tf.placeholder_with_default(part, part.shape) for part in parts]
+    matrix = tf.placeholder_with_default(two, two.shape)
+    outputs = tf.concat(fed, 0), tf.split(matrix, sizes, axis=1), tf.stack([matrix, matrix])
+    joined, apart, stacked = answer(outputs, threads)
+    unstacked = answer(tf.unstack(matrix), threads)
+    np.testing.assert_array_equal(joined, whole)
+    for piece, expected in zip(apart, np.split(two, np.cumsum(sizes)[:-1], axis=1)):
+        np.testing.assert_array_equal(piece, expected)
+    np.testing.assert_array_equal(stacked, np.stack([two, two]))
+    np.testing.assert_array_equal(unstacked, two)
