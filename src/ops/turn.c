@@ -2,8 +2,8 @@
 // written even where rows lie a power of two apart and fall on each other in the cache. Tiles are
 // taken in bands along the rows of the source; what comes next there is fetched into the second
 // level, because rows a power of two apart leave no place for it in the first. Large results are
-// streamed by lines: tile by tile where rows begin with a line, else gathered first. Without registers as
-// wide as a line, tiles of 4-byte elements are larger, and the next is fetched while one is written.
+// streamed by lines: tile by tile where rows begin with a line, else gathered first. Elements of 4 bytes go
+// by squares of several tiles there, and the next is fetched while one is written.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
