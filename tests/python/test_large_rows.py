@@ -98,3 +98,26 @@ def test_long_rows_are_joined_and_taken_apart_in_slices(graph, dtype, threads):
         np.testing.assert_array_equal(piece, expected)
     np.testing.assert_array_equal(stacked, np.stack([two, two]))
     np.testing.assert_array_equal(unstacked, two)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("depth", [7, 1025, 1_300_001])
+def test_large_one_hot_rows(graph, depth, threads):
+    indices = np.random.RandomState(3).randint(-1, depth + 1, 4_500_000 // depth + 1)
+    result = answer(
+        tf.one_hot(tf.placeholder_with_default(indices, [len(indices)]), depth, 5, -2), threads
+    )
+    expected = np.full((len(indices), depth), -2, np.int32)
+    inside = (indices >= 0) & (indices < depth)
+    expected[np.nonzero(inside)[0], indices[inside]] = 5
+    np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float32, np.complex128])
+def test_large_fills(graph, dtype):
+    shape = 17, (1 << 20) // np.dtype(dtype).itemsize + 3
+    value = np.array(3, dtype)
+    fed = tf.placeholder_with_default(value, [])
+    filled, ones = answer([tf.fill(shape, fed), tf.ones_like(tf.fill(shape, fed))], 2)
+    np.testing.assert_array_equal(filled, np.full(shape, value))
+    np.testing.assert_array_equal(ones, np.ones(shape, dtype))

@@ -12,6 +12,7 @@ SHAPES = [
     ((2051, 2050), (1, 0)), ((2048, 2064), (1, 0)), ((1 << 20, 5), (1, 0)), ((5, 1 << 20), (1, 0)),
     ((7, 7, 8, 1200, 9), (0, 3, 1, 2, 4)), ((32, 65, 33, 64), (0, 2, 1, 3)),
     ((30, 60, 40, 60), (0, 2, 3, 1)), ((90, 110, 430), (2, 1, 0)), ((300000, 4, 4), (0, 2, 1)),
+    ((33, 131, 1001), (1, 2, 0)), ((1000, 4352), (1, 0)),
 ]
 
 
@@ -34,3 +35,14 @@ def test_transpose_of_dtype(dtype):
         y, z = session.run([tf.transpose(fed, [1, 0, 2]), tf.transpose(fed, [2, 1, 0])], {fed: x})
     np.testing.assert_array_equal(y, x.transpose(1, 0, 2))
     np.testing.assert_array_equal(z, x.transpose(2, 1, 0))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float16, np.float64, np.complex128])
+def test_large_transpose_whose_rows_begin_amid_a_line(dtype):
+    rows = 4099
+    columns = (17 << 20) // np.dtype(dtype).itemsize // rows + 1
+    x = (np.arange(rows * columns) % 101).astype(dtype).reshape(rows, columns)
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed = tf.placeholder(tf.as_dtype(dtype), x.shape)
+        y = session.run(tf.transpose(fed), {fed: x})
+    np.testing.assert_array_equal(y, x.T)
