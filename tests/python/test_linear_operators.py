@@ -323,3 +323,42 @@ def test_identities_check_shapes_in_steps_if_asked(sess):
     with pytest.raises(ValueError, match="is always square"):
         tf.linalg.LinearOperatorFullMatrix(
             tf.placeholder_with_default([[1.0]], None), is_positive_definite=True, is_square=False)
+
+
+def test_functions_of_matrices_take_operators(sess):
+    dense = np.array([[4.0, 1.0], [1.0, 3.0]], np.float32)
+    operator = tf.linalg.LinearOperatorFullMatrix(
+        dense, is_self_adjoint=True, is_positive_definite=True
+    )
+    x = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+    inverse = np.linalg.inv(dense)
+    for found, expected in [
+        (tf.matmul(operator, x), dense @ x),
+        (tf.matmul(x, operator), x @ dense),
+        (tf.matmul(x, operator, adjoint_a=True, adjoint_b=True), x.T @ dense.T),
+        (tf.linalg.solve(operator, x), inverse @ x),
+        (tf.linalg.det(operator), np.linalg.det(dense)),
+        (tf.linalg.logdet(operator), np.log(np.linalg.det(dense))),
+        (tf.trace(operator), 7),
+        (tf.matrix_diag_part(operator), [4, 3]),
+        (tf.linalg.inv(operator, adjoint=True).to_dense(), inverse.T),
+        (tf.linalg.adjoint(operator).to_dense(), dense.T),
+        (tf.cholesky(operator).to_dense(), np.linalg.cholesky(dense)),
+    ]:
+        np.testing.assert_allclose(sess.run(found), expected, rtol=1e-5)
+    assert tf.matmul(operator, operator).shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    "use, message",
+    [
+        (lambda f, x: tf.matmul(f, x, transpose_a=True), "Transposing not supported"),
+        (lambda f, x: tf.matmul(f, x, b_is_sparse=True), "Sparse methods not supported"),
+        (lambda f, x: tf.linalg.solve(x, f), "as a LinearOperator is not supported"),
+        (lambda f, x: tf.linalg.logdet(f), "self-adjoint positive definite"),
+    ],
+)
+def test_functions_of_matrices_refuse_what_operators_cannot(use, message):
+    x = np.eye(2, dtype=np.float32)
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=message):
+        use(tf.linalg.LinearOperatorFullMatrix(x), x)

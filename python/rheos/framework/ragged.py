@@ -1,4 +1,5 @@
-"""How functions of dense tensors take ragged ones too: rheos.ops.ragged_ops has what they do."""
+"""How functions of dense tensors take ragged ones and linear operators too: modules of rheos.ops have
+what they do."""
 
 import functools
 
@@ -15,20 +16,23 @@ class RaggedValueBase:
     __slots__ = ()
 
 
-_RAGGED = (RaggedBase, RaggedValueBase)
+class OperatorBase:
+    """A LinearOperator, likewise."""
+
+    __slots__ = ()
 
 
-def _is_given(args):
+def _is_given(kinds, args):
     for value in args:
-        if isinstance(value, _RAGGED):
+        if isinstance(value, kinds):
             return True
-        if isinstance(value, (list, tuple)) and any(isinstance(v, _RAGGED) for v in value):
+        if isinstance(value, (list, tuple)) and any(isinstance(v, kinds) for v in value):
             return True
     return False
 
 
-def ragged_too(handler, module="ragged_ops"):
-    """The function; where an argument is ragged, HANDLER(function, *args, **kwargs).
+def _takes(kinds, handler, module):
+    """The function; where an argument is of `kinds`, HANDLER(function, *args, **kwargs).
 
     module: that of rheos.ops that has the handler.
     """
@@ -36,7 +40,7 @@ def ragged_too(handler, module="ragged_ops"):
     def decorate(function):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
-            if not _is_given(args) and not (kwargs and _is_given(kwargs.values())):
+            if not _is_given(kinds, args) and not (kwargs and _is_given(kinds, kwargs.values())):
                 return function(*args, **kwargs)
             from importlib import import_module
 
@@ -46,3 +50,13 @@ def ragged_too(handler, module="ragged_ops"):
         return wrapper
 
     return decorate
+
+
+def ragged_too(handler, module="ragged_ops"):
+    """Where an argument is ragged, HANDLER of rheos.ops.MODULE does it."""
+    return _takes((RaggedBase, RaggedValueBase), handler, module)
+
+
+def operators_too(handler):
+    """Where an argument is a linear operator, HANDLER of rheos.ops.linear_operator does it."""
+    return _takes((OperatorBase,), handler, "linear_operator")

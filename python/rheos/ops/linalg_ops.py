@@ -5,12 +5,14 @@ import numpy as np
 from rheos.framework import dtypes
 from rheos.framework.graph import convert_to_tensor, name_scope
 from rheos.framework.op_call import op1, op_list
+from rheos.framework.ragged import operators_too
 from rheos.ops import array_ops, math_ops, rearrange_ops, special_math_ops
 from rheos.ops.array_ops import _tuple
 
 # ---- One op each
 
 
+@operators_too("cholesky_of")
 def cholesky(input, name=None):
     """The lower triangular L with L L^H = input.
 
@@ -20,6 +22,7 @@ def cholesky(input, name=None):
     return op1("Cholesky", name, input)
 
 
+@operators_too("inverse_of")
 def matrix_inverse(input, adjoint=False, name=None):
     """The inverse of matrices (..., n, n), or of their adjoints.
 
@@ -28,11 +31,13 @@ def matrix_inverse(input, adjoint=False, name=None):
     return op1("MatrixInverse", name, input, adjoint=adjoint)
 
 
+@operators_too("determinant_of")
 def matrix_determinant(input, name=None):
     """The determinants (...) of matrices (..., n, n)."""
     return op1("MatrixDeterminant", name, input)
 
 
+@operators_too("solution_of")
 def matrix_solve(matrix, rhs, adjoint=False, name=None):
     """X with matrix X = rhs.
 
@@ -137,6 +142,7 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
     return (special_math_ops.real(s), u, v) if compute_uv else special_math_ops.real(s)
 
 
+@operators_too("logdet_of")
 def logdet(matrix, name=None):
     """The logarithm of the determinant of positive definite matrices (..., n, n): (...)."""
     with name_scope(name, "logdet", [matrix]):
@@ -145,6 +151,7 @@ def logdet(matrix, name=None):
         return 2.0 * math_ops.reduce_sum(math_ops.log(diagonal), axis=[-1])
 
 
+@operators_too("adjoint_of")
 def adjoint(matrix, name=None):
     """The conjugate transpose of matrices (..., n, m)."""
     with name_scope(name, "adjoint", [matrix]):
@@ -152,6 +159,7 @@ def adjoint(matrix, name=None):
         return array_ops.matrix_transpose(matrix, conjugate=True)
 
 
+@operators_too("trace_of")
 def trace(x, name=None):
     """The sums of the diagonals of matrices (..., n, m): (...)."""
     with name_scope(name, "Trace", [x]) as name:

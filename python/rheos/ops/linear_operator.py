@@ -8,9 +8,9 @@ None means that nothing is known.
 
 from rheos.framework import dtypes
 from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.ragged import OperatorBase
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, check_ops, linalg_ops, math_ops
-from rheos.ops.linalg_ops import adjoint as adjoint_of
 from rheos.ops.rearrange_ops import (
     broadcast_dynamic_shape,
     dimension_at_index,
@@ -52,7 +52,7 @@ def _consistent(non_singular, self_adjoint, positive_definite, square):
     return non_singular, self_adjoint, positive_definite, square
 
 
-class LinearOperator:
+class LinearOperator(OperatorBase):
     """A matrix, or a batch of them, that acts on others. Make one of the kinds below it.
 
     A kind of the program's own gives `_shape`, `_shape_tensor` and `_matmul`, and whatever else it
@@ -138,8 +138,8 @@ class LinearOperator:
         return dimension_at_index(self.shape, -2)
 
     def _scope(self, name):
-        """A name scope within the operator's own."""
-        return name_scope(f"{self._name}/{name}")
+        """A name scope within the operator's own, or that."""
+        return name_scope(self._name if name is None else f"{self._name}/{name}")
 
     def shape_tensor(self, name="shape_tensor"):
         """The shape, an int32 vector."""
@@ -170,7 +170,7 @@ class LinearOperator:
         return self.matmul(array_ops.eye(columns, batch_shape=batch, dtype=self.dtype))
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
-        rhs = adjoint_of(rhs) if adjoint_arg else rhs
+        rhs = linalg_ops.adjoint(rhs) if adjoint_arg else rhs
         if self._uses_cholesky():
             factor = linalg_ops.cholesky(self.to_dense())
             with name_scope("CholeskySolveWithBroadcast"):
@@ -237,7 +237,7 @@ class LinearOperator:
     def _assert_self_adjoint(self):
         dense = self.to_dense()
         return check_ops.assert_equal(
-            dense, adjoint_of(dense), message="Matrix was not equal to its adjoint.")
+            dense, linalg_ops.adjoint(dense), message="Matrix was not equal to its adjoint.")
 
     def _assert_positive_definite(self):
         if not self.is_self_adjoint:
@@ -417,3 +417,66 @@ def _epsilon(dtype):
     import numpy as np
 
     return float(np.finfo(dtype.as_numpy_dtype).eps)
+
+
+# ---- Functions of matrices that are given operators
+
+
+def adjoint_of(_function, matrix, name=None):
+    return matrix.adjoint(name)
+
+
+def cholesky_of(_function, input, name=None):
+    return input.cholesky(name)
+
+
+def diag_part_of(_function, input, name="diag_part", k=0, padding_value=0):
+    return input.diag_part(name)
+
+
+def determinant_of(_function, input, name=None):
+    return input.determinant(name)
+
+
+def trace_of(_function, x, name=None):
+    return x.trace(name)
+
+
+def inverse_of(_function, input, adjoint=False, name=None):
+    inverse = input.inverse(name)
+    return inverse.adjoint() if adjoint else inverse
+
+
+def logdet_of(function, matrix, name=None):
+    if not (matrix.is_positive_definite and matrix.is_self_adjoint):
+        raise ValueError("Expected matrix to be self-adjoint positive definite.")
+    return function(matrix, name)
+
+
+def product_of(
+    _function,
+    a,
+    b,
+    transpose_a=False,
+    transpose_b=False,
+    adjoint_a=False,
+    adjoint_b=False,
+    a_is_sparse=False,
+    b_is_sparse=False,
+    name=None,
+):
+    if transpose_a or transpose_b:
+        raise ValueError("Transposing not supported at this time.")
+    if a_is_sparse or b_is_sparse:
+        raise ValueError("Sparse methods not supported at this time.")
+    if isinstance(a, LinearOperator):
+        return a.matmul(b, adjoint=adjoint_a, adjoint_arg=adjoint_b, name=name)
+    turned = b.matmul(a, adjoint=not adjoint_b, adjoint_arg=not adjoint_a, name=name)
+    return linalg_ops.adjoint(turned)
+
+
+def solution_of(_function, matrix, rhs, adjoint=False, name=None):
+    if not isinstance(matrix, LinearOperator):
+        raise ValueError(
+            "Passing in `matrix` as a Tensor and `rhs` as a LinearOperator is not supported.")
+    return matrix.solve(rhs, adjoint=adjoint, name=name)

@@ -15,7 +15,7 @@ from rheos.framework.graph import (
     name_scope,
 )
 from rheos.framework.op_call import op1, op_list
-from rheos.framework.ragged import ragged_too
+from rheos.framework.ragged import operators_too, ragged_too
 from rheos.framework.sparse_tensor import SparseTensor, is_sparse
 from rheos.ops import array_ops
 from rheos.ops.array_ops import has_op
@@ -522,6 +522,7 @@ def conj(x, name=None):
     raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
 
 
+@operators_too("product_of")
 def matmul(
     a,
     b,

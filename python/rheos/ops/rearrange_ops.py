@@ -5,7 +5,7 @@ import numpy as np
 from rheos.framework import dtypes, tensor_shape
 from rheos.framework.graph import convert_to_tensor, name_scope
 from rheos.framework.op_call import op1, op_list
-from rheos.framework.ragged import ragged_too
+from rheos.framework.ragged import operators_too, ragged_too
 from rheos.ops import array_ops, math_ops
 from rheos.ops.array_ops import _is_plain, _tuple
 from rheos.ops.constant_op import constant, constant_value
@@ -360,6 +360,7 @@ def diag_part(input, name=None):
     return op1("DiagPart", name, input)
 
 
+@operators_too("diag_part_of")
 def matrix_diag_part(input, name="diag_part", k=0, padding_value=0):
     """The diagonals of matrices: input (..., n, m), returns (..., min(n, m)).
 
