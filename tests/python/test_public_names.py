@@ -103,3 +103,33 @@ def test_the_modules_are_what_programs_import():
     for name in ("nn", "math", "linalg", "layers", "losses", "bitwise", "manip", "debugging"):
         module = getattr(tf, name)
         assert module.__doc__ and module.__name__ == f"rheos.v1.{name}"
+
+
+def test_raw_ops_return_their_outputs_by_name():
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = tf.raw_ops.Unique(x=[5, 5, 7])
+        assert (type(found).__name__, found._fields) == ("Unique", ("y", "idx"))
+        assert session.run(found.y).tolist() == [5, 7]
+        parsed = tf.raw_ops.ParseSingleExample(
+            serialized=b"", dense_defaults=[[2.0], [b"x"]], num_sparse=0, sparse_keys=[],
+            dense_keys=["a", "b"], sparse_types=[], dense_shapes=[[1], [1]],
+        )  # fmt: skip
+        assert [v.tolist() for v in session.run(parsed.dense_values)] == [[2.0], [b"x"]]
+        assert parsed.sparse_indices == []
+        assert [v.tolist() for v in session.run(tf.raw_ops.Unpack(value=[1, 2], num=2))] == [1, 2]
+        drawn = tf.nn.log_uniform_candidate_sampler([[1]], 1, 2, True, 5)
+        assert drawn._fields == (
+            "sampled_candidates", "true_expected_count", "sampled_expected_count")  # fmt: skip
+
+
+def test_raw_ops_take_the_names_of_their_functions():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = [[1.0, 2.0]]
+        assert session.run(tf.raw_ops.Sum(input=x, axis=1)).tolist() == [3]
+        assert session.run(tf.raw_ops.Sum(input=x, reduction_indices=1)).tolist() == [3]
+        assert session.run(tf.raw_ops.Squeeze(input=x, axis=[0])).tolist() == [1, 2]
+        assert session.run(tf.raw_ops.Select(condition=[True], x=[1], y=[2])).tolist() == [1]
+        with pytest.raises(TypeError, match="several values for"):
+            tf.raw_ops.Sum(input=x, axis=1, reduction_indices=1)
+        with pytest.raises(TypeError, match="not known: .'axes'"):
+            tf.raw_ops.Sum(input=x, axes=1)

@@ -197,3 +197,35 @@ def op1(op_type, name, *inputs, **attrs):
 def op_list(op_type, name, *inputs, **attrs):
     """All outputs of a new operation, as a list."""
     return apply_op(op_type, name, *inputs, **attrs).outputs
+
+
+_tuple_types = {}
+
+
+def _tuple(name, fields):
+    """The kind of named tuple, made once."""
+    found = _tuple_types.get(name)
+    if found is None:
+        from collections import namedtuple
+
+        found = _tuple_types[name] = namedtuple(name, fields)
+    return found
+
+
+def op_results(op_type, name, *inputs, **attrs):
+    """What TensorFlow's functions of the ops themselves return of a new operation: its output, or a
+    tuple of them with their names, lists where the op has lists; the operation if it has none."""
+    operation = apply_op(op_type, name, *inputs, **attrs)
+    outputs, results = list(operation.outputs), []
+    described = signatures.op_def(op_type).output_arg
+    for arg in described:
+        count = None
+        if arg.number_attr:
+            count = operation.get_attr(arg.number_attr)
+        elif arg.type_list_attr:
+            count = len(operation.get_attr(arg.type_list_attr))
+        results.append(outputs.pop(0) if count is None else outputs[:count])
+        del outputs[: count or 0]
+    if len(results) < 2:
+        return results[0] if results else operation
+    return _tuple(op_type, [arg.name for arg in described])._make(results)

@@ -7,7 +7,7 @@ import numpy as np
 
 from rheos.framework import dtypes, graph as _graph, signatures, tensor_shape
 from rheos.framework.graph import Tensor, _VariableBase, convert_to_tensor, name_scope
-from rheos.framework.op_call import op1, op_list
+from rheos.framework.op_call import _tuple, op1, op_list
 from rheos.framework.ragged import ragged_too
 from rheos.ops.constant_op import constant, constant_value
 
@@ -781,18 +781,6 @@ def dynamic_partition(data, partitions, num_partitions, name=None):
 def dynamic_stitch(indices, data, name=None):
     """Merges tensors into one: slice indices[m][i] of it is data[m][i]."""
     return op1("DynamicStitch", name, indices, data)
-
-
-_tuple_types = {}
-
-
-def _tuple(name, fields):
-    found = _tuple_types.get(name)
-    if found is None:
-        from collections import namedtuple
-
-        found = _tuple_types[name] = namedtuple(name, fields)
-    return found
 
 
 def _densify(slices, dtype, name):

@@ -7,25 +7,23 @@ class is drawn twice; InvalidArgumentError if there are not as many.
 
 from rheos.framework import dtypes
 from rheos.framework.graph import convert_to_tensor, name_scope
-from rheos.framework.op_call import op_list
+from rheos.framework.op_call import op_results
 from rheos.ops import array_ops, embedding_ops, math_ops, nn_ops, sparse_ops
 from rheos.ops.random_ops import get_seed
 
 
 def _sampled(op_type, name, true_classes, num_true, num_sampled, unique, seed, **attrs):
     seed1, seed2 = get_seed(seed)
-    return tuple(
-        op_list(
-            op_type,
-            name,
-            true_classes,
-            num_true=num_true,
-            num_sampled=num_sampled,
-            unique=unique,
-            seed=seed1,
-            seed2=seed2,
-            **attrs,
-        )
+    return op_results(
+        op_type,
+        name,
+        true_classes,
+        num_true=num_true,
+        num_sampled=num_sampled,
+        unique=unique,
+        seed=seed1,
+        seed2=seed2,
+        **attrs,
     )
 
 
@@ -105,16 +103,14 @@ def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None
 def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
     """Which sampled classes are true ones: (rows, places among the samples, weights -FLT_MAX)."""
     seed1, seed2 = get_seed(seed)
-    return tuple(
-        op_list(
-            "ComputeAccidentalHits",
-            name,
-            true_classes,
-            sampled_candidates,
-            num_true=num_true,
-            seed=seed1,
-            seed2=seed2,
-        )
+    return op_results(
+        "ComputeAccidentalHits",
+        name,
+        true_classes,
+        sampled_candidates,
+        num_true=num_true,
+        seed=seed1,
+        seed2=seed2,
     )
 
 

@@ -8,6 +8,20 @@ from rheos.framework.absent import attribute_of as _attribute_of
 
 _absent = _attribute_of("tensorflow.raw_ops")
 
+# Arguments that TensorFlow's functions call otherwise than the op does.
+_AXIS_OF_REDUCTION = {"axis": "reduction_indices"}
+_OTHERWISE = {
+    **dict.fromkeys(
+        ["All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum"], _AXIS_OF_REDUCTION
+    ),
+    "ExpandDims": {"axis": "dim"},
+    "Select": {"x": "t", "y": "e"},
+    "Split": {"axis": "split_dim"},
+    "SplitV": {"axis": "split_dim"},
+    "Squeeze": {"axis": "squeeze_dims"},
+    "Where": {"condition": "input"},
+}
+
 
 def _of(arg):
     """What an input or output is, in words."""
@@ -19,13 +33,13 @@ def _of(arg):
     return f"a {'reference to a variable' if arg.is_ref else 'tensor'} of dtype {kind}"
 
 
-def _document(op_type, op, required, optional):
+def _document(op_type, op, required, optional, shown):
     lines = [f"The op {op_type}.", "", "Inputs and attributes, given by name:"]
     for arg in op.input_arg:
-        lines.append(f"    {arg.name}: {_of(arg)}.")
+        lines.append(f"    {shown.get(arg.name, arg.name)}: {_of(arg)}.")
     for attr in [*required, *optional]:
         default = f"; by default {attr.default!r}" if attr.has_default else ""
-        lines.append(f"    {attr.name}: {attr.type}{default}.")
+        lines.append(f"    {shown.get(attr.name, attr.name)}: {attr.type}{default}.")
     lines.append("    name: of the operation.")
     lines += ["", "Returns:"]
     lines += [f"    {arg.name}: {_of(arg)}." for arg in op.output_arg] or ["    the operation."]
@@ -52,33 +66,38 @@ def _make(op_type, op):
     required = [attr for attr in given if not attr.has_default]
     optional = [attr for attr in given if attr.has_default]
 
-    def function(name=None, **kwargs):
-        from rheos.framework.op_call import apply_op
+    otherwise = _OTHERWISE.get(op_type, {})
+    shown = {own: label for label, own in otherwise.items()}
 
-        missing = [i for i in inputs if i not in kwargs]
+    def function(name=None, **kwargs):
+        from rheos.framework.op_call import op_results
+
+        twice = sorted(label for label, own in otherwise.items() if {label, own} <= set(kwargs))
+        if twice:
+            raise TypeError(f"{op_type}() got several values for {twice}")
+        kwargs = {otherwise.get(label, label): value for label, value in kwargs.items()}
+        missing = [shown.get(i, i) for i in inputs if i not in kwargs]
         unknown = [k for k in kwargs if k not in inputs and k not in attrs]
         if missing or unknown:
+            takes = [shown.get(i, i) for i in inputs]
             raise TypeError(
-                f"{op_type}() takes the inputs {inputs} and the attributes {sorted(attrs)}; "
+                f"{op_type}() takes the inputs {takes} and the attributes "
+                f"{sorted(shown.get(a, a) for a in attrs)}; "
                 f"missing: {missing}, not known: {unknown}"
             )
         values = [kwargs.pop(i) for i in inputs]
-        operation = apply_op(op_type, name, *values, **kwargs)
-        outputs = operation.outputs
-        if not op.output_arg:
-            return operation
-        if len(op.output_arg) == 1:
-            single = op.output_arg[0]
-            return outputs if single.number_attr or single.type_list_attr else outputs[0]
-        return outputs
+        return op_results(op_type, name, *values, **kwargs)
 
     function.__name__ = function.__qualname__ = op_type
-    function.__doc__ = _document(op_type, op, required, optional)
+    function.__doc__ = _document(op_type, op, required, optional, shown)
     keyword = inspect.Parameter.KEYWORD_ONLY
     function.__signature__ = inspect.Signature(
-        [inspect.Parameter(i, keyword) for i in inputs]
+        [inspect.Parameter(shown.get(i, i), keyword) for i in inputs]
         + [inspect.Parameter(a.name, keyword) for a in required]
-        + [inspect.Parameter(a.name, keyword, default=a.default) for a in optional]
+        + [
+            inspect.Parameter(shown.get(a.name, a.name), keyword, default=a.default)
+            for a in optional
+        ]
         + [inspect.Parameter("name", keyword, default=None)]
     )
     return function
