@@ -240,3 +240,8 @@ def test_add_weight__what_is_put_together_on_reading_is_not_trained():
     assert layer.trainable_weights == [] and layer.non_trainable_weights == [v]
     with pytest.raises(ValueError, match="ON_READ only for non-trainable"):
         layer.add_weight("w", [2], synchronization=on_read, trainable=True)
+
+
+def test_pooling_needs_strides():
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="`strides` must not be None"):
+        tf.layers.max_pooling2d(tf.zeros([1, 4, 4, 1]), 2, None)

@@ -148,6 +148,8 @@ def test_gfile_refuses_what_the_mode_does_not_allow(tmp_path):
         file.write("abc")
         with pytest.raises(TypeError, match="offset argument required"):
             file.seek()
+        with pytest.raises(TypeError, match="may not be set simultaneously"):
+            file.seek(offset=0, position=0)
         with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid whence argument: 7"):
             file.seek(1, 7)
         with pytest.raises(tf.errors.InvalidArgumentError, match="negative"):

@@ -20,7 +20,9 @@ class _Pooling(base.Layer):
         self._function = function
         self.rank = rank
         self.pool_size = numbers(pool_size, rank, "pool_size")
-        self.strides = numbers(pool_size if strides is None else strides, rank, "strides")
+        if strides is None:
+            raise ValueError("Argument `strides` must not be None.")
+        self.strides = numbers(strides, rank, "strides")
         self.padding = check_padding(padding)
         self.data_format = check_format(data_format)
         self.input_spec = base.InputSpec(ndim=rank + 2)

@@ -92,6 +92,8 @@ class GFile:
     def seek(self, offset=None, whence=0, position=None):
         """Goes to a place for reading: from the start (whence 0), from here (1), the end (2)."""
         reader = self._for_reading()
+        if offset is not None and position is not None:
+            raise TypeError("seek(): offset and position may not be set simultaneously.")
         offset = position if offset is None else offset
         if offset is None:
             raise TypeError("seek(): offset argument required")
