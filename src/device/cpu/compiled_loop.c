@@ -146,14 +146,17 @@ static void stop_at_exit(void) {
   pthread_mutex_unlock(&mutex);
 }
 
+// Once more: what is asked for last is called first when the process ends. The compiler's library asks for
+// the end of what it makes when it is loaded, and of more with what it compiles first.
+static void stop_before_others(void) { atexit(stop_at_exit); }
+
 static void *compile_queue(void *unused) {
   (void)unused;
   pthread_mutex_lock(&mutex);
   if (state == UNKNOWN) {
     pthread_mutex_unlock(&mutex);
     const rheos__loop_compiler *found = find_compiler();
-    // Once more: this is called before what the compiler's library does when the process ends.
-    if (found != NULL) atexit(stop_at_exit);
+    if (found != NULL) stop_before_others();
     pthread_mutex_lock(&mutex);
     compiler = found;
     state = found != NULL ? FOUND : MISSING;
@@ -162,6 +165,7 @@ static void *compile_queue(void *unused) {
     rheos__compiled_loop *loop = &loops[queue[taken++]];
     pthread_mutex_unlock(&mutex);
     const rheos__loop_fn run = compiler->compile(&loop->program);
+    stop_before_others();
     atomic_store_explicit(&loop->run, run, memory_order_release);
     pthread_mutex_lock(&mutex);
   }
