@@ -7,7 +7,7 @@ import numpy as np
 
 from rheos.framework import dtypes, graph as _graph, signatures, tensor_shape
 from rheos.framework.graph import Tensor, _VariableBase, convert_to_tensor, name_scope
-from rheos.framework.op_call import _tuple, op1, op_list
+from rheos.framework.op_call import op1, op_list, op_results
 from rheos.framework.ragged import ragged_too
 from rheos.ops.constant_op import constant, constant_value
 
@@ -768,8 +768,7 @@ def invert_permutation(x, name=None):
 
 def unique(x, out_idx=dtypes.int32, name=None):
     """(y, idx): the different elements, and for each element its place among these."""
-    outputs = op_list("Unique", name, x, out_idx=out_idx)
-    return _tuple("Unique", "y idx")(*outputs)
+    return op_results("Unique", name, x, out_idx=out_idx)
 
 
 @ragged_too("dynamic_partition_of", "ragged_shaping")

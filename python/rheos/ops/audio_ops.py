@@ -1,10 +1,6 @@
 """Sound: WAV files, spectrograms, cepstral coefficients."""
 
-import collections
-
-from rheos.framework.op_call import op1, op_list
-
-DecodeWav = collections.namedtuple("DecodeWav", "audio sample_rate")
+from rheos.framework.op_call import op1, op_results
 
 
 def decode_wav(contents, desired_channels=-1, desired_samples=-1, name=None):
@@ -12,14 +8,13 @@ def decode_wav(contents, desired_channels=-1, desired_samples=-1, name=None):
 
     desired_channels, desired_samples: as in the file by default.
     """
-    outputs = op_list(
+    return op_results(
         "DecodeWav",
         name,
         contents,
         desired_channels=desired_channels,
         desired_samples=desired_samples,
     )
-    return DecodeWav(*outputs)
 
 
 def encode_wav(audio, sample_rate, name=None):

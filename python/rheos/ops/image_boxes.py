@@ -2,9 +2,8 @@
 
 from rheos.framework import dtypes
 from rheos.framework.graph import convert_to_tensor, name_scope
-from rheos.framework.op_call import op1, op_list
+from rheos.framework.op_call import op1, op_list, op_results
 from rheos.ops import random_ops
-from rheos.ops.array_ops import _tuple
 
 
 def draw_bounding_boxes(images, boxes, name=None, colors=None):
@@ -40,7 +39,7 @@ def sample_distorted_bounding_box(
             seeds = tuple(s or 0 for s in random_ops.get_seed(seed))
         elif seed is None and seed2 is None:
             seeds = tuple(s or 0 for s in random_ops.get_seed(None))
-        outputs = op_list(
+        return op_results(
             "SampleDistortedBoundingBoxV2",
             None,
             image_size,
@@ -53,7 +52,6 @@ def sample_distorted_bounding_box(
             max_attempts=max_attempts or 100,
             use_image_if_no_bounding_boxes=bool(use_image_if_no_bounding_boxes),
         )
-        return _tuple("SampleDistortedBoundingBoxV2", ["begin", "size", "bboxes"])(*outputs)
 
 
 def _thresholds(iou_threshold, score_threshold):
@@ -113,7 +111,7 @@ def non_max_suppression_padded(
     """non_max_suppression of a fixed length; returns (indices, how many of them count)."""
     with name_scope(name, "non_max_suppression_padded"):
         thresholds = _thresholds(iou_threshold, score_threshold)
-        outputs = op_list(
+        return op_results(
             "NonMaxSuppressionV4",
             None,
             boxes,
@@ -122,7 +120,6 @@ def non_max_suppression_padded(
             *thresholds,
             pad_to_max_output_size=pad_to_max_output_size,
         )
-        return _tuple("NonMaxSuppressionV4", ["selected_indices", "valid_outputs"])(*outputs)
 
 
 def non_max_suppression_overlaps(
@@ -165,7 +162,7 @@ def combined_non_max_suppression(
     """
     with name_scope(name, "combined_non_max_suppression"):
         thresholds = _thresholds(iou_threshold, score_threshold)
-        outputs = op_list(
+        return op_results(
             "CombinedNonMaxSuppression",
             None,
             boxes,
@@ -176,5 +173,3 @@ def combined_non_max_suppression(
             pad_per_class=pad_per_class,
             clip_boxes=clip_boxes,
         )
-        fields = ["nmsed_boxes", "nmsed_scores", "nmsed_classes", "valid_detections"]
-        return _tuple("CombinedNonMaxSuppression", fields)(*outputs)

@@ -4,10 +4,9 @@ import numpy as np
 
 from rheos.framework import dtypes
 from rheos.framework.graph import convert_to_tensor, name_scope
-from rheos.framework.op_call import op1, op_list
+from rheos.framework.op_call import op1, op_list, op_results
 from rheos.framework.ragged import operators_too
 from rheos.ops import array_ops, math_ops, rearrange_ops, special_math_ops
-from rheos.ops.array_ops import _tuple
 
 # ---- One op each
 
@@ -85,13 +84,12 @@ def qr(input, full_matrices=False, name=None):
     input: (..., m, n). q: (..., m, p), r: (..., p, n) with p the smaller of m and n, or m if
     `full_matrices`.
     """
-    return _tuple("Qr", "q r")(*op_list("Qr", name, input, full_matrices=full_matrices))
+    return op_results("Qr", name, input, full_matrices=full_matrices)
 
 
 def lu(input, output_idx_type=dtypes.int32, name=None):
     """(lu, p): both triangles of the LU decomposition in one matrix, and the permutation."""
-    outputs = op_list("Lu", name, input, output_idx_type=output_idx_type)
-    return _tuple("Lu", "lu p")(*outputs)
+    return op_results("Lu", name, input, output_idx_type=output_idx_type)
 
 
 def cross(a, b, name=None):
@@ -101,8 +99,7 @@ def cross(a, b, name=None):
 
 def slogdet(input, name=None):
     """(sign, log_abs_determinant) of matrices (..., n, n)."""
-    outputs = op_list("LogMatrixDeterminant", name, input)
-    return _tuple("LogMatrixDeterminant", "sign log_abs_determinant")(*outputs)
+    return op_results("LogMatrixDeterminant", name, input)
 
 
 # ---- Compositions

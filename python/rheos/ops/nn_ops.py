@@ -10,10 +10,9 @@ from rheos.framework.graph import (
     convert_to_tensor,
     name_scope,
 )
-from rheos.framework.op_call import op1, op_list
+from rheos.framework.op_call import op1, op_list, op_results
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, math_ops, random_ops
-from rheos.ops.array_ops import _tuple
 from rheos.ops.constant_op import constant, constant_value
 from rheos.ops.math_ops import sigmoid, tanh  # noqa: F401
 
@@ -503,7 +502,7 @@ def zero_fraction(value, name=None):
 
 def top_k(input, k=1, sorted=True, name=None):
     """The k largest elements of each row, and their indices."""
-    return _tuple("TopKV2", "values indices")(*op_list("TopKV2", name, input, k, sorted=sorted))
+    return op_results("TopKV2", name, input, k, sorted=sorted)
 
 
 def in_top_k(predictions, targets, k, name=None):

@@ -5,9 +5,8 @@
 
 from rheos.framework import dtypes, tensor_shape
 from rheos.framework.graph import convert_to_tensor, name_scope
-from rheos.framework.op_call import op1, op_list
+from rheos.framework.op_call import op1, op_results
 from rheos.ops import array_ops, nn_conv
-from rheos.ops.array_ops import _tuple
 from rheos.ops.nn_conv import _channel_index, one_of, per_dimension
 
 
@@ -142,7 +141,7 @@ def max_pool_with_argmax(
     if data_format != "NHWC":
         raise ValueError("data_format values other  than 'NHWC' are not supported")
     Targmax = one_of("output_dtype", output_dtype, "Targmax", Targmax)
-    outputs = op_list(
+    return op_results(
         "MaxPoolWithArgmax",
         name,
         input,
@@ -152,13 +151,10 @@ def max_pool_with_argmax(
         Targmax=dtypes.int64 if Targmax is None else Targmax,
         include_batch_in_index=include_batch_in_index,
     )
-    return _tuple("MaxPoolWithArgmax", "output argmax")(*outputs)
 
 
 def _fractional(op_type, value, pooling_ratio, settings, name):
-    outputs = op_list(op_type, name, value, pooling_ratio=pooling_ratio, **settings)
-    fields = "output row_pooling_sequence col_pooling_sequence"
-    return _tuple(op_type, fields)(*outputs)
+    return op_results(op_type, name, value, pooling_ratio=pooling_ratio, **settings)
 
 
 def fractional_max_pool(

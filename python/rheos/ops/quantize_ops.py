@@ -1,8 +1,7 @@
 """Quantized numbers, and training that imitates them."""
 
 from rheos.framework import dtypes
-from rheos.framework.op_call import op1, op_list
-from rheos.ops.array_ops import _tuple
+from rheos.framework.op_call import op1, op_results
 
 
 def quantize_v2(
@@ -19,11 +18,10 @@ def quantize_v2(
     min_range, max_range: scalars, the range that the quantized numbers cover. mode:
     "MIN_COMBINED", "MIN_FIRST" or "SCALED".
     """
-    outputs = op_list(
+    return op_results(
         "QuantizeV2", name, input, min_range, max_range, T=dtypes.as_dtype(T), mode=mode,
         round_mode=round_mode,
     )  # fmt: skip
-    return _tuple("QuantizeV2", "output output_min output_max")(*outputs)
 
 
 def quantize(
@@ -65,8 +63,7 @@ def quantize_and_dequantize(
 
 def quantized_concat(concat_dim, values, input_mins, input_maxes, name=None):
     """(output, output_min, output_max): quantized tensors joined along `concat_dim`."""
-    outputs = op_list("QuantizedConcat", name, concat_dim, values, input_mins, input_maxes)
-    return _tuple("QuantizedConcat", "output output_min output_max")(*outputs)
+    return op_results("QuantizedConcat", name, concat_dim, values, input_mins, input_maxes)
 
 
 def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None):
@@ -95,18 +92,14 @@ def fake_quant_with_min_max_vars(inputs, min, max, num_bits=8, narrow_range=Fals
     )  # fmt: skip
 
 
-_GRADIENT = "backprops_wrt_input backprop_wrt_min backprop_wrt_max"
-
-
 def fake_quant_with_min_max_vars_gradient(
     gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None
 ):
     """The gradients of fake_quant_with_min_max_vars to inputs, min and max."""
     kind = "FakeQuantWithMinMaxVarsGradient"
-    outputs = op_list(
+    return op_results(
         kind, name, gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range
     )
-    return _tuple(kind, _GRADIENT)(*outputs)
 
 
 def fake_quant_with_min_max_vars_per_channel(
@@ -124,7 +117,6 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
 ):
     """The gradients of fake_quant_with_min_max_vars_per_channel to inputs, min and max."""
     kind = "FakeQuantWithMinMaxVarsPerChannelGradient"
-    outputs = op_list(
+    return op_results(
         kind, name, gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range
     )
-    return _tuple(kind, _GRADIENT)(*outputs)

@@ -4,10 +4,10 @@ import numpy as np
 
 from rheos.framework import dtypes, tensor_shape
 from rheos.framework.graph import convert_to_tensor, name_scope
-from rheos.framework.op_call import op1, op_list
+from rheos.framework.op_call import op1, op_list, op_results
 from rheos.framework.ragged import operators_too, ragged_too
 from rheos.ops import array_ops, math_ops
-from rheos.ops.array_ops import _is_plain, _tuple
+from rheos.ops.array_ops import _is_plain
 from rheos.ops.constant_op import constant, constant_value
 
 # ---- Space, batch and depth
@@ -302,13 +302,12 @@ def unravel_index(indices, dims, name=None):
 def unique_with_counts(x, out_idx=dtypes.int32, name=None):
     """(y, idx, count): the different elements of a vector, for each element its place among
     these, and how often each is there."""
-    kind = "UniqueWithCounts"
-    return _tuple(kind, "y idx count")(*op_list(kind, name, x, out_idx=out_idx))
+    return op_results("UniqueWithCounts", name, x, out_idx=out_idx)
 
 
 def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
     """(out, idx): the elements of the vector x that are not in y, and their places in x."""
-    return _tuple("ListDiff", "out idx")(*op_list("ListDiff", name, x, y, out_idx=index_dtype))
+    return op_results("ListDiff", name, x, y, out_idx=index_dtype)
 
 
 # ---- Picking and replacing

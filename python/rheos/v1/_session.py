@@ -16,7 +16,7 @@ _TRACE_STEPS, _TRACE_GRAPHS, _TRACE_COSTS = 1, 2, 4
 
 
 def _values_type():
-    from rheos.ops.array_ops import _tuple
+    from rheos.framework.op_call import _tuple
 
     return _tuple("IndexedSlicesValue", "values indices dense_shape")
 
