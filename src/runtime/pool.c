@@ -12,14 +12,16 @@
 enum { SPINS = 4000, STACK_BYTES = 256 * 1024 };
 
 // A thread takes a share of what is left, so that threads of different speed are done at nearly the
-// same time: at first one of two for each thread, in the end one of sixteen of the whole.
-enum { SHARES_LEFT = 2, LEAST_SHARES = 16 };
+// same time: at first one of two for each thread, in the end one of sixteen of the whole. Every other
+// thread takes from the end: what it does next lies beside what it has in its cache. The units are
+// counted by grains, so that both ends of what is left are in one number that is changed at once.
+enum { SHARES_LEFT = 2, LEAST_SHARES = 16, MOST_GRAINS = 1 << 30 };
 
 typedef struct job {
   rheos__pool_body body;
   void *argument;
-  int64_t num_units, num_shares, least_share;
-  _Atomic int64_t next;
+  int64_t num_units, units_a_grain, num_shares, least_share;  // a share in grains
+  _Atomic uint64_t left;  // grains: the first, and above it the one behind the last
   _Atomic(rheos_status *) error;
   const rheos__pool_watch *watch;  // may be NULL
 } job;
@@ -121,18 +123,27 @@ int64_t rheos__clock_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+static uint64_t grains(int64_t first, int64_t last) { return (uint64_t)last << 32 | (uint64_t)first; }
+
 // The next units to do, false if there are none.
 static bool take_share(job *j, int64_t *out_first, int64_t *out_last) {
-  int64_t first = atomic_load_explicit(&j->next, memory_order_relaxed), last;
+  const bool from_end = own_slot->thread % 2 == 1;
+  uint64_t left = atomic_load_explicit(&j->left, memory_order_relaxed), rest;
+  int64_t first, last;
   do {
-    if (first >= j->num_units) return false;
-    const int64_t left = j->num_units - first, share = left / j->num_shares;
-    last = share > j->least_share ? first + share : first + j->least_share;
-    if (last > j->num_units) last = j->num_units;
-  } while (!atomic_compare_exchange_weak_explicit(&j->next, &first, last, memory_order_relaxed,
+    first = (int64_t)(left & UINT32_MAX);
+    last = (int64_t)(left >> 32);
+    if (first >= last) return false;
+    int64_t share = (last - first) / j->num_shares;
+    if (share < j->least_share) share = j->least_share;
+    if (share > last - first) share = last - first;
+    rest = from_end ? grains(first, last - share) : grains(first + share, last);
+    first = from_end ? last - share : first;
+    last = first + share;
+  } while (!atomic_compare_exchange_weak_explicit(&j->left, &left, rest, memory_order_relaxed,
                                                   memory_order_relaxed));
-  *out_first = first;
-  *out_last = last;
+  *out_first = first * j->units_a_grain;
+  *out_last = last * j->units_a_grain < j->num_units ? last * j->units_a_grain : j->num_units;
   return true;
 }
 
@@ -145,7 +156,7 @@ static bool work_on(job *j) {
     if (status == NULL) continue;
     rheos_status *none = NULL;
     if (!atomic_compare_exchange_strong(&j->error, &none, status)) rheos_status_free(status);
-    atomic_store(&j->next, j->num_units);
+    atomic_store(&j->left, 0);
   }
 }
 
@@ -241,8 +252,11 @@ rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_
   if (pool->num_started < pool->num_threads - 1) start_threads(pool);
   job j = {.body = body, .argument = argument, .num_units = num_units, .watch = own_watch};
   j.num_shares = (int64_t)pool->num_threads * SHARES_LEFT;
-  j.least_share = num_units / ((int64_t)pool->num_threads * LEAST_SHARES);
+  j.units_a_grain = num_units / MOST_GRAINS + 1;
+  const int64_t num_grains = (num_units - 1) / j.units_a_grain + 1;
+  j.least_share = num_grains / ((int64_t)pool->num_threads * LEAST_SHARES);
   if (j.least_share < 1) j.least_share = 1;
+  atomic_init(&j.left, grains(0, num_grains));
   pthread_mutex_lock(&pool->mutex);
   pool->open = &j;
   atomic_fetch_add(&pool->generation, 1);

@@ -45,6 +45,33 @@ static void test_pool__runs_every_unit_once(void **state) {
   }
 }
 
+// The units so far, and the sum of the squares of what ends a share less those of what begins it.
+typedef struct sums {
+  _Atomic int64_t units;
+  _Atomic uint64_t squares;
+} sums;
+
+static rheos_status *sum_up(void *argument, int64_t first, int64_t last) {
+  sums *s = argument;
+  atomic_fetch_add(&s->units, last - first);
+  atomic_fetch_add(&s->squares, (uint64_t)last * (uint64_t)last - (uint64_t)first * (uint64_t)first);
+  return NULL;
+}
+
+static void test_pool__takes_any_number_of_units(void **state) {
+  (void)state;
+  static const int64_t numbers[] = {(1 << 30) - 1, 1 << 30,   (1 << 30) + 1, UINT32_MAX,
+                                    INT64_C(1) << 32, (INT64_C(1) << 40) + 3};
+  rheos__pool *pool = rheos__pool_new(3);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+    sums s = {0};
+    assert_null(rheos__pool_run(pool, numbers[i], sum_up, &s));
+    assert_int_equal(s.units, numbers[i]);
+    assert_true(s.squares == (uint64_t)numbers[i] * (uint64_t)numbers[i]);
+  }
+  rheos__pool_free(pool);
+}
+
 static void test_pool__none_is_the_callers_thread(void **state) {
   (void)state;
   static counts c = {.fail_at = -1};
@@ -97,6 +124,7 @@ static void test_pool__callers_do_not_wait_for_each_other(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_pool__runs_every_unit_once),
+      cmocka_unit_test(test_pool__takes_any_number_of_units),
       cmocka_unit_test(test_pool__none_is_the_callers_thread),
       cmocka_unit_test(test_pool__an_error_comes_back_and_the_pool_goes_on),
       cmocka_unit_test(test_pool__callers_do_not_wait_for_each_other),
