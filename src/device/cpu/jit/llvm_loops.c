@@ -25,6 +25,7 @@ typedef struct machine {
   LLVMOrcLLJITRef jit;
   int32_t vector_bytes;
   bool rounds;  // has an instruction for floor()
+  bool has_refused;  // the loop that is compiled
 } machine;
 
 typedef struct emitter {
@@ -495,8 +496,13 @@ static bool start(machine *m) {
          succeeded(LLVMOrcCreateLLJIT(&m->jit, NULL)) && m->jit != NULL;
 }
 
+// Without this, LLVM prints what it cannot do and ends the process.
+static void note_refusal(LLVMDiagnosticInfoRef info, void *has_refused) {
+  if (LLVMGetDiagInfoSeverity(info) == LLVMDSError) *(bool *)has_refused = true;
+}
+
 // Hands the module over.
-static bool add_module(const machine *m, const rheos__loop_program *p, const char *name) {
+static bool add_module(machine *m, const rheos__loop_program *p, const char *name) {
   LLVMOrcThreadSafeContextRef owner = LLVMOrcCreateNewThreadSafeContext();
   emitter *e = calloc(1, sizeof *e);
   bool made = false;
@@ -505,6 +511,7 @@ static bool add_module(const machine *m, const rheos__loop_program *p, const cha
     e->p = p;
     e->lanes = lanes_of(m, p);
     e->context = LLVMOrcThreadSafeContextGetContext(owner);
+    LLVMContextSetDiagnosticHandler(e->context, note_refusal, &m->has_refused);
     e->module = LLVMModuleCreateWithNameInContext(name, e->context);
     LLVMSetDataLayout(e->module, LLVMOrcLLJITGetDataLayoutStr(m->jit));
     LLVMSetTarget(e->module, LLVMOrcLLJITGetTripleString(m->jit));
@@ -534,8 +541,9 @@ static rheos__loop_fn compile(const rheos__loop_program *program) {
   char name[32];
   snprintf(name, sizeof name, "loop_%u", number++);
   LLVMOrcExecutorAddress at = 0;
+  the_machine.has_refused = false;
   if (!add_module(&the_machine, program, name) ||
-      !succeeded(LLVMOrcLLJITLookup(the_machine.jit, &at, name))) {
+      !succeeded(LLVMOrcLLJITLookup(the_machine.jit, &at, name)) || the_machine.has_refused) {
     return NULL;
   }
   return (rheos__loop_fn)(uintptr_t)at;
