@@ -309,6 +309,7 @@ static rheos_status *add_alias(specializer *z, const rheos__entry *entry,
   rheos__value *value = NULL;
   RHEOS_TRY(add_value(z, p->output_dtypes[0], (rheos__value_kind)value_at(z, root)->kind, shape, &value));
   value->root = root;
+  value->resource = value_at(z, root)->resource;
   return NULL;
 }
 

@@ -41,6 +41,17 @@ def test_rules_can_be_turned_off(off):
     assert small < large
 
 
+def test_handles_pass_through_identities_that_stay():
+    v = tf.get_variable("v", [2], use_resource=True, initializer=tf.zeros_initializer())
+    handle = tf.stop_gradient(tf.identity(v.handle))
+    assign = tf.raw_ops.AssignVariableOp(resource=handle, value=[1.0, 2.0])
+    for toggle in (1, 2):
+        with tf.Session(config=config(dependency_optimization=toggle)) as session:
+            session.run(v.initializer)
+            session.run(assign)
+            assert session.run(v).tolist() == [1, 2]
+
+
 def test_other_groups_stay_on():
     assert run(config(arithmetic_optimization=2, remapping=2))[1] == run(None)[1]
 
