@@ -353,7 +353,8 @@ static bool stays(void *argument, int32_t input) {
 }
 
 static bool has_nothing_to_run(const rheos__prepare *p) {
-  return p->output_resource != NULL && p->num_inputs == 0;  // a variable or handle
+  // A variable or handle.
+  return p->output_resource != NULL && p->num_inputs == 0 && p->compute == NULL;
 }
 
 // Whether an Assert comes before what does not fit: what the program says of its input tells more

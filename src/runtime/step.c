@@ -37,6 +37,14 @@ void rheos__step_init(rheos__step *step, rheos__pool *pool, const rheos_run_opti
   }
 }
 
+uint64_t rheos__step_number(rheos__step *step) {
+  static _Atomic uint64_t last;
+  uint64_t number = atomic_load(&step->number);
+  if (number != 0) return number;
+  const uint64_t next = atomic_fetch_add(&last, 1) + 1;
+  return atomic_compare_exchange_strong(&step->number, &number, next) ? next : number;
+}
+
 static bool stop(rheos__step *step, rheos_code code) {
   atomic_store_explicit(&step->stopped, (int)code, memory_order_relaxed);
   return true;

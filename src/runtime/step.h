@@ -20,6 +20,7 @@ struct rheos__step {
   int64_t next_question_ns;           // when should_stop is asked again
   float budget_ns;                    // of guessed work before the next look around
   _Atomic int stopped;                // a rheos_code; 0: go on
+  _Atomic uint64_t number;            // 0 until a kernel asks for it
 };
 
 void rheos__step_init(rheos__step *step, rheos__pool *pool, const rheos_run_options *options,

@@ -76,8 +76,12 @@ static rheos_status *new_resource(const rheos__resource_kind *kind, const char *
   resource->kind = kind;
   atomic_init(&resource->references, 1);
   resource->name = rheos__strdup(name);
-  rheos_status *status =
-      resource->name == NULL ? rheos__out_of_memory() : kind->init(resource, argument);
+  rheos_status *status = NULL;
+  if (resource->name == NULL) {
+    status = rheos__out_of_memory();
+  } else if (kind->init != NULL) {
+    status = kind->init(resource, argument);
+  }
   if (status != NULL) {
     rheos__free(resource->name);
     rheos__free(resource);

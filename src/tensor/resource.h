@@ -9,7 +9,8 @@
 
 typedef struct rheos__resource rheos__resource;
 
-// What makes up a kind of resource. `deinit` frees what the resource holds, not its own memory.
+// What makes up a kind of resource. `deinit` frees what the resource holds, not its own memory. Both
+// may be NULL; a new resource is zeros but for its name.
 typedef struct rheos__resource_kind {
   const char *name;
   size_t size_bytes;  // of the struct that starts with a rheos__resource

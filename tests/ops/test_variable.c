@@ -91,6 +91,57 @@ static void test_temporary_variable__gives_its_value_once_a_step(void **state) {
   }
 }
 
+// Two of one name in a step, as a sum; with the second made after the first is destroyed, or not.
+static rheos_output add_two_temporaries(rheos_scope *s, bool in_turn) {
+  rheos_output first = add_temporary(s, "sum"), second;
+  if (in_turn) {
+    const rheos_operation before = {first.graph, first.id};
+    rheos_push_control_dependencies(s, &before, 1);
+    second = add_temporary(s, "sum");
+    rheos_scope_pop(s);
+  } else {
+    second = add_temporary(s, "sum");
+  }
+  rheos_output both[] = {first, second};
+  return add_1(s, "Add", both, 2, NULL, 0);
+}
+
+static void test_temporary_variable__is_made_once_a_step(void **state) {
+  fixture *f = *state;
+  rheos_output sum = add_two_temporaries(f->s, false);
+  rheos_tensor *value = NULL;
+  assert_null(rheos_scope_finish(f->s));
+  for (int step = 0; step < 2; step++) {
+    assert_int_equal(code_of_run(f, sum, &value), RHEOS_ALREADY_EXISTS);
+  }
+}
+
+static void test_temporary_variable__is_made_again_once_destroyed(void **state) {
+  fixture *f = *state;
+  rheos_output sum = add_two_temporaries(f->s, true);
+  rheos_tensor *value = NULL;
+  assert_null(rheos_scope_finish(f->s));
+  assert_int_equal(code_of_run(f, sum, &value), RHEOS_OK);
+  assert_float_equal(((const float *)rheos_tensor_data(value))[0], 22, 0);
+  rheos_tensor_unref(value);
+}
+
+// Nothing destroys it here: the next step starts with zeros again.
+static void test_temporary_variable__is_new_in_each_step(void **state) {
+  fixture *f = *state;
+  rheos_shape shape = RHEOS_SHAPE(2);
+  rheos_attr made[] = {rheos_attr_shape("shape", &shape), rheos_attr_type("dtype", RHEOS_FLOAT)};
+  rheos_output more[] = {add_1(f->s, "TemporaryVariable", NULL, 0, made, 2), pair(f->s, 1, 2)};
+  rheos_output sum = add_1(f->s, "AssignAdd", more, 2, NULL, 0);
+  assert_null(rheos_scope_finish(f->s));
+  for (int step = 0; step < 2; step++) {
+    rheos_tensor *value = NULL;
+    assert_int_equal(code_of_run(f, sum, &value), RHEOS_OK);
+    assert_float_equal(((const float *)rheos_tensor_data(value))[1], 2, 0);
+    rheos_tensor_unref(value);
+  }
+}
+
 static void test_temporary_variable__is_taken_by_its_name(void **state) {
   fixture *f = *state;
   rheos_output sum = add_temporary(f->s, "mus");
@@ -146,6 +197,12 @@ static void test_handle__reading_checks_the_declared_shape(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_temporary_variable__gives_its_value_once_a_step, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(test_temporary_variable__is_made_once_a_step, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(test_temporary_variable__is_made_again_once_destroyed, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(test_temporary_variable__is_new_in_each_step, set_up,
                                       tear_down),
       cmocka_unit_test_setup_teardown(test_temporary_variable__is_taken_by_its_name, set_up,
                                       tear_down),
