@@ -133,8 +133,17 @@ static int add_fetches(session_object *self, request *r, PyObject *fetches) {
 
 // ---- Running a request
 
+// The value of the fetch (id, index); of a GetSessionHandle, what the package makes of its handle.
+static PyObject *with_handle_take(session_object *self, const int32_t *fetch, PyObject *value) {
+  if (!is_session_handle((rheos_output){self->graph->graph, fetch[0], fetch[1]})) return value;
+  PyObject *handle = PyObject_CallMethod((PyObject *)self, "_handle_of", "iO", fetch[0], value);
+  Py_DECREF(value);
+  return handle;
+}
+
 // The results in the order of the fetches, None for operations, as a list, tuple or single value.
-static PyObject *results_take(const request *r, rheos_tensor **fetched, PyObject *fetches) {
+static PyObject *results_take(session_object *self, const request *r, bool has_handles,
+                              rheos_tensor **fetched, PyObject *fetches) {
   int32_t first = 1 + 2 * r->num_feeds;
   int32_t count = (r->num_words - first) / 2, next = 0;
   bool is_tuple = PyTuple_Check(fetches), is_single = !is_tuple && !PyList_Check(fetches);
@@ -148,6 +157,7 @@ static PyObject *results_take(const request *r, rheos_tensor **fetched, PyObject
       fetched[next++] = NULL;
       if (results) item = tensor_to_python_take(tensor);
       else rheos_tensor_unref(tensor);
+      if (item && has_handles) item = with_handle_take(self, r->words + first + 2 * i, item);
     }
     if (!item) {
       Py_CLEAR(results);
@@ -201,6 +211,7 @@ static PyObject *run_request(session_object *self, request *r, PyObject *fetches
   rheos_status *status = NULL;
   if (ready) status = run_step(self, entry, feeds, fetched, settings, &interrupted);
   entry->in_use--;
+  const bool has_handles = entry->has_handles;  // what makes handles may run, and drop the entry
   for (int32_t i = 0; i < entry->num_feeds; ++i) rheos_tensor_unref(feeds[i]);
   if (interrupted) {
     rheos_status_free(status);
@@ -208,7 +219,7 @@ static PyObject *run_request(session_object *self, request *r, PyObject *fetches
   } else if (status) {
     raise_run_error_take(status, self->graph);
   } else if (ready) {
-    result = results_take(r, fetched, fetches);
+    result = results_take(self, r, has_handles, fetched, fetches);
   }
   if (tensors != stack) PyMem_Free(tensors);
   if (self->closed && !is_asking(self)) finish_closing(self);

@@ -17,6 +17,7 @@ typedef struct signature {
   int64_t last_use;
   int32_t in_use;  // runs of other threads
   int32_t num_feeds, num_fetches, num_words;
+  bool has_handles;  // among the fetches: what GetSessionHandle gives
   rheos_dtype *feed_dtypes;
   int32_t words[];
 } signature;
@@ -41,6 +42,9 @@ int signatures_init(session_object *self);
 signature *signature_of(session_object *self, const int32_t *words, int32_t count);
 // Frees the least recently used half of what no thread is running; all of it with `everything`.
 void signatures_drop(session_object *self, bool everything);
+
+// Whether the output is of a GetSessionHandle.
+bool is_session_handle(rheos_output output);
 
 // ---- Feeds (session_feed.c)
 

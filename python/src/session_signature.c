@@ -7,6 +7,11 @@
 
 enum { num_buckets = 256, max_signatures = 512 };
 
+bool is_session_handle(rheos_output output) {
+  const char *type = rheos_operation_type((rheos_operation){output.graph, output.id});
+  return type != NULL && strcmp(type, "GetSessionHandle") == 0;
+}
+
 int signatures_init(session_object *self) {
   self->buckets = PyMem_Calloc(num_buckets, sizeof *self->buckets);
   if (self->buckets) return 0;
@@ -78,6 +83,9 @@ static rheos_status *make_callable(session_object *self, signature *entry) {
     }
     size_t num_feeds = (size_t)entry->num_feeds;
     entry->num_fetches = (int32_t)(num_outputs - num_feeds);
+    for (size_t i = num_feeds; i < num_outputs; ++i) {
+      if (is_session_handle(outputs[i])) entry->has_handles = true;
+    }
     status = rheos_callable_new(self->session, outputs, num_feeds, outputs + num_feeds,
                                 num_outputs - num_feeds, targets, num_targets, &entry->callable);
   }

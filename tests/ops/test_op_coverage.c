@@ -13,6 +13,9 @@ enum { ENOUGH_CASES = 5 };
 
 // Ops without an answer that could be recorded, and what tests them instead.
 static const char *const elsewhere[][2] = {
+    {"DeleteSessionTensor", "tests/python/test_session_tensors.py"},
+    {"GetSessionHandle", "tests/python/test_session_tensors.py"},
+    {"GetSessionTensor", "tests/python/test_session_tensors.py"},
     {"ImmutableConst", "tests/format/test_graph_file.c"},
     {"Placeholder", "every op test"},
     {"PlaceholderV2", "test_plumbing"},

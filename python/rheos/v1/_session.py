@@ -204,6 +204,7 @@ class BaseSession(_core.SessionBase):
         target = target.decode() if isinstance(target, bytes) else target
         self._target = target
         self._config = config
+        self._dead_handles = []  # of tensors that the session keeps and nobody asks for
         self._open(
             graph,
             target,
@@ -350,6 +351,13 @@ class BaseSession(_core.SessionBase):
         if not mapper.elements:
             keys, values, options = [], [], None
         return shape(self._run_with(mapper.elements, keys, values, options, run_metadata))
+
+
+    def _handle_of(self, id, handle):
+        """What a run gives for a fetched GetSessionHandle; the extension asks for it."""
+        from rheos.ops.session_ops import handle_of
+
+        return handle_of(self, self.graph._operation(id), handle)
 
 
 class _Device:
