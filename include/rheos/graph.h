@@ -125,7 +125,7 @@ RHEOS_API rheos_attr rheos_operation_attr_at(rheos_operation operation, int32_t 
 // kind RHEOS_ATTR_NONE if the operation has no such attribute.
 RHEOS_API rheos_attr_value rheos_operation_attr(rheos_operation operation, const char *name);
 
-// Asks for another device ("": for none). RHEOS_INVALID_ARGUMENT if `device` names none.
+// Asks for another device ("": for none), written as it is given. RHEOS_INVALID_ARGUMENT if `device` names none.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_operation_set_device(rheos_operation operation,
                                                                   const char *device);
 

@@ -35,7 +35,8 @@ typedef struct graph_object {
   thread_scope *scopes;
   int32_t num_scopes;
   bool finalized;
-  PyObject *device_function;  // called with each new operation's pending description, or NULL
+  PyObject *device_function;  // called when operations were added, or NULL
+  int32_t num_adding;         // calls under way that will ask it
 } graph_object;
 
 typedef struct tensor_object {

@@ -163,51 +163,41 @@ rheos_scope *graph_scope_for_adding(graph_object *graph) {
   return scope;
 }
 
-int graph_push_function_device(graph_object *graph, rheos_scope *scope, const char *type,
-                               const char *name) {
-  if (!graph->device_function) return 0;
-  PyObject *device = PyObject_CallFunction(graph->device_function, "szO", type, name, graph);
-  if (!device) return -1;
-  const char *text = NULL;
-  if (PyUnicode_Check(device)) {
-    text = text_of(device);
-  } else {
-    PyErr_Format(PyExc_TypeError, "a device function must return a string, got %R", device);
-  }
-  // The function has heard of the devices around it: what it says takes their place.
-  if (text) rheos_push_device(scope, NULL);
-  if (text) rheos_push_device(scope, text);
-  Py_DECREF(device);
-  if (!text) return -1;
-  if (!raise_scope_error(scope)) return 1;
-  graph_pop_function_device(scope, 1);  // a push that failed is undone all the same
-  return -1;
+int32_t graph_begin_adding(graph_object *graph, rheos_scope *scope) {
+  if (!graph->device_function || graph->num_adding > 0) return -1;
+  graph->num_adding++;
+  rheos_push_device(scope, NULL);
+  return rheos_graph_num_operations(graph->graph);
 }
 
-void graph_pop_function_device(rheos_scope *scope, int pushed) {
-  if (pushed <= 0) return;
+int graph_end_adding(graph_object *graph, rheos_scope *scope, int32_t first, bool is_one) {
+  if (first < 0) return 0;
+  graph->num_adding--;
   rheos_scope_pop(scope);
-  rheos_scope_pop(scope);
+  if (rheos_scope_status(scope) || PyErr_Occurred()) return 0;  // the caller's to tell
+  PyObject *asked = PyObject_CallFunction(graph->device_function, "iO", first,
+                                          is_one ? Py_True : Py_False);
+  Py_XDECREF(asked);
+  return asked ? 0 : -1;
 }
 
 rheos_operation graph_add(graph_object *graph, rheos_scope *scope, const rheos_op_args *args) {
   rheos_operation none = {NULL, 0};
-  int pushed = graph_push_function_device(graph, scope, args->type, args->name);
-  if (pushed < 0) return none;
+  int32_t first = graph_begin_adding(graph, scope);
   rheos_operation operation = rheos_op(scope, args);
-  graph_pop_function_device(scope, pushed);
-  if (raise_scope_error(scope)) return none;
+  int asked = graph_end_adding(graph, scope, first, true);
+  if (asked < 0 || raise_scope_error(scope)) return none;
   return operation;
 }
 
 rheos_output graph_add_constant_take(graph_object *graph, rheos_scope *scope, rheos_tensor *tensor,
                                      const char *name) {
   rheos_output none = {NULL, 0, 0};
-  int pushed = graph_push_function_device(graph, scope, "Const", name);
-  rheos_output output = pushed < 0 ? none : rheos_constant(scope, tensor, name);
-  graph_pop_function_device(scope, pushed);
+  int32_t first = graph_begin_adding(graph, scope);
+  rheos_output output = rheos_constant(scope, tensor, name);
+  int asked = graph_end_adding(graph, scope, first, true);
   rheos_tensor_unref(tensor);
-  if (pushed < 0 || raise_scope_error(scope)) return none;
+  if (asked < 0 || raise_scope_error(scope)) return none;
   return output;
 }
 

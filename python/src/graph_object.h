@@ -4,16 +4,17 @@
 
 #include "core.h"
 
-// rheos_op() and rheos_constant() under the program's device function; none with an exception.
+// rheos_op() and rheos_constant(), and what the program's device functions say of the operation; none
+// with an exception.
 rheos_operation graph_add(graph_object *graph, rheos_scope *scope, const rheos_op_args *args);
-
-// What the program's device function says about an operation of this type: pushed on the scope. 1: to
-// be popped after adding; 0: there is nothing to push; -1: an exception.
-int graph_push_function_device(graph_object *graph, rheos_scope *scope, const char *type,
-                               const char *name);
-void graph_pop_function_device(rheos_scope *scope, int pushed);
 rheos_output graph_add_constant_take(graph_object *graph, rheos_scope *scope, rheos_tensor *tensor,
                                      const char *name);
+
+// Around what adds operations: afterwards the program's device functions are asked for the device of
+// each, if there are any and nothing around it asks them. `is_one`: it is what the program itself
+// adds, not a part of something larger. -1 with an exception; an error of the scope stays there.
+int32_t graph_begin_adding(graph_object *graph, rheos_scope *scope);
+int graph_end_adding(graph_object *graph, rheos_scope *scope, int32_t first, bool is_one);
 
 // Numbers, strings, NumPy values and lists without tensors: what becomes a constant right away.
 bool is_plain_value(PyObject *value);

@@ -124,8 +124,10 @@ PyObject *graph_gradients(PyObject *self, PyObject *args, PyObject *kwargs) {
     options.gate_gradients = gate;
     options.gradient_function = program_gradient;
     options.gradient_argument = graph;
+    int32_t first = graph_begin_adding(graph, scope);
     rheos_gradients(scope, ys, num_ys, xs, num_xs, &options, gradients);
-    if (!raise_gradient_error(scope)) result = gradients_to_python(graph, gradients, num_xs);
+    int asked = graph_end_adding(graph, scope, first, false);
+    if (asked == 0 && !raise_gradient_error(scope)) result = gradients_to_python(graph, gradients, num_xs);
   }
   PyMem_Free(gradients);
   PyMem_Free(ys);
@@ -174,13 +176,10 @@ PyObject *graph_variable_new(PyObject *self, PyObject *args) {
   }
   rheos_scope *scope = graph_scope_for_adding(graph);
   if (!scope) return NULL;
-  // What initializes and reads the variable is on its device.
-  int pushed = graph_push_function_device(
-      graph, scope, use_resource ? "VarHandleOp" : "VariableV2", options.name);
-  if (pushed < 0) return NULL;
+  int32_t first = graph_begin_adding(graph, scope);
   rheos_variable variable = rheos_variable_new(scope, output, &options);
-  graph_pop_function_device(scope, pushed);
-  if (raise_scope_error(scope)) return NULL;
+  int asked = graph_end_adding(graph, scope, first, false);
+  if (asked < 0 || raise_scope_error(scope)) return NULL;
   return fill(graph, object, variable);
 }
 
@@ -486,10 +485,12 @@ PyObject *graph_apply_gradients(PyObject *self, PyObject *args, PyObject *kwargs
   rheos_scope *scope = gradients ? graph_scope_for_adding(graph) : NULL;
   PyObject *result = NULL;
   if (scope) {
+    int32_t first = graph_begin_adding(graph, scope);
     rheos_operation operation = rheos_apply_gradients(
         scope, optimizer, variables, gradients, count,
         step == Py_None ? NULL : &((variable_object *)step)->variable, name);
-    if (!raise_scope_error(scope)) result = graph_operation(graph, operation.id);
+    int asked = graph_end_adding(graph, scope, first, false);
+    if (asked == 0 && !raise_scope_error(scope)) result = graph_operation(graph, operation.id);
   }
   PyMem_Free(variables);
   PyMem_Free(gradients);

@@ -480,8 +480,10 @@ rheos_status *rheos__graph_set_input(rheos_graph *graph, int32_t id, int32_t inp
 }
 
 static rheos_status *set_device(rheos_graph *graph, int32_t id, const char *device) {
-  const char *interned;
-  RHEOS_TRY(rheos__merge_device(graph, "", device, &interned));
+  rheos__device_name name;
+  RHEOS_TRY(rheos__device_name_parse(device, &name));
+  const char *interned = rheos__intern_text(graph, device, strlen(device));
+  if (interned == NULL) return rheos__out_of_memory();
   node_for_change(graph, id)->device = interned;
   changed(graph);
   return NULL;

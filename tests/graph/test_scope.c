@@ -90,12 +90,12 @@ static void test_scope__an_operation_gets_another_device(void **state) {
   graph_fixture f = fixture_new();
   const rheos_operation a = no_op(f.scope, "a");
   assert_null(rheos_operation_set_device(a, "/gpu:1/job:ps"));
-  assert_string_equal(rheos_operation_device(a), "/job:ps/device:GPU:1");
+  assert_string_equal(rheos_operation_device(a), "/gpu:1/job:ps");
   rheos_status *status = rheos_operation_set_device(a, "/jobbb");
   assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
   assert_non_null(strstr(rheos_status_message(status), "cannot read 'jobbb'"));
   rheos_status_free(status);
-  assert_string_equal(rheos_operation_device(a), "/job:ps/device:GPU:1");
+  assert_string_equal(rheos_operation_device(a), "/gpu:1/job:ps");
   assert_null(rheos_operation_set_device(a, ""));
   assert_string_equal(rheos_operation_device(a), "");
   status = rheos_operation_set_device((rheos_operation){NULL, 0}, "");

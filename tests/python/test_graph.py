@@ -398,7 +398,7 @@ def test_device_functions_see_the_operation(sess):
         c = tf.constant(1)
         d = c + 1
     e = tf.constant(2)
-    assert c.device == "/device:CPU:0" and d.device == "" and e.device == ""
+    assert c.device == "/cpu:0" and d.device == "" and e.device == ""
     assert [kind for kind, _ in seen] == ["Const", "Const", "AddV2"]
     assert sess.run(d) == 2
 
@@ -424,6 +424,8 @@ def test_device_functions_see_variables_and_whole_names():
     assert seen == {
         "a/v": "VariableV2",
         "a/w": "VarHandleOp",
+        "a/w/IsInitialized/VarIsInitializedOp": "VarIsInitializedOp",
+        "a/w/Read/ReadVariableOp": "ReadVariableOp",
         "a/b/c": "Const",
         "a/b/sum": "Add",
         "a/b/sum_1": "Identity",
@@ -433,6 +435,45 @@ def test_device_functions_see_variables_and_whole_names():
         assert part.device == "/job:ps"
     assert v.initial_value.device == "" == free.device
     assert tf.constant(3).device == ""
+
+
+def test_device_functions_see_operations_whole():
+    seen = {}
+
+    def choose(op):
+        kind = op.get_attr("dtype" if op.type in ("Const", "VariableV2") else "T")
+        ins, outs = [t.name for t in op.inputs], [(t.name, t.shape.as_list()) for t in op.outputs]
+        seen[op.name] = (kind, ins, outs, [c.name for c in op.control_inputs], op.node_def.input)
+        return "/cpu:0"
+
+    first = tf.no_op(name="first")
+    with tf.device(choose), tf.control_dependencies([first]):
+        tf.add(tf.constant([1.0, 2.0], name="a"), 3.0, name="b")
+    assert seen == {
+        "a": (tf.float32, [], [("a:0", [2])], ["first"], ["^first"]),
+        "b/y": (tf.float32, [], [("b/y:0", [])], ["first"], ["^first"]),
+        "b": (tf.float32, ["a:0", "b/y:0"], [("b:0", [2])], [], ["a", "b/y"]),
+    }
+
+
+def test_device_functions_say_where_gradients_go():
+    seen = []
+
+    def choose(op):
+        seen.append(op.type)
+        return "/job:ps" if op.type.startswith("Var") else "/job:worker"
+
+    with tf.device(choose):
+        v = tf.get_variable("v", [2])
+        loss = tf.reduce_sum(v * v)
+        (gradient,) = tf.gradients(loss, v)
+        step = tf.train.GradientDescentOptimizer(0.1).apply_gradients([(gradient, v)])
+    made = tf.get_default_graph().get_operations()
+    part = [op for op in made if op.name.startswith("gradients/") and "_class" not in op.node_def.attr]
+    assert len(part) > 5 and {op.device for op in part} == {"/job:worker"}
+    (update,) = step.control_inputs
+    assert update.device == "/job:ps" and step.device == "/job:worker"
+    assert "Mul" in seen and "Tile" in seen
 
 
 def test_device_functions_hear_of_the_devices_inside():

@@ -385,7 +385,7 @@ class _Nothing:
 
 
 class PendingOperation:
-    """What a device function sees of an operation that is about to be made."""
+    """What a function for a caching device sees of the copy that is about to be made."""
 
     def __init__(self, op_type, name, graph):
         self.type = op_type
@@ -471,6 +471,16 @@ def _apply_devices(devices, operation):
             operation._set_device(device.decode() if isinstance(device, bytes) else device)
         else:
             operation._set_device(_merged_device(entry, operation.device))
+
+
+# Begin on the device of the variable that they are made with.
+_OF_VARIABLE = ("AssignVariableOp", "ReadVariableOp")
+
+
+def _colocation(operation):
+    """What tells the other operations that it has to share a device with."""
+    own = b"loc:@" + operation.name.encode()
+    return [group for group in operation.colocation_groups() if group != own]
 
 
 _NAME_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.")
@@ -662,29 +672,37 @@ class Graph(_core.GraphBase):
         self._devices = devices
         # Strings alone are merged by the graph's scope.
         has_functions = any(map(callable, devices))
-        self._set_device_function(self._device_of_pending if has_functions else None)
+        self._set_device_function(self._ask_devices if has_functions else None)
 
-    def _device_of_pending(self, op_type, name, graph):
-        whole = name[:-1] if name and name.endswith("/") else None
-        name = whole or self.unique_name(name or op_type, mark_as_used=False)
-        pending = PendingOperation(op_type, name, self)
-        _apply_devices(self._devices, pending)
-        return pending.device
-
-    def _apply_devices_since(self, first):
-        """Gives operations from id `first` on the devices that the contexts say, over their own;
-        one that is colocated takes the device of what it is colocated with."""
-        made = [self._operation(id) for id in range(first, self._num_operations())]
-        colocated = []
-        for operation in made:
-            own = b"loc:@" + operation.name.encode()
-            groups = [group for group in operation.colocation_groups() if group != own]
+    def _ask_devices(self, first, is_one):
+        """Gives what was added from operation `first` on the devices that the contexts say."""
+        if is_one:
+            operation = self._operation(first)
             device = operation.device
+            operation._set_device("")
+            _apply_devices(self._devices, operation)
+            if device and _colocation(operation):
+                operation._set_device(device)
+        else:
+            self._apply_devices_since(first, with_variables=True)
+
+    def _apply_devices_since(self, first, with_variables=False):
+        """Gives operations from id `first` on the devices that the contexts say, over their own;
+        one that is colocated takes the device of what it is colocated with, as `with_variables`
+        what initializes a variable that is among them does."""
+        colocated = []
+        for id in range(first, self._num_operations()):
+            operation = self._operation(id)
+            groups = _colocation(operation)
             if groups:
                 operation._set_device("")
                 colocated.append((operation, groups))
-            elif self._devices or device:
-                _apply_devices([*self._devices, device] if device else self._devices, operation)
+                continue
+            of_variable = with_variables and operation.type in _OF_VARIABLE
+            if of_variable:
+                operation._set_device(_merged_device("", operation.inputs[0].device))
+            if operation.type != "AssignVariableOp" or not of_variable:
+                _apply_devices(self._devices, operation)
         for operation, groups in colocated:
             others = (self.get_operation_by_name(group[5:].decode()) for group in groups)
             device = next((other.device for other in others if other.device), None)
