@@ -378,6 +378,23 @@ def test_assign__to_a_resource_variable_of_another_graph():
     assert v.assign(2.0).graph is graph
 
 
+def test_partitioned_variables__are_assigned_as_one_or_part_by_part(sess):
+    with tf.variable_scope("s", partitioner=tf.fixed_size_partitioner(2)):
+        v = tf.get_variable("v", [4], initializer=tf.ones_initializer())
+    sess.run(v.initializer if hasattr(v, "initializer") else tf.global_variables_initializer())
+    deltas = [tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])]
+    for step, expected in (
+        (v.assign_add(tf.constant([1.0, 2.0, 3.0, 4.0])), [[2, 3], [4, 5]]),
+        (v.assign_sub(deltas, name="less"), [[1, 1], [1, 1]]),
+        (v.assign([[5.0, 6.0], [7.0, 8.0]]), [[5, 6], [7, 8]]),
+        (v.assign(v), [[5, 6], [7, 8]]),
+    ):
+        assert [part.tolist() for part in sess.run(step)] == expected
+    assert "less" in [op.name for op in tf.get_default_graph().get_operations()]
+    with pytest.raises(ValueError, match="has 2 parts, but 3 values"):
+        v.assign([1.0, 2.0, 3.0])
+
+
 def test_partitioned_variables__more_parts_than_elements():
     with pytest.raises(ValueError, match="offset=3, shape=3"):
         tf.create_partitioned_variables([3, 2], [4, 1], tf.zeros([3, 2]))

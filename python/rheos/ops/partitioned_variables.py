@@ -108,23 +108,35 @@ class PartitionedVariable:
     def _convert_to_tensor(self):
         return self.as_tensor()
 
-    def _on_parts(self, method, value):
-        axis = self._partition_axes()[0]
-        sizes = [v.shape.as_list()[axis] for v in self]
-        parts = array_ops.split(convert_to_tensor(value, self.dtype), sizes, axis=axis)
-        return [getattr(v, method)(part) for v, part in zip(self, parts)]
+    def _on_parts(self, method, value, **settings):
+        """What a method of each part gives: `value` is a list of theirs, or one for the whole."""
+        if isinstance(value, (list, PartitionedVariable)):
+            parts = list(value)
+            if len(parts) != len(self):
+                raise ValueError(
+                    f"{self._name} has {len(self)} parts, but {len(parts)} values were given"
+                )
+        else:
+            axis = self._partition_axes()[0]
+            sizes = [v.shape.as_list()[axis] for v in self]
+            whole = convert_to_tensor(value, self.dtype.base_dtype)
+            parts = array_ops.split(whole, sizes, axis=axis)
+        return [getattr(v, method)(part, **settings) for v, part in zip(self, parts)]
 
     def assign(self, value, use_locking=False, name=None, read_value=True):
         """Sets the parts: a list of what their assign() gives."""
-        return self._on_parts("assign", value)
+        settings = {"use_locking": use_locking, "name": name, "read_value": read_value}
+        return self._on_parts("assign", value, **settings)
 
     def assign_add(self, value, use_locking=False, name=None, read_value=True):
         """Adds to the parts."""
-        return self._on_parts("assign_add", value)
+        settings = {"use_locking": use_locking, "name": name, "read_value": read_value}
+        return self._on_parts("assign_add", value, **settings)
 
     def assign_sub(self, value, use_locking=False, name=None, read_value=True):
         """Subtracts from the parts."""
-        return self._on_parts("assign_sub", value)
+        settings = {"use_locking": use_locking, "name": name, "read_value": read_value}
+        return self._on_parts("assign_sub", value, **settings)
 
 
 # ---- Cutting
