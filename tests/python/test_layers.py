@@ -148,6 +148,87 @@ def test_batch_normalization_keeps_averages(training, sess):
         np.testing.assert_allclose(sess.run(y, {flag: False}), plain, rtol=1e-4)
 
 
+def one_step(sess, training, settings):
+    """What renorm or virtual batches give, and the variables after two updates."""
+    with tf.variable_scope(None, "either", initializer=tf.ones_initializer()):
+        y = tf.layers.batch_normalization(M, momentum=0.9, training=training, **settings)
+    updates = tf.get_collection_ref(tf.GraphKeys.UPDATE_OPS)
+    sess.run(tf.global_variables_initializer())
+    for _ in range(2):
+        sess.run(updates)
+    values = sess.run([y, *tf.global_variables()])
+    tf.get_collection_ref(tf.GraphKeys.GLOBAL_VARIABLES).clear()
+    updates.clear()
+    return values
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"renorm": True, "renorm_momentum": 0.8, "renorm_clipping": {"rmax": 1.1, "dmax": 0.2}},
+        {"virtual_batch_size": 2},
+    ],
+)
+def test_batch_normalization_of_batches_takes_a_tensor_too(settings, training, sess):
+    known = one_step(sess, training, settings)
+    late = one_step(sess, tf.placeholder_with_default(training, []), settings)
+    assert len(known) == len(late)
+    for one, other in zip(known, late, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_layers_take_dicts(sess):
+    class Sum(tf.layers.Layer):
+        def build(self, shapes):
+            assert {name: shape.as_list() for name, shape in shapes.items()} == {"a": [4, 3], "b": []}
+            self.built = True
+
+        def call(self, inputs):
+            return inputs["a"] + inputs["b"]
+
+    layer = Sum()
+    y = layer.apply({"a": tf.constant(M), "b": tf.constant(1.0)})
+    np.testing.assert_allclose(sess.run(y), M + 1)
+
+
+def test_each_part_of_a_variable_is_regularized(sess):
+    with tf.variable_scope("parts", partitioner=tf.fixed_size_partitioner(3)):
+        layer = tf.layers.Dense(
+            2,
+            kernel_initializer=tf.ones_initializer(),
+            kernel_regularizer=lambda part: tf.reduce_sum(part),
+        )
+        layer.apply(tf.ones([1, 6]))
+    assert len(layer.losses) == 3 and len(tf.losses.get_regularization_losses()) == 3
+    assert run(sess, layer.losses) == [4.0, 4.0, 4.0]
+
+
+def test_an_lstm_cell_in_parts(sess):
+    def cell(**settings):
+        return tf.nn.rnn_cell.LSTMCell(
+            4, num_proj=2, initializer=tf.constant_initializer(0.1), **settings
+        )
+
+    state = tf.nn.rnn_cell.LSTMStateTuple(tf.ones([4, 4]), tf.ones([4, 2]))
+    with tf.variable_scope("whole"):
+        whole = cell()(M, state)
+    with tf.variable_scope("parts"):
+        parts = cell(num_unit_shards=2, num_proj_shards=3)(M, state)
+    found = [(v.op.name, v.shape.as_list()) for v in tf.global_variables("parts")]
+    assert found == [
+        ("parts/lstm_cell/kernel/part_0", [3, 16]),
+        ("parts/lstm_cell/kernel/part_1", [2, 16]),
+        ("parts/lstm_cell/bias", [16]),
+        ("parts/lstm_cell/projection/kernel/part_0", [2, 2]),
+        ("parts/lstm_cell/projection/kernel/part_1", [1, 2]),
+        ("parts/lstm_cell/projection/kernel/part_2", [1, 2]),
+    ]
+    expected, got = run(sess, [whole, parts])
+    np.testing.assert_allclose(got[0], expected[0], rtol=1e-6)
+    np.testing.assert_allclose(got[1].c, expected[1].c, rtol=1e-6)
+
+
 def test_batch_normalization_for_use():
     tf.layers.batch_normalization(M)
     assert tf.get_collection(tf.GraphKeys.UPDATE_OPS) == []

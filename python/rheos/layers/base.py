@@ -6,7 +6,7 @@ a name. Its variables are those of get_variable() in that scope. Calling it agai
 
 import re
 
-from rheos.framework import dtypes, tensor_shape
+from rheos.framework import dtypes, nest, tensor_shape
 from rheos.framework.graph import (
     Tensor,
     _VariableBase,
@@ -15,6 +15,7 @@ from rheos.framework.graph import (
     name_scope,
 )
 from rheos.ops import variable_scope
+from rheos.ops.partitioned_variables import PartitionedVariable
 from rheos.ops.variables import GraphKeys, VariableAggregation, VariableSynchronization
 
 
@@ -64,8 +65,7 @@ class InputSpec:
 
 def _depends_on(made, sources):
     """Whether an operation or tensor needs one of some tensors."""
-    sources = sources if isinstance(sources, (list, tuple)) else [sources]
-    wanted = {getattr(source, "op", source) for source in sources}
+    wanted = {getattr(source, "op", source) for source in nest.flatten(sources)}
     todo, seen = [getattr(made, "op", made)], set()
     while todo:
         op = todo.pop()
@@ -284,10 +284,11 @@ class Layer:
     add_variable = add_weight
 
     def _regularize(self, name, variable, regularizer):
-        with name_scope(name + "/Regularizer"):
-            loss = regularizer(variable)
-        if loss is not None:
-            self.add_loss(loss)
+        for part in variable if isinstance(variable, PartitionedVariable) else [variable]:
+            with name_scope(name + "/Regularizer"):
+                loss = regularizer(part)
+            if loss is not None:
+                self.add_loss(loss)
 
     def add_loss(self, losses, inputs=None):
         """Adds losses to the layer and to the collection REGULARIZATION_LOSSES."""
@@ -322,14 +323,9 @@ class Layer:
     def _maybe_build(self, inputs):
         if self.built:
             return
-        first = inputs[0] if isinstance(inputs, (list, tuple)) else inputs
         if self._dtype is None:
-            self._dtype = first.dtype.base_dtype.name
-        if isinstance(inputs, (list, tuple)):
-            shape = [x.shape for x in inputs]
-        else:
-            shape = first.shape
-        self.build(shape)
+            self._dtype = nest.flatten(inputs)[0].dtype.base_dtype.name
+        self.build(nest.map_structure(lambda x: x.shape, inputs))
         self.built = True
 
     def __call__(self, inputs, *args, **kwargs):
@@ -351,7 +347,7 @@ class Layer:
         with opened as scope:
             self._current_scope = scope
             with name_scope(self._name_scope()):
-                if not isinstance(inputs, (list, tuple, Tensor)):
+                if not isinstance(inputs, (list, tuple, dict, Tensor)):
                     inputs = convert_to_tensor(inputs)
                 self._check(inputs)
                 self._maybe_build(inputs)

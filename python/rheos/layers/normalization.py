@@ -67,6 +67,14 @@ def _root_of(initializer):
     return root
 
 
+def _chosen(training, of_batch, kept):
+    """The one or the other; both are computed where a tensor tells, so that no control flow is
+    needed."""
+    if training is True:
+        return of_batch
+    return array_ops.where(training, convert_to_tensor(of_batch), convert_to_tensor(kept))
+
+
 class BatchNormalization(base.Layer):
     """Makes the mean of each channel `beta`, and its standard deviation `gamma`.
 
@@ -257,11 +265,8 @@ class BatchNormalization(base.Layer):
         if training is True or training is False:
             momentum = convert_to_tensor(self.momentum)
         else:
-            # Both are computed and one is picked, so that no control flow is needed.
-            outputs = array_ops.where(training, of_batch[0], of_average[0])
-            momentum = array_ops.where(
-                training, convert_to_tensor(self.momentum), convert_to_tensor(1.0)
-            )
+            outputs = _chosen(training, of_batch[0], of_average[0])
+            momentum = _chosen(training, self.momentum, 1.0)
         if training is not False:
             self._renew(mean, variance, momentum)
         return outputs
@@ -282,20 +287,13 @@ class BatchNormalization(base.Layer):
             if parted:
                 of_batch = [math_ops.reduce_mean(m, axis=1, keepdims=True) for m in of_batch]
             if training is not True:
-                if self.renorm or parted:
-                    raise NotImplementedError(
-                        "batch_normalization: renorm or virtual batches with a tensor that says "
-                        "whether to train"
-                    )
-                mean = array_ops.where(training, mean, convert_to_tensor(self.moving_mean))
-                variance = array_ops.where(
-                    training, variance, convert_to_tensor(self.moving_variance)
-                )
-                momentum = array_ops.where(
-                    training, convert_to_tensor(momentum), convert_to_tensor(1.0)
-                )
+                # There may be several means of virtual batches.
+                mean = _chosen(training, mean, self.moving_mean + array_ops.zeros_like(mean))
+                kept = self.moving_variance + array_ops.zeros_like(variance)
+                variance = _chosen(training, variance, kept)
+                momentum = _chosen(training, momentum, 1.0)
             if self.renorm:
-                scale, offset = self._renormed(*of_batch, scale, offset, rank)
+                scale, offset = self._renormed(*of_batch, scale, offset, rank, training)
             else:
                 self._renew(*of_batch, momentum)
         mean = math_ops.cast(self._along(mean, rank), inputs.dtype)
@@ -321,11 +319,14 @@ class BatchNormalization(base.Layer):
             more += offset
         return factor, more
 
-    def _renormed(self, mean, variance, scale, offset, rank):
+    def _renormed(self, mean, variance, scale, offset, rank, training):
         """Scale and offset that take the statistics of the batch to the averages.
 
         Also moves the averages; what the caller has to run are those of mean and variance.
+        training: True, or a tensor; where it is false there is nothing to take or to move.
         """
+        momentum = _chosen(training, self.momentum, 1.0)
+        renorm_momentum = _chosen(training, self.renorm_momentum, 1.0)
         deviation = math_ops.sqrt(variance + self.epsilon)
         least = math_ops.maximum(self.renorm_stddev, math_ops.sqrt(float(self.epsilon)))
         r = deviation / least
@@ -342,19 +343,23 @@ class BatchNormalization(base.Layer):
             d = math_ops.maximum(d, -limits[2])
             d = math_ops.minimum(d, limits[2])
         moved = [
-            self._move(self.renorm_mean, array_ops.identity(mean), self.renorm_momentum),
-            self._move(self.renorm_stddev, array_ops.identity(deviation), self.renorm_momentum),
+            self._move(self.renorm_mean, array_ops.identity(mean), renorm_momentum),
+            self._move(self.renorm_stddev, array_ops.identity(deviation), renorm_momentum),
         ]
         with control_dependencies(moved):
             mean, variance = array_ops.identity(mean), array_ops.identity(variance)
+        if training is not True:
+            r = _chosen(training, r, array_ops.ones_like(r))
+            d = _chosen(training, d, array_ops.zeros_like(d))
         r = array_ops.stop_gradient(r, name="renorm_r")
         d = array_ops.stop_gradient(d, name="renorm_d")
         scale, offset = self._composed(scale, offset, self._along(r, rank), self._along(d, rank))
-        self.add_update(self._move(self.moving_mean, mean, self.momentum))
+        self.add_update(self._move(self.moving_mean, mean, momentum))
         deviation = self._move(
-            self.moving_stddev, math_ops.sqrt(variance + self.epsilon), self.momentum
+            self.moving_stddev, math_ops.sqrt(variance + self.epsilon), momentum
         )
         variance = nn_ops.relu(deviation * deviation - self.epsilon)
+        variance = _chosen(training, variance, self.moving_variance)
         self.add_update(state_ops.assign(self.moving_variance, variance, name="AssignNewValue"))
         return scale, offset
 

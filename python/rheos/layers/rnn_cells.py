@@ -11,6 +11,7 @@ from rheos.framework.graph import Tensor, convert_to_tensor, name_scope
 from rheos.layers import base
 from rheos.ops import array_ops, clip_ops, init_ops, math_ops, nn_ops, variable_scope
 from rheos.ops.constant_op import constant, constant_value
+from rheos.ops.partitioned_variables import fixed_size_partitioner
 
 
 def _dims_and_static(value):
@@ -343,12 +344,17 @@ class BasicLSTMCell(LayerRNNCell):
         return new_h, array_ops.concat([new_c, new_h], 1)
 
 
+def _in_parts(count):
+    return None if count is None else fixed_size_partitioner(count)
+
+
 class LSTMCell(LayerRNNCell):
     """BasicLSTMCell with an initializer, peepholes from c to the gates, clipping, a projection.
 
     use_peepholes: the gates see c, by the variables w_f_diag, w_i_diag and w_o_diag (num_units,).
     cell_clip: c is kept within it. num_proj: the size that the output is projected to, by the
-    variable projection/kernel; proj_clip: what that is kept within.
+    variable projection/kernel; proj_clip: what that is kept within. num_unit_shards,
+    num_proj_shards: how many parts the kernel, or that of the projection, is made in.
     """
 
     def __init__(
@@ -370,8 +376,6 @@ class LSTMCell(LayerRNNCell):
         **kwargs,
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
-        if num_unit_shards is not None or num_proj_shards is not None:
-            raise NotImplementedError("LSTMCell: variables in several parts")
         self.input_spec = base.InputSpec(ndim=2)
         self._num_units = num_units
         self._use_peepholes = use_peepholes
@@ -379,6 +383,8 @@ class LSTMCell(LayerRNNCell):
         self._initializer = initializer
         self._num_proj = num_proj
         self._proj_clip = proj_clip
+        self._num_unit_shards = num_unit_shards
+        self._num_proj_shards = num_proj_shards
         self._forget_bias = forget_bias
         self._state_is_tuple = state_is_tuple
         self._activation = activation or math_ops.tanh
@@ -399,6 +405,7 @@ class LSTMCell(LayerRNNCell):
             "kernel",
             shape=[depth + self.output_size, 4 * units],
             initializer=self._initializer,
+            partitioner=_in_parts(self._num_unit_shards),
         )
         dtype = None if self.dtype is None else dtypes.as_dtype(self.dtype)
         self._bias = self.add_variable(
@@ -413,7 +420,10 @@ class LSTMCell(LayerRNNCell):
             ]
         if self._num_proj is not None:
             self._projection = self.add_variable(
-                "projection/kernel", shape=[units, self._num_proj], initializer=self._initializer
+                "projection/kernel",
+                shape=[units, self._num_proj],
+                initializer=self._initializer,
+                partitioner=_in_parts(self._num_proj_shards),
             )
         self.built = True
 
