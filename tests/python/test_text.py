@@ -166,6 +166,18 @@ def test_table__dense():
             session.run(table.lookup(key), {key: [0]})
 
 
+def test_table__dense_of_lookup():
+    table = tf.lookup.experimental.DenseHashTable(tf.string, tf.int64, -1, "", "$")
+    assert table.key_dtype == tf.string and table.name == "MutableDenseHashTable"
+    assert len(tf.get_collection(tf.GraphKeys.SAVEABLE_OBJECTS)) == 1
+    with tf.Session() as session:
+        session.run(table.insert_or_assign(["a", "b"], [1, 2]))
+        session.run(table.insert(["a"], [3]))
+        assert session.run(table.size()) == 2
+        session.run(table.erase(["b"]))
+        assert listed(session.run(table.lookup(tf.constant(["a", "b"])))) == [3, -1]
+
+
 def test_table__old_handles_are_references():
     handle = tf.raw_ops.HashTable(key_dtype=tf.int64, value_dtype=tf.string)
     fill = tf.raw_ops.InitializeTable(

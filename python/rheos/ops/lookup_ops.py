@@ -438,6 +438,43 @@ class MutableDenseHashTable(_MutableTable):
             self._save_as(name)
 
 
+class DenseHashTable(MutableDenseHashTable):
+    """A table whose entries can be changed; empty_key and deleted_key are keys that nobody uses.
+
+    initial_num_buckets: a power of 2. checkpoint: whether savers save it.
+    """
+
+    def __init__(
+        self,
+        key_dtype,
+        value_dtype,
+        default_value,
+        empty_key,
+        deleted_key,
+        initial_num_buckets=None,
+        name="MutableDenseHashTable",
+        checkpoint=True,
+    ):
+        super().__init__(
+            key_dtype,
+            value_dtype,
+            default_value,
+            empty_key,
+            deleted_key,
+            initial_num_buckets=initial_num_buckets,
+            name=name,
+            checkpoint=checkpoint,
+        )
+
+    def insert_or_assign(self, keys, values, name=None):
+        """What insert() does."""
+        return self.insert(keys, values, name)
+
+    def erase(self, keys, name=None):
+        """What remove() does."""
+        return self.remove(keys, name)
+
+
 # ---- Buckets for words that are not in the vocabulary
 
 
