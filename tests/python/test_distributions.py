@@ -104,6 +104,18 @@ def test_a_subclass_needs_only_what_it_has(sess):
         one.sample()
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_normal_quantiles_have_finite_slopes(dtype, sess):
+    p = tf.constant([0, np.exp(-32), 0.25, 0.5, 1 - np.exp(-32), 1], dtype)
+    q = tf.distributions.Normal(dtype(1), dtype(2)).quantile(p)
+    (slope,) = tf.gradients(q, p)
+    values, slopes = sess.run([q, slope])
+    assert values[0] == -np.inf and values[-1] == np.inf and slopes[0] == slopes[-1] == 0
+    assert np.isfinite(slopes).all()
+    np.testing.assert_allclose(values[2:4], [1 - 2 * 0.67448975, 1], rtol=1e-6)
+    np.testing.assert_allclose(slopes[3], 2 * np.sqrt(2 * np.pi), rtol=1e-6)
+
+
 def test_normal_samples_are_those_of_tensorflow_with_the_same_seed(sess):
     tf.set_random_seed(2)
     loc, scale = tf.constant([[0.5]]), tf.constant([[0.2]])

@@ -141,7 +141,11 @@ class Normal(_LocationScale):
         return _log_ndtr(-self._z(x))
 
     def _quantile(self, p):
-        return op1("Ndtri", None, p) * self._scale + self._loc
+        # Where the slope is infinite no gradient flows, instead of one that is not finite.
+        is_end = math_ops.logical_or(p <= 0, p >= 1)
+        inside = op1("Ndtri", None, array_ops.where(is_end, 0.5 * array_ops.ones_like(p), p))
+        ends = array_ops.stop_gradient(op1("Ndtri", None, p))
+        return array_ops.where(is_end, ends, inside) * self._scale + self._loc
 
     def _entropy(self):
         scale = self._scale * array_ops.ones_like(self._loc)
