@@ -133,6 +133,13 @@ def test_tridiagonal_matrices_in_every_format(sess):
     np.testing.assert_allclose(matrix @ turned.T, rhs)
     with pytest.raises(ValueError, match="diagonals_format"):
         tf.linalg.tridiagonal_solve(matrix, rhs, diagonals_format="dense")
+    with pytest.raises(ValueError, match="last two dimensions of diagonals to be same"):
+        tf.linalg.tridiagonal_solve(tf.ones([5, 4, 7]), tf.ones([5, 4]), "matrix")
+    with pytest.raises(ValueError, match="size of the matrix needs to be known"):
+        late = tf.placeholder(tf.float64, [None, None])
+        tf.linalg.tridiagonal_solve(late, rhs, "matrix")
+    with pytest.raises(ValueError, match="sequence of length 3"):
+        tf.linalg.tridiagonal_solve(forms["sequence"][:2], rhs, "sequence")
 
 
 def test_functions_of_matrices_undo_each_other(sess):

@@ -265,6 +265,8 @@ def test_strings():
     assert rows(codes) == [[97, 233, 98]] and rows(starts) == [[0, 1, 3]]
     codes = tf.ragged.constant([[97, 233], [98]])
     assert rows(strings.unicode_encode(codes, "UTF-8")) == [b"a\xc3\xa9", b"b"]
+    deep = tf.ragged.constant([[[97, 98], [99, 100]], [[101, 102]]], ragged_rank=1)
+    assert rows(strings.unicode_encode(deep, "UTF-8")) == [[b"ab", b"cd"], [b"ef"]]
     letters = tf.ragged.constant([["a", "b", "c"], ["d"]])
     assert rows(strings.ngrams(letters, [1, 2], separator="|")) == [
         [b"a", b"b", b"c", b"a|b", b"b|c"], [b"d"]]

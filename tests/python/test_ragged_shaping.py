@@ -182,6 +182,23 @@ def test_partitions_and_segments():
     np.testing.assert_allclose(value(root), [[4 / 2**0.5, 8.0]], rtol=1e-6)
 
 
+def test_partitions_stacked():
+    stack = tf.ragged.stack_dynamic_partitions
+    assert value(stack("a", 1, 2)) == [[], [b"a"]]
+    assert value(stack(ragged(ROWS), [0, 1, 0], 2)) == [[[1, 2, 3], [4, 5]], [[]]]
+    assert value(stack(ragged([[1, 2], [3]]), 1, 2)) == [[], [[[1, 2], [3]]]]
+    ids = tf.ragged.constant([[0, 1], [1]], row_splits_dtype=tf.int32)
+    assert value(stack(ragged([[1, 2], [3]]), ids, 2)) == [[1], [2, 3]]
+    with pytest.raises(ValueError, match="incompatible"):
+        stack([1, 2, 3], [0, 1], 2)
+    late = tf.placeholder(tf.int32, [2])
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="less than num_partitions"):
+            session.run(stack([1, 2], late, 2).row_splits, {late: [0, 5]})
+    with pytest.raises(tf.errors.InvalidArgumentError, match="incompatible ragged shapes"):
+        value(stack(ragged([[1, 2], [3]]), ragged([[1], [1, 0]]), 2))
+
+
 def test_strings_joined():
     words = ragged([["a", "b"], [], ["c"]])
     assert value(tf.strings.reduce_join(words, 1, separator="-")) == [b"a-b", b"", b"c"]

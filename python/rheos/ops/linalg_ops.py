@@ -200,6 +200,8 @@ def _three_diagonals(diagonals, diagonals_format):
             raise ValueError(f"Expected 3 diagonals got {diagonals.shape.as_list()[-2]}")
         return [diagonals[..., i, :] for i in range(3)]
     if diagonals_format == "sequence":
+        if not isinstance(diagonals, (tuple, list)) or len(diagonals) != 3:
+            raise ValueError("Expected diagonals to be a sequence of length 3.")
         above, main, below = [convert_to_tensor(d) for d in diagonals]
         size = main.shape.dims[-1].value
         if size is not None and above.shape.dims[-1].value == size - 1:
@@ -210,6 +212,13 @@ def _three_diagonals(diagonals, diagonals_format):
     if diagonals_format != "matrix":
         raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
     matrix = convert_to_tensor(diagonals)
+    size, width = matrix.shape.with_rank_at_least(2)[-2:].as_list() if matrix.shape else (None, None)
+    if size is None and width is None:
+        raise ValueError('The size of the matrix needs to be known for diagonals_format="matrix"')
+    if None not in (size, width) and size != width:
+        raise ValueError(
+            f"Expected last two dimensions of diagonals to be same, got {size} and {width}"
+        )
     zero = array_ops.zeros_like(matrix[..., :1, 0])
     above = rearrange_ops.matrix_diag_part(matrix[..., :-1, 1:])
     below = rearrange_ops.matrix_diag_part(matrix[..., 1:, :-1])

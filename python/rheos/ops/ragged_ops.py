@@ -447,13 +447,30 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
         partitions = convert_to_tensor_or_ragged_tensor(partitions, name="partitions")
         if isinstance(partitions, RaggedTensor):
             if not isinstance(data, RaggedTensor):
-                data = RaggedTensor.from_tensor(data, ragged_rank=partitions.ragged_rank)
-            return stack_dynamic_partitions(data.values, partitions.values, num_partitions)
+                data = RaggedTensor.from_tensor(
+                    data, ragged_rank=partitions.ragged_rank,
+                    row_splits_dtype=partitions.row_splits.dtype)
+            same = check_ops.assert_equal(
+                math_ops.cast(data.row_splits, dtypes.int64),
+                math_ops.cast(partitions.row_splits, dtypes.int64),
+                message="data and partitions have incompatible ragged shapes")
+            with control_dependencies([] if same is None else [same]):
+                partitions = array_ops.identity(partitions.values) if isinstance(
+                    partitions.values, Tensor) else partitions.values
+            return stack_dynamic_partitions(data.values, partitions, num_partitions)
         ndims = partitions.shape.ndims
         if ndims is None:
             raise ValueError("partitions must have known rank.")
         if ndims == 0:
-            raise ValueError("partitions must have rank at least 1")
+            from rheos.ops.ragged_shaping import expand_dims_of
+
+            if isinstance(data, RaggedTensor):
+                data = expand_dims_of(None, data, 0)
+            else:
+                data = array_ops.expand_dims(data, 0)
+            partitions = array_ops.expand_dims(partitions, 0)
+        if isinstance(data, Tensor):
+            data.shape[:max(ndims, 1)].assert_is_compatible_with(partitions.shape)
         if ndims > 1:
             if isinstance(data, RaggedTensor):
                 return stack_dynamic_partitions(data.values, array_ops.reshape(partitions, [-1]),
@@ -462,13 +479,19 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
             data = array_ops.reshape(data, array_ops.concat([[-1], inner], 0))
             partitions = array_ops.reshape(partitions, [-1])
         num_partitions = math_ops.cast(num_partitions, partitions.dtype)
-        checks = [check_ops.assert_less(partitions, num_partitions),
+        checks = [check_ops.assert_less(partitions, num_partitions,
+                                        message="partitions must be less than num_partitions"),
                   check_ops.assert_non_negative(partitions)]
         with control_dependencies([c for c in checks if c is not None]):
-            order = _stable_order(partitions)
+            partitions = array_ops.identity(partitions)
+        order = _stable_order(partitions)
         counts = segment_ops.unsorted_segment_sum(
             array_ops.ones_like(partitions, dtype=dtypes.int64), partitions, num_partitions)
-        return RaggedTensor(gather(data, order), _splits_of_lengths(counts), internal=True)
+        splits = _splits_of_lengths(counts)
+        values = gather(data, order)
+        if isinstance(values, RaggedTensor):
+            splits = math_ops.cast(splits, values.row_splits.dtype)
+        return RaggedTensor(values, splits, internal=True)
 
 
 def _stable_order(keys):

@@ -116,6 +116,10 @@ def unicode_encode(input, output_encoding, errors, replacement_char):
     if isinstance(input.values, RaggedTensor):
         inner = unicode_encode(input.values, output_encoding, errors, replacement_char)
         return input.with_values(inner)
+    if input.values.shape.ndims not in (None, 1):  # the strings are of the last dimension
+        from rheos.ops.string_ops import unicode_encode as encode
+
+        return input.with_values(encode(input.values, output_encoding, errors, replacement_char))
     return op1("UnicodeEncode", None, input.values, input.row_splits,
                output_encoding=output_encoding, errors=errors, replacement_char=replacement_char)
 
