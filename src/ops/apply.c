@@ -15,7 +15,7 @@
 #include "graph/build.h"
 #include "ops/elementwise.h"
 
-#define SIGN(x) ((C)((x) > 0) - (C)((x) < 0))
+#define SIGN(x) ((x) == (x) ? (C)((x) > 0) - (C)((x) < 0) : (x))  // x if it is not a number
 #define LARGER(x, y) ((x) < (y) ? (y) : (x))  // x if either is not a number
 
 #define GRADIENT_DESCENT var -= h[0] * g;

@@ -274,7 +274,7 @@ static rheos_status *run_contrast(const void *state, const void *const *inputs,
       for (int64_t i = 0; i < c->pixels; i++) {
         load(inputs[0], start + i * c->channels, 1, &x);
         float y = (x - mean) * factor + mean;
-        if (c->clip) y = fminf(fmaxf(y, low), high);
+        if (c->clip) y = fmaxf(fminf(y, high), low);
         store(out_dtype, outputs[0], start + i * c->channels, y);
       }
     }

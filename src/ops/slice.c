@@ -332,31 +332,70 @@ static rheos_status *shape_strided_slice(rheos__infer *c) {
   return NULL;
 }
 
-// The loops over the elements that are taken; `start` and `steps` in the large tensor.
-static rheos_status *loops_of(const ranges *r, const rheos_shape *large, const rheos_shape *small,
-                              rheos_dtype dtype, bool taking, rheos__copy *copy) {
+// The steps in a small tensor whose shape is that of the slice.
+static rheos_status *small_steps_of(const ranges *r, const rheos_shape *small, bool taking,
+                                    int64_t *out_steps) {
+  rheos_shape slice;
+  result_shape(r, &slice);
+  rheos__row_major_steps(small, out_steps);
+  if (rheos_shape_equal(&slice, small)) return NULL;
+  rheos__shape_text got, expected;
+  if (taking) {
+    return RHEOS_INVALID("the slice has shape %s where %s was expected",
+                         rheos__shape_text_of(&slice, &got),
+                         rheos__shape_text_of(small, &expected));
+  }
+  return RHEOS_INVALID("shape of dy was %s instead of %s", rheos__shape_text_of(small, &got),
+                       rheos__shape_text_of(&slice, &expected));
+}
+
+// Where dimension 0 of the slice would be among those of `small`, which may have more in front; a status
+// unless `small` broadcasts to the slice: these are 1 and each of the others is 1 or the slice's.
+static rheos_status *broadcast_offset(const rheos_shape *slice, const rheos_shape *small,
+                                      int32_t *out_offset) {
+  const int32_t offset = small->rank - slice->rank;
+  bool fits = true;
+  for (int32_t d = 0; d < small->rank && fits; ++d) {
+    const int64_t dim = small->dims[d], wanted = d < offset ? 1 : slice->dims[d - offset];
+    fits = dim < 0 || dim == 1 || wanted < 0 || dim == wanted;
+  }
+  *out_offset = offset;
+  rheos__shape_text got, expected;
+  return fits ? NULL
+              : RHEOS_INVALID("a value of shape %s does not broadcast to the slice's shape %s",
+                              rheos__shape_text_of(small, &got),
+                              rheos__shape_text_of(slice, &expected));
+}
+
+// The steps, along the dimensions of the slice, in a small tensor that broadcasts to it.
+static rheos_status *broadcast_steps_of(const rheos_shape *slice, const rheos_shape *small,
+                                        int64_t *out_steps) {
+  int32_t offset;
+  int64_t steps[RHEOS_MAX_RANK];
+  RHEOS_TRY(broadcast_offset(slice, small, &offset));
+  rheos__row_major_steps(small, steps);
+  for (int32_t d = 0; d < slice->rank; ++d) {
+    const int32_t at = d + offset;
+    out_steps[d] = at < 0 || small->dims[at] == 1 ? 0 : steps[at];
+  }
+  return NULL;
+}
+
+// The loops over the elements that are taken; `start` and `steps` in the large tensor, `small_steps` in
+// the other.
+static void loops_of(const ranges *r, const rheos_shape *large, const int64_t *small_steps,
+                     rheos_dtype dtype, bool taking, rheos__copy *copy) {
   rheos_shape shape;
   result_shape(r, &shape);
-  if (!rheos_shape_equal(&shape, small)) {
-    rheos__shape_text got, expected;
-    if (taking) {
-      return RHEOS_INVALID("the slice has shape %s where %s was expected",
-                           rheos__shape_text_of(&shape, &got),
-                           rheos__shape_text_of(small, &expected));
-    }
-    return RHEOS_INVALID("shape of dy was %s instead of %s", rheos__shape_text_of(small, &got),
-                         rheos__shape_text_of(&shape, &expected));
-  }
-  int64_t steps[RHEOS_MAX_RANK], start = 0, small_steps[RHEOS_MAX_RANK];
+  int64_t steps[RHEOS_MAX_RANK], start = 0;
   rheos__row_major_steps(large, steps);
-  rheos__row_major_steps(&shape, small_steps);
   rheos__copy_init(copy, dtype);
   for (int32_t i = 0; i < shape.rank; ++i) {
     int32_t d = r->out_dims[i];
     if (d < 0) continue;
     if (shape.dims[i] == 0) {
       rheos__copy_add(copy, 0, 0, 0);
-      return NULL;
+      return;
     }
     int64_t step = shape.dims[i] == 1 ? 0 : r->dims[d].stride * steps[d];
     rheos__copy_add(copy, shape.dims[i], taking ? step : small_steps[i],
@@ -364,17 +403,18 @@ static rheos_status *loops_of(const ranges *r, const rheos_shape *large, const r
   }
   for (int32_t d = 0; d < r->rank; ++d) start += r->dims[d].begin * steps[d];
   *(taking ? &copy->in_start : &copy->out_start) = start;
-  return NULL;
 }
 
 static rheos_status *make_strided_slice(const rheos__operands *o, const void *const *inputs,
                                         rheos__copy *out_copy) {
   spec s = {0};
   ranges r;
+  int64_t small_steps[RHEOS_MAX_RANK];
   RHEOS_TRY(run_spec(o, inputs, 1, &s));
   RHEOS_TRY(resolve(&s, &o->input_shapes[0], &r));
-  return loops_of(&r, &o->input_shapes[0], &o->output_shapes[0], o->output_dtypes[0], true,
-                  out_copy);
+  RHEOS_TRY(small_steps_of(&r, &o->output_shapes[0], true, small_steps));
+  loops_of(&r, &o->input_shapes[0], small_steps, o->output_dtypes[0], true, out_copy);
+  return NULL;
 }
 
 static rheos_status *prepare_strided_slice(rheos__prepare *p) {
@@ -440,7 +480,9 @@ static rheos_status *run_strided_slice_grad(const void *state, const void *const
   rheos__copy copy;
   RHEOS_TRY(run_spec(o, inputs, 1, &s));
   RHEOS_TRY(resolve(&s, large, &r));
-  RHEOS_TRY(loops_of(&r, large, &o->input_shapes[4], o->output_dtypes[0], false, &copy));
+  int64_t small_steps[RHEOS_MAX_RANK];
+  RHEOS_TRY(small_steps_of(&r, &o->input_shapes[4], false, small_steps));
+  loops_of(&r, large, small_steps, o->output_dtypes[0], false, &copy);
   static const char zero[16];
   if (o->output_dtypes[0] != RHEOS_STRING) {
     RHEOS_TRY(rheos__fill_elements(o->output_dtypes[0], outputs[0], zero,
@@ -499,7 +541,9 @@ static rheos_status *assign_slice(const assign_state *s, rheos_tensor *variable,
   rheos_shape slice;
   result_shape(&r, &slice);
   if (rheos_shape_num_elements(&slice) == 0) return NULL;  // whatever the value is
-  RHEOS_TRY(loops_of(&r, &variable->shape, &value->shape, variable->dtype, false, &copy));
+  int64_t small_steps[RHEOS_MAX_RANK];
+  RHEOS_TRY(broadcast_steps_of(&slice, &value->shape, small_steps));
+  loops_of(&r, &variable->shape, small_steps, variable->dtype, false, &copy);
   return rheos__copy_all(&copy, value->data, variable->data);
 }
 
@@ -536,15 +580,16 @@ static rheos_status *shape_assign(rheos__infer *c) {
   result_shape(&r, &slice);
   // Nothing is set where the slice is empty, whatever the value is.
   if (!rheos_shape_is_known(&slice) || rheos_shape_num_elements(&slice) == 0) return NULL;
-  rheos_shape merged;
-  return rheos__shape_merge(&slice, &c->input_shapes[4], &merged);
+  int32_t offset;
+  return c->input_shapes[4].rank < 0 ? NULL
+                                     : broadcast_offset(&slice, &c->input_shapes[4], &offset);
 }
 
 const rheos__op_def rheos__op_StridedSliceAssign = {
     .name = "StridedSliceAssign",
     .signature = "ref: Ref(T), begin: Index, end: Index, strides: Index, value: T -> "
                  "output_ref: Ref(T); T: type; Index: index; " STRIDED_SLICE_MASKS,
-    .doc = "Sets a slice of the variable to `value`, which has the shape of the slice.",
+    .doc = "Sets a slice of the variable to `value`, which broadcasts to the shape of the slice.",
     .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
     .shape = shape_assign,
     .gradient = rheos__no_gradient,
@@ -555,7 +600,7 @@ const rheos__op_def rheos__op_ResourceStridedSliceAssign = {
     .name = "ResourceStridedSliceAssign",
     .signature = "ref: resource, begin: Index, end: Index, strides: Index, value: T ->; T: type; "
                  "Index: index; " STRIDED_SLICE_MASKS,
-    .doc = "Sets a slice of the variable to `value`, which has the shape of the slice.",
+    .doc = "Sets a slice of the variable to `value`, which broadcasts to the shape of the slice.",
     .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
     .shape = shape_assign,
     .gradient = rheos__no_gradient,

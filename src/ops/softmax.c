@@ -242,13 +242,30 @@ const rheos__op_def rheos__op_LogSoftmax = {
 
 // ---- SoftmaxCrossEntropyWithLogits
 
+// The operands broadcast to a matrix.
 static rheos_status *dense_shape(rheos__infer *c) {
-  rheos_shape features, labels;
-  RHEOS_TRY(rheos__infer_rank(c, 0, 2, &features));
-  RHEOS_TRY(rheos__infer_rank(c, 1, 2, &labels));
-  RHEOS_TRY(rheos__shape_broadcast(&features, &labels, &c->output_shapes[1]));
-  c->output_shapes[0] = RHEOS_SHAPE(c->output_shapes[1].dims[0]);
+  const rheos_shape *features = &c->input_shapes[0], *labels = &c->input_shapes[1];
+  rheos_shape both = RHEOS_SHAPE(-1, -1);
+  if (features->rank >= 0 && labels->rank >= 0) {
+    RHEOS_TRY(rheos__shape_broadcast(features, labels, &both));
+  } else if (features->rank > 2 || labels->rank > 2) {
+    both.rank = features->rank > 2 ? features->rank : labels->rank;
+  }
+  if (both.rank != 2) {
+    return RHEOS_INVALID("Shape must be broadcasted with rank 2, but is rank %d", (int)both.rank);
+  }
+  c->output_shapes[1] = both;
+  c->output_shapes[0] = RHEOS_SHAPE(both.dims[0]);
   return NULL;
+}
+
+// Elements that an operand moves from row to row and within a row of `out`: 0 where it broadcasts.
+static void operand_steps(const rheos_shape *operand, const rheos_shape *out, int64_t *out_row,
+                          int64_t *out_step) {
+  const int64_t columns = operand->rank > 0 ? operand->dims[operand->rank - 1] : 1;
+  const int64_t rows = operand->rank > 1 ? operand->dims[0] : 1;
+  *out_row = rows == out->dims[0] ? columns : 0;
+  *out_step = columns == out->dims[1];
 }
 
 static rheos_status *run_dense(const void *state, const void *const *inputs,
@@ -284,10 +301,8 @@ static rheos_status *prepare_SoftmaxCrossEntropyWithLogits(rheos__prepare *p) {
   }
   rows *r = new_rows(p, RHEOS__DENSE_LOSS, out->dims[0], out->dims[1]);
   if (r == NULL) return rheos__out_of_memory();
-  r->logit_step = features->dims[1] == out->dims[1];
-  r->label_step = labels->dims[1] == out->dims[1];
-  r->logit_row = features->dims[0] == out->dims[0] ? features->dims[1] : 0;
-  r->label_row = labels->dims[0] == out->dims[0] ? labels->dims[1] : 0;
+  operand_steps(features, out, &r->logit_row, &r->logit_step);
+  operand_steps(labels, out, &r->label_row, &r->label_step);
   p->run = run_dense;
   return NULL;
 }

@@ -51,9 +51,9 @@ static double divisor_of(rheos__segment_kind kind, int64_t count) {
   return kind == RHEOS__SEGMENT_MEAN ? (double)count : sqrt((double)count);
 }
 
-// The ids ascend and are below `limit`, the indices lie in [0, rows).
+// The ids are below `limit` and ascend if they have to, the indices lie in [0, rows).
 static rheos_status *check_values(const rheos_tensor *indices, int64_t rows,
-                                  const rheos_tensor *ids, int64_t limit) {
+                                  const rheos_tensor *ids, int64_t limit, bool ascending) {
   int64_t previous = 0;
   for (int64_t i = 0; i < ids->num_elements; ++i) {
     const int64_t index = rheos__tensor_int_at(indices, i), id = rheos__tensor_int_at(ids, i);
@@ -62,7 +62,7 @@ static rheos_status *check_values(const rheos_tensor *indices, int64_t rows,
       return RHEOS_INVALID("indices[%lld] = %lld out of range [0, %lld)", (long long)i,
                            (long long)index, (long long)rows);
     }
-    previous = id;
+    if (ascending) previous = id;
   }
   return NULL;
 }
@@ -79,7 +79,7 @@ static rheos_status *compute_sparse_segment(void *state, rheos__step *step,
   if (last == INT64_MAX) return RHEOS_INVALID("Segment id %lld is too large", (long long)last);
   const int64_t limit = given ? rheos__tensor_int_at(inputs[3], 0) : last + 1;
   if (limit < 0) return RHEOS_INVALID("segment ids must be >= 0, got %lld", (long long)limit);
-  RHEOS_TRY(check_values(indices, data->shape.dims[0], ids, limit));
+  RHEOS_TRY(check_values(indices, data->shape.dims[0], ids, limit, true));
   rheos_shape shape = data->shape;
   shape.dims[0] = limit;
   RHEOS_TRY(rheos__tensor_new(data->dtype, &shape, &outputs[0]));
@@ -98,7 +98,8 @@ static rheos_status *compute_sparse_segment(void *state, rheos__step *step,
   return NULL;
 }
 
-// Row i of `grad` belongs to segment i and goes back to all rows that were joined there.
+// Row i of `grad` belongs to segment i and goes back to all rows that were joined there, in whatever order
+// the ids are.
 static rheos_status *compute_gradient(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                       rheos_tensor **outputs) {
   (void)step;
@@ -107,28 +108,31 @@ static rheos_status *compute_gradient(void *state, rheos__step *step, rheos_tens
   const rheos_tensor *grad = inputs[0], *indices = inputs[1], *ids = inputs[2];
   const int64_t rows = rheos__tensor_int_at(inputs[3], 0), count = ids->num_elements;
   if (rows < 0) return RHEOS_INVALID("output_dim0 must be >= 0, got %lld", (long long)rows);
-  RHEOS_TRY(check_values(indices, rows, ids, grad->shape.dims[0]));
+  RHEOS_TRY(check_values(indices, rows, ids, grad->shape.dims[0], false));
   rheos_shape shape = grad->shape;
   shape.dims[0] = rows;
   RHEOS_TRY(rheos__tensor_new(grad->dtype, &shape, &outputs[0]));
   RHEOS_TRY(rheos__fill_elements(grad->dtype, outputs[0]->data, zero, outputs[0]->num_elements));
   const int64_t run = rheos__shape_product(&shape, 1, shape.rank);
   const int64_t bytes = run * (int64_t)rheos_dtype_size(grad->dtype);
-  char *scaled = rheos__alloc(bytes > 0 ? (size_t)bytes : 1);
-  if (scaled == NULL) return rheos__out_of_memory();
-  for (int64_t first = 0, last; first < count && bytes > 0; first = last) {
-    const int64_t id = rheos__tensor_int_at(ids, first);
-    for (last = first + 1; last < count && rheos__tensor_int_at(ids, last) == id;) last++;
-    memcpy(scaled, (const char *)grad->data + id * bytes, (size_t)bytes);
-    const double divisor = divisor_of(k->kind, last - first);
-    if (divisor != 1) rheos__divide_row(grad->dtype, scaled, run, divisor);
-    for (int64_t i = first; i < last; ++i) {
-      const int64_t index = rheos__tensor_int_at(indices, i);
-      k->join((char *)outputs[0]->data + index * bytes, scaled, run, false);
+  if (bytes == 0) return NULL;
+  char *scaled = rheos__alloc((size_t)bytes);
+  int64_t *counts = rheos__alloc_array((size_t)grad->shape.dims[0], sizeof *counts);
+  rheos_status *status = scaled == NULL || counts == NULL ? rheos__out_of_memory() : NULL;
+  for (int64_t i = 0; i < count && status == NULL; ++i) counts[rheos__tensor_int_at(ids, i)]++;
+  for (int64_t i = 0, previous = -1; i < count && status == NULL; ++i) {
+    const int64_t id = rheos__tensor_int_at(ids, i), index = rheos__tensor_int_at(indices, i);
+    if (id != previous) {
+      memcpy(scaled, (const char *)grad->data + id * bytes, (size_t)bytes);
+      const double divisor = divisor_of(k->kind, counts[id]);
+      if (divisor != 1) rheos__divide_row(grad->dtype, scaled, run, divisor);
     }
+    k->join((char *)outputs[0]->data + index * bytes, scaled, run, false);
+    previous = id;
   }
+  rheos__free(counts);
   rheos__free(scaled);
-  return NULL;
+  return status;
 }
 
 static rheos_status *prepare_sparse(rheos__prepare *p, rheos__segment_kind kind,

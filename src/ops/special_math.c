@@ -140,17 +140,17 @@ static double gamma_of_large(double a, double x) {
 static bool gamma_defined(double a, double x) { return x >= 0 && a > 0; }
 
 double rheos__igamma(double a, double x) {
-  if (!gamma_defined(a, x) || isinf(a)) return NAN;
-  if (x == 0) return 0;
+  if (!gamma_defined(a, x)) return NAN;
+  if (x == 0 || isinf(a)) return 0;
   if (isinf(x)) return 1;
   if (a > LARGE_A) return 1 - gamma_of_large(a, x);
   return x > 1 && x > a ? 1 - gamma_fraction(a, x) : gamma_series(a, x);
 }
 
 double rheos__igammac(double a, double x) {
-  if (!gamma_defined(a, x) || isinf(a)) return NAN;
-  if (x == 0) return 1;
+  if (!gamma_defined(a, x)) return NAN;
   if (isinf(x)) return 0;
+  if (x == 0 || isinf(a)) return 1;
   if (a > LARGE_A) return gamma_of_large(a, x);
   return x < 1 || x < a ? 1 - gamma_series(a, x) : gamma_fraction(a, x);
 }

@@ -54,13 +54,18 @@ static rheos_status *new_state(rheos__prepare *p, unicode_state **out) {
   return NULL;
 }
 
+static bool is_control(const unicode_state *s, int32_t character) {
+  return s->replace_control && character >= 0 && character < 0x20;
+}
+
 // The character as it is to be passed on; -1: it is left out.
 static rheos_status *judge(const unicode_state *s, int32_t *character) {
   if (*character == -1 && s->errors == STRICT) {
     return RHEOS_INVALID("Invalid formatting on input string");
   }
-  const bool is_control = s->replace_control && *character >= 0 && *character < 0x20;
-  if (*character == -1 || is_control) *character = s->errors == IGNORE ? -1 : s->replacement;
+  if (*character == -1 || is_control(s, *character)) {
+    *character = s->errors == IGNORE ? -1 : s->replacement;
+  }
   return NULL;
 }
 
@@ -217,6 +222,8 @@ static rheos_status *transcode(const unicode_state *s, rheos__unicode_reader *re
     int32_t character;
     at = rheos__unicode_next(reader, at, end, &character);
     if (character == -2) return NULL;
+    // Only this op takes a control character that is to be replaced for wrong formatting.
+    if (s->errors == STRICT && is_control(s, character)) character = -1;
     RHEOS_TRY(judge(s, &character));
     if (character >= 0) write_character(s, character, text);
   }

@@ -39,5 +39,6 @@ def cases():
     for dtype in (U8, I8, I16, I32, I64, F32, F64):
         t.add(op, dtype.__name__, np.abs(wave(F32, (2, 3, 2), 50)).astype(dtype), f(2), f(10),
               f(60), producer=1)
+    t.add(op, "limits_exchanged", picture, f(2), f(0.75), f(0.25), producer=1)
     t.add(op, "bad_vector", picture, f([0.5]), f(0), f(1), producer=1)
     return t.cases

@@ -111,6 +111,9 @@ def add_update(t, u, name, variations):
         if dtype is BFLOAT16 and (u.sparse or name == "AdaMax"):
             continue
         t.add(u.op, np.dtype(dtype).name + "s", *u.inputs(dtype), runs=2, tol=tol)
+    if not (u.sparse and name.startswith("Ftrl")):  # TensorFlow's dense op makes 0 of NaN, its sparse one NaN
+        t.add(u.op, "not_finite", *u.inputs(F32, grad=[[NAN, -0.2], [INF, 0], [-INF, 0.01]]),
+              tol=1)
     for tag, change in variations.items():
         if u.sparse and tag == "zero_step":
             continue  # TensorFlow divides by it here, and not in the dense op

@@ -77,6 +77,7 @@ def sparse_segments(t):
         for dtype in (F32, F64, F16):
             t.add(op, "types_" + dtype.__name__, x.astype(dtype), indices, ids, C(6))
         t.add(op, "indices64", x, l([3, 0]), l([0, 1]), C(4))
+        t.add(op, "in_any_order", x, i([3, 0, 3, 1]), i([2, 0, 2, 0]), C(4))
         t.add(op, "empty_rows", empty(F32, (4, 0)), indices, ids, C(4))
         t.add(op, "vector", f([1, 2, 3, 4]), indices, ids, C(4))
         t.add(op, "bad_index", x, i([4]), i([0]), C(4))

@@ -48,6 +48,7 @@ def binary(t):
             t.add(op, "gradient", d(gradient[0]), d(gradient[1]), g=True)
     for op in ("Igamma", "Igammac"):
         t.add(op, "corners", d([1, 1, -1, 0, 2, 3]), d([0, INF, 1, 1, -1, 1e30]))
+        t.add(op, "infinite", d([INF, INF, INF, 1]), d([0, 1, INF, INF]))
         t.add(op, "larger", d([100, 100, 1000, 50]), d([80, 130, 1010, 50]))
     t.add("Zeta", "corners", d([1, 0.5, 2, 3, 2, 3]), d([2, 2, -1.5, -1.5, -1, 0.25]))
     t.add("Polygamma", "corners", d([-1, 0.5, 1]), d([1, 1, 1]))

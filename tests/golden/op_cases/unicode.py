@@ -57,6 +57,7 @@ def cases():
         transcode("words_to_" + encoding, s(WORDS), encoding)
         transcode("broken_to_" + encoding, s(BROKEN), encoding)
         transcode("control_to_" + encoding, s(CONTROL), encoding, replace_control_characters=True)
+    transcode("bad_control", s(CONTROL), errors="strict", replace_control_characters=True)
     transcode("ignore", s(BROKEN), errors="ignore")
     transcode("high_replacement", s(BROKEN), "UTF-16-BE", replacement_char=0x1f600)
     transcode("scalar", s(b"\xef\xbb\xbfa\x00b"))

@@ -74,7 +74,12 @@ def slices(t):
               ellipsis_mask=1)
         t.add(op, "one", make(v), i([1, 1]), i([2, 2]), i([1, 1]), f(9), shrink_axis_mask=3)
         t.add(op, "none", make(v), i([1]), i([1]), i([1]), empty(F32, (0, 4)))
+        for name, value in (("scalar", 5), ("row", [1, 2, 3, 4]), ("column", [[1], [2]]),
+                            ("one", [6]), ("more_dimensions", [[[1, 2, 3, 4]]])):
+            t.add(op, "broadcast_" + name, make(v), i([0]), i([2]), i([1]), f(value))
+        t.add(op, "broadcast_steps", make(v), i([2, 3]), i([0, 0]), i([-1, -2]), f([[1], [3]]))
         t.add(op, "bad_shape", make(v), i([0]), i([2]), i([1]), f([1, 2, 3]))
+        t.add(op, "bad_empty", make(v), i([0]), i([2]), i([1]), empty(F32, (0, 4)))
         t.add(op, "bad_stride", make(v), i([0]), i([2]), i([0]), f([1, 2, 3, 4]))
         t.add(op, "bad_index", make(v), i([3]), i([4]), i([1]), f([1, 2, 3, 4]),
               shrink_axis_mask=1)
