@@ -256,6 +256,10 @@ static bool combine(char op, int64_t x, int64_t y, int64_t *out) {
       if (x < 0 || y <= 0) return false;
       *out = x / y;
       return true;
+    case '%':  // of what is not negative: likewise
+      if (x < 0 || y <= 0) return false;
+      *out = x % y;
+      return true;
     case '>':
       *out = x > y ? x : y;
       return true;
@@ -329,6 +333,36 @@ static bool eval_binary(evaluation *e, const rheos__node *node, char op, known_i
     out->known[i] = a.known[i_a] && b.known[i_b] &&
                     combine(op, a.values[i_a], b.values[i_b], &out->values[i]);
   }
+  return true;
+}
+
+// Dimension `d` of `rank`, where leading ones are left out.
+static int64_t broadcast_dim(const known_ints *shape, int32_t d, int32_t rank) {
+  int32_t i = d - (rank - shape->count);
+  return i < 0 ? 1 : shape->values[i];
+}
+
+// The axes that the gradient by an operand is summed over: all where it is 1, none if the operands
+// have the same shape.
+static bool eval_broadcast_axes(evaluation *e, const rheos__node *node, int32_t output,
+                                known_ints *out) {
+  known_ints own, other;
+  if (!evaluate(e, node->edges[output], &own) || !all_known(&own) || own.is_scalar ||
+      !evaluate(e, node->edges[1 - output], &other) || !all_known(&other) || other.is_scalar) {
+    return false;
+  }
+  *out = (known_ints){0};
+  int32_t rank = own.count > other.count ? own.count : other.count;
+  bool same = own.count == other.count;
+  for (int32_t d = 0; d < rank; d++) {
+    int64_t x = broadcast_dim(&own, d, rank), y = broadcast_dim(&other, d, rank);
+    if (x != y && x != 1 && y != 1) return false;  // fails when it runs
+    same = same && x == y;
+    if (x != 1) continue;
+    out->known[out->count] = true;
+    out->values[out->count++] = d;
+  }
+  if (same) out->count = 0;
   return true;
 }
 
@@ -413,12 +447,14 @@ static const struct {
     {"GatherV2", eval_gather, 0},     {"Range", eval_range, 0},
     {"Add", NULL, '+'},               {"AddV2", NULL, '+'},
     {"Sub", NULL, '-'},               {"Mul", NULL, '*'},
-    {"FloorDiv", NULL, '/'},          {"Maximum", NULL, '>'},
+    {"FloorDiv", NULL, '/'},          {"FloorMod", NULL, '%'},
+    {"Mod", NULL, '%'},               {"Maximum", NULL, '>'},
     {"Minimum", NULL, '<'},           {"Fill", eval_fill, 0},
     {"Max", eval_max, 0},             {"Min", eval_min, 0},
     {"Sum", eval_sum, 0},             {"Prod", eval_prod, 0},
     {"SparseAdd", eval_sparse_add, 0}, {"SparseConcat", eval_sparse_concat, 0},
     {"SparseReshape", eval_sparse_reshape, 0},
+    {"BroadcastGradientArgs", eval_broadcast_axes, 0},
 };
 
 static bool evaluate_node(evaluation *e, rheos__edge edge, known_ints *out) {

@@ -234,6 +234,12 @@ static rheos_status *arg_shape(rheos__infer *c) {
   rheos_shape dimension;
   RHEOS_TRY(rheos__infer_rank(c, 1, 0, &dimension));
   if (in->rank < 0) return NULL;
+  // Nothing else can come of a vector, so its dimension is left to the step, as in TensorFlow:
+  // graphs with a wrong one in a part that is never run are around.
+  if (in->rank <= 1) {
+    c->output_shapes[0] = (rheos_shape){0};
+    return NULL;
+  }
   const rheos_tensor *value = rheos__infer_value(c, 1);
   if (value != NULL) {
     int32_t axis = 0;
@@ -242,7 +248,6 @@ static rheos_status *arg_shape(rheos__infer *c) {
     return NULL;
   }
   // Which dimension goes is not known: only what all have in common is.
-  if (in->rank == 0) return RHEOS_INVALID("expected at least a vector, got a scalar");
   c->output_shapes[0].rank = in->rank - 1;
   for (int32_t d = 0; d < in->rank - 1; d++) c->output_shapes[0].dims[d] = -1;
   return NULL;

@@ -191,6 +191,17 @@ static int64_t largest_index(rheos_tensor *const *indices, int32_t count) {
   return largest;
 }
 
+// The same of indices of which only the graph tells the values; -1 if it does not tell all.
+static int64_t largest_inferred_index(const rheos__infer *c, int32_t count) {
+  int64_t largest = -1, values[RHEOS_MAX_RANK];
+  for (int32_t i = 0; i < count; ++i) {
+    int32_t length;
+    if (!rheos__infer_ints(c, i, values, RHEOS_MAX_RANK, &length)) return -1;
+    for (int32_t k = 0; k < length; ++k) largest = values[k] > largest ? values[k] : largest;
+  }
+  return largest;
+}
+
 static rheos_status *shape_dynamic_stitch(rheos__infer *c) {
   int32_t count = c->num_inputs / 2;
   const rheos_shape *indices = c->input_shapes, *data = c->input_shapes + count;
@@ -219,8 +230,10 @@ static rheos_status *shape_dynamic_stitch(rheos__infer *c) {
     RHEOS_TRY(rheos__shape_merge(&before, &own, &rest));
   }
   if (rest.rank < 0) return NULL;
-  c->output_shapes[0] =
-      RHEOS_SHAPE(values_known ? largest_index(c->input_values, count) + 1 : -1);
+  int64_t largest = values_known ? -1 : largest_inferred_index(c, count);
+  c->output_shapes[0] = RHEOS_SHAPE(values_known   ? largest_index(c->input_values, count) + 1
+                                    : largest >= 0 ? largest + 1
+                                                   : -1);
   return rheos__shape_append_range(&c->output_shapes[0], &rest, 0, rest.rank);
 }
 

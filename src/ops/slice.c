@@ -28,22 +28,25 @@ static rheos_status *shape_slice(rheos__infer *c) {
   int32_t count = -1, num_sizes = -1;
   bool begin_known = rheos__infer_ints(c, 1, begin, RHEOS_MAX_RANK, &count);
   bool size_known = rheos__infer_ints(c, 2, known_sizes, RHEOS_MAX_RANK, &num_sizes);
-  rheos_shape sizes;
+  rheos_shape begins = RHEOS_UNKNOWN_SHAPE, sizes;
+  if (!begin_known) RHEOS_TRY(rheos__infer_shape_value(c, 1, &begins));
   RHEOS_TRY(rheos__infer_shape_value(c, 2, &sizes));
   if (sizes.rank != rank || (begin_known && count != rank)) return NULL;
   for (int32_t d = 0; d < rank; ++d) {
     int64_t dim = in->rank >= 0 ? in->dims[d] : -1, size = sizes.dims[d];
-    if (begin_known && dim >= 0 && (begin[d] < 0 || begin[d] > dim)) {
+    int64_t from = begin_known ? begin[d] : begins.rank == rank ? begins.dims[d] : -1;
+    bool from_known = begin_known || from >= 0;
+    if (from_known && dim >= 0 && (from < 0 || from > dim)) {
       return RHEOS_INVALID("Expected begin[%d] in [0, %lld], but got %lld", d, (long long)dim,
-                           (long long)begin[d]);
+                           (long long)from);
     }
-    if (size >= 0 && begin_known && dim >= 0 && size > dim - begin[d]) {
+    if (size >= 0 && from_known && dim >= 0 && size > dim - from) {
       return RHEOS_INVALID("Expected size[%d] in [0, %lld], but got %lld", d,
-                           (long long)(dim - begin[d]), (long long)size);
+                           (long long)(dim - from), (long long)size);
     }
     // -1 among known sizes means the rest; else it is just not known.
-    bool rest = size < 0 && size_known && begin_known && dim >= 0;
-    out->dims[d] = rest ? dim - begin[d] : size;
+    bool rest = size < 0 && size_known && from_known && dim >= 0;
+    out->dims[d] = rest ? dim - from : size;
   }
   return NULL;
 }
