@@ -186,9 +186,32 @@ static bool is_meta_graph(rheos__wire message) {
   rheos__wire meta_info, part;
   bool sound;
   if (find_bytes(message, 2, &part) && is_graph(part, &sound)) return true;
-  // The version of TensorFlow that wrote it, or the ops that it uses.
+  // The version of TensorFlow that wrote it, or the ops that it uses. Keras has JSON in that place.
   return find_bytes(message, 1, &meta_info) &&
-         (find_bytes(meta_info, 5, &part) || find_bytes(meta_info, 2, &part));
+         ((find_bytes(meta_info, 5, &part) && rheos__wire_size(part) > 0 && *part.at != '{') ||
+          find_bytes(meta_info, 2, &part));
+}
+
+// Whether it has only fields that a meta graph can have.
+static bool may_be_meta_graph(rheos__wire message) {
+  rheos__wire_field field;
+  bool sound;
+  while (rheos__wire_next(&message, &field, &sound)) {
+    if (field.number > 7 || field.type != RHEOS__WIRE_BYTES) return false;
+  }
+  return true;  // what is damaged too: reading it says where
+}
+
+// After the version, which other messages begin with too, come meta graphs or nothing.
+static bool is_saved_model(rheos__wire message) {
+  rheos__wire_field field;
+  bool sound;
+  while (rheos__wire_next(&message, &field, &sound)) {
+    if (field.number == 2) {
+      return field.type == RHEOS__WIRE_BYTES && may_be_meta_graph(field.data);
+    }
+  }
+  return true;
 }
 
 static source_kind kind_of_message(const char *bytes, size_t size_bytes) {
@@ -197,7 +220,9 @@ static source_kind kind_of_message(const char *bytes, size_t size_bytes) {
   rheos__wire_field field;
   bool sound;
   if (!rheos__wire_next(&rest, &field, &sound)) return SOURCE_UNKNOWN;
-  if (field.number == 1 && field.type == RHEOS__WIRE_VARINT) return SOURCE_SAVED_MODEL;
+  if (field.number == 1 && field.type == RHEOS__WIRE_VARINT) {
+    return is_saved_model(wire) ? SOURCE_SAVED_MODEL : SOURCE_UNKNOWN;
+  }
   if (is_graph(wire, &sound)) return SOURCE_GRAPH;
   if (is_meta_graph(wire)) return SOURCE_META_GRAPH;
   // A saved model that does not tell its version.

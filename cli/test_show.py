@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -402,6 +403,25 @@ def test_what_is_not_there_or_nothing_known(tmp_path):
     if os.getuid() != 0:
         path.chmod(0)
         fails(path)
+
+
+def test_other_messages_are_not_taken_for_models(tmp_path):
+    keras = field(3, b"root") + field(4, b"_tf_keras_model") + field(5, b'{"name": "model"}')
+    feature = field(1, field(1, b"image") + field(3, b""))
+    messages = {
+        "fingerprint.pb": b"\x08" + varint(2**63 + 5) + b"\x10" + varint(77),
+        "keras_metadata.pb": field(1, keras) + field(1, b"\x10\x01" + keras),
+        "model.mlmodel": b"\x08\x06" + field(2, feature + field(10, feature)),
+    }
+    for name, content in messages.items():
+        (tmp_path / name).write_bytes(content)
+        assert "none of the files that Rheos reads" in fails(tmp_path / name)
+
+
+def test_an_archive_of_other_files_says_which_is_no_array(tmp_path):
+    with zipfile.ZipFile(tmp_path / "model.ckpt", "w") as archive:
+        archive.writestr("archive/data.pkl", b"\x80\x02}")
+    assert "'archive/data.pkl' in the archive: not a sound .npy" in fails(tmp_path / "model.ckpt")
 
 
 def test_truncated_files_are_one_line_or_an_answer(line, tmp_path):

@@ -198,7 +198,13 @@ static uint32_t crc_of(const char *data, size_t size_bytes) {
 
 static rheos_status *decode_member(const member *m, const char *data, rheos_tensor **out_tensor) {
   if (crc_of(data, (size_t)m->size_bytes) != m->crc) return damaged("a checksum is wrong");
-  return rheos_npy_decode(data, (size_t)m->size_bytes, out_tensor);
+  rheos_status *status = rheos_npy_decode(data, (size_t)m->size_bytes, out_tensor);
+  if (status == NULL || rheos_status_code(status) == RHEOS_RESOURCE_EXHAUSTED) return status;
+  // Other programs' archives hold other files.
+  rheos_status *named = rheos_status_new(rheos_status_code(status), "'%s' in the archive: %s",
+                                         m->name, rheos_status_message(status));
+  rheos_status_free(status);
+  return named;
 }
 
 rheos_status *rheos_npz_read(const rheos_npz *npz, size_t index, rheos_tensor **out_tensor) {
