@@ -208,7 +208,14 @@ static PyObject *tensor_get_index(PyObject *self, void *unused) {
 
 static PyObject *tensor_get_dtype(PyObject *self, void *unused) {
   (void)unused;
-  return Py_XNewRef(dtype_to_python(rheos_output_dtype(output_of_tensor((tensor_object *)self))));
+  const rheos_dtype dtype = rheos_output_dtype(output_of_tensor((tensor_object *)self));
+  if (dtype != RHEOS_INVALID_DTYPE) return Py_XNewRef(dtype_to_python(dtype));
+  PyObject *name = PyObject_GetAttrString(self, "name");
+  if (!name) return NULL;
+  PyErr_Format(PyExc_TypeError, "the dtype of '%U' is not known: its op type is not registered",
+               name);
+  Py_DECREF(name);
+  return NULL;
 }
 
 static PyObject *tensor_get_dims(PyObject *self, void *unused) {

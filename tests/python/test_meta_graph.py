@@ -316,6 +316,21 @@ def test_shapes_told_to_a_graph_come_with_its_file():
         assert graph.get_tensor_by_name("y:0").shape.as_list() == [6, 6]
 
 
+def test_outputs_of_ops_that_are_not_known_can_be_listed():
+    graph_def = tf.GraphDef()
+    graph_def.node.add(name="u", op="NoSuchOp")
+    graph_def.node.add(name="y", op="Identity", input=["u"]).attr["T"].type = tf.float32.as_datatype_enum
+    graph_def.node.add(name="z", op="NoSuchOp", input=["u:1"])
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(graph_def, name="")
+        [known, unknown] = graph.get_operation_by_name("u").values()
+        assert known.dtype == tf.float32
+        assert str(unknown) == 'Tensor("u:1", dtype=<unknown>)'
+        assert repr(unknown) == "<tf.Tensor 'u:1' shape=<unknown> dtype=<unknown>>"
+        with pytest.raises(TypeError, match="the dtype of 'u:1' is not known: its op type is not"):
+            unknown.dtype
+
+
 def test_graphs_are_imported_below_the_scope_that_is_entered():
     tf.Variable(1.0, name="v")
     meta_graph = tf.train.export_meta_graph()

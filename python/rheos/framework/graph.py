@@ -194,12 +194,18 @@ class Tensor(_core.TensorBase):
         return 'Tensor("%s"%s, dtype=%s%s)' % (
             self.name,
             shape,
-            self.dtype.name,
+            self._dtype_name(),
             f", device={device}" if device else "",
         )
 
     def __repr__(self):
-        return "<tf.Tensor '%s' shape=%s dtype=%s>" % (self.name, self.shape, self.dtype.name)
+        return "<tf.Tensor '%s' shape=%s dtype=%s>" % (self.name, self.shape, self._dtype_name())
+
+    def _dtype_name(self):
+        try:
+            return self.dtype.name
+        except TypeError:  # of an imported node of an op that is not known
+            return "<unknown>"
 
 
 class _Late:
