@@ -146,6 +146,15 @@ def identity_rows(n):
 
 
 # As operators and as what numpy makes of the matrices.
+def reflection(axis):
+    unit = np.array(axis) / np.linalg.norm(axis)
+    return np.eye(len(axis)) - 2 * np.outer(unit, unit)
+
+
+def circulant(column):
+    return np.stack([np.roll(column, k) for k in range(len(column))], axis=1)
+
+
 KINDS = {
     "identity": (lambda k: k.LinearOperatorIdentity(3), np.eye(3)),
     "identities": (
@@ -174,7 +183,109 @@ KINDS = {
         lambda k: k.LinearOperatorKronecker(
             [k.LinearOperatorFullMatrix(ANY), k.LinearOperatorDiag([2.0, -1.0])]),
         np.stack([np.kron(m, np.diag([2.0, -1.0])) for m in ANY])),
+    "householder": (
+        lambda k: k.LinearOperatorHouseholder([[1.0, 2.0, 3.0], [0.5, -1.0, 0.0]]),
+        np.stack([reflection([1, 2, 3]), reflection([0.5, -1, 0])])),
+    "update": (
+        lambda k: k.LinearOperatorLowRankUpdate(
+            k.LinearOperatorDiag([1.0, 2.0, 3.0], is_positive_definite=True), X),
+        np.diag([1, 2, 3]) + X @ X.swapaxes(1, 2)),
+    "update of two": (
+        lambda k: k.LinearOperatorLowRankUpdate(
+            k.LinearOperatorFullMatrix(POSITIVE), X[0], diag_update=[2.0, -0.5], v=X[1]),
+        POSITIVE + X[0] * [2, -0.5] @ X[1].T),
+    "circulant": (
+        lambda k: k.LinearOperatorCirculant([6.0, 1.0, 1.0], tf.float32),
+        circulant(np.fft.ifft([6, 1, 1]).real)),
+    "circulants": (
+        lambda k: k.LinearOperatorCirculant(
+            np.fft.fft(ANY[:, 0]).astype(np.complex64), "float32"),
+        np.stack([circulant(m[0]) for m in ANY])),
+    "circulant, two dimensions": (
+        lambda k: k.LinearOperatorCirculant2D(
+            np.fft.fft2([[3.0, 1, 0.5], [0, 0.25, 1]]).astype(np.complex64), tf.float32),
+        np.block([
+            [circulant([3, 1, 0.5]), circulant([0, 0.25, 1])],
+            [circulant([0, 0.25, 1]), circulant([3, 1, 0.5])]])),
+    "circulant, three dimensions": (
+        lambda k: k.LinearOperatorCirculant3D(
+            np.fft.fftn([[[3.0, 1, 0.5]]]).astype(np.complex64), tf.float32),
+        circulant([3, 1, 0.5])),
+    "toeplitz": (
+        lambda k: k.LinearOperatorToeplitz([[3.0, 1, 2], [4.0, 0, 1]], [9.0, 0.5, -1]),
+        np.stack([
+            [[3, 0.5, -1], [1, 3, 0.5], [2, 1, 3]], [[4, 0.5, -1], [0, 4, 0.5], [1, 0, 4]]])),
 }
+
+
+def test_zeros(sess):
+    kind = tf.linalg.LinearOperatorZeros
+    wide = kind(2, 3, batch_shape=[2], is_square=False, is_self_adjoint=False)
+    assert wide.shape.as_list() == [2, 2, 3] and wide.is_non_singular is False
+    assert wide.matmul(X).shape.as_list() == [2, 2, 2]
+    for found, shape in (
+        (wide.to_dense(), (2, 2, 3)),
+        (wide.matmul(X), (2, 2, 2)),
+        (wide.matvec(X[..., 0]), (2, 2)),
+        (wide.matmul(X[:, :2], adjoint=True), (2, 3, 2)),
+        (wide.diag_part(), (2, 2)),
+        (kind(3).determinant(), ()),
+    ):
+        found = sess.run(found)
+        assert found.shape == shape and not found.any()
+    assert sess.run(kind(3).add_to_tensor(ANY)).tolist() == ANY.tolist()
+    with pytest.raises(ValueError, match="always singular"):
+        kind(3, is_non_singular=True)
+    with pytest.raises(ValueError, match=r"num_rows\(3\) != num_columns\(2\)"):
+        kind(3, 2)
+    with pytest.raises(NotImplementedError, match="expected to be singular"):
+        kind(3).solve(X)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="always non-invertible"):
+        kind(3).assert_non_singular()
+
+
+def test_hints_of_structures():
+    k = tf.linalg
+    reflected = k.LinearOperatorHouseholder([1.0, 2.0])
+    assert reflected.is_self_adjoint and reflected.inverse() is reflected.adjoint() is reflected
+    assert k.LinearOperatorCirculant([1.0, 2.0]).is_self_adjoint
+    assert k.LinearOperatorCirculant([1j, 2.0]).is_self_adjoint is None
+    base = k.LinearOperatorDiag([1.0, 2.0, 3.0], is_positive_definite=True)
+    update = k.LinearOperatorLowRankUpdate(base, X[0])
+    assert update.is_positive_definite and update.is_non_singular and update.is_self_adjoint
+    assert k.LinearOperatorLowRankUpdate(base, X[0], v=X[1]).is_self_adjoint is None
+    for wrong, message in (
+        (lambda: k.LinearOperatorHouseholder([1.0], is_self_adjoint=False), "always self adjoint"),
+        (lambda: k.LinearOperatorCirculant([1.0], is_self_adjoint=False), "always corresponds"),
+        (lambda: k.LinearOperatorCirculant2D([1.0]), "at least 2 dimensions"),
+        (lambda: k.LinearOperatorLowRankUpdate(base, ANY[:, :2]), "Dimensions 3 and 2"),
+        (lambda: k.LinearOperatorLowRankUpdate(base, X, [1.0, 2.0, 3.0]), "Dimensions 2 and 3"),
+        (
+            lambda: k.LinearOperatorLowRankUpdate(base, X, is_diag_update_positive=False),
+            "Default diagonal is the identity",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            wrong()
+
+
+def test_spectra_are_checked_in_steps(sess):
+    def circulant(*spectrum):
+        return tf.linalg.LinearOperatorCirculant(tf.placeholder_with_default(spectrum, [None]))
+
+    good = circulant(4.0, 2.0, 2.0)
+    sess.run([good.assert_non_singular(), good.assert_positive_definite(),
+              good.assert_self_adjoint(), good.assert_hermitian_spectrum()])
+    for operation, message in (
+        (circulant(1.0, 0.0).assert_non_singular, "contained zero"),
+        (circulant(1.0, -1.0).assert_positive_definite, "not all positive"),
+        (circulant(1j, 1.0).assert_self_adjoint, "non-zero imaginary"),
+        (circulant(1.0, 2.0, 3.0).assert_hermitian_spectrum, "not Hermitian"),
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            sess.run(operation())
+    kernel = tf.linalg.LinearOperatorCirculant([3.0, 0.0, 0.0]).convolution_kernel()
+    np.testing.assert_allclose(sess.run(kernel), [1, 1, 1], rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)

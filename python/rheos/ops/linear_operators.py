@@ -27,7 +27,7 @@ _FLOATS = (
 )
 
 
-def _given(value, argument, least, scope):
+def given_tensor(value, argument, least, scope):
     """What an operator is made of, as a tensor of at least `least` dimensions."""
     with name_scope(scope, values=[value]):
         tensor = convert_to_tensor(value, name=argument)
@@ -56,7 +56,7 @@ class LinearOperatorFullMatrix(LinearOperator):
 
     def __init__(self, matrix, is_non_singular=None, is_self_adjoint=None,
                  is_positive_definite=None, is_square=None, name="LinearOperatorFullMatrix"):
-        self._matrix = _given(matrix, "matrix", 2, name)
+        self._matrix = given_tensor(matrix, "matrix", 2, name)
         super().__init__(self._matrix.dtype, [self._matrix], is_non_singular, is_self_adjoint,
                          is_positive_definite, is_square, name)
 
@@ -80,7 +80,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
                  is_positive_definite=None, is_square=None, name="LinearOperatorLowerTriangular"):
         square = decided_hint(
             is_square, True, "Only square lower triangular operators supported at this time.")
-        self._tril = _given(tril, "tril", 2, name)  # what is above the diagonal is still there
+        self._tril = given_tensor(tril, "tril", 2, name)  # what is above the diagonal is still there
         super().__init__(self._tril.dtype, [self._tril], is_non_singular, is_self_adjoint,
                          is_positive_definite, square, name)
 
@@ -131,7 +131,7 @@ class LinearOperatorDiag(LinearOperator):
 
     def __init__(self, diag, is_non_singular=None, is_self_adjoint=None,
                  is_positive_definite=None, is_square=None, name="LinearOperatorDiag"):
-        self._diag = _given(diag, "diag", 1, name)
+        self._diag = given_tensor(diag, "diag", 1, name)
         dtype = self._diag.dtype.base_dtype
         if not dtype.is_complex:
             is_self_adjoint = decided_hint(
@@ -242,6 +242,22 @@ class _Identities(LinearOperator):
         if assert_proper_shapes:
             self._num_rows = _checked_sizes(self._num_rows, 0, "num_rows")
 
+    def _set_batch(self, batch_shape):
+        if batch_shape is None:
+            self._batch, self._batch_known = None, TensorShape([])
+            return
+        self._batch = convert_to_tensor(batch_shape, dtypes.int32, name="batch_shape_arg")
+        if self._batch.shape.ndims not in (None, 1):
+            raise ValueError(f"Argument batch_shape must be a 1-D Tensor.  Found: {self._batch}")
+        known = constant_value(self._batch)
+        length = self._batch.shape[0].value if self._batch.shape.ndims == 1 else None
+        unknown = None if length is None else [None] * length
+        self._batch_known = TensorShape(unknown if known is None else known.tolist())
+        if known is not None and (known < 0).any():
+            raise ValueError(f"Argument batch_shape must be non-negative.  Found:{known}")
+        if self._asserts:
+            self._batch = _checked_sizes(self._batch, 1, "batch_shape")
+
     def _fitting(self, x, from_end):
         """x, checked in each step to have as many rows, if the program asked for that."""
         if not self._asserts:
@@ -270,21 +286,7 @@ class LinearOperatorIdentity(_Identities):
             is_positive_definite, True, "An identity operator is always positive-definite.")
         decided_hint(is_square, True, "An identity operator is always square.")
         self._set_rows(num_rows, assert_proper_shapes)
-        if batch_shape is None:
-            self._batch, self._batch_known = None, TensorShape([])
-        else:
-            self._batch = convert_to_tensor(batch_shape, dtypes.int32, name="batch_shape_arg")
-            if self._batch.shape.ndims not in (None, 1):
-                raise ValueError(
-                    f"Argument batch_shape must be a 1-D Tensor.  Found: {self._batch}")
-            known = constant_value(self._batch)
-            length = self._batch.shape[0].value if self._batch.shape.ndims == 1 else None
-            unknown = None if length is None else [None] * length
-            self._batch_known = TensorShape(unknown if known is None else known.tolist())
-            if known is not None and (known < 0).any():
-                raise ValueError(f"Argument batch_shape must be non-negative.  Found:{known}")
-            if assert_proper_shapes:
-                self._batch = _checked_sizes(self._batch, 1, "batch_shape")
+        self._set_batch(batch_shape)
         super().__init__(dtype or dtypes.float32, None, True, True, True, True, name)
 
     def _shape(self):

@@ -39,12 +39,23 @@ from rheos.ops.linalg_ops import (
     tridiagonal_solve,
 )
 from rheos.ops.linear_operator import LinearOperator
+from rheos.ops.linear_operator_circulant import (
+    LinearOperatorCirculant,
+    LinearOperatorCirculant2D,
+    LinearOperatorCirculant3D,
+    LinearOperatorToeplitz,
+)
 from rheos.ops.linear_operator_combinations import (
     LinearOperatorAdjoint,
     LinearOperatorBlockDiag,
     LinearOperatorComposition,
     LinearOperatorInversion,
     LinearOperatorKronecker,
+)
+from rheos.ops.linear_operator_structures import (
+    LinearOperatorHouseholder,
+    LinearOperatorLowRankUpdate,
+    LinearOperatorZeros,
 )
 from rheos.ops.linear_operators import (
     LinearOperatorDiag,
