@@ -31,9 +31,10 @@ static rheos_status *put_sound(rheos__buffer *summary, const rheos_string *tag,
   const int64_t frames = sounds->shape.dims[1];
   const int64_t channels = sounds->shape.rank == 3 ? sounds->shape.dims[2] : 1;
   rheos__buffer value = {0}, audio = {0}, wav = {0};
+  const int64_t hertz = llrintf(sample_rate);  // a file has whole ones, one at least
   rheos_status *status =
       rheos__wav_encode((const float *)sounds->data + index * frames * channels, frames, channels,
-                        llrintf(sample_rate), &wav);
+                        hertz > 0 ? hertz : 1, &wav);
   if (status != NULL) {
     rheos__buffer_deinit(&wav);
     return status;
