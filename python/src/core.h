@@ -37,6 +37,7 @@ typedef struct graph_object {
   bool finalized;
   PyObject *device_function;  // called when operations were added, or NULL
   int32_t num_adding;         // calls under way that will ask it
+  bool restricts_runs;        // there is something that may not be fed or fetched
 } graph_object;
 
 typedef struct tensor_object {

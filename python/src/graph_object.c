@@ -504,6 +504,12 @@ static PyObject *is_finalized(PyObject *self, void *unused) {
   return PyBool_FromLong(((graph_object *)self)->finalized);
 }
 
+static PyObject *restrict_runs(PyObject *self, PyObject *unused) {
+  (void)unused;
+  ((graph_object *)self)->restricts_runs = true;
+  Py_RETURN_NONE;
+}
+
 static PyObject *set_device_function(PyObject *self, PyObject *function) {
   graph_object *graph = (graph_object *)self;
   Py_XSETREF(graph->device_function, function == Py_None ? NULL : Py_NewRef(function));
@@ -573,6 +579,7 @@ static PyMethodDef graph_methods[] = {
     {"_set_seed", set_seed, METH_O, "_set_seed(number or None)"},
     {"_set_finalized", finalize, METH_O, "_set_finalized(bool)"},
     {"_set_operation_device", set_operation_device, METH_VARARGS, set_operation_device_doc},
+    {"_restrict_runs", restrict_runs, METH_NOARGS, "_restrict_runs(): runs ask _check_run()."},
     {"_set_device_function", set_device_function, METH_O, "_set_device_function(function or None)"},
     {"_consumers", consumers, METH_O, "_consumers(tensor): operations that read it."},
     {"_gradients", (PyCFunction)(void (*)(void))graph_gradients, METH_VARARGS | METH_KEYWORDS,

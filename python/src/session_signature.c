@@ -120,7 +120,23 @@ static signature *new_signature(session_object *self, const int32_t *words, int3
   return entry;
 }
 
+// Asks the package whether all may be fed or fetched.
+static bool may_run(const session_object *self, const int32_t *words, int32_t count) {
+  if (!self->graph->restricts_runs) return true;
+  PyObject *numbers = PyTuple_New(count);
+  for (int32_t i = 0; numbers && i < count; ++i) {
+    PyObject *number = PyLong_FromLong(words[i]);
+    if (number) PyTuple_SET_ITEM(numbers, i, number);
+    else Py_CLEAR(numbers);
+  }
+  if (!numbers) return false;
+  PyObject *checked = PyObject_CallMethod((PyObject *)self->graph, "_check_run", "(N)", numbers);
+  Py_XDECREF(checked);
+  return checked != NULL;
+}
+
 signature *signature_of(session_object *self, const int32_t *words, int32_t count) {
+  if (!may_run(self, words, count)) return NULL;
   uint64_t hash = hash_words(words, count);
   signature *entry = find_signature(self, words, count, hash);
   if (!entry) entry = new_signature(self, words, count, hash);

@@ -594,3 +594,22 @@ def test_what_waits_for_a_fed_operation_need_not_wait(sess):
     assert sess.run(z, {checked: 1.0}) == 5
     with pytest.raises(tf.errors.InvalidArgumentError):
         sess.run(z)
+
+
+def test_what_may_not_be_fed_or_fetched(sess):
+    graph = tf.get_default_graph()
+    a, b = tf.constant(1.0), tf.constant(2.0)
+    c = a + b
+    assert sess.run(c, {a: 5.0}) == 7
+    graph.prevent_feeding(a)
+    graph.prevent_fetching(b.op)
+    assert not graph.is_feedable(a) and graph.is_feedable(b)
+    assert not graph.is_fetchable(b) and not graph.is_fetchable(b.op) and graph.is_fetchable(a)
+    with pytest.raises(ValueError, match="may not be fed"):
+        sess.run(c, {a: 5.0})
+    for fetches in (b, b.op, [c, b], {"b": b}):
+        with pytest.raises(ValueError, match="marked as not fetchable"):
+            sess.run(fetches)
+    with pytest.raises(ValueError, match="marked as not fetchable"):
+        sess.make_callable(b)
+    assert sess.run([a, c], {b: 3.0}) == [1, 4]

@@ -527,6 +527,7 @@ class Graph(_core.GraphBase):
         self._variable_scope = None
         self._last_loss_reduction = None
         self._layer_counts = {}  # how many layers of a name there are
+        self._unfeedable, self._unfetchable = set(), set()
         self._container = ""
         self._partitioned_variables = {}  # by full name
         self._variable_creators = []  # a stack of functions, the innermost last
@@ -838,13 +839,41 @@ class Graph(_core.GraphBase):
     # Feeding and fetching
 
     def is_feedable(self, tensor):
-        return True
+        """Whether a run may be fed a value for the tensor."""
+        return tensor not in self._unfeedable
 
     def prevent_feeding(self, tensor):
-        raise NotImplementedError("Graph.prevent_feeding is not supported")
+        """Makes runs refuse a value for the tensor."""
+        self._unfeedable.add(tensor)
+        self._restrict_runs()
 
     def is_fetchable(self, tensor_or_op):
-        return True
+        """Whether a run may fetch the operation or its outputs."""
+        return getattr(tensor_or_op, "op", tensor_or_op) not in self._unfetchable
+
+    def prevent_fetching(self, op):
+        """Makes runs refuse to fetch the operation and its outputs."""
+        self._unfetchable.add(op)
+        self._restrict_runs()
+
+    def _check_run(self, words):
+        """Raises ValueError unless a run's feeds and fetches may be: their number, then (id, index)
+        of each. The extension asks for it."""
+        pairs = list(zip(words[1::2], words[2::2], strict=True))
+        for position, (id, index) in enumerate(pairs):
+            operation = self._operation(id)
+            if position >= words[0]:
+                self._check_fetch(operation)
+            elif not self.is_feedable(operation.outputs[index]):
+                raise ValueError(f"Tensor {operation.outputs[index]} may not be fed.")
+
+    def _check_fetch(self, operation):
+        if not self.is_fetchable(operation):
+            raise ValueError(
+                f"Operation {operation.name!r} has been marked as not fetchable. Typically this "
+                "happens when it is defined in another function or code block. Use return "
+                "values, explicit Python locals or TensorFlow collections to access it."
+            )
 
 
 # ---- Sparse gradients

@@ -267,6 +267,8 @@ class BaseSession(_core.SessionBase):
             return None
         feeds = tuple(self._feed_tensor(f) for f in feed_list)
         elements = mapper.elements
+        for element in elements:
+            self.graph._check_fetch(getattr(element, "op", element))
         if len(elements) == 1 and not isinstance(fetches, (list, tuple, dict)):
             run = self._callable(elements[0], feeds)
             if shape([elements]) is elements:  # the value itself
