@@ -1,17 +1,15 @@
-"""Marks of functions that TensorFlow is to lose: tensorflow.python.util.deprecation.
+"""Marks of functions that a program or TensorFlow is to lose: tensorflow.python.util.deprecation."""
 
-They change nothing here: no warnings are given.
-"""
+from rheos.contrib.deprecation import deprecated, deprecated_arg_values, deprecated_args
 
 
-def _unchanged(*arguments, **named):
+def deprecated_endpoints(*names):
+    """Marks public names of a function; it stays as it is."""
+
     def decorate(function):
         return function
 
     return decorate
-
-
-deprecated = deprecated_args = deprecated_arg_values = deprecated_endpoints = _unchanged
 
 
 def deprecated_argument_lookup(new_name, new_value, old_name, old_value):

@@ -9,6 +9,7 @@ from rheos.contrib.arg_scope import (
     current_arg_scope,
     has_arg_scope,
 )
+from rheos.contrib.deprecation import deprecated, deprecated_arg_values, deprecated_args
 from rheos.contrib.framework_ops import (
     assert_scalar_int,
     get_graph_from_inputs,
