@@ -42,18 +42,6 @@ static void store_deinit(rheos__resource *resource) {
 static const rheos__resource_kind store_kind = {"kept tensors", sizeof(store), store_init,
                                                 store_deinit};
 
-static bool has_room(store *s) {
-  if (s->count < s->capacity) return true;
-  const size_t capacity = s->capacity != 0 ? s->capacity * 2 : 8;
-  kept *items = rheos__alloc_array(capacity, sizeof *items);
-  if (items == NULL) return false;
-  if (s->count > 0) memcpy(items, s->items, s->count * sizeof *items);
-  rheos__free(s->items);
-  s->items = items;
-  s->capacity = capacity;
-  return true;
-}
-
 static rheos_status *not_there(const rheos_string *handle) {
   return RHEOS_INVALID("The tensor with handle '%.*s' is not in the session store.",
                        (int)handle->size_bytes, handle->data);
@@ -118,8 +106,9 @@ static rheos_status *compute_keep(void *argument, rheos__step *step, rheos_tenso
   rheos_tensor *value = NULL;
   RHEOS_TRY(rheos__tensor_keep(inputs[0], &value));
   pthread_mutex_lock(&s->mutex);
-  rheos_status *status = has_room(s) ? new_handle(state->node_name, s->next_number, &outputs[0])
-                                     : rheos__out_of_memory();
+  rheos_status *status = RHEOS_GROW(s->items, s->capacity, s->count + 1)
+                             ? new_handle(state->node_name, s->next_number, &outputs[0])
+                             : rheos__out_of_memory();
   if (status == NULL) {
     s->items[s->count++] = (kept){rheos_tensor_ref(outputs[0]), value};
     s->next_number++;
