@@ -11,6 +11,19 @@ def sess():
         yield session
 
 
+def test_dtypes_compare_with_those_of_numpy():
+    for kind in (np.int64, np.float64, np.complex64, np.bool_, np.float16):
+        dtype = tf.as_dtype(kind)
+        assert dtype == kind and dtype == np.dtype(kind) and not dtype != np.dtype(kind)
+    assert tf.int64 != np.dtype(np.int32) and tf.int64 != int and tf.string != str
+
+
+def test_versions():
+    assert tf.version.VERSION == tf.VERSION == tf.__version__ == "1.15.5"
+    assert tf.version.GRAPH_DEF_VERSION == tf.GRAPH_DEF_VERSION == 134
+    assert tf.GIT_VERSION == tf.version.GIT_VERSION and tf.COMPILER_VERSION
+
+
 def test_dtypes():
     assert tf.DType(1) == tf.float32 and tf.DType(101).name == "float32_ref"
     for dtype, kind, same in ((tf.int32, int, False), (tf.string, str, False),

@@ -131,8 +131,8 @@ class DType:
         if other is None:
             return False
         if not isinstance(other, DType):
-            if other in (int, str, bytes, complex):  # TensorFlow has no such Python types
-                return False
+            if any(other is kind for kind in (int, str, bytes, complex)):
+                return False  # TensorFlow has no such Python types
             try:
                 other = as_dtype(other)
             except TypeError:

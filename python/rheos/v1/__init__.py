@@ -574,6 +574,7 @@ from rheos.v1 import (
     strings,
     summary,
     train,
+    version,
 )
 from rheos.v1._framework_v1 import (
     add_to_collection,
@@ -592,11 +593,17 @@ from rheos.v1._modes import (
     get_logger,
 )
 from rheos.v1._session import InteractiveSession, Session
+from rheos.v1.version import (
+    COMPILER_VERSION,
+    GIT_VERSION,
+    GRAPH_DEF_VERSION,
+    GRAPH_DEF_VERSION_MIN_CONSUMER,
+    GRAPH_DEF_VERSION_MIN_PRODUCER,
+    VERSION,
+)
 
-__version__ = "1.15.5"
-VERSION = __version__
-# Of the graphs that are written.
-GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_CONSUMER, GRAPH_DEF_VERSION_MIN_PRODUCER = 134, 0, 0
+__version__, __git_version__, __compiler_version__ = VERSION, GIT_VERSION, COMPILER_VERSION
+CXX11_ABI_FLAG = MONOLITHIC_BUILD = 0
 
 tensor_scatter_nd_add = tensor_scatter_add
 tensor_scatter_nd_sub = tensor_scatter_sub
