@@ -1,10 +1,8 @@
 """Linear operators of a structure that spares the matrix: zeros, reflections, updates of low rank."""
 
 from rheos.framework import dtypes, errors
-from rheos.framework.graph import convert_to_tensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, control_flow_ops, linalg_ops, math_ops
-from rheos.ops.constant_op import constant_value
 from rheos.ops.linalg_ops import adjoint as adjoint_of
 from rheos.ops.linear_operator import LinearOperator, broadcast_batches
 from rheos.ops.linear_operators import (
@@ -13,6 +11,7 @@ from rheos.ops.linear_operators import (
     _Identities,
     broadcast_shapes,
     decided_hint,
+    given_size,
     given_tensor,
 )
 from rheos.ops.rearrange_ops import broadcast_dynamic_shape
@@ -32,12 +31,7 @@ class LinearOperatorZeros(_Identities):
         if num_columns is None:
             self._num_columns, self._num_columns_known = self._num_rows, self._num_rows_known
         else:
-            self._num_columns = convert_to_tensor(num_columns, dtypes.int32, name="num_columns")
-            self._num_columns_known = constant_value(self._num_columns)
-            if self._num_columns.shape.ndims not in (None, 0):
-                raise ValueError(f"Argument num_columns must be a 0-D Tensor.  Found: {num_columns}")
-            if self._num_columns_known is not None and self._num_columns_known < 0:
-                raise ValueError(f"Argument num_columns must be non-negative.  Found: {num_columns}")
+            self._num_columns, self._num_columns_known = given_size(num_columns, "num_columns")
         sizes = (self._num_rows_known, self._num_columns_known)
         for hint, value in (("is_square", is_square), ("is_self_adjoint", is_self_adjoint)):
             if value and None not in sizes and sizes[0] != sizes[1]:

@@ -228,17 +228,23 @@ def _checked_sizes(sizes, rank, name):
     return control_flow_ops.with_dependencies(checks, sizes)
 
 
+def given_size(value, name):
+    """`value` as a scalar int32 tensor, and what it is if that is known."""
+    size = convert_to_tensor(value, dtypes.int32, name=name)
+    known = constant_value(size)
+    if size.shape.ndims not in (None, 0):
+        raise ValueError(f"Argument {name} must be a 0-D Tensor.  Found: {value}")
+    if known is not None and known < 0:
+        raise ValueError(f"Argument {name} must be non-negative.  Found: {value}")
+    return size, known
+
+
 class _Identities(LinearOperator):
     """A number times the identity of `num_rows` rows."""
 
     def _set_rows(self, num_rows, assert_proper_shapes):
         self._asserts = assert_proper_shapes
-        self._num_rows = convert_to_tensor(num_rows, dtypes.int32, name="num_rows")
-        self._num_rows_known = constant_value(self._num_rows)
-        if self._num_rows.shape.ndims not in (None, 0):
-            raise ValueError(f"Argument num_rows must be a 0-D Tensor.  Found: {num_rows}")
-        if self._num_rows_known is not None and self._num_rows_known < 0:
-            raise ValueError(f"Argument num_rows must be non-negative.  Found: {num_rows}")
+        self._num_rows, self._num_rows_known = given_size(num_rows, "num_rows")
         if assert_proper_shapes:
             self._num_rows = _checked_sizes(self._num_rows, 0, "num_rows")
 
