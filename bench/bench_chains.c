@@ -23,8 +23,8 @@ typedef struct step {
 } step;
 
 static const step cheap_steps[STEPS] = {
-    {"Mul", 0.5f, NUMBER}, {"AddV2", 0.1f, NUMBER}, {"Relu", 0, ALONE}, {"Mul", 0.3f, NUMBER},
-    {"AddV2", 0.2f, NUMBER}, {"Neg", 0, ALONE}, {"Abs", 0, ALONE}, {"Mul", 0.7f, NUMBER},
+    {"Mul", 0.5f, NUMBER},   {"AddV2", 0.1f, NUMBER}, {"Relu", 0, ALONE}, {"Mul", 0.3f, NUMBER},
+    {"AddV2", 0.2f, NUMBER}, {"Neg", 0, ALONE},       {"Abs", 0, ALONE},  {"Mul", 0.7f, NUMBER},
     {"AddV2", 0.3f, NUMBER}, {"Sub", 0, INPUT}};
 static const step heavy_steps[STEPS] = {
     {"Mul", 0.5f, NUMBER}, {"AddV2", 0.1f, NUMBER}, {"Tanh", 0, ALONE}, {"Exp", 0, ALONE},
@@ -74,8 +74,8 @@ static void run_loop(const share *whole, int threads) {
   if (helped) pthread_join(helper, NULL);
 }
 
-static rheos_callable *chain_of(rheos_session **out_session, const step *steps,
-                                rheos_tensor *input, int threads) {
+static rheos_callable *chain_of(rheos_session **out_session, const step *steps, rheos_tensor *input,
+                                int threads) {
   rheos_graph *graph = rheos_graph_new();
   rheos_scope *s = rheos_scope_new(graph);
   rheos_feed feed;
@@ -84,8 +84,8 @@ static rheos_callable *chain_of(rheos_session **out_session, const step *steps,
   for (int i = 0; i < STEPS; i++) {
     rheos_output inputs[2] = {y, x};
     if (steps[i].with == NUMBER) inputs[1] = rheos_constant_float(s, steps[i].number, NULL);
-    const rheos_op_args op = {.type = steps[i].op, .inputs = inputs,
-                              .num_inputs = steps[i].with == ALONE ? 1 : 2};
+    const rheos_op_args op = {
+        .type = steps[i].op, .inputs = inputs, .num_inputs = steps[i].with == ALONE ? 1 : 2};
     y = rheos_operation_output(rheos_op(s, &op), 0);
   }
   check(rheos_scope_finish(s));
@@ -105,8 +105,10 @@ static double run_chain(rheos_callable *callable, rheos_tensor *input, int calls
   for (int i = 0; i < calls; i++) {
     rheos_tensor *result = NULL;
     check(rheos_callable_run(callable, &input, &result, NULL));
-    if (i + 1 < calls || out_result == NULL) rheos_tensor_unref(result);
-    else *out_result = result;
+    if (i + 1 < calls || out_result == NULL)
+      rheos_tensor_unref(result);
+    else
+      *out_result = result;
   }
   return now_ns() - begin;
 }

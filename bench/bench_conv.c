@@ -17,7 +17,15 @@ static int peer_threads = 1;
 #define rheos__dnnl_conv_scratch_bytes peer_conv_scratch_bytes
 #include "device/cpu/onednn.c"
 
-enum { ROUNDS = 15, CALLS = 4, BATCH = 16, SIDE = 28, CHANNELS = 64, PAUSE_NS = 40000000, RUN_NS = 10000000 };
+enum {
+  ROUNDS = 15,
+  CALLS = 4,
+  BATCH = 16,
+  SIDE = 28,
+  CHANNELS = 64,
+  PAUSE_NS = 40000000,
+  RUN_NS = 10000000
+};
 
 typedef struct body {
   void (*call)(void *);
@@ -46,9 +54,10 @@ static void measure(body *bodies, int count) {
 }
 
 static void report_threads(const char *name, int threads, double rheos, double peer) {
-  printf("{\"row\": \"%s, %d thread%s\", \"unit\": \"us\", \"rheos\": %.6g, \"goal\": %.6g, "
-         "\"peers\": {\"oneDNN, as many threads\": %.6g}}\n",
-         name, threads, threads > 1 ? "s" : "", rheos / 1e3, 1.05 * peer / 1e3, peer / 1e3);
+  printf(
+      "{\"row\": \"%s, %d thread%s\", \"unit\": \"us\", \"rheos\": %.6g, \"goal\": %.6g, "
+      "\"peers\": {\"oneDNN, as many threads\": %.6g}}\n",
+      name, threads, threads > 1 ? "s" : "", rheos / 1e3, 1.05 * peer / 1e3, peer / 1e3);
   fflush(stdout);
 }
 

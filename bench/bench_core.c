@@ -77,9 +77,7 @@ static void run(void *argument) {
 
 // ---- One op
 
-static float add_one(float x) {
-  return x + 1;
-}
+static float add_one(float x) { return x + 1; }
 static float (*volatile add_one_pointer)(float) = add_one;
 static volatile float sink;
 static void plain_add(void *argument) {

@@ -23,17 +23,17 @@ static double own_ns(void) {
 // ---- The peak: independent multiply-adds in registers
 
 #if defined(__x86_64__)
-#define PEAK(name, target_name, bytes, sums)                                      \
-  __attribute__((target(target_name))) static double name(int turns) {            \
-    typedef float vector __attribute__((vector_size(bytes)));                     \
-    vector sum[sums] = {{0}}, a = {1}, b = {1};                                   \
-    for (int k = 0; k < sums; k++) __asm__ volatile("" : "+v"(sum[k]));           \
-    for (int i = 0; i < turns; i++) {                                             \
-      __asm__ volatile("" : "+v"(a), "+v"(b));                                    \
-      _Pragma("GCC unroll 24") for (int k = 0; k < sums; k++) sum[k] += a * b;    \
-    }                                                                             \
-    for (int k = 0; k < sums; k++) __asm__ volatile("" ::"v"(sum[k]));            \
-    return (double)turns * sums * (double)(bytes / 4) * 2;                        \
+#define PEAK(name, target_name, bytes, sums)                                   \
+  __attribute__((target(target_name))) static double name(int turns) {         \
+    typedef float vector __attribute__((vector_size(bytes)));                  \
+    vector sum[sums] = {{0}}, a = {1}, b = {1};                                \
+    for (int k = 0; k < sums; k++) __asm__ volatile("" : "+v"(sum[k]));        \
+    for (int i = 0; i < turns; i++) {                                          \
+      __asm__ volatile("" : "+v"(a), "+v"(b));                                 \
+      _Pragma("GCC unroll 24") for (int k = 0; k < sums; k++) sum[k] += a * b; \
+    }                                                                          \
+    for (int k = 0; k < sums; k++) __asm__ volatile("" ::"v"(sum[k]));         \
+    return (double)turns * sums * (double)(bytes / 4) * 2;                     \
   }
 PEAK(peak_512, "arch=x86-64-v4,prefer-vector-width=512", 64, 24)
 PEAK(peak_256, "arch=x86-64-v3", 32, 12)
@@ -96,9 +96,9 @@ static rheos_output variable(model *m, rheos_shape shape) {
 }
 
 static void add_layer(model *m, int64_t in, int64_t out, bool relu) {
-  const rheos_string ops[] = {{(char *)(uintptr_t) "BiasAdd", 7}, {(char *)(uintptr_t) "Relu", 4}};
-  const rheos_attr attr = {
-      "fused_ops", {.kind = RHEOS_ATTR_LIST_STRING, .count = relu ? 2 : 1, .strings = ops}};
+  const rheos_string ops[] = {{(char *)(uintptr_t)"BiasAdd", 7}, {(char *)(uintptr_t)"Relu", 4}};
+  const rheos_attr attr = {"fused_ops",
+                           {.kind = RHEOS_ATTR_LIST_STRING, .count = relu ? 2 : 1, .strings = ops}};
   const rheos_output inputs[] = {m->y, variable(m, RHEOS_SHAPE(in, out)),
                                  variable(m, RHEOS_SHAPE(out))};
   m->y = op(m, "_FusedMatMul", "dense", inputs, 3, &attr, 1);

@@ -113,7 +113,8 @@ static double first_run(void *argument) {
   float zeros[16] = {0};
   check(rheos_session_new(graph, NULL, &session));
   check(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(1, 16), zeros, &x));
-  const rheos_operation in = rheos_graph_operation(graph, "x"), out = rheos_graph_operation(graph, "result");
+  const rheos_operation in = rheos_graph_operation(graph, "x"),
+                        out = rheos_graph_operation(graph, "result");
   rheos_fetch fetch = {.output = rheos_operation_output(out, 0)};
   const rheos_feed feed = {rheos_operation_output(in, 0), x};
   check(rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL));
@@ -427,8 +428,7 @@ static void bench_examples(void) {
   rheos_example_builder_free(builder);
   rheos_graph *graph = rheos_graph_new();
   rheos_scope *s = rheos_scope_new(graph);
-  const rheos_output serialized =
-      rheos_placeholder(s, RHEOS_STRING, .shape = &RHEOS_SHAPE(BATCH));
+  const rheos_output serialized = rheos_placeholder(s, RHEOS_STRING, .shape = &RHEOS_SHAPE(BATCH));
   const rheos_dtype dtypes[] = {RHEOS_INT64, RHEOS_FLOAT, RHEOS_STRING, RHEOS_FLOAT};
   const char *const keys[] = {"label", "weight", "name", "values"};
   const rheos_shape shapes[] = {RHEOS_SCALAR, RHEOS_SCALAR, RHEOS_SCALAR, RHEOS_SHAPE(NUM_FLOATS)};
@@ -447,8 +447,8 @@ static void bench_examples(void) {
       {"sparse_types", {.kind = RHEOS_ATTR_LIST_TYPE, .count = 0}},
       {"Tdense", {.kind = RHEOS_ATTR_LIST_TYPE, .types = dtypes, .count = 4}},
       {"dense_shapes", {.kind = RHEOS_ATTR_LIST_SHAPE, .shapes = shapes, .count = 4}}};
-  const rheos_op_args args = {.type = "ParseExample", .inputs = inputs, .num_inputs = 10,
-                              .attrs = attrs, .num_attrs = 5};
+  const rheos_op_args args = {
+      .type = "ParseExample", .inputs = inputs, .num_inputs = 10, .attrs = attrs, .num_attrs = 5};
   const rheos_operation operation = rheos_op(s, &args);
   check(rheos_scope_finish(s));
   rheos_output fetches[4];
@@ -469,9 +469,9 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(void);
-  } parts[] = {{"graphs", bench_graphs},       {"checkpoints", bench_checkpoints},
-               {"records", bench_records},     {"checksums", bench_checksums},
-               {"events", bench_events},       {"examples", bench_examples}};
+  } parts[] = {{"graphs", bench_graphs},   {"checkpoints", bench_checkpoints},
+               {"records", bench_records}, {"checksums", bench_checksums},
+               {"events", bench_events},   {"examples", bench_examples}};
   const char *parent = getenv("TMPDIR");
   snprintf(folder, sizeof folder, "%s/rheos-bench-XXXXXX", parent != NULL ? parent : "/tmp");
   if (mkdtemp(folder) == NULL) return 1;

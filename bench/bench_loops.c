@@ -14,13 +14,13 @@
 
 enum { SIDE = 4096, ELEMENTS = SIDE * SIDE, ROUNDS = 9, BEST = 8 };
 
-#define EACH(name, formula)                                                               \
+#define EACH(name, formula)                                                                  \
   static void name(const float *restrict xs, const float *restrict ys, float *restrict zs) { \
-    (void)ys;                                                                             \
-    for (int i = 0; i < ELEMENTS; i++) {                                                  \
-      const float x = xs[i];                                                              \
-      zs[i] = formula;                                                                    \
-    }                                                                                     \
+    (void)ys;                                                                                \
+    for (int i = 0; i < ELEMENTS; i++) {                                                     \
+      const float x = xs[i];                                                                 \
+      zs[i] = formula;                                                                       \
+    }                                                                                        \
   }
 EACH(loop_exp, expf(x))
 EACH(loop_log, logf(x))
@@ -30,8 +30,7 @@ EACH(loop_erf, erff(x))
 EACH(loop_sin, sinf(x))
 EACH(loop_pow, powf(x, ys[i]))
 
-static void loop_softmax(const float *restrict x, const float *restrict y,
-                              float *restrict z) {
+static void loop_softmax(const float *restrict x, const float *restrict y, float *restrict z) {
   (void)y;
   for (int row = 0; row < SIDE; row++, x += SIDE, z += SIDE) {
     float largest = x[0], sum = 0;
@@ -100,8 +99,8 @@ static void bench(const row *r, rheos_tensor *const *operands, float *z) {
   } else if (r->num_inputs > 1) {
     inputs[1] = fed(s, operands[1], &feeds[1]);
   }
-  const rheos_operation op = rheos_op(
-      s, &(rheos_op_args){.type = r->op, .inputs = inputs, .num_inputs = r->num_inputs});
+  const rheos_operation op =
+      rheos_op(s, &(rheos_op_args){.type = r->op, .inputs = inputs, .num_inputs = r->num_inputs});
   check(rheos_scope_finish(s));
   const size_t num_feeds = r->number > 0 ? 1 : (size_t)r->num_inputs;
   rheos_session *session = NULL;

@@ -42,7 +42,8 @@ static void feed(program *p, rheos_shape shape) {
   rheos_tensor_unref(p->value);
   check(rheos_tensor_new(RHEOS_FLOAT, shape, &p->value));
   float *data = rheos_tensor_data(p->value);
-  for (int64_t i = 0; i < rheos_tensor_num_elements(p->value); i++) data[i] = 0.001f * (float)(i % 7);
+  for (int64_t i = 0; i < rheos_tensor_num_elements(p->value); i++)
+    data[i] = 0.001f * (float)(i % 7);
 }
 
 static void step(program *p, const rheos_run_options *options) {

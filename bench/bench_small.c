@@ -23,10 +23,8 @@ typedef struct operands {
 
 typedef rheos_output (*op_row)(rheos_scope *s, const operands *o);
 
-#define ROW(function, expression)                                   \
-  static rheos_output function(rheos_scope *s, const operands *o) { \
-    return expression;                                              \
-  }
+#define ROW(function, expression) \
+  static rheos_output function(rheos_scope *s, const operands *o) { return expression; }
 ROW(add, rheos_add(s, o->a, o->b))
 ROW(add_row, rheos_add(s, o->m, o->row))
 ROW(add_column, rheos_add(s, o->m, o->column))
@@ -96,9 +94,7 @@ static operands make_operands(rheos_scope *s, int32_t n) {
   return o;
 }
 
-static void run(void *argument) {
-  check(rheos_callable_run(argument, NULL, NULL, NULL));
-}
+static void run(void *argument) { check(rheos_callable_run(argument, NULL, NULL, NULL)); }
 
 // ns of one of `copies` in a step, with what the step itself costs.
 static double step_ns(op_row row, int32_t n, int copies) {

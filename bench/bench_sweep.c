@@ -81,8 +81,8 @@ static rheos_status *run_first_nodes(driven *d, const op_case *c) {
   op_program *p = &d->program;
   rheos_status *status = NULL;
   if (p->num_initializers > 0) {
-    status = rheos_session_run(d->session, NULL, 0, NULL, 0, p->initializers, p->num_initializers,
-                               NULL);
+    status =
+        rheos_session_run(d->session, NULL, 0, NULL, 0, p->initializers, p->num_initializers, NULL);
   }
   for (int i = 0; i < c->num_nodes && !status; i++) {
     if (c->nodes[i].role != NODE_FIRST) continue;
@@ -148,7 +148,8 @@ static rheos_status *kernel_ns(const op_case *c, bool once, double *out_ns) {
 }
 
 // ns of one op of the case.
-static rheos_status *case_ns(const op_case *from, bool once, double *out_ns, double *out_kernel_ns) {
+static rheos_status *case_ns(const op_case *from, bool once, double *out_ns,
+                             double *out_kernel_ns) {
   op_case c;
   driven many, one;
   double many_ns = 0, one_ns = 0;
@@ -223,9 +224,10 @@ static int by_overhead(const void *a, const void *b) {
 
 static void report_row(const row *r) {
   const int i = better(r);
-  printf("{\"row\": \"%s beyond its kernel, %lld elements\", \"unit\": \"ns\", \"rheos\": %.4g, "
-         "\"goal\": %d, \"peers\": {\"step\": %.4g, \"kernel\": %.4g",
-         r->op, (long long)r->elements[i], overhead(r, i), GOAL_NS, r->step_ns[i], r->kernel_ns[i]);
+  printf(
+      "{\"row\": \"%s beyond its kernel, %lld elements\", \"unit\": \"ns\", \"rheos\": %.4g, "
+      "\"goal\": %d, \"peers\": {\"step\": %.4g, \"kernel\": %.4g",
+      r->op, (long long)r->elements[i], overhead(r, i), GOAL_NS, r->step_ns[i], r->kernel_ns[i]);
   if (i == 1) {
     printf(", \"with %lld elements\": %.4g", (long long)r->elements[0], overhead(r, 0));
   }

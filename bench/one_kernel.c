@@ -26,7 +26,8 @@ struct one_kernel {
   int num_walks;
   const rheos__prepare *kernel;
   rheos_tensor **inputs;
-  rheos_tensor **outputs;  // of a kernel that returns tensors: as it returned them once, to know shapes
+  rheos_tensor *
+      *outputs;  // of a kernel that returns tensors: as it returned them once, to know shapes
   const void **in;
   void **out;
   void *scratch;
@@ -64,8 +65,7 @@ static void fill_inputs(const walk *w, const rheos__entry *entry, bool all, rheo
     if (!tensor) continue;
     ((rheos_dtype *)(uintptr_t)p->input_dtypes)[i] = tensor->dtype;
     ((rheos_shape *)(uintptr_t)p->input_shapes)[i] = tensor->shape;
-    ((rheos_tensor **)(uintptr_t)p->input_values)[i] =
-        all || w->is_constant[value] ? tensor : NULL;
+    ((rheos_tensor **)(uintptr_t)p->input_values)[i] = all || w->is_constant[value] ? tensor : NULL;
   }
 }
 
@@ -170,8 +170,8 @@ static rheos_status *run_target(one_kernel *k, const op_program *program, walk *
 
 static rheos_status *run_targets(one_kernel *k, const op_program *program) {
   const op_case *c = program->c;
-  k->walks = rheos__alloc_array(program->num_initializers + (size_t)c->num_nodes + 1,
-                                sizeof *k->walks);
+  k->walks =
+      rheos__alloc_array(program->num_initializers + (size_t)c->num_nodes + 1, sizeof *k->walks);
   if (!k->walks) return rheos__out_of_memory();
   for (size_t i = 0; i < program->num_initializers; i++) {
     RHEOS_TRY(run_target(k, program, &k->walks[k->num_walks++], program->initializers[i].id));

@@ -57,11 +57,11 @@ typedef struct bench {
   rheos_callable *callable;
   rheos_tensor **values;  // by feed
   rheos_tensor **results;
-  double *times_ns;       // sorted
+  double *times_ns;  // sorted
   size_t num_times;
   double first_ns;
   rheos_trace *trace;
-  op_kind *kinds;         // most time first
+  op_kind *kinds;  // most time first
   size_t num_kinds;
   peaks peaks;
 } bench;
@@ -133,10 +133,14 @@ static rheos_status *random_value(bench *b, rheos_output output, rheos_tensor **
     const uint64_t bits = next_random(&b->random);
     const float number = (float)(bits >> 40) * 0x1p-24f;
     char *element = data + (size_t)i * size;
-    if (is_integer) element[0] = (char)(bits >> 63);
-    else if (dtype == RHEOS_FLOAT) memcpy(element, &number, sizeof number);
-    else if (dtype == RHEOS_DOUBLE) memcpy(element, &(double){number}, sizeof(double));
-    else if (dtype == RHEOS_HALF) memcpy(element, &(uint16_t){rheos__float_to_half(number)}, 2);
+    if (is_integer)
+      element[0] = (char)(bits >> 63);
+    else if (dtype == RHEOS_FLOAT)
+      memcpy(element, &number, sizeof number);
+    else if (dtype == RHEOS_DOUBLE)
+      memcpy(element, &(double){number}, sizeof(double));
+    else if (dtype == RHEOS_HALF)
+      memcpy(element, &(uint16_t){rheos__float_to_half(number)}, 2);
     else if (dtype == RHEOS_BFLOAT16) {
       memcpy(element, &(uint16_t){rheos__float_to_bfloat16(number)}, 2);
     }
@@ -162,8 +166,8 @@ static rheos_status *feed_placeholders(bench *b) {
   bool *needed = command_alloc((size_t)count * sizeof *needed);
   int32_t *stack = command_alloc((size_t)count * sizeof *stack), depth = 0;
   for (size_t i = 0; i < r->num_fetched + r->num_targets; i++) {
-    const int32_t id = i < r->num_fetched ? r->fetched[i].output.id
-                                          : r->targets[i - r->num_fetched].id;
+    const int32_t id =
+        i < r->num_fetched ? r->fetched[i].output.id : r->targets[i - r->num_fetched].id;
     if (!needed[id]) stack[depth++] = id;
     needed[id] = true;
   }
@@ -180,7 +184,8 @@ static rheos_status *feed_placeholders(bench *b) {
     }
     for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; i++) {
       const rheos__edge edge = node->edges[i];
-      if (needed[edge.id] || request_is_fed(r, (rheos_output){r->runner.graph, edge.id, edge.index})) {
+      if (needed[edge.id] ||
+          request_is_fed(r, (rheos_output){r->runner.graph, edge.id, edge.index})) {
         continue;
       }
       needed[edge.id] = true;
@@ -229,8 +234,8 @@ static rheos_status *make_callable(bench *b) {
   }
   for (size_t i = 0; i < r->num_fetched; i++) fetches[i] = r->fetched[i].output;
   rheos_status *status =
-      rheos_callable_new(r->runner.session, feeds, r->num_fed, fetches, r->num_fetched,
-                         r->targets, r->num_targets, &b->callable);
+      rheos_callable_new(r->runner.session, feeds, r->num_fed, fetches, r->num_fetched, r->targets,
+                         r->num_targets, &b->callable);
   free(feeds);
   free(fetches);
   return status;
@@ -414,8 +419,10 @@ static rheos_status *run(bench *b, const char *path) {
   RHEOS_TRY(trace_runs(b));
   b->peaks = peaks_measure(r->runner_options.num_threads);
   progress_end();
-  if (b->as_json) print_json(b, path);
-  else print_text(b);
+  if (b->as_json)
+    print_json(b, path);
+  else
+    print_text(b);
   return b->trace_path != NULL ? write_trace(b) : NULL;
 }
 

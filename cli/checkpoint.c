@@ -100,9 +100,8 @@ static rheos_status *add_assign(restore *r, rheos_operation variable, const char
   const rheos_operation placeholder = rheos_op(r->scope, &feed);
   const rheos_output inputs[] = {rheos_operation_output(variable, 0),
                                  rheos_operation_output(placeholder, 0)};
-  const rheos_op_args assign = {.type = is_resource ? "AssignVariableOp" : "Assign",
-                                .inputs = inputs,
-                                .num_inputs = 2};
+  const rheos_op_args assign = {
+      .type = is_resource ? "AssignVariableOp" : "Assign", .inputs = inputs, .num_inputs = 2};
   r->feeds[r->count] = (rheos_feed){inputs[1], value};
   r->assigns[r->count++] = rheos_op(r->scope, &assign);
   return NULL;

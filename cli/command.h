@@ -7,16 +7,16 @@
 #include <stdio.h>
 
 // name, summary
-#define COMMANDS(X)                                                      \
-  X(run, "run a Python program that imports tensorflow, on Rheos")       \
-  X(show, "say what is in a graph, checkpoint, record or event file")    \
-  X(exec, "run a graph or a saved model on files of arrays")             \
-  X(bench, "time a graph or a saved model")                              \
+#define COMMANDS(X)                                                   \
+  X(run, "run a Python program that imports tensorflow, on Rheos")    \
+  X(show, "say what is in a graph, checkpoint, record or event file") \
+  X(exec, "run a graph or a saved model on files of arrays")          \
+  X(bench, "time a graph or a saved model")                           \
   X(convert, "write a graph, saved model or checkpoint in another form")
 
 // Gets the arguments from its own name on (argv[0] is "run"); returns the exit status.
-#define DECLARE(name, summary)                 \
-  int command_##name(int argc, char **argv);   \
+#define DECLARE(name, summary)               \
+  int command_##name(int argc, char **argv); \
   extern const char command_##name##_help[];
 COMMANDS(DECLARE)
 #undef DECLARE

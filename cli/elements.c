@@ -201,8 +201,7 @@ rheos_status *element_set(rheos_tensor *tensor, int64_t index, const element *e)
   return fits ? NULL : does_not_fit(e, dtype);
 }
 
-rheos_status *elements_convert(rheos_tensor *tensor, rheos_dtype dtype,
-                               rheos_tensor **out_tensor) {
+rheos_status *elements_convert(rheos_tensor *tensor, rheos_dtype dtype, rheos_tensor **out_tensor) {
   const rheos_dtype from = rheos_tensor_dtype(tensor);
   *out_tensor = NULL;
   if (from == dtype) {

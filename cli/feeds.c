@@ -24,8 +24,7 @@ static bool is_file(const char *path) {
   return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
-static rheos_status *string_scalar(const char *bytes, size_t size_bytes,
-                                   rheos_tensor **out_value) {
+static rheos_status *string_scalar(const char *bytes, size_t size_bytes, rheos_tensor **out_value) {
   RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, out_value));
   rheos_status *status = rheos_tensor_set_string(*out_value, 0, bytes, size_bytes);
   if (status == NULL) return NULL;
@@ -196,8 +195,8 @@ static rheos_status *read_bytes(const char *path, const char *bytes, size_t size
 
 static rheos_status *at_path_take(const char *path, rheos_status *status) {
   if (status == NULL) return NULL;
-  rheos_status *named = rheos_status_new(rheos_status_code(status), "'%s': %s", path,
-                                         rheos_status_message(status));
+  rheos_status *named =
+      rheos_status_new(rheos_status_code(status), "'%s': %s", path, rheos_status_message(status));
   rheos_status_free(status);
   return named;
 }
@@ -275,8 +274,7 @@ static rheos_status *read_value(char *text, const wanted *w, rheos_tensor **out_
 
 rheos_status *feed_read(const char *name, const char *text, rheos_output target,
                         rheos_tensor **out_value) {
-  const wanted w = {name, rheos_dtype_base(rheos_output_dtype(target)),
-                    rheos_output_shape(target)};
+  const wanted w = {name, rheos_dtype_base(rheos_output_dtype(target)), rheos_output_shape(target)};
   char *copy = command_format("%s", text);
   rheos_tensor *value = NULL;
   *out_value = NULL;

@@ -225,9 +225,8 @@ static rheos_status *make_tensor(reader *r, rheos_dtype dtype, rheos_tensor **ou
 rheos_status *json_read_tensor(const char *text, size_t size_bytes, rheos_dtype dtype,
                                rheos_tensor **out_tensor) {
   *out_tensor = NULL;
-  reader r = {
-      .json = rheos__json_of(text, size_bytes, "not JSON that a tensor can be made of"),
-      .rank = NOT_KNOWN};
+  reader r = {.json = rheos__json_of(text, size_bytes, "not JSON that a tensor can be made of"),
+              .rank = NOT_KNOWN};
   for (int i = 0; i < MAX_LEVELS; i++) r.lengths[i] = NOT_KNOWN;
   rheos_status *status = read_value(&r);
   if (status == NULL && !rheos__json_is_at_end(&r.json)) status = wrong(&r, "more than a value");

@@ -115,8 +115,7 @@ static rheos_status *find_picture(rheos_tensor *tensor, output_format format, pi
   out->width = dims[1];
   if (shape->rank > 2) out->channels = dims[2];
   if (out->channels < 1 || out->channels > most || (most == 3 && out->channels == 2)) {
-    return RHEOS_INVALID("a %s has no %lld channels", extensions[format],
-                         (long long)out->channels);
+    return RHEOS_INVALID("a %s has no %lld channels", extensions[format], (long long)out->channels);
   }
   if (dtype == RHEOS_STRING || rheos_dtype_is_complex(dtype) || dtype == RHEOS_BOOL) {
     return RHEOS_INVALID("%s is no dtype of a picture", rheos_dtype_name(dtype));

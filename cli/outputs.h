@@ -7,7 +7,7 @@
 typedef enum output_format {
   OUTPUT_TEXT,  // on standard output, shortened
   OUTPUT_NPY,
-  OUTPUT_NPZ,   // all in one file, "outputs.npz"
+  OUTPUT_NPZ,  // all in one file, "outputs.npz"
   OUTPUT_JSON,
   OUTPUT_RAW,
   OUTPUT_PNG,

@@ -34,23 +34,23 @@ static double now(void) {
 
 // `Wide` vectors of `Lanes` floats, each multiplied and added to on its own: enough to fill the
 // pipelines. Returns how many operations that were.
-#define MULTIPLY_ADD(name, options, Lanes, Wide)                                   \
-  options static double name(float *sink) {                                        \
-    typedef float vector __attribute__((vector_size(Lanes * sizeof(float))));      \
-    enum { TIMES = 2000000 / (Lanes * Wide) * 64 };                                \
-    vector sums[Wide];                                                             \
-    _Pragma("GCC unroll 32") for (int k = 0; k < Wide; k++) {                      \
-      sums[k] = (vector){0} + (float)k * 1e-6f;                                    \
-    }                                                                              \
-    const vector factor = (vector){0} + 0.999f, term = (vector){0} + 1e-3f;        \
-    for (int i = 0; i < TIMES; i++) {                                              \
-      _Pragma("GCC unroll 32") for (int k = 0; k < Wide; k++) {                    \
-        sums[k] = sums[k] * factor + term;                                         \
-      }                                                                            \
-      __asm__ volatile("");                                                        \
-    }                                                                              \
-    _Pragma("GCC unroll 32") for (int k = 0; k < Wide; k++) *sink += sums[k][0];   \
-    return 2.0 * Lanes * Wide * TIMES;                                             \
+#define MULTIPLY_ADD(name, options, Lanes, Wide)                                 \
+  options static double name(float *sink) {                                      \
+    typedef float vector __attribute__((vector_size(Lanes * sizeof(float))));    \
+    enum { TIMES = 2000000 / (Lanes * Wide) * 64 };                              \
+    vector sums[Wide];                                                           \
+    _Pragma("GCC unroll 32") for (int k = 0; k < Wide; k++) {                    \
+      sums[k] = (vector){0} + (float)k * 1e-6f;                                  \
+    }                                                                            \
+    const vector factor = (vector){0} + 0.999f, term = (vector){0} + 1e-3f;      \
+    for (int i = 0; i < TIMES; i++) {                                            \
+      _Pragma("GCC unroll 32") for (int k = 0; k < Wide; k++) {                  \
+        sums[k] = sums[k] * factor + term;                                       \
+      }                                                                          \
+      __asm__ volatile("");                                                      \
+    }                                                                            \
+    _Pragma("GCC unroll 32") for (int k = 0; k < Wide; k++) *sink += sums[k][0]; \
+    return 2.0 * Lanes * Wide * TIMES;                                           \
   }
 
 #if defined(__x86_64__)
@@ -111,8 +111,7 @@ static double measure(worker *workers, int count) {
   meeting m = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
   for (int i = 0; i < count; i++) workers[i].meeting = &m;
   int started = 1;
-  while (started < count &&
-         pthread_create(&threads[started], NULL, work, &workers[started]) == 0) {
+  while (started < count && pthread_create(&threads[started], NULL, work, &workers[started]) == 0) {
     started++;
   }
   pthread_barrier_init(&m.round, NULL, (unsigned)started);

@@ -79,8 +79,7 @@ static rheos_status *add_fetch(request *r, const char *name) {
 
 rheos_status *request_find_fetches(request *r) {
   const rheos_signature_def *signature = r->runner.signature;
-  const size_t most =
-      r->fetches.count + (signature != NULL ? signature->num_outputs : 0);
+  const size_t most = r->fetches.count + (signature != NULL ? signature->num_outputs : 0);
   r->fetched = command_alloc(most * sizeof *r->fetched);
   r->fetched_names = command_alloc(most * sizeof *r->fetched_names);
   r->targets = command_alloc(most * sizeof *r->targets);

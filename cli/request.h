@@ -9,7 +9,7 @@ typedef struct request {
   runner_options runner_options;
   text_list feeds, fetches, inits;  // as they were written
   runner runner;
-  rheos_feed *fed;                  // by request_read_feeds() and request_add_defaults()
+  rheos_feed *fed;  // by request_read_feeds() and request_add_defaults()
   size_t num_fed;
   rheos_fetch *fetched;
   const char **fetched_names;

@@ -10,8 +10,7 @@
 
 // What was made for a machine with other devices runs too.
 static rheos_session_options session_options(const runner_options *options) {
-  return (rheos_session_options){.num_threads = options->num_threads,
-                                 .allow_soft_placement = true};
+  return (rheos_session_options){.num_threads = options->num_threads, .allow_soft_placement = true};
 }
 
 // ---- Graphs
@@ -120,8 +119,8 @@ static rheos_status *open_saved_model(runner *r, const runner_options *options) 
   char *parent = folder == NULL ? rheos__path_folder(r->source.path) : NULL;
   rheos_status *status = choose_tags(&r->source, text, &tags);
   if (status == NULL) {
-    status = rheos_saved_model_load(folder != NULL ? folder : parent, tags.items, tags.count,
-                                    &load, &r->model);
+    status = rheos_saved_model_load(folder != NULL ? folder : parent, tags.items, tags.count, &load,
+                                    &r->model);
   }
   text_list_deinit(&tags);
   free(text);

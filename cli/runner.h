@@ -18,11 +18,11 @@ typedef struct runner_options {
 
 typedef struct runner {
   source source;
-  rheos_graph *graph;      // borrowed from the model, if there is one
-  rheos_session *session;  // likewise
-  rheos_saved_model *model;        // NULL: a graph or a meta graph
-  rheos_meta_graph *own_meta_graph;  // of a meta graph file
-  const rheos_meta_graph *meta_graph;  // NULL: a plain graph
+  rheos_graph *graph;                    // borrowed from the model, if there is one
+  rheos_session *session;                // likewise
+  rheos_saved_model *model;              // NULL: a graph or a meta graph
+  rheos_meta_graph *own_meta_graph;      // of a meta graph file
+  const rheos_meta_graph *meta_graph;    // NULL: a plain graph
   const rheos_signature_def *signature;  // NULL: names are those of tensors
 } runner;
 

@@ -158,8 +158,10 @@ int command_show(int argc, char **argv) {
   show_options options = {0};
   text_list paths = {0};
   const option rows[] = {
-      {.name = "--ops", .flag = &options.ops},    {.name = "--node", .text = &options.node},
-      {.name = "--dot", .flag = &options.dot},    {.name = "--json", .flag = &options.json},
+      {.name = "--ops", .flag = &options.ops},
+      {.name = "--node", .text = &options.node},
+      {.name = "--dot", .flag = &options.dot},
+      {.name = "--json", .flag = &options.json},
       {.name = "--tags", .text = &options.tags},
       {.name = "--memory", .flag = &options.memory},
       {.name = "--feed-shape", .list = &options.feed_shapes},

@@ -30,9 +30,9 @@ void show_function(const Tensorflow__FunctionDef *function, json *j);
 
 // ---- Shared
 
-void show_name(const char *name);              // on standard output, escaped
+void show_name(const char *name);               // on standard output, escaped
 void show_padded(const char *name, int width);  // and filled up with spaces to that width
-int show_width(const char *name);              // the columns it takes
+int show_width(const char *name);               // the columns it takes
 // "float [2,?]"; dtype RHEOS_INVALID_DTYPE is left out.
 void show_type(rheos_dtype dtype, const rheos_shape *shape);
 void show_grouped(int64_t number);  // "1,234,567"

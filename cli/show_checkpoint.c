@@ -156,9 +156,7 @@ static rheos_status *read_array(arrays *a, size_t index) {
   return rheos_npz_read(a->npz, index, &a->tensor);
 }
 
-static size_t count_arrays(const arrays *a) {
-  return a->npz != NULL ? rheos_npz_count(a->npz) : 1;
-}
+static size_t count_arrays(const arrays *a) { return a->npz != NULL ? rheos_npz_count(a->npz) : 1; }
 
 static const char *array_name(const arrays *a, size_t index) {
   return a->npz != NULL ? rheos_npz_name(a->npz, index) : "";
@@ -217,8 +215,8 @@ int show_arrays(const source *s, const show_options *options) {
   status = bytes[0] == 'P' ? rheos_npz_open(bytes, size_bytes, &a.npz)
                            : rheos_npy_decode(bytes, size_bytes, &a.tensor);
   if (status == NULL) {
-    status = options->node != NULL ? show_one_array(s, &a, options)
-                                   : show_all_arrays(s, &a, options);
+    status =
+        options->node != NULL ? show_one_array(s, &a, options) : show_all_arrays(s, &a, options);
   }
   rheos_tensor_unref(a.tensor);
   rheos_npz_free(a.npz);

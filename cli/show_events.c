@@ -22,8 +22,8 @@ typedef struct summary {
 // ---- Reading
 
 static const char *plugin_kind(const Tensorflow__Summary__Value *value) {
-  static const char *const plugins[] = {"scalars", "images", "audio", "text", "histograms",
-                                        "hparams", "pr_curves", "mesh"};
+  static const char *const plugins[] = {"scalars",    "images",  "audio",     "text",
+                                        "histograms", "hparams", "pr_curves", "mesh"};
   if (value->metadata == NULL || value->metadata->plugin_data == NULL) return "tensor";
   const char *name = value->metadata->plugin_data->plugin_name;
   for (size_t i = 0; i < sizeof plugins / sizeof plugins[0]; i++) {

@@ -22,7 +22,8 @@ static rheos_status *reserve(memory_view *v, size_t num_feeds, size_t num_fetche
   v->feeds = rheos__alloc_array(num_feeds, sizeof *v->feeds);
   v->shapes = rheos__alloc_array(num_feeds, sizeof *v->shapes);
   v->fetches = rheos__alloc_array(num_fetches, sizeof *v->fetches);
-  return v->feeds == NULL || v->shapes == NULL || v->fetches == NULL ? rheos__out_of_memory() : NULL;
+  return v->feeds == NULL || v->shapes == NULL || v->fetches == NULL ? rheos__out_of_memory()
+                                                                     : NULL;
 }
 
 static rheos_status *ends_of_signature(memory_view *v) {

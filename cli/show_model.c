@@ -178,8 +178,7 @@ static void json_functions(json *j, const Tensorflow__FunctionDefLibrary *librar
 static const char *tensor_name_of(const Tensorflow__TensorInfo *info) {
   switch (info->encoding_case) {
     case TENSORFLOW__TENSOR_INFO__ENCODING_NAME: return info->name;
-    case TENSORFLOW__TENSOR_INFO__ENCODING_COO_SPARSE:
-      return info->coo_sparse->values_tensor_name;
+    case TENSORFLOW__TENSOR_INFO__ENCODING_COO_SPARSE: return info->coo_sparse->values_tensor_name;
     default: return "";
   }
 }
@@ -237,7 +236,7 @@ static void print_signatures(const Tensorflow__MetaGraphDef *meta_graph) {
     for (size_t k = 0; k < signature->n_inputs; k++) {
       if (signature->inputs[k]->value == NULL) continue;
       print_tensor_info("<-", signature->inputs[k]->key, signature->inputs[k]->value,
-                       has_default(signature, signature->inputs[k]->key));
+                        has_default(signature, signature->inputs[k]->key));
     }
     for (size_t k = 0; k < signature->n_outputs; k++) {
       if (signature->outputs[k]->value == NULL) continue;
@@ -273,16 +272,14 @@ static void json_signatures(json *j, const Tensorflow__MetaGraphDef *meta_graph)
 
 static int64_t collection_size(const Tensorflow__CollectionDef *collection) {
   switch (collection != NULL ? collection->kind_case : 0) {
-    case TENSORFLOW__COLLECTION_DEF__KIND_NODE_LIST:
-      return (int64_t)collection->node_list->n_value;
+    case TENSORFLOW__COLLECTION_DEF__KIND_NODE_LIST: return (int64_t)collection->node_list->n_value;
     case TENSORFLOW__COLLECTION_DEF__KIND_BYTES_LIST:
       return (int64_t)collection->bytes_list->n_value;
     case TENSORFLOW__COLLECTION_DEF__KIND_INT64_LIST:
       return (int64_t)collection->int64_list->n_value;
     case TENSORFLOW__COLLECTION_DEF__KIND_FLOAT_LIST:
       return (int64_t)collection->float_list->n_value;
-    case TENSORFLOW__COLLECTION_DEF__KIND_ANY_LIST:
-      return (int64_t)collection->any_list->n_value;
+    case TENSORFLOW__COLLECTION_DEF__KIND_ANY_LIST: return (int64_t)collection->any_list->n_value;
     default: return 0;
   }
 }

@@ -129,9 +129,7 @@ static void json_attr(json *j, const char *key, const Tensorflow__AttrValue *val
     case TENSORFLOW__ATTR_VALUE__VALUE_I: json_int(j, key, value->i); break;
     case TENSORFLOW__ATTR_VALUE__VALUE_F: json_number(j, key, value->f, true); break;
     case TENSORFLOW__ATTR_VALUE__VALUE_B: json_bool(j, key, value->b); break;
-    case TENSORFLOW__ATTR_VALUE__VALUE_TYPE:
-      json_text(j, key, view_dtype_name(value->type));
-      break;
+    case TENSORFLOW__ATTR_VALUE__VALUE_TYPE: json_text(j, key, view_dtype_name(value->type)); break;
     case TENSORFLOW__ATTR_VALUE__VALUE_SHAPE: json_shape(j, key, value->shape); break;
     case TENSORFLOW__ATTR_VALUE__VALUE_TENSOR: json_tensor(j, key, value->tensor); break;
     case TENSORFLOW__ATTR_VALUE__VALUE_FUNC: json_text(j, key, value->func->name); break;

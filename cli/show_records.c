@@ -12,10 +12,10 @@
 typedef enum record_form { PLAIN, EXAMPLE, SEQUENCE_EXAMPLE } record_form;
 
 typedef struct summary {
-  name_row sizes;          // of all records
-  record_form form;        // of all records so far
-  name_table features;     // the kind of each, in how many records, values in each
-  name_table lists;        // feature lists of sequence examples: steps in each
+  name_row sizes;       // of all records
+  record_form form;     // of all records so far
+  name_table features;  // the kind of each, in how many records, values in each
+  name_table lists;     // feature lists of sequence examples: steps in each
 } summary;
 
 // ---- Examples: messages of features, a map of names to a list of bytes, floats or integers

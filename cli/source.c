@@ -175,8 +175,8 @@ static bool is_graph(rheos__wire message, bool *out_is_sound) {
     if (field.number == 4 && field.type == RHEOS__WIRE_BYTES) {
       rheos__wire_field producer;
       bool sound;
-      is_graph = rheos__wire_next(&field.data, &producer, &sound) &&
-                 producer.type == RHEOS__WIRE_VARINT;
+      is_graph =
+          rheos__wire_next(&field.data, &producer, &sound) && producer.type == RHEOS__WIRE_VARINT;
     }
   }
   return is_graph;
@@ -260,8 +260,8 @@ rheos_status *source_read_message(source *s) {
     RHEOS_TRY(rheos__file_read_all(s->path, SIZE_MAX - 1, &s->bytes, &s->size_bytes));
   }
   if (s->is_text) RHEOS_TRY(read_text(s));
-  RHEOS_TRY(rheos__proto_unpack(descriptor_of(s->kind), s->bytes, s->size_bytes, &s->arena,
-                                &message));
+  RHEOS_TRY(
+      rheos__proto_unpack(descriptor_of(s->kind), s->bytes, s->size_bytes, &s->arena, &message));
   if (s->kind == SOURCE_GRAPH) s->graph_def = (Tensorflow__GraphDef *)message;
   if (s->kind == SOURCE_META_GRAPH) s->meta_graph_def = (Tensorflow__MetaGraphDef *)message;
   if (s->kind == SOURCE_SAVED_MODEL) s->saved_model = (Tensorflow__SavedModel *)message;

@@ -23,8 +23,8 @@ typedef struct source {
   char *path;    // of the file that is read; of a checkpoint its prefix
   char *folder;  // of a saved model that was given as a folder, else NULL
   bool is_text;
-  rheos_compression compression;          // of records and events
-  char **event_files;                     // of a folder of events, in the order of their names
+  rheos_compression compression;  // of records and events
+  char **event_files;             // of a folder of events, in the order of their names
   size_t num_event_files;
   rheos_checkpoint_state checkpoint_list;  // of a checkpoint named by its list, else empty
   // Of a graph, a meta graph or a saved model, the message, and as bytes.

@@ -9,9 +9,9 @@
 typedef struct name_row {
   char *name;  // NUL-terminated; may hold NULs itself
   size_t name_bytes;
-  int64_t count;               // how often it was met
-  int64_t least, most;         // of whatever the caller notes
-  const char *kind;            // likewise, borrowed
+  int64_t count;        // how often it was met
+  int64_t least, most;  // of whatever the caller notes
+  const char *kind;     // likewise, borrowed
   double last;
   bool has_last;
 } name_row;

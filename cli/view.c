@@ -82,8 +82,7 @@ static void read_edges(view *v) {
     for (size_t at = v->first_edge[i]; at < v->first_edge[i + 1]; at++) {
       const view_edge edge = v->edges[at];
       if (edge.node == VIEW_MISSING) continue;
-      v->uses[next[edge.node]++] =
-          (view_use){i, (int32_t)(at - v->first_edge[i]), edge.index};
+      v->uses[next[edge.node]++] = (view_use){i, (int32_t)(at - v->first_edge[i]), edge.index};
     }
   }
   free(next);
@@ -137,8 +136,7 @@ static void add_obstacle(view *v, const Tensorflow__NodeDef *node, const char *f
                          view_reason reason) {
   if (v->num_obstacles == v->obstacle_capacity) {
     v->obstacle_capacity = v->obstacle_capacity * 2 + 16;
-    v->obstacles =
-        command_realloc(v->obstacles, v->obstacle_capacity * sizeof *v->obstacles);
+    v->obstacles = command_realloc(v->obstacles, v->obstacle_capacity * sizeof *v->obstacles);
   }
   v->obstacles[v->num_obstacles++] = (view_obstacle){node->op, function, node->name, reason};
 }

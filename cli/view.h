@@ -44,14 +44,14 @@ typedef struct view_obstacle {
 typedef struct view {
   const Tensorflow__GraphDef *def;
   int32_t num_nodes;
-  rheos_graph *graph;    // NULL: see `problem`
-  char *problem;         // why the graph cannot be imported
-  int32_t *by_name;      // nodes, sorted by name
-  size_t *first_edge;    // of each node, and one more
-  view_edge *edges;      // as many as inputs
-  size_t *first_use;     // likewise
+  rheos_graph *graph;  // NULL: see `problem`
+  char *problem;       // why the graph cannot be imported
+  int32_t *by_name;    // nodes, sorted by name
+  size_t *first_edge;  // of each node, and one more
+  view_edge *edges;    // as many as inputs
+  size_t *first_use;   // likewise
   view_use *uses;
-  view_op *ops;          // the most frequent first
+  view_op *ops;  // the most frequent first
   size_t num_ops;
   view_obstacle *obstacles;  // by op, the most frequent first
   size_t num_obstacles, obstacle_capacity;
@@ -62,8 +62,8 @@ void view_init(view *v, const Tensorflow__GraphDef *def, const void *bytes, size
 void view_deinit(view *v);
 
 int32_t view_find(const view *v, const char *name, size_t name_bytes);  // VIEW_MISSING: none
-bool view_is_input(const view *v, int32_t node);   // something to feed
-bool view_is_output(const view *v, int32_t node);  // nobody waits for it
+bool view_is_input(const view *v, int32_t node);                        // something to feed
+bool view_is_output(const view *v, int32_t node);                       // nobody waits for it
 // The operation of the imported graph; none if there is no such graph.
 rheos_operation view_operation(const view *v, int32_t node);
 // What is known of an output; RHEOS_INVALID_DTYPE and an unknown shape if nothing is.

@@ -14,10 +14,9 @@ enum { MAX_ARGUMENTS = 16 };
 static rheos_status *build_line(rheos_scope *s, rheos_argument *in, rheos_argument *out,
                                 rheos_operation *out_init) {
   rheos_output x = rheos_placeholder(s, RHEOS_FLOAT, .name = "x");
-  rheos_output slope = rheos_get_variable(s, "slope", RHEOS_FLOAT, RHEOS_SCALAR,
-                                          rheos_constant_initializer(2));
-  rheos_output offset =
-      rheos_get_variable(s, "offset", RHEOS_FLOAT, RHEOS_SCALAR, rheos_ones());
+  rheos_output slope =
+      rheos_get_variable(s, "slope", RHEOS_FLOAT, RHEOS_SCALAR, rheos_constant_initializer(2));
+  rheos_output offset = rheos_get_variable(s, "offset", RHEOS_FLOAT, RHEOS_SCALAR, rheos_ones());
   rheos_output y = rheos_add(s, rheos_mul(s, slope, x), offset, .name = "y");
   *in = (rheos_argument){.name = "x", .tensor = x};
   *out = (rheos_argument){.name = "y", .tensor = y};
@@ -86,8 +85,8 @@ static rheos_status *call(const rheos_saved_model *model, const rheos_signature_
   }
   for (size_t i = 0; i < num_outputs; i++) outputs[i].name = signature->outputs[i].key;
   if (!status) {
-    status = rheos_saved_model_call(model, signature->key, inputs, num_inputs, outputs,
-                                    num_outputs, NULL);
+    status = rheos_saved_model_call(model, signature->key, inputs, num_inputs, outputs, num_outputs,
+                                    NULL);
   }
   for (size_t i = 0; i < num_outputs && !status; i++) print_output(&outputs[i]);
   for (size_t i = 0; i < num_inputs; i++) rheos_tensor_unref(inputs[i].value);

@@ -120,8 +120,7 @@ static model build_model(rheos_scope *s, int num_characters) {
   rheos_output joined = rheos_reshape(s, vectors, int_vector(s, flat, 2));
   rheos_output hidden = rheos_tanh(s, dense(s, "hidden", joined, CONTEXT * VECTOR, HIDDEN));
   m.scores = dense(s, "output", hidden, HIDDEN, num_characters);
-  rheos_output each =
-      rheos_sparse_softmax_cross_entropy_with_logits(s, m.scores, m.next).loss;
+  rheos_output each = rheos_sparse_softmax_cross_entropy_with_logits(s, m.scores, m.next).loss;
   m.loss = rheos_mean(s, each, int_vector(s, axis, 1), .name = "loss");
   return m;
 }

@@ -15,8 +15,11 @@
 static const struct {
   const char *op, *name;
 } renamed[] = {
-    {"MatMul", "matmul"},         {"BatchMatMul", "batch_matmul"}, {"BatchMatMulV2", "batch_matmul_v2"},
-    {"Variable", "variable_op"},  {"Shape", "shape_op"},
+    {"MatMul", "matmul"},
+    {"BatchMatMul", "batch_matmul"},
+    {"BatchMatMulV2", "batch_matmul_v2"},
+    {"Variable", "variable_op"},
+    {"Shape", "shape_op"},
 };
 
 // "Conv2DBackpropInput" -> "conv2d_backprop_input"
@@ -49,7 +52,9 @@ static const char *field_name(const char *name) {
   return name;
 }
 
-static bool is_list(const rheos__arg *arg) { return arg->number_attr >= 0 || arg->type_list_attr >= 0; }
+static bool is_list(const rheos__arg *arg) {
+  return arg->number_attr >= 0 || arg->type_list_attr >= 0;
+}
 
 static bool is_inferred(const rheos__signature *s, int attr) {
   for (int i = 0; i < s->num_inputs; ++i) {
@@ -64,35 +69,22 @@ static bool is_inferred(const rheos__signature *s, int attr) {
 // How an attribute stands in the struct; NULL if wrappers do not carry its kind.
 static const char *field_type(const rheos__attr_def *attr) {
   switch (attr->kind) {
-    case RHEOS_ATTR_INT:
-      return "int64_t ";
-    case RHEOS_ATTR_FLOAT:
-      return "float ";
+    case RHEOS_ATTR_INT: return "int64_t ";
+    case RHEOS_ATTR_FLOAT: return "float ";
     case RHEOS_ATTR_BOOL:
       return attr->has_default && attr->default_value.b ? "rheos_choice " : "bool ";
-    case RHEOS_ATTR_TYPE:
-      return "rheos_dtype ";
+    case RHEOS_ATTR_TYPE: return "rheos_dtype ";
     case RHEOS_ATTR_STRING:
-    case RHEOS_ATTR_FUNC:
-      return "const char *";
-    case RHEOS_ATTR_SHAPE:
-      return "const rheos_shape *";
-    case RHEOS_ATTR_TENSOR:
-      return "rheos_tensor *";
-    case RHEOS_ATTR_LIST_INT:
-      return "const int64_t *";
-    case RHEOS_ATTR_LIST_FLOAT:
-      return "const float *";
-    case RHEOS_ATTR_LIST_BOOL:
-      return "const bool *";
-    case RHEOS_ATTR_LIST_TYPE:
-      return "const rheos_dtype *";
-    case RHEOS_ATTR_LIST_SHAPE:
-      return "const rheos_shape *";
-    case RHEOS_ATTR_LIST_STRING:
-      return "const rheos_string *";
-    default:
-      return NULL;
+    case RHEOS_ATTR_FUNC: return "const char *";
+    case RHEOS_ATTR_SHAPE: return "const rheos_shape *";
+    case RHEOS_ATTR_TENSOR: return "rheos_tensor *";
+    case RHEOS_ATTR_LIST_INT: return "const int64_t *";
+    case RHEOS_ATTR_LIST_FLOAT: return "const float *";
+    case RHEOS_ATTR_LIST_BOOL: return "const bool *";
+    case RHEOS_ATTR_LIST_TYPE: return "const rheos_dtype *";
+    case RHEOS_ATTR_LIST_SHAPE: return "const rheos_shape *";
+    case RHEOS_ATTR_LIST_STRING: return "const rheos_string *";
+    default: return NULL;
   }
 }
 
@@ -101,19 +93,17 @@ static bool is_list_kind(rheos_attr_kind kind) { return kind >= RHEOS_ATTR_LIST_
 // Text on one line: a default may hold a newline.
 static void print_text(FILE *out, const char *text, size_t size_bytes) {
   for (size_t i = 0; i < size_bytes; ++i) {
-    if (text[i] == '\n') fputs("\\n", out);
-    else fputc(text[i], out);
+    if (text[i] == '\n')
+      fputs("\\n", out);
+    else
+      fputc(text[i], out);
   }
 }
 
 static void print_default(FILE *out, const rheos_attr_value *value) {
   switch (value->kind) {
-    case RHEOS_ATTR_INT:
-      fprintf(out, "; 0: the default, %lld", (long long)value->i);
-      break;
-    case RHEOS_ATTR_FLOAT:
-      fprintf(out, "; 0: the default, %g", (double)value->f);
-      break;
+    case RHEOS_ATTR_INT: fprintf(out, "; 0: the default, %lld", (long long)value->i); break;
+    case RHEOS_ATTR_FLOAT: fprintf(out, "; 0: the default, %g", (double)value->f); break;
     case RHEOS_ATTR_BOOL:
       if (value->b) fprintf(out, "; 0: the default, yes");
       break;
@@ -125,9 +115,7 @@ static void print_default(FILE *out, const rheos_attr_value *value) {
       print_text(out, value->s.data, value->s.size_bytes);
       fputc('"', out);
       break;
-    default:
-      fprintf(out, "; the default");
-      break;
+    default: fprintf(out, "; the default"); break;
   }
 }
 
@@ -220,7 +208,8 @@ static void print_attr_setting(FILE *out, const rheos__attr_def *attr) {
       break;
     case RHEOS_ATTR_BOOL:
       fprintf(out, "  if (args.%s != 0) {\n", field);
-      fprintf(out, "    attrs[count] = (rheos_attr){\"%s\", {RHEOS_ATTR_BOOL, 0, {0}}};\n", attr->name);
+      fprintf(out, "    attrs[count] = (rheos_attr){\"%s\", {RHEOS_ATTR_BOOL, 0, {0}}};\n",
+              attr->name);
       fprintf(out, "    attrs[count++].value.b = %s;\n  }\n",
               attr->has_default && attr->default_value.b ? "false" : "true");
       return;
@@ -245,19 +234,21 @@ static void print_attr_setting(FILE *out, const rheos__attr_def *attr) {
       snprintf(condition, sizeof condition, "args.%s != NULL", field);
       break;
     default: {
-      static const char *const members[] = {"strings", "ints", "floats", "bools", "types", "shapes"};
+      static const char *const members[] = {"strings", "ints",  "floats",
+                                            "bools",   "types", "shapes"};
       member = members[attr->kind - RHEOS_ATTR_LIST_STRING];
       if (attr->has_default) snprintf(condition, sizeof condition, "args.%s != NULL", field);
       fprintf(out, "  if (%s) {\n", condition);
-      fprintf(out, "    attrs[count] = (rheos_attr){\"%s\", {(rheos_attr_kind)%d, args.num_%s, {0}}};\n",
+      fprintf(out,
+              "    attrs[count] = (rheos_attr){\"%s\", {(rheos_attr_kind)%d, args.num_%s, {0}}};\n",
               attr->name, (int)attr->kind, attr->name);
       fprintf(out, "    attrs[count++].value.%s = args.%s;\n  }\n", member, field);
       return;
     }
   }
   fprintf(out, "  if (%s) {\n", condition);
-  fprintf(out, "    attrs[count] = (rheos_attr){\"%s\", {(rheos_attr_kind)%d, 0, {0}}};\n", attr->name,
-          (int)attr->kind);
+  fprintf(out, "    attrs[count] = (rheos_attr){\"%s\", {(rheos_attr_kind)%d, 0, {0}}};\n",
+          attr->name, (int)attr->kind);
   fprintf(out, "    attrs[count++].value.%s = args.%s;\n  }\n", member, field);
 }
 
@@ -294,16 +285,19 @@ static void print_definition(FILE *out, const rheos__signature *s, const char *n
   result_type(s, name, result, sizeof result);
   bool any_list = false;
   for (int i = 0; i < s->num_inputs; ++i) any_list |= is_list(&s->inputs[i]);
-  fprintf(out, "\n%s rheos_%s_with(rheos_scope *scope, rheos_%s_args args) {\n", result, name, name);
+  fprintf(out, "\n%s rheos_%s_with(rheos_scope *scope, rheos_%s_args args) {\n", result, name,
+          name);
   print_inputs(out, s);
   fprintf(out, "  rheos_attr attrs[%d];\n  size_t count = 0;\n", s->num_attrs + 1);
   for (int i = 0; i < s->num_attrs; ++i) {
-    if (!is_inferred(s, i) && field_type(&s->attrs[i]) != NULL) print_attr_setting(out, &s->attrs[i]);
+    if (!is_inferred(s, i) && field_type(&s->attrs[i]) != NULL)
+      print_attr_setting(out, &s->attrs[i]);
   }
-  fprintf(out,
-          "  rheos_operation op = rheos_op(scope, &(rheos_op_args){.type = \"%s\", .name = args.name,\n"
-          "      .inputs = inputs, .num_inputs = num_inputs, .attrs = attrs, .num_attrs = count});\n",
-          s->op->name);
+  fprintf(
+      out,
+      "  rheos_operation op = rheos_op(scope, &(rheos_op_args){.type = \"%s\", .name = args.name,\n"
+      "      .inputs = inputs, .num_inputs = num_inputs, .attrs = attrs, .num_attrs = count});\n",
+      s->op->name);
   if (any_list) fprintf(out, "  rheos_free(inputs);\n");
   if (strcmp(result, "rheos_operation") == 0) {
     fprintf(out, "  return op;\n}\n");
@@ -319,8 +313,10 @@ static void print_definition(FILE *out, const rheos__signature *s, const char *n
 }
 
 static const char header_start[] =
-    "// Every op as a function: rheos_matmul(scope, x, w, .transpose_b = true, .name = \"logits\").\n"
-    "// Inputs and required attributes by position, the rest by name. Generated from the op table.\n"
+    "// Every op as a function: rheos_matmul(scope, x, w, .transpose_b = true, .name = "
+    "\"logits\").\n"
+    "// Inputs and required attributes by position, the rest by name. Generated from the op "
+    "table.\n"
     "// After an error (in the scope's status) the result is none.\n"
     "#ifndef RHEOS_OPS_H\n#define RHEOS_OPS_H\n\n#include <rheos/scope.h>\n\n"
     "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
@@ -330,7 +326,8 @@ static const char header_start[] =
 static const char source_start[] =
     "// Generated from the op table.\n#include <rheos/ops.h>\n#include <string.h>\n\n"
     "#include \"base/alloc.h\"\n#include \"base/status.h\"\n\n"
-    "typedef struct input_part {\n  const rheos_output *outputs;\n  size_t count;\n} input_part;\n\n"
+    "typedef struct input_part {\n  const rheos_output *outputs;\n  size_t count;\n} "
+    "input_part;\n\n"
     "// The inputs one after the other; NULL and 0 after an error.\n"
     "static rheos_output *join(rheos_scope *scope, const input_part *parts, size_t num_parts,\n"
     "                          size_t *out_count) {\n"
@@ -341,7 +338,8 @@ static const char source_start[] =
     "  if (joined == NULL) {\n    rheos_scope_fail_take(scope, rheos__out_of_memory());\n"
     "    return NULL;\n  }\n"
     "  for (size_t i = 0; i < num_parts; ++i) {\n"
-    "    for (size_t k = 0; k < parts[i].count; ++k) joined[(*out_count)++] = parts[i].outputs[k];\n"
+    "    for (size_t k = 0; k < parts[i].count; ++k) joined[(*out_count)++] = "
+    "parts[i].outputs[k];\n"
     "  }\n  return joined;\n}\n";
 
 int main(int argc, char **argv) {

@@ -35,13 +35,17 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_summary(rheos_even
                                                                       int64_t step);
 
 // How the `values` (real numbers of any dtype) are distributed, in TensorFlow's buckets.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_histogram(
-    rheos_event_writer *writer, const char *tag, const rheos_tensor *values, int64_t step);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_histogram(rheos_event_writer *writer,
+                                                                        const char *tag,
+                                                                        const rheos_tensor *values,
+                                                                        int64_t step);
 // Up to `max_images` pictures [batch, height, width, 1, 3 or 4]; numbers that are not uint8 (float,
 // half, double) are scaled to it. Tags are "TAG/image", or "TAG/image/0" where there can be several.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_images(
-    rheos_event_writer *writer, const char *tag, const rheos_tensor *images, int64_t max_images,
-    int64_t step);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_images(rheos_event_writer *writer,
+                                                                     const char *tag,
+                                                                     const rheos_tensor *images,
+                                                                     int64_t max_images,
+                                                                     int64_t step);
 // Up to `max_sounds` pieces of sound [batch, frames] or [batch, frames, channels], floats between -1
 // and 1, under tags "TAG/audio" or "TAG/audio/0".
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_audio(
@@ -65,8 +69,10 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_graph_def(rheos_ev
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_run_metadata(
     rheos_event_writer *writer, const char *tag, const void *run_metadata, size_t size_bytes,
     int64_t step);
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_meta_graph(
-    rheos_event_writer *writer, const void *meta_graph_def, size_t size_bytes, int64_t step);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_add_meta_graph(rheos_event_writer *writer,
+                                                                         const void *meta_graph_def,
+                                                                         size_t size_bytes,
+                                                                         int64_t step);
 
 typedef enum rheos_session_status {
   RHEOS_SESSION_STATUS_UNSPECIFIED,
@@ -89,7 +95,8 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_event_writer_close(rheos_event_writ
 
 typedef struct rheos_event_writer_cache rheos_event_writer_cache;
 
-RHEOS_API rheos_event_writer_cache *rheos_event_writer_cache_new(void);  // NULL when memory is short
+RHEOS_API rheos_event_writer_cache *rheos_event_writer_cache_new(
+    void);  // NULL when memory is short
 // Closes the writers. NULL is accepted.
 RHEOS_API void rheos_event_writer_cache_free(rheos_event_writer_cache *cache);
 // The writer of a folder, which stays the cache's: opened at the first call of that name, with `graph`

@@ -44,8 +44,9 @@ RHEOS_API void rheos_example_builder_step_ints(rheos_example_builder *builder, c
 
 // The message, valid until the builder is used again: an Example, which must not have lists of
 // features, or a SequenceExample. Keys are sorted: the same features give the same bytes.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_example_builder_example(
-    rheos_example_builder *builder, const void **out_data, size_t *out_size_bytes);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_example_builder_example(rheos_example_builder *builder,
+                                                                     const void **out_data,
+                                                                     size_t *out_size_bytes);
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_example_builder_sequence(
     rheos_example_builder *builder, const void **out_data, size_t *out_size_bytes);
 

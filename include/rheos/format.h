@@ -41,8 +41,9 @@ typedef struct rheos_import_mapping {
 // An operation ("x") or output ("x:1"), as the GraphDef calls it, that an import tells of.
 typedef struct rheos_import_element {
   const char *name;
-  rheos_operation operation;  // set by the import; of an output in the input map what is in its place
-  int32_t index;              // of the output; -1: the operation was asked for
+  rheos_operation
+      operation;  // set by the import; of an output in the input map what is in its place
+  int32_t index;  // of the output; -1: the operation was asked for
 } rheos_import_element;
 
 typedef struct rheos_import_options {
@@ -94,8 +95,7 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_message_to_text(const char *type, c
 // The bytes of the message that a text describes, for rheos_free(). RHEOS_DATA_LOSS with the line
 // and column if it describes none, or names a field that the message does not have.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_message_from_text(const char *type, const char *text,
-                                                               size_t text_bytes,
-                                                               void **out_bytes,
+                                                               size_t text_bytes, void **out_bytes,
                                                                size_t *out_size_bytes);
 
 // ---- Graphs as files
@@ -188,11 +188,12 @@ RHEOS_API rheos_dtype rheos_checkpoint_reader_dtype(const rheos_checkpoint_reade
 RHEOS_API rheos_shape rheos_checkpoint_reader_shape(const rheos_checkpoint_reader *reader,
                                                     size_t index);
 // The place of a tensor by its name; false if there is none. `out_index` may be NULL.
-RHEOS_API bool rheos_checkpoint_reader_find(const rheos_checkpoint_reader *reader,
-                                            const char *name, size_t *out_index);
+RHEOS_API bool rheos_checkpoint_reader_find(const rheos_checkpoint_reader *reader, const char *name,
+                                            size_t *out_index);
 // Reads the tensor, which the caller frees with rheos_tensor_unref().
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_read(
-    rheos_checkpoint_reader *reader, size_t index, rheos_tensor **out_tensor);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_read(rheos_checkpoint_reader *reader,
+                                                                    size_t index,
+                                                                    rheos_tensor **out_tensor);
 // The same by name. RHEOS_NOT_FOUND if there is none.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_reader_read_named(
     rheos_checkpoint_reader *reader, const char *name, rheos_tensor **out_tensor);
@@ -248,7 +249,8 @@ typedef struct rheos_checkpoint_state {
   char *model_checkpoint_path;        // the newest
   char **all_model_checkpoint_paths;  // oldest first
   size_t num_paths;
-  double *all_model_checkpoint_timestamps;  // when each was written, in seconds since 1970; often none
+  double
+      *all_model_checkpoint_timestamps;  // when each was written, in seconds since 1970; often none
   size_t num_timestamps;
   double last_preserved_timestamp;  // 0: not told
 } rheos_checkpoint_state;

@@ -111,8 +111,9 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_output(rheos_graph *graph, co
 // Writes the name and a NUL into `buffer`, cut to `size_bytes`; returns the length of the whole name.
 RHEOS_API size_t rheos_operation_name(rheos_operation operation, char *buffer, size_t size_bytes);
 
-RHEOS_API const char *rheos_operation_type(rheos_operation operation);    // "MatMul"
-RHEOS_API const char *rheos_operation_device(rheos_operation operation);  // "" if none was asked for
+RHEOS_API const char *rheos_operation_type(rheos_operation operation);  // "MatMul"
+RHEOS_API const char *rheos_operation_device(
+    rheos_operation operation);  // "" if none was asked for
 RHEOS_API int32_t rheos_operation_num_inputs(rheos_operation operation);
 RHEOS_API rheos_output rheos_operation_input(rheos_operation operation, int32_t index);
 RHEOS_API int32_t rheos_operation_num_control_inputs(rheos_operation operation);

@@ -14,18 +14,21 @@ extern "C" {
 
 // Only the nodes that the outputs ("y", "y:0") need; colocations with others are dropped.
 // RHEOS_NOT_FOUND, naming all outputs that are not there. (TensorFlow's extract_sub_graph)
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_strip(
-    const void *bytes, size_t size_bytes, const char *const *outputs, size_t num_outputs,
-    void **out_bytes, size_t *out_size_bytes);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_strip(const void *bytes, size_t size_bytes,
+                                                             const char *const *outputs,
+                                                             size_t num_outputs, void **out_bytes,
+                                                             size_t *out_size_bytes);
 
 // Only the nodes whose names begin with `scope`, which goes from all names that do, with the "/" behind
 // it; colocations with others are dropped. An input from elsewhere, "x:1", becomes
 // "$unbound_inputs_x:1" ("^x": "^$unbound_inputs_x"), for an input map of whoever imports the part;
 // these come sorted, each once, in one piece of memory for rheos_free() (NULL and 0 if there are
 // none). (What TensorFlow's export_meta_graph does with export_scope)
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_below(
-    const void *bytes, size_t size_bytes, const char *scope, void **out_bytes,
-    size_t *out_size_bytes, char ***out_unbound_inputs, size_t *out_num_unbound_inputs);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_below(const void *bytes, size_t size_bytes,
+                                                             const char *scope, void **out_bytes,
+                                                             size_t *out_size_bytes,
+                                                             char ***out_unbound_inputs,
+                                                             size_t *out_num_unbound_inputs);
 
 // Without the devices of the nodes.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_clear_devices(const void *bytes,

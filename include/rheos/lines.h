@@ -13,17 +13,14 @@
 #define rheos_constant(scope, ...) (RHEOS_HERE(scope), rheos_constant((scope), __VA_ARGS__))
 #define rheos_constant_float(scope, ...) \
   (RHEOS_HERE(scope), rheos_constant_float((scope), __VA_ARGS__))
-#define rheos_constant_int(scope, ...) \
-  (RHEOS_HERE(scope), rheos_constant_int((scope), __VA_ARGS__))
+#define rheos_constant_int(scope, ...) (RHEOS_HERE(scope), rheos_constant_int((scope), __VA_ARGS__))
 #define rheos_group(scope, ...) (RHEOS_HERE(scope), rheos_group((scope), __VA_ARGS__))
 #define rheos_gradients(scope, ...) (RHEOS_HERE(scope), rheos_gradients((scope), __VA_ARGS__))
 
-#define rheos_get_variable(scope, ...) \
-  (RHEOS_HERE(scope), rheos_get_variable((scope), __VA_ARGS__))
+#define rheos_get_variable(scope, ...) (RHEOS_HERE(scope), rheos_get_variable((scope), __VA_ARGS__))
 #define rheos_get_variable_record(scope, ...) \
   (RHEOS_HERE(scope), rheos_get_variable_record((scope), __VA_ARGS__))
-#define rheos_variable_new(scope, ...) \
-  (RHEOS_HERE(scope), rheos_variable_new((scope), __VA_ARGS__))
+#define rheos_variable_new(scope, ...) (RHEOS_HERE(scope), rheos_variable_new((scope), __VA_ARGS__))
 #define rheos_variables_initializer(scope, ...) \
   (RHEOS_HERE(scope), rheos_variables_initializer((scope), __VA_ARGS__))
 #define rheos_global_variables_initializer(scope) \

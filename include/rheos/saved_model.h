@@ -28,8 +28,8 @@ typedef struct rheos_named_tensor {
 // A tensor that a signature or an asset names. One of three: a tensor, with a name; a sparse one,
 // whose parts have names; one of another kind (Python's composite tensors) with components.
 typedef struct rheos_tensor_info {
-  const char *key;   // what the signature calls it; "" for others
-  const char *name;  // "x:0"; "" if it is not a plain tensor
+  const char *key;    // what the signature calls it; "" for others
+  const char *name;   // "x:0"; "" if it is not a plain tensor
   rheos_dtype dtype;  // of a sparse one's values; RHEOS_INVALID_DTYPE if the file does not say
   rheos_shape shape;  // of a sparse one the dense shape
   bool is_sparse;
@@ -47,8 +47,8 @@ typedef struct rheos_default_value {
 } rheos_default_value;
 
 typedef struct rheos_signature_def {
-  const char *key;          // "serving_default"
-  const char *method_name;  // "tensorflow/serving/predict"
+  const char *key;                  // "serving_default"
+  const char *method_name;          // "tensorflow/serving/predict"
   const rheos_tensor_info *inputs;  // sorted by key
   size_t num_inputs;
   const rheos_tensor_info *outputs;  // sorted by key
@@ -108,8 +108,8 @@ typedef struct rheos_meta_graph {
   size_t graph_def_bytes;
   const void *op_list;  // the bytes of an OpList: the ops as the writing program knew them
   size_t op_list_bytes;
-  const rheos_saver_def *saver;            // NULL if there is none
-  const rheos_signature_def *signatures;   // sorted by key
+  const rheos_saver_def *saver;           // NULL if there is none
+  const rheos_signature_def *signatures;  // sorted by key
   size_t num_signatures;
   const rheos_collection_def *collections;  // sorted by key
   size_t num_collections;

@@ -74,7 +74,8 @@ RHEOS_API void rheos_scope_pop(rheos_scope *scope);
 // the signature lets them, else from the attributes. Attributes left out get their defaults.
 typedef struct rheos_op_args {
   const char *type;
-  const char *name;  // NULL: the type; made unique inside the current scope; "a/b/" is used as it is
+  const char
+      *name;  // NULL: the type; made unique inside the current scope; "a/b/" is used as it is
   const rheos_output *inputs;
   size_t num_inputs;
   const rheos_attr *attrs;
@@ -120,8 +121,7 @@ static inline rheos_attr rheos_attr_type(const char *name, rheos_dtype value) {
   attr.value.type = value;
   return attr;
 }
-static inline rheos_attr rheos_attr_string(const char *name, const char *value,
-                                           size_t size_bytes) {
+static inline rheos_attr rheos_attr_string(const char *name, const char *value, size_t size_bytes) {
   rheos_attr attr = {name, {RHEOS_ATTR_STRING, 0, {0}}};
   attr.value.s.data = (char *)(uintptr_t)value;
   attr.value.s.size_bytes = size_bytes;

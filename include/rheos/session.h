@@ -14,7 +14,7 @@ typedef struct rheos_session rheos_session;
 // same results. The graph itself never changes. Groups of rules have the names of TensorFlow's
 // RewriterConfig.
 typedef enum rheos_toggle {
-  RHEOS_TOGGLE_DEFAULT,     // on
+  RHEOS_TOGGLE_DEFAULT,  // on
   RHEOS_TOGGLE_ON,
   RHEOS_TOGGLE_OFF,
   RHEOS_TOGGLE_AGGRESSIVE,  // on, with rules that may change the last bits of a result
@@ -33,12 +33,12 @@ typedef struct rheos_rewrite_options {
 } rheos_rewrite_options;
 
 typedef struct rheos_session_options {
-  const char *target;           // NULL or "": this process
-  int32_t num_cpu_devices;      // 0: one, /device:CPU:0
-  int32_t num_threads;          // the session's threads; 0: one for each core
-  int32_t max_cached_plans;     // 0: 256
-  bool allow_soft_placement;    // run on a device that exists when the one asked for does not
-  bool log_device_placement;    // print each node's device to standard error when a plan is made
+  const char *target;         // NULL or "": this process
+  int32_t num_cpu_devices;    // 0: one, /device:CPU:0
+  int32_t num_threads;        // the session's threads; 0: one for each core
+  int32_t max_cached_plans;   // 0: 256
+  bool allow_soft_placement;  // run on a device that exists when the one asked for does not
+  bool log_device_placement;  // print each node's device to standard error when a plan is made
   rheos_rewrite_options rewrites;
   // Of those threads, how many operations that do not need each other may be spread over; 0: all, 1:
   // operations run one after the other.
@@ -103,10 +103,12 @@ typedef struct rheos_run_options {
 
 // Runs what the fetches and targets need, with the feeds in place of the outputs they name, and
 // sets the values of `fetches`. A failed run leaves session and graph usable.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_run(
-    rheos_session *session, const rheos_feed *feeds, size_t num_feeds, rheos_fetch *fetches,
-    size_t num_fetches, const rheos_operation *targets, size_t num_targets,
-    const rheos_run_options *options);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_run(rheos_session *session,
+                                                         const rheos_feed *feeds, size_t num_feeds,
+                                                         rheos_fetch *fetches, size_t num_fetches,
+                                                         const rheos_operation *targets,
+                                                         size_t num_targets,
+                                                         const rheos_run_options *options);
 
 // ---- Callables: a signature resolved once, for many runs
 
@@ -147,8 +149,8 @@ typedef struct rheos_session_stats {
   int64_t num_plans;            // signatures planned
   int64_t num_specializations;  // shapes prepared
   int64_t num_runs;
-  int64_t arena_bytes;          // intermediates of the plans that are cached
-  int64_t num_instructions;     // kernels and reads of the plans that are cached
+  int64_t arena_bytes;       // intermediates of the plans that are cached
+  int64_t num_instructions;  // kernels and reads of the plans that are cached
 } rheos_session_stats;
 RHEOS_API void rheos_session_get_stats(const rheos_session *session,
                                        rheos_session_stats *out_stats);

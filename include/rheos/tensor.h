@@ -53,7 +53,7 @@ RHEOS_API bool rheos_dtype_is_ref(rheos_dtype dtype);
 RHEOS_API rheos_dtype rheos_dtype_base(rheos_dtype dtype);  // without the reference
 RHEOS_API bool rheos_dtype_is_floating(rheos_dtype dtype);  // half, bfloat16, float, double
 RHEOS_API bool rheos_dtype_is_complex(rheos_dtype dtype);
-RHEOS_API bool rheos_dtype_is_integer(rheos_dtype dtype);   // signed or unsigned, not quantized
+RHEOS_API bool rheos_dtype_is_integer(rheos_dtype dtype);  // signed or unsigned, not quantized
 
 // ---- Shapes
 
@@ -68,8 +68,8 @@ typedef struct rheos_shape {
 #define RHEOS_SCALAR ((rheos_shape){.rank = 0})
 #define RHEOS_UNKNOWN_SHAPE ((rheos_shape){.rank = -1})
 // RHEOS_SHAPE(2, 3): a shape of one to eight dimensions.
-#define RHEOS_SHAPE(...)                                                                       \
-  ((rheos_shape){.rank = (int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),        \
+#define RHEOS_SHAPE(...)                                                                \
+  ((rheos_shape){.rank = (int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), \
                  .dims = {__VA_ARGS__}})
 
 RHEOS_API bool rheos_shape_is_known(const rheos_shape *shape);  // rank and every dimension
@@ -134,8 +134,7 @@ RHEOS_API void *rheos_tensor_data(const rheos_tensor *tensor);
 
 // Copies bytes into element `index` of a string tensor.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tensor_set_string(rheos_tensor *tensor, int64_t index,
-                                                               const char *data,
-                                                               size_t size_bytes);
+                                                               const char *data, size_t size_bytes);
 
 // Scalars and vectors in one call. The values are copied.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tensor_from_values(rheos_dtype dtype,

@@ -16,13 +16,13 @@ extern "C" {
 // "ReadVariableOp") take a handle. Of a resource variable every read is a node of its own, so that
 // control dependencies say which writes it sees.
 typedef struct rheos_variable {
-  rheos_graph *graph;            // NULL for "none"
-  int32_t index;                 // among the graph's variables, in order of creation
-  rheos_output handle;           // the reference or handle that assignments take
-  rheos_output value;            // reads it; of a resource variable, before any write of the step
-  rheos_output cached;           // of a resource variable with a caching device: all its reads
+  rheos_graph *graph;   // NULL for "none"
+  int32_t index;        // among the graph's variables, in order of creation
+  rheos_output handle;  // the reference or handle that assignments take
+  rheos_output value;   // reads it; of a resource variable, before any write of the step
+  rheos_output cached;  // of a resource variable with a caching device: all its reads
   rheos_output initial_value;
-  rheos_operation initializer;   // assigns the initial value
+  rheos_operation initializer;  // assigns the initial value
   bool trainable;
   // For copies on several machines, by TensorFlow's numbers: files have them, here they mean nothing.
   int32_t synchronization, aggregation;
@@ -85,11 +85,11 @@ RHEOS_API rheos_output rheos_get_variable(rheos_scope *scope, const char *name, 
 typedef struct rheos_variable_options {
   const char *name;
   bool not_trainable;
-  bool any_shape;          // later values may have other shapes
-  bool is_local;           // joins "local_variables" instead of "variables"
-  bool no_collections;     // joins none
-  bool use_resource;       // a resource variable
-  const rheos_shape *shape;  // that its values may have; NULL: the initial value's
+  bool any_shape;              // later values may have other shapes
+  bool is_local;               // joins "local_variables" instead of "variables"
+  bool no_collections;         // joins none
+  bool use_resource;           // a resource variable
+  const rheos_shape *shape;    // that its values may have; NULL: the initial value's
   const char *caching_device;  // reads are copied there, once for all readers; NULL: nowhere
 } rheos_variable_options;
 RHEOS_API rheos_variable rheos_variable_new(rheos_scope *scope, rheos_output initial_value,
@@ -139,8 +139,8 @@ RHEOS_API rheos_operation rheos_global_variables_initializer(rheos_scope *scope)
 
 // The same for variables of the caller's choice; `name` NULL: "init".
 RHEOS_API rheos_operation rheos_variables_initializer(rheos_scope *scope,
-                                                      const rheos_variable *variables,
-                                                      size_t count, const char *name);
+                                                      const rheos_variable *variables, size_t count,
+                                                      const char *name);
 
 // The variables of a collection in a new array for rheos_free(), NULL when memory is short. Returns
 // their number.
@@ -182,8 +182,9 @@ typedef struct rheos_optimizer {
   rheos_output l1_regularization_strength_tensor, l2_regularization_strength_tensor;
   double l2_shrinkage_regularization_strength, learning_rate_power;  // Ftrl
   rheos_output l2_shrinkage_regularization_strength_tensor, learning_rate_power_tensor;
-  const char *accum_name, *linear_name;  // Ftrl: of its slots' variables; NULL: the optimizer's name
-  rheos_variable global_step;            // AdagradDA: counts the steps
+  const char *accum_name,
+      *linear_name;            // Ftrl: of its slots' variables; NULL: the optimizer's name
+  rheos_variable global_step;  // AdagradDA: counts the steps
   bool use_locking;
   const char *name;  // NULL: "GradientDescent", "Momentum", ..., as TensorFlow calls the kind
   // Optimizers of one name share their slots ("momentum", ...) in a graph unless this differs.
@@ -255,8 +256,7 @@ RHEOS_API void rheos_optimizer_make_slots(rheos_scope *scope, rheos_optimizer op
                                           const rheos_variable *variables, size_t count);
 RHEOS_API void rheos_optimizer_prepare(rheos_scope *scope, rheos_optimizer *optimizer);
 RHEOS_API rheos_operation rheos_optimizer_update(rheos_scope *scope, rheos_optimizer optimizer,
-                                                 rheos_variable variable,
-                                                 rheos_gradient gradient);
+                                                 rheos_variable variable, rheos_gradient gradient);
 RHEOS_API rheos_operation rheos_optimizer_finish(rheos_scope *scope, rheos_optimizer optimizer,
                                                  const rheos_operation *updates, size_t count,
                                                  const char *name);
@@ -273,8 +273,7 @@ RHEOS_API void rheos_optimizer_set_slot(rheos_scope *scope, rheos_optimizer opti
 // optimizer's. `optimizer.kind` may be 0, then it needs a name.
 RHEOS_API rheos_variable rheos_optimizer_make_slot(rheos_scope *scope, rheos_optimizer optimizer,
                                                    rheos_variable primary, const char *slot_name,
-                                                   rheos_initializer initializer,
-                                                   const char *name);
+                                                   rheos_initializer initializer, const char *name);
 
 // ---- Learning rates that change with the step
 //
@@ -285,13 +284,11 @@ RHEOS_API rheos_variable rheos_optimizer_make_slot(rheos_scope *scope, rheos_opt
 // learning_rate * decay_rate ^ (global_step / decay_steps)
 RHEOS_API rheos_output rheos_exponential_decay(rheos_scope *scope, double learning_rate,
                                                rheos_output global_step, int32_t decay_steps,
-                                               double decay_rate, bool staircase,
-                                               const char *name);
+                                               double decay_rate, bool staircase, const char *name);
 // learning_rate * exp(-decay_rate * global_step / decay_steps)
 RHEOS_API rheos_output rheos_natural_exp_decay(rheos_scope *scope, double learning_rate,
                                                rheos_output global_step, int32_t decay_steps,
-                                               double decay_rate, bool staircase,
-                                               const char *name);
+                                               double decay_rate, bool staircase, const char *name);
 // learning_rate / (1 + decay_rate * global_step / decay_steps)
 RHEOS_API rheos_output rheos_inverse_time_decay(rheos_scope *scope, double learning_rate,
                                                 rheos_output global_step, int32_t decay_steps,
@@ -352,9 +349,9 @@ RHEOS_API rheos_output rheos_clip_gradients_by_global_norm(rheos_scope *scope,
 
 // The nodes that save and restore: feed `filename`, run `save` or `restore`.
 typedef struct rheos_saver {
-  rheos_output filename;      // "save/Const", string scalar, the prefix of the checkpoint's files
-  rheos_output save_path;     // fetch it to save
-  rheos_operation restore;    // run it to restore
+  rheos_output filename;    // "save/Const", string scalar, the prefix of the checkpoint's files
+  rheos_output save_path;   // fetch it to save
+  rheos_operation restore;  // run it to restore
 } rheos_saver;
 
 // A saver for `count` variables under `names` (NULL: their own names); variables NULL means the
@@ -422,8 +419,9 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_keeper_new(
     rheos_checkpoint_keeper **out_keeper);
 // Saves to `path`, with "-step" behind it unless `step` is negative; then writes the list, from which
 // rheos_latest_checkpoint() tells the newest; then deletes what is too many.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_keeper_save(
-    rheos_checkpoint_keeper *keeper, rheos_session *session, const char *path, int64_t step);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_keeper_save(rheos_checkpoint_keeper *keeper,
+                                                                    rheos_session *session,
+                                                                    const char *path, int64_t step);
 // Takes over the checkpoints of an earlier run, oldest first, as the list of its folder has them
 // (rheos_checkpoint_state_read()), so that they are listed and deleted in turn with the new ones. Those
 // that are gone are left out. (TensorFlow's recover_last_checkpoints)

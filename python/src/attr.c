@@ -17,8 +17,7 @@ static void *list_block(attr_list *list, size_t count, size_t size) {
 }
 
 static int keep_tensor(attr_list *list, rheos_tensor *tensor) {
-  rheos_tensor **tensors =
-      PyMem_Realloc(list->tensors, (list->num_tensors + 1) * sizeof *tensors);
+  rheos_tensor **tensors = PyMem_Realloc(list->tensors, (list->num_tensors + 1) * sizeof *tensors);
   if (!tensors) {
     rheos_tensor_unref(tensor);
     PyErr_NoMemory();
@@ -42,7 +41,8 @@ static int string_from_python(PyObject *value, rheos_string *out) {
   return 0;
 }
 
-static int one_value(attr_list *list, rheos_attr_kind kind, PyObject *value, rheos_attr_value *out) {
+static int one_value(attr_list *list, rheos_attr_kind kind, PyObject *value,
+                     rheos_attr_value *out) {
   switch (kind) {
     case RHEOS_ATTR_STRING:
     case RHEOS_ATTR_FUNC:
@@ -185,8 +185,10 @@ static PyObject *list_to_python(rheos_attr_value value) {
   PyObject *list = PyList_New(value.count);
   for (int32_t i = 0; list && i < value.count; ++i) {
     PyObject *item = list_item_to_python(value, i);
-    if (!item) Py_CLEAR(list);
-    else PyList_SET_ITEM(list, i, item);
+    if (!item)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, i, item);
   }
   return list;
 }

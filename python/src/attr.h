@@ -8,7 +8,7 @@
 typedef struct attr_list {
   rheos_attr *items;
   size_t count;
-  void **blocks;        // from PyMem_Malloc
+  void **blocks;  // from PyMem_Malloc
   size_t num_blocks;
   rheos_tensor **tensors;  // references to drop
   size_t num_tensors;

@@ -6,8 +6,7 @@
 #include "graph_object.h"
 
 typedef struct checkpoint_object {
-  PyObject_HEAD
-  rheos_checkpoint_reader *reader;
+  PyObject_HEAD rheos_checkpoint_reader *reader;
 } checkpoint_object;
 
 static PyObject *checkpoint_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -34,8 +33,10 @@ static PyObject *checkpoint_entries(PyObject *self, PyObject *unused) {
     PyObject *dims = dtype ? shape_to_python(&shape) : NULL;
     PyObject *entry =
         dims ? Py_BuildValue("(sON)", rheos_checkpoint_reader_name(reader, i), dtype, dims) : NULL;
-    if (entry) PyList_SET_ITEM(list, (Py_ssize_t)i, entry);
-    else Py_CLEAR(list);
+    if (entry)
+      PyList_SET_ITEM(list, (Py_ssize_t)i, entry);
+    else
+      Py_CLEAR(list);
   }
   return list;
 }
@@ -44,8 +45,8 @@ static PyObject *checkpoint_read(PyObject *self, PyObject *args) {
   Py_ssize_t index;
   if (!PyArg_ParseTuple(args, "n", &index)) return NULL;
   rheos_tensor *tensor;
-  rheos_status *status = rheos_checkpoint_reader_read(((checkpoint_object *)self)->reader,
-                                                      (size_t)index, &tensor);
+  rheos_status *status =
+      rheos_checkpoint_reader_read(((checkpoint_object *)self)->reader, (size_t)index, &tensor);
   if (!status) return tensor_to_python_take(tensor);
   raise_run_error_take(status, NULL);
   return NULL;

@@ -25,15 +25,20 @@ static int numpy_type(rheos_dtype dtype) {
   switch ((int)dtype) {
     case RHEOS_FLOAT: return NPY_FLOAT32;
     case RHEOS_DOUBLE: return NPY_FLOAT64;
-    case RHEOS_INT32: case RHEOS_QINT32: return NPY_INT32;
-    case RHEOS_UINT8: case RHEOS_QUINT8: return NPY_UINT8;
-    case RHEOS_INT16: case RHEOS_QINT16: return NPY_INT16;
-    case RHEOS_INT8: case RHEOS_QINT8: return NPY_INT8;
+    case RHEOS_INT32:
+    case RHEOS_QINT32: return NPY_INT32;
+    case RHEOS_UINT8:
+    case RHEOS_QUINT8: return NPY_UINT8;
+    case RHEOS_INT16:
+    case RHEOS_QINT16: return NPY_INT16;
+    case RHEOS_INT8:
+    case RHEOS_QINT8: return NPY_INT8;
     case RHEOS_STRING: return NPY_OBJECT;
     case RHEOS_COMPLEX64: return NPY_COMPLEX64;
     case RHEOS_INT64: return NPY_INT64;
     case RHEOS_BOOL: return NPY_BOOL;
-    case RHEOS_UINT16: case RHEOS_QUINT16: return NPY_UINT16;
+    case RHEOS_UINT16:
+    case RHEOS_QUINT16: return NPY_UINT16;
     case RHEOS_COMPLEX128: return NPY_COMPLEX128;
     case RHEOS_HALF: return NPY_FLOAT16;
     case RHEOS_UINT32: return NPY_UINT32;
@@ -45,7 +50,9 @@ static int numpy_type(rheos_dtype dtype) {
 // The dtype of a NumPy type; RHEOS_INVALID_DTYPE for dates and the like.
 static rheos_dtype dtype_of_numpy(int type) {
   switch (type) {
-    case NPY_STRING: case NPY_UNICODE: case NPY_OBJECT: return RHEOS_STRING;
+    case NPY_STRING:
+    case NPY_UNICODE:
+    case NPY_OBJECT: return RHEOS_STRING;
     case NPY_BOOL: return RHEOS_BOOL;
     case NPY_FLOAT16: return RHEOS_HALF;
     case NPY_FLOAT32: return RHEOS_FLOAT;
@@ -221,9 +228,12 @@ typedef union scalar_bytes {
 static int store_scalar(PyObject *value, rheos_dtype dtype, scalar_bytes *out) {
   if (PyFloat_CheckExact(value)) {
     double number = PyFloat_AS_DOUBLE(value);
-    if (dtype == RHEOS_FLOAT) out->f = (float)number;
-    else if (dtype == RHEOS_DOUBLE) out->d = number;
-    else return 0;
+    if (dtype == RHEOS_FLOAT)
+      out->f = (float)number;
+    else if (dtype == RHEOS_DOUBLE)
+      out->d = number;
+    else
+      return 0;
     return 1;
   }
   if (PyBool_Check(value) && dtype == RHEOS_BOOL) {
@@ -252,7 +262,14 @@ static int store_scalar(PyObject *value, rheos_dtype dtype, scalar_bytes *out) {
 
 // ---- Constants
 
-typedef enum value_class { CLASS_OTHER, CLASS_INT, CLASS_FLOAT, CLASS_COMPLEX, CLASS_STRING, CLASS_BOOL } value_class;
+typedef enum value_class {
+  CLASS_OTHER,
+  CLASS_INT,
+  CLASS_FLOAT,
+  CLASS_COMPLEX,
+  CLASS_STRING,
+  CLASS_BOOL
+} value_class;
 
 static value_class class_of_dtype(rheos_dtype dtype) {
   if (dtype == RHEOS_BOOL) return CLASS_BOOL;
@@ -261,8 +278,11 @@ static value_class class_of_dtype(rheos_dtype dtype) {
   if (rheos_dtype_is_floating(dtype)) return CLASS_FLOAT;
   if (rheos_dtype_is_integer(dtype)) return CLASS_INT;
   switch (dtype) {
-    case RHEOS_QINT8: case RHEOS_QUINT8: case RHEOS_QINT16: case RHEOS_QUINT16: case RHEOS_QINT32:
-      return CLASS_INT;
+    case RHEOS_QINT8:
+    case RHEOS_QUINT8:
+    case RHEOS_QINT16:
+    case RHEOS_QUINT16:
+    case RHEOS_QINT32: return CLASS_INT;
     default: return CLASS_OTHER;
   }
 }
@@ -592,7 +612,8 @@ static PyObject *array_to_python_take(rheos_tensor *tensor, const npy_intp *dims
   size_t size = rheos_tensor_size_bytes(tensor);
   if (size < copy_below_bytes) {
     PyObject *array = PyArray_SimpleNew(rank, dims, type);
-    if (array && size) memcpy(PyArray_DATA((PyArrayObject *)array), rheos_tensor_data(tensor), size);
+    if (array && size)
+      memcpy(PyArray_DATA((PyArrayObject *)array), rheos_tensor_data(tensor), size);
     rheos_tensor_unref(tensor);
     return array;
   }
@@ -623,9 +644,12 @@ PyObject *tensor_to_python_take(rheos_tensor *tensor) {
   for (int32_t i = 0; i < shape->rank; ++i) dims[i] = (npy_intp)shape->dims[i];
   if (type >= 0 && dtype != RHEOS_STRING) return array_to_python_take(tensor, dims, type);
   PyObject *result = NULL;
-  if (dtype == RHEOS_STRING) result = strings_to_python(tensor, dims);
-  else if (dtype == RHEOS_BFLOAT16) result = bfloat16_to_python(tensor, dims);
-  else raise_no_numpy(dtype);
+  if (dtype == RHEOS_STRING)
+    result = strings_to_python(tensor, dims);
+  else if (dtype == RHEOS_BFLOAT16)
+    result = bfloat16_to_python(tensor, dims);
+  else
+    raise_no_numpy(dtype);
   rheos_tensor_unref(tensor);
   return result;
 }

@@ -99,8 +99,10 @@ static PyObject *op_types(PyObject *module, PyObject *unused) {
   PyObject *list = PyList_New(count);
   for (int32_t i = 0; list && i < count; ++i) {
     PyObject *name = PyUnicode_FromString(rheos_op_type(i));
-    if (!name) Py_CLEAR(list);
-    else PyList_SET_ITEM(list, i, name);
+    if (!name)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, i, name);
   }
   return list;
 }
@@ -126,7 +128,8 @@ static PyMethodDef module_methods[] = {
     {"read_checkpoint_state", read_checkpoint_state, METH_VARARGS,
      "read_checkpoint_state(folder, file or None): (newest, all, times, last time), or None."},
     {"read_graph_def", read_graph_def, METH_VARARGS,
-     "read_graph_def(path): the bytes of a GraphDef file, with whole paths of the files beside it."},
+     "read_graph_def(path): the bytes of a GraphDef file, with whole paths of the files beside "
+     "it."},
     {"version", version, METH_NOARGS, "The version of the C library."},
     {NULL, NULL, 0, NULL},
 };

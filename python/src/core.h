@@ -27,8 +27,7 @@ typedef struct thread_scope {
 } thread_scope;
 
 typedef struct graph_object {
-  PyObject_HEAD
-  rheos_graph *graph;
+  PyObject_HEAD rheos_graph *graph;
   node_objects *nodes;
   int32_t num_nodes;  // room in `nodes`
   PyObject *kept;     // list of tensors and operations that carry attributes of the user, or NULL
@@ -41,23 +40,20 @@ typedef struct graph_object {
 } graph_object;
 
 typedef struct tensor_object {
-  PyObject_HEAD
-  graph_object *graph;  // owned
+  PyObject_HEAD graph_object *graph;  // owned
   int32_t id, index;
   bool kept;
   struct tensor_object *next;
 } tensor_object;
 
 typedef struct operation_object {
-  PyObject_HEAD
-  graph_object *graph;  // owned
+  PyObject_HEAD graph_object *graph;  // owned
   int32_t id;
   bool kept;
 } operation_object;
 
 typedef struct variable_object {
-  PyObject_HEAD
-  graph_object *graph;  // owned; NULL before it is set up
+  PyObject_HEAD graph_object *graph;  // owned; NULL before it is set up
   rheos_variable variable;
   rheos_operation after;  // what reads of it wait for: the variable as an assignment gives it
 } variable_object;
@@ -123,7 +119,7 @@ PyObject *output_name(rheos_output output);           // str, "a/b:0"
 PyObject *shape_to_python(const rheos_shape *shape);  // None or a tuple of int and None
 // None, a TensorShape (its `_dims`), an int or a sequence of int, None and Dimension.
 int shape_from_python(PyObject *value, rheos_shape *out_shape);
-PyObject *dtype_to_python(rheos_dtype dtype);          // borrowed DType; NULL with an exception
+PyObject *dtype_to_python(rheos_dtype dtype);  // borrowed DType; NULL with an exception
 int dtype_from_python(PyObject *value, rheos_dtype *out_dtype);  // a DType object or its number
 
 // ---- Operators (operators.c)

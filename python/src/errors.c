@@ -47,12 +47,8 @@ void raise_build_error_take(rheos_status *status) {
       break;
     case RHEOS_OUT_OF_RANGE:
     case RHEOS_ALREADY_EXISTS:
-    case RHEOS_FAILED_PRECONDITION:
-      class = PyExc_ValueError;
-      break;
-    default:
-      raise_run_error_take(status, NULL);
-      return;
+    case RHEOS_FAILED_PRECONDITION: class = PyExc_ValueError; break;
+    default: raise_run_error_take(status, NULL); return;
   }
   PyObject *message = message_of(status);
   rheos_status_free(status);

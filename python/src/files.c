@@ -283,8 +283,7 @@ static PyTypeObject writer_type = {
 // ---- Files of records
 
 typedef struct record_writer_object {
-  PyObject_HEAD
-  rheos_record_writer *writer;  // NULL once it is closed
+  PyObject_HEAD rheos_record_writer *writer;  // NULL once it is closed
 } record_writer_object;
 
 static PyObject *record_writer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -313,9 +312,9 @@ static PyObject *record_writer_new(PyTypeObject *type, PyObject *args, PyObject 
 static rheos_record_writer *open_record_writer(PyObject *self) {
   rheos_record_writer *writer = ((record_writer_object *)self)->writer;
   if (writer) return writer;
-  raise_run_error_take(rheos_status_new(RHEOS_FAILED_PRECONDITION,
-                                        "Writer not initialized or previously closed"),
-                       NULL);
+  raise_run_error_take(
+      rheos_status_new(RHEOS_FAILED_PRECONDITION, "Writer not initialized or previously closed"),
+      NULL);
   return NULL;
 }
 
@@ -363,8 +362,7 @@ static PyTypeObject record_writer_type = {
 };
 
 typedef struct record_reader_object {
-  PyObject_HEAD
-  rheos_record_reader *reader;
+  PyObject_HEAD rheos_record_reader *reader;
 } record_reader_object;
 
 static PyObject *record_reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -483,14 +481,16 @@ PyObject *read_checkpoint_state(PyObject *module, PyObject *args) {
   PyObject *times = paths ? PyList_New((Py_ssize_t)state.num_timestamps) : NULL;
   for (size_t i = 0; times && i < state.num_timestamps; ++i) {
     PyObject *time = PyFloat_FromDouble(state.all_model_checkpoint_timestamps[i]);
-    if (!time) Py_CLEAR(times);
-    else PyList_SET_ITEM(times, (Py_ssize_t)i, time);
+    if (!time)
+      Py_CLEAR(times);
+    else
+      PyList_SET_ITEM(times, (Py_ssize_t)i, time);
   }
   const char *newest = state.model_checkpoint_path;
   PyObject *result = NULL;
   if (times) {
-    result = Py_BuildValue("(sOOd)", newest ? newest : "", paths, times,
-                           state.last_preserved_timestamp);
+    result =
+        Py_BuildValue("(sOOd)", newest ? newest : "", paths, times, state.last_preserved_timestamp);
   }
   Py_XDECREF(paths);
   Py_XDECREF(times);

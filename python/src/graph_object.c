@@ -175,8 +175,8 @@ int graph_end_adding(graph_object *graph, rheos_scope *scope, int32_t first, boo
   graph->num_adding--;
   rheos_scope_pop(scope);
   if (rheos_scope_status(scope) || PyErr_Occurred()) return 0;  // the caller's to tell
-  PyObject *asked = PyObject_CallFunction(graph->device_function, "iO", first,
-                                          is_one ? Py_True : Py_False);
+  PyObject *asked =
+      PyObject_CallFunction(graph->device_function, "iO", first, is_one ? Py_True : Py_False);
   Py_XDECREF(asked);
   return asked ? 0 : -1;
 }
@@ -641,6 +641,4 @@ PyTypeObject graph_base_type = {
     .tp_getset = graph_getters,
 };
 
-int graph_init_types(PyObject *module) {
-  return PyModule_AddType(module, &graph_base_type);
-}
+int graph_init_types(PyObject *module) { return PyModule_AddType(module, &graph_base_type); }

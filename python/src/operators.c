@@ -8,9 +8,9 @@
 #include "graph_object.h"
 
 typedef struct operator_form {
-  const char *scope;    // the operator's name scope, also X of __rX__
-  const char *type;     // the op
-  bool strict;          // the right operand has to be of the left one's dtype (comparisons)
+  const char *scope;  // the operator's name scope, also X of __rX__
+  const char *type;   // the op
+  bool strict;        // the right operand has to be of the left one's dtype (comparisons)
 } operator_form;
 
 bool output_of(PyObject *object, rheos_output *out_output, graph_object **out_graph) {
@@ -234,8 +234,7 @@ static PyObject *binary(PyObject *a, PyObject *b, const operator_form *form) {
     return NULL;
   }
   bool is_read = !is_known[1] || known[1].graph || output_of(b, &known[1], &graphs[1]);
-  PyObject *result =
-      is_read ? binary_in_scope(graph, scope, a, b, known, is_known, form) : NULL;
+  PyObject *result = is_read ? binary_in_scope(graph, scope, a, b, known, is_known, form) : NULL;
   rheos_scope_pop(scope);
   return result;
 }
@@ -257,10 +256,10 @@ static PyObject *unary(PyObject *a, const char *type, const rheos_attr *attr) {
 
 // ---- The slots
 
-#define BINARY(name, scope_, type_)                                         \
-  static PyObject *op_##name(PyObject *a, PyObject *b) {                    \
-    static const operator_form form = {scope_, type_, false};               \
-    return binary(a, b, &form);                                             \
+#define BINARY(name, scope_, type_)                           \
+  static PyObject *op_##name(PyObject *a, PyObject *b) {      \
+    static const operator_form form = {scope_, type_, false}; \
+    return binary(a, b, &form);                               \
   }
 BINARY(add, "add", "AddV2")
 BINARY(sub, "sub", "Sub")

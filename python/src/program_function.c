@@ -16,10 +16,14 @@ static PyObject *inputs_to_python(rheos_tensor *const *inputs, size_t count) {
     rheos_tensor *copy = NULL;  // the function may keep its arguments, and write to them
     rheos_status *status = rheos_tensor_copy(inputs[i], &copy);
     PyObject *array = NULL;
-    if (status) raise_run_error_take(status, NULL);
-    else array = tensor_to_python_take(copy);
-    if (array) PyList_SET_ITEM(list, (Py_ssize_t)i, array);
-    else Py_CLEAR(list);
+    if (status)
+      raise_run_error_take(status, NULL);
+    else
+      array = tensor_to_python_take(copy);
+    if (array)
+      PyList_SET_ITEM(list, (Py_ssize_t)i, array);
+    else
+      Py_CLEAR(list);
   }
   return list;
 }
@@ -71,13 +75,12 @@ static rheos_status *status_of_exception(void) {
   return status;
 }
 
-static rheos_status *call_program(const char *token, rheos_tensor *const *inputs,
-                                  size_t num_inputs, rheos_tensor **outputs, size_t num_outputs) {
+static rheos_status *call_program(const char *token, rheos_tensor *const *inputs, size_t num_inputs,
+                                  rheos_tensor **outputs, size_t num_outputs) {
   PyGILState_STATE gil = PyGILState_Ensure();
   PyObject *arrays = inputs_to_python(inputs, num_inputs);
-  PyObject *found = arrays ? PyObject_CallFunction(caller, "sOn", token, arrays,
-                                                   (Py_ssize_t)num_outputs)
-                           : NULL;
+  PyObject *found =
+      arrays ? PyObject_CallFunction(caller, "sOn", token, arrays, (Py_ssize_t)num_outputs) : NULL;
   const bool sound = found && PyList_Check(found) &&
                      PyList_GET_SIZE(found) == (Py_ssize_t)num_outputs &&
                      outputs_from_python(found, outputs, num_outputs) == 0;

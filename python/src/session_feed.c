@@ -12,9 +12,11 @@ static void raise_feed_shape(rheos_output output, const rheos_shape *have,
   at += (size_t)snprintf(text + at, sizeof text - at, "(");
   for (int32_t i = 0; i < want->rank; ++i) {
     const char *before = i ? ", " : "";
-    if (want->dims[i] < 0) at += (size_t)snprintf(text + at, sizeof text - at, "%s?", before);
-    else at += (size_t)snprintf(text + at, sizeof text - at, "%s%lld", before,
-                                (long long)want->dims[i]);
+    if (want->dims[i] < 0)
+      at += (size_t)snprintf(text + at, sizeof text - at, "%s?", before);
+    else
+      at +=
+          (size_t)snprintf(text + at, sizeof text - at, "%s%lld", before, (long long)want->dims[i]);
   }
   snprintf(text + at, sizeof text - at, want->rank == 1 ? ",)" : ")");
   if (have_tuple && name) {
@@ -27,11 +29,12 @@ static void raise_feed_shape(rheos_output output, const rheos_shape *have,
 }
 
 static void raise_tensor_fed(PyObject *key, PyObject *value) {
-  PyErr_Format(PyExc_TypeError,
-               "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include "
-               "Python scalars, strings, lists, numpy ndarrays, or TensorHandles. For reference, the "
-               "tensor object was %S which was passed to the feed with key %S.",
-               value, key);
+  PyErr_Format(
+      PyExc_TypeError,
+      "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include "
+      "Python scalars, strings, lists, numpy ndarrays, or TensorHandles. For reference, the "
+      "tensor object was %S which was passed to the feed with key %S.",
+      value, key);
 }
 
 // Says which tensor a value was meant for, where NumPy could not convert it.

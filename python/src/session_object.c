@@ -155,8 +155,10 @@ static PyObject *results_take(session_object *self, const request *r, bool has_h
     } else {
       rheos_tensor *tensor = fetched[next];
       fetched[next++] = NULL;
-      if (results) item = tensor_to_python_take(tensor);
-      else rheos_tensor_unref(tensor);
+      if (results)
+        item = tensor_to_python_take(tensor);
+      else
+        rheos_tensor_unref(tensor);
       if (item && has_handles) item = with_handle_take(self, r->words + first + 2 * i, item);
     }
     if (!item) {
@@ -182,7 +184,7 @@ static void finish_closing(session_object *self) {
   if (self->close_later) {
     self->close_later = false;
     Py_BEGIN_ALLOW_THREADS  // waits for steps that run in other threads
-    rheos_session_close(self->session);
+        rheos_session_close(self->session);
     Py_END_ALLOW_THREADS
   }
   signatures_drop(self, true);
@@ -276,7 +278,8 @@ static PyObject *run(PyObject *object, PyObject *const *args, Py_ssize_t num_arg
     request_deinit(&r);
     if (understood) return result;
   }
-  return PyObject_CallMethod(object, "_run_general", "OOOO", given[0], given[1], given[2], given[3]);
+  return PyObject_CallMethod(object, "_run_general", "OOOO", given[0], given[1], given[2],
+                             given[3]);
 }
 
 // The trace's RunMetadata message as bytes.
@@ -341,8 +344,7 @@ static PyObject *run_flat(PyObject *object, PyObject *args) {
 // ---- Callables: fixed fetches and feeds, the values as arguments
 
 typedef struct callable_object {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
   session_object *session;
   PyObject *fetches;  // as `_run_flat` takes them, or a single one
   PyObject *feeds;    // a tuple
@@ -379,9 +381,10 @@ static PyObject *call_callable(PyObject *object, PyObject *const *args, size_t f
   return result;
 }
 
-PyDoc_STRVAR(callable_doc,
-             "_callable(fetches, feeds): a function of the values of `feeds`, a tuple of tensors, that\n"
-             "runs `fetches`, an element of the graph or a list of them.");
+PyDoc_STRVAR(
+    callable_doc,
+    "_callable(fetches, feeds): a function of the values of `feeds`, a tuple of tensors, that\n"
+    "runs `fetches`, an element of the graph or a list of them.");
 static PyObject *new_callable(PyObject *object, PyObject *args) {
   PyObject *fetches, *feeds;
   if (!PyArg_ParseTuple(args, "OO!", &fetches, &PyTuple_Type, &feeds)) return NULL;
@@ -426,7 +429,8 @@ static PyTypeObject callable_type = {
 
 PyDoc_STRVAR(open_doc,
              "_open(graph, target='', threads=0, cpu_devices=0, soft_placement=False, "
-             "log_placement=False, rewrites=(0,) * 8, threads_between_ops=0)\n\nrewrites: no rules at all, then "
+             "log_placement=False, rewrites=(0,) * 8, threads_between_ops=0)\n\nrewrites: no rules "
+             "at all, then "
              "RewriterConfig.Toggle for folding constants, common subexpressions, arithmetic, "
              "dependencies, remapping, layouts, and for compiled loops.");
 static PyObject *open_session(PyObject *object, PyObject *args) {
@@ -458,7 +462,8 @@ static PyObject *open_session(PyObject *object, PyObject *args) {
   options.allow_soft_placement = soft;
   options.log_device_placement = log;
   if (signatures_init(self) < 0) return NULL;
-  rheos_status *status = rheos_session_new(((graph_object *)graph)->graph, &options, &self->session);
+  rheos_status *status =
+      rheos_session_new(((graph_object *)graph)->graph, &options, &self->session);
   if (status) {
     PyMem_Free(self->buckets);
     self->buckets = NULL;
@@ -488,8 +493,10 @@ static PyObject *device_names(PyObject *object, PyObject *unused) {
   PyObject *list = PyList_New(count);
   for (int32_t i = 0; list && i < count; ++i) {
     PyObject *name = PyUnicode_FromString(rheos_session_device(self->session, i));
-    if (!name) Py_CLEAR(list);
-    else PyList_SET_ITEM(list, i, name);
+    if (!name)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, i, name);
   }
   return list;
 }
@@ -529,9 +536,8 @@ static void session_dealloc(PyObject *object) {
   signatures_drop(self, true);
   PyMem_Free(self->buckets);
   Py_BEGIN_ALLOW_THREADS  // its threads may be waiting for the GIL, to let go of an array
-  rheos_session_free(self->session);
-  Py_END_ALLOW_THREADS
-  Py_CLEAR(self->graph);
+      rheos_session_free(self->session);
+  Py_END_ALLOW_THREADS Py_CLEAR(self->graph);
   Py_TYPE(object)->tp_free(object);
 }
 

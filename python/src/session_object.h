@@ -23,15 +23,14 @@ typedef struct signature {
 } signature;
 
 struct session_object {
-  PyObject_HEAD
-  rheos_session *session;
+  PyObject_HEAD rheos_session *session;
   graph_object *graph;
   signature **buckets;
   int32_t num_signatures;
   int64_t clock;
   int32_t num_released;  // steps that run without the GIL
   bool closed;
-  bool close_later;      // by the step from within which it was asked for
+  bool close_later;  // by the step from within which it was asked for
 };
 
 // ---- Signatures (session_signature.c)
@@ -63,8 +62,7 @@ typedef struct run_settings {
 // Runs the signature's callable, without the GIL where that pays. `*out_interrupted`: a signal
 // handler raised; the exception is set.
 rheos_status *run_step(session_object *self, signature *entry, rheos_tensor **feeds,
-                       rheos_tensor **fetches, const run_settings *settings,
-                       bool *out_interrupted);
+                       rheos_tensor **fetches, const run_settings *settings, bool *out_interrupted);
 // Whether this thread is in a signal handler that a step of the session called.
 bool is_asking(const session_object *self);
 // Has the steps of other threads stopped when the interpreter ends; -1 with an exception.

@@ -75,8 +75,10 @@ static rheos_status *make_callable(session_object *self, signature *entry) {
     size_t num_outputs = 0, num_targets = 0;
     for (int32_t i = 0; i < num_pairs; ++i) {
       int32_t id = entry->words[1 + 2 * i], index = entry->words[2 + 2 * i];
-      if (index < 0) targets[num_targets++] = (rheos_operation){graph, id};
-      else outputs[num_outputs++] = (rheos_output){graph, id, index};
+      if (index < 0)
+        targets[num_targets++] = (rheos_operation){graph, id};
+      else
+        outputs[num_outputs++] = (rheos_output){graph, id, index};
     }
     for (int32_t i = 0; i < entry->num_feeds; ++i) {
       entry->feed_dtypes[i] = rheos_dtype_base(rheos_output_dtype(outputs[i]));
@@ -126,8 +128,10 @@ static bool may_run(const session_object *self, const int32_t *words, int32_t co
   PyObject *numbers = PyTuple_New(count);
   for (int32_t i = 0; numbers && i < count; ++i) {
     PyObject *number = PyLong_FromLong(words[i]);
-    if (number) PyTuple_SET_ITEM(numbers, i, number);
-    else Py_CLEAR(numbers);
+    if (number)
+      PyTuple_SET_ITEM(numbers, i, number);
+    else
+      Py_CLEAR(numbers);
   }
   if (!numbers) return false;
   PyObject *checked = PyObject_CallMethod((PyObject *)self->graph, "_check_run", "(N)", numbers);

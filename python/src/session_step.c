@@ -40,12 +40,11 @@ static PyObject *end_steps(PyObject *module, PyObject *unused) {
   (void)unused;
   ending_thread = pthread_self();
   atomic_store(&ending, true);
-  Py_BEGIN_ALLOW_THREADS
-  for (int ms = 0; atomic_load(&num_steps) > 0 && ms < longest_wait_ms; ++ms) {
+  Py_BEGIN_ALLOW_THREADS for (int ms = 0; atomic_load(&num_steps) > 0 && ms < longest_wait_ms;
+                              ++ms) {
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
   }
-  Py_END_ALLOW_THREADS
-  Py_RETURN_NONE;
+  Py_END_ALLOW_THREADS Py_RETURN_NONE;
 }
 
 static PyMethodDef end_steps_method = {"_end_steps", end_steps, METH_NOARGS,
@@ -112,8 +111,8 @@ rheos_status *run_step(session_object *self, signature *entry, rheos_tensor **fe
                                .should_stop_argument = &w,
                                .trace = settings->trace};
   int64_t cost = rheos_callable_cost_ns(entry->callable);
-  bool release = cost <= 0 || cost >= keep_gil_below_ns || self->num_released > 0 ||
-                 has_program_functions();
+  bool release =
+      cost <= 0 || cost >= keep_gil_below_ns || self->num_released > 0 || has_program_functions();
   self->num_released += release;
   if (release) {
     w.thread = PyEval_SaveThread();

@@ -50,8 +50,10 @@ PyObject *shape_to_python(const rheos_shape *shape) {
   for (int32_t i = 0; dims && i < shape->rank; ++i) {
     int64_t dim = shape->dims[i];
     PyObject *item = dim < 0 ? Py_NewRef(Py_None) : PyLong_FromLongLong(dim);
-    if (!item) Py_CLEAR(dims);
-    else PyTuple_SET_ITEM(dims, i, item);
+    if (!item)
+      Py_CLEAR(dims);
+    else
+      PyTuple_SET_ITEM(dims, i, item);
   }
   return dims;
 }
@@ -88,8 +90,8 @@ static int dims_from_sequence(PyObject *value, rheos_shape *out_shape) {
   Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
   int result = 0;
   if (count > RHEOS_MAX_RANK) {
-    PyErr_Format(PyExc_ValueError, "a shape of rank %zd: at most %d dimensions are supported", count,
-                 RHEOS_MAX_RANK);
+    PyErr_Format(PyExc_ValueError, "a shape of rank %zd: at most %d dimensions are supported",
+                 count, RHEOS_MAX_RANK);
     result = -1;
   }
   for (Py_ssize_t i = 0; i < count && result == 0; ++i) {
@@ -122,15 +124,15 @@ int shape_from_python(PyObject *value, rheos_shape *out_shape) {
 
 PyObject *dtype_to_python(rheos_dtype dtype) {
   size_t number = (size_t)dtype;
-  PyObject *object = number < sizeof package.dtypes / sizeof *package.dtypes ? package.dtypes[number]
-                                                                            : NULL;
+  PyObject *object =
+      number < sizeof package.dtypes / sizeof *package.dtypes ? package.dtypes[number] : NULL;
   if (!object) PyErr_Format(PyExc_TypeError, "unknown dtype %d", (int)dtype);
   return object;
 }
 
 int dtype_from_python(PyObject *value, rheos_dtype *out_dtype) {
-  PyObject *number = PyLong_Check(value) ? Py_NewRef(value)
-                                         : PyObject_GetAttrString(value, "_type_enum");
+  PyObject *number =
+      PyLong_Check(value) ? Py_NewRef(value) : PyObject_GetAttrString(value, "_type_enum");
   long dtype = number ? PyLong_AsLong(number) : -1;
   Py_XDECREF(number);
   if (dtype == -1 && PyErr_Occurred()) return -1;
@@ -335,8 +337,10 @@ static PyObject *operation_get_inputs(PyObject *self, void *unused) {
   for (int32_t i = 0; list && i < count; ++i) {
     rheos_output input = rheos_operation_input(operation, i);
     PyObject *tensor = graph_tensor(((operation_object *)self)->graph, input.id, input.index);
-    if (!tensor) Py_CLEAR(list);
-    else PyTuple_SET_ITEM(list, i, tensor);
+    if (!tensor)
+      Py_CLEAR(list);
+    else
+      PyTuple_SET_ITEM(list, i, tensor);
   }
   return list;
 }
@@ -348,8 +352,10 @@ static PyObject *operation_get_outputs(PyObject *self, void *unused) {
   for (int32_t i = 0; list && i < count; ++i) {
     operation_object *operation = (operation_object *)self;
     PyObject *tensor = graph_tensor(operation->graph, operation->id, i);
-    if (!tensor) Py_CLEAR(list);
-    else PyList_SET_ITEM(list, i, tensor);
+    if (!tensor)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, i, tensor);
   }
   return list;
 }
@@ -362,8 +368,10 @@ static PyObject *operation_get_control_inputs(PyObject *self, void *unused) {
   for (int32_t i = 0; list && i < count; ++i) {
     rheos_operation input = rheos_operation_control_input(operation, i);
     PyObject *object = graph_operation(((operation_object *)self)->graph, input.id);
-    if (!object) Py_CLEAR(list);
-    else PyList_SET_ITEM(list, i, object);
+    if (!object)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, i, object);
   }
   return list;
 }
@@ -405,8 +413,10 @@ static PyObject *operation_attr_names(PyObject *self, PyObject *unused) {
   PyObject *list = PyList_New(count);
   for (int32_t i = 0; list && i < count; ++i) {
     PyObject *name = PyUnicode_FromString(rheos_operation_attr_at(operation, i).name);
-    if (!name) Py_CLEAR(list);
-    else PyList_SET_ITEM(list, i, name);
+    if (!name)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, i, name);
   }
   return list;
 }

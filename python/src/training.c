@@ -26,8 +26,10 @@ static PyObject *gradients_to_python(graph_object *graph, const rheos_gradient *
   PyObject *list = PyList_New((Py_ssize_t)count);
   for (size_t i = 0; list && i < count; ++i) {
     PyObject *item = gradient_to_python(graph, &gradients[i]);
-    if (!item) Py_CLEAR(list);
-    else PyList_SET_ITEM(list, (Py_ssize_t)i, item);
+    if (!item)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, (Py_ssize_t)i, item);
   }
   return list;
 }
@@ -60,9 +62,9 @@ static bool program_gradient(void *argument, rheos_scope *scope, rheos_operation
   graph_object *graph = argument;
   PyObject *arrived = out_gradients_of(graph, operation, out_gradients);
   PyObject *node = arrived ? graph_operation(graph, operation.id) : NULL;
-  PyObject *found = node ? PyObject_CallMethod((PyObject *)graph, "_program_gradient", "OsO", node,
-                                               type, arrived)
-                         : NULL;
+  PyObject *found =
+      node ? PyObject_CallMethod((PyObject *)graph, "_program_gradient", "OsO", node, type, arrived)
+           : NULL;
   Py_XDECREF(arrived);
   Py_XDECREF(node);
   if (found == Py_None) {
@@ -94,7 +96,8 @@ static bool raise_gradient_error(rheos_scope *scope) {
 }
 
 PyObject *graph_gradients(PyObject *self, PyObject *args, PyObject *kwargs) {
-  static char *names[] = {"ys", "xs", "grad_ys", "stop_gradients", "name", "colocate", "gate", NULL};
+  static char *names[] = {"ys",   "xs",       "grad_ys", "stop_gradients",
+                          "name", "colocate", "gate",    NULL};
   graph_object *graph = (graph_object *)self;
   PyObject *ys_object, *xs_object, *grad_ys_object = Py_None, *stop_object = Py_None;
   rheos_gradients_options options = {0};
@@ -127,7 +130,8 @@ PyObject *graph_gradients(PyObject *self, PyObject *args, PyObject *kwargs) {
     int32_t first = graph_begin_adding(graph, scope);
     rheos_gradients(scope, ys, num_ys, xs, num_xs, &options, gradients);
     int asked = graph_end_adding(graph, scope, first, false);
-    if (asked == 0 && !raise_gradient_error(scope)) result = gradients_to_python(graph, gradients, num_xs);
+    if (asked == 0 && !raise_gradient_error(scope))
+      result = gradients_to_python(graph, gradients, num_xs);
   }
   PyMem_Free(gradients);
   PyMem_Free(ys);
@@ -186,8 +190,8 @@ PyObject *graph_variable_new(PyObject *self, PyObject *args) {
 // A variable as it is after an operation on it: `element` is a read that waits for it.
 PyObject *graph_fill_read(PyObject *self, PyObject *args) {
   PyObject *object, *variable, *element, *operation;
-  if (!PyArg_ParseTuple(args, "OO!O!O!", &object, &variable_base_type, &variable,
-                        &tensor_base_type, &element, &operation_base_type, &operation)) {
+  if (!PyArg_ParseTuple(args, "OO!O!O!", &object, &variable_base_type, &variable, &tensor_base_type,
+                        &element, &operation_base_type, &operation)) {
     return NULL;
   }
   rheos_variable read = ((variable_object *)variable)->variable;
@@ -355,7 +359,7 @@ typedef struct number_field {
 } number_field;
 
 #define FIELD(name) \
-  { #name, offsetof(rheos_optimizer, name), offsetof(rheos_optimizer, name##_tensor) }
+  {#name, offsetof(rheos_optimizer, name), offsetof(rheos_optimizer, name##_tensor)}
 static const number_field number_fields[] = {
     FIELD(learning_rate),
     FIELD(momentum),
@@ -397,8 +401,7 @@ static int prepared_from_python(PyObject *options, rheos_optimizer *out) {
   graph_object *unused;
   for (Py_ssize_t i = 0; i <= RHEOS_OPTIMIZER_MAX_NUMBERS && i < PySequence_Size(tensors); ++i) {
     PyObject *tensor = PySequence_GetItem(tensors, i);
-    rheos_output *to =
-        i < RHEOS_OPTIMIZER_MAX_NUMBERS ? &out->prepared[i] : &out->prepared_step;
+    rheos_output *to = i < RHEOS_OPTIMIZER_MAX_NUMBERS ? &out->prepared[i] : &out->prepared_step;
     if (tensor && tensor != Py_None) output_of(tensor, to, &unused);
     Py_XDECREF(tensor);
   }
@@ -486,9 +489,9 @@ PyObject *graph_apply_gradients(PyObject *self, PyObject *args, PyObject *kwargs
   PyObject *result = NULL;
   if (scope) {
     int32_t first = graph_begin_adding(graph, scope);
-    rheos_operation operation = rheos_apply_gradients(
-        scope, optimizer, variables, gradients, count,
-        step == Py_None ? NULL : &((variable_object *)step)->variable, name);
+    rheos_operation operation =
+        rheos_apply_gradients(scope, optimizer, variables, gradients, count,
+                              step == Py_None ? NULL : &((variable_object *)step)->variable, name);
     int asked = graph_end_adding(graph, scope, first, false);
     if (asked == 0 && !raise_scope_error(scope)) result = graph_operation(graph, operation.id);
   }
@@ -524,11 +527,12 @@ PyObject *graph_optimizer_prepare(PyObject *self, PyObject *options) {
   if (raise_scope_error(scope)) return NULL;
   PyObject *list = PyList_New(RHEOS_OPTIMIZER_MAX_NUMBERS + 1);
   for (Py_ssize_t i = 0; list && i <= RHEOS_OPTIMIZER_MAX_NUMBERS; ++i) {
-    PyObject *tensor = gradient_part(graph, i < RHEOS_OPTIMIZER_MAX_NUMBERS
-                                                ? optimizer.prepared[i]
-                                                : optimizer.prepared_step);
-    if (!tensor) Py_CLEAR(list);
-    else PyList_SET_ITEM(list, i, tensor);
+    PyObject *tensor = gradient_part(
+        graph, i < RHEOS_OPTIMIZER_MAX_NUMBERS ? optimizer.prepared[i] : optimizer.prepared_step);
+    if (!tensor)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, i, tensor);
   }
   return list;
 }
@@ -551,8 +555,8 @@ PyObject *graph_optimizer_update(PyObject *self, PyObject *args) {
   if (gradient_of(gradient_object, &gradient) < 0) return NULL;
   rheos_scope *scope = graph_scope_for_adding((graph_object *)self);
   if (!scope) return NULL;
-  rheos_operation update = rheos_optimizer_update(
-      scope, optimizer, ((variable_object *)variable)->variable, gradient);
+  rheos_operation update =
+      rheos_optimizer_update(scope, optimizer, ((variable_object *)variable)->variable, gradient);
   return operation_or_error((graph_object *)self, scope, update);
 }
 
@@ -617,15 +621,14 @@ PyObject *graph_optimizer_slot(PyObject *self, PyObject *args) {
   if (optimizer_from_python(options, &optimizer) < 0) return NULL;
   rheos_variable variable = {0};
   if (is_variable(object)) variable = ((variable_object *)object)->variable;
-  return index_or_none(rheos_optimizer_own_slot(((graph_object *)self)->graph, optimizer, variable,
-                                                slot));
+  return index_or_none(
+      rheos_optimizer_own_slot(((graph_object *)self)->graph, optimizer, variable, slot));
 }
 
 // ---- Savers
 
 typedef struct saver_object {
-  PyObject_HEAD
-  graph_object *graph;
+  PyObject_HEAD graph_object *graph;
   rheos_saver saver;
 } saver_object;
 
@@ -728,10 +731,10 @@ PyObject *graph_restore_check(PyObject *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "O!s", &operation_base_type, &restore, &checkpoint)) return NULL;
   const rheos_operation operation = {((graph_object *)self)->graph, restore->id};
   rheos_status *status = rheos_restore_check(operation, checkpoint);
-  PyObject *text = status ? PyUnicode_DecodeUTF8(rheos_status_message(status),
-                                                 (Py_ssize_t)strlen(rheos_status_message(status)),
-                                                 "replace")
-                          : Py_NewRef(Py_None);
+  PyObject *text =
+      status ? PyUnicode_DecodeUTF8(rheos_status_message(status),
+                                    (Py_ssize_t)strlen(rheos_status_message(status)), "replace")
+             : Py_NewRef(Py_None);
   rheos_status_free(status);
   return text;
 }

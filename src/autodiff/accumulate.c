@@ -18,8 +18,8 @@ rheos_output rheos__first_element(rheos_scope *s, rheos_output vector) {
   rheos_attr shrink = rheos_attr_int("shrink_axis_mask", 1);
   rheos_output element = none;
   if (name != NULL) {
-    element = rheos_operation_output(rheos__op_n(s, "StridedSlice", name, inputs, 4, &shrink, 1),
-                                     0);
+    element =
+        rheos_operation_output(rheos__op_n(s, "StridedSlice", name, inputs, 4, &shrink, 1), 0);
   }
   rheos__free(name);
   rheos_scope_pop(s);

@@ -36,10 +36,9 @@ static int compare_members(const void *a, const void *b) {
 static rheos_operation no_op(rheos_scope *s, const char *name, const char *device,
                              const rheos_operation *after, size_t count) {
   if (device != NULL) rheos_push_device(s, device);
-  rheos_operation operation = rheos_op(s, &(rheos_op_args){.type = "NoOp",
-                                                           .name = name,
-                                                           .control_inputs = after,
-                                                           .num_control_inputs = count});
+  rheos_operation operation = rheos_op(
+      s, &(rheos_op_args){
+             .type = "NoOp", .name = name, .control_inputs = after, .num_control_inputs = count});
   if (device != NULL) rheos_scope_pop(s);
   return operation;
 }
@@ -56,8 +55,7 @@ static rheos_operation group_by_device(rheos_scope *s, const member *members,
       if (strcmp(members[last].device, members[first].device) != 0) break;
       operations[last] = members[last].operation;
     }
-    firsts[num_devices++] =
-        no_op(s, NULL, members[first].device, operations + first, last - first);
+    firsts[num_devices++] = no_op(s, NULL, members[first].device, operations + first, last - first);
   }
   rheos_operation root = no_op(s, own_name, NULL, firsts, num_devices);
   rheos__free(own_name);

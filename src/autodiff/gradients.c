@@ -32,9 +32,9 @@ typedef struct backprop {
   const rheos_gradients_options *options;
   int32_t first_id, end_id;
   uint8_t *flags;
-  int32_t *pending;    // readers in between that have not been visited yet, one for each edge
-  int32_t *arrivals;   // one more than the index of the first, 0: none
-  int32_t *last;       // one more than the index of the last
+  int32_t *pending;   // readers in between that have not been visited yet, one for each edge
+  int32_t *arrivals;  // one more than the index of the first, 0: none
+  int32_t *last;      // one more than the index of the last
   arrival *pool;
   size_t pool_size, pool_capacity;
   int32_t free_arrival;  // one more than an index
@@ -242,12 +242,12 @@ static void check_gradients(backprop *b, const rheos__node *node) {
     rheos_status_free(status);
     rheos__shape_text want_text, got_text;
     char *name = rheos__node_name(b->graph, node);
-    fail(b, RHEOS_INVALID("Incompatible shapes between op input and calculated input gradient.  "
-                          "Forward operation: %s.  Input index: %d. Original input shape: %s.  "
-                          "Calculated input gradient shape: %s",
-                          name != NULL ? name : "?", (int)i,
-                          rheos__shape_text_of(&want, &want_text),
-                          rheos__shape_text_of(&got, &got_text)));
+    fail(b,
+         RHEOS_INVALID("Incompatible shapes between op input and calculated input gradient.  "
+                       "Forward operation: %s.  Input index: %d. Original input shape: %s.  "
+                       "Calculated input gradient shape: %s",
+                       name != NULL ? name : "?", (int)i, rheos__shape_text_of(&want, &want_text),
+                       rheos__shape_text_of(&got, &got_text)));
     rheos__free(name);
   }
 }
@@ -283,7 +283,8 @@ static const char *gradient_type(const rheos__node *node) {
 // Whether the gradient function of another op finds on this node what it looks at: as many inputs and
 // outputs, and the attributes that are no dtypes.
 static bool gradient_fits(const rheos__node *node, const rheos__signature *other) {
-  if (node->num_inputs != other->num_inputs || node->num_outputs != other->num_outputs) return false;
+  if (node->num_inputs != other->num_inputs || node->num_outputs != other->num_outputs)
+    return false;
   for (int32_t i = 0; i < other->num_inputs; i++) {
     if (other->inputs[i].number_attr >= 0 || other->inputs[i].type_list_attr >= 0) return false;
   }
@@ -371,9 +372,8 @@ static rheos_output start_gradient(backprop *b, rheos_output y, size_t index) {
   rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(y));
   char name[40];
   snprintf(name, sizeof(name), "grad_ys_%zu", index);
-  rheos_output given = b->options != NULL && b->options->grad_ys != NULL
-                           ? b->options->grad_ys[index]
-                           : none;
+  rheos_output given =
+      b->options != NULL && b->options->grad_ys != NULL ? b->options->grad_ys[index] : none;
   if (!rheos__is_some(given)) {
     if (rheos_dtype_is_complex(dtype)) {
       fail(b, RHEOS_INVALID("Gradients of complex tensors must set grad_ys (y.dtype = tf.%s)",
@@ -408,8 +408,8 @@ static void start(backprop *b, const rheos_output *ys, size_t num_ys) {
   }
 }
 
-static bool check_tensors(backprop *b, const rheos_output *tensors, size_t count,
-                          const char *what, bool may_be_none) {
+static bool check_tensors(backprop *b, const rheos_output *tensors, size_t count, const char *what,
+                          bool may_be_none) {
   for (size_t i = 0; tensors != NULL && i < count; i++) {
     if (tensors[i].graph == NULL && may_be_none) continue;
     if (tensors[i].graph == b->graph) continue;
@@ -426,9 +426,9 @@ static bool init_backprop(backprop *b, const rheos_output *ys, size_t num_ys,
   if (!check_tensors(b, ys, num_ys, "ys", false) || !check_tensors(b, xs, num_xs, "xs", false)) {
     return false;
   }
-  if (o != NULL && (!check_tensors(b, o->grad_ys, num_ys, "grad_ys", true) ||
-                    !check_tensors(b, o->stop_gradients, o->num_stop_gradients, "stop_gradients",
-                                   false))) {
+  if (o != NULL &&
+      (!check_tensors(b, o->grad_ys, num_ys, "grad_ys", true) ||
+       !check_tensors(b, o->stop_gradients, o->num_stop_gradients, "stop_gradients", false))) {
     return false;
   }
   b->first_id = INT32_MAX;
@@ -473,8 +473,8 @@ void rheos_gradients(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
                      rheos_gradient *out_gradients) {
   backprop b = {.scope = scope, .graph = rheos_scope_graph(scope), .options = options};
   if (!failed(&b) && init_backprop(&b, ys, num_ys, xs, num_xs)) {
-    rheos_push_name_scope(scope, options != NULL && options->name != NULL ? options->name
-                                                                          : "gradients");
+    rheos_push_name_scope(scope,
+                          options != NULL && options->name != NULL ? options->name : "gradients");
     mark_reached(&b);
     mark_between(&b);
     mark_stops(&b, xs, num_xs);
@@ -484,8 +484,8 @@ void rheos_gradients(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
   }
   // Only now: the ys may be the values of these, when a gradient is differentiated again.
   for (size_t i = 0; i < num_xs; i++) {
-    out_gradients[i] = failed(&b) ? (rheos_gradient){.values = {NULL, 0, 0}}
-                                  : gradient_at(&b, xs[i]);
+    out_gradients[i] =
+        failed(&b) ? (rheos_gradient){.values = {NULL, 0, 0}} : gradient_at(&b, xs[i]);
   }
   deinit_backprop(&b);
 }

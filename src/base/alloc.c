@@ -121,7 +121,8 @@ void *rheos__alloc_aligned(size_t size_bytes) {
   if (!rheos__add_size(size_bytes, ALIGNMENT + sizeof(void *), &padded)) return NULL;
   char *memory = rheos__alloc(padded);
   if (memory == NULL) return NULL;
-  uintptr_t start = ((uintptr_t)memory + sizeof(void *) + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
+  uintptr_t start =
+      ((uintptr_t)memory + sizeof(void *) + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
   ((uintptr_t *)start)[-1] = (uintptr_t)memory;
   return (void *)start;
 }

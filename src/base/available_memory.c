@@ -45,10 +45,10 @@ static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 #define GROUP "/sys/fs/cgroup/"
 
 uint64_t rheos__available_memory(void) {
-  const uint64_t second = of_group(GROUP "memory.max", GROUP "memory.current", GROUP "memory.stat",
-                                   "inactive_file ");
-  const uint64_t first = of_group(GROUP "memory/memory.limit_in_bytes",
-                                  GROUP "memory/memory.usage_in_bytes",
-                                  GROUP "memory/memory.stat", "total_inactive_file ");
+  const uint64_t second =
+      of_group(GROUP "memory.max", GROUP "memory.current", GROUP "memory.stat", "inactive_file ");
+  const uint64_t first =
+      of_group(GROUP "memory/memory.limit_in_bytes", GROUP "memory/memory.usage_in_bytes",
+               GROUP "memory/memory.stat", "total_inactive_file ");
   return least(of_machine(), least(first, second));
 }

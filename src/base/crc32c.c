@@ -115,9 +115,7 @@ WITH_INSTRUCTION static inline uint64_t take_8(uint64_t state, unsigned char byt
   return __crc32cb((uint32_t)state, byte);
 }
 
-static int has_instruction(void) {
-  return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
-}
+static int has_instruction(void) { return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0; }
 #endif
 
 #if defined(WITH_INSTRUCTION)
@@ -157,9 +155,7 @@ WITH_INSTRUCTION static uint32_t crc_by_instruction(uint32_t crc, const void *da
 #else
 static const crc_fn crc_by_instruction = rheos__crc32c_by_table;
 
-static int has_instruction(void) {
-  return 0;
-}
+static int has_instruction(void) { return 0; }
 static void make_moves(void) {}
 #endif
 

@@ -38,31 +38,24 @@ static size_t transfer_of(size_t size_bytes) {
 
 static rheos_code code_of_errno(int error) {
   switch (error) {
-    case ENOENT:
-      return RHEOS_NOT_FOUND;
-    case EEXIST:
-      return RHEOS_ALREADY_EXISTS;
+    case ENOENT: return RHEOS_NOT_FOUND;
+    case EEXIST: return RHEOS_ALREADY_EXISTS;
     case EACCES:
     case EPERM:
-    case EROFS:
-      return RHEOS_PERMISSION_DENIED;
+    case EROFS: return RHEOS_PERMISSION_DENIED;
     case EINVAL:
-    case ENAMETOOLONG:
-      return RHEOS_INVALID_ARGUMENT;
+    case ENAMETOOLONG: return RHEOS_INVALID_ARGUMENT;
     case EISDIR:
     case ENOTDIR:
     case ENOTEMPTY:
-    case EBUSY:
-      return RHEOS_FAILED_PRECONDITION;
+    case EBUSY: return RHEOS_FAILED_PRECONDITION;
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
     case EMFILE:
     case ENFILE:
-    case ENOMEM:
-      return RHEOS_RESOURCE_EXHAUSTED;
-    default:
-      return RHEOS_UNKNOWN;
+    case ENOMEM: return RHEOS_RESOURCE_EXHAUSTED;
+    default: return RHEOS_UNKNOWN;
   }
 }
 
@@ -117,12 +110,8 @@ void rheos__file_close(rheos__file *file) {
   rheos__free(file);
 }
 
-uint64_t rheos__file_size(const rheos__file *file) {
-  return file->size_bytes;
-}
-const char *rheos__file_path(const rheos__file *file) {
-  return file->path;
-}
+uint64_t rheos__file_size(const rheos__file *file) { return file->size_bytes; }
+const char *rheos__file_path(const rheos__file *file) { return file->path; }
 
 rheos_status *rheos__file_read_at(rheos__file *file, uint64_t offset, void *buffer,
                                   size_t size_bytes) {
@@ -282,9 +271,7 @@ rheos_status *rheos__file_writer_write(rheos__file_writer *writer, const void *d
   return NULL;
 }
 
-uint64_t rheos__file_writer_position(const rheos__file_writer *writer) {
-  return writer->position;
-}
+uint64_t rheos__file_writer_position(const rheos__file_writer *writer) { return writer->position; }
 
 rheos_status *rheos__file_writer_reserve(rheos__file_writer *writer, size_t size_bytes,
                                          uint64_t *out_offset) {

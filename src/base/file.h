@@ -56,8 +56,8 @@ rheos_status *rheos__file_writer_write_at(rheos__file_writer *writer, uint64_t o
 // Tells the system that it may start to put these bytes on the disk: a hint, so that a later sync
 // has less to wait for.
 void rheos__file_writer_start_sync(rheos__file_writer *writer, uint64_t offset, size_t size_bytes);
-rheos_status *rheos__file_writer_flush(rheos__file_writer *writer);      // to the system
-rheos_status *rheos__file_writer_sync(rheos__file_writer *writer);       // to the disk
+rheos_status *rheos__file_writer_flush(rheos__file_writer *writer);  // to the system
+rheos_status *rheos__file_writer_sync(rheos__file_writer *writer);   // to the disk
 // Flushes and closes; the writer is freed in any case.
 rheos_status *rheos__file_writer_close_take(rheos__file_writer *writer);
 // Closes without flushing: for a file that is given up.

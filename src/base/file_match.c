@@ -30,7 +30,8 @@ static rheos_status *add_match(matches *m, char *path) {
 
 // The files of `folder` ("" for the current one, else up to its last "/") that a part of a pattern
 // describes. A folder that cannot be listed has none.
-static rheos_status *match_folder(const char *folder, const char *part, bool is_last, matches *out) {
+static rheos_status *match_folder(const char *folder, const char *part, bool is_last,
+                                  matches *out) {
   char **names;
   size_t count;
   rheos_status *unreadable = rheos__file_list(folder[0] != '\0' ? folder : ".", &names, &count);

@@ -16,17 +16,13 @@ static uint64_t half_word(const char *at) {
   return value;
 }
 
-static uint64_t right(uint64_t value, int bits) {
-  return value >> bits | value << (64 - bits);
-}
+static uint64_t right(uint64_t value, int bits) { return value >> bits | value << (64 - bits); }
 
 // ---- Fingerprint64: one formula for each class of lengths, then blocks of 64 bytes
 
 static const uint64_t K0 = 0xc3a5c85c97cb3127u, K1 = 0xb492b66fbe98f273u, K2 = 0x9ae16a3b2f90404fu;
 
-static uint64_t fold(uint64_t value) {
-  return value ^ value >> 47;
-}
+static uint64_t fold(uint64_t value) { return value ^ value >> 47; }
 
 static uint64_t join(uint64_t u, uint64_t v, uint64_t factor) {
   const uint64_t a = fold((u ^ v) * factor);

@@ -34,8 +34,8 @@ static const size_t KEPT_AT_LEAST = (size_t)64 << 20;
 typedef struct block {
   size_t mapped_bytes;
   int32_t class;
-  struct block *next, *before;         // kept ones of the class, latest first; or listed ones
-  struct block *younger, *older;       // all kept ones
+  struct block *next, *before;    // kept ones of the class, latest first; or listed ones
+  struct block *younger, *older;  // all kept ones
 } block;
 _Static_assert(sizeof(block) + sizeof(void *) <= HEADER_BYTES, "the header, and the caller's word");
 
@@ -66,13 +66,19 @@ static bool class_of(size_t bytes, int32_t *out_class, size_t *out_rounded) {
 }
 
 static void unlink_block(block *b) {
-  if (b->before != NULL) b->before->next = b->next;
-  else heads[b->class] = b->next;
+  if (b->before != NULL)
+    b->before->next = b->next;
+  else
+    heads[b->class] = b->next;
   if (b->next != NULL) b->next->before = b->before;
-  if (b->younger != NULL) b->younger->older = b->older;
-  else youngest = b->older;
-  if (b->older != NULL) b->older->younger = b->younger;
-  else oldest = b->younger;
+  if (b->younger != NULL)
+    b->younger->older = b->older;
+  else
+    youngest = b->older;
+  if (b->older != NULL)
+    b->older->younger = b->younger;
+  else
+    oldest = b->younger;
   kept_bytes -= b->mapped_bytes;
 }
 
@@ -83,8 +89,10 @@ static void link_block(block *b) {
   heads[b->class] = b;
   b->younger = NULL;
   b->older = youngest;
-  if (youngest != NULL) youngest->younger = b;
-  else oldest = b;
+  if (youngest != NULL)
+    youngest->younger = b;
+  else
+    oldest = b;
   youngest = b;
   kept_bytes += b->mapped_bytes;
 }
@@ -157,7 +165,8 @@ void rheos__large_free(void *memory) {
   block *b = (block *)(void *)((char *)memory - HEADER_BYTES);
   block *leaving = NULL;
   lock();
-  if (used_bytes > most_used_bytes) most_used_bytes = used_bytes;  // highest before something is freed
+  if (used_bytes > most_used_bytes)
+    most_used_bytes = used_bytes;  // highest before something is freed
   used_bytes -= b->mapped_bytes;
   link_block(b);
   const size_t limit = most_used_bytes > KEPT_AT_LEAST ? most_used_bytes : KEPT_AT_LEAST;
@@ -217,14 +226,18 @@ bool rheos__large_free_listed(void *memory) {
     unlock();
     return false;
   }
-  if (b->before != NULL) b->before->next = b->next;
-  else listed = b->next;
+  if (b->before != NULL)
+    b->before->next = b->next;
+  else
+    listed = b->next;
   if (b->next != NULL) b->next->before = b->before;
   const bool leaves = b->mapped_bytes >= LISTED_KEPT_BELOW;
   if (leaves) used_bytes -= b->mapped_bytes;
   unlock();
-  if (leaves) unmap(b);
-  else rheos__large_free(memory);
+  if (leaves)
+    unmap(b);
+  else
+    rheos__large_free(memory);
   return true;
 }
 

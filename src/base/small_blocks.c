@@ -24,7 +24,9 @@ static void free_kept(void *argument) {
   kept->is_watched = false;
 }
 
-static void make_thread_end(void) { has_thread_end = pthread_key_create(&thread_end, free_kept) == 0; }
+static void make_thread_end(void) {
+  has_thread_end = pthread_key_create(&thread_end, free_kept) == 0;
+}
 
 // A library that is unloaded takes its functions along.
 __attribute__((destructor)) static void forget_thread_ends(void) {

@@ -59,8 +59,8 @@ rheos_status *rheos__status_at_node_take(rheos_status *status, const char *node,
   rheos_status *located = new_status(status->code, size, node);
   if (located == NULL) return status;
   if (file != NULL) {
-    snprintf(located->message, size, "%s\n\t [[node %s (defined at %s:%d)]]", status->message,
-             node, file, line);
+    snprintf(located->message, size, "%s\n\t [[node %s (defined at %s:%d)]]", status->message, node,
+             file, line);
   } else {
     snprintf(located->message, size, "%s\n\t [[node %s]]", status->message, node);
   }
@@ -85,12 +85,23 @@ void rheos_status_free(rheos_status *status) {
 }
 
 const char *rheos_code_name(rheos_code code) {
-  static const char *const names[] = {
-      "OK",           "CANCELLED",         "UNKNOWN",            "INVALID_ARGUMENT",
-      "DEADLINE_EXCEEDED", "NOT_FOUND",    "ALREADY_EXISTS",     "PERMISSION_DENIED",
-      "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED",    "OUT_OF_RANGE",
-      "UNIMPLEMENTED", "INTERNAL",         "UNAVAILABLE",        "DATA_LOSS",
-      "UNAUTHENTICATED"};
+  static const char *const names[] = {"OK",
+                                      "CANCELLED",
+                                      "UNKNOWN",
+                                      "INVALID_ARGUMENT",
+                                      "DEADLINE_EXCEEDED",
+                                      "NOT_FOUND",
+                                      "ALREADY_EXISTS",
+                                      "PERMISSION_DENIED",
+                                      "RESOURCE_EXHAUSTED",
+                                      "FAILED_PRECONDITION",
+                                      "ABORTED",
+                                      "OUT_OF_RANGE",
+                                      "UNIMPLEMENTED",
+                                      "INTERNAL",
+                                      "UNAVAILABLE",
+                                      "DATA_LOSS",
+                                      "UNAUTHENTICATED"};
   return (unsigned)code < sizeof names / sizeof names[0] ? names[code] : "UNKNOWN";
 }
 

@@ -20,9 +20,9 @@ RHEOS_MUST_USE rheos_status *rheos__status_at_node_take(rheos_status *status, co
 #define RHEOS_NOTFOUND(...) rheos_status_new(RHEOS_NOT_FOUND, __VA_ARGS__)
 
 // Returns the error of `expression` from the function. Only where nothing is held.
-#define RHEOS_TRY(expression)                        \
-  do {                                               \
-    rheos_status *try_status_ = (expression);        \
+#define RHEOS_TRY(expression)                                         \
+  do {                                                                \
+    rheos_status *try_status_ = (expression);                         \
     if (__builtin_expect(try_status_ != NULL, 0)) return try_status_; \
   } while (0)
 

@@ -83,8 +83,7 @@ static rheos_status *list_to_proto(const rheos_attr_value *value, rheos__arena *
 static rheos_status *fill_proto(const rheos_attr_value *value, rheos__arena *arena,
                                 Tensorflow__AttrValue *proto) {
   switch (value->kind) {
-    case RHEOS_ATTR_NONE:
-      return NULL;
+    case RHEOS_ATTR_NONE: return NULL;
     case RHEOS_ATTR_STRING:
       proto->value_case = TENSORFLOW__ATTR_VALUE__VALUE_S;
       proto->s = binary_of(&value->s);
@@ -144,9 +143,7 @@ static rheos_string string_of(const ProtobufCBinaryData *binary) {
   return (rheos_string){(char *)binary->data, binary->len};
 }
 
-static rheos_string name_of(char *text) {
-  return (rheos_string){text, strlen(text)};
-}
+static rheos_string name_of(char *text) { return (rheos_string){text, strlen(text)}; }
 
 static rheos_status *func_from_proto(const Tensorflow__NameAttrList *func, rheos__arena *arena,
                                      rheos_string *out_value) {
@@ -269,10 +266,8 @@ static rheos_status *fill_value(const Tensorflow__AttrValue *proto, rheos__arena
       value->kind = RHEOS_ATTR_PLACEHOLDER;
       value->s = name_of(proto->placeholder);
       return NULL;
-    case TENSORFLOW__ATTR_VALUE__VALUE_LIST:
-      return list_from_proto(proto->list, arena, value);
-    default:
-      return RHEOS_INVALID("it has no value");
+    case TENSORFLOW__ATTR_VALUE__VALUE_LIST: return list_from_proto(proto->list, arena, value);
+    default: return RHEOS_INVALID("it has no value");
   }
 }
 

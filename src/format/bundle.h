@@ -32,8 +32,7 @@ rheos_status *rheos__bundle_writer_add(rheos__bundle_writer *writer, const char 
 // dtype.
 rheos_status *rheos__bundle_writer_add_slice(rheos__bundle_writer *writer, const char *name,
                                              size_t name_bytes, const rheos_shape *shape,
-                                             const rheos__slice *slice,
-                                             const rheos_tensor *tensor);
+                                             const rheos__slice *slice, const rheos_tensor *tensor);
 // Puts the checkpoint in place. Frees the writer in any case; after a failure the old checkpoint,
 // if there was one, is still there, or, if only the last renames failed, the new one.
 rheos_status *rheos__bundle_writer_finish_take(rheos__bundle_writer *writer);

@@ -47,7 +47,8 @@ static piece *cut_up(rheos__bundle_numbers *numbers, size_t count, size_t *out_p
     rheos__bundle_numbers *whole = &numbers[i];
     for (size_t at = 0; at < whole->size_bytes; at += PIECE_BYTES) {
       const size_t left = whole->size_bytes - at;
-      *p++ = (piece){.whole = whole, .at = at, .size_bytes = left < PIECE_BYTES ? left : PIECE_BYTES};
+      *p++ =
+          (piece){.whole = whole, .at = at, .size_bytes = left < PIECE_BYTES ? left : PIECE_BYTES};
     }
   }
   return pieces;

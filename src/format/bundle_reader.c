@@ -184,9 +184,7 @@ void rheos__bundle_close(rheos__bundle *bundle) {
   rheos__free(bundle);
 }
 
-size_t rheos__bundle_count(const rheos__bundle *bundle) {
-  return bundle->count;
-}
+size_t rheos__bundle_count(const rheos__bundle *bundle) { return bundle->count; }
 
 const rheos__bundle_entry *rheos__bundle_at(const rheos__bundle *bundle, size_t index) {
   return &bundle->entries[index];
@@ -381,10 +379,9 @@ static rheos_status *stored_slices(rheos__bundle *bundle, const rheos__bundle_en
   rheos__arena_init(&scratch);
   Tensorflow__BundleEntryProto *proto;
   rheos__slice *slices = rheos__alloc_array((size_t)entry->num_slices, sizeof *slices);
-  rheos_status *status =
-      slices != NULL
-          ? RHEOS_PROTO_UNPACK(bundle_entry_proto, value->data, value->len, &scratch, &proto)
-          : rheos__out_of_memory();
+  rheos_status *status = slices != NULL ? RHEOS_PROTO_UNPACK(bundle_entry_proto, value->data,
+                                                             value->len, &scratch, &proto)
+                                        : rheos__out_of_memory();
   for (int32_t i = 0; status == NULL && i < entry->num_slices; i++) {
     rheos_shape unused;
     status = rheos__slice_from_proto(proto->slices[i], &slices[i]);

@@ -268,8 +268,8 @@ static rheos_status *add_entry(rheos__bundle_writer *writer, const char *name, s
 
 // The index entry for bytes [offset, now) of the data file.
 static rheos_status *add_data_entry(rheos__bundle_writer *writer, const char *name,
-                                    size_t name_bytes, const rheos_tensor *tensor,
-                                    uint64_t offset, uint32_t crc) {
+                                    size_t name_bytes, const rheos_tensor *tensor, uint64_t offset,
+                                    uint32_t crc) {
   Tensorflow__BundleEntryProto proto = TENSORFLOW__BUNDLE_ENTRY_PROTO__INIT;
   proto.dtype = (Tensorflow__DataType)tensor->dtype;
   RHEOS_TRY(rheos__shape_to_proto(&tensor->shape, &writer->arena, &proto.shape));
@@ -296,7 +296,8 @@ rheos_status *rheos__bundle_writer_add(rheos__bundle_writer *writer, const char 
 // ---- Tensors in parts
 
 static rheos_status *partial_of(rheos__bundle_writer *writer, const char *name, size_t name_bytes,
-                                const rheos_shape *shape, rheos_dtype dtype, partial **out_partial) {
+                                const rheos_shape *shape, rheos_dtype dtype,
+                                partial **out_partial) {
   *out_partial = NULL;
   for (size_t i = 0; i < writer->num_partials; i++) {
     partial *p = &writer->partials[i];
@@ -334,9 +335,9 @@ rheos_status *rheos__bundle_writer_add_slice(rheos__bundle_writer *writer, const
   p->num_slices++;
   rheos__buffer key = {0};
   rheos__slice_key(&key, name, name_bytes, slice);
-  rheos_status *status =
-      key.failed ? rheos__out_of_memory()
-                 : rheos__bundle_writer_add(writer, key.data, key.size_bytes, tensor);
+  rheos_status *status = key.failed
+                             ? rheos__out_of_memory()
+                             : rheos__bundle_writer_add(writer, key.data, key.size_bytes, tensor);
   rheos__buffer_deinit(&key);
   return status;
 }

@@ -24,8 +24,10 @@ static int64_t find(const rheos_checkpoint_reader *reader, const char *name, siz
     int order = memcmp(there, name, least);
     if (order == 0) order = (there_bytes > name_bytes) - (there_bytes < name_bytes);
     if (order == 0) return (int64_t)middle;
-    if (order < 0) low = middle + 1;
-    else high = middle;
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return -1;
 }
@@ -219,11 +221,10 @@ static rheos_status *report(comparison *c, const char *checkpoint, verdict worst
   put_list(c, OTHER_SHAPE, "of another shape", &text);
   put_extra(c, &text);
   rheos_status *status =
-      text.failed
-          ? rheos__out_of_memory()
-          : rheos_status_new(worst == MISSING ? RHEOS_NOT_FOUND : RHEOS_INVALID_ARGUMENT,
-                             "%.*s (checkpoint %.*s)", (int)text.size_bytes, text.data,
-                             2 * MOST_NAME_BYTES, checkpoint);
+      text.failed ? rheos__out_of_memory()
+                  : rheos_status_new(worst == MISSING ? RHEOS_NOT_FOUND : RHEOS_INVALID_ARGUMENT,
+                                     "%.*s (checkpoint %.*s)", (int)text.size_bytes, text.data,
+                                     2 * MOST_NAME_BYTES, checkpoint);
   rheos__buffer_deinit(&text);
   return status;
 }

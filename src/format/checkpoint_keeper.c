@@ -166,8 +166,8 @@ static rheos_status *write_list(const rheos_checkpoint_keeper *keeper, const cha
   const char **paths = rheos__alloc_array(count, sizeof *paths);
   if (paths == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < count; i++) paths[i] = keeper->items[first + i].prefix;
-  rheos_status *status = rheos_checkpoint_state_write(folder, keeper->latest_filename,
-                                                      paths[count - 1], paths, count);
+  rheos_status *status =
+      rheos_checkpoint_state_write(folder, keeper->latest_filename, paths[count - 1], paths, count);
   rheos__free(paths);
   return status;
 }

@@ -52,9 +52,10 @@ static rheos_status *open_exactly(const char *name, rheos__bundle **out_bundle,
 static rheos_status *newest(const char *folder, char **out_prefix) {
   RHEOS_TRY(rheos_latest_checkpoint(folder, NULL, out_prefix));
   if (*out_prefix != NULL) return NULL;
-  return RHEOS_NOTFOUND("the folder '%s' has no checkpoint: no file 'checkpoint', or what it names "
-                        "is gone",
-                        folder);
+  return RHEOS_NOTFOUND(
+      "the folder '%s' has no checkpoint: no file 'checkpoint', or what it names "
+      "is gone",
+      folder);
 }
 
 static rheos_status *open_newest(const char *folder, rheos__bundle **out_bundle,

@@ -74,8 +74,8 @@ rheos_status *rheos_checkpoint_reader_object_names(rheos_checkpoint_reader *read
     rheos__arena arena;
     rheos__arena_init(&arena);
     Tensorflow__TrackableObjectGraph *graph;
-    status = RHEOS_PROTO_UNPACK(trackable_object_graph, bytes->data, bytes->size_bytes, &arena,
-                                &graph);
+    status =
+        RHEOS_PROTO_UNPACK(trackable_object_graph, bytes->data, bytes->size_bytes, &arena, &graph);
     if (status == NULL) status = fill_names(graph, out_names, out_count);
     rheos__arena_deinit(&arena);
   }

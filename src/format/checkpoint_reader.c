@@ -4,8 +4,8 @@
 #include "format/checkpoint_name.h"
 
 struct rheos_checkpoint_reader {
-  rheos__bundle *bundle;     // either this
-  rheos__v1_checkpoint *v1;  // or this
+  rheos__bundle *bundle;                // either this
+  rheos__v1_checkpoint *v1;             // or this
   const rheos__bundle_entry **entries;  // of the bundle, without parts of tensors
   size_t count;
 };

@@ -45,11 +45,9 @@ static rheos_status *fill_message(const char *folder, const rheos_checkpoint_sta
   const size_t count = state->num_paths;
   char *const *all = state->all_model_checkpoint_paths;
   // The newest is always in the list, last.
-  const bool is_listed =
-      count > 0 && strcmp(all[count - 1], state->model_checkpoint_path) == 0;
+  const bool is_listed = count > 0 && strcmp(all[count - 1], state->model_checkpoint_path) == 0;
   message->n_all_model_checkpoint_paths = count + !is_listed;
-  message->all_model_checkpoint_paths =
-      rheos__arena_alloc(arena, (count + 1) * sizeof(char *));
+  message->all_model_checkpoint_paths = rheos__arena_alloc(arena, (count + 1) * sizeof(char *));
   if (message->all_model_checkpoint_paths == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i <= count; i++) {
     char *path = written_path(folder, i < count ? all[i] : state->model_checkpoint_path);
@@ -71,8 +69,8 @@ rheos_status *rheos_checkpoint_state_write_timed(const char *folder, const char 
   rheos__buffer text = {0};
   Tensorflow__CheckpointState message = TENSORFLOW__CHECKPOINT_STATE__INIT;
   char *path = state_path(folder, file_name);
-  rheos_status *status = path == NULL ? rheos__out_of_memory()
-                                      : fill_message(folder, state, &arena, &message);
+  rheos_status *status =
+      path == NULL ? rheos__out_of_memory() : fill_message(folder, state, &arena, &message);
   if (status == NULL) status = rheos__text_print(&message.base, &text);
   if (status == NULL) status = rheos__file_replace(path, text.data, text.size_bytes);
   rheos__free(path);
@@ -106,8 +104,7 @@ static rheos_status *take_message(const Tensorflow__CheckpointState *message, co
   }
   state->all_model_checkpoint_paths = rheos__alloc_array(num_paths, sizeof(char *));
   state->all_model_checkpoint_timestamps = rheos__alloc_array(num_timestamps, sizeof(double));
-  if (state->all_model_checkpoint_paths == NULL ||
-      state->all_model_checkpoint_timestamps == NULL) {
+  if (state->all_model_checkpoint_paths == NULL || state->all_model_checkpoint_timestamps == NULL) {
     return rheos__out_of_memory();
   }
   for (size_t i = 0; i < num_paths; i++, state->num_paths++) {
@@ -130,8 +127,8 @@ static rheos_status *read_text(const char *path, const char *folder,
   rheos__arena_init(&arena);
   rheos__buffer bytes = {0};
   Tensorflow__CheckpointState *message;
-  rheos_status *status = rheos__text_parse(&tensorflow__checkpoint_state__descriptor, text,
-                                           size_bytes, path, &bytes);
+  rheos_status *status =
+      rheos__text_parse(&tensorflow__checkpoint_state__descriptor, text, size_bytes, path, &bytes);
   rheos__free(text);
   if (status == NULL) {
     status = RHEOS_PROTO_UNPACK(checkpoint_state, bytes.data, bytes.size_bytes, &arena, &message);

@@ -79,17 +79,18 @@ static rheos_status *check_item(const rheos__v1_item *item) {
   RHEOS_TRY(rheos__slice_shape(&item->slice, &item->shape, &expected));
   if (rheos_shape_equal(&expected, &item->tensor->shape)) return NULL;
   rheos__shape_text a, b;
-  return RHEOS_INVALID("Slice in shape_and_slice specification does not match the shape of the "
-                       "tensor to save: %s, tensor: %s",
-                       rheos__shape_text_of(&expected, &a),
-                       rheos__shape_text_of(&item->tensor->shape, &b));
+  return RHEOS_INVALID(
+      "Slice in shape_and_slice specification does not match the shape of the "
+      "tensor to save: %s, tensor: %s",
+      rheos__shape_text_of(&expected, &a), rheos__shape_text_of(&item->tensor->shape, &b));
 }
 
 static rheos_status *check_same_tensor(const rheos__v1_item *old, const rheos__v1_item *new) {
   rheos__shape_text a, b;
   if (!rheos_shape_equal(&old->shape, &new->shape)) {
     return rheos_status_new(
-        RHEOS_INTERNAL, "Mismatching shapes: existing tensor = %s, trying to add name %.*s, shape = %s",
+        RHEOS_INTERNAL,
+        "Mismatching shapes: existing tensor = %s, trying to add name %.*s, shape = %s",
         rheos__shape_text_of(&old->shape, &a), (int)new->name_bytes, new->name,
         rheos__shape_text_of(&new->shape, &b));
   }
@@ -295,8 +296,8 @@ static rheos_status *read_meta(rheos__v1_checkpoint *c, const char *path, size_t
   rheos_status *status = rheos__table_get(c->files[file], "", 0, &bytes, &found);
   if (status == NULL && !found) status = damaged(path, "it has no list of tensors");
   if (status == NULL) {
-    status = RHEOS_PROTO_UNPACK(saved_tensor_slices, bytes.data, bytes.size_bytes, &c->arena,
-                                &value);
+    status =
+        RHEOS_PROTO_UNPACK(saved_tensor_slices, bytes.data, bytes.size_bytes, &c->arena, &value);
   }
   rheos__buffer_deinit(&bytes);
   if (status != NULL) return status;
@@ -317,8 +318,8 @@ static rheos_status *read_meta(rheos__v1_checkpoint *c, const char *path, size_t
 
 static int compare_parts(const void *a, const void *b) {
   const part *x = a, *y = b;
-  const int order = compare_names(x->tensor.name, x->tensor.name_bytes, y->tensor.name,
-                                  y->tensor.name_bytes);
+  const int order =
+      compare_names(x->tensor.name, x->tensor.name_bytes, y->tensor.name, y->tensor.name_bytes);
   return order != 0 ? order : (x->file > y->file) - (x->file < y->file);
 }
 
@@ -330,8 +331,8 @@ static rheos_status *gather(rheos__v1_checkpoint *c) {
   for (size_t i = 0; i < c->num_parts; i++) {
     const rheos__v1_entry *tensor = &c->parts[i].tensor;
     rheos__v1_entry *last = c->count > 0 ? &c->entries[c->count - 1] : NULL;
-    if (last == NULL || compare_names(last->name, last->name_bytes, tensor->name,
-                                      tensor->name_bytes) != 0) {
+    if (last == NULL ||
+        compare_names(last->name, last->name_bytes, tensor->name, tensor->name_bytes) != 0) {
       last = &c->entries[c->count++];
       *last = *tensor;
       last->first_part = i;
@@ -354,9 +355,10 @@ static rheos_status *open_files(rheos__v1_checkpoint *c, const char *pattern) {
   if (c->files == NULL) {
     status = rheos__out_of_memory();
   } else if (count == 0) {
-    status = RHEOS_NOTFOUND("Unsuccessful TensorSliceReader constructor: Failed to find any "
-                            "matching files for %s",
-                            pattern);
+    status = RHEOS_NOTFOUND(
+        "Unsuccessful TensorSliceReader constructor: Failed to find any "
+        "matching files for %s",
+        pattern);
   }
   for (size_t i = 0; status == NULL && i < count; i++) {
     status = rheos__table_open(paths[i], &c->files[i]);
@@ -394,9 +396,7 @@ void rheos__v1_checkpoint_close(rheos__v1_checkpoint *c) {
   rheos__free(c);
 }
 
-size_t rheos__v1_checkpoint_count(const rheos__v1_checkpoint *c) {
-  return c->count;
-}
+size_t rheos__v1_checkpoint_count(const rheos__v1_checkpoint *c) { return c->count; }
 
 const rheos__v1_entry *rheos__v1_checkpoint_at(const rheos__v1_checkpoint *c, size_t index) {
   return &c->entries[index];
@@ -445,9 +445,9 @@ static rheos_status *read_part(rheos__v1_checkpoint *c, const part *p, rheos_ten
   rheos__arena_init(&scratch);
   bool found = false;
   rheos__slice_key(&key, p->tensor.name, p->tensor.name_bytes, &p->slice);
-  rheos_status *status = key.failed ? rheos__out_of_memory()
-                                    : rheos__table_get(c->files[p->file], key.data, key.size_bytes,
-                                                       &bytes, &found);
+  rheos_status *status =
+      key.failed ? rheos__out_of_memory()
+                 : rheos__table_get(c->files[p->file], key.data, key.size_bytes, &bytes, &found);
   if (status == NULL && !found) {
     status = rheos_status_new(RHEOS_DATA_LOSS, "a slice of tensor '%s' is missing", p->tensor.name);
   }

@@ -86,14 +86,14 @@ static void put_outputs(chrome *c, const rheos__traced_stretch *stretch,
     rheos__shape_text text;
     if (i > 0) put(c, ", ");
     put(c, rheos_dtype_name((rheos_dtype)output->dtype));
-    put(c, rheos__shape_text_of(
-               is_late ? &c->trace->late[event->late + i].shape : &output->shape, &text));
+    put(c, rheos__shape_text_of(is_late ? &c->trace->late[event->late + i].shape : &output->shape,
+                                &text));
   }
   put(c, "\"");
 }
 
-static void put_op(chrome *c, const rheos__traced_stretch *stretch,
-                   const rheos__trace_names *names, const rheos__trace_event *event) {
+static void put_op(chrome *c, const rheos__traced_stretch *stretch, const rheos__trace_names *names,
+                   const rheos__trace_event *event) {
   const rheos__traced_op *op = &stretch->ops[event->op];
   put_region(c, "Op", op->device + 1, event->thread, event->start_ns, event->end_ns);
   put_text_member(c, ", \"name\": ", op->is_read ? "read variable" : op->signature->op->name);

@@ -80,8 +80,8 @@ static rheos_status *rename_field(const char *scope, rename_fn rename, char **te
 }
 
 // The depth is that of the message, which is bounded.
-static rheos_status *rename_message(const char *scope, rename_fn rename,
-                                    ProtobufCMessage *message, rheos__arena *arena) {
+static rheos_status *rename_message(const char *scope, rename_fn rename, ProtobufCMessage *message,
+                                    rheos__arena *arena) {
   const ProtobufCMessageDescriptor *descriptor = message->descriptor;
   for (unsigned i = 0; i < descriptor->n_fields; i++) {
     const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
@@ -123,9 +123,8 @@ static rheos_status *rename_bytes(const char *scope, rename_fn rename,
   return NULL;
 }
 
-rheos_status *rheos__collection_bytes_below(const char *key, const char *prefix,
-                                            rheos_string bytes, rheos__arena *arena,
-                                            rheos_string *out_bytes) {
+rheos_status *rheos__collection_bytes_below(const char *key, const char *prefix, rheos_string bytes,
+                                            rheos__arena *arena, rheos_string *out_bytes) {
   *out_bytes = bytes;
   if (prefix[0] == '\0') return NULL;
   const size_t kind = kind_of(key);
@@ -144,8 +143,8 @@ rheos_status *rheos__collection_bytes_are_within(const char *key, const char *sc
     return NULL;
   }
   ProtobufCMessage *message;
-  RHEOS_TRY(rheos__proto_unpack(kinds[kind].descriptor, bytes.data, bytes.size_bytes, arena,
-                                &message));
+  RHEOS_TRY(
+      rheos__proto_unpack(kinds[kind].descriptor, bytes.data, bytes.size_bytes, arena, &message));
   const ProtobufCFieldDescriptor *field = protobuf_c_message_descriptor_get_field_by_name(
       kinds[kind].descriptor, kinds[kind].name_field);
   const char *name = *(char **)((char *)message + field->offset);
@@ -153,9 +152,8 @@ rheos_status *rheos__collection_bytes_are_within(const char *key, const char *sc
   return NULL;
 }
 
-rheos_status *rheos__collection_bytes_within(const char *key, const char *scope,
-                                             rheos_string bytes, rheos__arena *arena,
-                                             rheos_string *out_bytes) {
+rheos_status *rheos__collection_bytes_within(const char *key, const char *scope, rheos_string bytes,
+                                             rheos__arena *arena, rheos_string *out_bytes) {
   const size_t kind = kind_of(key);
   *out_bytes = bytes;
   if (scope[0] == '\0' || kind == NUM_KINDS) return NULL;

@@ -62,9 +62,7 @@ void rheos__inflater_free(rheos__inflater *inflater) {
   rheos__free(inflater);
 }
 
-bool rheos__inflater_is_whole(const rheos__inflater *inflater) {
-  return !inflater->inside;
-}
+bool rheos__inflater_is_whole(const rheos__inflater *inflater) { return !inflater->inside; }
 
 rheos_status *rheos__inflater_run(rheos__inflater *inflater, const char **in, size_t *in_bytes,
                                   char *out, size_t out_bytes, size_t *out_made) {
@@ -151,8 +149,8 @@ rheos_status *rheos__deflater_new_with(const rheos_record_options *options,
   RHEOS_TRY(check_range("compression level", options->level, -1, 9));
   RHEOS_TRY(check_range("the logarithm of the window's size", window, 9, MAX_WBITS));
   RHEOS_TRY(check_range("memory level", memory, 1, MAX_MEM_LEVEL));
-  RHEOS_TRY(check_range("compression strategy", (int)options->strategy, Z_DEFAULT_STRATEGY,
-                        Z_FIXED));
+  RHEOS_TRY(
+      check_range("compression strategy", (int)options->strategy, Z_DEFAULT_STRATEGY, Z_FIXED));
   rheos__deflater *deflater = rheos__alloc_zeroed(sizeof *deflater);
   if (deflater == NULL) return rheos__out_of_memory();
   deflater->z.zalloc = allocate;

@@ -26,7 +26,7 @@ enum { OUTPUT_SIZE = 1, OUTPUT_ALIAS = 2, OUTPUT_SHAPE = 3, OUTPUT_DTYPE = 4 };
 typedef struct writer {
   const rheos_trace *trace;
   rheos__buffer *out, graph, name;
-  int64_t *ns;    // by node: what it took
+  int64_t *ns;  // by node: what it took
   bool *is_final;
   int32_t num_nodes;
 } writer;
@@ -66,8 +66,7 @@ static void put_controls(const rheos__traced_stretch *stretch, const rheos__trac
                          rheos__buffer *out) {
   const rheos__node *node = rheos__graph_node(stretch->graph, op->id);
   for (int32_t i = 0; i < node->num_control_inputs; i++) {
-    rheos__wire_put_varint(out, NODE_CONTROL_INPUT,
-                           (uint64_t)node->edges[node->num_inputs + i].id);
+    rheos__wire_put_varint(out, NODE_CONTROL_INPUT, (uint64_t)node->edges[node->num_inputs + i].id);
   }
 }
 
@@ -127,8 +126,7 @@ static int32_t collect(writer *w, int32_t first) {
   }
   for (size_t e = first_event_of(trace, first); e < trace->num_events; e++) {
     const rheos__trace_event *event = &trace->events[e];
-    const int32_t id =
-        trace->stretches[trace->visits[event->visit].stretch].ops[event->op].id;
+    const int32_t id = trace->stretches[trace->visits[event->visit].stretch].ops[event->op].id;
     w->ns[id] += event->end_ns - event->start_ns;
   }
   return most_ops;

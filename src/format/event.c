@@ -119,9 +119,7 @@ rheos_status *rheos_event_writer_open(const char *logdir, const char *suffix,
   return NULL;
 }
 
-const char *rheos_event_writer_path(const rheos_event_writer *writer) {
-  return writer->path;
-}
+const char *rheos_event_writer_path(const rheos_event_writer *writer) { return writer->path; }
 
 rheos_status *rheos_event_writer_add_graph(rheos_event_writer *writer, rheos_graph *graph) {
   void *bytes;

@@ -141,8 +141,7 @@ static bool may_be_number(const Tensorflow__TensorProto *proto) {
 static rheos_status *read_value(const Tensorflow__Summary__Value *from,
                                 rheos_summary_value *value) {
   const Tensorflow__SummaryMetadata *metadata = from->metadata;
-  *value = (rheos_summary_value){.tag = from->tag, .node_name = from->node_name,
-                                 .plugin_name = ""};
+  *value = (rheos_summary_value){.tag = from->tag, .node_name = from->node_name, .plugin_name = ""};
   value->audio.content_type = "";
   if (metadata != NULL && metadata->plugin_data != NULL) {
     value->plugin_name = metadata->plugin_data->plugin_name;
@@ -175,8 +174,7 @@ static rheos_status *read_value(const Tensorflow__Summary__Value *from,
 }
 
 rheos_status *rheos_event_reader_values(rheos_event_reader *reader,
-                                        const rheos_summary_value **out_values,
-                                        size_t *out_count) {
+                                        const rheos_summary_value **out_values, size_t *out_count) {
   *out_values = NULL;
   *out_count = 0;
   if (reader->event.kind != RHEOS_EVENT_SUMMARY) return NULL;

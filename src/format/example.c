@@ -100,9 +100,7 @@ typedef struct sink {
   int64_t first, capacity, count;
 } sink;
 
-static bool has_room(const sink *s) {
-  return s->to != NULL && s->count < s->capacity;
-}
+static bool has_room(const sink *s) { return s->to != NULL && s->count < s->capacity; }
 
 // Most numbers are small: a varint of one or two bytes.
 static inline bool read_int(rheos__wire *data, uint64_t *out_value) {

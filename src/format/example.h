@@ -35,8 +35,8 @@ static inline bool rheos__map_next(rheos__wire *message, uint32_t number, rheos_
 // The same of the entries of a map, in the order they stand in: the last one of a key counts.
 bool rheos__entry_next_slow(rheos__wire *map, rheos__wire *out_key, rheos__wire *out_value,
                             bool *out_sound);
-static inline bool rheos__entry_next(rheos__wire *map, rheos__wire *out_key,
-                                     rheos__wire *out_value, bool *out_sound) {
+static inline bool rheos__entry_next(rheos__wire *map, rheos__wire *out_key, rheos__wire *out_value,
+                                     bool *out_sound) {
   rheos__wire rest = *map, entry;
   if (rheos__wire_take(&rest, RHEOS__ENTRY_KEY_TAG, &entry) &&
       rheos__wire_take(&entry, RHEOS__ENTRY_KEY_TAG, out_key) &&

@@ -178,9 +178,7 @@ static size_t varint_bytes(uint64_t value) {
 }
 
 // Of a field with that many bytes.
-static size_t field_bytes(size_t size_bytes) {
-  return 1 + varint_bytes(size_bytes) + size_bytes;
-}
+static size_t field_bytes(size_t size_bytes) { return 1 + varint_bytes(size_bytes) + size_bytes; }
 
 static void put_start(rheos__buffer *buffer, int tag, size_t size_bytes) {
   rheos__buffer_put_varint(buffer, (uint64_t)tag);
@@ -273,8 +271,8 @@ static bool has_lists(const rheos_example_builder *builder) {
   return false;
 }
 
-static rheos_status *finish(rheos_example_builder *builder, bool is_sequence,
-                            const void **out_data, size_t *out_size_bytes) {
+static rheos_status *finish(rheos_example_builder *builder, bool is_sequence, const void **out_data,
+                            size_t *out_size_bytes) {
   *out_data = "";
   *out_size_bytes = 0;
   if (builder->mixed != NULL) {

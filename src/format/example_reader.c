@@ -12,7 +12,7 @@ typedef struct item {
   rheos_string key;
   size_t place;  // in the message: of those with one key the last one counts
   rheos_feature feature;
-  rheos__wire list;        // of features
+  rheos__wire list;         // of features
   rheos_feature *features;  // of the list
   size_t num_features, capacity;
 } item;
@@ -49,8 +49,7 @@ static void take_item(void *argument, rheos__wire key, rheos__wire value) {
     map->failed = true;
     return;
   }
-  map->items[map->count] =
-      (item){.key = string_of(key), .place = map->count, .list = value};
+  map->items[map->count] = (item){.key = string_of(key), .place = map->count, .list = value};
   map->count++;
 }
 
@@ -109,7 +108,8 @@ static rheos_status *read_map(rheos__wire message, uint32_t field, bool is_list,
   for (size_t i = 0; i < map->count; i++) {
     const item *next = &map->items[i + 1];
     const rheos_string *key = &map->items[i].key;
-    if (i + 1 < map->count && compare_keys(key, next->key.data, next->key.size_bytes) == 0) continue;
+    if (i + 1 < map->count && compare_keys(key, next->key.data, next->key.size_bytes) == 0)
+      continue;
     map->items[kept++] = map->items[i];
   }
   map->count = kept;
@@ -138,8 +138,7 @@ static rheos_status *read_message(const void *data, size_t size_bytes, bool is_s
   return NULL;
 }
 
-rheos_status *rheos_example_read(const void *data, size_t size_bytes,
-                                 rheos_example **out_example) {
+rheos_status *rheos_example_read(const void *data, size_t size_bytes, rheos_example **out_example) {
   return read_message(data, size_bytes, false, out_example);
 }
 
@@ -166,9 +165,7 @@ static const item *find_item(const item_map *map, const char *key) {
   return NULL;
 }
 
-size_t rheos_example_num_features(const rheos_example *example) {
-  return example->features.count;
-}
+size_t rheos_example_num_features(const rheos_example *example) { return example->features.count; }
 
 rheos_feature rheos_example_feature(const rheos_example *example, size_t index) {
   return example->features.items[index].feature;
@@ -180,9 +177,7 @@ bool rheos_example_find(const rheos_example *example, const char *key, rheos_fea
   return found != NULL;
 }
 
-size_t rheos_example_num_lists(const rheos_example *example) {
-  return example->lists.count;
-}
+size_t rheos_example_num_lists(const rheos_example *example) { return example->lists.count; }
 
 rheos_string rheos_example_list_key(const rheos_example *example, size_t list) {
   return example->lists.items[list].key;
@@ -264,9 +259,7 @@ typedef struct parse {
   int32_t *columns;  // of the specs
 } parse;
 
-static bool is_dense(const rheos_feature_spec *spec) {
-  return spec->shape.rank >= 0;
-}
+static bool is_dense(const rheos_feature_spec *spec) { return spec->shape.rank >= 0; }
 
 static rheos_status *check_spec(const rheos_feature_spec *spec) {
   const rheos_dtype dtype = spec->dtype;

@@ -149,8 +149,8 @@ static bool is_with_missing(const rheos__graph_edit *edit, const char *needed,
   static const char start[] = "loc:@";
   const size_t start_bytes = sizeof start - 1;
   if (text->len <= start_bytes || memcmp(text->data, start, start_bytes) != 0) return false;
-  const int32_t node = find_name(edit, (const char *)text->data + start_bytes,
-                                 text->len - start_bytes);
+  const int32_t node =
+      find_name(edit, (const char *)text->data + start_bytes, text->len - start_bytes);
   return node < 0 || !needed[node];
 }
 
@@ -177,7 +177,7 @@ static void drop_colocations(const rheos__graph_edit *edit, const char *needed,
 }
 
 rheos_status *rheos__graph_edit_strip(rheos__graph_edit *edit, const char *const *outputs,
-                                        size_t num_outputs) {
+                                      size_t num_outputs) {
   RHEOS_TRY(not_in_graph(edit, outputs, num_outputs));
   const size_t count = edit->def->n_node;
   char *needed = rheos__arena_alloc_zeroed(&edit->arena, count);
@@ -196,10 +196,10 @@ rheos_status *rheos__graph_edit_strip(rheos__graph_edit *edit, const char *const
 }
 
 rheos_status *rheos_graph_def_strip(const void *bytes, size_t size_bytes,
-                                      const char *const *outputs, size_t num_outputs,
-                                      void **out_bytes, size_t *out_size_bytes) {
-  return change_graph(bytes, size_bytes, rheos__graph_edit_strip, outputs, num_outputs,
-                      out_bytes, out_size_bytes);
+                                    const char *const *outputs, size_t num_outputs,
+                                    void **out_bytes, size_t *out_size_bytes) {
+  return change_graph(bytes, size_bytes, rheos__graph_edit_strip, outputs, num_outputs, out_bytes,
+                      out_size_bytes);
 }
 
 // ---- Nodes for training
@@ -295,8 +295,8 @@ static rheos_status *clear_devices(rheos__graph_edit *edit, const char *const *n
   return NULL;
 }
 
-rheos_status *rheos_graph_def_clear_devices(const void *bytes, size_t size_bytes,
-                                            void **out_bytes, size_t *out_size_bytes) {
+rheos_status *rheos_graph_def_clear_devices(const void *bytes, size_t size_bytes, void **out_bytes,
+                                            size_t *out_size_bytes) {
   return change_graph(bytes, size_bytes, clear_devices, NULL, 0, out_bytes, out_size_bytes);
 }
 

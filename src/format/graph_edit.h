@@ -17,8 +17,7 @@ typedef struct rheos__graph_edit {
 } rheos__graph_edit;
 
 // rheos__graph_edit_deinit() is due in any case.
-rheos_status *rheos__graph_edit_init(rheos__graph_edit *edit, const void *bytes,
-                                     size_t size_bytes);
+rheos_status *rheos__graph_edit_init(rheos__graph_edit *edit, const void *bytes, size_t size_bytes);
 void rheos__graph_edit_deinit(rheos__graph_edit *edit);
 // The bytes of the message, for rheos_free().
 rheos_status *rheos__graph_edit_bytes(const rheos__graph_edit *edit, void **out_bytes,
@@ -30,10 +29,9 @@ int32_t rheos__graph_edit_find(const rheos__graph_edit *edit, const char *input)
 // Drops the nodes that the outputs do not need. Nodes are no longer found by name. RHEOS_NOT_FOUND
 // if an output is not there.
 rheos_status *rheos__graph_edit_strip(rheos__graph_edit *edit, const char *const *outputs,
-                                        size_t num_outputs);
+                                      size_t num_outputs);
 
 // NULL if the node has no such attribute.
-const Tensorflow__AttrValue *rheos__node_def_attr(const Tensorflow__NodeDef *def,
-                                                  const char *name);
+const Tensorflow__AttrValue *rheos__node_def_attr(const Tensorflow__NodeDef *def, const char *name);
 
 #endif  // RHEOS_SRC_FORMAT_GRAPH_EDIT_H

@@ -40,9 +40,8 @@ static const char *const variable_ops[] = {"Variable", "VariableV2", "VarHandleO
 static const char *const reading_ops[] = {"ReadVariableOp", "ResourceGather", "ResourceGatherNd",
                                           NULL};
 // These have the handle as their output. Of a reference only what is read goes further.
-static const char *const passing_ops[] = {"Identity", "Switch",     "RefSwitch",
-                                          "Enter",    "RefEnter",   "RefIdentity",
-                                          NULL};
+static const char *const passing_ops[] = {"Identity", "Switch",      "RefSwitch", "Enter",
+                                          "RefEnter", "RefIdentity", NULL};
 
 static bool is_named(const char *name, const char *const *list, size_t count) {
   for (size_t i = 0; i < count; i++) {
@@ -152,8 +151,8 @@ static rheos_status *check_takers(const freeze *f) {
   if (status == NULL && takers.count > 0) {
     char text[2048];
     rheos__op_tally_text(&takers, text, sizeof text);
-    status = rheos_status_new(RHEOS_UNIMPLEMENTED,
-                              "variable '%s' cannot become a constant for %s", variable, text);
+    status = rheos_status_new(RHEOS_UNIMPLEMENTED, "variable '%s' cannot become a constant for %s",
+                              variable, text);
   }
   rheos__op_tally_deinit(&takers);
   return status;
@@ -169,10 +168,8 @@ static rheos_status *value_output(const freeze *f, const frozen *variable, rheos
   RHEOS_TRY(rheos_graph_output(graph, variable->name, out_output));
   if (rheos_output_dtype(*out_output) != RHEOS_RESOURCE) return NULL;
   const rheos_attr dtype = rheos_attr_type("dtype", (rheos_dtype)variable->dtype->type);
-  *out_output =
-      rheos_operation_output(rheos__op_n(scope, "ReadVariableOp", "freeze/Read", out_output, 1,
-                                         &dtype, 1),
-                             0);
+  *out_output = rheos_operation_output(
+      rheos__op_n(scope, "ReadVariableOp", "freeze/Read", out_output, 1, &dtype, 1), 0);
   return rheos_scope_finish(scope);
 }
 
@@ -242,8 +239,8 @@ static rheos_status *new_const(freeze *f, const char *name, rheos_tensor *value,
   return add_attr(f, *out_node, "value", proto);
 }
 
-static rheos_status *identity_of(freeze *f, const Tensorflow__NodeDef *read,
-                                 const frozen *variable, Tensorflow__NodeDef **out_node) {
+static rheos_status *identity_of(freeze *f, const Tensorflow__NodeDef *read, const frozen *variable,
+                                 Tensorflow__NodeDef **out_node) {
   RHEOS_TRY(new_node(f, read->name, "Identity", 2, out_node));
   (*out_node)->device = read->device;
   (*out_node)->input = read->input;

@@ -26,8 +26,8 @@ static rheos_status *read_node(rheos__wire bytes, rheos__arena *arena,
     num_inputs += field.number == NODE_INPUT;
     text_bytes += rheos__wire_size(field.data) + 1;
   }
-  Tensorflow__NodeDef *node = rheos__arena_alloc(
-      arena, sizeof *node + num_inputs * sizeof *node->input + text_bytes);
+  Tensorflow__NodeDef *node =
+      rheos__arena_alloc(arena, sizeof *node + num_inputs * sizeof *node->input + text_bytes);
   if (node == NULL) return rheos__out_of_memory();
   tensorflow__node_def__init(node);
   node->input = (char **)(void *)(node + 1);
@@ -81,10 +81,9 @@ static rheos_status *read_rest(const void *bytes, size_t size_bytes, rheos__aren
   }
   rheos_status *status =
       rest.failed ? rheos__out_of_memory()
-                  : rheos__proto_unpack_checked(&tensorflow__graph_def__descriptor,
-                                                rest.size_bytes > 0 ? rest.data : "",
-                                                rest.size_bytes, arena,
-                                                (ProtobufCMessage **)out_def);
+                  : rheos__proto_unpack_checked(
+                        &tensorflow__graph_def__descriptor, rest.size_bytes > 0 ? rest.data : "",
+                        rest.size_bytes, arena, (ProtobufCMessage **)out_def);
   rheos__buffer_deinit(&rest);  // protobuf-c copies
   return status;
 }

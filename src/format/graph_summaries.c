@@ -10,8 +10,7 @@ void rheos_collect_summary(rheos_scope *scope, rheos_output summary) {
     rheos_scope_fail_take(scope, RHEOS_INVALID("a summary of another graph cannot be collected"));
     return;
   }
-  const rheos_item item = {
-      .kind = RHEOS_ITEM_OUTPUT, .id = summary.id, .index = summary.index};
+  const rheos_item item = {.kind = RHEOS_ITEM_OUTPUT, .id = summary.id, .index = summary.index};
   rheos_status *status = rheos_graph_add_to_collection(graph, RHEOS_COLLECTION_SUMMARIES, item);
   if (status != NULL) rheos_scope_fail_take(scope, status);
 }

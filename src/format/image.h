@@ -61,9 +61,8 @@ rheos_status *rheos__png_decode(const void *data, size_t size_bytes, int channel
 // Appends the file of `pixels`, [height, width, channels] of uint8, or uint16 if `bits` is 16, with 1
 // to 4 channels. `compression` is zlib's level, -1 its default. The bytes are those that TensorFlow
 // writes.
-rheos_status *rheos__png_encode(const void *pixels, int64_t height, int64_t width,
-                                int64_t channels, int bits, int compression,
-                                rheos__buffer *buffer);
+rheos_status *rheos__png_encode(const void *pixels, int64_t height, int64_t width, int64_t channels,
+                                int bits, int compression, rheos__buffer *buffer);
 
 // uint8 [frames, height, width, 3], each frame drawn over the one before; only the first if
 // `only_first`. Of a damaged file, the frames before the damage.

@@ -11,9 +11,10 @@ typedef struct bmp {
 
 static rheos_status *read_header(const char *data, size_t size_bytes, int channels, bmp *out) {
   if (size_bytes < HEADER_BYTES + 2) {
-    return RHEOS_INVALID("Incomplete bmp content, requires at least 32 bytes to find the header "
-                         "size, width, height, and bpp, got %llu bytes",
-                         (unsigned long long)size_bytes);
+    return RHEOS_INVALID(
+        "Incomplete bmp content, requires at least 32 bytes to find the header "
+        "size, width, height, and bpp, got %llu bytes",
+        (unsigned long long)size_bytes);
   }
   if (rheos__image_kind_of(data, size_bytes) != RHEOS__IMAGE_BMP) {
     return RHEOS_INVALID("this is no BMP file");
@@ -68,8 +69,8 @@ rheos_status *rheos__bmp_decode(const void *data, size_t size_bytes, int channel
                          (long long)needed, (unsigned long long)size_bytes);
   }
   const int64_t out_channels = channels != 0 ? channels : b.channels;
-  RHEOS_TRY(rheos_tensor_new(RHEOS_UINT8, RHEOS_SHAPE(b.height, b.width, out_channels),
-                             out_tensor));
+  RHEOS_TRY(
+      rheos_tensor_new(RHEOS_UINT8, RHEOS_SHAPE(b.height, b.width, out_channels), out_tensor));
   for (int64_t y = 0; y < b.height; y++) {
     const int64_t from = b.top_down ? y : b.height - 1 - y;
     copy_row((const uint8_t *)data + b.pixels_at + from * b.row_bytes, b.channels,

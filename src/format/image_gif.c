@@ -100,8 +100,8 @@ static rheos_status *measure(source s, canvas *out) {
     if (!whole) break;
   }
   if (status == NULL && out->frames == 0) {
-    status = gif->Error != 0 ? failed(gif->Error)
-                             : RHEOS_INVALID("gif file does not contain any image");
+    status =
+        gif->Error != 0 ? failed(gif->Error) : RHEOS_INVALID("gif file does not contain any image");
   }
   DGifCloseFile(gif, NULL);
   return status;
@@ -113,8 +113,8 @@ static rheos_status *measure(source s, canvas *out) {
 static int64_t interlaced_row(int64_t i, int64_t height) {
   static const int first[] = {0, 4, 2, 1}, step[] = {8, 8, 4, 2};
   for (int pass = 0; pass < 4; pass++) {
-    const int64_t rows = height > first[pass] ? (height - first[pass] + step[pass] - 1) / step[pass]
-                                              : 0;
+    const int64_t rows =
+        height > first[pass] ? (height - first[pass] + step[pass] - 1) / step[pass] : 0;
     if (i < rows) return first[pass] + i * step[pass];
     i -= rows;
   }
@@ -189,12 +189,11 @@ static rheos_status *decode(GifFileType *gif, const canvas *c, GifByteType *line
                             rheos_tensor **out_tensor) {
   rheos_tensor *tensor;
   int64_t frames = 0;
-  RHEOS_TRY(rheos_tensor_new(RHEOS_UINT8, RHEOS_SHAPE(c->frames, c->height, c->width, 3),
-                             &tensor));
+  RHEOS_TRY(rheos_tensor_new(RHEOS_UINT8, RHEOS_SHAPE(c->frames, c->height, c->width, 3), &tensor));
   rheos_status *status = draw(gif, c, tensor->data, line, &frames);
   if (status == NULL && frames == 0) {
-    status = gif->Error != 0 ? failed(gif->Error)
-                             : RHEOS_INVALID("Invalid GIF data: it is cut short");
+    status =
+        gif->Error != 0 ? failed(gif->Error) : RHEOS_INVALID("Invalid GIF data: it is cut short");
   }
   if (status == NULL && frames < c->frames) {
     status = shortened(tensor, frames, out_tensor);

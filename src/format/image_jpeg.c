@@ -24,9 +24,7 @@ static void on_error(j_common_ptr info) {
   longjmp(f->jump, 1);
 }
 
-static void on_message(j_common_ptr info) {
-  (void)info;
-}
+static void on_message(j_common_ptr info) { (void)info; }
 
 static struct jpeg_error_mgr *init_failure(failure *f) {
   jpeg_std_error(&f->base);
@@ -53,9 +51,7 @@ typedef struct decoder {
   int64_t first_line, lines_read, height, width, channels, skip_columns;
 } decoder;
 
-static void ignore_source(j_decompress_ptr info) {
-  (void)info;
-}
+static void ignore_source(j_decompress_ptr info) { (void)info; }
 
 // At the end of the data: an end marker made up; or, as in TensorFlow, an error between two pieces
 // of the file and "wait for more" inside one, which ends the reading.

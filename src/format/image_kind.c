@@ -57,9 +57,8 @@ rheos_status *rheos__png_decode(const void *data, size_t size_bytes, int channel
   return missing("PNG");
 }
 
-rheos_status *rheos__png_encode(const void *pixels, int64_t height, int64_t width,
-                                int64_t channels, int bits, int compression,
-                                rheos__buffer *buffer) {
+rheos_status *rheos__png_encode(const void *pixels, int64_t height, int64_t width, int64_t channels,
+                                int bits, int compression, rheos__buffer *buffer) {
   (void)pixels, (void)height, (void)width, (void)channels, (void)bits, (void)compression;
   (void)buffer;
   return missing("PNG");

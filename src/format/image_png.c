@@ -105,8 +105,8 @@ static rheos_status *start(codec *c, rheos_dtype dtype) {
   if (c->channels == 0) c->channels = channels_of_file(c);
   choose_form(c);
   // 16 bits are made here from pictures that have fewer.
-  const size_t row_bytes = (size_t)width * (size_t)c->channels *
-                           (png_get_bit_depth(c->png, c->info) == 16 ? 2 : 1);
+  const size_t row_bytes =
+      (size_t)width * (size_t)c->channels * (png_get_bit_depth(c->png, c->info) == 16 ? 2 : 1);
   if (png_get_rowbytes(c->png, c->info) != row_bytes) {
     return RHEOS_INVALID("Invalid PNG data: rows of %zu bytes, expected %zu",
                          png_get_rowbytes(c->png, c->info), row_bytes);
@@ -208,17 +208,16 @@ static rheos_status *encode(codec *c, const picture *p) {
   return NULL;
 }
 
-rheos_status *rheos__png_encode(const void *pixels, int64_t height, int64_t width,
-                                int64_t channels, int bits, int compression,
-                                rheos__buffer *buffer) {
+rheos_status *rheos__png_encode(const void *pixels, int64_t height, int64_t width, int64_t channels,
+                                int bits, int compression, rheos__buffer *buffer) {
   RHEOS_TRY(rheos__image_check_size("PNG", width, height));
   if (channels < 1 || channels > 4) {
     return RHEOS_INVALID("image must have 1, 2, 3, or 4 channels, got %lld", (long long)channels);
   }
   const picture p = {pixels, (uint32_t)height, (uint32_t)width, (int)channels, bits, compression};
   codec c = {.buffer = buffer};
-  c.png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &c, on_error, on_warning, NULL,
-                                    allocate, release);
+  c.png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &c, on_error, on_warning, NULL, allocate,
+                                    release);
   if (c.png == NULL) return rheos__out_of_memory();
   rheos_status *status = encode(&c, &p);
   png_destroy_write_struct(&c.png, &c.info);

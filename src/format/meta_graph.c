@@ -269,8 +269,8 @@ static rheos_status *assets_of(const Tensorflow__MetaGraphDef *proto, rheos__are
   if (*out_assets == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < list->n_value; i++) {
     const ProtobufCBinaryData *value = &list->value[i]->value;
-    RHEOS_TRY(RHEOS_PROTO_UNPACK(asset_file_def, value->data, value->len, arena,
-                                 &(*out_assets)[i]));
+    RHEOS_TRY(
+        RHEOS_PROTO_UNPACK(asset_file_def, value->data, value->len, arena, &(*out_assets)[i]));
   }
   return NULL;
 }
@@ -316,8 +316,7 @@ static rheos_status *fill_collection(const map_entry *entry, rheos__arena *arena
     case TENSORFLOW__COLLECTION_DEF__KIND_ANY_LIST:
       out->kind = RHEOS_COLLECTION_ANY;
       return fill_any(proto->any_list, arena, out);
-    default:
-      return NULL;
+    default: return NULL;
   }
 }
 
@@ -462,8 +461,7 @@ rheos_status *rheos_meta_graph_read(const char *path, rheos_meta_graph **out_met
   *out_meta_graph = NULL;
   char *data;
   size_t size_bytes;
-  RHEOS_TRY(rheos__read_message(&tensorflow__meta_graph_def__descriptor, path, &data,
-                                &size_bytes));
+  RHEOS_TRY(rheos__read_message(&tensorflow__meta_graph_def__descriptor, path, &data, &size_bytes));
   return rheos__meta_graph_of(rheos__wire_of(data, size_bytes), data, out_meta_graph);
 }
 

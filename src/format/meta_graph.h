@@ -25,9 +25,8 @@ rheos_status *rheos__write_message(const char *type, const char *path, const voi
 
 // An item of a collection of bytes as it is where the graph is below a prefix: names in messages that
 // are known, and other texts, get it in front, as in TensorFlow. What is new is in the arena.
-rheos_status *rheos__collection_bytes_below(const char *key, const char *prefix,
-                                            rheos_string bytes, rheos__arena *arena,
-                                            rheos_string *out_bytes);
+rheos_status *rheos__collection_bytes_below(const char *key, const char *prefix, rheos_string bytes,
+                                            rheos__arena *arena, rheos_string *out_bytes);
 
 // The reverse, where what is below a scope is written without it: whether an item is, and the item
 // with its names changed. As in TensorFlow other texts are below it by their first bytes, and come
@@ -35,9 +34,8 @@ rheos_status *rheos__collection_bytes_below(const char *key, const char *prefix,
 rheos_status *rheos__collection_bytes_are_within(const char *key, const char *scope,
                                                  rheos_string bytes, rheos__arena *arena,
                                                  bool *out_are_within);
-rheos_status *rheos__collection_bytes_within(const char *key, const char *scope,
-                                             rheos_string bytes, rheos__arena *arena,
-                                             rheos_string *out_bytes);
+rheos_status *rheos__collection_bytes_within(const char *key, const char *scope, rheos_string bytes,
+                                             rheos__arena *arena, rheos_string *out_bytes);
 
 // Whether variables stand in the collection of that key as VariableDef messages.
 bool rheos__is_variables_key(const char *key);

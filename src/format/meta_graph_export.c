@@ -422,14 +422,10 @@ static rheos_status *fill_collection(meta_export *e, const char *key, const rheo
   if (all_nodes) return fill_nodes(e, items, count, def);
   if (!all_same) return RHEOS_INVALID("the collection '%s' holds items of several kinds", key);
   switch (items[0].kind) {
-    case RHEOS_ITEM_INT:
-      return fill_ints(e, items, count, def);
-    case RHEOS_ITEM_FLOAT:
-      return fill_floats(e, items, count, def);
-    case RHEOS_ITEM_ANY:
-      return fill_any(e, items, count, def);
-    default:
-      return fill_bytes(e, key, items, count, def);
+    case RHEOS_ITEM_INT: return fill_ints(e, items, count, def);
+    case RHEOS_ITEM_FLOAT: return fill_floats(e, items, count, def);
+    case RHEOS_ITEM_ANY: return fill_any(e, items, count, def);
+    default: return fill_bytes(e, key, items, count, def);
   }
 }
 

@@ -49,9 +49,9 @@ static rheos_status *find_operation(collections_import *im, const char *name,
 // ---- Variables
 
 bool rheos__is_variables_key(const char *key) {
-  static const char *const keys[] = {"variables",       "trainable_variables", "local_variables",
-                                     "model_variables", "metric_variables",    "global_step",
-                                     "moving_average_variables"};
+  static const char *const keys[] = {
+      "variables",        "trainable_variables", "local_variables",         "model_variables",
+      "metric_variables", "global_step",         "moving_average_variables"};
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
     if (strcmp(key, keys[i]) == 0) return true;
   }
@@ -125,9 +125,8 @@ static rheos_status *set_slice(collections_import *im, rheos_variable variable,
   }
   text[length] = '\0';
   for (size_t i = 0; i < rank; i++) {
-    length += snprintf(text + length, sizeof text - (size_t)length, "%s%lld,%lld",
-                       i > 0 ? ":" : "", (long long)slice->var_offset[i],
-                       (long long)slice->var_shape[i]);
+    length += snprintf(text + length, sizeof text - (size_t)length, "%s%lld,%lld", i > 0 ? ":" : "",
+                       (long long)slice->var_offset[i], (long long)slice->var_shape[i]);
   }
   const char *full_name = prefixed(im, slice->full_name);
   if (full_name == NULL) return rheos__out_of_memory();
@@ -145,8 +144,8 @@ static rheos_status *variable_item(collections_import *im, const rheos_string *b
   if (variable.graph != NULL && def->save_slice_info_def != NULL) {
     RHEOS_TRY(set_slice(im, variable, def->save_slice_info_def));
   }
-  *out_item = (rheos_item){
-      .kind = RHEOS_ITEM_VARIABLE, .id = variable.handle.id, .index = variable.index};
+  *out_item =
+      (rheos_item){.kind = RHEOS_ITEM_VARIABLE, .id = variable.handle.id, .index = variable.index};
   return NULL;
 }
 
@@ -169,8 +168,7 @@ static rheos_status *node_item(collections_import *im, const char *name, rheos_i
 static rheos_status *make_item(collections_import *im, const rheos_collection_def *collection,
                                size_t index, rheos_item *out_item) {
   switch (collection->kind) {
-    case RHEOS_COLLECTION_NODES:
-      return node_item(im, collection->nodes[index], out_item);
+    case RHEOS_COLLECTION_NODES: return node_item(im, collection->nodes[index], out_item);
     case RHEOS_COLLECTION_INTS:
       *out_item = (rheos_item){.kind = RHEOS_ITEM_INT, .i = collection->ints[index]};
       return NULL;
@@ -199,9 +197,8 @@ static rheos_status *import_collection(collections_import *im,
     if (status == NULL) status = rheos_graph_add_to_collection(im->graph, collection->key, item);
     rheos__arena_reset(&im->arena);
     if (status == NULL) continue;
-    rheos_status *named =
-        rheos_status_new(rheos_status_code(status), "collection '%s': %s", collection->key,
-                         rheos_status_message(status));
+    rheos_status *named = rheos_status_new(rheos_status_code(status), "collection '%s': %s",
+                                           collection->key, rheos_status_message(status));
     rheos_status_free(status);
     return named;
   }
@@ -244,11 +241,12 @@ static rheos_status *check_unbound(const rheos_meta_graph *meta_graph,
   }
   if (missing.size_bytes == 0 && !missing.failed) return NULL;
   rheos__buffer_put(&missing, "", 1);
-  rheos_status *status =
-      missing.failed ? rheos__out_of_memory()
-                     : RHEOS_INVALID("Graph contains unbound inputs: %s. Must provide these inputs "
-                                     "through input_map.",
-                                     missing.data);
+  rheos_status *status = missing.failed
+                             ? rheos__out_of_memory()
+                             : RHEOS_INVALID(
+                                   "Graph contains unbound inputs: %s. Must provide these inputs "
+                                   "through input_map.",
+                                   missing.data);
   rheos__buffer_deinit(&missing);
   return status;
 }

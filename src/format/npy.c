@@ -92,14 +92,27 @@ typedef struct kind_row {
 } kind_row;
 
 static const kind_row kinds[] = {
-    {'f', 2, RHEOS_HALF},       {'f', 4, RHEOS_FLOAT},      {'f', 8, RHEOS_DOUBLE},
-    {'i', 1, RHEOS_INT8},       {'i', 2, RHEOS_INT16},      {'i', 4, RHEOS_INT32},
-    {'i', 8, RHEOS_INT64},      {'u', 1, RHEOS_UINT8},      {'u', 2, RHEOS_UINT16},
-    {'u', 4, RHEOS_UINT32},     {'u', 8, RHEOS_UINT64},     {'b', 1, RHEOS_BOOL},
-    {'c', 8, RHEOS_COMPLEX64},  {'c', 16, RHEOS_COMPLEX128}, {'V', 2, RHEOS_BFLOAT16},
+    {'f', 2, RHEOS_HALF},
+    {'f', 4, RHEOS_FLOAT},
+    {'f', 8, RHEOS_DOUBLE},
+    {'i', 1, RHEOS_INT8},
+    {'i', 2, RHEOS_INT16},
+    {'i', 4, RHEOS_INT32},
+    {'i', 8, RHEOS_INT64},
+    {'u', 1, RHEOS_UINT8},
+    {'u', 2, RHEOS_UINT16},
+    {'u', 4, RHEOS_UINT32},
+    {'u', 8, RHEOS_UINT64},
+    {'b', 1, RHEOS_BOOL},
+    {'c', 8, RHEOS_COMPLEX64},
+    {'c', 16, RHEOS_COMPLEX128},
+    {'V', 2, RHEOS_BFLOAT16},
     // Written for tensors of these, so that their bytes can be had; read as the integers they are.
-    {'i', 1, RHEOS_QINT8},      {'u', 1, RHEOS_QUINT8},     {'i', 2, RHEOS_QINT16},
-    {'u', 2, RHEOS_QUINT16},    {'i', 4, RHEOS_QINT32},
+    {'i', 1, RHEOS_QINT8},
+    {'u', 1, RHEOS_QUINT8},
+    {'i', 2, RHEOS_QINT16},
+    {'u', 2, RHEOS_QUINT16},
+    {'i', 4, RHEOS_QINT32},
 };
 enum { NUM_KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -266,7 +279,6 @@ static rheos_status *read_bytes(const header *h, const char *from, rheos_tensor 
   return rheos_tensor_set_string(tensor, index, from, size_bytes);
 }
 
-
 // Characters of four bytes each, to UTF-8.
 static rheos_status *read_characters(const header *h, const char *from, rheos__text *text) {
   size_t count = (size_t)h->element_bytes / 4;
@@ -372,9 +384,11 @@ static void put_header(rheos__buffer *buffer, const char *descr, const rheos_sha
   int length =
       snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
   for (int32_t i = 0; i < shape->rank; i++) {
-    length += snprintf(text + length, sizeof text - (size_t)length, "%lld%s",
-                       (long long)shape->dims[i],
-                       i + 1 < shape->rank ? ", " : shape->rank == 1 ? "," : "");
+    length +=
+        snprintf(text + length, sizeof text - (size_t)length, "%lld%s", (long long)shape->dims[i],
+                 i + 1 < shape->rank ? ", "
+                 : shape->rank == 1  ? ","
+                                     : "");
   }
   length += snprintf(text + length, sizeof text - (size_t)length, "), }");
   while ((MAGIC_BYTES + 4 + length + 1) % HEADER_ALIGNMENT != 0) text[length++] = ' ';

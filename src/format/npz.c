@@ -231,10 +231,9 @@ rheos_status *rheos_npz_read(const rheos_npz *npz, size_t index, rheos_tensor **
   if (m->size_bytes / MAX_RATIO > m->packed_bytes) return damaged("an impossible size");
   char *inflated = rheos__alloc((size_t)m->size_bytes);
   if (inflated == NULL) return rheos__out_of_memory();
-  rheos_status *status =
-      inflate_all(data, (size_t)m->packed_bytes, inflated, (size_t)m->size_bytes)
-          ? decode_member(m, inflated, out_tensor)
-          : damaged("an array cannot be decompressed");
+  rheos_status *status = inflate_all(data, (size_t)m->packed_bytes, inflated, (size_t)m->size_bytes)
+                             ? decode_member(m, inflated, out_tensor)
+                             : damaged("an array cannot be decompressed");
   rheos__free(inflated);
   return status;
 }
@@ -349,9 +348,8 @@ static void put_directory(rheos__buffer *buffer, const member *members, size_t c
   put_16(buffer, 0);
 }
 
-rheos_status *rheos_npz_encode(const char *const *names, rheos_tensor *const *tensors,
-                               size_t count, bool compress, void **out_bytes,
-                               size_t *out_size_bytes) {
+rheos_status *rheos_npz_encode(const char *const *names, rheos_tensor *const *tensors, size_t count,
+                               bool compress, void **out_bytes, size_t *out_size_bytes) {
   *out_bytes = NULL;
   *out_size_bytes = 0;
   if (count > UINT16_MAX) return RHEOS_INVALID("%zu arrays are too many for an archive", count);

@@ -3,29 +3,21 @@
 #include "format/graph_def.h"
 
 static const char *const single_kinds[] = {
-    [RHEOS_ATTR_STRING] = "string", [RHEOS_ATTR_INT] = "int",     [RHEOS_ATTR_FLOAT] = "float",
-    [RHEOS_ATTR_BOOL] = "bool",     [RHEOS_ATTR_TYPE] = "type",   [RHEOS_ATTR_SHAPE] = "shape",
+    [RHEOS_ATTR_STRING] = "string", [RHEOS_ATTR_INT] = "int",   [RHEOS_ATTR_FLOAT] = "float",
+    [RHEOS_ATTR_BOOL] = "bool",     [RHEOS_ATTR_TYPE] = "type", [RHEOS_ATTR_SHAPE] = "shape",
     [RHEOS_ATTR_TENSOR] = "tensor", [RHEOS_ATTR_FUNC] = "func",
 };
 
 static const char *list_kind(rheos_attr_kind kind) {
   switch (kind) {
-    case RHEOS_ATTR_LIST_STRING:
-      return "list(string)";
-    case RHEOS_ATTR_LIST_INT:
-      return "list(int)";
-    case RHEOS_ATTR_LIST_FLOAT:
-      return "list(float)";
-    case RHEOS_ATTR_LIST_BOOL:
-      return "list(bool)";
-    case RHEOS_ATTR_LIST_TYPE:
-      return "list(type)";
-    case RHEOS_ATTR_LIST_SHAPE:
-      return "list(shape)";
-    case RHEOS_ATTR_LIST_TENSOR:
-      return "list(tensor)";
-    default:
-      return "list(func)";
+    case RHEOS_ATTR_LIST_STRING: return "list(string)";
+    case RHEOS_ATTR_LIST_INT: return "list(int)";
+    case RHEOS_ATTR_LIST_FLOAT: return "list(float)";
+    case RHEOS_ATTR_LIST_BOOL: return "list(bool)";
+    case RHEOS_ATTR_LIST_TYPE: return "list(type)";
+    case RHEOS_ATTR_LIST_SHAPE: return "list(shape)";
+    case RHEOS_ATTR_LIST_TENSOR: return "list(tensor)";
+    default: return "list(func)";
   }
 }
 

@@ -152,8 +152,7 @@ static rheos_status *walk_field(walk *w, const char **at) {
       if (!rheos__read_varint(at, end, &value)) return damaged(w, "a bad length");
       if (value > (size_t)(end - *at)) return damaged(w, "it is cut short");
       return enter_field(w, field, at, (size_t)value);
-    default:
-      return damaged(w, "a bad wire type");
+    default: return damaged(w, "a bad wire type");
   }
 }
 
@@ -184,8 +183,8 @@ rheos_status *rheos__proto_unpack(const ProtobufCMessageDescriptor *descriptor, 
 }
 
 rheos_status *rheos__proto_unpack_checked(const ProtobufCMessageDescriptor *descriptor,
-                                          const void *bytes, size_t size_bytes,
-                                          rheos__arena *arena, ProtobufCMessage **out_message) {
+                                          const void *bytes, size_t size_bytes, rheos__arena *arena,
+                                          ProtobufCMessage **out_message) {
   *out_message = NULL;
   source from = {arena, false};
   ProtobufCAllocator allocator = {source_alloc, source_free, &from};

@@ -23,8 +23,8 @@ rheos_status *rheos__proto_unpack(const ProtobufCMessageDescriptor *descriptor, 
 rheos_status *rheos__proto_check(const ProtobufCMessageDescriptor *descriptor, const char *bytes,
                                  size_t size_bytes);
 rheos_status *rheos__proto_unpack_checked(const ProtobufCMessageDescriptor *descriptor,
-                                          const void *bytes, size_t size_bytes,
-                                          rheos__arena *arena, ProtobufCMessage **out_message);
+                                          const void *bytes, size_t size_bytes, rheos__arena *arena,
+                                          ProtobufCMessage **out_message);
 
 // *out_message = a `Type` (in lower case `type`), as protobuf-c names them.
 #define RHEOS_PROTO_UNPACK(type, bytes, size_bytes, arena, out_message)                  \

@@ -25,7 +25,13 @@ enum {
   NODE_ALL_END_NANOS = 16,
   NODE_SCHEDULED_NANOS = 17,
 };
-enum { MEMORY_ALLOCATOR = 1, MEMORY_TOTAL = 2, MEMORY_PEAK = 3, MEMORY_LIVE = 4, MEMORY_RECORD = 6 };
+enum {
+  MEMORY_ALLOCATOR = 1,
+  MEMORY_TOTAL = 2,
+  MEMORY_PEAK = 3,
+  MEMORY_LIVE = 4,
+  MEMORY_RECORD = 6
+};
 enum { RECORD_MICROS = 1, RECORD_BYTES = 2 };
 enum { OUTPUT_SLOT = 1, OUTPUT_TENSOR = 3 };
 enum { TENSOR_DTYPE = 1, TENSOR_SHAPE = 2, TENSOR_ALLOCATION = 4 };
@@ -152,7 +158,7 @@ static void put_op(writer *w, rheos__buffer *device, const rheos__trace_names *n
   const rheos__traced_op *op = &stretch->ops[event->op];
   rheos__trace_put_name(&w->name, stretch->graph, op->id);
   start_label(w, op->is_read ? rheos__graph_node(stretch->graph, op->id)->signature->op->name
-                              : op->signature->op->name);
+                             : op->signature->op->name);
   if (!op->is_read) rheos__trace_put_inputs(&w->label, names, stretch, op);
   rheos__trace_put_text(&w->label, ")");
   put_node(w, device, stretch->outputs + op->first_output, is_part ? 0 : op->num_outputs, event,
@@ -261,7 +267,7 @@ typedef struct graph_writer {
   rheos__trace_names names;
   rheos__arena arena;  // for one node
   rheos__buffer text;
-  bool *needed;        // by node
+  bool *needed;  // by node
 } graph_writer;
 
 static char *take_text(graph_writer *g) {
@@ -332,9 +338,8 @@ static rheos_status *put_graph_node(graph_writer *g, rheos__buffer *out, const c
   def.input = rheos__arena_alloc(&g->arena, (size_t)num_edges * sizeof *def.input);
   if (def.name == NULL || def.input == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < num_edges; i++) {
-    const rheos__edge edge = i < op->num_edges
-                                 ? stretch->edges[op->first_edge + i]
-                                 : node->edges[node->num_inputs + i - op->num_edges];
+    const rheos__edge edge = i < op->num_edges ? stretch->edges[op->first_edge + i]
+                                               : node->edges[node->num_inputs + i - op->num_edges];
     if (edge.index < 0 && !g->needed[edge.id]) continue;
     rheos__trace_put_input(&g->text, &g->names, edge);
     def.input[def.n_input] = take_text(g);
@@ -384,12 +389,11 @@ static rheos_status *put_graph_ends(graph_writer *g, rheos__buffer *out, const c
 }
 
 static rheos_status *put_graph(const rheos_trace *trace, const rheos__trace_visit *first,
-                               const rheos__trace_visit *end, graph_writer *g,
-                               rheos__buffer *out) {
+                               const rheos__trace_visit *end, graph_writer *g, rheos__buffer *out) {
   const rheos__traced_stretch *stretches = trace->stretches;
   g->names = rheos__trace_names_of(trace, first);
-  g->needed = rheos__alloc_array((size_t)rheos_graph_num_operations(stretches[first->stretch].graph),
-                                 sizeof *g->needed);
+  g->needed = rheos__alloc_array(
+      (size_t)rheos_graph_num_operations(stretches[first->stretch].graph), sizeof *g->needed);
   if (g->needed == NULL) return rheos__out_of_memory();
   for (const rheos__trace_visit *at = end; at-- > first;) mark_needed(g, &stretches[at->stretch]);
   RHEOS_TRY(put_graph_ends(g, out, trace->devices[0], &stretches[first->stretch], true));
@@ -430,7 +434,8 @@ rheos_status *rheos_trace_to_run_metadata(const rheos_trace *trace, void **out_b
     writer w = {.trace = trace};
     if ((trace->what & RHEOS_TRACE_STEPS) != 0) put_steps(&w, &out);
     if ((trace->what & RHEOS_TRACE_COST_GRAPH) != 0) rheos__put_cost_graph(trace, &out);
-    if ((trace->what & RHEOS_TRACE_PARTITION_GRAPHS) != 0) status = put_partition_graph(trace, &out);
+    if ((trace->what & RHEOS_TRACE_PARTITION_GRAPHS) != 0)
+      status = put_partition_graph(trace, &out);
     rheos__buffer_deinit(&w.name);
     rheos__buffer_deinit(&w.label);
   }

@@ -137,9 +137,10 @@ static rheos_status *no_such_tags(const rheos_saved_model_def *def, const char *
   rheos_status *status =
       wanted.failed || there.failed
           ? rheos__out_of_memory()
-          : RHEOS_NOTFOUND("the SavedModel '%s' has no MetaGraphDef with exactly the tags %s; "
-                           "there are %s",
-                           def->folder, wanted.data, there.size_bytes > 1 ? there.data : "none");
+          : RHEOS_NOTFOUND(
+                "the SavedModel '%s' has no MetaGraphDef with exactly the tags %s; "
+                "there are %s",
+                def->folder, wanted.data, there.size_bytes > 1 ? there.data : "none");
   rheos__buffer_deinit(&wanted);
   rheos__buffer_deinit(&there);
   return status;

@@ -159,8 +159,7 @@ rheos_status *rheos_saved_model_builder_add(rheos_saved_model_builder *builder,
 
 rheos_status *rheos_saved_model_builder_save(rheos_saved_model_builder *builder, bool as_text) {
   if (builder->model.failed) return rheos__out_of_memory();
-  char *path = rheos__path_join(builder->folder,
-                                as_text ? "saved_model.pbtxt" : "saved_model.pb");
+  char *path = rheos__path_join(builder->folder, as_text ? "saved_model.pbtxt" : "saved_model.pb");
   if (path == NULL) return rheos__out_of_memory();
   rheos_status *status = rheos__write_message("SavedModel", path, builder->model.data,
                                               builder->model.size_bytes, as_text);
@@ -172,10 +171,8 @@ rheos_status *rheos_saved_model_simple_save(rheos_session *session, const char *
                                             const rheos_argument *inputs, size_t num_inputs,
                                             const rheos_argument *outputs, size_t num_outputs) {
   const char *tag = "serve";
-  const rheos_signature signature = {.inputs = inputs,
-                                     .num_inputs = num_inputs,
-                                     .outputs = outputs,
-                                     .num_outputs = num_outputs};
+  const rheos_signature signature = {
+      .inputs = inputs, .num_inputs = num_inputs, .outputs = outputs, .num_outputs = num_outputs};
   const rheos_meta_graph_options options = {.tags = &tag,
                                             .num_tags = 1,
                                             .signatures = &signature,

@@ -76,9 +76,10 @@ static rheos_status *init_name(const rheos_meta_graph *meta_graph, const char **
     const rheos_collection_def *c = rheos_meta_graph_collection(meta_graph, keys[i]);
     if (c == NULL || c->kind != RHEOS_COLLECTION_NODES || c->count == 0) continue;
     if (c->count > 1) {
-      return RHEOS_INVALID("Expected exactly one SavedModel init op, found %zu in the collection "
-                           "'%s'",
-                           c->count, keys[i]);
+      return RHEOS_INVALID(
+          "Expected exactly one SavedModel init op, found %zu in the collection "
+          "'%s'",
+          c->count, keys[i]);
     }
     *out_name = c->nodes[0];
     return NULL;
@@ -172,8 +173,7 @@ rheos_status *rheos_saved_model_load(const char *folder, const char *const *tags
   *out_model = NULL;
   rheos_saved_model *model = rheos__alloc_zeroed(sizeof *model);
   if (model == NULL) return rheos__out_of_memory();
-  rheos_status *status =
-      load(model, folder, tags, num_tags, options != NULL ? options : &defaults);
+  rheos_status *status = load(model, folder, tags, num_tags, options != NULL ? options : &defaults);
   if (status != NULL) {
     rheos_saved_model_free(model);
     return status;
@@ -207,10 +207,9 @@ static void put_text(rheos__buffer *buffer, const char *text) {
 // "no X 'name'; there are 'a', 'b'". The list is taken.
 static rheos_status *not_there(const char *what, const char *name, rheos__buffer *list) {
   rheos__buffer_put(list, "", 1);
-  rheos_status *status =
-      list->failed ? rheos__out_of_memory()
-                   : RHEOS_NOTFOUND("%s '%s'; there are %s", what, name,
-                                    list->size_bytes > 1 ? list->data : "none");
+  rheos_status *status = list->failed ? rheos__out_of_memory()
+                                      : RHEOS_NOTFOUND("%s '%s'; there are %s", what, name,
+                                                       list->size_bytes > 1 ? list->data : "none");
   rheos__buffer_deinit(list);
   return status;
 }
@@ -372,8 +371,8 @@ static rheos_status *call(const rheos_saved_model *model, const char *key,
   for (size_t i = 0; i < num_outputs; i++) {
     RHEOS_TRY(rheos_saved_model_output(model, key, outputs[i].name, &fetches[i].output));
   }
-  RHEOS_TRY(rheos_session_run(model->session, feeds, *num_feeds, fetches, num_outputs, NULL, 0,
-                              options));
+  RHEOS_TRY(
+      rheos_session_run(model->session, feeds, *num_feeds, fetches, num_outputs, NULL, 0, options));
   for (size_t i = 0; i < num_outputs; i++) outputs[i].value = fetches[i].value;
   return NULL;
 }

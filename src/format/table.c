@@ -431,9 +431,7 @@ void rheos__table_close(rheos__table *table) {
   rheos__free(table);
 }
 
-uint64_t rheos__table_file_size(const rheos__table *table) {
-  return table->r.size_bytes;
-}
+uint64_t rheos__table_file_size(const rheos__table *table) { return table->r.size_bytes; }
 
 static int compare_keys(const char *a, size_t a_bytes, const char *b, size_t b_bytes) {
   size_t least = a_bytes < b_bytes ? a_bytes : b_bytes;

@@ -87,19 +87,15 @@ rheos_status *rheos__shape_to_proto(const rheos_shape *shape, rheos__arena *aren
 size_t rheos__tensor_proto_length(const Tensorflow__TensorProto *proto, rheos_dtype dtype) {
   switch (dtype) {
 #define ROW(dtype, type, list, list_type) \
-  case dtype:                             \
-    return proto->n_##list;
+  case dtype: return proto->n_##list;
     PLAIN_ROWS(ROW)
 #undef ROW
 #define ROW(dtype, type, list, list_type) \
-  case dtype:                             \
-    return proto->n_##list / 2;
+  case dtype: return proto->n_##list / 2;
     COMPLEX_ROWS(ROW)
 #undef ROW
-    case RHEOS_STRING:
-      return proto->n_string_val;
-    default:
-      return 0;
+    case RHEOS_STRING: return proto->n_string_val;
+    default: return 0;
   }
 }
 
@@ -143,8 +139,7 @@ static rheos_status *fill_from_list(const Tensorflow__TensorProto *proto, rheos_
   }
     COMPLEX_ROWS(ROW)
 #undef ROW
-    default:
-      return fill_strings(proto, tensor);
+    default: return fill_strings(proto, tensor);
   }
 }
 
@@ -223,10 +218,8 @@ static bool goes_to_content(const rheos_tensor *tensor) {
     case RHEOS_QINT16:
     case RHEOS_QUINT16:
     case RHEOS_UINT32:
-    case RHEOS_UINT64:
-      return tensor->num_elements > 1;
-    default:
-      return false;
+    case RHEOS_UINT64: return tensor->num_elements > 1;
+    default: return false;
   }
 }
 
@@ -236,7 +229,8 @@ static void note_form(const Tensorflow__TensorProto *proto, rheos_tensor *tensor
   const bool is_content = proto->tensor_content.len > 0;
   const size_t given = rheos__tensor_proto_length(proto, tensor->dtype);
   if (is_content) {
-    if (tensor->dtype != RHEOS_STRING && !goes_to_content(tensor)) tensor->listed = RHEOS__LISTED_AS_CONTENT;
+    if (tensor->dtype != RHEOS_STRING && !goes_to_content(tensor))
+      tensor->listed = RHEOS__LISTED_AS_CONTENT;
   } else if (goes_to_content(tensor) || given < (size_t)tensor->num_elements) {
     const int64_t most = tensor->num_elements;
     tensor->listed = 1 + (given < (size_t)most ? (int64_t)given : most);
@@ -304,8 +298,7 @@ rheos_status *rheos__tensor_to_lists(const rheos_tensor *tensor, rheos__arena *a
     return NULL;
     COMPLEX_ROWS(ROW)
 #undef ROW
-    case RHEOS_STRING:
-      return strings_to_list(tensor, arena, proto);
+    case RHEOS_STRING: return strings_to_list(tensor, arena, proto);
     default:
       return RHEOS_INVALID("a tensor of dtype %s cannot be written to a message",
                            rheos_dtype_name(tensor->dtype));

@@ -48,9 +48,10 @@ static rheos_status *parse_extent(const char *at, const char *end, const char *t
                          (int)(end - at), at, text);
   }
   if (*out_start < 0 || *out_length <= 0) {
-    return RHEOS_INVALID("Expected non-negative start and positive length but got start = %lld, "
-                         "length = %lld: string = %s",
-                         (long long)*out_start, (long long)*out_length, text);
+    return RHEOS_INVALID(
+        "Expected non-negative start and positive length but got start = %lld, "
+        "length = %lld: string = %s",
+        (long long)*out_start, (long long)*out_length, text);
   }
   return NULL;
 }
@@ -151,8 +152,7 @@ rheos_status *rheos__slice_to_proto(const rheos__slice *slice, rheos__arena *are
   const size_t rank = (size_t)slice->rank;
   *out_proto = NULL;
   Tensorflow__TensorSliceProto *proto = rheos__arena_alloc(arena, sizeof *proto);
-  Tensorflow__TensorSliceProto__Extent *extents =
-      rheos__arena_alloc(arena, rank * sizeof *extents);
+  Tensorflow__TensorSliceProto__Extent *extents = rheos__arena_alloc(arena, rank * sizeof *extents);
   Tensorflow__TensorSliceProto__Extent **list = rheos__arena_alloc(arena, rank * sizeof *list);
   if (proto == NULL || extents == NULL || list == NULL) return rheos__out_of_memory();
   tensorflow__tensor_slice_proto__init(proto);
@@ -236,10 +236,9 @@ rheos_status *rheos__slice_shape(const rheos__slice *slice, const rheos_shape *s
     if (slice->lengths[d] == RHEOS__WHOLE_EXTENT) continue;
     if (slice->starts[d] > shape->dims[d] ||
         slice->lengths[d] > shape->dims[d] - slice->starts[d]) {
-      return rheos_status_new(RHEOS_INTERNAL,
-                              "Extent in dimension %d out of bounds: shape = %s, slice = %s", d,
-                              rheos__shape_text_of(shape, &shape_text),
-                              rheos__slice_text_of(slice, &slice_text));
+      return rheos_status_new(
+          RHEOS_INTERNAL, "Extent in dimension %d out of bounds: shape = %s, slice = %s", d,
+          rheos__shape_text_of(shape, &shape_text), rheos__slice_text_of(slice, &slice_text));
     }
     out_shape->dims[d] = slice->lengths[d];
   }
@@ -274,8 +273,7 @@ bool rheos__slices_meet(const rheos_shape *shape, const rheos__slice *a, const r
 }
 
 rheos_status *rheos__slices_cover(const rheos_shape *shape, const rheos__slice *stored,
-                                  size_t num_stored, const rheos__slice *wanted,
-                                  bool *out_cover) {
+                                  size_t num_stored, const rheos__slice *wanted, bool *out_cover) {
   *out_cover = false;
   if (num_stored > MAX_SLICES) return RHEOS_INVALID("a tensor in %zu slices", num_stored);
   const int64_t needed = common(shape, wanted, wanted).volume;
@@ -290,10 +288,9 @@ rheos_status *rheos__slices_cover(const rheos_shape *shape, const rheos__slice *
     for (size_t k = 0; k < i; k++) {
       if (!rheos__slices_meet(shape, &stored[i], &stored[k])) continue;
       rheos__slice_text a, b;
-      return rheos_status_new(RHEOS_INTERNAL,
-                              "Overlapping slices: existing slice = %s, new slice = %s",
-                              rheos__slice_text_of(&stored[k], &a),
-                              rheos__slice_text_of(&stored[i], &b));
+      return rheos_status_new(
+          RHEOS_INTERNAL, "Overlapping slices: existing slice = %s, new slice = %s",
+          rheos__slice_text_of(&stored[k], &a), rheos__slice_text_of(&stored[i], &b));
     }
   }
   *out_cover = filled == needed;
@@ -320,10 +317,9 @@ rheos_status *rheos__slice_copy(const rheos_shape *shape, const rheos__slice *fr
   int64_t at[RHEOS_MAX_RANK];
   memcpy(at, c.starts, sizeof at);
   for (int64_t done = 0; done < c.volume; done += run) {
-    const char *source = (const char *)from->data +
-                         (size_t)offset_in(from_slice, &from->shape, at) * element_bytes;
-    char *target =
-        (char *)to->data + (size_t)offset_in(to_slice, &to->shape, at) * element_bytes;
+    const char *source =
+        (const char *)from->data + (size_t)offset_in(from_slice, &from->shape, at) * element_bytes;
+    char *target = (char *)to->data + (size_t)offset_in(to_slice, &to->shape, at) * element_bytes;
     RHEOS_TRY(rheos__copy_elements(to->dtype, target, source, run));
     for (int32_t d = last - 1; d >= 0; d--) {
       if (++at[d] < c.starts[d] + c.lengths[d]) break;

@@ -51,9 +51,7 @@ static void skip_space(parser *p) {
   }
 }
 
-static char peek(const parser *p) {
-  return p->at < p->end ? *p->at : '\0';
-}
+static char peek(const parser *p) { return p->at < p->end ? *p->at : '\0'; }
 
 // The character, if it comes next; what is behind it is then next.
 static bool take(parser *p, char c) {
@@ -63,9 +61,7 @@ static bool take(parser *p, char c) {
   return true;
 }
 
-static bool is_word(char c) {
-  return isalnum((unsigned char)c) || c == '_';
-}
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 // A name, and how long it is; the space behind it is skipped.
 static const char *take_word(parser *p, size_t *out_length) {
@@ -235,9 +231,9 @@ static rheos_status *take_real(parser *p, double *out_value) {
   const char *start = p->at;
   const bool is_negative = take(p, '-');
   const char *word = p->at;
-  while (p->at < p->end && (is_word(*p->at) || *p->at == '.' ||
-                            ((*p->at == '-' || *p->at == '+') && p->at > word &&
-                             (p->at[-1] | 0x20) == 'e'))) {
+  while (p->at < p->end &&
+         (is_word(*p->at) || *p->at == '.' ||
+          ((*p->at == '-' || *p->at == '+') && p->at > word && (p->at[-1] | 0x20) == 'e'))) {
     p->at++;
   }
   size_t length = (size_t)(p->at - word);
@@ -263,8 +259,7 @@ static rheos_status *take_real(parser *p, double *out_value) {
   return NULL;
 }
 
-static rheos_status *take_enum(parser *p, const ProtobufCEnumDescriptor *type,
-                               integer *out_value) {
+static rheos_status *take_enum(parser *p, const ProtobufCEnumDescriptor *type, integer *out_value) {
   if (peek(p) == '-' || isdigit((unsigned char)peek(p))) {
     return take_integer(p, INT32_MAX, false, out_value);
   }
@@ -297,30 +292,17 @@ static rheos_status *take_number(parser *p, const ProtobufCFieldDescriptor *fiel
   double real = 0;
   switch (field->type) {
     case PROTOBUF_C_TYPE_FLOAT:
-    case PROTOBUF_C_TYPE_DOUBLE:
-      RHEOS_TRY(take_real(p, &real));
-      break;
-    case PROTOBUF_C_TYPE_BOOL:
-      RHEOS_TRY(take_bool(p, &value));
-      break;
-    case PROTOBUF_C_TYPE_ENUM:
-      RHEOS_TRY(take_enum(p, field->descriptor, &value));
-      break;
+    case PROTOBUF_C_TYPE_DOUBLE: RHEOS_TRY(take_real(p, &real)); break;
+    case PROTOBUF_C_TYPE_BOOL: RHEOS_TRY(take_bool(p, &value)); break;
+    case PROTOBUF_C_TYPE_ENUM: RHEOS_TRY(take_enum(p, field->descriptor, &value)); break;
     case PROTOBUF_C_TYPE_UINT32:
-    case PROTOBUF_C_TYPE_FIXED32:
-      RHEOS_TRY(take_integer(p, UINT32_MAX, true, &value));
-      break;
+    case PROTOBUF_C_TYPE_FIXED32: RHEOS_TRY(take_integer(p, UINT32_MAX, true, &value)); break;
     case PROTOBUF_C_TYPE_UINT64:
-    case PROTOBUF_C_TYPE_FIXED64:
-      RHEOS_TRY(take_integer(p, UINT64_MAX, true, &value));
-      break;
+    case PROTOBUF_C_TYPE_FIXED64: RHEOS_TRY(take_integer(p, UINT64_MAX, true, &value)); break;
     case PROTOBUF_C_TYPE_INT64:
     case PROTOBUF_C_TYPE_SINT64:
-    case PROTOBUF_C_TYPE_SFIXED64:
-      RHEOS_TRY(take_integer(p, INT64_MAX, false, &value));
-      break;
-    default:
-      RHEOS_TRY(take_integer(p, INT32_MAX, false, &value));
+    case PROTOBUF_C_TYPE_SFIXED64: RHEOS_TRY(take_integer(p, INT64_MAX, false, &value)); break;
+    default: RHEOS_TRY(take_integer(p, INT32_MAX, false, &value));
   }
   const uint64_t whole = value.is_negative ? 0 - value.magnitude : value.magnitude;
   const float narrow = (float)real;
@@ -397,8 +379,8 @@ static rheos_status *note_field(parser *p, const ProtobufCFieldDescriptor *field
   const bool is_oneof = (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0;
   for (unsigned i = 0; i < top->type->n_fields && i < MAX_FIELDS; i++) {
     const ProtobufCFieldDescriptor *other = &top->type->fields[i];
-    const bool excludes = other == field ||
-                          (is_oneof && (other->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0 &&
+    const bool excludes =
+        other == field || (is_oneof && (other->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0 &&
                            other->quantifier_offset == field->quantifier_offset);
     if (excludes && (top->seen[i / 64] >> i % 64 & 1) != 0) {
       return bad(p, start, "a second value of a field");

@@ -12,9 +12,7 @@ typedef struct printer {
   rheos_status *status;  // the first failure
 } printer;
 
-static void put(printer *p, const char *text) {
-  rheos__buffer_put(p->text, text, strlen(text));
-}
+static void put(printer *p, const char *text) { rheos__buffer_put(p->text, text, strlen(text)); }
 
 static void put_indent(printer *p, int depth) {
   char *to = rheos__buffer_extend(p->text, (size_t)depth * 2);
@@ -106,21 +104,13 @@ static void put_scalar(printer *p, const ProtobufCFieldDescriptor *field, const 
     case PROTOBUF_C_TYPE_BOOL:
       snprintf(digits, sizeof digits, "%s", *(const protobuf_c_boolean *)at ? "true" : "false");
       break;
-    case PROTOBUF_C_TYPE_FLOAT:
-      put_real(p, (double)*(const float *)at, true);
-      return;
-    case PROTOBUF_C_TYPE_DOUBLE:
-      put_real(p, *(const double *)at, false);
-      return;
-    case PROTOBUF_C_TYPE_ENUM:
-      put_enum(p, field->descriptor, *(const int *)at);
-      return;
+    case PROTOBUF_C_TYPE_FLOAT: put_real(p, (double)*(const float *)at, true); return;
+    case PROTOBUF_C_TYPE_DOUBLE: put_real(p, *(const double *)at, false); return;
+    case PROTOBUF_C_TYPE_ENUM: put_enum(p, field->descriptor, *(const int *)at); return;
     case PROTOBUF_C_TYPE_STRING:
       put_quoted(p, *(char *const *)at, strlen(*(char *const *)at));
       return;
-    default:
-      put_quoted(p, data->data, data->len);
-      return;
+    default: put_quoted(p, data->data, data->len); return;
   }
   put(p, digits);
 }
@@ -152,15 +142,11 @@ static size_t element_bytes(ProtobufCType type) {
     case PROTOBUF_C_TYPE_SFIXED64:
     case PROTOBUF_C_TYPE_UINT64:
     case PROTOBUF_C_TYPE_FIXED64:
-    case PROTOBUF_C_TYPE_DOUBLE:
-      return 8;
+    case PROTOBUF_C_TYPE_DOUBLE: return 8;
     case PROTOBUF_C_TYPE_STRING:
-    case PROTOBUF_C_TYPE_MESSAGE:
-      return sizeof(void *);
-    case PROTOBUF_C_TYPE_BYTES:
-      return sizeof(ProtobufCBinaryData);
-    default:
-      return 4;
+    case PROTOBUF_C_TYPE_MESSAGE: return sizeof(void *);
+    case PROTOBUF_C_TYPE_BYTES: return sizeof(ProtobufCBinaryData);
+    default: return 4;
   }
 }
 
@@ -216,8 +202,7 @@ static bool is_set(const ProtobufCFieldDescriptor *field, const ProtobufCMessage
   }
   static const char zeros[sizeof(uint64_t)];
   switch (field->type) {
-    case PROTOBUF_C_TYPE_MESSAGE:
-      return *(ProtobufCMessage *const *)at != NULL;
+    case PROTOBUF_C_TYPE_MESSAGE: return *(ProtobufCMessage *const *)at != NULL;
     case PROTOBUF_C_TYPE_STRING:
       if (field->label == PROTOBUF_C_LABEL_NONE) {
         return *(char *const *)at != NULL && **(char *const *)at != '\0';

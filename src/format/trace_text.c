@@ -15,8 +15,10 @@ void rheos__trace_put_number(rheos__buffer *buffer, int64_t number) {
 
 void rheos__trace_put_name(rheos__buffer *buffer, const rheos_graph *graph, int32_t id) {
   char *name = rheos__node_name(graph, rheos__graph_node(graph, id));
-  if (name != NULL) rheos__trace_put_text(buffer, name);
-  else buffer->failed = true;
+  if (name != NULL)
+    rheos__trace_put_text(buffer, name);
+  else
+    buffer->failed = true;
   rheos__free(name);
 }
 

@@ -31,7 +31,6 @@ uint32_t rheos__trace_last_thread(const rheos_trace *trace);
 const char *rheos__trace_thread_name(uint32_t thread, char text[32]);
 
 // Where the feeds of a visit are described: the first stretch of its run.
-rheos__trace_names rheos__trace_names_of(const rheos_trace *trace,
-                                         const rheos__trace_visit *visit);
+rheos__trace_names rheos__trace_names_of(const rheos_trace *trace, const rheos__trace_visit *visit);
 
 #endif  // RHEOS_SRC_FORMAT_TRACE_TEXT_H

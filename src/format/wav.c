@@ -91,9 +91,10 @@ static rheos_status *check_format(uint16_t format, uint16_t channels, uint32_t s
   const uint64_t expected = (uint64_t)frame_bytes * sample_rate;
   // The field has 32 bits, so it holds what is left of a rate that is beyond them.
   if (second_bytes == (uint32_t)expected) return NULL;
-  return RHEOS_INVALID("Bad bytes per second in WAV header: Expected %llu but got %u "
-                       "(sample_rate=%u, bytes_per_sample=%d)",
-                       (unsigned long long)expected, second_bytes, sample_rate, frame_bytes);
+  return RHEOS_INVALID(
+      "Bad bytes per second in WAV header: Expected %llu but got %u "
+      "(sample_rate=%u, bytes_per_sample=%d)",
+      (unsigned long long)expected, second_bytes, sample_rate, frame_bytes);
 }
 
 static rheos_status *read_format(reader *r, rheos__wav *wav) {
@@ -113,8 +114,7 @@ static rheos_status *read_format(reader *r, rheos__wav *wav) {
   RHEOS_TRY(take(r, &second_bytes, 4));
   RHEOS_TRY(take(r, &frame_bytes, 2));
   RHEOS_TRY(take(r, &bits, 2));
-  RHEOS_TRY(
-      check_format(format, channels, wav->sample_rate, second_bytes, frame_bytes, bits));
+  RHEOS_TRY(check_format(format, channels, wav->sample_rate, second_bytes, frame_bytes, bits));
   wav->channels = channels;
   return format_bytes == LONG_FORMAT_BYTES ? take(r, &unused, 2) : NULL;
 }

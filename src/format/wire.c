@@ -94,8 +94,8 @@ bool rheos__wire_next(rheos__wire *wire, rheos__wire_field *out_field, bool *out
   uint64_t key;
   if (!rheos__read_varint(&wire->at, wire->end, &key)) return false;
   if (key >> 3 == 0 || key >> 32 != 0) return false;
-  *out_field = (rheos__wire_field){.number = (uint32_t)(key >> 3),
-                                   .type = (rheos__wire_type)(key & 7)};
+  *out_field =
+      (rheos__wire_field){.number = (uint32_t)(key >> 3), .type = (rheos__wire_type)(key & 7)};
   *out_sound = take_value(wire, out_field);
   return *out_sound;
 }

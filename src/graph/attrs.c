@@ -112,16 +112,11 @@ static bool same_tensor(const rheos_tensor *a, const rheos_tensor *b) {
 // Bytes of an element of a list that is plain memory; 0 for shapes, strings and tensors.
 static size_t plain_element_bytes(rheos_attr_kind kind) {
   switch (kind) {
-    case RHEOS_ATTR_LIST_INT:
-      return sizeof(int64_t);
-    case RHEOS_ATTR_LIST_FLOAT:
-      return sizeof(float);
-    case RHEOS_ATTR_LIST_BOOL:
-      return sizeof(bool);
-    case RHEOS_ATTR_LIST_TYPE:
-      return sizeof(rheos_dtype);
-    default:
-      return 0;
+    case RHEOS_ATTR_LIST_INT: return sizeof(int64_t);
+    case RHEOS_ATTR_LIST_FLOAT: return sizeof(float);
+    case RHEOS_ATTR_LIST_BOOL: return sizeof(bool);
+    case RHEOS_ATTR_LIST_TYPE: return sizeof(rheos_dtype);
+    default: return 0;
   }
 }
 
@@ -146,26 +141,17 @@ static uint64_t hash_list(uint64_t hash, const rheos_attr_value *value) {
 static uint64_t hash_value(uint64_t hash, const rheos_attr_value *value) {
   hash = rheos__hash_mix(hash, (uint64_t)value->kind << 32 | (uint32_t)value->count);
   switch (value->kind) {
-    case RHEOS_ATTR_NONE:
-      return hash;
-    case RHEOS_ATTR_INT:
-      return rheos__hash_mix(hash, (uint64_t)value->i);
-    case RHEOS_ATTR_FLOAT:
-      return rheos__hash_bytes(hash, &value->f, sizeof value->f);
-    case RHEOS_ATTR_BOOL:
-      return rheos__hash_mix(hash, value->b);
-    case RHEOS_ATTR_TYPE:
-      return rheos__hash_mix(hash, (uint64_t)value->type);
-    case RHEOS_ATTR_SHAPE:
-      return hash_shape(hash, value->shape);
-    case RHEOS_ATTR_TENSOR:
-      return hash_tensor(hash, value->tensor);
+    case RHEOS_ATTR_NONE: return hash;
+    case RHEOS_ATTR_INT: return rheos__hash_mix(hash, (uint64_t)value->i);
+    case RHEOS_ATTR_FLOAT: return rheos__hash_bytes(hash, &value->f, sizeof value->f);
+    case RHEOS_ATTR_BOOL: return rheos__hash_mix(hash, value->b);
+    case RHEOS_ATTR_TYPE: return rheos__hash_mix(hash, (uint64_t)value->type);
+    case RHEOS_ATTR_SHAPE: return hash_shape(hash, value->shape);
+    case RHEOS_ATTR_TENSOR: return hash_tensor(hash, value->tensor);
     case RHEOS_ATTR_STRING:
     case RHEOS_ATTR_FUNC:
-    case RHEOS_ATTR_PLACEHOLDER:
-      return hash_string(hash, &value->s);
-    default:
-      return hash_list(hash, value);
+    case RHEOS_ATTR_PLACEHOLDER: return hash_string(hash, &value->s);
+    default: return hash_list(hash, value);
   }
 }
 
@@ -175,8 +161,7 @@ static bool same_list(const rheos_attr_value *a, const rheos_attr_value *b) {
     return a->count == 0 || memcmp(a->ints, b->ints, (size_t)a->count * plain_bytes) == 0;
   }
   for (int32_t i = 0; i < a->count; i++) {
-    bool same = a->kind == RHEOS_ATTR_LIST_SHAPE
-                    ? rheos_shape_equal(&a->shapes[i], &b->shapes[i])
+    bool same = a->kind == RHEOS_ATTR_LIST_SHAPE ? rheos_shape_equal(&a->shapes[i], &b->shapes[i])
                 : a->kind == RHEOS_ATTR_LIST_TENSOR ? same_tensor(a->tensors[i], b->tensors[i])
                                                     : same_string(&a->strings[i], &b->strings[i]);
     if (!same) return false;
@@ -187,26 +172,17 @@ static bool same_list(const rheos_attr_value *a, const rheos_attr_value *b) {
 bool rheos__attr_value_equal(const rheos_attr_value *a, const rheos_attr_value *b) {
   if (a->kind != b->kind || a->count != b->count) return false;
   switch (a->kind) {
-    case RHEOS_ATTR_NONE:
-      return true;
-    case RHEOS_ATTR_INT:
-      return a->i == b->i;
-    case RHEOS_ATTR_FLOAT:
-      return memcmp(&a->f, &b->f, sizeof a->f) == 0;
-    case RHEOS_ATTR_BOOL:
-      return a->b == b->b;
-    case RHEOS_ATTR_TYPE:
-      return a->type == b->type;
-    case RHEOS_ATTR_SHAPE:
-      return rheos_shape_equal(a->shape, b->shape);
-    case RHEOS_ATTR_TENSOR:
-      return same_tensor(a->tensor, b->tensor);
+    case RHEOS_ATTR_NONE: return true;
+    case RHEOS_ATTR_INT: return a->i == b->i;
+    case RHEOS_ATTR_FLOAT: return memcmp(&a->f, &b->f, sizeof a->f) == 0;
+    case RHEOS_ATTR_BOOL: return a->b == b->b;
+    case RHEOS_ATTR_TYPE: return a->type == b->type;
+    case RHEOS_ATTR_SHAPE: return rheos_shape_equal(a->shape, b->shape);
+    case RHEOS_ATTR_TENSOR: return same_tensor(a->tensor, b->tensor);
     case RHEOS_ATTR_STRING:
     case RHEOS_ATTR_FUNC:
-    case RHEOS_ATTR_PLACEHOLDER:
-      return same_string(&a->s, &b->s);
-    default:
-      return same_list(a, b);
+    case RHEOS_ATTR_PLACEHOLDER: return same_string(&a->s, &b->s);
+    default: return same_list(a, b);
   }
 }
 
@@ -273,21 +249,18 @@ static bool copy_value(rheos__arena *arena, rheos_attr_value *value) {
       return value->tensor != NULL;
     case RHEOS_ATTR_STRING:
     case RHEOS_ATTR_FUNC:
-    case RHEOS_ATTR_PLACEHOLDER:
-      return copy_string(arena, &value->s);
+    case RHEOS_ATTR_PLACEHOLDER: return copy_string(arena, &value->s);
     case RHEOS_ATTR_LIST_STRING:
-    case RHEOS_ATTR_LIST_FUNC:
-      return copy_strings(arena, value);
-    case RHEOS_ATTR_LIST_TENSOR:
-      return copy_tensors(arena, value);
+    case RHEOS_ATTR_LIST_FUNC: return copy_strings(arena, value);
+    case RHEOS_ATTR_LIST_TENSOR: return copy_tensors(arena, value);
     case RHEOS_ATTR_LIST_SHAPE:
-      value->shapes = rheos__arena_copy(arena, value->shapes,
-                                        (size_t)value->count * sizeof *value->shapes);
+      value->shapes =
+          rheos__arena_copy(arena, value->shapes, (size_t)value->count * sizeof *value->shapes);
       return value->shapes != NULL;
     default:
       if (plain_element_bytes(value->kind) == 0) return true;
-      value->ints = rheos__arena_copy(
-          arena, value->ints, (size_t)value->count * plain_element_bytes(value->kind));
+      value->ints = rheos__arena_copy(arena, value->ints,
+                                      (size_t)value->count * plain_element_bytes(value->kind));
       return value->ints != NULL;
   }
 }

@@ -26,8 +26,7 @@ rheos_operation rheos__op_n(rheos_scope *s, const char *type, const char *name,
 // A constant of `dtype` with the shape given (known) and every element `value`.
 rheos_output rheos__const_fill(rheos_scope *s, rheos_dtype dtype, rheos_shape shape, double value,
                                const char *name);
-rheos_output rheos__const_scalar(rheos_scope *s, rheos_dtype dtype, double value,
-                                 const char *name);
+rheos_output rheos__const_scalar(rheos_scope *s, rheos_dtype dtype, double value, const char *name);
 // An int32 vector.
 rheos_output rheos__const_ints(rheos_scope *s, const int32_t *values, int64_t count,
                                const char *name);

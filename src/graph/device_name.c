@@ -9,8 +9,8 @@
 #include <strings.h>
 
 static rheos_status *malformed(const char *text, const char *part, size_t length) {
-  return RHEOS_INVALID("malformed device specification '%s': cannot read '%.*s'", text,
-                       (int)length, part);
+  return RHEOS_INVALID("malformed device specification '%s': cannot read '%.*s'", text, (int)length,
+                       part);
 }
 
 // A number below 2^31, or "*" for "any".
@@ -99,8 +99,7 @@ rheos__device_name rheos__device_name_merge(const rheos__device_name *outer,
   return merged;
 }
 
-size_t rheos__device_name_format(const rheos__device_name *name, char *buffer,
-                                 size_t size_bytes) {
+size_t rheos__device_name_format(const rheos__device_name *name, char *buffer, size_t size_bytes) {
   char text[256];
   int length = 0;
   text[0] = '\0';

@@ -5,8 +5,8 @@
 #include "base/status.h"
 
 typedef struct rheos__device_name {
-  char job[64];   // "" : not given
-  char type[64];  // upper case; "": not given
+  char job[64];               // "" : not given
+  char type[64];              // upper case; "": not given
   int32_t replica, task, id;  // -1: not given
 } rheos__device_name;
 
@@ -17,7 +17,6 @@ rheos__device_name rheos__device_name_merge(const rheos__device_name *outer,
 // Canonical text, "/job:ps/task:1/device:CPU:0"; returns the length it has or would have.
 size_t rheos__device_name_format(const rheos__device_name *name, char *buffer, size_t size_bytes);
 // Whether `device` (all fields given) fits what `wanted` asks for.
-bool rheos__device_name_matches(const rheos__device_name *wanted,
-                                const rheos__device_name *device);
+bool rheos__device_name_matches(const rheos__device_name *wanted, const rheos__device_name *device);
 
 #endif  // RHEOS_SRC_GRAPH_DEVICE_NAME_H

@@ -213,8 +213,8 @@ static bool same_shape(const void *candidate, const void *wanted) {
 }
 
 const rheos_shape *rheos__intern_shape(rheos_graph *graph, const rheos_shape *shape) {
-  const void **slot = rheos__intern_slot(&graph->shapes, hash_of_shape(shape), same_shape,
-                                         hash_of_shape, shape);
+  const void **slot =
+      rheos__intern_slot(&graph->shapes, hash_of_shape(shape), same_shape, hash_of_shape, shape);
   if (slot == NULL) return NULL;
   if (*slot == NULL) {
     *slot = rheos__arena_copy(&graph->arena, shape, sizeof *shape);
@@ -293,21 +293,24 @@ rheos_status *rheos_graph_output(rheos_graph *graph, const char *name, rheos_out
   size_t length;
   int32_t index;
   if (name == NULL || !split_output_name(name, &length, &index)) {
-    return RHEOS_INVALID("'%s' is not a name of a tensor: those have the form "
-                         "\"<op_name>:<output_index>\"",
-                         name != NULL ? name : "");
+    return RHEOS_INVALID(
+        "'%s' is not a name of a tensor: those have the form "
+        "\"<op_name>:<output_index>\"",
+        name != NULL ? name : "");
   }
   int32_t id = find_node(graph, name, length);
   if (id < 0) {
-    return RHEOS_NOTFOUND("The name '%s' refers to a Tensor which does not exist. The operation, "
-                          "'%.*s', does not exist in the graph.",
-                          name, (int)length, name);
+    return RHEOS_NOTFOUND(
+        "The name '%s' refers to a Tensor which does not exist. The operation, "
+        "'%.*s', does not exist in the graph.",
+        name, (int)length, name);
   }
   int32_t num_outputs = rheos__graph_node(graph, id)->num_outputs;
   if (index >= num_outputs) {
-    return RHEOS_NOTFOUND("The name '%s' refers to a Tensor which does not exist. The operation, "
-                          "'%.*s', exists but only has %d outputs.",
-                          name, (int)length, name, num_outputs);
+    return RHEOS_NOTFOUND(
+        "The name '%s' refers to a Tensor which does not exist. The operation, "
+        "'%.*s', exists but only has %d outputs.",
+        name, (int)length, name, num_outputs);
   }
   *out_output = (rheos_output){graph, id, index};
   return NULL;
@@ -537,8 +540,8 @@ static rheos__collection *get_collection(rheos_graph *graph, const char *key) {
   rheos__collection *collection = find_collection(graph, key);
   if (collection != NULL) return collection;
   const char *kept = rheos__intern_text(graph, key, strlen(key));
-  if (kept == NULL || !RHEOS_GROW(graph->collections, graph->collections_capacity,
-                                  graph->num_collections + 1)) {
+  if (kept == NULL ||
+      !RHEOS_GROW(graph->collections, graph->collections_capacity, graph->num_collections + 1)) {
     return NULL;
   }
   collection = &graph->collections[graph->num_collections++];
@@ -563,8 +566,7 @@ static rheos_status *add_item(rheos_graph *graph, const char *key, rheos_item it
   return NULL;
 }
 
-rheos_status *rheos_graph_add_to_collection(rheos_graph *graph, const char *key,
-                                            rheos_item item) {
+rheos_status *rheos_graph_add_to_collection(rheos_graph *graph, const char *key, rheos_item item) {
   rheos_operation operation = {graph, item.id};
   rheos_output output = {graph, item.id, item.index};
   if ((item.kind == RHEOS_ITEM_OPERATION && node_of(operation) == NULL) ||
@@ -626,8 +628,8 @@ static int64_t truncate_seed(int64_t seed) {
   return rest < 0 ? rest + INT32_MAX : rest;
 }
 
-void rheos__graph_op_seeds(rheos_graph *graph, bool has_op_seed, int64_t op_seed,
-                           int64_t *out_seed, int64_t *out_seed2) {
+void rheos__graph_op_seeds(rheos_graph *graph, bool has_op_seed, int64_t op_seed, int64_t *out_seed,
+                           int64_t *out_seed2) {
   enum { DEFAULT_GRAPH_SEED = 87654321 };
   *out_seed = *out_seed2 = 0;
   rheos__graph_lock(graph);

@@ -24,11 +24,11 @@ typedef struct rheos__node_output {
 typedef struct rheos__node {
   const rheos__signature *signature;
   const rheos__attrs *attrs;
-  const char *device;         // interned, "" if none was asked for
-  rheos__edge *edges;         // the inputs, then the control inputs
+  const char *device;  // interned, "" if none was asked for
+  rheos__edge *edges;  // the inputs, then the control inputs
   rheos__node_output *outputs;
-  uint32_t name;              // in the table of names
-  uint32_t source_file;       // interned, 0: not known
+  uint32_t name;         // in the table of names
+  uint32_t source_file;  // interned, 0: not known
   uint32_t source_line;
   int32_t num_inputs;
   int32_t num_control_inputs;
@@ -95,7 +95,7 @@ size_t rheos__graph_size_bytes(const rheos_graph *graph);
 
 // The seeds TensorFlow gives an op: has_op_seed false means the caller asked for none. Counts the
 // graph's nodes as TensorFlow does (op seed = number of operations so far, if only the graph has one).
-void rheos__graph_op_seeds(rheos_graph *graph, bool has_op_seed, int64_t op_seed,
-                           int64_t *out_seed, int64_t *out_seed2);
+void rheos__graph_op_seeds(rheos_graph *graph, bool has_op_seed, int64_t op_seed, int64_t *out_seed,
+                           int64_t *out_seed2);
 
 #endif  // RHEOS_SRC_GRAPH_GRAPH_H

@@ -55,15 +55,14 @@ struct rheos_graph {
   int64_t seed;
   rheos__graph_slot train_slot, format_slot;
   rheos__recalled recalled[RHEOS__RECALLED];  // by the op
-  const rheos__signature *const_signature;  // of "Const", NULL if there is no such op
+  const rheos__signature *const_signature;    // of "Const", NULL if there is no such op
 };
 
 // An interned copy; NULL when memory is short.
 const rheos_shape *rheos__intern_shape(rheos_graph *graph, const rheos_shape *shape);
 const char *rheos__intern_text(rheos_graph *graph, const char *text, size_t length);
 // `items` are in their final order; their names are the signature's or interned by the graph.
-const rheos__attrs *rheos__intern_attrs(rheos_graph *graph, const rheos_attr *items,
-                                        int32_t count);
+const rheos__attrs *rheos__intern_attrs(rheos_graph *graph, const rheos_attr *items, int32_t count);
 void rheos__attrs_release(const rheos__attrs *attrs);  // the tensors in it
 
 // Finds the pointer for which `same` holds, or the slot for it; NULL when memory is short.
@@ -112,7 +111,7 @@ typedef struct rheos__scope_state {
   size_t first_controller, num_controllers;
   const rheos_string *colocation;  // the list for `_class`, in the graph's arena
   int32_t num_colocation;
-  const char *colocation_device;  // of what it is colocated with: stronger than `device`, or NULL
+  const char *colocation_device;   // of what it is colocated with: stronger than `device`, or NULL
   const rheos__scope_attr *attrs;  // innermost first, in the graph's arena
   const char *variable_prefix;     // interned
   int variable_reuse;

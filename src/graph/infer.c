@@ -40,8 +40,7 @@ rheos_status *rheos__infer_rank(const rheos__infer *c, int32_t input, int32_t ra
   *out_shape = shape->rank < 0 ? all_unknown(rank) : *shape;
   if (shape->rank < 0 || shape->rank == rank) return NULL;
   return RHEOS_INVALID("Shape must be rank %d but is rank %d: input %d has shape %s", rank,
-                       shape->rank, input,
-                       rheos__shape_text_of(shape, &(rheos__shape_text){{0}}));
+                       shape->rank, input, rheos__shape_text_of(shape, &(rheos__shape_text){{0}}));
 }
 
 // The elements of a constant as dimensions.
@@ -56,8 +55,8 @@ static rheos_status *shape_of_constant(const rheos_tensor *value, rheos_shape *o
                          rheos__shape_text_of(&value->shape, &(rheos__shape_text){{0}}));
   }
   if (value->num_elements > RHEOS_MAX_RANK) {
-    return RHEOS_INVALID("rank %lld is more than the maximum of %d",
-                         (long long)value->num_elements, RHEOS_MAX_RANK);
+    return RHEOS_INVALID("rank %lld is more than the maximum of %d", (long long)value->num_elements,
+                         RHEOS_MAX_RANK);
   }
   rheos_shape shape = {.rank = (int32_t)value->num_elements};
   for (int32_t i = 0; i < shape.rank; i++) {

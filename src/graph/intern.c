@@ -37,8 +37,8 @@ static bool reserve(rheos__interner *interner) {
   return true;
 }
 
-bool rheos__intern(rheos__interner *interner, rheos__arena *arena, const char *text,
-                   size_t length, uint32_t *out_number) {
+bool rheos__intern(rheos__interner *interner, rheos__arena *arena, const char *text, size_t length,
+                   uint32_t *out_number) {
   *out_number = 0;
   if (length == 0) return true;
   if (!reserve(interner)) return false;

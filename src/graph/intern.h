@@ -14,8 +14,8 @@ typedef struct rheos__interner {
 
 void rheos__interner_deinit(rheos__interner *interner);
 // False when memory is short.
-bool rheos__intern(rheos__interner *interner, rheos__arena *arena, const char *text,
-                   size_t length, uint32_t *out_number);
+bool rheos__intern(rheos__interner *interner, rheos__arena *arena, const char *text, size_t length,
+                   uint32_t *out_number);
 static inline const char *rheos__interned(const rheos__interner *interner, uint32_t number) {
   return number != 0 ? interner->texts[number] : "";
 }

@@ -192,8 +192,8 @@ static uint32_t find_slot(const rheos__names *names, const name_parts *parts, bo
   size_t mask = names->num_slots - 1, i = first_slot(names, parts->hash);
   for (;; i = (i + 1) & mask) {
     const rheos__name_slot slot = names->slots[i];
-    if (slot.entry != 0 && (slot.hash != parts->hash ||
-                            !same_text(names, slot.entry, parts, any_case))) {
+    if (slot.entry != 0 &&
+        (slot.hash != parts->hash || !same_text(names, slot.entry, parts, any_case))) {
       continue;
     }
     *out_slot = i;

@@ -21,20 +21,13 @@ bool rheos__attr_kind_is_list(rheos_attr_kind kind) {
 
 const char *rheos__python_dtype(rheos_dtype dtype) {
   switch ((int)dtype) {
-    case RHEOS_HALF:
-      return "float16";
-    case RHEOS_FLOAT:
-      return "float32";
-    case RHEOS_DOUBLE:
-      return "float64";
-    case RHEOS_HALF + RHEOS_REF:
-      return "float16_ref";
-    case RHEOS_FLOAT + RHEOS_REF:
-      return "float32_ref";
-    case RHEOS_DOUBLE + RHEOS_REF:
-      return "float64_ref";
-    default:
-      return rheos_dtype_name(dtype);
+    case RHEOS_HALF: return "float16";
+    case RHEOS_FLOAT: return "float32";
+    case RHEOS_DOUBLE: return "float64";
+    case RHEOS_HALF + RHEOS_REF: return "float16_ref";
+    case RHEOS_FLOAT + RHEOS_REF: return "float32_ref";
+    case RHEOS_DOUBLE + RHEOS_REF: return "float64_ref";
+    default: return rheos_dtype_name(dtype);
   }
 }
 

@@ -85,10 +85,10 @@ rheos_status *rheos__infer_rank(const rheos__infer *c, int32_t input, int32_t ra
                                 rheos_shape *out_shape);
 
 // Ready-made shape functions
-rheos_status *rheos__shape_unchanged(rheos__infer *c);   // every output like input 0
-rheos_status *rheos__shape_scalar(rheos__infer *c);      // every output a scalar
-rheos_status *rheos__shape_broadcast_2(rheos__infer *c); // output 0: inputs 0 and 1 broadcast
-rheos_status *rheos__shape_none(rheos__infer *c);        // leaves the outputs unknown
+rheos_status *rheos__shape_unchanged(rheos__infer *c);    // every output like input 0
+rheos_status *rheos__shape_scalar(rheos__infer *c);       // every output a scalar
+rheos_status *rheos__shape_broadcast_2(rheos__infer *c);  // output 0: inputs 0 and 1 broadcast
+rheos_status *rheos__shape_none(rheos__infer *c);         // leaves the outputs unknown
 
 // ---- Gradients
 //
@@ -163,15 +163,15 @@ typedef struct rheos__prepare {
   const rheos__attrs *attrs;
   const char *node_name;
   int32_t num_inputs, num_outputs;
-  const rheos_dtype *input_dtypes;   // never references: the base dtypes
-  const rheos_shape *input_shapes;   // known
-  rheos_tensor *const *input_values;  // the constant ones, NULL for others
+  const rheos_dtype *input_dtypes;          // never references: the base dtypes
+  const rheos_shape *input_shapes;          // known
+  rheos_tensor *const *input_values;        // the constant ones, NULL for others
   rheos__resource *const *input_resources;  // the cell behind a reference or handle, else NULL
   const rheos_shape *const *handle_shapes;  // as in rheos__infer
   const rheos_dtype *output_dtypes;
-  const rheos_shape *output_shapes;   // known, except where they depend on values
-  rheos__resources *resources;        // of the session; NULL while constants are folded
-  rheos__arena *arena;                // for `state`
+  const rheos_shape *output_shapes;  // known, except where they depend on values
+  rheos__resources *resources;       // of the session; NULL while constants are folded
+  rheos__arena *arena;               // for `state`
   // Whether the bytes of an input stay from step to step: see rheos__input_stays().
   bool (*stays)(void *argument, int32_t input);
   void *stays_argument;
@@ -183,15 +183,17 @@ typedef struct rheos__prepare {
   rheos__compute_fn compute;
   const rheos__joint *joint;  // beside `compute`; NULL: always by itself
   size_t scratch_bytes;
-  int64_t num_units;    // 0 or 1: not to be split
+  int64_t num_units;      // 0 or 1: not to be split
   int64_t unit_elements;  // units make equal parts of output 0 in order, of so many elements (the
                           // last one what is left); 0: they do not, or nothing is said
-  int32_t alias_input;  // -1: none
-  int32_t reuse_input;  // output 0 may be written over this input (same size, element by element); -1
-  int64_t flops;        // arithmetic of the whole call: a multiply-add is 2, a transcendental about 10
-  int64_t bytes;        // moved by the whole call; 0: inputs and outputs once
+  int32_t alias_input;    // -1: none
+  int32_t
+      reuse_input;  // output 0 may be written over this input (same size, element by element); -1
+  int64_t flops;    // arithmetic of the whole call: a multiply-add is 2, a transcendental about 10
+  int64_t bytes;    // moved by the whole call; 0: inputs and outputs once
   rheos__form_wish form;  // of an input that stays: `run` gets a rheos__formed in its place
-  rheos__resource *output_resource;  // the cell that output 0 refers to (references, handles), borrowed
+  rheos__resource
+      *output_resource;  // the cell that output 0 refers to (references, handles), borrowed
 } rheos__prepare;
 
 typedef rheos_status *(*rheos__prepare_fn)(rheos__prepare *p);
@@ -208,7 +210,8 @@ static inline int64_t rheos__flops(double flops) {
 }
 
 // State in the arena, zeroed; NULL when memory is short (return rheos__out_of_memory()).
-#define RHEOS_NEW_STATE(p, type) ((type *)((p)->state = rheos__arena_alloc_zeroed((p)->arena, sizeof(type))))
+#define RHEOS_NEW_STATE(p, type) \
+  ((type *)((p)->state = rheos__arena_alloc_zeroed((p)->arena, sizeof(type))))
 
 // What `compute` may ask of the step it runs in.
 // True once the step is cancelled or past its deadline: stop soon, with any status.
@@ -225,14 +228,15 @@ rheos_status *rheos__step_parallel(rheos__step *step, int64_t num_units, int64_t
 // ---- The definition
 
 enum {
-  RHEOS_OP_STATEFUL = 1,   // never folded, merged or dropped as unused within the computed path
-  RHEOS_OP_WRITES = 2,     // changes what is behind input 0: runs after reads not ordered after it
+  RHEOS_OP_STATEFUL = 1,  // never folded, merged or dropped as unused within the computed path
+  RHEOS_OP_WRITES = 2,    // changes what is behind input 0: runs after reads not ordered after it
   RHEOS_OP_COMMUTATIVE = 4,
   RHEOS_OP_READS_SHAPES = 8,  // the outputs follow from the input shapes: the kernel never looks at
-                              // the inputs' bytes (its pointers may be NULL). Folded once shapes are known
-  RHEOS_OP_WANTS_NAME = 16,   // `prepare` is told the node's name (to copy), as with stateful ops
-  RHEOS_OP_TAKES_VARIANTS = 32,  // counts the variants in what it reads and makes; other kernels, which
-                                 // would copy pointers, are not run on variants
+  // the inputs' bytes (its pointers may be NULL). Folded once shapes are known
+  RHEOS_OP_WANTS_NAME = 16,  // `prepare` is told the node's name (to copy), as with stateful ops
+  RHEOS_OP_TAKES_VARIANTS =
+      32,  // counts the variants in what it reads and makes; other kernels, which
+           // would copy pointers, are not run on variants
 };
 
 struct rheos__op_def {
@@ -257,10 +261,10 @@ const rheos__prepare_fn *rheos__op_variants(const rheos__op_def *op);
 
 typedef struct rheos__arg {
   const char *name;
-  rheos_dtype dtype;        // fixed; RHEOS_INVALID_DTYPE if it comes from an attribute
-  int16_t type_attr;        // index of the attribute with the dtype, or -1
-  int16_t number_attr;      // index of the attribute with the length of the list, or -1
-  int16_t type_list_attr;   // index of the list(type) attribute, or -1
+  rheos_dtype dtype;       // fixed; RHEOS_INVALID_DTYPE if it comes from an attribute
+  int16_t type_attr;       // index of the attribute with the dtype, or -1
+  int16_t number_attr;     // index of the attribute with the length of the list, or -1
+  int16_t type_list_attr;  // index of the list(type) attribute, or -1
   bool is_ref;
 } rheos__arg;
 

@@ -9,7 +9,7 @@ typedef struct rheos__op_tally {
     const char *op;  // borrowed
     char *node;
     int64_t count;
-  } * items;
+  } *items;
   size_t capacity, count;
 } rheos__op_tally;  // starts as zeros
 

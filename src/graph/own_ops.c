@@ -5,9 +5,7 @@
 #include "graph/build.h"
 #include "graph/graph_impl.h"
 
-static uint64_t hash_of_name(const void *name) {
-  return rheos__hash_bytes(0, name, strlen(name));
-}
+static uint64_t hash_of_name(const void *name) { return rheos__hash_bytes(0, name, strlen(name)); }
 
 static uint64_t hash_of_signature(const void *candidate) {
   return hash_of_name(((const rheos__signature *)candidate)->op->name);

@@ -83,12 +83,10 @@ static bool eval_size(evaluation *e, const rheos__node *node, int32_t output, kn
 }
 
 static bool eval_same(evaluation *e, const rheos__node *node, int32_t output, known_ints *out) {
-  return rheos_dtype_is_integer(node->outputs[output].dtype) &&
-         evaluate(e, node->edges[0], out);
+  return rheos_dtype_is_integer(node->outputs[output].dtype) && evaluate(e, node->edges[0], out);
 }
 
-static bool eval_expand(evaluation *e, const rheos__node *node, int32_t output,
-                        known_ints *out) {
+static bool eval_expand(evaluation *e, const rheos__node *node, int32_t output, known_ints *out) {
   if (!evaluate(e, node->edges[output], out) || !out->is_scalar) return false;
   out->is_scalar = false;
   return true;
@@ -110,8 +108,7 @@ static bool eval_pack(evaluation *e, const rheos__node *node, int32_t output, kn
   return true;
 }
 
-static bool eval_concat(evaluation *e, const rheos__node *node, int32_t output,
-                        known_ints *out) {
+static bool eval_concat(evaluation *e, const rheos__node *node, int32_t output, known_ints *out) {
   *out = (known_ints){0};
   if (output != 0) return false;
   for (int32_t i = 0; i + 1 < node->num_inputs; i++) {
@@ -199,8 +196,7 @@ static bool eval_strided_slice(evaluation *e, const rheos__node *node, int32_t o
   return true;
 }
 
-static bool eval_gather(evaluation *e, const rheos__node *node, int32_t output,
-                        known_ints *out) {
+static bool eval_gather(evaluation *e, const rheos__node *node, int32_t output, known_ints *out) {
   known_ints from, at;
   if (output != 0 || !evaluate(e, node->edges[0], &from) || from.is_scalar ||
       !evaluate(e, node->edges[1], &at) || !all_known(&at)) {
@@ -246,12 +242,9 @@ static bool eval_fill(evaluation *e, const rheos__node *node, int32_t output, kn
 // The arithmetic of shapes; false where the result is not known (or is none).
 static bool combine(char op, int64_t x, int64_t y, int64_t *out) {
   switch (op) {
-    case '+':
-      return !__builtin_add_overflow(x, y, out);
-    case '-':
-      return !__builtin_sub_overflow(x, y, out);
-    case '*':
-      return !__builtin_mul_overflow(x, y, out);
+    case '+': return !__builtin_add_overflow(x, y, out);
+    case '-': return !__builtin_sub_overflow(x, y, out);
+    case '*': return !__builtin_mul_overflow(x, y, out);
     case '/':  // of sizes: where rounding down and towards zero agree
       if (x < 0 || y <= 0) return false;
       *out = x / y;
@@ -260,12 +253,8 @@ static bool combine(char op, int64_t x, int64_t y, int64_t *out) {
       if (x < 0 || y <= 0) return false;
       *out = x % y;
       return true;
-    case '>':
-      *out = x > y ? x : y;
-      return true;
-    default:
-      *out = x < y ? x : y;
-      return true;
+    case '>': *out = x > y ? x : y; return true;
+    default: *out = x < y ? x : y; return true;
   }
 }
 
@@ -330,8 +319,8 @@ static bool eval_binary(evaluation *e, const rheos__node *node, char op, known_i
   *out = (known_ints){.is_scalar = a.is_scalar && b.is_scalar, .count = count};
   for (int32_t i = 0; i < count; i++) {
     int32_t i_a = a.count == 1 ? 0 : i, i_b = b.count == 1 ? 0 : i;
-    out->known[i] = a.known[i_a] && b.known[i_b] &&
-                    combine(op, a.values[i_a], b.values[i_b], &out->values[i]);
+    out->known[i] =
+        a.known[i_a] && b.known[i_b] && combine(op, a.values[i_a], b.values[i_b], &out->values[i]);
   }
   return true;
 }
@@ -418,10 +407,10 @@ static bool eval_sparse_reshape(evaluation *e, const rheos__node *node, int32_t 
   return true;
 }
 
-#define EVAL_REDUCTION(name, op)                                                         \
-  static bool eval_##name(evaluation *e, const rheos__node *node, int32_t output,        \
-                          known_ints *out) {                                             \
-    return output == 0 && eval_reduction(e, node, op, out);                              \
+#define EVAL_REDUCTION(name, op)                                                  \
+  static bool eval_##name(evaluation *e, const rheos__node *node, int32_t output, \
+                          known_ints *out) {                                      \
+    return output == 0 && eval_reduction(e, node, op, out);                       \
   }
 
 EVAL_REDUCTION(max, '>')
@@ -438,21 +427,36 @@ static const struct {
   eval_fn eval;
   char binary;
 } rules[] = {
-    {"Shape", eval_shape, 0},         {"ShapeN", eval_shape, 0},
-    {"Rank", eval_rank, 0},           {"Size", eval_size, 0},
-    {"Identity", eval_same, 0},       {"Cast", eval_same, 0},
-    {"StopGradient", eval_same, 0},   {"ExpandDims", eval_expand, 0},
-    {"Pack", eval_pack, 0},           {"ConcatV2", eval_concat, 0},
-    {"Slice", eval_slice, 0},         {"StridedSlice", eval_strided_slice, 0},
-    {"GatherV2", eval_gather, 0},     {"Range", eval_range, 0},
-    {"Add", NULL, '+'},               {"AddV2", NULL, '+'},
-    {"Sub", NULL, '-'},               {"Mul", NULL, '*'},
-    {"FloorDiv", NULL, '/'},          {"FloorMod", NULL, '%'},
-    {"Mod", NULL, '%'},               {"Maximum", NULL, '>'},
-    {"Minimum", NULL, '<'},           {"Fill", eval_fill, 0},
-    {"Max", eval_max, 0},             {"Min", eval_min, 0},
-    {"Sum", eval_sum, 0},             {"Prod", eval_prod, 0},
-    {"SparseAdd", eval_sparse_add, 0}, {"SparseConcat", eval_sparse_concat, 0},
+    {"Shape", eval_shape, 0},
+    {"ShapeN", eval_shape, 0},
+    {"Rank", eval_rank, 0},
+    {"Size", eval_size, 0},
+    {"Identity", eval_same, 0},
+    {"Cast", eval_same, 0},
+    {"StopGradient", eval_same, 0},
+    {"ExpandDims", eval_expand, 0},
+    {"Pack", eval_pack, 0},
+    {"ConcatV2", eval_concat, 0},
+    {"Slice", eval_slice, 0},
+    {"StridedSlice", eval_strided_slice, 0},
+    {"GatherV2", eval_gather, 0},
+    {"Range", eval_range, 0},
+    {"Add", NULL, '+'},
+    {"AddV2", NULL, '+'},
+    {"Sub", NULL, '-'},
+    {"Mul", NULL, '*'},
+    {"FloorDiv", NULL, '/'},
+    {"FloorMod", NULL, '%'},
+    {"Mod", NULL, '%'},
+    {"Maximum", NULL, '>'},
+    {"Minimum", NULL, '<'},
+    {"Fill", eval_fill, 0},
+    {"Max", eval_max, 0},
+    {"Min", eval_min, 0},
+    {"Sum", eval_sum, 0},
+    {"Prod", eval_prod, 0},
+    {"SparseAdd", eval_sparse_add, 0},
+    {"SparseConcat", eval_sparse_concat, 0},
     {"SparseReshape", eval_sparse_reshape, 0},
     {"BroadcastGradientArgs", eval_broadcast_axes, 0},
 };

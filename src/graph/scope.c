@@ -176,8 +176,8 @@ void rheos_push_device(rheos_scope *scope, const char *device) {
 
 // ---- Control dependencies
 
-static rheos_status *check_operations(const rheos_scope *scope,
-                                      const rheos_operation *operations, size_t count) {
+static rheos_status *check_operations(const rheos_scope *scope, const rheos_operation *operations,
+                                      size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (operations[i].graph == scope->graph && operations[i].id >= 0 &&
         operations[i].id < rheos_graph_num_operations(scope->graph)) {
@@ -332,11 +332,10 @@ static rheos_status *colocate(rheos_scope *scope, int32_t id) {
   rheos_graph *graph = scope->graph;
   const rheos__node *node = rheos__graph_node(graph, id);
   const rheos_attr_value *groups = rheos__attrs_find(node->attrs, "_class");
-  int32_t num_groups =
-      groups != NULL && groups->kind == RHEOS_ATTR_LIST_STRING ? groups->count : 0;
+  int32_t num_groups = groups != NULL && groups->kind == RHEOS_ATTR_LIST_STRING ? groups->count : 0;
   int32_t count = scope->now.num_colocation;
-  rheos_string *list = rheos__arena_alloc(&graph->arena,
-                                          (size_t)(count + num_groups + 1) * sizeof *list);
+  rheos_string *list =
+      rheos__arena_alloc(&graph->arena, (size_t)(count + num_groups + 1) * sizeof *list);
   if (list == NULL) return rheos__out_of_memory();
   if (count != 0) memcpy(list, scope->now.colocation, (size_t)count * sizeof *list);
   bool found = false;

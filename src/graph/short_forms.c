@@ -85,10 +85,8 @@ rheos_output rheos__const_ints(rheos_scope *s, const int32_t *values, int64_t co
 // One element of `dtype` with that value; false for dtypes that are no numbers.
 static bool encode_number(rheos_dtype dtype, double value, void *element) {
   switch ((int)dtype) {
-#define ENCODE(constant, type)         \
-  case constant:                       \
-    *(type *)element = (type)value;    \
-    return true;
+#define ENCODE(constant, type) \
+  case constant: *(type *)element = (type)value; return true;
     ENCODE(RHEOS_FLOAT, float)
     ENCODE(RHEOS_DOUBLE, double)
     ENCODE(RHEOS_INT8, int8_t)
@@ -101,12 +99,8 @@ static bool encode_number(rheos_dtype dtype, double value, void *element) {
     ENCODE(RHEOS_UINT64, uint64_t)
     ENCODE(RHEOS_BOOL, bool)
 #undef ENCODE
-    case RHEOS_HALF:
-      *(uint16_t *)element = rheos__float_to_half((float)value);
-      return true;
-    case RHEOS_BFLOAT16:
-      *(uint16_t *)element = rheos__float_to_bfloat16((float)value);
-      return true;
+    case RHEOS_HALF: *(uint16_t *)element = rheos__float_to_half((float)value); return true;
+    case RHEOS_BFLOAT16: *(uint16_t *)element = rheos__float_to_bfloat16((float)value); return true;
     case RHEOS_COMPLEX64:
       ((float *)element)[0] = (float)value;
       ((float *)element)[1] = 0;
@@ -115,8 +109,7 @@ static bool encode_number(rheos_dtype dtype, double value, void *element) {
       ((double *)element)[0] = value;
       ((double *)element)[1] = 0;
       return true;
-    default:
-      return false;
+    default: return false;
   }
 }
 

@@ -185,9 +185,9 @@ static rheos_attr_kind parse_element_kind(parser *p, rheos__attr_def *attr) {
   static const struct {
     const char *word;
     rheos_attr_kind kind;
-  } kinds[] = {{"int", RHEOS_ATTR_INT},     {"float", RHEOS_ATTR_FLOAT},
-               {"bool", RHEOS_ATTR_BOOL},   {"string", RHEOS_ATTR_STRING},
-               {"type", RHEOS_ATTR_TYPE},   {"shape", RHEOS_ATTR_SHAPE},
+  } kinds[] = {{"int", RHEOS_ATTR_INT},       {"float", RHEOS_ATTR_FLOAT},
+               {"bool", RHEOS_ATTR_BOOL},     {"string", RHEOS_ATTR_STRING},
+               {"type", RHEOS_ATTR_TYPE},     {"shape", RHEOS_ATTR_SHAPE},
                {"tensor", RHEOS_ATTR_TENSOR}, {"func", RHEOS_ATTR_FUNC}};
   if (accept(p, "{")) return parse_choice(p, attr);
   span s = word(p);
@@ -201,22 +201,14 @@ static rheos_attr_kind parse_element_kind(parser *p, rheos__attr_def *attr) {
 
 static rheos_attr_kind list_of(rheos_attr_kind element) {
   switch (element) {
-    case RHEOS_ATTR_INT:
-      return RHEOS_ATTR_LIST_INT;
-    case RHEOS_ATTR_FLOAT:
-      return RHEOS_ATTR_LIST_FLOAT;
-    case RHEOS_ATTR_BOOL:
-      return RHEOS_ATTR_LIST_BOOL;
-    case RHEOS_ATTR_STRING:
-      return RHEOS_ATTR_LIST_STRING;
-    case RHEOS_ATTR_TYPE:
-      return RHEOS_ATTR_LIST_TYPE;
-    case RHEOS_ATTR_SHAPE:
-      return RHEOS_ATTR_LIST_SHAPE;
-    case RHEOS_ATTR_TENSOR:
-      return RHEOS_ATTR_LIST_TENSOR;
-    default:
-      return RHEOS_ATTR_LIST_FUNC;
+    case RHEOS_ATTR_INT: return RHEOS_ATTR_LIST_INT;
+    case RHEOS_ATTR_FLOAT: return RHEOS_ATTR_LIST_FLOAT;
+    case RHEOS_ATTR_BOOL: return RHEOS_ATTR_LIST_BOOL;
+    case RHEOS_ATTR_STRING: return RHEOS_ATTR_LIST_STRING;
+    case RHEOS_ATTR_TYPE: return RHEOS_ATTR_LIST_TYPE;
+    case RHEOS_ATTR_SHAPE: return RHEOS_ATTR_LIST_SHAPE;
+    case RHEOS_ATTR_TENSOR: return RHEOS_ATTR_LIST_TENSOR;
+    default: return RHEOS_ATTR_LIST_FUNC;
   }
 }
 
@@ -260,12 +252,18 @@ static void parse_list_default(parser *p, rheos_attr_value *value) {
   do {
     if (count == MAX_ITEMS) p->failed = true;
     if (p->failed) return;
-    if (value->kind == RHEOS_ATTR_LIST_INT) ints[count] = integer(p);
-    else if (value->kind == RHEOS_ATTR_LIST_FLOAT) floats[count] = floating(p);
-    else if (value->kind == RHEOS_ATTR_LIST_BOOL) bools[count] = parse_bool(p);
-    else if (value->kind == RHEOS_ATTR_LIST_TYPE) types[count] = parse_dtype(p);
-    else if (value->kind == RHEOS_ATTR_LIST_STRING) strings[count] = quoted(p);
-    else p->failed = true;
+    if (value->kind == RHEOS_ATTR_LIST_INT)
+      ints[count] = integer(p);
+    else if (value->kind == RHEOS_ATTR_LIST_FLOAT)
+      floats[count] = floating(p);
+    else if (value->kind == RHEOS_ATTR_LIST_BOOL)
+      bools[count] = parse_bool(p);
+    else if (value->kind == RHEOS_ATTR_LIST_TYPE)
+      types[count] = parse_dtype(p);
+    else if (value->kind == RHEOS_ATTR_LIST_STRING)
+      strings[count] = quoted(p);
+    else
+      p->failed = true;
     count++;
   } while (accept(p, ","));
   expect(p, "]");
@@ -307,31 +305,18 @@ static rheos_tensor *parse_tensor(parser *p) {
 static void parse_default(parser *p, rheos_attr_value *value) {
   rheos_shape shape;
   switch (value->kind) {
-    case RHEOS_ATTR_INT:
-      value->i = integer(p);
-      break;
-    case RHEOS_ATTR_FLOAT:
-      value->f = floating(p);
-      break;
-    case RHEOS_ATTR_BOOL:
-      value->b = parse_bool(p);
-      break;
-    case RHEOS_ATTR_TYPE:
-      value->type = parse_dtype(p);
-      break;
-    case RHEOS_ATTR_STRING:
-      value->s = quoted(p);
-      break;
+    case RHEOS_ATTR_INT: value->i = integer(p); break;
+    case RHEOS_ATTR_FLOAT: value->f = floating(p); break;
+    case RHEOS_ATTR_BOOL: value->b = parse_bool(p); break;
+    case RHEOS_ATTR_TYPE: value->type = parse_dtype(p); break;
+    case RHEOS_ATTR_STRING: value->s = quoted(p); break;
     case RHEOS_ATTR_SHAPE:
       shape = parse_shape(p);
       value->shape = store_copy(&shape, sizeof shape);
       p->failed |= value->shape == NULL;
       break;
-    case RHEOS_ATTR_TENSOR:
-      value->tensor = parse_tensor(p);
-      break;
-    default:
-      parse_list_default(p, value);
+    case RHEOS_ATTR_TENSOR: value->tensor = parse_tensor(p); break;
+    default: parse_list_default(p, value);
   }
 }
 
@@ -452,8 +437,7 @@ static bool parse_signature(const rheos__op_def *op, rheos__signature *out_signa
 
 static uint16_t *find_slot(const char *name) {
   size_t i = rheos__hash_bytes(0, name, strlen(name)) % NUM_SLOTS;
-  while (table.slots[i] != 0 &&
-         strcmp(table.signatures[table.slots[i] - 1].op->name, name) != 0) {
+  while (table.slots[i] != 0 && strcmp(table.signatures[table.slots[i] - 1].op->name, name) != 0) {
     i = (i + 1) % NUM_SLOTS;
   }
   return &table.slots[i];

@@ -38,27 +38,27 @@ static rheos_status *run(const void *state, const void *const *inputs, void *con
 }
 
 // Three numbers, rounded after each sum like two by two.
-#define ADD_3(S, qualifier)                                                                       \
-  qualifier static int add_3_##S(const void *const *in, void *out, int64_t n, unsigned repeated,  \
-                                 double parameter) {                                              \
-    RHEOS__LOOP_TYPES(S);                                                                         \
-    const rheos__stored_##S *xs = in[0], *ys = in[1], *ws = in[2];                                \
-    rheos__stored_##S *zs = out;                                                                  \
-    RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) {                                          \
-      const C x = RHEOS__LOAD_##S(xs[i]), y = RHEOS__LOAD_##S(ys[i]);                             \
-      const rheos__stored_##S two = RHEOS__STORE_##S(W(x) + W(y));                                \
-      const C sum = RHEOS__LOAD_##S(two), w = RHEOS__LOAD_##S(ws[i]);                             \
-      zs[i] = RHEOS__STORE_##S(W(sum) + W(w));                                                    \
-    }                                                                                             \
-    return 0;                                                                                     \
+#define ADD_3(S, qualifier)                                                                      \
+  qualifier static int add_3_##S(const void *const *in, void *out, int64_t n, unsigned repeated, \
+                                 double parameter) {                                             \
+    RHEOS__LOOP_TYPES(S);                                                                        \
+    const rheos__stored_##S *xs = in[0], *ys = in[1], *ws = in[2];                               \
+    rheos__stored_##S *zs = out;                                                                 \
+    RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) {                                         \
+      const C x = RHEOS__LOAD_##S(xs[i]), y = RHEOS__LOAD_##S(ys[i]);                            \
+      const rheos__stored_##S two = RHEOS__STORE_##S(W(x) + W(y));                               \
+      const C sum = RHEOS__LOAD_##S(two), w = RHEOS__LOAD_##S(ws[i]);                            \
+      zs[i] = RHEOS__STORE_##S(W(sum) + W(w));                                                   \
+    }                                                                                            \
+    return 0;                                                                                    \
   }
 RHEOS__FLOATS(ADD_3, RHEOS__WIDE)
 RHEOS__INTEGERS(ADD_3, )
 RHEOS__COMPLEXES(ADD_3, )
 
 #define ADD_3_ENTRY(S, unused) [RHEOS__DTYPE_##S] = add_3_##S,
-static const rheos__loop add_3[RHEOS__NUM_DTYPES] = {
-    RHEOS__NUMBERS(ADD_3_ENTRY, ) RHEOS__COMPLEXES(ADD_3_ENTRY, )};
+static const rheos__loop add_3[RHEOS__NUM_DTYPES] = {RHEOS__NUMBERS(ADD_3_ENTRY, )
+                                                         RHEOS__COMPLEXES(ADD_3_ENTRY, )};
 
 static rheos_status *prepare_AddN(rheos__prepare *p) {
   if (p->num_inputs == 1) {

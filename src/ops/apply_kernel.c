@@ -37,20 +37,13 @@ typedef struct apply_work {
 
 static double _Complex number_at(const rheos_tensor *tensor) {
   switch (tensor->dtype) {
-    case RHEOS_FLOAT:
-      return *(const float *)tensor->data;
-    case RHEOS_DOUBLE:
-      return *(const double *)tensor->data;
-    case RHEOS_COMPLEX64:
-      return *(const float _Complex *)tensor->data;
-    case RHEOS_COMPLEX128:
-      return *(const double _Complex *)tensor->data;
-    case RHEOS_INT64:
-      return (double)*(const int64_t *)tensor->data;
-    case RHEOS_HALF:
-      return rheos__half_to_float(*(const uint16_t *)tensor->data);
-    default:
-      return rheos__bfloat16_to_float(*(const uint16_t *)tensor->data);
+    case RHEOS_FLOAT: return *(const float *)tensor->data;
+    case RHEOS_DOUBLE: return *(const double *)tensor->data;
+    case RHEOS_COMPLEX64: return *(const float _Complex *)tensor->data;
+    case RHEOS_COMPLEX128: return *(const double _Complex *)tensor->data;
+    case RHEOS_INT64: return (double)*(const int64_t *)tensor->data;
+    case RHEOS_HALF: return rheos__half_to_float(*(const uint16_t *)tensor->data);
+    default: return rheos__bfloat16_to_float(*(const uint16_t *)tensor->data);
   }
 }
 

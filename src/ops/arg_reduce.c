@@ -16,88 +16,103 @@ typedef void (*scan_fn)(const void *x, int64_t rows, int64_t columns, int64_t st
 
 enum { TILE = 256, LANES = 16, BLOCK = 2048 };
 
-#define LOWEST                                                                                  \
-  _Generic((C)0, float: -INFINITY, double: -(double)INFINITY, int8_t: INT8_MIN,                 \
-           int16_t: INT16_MIN, int32_t: INT32_MIN, int64_t: INT64_MIN, default: 0)
-#define HIGHEST                                                                                 \
-  _Generic((C)0, float: INFINITY, double: (double)INFINITY, int8_t: INT8_MAX,                   \
-           int16_t: INT16_MAX, int32_t: INT32_MAX, int64_t: INT64_MAX, uint8_t: UINT8_MAX,      \
-           uint16_t: UINT16_MAX, uint32_t: UINT32_MAX, uint64_t: UINT64_MAX, bool: true)
+#define LOWEST                   \
+  _Generic((C)0,                 \
+      float: -INFINITY,          \
+      double: -(double)INFINITY, \
+      int8_t: INT8_MIN,          \
+      int16_t: INT16_MIN,        \
+      int32_t: INT32_MIN,        \
+      int64_t: INT64_MIN,        \
+      default: 0)
+#define HIGHEST                 \
+  _Generic((C)0,                \
+      float: INFINITY,          \
+      double: (double)INFINITY, \
+      int8_t: INT8_MAX,         \
+      int16_t: INT16_MAX,       \
+      int32_t: INT32_MAX,       \
+      int64_t: INT64_MAX,       \
+      uint8_t: UINT8_MAX,       \
+      uint16_t: UINT16_MAX,     \
+      uint32_t: UINT32_MAX,     \
+      uint64_t: UINT64_MAX,     \
+      bool: true)
 
 // The extreme of n elements, in lanes that are vector code.
-#define SCAN_BLOCK(S, name, compare, start)                                                     \
-  RHEOS__WIDE static rheos__computed_##S name##_block_##S(const rheos__stored_##S *xs,          \
-                                                          int64_t n) {                          \
-    typedef rheos__computed_##S C;                                                              \
-    C lanes[LANES];                                                                             \
-    int64_t i = 0;                                                                              \
-    for (int j = 0; j < LANES; j++) lanes[j] = start;                                           \
-    for (; i + LANES <= n; i += LANES) {                                                        \
-      RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                       \
-        const C value = RHEOS__LOAD_##S(xs[i + j]);                                             \
-        lanes[j] = value compare lanes[j] ? value : lanes[j];                                   \
-      }                                                                                         \
-    }                                                                                           \
-    for (int j = 0; i < n; i++, j++) {                                                          \
-      const C value = RHEOS__LOAD_##S(xs[i]);                                                   \
-      lanes[j] = value compare lanes[j] ? value : lanes[j];                                     \
-    }                                                                                           \
-    for (int width = LANES / 2; width > 0; width /= 2) {                                        \
-      for (int j = 0; j < width; j++) {                                                         \
-        lanes[j] = lanes[j + width] compare lanes[j] ? lanes[j + width] : lanes[j];             \
-      }                                                                                         \
-    }                                                                                           \
-    return lanes[0];                                                                            \
+#define SCAN_BLOCK(S, name, compare, start)                                            \
+  RHEOS__WIDE static rheos__computed_##S name##_block_##S(const rheos__stored_##S *xs, \
+                                                          int64_t n) {                 \
+    typedef rheos__computed_##S C;                                                     \
+    C lanes[LANES];                                                                    \
+    int64_t i = 0;                                                                     \
+    for (int j = 0; j < LANES; j++) lanes[j] = start;                                  \
+    for (; i + LANES <= n; i += LANES) {                                               \
+      RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                              \
+        const C value = RHEOS__LOAD_##S(xs[i + j]);                                    \
+        lanes[j] = value compare lanes[j] ? value : lanes[j];                          \
+      }                                                                                \
+    }                                                                                  \
+    for (int j = 0; i < n; i++, j++) {                                                 \
+      const C value = RHEOS__LOAD_##S(xs[i]);                                          \
+      lanes[j] = value compare lanes[j] ? value : lanes[j];                            \
+    }                                                                                  \
+    for (int width = LANES / 2; width > 0; width /= 2) {                               \
+      for (int j = 0; j < width; j++) {                                                \
+        lanes[j] = lanes[j + width] compare lanes[j] ? lanes[j + width] : lanes[j];    \
+      }                                                                                \
+    }                                                                                  \
+    return lanes[0];                                                                   \
   }
 
 // A single column: the block that has the extreme first, then the place in it.
-#define SCAN_COLUMN(S, name, compare, start)                                                    \
-  RHEOS__WIDE static int64_t name##_place_##S(const rheos__stored_##S *xs, int64_t n,           \
-                                              rheos__computed_##S extreme) {                    \
-    int64_t at = 0;                                                                             \
-    for (; at + LANES <= n; at += LANES) {                                                      \
-      int found = 0;                                                                            \
-      RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                       \
-        found |= RHEOS__LOAD_##S(xs[at + j]) == extreme;                                        \
-      }                                                                                         \
-      if (found) break;                                                                         \
-    }                                                                                           \
-    while (RHEOS__LOAD_##S(xs[at]) != extreme) at++;                                            \
-    return at;                                                                                  \
-  }                                                                                             \
-  static int64_t name##_column_##S(const rheos__stored_##S *xs, int64_t rows) {                 \
-    typedef rheos__computed_##S C;                                                              \
-    C extreme = start;                                                                          \
-    int64_t block = 0;                                                                          \
-    for (int64_t i = 0; i < rows; i += BLOCK) {                                                 \
-      const C value = name##_block_##S(xs + i, rows - i < BLOCK ? rows - i : BLOCK);            \
-      if (value compare extreme) extreme = value, block = i;                                    \
-    }                                                                                           \
-    if (extreme == start) return 0;                                                             \
-    return block + name##_place_##S(xs + block, rows - block, extreme);                         \
+#define SCAN_COLUMN(S, name, compare, start)                                          \
+  RHEOS__WIDE static int64_t name##_place_##S(const rheos__stored_##S *xs, int64_t n, \
+                                              rheos__computed_##S extreme) {          \
+    int64_t at = 0;                                                                   \
+    for (; at + LANES <= n; at += LANES) {                                            \
+      int found = 0;                                                                  \
+      RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                             \
+        found |= RHEOS__LOAD_##S(xs[at + j]) == extreme;                              \
+      }                                                                               \
+      if (found) break;                                                               \
+    }                                                                                 \
+    while (RHEOS__LOAD_##S(xs[at]) != extreme) at++;                                  \
+    return at;                                                                        \
+  }                                                                                   \
+  static int64_t name##_column_##S(const rheos__stored_##S *xs, int64_t rows) {       \
+    typedef rheos__computed_##S C;                                                    \
+    C extreme = start;                                                                \
+    int64_t block = 0;                                                                \
+    for (int64_t i = 0; i < rows; i += BLOCK) {                                       \
+      const C value = name##_block_##S(xs + i, rows - i < BLOCK ? rows - i : BLOCK);  \
+      if (value compare extreme) extreme = value, block = i;                          \
+    }                                                                                 \
+    if (extreme == start) return 0;                                                   \
+    return block + name##_place_##S(xs + block, rows - block, extreme);               \
   }
 
-#define SCAN(S, name, compare, start)                                                           \
-  SCAN_BLOCK(S, name, compare, start)                                                           \
-  SCAN_COLUMN(S, name, compare, start)                                                          \
-  static void name##_##S(const void *x, int64_t rows, int64_t columns, int64_t step,            \
-                         int64_t *indices, void *best) {                                        \
-    typedef rheos__computed_##S C;                                                              \
-    const rheos__stored_##S *xs = x;                                                            \
-    C *extremes = best;                                                                         \
-    if (columns == 1 && step == 1 && rows > LANES) {                                            \
-      indices[0] = name##_column_##S(xs, rows);                                                 \
-      return;                                                                                   \
-    }                                                                                           \
-    for (int64_t j = 0; j < columns; j++) extremes[j] = start, indices[j] = 0;                  \
-    for (int64_t i = 0; i < rows; i++) {                                                        \
-      for (int64_t j = 0; j < columns; j++) {                                                   \
-        const C value = RHEOS__LOAD_##S(xs[i * step + j]);                                      \
-        if (!(value compare extremes[j])) continue;                                             \
-        extremes[j] = value;                                                                    \
-        indices[j] = i;                                                                         \
-      }                                                                                         \
-    }                                                                                           \
+#define SCAN(S, name, compare, start)                                                \
+  SCAN_BLOCK(S, name, compare, start)                                                \
+  SCAN_COLUMN(S, name, compare, start)                                               \
+  static void name##_##S(const void *x, int64_t rows, int64_t columns, int64_t step, \
+                         int64_t *indices, void *best) {                             \
+    typedef rheos__computed_##S C;                                                   \
+    const rheos__stored_##S *xs = x;                                                 \
+    C *extremes = best;                                                              \
+    if (columns == 1 && step == 1 && rows > LANES) {                                 \
+      indices[0] = name##_column_##S(xs, rows);                                      \
+      return;                                                                        \
+    }                                                                                \
+    for (int64_t j = 0; j < columns; j++) extremes[j] = start, indices[j] = 0;       \
+    for (int64_t i = 0; i < rows; i++) {                                             \
+      for (int64_t j = 0; j < columns; j++) {                                        \
+        const C value = RHEOS__LOAD_##S(xs[i * step + j]);                           \
+        if (!(value compare extremes[j])) continue;                                  \
+        extremes[j] = value;                                                         \
+        indices[j] = i;                                                              \
+      }                                                                              \
+    }                                                                                \
   }
 RHEOS__NUMBERS_AND_BOOLS(SCAN, ArgMax, >, LOWEST)
 RHEOS__NUMBERS_AND_BOOLS(SCAN, ArgMin, <, HIGHEST)
@@ -137,8 +152,8 @@ static rheos_status *run(const void *state, const void *const *inputs, void *con
   for (int64_t t = first_unit * a->unit_tiles; t < end; t++) {
     const int64_t outer = t / a->tiles, column = t % a->tiles * TILE;
     const int64_t n = a->inner - column < TILE ? a->inner - column : TILE;
-    const char *from = (const char *)inputs[0] +
-                       (outer * a->rows * a->inner + column) * a->in_bytes;
+    const char *from =
+        (const char *)inputs[0] + (outer * a->rows * a->inner + column) * a->in_bytes;
     a->scan(from, a->rows, n, a->inner, indices, best);
     const int64_t at = (outer * a->inner + column) * (int64_t)rheos_dtype_size(a->out_dtype);
     store_indices((char *)outputs[0] + at, a->out_dtype, indices, n);
@@ -257,8 +272,8 @@ static rheos_status *prepare_ArgMax(rheos__prepare *p) { return prepare(p, row_A
 static rheos_status *prepare_ArgMin(rheos__prepare *p) { return prepare(p, row_ArgMin); }
 
 #define ARGUMENTS "input: T, dimension: Tidx -> output: output_type; "
-#define TYPES                                                                                 \
-  "T: {number, bool}; "                                                                       \
+#define TYPES           \
+  "T: {number, bool}; " \
   "Tidx: {int16, int32, int64} = int32; "
 
 const rheos__op_def rheos__op_ArgMax = {

@@ -7,8 +7,8 @@
 static const rheos_output none;
 
 rheos_output rheos__named_n(rheos_scope *s, const char *type, const char *name,
-                            const rheos_output *inputs, size_t num_inputs,
-                            const rheos_attr *attrs, size_t num_attrs) {
+                            const rheos_output *inputs, size_t num_inputs, const rheos_attr *attrs,
+                            size_t num_attrs) {
   rheos_operation operation = rheos__op_n(s, type, name, inputs, num_inputs, attrs, num_attrs);
   return operation.graph == NULL ? none : rheos_operation_output(operation, 0);
 }
@@ -49,14 +49,12 @@ rheos_output rheos__expand_dims(rheos_scope *s, rheos_output x, int32_t dim) {
   return result;
 }
 
-rheos_output rheos__stack(rheos_scope *s, const rheos_output *values, int32_t count,
-                          int32_t axis) {
+rheos_output rheos__stack(rheos_scope *s, const rheos_output *values, int32_t count, int32_t axis) {
   rheos_attr attr = rheos_attr_int("axis", axis);
   return rheos__named_n(s, "Pack", "stack", values, (size_t)count, &attr, 1);
 }
 
-rheos_output rheos__stack_number(rheos_scope *s, const char *name, rheos_output x,
-                                 int32_t number) {
+rheos_output rheos__stack_number(rheos_scope *s, const char *name, rheos_output x, int32_t number) {
   rheos__node_scope node;
   rheos__push_node_scope(s, name, &node);
   rheos_output inputs[] = {x, rheos__const_scalar(s, RHEOS_INT32, number, "1")};

@@ -17,8 +17,7 @@ rheos_output rheos__stack(rheos_scope *s, const rheos_output *values, int32_t co
 // "stack" of a scalar of the graph and a number: [x, number].
 rheos_output rheos__stack_number(rheos_scope *s, const char *name, rheos_output x, int32_t number);
 // "concat" along the constant `axis`.
-rheos_output rheos__concat(rheos_scope *s, const rheos_output *values, int32_t count,
-                           int32_t axis);
+rheos_output rheos__concat(rheos_scope *s, const rheos_output *values, int32_t count, int32_t axis);
 // "concat" along an axis that is a tensor.
 rheos_output rheos__concat_at(rheos_scope *s, const rheos_output *values, int32_t count,
                               rheos_output axis);
@@ -43,8 +42,7 @@ rheos_output rheos__vector_at(rheos_scope *s, rheos_output x, rheos_output at);
 rheos_output rheos__flatten(rheos_scope *s, rheos_output x);
 
 // "transpose" by a permutation that is a tensor.
-rheos_output rheos__transpose_by(rheos_scope *s, rheos_output x, rheos_output perm,
-                                 bool conjugate);
+rheos_output rheos__transpose_by(rheos_scope *s, rheos_output x, rheos_output perm, bool conjugate);
 
 // For an op on two batches of matrices that broadcast against each other: the gradients that are
 // set are summed up to the shapes of the inputs.
@@ -52,7 +50,7 @@ void rheos__grad_sum_batches(rheos__grad *g);
 
 // A node of one output with attributes, named NAME.
 rheos_output rheos__named_n(rheos_scope *s, const char *type, const char *name,
-                            const rheos_output *inputs, size_t num_inputs,
-                            const rheos_attr *attrs, size_t num_attrs);
+                            const rheos_output *inputs, size_t num_inputs, const rheos_attr *attrs,
+                            size_t num_attrs);
 
 #endif  // RHEOS_SRC_OPS_ARRAY_GRAD_H

@@ -13,8 +13,7 @@ bool rheos__infer_ints(const rheos__infer *c, int32_t input, int64_t *values, in
                        int32_t *out_count) {
   const rheos_tensor *tensor = c->input_values == NULL ? NULL : c->input_values[input];
   if (tensor == NULL) {
-    return c->whole != NULL &&
-           c->whole(c->partial_argument, input, values, capacity, out_count);
+    return c->whole != NULL && c->whole(c->partial_argument, input, values, capacity, out_count);
   }
   if (tensor->num_elements > capacity) return false;
   for (int32_t i = 0; i < tensor->num_elements; ++i) {
@@ -156,15 +155,15 @@ static rheos_status *run_on_tensors(const on_tensors *t, rheos_tensor *const *in
   return t->run(t->state, in, out, NULL, 0, t->num_units);
 }
 
-static rheos_status *compute_on_tensors(void *state, rheos__step *step,
-                                        rheos_tensor *const *inputs, rheos_tensor **outputs) {
+static rheos_status *compute_on_tensors(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                        rheos_tensor **outputs) {
   (void)step;
   const on_tensors *t = state;
   size_t count = (size_t)(t->operands->num_inputs + t->operands->num_outputs);
   const void **pointers = rheos__alloc_array(count, sizeof *pointers);
   if (pointers == NULL) return rheos__out_of_memory();
-  rheos_status *status = run_on_tensors(t, inputs, outputs, pointers,
-                                        (void **)(pointers + t->operands->num_inputs));
+  rheos_status *status =
+      run_on_tensors(t, inputs, outputs, pointers, (void **)(pointers + t->operands->num_inputs));
   rheos__free(pointers);
   return status;
 }
@@ -204,7 +203,8 @@ rheos_status *rheos__bad_indices_policy(const rheos__attrs *attrs, bool *out_ign
   const rheos_attr_value *policy = rheos__attrs_find(attrs, "bad_indices_policy");
   const char *text = policy != NULL ? policy->s.data : "";
   *out_ignore = strcmp(text, "IGNORE") == 0;
-  if (*out_ignore || text[0] == '\0' || strcmp(text, "DEFAULT") == 0 || strcmp(text, "ERROR") == 0) {
+  if (*out_ignore || text[0] == '\0' || strcmp(text, "DEFAULT") == 0 ||
+      strcmp(text, "ERROR") == 0) {
     return NULL;
   }
   return RHEOS_INVALID("Unknown bad indices handling attribute: %s", text);
@@ -256,14 +256,14 @@ bool rheos__place_of(rheos_dtype dtype, const void *indices, int64_t row, int64_
   return true;
 }
 
-#define ADD(S, ...)                                                           \
-  static void add_##S(void *to, const void *from, int64_t count) {            \
-    typedef rheos__wrapping_##S rheos__wrapping;                              \
-    rheos__stored_##S *a = to;                                                \
-    const rheos__stored_##S *b = from;                                        \
-    for (int64_t i = 0; i < count; ++i) {                                     \
+#define ADD(S, ...)                                                                 \
+  static void add_##S(void *to, const void *from, int64_t count) {                  \
+    typedef rheos__wrapping_##S rheos__wrapping;                                    \
+    rheos__stored_##S *a = to;                                                      \
+    const rheos__stored_##S *b = from;                                              \
+    for (int64_t i = 0; i < count; ++i) {                                           \
       a[i] = RHEOS__STORE_##S(W(RHEOS__LOAD_##S(a[i])) + W(RHEOS__LOAD_##S(b[i]))); \
-    }                                                                         \
+    }                                                                               \
   }
 RHEOS__NUMBERS(ADD, )
 

@@ -32,9 +32,8 @@ static rheos_status *put_sound(rheos__buffer *summary, const rheos_string *tag,
   const int64_t channels = sounds->shape.rank == 3 ? sounds->shape.dims[2] : 1;
   rheos__buffer value = {0}, audio = {0}, wav = {0};
   const int64_t hertz = llrintf(sample_rate);  // a file has whole ones, one at least
-  rheos_status *status =
-      rheos__wav_encode((const float *)sounds->data + index * frames * channels, frames, channels,
-                        hertz > 0 ? hertz : 1, &wav);
+  rheos_status *status = rheos__wav_encode((const float *)sounds->data + index * frames * channels,
+                                           frames, channels, hertz > 0 ? hertz : 1, &wav);
   if (status != NULL) {
     rheos__buffer_deinit(&wav);
     return status;
@@ -97,10 +96,13 @@ static rheos_status *prepare_audio(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_AudioSummary = {
     .name = "AudioSummary",
-    .signature = "tag: string, tensor: float -> summary: string; sample_rate: float; "
-                 "max_outputs: int >= 1 = 3",
-    .doc = "A summary of up to `max_outputs` pieces of sound [batch, frames, channels], each between -1 "
-           "and 1.",
+    .signature =
+        "tag: string, tensor: float -> summary: string; sample_rate: float; "
+        "max_outputs: int >= 1 = 3",
+    .doc =
+        "A summary of up to `max_outputs` pieces of sound [batch, frames, channels], each between "
+        "-1 "
+        "and 1.",
     .shape = rheos__shape_scalar,
     .gradient = rheos__no_gradient,
     .prepare = prepare_audio,
@@ -108,10 +110,13 @@ const rheos__op_def rheos__op_AudioSummary = {
 
 const rheos__op_def rheos__op_AudioSummaryV2 = {
     .name = "AudioSummaryV2",
-    .signature = "tag: string, tensor: float, sample_rate: float -> summary: string; "
-                 "max_outputs: int >= 1 = 3",
-    .doc = "A summary of up to `max_outputs` pieces of sound [batch, frames, channels], each between -1 "
-           "and 1.",
+    .signature =
+        "tag: string, tensor: float, sample_rate: float -> summary: string; "
+        "max_outputs: int >= 1 = 3",
+    .doc =
+        "A summary of up to `max_outputs` pieces of sound [batch, frames, channels], each between "
+        "-1 "
+        "and 1.",
     .shape = rheos__shape_scalar,
     .gradient = rheos__no_gradient,
     .prepare = prepare_audio,
@@ -132,7 +137,8 @@ static rheos_status *compute_encode(void *state, rheos__step *step, rheos_tensor
   const rheos_tensor *audio = inputs[0];
   rheos__shape_text text;
   if (audio->shape.rank != 2) {
-    return RHEOS_INVALID("audio must be 2-dimensional%s", rheos__shape_text_of(&audio->shape, &text));
+    return RHEOS_INVALID("audio must be 2-dimensional%s",
+                         rheos__shape_text_of(&audio->shape, &text));
   }
   if (inputs[1]->shape.rank != 0) {
     return RHEOS_INVALID("Input sample_rate should be a scalar tensor, got %s instead.",
@@ -220,8 +226,9 @@ static rheos_status *prepare_decode(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_DecodeWav = {
     .name = "DecodeWav",
-    .signature = "contents: string -> audio: float, sample_rate: int32; "
-                 "desired_channels: int = -1; desired_samples: int = -1",
+    .signature =
+        "contents: string -> audio: float, sample_rate: int32; "
+        "desired_channels: int = -1; desired_samples: int = -1",
     .doc = "The sound [frames, channels], between -1 and 1, of a WAV file of 16 bits a sample.",
     .shape = decode_shape,
     .prepare = prepare_decode,

@@ -38,8 +38,9 @@ static void read_align(const rheos__attrs *attrs, band *b) {
 
 static rheos_status *read_k(const int64_t *k, int64_t count, band *b) {
   if (count < 1 || count > 2) {
-    return RHEOS_INVALID("diag_index must be a scalar or a vector with one or two elements, got %lld",
-                         (long long)count);
+    return RHEOS_INVALID(
+        "diag_index must be a scalar or a vector with one or two elements, got %lld",
+        (long long)count);
   }
   b->lower = k[0];
   b->upper = k[count - 1];
@@ -188,8 +189,8 @@ static rheos_status *prepare_part(rheos__prepare *p) {
 }
 
 static void gradient_part(rheos__grad *g) {
-  const rheos_output inputs[] = {rheos__zeros_like(g->scope, g->inputs[0]),
-                                 rheos__grad_dense(g, 0), g->inputs[1]};
+  const rheos_output inputs[] = {rheos__zeros_like(g->scope, g->inputs[0]), rheos__grad_dense(g, 0),
+                                 g->inputs[1]};
   rheos__grad_set(g, 0, with_align(g, "MatrixSetDiagV3", inputs, 3));
 }
 
@@ -203,8 +204,9 @@ static rheos_status *size_matrix(const rheos_shape *diagonal, int64_t rows, int6
   const int64_t least_columns = length + larger(b->lower, 0);
   if (b->lower < b->upper &&
       (diagonal->rank < 2 || diagonal->dims[diagonal->rank - 2] != count_of(b))) {
-    return RHEOS_INVALID("The number of diagonals provided in the input does not match the "
-                         "lower_diag_index and upper_diag_index range.");
+    return RHEOS_INVALID(
+        "The number of diagonals provided in the input does not match the "
+        "lower_diag_index and upper_diag_index range.");
   }
   if (rows != -1 && rows < least_rows) return RHEOS_INVALID("The number of rows is too small.");
   if (columns != -1 && columns < least_columns) {
@@ -214,8 +216,9 @@ static rheos_status *size_matrix(const rheos_shape *diagonal, int64_t rows, int6
   b->rows = rows != -1 ? rows : columns == -1 ? square : least_rows;
   b->columns = columns != -1 ? columns : rows == -1 ? square : least_columns;
   if (b->rows == least_rows || b->columns == least_columns) return NULL;
-  return RHEOS_INVALID("The number of rows or columns is not consistent with the specified d_lower, "
-                       "d_upper, and diagonal.");
+  return RHEOS_INVALID(
+      "The number of rows or columns is not consistent with the specified d_lower, "
+      "d_upper, and diagonal.");
 }
 
 static rheos_status *shape_matrices(rheos__infer *c) {
@@ -325,15 +328,15 @@ static rheos_status *prepare_set(rheos__prepare *p) {
 }
 
 static void gradient_set(rheos__grad *g) {
-  const rheos_output inputs[] = {rheos__grad_dense(g, 0),
-                                 rheos__zeros_like(g->scope, g->inputs[1]), g->inputs[2]};
+  const rheos_output inputs[] = {rheos__grad_dense(g, 0), rheos__zeros_like(g->scope, g->inputs[1]),
+                                 g->inputs[2]};
   rheos__grad_set(g, 0, with_align(g, "MatrixSetDiagV3", inputs, 3));
   rheos__grad_set(g, 1, part_of_grad(g, g->inputs[2]));
 }
 
 // ---- Definitions
 
-#define ALIGN                                                                  \
+#define ALIGN                                                                    \
   "; align: {\"LEFT_RIGHT\", \"RIGHT_LEFT\", \"LEFT_LEFT\", \"RIGHT_RIGHT\"} = " \
   "\"RIGHT_LEFT\""
 #define PART "input: T, k: int32, padding_value: T -> diagonal: T; T: type"
@@ -341,11 +344,11 @@ static void gradient_set(rheos__grad *g) {
   "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T; " \
   "T: type"
 #define SET "input: T, diagonal: T, k: int32 -> output: T; T: type"
-#define BAND(op, text, words, kind)                              \
-  const rheos__op_def rheos__op_##op = {.name = #op,             \
-                                        .signature = text,       \
-                                        .doc = words,            \
-                                        .shape = shape_##kind,   \
+#define BAND(op, text, words, kind)                                  \
+  const rheos__op_def rheos__op_##op = {.name = #op,                 \
+                                        .signature = text,           \
+                                        .doc = words,                \
+                                        .shape = shape_##kind,       \
                                         .gradient = gradient_##kind, \
                                         .prepare = prepare_##kind};
 
@@ -356,8 +359,8 @@ BAND(MatrixDiagPartV3, PART ALIGN,
 BAND(MatrixDiagV2, MATRICES,
      "Matrices with `diagonal` on their diagonals `k`[0] to `k`[1] and `padding_value` elsewhere.",
      matrices)
-BAND(MatrixDiagV3, MATRICES ALIGN,
-     "MatrixDiagV2 of diagonals that are padded as `align` says.", matrices)
+BAND(MatrixDiagV3, MATRICES ALIGN, "MatrixDiagV2 of diagonals that are padded as `align` says.",
+     matrices)
 BAND(MatrixSetDiagV2, SET,
      "`input` with `diagonal` on the diagonals `k`[0] to `k`[1] of its matrices.", set)
 BAND(MatrixSetDiagV3, SET ALIGN, "MatrixSetDiagV2 of diagonals that are padded as `align` says.",

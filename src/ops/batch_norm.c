@@ -30,58 +30,57 @@ static void set_param(rheos_dtype dtype, void *data, int64_t i, double value) {
   }
 }
 
-#define FOR_RANGE(at, c)                                                           \
-  for (int64_t n = 0; n < s->batch; n++)                                           \
-    for (int64_t position = 0; position < s->spatial; position++)                  \
-      for (int64_t c = 0,                                                          \
-                   at = n * s->batch_step + position * s->spatial_step +           \
-                        k->first * s->channel_step;                                \
+#define FOR_RANGE(at, c)                                                        \
+  for (int64_t n = 0; n < s->batch; n++)                                        \
+    for (int64_t position = 0; position < s->spatial; position++)               \
+      for (int64_t c = 0, at = n * s->batch_step + position * s->spatial_step + \
+                               k->first * s->channel_step;                      \
            c < k->count; c++, at += s->channel_step)
 
-#define KERNELS(S, unused)                                                                       \
-  static void moments_##S(const norm *s, const void *x, range *k) {                              \
-    const rheos__stored_##S *xs = x;                                                             \
-    const double count = (double)(s->batch * s->spatial);                                        \
-    for (int64_t c = 0; c < k->count; c++) k->mean[c] = k->variance[c] = 0;                      \
-    FOR_RANGE(at, c) k->mean[c] += (double)RHEOS__LOAD_##S(xs[at]);                              \
-    for (int64_t c = 0; c < k->count; c++) k->mean[c] /= count;                                  \
-    FOR_RANGE(at, c) {                                                                           \
-      const double d = (double)RHEOS__LOAD_##S(xs[at]) - k->mean[c];                             \
-      k->variance[c] += d * d;                                                                   \
-    }                                                                                            \
-    for (int64_t c = 0; c < k->count; c++) k->variance[c] /= count;                              \
-  }                                                                                              \
-  static void normalize_##S(const norm *s, const void *x, const range *k, const double *scale,   \
-                            const double *offset, void *y) {                                     \
-    const rheos__stored_##S *xs = x;                                                             \
-    rheos__stored_##S *ys = y;                                                                   \
-    FOR_RANGE(at, c) {                                                                           \
-      const double centered = (double)RHEOS__LOAD_##S(xs[at]) - k->mean[c];                      \
-      ys[at] = RHEOS__STORE_##S(centered * scale[c] + offset[c]);                                \
-    }                                                                                            \
-  }                                                                                              \
-  /* Sums of what arrives, and of its products with x - mean. */                                 \
-  static void grad_sums_##S(const norm *s, const void *dy, const void *x, const range *k,        \
-                            double *sum, double *product) {                                      \
-    const rheos__stored_##S *xs = x, *dys = dy;                                                  \
-    for (int64_t c = 0; c < k->count; c++) sum[c] = product[c] = 0;                              \
-    FOR_RANGE(at, c) {                                                                           \
-      const double d = (double)RHEOS__LOAD_##S(dys[at]);                                         \
-      sum[c] += d;                                                                               \
-      product[c] += d * ((double)RHEOS__LOAD_##S(xs[at]) - k->mean[c]);                          \
-    }                                                                                            \
-  }                                                                                              \
-  /* dx = (dy - mean of dy - (x - mean) slope) scale */                                          \
-  static void grad_x_##S(const norm *s, const void *dy, const void *x, const range *k,           \
-                         const double *scale, const double *mean_dy, const double *slope,        \
-                         void *dx) {                                                             \
-    const rheos__stored_##S *xs = x, *dys = dy;                                                  \
-    rheos__stored_##S *dxs = dx;                                                                 \
-    FOR_RANGE(at, c) {                                                                           \
-      const double centered = (double)RHEOS__LOAD_##S(xs[at]) - k->mean[c];                      \
-      const double d = (double)RHEOS__LOAD_##S(dys[at]) - mean_dy[c] - centered * slope[c];      \
-      dxs[at] = RHEOS__STORE_##S(d * scale[c]);                                                  \
-    }                                                                                            \
+#define KERNELS(S, unused)                                                                     \
+  static void moments_##S(const norm *s, const void *x, range *k) {                            \
+    const rheos__stored_##S *xs = x;                                                           \
+    const double count = (double)(s->batch * s->spatial);                                      \
+    for (int64_t c = 0; c < k->count; c++) k->mean[c] = k->variance[c] = 0;                    \
+    FOR_RANGE(at, c) k->mean[c] += (double)RHEOS__LOAD_##S(xs[at]);                            \
+    for (int64_t c = 0; c < k->count; c++) k->mean[c] /= count;                                \
+    FOR_RANGE(at, c) {                                                                         \
+      const double d = (double)RHEOS__LOAD_##S(xs[at]) - k->mean[c];                           \
+      k->variance[c] += d * d;                                                                 \
+    }                                                                                          \
+    for (int64_t c = 0; c < k->count; c++) k->variance[c] /= count;                            \
+  }                                                                                            \
+  static void normalize_##S(const norm *s, const void *x, const range *k, const double *scale, \
+                            const double *offset, void *y) {                                   \
+    const rheos__stored_##S *xs = x;                                                           \
+    rheos__stored_##S *ys = y;                                                                 \
+    FOR_RANGE(at, c) {                                                                         \
+      const double centered = (double)RHEOS__LOAD_##S(xs[at]) - k->mean[c];                    \
+      ys[at] = RHEOS__STORE_##S(centered * scale[c] + offset[c]);                              \
+    }                                                                                          \
+  }                                                                                            \
+  /* Sums of what arrives, and of its products with x - mean. */                               \
+  static void grad_sums_##S(const norm *s, const void *dy, const void *x, const range *k,      \
+                            double *sum, double *product) {                                    \
+    const rheos__stored_##S *xs = x, *dys = dy;                                                \
+    for (int64_t c = 0; c < k->count; c++) sum[c] = product[c] = 0;                            \
+    FOR_RANGE(at, c) {                                                                         \
+      const double d = (double)RHEOS__LOAD_##S(dys[at]);                                       \
+      sum[c] += d;                                                                             \
+      product[c] += d * ((double)RHEOS__LOAD_##S(xs[at]) - k->mean[c]);                        \
+    }                                                                                          \
+  }                                                                                            \
+  /* dx = (dy - mean of dy - (x - mean) slope) scale */                                        \
+  static void grad_x_##S(const norm *s, const void *dy, const void *x, const range *k,         \
+                         const double *scale, const double *mean_dy, const double *slope,      \
+                         void *dx) {                                                           \
+    const rheos__stored_##S *xs = x, *dys = dy;                                                \
+    rheos__stored_##S *dxs = dx;                                                               \
+    FOR_RANGE(at, c) {                                                                         \
+      const double centered = (double)RHEOS__LOAD_##S(xs[at]) - k->mean[c];                    \
+      const double d = (double)RHEOS__LOAD_##S(dys[at]) - mean_dy[c] - centered * slope[c];    \
+      dxs[at] = RHEOS__STORE_##S(d * scale[c]);                                                \
+    }                                                                                          \
   }
 #define DTYPES(M, ...) M(float, __VA_ARGS__) M(half, __VA_ARGS__) M(bfloat16, __VA_ARGS__)
 DTYPES(KERNELS, )
@@ -93,10 +92,10 @@ static const rheos__norm_loops reference_loops[RHEOS__NUM_DTYPES] = {DTYPES(LOOP
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // Ranges of channels, over all those of the units.
-#define FOR_RANGES(first_channel, count_channels)                                              \
-  const int64_t end = smaller(last_unit * s->unit_channels, s->channels);                      \
-  for (int64_t first_channel = first_unit * s->unit_channels, count_channels;                  \
-       count_channels = smaller(s->most_channels, end - first_channel), first_channel < end;   \
+#define FOR_RANGES(first_channel, count_channels)                                            \
+  const int64_t end = smaller(last_unit * s->unit_channels, s->channels);                    \
+  for (int64_t first_channel = first_unit * s->unit_channels, count_channels;                \
+       count_channels = smaller(s->most_channels, end - first_channel), first_channel < end; \
        first_channel += count_channels)
 
 static void given_moments(const norm *s, const void *mean, const void *variance, range *k) {
@@ -143,8 +142,8 @@ static rheos_status *run_norm(const void *state, const void *const *inputs, void
     }
     double scale[RHEOS__NORM_CHANNELS], offset[RHEOS__NORM_CHANNELS];
     for (int64_t c = 0; c < k.count; c++) {
-      scale[c] = param_at(s->param_dtype, inputs[1], k.first + c) /
-                 sqrt(k.variance[c] + s->epsilon);
+      scale[c] =
+          param_at(s->param_dtype, inputs[1], k.first + c) / sqrt(k.variance[c] + s->epsilon);
       offset[c] = param_at(s->param_dtype, inputs[2], k.first + c);
     }
     s->loops->normalize(s, inputs[0], &k, scale, offset, outputs[0]);
@@ -238,9 +237,10 @@ static rheos_status *grad_shape(rheos__infer *c) {
   RHEOS_TRY(infer_image(c, 1, &x));
   if (!rheos_shape_compatible(&dy, &x)) {
     rheos__shape_text text, other;
-    return RHEOS_INVALID("x and y_backprop must have same shape, but x has shape %s and "
-                         "y_backprop has shape %s",
-                         rheos__shape_text_of(&x, &text), rheos__shape_text_of(&dy, &other));
+    return RHEOS_INVALID(
+        "x and y_backprop must have same shape, but x has shape %s and "
+        "y_backprop has shape %s",
+        rheos__shape_text_of(&x, &text), rheos__shape_text_of(&dy, &other));
   }
   if (x.rank < 0) x = dy;
   const int32_t channel = x.rank < 0 ? -1 : channel_dim(c->attrs, x.rank);
@@ -324,9 +324,7 @@ static int32_t image_rank(const rheos__grad *g, int32_t input, const char *forma
 static void grad_norm(rheos__grad *g) {
   rheos_scope *s = g->scope;
   char type[32] = "FusedBatchNormGrad";
-  strcat(type, g->num_outputs > 5                   ? "V3"
-               : rheos__attrs_find(g->attrs, "U") != NULL ? "V2"
-                                                          : "");
+  strcat(type, g->num_outputs > 5 ? "V3" : rheos__attrs_find(g->attrs, "U") != NULL ? "V2" : "");
   const char *format = rheos__attr_string(g->attrs, "data_format");
   const bool training = rheos__attr_bool(g->attrs, "is_training"), move = format[1] == 'C';
   const int32_t rank = image_rank(g, 0, format);
@@ -342,10 +340,9 @@ static void grad_norm(rheos__grad *g) {
                                  training ? g->outputs[3] : g->inputs[3],
                                  training ? g->outputs[4] : g->inputs[4],
                                  g->num_outputs > 5 ? g->outputs[5] : x};
-  const rheos_attr attrs[] = {
-      {"epsilon", *rheos__attrs_find(g->attrs, "epsilon")},
-      rheos_attr_string("data_format", format, strlen(format)),
-      rheos_attr_bool("is_training", training)};
+  const rheos_attr attrs[] = {{"epsilon", *rheos__attrs_find(g->attrs, "epsilon")},
+                              rheos_attr_string("data_format", format, strlen(format)),
+                              rheos_attr_bool("is_training", training)};
   const rheos_operation grad =
       rheos__op_n(s, type, NULL, inputs, g->num_outputs > 5 ? 6 : 5, attrs, 3);
   rheos_output dx = rheos_operation_output(grad, 0);
@@ -416,16 +413,14 @@ static void grad_grad(rheos__grad *g) {
   const rheos_output b = image_of(&k, rheos__grad_dense(g, 2));
   const rheos_output centered =
       minus(&k, x, training ? mean_of(&k, x) : image_of(&k, g->inputs[3]));
-  const rheos_output variance = training ? mean_of(&k, rheos__op_1(k.s, "Square", centered))
-                                         : image_of(&k, g->inputs[4]);
-  const rheos_output epsilon =
-      rheos__const_scalar(k.s, RHEOS_FLOAT, (double)rheos__attr_float(g->attrs, "epsilon"),
-                          "epsilon");
+  const rheos_output variance =
+      training ? mean_of(&k, rheos__op_1(k.s, "Square", centered)) : image_of(&k, g->inputs[4]);
+  const rheos_output epsilon = rheos__const_scalar(
+      k.s, RHEOS_FLOAT, (double)rheos__attr_float(g->attrs, "epsilon"), "epsilon");
   const rheos_output r = rheos__op_1(k.s, "Rsqrt", plus(&k, variance, epsilon));
   const rheos_output z = times(&k, centered, r), slope = times(&k, scale, r);
   const rheos_output through = training ? projected(&k, v, z) : v;
-  const rheos_output by_dy =
-      plus(&k, times(&k, slope, through), plus(&k, times(&k, a, z), b));
+  const rheos_output by_dy = plus(&k, times(&k, slope, through), plus(&k, times(&k, a, z), b));
   const rheos_output product = times(&k, through, dy);
   rheos_output by_x = times(&k, a, dy);
   if (training) {
@@ -443,12 +438,12 @@ static void grad_grad(rheos__grad *g) {
 // ---- Definitions
 
 #define FORMATS "data_format: {\"NHWC\", \"NCHW\"} = \"NHWC\"; is_training: bool = true"
-#define FORMATS_3                                                                    \
+#define FORMATS_3                                                                     \
   "data_format: {\"NHWC\", \"NCHW\", \"NDHWC\", \"NCDHW\"} = \"NHWC\"; is_training: " \
   "bool = true"
 #define NUMBERS "epsilon: float = 0.0001; exponential_avg_factor: float = 1.0; "
-#define DOC                                                                                      \
-  "The images `x` with each channel brought to mean 0 and variance 1, times `scale`, plus "      \
+#define DOC                                                                                 \
+  "The images `x` with each channel brought to mean 0 and variance 1, times `scale`, plus " \
   "`offset`."
 #define DOC_GRAD "The gradients of batch normalization for `x`, `scale` and the offset."
 

@@ -36,8 +36,8 @@ struct rheos__norm_loops {
   void (*normalize)(const rheos__norm *s, const void *x, const rheos__norm_range *k,
                     const double *scale, const double *offset, void *y);
   // Sums of what arrives, and of its products with x - mean.
-  void (*grad_sums)(const rheos__norm *s, const void *dy, const void *x,
-                    const rheos__norm_range *k, double *sum, double *product);
+  void (*grad_sums)(const rheos__norm *s, const void *dy, const void *x, const rheos__norm_range *k,
+                    double *sum, double *product);
   // dx = (dy - mean_dy - (x - mean) slope) scale
   void (*grad_x)(const rheos__norm *s, const void *dy, const void *x, const rheos__norm_range *k,
                  const double *scale, const double *mean_dy, const double *slope, void *dx);

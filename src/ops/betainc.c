@@ -3,17 +3,17 @@
 #include "ops/op_util.h"
 #include "ops/special_math.h"
 
-#define BETAINC_LOOP(S, name)                                                              \
-  static int name##_##S(const void *const *in, void *out, int64_t n, unsigned repeated,    \
-                        double parameter) {                                                \
-    (void)parameter;                                                                       \
-    const rheos__stored_##S *as = in[0], *bs = in[1], *xs = in[2];                         \
-    rheos__stored_##S *zs = out;                                                           \
-    const int64_t a_step = !(repeated & 1), b_step = !(repeated & 2), x_step = !(repeated & 4); \
-    for (int64_t i = 0; i < n; i++) {                                                      \
+#define BETAINC_LOOP(S, name)                                                                    \
+  static int name##_##S(const void *const *in, void *out, int64_t n, unsigned repeated,          \
+                        double parameter) {                                                      \
+    (void)parameter;                                                                             \
+    const rheos__stored_##S *as = in[0], *bs = in[1], *xs = in[2];                               \
+    rheos__stored_##S *zs = out;                                                                 \
+    const int64_t a_step = !(repeated & 1), b_step = !(repeated & 2), x_step = !(repeated & 4);  \
+    for (int64_t i = 0; i < n; i++) {                                                            \
       zs[i] = (rheos__stored_##S)rheos__betainc(as[i * a_step], bs[i * b_step], xs[i * x_step]); \
-    }                                                                                      \
-    return 0;                                                                              \
+    }                                                                                            \
+    return 0;                                                                                    \
   }
 RHEOS__REALS(BETAINC_LOOP, betainc)
 

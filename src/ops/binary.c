@@ -77,67 +77,67 @@ static inline int unsigned_shift_of(uint64_t y, size_t bits) {
 }
 
 // ---- Formulas: ROW(op, dtypes, qualifier, formula)
-#define FORMULAS(ROW)                                                                     \
-  ROW(Add, FLOATS, RHEOS__WIDE, x + y)                                                \
-  ROW(Add, INTEGERS, , W(x) + W(y))                                                   \
-  ROW(Sub, FLOATS, RHEOS__WIDE, x - y)                                                \
-  ROW(Sub, INTEGERS, , W(x) - W(y))                                                   \
-  ROW(Mul, FLOATS, RHEOS__WIDE, x * y)                                                \
-  ROW(Mul, INTEGERS, , W(x) * W(y))                                                   \
-  ROW(Div, FLOATS, RHEOS__WIDE, x / y)                                                \
-  ROW(Div, SIGNED, , quotient(x, y, &failed))                                         \
-  ROW(Div, UNSIGNED, , unsigned_quotient(x, y, &failed))                              \
-  ROW(RealDiv, FLOATS, RHEOS__WIDE, x / y)                                            \
-  ROW(TruncateDiv, FLOATS, RHEOS__WIDE, trunc(x / y))                                 \
-  ROW(TruncateDiv, SIGNED, , quotient(x, y, &failed))                                 \
-  ROW(TruncateDiv, UNSIGNED, , unsigned_quotient(x, y, &failed))                      \
-  ROW(FloorDiv, FLOATS, RHEOS__WIDE, floor(x / y))                                    \
-  ROW(FloorDiv, SIGNED, , floor_quotient(x, y, &failed))                              \
-  ROW(FloorDiv, UNSIGNED, , unsigned_quotient(x, y, &failed))                         \
-  ROW(Mod, FLOATS, , fmod(x, y))                                                      \
-  ROW(Mod, SIGNED, , remainder_of(x, y, &failed))                                     \
-  ROW(TruncateMod, FLOATS, , fmod(x, y))                                              \
-  ROW(TruncateMod, SIGNED, , remainder_of(x, y, &failed))                             \
-  ROW(FloorMod, FLOATS, , FLOAT_FLOOR_REMAINDER(x, y))                                \
-  ROW(FloorMod, SIGNED, , floor_remainder(x, y, &failed))                             \
-  ROW(FloorMod, UNSIGNED, , unsigned_remainder(x, y, &failed))                        \
-  ROW(DivNoNan, FLOATS, RHEOS__WIDE, y == 0 ? 0 : x / y)                              \
-  ROW(MulNoNan, FLOATS, RHEOS__WIDE, y == 0 ? 0 : x * y)                              \
-  ROW(Xdivy, FLOATS, RHEOS__WIDE, x == 0 ? 0 : x / y)                                 \
-  ROW(Xlogy, FLOATS, RHEOS__WIDEST, x == 0 ? 0 : x * RHEOS__LOG(y))                     \
-  ROW(Xlog1py, FLOATS, , x == 0 ? 0 : x * log1p(y))                                     \
-  ROW(Maximum, FLOATS, RHEOS__WIDE, x > y || x != x ? x : y)                          \
-  ROW(Maximum, INTEGERS, , x > y ? x : y)                                             \
-  ROW(Minimum, FLOATS, RHEOS__WIDE, x < y || x != x ? x : y)                          \
-  ROW(Minimum, INTEGERS, , x < y ? x : y)                                             \
-  ROW(Pow, SIGNED, , signed_power(x, y, &failed))                                     \
-  ROW(SquaredDifference, FLOATS, RHEOS__WIDE, (x - y) * (x - y))                      \
-  ROW(SquaredDifference, INTEGERS, , (W(x) - W(y)) * (W(x) - W(y)))                   \
-  ROW(Atan2, FLOATS, , atan2(x, y))                                                   \
-  ROW(BitwiseAnd, INTEGERS, , x & y)                                                  \
-  ROW(BitwiseOr, INTEGERS, , x | y)                                                   \
-  ROW(BitwiseXor, INTEGERS, , x ^ y)                                                  \
-  ROW(Add, COMPLEXES, , x + y)                                                        \
-  ROW(Sub, COMPLEXES, , x - y)                                                        \
-  ROW(Mul, COMPLEXES, , x * y)                                                        \
-  ROW(Div, COMPLEXES, , x / y)                                                        \
-  ROW(RealDiv, COMPLEXES, , x / y)                                                    \
-  ROW(DivNoNan, COMPLEXES, , y == 0 ? 0 : x / y)                                      \
-  ROW(MulNoNan, COMPLEXES, , y == 0 ? 0 : x * y)                                      \
-  ROW(Xdivy, COMPLEXES, , x == 0 ? 0 : x / y)                                         \
-  ROW(Xlogy, COMPLEXES, , x == 0 ? 0 : x * log(y))                                    \
-  ROW(Xlog1py, COMPLEXES, , x == 0 ? 0 : x * log(1 + y))                              \
-  ROW(Pow, COMPLEXES, , complex_power(x, y))                                          \
-  ROW(SquaredDifference, COMPLEXES, , (x - y) * conj(x - y))                          \
-  ROW(LeftShift, SIGNED, , W(x) << shift_of(y, 8 * sizeof y))                         \
-  ROW(LeftShift, UNSIGNED, , W(x) << unsigned_shift_of(y, 8 * sizeof y))              \
-  ROW(RightShift, SIGNED, , x >> shift_of(y, 8 * sizeof y))                           \
-  ROW(RightShift, UNSIGNED, , x >> unsigned_shift_of(y, 8 * sizeof y))                \
-  ROW(NextAfter, REALS, , nextafter(x, y))                                            \
-  ROW(Igamma, FLOATS, , rheos__igamma(x, y))                                          \
-  ROW(Igammac, FLOATS, , rheos__igammac(x, y))                                        \
-  ROW(IgammaGradA, REALS, , rheos__igamma_grad_a(x, y))                               \
-  ROW(Polygamma, REALS, , rheos__polygamma(x, y))                                     \
+#define FORMULAS(ROW)                                                    \
+  ROW(Add, FLOATS, RHEOS__WIDE, x + y)                                   \
+  ROW(Add, INTEGERS, , W(x) + W(y))                                      \
+  ROW(Sub, FLOATS, RHEOS__WIDE, x - y)                                   \
+  ROW(Sub, INTEGERS, , W(x) - W(y))                                      \
+  ROW(Mul, FLOATS, RHEOS__WIDE, x *y)                                    \
+  ROW(Mul, INTEGERS, , W(x) * W(y))                                      \
+  ROW(Div, FLOATS, RHEOS__WIDE, x / y)                                   \
+  ROW(Div, SIGNED, , quotient(x, y, &failed))                            \
+  ROW(Div, UNSIGNED, , unsigned_quotient(x, y, &failed))                 \
+  ROW(RealDiv, FLOATS, RHEOS__WIDE, x / y)                               \
+  ROW(TruncateDiv, FLOATS, RHEOS__WIDE, trunc(x / y))                    \
+  ROW(TruncateDiv, SIGNED, , quotient(x, y, &failed))                    \
+  ROW(TruncateDiv, UNSIGNED, , unsigned_quotient(x, y, &failed))         \
+  ROW(FloorDiv, FLOATS, RHEOS__WIDE, floor(x / y))                       \
+  ROW(FloorDiv, SIGNED, , floor_quotient(x, y, &failed))                 \
+  ROW(FloorDiv, UNSIGNED, , unsigned_quotient(x, y, &failed))            \
+  ROW(Mod, FLOATS, , fmod(x, y))                                         \
+  ROW(Mod, SIGNED, , remainder_of(x, y, &failed))                        \
+  ROW(TruncateMod, FLOATS, , fmod(x, y))                                 \
+  ROW(TruncateMod, SIGNED, , remainder_of(x, y, &failed))                \
+  ROW(FloorMod, FLOATS, , FLOAT_FLOOR_REMAINDER(x, y))                   \
+  ROW(FloorMod, SIGNED, , floor_remainder(x, y, &failed))                \
+  ROW(FloorMod, UNSIGNED, , unsigned_remainder(x, y, &failed))           \
+  ROW(DivNoNan, FLOATS, RHEOS__WIDE, y == 0 ? 0 : x / y)                 \
+  ROW(MulNoNan, FLOATS, RHEOS__WIDE, y == 0 ? 0 : x * y)                 \
+  ROW(Xdivy, FLOATS, RHEOS__WIDE, x == 0 ? 0 : x / y)                    \
+  ROW(Xlogy, FLOATS, RHEOS__WIDEST, x == 0 ? 0 : x * RHEOS__LOG(y))      \
+  ROW(Xlog1py, FLOATS, , x == 0 ? 0 : x * log1p(y))                      \
+  ROW(Maximum, FLOATS, RHEOS__WIDE, x > y || x != x ? x : y)             \
+  ROW(Maximum, INTEGERS, , x > y ? x : y)                                \
+  ROW(Minimum, FLOATS, RHEOS__WIDE, x < y || x != x ? x : y)             \
+  ROW(Minimum, INTEGERS, , x < y ? x : y)                                \
+  ROW(Pow, SIGNED, , signed_power(x, y, &failed))                        \
+  ROW(SquaredDifference, FLOATS, RHEOS__WIDE, (x - y) * (x - y))         \
+  ROW(SquaredDifference, INTEGERS, , (W(x) - W(y)) * (W(x) - W(y)))      \
+  ROW(Atan2, FLOATS, , atan2(x, y))                                      \
+  ROW(BitwiseAnd, INTEGERS, , x &y)                                      \
+  ROW(BitwiseOr, INTEGERS, , x | y)                                      \
+  ROW(BitwiseXor, INTEGERS, , x ^ y)                                     \
+  ROW(Add, COMPLEXES, , x + y)                                           \
+  ROW(Sub, COMPLEXES, , x - y)                                           \
+  ROW(Mul, COMPLEXES, , x *y)                                            \
+  ROW(Div, COMPLEXES, , x / y)                                           \
+  ROW(RealDiv, COMPLEXES, , x / y)                                       \
+  ROW(DivNoNan, COMPLEXES, , y == 0 ? 0 : x / y)                         \
+  ROW(MulNoNan, COMPLEXES, , y == 0 ? 0 : x * y)                         \
+  ROW(Xdivy, COMPLEXES, , x == 0 ? 0 : x / y)                            \
+  ROW(Xlogy, COMPLEXES, , x == 0 ? 0 : x * log(y))                       \
+  ROW(Xlog1py, COMPLEXES, , x == 0 ? 0 : x * log(1 + y))                 \
+  ROW(Pow, COMPLEXES, , complex_power(x, y))                             \
+  ROW(SquaredDifference, COMPLEXES, , (x - y) * conj(x - y))             \
+  ROW(LeftShift, SIGNED, , W(x) << shift_of(y, 8 * sizeof y))            \
+  ROW(LeftShift, UNSIGNED, , W(x) << unsigned_shift_of(y, 8 * sizeof y)) \
+  ROW(RightShift, SIGNED, , x >> shift_of(y, 8 * sizeof y))              \
+  ROW(RightShift, UNSIGNED, , x >> unsigned_shift_of(y, 8 * sizeof y))   \
+  ROW(NextAfter, REALS, , nextafter(x, y))                               \
+  ROW(Igamma, FLOATS, , rheos__igamma(x, y))                             \
+  ROW(Igammac, FLOATS, , rheos__igammac(x, y))                           \
+  ROW(IgammaGradA, REALS, , rheos__igamma_grad_a(x, y))                  \
+  ROW(Polygamma, REALS, , rheos__polygamma(x, y))                        \
   ROW(Zeta, REALS, , rheos__zeta(x, y))
 
 #define ROW(name, dtypes, qualifier, formula) \
@@ -148,37 +148,37 @@ FORMULAS(ROW)
 // Chunk by chunk: most have none of the special values, which take more than half of the time to be
 // told apart. The answers are the same either way.
 enum { POWERS_CHUNK = 1024 };
-#define POWERS(store, x_at, y_at)                                                                 \
-  for (int64_t begin = 0; begin < n; begin += POWERS_CHUNK) {                                     \
-    const int64_t end = n - begin < POWERS_CHUNK ? n : begin + POWERS_CHUNK;                      \
-    int special = 0;                                                                              \
-    for (int64_t i = begin; i < end; i++) special |= !RHEOS__POW_IS_PLAIN(x_at, y_at);            \
-    if (special) {                                                                                \
-      RHEOS__INDEPENDENT for (int64_t i = begin; i < end; i++) {                                  \
-        zs[i] = store(RHEOS__POW(x_at, y_at));                                                    \
-      }                                                                                           \
-    } else {                                                                                      \
-      RHEOS__INDEPENDENT for (int64_t i = begin; i < end; i++) {                                  \
-        zs[i] = store(RHEOS__PLAIN_POW(x_at, y_at));                                              \
-      }                                                                                           \
-    }                                                                                             \
+#define POWERS(store, x_at, y_at)                                                      \
+  for (int64_t begin = 0; begin < n; begin += POWERS_CHUNK) {                          \
+    const int64_t end = n - begin < POWERS_CHUNK ? n : begin + POWERS_CHUNK;           \
+    int special = 0;                                                                   \
+    for (int64_t i = begin; i < end; i++) special |= !RHEOS__POW_IS_PLAIN(x_at, y_at); \
+    if (special) {                                                                     \
+      RHEOS__INDEPENDENT for (int64_t i = begin; i < end; i++) {                       \
+        zs[i] = store(RHEOS__POW(x_at, y_at));                                         \
+      }                                                                                \
+    } else {                                                                           \
+      RHEOS__INDEPENDENT for (int64_t i = begin; i < end; i++) {                       \
+        zs[i] = store(RHEOS__PLAIN_POW(x_at, y_at));                                   \
+      }                                                                                \
+    }                                                                                  \
   }
-#define POWERS_LOOP(S)                                                                            \
-  RHEOS__WIDEST static int Pow_##S(const void *const *in, void *out, int64_t n,                   \
-                                   unsigned repeated, double parameter) {                         \
-    RHEOS__LOOP_TYPES(S);                                                                         \
-    const rheos__stored_##S *xs = in[0], *ys = in[1];                                             \
-    rheos__stored_##S *zs = out;                                                                  \
-    if (repeated == 0) {                                                                          \
-      POWERS(RHEOS__STORE_##S, RHEOS__LOAD_##S(xs[i]), RHEOS__LOAD_##S(ys[i]))                    \
-    } else if (repeated == 2) {                                                                   \
-      const C y = RHEOS__LOAD_##S(ys[0]);                                                         \
-      POWERS(RHEOS__STORE_##S, RHEOS__LOAD_##S(xs[i]), y)                                         \
-    } else {                                                                                      \
-      const C x = RHEOS__LOAD_##S(xs[0]);                                                         \
-      POWERS(RHEOS__STORE_##S, x, RHEOS__LOAD_##S(ys[i]))                                         \
-    }                                                                                             \
-    return 0;                                                                                     \
+#define POWERS_LOOP(S)                                                                             \
+  RHEOS__WIDEST static int Pow_##S(const void *const *in, void *out, int64_t n, unsigned repeated, \
+                                   double parameter) {                                             \
+    RHEOS__LOOP_TYPES(S);                                                                          \
+    const rheos__stored_##S *xs = in[0], *ys = in[1];                                              \
+    rheos__stored_##S *zs = out;                                                                   \
+    if (repeated == 0) {                                                                           \
+      POWERS(RHEOS__STORE_##S, RHEOS__LOAD_##S(xs[i]), RHEOS__LOAD_##S(ys[i]))                     \
+    } else if (repeated == 2) {                                                                    \
+      const C y = RHEOS__LOAD_##S(ys[0]);                                                          \
+      POWERS(RHEOS__STORE_##S, RHEOS__LOAD_##S(xs[i]), y)                                          \
+    } else {                                                                                       \
+      const C x = RHEOS__LOAD_##S(xs[0]);                                                          \
+      POWERS(RHEOS__STORE_##S, x, RHEOS__LOAD_##S(ys[i]))                                          \
+    }                                                                                              \
+    return 0;                                                                                      \
   }
 POWERS_LOOP(float)
 POWERS_LOOP(double)
@@ -457,11 +457,12 @@ static void grad_next_after(rheos__grad *g) {
 }
 
 // ---- Ops: OP(name, dtypes, flags, gradient, cost, doc)
-#define ARITHMETIC                                                                         \
+#define ARITHMETIC                                                                             \
   "{bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, uint32, uint64, " \
   "complex64, complex128}"
-#define ADD_TYPES \
-  "{bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64, complex128, string}"
+#define ADD_TYPES                                                                             \
+  "{bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64, complex128, " \
+  "string}"
 #define NO_NAN_TYPES "{half, float, bfloat16, double, complex64, complex128}"
 #define MOD_TYPES "{int32, int64, half, bfloat16, float, double}"
 #define FLOOR_MOD_TYPES \
@@ -474,34 +475,32 @@ static void grad_next_after(rheos__grad *g) {
 #define BITS "{int8, int16, int32, int64, uint8, uint16, uint32, uint64}"
 #define SWAPS RHEOS_OP_COMMUTATIVE
 
-#define OPS(OP)                                                                              \
-  OP(BitwiseAnd, BITS, SWAPS, rheos__no_gradient, 1, "The bits set in both `x` and `y`.")    \
-  OP(BitwiseOr, BITS, SWAPS, rheos__no_gradient, 1, "The bits set in `x` or `y`.")           \
-  OP(BitwiseXor, BITS, SWAPS, rheos__no_gradient, 1, "The bits in which `x` and `y` differ.") \
-  OP(Div, ARITHMETIC, 0, grad_div, 4, "`x` / `y`; whole numbers are rounded towards 0.")     \
-  OP(DivNoNan, NO_NAN_TYPES, 0, grad_div_no_nan, 4, "`x` / `y`, and 0 where `y` is 0.")      \
-  OP(FloorDiv, ARITHMETIC, 0, rheos__no_gradient, 6, "`x` / `y`, rounded down.")             \
-  OP(FloorMod, FLOOR_MOD_TYPES, 0, grad_floor_mod, 8,                                        \
-     "What is left of `x` after FloorDiv by `y`; it has the sign of `y`.")                   \
-  OP(LeftShift, BITS, 0, rheos__no_gradient, 1, "The bits of `x` moved up by `y` places.")   \
-  OP(Maximum, ORDERED, 0, grad_maximum, 1, "The larger of `x` and `y`.")                     \
-  OP(Minimum, ORDERED, 0, grad_minimum, 1, "The smaller of `x` and `y`.")                    \
-  OP(Mod, MOD_TYPES, 0, NULL, 8, "What is left of `x` after division by `y` towards 0.")     \
-  OP(Mul, ARITHMETIC, SWAPS, grad_mul, 1, "`x` * `y`.")                                      \
-  OP(MulNoNan, NO_NAN_TYPES, 0, grad_mul_no_nan, 2, "`x` * `y`, and 0 where `y` is 0.")      \
-  OP(Pow, POW_TYPES, 0, grad_pow, 20, "`x` to the power of `y`.")                            \
-  OP(RealDiv, ARITHMETIC, 0, grad_real_div, 4, "`x` / `y`.")                                 \
-  OP(RightShift, BITS, 0, rheos__no_gradient, 1,                                             \
-     "The bits of `x` moved down by `y` places; the sign stays.")                            \
-  OP(SquaredDifference, DIFFERENCE_TYPES, SWAPS, grad_squared_difference, 2,                 \
-     "The square of `x` - `y`.")                                                             \
-  OP(Sub, ARITHMETIC, 0, grad_sub, 1, "`x` - `y`.")                                          \
-  OP(TruncateDiv, ARITHMETIC, 0, rheos__no_gradient, 4, "`x` / `y`, rounded towards 0.")     \
-  OP(TruncateMod, MOD_TYPES, 0, NULL, 8,                                                     \
-     "What is left of `x` after division by `y` towards 0.")                                 \
-  OP(Xdivy, NO_NAN_TYPES, 0, grad_xdivy, 4, "`x` / `y`, and 0 where `x` is 0.")              \
-  OP(Xlog1py, NO_NAN_TYPES, 0, grad_xlog1py, 12,                                             \
-     "`x` * log(1 + `y`), and 0 where `x` is 0.")                                             \
+#define OPS(OP)                                                                                  \
+  OP(BitwiseAnd, BITS, SWAPS, rheos__no_gradient, 1, "The bits set in both `x` and `y`.")        \
+  OP(BitwiseOr, BITS, SWAPS, rheos__no_gradient, 1, "The bits set in `x` or `y`.")               \
+  OP(BitwiseXor, BITS, SWAPS, rheos__no_gradient, 1, "The bits in which `x` and `y` differ.")    \
+  OP(Div, ARITHMETIC, 0, grad_div, 4, "`x` / `y`; whole numbers are rounded towards 0.")         \
+  OP(DivNoNan, NO_NAN_TYPES, 0, grad_div_no_nan, 4, "`x` / `y`, and 0 where `y` is 0.")          \
+  OP(FloorDiv, ARITHMETIC, 0, rheos__no_gradient, 6, "`x` / `y`, rounded down.")                 \
+  OP(FloorMod, FLOOR_MOD_TYPES, 0, grad_floor_mod, 8,                                            \
+     "What is left of `x` after FloorDiv by `y`; it has the sign of `y`.")                       \
+  OP(LeftShift, BITS, 0, rheos__no_gradient, 1, "The bits of `x` moved up by `y` places.")       \
+  OP(Maximum, ORDERED, 0, grad_maximum, 1, "The larger of `x` and `y`.")                         \
+  OP(Minimum, ORDERED, 0, grad_minimum, 1, "The smaller of `x` and `y`.")                        \
+  OP(Mod, MOD_TYPES, 0, NULL, 8, "What is left of `x` after division by `y` towards 0.")         \
+  OP(Mul, ARITHMETIC, SWAPS, grad_mul, 1, "`x` * `y`.")                                          \
+  OP(MulNoNan, NO_NAN_TYPES, 0, grad_mul_no_nan, 2, "`x` * `y`, and 0 where `y` is 0.")          \
+  OP(Pow, POW_TYPES, 0, grad_pow, 20, "`x` to the power of `y`.")                                \
+  OP(RealDiv, ARITHMETIC, 0, grad_real_div, 4, "`x` / `y`.")                                     \
+  OP(RightShift, BITS, 0, rheos__no_gradient, 1,                                                 \
+     "The bits of `x` moved down by `y` places; the sign stays.")                                \
+  OP(SquaredDifference, DIFFERENCE_TYPES, SWAPS, grad_squared_difference, 2,                     \
+     "The square of `x` - `y`.")                                                                 \
+  OP(Sub, ARITHMETIC, 0, grad_sub, 1, "`x` - `y`.")                                              \
+  OP(TruncateDiv, ARITHMETIC, 0, rheos__no_gradient, 4, "`x` / `y`, rounded towards 0.")         \
+  OP(TruncateMod, MOD_TYPES, 0, NULL, 8, "What is left of `x` after division by `y` towards 0.") \
+  OP(Xdivy, NO_NAN_TYPES, 0, grad_xdivy, 4, "`x` / `y`, and 0 where `x` is 0.")                  \
+  OP(Xlog1py, NO_NAN_TYPES, 0, grad_xlog1py, 12, "`x` * log(1 + `y`), and 0 where `x` is 0.")    \
   OP(Xlogy, NO_NAN_TYPES, 0, grad_xlogy, 12, "`x` * log(`y`), and 0 where `x` is 0.")
 
 enum {
@@ -520,8 +519,7 @@ enum {
 
 static const rheos__loop loops[NUM_ROWS][RHEOS__NUM_DTYPES] = {
 #define ROW(name, dtypes, qualifier, formula) RHEOS__##dtypes(RHEOS__LOOP_ENTRY, name)
-    FORMULAS(ROW)
-    RHEOS__FLOATS(RHEOS__LOOP_ENTRY, Pow)
+    FORMULAS(ROW) RHEOS__FLOATS(RHEOS__LOOP_ENTRY, Pow)
 #undef ROW
 };
 
@@ -549,10 +547,10 @@ static rheos_status *prepare(rheos__prepare *p, int row, int cost) {
   return rheos__prepare_elementwise(p, loops[row][rheos__loop_dtype(p)], cost, 0, failures[row]);
 }
 
-#define DEFINE(name, row, signature, flags, gradient, cost, doc)                                \
-  static rheos_status *prepare_##name(rheos__prepare *p) { return prepare(p, row, cost); }      \
-  const rheos__op_def rheos__op_##name = {                                                      \
-      #name, signature, doc, flags, rheos__shape_broadcast_2, gradient, prepare_##name,         \
+#define DEFINE(name, row, signature, flags, gradient, cost, doc)                           \
+  static rheos_status *prepare_##name(rheos__prepare *p) { return prepare(p, row, cost); } \
+  const rheos__op_def rheos__op_##name = {                                                 \
+      #name, signature, doc, flags, rheos__shape_broadcast_2, gradient, prepare_##name,    \
   };
 #define OP(name, dtypes, flags, gradient, cost, doc) \
   DEFINE(name, row_##name, "x: T, y: T -> z: T; T: " dtypes, flags, gradient, cost, doc)
@@ -584,8 +582,7 @@ static rheos_status *join(const rheos_string *x, const rheos_string *y, rheos_te
   if (bytes == NULL) return rheos__out_of_memory();
   if (x->size_bytes > 0) memcpy(bytes, x->data, x->size_bytes);
   if (y->size_bytes > 0) memcpy(bytes + x->size_bytes, y->data, y->size_bytes);
-  rheos_status *status =
-      rheos_tensor_set_string(out, index, bytes, x->size_bytes + y->size_bytes);
+  rheos_status *status = rheos_tensor_set_string(out, index, bytes, x->size_bytes + y->size_bytes);
   rheos__free(bytes);
   return status;
 }
@@ -612,6 +609,11 @@ static rheos_status *prepare_Add(rheos__prepare *p) {
 }
 
 const rheos__op_def rheos__op_Add = {
-    "Add",  "x: T, y: T -> z: T; T: " ADD_TYPES, "`x` + `y`; strings are joined.", 0,
-    rheos__shape_broadcast_2, grad_add, prepare_Add,
+    "Add",
+    "x: T, y: T -> z: T; T: " ADD_TYPES,
+    "`x` + `y`; strings are joined.",
+    0,
+    rheos__shape_broadcast_2,
+    grad_add,
+    prepare_Add,
 };

@@ -16,21 +16,21 @@ typedef struct bucketize {
 } bucketize;
 
 // Whether the value is below the boundary, compared as C does; NaN is below none.
-#define BUCKETS(S)                                                                          \
+#define BUCKETS(S)                                                                              \
   static void buckets_of_##S(const bucketize *b, const rheos__stored_##S *values, int32_t *out, \
-                             int64_t first, int64_t last) {                                 \
-    for (int64_t i = first; i < last; i++) {                                                \
-      int32_t low = 0, high = b->count;                                                     \
-      while (low < high) {                                                                  \
-        const int32_t middle = low + (high - low) / 2;                                      \
-        if (values[i] < b->boundaries[middle]) {                                            \
-          high = middle;                                                                    \
-        } else {                                                                            \
-          low = middle + 1;                                                                 \
-        }                                                                                   \
-      }                                                                                     \
-      out[i] = low;                                                                         \
-    }                                                                                       \
+                             int64_t first, int64_t last) {                                     \
+    for (int64_t i = first; i < last; i++) {                                                    \
+      int32_t low = 0, high = b->count;                                                         \
+      while (low < high) {                                                                      \
+        const int32_t middle = low + (high - low) / 2;                                          \
+        if (values[i] < b->boundaries[middle]) {                                                \
+          high = middle;                                                                        \
+        } else {                                                                                \
+          low = middle + 1;                                                                     \
+        }                                                                                       \
+      }                                                                                         \
+      out[i] = low;                                                                             \
+    }                                                                                           \
   }
 BUCKETS(float)
 BUCKETS(double)
@@ -74,8 +74,9 @@ static rheos_status *prepare_bucketize(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_Bucketize = {
     .name = "Bucketize",
-    .signature = "input: T -> output: int32; T: {int32, int64, float, double}; "
-                 "boundaries: list(float)",
+    .signature =
+        "input: T -> output: int32; T: {int32, int64, float, double}; "
+        "boundaries: list(float)",
     .doc = "For each of `input`, how many of the ascending `boundaries` are not above it.",
     .shape = rheos__shape_unchanged,
     .prepare = prepare_bucketize,
@@ -190,10 +191,12 @@ const rheos__op_def rheos__op_Bincount = {
 
 const rheos__op_def rheos__op_DenseBincount = {
     .name = "DenseBincount",
-    .signature = "input: Tidx, size: Tidx, weights: T -> output: T; Tidx: {int32, int64}; "
-                 "T: {int32, int64, float, double}; binary_output: bool = false",
-    .doc = "How often each number below `size` occurs in `input`, or in each of its rows, or the "
-           "sum of its `weights`, or whether it occurs.",
+    .signature =
+        "input: Tidx, size: Tidx, weights: T -> output: T; Tidx: {int32, int64}; "
+        "T: {int32, int64, float, double}; binary_output: bool = false",
+    .doc =
+        "How often each number below `size` occurs in `input`, or in each of its rows, or the "
+        "sum of its `weights`, or whether it occurs.",
     .shape = shape_dense_bincount,
     .prepare = prepare_bincount,
 };
@@ -206,9 +209,10 @@ static rheos_status *shape_histogram(rheos__infer *c) {
   RHEOS_TRY(rheos__infer_rank(c, 1, 1, &range));
   RHEOS_TRY(rheos__infer_rank(c, 2, 0, &ignored));
   if (range.dims[0] >= 0 && range.dims[0] != 2) {
-    return RHEOS_INVALID("value_range should be a vector of 2 elements: Dimension must be 2 but "
-                         "is %lld",
-                         (long long)range.dims[0]);
+    return RHEOS_INVALID(
+        "value_range should be a vector of 2 elements: Dimension must be 2 but "
+        "is %lld",
+        (long long)range.dims[0]);
   }
   if (rheos__infer_int(c, 2, &bins) && bins <= 0) {
     return RHEOS_INVALID("nbins should be a positive number, but got '%lld': Requires nbins > 0",
@@ -235,8 +239,9 @@ static rheos_status *run_histogram(const void *state, const void *const *inputs,
   const int64_t count = rheos_shape_num_elements(&o->input_shapes[0]);
   const double low = number_in(dtype, inputs[1], 0), high = number_in(dtype, inputs[1], 1);
   if (!(low < high)) {
-    return RHEOS_INVALID("value_range should satisfy value_range[0] < value_range[1], but got '[%g, %g]'",
-                         low, high);
+    return RHEOS_INVALID(
+        "value_range should satisfy value_range[0] < value_range[1], but got '[%g, %g]'", low,
+        high);
   }
   RHEOS_TRY(rheos__fill_elements(o->output_dtypes[0], outputs[0], zero, bins));
   const double step = (high - low) / (double)bins;
@@ -255,10 +260,12 @@ static rheos_status *prepare_histogram(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_HistogramFixedWidth = {
     .name = "HistogramFixedWidth",
-    .signature = "values: T, value_range: T, nbins: int32 -> out: dtype; "
-                 "T: {int32, int64, float, double}; dtype: {int32, int64} = int32",
-    .doc = "How many of `values` fall into each of `nbins` bins of one width over `value_range`; "
-           "the outer bins take what lies outside.",
+    .signature =
+        "values: T, value_range: T, nbins: int32 -> out: dtype; "
+        "T: {int32, int64, float, double}; dtype: {int32, int64} = int32",
+    .doc =
+        "How many of `values` fall into each of `nbins` bins of one width over `value_range`; "
+        "the outer bins take what lies outside.",
     .shape = shape_histogram,
     .prepare = prepare_histogram,
 };
@@ -280,21 +287,21 @@ static rheos_status *shape_bound(rheos__infer *c) {
 
 // How many of the `count` sorted elements are below the value, or not above it.
 typedef int64_t (*bound_fn)(const void *sorted, int64_t count, const void *value, bool upper);
-#define BOUND(S, ...)                                                                        \
+#define BOUND(S, ...)                                                                             \
   static int64_t bound_of_##S(const void *sorted, int64_t count, const void *value, bool upper) { \
-    const rheos__stored_##S *elements = sorted;                                              \
-    const rheos__computed_##S y = RHEOS__LOAD_##S(*(const rheos__stored_##S *)value);        \
-    int64_t low = 0, high = count;                                                           \
-    while (low < high) {                                                                     \
-      const int64_t middle = low + (high - low) / 2;                                         \
-      const rheos__computed_##S x = RHEOS__LOAD_##S(elements[middle]);                       \
-      if (upper ? !(y < x) : x < y) {                                                        \
-        low = middle + 1;                                                                    \
-      } else {                                                                               \
-        high = middle;                                                                       \
-      }                                                                                      \
-    }                                                                                        \
-    return low;                                                                              \
+    const rheos__stored_##S *elements = sorted;                                                   \
+    const rheos__computed_##S y = RHEOS__LOAD_##S(*(const rheos__stored_##S *)value);             \
+    int64_t low = 0, high = count;                                                                \
+    while (low < high) {                                                                          \
+      const int64_t middle = low + (high - low) / 2;                                              \
+      const rheos__computed_##S x = RHEOS__LOAD_##S(elements[middle]);                            \
+      if (upper ? !(y < x) : x < y) {                                                             \
+        low = middle + 1;                                                                         \
+      } else {                                                                                    \
+        high = middle;                                                                            \
+      }                                                                                           \
+    }                                                                                             \
+    return low;                                                                                   \
   }
 RHEOS__NUMBERS(BOUND, )
 #define BOUND_ENTRY(S, ...) [RHEOS__DTYPE_##S] = bound_of_##S,
@@ -333,7 +340,7 @@ static rheos_status *prepare_bound(rheos__prepare *p, bool upper) {
 static rheos_status *prepare_lower_bound(rheos__prepare *p) { return prepare_bound(p, false); }
 static rheos_status *prepare_upper_bound(rheos__prepare *p) { return prepare_bound(p, true); }
 
-#define BOUND_SIGNATURE                                      \
+#define BOUND_SIGNATURE                                        \
   "sorted_inputs: T, values: T -> output: out_type; T: type; " \
   "out_type: {int32, int64} = int32"
 const rheos__op_def rheos__op_LowerBound = {

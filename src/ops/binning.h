@@ -5,9 +5,9 @@
 #include "ops/array_util.h"
 
 typedef struct rheos__counting {
-  rheos_dtype dtype;  // of the bins and weights: int32, int64, float or double
-  int64_t size;       // bins of a row
-  bool binary;        // whether a number occurs, not how often
+  rheos_dtype dtype;    // of the bins and weights: int32, int64, float or double
+  int64_t size;         // bins of a row
+  bool binary;          // whether a number occurs, not how often
   const void *weights;  // NULL: each counts 1
   void *bins;
   rheos__add_fn add;

@@ -16,18 +16,18 @@ static rheos_status *shape_bitcast(rheos__infer *c) {
   const int64_t last = in->rank > 0 ? in->dims[in->rank - 1] : 0;
   if (in->rank == 0 || (last >= 0 && last != to / from)) {
     rheos__shape_text text;
-    return RHEOS_INVALID("Cannot bitcast due to shape. %lld does not match %lld: from %s to %s, "
-                         "shape %s", (long long)last, (long long)(to / from),
-                         rheos_dtype_name(c->input_dtypes[0]),
-                         rheos_dtype_name(c->output_dtypes[0]), rheos__shape_text_of(in, &text));
+    return RHEOS_INVALID(
+        "Cannot bitcast due to shape. %lld does not match %lld: from %s to %s, "
+        "shape %s",
+        (long long)last, (long long)(to / from), rheos_dtype_name(c->input_dtypes[0]),
+        rheos_dtype_name(c->output_dtypes[0]), rheos__shape_text_of(in, &text));
   }
   out->rank--;
   return NULL;
 }
 
-static rheos_status *run_bitcast(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first_unit,
-                                 int64_t last_unit) {
+static rheos_status *run_bitcast(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)scratch, (void)first_unit, (void)last_unit;
   const rheos__operands *o = state;
   const int64_t count = rheos_shape_num_elements(&o->output_shapes[0]);
@@ -46,7 +46,7 @@ static rheos_status *prepare_bitcast(rheos__prepare *p) {
   return NULL;
 }
 
-#define PLAIN_TYPES                                                                         \
+#define PLAIN_TYPES                                                                            \
   "{bfloat16, half, float, double, int64, int32, uint8, uint16, uint32, uint64, int8, int16, " \
   "complex64, complex128, qint8, quint8, qint16, quint16, qint32}"
 

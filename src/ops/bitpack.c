@@ -33,7 +33,7 @@ typedef void (*pack_fn)(const void *values, const void *threshold, uint8_t *out,
       out[i] = (uint8_t)byte;                                                                  \
     }                                                                                          \
   }
-#define DTYPES(M, ...)                                                       \
+#define DTYPES(M, ...) \
   RHEOS__REALS(M, __VA_ARGS__) M(half, __VA_ARGS__) RHEOS__SIGNED(M, __VA_ARGS__)
 DTYPES(PACK, )
 
@@ -50,8 +50,7 @@ static void pack_boolean(const void *values, const void *threshold, uint8_t *out
 }
 
 #define PACK_ENTRY(S, unused) [RHEOS__DTYPE_##S] = pack_##S,
-static const pack_fn pack_fns[RHEOS__NUM_DTYPES] = {
-    DTYPES(PACK_ENTRY, ) PACK_ENTRY(boolean, )};
+static const pack_fn pack_fns[RHEOS__NUM_DTYPES] = {DTYPES(PACK_ENTRY, ) PACK_ENTRY(boolean, )};
 
 enum { UNIT = 4096 };  // bytes
 
@@ -60,9 +59,8 @@ typedef struct bitpack {
   int64_t count;
 } bitpack;
 
-static rheos_status *run_bitpack(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first_unit,
-                                 int64_t last_unit) {
+static rheos_status *run_bitpack(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)scratch;
   const bitpack *s = state;
   const int64_t last = last_unit * UNIT < s->count ? last_unit * UNIT : s->count;
@@ -84,8 +82,9 @@ static rheos_status *prepare_bitpack(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_CompareAndBitpack = {
     .name = "CompareAndBitpack",
-    .signature = "input: T, threshold: T -> output: uint8; "
-                 "T: {bool, half, float, double, int8, int16, int32, int64}",
+    .signature =
+        "input: T, threshold: T -> output: uint8; "
+        "T: {bool, half, float, double, int8, int16, int32, int64}",
     .doc = "Whether each number is above `threshold`, eight along the last dimension in one byte.",
     .shape = shape_bitpack,
     .prepare = prepare_bitpack,

@@ -324,8 +324,7 @@ static bool add_class(seen_classes *seen, int64_t value) {
 }
 
 static rheos_status *draw_unique(const sampler *s, rheos__step *step,
-                                 rheos__philox_singles *singles, int64_t *out,
-                                 int64_t *out_tries) {
+                                 rheos__philox_singles *singles, int64_t *out, int64_t *out_tries) {
   if (s->kind == &fixed_kind && s->num_sampled > s->table->num_weighty) {
     return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED,
                             "only %lld classes have a weight, %lld distinct ones were asked for",
@@ -364,8 +363,8 @@ static void expect_counts(const sampler *s, const rheos_tensor *values, int64_t 
   float *counts = out->data;
   for (int64_t i = 0; i < values->num_elements; i++) {
     const float p = s->kind->probability(s, ((const int64_t *)values->data)[i]);
-    counts[i] = tries == s->num_sampled ? p * (float)s->num_sampled
-                                        : -expm1f((float)tries * log1pf(-p));
+    counts[i] =
+        tries == s->num_sampled ? p * (float)s->num_sampled : -expm1f((float)tries * log1pf(-p));
   }
 }
 
@@ -448,8 +447,7 @@ static rheos_status *prepare(rheos__prepare *p, const sampler_kind *kind) {
   RHEOS_TRY(rheos__generator_of_node(p, &s->generator));
   if (kind != &learned_kind && kind != &fixed_kind) return NULL;
   rheos__resource *table;
-  rheos_status *status =
-      rheos__resources_get(p->resources, &table_kind, p->node_name, p, &table);
+  rheos_status *status = rheos__resources_get(p->resources, &table_kind, p->node_name, p, &table);
   if (status != NULL) {
     release(s);
     return status;
@@ -475,13 +473,13 @@ static rheos_status *shape(rheos__infer *c) {
   return NULL;
 }
 
-#define SAMPLED                                                                       \
-  "true_classes: int64 -> sampled_candidates: int64, true_expected_count: float, "    \
+#define SAMPLED                                                                    \
+  "true_classes: int64 -> sampled_candidates: int64, true_expected_count: float, " \
   "sampled_expected_count: float; num_true: int >= 1; num_sampled: int >= 1; unique: bool; "
 #define RANGE "range_max: int >= 1; "
 #define SEEDS "seed: int = 0; seed2: int = 0"
-#define SAMPLER(op, attributes, doc, prepare)                                     \
-  const rheos__op_def rheos__op_##op = {                                          \
+#define SAMPLER(op, attributes, doc, prepare) \
+  const rheos__op_def rheos__op_##op = {      \
       #op, SAMPLED attributes SEEDS, doc, RHEOS_OP_STATEFUL, shape, rheos__no_gradient, prepare}
 
 SAMPLER(UniformCandidateSampler, RANGE,
@@ -500,8 +498,9 @@ SAMPLER(ThreadUnsafeUnigramCandidateSampler, RANGE,
         "often each is expected.",
         prepare_learned);
 SAMPLER(FixedUnigramCandidateSampler,
-        RANGE "vocab_file: string = \"\"; distortion: float = 1.0; num_reserved_ids: int = 0; "
-              "num_shards: int >= 1 = 1; shard: int >= 0 = 0; unigrams: list(float) = []; ",
+        RANGE
+        "vocab_file: string = \"\"; distortion: float = 1.0; num_reserved_ids: int = 0; "
+        "num_shards: int >= 1 = 1; shard: int >= 0 = 0; unigrams: list(float) = []; ",
         "Classes below `range_max`, as likely as `unigrams` or the last fields of the lines of "
         "`vocab_file` say, and how often each is expected.",
         prepare_fixed);
@@ -569,8 +568,9 @@ static rheos_status *compute_hits(void *state, rheos__step *step, rheos_tensor *
     return RHEOS_INVALID("true_candidates must be a batch_size * num_true matrix");
   }
   if (inputs[1]->shape.rank != 1) {
-    return RHEOS_INVALID("sampled_candidates must be a vector, which is typically an output from "
-                         "CandidateSampler");
+    return RHEOS_INVALID(
+        "sampled_candidates must be a vector, which is typically an output from "
+        "CandidateSampler");
   }
   seen_classes seen;
   int64_t *places;

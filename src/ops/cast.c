@@ -41,24 +41,25 @@ static inline uint64_t to_uint64(double v) {
 #define CONVERT_complex64(v) (v)
 #define CONVERT_complex128(v) (v)
 
-#define FOR_EACH_DTYPE(M, ...)                                                            \
-  M(float, __VA_ARGS__) M(double, __VA_ARGS__) M(half, __VA_ARGS__)                       \
-  M(bfloat16, __VA_ARGS__) M(int8, __VA_ARGS__) M(int16, __VA_ARGS__)                     \
-  M(int32, __VA_ARGS__) M(int64, __VA_ARGS__) M(uint8, __VA_ARGS__)                       \
-  M(uint16, __VA_ARGS__) M(uint32, __VA_ARGS__) M(uint64, __VA_ARGS__)                    \
+// clang-format off
+#define FOR_EACH_DTYPE(M, ...)                                                                \
+  M(float, __VA_ARGS__) M(double, __VA_ARGS__) M(half, __VA_ARGS__) M(bfloat16, __VA_ARGS__)   \
+  M(int8, __VA_ARGS__) M(int16, __VA_ARGS__) M(int32, __VA_ARGS__) M(int64, __VA_ARGS__)       \
+  M(uint8, __VA_ARGS__) M(uint16, __VA_ARGS__) M(uint32, __VA_ARGS__) M(uint64, __VA_ARGS__)   \
   M(boolean, __VA_ARGS__) M(complex64, __VA_ARGS__) M(complex128, __VA_ARGS__)
+// clang-format on
 
-#define CAST_LOOP(Z, S)                                                                   \
-  static int S##_to_##Z(const void *const *in, void *out, int64_t n, unsigned repeated,   \
-                        double parameter) {                                               \
-    (void)repeated, (void)parameter;                                                      \
-    const rheos__stored_##S *xs = in[0];                                                  \
-    rheos__stored_##Z *zs = out;                                                          \
-    for (int64_t i = 0; i < n; i++) {                                                     \
-      const rheos__computed_##S x = RHEOS__LOAD_##S(xs[i]);                               \
-      zs[i] = RHEOS__STORE_##Z(CONVERT_##Z(x));                                           \
-    }                                                                                     \
-    return 0;                                                                             \
+#define CAST_LOOP(Z, S)                                                                 \
+  static int S##_to_##Z(const void *const *in, void *out, int64_t n, unsigned repeated, \
+                        double parameter) {                                             \
+    (void)repeated, (void)parameter;                                                    \
+    const rheos__stored_##S *xs = in[0];                                                \
+    rheos__stored_##Z *zs = out;                                                        \
+    for (int64_t i = 0; i < n; i++) {                                                   \
+      const rheos__computed_##S x = RHEOS__LOAD_##S(xs[i]);                             \
+      zs[i] = RHEOS__STORE_##Z(CONVERT_##Z(x));                                         \
+    }                                                                                   \
+    return 0;                                                                           \
   }
 #define CAST_ENTRY(Z, S) [RHEOS__DTYPE_##S][RHEOS__DTYPE_##Z] = S##_to_##Z,
 
@@ -79,22 +80,13 @@ FOR_EACH_DTYPE(CAST_LOOP, complex64)
 FOR_EACH_DTYPE(CAST_LOOP, complex128)
 
 static const rheos__loop loops[RHEOS__NUM_DTYPES][RHEOS__NUM_DTYPES] = {
-    FOR_EACH_DTYPE(CAST_ENTRY, float)
-    FOR_EACH_DTYPE(CAST_ENTRY, double)
-    FOR_EACH_DTYPE(CAST_ENTRY, half)
-    FOR_EACH_DTYPE(CAST_ENTRY, bfloat16)
-    FOR_EACH_DTYPE(CAST_ENTRY, int8)
-    FOR_EACH_DTYPE(CAST_ENTRY, int16)
-    FOR_EACH_DTYPE(CAST_ENTRY, int32)
-    FOR_EACH_DTYPE(CAST_ENTRY, int64)
-    FOR_EACH_DTYPE(CAST_ENTRY, uint8)
-    FOR_EACH_DTYPE(CAST_ENTRY, uint16)
-    FOR_EACH_DTYPE(CAST_ENTRY, uint32)
-    FOR_EACH_DTYPE(CAST_ENTRY, uint64)
-    FOR_EACH_DTYPE(CAST_ENTRY, boolean)
-    FOR_EACH_DTYPE(CAST_ENTRY, complex64)
-    FOR_EACH_DTYPE(CAST_ENTRY, complex128)
-};
+    FOR_EACH_DTYPE(CAST_ENTRY, float) FOR_EACH_DTYPE(CAST_ENTRY, double) FOR_EACH_DTYPE(
+        CAST_ENTRY, half) FOR_EACH_DTYPE(CAST_ENTRY, bfloat16) FOR_EACH_DTYPE(CAST_ENTRY, int8)
+        FOR_EACH_DTYPE(CAST_ENTRY, int16) FOR_EACH_DTYPE(CAST_ENTRY, int32) FOR_EACH_DTYPE(
+            CAST_ENTRY, int64) FOR_EACH_DTYPE(CAST_ENTRY, uint8) FOR_EACH_DTYPE(CAST_ENTRY, uint16)
+            FOR_EACH_DTYPE(CAST_ENTRY, uint32) FOR_EACH_DTYPE(CAST_ENTRY, uint64)
+                FOR_EACH_DTYPE(CAST_ENTRY, boolean) FOR_EACH_DTYPE(CAST_ENTRY, complex64)
+                    FOR_EACH_DTYPE(CAST_ENTRY, complex128)};
 
 // With the attribute Truncate: the bits of a float that do not fit are cut off, not rounded.
 static float without_low_bits(float value, uint32_t mask) {
@@ -106,16 +98,16 @@ static float without_low_bits(float value, uint32_t mask) {
   return value;
 }
 
-#define TRUNCATING_LOOP(Z, S, mask)                                                       \
-  static int S##_cut_to_##Z(const void *const *in, void *out, int64_t n,                  \
-                            unsigned repeated, double parameter) {                        \
-    (void)repeated, (void)parameter;                                                      \
-    const S *xs = in[0];                                                                  \
-    uint16_t *zs = out;                                                                   \
-    for (int64_t i = 0; i < n; i++) {                                                     \
-      zs[i] = RHEOS__STORE_##Z(without_low_bits((float)xs[i], mask));                     \
-    }                                                                                     \
-    return 0;                                                                             \
+#define TRUNCATING_LOOP(Z, S, mask)                                                         \
+  static int S##_cut_to_##Z(const void *const *in, void *out, int64_t n, unsigned repeated, \
+                            double parameter) {                                             \
+    (void)repeated, (void)parameter;                                                        \
+    const S *xs = in[0];                                                                    \
+    uint16_t *zs = out;                                                                     \
+    for (int64_t i = 0; i < n; i++) {                                                       \
+      zs[i] = RHEOS__STORE_##Z(without_low_bits((float)xs[i], mask));                       \
+    }                                                                                       \
+    return 0;                                                                               \
   }
 TRUNCATING_LOOP(half, float, 0x1fffu)
 TRUNCATING_LOOP(half, double, 0x1fffu)

@@ -24,8 +24,7 @@ static unsigned flaws(rheos_dtype dtype, const void *data, int64_t count) {
       case RHEOS_HALF:
         found |= flaws_of((double)rheos__half_to_float(((const uint16_t *)data)[i]));
         break;
-      default:
-        found |= flaws_of((double)rheos__bfloat16_to_float(((const uint16_t *)data)[i]));
+      default: found |= flaws_of((double)rheos__bfloat16_to_float(((const uint16_t *)data)[i]));
     }
   }
   return found;
@@ -40,9 +39,7 @@ static rheos_status *run_check_numerics(const void *state, const void *const *in
   int64_t count = rheos_shape_num_elements(&o->input_shapes[0]);
   unsigned found = flaws(dtype, inputs[0], count);
   if (found != 0) {
-    const char *what = found == HAS_INF   ? "Inf"
-                       : found == HAS_NAN ? "NaN"
-                                          : "Inf and NaN";
+    const char *what = found == HAS_INF ? "Inf" : found == HAS_NAN ? "NaN" : "Inf and NaN";
     return RHEOS_INVALID("%s : Tensor had %s values", rheos__attr_string(o->attrs, "message"),
                          what);
   }
@@ -56,8 +53,7 @@ static rheos_status *prepare_check_numerics(rheos__prepare *p) {
 }
 
 static void gradient_check_numerics(rheos__grad *g) {
-  static const char prefix[] =
-      "Not a number (NaN) or infinity (Inf) values detected in gradient. ";
+  static const char prefix[] = "Not a number (NaN) or infinity (Inf) values detected in gradient. ";
   rheos__text text = {0};
   rheos__text_add_string(&text, prefix);
   rheos__text_add_string(&text, rheos__attr_string(g->attrs, "message"));
@@ -148,8 +144,8 @@ static rheos_status *init_counter(rheos__resource *resource, const void *argumen
 
 static void deinit_counter(rheos__resource *resource) { (void)resource; }
 
-static const rheos__resource_kind print_counter_kind = {
-    "print_counter", sizeof(print_counter), init_counter, deinit_counter};
+static const rheos__resource_kind print_counter_kind = {"print_counter", sizeof(print_counter),
+                                                        init_counter, deinit_counter};
 
 // One write, so that lines of several threads do not mix.
 static rheos_status *write_line(const print *k, rheos_tensor *const *inputs) {
@@ -187,8 +183,8 @@ static rheos_status *prepare_print(rheos__prepare *p) {
   k->message = rheos__attr_string(p->attrs, "message");
   k->first_n = rheos__attr_int(p->attrs, "first_n");
   if (k->first_n >= 0 && p->resources != NULL) {
-    RHEOS_TRY(rheos__resources_get(p->resources, &print_counter_kind, p->node_name, NULL,
-                                   &k->counter));
+    RHEOS_TRY(
+        rheos__resources_get(p->resources, &print_counter_kind, p->node_name, NULL, &k->counter));
   }
   p->release = release_print;
   p->compute = compute_print;
@@ -200,8 +196,9 @@ static void gradient_print(rheos__grad *g) { g->in_grads[0] = g->out_grads[0]; }
 
 const rheos__op_def rheos__op_Print = {
     .name = "Print",
-    .signature = "input: T, data: U -> output: T; T: type; U: list(type) >= 0; "
-                 "message: string = \"\"; first_n: int = -1; summarize: int = 3",
+    .signature =
+        "input: T, data: U -> output: T; T: type; U: list(type) >= 0; "
+        "message: string = \"\"; first_n: int = -1; summarize: int = 3",
     .doc = "The value of `input`; writes `message` and the values of `data` to standard error.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = rheos__shape_unchanged,

@@ -61,11 +61,10 @@ void rheos__gradient_RGBToHSV(rheos__grad *g) {
     const rheos_output ends = rheos__py_sub(s, largest[c], smallest[c]);
     const rheos_output hue = rheos__op_2(
         s, "DivNoNan", rheos__py_sub(s, n[c], rheos__py_mul(s, turn, ends)), six_ranges);
-    const rheos_output saturation =
-        rheos__op_2(s, "DivNoNan",
-                    rheos__py_sub(s, rheos__py_mul(s, least, largest[c]),
-                                  rheos__py_mul(s, most, smallest[c])),
-                    square);
+    const rheos_output saturation = rheos__op_2(
+        s, "DivNoNan",
+        rheos__py_sub(s, rheos__py_mul(s, least, largest[c]), rheos__py_mul(s, most, smallest[c])),
+        square);
     const rheos_output by[CHANNELS] = {hue, saturation, largest[c]};
     channels[c] = dot(s, grad, by);
   }

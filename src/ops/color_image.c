@@ -29,32 +29,32 @@ static void store(rheos_dtype dtype, void *data, int64_t index, float value) {
 
 // ---- Pixels, in float
 
-#define HSV_PIXELS(C, suffix)                                                                \
-  static C hue_of##suffix(const C *in, C most, C range) {                                    \
-    const C r = in[0], g = in[1], b = in[2], norm = (C)1 / range * ((C)1 / (C)6);            \
-    const C hue = r == most   ? norm * (g - b)                                               \
-                  : g == most ? norm * (b - r) + (C)2 / (C)6                                 \
-                              : norm * (r - g) + (C)4 / (C)6;                                \
-    return !(range > 0) ? 0 : hue < 0 ? hue + 1 : hue;                                       \
-  }                                                                                          \
-  static void to_hsv##suffix(const C *in, C *out) {                                          \
-    const C r = in[0], g = in[1], b = in[2];                                                 \
-    const C most = r > g ? (r > b ? r : b) : (g > b ? g : b);                                \
-    const C least = r < g ? (r < b ? r : b) : (g < b ? g : b);                               \
-    const C range = most - least;                                                            \
-    out[0] = hue_of##suffix(in, most, range);                                                \
-    out[1] = most > 0 ? range / most : (C)0;                                                 \
-    out[2] = most;                                                                           \
-  }                                                                                          \
-  static C clipped##suffix(C x) { return x < 0 ? 0 : x > 1 ? 1 : x; }                        \
-  static void to_rgb##suffix(const C *in, C *out) {                                          \
-    const C hue = in[0] * 6, s = in[1], v = in[2];                                           \
-    const C away[3] = {hue - 3, hue - 2, hue - 4};                                           \
-    for (int i = 0; i < 3; i++) {                                                            \
-      const C far = away[i] < 0 ? -away[i] : away[i];                                        \
-      const C share = clipped##suffix(i == 0 ? far - 1 : 2 - far);                           \
-      out[i] = ((1 - s) + s * share) * v;                                                    \
-    }                                                                                        \
+#define HSV_PIXELS(C, suffix)                                                     \
+  static C hue_of##suffix(const C *in, C most, C range) {                         \
+    const C r = in[0], g = in[1], b = in[2], norm = (C)1 / range * ((C)1 / (C)6); \
+    const C hue = r == most   ? norm * (g - b)                                    \
+                  : g == most ? norm * (b - r) + (C)2 / (C)6                      \
+                              : norm * (r - g) + (C)4 / (C)6;                     \
+    return !(range > 0) ? 0 : hue < 0 ? hue + 1 : hue;                            \
+  }                                                                               \
+  static void to_hsv##suffix(const C *in, C *out) {                               \
+    const C r = in[0], g = in[1], b = in[2];                                      \
+    const C most = r > g ? (r > b ? r : b) : (g > b ? g : b);                     \
+    const C least = r < g ? (r < b ? r : b) : (g < b ? g : b);                    \
+    const C range = most - least;                                                 \
+    out[0] = hue_of##suffix(in, most, range);                                     \
+    out[1] = most > 0 ? range / most : (C)0;                                      \
+    out[2] = most;                                                                \
+  }                                                                               \
+  static C clipped##suffix(C x) { return x < 0 ? 0 : x > 1 ? 1 : x; }             \
+  static void to_rgb##suffix(const C *in, C *out) {                               \
+    const C hue = in[0] * 6, s = in[1], v = in[2];                                \
+    const C away[3] = {hue - 3, hue - 2, hue - 4};                                \
+    for (int i = 0; i < 3; i++) {                                                 \
+      const C far = away[i] < 0 ? -away[i] : away[i];                             \
+      const C share = clipped##suffix(i == 0 ? far - 1 : 2 - far);                \
+      out[i] = ((1 - s) + s * share) * v;                                         \
+    }                                                                             \
   }
 HSV_PIXELS(float, )
 HSV_PIXELS(double, _wide)
@@ -300,8 +300,9 @@ static rheos_status *prepare_contrast(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_AdjustContrast = {
     .name = "AdjustContrast",
-    .signature = "images: T, contrast_factor: float, min_value: float, max_value: float -> output: "
-                 "float; T: {uint8, int8, int16, int32, int64, float, double}",
+    .signature =
+        "images: T, contrast_factor: float, min_value: float, max_value: float -> output: "
+        "float; T: {uint8, int8, int16, int32, int64, float, double}",
     .doc = "Each channel's differences from its mean times `contrast_factor`, clipped.",
     .shape = adjusted_shape,
     .prepare = prepare_contrast,

@@ -15,9 +15,9 @@ typedef struct sizes {
 
 // What was chosen for all classes of one picture, and room to work in.
 typedef struct work {
-  rheos__suppressor one;    // for a class
-  float *class_boxes;       // (boxes, 4)
-  rheos__suppressor all;    // its heap: `box` is the place among the chosen
+  rheos__suppressor one;  // for a class
+  float *class_boxes;     // (boxes, 4)
+  rheos__suppressor all;  // its heap: `box` is the place among the chosen
   int32_t *box_of, *class_of;
 } work;
 
@@ -33,9 +33,8 @@ static void free_work(work *w) {
 
 static rheos_status *new_work(const sizes *n, int64_t num_scores, work *w) {
   const size_t boxes = (size_t)n->boxes, most = (size_t)num_scores;
-  *w = (work){.one = {.n = n->boxes,
-                      .threshold = n->threshold,
-                      .score_threshold = n->score_threshold}};
+  *w = (work){
+      .one = {.n = n->boxes, .threshold = n->threshold, .score_threshold = n->score_threshold}};
   w->one.heap = rheos__alloc_array(boxes, sizeof *w->one.heap);
   w->one.chosen = rheos__alloc_array(boxes, sizeof *w->one.chosen);
   w->one.scores = rheos__alloc_array(boxes, sizeof *w->one.scores);
@@ -186,8 +185,9 @@ static rheos_status *shape(rheos__infer *c) {
   const rheos_shape fits = RHEOS_SHAPE(scores.dims[0], scores.dims[1], -1, 4), known = boxes;
   RHEOS_TRY(rheos__shape_merge(&fits, &known, &boxes));
   if (boxes.dims[2] > 1 && scores.dims[2] >= 0 && boxes.dims[2] != scores.dims[2]) {
-    return RHEOS_INVALID("third dimension of boxes must be either 1 or equal to the third dimension "
-                         "of scores");
+    return RHEOS_INVALID(
+        "third dimension of boxes must be either 1 or equal to the third dimension "
+        "of scores");
   }
   const bool pad = rheos__attr_bool(c->attrs, "pad_per_class");
   int64_t length = -1, total, per_class = 0;

@@ -12,18 +12,18 @@
 #include "ops/op_util.h"
 
 // ---- Formulas: ROW(op, dtypes, qualifier, formula)
-#define FORMULAS(ROW)                                                      \
-  ROW(Greater, NUMBERS, , x > y)                                           \
-  ROW(GreaterEqual, NUMBERS, , x >= y)                                     \
-  ROW(Less, NUMBERS, , x < y)                                              \
-  ROW(LessEqual, NUMBERS, , x <= y)                                        \
-  ROW(Equal, NUMBERS_AND_BOOLS, , x == y)                                  \
-  ROW(NotEqual, NUMBERS_AND_BOOLS, , x != y)                               \
-  ROW(Equal, COMPLEXES, , x == y)                                          \
-  ROW(NotEqual, COMPLEXES, , x != y)                                       \
-  ROW(ApproximateEqual, FLOATS, , fabs(x - y) < (C)parameter)              \
-  ROW(ApproximateEqual, INTEGERS, , (x > y ? x - y : y - x) < parameter)   \
-  ROW(LogicalAnd, BOOLS, , (unsigned)x & (unsigned)y)                      \
+#define FORMULAS(ROW)                                                    \
+  ROW(Greater, NUMBERS, , x > y)                                         \
+  ROW(GreaterEqual, NUMBERS, , x >= y)                                   \
+  ROW(Less, NUMBERS, , x < y)                                            \
+  ROW(LessEqual, NUMBERS, , x <= y)                                      \
+  ROW(Equal, NUMBERS_AND_BOOLS, , x == y)                                \
+  ROW(NotEqual, NUMBERS_AND_BOOLS, , x != y)                             \
+  ROW(Equal, COMPLEXES, , x == y)                                        \
+  ROW(NotEqual, COMPLEXES, , x != y)                                     \
+  ROW(ApproximateEqual, FLOATS, , fabs(x - y) < (C)parameter)            \
+  ROW(ApproximateEqual, INTEGERS, , (x > y ? x - y : y - x) < parameter) \
+  ROW(LogicalAnd, BOOLS, , (unsigned)x &(unsigned)y)                     \
   ROW(LogicalOr, BOOLS, , (unsigned)x | (unsigned)y)
 
 #define ROW(name, dtypes, qualifier, formula) \
@@ -40,14 +40,14 @@ FORMULAS(ROW)
 #define TWO_NUMBERS "x: T, y: T -> z: bool; T: "
 #define TWO_BOOLS "x: bool, y: bool -> z: bool"
 
-#define OPS(OP)                                                                                \
-  OP(ApproximateEqual, TWO_NUMBERS "number; tolerance: float = 1e-05", SWAPS,                  \
-     rheos__shape_merge_2, "Whether `x` and `y` differ by less than `tolerance`.")             \
-  OP(Greater, TWO_NUMBERS COMPARED, 0, BROADCAST, "Whether `x` > `y`.")                        \
-  OP(GreaterEqual, TWO_NUMBERS COMPARED, 0, BROADCAST, "Whether `x` >= `y`.")                  \
-  OP(Less, TWO_NUMBERS COMPARED, 0, BROADCAST, "Whether `x` < `y`.")                           \
-  OP(LessEqual, TWO_NUMBERS COMPARED, 0, BROADCAST, "Whether `x` <= `y`.")                     \
-  OP(LogicalAnd, TWO_BOOLS, SWAPS, BROADCAST, "Whether both `x` and `y` are true.")            \
+#define OPS(OP)                                                                     \
+  OP(ApproximateEqual, TWO_NUMBERS "number; tolerance: float = 1e-05", SWAPS,       \
+     rheos__shape_merge_2, "Whether `x` and `y` differ by less than `tolerance`.")  \
+  OP(Greater, TWO_NUMBERS COMPARED, 0, BROADCAST, "Whether `x` > `y`.")             \
+  OP(GreaterEqual, TWO_NUMBERS COMPARED, 0, BROADCAST, "Whether `x` >= `y`.")       \
+  OP(Less, TWO_NUMBERS COMPARED, 0, BROADCAST, "Whether `x` < `y`.")                \
+  OP(LessEqual, TWO_NUMBERS COMPARED, 0, BROADCAST, "Whether `x` <= `y`.")          \
+  OP(LogicalAnd, TWO_BOOLS, SWAPS, BROADCAST, "Whether both `x` and `y` are true.") \
   OP(LogicalOr, TWO_BOOLS, SWAPS, BROADCAST, "Whether `x` or `y` is true.")
 
 enum {
@@ -71,16 +71,10 @@ static rheos_status *prepare(rheos__prepare *p, int row) {
                                     tolerance != NULL ? (double)tolerance->f : 0, "");
 }
 
-#define OP(name, signature, flags, shape, doc) \
-  static rheos_status *prepare_##name(rheos__prepare *p) { return prepare(p, row_##name); }   \
-  const rheos__op_def rheos__op_##name = {                                                    \
-      #name,                                                                                  \
-      signature,                                                                              \
-      doc,                                                                                    \
-      flags,                                                                                  \
-      shape,                                                                                  \
-      rheos__no_gradient,                                                                     \
-      prepare_##name,                                                                         \
+#define OP(name, signature, flags, shape, doc)                                              \
+  static rheos_status *prepare_##name(rheos__prepare *p) { return prepare(p, row_##name); } \
+  const rheos__op_def rheos__op_##name = {                                                  \
+      #name, signature, doc, flags, shape, rheos__no_gradient, prepare_##name,              \
   };
 OPS(OP)
 #undef OP
@@ -104,9 +98,8 @@ static rheos_status *equal_shape(rheos__infer *c) {
   return NULL;
 }
 
-static rheos_status *never_equal(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first_unit,
-                                 int64_t last_unit) {
+static rheos_status *never_equal(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)inputs, (void)scratch, (void)first_unit, (void)last_unit;
   *(bool *)outputs[0] = *(const bool *)state;
   return NULL;
@@ -155,8 +148,7 @@ static rheos_status *prepare_NotEqual(rheos__prepare *p) {
   return prepare_equality(p, row_NotEqual);
 }
 
-#define EQUALITY_SIGNATURE \
-  "x: T, y: T -> z: bool; T: type; incompatible_shape_error: bool = true"
+#define EQUALITY_SIGNATURE "x: T, y: T -> z: bool; T: type; incompatible_shape_error: bool = true"
 
 const rheos__op_def rheos__op_Equal = {
     "Equal",     EQUALITY_SIGNATURE, "Whether `x` == `y`.", SWAPS,
@@ -172,10 +164,10 @@ const rheos__op_def rheos__op_NotEqual = {
 
 // z = condition ? t : e for elements of WIDTH words, each operand whole or repeated. By a mask: a
 // choice between loads would be a branch, which no processor foresees.
-#define SELECT_EACH(T, chosen_t, chosen_e)                                 \
-  RHEOS__INDEPENDENT for (int64_t i = 0; i < words; i++) {                 \
-    const T mask = (T)(0 - (T)(c[i / width] != 0));                        \
-    z[i] = (T)(((T)(chosen_t) & mask) | ((T)(chosen_e) & (T)~mask));       \
+#define SELECT_EACH(T, chosen_t, chosen_e)                           \
+  RHEOS__INDEPENDENT for (int64_t i = 0; i < words; i++) {           \
+    const T mask = (T)(0 - (T)(c[i / width] != 0));                  \
+    z[i] = (T)(((T)(chosen_t) & mask) | ((T)(chosen_e) & (T)~mask)); \
   }
 #define SELECT_LOOP(name, T, WIDTH)                                                           \
   RHEOS__WIDE static int name(const void *const *in, void *out, int64_t n, unsigned repeated, \
@@ -242,15 +234,15 @@ static rheos_status *select_strings(rheos_tensor *const *inputs, const rheos_sha
   return NULL;
 }
 
-static rheos_status *select_strings_v1(void *state, rheos__step *step,
-                                       rheos_tensor *const *inputs, rheos_tensor **outputs) {
+static rheos_status *select_strings_v1(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                       rheos_tensor **outputs) {
   (void)state, (void)step;
   const rheos_shape condition = row_condition(&inputs[0]->shape, &inputs[1]->shape);
   return select_strings(inputs, &condition, &inputs[1]->shape, &outputs[0]);
 }
 
-static rheos_status *select_strings_v2(void *state, rheos__step *step,
-                                       rheos_tensor *const *inputs, rheos_tensor **outputs) {
+static rheos_status *select_strings_v2(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                       rheos_tensor **outputs) {
   (void)state, (void)step;
   rheos_shape values, shape;
   RHEOS_TRY(rheos__shape_broadcast(&inputs[1]->shape, &inputs[2]->shape, &values));
@@ -269,8 +261,7 @@ static rheos_status *select_shape(rheos__infer *c) {
   const int64_t rows = condition->dims[0];
   if (out->rank == 0 || (rows >= 0 && out->dims[0] >= 0 && rows != out->dims[0])) {
     return RHEOS_INVALID("a condition of shape %s does not choose rows of values of shape %s",
-                         rheos__shape_text_of(condition, &text),
-                         rheos__shape_text_of(out, &other));
+                         rheos__shape_text_of(condition, &text), rheos__shape_text_of(out, &other));
   }
   if (rows >= 0) out->dims[0] = rows;
   return NULL;
@@ -356,36 +347,36 @@ const rheos__op_def rheos__op_SelectV2 = {
 
 // ---- ClipByValue
 
-#define CLIP_LOOP(S, name)                                                                    \
-  static int name##_##S(const void *const *in, void *out, int64_t n, unsigned repeated,       \
-                        double parameter) {                                                   \
-    RHEOS__LOOP_TYPES(S);                                                                     \
-    const rheos__stored_##S *xs = in[0], *lows = in[1], *highs = in[2];                       \
-    rheos__stored_##S *zs = out;                                                              \
-    const int64_t low_step = !(repeated & 2), high_step = !(repeated & 4);                    \
-    RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) {                                      \
-      const C x = RHEOS__LOAD_##S(xs[i]), low = RHEOS__LOAD_##S(lows[i * low_step]),          \
-              high = RHEOS__LOAD_##S(highs[i * high_step]), below = x > high ? high : x;      \
-      zs[i] = RHEOS__STORE_##S(below < low ? low : below);                                    \
-    }                                                                                         \
-    return 0;                                                                                 \
+#define CLIP_LOOP(S, name)                                                               \
+  static int name##_##S(const void *const *in, void *out, int64_t n, unsigned repeated,  \
+                        double parameter) {                                              \
+    RHEOS__LOOP_TYPES(S);                                                                \
+    const rheos__stored_##S *xs = in[0], *lows = in[1], *highs = in[2];                  \
+    rheos__stored_##S *zs = out;                                                         \
+    const int64_t low_step = !(repeated & 2), high_step = !(repeated & 4);               \
+    RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) {                                 \
+      const C x = RHEOS__LOAD_##S(xs[i]), low = RHEOS__LOAD_##S(lows[i * low_step]),     \
+              high = RHEOS__LOAD_##S(highs[i * high_step]), below = x > high ? high : x; \
+      zs[i] = RHEOS__STORE_##S(below < low ? low : below);                               \
+    }                                                                                    \
+    return 0;                                                                            \
   }
 RHEOS__NUMBERS(CLIP_LOOP, clip)
 
 // Complex numbers are clipped by their parts.
-#define CLIP_PARTS_LOOP(S, name)                                                              \
-  static int name##_##S(const void *const *in, void *out, int64_t n, unsigned repeated,       \
-                        double parameter) {                                                   \
-    RHEOS__LOOP_TYPES(S);                                                                     \
-    const C *xs = in[0], *lows = in[1], *highs = in[2];                                       \
-    C *zs = out;                                                                              \
-    const int64_t low_step = !(repeated & 2), high_step = !(repeated & 4);                    \
-    for (int64_t i = 0; i < n; i++) {                                                         \
-      const C x = xs[i], low = lows[i * low_step], high = highs[i * high_step];               \
-      zs[i] = CMPLX(CLIP_PART(creal(x), creal(low), creal(high)),                             \
-                    CLIP_PART(cimag(x), cimag(low), cimag(high)));                            \
-    }                                                                                         \
-    return 0;                                                                                 \
+#define CLIP_PARTS_LOOP(S, name)                                                        \
+  static int name##_##S(const void *const *in, void *out, int64_t n, unsigned repeated, \
+                        double parameter) {                                             \
+    RHEOS__LOOP_TYPES(S);                                                               \
+    const C *xs = in[0], *lows = in[1], *highs = in[2];                                 \
+    C *zs = out;                                                                        \
+    const int64_t low_step = !(repeated & 2), high_step = !(repeated & 4);              \
+    for (int64_t i = 0; i < n; i++) {                                                   \
+      const C x = xs[i], low = lows[i * low_step], high = highs[i * high_step];         \
+      zs[i] = CMPLX(CLIP_PART(creal(x), creal(low), creal(high)),                       \
+                    CLIP_PART(cimag(x), cimag(low), cimag(high)));                      \
+    }                                                                                   \
+    return 0;                                                                           \
   }
 #define CLIP_PART(x, low, high) ((x) < (low) ? (low) : (x) > (high) ? (high) : (x))
 RHEOS__COMPLEXES(CLIP_PARTS_LOOP, clip)
@@ -423,9 +414,9 @@ static void grad_clip_by_value(rheos__grad *g) {
   const rheos_output by[] = {rheos__op_3(s, "Select", outside, zeros, dz),
                              rheos__op_3(s, "Select", below, dz, zeros),
                              rheos__op_3(s, "Select", above, dz, zeros)};
-  const rheos_output axes[] = {
-      axes_high, rheos_operation_output(rheos_output_operation(axes_low), 1),
-      rheos_operation_output(rheos_output_operation(axes_high), 1)};
+  const rheos_output axes[] = {axes_high,
+                               rheos_operation_output(rheos_output_operation(axes_low), 1),
+                               rheos_operation_output(rheos_output_operation(axes_high), 1)};
   for (int32_t k = 0; k < 3; k++) {
     const rheos_output sum = rheos__sum_over(s, by[k], axes[k], false);
     rheos__grad_set(g, k, rheos__op_2(s, "Reshape", sum, dims[k]));

@@ -11,8 +11,8 @@
 #include "ops/op_util.h"
 
 // ---- Loops. S is the complex dtype, and Z that of its parts.
-#define PART_LOOPS(LOOP, qualifier, name, formula)                   \
-  LOOP(complex64, float, qualifier, name, formula)                   \
+#define PART_LOOPS(LOOP, qualifier, name, formula) \
+  LOOP(complex64, float, qualifier, name, formula) \
   LOOP(complex128, double, qualifier, name, formula)
 PART_LOOPS(RHEOS__UNARY_LOOP_TO, , Real, creal(x))
 PART_LOOPS(RHEOS__UNARY_LOOP_TO, , Imag, cimag(x))
@@ -88,8 +88,7 @@ static void grad_angle(rheos__grad *g) {
 static void grad_complex_abs(rheos__grad *g) {
   rheos_scope *s = g->scope;
   const rheos_output dz = rheos__grad_dense(g, 0);
-  const rheos_output above =
-      rheos__py_mul(s, joined(s, dz, zero_like_scalar(s, dz)), g->inputs[0]);
+  const rheos_output above = rheos__py_mul(s, joined(s, dz, zero_like_scalar(s, dz)), g->inputs[0]);
   const rheos_output below = joined(s, g->outputs[0], zero_like_scalar(s, g->outputs[0]));
   rheos__grad_set(g, 0, rheos__named_2(s, "DivNoNan", "div_no_nan", above, below));
 }
@@ -115,8 +114,12 @@ static rheos_status *prepare_by(rheos__prepare *p, rheos_dtype whole, rheos_dtyp
   const rheos__op_def rheos__op_##name = {                                                      \
       #name,                                                                                    \
       argument ": T -> " result                                                                 \
-      ": Tout; T: {complex64, complex128} = complex64; Tout: {float, double} = float",          \
-      doc, 0, rheos__shape_unchanged, gradient, prepare_##name,                                 \
+               ": Tout; T: {complex64, complex128} = complex64; Tout: {float, double} = float", \
+      doc,                                                                                      \
+      0,                                                                                        \
+      rheos__shape_unchanged,                                                                   \
+      gradient,                                                                                 \
+      prepare_##name,                                                                           \
   };
 PART_OP(Real, "input", "output", grad_real, 1, "The real part of `input`.")
 PART_OP(Imag, "input", "output", grad_imag, 1, "The imaginary part of `input`.")

@@ -170,8 +170,8 @@ static void slice_by_offsets(rheos__grad *g, parts q, rheos_output grad, rheos_o
                              rheos_output *axis_and_shapes) {
   rheos_scope *s = g->scope;
   axis_and_shapes[0] = axis;
-  rheos_operation offsets = rheos__op_n(s, "ConcatOffset", NULL, axis_and_shapes,
-                                        (size_t)q.count + 1, NULL, 0);
+  rheos_operation offsets =
+      rheos__op_n(s, "ConcatOffset", NULL, axis_and_shapes, (size_t)q.count + 1, NULL, 0);
   for (int32_t i = 0; i < q.count && offsets.graph != NULL; ++i) {
     rheos_output begin = rheos_operation_output(offsets, i);
     rheos__grad_set(g, q.first + i, rheos__op_3(s, "Slice", grad, begin, axis_and_shapes[i + 1]));
@@ -214,8 +214,9 @@ const rheos__op_def rheos__op_Concat = {
 
 const rheos__op_def rheos__op_ConcatV2 = {
     .name = "ConcatV2",
-    .signature = "values: N * T, axis: Tidx -> output: T; N: int >= 2; T: type; "
-                 "Tidx: {int32, int64} = int32",
+    .signature =
+        "values: N * T, axis: Tidx -> output: T; N: int >= 2; T: type; "
+        "Tidx: {int32, int64} = int32",
     .doc = "`values` one behind the other along dimension `axis`.",
     .shape = shape_concat,
     .gradient = gradient_concat,
@@ -239,9 +240,9 @@ static rheos_status *mismatch(const rheos__operands *o, const void *const *input
     int64_t rank = o->input_shapes[from].dims[0];
     size_t length = 0;
     for (int32_t d = 0; d < rank && d < RHEOS_MAX_RANK; ++d) {
-      length += (size_t)snprintf(text[k] + length, sizeof text[k] - length, "%s%lld",
-                                 d == 0 ? "" : " ",
-                                 (long long)rheos__operand_int(o, inputs, from, d));
+      length +=
+          (size_t)snprintf(text[k] + length, sizeof text[k] - length, "%s%lld", d == 0 ? "" : " ",
+                           (long long)rheos__operand_int(o, inputs, from, d));
     }
   }
   return RHEOS_INVALID(
@@ -291,8 +292,9 @@ static rheos_status *prepare_concat_offset(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_ConcatOffset = {
     .name = "ConcatOffset",
-    .signature = "concat_dim: int32, shape: N * shape_type -> offset: N * shape_type; "
-                 "N: int >= 2; shape_type: {int32, int64} = int32",
+    .signature =
+        "concat_dim: int32, shape: N * shape_type -> offset: N * shape_type; "
+        "N: int >= 2; shape_type: {int32, int64} = int32",
     .doc = "Where tensors of each `shape` begin in their concatenation along `concat_dim`.",
     .shape = shape_concat_offset,
     .gradient = rheos__no_gradient,

@@ -52,8 +52,7 @@ static rheos_status *fit_depthwise(int64_t channels, int64_t filter_in, int64_t 
 }
 
 static rheos_status *read_numbers(const rheos__attrs *attrs, const char *name,
-                                  const rheos__layout *layout, rheos_code code,
-                                  int64_t *numbers) {
+                                  const rheos__layout *layout, rheos_code code, int64_t *numbers) {
   int64_t batch, channel;
   RHEOS_TRY(rheos__window_numbers(attrs, name, layout, NULL, numbers, &batch, &channel));
   if (batch == 1 && channel == 1) return NULL;
@@ -70,8 +69,7 @@ rheos_status *rheos__conv_fit(const rheos__attrs *attrs, int32_t spatial, bool d
   rheos__layout *layout = &c->windows.layout;
   int64_t strides[RHEOS__WINDOW_DIMS], dilations[RHEOS__WINDOW_DIMS];
   RHEOS_TRY(rheos__layout_of(attrs, spatial, layout));
-  const rheos_code code =
-      depthwise || spatial == 3 ? RHEOS_INVALID_ARGUMENT : RHEOS_UNIMPLEMENTED;
+  const rheos_code code = depthwise || spatial == 3 ? RHEOS_INVALID_ARGUMENT : RHEOS_UNIMPLEMENTED;
   RHEOS_TRY(read_numbers(attrs, "strides", layout, code, strides));
   RHEOS_TRY(read_numbers(attrs, "dilations", layout, code, dilations));
   for (int32_t d = 0; d < RHEOS__WINDOW_DIMS; d++) {
@@ -81,8 +79,9 @@ rheos_status *rheos__conv_fit(const rheos__attrs *attrs, int32_t spatial, bool d
                                          .stride = strides[d],
                                          .dilation = dilations[d]};
     if (c->windows.dims[d].kernel == 0) {
-      return RHEOS_INVALID("filter must not have zero elements (i.e. all dimensions must be "
-                           "non-zero)");
+      return RHEOS_INVALID(
+          "filter must not have zero elements (i.e. all dimensions must be "
+          "non-zero)");
     }
   }
   c->batch = input->dims[0];
@@ -102,9 +101,7 @@ rheos_status *rheos__conv_fit(const rheos__attrs *attrs, int32_t spatial, bool d
   return NULL;
 }
 
-static bool is_depthwise(const rheos__op_def *op) {
-  return strncmp(op->name, "Depthwise", 9) == 0;
-}
+static bool is_depthwise(const rheos__op_def *op) { return strncmp(op->name, "Depthwise", 9) == 0; }
 
 static rheos_status *conv_of(const rheos__prepare *p, const rheos_shape *input,
                              const rheos_shape *filter, const rheos_shape *output,
@@ -138,9 +135,9 @@ int64_t rheos__conv_taps(const rheos__conv *c) {
 
 int64_t rheos__conv_flops(const rheos__conv *c) {
   const rheos__window *w = c->windows.dims;
-  const int64_t factors[] = {2,        c->batch,    w[0].out,           w[1].out,
-                             w[2].out, c->group_in, rheos__conv_taps(c), c->groups,
-                             c->group_out};
+  const int64_t factors[] = {
+      2,         c->batch,    w[0].out, w[1].out, w[2].out, c->group_in, rheos__conv_taps(c),
+      c->groups, c->group_out};
   return rheos__estimate(factors, 9);
 }
 
@@ -157,7 +154,8 @@ static rheos_status *forward_shape(rheos__infer *c, int32_t spatial) {
 }
 
 // The shape that input `sizes` holds; for an image it may be its spatial dimensions alone.
-static rheos_status *shape_in(rheos__infer *c, int32_t sizes, int32_t rank, rheos_shape *out_shape) {
+static rheos_status *shape_in(rheos__infer *c, int32_t sizes, int32_t rank,
+                              rheos_shape *out_shape) {
   rheos_shape vector;
   RHEOS_TRY(rheos__infer_rank(c, sizes, 1, &vector));
   RHEOS_TRY(rheos__infer_shape_value(c, sizes, out_shape));
@@ -220,9 +218,9 @@ typedef struct family {
 // A node with the attributes of the one that is differentiated.
 static rheos_output same_attrs(rheos__grad *g, const char *type, const rheos_output *inputs,
                                size_t num_inputs) {
-  static const char *const names[] = {"strides",           "use_cudnn_on_gpu", "padding",
-                                      "explicit_paddings", "data_format",      "dilations",
-                                      NULL};
+  static const char *const names[] = {
+      "strides",     "use_cudnn_on_gpu", "padding", "explicit_paddings",
+      "data_format", "dilations",        NULL};
   rheos_attr attrs[8];
   const size_t count = rheos__attrs_by_name(g, names, attrs);
   return rheos_operation_output(rheos__op_n(g->scope, type, NULL, inputs, num_inputs, attrs, count),
@@ -269,10 +267,10 @@ static void grad_backprop_filter(rheos__grad *g, const family *f) {
   rheos__grad_set(g, 2, forward(g, f, image, arriving));
 }
 
-#define FAMILY(name, forward, input, filter, shape_by_shape)                                     \
-  static const family name = {forward, input, filter, shape_by_shape};                           \
-  static void grad_##name(rheos__grad *g) { grad_forward(g, &name); }                            \
-  static void grad_##name##_input(rheos__grad *g) { grad_backprop_input(g, &name); }             \
+#define FAMILY(name, forward, input, filter, shape_by_shape)                         \
+  static const family name = {forward, input, filter, shape_by_shape};               \
+  static void grad_##name(rheos__grad *g) { grad_forward(g, &name); }                \
+  static void grad_##name##_input(rheos__grad *g) { grad_backprop_input(g, &name); } \
   static void grad_##name##_filter(rheos__grad *g) { grad_backprop_filter(g, &name); }
 FAMILY(conv2d, "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", false)
 FAMILY(depthwise, "DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput",
@@ -283,7 +281,7 @@ FAMILY(conv3d, "Conv3D", "Conv3DBackpropInputV2", "Conv3DBackpropFilterV2", true
 
 #define FLOATS "T: {half, bfloat16, float, double}; "
 #define FLOATS_AND_INT32 "T: {half, bfloat16, float, double, int32}; "
-#define PADDING_2D                                                     \
+#define PADDING_2D                                                    \
   "padding: {\"SAME\", \"VALID\", \"EXPLICIT\"}; explicit_paddings: " \
   "list(int) = []; data_format: {\"NHWC\", \"NCHW\"} = \"NHWC\"; "    \
   "dilations: list(int) = [1, 1, 1, 1]"
@@ -343,15 +341,13 @@ static rheos_status *shape_like(rheos__infer *c, int32_t like) {
 static rheos_status *like_input_shape(rheos__infer *c) { return shape_like(c, 0); }
 static rheos_status *like_filter_shape(rheos__infer *c) { return shape_like(c, 1); }
 
-#define ATTRS_V1                                                                 \
+#define ATTRS_V1                                                                        \
   "T: {half, float, double}; strides: list(int) >= 5; padding: {\"SAME\", \"VALID\"}; " \
   "dilations: list(int) = [1, 1, 1, 1, 1]"
 
-CONV_OP(Conv3DBackpropInput,
-        "input: T, filter: T, out_backprop: T -> output: T; " ATTRS_V1,
+CONV_OP(Conv3DBackpropInput, "input: T, filter: T, out_backprop: T -> output: T; " ATTRS_V1,
         "The gradient of Conv3D for its volumes, which have the shape of `input`.",
         like_input_shape, NULL, rheos__prepare_conv_backprop_input)
-CONV_OP(Conv3DBackpropFilter,
-        "input: T, filter: T, out_backprop: T -> output: T; " ATTRS_V1,
+CONV_OP(Conv3DBackpropFilter, "input: T, filter: T, out_backprop: T -> output: T; " ATTRS_V1,
         "The gradient of Conv3D for its filter, which has the shape of `filter`.",
         like_filter_shape, NULL, rheos__prepare_conv_backprop_filter)

@@ -52,9 +52,8 @@ static place place_of(line l, int64_t at, int64_t size) {
 
 static rheos_status *check_index(const crop *c, int64_t box, int32_t index) {
   if (index >= 0 && index < c->batch) return NULL;
-  return rheos_status_new(RHEOS_OUT_OF_RANGE,
-                          "box_index[%lld] = %d has values outside [0, %lld)", (long long)box,
-                          index, (long long)c->batch);
+  return rheos_status_new(RHEOS_OUT_OF_RANGE, "box_index[%lld] = %d has values outside [0, %lld)",
+                          (long long)box, index, (long long)c->batch);
 }
 
 static rheos_status *init(rheos__prepare *p, const rheos_shape *image, const rheos_shape *crops,
@@ -111,8 +110,8 @@ static int64_t flops_of(const crop *c) {
 
 // ---- CropAndResize
 
-static void crop_pixel(const crop *c, const void *image, int64_t picture, place down,
-                       place across, float *rows, float *out) {
+static void crop_pixel(const crop *c, const void *image, int64_t picture, place down, place across,
+                       float *rows, float *out) {
   const int64_t n = c->channels;
   const int64_t row = picture * c->height;
   if (c->nearest) {
@@ -150,8 +149,7 @@ static rheos_status *run_crop(const void *state, const void *const *inputs, void
     }
     const line down = line_of(corners[0], corners[2], c->crop_height, c->height);
     const line across = line_of(corners[1], corners[3], c->crop_width, c->width);
-    float *out =
-        (float *)outputs[0] + box * c->crop_height * c->crop_width * c->channels;
+    float *out = (float *)outputs[0] + box * c->crop_height * c->crop_width * c->channels;
     for (int64_t y = 0; y < c->crop_height; y++) {
       const place row = place_of(down, y, c->height);
       for (int64_t x = 0; x < c->crop_width; x++, out += c->channels) {
@@ -209,8 +207,8 @@ static rheos_output grad_of_image(rheos__grad *g, rheos_output dy) {
   rheos__node_scope inside;
   rheos__push_node_scope(s, "CropAndResizeGradImage", &inside);
   if (known) {
-    const int32_t dims[] = {(int32_t)shape.dims[0], (int32_t)shape.dims[1],
-                            (int32_t)shape.dims[2], (int32_t)shape.dims[3]};
+    const int32_t dims[] = {(int32_t)shape.dims[0], (int32_t)shape.dims[1], (int32_t)shape.dims[2],
+                            (int32_t)shape.dims[3]};
     inputs[3] = rheos__const_ints(s, dims, 4, "image_size");
   }
   const rheos_operation node =
@@ -228,15 +226,16 @@ static void grad_crop(rheos__grad *g) {
     rheos__grad_set(g, 0, grad_of_image(g, dy));
   }
   const rheos_output inputs[] = {dy, g->inputs[0], g->inputs[1], g->inputs[2]};
-  const rheos_operation boxes = rheos__op_n(g->scope, "CropAndResizeGradBoxes",
-                                            "CropAndResizeGradBoxes", inputs, 4, NULL, 0);
+  const rheos_operation boxes =
+      rheos__op_n(g->scope, "CropAndResizeGradBoxes", "CropAndResizeGradBoxes", inputs, 4, NULL, 0);
   rheos__grad_set(g, 1, rheos_operation_output(boxes, 0));
 }
 
 const rheos__op_def rheos__op_CropAndResize = {
     .name = "CropAndResize",
-    .signature = "image: T, boxes: float, box_ind: int32, crop_size: int32 -> crops: float; T: "
-                 IMAGES "; " METHODS "; extrapolation_value: float = 0",
+    .signature =
+        "image: T, boxes: float, box_ind: int32, crop_size: int32 -> crops: float; T: " IMAGES
+        "; " METHODS "; extrapolation_value: float = 0",
     .doc = "For each of the `boxes` the part of the picture `box_ind`, resized to `crop_size`.",
     .shape = crop_shape,
     .gradient = grad_crop,
@@ -245,22 +244,22 @@ const rheos__op_def rheos__op_CropAndResize = {
 
 // ---- CropAndResizeGradImage: crops may overlap, so there is one unit
 
-#define GRAD_IMAGE(S, unused)                                                                \
-  static void spread_##S(const crop *c, int64_t picture, place down, place across,          \
-                         const float *grads, void *out) {                                    \
-    const float shares[4] = {1 - down.share, 1 - down.share, down.share, down.share};        \
-    const float parts[4] = {1 - across.share, across.share, 1 - across.share, across.share}; \
-    for (int i = 0; i < (c->nearest ? 1 : 4); i++) {                                         \
-      const int64_t y = c->nearest ? down.nearest : i < 2 ? down.low : down.high;            \
-      const int64_t x = c->nearest ? across.nearest : i % 2 == 0 ? across.low : across.high; \
-      rheos__stored_##S *to = (rheos__stored_##S *)out +                                     \
-                              ((picture * c->height + y) * c->width + x) * c->channels;      \
-      for (int64_t k = 0; k < c->channels; k++) {                                            \
-        const float part = c->nearest ? grads[k] : parts[i] * (shares[i] * grads[k]);        \
-        const rheos__stored_##S rounded = RHEOS__STORE_##S(part);                            \
-        to[k] = RHEOS__STORE_##S(RHEOS__LOAD_##S(to[k]) + RHEOS__LOAD_##S(rounded));         \
-      }                                                                                      \
-    }                                                                                        \
+#define GRAD_IMAGE(S, unused)                                                                  \
+  static void spread_##S(const crop *c, int64_t picture, place down, place across,             \
+                         const float *grads, void *out) {                                      \
+    const float shares[4] = {1 - down.share, 1 - down.share, down.share, down.share};          \
+    const float parts[4] = {1 - across.share, across.share, 1 - across.share, across.share};   \
+    for (int i = 0; i < (c->nearest ? 1 : 4); i++) {                                           \
+      const int64_t y = c->nearest ? down.nearest : i < 2 ? down.low : down.high;              \
+      const int64_t x = c->nearest ? across.nearest : i % 2 == 0 ? across.low : across.high;   \
+      rheos__stored_##S *to =                                                                  \
+          (rheos__stored_##S *)out + ((picture * c->height + y) * c->width + x) * c->channels; \
+      for (int64_t k = 0; k < c->channels; k++) {                                              \
+        const float part = c->nearest ? grads[k] : parts[i] * (shares[i] * grads[k]);          \
+        const rheos__stored_##S rounded = RHEOS__STORE_##S(part);                              \
+        to[k] = RHEOS__STORE_##S(RHEOS__LOAD_##S(to[k]) + RHEOS__LOAD_##S(rounded));           \
+      }                                                                                        \
+    }                                                                                          \
   }
 GRAD_IMAGE(float, )
 GRAD_IMAGE(double, )
@@ -333,8 +332,9 @@ static rheos_status *grad_image_shape(rheos__infer *c) {
 
 const rheos__op_def rheos__op_CropAndResizeGradImage = {
     .name = "CropAndResizeGradImage",
-    .signature = "grads: float, boxes: float, box_ind: int32, image_size: int32 -> output: T; T: "
-                 "{float, half, double}; " METHODS,
+    .signature =
+        "grads: float, boxes: float, box_ind: int32, image_size: int32 -> output: T; T: "
+        "{float, half, double}; " METHODS,
     .doc = "The gradient of CropAndResize by its pictures, whose shape is `image_size`.",
     .shape = grad_image_shape,
     .prepare = prepare_CropAndResizeGradImage,

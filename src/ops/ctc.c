@@ -116,9 +116,7 @@ static void fill_logs(const loss_work *w, const void *inputs) {
 }
 
 // Whether a path may stay at place u, and jump over the blank between u and u + 2.
-static bool may_stay(const loss_work *w, int64_t u) {
-  return w->s->merges || u % 2 == 0;
-}
+static bool may_stay(const loss_work *w, int64_t u) { return w->s->merges || u % 2 == 0; }
 static bool may_jump(const loss_work *w, int64_t u) {
   return u % 2 == 1 && !(w->s->merges && label_at(w, u) == label_at(w, u + 2));
 }

@@ -66,8 +66,7 @@ static int64_t child_of(const search *w, int64_t parent, int64_t label) {
 
 static bool is_candidate(const search *w, double total) {
   if (!(total > -INFINITY)) return false;
-  return w->num_leaves < w->s->width ||
-         total > w->beams[w->leaves[w->num_leaves - 1]].now.total;
+  return w->num_leaves < w->s->width || total > w->beams[w->leaves[w->num_leaves - 1]].now.total;
 }
 
 // Among the leaves, of which the last goes if they are too many.
@@ -215,8 +214,7 @@ static rheos_status *search_one(search *w, rheos__step *step, rheos_tensor *cons
 }
 
 static rheos_status *search_all(const search_state *s, rheos__step *step,
-                                rheos_tensor *const *inputs, const found *f,
-                                rheos_tensor *scores) {
+                                rheos_tensor *const *inputs, const found *f, rheos_tensor *scores) {
   search w = {.s = s};
   w.leaves = rheos__alloc_array((size_t)s->width, sizeof *w.leaves);
   w.last_leaves = rheos__alloc_array((size_t)s->width, sizeof *w.last_leaves);
@@ -245,8 +243,8 @@ static rheos_status *store_path(const search_state *s, const found *f, int64_t k
   const int64_t shape[] = {s->batch, longest};
   RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count, 2), &outputs[k]));
   RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count), &outputs[s->paths + k]));
-  RHEOS_TRY(rheos_tensor_from_values(RHEOS_INT64, RHEOS_SHAPE(2), shape,
-                                     &outputs[2 * s->paths + k]));
+  RHEOS_TRY(
+      rheos_tensor_from_values(RHEOS_INT64, RHEOS_SHAPE(2), shape, &outputs[2 * s->paths + k]));
   int64_t *indices = outputs[k]->data, *values = outputs[s->paths + k]->data;
   for (int64_t b = 0; b < s->batch; ++b) {
     for (int64_t i = 0; i < lengths[b]; ++i, ++at) {
@@ -278,8 +276,8 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
              rheos__alloc_array(sequences, sizeof *f.labels)};
   for (size_t i = 0; f.labels != NULL && i < sequences; ++i) f.labels[i] = NULL;
   const bool enough = f.lengths != NULL && f.labels != NULL;
-  rheos_status *status = enough ? search_all(s, step, inputs, &f, outputs[3 * s->paths])
-                                : rheos__out_of_memory();
+  rheos_status *status =
+      enough ? search_all(s, step, inputs, &f, outputs[3 * s->paths]) : rheos__out_of_memory();
   for (int64_t k = 0; k < s->paths && status == NULL; ++k) status = store_path(s, &f, k, outputs);
   for (size_t i = 0; f.labels != NULL && i < sequences; ++i) rheos__free(f.labels[i]);
   rheos__free(f.lengths);
@@ -333,8 +331,9 @@ const rheos__op_def rheos__op_CTCBeamSearchDecoder = {
         "decoded_values: top_paths * int64, decoded_shape: top_paths * int64, "
         "log_probability: T; beam_width: int >= 1; top_paths: int >= 1; "
         "merge_repeated: bool = true; T: {float, double} = float",
-    .doc = "The `top_paths` likeliest sequences that a search finds in `inputs` (steps, batch, "
-           "classes), the last class being the blank.",
+    .doc =
+        "The `top_paths` likeliest sequences that a search finds in `inputs` (steps, batch, "
+        "classes), the last class being the blank.",
     .shape = shape,
     .gradient = rheos__no_gradient,
     .prepare = prepare,

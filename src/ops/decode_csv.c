@@ -137,8 +137,8 @@ static rheos_status *compute_csv(void *argument, rheos__step *step, rheos_tensor
   const rheos_string *records = inputs[0]->data;
   for (int32_t i = 0; i < s->num_outputs; i++) {
     if (inputs[1 + i]->num_elements > 1) {
-      return RHEOS_INVALID("There should only be 1 default per field but field %d has %lld",
-                           (int)i, (long long)inputs[1 + i]->num_elements);
+      return RHEOS_INVALID("There should only be 1 default per field but field %d has %lld", (int)i,
+                           (long long)inputs[1 + i]->num_elements);
     }
     RHEOS_TRY(rheos__tensor_new(s->dtypes[i], &inputs[0]->shape, &outputs[i]));
   }
@@ -171,8 +171,8 @@ static rheos_status *prepare_csv(rheos__prepare *p) {
     }
   }
   s->num_outputs = p->num_outputs;
-  s->dtypes = rheos__arena_copy(p->arena, p->output_dtypes,
-                                (size_t)p->num_outputs * sizeof *s->dtypes);
+  s->dtypes =
+      rheos__arena_copy(p->arena, p->output_dtypes, (size_t)p->num_outputs * sizeof *s->dtypes);
   if (s->dtypes == NULL) return rheos__out_of_memory();
   s->delimiter = delimiter->s.data[0];
   s->quotes = rheos__attr_bool(p->attrs, "use_quote_delim");
@@ -199,11 +199,13 @@ static rheos_status *shape_csv(rheos__infer *c) {
 
 const rheos__op_def rheos__op_DecodeCSV = {
     .name = "DecodeCSV",
-    .signature = "records: string, record_defaults: OUT_TYPE -> output: OUT_TYPE; "
-                 "OUT_TYPE: list({float, double, int32, int64, string}) >= 1; "
-                 "field_delim: string = \",\"; use_quote_delim: bool = true; na_value: string = \"\"; "
-                 "select_cols: list(int) = []",
-    .doc = "The fields of each record, as one tensor a column; a default stands for an empty field.",
+    .signature =
+        "records: string, record_defaults: OUT_TYPE -> output: OUT_TYPE; "
+        "OUT_TYPE: list({float, double, int32, int64, string}) >= 1; "
+        "field_delim: string = \",\"; use_quote_delim: bool = true; na_value: string = \"\"; "
+        "select_cols: list(int) = []",
+    .doc =
+        "The fields of each record, as one tensor a column; a default stands for an empty field.",
     .shape = shape_csv,
     .prepare = prepare_csv,
 };
@@ -251,8 +253,8 @@ typedef struct parse_state {
 static rheos_status *parse_message(const rheos_string *bytes, rheos__arena *arena,
                                    rheos_tensor **out_tensor) {
   Tensorflow__TensorProto *proto;
-  rheos_status *status = RHEOS_PROTO_UNPACK(
-      tensor_proto, bytes->size_bytes > 0 ? bytes->data : "", bytes->size_bytes, arena, &proto);
+  rheos_status *status = RHEOS_PROTO_UNPACK(tensor_proto, bytes->size_bytes > 0 ? bytes->data : "",
+                                            bytes->size_bytes, arena, &proto);
   if (status == NULL) status = rheos__tensor_from_proto(proto, out_tensor);
   if (status == NULL || rheos_status_code(status) == RHEOS_RESOURCE_EXHAUSTED) return status;
   const int shown = bytes->size_bytes < 64 ? (int)bytes->size_bytes : 64;

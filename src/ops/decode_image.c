@@ -83,9 +83,10 @@ static rheos_status *decode_gif(const decode *d, const rheos_string *contents,
   if (d->op == PNG_OR_JPEG && frames != 1) {
     rheos_tensor_unref(*out_tensor);
     *out_tensor = NULL;
-    return RHEOS_INVALID("Got %lld frames, but animated gifs can only be decoded by "
-                         "tf.image.decode_gif or tf.image.decode_image",
-                         (long long)frames);
+    return RHEOS_INVALID(
+        "Got %lld frames, but animated gifs can only be decoded by "
+        "tf.image.decode_gif or tf.image.decode_image",
+        (long long)frames);
   }
   return NULL;
 }
@@ -99,9 +100,10 @@ static rheos_status *decode_bytes(const decode *d, const rheos_string *contents,
     return RHEOS_INVALID("DecodeAndCropJpeg operation can run on JPEG only");
   }
   if ((kind == RHEOS__IMAGE_BMP) != (d->op == ONLY_BMP) && d->op != ANY) {
-    return RHEOS_INVALID("%s cannot decode this format: BMP is for DecodeBmp and DecodeImage, and "
-                         "DecodeBmp only for BMP",
-                         d->name);
+    return RHEOS_INVALID(
+        "%s cannot decode this format: BMP is for DecodeBmp and DecodeImage, and "
+        "DecodeBmp only for BMP",
+        d->name);
   }
   switch (kind) {
     case RHEOS__IMAGE_JPEG: return rheos__jpeg_decode(data, size_bytes, &d->jpeg, out_tensor);
@@ -113,7 +115,8 @@ static rheos_status *decode_bytes(const decode *d, const rheos_string *contents,
     }
     default: break;
   }
-  if (size_bytes == 0) return RHEOS_INVALID("Expected image (JPEG, PNG, GIF or BMP), got empty file");
+  if (size_bytes == 0)
+    return RHEOS_INVALID("Expected image (JPEG, PNG, GIF or BMP), got empty file");
   return RHEOS_INVALID("Unknown image file format. One of JPEG, PNG, GIF, BMP required.");
 }
 
@@ -184,9 +187,10 @@ static rheos_status *prepare(rheos__prepare *p, decode_op op) {
       .name = p->op->name,
       .dtype = p->output_dtypes[0],
       .channels = (int)channels,
-      .expand_animations =
-          op == ANY && rheos__attr_bool(p->attrs, "expand_animations"),
-      .jpeg = {.channels = (int)channels, .ratio = 1, .fancy_upscaling = true,
+      .expand_animations = op == ANY && rheos__attr_bool(p->attrs, "expand_animations"),
+      .jpeg = {.channels = (int)channels,
+               .ratio = 1,
+               .fancy_upscaling = true,
                .acceptable_fraction = 1},
   };
   if (rheos__attrs_find(p->attrs, "ratio") != NULL) RHEOS_TRY(read_jpeg_attrs(p, d));
@@ -245,8 +249,8 @@ static rheos_status *image_shape(rheos__infer *c) {
   return NULL;
 }
 
-#define JPEG_ATTRS                                                                             \
-  "channels: int = 0; ratio: int = 1; fancy_upscaling: bool = true; "                          \
+#define JPEG_ATTRS                                                                               \
+  "channels: int = 0; ratio: int = 1; fancy_upscaling: bool = true; "                            \
   "try_recover_truncated: bool = false; acceptable_fraction: float = 1.0; dct_method: string = " \
   "\"\""
 
@@ -270,8 +274,9 @@ const rheos__op_def rheos__op_DecodeAndCropJpeg = {
 
 const rheos__op_def rheos__op_DecodePng = {
     .name = "DecodePng",
-    .signature = "contents: string -> image: dtype; channels: int = 0; dtype: {uint8, uint16} = "
-                 "uint8",
+    .signature =
+        "contents: string -> image: dtype; channels: int = 0; dtype: {uint8, uint16} = "
+        "uint8",
     .doc = "The picture in a PNG (or JPEG, or still GIF) file, [height, width, channels].",
     .shape = picture_shape,
     .gradient = rheos__no_gradient,
@@ -298,8 +303,9 @@ const rheos__op_def rheos__op_DecodeBmp = {
 
 const rheos__op_def rheos__op_DecodeImage = {
     .name = "DecodeImage",
-    .signature = "contents: string -> image: dtype; channels: int = 0; dtype: {uint8, uint16, "
-                 "float} = uint8; expand_animations: bool = true",
+    .signature =
+        "contents: string -> image: dtype; channels: int = 0; dtype: {uint8, uint16, "
+        "float} = uint8; expand_animations: bool = true",
     .doc = "The picture in a JPEG, PNG, BMP or GIF file; with frames in front if it is a GIF.",
     .shape = image_shape,
     .gradient = rheos__no_gradient,
@@ -338,7 +344,8 @@ static rheos_status *jpeg_shape_shape(rheos__infer *c) {
 
 const rheos__op_def rheos__op_ExtractJpegShape = {
     .name = "ExtractJpegShape",
-    .signature = "contents: string -> image_shape: output_type; output_type: {int32, int64} = int32",
+    .signature =
+        "contents: string -> image_shape: output_type; output_type: {int32, int64} = int32",
     .doc = "Height, width and channels of a JPEG, from its header alone.",
     .shape = jpeg_shape_shape,
     .gradient = rheos__no_gradient,

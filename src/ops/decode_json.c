@@ -16,7 +16,8 @@ static rheos_status *add_int(rheos__json *r, rheos__buffer *out) {
   if (!rheos__parse_number(&text, RHEOS_INT64, &value)) {
     const bool whole = rheos__parse_number(&text, RHEOS_DOUBLE, &real) && floor(real) == real &&
                        real >= -0x1p63 && real < 0x1p63;
-    if (!whole || strpbrk(text.data, ".eE") == NULL) return rheos__json_wrong(r, "expected an int64");
+    if (!whole || strpbrk(text.data, ".eE") == NULL)
+      return rheos__json_wrong(r, "expected an int64");
     value = (int64_t)real;
   }
   rheos__wire_put_varint(out, 1, (uint64_t)value);
@@ -35,7 +36,8 @@ static rheos_status *add_float(rheos__json *r, rheos__buffer *out) {
   double value;
   RHEOS_TRY(rheos__json_read_number(r, &quoted));
   const rheos_string text = rheos__json_string(r);
-  if (!rheos__parse_number(&text, RHEOS_DOUBLE, &value)) return rheos__json_wrong(r, "expected a float");
+  if (!rheos__parse_number(&text, RHEOS_DOUBLE, &value))
+    return rheos__json_wrong(r, "expected a float");
   // What rounds to an infinity does not fit; a string may say so outright.
   if (fabs(value) >= 0x1.ffffffp127 && !(quoted && isinf(value))) {
     return rheos__json_wrong(r, "a float that is too large");

@@ -60,12 +60,16 @@ static rheos_status *compute_raw(void *argument, rheos__step *step, rheos_tensor
   const size_t size = count > 0 ? strings[0].size_bytes : 0;
   for (int64_t i = 1; i < count; i++) {
     if (strings[i].size_bytes == size) continue;
-    return RHEOS_INVALID("DecodeRaw requires input strings to all be the same size, but element "
-                         "%lld has size %zu != %zu", (long long)i, size, strings[i].size_bytes);
+    return RHEOS_INVALID(
+        "DecodeRaw requires input strings to all be the same size, but element "
+        "%lld has size %zu != %zu",
+        (long long)i, size, strings[i].size_bytes);
   }
   if (size % state->element_bytes != 0) {
-    return RHEOS_INVALID("Input to DecodeRaw has length %zu that is not a multiple of %zu, the size "
-                         "of %s", size, state->element_bytes, rheos_dtype_name(state->dtype));
+    return RHEOS_INVALID(
+        "Input to DecodeRaw has length %zu that is not a multiple of %zu, the size "
+        "of %s",
+        size, state->element_bytes, rheos_dtype_name(state->dtype));
   }
   rheos_shape shape = inputs[0]->shape;
   RHEOS_TRY(rheos__shape_append(&shape, (int64_t)(size / state->element_bytes)));
@@ -86,9 +90,10 @@ static rheos_status *prepare_raw(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_DecodeRaw = {
     .name = "DecodeRaw",
-    .signature = "bytes: string -> output: out_type; out_type: {half, float, double, int32, uint16, "
-                 "uint8, int16, int8, int64, complex64, complex128, bool, bfloat16}; "
-                 "little_endian: bool = true",
+    .signature =
+        "bytes: string -> output: out_type; out_type: {half, float, double, int32, uint16, "
+        "uint8, int16, int8, int64, complex64, complex128, bool, bfloat16}; "
+        "little_endian: bool = true",
     .doc = "The bytes of each string as a vector of `out_type`; all strings have one length.",
     .shape = shape_raw,
     .gradient = rheos__no_gradient,
@@ -154,11 +159,13 @@ static rheos_status *prepare_padded(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_DecodePaddedRaw = {
     .name = "DecodePaddedRaw",
-    .signature = "input_bytes: string, fixed_length: int32 -> output: out_type; "
-                 "out_type: {half, float, double, int32, uint16, uint8, int16, int8, int64, bfloat16}; "
-                 "little_endian: bool = true",
-    .doc = "The first `fixed_length` bytes of each string, zeros where it is shorter, as a vector of "
-           "`out_type`.",
+    .signature =
+        "input_bytes: string, fixed_length: int32 -> output: out_type; "
+        "out_type: {half, float, double, int32, uint16, uint8, int16, int8, int64, bfloat16}; "
+        "little_endian: bool = true",
+    .doc =
+        "The first `fixed_length` bytes of each string, zeros where it is shorter, as a vector of "
+        "`out_type`.",
     .shape = shape_padded,
     .gradient = rheos__no_gradient,
     .prepare = prepare_padded,

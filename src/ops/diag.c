@@ -78,16 +78,17 @@ static rheos_status *prepare_band(rheos__prepare *p) {
 
 static void gradient_band(rheos__grad *g) {
   rheos_output grad = rheos__grad_dense(g, 0);
-  rheos__grad_set(g, 0,
-                  rheos__op_3(g->scope, "MatrixBandPart", grad, g->inputs[1], g->inputs[2]));
+  rheos__grad_set(g, 0, rheos__op_3(g->scope, "MatrixBandPart", grad, g->inputs[1], g->inputs[2]));
 }
 
 const rheos__op_def rheos__op_MatrixBandPart = {
     .name = "MatrixBandPart",
-    .signature = "input: T, num_lower: Tindex, num_upper: Tindex -> band: T; T: type; "
-                 "Tindex: {int32, int64} = int64",
-    .doc = "`input` with zeros outside of `num_lower` diagonals below the main one and `num_upper` "
-           "above; negative: all.",
+    .signature =
+        "input: T, num_lower: Tindex, num_upper: Tindex -> band: T; T: type; "
+        "Tindex: {int32, int64} = int64",
+    .doc =
+        "`input` with zeros outside of `num_lower` diagonals below the main one and `num_upper` "
+        "above; negative: all.",
     .shape = shape_band,
     .gradient = gradient_band,
     .prepare = prepare_band,
@@ -101,8 +102,8 @@ static rheos_status *put_on_diagonal(const rheos__operands *o, const void *in, v
   static const char zero[16];
   rheos_dtype dtype = o->output_dtypes[0];
   if (dtype != RHEOS_STRING) {
-    RHEOS_TRY(rheos__fill_elements(dtype, out, zero,
-                                   rheos_shape_num_elements(&o->output_shapes[0])));
+    RHEOS_TRY(
+        rheos__fill_elements(dtype, out, zero, rheos_shape_num_elements(&o->output_shapes[0])));
   }
   rheos__copy copy;
   rheos__copy_init(&copy, dtype);
@@ -237,8 +238,9 @@ static rheos_status *shape_matrix_diag_part(rheos__infer *c) {
   int64_t rows = in->dims[in->rank - 2], columns = in->dims[in->rank - 1];
   c->output_shapes[0] = *in;
   c->output_shapes[0].rank--;
-  c->output_shapes[0].dims[in->rank - 2] =
-      rows < 0 || columns < 0 ? -1 : rows < columns ? rows : columns;
+  c->output_shapes[0].dims[in->rank - 2] = rows < 0 || columns < 0 ? -1
+                                           : rows < columns        ? rows
+                                                                   : columns;
   return NULL;
 }
 
@@ -309,9 +311,10 @@ static rheos_status *shape_set_diag(rheos__infer *c) {
     return NULL;
   }
   rheos__shape_text a, b;
-  return RHEOS_INVALID("must have diagonal.shape == input.shape[:-2] + min(input.shape[-2:]), but "
-                       "received input shape: %s and diagonal shape: %s",
-                       rheos__shape_text_of(in, &a), rheos__shape_text_of(diagonal, &b));
+  return RHEOS_INVALID(
+      "must have diagonal.shape == input.shape[:-2] + min(input.shape[-2:]), but "
+      "received input shape: %s and diagonal shape: %s",
+      rheos__shape_text_of(in, &a), rheos__shape_text_of(diagonal, &b));
 }
 
 static rheos_status *run_set_diag(const void *state, const void *const *inputs,
@@ -357,13 +360,13 @@ const rheos__op_def rheos__op_MatrixSetDiag = {
 
 // ---- The old names
 
-#define OLD_NAME(op, text, new_name, infer, kernel)            \
-  const rheos__op_def rheos__op_##op = {                       \
-      .name = #op,                                             \
-      .signature = text,                                       \
-      .doc = "The old name of " new_name ".",                  \
-      .shape = infer,                                          \
-      .prepare = kernel,                                       \
+#define OLD_NAME(op, text, new_name, infer, kernel) \
+  const rheos__op_def rheos__op_##op = {            \
+      .name = #op,                                  \
+      .signature = text,                            \
+      .doc = "The old name of " new_name ".",       \
+      .shape = infer,                               \
+      .prepare = kernel,                            \
   }
 
 OLD_NAME(BatchMatrixBandPart, "input: T, num_lower: int64, num_upper: int64 -> band: T; T: type",

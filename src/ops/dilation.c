@@ -70,53 +70,53 @@ static rheos_status *fit(const rheos__attrs *attrs, const rheos_shape *image,
 
 // The largest sum at one place, and where it is in the image and in the filter. The first window
 // element inside wins if no sum exceeds the lowest number.
-#define KERNELS(S, unused)                                                                       \
-  static rheos__computed_##S largest_##S(const dilation *s, const void *image,                   \
-                                         const void *filter, int64_t n, int64_t oy, int64_t ox,  \
-                                         int64_t c, int64_t *in_image, int64_t *in_filter) {     \
-    const rheos__window *w = s->windows.dims;                                                    \
-    const rheos__stored_##S *xs = image, *fs = filter;                                           \
-    rheos__computed_##S best = LOWEST_##S;                                                       \
-    *in_image = *in_filter = -1;                                                                 \
-    RHEOS__FOR(ky, inside, &w[1], oy) RHEOS__FOR(kx, inside, &w[2], ox) {                        \
-      const int64_t y = rheos__window_at(&w[1], oy, ky), x = rheos__window_at(&w[2], ox, kx);    \
-      const int64_t at = n * s->in.batch + y * s->in.dims[1] + x * s->in.dims[2] + c;            \
-      const int64_t tap = (ky * w[2].kernel + kx) * s->channels + c;                             \
-      const rheos__computed_##S sum =                                                            \
-          (rheos__computed_##S)((rheos__wrapping_##S)RHEOS__LOAD_##S(xs[at]) +                   \
-                                (rheos__wrapping_##S)RHEOS__LOAD_##S(fs[tap]));                  \
-      if (*in_image >= 0 && !(sum > best)) continue;                                             \
-      if (sum > best) best = sum;                                                                \
-      *in_image = at;                                                                            \
-      *in_filter = tap;                                                                          \
-    }                                                                                            \
-    return best;                                                                                 \
-  }                                                                                              \
-  static void forward_##S(const dilation *s, const void *const *inputs, void *out, int64_t n,    \
-                          int64_t oy, int64_t ox, int64_t c) {                                   \
-    int64_t at, tap;                                                                             \
-    const int64_t to = n * s->out.batch + oy * s->out.dims[1] + ox * s->out.dims[2] + c;         \
-    ((rheos__stored_##S *)out)[to] =                                                             \
-        RHEOS__STORE_##S(largest_##S(s, inputs[0], inputs[1], n, oy, ox, c, &at, &tap));         \
-  }                                                                                              \
-  static void backward_##S(const dilation *s, const void *const *inputs, void *out, int64_t n,   \
-                           int64_t oy, int64_t ox, int64_t c, bool to_image) {                   \
-    int64_t at, tap;                                                                             \
-    (void)largest_##S(s, inputs[0], inputs[1], n, oy, ox, c, &at, &tap);                         \
-    if (at < 0) return;                                                                          \
-    const rheos__stored_##S *dy = inputs[2];                                                     \
-    rheos__stored_##S *sum = (rheos__stored_##S *)out + (to_image ? at : tap);                   \
-    const int64_t from = n * s->out.batch + oy * s->out.dims[1] + ox * s->out.dims[2] + c;       \
-    *sum = RHEOS__STORE_##S((rheos__wrapping_##S)RHEOS__LOAD_##S(*sum) +                         \
-                            (rheos__wrapping_##S)RHEOS__LOAD_##S(dy[from]));                     \
-  }                                                                                              \
-  static void to_image_##S(const dilation *s, const void *const *inputs, void *out, int64_t n,   \
-                           int64_t oy, int64_t ox, int64_t c) {                                  \
-    backward_##S(s, inputs, out, n, oy, ox, c, true);                                            \
-  }                                                                                              \
-  static void to_filter_##S(const dilation *s, const void *const *inputs, void *out, int64_t n,  \
-                            int64_t oy, int64_t ox, int64_t c) {                                 \
-    backward_##S(s, inputs, out, n, oy, ox, c, false);                                           \
+#define KERNELS(S, unused)                                                                         \
+  static rheos__computed_##S largest_##S(const dilation *s, const void *image, const void *filter, \
+                                         int64_t n, int64_t oy, int64_t ox, int64_t c,             \
+                                         int64_t *in_image, int64_t *in_filter) {                  \
+    const rheos__window *w = s->windows.dims;                                                      \
+    const rheos__stored_##S *xs = image, *fs = filter;                                             \
+    rheos__computed_##S best = LOWEST_##S;                                                         \
+    *in_image = *in_filter = -1;                                                                   \
+    RHEOS__FOR(ky, inside, &w[1], oy) RHEOS__FOR(kx, inside, &w[2], ox) {                          \
+      const int64_t y = rheos__window_at(&w[1], oy, ky), x = rheos__window_at(&w[2], ox, kx);      \
+      const int64_t at = n * s->in.batch + y * s->in.dims[1] + x * s->in.dims[2] + c;              \
+      const int64_t tap = (ky * w[2].kernel + kx) * s->channels + c;                               \
+      const rheos__computed_##S sum =                                                              \
+          (rheos__computed_##S)((rheos__wrapping_##S)RHEOS__LOAD_##S(xs[at]) +                     \
+                                (rheos__wrapping_##S)RHEOS__LOAD_##S(fs[tap]));                    \
+      if (*in_image >= 0 && !(sum > best)) continue;                                               \
+      if (sum > best) best = sum;                                                                  \
+      *in_image = at;                                                                              \
+      *in_filter = tap;                                                                            \
+    }                                                                                              \
+    return best;                                                                                   \
+  }                                                                                                \
+  static void forward_##S(const dilation *s, const void *const *inputs, void *out, int64_t n,      \
+                          int64_t oy, int64_t ox, int64_t c) {                                     \
+    int64_t at, tap;                                                                               \
+    const int64_t to = n * s->out.batch + oy * s->out.dims[1] + ox * s->out.dims[2] + c;           \
+    ((rheos__stored_##S *)out)[to] =                                                               \
+        RHEOS__STORE_##S(largest_##S(s, inputs[0], inputs[1], n, oy, ox, c, &at, &tap));           \
+  }                                                                                                \
+  static void backward_##S(const dilation *s, const void *const *inputs, void *out, int64_t n,     \
+                           int64_t oy, int64_t ox, int64_t c, bool to_image) {                     \
+    int64_t at, tap;                                                                               \
+    (void)largest_##S(s, inputs[0], inputs[1], n, oy, ox, c, &at, &tap);                           \
+    if (at < 0) return;                                                                            \
+    const rheos__stored_##S *dy = inputs[2];                                                       \
+    rheos__stored_##S *sum = (rheos__stored_##S *)out + (to_image ? at : tap);                     \
+    const int64_t from = n * s->out.batch + oy * s->out.dims[1] + ox * s->out.dims[2] + c;         \
+    *sum = RHEOS__STORE_##S((rheos__wrapping_##S)RHEOS__LOAD_##S(*sum) +                           \
+                            (rheos__wrapping_##S)RHEOS__LOAD_##S(dy[from]));                       \
+  }                                                                                                \
+  static void to_image_##S(const dilation *s, const void *const *inputs, void *out, int64_t n,     \
+                           int64_t oy, int64_t ox, int64_t c) {                                    \
+    backward_##S(s, inputs, out, n, oy, ox, c, true);                                              \
+  }                                                                                                \
+  static void to_filter_##S(const dilation *s, const void *const *inputs, void *out, int64_t n,    \
+                            int64_t oy, int64_t ox, int64_t c) {                                   \
+    backward_##S(s, inputs, out, n, oy, ox, c, false);                                             \
   }
 RHEOS__NUMBERS(KERNELS, )
 
@@ -124,9 +124,8 @@ typedef void (*place_fn)(const dilation *s, const void *const *inputs, void *out
                          int64_t oy, int64_t ox, int64_t c);
 enum { row_forward, row_to_image, row_to_filter, NUM_ROWS };
 #define ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = name##_##S,
-static const place_fn places[NUM_ROWS][RHEOS__NUM_DTYPES] = {
-    RHEOS__NUMBERS(ENTRY, forward) RHEOS__NUMBERS(ENTRY, to_image)
-        RHEOS__NUMBERS(ENTRY, to_filter)};
+static const place_fn places[NUM_ROWS][RHEOS__NUM_DTYPES] = {RHEOS__NUMBERS(
+    ENTRY, forward) RHEOS__NUMBERS(ENTRY, to_image) RHEOS__NUMBERS(ENTRY, to_filter)};
 
 typedef struct dilation_state {
   dilation dilation;
@@ -199,17 +198,14 @@ static rheos_status *prepare_rows(rheos__prepare *p, int row) {
   }
   const rheos__window *w = s->windows.dims;
   p->num_units = d->by_channel ? 1 : d->units;
-  p->flops = rheos__estimate((const int64_t[]){2, s->batch, w[1].out, w[2].out, s->channels,
-                                               w[1].kernel, w[2].kernel},
-                             7);
+  p->flops = rheos__estimate(
+      (const int64_t[]){2, s->batch, w[1].out, w[2].out, s->channels, w[1].kernel, w[2].kernel}, 7);
   p->run = d->by_channel ? run_to_filter : run_dilation;
   return NULL;
 }
 static rheos_status *prepare_forward(rheos__prepare *p) { return prepare_rows(p, row_forward); }
 static rheos_status *prepare_to_image(rheos__prepare *p) { return prepare_rows(p, row_to_image); }
-static rheos_status *prepare_to_filter(rheos__prepare *p) {
-  return prepare_rows(p, row_to_filter);
-}
+static rheos_status *prepare_to_filter(rheos__prepare *p) { return prepare_rows(p, row_to_filter); }
 
 // ---- Shapes and gradients
 
@@ -239,13 +235,14 @@ static void grad_dilation(rheos__grad *g) {
   const rheos_output inputs[] = {g->inputs[0], g->inputs[1], rheos__grad_dense(g, 0)};
   for (int32_t i = 0; i < 2; i++) {
     const char *type = i == 0 ? "Dilation2DBackpropInput" : "Dilation2DBackpropFilter";
-    rheos__grad_set(g, i, rheos_operation_output(
-                              rheos__op_n(g->scope, type, NULL, inputs, 3, attrs, count), 0));
+    rheos__grad_set(
+        g, i,
+        rheos_operation_output(rheos__op_n(g->scope, type, NULL, inputs, 3, attrs, count), 0));
   }
 }
 
-#define ATTRS                                                                                   \
-  "; T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, "      \
+#define ATTRS                                                                               \
+  "; T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, " \
   "uint64}; strides: list(int) >= 4; rates: list(int) >= 4; padding: {\"SAME\", \"VALID\"}"
 
 const rheos__op_def rheos__op_Dilation2D = {

@@ -9,7 +9,7 @@
 
 // Yellow, blue, red, lime, purple, olive, maroon, navy blue, aqua, fuchsia.
 static const float default_colors[10][4] = {
-    {1, 1, 0, 1},    {0, 0, 1, 1},    {1, 0, 0, 1},    {0, 1, 0, 1}, {0.5f, 0, 0.5f, 1},
+    {1, 1, 0, 1},       {0, 0, 1, 1},    {1, 0, 0, 1},    {0, 1, 0, 1}, {0.5f, 0, 0.5f, 1},
     {0.5f, 0.5f, 0, 1}, {0.5f, 0, 0, 1}, {0, 0, 0.5f, 1}, {0, 1, 1, 1}, {1, 0, 1, 1},
 };
 
@@ -67,8 +67,7 @@ static void draw_box(const draw *d, const float *at, void *picture, const float 
 static rheos_status *run_draw(const void *state, const void *const *inputs, void *const *outputs,
                               void *scratch, int64_t first, int64_t last) {
   const draw *d = state;
-  const int64_t bytes =
-      d->height * d->width * d->depth * (int64_t)rheos_dtype_size(d->dtype);
+  const int64_t bytes = d->height * d->width * d->depth * (int64_t)rheos_dtype_size(d->dtype);
   const float *boxes = inputs[1], *colors = d->num_colors > 0 ? inputs[2] : NULL;
   (void)scratch;
   if (bytes == 0) return NULL;
@@ -86,8 +85,8 @@ static rheos_status *prepare_draw(rheos__prepare *p) {
   draw *d = RHEOS_NEW_STATE(p, draw);
   if (d == NULL) return rheos__out_of_memory();
   const rheos_shape *images = &p->input_shapes[0], *boxes = &p->input_shapes[1];
-  *d = (draw){p->input_dtypes[0], images->dims[1], images->dims[2], images->dims[3],
-              boxes->dims[1],     0,               0};
+  *d = (draw){
+      p->input_dtypes[0], images->dims[1], images->dims[2], images->dims[3], boxes->dims[1], 0, 0};
   if (d->depth != 1 && d->depth != 3 && d->depth != 4) {
     return RHEOS_INVALID("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)");
   }

@@ -169,8 +169,9 @@ static void gradient_dynamic_partition(rheos__grad *g) {
 
 const rheos__op_def rheos__op_DynamicPartition = {
     .name = "DynamicPartition",
-    .signature = "data: T, partitions: int32 -> outputs: num_partitions * T; "
-                 "num_partitions: int >= 1; T: type",
+    .signature =
+        "data: T, partitions: int32 -> outputs: num_partitions * T; "
+        "num_partitions: int >= 1; T: type",
     .doc = "The rows of `data` sorted into `num_partitions` tensors by `partitions`.",
     .shape = shape_dynamic_partition,
     .gradient = gradient_dynamic_partition,

@@ -9,8 +9,8 @@
 // The rows of a sparse tensor in order, cut into sequences of the same leading indices.
 typedef struct sequences {
   rheos__sparse sparse;
-  int64_t *order;        // for rheos__free()
-  int64_t first, last;   // the sequence at hand: places in `order`
+  int64_t *order;       // for rheos__free()
+  int64_t first, last;  // the sequence at hand: places in `order`
 } sequences;
 
 static const int64_t *row_of(const sequences *s, int64_t place) {
@@ -68,11 +68,11 @@ static rheos_status *compare_all(sequences *hypothesis, sequences *truth, bool n
       return rheos_status_new(RHEOS_CANCELLED, "Step was cancelled.");
     }
     const int64_t n = length_of(hypothesis), m = length_of(truth);
-    const int side = n == 0   ? 1
-                     : m == 0 ? -1
-                              : rheos__sparse_compare(row_of(hypothesis, hypothesis->first),
-                                                      row_of(truth, truth->first),
-                                                      truth->sparse.rank - 1);
+    const int side =
+        n == 0   ? 1
+        : m == 0 ? -1
+                 : rheos__sparse_compare(row_of(hypothesis, hypothesis->first),
+                                         row_of(truth, truth->first), truth->sparse.rank - 1);
     const sequences *at = side > 0 ? truth : hypothesis;
     float *result = (float *)out->data + place_of(row_of(at, at->first), &out->shape);
     if (side < 0) {
@@ -99,9 +99,10 @@ static rheos_status *new_output(const rheos__sparse *a, const rheos__sparse *b,
                                 rheos_tensor **out) {
   rheos_shape shape;
   if (a->rank != b->rank) {
-    return RHEOS_INVALID("truth_shape and hypothesis_shape must have the same rank, got %lld and "
-                         "%lld",
-                         (long long)b->rank, (long long)a->rank);
+    return RHEOS_INVALID(
+        "truth_shape and hypothesis_shape must have the same rank, got %lld and "
+        "%lld",
+        (long long)b->rank, (long long)a->rank);
   }
   if (a->rank - 1 > RHEOS_MAX_RANK) {
     return RHEOS_INVALID("rank %lld is more than the maximum of %d", (long long)a->rank - 1,
@@ -151,9 +152,10 @@ static rheos_status *shape(rheos__infer *c) {
   RHEOS_TRY(rheos__infer_sparse(c, 0, &rank[0]));
   RHEOS_TRY(rheos__infer_sparse(c, 3, &rank[1]));
   if (rank[0] >= 0 && rank[1] >= 0 && rank[0] != rank[1]) {
-    return RHEOS_INVALID("truth_shape and hypothesis_shape must have the same rank, got %lld and "
-                         "%lld",
-                         (long long)rank[1], (long long)rank[0]);
+    return RHEOS_INVALID(
+        "truth_shape and hypothesis_shape must have the same rank, got %lld and "
+        "%lld",
+        (long long)rank[1], (long long)rank[0]);
   }
   if (rheos__infer_value(c, 2) == NULL || rheos__infer_value(c, 5) == NULL) return NULL;
   RHEOS_TRY(rheos__infer_shape_value(c, 2, &dims[0]));
@@ -173,8 +175,9 @@ const rheos__op_def rheos__op_EditDistance = {
         "hypothesis_indices: int64, hypothesis_values: T, hypothesis_shape: int64, "
         "truth_indices: int64, truth_values: T, truth_shape: int64 -> output: float; "
         "normalize: bool = true; T: type",
-    .doc = "How many edits turn each sequence of the hypothesis into that of the truth; a share of "
-           "the latter's length if `normalize`.",
+    .doc =
+        "How many edits turn each sequence of the hypothesis into that of the truth; a share of "
+        "the latter's length if `normalize`.",
     .shape = shape,
     .gradient = rheos__no_gradient,
     .prepare = prepare,

@@ -190,8 +190,8 @@ rheos_status *rheos__prepare_elementwise(rheos__prepare *p, rheos__loop loop, in
   e->num_elements = rheos_shape_num_elements(&p->output_shapes[0]);
   e->parameter = parameter;
   e->failure = failure;
-  e->can_fail = failure != NULL && failure[0] != '\0' &&
-                rheos_dtype_is_integer(rheos__loop_dtype(p));
+  e->can_fail =
+      failure != NULL && failure[0] != '\0' && rheos_dtype_is_integer(rheos__loop_dtype(p));
   e->num_operands = p->num_inputs;
   e->out_bytes = (int64_t)rheos_dtype_size(p->output_dtypes[0]);
   for (int32_t k = 0; k < p->num_inputs; k++) {

@@ -91,18 +91,12 @@ static inline rheos_dtype rheos__loop_dtype(const rheos__prepare *p) {
 // Quantized numbers as the integers they are stored as; other dtypes as they are.
 static inline rheos_dtype rheos__stored_dtype(rheos_dtype dtype) {
   switch (dtype) {
-    case RHEOS_QINT8:
-      return RHEOS_INT8;
-    case RHEOS_QUINT8:
-      return RHEOS_UINT8;
-    case RHEOS_QINT16:
-      return RHEOS_INT16;
-    case RHEOS_QUINT16:
-      return RHEOS_UINT16;
-    case RHEOS_QINT32:
-      return RHEOS_INT32;
-    default:
-      return dtype;
+    case RHEOS_QINT8: return RHEOS_INT8;
+    case RHEOS_QUINT8: return RHEOS_UINT8;
+    case RHEOS_QINT16: return RHEOS_INT16;
+    case RHEOS_QUINT16: return RHEOS_UINT16;
+    case RHEOS_QINT32: return RHEOS_INT32;
+    default: return dtype;
   }
 }
 
@@ -220,8 +214,7 @@ typedef bool rheos__stored_boolean, rheos__computed_boolean, rheos__wrapping_boo
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(__OPTIMIZE__)
 #define RHEOS__WIDE __attribute__((target_clones("default", "arch=x86-64-v3")))
 // Where arithmetic binds rather than memory, AVX-512 is worth a third copy.
-#define RHEOS__WIDEST \
-  __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#define RHEOS__WIDEST __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define RHEOS__WIDE
 #define RHEOS__WIDEST
@@ -230,10 +223,10 @@ typedef bool rheos__stored_boolean, rheos__computed_boolean, rheos__wrapping_boo
 #define W(v) ((rheos__wrapping)(v))
 
 // Types of a loop over elements of dtype S.
-#define RHEOS__LOOP_TYPES(S)                                              \
-  typedef rheos__computed_##S C __attribute__((unused));                  \
-  typedef rheos__wrapping_##S rheos__wrapping __attribute__((unused));    \
-  (void)repeated;                                                         \
+#define RHEOS__LOOP_TYPES(S)                                           \
+  typedef rheos__computed_##S C __attribute__((unused));               \
+  typedef rheos__wrapping_##S rheos__wrapping __attribute__((unused)); \
+  (void)repeated;                                                      \
   (void)parameter
 
 // z[i] = formula of x[i]; from dtype S to dtype Z.

@@ -175,10 +175,11 @@ static rheos_status *jpeg_shape(rheos__infer *c) {
 
 const rheos__op_def rheos__op_EncodeJpeg = {
     .name = "EncodeJpeg",
-    .signature = "image: uint8 -> contents: string; format: {\"\", \"grayscale\", \"rgb\"} = \"\"; "
-                 "quality: int = 95; progressive: bool = false; optimize_size: bool = false; "
-                 "chroma_downsampling: bool = true; density_unit: {\"in\", \"cm\"} = \"in\"; "
-                 "x_density: int = 300; y_density: int = 300; xmp_metadata: string = \"\"",
+    .signature =
+        "image: uint8 -> contents: string; format: {\"\", \"grayscale\", \"rgb\"} = \"\"; "
+        "quality: int = 95; progressive: bool = false; optimize_size: bool = false; "
+        "chroma_downsampling: bool = true; density_unit: {\"in\", \"cm\"} = \"in\"; "
+        "x_density: int = 300; y_density: int = 300; xmp_metadata: string = \"\"",
     .doc = "The JPEG file of a picture [height, width, channels] of 1 or 3 channels.",
     .shape = jpeg_shape,
     .gradient = rheos__no_gradient,

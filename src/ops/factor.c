@@ -59,12 +59,8 @@ static rheos_status *set_identity(const rheos__matrix_kernel *k, void *to, int64
   return NULL;
 }
 
-static int smaller(int a, int b) {
-  return a < b ? a : b;
-}
-static int larger(int a, int b) {
-  return a > b ? a : b;
-}
+static int smaller(int a, int b) { return a < b ? a : b; }
+static int larger(int a, int b) { return a > b ? a : b; }
 
 // A work space that was asked for as a floating-point number: rounded up.
 static int rounded_up(int64_t count) {

@@ -26,9 +26,7 @@ static bool is_complex(rheos_scope *s, rheos_output x) {
   return rheos_scope_status(s) == NULL && rheos_dtype_is_complex(rheos_output_dtype(x));
 }
 
-static rheos_output diag(rheos_scope *s, rheos_output x) {
-  return rheos__op_1(s, "MatrixDiag", x);
-}
+static rheos_output diag(rheos_scope *s, rheos_output x) { return rheos__op_1(s, "MatrixDiag", x); }
 
 // ---- Qr: of a = q r with at least as many rows as columns
 
@@ -65,8 +63,7 @@ static rheos_output deep_qr(rheos_scope *s, rheos_output q, rheos_output r, rheo
                                           times_inverse_adjoint(s, rest, r));
   if (!is_complex(s, q)) return grad;
   // The phases: r has a real diagonal.
-  const rheos_output phases =
-      imaginary_diagonal(s, rheos__py_sub(s, rdr, rheos__adjoint(s, qdq)));
+  const rheos_output phases = imaginary_diagonal(s, rheos__py_sub(s, rdr, rheos__adjoint(s, qdq)));
   const rheos_output turned = rheos__matmul_adj(s, q, false, phases, true);
   return rheos__py_add(s, grad, times_inverse_adjoint(s, turned, r));
 }
@@ -170,8 +167,8 @@ static rheos_output svd_gradient(rheos_scope *s, const svd_parts *p) {
       rheos__py_add(s, middle, rheos__matmul_adj(s, s_mat, false, plus_adjoint(s, f_v), false));
   if (is_complex(s, v1)) {  // the phases of the vectors: singular values are real
     const rheos_output turn = rheos__matmul_adj(s, v1, true, grad_v1, false);
-    const rheos_output scaled = rheos__matmul_adj(s, diag(s, rheos__safe_reciprocal(s, p->s)), false,
-                                                  imaginary_diagonal(s, turn), false);
+    const rheos_output scaled = rheos__matmul_adj(s, diag(s, rheos__safe_reciprocal(s, p->s)),
+                                                  false, imaginary_diagonal(s, turn), false);
     middle = rheos__py_sub(s, middle, scaled);
   }
   const rheos_output grad =

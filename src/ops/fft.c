@@ -87,31 +87,19 @@ typedef struct fft_state {
 
 static double complex load_number(rheos_dtype dtype, const void *data, int64_t index) {
   switch (dtype) {
-    case RHEOS_FLOAT:
-      return ((const float *)data)[index];
-    case RHEOS_DOUBLE:
-      return ((const double *)data)[index];
-    case RHEOS_COMPLEX64:
-      return ((const float complex *)data)[index];
-    default:
-      return ((const double complex *)data)[index];
+    case RHEOS_FLOAT: return ((const float *)data)[index];
+    case RHEOS_DOUBLE: return ((const double *)data)[index];
+    case RHEOS_COMPLEX64: return ((const float complex *)data)[index];
+    default: return ((const double complex *)data)[index];
   }
 }
 
 static void store_number(rheos_dtype dtype, void *data, int64_t index, double complex value) {
   switch (dtype) {
-    case RHEOS_FLOAT:
-      ((float *)data)[index] = (float)creal(value);
-      break;
-    case RHEOS_DOUBLE:
-      ((double *)data)[index] = creal(value);
-      break;
-    case RHEOS_COMPLEX64:
-      ((float complex *)data)[index] = (float complex)value;
-      break;
-    default:
-      ((double complex *)data)[index] = value;
-      break;
+    case RHEOS_FLOAT: ((float *)data)[index] = (float)creal(value); break;
+    case RHEOS_DOUBLE: ((double *)data)[index] = creal(value); break;
+    case RHEOS_COMPLEX64: ((float complex *)data)[index] = (float complex)value; break;
+    default: ((double complex *)data)[index] = value; break;
   }
 }
 

@@ -20,14 +20,10 @@ static double complex root_of_unity(int64_t k, int64_t n) {
   const double angle = 2 * M_PI * ((double)(4 * k - nearest * n) / (4 * (double)n));
   const double c = cos(angle), s = sin(angle);
   switch (nearest % 4) {
-    case 0:
-      return CMPLX(c, -s);
-    case 1:
-      return CMPLX(-s, -c);
-    case 2:
-      return CMPLX(-c, s);
-    default:
-      return CMPLX(s, c);
+    case 0: return CMPLX(c, -s);
+    case 1: return CMPLX(-s, -c);
+    case 2: return CMPLX(-c, s);
+    default: return CMPLX(s, c);
   }
 }
 

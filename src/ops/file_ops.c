@@ -141,8 +141,8 @@ static rheos_status *compute_matching(void *state, rheos__step *step, rheos_tens
     status = rheos__tensor_new(RHEOS_STRING, &RHEOS_SHAPE((int64_t)found.count), &outputs[0]);
   }
   for (size_t i = 0; status == NULL && i < found.count; i++) {
-    status = rheos_tensor_set_string(outputs[0], (int64_t)i, found.paths[i],
-                                     strlen(found.paths[i]));
+    status =
+        rheos_tensor_set_string(outputs[0], (int64_t)i, found.paths[i], strlen(found.paths[i]));
   }
   rheos__file_list_free(found.paths, found.count);
   return status;

@@ -53,8 +53,9 @@ const rheos__op_def rheos__op_Shape = {
 
 const rheos__op_def rheos__op_ShapeN = {
     .name = "ShapeN",
-    .signature = "input: N * T -> output: N * out_type; N: int >= 1; T: type; "
-                 "out_type: {int32, int64} = int32",
+    .signature =
+        "input: N * T -> output: N * out_type; N: int >= 1; T: type; "
+        "out_type: {int32, int64} = int32",
     .doc = "The dimensions of each of `input`.",
     .flags = RHEOS_OP_READS_SHAPES,
     .shape = shape_shape,
@@ -181,9 +182,7 @@ static rheos_status *prepare_zeros_like(rheos__prepare *p) {
   return prepare_constant_fill(p, false);
 }
 
-static rheos_status *prepare_ones_like(rheos__prepare *p) {
-  return prepare_constant_fill(p, true);
-}
+static rheos_status *prepare_ones_like(rheos__prepare *p) { return prepare_constant_fill(p, true); }
 
 const rheos__op_def rheos__op_ZerosLike = {
     .name = "ZerosLike",
@@ -197,8 +196,9 @@ const rheos__op_def rheos__op_ZerosLike = {
 
 const rheos__op_def rheos__op_OnesLike = {
     .name = "OnesLike",
-    .signature = "x: T -> y: T; T: {bfloat16, half, float, double, int8, uint8, int16, uint16, "
-                 "int32, uint32, int64, uint64, complex64, complex128, bool}",
+    .signature =
+        "x: T -> y: T; T: {bfloat16, half, float, double, int8, uint8, int16, uint16, "
+        "int32, uint32, int64, uint64, complex64, complex128, bool}",
     .doc = "Ones in the shape of `x`.",
     .flags = RHEOS_OP_READS_SHAPES,
     .shape = rheos__shape_unchanged,
@@ -234,8 +234,9 @@ static void gradient_fill(rheos__grad *g) {
 
 const rheos__op_def rheos__op_Fill = {
     .name = "Fill",
-    .signature = "dims: index_type, value: T -> output: T; T: type; "
-                 "index_type: {int32, int64} = int32",
+    .signature =
+        "dims: index_type, value: T -> output: T; T: type; "
+        "index_type: {int32, int64} = int32",
     .doc = "A tensor of shape `dims` filled with the scalar `value`.",
     .shape = shape_fill,
     .gradient = gradient_fill,
@@ -280,8 +281,8 @@ static rheos_status *range_ints(int64_t start, int64_t limit, int64_t delta, int
                          (long long)limit);
   }
   // In unsigned numbers, because the distance may be more than the largest integer.
-  uint64_t distance = delta > 0 ? (uint64_t)limit - (uint64_t)start
-                                : (uint64_t)start - (uint64_t)limit;
+  uint64_t distance =
+      delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
   uint64_t step = delta > 0 ? (uint64_t)delta : -(uint64_t)delta;
   uint64_t size = distance / step + (distance % step != 0);
   if (size > INT64_MAX) return RHEOS_INVALID("Requires ((limit - start) / delta) <= 2^63 - 1");
@@ -363,8 +364,9 @@ static rheos_status *prepare_range(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_Range = {
     .name = "Range",
-    .signature = "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx; Tidx: {bfloat16, half, "
-                 "float, double, int8, int16, int32, int64, uint16, uint32, uint64} = int32",
+    .signature =
+        "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx; Tidx: {bfloat16, half, "
+        "float, double, int8, int16, int32, int64, uint16, uint32, uint64} = int32",
     .doc = "`start`, `start` + `delta`, ... up to `limit`, which is left out.",
     .shape = shape_range,
     .gradient = rheos__no_gradient,
@@ -407,8 +409,8 @@ static rheos_status *run_lin_space(const void *state, const void *const *inputs,
     if (dtype == RHEOS_FLOAT) {
       ((float *)outputs[0])[i] = value;
     } else {
-      ((uint16_t *)outputs[0])[i] = dtype == RHEOS_HALF ? rheos__float_to_half(value)
-                                                        : rheos__float_to_bfloat16(value);
+      ((uint16_t *)outputs[0])[i] =
+          dtype == RHEOS_HALF ? rheos__float_to_half(value) : rheos__float_to_bfloat16(value);
     }
   }
   return NULL;
@@ -420,8 +422,9 @@ static rheos_status *prepare_lin_space(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_LinSpace = {
     .name = "LinSpace",
-    .signature = "start: T, stop: T, num: Tidx -> output: T; T: {bfloat16, half, float, double}; "
-                 "Tidx: {int32, int64} = int32",
+    .signature =
+        "start: T, stop: T, num: Tidx -> output: T; T: {bfloat16, half, float, double}; "
+        "Tidx: {int32, int64} = int32",
     .doc = "`num` numbers from `start` to `stop` at equal distances.",
     .shape = shape_lin_space,
     .gradient = rheos__no_gradient,

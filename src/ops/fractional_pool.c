@@ -64,11 +64,11 @@ static void region(const pool *p, int d, int64_t at, int64_t *first, int64_t *la
   *last = end < p->in[d] ? end : p->in[d];
 }
 
-#define FOR_REGION(p, n, oy, ox, pixel)                              \
-  int64_t top, bottom, left, right;                                  \
-  region(p, 0, oy, &top, &bottom);                                   \
-  region(p, 1, ox, &left, &right);                                   \
-  for (int64_t y = top; y < bottom; y++)                             \
+#define FOR_REGION(p, n, oy, ox, pixel)  \
+  int64_t top, bottom, left, right;      \
+  region(p, 0, oy, &top, &bottom);       \
+  region(p, 1, ox, &left, &right);       \
+  for (int64_t y = top; y < bottom; y++) \
     for (int64_t x = left, pixel = ((n) * p->in[0] + y) * p->in[1] + x; x < right; x++, pixel++)
 
 #define LOWEST_float -FLT_MAX
@@ -81,81 +81,79 @@ typedef void (*row_fn)(const pool *p, const void *in, void *out, int64_t row);
 typedef void (*spread_fn)(const pool *p, const void *in, const void *grad, void *out, double *sums,
                           int64_t n);
 
-#define KERNELS(S, unused)                                                                       \
-  static void row_##S(const pool *p, const void *in, void *out, int64_t row) {                   \
-    typedef rheos__wrapping_##S wrapping;                                                        \
-    const rheos__stored_##S *from = in;                                                          \
-    rheos__stored_##S *to = (rheos__stored_##S *)out + row * p->out[1] * p->channels;            \
-    for (int64_t ox = 0; ox < p->out[1]; ox++, to += p->channels) {                              \
-      int64_t count = 0;                                                                         \
-      for (int64_t k = 0; k < p->channels; k++) {                                                \
-        to[k] = (rheos__stored_##S)(p->average ? 0 : LOWEST_##S);                                \
-      }                                                                                          \
-      FOR_REGION(p, row / p->out[0], row % p->out[0], ox, pixel) {                               \
-        const rheos__stored_##S *x_at = from + pixel * p->channels;                              \
-        count++;                                                                                 \
-        if (p->average) {                                                                        \
-          for (int64_t k = 0; k < p->channels; k++) {                                            \
-            to[k] = (rheos__stored_##S)((wrapping)to[k] + (wrapping)x_at[k]);                    \
-          }                                                                                      \
-        } else {                                                                                 \
-          for (int64_t k = 0; k < p->channels; k++) to[k] = to[k] < x_at[k] ? x_at[k] : to[k];   \
-        }                                                                                        \
-      }                                                                                          \
-      if (!p->average || count == 0) continue;                                                   \
-      for (int64_t k = 0; k < p->channels; k++) to[k] /= (rheos__stored_##S)count;               \
-    }                                                                                            \
-  }                                                                                              \
-  /* To the first of the largest of each region. */                                              \
-  static void to_largest_##S(const pool *p, const void *in, const void *grad, void *out,         \
-                             double *sums, int64_t n) {                                          \
-    typedef rheos__wrapping_##S wrapping;                                                        \
-    const rheos__stored_##S *from = in, *dy = grad;                                              \
-    rheos__stored_##S *dx = out;                                                                 \
-    (void)sums;                                                                                  \
-    for (int64_t oy = 0; oy < p->out[0]; oy++) {                                                 \
-      for (int64_t ox = 0; ox < p->out[1]; ox++) {                                               \
-        const int64_t at = ((n * p->out[0] + oy) * p->out[1] + ox) * p->channels;                \
-        for (int64_t k = 0; k < p->channels; k++) {                                              \
-          int64_t best = -1;                                                                     \
-          FOR_REGION(p, n, oy, ox, pixel) {                                                      \
-            const int64_t i = pixel * p->channels + k;                                           \
-            if (best < 0 || from[best] < from[i]) best = i;                                      \
-          }                                                                                      \
-          if (best < 0) continue;                                                                \
-          dx[best] = (rheos__stored_##S)((wrapping)dx[best] + (wrapping)dy[at + k]);             \
-        }                                                                                        \
-      }                                                                                          \
-    }                                                                                            \
-  }                                                                                              \
-  /* Shared evenly by each region. */                                                            \
-  static void to_all_##S(const pool *p, const void *in, const void *grad, void *out,             \
-                         double *sums, int64_t n) {                                              \
-    const int64_t image = p->in[0] * p->in[1] * p->channels;                                     \
-    const rheos__stored_##S *dy = grad;                                                          \
-    rheos__stored_##S *dx = (rheos__stored_##S *)out + n * image;                                \
-    (void)in;                                                                                    \
-    memset(sums, 0, (size_t)image * sizeof *sums);                                               \
-    for (int64_t oy = 0; oy < p->out[0]; oy++) {                                                 \
-      for (int64_t ox = 0; ox < p->out[1]; ox++) {                                               \
-        const int64_t at = ((n * p->out[0] + oy) * p->out[1] + ox) * p->channels;                \
-        FOR_REGION(p, 0, oy, ox, pixel) {                                                        \
-          const double count = (double)((bottom - top) * (right - left));                        \
-          for (int64_t k = 0; k < p->channels; k++) {                                            \
-            sums[pixel * p->channels + k] += (double)dy[at + k] / count;                         \
-          }                                                                                      \
-        }                                                                                        \
-      }                                                                                          \
-    }                                                                                            \
-    for (int64_t i = 0; i < image; i++) dx[i] = FROM_DOUBLE_##S(sums[i]);                        \
+#define KERNELS(S, unused)                                                                         \
+  static void row_##S(const pool *p, const void *in, void *out, int64_t row) {                     \
+    typedef rheos__wrapping_##S wrapping;                                                          \
+    const rheos__stored_##S *from = in;                                                            \
+    rheos__stored_##S *to = (rheos__stored_##S *)out + row * p->out[1] * p->channels;              \
+    for (int64_t ox = 0; ox < p->out[1]; ox++, to += p->channels) {                                \
+      int64_t count = 0;                                                                           \
+      for (int64_t k = 0; k < p->channels; k++) {                                                  \
+        to[k] = (rheos__stored_##S)(p->average ? 0 : LOWEST_##S);                                  \
+      }                                                                                            \
+      FOR_REGION(p, row / p->out[0], row % p->out[0], ox, pixel) {                                 \
+        const rheos__stored_##S *x_at = from + pixel * p->channels;                                \
+        count++;                                                                                   \
+        if (p->average) {                                                                          \
+          for (int64_t k = 0; k < p->channels; k++) {                                              \
+            to[k] = (rheos__stored_##S)((wrapping)to[k] + (wrapping)x_at[k]);                      \
+          }                                                                                        \
+        } else {                                                                                   \
+          for (int64_t k = 0; k < p->channels; k++) to[k] = to[k] < x_at[k] ? x_at[k] : to[k];     \
+        }                                                                                          \
+      }                                                                                            \
+      if (!p->average || count == 0) continue;                                                     \
+      for (int64_t k = 0; k < p->channels; k++) to[k] /= (rheos__stored_##S)count;                 \
+    }                                                                                              \
+  }                                                                                                \
+  /* To the first of the largest of each region. */                                                \
+  static void to_largest_##S(const pool *p, const void *in, const void *grad, void *out,           \
+                             double *sums, int64_t n) {                                            \
+    typedef rheos__wrapping_##S wrapping;                                                          \
+    const rheos__stored_##S *from = in, *dy = grad;                                                \
+    rheos__stored_##S *dx = out;                                                                   \
+    (void)sums;                                                                                    \
+    for (int64_t oy = 0; oy < p->out[0]; oy++) {                                                   \
+      for (int64_t ox = 0; ox < p->out[1]; ox++) {                                                 \
+        const int64_t at = ((n * p->out[0] + oy) * p->out[1] + ox) * p->channels;                  \
+        for (int64_t k = 0; k < p->channels; k++) {                                                \
+          int64_t best = -1;                                                                       \
+          FOR_REGION(p, n, oy, ox, pixel) {                                                        \
+            const int64_t i = pixel * p->channels + k;                                             \
+            if (best < 0 || from[best] < from[i]) best = i;                                        \
+          }                                                                                        \
+          if (best < 0) continue;                                                                  \
+          dx[best] = (rheos__stored_##S)((wrapping)dx[best] + (wrapping)dy[at + k]);               \
+        }                                                                                          \
+      }                                                                                            \
+    }                                                                                              \
+  }                                                                                                \
+  /* Shared evenly by each region. */                                                              \
+  static void to_all_##S(const pool *p, const void *in, const void *grad, void *out, double *sums, \
+                         int64_t n) {                                                              \
+    const int64_t image = p->in[0] * p->in[1] * p->channels;                                       \
+    const rheos__stored_##S *dy = grad;                                                            \
+    rheos__stored_##S *dx = (rheos__stored_##S *)out + n * image;                                  \
+    (void)in;                                                                                      \
+    memset(sums, 0, (size_t)image * sizeof *sums);                                                 \
+    for (int64_t oy = 0; oy < p->out[0]; oy++) {                                                   \
+      for (int64_t ox = 0; ox < p->out[1]; ox++) {                                                 \
+        const int64_t at = ((n * p->out[0] + oy) * p->out[1] + ox) * p->channels;                  \
+        FOR_REGION(p, 0, oy, ox, pixel) {                                                          \
+          const double count = (double)((bottom - top) * (right - left));                          \
+          for (int64_t k = 0; k < p->channels; k++) {                                              \
+            sums[pixel * p->channels + k] += (double)dy[at + k] / count;                           \
+          }                                                                                        \
+        }                                                                                          \
+      }                                                                                            \
+    }                                                                                              \
+    for (int64_t i = 0; i < image; i++) dx[i] = FROM_DOUBLE_##S(sums[i]);                          \
   }
 // Sums of shares of integers pass the largest integer when regions overlap.
 #define FROM_DOUBLE_float(v) ((float)(v))
 #define FROM_DOUBLE_double(v) (v)
-#define FROM_DOUBLE_int32(v) \
-  ((v) >= 0x1p31 ? INT32_MAX : (v) <= -0x1p31 ? INT32_MIN : (int32_t)(v))
-#define FROM_DOUBLE_int64(v) \
-  ((v) >= 0x1p63 ? INT64_MAX : (v) <= -0x1p63 ? INT64_MIN : (int64_t)(v))
+#define FROM_DOUBLE_int32(v) ((v) >= 0x1p31 ? INT32_MAX : (v) <= -0x1p31 ? INT32_MIN : (int32_t)(v))
+#define FROM_DOUBLE_int64(v) ((v) >= 0x1p63 ? INT64_MAX : (v) <= -0x1p63 ? INT64_MIN : (int64_t)(v))
 DTYPES(KERNELS, )
 
 #define ENTRY(S, name) [RHEOS__DTYPE_##S] = name##_##S,
@@ -192,9 +190,10 @@ static rheos_status *pooled_shape(const float ratios[4], const rheos_shape *in, 
   for (int d = 1; d < 3; d++) {
     if (in->dims[d] < 0) continue;
     if ((float)in->dims[d] < ratios[d] || in->dims[d] > INT32_MAX) {
-      return RHEOS_INVALID("Pooling ratio is higher than input dimension size for dimension %d. "
-                           "Input dim size: %lld pooling ratio: %g",
-                           d, (long long)in->dims[d], (double)ratios[d]);
+      return RHEOS_INVALID(
+          "Pooling ratio is higher than input dimension size for dimension %d. "
+          "Input dim size: %lld pooling ratio: %g",
+          d, (long long)in->dims[d], (double)ratios[d]);
     }
     out->dims[d] = (int64_t)floorf((float)in->dims[d] / ratios[d]);
   }
@@ -239,9 +238,13 @@ static rheos_status *compute_pool(void *state, rheos__step *step, rheos_tensor *
     philox = rheos__generator_reserve(s->generator, regions + 2);
   }
   RHEOS_TRY(rheos__tensor_new(inputs[0]->dtype, &out, &outputs[0]));
-  call c = {.pool = {.batch = in->dims[0], .channels = in->dims[3], .overlapping = s->overlapping,
+  call c = {.pool = {.batch = in->dims[0],
+                     .channels = in->dims[3],
+                     .overlapping = s->overlapping,
                      .average = s->average},
-            .dtype = inputs[0]->dtype, .in = inputs[0]->data, .out = outputs[0]->data};
+            .dtype = inputs[0]->dtype,
+            .in = inputs[0]->data,
+            .out = outputs[0]->data};
   for (int d = 0; d < 2; d++) {
     const int64_t size = in->dims[1 + d], regions = out.dims[1 + d];
     RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(regions + 1), &outputs[1 + d]));
@@ -346,8 +349,8 @@ static rheos_status *spread(call *c, rheos__step *step, const rheos_shape *image
 static rheos_status *compute_max_grad(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                       rheos_tensor **outputs) {
   const bool *overlapping = state;
-  call c = {.pool = {.overlapping = *overlapping}, .dtype = inputs[0]->dtype,
-            .in = inputs[0]->data};
+  call c = {
+      .pool = {.overlapping = *overlapping}, .dtype = inputs[0]->dtype, .in = inputs[0]->data};
   if (!rheos_shape_equal(&inputs[1]->shape, &inputs[2]->shape)) {
     rheos__shape_text a, b;
     return RHEOS_INVALID("orig_output of shape %s and out_backprop of shape %s differ",
@@ -413,8 +416,7 @@ static rheos_status *shape_avg_grad(rheos__infer *c) {
 }
 
 static void add_grad(rheos__grad *g, const char *type, const rheos_output *inputs, size_t count) {
-  const rheos_attr attr =
-      rheos_attr_bool("overlapping", rheos__attr_bool(g->attrs, "overlapping"));
+  const rheos_attr attr = rheos_attr_bool("overlapping", rheos__attr_bool(g->attrs, "overlapping"));
   const rheos_operation node = rheos__op_n(g->scope, type, NULL, inputs, count, &attr, 1);
   if (node.graph != NULL) rheos__grad_set(g, 0, rheos_operation_output(node, 0));
 }
@@ -431,9 +433,9 @@ static void gradient_avg(rheos__grad *g) {
   add_grad(g, "FractionalAvgPoolGrad", inputs, 4);
 }
 
-#define POOL                                                                                     \
-  "value: T -> output: T, row_pooling_sequence: int64, col_pooling_sequence: int64; "            \
-  "pooling_ratio: list(float) >= 4; pseudo_random: bool = false; overlapping: bool = false; "    \
+#define POOL                                                                                  \
+  "value: T -> output: T, row_pooling_sequence: int64, col_pooling_sequence: int64; "         \
+  "pooling_ratio: list(float) >= 4; pseudo_random: bool = false; overlapping: bool = false; " \
   "deterministic: bool = false; seed: int = 0; seed2: int = 0; T: {float, double, int32, int64}"
 #define GRAD "; overlapping: bool = false; T: {float, double, int32, int64}"
 
@@ -459,8 +461,9 @@ const rheos__op_def rheos__op_FractionalAvgPool = {
 
 const rheos__op_def rheos__op_FractionalMaxPoolGrad = {
     .name = "FractionalMaxPoolGrad",
-    .signature = "orig_input: T, orig_output: T, out_backprop: T, row_pooling_sequence: int64, "
-                 "col_pooling_sequence: int64 -> output: T" GRAD,
+    .signature =
+        "orig_input: T, orig_output: T, out_backprop: T, row_pooling_sequence: int64, "
+        "col_pooling_sequence: int64 -> output: T" GRAD,
     .doc = "The gradient of FractionalMaxPool for its images.",
     .shape = shape_max_grad,
     .prepare = prepare_grad,
@@ -468,8 +471,9 @@ const rheos__op_def rheos__op_FractionalMaxPoolGrad = {
 
 const rheos__op_def rheos__op_FractionalAvgPoolGrad = {
     .name = "FractionalAvgPoolGrad",
-    .signature = "orig_input_tensor_shape: int64, out_backprop: T, row_pooling_sequence: int64, "
-                 "col_pooling_sequence: int64 -> output: T" GRAD,
+    .signature =
+        "orig_input_tensor_shape: int64, out_backprop: T, row_pooling_sequence: int64, "
+        "col_pooling_sequence: int64 -> output: T" GRAD,
     .doc = "The gradient of FractionalAvgPool for its images.",
     .shape = shape_avg_grad,
     .prepare = prepare_grad,

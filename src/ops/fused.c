@@ -45,8 +45,7 @@ static rheos_status *loop_of(const rheos__prepare *p, const rheos__op_def *op, i
                              float alpha, rheos__loop *out_loop, double *out_alpha) {
   const rheos_dtype dtypes[] = {p->output_dtypes[0], p->output_dtypes[0]};
   const rheos_shape scalars[] = {RHEOS_SCALAR, RHEOS_SCALAR};
-  rheos__attrs *attrs =
-      rheos__arena_alloc_zeroed(p->arena, sizeof *attrs + sizeof attrs->items[0]);
+  rheos__attrs *attrs = rheos__arena_alloc_zeroed(p->arena, sizeof *attrs + sizeof attrs->items[0]);
   if (attrs == NULL) return rheos__out_of_memory();
   attrs->count = 1;
   attrs->items[0] = rheos_attr_float("alpha", alpha);
@@ -166,8 +165,7 @@ rheos_status *rheos__epilogue_of(const rheos__prepare *p, int64_t channels, int6
   if (e->norm >= 0 && !(e->epsilon >= 0)) return RHEOS_INVALID("epsilon must not be negative");
   RHEOS_TRY(check_args(p, e));
   RHEOS_TRY(find_loops(p, e));
-  e->flops = activations[e->activation].cost + (e->bias >= 0) + 4 * (e->norm >= 0) +
-             (e->side >= 0);
+  e->flops = activations[e->activation].cost + (e->bias >= 0) + 4 * (e->norm >= 0) + (e->side >= 0);
   return NULL;
 }
 
@@ -203,8 +201,8 @@ static void set_norms(const rheos__epilogue *e, const void *const *args, int64_t
                       channel_norms *out) {
   const float *scale = args[0], *offset = args[1], *mean = args[2], *variance = args[3];
   for (int64_t c = 0; c < n; c++) {
-    out->factor[c] = (double)scale[first + c] /
-                     sqrt((double)variance[first + c] + (double)e->epsilon);
+    out->factor[c] =
+        (double)scale[first + c] / sqrt((double)variance[first + c] + (double)e->epsilon);
     out->shift[c] = (double)offset[first + c];
     out->center[c] = (double)mean[first + c];
   }
@@ -289,17 +287,10 @@ static void normalize(const rheos__epilogue *e, const void *const *args, float *
 
 static void set_number(rheos_dtype dtype, double value, void *out) {
   switch (dtype) {
-    case RHEOS_HALF:
-      *(uint16_t *)out = rheos__float_to_half((float)value);
-      break;
-    case RHEOS_BFLOAT16:
-      *(uint16_t *)out = rheos__float_to_bfloat16((float)value);
-      break;
-    case RHEOS_DOUBLE:
-      *(double *)out = value;
-      break;
-    default:
-      *(float *)out = (float)value;
+    case RHEOS_HALF: *(uint16_t *)out = rheos__float_to_half((float)value); break;
+    case RHEOS_BFLOAT16: *(uint16_t *)out = rheos__float_to_bfloat16((float)value); break;
+    case RHEOS_DOUBLE: *(double *)out = value; break;
+    default: *(float *)out = (float)value;
   }
 }
 
@@ -343,8 +334,7 @@ static void activate(const rheos__epilogue *e, void *y, int64_t count) {
 }
 
 static void run_normalized_piece(const rheos__epilogue *e, const void *const *inputs, float *out,
-                                 int64_t first_row, int64_t last_row, int64_t first,
-                                 int64_t last) {
+                                 int64_t first_row, int64_t last_row, int64_t first, int64_t last) {
   const bool is_relu = e->activation == RHEOS__RELU;
   normalize_piece(e, inputs, out, first_row, last_row, first, last, is_relu);
   if (is_relu || e->activation == RHEOS__NO_ACTIVATION) return;
@@ -427,7 +417,8 @@ static rheos_status *run_fused(const void *state, const void *const *inputs, voi
   return NULL;
 }
 
-static void begin_inner(const rheos__prepare *p, const rheos__op_def *op, rheos__prepare *out_inner) {
+static void begin_inner(const rheos__prepare *p, const rheos__op_def *op,
+                        rheos__prepare *out_inner) {
   *out_inner = *p;
   out_inner->op = op;
   out_inner->num_inputs = 2;

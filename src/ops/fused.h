@@ -22,8 +22,8 @@ typedef enum rheos__activation {
 // Arguments are numbers of inputs of the op; -1 where there is none.
 typedef struct rheos__epilogue {
   rheos_dtype dtype;
-  int64_t channels;  // of the output
-  int64_t inner;     // elements of a channel in a row: 1 with the channels last
+  int64_t channels;          // of the output
+  int64_t inner;             // elements of a channel in a row: 1 with the channels last
   int32_t bias, norm, side;  // `norm` is the first of scale, offset, mean, variance
   rheos__activation activation;
   double alpha;  // of LeakyRelu

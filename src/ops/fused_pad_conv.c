@@ -21,10 +21,10 @@ static places places_of(int32_t num_inputs) {
 // ---- Sizes
 
 typedef struct fused {
-  rheos__windows windows;           // over the framed images
+  rheos__windows windows;  // over the framed images
   int64_t batch, height, width, channels, filters;
-  int64_t resized[2], before[2];    // rows and columns
-  int64_t edge;                     // 0: the outermost row is not repeated, 1: it is
+  int64_t resized[2], before[2];  // rows and columns
+  int64_t edge;                   // 0: the outermost row is not repeated, 1: it is
   bool resize, align_corners;
   rheos_dtype dtype;
 } fused;
@@ -32,8 +32,8 @@ typedef struct fused {
 static rheos_status *read_window(const rheos__attrs *attrs, const rheos_shape *filter, fused *f) {
   int64_t strides[RHEOS__WINDOW_DIMS], batch, channel;
   RHEOS_TRY(rheos__layout_of(attrs, 2, &f->windows.layout));
-  RHEOS_TRY(rheos__window_numbers(attrs, "strides", &f->windows.layout, NULL, strides, &batch,
-                                  &channel));
+  RHEOS_TRY(
+      rheos__window_numbers(attrs, "strides", &f->windows.layout, NULL, strides, &batch, &channel));
   if (batch != 1 || channel != 1) {
     return RHEOS_INVALID("strides in the batch and depth dimensions are not supported");
   }
@@ -75,8 +75,8 @@ static rheos_status *read_paddings(const int64_t *paddings, fused *f) {
     f->before[d] = paddings[2 + 2 * d];
     RHEOS_TRY(framed(sizes[d], f->before[d], paddings[3 + 2 * d], f->edge, &w->in));
   }
-  if (paddings != NULL && (paddings[0] != 0 || paddings[1] != 0 || paddings[6] != 0 ||
-                           paddings[7] != 0)) {
+  if (paddings != NULL &&
+      (paddings[0] != 0 || paddings[1] != 0 || paddings[6] != 0 || paddings[7] != 0)) {
     return RHEOS_INVALID("paddings of batch and channels must be 0");
   }
   return NULL;
@@ -170,54 +170,54 @@ typedef struct call {
 typedef void (*frame_fn)(const call *c, int64_t row);
 typedef void (*conv_fn)(const call *c, double *sums, int64_t row);
 
-#define KERNELS(S, unused)                                                                       \
-  static void frame_##S(const call *c, int64_t row) {                                            \
-    const fused *f = &c->fused;                                                                  \
-    const rheos__stored_##S *image =                                                             \
-        (const rheos__stored_##S *)c->image + c->entry * f->height * f->width * f->channels;     \
-    const int64_t width = f->windows.dims[2].in, depth = f->channels;                            \
-    const tap y = tap_at(f, 0, row);                                                             \
-    const rheos__stored_##S *top = image + y.low * f->width * depth;                             \
-    const rheos__stored_##S *bottom = image + y.high * f->width * depth;                         \
-    double *to = c->framed + row * width * depth;                                                \
-    for (int64_t x = 0; x < width; x++) {                                                        \
-      const tap *t = &c->columns[x];                                                             \
-      for (int64_t k = 0; k < depth; k++) {                                                      \
-        const double a = (double)RHEOS__LOAD_##S(top[t->low * depth + k]);                       \
-        if (!f->resize) {                                                                        \
-          *to++ = a;                                                                             \
-          continue;                                                                              \
-        }                                                                                        \
-        const double b = (double)RHEOS__LOAD_##S(top[t->high * depth + k]);                      \
-        const double e = (double)RHEOS__LOAD_##S(bottom[t->low * depth + k]);                    \
-        const double g = (double)RHEOS__LOAD_##S(bottom[t->high * depth + k]);                   \
-        const double upper = a + (b - a) * t->share, lower = e + (g - e) * t->share;             \
-        *to++ = upper + (lower - upper) * y.share;                                               \
-      }                                                                                          \
-    }                                                                                            \
-  }                                                                                              \
-  static void conv_##S(const call *c, double *sums, int64_t row) {                               \
-    const fused *f = &c->fused;                                                                  \
-    const rheos__window *w = f->windows.dims;                                                    \
-    const rheos__stored_##S *filter = c->filter;                                                 \
-    rheos__stored_##S *to = (rheos__stored_##S *)c->out +                                        \
-                            (c->entry * w[1].out + row) * w[2].out * f->filters;                 \
-    for (int64_t ox = 0; ox < w[2].out; ox++) {                                                  \
-      memset(sums, 0, (size_t)f->filters * sizeof *sums);                                        \
-      RHEOS__FOR(ky, inside, &w[1], row) RHEOS__FOR(kx, inside, &w[2], ox) {                     \
-        const int64_t y = rheos__window_at(&w[1], row, ky);                                      \
-        const int64_t x = rheos__window_at(&w[2], ox, kx);                                       \
-        const double *pixel = c->framed + (y * w[2].in + x) * f->channels;                       \
-        const rheos__stored_##S *weights =                                                       \
-            filter + (ky * w[2].kernel + kx) * f->channels * f->filters;                         \
-        for (int64_t k = 0; k < f->channels; k++, weights += f->filters) {                       \
-          for (int64_t j = 0; j < f->filters; j++) {                                             \
-            sums[j] += pixel[k] * (double)RHEOS__LOAD_##S(weights[j]);                           \
-          }                                                                                      \
-        }                                                                                        \
-      }                                                                                          \
-      for (int64_t j = 0; j < f->filters; j++) *to++ = RHEOS__STORE_##S(sums[j]);                \
-    }                                                                                            \
+#define KERNELS(S, unused)                                                                   \
+  static void frame_##S(const call *c, int64_t row) {                                        \
+    const fused *f = &c->fused;                                                              \
+    const rheos__stored_##S *image =                                                         \
+        (const rheos__stored_##S *)c->image + c->entry * f->height * f->width * f->channels; \
+    const int64_t width = f->windows.dims[2].in, depth = f->channels;                        \
+    const tap y = tap_at(f, 0, row);                                                         \
+    const rheos__stored_##S *top = image + y.low * f->width * depth;                         \
+    const rheos__stored_##S *bottom = image + y.high * f->width * depth;                     \
+    double *to = c->framed + row * width * depth;                                            \
+    for (int64_t x = 0; x < width; x++) {                                                    \
+      const tap *t = &c->columns[x];                                                         \
+      for (int64_t k = 0; k < depth; k++) {                                                  \
+        const double a = (double)RHEOS__LOAD_##S(top[t->low * depth + k]);                   \
+        if (!f->resize) {                                                                    \
+          *to++ = a;                                                                         \
+          continue;                                                                          \
+        }                                                                                    \
+        const double b = (double)RHEOS__LOAD_##S(top[t->high * depth + k]);                  \
+        const double e = (double)RHEOS__LOAD_##S(bottom[t->low * depth + k]);                \
+        const double g = (double)RHEOS__LOAD_##S(bottom[t->high * depth + k]);               \
+        const double upper = a + (b - a) * t->share, lower = e + (g - e) * t->share;         \
+        *to++ = upper + (lower - upper) * y.share;                                           \
+      }                                                                                      \
+    }                                                                                        \
+  }                                                                                          \
+  static void conv_##S(const call *c, double *sums, int64_t row) {                           \
+    const fused *f = &c->fused;                                                              \
+    const rheos__window *w = f->windows.dims;                                                \
+    const rheos__stored_##S *filter = c->filter;                                             \
+    rheos__stored_##S *to =                                                                  \
+        (rheos__stored_##S *)c->out + (c->entry * w[1].out + row) * w[2].out * f->filters;   \
+    for (int64_t ox = 0; ox < w[2].out; ox++) {                                              \
+      memset(sums, 0, (size_t)f->filters * sizeof *sums);                                    \
+      RHEOS__FOR(ky, inside, &w[1], row) RHEOS__FOR(kx, inside, &w[2], ox) {                 \
+        const int64_t y = rheos__window_at(&w[1], row, ky);                                  \
+        const int64_t x = rheos__window_at(&w[2], ox, kx);                                   \
+        const double *pixel = c->framed + (y * w[2].in + x) * f->channels;                   \
+        const rheos__stored_##S *weights =                                                   \
+            filter + (ky * w[2].kernel + kx) * f->channels * f->filters;                     \
+        for (int64_t k = 0; k < f->channels; k++, weights += f->filters) {                   \
+          for (int64_t j = 0; j < f->filters; j++) {                                         \
+            sums[j] += pixel[k] * (double)RHEOS__LOAD_##S(weights[j]);                       \
+          }                                                                                  \
+        }                                                                                    \
+      }                                                                                      \
+      for (int64_t j = 0; j < f->filters; j++) *to++ = RHEOS__STORE_##S(sums[j]);            \
+    }                                                                                        \
   }
 RHEOS__FLOATS(KERNELS, )
 
@@ -284,8 +284,7 @@ static rheos_status *compute_fused(void *state, rheos__step *step, rheos_tensor 
   size_t elements, depth;
   RHEOS_TRY(fit_call(o, inputs, &c.fused));
   const rheos__window *w = c.fused.windows.dims;
-  const rheos_shape shape =
-      RHEOS_SHAPE(c.fused.batch, w[1].out, w[2].out, c.fused.filters);
+  const rheos_shape shape = RHEOS_SHAPE(c.fused.batch, w[1].out, w[2].out, c.fused.filters);
   RHEOS_TRY(rheos__tensor_new(c.fused.dtype, &shape, &outputs[0]));
   if (outputs[0]->num_elements == 0) return NULL;
   if (!rheos__mul_size((size_t)w[2].in, (size_t)c.fused.channels, &depth) ||
@@ -310,14 +309,15 @@ static rheos_status *prepare_fused(rheos__prepare *p) {
   return NULL;
 }
 
-#define ATTRS                                                        \
+#define ATTRS                                                         \
   "mode: {\"REFLECT\", \"SYMMETRIC\"}; strides: list(int); padding: " \
   "{\"SAME\", \"VALID\"}"
 
 const rheos__op_def rheos__op_FusedPadConv2D = {
     .name = "FusedPadConv2D",
-    .signature = "input: T, paddings: int32, filter: T -> output: T; "
-                 "T: {half, bfloat16, float, double}; " ATTRS,
+    .signature =
+        "input: T, paddings: int32, filter: T -> output: T; "
+        "T: {half, bfloat16, float, double}; " ATTRS,
     .doc = "MirrorPad of the images `input`, then Conv2D.",
     .shape = fused_shape,
     .prepare = prepare_fused,
@@ -325,8 +325,9 @@ const rheos__op_def rheos__op_FusedPadConv2D = {
 
 const rheos__op_def rheos__op_FusedResizeAndPadConv2D = {
     .name = "FusedResizeAndPadConv2D",
-    .signature = "input: T, size: int32, paddings: int32, filter: T -> output: T; "
-                 "T: {half, float, double}; resize_align_corners: bool = false; " ATTRS,
+    .signature =
+        "input: T, size: int32, paddings: int32, filter: T -> output: T; "
+        "T: {half, float, double}; resize_align_corners: bool = false; " ATTRS,
     .doc = "ResizeBilinear of the images `input`, then MirrorPad, then Conv2D.",
     .shape = fused_shape,
     .prepare = prepare_fused,

@@ -62,16 +62,16 @@ static double sample_derivative(double a, double x) {
   return x > 1 && x > a ? by_fraction(a, x) : by_series(a, x);
 }
 
-#define DERIVATIVES(type)                                                                       \
-  static int loop_##type(const void *const *in, void *out, int64_t n, unsigned repeated,        \
-                         double parameter) {                                                    \
-    const type *a = in[0], *x = in[1];                                                          \
-    (void)parameter;                                                                            \
-    for (int64_t i = 0; i < n; i++) {                                                           \
-      const double alpha = (double)a[repeated & 1 ? 0 : i];                                     \
-      ((type *)out)[i] = (type)sample_derivative(alpha, (double)x[repeated & 2 ? 0 : i]);       \
-    }                                                                                           \
-    return 0;                                                                                   \
+#define DERIVATIVES(type)                                                                 \
+  static int loop_##type(const void *const *in, void *out, int64_t n, unsigned repeated,  \
+                         double parameter) {                                              \
+    const type *a = in[0], *x = in[1];                                                    \
+    (void)parameter;                                                                      \
+    for (int64_t i = 0; i < n; i++) {                                                     \
+      const double alpha = (double)a[repeated & 1 ? 0 : i];                               \
+      ((type *)out)[i] = (type)sample_derivative(alpha, (double)x[repeated & 2 ? 0 : i]); \
+    }                                                                                     \
+    return 0;                                                                             \
   }
 DERIVATIVES(float)
 DERIVATIVES(double)

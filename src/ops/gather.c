@@ -241,8 +241,7 @@ static rheos_output concat_with(rheos_scope *s, rheos_output *parts, int32_t cou
                       ? rheos__named_n(s, "Pack", member_name, &tensor, 1, NULL, 0)
                       : rheos__const_ints(s, &number, 1, member_name);
   parts[count] = rheos__const_scalar(s, RHEOS_INT32, 0, "axis");
-  rheos_output result =
-      rheos__named_n(s, "ConcatV2", node.name, parts, (size_t)count + 1, NULL, 0);
+  rheos_output result = rheos__named_n(s, "ConcatV2", node.name, parts, (size_t)count + 1, NULL, 0);
   rheos_scope_pop(s);
   return result;
 }
@@ -297,14 +296,14 @@ static int32_t batch_dims_of(rheos__grad *g, int32_t indices_rank) {
 
 // Indices (batch..., k) of rows each within its batch, as indices of the rows of all batches.
 static rheos_output indices_in_all(rheos_scope *s, rheos_output indices, rheos_output batch_shape,
-                                   rheos_output num_batches, rheos_output rows, int32_t batch_dims) {
+                                   rheos_output num_batches, rheos_output rows,
+                                   int32_t batch_dims) {
   static const rheos_output none;
-  const rheos_output inner = rheos__op_with_number(s, "Sub", "sub", rheos__rank_of(s, indices),
-                                                   batch_dims);
+  const rheos_output inner =
+      rheos__op_with_number(s, "Sub", "sub", rheos__rank_of(s, indices), batch_dims);
   const rheos_output ones = rheos__op_2(s, "Fill", rheos__expand_dims(s, inner, 0),
                                         rheos__const_scalar(s, RHEOS_INT32, 1, "value"));
-  const rheos_output first =
-      rheos__py_mul(s, rheos__range(s, none, 0, num_batches, 0, 1), rows);
+  const rheos_output first = rheos__py_mul(s, rheos__range(s, none, 0, num_batches, 0, 1), rows);
   const rheos_output parts[] = {batch_shape, ones};
   const rheos_output spread = rheos__op_2(s, "Reshape", first, rheos__concat(s, parts, 2, 0));
   return rheos__py_add(s, rheos__cast_to(s, indices, RHEOS_INT32), spread);
@@ -320,14 +319,13 @@ static rheos_output sum_in_batches(rheos_scope *s, rheos_output grad, rheos_outp
       rheos__vector_slice(s, shape, at_number(batch_dims + 1), unbounded);
   rheos_output parts[3] = {none, row_shape};
   const rheos_output flat_shape = concat_with(s, parts, 2, 0, "values_0", none, -1);
-  const rheos_output num_batches = rheos__op_2(s, "Prod", batch_shape,
-                                               rheos__const_scalar(s, RHEOS_INT32, 0, "axis"));
-  const rheos_output all =
-      indices_in_all(s, indices, batch_shape, num_batches, rows, batch_dims);
+  const rheos_output num_batches =
+      rheos__op_2(s, "Prod", batch_shape, rheos__const_scalar(s, RHEOS_INT32, 0, "axis"));
+  const rheos_output all = indices_in_all(s, indices, batch_shape, num_batches, rows, batch_dims);
   const rheos_output size = rheos__expand_dims(s, rheos__size_of(s, indices), 0);
-  const rheos_output sums = rheos__op_3(
-      s, "UnsortedSegmentSum", rheos__op_2(s, "Reshape", grad, flat_shape),
-      rheos__op_2(s, "Reshape", all, size), rheos__py_mul(s, rows, num_batches));
+  const rheos_output sums =
+      rheos__op_3(s, "UnsortedSegmentSum", rheos__op_2(s, "Reshape", grad, flat_shape),
+                  rheos__op_2(s, "Reshape", all, size), rheos__py_mul(s, rows, num_batches));
   const rheos_output whole[] = {batch_shape, rheos__expand_dims(s, rows, 0), row_shape};
   return rheos__op_2(s, "Reshape", sums, rheos__concat(s, whole, 3, 0));
 }
@@ -344,9 +342,9 @@ static void gradient_gather(rheos__grad *g) {
   const int32_t indices_rank = rheos_output_shape(g->inputs[1]).rank;
   const int32_t batch_dims = batch_dims_of(g, indices_rank);
   if (batch_dims < 0) {
-    rheos_scope_fail_take(
-        s, rheos_status_new(RHEOS_UNIMPLEMENTED, "no gradient of GatherV2 with a negative "
-                                                 "batch_dims and indices of unknown rank"));
+    rheos_scope_fail_take(s, rheos_status_new(RHEOS_UNIMPLEMENTED,
+                                              "no gradient of GatherV2 with a negative "
+                                              "batch_dims and indices of unknown rank"));
     return;
   }
   rheos_output params_shape = params_shape_of(s, g->inputs[0]);
@@ -363,8 +361,9 @@ static void gradient_gather(rheos__grad *g) {
 
 const rheos__op_def rheos__op_Gather = {
     .name = "Gather",
-    .signature = "params: Tparams, indices: Tindices -> output: Tparams; "
-                 "validate_indices: bool = true; Tparams: type; Tindices: {int32, int64}",
+    .signature =
+        "params: Tparams, indices: Tindices -> output: Tparams; "
+        "validate_indices: bool = true; Tparams: type; Tindices: {int32, int64}",
     .doc = "The rows `indices` of `params`.",
     .shape = shape_gather,
     .gradient = gradient_gather,
@@ -373,9 +372,10 @@ const rheos__op_def rheos__op_Gather = {
 
 const rheos__op_def rheos__op_GatherV2 = {
     .name = "GatherV2",
-    .signature = "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams; "
-                 "batch_dims: int = 0; Tparams: type; Tindices: {int16, int32, int64}; "
-                 "Taxis: {int32, int64}",
+    .signature =
+        "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams; "
+        "batch_dims: int = 0; Tparams: type; Tindices: {int16, int32, int64}; "
+        "Taxis: {int32, int64}",
     .doc = "The slices `indices` of `params` along dimension `axis`.",
     .shape = shape_gather,
     .gradient = gradient_gather,
@@ -480,8 +480,9 @@ static void gradient_gather_nd(rheos__grad *g) {
 
 const rheos__op_def rheos__op_GatherNd = {
     .name = "GatherNd",
-    .signature = "params: Tparams, indices: Tindices -> output: Tparams; Tparams: type; "
-                 "Tindices: {int16, int32, int64}" RHEOS__BAD_INDICES_POLICY,
+    .signature =
+        "params: Tparams, indices: Tindices -> output: Tparams; Tparams: type; "
+        "Tindices: {int16, int32, int64}" RHEOS__BAD_INDICES_POLICY,
     .doc = "The elements or slices of `params` that the innermost dimension of `indices` names.",
     .shape = shape_gather_nd,
     .gradient = gradient_gather_nd,
@@ -531,9 +532,8 @@ typedef struct one_hot {
 
 // All off, then one on for each index that is in range: indices (rows, columns) give
 // (rows, depth, columns).
-static rheos_status *run_one_hot(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first_unit,
-                                 int64_t last_unit) {
+static rheos_status *run_one_hot(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)scratch;
   enum { FAR_BYTES = 4096 };
   const one_hot *h = state;
@@ -576,10 +576,12 @@ static rheos_status *prepare_one_hot(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_OneHot = {
     .name = "OneHot",
-    .signature = "indices: TI, depth: int32, on_value: T, off_value: T -> output: T; "
-                 "axis: int = -1; T: type; TI: {uint8, int8, int32, int64} = int64",
-    .doc = "`on_value` at the place of each index along a new dimension of size `depth`, "
-           "`off_value` elsewhere.",
+    .signature =
+        "indices: TI, depth: int32, on_value: T, off_value: T -> output: T; "
+        "axis: int = -1; T: type; TI: {uint8, int8, int32, int64} = int64",
+    .doc =
+        "`on_value` at the place of each index along a new dimension of size `depth`, "
+        "`off_value` elsewhere.",
     .shape = shape_one_hot,
     .gradient = rheos__no_gradient,
     .prepare = prepare_one_hot,

@@ -32,14 +32,11 @@ static rheos_status *compute_gather(void *state, rheos__step *step, rheos_tensor
   return status;
 }
 
-static rheos_status *prepare_gather(rheos__prepare *p) {
-  return prepare_reader(p, compute_gather);
-}
+static rheos_status *prepare_gather(rheos__prepare *p) { return prepare_reader(p, compute_gather); }
 
 static rheos_status *shape_gather(rheos__infer *c) {
   rheos_shape variable = rheos__infer_variable_shape(c, 0);
-  return rheos__gathered_rows_shape(c->attrs, &variable, &c->input_shapes[1],
-                                    &c->output_shapes[0]);
+  return rheos__gathered_rows_shape(c->attrs, &variable, &c->input_shapes[1], &c->output_shapes[0]);
 }
 
 static void gradient_gather(rheos__grad *g) {
@@ -54,8 +51,9 @@ static void gradient_gather(rheos__grad *g) {
 
 const rheos__op_def rheos__op_ResourceGather = {
     .name = "ResourceGather",
-    .signature = "resource: resource, indices: Tindices -> output: dtype; batch_dims: int = 0; "
-                 "validate_indices: bool = true; dtype: type; Tindices: index",
+    .signature =
+        "resource: resource, indices: Tindices -> output: dtype; batch_dims: int = 0; "
+        "validate_indices: bool = true; dtype: type; Tindices: index",
     .doc = "The rows `indices` of the variable.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = shape_gather,
@@ -89,8 +87,7 @@ static void gradient_gather_nd(rheos__grad *g) {
   rheos_scope *s = g->scope;
   rheos_output grad = rheos__grad_dense(g, 0), indices = g->inputs[1];
   if (rheos_scope_status(s) != NULL) return;
-  rheos_attr out_type =
-      rheos_attr_type("out_type", rheos_dtype_base(rheos_output_dtype(indices)));
+  rheos_attr out_type = rheos_attr_type("out_type", rheos_dtype_base(rheos_output_dtype(indices)));
   rheos_output shape = rheos_operation_output(
       rheos__op_n(s, "VariableShape", NULL, &g->inputs[0], 1, &out_type, 1), 0);
   rheos__grad_set(g, 0, rheos__op_3(s, "ScatterNd", indices, grad, shape));
@@ -98,8 +95,9 @@ static void gradient_gather_nd(rheos__grad *g) {
 
 const rheos__op_def rheos__op_ResourceGatherNd = {
     .name = "ResourceGatherNd",
-    .signature = "resource: resource, indices: Tindices -> output: dtype; dtype: type; "
-                 "Tindices: index",
+    .signature =
+        "resource: resource, indices: Tindices -> output: dtype; dtype: type; "
+        "Tindices: index",
     .doc = "The elements or slices of the variable at the places `indices`.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = shape_gather_nd,

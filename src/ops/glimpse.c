@@ -85,9 +85,8 @@ static void copy_window(const glimpse *g, const float *picture, int64_t top, int
 }
 
 // A unit is a picture.
-static rheos_status *run_glimpse(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first,
-                                 int64_t last) {
+static rheos_status *run_glimpse(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first, int64_t last) {
   const glimpse *g = state;
   (void)scratch;
   if (g->depth == 0 || g->rows == 0 || g->columns == 0) return NULL;
@@ -112,7 +111,9 @@ static rheos_status *noise_of(const rheos__attrs *attrs, noise *out_noise) {
     *out_noise = uniform ? UNIFORM : GAUSSIAN;
     return NULL;
   }
-  *out_noise = strcmp(name, "zero") == 0 ? ZERO : strcmp(name, "gaussian") == 0 ? GAUSSIAN : UNIFORM;
+  *out_noise = strcmp(name, "zero") == 0       ? ZERO
+               : strcmp(name, "gaussian") == 0 ? GAUSSIAN
+                                               : UNIFORM;
   if (*out_noise == UNIFORM && strcmp(name, "uniform") != 0) {
     return RHEOS_INVALID("noise could only be uniform or gaussian or zero, got %s", name);
   }
@@ -164,8 +165,8 @@ static rheos_status *shape_glimpse(rheos__infer *c) {
   return NULL;
 }
 
-#define SIGNATURE                                                                              \
-  "input: float, size: int32, offsets: float -> glimpse: float; centered: bool = true; "       \
+#define SIGNATURE                                                                        \
+  "input: float, size: int32, offsets: float -> glimpse: float; centered: bool = true; " \
   "normalized: bool = true; uniform_noise: bool = true; noise: string = \"uniform\""
 
 const rheos__op_def rheos__op_ExtractGlimpse = {
@@ -180,7 +181,9 @@ const rheos__op_def rheos__op_ExtractGlimpse = {
 const rheos__op_def rheos__op_ExtractGlimpseV2 = {
     .name = "ExtractGlimpseV2",
     .signature = SIGNATURE,
-    .doc = "ExtractGlimpse whose offsets are those of corners, unless they are normalized and centered.",
+    .doc =
+        "ExtractGlimpse whose offsets are those of corners, unless they are normalized and "
+        "centered.",
     .shape = shape_glimpse,
     .prepare = prepare_glimpse,
 };

@@ -6,10 +6,10 @@
 #include "ops/elementwise.h"
 #include "ops/op_util.h"
 
-enum { T, M, V };  // inputs of both
-enum { BETA = 3, GAMMA = 4 };  // of the op
+enum { T, M, V };                       // inputs of both
+enum { BETA = 3, GAMMA = 4 };           // of the op
 enum { GRAD_GAMMA = 3, BACKPROP = 4 };  // of the gradient
-enum { DX, DM, DV, DB, DG };  // outputs of the gradient
+enum { DX, DM, DV, DB, DG };            // outputs of the gradient
 
 // The images [batch, height, width, channels], and the vectors' one dimension put into it.
 static rheos_status *merged_shapes(const rheos__infer *c, int32_t first_vector, int32_t last_vector,
@@ -61,49 +61,48 @@ struct norm {
 #define IN(S, i, at) ((double)RHEOS__LOAD_##S(((const rheos__stored_##S *)inputs[i])[at]))
 #define OUT(S, i, at, value) ((rheos__stored_##S *)outputs[i])[at] = RHEOS__STORE_##S(value)
 
-#define KERNELS(S, unused)                                                                       \
-  static void forward_##S(const norm *s, const void *const *inputs, void *out, int64_t first,    \
-                          int64_t last) {                                                        \
-    void *const outputs[] = {out};                                                               \
-    for (int64_t c = 0; c < s->channels; c++) {                                                  \
-      const double scale = (s->scaled ? IN(S, GAMMA, c) : 1) / sqrt(IN(S, V, c) + s->epsilon);   \
-      const double mean = IN(S, M, c), offset = IN(S, BETA, c);                                  \
-      for (int64_t i = first * s->channels + c; i < last * s->channels; i += s->channels) {      \
-        OUT(S, 0, i, (IN(S, T, i) - mean) * scale + offset);                                     \
-      }                                                                                          \
-    }                                                                                            \
-  }                                                                                              \
-  static void backward_##S(const norm *s, const void *const *inputs, void *const *outputs,       \
-                           int64_t c) {                                                          \
-    const double variance = IN(S, V, c) + s->epsilon, root = 1 / sqrt(variance);                 \
-    const double gamma = s->scaled ? IN(S, GRAD_GAMMA, c) : 1, mean = IN(S, M, c);               \
-    double sum = 0, product = 0;                                                                 \
-    for (int64_t i = c; i < s->pixels * s->channels; i += s->channels) {                         \
-      const double dy = IN(S, BACKPROP, i);                                                      \
-      sum += dy;                                                                                 \
-      product += dy * (IN(S, T, i) - mean);                                                      \
-      OUT(S, DX, i, dy * gamma * root);                                                          \
-    }                                                                                            \
-    OUT(S, DM, c, -sum * gamma * root);                                                          \
-    OUT(S, DV, c, -0.5 * product * gamma * root / variance);                                     \
-    OUT(S, DB, c, sum);                                                                          \
-    OUT(S, DG, c, s->scaled ? product * root : 0);                                               \
+#define KERNELS(S, unused)                                                                     \
+  static void forward_##S(const norm *s, const void *const *inputs, void *out, int64_t first,  \
+                          int64_t last) {                                                      \
+    void *const outputs[] = {out};                                                             \
+    for (int64_t c = 0; c < s->channels; c++) {                                                \
+      const double scale = (s->scaled ? IN(S, GAMMA, c) : 1) / sqrt(IN(S, V, c) + s->epsilon); \
+      const double mean = IN(S, M, c), offset = IN(S, BETA, c);                                \
+      for (int64_t i = first * s->channels + c; i < last * s->channels; i += s->channels) {    \
+        OUT(S, 0, i, (IN(S, T, i) - mean) * scale + offset);                                   \
+      }                                                                                        \
+    }                                                                                          \
+  }                                                                                            \
+  static void backward_##S(const norm *s, const void *const *inputs, void *const *outputs,     \
+                           int64_t c) {                                                        \
+    const double variance = IN(S, V, c) + s->epsilon, root = 1 / sqrt(variance);               \
+    const double gamma = s->scaled ? IN(S, GRAD_GAMMA, c) : 1, mean = IN(S, M, c);             \
+    double sum = 0, product = 0;                                                               \
+    for (int64_t i = c; i < s->pixels * s->channels; i += s->channels) {                       \
+      const double dy = IN(S, BACKPROP, i);                                                    \
+      sum += dy;                                                                               \
+      product += dy * (IN(S, T, i) - mean);                                                    \
+      OUT(S, DX, i, dy *gamma *root);                                                          \
+    }                                                                                          \
+    OUT(S, DM, c, -sum *gamma *root);                                                          \
+    OUT(S, DV, c, -0.5 * product * gamma * root / variance);                                   \
+    OUT(S, DB, c, sum);                                                                        \
+    OUT(S, DG, c, s->scaled ? product *root : 0);                                              \
   }
 RHEOS__FLOATS(KERNELS, )
 
 #define ENTRY(S, direction) [RHEOS__DTYPE_##S] = direction##_##S,
 static void (*const forward_fns[RHEOS__NUM_DTYPES])(const norm *, const void *const *, void *,
-                                                    int64_t, int64_t) = {
-    RHEOS__FLOATS(ENTRY, forward)};
+                                                    int64_t,
+                                                    int64_t) = {RHEOS__FLOATS(ENTRY, forward)};
 static void (*const backward_fns[RHEOS__NUM_DTYPES])(const norm *, const void *const *,
-                                                     void *const *, int64_t) = {
-    RHEOS__FLOATS(ENTRY, backward)};
+                                                     void *const *,
+                                                     int64_t) = {RHEOS__FLOATS(ENTRY, backward)};
 
 enum { UNIT = 256 };  // pixels
 
-static rheos_status *run_forward(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first_unit,
-                                 int64_t last_unit) {
+static rheos_status *run_forward(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)scratch;
   const norm *s = state;
   const int64_t last = last_unit * UNIT < s->pixels ? last_unit * UNIT : s->pixels;
@@ -151,8 +150,8 @@ static void gradient_norm(rheos__grad *g) {
   }
   const rheos_output inputs[] = {g->inputs[T], g->inputs[M], g->inputs[V], g->inputs[GAMMA],
                                  rheos__grad_dense(g, 0)};
-  const rheos_operation back = rheos__op_n(g->scope, "BatchNormWithGlobalNormalizationGrad", NULL,
-                                           inputs, 5, attrs, count);
+  const rheos_operation back =
+      rheos__op_n(g->scope, "BatchNormWithGlobalNormalizationGrad", NULL, inputs, 5, attrs, count);
   for (int32_t i = 0; i < g->num_inputs; i++) {
     rheos__grad_set(g, i, rheos_operation_output(back, i));
   }
@@ -171,8 +170,8 @@ const rheos__op_def rheos__op_BatchNormWithGlobalNormalization = {
 
 const rheos__op_def rheos__op_BatchNormWithGlobalNormalizationGrad = {
     .name = "BatchNormWithGlobalNormalizationGrad",
-    .signature = "t: T, m: T, v: T, gamma: T, backprop: T -> dx: T, dm: T, dv: T, db: T, dg: T; "
-                 ATTRS,
+    .signature =
+        "t: T, m: T, v: T, gamma: T, backprop: T -> dx: T, dm: T, dv: T, db: T, dg: T; " ATTRS,
     .doc = "The gradients of BatchNormWithGlobalNormalization for its inputs.",
     .shape = shape_norm_grad,
     .prepare = prepare_norm,

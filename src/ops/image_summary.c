@@ -70,9 +70,7 @@ static scaling scaling_of(const pictures *p, int64_t first) {
 }
 
 // Scaled values are below 256, unless the scale is beyond a half.
-static uint8_t to_byte(double value) {
-  return value >= 0 && value < 256 ? (uint8_t)value : 0;
-}
+static uint8_t to_byte(double value) { return value >= 0 && value < 256 ? (uint8_t)value : 0; }
 
 static void fill_bytes(const image_state *state, const pictures *p, int64_t first, uint8_t *bytes) {
   const rheos_dtype dtype = p->tensor->dtype;
@@ -99,8 +97,9 @@ static rheos_status *check_pictures(const image_state *state, const rheos_tensor
                          rheos__shape_text_of(shape, &text));
   }
   if (tensor->dtype != RHEOS_UINT8 && channels > state->num_colors) {
-    return RHEOS_INVALID("expected depth <= bad_color.size, got depth = %lld, bad_color.size = %lld",
-                         (long long)channels, (long long)state->num_colors);
+    return RHEOS_INVALID(
+        "expected depth <= bad_color.size, got depth = %lld, bad_color.size = %lld",
+        (long long)channels, (long long)state->num_colors);
   }
   return rheos__image_check_size("PNG", shape->dims[2], shape->dims[1]);
 }
@@ -153,9 +152,8 @@ static rheos_status *put_all(const image_state *state, const rheos_tensor *tenso
 
 rheos_status *rheos__put_pictures(const rheos_string *tag, const rheos_tensor *pictures,
                                   int64_t max_images, rheos__buffer *summary) {
-  const image_state state = {.max_images = max_images,
-                             .num_colors = MAX_CHANNELS,
-                             .bad_color = {255, 0, 0, 255}};
+  const image_state state = {
+      .max_images = max_images, .num_colors = MAX_CHANNELS, .bad_color = {255, 0, 0, 255}};
   RHEOS_TRY(check_pictures(&state, pictures));
   return put_all(&state, pictures, tag, NULL, summary);
 }
@@ -194,11 +192,14 @@ static rheos_status *prepare_image(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_ImageSummary = {
     .name = "ImageSummary",
-    .signature = "tag: string, tensor: T -> summary: string; max_images: int >= 1 = 3; "
-                 "T: {uint8, float, half, double} = float; "
-                 "bad_color: tensor = uint8 [255, 0, 0, 255]",
-    .doc = "A summary of up to `max_images` pictures [batch, height, width, channels], scaled to bytes; "
-           "pixels that are not finite get `bad_color`.",
+    .signature =
+        "tag: string, tensor: T -> summary: string; max_images: int >= 1 = 3; "
+        "T: {uint8, float, half, double} = float; "
+        "bad_color: tensor = uint8 [255, 0, 0, 255]",
+    .doc =
+        "A summary of up to `max_images` pictures [batch, height, width, channels], scaled to "
+        "bytes; "
+        "pixels that are not finite get `bad_color`.",
     .shape = rheos__shape_scalar,
     .gradient = rheos__no_gradient,
     .prepare = prepare_image,

@@ -64,11 +64,11 @@ static rheos_status *shape(rheos__infer *c) {
                        rheos__shape_text_of(v, &b), rheos__shape_text_of(x, &a));
 }
 
-#define INPLACE(op, words, kernel)                                          \
-  const rheos__op_def rheos__op_##op = {.name = #op,                        \
+#define INPLACE(op, words, kernel)                                                            \
+  const rheos__op_def rheos__op_##op = {.name = #op,                                          \
                                         .signature = "x: T, i: int32, v: T -> y: T; T: type", \
-                                        .doc = words,                       \
-                                        .shape = shape,                     \
+                                        .doc = words,                                         \
+                                        .shape = shape,                                       \
                                         .prepare = kernel}
 
 INPLACE(InplaceUpdate, "`x` with the rows `i` set to those of `v`.", prepare_update);

@@ -35,11 +35,11 @@ int64_t rheos__schur(int n, void *a, void *w, void *vs, void *work, int64_t work
   lapack_complex_double best = 0;
   lapack_int found = 0;
   const int size = n > 0 ? n : 1;
-  const int info = LAPACKE_zgees_work(
-      LAPACK_COL_MAJOR, 'V', 'N', NULL, n, (lapack_complex_double *)a, size, &found,
-      (lapack_complex_double *)w, (lapack_complex_double *)vs, size,
-      work == NULL ? &best : (lapack_complex_double *)work, work == NULL ? -1 : (int)work_count,
-      real_work, NULL);
+  const int info =
+      LAPACKE_zgees_work(LAPACK_COL_MAJOR, 'V', 'N', NULL, n, (lapack_complex_double *)a, size,
+                         &found, (lapack_complex_double *)w, (lapack_complex_double *)vs, size,
+                         work == NULL ? &best : (lapack_complex_double *)work,
+                         work == NULL ? -1 : (int)work_count, real_work, NULL);
   return work == NULL ? (int64_t)creal(best) : info;
 }
 
@@ -177,13 +177,22 @@ REAL_FUNCTIONS(d, double)
 COMPLEX_FUNCTIONS(c, lapack_complex_float, float)
 COMPLEX_FUNCTIONS(z, lapack_complex_double, double)
 
-#define TABLE(p, S, R, D, complex_numbers)                                          \
-  {                                                                                 \
-    .element_bytes = sizeof(S), .real_bytes = sizeof(R), .dtype = D,                \
-    .is_complex = complex_numbers, .cholesky = cholesky_##p, .lu = lu_##p,          \
-    .lu_solve = lu_solve_##p, .lu_inverse = lu_inverse_##p,                         \
-    .triangular_solve = triangular_solve_##p, .product = product_##p, .qr = qr_##p, \
-    .qr_q = qr_q_##p, .svd = svd_##p, .eigh = eigh_##p,                             \
+#define TABLE(p, S, R, D, complex_numbers)      \
+  {                                             \
+      .element_bytes = sizeof(S),               \
+      .real_bytes = sizeof(R),                  \
+      .dtype = D,                               \
+      .is_complex = complex_numbers,            \
+      .cholesky = cholesky_##p,                 \
+      .lu = lu_##p,                             \
+      .lu_solve = lu_solve_##p,                 \
+      .lu_inverse = lu_inverse_##p,             \
+      .triangular_solve = triangular_solve_##p, \
+      .product = product_##p,                   \
+      .qr = qr_##p,                             \
+      .qr_q = qr_q_##p,                         \
+      .svd = svd_##p,                           \
+      .eigh = eigh_##p,                         \
   }
 
 const rheos__lapack *rheos__lapack_of(rheos_dtype dtype) {

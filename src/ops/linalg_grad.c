@@ -40,9 +40,7 @@ rheos_output rheos__triangular_solve_node(rheos_scope *s, rheos_output matrix, r
   return rheos__named_n(s, "MatrixTriangularSolve", NULL, inputs, 2, attrs, 2);
 }
 
-rheos_output rheos__negated(rheos_scope *s, rheos_output x) {
-  return rheos__op_1(s, "Neg", x);
-}
+rheos_output rheos__negated(rheos_scope *s, rheos_output x) { return rheos__op_1(s, "Neg", x); }
 
 rheos_output rheos__safe_reciprocal(rheos_scope *s, rheos_output x) {
   const rheos_output square = rheos__py_mul(s, x, x);

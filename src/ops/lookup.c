@@ -16,8 +16,7 @@ typedef struct make_state {
 static rheos_status *check_spec(const rheos__table_spec *spec) {
   if (!rheos__table_takes_key(spec->key_dtype) || !rheos__table_takes_value(spec->value_dtype)) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "there are no tables from %s to %s",
-                            rheos_dtype_name(spec->key_dtype),
-                            rheos_dtype_name(spec->value_dtype));
+                            rheos_dtype_name(spec->key_dtype), rheos_dtype_name(spec->value_dtype));
   }
   return NULL;
 }
@@ -35,9 +34,7 @@ static rheos_status *check_same_spec(const char *name, const rheos__table_spec *
                        name);
 }
 
-static void unref_table(void *state) {
-  rheos__resource_unref(((make_state *)state)->table);
-}
+static void unref_table(void *state) { rheos__resource_unref(((make_state *)state)->table); }
 
 static rheos_status *make_table(rheos__prepare *p, bool is_fixed, rheos_shape value_shape) {
   const rheos__table_spec spec = {is_fixed, rheos__attr_type(p->attrs, "key_dtype"),
@@ -46,8 +43,8 @@ static rheos_status *make_table(rheos__prepare *p, bool is_fixed, rheos_shape va
   make_state *state = RHEOS_NEW_STATE(p, make_state);
   if (state == NULL) return rheos__out_of_memory();
   RHEOS_TRY(rheos__named_resource(p, &rheos__table_kind, &spec, &state->table));
-  rheos_status *status = check_same_spec(
-      state->table->name, rheos__table_spec_of((rheos__table *)state->table), &spec);
+  rheos_status *status = check_same_spec(state->table->name,
+                                         rheos__table_spec_of((rheos__table *)state->table), &spec);
   if (status != NULL) {
     unref_table(state);
     return status;
@@ -57,9 +54,7 @@ static rheos_status *make_table(rheos__prepare *p, bool is_fixed, rheos_shape va
   return NULL;
 }
 
-static rheos_status *prepare_fixed(rheos__prepare *p) {
-  return make_table(p, true, RHEOS_SCALAR);
-}
+static rheos_status *prepare_fixed(rheos__prepare *p) { return make_table(p, true, RHEOS_SCALAR); }
 
 static rheos_status *prepare_mutable(rheos__prepare *p) {
   return make_table(p, false, RHEOS_SCALAR);
@@ -89,8 +84,8 @@ static rheos_status *shape_handle(rheos__infer *c) {
   return rheos__shape_scalar(c);
 }
 
-static rheos_status *compute_reserve(void *argument, rheos__step *step,
-                                     rheos_tensor *const *inputs, rheos_tensor **outputs) {
+static rheos_status *compute_reserve(void *argument, rheos__step *step, rheos_tensor *const *inputs,
+                                     rheos_tensor **outputs) {
   (void)step, (void)outputs;
   const make_state *state = argument;
   return rheos__table_reserve((rheos__table *)state->table, inputs[0], inputs[1]);
@@ -115,8 +110,9 @@ static rheos_status *prepare_dense(rheos__prepare *p) {
   }
   for (int32_t i = 0; i < p->num_inputs; i++) {
     if (p->input_shapes[i].rank == 0) continue;
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "tables with keys that are tensors are not "
-                                                 "supported");
+    return rheos_status_new(RHEOS_UNIMPLEMENTED,
+                            "tables with keys that are tensors are not "
+                            "supported");
   }
   const rheos_shape shape = rheos__attr_shape(p->attrs, "value_shape");
   RHEOS_TRY(check_value_shape(&shape, true));
@@ -125,18 +121,19 @@ static rheos_status *prepare_dense(rheos__prepare *p) {
   return NULL;
 }
 
-#define NAMING "container: string = \"\"; shared_name: string = \"\"; use_node_name_sharing: bool = " \
-               "false; key_dtype: type; value_dtype: type"
+#define NAMING                                                                           \
+  "container: string = \"\"; shared_name: string = \"\"; use_node_name_sharing: bool = " \
+  "false; key_dtype: type; value_dtype: type"
 
-#define TABLE_OP(op_name, inputs_text, handle, more, text, prepare_fn)                         \
-  const rheos__op_def rheos__op_##op_name = {                                                  \
-      .name = #op_name,                                                                        \
-      .signature = inputs_text "-> table_handle: " handle "; " NAMING more,                    \
-      .doc = text,                                                                             \
-      .flags = RHEOS_OP_STATEFUL,                                                              \
-      .shape = shape_handle,                                                                   \
-      .gradient = rheos__no_gradient,                                                          \
-      .prepare = prepare_fn,                                                                   \
+#define TABLE_OP(op_name, inputs_text, handle, more, text, prepare_fn)      \
+  const rheos__op_def rheos__op_##op_name = {                               \
+      .name = #op_name,                                                     \
+      .signature = inputs_text "-> table_handle: " handle "; " NAMING more, \
+      .doc = text,                                                          \
+      .flags = RHEOS_OP_STATEFUL,                                           \
+      .shape = shape_handle,                                                \
+      .gradient = rheos__no_gradient,                                       \
+      .prepare = prepare_fn,                                                \
   };
 
 #define VALUE_SHAPE "; value_shape: shape = {}"
@@ -157,7 +154,8 @@ TABLE_OP(MutableHashTableOfTensorsV2, "", "resource", VALUE_SHAPE,
 TABLE_OP(MutableDenseHashTable, "empty_key: key_dtype ", "Ref(string)", BUCKETS,
          "A table that entries can be put into, except under `empty_key`.", prepare_dense)
 TABLE_OP(MutableDenseHashTableV2, "empty_key: key_dtype, deleted_key: key_dtype ", "resource",
-         BUCKETS, "A table that entries can be put into, except under `empty_key` and `deleted_key`.",
+         BUCKETS,
+         "A table that entries can be put into, except under `empty_key` and `deleted_key`.",
          prepare_dense)
 
 // ---- On a table
@@ -198,8 +196,8 @@ static rheos_status *prepare_on(rheos__prepare *p, rheos__compute_fn compute) {
   return NULL;
 }
 
-static rheos_status *compute_initialize(void *table, rheos__step *step,
-                                        rheos_tensor *const *inputs, rheos_tensor **outputs) {
+static rheos_status *compute_initialize(void *table, rheos__step *step, rheos_tensor *const *inputs,
+                                        rheos_tensor **outputs) {
   (void)step, (void)outputs;
   if (inputs[1]->num_elements == 0) {
     return RHEOS_INVALID("keys and values cannot be empty tensors");
@@ -291,18 +289,18 @@ static rheos_status *shape_export(rheos__infer *c) {
 #define HANDLE "table_handle: "
 
 // An op for both kinds of handles.
-#define ON_TABLE(v1, v2, rest, text, flags_, shape_fn, gradient_fn, prepare_fn) \
+#define ON_TABLE(v1, v2, rest, text, flags_, shape_fn, gradient_fn, prepare_fn)        \
   ON_TABLE_1(v1, "Ref(string)", rest, text, flags_, shape_fn, gradient_fn, prepare_fn) \
   ON_TABLE_1(v2, "resource", rest, text, flags_, shape_fn, gradient_fn, prepare_fn)
 #define ON_TABLE_1(op_name, handle, rest, text, flags_, shape_fn, gradient_fn, prepare_fn) \
-  const rheos__op_def rheos__op_##op_name = {                                             \
-      .name = #op_name,                                                                   \
-      .signature = HANDLE handle rest,                                                    \
-      .doc = text,                                                                        \
-      .flags = RHEOS_OP_STATEFUL | (flags_),                                              \
-      .shape = shape_fn,                                                                  \
-      .gradient = gradient_fn,                                                            \
-      .prepare = prepare_fn,                                                              \
+  const rheos__op_def rheos__op_##op_name = {                                              \
+      .name = #op_name,                                                                    \
+      .signature = HANDLE handle rest,                                                     \
+      .doc = text,                                                                         \
+      .flags = RHEOS_OP_STATEFUL | (flags_),                                               \
+      .shape = shape_fn,                                                                   \
+      .gradient = gradient_fn,                                                             \
+      .prepare = prepare_fn,                                                               \
   };
 
 ON_TABLE(InitializeTable, InitializeTableV2,
@@ -314,8 +312,8 @@ ON_TABLE(LookupTableExport, LookupTableExportV2,
          "All keys of the table and their values.", 0, shape_export, NULL, prepare_export)
 ON_TABLE(LookupTableFind, LookupTableFindV2,
          ", keys: Tin, default_value: Tout -> values: Tout; Tin: type; Tout: type",
-         "The value of each key, `default_value` for those that are not in the table.", 0, shape_find,
-         rheos__no_gradient, prepare_find)
+         "The value of each key, `default_value` for those that are not in the table.", 0,
+         shape_find, rheos__no_gradient, prepare_find)
 ON_TABLE(LookupTableImport, LookupTableImportV2,
          ", keys: Tin, values: Tout ->; Tin: type; Tout: type",
          "Replaces all that is in the table by `values` under `keys`.", RHEOS_OP_WRITES,
@@ -327,5 +325,5 @@ ON_TABLE(LookupTableInsert, LookupTableInsertV2,
 ON_TABLE(LookupTableSize, LookupTableSizeV2, " -> size: int64", "How many keys the table has.", 0,
          rheos__shape_scalar, rheos__no_gradient, prepare_size)
 ON_TABLE_1(LookupTableRemoveV2, "resource", ", keys: Tin ->; Tin: type",
-           "Takes `keys` and their values out of the table.", RHEOS_OP_WRITES, rheos__shape_none, NULL,
-           prepare_remove)
+           "Takes `keys` and their values out of the table.", RHEOS_OP_WRITES, rheos__shape_none,
+           NULL, prepare_remove)

@@ -55,10 +55,11 @@ static rheos_status *set_field(const file_state *state, const column *c, int64_t
   }
   rheos_string field = *line;
   if (c->index >= 0 && !part_of(line, state->delimiter, c->index, &field)) {
-    return RHEOS_INVALID("Invalid number of columns in %s line %lld (%.*s) : expected at least "
-                         "%llu got %lld", path, (long long)row, excerpt(line), line->data,
-                         (unsigned long long)c->index + 1,
-                         (long long)count_parts(line, state->delimiter));
+    return RHEOS_INVALID(
+        "Invalid number of columns in %s line %lld (%.*s) : expected at least "
+        "%llu got %lld",
+        path, (long long)row, excerpt(line), line->data, (unsigned long long)c->index + 1,
+        (long long)count_parts(line, state->delimiter));
   }
   if (dtype == RHEOS_STRING) {
     return rheos_tensor_set_string(c->tensor, row, field.data, field.size_bytes);
@@ -181,18 +182,20 @@ static rheos_status *shape_file(rheos__infer *c) {
   return rheos__infer_rank(c, 1, 0, &unused);
 }
 
-#define FROM_FILE(op_name, handle)                                                            \
-  const rheos__op_def rheos__op_##op_name = {                                                 \
-      .name = #op_name,                                                                       \
-      .signature = "table_handle: " handle ", filename: string ->; key_index: int >= -2; "    \
-                   "value_index: int >= -2; vocab_size: int >= -1 = -1; "                     \
-                   "delimiter: string = \"\\t\"; offset: int = 0",                            \
-      .doc = "Fills a HashTable from the lines of a text file: a column, the line's number (-1) or " \
-             "the whole line (-2) as key and as value.",                                      \
-      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                           \
-      .shape = shape_file,                                                                    \
-      .gradient = rheos__no_gradient,                                                         \
-      .prepare = prepare_file,                                                                \
+#define FROM_FILE(op_name, handle)                                                                \
+  const rheos__op_def rheos__op_##op_name = {                                                     \
+      .name = #op_name,                                                                           \
+      .signature = "table_handle: " handle                                                        \
+                   ", filename: string ->; key_index: int >= -2; "                                \
+                   "value_index: int >= -2; vocab_size: int >= -1 = -1; "                         \
+                   "delimiter: string = \"\\t\"; offset: int = 0",                                \
+      .doc =                                                                                      \
+          "Fills a HashTable from the lines of a text file: a column, the line's number (-1) or " \
+          "the whole line (-2) as key and as value.",                                             \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                               \
+      .shape = shape_file,                                                                        \
+      .gradient = rheos__no_gradient,                                                             \
+      .prepare = prepare_file,                                                                    \
   };
 FROM_FILE(InitializeTableFromTextFile, "Ref(string)")
 FROM_FILE(InitializeTableFromTextFileV2, "resource")

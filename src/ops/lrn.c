@@ -60,54 +60,54 @@ static void normalize(const lrn *s, const around *a) {
 
 enum { SCRATCH_ARRAYS = 4 };
 
-#define KERNELS(S, unused)                                                                      \
-  static void forward_##S(const lrn *s, const void *const *inputs, void *out, double *scratch,  \
-                          int64_t at) {                                                         \
-    const rheos__stored_##S *xs = (const rheos__stored_##S *)inputs[0] + at;                    \
-    rheos__stored_##S *ys = (rheos__stored_##S *)out + at;                                      \
-    const around a = around_of(s, scratch);                                                     \
-    for (int64_t c = 0; c < s->channels; c++) a.x[c] = (double)RHEOS__LOAD_##S(xs[c]);          \
-    normalize(s, &a);                                                                           \
-    for (int64_t c = 0; c < s->channels; c++) ys[c] = RHEOS__STORE_##S(a.x[c] * a.power[c]);    \
-  }                                                                                             \
+#define KERNELS(S, unused)                                                                        \
+  static void forward_##S(const lrn *s, const void *const *inputs, void *out, double *scratch,    \
+                          int64_t at) {                                                           \
+    const rheos__stored_##S *xs = (const rheos__stored_##S *)inputs[0] + at;                      \
+    rheos__stored_##S *ys = (rheos__stored_##S *)out + at;                                        \
+    const around a = around_of(s, scratch);                                                       \
+    for (int64_t c = 0; c < s->channels; c++) a.x[c] = (double)RHEOS__LOAD_##S(xs[c]);            \
+    normalize(s, &a);                                                                             \
+    for (int64_t c = 0; c < s->channels; c++) ys[c] = RHEOS__STORE_##S(a.x[c] * a.power[c]);      \
+  }                                                                                               \
   /* dx[k] = dy[k] norm[k]^-beta - 2 alpha beta x[k] sum of dy[c] y[c] / norm[c], |c - k| <= r */ \
-  static void backward_##S(const lrn *s, const void *const *inputs, void *out, double *scratch, \
-                           int64_t at) {                                                        \
-    const rheos__stored_##S *dys = (const rheos__stored_##S *)inputs[0] + at;                   \
-    const rheos__stored_##S *xs = (const rheos__stored_##S *)inputs[1] + at;                    \
-    const rheos__stored_##S *ys = (const rheos__stored_##S *)inputs[2] + at;                    \
-    rheos__stored_##S *dxs = (rheos__stored_##S *)out + at;                                     \
-    const around a = around_of(s, scratch);                                                     \
-    const double factor = -2 * s->alpha * s->beta;                                              \
-    for (int64_t c = 0; c < s->channels; c++) a.x[c] = (double)RHEOS__LOAD_##S(xs[c]);          \
-    normalize(s, &a);                                                                           \
-    for (int64_t c = 0; c < s->channels; c++) {                                                 \
-      const double dy = (double)RHEOS__LOAD_##S(dys[c]), y = (double)RHEOS__LOAD_##S(ys[c]);    \
-      a.terms[c] = factor * dy * y / a.norm[c];                                                 \
-    }                                                                                           \
-    sum_neighbours(a.terms, s->channels, reach_of(s), a.norm);                                  \
-    for (int64_t c = 0; c < s->channels; c++) {                                                 \
-      const double dy = (double)RHEOS__LOAD_##S(dys[c]);                                        \
-      dxs[c] = RHEOS__STORE_##S(a.x[c] * a.norm[c] + dy * a.power[c]);                          \
-    }                                                                                           \
+  static void backward_##S(const lrn *s, const void *const *inputs, void *out, double *scratch,   \
+                           int64_t at) {                                                          \
+    const rheos__stored_##S *dys = (const rheos__stored_##S *)inputs[0] + at;                     \
+    const rheos__stored_##S *xs = (const rheos__stored_##S *)inputs[1] + at;                      \
+    const rheos__stored_##S *ys = (const rheos__stored_##S *)inputs[2] + at;                      \
+    rheos__stored_##S *dxs = (rheos__stored_##S *)out + at;                                       \
+    const around a = around_of(s, scratch);                                                       \
+    const double factor = -2 * s->alpha * s->beta;                                                \
+    for (int64_t c = 0; c < s->channels; c++) a.x[c] = (double)RHEOS__LOAD_##S(xs[c]);            \
+    normalize(s, &a);                                                                             \
+    for (int64_t c = 0; c < s->channels; c++) {                                                   \
+      const double dy = (double)RHEOS__LOAD_##S(dys[c]), y = (double)RHEOS__LOAD_##S(ys[c]);      \
+      a.terms[c] = factor * dy * y / a.norm[c];                                                   \
+    }                                                                                             \
+    sum_neighbours(a.terms, s->channels, reach_of(s), a.norm);                                    \
+    for (int64_t c = 0; c < s->channels; c++) {                                                   \
+      const double dy = (double)RHEOS__LOAD_##S(dys[c]);                                          \
+      dxs[c] = RHEOS__STORE_##S(a.x[c] * a.norm[c] + dy * a.power[c]);                            \
+    }                                                                                             \
   }
 #define DTYPES(M, ...) M(float, __VA_ARGS__) M(half, __VA_ARGS__) M(bfloat16, __VA_ARGS__)
 DTYPES(KERNELS, )
 
-#define RUN(name)                                                                                \
-  static rheos_status *run_##name(const void *state, const void *const *inputs,                  \
-                                  void *const *outputs, void *scratch, int64_t first_unit,       \
-                                  int64_t last_unit) {                                           \
-    const lrn *s = state;                                                                        \
-    int64_t end = last_unit * s->unit_positions;                                                 \
-    if (end > s->positions) end = s->positions;                                                  \
-    for (int64_t i = first_unit * s->unit_positions; i < end; i++) {                             \
-      const int64_t at = i * s->channels;                                                        \
-      if (s->dtype == RHEOS_FLOAT) name##_float(s, inputs, outputs[0], scratch, at);             \
-      if (s->dtype == RHEOS_HALF) name##_half(s, inputs, outputs[0], scratch, at);               \
-      if (s->dtype == RHEOS_BFLOAT16) name##_bfloat16(s, inputs, outputs[0], scratch, at);       \
-    }                                                                                            \
-    return NULL;                                                                                 \
+#define RUN(name)                                                                          \
+  static rheos_status *run_##name(const void *state, const void *const *inputs,            \
+                                  void *const *outputs, void *scratch, int64_t first_unit, \
+                                  int64_t last_unit) {                                     \
+    const lrn *s = state;                                                                  \
+    int64_t end = last_unit * s->unit_positions;                                           \
+    if (end > s->positions) end = s->positions;                                            \
+    for (int64_t i = first_unit * s->unit_positions; i < end; i++) {                       \
+      const int64_t at = i * s->channels;                                                  \
+      if (s->dtype == RHEOS_FLOAT) name##_float(s, inputs, outputs[0], scratch, at);       \
+      if (s->dtype == RHEOS_HALF) name##_half(s, inputs, outputs[0], scratch, at);         \
+      if (s->dtype == RHEOS_BFLOAT16) name##_bfloat16(s, inputs, outputs[0], scratch, at); \
+    }                                                                                      \
+    return NULL;                                                                           \
   }
 RUN(forward)
 RUN(backward)
@@ -166,10 +166,11 @@ static rheos_status *lrn_shape(rheos__infer *c) {
 static void grad_LRN(rheos__grad *g) {
   static const char *const names[] = {"depth_radius", "bias", "alpha", "beta"};
   rheos_attr attrs[4];
-  for (int i = 0; i < 4; i++) attrs[i] = (rheos_attr){names[i], *rheos__attrs_find(g->attrs, names[i])};
+  for (int i = 0; i < 4; i++)
+    attrs[i] = (rheos_attr){names[i], *rheos__attrs_find(g->attrs, names[i])};
   const rheos_output inputs[] = {rheos__grad_dense(g, 0), g->inputs[0], g->outputs[0]};
-  rheos__grad_set(g, 0, rheos_operation_output(
-                            rheos__op_n(g->scope, "LRNGrad", NULL, inputs, 3, attrs, 4), 0));
+  rheos__grad_set(
+      g, 0, rheos_operation_output(rheos__op_n(g->scope, "LRNGrad", NULL, inputs, 3, attrs, 4), 0));
 }
 
 #define ATTRS                                                                              \

@@ -18,23 +18,23 @@ typedef rheos__product product;
 typedef rheos__row_loop row_loop;
 
 // Sums in A; unsigned for integers, so that overflow wraps.
-#define ROW_LOOP(name, S, A, LOAD_A, LOAD_B)                                                 \
-  static void row_##name(const product *s, const void *va, const void *vb, void *vc,         \
-                         int64_t row) {                                                      \
-    const S *a = (const S *)va + row * s->a_row, *b = vb;                                    \
-    S *c = (S *)vc + row * s->n;                                                             \
-    for (int64_t j = 0; j < s->n; ++j) c[j] = 0;                                             \
-    for (int64_t k = 0; k < s->k; ++k) {                                                     \
-      const A x = LOAD_A(a[k * s->a_column]);                                                \
-      const S *b_row = b + k * s->b_row;                                                     \
-      if (s->b_column == 1) {                                                                \
-        for (int64_t j = 0; j < s->n; ++j) c[j] = (S)((A)c[j] + x * LOAD_B(b_row[j]));       \
-      } else {                                                                               \
-        for (int64_t j = 0; j < s->n; ++j) {                                                 \
-          c[j] = (S)((A)c[j] + x * LOAD_B(b_row[j * s->b_column]));                          \
-        }                                                                                    \
-      }                                                                                      \
-    }                                                                                        \
+#define ROW_LOOP(name, S, A, LOAD_A, LOAD_B)                                           \
+  static void row_##name(const product *s, const void *va, const void *vb, void *vc,   \
+                         int64_t row) {                                                \
+    const S *a = (const S *)va + row * s->a_row, *b = vb;                              \
+    S *c = (S *)vc + row * s->n;                                                       \
+    for (int64_t j = 0; j < s->n; ++j) c[j] = 0;                                       \
+    for (int64_t k = 0; k < s->k; ++k) {                                               \
+      const A x = LOAD_A(a[k * s->a_column]);                                          \
+      const S *b_row = b + k * s->b_row;                                               \
+      if (s->b_column == 1) {                                                          \
+        for (int64_t j = 0; j < s->n; ++j) c[j] = (S)((A)c[j] + x * LOAD_B(b_row[j])); \
+      } else {                                                                         \
+        for (int64_t j = 0; j < s->n; ++j) {                                           \
+          c[j] = (S)((A)c[j] + x * LOAD_B(b_row[j * s->b_column]));                    \
+        }                                                                              \
+      }                                                                                \
+    }                                                                                  \
   }
 
 #define PLAIN_float(v) (v)
@@ -58,44 +58,34 @@ ROW_LOOP(complex128, double complex, double complex, CONJUGATE_A, CONJUGATE_B)
 ROW_LOOP(complex64, float complex, float complex, CONJUGATE_A, CONJUGATE_B)
 
 // Half precision sums in float: an element at a time, so that it is rounded once.
-#define HALF_LOOP(name, LOAD, STORE)                                                          \
-  static void row_##name(const product *s, const void *va, const void *vb, void *vc,          \
-                         int64_t row) {                                                       \
-    const uint16_t *a = (const uint16_t *)va + row * s->a_row, *b = vb;                       \
-    uint16_t *c = (uint16_t *)vc + row * s->n;                                                \
-    for (int64_t j = 0; j < s->n; ++j) {                                                      \
-      float sum = 0;                                                                          \
-      for (int64_t k = 0; k < s->k; ++k) {                                                    \
-        sum += LOAD(a[k * s->a_column]) * LOAD(b[k * s->b_row + j * s->b_column]);            \
-      }                                                                                       \
-      c[j] = STORE(sum);                                                                      \
-    }                                                                                         \
+#define HALF_LOOP(name, LOAD, STORE)                                                 \
+  static void row_##name(const product *s, const void *va, const void *vb, void *vc, \
+                         int64_t row) {                                              \
+    const uint16_t *a = (const uint16_t *)va + row * s->a_row, *b = vb;              \
+    uint16_t *c = (uint16_t *)vc + row * s->n;                                       \
+    for (int64_t j = 0; j < s->n; ++j) {                                             \
+      float sum = 0;                                                                 \
+      for (int64_t k = 0; k < s->k; ++k) {                                           \
+        sum += LOAD(a[k * s->a_column]) * LOAD(b[k * s->b_row + j * s->b_column]);   \
+      }                                                                              \
+      c[j] = STORE(sum);                                                             \
+    }                                                                                \
   }
 HALF_LOOP(half, rheos__half_to_float, rheos__float_to_half)
 HALF_LOOP(bfloat16, rheos__bfloat16_to_float, rheos__float_to_bfloat16)
 
 rheos__row_loop rheos__row_loop_of(rheos_dtype dtype) {
   switch (dtype) {
-    case RHEOS_FLOAT:
-      return row_float;
-    case RHEOS_DOUBLE:
-      return row_double;
-    case RHEOS_INT16:
-      return row_int16;
-    case RHEOS_INT32:
-      return row_int32;
-    case RHEOS_INT64:
-      return row_int64;
-    case RHEOS_HALF:
-      return row_half;
-    case RHEOS_BFLOAT16:
-      return row_bfloat16;
-    case RHEOS_COMPLEX64:
-      return row_complex64;
-    case RHEOS_COMPLEX128:
-      return row_complex128;
-    default:
-      return NULL;
+    case RHEOS_FLOAT: return row_float;
+    case RHEOS_DOUBLE: return row_double;
+    case RHEOS_INT16: return row_int16;
+    case RHEOS_INT32: return row_int32;
+    case RHEOS_INT64: return row_int64;
+    case RHEOS_HALF: return row_half;
+    case RHEOS_BFLOAT16: return row_bfloat16;
+    case RHEOS_COMPLEX64: return row_complex64;
+    case RHEOS_COMPLEX128: return row_complex128;
+    default: return NULL;
   }
 }
 
@@ -142,11 +132,11 @@ static rheos_status *run_products(const void *state, const void *const *inputs,
     const int64_t batch = unit / blocks;
     int64_t a_at = rheos__broadcast_index(&s->a_batch, &s->batch, batch) * s->a_step;
     int64_t b_at = rheos__broadcast_index(&s->b_batch, &s->batch, batch) * s->b_step;
-    RHEOS_TRY(rheos__products_run(&s->products,
-                                  (const char *)inputs[0] + (size_t)a_at * s->element_bytes,
-                                  (const char *)inputs[1] + (size_t)b_at * s->element_bytes,
-                                  (char *)outputs[0] + (size_t)(batch * s->c_step) * s->element_bytes,
-                                  unit % blocks, scratch));
+    RHEOS_TRY(
+        rheos__products_run(&s->products, (const char *)inputs[0] + (size_t)a_at * s->element_bytes,
+                            (const char *)inputs[1] + (size_t)b_at * s->element_bytes,
+                            (char *)outputs[0] + (size_t)(batch * s->c_step) * s->element_bytes,
+                            unit % blocks, scratch));
   }
   return NULL;
 }
@@ -249,7 +239,8 @@ static rheos_status *shape_batch(rheos__infer *c, bool broadcasts) {
   int64_t rows = -1, columns = -1;
   RHEOS_TRY(product_dims(&a, &b, rheos__attr_bool(c->attrs, "adj_x"),
                          rheos__attr_bool(c->attrs, "adj_y"), &rows, &columns));
-  if (batch.rank + 2 > RHEOS_MAX_RANK) return RHEOS_INVALID("more than %d dimensions", RHEOS_MAX_RANK);
+  if (batch.rank + 2 > RHEOS_MAX_RANK)
+    return RHEOS_INVALID("more than %d dimensions", RHEOS_MAX_RANK);
   batch.dims[batch.rank++] = rows;
   batch.dims[batch.rank++] = columns;
   c->output_shapes[0] = batch;
@@ -271,8 +262,8 @@ static rheos_output multiply(rheos_scope *s, const char *type, const char *name,
 
 // c = op(a) op(b): each gradient is a product of the other operand and the gradient of c, in the
 // order and with the transposes that undo the forward ones.
-static void both_gradients(rheos__grad *g, const char *type, const char *flag_a,
-                           const char *flag_b, rheos_output a, rheos_output b) {
+static void both_gradients(rheos__grad *g, const char *type, const char *flag_a, const char *flag_b,
+                           rheos_output a, rheos_output b) {
   rheos_scope *s = g->scope;
   rheos_output grad = rheos__grad_dense(g, 0);
   bool ta = rheos__attr_bool(g->attrs, flag_a), tb = rheos__attr_bool(g->attrs, flag_b);
@@ -327,9 +318,10 @@ static void gradient_batch_matmul_v2(rheos__grad *g) {
 
 const rheos__op_def rheos__op_MatMul = {
     .name = "MatMul",
-    .signature = "a: T, b: T -> product: T; transpose_a: bool = false; "
-                 "transpose_b: bool = false; T: {" PRODUCT_TYPES UNSIGNED_TYPES
-                 "}; grad_a: bool = false; grad_b: bool = false",
+    .signature =
+        "a: T, b: T -> product: T; transpose_a: bool = false; "
+        "transpose_b: bool = false; T: {" PRODUCT_TYPES UNSIGNED_TYPES
+        "}; grad_a: bool = false; grad_b: bool = false",
     .doc = "The matrix product of `a` and `b`, either of them transposed first.",
     .shape = shape_matmul,
     .gradient = gradient_matmul,

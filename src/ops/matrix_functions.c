@@ -209,21 +209,11 @@ static rheos_status *exponential(workspace *w) {
 static void load(rheos_dtype dtype, const void *from, int64_t first, int64_t count, number *to) {
   for (int64_t i = 0; i < count; i++) {
     switch (dtype) {
-      case RHEOS_HALF:
-        to[i] = rheos__half_to_float(((const uint16_t *)from)[first + i]);
-        break;
-      case RHEOS_FLOAT:
-        to[i] = ((const float *)from)[first + i];
-        break;
-      case RHEOS_DOUBLE:
-        to[i] = ((const double *)from)[first + i];
-        break;
-      case RHEOS_COMPLEX64:
-        to[i] = ((const float complex *)from)[first + i];
-        break;
-      default:
-        to[i] = ((const double complex *)from)[first + i];
-        break;
+      case RHEOS_HALF: to[i] = rheos__half_to_float(((const uint16_t *)from)[first + i]); break;
+      case RHEOS_FLOAT: to[i] = ((const float *)from)[first + i]; break;
+      case RHEOS_DOUBLE: to[i] = ((const double *)from)[first + i]; break;
+      case RHEOS_COMPLEX64: to[i] = ((const float complex *)from)[first + i]; break;
+      default: to[i] = ((const double complex *)from)[first + i]; break;
     }
   }
 }
@@ -239,21 +229,11 @@ static void store(rheos_dtype dtype, const number *from, int64_t first, int64_t 
   for (int64_t i = 0; i < count; i++) {
     const double real = is_real ? creal(from[i]) : NAN;
     switch (dtype) {
-      case RHEOS_HALF:
-        ((uint16_t *)to)[first + i] = rheos__float_to_half((float)real);
-        break;
-      case RHEOS_FLOAT:
-        ((float *)to)[first + i] = (float)real;
-        break;
-      case RHEOS_DOUBLE:
-        ((double *)to)[first + i] = real;
-        break;
-      case RHEOS_COMPLEX64:
-        ((float complex *)to)[first + i] = (float complex)from[i];
-        break;
-      default:
-        ((double complex *)to)[first + i] = from[i];
-        break;
+      case RHEOS_HALF: ((uint16_t *)to)[first + i] = rheos__float_to_half((float)real); break;
+      case RHEOS_FLOAT: ((float *)to)[first + i] = (float)real; break;
+      case RHEOS_DOUBLE: ((double *)to)[first + i] = real; break;
+      case RHEOS_COMPLEX64: ((float complex *)to)[first + i] = (float complex)from[i]; break;
+      default: ((double complex *)to)[first + i] = from[i]; break;
     }
   }
 }

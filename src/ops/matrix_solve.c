@@ -369,9 +369,7 @@ const rheos__op_def rheos__op_BatchMatrixSolve = {
 
 // ---- MatrixTriangularSolve
 
-static rheos_status *shape_triangular_solve(rheos__infer *c) {
-  return shape_solve_with(c, true);
-}
+static rheos_status *shape_triangular_solve(rheos__infer *c) { return shape_solve_with(c, true); }
 
 static rheos_status *triangular_one(const rheos__matrix_kernel *k, const void *const *inputs,
                                     void *const *outputs, char *scratch, int64_t unit) {

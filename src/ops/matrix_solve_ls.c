@@ -45,7 +45,8 @@ static bool factor_of(const rheos__matrix_kernel *k, double s, double largest, d
   const bool regularized = k->flags[FAST] && regularizer > 0;
   const int outer = k->a.rows > k->a.columns ? k->a.rows : k->a.columns;
   const double least =
-      largest * outer * (k->lapack->real_bytes == sizeof(double) ? DBL_EPSILON : (double)FLT_EPSILON);
+      largest * outer *
+      (k->lapack->real_bytes == sizeof(double) ? DBL_EPSILON : (double)FLT_EPSILON);
   *out_factor = regularized ? s / (s * s + regularizer) : s > least ? 1 / s : 0;
   return regularized || s > least || !k->flags[FAST];
 }
@@ -69,8 +70,8 @@ static rheos_status *solve_one(const rheos__matrix_kernel *k, const void *const 
   void *real_work = rheos__carve(&scratch, k->counts[1], l->real_bytes);
   int *int_work = rheos__carve(&scratch, 8 * (int64_t)inner, sizeof *int_work);
   memcpy(a, rheos__matrix_in(k, inputs[0], k->a.size, unit), (size_t)k->a.size * bytes);
-  if (!is_finite(l, a, k->a.size) ||
-      l->svd('S', n, m, a, values, v, n, u, inner, scratch, k->work_count, real_work, int_work) != 0) {
+  if (!is_finite(l, a, k->a.size) || l->svd('S', n, m, a, values, v, n, u, inner, scratch,
+                                            k->work_count, real_work, int_work) != 0) {
     return RHEOS_INVALID("Input matrix has no singular values: it is not finite");
   }
   l->product(true, false, inner, columns, m, u, b, along);
@@ -103,14 +104,12 @@ static rheos_status *prepare(rheos__prepare *p) {
     const int64_t square = 5 * inner * inner + 5 * inner;
     const int64_t oblong = 2 * outer * inner + 2 * inner * inner + inner;
     k->counts[1] = !k->lapack->is_complex ? 1 : square > oblong ? square : oblong;
-    p->scratch_bytes = rheos__carved_bytes(k->a.size, bytes) +
-                       rheos__carved_bytes(inner, real_bytes) +
-                       rheos__carved_bytes(n * inner, bytes) +
-                       rheos__carved_bytes(m * inner, bytes) +
-                       rheos__carved_bytes(inner * columns, bytes) +
-                       rheos__carved_bytes(k->counts[1], real_bytes) +
-                       rheos__carved_bytes(8 * inner, sizeof(int)) +
-                       rheos__carved_bytes(k->work_count, bytes);
+    p->scratch_bytes =
+        rheos__carved_bytes(k->a.size, bytes) + rheos__carved_bytes(inner, real_bytes) +
+        rheos__carved_bytes(n * inner, bytes) + rheos__carved_bytes(m * inner, bytes) +
+        rheos__carved_bytes(inner * columns, bytes) +
+        rheos__carved_bytes(k->counts[1], real_bytes) +
+        rheos__carved_bytes(8 * inner, sizeof(int)) + rheos__carved_bytes(k->work_count, bytes);
   }
   return rheos__answer_matrices(p, k, n * columns == 0 ? 0 : k->a.count,
                                 10.0 * (double)(inner * inner) * (double)outer);
@@ -172,8 +171,9 @@ static void gradient(rheos__grad *g) {
     const rheos_output z = solved(s, factor, grad);
     const rheos_output outer = rheos__matmul_adj(s, x, false, z, true);
     const rheos_output both = rheos__py_add(s, outer, rheos__adjoint(s, outer));
-    rheos__grad_set(g, 0, rheos__py_sub(s, rheos__matmul_adj(s, b, false, z, true),
-                                        rheos__matmul_adj(s, a, false, both, false)));
+    rheos__grad_set(g, 0,
+                    rheos__py_sub(s, rheos__matmul_adj(s, b, false, z, true),
+                                  rheos__matmul_adj(s, a, false, both, false)));
     rheos__grad_set(g, 1, rheos__matmul_adj(s, a, false, z, false));
     return;
   }
@@ -181,8 +181,7 @@ static void gradient(rheos__grad *g) {
   const rheos_output along = solved(s, factor, b);
   const rheos_output first =
       rheos__matmul_adj(s, grad_b, false, rheos__matmul_adj(s, along, true, a, false), false);
-  const rheos_output rest =
-      rheos__py_sub(s, grad, rheos__matmul_adj(s, a, true, grad_b, false));
+  const rheos_output rest = rheos__py_sub(s, grad, rheos__matmul_adj(s, a, true, grad_b, false));
   rheos__grad_set(g, 0, rheos__py_sub(s, rheos__matmul_adj(s, along, false, rest, true), first));
   rheos__grad_set(g, 1, grad_b);
 }
@@ -192,8 +191,9 @@ const rheos__op_def rheos__op_MatrixSolveLs = {
     .signature =
         "matrix: T, rhs: T, l2_regularizer: double -> output: T; "
         "T: {double, float, half, complex64, complex128}; fast: bool = true",
-    .doc = "The x that makes |`matrix` x - `rhs`|^2 + `l2_regularizer` |x|^2 smallest; if not `fast`, "
-           "the shortest such x, without regularizer.",
+    .doc =
+        "The x that makes |`matrix` x - `rhs`|^2 + `l2_regularizer` |x|^2 smallest; if not `fast`, "
+        "the shortest such x, without regularizer.",
     .shape = shape,
     .gradient = gradient,
     .prepare = prepare,
@@ -201,8 +201,9 @@ const rheos__op_def rheos__op_MatrixSolveLs = {
 
 const rheos__op_def rheos__op_BatchMatrixSolveLs = {
     .name = "BatchMatrixSolveLs",
-    .signature = "matrix: T, rhs: T, l2_regularizer: double -> output: T; T: {double, float}; "
-                 "fast: bool = true",
+    .signature =
+        "matrix: T, rhs: T, l2_regularizer: double -> output: T; T: {double, float}; "
+        "fast: bool = true",
     .doc = "The old name of MatrixSolveLs.",
     .shape = shape,
     .prepare = prepare,

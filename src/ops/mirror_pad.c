@@ -11,7 +11,7 @@ typedef struct frame {
   int32_t rank;
   int64_t dims[RHEOS_MAX_RANK], before[RHEOS_MAX_RANK], framed[RHEOS_MAX_RANK];
   int64_t steps[RHEOS_MAX_RANK];  // inside
-  int64_t edge;  // 0: the outermost element is not repeated, 1: it is
+  int64_t edge;                   // 0: the outermost element is not repeated, 1: it is
 } frame;
 
 static bool is_symmetric(const rheos__attrs *attrs) {
@@ -116,9 +116,11 @@ static void gradient_mirror_pad(rheos__grad *g) { grad_by(g, "MirrorPadGrad"); }
 
 const rheos__op_def rheos__op_MirrorPad = {
     .name = "MirrorPad",
-    .signature = "input: T, paddings: Tpaddings -> output: T; T: type; "
-                 "Tpaddings: {int32, int64} = int32; mode: {\"REFLECT\", \"SYMMETRIC\"}",
-    .doc = "`input` with `paddings`[i] rows of its mirror image before and after it in dimension i.",
+    .signature =
+        "input: T, paddings: Tpaddings -> output: T; T: type; "
+        "Tpaddings: {int32, int64} = int32; mode: {\"REFLECT\", \"SYMMETRIC\"}",
+    .doc =
+        "`input` with `paddings`[i] rows of its mirror image before and after it in dimension i.",
     .shape = rheos__shape_pad,
     .gradient = gradient_mirror_pad,
     .prepare = prepare_mirror_pad,
@@ -163,8 +165,8 @@ static rheos_status *run_mirror_pad_grad(const void *state, const void *const *i
   const rheos_shape *out = &o->output_shapes[0];
   frame f;
   RHEOS_TRY(frame_of(o, inputs, out, &o->input_shapes[0], &f));
-  RHEOS_TRY(rheos__fill_elements(o->output_dtypes[0], outputs[0], zero,
-                                 rheos_shape_num_elements(out)));
+  RHEOS_TRY(
+      rheos__fill_elements(o->output_dtypes[0], outputs[0], zero, rheos_shape_num_elements(out)));
   const int64_t count = rheos_shape_num_elements(&o->input_shapes[0]);
   return walk_frame(&f, count, o, inputs[0], outputs[0], add_up);
 }
@@ -178,8 +180,9 @@ static void gradient_mirror_pad_grad(rheos__grad *g) { grad_by(g, "MirrorPad"); 
 
 const rheos__op_def rheos__op_MirrorPadGrad = {
     .name = "MirrorPadGrad",
-    .signature = "input: T, paddings: Tpaddings -> output: T; T: type; "
-                 "Tpaddings: {int32, int64} = int32; mode: {\"REFLECT\", \"SYMMETRIC\"}",
+    .signature =
+        "input: T, paddings: Tpaddings -> output: T; T: type; "
+        "Tpaddings: {int32, int64} = int32; mode: {\"REFLECT\", \"SYMMETRIC\"}",
     .doc = "The gradient of MirrorPad: the frame of `input` folded back and added.",
     .shape = shape_mirror_pad_grad,
     .gradient = gradient_mirror_pad_grad,

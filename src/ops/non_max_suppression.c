@@ -110,7 +110,8 @@ static rheos_status *check_inputs(const suppression *s, rheos_tensor *const *inp
   return NULL;
 }
 
-static rheos_status *read_options(const suppression *s, rheos_tensor *const *inputs, rheos__suppressor *w) {
+static rheos_status *read_options(const suppression *s, rheos_tensor *const *inputs,
+                                  rheos__suppressor *w) {
   w->threshold = s->version == 1 ? s->threshold : float_in(inputs[3]);
   w->score_threshold = s->version == 0 || s->version >= 3 ? float_in(inputs[4]) : -FLT_MAX;
   w->sigma = s->version == 5 ? float_in(inputs[5]) : 0;
@@ -164,7 +165,8 @@ static rheos_status *suppress(const suppression *s, rheos_tensor *const *inputs,
   for (int64_t i = 0; i < w->n; i++) {
     float score;
     load(inputs[1]->data, i, 1, &score);
-    if (score > w->score_threshold) rheos__suppressor_push(w, (rheos__candidate){score, (int32_t)i, 0});
+    if (score > w->score_threshold)
+      rheos__suppressor_push(w, (rheos__candidate){score, (int32_t)i, 0});
   }
   rheos__suppressor_choose(w);
   return store_results(s, w, wanted, outputs);
@@ -182,8 +184,7 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   w.chosen = rheos__alloc_array((size_t)w.n, sizeof *w.chosen);
   w.scores = rheos__alloc_array((size_t)w.n, sizeof *w.scores);
   const bool enough = boxes != NULL && w.heap != NULL && w.chosen != NULL && w.scores != NULL;
-  rheos_status *status =
-      enough ? suppress(s, inputs, boxes, &w, outputs) : rheos__out_of_memory();
+  rheos_status *status = enough ? suppress(s, inputs, boxes, &w, outputs) : rheos__out_of_memory();
   rheos__free(boxes);
   rheos__free(w.heap);
   rheos__free(w.chosen);
@@ -243,14 +244,15 @@ static rheos_status *counted_shape(rheos__infer *c) {
 }
 
 #define TYPES "; T: {half, float} = float; T_threshold: {half, float} = float"
-#define NMS(op, text, words, infer_fn, prepare_fn)                        \
-  const rheos__op_def rheos__op_##op = {.name = #op,                      \
-                                        .signature = text,                \
-                                        .doc = words,                     \
-                                        .shape = infer_fn,                \
-                                        .gradient = rheos__no_gradient,   \
+#define NMS(op, text, words, infer_fn, prepare_fn)                      \
+  const rheos__op_def rheos__op_##op = {.name = #op,                    \
+                                        .signature = text,              \
+                                        .doc = words,                   \
+                                        .shape = infer_fn,              \
+                                        .gradient = rheos__no_gradient, \
                                         .prepare = prepare_fn};
-#define BEST "The boxes of highest `scores` that overlap none chosen before by more than a threshold"
+#define BEST \
+  "The boxes of highest `scores` that overlap none chosen before by more than a threshold"
 
 NMS(NonMaxSuppression,
     "boxes: float, scores: float, max_output_size: int32 -> selected_indices: int32; "

@@ -12,7 +12,7 @@ typedef struct rheos__candidate {
 } rheos__candidate;
 
 typedef struct rheos__suppressor {
-  const float *boxes;     // (n, 4), or overlaps (n, n)
+  const float *boxes;  // (n, 4), or overlaps (n, n)
   int64_t n, most;
   bool overlaps;
   float threshold, score_threshold, sigma;

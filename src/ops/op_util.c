@@ -61,9 +61,9 @@ rheos_output rheos__sum_axes(rheos_scope *s, rheos_output x, const int32_t *axes
                              bool keep_dims) {
   rheos__node_scope inside;
   rheos__push_node_scope(s, "Sum", &inside);
-  const rheos_output constant =
-      num_axes < 0 ? rheos__const_scalar(s, RHEOS_INT32, -1, "reduction_indices")
-                   : rheos__const_ints(s, axes, num_axes, "reduction_indices");
+  const rheos_output constant = num_axes < 0
+                                    ? rheos__const_scalar(s, RHEOS_INT32, -1, "reduction_indices")
+                                    : rheos__const_ints(s, axes, num_axes, "reduction_indices");
   const rheos_output sum = sum_named(s, inside.name, x, constant, keep_dims);
   rheos_scope_pop(s);
   return sum;

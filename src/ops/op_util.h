@@ -72,9 +72,9 @@ void rheos__push_after_grad(rheos__grad *g);
 
 // How the gradient of a broadcast op goes back to the shape of each operand.
 typedef struct rheos__unbroadcast {
-  bool reduce[2];        // whether anything is to be done
-  bool is_static;        // shapes and axes are constants
-  rheos_shape shapes[2]; // if static
+  bool reduce[2];         // whether anything is to be done
+  bool is_static;         // shapes and axes are constants
+  rheos_shape shapes[2];  // if static
   int32_t num_axes[2], axes[2][RHEOS_MAX_RANK];
   rheos_output shape_nodes[2], axes_nodes[2];  // else
 } rheos__unbroadcast;

@@ -51,8 +51,8 @@ const rheos__op_def rheos__op_OptionalNone = {
     .prepare = prepare_none,
 };
 
-static rheos_status *compute_from_value(void *state, rheos__step *step,
-                                        rheos_tensor *const *inputs, rheos_tensor **outputs) {
+static rheos_status *compute_from_value(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                        rheos_tensor **outputs) {
   (void)step;
   const int32_t count = *(const int32_t *)state;
   optional *o = new_optional(count);
@@ -91,7 +91,8 @@ static void gradient_from_value(rheos__grad *g) {
     }
     const rheos_attr attrs[] = {
         {"output_types", {.kind = RHEOS_ATTR_LIST_TYPE, .count = g->num_inputs, .types = types}},
-        {"output_shapes", {.kind = RHEOS_ATTR_LIST_SHAPE, .count = g->num_inputs, .shapes = shapes}},
+        {"output_shapes",
+         {.kind = RHEOS_ATTR_LIST_SHAPE, .count = g->num_inputs, .shapes = shapes}},
     };
     const rheos_output grad = rheos__grad_dense(g, 0);
     const rheos_operation get = rheos__op_n(g->scope, "OptionalGetValue", NULL, &grad, 1, attrs, 2);
@@ -163,19 +164,21 @@ static rheos_status *expected_of(const rheos__attrs *attrs, expected *out) {
 
 static rheos_status *check_component(const expected *e, int32_t i, const rheos_tensor *component) {
   if (component->dtype != e->types[i]) {
-    return RHEOS_INVALID("The given optional does not match the expected type for component %d. "
-                         "Expected: %s. Actual: %s.", (int)i, rheos_dtype_name(e->types[i]),
-                         rheos_dtype_name(component->dtype));
+    return RHEOS_INVALID(
+        "The given optional does not match the expected type for component %d. "
+        "Expected: %s. Actual: %s.",
+        (int)i, rheos_dtype_name(e->types[i]), rheos_dtype_name(component->dtype));
   }
   rheos_shape merged;
   rheos_status *status = rheos__shape_merge(&e->shapes[i], &component->shape, &merged);
   if (status == NULL) return NULL;
   rheos_status_free(status);
   rheos__shape_text want, got;
-  return RHEOS_INVALID("The given optional does not match the expected shape for component %d. "
-                       "Expected: %s. Actual: %s.", (int)i,
-                       rheos__shape_text_of(&e->shapes[i], &want),
-                       rheos__shape_text_of(&component->shape, &got));
+  return RHEOS_INVALID(
+      "The given optional does not match the expected shape for component %d. "
+      "Expected: %s. Actual: %s.",
+      (int)i, rheos__shape_text_of(&e->shapes[i], &want),
+      rheos__shape_text_of(&component->shape, &got));
 }
 
 static rheos_status *compute_get_value(void *state, rheos__step *step, rheos_tensor *const *inputs,
@@ -217,16 +220,18 @@ static void gradient_get_value(rheos__grad *g) {
     return;
   }
   for (int32_t i = 0; i < g->num_outputs; i++) grads[i] = rheos__grad_dense(g, i);
-  rheos__grad_set(g, 0, rheos_operation_output(
-                            rheos__op_n(g->scope, "OptionalFromValue", NULL, grads,
-                                        (size_t)g->num_outputs, NULL, 0), 0));
+  rheos__grad_set(g, 0,
+                  rheos_operation_output(rheos__op_n(g->scope, "OptionalFromValue", NULL, grads,
+                                                     (size_t)g->num_outputs, NULL, 0),
+                                         0));
   rheos__free(grads);
 }
 
 const rheos__op_def rheos__op_OptionalGetValue = {
     .name = "OptionalGetValue",
-    .signature = "optional: variant -> components: output_types; output_types: list(type) >= 1; "
-                 "output_shapes: list(shape) >= 1",
+    .signature =
+        "optional: variant -> components: output_types; output_types: list(type) >= 1; "
+        "output_shapes: list(shape) >= 1",
     .doc = "The components that `optional` holds, of these dtypes and shapes.",
     .flags = RHEOS_OP_TAKES_VARIANTS,
     .shape = shape_get_value,

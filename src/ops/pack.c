@@ -37,10 +37,11 @@ static rheos_status *shape_pack(rheos__infer *c) {
     if (!rheos_shape_compatible(&merged, &c->input_shapes[i])) {
       char why[64];
       tell_unlike(&merged, &c->input_shapes[i], why, sizeof why);
-      return RHEOS_INVALID("%s: Shapes of all inputs must match: values[0].shape = %s != "
-                           "values[%d].shape = %s", why,
-                           rheos__shape_text_of(&c->input_shapes[0], &a), i,
-                           rheos__shape_text_of(&c->input_shapes[i], &b));
+      return RHEOS_INVALID(
+          "%s: Shapes of all inputs must match: values[0].shape = %s != "
+          "values[%d].shape = %s",
+          why, rheos__shape_text_of(&c->input_shapes[0], &a), i,
+          rheos__shape_text_of(&c->input_shapes[i], &b));
     }
     RHEOS_TRY(rheos__shape_merge(&before, &c->input_shapes[i], &merged));
   }

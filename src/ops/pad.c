@@ -93,8 +93,9 @@ static void gradient_tile(rheos__grad *g) {
 
 const rheos__op_def rheos__op_Tile = {
     .name = "Tile",
-    .signature = "input: T, multiples: Tmultiples -> output: T; T: type; "
-                 "Tmultiples: {int32, int64} = int32",
+    .signature =
+        "input: T, multiples: Tmultiples -> output: T; T: type; "
+        "Tmultiples: {int32, int64} = int32",
     .doc = "`input` repeated `multiples`[i] times along dimension i.",
     .shape = shape_tile,
     .gradient = gradient_tile,
@@ -294,8 +295,9 @@ static void gradient_pad(rheos__grad *g) {
 
 const rheos__op_def rheos__op_Pad = {
     .name = "Pad",
-    .signature = "input: T, paddings: Tpaddings -> output: T; T: type; "
-                 "Tpaddings: {int32, int64} = int32",
+    .signature =
+        "input: T, paddings: Tpaddings -> output: T; T: type; "
+        "Tpaddings: {int32, int64} = int32",
     .doc = "`input` with `paddings`[i] zeros before and after it in dimension i.",
     .shape = rheos__shape_pad,
     .gradient = gradient_pad,
@@ -304,8 +306,9 @@ const rheos__op_def rheos__op_Pad = {
 
 const rheos__op_def rheos__op_PadV2 = {
     .name = "PadV2",
-    .signature = "input: T, paddings: Tpaddings, constant_values: T -> output: T; T: type; "
-                 "Tpaddings: {int32, int64} = int32",
+    .signature =
+        "input: T, paddings: Tpaddings, constant_values: T -> output: T; T: type; "
+        "Tpaddings: {int32, int64} = int32",
     .doc = "`input` with `paddings`[i] times `constant_values` before and after it in dimension i.",
     .shape = rheos__shape_pad,
     .gradient = gradient_pad,
@@ -368,15 +371,15 @@ static rheos_status *prepare_reverse(rheos__prepare *p) {
 }
 
 static void gradient_reverse(rheos__grad *g) {
-  rheos__grad_set(g, 0,
-                  rheos__op_2(g->scope, "ReverseV2", rheos__grad_dense(g, 0), g->inputs[1]));
+  rheos__grad_set(g, 0, rheos__op_2(g->scope, "ReverseV2", rheos__grad_dense(g, 0), g->inputs[1]));
 }
 
 const rheos__op_def rheos__op_ReverseV2 = {
     .name = "ReverseV2",
-    .signature = "tensor: T, axis: Tidx -> output: T; Tidx: {int32, int64} = int32; "
-                 "T: {uint8, int8, uint16, int16, int32, uint32, int64, uint64, bool, bfloat16, "
-                 "half, float, double, complex64, complex128, string}",
+    .signature =
+        "tensor: T, axis: Tidx -> output: T; Tidx: {int32, int64} = int32; "
+        "T: {uint8, int8, uint16, int16, int32, uint32, int64, uint64, bool, bfloat16, "
+        "half, float, double, complex64, complex128, string}",
     .doc = "`tensor` with the dimensions in `axis` backwards.",
     .shape = shape_reverse,
     .gradient = gradient_reverse,
@@ -390,9 +393,8 @@ static rheos_status *shape_reverse_flags(rheos__infer *c) {
   const rheos_shape *in = &c->input_shapes[0];
   RHEOS_TRY(rheos__infer_rank(c, 1, 1, &flags));
   if (in->rank >= 0 && flags.dims[0] >= 0 && flags.dims[0] != in->rank) {
-    return RHEOS_INVALID(
-        "reverse dims should have one element for each of %d dimensions, got %lld", in->rank,
-        (long long)flags.dims[0]);
+    return RHEOS_INVALID("reverse dims should have one element for each of %d dimensions, got %lld",
+                         in->rank, (long long)flags.dims[0]);
   }
   c->output_shapes[0] = *in;
   if (in->rank < 0 && flags.dims[0] >= 0 && flags.dims[0] <= RHEOS_MAX_RANK) {
@@ -421,9 +423,10 @@ static void gradient_reverse_by_flags(rheos__grad *g) {
 
 const rheos__op_def rheos__op_Reverse = {
     .name = "Reverse",
-    .signature = "tensor: T, dims: bool -> output: T; "
-                 "T: {uint8, int8, uint16, int16, uint32, int32, uint64, int64, bool, bfloat16, "
-                 "half, float, double, complex64, complex128, string}",
+    .signature =
+        "tensor: T, dims: bool -> output: T; "
+        "T: {uint8, int8, uint16, int16, uint32, int32, uint64, int64, bool, bfloat16, "
+        "half, float, double, complex64, complex128, string}",
     .doc = "`tensor` with the dimensions marked in `dims` backwards.",
     .shape = shape_reverse_flags,
     .gradient = gradient_reverse_by_flags,
@@ -543,8 +546,7 @@ static rheos_status *incompatible(const rheos__operands *o, const void *a, const
       shapes[k].dims[d] = rheos__int_in(o->input_dtypes[k], k == 0 ? a : b, d);
     }
   }
-  return RHEOS_INVALID("Incompatible shapes: %s vs. %s",
-                       rheos__shape_text_of(&shapes[0], &text[0]),
+  return RHEOS_INVALID("Incompatible shapes: %s vs. %s", rheos__shape_text_of(&shapes[0], &text[0]),
                        rheos__shape_text_of(&shapes[1], &text[1]));
 }
 

@@ -71,8 +71,7 @@ static rheos_status *in_example(const rheos__parse_place *place, rheos__parse_fa
   prefix before;
   add_prefix(place, name, key, &before);
   switch (failure) {
-    case RHEOS__FAILURE_UNSUPPORTED:
-      return RHEOS_INVALID("%s  Unsupported datatype.", before.text);
+    case RHEOS__FAILURE_UNSUPPORTED: return RHEOS_INVALID("%s  Unsupported datatype.", before.text);
     case RHEOS__FAILURE_TYPE:
       if (dense) {
         return RHEOS_INVALID("%s  Data types don't match. Data type: %s but expected type: %s",
@@ -101,8 +100,7 @@ static rheos_status *in_example(const rheos__parse_place *place, rheos__parse_fa
           "Name: %s, Feature: %s (data type: %s) is required but could not be "
           "found.",
           name, key, expected);
-    default:
-      return RHEOS_INVALID("%s  Can't parse serialized Example.", before.text);
+    default: return RHEOS_INVALID("%s  Can't parse serialized Example.", before.text);
   }
 }
 
@@ -164,12 +162,9 @@ rheos_status *rheos__parse_failed(const rheos__parse_place *place, rheos__parse_
   const char *key = show(place->column->key.data, place->column->key.size_bytes, &key_text);
   switch (place->columns->words) {
     case RHEOS__WORDS_EXAMPLES:
-    case RHEOS__WORDS_EXAMPLE:
-      return in_example(place, failure, name, key);
+    case RHEOS__WORDS_EXAMPLE: return in_example(place, failure, name, key);
     case RHEOS__WORDS_CONTEXTS:
-    case RHEOS__WORDS_LISTS:
-      return in_sequences(place, failure, name, key);
-    default:
-      return in_sequence(place, failure, name, key);
+    case RHEOS__WORDS_LISTS: return in_sequences(place, failure, name, key);
+    default: return in_sequence(place, failure, name, key);
   }
 }

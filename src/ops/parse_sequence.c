@@ -240,9 +240,7 @@ static rheos_status *prepare_sequence(rheos__prepare *p) {
                    "feature_list_dense_keys", state->lists.num_dense, &state->list_keys);
 }
 
-static rheos_status *shape_sequence(rheos__infer *c) {
-  return infer_with(c, &CONTEXT, &LISTS);
-}
+static rheos_status *shape_sequence(rheos__infer *c) { return infer_with(c, &CONTEXT, &LISTS); }
 
 #define EXAMPLE_TYPES "list({float, int64, string}) >= 0 = []; "
 

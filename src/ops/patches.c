@@ -50,10 +50,9 @@ static rheos_status *fit(const rheos__attrs *attrs, const rheos_shape *image, pa
   out->channels = image->dims[spatial + 1];
   RHEOS_TRY(rheos__windows_fit(&out->windows, attrs));
   int64_t depth = -1;
-  if (out->channels >= 0 &&
-      (__builtin_mul_overflow(w[1].kernel, w[2].kernel, &depth) ||
-       __builtin_mul_overflow(depth, w[0].kernel, &depth) ||
-       __builtin_mul_overflow(depth, out->channels, &depth))) {
+  if (out->channels >= 0 && (__builtin_mul_overflow(w[1].kernel, w[2].kernel, &depth) ||
+                             __builtin_mul_overflow(depth, w[0].kernel, &depth) ||
+                             __builtin_mul_overflow(depth, out->channels, &depth))) {
     return RHEOS_INVALID("patches are too large");
   }
   const int64_t out_sizes[] = {w[0].out, w[1].out, w[2].out};
@@ -71,9 +70,8 @@ static rheos_status *patches_shape(rheos__infer *c) { return shape_of_rank(c, 4)
 static rheos_status *volume_patches_shape(rheos__infer *c) { return shape_of_rank(c, 5); }
 
 // A unit is a row of patches. Outside the image there is 0.
-static rheos_status *run_patches(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first_unit,
-                                 int64_t last_unit) {
+static rheos_status *run_patches(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)scratch;
   const patches *s = state;
   const rheos__window *w = s->windows.dims;
@@ -92,17 +90,16 @@ static rheos_status *run_patches(const void *state, const void *const *inputs,
                            rheos__window_at(&w[1], oy, ky) * s->in.dims[1] +
                            rheos__window_at(&w[2], ox, kx) * s->in.dims[2];
         const int64_t tap = (kz * w[1].kernel + ky) * w[2].kernel + kx;
-        memcpy(to + (size_t)tap * pixel,
-               (const char *)inputs[0] + (size_t)at * s->element_bytes, pixel);
+        memcpy(to + (size_t)tap * pixel, (const char *)inputs[0] + (size_t)at * s->element_bytes,
+               pixel);
       }
     }
   }
   return NULL;
 }
 
-static rheos_status *run_nothing(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first_unit,
-                                 int64_t last_unit) {
+static rheos_status *run_nothing(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)state, (void)inputs, (void)outputs, (void)scratch, (void)first_unit, (void)last_unit;
   return NULL;
 }
@@ -153,8 +150,7 @@ static void grad_by_places(rheos__grad *g, int32_t spatial) {
   const int32_t axis = 0, ones[] = {1};
   const rheos_output area = picked(s, dims, 1, spatial);
   const rheos_output one = rheos__const_ints(s, ones, 1, "one");
-  const rheos_output pixels =
-      rheos__op_2(s, "Prod", area, rheos__const_ints(s, &axis, 1, "axis"));
+  const rheos_output pixels = rheos__op_2(s, "Prod", area, rheos__const_ints(s, &axis, 1, "axis"));
   const rheos_output unit = rheos__const_scalar(s, RHEOS_INT32, 1, "unit");
   const rheos_output numbers =
       rheos__op_3(s, "Range", unit, rheos__op_2(s, "AddV2", pixels, unit), unit);

@@ -187,10 +187,9 @@ const rheos__op_def rheos__op_GuaranteeConst = {
 };
 
 static void gradient_prevented(rheos__grad *g) {
-  rheos_scope_fail_take(g->scope,
-                        rheos_status_new(RHEOS_NOT_FOUND,
-                                         "Gradient explicitly disabled. Reason: %s",
-                                         rheos__attr_string(g->attrs, "message")));
+  rheos_scope_fail_take(
+      g->scope, rheos_status_new(RHEOS_NOT_FOUND, "Gradient explicitly disabled. Reason: %s",
+                                 rheos__attr_string(g->attrs, "message")));
 }
 
 const rheos__op_def rheos__op_PreventGradient = {

@@ -264,8 +264,8 @@ static rheos_status *prepare_pool(rheos__prepare *p, const rheos__pool_op *op) {
   }
   const rheos__window *w = s->pool.windows.dims;
   p->num_units = s->units;
-  p->flops = rheos__estimate(
-      (const int64_t[]){elements, w[0].kernel, w[1].kernel, w[2].kernel, 2}, 5);
+  p->flops =
+      rheos__estimate((const int64_t[]){elements, w[0].kernel, w[1].kernel, w[2].kernel, 2}, 5);
   return NULL;
 }
 
@@ -275,8 +275,8 @@ static rheos_output same_attrs(rheos__grad *g, const char *type, const rheos_out
                                size_t num_inputs) {
   // The second derivative takes no explicit paddings.
   const bool second = strstr(type, "GradGrad") != NULL;
-  static const char *const names[] = {"ksize", "strides", "padding", "data_format",
-                                      "include_batch_in_index", NULL};
+  static const char *const names[] = {
+      "ksize", "strides", "padding", "data_format", "include_batch_in_index", NULL};
   static const char *const more[] = {"explicit_paddings", NULL};
   rheos_attr attrs[8];
   size_t count = rheos__attrs_by_name(g, names, attrs);
@@ -318,14 +318,15 @@ static void grad_with_argmax(rheos__grad *g, const char *type) {
 
 // ---- Definitions
 
-#define NUMBERS                                                                             \
+#define NUMBERS \
   "{float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}"
-#define MAX_TYPES                                                                          \
+#define MAX_TYPES \
   "{half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, qint8} = float"
 #define FLOATS "{half, bfloat16, float, double}"
 #define FLOATS_3D "{half, bfloat16, float}"
 #define PADDING "padding: {\"SAME\", \"VALID\"}"
-#define ANY_PADDING "padding: {\"SAME\", \"VALID\", \"EXPLICIT\"}; explicit_paddings: list(int) = []"
+#define ANY_PADDING \
+  "padding: {\"SAME\", \"VALID\", \"EXPLICIT\"}; explicit_paddings: list(int) = []"
 #define FORMAT "; data_format: {\"NHWC\", \"NCHW\"} = \"NHWC\""
 #define FORMAT_C "; data_format: {\"NHWC\", \"NCHW\", \"NCHW_VECT_C\"} = \"NHWC\""
 #define FORMAT_3D "; data_format: {\"NDHWC\", \"NCDHW\"} = \"NDHWC\""
@@ -337,7 +338,7 @@ static void grad_with_argmax(rheos__grad *g, const char *type) {
   static const rheos__pool_op op_##name = {RHEOS__POOL_##kind, spatial, roles};                  \
   static rheos_status *shape_##name(rheos__infer *c) { return pool_shape(c, &op_##name); }       \
   static rheos_status *prepare_##name(rheos__prepare *p) { return prepare_pool(p, &op_##name); } \
-  const rheos__op_def rheos__op_##name = {#name,         text,     doc, 0,                       \
+  const rheos__op_def rheos__op_##name = {#name,        text,     doc,           0,              \
                                           shape_##name, gradient, prepare_##name};
 #define GRADIENT(name, function, type) \
   static void grad_##name(rheos__grad *g) { function(g, type); }
@@ -372,12 +373,12 @@ POOL_OP(MaxPoolV2, MAX, 2, "ikd>p", grad_MaxPoolV2,
         "input: T, ksize: int32, strides: int32 -> output: T; T: " MAX_TYPES "; " PADDING FORMAT_C,
         "MaxPool with windows of `ksize`, `strides` apart.")
 POOL_OP(MaxPoolGradV2, MAX_GRAD, 2, "ippkd>i", grad_MaxPoolGradV2,
-        "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32 -> output: T; " PADDING
-            FORMAT "; T: " NUMBERS " = float",
+        "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32 -> output: "
+        "T; " PADDING FORMAT "; T: " NUMBERS " = float",
         "The gradient of MaxPoolV2.")
 POOL_OP(MaxPoolGradGradV2, MAX_GRAD_GRAD, 2, "ipikd>p", grad_MaxPoolGradGradV2,
-        "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32 -> output: T; " PADDING
-            FORMAT "; T: " NUMBERS,
+        "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32 -> output: "
+        "T; " PADDING FORMAT "; T: " NUMBERS,
         "The gradient of MaxPoolGradV2.")
 POOL_OP(MaxPoolWithArgmax, ARGMAX, 2, "i>pp", grad_MaxPoolWithArgmax,
         "input: T -> output: T, argmax: Targmax; " SIZES

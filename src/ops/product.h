@@ -27,8 +27,8 @@ typedef rheos_status *(*rheos__rows_fn)(const rheos__product *s, const void *a, 
 typedef struct rheos__products {
   rheos_dtype dtype;
   rheos__product product;
-  int64_t count;            // products
-  rheos__row_loop loop;     // used where `rows` is NULL
+  int64_t count;         // products
+  rheos__row_loop loop;  // used where `rows` is NULL
   rheos__rows_fn rows;
   int64_t block_rows;
   size_t scratch_bytes;

@@ -105,44 +105,44 @@ static bool inside(const projective *s, int64_t y, int64_t x) {
 #define FLOAT_TO_int64(v) \
   ((v) >= 0x1p63f ? INT64_MAX : (v) <= -0x1p63f ? INT64_MIN : (v) == (v) ? (int64_t)(v) : 0)
 
-#define DTYPES(M, ...)                                                                    \
+#define DTYPES(M, ...) \
   RHEOS__FLOATS(M, __VA_ARGS__) M(uint8, __VA_ARGS__) M(int32, __VA_ARGS__) M(int64, __VA_ARGS__)
 
-#define KERNEL(S, unused)                                                                        \
-  static float value_##S(const projective *s, const rheos__stored_##S *image, int64_t y,         \
-                         int64_t x, int64_t k, float fill) {                                     \
-    if (!inside(s, y, x)) return fill;                                                           \
-    return (float)RHEOS__LOAD_##S(image[(y * s->in_width + x) * s->channels + k]);               \
-  }                                                                                              \
-  static void row_##S(const projective *s, const void *image, const float *transform,            \
-                      float fill_value, void *out, int64_t y) {                                  \
-    const rheos__stored_##S *from = image, fill = FLOAT_TO_##S(fill_value);                      \
-    const float outside = (float)RHEOS__LOAD_##S(fill);                                          \
-    rheos__stored_##S *to = out;                                                                 \
-    for (int64_t x = 0; x < s->width; x++, to += s->channels) {                                  \
-      float in_x = 0, in_y = 0;                                                                  \
-      const bool somewhere = place_of(s, transform, x, y, &in_x, &in_y);                         \
-      if (!somewhere || !s->bilinear) {                                                          \
-        const int64_t at_x = index_of(roundf(in_x), s->in_width);                                \
-        const int64_t at_y = index_of(roundf(in_y), s->in_height);                               \
-        const bool seen = somewhere && inside(s, at_y, at_x);                                    \
-        for (int64_t k = 0; k < s->channels; k++) {                                              \
-          to[k] = seen ? from[(at_y * s->in_width + at_x) * s->channels + k] : fill;             \
-        }                                                                                        \
-        continue;                                                                                \
-      }                                                                                          \
-      const float left = floorf(in_x), top = floorf(in_y), right = left + 1, bottom = top + 1;   \
-      const int64_t x0 = index_of(left, s->in_width), x1 = index_of(right, s->in_width);         \
-      const int64_t y0 = index_of(top, s->in_height), y1 = index_of(bottom, s->in_height);       \
-      for (int64_t k = 0; k < s->channels; k++) {                                                \
-        const float upper = (right - in_x) * value_##S(s, from, y0, x0, k, outside) +            \
-                            (in_x - left) * value_##S(s, from, y0, x1, k, outside);              \
-        const float lower = (right - in_x) * value_##S(s, from, y1, x0, k, outside) +            \
-                            (in_x - left) * value_##S(s, from, y1, x1, k, outside);              \
-        const float mixed = (bottom - in_y) * upper + (in_y - top) * lower;                      \
-        to[k] = FLOAT_TO_##S(mixed);                                                             \
-      }                                                                                          \
-    }                                                                                            \
+#define KERNEL(S, unused)                                                                      \
+  static float value_##S(const projective *s, const rheos__stored_##S *image, int64_t y,       \
+                         int64_t x, int64_t k, float fill) {                                   \
+    if (!inside(s, y, x)) return fill;                                                         \
+    return (float)RHEOS__LOAD_##S(image[(y * s->in_width + x) * s->channels + k]);             \
+  }                                                                                            \
+  static void row_##S(const projective *s, const void *image, const float *transform,          \
+                      float fill_value, void *out, int64_t y) {                                \
+    const rheos__stored_##S *from = image, fill = FLOAT_TO_##S(fill_value);                    \
+    const float outside = (float)RHEOS__LOAD_##S(fill);                                        \
+    rheos__stored_##S *to = out;                                                               \
+    for (int64_t x = 0; x < s->width; x++, to += s->channels) {                                \
+      float in_x = 0, in_y = 0;                                                                \
+      const bool somewhere = place_of(s, transform, x, y, &in_x, &in_y);                       \
+      if (!somewhere || !s->bilinear) {                                                        \
+        const int64_t at_x = index_of(roundf(in_x), s->in_width);                              \
+        const int64_t at_y = index_of(roundf(in_y), s->in_height);                             \
+        const bool seen = somewhere && inside(s, at_y, at_x);                                  \
+        for (int64_t k = 0; k < s->channels; k++) {                                            \
+          to[k] = seen ? from[(at_y * s->in_width + at_x) * s->channels + k] : fill;           \
+        }                                                                                      \
+        continue;                                                                              \
+      }                                                                                        \
+      const float left = floorf(in_x), top = floorf(in_y), right = left + 1, bottom = top + 1; \
+      const int64_t x0 = index_of(left, s->in_width), x1 = index_of(right, s->in_width);       \
+      const int64_t y0 = index_of(top, s->in_height), y1 = index_of(bottom, s->in_height);     \
+      for (int64_t k = 0; k < s->channels; k++) {                                              \
+        const float upper = (right - in_x) * value_##S(s, from, y0, x0, k, outside) +          \
+                            (in_x - left) * value_##S(s, from, y0, x1, k, outside);            \
+        const float lower = (right - in_x) * value_##S(s, from, y1, x0, k, outside) +          \
+                            (in_x - left) * value_##S(s, from, y1, x1, k, outside);            \
+        const float mixed = (bottom - in_y) * upper + (in_y - top) * lower;                    \
+        to[k] = FLOAT_TO_##S(mixed);                                                           \
+      }                                                                                        \
+    }                                                                                          \
   }
 DTYPES(KERNEL, )
 
@@ -177,9 +177,13 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   const rheos_shape *in = &inputs[0]->shape, *transforms = &inputs[1]->shape;
   const int64_t height = rheos__tensor_int_at(inputs[2], 0);
   const int64_t width = rheos__tensor_int_at(inputs[2], 1);
-  call c = {.projective = {.in_height = in->dims[1], .in_width = in->dims[2], .height = height,
-                           .width = width, .channels = in->dims[3],
-                           .one_transform = transforms->dims[0] == 1, .dtype = inputs[0]->dtype}};
+  call c = {.projective = {.in_height = in->dims[1],
+                           .in_width = in->dims[2],
+                           .height = height,
+                           .width = width,
+                           .channels = in->dims[3],
+                           .one_transform = transforms->dims[0] == 1,
+                           .dtype = inputs[0]->dtype}};
   RHEOS_TRY(read_modes(o->attrs, &c.projective));
   if (height <= 0 || width <= 0) {
     return RHEOS_INVALID("new dimensions must be positive: %lld, %lld", (long long)height,
@@ -277,9 +281,8 @@ static void gradient(rheos__grad *g) {
   }
   const int32_t begin = 1, size = 2;
   const rheos_output dims = rheos__shape_of(s, g->inputs[0], RHEOS_INT32);
-  const rheos_output sizes =
-      rheos__op_3(s, "Slice", dims, rheos__const_ints(s, &begin, 1, "begin"),
-                  rheos__const_ints(s, &size, 1, "size"));
+  const rheos_output sizes = rheos__op_3(s, "Slice", dims, rheos__const_ints(s, &begin, 1, "begin"),
+                                         rheos__const_ints(s, &size, 1, "size"));
   rheos_output inputs[] = {rheos__grad_dense(g, 0), inverted(s, g->inputs[1]), sizes, {0}};
   if (g->num_inputs > 3) inputs[3] = g->inputs[3];
   const rheos_operation node = rheos__op_n(s, rheos_operation_type(g->operation), NULL, inputs,
@@ -295,8 +298,9 @@ static void gradient(rheos__grad *g) {
 
 const rheos__op_def rheos__op_ImageProjectiveTransformV2 = {
     .name = "ImageProjectiveTransformV2",
-    .signature = "images: dtype, transforms: float, output_shape: int32 -> transformed_images: "
-                 "dtype; " IMAGES MODES,
+    .signature =
+        "images: dtype, transforms: float, output_shape: int32 -> transformed_images: "
+        "dtype; " IMAGES MODES,
     .doc = DOC,
     .shape = shape,
     .gradient = gradient,
@@ -305,8 +309,9 @@ const rheos__op_def rheos__op_ImageProjectiveTransformV2 = {
 
 const rheos__op_def rheos__op_ImageProjectiveTransformV3 = {
     .name = "ImageProjectiveTransformV3",
-    .signature = "images: dtype, transforms: float, output_shape: int32, fill_value: float -> "
-                 "transformed_images: dtype; " IMAGES MODES,
+    .signature =
+        "images: dtype, transforms: float, output_shape: int32, fill_value: float -> "
+        "transformed_images: dtype; " IMAGES MODES,
     .doc = DOC " `fill_value` outside.",
     .shape = shape,
     .gradient = gradient,

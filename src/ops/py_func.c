@@ -38,8 +38,8 @@ static rheos_status *compute_call(void *state, rheos__step *step, rheos_tensor *
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "the program has no function %s to call",
                             call->token);
   }
-  RHEOS_TRY(function(call->token, inputs, (size_t)call->num_inputs, outputs,
-                     (size_t)call->num_outputs));
+  RHEOS_TRY(
+      function(call->token, inputs, (size_t)call->num_inputs, outputs, (size_t)call->num_outputs));
   return check_outputs(call, outputs);
 }
 

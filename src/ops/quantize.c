@@ -25,31 +25,21 @@ typedef struct limits {
 
 static limits limits_of(rheos_dtype dtype) {
   switch (dtype) {
-    case RHEOS_QINT8:
-      return (limits){INT8_MIN, INT8_MAX};
-    case RHEOS_QUINT8:
-      return (limits){0, UINT8_MAX};
-    case RHEOS_QINT16:
-      return (limits){INT16_MIN, INT16_MAX};
-    case RHEOS_QUINT16:
-      return (limits){0, UINT16_MAX};
-    default:
-      return (limits){INT32_MIN, INT32_MAX};
+    case RHEOS_QINT8: return (limits){INT8_MIN, INT8_MAX};
+    case RHEOS_QUINT8: return (limits){0, UINT8_MAX};
+    case RHEOS_QINT16: return (limits){INT16_MIN, INT16_MAX};
+    case RHEOS_QUINT16: return (limits){0, UINT16_MAX};
+    default: return (limits){INT32_MIN, INT32_MAX};
   }
 }
 
 static int32_t quantized_at(rheos_dtype dtype, const void *data, int64_t i) {
   switch (dtype) {
-    case RHEOS_QINT8:
-      return ((const int8_t *)data)[i];
-    case RHEOS_QUINT8:
-      return ((const uint8_t *)data)[i];
-    case RHEOS_QINT16:
-      return ((const int16_t *)data)[i];
-    case RHEOS_QUINT16:
-      return ((const uint16_t *)data)[i];
-    default:
-      return ((const int32_t *)data)[i];
+    case RHEOS_QINT8: return ((const int8_t *)data)[i];
+    case RHEOS_QUINT8: return ((const uint8_t *)data)[i];
+    case RHEOS_QINT16: return ((const int16_t *)data)[i];
+    case RHEOS_QUINT16: return ((const uint16_t *)data)[i];
+    default: return ((const int32_t *)data)[i];
   }
 }
 
@@ -62,21 +52,11 @@ static void set_quantized(rheos_dtype dtype, void *data, int64_t i, float value)
                         : v > l.highest ? (int32_t)l.highest
                                         : (int32_t)v;
   switch (dtype) {
-    case RHEOS_QINT8:
-      ((int8_t *)data)[i] = (int8_t)whole;
-      break;
-    case RHEOS_QUINT8:
-      ((uint8_t *)data)[i] = (uint8_t)whole;
-      break;
-    case RHEOS_QINT16:
-      ((int16_t *)data)[i] = (int16_t)whole;
-      break;
-    case RHEOS_QUINT16:
-      ((uint16_t *)data)[i] = (uint16_t)whole;
-      break;
-    default:
-      ((int32_t *)data)[i] = whole;
-      break;
+    case RHEOS_QINT8: ((int8_t *)data)[i] = (int8_t)whole; break;
+    case RHEOS_QUINT8: ((uint8_t *)data)[i] = (uint8_t)whole; break;
+    case RHEOS_QINT16: ((int16_t *)data)[i] = (int16_t)whole; break;
+    case RHEOS_QUINT16: ((uint16_t *)data)[i] = (uint16_t)whole; break;
+    default: ((int32_t *)data)[i] = whole; break;
   }
 }
 

@@ -36,77 +36,77 @@ static rheos_status *check_bits(int64_t bits, bool is_signed) {
 
 #define LARGEST_float FLT_MAX
 #define LARGEST_double DBL_MAX
-#define ROUND_LOOPS(S)                                                                          \
-  typedef struct grid_##S {                                                                     \
-    S least, most; /* what lies beyond is moved there */                                        \
-    S factor, inverse;                                                                          \
-  } grid_##S;                                                                                   \
-  static grid_##S grid_of_##S(whole_range whole, S lowest, S highest) {                         \
-    const S low = (S)whole.lowest, high = (S)whole.highest;                                     \
-    const S from_low = low * lowest > 0 ? low / lowest : LARGEST_##S;                           \
-    const S from_high = high * highest > 0 ? high / highest : LARGEST_##S;                      \
-    if (from_low < from_high) {                                                                 \
-      return (grid_##S){lowest, high * (lowest / low), from_low, lowest / low};                 \
-    }                                                                                           \
-    return (grid_##S){low * (highest / high), highest, from_high, highest / high};              \
-  }                                                                                             \
-  static void measure_##S(const rheos__slices *s, const S *x, int64_t slice, S *lowest,         \
-                          S *highest) {                                                         \
-    *lowest = LARGEST_##S;                                                                      \
-    *highest = -LARGEST_##S;                                                                    \
-    for (int64_t o = 0; o < s->outer; ++o) {                                                    \
-      const int64_t start = (o * s->count + slice) * s->inner;                                  \
-      for (int64_t i = start; i < start + s->inner; ++i) {                                      \
-        if (x[i] < *lowest) *lowest = x[i];                                                     \
-        if (x[i] > *highest) *highest = x[i];                                                   \
-      }                                                                                         \
-    }                                                                                           \
-  }                                                                                             \
-  static void round_##S(const round_state *s, const grid_##S *g, const S *x, S *y,              \
-                        int64_t slice) {                                                        \
-    for (int64_t o = 0; o < s->slices.outer; ++o) {                                             \
-      const int64_t start = (o * s->slices.count + slice) * s->slices.inner;                    \
-      for (int64_t i = start; i < start + s->slices.inner; ++i) {                               \
-        S v = x[i];                                                                             \
-        if (s->range_given) v = v < g->least ? g->least : v > g->most ? g->most : v;            \
-        v *= g->factor;                                                                         \
-        y[i] = (S)(s->half_up ? floor((double)(v + (S)0.5)) : rint((double)v)) * g->inverse;    \
-      }                                                                                         \
-    }                                                                                           \
-  }                                                                                             \
-  static rheos_status *run_round_##S(const round_state *s, whole_range whole,                   \
-                                     const void *const *inputs, S *y) {                         \
-    for (int64_t k = 0; k < s->slices.count; ++k) {                                             \
-      S lowest = (S)s->lowest, highest = (S)s->highest;                                         \
-      if (!s->range_given) {                                                                    \
-        measure_##S(&s->slices, inputs[0], k, &lowest, &highest);                               \
-      } else if (!s->has_range_attrs) {                                                         \
-        lowest = ((const S *)inputs[1])[k];                                                     \
-        highest = ((const S *)inputs[2])[k];                                                    \
-      }                                                                                         \
-      if (s->range_given && !(lowest <= highest)) {                                             \
-        return RHEOS_INVALID("Invalid range: input_min %g > input_max %g", (double)lowest,      \
-                             (double)highest);                                                  \
-      }                                                                                         \
-      const grid_##S g = grid_of_##S(whole, lowest, highest);                                   \
-      round_##S(s, &g, inputs[0], y, k);                                                        \
-    }                                                                                           \
-    return NULL;                                                                                \
-  }                                                                                             \
-  /* Numbers inside the range pass their gradient on; the range itself gets none. */            \
-  static void run_grad_##S(const rheos__slices *s, const void *const *inputs,                   \
-                           void *const *outputs) {                                              \
-    const S *grad = inputs[0], *x = inputs[1];                                                  \
-    for (int64_t k = 0; k < s->count; ++k) {                                                    \
-      const S lowest = ((const S *)inputs[2])[k], highest = ((const S *)inputs[3])[k];          \
-      for (int64_t o = 0; o < s->outer; ++o) {                                                  \
-        const int64_t start = (o * s->count + k) * s->inner;                                    \
-        for (int64_t i = start; i < start + s->inner; ++i) {                                    \
-          ((S *)outputs[0])[i] = x[i] >= lowest && x[i] <= highest ? grad[i] : 0;               \
-        }                                                                                       \
-      }                                                                                         \
-      ((S *)outputs[1])[k] = ((S *)outputs[2])[k] = 0;                                          \
-    }                                                                                           \
+#define ROUND_LOOPS(S)                                                                       \
+  typedef struct grid_##S {                                                                  \
+    S least, most; /* what lies beyond is moved there */                                     \
+    S factor, inverse;                                                                       \
+  } grid_##S;                                                                                \
+  static grid_##S grid_of_##S(whole_range whole, S lowest, S highest) {                      \
+    const S low = (S)whole.lowest, high = (S)whole.highest;                                  \
+    const S from_low = low * lowest > 0 ? low / lowest : LARGEST_##S;                        \
+    const S from_high = high * highest > 0 ? high / highest : LARGEST_##S;                   \
+    if (from_low < from_high) {                                                              \
+      return (grid_##S){lowest, high * (lowest / low), from_low, lowest / low};              \
+    }                                                                                        \
+    return (grid_##S){low * (highest / high), highest, from_high, highest / high};           \
+  }                                                                                          \
+  static void measure_##S(const rheos__slices *s, const S *x, int64_t slice, S *lowest,      \
+                          S *highest) {                                                      \
+    *lowest = LARGEST_##S;                                                                   \
+    *highest = -LARGEST_##S;                                                                 \
+    for (int64_t o = 0; o < s->outer; ++o) {                                                 \
+      const int64_t start = (o * s->count + slice) * s->inner;                               \
+      for (int64_t i = start; i < start + s->inner; ++i) {                                   \
+        if (x[i] < *lowest) *lowest = x[i];                                                  \
+        if (x[i] > *highest) *highest = x[i];                                                \
+      }                                                                                      \
+    }                                                                                        \
+  }                                                                                          \
+  static void round_##S(const round_state *s, const grid_##S *g, const S *x, S *y,           \
+                        int64_t slice) {                                                     \
+    for (int64_t o = 0; o < s->slices.outer; ++o) {                                          \
+      const int64_t start = (o * s->slices.count + slice) * s->slices.inner;                 \
+      for (int64_t i = start; i < start + s->slices.inner; ++i) {                            \
+        S v = x[i];                                                                          \
+        if (s->range_given) v = v < g->least ? g->least : v > g->most ? g->most : v;         \
+        v *= g->factor;                                                                      \
+        y[i] = (S)(s->half_up ? floor((double)(v + (S)0.5)) : rint((double)v)) * g->inverse; \
+      }                                                                                      \
+    }                                                                                        \
+  }                                                                                          \
+  static rheos_status *run_round_##S(const round_state *s, whole_range whole,                \
+                                     const void *const *inputs, S *y) {                      \
+    for (int64_t k = 0; k < s->slices.count; ++k) {                                          \
+      S lowest = (S)s->lowest, highest = (S)s->highest;                                      \
+      if (!s->range_given) {                                                                 \
+        measure_##S(&s->slices, inputs[0], k, &lowest, &highest);                            \
+      } else if (!s->has_range_attrs) {                                                      \
+        lowest = ((const S *)inputs[1])[k];                                                  \
+        highest = ((const S *)inputs[2])[k];                                                 \
+      }                                                                                      \
+      if (s->range_given && !(lowest <= highest)) {                                          \
+        return RHEOS_INVALID("Invalid range: input_min %g > input_max %g", (double)lowest,   \
+                             (double)highest);                                               \
+      }                                                                                      \
+      const grid_##S g = grid_of_##S(whole, lowest, highest);                                \
+      round_##S(s, &g, inputs[0], y, k);                                                     \
+    }                                                                                        \
+    return NULL;                                                                             \
+  }                                                                                          \
+  /* Numbers inside the range pass their gradient on; the range itself gets none. */         \
+  static void run_grad_##S(const rheos__slices *s, const void *const *inputs,                \
+                           void *const *outputs) {                                           \
+    const S *grad = inputs[0], *x = inputs[1];                                               \
+    for (int64_t k = 0; k < s->count; ++k) {                                                 \
+      const S lowest = ((const S *)inputs[2])[k], highest = ((const S *)inputs[3])[k];       \
+      for (int64_t o = 0; o < s->outer; ++o) {                                               \
+        const int64_t start = (o * s->count + k) * s->inner;                                 \
+        for (int64_t i = start; i < start + s->inner; ++i) {                                 \
+          ((S *)outputs[0])[i] = x[i] >= lowest && x[i] <= highest ? grad[i] : 0;            \
+        }                                                                                    \
+      }                                                                                      \
+      ((S *)outputs[1])[k] = ((S *)outputs[2])[k] = 0;                                       \
+    }                                                                                        \
   }
 ROUND_LOOPS(float)
 ROUND_LOOPS(double)
@@ -204,17 +204,17 @@ static void gradient_v4(rheos__grad *g) {
 // ---- Definitions
 
 #define ROUND_TYPES "T: {bfloat16, half, float, double}"
-#define ROUND_V2                                                                              \
-  "input: T, input_min: T, input_max: T -> output: T; signed_input: bool = true; "            \
-  "num_bits: int = 8; range_given: bool = false; " ROUND_TYPES                                \
+#define ROUND_V2                                                                                   \
+  "input: T, input_min: T, input_max: T -> output: T; signed_input: bool = true; "                 \
+  "num_bits: int = 8; range_given: bool = false; " ROUND_TYPES                                     \
   "; round_mode: {\"HALF_TO_EVEN\", \"HALF_UP\"} = \"HALF_TO_EVEN\"; narrow_range: bool = false; " \
   "axis: int = -1"
 
 const rheos__op_def rheos__op_QuantizeAndDequantize = {
     .name = "QuantizeAndDequantize",
-    .signature = "input: T -> output: T; signed_input: bool = true; num_bits: int = 8; "
-                 "range_given: bool = false; input_min: float = 0; input_max: float = 0; "
-                 ROUND_TYPES,
+    .signature =
+        "input: T -> output: T; signed_input: bool = true; num_bits: int = 8; "
+        "range_given: bool = false; input_min: float = 0; input_max: float = 0; " ROUND_TYPES,
     .doc = "QuantizeAndDequantizeV2 with a range of attributes.",
     .shape = rheos__shape_unchanged,
     .gradient = gradient_round,
@@ -232,9 +232,10 @@ const rheos__op_def rheos__op_QuantizeAndDequantizeV2 = {
 
 const rheos__op_def rheos__op_QuantizeAndDequantizeV3 = {
     .name = "QuantizeAndDequantizeV3",
-    .signature = "input: T, input_min: T, input_max: T, num_bits: int32 -> output: T; "
-                 "signed_input: bool = true; range_given: bool = true; " ROUND_TYPES
-                 "; narrow_range: bool = false; axis: int = -1",
+    .signature =
+        "input: T, input_min: T, input_max: T, num_bits: int32 -> output: T; "
+        "signed_input: bool = true; range_given: bool = true; " ROUND_TYPES
+        "; narrow_range: bool = false; axis: int = -1",
     .doc = "QuantizeAndDequantizeV2 with `num_bits` as an input.",
     .shape = shape_round,
     .gradient = gradient_round,
@@ -252,8 +253,9 @@ const rheos__op_def rheos__op_QuantizeAndDequantizeV4 = {
 
 const rheos__op_def rheos__op_QuantizeAndDequantizeV4Grad = {
     .name = "QuantizeAndDequantizeV4Grad",
-    .signature = "gradients: T, input: T, input_min: T, input_max: T -> input_backprop: T, "
-                 "input_min_backprop: T, input_max_backprop: T; " ROUND_TYPES "; axis: int = -1",
+    .signature =
+        "gradients: T, input: T, input_min: T, input_max: T -> input_backprop: T, "
+        "input_min_backprop: T, input_max_backprop: T; " ROUND_TYPES "; axis: int = -1",
     .doc = "The gradients of QuantizeAndDequantizeV4.",
     .shape = shape_grad,
     .prepare = prepare_grad,

@@ -17,16 +17,11 @@ void rheos__quantized_limits(rheos_dtype dtype, int64_t *out_lowest, int64_t *ou
 
 static rheos_dtype storage_of(rheos_dtype dtype) {
   switch (dtype) {
-    case RHEOS_QINT8:
-      return RHEOS_INT8;
-    case RHEOS_QUINT8:
-      return RHEOS_UINT8;
-    case RHEOS_QINT16:
-      return RHEOS_INT16;
-    case RHEOS_QUINT16:
-      return RHEOS_UINT16;
-    default:
-      return RHEOS_INT32;
+    case RHEOS_QINT8: return RHEOS_INT8;
+    case RHEOS_QUINT8: return RHEOS_UINT8;
+    case RHEOS_QINT16: return RHEOS_INT16;
+    case RHEOS_QUINT16: return RHEOS_UINT16;
+    default: return RHEOS_INT32;
   }
 }
 
@@ -180,9 +175,7 @@ static rheos_status *compute_requantize(void *state, rheos__step *step, rheos_te
   RHEOS_TRY(requantize(inputs[0], in, out, outputs[0]));
   return rheos__put_range(out, outputs);
 }
-static rheos_status *prepare_requantize(rheos__prepare *p) {
-  return answer(p, compute_requantize);
-}
+static rheos_status *prepare_requantize(rheos__prepare *p) { return answer(p, compute_requantize); }
 
 const rheos__op_def rheos__op_Requantize = {
     .name = "Requantize",
@@ -224,9 +217,7 @@ static rheos_status *compute_range(void *state, rheos__step *step, rheos_tensor 
   RHEOS_TRY(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SCALAR, &used.lowest, &outputs[0]));
   return rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SCALAR, &used.highest, &outputs[1]);
 }
-static rheos_status *prepare_range(rheos__prepare *p) {
-  return answer(p, compute_range);
-}
+static rheos_status *prepare_range(rheos__prepare *p) { return answer(p, compute_range); }
 
 const rheos__op_def rheos__op_RequantizationRange = {
     .name = "RequantizationRange",
@@ -249,9 +240,7 @@ static rheos_status *compute_shrink(void *state, rheos__step *step, rheos_tensor
   RHEOS_TRY(requantize(inputs[0], in, used, outputs[0]));
   return rheos__put_range(used, outputs);
 }
-static rheos_status *prepare_shrink(rheos__prepare *p) {
-  return answer(p, compute_shrink);
-}
+static rheos_status *prepare_shrink(rheos__prepare *p) { return answer(p, compute_shrink); }
 
 const rheos__op_def rheos__op_QuantizeDownAndShrinkRange = {
     .name = "QuantizeDownAndShrinkRange",
@@ -300,12 +289,8 @@ static rheos_status *prepare_any_relu(rheos__prepare *p, rheos__compute_fn compu
   }
   return answer(p, compute);
 }
-static rheos_status *prepare_relu(rheos__prepare *p) {
-  return prepare_any_relu(p, compute_relu);
-}
-static rheos_status *prepare_relu6(rheos__prepare *p) {
-  return prepare_any_relu(p, compute_relu6);
-}
+static rheos_status *prepare_relu(rheos__prepare *p) { return prepare_any_relu(p, compute_relu); }
+static rheos_status *prepare_relu6(rheos__prepare *p) { return prepare_any_relu(p, compute_relu6); }
 #define RELU_RANGE "min_features: float, max_features: float -> "
 #define RELU_OUTPUTS                                                        \
   "activations: out_type, min_activations: float, max_activations: float; " \
@@ -362,9 +347,7 @@ static rheos_status *compute_reshape(void *state, rheos__step *step, rheos_tenso
   RHEOS_TRY(rheos__tensor_seen_as(inputs[0], input->dtype, shape, &outputs[0]));
   return rheos__put_range(range, outputs);
 }
-static rheos_status *prepare_reshape(rheos__prepare *p) {
-  return answer(p, compute_reshape);
-}
+static rheos_status *prepare_reshape(rheos__prepare *p) { return answer(p, compute_reshape); }
 
 static rheos_status *shape_reshape(rheos__infer *c) {
   RHEOS_TRY(rheos__infer_scalars(c, 2, 4));
@@ -518,8 +501,7 @@ static rheos_status *prepare_concat(rheos__prepare *p) {
     case RHEOS_QUINT8:
     case RHEOS_QINT16:
     case RHEOS_QUINT16:
-    case RHEOS_QINT32:
-      return answer(p, compute_concat);
+    case RHEOS_QINT32: return answer(p, compute_concat);
     default:
       return rheos_status_new(RHEOS_UNIMPLEMENTED, "QuantizedConcat is not available for dtype %s",
                               rheos_dtype_name(p->output_dtypes[0]));

@@ -103,9 +103,7 @@ static rheos_status *compute_matmul(void *state, rheos__step *step, rheos_tensor
   }
   return put_product_range(&a, &b, o->output_dtypes[0], outputs);
 }
-static rheos_status *prepare_matmul(rheos__prepare *p) {
-  return answer(p, compute_matmul);
-}
+static rheos_status *prepare_matmul(rheos__prepare *p) { return answer(p, compute_matmul); }
 
 const rheos__op_def rheos__op_QuantizedMatMul = {
     .name = "QuantizedMatMul",
@@ -270,12 +268,8 @@ static rheos_status *compute_mul(void *state, rheos__step *step, rheos_tensor *c
   (void)step;
   return elementwise(state, inputs, "x", "y", true, outputs);
 }
-static rheos_status *prepare_bias(rheos__prepare *p) {
-  return answer(p, compute_bias);
-}
-static rheos_status *prepare_mul(rheos__prepare *p) {
-  return answer(p, compute_mul);
-}
+static rheos_status *prepare_bias(rheos__prepare *p) { return answer(p, compute_bias); }
+static rheos_status *prepare_mul(rheos__prepare *p) { return answer(p, compute_mul); }
 
 const rheos__op_def rheos__op_QuantizedBiasAdd = {
     .name = "QuantizedBiasAdd",
@@ -364,12 +358,8 @@ static rheos_status *compute_avg_pool(void *state, rheos__step *step, rheos_tens
   (void)step;
   return compute_pool(state, true, inputs, outputs);
 }
-static rheos_status *prepare_max_pool(rheos__prepare *p) {
-  return answer(p, compute_max_pool);
-}
-static rheos_status *prepare_avg_pool(rheos__prepare *p) {
-  return answer(p, compute_avg_pool);
-}
+static rheos_status *prepare_max_pool(rheos__prepare *p) { return answer(p, compute_max_pool); }
+static rheos_status *prepare_avg_pool(rheos__prepare *p) { return answer(p, compute_avg_pool); }
 
 #define POOL_SIGNATURE                                                             \
   "input: T, min_input: float, max_input: float -> output: T, min_output: float, " \

@@ -156,9 +156,7 @@ static rheos_status *answer_compute(rheos__prepare *p, rheos__compute_fn compute
   return NULL;
 }
 
-static rheos_status *prepare_range(rheos__prepare *p) {
-  return answer_compute(p, compute_range);
-}
+static rheos_status *prepare_range(rheos__prepare *p) { return answer_compute(p, compute_range); }
 
 const rheos__op_def rheos__op_RaggedRange = {
     .name = "RaggedRange",
@@ -422,9 +420,7 @@ static rheos_status *compute_gather(void *state, rheos__step *step, rheos_tensor
   return status;
 }
 
-static rheos_status *prepare_gather(rheos__prepare *p) {
-  return answer_compute(p, compute_gather);
-}
+static rheos_status *prepare_gather(rheos__prepare *p) { return answer_compute(p, compute_gather); }
 
 // The rows of values that each row of `params` covers say where the gathered ones came from.
 static void grad_gather(rheos__grad *g) {

@@ -91,8 +91,7 @@ static rheos_status *compute_multinomial(void *state, rheos__step *step,
   if (outputs[0]->num_elements == 0) return NULL;
   double *sums = rheos__alloc_array((size_t)classes, sizeof *sums);
   if (sums == NULL) return rheos__out_of_memory();
-  rheos__philox_singles singles =
-      rheos__philox_singles_of(philox_for(c, inputs, batch, samples));
+  rheos__philox_singles singles = rheos__philox_singles_of(philox_for(c, inputs, batch, samples));
   for (int64_t row = 0; row < batch && !rheos__step_should_stop(step); row++) {
     const double total = accumulate(inputs[0], row, classes, sums);
     sample_row(&singles, sums, classes, total, samples, row, outputs[0]);
@@ -139,7 +138,7 @@ static rheos_status *prepare_stateful(rheos__prepare *p) {
   return NULL;
 }
 
-#define TYPES                                                                                     \
+#define TYPES \
   "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}; "
 
 const rheos__op_def rheos__op_Multinomial = {

@@ -101,9 +101,9 @@ rheos__philox rheos__philox_of_seed(const rheos_tensor *seed) {
 static rheos__philox philox_at(const rheos_tensor *key, const rheos_tensor *counter) {
   const uint64_t k = *(const uint64_t *)key->data;
   const uint64_t *c = counter->data;
-  return (rheos__philox){{(uint32_t)k, (uint32_t)(k >> 32)},
-                         {(uint32_t)c[0], (uint32_t)(c[0] >> 32), (uint32_t)c[1],
-                          (uint32_t)(c[1] >> 32)}};
+  return (rheos__philox){
+      {(uint32_t)k, (uint32_t)(k >> 32)},
+      {(uint32_t)c[0], (uint32_t)(c[0] >> 32), (uint32_t)c[1], (uint32_t)(c[1] >> 32)}};
 }
 
 static rheos_status *check_key(const rheos_shape *key, const rheos_shape *counter) {
@@ -201,15 +201,15 @@ static void uniform_double(rheos__philox philox, const rheos__random_range *rang
   for (int i = 0; i < 2; i++) ((double *)out)[i] = rheos__random_double(x[2 * i], x[2 * i + 1]);
 }
 // A function that fills a group of `count` integers of 32 or 64 bits.
-#define INTS(name, type, count, bits, value)                                                \
-  static void name(rheos__philox philox, const rheos__random_range *range, void *out) {    \
-    uint32_t x[4];                                                                          \
-    (void)range;                                                                            \
-    rheos__philox_block(&philox, x);                                                        \
-    for (int i = 0; i < count; i++) {                                                       \
-      const type drawn = bits;                                                              \
-      ((type *)out)[i] = value;                                                             \
-    }                                                                                       \
+#define INTS(name, type, count, bits, value)                                            \
+  static void name(rheos__philox philox, const rheos__random_range *range, void *out) { \
+    uint32_t x[4];                                                                      \
+    (void)range;                                                                        \
+    rheos__philox_block(&philox, x);                                                    \
+    for (int i = 0; i < count; i++) {                                                   \
+      const type drawn = bits;                                                          \
+      ((type *)out)[i] = value;                                                         \
+    }                                                                                   \
   }
 #define WIDE (x[2 * i] | (uint64_t)x[2 * i + 1] << 32)
 INTS(uniform_32, uint32_t, 4, x[i], (uint32_t)range->low + drawn % (uint32_t)range->width)
@@ -256,11 +256,11 @@ static void truncated_double(rheos__philox philox, const rheos__random_range *ra
 }
 
 // Halves are rounded from floats.
-#define ROUNDED(name, to)                                                               \
-  static void name##_##to(rheos__philox philox, const rheos__random_range *range, void *out) {        \
-    float values[4];                                                                    \
-    name##_float(philox, range, values);                                                \
-    for (int i = 0; i < 4; i++) ((uint16_t *)out)[i] = rheos__float_to_##to(values[i]); \
+#define ROUNDED(name, to)                                                                      \
+  static void name##_##to(rheos__philox philox, const rheos__random_range *range, void *out) { \
+    float values[4];                                                                           \
+    name##_float(philox, range, values);                                                       \
+    for (int i = 0; i < 4; i++) ((uint16_t *)out)[i] = rheos__float_to_##to(values[i]);        \
   }
 ROUNDED(normal, half)
 ROUNDED(normal, bfloat16)
@@ -396,8 +396,8 @@ rheos_status *rheos__random_shape_of(const rheos_tensor *dims, rheos_shape *out_
                          rheos__shape_text_of(&dims->shape, &text));
   }
   if (dims->num_elements > RHEOS_MAX_RANK) {
-    return RHEOS_INVALID("rank %lld is more than the maximum of %d",
-                         (long long)dims->num_elements, RHEOS_MAX_RANK);
+    return RHEOS_INVALID("rank %lld is more than the maximum of %d", (long long)dims->num_elements,
+                         RHEOS_MAX_RANK);
   }
   out_shape->rank = (int32_t)dims->num_elements;
   for (int32_t d = 0; d < out_shape->rank; d++) {
@@ -420,8 +420,7 @@ rheos_status *rheos__random_range_of(const rheos_tensor *low, const rheos_tensor
                          rheos__shape_text_of(&bound->shape, &text));
   }
   const int64_t first = rheos__tensor_int_at(low, 0), end = rheos__tensor_int_at(high, 0);
-  const bool in_order =
-      low->dtype == RHEOS_UINT64 ? (uint64_t)first < (uint64_t)end : first < end;
+  const bool in_order = low->dtype == RHEOS_UINT64 ? (uint64_t)first < (uint64_t)end : first < end;
   if (!in_order && rheos_shape_num_elements(shape) != 0) {
     return RHEOS_INVALID("Need minval < maxval, got %lld >= %lld", (long long)first,
                          (long long)end);

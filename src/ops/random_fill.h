@@ -64,8 +64,7 @@ typedef struct rheos__distribution {
 } rheos__distribution;
 
 // NULL where there are no such numbers of that dtype.
-const rheos__distribution *rheos__distribution_of(rheos__distribution_kind kind,
-                                                  rheos_dtype dtype);
+const rheos__distribution *rheos__distribution_of(rheos__distribution_kind kind, rheos_dtype dtype);
 
 // Fills `out`. Threads do not change the numbers.
 rheos_status *rheos__random_fill(rheos__step *step, const rheos__distribution *distribution,

@@ -122,12 +122,12 @@ static void set_number(rheos_tensor *x, int64_t i, double value) {
     case RHEOS_FLOAT: ((float *)x->data)[i] = (float)value; break;
     case RHEOS_DOUBLE: ((double *)x->data)[i] = value; break;
     case RHEOS_INT32:
-      ((int32_t *)x->data)[i] = isnan(value)                  ? 0
+      ((int32_t *)x->data)[i] = isnan(value)                 ? 0
                                 : value >= (double)INT32_MAX ? INT32_MAX
                                                              : (int32_t)value;
       break;
     default:
-      ((int64_t *)x->data)[i] = isnan(value)                  ? 0
+      ((int64_t *)x->data)[i] = isnan(value)                 ? 0
                                 : value >= (double)INT64_MAX ? INT64_MAX
                                                              : (int64_t)value;
   }
@@ -277,16 +277,14 @@ static void gradient_of_alpha(rheos__grad *g, int32_t input, rheos_output num_sa
   rheos_scope *s = g->scope;
   const rheos_output alpha = g->inputs[input];
   const int32_t one[1] = {1};
-  const rheos_output length = rheos__op_2(s, "ExpandDims", num_samples,
-                                          rheos__const_scalar(s, RHEOS_INT32, 0, "axis"));
+  const rheos_output length =
+      rheos__op_2(s, "ExpandDims", num_samples, rheos__const_scalar(s, RHEOS_INT32, 0, "axis"));
   const rheos_output ones = rheos__op_2(s, "Tile", rheos__const_ints(s, one, 1, "ones"), length);
   const rheos_output parts[] = {ones, rheos__shape_node(s, alpha)};
-  const rheos_output wide =
-      rheos__op_2(s, "Reshape", alpha, rheos__concat(s, parts, 2, 0));
+  const rheos_output wide = rheos__op_2(s, "Reshape", alpha, rheos__concat(s, parts, 2, 0));
   const rheos_output partial = rheos__op_2(s, "RandomGammaGrad", wide, g->outputs[0]);
   const rheos_output product = rheos__py_mul(s, rheos__grad_dense(g, 0), partial);
-  rheos__grad_set(g, input,
-                  rheos__sum_over(s, product, rheos__py_range(s, num_samples), false));
+  rheos__grad_set(g, input, rheos__sum_over(s, product, rheos__py_range(s, num_samples), false));
 }
 
 static rheos_output rank_of_shape_input(rheos__grad *g) {
@@ -308,14 +306,16 @@ static void gradient_stateless_gamma(rheos__grad *g) {
   rheos_scope_pop(g->scope);
 }
 
-#define SHAPED(op, signature, doc, gradient, prepare) \
-  const rheos__op_def rheos__op_##op = {#op, signature, doc, RHEOS_OP_STATEFUL, shape, gradient, prepare}
+#define SHAPED(op, signature, doc, gradient, prepare)                                \
+  const rheos__op_def rheos__op_##op = {#op,   signature, doc,    RHEOS_OP_STATEFUL, \
+                                        shape, gradient,  prepare}
 
-SHAPED(RandomGamma,
-       "shape: S, alpha: T -> output: T; " RHEOS__RANDOM_SEEDS
-       "S: {int32, int64}; T: {half, float, double}",
-       "`shape` numbers for each element of `alpha`, of the gamma distribution with it and scale 1.",
-       gradient_gamma, prepare_gamma);
+SHAPED(
+    RandomGamma,
+    "shape: S, alpha: T -> output: T; " RHEOS__RANDOM_SEEDS
+    "S: {int32, int64}; T: {half, float, double}",
+    "`shape` numbers for each element of `alpha`, of the gamma distribution with it and scale 1.",
+    gradient_gamma, prepare_gamma);
 SHAPED(RandomPoisson,
        "shape: S, rate: dtype -> output: dtype; " RHEOS__RANDOM_SEEDS
        "S: {int32, int64}; dtype: {half, float, double}",

@@ -15,8 +15,8 @@ static rheos_status *seeded_philox(rheos_tensor *const *inputs, int seed,
 typedef struct stateless_state {
   const rheos__distribution *distribution;
   rheos_dtype dtype;
-  bool keyed;      // a key, a counter and an algorithm, not a seed
-  int first_bound; // the input `minval`; 0: there is no range
+  bool keyed;       // a key, a counter and an algorithm, not a seed
+  int first_bound;  // the input `minval`; 0: there is no range
 } stateless_state;
 
 static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const *inputs,
@@ -25,7 +25,8 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   rheos__philox philox;
   rheos_shape shape;
   rheos__random_range range = {0};
-  RHEOS_TRY(s->keyed ? rheos__philox_of_key(inputs, 1, &philox) : seeded_philox(inputs, 1, &philox));
+  RHEOS_TRY(s->keyed ? rheos__philox_of_key(inputs, 1, &philox)
+                     : seeded_philox(inputs, 1, &philox));
   RHEOS_TRY(rheos__random_shape_of(inputs[0], &shape));
   if (s->first_bound > 0) {
     const rheos_tensor *low = inputs[s->first_bound], *high = inputs[s->first_bound + 1];
@@ -93,7 +94,7 @@ static rheos_status *shape_keyed(rheos__infer *c) {
 #define KEYED "shape: Tshape, " KEY " -> output: dtype; "
 #define KEYED_INDEX "Tshape: {int32, int64} = int32"
 
-#define STATELESS(name, signature, doc, shape, prepare)                             \
+#define STATELESS(name, signature, doc, shape, prepare)                         \
   const rheos__op_def rheos__op_##name = {#name, signature,          doc,    0, \
                                           shape, rheos__no_gradient, prepare}
 
@@ -112,11 +113,12 @@ STATELESS(StatelessRandomUniformInt,
           "Uniform whole numbers from `minval` up to `maxval`, without `maxval`: the same ones "
           "for the same `seed`.",
           shape_seeded, prepare_uniform);
-STATELESS(StatelessRandomUniformFullInt,
-          "shape: T, seed: Tseed -> output: dtype; dtype: {int32, int64, uint32, uint64} = uint64; "
-          INDEX "Tseed: {int32, int64, uint32, uint64} = int64",
-          "Uniform whole numbers out of all of the dtype: the same ones for the same `seed`.",
-          shape_seeded, prepare_full_int);
+STATELESS(
+    StatelessRandomUniformFullInt,
+    "shape: T, seed: Tseed -> output: dtype; dtype: {int32, int64, uint32, uint64} = uint64; " INDEX
+    "Tseed: {int32, int64, uint32, uint64} = int64",
+    "Uniform whole numbers out of all of the dtype: the same ones for the same `seed`.",
+    shape_seeded, prepare_full_int);
 
 STATELESS(StatelessRandomUniformV2, KEYED FLOATS KEYED_INDEX,
           "Uniform numbers from 0 up to 1, without 1, by the generator at `key` and `counter`.",
@@ -129,7 +131,8 @@ STATELESS(StatelessTruncatedNormalV2, KEYED FLOATS KEYED_INDEX,
           "Normal numbers within 2 of 0, by the generator at `key` and `counter`.", shape_keyed,
           prepare_truncated);
 STATELESS(StatelessRandomUniformIntV2,
-          "shape: Tshape, " KEY ", minval: dtype, maxval: dtype -> output: dtype; "
+          "shape: Tshape, " KEY
+          ", minval: dtype, maxval: dtype -> output: dtype; "
           "dtype: {int32, int64, uint32, uint64}; " KEYED_INDEX,
           "Uniform whole numbers from `minval` up to `maxval`, without `maxval`, by the generator "
           "at `key` and `counter`.",
@@ -151,8 +154,8 @@ static rheos_status *compute_key(void *state, rheos__step *step, rheos_tensor *c
   RHEOS_TRY(rheos__tensor_new(RHEOS_UINT64, &RHEOS_SHAPE(2), &outputs[1]));
   *(uint64_t *)outputs[0]->data = philox.key[0] | (uint64_t)philox.key[1] << 32;
   for (int i = 0; i < 2; i++) {
-    ((uint64_t *)outputs[1]->data)[i] =
-        philox.counter[2 * i] | (uint64_t)philox.counter[2 * i + 1] << 32;
+    ((uint64_t *)outputs[1]->data)[i] = philox.counter[2 * i] | (uint64_t)philox.counter[2 * i + 1]
+                                                                    << 32;
   }
   if (o->num_outputs < 3) return NULL;
   return rheos_tensor_from_values(RHEOS_INT32, RHEOS_SCALAR, &(int32_t){1}, &outputs[2]);

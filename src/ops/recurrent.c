@@ -21,18 +21,12 @@ static int64_t times(int64_t factor, int64_t size) {
 // -1 if it is not known, or beyond the integers.
 static int64_t size_of_letter(const int64_t *sizes, char letter) {
   switch (letter) {
-    case 't':
-      return sizes[T];
-    case 'b':
-      return sizes[B];
-    case 'i':
-      return sizes[I];
-    case 'c':
-      return sizes[C];
-    case 'd':
-      return times(2, sizes[C]);
-    case 'q':
-      return times(4, sizes[C]);
+    case 't': return sizes[T];
+    case 'b': return sizes[B];
+    case 'i': return sizes[I];
+    case 'c': return sizes[C];
+    case 'd': return times(2, sizes[C]);
+    case 'q': return times(4, sizes[C]);
     default:
       if (sizes[I] < 0 || sizes[C] < 0 || sizes[I] > INT64_MAX - sizes[C]) return -1;
       return sizes[I] + sizes[C];
@@ -51,9 +45,7 @@ static const char *next_word(const char *layout, int32_t *out_rank) {
   return layout;
 }
 
-static const char *after_word(const char *word) {
-  return word + strcspn(word, " ");
-}
+static const char *after_word(const char *word) { return word + strcspn(word, " "); }
 
 static rheos_status *bad_dim(const rheos__infer *c, int32_t input, int32_t dim, int64_t expected) {
   rheos__shape_text text;
@@ -302,9 +294,7 @@ static void join(int64_t rows, int64_t i, const float *x, int64_t c, const float
   }
 }
 
-static float sigmoid(float x) {
-  return 1 / (1 + expf(-x));
-}
+static float sigmoid(float x) { return 1 / (1 + expf(-x)); }
 
 // ---- LSTM, forward
 
@@ -493,12 +483,10 @@ static void gru_grad_body(const recurrent_state *s, call *k) {
 
 // ---- The ops
 
-#define RECURRENT(name, layout, work, columns, body)          \
-  static rheos_status *shape_##name(rheos__infer *c) {        \
-    return infer_layout(c, layout);                           \
-  }                                                           \
-  static rheos_status *prepare_##name(rheos__prepare *p) {    \
-    return prepare_recurrent(p, layout, work, columns, body); \
+#define RECURRENT(name, layout, work, columns, body)                                     \
+  static rheos_status *shape_##name(rheos__infer *c) { return infer_layout(c, layout); } \
+  static rheos_status *prepare_##name(rheos__prepare *p) {                               \
+    return prepare_recurrent(p, layout, work, columns, body);                            \
   }
 #define WEIGHTS "sq c c c q "
 #define KEPT_STEP "bc bc bc bc bc bc "

@@ -31,152 +31,165 @@ typedef rheos__reducer reducer;
 // totals a and b joined, result of total a over `count` elements)
 #define WIDEN(v) ((uint64_t)(int64_t)(v))
 #define SQUARED_SIZE(v) (creal(v) * creal(v) + cimag(v) * cimag(v))
-#define LOWEST                                                                                  \
-  _Generic((C)0, float: -INFINITY, double: -(double)INFINITY, int8_t: INT8_MIN,                 \
-           int16_t: INT16_MIN, int32_t: INT32_MIN, int64_t: INT64_MIN, default: 0)
-#define HIGHEST                                                                                 \
-  _Generic((C)0, float: INFINITY, double: (double)INFINITY, int8_t: INT8_MAX,                   \
-           int16_t: INT16_MAX, int32_t: INT32_MAX, int64_t: INT64_MAX, uint8_t: UINT8_MAX,      \
-           uint16_t: UINT16_MAX, uint32_t: UINT32_MAX, uint64_t: UINT64_MAX)
+#define LOWEST                   \
+  _Generic((C)0,                 \
+      float: -INFINITY,          \
+      double: -(double)INFINITY, \
+      int8_t: INT8_MIN,          \
+      int16_t: INT16_MIN,        \
+      int32_t: INT32_MIN,        \
+      int64_t: INT64_MIN,        \
+      default: 0)
+#define HIGHEST                 \
+  _Generic((C)0,                \
+      float: INFINITY,          \
+      double: (double)INFINITY, \
+      int8_t: INT8_MAX,         \
+      int16_t: INT16_MAX,       \
+      int32_t: INT32_MAX,       \
+      int64_t: INT64_MAX,       \
+      uint8_t: UINT8_MAX,       \
+      uint16_t: UINT16_MAX,     \
+      uint32_t: UINT32_MAX,     \
+      uint64_t: UINT64_MAX)
 
-#define FORMULAS(ROW)                                                                           \
-  ROW(Sum, FLOATS, RHEOS__WIDEST, double, 0, a + x, a + b, a)                                     \
-  ROW(Sum, INTEGERS, , uint64_t, 0, a + WIDEN(x), a + b, a)                                     \
-  ROW(Mean, FLOATS, RHEOS__WIDEST, double, 0, a + x, a + b, a / (double)count)                    \
-  ROW(Mean, SIGNED, , int64_t, 0, WIDEN(a) + WIDEN(x), WIDEN(a) + WIDEN(b),                     \
-      count > 0 ? a / count : 0)                                                                \
-  ROW(Mean, UNSIGNED, , uint64_t, 0, a + x, a + b, count > 0 ? a / (uint64_t)count : 0)         \
-  ROW(Prod, FLOATS, , double, 1, a * x, a * b, a)                                               \
-  ROW(Prod, INTEGERS, , uint64_t, 1, a * WIDEN(x), a * b, a)                                    \
-  ROW(Sum, COMPLEXES, , double _Complex, 0, a + x, a + b, a)                                    \
-  ROW(Mean, COMPLEXES, , double _Complex, 0, a + x, a + b, a / (double)count)                   \
-  ROW(Prod, COMPLEXES, , double _Complex, 1, a * x, a * b, a)                                   \
+#define FORMULAS(ROW)                                                                              \
+  ROW(Sum, FLOATS, RHEOS__WIDEST, double, 0, a + x, a + b, a)                                      \
+  ROW(Sum, INTEGERS, , uint64_t, 0, a + WIDEN(x), a + b, a)                                        \
+  ROW(Mean, FLOATS, RHEOS__WIDEST, double, 0, a + x, a + b, a / (double)count)                     \
+  ROW(Mean, SIGNED, , int64_t, 0, WIDEN(a) + WIDEN(x), WIDEN(a) + WIDEN(b),                        \
+      count > 0 ? a / count : 0)                                                                   \
+  ROW(Mean, UNSIGNED, , uint64_t, 0, a + x, a + b, count > 0 ? a / (uint64_t)count : 0)            \
+  ROW(Prod, FLOATS, , double, 1, a *x, a *b, a)                                                    \
+  ROW(Prod, INTEGERS, , uint64_t, 1, a *WIDEN(x), a *b, a)                                         \
+  ROW(Sum, COMPLEXES, , double _Complex, 0, a + x, a + b, a)                                       \
+  ROW(Mean, COMPLEXES, , double _Complex, 0, a + x, a + b, a / (double)count)                      \
+  ROW(Prod, COMPLEXES, , double _Complex, 1, a *x, a *b, a)                                        \
   ROW(EuclideanNorm, COMPLEXES, , double, 0, a + SQUARED_SIZE((double _Complex)x), a + b, sqrt(a)) \
-  ROW(Max, FLOATS, RHEOS__WIDE, C, LOWEST, (x > a) | (x != x) ? x : a,                          \
-      (b > a) | (b != b) ? b : a, a)                                                            \
-  ROW(Max, INTEGERS, , C, LOWEST, x > a ? x : a, b > a ? b : a, a)                              \
-  ROW(Min, FLOATS, RHEOS__WIDE, C, HIGHEST, (x < a) | (x != x) ? x : a,                         \
-      (b < a) | (b != b) ? b : a, a)                                                            \
-  ROW(Min, INTEGERS, , C, HIGHEST, x < a ? x : a, b < a ? b : a, a)                             \
-  ROW(EuclideanNorm, FLOATS, , double, 0, a + (double)x * (double)x, a + b, sqrt(a))            \
-  ROW(EuclideanNorm, INTEGERS, , double, 0, a + (double)x * (double)x, a + b, (int64_t)sqrt(a)) \
-  ROW(L2Loss, FLOATS, RHEOS__WIDE, double, 0, a + (double)x * (double)x, a + b, a / 2)          \
-  ROW(All, BOOLS, , bool, true, (unsigned)a & (unsigned)x, (unsigned)a & (unsigned)b, a)        \
-  ROW(Any, BOOLS, , bool, false, (unsigned)a | (unsigned)x, (unsigned)a | (unsigned)b, a)       
+  ROW(Max, FLOATS, RHEOS__WIDE, C, LOWEST, (x > a) | (x != x) ? x : a, (b > a) | (b != b) ? b : a, \
+      a)                                                                                           \
+  ROW(Max, INTEGERS, , C, LOWEST, x > a ? x : a, b > a ? b : a, a)                                 \
+  ROW(Min, FLOATS, RHEOS__WIDE, C, HIGHEST, (x < a) | (x != x) ? x : a,                            \
+      (b < a) | (b != b) ? b : a, a)                                                               \
+  ROW(Min, INTEGERS, , C, HIGHEST, x < a ? x : a, b < a ? b : a, a)                                \
+  ROW(EuclideanNorm, FLOATS, , double, 0, a + (double)x * (double)x, a + b, sqrt(a))               \
+  ROW(EuclideanNorm, INTEGERS, , double, 0, a + (double)x * (double)x, a + b, (int64_t)sqrt(a))    \
+  ROW(L2Loss, FLOATS, RHEOS__WIDE, double, 0, a + (double)x * (double)x, a + b, a / 2)             \
+  ROW(All, BOOLS, , bool, true, (unsigned)a &(unsigned)x, (unsigned)a &(unsigned)b, a)             \
+  ROW(Any, BOOLS, , bool, false, (unsigned)a | (unsigned)x, (unsigned)a | (unsigned)b, a)
 
-#define REDUCER_TYPES(S, TOTAL)                           \
+#define REDUCER_TYPES(S, TOTAL)                          \
   typedef rheos__computed_##S C __attribute__((unused)); \
   typedef TOTAL total
 
-#define REDUCER(S, qualifier, name, TOTAL, initial, step, join, result)                         \
-  static void name##_start_##S(void *totals, int64_t n) {                                       \
-    REDUCER_TYPES(S, TOTAL);                                                                    \
-    total *t = totals;                                                                          \
-    for (int64_t i = 0; i < n; i++) t[i] = initial;                                             \
-  }                                                                                             \
-  qualifier static void name##_block_##S(void *into, const void *values, int64_t n) {           \
-    REDUCER_TYPES(S, TOTAL);                                                                    \
-    const rheos__stored_##S *xs = values;                                                       \
-    total lanes[LANES];                                                                         \
-    for (int j = 0; j < LANES; j++) lanes[j] = initial;                                         \
-    int64_t i = 0;                                                                              \
-    for (; i + LANES <= n; i += LANES) {                                                        \
-      RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                       \
-        const C x = RHEOS__LOAD_##S(xs[i + j]);                                                 \
-        const total a = lanes[j];                                                               \
-        lanes[j] = (total)(step);                                                               \
-      }                                                                                         \
-    }                                                                                           \
-    for (int j = 0; i < n; i++, j++) {                                                          \
-      const C x = RHEOS__LOAD_##S(xs[i]);                                                       \
-      const total a = lanes[j];                                                                 \
-      lanes[j] = (total)(step);                                                                 \
-    }                                                                                           \
-    for (int width = LANES / 2; width > 0; width /= 2) {                                        \
-      for (int j = 0; j < width; j++) {                                                         \
-        const total a = lanes[j], b = lanes[j + width];                                         \
-        lanes[j] = (total)(join);                                                               \
-      }                                                                                         \
-    }                                                                                           \
-    const total a = *(total *)into, b = lanes[0];                                               \
-    *(total *)into = (total)(join);                                                             \
-  }                                                                                             \
-  static void name##_run_##S(void *into, const void *values, int64_t n) {                       \
-    REDUCER_TYPES(S, TOTAL);                                                                    \
-    const rheos__stored_##S *xs = values;                                                       \
-    if (n >= LANES) {                                                                           \
-      for (int64_t i = 0; i < n; i += BLOCK_ELEMENTS) {                                         \
-        name##_block_##S(into, xs + i, n - i < BLOCK_ELEMENTS ? n - i : BLOCK_ELEMENTS);        \
-      }                                                                                         \
-      return;                                                                                   \
-    }                                                                                           \
-    total a = *(total *)into;                                                                   \
-    for (int64_t i = 0; i < n; i++) {                                                           \
-      const C x = RHEOS__LOAD_##S(xs[i]);                                                       \
-      a = (total)(step);                                                                        \
-    }                                                                                           \
-    *(total *)into = a;                                                                         \
-  }                                                                                             \
-  qualifier static void name##_columns_##S(void *totals, const void *values, int64_t n,         \
-                                           int64_t rows, int64_t step_elements) {               \
-    REDUCER_TYPES(S, TOTAL);                                                                    \
-    const rheos__stored_##S *xs = values;                                                       \
-    total *t = totals;                                                                          \
-    int64_t row = 0;                                                                            \
-    const int64_t whole = n - n % LANES;                                                        \
-    for (; row + ROWS <= rows; row += ROWS, xs += ROWS * step_elements) {                       \
-      for (int64_t i = 0; i < whole; i += LANES) {                                              \
-        total lanes[LANES];                                                                     \
-        for (int j = 0; j < LANES; j++) lanes[j] = t[i + j];                                    \
-        for (int k = 0; k < ROWS; k++) {                                                        \
-          const rheos__stored_##S *row_xs = xs + k * step_elements + i;                         \
-          RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                   \
-            const C x = RHEOS__LOAD_##S(row_xs[j]);                                             \
-            const total a = lanes[j];                                                           \
-            lanes[j] = (total)(step);                                                           \
-          }                                                                                     \
-        }                                                                                       \
-        for (int j = 0; j < LANES; j++) t[i + j] = lanes[j];                                    \
-      }                                                                                         \
-      for (int64_t i = whole; i < n; i++) {                                                     \
-        total a = t[i];                                                                         \
-        for (int k = 0; k < ROWS; k++) {                                                        \
-          const C x = RHEOS__LOAD_##S(xs[k * step_elements + i]);                               \
-          a = (total)(step);                                                                    \
-        }                                                                                       \
-        t[i] = a;                                                                               \
-      }                                                                                         \
-    }                                                                                           \
-    for (; row < rows; row++, xs += step_elements) {                                            \
-      RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) {                                      \
-        const C x = RHEOS__LOAD_##S(xs[i]);                                                     \
-        const total a = t[i];                                                                   \
-        t[i] = (total)(step);                                                                   \
-      }                                                                                         \
-    }                                                                                           \
-  }                                                                                             \
-  static void name##_join_##S(void *totals, const void *others, int64_t n) {                    \
-    REDUCER_TYPES(S, TOTAL);                                                                    \
-    total *t = totals;                                                                          \
-    const total *o = others;                                                                    \
-    for (int64_t i = 0; i < n; i++) {                                                           \
-      const total a = t[i], b = o[i];                                                           \
-      t[i] = (total)(join);                                                                     \
-    }                                                                                           \
-  }                                                                                             \
-  static void name##_finish_##S(void *out, const void *totals, int64_t n, int64_t count) {      \
-    REDUCER_TYPES(S, TOTAL);                                                                    \
-    (void)count;                                                                                \
-    const total *t = totals;                                                                    \
-    rheos__stored_##S *zs = out;                                                                \
-    for (int64_t i = 0; i < n; i++) {                                                           \
-      const total a = t[i];                                                                     \
-      zs[i] = RHEOS__STORE_##S(result);                                                         \
-    }                                                                                           \
-  }                                                                                             \
-  static const reducer name##_##S = {                                                           \
-      name##_start_##S, name##_run_##S,  name##_block_##S, name##_columns_##S,                  \
-      name##_join_##S, name##_finish_##S};
+#define REDUCER(S, qualifier, name, TOTAL, initial, step, join, result)                     \
+  static void name##_start_##S(void *totals, int64_t n) {                                   \
+    REDUCER_TYPES(S, TOTAL);                                                                \
+    total *t = totals;                                                                      \
+    for (int64_t i = 0; i < n; i++) t[i] = initial;                                         \
+  }                                                                                         \
+  qualifier static void name##_block_##S(void *into, const void *values, int64_t n) {       \
+    REDUCER_TYPES(S, TOTAL);                                                                \
+    const rheos__stored_##S *xs = values;                                                   \
+    total lanes[LANES];                                                                     \
+    for (int j = 0; j < LANES; j++) lanes[j] = initial;                                     \
+    int64_t i = 0;                                                                          \
+    for (; i + LANES <= n; i += LANES) {                                                    \
+      RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                   \
+        const C x = RHEOS__LOAD_##S(xs[i + j]);                                             \
+        const total a = lanes[j];                                                           \
+        lanes[j] = (total)(step);                                                           \
+      }                                                                                     \
+    }                                                                                       \
+    for (int j = 0; i < n; i++, j++) {                                                      \
+      const C x = RHEOS__LOAD_##S(xs[i]);                                                   \
+      const total a = lanes[j];                                                             \
+      lanes[j] = (total)(step);                                                             \
+    }                                                                                       \
+    for (int width = LANES / 2; width > 0; width /= 2) {                                    \
+      for (int j = 0; j < width; j++) {                                                     \
+        const total a = lanes[j], b = lanes[j + width];                                     \
+        lanes[j] = (total)(join);                                                           \
+      }                                                                                     \
+    }                                                                                       \
+    const total a = *(total *)into, b = lanes[0];                                           \
+    *(total *)into = (total)(join);                                                         \
+  }                                                                                         \
+  static void name##_run_##S(void *into, const void *values, int64_t n) {                   \
+    REDUCER_TYPES(S, TOTAL);                                                                \
+    const rheos__stored_##S *xs = values;                                                   \
+    if (n >= LANES) {                                                                       \
+      for (int64_t i = 0; i < n; i += BLOCK_ELEMENTS) {                                     \
+        name##_block_##S(into, xs + i, n - i < BLOCK_ELEMENTS ? n - i : BLOCK_ELEMENTS);    \
+      }                                                                                     \
+      return;                                                                               \
+    }                                                                                       \
+    total a = *(total *)into;                                                               \
+    for (int64_t i = 0; i < n; i++) {                                                       \
+      const C x = RHEOS__LOAD_##S(xs[i]);                                                   \
+      a = (total)(step);                                                                    \
+    }                                                                                       \
+    *(total *)into = a;                                                                     \
+  }                                                                                         \
+  qualifier static void name##_columns_##S(void *totals, const void *values, int64_t n,     \
+                                           int64_t rows, int64_t step_elements) {           \
+    REDUCER_TYPES(S, TOTAL);                                                                \
+    const rheos__stored_##S *xs = values;                                                   \
+    total *t = totals;                                                                      \
+    int64_t row = 0;                                                                        \
+    const int64_t whole = n - n % LANES;                                                    \
+    for (; row + ROWS <= rows; row += ROWS, xs += ROWS * step_elements) {                   \
+      for (int64_t i = 0; i < whole; i += LANES) {                                          \
+        total lanes[LANES];                                                                 \
+        for (int j = 0; j < LANES; j++) lanes[j] = t[i + j];                                \
+        for (int k = 0; k < ROWS; k++) {                                                    \
+          const rheos__stored_##S *row_xs = xs + k * step_elements + i;                     \
+          RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                               \
+            const C x = RHEOS__LOAD_##S(row_xs[j]);                                         \
+            const total a = lanes[j];                                                       \
+            lanes[j] = (total)(step);                                                       \
+          }                                                                                 \
+        }                                                                                   \
+        for (int j = 0; j < LANES; j++) t[i + j] = lanes[j];                                \
+      }                                                                                     \
+      for (int64_t i = whole; i < n; i++) {                                                 \
+        total a = t[i];                                                                     \
+        for (int k = 0; k < ROWS; k++) {                                                    \
+          const C x = RHEOS__LOAD_##S(xs[k * step_elements + i]);                           \
+          a = (total)(step);                                                                \
+        }                                                                                   \
+        t[i] = a;                                                                           \
+      }                                                                                     \
+    }                                                                                       \
+    for (; row < rows; row++, xs += step_elements) {                                        \
+      RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) {                                  \
+        const C x = RHEOS__LOAD_##S(xs[i]);                                                 \
+        const total a = t[i];                                                               \
+        t[i] = (total)(step);                                                               \
+      }                                                                                     \
+    }                                                                                       \
+  }                                                                                         \
+  static void name##_join_##S(void *totals, const void *others, int64_t n) {                \
+    REDUCER_TYPES(S, TOTAL);                                                                \
+    total *t = totals;                                                                      \
+    const total *o = others;                                                                \
+    for (int64_t i = 0; i < n; i++) {                                                       \
+      const total a = t[i], b = o[i];                                                       \
+      t[i] = (total)(join);                                                                 \
+    }                                                                                       \
+  }                                                                                         \
+  static void name##_finish_##S(void *out, const void *totals, int64_t n, int64_t count) {  \
+    REDUCER_TYPES(S, TOTAL);                                                                \
+    (void)count;                                                                            \
+    const total *t = totals;                                                                \
+    rheos__stored_##S *zs = out;                                                            \
+    for (int64_t i = 0; i < n; i++) {                                                       \
+      const total a = t[i];                                                                 \
+      zs[i] = RHEOS__STORE_##S(result);                                                     \
+    }                                                                                       \
+  }                                                                                         \
+  static const reducer name##_##S = {name##_start_##S,   name##_run_##S,  name##_block_##S, \
+                                     name##_columns_##S, name##_join_##S, name##_finish_##S};
 
 #define ROW(name, dtypes, qualifier, TOTAL, start, step, join, result) \
   RHEOS__##dtypes(REDUCER, qualifier, name, TOTAL, start, step, join, result)
@@ -453,16 +466,15 @@ rheos_status *rheos__reduction_axes(const rheos_tensor *axes, int32_t rank, bool
     }
     const int64_t d = axis < 0 ? axis + rank : axis;
     if (out_reduced[d]) {
-      return RHEOS_INVALID(
-          "Invalid reduction arguments: Axes contains duplicate dimension: %lld", (long long)d);
+      return RHEOS_INVALID("Invalid reduction arguments: Axes contains duplicate dimension: %lld",
+                           (long long)d);
     }
     out_reduced[d] = true;
   }
   return NULL;
 }
 
-rheos_shape rheos__reduced_shape(const rheos_shape *shape, const bool *reduced,
-                                 bool keep_dims) {
+rheos_shape rheos__reduced_shape(const rheos_shape *shape, const bool *reduced, bool keep_dims) {
   rheos_shape out = RHEOS_SCALAR;
   for (int32_t d = 0; d < shape->rank; d++) {
     if (!reduced[d]) {
@@ -584,22 +596,22 @@ static rheos_status *prepare(rheos__prepare *p, const reducer *by, bool one_is_i
 #define REDUCED(T) "input: " T ", reduction_indices: Tidx -> output: " T
 #define ATTRIBUTES "keep_dims: bool = false; "
 #define INDEX "Tidx: {int32, int64} = int32"
-#define OPS(OP)                                                                                 \
-  OP(All, REDUCED("bool"), "", rheos__no_gradient, true,                                        \
-     "Whether all of `input` is true along `reduction_indices`.")                               \
-  OP(Any, REDUCED("bool"), "", rheos__no_gradient, true,                                        \
-     "Whether any of `input` is true along `reduction_indices`.")                               \
-  OP(EuclideanNorm, REDUCED("T"), "T: number; ", rheos__grad_euclidean_norm, false,             \
-     "The root of the sum of squares of `input` along `reduction_indices`.")                    \
-  OP(Max, REDUCED("T"), "T: number; ", rheos__grad_extreme, true,                               \
-     "The largest of `input` along `reduction_indices`.")                                       \
-  OP(Mean, REDUCED("T"), "T: number; ", rheos__grad_mean, true,                                 \
-     "The mean of `input` along `reduction_indices`.")                                          \
-  OP(Min, REDUCED("T"), "T: number; ", rheos__grad_extreme, true,                               \
-     "The smallest of `input` along `reduction_indices`.")                                      \
-  OP(Prod, REDUCED("T"), "T: number; ", rheos__grad_prod, true,                                 \
-     "The product of `input` along `reduction_indices`.")                                       \
-  OP(Sum, REDUCED("T"), "T: number; ", rheos__grad_sum, true,                                   \
+#define OPS(OP)                                                                     \
+  OP(All, REDUCED("bool"), "", rheos__no_gradient, true,                            \
+     "Whether all of `input` is true along `reduction_indices`.")                   \
+  OP(Any, REDUCED("bool"), "", rheos__no_gradient, true,                            \
+     "Whether any of `input` is true along `reduction_indices`.")                   \
+  OP(EuclideanNorm, REDUCED("T"), "T: number; ", rheos__grad_euclidean_norm, false, \
+     "The root of the sum of squares of `input` along `reduction_indices`.")        \
+  OP(Max, REDUCED("T"), "T: number; ", rheos__grad_extreme, true,                   \
+     "The largest of `input` along `reduction_indices`.")                           \
+  OP(Mean, REDUCED("T"), "T: number; ", rheos__grad_mean, true,                     \
+     "The mean of `input` along `reduction_indices`.")                              \
+  OP(Min, REDUCED("T"), "T: number; ", rheos__grad_extreme, true,                   \
+     "The smallest of `input` along `reduction_indices`.")                          \
+  OP(Prod, REDUCED("T"), "T: number; ", rheos__grad_prod, true,                     \
+     "The product of `input` along `reduction_indices`.")                           \
+  OP(Sum, REDUCED("T"), "T: number; ", rheos__grad_sum, true,                       \
      "The sum of `input` along `reduction_indices`.")
 
 enum {
@@ -617,13 +629,12 @@ static const reducer *const reducers[NUM_ROWS][RHEOS__NUM_DTYPES] = {
 #undef ROW
 };
 
-#define OP(name, input, types, gradient, one_is_itself, doc)                                    \
-  static rheos_status *prepare_##name(rheos__prepare *p) {                                      \
-    return prepare(p, reducers[row_##name][p->input_dtypes[0]], one_is_itself);                 \
-  }                                                                                             \
-  const rheos__op_def rheos__op_##name = {                                                      \
-      #name,           input "; " ATTRIBUTES types INDEX, doc, 0, reduction_shape, gradient,    \
-      prepare_##name,                                                                           \
+#define OP(name, input, types, gradient, one_is_itself, doc)                                       \
+  static rheos_status *prepare_##name(rheos__prepare *p) {                                         \
+    return prepare(p, reducers[row_##name][p->input_dtypes[0]], one_is_itself);                    \
+  }                                                                                                \
+  const rheos__op_def rheos__op_##name = {                                                         \
+      #name, input "; " ATTRIBUTES types INDEX, doc, 0, reduction_shape, gradient, prepare_##name, \
   };
 OPS(OP)
 
@@ -642,7 +653,11 @@ static rheos_status *prepare_L2Loss(rheos__prepare *p) {
 }
 
 const rheos__op_def rheos__op_L2Loss = {
-    "L2Loss", "t: T -> output: T; T: {half, bfloat16, float, double}",
+    "L2Loss",
+    "t: T -> output: T; T: {half, bfloat16, float, double}",
     "Half the sum of squares of `t`.",
-    0, rheos__shape_scalar, rheos__grad_l2_loss, prepare_L2Loss,
+    0,
+    rheos__shape_scalar,
+    rheos__grad_l2_loss,
+    prepare_L2Loss,
 };

@@ -68,8 +68,8 @@ static void leave_shape_nodes(rheos_scope *s, const rheos_shape *shape, const rh
     kept_dims[d] = (int32_t)kept->dims[d];
   }
   bool first = false;
-  rheos_status *status = rheos__graph_note_shapes(rheos_scope_graph(s), RHEOS__REDUCED_SHAPES,
-                                                  shape, &key, &first);
+  rheos_status *status =
+      rheos__graph_note_shapes(rheos_scope_graph(s), RHEOS__REDUCED_SHAPES, shape, &key, &first);
   if (status != NULL) rheos_scope_fail_take(s, status);
   if (!first) return;
   rheos__node_scope inside;
@@ -216,8 +216,7 @@ static rheos_output others(rheos_scope *s, rheos_output x, bool reverse) {
 static rheos_output gathered(rheos_scope *s, rheos_output dims, rheos_output indices) {
   rheos__node_scope inside;
   rheos__push_node_scope(s, "GatherV2", &inside);
-  const rheos_output inputs[] = {dims, indices,
-                                 rheos__const_scalar(s, RHEOS_INT32, 0, "axis")};
+  const rheos_output inputs[] = {dims, indices, rheos__const_scalar(s, RHEOS_INT32, 0, "axis")};
   const rheos_operation node = rheos__op_n(s, "GatherV2", inside.name, inputs, 3, NULL, 0);
   rheos_scope_pop(s);
   return rheos_operation_output(node, 0);
@@ -268,8 +267,7 @@ void rheos__grad_prod(rheos__grad *g) {
                      rheos__py_add(s, axes, rheos__cast_to(s, rank, rheos_output_dtype(axes))),
                      rheos__cast_to(s, rank, rheos_output_dtype(axes)));
   const rheos_output reduced = rheos__cast_to(s, positive, RHEOS_INT32);
-  const rheos_output kept_axes =
-      rheos__op_2(s, "ListDiff", rheos__py_range(s, rank), reduced);
+  const rheos_output kept_axes = rheos__op_2(s, "ListDiff", rheos__py_range(s, rank), reduced);
   const rheos_output order = concatenated(s, reduced, kept_axes);
   const rheos_output rows = product_of(s, gathered(s, dims, reduced));
   const rheos_output columns = product_of(s, gathered(s, dims, kept_axes));

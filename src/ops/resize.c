@@ -13,10 +13,10 @@
 
 // ---- Shared
 
-#define LOAD_FLOATS(S, unused)                                                               \
-  static void load_##S(const void *from, int64_t first, int64_t count, float *to) {          \
-    const rheos__stored_##S *values = (const rheos__stored_##S *)from + first;               \
-    for (int64_t i = 0; i < count; i++) to[i] = (float)RHEOS__LOAD_##S(values[i]);           \
+#define LOAD_FLOATS(S, unused)                                                      \
+  static void load_##S(const void *from, int64_t first, int64_t count, float *to) { \
+    const rheos__stored_##S *values = (const rheos__stored_##S *)from + first;      \
+    for (int64_t i = 0; i < count; i++) to[i] = (float)RHEOS__LOAD_##S(values[i]);  \
   }
 RHEOS__NUMBERS(LOAD_FLOATS, )
 #define LOAD_ENTRY(S, unused) [RHEOS__DTYPE_##S] = load_##S,
@@ -54,8 +54,9 @@ rheos_status *rheos__resize_grad_shape(rheos__infer *c) {
   for (int32_t d = 0; d < 4; d += 3) {
     if (grads.dims[d] >= 0 && image.dims[d] >= 0 && grads.dims[d] != image.dims[d]) {
       rheos__shape_text a, b;
-      return RHEOS_INVALID("grads of shape %s and original_image of shape %s differ in dimension %d",
-                           rheos__shape_text_of(&grads, &a), rheos__shape_text_of(&image, &b), d);
+      return RHEOS_INVALID(
+          "grads of shape %s and original_image of shape %s differ in dimension %d",
+          rheos__shape_text_of(&grads, &a), rheos__shape_text_of(&image, &b), d);
     }
     if (image.dims[d] < 0) image.dims[d] = grads.dims[d];
   }
@@ -101,9 +102,8 @@ rheos_status *rheos__resize_init(rheos__prepare *p, const rheos_shape *from, con
   return NULL;
 }
 
-static rheos_status *run_nothing(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first_unit,
-                                 int64_t last_unit) {
+static rheos_status *run_nothing(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)state, (void)inputs, (void)outputs, (void)scratch, (void)first_unit, (void)last_unit;
   return NULL;
 }
@@ -186,8 +186,8 @@ static rheos_status *prepare_ResizeBilinear(rheos__prepare *p) {
   rheos__resize *r = NULL;
   RHEOS_TRY(rheos__resize_init(p, &p->input_shapes[0], &p->output_shapes[0], &r));
   rheos__resize_answer(p, run_bilinear, r->batch * r->out_height);
-  p->scratch_bytes = (size_t)r->out_width * sizeof(tap) +
-                     (size_t)(r->in_width * r->channels) * 2 * sizeof(float);
+  p->scratch_bytes =
+      (size_t)r->out_width * sizeof(tap) + (size_t)(r->in_width * r->channels) * 2 * sizeof(float);
   p->flops = rheos__flops((double)p->num_units * r->out_width * r->channels * 8);
   return NULL;
 }
@@ -197,8 +197,9 @@ static void grad_bilinear(rheos__grad *g) { grad_by_image(g, "ResizeBilinearGrad
 const rheos__op_def rheos__op_ResizeBilinear = {
     .name = "ResizeBilinear",
     .signature = "images: T, size: int32 -> resized_images: float; T: " IMAGES "; " ATTRS,
-    .doc = "`images` [batch, height, width, channels] at another `size` [height, width], "
-           "interpolated between two by two pixels.",
+    .doc =
+        "`images` [batch, height, width, channels] at another `size` [height, width], "
+        "interpolated between two by two pixels.",
     .shape = rheos__resize_shape,
     .gradient = grad_bilinear,
     .prepare = prepare_ResizeBilinear,
@@ -206,27 +207,27 @@ const rheos__op_def rheos__op_ResizeBilinear = {
 
 // ---- ResizeBilinearGrad: what each pixel was made of gets its share; a unit is an image
 
-#define BILINEAR_GRAD(S, unused)                                                             \
-  static void spread_##S(const rheos__resize *r, const float *grads, rheos__stored_##S *out) { \
-    const int64_t c = r->channels;                                                           \
-    for (int64_t y = 0; y < r->out_height; y++) {                                            \
-      const tap down = tap_at(rheos__resize_at(r, y, r->height_scale), r->in_height);        \
-      for (int64_t x = 0; x < r->out_width; x++, grads += c) {                               \
-        const tap across = tap_at(rheos__resize_at(r, x, r->width_scale), r->in_width);      \
-        const float shares[4] = {1 - down.share, 1 - down.share, down.share, down.share};    \
-        const float parts[4] = {1 - across.share, across.share, 1 - across.share,            \
-                                across.share};                                               \
-        for (int corner = 0; corner < 4; corner++) {                                         \
-          rheos__stored_##S *to = out + ((corner < 2 ? down.low : down.high) * r->in_width + \
-                                         (corner % 2 == 0 ? across.low : across.high)) * c;  \
-          for (int64_t k = 0; k < c; k++) {                                                  \
-            const rheos__stored_##S part =                                                   \
-                RHEOS__STORE_##S(grads[k] * shares[corner] * parts[corner]);                 \
-            to[k] = RHEOS__STORE_##S(RHEOS__LOAD_##S(to[k]) + RHEOS__LOAD_##S(part));        \
-          }                                                                                  \
-        }                                                                                    \
-      }                                                                                      \
-    }                                                                                        \
+#define BILINEAR_GRAD(S, unused)                                                                 \
+  static void spread_##S(const rheos__resize *r, const float *grads, rheos__stored_##S *out) {   \
+    const int64_t c = r->channels;                                                               \
+    for (int64_t y = 0; y < r->out_height; y++) {                                                \
+      const tap down = tap_at(rheos__resize_at(r, y, r->height_scale), r->in_height);            \
+      for (int64_t x = 0; x < r->out_width; x++, grads += c) {                                   \
+        const tap across = tap_at(rheos__resize_at(r, x, r->width_scale), r->in_width);          \
+        const float shares[4] = {1 - down.share, 1 - down.share, down.share, down.share};        \
+        const float parts[4] = {1 - across.share, across.share, 1 - across.share, across.share}; \
+        for (int corner = 0; corner < 4; corner++) {                                             \
+          rheos__stored_##S *to = out + ((corner < 2 ? down.low : down.high) * r->in_width +     \
+                                         (corner % 2 == 0 ? across.low : across.high)) *         \
+                                            c;                                                   \
+          for (int64_t k = 0; k < c; k++) {                                                      \
+            const rheos__stored_##S part =                                                       \
+                RHEOS__STORE_##S(grads[k] * shares[corner] * parts[corner]);                     \
+            to[k] = RHEOS__STORE_##S(RHEOS__LOAD_##S(to[k]) + RHEOS__LOAD_##S(part));            \
+          }                                                                                      \
+        }                                                                                        \
+      }                                                                                          \
+    }                                                                                            \
   }
 RHEOS__FLOATS(BILINEAR_GRAD, )
 
@@ -265,18 +266,18 @@ static rheos_status *prepare_ResizeBilinearGrad(rheos__prepare *p) {
 static void gradient_ResizeBilinearGrad(rheos__grad *g) {
   rheos_attr attrs[2];
   const rheos_output shape = rheos__shape_of(g->scope, g->inputs[0], RHEOS_INT32);
-  const rheos_output size = rheos__vector_slice(
-      g->scope, shape, (rheos__bound){.present = true, .number = 1},
-      (rheos__bound){.present = true, .number = 3});
+  const rheos_output size =
+      rheos__vector_slice(g->scope, shape, (rheos__bound){.present = true, .number = 1},
+                          (rheos__bound){.present = true, .number = 3});
   const rheos_output inputs[] = {rheos__grad_dense(g, 0), size};
-  rheos__grad_set(g, 0, rheos__named_n(g->scope, "ResizeBilinear", NULL, inputs, 2,
-                                       copied_attrs(g, attrs), 2));
+  rheos__grad_set(
+      g, 0, rheos__named_n(g->scope, "ResizeBilinear", NULL, inputs, 2, copied_attrs(g, attrs), 2));
 }
 
 const rheos__op_def rheos__op_ResizeBilinearGrad = {
     .name = "ResizeBilinearGrad",
-    .signature = "grads: float, original_image: T -> output: T; T: {float, bfloat16, half, double}; "
-                 ATTRS,
+    .signature =
+        "grads: float, original_image: T -> output: T; T: {float, bfloat16, half, double}; " ATTRS,
     .doc = "The gradient of ResizeBilinear, of the shape of `original_image`.",
     .shape = rheos__resize_grad_shape,
     .gradient = gradient_ResizeBilinearGrad,
@@ -290,9 +291,8 @@ static int64_t nearest(const rheos__resize *r, int64_t at, float scale, int64_t 
   return rheos__clamp_index((int64_t)(r->align_corners ? roundf(place) : floorf(place)), count);
 }
 
-static rheos_status *run_nearest(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first_unit,
-                                 int64_t last_unit) {
+static rheos_status *run_nearest(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   const rheos__resize *r = state;
   (void)scratch;
   const size_t pixel = (size_t)r->channels * rheos_dtype_size(r->dtype);
@@ -346,8 +346,9 @@ static void grad_nearest(rheos__grad *g) {
 const rheos__op_def rheos__op_ResizeNearestNeighbor = {
     .name = "ResizeNearestNeighbor",
     .signature = "images: T, size: int32 -> resized_images: T; T: " IMAGES "; " ATTRS,
-    .doc = "`images` [batch, height, width, channels] at another `size` [height, width], each pixel "
-           "the nearest one.",
+    .doc =
+        "`images` [batch, height, width, channels] at another `size` [height, width], each pixel "
+        "the nearest one.",
     .shape = rheos__resize_shape,
     .gradient = grad_nearest,
     .prepare = prepare_ResizeNearestNeighbor,
@@ -388,8 +389,9 @@ static rheos_status *prepare_ResizeNearestNeighborGrad(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_ResizeNearestNeighborGrad = {
     .name = "ResizeNearestNeighborGrad",
-    .signature = "grads: T, size: int32 -> output: T; T: {uint8, int8, int32, half, float, double, "
-                 "bfloat16}; " ATTRS,
+    .signature =
+        "grads: T, size: int32 -> output: T; T: {uint8, int8, int32, half, float, double, "
+        "bfloat16}; " ATTRS,
     .doc = "The gradient of ResizeNearestNeighbor for images of `size`.",
     .shape = rheos__resize_shape,
     .prepare = prepare_ResizeNearestNeighborGrad,

@@ -58,9 +58,8 @@ static float mix(const float weight[4], float a, float b, float c, float d) {
 // ---- ResizeBicubic
 
 // A unit is a row of the output: four rows become one, of which four pixels become one.
-static rheos_status *run_bicubic(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first_unit,
-                                 int64_t last_unit) {
+static rheos_status *run_bicubic(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   const rheos__resize *r = state;
   const int64_t c = r->channels, row = r->in_width * c;
   tap *taps = scratch;
@@ -91,8 +90,8 @@ static rheos_status *prepare_ResizeBicubic(rheos__prepare *p) {
   rheos__resize *r = NULL;
   RHEOS_TRY(rheos__resize_init(p, &p->input_shapes[0], &p->output_shapes[0], &r));
   rheos__resize_answer(p, run_bicubic, r->batch * r->out_height);
-  p->scratch_bytes = (size_t)r->out_width * sizeof(tap) +
-                     (size_t)(r->in_width * r->channels) * 5 * sizeof(float);
+  p->scratch_bytes =
+      (size_t)r->out_width * sizeof(tap) + (size_t)(r->in_width * r->channels) * 5 * sizeof(float);
   p->flops = rheos__flops((double)p->num_units * r->out_width * r->channels * 16);
   return NULL;
 }
@@ -113,8 +112,9 @@ static void grad_bicubic(rheos__grad *g) {
 const rheos__op_def rheos__op_ResizeBicubic = {
     .name = "ResizeBicubic",
     .signature = "images: T, size: int32 -> resized_images: float; T: " IMAGES "; " ATTRS,
-    .doc = "`images` [batch, height, width, channels] at another `size` [height, width], by a cubic "
-           "of four by four pixels.",
+    .doc =
+        "`images` [batch, height, width, channels] at another `size` [height, width], by a cubic "
+        "of four by four pixels.",
     .shape = rheos__resize_shape,
     .gradient = grad_bicubic,
     .prepare = prepare_ResizeBicubic,
@@ -122,21 +122,21 @@ const rheos__op_def rheos__op_ResizeBicubic = {
 
 // ---- ResizeBicubicGrad: a unit is an image
 
-#define BICUBIC_GRAD(S)                                                                       \
-  static void spread_##S(const rheos__resize *r, const float *grads, S *out) {                \
-    const int64_t c = r->channels;                                                            \
-    for (int64_t y = 0; y < r->out_height; y++) {                                             \
-      const tap down = tap_at(r, y, r->height_scale, r->in_height);                           \
-      for (int64_t x = 0; x < r->out_width; x++, grads += c) {                                \
-        const tap across = tap_at(r, x, r->width_scale, r->in_width);                         \
-        for (int i = 0; i < 16; i++) {                                                        \
-          S *to = out + (down.index[i / 4] * r->in_width + across.index[i % 4]) * c;          \
-          for (int64_t k = 0; k < c; k++) {                                                   \
-            to[k] += (S)grads[k] * down.weight[i / 4] * across.weight[i % 4];               \
-          }                                                                                   \
-        }                                                                                     \
-      }                                                                                       \
-    }                                                                                         \
+#define BICUBIC_GRAD(S)                                                              \
+  static void spread_##S(const rheos__resize *r, const float *grads, S *out) {       \
+    const int64_t c = r->channels;                                                   \
+    for (int64_t y = 0; y < r->out_height; y++) {                                    \
+      const tap down = tap_at(r, y, r->height_scale, r->in_height);                  \
+      for (int64_t x = 0; x < r->out_width; x++, grads += c) {                       \
+        const tap across = tap_at(r, x, r->width_scale, r->in_width);                \
+        for (int i = 0; i < 16; i++) {                                               \
+          S *to = out + (down.index[i / 4] * r->in_width + across.index[i % 4]) * c; \
+          for (int64_t k = 0; k < c; k++) {                                          \
+            to[k] += (S)grads[k] * down.weight[i / 4] * across.weight[i % 4];        \
+          }                                                                          \
+        }                                                                            \
+      }                                                                              \
+    }                                                                                \
   }
 BICUBIC_GRAD(float)
 BICUBIC_GRAD(double)
@@ -202,8 +202,8 @@ static rheos_status *run_area(const void *state, const void *const *inputs, void
     memset(out, 0, (size_t)(r->out_width * c) * sizeof *out);
     for (int64_t i = (int64_t)floorf(top); i < (int64_t)ceilf(bottom); i++) {
       const float share = covered(i, top, bottom, r->height_scale);
-      r->load(inputs[0], (image + rheos__clamp_index(i, r->in_height)) * row_elements,
-              row_elements, row);
+      r->load(inputs[0], (image + rheos__clamp_index(i, r->in_height)) * row_elements, row_elements,
+              row);
       for (int64_t x = 0; x < r->out_width; x++) {
         const float left = (float)x * r->width_scale, right = (float)(x + 1) * r->width_scale;
         const int64_t first = (int64_t)floorf(left), end = (int64_t)ceilf(right);
@@ -232,7 +232,7 @@ static rheos_status *prepare_ResizeArea(rheos__prepare *p) {
   rheos__resize_answer(p, run_area, r->batch * r->out_height);
   p->scratch_bytes = (size_t)(r->in_width * r->channels) * sizeof(float);
   p->flops = rheos__flops((double)r->batch * r->channels * (r->in_height + r->out_height) *
-                           (r->in_width + r->out_width) * 2);
+                          (r->in_width + r->out_width) * 2);
   return NULL;
 }
 
@@ -240,8 +240,9 @@ const rheos__op_def rheos__op_ResizeArea = {
     .name = "ResizeArea",
     .signature = "images: T, size: int32 -> resized_images: float; T: " IMAGES
                  "; align_corners: bool = false",
-    .doc = "`images` [batch, height, width, channels] at another `size` [height, width], each pixel "
-           "the mean of the area it covers.",
+    .doc =
+        "`images` [batch, height, width, channels] at another `size` [height, width], each pixel "
+        "the mean of the area it covers.",
     .shape = rheos__resize_shape,
     .prepare = prepare_ResizeArea,
 };

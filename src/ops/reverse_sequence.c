@@ -80,20 +80,20 @@ static rheos_status *prepare_reverse_sequence(rheos__prepare *p) {
 
 static void gradient_reverse_sequence(rheos__grad *g) {
   const rheos_output inputs[] = {rheos__grad_dense(g, 0), g->inputs[1]};
-  const rheos_attr attrs[] = {
-      rheos_attr_int("seq_dim", rheos__attr_int(g->attrs, "seq_dim")),
-      rheos_attr_int("batch_dim", rheos__attr_int(g->attrs, "batch_dim"))};
-  const rheos_operation node =
-      rheos__op_n(g->scope, "ReverseSequence", NULL, inputs, 2, attrs, 2);
+  const rheos_attr attrs[] = {rheos_attr_int("seq_dim", rheos__attr_int(g->attrs, "seq_dim")),
+                              rheos_attr_int("batch_dim", rheos__attr_int(g->attrs, "batch_dim"))};
+  const rheos_operation node = rheos__op_n(g->scope, "ReverseSequence", NULL, inputs, 2, attrs, 2);
   if (node.graph != NULL) rheos__grad_set(g, 0, rheos_operation_output(node, 0));
 }
 
 const rheos__op_def rheos__op_ReverseSequence = {
     .name = "ReverseSequence",
-    .signature = "input: T, seq_lengths: Tlen -> output: T; seq_dim: int; batch_dim: int = 0; "
-                 "T: type; Tlen: {int32, int64} = int64",
-    .doc = "`input` with the first `seq_lengths`[i] elements along `seq_dim` backwards in slice i "
-           "along `batch_dim`.",
+    .signature =
+        "input: T, seq_lengths: Tlen -> output: T; seq_dim: int; batch_dim: int = 0; "
+        "T: type; Tlen: {int32, int64} = int64",
+    .doc =
+        "`input` with the first `seq_lengths`[i] elements along `seq_dim` backwards in slice i "
+        "along `batch_dim`.",
     .shape = shape_reverse_sequence,
     .gradient = gradient_reverse_sequence,
     .prepare = prepare_reverse_sequence,

@@ -93,8 +93,7 @@ static rheos_status *prepare_state(rheos__prepare *p, rheos__compute_fn compute)
   return NULL;
 }
 
-static rheos_status *prepare_fill(rheos__prepare *p, rheos__distribution_kind kind,
-                                  bool integers) {
+static rheos_status *prepare_fill(rheos__prepare *p, rheos__distribution_kind kind, bool integers) {
   const rheos_dtype dtype = p->output_dtypes[0];
   const rheos__distribution *found = rheos__distribution_of(kind, dtype);
   if (found == NULL || rheos_dtype_is_integer(dtype) != integers) {
@@ -148,17 +147,18 @@ static rheos_status *shape_fill(rheos__infer *c) {
 #define FLAGS (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)
 #define RNG "resource: resource, algorithm: int64, shape: shape_dtype"
 #define DTYPES(dtype) " -> output: dtype; dtype: type = " dtype "; shape_dtype: type = int64"
-#define STATEFUL(op, signature, doc, prepare)   \
-  const rheos__op_def rheos__op_##op = {        \
-      #op, signature, doc, FLAGS, shape_fill, rheos__no_gradient, prepare}
+#define STATEFUL(op, signature, doc, prepare)                                          \
+  const rheos__op_def rheos__op_##op = {#op,        signature,          doc,    FLAGS, \
+                                        shape_fill, rheos__no_gradient, prepare}
 
 STATEFUL(StatefulUniform, RNG DTYPES("float"),
          "Uniform numbers from 0 up to 1, without 1, by the generator in a variable.",
          prepare_uniform);
-STATEFUL(StatefulUniformInt, RNG ", minval: dtype, maxval: dtype" DTYPES("int64"),
-         "Uniform whole numbers from `minval` up to `maxval`, without `maxval`, by the generator in "
-         "a variable.",
-         prepare_uniform_int);
+STATEFUL(
+    StatefulUniformInt, RNG ", minval: dtype, maxval: dtype" DTYPES("int64"),
+    "Uniform whole numbers from `minval` up to `maxval`, without `maxval`, by the generator in "
+    "a variable.",
+    prepare_uniform_int);
 STATEFUL(StatefulUniformFullInt, RNG DTYPES("uint64"),
          "Uniform whole numbers out of all of the dtype, by the generator in a variable.",
          prepare_full_int);

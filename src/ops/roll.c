@@ -8,15 +8,17 @@ static rheos_status *shape_roll(rheos__infer *c) {
   const rheos_shape *shift = &c->input_shapes[1], *axis = &c->input_shapes[2];
   RHEOS_TRY(rheos__infer_rank_at_least(c, 0, 1));
   if (shift->rank > 1 || axis->rank > 1) {
-    return RHEOS_INVALID("%s must be a scalar or a 1-D vector: Shape must be at most rank 1 but is "
-                         "rank %d", shift->rank > 1 ? "shift" : "axis",
-                         shift->rank > 1 ? shift->rank : axis->rank);
+    return RHEOS_INVALID(
+        "%s must be a scalar or a 1-D vector: Shape must be at most rank 1 but is "
+        "rank %d",
+        shift->rank > 1 ? "shift" : "axis", shift->rank > 1 ? shift->rank : axis->rank);
   }
   const int64_t shifts = rheos_shape_num_elements(shift), axes = rheos_shape_num_elements(axis);
   if (shifts >= 0 && axes >= 0 && shifts != axes) {
-    return RHEOS_INVALID("shift and axis must have the same size: Dimension 0 in both shapes must "
-                         "be equal, but are %lld and %lld",
-                         (long long)shifts, (long long)axes);
+    return RHEOS_INVALID(
+        "shift and axis must have the same size: Dimension 0 in both shapes must "
+        "be equal, but are %lld and %lld",
+        (long long)shifts, (long long)axes);
   }
   c->output_shapes[0] = c->input_shapes[0];
   return NULL;
@@ -78,8 +80,9 @@ static void gradient_roll(rheos__grad *g) {
 
 const rheos__op_def rheos__op_Roll = {
     .name = "Roll",
-    .signature = "input: T, shift: Tshift, axis: Taxis -> output: T; T: type; "
-                 "Tshift: {int32, int64}; Taxis: {int32, int64}",
+    .signature =
+        "input: T, shift: Tshift, axis: Taxis -> output: T; T: type; "
+        "Tshift: {int32, int64}; Taxis: {int32, int64}",
     .doc = "`input` with the elements along each `axis` moved on by `shift`, round the end.",
     .shape = shape_roll,
     .gradient = gradient_roll,
@@ -100,9 +103,8 @@ static rheos_status *shape_unravel(rheos__infer *c) {
   return indices->rank == 0 ? NULL : rheos__shape_append(&c->output_shapes[0], indices->dims[0]);
 }
 
-static rheos_status *run_unravel(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first_unit,
-                                 int64_t last_unit) {
+static rheos_status *run_unravel(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)scratch, (void)first_unit, (void)last_unit;
   const rheos__operands *o = state;
   const int64_t rank = o->input_shapes[1].dims[0];
@@ -134,8 +136,9 @@ static rheos_status *prepare_unravel(rheos__prepare *p) {
 const rheos__op_def rheos__op_UnravelIndex = {
     .name = "UnravelIndex",
     .signature = "indices: Tidx, dims: Tidx -> output: Tidx; Tidx: {int32, int64} = int32",
-    .doc = "The coordinates in a tensor of shape `dims` of the flat places `indices`, one dimension "
-           "a row.",
+    .doc =
+        "The coordinates in a tensor of shape `dims` of the flat places `indices`, one dimension "
+        "a row.",
     .shape = shape_unravel,
     .prepare = prepare_unravel,
 };

@@ -14,8 +14,8 @@ typedef struct piece {
 typedef struct rows {
   rheos_dtype dtype;
   int64_t num_rows, row_elements;
-  int64_t unit_rows;                      // units are so many rows,
-  int64_t row_slices, slice_elements;     // or, where one is long, slices of one
+  int64_t unit_rows;                   // units are so many rows,
+  int64_t row_slices, slice_elements;  // or, where one is long, slices of one
   int32_t num_pieces;
   int32_t data_input;  // what is taken apart
   piece pieces[];
@@ -55,8 +55,7 @@ static rheos_status *copy_part(const rows *r, const ends *e, int64_t row, int64_
     const int64_t part = (row * q->elements + from - q->offset) * size;
     const char *source = e->joining ? (const char *)e->inputs[q->index] + part
                                     : (const char *)e->inputs[r->data_input] + whole;
-    char *result =
-        e->joining ? (char *)e->outputs[0] + whole : (char *)e->outputs[q->index] + part;
+    char *result = e->joining ? (char *)e->outputs[0] + whole : (char *)e->outputs[q->index] + part;
     if (r->dtype != RHEOS_STRING) {
       memcpy(result, source, (size_t)((to - from) * size));
     } else {
@@ -66,7 +65,8 @@ static rheos_status *copy_part(const rows *r, const ends *e, int64_t row, int64_
   return NULL;
 }
 
-static rheos_status *copy_rows(const rows *r, const ends *e, int64_t first_unit, int64_t last_unit) {
+static rheos_status *copy_rows(const rows *r, const ends *e, int64_t first_unit,
+                               int64_t last_unit) {
   if (r->row_slices == 1) {
     const int64_t last = smaller(last_unit * r->unit_rows, r->num_rows);
     for (int64_t row = first_unit * r->unit_rows; row < last; ++row) {

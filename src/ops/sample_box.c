@@ -119,9 +119,10 @@ static rheos_status *check_objects(const sampler *s, const rheos_tensor *objects
                          rheos__shape_text_of(&objects->shape, &text));
   }
   if (objects->num_elements == 0 && !s->use_image) {
-    return RHEOS_INVALID("No bounding boxes provided as input. One must enable "
-                         "use_image_if_no_bounding_boxes if you wish to not provide any bounding "
-                         "boxes.");
+    return RHEOS_INVALID(
+        "No bounding boxes provided as input. One must enable "
+        "use_image_if_no_bounding_boxes if you wish to not provide any bounding "
+        "boxes.");
   }
   for (int64_t i = 0; i < objects->num_elements; i++) {
     if (!(corners[i] >= 0 && corners[i] <= 1)) {
@@ -157,8 +158,7 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   if (!(wanted >= 0 && wanted <= 1)) {
     return RHEOS_INVALID("Min object covered must be in [0.0, 1.0], got %g", (double)wanted);
   }
-  const box part =
-      sample(s, inputs[1]->data, inputs[1]->num_elements / 4, width, height, wanted);
+  const box part = sample(s, inputs[1]->data, inputs[1]->num_elements / 4, width, height, wanted);
   const int64_t begin[] = {part.top, part.left, 0};
   const int64_t size[] = {part.bottom - part.top, part.right - part.left, -1};
   RHEOS_TRY(rheos__tensor_new(s->dtype, &RHEOS_SHAPE(3), &outputs[0]));
@@ -184,8 +184,7 @@ static rheos_status *read_range(const rheos__prepare *p, const char *name, float
   out[0] = range->floats[0];
   out[1] = range->floats[1];
   if (out[0] > 0 && out[1] > 0 && out[0] < 1e6f && out[1] < 1e6f) return NULL;
-  return RHEOS_INVALID("%s must be positive, got %g and %g", name, (double)out[0],
-                       (double)out[1]);
+  return RHEOS_INVALID("%s must be positive, got %g and %g", name, (double)out[0], (double)out[1]);
 }
 
 static rheos_status *prepare(rheos__prepare *p) {
@@ -243,8 +242,9 @@ const rheos__op_def rheos__op_SampleDistortedBoundingBox = {
 
 const rheos__op_def rheos__op_SampleDistortedBoundingBoxV2 = {
     .name = "SampleDistortedBoundingBoxV2",
-    .signature = "image_size: T, bounding_boxes: float, min_object_covered: float -> begin: T, "
-                 "size: T, bboxes: float; " SEEDS RANGES,
+    .signature =
+        "image_size: T, bounding_boxes: float, min_object_covered: float -> begin: T, "
+        "size: T, bboxes: float; " SEEDS RANGES,
     .doc = "A random part of a picture that covers enough of one of its `bounding_boxes`.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = shape,

@@ -104,10 +104,10 @@ static rheos_status *add_tensor(rheos__bundle_writer *writer, const rheos_string
   RHEOS_TRY(rheos__slice_parse(text, &shape, &slice, &slice_shape));
   if (!rheos_shape_equal(&slice_shape, &tensor->shape)) {
     rheos__shape_text buffer;
-    return RHEOS_INVALID("Slice in shape_and_slice specification does not match the shape of the "
-                         "tensor to  save: %.*s, tensor: %s",
-                         (int)text->size_bytes, text->data,
-                         rheos__shape_text_of(&tensor->shape, &buffer));
+    return RHEOS_INVALID(
+        "Slice in shape_and_slice specification does not match the shape of the "
+        "tensor to  save: %.*s, tensor: %s",
+        (int)text->size_bytes, text->data, rheos__shape_text_of(&tensor->shape, &buffer));
   }
   return rheos__bundle_writer_add_slice(writer, name->data, name->size_bytes, &shape, &slice,
                                         tensor);
@@ -204,9 +204,9 @@ static rheos_status *explain_misfit(const char *prefix, const dtypes_state *stat
   rheos_status *status = wanted == NULL ? rheos__out_of_memory() : NULL;
   for (int32_t i = 0; wanted != NULL && i < state->count; i++) {
     wanted[i] = (rheos_wanted_tensor){.name = texts[i].size_bytes > 0 ? texts[i].data : "",
-                                       .name_bytes = texts[i].size_bytes,
-                                       .dtype = state->dtypes[i],
-                                       .shape = RHEOS_UNKNOWN_SHAPE};
+                                      .name_bytes = texts[i].size_bytes,
+                                      .dtype = state->dtypes[i],
+                                      .shape = RHEOS_UNKNOWN_SHAPE};
   }
   if (status == NULL) {
     status = rheos_checkpoint_reader_check(reader, prefix, wanted, (size_t)state->count);
@@ -236,10 +236,10 @@ static rheos_status *restore_slice(rheos__bundle *bundle, const rheos__bundle_en
   RHEOS_TRY(rheos__slice_parse(text, &shape, &slice, &slice_shape));
   if (!rheos_shape_equal(&shape, &entry->shape)) {
     rheos__shape_text a, b;
-    return RHEOS_INVALID("tensor_name = %s; shape in shape_and_slice spec %s does not match the "
-                         "shape stored in checkpoint: %s",
-                         entry->name, rheos__shape_text_of(&shape, &a),
-                         rheos__shape_text_of(&entry->shape, &b));
+    return RHEOS_INVALID(
+        "tensor_name = %s; shape in shape_and_slice spec %s does not match the "
+        "shape stored in checkpoint: %s",
+        entry->name, rheos__shape_text_of(&shape, &a), rheos__shape_text_of(&entry->shape, &b));
   }
   return rheos__bundle_read_slice(bundle, entry, &slice, out_tensor);
 }

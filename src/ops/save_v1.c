@@ -21,9 +21,7 @@ static rheos_status *check_lists(const rheos__infer *c, int32_t first) {
   return NULL;
 }
 
-static rheos_status *save_shape(rheos__infer *c) {
-  return check_lists(c, SHAPES_AND_SLICES);
-}
+static rheos_status *save_shape(rheos__infer *c) { return check_lists(c, SHAPES_AND_SLICES); }
 
 static rheos_status *save_slices_shape(rheos__infer *c) {
   return check_lists(c, SHAPES_AND_SLICES + 1);
@@ -81,8 +79,8 @@ static rheos_status *collect(const save_state *state, rheos_tensor *const *input
   const rheos_string *names = inputs[TENSOR_NAMES]->data;
   const rheos_string *texts = sliced ? inputs[SHAPES_AND_SLICES]->data : NULL;
   for (int32_t i = 0; i < state->num_tensors; i++) {
-    RHEOS_TRY(item_of(&names[i], sliced ? &texts[i] : NULL, inputs[state->first_tensor + i],
-                      &items[i]));
+    RHEOS_TRY(
+        item_of(&names[i], sliced ? &texts[i] : NULL, inputs[state->first_tensor + i], &items[i]));
   }
   return NULL;
 }
@@ -114,9 +112,7 @@ static rheos_status *answer_save(rheos__prepare *p, int32_t first_tensor) {
   return NULL;
 }
 
-static rheos_status *prepare_save(rheos__prepare *p) {
-  return answer_save(p, SHAPES_AND_SLICES);
-}
+static rheos_status *prepare_save(rheos__prepare *p) { return answer_save(p, SHAPES_AND_SLICES); }
 
 static rheos_status *prepare_save_slices(rheos__prepare *p) {
   return answer_save(p, SHAPES_AND_SLICES + 1);
@@ -155,10 +151,10 @@ rheos_status *rheos__restore_v1(rheos__v1_checkpoint *checkpoint, const char *pa
     RHEOS_TRY(rheos__slice_parse(shape_and_slice, &shape, &slice, &slice_shape));
     if (!rheos_shape_equal(&shape, &entry->shape)) {
       rheos__shape_text a, b;
-      return RHEOS_INVALID("Shape in shape_and_slice spec does not match the shape in the save "
-                           "file: %s, save file shape: %s",
-                           rheos__shape_text_of(&shape, &a),
-                           rheos__shape_text_of(&entry->shape, &b));
+      return RHEOS_INVALID(
+          "Shape in shape_and_slice spec does not match the shape in the save "
+          "file: %s, save file shape: %s",
+          rheos__shape_text_of(&shape, &a), rheos__shape_text_of(&entry->shape, &b));
     }
   }
   return rheos__v1_checkpoint_read(checkpoint, entry, &slice, out_tensor);
@@ -199,10 +195,13 @@ static rheos_status *prepare_restore(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_Restore = {
     .name = "Restore",
-    .signature = "file_pattern: string, tensor_name: string -> tensor: dt; dt: type; "
-                 "preferred_shard: int = -1",
-    .doc = "Reads a tensor from the checkpoint files (of the first kind) `file_pattern`. All shards are "
-           "looked at, whichever is preferred.",
+    .signature =
+        "file_pattern: string, tensor_name: string -> tensor: dt; dt: type; "
+        "preferred_shard: int = -1",
+    .doc =
+        "Reads a tensor from the checkpoint files (of the first kind) `file_pattern`. All shards "
+        "are "
+        "looked at, whichever is preferred.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = restore_shape,
     .prepare = prepare_restore,
@@ -210,8 +209,9 @@ const rheos__op_def rheos__op_Restore = {
 
 const rheos__op_def rheos__op_RestoreSlice = {
     .name = "RestoreSlice",
-    .signature = "file_pattern: string, tensor_name: string, shape_and_slice: string -> tensor: dt; "
-                 "dt: type; preferred_shard: int = -1",
+    .signature =
+        "file_pattern: string, tensor_name: string, shape_and_slice: string -> tensor: dt; "
+        "dt: type; preferred_shard: int = -1",
     .doc = "Reads a part of a tensor from the checkpoint files (of the first kind) `file_pattern`.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = restore_shape,
@@ -229,10 +229,12 @@ const rheos__op_def rheos__op_Save = {
 
 const rheos__op_def rheos__op_SaveSlices = {
     .name = "SaveSlices",
-    .signature = "filename: string, tensor_names: string, shapes_and_slices: string, data: T -> ; "
-                 "T: list(type) >= 1",
-    .doc = "Writes tensors, each a part of one as `shapes_and_slices` tells, to a checkpoint of the "
-           "first kind.",
+    .signature =
+        "filename: string, tensor_names: string, shapes_and_slices: string, data: T -> ; "
+        "T: list(type) >= 1",
+    .doc =
+        "Writes tensors, each a part of one as `shapes_and_slices` tells, to a checkpoint of the "
+        "first kind.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = save_slices_shape,
     .prepare = prepare_save_slices,

@@ -52,9 +52,14 @@ typedef struct kernel {
 } kernel;
 
 static const kernel kernels[] = {
-    {"lanczos1", lanczos1, 1},     {"lanczos3", lanczos3, 3}, {"lanczos5", lanczos5, 5},
-    {"gaussian", gaussian, 1.5f},  {"box", box, 1},           {"triangle", triangle, 1},
-    {"keyscubic", keys_cubic, 2},  {"mitchellcubic", mitchell_cubic, 2},
+    {"lanczos1", lanczos1, 1},
+    {"lanczos3", lanczos3, 3},
+    {"lanczos5", lanczos5, 5},
+    {"gaussian", gaussian, 1.5f},
+    {"box", box, 1},
+    {"triangle", triangle, 1},
+    {"keyscubic", keys_cubic, 2},
+    {"mitchellcubic", mitchell_cubic, 2},
 };
 
 static rheos_status *kernel_of(const rheos__attrs *attrs, const kernel **out_kernel) {
@@ -232,11 +237,11 @@ static rheos_status *make_and_run(call *c, rheos__step *step, const rheos__attrs
       !rheos__mul_size(rows, length, &count)) {
     return RHEOS_INVALID("images are too large");
   }
-  rheos_status *status = spans_init(&c->rows, k, c->in_height, c->out_height, scale[0],
-                                    translation[0], antialias);
+  rheos_status *status =
+      spans_init(&c->rows, k, c->in_height, c->out_height, scale[0], translation[0], antialias);
   if (status == NULL) {
-    status = spans_init(&c->columns, k, c->in_width, c->out_width, scale[1], translation[1],
-                        antialias);
+    status =
+        spans_init(&c->columns, k, c->in_width, c->out_width, scale[1], translation[1], antialias);
   }
   if (status == NULL && (c->middle = rheos__alloc_array(count, sizeof *c->middle)) == NULL) {
     status = rheos__out_of_memory();
@@ -266,10 +271,15 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   RHEOS_TRY(check_image(in));
   RHEOS_TRY(rheos__tensor_new(RHEOS_FLOAT, &RHEOS_SHAPE(in->dims[0], height, width, in->dims[3]),
                               &outputs[0]));
-  call c = {.batch = in->dims[0], .in_height = in->dims[1], .in_width = in->dims[2],
-            .out_height = height, .out_width = width, .channels = in->dims[3],
+  call c = {.batch = in->dims[0],
+            .in_height = in->dims[1],
+            .in_width = in->dims[2],
+            .out_height = height,
+            .out_width = width,
+            .channels = in->dims[3],
             .load = rheos__load_floats_of(inputs[0]->dtype),
-            .in = inputs[0]->data, .out = outputs[0]->data};
+            .in = inputs[0]->data,
+            .out = outputs[0]->data};
   return make_and_run(&c, step, o->attrs, inputs[2]->data, inputs[3]->data, false);
 }
 
@@ -282,9 +292,14 @@ static rheos_status *compute_grad(void *state, rheos__step *step, rheos_tensor *
     return RHEOS_INVALID("output dimensions must be positive");
   }
   RHEOS_TRY(rheos__tensor_new(RHEOS_FLOAT, image, &outputs[0]));
-  call c = {.batch = image->dims[0], .in_height = image->dims[1], .in_width = image->dims[2],
-            .out_height = grads->dims[1], .out_width = grads->dims[2], .channels = image->dims[3],
-            .in = inputs[0]->data, .out = outputs[0]->data};
+  call c = {.batch = image->dims[0],
+            .in_height = image->dims[1],
+            .in_width = image->dims[2],
+            .out_height = grads->dims[1],
+            .out_width = grads->dims[2],
+            .channels = image->dims[3],
+            .in = inputs[0]->data,
+            .out = outputs[0]->data};
   return make_and_run(&c, step, o->attrs, inputs[2]->data, inputs[3]->data, true);
 }
 
@@ -336,17 +351,19 @@ static void gradient(rheos__grad *g) {
   const rheos_operation node =
       rheos__op_n(g->scope, "ScaleAndTranslateGrad", NULL, inputs, 4, attrs, 2);
   if (node.graph == NULL) return;
-  rheos__grad_set(g, 0, rheos__cast_to(g->scope, rheos_operation_output(node, 0),
-                                       rheos_output_dtype(g->inputs[0])));
+  rheos__grad_set(
+      g, 0,
+      rheos__cast_to(g->scope, rheos_operation_output(node, 0), rheos_output_dtype(g->inputs[0])));
 }
 
 #define ATTRS "kernel_type: string = \"lanczos3\"; antialias: bool = true"
 
 const rheos__op_def rheos__op_ScaleAndTranslate = {
     .name = "ScaleAndTranslate",
-    .signature = "images: T, size: int32, scale: float, translation: float -> "
-                 "resized_images: float; T: {int8, uint8, int16, uint16, int32, int64, bfloat16, "
-                 "half, float, double}; " ATTRS,
+    .signature =
+        "images: T, size: int32, scale: float, translation: float -> "
+        "resized_images: float; T: {int8, uint8, int16, uint16, int32, int64, bfloat16, "
+        "half, float, double}; " ATTRS,
     .doc = "`images` times `scale`, moved on by `translation`, cut to `size` [height, width].",
     .shape = shape,
     .gradient = gradient,
@@ -355,8 +372,9 @@ const rheos__op_def rheos__op_ScaleAndTranslate = {
 
 const rheos__op_def rheos__op_ScaleAndTranslateGrad = {
     .name = "ScaleAndTranslateGrad",
-    .signature = "grads: T, original_image: T, scale: float, translation: float -> output: T; "
-                 "T: {float}; " ATTRS,
+    .signature =
+        "grads: T, original_image: T, scale: float, translation: float -> output: T; "
+        "T: {float}; " ATTRS,
     .doc = "The gradient of ScaleAndTranslate for its images.",
     .shape = shape_grad,
     .prepare = prepare,

@@ -22,62 +22,62 @@ typedef void (*scan_rows_fn)(const void *x, void *z, int64_t n, int64_t step, in
 
 enum { TILE = 128, ABREAST = 4 };
 
-#define SCAN(S, name, TOTAL, start, formula)                                                    \
-  static void name##_##S(const void *x, void *z, int64_t rows, int64_t columns, int64_t step,   \
-                         bool exclusive, double *scratch) {                                     \
-    typedef rheos__computed_##S C;                                                              \
-    typedef TOTAL total;                                                                        \
-    total *totals = (total *)(void *)scratch;                                                   \
-    for (int64_t j = 0; j < columns; j++) totals[j] = start;                                    \
-    for (int64_t i = 0; i < rows; i++) {                                                        \
-      const rheos__stored_##S *xs = (const rheos__stored_##S *)x + i * step;                    \
-      rheos__stored_##S *zs = (rheos__stored_##S *)z + i * step;                                \
-      for (int64_t j = 0; j < columns; j++) {                                                   \
-        const C value = RHEOS__LOAD_##S(xs[j]);                                                 \
-        const total before = totals[j];                                                         \
-        totals[j] = formula;                                                                    \
-        zs[j] = RHEOS__STORE_##S(exclusive ? before : totals[j]);                               \
-      }                                                                                         \
-    }                                                                                           \
+#define SCAN(S, name, TOTAL, start, formula)                                                  \
+  static void name##_##S(const void *x, void *z, int64_t rows, int64_t columns, int64_t step, \
+                         bool exclusive, double *scratch) {                                   \
+    typedef rheos__computed_##S C;                                                            \
+    typedef TOTAL total;                                                                      \
+    total *totals = (total *)(void *)scratch;                                                 \
+    for (int64_t j = 0; j < columns; j++) totals[j] = start;                                  \
+    for (int64_t i = 0; i < rows; i++) {                                                      \
+      const rheos__stored_##S *xs = (const rheos__stored_##S *)x + i * step;                  \
+      rheos__stored_##S *zs = (rheos__stored_##S *)z + i * step;                              \
+      for (int64_t j = 0; j < columns; j++) {                                                 \
+        const C value = RHEOS__LOAD_##S(xs[j]);                                               \
+        const total before = totals[j];                                                       \
+        totals[j] = formula;                                                                  \
+        zs[j] = RHEOS__STORE_##S(exclusive ? before : totals[j]);                             \
+      }                                                                                       \
+    }                                                                                         \
   }
-#define SCAN_ROWS(S, name, TOTAL, start, formula)                                               \
-  static inline __attribute__((always_inline)) void name##_abreast_##S(                         \
-      const rheos__stored_##S *x, rheos__stored_##S *z, int64_t n, int64_t step,                \
-      int64_t distance, bool exclusive, const int abreast) {                                    \
-    typedef rheos__computed_##S C;                                                              \
-    typedef TOTAL total;                                                                        \
-    total totals[ABREAST];                                                                      \
-    for (int k = 0; k < abreast; k++) totals[k] = start;                                        \
-    for (int64_t i = 0, at = 0; i < n; i++, at += step) {                                       \
-      for (int k = 0; k < abreast; k++) {                                                       \
-        const C value = RHEOS__LOAD_##S(x[at + k * distance]);                                  \
-        const total before = totals[k];                                                         \
-        totals[k] = formula;                                                                    \
-        z[at + k * distance] = RHEOS__STORE_##S(exclusive ? before : totals[k]);                \
-      }                                                                                         \
-    }                                                                                           \
-  }                                                                                             \
-  static void name##_rows_##S(const void *x, void *z, int64_t n, int64_t step, int64_t count,   \
-                              int64_t distance, bool exclusive) {                               \
-    const rheos__stored_##S *xs = x;                                                            \
-    rheos__stored_##S *zs = z;                                                                  \
-    for (; count >= ABREAST; count -= ABREAST, xs += ABREAST * distance) {                      \
-      name##_abreast_##S(xs, zs, n, step, distance, exclusive, ABREAST);                        \
-      zs += ABREAST * distance;                                                                 \
-    }                                                                                           \
-    for (; count > 0; count--, xs += distance, zs += distance) {                                \
-      name##_abreast_##S(xs, zs, n, step, distance, exclusive, 1);                              \
-    }                                                                                           \
+#define SCAN_ROWS(S, name, TOTAL, start, formula)                                                  \
+  static inline __attribute__((always_inline)) void name##_abreast_##S(                            \
+      const rheos__stored_##S *x, rheos__stored_##S *z, int64_t n, int64_t step, int64_t distance, \
+      bool exclusive, const int abreast) {                                                         \
+    typedef rheos__computed_##S C;                                                                 \
+    typedef TOTAL total;                                                                           \
+    total totals[ABREAST];                                                                         \
+    for (int k = 0; k < abreast; k++) totals[k] = start;                                           \
+    for (int64_t i = 0, at = 0; i < n; i++, at += step) {                                          \
+      for (int k = 0; k < abreast; k++) {                                                          \
+        const C value = RHEOS__LOAD_##S(x[at + k * distance]);                                     \
+        const total before = totals[k];                                                            \
+        totals[k] = formula;                                                                       \
+        z[at + k * distance] = RHEOS__STORE_##S(exclusive ? before : totals[k]);                   \
+      }                                                                                            \
+    }                                                                                              \
+  }                                                                                                \
+  static void name##_rows_##S(const void *x, void *z, int64_t n, int64_t step, int64_t count,      \
+                              int64_t distance, bool exclusive) {                                  \
+    const rheos__stored_##S *xs = x;                                                               \
+    rheos__stored_##S *zs = z;                                                                     \
+    for (; count >= ABREAST; count -= ABREAST, xs += ABREAST * distance) {                         \
+      name##_abreast_##S(xs, zs, n, step, distance, exclusive, ABREAST);                           \
+      zs += ABREAST * distance;                                                                    \
+    }                                                                                              \
+    for (; count > 0; count--, xs += distance, zs += distance) {                                   \
+      name##_abreast_##S(xs, zs, n, step, distance, exclusive, 1);                                 \
+    }                                                                                              \
   }
 #define SCANS(S, ...) SCAN(S, __VA_ARGS__) SCAN_ROWS(S, __VA_ARGS__)
 #define WIDEN(v) ((uint64_t)(int64_t)(v))
 RHEOS__FLOATS(SCANS, Cumsum, double, 0, before + value)
 RHEOS__INTEGERS(SCANS, Cumsum, uint64_t, 0, before + WIDEN(value))
-RHEOS__FLOATS(SCANS, Cumprod, double, 1, before * value)
-RHEOS__INTEGERS(SCANS, Cumprod, uint64_t, 1, before * WIDEN(value))
+RHEOS__FLOATS(SCANS, Cumprod, double, 1, before *value)
+RHEOS__INTEGERS(SCANS, Cumprod, uint64_t, 1, before *WIDEN(value))
 
 RHEOS__COMPLEXES(SCANS, Cumsum, double _Complex, 0, before + value)
-RHEOS__COMPLEXES(SCANS, Cumprod, double _Complex, 1, before * value)
+RHEOS__COMPLEXES(SCANS, Cumprod, double _Complex, 1, before *value)
 
 // log(exp(a) + exp(b))
 static double log_sum(double a, double b) {
@@ -133,7 +133,7 @@ static inline __attribute__((always_inline)) void sum_square(eight *x, totals *s
 
 // Of ROWS rows of n elements, n a multiple of COLUMNS; streamed if z is aligned to whole lines.
 RHEOS__WIDEST static void sum_rows(const float *x, float *z, int64_t n, bool exclusive,
-                                 bool stream) {
+                                   bool stream) {
   totals sums = {0};
   for (int64_t i = 0; i < n; i += COLUMNS) {
     eight left[ROWS], right[ROWS];
@@ -187,14 +187,14 @@ enum { row_Cumsum, row_Cumprod, row_CumulativeLogsumexp, NUM_ROWS };
 #define SCAN_ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = name##_##S,
 static const scan_fn scans[NUM_ROWS][RHEOS__NUM_DTYPES] = {
     RHEOS__NUMBERS(SCAN_ENTRY, Cumsum) RHEOS__NUMBERS(SCAN_ENTRY, Cumprod)
-    RHEOS__COMPLEXES(SCAN_ENTRY, Cumsum) RHEOS__COMPLEXES(SCAN_ENTRY, Cumprod)
-    RHEOS__FLOATS(SCAN_ENTRY, CumulativeLogsumexp)};
+        RHEOS__COMPLEXES(SCAN_ENTRY, Cumsum) RHEOS__COMPLEXES(SCAN_ENTRY, Cumprod)
+            RHEOS__FLOATS(SCAN_ENTRY, CumulativeLogsumexp)};
 
 #define ROWS_ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = name##_rows_##S,
 static const scan_rows_fn row_scans[NUM_ROWS][RHEOS__NUM_DTYPES] = {
     RHEOS__NUMBERS(ROWS_ENTRY, Cumsum) RHEOS__NUMBERS(ROWS_ENTRY, Cumprod)
-    RHEOS__COMPLEXES(ROWS_ENTRY, Cumsum) RHEOS__COMPLEXES(ROWS_ENTRY, Cumprod)
-    RHEOS__FLOATS(ROWS_ENTRY, CumulativeLogsumexp)};
+        RHEOS__COMPLEXES(ROWS_ENTRY, Cumsum) RHEOS__COMPLEXES(ROWS_ENTRY, Cumprod)
+            RHEOS__FLOATS(ROWS_ENTRY, CumulativeLogsumexp)};
 
 typedef struct cumulative {
   scan_fn scan;
@@ -211,9 +211,8 @@ typedef struct cumulative {
 
 static rheos_status *checked_axis(int64_t axis, int32_t rank, int32_t *out_axis) {
   if (axis < -rank || axis >= rank) {
-    return RHEOS_INVALID(
-        "ScanOp: Expected scan axis in the range [%d, %d), but got %lld", (int)-rank, (int)rank,
-        (long long)axis);
+    return RHEOS_INVALID("ScanOp: Expected scan axis in the range [%d, %d), but got %lld",
+                         (int)-rank, (int)rank, (long long)axis);
   }
   *out_axis = (int32_t)(axis < 0 ? axis + rank : axis);
   return NULL;
@@ -237,8 +236,8 @@ static void scan_tile(const cumulative *c, const extents *e, const void *x, void
   const int64_t columns = e->inner - column < TILE ? e->inner - column : TILE;
   int64_t first = outer * e->rows * e->inner + column;
   if (c->reverse) first += (e->rows - 1) * e->inner;
-  c->scan((const char *)x + first * c->element_bytes, (char *)z + first * c->element_bytes,
-          e->rows, columns, c->reverse ? -e->inner : e->inner, c->exclusive, scratch);
+  c->scan((const char *)x + first * c->element_bytes, (char *)z + first * c->element_bytes, e->rows,
+          columns, c->reverse ? -e->inner : e->inner, c->exclusive, scratch);
 }
 
 static rheos_status *run(const void *state, const void *const *inputs, void *const *outputs,
@@ -246,8 +245,8 @@ static rheos_status *run(const void *state, const void *const *inputs, void *con
   const cumulative *c = state;
   int32_t axis = c->axis;
   if (axis < 0) {
-    const int64_t given = c->axis_dtype == RHEOS_INT64 ? *(const int64_t *)inputs[1]
-                                                       : *(const int32_t *)inputs[1];
+    const int64_t given =
+        c->axis_dtype == RHEOS_INT64 ? *(const int64_t *)inputs[1] : *(const int32_t *)inputs[1];
     RHEOS_TRY(checked_axis(given, c->shape.rank, &axis));
     first_unit = 0, last_unit = 1;
   }
@@ -326,9 +325,8 @@ static rheos_status *scan_shape(rheos__infer *c) {
 
 static rheos_output scan_node(rheos__grad *g, const char *type, rheos_output x, bool reverse) {
   const rheos_output inputs[] = {x, g->inputs[1]};
-  const rheos_attr attrs[] = {
-      rheos_attr_bool("exclusive", rheos__attr_bool(g->attrs, "exclusive")),
-      rheos_attr_bool("reverse", reverse)};
+  const rheos_attr attrs[] = {rheos_attr_bool("exclusive", rheos__attr_bool(g->attrs, "exclusive")),
+                              rheos_attr_bool("reverse", reverse)};
   return rheos_operation_output(rheos__op_n(g->scope, type, NULL, inputs, 2, attrs, 2), 0);
 }
 
@@ -377,17 +375,17 @@ static rheos_status *prepare_CumulativeLogsumexp(rheos__prepare *p) {
 static rheos_status *prepare_Cumsum(rheos__prepare *p) { return prepare(p, row_Cumsum); }
 static rheos_status *prepare_Cumprod(rheos__prepare *p) { return prepare(p, row_Cumprod); }
 
-#define SIGNATURE                                                                              \
-  "x: T, axis: Tidx -> out: T; exclusive: bool = false; reverse: bool = false; T: number; "    \
+#define SIGNATURE                                                                           \
+  "x: T, axis: Tidx -> out: T; exclusive: bool = false; reverse: bool = false; T: number; " \
   "Tidx: {int32, int64} = int32"
 
 const rheos__op_def rheos__op_Cumsum = {
-    "Cumsum",   SIGNATURE,   "The running sum of `x` along `axis`.", 0, scan_shape,
+    "Cumsum",    SIGNATURE,      "The running sum of `x` along `axis`.", 0, scan_shape,
     grad_cumsum, prepare_Cumsum,
 };
 
 const rheos__op_def rheos__op_Cumprod = {
-    "Cumprod",    SIGNATURE,     "The running product of `x` along `axis`.", 0, scan_shape,
+    "Cumprod",    SIGNATURE,       "The running product of `x` along `axis`.", 0, scan_shape,
     grad_cumprod, prepare_Cumprod,
 };
 

@@ -30,9 +30,10 @@ static rheos_status *shape_scatter_nd(rheos__infer *c) {
   int64_t depth = indices->dims[indices->rank - 1];
   if (depth < 0) return NULL;
   if (depth > out->rank) {
-    return RHEOS_INVALID("The innermost dimension of indices must be <= the rank of shape; saw: "
-                         "%lld vs. %d",
-                         (long long)depth, out->rank);
+    return RHEOS_INVALID(
+        "The innermost dimension of indices must be <= the rank of shape; saw: "
+        "%lld vs. %d",
+        (long long)depth, out->rank);
   }
   int32_t outer = indices->rank - 1, inner = out->rank - (int32_t)depth;
   bool fits = updates->rank == outer + inner;
@@ -48,10 +49,10 @@ static rheos_status *shape_scatter_nd(rheos__infer *c) {
   for (int32_t d = 0; d < inner; ++d) {
     int64_t from = updates->dims[outer + d], to = out->dims[depth + d];
     if (from >= 0 && to >= 0 && from != to) {
-      return RHEOS_INVALID("The inner %d dimensions of output.shape=%s must match the inner %d "
-                           "dimensions of updates.shape=%s",
-                           inner, rheos__shape_text_of(out, &a), inner,
-                           rheos__shape_text_of(updates, &b));
+      return RHEOS_INVALID(
+          "The inner %d dimensions of output.shape=%s must match the inner %d "
+          "dimensions of updates.shape=%s",
+          inner, rheos__shape_text_of(out, &a), inner, rheos__shape_text_of(updates, &b));
     }
   }
   if (rheos_shape_num_elements(out) == 0 && rheos_shape_num_elements(updates) > 0) {
@@ -123,14 +124,14 @@ static void gradient_scatter_nd(rheos__grad *g) {
 
 const rheos__op_def rheos__op_ScatterNd = {
     .name = "ScatterNd",
-    .signature = "indices: Tindices, updates: T, shape: Tindices -> output: T; T: type; "
-                 "Tindices: {int16, int32, int64}" RHEOS__BAD_INDICES_POLICY,
+    .signature =
+        "indices: Tindices, updates: T, shape: Tindices -> output: T; T: type; "
+        "Tindices: {int16, int32, int64}" RHEOS__BAD_INDICES_POLICY,
     .doc = "Zeros of `shape` with `updates` added at the places that `indices` names.",
     .shape = shape_scatter_nd,
     .gradient = gradient_scatter_nd,
     .prepare = prepare_scatter_nd,
 };
-
 
 // ---- TensorScatter: into a copy of a tensor
 
@@ -156,9 +157,10 @@ static rheos_status *shape_tensor_scatter(rheos__infer *c) {
   const int64_t depth = indices->dims[indices->rank - 1];
   if (depth < 0) return NULL;
   if (depth > tensor->rank) {
-    return RHEOS_INVALID("The innermost dimension of indices must be <= the rank of the tensor; "
-                         "saw: %lld vs. %d",
-                         (long long)depth, tensor->rank);
+    return RHEOS_INVALID(
+        "The innermost dimension of indices must be <= the rank of the tensor; "
+        "saw: %lld vs. %d",
+        (long long)depth, tensor->rank);
   }
   const int32_t outer = indices->rank - 1;
   bool fits = updates->rank == outer + tensor->rank - depth;
@@ -167,9 +169,10 @@ static rheos_status *shape_tensor_scatter(rheos__infer *c) {
     fits = wanted < 0 || updates->dims[i] < 0 || wanted == updates->dims[i];
   }
   if (fits) return NULL;
-  return RHEOS_INVALID("updates of shape %s do not fit indices of shape %s into a tensor of shape %s",
-                       rheos__shape_text_of(updates, &a), rheos__shape_text_of(indices, &b),
-                       rheos__shape_text_of(tensor, &d));
+  return RHEOS_INVALID(
+      "updates of shape %s do not fit indices of shape %s into a tensor of shape %s",
+      rheos__shape_text_of(updates, &a), rheos__shape_text_of(indices, &b),
+      rheos__shape_text_of(tensor, &d));
 }
 
 static rheos_status *run_tensor_scatter(const void *state, const void *const *inputs,
@@ -231,8 +234,9 @@ static void gradient_update(rheos__grad *g) {
   const rheos_output grad = rheos__grad_dense(g, 0);
   rheos__grad_set(g, 2, gathered(g, grad));
   const rheos_output zeros = rheos__zeros_like(s, g->inputs[2]);
-  rheos__grad_set(g, 0, rheos__op_3(s, "TensorScatterUpdate", rheos__op_1(s, "Identity", grad),
-                                    g->inputs[1], zeros));
+  rheos__grad_set(
+      g, 0,
+      rheos__op_3(s, "TensorScatterUpdate", rheos__op_1(s, "Identity", grad), g->inputs[1], zeros));
 }
 
 static void gradient_add(rheos__grad *g) {
@@ -257,26 +261,27 @@ static void gradient_extreme(rheos__grad *g) {
   const rheos_output kept =
       rheos__cast_to(s, rheos__op_2(s, "Equal", g->inputs[0], g->outputs[0]), dtype);
   const rheos_output chosen = rheos__op_2(s, "GatherNd", g->outputs[0], indices);
-  const rheos_output taken = rheos__cast_to(s, rheos__op_2(s, "Equal", g->inputs[2], chosen), dtype);
+  const rheos_output taken =
+      rheos__cast_to(s, rheos__op_2(s, "Equal", g->inputs[2], chosen), dtype);
   const rheos_output number = rheos__op_3(s, "TensorScatterAdd", kept, indices, taken);
   const rheos_output share = rheos__py_div(s, grad, number);
   rheos__grad_set(g, 0, rheos__py_mul(s, share, kept));
   rheos__grad_set(g, 2, rheos__py_mul(s, rheos__op_2(s, "GatherNd", share, indices), taken));
 }
 
-#define TENSOR_SCATTER(name, kind, types, places, slope, doc)                                  \
-  static rheos_status *prepare_##name(rheos__prepare *p) {                                     \
-    return prepare_by(p, RHEOS__CHANGE_##kind);                                                \
-  }                                                                                            \
-  const rheos__op_def rheos__op_##name = {                                                     \
-      #name,                                                                                   \
-      "tensor: T, indices: Tindices, updates: T -> output: T; T: " types                       \
-      "; Tindices: " places RHEOS__BAD_INDICES_POLICY,                                         \
-      doc,                                                                                     \
-      0,                                                                                       \
-      shape_tensor_scatter,                                                                    \
-      slope,                                                                                   \
-      prepare_##name,                                                                          \
+#define TENSOR_SCATTER(name, kind, types, places, slope, doc)            \
+  static rheos_status *prepare_##name(rheos__prepare *p) {               \
+    return prepare_by(p, RHEOS__CHANGE_##kind);                          \
+  }                                                                      \
+  const rheos__op_def rheos__op_##name = {                               \
+      #name,                                                             \
+      "tensor: T, indices: Tindices, updates: T -> output: T; T: " types \
+      "; Tindices: " places RHEOS__BAD_INDICES_POLICY,                   \
+      doc,                                                               \
+      0,                                                                 \
+      shape_tensor_scatter,                                              \
+      slope,                                                             \
+      prepare_##name,                                                    \
   };
 TENSOR_SCATTER(TensorScatterUpdate, SET, "type", "{int16, int32, int64, uint16}", gradient_update,
                "`tensor` with `updates` at the places that `indices` names.")
@@ -301,8 +306,9 @@ static void gradient_non_aliasing_add(rheos__grad *g) {
 
 const rheos__op_def rheos__op_ScatterNdNonAliasingAdd = {
     .name = "ScatterNdNonAliasingAdd",
-    .signature = "input: T, indices: Tindices, updates: T -> output: T; "
-                 "T: {number, bool}; Tindices: index" RHEOS__BAD_INDICES_POLICY,
+    .signature =
+        "input: T, indices: Tindices, updates: T -> output: T; "
+        "T: {number, bool}; Tindices: index" RHEOS__BAD_INDICES_POLICY,
     .doc = "`input` with `updates` added at the places that `indices` names.",
     .shape = shape_tensor_scatter,
     .gradient = gradient_non_aliasing_add,

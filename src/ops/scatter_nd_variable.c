@@ -26,10 +26,11 @@ static rheos_status *check_shapes(const rheos_shape *variable, const rheos_shape
   RHEOS_TRY(rheos__shape_append_range(&expected, variable, (int32_t)depth, variable->rank));
   if (rheos_shape_compatible(&expected, updates)) return NULL;
   rheos__shape_text a, b, c, d;
-  return RHEOS_INVALID("Must have updates.shape = indices.shape[:-1] + params.shape[depth:] = %s, got "
-                       "updates.shape %s, indices.shape %s, params.shape %s",
-                       rheos__shape_text_of(&expected, &a), rheos__shape_text_of(updates, &b),
-                       rheos__shape_text_of(indices, &c), rheos__shape_text_of(variable, &d));
+  return RHEOS_INVALID(
+      "Must have updates.shape = indices.shape[:-1] + params.shape[depth:] = %s, got "
+      "updates.shape %s, indices.shape %s, params.shape %s",
+      rheos__shape_text_of(&expected, &a), rheos__shape_text_of(updates, &b),
+      rheos__shape_text_of(indices, &c), rheos__shape_text_of(variable, &d));
 }
 
 // Nothing is changed unless everything can be.
@@ -88,29 +89,30 @@ static rheos_status *shape_scatter(rheos__infer *c) {
 
 #define ANY_NUMBER "number"
 
-#define SCATTER_ND(op, kind, types, locking, text)                                                \
-  static rheos_status *prepare_##op(rheos__prepare *p) {                                          \
-    return prepare_scatter(p, RHEOS__CHANGE_##kind);                                              \
-  }                                                                                               \
-  const rheos__op_def rheos__op_ScatterNd##op = {                                                 \
-      .name = "ScatterNd" #op,                                                                    \
-      .signature = "ref: Ref(T), indices: Tindices, updates: T -> output_ref: Ref(T); T: " types  \
-                   "; Tindices: index; use_locking: bool = " locking RHEOS__BAD_INDICES_POLICY,                             \
-      .doc = text,                                                                                \
-      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                               \
-      .shape = shape_scatter,                                                                     \
-      .gradient = rheos__no_gradient,                                                             \
-      .prepare = prepare_##op,                                                                    \
-  };                                                                                              \
-  const rheos__op_def rheos__op_ResourceScatterNd##op = {                                         \
-      .name = "ResourceScatterNd" #op,                                                            \
-      .signature = "ref: resource, indices: Tindices, updates: T ->; T: type; Tindices: index; "  \
-                   "use_locking: bool = true" RHEOS__BAD_INDICES_POLICY,                          \
-      .doc = text,                                                                                \
-      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                               \
-      .shape = shape_scatter,                                                                     \
-      .gradient = rheos__no_gradient,                                                             \
-      .prepare = prepare_##op,                                                                    \
+#define SCATTER_ND(op, kind, types, locking, text)                                               \
+  static rheos_status *prepare_##op(rheos__prepare *p) {                                         \
+    return prepare_scatter(p, RHEOS__CHANGE_##kind);                                             \
+  }                                                                                              \
+  const rheos__op_def rheos__op_ScatterNd##op = {                                                \
+      .name = "ScatterNd" #op,                                                                   \
+      .signature = "ref: Ref(T), indices: Tindices, updates: T -> output_ref: Ref(T); T: " types \
+                   "; Tindices: index; use_locking: bool = " locking RHEOS__BAD_INDICES_POLICY,  \
+      .doc = text,                                                                               \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                              \
+      .shape = shape_scatter,                                                                    \
+      .gradient = rheos__no_gradient,                                                            \
+      .prepare = prepare_##op,                                                                   \
+  };                                                                                             \
+  const rheos__op_def rheos__op_ResourceScatterNd##op = {                                        \
+      .name = "ResourceScatterNd" #op,                                                           \
+      .signature =                                                                               \
+          "ref: resource, indices: Tindices, updates: T ->; T: type; Tindices: index; "          \
+          "use_locking: bool = true" RHEOS__BAD_INDICES_POLICY,                                  \
+      .doc = text,                                                                               \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                              \
+      .shape = shape_scatter,                                                                    \
+      .gradient = rheos__no_gradient,                                                            \
+      .prepare = prepare_##op,                                                                   \
   };
 
 SCATTER_ND(Update, SET, "type", "true", "Sets the places `indices` of the variable to `updates`.")

@@ -19,18 +19,17 @@ static rheos_status *check_updates(const rheos_tensor *variable, const rheos_ten
   if (updates->shape.rank == 0) return NULL;
   bool fits = updates->shape.rank == indices->shape.rank + variable->shape.rank - 1;
   for (int32_t i = 0; fits && i < updates->shape.rank; ++i) {
-    int64_t expected = i < indices->shape.rank
-                           ? indices->shape.dims[i]
-                           : variable->shape.dims[i - indices->shape.rank + 1];
+    int64_t expected = i < indices->shape.rank ? indices->shape.dims[i]
+                                               : variable->shape.dims[i - indices->shape.rank + 1];
     fits = updates->shape.dims[i] == expected;
   }
   if (fits) return NULL;
   rheos__shape_text a, b, c;
-  return RHEOS_INVALID("Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], "
-                       "got updates.shape %s, indices.shape %s, params.shape %s",
-                       rheos__shape_text_of(&updates->shape, &a),
-                       rheos__shape_text_of(&indices->shape, &b),
-                       rheos__shape_text_of(&variable->shape, &c));
+  return RHEOS_INVALID(
+      "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], "
+      "got updates.shape %s, indices.shape %s, params.shape %s",
+      rheos__shape_text_of(&updates->shape, &a), rheos__shape_text_of(&indices->shape, &b),
+      rheos__shape_text_of(&variable->shape, &c));
 }
 
 // Nothing is changed unless everything can be.
@@ -93,33 +92,33 @@ static rheos_status *shape_scatter(rheos__infer *c) {
   return rheos__shape_merge(updates, &wanted, &merged);
 }
 
-#define SCATTER_KERNEL(op, kind)                                      \
-  static rheos_status *prepare_scatter_##op(rheos__prepare *p) {      \
-    return prepare_scatter(p, RHEOS__CHANGE_##kind);                  \
+#define SCATTER_KERNEL(op, kind)                                 \
+  static rheos_status *prepare_scatter_##op(rheos__prepare *p) { \
+    return prepare_scatter(p, RHEOS__CHANGE_##kind);             \
   }
 
-#define SCATTER_REF(op, types, locking, text)                                                   \
-  const rheos__op_def rheos__op_Scatter##op = {                                                 \
-      .name = "Scatter" #op,                                                                    \
+#define SCATTER_REF(op, types, locking, text)                                                    \
+  const rheos__op_def rheos__op_Scatter##op = {                                                  \
+      .name = "Scatter" #op,                                                                     \
       .signature = "ref: Ref(T), indices: Tindices, updates: T -> output_ref: Ref(T); T: " types \
-                   "; Tindices: index; use_locking: bool = " locking,                           \
-      .doc = text,                                                                              \
-      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                             \
-      .shape = shape_scatter,                                                                   \
-      .gradient = rheos__no_gradient,                                                           \
-      .prepare = prepare_scatter_##op,                                                          \
+                   "; Tindices: index; use_locking: bool = " locking,                            \
+      .doc = text,                                                                               \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                              \
+      .shape = shape_scatter,                                                                    \
+      .gradient = rheos__no_gradient,                                                            \
+      .prepare = prepare_scatter_##op,                                                           \
   };
 
-#define SCATTER_RESOURCE(op, types, text)                                               \
-  const rheos__op_def rheos__op_ResourceScatter##op = {                                 \
-      .name = "ResourceScatter" #op,                                                    \
+#define SCATTER_RESOURCE(op, types, text)                                                    \
+  const rheos__op_def rheos__op_ResourceScatter##op = {                                      \
+      .name = "ResourceScatter" #op,                                                         \
       .signature = "resource: resource, indices: Tindices, updates: dtype ->; dtype: " types \
-                   "; Tindices: index",                                                 \
-      .doc = text,                                                                      \
-      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                     \
-      .shape = shape_scatter,                                                           \
-      .gradient = rheos__no_gradient,                                                   \
-      .prepare = prepare_scatter_##op,                                                  \
+                   "; Tindices: index",                                                      \
+      .doc = text,                                                                           \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                          \
+      .shape = shape_scatter,                                                                \
+      .gradient = rheos__no_gradient,                                                        \
+      .prepare = prepare_scatter_##op,                                                       \
   };
 
 SCATTER_KERNEL(Update, SET)
@@ -132,7 +131,8 @@ SCATTER_KERNEL(Max, MAX)
 
 SCATTER_REF(Update, "type", "true", "Sets the rows `indices` of the variable to `updates`.")
 SCATTER_REF(Add, ANY_NUMBER, "false", "Adds `updates` to the rows `indices` of the variable.")
-SCATTER_REF(Sub, ANY_NUMBER, "false", "Subtracts `updates` from the rows `indices` of the variable.")
+SCATTER_REF(Sub, ANY_NUMBER, "false",
+            "Subtracts `updates` from the rows `indices` of the variable.")
 SCATTER_REF(Mul, ANY_NUMBER, "false", "Multiplies the rows `indices` of the variable by `updates`.")
 SCATTER_REF(Div, ANY_NUMBER, "false", "Divides the rows `indices` of the variable by `updates`.")
 SCATTER_REF(Min, COMPARABLE, "false", "Lowers the rows `indices` of the variable to `updates`.")

@@ -25,11 +25,11 @@ rheos__change rheos__segment_join(rheos__segment_kind kind, rheos_dtype dtype) {
   }
 }
 
-#define DIVIDE_CASE(S, by)                                                        \
-  case RHEOS__DTYPE_##S: {                                                        \
-    rheos__stored_##S *z = row;                                                   \
+#define DIVIDE_CASE(S, by)                                                                     \
+  case RHEOS__DTYPE_##S: {                                                                     \
+    rheos__stored_##S *z = row;                                                                \
     for (int64_t i = 0; i < width; i++) z[i] = RHEOS__STORE_##S(RHEOS__LOAD_##S(z[i]) / (by)); \
-    break;                                                                        \
+    break;                                                                                     \
   }
 
 void rheos__divide_row(rheos_dtype dtype, void *row, int64_t width, double divisor) {
@@ -44,21 +44,22 @@ void rheos__divide_row(rheos_dtype dtype, void *row, int64_t width, double divis
 // What stands for a segment without rows: of unsorted ids what joins without an effect, of sorted
 // ones 0, or 1 for products.
 static void start_of(rheos__segment_kind kind, rheos_dtype dtype, bool sorted, void *out) {
-#define LIMIT_CASE(S, ...)                                                                   \
-  case RHEOS__DTYPE_##S: {                                                                   \
-    const rheos__computed_##S half_range = (rheos__computed_##S)1                            \
-                                           << (8 * sizeof(rheos__computed_##S) - 2);         \
-    const bool is_signed = (rheos__computed_##S)-1 < 1;                                      \
-    const rheos__computed_##S top =                                                          \
-        is_signed ? (rheos__computed_##S)(half_range - 1 + half_range) : (rheos__computed_##S)-1; \
-    *(rheos__stored_##S *)out = RHEOS__STORE_##S(one ? 1 : !extreme ? 0                      \
-                                                 : high     ? top                            \
-                                                 : is_signed ? -top - 1                      \
-                                                             : 0);                           \
-    return;                                                                                  \
+#define LIMIT_CASE(S, ...)                                                                         \
+  case RHEOS__DTYPE_##S: {                                                                         \
+    const rheos__computed_##S half_range = (rheos__computed_##S)1                                  \
+                                           << (8 * sizeof(rheos__computed_##S) - 2);               \
+    const bool is_signed = (rheos__computed_##S) - 1 < 1;                                          \
+    const rheos__computed_##S top = is_signed ? (rheos__computed_##S)(half_range - 1 + half_range) \
+                                              : (rheos__computed_##S) - 1;                         \
+    *(rheos__stored_##S *)out = RHEOS__STORE_##S(one         ? 1                                   \
+                                                 : !extreme  ? 0                                   \
+                                                 : high      ? top                                 \
+                                                 : is_signed ? -top - 1                            \
+                                                             : 0);                                 \
+    return;                                                                                        \
   }
-#define FLOAT_CASE(S, top)                                                                   \
-  case RHEOS__DTYPE_##S:                                                                     \
+#define FLOAT_CASE(S, top)                                                                    \
+  case RHEOS__DTYPE_##S:                                                                      \
     *(rheos__stored_##S *)out = RHEOS__STORE_##S(one ? 1 : !extreme ? 0 : high ? top : -top); \
     return;
   const bool one = kind == RHEOS__SEGMENT_PROD, high = kind == RHEOS__SEGMENT_MIN;
@@ -77,9 +78,10 @@ static void start_of(rheos__segment_kind kind, rheos_dtype dtype, bool sorted, v
 
 rheos_status *rheos__check_segment(int64_t id, int64_t previous, int64_t limit) {
   if (id < 0 || id >= limit) {
-    return RHEOS_INVALID("Segment id %lld out of range [0, %lld), possibly because 'segment_ids' "
-                         "input is not sorted.",
-                         (long long)id, (long long)limit);
+    return RHEOS_INVALID(
+        "Segment id %lld out of range [0, %lld), possibly because 'segment_ids' "
+        "input is not sorted.",
+        (long long)id, (long long)limit);
   }
   return id < previous ? RHEOS_INVALID("segment ids are not increasing") : NULL;
 }
@@ -166,8 +168,7 @@ static rheos_output gather_rows(rheos_scope *s, rheos_output params, rheos_outpu
       }
     } else {  // as many dimensions of size 1 as the rows have more
       rheos_output shape = rheos__shape_of(s, taken, RHEOS_INT32);
-      rheos_output extra =
-          rheos__py_sub(s, rheos__rank_of(s, rows), rheos__rank_of(s, taken));
+      rheos_output extra = rheos__py_sub(s, rheos__rank_of(s, rows), rheos__rank_of(s, taken));
       rheos__node_scope node;
       rheos__push_node_scope(s, "ones", &node);
       rheos_output one = rheos__const_scalar(s, RHEOS_INT32, 1, "Const");
@@ -229,32 +230,32 @@ static void gradient_unsorted_prod(rheos__grad *g) {
   rheos_output count = g->inputs[2], mask = {0};
   if (rheos_scope_status(s) != NULL) return;
   rheos_output is_zero = rheos__op_with_number(s, "Equal", "Equal", data, 0);
-  rheos_output zeros = rheos__op_3(s, "UnsortedSegmentSum",
-                                   rheos__cast_to(s, is_zero, RHEOS_INT32), ids, count);
+  rheos_output zeros =
+      rheos__op_3(s, "UnsortedSegmentSum", rheos__cast_to(s, is_zero, RHEOS_INT32), ids, count);
   rheos_output many = rheos__op_with_number(s, "Greater", "Greater", zeros, 1);
   grad = rheos__op_3(s, "SelectV2", many, rheos__zeros_like(s, grad), grad);
   rheos_output filled = rheos__op_3(s, "SelectV2", is_zero, rheos__ones_like(s, data), data);
   rheos_output others = rheos__op_3(s, "UnsortedSegmentProd", filled, ids, count);
   rheos_output clipped = clipped_ids(s, ids);
   rheos_output quotient = rheos__py_div(s, rheos__gather(s, g->outputs[0], clipped), filled);
-  rheos_output slope = rheos__op_3(s, "SelectV2", is_zero, rheos__gather(s, others, clipped),
-                                   quotient);
+  rheos_output slope =
+      rheos__op_3(s, "SelectV2", is_zero, rheos__gather(s, others, clipped), quotient);
   rheos__grad_set(g, 0, rheos__py_mul(s, gather_rows(s, grad, ids, clipped, &mask), slope));
 }
 
-#define UNSORTED(name, kind, types, slope, doc)                                                  \
-  static rheos_status *prepare_unsorted_##name(rheos__prepare *p) {                              \
-    return prepare_unsorted(p, RHEOS__SEGMENT_##kind);                                           \
-  }                                                                                              \
-  const rheos__op_def rheos__op_UnsortedSegment##name = {                                        \
-      "UnsortedSegment" #name,                                                                   \
-      "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T; T: " types       \
-      "; Tindices: {int16, int32, int64}; Tnumsegments: {int32, int64} = int32",                 \
-      "Row i of the result is the " doc " of the rows of `data` whose segment id is i.",         \
-      0,                                                                                         \
-      shape_unsorted_segment,                                                                    \
-      slope,                                                                                     \
-      prepare_unsorted_##name,                                                                   \
+#define UNSORTED(name, kind, types, slope, doc)                                            \
+  static rheos_status *prepare_unsorted_##name(rheos__prepare *p) {                        \
+    return prepare_unsorted(p, RHEOS__SEGMENT_##kind);                                     \
+  }                                                                                        \
+  const rheos__op_def rheos__op_UnsortedSegment##name = {                                  \
+      "UnsortedSegment" #name,                                                             \
+      "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T; T: " types \
+      "; Tindices: {int16, int32, int64}; Tnumsegments: {int32, int64} = int32",           \
+      "Row i of the result is the " doc " of the rows of `data` whose segment id is i.",   \
+      0,                                                                                   \
+      shape_unsorted_segment,                                                              \
+      slope,                                                                               \
+      prepare_unsorted_##name,                                                             \
   };
 UNSORTED(Sum, SUM, NUMBER_TYPES, gradient_unsorted_sum, "sum")
 UNSORTED(Prod, PROD, NUMBER_TYPES, gradient_unsorted_prod, "product")
@@ -305,7 +306,8 @@ static rheos_status *join_segments(const sorted *k, const rheos_tensor *data,
       count++;
       continue;
     }
-    if (mean && count > 1) rheos__divide_row(data->dtype, to + previous * bytes, run, (double)count);
+    if (mean && count > 1)
+      rheos__divide_row(data->dtype, to + previous * bytes, run, (double)count);
     RHEOS_TRY(rheos__fill_elements(data->dtype, to + (previous + 1) * bytes, k->gap,
                                    (id - previous - 1) * run));
     RHEOS_TRY(rheos__copy_elements(data->dtype, to + id * bytes, from, run));
@@ -388,24 +390,24 @@ static void gradient_prod(rheos__grad *g) {
   rheos_output filled = rheos__op_3(s, "SelectV2", is_zero, rheos__ones_like(s, data), data);
   rheos_output others = rheos__op_2(s, "SegmentProd", filled, ids);
   rheos_output quotient = rheos__py_div(s, rheos__gather(s, g->outputs[0], ids), filled);
-  rheos_output slope =
-      rheos__op_3(s, "SelectV2", is_zero, rheos__gather(s, others, ids), quotient);
+  rheos_output slope = rheos__op_3(s, "SelectV2", is_zero, rheos__gather(s, others, ids), quotient);
   rheos__grad_set(g, 0, rheos__py_mul(s, rheos__gather(s, grad, ids), slope));
 }
 
-#define SORTED(name, kind, types, slope, doc)                                                    \
-  static rheos_status *prepare_sorted_##name(rheos__prepare *p) {                                \
-    return prepare_sorted(p, RHEOS__SEGMENT_##kind);                                             \
-  }                                                                                              \
-  const rheos__op_def rheos__op_Segment##name = {                                                \
-      "Segment" #name,                                                                           \
-      "data: T, segment_ids: Tindices -> output: T; T: " types "; Tindices: {int32, int64}",     \
-      "Row i of the result is the " doc " of the rows of `data` whose segment id is i; ids "     \
-      "ascend.",                                                                                 \
-      0,                                                                                         \
-      shape_segment,                                                                             \
-      slope,                                                                                     \
-      prepare_sorted_##name,                                                                     \
+#define SORTED(name, kind, types, slope, doc)                                                \
+  static rheos_status *prepare_sorted_##name(rheos__prepare *p) {                            \
+    return prepare_sorted(p, RHEOS__SEGMENT_##kind);                                         \
+  }                                                                                          \
+  const rheos__op_def rheos__op_Segment##name = {                                            \
+      "Segment" #name,                                                                       \
+      "data: T, segment_ids: Tindices -> output: T; T: " types "; Tindices: {int32, int64}", \
+      "Row i of the result is the " doc                                                      \
+      " of the rows of `data` whose segment id is i; ids "                                   \
+      "ascend.",                                                                             \
+      0,                                                                                     \
+      shape_segment,                                                                         \
+      slope,                                                                                 \
+      prepare_sorted_##name,                                                                 \
   };
 SORTED(Sum, SUM, NUMBER_TYPES, gradient_sum, "sum")
 SORTED(Mean, MEAN, NUMBER_TYPES, gradient_mean, "mean")

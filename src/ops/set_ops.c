@@ -9,11 +9,11 @@
 // The sets of one operand, one after the other in row-major order.
 typedef struct sets {
   bool is_sparse;
-  rheos__sparse sparse;        // dense: `values`, `dims` and `rank` only
+  rheos__sparse sparse;  // dense: `values`, `dims` and `rank` only
   int64_t dense_dims[RHEOS_MAX_RANK];
-  int64_t at;                  // the place of the next set: a row, or the number of the set
-  int64_t *group;              // rank - 1 leading indices of the set at hand
-  int64_t *elements, count;    // its elements, in order, each once: places in `values`
+  int64_t at;                // the place of the next set: a row, or the number of the set
+  int64_t *group;            // rank - 1 leading indices of the set at hand
+  int64_t *elements, count;  // its elements, in order, each once: places in `values`
   bool ended;
 } sets;
 
@@ -106,7 +106,8 @@ static rheos_status *check_order(const rheos__sparse *x) {
   return NULL;
 }
 
-static rheos_status *open_sets(rheos_tensor *const *inputs, bool is_sparse, bool validate, sets *s) {
+static rheos_status *open_sets(rheos_tensor *const *inputs, bool is_sparse, bool validate,
+                               sets *s) {
   *s = (sets){.is_sparse = is_sparse};
   if (is_sparse) {
     RHEOS_TRY(rheos__sparse_of(inputs, &s->sparse));
@@ -326,16 +327,16 @@ static rheos_status *shape_size(rheos__infer *c) {
 
 // ---- Definitions
 
-#define RESULT                                                                               \
+#define RESULT                                                                                \
   " -> result_indices: int64, result_values: T, result_shape: int64; set_operation: string; " \
   "validate_indices: bool = true; " SET_TYPES
 #define SET_TYPES "T: {int8, int16, int32, int64, uint8, uint16, string}"
 #define SPARSE(name) name "_indices: int64, " name "_values: T, " name "_shape: int64"
-#define SET_OP(op, text, words, infer, kernel)                      \
-  const rheos__op_def rheos__op_##op = {.name = #op,                \
-                                        .signature = text,          \
-                                        .doc = words,               \
-                                        .shape = infer,             \
+#define SET_OP(op, text, words, infer, kernel)                          \
+  const rheos__op_def rheos__op_##op = {.name = #op,                    \
+                                        .signature = text,              \
+                                        .doc = words,                   \
+                                        .shape = infer,                 \
                                         .gradient = rheos__no_gradient, \
                                         .prepare = kernel}
 

@@ -170,8 +170,7 @@ static int64_t bound(int64_t value, bool masked, bool is_begin, int64_t stride, 
 }
 
 // A single element: the mask of `begin` has no say.
-static rheos_status *take_one(const spec *s, int32_t i, int32_t d, int64_t dim,
-                              struct range *out) {
+static rheos_status *take_one(const spec *s, int32_t i, int32_t d, int64_t dim, struct range *out) {
   if (s->strides_known && s->strides[i] <= 0) {
     return RHEOS_INVALID("only stride 1 allowed on non-range indexing.");
   }
@@ -424,8 +423,8 @@ static rheos_status *prepare_strided_slice(rheos__prepare *p) {
   return rheos__answer_copy(p, 0, make_strided_slice);
 }
 
-static const char *const mask_names[] = {"begin_mask", "end_mask", "ellipsis_mask",
-                                         "new_axis_mask", "shrink_axis_mask"};
+static const char *const mask_names[] = {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask",
+                                         "shrink_axis_mask"};
 
 static void same_masks(const rheos__attrs *attrs, rheos_attr *out_attrs) {
   for (int32_t i = 0; i < 5; ++i) {
@@ -444,16 +443,18 @@ static void gradient_strided_slice(rheos__grad *g) {
   rheos__grad_set(g, 0, rheos__named_n(g->scope, "StridedSliceGrad", NULL, inputs, 5, attrs, 5));
 }
 
-#define STRIDED_SLICE_MASKS                                                        \
+#define STRIDED_SLICE_MASKS                                                                  \
   "begin_mask: int = 0; end_mask: int = 0; ellipsis_mask: int = 0; new_axis_mask: int = 0; " \
   "shrink_axis_mask: int = 0"
 
 const rheos__op_def rheos__op_StridedSlice = {
     .name = "StridedSlice",
-    .signature = "input: T, begin: Index, end: Index, strides: Index -> output: T; T: type; "
-                 "Index: {int16, int32, int64}; " STRIDED_SLICE_MASKS,
-    .doc = "`input`[`begin`:`end`:`strides`, ...]; bits of the masks leave bounds out, put "
-           "dimensions in and take them away.",
+    .signature =
+        "input: T, begin: Index, end: Index, strides: Index -> output: T; T: type; "
+        "Index: {int16, int32, int64}; " STRIDED_SLICE_MASKS,
+    .doc =
+        "`input`[`begin`:`end`:`strides`, ...]; bits of the masks leave bounds out, put "
+        "dimensions in and take them away.",
     .shape = shape_strided_slice,
     .gradient = gradient_strided_slice,
     .prepare = prepare_strided_slice,
@@ -473,8 +474,8 @@ static rheos_status *shape_strided_slice_grad(rheos__infer *c) {
 }
 
 static rheos_status *run_strided_slice_grad(const void *state, const void *const *inputs,
-                                            void *const *outputs, void *scratch,
-                                            int64_t first_unit, int64_t last_unit) {
+                                            void *const *outputs, void *scratch, int64_t first_unit,
+                                            int64_t last_unit) {
   (void)scratch, (void)first_unit, (void)last_unit;
   const rheos__operands *o = state;
   const rheos_shape *large = &o->output_shapes[0];
@@ -507,8 +508,9 @@ static void gradient_strided_slice_grad(rheos__grad *g) {
 
 const rheos__op_def rheos__op_StridedSliceGrad = {
     .name = "StridedSliceGrad",
-    .signature = "shape: Index, begin: Index, end: Index, strides: Index, dy: T -> output: T; "
-                 "T: type; Index: {int32, int64}; " STRIDED_SLICE_MASKS,
+    .signature =
+        "shape: Index, begin: Index, end: Index, strides: Index, dy: T -> output: T; "
+        "T: type; Index: {int32, int64}; " STRIDED_SLICE_MASKS,
     .doc = "Zeros of `shape` with `dy` where StridedSlice would have taken it from.",
     .shape = shape_strided_slice_grad,
     .gradient = gradient_strided_slice_grad,
@@ -534,8 +536,8 @@ static rheos_status *assign_slice(const assign_state *s, rheos_tensor *variable,
     data[i] = inputs[i]->data;
   }
   dtypes[0] = variable->dtype;
-  rheos__operands o = {.attrs = s->attrs, .num_inputs = 5, .input_dtypes = dtypes,
-                       .input_shapes = shapes};
+  rheos__operands o = {
+      .attrs = s->attrs, .num_inputs = 5, .input_dtypes = dtypes, .input_shapes = shapes};
   spec spec = {0};
   ranges r;
   rheos__copy copy;
@@ -590,8 +592,9 @@ static rheos_status *shape_assign(rheos__infer *c) {
 
 const rheos__op_def rheos__op_StridedSliceAssign = {
     .name = "StridedSliceAssign",
-    .signature = "ref: Ref(T), begin: Index, end: Index, strides: Index, value: T -> "
-                 "output_ref: Ref(T); T: type; Index: index; " STRIDED_SLICE_MASKS,
+    .signature =
+        "ref: Ref(T), begin: Index, end: Index, strides: Index, value: T -> "
+        "output_ref: Ref(T); T: type; Index: index; " STRIDED_SLICE_MASKS,
     .doc = "Sets a slice of the variable to `value`, which broadcasts to the shape of the slice.",
     .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
     .shape = shape_assign,
@@ -601,8 +604,9 @@ const rheos__op_def rheos__op_StridedSliceAssign = {
 
 const rheos__op_def rheos__op_ResourceStridedSliceAssign = {
     .name = "ResourceStridedSliceAssign",
-    .signature = "ref: resource, begin: Index, end: Index, strides: Index, value: T ->; T: type; "
-                 "Index: index; " STRIDED_SLICE_MASKS,
+    .signature =
+        "ref: resource, begin: Index, end: Index, strides: Index, value: T ->; T: type; "
+        "Index: index; " STRIDED_SLICE_MASKS,
     .doc = "Sets a slice of the variable to `value`, which broadcasts to the shape of the slice.",
     .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
     .shape = shape_assign,

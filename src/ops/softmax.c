@@ -31,26 +31,26 @@ typedef void (*row_fn)(const row *r, void *scratch);
 enum { LANES = 16 };
 
 // Lane j takes elements j, j + LANES, ...; the lanes are joined as a tree.
-#define IN_LANES(T, n, start, step, join)                           \
-  T lanes[LANES];                                                   \
-  int64_t i = 0;                                                    \
-  for (int j = 0; j < LANES; j++) lanes[j] = start;                 \
-  for (; i + LANES <= n; i += LANES) {                              \
-    for (int j = 0; j < LANES; j++) {                               \
-      const T a = lanes[j], b = values[i + j];                      \
-      lanes[j] = step;                                              \
-    }                                                               \
-  }                                                                 \
-  for (int j = 0; i < n; i++, j++) {                                \
-    const T a = lanes[j], b = values[i];                            \
-    lanes[j] = step;                                                \
-  }                                                                 \
-  for (int width = LANES / 2; width > 0; width /= 2) {              \
-    for (int j = 0; j < width; j++) {                               \
-      const T a = lanes[j], b = lanes[j + width];                   \
-      lanes[j] = join;                                              \
-    }                                                               \
-  }                                                                 \
+#define IN_LANES(T, n, start, step, join)              \
+  T lanes[LANES];                                      \
+  int64_t i = 0;                                       \
+  for (int j = 0; j < LANES; j++) lanes[j] = start;    \
+  for (; i + LANES <= n; i += LANES) {                 \
+    for (int j = 0; j < LANES; j++) {                  \
+      const T a = lanes[j], b = values[i + j];         \
+      lanes[j] = step;                                 \
+    }                                                  \
+  }                                                    \
+  for (int j = 0; i < n; i++, j++) {                   \
+    const T a = lanes[j], b = values[i];               \
+    lanes[j] = step;                                   \
+  }                                                    \
+  for (int width = LANES / 2; width > 0; width /= 2) { \
+    for (int j = 0; j < width; j++) {                  \
+      const T a = lanes[j], b = lanes[j + width];      \
+      lanes[j] = join;                                 \
+    }                                                  \
+  }                                                    \
   return lanes[0]
 
 // The largest value, NaN if there is one; and the sum.
@@ -80,64 +80,63 @@ RHEOS__WIDE static void exp_double(double *values, int64_t n) {
   _Generic((values)[0], float: exp_float, double: exp_double)(values, n)
 
 // The logits of a row, less the largest, into `shifted`.
-#define SHIFT(S)                                                                              \
-  typedef rheos__computed_##S C;                                                              \
-  const rheos__stored_##S *xs = r->logits;                                                    \
-  rheos__stored_##S *zs = r->out;                                                             \
-  C *shifted = scratch;                                                                       \
-  for (int64_t i = 0; i < r->n; i++) shifted[i] = RHEOS__LOAD_##S(xs[i * r->logit_step]);     \
-  const C largest = LARGEST(shifted, r->n);                                                   \
+#define SHIFT(S)                                                                          \
+  typedef rheos__computed_##S C;                                                          \
+  const rheos__stored_##S *xs = r->logits;                                                \
+  rheos__stored_##S *zs = r->out;                                                         \
+  C *shifted = scratch;                                                                   \
+  for (int64_t i = 0; i < r->n; i++) shifted[i] = RHEOS__LOAD_##S(xs[i * r->logit_step]); \
+  const C largest = LARGEST(shifted, r->n);                                               \
   for (int64_t i = 0; i < r->n; i++) shifted[i] -= largest
 
-#define ROWS(S, unused)                                                                       \
-  static void softmax_##S(const row *r, void *scratch) {                                      \
-    SHIFT(S);                                                                                 \
-    EXPONENTIALS(shifted, r->n);                                                              \
-    const C scale = (C)(1 / SUM(shifted, r->n));                                              \
-    for (int64_t i = 0; i < r->n; i++) zs[i] = RHEOS__STORE_##S(shifted[i] * scale);          \
-  }                                                                                           \
-  static void log_softmax_##S(const row *r, void *scratch) {                                  \
-    SHIFT(S);                                                                                 \
-    C *exponentials = shifted + r->n;                                                         \
-    memcpy(exponentials, shifted, (size_t)r->n * sizeof *shifted);                            \
-    EXPONENTIALS(exponentials, r->n);                                                         \
-    const C log_sum = (C)log(SUM(exponentials, r->n));                                        \
-    for (int64_t i = 0; i < r->n; i++) zs[i] = RHEOS__STORE_##S(shifted[i] - log_sum);        \
-  }                                                                                           \
-  static void dense_loss_##S(const row *r, void *scratch) {                                   \
-    SHIFT(S);                                                                                 \
-    const rheos__stored_##S *labels = r->labels;                                              \
-    double loss = 0;                                                                          \
-    C *exponentials = shifted + r->n;                                                         \
-    memcpy(exponentials, shifted, (size_t)r->n * sizeof *shifted);                            \
-    EXPONENTIALS(exponentials, r->n);                                                         \
-    const double sum = SUM(exponentials, r->n);                                               \
-    const C log_sum = (C)log(sum), scale = (C)(1 / sum);                                      \
-    for (int64_t i = 0; i < r->n; i++) {                                                      \
-      const C label = RHEOS__LOAD_##S(labels[i * r->label_step]);                             \
-      loss += label * (log_sum - shifted[i]);                                                 \
-      zs[i] = RHEOS__STORE_##S(exponentials[i] * scale - label);                             \
-    }                                                                                         \
-    *(rheos__stored_##S *)r->loss = RHEOS__STORE_##S(loss);                                   \
-  }                                                                                           \
-  static void sparse_loss_##S(const row *r, void *scratch) {                                  \
-    SHIFT(S);                                                                                 \
-    const C at_label = shifted[r->label];                                                     \
-    EXPONENTIALS(shifted, r->n);                                                              \
-    const double sum = SUM(shifted, r->n);                                                    \
-    *(rheos__stored_##S *)r->loss = RHEOS__STORE_##S(log(sum) - at_label);                    \
-    const C scale = (C)(1 / sum);                                                             \
-    shifted[r->label] -= (C)sum;                                                              \
-    for (int64_t i = 0; i < r->n; i++) zs[i] = RHEOS__STORE_##S(shifted[i] * scale);          \
+#define ROWS(S, unused)                                                                \
+  static void softmax_##S(const row *r, void *scratch) {                               \
+    SHIFT(S);                                                                          \
+    EXPONENTIALS(shifted, r->n);                                                       \
+    const C scale = (C)(1 / SUM(shifted, r->n));                                       \
+    for (int64_t i = 0; i < r->n; i++) zs[i] = RHEOS__STORE_##S(shifted[i] * scale);   \
+  }                                                                                    \
+  static void log_softmax_##S(const row *r, void *scratch) {                           \
+    SHIFT(S);                                                                          \
+    C *exponentials = shifted + r->n;                                                  \
+    memcpy(exponentials, shifted, (size_t)r->n * sizeof *shifted);                     \
+    EXPONENTIALS(exponentials, r->n);                                                  \
+    const C log_sum = (C)log(SUM(exponentials, r->n));                                 \
+    for (int64_t i = 0; i < r->n; i++) zs[i] = RHEOS__STORE_##S(shifted[i] - log_sum); \
+  }                                                                                    \
+  static void dense_loss_##S(const row *r, void *scratch) {                            \
+    SHIFT(S);                                                                          \
+    const rheos__stored_##S *labels = r->labels;                                       \
+    double loss = 0;                                                                   \
+    C *exponentials = shifted + r->n;                                                  \
+    memcpy(exponentials, shifted, (size_t)r->n * sizeof *shifted);                     \
+    EXPONENTIALS(exponentials, r->n);                                                  \
+    const double sum = SUM(exponentials, r->n);                                        \
+    const C log_sum = (C)log(sum), scale = (C)(1 / sum);                               \
+    for (int64_t i = 0; i < r->n; i++) {                                               \
+      const C label = RHEOS__LOAD_##S(labels[i * r->label_step]);                      \
+      loss += label * (log_sum - shifted[i]);                                          \
+      zs[i] = RHEOS__STORE_##S(exponentials[i] * scale - label);                       \
+    }                                                                                  \
+    *(rheos__stored_##S *)r->loss = RHEOS__STORE_##S(loss);                            \
+  }                                                                                    \
+  static void sparse_loss_##S(const row *r, void *scratch) {                           \
+    SHIFT(S);                                                                          \
+    const C at_label = shifted[r->label];                                              \
+    EXPONENTIALS(shifted, r->n);                                                       \
+    const double sum = SUM(shifted, r->n);                                             \
+    *(rheos__stored_##S *)r->loss = RHEOS__STORE_##S(log(sum) - at_label);             \
+    const C scale = (C)(1 / sum);                                                      \
+    shifted[r->label] -= (C)sum;                                                       \
+    for (int64_t i = 0; i < r->n; i++) zs[i] = RHEOS__STORE_##S(shifted[i] * scale);   \
   }
 RHEOS__FLOATS(ROWS, )
 
 #define ROW_ENTRY(S, kind, name) [RHEOS__##kind][RHEOS__DTYPE_##S] = name##_##S,
 static const row_fn row_fns[RHEOS__NUM_SOFTMAX_KINDS][RHEOS__NUM_DTYPES] = {
-    RHEOS__FLOATS(ROW_ENTRY, SOFTMAX, softmax)
-        RHEOS__FLOATS(ROW_ENTRY, LOG_SOFTMAX, log_softmax)
-            RHEOS__FLOATS(ROW_ENTRY, DENSE_LOSS, dense_loss)
-                RHEOS__FLOATS(ROW_ENTRY, SPARSE_LOSS, sparse_loss)};
+    RHEOS__FLOATS(ROW_ENTRY, SOFTMAX, softmax) RHEOS__FLOATS(ROW_ENTRY, LOG_SOFTMAX, log_softmax)
+        RHEOS__FLOATS(ROW_ENTRY, DENSE_LOSS, dense_loss)
+            RHEOS__FLOATS(ROW_ENTRY, SPARSE_LOSS, sparse_loss)};
 
 typedef rheos__softmax_rows rows;
 
@@ -162,9 +161,8 @@ static rows *new_rows(rheos__prepare *p, rheos__softmax_kind kind, int64_t count
 
 // ---- Softmax and LogSoftmax
 
-static rheos_status *run_softmax(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first_unit,
-                                 int64_t last_unit) {
+static rheos_status *run_softmax(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   const rows *r = state;
   const int64_t end = rheos__softmax_last_row(r, last_unit);
   for (int64_t i = first_unit * r->unit_rows; i < end; i++) {
@@ -188,9 +186,7 @@ static rheos_status *prepare_rows(rheos__prepare *p, rheos__softmax_kind kind) {
   p->reuse_input = 0;
   return NULL;
 }
-static rheos_status *prepare_Softmax(rheos__prepare *p) {
-  return prepare_rows(p, RHEOS__SOFTMAX);
-}
+static rheos_status *prepare_Softmax(rheos__prepare *p) { return prepare_rows(p, RHEOS__SOFTMAX); }
 static rheos_status *prepare_LogSoftmax(rheos__prepare *p) {
   return prepare_rows(p, RHEOS__LOG_SOFTMAX);
 }
@@ -268,9 +264,8 @@ static void operand_steps(const rheos_shape *operand, const rheos_shape *out, in
   *out_step = columns == out->dims[1];
 }
 
-static rheos_status *run_dense(const void *state, const void *const *inputs,
-                               void *const *outputs, void *scratch, int64_t first_unit,
-                               int64_t last_unit) {
+static rheos_status *run_dense(const void *state, const void *const *inputs, void *const *outputs,
+                               void *scratch, int64_t first_unit, int64_t last_unit) {
   const rows *r = state;
   const int64_t end = rheos__softmax_last_row(r, last_unit);
   for (int64_t i = first_unit * r->unit_rows; i < end; i++) {
@@ -389,17 +384,16 @@ rheos_status *rheos__softmax_bad_label(const rows *r, const void *labels, int64_
   char text[512];
   size_t length = 0;
   for (int64_t i = 0; i < r->count && length < sizeof text; i++) {
-    length += (size_t)snprintf(text + length, sizeof text - length, "%s%" PRId64,
-                               i > 0 ? " " : "", rheos__softmax_label(r, labels, i));
+    length += (size_t)snprintf(text + length, sizeof text - length, "%s%" PRId64, i > 0 ? " " : "",
+                               rheos__softmax_label(r, labels, i));
   }
   return RHEOS_INVALID("Received a label value of %" PRId64
                        " which is outside the valid range of [0, %" PRId64 ").  Label values: %s",
                        bad, r->n, text);
 }
 
-static rheos_status *run_sparse(const void *state, const void *const *inputs,
-                                void *const *outputs, void *scratch, int64_t first_unit,
-                                int64_t last_unit) {
+static rheos_status *run_sparse(const void *state, const void *const *inputs, void *const *outputs,
+                                void *scratch, int64_t first_unit, int64_t last_unit) {
   const rows *r = state;
   const int64_t end = rheos__softmax_last_row(r, last_unit);
   for (int64_t i = first_unit * r->unit_rows; i < end; i++) {
@@ -442,8 +436,7 @@ static void grad_sparse(rheos__grad *g) {
       "sparse_softmax_cross_entropy_with_logits due to the fused implementation's interaction "
       "with tf.gradients()";
   const rheos_attr attr = rheos_attr_string("message", message, sizeof message - 1);
-  const rheos_operation stop =
-      rheos__op_n(s, "PreventGradient", NULL, &g->outputs[1], 1, &attr, 1);
+  const rheos_operation stop = rheos__op_n(s, "PreventGradient", NULL, &g->outputs[1], 1, &attr, 1);
   rheos__grad_set(g, 0, scaled_rows(s, rheos__grad_dense(g, 0), rheos_operation_output(stop, 0)));
 }
 

@@ -79,9 +79,10 @@ static rheos_status *to_space(const blocks *b, const rheos_shape *in, rheos_shap
       return RHEOS_INVALID("blocks of %lld are too large", (long long)b->sizes[d]);
     }
     if (b->before[d] > size || b->after[d] > size - b->before[d]) {
-      return RHEOS_INVALID("cropped_shape[%d] must be non-negative: crops of %lld and %lld, size "
-                           "%lld",
-                           d, (long long)b->before[d], (long long)b->after[d], (long long)size);
+      return RHEOS_INVALID(
+          "cropped_shape[%d] must be non-negative: crops of %lld and %lld, size "
+          "%lld",
+          d, (long long)b->before[d], (long long)b->after[d], (long long)size);
     }
     out->dims[d + 1] = size - b->before[d] - b->after[d];
   }
@@ -162,7 +163,8 @@ static rheos_status *shape_space(rheos__infer *c, bool nd, bool forward) {
   blocks b;
   if (known_blocks(c, nd, &b)) {
     RHEOS_TRY(check_blocks(&b));
-    return forward ? to_batch(&b, in, &c->output_shapes[0]) : to_space(&b, in, &c->output_shapes[0]);
+    return forward ? to_batch(&b, in, &c->output_shapes[0])
+                   : to_space(&b, in, &c->output_shapes[0]);
   }
   c->output_shapes[0] = rheos__shape_of_rank(in->rank);
   if (vector.dims[0] < 0) return NULL;
@@ -194,8 +196,8 @@ static rheos_status *read_blocks(const space *k, const void *const *inputs, bloc
   rheos_shape expected;
   out->count = k->nd ? (int32_t)o->input_shapes[1].dims[0] : 2;
   for (int32_t d = 0; d < out->count; ++d) {
-    out->sizes[d] = k->nd ? rheos__operand_int(o, inputs, 1, d)
-                          : rheos__attr_int(o->attrs, "block_size");
+    out->sizes[d] =
+        k->nd ? rheos__operand_int(o, inputs, 1, d) : rheos__attr_int(o->attrs, "block_size");
     out->before[d] = rheos__operand_int(o, inputs, table, 2 * d);
     out->after[d] = rheos__operand_int(o, inputs, table, 2 * d + 1);
   }
@@ -222,7 +224,8 @@ static rheos_status *move_box(const space *k, const blocks *b, const int64_t *of
   for (int32_t d = 1; d < wide->rank; ++d) {
     const bool spatial = d <= b->count;
     const int64_t block = spatial ? b->sizes[d - 1] : 1;
-    const int64_t shift = spatial ? offset[d - 1] - b->before[d - 1] : 0;  // wide = deep * block + shift
+    const int64_t shift =
+        spatial ? offset[d - 1] - b->before[d - 1] : 0;  // wide = deep * block + shift
     const int64_t first = shift < 0 ? (-shift + block - 1) / block : 0;
     int64_t last = wide->dims[d] > shift ? (wide->dims[d] - shift + block - 1) / block : 0;
     if (last > deep->dims[d]) last = deep->dims[d];
@@ -405,15 +408,16 @@ static rheos_status *prepare_depth_to_space(rheos__prepare *p) {
 
 // ---- The definitions
 
-#define ND(table)                                                                              \
-  "input: T, block_shape: Tblock_shape, " table ": T" table " -> output: T; T: type; "         \
+#define ND(table)                                           \
+  "input: T, block_shape: Tblock_shape, " table ": T" table \
+  " -> output: T; T: type; "                                \
   "Tblock_shape: {int32, int64} = int32; T" table ": {int32, int64} = int32"
-#define IMAGE                                                                                  \
-  "input: T -> output: T; T: type; block_size: int >= 2; "                                     \
+#define IMAGE                                              \
+  "input: T -> output: T; T: type; block_size: int >= 2; " \
   "data_format: {\"NHWC\", \"NCHW\", \"NCHW_VECT_C\"} = \"NHWC\""
-#define DEFINE(name, unit, signature, doc)                                                     \
-  const rheos__op_def rheos__op_##name = {                                                     \
-      #name, signature, doc, 0, shape_##unit, grad_##unit, prepare_##unit,                     \
+#define DEFINE(name, unit, signature, doc)                                 \
+  const rheos__op_def rheos__op_##name = {                                 \
+      #name, signature, doc, 0, shape_##unit, grad_##unit, prepare_##unit, \
   };
 DEFINE(SpaceToBatchND, space_to_batch_nd, ND("paddings"),
        "Blocks of `block_shape` of the padded `input` taken apart into the batch.")

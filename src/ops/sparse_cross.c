@@ -283,8 +283,7 @@ static rheos_status *shape(rheos__infer *c) {
 
 #define COLUMNS \
   "indices: N * int64, values: sparse_types, shapes: N * int64, dense_inputs: dense_types"
-#define OUTPUTS(dtype) \
-  " -> output_indices: int64, output_values: " dtype ", output_shape: int64; "
+#define OUTPUTS(dtype) " -> output_indices: int64, output_values: " dtype ", output_shape: int64; "
 
 const rheos__op_def rheos__op_SparseCross = {
     .name = "SparseCross",

@@ -179,11 +179,13 @@ static rheos_status *check_product(rheos_tensor *const *inputs, product *m) {
   if (values->shape.rank != 1) return RHEOS_INVALID("Tensor 'a_values' is not a vector");
   if (indices->shape.rank != 2) return RHEOS_INVALID("Tensor 'a_indices' is not a matrix");
   if (indices->shape.dims[0] != values->num_elements) {
-    return RHEOS_INVALID("Number of rows of a_indices does not match number of entries in a_values");
+    return RHEOS_INVALID(
+        "Number of rows of a_indices does not match number of entries in a_values");
   }
   if (indices->shape.dims[1] != 2) {
-    return RHEOS_INVALID("Number of columns of a_indices does not match number of entries in "
-                         "a_shape");
+    return RHEOS_INVALID(
+        "Number of columns of a_indices does not match number of entries in "
+        "a_shape");
   }
   const int64_t *a_dims = dims->data;
   m->rows = a_dims[m->adjoint_a];
@@ -230,8 +232,8 @@ static rheos_status *add_products(const product *m) {
     const int64_t row = rheos__tensor_int_at(m->indices, 2 * i + m->adjoint_a);
     const int64_t inner = rheos__tensor_int_at(m->indices, 2 * i + !m->adjoint_a);
     if (inner < 0 || inner >= m->inner) {
-      return RHEOS_INVALID("k (%lld) from index[%lld,%d] out of bounds (>=%lld)",
-                           (long long)inner, (long long)i, !m->adjoint_a, (long long)m->inner);
+      return RHEOS_INVALID("k (%lld) from index[%lld,%d] out of bounds (>=%lld)", (long long)inner,
+                           (long long)i, !m->adjoint_a, (long long)m->inner);
     }
     if (row < 0 || row >= m->rows) {
       return RHEOS_INVALID("m (%lld) from index[%lld,%d] out of bounds (>=%lld)", (long long)row,
@@ -296,8 +298,7 @@ static rheos_status *shape_product(rheos__infer *c) {
 
 // Column `column` of the indices.
 static rheos_output index_column(rheos_scope *s, rheos_output indices, int32_t column) {
-  return rheos__op_3(s, "GatherV2", indices,
-                     rheos__const_scalar(s, RHEOS_INT32, column, "column"),
+  return rheos__op_3(s, "GatherV2", indices, rheos__const_scalar(s, RHEOS_INT32, column, "column"),
                      rheos__const_scalar(s, RHEOS_INT32, 1, "axis"));
 }
 
@@ -356,15 +357,16 @@ static rheos_status *check_dense_add(rheos_tensor *const *inputs) {
   for (int32_t d = 0; d < b->shape.rank; d++) {
     const int64_t dim = rheos__tensor_int_at(dims, d);
     if (dim == b->shape.dims[d]) continue;
-    return RHEOS_INVALID("Dimension %d does not equal (no broadcasting is supported): sparse side "
-                         "%lld vs dense side %lld",
-                         d, (long long)dim, (long long)b->shape.dims[d]);
+    return RHEOS_INVALID(
+        "Dimension %d does not equal (no broadcasting is supported): sparse side "
+        "%lld vs dense side %lld",
+        d, (long long)dim, (long long)b->shape.dims[d]);
   }
   return NULL;
 }
 
-static rheos_status *compute_dense_add(void *state, rheos__step *step,
-                                       rheos_tensor *const *inputs, rheos_tensor **outputs) {
+static rheos_status *compute_dense_add(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                       rheos_tensor **outputs) {
   const rheos_tensor *values = inputs[1];
   const rheos__loop add = rheos__binary_loop(RHEOS__ADD, values->dtype);
   const int64_t size = (int64_t)rheos_dtype_size(values->dtype);
@@ -378,8 +380,8 @@ static rheos_status *compute_dense_add(void *state, rheos__step *step,
       row[d] = rheos__tensor_int_at(inputs[0], i * shape->rank + d);
     }
     const int64_t place = place_of(row, shape);
-    if (place < 0) return rheos__sparse_bad_row(row, shape->rank, i,
-                                                "is out of the dense tensor's shape");
+    if (place < 0)
+      return rheos__sparse_bad_row(row, shape->rank, i, "is out of the dense tensor's shape");
     char *to = (char *)outputs[0]->data + place * size;
     const void *value = (const char *)values->data + i * size;
     add((const void *const[]){to, value}, to, 1, 0, 0);
@@ -433,10 +435,10 @@ static rheos_status *check_cwise(const rheos__sparse *a, const rheos_tensor *den
   rheos__shape_text x, y;
   RHEOS_TRY(rheos__sparse_dense_shape(a->dims, a->rank, out_shape));
   if (!broadcasts_to(&dense->shape, out_shape)) {
-    return RHEOS_INVALID("SparseDenseBinaryOpShared broadcasts dense to sparse only; got "
-                         "incompatible shapes: %s vs. %s",
-                         rheos__shape_text_of(out_shape, &x),
-                         rheos__shape_text_of(&dense->shape, &y));
+    return RHEOS_INVALID(
+        "SparseDenseBinaryOpShared broadcasts dense to sparse only; got "
+        "incompatible shapes: %s vs. %s",
+        rheos__shape_text_of(out_shape, &x), rheos__shape_text_of(&dense->shape, &y));
   }
   int64_t cells;
   RHEOS_TRY(rheos__sparse_product(a->dims, a->rank, &cells));
@@ -460,8 +462,9 @@ static rheos_status *compute_cwise(void *state, rheos__step *step, rheos_tensor 
     const void *in[] = {(const char *)a.values->data + i * size,
                         (const char *)inputs[3]->data + at * size};
     if (loop(in, (char *)outputs[0]->data + i * size, 1, 0, 0) == 0) continue;
-    return RHEOS_INVALID("SparseDenseCwiseDiv cannot divide by zero, but input dense tensor "
-                         "contains zero");
+    return RHEOS_INVALID(
+        "SparseDenseCwiseDiv cannot divide by zero, but input dense tensor "
+        "contains zero");
   }
   return NULL;
 }
@@ -525,12 +528,16 @@ static void gradient_cwise(rheos__grad *g, bool divides) {
 static void gradient_cwise_mul(rheos__grad *g) { gradient_cwise(g, false); }
 static void gradient_cwise_div(rheos__grad *g) { gradient_cwise(g, true); }
 
-#define CWISE(op, doc, gradient, prepare)                                                    \
-  const rheos__op_def rheos__op_##op = {                                                     \
-      #op,                                                                                   \
-      "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T; "            \
-      "T: " RHEOS__SPARSE_NUMBERS,                                                           \
-      doc, 0, shape_cwise, gradient, prepare}
+#define CWISE(op, doc, gradient, prepare)                                         \
+  const rheos__op_def rheos__op_##op = {                                          \
+      #op,                                                                        \
+      "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T; " \
+      "T: " RHEOS__SPARSE_NUMBERS,                                                \
+      doc,                                                                        \
+      0,                                                                          \
+      shape_cwise,                                                                \
+      gradient,                                                                   \
+      prepare}
 CWISE(SparseDenseCwiseAdd,
       "The values of a sparse tensor plus what stands at their places in `dense`, which is "
       "broadcast.",

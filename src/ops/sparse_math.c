@@ -61,8 +61,8 @@ static rheos_status *write_merged(const rheos__sparse *a, const rheos__sparse *b
   RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count, a->rank), &outputs[0]));
   RHEOS_TRY(rheos__tensor_new(dtype, &RHEOS_SHAPE(count), &outputs[1]));
   for (int64_t i = 0; i < count; i++) {
-    const int64_t *from = rows[i].a >= 0 ? a->indices + rows[i].a * a->rank
-                                         : b->indices + rows[i].b * b->rank;
+    const int64_t *from =
+        rows[i].a >= 0 ? a->indices + rows[i].a * a->rank : b->indices + rows[i].b * b->rank;
     memcpy((int64_t *)outputs[0]->data + i * a->rank, from, (size_t)a->rank * sizeof *from);
     const void *in[] = {value_at(a, rows[i].a, zero), value_at(b, rows[i].b, zero)};
     loop(in, (char *)outputs[1]->data + i * (int64_t)rheos_dtype_size(dtype), 1, 0, 0);
@@ -70,8 +70,7 @@ static rheos_status *write_merged(const rheos__sparse *a, const rheos__sparse *b
   return NULL;
 }
 
-static rheos_status *two_operands(rheos_tensor *const *inputs, rheos__sparse *a,
-                                  rheos__sparse *b) {
+static rheos_status *two_operands(rheos_tensor *const *inputs, rheos__sparse *a, rheos__sparse *b) {
   RHEOS_TRY(rheos__sparse_of(inputs, a));
   RHEOS_TRY(rheos__sparse_of(inputs + 3, b));
   return check_same_shape(a, b);
@@ -142,8 +141,8 @@ static rheos_status *compute_add(void *state, rheos__step *step, rheos_tensor *c
   merged_row *rows = new_rows(&a, &b);
   if (rows == NULL) return rheos__out_of_memory();
   const int64_t count = merge_rows(&a, &b, rows);
-  rheos_status *status = write_merged(&a, &b, rows, count,
-                                      rheos__binary_loop(RHEOS__ADD, a.values->dtype), sums);
+  rheos_status *status =
+      write_merged(&a, &b, rows, count, rheos__binary_loop(RHEOS__ADD, a.values->dtype), sums);
   if (status == NULL) status = keep_large(sums, rows, real_at(inputs[6], 0), outputs);
   rheos__free(rows);
   rheos_tensor_unref(sums[0]);
@@ -216,9 +215,10 @@ static rheos_status *check_add_grad(rheos_tensor *const *inputs) {
   }
   if (inputs[0]->shape.rank != 1) return RHEOS_INVALID("backprop_val_grad should be a vector");
   if (inputs[0]->num_elements != inputs[3]->shape.dims[0]) {
-    return RHEOS_INVALID("# elements of backprop_val_grad and # rows of sum_indices should match "
-                         "(#nnz of sum): got %lld and %lld",
-                         (long long)inputs[0]->num_elements, (long long)inputs[3]->shape.dims[0]);
+    return RHEOS_INVALID(
+        "# elements of backprop_val_grad and # rows of sum_indices should match "
+        "(#nnz of sum): got %lld and %lld",
+        (long long)inputs[0]->num_elements, (long long)inputs[3]->shape.dims[0]);
   }
   return NULL;
 }
@@ -313,8 +313,8 @@ static rheos_status *shape_extreme(rheos__infer *c) {
   return NULL;
 }
 
-#define TWO                                                                               \
-  "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, "        \
+#define TWO                                                                        \
+  "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, " \
   "b_shape: int64 -> output_indices: int64, output_values: T; T: "
 
 const rheos__op_def rheos__op_SparseSparseMaximum = {
@@ -374,9 +374,9 @@ static int64_t reduce_row(const int64_t *row, const bool *reduced, int64_t rank,
 typedef struct reduction {
   rheos__sparse x;
   bool *reduced;
-  int64_t *rows;      // of each value, what stays of its index: new_rank of them
-  int64_t *dims;      // of the result
-  int64_t *order;     // in which `rows` ascend
+  int64_t *rows;   // of each value, what stays of its index: new_rank of them
+  int64_t *dims;   // of the result
+  int64_t *order;  // in which `rows` ascend
   int64_t new_rank;
   bool keep;
   rheos__loop loop;
@@ -523,13 +523,14 @@ static void gradient_sum(rheos__grad *g) {
   rheos__grad_set(g, 1, rheos__op_2(s, "GatherNd", whole, at));
 }
 
-#define REDUCED                                                                            \
+#define REDUCED \
   "input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32 -> "
 #define DENSE "output: T; keep_dims: bool = false; T: "
 #define SPARSE \
   "output_indices: int64, output_values: T, output_shape: int64; keep_dims: bool = false; T: "
-#define REDUCE(op, signature, doc, gradient, prepare) \
-  const rheos__op_def rheos__op_##op = {#op, REDUCED signature, doc, 0, shape_reduce, gradient, prepare}
+#define REDUCE(op, signature, doc, gradient, prepare)                               \
+  const rheos__op_def rheos__op_##op = {#op,          REDUCED signature, doc,    0, \
+                                        shape_reduce, gradient,          prepare}
 REDUCE(SparseReduceSum, DENSE RHEOS__SPARSE_NUMBERS,
        "The sums of a sparse tensor over `reduction_axes`, as a dense tensor.", gradient_sum,
        prepare_sum);
@@ -560,8 +561,8 @@ static void store(rheos_tensor *x, int64_t i, double value) {
 }
 
 // Rows first, first + 1, ..., last - 1 of the order are one group.
-static void softmax_group(const rheos__sparse *x, const int64_t *order, int64_t first,
-                          int64_t last, rheos_tensor *out) {
+static void softmax_group(const rheos__sparse *x, const int64_t *order, int64_t first, int64_t last,
+                          rheos_tensor *out) {
   double largest = -INFINITY, total = 0;
   for (int64_t i = first; i < last; i++) {
     const double value = real_at(x->values, order[i]);
@@ -571,8 +572,7 @@ static void softmax_group(const rheos__sparse *x, const int64_t *order, int64_t 
     total += exponential(out->dtype, real_at(x->values, order[i]) - largest);
   }
   for (int64_t i = first; i < last; i++) {
-    store(out, order[i],
-          exponential(out->dtype, real_at(x->values, order[i]) - largest) / total);
+    store(out, order[i], exponential(out->dtype, real_at(x->values, order[i]) - largest) / total);
   }
 }
 
@@ -625,8 +625,7 @@ static void gradient_softmax(rheos__grad *g) {
   if (rheos_scope_status(s) != NULL) return;
   const rheos_output negative = rheos__op_1(s, "Neg", rheos_operation_output(sum, 0));
   const rheos_output add_inputs[] = {indices, grad, shape, negative};
-  const rheos_operation add =
-      rheos__op_n(s, "SparseDenseCwiseAdd", NULL, add_inputs, 4, NULL, 0);
+  const rheos_operation add = rheos__op_n(s, "SparseDenseCwiseAdd", NULL, add_inputs, 4, NULL, 0);
   if (rheos_scope_status(s) != NULL) return;
   rheos__grad_set(g, 1, rheos__py_mul(s, rheos_operation_output(add, 0), g->outputs[0]));
 }

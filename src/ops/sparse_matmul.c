@@ -12,8 +12,8 @@ typedef struct product {
 } product;
 
 // A unit is a row of the result.
-static rheos_status *run_product(const void *state, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first, int64_t last) {
+static rheos_status *run_product(const void *state, const void *const *inputs, void *const *outputs,
+                                 void *scratch, int64_t first, int64_t last) {
   const product *p = state;
   (void)scratch;
   if (p->rows == 0 || p->columns == 0) return NULL;
@@ -91,10 +91,12 @@ static void gradient(rheos__grad *g) {
   const rheos_output grad = rheos__grad_dense(g, 0), a = g->inputs[0], b = g->inputs[1];
   if (!rheos__is_some(grad)) return;
   const rheos_dtype of_a = rheos_output_dtype(a), of_b = rheos_output_dtype(b);
-  rheos__grad_set(g, 0, turn_a ? product_node(s, b, grad, turn_b, true, b_sparse, false, of_a)
-                               : product_node(s, grad, b, false, !turn_b, false, b_sparse, of_a));
-  rheos__grad_set(g, 1, turn_b ? product_node(s, grad, a, true, turn_a, false, a_sparse, of_b)
-                               : product_node(s, a, grad, !turn_a, false, a_sparse, false, of_b));
+  rheos__grad_set(g, 0,
+                  turn_a ? product_node(s, b, grad, turn_b, true, b_sparse, false, of_a)
+                         : product_node(s, grad, b, false, !turn_b, false, b_sparse, of_a));
+  rheos__grad_set(g, 1,
+                  turn_b ? product_node(s, grad, a, true, turn_a, false, a_sparse, of_b)
+                         : product_node(s, a, grad, !turn_a, false, a_sparse, false, of_b));
 }
 
 const rheos__op_def rheos__op_SparseMatMul = {

@@ -110,19 +110,22 @@ static rheos_status *resolve_shape(const int64_t *wanted, int64_t rank, int64_t 
   copy_row(dims, wanted, rank);
   if (unknown >= 0) {
     if (product == 0) {
-      return RHEOS_INVALID("reshape cannot infer the missing input size for an empty tensor "
-                           "unless all specified input sizes are non-zero");
+      return RHEOS_INVALID(
+          "reshape cannot infer the missing input size for an empty tensor "
+          "unless all specified input sizes are non-zero");
     }
     if (cells % product != 0) {
-      return RHEOS_INVALID("Input to reshape is a SparseTensor with %lld dense values, but the "
-                           "requested shape requires a multiple of %lld",
-                           (long long)cells, (long long)product);
+      return RHEOS_INVALID(
+          "Input to reshape is a SparseTensor with %lld dense values, but the "
+          "requested shape requires a multiple of %lld",
+          (long long)cells, (long long)product);
     }
     dims[unknown] = cells / product;
   } else if (product != cells) {
-    return RHEOS_INVALID("Input to reshape is a tensor with %lld dense values, but the requested "
-                         "shape has %lld",
-                         (long long)cells, (long long)product);
+    return RHEOS_INVALID(
+        "Input to reshape is a tensor with %lld dense values, but the requested "
+        "shape has %lld",
+        (long long)cells, (long long)product);
   }
   return NULL;
 }
@@ -219,15 +222,17 @@ static rheos_status *check_parts(rheos_tensor *const *inputs, int32_t n, int64_t
   for (int32_t i = 0; i < n; i++) {
     RHEOS_TRY(concat_part(inputs, n, i, &part));
     if (part.rank != first.rank) {
-      return RHEOS_INVALID("Ranks of all input tensors must match: expected %lld but got %lld at "
-                           "position %d",
-                           (long long)first.rank, (long long)part.rank, i);
+      return RHEOS_INVALID(
+          "Ranks of all input tensors must match: expected %lld but got %lld at "
+          "position %d",
+          (long long)first.rank, (long long)part.rank, i);
     }
     for (int64_t d = 0; d < part.rank; d++) {
       if (d == *out_axis || part.dims[d] == first.dims[d]) continue;
-      return RHEOS_INVALID("Input shapes must match: expected %lld for dimension %lld but got "
-                           "%lld at position %d",
-                           (long long)first.dims[d], (long long)d, (long long)part.dims[d], i);
+      return RHEOS_INVALID(
+          "Input shapes must match: expected %lld for dimension %lld but got "
+          "%lld at position %d",
+          (long long)first.dims[d], (long long)d, (long long)part.dims[d], i);
     }
     RHEOS_TRY(rheos__sparse_check_bounds(&part));
     if (__builtin_add_overflow(*out_size, part.dims[*out_axis], out_size)) {
@@ -256,8 +261,8 @@ static rheos_status *join_parts(rheos_tensor *const *inputs, int32_t n, int64_t 
   return NULL;
 }
 
-static rheos_status *sorted(const rheos_tensor *indices, const rheos_tensor *values,
-                            int64_t rank, rheos_tensor **outputs) {
+static rheos_status *sorted(const rheos_tensor *indices, const rheos_tensor *values, int64_t rank,
+                            rheos_tensor **outputs) {
   const rheos__sparse joined = {indices->data, NULL, values, values->num_elements, rank};
   int64_t *order;
   RHEOS_TRY(rheos__sparse_order(joined.indices, joined.count, rank, &order));
@@ -288,9 +293,7 @@ static rheos_status *compute_concat(void *state, rheos__step *step, rheos_tensor
   return status;
 }
 
-static rheos_status *prepare_concat(rheos__prepare *p) {
-  return answer_compute(p, compute_concat);
-}
+static rheos_status *prepare_concat(rheos__prepare *p) { return answer_compute(p, compute_concat); }
 
 static rheos_status *shape_concat(rheos__infer *c) {
   const int32_t n = c->num_inputs / 3;
@@ -352,9 +355,10 @@ static rheos_status *check_split(rheos_tensor *const *inputs, split *t) {
   t->axis = axis < 0 ? axis + rank : axis;
   const int64_t dim = t->x.dims[t->axis];
   if (t->num_split < 1 || t->num_split > dim) {
-    return RHEOS_INVALID("Input num_split should be between 1 and the splitting dimension size "
-                         "(%lld), got %lld",
-                         (long long)dim, (long long)t->num_split);
+    return RHEOS_INVALID(
+        "Input num_split should be between 1 and the splitting dimension size "
+        "(%lld), got %lld",
+        (long long)dim, (long long)t->num_split);
   }
   t->size = dim / t->num_split;
   t->larger = dim % t->num_split;
@@ -419,7 +423,8 @@ const rheos__op_def rheos__op_SparseSplit = {
     "split_dim: int64, indices: int64, values: T, shape: int64 -> "
     "output_indices: num_split * int64, output_values: num_split * T, "
     "output_shape: num_split * int64; num_split: int >= 1; T: type",
-    "`num_split` parts of a sparse tensor along dimension `split_dim`, the first ones larger by one "
+    "`num_split` parts of a sparse tensor along dimension `split_dim`, the first ones larger by "
+    "one "
     "where it does not divide evenly.",
     0,
     shape_split,

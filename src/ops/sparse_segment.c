@@ -152,41 +152,51 @@ static void gradient_by(rheos__grad *g, const char *type) {
   const rheos_output grad = rheos__grad_dense(g, 0);
   const rheos_output dims = rheos__shape_of(s, g->inputs[0], RHEOS_INT32);
   const rheos_output zero = rheos__const_scalar(s, RHEOS_INT32, 0, "Const");
-  const rheos_output inputs[] = {grad, g->inputs[1], g->inputs[2],
-                                 rheos__gather(s, dims, zero)};
+  const rheos_output inputs[] = {grad, g->inputs[1], g->inputs[2], rheos__gather(s, dims, zero)};
   rheos__grad_set(g, 0, rheos__named_n(s, type, NULL, inputs, 4, NULL, 0));
 }
 
-#define SPARSE(name, kind, types, doc)                                                           \
-  static rheos_status *prepare_##name(rheos__prepare *p) {                                       \
-    return prepare_sparse(p, RHEOS__SEGMENT_##kind, compute_sparse_segment);                     \
-  }                                                                                              \
-  static rheos_status *prepare_##name##_grad(rheos__prepare *p) {                                \
-    return prepare_sparse(p, RHEOS__SEGMENT_##kind, compute_gradient);                           \
-  }                                                                                              \
-  static void gradient_##name(rheos__grad *g) { gradient_by(g, "SparseSegment" #name "Grad"); }  \
-  const rheos__op_def rheos__op_SparseSegment##name = {                                          \
-      "SparseSegment" #name,                                                                     \
-      "data: T, indices: Tidx, segment_ids: Tsegmentids -> output: T; T: " types INDEX_TYPES     \
-      "; sparse_gradient: bool = false",                                                         \
-      "The " doc " of the rows `indices` of `data` by ascending `segment_ids`.",                 \
-      0, shape_sparse_segment, gradient_##name, prepare_##name,                                  \
-  };                                                                                             \
-  const rheos__op_def rheos__op_SparseSegment##name##WithNumSegments = {                         \
-      "SparseSegment" #name "WithNumSegments",                                                   \
-      "data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments -> "         \
-      "output: T; T: " types INDEX_TYPES "; Tnumsegments: {int32, int64} = int32; "              \
-      "sparse_gradient: bool = false",                                                           \
-      "The " doc " of the rows `indices` of `data` by ascending `segment_ids`, of "              \
-      "`num_segments` segments.",                                                                \
-      0, shape_sparse_segment, gradient_##name, prepare_##name,                                  \
-  };                                                                                             \
-  const rheos__op_def rheos__op_SparseSegment##name##Grad = {                                    \
-      "SparseSegment" #name "Grad",                                                              \
-      "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32 -> output: T; "      \
-      "T: " FLOAT_TYPES INDEX_TYPES,                                                             \
-      "The gradient of SparseSegment" #name " for its `data` of `output_dim0` rows.",            \
-      0, shape_sparse_segment, NULL, prepare_##name##_grad,                                      \
+#define SPARSE(name, kind, types, doc)                                                          \
+  static rheos_status *prepare_##name(rheos__prepare *p) {                                      \
+    return prepare_sparse(p, RHEOS__SEGMENT_##kind, compute_sparse_segment);                    \
+  }                                                                                             \
+  static rheos_status *prepare_##name##_grad(rheos__prepare *p) {                               \
+    return prepare_sparse(p, RHEOS__SEGMENT_##kind, compute_gradient);                          \
+  }                                                                                             \
+  static void gradient_##name(rheos__grad *g) { gradient_by(g, "SparseSegment" #name "Grad"); } \
+  const rheos__op_def rheos__op_SparseSegment##name = {                                         \
+      "SparseSegment" #name,                                                                    \
+      "data: T, indices: Tidx, segment_ids: Tsegmentids -> output: T; T: " types INDEX_TYPES    \
+      "; sparse_gradient: bool = false",                                                        \
+      "The " doc " of the rows `indices` of `data` by ascending `segment_ids`.",                \
+      0,                                                                                        \
+      shape_sparse_segment,                                                                     \
+      gradient_##name,                                                                          \
+      prepare_##name,                                                                           \
+  };                                                                                            \
+  const rheos__op_def rheos__op_SparseSegment##name##WithNumSegments = {                        \
+      "SparseSegment" #name "WithNumSegments",                                                  \
+      "data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments -> "        \
+      "output: T; T: " types INDEX_TYPES                                                        \
+      "; Tnumsegments: {int32, int64} = int32; "                                                \
+      "sparse_gradient: bool = false",                                                          \
+      "The " doc                                                                                \
+      " of the rows `indices` of `data` by ascending `segment_ids`, of "                        \
+      "`num_segments` segments.",                                                               \
+      0,                                                                                        \
+      shape_sparse_segment,                                                                     \
+      gradient_##name,                                                                          \
+      prepare_##name,                                                                           \
+  };                                                                                            \
+  const rheos__op_def rheos__op_SparseSegment##name##Grad = {                                   \
+      "SparseSegment" #name "Grad",                                                             \
+      "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32 -> output: T; "     \
+      "T: " FLOAT_TYPES INDEX_TYPES,                                                            \
+      "The gradient of SparseSegment" #name " for its `data` of `output_dim0` rows.",           \
+      0,                                                                                        \
+      shape_sparse_segment,                                                                     \
+      NULL,                                                                                     \
+      prepare_##name##_grad,                                                                    \
   };
 SPARSE(Sum, SUM, SUM_TYPES, "sums")
 SPARSE(Mean, MEAN, FLOAT_TYPES, "means")

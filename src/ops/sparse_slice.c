@@ -90,8 +90,7 @@ static rheos_status *shape_slice(rheos__infer *c) {
 static void gradient_slice(rheos__grad *g) {
   const rheos_output inputs[] = {rheos__grad_dense(g, 1), g->inputs[0], g->inputs[3],
                                  g->outputs[0]};
-  const rheos_operation grad =
-      rheos__op_n(g->scope, "SparseSliceGrad", NULL, inputs, 4, NULL, 0);
+  const rheos_operation grad = rheos__op_n(g->scope, "SparseSliceGrad", NULL, inputs, 4, NULL, 0);
   if (rheos_scope_status(g->scope) != NULL) return;
   rheos__grad_set(g, 1, rheos_operation_output(grad, 0));
 }
@@ -120,14 +119,16 @@ static rheos_status *check_slice_grad(rheos_tensor *const *inputs) {
                          (long long)all->shape.dims[1], (long long)taken->shape.dims[1]);
   }
   if (taken->shape.dims[0] != grad->num_elements) {
-    return RHEOS_INVALID("# elements of backprop_val_grad and # rows of output_indices should "
-                         "match (#nnz of sum): got %lld and %lld",
-                         (long long)grad->num_elements, (long long)taken->shape.dims[0]);
+    return RHEOS_INVALID(
+        "# elements of backprop_val_grad and # rows of output_indices should "
+        "match (#nnz of sum): got %lld and %lld",
+        (long long)grad->num_elements, (long long)taken->shape.dims[0]);
   }
   if (taken->shape.dims[0] > all->shape.dims[0]) {
-    return RHEOS_INVALID("# rows of output_indices should be not greater than of input_indices, "
-                         "got %lld and %lld",
-                         (long long)taken->shape.dims[0], (long long)all->shape.dims[0]);
+    return RHEOS_INVALID(
+        "# rows of output_indices should be not greater than of input_indices, "
+        "got %lld and %lld",
+        (long long)taken->shape.dims[0], (long long)all->shape.dims[0]);
   }
   if (start->shape.rank != 1 || start->num_elements != all->shape.dims[1]) {
     return RHEOS_INVALID("The input_start should be a vector of length %lld, got %lld elements",
@@ -145,8 +146,8 @@ static bool same_place(const int64_t *row, const int64_t *start, const int64_t *
 }
 
 // Rows that were taken stand in the order of all rows.
-static rheos_status *compute_slice_grad(void *state, rheos__step *step,
-                                        rheos_tensor *const *inputs, rheos_tensor **outputs) {
+static rheos_status *compute_slice_grad(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                        rheos_tensor **outputs) {
   const rheos_tensor *grad = inputs[0], *all = inputs[1];
   (void)state, (void)step;
   RHEOS_TRY(check_slice_grad(inputs));
@@ -160,9 +161,10 @@ static rheos_status *compute_slice_grad(void *state, rheos__step *step,
     RHEOS_TRY(rheos__copy_value(outputs[0], i, grad, used++));
   }
   if (used == grad->num_elements) return NULL;
-  return RHEOS_INVALID("Elements of backprop_val_grad aren't all propagated. Num elements:%lld, "
-                       "used: %lld",
-                       (long long)grad->num_elements, (long long)used);
+  return RHEOS_INVALID(
+      "Elements of backprop_val_grad aren't all propagated. Num elements:%lld, "
+      "used: %lld",
+      (long long)grad->num_elements, (long long)used);
 }
 
 static rheos_status *prepare_slice_grad(rheos__prepare *p) {
@@ -192,9 +194,10 @@ const rheos__op_def rheos__op_SparseSliceGrad = {
 static rheos_status *check_rows(const rheos__sparse *x) {
   if (x->rank < 1) return RHEOS_INVALID("Dense shape cannot be empty.");
   if (x->dims[0] == 0 && x->count > 0) {
-    return RHEOS_INVALID("Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = "
-                         "%lld",
-                         (long long)x->count);
+    return RHEOS_INVALID(
+        "Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = "
+        "%lld",
+        (long long)x->count);
   }
   for (int64_t i = 0; i < x->count; i++) {
     const int64_t row = x->indices[i * x->rank];

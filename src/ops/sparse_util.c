@@ -63,8 +63,7 @@ rheos_status *rheos__sparse_check_bounds(const rheos__sparse *sparse) {
       char dims[256], problem[320];
       format_row(sparse->dims, sparse->rank, dims, sizeof dims);
       snprintf(problem, sizeof problem, "is out of bounds: need 0 <= index < %s", dims);
-      return rheos__sparse_bad_row(sparse->indices + i * sparse->rank, sparse->rank, i,
-                                   problem);
+      return rheos__sparse_bad_row(sparse->indices + i * sparse->rank, sparse->rank, i, problem);
     }
   }
   return NULL;
@@ -127,8 +126,7 @@ rheos_status *rheos__sparse_product(const int64_t *dims, int64_t rank, int64_t *
   return NULL;
 }
 
-rheos_status *rheos__sparse_dense_shape(const int64_t *dims, int64_t rank,
-                                        rheos_shape *out_shape) {
+rheos_status *rheos__sparse_dense_shape(const int64_t *dims, int64_t rank, rheos_shape *out_shape) {
   *out_shape = RHEOS_SCALAR;
   for (int64_t d = 0; d < rank; d++) {
     if (dims[d] < 0) return RHEOS_INVALID("Dimension %lld must be >= 0", (long long)dims[d]);

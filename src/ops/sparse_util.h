@@ -45,8 +45,8 @@ rheos_status *rheos__infer_sparse(const rheos__infer *c, int32_t first, int64_t 
 // Three outputs from `first` on are a sparse tensor of that rank.
 void rheos__infer_sparse_output(rheos__infer *c, int32_t first, int64_t rank);
 
-#define RHEOS__SPARSE_NUMBERS                                                                \
-  "{float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, "     \
+#define RHEOS__SPARSE_NUMBERS                                                            \
+  "{float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, " \
   "bfloat16, qint16, quint16, uint16, complex128, half, uint32, uint64}"
 #define RHEOS__SPARSE_REALS \
   "{float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}"

@@ -14,9 +14,7 @@ double rheos__bessel_i0(double x) {
   return isinf(x) ? INFINITY : exp(fabs(x)) * rheos__bessel_i0e(x);
 }
 
-double rheos__bessel_i1(double x) {
-  return isinf(x) ? x : exp(fabs(x)) * rheos__bessel_i1e(x);
-}
+double rheos__bessel_i1(double x) { return isinf(x) ? x : exp(fabs(x)) * rheos__bessel_i1e(x); }
 
 // ---- Of the second kind: the power series below 1 (Abramowitz & Stegun 9.6.11), above it the
 // integral of exp(-x (cosh t - 1)) cosh(n t) by the trapezoidal rule, whose error falls
@@ -63,37 +61,21 @@ static double bessel_ke(int order, double x) {
   return exp(x) * (order == 0 ? bessel_k0_series(x) : bessel_k1_series(x));
 }
 
-double rheos__bessel_k0e(double x) {
-  return bessel_ke(0, x);
-}
-double rheos__bessel_k1e(double x) {
-  return bessel_ke(1, x);
-}
+double rheos__bessel_k0e(double x) { return bessel_ke(0, x); }
+double rheos__bessel_k1e(double x) { return bessel_ke(1, x); }
 
 static double bessel_k(int order, double x) {
   return x > 0 ? exp(-x) * bessel_ke(order, x) : bessel_ke(order, x);
 }
-double rheos__bessel_k0(double x) {
-  return bessel_k(0, x);
-}
-double rheos__bessel_k1(double x) {
-  return bessel_k(1, x);
-}
+double rheos__bessel_k0(double x) { return bessel_k(0, x); }
+double rheos__bessel_k1(double x) { return bessel_k(1, x); }
 
 // ---- Those that the C library has
 
-double rheos__bessel_j0(double x) {
-  return j0(x);
-}
-double rheos__bessel_j1(double x) {
-  return j1(x);
-}
-double rheos__bessel_y0(double x) {
-  return x <= 0 ? -INFINITY : y0(x);
-}
-double rheos__bessel_y1(double x) {
-  return x <= 0 ? -INFINITY : y1(x);
-}
+double rheos__bessel_j0(double x) { return j0(x); }
+double rheos__bessel_j1(double x) { return j1(x); }
+double rheos__bessel_y0(double x) { return x <= 0 ? -INFINITY : y0(x); }
+double rheos__bessel_y1(double x) { return x <= 0 ? -INFINITY : y1(x); }
 
 // ---- Dawson's integral: the power series, Rybicki's sum of bells (1989), the asymptotic series
 
@@ -187,12 +169,8 @@ static double complex fresnel(double x) {
                                             : CMPLX(0.5, 0.5);
   return x < 0 ? -value : value;
 }
-double rheos__fresnel_cos(double x) {
-  return creal(fresnel(x));
-}
-double rheos__fresnel_sin(double x) {
-  return cimag(fresnel(x));
-}
+double rheos__fresnel_cos(double x) { return creal(fresnel(x)); }
+double rheos__fresnel_sin(double x) { return cimag(fresnel(x)); }
 
 // ---- Spence's function: the dilogarithm of 1 - x, by its series within [-1/2, 1/2]
 

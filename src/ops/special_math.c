@@ -97,9 +97,7 @@ enum { GAMMA_TERMS = 20000 };
 static const double LARGE_A = 1e7;  // from here on the series would be too long
 
 // x^a e^-x / gamma(a + 1)
-static double gamma_term(double a, double x) {
-  return exp(a * log(x) - x - rheos__lgamma(a + 1));
-}
+static double gamma_term(double a, double x) { return exp(a * log(x) - x - rheos__lgamma(a + 1)); }
 
 // From 0 to x by the series x^n / ((a + 1) ... (a + n)); for x < a + 1.
 static double gamma_series(double a, double x) {
@@ -172,7 +170,7 @@ static double gamma_series_grad(double a, double x) {
 // The continued fraction's convergents p / q, with their derivatives by a beside them.
 static double gamma_fraction_grad(double a, double x) {
   double b = x + 1 - a;
-  double p0 = 0, q0 = 1, p1 = 1, q1 = b;         // convergents n - 1 and n
+  double p0 = 0, q0 = 1, p1 = 1, q1 = b;  // convergents n - 1 and n
   double dp0 = 0, dq0 = 0, dp1 = 0, dq1 = -1;
   double value = p1 / q1, slope = (dp1 - value * dq1) / q1;
   for (int n = 1; n < GAMMA_TERMS; n++) {
@@ -234,8 +232,8 @@ static double beta_fraction(double a, double b, double x) {
 double rheos__betainc(double a, double b, double x) {
   if (!(a > 0) || !(b > 0) || !(x >= 0 && x <= 1)) return NAN;
   if (x == 0 || x == 1) return x;
-  const double log_front = a * log(x) + b * log1p(-x) + rheos__lgamma(a + b) - rheos__lgamma(a) -
-                           rheos__lgamma(b);
+  const double log_front =
+      a * log(x) + b * log1p(-x) + rheos__lgamma(a + b) - rheos__lgamma(a) - rheos__lgamma(b);
   const double front = exp(log_front);
   if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
   return 1 - front * beta_fraction(b, a, 1 - x) / b;

@@ -10,29 +10,29 @@
 #include "ops/special_math.h"
 
 // OP(name, function, gradient, doc)
-#define OPS(OP)                                                                               \
-  OP(BesselI0, rheos__bessel_i0, grad_i0, "The modified Bessel function of order 0 of `x`.")  \
-  OP(BesselI1, rheos__bessel_i1, grad_i1, "The modified Bessel function of order 1 of `x`.")  \
-  OP(BesselJ0, rheos__bessel_j0, grad_j0, "The Bessel function of order 0 of `x`.")           \
-  OP(BesselJ1, rheos__bessel_j1, grad_j1, "The Bessel function of order 1 of `x`.")           \
-  OP(BesselK0, rheos__bessel_k0, grad_k0,                                                     \
-     "The modified Bessel function of the second kind of order 0 of `x`.")                    \
-  OP(BesselK0e, rheos__bessel_k0e, grad_k0e,                                                  \
-     "exp(`x`) times the modified Bessel function of the second kind of order 0 of `x`.")     \
-  OP(BesselK1, rheos__bessel_k1, grad_k1,                                                     \
-     "The modified Bessel function of the second kind of order 1 of `x`.")                    \
-  OP(BesselK1e, rheos__bessel_k1e, grad_k1e,                                                  \
-     "exp(`x`) times the modified Bessel function of the second kind of order 1 of `x`.")     \
-  OP(BesselY0, rheos__bessel_y0, grad_y0,                                                     \
-     "The Bessel function of the second kind of order 0 of `x`.")                             \
-  OP(BesselY1, rheos__bessel_y1, grad_y1,                                                     \
-     "The Bessel function of the second kind of order 1 of `x`.")                             \
-  OP(Dawsn, rheos__dawson, grad_dawson, "Dawson's integral from 0 to `x`.")                   \
-  OP(Expint, rheos__expint, grad_expint, "The exponential integral Ei of a positive `x`.")    \
-  OP(FresnelCos, rheos__fresnel_cos, grad_fresnel_cos,                                        \
-     "The integral of cos(pi t^2 / 2) from 0 to `x`.")                                        \
-  OP(FresnelSin, rheos__fresnel_sin, grad_fresnel_sin,                                        \
-     "The integral of sin(pi t^2 / 2) from 0 to `x`.")                                        \
+#define OPS(OP)                                                                              \
+  OP(BesselI0, rheos__bessel_i0, grad_i0, "The modified Bessel function of order 0 of `x`.") \
+  OP(BesselI1, rheos__bessel_i1, grad_i1, "The modified Bessel function of order 1 of `x`.") \
+  OP(BesselJ0, rheos__bessel_j0, grad_j0, "The Bessel function of order 0 of `x`.")          \
+  OP(BesselJ1, rheos__bessel_j1, grad_j1, "The Bessel function of order 1 of `x`.")          \
+  OP(BesselK0, rheos__bessel_k0, grad_k0,                                                    \
+     "The modified Bessel function of the second kind of order 0 of `x`.")                   \
+  OP(BesselK0e, rheos__bessel_k0e, grad_k0e,                                                 \
+     "exp(`x`) times the modified Bessel function of the second kind of order 0 of `x`.")    \
+  OP(BesselK1, rheos__bessel_k1, grad_k1,                                                    \
+     "The modified Bessel function of the second kind of order 1 of `x`.")                   \
+  OP(BesselK1e, rheos__bessel_k1e, grad_k1e,                                                 \
+     "exp(`x`) times the modified Bessel function of the second kind of order 1 of `x`.")    \
+  OP(BesselY0, rheos__bessel_y0, grad_y0,                                                    \
+     "The Bessel function of the second kind of order 0 of `x`.")                            \
+  OP(BesselY1, rheos__bessel_y1, grad_y1,                                                    \
+     "The Bessel function of the second kind of order 1 of `x`.")                            \
+  OP(Dawsn, rheos__dawson, grad_dawson, "Dawson's integral from 0 to `x`.")                  \
+  OP(Expint, rheos__expint, grad_expint, "The exponential integral Ei of a positive `x`.")   \
+  OP(FresnelCos, rheos__fresnel_cos, grad_fresnel_cos,                                       \
+     "The integral of cos(pi t^2 / 2) from 0 to `x`.")                                       \
+  OP(FresnelSin, rheos__fresnel_sin, grad_fresnel_sin,                                       \
+     "The integral of sin(pi t^2 / 2) from 0 to `x`.")                                       \
   OP(Spence, rheos__spence, grad_spence, "The dilogarithm of 1 - `x`.")
 
 #define DTYPE_LOOP(S, name, function) RHEOS__UNARY_LOOP(S, , name, function(x))
@@ -166,12 +166,15 @@ static rheos_status *prepare(rheos__prepare *p, int row) {
   return rheos__prepare_elementwise(p, loops[row][rheos__loop_dtype(p)], 200, 0, "");
 }
 
-#define OP(name, function, gradient, doc)                                                    \
-  static rheos_status *prepare_##name(rheos__prepare *p) {                                   \
-    return prepare(p, row_##name);                                                           \
-  }                                                                                          \
-  const rheos__op_def rheos__op_##name = {                                                   \
-      #name, "x: T -> y: T; T: {bfloat16, half, float, double}", doc, 0,                     \
-      rheos__shape_unchanged, gradient, prepare_##name,                                      \
+#define OP(name, function, gradient, doc)                                                   \
+  static rheos_status *prepare_##name(rheos__prepare *p) { return prepare(p, row_##name); } \
+  const rheos__op_def rheos__op_##name = {                                                  \
+      #name,                                                                                \
+      "x: T -> y: T; T: {bfloat16, half, float, double}",                                   \
+      doc,                                                                                  \
+      0,                                                                                    \
+      rheos__shape_unchanged,                                                               \
+      gradient,                                                                             \
+      prepare_##name,                                                                       \
   };
 OPS(OP)

@@ -100,10 +100,13 @@ static rheos_status *prepare_spectrogram(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_AudioSpectrogram = {
     .name = "AudioSpectrogram",
-    .signature = "input: float -> spectrogram: float; window_size: int; stride: int; "
-                 "magnitude_squared: bool = false",
-    .doc = "The magnitudes [channels, slices, frequencies] of the sound [samples, channels], in windows "
-           "of `window_size` every `stride` samples.",
+    .signature =
+        "input: float -> spectrogram: float; window_size: int; stride: int; "
+        "magnitude_squared: bool = false",
+    .doc =
+        "The magnitudes [channels, slices, frequencies] of the sound [samples, channels], in "
+        "windows "
+        "of `window_size` every `stride` samples.",
     .shape = spectrogram_shape,
     .prepare = prepare_spectrogram,
 };
@@ -138,9 +141,7 @@ static void free_bands(mel_bands *m) {
   rheos__free(m->energies);
 }
 
-static double mel_of(double frequency) {
-  return 1127.0 * log1p(frequency / 700.0);
-}
+static double mel_of(double frequency) { return 1127.0 * log1p(frequency / 700.0); }
 
 static void weigh_inputs(mel_bands *m, const mfcc_state *state, double input_hz) {
   const double low = mel_of((double)state->lower), high = mel_of((double)state->upper);
@@ -250,8 +251,7 @@ static rheos_status *compute_mfcc(void *argument, rheos__step *step, rheos_tenso
   const mfcc_state *state = argument;
   const rheos_shape *in = &inputs[0]->shape;
   mel_bands m;
-  rheos_status *status =
-      make_bands(state, in->dims[2], *(const int32_t *)inputs[1]->data, &m);
+  rheos_status *status = make_bands(state, in->dims[2], *(const int32_t *)inputs[1]->data, &m);
   if (status == NULL) {
     status = rheos__tensor_new(RHEOS_FLOAT, &RHEOS_SHAPE(in->dims[0], in->dims[1], m.coefficients),
                                &outputs[0]);
@@ -274,11 +274,13 @@ static rheos_status *prepare_mfcc(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_Mfcc = {
     .name = "Mfcc",
-    .signature = "spectrogram: float, sample_rate: int32 -> output: float; "
-                 "upper_frequency_limit: float = 4000; lower_frequency_limit: float = 20; "
-                 "filterbank_channel_count: int = 40; dct_coefficient_count: int = 13",
-    .doc = "The mel frequency cepstral coefficients of squared magnitudes as AudioSpectrogram gives "
-           "them.",
+    .signature =
+        "spectrogram: float, sample_rate: int32 -> output: float; "
+        "upper_frequency_limit: float = 4000; lower_frequency_limit: float = 20; "
+        "filterbank_channel_count: int = 40; dct_coefficient_count: int = 13",
+    .doc =
+        "The mel frequency cepstral coefficients of squared magnitudes as AudioSpectrogram gives "
+        "them.",
     .shape = mfcc_shape,
     .prepare = prepare_mfcc,
 };

@@ -80,9 +80,10 @@ static rheos_status *shape_split_v(rheos__infer *c) {
   if (lengths->rank >= 0 &&
       (lengths->rank != 1 || (lengths->dims[0] >= 0 && lengths->dims[0] != c->num_outputs))) {
     rheos__shape_text text;
-    return RHEOS_INVALID("size_splits must be a vector with one element for each of %d outputs, "
-                         "got shape %s",
-                         c->num_outputs, rheos__shape_text_of(lengths, &text));
+    return RHEOS_INVALID(
+        "size_splits must be a vector with one element for each of %d outputs, "
+        "got shape %s",
+        c->num_outputs, rheos__shape_text_of(lengths, &text));
   }
   int64_t value;
   int32_t axis = -1;
@@ -136,8 +137,7 @@ static rheos_status *run_split_late(const void *state, const void *const *inputs
   return NULL;
 }
 
-static rheos_status *prepare_split_late(rheos__prepare *p, int32_t data_input,
-                                        int32_t axis_input) {
+static rheos_status *prepare_split_late(rheos__prepare *p, int32_t data_input, int32_t axis_input) {
   late_split *late = RHEOS_NEW_STATE(p, late_split);
   if (late == NULL) return rheos__out_of_memory();
   late->operands = rheos__keep_operands(p);
@@ -185,8 +185,9 @@ static void gradient_split_v(rheos__grad *g) { join_gradients(g, 0, 2); }
 
 const rheos__op_def rheos__op_Split = {
     .name = "Split",
-    .signature = "split_dim: int32, value: T -> output: num_split * T; num_split: int >= 1; "
-                 "T: type",
+    .signature =
+        "split_dim: int32, value: T -> output: num_split * T; num_split: int >= 1; "
+        "T: type",
     .doc = "`value` in `num_split` equal parts along dimension `split_dim`.",
     .shape = shape_split,
     .gradient = gradient_split,
@@ -195,8 +196,9 @@ const rheos__op_def rheos__op_Split = {
 
 const rheos__op_def rheos__op_SplitV = {
     .name = "SplitV",
-    .signature = "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split * T; "
-                 "num_split: int >= 1; T: type; Tlen: {int8, int32, int64} = int64",
+    .signature =
+        "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split * T; "
+        "num_split: int >= 1; T: type; Tlen: {int8, int32, int64} = int64",
     .doc = "`value` in parts of `size_splits` along dimension `split_dim`; one size may be -1.",
     .shape = shape_split_v,
     .gradient = gradient_split_v,

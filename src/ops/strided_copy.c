@@ -38,21 +38,21 @@ void rheos__copy_add(rheos__copy *copy, int64_t dim, int64_t in_step, int64_t ou
 
 // ---- Rows: one stretch of the innermost loop
 
-#define STRIDED(type)                                                                 \
+#define STRIDED(type)                                                                        \
   static void strided_##type(char *to, int64_t to_step, const char *from, int64_t from_step, \
-                             int64_t count) {                                         \
-    const type *x = (const type *)from;                                               \
-    type *y = (type *)to;                                                             \
-    if (from_step == 0 && to_step == 1) {                                             \
-      const type value = *x;                                                          \
-      for (int64_t i = 0; i < count; ++i) y[i] = value;                               \
-    } else if (from_step == -1 && to_step == 1) {                                     \
-      for (int64_t i = 0; i < count; ++i) y[i] = x[-i];                               \
-    } else if (to_step == 1) {                                                        \
-      for (int64_t i = 0; i < count; ++i) y[i] = x[i * from_step];                    \
-    } else {                                                                          \
-      for (int64_t i = 0; i < count; ++i) y[i * to_step] = x[i * from_step];          \
-    }                                                                                 \
+                             int64_t count) {                                                \
+    const type *x = (const type *)from;                                                      \
+    type *y = (type *)to;                                                                    \
+    if (from_step == 0 && to_step == 1) {                                                    \
+      const type value = *x;                                                                 \
+      for (int64_t i = 0; i < count; ++i) y[i] = value;                                      \
+    } else if (from_step == -1 && to_step == 1) {                                            \
+      for (int64_t i = 0; i < count; ++i) y[i] = x[-i];                                      \
+    } else if (to_step == 1) {                                                               \
+      for (int64_t i = 0; i < count; ++i) y[i] = x[i * from_step];                           \
+    } else {                                                                                 \
+      for (int64_t i = 0; i < count; ++i) y[i * to_step] = x[i * from_step];                 \
+    }                                                                                        \
   }
 typedef struct sixteen_bytes {
   uint64_t low, high;
@@ -76,8 +76,8 @@ static strided_fn strided_of(size_t size) {
   }
 }
 
-static rheos_status *strided_strings(char *to, int64_t to_step, const char *from,
-                                     int64_t from_step, int64_t count) {
+static rheos_status *strided_strings(char *to, int64_t to_step, const char *from, int64_t from_step,
+                                     int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     RHEOS_TRY(rheos__copy_elements(RHEOS_STRING, (rheos_string *)to + i * to_step,
                                    (const rheos_string *)from + i * from_step, 1));
@@ -86,20 +86,20 @@ static rheos_status *strided_strings(char *to, int64_t to_step, const char *from
 }
 
 // The elements of one line the other way round.
-#define TURN_LINE(type)                                                                \
-  static inline void turn_line_##type(char *to, const char *from) {                    \
-    enum { COUNT = RHEOS__LINE_BYTES / sizeof(type) };                                 \
-    type x[COUNT], y[COUNT];                                                           \
-    memcpy(x, from, sizeof x);                                                         \
-    RHEOS__INDEPENDENT for (int i = 0; i < COUNT; ++i) y[i] = x[COUNT - 1 - i];        \
-    memcpy(to, y, sizeof y);                                                           \
-  }                                                                                    \
-  static void turn_lines_##type(char *to, const char *from, int64_t lines) {           \
-    _Alignas(RHEOS__LINE_BYTES) char turned[RHEOS__LINE_BYTES];                        \
-    for (; lines > 0; --lines, from += RHEOS__LINE_BYTES, to -= RHEOS__LINE_BYTES) {   \
-      turn_line_##type(turned, from);                                                  \
-      rheos__stream_line(to, turned);                                                  \
-    }                                                                                  \
+#define TURN_LINE(type)                                                              \
+  static inline void turn_line_##type(char *to, const char *from) {                  \
+    enum { COUNT = RHEOS__LINE_BYTES / sizeof(type) };                               \
+    type x[COUNT], y[COUNT];                                                         \
+    memcpy(x, from, sizeof x);                                                       \
+    RHEOS__INDEPENDENT for (int i = 0; i < COUNT; ++i) y[i] = x[COUNT - 1 - i];      \
+    memcpy(to, y, sizeof y);                                                         \
+  }                                                                                  \
+  static void turn_lines_##type(char *to, const char *from, int64_t lines) {         \
+    _Alignas(RHEOS__LINE_BYTES) char turned[RHEOS__LINE_BYTES];                      \
+    for (; lines > 0; --lines, from += RHEOS__LINE_BYTES, to -= RHEOS__LINE_BYTES) { \
+      turn_line_##type(turned, from);                                                \
+      rheos__stream_line(to, turned);                                                \
+    }                                                                                \
   }
 TURN_LINE(uint32_t)
 TURN_LINE(uint64_t)
@@ -109,7 +109,8 @@ TURN_LINE(uint64_t)
 static bool reverse_streamed(char *to, const char *from, int64_t size, int64_t count) {
   const int64_t bytes = count * size;
   const int64_t head = (int64_t)(-(uintptr_t)to % RHEOS__LINE_BYTES);
-  if ((size != 4 && size != 8) || head % size != 0 || bytes < head + RHEOS__LINE_BYTES) return false;
+  if ((size != 4 && size != 8) || head % size != 0 || bytes < head + RHEOS__LINE_BYTES)
+    return false;
   const int64_t lines = (bytes - head) / RHEOS__LINE_BYTES;
   const int64_t end = head + lines * RHEOS__LINE_BYTES;
   const strided_fn reverse = strided_of((size_t)size);
@@ -199,8 +200,7 @@ rheos_status *rheos__fill_elements(rheos_dtype dtype, void *to, const void *valu
 static int64_t transposable_rows(const rheos__copy *copy, const int64_t *index, int64_t count) {
   int32_t inner = copy->rank - 1;
   if (inner < 1 || index[inner] != 0 || copy->dtype == RHEOS_STRING ||
-      copy->out_steps[inner] != 1 || copy->in_steps[inner] == 1 ||
-      copy->in_steps[inner - 1] != 1) {
+      copy->out_steps[inner] != 1 || copy->in_steps[inner] == 1 || copy->in_steps[inner - 1] != 1) {
     return 0;
   }
   int64_t rows = count / copy->dims[inner], left = copy->dims[inner - 1] - index[inner - 1];
@@ -512,4 +512,3 @@ rheos_status *rheos__answer_copy(rheos__prepare *p, int32_t data_input, rheos__c
   int64_t count = rheos_shape_num_elements(&p->output_shapes[0]);
   return rheos__answer_run(p, run_copy, (count + RHEOS__COPY_UNIT - 1) / RHEOS__COPY_UNIT);
 }
-

@@ -165,10 +165,11 @@ static rheos_status *prepare_as_string(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_AsString = {
     .name = "AsString",
-    .signature = "input: T -> output: string; T: {float, double, int32, uint8, int16, int8, int64, "
-                 "bfloat16, uint16, half, uint32, uint64, complex64, complex128, bool, variant, "
-                 "string}; precision: int = -1; scientific: bool = false; shortest: bool = false; "
-                 "width: int = -1; fill: string = \"\"",
+    .signature =
+        "input: T -> output: string; T: {float, double, int32, uint8, int16, int8, int64, "
+        "bfloat16, uint16, half, uint32, uint64, complex64, complex128, bool, variant, "
+        "string}; precision: int = -1; scientific: bool = false; shortest: bool = false; "
+        "width: int = -1; fill: string = \"\"",
     .doc = "Each element as text, in a field of `width` with `precision` digits.",
     .shape = rheos__shape_unchanged,
     .gradient = rheos__no_gradient,
@@ -243,10 +244,12 @@ static rheos_status *prepare_format(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_StringFormat = {
     .name = "StringFormat",
-    .signature = "inputs: T -> output: string; T: list(type); template: string = \"%s\"; "
-                 "placeholder: string = \"%s\"; summarize: int = 3",
-    .doc = "`template` with the values of the inputs in the place of each `placeholder`; at most "
-           "`summarize` elements at each end of a dimension.",
+    .signature =
+        "inputs: T -> output: string; T: list(type); template: string = \"%s\"; "
+        "placeholder: string = \"%s\"; summarize: int = 3",
+    .doc =
+        "`template` with the values of the inputs in the place of each `placeholder`; at most "
+        "`summarize` elements at each end of a dimension.",
     .shape = shape_format,
     .prepare = prepare_format,
 };
@@ -347,8 +350,9 @@ static rheos_status *prepare_number(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_StringToNumber = {
     .name = "StringToNumber",
-    .signature = "string_tensor: string -> output: out_type; "
-                 "out_type: {float, double, int32, int64, uint32, uint64} = float",
+    .signature =
+        "string_tensor: string -> output: out_type; "
+        "out_type: {float, double, int32, int64, uint32, uint64} = float",
     .doc = "The number that each string is the text of.",
     .shape = rheos__shape_unchanged,
     .gradient = rheos__no_gradient,

@@ -24,8 +24,7 @@ static uint64_t old_hash(const uint64_t key[2], const void *data, size_t size_by
 }
 
 static rheos_status *run_buckets(const void *argument, const void *const *inputs,
-                                 void *const *outputs, void *scratch, int64_t first,
-                                 int64_t last) {
+                                 void *const *outputs, void *scratch, int64_t first, int64_t last) {
   (void)scratch;
   const bucket_state *state = argument;
   const rheos_string *strings = inputs[0];
@@ -74,8 +73,9 @@ const rheos__op_def rheos__op_StringToHashBucketFast = {
 const rheos__op_def rheos__op_StringToHashBucketStrong = {
     .name = "StringToHashBucketStrong",
     .signature = "input: string -> output: int64; num_buckets: int >= 1; key: list(int)",
-    .doc = "A bucket of [0, `num_buckets`) for each string, by SipHash-2-4 under the `key` of two "
-           "numbers.",
+    .doc =
+        "A bucket of [0, `num_buckets`) for each string, by SipHash-2-4 under the `key` of two "
+        "numbers.",
     .shape = rheos__shape_unchanged,
     .gradient = rheos__no_gradient,
     .prepare = prepare_buckets,
@@ -147,8 +147,9 @@ static rheos_status *compute_fingerprint(void *state, rheos__step *step,
   if (data->dtype == RHEOS_STRING) return fingerprint_strings(data->data, rows, width, out);
   const size_t row_bytes = (size_t)width * rheos_dtype_size(data->dtype);
   for (int64_t i = 0; i < rows; i++) {
-    put_fingerprint(out + i * FINGERPRINT_BYTES,
-                    rheos__fingerprint((const char *)data->data + (size_t)i * row_bytes, row_bytes));
+    put_fingerprint(
+        out + i * FINGERPRINT_BYTES,
+        rheos__fingerprint((const char *)data->data + (size_t)i * row_bytes, row_bytes));
   }
   return NULL;
 }

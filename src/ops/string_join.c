@@ -297,9 +297,8 @@ static rheos_status *compute_segment_join(void *argument, rheos__step *step,
   if (outputs[0]->num_elements == 0) return NULL;
   int64_t *first = link_rows(inputs[1], num_segments);
   if (first == NULL) return rheos__out_of_memory();
-  rheos_status *status =
-      join_segments(*separator, inputs[0]->data, first, num_segments,
-                    rheos__shape_product(&shape, 1, shape.rank), outputs[0]);
+  rheos_status *status = join_segments(*separator, inputs[0]->data, first, num_segments,
+                                       rheos__shape_product(&shape, 1, shape.rank), outputs[0]);
   rheos__free(first);
   return status;
 }
@@ -316,10 +315,12 @@ static rheos_status *prepare_segment_join(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_ReduceJoin = {
     .name = "ReduceJoin",
-    .signature = "inputs: string, reduction_indices: int32 -> output: string; "
-                 "keep_dims: bool = false; separator: string = \"\"",
-    .doc = "Joins the strings along `reduction_indices`, the first of them fastest, with `separator` "
-           "between them.",
+    .signature =
+        "inputs: string, reduction_indices: int32 -> output: string; "
+        "keep_dims: bool = false; separator: string = \"\"",
+    .doc =
+        "Joins the strings along `reduction_indices`, the first of them fastest, with `separator` "
+        "between them.",
     .shape = shape_reduce_join,
     .gradient = rheos__no_gradient,
     .prepare = prepare_reduce_join,
@@ -328,8 +329,9 @@ const rheos__op_def rheos__op_ReduceJoin = {
 const rheos__op_def rheos__op_StringJoin = {
     .name = "StringJoin",
     .signature = "inputs: N * string -> output: string; N: int >= 0; separator: string = \"\"",
-    .doc = "Joins the strings at the same place of each input, with `separator` between them; scalars "
-           "are repeated.",
+    .doc =
+        "Joins the strings at the same place of each input, with `separator` between them; scalars "
+        "are repeated.",
     .shape = shape_join,
     .gradient = rheos__no_gradient,
     .prepare = prepare_join,
@@ -337,8 +339,9 @@ const rheos__op_def rheos__op_StringJoin = {
 
 const rheos__op_def rheos__op_UnsortedSegmentJoin = {
     .name = "UnsortedSegmentJoin",
-    .signature = "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments -> output: string; "
-                 "separator: string = \"\"; Tindices: index; Tnumsegments: index = int32",
+    .signature =
+        "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments -> output: string; "
+        "separator: string = \"\"; Tindices: index; Tnumsegments: index = int32",
     .doc = "Joins the strings of each segment in their order, with `separator` between them.",
     .shape = shape_segment_join,
     .prepare = prepare_segment_join,

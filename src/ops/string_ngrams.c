@@ -14,9 +14,7 @@ typedef struct ngrams_state {
 // Strings that an op may join in all; widths and padding are attributes, and can ask for anything.
 static const int64_t MAX_TOKENS = INT64_C(1) << 31;
 
-static int64_t larger(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // The padding on each side of a row: no n-gram consists of padding alone.
 static int64_t padding_of(const ngrams_state *s, int64_t width) {

@@ -29,9 +29,9 @@ static rheos_status *bad_pattern(const rheos_string *pattern, const char *why) {
 
 // What PCRE2 would read and RE2 does not know, at `at` outside of a class; NULL: nothing.
 static const char *unknown_group(const char *at, const char *end) {
-  static const char *const openings[] = {"?=", "?!", "?<", "?>", "?|", "?#", "?(", "?&", "?+",
-                                         "?R", "?C", "*",  "?0", "?1", "?2", "?3", "?P>", "?P=",
-                                         "?'"};
+  static const char *const openings[] = {"?=", "?!", "?<",  "?>",  "?|", "?#", "?(",
+                                         "?&", "?+", "?R",  "?C",  "*",  "?0", "?1",
+                                         "?2", "?3", "?P>", "?P=", "?'"};
   for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
     const size_t length = strlen(openings[i]);
     if ((size_t)(end - at) <= length || memcmp(at + 1, openings[i], length) != 0) continue;
@@ -128,8 +128,8 @@ static rheos_status *compile(regex *r, const rheos_string *pattern,
   pcre2_set_match_limit(r->context, MATCH_LIMIT);
   pcre2_set_heap_limit(r->context, HEAP_LIMIT_KIB);
   pcre2_set_parens_nest_limit(context, 200);
-  const uint32_t options = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_DOLLAR_ENDONLY |
-                           PCRE2_NEVER_BACKSLASH_C;
+  const uint32_t options =
+      PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C;
   int error;
   PCRE2_SIZE offset;
   r->code = pcre2_compile((PCRE2_SPTR)pattern->data, pattern->size_bytes, options, &error, &offset,
@@ -170,9 +170,8 @@ static rheos_status *regex_init(regex *r, const rheos_string *text) {
 // Finds a match from `start` on; false if there is none or after an error.
 static rheos_status *find(const regex *r, const rheos_string *in, size_t start, uint32_t options,
                           pcre2_match_data *match, bool *out_found) {
-  const int count =
-      pcre2_match(r->code, (PCRE2_SPTR)(in->size_bytes > 0 ? in->data : ""), in->size_bytes, start,
-                  options, match, r->context);
+  const int count = pcre2_match(r->code, (PCRE2_SPTR)(in->size_bytes > 0 ? in->data : ""),
+                                in->size_bytes, start, options, match, r->context);
   *out_found = count >= 0;
   if (count >= 0 || count == PCRE2_ERROR_NOMATCH) return NULL;
   if (count == PCRE2_ERROR_NOMEMORY) return rheos__out_of_memory();
@@ -193,7 +192,8 @@ static rheos_status *match_all(const regex *r, rheos__step *step, const rheos_te
     }
     RHEOS_TRY(find(r, &strings[i], 0, PCRE2_ANCHORED | PCRE2_ENDANCHORED, match, &out_matches[i]));
     // Bytes that are no characters end the subject for PCRE2, but not the string.
-    if (out_matches[i]) out_matches[i] = pcre2_get_ovector_pointer(match)[1] == strings[i].size_bytes;
+    if (out_matches[i])
+      out_matches[i] = pcre2_get_ovector_pointer(match)[1] == strings[i].size_bytes;
   }
   return NULL;
 }
@@ -337,8 +337,8 @@ typedef struct replace_state {
   bool global;
 } replace_state;
 
-static rheos_status *compute_replace(void *argument, rheos__step *step,
-                                     rheos_tensor *const *inputs, rheos_tensor **outputs) {
+static rheos_status *compute_replace(void *argument, rheos__step *step, rheos_tensor *const *inputs,
+                                     rheos_tensor **outputs) {
   const replace_state *state = argument;
   const rheos_string *pattern, *rewrite;
   RHEOS_TRY(pattern_scalar(inputs[1], "Pattern", &pattern));
@@ -426,10 +426,13 @@ const rheos__op_def rheos__op_RegexFullMatch = {
 
 const rheos__op_def rheos__op_RegexReplace = {
     .name = "RegexReplace",
-    .signature = "input: string, pattern: string, rewrite: string -> output: string; "
-                 "replace_global: bool = true",
-    .doc = "The strings with what matches `pattern` (all, or the first) replaced by `rewrite`, in which "
-           "\\\\1 to \\\\9 stand for groups.",
+    .signature =
+        "input: string, pattern: string, rewrite: string -> output: string; "
+        "replace_global: bool = true",
+    .doc =
+        "The strings with what matches `pattern` (all, or the first) replaced by `rewrite`, in "
+        "which "
+        "\\\\1 to \\\\9 stand for groups.",
     .shape = shape_with_scalars,
     .gradient = rheos__no_gradient,
     .prepare = prepare_replace,
@@ -445,10 +448,13 @@ const rheos__op_def rheos__op_StaticRegexFullMatch = {
 
 const rheos__op_def rheos__op_StaticRegexReplace = {
     .name = "StaticRegexReplace",
-    .signature = "input: string -> output: string; pattern: string; rewrite: string; "
-                 "replace_global: bool = true",
-    .doc = "The strings with what matches `pattern` (all, or the first) replaced by `rewrite`, in which "
-           "\\\\1 to \\\\9 stand for groups.",
+    .signature =
+        "input: string -> output: string; pattern: string; rewrite: string; "
+        "replace_global: bool = true",
+    .doc =
+        "The strings with what matches `pattern` (all, or the first) replaced by `rewrite`, in "
+        "which "
+        "\\\\1 to \\\\9 stand for groups.",
     .shape = rheos__shape_unchanged,
     .prepare = prepare_static,
 };

@@ -134,8 +134,7 @@ static void split_at_text(const split_state *state, const rheos_string *in,
     return;
   }
   for (int64_t splits = 0; state->max_split < 0 || splits < state->max_split; splits++) {
-    const char *at =
-        memmem(start, (size_t)(end - start), separator->data, separator->size_bytes);
+    const char *at = memmem(start, (size_t)(end - start), separator->data, separator->size_bytes);
     if (at == NULL) break;
     add_part(p, start, at);
     start = at + separator->size_bytes;
@@ -157,8 +156,9 @@ static rheos_status *prepare_split_v2(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_StringSplit = {
     .name = "StringSplit",
-    .signature = "input: string, delimiter: string -> indices: int64, values: string, shape: int64; "
-                 "skip_empty: bool = true",
+    .signature =
+        "input: string, delimiter: string -> indices: int64, values: string, shape: int64; "
+        "skip_empty: bool = true",
     .doc = "The parts of each string between bytes that are in `delimiter`, as a sparse matrix.",
     .shape = shape_split,
     .gradient = rheos__no_gradient,
@@ -167,10 +167,13 @@ const rheos__op_def rheos__op_StringSplit = {
 
 const rheos__op_def rheos__op_StringSplitV2 = {
     .name = "StringSplitV2",
-    .signature = "input: string, sep: string -> indices: int64, values: string, shape: int64; "
-                 "maxsplit: int = -1",
-    .doc = "The parts of each string between `sep` (white space if it is empty), as a sparse matrix; at "
-           "most `maxsplit` cuts.",
+    .signature =
+        "input: string, sep: string -> indices: int64, values: string, shape: int64; "
+        "maxsplit: int = -1",
+    .doc =
+        "The parts of each string between `sep` (white space if it is empty), as a sparse matrix; "
+        "at "
+        "most `maxsplit` cuts.",
     .shape = shape_split,
     .gradient = rheos__no_gradient,
     .prepare = prepare_split_v2,

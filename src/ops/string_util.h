@@ -48,9 +48,7 @@ static inline void rheos__text_deinit(rheos__text *text) {
 }
 
 // White space as C's "C" locale has it, whatever the program's locale.
-static inline bool rheos__is_space(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
+static inline bool rheos__is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // The number of dtype float, double, int32, int64, uint32 or uint64 that the string is the text of,
 // white space around it allowed; false if it is none.
@@ -62,9 +60,7 @@ rheos_status *rheos__base64_decode(const rheos_string *in, rheos__text *out);
 // ---- UTF-8
 
 // Whether a byte continues a character.
-static inline bool rheos__is_trail_byte(char c) {
-  return ((unsigned char)c & 0xc0) == 0x80;
-}
+static inline bool rheos__is_trail_byte(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 // Decodes the character at `at` (before `end`); returns its bytes. Ill-formed input is 1 byte or the
 // longest beginning of a character, as Unicode recommends, and -1 as the character.
 size_t rheos__utf8_decode(const char *at, const char *end, int32_t *out_char);

@@ -54,7 +54,8 @@ static void add_escaped(rheos__text *text, const rheos_string *string, bool keep
       case '\'': strcpy(buffer, "\\'"); break;
       case '\\': strcpy(buffer, "\\\\"); break;
       default:
-        if (c < 0x20 || c == 0x7f || (c > 0x7f && !keep_utf8)) snprintf(buffer, sizeof buffer, "\\%03o", (unsigned)c);
+        if (c < 0x20 || c == 0x7f || (c > 0x7f && !keep_utf8))
+          snprintf(buffer, sizeof buffer, "\\%03o", (unsigned)c);
     }
     rheos__text_add_string(text, buffer);
   }

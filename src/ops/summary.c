@@ -12,7 +12,8 @@
 #include "ops/summary.h"
 
 static void put_tag(rheos__buffer *value, const rheos_string *tag) {
-  if (tag->size_bytes > 0) rheos__wire_put_bytes(value, RHEOS__VALUE_TAG, tag->data, tag->size_bytes);
+  if (tag->size_bytes > 0)
+    rheos__wire_put_bytes(value, RHEOS__VALUE_TAG, tag->data, tag->size_bytes);
 }
 
 rheos_status *rheos__give_summary(rheos__buffer *message, rheos_tensor **out_tensor) {
@@ -56,7 +57,7 @@ static double number_at(const rheos_tensor *tensor, int64_t i) {
   }
 }
 
-#define REAL_NUMBERS                                                                               \
+#define REAL_NUMBERS \
   "{float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}"
 
 // ---- ScalarSummary
@@ -263,7 +264,8 @@ static rheos_status *merge_one(merged *m, const rheos_string *summary) {
     if (!RHEOS_GROW(m->tags, m->capacity, m->count + 1)) return rheos__out_of_memory();
     RHEOS_TRY(tag_of(field.data, &m->tags[m->count]));
     m->count++;
-    rheos__wire_put_bytes(&m->summary, RHEOS__SUMMARY_VALUE, field.data.at, rheos__wire_size(field.data));
+    rheos__wire_put_bytes(&m->summary, RHEOS__SUMMARY_VALUE, field.data.at,
+                          rheos__wire_size(field.data));
   }
   return sound ? NULL : not_a_summary();
 }
@@ -376,8 +378,9 @@ static rheos_status *prepare_tensor(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_TensorSummary = {
     .name = "TensorSummary",
-    .signature = "tensor: T -> summary: string; T: type; description: string = \"\"; "
-                 "labels: list(string) = []; display_name: string = \"\"",
+    .signature =
+        "tensor: T -> summary: string; T: type; description: string = \"\"; "
+        "labels: list(string) = []; display_name: string = \"\"",
     .doc = "A summary that holds a tensor, under the name of the node.",
     .flags = RHEOS_OP_WANTS_NAME,
     .shape = rheos__shape_scalar,
@@ -387,8 +390,9 @@ const rheos__op_def rheos__op_TensorSummary = {
 
 const rheos__op_def rheos__op_TensorSummaryV2 = {
     .name = "TensorSummaryV2",
-    .signature = "tag: string, tensor: T, serialized_summary_metadata: string -> summary: string; "
-                 "T: type",
+    .signature =
+        "tag: string, tensor: T, serialized_summary_metadata: string -> summary: string; "
+        "T: type",
     .doc = "A summary that holds a tensor, with a SummaryMetadata message for those who show it.",
     .shape = rheos__shape_scalar,
     .gradient = rheos__no_gradient,

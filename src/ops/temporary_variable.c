@@ -26,8 +26,8 @@ typedef struct owner {
   _Atomic uint64_t step;  // its number; 0: none
 } owner;
 
-static const rheos__resource_kind owner_kind = {"owner of a temporary variable", sizeof(owner), NULL,
-                                                NULL};
+static const rheos__resource_kind owner_kind = {"owner of a temporary variable", sizeof(owner),
+                                                NULL, NULL};
 
 typedef struct temporary {
   rheos__variable_cell *cell;
@@ -138,7 +138,9 @@ static rheos_status *compute_destroy(void *state, rheos__step *step, rheos_tenso
   return fill_with_zeros(t->cell, value->dtype, &value->shape);
 }
 
-static void release_owner(void *state) { rheos__resource_unref(&((temporary *)state)->owner->base); }
+static void release_owner(void *state) {
+  rheos__resource_unref(&((temporary *)state)->owner->base);
+}
 
 static rheos_status *prepare_destroy(rheos__prepare *p) {
   rheos__cells cells;

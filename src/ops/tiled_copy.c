@@ -13,11 +13,12 @@
 
 enum {
   LINE = RHEOS__LINE_BYTES,
-  MOST_BYTES = 64,                    // of an element
-  LONG_RUN = 1024, SHORT_RUN = 512,   // bytes
-  LEAD = 24,                          // lines that are fetched before the first is written
-  SHORT_PIECE = 32,                   // bytes, which are moved element by element
-  FETCHED = 2048,                     // bytes that are fetched beyond those that are read
+  MOST_BYTES = 64,  // of an element
+  LONG_RUN = 1024,
+  SHORT_RUN = 512,   // bytes
+  LEAD = 24,         // lines that are fetched before the first is written
+  SHORT_PIECE = 32,  // bytes, which are moved element by element
+  FETCHED = 2048,    // bytes that are fetched beyond those that are read
 };
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -33,8 +34,8 @@ static void loops_of(const rheos__copy *copy, int64_t size, rheos__tiled *t) {
     for (; at > 0 && t->loops[at - 1].out_step < copy->out_steps[d] * size; --at) {
       t->loops[at] = t->loops[at - 1];
     }
-    t->loops[at] = (rheos__tiled_loop){copy->dims[d], copy->in_steps[d] * size,
-                                       copy->out_steps[d] * size, 1};
+    t->loops[at] =
+        (rheos__tiled_loop){copy->dims[d], copy->in_steps[d] * size, copy->out_steps[d] * size, 1};
   }
 }
 
@@ -335,23 +336,23 @@ typedef uint64_t two __attribute__((vector_size(16)));
 #define PART_uint64_t(x, p) ((two){x[(p)[0]], x[(p)[1]]})
 
 // Elements from anywhere, put together in registers.
-#define WRITE_PLACES(type, part_type)                                                      \
-  static void write_places_##type(char *to, const char *from, const int32_t *places,       \
-                                  int64_t count, fetched *f) {                             \
-    enum { PER_LINE = LINE / sizeof(type), PER_PART = sizeof(part_type) / sizeof(type) };  \
-    const type *x = (const type *)from;                                                    \
-    int64_t k = 0;                                                                         \
-    for (; k < count && (uintptr_t)to % LINE != 0; ++k, to += sizeof(type)) {              \
-      memcpy(to, &x[places[k]], sizeof(type));                                             \
-    }                                                                                      \
-    for (; k + PER_LINE <= count; k += PER_LINE) {                                         \
-      fetch_line(f);                                                                       \
-      for (int i = 0; i < PER_LINE; i += PER_PART, to += sizeof(part_type)) {              \
-        const part_type part = PART_##type(x, places + k + i);                             \
-        rheos__stream_part(to, &part);                                                     \
-      }                                                                                    \
-    }                                                                                      \
-    for (; k < count; ++k, to += sizeof(type)) memcpy(to, &x[places[k]], sizeof(type));    \
+#define WRITE_PLACES(type, part_type)                                                     \
+  static void write_places_##type(char *to, const char *from, const int32_t *places,      \
+                                  int64_t count, fetched *f) {                            \
+    enum { PER_LINE = LINE / sizeof(type), PER_PART = sizeof(part_type) / sizeof(type) }; \
+    const type *x = (const type *)from;                                                   \
+    int64_t k = 0;                                                                        \
+    for (; k < count && (uintptr_t)to % LINE != 0; ++k, to += sizeof(type)) {             \
+      memcpy(to, &x[places[k]], sizeof(type));                                            \
+    }                                                                                     \
+    for (; k + PER_LINE <= count; k += PER_LINE) {                                        \
+      fetch_line(f);                                                                      \
+      for (int i = 0; i < PER_LINE; i += PER_PART, to += sizeof(part_type)) {             \
+        const part_type part = PART_##type(x, places + k + i);                            \
+        rheos__stream_part(to, &part);                                                    \
+      }                                                                                   \
+    }                                                                                     \
+    for (; k < count; ++k, to += sizeof(type)) memcpy(to, &x[places[k]], sizeof(type));   \
   }
 WRITE_PLACES(uint32_t, four)
 WRITE_PLACES(uint64_t, two)
@@ -449,8 +450,8 @@ static int64_t write_runs(const rheos__tiled *t, const tile *at, const char *buf
   return 1;
 }
 
-void rheos__tiled_run(const rheos__tiled *t, const void *in, void *out, void *scratch, int64_t first,
-                      int64_t last) {
+void rheos__tiled_run(const rheos__tiled *t, const void *in, void *out, void *scratch,
+                      int64_t first, int64_t last) {
   if (first >= last) return;
   char *buffer = scratch, *other = buffer + buffer_bytes(t);
   tile now = tile_at(t, in, out, first);

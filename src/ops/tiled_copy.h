@@ -40,7 +40,7 @@ bool rheos__tiled_plan(const rheos__copy *copy, int64_t size, rheos__tiled *out_
 size_t rheos__tiled_scratch_bytes(const rheos__tiled *t);
 
 // Copies the tiles [first, last) and streams (stream.h) what is whole lines.
-void rheos__tiled_run(const rheos__tiled *t, const void *in, void *out, void *scratch, int64_t first,
-                      int64_t last);
+void rheos__tiled_run(const rheos__tiled *t, const void *in, void *out, void *scratch,
+                      int64_t first, int64_t last);
 
 #endif  // RHEOS_SRC_OPS_TILED_COPY_H

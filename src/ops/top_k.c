@@ -18,131 +18,130 @@ typedef void (*top_k_fn)(const void *x, int64_t n, int64_t k, int64_t *heap, voi
                          int64_t *indices);
 
 // a before b: larger, or as large and earlier. The root of the heap is the worst that is kept.
-#define TOP_K(S, unused)                                                                      \
-  static bool before_##S(const rheos__stored_##S *xs, int64_t a, int64_t b) {                 \
-    const rheos__computed_##S x = RHEOS__LOAD_##S(xs[a]), y = RHEOS__LOAD_##S(xs[b]);         \
-    return x > y || (!(x < y) && a < b);                                                      \
-  }                                                                                           \
-  static void sink_##S(const rheos__stored_##S *xs, int64_t *heap, int64_t count) {           \
-    int64_t at = 0;                                                                           \
-    const int64_t moved = heap[0];                                                            \
-    for (int64_t child = 1; child < count; child = 2 * at + 1) {                              \
-      if (child + 1 < count && before_##S(xs, heap[child], heap[child + 1])) child++;         \
-      if (before_##S(xs, heap[child], moved)) break;                                          \
-      heap[at] = heap[child];                                                                 \
-      at = child;                                                                             \
-    }                                                                                         \
-    heap[at] = moved;                                                                         \
-  }                                                                                           \
-  FEW_OF_MANY(S)                                                                              \
-  static void top_##S(const void *x, int64_t n, int64_t k, int64_t *heap, void *values,       \
-                      int64_t *indices) {                                                     \
-    const rheos__stored_##S *xs = x;                                                          \
-    rheos__stored_##S *zs = values;                                                           \
-    if (k <= FEW && n >= 4 * LANES && few_##S(xs, n, k, zs, indices)) return;                 \
-    for (int64_t i = 0; i < n; i++) {                                                         \
-      if (i < k) {                                                                            \
-        int64_t at = i;                                                                       \
-        for (; at > 0 && before_##S(xs, heap[(at - 1) / 2], i); at = (at - 1) / 2) {          \
-          heap[at] = heap[(at - 1) / 2];                                                      \
-        }                                                                                     \
-        heap[at] = i;                                                                         \
-      } else if (before_##S(xs, i, heap[0])) {                                                \
-        heap[0] = i;                                                                          \
-        sink_##S(xs, heap, k);                                                                \
-      }                                                                                       \
-    }                                                                                         \
-    for (int64_t left = k; left > 0; left--) {                                                \
-      indices[left - 1] = heap[0];                                                            \
-      zs[left - 1] = xs[heap[0]];                                                             \
-      heap[0] = heap[left - 1];                                                               \
-      sink_##S(xs, heap, left - 1);                                                           \
-    }                                                                                         \
+#define TOP_K(S, unused)                                                                \
+  static bool before_##S(const rheos__stored_##S *xs, int64_t a, int64_t b) {           \
+    const rheos__computed_##S x = RHEOS__LOAD_##S(xs[a]), y = RHEOS__LOAD_##S(xs[b]);   \
+    return x > y || (!(x < y) && a < b);                                                \
+  }                                                                                     \
+  static void sink_##S(const rheos__stored_##S *xs, int64_t *heap, int64_t count) {     \
+    int64_t at = 0;                                                                     \
+    const int64_t moved = heap[0];                                                      \
+    for (int64_t child = 1; child < count; child = 2 * at + 1) {                        \
+      if (child + 1 < count && before_##S(xs, heap[child], heap[child + 1])) child++;   \
+      if (before_##S(xs, heap[child], moved)) break;                                    \
+      heap[at] = heap[child];                                                           \
+      at = child;                                                                       \
+    }                                                                                   \
+    heap[at] = moved;                                                                   \
+  }                                                                                     \
+  FEW_OF_MANY(S)                                                                        \
+  static void top_##S(const void *x, int64_t n, int64_t k, int64_t *heap, void *values, \
+                      int64_t *indices) {                                               \
+    const rheos__stored_##S *xs = x;                                                    \
+    rheos__stored_##S *zs = values;                                                     \
+    if (k <= FEW && n >= 4 * LANES && few_##S(xs, n, k, zs, indices)) return;           \
+    for (int64_t i = 0; i < n; i++) {                                                   \
+      if (i < k) {                                                                      \
+        int64_t at = i;                                                                 \
+        for (; at > 0 && before_##S(xs, heap[(at - 1) / 2], i); at = (at - 1) / 2) {    \
+          heap[at] = heap[(at - 1) / 2];                                                \
+        }                                                                               \
+        heap[at] = i;                                                                   \
+      } else if (before_##S(xs, i, heap[0])) {                                          \
+        heap[0] = i;                                                                    \
+        sink_##S(xs, heap, k);                                                          \
+      }                                                                                 \
+    }                                                                                   \
+    for (int64_t left = k; left > 0; left--) {                                          \
+      indices[left - 1] = heap[0];                                                      \
+      zs[left - 1] = xs[heap[0]];                                                       \
+      heap[0] = heap[left - 1];                                                         \
+      sink_##S(xs, heap, left - 1);                                                     \
+    }                                                                                   \
   }
 
 // A few of many without NaN (else false): every element has one of HEADS lanes; the largest of each
 // lane are found first. At least k elements are as large as the k-th of these, and few larger; they are
 // sorted as they are met. Which is in which place is what the heap says.
-#define FEW_OF_MANY(S)                                                                        \
-  RHEOS__WIDE static bool heads_##S(const rheos__stored_##S *xs, int64_t n,                   \
-                                    rheos__computed_##S *heads) {                             \
-    typedef rheos__computed_##S C;                                                            \
-    C lanes[HEADS];                                                                           \
-    for (int j = 0; j < HEADS; j++) lanes[j] = RHEOS__LOAD_##S(xs[j]);                        \
-    for (int64_t i = HEADS; i + HEADS <= n; i += HEADS) {                                     \
-      RHEOS__KEEP_LANES for (int j = 0; j < HEADS; j++) {                                     \
-        const C x = RHEOS__LOAD_##S(xs[i + j]), a = lanes[j];                                 \
-        lanes[j] = (x > a) | (x != x) ? x : a;                                                \
-      }                                                                                       \
-    }                                                                                         \
-    int is_nan = 0;                                                                           \
-    for (int64_t i = n / HEADS * HEADS; i < n; i++) {                                         \
-      const C x = RHEOS__LOAD_##S(xs[i]);                                                     \
-      is_nan |= x != x;                                                                       \
-    }                                                                                         \
-    for (int j = 0; j < HEADS; j++) {                                                         \
-      is_nan |= lanes[j] != lanes[j];                                                         \
-      heads[j] = lanes[j];                                                                    \
-    }                                                                                         \
-    return !is_nan;                                                                           \
-  }                                                                                           \
-  /* The k-th largest of the heads, of equal ones each counted. */                            \
-  RHEOS__WIDE static rheos__computed_##S bound_##S(const rheos__computed_##S *heads,          \
-                                                   int64_t k) {                               \
-    int32_t larger[HEADS] = {0};                                                              \
-    for (int i = 0; i < HEADS; i++) {                                                         \
-      for (int j = 0; j < HEADS; j++) larger[j] += heads[i] > heads[j];                       \
-    }                                                                                         \
-    int least = -1;                                                                           \
-    for (int j = 0; j < HEADS; j++) {                                                         \
-      if (larger[j] < k && (least < 0 || heads[j] < heads[least])) least = j;                 \
-    }                                                                                         \
-    return heads[least];                                                                      \
-  }                                                                                           \
+#define FEW_OF_MANY(S)                                                                              \
+  RHEOS__WIDE static bool heads_##S(const rheos__stored_##S *xs, int64_t n,                         \
+                                    rheos__computed_##S *heads) {                                   \
+    typedef rheos__computed_##S C;                                                                  \
+    C lanes[HEADS];                                                                                 \
+    for (int j = 0; j < HEADS; j++) lanes[j] = RHEOS__LOAD_##S(xs[j]);                              \
+    for (int64_t i = HEADS; i + HEADS <= n; i += HEADS) {                                           \
+      RHEOS__KEEP_LANES for (int j = 0; j < HEADS; j++) {                                           \
+        const C x = RHEOS__LOAD_##S(xs[i + j]), a = lanes[j];                                       \
+        lanes[j] = (x > a) | (x != x) ? x : a;                                                      \
+      }                                                                                             \
+    }                                                                                               \
+    int is_nan = 0;                                                                                 \
+    for (int64_t i = n / HEADS * HEADS; i < n; i++) {                                               \
+      const C x = RHEOS__LOAD_##S(xs[i]);                                                           \
+      is_nan |= x != x;                                                                             \
+    }                                                                                               \
+    for (int j = 0; j < HEADS; j++) {                                                               \
+      is_nan |= lanes[j] != lanes[j];                                                               \
+      heads[j] = lanes[j];                                                                          \
+    }                                                                                               \
+    return !is_nan;                                                                                 \
+  }                                                                                                 \
+  /* The k-th largest of the heads, of equal ones each counted. */                                  \
+  RHEOS__WIDE static rheos__computed_##S bound_##S(const rheos__computed_##S *heads, int64_t k) {   \
+    int32_t larger[HEADS] = {0};                                                                    \
+    for (int i = 0; i < HEADS; i++) {                                                               \
+      for (int j = 0; j < HEADS; j++) larger[j] += heads[i] > heads[j];                             \
+    }                                                                                               \
+    int least = -1;                                                                                 \
+    for (int j = 0; j < HEADS; j++) {                                                               \
+      if (larger[j] < k && (least < 0 || heads[j] < heads[least])) least = j;                       \
+    }                                                                                               \
+    return heads[least];                                                                            \
+  }                                                                                                 \
   /* From i on, the start of the next LANES elements of which one is as large as `bound`, with    \
-     which of them are. */                                                                    \
-  RHEOS__WIDE static int64_t next_##S(const rheos__stored_##S *xs, int64_t i, int64_t n,      \
-                                      rheos__computed_##S bound, uint8_t *which) {            \
-    for (; i + LANES <= n; i += LANES) {                                                      \
-      int found = 0;                                                                          \
-      RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                     \
-        found |= RHEOS__LOAD_##S(xs[i + j]) >= bound;                                         \
-      }                                                                                       \
-      if (!found) continue;                                                                   \
-      for (int j = 0; j < LANES; j++) which[j] = RHEOS__LOAD_##S(xs[i + j]) >= bound;         \
-      return i;                                                                               \
-    }                                                                                         \
-    for (int64_t j = i; j < n; j++) which[j - i] = RHEOS__LOAD_##S(xs[j]) >= bound;           \
-    for (int64_t j = n; j < i + LANES; j++) which[j - i] = 0;                                 \
-    return i;                                                                                 \
-  }                                                                                           \
-  static bool few_##S(const rheos__stored_##S *xs, int64_t n, int64_t k,                      \
-                      rheos__stored_##S *zs, int64_t *indices) {                              \
-    rheos__computed_##S heads[HEADS], kept[FEW + 1];                                          \
-    uint8_t which[LANES];                                                                     \
-    if (!heads_##S(xs, n, heads)) return false;                                               \
-    const rheos__computed_##S bound = bound_##S(heads, k);                                    \
-    int64_t count = 0;                                                                        \
-    for (int64_t i = 0; i < n; i += LANES) {                                                  \
-      i = next_##S(xs, i, n, bound, which);                                                   \
-      for (int word = 0; word < LANES; word += 8) {                                           \
-        uint64_t bytes;                                                                       \
-        memcpy(&bytes, which + word, sizeof bytes);                                           \
-        for (int j = word; bytes != 0 && j < word + 8; j++) {                                 \
-          const rheos__computed_##S value = which[j] ? RHEOS__LOAD_##S(xs[i + j]) : bound;    \
-          if (!which[j] || (count == k && !(value > kept[k - 1]))) continue;                  \
-          int64_t at = count == k ? k - 1 : count++;                                          \
-          for (; at > 0 && value > kept[at - 1]; at--) {                                      \
-            kept[at] = kept[at - 1];                                                          \
-            indices[at] = indices[at - 1];                                                    \
-          }                                                                                   \
-          kept[at] = value;                                                                   \
-          indices[at] = i + j;                                                                \
-        }                                                                                     \
-      }                                                                                       \
-    }                                                                                         \
-    for (int64_t j = 0; j < k; j++) zs[j] = xs[indices[j]];                                   \
-    return true;                                                                              \
+     which of them are. */ \
+  RHEOS__WIDE static int64_t next_##S(const rheos__stored_##S *xs, int64_t i, int64_t n,            \
+                                      rheos__computed_##S bound, uint8_t *which) {                  \
+    for (; i + LANES <= n; i += LANES) {                                                            \
+      int found = 0;                                                                                \
+      RHEOS__KEEP_LANES for (int j = 0; j < LANES; j++) {                                           \
+        found |= RHEOS__LOAD_##S(xs[i + j]) >= bound;                                               \
+      }                                                                                             \
+      if (!found) continue;                                                                         \
+      for (int j = 0; j < LANES; j++) which[j] = RHEOS__LOAD_##S(xs[i + j]) >= bound;               \
+      return i;                                                                                     \
+    }                                                                                               \
+    for (int64_t j = i; j < n; j++) which[j - i] = RHEOS__LOAD_##S(xs[j]) >= bound;                 \
+    for (int64_t j = n; j < i + LANES; j++) which[j - i] = 0;                                       \
+    return i;                                                                                       \
+  }                                                                                                 \
+  static bool few_##S(const rheos__stored_##S *xs, int64_t n, int64_t k, rheos__stored_##S *zs,     \
+                      int64_t *indices) {                                                           \
+    rheos__computed_##S heads[HEADS], kept[FEW + 1];                                                \
+    uint8_t which[LANES];                                                                           \
+    if (!heads_##S(xs, n, heads)) return false;                                                     \
+    const rheos__computed_##S bound = bound_##S(heads, k);                                          \
+    int64_t count = 0;                                                                              \
+    for (int64_t i = 0; i < n; i += LANES) {                                                        \
+      i = next_##S(xs, i, n, bound, which);                                                         \
+      for (int word = 0; word < LANES; word += 8) {                                                 \
+        uint64_t bytes;                                                                             \
+        memcpy(&bytes, which + word, sizeof bytes);                                                 \
+        for (int j = word; bytes != 0 && j < word + 8; j++) {                                       \
+          const rheos__computed_##S value = which[j] ? RHEOS__LOAD_##S(xs[i + j]) : bound;          \
+          if (!which[j] || (count == k && !(value > kept[k - 1]))) continue;                        \
+          int64_t at = count == k ? k - 1 : count++;                                                \
+          for (; at > 0 && value > kept[at - 1]; at--) {                                            \
+            kept[at] = kept[at - 1];                                                                \
+            indices[at] = indices[at - 1];                                                          \
+          }                                                                                         \
+          kept[at] = value;                                                                         \
+          indices[at] = i + j;                                                                      \
+        }                                                                                           \
+      }                                                                                             \
+    }                                                                                               \
+    for (int64_t j = 0; j < k; j++) zs[j] = xs[indices[j]];                                         \
+    return true;                                                                                    \
   }
 RHEOS__NUMBERS(TOP_K, )
 
@@ -260,8 +259,8 @@ static rheos_status *infer_top(rheos__infer *c, bool known, int64_t k) {
   if (in->rank < 0) return NULL;
   const int64_t n = in->dims[in->rank - 1];
   if (known && n >= 0 && n < k) {
-    return RHEOS_INVALID("input must have at least k columns. Had %lld, needed %lld",
-                         (long long)n, (long long)k);
+    return RHEOS_INVALID("input must have at least k columns. Had %lld, needed %lld", (long long)n,
+                         (long long)k);
   }
   c->output_shapes[0] = c->output_shapes[1] = top_shape(in, known ? k : -1);
   return NULL;
@@ -311,8 +310,7 @@ static rheos_output first_of(rheos_scope *s, rheos_output x) {
                                  rheos__const_ints(s, &one, 1, "stack_1"),
                                  rheos__const_ints(s, &one, 1, "stack_2")};
   const rheos_attr shrink = rheos_attr_int("shrink_axis_mask", 1);
-  const rheos_operation node =
-      rheos__op_n(s, "StridedSlice", inside.name, inputs, 4, &shrink, 1);
+  const rheos_operation node = rheos__op_n(s, "StridedSlice", inside.name, inputs, 4, &shrink, 1);
   rheos_scope_pop(s);
   return rheos_operation_output(node, 0);
 }
@@ -358,11 +356,10 @@ static void grad_top_k(rheos__grad *g) {
   const rheos_output indices = matrix_of_rows(s, g->outputs[1], last_dim(s, index_dims));
   const rheos_output columns = last_dim(s, dims);
   const rheos_output rows = first_of(s, rheos__shape_of(s, indices, RHEOS_INT32));
-  const rheos_output total =
-      rheos__py_mul(s, rheos__cast_to(s, rows, RHEOS_INT64), columns);
+  const rheos_output total = rheos__py_mul(s, rheos__cast_to(s, rows, RHEOS_INT64), columns);
   const rheos_output starts = column_of(s, row_starts(s, total, columns));
-  const rheos_output places = rheos__py_add(
-      s, rheos__cast_to(s, indices, RHEOS_INT32), rheos__cast_to(s, starts, RHEOS_INT32));
+  const rheos_output places = rheos__py_add(s, rheos__cast_to(s, indices, RHEOS_INT32),
+                                            rheos__cast_to(s, starts, RHEOS_INT32));
   const rheos_output flat_places = column_of(s, rheos__reshape_to(s, places, &flat));
   const rheos_output updates = rheos__reshape_to(s, dy, &flat);
   const rheos_output axes = rheos__const_ints(s, &zero, 1, "Const");
@@ -471,8 +468,8 @@ static void grad_nth(rheos__grad *g) {
   rheos_scope *s = g->scope;
   const rheos_output grad = rheos__grad_dense(g, 0);
   const rheos_output found = rheos__expand_dims(s, g->outputs[0], -1);
-  const rheos_output same = rheos__cast_to(s, rheos__op_2(s, "Equal", found, g->inputs[0]),
-                                           rheos_output_dtype(grad));
+  const rheos_output same =
+      rheos__cast_to(s, rheos__op_2(s, "Equal", found, g->inputs[0]), rheos_output_dtype(grad));
   const int32_t last[1] = {-1};
   const rheos_output count = rheos__sum_axes(s, same, last, 1, true);
   const rheos_output share = rheos__op_2(s, "RealDiv", same, count);
@@ -511,16 +508,14 @@ static bool is_in_top(const float *row, int64_t n, int64_t target, int64_t k) {
   return more < k;
 }
 
-static rheos_status *run_in_top(const void *state, const void *const *inputs,
-                                void *const *outputs, void *scratch, int64_t first_unit,
-                                int64_t last_unit) {
+static rheos_status *run_in_top(const void *state, const void *const *inputs, void *const *outputs,
+                                void *scratch, int64_t first_unit, int64_t last_unit) {
   const in_top_k *t = state;
   (void)scratch, (void)first_unit, (void)last_unit;
   const int64_t k = t->k_is_input ? int_at(inputs[2], t->wide, 0) : t->k;
   for (int64_t i = 0; i < t->count; i++) {
     const int64_t target = int_at(inputs[1], t->wide, i);
-    ((bool *)outputs[0])[i] =
-        is_in_top((const float *)inputs[0] + i * t->n, t->n, target, k);
+    ((bool *)outputs[0])[i] = is_in_top((const float *)inputs[0] + i * t->n, t->n, target, k);
   }
   return NULL;
 }

@@ -131,9 +131,8 @@ static rheos_status *shape_vector_unchanged(rheos__infer *c) {
   return rheos__infer_rank(c, 0, 1, &c->output_shapes[0]);
 }
 
-static rheos_status *run_invert(const void *state, const void *const *inputs,
-                                void *const *outputs, void *scratch, int64_t first_unit,
-                                int64_t last_unit) {
+static rheos_status *run_invert(const void *state, const void *const *inputs, void *const *outputs,
+                                void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)scratch, (void)first_unit, (void)last_unit;
   const rheos__operands *o = state;
   int64_t count = o->input_shapes[0].dims[0];

@@ -14,31 +14,19 @@ typedef double complex number;
 
 static number number_at(rheos_dtype dtype, const void *data, int64_t i) {
   switch (dtype) {
-    case RHEOS_FLOAT:
-      return ((const float *)data)[i];
-    case RHEOS_DOUBLE:
-      return ((const double *)data)[i];
-    case RHEOS_COMPLEX64:
-      return ((const float complex *)data)[i];
-    default:
-      return ((const double complex *)data)[i];
+    case RHEOS_FLOAT: return ((const float *)data)[i];
+    case RHEOS_DOUBLE: return ((const double *)data)[i];
+    case RHEOS_COMPLEX64: return ((const float complex *)data)[i];
+    default: return ((const double complex *)data)[i];
   }
 }
 
 static void set_number(rheos_dtype dtype, void *data, int64_t i, number value) {
   switch (dtype) {
-    case RHEOS_FLOAT:
-      ((float *)data)[i] = (float)creal(value);
-      break;
-    case RHEOS_DOUBLE:
-      ((double *)data)[i] = creal(value);
-      break;
-    case RHEOS_COMPLEX64:
-      ((float complex *)data)[i] = (float complex)value;
-      break;
-    default:
-      ((double complex *)data)[i] = value;
-      break;
+    case RHEOS_FLOAT: ((float *)data)[i] = (float)creal(value); break;
+    case RHEOS_DOUBLE: ((double *)data)[i] = creal(value); break;
+    case RHEOS_COMPLEX64: ((float complex *)data)[i] = (float complex)value; break;
+    default: ((double complex *)data)[i] = value; break;
   }
 }
 

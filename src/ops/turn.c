@@ -32,17 +32,17 @@ typedef struct wide_8 {
 
 // ---- A tile: to[i][k] = from[k][i] for i < rows, k < columns; what lies beside may be written too
 
-#define TURN(type)                                                                     \
+#define TURN(type)                                                                             \
   static void turn_##type(type to[TILE][TILE], type from[TILE][TILE], int rows, int columns) { \
-    if (rows == TILE && columns == TILE) {                                             \
-      for (int i = 0; i < TILE; i++) {                                                 \
-        for (int k = 0; k < TILE; k++) to[i][k] = from[k][i];                          \
-      }                                                                                \
-      return;                                                                          \
-    }                                                                                  \
-    for (int i = 0; i < rows; i++) {                                                   \
-      for (int k = 0; k < columns; k++) to[i][k] = from[k][i];                         \
-    }                                                                                  \
+    if (rows == TILE && columns == TILE) {                                                     \
+      for (int i = 0; i < TILE; i++) {                                                         \
+        for (int k = 0; k < TILE; k++) to[i][k] = from[k][i];                                  \
+      }                                                                                        \
+      return;                                                                                  \
+    }                                                                                          \
+    for (int i = 0; i < rows; i++) {                                                           \
+      for (int k = 0; k < columns; k++) to[i][k] = from[k][i];                                 \
+    }                                                                                          \
   }
 TURN(uint8_t)
 TURN(uint16_t)
@@ -143,29 +143,30 @@ static bool has_lines(int64_t size) { return (void)size, false; }
 typedef void (*tile_fn)(char *to, int64_t to_row_bytes, const char *from, int64_t from_column_bytes,
                         int rows, int columns, bool whole, int64_t ahead);
 
-#define TILE_FN(type)                                                                          \
-  static void tile_##type(char *to, int64_t to_row_bytes, const char *from,                    \
-                          int64_t from_column_bytes, int rows, int columns, bool whole,        \
-                          int64_t ahead) {                                                     \
-    _Alignas(RHEOS__LINE_BYTES) type read[TILE][TILE], turned[TILE][TILE];                     \
-    for (int k = 0; k < columns; k++, from += from_column_bytes) {                             \
-      if (rows == TILE) {                                                                      \
-        memcpy(read[k], from, sizeof read[k]);                                                 \
-      } else {                                                                                 \
-        memset(&read[k][rows & ~3], 0, 4 * sizeof(type));                                      \
-        for (int i = 0; i < rows; i++) memcpy(&read[k][i], from + i * sizeof(type), sizeof(type));\
-      }                                                                                        \
-      __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)ahead), 0, 2);            \
-    }                                                                                          \
-    if (columns < TILE) memset(read[columns], 0, (size_t)(TILE - columns) * sizeof read[0]);   \
-    turn_##type(turned, read, rows, columns);                                                  \
-    for (int i = 0; i < rows; i++, to += to_row_bytes) {                                       \
-      if (whole) {                                                                             \
-        memcpy(to, turned[i], sizeof turned[i]);                                               \
-      } else {                                                                                 \
-        for (int k = 0; k < columns; k++) memcpy(to + k * sizeof(type), &turned[i][k], sizeof(type));\
-      }                                                                                        \
-    }                                                                                          \
+#define TILE_FN(type)                                                                              \
+  static void tile_##type(char *to, int64_t to_row_bytes, const char *from,                        \
+                          int64_t from_column_bytes, int rows, int columns, bool whole,            \
+                          int64_t ahead) {                                                         \
+    _Alignas(RHEOS__LINE_BYTES) type read[TILE][TILE], turned[TILE][TILE];                         \
+    for (int k = 0; k < columns; k++, from += from_column_bytes) {                                 \
+      if (rows == TILE) {                                                                          \
+        memcpy(read[k], from, sizeof read[k]);                                                     \
+      } else {                                                                                     \
+        memset(&read[k][rows & ~3], 0, 4 * sizeof(type));                                          \
+        for (int i = 0; i < rows; i++) memcpy(&read[k][i], from + i * sizeof(type), sizeof(type)); \
+      }                                                                                            \
+      __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)ahead), 0, 2);                \
+    }                                                                                              \
+    if (columns < TILE) memset(read[columns], 0, (size_t)(TILE - columns) * sizeof read[0]);       \
+    turn_##type(turned, read, rows, columns);                                                      \
+    for (int i = 0; i < rows; i++, to += to_row_bytes) {                                           \
+      if (whole) {                                                                                 \
+        memcpy(to, turned[i], sizeof turned[i]);                                                   \
+      } else {                                                                                     \
+        for (int k = 0; k < columns; k++)                                                          \
+          memcpy(to + k * sizeof(type), &turned[i][k], sizeof(type));                              \
+      }                                                                                            \
+    }                                                                                              \
   }
 TILE_FN(uint8_t)
 TILE_FN(uint16_t)
@@ -192,12 +193,12 @@ static tile_fn tile_of(int64_t size) {
 typedef void (*line_fn)(char *to, int64_t to_step_bytes, const char *from, int64_t from_step_bytes,
                         int64_t count);
 
-#define LINE_FN(type)                                                                            \
-  static void line_##type(char *to, int64_t to_step_bytes, const char *from,                     \
-                          int64_t from_step_bytes, int64_t count) {                              \
-    for (int64_t i = 0; i < count; i++, to += to_step_bytes, from += from_step_bytes) {          \
-      memcpy(to, from, sizeof(type));                                                            \
-    }                                                                                            \
+#define LINE_FN(type)                                                                   \
+  static void line_##type(char *to, int64_t to_step_bytes, const char *from,            \
+                          int64_t from_step_bytes, int64_t count) {                     \
+    for (int64_t i = 0; i < count; i++, to += to_step_bytes, from += from_step_bytes) { \
+      memcpy(to, from, sizeof(type));                                                   \
+    }                                                                                   \
   }
 LINE_FN(uint8_t)
 LINE_FN(uint16_t)
@@ -442,14 +443,14 @@ void rheos__turn_block(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0,
 
 // ---- Many small matrices
 
-#define FEW_FN(type)                                                                           \
-  static void few_##type(char *to, int64_t to_row_bytes, const char *from,                     \
-                         int64_t from_column_bytes, int64_t rows, int64_t columns) {           \
-    for (int64_t i = 0; i < rows; i++, to += to_row_bytes, from += sizeof(type)) {             \
-      for (int64_t k = 0; k < columns; k++) {                                                  \
-        memcpy(to + k * (int64_t)sizeof(type), from + k * from_column_bytes, sizeof(type));    \
-      }                                                                                        \
-    }                                                                                          \
+#define FEW_FN(type)                                                                        \
+  static void few_##type(char *to, int64_t to_row_bytes, const char *from,                  \
+                         int64_t from_column_bytes, int64_t rows, int64_t columns) {        \
+    for (int64_t i = 0; i < rows; i++, to += to_row_bytes, from += sizeof(type)) {          \
+      for (int64_t k = 0; k < columns; k++) {                                               \
+        memcpy(to + k * (int64_t)sizeof(type), from + k * from_column_bytes, sizeof(type)); \
+      }                                                                                     \
+    }                                                                                       \
   }
 FEW_FN(uint32_t)
 FEW_FN(uint64_t)

@@ -14,90 +14,90 @@
 #include "ops/vector_trig.h"
 
 // ---- Formulas: ROW(op, dtypes, qualifier, formula)
-#define FORMULAS(ROW)                                                                  \
-  ROW(Abs, FLOATS, RHEOS__WIDE, fabs(x))                                              \
-  ROW(Abs, SIGNED, , x < 0 ? 0 - W(x) : W(x))                                         \
-  ROW(Neg, FLOATS, RHEOS__WIDE, -x)                                                   \
-  ROW(Neg, SIGNED, , 0 - W(x))                                                        \
-  ROW(Sign, FLOATS, RHEOS__WIDE, x > 0 ? (C)1 : x < 0 ? (C)-1 : x)                    \
-  ROW(Sign, SIGNED, , (x > 0) - (x < 0))                                              \
-  ROW(Square, FLOATS, RHEOS__WIDE, x * x)                                             \
-  ROW(Square, INTEGERS, , W(x) * W(x))                                                \
-  ROW(Sqrt, FLOATS, RHEOS__WIDE, sqrt(x))                                             \
-  ROW(Rsqrt, FLOATS, RHEOS__WIDE, 1 / sqrt(x))                                        \
-  ROW(Exp, FLOATS, RHEOS__WIDEST, RHEOS__EXP(x))                                        \
-  ROW(Expm1, FLOATS, RHEOS__WIDEST, RHEOS__EXPM1(x))                                    \
-  ROW(Log, FLOATS, RHEOS__WIDEST, RHEOS__LOG(x))                                        \
-  ROW(Log1p, FLOATS, , log1p(x))                                                      \
-  ROW(Asin, FLOATS, , asin(x))                                                        \
-  ROW(Acos, FLOATS, , acos(x))                                                        \
-  ROW(Atan, FLOATS, , atan(x))                                                        \
-  ROW(Sinh, FLOATS, , sinh(x))                                                        \
-  ROW(Cosh, FLOATS, , cosh(x))                                                        \
-  ROW(Tanh, FLOATS, RHEOS__WIDEST, RHEOS__TANH(x))                                      \
-  ROW(Asinh, FLOATS, , asinh(x))                                                      \
-  ROW(Acosh, FLOATS, , acosh(x))                                                      \
-  ROW(Atanh, FLOATS, , atanh(x))                                                      \
-  ROW(Sigmoid, FLOATS, RHEOS__WIDEST, RHEOS__SIGMOID(x))                                \
-  ROW(Erf, FLOATS, RHEOS__WIDEST, RHEOS__ERF(x))                                        \
-  ROW(Erfc, FLOATS, , erfc(x))                                                        \
-  ROW(Erfinv, FLOATS, , rheos__erfinv(x))                                             \
-  ROW(Ndtri, FLOATS, , rheos__ndtri(x))                                               \
-  ROW(Lgamma, FLOATS, , rheos__lgamma(x))                                             \
-  ROW(Digamma, FLOATS, , rheos__digamma(x))                                           \
-  ROW(BesselI0e, FLOATS, , rheos__bessel_i0e(x))                                      \
-  ROW(BesselI1e, FLOATS, , rheos__bessel_i1e(x))                                      \
-  ROW(Floor, FLOATS, RHEOS__WIDE, floor(x))                                           \
-  ROW(Ceil, FLOATS, RHEOS__WIDE, ceil(x))                                             \
+#define FORMULAS(ROW)                                                                             \
+  ROW(Abs, FLOATS, RHEOS__WIDE, fabs(x))                                                          \
+  ROW(Abs, SIGNED, , x < 0 ? 0 - W(x) : W(x))                                                     \
+  ROW(Neg, FLOATS, RHEOS__WIDE, -x)                                                               \
+  ROW(Neg, SIGNED, , 0 - W(x))                                                                    \
+  ROW(Sign, FLOATS, RHEOS__WIDE, x > 0 ? (C)1 : x < 0 ? (C) - 1 : x)                              \
+  ROW(Sign, SIGNED, , (x > 0) - (x < 0))                                                          \
+  ROW(Square, FLOATS, RHEOS__WIDE, x *x)                                                          \
+  ROW(Square, INTEGERS, , W(x) * W(x))                                                            \
+  ROW(Sqrt, FLOATS, RHEOS__WIDE, sqrt(x))                                                         \
+  ROW(Rsqrt, FLOATS, RHEOS__WIDE, 1 / sqrt(x))                                                    \
+  ROW(Exp, FLOATS, RHEOS__WIDEST, RHEOS__EXP(x))                                                  \
+  ROW(Expm1, FLOATS, RHEOS__WIDEST, RHEOS__EXPM1(x))                                              \
+  ROW(Log, FLOATS, RHEOS__WIDEST, RHEOS__LOG(x))                                                  \
+  ROW(Log1p, FLOATS, , log1p(x))                                                                  \
+  ROW(Asin, FLOATS, , asin(x))                                                                    \
+  ROW(Acos, FLOATS, , acos(x))                                                                    \
+  ROW(Atan, FLOATS, , atan(x))                                                                    \
+  ROW(Sinh, FLOATS, , sinh(x))                                                                    \
+  ROW(Cosh, FLOATS, , cosh(x))                                                                    \
+  ROW(Tanh, FLOATS, RHEOS__WIDEST, RHEOS__TANH(x))                                                \
+  ROW(Asinh, FLOATS, , asinh(x))                                                                  \
+  ROW(Acosh, FLOATS, , acosh(x))                                                                  \
+  ROW(Atanh, FLOATS, , atanh(x))                                                                  \
+  ROW(Sigmoid, FLOATS, RHEOS__WIDEST, RHEOS__SIGMOID(x))                                          \
+  ROW(Erf, FLOATS, RHEOS__WIDEST, RHEOS__ERF(x))                                                  \
+  ROW(Erfc, FLOATS, , erfc(x))                                                                    \
+  ROW(Erfinv, FLOATS, , rheos__erfinv(x))                                                         \
+  ROW(Ndtri, FLOATS, , rheos__ndtri(x))                                                           \
+  ROW(Lgamma, FLOATS, , rheos__lgamma(x))                                                         \
+  ROW(Digamma, FLOATS, , rheos__digamma(x))                                                       \
+  ROW(BesselI0e, FLOATS, , rheos__bessel_i0e(x))                                                  \
+  ROW(BesselI1e, FLOATS, , rheos__bessel_i1e(x))                                                  \
+  ROW(Floor, FLOATS, RHEOS__WIDE, floor(x))                                                       \
+  ROW(Ceil, FLOATS, RHEOS__WIDE, ceil(x))                                                         \
   ROW(Round, FLOATS, RHEOS__WIDE, rint(x)) /* half to even: the rounding mode is never changed */ \
-  ROW(Round, SIGNED, , x)                                                             \
-  ROW(Rint, FLOATS, RHEOS__WIDE, rint(x))                                             \
-  ROW(Reciprocal, FLOATS, RHEOS__WIDE, 1 / x)                                         \
-  ROW(Reciprocal, SIGNED, , reciprocal_of_integer(x, &failed))                        \
-  ROW(Inv, FLOATS, RHEOS__WIDE, 1 / x)                                                \
-  ROW(Inv, SIGNED, , reciprocal_of_integer(x, &failed))                               \
-  ROW(Invert, INTEGERS, , ~W(x))                                                      \
-  ROW(Neg, COMPLEXES, , -x)                                                           \
-  ROW(Sign, COMPLEXES, , x == 0 ? 0 : x / fabs(x))                                    \
-  ROW(Square, COMPLEXES, , x * x)                                                     \
-  ROW(Sqrt, COMPLEXES, , sqrt(x))                                                     \
-  ROW(Rsqrt, COMPLEXES, , 1 / sqrt(x))                                                \
-  ROW(Exp, COMPLEXES, , exp(x))                                                       \
-  ROW(Expm1, COMPLEXES, , complex_expm1(x))                                           \
-  ROW(Log, COMPLEXES, , log(x))                                                       \
-  ROW(Log1p, COMPLEXES, , complex_log1p(x))                                           \
-  ROW(Sin, COMPLEXES, , sin(x))                                                       \
-  ROW(Cos, COMPLEXES, , cos(x))                                                       \
-  ROW(Tan, COMPLEXES, , tan(x))                                                       \
-  ROW(Asin, COMPLEXES, , asin(x))                                                     \
-  ROW(Acos, COMPLEXES, , acos(x))                                                     \
-  ROW(Atan, COMPLEXES, , atan(x))                                                     \
-  ROW(Sinh, COMPLEXES, , sinh(x))                                                     \
-  ROW(Cosh, COMPLEXES, , cosh(x))                                                     \
-  ROW(Tanh, COMPLEXES, , tanh(x))                                                     \
-  ROW(Asinh, COMPLEXES, , asinh(x))                                                   \
-  ROW(Acosh, COMPLEXES, , acosh(x))                                                   \
-  ROW(Atanh, COMPLEXES, , atanh(x))                                                   \
-  ROW(Sigmoid, COMPLEXES, , 1 / (1 + exp(-x)))                                        \
-  ROW(Reciprocal, COMPLEXES, , 1 / x)                                                 \
+  ROW(Round, SIGNED, , x)                                                                         \
+  ROW(Rint, FLOATS, RHEOS__WIDE, rint(x))                                                         \
+  ROW(Reciprocal, FLOATS, RHEOS__WIDE, 1 / x)                                                     \
+  ROW(Reciprocal, SIGNED, , reciprocal_of_integer(x, &failed))                                    \
+  ROW(Inv, FLOATS, RHEOS__WIDE, 1 / x)                                                            \
+  ROW(Inv, SIGNED, , reciprocal_of_integer(x, &failed))                                           \
+  ROW(Invert, INTEGERS, , ~W(x))                                                                  \
+  ROW(Neg, COMPLEXES, , -x)                                                                       \
+  ROW(Sign, COMPLEXES, , x == 0 ? 0 : x / fabs(x))                                                \
+  ROW(Square, COMPLEXES, , x *x)                                                                  \
+  ROW(Sqrt, COMPLEXES, , sqrt(x))                                                                 \
+  ROW(Rsqrt, COMPLEXES, , 1 / sqrt(x))                                                            \
+  ROW(Exp, COMPLEXES, , exp(x))                                                                   \
+  ROW(Expm1, COMPLEXES, , complex_expm1(x))                                                       \
+  ROW(Log, COMPLEXES, , log(x))                                                                   \
+  ROW(Log1p, COMPLEXES, , complex_log1p(x))                                                       \
+  ROW(Sin, COMPLEXES, , sin(x))                                                                   \
+  ROW(Cos, COMPLEXES, , cos(x))                                                                   \
+  ROW(Tan, COMPLEXES, , tan(x))                                                                   \
+  ROW(Asin, COMPLEXES, , asin(x))                                                                 \
+  ROW(Acos, COMPLEXES, , acos(x))                                                                 \
+  ROW(Atan, COMPLEXES, , atan(x))                                                                 \
+  ROW(Sinh, COMPLEXES, , sinh(x))                                                                 \
+  ROW(Cosh, COMPLEXES, , cosh(x))                                                                 \
+  ROW(Tanh, COMPLEXES, , tanh(x))                                                                 \
+  ROW(Asinh, COMPLEXES, , asinh(x))                                                               \
+  ROW(Acosh, COMPLEXES, , acosh(x))                                                               \
+  ROW(Atanh, COMPLEXES, , atanh(x))                                                               \
+  ROW(Sigmoid, COMPLEXES, , 1 / (1 + exp(-x)))                                                    \
+  ROW(Reciprocal, COMPLEXES, , 1 / x)                                                             \
   ROW(Inv, COMPLEXES, , 1 / x)
 
 // Those of angles have a faster formula for angles that are not huge.
-#define ANGLES(ROW)                                                                   \
-  ROW(Sin, rheos__sinf_near, rheos__sinf)                                             \
-  ROW(Cos, rheos__cosf_near, rheos__cosf)                                             \
+#define ANGLES(ROW)                       \
+  ROW(Sin, rheos__sinf_near, rheos__sinf) \
+  ROW(Cos, rheos__cosf_near, rheos__cosf) \
   ROW(Tan, rheos__tanf_near, rheos__tanf)
 
 #define TESTS(ROW)                               \
-  ROW(IsNan, FLOATS, , x != x)                                                        \
-  ROW(IsInf, FLOATS, , fabs(x) == (C)INFINITY)                                        \
-  ROW(IsFinite, FLOATS, , fabs(x) < (C)INFINITY)                                      \
+  ROW(IsNan, FLOATS, , x != x)                   \
+  ROW(IsInf, FLOATS, , fabs(x) == (C)INFINITY)   \
+  ROW(IsFinite, FLOATS, , fabs(x) < (C)INFINITY) \
   ROW(LogicalNot, BOOLS, , !x)
 
 // Numbers of bits
-#define COUNTS(ROW)                              \
-  ROW(PopulationCount, INTEGERS, ,                                                    \
-      __builtin_popcountll((uint64_t)x & (UINT64_MAX >> (64 - 8 * sizeof x))))
+#define COUNTS(ROW)                \
+  ROW(PopulationCount, INTEGERS, , \
+      __builtin_popcountll((uint64_t)x &(UINT64_MAX >> (64 - 8 * sizeof x))))
 
 // By the real functions that are exact near 0.
 static inline double _Complex complex_expm1(double _Complex x) {
@@ -121,32 +121,32 @@ FORMULAS(ROW)
 // Chunk by chunk: where a chunk has a huge angle, its elements take one of two formulas each, so that
 // an answer never depends on its neighbours.
 enum { ANGLES_CHUNK = 1024 };
-#define ANGLE_LOOP(S, name, near, far)                                                            \
-  RHEOS__WIDEST static int name##_##S(const void *const *in, void *out, int64_t n,                \
-                                      unsigned repeated, double parameter) {                      \
-    RHEOS__LOOP_TYPES(S);                                                                         \
-    for (int64_t begin = 0; begin < n; begin += ANGLES_CHUNK) {                                   \
-      const rheos__stored_##S *xs = (const rheos__stored_##S *)in[0] + begin;                     \
-      rheos__stored_##S *zs = (rheos__stored_##S *)out + begin;                                   \
-      const int64_t count = n - begin < ANGLES_CHUNK ? n - begin : ANGLES_CHUNK;                  \
-      int huge = 0;                                                                               \
-      for (int64_t i = 0; i < count; i++) {                                                       \
-        huge |= !(fabs(RHEOS__LOAD_##S(xs[i])) < RHEOS__NEAR_ANGLE);                              \
-      }                                                                                           \
-      if (huge) {                                                                                 \
-        RHEOS__INDEPENDENT for (int64_t i = 0; i < count; i++) {                                  \
-          const C x = RHEOS__LOAD_##S(xs[i]);                                                     \
-          const C y = fabs(x) < RHEOS__NEAR_ANGLE ? near(x) : far(x);                             \
-          zs[i] = RHEOS__STORE_##S(y);                                                            \
-        }                                                                                         \
-        continue;                                                                                 \
-      }                                                                                           \
-      RHEOS__INDEPENDENT for (int64_t i = 0; i < count; i++) {                                    \
-        const C x = RHEOS__LOAD_##S(xs[i]);                                                       \
-        zs[i] = RHEOS__STORE_##S(near(x));                                                        \
-      }                                                                                           \
-    }                                                                                             \
-    return 0;                                                                                     \
+#define ANGLE_LOOP(S, name, near, far)                                             \
+  RHEOS__WIDEST static int name##_##S(const void *const *in, void *out, int64_t n, \
+                                      unsigned repeated, double parameter) {       \
+    RHEOS__LOOP_TYPES(S);                                                          \
+    for (int64_t begin = 0; begin < n; begin += ANGLES_CHUNK) {                    \
+      const rheos__stored_##S *xs = (const rheos__stored_##S *)in[0] + begin;      \
+      rheos__stored_##S *zs = (rheos__stored_##S *)out + begin;                    \
+      const int64_t count = n - begin < ANGLES_CHUNK ? n - begin : ANGLES_CHUNK;   \
+      int huge = 0;                                                                \
+      for (int64_t i = 0; i < count; i++) {                                        \
+        huge |= !(fabs(RHEOS__LOAD_##S(xs[i])) < RHEOS__NEAR_ANGLE);               \
+      }                                                                            \
+      if (huge) {                                                                  \
+        RHEOS__INDEPENDENT for (int64_t i = 0; i < count; i++) {                   \
+          const C x = RHEOS__LOAD_##S(xs[i]);                                      \
+          const C y = fabs(x) < RHEOS__NEAR_ANGLE ? near(x) : far(x);              \
+          zs[i] = RHEOS__STORE_##S(y);                                             \
+        }                                                                          \
+        continue;                                                                  \
+      }                                                                            \
+      RHEOS__INDEPENDENT for (int64_t i = 0; i < count; i++) {                     \
+        const C x = RHEOS__LOAD_##S(xs[i]);                                        \
+        zs[i] = RHEOS__STORE_##S(near(x));                                         \
+      }                                                                            \
+    }                                                                              \
+    return 0;                                                                      \
   }
 #define ROW(name, near, far)         \
   ANGLE_LOOP(float, name, near, far) \
@@ -163,8 +163,7 @@ TESTS(ROW)
 #undef ROW
 #define COUNT_LOOP(S, qualifier, name, formula) \
   RHEOS__UNARY_LOOP_TO(S, uint8, qualifier, name, formula)
-#define ROW(name, dtypes, qualifier, formula) \
-  RHEOS__##dtypes(COUNT_LOOP, qualifier, name, formula)
+#define ROW(name, dtypes, qualifier, formula) RHEOS__##dtypes(COUNT_LOOP, qualifier, name, formula)
 COUNTS(ROW)
 #undef ROW
 
@@ -245,8 +244,7 @@ static void grad_log1p(rheos__grad *g) {
   rheos_scope *s = g->scope;
   const rheos_output dy = rheos__grad_dense(g, 0);
   rheos__push_after_grad(g);
-  const rheos_output sum =
-      rheos__op_of_number(s, "AddV2", "add", 1, rheos__conj(s, g->inputs[0]));
+  const rheos_output sum = rheos__op_of_number(s, "AddV2", "add", 1, rheos__conj(s, g->inputs[0]));
   rheos__grad_set(g, 0, rheos__py_mul(s, dy, rheos__op_1(s, "Reciprocal", sum)));
   rheos_scope_pop(s);
 }
@@ -373,66 +371,64 @@ static void grad_bessel_i1e(rheos__grad *g) {
 #define SIGNED_OR_COMPLEX \
   "{bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"
 #define ANGLE_TYPES "{bfloat16, half, float, double, int32, int64, complex64, complex128}"
-#define SQUARE_TYPES                                                                        \
+#define SQUARE_TYPES                                                                           \
   "{bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64, " \
   "complex64, complex128}"
 
-#define OPS(OP)                                                                             \
-  OP(Abs, SIGNED_TYPES, grad_abs, 1, "The absolute value of `x`.")                          \
-  OP(Acos, ANGLE_TYPES, grad_acos, 20, "The angle whose cosine is `x`.")                    \
-  OP(Acosh, COMPLEX_TYPES, grad_acosh, 20, "The inverse hyperbolic cosine of `x`.")         \
-  OP(Asin, ANGLE_TYPES, grad_asin, 20, "The angle whose sine is `x`.")                      \
-  OP(Asinh, COMPLEX_TYPES, grad_asinh, 20, "The inverse hyperbolic sine of `x`.")           \
-  OP(Atan, ANGLE_TYPES, grad_atan, 20, "The angle whose tangent is `x`.")                   \
-  OP(Atanh, COMPLEX_TYPES, grad_atanh, 20, "The inverse hyperbolic tangent of `x`.")        \
-  OP(BesselI0e, FLOAT_TYPES, grad_bessel_i0e, 60,                                           \
-     "exp(-|`x`|) times the modified Bessel function of order 0 of `x`.")                   \
-  OP(BesselI1e, FLOAT_TYPES, grad_bessel_i1e, 60,                                           \
-     "exp(-|`x`|) times the modified Bessel function of order 1 of `x`.")                   \
-  OP(Ceil, FLOAT_TYPES, rheos__no_gradient, 2, "The smallest whole number not below `x`.")  \
-  OP(Cos, COMPLEX_TYPES, grad_cos, 20, "The cosine of `x`.")                                \
-  OP(Cosh, COMPLEX_TYPES, grad_cosh, 20, "The hyperbolic cosine of `x`.")                   \
-  OP(Digamma, FLOAT_TYPES, grad_digamma, 60, "The derivative of Lgamma at `x`.")            \
-  OP(Erf, FLOAT_TYPES, grad_erf, 20, "The Gauss error function of `x`.")                    \
-  OP(Erfc, FLOAT_TYPES, grad_erfc, 20, "1 minus the Gauss error function of `x`.")          \
-  OP(Erfinv, FLOAT_TYPES, grad_erfinv, 200, "The number whose Erf is `x`.")                 \
-  OP(Exp, COMPLEX_TYPES, grad_exp, 10, "e to the power of `x`.")                            \
-  OP(Expm1, COMPLEX_TYPES, grad_expm1, 10, "exp(`x`) - 1, exact also near 0.")              \
-  OP(Floor, FLOAT_TYPES, rheos__no_gradient, 2, "The largest whole number not above `x`.")  \
-  OP(Inv, SIGNED_OR_COMPLEX, grad_reciprocal, 4, "1 / `x`.")                                \
-  OP(Lgamma, FLOAT_TYPES, grad_lgamma, 60,                                                  \
-     "The logarithm of the absolute value of the gamma function of `x`.")                   \
-  OP(Log, COMPLEX_TYPES, grad_log, 10, "The natural logarithm of `x`.")                     \
-  OP(Log1p, COMPLEX_TYPES, grad_log1p, 10, "log(1 + `x`), exact also near 0.")              \
-  OP(Ndtri, FLOAT_TYPES, grad_ndtri, 200,                                                   \
-     "The number below which a standard normal variable is with probability `x`.")          \
-  OP(Neg, SIGNED_OR_COMPLEX, grad_neg, 1, "`x` with the other sign.")                       \
-  OP(Reciprocal, SIGNED_OR_COMPLEX, grad_reciprocal, 4, "1 / `x`.")                         \
-  OP(Rint, FLOAT_TYPES, rheos__no_gradient, 2, "`x` rounded, halves to the even number.")   \
-  OP(Round, SIGNED_OR_COMPLEX, rheos__no_gradient, 2,                                       \
-     "`x` rounded, halves to the even number.")                                             \
-  OP(Rsqrt, COMPLEX_TYPES, grad_rsqrt, 8, "1 / sqrt(`x`).")                                 \
-  OP(Sigmoid, COMPLEX_TYPES, grad_sigmoid, 12, "1 / (1 + exp(-`x`)).")                      \
-  OP(Sign, SIGNED_OR_COMPLEX, grad_sign, 2, "-1, 0 or 1, as `x` is below, at or above 0.")  \
-  OP(Sin, COMPLEX_TYPES, grad_sin, 20, "The sine of `x`.")                                  \
-  OP(Sinh, COMPLEX_TYPES, grad_sinh, 20, "The hyperbolic sine of `x`.")                     \
-  OP(Sqrt, COMPLEX_TYPES, grad_sqrt, 4, "The square root of `x`.")                          \
-  OP(Square, SQUARE_TYPES, grad_square, 1, "`x` times itself.")                             \
-  OP(Tan, ANGLE_TYPES, grad_tan, 20, "The tangent of `x`.")                                 \
+#define OPS(OP)                                                                                  \
+  OP(Abs, SIGNED_TYPES, grad_abs, 1, "The absolute value of `x`.")                               \
+  OP(Acos, ANGLE_TYPES, grad_acos, 20, "The angle whose cosine is `x`.")                         \
+  OP(Acosh, COMPLEX_TYPES, grad_acosh, 20, "The inverse hyperbolic cosine of `x`.")              \
+  OP(Asin, ANGLE_TYPES, grad_asin, 20, "The angle whose sine is `x`.")                           \
+  OP(Asinh, COMPLEX_TYPES, grad_asinh, 20, "The inverse hyperbolic sine of `x`.")                \
+  OP(Atan, ANGLE_TYPES, grad_atan, 20, "The angle whose tangent is `x`.")                        \
+  OP(Atanh, COMPLEX_TYPES, grad_atanh, 20, "The inverse hyperbolic tangent of `x`.")             \
+  OP(BesselI0e, FLOAT_TYPES, grad_bessel_i0e, 60,                                                \
+     "exp(-|`x`|) times the modified Bessel function of order 0 of `x`.")                        \
+  OP(BesselI1e, FLOAT_TYPES, grad_bessel_i1e, 60,                                                \
+     "exp(-|`x`|) times the modified Bessel function of order 1 of `x`.")                        \
+  OP(Ceil, FLOAT_TYPES, rheos__no_gradient, 2, "The smallest whole number not below `x`.")       \
+  OP(Cos, COMPLEX_TYPES, grad_cos, 20, "The cosine of `x`.")                                     \
+  OP(Cosh, COMPLEX_TYPES, grad_cosh, 20, "The hyperbolic cosine of `x`.")                        \
+  OP(Digamma, FLOAT_TYPES, grad_digamma, 60, "The derivative of Lgamma at `x`.")                 \
+  OP(Erf, FLOAT_TYPES, grad_erf, 20, "The Gauss error function of `x`.")                         \
+  OP(Erfc, FLOAT_TYPES, grad_erfc, 20, "1 minus the Gauss error function of `x`.")               \
+  OP(Erfinv, FLOAT_TYPES, grad_erfinv, 200, "The number whose Erf is `x`.")                      \
+  OP(Exp, COMPLEX_TYPES, grad_exp, 10, "e to the power of `x`.")                                 \
+  OP(Expm1, COMPLEX_TYPES, grad_expm1, 10, "exp(`x`) - 1, exact also near 0.")                   \
+  OP(Floor, FLOAT_TYPES, rheos__no_gradient, 2, "The largest whole number not above `x`.")       \
+  OP(Inv, SIGNED_OR_COMPLEX, grad_reciprocal, 4, "1 / `x`.")                                     \
+  OP(Lgamma, FLOAT_TYPES, grad_lgamma, 60,                                                       \
+     "The logarithm of the absolute value of the gamma function of `x`.")                        \
+  OP(Log, COMPLEX_TYPES, grad_log, 10, "The natural logarithm of `x`.")                          \
+  OP(Log1p, COMPLEX_TYPES, grad_log1p, 10, "log(1 + `x`), exact also near 0.")                   \
+  OP(Ndtri, FLOAT_TYPES, grad_ndtri, 200,                                                        \
+     "The number below which a standard normal variable is with probability `x`.")               \
+  OP(Neg, SIGNED_OR_COMPLEX, grad_neg, 1, "`x` with the other sign.")                            \
+  OP(Reciprocal, SIGNED_OR_COMPLEX, grad_reciprocal, 4, "1 / `x`.")                              \
+  OP(Rint, FLOAT_TYPES, rheos__no_gradient, 2, "`x` rounded, halves to the even number.")        \
+  OP(Round, SIGNED_OR_COMPLEX, rheos__no_gradient, 2, "`x` rounded, halves to the even number.") \
+  OP(Rsqrt, COMPLEX_TYPES, grad_rsqrt, 8, "1 / sqrt(`x`).")                                      \
+  OP(Sigmoid, COMPLEX_TYPES, grad_sigmoid, 12, "1 / (1 + exp(-`x`)).")                           \
+  OP(Sign, SIGNED_OR_COMPLEX, grad_sign, 2, "-1, 0 or 1, as `x` is below, at or above 0.")       \
+  OP(Sin, COMPLEX_TYPES, grad_sin, 20, "The sine of `x`.")                                       \
+  OP(Sinh, COMPLEX_TYPES, grad_sinh, 20, "The hyperbolic sine of `x`.")                          \
+  OP(Sqrt, COMPLEX_TYPES, grad_sqrt, 4, "The square root of `x`.")                               \
+  OP(Square, SQUARE_TYPES, grad_square, 1, "`x` times itself.")                                  \
+  OP(Tan, ANGLE_TYPES, grad_tan, 20, "The tangent of `x`.")                                      \
   OP(Tanh, COMPLEX_TYPES, grad_tanh, 12, "The hyperbolic tangent of `x`.")
 
 // OTHER(name, signature, gradient, doc)
-#define OTHER_OPS(OTHER)                                                                      \
-  OTHER(Invert, "x: T -> y: T; T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}", \
-        rheos__no_gradient, "Every bit of `x` flipped.")                                      \
-  OTHER(IsFinite, "x: T -> y: bool; T: " FLOAT_TYPES, rheos__no_gradient,                     \
-        "Whether `x` is neither infinite nor NaN.")                                           \
-  OTHER(IsInf, "x: T -> y: bool; T: " FLOAT_TYPES, rheos__no_gradient,                        \
-        "Whether `x` is infinite.")                                                           \
-  OTHER(IsNan, "x: T -> y: bool; T: " FLOAT_TYPES, rheos__no_gradient, "Whether `x` is NaN.") \
-  OTHER(LogicalNot, "x: bool -> y: bool", rheos__no_gradient, "Whether `x` is false.")        \
-  OTHER(PopulationCount,                                                                      \
-        "x: T -> y: uint8; T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}",    \
+#define OTHER_OPS(OTHER)                                                                           \
+  OTHER(Invert, "x: T -> y: T; T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}",     \
+        rheos__no_gradient, "Every bit of `x` flipped.")                                           \
+  OTHER(IsFinite, "x: T -> y: bool; T: " FLOAT_TYPES, rheos__no_gradient,                          \
+        "Whether `x` is neither infinite nor NaN.")                                                \
+  OTHER(IsInf, "x: T -> y: bool; T: " FLOAT_TYPES, rheos__no_gradient, "Whether `x` is infinite.") \
+  OTHER(IsNan, "x: T -> y: bool; T: " FLOAT_TYPES, rheos__no_gradient, "Whether `x` is NaN.")      \
+  OTHER(LogicalNot, "x: bool -> y: bool", rheos__no_gradient, "Whether `x` is false.")             \
+  OTHER(PopulationCount,                                                                           \
+        "x: T -> y: uint8; T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}",         \
         rheos__no_gradient, "The number of bits that are set in `x`.")
 
 enum {
@@ -448,7 +444,7 @@ static const rheos__loop loops[NUM_ROWS][RHEOS__NUM_DTYPES] = {
     FORMULAS(ROW) TESTS(ROW) COUNTS(ROW)
 #undef ROW
 #define ROW(name, near, far) RHEOS__FLOATS(RHEOS__LOOP_ENTRY, name)
-    ANGLES(ROW)
+        ANGLES(ROW)
 #undef ROW
 };
 
@@ -458,12 +454,10 @@ static rheos_status *prepare(rheos__prepare *p, int row, int cost) {
                                     divides ? "Integer division by zero" : NULL);
 }
 
-#define DEFINE(name, signature, gradient, cost, doc)                             \
-  static rheos_status *prepare_##name(rheos__prepare *p) {                       \
-    return prepare(p, row_##name, cost);                                         \
-  }                                                                              \
-  const rheos__op_def rheos__op_##name = {                                       \
-      #name, signature, doc, 0, rheos__shape_unchanged, gradient, prepare_##name, \
+#define DEFINE(name, signature, gradient, cost, doc)                                              \
+  static rheos_status *prepare_##name(rheos__prepare *p) { return prepare(p, row_##name, cost); } \
+  const rheos__op_def rheos__op_##name = {                                                        \
+      #name, signature, doc, 0, rheos__shape_unchanged, gradient, prepare_##name,                 \
   };
 #define OP(name, dtypes, gradient, cost, doc) \
   DEFINE(name, "x: T -> y: T; T: " dtypes, gradient, cost, doc)

@@ -147,13 +147,9 @@ const char *rheos__unicode_next(rheos__unicode_reader *reader, const char *at, c
       *out_char = (unsigned char)*at;
       if (reader->kind == ASCII && *out_char > 0x7f) *out_char = -1;
       return at + 1;
-    case UTF_8:
-      return at + rheos__utf8_decode(at, end, out_char);
-    case UTF_16:
-      return next_utf16(reader, at, end, out_char);
-    case UTF_32:
-      return next_utf32(reader, at, end, out_char);
-    default:
-      return next_other(reader, at, end, out_char);
+    case UTF_8: return at + rheos__utf8_decode(at, end, out_char);
+    case UTF_16: return next_utf16(reader, at, end, out_char);
+    case UTF_32: return next_utf32(reader, at, end, out_char);
+    default: return next_other(reader, at, end, out_char);
   }
 }

@@ -135,10 +135,10 @@ static rheos_status *compute_unique(void *state, rheos__step *step, rheos_tensor
   RHEOS_TRY(rheos__tensor_new(o->output_dtypes[1], &RHEOS_SHAPE(s.count), &outputs[1]));
   int64_t *slots = rheos__alloc_array(num_slots, sizeof *slots);
   int64_t *firsts = rheos__alloc_array((size_t)s.count, sizeof *firsts);
-  rheos_status *status = slots == NULL || firsts == NULL
-                             ? rheos__out_of_memory()
-                             : distinct(&s, &x->shape, axis, slots, num_slots, firsts,
-                                        o->num_outputs, outputs);
+  rheos_status *status =
+      slots == NULL || firsts == NULL
+          ? rheos__out_of_memory()
+          : distinct(&s, &x->shape, axis, slots, num_slots, firsts, o->num_outputs, outputs);
   rheos__free(slots);
   rheos__free(firsts);
   return status;
@@ -178,20 +178,21 @@ static rheos_status *shape_unique_along(rheos__infer *c) {
   return NULL;
 }
 
-#define UNIQUE_DOC                                                                              \
-  "The distinct elements of `x` in the order they first appear, and for each element of `x` which " \
+#define UNIQUE_DOC                                                                            \
+  "The distinct elements of `x` in the order they first appear, and for each element of `x` " \
+  "which "                                                                                    \
   "of them it is"
-#define UNIQUE_ALONG_DOC                                                                        \
+#define UNIQUE_ALONG_DOC                                                                           \
   "The distinct slices of `x` along `axis` in the order they first appear, and for each slice of " \
   "`x` which of them it is"
-#define UNIQUE(op, in, out, types, unit, text)                                                  \
-  const rheos__op_def rheos__op_##op = {                                                        \
-      .name = #op,                                                                              \
-      .signature = "x: T" in " -> y: T, idx: out_idx" out "; T: type; " types                   \
-                   "out_idx: {int32, int64} = int32",                                           \
-      .doc = text,                                                                              \
-      .shape = unit,                                                                            \
-      .prepare = prepare_unique,                                                                \
+#define UNIQUE(op, in, out, types, unit, text)                                \
+  const rheos__op_def rheos__op_##op = {                                      \
+      .name = #op,                                                            \
+      .signature = "x: T" in " -> y: T, idx: out_idx" out "; T: type; " types \
+                   "out_idx: {int32, int64} = int32",                         \
+      .doc = text,                                                            \
+      .shape = unit,                                                          \
+      .prepare = prepare_unique,                                              \
   };
 #define AXIS_TYPE "Taxis: {int32, int64} = int64; "
 UNIQUE(Unique, "", "", "", shape_unique, UNIQUE_DOC ".")
@@ -223,8 +224,8 @@ static uint64_t slot_of(const rheos_tensor *all, const int64_t *slots, uint64_t 
 }
 
 // `places` gets where the elements of x that are not in y stand.
-static int64_t differing(const rheos_tensor *all, int64_t num_y, int64_t *slots,
-                         uint64_t num_slots, int64_t *places) {
+static int64_t differing(const rheos_tensor *all, int64_t num_y, int64_t *slots, uint64_t num_slots,
+                         int64_t *places) {
   for (int64_t i = 0; i < num_y; ++i) {
     slots[slot_of(all, slots, num_slots, i)] = i + 1;
   }
@@ -259,8 +260,8 @@ static rheos_status *join_lists(const rheos_tensor *y, const rheos_tensor *x,
                               x->num_elements);
 }
 
-static rheos_status *compute_list_diff(void *state, rheos__step *step,
-                                       rheos_tensor *const *inputs, rheos_tensor **outputs) {
+static rheos_status *compute_list_diff(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                       rheos_tensor **outputs) {
   (void)step;
   const rheos__operands *o = state;
   rheos_tensor *all = NULL;
@@ -271,8 +272,8 @@ static rheos_status *compute_list_diff(void *state, rheos__step *step,
   int64_t *places = rheos__alloc_array((size_t)inputs[0]->num_elements, sizeof *places);
   if (status == NULL && (slots == NULL || places == NULL)) status = rheos__out_of_memory();
   if (status == NULL) {
-    status = list_diff(all, inputs[1]->num_elements, slots, num_slots, places,
-                       o->output_dtypes[1], outputs);
+    status = list_diff(all, inputs[1]->num_elements, slots, num_slots, places, o->output_dtypes[1],
+                       outputs);
   }
   rheos_tensor_unref(all);
   rheos__free(slots);

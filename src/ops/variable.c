@@ -47,8 +47,9 @@ static rheos_status *prepare_variable(rheos__prepare *p) {
 
 const rheos__op_def rheos__op_Variable = {
     .name = "Variable",
-    .signature = "-> ref: Ref(dtype); shape: shape; dtype: type; container: string = \"\"; "
-                 "shared_name: string = \"\"",
+    .signature =
+        "-> ref: Ref(dtype); shape: shape; dtype: type; container: string = \"\"; "
+        "shared_name: string = \"\"",
     .doc = "A variable as graphs before version 5 have it: `shape` [] means unknown.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = shape_old_variable,
@@ -58,9 +59,12 @@ const rheos__op_def rheos__op_Variable = {
 
 const rheos__op_def rheos__op_VariableV2 = {
     .name = "VariableV2",
-    .signature = "-> ref: Ref(dtype); shape: shape; dtype: type; container: string = \"\"; "
-                 "shared_name: string = \"\"",
-    .doc = "A reference to a variable that lives in the session under `shared_name` or the node's name.",
+    .signature =
+        "-> ref: Ref(dtype); shape: shape; dtype: type; container: string = \"\"; "
+        "shared_name: string = \"\"",
+    .doc =
+        "A reference to a variable that lives in the session under `shared_name` or the node's "
+        "name.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = shape_variable,
     .gradient = rheos__no_gradient,
@@ -69,10 +73,12 @@ const rheos__op_def rheos__op_VariableV2 = {
 
 const rheos__op_def rheos__op_VarHandleOp = {
     .name = "VarHandleOp",
-    .signature = "-> resource: resource; container: string = \"\"; shared_name: string = \"\"; "
-                 "debug_name: string = \"\"; dtype: type; shape: shape; "
-                 "allowed_devices: list(string) = []",
-    .doc = "A handle to a variable that lives in the session under `shared_name` or the node's name.",
+    .signature =
+        "-> resource: resource; container: string = \"\"; shared_name: string = \"\"; "
+        "debug_name: string = \"\"; dtype: type; shape: shape; "
+        "allowed_devices: list(string) = []",
+    .doc =
+        "A handle to a variable that lives in the session under `shared_name` or the node's name.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = rheos__shape_scalar,
     .gradient = rheos__no_gradient,
@@ -337,7 +343,8 @@ static rheos_status *check_like_value(rheos__variable_cell *cell, const rheos_te
 
 // The shape that the variable has or, before its first value, was declared with.
 static rheos_shape shape_before(const assign_state *s) {
-  rheos_tensor *before = rheos__variable_has_any_shape(s->cell) ? rheos__variable_read(s->cell) : NULL;
+  rheos_tensor *before =
+      rheos__variable_has_any_shape(s->cell) ? rheos__variable_read(s->cell) : NULL;
   const rheos_shape shape = before != NULL ? before->shape : s->shape;
   rheos_tensor_unref(before);
   return shape;
@@ -347,8 +354,9 @@ static rheos_status *check_shape(const assign_state *s, const rheos_shape *given
   const rheos_shape expected = shape_before(s);
   rheos__shape_text left, right;
   if (rheos_shape_compatible(&expected, given)) return NULL;
-  return RHEOS_INVALID("Assign requires shapes of both tensors to match. lhs shape= %s rhs shape= %s",
-                       rheos__shape_text_of(&expected, &left), rheos__shape_text_of(given, &right));
+  return RHEOS_INVALID(
+      "Assign requires shapes of both tensors to match. lhs shape= %s rhs shape= %s",
+      rheos__shape_text_of(&expected, &left), rheos__shape_text_of(given, &right));
 }
 
 static rheos_status *compute_assign(void *state, rheos__step *step, rheos_tensor *const *inputs,
@@ -418,8 +426,9 @@ const rheos__op_def rheos__op_DestroyResourceOp = {
 
 const rheos__op_def rheos__op_Assign = {
     .name = "Assign",
-    .signature = "ref: Ref(T), value: T -> output_ref: Ref(T); T: type; "
-                 "validate_shape: bool = true; use_locking: bool = true",
+    .signature =
+        "ref: Ref(T), value: T -> output_ref: Ref(T); T: type; "
+        "validate_shape: bool = true; use_locking: bool = true",
     .doc = "Gives the variable the `value`; the reference comes out again.",
     .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
     .shape = shape_assign,
@@ -429,8 +438,9 @@ const rheos__op_def rheos__op_Assign = {
 
 const rheos__op_def rheos__op_AssignVariableOp = {
     .name = "AssignVariableOp",
-    .signature = "resource: resource, value: dtype ->; dtype: type; "
-                 "validate_shape: bool = false",
+    .signature =
+        "resource: resource, value: dtype ->; dtype: type; "
+        "validate_shape: bool = false",
     .doc = "Gives the variable the `value`.",
     .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
     .shape = shape_assign_resource,
@@ -494,25 +504,25 @@ static rheos_status *shape_change(rheos__infer *c) {
   return rheos__shape_merge(&c->input_shapes[0], &c->input_shapes[1], &c->output_shapes[0]);
 }
 
-#define ASSIGN_CHANGE(op, kernel, text)                                                        \
-  const rheos__op_def rheos__op_Assign##op = {                                                 \
-      .name = "Assign" #op,                                                                    \
-      .signature = "ref: Ref(T), value: T -> output_ref: Ref(T); T: " ANY_NUMBER               \
-                   "; use_locking: bool = false",                                              \
-      .doc = text,                                                                             \
-      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                            \
-      .shape = shape_change,                                                                   \
-      .gradient = rheos__no_gradient,                                                          \
-      .prepare = kernel,                                                                       \
-  };                                                                                           \
-  const rheos__op_def rheos__op_Assign##op##VariableOp = {                                     \
-      .name = "Assign" #op "VariableOp",                                                       \
-      .signature = "resource: resource, value: dtype ->; dtype: type",                            \
-      .doc = text,                                                                             \
-      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                                            \
-      .shape = shape_assign_resource,                                                          \
-      .gradient = rheos__no_gradient,                                                          \
-      .prepare = kernel,                                                                       \
+#define ASSIGN_CHANGE(op, kernel, text)                                          \
+  const rheos__op_def rheos__op_Assign##op = {                                   \
+      .name = "Assign" #op,                                                      \
+      .signature = "ref: Ref(T), value: T -> output_ref: Ref(T); T: " ANY_NUMBER \
+                   "; use_locking: bool = false",                                \
+      .doc = text,                                                               \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                              \
+      .shape = shape_change,                                                     \
+      .gradient = rheos__no_gradient,                                            \
+      .prepare = kernel,                                                         \
+  };                                                                             \
+  const rheos__op_def rheos__op_Assign##op##VariableOp = {                       \
+      .name = "Assign" #op "VariableOp",                                         \
+      .signature = "resource: resource, value: dtype ->; dtype: type",           \
+      .doc = text,                                                               \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,                              \
+      .shape = shape_assign_resource,                                            \
+      .gradient = rheos__no_gradient,                                            \
+      .prepare = kernel,                                                         \
   };
 
 ASSIGN_CHANGE(Add, prepare_assign_add, "Adds `value` to the variable.")

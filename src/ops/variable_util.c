@@ -78,45 +78,45 @@ rheos_status *rheos__check_indices(const rheos_tensor *indices, int64_t limit) {
 
 // ---- Changes
 
-#define CHANGE_LOOP(S, qualifier, name, formula)                                          \
-  qualifier static void change_##name##_##S(void *to, const void *from, int64_t n,        \
-                                            bool repeated) {                              \
-    typedef rheos__computed_##S C __attribute__((unused));                                \
-    typedef rheos__wrapping_##S rheos__wrapping __attribute__((unused));                  \
-    rheos__stored_##S *xs = to;                                                           \
-    const rheos__stored_##S *ys = from;                                                   \
-    if (repeated) {                                                                       \
-      const C y = RHEOS__LOAD_##S(ys[0]);                                                 \
-      for (int64_t i = 0; i < n; ++i) {                                                   \
-        const C x __attribute__((unused)) = RHEOS__LOAD_##S(xs[i]);                       \
-        xs[i] = RHEOS__STORE_##S(formula);                                                \
-      }                                                                                   \
-    } else {                                                                              \
-      RHEOS__INDEPENDENT for (int64_t i = 0; i < n; ++i) {                                \
-        const C x __attribute__((unused)) = RHEOS__LOAD_##S(xs[i]);                       \
-        const C y = RHEOS__LOAD_##S(ys[i]);                                               \
-        xs[i] = RHEOS__STORE_##S(formula);                                                \
-      }                                                                                   \
-    }                                                                                     \
+#define CHANGE_LOOP(S, qualifier, name, formula)                                   \
+  qualifier static void change_##name##_##S(void *to, const void *from, int64_t n, \
+                                            bool repeated) {                       \
+    typedef rheos__computed_##S C __attribute__((unused));                         \
+    typedef rheos__wrapping_##S rheos__wrapping __attribute__((unused));           \
+    rheos__stored_##S *xs = to;                                                    \
+    const rheos__stored_##S *ys = from;                                            \
+    if (repeated) {                                                                \
+      const C y = RHEOS__LOAD_##S(ys[0]);                                          \
+      for (int64_t i = 0; i < n; ++i) {                                            \
+        const C x __attribute__((unused)) = RHEOS__LOAD_##S(xs[i]);                \
+        xs[i] = RHEOS__STORE_##S(formula);                                         \
+      }                                                                            \
+    } else {                                                                       \
+      RHEOS__INDEPENDENT for (int64_t i = 0; i < n; ++i) {                         \
+        const C x __attribute__((unused)) = RHEOS__LOAD_##S(xs[i]);                \
+        const C y = RHEOS__LOAD_##S(ys[i]);                                        \
+        xs[i] = RHEOS__STORE_##S(formula);                                         \
+      }                                                                            \
+    }                                                                              \
   }
 
-#define CHANGES(ROW)                              \
-  ROW(SET, RHEOS__NUMBERS, , y)                   \
-  ROW(ADD, RHEOS__NUMBERS, RHEOS__WIDE, W(x) + W(y)) \
-  ROW(ADD, RHEOS__BOOLS, , x || y)                \
-  ROW(SUB, RHEOS__NUMBERS, RHEOS__WIDE, W(x) - W(y)) \
-  ROW(MUL, RHEOS__NUMBERS, , W(x) * W(y))         \
-  ROW(DIV, RHEOS__FLOATS, , x / y)                \
-  ROW(SET, RHEOS__COMPLEXES, , y)                 \
-  ROW(ADD, RHEOS__COMPLEXES, , x + y)             \
-  ROW(SUB, RHEOS__COMPLEXES, , x - y)             \
-  ROW(MUL, RHEOS__COMPLEXES, , x * y)             \
-  ROW(DIV, RHEOS__COMPLEXES, , x / y)             \
-  ROW(DIV, RHEOS__UNSIGNED, , x / y)              \
+#define CHANGES(ROW)                                              \
+  ROW(SET, RHEOS__NUMBERS, , y)                                   \
+  ROW(ADD, RHEOS__NUMBERS, RHEOS__WIDE, W(x) + W(y))              \
+  ROW(ADD, RHEOS__BOOLS, , x || y)                                \
+  ROW(SUB, RHEOS__NUMBERS, RHEOS__WIDE, W(x) - W(y))              \
+  ROW(MUL, RHEOS__NUMBERS, , W(x) * W(y))                         \
+  ROW(DIV, RHEOS__FLOATS, , x / y)                                \
+  ROW(SET, RHEOS__COMPLEXES, , y)                                 \
+  ROW(ADD, RHEOS__COMPLEXES, , x + y)                             \
+  ROW(SUB, RHEOS__COMPLEXES, , x - y)                             \
+  ROW(MUL, RHEOS__COMPLEXES, , x *y)                              \
+  ROW(DIV, RHEOS__COMPLEXES, , x / y)                             \
+  ROW(DIV, RHEOS__UNSIGNED, , x / y)                              \
   ROW(DIV, RHEOS__SIGNED, , y == -1 ? (C)(0 - W(x)) : (C)(x / y)) \
-  ROW(MIN, RHEOS__NUMBERS, , y < x ? y : x)       \
-  ROW(MAX, RHEOS__NUMBERS, , y > x ? y : x)       \
-  ROW(NEWEST_MIN, RHEOS__NUMBERS, , x < y ? x : y) \
+  ROW(MIN, RHEOS__NUMBERS, , y < x ? y : x)                       \
+  ROW(MAX, RHEOS__NUMBERS, , y > x ? y : x)                       \
+  ROW(NEWEST_MIN, RHEOS__NUMBERS, , x < y ? x : y)                \
   ROW(NEWEST_MAX, RHEOS__NUMBERS, , x > y ? x : y)
 
 #define ROW_LOOPS(name, DTYPES, qualifier, formula) DTYPES(CHANGE_LOOP, qualifier, name, formula)

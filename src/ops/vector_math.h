@@ -238,8 +238,8 @@ RHEOS__VECTOR double rheos__log(double x) {
   const uint64_t exponent = bits >> 52 ^ 0x800;
   const double counted = rheos__double_of_bits(exponent | UINT64_C(0x4330000000000000));
   const double n = counted - (0x1p52 + 2048) - less;
-  const double m = rheos__double_of_bits((bits & UINT64_C(0xfffffffffffff)) +
-                                         UINT64_C(0x3fe6a09e667f3bcd));
+  const double m =
+      rheos__double_of_bits((bits & UINT64_C(0xfffffffffffff)) + UINT64_C(0x3fe6a09e667f3bcd));
   const double f = m - 1, s = f / (2 + f), z = s * s, half = 0.5 * f * f;
   double p = 0x1.0c04595972ab8p-3;
   p = RHEOS__FMA(p, z, 0x1.0fbe83c2cbcf3p-3);
@@ -328,8 +328,7 @@ RHEOS__VECTOR float rheos__power_of_size(float size, float less, float y) {
   q = RHEOS__FMA(q, r, 0x1.c6af6cp-5f);
   q = RHEOS__FMA(q, r, 0x1.ebfbep-3f);
   q = RHEOS__FMA(q, r, 0x1.62e43p-1f);
-  const int32_t exponent =
-      (int32_t)(rheos__bits_of_float(shifted) - rheos__bits_of_float(shifter));
+  const int32_t exponent = (int32_t)(rheos__bits_of_float(shifted) - rheos__bits_of_float(shifter));
   const float one = rheos__power_of_two(exponent >> 1);
   return RHEOS__FMA(one, q * r, one) * rheos__power_of_two(exponent - (exponent >> 1));
 }

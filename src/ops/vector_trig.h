@@ -41,8 +41,7 @@ RHEOS__VECTOR rheos__quarter_turns rheos__quarter_turns_of(float x) {
   const uint64_t high = a << left | b >> 1 >> right, low = b << left | c >> 1 >> right;
   // The first 29 of them times 24 bits of x are exact in double; the next 52 are rounded
   const double turns = mantissa * (rheos__double_of_whole(high >> 35) * 0x1p-27);
-  const double rest =
-      mantissa * (rheos__double_of_whole((high << 29 | low >> 35) >> 12) * 0x1p-79);
+  const double rest = mantissa * (rheos__double_of_whole((high << 29 | low >> 35) >> 12) * 0x1p-79);
   const double shifter = 0x1.8p52, shifted = turns + shifter;  // rounds to a whole number
   uint64_t whole;
   memcpy(&whole, &shifted, sizeof whole);
@@ -54,16 +53,15 @@ RHEOS__VECTOR rheos__quarter_turns rheos__quarter_turns_of(float x) {
 RHEOS__VECTOR double rheos__sine_of_turns(double part, uint64_t whole) {
   const double z = part * part;
   const double sine =
-      part * (1.5707963267881075 +
-              z * (-0.6459640961476641 +
-                   z * (0.07969258274303022 +
-                        z * (-0.004681266368231455 + z * 0.00015820652687507355))));
-  const double cosine =
-      0.9999999999999447 +
-      z * (-1.2337005501201614 +
-           z * (0.25366950715373004 +
-                z * (-0.020863468002250952 +
-                     z * (0.0009191617359138592 + z * -2.4850960040534945e-05))));
+      part *
+      (1.5707963267881075 +
+       z * (-0.6459640961476641 +
+            z * (0.07969258274303022 + z * (-0.004681266368231455 + z * 0.00015820652687507355))));
+  const double cosine = 0.9999999999999447 +
+                        z * (-1.2337005501201614 +
+                             z * (0.25366950715373004 +
+                                  z * (-0.020863468002250952 +
+                                       z * (0.0009191617359138592 + z * -2.4850960040534945e-05))));
   const double value = (whole & 1) != 0 ? cosine : sine;
   return (whole & 2) != 0 ? -value : value;
 }

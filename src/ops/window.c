@@ -73,8 +73,7 @@ rheos_status *rheos__window_numbers(const rheos__attrs *attrs, const char *name,
 static rheos_status *window_extent(const rheos__window *w, int64_t *out_extent) {
   int64_t reach;
   if (__builtin_mul_overflow(w->kernel - 1, w->dilation, &reach) || reach == INT64_MAX) {
-    return RHEOS_INVALID("a window of %" PRId64 " elements that are %" PRId64
-                         " apart is too large",
+    return RHEOS_INVALID("a window of %" PRId64 " elements that are %" PRId64 " apart is too large",
                          w->kernel, w->dilation);
   }
   *out_extent = reach + 1;

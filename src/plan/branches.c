@@ -16,16 +16,16 @@ enum {
   OUTSIDE = -2,  // before the group, a read, or nothing to run
 };
 
-static const double HAND_OVER_NS = 10000;    // threads may be asleep
+static const double HAND_OVER_NS = 10000;     // threads may be asleep
 static const double LEAST_BRANCH_NS = 20000;  // smaller ones go with others
 static const double LEAST_GAIN_NS = 30000;
 static const double MOST_OF_THE_TIME = 0.85;  // that may be left for it to pay
 static const double MOST_BYTES = 64 << 20;    // kept alive by a group, to the end of it
 
 typedef struct branch {
-  int32_t parent;     // itself, or what it was joined with
-  double cost_ns;     // on one thread
-  double split_ns;    // with the threads inside its instructions
+  int32_t parent;   // itself, or what it was joined with
+  double cost_ns;   // on one thread
+  double split_ns;  // with the threads inside its instructions
 } branch;
 
 typedef struct finder {
@@ -35,7 +35,7 @@ typedef struct finder {
   int32_t *num_readers;  // by value
   size_t capacity;
   // Of the group that is looked for
-  int32_t first, last;   // the last one in a branch
+  int32_t first, last;  // the last one in a branch
   branch branches[LENGTH];
   int32_t num_branches;
   int32_t branch_of[LENGTH];
@@ -111,8 +111,7 @@ static int32_t find_branch(finder *f, int32_t index) {
   const rheos__instruction *in = at(f, index);
   int32_t roots[RHEOS__BRANCH_OPERANDS], num_roots = 0, num_large = 0;
   for (int32_t k = 0; k < in->num_inputs; k++) {
-    const int32_t value =
-        own_index(f->stretch, f->stretch->operands[in->first_operand + k]);
+    const int32_t value = own_index(f->stretch, f->stretch->operands[in->first_operand + k]);
     const int32_t maker = value >= 0 ? f->makers[value] : -1;
     if (maker < f->first || maker == index || f->branch_of[maker - f->first] == OUTSIDE) continue;
     if (f->branch_of[maker - f->first] == AFTER) return AFTER;
@@ -191,11 +190,10 @@ static int32_t number_branches(finder *f, int32_t *numbers) {
     split += f->branches[b].split_ns;
   }
   if (small_ns > longest) longest = small_ns;
-  const double side_by_side = HAND_OVER_NS + (all / f->num_threads > longest
-                                                  ? all / f->num_threads
-                                                  : longest);
-  const bool pays = split - side_by_side >= LEAST_GAIN_NS &&
-                    side_by_side <= MOST_OF_THE_TIME * split;
+  const double side_by_side =
+      HAND_OVER_NS + (all / f->num_threads > longest ? all / f->num_threads : longest);
+  const bool pays =
+      split - side_by_side >= LEAST_GAIN_NS && side_by_side <= MOST_OF_THE_TIME * split;
   return pays && count > 1 && count <= RHEOS__MAX_BRANCHES ? count : 0;
 }
 

@@ -55,9 +55,7 @@ static void bind_input(rheos__binding *binding, const rheos__frame *frame,
   binding->tensors[at] = NULL;
   binding->cells[at] = value->resource;
   switch ((rheos__value_kind)value->kind) {
-    case RHEOS__VALUE_NONE:
-      taken->stays = true;
-      return;
+    case RHEOS__VALUE_NONE: taken->stays = true; return;
     case RHEOS__VALUE_CONSTANT:
       taken->stays = true;
       binding->tensors[at] = value->constant;
@@ -69,9 +67,7 @@ static void bind_input(rheos__binding *binding, const rheos__frame *frame,
     case RHEOS__VALUE_FEED:  // the caller's: nobody may keep it
       break;
     case RHEOS__VALUE_HEAP:
-    case RHEOS__VALUE_TENSOR:
-      taken->passes = index == root;
-      break;
+    case RHEOS__VALUE_TENSOR: taken->passes = index == root; break;
   }
   if (value->shape == NULL) return;  // what passes without one is there
   rheos__tensor_init_view(&taken->view, (rheos_dtype)value->dtype, value->shape, frame->data[root]);

@@ -17,10 +17,10 @@ typedef struct cluster {
   int32_t first, last;  // members, linked by `next`
   int32_t reduction;    // the instruction that reduces one of them and ends the cluster, or -1
   int32_t num_members;
-  int32_t num_inputs;   // from outside, those that stand twice counted twice
-  int32_t num_writes;   // to variables, seen when it was begun
-  bool closed;          // something outside reads its values, or it was merged into another one
-  bool reads_tensors;   // such as those of variables: held for long, a write would have to copy
+  int32_t num_inputs;  // from outside, those that stand twice counted twice
+  int32_t num_writes;  // to variables, seen when it was begun
+  bool closed;         // something outside reads its values, or it was merged into another one
+  bool reads_tensors;  // such as those of variables: held for long, a write would have to copy
 } cluster;
 
 typedef struct fuser {
@@ -240,8 +240,8 @@ static rheos_status *keep(fuser *f, int32_t index) {
   rheos__instruction in = f->stretch->instructions[index];
   const int32_t first = (int32_t)f->num_operands;
   for (int32_t k = 0; k < in.num_inputs; ++k) {
-    RHEOS_TRY(add_operand(f, operand_of(f, &in, k),
-                          f->stretch->input_values[in.first_operand + k]));
+    RHEOS_TRY(
+        add_operand(f, operand_of(f, &in, k), f->stretch->input_values[in.first_operand + k]));
   }
   in.first_operand = first;
   return add_instruction(f, &in);

@@ -147,8 +147,8 @@ rheos_status *rheos__take_kept_operand(const rheos__stretch *stretch, const rheo
   const int32_t number = in->kept_operand - 1;
   const rheos__kept_operand *kept = &stretch->kept_operands[number];
   const rheos__value *value = rheos__find_value(stretch, kept->root);
-  rheos_tensor *from = value->kind == RHEOS__VALUE_CONSTANT ? value->constant
-                                                            : frame->tensors[kept->root];
+  rheos_tensor *from =
+      value->kind == RHEOS__VALUE_CONSTANT ? value->constant : frame->tensors[kept->root];
   rheos_tensor_unref(frame->forms[number]);
   RHEOS_TRY(rheos__form_take(kept->form, &kept->wish, from, &frame->forms[number]));
   rheos__formed *formed = &frame->formed[number];

@@ -11,10 +11,10 @@
 enum { MAX_KEY_BYTES = 1024 };
 
 struct rheos__late {
-  int64_t serial;        // of the stretch that it was prepared for; 0: none
+  int64_t serial;  // of the stretch that it was prepared for; 0: none
   bool any_values;
-  bool keeps;            // the values fit into the key
-  rheos__arena arena;    // the arrays of the prepare, the kernel's state, the key
+  bool keeps;          // the values fit into the key
+  rheos__arena arena;  // the arrays of the prepare, the kernel's state, the key
   rheos__prepare p;
   rheos_tensor *copies;  // of the inputs, over the key; by input
 };
@@ -193,8 +193,8 @@ rheos_status *rheos__run_late(const rheos__stretch *stretch, const rheos__instru
     status = prepare(late, stretch, in, inputs, rheos__take_cells(frame, stretch, in));
   }
   if (status == NULL) {
-    status = rheos__run_prepared(&late->p, inputs, step, frame->inputs, frame->outputs,
-                                 frame->results);
+    status =
+        rheos__run_prepared(&late->p, inputs, step, frame->inputs, frame->outputs, frame->results);
   }
   if (status == NULL) return NULL;
   for (int32_t i = 0; i < in->num_outputs; ++i) {

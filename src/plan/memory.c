@@ -9,7 +9,7 @@
 typedef struct placer {
   rheos__stretch *stretch;
   rheos__space space;
-  int32_t *places;  // by value: its place in the space
+  int32_t *places;                   // by value: its place in the space
   const rheos__branch_group *group;  // the one under way or next, NULL: none
   int32_t *held;                     // places that it frees, until it is over
   size_t num_held, held_capacity;
@@ -67,7 +67,7 @@ static rheos__value *reusable_input(const rheos__stretch *stretch, int32_t index
     return NULL;
   }
   if (in->branch > 0 && !value->in_branch) return NULL;  // another thread may still read it
-  for (int32_t k = 0; k < in->num_inputs; ++k) {  // read elsewhere by the same instruction
+  for (int32_t k = 0; k < in->num_inputs; ++k) {         // read elsewhere by the same instruction
     if (k != in->reuse_input && stretch->operands[in->first_operand + k] == root) return NULL;
   }
   size_t value_bytes;
@@ -130,7 +130,8 @@ static rheos_status *place_outputs(placer *p, int32_t index) {
   rheos__instruction *in = &stretch->instructions[index];
   for (int32_t k = 0; k < in->num_outputs; ++k) {
     rheos__value *value = own_value(stretch, in->first_value + k);
-    if (value->kind == RHEOS__VALUE_TENSOR || (value->kind == RHEOS__VALUE_ARENA && value->fetched)) {
+    if (value->kind == RHEOS__VALUE_TENSOR ||
+        (value->kind == RHEOS__VALUE_ARENA && value->fetched)) {
       if (!append(&stretch->tensor_values, &p->num_tensors, &p->tensor_capacity,
                   in->first_value + k)) {
         return rheos__out_of_memory();

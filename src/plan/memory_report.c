@@ -109,11 +109,11 @@ static size_t describe(char *text, size_t length, const rheos_graph *graph,
                          &file, &line);
   rheos__shape_text shape;
   const size_t room = MESSAGE_BYTES - length;
-  int written = snprintf(text + length, room, "%s %s:%d %s%s (%zu bytes)%s", length > 0 ? "," : "",
-                         name != NULL ? name : "?", (int)tensor->origin.index,
-                         rheos_dtype_name(tensor->dtype),
-                         rheos__shape_text_of(tensor->shape, &shape), tensor->bytes,
-                         tensor->is_variable ? " of a variable" : "");
+  int written =
+      snprintf(text + length, room, "%s %s:%d %s%s (%zu bytes)%s", length > 0 ? "," : "",
+               name != NULL ? name : "?", (int)tensor->origin.index,
+               rheos_dtype_name(tensor->dtype), rheos__shape_text_of(tensor->shape, &shape),
+               tensor->bytes, tensor->is_variable ? " of a variable" : "");
   rheos__free(name);
   if (written < 0 || (size_t)written >= room) return MESSAGE_BYTES;
   length += (size_t)written;
@@ -144,8 +144,8 @@ rheos_status *rheos__no_memory_take(rheos_status *status, const rheos__stretch *
   if (status == rheos__out_of_memory()) {
     return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "out of memory: %s", whole);
   }
-  rheos_status *longer = rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "%s; %s",
-                                          rheos_status_message(status), whole);
+  rheos_status *longer =
+      rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "%s; %s", rheos_status_message(status), whole);
   rheos_status_free(status);
   return longer;
 }

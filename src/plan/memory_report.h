@@ -11,11 +11,12 @@ typedef struct rheos__large_tensor {
   rheos_dtype dtype;
   const rheos_shape *shape;
   size_t bytes;
-  bool is_variable;    // what a variable holds
+  bool is_variable;  // what a variable holds
 } rheos__large_tensor;
 
 typedef struct rheos__memory_report {
-  size_t shared_bytes;    // one block for all intermediates, those that are never alive together shared
+  size_t
+      shared_bytes;  // one block for all intermediates, those that are never alive together shared
   size_t fetched_bytes;   // tensors for the caller
   size_t separate_bytes;  // what all intermediates would take side by side
   size_t kept_bytes;      // operands in the form that kernels want, kept from step to step

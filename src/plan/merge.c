@@ -29,8 +29,8 @@ static bool may_merge(const rheos__plan *plan, const rheos__entry *entry) {
 }
 
 static uint64_t hash_of(const rheos__plan *plan, const rheos__entry *entry) {
-  uint64_t hash = rheos__hash_mix((uint64_t)(uintptr_t)entry->signature,
-                                  (uint64_t)(uintptr_t)entry->attrs);
+  uint64_t hash =
+      rheos__hash_mix((uint64_t)(uintptr_t)entry->signature, (uint64_t)(uintptr_t)entry->attrs);
   for (int32_t i = 0; i < entry->num_inputs; ++i) {
     hash = rheos__hash_mix(hash, (uint64_t)plan->operands[entry->first_operand + i]);
   }

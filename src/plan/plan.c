@@ -40,7 +40,7 @@ typedef struct builder {
   int32_t num_nodes;
   struct visit {
     int32_t id, next;
-  } * stack;
+  } *stack;
   size_t stack_capacity, stack_count;
   draft *drafts;
   size_t draft_capacity, num_drafts;
@@ -80,9 +80,7 @@ static const draft *draft_of(const builder *b, int32_t id) {
   return &b->drafts[b->marks[id].state - 1];
 }
 
-static int32_t level_after(const draft *d) {
-  return d->entry.level + (d->writes ? 1 : 0);
-}
+static int32_t level_after(const draft *d) { return d->entry.level + (d->writes ? 1 : 0); }
 
 static bool grow_reads(builder *b) {
   size_t larger = b->num_read_slots != 0 ? b->num_read_slots * 2 : 64;

@@ -23,7 +23,7 @@
 
 typedef enum rheos__entry_kind {
   RHEOS__ENTRY_NODE,
-  RHEOS__ENTRY_READ,  // the value behind a reference, output `read_index` of node `id`
+  RHEOS__ENTRY_READ,     // the value behind a reference, output `read_index` of node `id`
   RHEOS__ENTRY_DROPPED,  // only while the plan is rewritten
 } rheos__entry_kind;
 
@@ -31,13 +31,13 @@ typedef struct rheos__entry {
   // What is run: the node's own, unless a rule has put another op in its place (rewrite.h).
   const rheos__signature *signature;
   const rheos__attrs *attrs;
-  int32_t id;    // the node that it stands for: name, source line, errors
+  int32_t id;  // the node that it stands for: name, source line, errors
   int32_t level;
   uint8_t kind;
   int32_t read_index;
   int32_t first_operand;  // in plan->operands
   int32_t num_inputs;
-  int32_t first_value;    // of its outputs
+  int32_t first_value;  // of its outputs
   int32_t num_outputs;
 } rheos__entry;
 
@@ -56,7 +56,7 @@ typedef struct rheos__stretch rheos__stretch;
 typedef struct rheos__frame rheos__frame;
 
 typedef struct rheos__plan {
-  rheos_graph *graph;  // counted
+  rheos_graph *graph;   // counted
   int64_t num_changes;  // when the plan was made: see rheos__plan_is_current()
   rheos__plan_context context;
   rheos__edge *feeds, *fetches;
@@ -64,16 +64,16 @@ typedef struct rheos__plan {
   int32_t *fetch_values;
   rheos__entry *entries;
   int32_t num_entries;
-  int32_t *operands;   // values
-  int32_t num_values;  // feeds first, then the outputs of the entries in order
+  int32_t *operands;     // values
+  int32_t num_values;    // feeds first, then the outputs of the entries in order
   rheos__edge *origins;  // of each value: the output in the graph that it is
   uint8_t *dtypes;       // of each value; may be a reference
-  int32_t *last_uses;  // of each value: the last entry that takes it; INT32_MAX: fetched
+  int32_t *last_uses;    // of each value: the last entry that takes it; INT32_MAX: fetched
   int32_t max_operands;
   rheos__arena arena;  // what rules have made
   // The rest is guarded by the mutex.
   pthread_mutex_t mutex;
-  rheos__stretch *roots;   // by the shapes of the feeds, latest first
+  rheos__stretch *roots;  // by the shapes of the feeds, latest first
   rheos__frame *free_frames;
   int64_t num_specializations;
   int64_t clock;
@@ -83,8 +83,7 @@ typedef struct rheos__plan {
 rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *context,
                               const rheos__edge *feeds, int32_t num_feeds,
                               const rheos__edge *fetches, int32_t num_fetches,
-                              const int32_t *targets, int32_t num_targets,
-                              rheos__plan **out_plan);
+                              const int32_t *targets, int32_t num_targets, rheos__plan **out_plan);
 // The node that whoever looks at the plan knows the entry by: the one whose outputs it gives. For a
 // product that took in what follows it that is the last of them, as in TensorFlow's traces; `id` is
 // the product's, for errors.

@@ -15,8 +15,9 @@ bool rheos__all_known(const rheos_shape *shapes, int32_t count) {
 rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
                                   const rheos__entry *entry, rheos__arena *arena) {
   size_t num_in = (size_t)entry->num_inputs, num_out = (size_t)entry->num_outputs;
-  size_t size = (num_in + num_out) * (sizeof(rheos_shape) + sizeof(rheos_dtype)) +
-                num_in * (sizeof(rheos_tensor *) + sizeof(rheos__resource *) + sizeof(rheos_shape *));
+  size_t size =
+      (num_in + num_out) * (sizeof(rheos_shape) + sizeof(rheos_dtype)) +
+      num_in * (sizeof(rheos_tensor *) + sizeof(rheos__resource *) + sizeof(rheos_shape *));
   char *block = rheos__arena_alloc(arena, size);
   if (block == NULL) return rheos__out_of_memory();
   rheos_shape *shapes = (rheos_shape *)block;

@@ -46,15 +46,9 @@ static bool is_on(const rheos__plan *plan, const rheos__rule *rule) {
   const rheos_rewrite_options *options = &plan->context.rewrites;
   rheos_toggle toggle = RHEOS_TOGGLE_OFF;
   switch ((rheos__rule_group)rule->group) {
-    case RHEOS__RULES_ARITHMETIC:
-      toggle = options->arithmetic_optimization;
-      break;
-    case RHEOS__RULES_DEPENDENCY:
-      toggle = options->dependency_optimization;
-      break;
-    case RHEOS__RULES_REMAPPING:
-      toggle = options->remapping;
-      break;
+    case RHEOS__RULES_ARITHMETIC: toggle = options->arithmetic_optimization; break;
+    case RHEOS__RULES_DEPENDENCY: toggle = options->dependency_optimization; break;
+    case RHEOS__RULES_REMAPPING: toggle = options->remapping; break;
   }
   return rule->aggressive ? toggle == RHEOS_TOGGLE_AGGRESSIVE : toggle != RHEOS_TOGGLE_OFF;
 }
@@ -107,8 +101,7 @@ static rheos_status *walk(rheos__rewriter *r, rheos__merger *merger) {
 
 // Ops that are asked for because they may fail.
 static bool is_check(const rheos__op_def *op) {
-  static const rheos__op_def *const checks[] = {&rheos__op_CheckNumerics,
-                                                &rheos__op_Placeholder,
+  static const rheos__op_def *const checks[] = {&rheos__op_CheckNumerics, &rheos__op_Placeholder,
                                                 &rheos__op_PlaceholderV2};
   for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
     if (op == checks[i]) return true;
@@ -122,8 +115,8 @@ static bool is_check(const rheos__op_def *op) {
 static rheos_status *drop_waited_for(rheos__rewriter *r, const int32_t *targets,
                                      int32_t num_targets) {
   const rheos__plan *plan = r->plan;
-  bool *is_target = rheos__alloc_array((size_t)rheos_graph_num_operations(plan->graph),
-                                       sizeof *is_target);
+  bool *is_target =
+      rheos__alloc_array((size_t)rheos_graph_num_operations(plan->graph), sizeof *is_target);
   if (is_target == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < num_targets; ++i) is_target[targets[i]] = true;
   rheos_status *status = NULL;
@@ -221,8 +214,7 @@ rheos_status *rheos__rewrite(rheos__plan *plan, const int32_t *targets, int32_t 
   rheos__merger merger = {0};
   rheos_status *status = rewriter_init(&r, plan);
   if (status == NULL) status = rheos__merger_init(&merger, plan);
-  if (status == NULL &&
-      plan->context.rewrites.dependency_optimization != RHEOS_TOGGLE_OFF) {
+  if (status == NULL && plan->context.rewrites.dependency_optimization != RHEOS_TOGGLE_OFF) {
     status = drop_waited_for(&r, targets, num_targets);
   }
   if (status == NULL) status = walk(&r, &merger);

@@ -32,11 +32,11 @@ typedef struct rheos__rewriter {
   int32_t *num_uses;   // by value: how often it is an operand or fetched
   int32_t *instead;    // by value: the one that took its place, or itself
   size_t num_operands, operand_capacity;
-  int32_t *stack;      // entries that lost their last use
+  int32_t *stack;  // entries that lost their last use
   size_t stack_count, stack_capacity;
   const rheos__attrs **made;  // attributes that rules asked for
   size_t num_made, made_capacity;
-  bool changed;        // by the rule just asked
+  bool changed;  // by the rule just asked
   bool any_dropped;
 } rheos__rewriter;
 
@@ -85,7 +85,8 @@ rheos_status *rheos__rule_become(rheos__rewriter *r, rheos__entry *entry, const 
 rheos_status *rheos__rule_drop_unused(rheos__rewriter *r, rheos__entry *entry);
 // The op's attributes: those named in `items`, defaults for the others. What the values point to must
 // live as long as the plan.
-rheos_status *rheos__rule_attrs(rheos__rewriter *r, const rheos__op_def *op, const rheos_attr *items,
-                                int32_t num_items, const rheos__attrs **out_attrs);
+rheos_status *rheos__rule_attrs(rheos__rewriter *r, const rheos__op_def *op,
+                                const rheos_attr *items, int32_t num_items,
+                                const rheos__attrs **out_attrs);
 
 #endif  // RHEOS_SRC_PLAN_REWRITE_H

@@ -114,9 +114,9 @@ static bool add_member(finder *f, int32_t index) {
   const int64_t row_elements = elements / rows;
   if (row_elements == 0 || in->unit_elements % row_elements != 0) return false;
   const int64_t unit_rows = in->unit_elements / row_elements;
-  if (f->num_members > 0 && (rows != f->rows || unit_rows != f->unit_rows ||
-                             in->num_units != f->chain.num_units ||
-                             f->chain.cost_ns + (double)in->cost_ns > MOST_NS)) {
+  if (f->num_members > 0 &&
+      (rows != f->rows || unit_rows != f->unit_rows || in->num_units != f->chain.num_units ||
+       f->chain.cost_ns + (double)in->cost_ns > MOST_NS)) {
     return false;
   }
   for (int32_t i = 0; i < in->num_inputs; i++) {

@@ -168,13 +168,13 @@ static bool same_attrs(const rheos__attrs *a, const rheos__attrs *b) {
   return true;
 }
 
-rheos_status *rheos__rule_attrs(rheos__rewriter *r, const rheos__op_def *op, const rheos_attr *items,
-                                int32_t num_items, const rheos__attrs **out_attrs) {
+rheos_status *rheos__rule_attrs(rheos__rewriter *r, const rheos__op_def *op,
+                                const rheos_attr *items, int32_t num_items,
+                                const rheos__attrs **out_attrs) {
   const rheos__signature *signature = rheos__signature_by_name(op->name);
   if (signature == NULL) return rheos__out_of_memory();
-  rheos__attrs *attrs =
-      rheos__arena_alloc_zeroed(&r->plan->arena, sizeof *attrs + (size_t)signature->num_attrs *
-                                                                     sizeof *attrs->items);
+  rheos__attrs *attrs = rheos__arena_alloc_zeroed(
+      &r->plan->arena, sizeof *attrs + (size_t)signature->num_attrs * sizeof *attrs->items);
   if (attrs == NULL) return rheos__out_of_memory();
   attrs->count = signature->num_attrs;
   for (int32_t i = 0; i < signature->num_attrs; ++i) {

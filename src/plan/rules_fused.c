@@ -133,8 +133,7 @@ static rheos_status *fused_attrs(rheos__rewriter *r, const rheos__entry *product
   set_item(items, &count, "TArgs",
            (rheos_attr_value){.kind = RHEOS_ATTR_LIST_TYPE, .count = num_args, .types = types});
   if (e->attr != NULL) {
-    set_item(items, &count, e->attr,
-             (rheos_attr_value){.kind = RHEOS_ATTR_FLOAT, .f = e->number});
+    set_item(items, &count, e->attr, (rheos_attr_value){.kind = RHEOS_ATTR_FLOAT, .f = e->number});
   }
   return rheos__rule_attrs(r, op, items, count, out_attrs);
 }
@@ -149,8 +148,7 @@ static rheos_status *take_in(rheos__rewriter *r, rheos__entry *entry, const rheo
   if (is_conv(product) && num_inputs == 2) return NULL;
   for (int32_t i = 0; i < product->num_inputs; ++i) inputs[i] = rheos__rule_input(r, product, i);
   for (int32_t i = 0; i < e->num_args; ++i) inputs[product->num_inputs + i] = e->args[i];
-  const rheos__op_def *op =
-      is_conv(product) ? &rheos__op__FusedConv2D : &rheos__op__FusedMatMul;
+  const rheos__op_def *op = is_conv(product) ? &rheos__op__FusedConv2D : &rheos__op__FusedMatMul;
   const rheos__attrs *attrs;
   RHEOS_TRY(fused_attrs(r, product, op, e, num_inputs - 2, &attrs));
   entry->id = product->id;
@@ -198,7 +196,8 @@ static rheos_status *take_bias_before(rheos__rewriter *r, rheos__entry *entry) {
   if (reshape == NULL || strcmp(format_of(entry), "NHWC") != 0) return NULL;
   const rheos_shape *shape = rheos__rule_shape(r, value);
   const int64_t channels = channels_of(r, product);
-  if (shape->rank < 2 || shape->dims[shape->rank - 1] != channels || !has_length(r, bias, channels)) {
+  if (shape->rank < 2 || shape->dims[shape->rank - 1] != channels ||
+      !has_length(r, bias, channels)) {
     return NULL;
   }
   const epilogue e = {.name = "BiasAdd", .at = STAGE_BIAS, .args = {bias}, .num_args = 1};
@@ -220,8 +219,7 @@ static rheos_status *take_norm(rheos__rewriter *r, rheos__entry *entry) {
   const int32_t value = rheos__rule_input(r, entry, 0);
   const rheos__entry *product = find_product(r, entry, value, 1, STAGE_BIAS);
   if (product == NULL || !is_conv(product) || !same_format(product, entry) ||
-      rheos__attr_bool(entry->attrs, "is_training") ||
-      rheos__rule_dtype(r, value) != RHEOS_FLOAT) {
+      rheos__attr_bool(entry->attrs, "is_training") || rheos__rule_dtype(r, value) != RHEOS_FLOAT) {
     return NULL;
   }
   for (int32_t i = 1; i < entry->num_outputs; ++i) {
@@ -321,8 +319,8 @@ static bool is_approximate_gelu(rheos__rewriter *r, int32_t x, int32_t factor) {
   if (entry == NULL || !rheos__rule_used_once(r, sum) || rheos__rule_input(r, entry, 0) != x) {
     return false;
   }
-  const int32_t cube = with_number(r, rheos__rule_input(r, entry, 1), &rheos__op_Mul,
-                                   &rheos__op_Mul, 0.044715F, 0);
+  const int32_t cube =
+      with_number(r, rheos__rule_input(r, entry, 1), &rheos__op_Mul, &rheos__op_Mul, 0.044715F, 0);
   return cube >= 0 && with_number(r, cube, &rheos__op_Pow, &rheos__op_Pow, 3, 1) == x;
 }
 

@@ -13,8 +13,8 @@ static bool permutation_of(rheos__rewriter *r, const rheos__entry *transpose, rh
   uint32_t seen = 0;
   out->rank = rank;
   for (int32_t i = 0; i < rank; ++i) {
-    int64_t at = t->dtype == RHEOS_INT64 ? ((const int64_t *)t->data)[i]
-                                         : ((const int32_t *)t->data)[i];
+    int64_t at =
+        t->dtype == RHEOS_INT64 ? ((const int64_t *)t->data)[i] : ((const int32_t *)t->data)[i];
     if (at < 0) at += rank;
     if (at < 0 || at >= rank || (seen >> at & 1) != 0) return false;
     seen |= UINT32_C(1) << at;

@@ -8,8 +8,8 @@ enum { LOOKED_AT = 8 };  // free places of the same class that may be too small
 
 struct rheos__place {
   size_t offset, units;
-  int32_t before, after;     // neighbours, -1: none
-  int32_t previous, next;    // in the list of its class, while free
+  int32_t before, after;   // neighbours, -1: none
+  int32_t previous, next;  // in the list of its class, while free
   bool is_free;
 };
 

@@ -13,8 +13,8 @@ typedef struct rheos__space {
   size_t end;  // the bytes needed: the highest place ever taken
   rheos__place *places;
   size_t num_places, place_capacity;
-  int32_t unused;  // entries of `places`
-  int32_t last;    // the place that ends at `end`
+  int32_t unused;                              // entries of `places`
+  int32_t last;                                // the place that ends at `end`
   uint64_t filled[RHEOS__SPACE_CLASSES / 64];  // classes with free places
   int32_t heads[RHEOS__SPACE_CLASSES];
 } rheos__space;

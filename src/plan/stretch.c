@@ -121,8 +121,10 @@ static rheos_status *placeholder_error(const rheos_graph *graph, const rheos__no
                            dtype);
   } else {
     rheos__shape_text text;
-    status = RHEOS_INVALID("You must feed a value for placeholder tensor '%s' with dtype %s and "
-                           "shape %s", name, dtype, rheos__shape_text_of(shape->shape, &text));
+    status = RHEOS_INVALID(
+        "You must feed a value for placeholder tensor '%s' with dtype %s and "
+        "shape %s",
+        name, dtype, rheos__shape_text_of(shape->shape, &text));
   }
   rheos__free(name);
   return status;
@@ -200,7 +202,8 @@ static bool worth_folding(const rheos__prepare *p) {
     int64_t count = rheos_shape_num_elements(&p->output_shapes[i]);
     size_t bytes;
     if (p->output_dtypes[i] == RHEOS_VARIANT) return false;
-    if (count < 0 || !rheos__mul_size((size_t)count, rheos_dtype_size(p->output_dtypes[i]), &bytes) ||
+    if (count < 0 ||
+        !rheos__mul_size((size_t)count, rheos_dtype_size(p->output_dtypes[i]), &bytes) ||
         !rheos__add_size(out_bytes, bytes, &out_bytes)) {
       return false;
     }
@@ -267,8 +270,7 @@ static rheos_status *add_outputs(specializer *z, const rheos__entry *entry, cons
   }
   for (int32_t i = 0; i < p->num_outputs; ++i) {
     rheos__value *value = NULL;
-    if (rheos_dtype_is_ref((rheos_dtype)dtypes[i]) ||
-        (i == 0 && p->output_resource != NULL)) {
+    if (rheos_dtype_is_ref((rheos_dtype)dtypes[i]) || (i == 0 && p->output_resource != NULL)) {
       RHEOS_TRY(add_value(z, p->output_dtypes[i], RHEOS__VALUE_NONE, NULL, &value));
       value->resource = p->output_resource;
       continue;
@@ -285,8 +287,7 @@ static rheos_status *add_outputs(specializer *z, const rheos__entry *entry, cons
 }
 
 // Output 0 is another value's bytes.
-static rheos_status *add_alias(specializer *z, const rheos__entry *entry,
-                               const rheos__prepare *p) {
+static rheos_status *add_alias(specializer *z, const rheos__entry *entry, const rheos__prepare *p) {
   int32_t of = z->plan->operands[entry->first_operand + p->alias_input];
   int32_t root = root_of(z, of);
   const rheos__value *root_value = value_at(z, root);
@@ -307,7 +308,8 @@ static rheos_status *add_alias(specializer *z, const rheos__entry *entry,
   const rheos_shape *shape = keep_shape(z, &p->output_shapes[0], value_at(z, of)->shape);
   if (shape == NULL) return rheos__out_of_memory();
   rheos__value *value = NULL;
-  RHEOS_TRY(add_value(z, p->output_dtypes[0], (rheos__value_kind)value_at(z, root)->kind, shape, &value));
+  RHEOS_TRY(
+      add_value(z, p->output_dtypes[0], (rheos__value_kind)value_at(z, root)->kind, shape, &value));
   value->root = root;
   value->resource = value_at(z, root)->resource;
   return NULL;
@@ -335,8 +337,7 @@ static rheos_status *add_kernel(specializer *z, int32_t entry_index, const rheos
   instruction->bytes = (float)bytes_of(p);
   instruction->parallel = instruction->num_units > 1 && instruction->cost_ns > RHEOS__PARALLEL_NS;
   z->stretch->cost_ns += instruction->cost_ns;
-  return add_outputs(z, entry, p,
-                     p->compute != NULL ? RHEOS__VALUE_TENSOR : RHEOS__VALUE_ARENA);
+  return add_outputs(z, entry, p, p->compute != NULL ? RHEOS__VALUE_TENSOR : RHEOS__VALUE_ARENA);
 }
 
 static rheos_status *add_late(specializer *z, int32_t entry_index, const rheos__prepare *p) {
@@ -474,8 +475,8 @@ static rheos_status *specialize(specializer *z) {
   if (stretch->parent == NULL) RHEOS_TRY(add_feeds(z, stretch->key));
   int32_t entry = stretch->first_entry;
   for (; entry < plan->num_entries && !waits_for_shape(z, entry); ++entry) {
-    rheos_status *status = plan->entries[entry].kind == RHEOS__ENTRY_READ ? add_read(z, entry)
-                                                                          : add_node(z, entry);
+    rheos_status *status =
+        plan->entries[entry].kind == RHEOS__ENTRY_READ ? add_read(z, entry) : add_node(z, entry);
     if (status != NULL) {
       return rheos__status_at_take(status, plan->graph, plan->entries[entry].id);
     }
@@ -498,8 +499,9 @@ static rheos_status *refine(specializer *z, const rheos__stretch *parent) {
   rheos__stretch *stretch = z->stretch;
   const int32_t first = parent->late_values[0];
   stretch->num_refined = stretch->first_value - first;
-  stretch->refined = rheos__arena_copy(&stretch->arena, &parent->values[first - parent->first_value],
-                                       (size_t)stretch->num_refined * sizeof *stretch->refined);
+  stretch->refined =
+      rheos__arena_copy(&stretch->arena, &parent->values[first - parent->first_value],
+                        (size_t)stretch->num_refined * sizeof *stretch->refined);
   if (stretch->refined == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < parent->num_late_values; ++i) {
     stretch->refined[parent->late_values[i] - first].shape = &stretch->key[i];
@@ -620,9 +622,8 @@ static void evict(rheos__stretch **first) {
   rheos__stretches_free(stretch);
 }
 
-rheos_status *rheos__stretch_new(rheos__plan *plan, rheos__stretch *parent,
-                                 const rheos_shape *key, int32_t num_key, rheos__step *step,
-                                 rheos__stretch **out_stretch) {
+rheos_status *rheos__stretch_new(rheos__plan *plan, rheos__stretch *parent, const rheos_shape *key,
+                                 int32_t num_key, rheos__step *step, rheos__stretch **out_stretch) {
   *out_stretch = NULL;
   rheos__stretch *stretch = rheos__alloc_zeroed(sizeof *stretch);
   if (stretch == NULL) return rheos__out_of_memory();
@@ -644,8 +645,7 @@ rheos_status *rheos__stretch_new(rheos__plan *plan, rheos__stretch *parent,
     stretch->first_entry = parent->end_entry;
     stretch->first_value = parent->first_value + parent->num_values;
   }
-  specializer z = {
-      .plan = plan, .stretch = stretch, .step = step, .written = {.plan = plan}};
+  specializer z = {.plan = plan, .stretch = stretch, .step = step, .written = {.plan = plan}};
   rheos__arena_init(&z.scratch);
   rheos_status *status = stretch->key == NULL ? rheos__out_of_memory() : NULL;
   if (status == NULL && num_key > 0) memcpy(stretch->key, key, (size_t)num_key * sizeof *key);

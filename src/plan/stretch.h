@@ -25,43 +25,43 @@ typedef struct rheos__value {
   int32_t root;               // the value whose bytes these are; itself if they are its own
   int32_t last_instruction;   // of a root: the last one that reads or writes it
   uint8_t kind, dtype;
-  bool escapes;               // of a root: used after the stretch, or fetched
-  bool fetched;               // of a root
-  bool in_branch;             // of a root: made and read by one branch of a group only
+  bool escapes;    // of a root: used after the stretch, or fetched
+  bool fetched;    // of a root
+  bool in_branch;  // of a root: made and read by one branch of a group only
 } rheos__value;
 
 typedef enum rheos__instruction_kind {
   RHEOS__RUN,      // `run` on buffers
   RHEOS__COMPUTE,  // `compute` on tensors
   RHEOS__READ,     // takes a reference to the tensor in a variable
-  RHEOS__LATE,     // shapes are inferred and the kernel is prepared when the inputs are there: late.h
-  RHEOS__HOLD,     // room for its output, which a fused loop after it writes
+  RHEOS__LATE,  // shapes are inferred and the kernel is prepared when the inputs are there: late.h
+  RHEOS__HOLD,  // room for its output, which a fused loop after it writes
 } rheos__instruction_kind;
 
 typedef struct rheos__instruction {
   uint8_t kind;
-  bool parallel;        // worth the threads
-  int16_t branch;       // of a group, from 1 on; 0: none; or RHEOS__BEFORE_BRANCHES
+  bool parallel;   // worth the threads
+  int16_t branch;  // of a group, from 1 on; 0: none; or RHEOS__BEFORE_BRANCHES
   int32_t entry;
   int32_t num_inputs, num_outputs;
   int32_t first_operand;  // of the inputs, in stretch->operands
   int32_t first_value;    // of the outputs
-  int32_t first_taken;    // of the inputs, in the binding; where there is a `compute`, or it is late
+  int32_t first_taken;  // of the inputs, in the binding; where there is a `compute`, or it is late
   int32_t first_release, num_releases;  // tensors not needed after this, in stretch->releases
   union {
     rheos__run_fn run;
     rheos__compute_fn compute;
   };
   void *state;
-  int32_t reuse_input;  // operand whose memory output 0 may take, or -1
+  int32_t reuse_input;   // operand whose memory output 0 may take, or -1
   int32_t kept_operand;  // one more than its number in kept_operands; 0: it has none
-  int64_t num_units;  // as the kernel says, like these:
+  int64_t num_units;     // as the kernel says, like these:
   union {
     int64_t unit_elements;      // of RHEOS__RUN
     const rheos__joint *joint;  // of RHEOS__COMPUTE
   };
   size_t scratch_offset, scratch_bytes;
-  float cost_ns;  // a guess
+  float cost_ns;       // a guess
   float flops, bytes;  // the work, for traces
 } rheos__instruction;
 
@@ -89,8 +89,8 @@ enum { RHEOS__BEFORE_BRANCHES = -1 };
 typedef struct rheos__branch_group {
   int32_t first, end;  // instructions
   int32_t num_branches;
-  int32_t *starts;     // of each branch in `members`, and the end
-  int32_t *members;    // instructions, by branch
+  int32_t *starts;   // of each branch in `members`, and the end
+  int32_t *members;  // instructions, by branch
   float cost_ns;
 } rheos__branch_group;
 
@@ -109,11 +109,12 @@ struct rheos__stretch {
   rheos__stretch *next;      // sibling for other shapes
   rheos__stretch *children;  // what follows, by the shapes of the values that ended this stretch
   rheos__stretch *parent;
-  rheos__stretch *far_parent;  // one before the parent, so that any is few steps away; a root's: itself
-  int64_t serial;            // never used twice in a plan
-  int64_t made_ns;           // of the monotonic clock: with the address, unique in the process
-  int64_t last_used;         // by the plan's clock
-  int32_t num_running;       // steps inside it or its children
+  rheos__stretch
+      *far_parent;      // one before the parent, so that any is few steps away; a root's: itself
+  int64_t serial;       // never used twice in a plan
+  int64_t made_ns;      // of the monotonic clock: with the address, unique in the process
+  int64_t last_used;    // by the plan's clock
+  int32_t num_running;  // steps inside it or its children
   // The key: shapes of the feeds, or of the parent's late values.
   rheos_shape *key;
   int32_t num_key;
@@ -157,8 +158,8 @@ typedef struct rheos__late rheos__late;  // late.h
 // stretch.
 typedef struct rheos__taken {
   int32_t root;  // the value whose bytes it is
-  bool stays;   // the tensor handed over is the same in each step
-  bool passes;  // it is what an instruction returned, if there is that
+  bool stays;    // the tensor handed over is the same in each step
+  bool passes;   // it is what an instruction returned, if there is that
   rheos_tensor view;
 } rheos__taken;
 
@@ -176,17 +177,17 @@ typedef struct rheos__binding {
 // What one running step needs; kept for the next.
 struct rheos__frame {
   rheos__frame *next;
-  void **data;              // by value; right for roots. Behind them `num_forms` kept operands
-  rheos_tensor **tensors;   // by value; owned by the step, except feeds
-  const void **inputs;      // room for the operands of one instruction
+  void **data;             // by value; right for roots. Behind them `num_forms` kept operands
+  rheos_tensor **tensors;  // by value; owned by the step, except feeds
+  const void **inputs;     // room for the operands of one instruction
   void **outputs;
-  rheos_tensor **results;   // the same for compute
-  rheos_tensor **forms;     // of kept operands, owned by the step
-  rheos__formed *formed;    // the same for kernels
+  rheos_tensor **results;  // the same for compute
+  rheos_tensor **forms;    // of kept operands, owned by the step
+  rheos__formed *formed;   // the same for kernels
   size_t num_forms;
-  void *joint_room;         // for a joint run under way
+  void *joint_room;  // for a joint run under way
   size_t joint_room_bytes;
-  rheos__late **lates;      // by entry; NULL until one is late
+  rheos__late **lates;  // by entry; NULL until one is late
   int32_t num_entries;
   rheos__binding *bindings;
   size_t num_bindings, binding_capacity;
@@ -195,9 +196,8 @@ struct rheos__frame {
 // Specialises the entries from the end of `parent` (NULL: from the start) for the shapes `key`.
 // `step` is handed to kernels that fold constants; it may ask the caller's should_stop, so no lock is
 // held here. The new stretch is not linked in.
-rheos_status *rheos__stretch_new(rheos__plan *plan, rheos__stretch *parent,
-                                 const rheos_shape *key, int32_t num_key, rheos__step *step,
-                                 rheos__stretch **out_stretch);
+rheos_status *rheos__stretch_new(rheos__plan *plan, rheos__stretch *parent, const rheos_shape *key,
+                                 int32_t num_key, rheos__step *step, rheos__stretch **out_stretch);
 // Links it in, and frees another one where there are many. The plan's mutex is held.
 void rheos__stretch_link(rheos__plan *plan, rheos__stretch *stretch);
 void rheos__stretches_free(rheos__stretch *stretches);  // with siblings and children

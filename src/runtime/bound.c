@@ -17,9 +17,8 @@ static bool same_bytes(const rheos_tensor *a, const rheos_tensor *b) {
 // A result may be one of the values, to be used for the next run; then it is written at the end.
 static rheos_status *check_result(const rheos__bound *bound, int32_t index, bool *out_is_direct) {
   const rheos_tensor *result = bound->results[index];
-  *out_is_direct =
-      (uintptr_t)result->data % ALIGNMENT == 0 && result->dtype != RHEOS_STRING &&
-      result->dtype != RHEOS_VARIANT;
+  *out_is_direct = (uintptr_t)result->data % ALIGNMENT == 0 && result->dtype != RHEOS_STRING &&
+                   result->dtype != RHEOS_VARIANT;
   for (int32_t i = 0; i < bound->num_results; i++) {
     if (i != index && overlap(result, bound->results[i])) {
       return RHEOS_INVALID("the tensors bound to fetches %d and %d share bytes",

@@ -136,9 +136,8 @@ static rheos_status *run_kernel(run *r, const rheos__stretch *stretch,
   const int32_t *operands = stretch->operands + in->first_operand;
   for (int32_t i = 0; i < in->num_inputs; ++i) frame->inputs[i] = frame->data[operands[i]];
   void **outputs = frame->data + in->first_value;  // outputs are roots, side by side
-  void *scratch = in->scratch_bytes > 0
-                      ? frame->bindings[stretch->depth].memory + in->scratch_offset
-                      : NULL;
+  void *scratch =
+      in->scratch_bytes > 0 ? frame->bindings[stretch->depth].memory + in->scratch_offset : NULL;
   if (in->num_units == 1 || (!in->parallel && in->cost_ns < SLICE_NS)) {
     return in->run(in->state, frame->inputs, outputs, scratch, 0, in->num_units);
   }
@@ -163,8 +162,8 @@ static rheos_status *keep_results(run *r, const rheos__stretch *stretch,
     } else if (status == NULL && value->shape != NULL &&
                !rheos_shape_equal(value->shape, &result->shape)) {
       rheos__shape_text expected, actual;
-      status = rheos_status_new(RHEOS_INTERNAL, "output %d has shape %s, not %s as inferred", (int)i,
-                                rheos__shape_text_of(&result->shape, &actual),
+      status = rheos_status_new(RHEOS_INTERNAL, "output %d has shape %s, not %s as inferred",
+                                (int)i, rheos__shape_text_of(&result->shape, &actual),
                                 rheos__shape_text_of(value->shape, &expected));
     }
     frame->tensors[in->first_value + i] = result;
@@ -184,8 +183,7 @@ static rheos_status *run_compute(run *r, const rheos__stretch *stretch,
   return status;
 }
 
-static rheos_status *run_late(run *r, const rheos__stretch *stretch,
-                              const rheos__instruction *in) {
+static rheos_status *run_late(run *r, const rheos__stretch *stretch, const rheos__instruction *in) {
   RHEOS_TRY(rheos__run_late(stretch, in, r->frame, r->step));
   return keep_results(r, stretch, in);
 }
@@ -197,8 +195,7 @@ static rheos_status *read_variable(run *r, const rheos__stretch *stretch,
   if (value == NULL) return rheos__variable_uninitialized(cell);
   r->frame->tensors[in->first_value] = value;
   r->frame->data[in->first_value] = value->data;
-  const rheos_shape *expected =
-      stretch->values[in->first_value - stretch->first_value].shape;
+  const rheos_shape *expected = stretch->values[in->first_value - stretch->first_value].shape;
   if (expected == NULL) {  // known in part
     const rheos__entry *entry = &r->plan->entries[in->entry];
     expected = rheos__graph_node(r->plan->graph, entry->id)->outputs[entry->read_index].shape;
@@ -217,16 +214,11 @@ static rheos_status *read_variable(run *r, const rheos__stretch *stretch,
 static rheos_status *run_instruction(run *r, const rheos__stretch *stretch,
                                      const rheos__instruction *in) {
   switch ((rheos__instruction_kind)in->kind) {
-    case RHEOS__RUN:
-      return run_kernel(r, stretch, in);
-    case RHEOS__COMPUTE:
-      return run_compute(r, stretch, in);
-    case RHEOS__READ:
-      return read_variable(r, stretch, in);
-    case RHEOS__LATE:
-      return run_late(r, stretch, in);
-    case RHEOS__HOLD:
-      return NULL;
+    case RHEOS__RUN: return run_kernel(r, stretch, in);
+    case RHEOS__COMPUTE: return run_compute(r, stretch, in);
+    case RHEOS__READ: return read_variable(r, stretch, in);
+    case RHEOS__LATE: return run_late(r, stretch, in);
+    case RHEOS__HOLD: return NULL;
   }
   return NULL;
 }
@@ -281,8 +273,8 @@ static rheos_status *take_kept_operands(run *r, const rheos__stretch *stretch, i
 }
 
 // The variables of the chain are read first; then the layers, by rows.
-static rheos_status *run_chain(run *r, const rheos__stretch *stretch,
-                               const rheos__row_chain *chain, rheos_trace *trace) {
+static rheos_status *run_chain(run *r, const rheos__stretch *stretch, const rheos__row_chain *chain,
+                               rheos_trace *trace) {
   r->step->budget_ns -= (float)chain->cost_ns;
   for (int32_t i = chain->first; i < chain->end; ++i) {
     const rheos__instruction *in = &stretch->instructions[i];
@@ -350,8 +342,8 @@ static rheos_status *run_group(run *r, const rheos__stretch *stretch,
 }
 
 // Updates that stand together: at once, or in their order where that fails.
-static rheos_status *run_joint(run *r, const rheos__stretch *stretch,
-                               const rheos__joint_run *joint, rheos_trace *trace) {
+static rheos_status *run_joint(run *r, const rheos__stretch *stretch, const rheos__joint_run *joint,
+                               rheos_trace *trace) {
   const int32_t end = joint->first + joint->count;
   const bool done = rheos__run_joint(stretch, joint, r->frame, r->step, trace);
   if (done) r->step->budget_ns -= joint->cost_ns;
@@ -424,7 +416,8 @@ static rheos_status *take_fetch(run *r, const rheos__stretch *last, int32_t fetc
   if (value->kind == RHEOS__VALUE_NONE) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "a resource handle cannot be fetched");
   }
-  if (value->kind == RHEOS__VALUE_CONSTANT) return rheos_tensor_copy(value->constant, &given[fetch]);
+  if (value->kind == RHEOS__VALUE_CONSTANT)
+    return rheos_tensor_copy(value->constant, &given[fetch]);
   rheos_tensor **tensor = &r->frame->tensors[value->root];
   if (value->kind != RHEOS__VALUE_FEED && *tensor != NULL && rheos__tensor_is_exclusive(*tensor)) {
     if (value->shape != NULL) {  // of an alias: another shape, and after a Bitcast another dtype
@@ -478,7 +471,8 @@ static rheos_status *store_fetches(run *r, const rheos__stretch *last) {
             value->shape != NULL ? value->shape : &tensor->shape,
             value->kind == RHEOS__VALUE_CONSTANT ? tensor->data : r->frame->data[value->root]);
       }
-      if (status != NULL) return rheos__status_at_take(status, r->plan->graph, r->plan->fetches[i].id);
+      if (status != NULL)
+        return rheos__status_at_take(status, r->plan->graph, r->plan->fetches[i].id);
     }
   }
   return NULL;
@@ -494,8 +488,7 @@ static rheos_status *enter(run *r, rheos__stretch *parent, const rheos_shape *ke
   if (*out_stretch == NULL) {
     rheos__stretch *made = NULL;
     pthread_mutex_unlock(&r->plan->mutex);
-    rheos_status *status =
-        rheos__stretch_new(r->plan, parent, key, num_key, r->step, &made);
+    rheos_status *status = rheos__stretch_new(r->plan, parent, key, num_key, r->step, &made);
     pthread_mutex_lock(&r->plan->mutex);
     RHEOS_TRY(status);
     *out_stretch = rheos__stretch_find(r->plan, parent, key, num_key);

@@ -44,13 +44,13 @@ typedef struct start {
 
 struct rheos__pool {
   int32_t num_threads;
-  int32_t num_started;      // of num_threads - 1 workers
-  pid_t process;            // whose threads they are: a forked child has none of them
-  pthread_mutex_t region;   // held while a job runs
-  pthread_mutex_t mutex;    // guards what follows
+  int32_t num_started;     // of num_threads - 1 workers
+  pid_t process;           // whose threads they are: a forked child has none of them
+  pthread_mutex_t region;  // held while a job runs
+  pthread_mutex_t mutex;   // guards what follows
   pthread_cond_t work, done;
-  job *open;                // workers may join it
-  _Atomic int32_t active;   // workers inside it; changed under the mutex
+  job *open;               // workers may join it
+  _Atomic int32_t active;  // workers inside it; changed under the mutex
   bool stopping;
   _Atomic uint64_t generation;  // of jobs
   slot *slots;                  // of each thread; the caller's is guarded by `region`
@@ -123,7 +123,9 @@ int64_t rheos__clock_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static uint64_t grains(int64_t first, int64_t last) { return (uint64_t)last << 32 | (uint64_t)first; }
+static uint64_t grains(int64_t first, int64_t last) {
+  return (uint64_t)last << 32 | (uint64_t)first;
+}
 
 // The next units to do, false if there are none.
 static bool take_share(job *j, int64_t *out_first, int64_t *out_last) {
@@ -245,8 +247,8 @@ static void start_threads(rheos__pool *pool) {
 rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_body body,
                               void *argument) {
   if (num_units <= 0) return NULL;
-  if (pool == NULL || pool->num_threads == 1 || num_units == 1 ||
-      rheos__pool_is_forked(pool) || pthread_mutex_trylock(&pool->region) != 0) {
+  if (pool == NULL || pool->num_threads == 1 || num_units == 1 || rheos__pool_is_forked(pool) ||
+      pthread_mutex_trylock(&pool->region) != 0) {
     return body(argument, 0, num_units);
   }
   if (pool->num_started < pool->num_threads - 1) start_threads(pool);

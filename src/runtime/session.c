@@ -35,7 +35,7 @@ struct rheos_session {
   _Atomic int closed;
   pthread_mutex_t mutex;  // guards what follows
   pthread_cond_t idle;
-  cached_plan **plans;    // latest first
+  cached_plan **plans;  // latest first
   size_t num_plans, plan_capacity;
   int32_t num_running;
   rheos_session_stats stats;
@@ -103,10 +103,10 @@ rheos_status *rheos_session_new(rheos_graph *graph, const rheos_session_options 
   session->pool = rheos__pool_new(threads > 0 ? threads : num_cores());
   session->resources = rheos__resources_new();
   session->forms = rheos__forms_new();
-  rheos_status *status = session->pool == NULL || session->resources == NULL ||
-                                 session->forms == NULL
-                             ? rheos__out_of_memory()
-                             : add_devices(session);
+  rheos_status *status =
+      session->pool == NULL || session->resources == NULL || session->forms == NULL
+          ? rheos__out_of_memory()
+          : add_devices(session);
   if (status != NULL) {
     rheos_session_free(session);
     return status;
@@ -185,11 +185,11 @@ static rheos_status *no_device(const rheos_session *session, const rheos__node *
                                session->devices[i]);
   }
   char *name = rheos__node_name(session->graph, node);
-  rheos_status *status =
-      RHEOS_INVALID("Cannot assign a device for operation %s: the operation was explicitly "
-                    "assigned to %s but available devices are [ %s ]. Make sure the device "
-                    "specification refers to a valid device.",
-                    name != NULL ? name : node->signature->op->name, node->device, list);
+  rheos_status *status = RHEOS_INVALID(
+      "Cannot assign a device for operation %s: the operation was explicitly "
+      "assigned to %s but available devices are [ %s ]. Make sure the device "
+      "specification refers to a valid device.",
+      name != NULL ? name : node->signature->op->name, node->device, list);
   rheos__free(name);
   return status;
 }
@@ -223,7 +223,8 @@ static const char *device_of(void *argument, const rheos__node *node) {
 
 static rheos_status *check_output(const rheos_session *session, rheos_output output,
                                   const char *what) {
-  if (output.graph == NULL) return RHEOS_INVALID("a %s is no tensor (an error was made before)", what);
+  if (output.graph == NULL)
+    return RHEOS_INVALID("a %s is no tensor (an error was made before)", what);
   if (output.graph != session->graph) {
     return RHEOS_INVALID("a %s is not an element of this session's graph", what);
   }
@@ -237,7 +238,8 @@ static rheos_status *check_output(const rheos_session *session, rheos_output out
 }
 
 static rheos_status *check_target(const rheos_session *session, rheos_operation target) {
-  if (target.graph == NULL) return RHEOS_INVALID("a target is no operation (an error was made before)");
+  if (target.graph == NULL)
+    return RHEOS_INVALID("a target is no operation (an error was made before)");
   if (target.graph != session->graph) {
     return RHEOS_INVALID("a target is not an element of this session's graph");
   }
@@ -250,8 +252,8 @@ static rheos_status *check_target(const rheos_session *session, rheos_operation 
 static rheos__edge edge_of(rheos_output output) { return (rheos__edge){output.id, output.index}; }
 
 static void hash_signature(signature *s) {
-  uint64_t hash = rheos__hash_bytes((uint64_t)s->num_feeds, s->feeds,
-                                    (size_t)s->num_feeds * sizeof *s->feeds);
+  uint64_t hash =
+      rheos__hash_bytes((uint64_t)s->num_feeds, s->feeds, (size_t)s->num_feeds * sizeof *s->feeds);
   hash = rheos__hash_bytes(hash, s->fetches, (size_t)s->num_fetches * sizeof *s->fetches);
   s->hash = rheos__hash_bytes(hash, s->targets, (size_t)s->num_targets * sizeof *s->targets);
 }
@@ -286,8 +288,7 @@ static bool keeps_forms(const rheos_rewrite_options *rewrites) {
   return !rewrites->disable_meta_optimizer && rewrites->layout_optimizer != RHEOS_TOGGLE_OFF;
 }
 
-static rheos_status *make_plan(rheos_session *session, const signature *s,
-                               cached_plan **out_plan) {
+static rheos_status *make_plan(rheos_session *session, const signature *s, cached_plan **out_plan) {
   RHEOS_TRY(check_feeds_differ(session, s));
   cached_plan *cached = rheos__alloc_zeroed(sizeof *cached);
   if (cached == NULL) return rheos__out_of_memory();
@@ -328,8 +329,7 @@ static void remove_plan(rheos_session *session, size_t index) {
 }
 
 // A plan for the signature, with a reference for the caller. The session's mutex is held.
-static rheos_status *find_plan(rheos_session *session, const signature *s,
-                               cached_plan **out_plan) {
+static rheos_status *find_plan(rheos_session *session, const signature *s, cached_plan **out_plan) {
   for (size_t i = 0; i < session->num_plans; ++i) {
     cached_plan *cached = session->plans[i];
     if (!matches(cached, s)) continue;
@@ -363,7 +363,8 @@ static rheos_status *find_plan(rheos_session *session, const signature *s,
 
 static rheos_status *check_feed(const rheos_session *session, rheos__edge edge,
                                 const rheos_tensor *value) {
-  const rheos__node_output *output = &rheos__graph_node(session->graph, edge.id)->outputs[edge.index];
+  const rheos__node_output *output =
+      &rheos__graph_node(session->graph, edge.id)->outputs[edge.index];
   rheos_status *status = NULL;
   if (value == NULL) {
     status = RHEOS_INVALID("the fed value is NULL");
@@ -410,8 +411,7 @@ static rheos_status *run_plan(rheos_session *session, cached_plan *cached,
 }
 
 // Counts a run in and finds its plan; or fails and counts nothing.
-static rheos_status *enter_run(rheos_session *session, const signature *s,
-                               cached_plan **out_plan) {
+static rheos_status *enter_run(rheos_session *session, const signature *s, cached_plan **out_plan) {
   pthread_mutex_lock(&session->mutex);
   rheos_status *status =
       atomic_load(&session->closed) ? closed_error() : find_plan(session, s, out_plan);
@@ -502,8 +502,8 @@ rheos_status *rheos_session_run(rheos_session *session, const rheos_feed *feeds,
   RHEOS_TRY(id_arrays_init(&a, num_feeds, num_fetches, num_targets));
   signature s;
   cached_plan *plan = NULL;
-  rheos_status *status = fill_signature(session, &a, feeds, num_feeds, fetches, num_fetches,
-                                        targets, num_targets, &s);
+  rheos_status *status =
+      fill_signature(session, &a, feeds, num_feeds, fetches, num_fetches, targets, num_targets, &s);
   if (status == NULL) status = enter_run(session, &s, &plan);
   if (status == NULL) {
     status = run_plan(session, plan, a.values, NULL, a.results, options);
@@ -557,9 +557,9 @@ static rheos_status *plan_callable(rheos_callable *callable, cached_plan **out_p
 }
 
 rheos_status *rheos_callable_new(rheos_session *session, const rheos_output *feeds,
-                                 size_t num_feeds, const rheos_output *fetches,
-                                 size_t num_fetches, const rheos_operation *targets,
-                                 size_t num_targets, rheos_callable **out_callable) {
+                                 size_t num_feeds, const rheos_output *fetches, size_t num_fetches,
+                                 const rheos_operation *targets, size_t num_targets,
+                                 rheos_callable **out_callable) {
   *out_callable = NULL;
   if (num_feeds > INT32_MAX || num_fetches > INT32_MAX || num_targets > INT32_MAX) {
     return RHEOS_INVALID("too many feeds, fetches or targets");
@@ -650,8 +650,7 @@ rheos_status *rheos_callable_bind(rheos_callable *callable, rheos_tensor *const 
                           &callable->bound);
 }
 
-rheos_status *rheos_callable_run_bound(rheos_callable *callable,
-                                       const rheos_run_options *options) {
+rheos_status *rheos_callable_run_bound(rheos_callable *callable, const rheos_run_options *options) {
   rheos__bound *bound = callable->bound;
   if (bound == NULL) {
     return rheos_status_new(RHEOS_FAILED_PRECONDITION, "the callable is not bound to tensors");
@@ -687,12 +686,11 @@ rheos_status *rheos__session_plan(rheos_session *session, const rheos_output *fe
                                   rheos__plan **out_plan, const rheos__stretch **out_stretch) {
   *out_plan = NULL;
   rheos_callable *ids = NULL;  // checks the ids and keeps them as a plan wants them
-  RHEOS_TRY(rheos_callable_new(session, feeds, (size_t)num_feeds, fetches, (size_t)num_fetches, NULL,
-                               0, &ids));
+  RHEOS_TRY(rheos_callable_new(session, feeds, (size_t)num_feeds, fetches, (size_t)num_fetches,
+                               NULL, 0, &ids));
   rheos__plan_context context = ids->plan->plan->context;
-  rheos_status *status =
-      rheos__plan_new(session->graph, &context, ids->feeds, num_feeds, ids->fetches, num_fetches,
-                      NULL, 0, out_plan);
+  rheos_status *status = rheos__plan_new(session->graph, &context, ids->feeds, num_feeds,
+                                         ids->fetches, num_fetches, NULL, 0, out_plan);
   if (status == NULL) status = first_stretch(session, *out_plan, shapes, out_stretch);
   if (status != NULL) {
     rheos__plan_free(*out_plan);

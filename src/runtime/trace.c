@@ -237,8 +237,7 @@ int64_t rheos__trace_enter(rheos_trace *trace, const rheos__stretch *stretch) {
   }
   rheos__pool_set_watch(&trace->watch);
   const int32_t index = find_or_describe(trace, stretch);
-  if (index < 0 ||
-      !RHEOS_GROW(trace->visits, trace->visit_capacity, trace->num_visits + 1) ||
+  if (index < 0 || !RHEOS_GROW(trace->visits, trace->visit_capacity, trace->num_visits + 1) ||
       !RHEOS_GROW(trace->events, trace->event_capacity,
                   trace->num_events + (size_t)stretch->num_instructions)) {
     trace->failed = true;
@@ -278,9 +277,11 @@ int64_t rheos__trace_add(rheos_trace *trace, const rheos__stretch *stretch,
   const int32_t late = is_late ? add_late_shapes(trace, in, tensors) : -1;
   const int64_t now = rheos__clock_ns();
   visit->end_ns = now;
-  trace->events[trace->num_events++] = (rheos__trace_event){
-      .visit = (int32_t)trace->num_visits - 1, .op = op, .late = late, .start_ns = start_ns,
-      .end_ns = now};
+  trace->events[trace->num_events++] = (rheos__trace_event){.visit = (int32_t)trace->num_visits - 1,
+                                                            .op = op,
+                                                            .late = late,
+                                                            .start_ns = start_ns,
+                                                            .end_ns = now};
   return now;
 }
 
@@ -304,13 +305,12 @@ void rheos__trace_add_marks(rheos_trace *trace, const rheos__stretch *stretch,
       note_part(trace, marks[i].thread, marks[i].start_ns, marks[i].end_ns);
     }
   }
-  trace->events[trace->num_events++] =
-      (rheos__trace_event){.visit = (int32_t)trace->num_visits - 1,
-                           .op = in->entry - stretch->first_entry,
-                           .late = -1,
-                           .thread = marks[0].thread,
-                           .start_ns = marks[0].start_ns,
-                           .end_ns = marks[0].end_ns};
+  trace->events[trace->num_events++] = (rheos__trace_event){.visit = (int32_t)trace->num_visits - 1,
+                                                            .op = in->entry - stretch->first_entry,
+                                                            .late = -1,
+                                                            .thread = marks[0].thread,
+                                                            .start_ns = marks[0].start_ns,
+                                                            .end_ns = marks[0].end_ns};
 }
 
 int64_t rheos__trace_end_marks(rheos_trace *trace) {

@@ -13,7 +13,7 @@
 #include "runtime/pool.h"
 
 typedef struct rheos__traced_output {
-  rheos_shape shape;       // rank -1: each event tells
+  rheos_shape shape;  // rank -1: each event tells
   size_t size_bytes;
   rheos_tensor *constant;  // counted; of a folded node, where graphs are asked for
   uint8_t dtype, kind;     // a rheos__value_kind
@@ -23,9 +23,9 @@ typedef struct rheos__traced_output {
 typedef struct rheos__traced_op {
   const rheos__signature *signature;
   const rheos__attrs *attrs;  // in the graph's memory; only where graphs are asked for
-  int32_t id;             // of the node that it stands for
-  bool is_read;           // the value behind the node's reference `read_index`
-  bool runs;              // or it was folded, is an alias, or there is nothing to do
+  int32_t id;                 // of the node that it stands for
+  bool is_read;               // the value behind the node's reference `read_index`
+  bool runs;                  // or it was folded, is an alias, or there is nothing to do
   bool has_late_shapes;
   int32_t read_index, device;
   int32_t first_edge, num_edges;  // what it takes, as it was run
@@ -38,7 +38,7 @@ typedef struct rheos__traced_op {
 typedef struct rheos__traced_stretch {
   const rheos__stretch *stretch;
   int64_t made_ns;
-  rheos_graph *graph;   // counted
+  rheos_graph *graph;     // counted
   rheos__traced_op *ops;  // of the entries from `first_entry`
   rheos__traced_output *outputs;
   rheos__edge *edges;

@@ -107,9 +107,7 @@ bool rheos_dtype_is_integer(rheos_dtype dtype) {
     case RHEOS_UINT8:
     case RHEOS_UINT16:
     case RHEOS_UINT32:
-    case RHEOS_UINT64:
-      return true;
-    default:
-      return false;
+    case RHEOS_UINT64: return true;
+    default: return false;
   }
 }

@@ -27,9 +27,7 @@ struct rheos__table {
 
 // ---- Entries
 
-static size_t key_bytes(const rheos__table *t) {
-  return rheos_dtype_size(t->spec.key_dtype);
-}
+static size_t key_bytes(const rheos__table *t) { return rheos_dtype_size(t->spec.key_dtype); }
 static size_t value_bytes(const rheos__table *t) {
   return rheos_dtype_size(t->spec.value_dtype) * (size_t)t->value_width;
 }
@@ -257,8 +255,8 @@ rheos_status *rheos__table_reserve(rheos__table *t, const rheos_tensor *empty_ke
     if (t->reserved[k] == NULL) {
       status = rheos_tensor_copy(keys[k], &t->reserved[k]);
     } else if (!same_key(t, t->reserved[k]->data, keys[k]->data)) {
-      status = RHEOS_INVALID("table %s has another %s_key", t->base.name,
-                             k == 0 ? "empty" : "deleted");
+      status =
+          RHEOS_INVALID("table %s has another %s_key", t->base.name, k == 0 ? "empty" : "deleted");
     }
   }
   pthread_mutex_unlock(&t->mutex);
@@ -293,7 +291,8 @@ static rheos_status *fill(const rheos__table *t, entries *e, const rheos_tensor 
     if (at >= 0 && !same_values(t, value_at(t, e, at), value)) {
       return rheos_status_new(RHEOS_FAILED_PRECONDITION,
                               "HashTable has different value for same key: keys[%lld] was there "
-                              "before with another value", (long long)i);
+                              "before with another value",
+                              (long long)i);
     }
     if (at < 0) RHEOS_TRY(put(t, e, key, value));
   }
@@ -348,8 +347,8 @@ static rheos_status *find_locked(rheos__table *t, const rheos_tensor *keys,
     const size_t row = (size_t)i * value_bytes(t);
     const void *from = at >= 0 ? value_at(t, &t->entries, at)
                                : (const char *)default_value->data + (default_for_each ? row : 0);
-    RHEOS_TRY(rheos__copy_elements(t->spec.value_dtype, (char *)out->data + row, from,
-                                   t->value_width));
+    RHEOS_TRY(
+        rheos__copy_elements(t->spec.value_dtype, (char *)out->data + row, from, t->value_width));
   }
   return NULL;
 }

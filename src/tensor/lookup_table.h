@@ -8,7 +8,8 @@
 
 // What a table is made for; the argument of a new one.
 typedef struct rheos__table_spec {
-  bool is_fixed;  // filled once by an initializer, and not to be read before; else it can be changed
+  bool
+      is_fixed;  // filled once by an initializer, and not to be read before; else it can be changed
   rheos_dtype key_dtype, value_dtype;
   rheos_shape value_shape;  // of each value: a scalar or a vector
 } rheos__table_spec;

@@ -16,9 +16,9 @@
 
 // What a kernel says of the form it wants.
 typedef struct rheos__form_wish {
-  int32_t input;   // the operand
-  size_t bytes;    // of the form; 0: none is wanted
-  bool at_once;    // it is small, or there is no way without: made when it is first wanted
+  int32_t input;  // the operand
+  size_t bytes;   // of the form; 0: none is wanted
+  bool at_once;   // it is small, or there is no way without: made when it is first wanted
   // What the form depends on besides the operand's bytes: forms by the same `make` with equal keys are
   // equal. Copied.
   const void *key;

@@ -96,8 +96,7 @@ static rheos_status *get_locked(rheos__resources *resources, const rheos__resour
                                 rheos__resource **out_resource) {
   if (!reserve_entry(resources)) return rheos__out_of_memory();
   uint64_t hash = rheos__hash_bytes((uint64_t)(uintptr_t)kind, name, strlen(name));
-  resource_entry *entry =
-      find_entry(resources->entries, resources->capacity, hash, kind, name);
+  resource_entry *entry = find_entry(resources->entries, resources->capacity, hash, kind, name);
   if (entry->resource == NULL) {
     rheos__resource *resource;
     RHEOS_TRY(new_resource(kind, name, argument, &resource));
@@ -152,8 +151,8 @@ static void variable_deinit(rheos__resource *resource) {
   pthread_mutex_destroy(&cell->mutex);
 }
 
-const rheos__resource_kind rheos__variable_kind = {"variable", sizeof(variable),
-                                                   variable_init, variable_deinit};
+const rheos__resource_kind rheos__variable_kind = {"variable", sizeof(variable), variable_init,
+                                                   variable_deinit};
 
 void rheos__variable_allow_any_shape(rheos__variable_cell *cell) {
   if (!atomic_exchange(&((variable *)cell)->has_any_shape, true)) ++num_variables_of_any_shape;
@@ -203,9 +202,7 @@ rheos_status *rheos__variable_begin_write(rheos__variable_cell *cell, rheos_tens
   return NULL;
 }
 
-void rheos__variable_end_write(rheos__variable_cell *cell) {
-  pthread_mutex_unlock(&cell->mutex);
-}
+void rheos__variable_end_write(rheos__variable_cell *cell) { pthread_mutex_unlock(&cell->mutex); }
 
 rheos_status *rheos__variable_uninitialized(const rheos__variable_cell *cell) {
   return rheos_status_new(RHEOS_FAILED_PRECONDITION, "Attempting to use uninitialized value %s",

@@ -98,8 +98,7 @@ SELDOM static rheos_status *no_memory_for(rheos_dtype dtype, const rheos_shape *
   rheos__shape_text text;
   return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED,
                           "OOM when allocating tensor with shape %s and type %s (%zu bytes)",
-                          rheos__shape_text_of(shape, &text), rheos_dtype_name(dtype),
-                          size_bytes);
+                          rheos__shape_text_of(shape, &text), rheos_dtype_name(dtype), size_bytes);
 }
 
 // A tensor and up to so many bytes of data in one block of a size that others have too.
@@ -115,7 +114,8 @@ static inline rheos_tensor *new_of_class(int32_t small_class) {
 }
 
 static bool is_of_class(const rheos_tensor *tensor) {
-  return tensor->release == NULL && tensor->allocation == NULL && tensor->size_bytes <= MOST_OF_CLASS;
+  return tensor->release == NULL && tensor->allocation == NULL &&
+         tensor->size_bytes <= MOST_OF_CLASS;
 }
 
 rheos_status *rheos_tensor_new(rheos_dtype dtype, rheos_shape shape, rheos_tensor **out_tensor) {
@@ -275,10 +275,9 @@ rheos_status *rheos_tensor_reshaped(rheos_tensor *tensor, rheos_shape shape,
   RHEOS_TRY(rheos__shape_size(tensor->dtype, &shape, &num_elements, &size_bytes));
   if (num_elements != tensor->num_elements) {
     rheos__shape_text from, to;
-    return RHEOS_INVALID("cannot reshape a tensor with %lld elements from %s to %s",
-                         (long long)tensor->num_elements,
-                         rheos__shape_text_of(&tensor->shape, &from),
-                         rheos__shape_text_of(&shape, &to));
+    return RHEOS_INVALID(
+        "cannot reshape a tensor with %lld elements from %s to %s", (long long)tensor->num_elements,
+        rheos__shape_text_of(&tensor->shape, &from), rheos__shape_text_of(&shape, &to));
   }
   return rheos__tensor_seen_as(tensor, tensor->dtype, shape, out_tensor);
 }
@@ -474,12 +473,11 @@ void *rheos_tensor_data(const rheos_tensor *tensor) { return tensor->data; }
 rheos_status *rheos_tensor_set_string(rheos_tensor *tensor, int64_t index, const char *data,
                                       size_t size_bytes) {
   if (tensor->dtype != RHEOS_STRING) {
-    return RHEOS_INVALID("expected a string tensor, got dtype %s",
-                         rheos_dtype_name(tensor->dtype));
+    return RHEOS_INVALID("expected a string tensor, got dtype %s", rheos_dtype_name(tensor->dtype));
   }
   if (index < 0 || index >= tensor->num_elements) {
-    return rheos_status_new(RHEOS_OUT_OF_RANGE, "index %lld is not in [0, %lld)",
-                            (long long)index, (long long)tensor->num_elements);
+    return rheos_status_new(RHEOS_OUT_OF_RANGE, "index %lld is not in [0, %lld)", (long long)index,
+                            (long long)tensor->num_elements);
   }
   rheos_string *element = (rheos_string *)tensor->data + index;
   rheos_string copy;
@@ -493,28 +491,19 @@ int64_t rheos__tensor_int_at(const rheos_tensor *tensor, int64_t index) {
   const void *data = tensor->data;
   switch ((int)tensor->dtype) {
     case RHEOS_INT32:
-    case RHEOS_QINT32:
-      return ((const int32_t *)data)[index];
+    case RHEOS_QINT32: return ((const int32_t *)data)[index];
     case RHEOS_INT64:
-    case RHEOS_UINT64:
-      return ((const int64_t *)data)[index];
-    case RHEOS_UINT32:
-      return ((const uint32_t *)data)[index];
+    case RHEOS_UINT64: return ((const int64_t *)data)[index];
+    case RHEOS_UINT32: return ((const uint32_t *)data)[index];
     case RHEOS_INT16:
-    case RHEOS_QINT16:
-      return ((const int16_t *)data)[index];
+    case RHEOS_QINT16: return ((const int16_t *)data)[index];
     case RHEOS_UINT16:
-    case RHEOS_QUINT16:
-      return ((const uint16_t *)data)[index];
+    case RHEOS_QUINT16: return ((const uint16_t *)data)[index];
     case RHEOS_INT8:
-    case RHEOS_QINT8:
-      return ((const int8_t *)data)[index];
+    case RHEOS_QINT8: return ((const int8_t *)data)[index];
     case RHEOS_UINT8:
     case RHEOS_QUINT8:
-    case RHEOS_BOOL:
-      return ((const uint8_t *)data)[index];
-    default:
-      assert(false && "not an integer tensor");
-      return 0;
+    case RHEOS_BOOL: return ((const uint8_t *)data)[index];
+    default: assert(false && "not an integer tensor"); return 0;
   }
 }

@@ -26,9 +26,9 @@ struct rheos_tensor {
   void *data;
   void (*release)(void *argument);  // of borrowed data; NULL if the tensor owns its data
   void *release_argument;
-  void *allocation;  // what to free besides the struct, or NULL
-  char *string_block;  // where strings lie that have no memory of their own, or NULL
-  int64_t listed;    // how a file wrote it: see RHEOS__LISTED_*
+  void *allocation;         // what to free besides the struct, or NULL
+  char *string_block;       // where strings lie that have no memory of their own, or NULL
+  int64_t listed;           // how a file wrote it: see RHEOS__LISTED_*
   _Atomic int64_t content;  // see rheos__tensor_content(); 0: nobody has asked
 };
 

@@ -11,10 +11,9 @@ const char *rheos__tuple_text_of(const rheos_shape *shape, rheos__tuple_text *bu
   text[used++] = '(';
   for (int32_t i = 0; i < shape->rank; i++) {
     const char *comma = i > 0 ? ", " : "";
-    int length = shape->dims[i] < 0
-                     ? snprintf(text + used, size - used, "%s?", comma)
-                     : snprintf(text + used, size - used, "%s%lld", comma,
-                                (long long)shape->dims[i]);
+    int length = shape->dims[i] < 0 ? snprintf(text + used, size - used, "%s?", comma)
+                                    : snprintf(text + used, size - used, "%s%lld", comma,
+                                               (long long)shape->dims[i]);
     used += (size_t)length;
   }
   strcpy(text + used, shape->rank == 1 ? ",)" : ")");
@@ -65,9 +64,8 @@ static char *variable_text(const rheos_variable *variable) {
   if (name == NULL) return NULL;
   rheos_shape shape = rheos_variable_static_shape(*variable);
   rheos__tuple_text shape_text;
-  rheos_dtype dtype = rheos_variable_is_resource(*variable)
-                          ? rheos_variable_dtype(*variable)
-                          : rheos_output_dtype(variable->handle);
+  rheos_dtype dtype = rheos_variable_is_resource(*variable) ? rheos_variable_dtype(*variable)
+                                                            : rheos_output_dtype(variable->handle);
   char *text = format("<tf.Variable '%s:0' shape=%s dtype=%s>", name,
                       rheos__tuple_text_of(&shape, &shape_text), rheos__python_dtype(dtype));
   rheos__free(name);

@@ -21,7 +21,7 @@ typedef struct named {
 typedef struct start {
   char *from;  // in the checkpoint
   const named *to;
-  bool is_part;  // of what is in the checkpoint
+  bool is_part;                        // of what is in the checkpoint
   const rheos_vocabulary *vocabulary;  // or NULL
   int32_t *positions;                  // of its entries
 } start;
@@ -45,10 +45,9 @@ static rheos_status *name_variable(rheos_variable variable, named *out_named) {
   const char *whole, *slice;
   rheos_graph *graph = variable.graph;
   out_named->variable = variable;
-  out_named->name =
-      rheos_variable_slice(variable, &whole, &slice)
-          ? rheos__strdup(whole)
-          : rheos__node_name(graph, rheos__graph_node(graph, variable.handle.id));
+  out_named->name = rheos_variable_slice(variable, &whole, &slice)
+                        ? rheos__strdup(whole)
+                        : rheos__node_name(graph, rheos__graph_node(graph, variable.handle.id));
   return out_named->name != NULL ? NULL : rheos__out_of_memory();
 }
 
@@ -136,9 +135,10 @@ static bool has_vocabulary(const starts *s, const named *variable) {
 
 static rheos_status *add_scope(starts *s, const rheos_checkpoint_assignment *a) {
   if (!is_scope(a->from) || !is_scope(a->to)) {
-    return RHEOS_INVALID("Assignment map with scope only name %s should map to scope only %s. "
-                         "Should be 'scope/': 'other_scope/'.",
-                         a->to, a->from);
+    return RHEOS_INVALID(
+        "Assignment map with scope only name %s should map to scope only %s. "
+        "Should be 'scope/': 'other_scope/'.",
+        a->to, a->from);
   }
   if (a->vocabulary != NULL) {
     return RHEOS_INVALID("'%s' is a scope, which cannot have a vocabulary", a->to);
@@ -252,10 +252,10 @@ static void start_with(rheos_scope *scope, const char *checkpoint, const start *
     return;
   }
   const bool is_resource = rheos_variable_is_resource(variable);
-  const rheos_output inputs[] = {
-      variable.handle, is_resource ? rheos__op_1(scope, "Identity", value) : value};
-  const rheos_operation initializer = rheos__op_n(
-      scope, is_resource ? "AssignVariableOp" : "Assign", NULL, inputs, 2, NULL, 0);
+  const rheos_output inputs[] = {variable.handle,
+                                 is_resource ? rheos__op_1(scope, "Identity", value) : value};
+  const rheos_operation initializer =
+      rheos__op_n(scope, is_resource ? "AssignVariableOp" : "Assign", NULL, inputs, 2, NULL, 0);
   if (rheos_scope_status(scope) != NULL) return;
   rheos__graph_lock(variable.graph);
   rheos__variable_start_with(variable, value, initializer);
@@ -312,10 +312,8 @@ void rheos_init_from_checkpoint(rheos_scope *scope, const char *checkpoint,
   if (rheos_scope_status(scope) != NULL) return;
   char *prefix;
   rheos_status *status = rheos__checkpoint_prefix(checkpoint, &prefix);
-  starts s = {.scope = scope,
-              .checkpoint = prefix,
-              .assignments = assignments,
-              .num_assignments = count};
+  starts s = {
+      .scope = scope, .checkpoint = prefix, .assignments = assignments, .num_assignments = count};
   if (status == NULL) status = collect(&s, assignments, count);
   if (status != NULL) {
     rheos_scope_fail_take(scope, status);

@@ -145,8 +145,8 @@ static double glorot_scale(const rheos_shape *shape) {
   return 1 / (mean > 1 ? mean : 1);
 }
 
-rheos_output rheos__initial_value(rheos_scope *s, const rheos_initializer *init,
-                                  rheos_dtype dtype, const rheos_shape *shape) {
+rheos_output rheos__initial_value(rheos_scope *s, const rheos_initializer *init, rheos_dtype dtype,
+                                  const rheos_shape *shape) {
   // A normal distribution cut off at two standard deviations has this standard deviation.
   const double cut_stddev = .87962566103423978;
   rheos_initializer_kind kind = init->kind;
@@ -170,8 +170,7 @@ rheos_output rheos__initial_value(rheos_scope *s, const rheos_initializer *init,
       return normal(s, init, "random_normal", "RandomStandardNormal", init->a, init->b, dtype,
                     shape);
     case RHEOS_INIT_TRUNCATED_NORMAL:
-      return normal(s, init, "truncated_normal", "TruncatedNormal", init->a, init->b, dtype,
-                    shape);
+      return normal(s, init, "truncated_normal", "TruncatedNormal", init->a, init->b, dtype, shape);
     case RHEOS_INIT_GLOROT_UNIFORM: {
       double limit = sqrt(3 * glorot_scale(shape));
       return uniform(s, init, -limit, limit, dtype, shape);

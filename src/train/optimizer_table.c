@@ -3,10 +3,10 @@
 #include "train/optimizer_table.h"
 
 #define NUMBER(name, field) \
-  { name, offsetof(rheos_optimizer, field), offsetof(rheos_optimizer, field##_tensor) }
+  {name, offsetof(rheos_optimizer, field), offsetof(rheos_optimizer, field##_tensor)}
 #define RATE NUMBER("learning_rate", learning_rate)
-#define L1_L2                                                            \
-  NUMBER("l1_regularization_strength", l1_regularization_strength),      \
+#define L1_L2                                                       \
+  NUMBER("l1_regularization_strength", l1_regularization_strength), \
       NUMBER("l2_regularization_strength", l2_regularization_strength)
 #define RMSPROP_NUMBERS \
   RATE, NUMBER("decay", decay), NUMBER("momentum", momentum), NUMBER("epsilon", epsilon)
@@ -14,24 +14,23 @@
   RATE, L1_L2,                                                                              \
       NUMBER("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength), \
       NUMBER("learning_rate_power", learning_rate_power)
-#define FTRL_SLOTS                                                                              \
-  {"accum", RHEOS__SLOT_CONSTANT_ACCUMULATOR, offsetof(rheos_optimizer, accum_name)},           \
-      {"linear", RHEOS__SLOT_ZEROS, offsetof(rheos_optimizer, linear_name)}
+#define FTRL_SLOTS                                                                      \
+  {"accum", RHEOS__SLOT_CONSTANT_ACCUMULATOR, offsetof(rheos_optimizer, accum_name)}, { \
+    "linear", RHEOS__SLOT_ZEROS, offsetof(rheos_optimizer, linear_name)                 \
+  }
 
 enum { CENTERED_RMSPROP = RHEOS_OPTIMIZER_ADAGRAD_DA + 1, SHRINKING_FTRL, NUM_ROWS };
 
 static const rheos__optimizer_row rows[NUM_ROWS] = {
-    [RHEOS_OPTIMIZER_GRADIENT_DESCENT] = {"GradientDescent", "GradientDescent", "0g", {{0}}, {RATE}},
+    [RHEOS_OPTIMIZER_GRADIENT_DESCENT] =
+        {"GradientDescent", "GradientDescent", "0g", {{0}}, {RATE}},
     [RHEOS_OPTIMIZER_MOMENTUM] = {"Momentum",
                                   "Momentum",
                                   "a0g1",
                                   {{"momentum", RHEOS__SLOT_ZEROS, 0}},
                                   {RATE, NUMBER("momentum", momentum)}},
-    [RHEOS_OPTIMIZER_ADAGRAD] = {"Adagrad",
-                                 "Adagrad",
-                                 "a0g",
-                                 {{"accumulator", RHEOS__SLOT_ACCUMULATOR, 0}},
-                                 {RATE}},
+    [RHEOS_OPTIMIZER_ADAGRAD] =
+        {"Adagrad", "Adagrad", "a0g", {{"accumulator", RHEOS__SLOT_ACCUMULATOR, 0}}, {RATE}},
     [RHEOS_OPTIMIZER_ADAM] = {"Adam",
                               "Adam",
                               "abpq0123g",
@@ -59,11 +58,8 @@ static const rheos__optimizer_row rows[NUM_ROWS] = {
                                    NUMBER("epsilon", epsilon)}},
     [RHEOS_OPTIMIZER_FTRL] = {"Ftrl", "Ftrl", "abg0124", {FTRL_SLOTS}, {FTRL_NUMBERS}},
     [SHRINKING_FTRL] = {"Ftrl", "FtrlV2", "abg01234", {FTRL_SLOTS}, {FTRL_NUMBERS}},
-    [RHEOS_OPTIMIZER_PROXIMAL_GRADIENT_DESCENT] = {"ProximalGradientDescent",
-                                                   "ProximalGradientDescent",
-                                                   "012g",
-                                                   {{0}},
-                                                   {RATE, L1_L2}},
+    [RHEOS_OPTIMIZER_PROXIMAL_GRADIENT_DESCENT] =
+        {"ProximalGradientDescent", "ProximalGradientDescent", "012g", {{0}}, {RATE, L1_L2}},
     [RHEOS_OPTIMIZER_PROXIMAL_ADAGRAD] = {"ProximalAdagrad",
                                           "ProximalAdagrad",
                                           "a012g",
@@ -102,9 +98,8 @@ rheos_optimizer rheos_gradient_descent(double learning_rate) {
 }
 
 rheos_optimizer rheos_momentum(double learning_rate, double momentum) {
-  return (rheos_optimizer){.kind = RHEOS_OPTIMIZER_MOMENTUM,
-                           .learning_rate = learning_rate,
-                           .momentum = momentum};
+  return (rheos_optimizer){
+      .kind = RHEOS_OPTIMIZER_MOMENTUM, .learning_rate = learning_rate, .momentum = momentum};
 }
 
 rheos_optimizer rheos_adagrad(double learning_rate) {

@@ -18,7 +18,8 @@ typedef enum rheos__slot_start {
 typedef struct rheos__slot_row {
   const char *name;
   rheos__slot_start start;
-  size_t own_name;  // offset of a name in rheos_optimizer that the slot's variable may have; 0: none
+  size_t
+      own_name;  // offset of a name in rheos_optimizer that the slot's variable may have; 0: none
 } rheos__slot_row;
 
 // A number of the optimizer: the name of its node, and where rheos_optimizer has it.
@@ -36,7 +37,7 @@ typedef struct rheos__optimizer_row {
   const char *name;
   const char *op;  // ApplyOP, SparseApplyOP, ResourceApplyOP, ResourceSparseApplyOP
   const char *inputs;
-  rheos__slot_row slots[RHEOS__MAX_SLOTS];                  // up to a name of NULL
+  rheos__slot_row slots[RHEOS__MAX_SLOTS];                 // up to a name of NULL
   rheos__number_row numbers[RHEOS_OPTIMIZER_MAX_NUMBERS];  // the same
 } rheos__optimizer_row;
 

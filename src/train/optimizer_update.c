@@ -121,8 +121,8 @@ static rheos_initializer constant_start(rheos_scope *s, rheos_variable variable,
   return value;
 }
 
-static void make_slots_of(rheos_scope *s, const rheos_optimizer *o,
-                          const rheos__optimizer_row *row, rheos_variable variable) {
+static void make_slots_of(rheos_scope *s, const rheos_optimizer *o, const rheos__optimizer_row *row,
+                          rheos_variable variable) {
   rheos_initializer starts[RHEOS__MAX_SLOTS];
   bool is_new[RHEOS__MAX_SLOTS];
   for (int i = 0; i < RHEOS__MAX_SLOTS && row->slots[i].name != NULL; i++) {
@@ -168,8 +168,8 @@ void rheos_optimizer_make_slots(rheos_scope *s, rheos_optimizer optimizer,
 // The step that is being made: the counter + 1.
 static rheos_output next_step(rheos_scope *s, const rheos_optimizer *o) {
   if (o->global_step.graph != rheos_scope_graph(s)) {
-    rheos_scope_fail_take(s, RHEOS_INVALID("%s needs a global_step of this graph",
-                                           rheos__optimizer_name(o)));
+    rheos_scope_fail_take(
+        s, RHEOS_INVALID("%s needs a global_step of this graph", rheos__optimizer_name(o)));
     return none;
   }
   rheos_push_colocation(s, rheos_output_operation(o->prepared[0]));
@@ -338,8 +338,8 @@ static rheos_variable power_variable(rheos_scope *s, const rheos_optimizer *o, c
   return slot_of(s, o, (rheos_variable){0}, which == 'p' ? "beta1_power" : "beta2_power");
 }
 
-static rheos_output input(rheos_scope *s, const rheos_optimizer *o,
-                          const rheos__optimizer_row *row, rheos_variable variable, char which) {
+static rheos_output input(rheos_scope *s, const rheos_optimizer *o, const rheos__optimizer_row *row,
+                          rheos_variable variable, char which) {
   rheos_dtype dtype = rheos_variable_dtype(variable);
   switch (which) {
     case 'a':
@@ -394,8 +394,7 @@ static rheos_operation apply_row(rheos_scope *s, const rheos_optimizer *o,
   collect_inputs(s, o, row, variable, gradient, &in);
   if (rheos_scope_status(s) != NULL) return no_operation;
   char type[64];
-  snprintf(type, sizeof type, "%s%sApply%s",
-           rheos_variable_is_resource(variable) ? "Resource" : "",
+  snprintf(type, sizeof type, "%s%sApply%s", rheos_variable_is_resource(variable) ? "Resource" : "",
            rheos__gradient_is_sparse(gradient) ? "Sparse" : "", row->op);
   rheos_attr attrs[] = {rheos_attr_bool("use_locking", o->use_locking),
                         rheos_attr_bool("use_nesterov", o->use_nesterov)};

@@ -69,8 +69,8 @@ size_t rheos_compute_gradients(rheos_scope *s, rheos_optimizer optimizer, rheos_
   if (gradients == NULL || variables == NULL) {
     status = rheos__out_of_memory();
   } else if (loss.graph != rheos_scope_graph(s)) {
-    status = RHEOS_INVALID("the loss is %s",
-                           loss.graph == NULL ? "no tensor" : "from another graph");
+    status =
+        RHEOS_INVALID("the loss is %s", loss.graph == NULL ? "no tensor" : "from another graph");
   } else {
     status = differentiate(s, loss, variables, num_variables, gradients);
   }
@@ -94,8 +94,8 @@ size_t rheos_compute_gradients(rheos_scope *s, rheos_optimizer optimizer, rheos_
 // "update_NAME/...", placed with the variable.
 static rheos_operation update_variable(rheos_scope *s, const rheos_optimizer *o,
                                        rheos_variable variable, const rheos_gradient *gradient) {
-  char *name = rheos__node_name(variable.graph,
-                                rheos__graph_node(variable.graph, variable.handle.id));
+  char *name =
+      rheos__node_name(variable.graph, rheos__graph_node(variable.graph, variable.handle.id));
   char *scope_name = name != NULL ? rheos__alloc(strlen(name) + sizeof("update_")) : NULL;
   rheos_operation update = no_operation;
   if (scope_name == NULL) {
@@ -122,8 +122,8 @@ static rheos_operation count_step(rheos_scope *s, rheos_variable global_step,
   rheos_dtype dtype = rheos_variable_dtype(global_step);
   rheos_output inputs[] = {global_step.handle,
                            rheos__const_scalar(s, dtype, 1, is_resource ? "Const" : "value")};
-  rheos_operation step = rheos__op_n(s, is_resource ? "AssignAddVariableOp" : "AssignAdd", name,
-                                     inputs, 2, NULL, 0);
+  rheos_operation step =
+      rheos__op_n(s, is_resource ? "AssignAddVariableOp" : "AssignAdd", name, inputs, 2, NULL, 0);
   rheos_scope_pop(s);
   rheos_scope_pop(s);
   return step;
@@ -132,8 +132,7 @@ static rheos_operation count_step(rheos_scope *s, rheos_variable global_step,
 static void add_train_op(rheos_scope *s, rheos_operation operation) {
   rheos_graph *graph = rheos_scope_graph(s);
   const rheos_item item = {.kind = RHEOS_ITEM_OPERATION, .id = operation.id};
-  rheos_status *status =
-      rheos_graph_add_to_collection(graph, RHEOS_COLLECTION_TRAIN_OP, item);
+  rheos_status *status = rheos_graph_add_to_collection(graph, RHEOS_COLLECTION_TRAIN_OP, item);
   if (status != NULL) rheos_scope_fail_take(s, status);
 }
 

@@ -158,15 +158,13 @@ static rheos_status *collect(saver_build *b, const rheos_variable *variables,
     rheos_variable_slice(variables[i], &whole, &item->shape_and_slice);
     if (names == NULL) {
       item->own_name =
-          whole != NULL
-              ? rheos__strdup(whole)
-              : rheos__node_name(graph, rheos__graph_node(graph, variables[i].handle.id));
+          whole != NULL ? rheos__strdup(whole)
+                        : rheos__node_name(graph, rheos__graph_node(graph, variables[i].handle.id));
       if (item->own_name == NULL) return rheos__out_of_memory();
     }
     item->name = names != NULL ? names[i] : item->own_name;
     item->device = rheos_operation_device(rheos_output_operation(variables[i].handle));
-    const bool is_value =
-        rheos_variable_is_resource(variables[i]) || item->shape_and_slice != NULL;
+    const bool is_value = rheos_variable_is_resource(variables[i]) || item->shape_and_slice != NULL;
     item->value = is_value ? variables[i].value : variables[i].handle;
   }
   for (size_t i = 0, at = b->num_variables; i < b->options.num_saveables; i++) {
@@ -194,7 +192,8 @@ static rheos_output filename_nodes(rheos_scope *s, const char *default_name) {
   rheos_shape scalar = RHEOS_SCALAR;
   rheos_attr attrs[] = {rheos_attr_shape("shape", &scalar)};
   rheos_push_name_scope(s, "filename");
-  rheos_output input = rheos__const_string(s, default_name != NULL ? default_name : "model", "input");
+  rheos_output input =
+      rheos__const_string(s, default_name != NULL ? default_name : "model", "input");
   char *name = rheos__scope_node_name(s);
   rheos_output filename = none;
   if (name != NULL) {
@@ -358,7 +357,8 @@ static void pop_cpu(rheos_scope *s) {
 static rheos_output sharded_filename(rheos_scope *s, rheos_output base, int32_t shard,
                                      rheos_output num_shards) {
   rheos_push_name_scope(s, "ShardedFilename");
-  const rheos_output inputs[] = {base, rheos__const_scalar(s, RHEOS_INT32, shard, "shard"), num_shards};
+  const rheos_output inputs[] = {base, rheos__const_scalar(s, RHEOS_INT32, shard, "shard"),
+                                 num_shards};
   rheos_output output = base;
   char *name = rheos__scope_node_name(s);
   if (name != NULL) {
@@ -389,8 +389,8 @@ static rheos_output merge_shards(saver_build *b, rheos_output filename, const rh
   rheos_scope *s = b->s;
   rheos_push_control_dependencies(s, saves, count);
   push_cpu_of(s, b->items[b->count - 1].device);
-  rheos_operation pack = rheos__op_n(s, "Pack", "MergeV2Checkpoints/checkpoint_prefixes", names,
-                                     count, NULL, 0);
+  rheos_operation pack =
+      rheos__op_n(s, "Pack", "MergeV2Checkpoints/checkpoint_prefixes", names, count, NULL, 0);
   const rheos_output inputs[] = {rheos_operation_output(pack, 0), filename};
   rheos_operation merge =
       rheos__op_n(s, "MergeV2Checkpoints", "MergeV2Checkpoints", inputs, 2, NULL, 0);
@@ -424,18 +424,21 @@ static rheos_output save_shards(saver_build *b, rheos_output filename) {
   int32_t shard = 0;
   for (size_t i = 0; i < b->count && rheos_scope_status(s) == NULL; shard++) {
     saver_build part = shard_at(b, i);
-    if (b->options.write_v1) rheos_push_device(s, part.items[0].device);
-    else push_cpu_of(s, part.items[0].device);
+    if (b->options.write_v1)
+      rheos_push_device(s, part.items[0].device);
+    else
+      push_cpu_of(s, part.items[0].device);
     names[shard] = sharded_filename(s, base, shard, num_shards);
     saves[shard] = rheos_output_operation(save_nodes(&part, names[shard]));
-    if (b->options.write_v1) rheos_scope_pop(s);
-    else pop_cpu(s);
+    if (b->options.write_v1)
+      rheos_scope_pop(s);
+    else
+      pop_cpu(s);
     i += part.count;
   }
   if (rheos_scope_status(s) == NULL) {
-    result = b->options.write_v1
-                 ? shard_pattern(s, filename, num_shards, saves, (size_t)count)
-                 : merge_shards(b, filename, names, saves, (size_t)count);
+    result = b->options.write_v1 ? shard_pattern(s, filename, num_shards, saves, (size_t)count)
+                                 : merge_shards(b, filename, names, saves, (size_t)count);
   }
   rheos__free(names);
   rheos__free(saves);

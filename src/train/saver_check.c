@@ -80,8 +80,10 @@ static rheos_status *add_wanted(wants *w, rheos_operation operation, int32_t inp
   item.name_bytes = name->size_bytes;
   item.dtype = rheos_output_dtype(value);
   item.shape = RHEOS_UNKNOWN_SHAPE;
-  if (part != NULL && part->size_bytes > 0) item.shape = rheos__whole_shape(part);
-  else if (is_assignment) item.shape = variable_shape(operation);
+  if (part != NULL && part->size_bytes > 0)
+    item.shape = rheos__whole_shape(part);
+  else if (is_assignment)
+    item.shape = variable_shape(operation);
   if (!RHEOS_GROW(w->items, w->capacity, w->count + 1)) return rheos__out_of_memory();
   w->items[w->count++] = item;
   return NULL;

@@ -59,9 +59,10 @@ static rheos_status *run(objects *o, const rheos__wants *wants, rheos_saver save
     RHEOS_TRY(keys_for(o, wants->restores[i], &feeds[1 + i]));
   }
   if (o->missing != NULL) {
-    return RHEOS_NOTFOUND("the checkpoint '%s' holds objects, and none of their variables is named "
-                          "'%s'",
-                          prefix, o->missing);
+    return RHEOS_NOTFOUND(
+        "the checkpoint '%s' holds objects, and none of their variables is named "
+        "'%s'",
+        prefix, o->missing);
   }
   return rheos_session_run(session, feeds, 1 + wants->num_restores, NULL, 0, &saver.restore, 1,
                            NULL);

@@ -11,8 +11,8 @@
 static const rheos_variable no_variable = {.graph = NULL};
 
 // identity NULL: the latest of the name. The variable "none" has the index -1.
-static char *slot_key(const char *optimizer_name, const int64_t *identity,
-                      rheos_variable variable, const char *slot_name, size_t *out_size_bytes) {
+static char *slot_key(const char *optimizer_name, const int64_t *identity, rheos_variable variable,
+                      const char *slot_name, size_t *out_size_bytes) {
   size_t name_size = strlen(optimizer_name) + 1, slot_size = strlen(slot_name) + 1;
   size_t size = name_size + slot_size + sizeof(int32_t) + 1 + sizeof(int64_t);
   char *key = rheos__alloc(size);
@@ -112,16 +112,14 @@ static char *slot_variable_name(rheos_scope *s, const char *prefix, rheos_variab
                                 const char *name) {
   if (prefix == NULL) prefix = rheos__scope_variable_scope(s).prefix;
   rheos_graph *graph = primary.graph;
-  char *primary_name =
-      rheos__node_name(graph, rheos__graph_node(graph, primary.handle.id));
-  size_t size = primary_name == NULL
-                    ? 0
-                    : strlen(prefix) + strlen(primary_name) + strlen(name) + 16;
+  char *primary_name = rheos__node_name(graph, rheos__graph_node(graph, primary.handle.id));
+  size_t size =
+      primary_name == NULL ? 0 : strlen(prefix) + strlen(primary_name) + strlen(name) + 16;
   char *full = primary_name != NULL ? rheos__alloc(size) : NULL;
   rheos__train *train = rheos__train_of(graph);
   if (full != NULL && train != NULL) {
-    int length = snprintf(full, size, "%s%s%s/%s", prefix, prefix[0] != '\0' ? "/" : "",
-                          primary_name, name);
+    int length =
+        snprintf(full, size, "%s%s%s/%s", prefix, prefix[0] != '\0' ? "/" : "", primary_name, name);
     for (int i = 1; rheos__index_find(&train->by_name, full, strlen(full)) >= 0; i++) {
       snprintf(full + length, size - (size_t)length, "_%d", i);
     }
@@ -207,8 +205,8 @@ rheos_variable rheos_optimizer_make_slot(rheos_scope *s, rheos_optimizer optimiz
   rheos_variable slot = rheos__optimizer_find_slot(s, &optimizer, primary, slot_name);
   if (slot.graph != NULL || rheos_scope_status(s) != NULL) return slot;
   rheos__graph_lock(primary.graph);
-  char *full = slot_variable_name(s, optimizer.slot_scope, primary,
-                                  name != NULL ? name : optimizer_name);
+  char *full =
+      slot_variable_name(s, optimizer.slot_scope, primary, name != NULL ? name : optimizer_name);
   if (full != NULL) {
     slot = make_slot(s, primary, &initializer, full);
     rheos_share_variable(s, full, slot);
@@ -235,11 +233,10 @@ rheos_variable rheos__optimizer_make_scalar(rheos_scope *s, const rheos_optimize
       s, RHEOS_FLOAT, initial_value, is_resource ? "Initializer/initial_value" : "initial_value");
   char *full = rheos__scope_node_name(s);
   if (full != NULL) {
-    slot = rheos__make_variable(
-        s, &(rheos__new_variable){.name = full,
-                                  .dtype = RHEOS_FLOAT,
-                                  .initial_value = value,
-                                  .use_resource = is_resource});
+    slot = rheos__make_variable(s, &(rheos__new_variable){.name = full,
+                                                          .dtype = RHEOS_FLOAT,
+                                                          .initial_value = value,
+                                                          .use_resource = is_resource});
   }
   rheos__free(full);
   rheos_scope_pop(s);

@@ -178,9 +178,8 @@ bool rheos_variable_slice(rheos_variable variable, const char **out_full_name,
   if (variable.graph == NULL) return false;
   rheos__graph_lock(variable.graph);
   rheos__train *train = rheos__train_of(variable.graph);
-  int32_t index = train != NULL ? rheos__index_find(&train->by_part, &variable.handle.id,
-                                                    sizeof(int32_t))
-                                : -1;
+  int32_t index =
+      train != NULL ? rheos__index_find(&train->by_part, &variable.handle.id, sizeof(int32_t)) : -1;
   if (index >= 0) {
     *out_full_name = train->parts[index].full_name;
     *out_shape_and_slice = train->parts[index].shape_and_slice;
@@ -205,10 +204,9 @@ static rheos_status *add_to_collections(rheos_variable variable, const rheos__ne
   if (args->no_collections) return NULL;
   const rheos_item item = {
       .kind = RHEOS_ITEM_VARIABLE, .id = variable.handle.id, .index = variable.index};
-  RHEOS_TRY(rheos_graph_add_to_collection(variable.graph,
-                                          args->is_local ? RHEOS_COLLECTION_LOCAL_VARIABLES
-                                                         : RHEOS_COLLECTION_GLOBAL_VARIABLES,
-                                          item));
+  RHEOS_TRY(rheos_graph_add_to_collection(
+      variable.graph,
+      args->is_local ? RHEOS_COLLECTION_LOCAL_VARIABLES : RHEOS_COLLECTION_GLOBAL_VARIABLES, item));
   if (!variable.trainable) return NULL;
   return rheos_graph_add_to_collection(variable.graph, RHEOS_COLLECTION_TRAINABLE_VARIABLES, item);
 }
@@ -222,7 +220,8 @@ static rheos_output variable_node(rheos_scope *s, const rheos__new_variable *arg
   rheos_attr attrs[] = {
       rheos_attr_shape("shape", &shape),
       rheos_attr_type("dtype", args->dtype),
-      {"shared_name", {.kind = RHEOS_ATTR_STRING, .s = {(char *)(uintptr_t)name, strlen(name) - 1}}},
+      {"shared_name",
+       {.kind = RHEOS_ATTR_STRING, .s = {(char *)(uintptr_t)name, strlen(name) - 1}}},
   };
   const char *type = args->use_resource ? "VarHandleOp" : "VariableV2";
   size_t num_attrs = args->use_resource ? 3 : 2;
@@ -308,11 +307,10 @@ static void finish_nodes(rheos_scope *s, const rheos__new_variable *args,
   rheos_output assign[] = {variable->handle, variable->initial_value};
   rheos_attr validate = rheos_attr_bool("validate_shape", !args->any_shape);
   variable->initializer = rheos__op_n(s, "Assign", NULL, assign, 2, &validate, 1);
-  variable->value =
-      args->caching_device != NULL
-          ? cached_value(s, variable->handle, args->caching_device, "read")
-          : rheos_operation_output(
-                rheos__op_n(s, "Identity", "read", &variable->handle, 1, NULL, 0), 0);
+  variable->value = args->caching_device != NULL
+                        ? cached_value(s, variable->handle, args->caching_device, "read")
+                        : rheos_operation_output(
+                              rheos__op_n(s, "Identity", "read", &variable->handle, 1, NULL, 0), 0);
   rheos_scope_pop(s);
 }
 
@@ -407,9 +405,9 @@ rheos_variable rheos_variable_new(rheos_scope *s, rheos_output initial_value,
   if (rheos_scope_status(s) != NULL) return no_variable;
   if (options == NULL) options = &defaults;
   if (initial_value.graph != rheos_scope_graph(s)) {
-    rheos_scope_fail_take(s, RHEOS_INVALID("the initial value of a variable is %s",
-                                           initial_value.graph == NULL ? "no tensor"
-                                                                       : "from another graph"));
+    rheos_scope_fail_take(
+        s, RHEOS_INVALID("the initial value of a variable is %s",
+                         initial_value.graph == NULL ? "no tensor" : "from another graph"));
     return no_variable;
   }
   rheos__new_variable args = {
@@ -470,10 +468,10 @@ static rheos_status *exists_already(const char *name, rheos_variable variable) {
   rheos_operation_source(rheos_output_operation(variable.handle), &file, &line);
   char number[16] = "";
   if (file != NULL) snprintf(number, sizeof(number), ":%d", (int)line);
-  return RHEOS_INVALID("Variable %s already exists, disallowed. Did you mean to set reuse=True or "
-                       "reuse=tf.AUTO_REUSE in VarScope?%s%s%s",
-                       name, file != NULL ? " Originally defined at: " : "",
-                       file != NULL ? file : "", number);
+  return RHEOS_INVALID(
+      "Variable %s already exists, disallowed. Did you mean to set reuse=True or "
+      "reuse=tf.AUTO_REUSE in VarScope?%s%s%s",
+      name, file != NULL ? " Originally defined at: " : "", file != NULL ? file : "", number);
 }
 
 static rheos_status *check_shared(const char *name, rheos_variable variable, rheos_dtype dtype,
@@ -516,10 +514,11 @@ void rheos_find_variable(rheos_scope *s, const char *full_name, rheos_reuse reus
     status = may_share ? check_shared(full_name, found, dtype, &shape)
                        : exists_already(full_name, found);
   } else if (reuse == RHEOS_REUSE_YES) {
-    status = RHEOS_INVALID("Variable %s does not exist, or was not created with "
-                           "tf.get_variable(). Did you mean to set reuse=tf.AUTO_REUSE in "
-                           "VarScope?",
-                           full_name);
+    status = RHEOS_INVALID(
+        "Variable %s does not exist, or was not created with "
+        "tf.get_variable(). Did you mean to set reuse=tf.AUTO_REUSE in "
+        "VarScope?",
+        full_name);
   }
   if (status != NULL) {
     rheos_scope_fail_take(s, status);

@@ -20,8 +20,7 @@ typedef struct rheos__index_table {
 // -1 if the key is not there.
 int32_t rheos__index_find(const rheos__index_table *table, const void *key, size_t size_bytes);
 // Sets the value of a key; false when memory is short.
-bool rheos__index_set(rheos__index_table *table, const void *key, size_t size_bytes,
-                      int32_t value);
+bool rheos__index_set(rheos__index_table *table, const void *key, size_t size_bytes, int32_t value);
 
 // Only touched while the graph is locked.
 typedef struct rheos__train {
@@ -38,7 +37,6 @@ typedef struct rheos__train {
   } *parts;
   size_t num_parts, parts_capacity;
 } rheos__train;
-
 
 // Made on first use; NULL when memory is short.
 rheos__train *rheos__train_of(rheos_graph *graph);

@@ -36,8 +36,7 @@ static int teardown(void **state) {
 
 static rheos_output op(rheos_scope *s, const char *type, rheos_output a, rheos_output b) {
   rheos_output inputs[] = {a, b};
-  rheos_op_args args = {
-      .type = type, .inputs = inputs, .num_inputs = b.graph != NULL ? 2 : 1};
+  rheos_op_args args = {.type = type, .inputs = inputs, .num_inputs = b.graph != NULL ? 2 : 1};
   return rheos_operation_output(rheos_op(s, &args), 0);
 }
 
@@ -49,12 +48,11 @@ static rheos_output placeholder(rheos_scope *s, rheos_dtype dtype, rheos_shape s
 
 static rheos_output cast(rheos_scope *s, rheos_output x, rheos_dtype dtype) {
   rheos_attr to = rheos_attr_type("DstT", dtype);
-  return rheos_operation_output(rheos_op(s, &(rheos_op_args){.type = "Cast",
-                                                             .inputs = &x,
-                                                             .num_inputs = 1,
-                                                             .attrs = &to,
-                                                             .num_attrs = 1}),
-                                0);
+  return rheos_operation_output(
+      rheos_op(s,
+               &(rheos_op_args){
+                   .type = "Cast", .inputs = &x, .num_inputs = 1, .attrs = &to, .num_attrs = 1}),
+      0);
 }
 
 static void assert_fine(rheos_scope *s) {
@@ -97,8 +95,8 @@ static void test_gradients__several_paths_are_added(void **state) {
   fixture *f = *state;
   rheos_output x = placeholder(f->s, RHEOS_DOUBLE, RHEOS_SCALAR);
   // x * x + sin(x) * x
-  rheos_output y = op(f->s, "AddV2", op(f->s, "Mul", x, x),
-                      op(f->s, "Mul", op(f->s, "Sin", x, none), x));
+  rheos_output y =
+      op(f->s, "AddV2", op(f->s, "Mul", x, x), op(f->s, "Mul", op(f->s, "Sin", x, none), x));
   rheos_gradient g;
   rheos_gradients(f->s, &y, 1, &x, 1, NULL, &g);
   assert_fine(f->s);

@@ -80,9 +80,9 @@ static void test_available_memory__ends_a_step_with_a_status(void **state) {
     rheos_scope *s = rheos_scope_new(graph);
     rheos_attr dtype = rheos_attr_type("dtype", RHEOS_INT64);
     rheos_op_args placeholder = {.type = "Placeholder", .attrs = &dtype, .num_attrs = 1};
-    rheos_output inputs[] = {fed ? rheos_operation_output(rheos_op(s, &placeholder), 0)
-                                 : rheos_constant(s, shape, NULL),
-                             rheos_constant(s, value, NULL)};
+    rheos_output inputs[] = {
+        fed ? rheos_operation_output(rheos_op(s, &placeholder), 0) : rheos_constant(s, shape, NULL),
+        rheos_constant(s, value, NULL)};
     rheos_op_args fill = {.type = "Fill", .inputs = inputs, .num_inputs = 2};
     rheos_output filled = rheos_operation_output(rheos_op(s, &fill), 0);
     rheos_op_args negate = {.type = "Neg", .inputs = &filled, .num_inputs = 1};
@@ -91,8 +91,7 @@ static void test_available_memory__ends_a_step_with_a_status(void **state) {
     assert_null(rheos_scope_finish(s));
     assert_null(rheos_session_new(graph, NULL, &session));
     rheos_feed feed = {inputs[0], shape};
-    rheos_status *status =
-        rheos_session_run(session, &feed, (size_t)fed, &fetch, 1, NULL, 0, NULL);
+    rheos_status *status = rheos_session_run(session, &feed, (size_t)fed, &fetch, 1, NULL, 0, NULL);
     assert_int_equal(rheos_status_code(status), RHEOS_RESOURCE_EXHAUSTED);
     rheos_status_free(status);
     rheos_session_free(session);

@@ -62,9 +62,9 @@ static rheos_shape result_of(const setting *s) {
 
 static rheos_tensor *run_with(fixture *f, rheos_output output, int threads, rheos_toggle keeps) {
   rheos_session *session = NULL;
-  const rheos_session_options options = {.num_threads = threads,
-                                         .rewrites = {.constant_folding = RHEOS_TOGGLE_OFF,
-                                                      .layout_optimizer = keeps}};
+  const rheos_session_options options = {
+      .num_threads = threads,
+      .rewrites = {.constant_folding = RHEOS_TOGGLE_OFF, .layout_optimizer = keeps}};
   check(rheos_session_new(f->graph, &options, &session));
   rheos_fetch fetch = {output, NULL};
   check(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL));
@@ -94,8 +94,8 @@ static void check_output(fixture *f, const setting *s, rheos_output single, rheo
   compare(s, first, expected);
   static const int threads[] = {1, 2, 3, 8};
   for (int i = 0; i < 8; i++) {
-    rheos_tensor *again = run_with(f, single, threads[i / 2],
-                                   i % 2 == 0 ? RHEOS_TOGGLE_DEFAULT : RHEOS_TOGGLE_OFF);
+    rheos_tensor *again =
+        run_with(f, single, threads[i / 2], i % 2 == 0 ? RHEOS_TOGGLE_DEFAULT : RHEOS_TOGGLE_OFF);
     assert_memory_equal(rheos_tensor_data(first), rheos_tensor_data(again),
                         rheos_tensor_size_bytes(first));
     rheos_tensor_unref(again);
@@ -154,8 +154,7 @@ static void test_conv_float__agrees_with_the_reference(void **state) {
 
 static void test_conv_float__lays_a_variable_down_once(void **state) {
   fixture *f = *state;
-  static const setting s = {
-      {2, 8, 8, 20}, {3, 3, 20, 70}, {1, 1}, {1, 1}, {1, 1}};
+  static const setting s = {{2, 8, 8, 20}, {3, 3, 20, 70}, {1, 1}, {1, 1}, {1, 1}};
   const rheos_variable k = rheos_variable_new(f->scope, waves(f, 1, dims_of(s.filter), 1.1f), NULL);
   const rheos_output x = rheos_placeholder(f->scope, RHEOS_FLOAT);
   const rheos_output y = convolution(f, &s, x, k.value);

@@ -68,8 +68,7 @@ static void check_op(fixture *f, const setting *s, const char *suffix, const rhe
 }
 
 static void check_setting(fixture *f, const setting *s) {
-  const rheos_shape filter =
-      RHEOS_SHAPE(s->filter[0], s->filter[1], s->filter[2], s->filter[3]);
+  const rheos_shape filter = RHEOS_SHAPE(s->filter[0], s->filter[1], s->filter[2], s->filter[3]);
   const rheos_output x = waves(f, 1, image_shape(s, s->image), 0.3f);
   const rheos_output k = waves(f, 1, filter, 1.1f);
   const rheos_output dy = waves(f, 1, image_shape(s, s->result), 2.2f);

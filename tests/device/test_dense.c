@@ -22,14 +22,10 @@ static float *noise(int64_t count, float phase) {
 
 static double activated(rheos__activation activation, double x) {
   switch (activation) {
-    case RHEOS__RELU:
-      return x < 0 ? 0 : x;
-    case RHEOS__RELU6:
-      return x < 0 ? 0 : x > 6 ? 6 : x;
-    case RHEOS__LEAKY_RELU:
-      return x > 0 ? x : 0.3 * x;
-    default:
-      return x;
+    case RHEOS__RELU: return x < 0 ? 0 : x;
+    case RHEOS__RELU6: return x < 0 ? 0 : x > 6 ? 6 : x;
+    case RHEOS__LEAKY_RELU: return x > 0 ? x : 0.3 * x;
+    default: return x;
   }
 }
 
@@ -57,8 +53,14 @@ static void check_product(rheos__dense_fn f, int64_t m, int64_t n, int64_t k, bo
                           rheos__activation activation, bool has_bias) {
   float *a = noise(m * k, 0.3f), *b = noise(k * n, 1.1f), *bias = noise(n, 2.2f);
   float *c = noise(m * n + 16, 0), *again = noise(m * n + 16, 0);
-  rheos__dense d = {.n = n, .k = k, .a_row = turned ? 1 : k, .a_column = turned ? m : 1,
-                    .b_row = n, .c_row = n, .end_column = n, .bias = has_bias ? bias : NULL,
+  rheos__dense d = {.n = n,
+                    .k = k,
+                    .a_row = turned ? 1 : k,
+                    .a_column = turned ? m : 1,
+                    .b_row = n,
+                    .c_row = n,
+                    .end_column = n,
+                    .bias = has_bias ? bias : NULL,
                     .activation = activation,
                     .alpha = 0.3f};
   f(&d, a, b, c, 0, m);
@@ -67,7 +69,8 @@ static void check_product(rheos__dense_fn f, int64_t m, int64_t n, int64_t k, bo
   for (int64_t j = 0; j < n; j = d.end_column) {
     d.first_column = j;
     d.end_column = j + 1 + j % 37 < n ? j + 1 + j % 37 : n;
-    for (int64_t i = 0; i < m; i += 1 + i % 5) f(&d, a, b, again, i, i + 1 + i % 5 < m ? i + 1 + i % 5 : m);
+    for (int64_t i = 0; i < m; i += 1 + i % 5)
+      f(&d, a, b, again, i, i + 1 + i % 5 < m ? i + 1 + i % 5 : m);
   }
   assert_memory_equal(c, again, (size_t)(m * n + 16) * sizeof *c);  // and what is behind
   free(a);
@@ -101,8 +104,15 @@ static void test_dense__keeps_nan_infinity_and_zero(void **state) {
     const rheos__dense_fn f = rheos__dense_kernel_of(widths[w]);
     if (f == NULL) continue;
     float c[6];
-    rheos__dense d = {.n = 1, .k = 1, .a_row = 1, .a_column = 1, .b_row = 1, .c_row = 1,
-                      .end_column = 1, .bias = none, .activation = RHEOS__RELU};
+    rheos__dense d = {.n = 1,
+                      .k = 1,
+                      .a_row = 1,
+                      .a_column = 1,
+                      .b_row = 1,
+                      .c_row = 1,
+                      .end_column = 1,
+                      .bias = none,
+                      .activation = RHEOS__RELU};
     f(&d, a, b, c, 0, 6);
     const float relu[] = {INFINITY, 0, 0, 0, 8};
     assert_true(isnan(c[0]));

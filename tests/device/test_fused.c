@@ -6,8 +6,8 @@
 #include "graph/op_def.h"
 #include "ops/array_fixture.h"
 
-static const char *const activations[] = {"",     "Relu",    "Relu6",     "Elu",            "LeakyRelu",
-                                          "Tanh", "Sigmoid", "GeluExact", "GeluApproximate"};
+static const char *const activations[] = {
+    "", "Relu", "Relu6", "Elu", "LeakyRelu", "Tanh", "Sigmoid", "GeluExact", "GeluApproximate"};
 enum { NUM_ACTIVATIONS = sizeof activations / sizeof activations[0] };
 
 // add(), with a name that nodes may have.
@@ -72,7 +72,8 @@ static void expect_same_bits(fixture *f, rheos_output expected, rheos_output act
     check(rheos_session_run(session, NULL, 0, fetches, 2, NULL, 0, NULL));
     const size_t size = rheos_tensor_size_bytes(fetches[0].value);
     assert_int_equal(size, rheos_tensor_size_bytes(fetches[1].value));
-    if (memcmp(rheos_tensor_data(fetches[0].value), rheos_tensor_data(fetches[1].value), size) != 0) {
+    if (memcmp(rheos_tensor_data(fetches[0].value), rheos_tensor_data(fetches[1].value), size) !=
+        0) {
       fail_msg("%s: other bits with %d threads", what, threads);
     }
     rheos_tensor_unref(fetches[0].value);
@@ -89,9 +90,9 @@ static void check_product(fixture *f, int64_t m, int64_t n, int64_t k, bool ta, 
   const rheos_output b = waves(f, 2, tb ? RHEOS_SHAPE(n, k) : RHEOS_SHAPE(k, n), 1.1f);
   const rheos_output bias = waves(f, 2, RHEOS_SHAPE(n), 2.2f);
   rheos_string ops[2];
-  const rheos_attr attrs[] = {rheos_attr_bool("transpose_a", ta), rheos_attr_bool("transpose_b", tb),
-                              rheos_attr_float("leakyrelu_alpha", 0.3f),
-                              fused_ops("BiasAdd", activation, ops)};
+  const rheos_attr attrs[] = {
+      rheos_attr_bool("transpose_a", ta), rheos_attr_bool("transpose_b", tb),
+      rheos_attr_float("leakyrelu_alpha", 0.3f), fused_ops("BiasAdd", activation, ops)};
   const rheos_output product =
       rheos_operation_output(add(f, "MatMul", (const rheos_output[]){a, b}, 2, attrs, 2), 0);
   const rheos_output plain = activated(f, activation, op_2(f, "BiasAdd", product, bias));
@@ -105,9 +106,9 @@ static void check_product(fixture *f, int64_t m, int64_t n, int64_t k, bool ta, 
 
 static void test_fused_matmul__gives_the_bits_of_its_ops(void **state) {
   fixture *f = *state;
-  static const int64_t sizes[][3] = {{1, 1, 1},   {3, 5, 7},     {20, 64, 64},  {20, 10, 64},
-                                     {17, 65, 3}, {1, 300, 70},  {2, 3, 0},     {0, 3, 2},
-                                     {65, 7, 17}, {130, 65, 33}, {5, 128, 200}, {300, 96, 64},
+  static const int64_t sizes[][3] = {{1, 1, 1},     {3, 5, 7},       {20, 64, 64},  {20, 10, 64},
+                                     {17, 65, 3},   {1, 300, 70},    {2, 3, 0},     {0, 3, 2},
+                                     {65, 7, 17},   {130, 65, 33},   {5, 128, 200}, {300, 96, 64},
                                      {1, 1030, 33}, {300, 300, 101}, {2, 700, 130}};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     for (int t = 0; t < 4; t++) {
@@ -115,7 +116,8 @@ static void test_fused_matmul__gives_the_bits_of_its_ops(void **state) {
                     activations[(i + (size_t)t) % NUM_ACTIVATIONS]);
     }
   }
-  for (int k = 0; k < NUM_ACTIVATIONS; k++) check_product(f, 19, 37, 8, false, false, activations[k]);
+  for (int k = 0; k < NUM_ACTIVATIONS; k++)
+    check_product(f, 19, 37, 8, false, false, activations[k]);
 }
 
 // ---- Convolutions
@@ -127,12 +129,14 @@ static void check_conv(fixture *f, const char *format, int64_t batch, int64_t si
       second ? RHEOS_SHAPE(batch, in, size, size) : RHEOS_SHAPE(batch, size, size, in);
   static const int64_t ones[] = {1, 1, 1, 1};
   rheos_string ops[2];
-  const rheos_attr attrs[] = {
-      rheos_attr_ints("strides", ones, 4), rheos_attr_string("padding", "SAME", 4),
-      rheos_attr_string("data_format", format, 4), rheos_attr_int("num_host_args", 0),
-      rheos_attr_int("num_args", norm ? 4 : 1), rheos_attr_float("epsilon", 0.01f),
-      rheos_attr_float("leakyrelu_alpha", 0.3f),
-      fused_ops(norm ? "FusedBatchNorm" : "BiasAdd", activation, ops)};
+  const rheos_attr attrs[] = {rheos_attr_ints("strides", ones, 4),
+                              rheos_attr_string("padding", "SAME", 4),
+                              rheos_attr_string("data_format", format, 4),
+                              rheos_attr_int("num_host_args", 0),
+                              rheos_attr_int("num_args", norm ? 4 : 1),
+                              rheos_attr_float("epsilon", 0.01f),
+                              rheos_attr_float("leakyrelu_alpha", 0.3f),
+                              fused_ops(norm ? "FusedBatchNorm" : "BiasAdd", activation, ops)};
   rheos_output inputs[6] = {waves(f, 2, shape, 0.3f),
                             waves(f, 2, RHEOS_SHAPE(window, window, in, out), 1.1f)};
   for (int i = 2; i < 6; i++) inputs[i] = waves(f, 2, RHEOS_SHAPE(out), (float)i);
@@ -149,8 +153,9 @@ static void check_conv(fixture *f, const char *format, int64_t batch, int64_t si
   plain = activated(f, activation, plain);
   const rheos_output fused = add_fused(f, "_FusedConv2D", inputs, norm ? 6 : 3, attrs, 8);
   char what[128];
-  snprintf(what, sizeof what, "%s %d images of %d by %d, %d to %d channels, %s %s", format, (int)batch,
-           (int)size, (int)window, (int)in, (int)out, norm ? "norm" : "bias", activation);
+  snprintf(what, sizeof what, "%s %d images of %d by %d, %d to %d channels, %s %s", format,
+           (int)batch, (int)size, (int)window, (int)in, (int)out, norm ? "norm" : "bias",
+           activation);
   expect_same_bits(f, plain, fused, what);
 }
 
@@ -191,13 +196,16 @@ static rheos_status *run_fused(fixture *f, const char *const *names, int32_t cou
   rheos_tensor_unref(value);
   return status;
 }
-#define OPS(...) (const char *const[]){__VA_ARGS__}, \
-                 (int32_t)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+#define OPS(...)                      \
+  (const char *const[]){__VA_ARGS__}, \
+      (int32_t)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
 static void test_fused_matmul__refuses_what_does_not_fit(void **state) {
   fixture *f = *state;
-  const rheos_output bias = waves(f, 2, RHEOS_SHAPE(4), 1), side = waves(f, 2, RHEOS_SHAPE(2, 4), 1);
-  const rheos_output three = waves(f, 2, RHEOS_SHAPE(3), 1), row = waves(f, 2, RHEOS_SHAPE(1, 4), 1);
+  const rheos_output bias = waves(f, 2, RHEOS_SHAPE(4), 1),
+                     side = waves(f, 2, RHEOS_SHAPE(2, 4), 1);
+  const rheos_output three = waves(f, 2, RHEOS_SHAPE(3), 1),
+                     row = waves(f, 2, RHEOS_SHAPE(1, 4), 1);
   check(run_fused(f, OPS("BiasAdd", "Add", "Relu"), (const rheos_output[]){bias, side}, 2));
   check(run_fused(f, OPS("Relu"), NULL, 0));
   check(run_fused(f, NULL, 0, NULL, 0));

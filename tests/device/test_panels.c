@@ -34,8 +34,8 @@ static void check_element(const rheos__panels *p, const float *a, const float *b
                           int64_t i, int64_t j) {
   double sum = 0, size = 1;
   for (int64_t k = 0; k < p->k; k++) {
-    const double term = (double)a[i * p->a_row + k * p->a_column] *
-                        (double)b[k * p->b_row + j * p->b_column];
+    const double term =
+        (double)a[i * p->a_row + k * p->a_column] * (double)b[k * p->b_row + j * p->b_column];
     sum += term;
     size += fabs(term);
   }
@@ -50,9 +50,13 @@ static void check(int64_t m, int64_t n, int64_t k, bool turned_a, bool turned_b)
   float *c = noise(m * n + 16, 0), *again = noise(m * n + 16, 0);
   told t = {n, calloc((size_t)(m * n), sizeof *t.pieces)};
   assert_non_null(t.pieces);
-  rheos__panels p = {.m = m, .n = n, .k = k,
-                     .a_row = turned_a ? 1 : k, .a_column = turned_a ? m : 1,
-                     .b_row = turned_b ? 1 : n, .b_column = turned_b ? k : 1};
+  rheos__panels p = {.m = m,
+                     .n = n,
+                     .k = k,
+                     .a_row = turned_a ? 1 : k,
+                     .a_column = turned_a ? m : 1,
+                     .b_row = turned_b ? 1 : n,
+                     .b_column = turned_b ? k : 1};
   rheos__panels_cut(&p);
   const int64_t units = p.column_units * p.row_units;
   assert_true((units - 1) / p.row_units * p.unit_columns < n);
@@ -99,8 +103,8 @@ static void test_panels__computes_products_of_every_size(void **state) {
   for (size_t i = 0; i < sizeof columns / sizeof *columns * 7; i++) {
     check(rows[i % ROWS], columns[i / 7], depths[i / 3 % DEPTHS], i % 2, i % 5 > 0);
   }
-  check(6, 1100, 5, false, true);   // more columns than units
-  check(3300, 10, 3, true, false);  // more rows
+  check(6, 1100, 5, false, true);     // more columns than units
+  check(3300, 10, 3, true, false);    // more rows
   check(192, 800, 300, false, true);  // turned round by several panels, and not
   check(193, 800, 300, false, true);
   check(130, 1061, 259, true, true);

@@ -97,8 +97,7 @@ static void take_parts(void *argument, const char *path) {
   rheos__arena arena;
   rheos__arena_init(&arena);
   Tensorflow__GraphDef *graph;
-  rheos_status *status =
-      RHEOS_PROTO_UNPACK(graph_def, file.data, file.size_bytes, &arena, &graph);
+  rheos_status *status = RHEOS_PROTO_UNPACK(graph_def, file.data, file.size_bytes, &arena, &graph);
   if (status != NULL) give_up(path);
   for (size_t i = 0; i < graph->n_node; i++) {
     const Tensorflow__NodeDef *node = graph->node[i];
@@ -172,10 +171,12 @@ static void take_text(const taker *t, const char *text) {
 }
 
 static void take_states(const taker *t) {
-  take_text(t, "model_checkpoint_path: \"model-2\"\nall_model_checkpoint_paths: \"model-1\"\n"
-               "all_model_checkpoint_paths: \"model-2\"\n"
-               "all_model_checkpoint_timestamps: 1600000000.25\nlast_preserved_timestamp: 1.5e9\n");
-  take_text(t, "# written by hand\r\nmodel_checkpoint_path : '/tmp/\\x41\\102\\n' \"more\"; other: 3");
+  take_text(t,
+            "model_checkpoint_path: \"model-2\"\nall_model_checkpoint_paths: \"model-1\"\n"
+            "all_model_checkpoint_paths: \"model-2\"\n"
+            "all_model_checkpoint_timestamps: 1600000000.25\nlast_preserved_timestamp: 1.5e9\n");
+  take_text(t,
+            "# written by hand\r\nmodel_checkpoint_path : '/tmp/\\x41\\102\\n' \"more\"; other: 3");
   take_text(t, "model_checkpoint_path: '/*///*/*/*/m-*-of-00001'");
   take_text(t, "");
 }
@@ -297,7 +298,7 @@ static void take_arrays(taker *t, bool in_archive) {
     void *bytes;
     size_t size_bytes;
     check(in_archive ? rheos_npz_encode(names, tensors, 2, i == 1, &bytes, &size_bytes)
-                          : rheos_npy_encode(tensors[i], &bytes, &size_bytes));
+                     : rheos_npy_encode(tensors[i], &bytes, &size_bytes));
     t->take(t->argument, bytes, size_bytes);
     rheos_free(bytes);
   }
@@ -344,7 +345,8 @@ void file_reader_seeds(const char *reader, take_seed take, void *argument) {
     each_golden("saved_models/tables", ".pb", take_file, &t);
   } else if (strcmp(reader, "message_text") == 0) {
     each_golden("graphs", ".pb", take_as_text, &t);
-    take_text(&t, "\2meta_graphs { meta_info_def { tags: 'serve' any_info { [x/a.B] { c: 1 } } } }");
+    take_text(&t,
+              "\2meta_graphs { meta_info_def { tags: 'serve' any_info { [x/a.B] { c: 1 } } } }");
     take_text(&t, "\3summary < value { tag: \"a\" simple_value: -inf } > step: 0x1F # end");
   } else if (strcmp(reader, "checkpoint") == 0) {
     each_golden("checkpoints", ".index", take_checkpoint, &t);

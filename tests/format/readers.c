@@ -51,10 +51,15 @@ static const char *write_file(const char *name, const void *data, size_t size_by
 }
 
 void file_readers_end(void) {
-  static const char *const names[] = {"file", "saved_model.pb", "checkpoint", "c.index",
-                                      "c.data-00000-of-00001", "o.index",
+  static const char *const names[] = {"file",
+                                      "saved_model.pb",
+                                      "checkpoint",
+                                      "c.index",
+                                      "c.data-00000-of-00001",
+                                      "o.index",
                                       "o.data-00000-of-00001",
-                                      "c.data-00000-of-00002", "c.data-00001-of-00002"};
+                                      "c.data-00000-of-00002",
+                                      "c.data-00001-of-00002"};
   op_readers_end();
   if (folder[0] == '\0') return;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(path_of(names[i]));
@@ -226,8 +231,10 @@ static rheos_status *read_all_tensors(rheos_checkpoint_reader *reader) {
     rheos_tensor *tensor;
     rheos_status *status = rheos_checkpoint_reader_read(reader, i, &tensor);
     rheos_tensor_unref(tensor);
-    if (first == NULL) first = status;
-    else rheos_status_free(status);
+    if (first == NULL)
+      first = status;
+    else
+      rheos_status_free(status);
   }
   return first;
 }
@@ -315,9 +322,9 @@ static void put_table(rheos__buffer *table, const void *data, size_t size_bytes)
 static rheos_status *read_snappy(const void *data, size_t size_bytes) {
   rheos__buffer table = {0};
   put_table(&table, size_bytes > 0 ? data : "", size_bytes);
-  rheos_status *status = table.failed ? rheos__out_of_memory()
-                                      : rheos__table_each("snappy", table.data, table.size_bytes,
-                                                          ignore_entry, NULL);
+  rheos_status *status =
+      table.failed ? rheos__out_of_memory()
+                   : rheos__table_each("snappy", table.data, table.size_bytes, ignore_entry, NULL);
   rheos__buffer_deinit(&table);
   return status;
 }
@@ -344,8 +351,10 @@ static rheos_status *write_objects(const char *prefix, const void *data, size_t 
   if (status == NULL) status = rheos_checkpoint_writer_open(prefix, &writer);
   if (status == NULL) {
     status = rheos_checkpoint_writer_add(writer, "_CHECKPOINTABLE_OBJECT_GRAPH", tensor);
-    if (status == NULL) status = rheos_checkpoint_writer_finish(writer);
-    else rheos_checkpoint_writer_abandon(writer);
+    if (status == NULL)
+      status = rheos_checkpoint_writer_finish(writer);
+    else
+      rheos_checkpoint_writer_abandon(writer);
   }
   rheos_tensor_unref(tensor);
   return status;
@@ -424,9 +433,9 @@ static rheos_status *read_events(const void *data, size_t size_bytes) {
 
 // ---- Ops
 
-#define OP_READER(name)                                                      \
-  static rheos_status *read_##name(const void *data, size_t size_bytes) {    \
-    return read_by_op(#name, data, size_bytes);                              \
+#define OP_READER(name)                                                   \
+  static rheos_status *read_##name(const void *data, size_t size_bytes) { \
+    return read_by_op(#name, data, size_bytes);                           \
   }
 OP_READER(parse_tensor)
 OP_READER(example)

@@ -19,8 +19,8 @@ typedef struct op_reader {
 static const op_reader op_readers[] = {
     {"parse_tensor", {"ParseTensor"}},
     {"example", {"ParseExample", "ParseExampleV2", "ParseSingleExample"}},
-    {"sequence_example", {"ParseSequenceExample", "ParseSequenceExampleV2",
-                          "ParseSingleSequenceExample"}},
+    {"sequence_example",
+     {"ParseSequenceExample", "ParseSequenceExampleV2", "ParseSingleSequenceExample"}},
     {"csv", {"DecodeCSV"}},
     {"json_example", {"DecodeJSONExample"}},
     {"raw", {"DecodeRaw", "DecodePaddedRaw"}},
@@ -43,8 +43,8 @@ static op_program program;
 static rheos_session *session;
 
 static bool takes_a_string(const op_case *c) {
-  return c->num_inputs > 0 && c->inputs[0].tensor != NULL &&
-         c->inputs[0].dtype == RHEOS_STRING && c->inputs[0].tensor->num_elements > 0;
+  return c->num_inputs > 0 && c->inputs[0].tensor != NULL && c->inputs[0].dtype == RHEOS_STRING &&
+         c->inputs[0].tensor->num_elements > 0;
 }
 
 void op_reader_begin(const char *reader) {
@@ -126,7 +126,8 @@ rheos_status *read_by_op(const char *reader, const void *data, size_t size_bytes
 void op_reader_seeds(const char *reader, take_seed take, void *argument) {
   op_reader_begin(reader);
   for (size_t i = 0; i < num_cases; i++) {
-    const rheos_string *s = (const rheos_string *)cases[i]->inputs[0].tensor->data + longest(cases[i]);
+    const rheos_string *s =
+        (const rheos_string *)cases[i]->inputs[0].tensor->data + longest(cases[i]);
     char *seed = malloc(s->size_bytes + 1);
     if (seed == NULL) exit(2);
     seed[0] = (char)i;

@@ -19,36 +19,25 @@ static rheos_tensor *read_tensor(rheos__bundle *bundle, const char *name) {
 
 static double number_at(const rheos_tensor *tensor, int64_t i) {
   switch (tensor->dtype) {
-    case RHEOS_FLOAT:
-      return ((float *)tensor->data)[i];
-    case RHEOS_DOUBLE:
-      return ((double *)tensor->data)[i];
-    case RHEOS_HALF:
-      return rheos__half_to_float(((uint16_t *)tensor->data)[i]);
-    case RHEOS_BFLOAT16:
-      return rheos__bfloat16_to_float(((uint16_t *)tensor->data)[i]);
-    case RHEOS_COMPLEX64:
-      return ((float *)tensor->data)[2 * i];
-    case RHEOS_COMPLEX128:
-      return ((double *)tensor->data)[2 * i];
-    case RHEOS_BOOL:
-      return ((bool *)tensor->data)[i];
+    case RHEOS_FLOAT: return ((float *)tensor->data)[i];
+    case RHEOS_DOUBLE: return ((double *)tensor->data)[i];
+    case RHEOS_HALF: return rheos__half_to_float(((uint16_t *)tensor->data)[i]);
+    case RHEOS_BFLOAT16: return rheos__bfloat16_to_float(((uint16_t *)tensor->data)[i]);
+    case RHEOS_COMPLEX64: return ((float *)tensor->data)[2 * i];
+    case RHEOS_COMPLEX128: return ((double *)tensor->data)[2 * i];
+    case RHEOS_BOOL: return ((bool *)tensor->data)[i];
     case RHEOS_UINT8:
     case RHEOS_INT8:
     case RHEOS_QINT8:
-    case RHEOS_QUINT8:
-      return ((uint8_t *)tensor->data)[i];
+    case RHEOS_QUINT8: return ((uint8_t *)tensor->data)[i];
     case RHEOS_INT16:
     case RHEOS_UINT16:
     case RHEOS_QINT16:
-    case RHEOS_QUINT16:
-      return ((uint16_t *)tensor->data)[i];
+    case RHEOS_QUINT16: return ((uint16_t *)tensor->data)[i];
     case RHEOS_INT32:
     case RHEOS_UINT32:
-    case RHEOS_QINT32:
-      return ((uint32_t *)tensor->data)[i];
-    default:
-      return (double)((int64_t *)tensor->data)[i];
+    case RHEOS_QINT32: return ((uint32_t *)tensor->data)[i];
+    default: return (double)((int64_t *)tensor->data)[i];
   }
 }
 

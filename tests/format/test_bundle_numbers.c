@@ -5,8 +5,8 @@
 #include "runtime/step.h"
 
 // A piece is 256 KiB; large tensors begin at 1 MiB.
-static const int64_t SIZES[] = {0,           1,           7,           (1 << 18) - 1, 1 << 18,
-                                (1 << 20),   (1 << 20) + 1, 3 << 20,   (5 << 18) - 3, 100003};
+static const int64_t SIZES[] = {
+    0, 1, 7, (1 << 18) - 1, 1 << 18, (1 << 20), (1 << 20) + 1, 3 << 20, (5 << 18) - 3, 100003};
 enum { NUM_TENSORS = sizeof SIZES / sizeof *SIZES };
 
 static void fill(rheos_tensor *tensor, uint32_t seed) {
@@ -17,9 +17,7 @@ static void fill(rheos_tensor *tensor, uint32_t seed) {
   }
 }
 
-static void tensor_name(int i, char name[16]) {
-  snprintf(name, 16, "t%02d", i);
-}
+static void tensor_name(int i, char name[16]) { snprintf(name, 16, "t%02d", i); }
 
 static void save_all(const char *prefix, rheos__step *step) {
   rheos__bundle_writer *writer;
@@ -65,7 +63,8 @@ static void test_bundle_numbers__are_the_same_over_any_threads(void **state) {
     save_all(many, &step);
     for (int part = 0; part < 2; part++) {
       const char *const suffix = part ? ".index" : ".data-00000-of-00001";
-      char *a = rheos__text_format("%s%s", one, suffix), *b = rheos__text_format("%s%s", many, suffix);
+      char *a = rheos__text_format("%s%s", one, suffix),
+           *b = rheos__text_format("%s%s", many, suffix);
       expect_same_files(a, b);
       rheos__free(a);
       rheos__free(b);

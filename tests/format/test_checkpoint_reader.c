@@ -78,8 +78,10 @@ static void test_latest_checkpoint__is_no_pattern_for_folders(void **state) {
   const struct {
     const char *folder, *name;
     bool found;
-  } cases[] = {{folder, "m-*-of-00001", true}, {folder, "n-*-of-00001", false},
-               {"/*", "*", false}, {"/*/*", "m-00000-of-00001", false}};
+  } cases[] = {{folder, "m-*-of-00001", true},
+               {folder, "n-*-of-00001", false},
+               {"/*", "*", false},
+               {"/*/*", "m-00000-of-00001", false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     char *prefix = rheos__path_join(cases[i].folder, cases[i].name), *newest;
     const rheos_checkpoint_state written = {.model_checkpoint_path = prefix};

@@ -373,8 +373,8 @@ static void test_bundle__puts_slices_together(void **state) {
 
 static rheos_tensor *rows(int first, int count) {
   rheos_tensor *tensor;
-  expect_ok(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(count, 3), twelve + 3 * first,
-                                     &tensor));
+  expect_ok(
+      rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(count, 3), twelve + 3 * first, &tensor));
   return tensor;
 }
 

@@ -40,13 +40,14 @@ static void read_damaged(subject *s, const void *data, size_t size_bytes, size_t
     counting_allocator_install(s->counter);
   }
   s->counter->met_limit = false;
-  s->counter->limit_bytes =
-      s->counter->alive_bytes + file_reader_limit(s->reader, file_bytes);
+  s->counter->limit_bytes = s->counter->alive_bytes + file_reader_limit(s->reader, file_bytes);
   rheos_status *status =
       s->path != NULL ? read_checkpoint_files(s->prefix) : s->reader->read(data, size_bytes);
   s->counter->limit_bytes = 0;
-  if (status == NULL) s->answers++;
-  else s->refusals++;
+  if (status == NULL)
+    s->answers++;
+  else
+    s->refusals++;
   rheos_status_free(status);
   if (s->counter->met_limit && !s->reader->repeats) {
     fail_msg("%s: more memory than stated for %zu bytes", s->reader->name, file_bytes);
@@ -142,17 +143,17 @@ static void damage_file_of(const char *prefix, const char *path) {
 
 static void test_damaged_files__of_checkpoints(void **state) {
   (void)state;
-  static const char *const names[] = {"dtypes", "many", "shapes", "sharded", "sliced",
-                                      "sliced_shards", "snappy", "strings"};
-  static const char *const suffixes[] = {".index", ".data-00000-of-00001",
-                                         ".data-00000-of-00002", ".data-00001-of-00002"};
+  static const char *const names[] = {"dtypes", "many",          "shapes", "sharded",
+                                      "sliced", "sliced_shards", "snappy", "strings"};
+  static const char *const suffixes[] = {".index", ".data-00000-of-00001", ".data-00000-of-00002",
+                                         ".data-00001-of-00002"};
   char *folder = new_folder();
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     char *prefix = rheos__path_join(folder, names[i]);
     char *paths[4] = {NULL};
     for (int j = 0; j < 4; j++) {
-      char *from = rheos__text_format("%s/tests/golden/checkpoints/%s%s", RHEOS_SOURCE_DIR, names[i],
-                                      suffixes[j]);
+      char *from = rheos__text_format("%s/tests/golden/checkpoints/%s%s", RHEOS_SOURCE_DIR,
+                                      names[i], suffixes[j]);
       bool exists;
       expect_ok(rheos__file_exists(from, &exists));
       if (exists) {
@@ -181,8 +182,7 @@ int main(int argc, char **argv) {
                                          (void *)(uintptr_t)&file_readers[i]};
   }
   if (argc == 1 || strcmp(argv[1], "checkpoints") == 0) {
-    tests[count++] =
-        (struct CMUnitTest)cmocka_unit_test(test_damaged_files__of_checkpoints);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_damaged_files__of_checkpoints);
   }
   return _cmocka_run_group_tests("damaged_files", tests, count, NULL, NULL);
 }

@@ -57,8 +57,8 @@ static void add_summaries(rheos_event_writer *w) {
   int64_t ints[25];
   for (int i = 0; i < 25; i++) ints[i] = i - 5;
   add_histogram(w, "ints", RHEOS_INT64, RHEOS_SHAPE(25), ints, 4);
-  add_histogram(w, "same", RHEOS_DOUBLE, RHEOS_SHAPE(3, 3),
-                (double[]){1, 1, 1, 1, 1, 1, 1, 1, 1}, 5);
+  add_histogram(w, "same", RHEOS_DOUBLE, RHEOS_SHAPE(3, 3), (double[]){1, 1, 1, 1, 1, 1, 1, 1, 1},
+                5);
   add_pictures(w, "grey", RHEOS_UINT8, 1, 3, 6);
   add_pictures(w, "colour", RHEOS_UINT8, 3, 1, 7);
   add_pictures(w, "clear", RHEOS_UINT8, 4, 3, 8);
@@ -67,8 +67,8 @@ static void add_summaries(rheos_event_writer *w) {
   add_sound(w, "stereo", RHEOS_SHAPE(2, 4, 2), 44100, 1, 11);
   expect_ok(rheos_event_writer_add_text(w, "text", "*one* \u03c1", 12));
   rheos_tensor *matrix, *words;
-  expect_ok(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(2, 2), (float[]){1, 2, 3, 4},
-                                     &matrix));
+  expect_ok(
+      rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(2, 2), (float[]){1, 2, 3, 4}, &matrix));
   expect_ok(rheos_tensor_new(RHEOS_STRING, RHEOS_SHAPE(3), &words));
   expect_ok(rheos_tensor_set_string(words, 0, "a", 1));
   expect_ok(rheos_tensor_set_string(words, 2, "b c", 3));
@@ -124,12 +124,14 @@ static void add_all(rheos_event_writer *w, const recorded_events *expected) {
   expect_ok(rheos_event_writer_add_summary(w, again->content.data, again->content.size_bytes,
                                            INT64_C(1) << 40));
   // The message starts with the tag: field 1, "a step", then field 2.
-  assert_memory_equal(tagged->content.data, "\x0a\x06" "a step\x12", 9);
+  assert_memory_equal(tagged->content.data,
+                      "\x0a\x06"
+                      "a step\x12",
+                      9);
   expect_ok(rheos_event_writer_add_run_metadata(w, "a step", tagged->content.data + 10,
                                                 tagged->content.size_bytes - 10, 21));
   expect_ok(rheos_event_writer_add_session_log(w, RHEOS_SESSION_START, NULL, NULL, 22));
-  expect_ok(
-      rheos_event_writer_add_session_log(w, RHEOS_SESSION_CHECKPOINT, "/model-23", NULL, 23));
+  expect_ok(rheos_event_writer_add_session_log(w, RHEOS_SESSION_CHECKPOINT, "/model-23", NULL, 23));
   expect_ok(rheos_event_writer_add_session_log(w, RHEOS_SESSION_STOP, NULL, "the end", 24));
 }
 
@@ -141,8 +143,8 @@ static void expect_same_picture(const rheos_summary_value *got,
   assert_int_equal(got->image.width, expected->image.width);
   assert_int_equal(got->image.channels, expected->image.channels);
   rheos_tensor *pixels, *expected_pixels;
-  expect_ok(rheos__png_decode(got->image.encoded, got->image.encoded_bytes, 0, RHEOS_UINT8,
-                              &pixels));
+  expect_ok(
+      rheos__png_decode(got->image.encoded, got->image.encoded_bytes, 0, RHEOS_UINT8, &pixels));
   expect_ok(rheos__png_decode(expected->image.encoded, expected->image.encoded_bytes, 0,
                               RHEOS_UINT8, &expected_pixels));
   assert_true(rheos_shape_equal(rheos_tensor_shape(pixels), rheos_tensor_shape(expected_pixels)));

@@ -92,7 +92,14 @@ static void test_example__strings_are_borrowed_then_owned(void **state) {
   rheos_tensor *tensor, *copy;
   int64_t count;
   expect_ok(rheos_tensor_new(RHEOS_STRING, RHEOS_SHAPE(4), &tensor));
-  const rheos__wire list = WIRE("\x0a\x02" "ab" "\x0a\x00" "\x0a\x01" "c" "\x0a\x03" "def");
+  const rheos__wire list = WIRE(
+      "\x0a\x02"
+      "ab"
+      "\x0a\x00"
+      "\x0a\x01"
+      "c"
+      "\x0a\x03"
+      "def");
   rheos__feature_values(RHEOS_STRING, list, tensor, 0, 4, &count);
   assert_int_equal(count, 4);
   rheos_string *strings = tensor->data;

@@ -88,10 +88,11 @@ static void test_example_reader__gives_lists_by_key(void **state) {
 static void test_example_reader__takes_the_last_of_a_key(void **state) {
   (void)state;
   // Two maps; "a" comes three times, the last time without a list.
-  static const char bytes[] = "\x0a\x0a\x0a\x08\x0a\x01"
-                              "a\x12\x03\x1a\x01\x01\x0a\x1b\x0a\x0a\x0a\x01"
-                              "a\x12\x05\x1a\x03\x0a\x01\x02\x0a\x0d\x0a\x01"
-                              "b\x12\x08\x12\x06\x0a\x04\x00\x00\x80\x3f";
+  static const char bytes[] =
+      "\x0a\x0a\x0a\x08\x0a\x01"
+      "a\x12\x03\x1a\x01\x01\x0a\x1b\x0a\x0a\x0a\x01"
+      "a\x12\x05\x1a\x03\x0a\x01\x02\x0a\x0d\x0a\x01"
+      "b\x12\x08\x12\x06\x0a\x04\x00\x00\x80\x3f";
   rheos_example *example;
   // The first list holds a field that is no value.
   expect_ok(rheos_example_read(bytes, sizeof bytes - 1, &example));
@@ -102,8 +103,9 @@ static void test_example_reader__takes_the_last_of_a_key(void **state) {
   rheos_feature_ints(&a, &value);
   assert_int_equal(value, 2);
   rheos_example_free(example);
-  static const char empty[] = "\x0a\x07\x0a\x05\x0a\x01"
-                              "a\x12\x00";
+  static const char empty[] =
+      "\x0a\x07\x0a\x05\x0a\x01"
+      "a\x12\x00";
   expect_ok(rheos_example_read(empty, sizeof empty - 1, &example));
   const rheos_feature none = rheos_example_feature(example, 0);
   assert_int_equal(none.dtype, RHEOS_INVALID_DTYPE);
@@ -139,11 +141,15 @@ static void test_example_reader__parses_what_is_described(void **state) {
       {"ints", RHEOS_INT64, RHEOS_SHAPE(-1, 2), NULL},
       {"ints", RHEOS_INT64, RHEOS_SCALAR, nine},
   };
-  const char *const words[] = {"missing", "floats", "ints", "no values of dtype int32",
-                               "not known in all dimensions", "its default value of float"};
+  const char *const words[] = {"missing",
+                               "floats",
+                               "ints",
+                               "no values of dtype int32",
+                               "not known in all dimensions",
+                               "its default value of float"};
   for (int i = 0; i < 6; i++) {
-    expect_error(rheos_example_parse(m.data, m.size_bytes, &bad[i], 1, out),
-                 RHEOS_INVALID_ARGUMENT, words[i]);
+    expect_error(rheos_example_parse(m.data, m.size_bytes, &bad[i], 1, out), RHEOS_INVALID_ARGUMENT,
+                 words[i]);
     assert_null(out[0]);
   }
   rheos_tensor_unref(nine);

@@ -158,7 +158,8 @@ static void test_graph_file__a_file_that_does_not_fit_is_named(void **state) {
   free_program(&p);
   void *data;
   size_t size_bytes;
-  expect_error(rheos_graph_def_read("/no/such/graph", &data, &size_bytes), RHEOS_NOT_FOUND, "graph");
+  expect_error(rheos_graph_def_read("/no/such/graph", &data, &size_bytes), RHEOS_NOT_FOUND,
+               "graph");
   rheos__free(path);
   remove_folder(folder);
 }
@@ -201,8 +202,8 @@ static void test_graph_file__huge_constants_are_mapped(void **state) {
   const rheos_output w = rheos_operation_output(rheos_graph_operation(q.graph, "w"), 0);
   rheos_output last = rheos_constant_int(q.scope, (int32_t)(HUGE_COUNT - 1), NULL);
   rheos_output inputs[] = {w, last, rheos_constant_int(q.scope, 0, NULL)};
-  rheos_operation gather = rheos_op(
-      q.scope, &(rheos_op_args){.type = "GatherV2", .inputs = inputs, .num_inputs = 3});
+  rheos_operation gather =
+      rheos_op(q.scope, &(rheos_op_args){.type = "GatherV2", .inputs = inputs, .num_inputs = 3});
   expect_ok(rheos_scope_finish(q.scope));
   rheos_tensor *value;
   expect_ok(run(&q, rheos_operation_output(gather, 0), &value));

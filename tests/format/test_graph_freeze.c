@@ -52,10 +52,9 @@ static line new_line(bool resource) {
   l.scope = rheos_scope_new(l.graph);
   rheos_graph_use_resource_variables(l.graph, resource);
   const rheos_output x = rheos_placeholder(l.scope, RHEOS_FLOAT, .name = "x");
-  const rheos_output m = rheos_get_variable(l.scope, "m", RHEOS_FLOAT, RHEOS_SCALAR,
-                                            rheos_constant_initializer(2));
-  const rheos_output b =
-      rheos_get_variable(l.scope, "b", RHEOS_FLOAT, RHEOS_SCALAR, rheos_ones());
+  const rheos_output m =
+      rheos_get_variable(l.scope, "m", RHEOS_FLOAT, RHEOS_SCALAR, rheos_constant_initializer(2));
+  const rheos_output b = rheos_get_variable(l.scope, "b", RHEOS_FLOAT, RHEOS_SCALAR, rheos_ones());
   rheos_add(l.scope, rheos_mul(l.scope, m, x), b, .name = "y");
   rheos_global_variables_initializer(l.scope);
   expect_ok(rheos_scope_finish(l.scope));
@@ -84,13 +83,13 @@ static void test_freeze__constants_for_variables_of_both_kinds(void **state) {
     line l = new_line(resource);
     void *frozen;
     size_t frozen_bytes;
-    expect_error(rheos_graph_def_freeze(l.bytes, l.size_bytes, l.session, outputs, 1, NULL,
-                                        &frozen, &frozen_bytes),
+    expect_error(rheos_graph_def_freeze(l.bytes, l.size_bytes, l.session, outputs, 1, NULL, &frozen,
+                                        &frozen_bytes),
                  RHEOS_FAILED_PRECONDITION, "");
     assert_null(frozen);
     initialize(&l);
-    expect_ok(rheos_graph_def_freeze(l.bytes, l.size_bytes, l.session, outputs, 1, NULL,
-                                     &frozen, &frozen_bytes));
+    expect_ok(rheos_graph_def_freeze(l.bytes, l.size_bytes, l.session, outputs, 1, NULL, &frozen,
+                                     &frozen_bytes));
     assert_true(run_bytes(frozen, frozen_bytes) == 7);
     rheos_free(frozen);
     static const char *const all[] = {"y", "init"};

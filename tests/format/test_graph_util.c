@@ -81,8 +81,7 @@ static void test_graph_util__a_part_is_what_the_outputs_need(void **state) {
   void *part;
   size_t size_bytes;
   const char *outputs[] = {"c:0", "none", "nor"};
-  expect_ok(
-      rheos_graph_def_strip(whole.data, whole.size_bytes, outputs, 1, &part, &size_bytes));
+  expect_ok(rheos_graph_def_strip(whole.data, whole.size_bytes, outputs, 1, &part, &size_bytes));
   rheos_graph *graph = import(part, size_bytes);
   assert_int_equal(rheos_graph_num_operations(graph), 3);
   assert_true(has(graph, "a") && has(graph, "b") && has(graph, "c"));
@@ -90,11 +89,9 @@ static void test_graph_util__a_part_is_what_the_outputs_need(void **state) {
                    RHEOS_ATTR_NONE);
   rheos_graph_unref(graph);
   rheos_free(part);
-  expect_error(
-      rheos_graph_def_strip(whole.data, whole.size_bytes, outputs, 3, &part, &size_bytes),
-      RHEOS_NOT_FOUND, "the graph has no node 'none', 'nor'");
-  expect_error(rheos_graph_def_strip("x", 1, outputs, 1, &part, &size_bytes), RHEOS_DATA_LOSS,
-               "");
+  expect_error(rheos_graph_def_strip(whole.data, whole.size_bytes, outputs, 3, &part, &size_bytes),
+               RHEOS_NOT_FOUND, "the graph has no node 'none', 'nor'");
+  expect_error(rheos_graph_def_strip("x", 1, outputs, 1, &part, &size_bytes), RHEOS_DATA_LOSS, "");
   rheos_free(whole.data);
   model_free(&m);
 }
@@ -142,11 +139,10 @@ static void test_graph_util__a_ring_is_refused(void **state) {
       "node { name: 'c' op: 'Neg' input: 'b:0' }";
   void *message, *out;
   size_t message_bytes, size_bytes;
-  expect_ok(
-      rheos_message_from_text("GraphDef", text, strlen(text), &message, &message_bytes));
-  expect_error(rheos_graph_def_remove_training_nodes(message, message_bytes, NULL, 0, &out,
-                                                     &size_bytes),
-               RHEOS_INVALID_ARGUMENT, "depends on itself");
+  expect_ok(rheos_message_from_text("GraphDef", text, strlen(text), &message, &message_bytes));
+  expect_error(
+      rheos_graph_def_remove_training_nodes(message, message_bytes, NULL, 0, &out, &size_bytes),
+      RHEOS_INVALID_ARGUMENT, "depends on itself");
   rheos_free(message);
 }
 
@@ -183,8 +179,7 @@ static void test_graph_util__defaults_are_stripped_and_come_back(void **state) {
   bytes whole = export(m.graph);
   void *out;
   size_t size_bytes;
-  expect_ok(
-      rheos_graph_def_strip_default_attrs(whole.data, whole.size_bytes, &out, &size_bytes));
+  expect_ok(rheos_graph_def_strip_default_attrs(whole.data, whole.size_bytes, &out, &size_bytes));
   assert_true(has_attr(whole.data, whole.size_bytes, "x", "transpose_b"));
   assert_false(has_attr(out, size_bytes, "x", "transpose_b"));
   assert_true(has_attr(out, size_bytes, "x", "transpose_a"));
@@ -238,8 +233,8 @@ static model new_mixed_model(void) {
   return m;
 }
 
-static rheos_status *freeze(const model *m, const char *output,
-                            const rheos_freeze_options *options, bytes *out) {
+static rheos_status *freeze(const model *m, const char *output, const rheos_freeze_options *options,
+                            bytes *out) {
   bytes whole = export(m->graph);
   void *data;
   rheos_status *status = rheos_graph_def_freeze(whole.data, whole.size_bytes, m->session, &output,
@@ -349,15 +344,15 @@ static rheos_status *change_all(const bytes *in, rheos_session *session) {
       rheos_graph_def_strip(in->data, in->size_bytes, names, 1, &out, &size_bytes);
   rheos_free(out);
   if (status != NULL) return status;
-  status = rheos_graph_def_remove_training_nodes(in->data, in->size_bytes, names, 1, &out,
-                                                 &size_bytes);
+  status =
+      rheos_graph_def_remove_training_nodes(in->data, in->size_bytes, names, 1, &out, &size_bytes);
   rheos_free(out);
   if (status != NULL) return status;
   status = rheos_graph_def_strip_default_attrs(in->data, in->size_bytes, &out, &size_bytes);
   rheos_free(out);
   if (status != NULL || session == NULL) return status;
-  status = rheos_graph_def_freeze(in->data, in->size_bytes, session, names, 2, NULL, &out,
-                                  &size_bytes);
+  status =
+      rheos_graph_def_freeze(in->data, in->size_bytes, session, names, 2, NULL, &out, &size_bytes);
   rheos_free(out);
   return status;
 }

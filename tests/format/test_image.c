@@ -205,8 +205,8 @@ static void test_gif__keeps_the_frame_before(void **state) {
 
 static void test_image__refuses_sizes(void **state) {
   (void)state;
-  const int64_t sizes[][2] = {{0, 1}, {1, 0}, {-1, 5}, {1 << 27, 1}, {1, 1 << 27},
-                              {1 << 15, 1 << 14}, {INT64_MAX, 2}};
+  const int64_t sizes[][2] = {
+      {0, 1}, {1, 0}, {-1, 5}, {1 << 27, 1}, {1, 1 << 27}, {1 << 15, 1 << 14}, {INT64_MAX, 2}};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     rheos_status *status = rheos__image_check_size("PNG", sizes[i][0], sizes[i][1]);
     assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);

@@ -25,9 +25,7 @@ static int kills_wanted(void) {
 
 // ---- What is saved: the value `n` everywhere, in tensors whose size depends on it too
 
-static int64_t elements_of(int n) {
-  return ELEMENTS + n % 7 * 100;
-}
+static int64_t elements_of(int n) { return ELEMENTS + n % 7 * 100; }
 
 static rheos_tensor *tensor_of(int n) {
   rheos_tensor *tensor;
@@ -130,9 +128,7 @@ static rheos_status *save_list(const char *prefix, int n) {
   return status;
 }
 
-static int number_at_end(const char *path) {
-  return atoi(strrchr(path, 'l') + 2);
-}
+static int number_at_end(const char *path) { return atoi(strrchr(path, 'l') + 2); }
 
 static int load_list(const char *prefix) {
   char *folder = rheos__path_folder(prefix);
@@ -162,8 +158,8 @@ static void sleep_ns(int64_t ns) {
 
 // Memory that parent and child share.
 static _Atomic int *new_shared(void) {
-  void *shared = mmap(NULL, sizeof(_Atomic int), PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void *shared =
+      mmap(NULL, sizeof(_Atomic int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   assert_true(shared != MAP_FAILED);
   return shared;
 }

@@ -125,8 +125,7 @@ static void expect_answers(const char *name) {
   for (size_t i = 0; i < a.num_fetches; i++) {
     fetches[i] = (rheos_fetch){output_named(graph, a.fetches[i].name), NULL};
   }
-  expect_ok(
-      rheos_session_run(session, feeds, a.num_feeds, fetches, a.num_fetches, NULL, 0, NULL));
+  expect_ok(rheos_session_run(session, feeds, a.num_feeds, fetches, a.num_fetches, NULL, 0, NULL));
   for (size_t i = 0; i < a.num_fetches; i++) {
     expect_close(fetches[i].value, a.fetches[i].value);
     rheos_tensor_unref(fetches[i].value);

@@ -46,12 +46,13 @@ static void expect_same(const rheos_tensor *a, const rheos_tensor *b) {
 static void test_npy__every_dtype_comes_back(void **state) {
   (void)state;
   static const rheos_dtype dtypes[] = {
-      RHEOS_FLOAT,  RHEOS_DOUBLE, RHEOS_HALF,   RHEOS_BFLOAT16, RHEOS_INT8,      RHEOS_INT16,
-      RHEOS_INT32,  RHEOS_INT64,  RHEOS_UINT8,  RHEOS_UINT16,   RHEOS_UINT32,    RHEOS_UINT64,
-      RHEOS_BOOL,   RHEOS_COMPLEX64, RHEOS_COMPLEX128};
-  static const rheos_shape shapes[] = {
-      {.rank = 0}, {.rank = 1, .dims = {1}}, {.rank = 2, .dims = {0, 3}},
-      {.rank = 8, .dims = {1, 2, 1, 3, 1, 1, 2, 1}}};
+      RHEOS_FLOAT,  RHEOS_DOUBLE, RHEOS_HALF,  RHEOS_BFLOAT16,  RHEOS_INT8,
+      RHEOS_INT16,  RHEOS_INT32,  RHEOS_INT64, RHEOS_UINT8,     RHEOS_UINT16,
+      RHEOS_UINT32, RHEOS_UINT64, RHEOS_BOOL,  RHEOS_COMPLEX64, RHEOS_COMPLEX128};
+  static const rheos_shape shapes[] = {{.rank = 0},
+                                       {.rank = 1, .dims = {1}},
+                                       {.rank = 2, .dims = {0, 3}},
+                                       {.rank = 8, .dims = {1, 2, 1, 3, 1, 1, 2, 1}}};
   for (size_t d = 0; d < sizeof dtypes / sizeof dtypes[0]; d++) {
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
       rheos_tensor *tensor, *again;
@@ -111,8 +112,8 @@ static void expect_text(const rheos_tensor *tensor, int64_t index, const char *t
 
 static void test_npy__texts(void **state) {
   (void)state;
-  rheos_tensor *tensor = expect_decoded("'|S3'", "'fortran_order': True, 'shape': (2, 2)",
-                                        "ab\0\0\0\0xyz\0q\0", 12);
+  rheos_tensor *tensor =
+      expect_decoded("'|S3'", "'fortran_order': True, 'shape': (2, 2)", "ab\0\0\0\0xyz\0q\0", 12);
   expect_text(tensor, 0, "ab");
   expect_text(tensor, 1, "xyz");
   expect_text(tensor, 2, "");
@@ -245,11 +246,11 @@ static void test_npz__damage_is_found(void **state) {
 
 static void test_npy__the_last_of_equal_keys_counts(void **state) {
   (void)state;
-  static const unsigned char ones[24] = {0x3f, 0xf0, 0, 0, 0, 0, 0, 0, 0x3f, 0xf0, 0, 0,
-                                         0,    0,    0, 0, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0};
-  rheos_tensor *tensor =
-      expect_decoded("'<f4'", "'fortran_order': False, 'descr': '>f8', 'shape': (9,), 'shape': (3,)",
-                     ones, sizeof ones);
+  static const unsigned char ones[24] = {0x3f, 0xf0, 0, 0, 0,    0,    0, 0, 0x3f, 0xf0, 0, 0,
+                                         0,    0,    0, 0, 0x3f, 0xf0, 0, 0, 0,    0,    0, 0};
+  rheos_tensor *tensor = expect_decoded(
+      "'<f4'", "'fortran_order': False, 'descr': '>f8', 'shape': (9,), 'shape': (3,)", ones,
+      sizeof ones);
   assert_int_equal(rheos_tensor_dtype(tensor), RHEOS_DOUBLE);
   assert_int_equal(rheos_tensor_num_elements(tensor), 3);
   const double *values = rheos_tensor_data(tensor);

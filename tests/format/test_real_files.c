@@ -102,25 +102,25 @@ static void test_real_files__a_function_is_called_by_its_name(void **state) {
       "  ret { key: 'b' value: 'sum:z:0' } } }";
   const rheos_import_options options = {.keep_unknown_ops = true};
   rheos_graph *graph = import_with(text, &options);
-  assert_string_equal(
-      rheos_operation_type(rheos_output_operation(output(graph, "y"))), "Twice");
+  assert_string_equal(rheos_operation_type(rheos_output_operation(output(graph, "y"))), "Twice");
   assert_int_equal(rheos_output_dtype(output(graph, "g")), RHEOS_FLOAT);
   rheos_graph_unref(graph);
 }
 
 static void test_real_files__values_fill_their_tensor(void **state) {
   (void)state;
-#define CONST(name, dtype, dims, values)                                                         \
-  "node { name: '" name "' op: 'Const' attr { key: 'dtype' value { type: " dtype " } }"          \
-  "  attr { key: 'value' value { tensor { dtype: " dtype " tensor_shape { " dims " } " values    \
+#define CONST(name, dtype, dims, values)                                                      \
+  "node { name: '" name "' op: 'Const' attr { key: 'dtype' value { type: " dtype              \
+  " } }"                                                                                      \
+  "  attr { key: 'value' value { tensor { dtype: " dtype " tensor_shape { " dims " } " values \
   " } } } }"
   rheos_graph *graph = import(
       CONST("pairs", "DT_COMPLEX64", "dim { size: 3 }",
             "scomplex_val: 1 scomplex_val: 2 scomplex_val: 3 scomplex_val: 4")
-      CONST("zeros", "DT_INT64", "dim { size: 2 }", "")
-      CONST("last", "DT_INT32", "dim { size: 2 } dim { size: 2 }", "int_val: 5 int_val: 6")
-      CONST("brain", "DT_BFLOAT16", "dim { size: 2 }", "half_val: 16256 half_val: 49184")
-      CONST("empty", "DT_STRING", "dim { size: 2 }", ""));
+          CONST("zeros", "DT_INT64", "dim { size: 2 }", "") CONST(
+              "last", "DT_INT32", "dim { size: 2 } dim { size: 2 }", "int_val: 5 int_val: 6")
+              CONST("brain", "DT_BFLOAT16", "dim { size: 2 }", "half_val: 16256 half_val: 49184")
+                  CONST("empty", "DT_STRING", "dim { size: 2 }", ""));
 #undef CONST
   rheos_tensor *t = value_of(graph, "pairs");
   const float *pairs = rheos_tensor_data(t);
@@ -183,10 +183,12 @@ static void test_real_files__what_descriptions_meet(void **state) {
       "meta_info_def { tensorflow_version: '0.12.head' }\r\n"
       "signature_def { key: 's' value {\r\n"
       "  inputs { key: 'bare' value { } }\r\n"
-      "  inputs { key: 'sparse' value { dtype: DT_INT64 coo_sparse { values_tensor_name: 'v:0' } } }"
+      "  inputs { key: 'sparse' value { dtype: DT_INT64 coo_sparse { values_tensor_name: 'v:0' } } "
+      "}"
       "  outputs { key: 'ref' value { name: 'w:0' dtype: DT_FLOAT_REF"
       "    tensor_shape { unknown_rank: true } } }"
-      "  outputs { key: 'deep' value { dtype: DT_FLOAT tensor_shape { dim { size: 1 } dim { size: 1 }"
+      "  outputs { key: 'deep' value { dtype: DT_FLOAT tensor_shape { dim { size: 1 } dim { size: "
+      "1 }"
       "    dim { size: 1 } dim { size: 1 } dim { size: 1 } dim { size: 1 } dim { size: 1 }"
       "    dim { size: 1 } dim { size: 1 } } } } } }"
       "signature_def { key: 'empty' }"
@@ -215,18 +217,19 @@ static void test_real_files__what_descriptions_meet(void **state) {
 // for there is no saver.
 static void test_real_files__a_reference_is_an_output_of_a_model_without_tags(void **state) {
   (void)state;
-  bytes b = message(
-      "SavedModel",
-      "saved_model_schema_version: 1 meta_graphs { graph_def {"
-      "  node { name: 'v' op: 'VariableV2' attr { key: 'dtype' value { type: DT_FLOAT } }"
-      "    attr { key: 'shape' value { shape { } } } }"
-      "  node { name: 'c' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }"
-      "    attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { } float_val: 5 } } } }"
-      "  node { name: 'init' op: 'Assign' input: 'v' input: 'c'"
-      "    attr { key: 'T' value { type: DT_FLOAT } } } versions { producer: 26 } }"
-      "  collection_def { key: 'legacy_init_op' value { node_list { value: 'init' } } }"
-      "  signature_def { key: 'serving_default' value {"
-      "    outputs { key: 'v' value { name: 'v:0' dtype: DT_FLOAT_REF } } } } }");
+  bytes b =
+      message("SavedModel",
+              "saved_model_schema_version: 1 meta_graphs { graph_def {"
+              "  node { name: 'v' op: 'VariableV2' attr { key: 'dtype' value { type: DT_FLOAT } }"
+              "    attr { key: 'shape' value { shape { } } } }"
+              "  node { name: 'c' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }"
+              "    attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { } "
+              "float_val: 5 } } } }"
+              "  node { name: 'init' op: 'Assign' input: 'v' input: 'c'"
+              "    attr { key: 'T' value { type: DT_FLOAT } } } versions { producer: 26 } }"
+              "  collection_def { key: 'legacy_init_op' value { node_list { value: 'init' } } }"
+              "  signature_def { key: 'serving_default' value {"
+              "    outputs { key: 'v' value { name: 'v:0' dtype: DT_FLOAT_REF } } } } }");
   char *folder = new_folder();
   char *path = rheos__path_join(folder, "saved_model.pb");
   write_bytes(path, b.data, b.size_bytes);
@@ -254,7 +257,8 @@ static void test_real_files__variables_may_lack_nodes(void **state) {
       "  node { name: 'v' op: 'VariableV2' attr { key: 'dtype' value { type: DT_FLOAT } }"
       "    attr { key: 'shape' value { shape { } } } }"
       "  node { name: 'c' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }"
-      "    attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { } float_val: 5 } } } }"
+      "    attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { } float_val: 5 } } "
+      "} }"
       "  node { name: 'init' op: 'Assign' input: 'v' input: 'c'"
       "    attr { key: 'T' value { type: DT_FLOAT } } }"
       "  node { name: 'read' op: 'Identity' input: 'v' attr { key: 'T' value { type: DT_FLOAT } } }"

@@ -147,10 +147,9 @@ static void test_record_file__takes_options(void **state) {
   // Repeats itself, but not within a window of 512 bytes.
   for (size_t i = 0; i < sizeof data; i++) data[i] = (char)((i % 900) * (i % 900) >> 3);
   size_t sizes[3];
-  const rheos_record_options options[] = {
-      {RHEOS_GZIP, 9, 0, 0, RHEOS_STRATEGY_DEFAULT},
-      {RHEOS_ZLIB, 6, 9, 1, RHEOS_STRATEGY_DEFAULT},
-      {RHEOS_ZLIB, -1, 0, 0, RHEOS_STRATEGY_HUFFMAN_ONLY}};
+  const rheos_record_options options[] = {{RHEOS_GZIP, 9, 0, 0, RHEOS_STRATEGY_DEFAULT},
+                                          {RHEOS_ZLIB, 6, 9, 1, RHEOS_STRATEGY_DEFAULT},
+                                          {RHEOS_ZLIB, -1, 0, 0, RHEOS_STRATEGY_HUFFMAN_ONLY}};
   for (int i = 0; i < 3; i++) {
     rheos_record_writer *writer;
     expect_ok(rheos_record_writer_open_with(path, &options[i], &writer));

@@ -212,8 +212,7 @@ static void test_saved_model__may_be_text(void **state) {
 static void test_saved_model__with_missing_ops_is_described_and_refused(void **state) {
   (void)state;
   rheos_saved_model_def *def = read_def("functions");
-  const rheos_signature_def *s =
-      rheos_meta_graph_signature(def->meta_graphs[0], "serving_default");
+  const rheos_signature_def *s = rheos_meta_graph_signature(def->meta_graphs[0], "serving_default");
   assert_string_equal(s->inputs[0].name, "serving_default_x:0");
   assert_string_equal(s->outputs[0].name, "StatefulPartitionedCall:0");
   assert_true(def->meta_graphs[0]->object_graph_bytes > 0);
@@ -222,8 +221,9 @@ static void test_saved_model__with_missing_ops_is_described_and_refused(void **s
   rheos_saved_model *model;
   const rheos_saved_model_options options = {.graph_only = true};
   expect_ok(rheos_saved_model_load(folder, serve, 1, &options, &model));
-  assert_true(rheos_graph_operation(rheos_saved_model_graph(model), "StatefulPartitionedCall")
-                  .graph != NULL);
+  assert_true(
+      rheos_graph_operation(rheos_saved_model_graph(model), "StatefulPartitionedCall").graph !=
+      NULL);
   rheos_saved_model_free(model);
   rheos__free(folder);
 }

@@ -153,8 +153,15 @@ static void test_table__keys_are_looked_up(void **state) {
   (void)state;
   char *folder = new_folder(), *path = rheos__path_join(folder, "table");
   // In one block and in many; forwards, backwards, and keys that are not there.
-  const char *keys[] = {"prefix/00000", "prefix/00057", "prefix/00177", "prefix/00003", "",
-                        "a",            "prefix/00001", "prefix/00178", "z"};
+  const char *keys[] = {"prefix/00000",
+                        "prefix/00057",
+                        "prefix/00177",
+                        "prefix/00003",
+                        "",
+                        "a",
+                        "prefix/00001",
+                        "prefix/00178",
+                        "z"};
   const int values[] = {0, 19, 59, 1, -1, -1, -1, -1, -1};
   bytes table = write_table(folder, 60, 10);
   rheos__free(table.data);

@@ -54,7 +54,8 @@ static void test_tensor_slice__bad_text_is_told(void **state) {
   }
   rheos_shape shape, part;
   rheos__slice slice;
-  rheos_status *status = parse("9223372036854775807 9223372036854775807 -:-", &shape, &slice, &part);
+  rheos_status *status =
+      parse("9223372036854775807 9223372036854775807 -:-", &shape, &slice, &part);
   assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
   rheos_status_free(status);
 }

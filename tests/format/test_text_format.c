@@ -128,7 +128,11 @@ static void test_text_format__packs_repeated_numbers(void **state) {
   expect_bytes("int_val: [1, 2] int_val: 3", "\x3a\x03\x01\x02\x03", 5);
   expect_bytes("float_val: 1 bool_val: true", "\x2a\x04\0\0\x80\x3f\x5a\x01\x01", 9);
   expect_bytes("int_val: []", "", 0);
-  expect_bytes("string_val: 'a' string_val: 'b'", "\x42\x01" "a\x42\x01" "b", 6);
+  expect_bytes("string_val: 'a' string_val: 'b'",
+               "\x42\x01"
+               "a\x42\x01"
+               "b",
+               6);
   expect_text("AttrValue", "list { type: [DT_INT32, DT_FLOAT] i: 1 type: DT_HALF }",
               "list {\n  i: 1\n  type: DT_INT32\n  type: DT_FLOAT\n  type: DT_HALF\n}\n");
 }

@@ -38,9 +38,7 @@ static const file_reader *reader_of_program(const char *path) {
   exit(2);
 }
 
-static void end(void) {
-  file_readers_end();
-}
+static void end(void) { file_readers_end(); }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerInitialize(int *argc, char ***argv) {

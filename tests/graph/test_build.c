@@ -54,8 +54,9 @@ static void test_build__lists_that_cannot_be_told_apart_need_attributes(void **s
   assert_int_equal(rheos_operation_attr(pair, "Tb").count, 2);
   first = rheos_attr_types("Ta", (rheos_dtype[]){RHEOS_INT32}, 1);
   add_op_attrs(s, "Pair", inputs, 3, &first, 1);
-  expect_error(s, RHEOS_INVALID_ARGUMENT, "has type float32 that does not match expected type of "
-                                          "int32");
+  expect_error(s, RHEOS_INVALID_ARGUMENT,
+               "has type float32 that does not match expected type of "
+               "int32");
   fixture_free(&f);
 }
 
@@ -99,20 +100,24 @@ static void test_build__dtypes_that_do_not_fit_are_named(void **state) {
   rheos_output x = rheos_constant_float(s, 1, NULL), i = rheos_constant_int(s, 0, NULL);
   rheos_output text = rheos__const_string(s, "text", NULL);
   rheos__op_2(s, "Add", i, x);
-  expect_error(s, RHEOS_INVALID_ARGUMENT, "Input 'y' of 'Add' Op has type float32 that does not "
-                                          "match type int32 of argument 'x'.");
+  expect_error(s, RHEOS_INVALID_ARGUMENT,
+               "Input 'y' of 'Add' Op has type float32 that does not "
+               "match type int32 of argument 'x'.");
   rheos__op_2(s, "Add", text, text);
-  expect_error(s, RHEOS_INVALID_ARGUMENT, "Value passed to parameter 'x' has DataType string not "
-                                          "in list of allowed values: float32, float64, int32");
+  expect_error(s, RHEOS_INVALID_ARGUMENT,
+               "Value passed to parameter 'x' has DataType string not "
+               "in list of allowed values: float32, float64, int32");
   rheos__op_2(s, "Pack", x, i);
-  expect_error(s, RHEOS_INVALID_ARGUMENT, "Tensors in list passed to 'values' of 'Pack' Op have "
-                                          "types [float32, int32] that don't all match.");
+  expect_error(s, RHEOS_INVALID_ARGUMENT,
+               "Tensors in list passed to 'values' of 'Pack' Op have "
+               "types [float32, int32] that don't all match.");
   rheos__op_2(s, "Reshape", x, x);
   expect_error(s, RHEOS_INVALID_ARGUMENT, "parameter 'shape' has DataType float32");
   rheos_attr number = rheos_attr_int("num_split", 1);
   add_op_attrs(s, "Split", (rheos_output[]){x, x}, 2, &number, 1);
-  expect_error(s, RHEOS_INVALID_ARGUMENT, "Input 'split_dim' of 'Split' Op has type float32 that "
-                                          "does not match expected type of int32.");
+  expect_error(s, RHEOS_INVALID_ARGUMENT,
+               "Input 'split_dim' of 'Split' Op has type float32 that "
+               "does not match expected type of int32.");
   rheos_attr type = rheos_attr_type("T", RHEOS_INT32);
   add_op_attrs(s, "Identity", &x, 1, &type, 1);
   expect_error(s, RHEOS_INVALID_ARGUMENT, "expected type of int32");
@@ -131,8 +136,9 @@ static void test_build__wrong_numbers_of_inputs_are_refused(void **state) {
   add_op(s, "ConcatV2", NULL, NULL, 0);
   expect_error(s, RHEOS_INVALID_ARGUMENT, "takes 1 inputs, got 0");
   add_op(s, "Pack", NULL, NULL, 0);
-  expect_error(s, RHEOS_INVALID_ARGUMENT, "List argument 'values' to 'Pack' Op with length 0 "
-                                          "shorter than minimum length 1.");
+  expect_error(s, RHEOS_INVALID_ARGUMENT,
+               "List argument 'values' to 'Pack' Op with length 0 "
+               "shorter than minimum length 1.");
   fixture_free(&f);
 }
 
@@ -150,8 +156,8 @@ static void test_build__inputs_that_are_not_there_are_refused(void **state) {
                "as Tensor(\"x:0\", shape=(), dtype=float32).");
   rheos__op_1(s, "Identity", foreign);
   expect_error(s, RHEOS_INVALID_ARGUMENT, "same graph as the operation 'Identity'");
-  const rheos_output missing[] = {{f.graph, 99, 0}, {f.graph, -1, 0}, {f.graph, 0, 1},
-                                  {f.graph, 0, -1}};
+  const rheos_output missing[] = {
+      {f.graph, 99, 0}, {f.graph, -1, 0}, {f.graph, 0, 1}, {f.graph, 0, -1}};
   for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
     rheos__op_1(s, "Identity", missing[i]);
     expect_error(s, RHEOS_INVALID_ARGUMENT, "is not in the graph");

@@ -12,15 +12,14 @@ static rheos__device_name parse(const char *text) {
 static void assert_canonical(const char *text, const char *expected) {
   rheos__device_name name = parse(text);
   char canonical[256];
-  assert_int_equal(rheos__device_name_format(&name, canonical, sizeof canonical),
-                   strlen(expected));
+  assert_int_equal(rheos__device_name_format(&name, canonical, sizeof canonical), strlen(expected));
   assert_string_equal(canonical, expected);
 }
 
 static void test_device_name__many_spellings_mean_the_same(void **state) {
   (void)state;
-  static const char *const spellings[] = {"/cpu:0", "cpu:0", "CPU:0", "/CPU:0", "/device:CPU:0",
-                                          "device:cpu:0", "/device:cpu:0/"};
+  static const char *const spellings[] = {
+      "/cpu:0", "cpu:0", "CPU:0", "/CPU:0", "/device:CPU:0", "device:cpu:0", "/device:cpu:0/"};
   for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
     assert_canonical(spellings[i], "/device:CPU:0");
   }
@@ -34,13 +33,12 @@ static void test_device_name__many_spellings_mean_the_same(void **state) {
 
 static void test_device_name__malformed_ones_are_named(void **state) {
   (void)state;
-  static const char *const texts[] = {"/nonsense:0", "/cpu:x", "/cpu:-1", "/task:", "/job:",
-                                      "/cpu:0/gpu:0", "/device:", "/task:99999999999",
-                                      "/job:a b", "hello"};
+  static const char *const texts[] = {
+      "/nonsense:0",  "/cpu:x",   "/cpu:-1",           "/task:",   "/job:",
+      "/cpu:0/gpu:0", "/device:", "/task:99999999999", "/job:a b", "hello"};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     rheos__device_name name;
-    expect_status_take(rheos__device_name_parse(texts[i], &name), RHEOS_INVALID_ARGUMENT,
-                       texts[i]);
+    expect_status_take(rheos__device_name_parse(texts[i], &name), RHEOS_INVALID_ARGUMENT, texts[i]);
     assert_int_equal(name.id, -1);
   }
   char long_job[100] = "/job:";
@@ -75,9 +73,9 @@ static void test_device_name__matching_asks_only_for_what_is_given(void **state)
   static const struct {
     const char *wanted;
     bool fits;
-  } cases[] = {{"", true},          {"/cpu:1", true},      {"/cpu:*", true},
-               {"/cpu:0", false},   {"/gpu:1", false},     {"/job:localhost", true},
-               {"/job:ps", false},  {"/task:0/cpu:1", true}, {"/task:1", false},
+  } cases[] = {{"", true},           {"/cpu:1", true},        {"/cpu:*", true},
+               {"/cpu:0", false},    {"/gpu:1", false},       {"/job:localhost", true},
+               {"/job:ps", false},   {"/task:0/cpu:1", true}, {"/task:1", false},
                {"/replica:1", false}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     rheos__device_name wanted = parse(cases[i].wanted);

@@ -32,7 +32,7 @@ static void build_some(rheos_scope *s) {
 
 static void change_some(rheos_graph *graph) {
   if (rheos_graph_num_operations(graph) < 3) return;
-  rheos_item item = {.kind = RHEOS_ITEM_BYTES, .bytes = {(char *)(uintptr_t) "bytes", 5}};
+  rheos_item item = {.kind = RHEOS_ITEM_BYTES, .bytes = {(char *)(uintptr_t)"bytes", 5}};
   rheos_status_free(rheos_graph_add_to_collection(graph, "key", item));
   rheos_status_free(rheos__graph_add_control_input(graph, 2, 0));
   rheos_free(rheos__node_name(graph, rheos__graph_node(graph, 2)));

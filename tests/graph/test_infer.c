@@ -7,7 +7,7 @@
 static rheos_output ints(rheos_scope *s, int64_t count, const int32_t *values) {
   return rheos__const_ints(s, values, count, NULL);
 }
-#define INTS(s, ...)                                           \
+#define INTS(s, ...) \
   ints(s, sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t), (int32_t[]){__VA_ARGS__})
 
 // The static shape of a value whose shape is `shape`.
@@ -110,8 +110,8 @@ static void test_infer__hostile_numbers_are_not_known(void **state) {
   graph_fixture f = fixture_new();
   rheos_scope *s = f.scope;
   rheos_tensor *value;
-  assert_ok(rheos_tensor_from_values(RHEOS_INT64, RHEOS_SHAPE(2), (int64_t[]){INT64_MAX, -5},
-                                     &value));
+  assert_ok(
+      rheos_tensor_from_values(RHEOS_INT64, RHEOS_SHAPE(2), (int64_t[]){INT64_MAX, -5}, &value));
   rheos_output huge = rheos_constant(s, value, NULL);
   rheos_tensor_unref(value);
   rheos_output identity = rheos__op_1(s, "Identity", huge);

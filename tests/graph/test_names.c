@@ -112,7 +112,7 @@ static void test_names__are_found_whatever_way_they_came_in(void **state) {
   rheos_scope *s = f.scope;
   no_op(s, "outer/add_5/y");  // 0, before any scope of that name
   rheos_push_name_scope(s, "outer");
-  no_op(s, "c_7");            // 1
+  no_op(s, "c_7");                              // 1
   for (int i = 0; i < 7; i++) no_op(s, "add");  // 2 to 8
   rheos_push_name_scope(s, "add_5/");
   rheos_scope_pop(s);
@@ -163,8 +163,8 @@ static void test_names__of_tensors_are_read(void **state) {
   assert_null(found.graph);
   expect_status_take(rheos_graph_output(f.graph, "y:0", &found), RHEOS_NOT_FOUND,
                      "The operation, 'y', does not exist in the graph");
-  static const char *const malformed[] = {"", ":0", "x:", "x:a", "x:0:1", "x:-1", "x y:0",
-                                          "x:99999999999"};
+  static const char *const malformed[] = {"",      ":0",   "x:",    "x:a",
+                                          "x:0:1", "x:-1", "x y:0", "x:99999999999"};
   for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++) {
     expect_status_take(rheos_graph_output(f.graph, malformed[i], &found), RHEOS_INVALID_ARGUMENT,
                        "is not a name of a tensor");

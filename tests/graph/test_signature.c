@@ -53,9 +53,8 @@ static const rheos__attr_def *attr_of(const rheos__signature *s, const char *nam
 static void test_signature__attributes_have_kinds_limits_and_defaults(void **state) {
   (void)state;
   const rheos__signature *pool = signature("Pool");
-  assert_int_equal(attr_of(pool, "T")->allowed_types,
-                   1u << RHEOS_HALF | 1u << RHEOS_BFLOAT16 | 1u << RHEOS_FLOAT |
-                       1u << RHEOS_DOUBLE);
+  assert_int_equal(attr_of(pool, "T")->allowed_types, 1u << RHEOS_HALF | 1u << RHEOS_BFLOAT16 |
+                                                          1u << RHEOS_FLOAT | 1u << RHEOS_DOUBLE);
   assert_int_equal(attr_of(pool, "T")->default_value.type, RHEOS_FLOAT);
   const rheos__attr_def *ksize = attr_of(pool, "ksize");
   assert_int_equal(ksize->kind, RHEOS_ATTR_LIST_INT);

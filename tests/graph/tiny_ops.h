@@ -50,12 +50,15 @@ static rheos_status *tiny_matrix_shape(rheos__infer *c) {
   OP(Transpose, "a: T -> b: T; T: number", tiny_matrix_shape)                                     \
   OP(Shape, "input: T -> output: out_type; T: type; out_type: index = int32", tiny_shape_shape)   \
   OP(Pack, "values: N * T -> output: T; N: int >= 1; T: type; axis: int = 0", tiny_pack_shape)    \
-  OP(ConcatV2, "values: N * T, axis: Tidx -> output: T; N: int >= 2; T: type; "                   \
-               "Tidx: index = int32", NULL)                                                       \
+  OP(ConcatV2,                                                                                    \
+     "values: N * T, axis: Tidx -> output: T; N: int >= 2; T: type; "                             \
+     "Tidx: index = int32",                                                                       \
+     NULL)                                                                                        \
   OP(Slice, "input: T, begin: Index, size: Index -> output: T; T: type; Index: index", NULL)      \
-  OP(StridedSlice, "input: T, begin: Index, end: Index, strides: Index -> output: T; T: type; "   \
-                   "Index: index; begin_mask: int = 0; end_mask: int = 0; "                       \
-                   "ellipsis_mask: int = 0; new_axis_mask: int = 0; shrink_axis_mask: int = 0",   \
+  OP(StridedSlice,                                                                                \
+     "input: T, begin: Index, end: Index, strides: Index -> output: T; T: type; "                 \
+     "Index: index; begin_mask: int = 0; end_mask: int = 0; "                                     \
+     "ellipsis_mask: int = 0; new_axis_mask: int = 0; shrink_axis_mask: int = 0",                 \
      NULL)                                                                                        \
   OP(Reshape, "tensor: T, shape: Tshape -> output: T; T: type; Tshape: index = int32",            \
      tiny_value_shape)                                                                            \
@@ -63,18 +66,22 @@ static rheos_status *tiny_matrix_shape(rheos__infer *c) {
      tiny_value_shape)                                                                            \
   OP(VariableV2, "-> ref: Ref(dtype); shape: shape; dtype: type; container: string = \"\"",       \
      tiny_attr_shape)                                                                             \
-  OP(Assign, "ref: Ref(T), value: T -> output_ref: Ref(T); T: type; "                             \
-             "validate_shape: bool = true", rheos__shape_unchanged)                               \
+  OP(Assign,                                                                                      \
+     "ref: Ref(T), value: T -> output_ref: Ref(T); T: type; "                                     \
+     "validate_shape: bool = true",                                                               \
+     rheos__shape_unchanged)                                                                      \
   OP(Split, "split_dim: int32, value: T -> output: num_split * T; num_split: int >= 1; T: type",  \
      NULL)                                                                                        \
   OP(IdentityN, "input: T -> output: T; T: list(type) >= 1", NULL)                                \
   OP(Merge2, "a: N * float, b: N * float -> c: N * float; N: int", NULL)                          \
   OP(Pair, "a: Ta, b: Tb -> ; Ta: list(type); Tb: list(type)", NULL)                              \
-  OP(Pool, "x: T -> y: T; T: floating = float; ksize: list(int) >= 4; "                           \
-           "padding: {\"SAME\", \"VALID\"}; rate: float = 1.5; "                                   \
-           "names: list(string) = [\"a\", \"b\"]; "                                               \
-           "dims: list(int) = [1, -2]; none: list(type) = []; area: shape = {2, -1}; "            \
-           "ends: string = \"\\t\\n\\\"", NULL)
+  OP(Pool,                                                                                        \
+     "x: T -> y: T; T: floating = float; ksize: list(int) >= 4; "                                 \
+     "padding: {\"SAME\", \"VALID\"}; rate: float = 1.5; "                                        \
+     "names: list(string) = [\"a\", \"b\"]; "                                                     \
+     "dims: list(int) = [1, -2]; none: list(type) = []; area: shape = {2, -1}; "                  \
+     "ends: string = \"\\t\\n\\\"",                                                               \
+     NULL)
 
 #define TINY_DEF(name, signature, shape) \
   static const rheos__op_def tiny_##name = {#name, signature, "", 0, shape, NULL, NULL};

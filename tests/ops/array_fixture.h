@@ -108,8 +108,8 @@ static inline rheos_output feed(fixture *f, fed *into, rheos_dtype dtype, rheos_
   rheos_tensor *tensor = NULL;
   check(rheos_tensor_from_values(dtype, shape, values, &tensor));
   rheos_attr attr = rheos_attr_type("dtype", dtype);
-  rheos_operation op = rheos_op(
-      f->scope, &(rheos_op_args){.type = "Placeholder", .attrs = &attr, .num_attrs = 1});
+  rheos_operation op =
+      rheos_op(f->scope, &(rheos_op_args){.type = "Placeholder", .attrs = &attr, .num_attrs = 1});
   rheos_output output = rheos_operation_output(op, 0);
   into->feeds[into->count++] = (rheos_feed){output, tensor};
   return output;

@@ -13,8 +13,8 @@ static const rheos__op_def *find_op(const char *name) {
 
 // The attributes given, in the form that kernels get them.
 static rheos__attrs *attrs_of(const kernel *k, rheos__arena *arena) {
-  rheos__attrs *attrs = rheos__arena_alloc_zeroed(
-      arena, sizeof *attrs + KERNEL_MAX_ATTRS * sizeof attrs->items[0]);
+  rheos__attrs *attrs =
+      rheos__arena_alloc_zeroed(arena, sizeof *attrs + KERNEL_MAX_ATTRS * sizeof attrs->items[0]);
   assert_non_null(attrs);
   while (attrs->count < KERNEL_MAX_ATTRS && k->attrs[attrs->count].name != NULL) {
     attrs->items[attrs->count] = k->attrs[attrs->count];
@@ -53,8 +53,8 @@ static rheos_status *run_prepared(kernel *k, rheos__prepare *p) {
   if (p->alias_input >= 0) {
     return rheos_tensor_reshaped(k->inputs[p->alias_input], p->output_shapes[0], &k->outputs[0]);
   }
-  rheos_status *status = p->run != NULL ? run_units(k, p)
-                                        : p->compute(p->state, NULL, k->inputs, k->outputs);
+  rheos_status *status =
+      p->run != NULL ? run_units(k, p) : p->compute(p->state, NULL, k->inputs, k->outputs);
   if (p->release != NULL) p->release(p->state);
   return status;
 }

@@ -103,7 +103,8 @@ static rheos_string parse_string(reader *r, const char *word) {
   char *folder = strstr(text, "$TMP");
   if (folder) {
     char *longer = NULL;
-    if (asprintf(&longer, "%.*s%s%s", (int)(folder - text), text, op_cases_folder(), folder + 4) < 0) {
+    if (asprintf(&longer, "%.*s%s%s", (int)(folder - text), text, op_cases_folder(), folder + 4) <
+        0) {
       exit(2);
     }
     free(text);
@@ -129,50 +130,27 @@ static void store_complex(rheos_dtype dtype, char *at, const char *word) {
 
 static void store_number(rheos_dtype dtype, char *at, const char *word) {
   switch (dtype) {
-    case RHEOS_FLOAT:
-      *(float *)at = strtof(word, NULL);
-      break;
-    case RHEOS_DOUBLE:
-      *(double *)at = strtod(word, NULL);
-      break;
+    case RHEOS_FLOAT: *(float *)at = strtof(word, NULL); break;
+    case RHEOS_DOUBLE: *(double *)at = strtod(word, NULL); break;
     case RHEOS_COMPLEX64:
-    case RHEOS_COMPLEX128:
-      store_complex(dtype, at, word);
-      break;
-    case RHEOS_HALF:
-      *(uint16_t *)at = rheos__float_to_half(strtof(word, NULL));
-      break;
-    case RHEOS_BFLOAT16:
-      *(uint16_t *)at = rheos__float_to_bfloat16(strtof(word, NULL));
-      break;
-    case RHEOS_BOOL:
-      *(bool *)at = *word == '1';
-      break;
+    case RHEOS_COMPLEX128: store_complex(dtype, at, word); break;
+    case RHEOS_HALF: *(uint16_t *)at = rheos__float_to_half(strtof(word, NULL)); break;
+    case RHEOS_BFLOAT16: *(uint16_t *)at = rheos__float_to_bfloat16(strtof(word, NULL)); break;
+    case RHEOS_BOOL: *(bool *)at = *word == '1'; break;
     case RHEOS_INT8:
     case RHEOS_UINT8:
     case RHEOS_QINT8:
-    case RHEOS_QUINT8:
-      *(int8_t *)at = (int8_t)strtoll(word, NULL, 10);
-      break;
+    case RHEOS_QUINT8: *(int8_t *)at = (int8_t)strtoll(word, NULL, 10); break;
     case RHEOS_INT16:
     case RHEOS_UINT16:
     case RHEOS_QINT16:
-    case RHEOS_QUINT16:
-      *(int16_t *)at = (int16_t)strtoll(word, NULL, 10);
-      break;
+    case RHEOS_QUINT16: *(int16_t *)at = (int16_t)strtoll(word, NULL, 10); break;
     case RHEOS_INT32:
     case RHEOS_UINT32:
-    case RHEOS_QINT32:
-      *(int32_t *)at = (int32_t)strtoll(word, NULL, 10);
-      break;
-    case RHEOS_INT64:
-      *(int64_t *)at = strtoll(word, NULL, 10);
-      break;
-    case RHEOS_UINT64:
-      *(uint64_t *)at = strtoull(word, NULL, 10);
-      break;
-    default:
-      break;
+    case RHEOS_QINT32: *(int32_t *)at = (int32_t)strtoll(word, NULL, 10); break;
+    case RHEOS_INT64: *(int64_t *)at = strtoll(word, NULL, 10); break;
+    case RHEOS_UINT64: *(uint64_t *)at = strtoull(word, NULL, 10); break;
+    default: break;
   }
 }
 
@@ -272,9 +250,7 @@ static void parse_list(reader *r, rheos_attr_value *value, const list_kind *list
 }
 
 // The node whose lines are being read; NULL: the op itself.
-static op_node *current_node(op_case *c) {
-  return c->in_node ? &c->nodes[c->num_nodes - 1] : NULL;
-}
+static op_node *current_node(op_case *c) { return c->in_node ? &c->nodes[c->num_nodes - 1] : NULL; }
 
 static rheos_attr *new_attr(reader *r, op_case *c) {
   op_node *node = current_node(c);

@@ -180,8 +180,7 @@ static rheos_status *run_first(op_program *p, rheos_session *session) {
   }
   for (int i = 0; i < p->c->num_nodes && !status; i++) {
     if (p->c->nodes[i].role != NODE_FIRST) continue;
-    status =
-        rheos_session_run(session, p->feeds, p->num_feeds, NULL, 0, &p->nodes[i], 1, NULL);
+    status = rheos_session_run(session, p->feeds, p->num_feeds, NULL, 0, &p->nodes[i], 1, NULL);
   }
   return status;
 }
@@ -221,30 +220,18 @@ rheos_status *op_case_run(const op_case *c, build_mode mode, int num_threads, op
 double op_number_at(const rheos_tensor *tensor, int64_t index) {
   const void *data = rheos_tensor_data(tensor);
   switch (rheos_tensor_dtype(tensor)) {
-    case RHEOS_FLOAT:
-      return ((const float *)data)[index];
-    case RHEOS_DOUBLE:
-      return ((const double *)data)[index];
-    case RHEOS_HALF:
-      return rheos__half_to_float(((const uint16_t *)data)[index]);
-    case RHEOS_BFLOAT16:
-      return rheos__bfloat16_to_float(((const uint16_t *)data)[index]);
-    case RHEOS_COMPLEX64:
-      return ((const float *)data)[2 * index];
-    case RHEOS_COMPLEX128:
-      return ((const double *)data)[2 * index];
-    case RHEOS_QINT8:
-      return ((const int8_t *)data)[index];
-    case RHEOS_QUINT8:
-      return ((const uint8_t *)data)[index];
-    case RHEOS_QINT16:
-      return ((const int16_t *)data)[index];
-    case RHEOS_QUINT16:
-      return ((const uint16_t *)data)[index];
-    case RHEOS_QINT32:
-      return ((const int32_t *)data)[index];
-    default:
-      return (double)rheos__tensor_int_at(tensor, index);
+    case RHEOS_FLOAT: return ((const float *)data)[index];
+    case RHEOS_DOUBLE: return ((const double *)data)[index];
+    case RHEOS_HALF: return rheos__half_to_float(((const uint16_t *)data)[index]);
+    case RHEOS_BFLOAT16: return rheos__bfloat16_to_float(((const uint16_t *)data)[index]);
+    case RHEOS_COMPLEX64: return ((const float *)data)[2 * index];
+    case RHEOS_COMPLEX128: return ((const double *)data)[2 * index];
+    case RHEOS_QINT8: return ((const int8_t *)data)[index];
+    case RHEOS_QUINT8: return ((const uint8_t *)data)[index];
+    case RHEOS_QINT16: return ((const int16_t *)data)[index];
+    case RHEOS_QUINT16: return ((const uint16_t *)data)[index];
+    case RHEOS_QINT32: return ((const int32_t *)data)[index];
+    default: return (double)rheos__tensor_int_at(tensor, index);
   }
 }
 
@@ -384,8 +371,8 @@ static bool is_left_out(const char *op) {
   return false;
 #else
   static const char *const codecs[] = {
-      "DecodeAndCropJpeg", "DecodeGif",  "DecodeImage", "DecodeJpeg",
-      "DecodePng",         "EncodeJpeg", "EncodePng",   "EncodeJpegVariableQuality",
+      "DecodeAndCropJpeg", "DecodeGif",    "DecodeImage", "DecodeJpeg",
+      "DecodePng",         "EncodeJpeg",   "EncodePng",   "EncodeJpegVariableQuality",
       "ExtractJpegShape",  "ImageSummary",
   };
   for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {

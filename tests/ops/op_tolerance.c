@@ -12,17 +12,12 @@ typedef struct dtype_tolerance {
 static dtype_tolerance tolerance_of_dtype(rheos_dtype dtype) {
   switch (dtype) {
     case RHEOS_FLOAT:
-    case RHEOS_COMPLEX64:
-      return (dtype_tolerance){2e-6, 1e-36};
+    case RHEOS_COMPLEX64: return (dtype_tolerance){2e-6, 1e-36};
     case RHEOS_DOUBLE:
-    case RHEOS_COMPLEX128:
-      return (dtype_tolerance){1e-13, 1e-300};
-    case RHEOS_HALF:
-      return (dtype_tolerance){2e-3, 1e-7};
-    case RHEOS_BFLOAT16:
-      return (dtype_tolerance){1.6e-2, 1e-36};
-    default:
-      return (dtype_tolerance){0, 0};
+    case RHEOS_COMPLEX128: return (dtype_tolerance){1e-13, 1e-300};
+    case RHEOS_HALF: return (dtype_tolerance){2e-3, 1e-7};
+    case RHEOS_BFLOAT16: return (dtype_tolerance){1.6e-2, 1e-36};
+    default: return (dtype_tolerance){0, 0};
   }
 }
 

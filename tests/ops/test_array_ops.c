@@ -24,13 +24,11 @@ static rheos_output six_words(fixture *f) {
 static void test_strings__are_moved(void **state) {
   fixture *f = *state;
   rheos_output x = six_words(f);
-  expect_words(f,
-               add(f, "Transpose", IN(x, ints(f, RHEOS_SHAPE(2), INTS(1, 0))), 2, NULL, 0), 0,
+  expect_words(f, add(f, "Transpose", IN(x, ints(f, RHEOS_SHAPE(2), INTS(1, 0))), 2, NULL, 0), 0,
                RHEOS_SHAPE(3, 2), WORDS("a", "d", "bb", "ee", "", "f"));
   expect_words(f, add(f, "Reshape", IN(x, ints(f, RHEOS_SHAPE(1), INTS(-1))), 2, NULL, 0), 0,
                RHEOS_SHAPE(6), WORDS("a", "bb", "", "d", "ee", "f"));
-  expect_words(f, add(f, "ConcatV2", IN(x, x, int_scalar(f, 1)), 3, NULL, 0), 0,
-               RHEOS_SHAPE(2, 6),
+  expect_words(f, add(f, "ConcatV2", IN(x, x, int_scalar(f, 1)), 3, NULL, 0), 0, RHEOS_SHAPE(2, 6),
                WORDS("a", "bb", "", "a", "bb", "", "d", "ee", "f", "d", "ee", "f"));
   rheos_attr three = rheos_attr_int("num_split", 3);
   expect_words(f, add(f, "Split", IN(int_scalar(f, 1), x), 2, &three, 1), 1, RHEOS_SHAPE(2, 1),
@@ -49,12 +47,12 @@ static void test_strings__are_moved(void **state) {
 static void test_strings__are_gathered_and_repeated(void **state) {
   fixture *f = *state;
   rheos_output x = six_words(f);
-  expect_words(f,
-               add(f, "GatherV2",
-                   IN(x, ints(f, RHEOS_SHAPE(2), INTS(2, 0)), int_scalar(f, 1)), 3, NULL, 0),
-               0, RHEOS_SHAPE(2, 2), WORDS("", "a", "f", "d"));
-  expect_words(f, add(f, "GatherNd", IN(x, ints(f, RHEOS_SHAPE(1, 2), INTS(1, 1))), 2, NULL, 0),
-               0, RHEOS_SHAPE(1), WORDS("ee"));
+  expect_words(
+      f,
+      add(f, "GatherV2", IN(x, ints(f, RHEOS_SHAPE(2), INTS(2, 0)), int_scalar(f, 1)), 3, NULL, 0),
+      0, RHEOS_SHAPE(2, 2), WORDS("", "a", "f", "d"));
+  expect_words(f, add(f, "GatherNd", IN(x, ints(f, RHEOS_SHAPE(1, 2), INTS(1, 1))), 2, NULL, 0), 0,
+               RHEOS_SHAPE(1), WORDS("ee"));
   rheos_output word = strings(f, RHEOS_SCALAR, WORDS("xyz"));
   expect_words(f, add(f, "Fill", IN(ints(f, RHEOS_SHAPE(1), INTS(2)), word), 2, NULL, 0), 0,
                RHEOS_SHAPE(2), WORDS("xyz", "xyz"));
@@ -113,8 +111,8 @@ static void test_concat_and_split__of_large_matrices(void **state) {
   fixture *f = *state;
   fed values = {.count = 0};
   rheos_output x = large(f, &values);
-  rheos_output joined = rheos_operation_output(
-      add(f, "ConcatV2", IN(x, x, int_scalar(f, 1)), 3, NULL, 0), 0);
+  rheos_output joined =
+      rheos_operation_output(add(f, "ConcatV2", IN(x, x, int_scalar(f, 1)), 3, NULL, 0), 0);
   rheos_attr two = rheos_attr_int("num_split", 2);
   rheos_operation split = add(f, "Split", IN(int_scalar(f, 1), joined), 2, &two, 1);
   for (int32_t part = 0; part < 2; ++part) {
@@ -325,12 +323,12 @@ static void test_gradient__of_gather_is_its_rows(void **state) {
   rheos_output x = matrix(f), at = ints(f, RHEOS_SHAPE(2), INTS(0, 1));
   rheos_output y =
       rheos_operation_output(add(f, "GatherV2", IN(x, at, int_scalar(f, 0)), 3, NULL, 0), 0);
-  expect_nodes(f, y, x,
-               WORDS("Shape Const", "Cast Cast", "Size Const", "ExpandDims/dim Const",
-                     "ExpandDims ExpandDims", "strided_slice/stack Const",
-                     "strided_slice/stack_1 Const", "strided_slice/stack_2 Const",
-                     "strided_slice StridedSlice", "concat/axis Const", "concat ConcatV2",
-                     "Reshape Reshape", "Reshape_1 Reshape", NULL));
+  expect_nodes(
+      f, y, x,
+      WORDS("Shape Const", "Cast Cast", "Size Const", "ExpandDims/dim Const",
+            "ExpandDims ExpandDims", "strided_slice/stack Const", "strided_slice/stack_1 Const",
+            "strided_slice/stack_2 Const", "strided_slice StridedSlice", "concat/axis Const",
+            "concat ConcatV2", "Reshape Reshape", "Reshape_1 Reshape", NULL));
   rheos_gradient gradient;
   memset(&gradient, 0, sizeof gradient);
   rheos_gradients(f->scope, &y, 1, &x, 1, NULL, &gradient);
@@ -342,11 +340,12 @@ static void test_gradient__of_gather_is_its_rows(void **state) {
 // TensorFlow does it on GPUs only, so there are no recorded answers.
 static void test_space_to_depth__with_the_channels_second(void **state) {
   fixture *f = *state;
-  rheos_output x = strings(f, RHEOS_SHAPE(1, 2, 2, 2), WORDS("a", "b", "c", "d", "e", "f", "g", "h"));
-  rheos_attr attrs[] = {rheos_attr_int("block_size", 2), rheos_attr_string("data_format", "NCHW", 4)};
+  rheos_output x =
+      strings(f, RHEOS_SHAPE(1, 2, 2, 2), WORDS("a", "b", "c", "d", "e", "f", "g", "h"));
+  rheos_attr attrs[] = {rheos_attr_int("block_size", 2),
+                        rheos_attr_string("data_format", "NCHW", 4)};
   rheos_operation deep = add(f, "SpaceToDepth", &x, 1, attrs, 2);
-  expect_words(f, deep, 0, RHEOS_SHAPE(1, 8, 1, 1),
-               WORDS("a", "e", "b", "f", "c", "g", "d", "h"));
+  expect_words(f, deep, 0, RHEOS_SHAPE(1, 8, 1, 1), WORDS("a", "e", "b", "f", "c", "g", "d", "h"));
   rheos_output channels = rheos_operation_output(deep, 0);
   expect_words(f, add(f, "DepthToSpace", &channels, 1, attrs, 2), 0, RHEOS_SHAPE(1, 2, 2, 2),
                WORDS("a", "b", "c", "d", "e", "f", "g", "h"));

@@ -41,8 +41,8 @@ static void test_summarize__puts_rows_in_brackets(void **state) {
 
 static void test_summarize__gives_floats_the_digits_they_need(void **state) {
   (void)state;
-  const float values[] = {0.1f,      1.0f / 3, 1e20f,    1e-7f,    INFINITY, -INFINITY, NAN,
-                          16777216,  1e6f,     100000,   1234567,  -0.0f,    2.5f,      3};
+  const float values[] = {0.1f,     1.0f / 3, 1e20f,  1e-7f,   INFINITY, -INFINITY, NAN,
+                          16777216, 1e6f,     100000, 1234567, -0.0f,    2.5f,      3};
   expect_summary(RHEOS_FLOAT, RHEOS_SHAPE(14), values, -1,
                  "0.1 0.333333343 1e+20 1e-07 inf -inf nan 16777216 1e+06 100000 1234567 -0 2.5 3");
   const double doubles[] = {0.1, 1.0 / 3, 1e20, 1e16, 123456789.123};
@@ -102,9 +102,9 @@ static void test_print__writes_each_tensor_in_brackets(void **state) {
   const rheos_output inputs[] = {int_scalar(f, 1), int_scalar(f, 2), int_scalar(f, 3)};
   expect_written(f, add(f, "Print", inputs, 3, NULL, 0), 1, "[2][3]\n");
   rheos_attr attrs[] = {rheos_attr_string("message", "m: ", 3), rheos_attr_int("summarize", 2)};
-  const rheos_output mixed[] = {
-      int_scalar(f, 1), float_scalar(f, 2.5f), ints(f, RHEOS_SHAPE(3), (const int32_t[]){1, 2, 3}),
-      strings(f, RHEOS_SHAPE(2), (const char *const[]){"a", "b c"})};
+  const rheos_output mixed[] = {int_scalar(f, 1), float_scalar(f, 2.5f),
+                                ints(f, RHEOS_SHAPE(3), (const int32_t[]){1, 2, 3}),
+                                strings(f, RHEOS_SHAPE(2), (const char *const[]){"a", "b c"})};
   expect_written(f, add(f, "Print", mixed, 4, attrs, 2), 1, "m: [2.5][1 2...][a b c]\n");
 }
 
@@ -129,10 +129,10 @@ static void test_print__passes_its_input_on(void **state) {
 
 static void test_assert__tells_its_data(void **state) {
   fixture *f = *state;
-  const rheos_output inputs[] = {
-      constant(f, RHEOS_BOOL, RHEOS_SCALAR, &(bool){false}),
-      strings(f, RHEOS_SCALAR, (const char *const[]){"x:"}),
-      ints(f, RHEOS_SHAPE(2, 2), (const int32_t[]){1, 2, 3, 4}), float_scalar(f, 2.5f)};
+  const rheos_output inputs[] = {constant(f, RHEOS_BOOL, RHEOS_SCALAR, &(bool){false}),
+                                 strings(f, RHEOS_SCALAR, (const char *const[]){"x:"}),
+                                 ints(f, RHEOS_SHAPE(2, 2), (const int32_t[]){1, 2, 3, 4}),
+                                 float_scalar(f, 2.5f)};
   expect_error(run_target(f, add(f, "Assert", inputs, 4, NULL, 0)), RHEOS_INVALID_ARGUMENT,
                "assertion failed: [x:] [[1 2][3...]...] [2.5]");
   rheos_attr attr = rheos_attr_int("summarize", -1);

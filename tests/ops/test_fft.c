@@ -16,8 +16,7 @@ static void check_length(int64_t n) {
   rheos__arena_init(&arena);
   rheos__fft_plan *plan = rheos__fft_plan_new(&arena, n);
   assert_non_null(plan);
-  double complex *work =
-      rheos__arena_alloc(&arena, (size_t)rheos__fft_work(plan) * sizeof *work);
+  double complex *work = rheos__arena_alloc(&arena, (size_t)rheos__fft_work(plan) * sizeof *work);
   for (int64_t k = 0; k < n; k++) {
     data[k] = from[k] = CMPLX(sin(3.7 * (double)k), cos(1.3 * (double)(k * k)));
   }

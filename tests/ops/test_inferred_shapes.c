@@ -49,8 +49,8 @@ static void test_inferred_shapes__of_gradients_of_what_is_broadcast(void **state
 
 static void test_inferred_shapes__a_stitch_is_as_long_as_its_indices_say(void **state) {
   fixture *f = *state;
-  rheos_output range = first(
-      add(f, "Range", IN(int_scalar(f, 0), int_scalar(f, 3), int_scalar(f, 1)), 3, NULL, 0));
+  rheos_output range =
+      first(add(f, "Range", IN(int_scalar(f, 0), int_scalar(f, 3), int_scalar(f, 1)), 3, NULL, 0));
   rheos_output numbers = ints(f, RHEOS_SHAPE(2), INTS(2, 3));
   rheos_output by = ints(f, RHEOS_SHAPE(2), INTS(3, 5));
   rheos_output three = ints(f, RHEOS_SHAPE(3), INTS(1, 2, 3));

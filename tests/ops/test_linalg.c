@@ -23,11 +23,11 @@ static float combined(const float *a, const float *scale, const float *b, int64_
 }
 
 static kernel svd_of(rheos_tensor *x, bool vectors) {
-  return (kernel){.op = "Svd",
-                  .inputs = {x},
-                  .attrs = {rheos_attr_bool("compute_uv", vectors),
-                            rheos_attr_bool("full_matrices", false)},
-                  .output_dtypes = {RHEOS_FLOAT, RHEOS_FLOAT, RHEOS_FLOAT}};
+  return (kernel){
+      .op = "Svd",
+      .inputs = {x},
+      .attrs = {rheos_attr_bool("compute_uv", vectors), rheos_attr_bool("full_matrices", false)},
+      .output_dtypes = {RHEOS_FLOAT, RHEOS_FLOAT, RHEOS_FLOAT}};
 }
 
 static void test_svd__factors_give_the_matrix(void **state) {

@@ -32,8 +32,8 @@ static void gradients_of(fixture *f, rheos_output y, const rheos_output *xs, int
 static void assert_close(fixture *f, rheos_output expected, rheos_output actual, const char *what) {
   rheos_tensor *tensors[2];
   // The formula may not depend on what the fused op has zeros for.
-  const rheos_output outputs[] = {
-      expected.graph != NULL ? expected : op1(f, "ZerosLike", actual), actual};
+  const rheos_output outputs[] = {expected.graph != NULL ? expected : op1(f, "ZerosLike", actual),
+                                  actual};
   check(rheos_scope_finish(f->scope));
   for (int k = 0; k < 2; k++) {
     assert_non_null(outputs[k].graph);
@@ -84,23 +84,22 @@ static rheos_output composed(fixture *f, const setting *s, const rheos_output *x
   const int32_t spread[2][4] = {{1, 1, 1, 2}, {1, 2, 1, 1}};
   const rheos_output shape = ints(f, RHEOS_SHAPE(4), spread[second]);
   const float given_mean[] = {0.25f, -0.5f}, given_variance[] = {2, 0.5f};
-  const rheos_output mean =
-      s->training ? mean_of(f, xs[0], axes[second])
-                  : op2(f, "Reshape", floats(f, RHEOS_SHAPE(2), given_mean), shape);
+  const rheos_output mean = s->training
+                                ? mean_of(f, xs[0], axes[second])
+                                : op2(f, "Reshape", floats(f, RHEOS_SHAPE(2), given_mean), shape);
   const rheos_output centered = op2(f, "Sub", xs[0], mean);
   const rheos_output variance =
       s->training ? mean_of(f, op1(f, "Square", centered), axes[second])
                   : op2(f, "Reshape", floats(f, RHEOS_SHAPE(2), given_variance), shape);
   const rheos_output rstd = op1(f, "Rsqrt", op2(f, "AddV2", variance, float_scalar(f, 0.01f)));
-  const rheos_output scaled = op2(f, "Mul", op2(f, "Mul", centered, rstd),
-                                  op2(f, "Reshape", xs[1], shape));
+  const rheos_output scaled =
+      op2(f, "Mul", op2(f, "Mul", centered, rstd), op2(f, "Reshape", xs[1], shape));
   return op2(f, "AddV2", scaled, op2(f, "Reshape", xs[2], shape));
 }
 
 static void check_setting(fixture *f, const setting *s) {
   const rheos_shape image = RHEOS_SHAPE(2, 2, 3, 2), vector = RHEOS_SHAPE(2);
-  const rheos_output xs[] = {noise(f, image, 0.3f), noise(f, vector, 0.9f),
-                             noise(f, vector, 2.0f)};
+  const rheos_output xs[] = {noise(f, image, 0.3f), noise(f, vector, 0.9f), noise(f, vector, 2.0f)};
   const rheos_output dy = noise(f, image, 4.0f), w = noise(f, image, 5.0f);
   const rheos_output v = noise(f, vector, 6.0f);
   rheos_output first[2][3], of_x[2][3], of_scale[2][3];
@@ -156,8 +155,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_batch_norm__gradients_are_those_of_the_formula, set_up,
                                       tear_down),
-      cmocka_unit_test_setup_teardown(test_lrn__gradient_is_that_of_the_formula, set_up,
-                                      tear_down),
+      cmocka_unit_test_setup_teardown(test_lrn__gradient_is_that_of_the_formula, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

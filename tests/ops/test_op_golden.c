@@ -18,30 +18,19 @@ static bool is_up_to_phase(const op_case *c, int output) {
 static double complex number_at(const rheos_tensor *tensor, int64_t index) {
   const void *data = rheos_tensor_data(tensor);
   switch (rheos_tensor_dtype(tensor)) {
-    case RHEOS_COMPLEX64:
-      return ((const float complex *)data)[index];
-    case RHEOS_COMPLEX128:
-      return ((const double complex *)data)[index];
-    default:
-      return op_number_at(tensor, index);
+    case RHEOS_COMPLEX64: return ((const float complex *)data)[index];
+    case RHEOS_COMPLEX128: return ((const double complex *)data)[index];
+    default: return op_number_at(tensor, index);
   }
 }
 
 static void set_number(rheos_tensor *tensor, int64_t index, double complex value) {
   void *data = rheos_tensor_data(tensor);
   switch (rheos_tensor_dtype(tensor)) {
-    case RHEOS_FLOAT:
-      ((float *)data)[index] = (float)creal(value);
-      break;
-    case RHEOS_DOUBLE:
-      ((double *)data)[index] = creal(value);
-      break;
-    case RHEOS_COMPLEX64:
-      ((float complex *)data)[index] = (float complex)value;
-      break;
-    default:
-      ((double complex *)data)[index] = value;
-      break;
+    case RHEOS_FLOAT: ((float *)data)[index] = (float)creal(value); break;
+    case RHEOS_DOUBLE: ((double *)data)[index] = creal(value); break;
+    case RHEOS_COMPLEX64: ((float complex *)data)[index] = (float complex)value; break;
+    default: ((double complex *)data)[index] = value; break;
   }
 }
 
@@ -195,6 +184,4 @@ static void check_cases(const op_cases *cases, size_t first, size_t end) {
   }
 }
 
-int main(int argc, char **argv) {
-  return op_tests_run("op_golden", check_cases, NULL, argc, argv);
-}
+int main(int argc, char **argv) { return op_tests_run("op_golden", check_cases, NULL, argc, argv); }

@@ -207,9 +207,7 @@ static void check_case(const op_case *c, build_mode mode) {
   op_program_free(&g.program);
 }
 
-static bool is_wanted(const op_case *c) {
-  return c->check_gradient;
-}
+static bool is_wanted(const op_case *c) { return c->check_gradient; }
 
 // Ops whose gradient is another one for matrices that are not square.
 static bool needs_shapes(const char *op) {

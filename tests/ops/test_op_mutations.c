@@ -12,7 +12,7 @@
 // A mutated size can ask for terabytes: a cap keeps the machine out of it.
 enum { LARGEST_ALLOCATION = 16 << 20, CASES_AN_OP = 6, MUTATIONS_AN_OP = 12 };
 
-static int num_mutations;    // of the op that is being checked
+static int num_mutations;     // of the op that is being checked
 static int num_tangles = 40;  // an op: mutations of several things at once
 static uint64_t seed = 1;
 
@@ -75,36 +75,19 @@ static void try_replaced(const op_case *c, int index, rheos_dtype dtype, rheos_s
 static void store_integer(rheos_tensor *tensor, int64_t index, int64_t value) {
   void *data = rheos_tensor_data(tensor);
   switch (rheos_tensor_dtype(tensor)) {
-    case RHEOS_INT32:
-      ((int32_t *)data)[index] = (int32_t)value;
-      break;
-    case RHEOS_INT64:
-      ((int64_t *)data)[index] = value;
-      break;
-    case RHEOS_FLOAT:
-      ((float *)data)[index] = (float)value;
-      break;
-    case RHEOS_DOUBLE:
-      ((double *)data)[index] = (double)value;
-      break;
+    case RHEOS_INT32: ((int32_t *)data)[index] = (int32_t)value; break;
+    case RHEOS_INT64: ((int64_t *)data)[index] = value; break;
+    case RHEOS_FLOAT: ((float *)data)[index] = (float)value; break;
+    case RHEOS_DOUBLE: ((double *)data)[index] = (double)value; break;
     case RHEOS_HALF:
     case RHEOS_BFLOAT16:
     case RHEOS_INT16:
-    case RHEOS_UINT16:
-      ((int16_t *)data)[index] = (int16_t)value;
-      break;
+    case RHEOS_UINT16: ((int16_t *)data)[index] = (int16_t)value; break;
     case RHEOS_INT8:
-    case RHEOS_UINT8:
-      ((int8_t *)data)[index] = (int8_t)value;
-      break;
-    case RHEOS_UINT32:
-      ((uint32_t *)data)[index] = (uint32_t)value;
-      break;
-    case RHEOS_UINT64:
-      ((uint64_t *)data)[index] = (uint64_t)value;
-      break;
-    default:
-      break;
+    case RHEOS_UINT8: ((int8_t *)data)[index] = (int8_t)value; break;
+    case RHEOS_UINT32: ((uint32_t *)data)[index] = (uint32_t)value; break;
+    case RHEOS_UINT64: ((uint64_t *)data)[index] = (uint64_t)value; break;
+    default: break;
   }
 }
 
@@ -157,9 +140,8 @@ static void mutate_input(const op_case *c, int index) {
   const op_input *input = &c->inputs[index];
   rheos_shape shape = input->shape;
   if (input->kind == INPUT_NODE) return;
-  static const rheos_dtype dtypes[] = {RHEOS_FLOAT, RHEOS_INT32,  RHEOS_INT64,
-                                       RHEOS_BOOL,  RHEOS_STRING, RHEOS_HALF,
-                                       RHEOS_COMPLEX64};
+  static const rheos_dtype dtypes[] = {RHEOS_FLOAT,  RHEOS_INT32, RHEOS_INT64,    RHEOS_BOOL,
+                                       RHEOS_STRING, RHEOS_HALF,  RHEOS_COMPLEX64};
   for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
     if (dtypes[i] != input->dtype) try_replaced(c, index, dtypes[i], shape);
   }
@@ -199,9 +181,9 @@ static void mutate_number(const op_case *copy, float *at) {
 }
 
 static void mutate_shape(const op_case *copy, rheos_shape *shape) {
-  const rheos_shape odd[] = {RHEOS_SCALAR,    RHEOS_UNKNOWN_SHAPE,      RHEOS_SHAPE(-1),
-                             RHEOS_SHAPE(-2), RHEOS_SHAPE(0, INT64_MAX),
-                             RHEOS_SHAPE(1LL << 40, 1LL << 40)};
+  const rheos_shape odd[] = {
+      RHEOS_SCALAR,    RHEOS_UNKNOWN_SHAPE,       RHEOS_SHAPE(-1),
+      RHEOS_SHAPE(-2), RHEOS_SHAPE(0, INT64_MAX), RHEOS_SHAPE(1LL << 40, 1LL << 40)};
   for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
     *shape = odd[i];
     try_case(copy);
@@ -313,8 +295,8 @@ static rheos_shape draw_shape(void) {
 static void tangle_string(rheos_tensor *tensor, int64_t index) {
   const rheos_string *from = (const rheos_string *)rheos_tensor_data(tensor) + index;
   const size_t folder_bytes = strlen(op_cases_folder());
-  const bool is_name = from->size_bytes >= folder_bytes &&
-                       memcmp(from->data, op_cases_folder(), folder_bytes) == 0;
+  const bool is_name =
+      from->size_bytes >= folder_bytes && memcmp(from->data, op_cases_folder(), folder_bytes) == 0;
   if (is_name && from->size_bytes == folder_bytes) return;
   const size_t kept_bytes = is_name ? folder_bytes + 1 : 0;
   const size_t size_bytes = from->size_bytes - kept_bytes;
@@ -389,15 +371,9 @@ static void tangle_attr(op_case *c, rheos_attr *attr) {
   const rheos__signature *signature = rheos__signature_by_name(c->op);
   rheos_attr_value *value = &attr->value;
   switch (value->kind) {
-    case RHEOS_ATTR_INT:
-      value->i = draw_integer();
-      break;
-    case RHEOS_ATTR_FLOAT:
-      value->f = draw_number();
-      break;
-    case RHEOS_ATTR_BOOL:
-      value->b = !value->b;
-      break;
+    case RHEOS_ATTR_INT: value->i = draw_integer(); break;
+    case RHEOS_ATTR_FLOAT: value->f = draw_number(); break;
+    case RHEOS_ATTR_BOOL: value->b = !value->b; break;
     case RHEOS_ATTR_SHAPE:
       *(rheos_shape *)(uintptr_t)value->shape = draw(5) ? draw_shape() : RHEOS_UNKNOWN_SHAPE;
       break;
@@ -417,8 +393,7 @@ static void tangle_attr(op_case *c, rheos_attr *attr) {
         value->s.size_bytes = value->s.data ? strlen(value->s.data) : 0;
       }
       break;
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -466,9 +441,7 @@ static void tangle_cases(const op_cases *cases, size_t first, size_t end) {
   }
 }
 
-static bool is_wanted(const op_case *c) {
-  return c->num_inputs + c->num_attrs > 0;
-}
+static bool is_wanted(const op_case *c) { return c->num_inputs + c->num_attrs > 0; }
 
 // Cases spread over all of the op's.
 static void check_cases(const op_cases *cases, size_t first, size_t end) {

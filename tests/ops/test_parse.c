@@ -90,13 +90,9 @@ static rheos_output placeholder(fixture *f) {
   return rheos_operation_output(add(f, "Placeholder", NULL, 0, &attr, 1), 0);
 }
 
-static rheos_output keys(fixture *f, const char *key) {
-  return strings(f, RHEOS_SHAPE(1), &key);
-}
+static rheos_output keys(fixture *f, const char *key) { return strings(f, RHEOS_SHAPE(1), &key); }
 
-static rheos_output no_strings(fixture *f) {
-  return strings(f, RHEOS_SHAPE(0), NULL);
-}
+static rheos_output no_strings(fixture *f) { return strings(f, RHEOS_SHAPE(0), NULL); }
 
 // "i" sparse, "f" dense, "s" ragged.
 static rheos_operation example_node(fixture *f, rheos_output serialized) {

@@ -40,8 +40,7 @@ static void put_entry(rheos__buffer *map, uint32_t key, bool is_odd) {
   static const int kinds[NUM_KEYS] = {2, 2, 3, 3, 1, 1, 2, 3};
   static const uint32_t counts[NUM_KEYS] = {2, 0, 1, 0, 1, 0, 2, 0};
   const int kind = is_odd ? (int)random_below(4) : kinds[key];
-  const uint32_t count =
-      counts[key] > 0 && !is_odd ? counts[key] : random_below(MAX_VALUES + 1);
+  const uint32_t count = counts[key] > 0 && !is_odd ? counts[key] : random_below(MAX_VALUES + 1);
   rheos__buffer list = {0}, feature = {0}, entry = {0};
   if (kind > 0) {
     put_values(&list, kind, count);
@@ -249,12 +248,11 @@ static rheos_operation floats_node(fixture *f, rheos_output serialized) {
   const char *const key = "both";
   const rheos_output inputs[] = {serialized, strings(f, RHEOS_SHAPE(0), NULL),
                                  strings(f, RHEOS_SCALAR, &key)};
-  const rheos_attr attrs[] = {
-      rheos_attr_int("Nsparse", 1),
-      rheos_attr_int("Ndense", 0),
-      rheos_attr_types("sparse_types", sparse_types, 1),
-      rheos_attr_types("Tdense", NULL, 0),
-      {"dense_shapes", {.kind = RHEOS_ATTR_LIST_SHAPE}}};
+  const rheos_attr attrs[] = {rheos_attr_int("Nsparse", 1),
+                              rheos_attr_int("Ndense", 0),
+                              rheos_attr_types("sparse_types", sparse_types, 1),
+                              rheos_attr_types("Tdense", NULL, 0),
+                              {"dense_shapes", {.kind = RHEOS_ATTR_LIST_SHAPE}}};
   return add(f, "ParseExample", inputs, 3, attrs, 5);
 }
 

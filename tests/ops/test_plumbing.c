@@ -37,8 +37,8 @@ static void test_placeholder_with_default__may_be_fed_or_not(void **state) {
   const float other[] = {3, 4, 5, 6};
   fed values_fed = {.count = 1};
   values_fed.feeds[0].output = rheos_operation_output(op, 0);
-  check(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(2, 2), other,
-                                 &values_fed.feeds[0].value));
+  check(
+      rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(2, 2), other, &values_fed.feeds[0].value));
   check(run_output(f, op, 0, &values_fed, &out));
   expect_floats(out, RHEOS_SHAPE(2, 2), other);
   free_feeds(&values_fed);

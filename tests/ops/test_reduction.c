@@ -31,13 +31,13 @@ static void check_all_ways(kernel *k) {
 static void test_reduction__units_and_late_axes_give_the_same_bits(void **state) {
   (void)state;
   static const char *const ops[] = {"Sum", "Mean", "Prod", "Max", "Min", "EuclideanNorm"};
-  static const int32_t axes[][3] = {{0},    {1},    {2},       {0, 1}, {1, 2},
-                                    {0, 2}, {0, 1, 2}, {-1},  {-3, 2}};
+  static const int32_t axes[][3] = {{0},    {1},       {2},  {0, 1}, {1, 2},
+                                    {0, 2}, {0, 1, 2}, {-1}, {-3, 2}};
   static const int64_t counts[] = {1, 1, 1, 2, 2, 2, 3, 1, 2};
   for (size_t i = 0; i < 6; i++) {
     for (size_t j = 0; j < sizeof counts / sizeof counts[0]; j++) {
-      kernel k = reduction(ops[i], noise_of(RHEOS_SHAPE(70, 33, 41), 5), axes[j], counts[j],
-                           j % 2 == 0);
+      kernel k =
+          reduction(ops[i], noise_of(RHEOS_SHAPE(70, 33, 41), 5), axes[j], counts[j], j % 2 == 0);
       check_all_ways(&k);
       kernel_free_inputs(&k);
     }

@@ -16,9 +16,7 @@ static rheos_tensor *strings(const char *const *texts, int64_t count, bool scala
   return tensor;
 }
 
-static rheos_tensor *string(const char *text) {
-  return strings(&text, 1, true);
-}
+static rheos_tensor *string(const char *text) { return strings(&text, 1, true); }
 
 static rheos_tensor *number(float value) {
   rheos_tensor *tensor;

@@ -170,8 +170,8 @@ static void test_what_is_no_transpose(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_orders), cmocka_unit_test(test_edges),
-      cmocka_unit_test(test_short_dimensions), cmocka_unit_test(test_what_is_no_transpose)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_edges),
+                                     cmocka_unit_test(test_short_dimensions),
+                                     cmocka_unit_test(test_what_is_no_transpose)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

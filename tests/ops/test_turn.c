@@ -43,8 +43,8 @@ static void check(int64_t size, const shape *s, int64_t offset, int64_t block, b
       memcpy(wanted + (r * to_row + c) * size, in + (c * from_column + r) * size, (size_t)size);
     }
   }
-  const rheos__turn turn = {(char *)to, (const char *)in, size, to_row, from_column, s->rows,
-                            s->columns};
+  const rheos__turn turn = {(char *)to,  (const char *)in, size,      to_row,
+                            from_column, s->rows,          s->columns};
   for (int64_t j = 0; j < s->columns; j += block) {
     for (int64_t i = 0; i < s->rows; i += block) {
       rheos__turn_block(&turn, i, i + block < s->rows ? i + block : s->rows, j,
@@ -63,11 +63,11 @@ static void check(int64_t size, const shape *s, int64_t offset, int64_t block, b
 static void test_blocks(void **state) {
   (void)state;
   static const shape shapes[] = {
-      {1, 1, 0, 0},    {2, 3, 0, 0},      {3, 200, 0, 0},   {200, 3, 0, 0},  {7, 150, 0, 0},
-      {16, 16, 0, 0},  {64, 128, 0, 0},   {128, 64, 0, 5},  {80, 7, 0, 0},   {49, 33, 0, 0},
-      {33, 49, 0, 0},  {96, 64, 0, 0},    {100, 130, 0, 3}, {70, 300, 4, 0}, {48, 160, 32, 16},
-      {17, 63, 1, 0},  {130, 17, 0, 0},   {64, 8, 8, 0},    {20, 131, 61, 0},
-      {200, 144, 0, 7}, {150, 136, 24, 0}};
+      {1, 1, 0, 0},     {2, 3, 0, 0},    {3, 200, 0, 0},   {200, 3, 0, 0},   {7, 150, 0, 0},
+      {16, 16, 0, 0},   {64, 128, 0, 0}, {128, 64, 0, 5},  {80, 7, 0, 0},    {49, 33, 0, 0},
+      {33, 49, 0, 0},   {96, 64, 0, 0},  {100, 130, 0, 3}, {70, 300, 4, 0},  {48, 160, 32, 16},
+      {17, 63, 1, 0},   {130, 17, 0, 0}, {64, 8, 8, 0},    {20, 131, 61, 0}, {200, 144, 0, 7},
+      {150, 136, 24, 0}};
   static const int64_t sizes[] = {1, 2, 4, 8, 16, 32, 64};
   for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
     for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++) {
@@ -101,8 +101,8 @@ static void check_many(int64_t size, int64_t rows, int64_t columns, int64_t coun
       }
     }
   }
-  const rheos__turn turn = {(char *)out + offset, (const char *)in, size, columns, rows, rows,
-                            columns};
+  const rheos__turn turn = {
+      (char *)out + offset, (const char *)in, size, columns, rows, rows, columns};
   rheos__turn_many(&turn, count, step * size, step * size, stream);
   rheos__stream_end();
   if (memcmp(out, expected, out_bytes) != 0) {

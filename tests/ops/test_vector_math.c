@@ -119,7 +119,8 @@ static void test_vector_math__log_tanh_sin_and_cos_of_double(void **state) {
     bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     const double part = (double)(bits >> 11) * 0x1p-53 - 0.5;
     const double any = rheos__double_of_bits(bits), quarters = i * 1.5707963267948966;
-    const double xs[] = {any, part + 1, part * 4, part * 50, part * 2e5, part < 0 ? quarters / 5 : 1};
+    const double xs[] = {any,       part + 1,   part * 4,
+                         part * 50, part * 2e5, part < 0 ? quarters / 5 : 1};
     for (size_t k = 0; k < sizeof xs / sizeof *xs; k++) {
       const double x = xs[k];
       assert_true(distance_of_double(rheos__log(x), logl((long double)x)) <= 1);
@@ -133,7 +134,8 @@ static void test_vector_math__log_tanh_sin_and_cos_of_double(void **state) {
   assert_true(rheos__log(INFINITY) == INFINITY && isnan(rheos__log(-1)) && isnan(rheos__log(NAN)));
   assert_true(rheos__tanh(INFINITY) == 1 && rheos__tanh(-INFINITY) == -1);
   assert_true(signbit(rheos__tanh(-0.0)) && signbit(rheos__sin_near(-0.0)));
-  assert_true(isnan(rheos__tanh(NAN)) && isnan(rheos__sin_near(NAN)) && isnan(rheos__cos_near(NAN)));
+  assert_true(isnan(rheos__tanh(NAN)) && isnan(rheos__sin_near(NAN)) &&
+              isnan(rheos__cos_near(NAN)));
 }
 
 static void test_vector_math__pow_is_within_1_3_units(void **state) {

@@ -43,8 +43,9 @@ static rheos_status *print_line(void *argument, const rheos__shown *shown) {
   return NULL;
 }
 
-char *plan_text(rheos_graph *graph, const rheos_rewrite_options *rewrites, const rheos_output *feeds,
-                int num_feeds, const rheos_output *fetches, int num_fetches) {
+char *plan_text(rheos_graph *graph, const rheos_rewrite_options *rewrites,
+                const rheos_output *feeds, int num_feeds, const rheos_output *fetches,
+                int num_fetches) {
   rheos__edge fed[MOST], fetched[MOST];
   for (int i = 0; i < num_feeds; ++i) fed[i] = (rheos__edge){feeds[i].id, feeds[i].index};
   for (int i = 0; i < num_fetches; ++i) fetched[i] = (rheos__edge){fetches[i].id, fetches[i].index};
@@ -66,8 +67,7 @@ char *plan_text(rheos_graph *graph, const rheos_rewrite_options *rewrites, const
 bool feed_extremes = false;
 
 static double element(int feed, int64_t i) {
-  static const double odd[] = {-0.0, 0.0, INFINITY, -INFINITY, NAN, 1e-42,
-                               -1.0};
+  static const double odd[] = {-0.0, 0.0, INFINITY, -INFINITY, NAN, 1e-42, -1.0};
   if (feed_extremes && i % 2 == 0) return odd[i / 2 % 7];
   const int64_t mixed = (i * 37 + feed * 11 + 5) % 64 - 31;
   return (double)mixed / 16;
@@ -85,20 +85,11 @@ static rheos_tensor *value_for(rheos_output output, int feed) {
   for (int64_t i = 0; i < rheos_tensor_num_elements(tensor); ++i) {
     const double number = element(feed, i);
     switch (rheos_tensor_dtype(tensor)) {
-      case RHEOS_FLOAT:
-        ((float *)data)[i] = (float)number;
-        break;
-      case RHEOS_DOUBLE:
-        ((double *)data)[i] = number;
-        break;
-      case RHEOS_INT32:
-        ((int32_t *)data)[i] = (int32_t)((i * 37 + feed) % 64);
-        break;
-      case RHEOS_BOOL:
-        ((bool *)data)[i] = i % 3 == 0;
-        break;
-      default:
-        fail_msg("no values for %s", rheos_dtype_name(rheos_tensor_dtype(tensor)));
+      case RHEOS_FLOAT: ((float *)data)[i] = (float)number; break;
+      case RHEOS_DOUBLE: ((double *)data)[i] = number; break;
+      case RHEOS_INT32: ((int32_t *)data)[i] = (int32_t)((i * 37 + feed) % 64); break;
+      case RHEOS_BOOL: ((bool *)data)[i] = i % 3 == 0; break;
+      default: fail_msg("no values for %s", rheos_dtype_name(rheos_tensor_dtype(tensor)));
     }
   }
   return tensor;

@@ -8,8 +8,9 @@
 
 // One line for each operation of the step but constants, "name = Op(inputs)".
 // `fetches` and `feeds` are outputs of `graph`. For free().
-char *plan_text(rheos_graph *graph, const rheos_rewrite_options *rewrites, const rheos_output *feeds,
-                int num_feeds, const rheos_output *fetches, int num_fetches);
+char *plan_text(rheos_graph *graph, const rheos_rewrite_options *rewrites,
+                const rheos_output *feeds, int num_feeds, const rheos_output *fetches,
+                int num_fetches);
 
 // Checks what the step runs with the options (NULL: the defaults) unless `expected` is NULL, and that
 // all values have the same bits as without rules. The feeds get values made from their dtypes and

@@ -95,11 +95,12 @@ static wide random_graph(fixture *f, unsigned seed) {
     const rheos_output a = nodes[(seed >> 8) % (unsigned)i];
     const rheos_output b = nodes[i < 12 ? 0 : (seed >> 16) % (unsigned)i];
     const unsigned kind = seed >> 28;
-    nodes[i] = i < 12 ? tower(f, w.x, 1 + i % 3, (float)i)
-               : kind < 7 ? op_1(f, "Tanh", op_2(f, "MatMul", a, b))
-               : kind < 9 ? op_2(f, "Add", a, b)
+    nodes[i] = i < 12      ? tower(f, w.x, 1 + i % 3, (float)i)
+               : kind < 7  ? op_1(f, "Tanh", op_2(f, "MatMul", a, b))
+               : kind < 9  ? op_2(f, "Add", a, b)
                : kind < 11 ? op_2(f, "Mul", a, b)
-               : kind < 13 ? op_1(f, "Neg", a) : op_1(f, "Sigmoid", a);
+               : kind < 13 ? op_1(f, "Neg", a)
+                           : op_1(f, "Sigmoid", a);
   }
   w.fetches[0] = nodes[MOST_NODES - 1];
   w.fetches[1] = nodes[MOST_NODES - 2];

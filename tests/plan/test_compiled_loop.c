@@ -44,8 +44,8 @@ static void program_free(program *p) {
   rheos_graph_unref(p->graph);
 }
 
-static rheos_output op(program *p, const char *type, rheos_output x, rheos_output y,
-                       rheos_output z, int count) {
+static rheos_output op(program *p, const char *type, rheos_output x, rheos_output y, rheos_output z,
+                       int count) {
   const rheos_output inputs[] = {x, y, z};
   const rheos_op_args args = {.type = type, .inputs = inputs, .num_inputs = (size_t)count};
   return rheos_operation_output(rheos_op(p->s, &args), 0);
@@ -66,9 +66,9 @@ static rheos_output cast(program *p, rheos_output x, rheos_dtype dtype) {
 
 // Numbers at the edges of the dtype among ordinary ones.
 static void put(rheos_dtype dtype, void *data, int64_t i, int which) {
-  static const double edges[EDGES] = {0,     -0.0, 1,        -1,        0.5,  3e38, -3e38, 1e-45,
-                                      -1e-45, 1e38, INFINITY, -INFINITY, 7.25, -2.5, 1.5,   1e-38,
-                                      6,     -0.75};
+  static const double edges[EDGES] = {0,     -0.0,  1,      -1,    0.5,      3e38,
+                                      -3e38, 1e-45, -1e-45, 1e38,  INFINITY, -INFINITY,
+                                      7.25,  -2.5,  1.5,    1e-38, 6,        -0.75};
   const double v = edges[which % EDGES];
   const double fits = fabs(v) < 1e9 ? v : v < 0 ? -2147483648.0 : 2147483647.0;
   if (dtype == RHEOS_FLOAT) ((float *)data)[i] = (float)v;
@@ -123,10 +123,9 @@ static bool are_same(const rheos_tensor *a, const rheos_tensor *b) {
     const char *x = (const char *)rheos_tensor_data(a) + (size_t)i * bytes;
     const char *y = (const char *)rheos_tensor_data(b) + (size_t)i * bytes;
     if (memcmp(x, y, bytes) == 0) continue;
-    const bool nan = dtype == RHEOS_FLOAT
-                         ? isnan(*(const float *)x) && isnan(*(const float *)y)
-                         : dtype == RHEOS_DOUBLE && isnan(*(const double *)x) &&
-                               isnan(*(const double *)y);
+    const bool nan = dtype == RHEOS_FLOAT ? isnan(*(const float *)x) && isnan(*(const float *)y)
+                                          : dtype == RHEOS_DOUBLE && isnan(*(const double *)x) &&
+                                                isnan(*(const double *)y);
     if (!nan) return false;
   }
   return true;
@@ -162,16 +161,16 @@ static int64_t expect_same_bits(program *p, rheos_dtype dtype, const char *what)
 
 // ---- The bits
 
-static const char *const of_floats[] = {
-    "RealDiv", "Div", "DivNoNan", "MulNoNan", "TanhGrad", "SigmoidGrad", "SqrtGrad", "RsqrtGrad",
-    "ReciprocalGrad", "InvGrad"};
-static const char *const of_numbers[] = {"AddV2", "Sub", "Mul", "Maximum", "Minimum",
-                                         "SquaredDifference", "ReluGrad"};
-static const char *const float_functions[] = {"Sqrt", "Rsqrt", "Reciprocal", "Inv", "Floor", "Ceil",
-                                              "Rint", "Round", "LeakyRelu"};
+static const char *const of_floats[] = {"RealDiv",        "Div",         "DivNoNan", "MulNoNan",
+                                        "TanhGrad",       "SigmoidGrad", "SqrtGrad", "RsqrtGrad",
+                                        "ReciprocalGrad", "InvGrad"};
+static const char *const of_numbers[] = {
+    "AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference", "ReluGrad"};
+static const char *const float_functions[] = {"Sqrt", "Rsqrt", "Reciprocal", "Inv",      "Floor",
+                                              "Ceil", "Rint",  "Round",      "LeakyRelu"};
 static const char *const functions[] = {"Neg", "Abs", "Square", "Relu", "Relu6", "Sign"};
-static const char *const tests[] = {"Greater", "GreaterEqual", "Less", "LessEqual", "Equal",
-                                    "NotEqual"};
+static const char *const tests[] = {"Greater",   "GreaterEqual", "Less",
+                                    "LessEqual", "Equal",        "NotEqual"};
 #define LENGTH(list) (int)(sizeof(list) / sizeof((list)[0]))
 
 // All of it is one loop, or the one of the op before it in the lists, which computes the same.

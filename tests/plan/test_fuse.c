@@ -322,7 +322,7 @@ static void test_fuse__sums_of_lists_are_fused(void **state) {
 // Numbers at the edges among ordinary ones. No NaN is fed: which of two NaNs a sum is like depends
 // on the order of the operands in the machine's instruction.
 static rheos_tensor *edges(int64_t count, int64_t stride) {
-  static const float values[] = {0,        -0.0f,  1,     -1,       0.5f,      3e38f, -3e38f, 1e-45f,
+  static const float values[] = {0,       -0.0f,  1,     -1,       0.5f,      3e38f, -3e38f, 1e-45f,
                                  -1e-45f, 1e-38f, 1e38f, INFINITY, -INFINITY, 7.25f, -0.75f};
   rheos_tensor *tensor = NULL;
   check(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(count), &tensor));
@@ -334,9 +334,11 @@ static rheos_tensor *edges(int64_t count, int64_t stride) {
 // Every op that has instructions there, in every form: fused and not, the same bits.
 static void test_fuse__registers_give_the_bits_of_the_rows(void **state) {
   (void)state;
-  static const char *const ops[] = {"Mul", "AddV2", "Sub", "RealDiv", "Div", "Maximum", "Minimum",
-                                    "SquaredDifference", "TanhGrad", "SigmoidGrad", "ReluGrad",
-                                    "Neg", "Abs", "Square", "Relu", "Reciprocal", "Inv"};
+  static const char *const ops[] = {"Mul",      "AddV2",       "Sub",      "RealDiv",
+                                    "Div",      "Maximum",     "Minimum",  "SquaredDifference",
+                                    "TanhGrad", "SigmoidGrad", "ReluGrad", "Neg",
+                                    "Abs",      "Square",      "Relu",     "Reciprocal",
+                                    "Inv"};
   enum { COUNT = 15 * 15 * 9 };  // no multiple of a block
   for (size_t i = 0; i < sizeof ops / sizeof *ops; ++i) {
     for (int form = 0; form < (i < 11 ? 7 : 1); ++form) {
@@ -395,7 +397,9 @@ static void test_fuse__what_may_fail_stays_alone(void **state) {
   program p = program_new();
   rheos_output x = feed(&p, RHEOS_INT32, RHEOS_SHAPE(300));
   rheos_output y = op_2(p.s, "AddV2", x, x);
-  rheos_op_args args = {.type = "FloorDiv", .name = "bad", .num_inputs = 2,
+  rheos_op_args args = {.type = "FloorDiv",
+                        .name = "bad",
+                        .num_inputs = 2,
                         .inputs = (rheos_output[]){y, op_2(p.s, "Sub", y, y)}};
   rheos_output bad = rheos_operation_output(rheos_op(p.s, &args), 0);
   p.fetches[p.num_fetches++] = op_1(p.s, "Neg", op_1(p.s, "Square", bad));
@@ -472,8 +476,8 @@ static rheos_output value_of(maker *m, rheos_dtype dtype) {
 static rheos_output random_op(maker *m) {
   static const rheos_dtype dtypes[] = {RHEOS_FLOAT, RHEOS_FLOAT,    RHEOS_FLOAT, RHEOS_DOUBLE,
                                        RHEOS_HALF,  RHEOS_BFLOAT16, RHEOS_INT32, RHEOS_INT8};
-  static const char *const of_floats[] = {"Neg", "Abs", "Square", "Tanh", "Sigmoid", "Relu", "Floor",
-                                          "Sin", "Softplus", "Sign"};
+  static const char *const of_floats[] = {"Neg",  "Abs",   "Square", "Tanh",     "Sigmoid",
+                                          "Relu", "Floor", "Sin",    "Softplus", "Sign"};
   static const char *const of_numbers[] = {"Neg", "Abs", "Square", "Sign"};
   static const char *const of_two[] = {"AddV2", "Sub", "Mul", "Maximum", "Minimum"};
   static const char *const tests[] = {"Less", "GreaterEqual", "Equal"};
@@ -508,8 +512,7 @@ static rheos_output random_op(maker *m) {
       }
       return op(s, "AddN", terms, count, (rheos_attr){0});
     }
-    default:
-      return op_2(s, of_two[pick(m, 5)], value_of(m, dtype), value_of(m, dtype));
+    default: return op_2(s, of_two[pick(m, 5)], value_of(m, dtype), value_of(m, dtype));
   }
 }
 

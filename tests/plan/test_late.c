@@ -56,8 +56,7 @@ static program build(fixture *f) {
   const int32_t zero = 0, one = 1;
   const rheos_output start = ints(f, RHEOS_SCALAR, &zero), step = ints(f, RHEOS_SCALAR, &one);
   const rheos_output range_inputs[] = {start, p.limit, step};
-  const rheos_output range =
-      rheos_operation_output(add(f, "Range", range_inputs, 3, NULL, 0), 0);
+  const rheos_output range = rheos_operation_output(add(f, "Range", range_inputs, 3, NULL, 0), 0);
   const rheos_output sum_inputs[] = {range, ints(f, RHEOS_SHAPE(1), &zero)};
   p.fetches[0] = rheos_operation_output(add(f, "Sum", sum_inputs, 2, NULL, 0), 0);
   p.fetches[1] = op_1(f, "Size", op_1(f, "Where", p.x));

@@ -136,8 +136,8 @@ static void test_memory__too_little_of_it_names_the_largest_tensors(void **state
   memset(rheos_tensor_data(fed), 0, rheos_tensor_size_bytes(fed));
   rheos_feed feed = {x, fed};
   rheos_fetch fetch = {y, NULL};
-  static const char *const in_step[] = {
-      "for intermediate values", "float[1000000] (4000000 bytes)", "test_memory.c:"};
+  static const char *const in_step[] = {"for intermediate values", "float[1000000] (4000000 bytes)",
+                                        "test_memory.c:"};
   rheos_status_free(run_short_of_memory(&counter, session, feed, y, in_step, 3));
   check(rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL));  // the session goes on
   rheos_tensor_unref(fetch.value);
@@ -188,8 +188,8 @@ static void test_memory__too_little_of_it_for_a_variable_names_them_too(void **s
   rheos_tensor_unref(fetch.value);
   check(rheos_session_run(session, NULL, 0, &held, 1, NULL, 0, NULL));
   // The caller holds the value, so the update needs another tensor; the step has its memory.
-  static const char *const parts[] = {
-      "The largest: ", "float[1000000] (4000000 bytes) at ", "test_memory.c:"};
+  static const char *const parts[] = {"The largest: ", "float[1000000] (4000000 bytes) at ",
+                                      "test_memory.c:"};
   rheos_status_free(run_short_of_memory(&counter, session, feed, grown, parts, 3));
   rheos_tensor_unref(held.value);
   rheos_tensor_unref(fed);

@@ -68,7 +68,8 @@ static void test_rewrite__options_turn_groups_off(void **state) {
   off = (rheos_rewrite_options){.common_subgraph_elimination = RHEOS_TOGGLE_OFF};
   check_plan(f->s, &off, &f->x, 1, fetches, 2, "y = Neg(x)\nz = Neg(x)\n");
   off = (rheos_rewrite_options){.disable_meta_optimizer = true};
-  check_plan(f->s, &off, &f->x, 1, fetches, 2, "same = Identity(x)\ny = Neg(same)\nz = Neg(same)\n");
+  check_plan(f->s, &off, &f->x, 1, fetches, 2,
+             "same = Identity(x)\ny = Neg(same)\nz = Neg(same)\n");
 }
 
 // ---- Common subexpressions
@@ -98,7 +99,8 @@ static void test_rewrite__random_numbers_stay_apart(void **state) {
 static void test_rewrite__numbers_that_change_nothing_go(void **state) {
   fixture *f = *state;
   feed_extremes = true;
-  rheos_output one = rheos_constant_float(f->s, 1, NULL), zero = rheos_constant_float(f->s, 0, NULL);
+  rheos_output one = rheos_constant_float(f->s, 1, NULL),
+               zero = rheos_constant_float(f->s, 0, NULL);
   rheos_output y = rheos_mul(f->s, one, rheos_mul(f->s, f->x, one));
   y = rheos_sub(f->s, rheos_real_div(f->s, y, one), zero);
   y = rheos_add(f->s, y, rheos_constant_float(f->s, -0.0F, NULL));
@@ -132,7 +134,8 @@ static void test_rewrite__a_branch_that_counts_stays(void **state) {
   check_plan_of(f->s, x, rheos_select_v2(f->s, both, x, scalar, .name = "y"),
                 "y = SelectV2(c, p, three)\n");
   // It gives the shape.
-  check_plan_of(f->s, x, rheos_select_v2(f->s, condition(f, 2, false, false), x, scalar, .name = "z"),
+  check_plan_of(f->s, x,
+                rheos_select_v2(f->s, condition(f, 2, false, false), x, scalar, .name = "z"),
                 "z = SelectV2(c_1, p, three)\n");
   rheos_output rows = rheos_select(f->s, condition(f, 3, true, true), f->x, f->x, .name = "rows");
   check_plan_of(f->s, f->x, rows, "rows = Select(c_2, x, x)\n");  // of how many, is not known
@@ -164,7 +167,8 @@ static void test_rewrite__a_number_that_gives_the_shape_stays(void **state) {
   rheos_output one = rheos_constant(f->s, tensor, "one");
   rheos_tensor_unref(tensor);
   check_plan_of(f->s, x, rheos_mul(f->s, x, one, .name = "y"), "y = Mul(scalar, one)\n");
-  check_plan_of(f->s, f->x, rheos_neg(f->s, rheos_mul(f->s, f->x, one), .name = "z"), "z = Neg(x)\n");
+  check_plan_of(f->s, f->x, rheos_neg(f->s, rheos_mul(f->s, f->x, one), .name = "z"),
+                "z = Neg(x)\n");
 }
 
 static void test_rewrite__what_is_done_twice(void **state) {
@@ -181,8 +185,8 @@ static void test_rewrite__what_is_done_twice(void **state) {
 static void test_rewrite__last_bits_change_only_when_asked(void **state) {
   fixture *f = *state;
   rheos_output two = rheos_constant_float(f->s, 2, "two");
-  rheos_output y = rheos_pow(f->s, rheos_log(f->s, rheos_softmax(f->s, f->x, .name = "p"), .name = "l"),
-                             two, .name = "y");
+  rheos_output y = rheos_pow(
+      f->s, rheos_log(f->s, rheos_softmax(f->s, f->x, .name = "p"), .name = "l"), two, .name = "y");
   check_plan_of(f->s, f->x, y, "p = Softmax(x)\nl = Log(p)\ny = Pow(l, two)\n");
   rheos_rewrite_options aggressive = {.arithmetic_optimization = RHEOS_TOGGLE_AGGRESSIVE};
   char *text = plan_text(f->graph, &aggressive, &f->x, 1, &y, 1);
@@ -222,8 +226,9 @@ static void test_rewrite__cross_entropy_needs_no_probabilities(void **state) {
                 "loss = Neg(sum)\n");
   const rheos_rewrite_options aggressive = {.arithmetic_optimization = RHEOS_TOGGLE_AGGRESSIVE};
   char *text = plan_text(f->graph, &aggressive, &f->x, 1, &loss, 1);
-  assert_string_equal(text, "l = LogSoftmax(x)\nm = Mul(labels, l)\nsum = Sum(m, Const)\n"
-                            "loss = Neg(sum)\n");
+  assert_string_equal(text,
+                      "l = LogSoftmax(x)\nm = Mul(labels, l)\nsum = Sum(m, Const)\n"
+                      "loss = Neg(sum)\n");
   free(text);
   const float ordinary[] = {0.5F, -1, 2, 0}, far[] = {0, 0, 0, 300};
   const float plain = loss_with(f, loss, RHEOS_TOGGLE_DEFAULT, ordinary);
@@ -241,7 +246,8 @@ static rheos_output transpose(fixture *f, rheos_output x, int count, const int32
 
 static void test_rewrite__transposes_cancel_out(void **state) {
   fixture *f = *state;
-  rheos_output x = rheos_placeholder(f->s, RHEOS_FLOAT, .shape = &RHEOS_SHAPE(2, -1, 4), .name = "t");
+  rheos_output x =
+      rheos_placeholder(f->s, RHEOS_FLOAT, .shape = &RHEOS_SHAPE(2, -1, 4), .name = "t");
   rheos_output there = transpose(f, x, 3, (int32_t[]){1, 2, 0});
   rheos_output back = transpose(f, there, 3, (int32_t[]){2, 0, -2});
   rheos_output still = transpose(f, back, 3, (int32_t[]){0, 1, 2});
@@ -256,9 +262,10 @@ static void test_rewrite__products_take_transposes_in(void **state) {
   rheos_output y = rheos_matmul(f->s, f->x, transpose(f, w, 2, swap), .name = "y");
   check_plan(f->s, NULL, feeds, 2, &y, 1, "y = MatMul(x, w; transpose_b)\n");
   rheos_output z = rheos_matmul(f->s, transpose(f, w, 2, swap), transpose(f, f->x, 2, swap),
-                                 .transpose_a = true, .name = "z");
+                                .transpose_a = true, .name = "z");
   check_plan(f->s, NULL, feeds, 2, &z, 1, "z = MatMul(w, x; transpose_b)\n");
-  rheos_output b = rheos_placeholder(f->s, RHEOS_FLOAT, .shape = &RHEOS_SHAPE(3, 5, 4), .name = "b");
+  rheos_output b =
+      rheos_placeholder(f->s, RHEOS_FLOAT, .shape = &RHEOS_SHAPE(3, 5, 4), .name = "b");
   rheos_output q = rheos_batch_matmul_v2(f->s, b, transpose(f, b, 3, swap_last), .name = "q");
   check_plan_of(f->s, b, q, "q = BatchMatMulV2(b, b; adj_y)\n");
 }
@@ -323,8 +330,8 @@ static void test_rewrite__constants_are_folded_up_to_a_size(void **state) {
 
 static rheos_operation waiting_for(rheos_scope *s, rheos_output output) {
   rheos_operation control = rheos_output_operation(output);
-  return rheos_op(s, &(rheos_op_args){
-                         .type = "NoOp", .control_inputs = &control, .num_control_inputs = 1});
+  return rheos_op(
+      s, &(rheos_op_args){.type = "NoOp", .control_inputs = &control, .num_control_inputs = 1});
 }
 
 // Instructions of a step that runs `target`; *out_code is how it ended.

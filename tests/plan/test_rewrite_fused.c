@@ -12,9 +12,9 @@
 typedef struct fixture {
   rheos_graph *graph;
   rheos_scope *s;
-  rheos_output x, w, b;       // floats, [?, 6], [6, 5], [5]
+  rheos_output x, w, b;        // floats, [?, 6], [6, 5], [5]
   rheos_output image, filter;  // [?, 5, 5, 2], [3, 3, 2, 4]
-  rheos_output shift;         // [4]
+  rheos_output shift;          // [4]
   rheos_output feeds[6];
 } fixture;
 
@@ -49,7 +49,8 @@ static void check_one(fixture *f, rheos_output y, const char *expected) {
 }
 
 static rheos_output layer(fixture *f) {
-  return rheos_bias_add(f->s, rheos_matmul(f->s, f->x, f->w, .name = "product"), f->b, .name = "layer");
+  return rheos_bias_add(f->s, rheos_matmul(f->s, f->x, f->w, .name = "product"), f->b,
+                        .name = "layer");
 }
 
 static rheos_output conv(fixture *f) {
@@ -89,15 +90,17 @@ static void test_rewrite_fused__activations(void **state) {
 static void test_rewrite_fused__gelu(void **state) {
   fixture *f = *state;
   rheos_scope *s = f->s;
-  rheos_output x = layer(f), one = rheos_constant_float(s, 1, NULL), half = rheos_constant_float(s, 0.5F, NULL);
-  rheos_output e = rheos_erf(s, rheos_real_div(s, x, rheos_constant_float(s, 1.4142135623730951F, NULL)));
+  rheos_output x = layer(f), one = rheos_constant_float(s, 1, NULL),
+               half = rheos_constant_float(s, 0.5F, NULL);
+  rheos_output e =
+      rheos_erf(s, rheos_real_div(s, x, rheos_constant_float(s, 1.4142135623730951F, NULL)));
   rheos_output y = rheos_mul(s, rheos_mul(s, half, x), rheos_add_v2(s, one, e));
   check_one(f, y, "Mul_1 = _FusedMatMul(x, w, b; BiasAdd+GeluExact)\n");
   x = layer(f);
   rheos_output cube = rheos_mul(s, rheos_constant_float(s, 0.044715F, NULL),
                                 rheos_pow(s, x, rheos_constant_float(s, 3, NULL)));
-  rheos_output t = rheos_mul(s, rheos_constant_float(s, 0.7978845608028654F, NULL),
-                             rheos_add_v2(s, x, cube));
+  rheos_output t =
+      rheos_mul(s, rheos_constant_float(s, 0.7978845608028654F, NULL), rheos_add_v2(s, x, cube));
   y = rheos_mul(s, rheos_mul(s, half, x), rheos_add_v2(s, one, rheos_tanh(s, t)));
   check_one(f, y, "Mul_5 = _FusedMatMul(x, w, b; BiasAdd+GeluApproximate)\n");
 }
@@ -134,7 +137,8 @@ static void test_rewrite_fused__transposes_and_identities_in_between(void **stat
 static void test_rewrite_fused__before_a_reshape(void **state) {
   fixture *f = *state;
   rheos_output x = feed(f->s, RHEOS_SHAPE(-1, 2, 6), "deep");
-  rheos_output flat = rheos_reshape(f->s, x, int_vector(f->s, 2, (int32_t[]){-1, 6}), .name = "flat");
+  rheos_output flat =
+      rheos_reshape(f->s, x, int_vector(f->s, 2, (int32_t[]){-1, 6}), .name = "flat");
   rheos_output y = rheos_matmul(f->s, flat, f->w, .name = "product");
   y = rheos_reshape(f->s, y, int_vector(f->s, 3, (int32_t[]){-1, 2, 5}), .name = "back");
   rheos_output biased = rheos_bias_add(f->s, y, f->b), feeds[] = {x, f->w, f->b};
@@ -160,9 +164,9 @@ static void test_rewrite_fused__weights_in_variables(void **state) {
   rheos_output y = rheos_bias_add(f->s, rheos_matmul(f->s, f->x, w, .name = "product"), b);
   y = rheos_relu(f->s, y);
   check_plan_of(f->s, f->x, y,
-             "weights = VariableV2()\nweights/_read_1 = Identity(weights)\n"
-             "biases = VariableV2()\nbiases/_read_3 = Identity(biases)\n"
-             "Relu = _FusedMatMul(x, weights/_read_1, biases/_read_3; BiasAdd+Relu)\n");
+                "weights = VariableV2()\nweights/_read_1 = Identity(weights)\n"
+                "biases = VariableV2()\nbiases/_read_3 = Identity(biases)\n"
+                "Relu = _FusedMatMul(x, weights/_read_1, biases/_read_3; BiasAdd+Relu)\n");
 }
 
 // ---- What stays apart
@@ -182,7 +186,8 @@ static void test_rewrite_fused__a_fed_value_is_no_product(void **state) {
   fixture *f = *state;
   rheos_output product = feed(f->s, RHEOS_SHAPE(3, 5), "hidden");
   rheos_output in_between = rheos_identity(f->s, rheos_matmul(f->s, f->x, f->w), .name = "fed");
-  rheos_output y = rheos_bias_add(f->s, rheos_add(f->s, in_between, product, .name = "sum"), f->b, .name = "y");
+  rheos_output y =
+      rheos_bias_add(f->s, rheos_add(f->s, in_between, product, .name = "sum"), f->b, .name = "y");
   rheos_output feeds[] = {in_between, product, f->b};
   check_plan(f->s, NULL, feeds, 3, &y, 1, "sum = Add(fed, hidden)\ny = BiasAdd(sum, b)\n");
 }
@@ -190,7 +195,8 @@ static void test_rewrite_fused__a_fed_value_is_no_product(void **state) {
 static void test_rewrite_fused__a_bias_that_may_not_fit_stays(void **state) {
   fixture *f = *state;
   rheos_output any = rheos_placeholder(f->s, RHEOS_FLOAT, .shape = &RHEOS_SHAPE(-1), .name = "any");
-  rheos_output y = rheos_bias_add(f->s, rheos_matmul(f->s, f->x, f->w, .name = "product"), any, .name = "y");
+  rheos_output y =
+      rheos_bias_add(f->s, rheos_matmul(f->s, f->x, f->w, .name = "product"), any, .name = "y");
   char *text = plan_text(f->graph, NULL, (rheos_output[]){f->x, f->w, any}, 3, &y, 1);
   assert_string_equal(text, "product = MatMul(x, w)\ny = BiasAdd(product, any)\n");
   free(text);
@@ -200,7 +206,8 @@ static void test_rewrite_fused__the_option_turns_it_off(void **state) {
   fixture *f = *state;
   rheos_rewrite_options off = {.remapping = RHEOS_TOGGLE_OFF};
   rheos_output y = layer(f);
-  check_plan(f->s, &off, f->feeds, 6, &y, 1, "product = MatMul(x, w)\nlayer = BiasAdd(product, b)\n");
+  check_plan(f->s, &off, f->feeds, 6, &y, 1,
+             "product = MatMul(x, w)\nlayer = BiasAdd(product, b)\n");
 }
 
 static void test_rewrite_fused__training_keeps_what_gradients_read(void **state) {
@@ -222,7 +229,8 @@ static void test_rewrite_fused__convolutions(void **state) {
   check_one(f, y, "BiasAdd = _FusedConv2D(image, filter, shift; BiasAdd)\n");
   y = rheos_relu(f->s, rheos_add(f->s, conv(f), f->shift));
   check_one(f, y, "Relu = _FusedConv2D(image, filter, shift; BiasAdd+Relu)\n");
-  check_one(f, rheos_relu(f->s, conv(f), .name = "y"), "conv_2 = Conv2D(image, filter)\ny = Relu(conv_2)\n");
+  check_one(f, rheos_relu(f->s, conv(f), .name = "y"),
+            "conv_2 = Conv2D(image, filter)\ny = Relu(conv_2)\n");
 }
 
 static void test_rewrite_fused__normalization_by_given_statistics(void **state) {
@@ -233,14 +241,16 @@ static void test_rewrite_fused__normalization_by_given_statistics(void **state) 
       f->s, conv(f), f->shift, f->shift, mean, variance, .is_training = RHEOS_NO, .epsilon = 0.01F);
   rheos_output y = rheos_relu(f->s, norm.y);
   rheos_output feeds[] = {f->image, f->filter, f->shift, mean};
-  check_plan(f->s, NULL, feeds, 4, &y, 1,
-             "variance = Abs(mean)\n"
-             "Relu = _FusedConv2D(image, filter, shift, shift, mean, variance; FusedBatchNorm+Relu)\n");
+  check_plan(
+      f->s, NULL, feeds, 4, &y, 1,
+      "variance = Abs(mean)\n"
+      "Relu = _FusedConv2D(image, filter, shift, shift, mean, variance; FusedBatchNorm+Relu)\n");
 }
 
 static void test_rewrite_fused__a_tensor_beside(void **state) {
   fixture *f = *state;
-  rheos_output x = feed(f->s, RHEOS_SHAPE(3, 6), "known"), side = feed(f->s, RHEOS_SHAPE(3, 5), "side");
+  rheos_output x = feed(f->s, RHEOS_SHAPE(3, 6), "known"),
+               side = feed(f->s, RHEOS_SHAPE(3, 5), "side");
   rheos_output y = rheos_bias_add(f->s, rheos_matmul(f->s, x, f->w, .name = "product"), f->b);
   y = rheos_relu(f->s, rheos_add_v2(f->s, side, y));
   rheos_output feeds[] = {x, f->w, f->b, side};

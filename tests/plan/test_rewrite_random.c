@@ -13,7 +13,15 @@
 
 #include <rheos/rheos.h>
 
-enum { NUM_GRAPHS = 1500, NODES = 40, POOL = 80, MOST_FEEDS = 6, MOST_FETCHES = 8, STEPS = 2, SIZE = 3 };
+enum {
+  NUM_GRAPHS = 1500,
+  NODES = 40,
+  POOL = 80,
+  MOST_FEEDS = 6,
+  MOST_FETCHES = 8,
+  STEPS = 2,
+  SIZE = 3
+};
 
 static uint64_t first_seed = 1;
 static int num_graphs = NUM_GRAPHS;
@@ -67,7 +75,9 @@ static rheos_tensor *numbers(maker *m, rheos_shape shape) {
 
 static rheos_output constant(maker *m) {
   static const float usual[] = {0, -0.0F, 1, 2, 0.5F, 3};
-  static const rheos_shape shapes[] = {{.rank = 0}, {.rank = 0}, {.rank = 1, .dims = {SIZE}},
+  static const rheos_shape shapes[] = {{.rank = 0},
+                                       {.rank = 0},
+                                       {.rank = 1, .dims = {SIZE}},
                                        {.rank = 2, .dims = {SIZE, SIZE}},
                                        {.rank = 1, .dims = {1}}};
   rheos_tensor *tensor = numbers(m, shapes[below(m, 5)]);
@@ -89,9 +99,9 @@ static rheos_output ints(maker *m, int count, int a, int b) {
 }
 
 static rheos_output unary(maker *m, rheos_output x) {
-  static const char *const types[] = {"Neg",  "Abs",     "Relu",     "Relu6",        "Identity",
-                                      "Tanh", "Sigmoid", "Elu",      "StopGradient", "Floor",
-                                      "Ceil", "Round",   "LeakyRelu", "Exp",         "Square",
+  static const char *const types[] = {"Neg",  "Abs",     "Relu",      "Relu6",        "Identity",
+                                      "Tanh", "Sigmoid", "Elu",       "StopGradient", "Floor",
+                                      "Ceil", "Round",   "LeakyRelu", "Exp",          "Square",
                                       "Log",  "Softmax"};
   rheos_op_args args = {.type = types[below(m, 17)], .inputs = &x, .num_inputs = 1};
   rheos_operation control = {m->graph, pick(m).id};
@@ -101,24 +111,25 @@ static rheos_output unary(maker *m, rheos_output x) {
 }
 
 static rheos_output binary(maker *m, rheos_output x, rheos_output y) {
-  static const char *const types[] = {"Add", "AddV2", "Sub", "Mul", "RealDiv", "BiasAdd", "Pow", "MatMul"};
+  static const char *const types[] = {"Add",     "AddV2",   "Sub", "Mul",
+                                      "RealDiv", "BiasAdd", "Pow", "MatMul"};
   const rheos_output inputs[] = {x, y};
-  rheos_op_args args = {.type = types[below(m, m->has_transposes ? 7 : 8)], .inputs = inputs, .num_inputs = 2};
+  rheos_op_args args = {
+      .type = types[below(m, m->has_transposes ? 7 : 8)], .inputs = inputs, .num_inputs = 2};
   return rheos_operation_output(rheos_op(m->s, &args), 0);
 }
 
 static rheos_output write(maker *m, rheos_output value) {
   const rheos_output inputs[] = {m->variable, value};
-  rheos_op_args args = {.type = once_in(m, 2) ? "Assign" : "AssignAdd", .inputs = inputs, .num_inputs = 2};
+  rheos_op_args args = {
+      .type = once_in(m, 2) ? "Assign" : "AssignAdd", .inputs = inputs, .num_inputs = 2};
   return rheos_operation_output(rheos_op(m->s, &args), 0);
 }
 
 static void add_node(maker *m) {
   rheos_output x = pick(m), y = {0};
   switch (below(m, 12)) {
-    case 0:
-      y = constant(m);
-      break;
+    case 0: y = constant(m); break;
     case 1:
       if (!m->has_transposes) break;
       y = rheos_transpose(m->s, x, once_in(m, 4) ? ints(m, 2, 0, 1) : ints(m, 2, 1, 0));
@@ -129,29 +140,19 @@ static void add_node(maker *m) {
       break;
     case 3:
       if (m->has_transposes) break;
-      y = rheos_matmul(m->s, x, pick(m), .transpose_a = once_in(m, 3), .transpose_b = once_in(m, 3));
+      y = rheos_matmul(m->s, x, pick(m), .transpose_a = once_in(m, 3),
+                       .transpose_b = once_in(m, 3));
       break;
-    case 4:
-      y = rheos_cast(m->s, x, RHEOS_FLOAT);
-      break;
-    case 5:
-      y = once_in(m, 3) ? write(m, x) : m->variable;
-      break;
+    case 4: y = rheos_cast(m->s, x, RHEOS_FLOAT); break;
+    case 5: y = once_in(m, 3) ? write(m, x) : m->variable; break;
     case 6:
-    case 7:
-      y = unary(m, x);
-      break;
-    case 8:
-      y = binary(m, x, constant(m));
-      break;
-    case 9:
-      y = binary(m, constant(m), x);
-      break;
+    case 7: y = unary(m, x); break;
+    case 8: y = binary(m, x, constant(m)); break;
+    case 9: y = binary(m, constant(m), x); break;
     case 10:
       y = rheos_bias_add(m->s, x, rheos_reshape(m->s, constant(m), ints(m, 1, -1, 0)));
       break;
-    default:
-      y = binary(m, x, pick(m));
+    default: y = binary(m, x, pick(m));
   }
   rheos_status *status = rheos_scope_finish(m->s);  // shapes that do not fit
   if (status == NULL) keep(m, y);
@@ -161,7 +162,10 @@ static void add_node(maker *m) {
 static void build(maker *m) {
   const rheos_shape known = RHEOS_SHAPE(SIZE, SIZE), partial = RHEOS_SHAPE(-1, SIZE);
   for (int i = 0; i < 3; ++i) {
-    rheos_output x = rheos_placeholder(m->s, RHEOS_FLOAT, .shape = i == 0 ? &known : i == 1 ? &partial : NULL);
+    rheos_output x = rheos_placeholder(m->s, RHEOS_FLOAT,
+                                       .shape = i == 0   ? &known
+                                                : i == 1 ? &partial
+                                                         : NULL);
     m->feeds[m->num_feeds++] = (rheos_feed){x, numbers(m, known)};
     keep(m, x);
   }
@@ -211,7 +215,8 @@ static const char *difference(const rheos_tensor *a, const rheos_tensor *b) {
   const float *x = rheos_tensor_data(a), *y = rheos_tensor_data(b);
   for (int64_t i = 0; i < rheos_tensor_num_elements(a); ++i) {
     if (memcmp(&x[i], &y[i], sizeof *x) == 0) continue;
-    snprintf(text, sizeof text, "[%d] %a with rules, %a without", (int)i, (double)x[i], (double)y[i]);
+    snprintf(text, sizeof text, "[%d] %a with rules, %a without", (int)i, (double)x[i],
+             (double)y[i]);
     break;
   }
   return text;
@@ -220,7 +225,8 @@ static const char *difference(const rheos_tensor *a, const rheos_tensor *b) {
 static void compare(const maker *m, answer *with, answer *without, int num_outputs) {
   const unsigned long long seed = m->seed;
   if ((with->status == NULL) != (without->status == NULL) ||
-      (with->status != NULL && rheos_status_code(with->status) != rheos_status_code(without->status))) {
+      (with->status != NULL &&
+       rheos_status_code(with->status) != rheos_status_code(without->status))) {
     fail_msg("seed %llu: with rules: %s; without: %s", seed,
              with->status ? rheos_status_message(with->status) : "no error",
              without->status ? rheos_status_message(without->status) : "no error");

@@ -25,15 +25,18 @@ static rheos_output variable(fixture *f, rheos_shape shape, float phase) {
 }
 
 static rheos_output dense(fixture *f, rheos_output x, rheos_output w, rheos_output b) {
-  static const rheos_string ops[] = {{(char *)(uintptr_t) "BiasAdd", 7},
-                                     {(char *)(uintptr_t) "Relu", 4}};
+  static const rheos_string ops[] = {{(char *)(uintptr_t)"BiasAdd", 7},
+                                     {(char *)(uintptr_t)"Relu", 4}};
   const rheos_attr attr = {"fused_ops",
                            {.kind = RHEOS_ATTR_LIST_STRING, .count = 2, .strings = ops}};
   const rheos_output inputs[] = {x, w, b};
-  return rheos_operation_output(
-      rheos_op(f->scope, &(rheos_op_args){.type = "_FusedMatMul", .name = "dense",
-                                          .inputs = inputs, .num_inputs = 3, .attrs = &attr,
-                                          .num_attrs = 1}), 0);
+  return rheos_operation_output(rheos_op(f->scope, &(rheos_op_args){.type = "_FusedMatMul",
+                                                                    .name = "dense",
+                                                                    .inputs = inputs,
+                                                                    .num_inputs = 3,
+                                                                    .attrs = &attr,
+                                                                    .num_attrs = 1}),
+                                0);
 }
 
 // Layers of these widths, `widths[0]` that of the input.
@@ -41,7 +44,8 @@ static model build(fixture *f, const int64_t *widths, int layers) {
   model m = {.x = rheos_placeholder(f->scope, RHEOS_FLOAT, .name = "x")};
   const int32_t shape[] = {-1, (int32_t)widths[0]};
   rheos_output at = rheos_operation_output(
-      add(f, "Reshape", (const rheos_output[]){m.x, ints(f, RHEOS_SHAPE(2), shape)}, 2, NULL, 0), 0);
+      add(f, "Reshape", (const rheos_output[]){m.x, ints(f, RHEOS_SHAPE(2), shape)}, 2, NULL, 0),
+      0);
   for (int i = 0; i < layers; i++) {
     m.weights[i] = variable(f, RHEOS_SHAPE(widths[i], widths[i + 1]), (float)i);
     at = dense(f, at, m.weights[i], variable(f, RHEOS_SHAPE(widths[i + 1]), 0.1f * (float)i));
@@ -161,10 +165,10 @@ static void test_row_chain__ends_where_a_layer_needs_all_rows(void **state) {
   for (int i = 0; i < 21; i++) widths[i] = 64;
   model m = build(f, widths, 20);
   const rheos_attr attrs[] = {rheos_attr_bool("transpose_a", true)};
-  const rheos_output gram = rheos_operation_output(
-      add(f, "MatMul", (const rheos_output[]){m.y, m.y}, 2, attrs, 1), 0);
-  rheos_output at = rheos_operation_output(
-      add(f, "MatMul", (const rheos_output[]){m.y, gram}, 2, NULL, 0), 0);
+  const rheos_output gram =
+      rheos_operation_output(add(f, "MatMul", (const rheos_output[]){m.y, m.y}, 2, attrs, 1), 0);
+  rheos_output at =
+      rheos_operation_output(add(f, "MatMul", (const rheos_output[]){m.y, gram}, 2, NULL, 0), 0);
   for (int i = 0; i < 20; i++) at = dense(f, at, m.weights[i], variable(f, RHEOS_SHAPE(64), 0.5f));
   m.y = at;
   check(rheos_scope_finish(f->scope));
@@ -198,8 +202,7 @@ static void test_row_chain__reads_the_variables_of_the_step(void **state) {
   check(rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(64, 64), &zeros));
   memset(rheos_tensor_data(zeros), 0, rheos_tensor_size_bytes(zeros));
   const rheos_output inputs[] = {m.weights[7], rheos_constant(f->scope, zeros, NULL)};
-  check(run_output(f, rheos_output_operation(m.y), 0,
-                   &(fed){.feeds = {feed}, .count = 1}, &zero));
+  check(run_output(f, rheos_output_operation(m.y), 0, &(fed){.feeds = {feed}, .count = 1}, &zero));
   rheos_tensor_unref(zero);
   check(run_target(f, add(f, "Assign", inputs, 2, NULL, 0)));
   rheos_tensor *after = NULL, *other = NULL;

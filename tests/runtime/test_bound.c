@@ -125,9 +125,8 @@ static void test_bound__a_training_step_allocates_nothing(void **state) {
   const rheos_output feeds[] = {rheos_placeholder(p.s, RHEOS_FLOAT),
                                 rheos_placeholder(p.s, RHEOS_FLOAT)};
   const rheos_output guess = rheos_add(p.s, rheos_mul(p.s, m, feeds[0]), b);
-  const rheos_output loss =
-      rheos_mean(p.s, rheos_square(p.s, rheos_sub(p.s, feeds[1], guess)),
-                 rheos_constant_int(p.s, 0, NULL));
+  const rheos_output loss = rheos_mean(p.s, rheos_square(p.s, rheos_sub(p.s, feeds[1], guess)),
+                                       rheos_constant_int(p.s, 0, NULL));
   const rheos_operation train = rheos_minimize(p.s, rheos_gradient_descent(0.1), loss);
   const rheos_operation init = rheos_global_variables_initializer(p.s);
   counting_allocator counter = {0};
@@ -210,7 +209,8 @@ static void test_bound__wrong_tensors_are_refused(void **state) {
   check(rheos_tensor_new(RHEOS_INT32, RHEOS_SHAPE(4), &ints));
   expect(rheos_callable_run_bound(p.callable, NULL), RHEOS_FAILED_PRECONDITION, "not bound");
   rheos_tensor *missing[] = {right, NULL};
-  expect(rheos_callable_bind(p.callable, &value, missing), RHEOS_INVALID_ARGUMENT, "fetch 1 is NULL");
+  expect(rheos_callable_bind(p.callable, &value, missing), RHEOS_INVALID_ARGUMENT,
+         "fetch 1 is NULL");
   rheos_tensor *twice[] = {right, right};
   expect(rheos_callable_bind(p.callable, &value, twice), RHEOS_FAILED_PRECONDITION, "elsewhere");
   rheos_tensor *wrong_shape[] = {right, longer};
@@ -233,7 +233,8 @@ static void test_bound__wrong_tensors_are_refused(void **state) {
   expect(rheos_callable_bind(p.callable, &value, sharing), RHEOS_INVALID_ARGUMENT,
          "fetches 0 and 1 share");
   rheos_tensor *of_feed[] = {lower, right};
-  expect(rheos_callable_bind(p.callable, &upper, of_feed), RHEOS_INVALID_ARGUMENT, "feed 0 and fetch 0");
+  expect(rheos_callable_bind(p.callable, &upper, of_feed), RHEOS_INVALID_ARGUMENT,
+         "feed 0 and fetch 0");
   rheos_tensor *borrowed[] = {upper, right};  // its bytes are not aligned
   check(rheos_callable_bind(p.callable, &value, borrowed));
   check(rheos_callable_run_bound(p.callable, NULL));

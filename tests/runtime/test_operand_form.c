@@ -14,15 +14,17 @@ static rheos_status *double_up(const void *state, const void *from, void *form) 
 }
 
 static rheos__form_wish wish_of(const int *key) {
-  return (rheos__form_wish){
-      .bytes = 4 * sizeof(float), .at_once = true, .key = key, .key_bytes = sizeof *key,
-      .make = double_up};
+  return (rheos__form_wish){.bytes = 4 * sizeof(float),
+                            .at_once = true,
+                            .key = key,
+                            .key_bytes = sizeof *key,
+                            .make = double_up};
 }
 
 static rheos_tensor *four(float value) {
   rheos_tensor *tensor = NULL;
-  check(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(4),
-                                 (const float[]){value, 1, 2, 3}, &tensor));
+  check(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SHAPE(4), (const float[]){value, 1, 2, 3},
+                                 &tensor));
   return tensor;
 }
 
@@ -156,8 +158,7 @@ static model build(fixture *f, bool use_resource) {
   const rheos_output product = rheos_matmul(f->scope, m.x, w.value, .transpose_b = true);
   const rheos_output h = rheos_relu(
       f->scope, rheos_bias_add(f->scope, product, noise_constant(f, RHEOS_SHAPE(N), 0.5f)));
-  m.y = rheos_matmul(f->scope, h, noise_constant(f, RHEOS_SHAPE(20, N), 0.7f),
-                      .transpose_b = true);
+  m.y = rheos_matmul(f->scope, h, noise_constant(f, RHEOS_SHAPE(20, N), 0.7f), .transpose_b = true);
   const rheos_output inputs[] = {w.handle, m.next};
   m.assign = add(f, use_resource ? "AssignVariableOp" : "Assign", inputs, 2, NULL, 0);
   m.train = rheos_minimize(f->scope, rheos_gradient_descent(1e-3), m.y);

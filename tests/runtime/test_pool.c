@@ -54,14 +54,15 @@ typedef struct sums {
 static rheos_status *sum_up(void *argument, int64_t first, int64_t last) {
   sums *s = argument;
   atomic_fetch_add(&s->units, last - first);
-  atomic_fetch_add(&s->squares, (uint64_t)last * (uint64_t)last - (uint64_t)first * (uint64_t)first);
+  atomic_fetch_add(&s->squares,
+                   (uint64_t)last * (uint64_t)last - (uint64_t)first * (uint64_t)first);
   return NULL;
 }
 
 static void test_pool__takes_any_number_of_units(void **state) {
   (void)state;
-  static const int64_t numbers[] = {(1 << 30) - 1, 1 << 30,   (1 << 30) + 1, UINT32_MAX,
-                                    INT64_C(1) << 32, (INT64_C(1) << 40) + 3};
+  static const int64_t numbers[] = {(1 << 30) - 1, 1 << 30,          (1 << 30) + 1,
+                                    UINT32_MAX,    INT64_C(1) << 32, (INT64_C(1) << 40) + 3};
   rheos__pool *pool = rheos__pool_new(3);
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
     sums s = {0};

@@ -97,14 +97,17 @@ static void fill_element(maker *m, rheos_tensor *t, int64_t i) {
     case RHEOS_INT64: ((int64_t *)data)[i] = number; break;
     case RHEOS_BOOL: ((bool *)data)[i] = number & 1; break;
     case RHEOS_STRING: {
-      const char *text[] = {"", "a", "a\0", "\xff" "bc"};
+      const char *text[] = {"", "a", "a\0",
+                            "\xff"
+                            "bc"};
       rheos_status_free(rheos_tensor_set_string(t, i, text[number & 3], (size_t)(number & 3)));
       break;
     }
     case RHEOS_VARIANT: break;  // only ops make them
     default: {
       size_t size = rheos_dtype_size(rheos_tensor_dtype(t));
-      for (size_t k = 0; k < size; k++) ((uint8_t *)data)[(size_t)i * size + k] = (uint8_t)below(m, 5);
+      for (size_t k = 0; k < size; k++)
+        ((uint8_t *)data)[(size_t)i * size + k] = (uint8_t)below(m, 5);
     }
   }
 }
@@ -144,8 +147,10 @@ static rheos_attr_value random_value(maker *m, const rheos__attr_def *def, int s
       break;
     case RHEOS_ATTR_TENSOR:
       v.tensor = random_tensor(m, random_dtype(m), random_shape(m, false));
-      if (v.tensor) m->tensors[m->num_tensors++] = v.tensor;
-      else v.kind = RHEOS_ATTR_NONE;
+      if (v.tensor)
+        m->tensors[m->num_tensors++] = v.tensor;
+      else
+        v.kind = RHEOS_ATTR_NONE;
       break;
     case RHEOS_ATTR_LIST_INT:
       v.count = below(m, 5);
@@ -157,7 +162,10 @@ static rheos_attr_value random_value(maker *m, const rheos__attr_def *def, int s
       for (int i = 0; i < v.count; i++) m->types[slot][i] = random_dtype(m);
       v.types = m->types[slot];
       break;
-    default: v.kind = RHEOS_ATTR_INT; v.i = random_int(m); break;
+    default:
+      v.kind = RHEOS_ATTR_INT;
+      v.i = random_int(m);
+      break;
   }
   return v;
 }
@@ -245,8 +253,8 @@ static rheos_output pick(maker *m, rheos_dtype dtype) {
 
 // Ops that reach outside of the process, or print.
 static bool is_left_out(const char *type) {
-  static const char *const names[] = {"Save",        "Restore",    "File",   "Print",
-                                      "Checkpoints", "Summary",    "Timest", "MergeV2"};
+  static const char *const names[] = {"Save",        "Restore", "File",   "Print",
+                                      "Checkpoints", "Summary", "Timest", "MergeV2"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     if (strstr(type, names[i])) return true;
   }
@@ -358,8 +366,8 @@ static void check_fetch(const maker *m, const rheos_fetch *fetch) {
 
 static bool run(const maker *m, rheos_session *session, rheos_fetch *fetches, size_t count) {
   rheos_run_options options = {.timeout_ms = 20000};
-  rheos_status *status = rheos_session_run(session, m->feeds, (size_t)m->num_feeds, fetches, count,
-                                           NULL, 0, &options);
+  rheos_status *status =
+      rheos_session_run(session, m->feeds, (size_t)m->num_feeds, fetches, count, NULL, 0, &options);
   bool ran = status == NULL;
   if (rheos_status_code(status) == RHEOS_DEADLINE_EXCEEDED) {
     fail_msg("seed %llu: %s hangs", (unsigned long long)m->seed, type_of(fetches[0].output));

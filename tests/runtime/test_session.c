@@ -146,7 +146,8 @@ static void test_session__the_same_fetch_twice_gives_two_values(void **state) {
   for (int i = 0; i < 4; ++i) {
     assert_float_equal(*(float *)rheos_tensor_data(fetches[i].value), expected[i], 0);
     for (int k = 0; k < i; ++k) {
-      assert_ptr_not_equal(rheos_tensor_data(fetches[i].value), rheos_tensor_data(fetches[k].value));
+      assert_ptr_not_equal(rheos_tensor_data(fetches[i].value),
+                           rheos_tensor_data(fetches[k].value));
     }
   }
   for (int i = 0; i < 4; ++i) rheos_tensor_unref(fetches[i].value);
@@ -182,8 +183,7 @@ static void test_session__variables_live_in_the_session(void **state) {
 static void test_session__reads_come_before_writes_they_do_not_wait_for(void **state) {
   fixture *f = *state;
   rheos_variable v = variable(f, "v", 1);
-  rheos_output ten_times =
-      rheos_mul(f->scope, v.value, rheos_constant_float(f->scope, 10, NULL));
+  rheos_output ten_times = rheos_mul(f->scope, v.value, rheos_constant_float(f->scope, 10, NULL));
   rheos_output added =
       rheos_assign_add(f->scope, v.handle, rheos_constant_float(f->scope, 1, NULL));
   run_target(f, v.initializer);
@@ -307,10 +307,10 @@ static void test_session__a_shape_may_be_fed(void **state) {
   fixture *f = *state;
   rheos_output dims = rheos_placeholder(f->scope, RHEOS_INT32, .name = "dims");
   rheos_output filled = rheos_fill(f->scope, dims, rheos_constant_float(f->scope, 7, NULL));
-  rheos_output sum = rheos_sum(f->scope, rheos_neg(f->scope, filled),
-                               rheos_range(f->scope, rheos_constant_int(f->scope, 0, NULL),
-                                           rheos_rank(f->scope, filled),
-                                           rheos_constant_int(f->scope, 1, NULL)));
+  rheos_output sum =
+      rheos_sum(f->scope, rheos_neg(f->scope, filled),
+                rheos_range(f->scope, rheos_constant_int(f->scope, 0, NULL),
+                            rheos_rank(f->scope, filled), rheos_constant_int(f->scope, 1, NULL)));
   check(rheos_scope_finish(f->scope));
   const int32_t shapes[][2] = {{2, 3}, {4, 1}, {2, 3}, {0, 5}};
   for (int i = 0; i < 4; ++i) {

@@ -40,12 +40,14 @@ static program start(int32_t num_threads) {
   for (int i = 0; i < LAYERS; i++) {
     char name[16];
     snprintf(name, sizeof name, "scale%d", i);
-    const rheos_output scale = rheos_get_variable(p.s, name, RHEOS_FLOAT, RHEOS_SHAPE(WIDTH), small);
+    const rheos_output scale =
+        rheos_get_variable(p.s, name, RHEOS_FLOAT, RHEOS_SHAPE(WIDTH), small);
     y = rheos_tanh(p.s, rheos_add(p.s, rheos_mul(p.s, y, scale), x));
   }
   const rheos_output fetches[] = {y, rheos_square(p.s, y)};
-  const rheos_operation train = rheos_minimize(
-      p.s, rheos_gradient_descent(0.1), rheos_mean(p.s, fetches[1], rheos_constant_int(p.s, 0, NULL)));
+  const rheos_operation train =
+      rheos_minimize(p.s, rheos_gradient_descent(0.1),
+                     rheos_mean(p.s, fetches[1], rheos_constant_int(p.s, 0, NULL)));
   const rheos_operation init = rheos_global_variables_initializer(p.s);
   check(rheos_scope_finish(p.s));
   const rheos_session_options options = {.num_threads = num_threads};

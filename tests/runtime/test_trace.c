@@ -99,8 +99,9 @@ static void test_trace__has_every_run(void **state) {
   char *text = chrome_of(trace);
   assert_int_equal(count_of(text, "\"cat\": \"Step\""), 4);
   assert_int_equal(count_of(text, "\"name\": \"tanh\""), 4);
-  assert_int_equal(count_of(text, "\"name\": \"scope/y\", \"inputs\": \"tanh, one\", "
-                                  "\"outputs\": \"float[4]\""),
+  assert_int_equal(count_of(text,
+                            "\"name\": \"scope/y\", \"inputs\": \"tanh, one\", "
+                            "\"outputs\": \"float[4]\""),
                    3);
   assert_int_equal(count_of(text, "\"outputs\": \"float[5]\""), 2);
   assert_int_equal(count_of(text, "device:CPU:0"), 1);
@@ -263,8 +264,8 @@ static void test_trace__has_rows_on_their_threads(void **state) {
 
 // Traces a run and writes it; true if memory was enough.
 static bool trace_and_write(const fixture *f, const rheos_tensor *x) {
-  rheos_trace *trace = rheos_trace_new(RHEOS_TRACE_STEPS | RHEOS_TRACE_PARTITION_GRAPHS |
-                                       RHEOS_TRACE_COST_GRAPH);
+  rheos_trace *trace =
+      rheos_trace_new(RHEOS_TRACE_STEPS | RHEOS_TRACE_PARTITION_GRAPHS | RHEOS_TRACE_COST_GRAPH);
   if (trace == NULL) return false;
   const rheos_run_options options = {.trace = trace};
   rheos_tensor *value = (rheos_tensor *)(uintptr_t)x, *y = NULL;

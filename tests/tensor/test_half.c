@@ -34,10 +34,10 @@ static void test_half__rounding_is_to_nearest_even(void **state) {
   (void)state;
   assert_int_equal(rheos__float_to_half(65519.0f), 0x7bff);
   assert_int_equal(rheos__float_to_half(65520.0f), 0x7c00);
-  assert_int_equal(rheos__float_to_half(1.0f + 0x1p-11f), 0x3c00);         // a tie, to even
-  assert_int_equal(rheos__float_to_half(1.0f + 3 * 0x1p-11f), 0x3c02);     // a tie, to even
-  assert_int_equal(rheos__float_to_half(1.0f + 0x1.1p-11f), 0x3c01);       // above the tie
-  assert_int_equal(rheos__float_to_half(0x1p-25f), 0x0000);                // a tie, to zero
+  assert_int_equal(rheos__float_to_half(1.0f + 0x1p-11f), 0x3c00);      // a tie, to even
+  assert_int_equal(rheos__float_to_half(1.0f + 3 * 0x1p-11f), 0x3c02);  // a tie, to even
+  assert_int_equal(rheos__float_to_half(1.0f + 0x1.1p-11f), 0x3c01);    // above the tie
+  assert_int_equal(rheos__float_to_half(0x1p-25f), 0x0000);             // a tie, to zero
   assert_int_equal(rheos__float_to_half(0x1.8p-25f), 0x0001);
   assert_int_equal(rheos__float_to_half(-0.0f), 0x8000);
 }

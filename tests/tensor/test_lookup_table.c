@@ -80,8 +80,7 @@ static int64_t count_of(const int64_t *model) {
 static void test_lookup_table__behaves_as_a_list_does(void **state) {
   (void)state;
   rheos__resources *resources = rheos__resources_new();
-  rheos__table *table =
-      new_table(resources, false, RHEOS_INT64, RHEOS_STRING, RHEOS_SCALAR);
+  rheos__table *table = new_table(resources, false, RHEOS_INT64, RHEOS_STRING, RHEOS_SCALAR);
   int64_t model[NUM_KEYS];
   for (int i = 0; i < NUM_KEYS; i++) model[i] = -1;
   uint32_t random = 1;

@@ -86,8 +86,7 @@ static void test_variable__uninitialized_has_no_value(void **state) {
   rheos_tensor *value;
   rheos_status *status = rheos__variable_begin_write(cell, &value);
   assert_int_equal(rheos_status_code(status), RHEOS_FAILED_PRECONDITION);
-  assert_string_equal(rheos_status_message(status),
-                      "Attempting to use uninitialized value count");
+  assert_string_equal(rheos_status_message(status), "Attempting to use uninitialized value count");
   rheos_status_free(status);
   rheos__variable_assign_take(cell, pair(1, 2));  // the failure left it unlocked
   rheos__resource_unref(&cell->base);

@@ -110,8 +110,7 @@ static void test_shape__sizes_that_cannot_be_are_refused(void **state) {
   assert_int_equal(count, 6);
   assert_int_equal(size_bytes, 24);
   const int64_t huge = INT64_C(1) << 62;
-  expect_take(rheos__shape_size(RHEOS_INT32, &RHEOS_SHAPE(huge), &count, &size_bytes),
-              "too large");
+  expect_take(rheos__shape_size(RHEOS_INT32, &RHEOS_SHAPE(huge), &count, &size_bytes), "too large");
   expect_take(rheos__shape_size(RHEOS_INT32, &RHEOS_SHAPE(-1), &count, &size_bytes), "[?]");
   expect_take(rheos__shape_size(RHEOS_INVALID_DTYPE, &RHEOS_SCALAR, &count, &size_bytes),
               "cannot have dtype");

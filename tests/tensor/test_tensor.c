@@ -63,8 +63,7 @@ static void test_tensor__memory_that_cannot_be_had_is_a_status(void **state) {
   rheos_allocator small = {refuse_large, refuse_growth, release, NULL};
   rheos_set_allocator(&small);
   rheos_tensor *tensor;
-  rheos_status *status =
-      rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(INT64_C(1) << 40), &tensor);
+  rheos_status *status = rheos_tensor_new(RHEOS_FLOAT, RHEOS_SHAPE(INT64_C(1) << 40), &tensor);
   assert_int_equal(rheos_status_code(status), RHEOS_RESOURCE_EXHAUSTED);
   assert_non_null(strstr(rheos_status_message(status), "[1099511627776]"));
   assert_null(tensor);
@@ -100,8 +99,8 @@ static void test_tensor__borrowed_data_is_released_once(void **state) {
   float data[2] = {1, 2};
   int released = 0;
   rheos_tensor *tensor;
-  assert_null(rheos_tensor_borrow(RHEOS_FLOAT, RHEOS_SHAPE(2), data, count_release, &released,
-                                  &tensor));
+  assert_null(
+      rheos_tensor_borrow(RHEOS_FLOAT, RHEOS_SHAPE(2), data, count_release, &released, &tensor));
   assert_ptr_equal(rheos_tensor_data(tensor), data);
   assert_false(rheos__tensor_is_exclusive(tensor));
   assert_false(rheos__tensor_can_keep(tensor));
@@ -121,12 +120,12 @@ static void test_tensor__borrowing_what_cannot_be_lent_fails(void **state) {
   int released = 0;
   rheos_tensor *tensor;
   rheos_string strings[1] = {{NULL, 0}};
-  rheos_status *status = rheos_tensor_borrow(RHEOS_STRING, RHEOS_SHAPE(1), strings,
-                                             count_release, &released, &tensor);
+  rheos_status *status =
+      rheos_tensor_borrow(RHEOS_STRING, RHEOS_SHAPE(1), strings, count_release, &released, &tensor);
   assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
   rheos_status_free(status);
-  status = rheos_tensor_borrow(RHEOS_FLOAT, RHEOS_SHAPE(1), NULL, count_release, &released,
-                               &tensor);
+  status =
+      rheos_tensor_borrow(RHEOS_FLOAT, RHEOS_SHAPE(1), NULL, count_release, &released, &tensor);
   assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
   rheos_status_free(status);
   assert_int_equal(released, 0);
@@ -202,8 +201,10 @@ static void test_tensor__integers_of_any_width_are_read(void **state) {
     const void *value;
     int64_t expected;
   } cases[] = {
-      {RHEOS_INT8, &(int8_t){-3}, -3},        {RHEOS_UINT8, &(uint8_t){200}, 200},
-      {RHEOS_INT16, &(int16_t){-300}, -300},  {RHEOS_UINT16, &(uint16_t){60000}, 60000},
+      {RHEOS_INT8, &(int8_t){-3}, -3},
+      {RHEOS_UINT8, &(uint8_t){200}, 200},
+      {RHEOS_INT16, &(int16_t){-300}, -300},
+      {RHEOS_UINT16, &(uint16_t){60000}, 60000},
       {RHEOS_INT32, &(int32_t){-70000}, -70000},
       {RHEOS_UINT32, &(uint32_t){4000000000u}, 4000000000},
       {RHEOS_INT64, &(int64_t){INT64_MIN}, INT64_MIN},

@@ -115,8 +115,8 @@ static void put_attrs(text *t, rheos_operation operation) {
   for (int32_t i = 0; i < count; i++) {
     rheos_attr attr = rheos_operation_attr_at(operation, i);
     text one = {NULL, 0, 0};
-    if (rheos__attr_is_left_out(signature, &attr) || strcmp(attr.name, "_class") == 0 || strcmp(attr.name, "value") == 0 ||
-        !put_attr_value(&one, attr.name, &attr.value)) {
+    if (rheos__attr_is_left_out(signature, &attr) || strcmp(attr.name, "_class") == 0 ||
+        strcmp(attr.name, "value") == 0 || !put_attr_value(&one, attr.name, &attr.value)) {
       free(one.data);
       continue;
     }

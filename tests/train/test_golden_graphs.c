@@ -37,8 +37,8 @@ static rheos_output op(rheos_scope *s, const char *type, const char *name,
   rheos_op_args args = {.type = type, .name = name, .inputs = inputs, .num_inputs = num_inputs};
   return rheos_operation_output(rheos_op(s, &args), 0);
 }
-#define OP(s, type, name, ...)                             \
-  op((s), (type), (name), (rheos_output[]){__VA_ARGS__},   \
+#define OP(s, type, name, ...)                           \
+  op((s), (type), (name), (rheos_output[]){__VA_ARGS__}, \
      sizeof((rheos_output[]){__VA_ARGS__}) / sizeof(rheos_output))
 
 static rheos_output placeholder(rheos_scope *s, rheos_dtype dtype, rheos_shape shape,
@@ -51,8 +51,7 @@ static rheos_output placeholder(rheos_scope *s, rheos_dtype dtype, rheos_shape s
 static rheos_output int_vector(rheos_scope *s, int32_t count, const int32_t *values,
                                const char *name) {
   rheos_tensor *tensor = NULL;
-  rheos_status *status =
-      rheos_tensor_from_values(RHEOS_INT32, RHEOS_SHAPE(count), values, &tensor);
+  rheos_status *status = rheos_tensor_from_values(RHEOS_INT32, RHEOS_SHAPE(count), values, &tensor);
   assert_null(status);
   rheos_output constant = rheos_constant(s, tensor, name);
   rheos_tensor_unref(tensor);
@@ -112,8 +111,7 @@ static void test_perceptron(void **state) {
   rheos_output logits = OP(s, "AddV2", "add", OP(s, "MatMul", NULL, hidden, w2), b2);
   rheos_output each = OP(s, "SoftmaxCrossEntropyWithLogits", "xent", logits, y);
   rheos_output loss = reduce(s, "Mean", "loss", each, 1);
-  rheos_minimize_with(s, rheos_adam(0.01), loss,
-                      &(rheos_minimize_options){.global_step = &step});
+  rheos_minimize_with(s, rheos_adam(0.01), loss, &(rheos_minimize_options){.global_step = &step});
   rheos_minimize(s, rheos_momentum(0.01, 0.9), loss);
   rheos_minimize(s, rheos_adagrad(0.01), loss);
   rheos_saver_new(s, NULL, NULL, 0, NULL);
@@ -212,16 +210,16 @@ static void test_reference_kinds(void **state) {
   rheos_variable table =
       rheos_get_variable_record(f.s, "table", RHEOS_FLOAT, RHEOS_SHAPE(10, 4),
                                 (rheos_initializer){.kind = RHEOS_INIT_DEFAULT}, true);
-  rheos_variable bias = rheos_get_variable_record(f.s, "bias", RHEOS_FLOAT, RHEOS_SHAPE(4),
-                                                  rheos_zeros(), true);
+  rheos_variable bias =
+      rheos_get_variable_record(f.s, "bias", RHEOS_FLOAT, RHEOS_SHAPE(4), rheos_zeros(), true);
   add_all_kinds(f.s, table, bias, step_variable(f.s));
   end(&f, "reference_kinds");
 }
 
 static void resource_kinds(rheos_scope *s, rheos_dtype dtype, rheos_variable *variables) {
   rheos_graph_use_resource_variables(rheos_scope_graph(s), true);
-  variables[0] = rheos_get_variable_record(s, "table", dtype, RHEOS_SHAPE(10, 4), rheos_ones(),
-                                           true);
+  variables[0] =
+      rheos_get_variable_record(s, "table", dtype, RHEOS_SHAPE(10, 4), rheos_ones(), true);
   variables[1] = rheos_get_variable_record(s, "bias", dtype, RHEOS_SHAPE(4), rheos_zeros(), true);
   add_all_kinds(s, variables[0], variables[1], step_variable(s));
 }
@@ -256,9 +254,8 @@ static void test_second_order(void **state) {
   rheos_gradient first, again;
   rheos_gradients(s, &z, 1, &x, 1, NULL, &first);
   rheos_gradients(s, &first.values, 1, &x, 1,
-                  &(rheos_gradients_options){.name = "again",
-                                             .gate_gradients = true,
-                                             .colocate_gradients_with_ops = true},
+                  &(rheos_gradients_options){
+                      .name = "again", .gate_gradients = true, .colocate_gradients_with_ops = true},
                   &again);
   end(&f, "second_order");
 }
@@ -284,8 +281,8 @@ static void test_unused_outputs(void **state) {
   rheos_output given[] = {rheos_constant(s, one, "given"), {NULL, 0, 0}};
   rheos_tensor_unref(one);
   rheos_gradient gradients[2];
-  rheos_gradients(s, (rheos_output[]){a, c}, 2, &x, 1,
-                  &(rheos_gradients_options){.grad_ys = given}, gradients);
+  rheos_gradients(s, (rheos_output[]){a, c}, 2, &x, 1, &(rheos_gradients_options){.grad_ys = given},
+                  gradients);
   rheos_output product = OP(s, "Mul", "mul", a, b);
   rheos_gradients(s, &product, 1, (rheos_output[]){x, b}, 2,
                   &(rheos_gradients_options){.stop_gradients = &b, .num_stop_gradients = 1},
@@ -347,11 +344,12 @@ static void test_large_initializers(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_linear_regression), cmocka_unit_test(test_perceptron),
-      cmocka_unit_test(test_embedding),         cmocka_unit_test(test_dense_and_sparse),
-      cmocka_unit_test(test_reference_kinds), cmocka_unit_test(test_resource_kinds),
-      cmocka_unit_test(test_resource_doubles), cmocka_unit_test(test_second_order),      cmocka_unit_test(test_unused_outputs),
-      cmocka_unit_test(test_scopes_and_devices), cmocka_unit_test(test_large_initializers),
+      cmocka_unit_test(test_linear_regression),  cmocka_unit_test(test_perceptron),
+      cmocka_unit_test(test_embedding),          cmocka_unit_test(test_dense_and_sparse),
+      cmocka_unit_test(test_reference_kinds),    cmocka_unit_test(test_resource_kinds),
+      cmocka_unit_test(test_resource_doubles),   cmocka_unit_test(test_second_order),
+      cmocka_unit_test(test_unused_outputs),     cmocka_unit_test(test_scopes_and_devices),
+      cmocka_unit_test(test_large_initializers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,9 +76,8 @@ static program make_program(rheos_scope *s, bool use_resource) {
   p.step = rheos_get_variable_record(s, "step", RHEOS_INT64, RHEOS_SCALAR, rheos_zeros(), false);
   rheos_output indices = constant(s, RHEOS_INT32, RHEOS_SHAPE(3), ids);
   rheos_output rows =
-      use_resource
-          ? rheos_resource_gather(s, p.table.handle, indices, .dtype = RHEOS_FLOAT)
-          : OP(s, "GatherV2", p.table.value, indices, rheos_constant_int(s, 0, NULL));
+      use_resource ? rheos_resource_gather(s, p.table.handle, indices, .dtype = RHEOS_FLOAT)
+                   : OP(s, "GatherV2", p.table.value, indices, rheos_constant_int(s, 0, NULL));
   rheos_output sum = OP(s, "AddV2", rows, p.bias.value);
   p.loss = OP(s, "Sum", OP(s, "Square", sum), constant(s, RHEOS_INT32, RHEOS_SHAPE(2), axes));
   return p;
@@ -262,29 +261,28 @@ static rheos_optimizer nesterov(void) {
   return optimizer;
 }
 
-#define STEPS_TEST(name, optimizer, rows, count, ...)                 \
-  static void test_optimizer__##name(void **state) {                  \
-    const float want[] = {__VA_ARGS__};                               \
-    assert_three_steps(state, (optimizer), (rows), want, (count));    \
+#define STEPS_TEST(name, optimizer, rows, count, ...)              \
+  static void test_optimizer__##name(void **state) {               \
+    const float want[] = {__VA_ARGS__};                            \
+    assert_three_steps(state, (optimizer), (rows), want, (count)); \
   }
 
 STEPS_TEST(gradient_descent, rheos_gradient_descent(0.1), false, 3, 0.511999965f, -1.02399993f,
            1.53600001f)
 STEPS_TEST(gradient_descent_rows, rheos_gradient_descent(0.1), true, 8, 1, 2, 0.648000002f,
            0.864000082f, 5, 6, 3.58400011f, 4.09599972f)
-STEPS_TEST(momentum, rheos_momentum(0.1, 0.9), false, 3, 0.0620000064f, -0.124000013f,
-           0.186000109f)
+STEPS_TEST(momentum, rheos_momentum(0.1, 0.9), false, 3, 0.0620000064f, -0.124000013f, 0.186000109f)
 STEPS_TEST(momentum_rows, rheos_momentum(0.1, 0.9), true, 8, 1, 2, -1.62f, -2.15999985f, 5, 6,
            0.434000015f, 0.496000051f)
 STEPS_TEST(nesterov, nesterov(), false, 3, -0.108351976f, 0.216703951f, -0.325055897f)
-STEPS_TEST(nesterov_rows, nesterov(), true, 8, 1, 2, -1.2998879f, -1.73318374f, 5, 6,
-           -0.758463621f, -0.866815805f)
+STEPS_TEST(nesterov_rows, nesterov(), true, 8, 1, 2, -1.2998879f, -1.73318374f, 5, 6, -0.758463621f,
+           -0.866815805f)
 STEPS_TEST(adagrad, rheos_adagrad(0.1), false, 3, 0.782299221f, -1.77629662f, 2.7745719f)
 STEPS_TEST(adagrad_rows, rheos_adagrad(0.1), true, 8, 1, 2, 2.77441263f, 3.7736733f, 5, 6,
            6.77277613f, 7.77261829f)
 STEPS_TEST(adam, rheos_adam(0.1), false, 3, 0.701587319f, -1.70062447f, 2.70038271f)
-STEPS_TEST(adam_rows, rheos_adam(0.1), true, 8, 1, 2, 2.70038271f, 3.70027494f, 5, 6,
-           6.70014906f, 7.70012903f)
+STEPS_TEST(adam_rows, rheos_adam(0.1), true, 8, 1, 2, 2.70038271f, 3.70027494f, 5, 6, 6.70014906f,
+           7.70012903f)
 
 static void test_optimizer__takes_numbers_from_tensors(void **state) {
   fixture *f = *state;
@@ -344,8 +342,8 @@ static void test_optimizer__counts_steps(void **state) {
   fixture *f = *state;
   rheos_output loss;
   squares(f->s, false, &loss);
-  rheos_variable step = rheos_get_variable_record(f->s, "step", RHEOS_INT64, RHEOS_SCALAR,
-                                                  rheos_zeros(), false);
+  rheos_variable step =
+      rheos_get_variable_record(f->s, "step", RHEOS_INT64, RHEOS_SCALAR, rheos_zeros(), false);
   rheos_operation train = rheos_minimize_with(f->s, rheos_adam(0.1), loss,
                                               &(rheos_minimize_options){.global_step = &step});
   rheos_operation init = rheos_global_variables_initializer(f->s);
@@ -370,9 +368,8 @@ static void test_optimizer__leaves_variables_without_a_gradient(void **state) {
   rheos_get_variable(f->s, "unused", RHEOS_FLOAT, RHEOS_SHAPE(2), rheos_zeros());
   rheos_variable *variables = NULL;
   rheos_gradient *gradients = NULL;
-  assert_int_equal(rheos_compute_gradients(f->s, rheos_adam(0.1), loss, NULL, 0, &variables,
-                                           &gradients),
-                   2);
+  assert_int_equal(
+      rheos_compute_gradients(f->s, rheos_adam(0.1), loss, NULL, 0, &variables, &gradients), 2);
   assert_int_equal(variables[0].index, w.index);
   assert_non_null(gradients[0].values.graph);
   assert_null(gradients[1].values.graph);
@@ -391,20 +388,22 @@ static void test_optimizer__refuses_what_cannot_be_trained(void **state) {
   rheos_output loss = rheos_constant_float(s, 3, NULL);
   rheos_minimize(s, rheos_adam(0.1), loss);
   assert_fails(s, "No variables to optimize.");
-  rheos_variable w = rheos_get_variable_record(s, "w", RHEOS_FLOAT, RHEOS_SHAPE(2, 3),
-                                               rheos_zeros(), true);
+  rheos_variable w =
+      rheos_get_variable_record(s, "w", RHEOS_FLOAT, RHEOS_SHAPE(2, 3), rheos_zeros(), true);
   rheos_minimize(s, rheos_adam(0.1), loss);
   assert_fails(s,
                "No gradients provided for any variable, check your graph for ops that do not "
                "support gradients, between variables [\"<tf.Variable 'w:0' shape=(2, 3) "
                "dtype=float32_ref>\"] and loss Tensor(\"Const:0\", shape=(), dtype=float32).");
   rheos_minimize(s, rheos_adam(0.1), rheos_constant_int(s, 3, "whole"));
-  assert_fails(s, "Invalid type tf.int32 for whole:0, expected: [tf.float32, tf.float64, "
-                  "tf.float16, tf.bfloat16].");
+  assert_fails(s,
+               "Invalid type tf.int32 for whole:0, expected: [tf.float32, tf.float64, "
+               "tf.float16, tf.bfloat16].");
   rheos_gradient nothing = {.values = {NULL, 0, 0}};
   rheos_apply_gradients(s, rheos_adam(0.1), &w, &nothing, 1, NULL, NULL);
-  assert_fails(s, "No gradients provided for any variable: [\"<tf.Variable 'w:0' shape=(2, 3) "
-                  "dtype=float32_ref>\"].");
+  assert_fails(s,
+               "No gradients provided for any variable: [\"<tf.Variable 'w:0' shape=(2, 3) "
+               "dtype=float32_ref>\"].");
   rheos_apply_gradients(s, rheos_adam(0.1), NULL, NULL, 0, NULL, NULL);
   assert_fails(s, "No variables provided.");
   rheos_minimize(s, rheos_adam(0.1), (rheos_output){NULL, 0, 0});

@@ -106,8 +106,8 @@ static void test_saver__writes_the_first_kind_and_reshapes(void **state) {
   filled(f->s, "a", RHEOS_FLOAT, RHEOS_SHAPE(2, 3), 2.5);
   rheos_variable flat = filled(f->s, "flat", RHEOS_FLOAT, RHEOS_SHAPE(6), 0);
   rheos_operation init = rheos_global_variables_initializer(f->s);
-  rheos_saver saver = rheos_saver_new_with(f->s, NULL, NULL, 0,
-                                           &(rheos_saver_options){.write_v1 = true});
+  rheos_saver saver =
+      rheos_saver_new_with(f->s, NULL, NULL, 0, &(rheos_saver_options){.write_v1 = true});
   const char *const name = "a";
   rheos_saver plain = rheos_saver_new(f->s, &flat, &name, 1, "plain");
   rheos_saver reshaping = rheos_saver_new_with(

@@ -54,8 +54,7 @@ static void assert_name(rheos_output output, const char *want) {
   assert_string_equal(name, want);
 }
 
-static rheos_variable get(rheos_scope *s, const char *name, rheos_dtype dtype,
-                          rheos_shape shape) {
+static rheos_variable get(rheos_scope *s, const char *name, rheos_dtype dtype, rheos_shape shape) {
   return rheos_get_variable_record(s, name, dtype, shape, rheos_zeros(), true);
 }
 
@@ -94,8 +93,7 @@ static void test_variable__joins_its_collections(void **state) {
   assert_fine(f->s);
   const char *all = RHEOS_COLLECTION_GLOBAL_VARIABLES;
   assert_int_equal(rheos_graph_collection_size(f->graph, all), 2);
-  assert_int_equal(
-      rheos_graph_collection_size(f->graph, RHEOS_COLLECTION_TRAINABLE_VARIABLES), 2);
+  assert_int_equal(rheos_graph_collection_size(f->graph, RHEOS_COLLECTION_TRAINABLE_VARIABLES), 2);
   assert_int_equal(rheos_graph_collection_size(f->graph, RHEOS_COLLECTION_LOCAL_VARIABLES), 1);
   rheos_variable *variables = NULL;
   assert_int_equal(rheos_graph_collect_variables(f->graph, all, &variables), 2);
@@ -152,8 +150,9 @@ static void test_variable__auto_reuse_makes_then_finds(void **state) {
   assert_fails(f->s,
                "Trying to share variable a/v, but specified shape (4,) and found shape (3,).");
   get(f->s, "v", RHEOS_DOUBLE, RHEOS_SHAPE(3));
-  assert_fails(f->s, "Trying to share variable a/v, but specified dtype float64 and found dtype "
-                     "float32_ref.");
+  assert_fails(f->s,
+               "Trying to share variable a/v, but specified dtype float64 and found dtype "
+               "float32_ref.");
 }
 
 static void test_variable__made_twice_names_the_first_line(void **state) {
@@ -173,8 +172,9 @@ static void test_variable__reuse_wants_it_to_exist(void **state) {
   fixture *f = *state;
   rheos_push_variable_scope(f->s, "a", RHEOS_REUSE_YES);
   get(f->s, "v", RHEOS_FLOAT, RHEOS_SCALAR);
-  assert_fails(f->s, "Variable a/v does not exist, or was not created with tf.get_variable(). Did "
-                     "you mean to set reuse=tf.AUTO_REUSE in VarScope?");
+  assert_fails(f->s,
+               "Variable a/v does not exist, or was not created with tf.get_variable(). Did "
+               "you mean to set reuse=tf.AUTO_REUSE in VarScope?");
 }
 
 static void test_variable__refuses_what_cannot_be_stored(void **state) {
@@ -186,11 +186,12 @@ static void test_variable__refuses_what_cannot_be_stored(void **state) {
   rheos_get_variable(f->s, "", RHEOS_INT32, RHEOS_SHAPE(2), rheos_zeros());
   assert_fails(f->s, "a variable needs a name");
   rheos_attr dtype = rheos_attr_type("dtype", RHEOS_FLOAT);
-  rheos_operation unknown = rheos_op(
-      f->s, &(rheos_op_args){.type = "Placeholder", .attrs = &dtype, .num_attrs = 1});
+  rheos_operation unknown =
+      rheos_op(f->s, &(rheos_op_args){.type = "Placeholder", .attrs = &dtype, .num_attrs = 1});
   rheos_variable_new(f->s, rheos_operation_output(unknown, 0), NULL);
-  assert_fails(f->s, "initial_value must have a shape specified: Tensor(\"Placeholder:0\", "
-                     "dtype=float32)");
+  assert_fails(f->s,
+               "initial_value must have a shape specified: Tensor(\"Placeholder:0\", "
+               "dtype=float32)");
   // After every error the scope goes on.
   get(f->s, "v", RHEOS_FLOAT, RHEOS_SHAPE(2));
   assert_fine(f->s);
@@ -200,8 +201,8 @@ static void test_variable__is_initialized_by_the_initializer(void **state) {
   fixture *f = *state;
   rheos_variable a = rheos_get_variable_record(f->s, "a", RHEOS_FLOAT, RHEOS_SHAPE(2),
                                                rheos_constant_initializer(2.5), true);
-  rheos_variable b = rheos_get_variable_record(f->s, "b", RHEOS_INT64, RHEOS_SHAPE(2000),
-                                               rheos_ones(), true);
+  rheos_variable b =
+      rheos_get_variable_record(f->s, "b", RHEOS_INT64, RHEOS_SHAPE(2000), rheos_ones(), true);
   rheos_variable c = rheos_get_variable_record(f->s, "c", RHEOS_DOUBLE, RHEOS_SHAPE(50, 30),
                                                rheos_random_uniform_initializer(-1, 3), true);
   rheos_operation init = rheos_global_variables_initializer(f->s);

@@ -104,8 +104,7 @@ static inline __attribute__((always_inline)) void add_products(
 }
 
 RHEOS__WIDEST static void products_of(const float *dy, const float *x, int64_t rows, int64_t step,
-                                      const double *mean, int64_t n, double *sum,
-                                      double *product) {
+                                      const double *mean, int64_t n, double *sum, double *product) {
   for (; rows >= ROWS; rows -= ROWS, x += ROWS * step, dy += ROWS * step) {
     add_products(dy, x, step, mean, n, ROWS, sum, product);
   }

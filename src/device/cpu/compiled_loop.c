@@ -55,10 +55,8 @@ static bool of_whole_numbers(int code) {
     case RHEOS__SIMPLE_SQUARE:
     case RHEOS__SIMPLE_RELU:
     case RHEOS__SIMPLE_RELU6:
-    case RHEOS__SIMPLE_SIGN:
-      return true;
-    default:
-      return false;
+    case RHEOS__SIMPLE_SIGN: return true;
+    default: return false;
   }
 }
 

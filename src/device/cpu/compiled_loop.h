@@ -17,10 +17,10 @@
 #include "device/cpu/loop_program.h"
 
 typedef struct rheos__compiled_loop {
-  _Atomic(rheos__loop_fn) run;       // NULL: not compiled
-  _Atomic(int64_t) work_left;        // before it shall be compiled
+  _Atomic(rheos__loop_fn) run;  // NULL: not compiled
+  _Atomic(int64_t) work_left;   // before it shall be compiled
   _Atomic(bool) is_used;
-  int64_t since_ns;                  // when it began to count
+  int64_t since_ns;  // when it began to count
   uint64_t hash;
   rheos__loop_program program;
 } rheos__compiled_loop;

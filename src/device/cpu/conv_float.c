@@ -35,14 +35,14 @@ static const int64_t LEAST_TURNED_CHANNELS = 64, FEW_FLOPS = 1 << 17;
 typedef struct conv_float {
   rheos__dense_fn run;
   rheos__window y, x;
-  int64_t images, depth, n;            // depth channels of the image, n of the result
-  int64_t first_inner_x, last_inner_x;  // columns of the result whose windows are whole
-  bool flat;                           // pixels of image and result are the same
-  int32_t image;                       // input; the filter is input 1
-  bool turned;                         // the filter is
+  int64_t images, depth, n;                      // depth channels of the image, n of the result
+  int64_t first_inner_x, last_inner_x;           // columns of the result whose windows are whole
+  bool flat;                                     // pixels of image and result are the same
+  int32_t image;                                 // input; the filter is input 1
+  bool turned;                                   // the filter is
   int64_t unit_images, unit_rows, unit_columns;  // all rows where images are more than one
   int64_t row_units, column_units;
-  bool keeps_filter;  // as lay_down() puts it
+  bool keeps_filter;            // as lay_down() puts it
   bool has_epilogue, in_loops;  // it is done by the loops
   rheos__epilogue epilogue;
 } conv_float;
@@ -99,9 +99,9 @@ static int64_t rows_in(const segment *s) { return s->taps * s->depth; }
 typedef struct piece {
   const conv_float *conv;
   const segment *segment;
-  rheos__dense dense;      // for whole windows
+  rheos__dense dense;  // for whole windows
   const float *image, *panel;
-  float *out;              // at its first row and the panel's first column
+  float *out;  // at its first row and the panel's first column
   int64_t first_row, rows;
   bool is_first, is_last;  // segment
 } piece;
@@ -233,8 +233,11 @@ static void run_segment(const work *w, const segment *s, const float *panels, in
              .segment = s,
              .is_first = rows_before(c, s) == 0,
              .is_last = is_last(c, s),
-             .dense = {.k = s->depth, .a_row = c->x.stride * c->depth, .a_column = 1,
-                       .a_tap = image_row(c), .c_row = c->n}};
+             .dense = {.k = s->depth,
+                       .a_row = c->x.stride * c->depth,
+                       .a_column = 1,
+                       .a_tap = image_row(c),
+                       .c_row = c->n}};
   const bool finishes = c->in_loops && p.is_last;
   if (finishes) {
     p.dense.activation = c->epilogue.activation;
@@ -280,8 +283,8 @@ static int64_t together(const conv_float *c, int64_t unit, int64_t last_unit) {
 static void pack(const conv_float *c, const float *filter, const segment *s, int64_t column,
                  int64_t columns, float *to) {
   if (!c->turned) {
-    rheos__panels_pack(filter + rows_before(c, s) * c->n + column, c->n, 1, rows_in(s), columns,
-                       to, 0, rows_in(s));
+    rheos__panels_pack(filter + rows_before(c, s) * c->n + column, c->n, 1, rows_in(s), columns, to,
+                       0, rows_in(s));
     return;
   }
   for (int64_t row = 0; row < rows_in(s);) {
@@ -359,8 +362,8 @@ static const char *why_not(const rheos__prepare *p, const rheos__conv *c) {
   return NULL;
 }
 
-static void describe(conv_float *c, rheos__window y, rheos__window x, int64_t images,
-                     int64_t depth, int64_t n) {
+static void describe(conv_float *c, rheos__window y, rheos__window x, int64_t images, int64_t depth,
+                     int64_t n) {
   c->y = y;
   c->x = x;
   c->images = images;
@@ -439,8 +442,12 @@ static bool moves_by_one(const rheos__window *w) {
 }
 
 static rheos__window turned_window(const rheos__window *w) {
-  return (rheos__window){.in = w->out, .out = w->in, .kernel = w->kernel, .stride = 1,
-                         .dilation = 1, .before = w->kernel - 1 - w->before};
+  return (rheos__window){.in = w->out,
+                         .out = w->in,
+                         .kernel = w->kernel,
+                         .stride = 1,
+                         .dilation = 1,
+                         .before = w->kernel - 1 - w->before};
 }
 
 rheos_status *rheos__conv_prepare_float_by_input(rheos__prepare *p) {

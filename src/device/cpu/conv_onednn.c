@@ -21,7 +21,7 @@ enum { MAX_SUMS = 4, SUM_POSITIONS = 512, SUM_BYTES = 1 << 26, SUM_UNIT = 16384 
 
 typedef struct conv_state {
   rheos__dnnl_conv *conv;
-  int32_t image, filter, result;  // inputs; -1: the output
+  int32_t image, filter, result;    // inputs; -1: the output
   int64_t image_step, result_step;  // elements from part to part
 } conv_state;
 
@@ -34,11 +34,11 @@ static float *operand(const void *const *inputs, void *const *outputs, int32_t i
 static rheos_status *run_conv(const void *state, const void *const *inputs, void *const *outputs,
                               void *scratch, int64_t first_unit, int64_t last_unit) {
   const conv_state *s = state;
-  return rheos__dnnl_conv_run(
-      s->conv, operand(inputs, outputs, s->image) + first_unit * s->image_step,
-      operand(inputs, outputs, s->filter),
-      operand(inputs, outputs, s->result) + first_unit * s->result_step, s->image_step,
-      s->result_step, last_unit - first_unit, scratch);
+  return rheos__dnnl_conv_run(s->conv,
+                              operand(inputs, outputs, s->image) + first_unit * s->image_step,
+                              operand(inputs, outputs, s->filter),
+                              operand(inputs, outputs, s->result) + first_unit * s->result_step,
+                              s->image_step, s->result_step, last_unit - first_unit, scratch);
 }
 
 // ---- The filter's gradient in parts
@@ -95,8 +95,7 @@ static rheos_status *compute_filter(void *state, rheos__step *step, rheos_tensor
   if (w.parts == NULL) return rheos__out_of_memory();
   const int64_t units = (s->filter_elements + SUM_UNIT - 1) / SUM_UNIT;
   const int64_t adds = s->num_parts * s->filter_elements;
-  rheos_status *status =
-      rheos__step_parallel(step, s->num_parts, INT64_MAX, run_filter_parts, &w);
+  rheos_status *status = rheos__step_parallel(step, s->num_parts, INT64_MAX, run_filter_parts, &w);
   if (status == NULL) status = rheos__step_parallel(step, units, adds, sum_filter_parts, &w);
   rheos__free_aligned(w.parts);
   return status;

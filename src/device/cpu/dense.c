@@ -12,9 +12,9 @@ typedef struct dense_state {
   rheos__dense dense;
   rheos__dense_fn run;
   int64_t m, block_rows, block_columns;  // of a unit; all, or all columns, or the only row
-  int32_t bias;             // input; -1: none
+  int32_t bias;                          // input; -1: none
   bool transpose_b, keeps_turned;
-  bool has_epilogue;        // what the loops do not do: behind them
+  bool has_epilogue;  // what the loops do not do: behind them
   rheos__epilogue epilogue;
 } dense_state;
 
@@ -113,8 +113,7 @@ static rheos_status *describe(rheos__prepare *p, dense_state **out_state) {
   s->run = rheos__dense_kernel();
   p->run = run_dense;
   p->flops = rheos__flops(2.0 * (double)s->m * (double)s->dense.n * (double)s->dense.k);
-  if (s->transpose_b && s->dense.n * s->dense.k > 0 &&
-      rheos__input_stays(p, 1)) {
+  if (s->transpose_b && s->dense.n * s->dense.k > 0 && rheos__input_stays(p, 1)) {
     RHEOS_TRY(keep_turned(p, s));
   }
   if (s->transpose_b) p->scratch_bytes = (size_t)(s->dense.n * s->dense.k) * sizeof(float);

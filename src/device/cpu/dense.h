@@ -12,8 +12,8 @@ typedef struct rheos__dense {
   int64_t a_row, a_column, b_row, c_row;
   int64_t first_column, end_column;
   int64_t taps, a_tap;  // 0: one
-  bool adds;  // the products to what is in c
-  const float *bias;  // of all columns, or NULL
+  bool adds;            // the products to what is in c
+  const float *bias;    // of all columns, or NULL
   // RHEOS__NO_ACTIVATION, RHEOS__RELU, RHEOS__RELU6 or RHEOS__LEAKY_RELU.
   rheos__activation activation;
   float alpha;

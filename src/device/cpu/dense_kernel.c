@@ -36,7 +36,8 @@
 #define VECTORS 4
 #define NAME(x) x##_512
 typedef float vector_512 __attribute__((vector_size(64), may_alias));
-TARGET static inline __attribute__((always_inline)) vector_512 load_part_512(const float *p, int n) {
+TARGET static inline __attribute__((always_inline)) vector_512 load_part_512(const float *p,
+                                                                             int n) {
   return (vector_512)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
 }
 TARGET static inline __attribute__((always_inline)) void store_part_512(float *p, vector_512 x,
@@ -60,7 +61,8 @@ typedef float vector_256 __attribute__((vector_size(32), may_alias));
 TARGET static inline __attribute__((always_inline)) __m256i mask_256(int n) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
-TARGET static inline __attribute__((always_inline)) vector_256 load_part_256(const float *p, int n) {
+TARGET static inline __attribute__((always_inline)) vector_256 load_part_256(const float *p,
+                                                                             int n) {
   return (vector_256)_mm256_maskload_ps(p, mask_256(n));
 }
 TARGET static inline __attribute__((always_inline)) void store_part_256(float *p, vector_256 x,

@@ -21,22 +21,22 @@ typedef int32_t bits __attribute__((vector_size(4 * LANES), aligned(4), may_alia
 #define ONES 0x3f800000  // 1.0f
 
 // ROW(enumerator, formula of x and y), in the words of ops/binary.c and ops/activation.c
-#define BINARY(ROW)                                                           \
-  ROW(ADD, x + y)                                                             \
-  ROW(SUB, x - y)                                                             \
-  ROW(MUL, x * y)                                                              \
-  ROW(DIV, x / y)                                                             \
-  ROW(MAXIMUM, CHOOSE((x > y) | (x != x), x, y))                              \
-  ROW(MINIMUM, CHOOSE((x < y) | (x != x), x, y))                              \
-  ROW(SQUARED_DIFFERENCE, (x - y) * (x - y))                                  \
-  ROW(TANH_GRAD, y * (1.0f - x * x))                                              \
-  ROW(SIGMOID_GRAD, y * x * (1.0f - x))                                            \
-  ROW(RELU_GRAD, x * (vector)(ONES & (bits)(y > 0.0f)))
-#define UNARY(ROW)                                                            \
-  ROW(NEG, -x)                                                                \
-  ROW(ABS, (vector)((bits)x & 0x7fffffff))                                    \
-  ROW(SQUARE, x * x)                                                           \
-  ROW(RELU, (vector)((bits)x & ~(bits)(x < 0.0f)))                               \
+#define BINARY(ROW)                              \
+  ROW(ADD, x + y)                                \
+  ROW(SUB, x - y)                                \
+  ROW(MUL, x *y)                                 \
+  ROW(DIV, x / y)                                \
+  ROW(MAXIMUM, CHOOSE((x > y) | (x != x), x, y)) \
+  ROW(MINIMUM, CHOOSE((x < y) | (x != x), x, y)) \
+  ROW(SQUARED_DIFFERENCE, (x - y) * (x - y))     \
+  ROW(TANH_GRAD, y * (1.0f - x * x))             \
+  ROW(SIGMOID_GRAD, y *x * (1.0f - x))           \
+  ROW(RELU_GRAD, x *(vector)(ONES & (bits)(y > 0.0f)))
+#define UNARY(ROW)                                 \
+  ROW(NEG, -x)                                     \
+  ROW(ABS, (vector)((bits)x & 0x7fffffff))         \
+  ROW(SQUARE, x *x)                                \
+  ROW(RELU, (vector)((bits)x & ~(bits)(x < 0.0f))) \
   ROW(RECIPROCAL, 1.0f / x)
 
 rheos__simple rheos__simple_of(const char *op) {
@@ -101,31 +101,31 @@ rheos__simple rheos__simple_of(const char *op) {
 }
 
 // The registers are named, since an array would be kept in memory: formula(register k, ...) for each.
-#define ALL(X, Y, formula)                                                          \
-  ONE(r0, 0, X, Y, formula)                                                         \
-  ONE(r1, 1, X, Y, formula)                                                         \
-  ONE(r2, 2, X, Y, formula)                                                         \
-  ONE(r3, 3, X, Y, formula)                                                         \
-  ONE(r4, 4, X, Y, formula)                                                         \
-  ONE(r5, 5, X, Y, formula)                                                         \
-  ONE(r6, 6, X, Y, formula)                                                         \
+#define ALL(X, Y, formula)  \
+  ONE(r0, 0, X, Y, formula) \
+  ONE(r1, 1, X, Y, formula) \
+  ONE(r2, 2, X, Y, formula) \
+  ONE(r3, 3, X, Y, formula) \
+  ONE(r4, 4, X, Y, formula) \
+  ONE(r5, 5, X, Y, formula) \
+  ONE(r6, 6, X, Y, formula) \
   ONE(r7, 7, X, Y, formula)
-#define ONE(r, k, X, Y, formula)     \
-  {                                  \
-    const vector x = X(r, k);        \
-    const vector y = Y(r, k);        \
-    (void)x, (void)y;                \
-    r = formula;                     \
+#define ONE(r, k, X, Y, formula) \
+  {                              \
+    const vector x = X(r, k);    \
+    const vector y = Y(r, k);    \
+    (void)x, (void)y;            \
+    r = formula;                 \
   }
 #define IN_REGISTER(r, k) r
 #define AT_PLACE(r, k) (((const vector *)place)[block * VECTORS + (k)])
-#define THE_NUMBER(r, k) (*(const float *)place - (vector){0})  /* in every lane */
-#define CASE(simple, form) case RHEOS__SIMPLE_##simple * RHEOS__NUM_FORMS + RHEOS__FORM_##form:
-#define BINARY_CASES(simple, formula)                                                     \
-  CASE(simple, PLACE) ALL(IN_REGISTER, AT_PLACE, formula) break;                          \
-  CASE(simple, NUMBER) ALL(IN_REGISTER, THE_NUMBER, formula) break;                       \
-  CASE(simple, REVERSED_PLACE) ALL(AT_PLACE, IN_REGISTER, formula) break;                 \
-  CASE(simple, REVERSED_NUMBER) ALL(THE_NUMBER, IN_REGISTER, formula) break;              \
+#define THE_NUMBER(r, k) (*(const float *)place - (vector){0}) /* in every lane */
+#define CASE(simple, form) case RHEOS__SIMPLE_##simple *RHEOS__NUM_FORMS + RHEOS__FORM_##form:
+#define BINARY_CASES(simple, formula)                                        \
+  CASE(simple, PLACE) ALL(IN_REGISTER, AT_PLACE, formula) break;             \
+  CASE(simple, NUMBER) ALL(IN_REGISTER, THE_NUMBER, formula) break;          \
+  CASE(simple, REVERSED_PLACE) ALL(AT_PLACE, IN_REGISTER, formula) break;    \
+  CASE(simple, REVERSED_NUMBER) ALL(THE_NUMBER, IN_REGISTER, formula) break; \
   CASE(simple, BOTH) ALL(IN_REGISTER, IN_REGISTER, formula) break;
 #define UNARY_CASES(simple, formula) \
   CASE(simple, BOTH) ALL(IN_REGISTER, IN_REGISTER, formula) break;
@@ -137,22 +137,17 @@ RHEOS__WIDEST void rheos__run_registers(const rheos__register_step *steps, int32
     for (int32_t i = 0; i < num_steps; i++) {
       char *place = places[steps[i].place];
       switch (steps[i].code) {
-        case RHEOS__LOAD_PLACE:
-          ALL(IN_REGISTER, AT_PLACE, y)
-          break;
-        case RHEOS__LOAD_NUMBER:
-          ALL(IN_REGISTER, THE_NUMBER, y)
-          break;
+        case RHEOS__LOAD_PLACE: ALL(IN_REGISTER, AT_PLACE, y) break;
+        case RHEOS__LOAD_NUMBER: ALL(IN_REGISTER, THE_NUMBER, y) break;
         case RHEOS__STORE_PLACE: {
           vector *to = (vector *)place + block * VECTORS;
           to[0] = r0, to[1] = r1, to[2] = r2, to[3] = r3;
           to[4] = r4, to[5] = r5, to[6] = r6, to[7] = r7;
           break;
         }
-        BINARY(BINARY_CASES)
-        UNARY(UNARY_CASES)
-        default:
-          break;
+          BINARY(BINARY_CASES)
+          UNARY(UNARY_CASES)
+        default: break;
       }
     }
   }

@@ -58,11 +58,11 @@ rheos__simple rheos__simple_of(const char *op);
 // Where the operands of an instruction are: in the registers, which also get the result, or at a
 // place, which has a vector for each vector or one number for all.
 typedef enum rheos__register_form {
-  RHEOS__FORM_PLACE,            // x in the registers, y at the place
-  RHEOS__FORM_NUMBER,           // x in the registers, y the number at the place
-  RHEOS__FORM_REVERSED_PLACE,   // the other way round
+  RHEOS__FORM_PLACE,           // x in the registers, y at the place
+  RHEOS__FORM_NUMBER,          // x in the registers, y the number at the place
+  RHEOS__FORM_REVERSED_PLACE,  // the other way round
   RHEOS__FORM_REVERSED_NUMBER,
-  RHEOS__FORM_BOTH,             // x and y in the registers; and ops of one number
+  RHEOS__FORM_BOTH,  // x and y in the registers; and ops of one number
   RHEOS__NUM_FORMS,
 } rheos__register_form;
 
@@ -82,7 +82,7 @@ static inline uint8_t rheos__register_code(rheos__simple simple, rheos__register
 }
 
 // Runs the steps on `num_blocks` blocks of RHEOS__FLOAT_BLOCK elements.
-void rheos__run_registers(const rheos__register_step *steps, int32_t num_steps,
-                          char *const *places, int64_t num_blocks);
+void rheos__run_registers(const rheos__register_step *steps, int32_t num_steps, char *const *places,
+                          int64_t num_blocks);
 
 #endif  // RHEOS_SRC_DEVICE_CPU_FUSED_FLOAT_H

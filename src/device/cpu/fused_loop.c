@@ -116,8 +116,10 @@ static void add_register_steps(rheos__fused *f, const rheos__fused_member *m, rh
     add_step(f, rheos__register_code(simple, number ? RHEOS__FORM_NUMBER : RHEOS__FORM_PLACE), y);
   } else {
     const bool number = (repeated & 1) != 0;
-    add_step(f, rheos__register_code(simple, number ? RHEOS__FORM_REVERSED_NUMBER
-                                                    : RHEOS__FORM_REVERSED_PLACE), x);
+    add_step(f,
+             rheos__register_code(
+                 simple, number ? RHEOS__FORM_REVERSED_NUMBER : RHEOS__FORM_REVERSED_PLACE),
+             x);
   }
 }
 

@@ -20,7 +20,7 @@ enum {
 
 typedef struct rheos__fused_member {
   const rheos__elementwise *row;
-  bool flat;  // one call of its loop for a tile
+  bool flat;                                     // one call of its loop for a tile
   uint8_t num_in, in[RHEOS__MAX_OPERANDS], out;  // places
 } rheos__fused_member;
 
@@ -51,9 +51,8 @@ typedef struct rheos__fused {
   rheos__fused_member members[];
 } rheos__fused;
 
-rheos_status *rheos__run_fused(const void *state, const void *const *inputs,
-                                      void *const *outputs, void *scratch, int64_t first_unit,
-                                      int64_t last_unit);
+rheos_status *rheos__run_fused(const void *state, const void *const *inputs, void *const *outputs,
+                               void *scratch, int64_t first_unit, int64_t last_unit);
 
 // Computes elements [begin, begin + count) with `inputs` at element 0 and `out` at `begin`.
 void rheos__fused_range(const rheos__fused *f, const void *const *inputs, void *out, void *scratch,

@@ -23,7 +23,7 @@ typedef struct rheos__loop_input {
 } rheos__loop_input;
 
 typedef struct rheos__loop_step {
-  uint8_t code, num_in;  // rheos__simple
+  uint8_t code, num_in;      // rheos__simple
   uint8_t dtype, out_dtype;  // of the last operand, and of the result
   rheos__loop_input in[RHEOS__PROGRAM_INPUTS];
   uint8_t is_stored, out;  // at place `out`

@@ -61,12 +61,8 @@ static rheos_status *describe(rheos__prepare *p, matmul_state **out_state) {
   return NULL;
 }
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-static int64_t parts(int64_t whole, int64_t part) {
-  return (whole + part - 1) / part;
-}
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
 
 // ---- By the library
 

@@ -109,7 +109,8 @@ struct rheos__dnnl_conv {
   dnnl_primitive_attr_t attr;
   dnnl_primitive_desc_t desc;
   dnnl_primitive_t primitive;
-  dnnl_primitive_t reorder;  // of the filter, to or from the layout the primitive wants; may be NULL
+  dnnl_primitive_t
+      reorder;  // of the filter, to or from the layout the primitive wants; may be NULL
   conv_layouts layouts;
   layout filter;  // the one it wants
   size_t filter_bytes, workspace_bytes;
@@ -200,9 +201,8 @@ static dnnl_status_t make_reorder(rheos__dnnl_conv *c) {
   if (dnnl_memory_desc_equal(c->filter, plain)) return dnnl_success;
   c->filter_bytes = dnnl_memory_desc_get_size(c->filter);
   dnnl_primitive_desc_t desc = NULL;
-  dnnl_status_t result =
-      dnnl_reorder_primitive_desc_create(&desc, back ? c->filter : plain, c->engine,
-                                         back ? plain : c->filter, c->engine, NULL);
+  dnnl_status_t result = dnnl_reorder_primitive_desc_create(
+      &desc, back ? c->filter : plain, c->engine, back ? plain : c->filter, c->engine, NULL);
   if (result == dnnl_success) result = dnnl_primitive_create(&c->reorder, desc);
   if (desc != NULL) dnnl_primitive_desc_destroy(desc);
   return result;

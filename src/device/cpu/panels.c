@@ -133,7 +133,8 @@ void rheos__panels_lay_down(const rheos__panels *p, const float *b, float *to) {
   const int64_t most = block_depth(p);
   for (int64_t k = 0; k < p->k; k += most) {
     const int64_t depth = least(most, p->k - k);
-    rheos__panels_pack(b + k * p->b_row, p->b_row, p->b_column, depth, p->n, to + k * p->n, 0, depth);
+    rheos__panels_pack(b + k * p->b_row, p->b_row, p->b_column, depth, p->n, to + k * p->n, 0,
+                       depth);
   }
 }
 
@@ -147,8 +148,13 @@ typedef struct piece {
 static void run_in_place(const rheos__panels *p, const float *a, const float *b, float *c,
                          const piece *at) {
   const int64_t columns = at->last_column - at->first_column;
-  const rheos__dense d = {.n = columns, .k = p->k, .a_row = p->a_row, .a_column = p->a_column,
-                          .b_row = p->b_row, .c_row = p->n, .end_column = columns};
+  const rheos__dense d = {.n = columns,
+                          .k = p->k,
+                          .a_row = p->a_row,
+                          .a_column = p->a_column,
+                          .b_row = p->b_row,
+                          .c_row = p->n,
+                          .end_column = columns};
   rheos__dense_kernel()(&d, a, b + at->first_column, c + at->first_column, at->first_row,
                         at->last_row);
 }
@@ -183,8 +189,8 @@ static void run_strips(const rheos__panels *p, rheos__dense d, const float *a, c
       d.n = d.b_row = d.end_column = least(width, columns - j);
       for (int64_t row = i; row < last; row += TILE_ROWS) {
         d.a_column = least(TILE_ROWS, last - row);
-        run(&d, strips + (row - i) * d.k, panels + j * d.k,
-            c + row * p->n + at->first_column + j, 0, d.a_column);
+        run(&d, strips + (row - i) * d.k, panels + j * d.k, c + row * p->n + at->first_column + j,
+            0, d.a_column);
       }
     }
   }
@@ -202,8 +208,8 @@ static void run_piece(const rheos__panels *p, const float *a, const float *b, fl
   const int64_t most = block_depth(p);
   for (int64_t k = 0; k < p->k; k += most) {
     const int64_t depth = least(most, p->k - k);
-    rheos__dense d = {.k = depth, .a_row = p->a_row, .a_column = p->a_column, .c_row = p->n,
-                      .adds = k > 0};
+    rheos__dense d = {
+        .k = depth, .a_row = p->a_row, .a_column = p->a_column, .c_row = p->n, .adds = k > 0};
     const float *from = panels;
     if (p->is_laid_down) {
       from = b + k * p->n + at->first_column * depth;
@@ -237,8 +243,11 @@ static void run_turned(const rheos__panels *p, const float *a, const float *b, f
   for (int64_t i = first; i < last; i += TURNED_COLUMNS) {
     const int64_t count = least(TURNED_COLUMNS, last - i);
     for (int64_t k = 0; k < p->k; k += most) {
-      rheos__dense d = {.k = least(most, p->k - k), .a_row = p->b_column,
-                        .a_column = p->b_row, .c_row = m, .adds = k > 0};
+      rheos__dense d = {.k = least(most, p->k - k),
+                        .a_row = p->b_column,
+                        .a_column = p->b_row,
+                        .c_row = m,
+                        .adds = k > 0};
       for (int64_t j = 0; j < m; j += width) {
         d.n = d.b_row = d.end_column = least(width, m - j);
         run(&d, b + i * p->b_column + k * p->b_row, scratch + k * m + j * d.k, rows + j, 0, count);

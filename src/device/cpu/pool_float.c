@@ -44,40 +44,42 @@ static double pixels_of(const box *b) {
 }
 
 // Over the pixels of box `b`, in order: `at` is where pixel number k is, from the batch entry on.
-#define FOR_PIXELS(b)                                                                  \
-  for (int64_t z = (b)->first[0], k = 0; z < (b)->last[0]; z++)                        \
-    for (int64_t y = (b)->first[1]; y < (b)->last[1]; y++)                             \
-      for (int64_t x = (b)->first[2], at = z * p->in.dims[0] + y * p->in.dims[1] +     \
-                                           x * p->in.dims[2];                          \
+#define FOR_PIXELS(b)                                                              \
+  for (int64_t z = (b)->first[0], k = 0; z < (b)->last[0]; z++)                    \
+    for (int64_t y = (b)->first[1]; y < (b)->last[1]; y++)                         \
+      for (int64_t x = (b)->first[2],                                              \
+                   at = z * p->in.dims[0] + y * p->in.dims[1] + x * p->in.dims[2]; \
            x < (b)->last[2]; x++, at += p->in.dims[2], k++)
 
 // A loop over `n` lanes: the compiler makes vector code of the case that all are used.
-#define FOR_LANES(body)                                                       \
-  do {                                                                        \
-    if (n == LANES) {                                                         \
-      RHEOS__KEEP_LANES for (int64_t j = 0; j < LANES; j++) { body; }         \
-    } else {                                                                  \
-      for (int64_t j = 0; j < n; j++) { body; }                               \
-    }                                                                         \
+#define FOR_LANES(body)                                               \
+  do {                                                                \
+    if (n == LANES) {                                                 \
+      RHEOS__KEEP_LANES for (int64_t j = 0; j < LANES; j++) { body; } \
+    } else {                                                          \
+      for (int64_t j = 0; j < n; j++) {                               \
+        body;                                                         \
+      }                                                               \
+    }                                                                 \
   } while (0)
 
 // ---- Of a window's pixels, for `n` channels from `x` on; `x` is the batch entry
 
 typedef void (*window_fn)(const rheos__pool *p, const box *b, const float *x, int64_t n, float *y);
 
-#define WINDOW_FN(name, TOTAL, start, step, result)                                          \
-  RHEOS__WIDEST static void name(const rheos__pool *p, const box *b, const float *xs,        \
-                                 int64_t n, float *ys) {                                     \
-    TOTAL totals[LANES];                                                                     \
-    const TOTAL count = (TOTAL)pixels_of(b);                                                 \
-    (void)count;                                                                             \
-    for (int j = 0; j < LANES; j++) totals[j] = start;                                       \
-    FOR_PIXELS(b) {                                                                          \
-      const float *pixel = xs + at;                                                          \
-      (void)k;                                                                               \
-      FOR_LANES(const TOTAL a = totals[j]; const TOTAL v = (TOTAL)pixel[j]; totals[j] = step); \
-    }                                                                                        \
-    FOR_LANES(const TOTAL a = totals[j]; ys[j] = (float)(result));                           \
+#define WINDOW_FN(name, TOTAL, start, step, result)                                              \
+  RHEOS__WIDEST static void name(const rheos__pool *p, const box *b, const float *xs, int64_t n, \
+                                 float *ys) {                                                    \
+    TOTAL totals[LANES];                                                                         \
+    const TOTAL count = (TOTAL)pixels_of(b);                                                     \
+    (void)count;                                                                                 \
+    for (int j = 0; j < LANES; j++) totals[j] = start;                                           \
+    FOR_PIXELS(b) {                                                                              \
+      const float *pixel = xs + at;                                                              \
+      (void)k;                                                                                   \
+      FOR_LANES(const TOTAL a = totals[j]; const TOTAL v = (TOTAL)pixel[j]; totals[j] = step);   \
+    }                                                                                            \
+    FOR_LANES(const TOTAL a = totals[j]; ys[j] = (float)(result));                               \
   }
 WINDOW_FN(largest, float, -FLT_MAX, v > a ? v : a, a)
 WINDOW_FN(largest_3d, float, -INFINITY, a > v ? a : v, a)
@@ -162,8 +164,8 @@ RHEOS__WIDEST static void sum_columns(const rheos__pool *p, const box *row_box, 
 RHEOS__WIDEST static void average_columns(const rheos__pool *p, const box *row_box, const strip *s,
                                           float *y) {
   const rheos__window *w = &p->windows.dims[2];
-  const int64_t rows = (row_box->last[0] - row_box->first[0]) *
-                       (row_box->last[1] - row_box->first[1]);
+  const int64_t rows =
+      (row_box->last[0] - row_box->first[0]) * (row_box->last[1] - row_box->first[1]);
   for (int64_t ox = s->first; ox < s->last; ox++) {
     const int64_t start = ox * w->stride - w->before, end = start + w->kernel;
     const int64_t first = start > 0 ? start : 0, last = end < w->in ? end : w->in;
@@ -277,8 +279,8 @@ static void clear_channels(const rheos__pool *p, float *dx, int64_t count) {
 
 static int64_t num_chunks(const rheos__pool *p) { return (p->channels + CHUNK - 1) / CHUNK; }
 
-static void spread_chunk(const rheos__pool *p, const void *const *inputs, float *out,
-                         int64_t unit, spread_fn spread) {
+static void spread_chunk(const rheos__pool *p, const void *const *inputs, float *out, int64_t unit,
+                         spread_fn spread) {
   const rheos__window *w = p->windows.dims;
   const int64_t n = unit / num_chunks(p), first = unit % num_chunks(p) * CHUNK;
   const int64_t last = first + CHUNK < p->channels ? first + CHUNK : p->channels;
@@ -289,8 +291,8 @@ static void spread_chunk(const rheos__pool *p, const void *const *inputs, float 
     for (int64_t oy = 0; oy < w[1].out; oy++) {
       for (int64_t ox = 0; ox < w[2].out; ox++) {
         const box b = box_of(p, oz, oy, ox);
-        const int64_t to = n * p->out.batch + oz * p->out.dims[0] + oy * p->out.dims[1] +
-                           ox * p->out.dims[2];
+        const int64_t to =
+            n * p->out.batch + oz * p->out.dims[0] + oy * p->out.dims[1] + ox * p->out.dims[2];
         const float *y = (const float *)inputs[1] + to, *dy = (const float *)inputs[2] + to;
         for (int64_t c = first; c < last; c += LANES) {
           spread(p, &b, x + c, y + c, dy + c, last - c < LANES ? last - c : LANES, dx + c);
@@ -305,8 +307,8 @@ static void max_grad_chunk(const rheos__pool *p, const void *const *inputs, void
   (void)wide_index;
   spread_chunk(p, inputs, outputs[0], unit, to_first);
 }
-static void max_3d_grad_chunk(const rheos__pool *p, const void *const *inputs,
-                              void *const *outputs, bool wide_index, int64_t unit) {
+static void max_3d_grad_chunk(const rheos__pool *p, const void *const *inputs, void *const *outputs,
+                              bool wide_index, int64_t unit) {
   (void)wide_index;
   spread_chunk(p, inputs, outputs[0], unit, to_equals);
 }
@@ -324,8 +326,8 @@ RHEOS__WIDEST static void add_scaled(double *totals, const float *dy, double sca
   FOR_LANES(totals[j] += (double)dy[j] * scale);
 }
 
-static void average_grad_pixel(const rheos__pool *p, const box *windows, const float *dy,
-                               int64_t n, float *dx) {
+static void average_grad_pixel(const rheos__pool *p, const box *windows, const float *dy, int64_t n,
+                               float *dx) {
   double totals[LANES] = {0};
   for (int64_t oz = windows->first[0]; oz < windows->last[0]; oz++) {
     for (int64_t oy = windows->first[1]; oy < windows->last[1]; oy++) {
@@ -339,8 +341,8 @@ static void average_grad_pixel(const rheos__pool *p, const box *windows, const f
   for (int64_t j = 0; j < n; j++) dx[j] = (float)totals[j];
 }
 
-static void average_grad_row(const rheos__pool *p, const void *const *inputs,
-                             void *const *outputs, bool wide_index, int64_t unit) {
+static void average_grad_row(const rheos__pool *p, const void *const *inputs, void *const *outputs,
+                             bool wide_index, int64_t unit) {
   (void)wide_index;
   const rheos__window *w = p->windows.dims;
   const int64_t n = unit / w[1].in / w[0].in;

@@ -60,20 +60,20 @@ static CBLAS_TRANSPOSE transpose_of(const stored *x, bool conjugate) {
   return !x->transposed ? CblasNoTrans : conjugate ? CblasConjTrans : CblasTrans;
 }
 
-#define BLAS_ROWS(p, name, T, ONE, ZERO)                                                          \
-  static rheos_status *rows_##name(const product *s, const void *va, const void *b, void *vc,     \
-                                   int64_t first, int64_t last, void *scratch) {                  \
-    (void)scratch;                                                                                \
-    const T *a = va;                                                                              \
-    T *c = vc;                                                                                    \
-    const stored x = stored_a(s), y = stored_b(s);                                                \
-    rheos__lapack_begin();                                                                        \
-    cblas_##p##gemm(CblasRowMajor, transpose_of(&x, s->conjugate_a),                              \
-                    transpose_of(&y, s->conjugate_b), (int)(last - first), (int)s->n, (int)s->k,  \
-                    ONE, a + first * s->a_row, (int)x.leading, b, (int)y.leading, ZERO,           \
-                    c + first * s->n, (int)s->n);                                                 \
-    rheos__lapack_end();                                                                          \
-    return NULL;                                                                                  \
+#define BLAS_ROWS(p, name, T, ONE, ZERO)                                                         \
+  static rheos_status *rows_##name(const product *s, const void *va, const void *b, void *vc,    \
+                                   int64_t first, int64_t last, void *scratch) {                 \
+    (void)scratch;                                                                               \
+    const T *a = va;                                                                             \
+    T *c = vc;                                                                                   \
+    const stored x = stored_a(s), y = stored_b(s);                                               \
+    rheos__lapack_begin();                                                                       \
+    cblas_##p##gemm(CblasRowMajor, transpose_of(&x, s->conjugate_a),                             \
+                    transpose_of(&y, s->conjugate_b), (int)(last - first), (int)s->n, (int)s->k, \
+                    ONE, a + first * s->a_row, (int)x.leading, b, (int)y.leading, ZERO,          \
+                    c + first * s->n, (int)s->n);                                                \
+    rheos__lapack_end();                                                                         \
+    return NULL;                                                                                 \
   }
 static const float one_c[] = {1, 0}, zero_c[] = {0, 0};
 static const double one_z[] = {1, 0}, zero_z[] = {0, 0};
@@ -107,14 +107,14 @@ static inline float bfloat16_value(uint32_t half) {
   return value;
 }
 
-#define WIDEN(name)                                                                            \
-  RHEOS__WIDEST static void widen_##name(const uint16_t *from, int64_t step, int64_t n,        \
-                                         float *to) {                                          \
-    if (step == 1) {                                                                           \
-      for (int64_t i = 0; i < n; i++) to[i] = name##_value(from[i]);                           \
-    } else {                                                                                   \
-      for (int64_t i = 0; i < n; i++) to[i] = name##_value(from[i * step]);                    \
-    }                                                                                          \
+#define WIDEN(name)                                                                     \
+  RHEOS__WIDEST static void widen_##name(const uint16_t *from, int64_t step, int64_t n, \
+                                         float *to) {                                   \
+    if (step == 1) {                                                                    \
+      for (int64_t i = 0; i < n; i++) to[i] = name##_value(from[i]);                    \
+    } else {                                                                            \
+      for (int64_t i = 0; i < n; i++) to[i] = name##_value(from[i * step]);             \
+    }                                                                                   \
   }
 WIDEN(half)
 WIDEN(bfloat16)
@@ -124,28 +124,28 @@ static size_t half_scratch(const product *s, int64_t block_rows) {
   return sizeof(float) * (size_t)(block_rows * s->k + s->k * width + block_rows * width);
 }
 
-#define HALF_ROWS(name)                                                                           \
-  static rheos_status *rows_##name(const product *s, const void *va, const void *vb, void *vc,    \
-                                   int64_t first, int64_t last, void *scratch) {                  \
-    const uint16_t *a = va, *b = vb;                                                              \
-    uint16_t *c = vc;                                                                             \
-    const int64_t rows = last - first, most = s->n < PANEL ? s->n : PANEL;                        \
-    float *x = scratch, *y = x + rows * s->k, *z = y + s->k * most;                               \
-    for (int64_t i = 0; i < rows; i++) {                                                          \
-      widen_##name(a + (first + i) * s->a_row, s->a_column, s->k, x + i * s->k);                  \
-    }                                                                                             \
-    for (int64_t j = 0; j < s->n; j += PANEL) {                                                   \
-      const int64_t width = s->n - j < PANEL ? s->n - j : PANEL;                                  \
-      for (int64_t k = 0; k < s->k; k++) {                                                        \
-        widen_##name(b + k * s->b_row + j * s->b_column, s->b_column, width, y + k * width);      \
-      }                                                                                           \
-      RHEOS_TRY(rheos__sgemm(false, false, rows, width, s->k, x, s->k, y, width, z, width));      \
-      for (int64_t i = 0; i < rows; i++) {                                                        \
-        uint16_t *to = c + (first + i) * s->n + j;                                                \
-        for (int64_t n = 0; n < width; n++) to[n] = rheos__float_to_##name(z[i * width + n]);     \
-      }                                                                                           \
-    }                                                                                             \
-    return NULL;                                                                                  \
+#define HALF_ROWS(name)                                                                        \
+  static rheos_status *rows_##name(const product *s, const void *va, const void *vb, void *vc, \
+                                   int64_t first, int64_t last, void *scratch) {               \
+    const uint16_t *a = va, *b = vb;                                                           \
+    uint16_t *c = vc;                                                                          \
+    const int64_t rows = last - first, most = s->n < PANEL ? s->n : PANEL;                     \
+    float *x = scratch, *y = x + rows * s->k, *z = y + s->k * most;                            \
+    for (int64_t i = 0; i < rows; i++) {                                                       \
+      widen_##name(a + (first + i) * s->a_row, s->a_column, s->k, x + i * s->k);               \
+    }                                                                                          \
+    for (int64_t j = 0; j < s->n; j += PANEL) {                                                \
+      const int64_t width = s->n - j < PANEL ? s->n - j : PANEL;                               \
+      for (int64_t k = 0; k < s->k; k++) {                                                     \
+        widen_##name(b + k * s->b_row + j * s->b_column, s->b_column, width, y + k * width);   \
+      }                                                                                        \
+      RHEOS_TRY(rheos__sgemm(false, false, rows, width, s->k, x, s->k, y, width, z, width));   \
+      for (int64_t i = 0; i < rows; i++) {                                                     \
+        uint16_t *to = c + (first + i) * s->n + j;                                             \
+        for (int64_t n = 0; n < width; n++) to[n] = rheos__float_to_##name(z[i * width + n]);  \
+      }                                                                                        \
+    }                                                                                          \
+    return NULL;                                                                               \
   }
 HALF_ROWS(half)
 HALF_ROWS(bfloat16)

@@ -85,8 +85,7 @@ RHEOS__WIDEST static void scale_to(const float *e, float *y, int64_t n, float sc
   }
 }
 
-RHEOS__WIDEST static void shift_by(const float *x, float *y, int64_t n, float first,
-                                   float second) {
+RHEOS__WIDEST static void shift_by(const float *x, float *y, int64_t n, float first, float second) {
   RHEOS__INDEPENDENT for (int64_t i = 0; i < n; i++) y[i] = (x[i] - first) - second;
 }
 

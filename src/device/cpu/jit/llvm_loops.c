@@ -24,7 +24,7 @@ enum { CHUNKS = 4, PLACES = 256, KINDS = RHEOS__LOOP_STEP };
 typedef struct machine {
   LLVMOrcLLJITRef jit;
   int32_t vector_bytes;
-  bool rounds;  // has an instruction for floor()
+  bool rounds;       // has an instruction for floor()
   bool has_refused;  // the loop that is compiled
 } machine;
 
@@ -35,31 +35,26 @@ typedef struct emitter {
   LLVMModuleRef module;
   LLVMBuilderRef b;
   LLVMValueRef function;
-  int32_t lanes;                            // of a whole vector
-  LLVMValueRef places[PLACES];              // addresses, those that are used
-  LLVMValueRef numbers[PLACES][2];          // of kind NUMBER or COLUMN: alone, and in all lanes
-  LLVMValueRef base, position;              // of the run: element in what moves on, and in a row
+  int32_t lanes;                    // of a whole vector
+  LLVMValueRef places[PLACES];      // addresses, those that are used
+  LLVMValueRef numbers[PLACES][2];  // of kind NUMBER or COLUMN: alone, and in all lanes
+  LLVMValueRef base, position;      // of the run: element in what moves on, and in a row
   // In the body of a loop
-  int32_t width, chunks;                    // lanes of a vector, vectors
+  int32_t width, chunks;  // lanes of a vector, vectors
   LLVMValueRef index;
   LLVMValueRef values[RHEOS__PROGRAM_STEPS][CHUNKS];
-  LLVMValueRef loaded[PLACES][2][CHUNKS];   // of kind EACH and ROW
+  LLVMValueRef loaded[PLACES][2][CHUNKS];  // of kind EACH and ROW
 } emitter;
 
 // ---- Types and constants
 
 static LLVMTypeRef stored_type(const emitter *e, int dtype) {
   switch (dtype) {
-    case RHEOS_FLOAT:
-      return LLVMFloatTypeInContext(e->context);
-    case RHEOS_DOUBLE:
-      return LLVMDoubleTypeInContext(e->context);
-    case RHEOS_INT32:
-      return LLVMInt32TypeInContext(e->context);
-    case RHEOS_INT64:
-      return LLVMInt64TypeInContext(e->context);
-    default:
-      return LLVMInt8TypeInContext(e->context);  // bool
+    case RHEOS_FLOAT: return LLVMFloatTypeInContext(e->context);
+    case RHEOS_DOUBLE: return LLVMDoubleTypeInContext(e->context);
+    case RHEOS_INT32: return LLVMInt32TypeInContext(e->context);
+    case RHEOS_INT64: return LLVMInt64TypeInContext(e->context);
+    default: return LLVMInt8TypeInContext(e->context);  // bool
   }
 }
 
@@ -177,53 +172,30 @@ static LLVMValueRef operation(emitter *e, const rheos__loop_step *s, LLVMValueRe
   LLVMValueRef one = NULL, zero = NULL;
   if (t != RHEOS_BOOL) one = constant(e, t, 1), zero = constant(e, t, 0);
   switch ((rheos__simple)s->code) {
-    case RHEOS__SIMPLE_ADD:
-      return z == NULL ? add(e, t, x, y) : add(e, t, add(e, t, x, y), z);
-    case RHEOS__SIMPLE_SUB:
-      return sub(e, t, x, y);
-    case RHEOS__SIMPLE_MUL:
-      return mul(e, t, x, y);
-    case RHEOS__SIMPLE_DIV:
-      return divide(e, x, y);
-    case RHEOS__SIMPLE_MAXIMUM:
-      return extreme(e, t, GREATER, x, y);
-    case RHEOS__SIMPLE_MINIMUM:
-      return extreme(e, t, LESS, x, y);
-    case RHEOS__SIMPLE_SQUARED_DIFFERENCE:
-      x = sub(e, t, x, y);
-      return mul(e, t, x, x);
-    case RHEOS__SIMPLE_TANH_GRAD:
-      return mul(e, t, y, sub(e, t, one, mul(e, t, x, x)));
-    case RHEOS__SIMPLE_SIGMOID_GRAD:
-      return mul(e, t, mul(e, t, y, x), sub(e, t, one, x));
+    case RHEOS__SIMPLE_ADD: return z == NULL ? add(e, t, x, y) : add(e, t, add(e, t, x, y), z);
+    case RHEOS__SIMPLE_SUB: return sub(e, t, x, y);
+    case RHEOS__SIMPLE_MUL: return mul(e, t, x, y);
+    case RHEOS__SIMPLE_DIV: return divide(e, x, y);
+    case RHEOS__SIMPLE_MAXIMUM: return extreme(e, t, GREATER, x, y);
+    case RHEOS__SIMPLE_MINIMUM: return extreme(e, t, LESS, x, y);
+    case RHEOS__SIMPLE_SQUARED_DIFFERENCE: x = sub(e, t, x, y); return mul(e, t, x, x);
+    case RHEOS__SIMPLE_TANH_GRAD: return mul(e, t, y, sub(e, t, one, mul(e, t, x, x)));
+    case RHEOS__SIMPLE_SIGMOID_GRAD: return mul(e, t, mul(e, t, y, x), sub(e, t, one, x));
     case RHEOS__SIMPLE_RELU_GRAD:
       return mul(e, t, x, choose(e, compare(e, t, GREATER, y, zero), one, zero));
-    case RHEOS__SIMPLE_NEG:
-      return neg(e, t, x);
-    case RHEOS__SIMPLE_ABS:
-      return absolute(e, t, x);
-    case RHEOS__SIMPLE_SQUARE:
-      return mul(e, t, x, x);
-    case RHEOS__SIMPLE_RELU:
-      return choose(e, compare(e, t, LESS, x, zero), zero, x);
-    case RHEOS__SIMPLE_RECIPROCAL:
-      return divide(e, one, x);
-    case RHEOS__SIMPLE_DIV_NO_NAN:
-      return unless_zero(e, t, y, divide(e, x, y));
-    case RHEOS__SIMPLE_MUL_NO_NAN:
-      return unless_zero(e, t, y, mul(e, t, x, y));
-    case RHEOS__SIMPLE_SQRT:
-      return call(e, "llvm.sqrt", x);
-    case RHEOS__SIMPLE_RSQRT:
-      return divide(e, one, call(e, "llvm.sqrt", x));
-    case RHEOS__SIMPLE_FLOOR:
-      return e->m->rounds ? call(e, "llvm.floor", x) : NULL;
-    case RHEOS__SIMPLE_CEIL:
-      return e->m->rounds ? call(e, "llvm.ceil", x) : NULL;
-    case RHEOS__SIMPLE_RINT:
-      return e->m->rounds ? call(e, "llvm.rint", x) : NULL;
-    case RHEOS__SIMPLE_SIGN:
-      return sign(e, t, x);
+    case RHEOS__SIMPLE_NEG: return neg(e, t, x);
+    case RHEOS__SIMPLE_ABS: return absolute(e, t, x);
+    case RHEOS__SIMPLE_SQUARE: return mul(e, t, x, x);
+    case RHEOS__SIMPLE_RELU: return choose(e, compare(e, t, LESS, x, zero), zero, x);
+    case RHEOS__SIMPLE_RECIPROCAL: return divide(e, one, x);
+    case RHEOS__SIMPLE_DIV_NO_NAN: return unless_zero(e, t, y, divide(e, x, y));
+    case RHEOS__SIMPLE_MUL_NO_NAN: return unless_zero(e, t, y, mul(e, t, x, y));
+    case RHEOS__SIMPLE_SQRT: return call(e, "llvm.sqrt", x);
+    case RHEOS__SIMPLE_RSQRT: return divide(e, one, call(e, "llvm.sqrt", x));
+    case RHEOS__SIMPLE_FLOOR: return e->m->rounds ? call(e, "llvm.floor", x) : NULL;
+    case RHEOS__SIMPLE_CEIL: return e->m->rounds ? call(e, "llvm.ceil", x) : NULL;
+    case RHEOS__SIMPLE_RINT: return e->m->rounds ? call(e, "llvm.rint", x) : NULL;
+    case RHEOS__SIMPLE_SIGN: return sign(e, t, x);
     case RHEOS__SIMPLE_RELU6:
       y = constant(e, t, 6);
       y = choose(e, compare(e, t, GREATER, x, y), y, x);
@@ -238,30 +210,18 @@ static LLVMValueRef operation(emitter *e, const rheos__loop_step *s, LLVMValueRe
       return unless_zero(e, t, y, mul(e, t, mul(e, t, z, x), x));
     case RHEOS__SIMPLE_RECIPROCAL_GRAD:
       return unless_zero(e, t, y, mul(e, t, mul(e, t, neg(e, t, y), x), x));
-    case RHEOS__SIMPLE_GREATER:
-      return compare(e, t, GREATER, x, y);
-    case RHEOS__SIMPLE_GREATER_EQUAL:
-      return compare(e, t, GREATER_EQUAL, x, y);
-    case RHEOS__SIMPLE_LESS:
-      return compare(e, t, LESS, x, y);
-    case RHEOS__SIMPLE_LESS_EQUAL:
-      return compare(e, t, LESS_EQUAL, x, y);
-    case RHEOS__SIMPLE_EQUAL:
-      return compare(e, t, EQUAL, x, y);
-    case RHEOS__SIMPLE_NOT_EQUAL:
-      return compare(e, t, NOT_EQUAL, x, y);
-    case RHEOS__SIMPLE_LOGICAL_AND:
-      return LLVMBuildAnd(b, x, y, "");
-    case RHEOS__SIMPLE_LOGICAL_OR:
-      return LLVMBuildOr(b, x, y, "");
-    case RHEOS__SIMPLE_LOGICAL_NOT:
-      return LLVMBuildNot(b, x, "");
-    case RHEOS__SIMPLE_SELECT:
-      return choose(e, x, y, z);
-    case RHEOS__SIMPLE_CAST:
-      return cast(e, t, s->out_dtype, x);
-    default:
-      return NULL;
+    case RHEOS__SIMPLE_GREATER: return compare(e, t, GREATER, x, y);
+    case RHEOS__SIMPLE_GREATER_EQUAL: return compare(e, t, GREATER_EQUAL, x, y);
+    case RHEOS__SIMPLE_LESS: return compare(e, t, LESS, x, y);
+    case RHEOS__SIMPLE_LESS_EQUAL: return compare(e, t, LESS_EQUAL, x, y);
+    case RHEOS__SIMPLE_EQUAL: return compare(e, t, EQUAL, x, y);
+    case RHEOS__SIMPLE_NOT_EQUAL: return compare(e, t, NOT_EQUAL, x, y);
+    case RHEOS__SIMPLE_LOGICAL_AND: return LLVMBuildAnd(b, x, y, "");
+    case RHEOS__SIMPLE_LOGICAL_OR: return LLVMBuildOr(b, x, y, "");
+    case RHEOS__SIMPLE_LOGICAL_NOT: return LLVMBuildNot(b, x, "");
+    case RHEOS__SIMPLE_SELECT: return choose(e, x, y, z);
+    case RHEOS__SIMPLE_CAST: return cast(e, t, s->out_dtype, x);
+    default: return NULL;
   }
 }
 
@@ -276,8 +236,8 @@ static int dtype_of(const rheos__loop_step *s, int32_t k) {
 static LLVMValueRef address(emitter *e, int32_t place, int dtype, LLVMValueRef at,
                             LLVMTypeRef type) {
   LLVMValueRef bytes = LLVMBuildMul(e->b, at, int64(e, bytes_of(dtype)), "");
-  LLVMValueRef a = LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->context),
-                                         e->places[place], &bytes, 1, "");
+  LLVMValueRef a = LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->context), e->places[place],
+                                         &bytes, 1, "");
   return LLVMBuildBitCast(e->b, a, LLVMPointerType(type, 0), "");
 }
 
@@ -455,9 +415,9 @@ static bool emit_function(emitter *e, const char *name) {
     if (s->is_stored) load_place(e, places, s->out);
   }
   load_numbers(e, RHEOS__LOOP_NUMBER, int64(e, 0));
-  const bool made = e->p->has_rows ? rows(e, LLVMGetParam(e->function, 1), count,
-                                          LLVMGetParam(e->function, 3))
-                                   : run_of(e, count);
+  const bool made = e->p->has_rows
+                        ? rows(e, LLVMGetParam(e->function, 1), count, LLVMGetParam(e->function, 3))
+                        : run_of(e, count);
   if (made) LLVMBuildRetVoid(e->b);
   return made;
 }
