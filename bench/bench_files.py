@@ -13,8 +13,6 @@ import sys
 import tempfile
 import time
 
-import numpy as np
-
 NODES, TENSORS, RECORDS, BATCH = 40_000, 64, 100_000, 1024
 ROUNDS = 7
 
@@ -103,8 +101,9 @@ def records(tf, folder):
         for _ in tf.python_io.tf_record_iterator(path):
             pass
 
-    yield "record of 300 bytes: write", "ns", None, median_of(lambda: seconds(write)) * 1e9 / RECORDS
-    yield "record of 300 bytes: read", "ns", None, median_of(lambda: seconds(read)) * 1e9 / RECORDS
+    for verb, body in (("write", write), ("read", read)):
+        a_record = median_of(lambda body=body: seconds(body)) * 1e9 / RECORDS
+        yield f"record of 300 bytes: {verb}", "ns", None, a_record
 
     def make():
         for i in range(1000):

@@ -124,13 +124,14 @@ def tensors(data):
     return result
 
 
-# PyTorch's threads spin for some 15 ms before they sleep, and would take a core from what comes next.
+# PyTorch's threads spin for some 15 ms before they sleep, and would take a core from what
+# comes next.
 PAUSE_SECONDS = 0.04
 
 
 def milliseconds(bodies, repeats, own_time, threads):
-    """The median time of each of bodies, run in turn; the thread's own least time if `own_time`. Where
-    there are more threads, two calls before each wake them."""
+    """The median time of each of bodies, run in turn; the thread's own least time if `own_time`.
+    Where there are more threads, two calls before each wake them."""
     clock, choose = (time.thread_time, min) if own_time else (time.perf_counter, statistics.median)
     times = [[] for _ in bodies]
     for body in bodies:

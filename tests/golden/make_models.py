@@ -95,7 +95,10 @@ def train_and_save(path, feeds, saver):
     """Two steps, a checkpoint with its meta graph, and the losses from there on."""
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
-        run = lambda: session.run(["loss:0", "train"], feeds)[0]
+
+        def run():
+            return session.run(["loss:0", "train"], feeds)[0]
+
         for _ in range(2):
             run()
         saver.save(session, path, write_state=False)
@@ -175,7 +178,7 @@ def write_transformer(folder):
 
 def write_recurrent(folder):
     """Loops of the first generation with their gradients, and a condition, in collections too."""
-    with tf.Graph().as_default() as graph:
+    with tf.Graph().as_default():
         x = tf.placeholder(tf.float32, [None, 4, 3], name="x")
         lengths = tf.placeholder(tf.int32, [None], name="lengths")
         cell = tf.nn.rnn_cell.BasicLSTMCell(5)
@@ -187,7 +190,7 @@ def write_recurrent(folder):
 
 
 def write_functions(folder):
-    """A saved model of TensorFlow 2: functions that call functions, loops and conditions in them."""
+    """A saved model of TensorFlow 2: functions that call functions, loops and conditions."""
 
     class Model(tf2.Module):
         def __init__(self):

@@ -295,7 +295,8 @@ def make_graph_def(case, known_shapes):
                 node.attr["shape"].shape.CopyFrom(tf.TensorShape(value.shape).as_proto())
             else:
                 node.attr["shape"].shape.unknown_rank = True
-            feeds[name + ":0"] = with_folder(value.copy())  # which ops that work in place may change
+            # Ops that work in place may change the copy.
+            feeds[name + ":0"] = with_folder(value.copy())
     node = graph_def.node.add(name="op", op=case.op)
     node.input.extend(names)
     infer_attrs(op_def, case.inputs, node)

@@ -4,7 +4,8 @@
 Usage: python make_optimizers.py      (a Python that has TensorFlow 1.15.5)
 
 Writes optimizers.json; tests/python/test_optimizers.py runs the same programs, which are here; and
-optimizer_steps.txt for tests/train/test_optimizers.c: a line a variable, its optimizer, name, values.
+optimizer_steps.txt for tests/train/test_optimizers.c: a line a variable, its optimizer, name,
+values.
 """
 
 import json

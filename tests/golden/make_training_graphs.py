@@ -3,8 +3,8 @@
 Run with the Python of a TensorFlow 1.15.5 installation:  python make_training_graphs.py
 One file a case in training_graphs/: a line a node, sorted by name, with tabs between
     name, op, inputs, _class, device, attributes, value of a constant
-Inputs are "node:output", then control inputs "^node" sorted by name. tests/train/test_golden_graphs.c
-builds the same graphs and compares.
+Inputs are "node:output", then control inputs "^node" sorted by name.
+tests/train/test_golden_graphs.c builds the same graphs and compares.
 """
 
 import os
@@ -273,7 +273,8 @@ def clipping():
     x = tf.placeholder(tf.float32, [3, 2], "x")
     y = tf.placeholder(tf.float64, None, "y")
     rows = tf.IndexedSlices(tf.placeholder(tf.float32, [2, 2], "values"),
-                            tf.placeholder(tf.int32, [2], "indices"), tf.constant([3, 2], name="of"))
+                            tf.placeholder(tf.int32, [2], "indices"),
+                            tf.constant([3, 2], name="of"))
     tf.clip_by_value(x, -1.0, 2.0)
     tf.clip_by_value(rows, -1.0, 2.0, name="between")
     tf.clip_by_norm(x, 5.0)

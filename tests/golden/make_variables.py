@@ -3,9 +3,10 @@
 
 Usage: python make_variables.py      (a Python that has TensorFlow 1.15.5)
 
-Writes variables.json; tests/python/test_variable_programs.py runs the same programs, which are here.
-A program gets the module and returns what to fetch after the initializers; "init" then "fetches" run
-in sessions of their own.
+Writes variables.json; tests/python/test_variable_programs.py runs the same programs, which are
+here.
+A program gets the module and returns what to fetch after the initializers; "init" then "fetches"
+run in sessions of their own.
 """
 
 import json

@@ -15,7 +15,8 @@ def test_dtypes_compare_with_those_of_numpy():
     for kind in (np.int64, np.float64, np.complex64, np.bool_, np.float16):
         dtype = tf.as_dtype(kind)
         assert dtype == kind and dtype == np.dtype(kind) and not dtype != np.dtype(kind)
-    assert tf.int64 != np.dtype(np.int32) and tf.int64 != int and tf.string != str
+    assert tf.int64 != np.dtype(np.int32)
+    assert tf.int64 != int and tf.string != str  # noqa: E721  (a dtype beside a type)
 
 
 def test_versions():

@@ -576,7 +576,8 @@ def test_a_builder_adds_the_nodes(folder):
         session.run([w.assign([0.0, 0.0]), b.assign([[0.0]])])
         saver.restore(session, path)
         assert session.run(w).tolist() == [1.0, 2.0] and session.run(b).tolist() == [[3.0]]
-        first = tf.train.Saver([Doubled(w, "twice")], write_version=1).save(session, folder + "/old")
+        saver = tf.train.Saver([Doubled(w, "twice")], write_version=1)
+        first = saver.save(session, folder + "/old")
         assert tf.train.load_variable(first, "twice").tolist() == [2.0, 4.0]
 
 

@@ -31,7 +31,7 @@ def build(resource):
 
 
 def without_defaults(graph_def):
-    """A copy: TensorFlow 2 writes attributes that 1.15 refuses, Rheos only where they say something."""
+    """A copy: TensorFlow 2 writes attributes that 1.15 refuses, Rheos only what says something."""
     made = tf.GraphDef.FromString(graph_def.SerializeToString())
     strip_default_attrs(made)
     return made

@@ -181,7 +181,8 @@ def test_batch_normalization_of_batches_takes_a_tensor_too(settings, training, s
 def test_layers_take_dicts(sess):
     class Sum(tf.layers.Layer):
         def build(self, shapes):
-            assert {name: shape.as_list() for name, shape in shapes.items()} == {"a": [4, 3], "b": []}
+            lists = {name: shape.as_list() for name, shape in shapes.items()}
+            assert lists == {"a": [4, 3], "b": []}
             self.built = True
 
         def call(self, inputs):

@@ -319,7 +319,8 @@ def test_shapes_told_to_a_graph_come_with_its_file():
 def test_outputs_of_ops_that_are_not_known_can_be_listed():
     graph_def = tf.GraphDef()
     graph_def.node.add(name="u", op="NoSuchOp")
-    graph_def.node.add(name="y", op="Identity", input=["u"]).attr["T"].type = tf.float32.as_datatype_enum
+    y = graph_def.node.add(name="y", op="Identity", input=["u"])
+    y.attr["T"].type = tf.float32.as_datatype_enum
     graph_def.node.add(name="z", op="NoSuchOp", input=["u:1"])
     with tf.Graph().as_default() as graph:
         tf.import_graph_def(graph_def, name="")

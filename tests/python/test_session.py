@@ -314,7 +314,7 @@ def test_callables_from_options(sess):
 
     x = tf.placeholder(tf.float32, name="x")
     v = tf.Variable(1.0, name="v")
-    double = tf.multiply(x, 2, name="double")
+    tf.multiply(x, 2, name="double")
     bump = v.assign_add(x, name="bump")
     sess.run(v.initializer)
     options = messages.CallableOptions(feed=["x:0"], fetch=["double:0", "x"], target=[bump.op.name])

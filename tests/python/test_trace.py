@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-
 import rheos.v1 as tf
 from rheos.v1._timeline import Timeline
 

@@ -121,8 +121,8 @@ def import_graph_def(
 
     input_map: a dict from inputs as the GraphDef writes them ("x:0", "^op") to the tensors (or
     operations) that take their place. return_elements: names of operations and tensors to return,
-    as a list. name: put before all names, made unique; "import" by default, "" for nothing: then names
-    that are in use are made unique each.
+    as a list. name: put before all names, made unique; "import" by default, "" for nothing: then
+    names that are in use are made unique each.
     producer_op_list: an OpList message, the ops as the writing program knew them: an attribute that
     is newer than Rheos and holds its default there is dropped. op_dict: accepted, not needed.
 

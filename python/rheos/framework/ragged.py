@@ -1,5 +1,5 @@
-"""How functions of dense tensors take ragged ones and linear operators too: modules of rheos.ops have
-what they do."""
+"""How functions of dense tensors take ragged ones and linear operators too: modules of rheos.ops
+have what they do."""
 
 import functools
 

@@ -397,7 +397,7 @@ def as_shape(value):
 
 
 def unknown_shape(rank=None, ndims=None):
-    """A shape of unknown dimensions; of unknown rank too unless it is given (`ndims` is the same)."""
+    """A shape of unknown dimensions; of unknown rank too unless it is given (or `ndims`)."""
     rank = ndims if rank is None else rank
     return TensorShape(None if rank is None else [None] * rank)
 

@@ -364,7 +364,8 @@ def _named_sizes(tensor, asked, message):
     if not hasattr(asked, "__iter__") and not hasattr(asked, "__getitem__"):
         raise ValueError(
             f"{message}.  Tensor {tensor.name}.  Specified shape must be an iterable.  "
-            f"An iterable has the attribute `__iter__` or `__getitem__`.  Received specified shape: {asked}"
+            "An iterable has the attribute `__iter__` or `__getitem__`.  "
+            f"Received specified shape: {asked}"
         )
     asked = tuple(asked)
     more = [i for i, symbol in enumerate(asked) if symbol is Ellipsis or symbol == "*"]

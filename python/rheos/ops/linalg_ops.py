@@ -212,7 +212,8 @@ def _three_diagonals(diagonals, diagonals_format):
     if diagonals_format != "matrix":
         raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
     matrix = convert_to_tensor(diagonals)
-    size, width = matrix.shape.with_rank_at_least(2)[-2:].as_list() if matrix.shape else (None, None)
+    shape = matrix.shape
+    size, width = shape.with_rank_at_least(2)[-2:].as_list() if shape else (None, None)
     if size is None and width is None:
         raise ValueError('The size of the matrix needs to be known for diagonals_format="matrix"')
     if None not in (size, width) and size != width:

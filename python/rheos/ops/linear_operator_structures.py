@@ -1,4 +1,4 @@
-"""Linear operators of a structure that spares the matrix: zeros, reflections, updates of low rank."""
+"""Linear operators that need no matrix: zeros, reflections, updates of low rank."""
 
 from rheos.framework import dtypes, errors
 from rheos.framework.tensor_shape import TensorShape
@@ -151,8 +151,8 @@ class LinearOperatorHouseholder(LinearOperator):
 
 
 class LinearOperatorLowRankUpdate(LinearOperator):
-    """base_operator + U D V^H: U (..., M, K), V (..., N, K), as U by default, D a diagonal (..., K),
-    the identity by default. It is solved through a matrix (K, K) and the base operator.
+    """base_operator + U D V^H: U (..., M, K), V (..., N, K), as U by default, D a diagonal
+    (..., K), the identity by default. It is solved through a matrix (K, K) and the base operator.
     """
 
     def __init__(self, base_operator, u, diag_update=None, v=None, is_diag_update_positive=None,

@@ -80,7 +80,8 @@ class LinearOperatorLowerTriangular(LinearOperator):
                  is_positive_definite=None, is_square=None, name="LinearOperatorLowerTriangular"):
         square = decided_hint(
             is_square, True, "Only square lower triangular operators supported at this time.")
-        self._tril = given_tensor(tril, "tril", 2, name)  # what is above the diagonal is still there
+        # What is above the diagonal is still there.
+        self._tril = given_tensor(tril, "tril", 2, name)
         super().__init__(self._tril.dtype, [self._tril], is_non_singular, is_self_adjoint,
                          is_positive_definite, square, name)
 

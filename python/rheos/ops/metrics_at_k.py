@@ -1,8 +1,8 @@
 """Metrics of the k best predictions, kept over many steps as those in metrics.py.
 
 labels: int64 (..., num_labels), the right classes of each row, or (...) for one each; a
-SparseTensor where rows have different numbers of them. A label that no class has counts as one that was missed.
-`predictions_idx`: (..., k), the classes that were predicted.
+SparseTensor where rows have different numbers of them. A label that no class has counts as one that
+was missed. `predictions_idx`: (..., k), the classes that were predicted.
 """
 
 from rheos.framework import dtypes

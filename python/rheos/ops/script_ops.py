@@ -87,7 +87,8 @@ def py_func(func, inp, Tout, stateful=True, name=None):
 
     func: takes NumPy arrays, returns an array or a list of them. inp: a list of tensors. Tout: a
     dtype or a list of them, with [] there is only the operation (an empty list if it is not
-    stateful: then nothing can ask for it); their shapes are not known. stateful: func may give another result next time.
+    stateful: then nothing can ask for it); their shapes are not known. stateful: func may give
+    another result next time.
     The function stays with the process: a graph that is saved and loaded elsewhere cannot call it.
     ValueError if func cannot be called. In a step: InvalidArgumentError if it returns other dtypes
     or another number of values, and what it raises as the error of the operation.

@@ -75,7 +75,7 @@ def _run_with(session, make, key, handle):
 
 
 def handle_of(session, operation, handle):
-    """The TensorHandle for what a GetSessionHandle gave in a run; drops what nobody has any more."""
+    """The TensorHandle for what a GetSessionHandle gave in a run; drops what nobody has."""
     dead = session._dead_handles
     if len(dead) >= _MANY:
         for _ in range(len(dead)):

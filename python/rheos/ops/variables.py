@@ -422,7 +422,7 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
 
     @property
     def initial_value(self):
-        """The tensor that the variable starts as; None if a file says only how it is initialized."""
+        """The tensor that the variable starts as; None if a file says only how it is made."""
         if self._replaced_initial_value is not None:
             return self._replaced_initial_value
         return super().initial_value

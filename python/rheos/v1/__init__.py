@@ -387,11 +387,6 @@ from rheos.ops.rearrange_ops import (
     where_v2,
 )
 from rheos.ops.script_ops import numpy_function, py_func
-from rheos.ops.session_ops import (
-    delete_session_tensor,
-    get_session_handle,
-    get_session_tensor,
-)
 from rheos.ops.segment_ops import (
     segment_max,
     segment_mean,
@@ -407,6 +402,11 @@ from rheos.ops.segment_ops import (
     unsorted_segment_prod,
     unsorted_segment_sqrt_n,
     unsorted_segment_sum,
+)
+from rheos.ops.session_ops import (
+    delete_session_tensor,
+    get_session_handle,
+    get_session_tensor,
 )
 from rheos.ops.sparse_ops import (
     deserialize_many_sparse,

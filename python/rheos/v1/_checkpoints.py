@@ -175,7 +175,7 @@ class CheckpointState:
 
 
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):
-    """The CheckpointState of a folder, None if it has none. ValueError if it names no checkpoint."""
+    """The CheckpointState of a folder, None without one. ValueError if it names no checkpoint."""
     found = _core.read_checkpoint_state(os.fspath(checkpoint_dir), latest_filename)
     if found is None:
         return None

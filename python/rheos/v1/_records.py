@@ -17,8 +17,8 @@ class TFRecordOptions:
     compression_type: "", "ZLIB" or "GZIP", or one of TFRecordCompressionType; ValueError for
     another. compression_level: 1 (fast) to 9 (small). window_bits: 9 to 15, mem_level: 1 to 9, and
     compression_strategy are zlib's; InvalidArgumentError for others where a file is written. Every
-    file is read whatever they were. The other options change neither what is written nor what can be
-    read, and are kept only.
+    file is read whatever they were. The other options change neither what is written nor what can
+    be read, and are kept only.
     """
 
     compression_type_map = {
@@ -70,7 +70,7 @@ def _compression(options):
 
 
 def _zlib_options(options):
-    """The level, the window's bits, the memory level and the strategy, as the library takes them."""
+    """Level, bits of the window, memory level and strategy, as the library takes them."""
 
     def option(name, default):
         value = getattr(options, name, None)

@@ -31,8 +31,9 @@ class Saver:
     restores tensors of another shape with as many elements. write_version: SaverDef.V1 writes files
     of TensorFlow 0.x; both kinds are restored. saver_def: the nodes are in the graph already.
     sharded: a file for each device. builder: a BaseSaverBuilder, which adds the nodes. Mutable
-    tables are saved too, unless they were made with checkpoint=False. A checkpoint that TensorFlow 2
-    wrote by objects is restored by the names that its variables had. The order of restoring makes no difference here.
+    tables are saved too, unless they were made with checkpoint=False. A checkpoint that TensorFlow
+    2 wrote by objects is restored by the names that its variables had. The order of restoring
+    makes no difference here.
     """
 
     def __init__(
@@ -404,7 +405,8 @@ class Saver:
         mapping = {keys[name]: variable for name, variable in zip(names, saved)}
         if self._by_object is None or self._by_object[0] != mapping:
             with sess.graph.as_default():
-                self._by_object = mapping, Saver(mapping, reshape=self._reshape, name="save_objects")
+                self._by_object = mapping, Saver(mapping, reshape=self._reshape,
+                                                 name="save_objects")
         self._by_object[1].restore(sess, save_path)
 
 

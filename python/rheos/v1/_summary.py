@@ -10,7 +10,6 @@ from rheos.framework.graph import Graph, get_default_graph
 from rheos.framework.messages import is_message
 from rheos.v1._meta_graph import export_meta_graph
 
-
 # What the field `metadata` of a Summary.Value starts with.
 _METADATA_TAG = b"\x4a"
 
@@ -27,8 +26,8 @@ class _OpenFile:
 class FileWriter:
     """Writes one event file in a folder: graphs, and summaries made elsewhere.
 
-    graph: written at once if given. filename_suffix: put behind the file's name. session: writers of
-    one session, folder and suffix share a file, which ends with the last of them.
+    graph: written at once if given. filename_suffix: put behind the file's name. session: writers
+    of one session, folder and suffix share a file, which ends with the last of them.
     """
 
     def __init__(

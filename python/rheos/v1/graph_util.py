@@ -63,8 +63,8 @@ def _node_that_is_waited_for(name):
 
 
 def remove_training_nodes(input_graph, protected_nodes=None):
-    """A GraphDef without CheckNumerics nodes, whoever waits for them, and without the Identity nodes
-    that neither wait for others nor are waited for.
+    """A GraphDef without CheckNumerics nodes, whoever waits for them, and without the Identity
+    nodes that neither wait for others nor are waited for.
 
     protected_nodes: names of nodes that stay.
     """

@@ -3,8 +3,8 @@
 import types as _types
 
 from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.ops.lookup_ops import DenseHashTable as _DenseHashTable
 from rheos.ops.lookup_ops import (
+    DenseHashTable as _DenseHashTable,
     KeyValueTensorInitializer,
     StaticHashTable,
     StaticVocabularyTable,

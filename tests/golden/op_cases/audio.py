@@ -8,8 +8,13 @@ def wav(samples, channels=1, rate=8000, fmt=1, bits=16, frame=None, second=None,
     data = np.asarray(samples, "<i2").tobytes()
     frame = 2 * channels if frame is None else frame
     second = rate * frame if second is None else second
-    word = lambda value: int(value).to_bytes(4, "little")
-    half = lambda value: int(value).to_bytes(2, "little")
+
+    def word(value):
+        return int(value).to_bytes(4, "little")
+
+    def half(value):
+        return int(value).to_bytes(2, "little")
+
     header = half(fmt) + half(channels) + word(rate) + word(second) + half(frame) + half(bits)
     chunk = name + word(len(data) if size is None else size) + data
     return (b"RIFF" + word(36 + len(data)) + b"WAVEfmt " + word(16 + len(extra)) + header + extra
@@ -46,7 +51,8 @@ def decoding(t):
         tag = "_".join(name[8:] + str(value) for name, value in attrs.items())
         t.add("DecodeWav", tag, s(stereo), **attrs)
     bad = {"nothing": b"", "header": stereo[:20], "cut": stereo[:-1], "data_header": stereo[:40],
-           "no_data": stereo[:36], "trailing": stereo + b"ab", "twice": stereo + b"data\x02\0\0\0ab",
+           "no_data": stereo[:36], "trailing": stereo + b"ab",
+           "twice": stereo + b"data\x02\0\0\0ab",
            "riff": b"riff" + stereo[4:], "wave": stereo[:8] + b"WAVY" + stereo[12:],
            "format": wav(six, fmt=3), "channels": wav(six, 0, frame=2), "bits": wav(six, bits=8),
            "frame": wav(six, frame=3), "second": wav(six, second=3),

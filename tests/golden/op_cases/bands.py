@@ -50,8 +50,8 @@ def matrices(t):
     for op in ("MatrixDiagV2", "MatrixDiagV3"):
         diagonal = ramp(F32, (2, 3))
         for rows, columns in ((3, -1), (-1, 3), (3, 5), (4, 3), (3, 3)):
-            t.add(op, "sized_%d_%s" % (rows, str(columns).replace("-", "m")), diagonal, C(0), C(rows),
-                  C(columns), f(9))
+            t.add(op, "sized_%d_%s" % (rows, str(columns).replace("-", "m")), diagonal, C(0),
+                  C(rows), C(columns), f(9))
         t.add(op, "batch", ramp(I32, (2, 2, 3)), C([-1, 0]), C(3), C(3), i(7))
         for dtype in (F16, F64, I8, U8, I16, I64, C64, C128, np.bool_):
             t.add(op, np.dtype(dtype).name, ramp(I32, (2, 3)).astype(dtype), C([0, 1]), C(3), C(4),

@@ -82,9 +82,10 @@ class Table:
 
     `instead`, {output: answer}, for outputs that TensorFlow leaves uninitialised.
 
-    A case can be a small program: `first`, Nodes that are run one after the other before the op, and
-    `last`, Nodes whose outputs are recorded afterwards. Nodes that are only inputs run with what
-    they are inputs of. `fetched=False`: the op is run for its effect, its outputs are left alone.
+    A case can be a small program: `first`, Nodes that are run one after the other before the op,
+    and `last`, Nodes whose outputs are recorded afterwards. Nodes that are only inputs run with
+    what they are inputs of. `fetched=False`: the op is run for its effect, its outputs are left
+    alone.
     "$TMP" in a string is a folder that is empty when the program starts.
     """
 

@@ -66,7 +66,8 @@ def arithmetic(t):
         t.add(op, "gradient_complex", z(X, (3, 2)), z(Y[:2]), g=True)
     for op in GRADS:
         for dtype in (C64, C128):
-            t.add(op, dtype.__name__, a(dtype, X), a(dtype, Y), producer=16 if op == "InvGrad" else 21)
+            t.add(op, dtype.__name__, a(dtype, X), a(dtype, Y),
+                  producer=16 if op == "InvGrad" else 21)
     t.add("TanhGrad", "gradient_complex", z(X), z(Y), g=True)
 
 

@@ -17,7 +17,8 @@ def distances(t):
         tag = "_%d" % normalize
         t.add(op, "rows" + tag, *sparse([1, 2, 3, 4, 5, 6], rows, [2, 2, 3]),
               *sparse([1, 3, 5, 4, 1, 1], other, [2, 2, 2]), normalize=normalize)
-        t.add(op, "words" + tag, *sparse(list("kitten"), [[0, k] for k in range(6)], [1, 6], object),
+        t.add(op, "words" + tag,
+              *sparse(list("kitten"), [[0, k] for k in range(6)], [1, 6], object),
               *sparse(list("sitting"), [[0, k] for k in range(7)], [1, 7], object),
               normalize=normalize)
         t.add(op, "both_empty" + tag, *sparse([], [], [2, 3]), *sparse([], [], [2, 3]),

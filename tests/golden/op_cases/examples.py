@@ -71,7 +71,8 @@ def batches(t):
             serialized = s(serialized) if serialized else NOTHING
         t.add("ParseExample", tag, serialized, names, keys(*[k for k, _ in sparse]),
               keys(*[k for k, _, _ in dense]), [v for _, _, v in dense],
-              Nsparse=len(sparse), Ndense=len(dense), sparse_types=[d for _, d in sparse], dense_shapes=[h for _, h, _ in dense])
+              Nsparse=len(sparse), Ndense=len(dense), sparse_types=[d for _, d in sparse],
+              dense_shapes=[h for _, h, _ in dense])
 
     all_sparse = [("i", "int64"), ("f", "float32"), ("s", "string")]
     three = [FULL, EMPTY, PART]

@@ -40,7 +40,8 @@ def cases():
         ("large_int", listed("int64List", '["9223372036854775808"]')),
         ("large_float", listed("floatList", "[1e40]")), ("blank", listed("int64List", '[" 1"]')),
         ("octal", listed("int64List", "[01]")), ("word", listed("floatList", '["abc"]')),
-        ("base64", listed("bytesList", '["@@"]')), ("latin", '{"features":{"feature":{"\udcff":{}}}}'),
+        ("base64", listed("bytesList", '["@@"]')),
+        ("latin", '{"features":{"feature":{"\udcff":{}}}}'),
         ("deep", "[" * 1000), ("cut", feature("{}")[:-1]), ("escape", '{"\\x": 1}'),
         ("surrogate", '{"features":{"feature":{"\\ud83d":{}}}}'), ("features", '{"features": []}'),
     ):

@@ -26,8 +26,8 @@ def least_squares(t):
     for dtype in (F32, F64):
         for fast in (True, False):
             t.add("BatchMatrixSolveLs", "%s_%d" % (dtype.__name__, fast),
-                  wave(dtype, (2, 3, 2)), wave(dtype, (2, 3, 1), 1.5, 1.1), d(0.5), fast=fast, tol=60,
-                  producer=12)
+                  wave(dtype, (2, 3, 2)), wave(dtype, (2, 3, 1), 1.5, 1.1), d(0.5), fast=fast,
+                  tol=60, producer=12)
     t.add("BatchMatrixSolveLs", "bad_rows", d([[1, 2], [3, 4]]), d([[1]]), d(0), producer=12)
 
 

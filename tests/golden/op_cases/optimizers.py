@@ -34,7 +34,8 @@ ROWS = {
     "AdagradV2": (ALL, "accum", "lr epsilon GRAD", {"no_slots": {"update_slots": False}}),
     "ProximalAdagrad": (ALL, "accum", "lr l1 l2 GRAD", {"no_l1": {"l1": 0}}),
     "AdagradDA": (ALL, "gradient_accumulator gradient_squared_accumulator",
-                  "GRAD lr l1 l2 global_step", {"no_l1": {"l1": 0}, "zero_step": {"global_step": 0}}),
+                  "GRAD lr l1 l2 global_step",
+                  {"no_l1": {"l1": 0}, "zero_step": {"global_step": 0}}),
     "Adadelta": (ALL, "accum accum_update", "lr rho epsilon GRAD", {"no_rho": {"rho": 0}}),
     "RMSProp": (ALL, "ms mom", "lr rho momentum epsilon GRAD", {"no_rho": {"rho": 0}}),
     "CenteredRMSProp": (ALL, "mg ms mom", "lr rho momentum epsilon GRAD", {"no_momentum":
@@ -111,7 +112,8 @@ def add_update(t, u, name, variations):
         if dtype is BFLOAT16 and (u.sparse or name == "AdaMax"):
             continue
         t.add(u.op, np.dtype(dtype).name + "s", *u.inputs(dtype), runs=2, tol=tol)
-    if not (u.sparse and name.startswith("Ftrl")):  # TensorFlow's dense op makes 0 of NaN, its sparse one NaN
+    # TensorFlow's dense Ftrl makes 0 of NaN, its sparse one NaN.
+    if not (u.sparse and name.startswith("Ftrl")):
         t.add(u.op, "not_finite", *u.inputs(F32, grad=[[NAN, -0.2], [INF, 0], [-INF, 0.01]]),
               tol=1)
     for tag, change in variations.items():

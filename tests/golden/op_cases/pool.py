@@ -83,8 +83,8 @@ def max_2d(t):
     # differences in grad alone: the image is constant
     for op, more in (("MaxPoolGrad", wave(F64, y.shape)), ("MaxPoolGradGrad", wave(F64, x.shape))):
         t.add(op, "gradient_alone", Const(x), Const(y), more, g=True, **attrs)
-    t.add("MaxPoolGradV2", "gradient_alone", Const(x), Const(y), wave(F64, y.shape), C([1, 2, 2, 1]),
-          C([1, 1, 1, 1]), g=True, padding="VALID")
+    t.add("MaxPoolGradV2", "gradient_alone", Const(x), Const(y), wave(F64, y.shape),
+          C([1, 2, 2, 1]), C([1, 1, 1, 1]), g=True, padding="VALID")
     t.add("MaxPool", "depth", mixed(F32, (1, 2, 2, 4)), ksize=[1, 1, 1, 2], strides=[1, 1, 1, 2],
           padding="VALID")
     t.add("MaxPool", "empty", empty(F32, (0, 3, 3, 2)), **windows(2, 2))

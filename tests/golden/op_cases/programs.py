@@ -69,7 +69,8 @@ def others(t):
     t.add("Const", "scalar", dtype=F32, value=f(NAN))
     t.add("Const", "empty", dtype=F32, value=empty(F32, (0, 3)))
     t.add("Const", "bad_dtype", dtype=I32, value=f([1]))
-    for tag, x, data in (("one", f([1, 2]), [f([1])]), ("several", i(3), [l([1, 2, 3, 4, 5]), b(True)]),
+    for tag, x, data in (("one", f([1, 2]), [f([1])]),
+                         ("several", i(3), [l([1, 2, 3, 4, 5]), b(True)]),
                          ("string", s("x"), [s(["a", "b"])]), ("empty", empty(F32, (0, 2)), [f(1)]),
                          ("nothing", f(2), [])):
         t.add("Print", tag, x, data, message="", first_n=0, **({} if data else {"U": []}))

@@ -19,7 +19,8 @@ def moved(t):
     for dtype in ("quint8", "qint8"):
         t.add("Requantize", dtype, numbers, f(-10), f(10), f(-2), f(8), out_type=dtype)
     t.add("Requantize", "zero_range", numbers, f(-1), f(1), f(0), f(0), out_type="quint8")
-    t.add("Requantize", "matrix", q32([[1, 2], [-3, 4]]), f(-1e-6), f(1e-6), f(0), f(1e-6), out_type="quint8")
+    t.add("Requantize", "matrix", q32([[1, 2], [-3, 4]]), f(-1e-6), f(1e-6), f(0), f(1e-6),
+          out_type="quint8")
     t.add("Requantize", "empty", q32([]), f(-1), f(1), f(0), f(1), out_type="quint8")
     t.add("Requantize", "bad_min", numbers, f(-1), f(1), f(1), f(2), out_type="quint8")
     t.add("Requantize", "bad_max", numbers, f(-1), f(1), f(-1), f(-2), out_type="quint8")
@@ -29,7 +30,8 @@ def moved(t):
         t.add("RequantizationRange", tag, q32(values), f(-10), f(10))
         t.add("QuantizeDownAndShrinkRange", tag, q32(values), f(-10), f(10), out_type="quint8")
     t.add("RequantizationRange", "bad_vector", q32([1]), f([-10, 1]), f(10))
-    t.add("QuantizeDownAndShrinkRange", "bad_vector", q32([1]), f([-10, 1]), f(10), out_type="quint8")
+    t.add("QuantizeDownAndShrinkRange", "bad_vector", q32([1]), f([-10, 1]), f(10),
+          out_type="quint8")
 
 
 def unary(t):
@@ -95,11 +97,16 @@ def products(t):
 def sums(t):
     x, y = u8([[0, 128, 255], [1, 2, 3]]), u8([0, 10, 255])
     t.add("QuantizedBiasAdd", "matrix", x, y, f(-1), f(2), f(-3), f(4), out_type="qint32", tol=0)
-    t.add("QuantizedBiasAdd", "image", spread((1, 2, 2, 3)), y, f(0), f(6), f(-0.1), f(0.2), out_type="qint32")
-    t.add("QuantizedBiasAdd", "row", u8([[7]]), u8([9]), f(-2), f(2), f(-3), f(4), out_type="qint32")
-    t.add("QuantizedBiasAdd", "wide", spread((2, 3)), y, f(-100), f(200), f(-3), f(4), out_type="qint32")
-    t.add("QuantizedBiasAdd", "narrow", spread((2, 3)), y, f(-1), f(1), f(-0.5), f(0.5), out_type="qint32")
-    t.add("QuantizedBiasAdd", "bad_length", x, u8([1, 2]), f(-1), f(2), f(-3), f(4), out_type="qint32")
+    t.add("QuantizedBiasAdd", "image", spread((1, 2, 2, 3)), y, f(0), f(6), f(-0.1), f(0.2),
+          out_type="qint32")
+    t.add("QuantizedBiasAdd", "row", u8([[7]]), u8([9]), f(-2), f(2), f(-3), f(4),
+          out_type="qint32")
+    t.add("QuantizedBiasAdd", "wide", spread((2, 3)), y, f(-100), f(200), f(-3), f(4),
+          out_type="qint32")
+    t.add("QuantizedBiasAdd", "narrow", spread((2, 3)), y, f(-1), f(1), f(-0.5), f(0.5),
+          out_type="qint32")
+    t.add("QuantizedBiasAdd", "bad_length", x, u8([1, 2]), f(-1), f(2), f(-3), f(4),
+          out_type="qint32")
     for op in ("QuantizedMul",):
         t.add(op, "row", x, y, f(-1), f(2), f(-3), f(4))
         t.add(op, "same", x, x, f(-1), f(2), f(-3), f(4))

@@ -8,9 +8,11 @@ def ranges(t):
     t.add("RaggedRange", "mixed", l([0, 4]), l(7), l(2), Tsplits="int32")
     t.add("RaggedRange", "float", f([0, 1.5]), f([1, 0]), f([0.3, -0.25]))
     t.add("RaggedRange", "double", d(0), d([0.5, 2, -1]), d(0.7))
-    t.add("RaggedRange", "bfloat16", a(BFLOAT16, [0, 3]), a(BFLOAT16, [2, 1]), a(BFLOAT16, [0.5, -1]))
+    t.add("RaggedRange", "bfloat16", a(BFLOAT16, [0, 3]), a(BFLOAT16, [2, 1]),
+          a(BFLOAT16, [0.5, -1]))
     t.add("RaggedRange", "no_rows", i([]), i([]), i([]))
-    t.add("RaggedRange", "int64_limits", l([2**62, -2**63]), l([2**63 - 1, -2**63 + 3]), l([2**62, 2]))
+    t.add("RaggedRange", "int64_limits", l([2**62, -2**63]), l([2**63 - 1, -2**63 + 3]),
+          l([2**62, 2]))
     t.add("RaggedRange", "bad_zero", i([1, 2]), i([3, 9]), i(0))
     t.add("RaggedRange", "bad_lengths", i([1, 2]), i([3]), i(1))
     t.add("RaggedRange", "bad_matrix", i([[1, 2]]), i([3]), i(1))
@@ -145,7 +147,8 @@ def others(t):
         t.add("DataFormatVecPermute", "pairs_" + np.dtype(dtype).name, ramp(dtype, (4, 2)))
     t.add("DataFormatDimMap", "scalar", i(1))
     t.add("DataFormatDimMap", "empty", i([]))
-    t.add("DataFormatDimMap", "volumes", i([[0, 4], [1, -2]]), src_format="NDHWC", dst_format="NCDHW")
+    t.add("DataFormatDimMap", "volumes", i([[0, 4], [1, -2]]), src_format="NDHWC",
+          dst_format="NCDHW")
     t.add("DataFormatDimMap", "back", i([3, 1]), src_format="NCHW", dst_format="NHWC")
     t.add("DataFormatDimMap", "bad_target", i([0]), dst_format="NHW")
     t.add("DataFormatDimMap", "bad_letters", i([0]), dst_format="NHWX")

@@ -1,4 +1,4 @@
-"""Random ops whose generator is a variable: two runs of one session, and the variable after these."""
+"""Random ops whose generator is a variable: two runs of one session, and the variable then."""
 from .common import *  # noqa: F403
 
 C = Const

@@ -11,7 +11,8 @@ def varint(number):
 
 def message(dtype, shape, data):
     """A small TensorProto."""
-    dims = b"".join(b"\x12" + varint(2 if n else 0) + (b"\x08" + varint(n) if n else b"") for n in shape)
+    dims = b"".join(b"\x12" + varint(2 if n else 0) + (b"\x08" + varint(n) if n else b"")
+                    for n in shape)
     return (b"\x08" + varint(dtype) + b"\x12" + varint(len(dims)) + dims +
             (b"\x22" + varint(len(data)) + data if data else b""))
 

@@ -201,8 +201,8 @@ def expressions(t):
     t.add("RegexFullMatch", "scalar", s("ab"), C(s("ab")))
     t.add("RegexFullMatch", "empty", none((0, 2)), C(s("ab")))
     t.add("StaticRegexFullMatch", "empty", none((0, 2)), pattern="x")
-    wrong = ["a(", "a[b", "a(?=b)", "a(?!b)", "(?<=a)b", "(a)\\1", "a{1,1001}", "a++", "(?>a)", "*a",
-             "a**", "[z-a]", "\\", "(?P=x)", "(?#a)", "\\Ra"]
+    wrong = ["a(", "a[b", "a(?=b)", "a(?!b)", "(?<=a)b", "(a)\\1", "a{1,1001}", "a++", "(?>a)",
+             "*a", "a**", "[z-a]", "\\", "(?P=x)", "(?#a)", "\\Ra"]
     for k, pattern in enumerate(wrong):
         t.add("RegexFullMatch", "bad_%d" % k, x, C(s(pattern)))
         t.add("StaticRegexFullMatch", "bad_%d" % k, x, pattern=pattern)

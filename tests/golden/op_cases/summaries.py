@@ -53,10 +53,12 @@ def others(t):
         t.add("AudioSummaryV2", "stereo_%d" % more, s("x"), sound, f(8000.5), max_outputs=more)
     t.add("AudioSummary", "mono", s("x"), f([[0.5, -1, 2, -2]]), sample_rate=44100.0, producer=10)
     t.add("AudioSummaryV2", "mono", s("x"), f([[0.5, -1, 2, -2]]), f(44100))
-    t.add("AudioSummary", "clipped", s("x"), f([[1, 0.99999, 1e30, -1e30]]), sample_rate=1.0, producer=10)
+    t.add("AudioSummary", "clipped", s("x"), f([[1, 0.99999, 1e30, -1e30]]), sample_rate=1.0,
+          producer=10)
     t.add("AudioSummaryV2", "slow", s("x"), f([[0.5, -1, 2, -2]]), f(0.2))
     t.add("AudioSummaryV2", "none", s("x"), empty(F32, (0, 3)), f(44100))
-    for op, more in (("AudioSummary", {"sample_rate": 8.0, "producer": 10}), ("AudioSummaryV2", {})):
+    for op, more in (("AudioSummary", {"sample_rate": 8.0, "producer": 10}),
+                     ("AudioSummaryV2", {})):
         last = [] if more else [f(8)]
         t.add(op, "bad_rank", s("x"), f([1, 2]), *last, **more)
         t.add(op, "bad_tag", s(["x", "y"]), sound, *last, **more)

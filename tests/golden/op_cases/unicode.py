@@ -9,7 +9,8 @@ CONTROL = [b"a\x00\x01\n\x1f\x7f b", "\x85\x9f".encode()]
 ENCODED = {
     "UTF-16": [b"\xfe\xff\x00a\xd8\x3d\xde\x00", b"\x00a\x00", b"a"],
     "utf16": [b"\xff\xfea\x00"],
-    "UTF-16BE": [b"\x00a\xd8\x3d\xde\x00\x00b", b"\xd8\x00\x00a", b"\xdc\x00\x00a\x00", b"\xfe\xff"],
+    "UTF-16BE": [b"\x00a\xd8\x3d\xde\x00\x00b", b"\xd8\x00\x00a", b"\xdc\x00\x00a\x00",
+                 b"\xfe\xff"],
     "UTF-16LE": [b"a\x00\x3d\xd8\x00\xde", b"\x00\xd8a\x00"],
     "UTF-32-BE": [b"\x00\x00\x00a\x00\x11\x00\x00\x00\x00\xd8\x00\x00", b"\x00\x01\xf6\x00"],
     "utf_32le": [b"a\x00\x00\x00", b"\x00\xf6\x01\x00\x00\x00"],
@@ -87,7 +88,8 @@ def cases():
     encode("bad_matrix", [[97]], l([0, 1]))
     encode("bad_replacement", [97], l([0, 1]), replacement_char=0x110000)
 
-    t.add("UnicodeScript", "several", i([97, 0x430, 0x4e00, 0x628, 0x1f600, 0x378, 0xd800, 0, 0x10ffff]))
+    t.add("UnicodeScript", "several",
+          i([97, 0x430, 0x4e00, 0x628, 0x1f600, 0x378, 0xd800, 0, 0x10ffff]))
     t.add("UnicodeScript", "none_such", i([-1, 0x110000, -2**31, 2**31 - 1]))
     t.add("UnicodeScript", "scalar", i(97))
     t.add("UnicodeScript", "empty", i([]))

@@ -132,13 +132,13 @@ def to_dtype(values, dtype):
 
 
 def as_dtype(case, op_def, name, dtype):
-    """The case's inputs and attributes with `dtype` for the attribute `name`; None: not this way."""
+    """The case's inputs and attributes with `dtype` for the attribute `name`; None: not so."""
     args = list(op_def.input_arg)
     named = [value_of(x).dtype for arg, item in zip(args, case.inputs) if has_attr(arg, name)
              for x in flat([item])]
     if name in case.attrs and not named:
         named = [np.dtype(tf.as_dtype(case.attrs[name]).as_numpy_dtype)]
-    if not named or any(x != named[0] or x == object or x.names or x.kind == "c" for x in named):
+    if not named or any(x != named[0] or x.kind == "O" or x.names or x.kind == "c" for x in named):
         return None
     inputs = []
     for arg, item in zip(args, case.inputs):
@@ -232,10 +232,10 @@ def not_finite(t, op_def, cases):
 
 # Smooth ops whose other cases have none.
 SMOOTH = {
-    "AvgPool3D", "AvgPool3DGrad", "CropAndResize", "FFT", "FFT2D", "FFT3D", "Gather", "IFFT", "IFFT2D",
-    "IFFT3D", "IRFFT", "IRFFT2D", "ImageProjectiveTransformV3", "LRN", "MatrixExponential",
-    "MatrixLogarithm", "MaxPool3D", "PlaceholderWithDefault", "RFFT", "RFFT2D", "ResizeBicubic",
-    "ResizeBilinear", "ResizeBilinearGrad",
+    "AvgPool3D", "AvgPool3DGrad", "CropAndResize", "FFT", "FFT2D", "FFT3D", "Gather", "IFFT",
+    "IFFT2D", "IFFT3D", "IRFFT", "IRFFT2D", "ImageProjectiveTransformV3", "LRN",
+    "MatrixExponential", "MatrixLogarithm", "MaxPool3D", "PlaceholderWithDefault", "RFFT",
+    "RFFT2D", "ResizeBicubic", "ResizeBilinear", "ResizeBilinearGrad",
 }
 
 
@@ -243,7 +243,9 @@ def smooth(values, phase):
     if values.dtype == object or values.dtype.names or values.dtype.kind not in "fc":
         return values
     result = wave(F64, values.shape, 1.0, phase).astype(values.dtype)
-    return result + 1j * wave(F64, values.shape, 1.0, phase + 1) if values.dtype.kind == "c" else result
+    if values.dtype.kind != "c":
+        return result
+    return result + 1j * wave(F64, values.shape, 1.0, phase + 1)
 
 
 def slopes(t, op_def, cases):

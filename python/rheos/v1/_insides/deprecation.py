@@ -1,4 +1,4 @@
-"""Marks of functions that a program or TensorFlow is to lose: tensorflow.python.util.deprecation."""
+"""Marks of what a program or TensorFlow is to lose: tensorflow.python.util.deprecation."""
 
 from rheos.contrib.deprecation import deprecated, deprecated_arg_values, deprecated_args
 
