@@ -6,6 +6,7 @@
 #   make test-c                like test, the C tests only
 #   make install DESTDIR= PREFIX=/usr/local
 #   make docs                  renews the table of ops in docs/ops.md
+#   make lint                  whether C, Python and scripts are formatted (tools/check-format --fix)
 #   make bench | size | deps | clean
 #   make bench-peers           TensorFlow, JAX, ONNX Runtime for `make bench`, into build/bench-peers
 #
@@ -27,7 +28,7 @@ QUIET_MAKE := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,--no-print-direct
 CONFIGURE = tools/configure "$(BUILD)" "-DCMAKE_INSTALL_PREFIX=$(PREFIX)" \
 	"-DRHEOS_SANITIZE=$(SANITIZE)" "-DPYTHON=$(PYTHON)"
 
-.PHONY: all build deps test test-c docs demo install bench bench-peers size clean
+.PHONY: all build deps test test-c docs demo install bench bench-peers size lint clean
 
 all: build
 	@echo "built $(BUILD)/bin/rheos, $(BUILD)/lib/librheos.so, $(BUILD)/python/rheos"
@@ -70,6 +71,9 @@ bench-peers:
 
 size:
 	@tools/size
+
+lint:
+	@tools/check-format
 
 clean:
 	@rm -rf "$(BUILD)"
