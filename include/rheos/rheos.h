@@ -3,9 +3,11 @@
 #define RHEOS_RHEOS_H
 
 #include <rheos/base.h>
+#include <rheos/collections.h>
 #include <rheos/events.h>
 #include <rheos/examples.h>
 #include <rheos/format.h>
+#include <rheos/gradients.h>
 #include <rheos/graph.h>
 #include <rheos/graph_util.h>
 #include <rheos/ops.h>

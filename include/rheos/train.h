@@ -2,7 +2,8 @@
 #ifndef RHEOS_TRAIN_H
 #define RHEOS_TRAIN_H
 
-#include <rheos/scope.h>
+#include <rheos/collections.h>
+#include <rheos/gradients.h>
 #include <rheos/session.h>
 
 #ifdef __cplusplus
@@ -205,9 +206,6 @@ RHEOS_API rheos_optimizer rheos_ftrl(double learning_rate);
 RHEOS_API rheos_optimizer rheos_proximal_gradient_descent(double learning_rate);
 RHEOS_API rheos_optimizer rheos_proximal_adagrad(double learning_rate);
 RHEOS_API rheos_optimizer rheos_adagrad_da(double learning_rate, rheos_variable global_step);
-
-// Whether the library defines gradients of the op, be it that none flows.
-RHEOS_API bool rheos_op_has_gradient(const char *type);
 
 // Gradients of `loss` for `variables`; NULL means the collection "trainable_variables". The number
 // of variables is returned; `*out_gradients` and, if `variables` was NULL, `*out_variables` are new

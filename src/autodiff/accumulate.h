@@ -2,6 +2,8 @@
 #ifndef RHEOS_SRC_AUTODIFF_ACCUMULATE_H
 #define RHEOS_SRC_AUTODIFF_ACCUMULATE_H
 
+#include <rheos/gradients.h>
+
 #include "graph/build.h"
 
 static inline bool rheos__gradient_is_sparse(const rheos_gradient *gradient) {

@@ -2,6 +2,8 @@
 #ifndef RHEOS_SRC_AUTODIFF_DEPENDENCIES_H
 #define RHEOS_SRC_AUTODIFF_DEPENDENCIES_H
 
+#include <rheos/gradients.h>
+
 #include "graph/build.h"
 
 // "control_dependency": the value of `output` once `after` has run, colocated with it.

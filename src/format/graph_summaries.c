@@ -1,4 +1,5 @@
 // The collection of a graph's summaries, and one summary of all of them.
+#include <rheos/collections.h>
 #include <rheos/events.h>
 
 #include "graph/build.h"

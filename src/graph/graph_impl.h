@@ -2,6 +2,8 @@
 #ifndef RHEOS_SRC_GRAPH_GRAPH_IMPL_H
 #define RHEOS_SRC_GRAPH_GRAPH_IMPL_H
 
+#include <rheos/collections.h>
+
 #include "graph/device_name.h"
 #include "graph/graph.h"
 #include "graph/names.h"

@@ -17,7 +17,7 @@
 #ifndef RHEOS_SRC_GRAPH_OP_DEF_H
 #define RHEOS_SRC_GRAPH_OP_DEF_H
 
-#include <rheos/scope.h>
+#include <rheos/gradients.h>
 
 #include "base/arena.h"
 #include "tensor/operand_form.h"

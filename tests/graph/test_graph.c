@@ -1,5 +1,6 @@
 // Graphs: looking at them, collections, shapes refined later, surgery, seeds, many nodes.
 #include <pthread.h>
+#include <rheos/collections.h>
 
 #include "graph/graph_fixture.h"
 #include "graph/tiny_ops.h"

@@ -1,5 +1,7 @@
 // When memory runs out: building a graph fails with a status at every single request, and nothing
 // is left behind.
+#include <rheos/collections.h>
+
 #include "graph/graph_fixture.h"
 #include "graph/tiny_ops.h"
 

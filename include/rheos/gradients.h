@@ -1,0 +1,56 @@
+// Gradients: the operations that compute how outputs change with other outputs.
+#ifndef RHEOS_GRADIENTS_H
+#define RHEOS_GRADIENTS_H
+
+#include <rheos/scope.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A gradient: dense (only `values`), or rows at `indices` of a tensor of shape `dense_shape`
+// (TensorFlow's IndexedSlices). `values.graph` is NULL where there is none.
+typedef struct rheos_gradient {
+  rheos_output values;
+  rheos_output indices;
+  rheos_output dense_shape;
+} rheos_gradient;
+
+// The program's gradient of one operation: adds nodes through `scope` and sets `in_gradients`, one
+// for each input, none at the start; `out_gradients` has one for each output. `type` is what the
+// attribute "_gradient_op_type" says, or the op's own. False: the program knows no gradient of that
+// type. Errors go to the scope.
+typedef bool (*rheos_gradient_function)(void *argument, rheos_scope *scope,
+                                        rheos_operation operation, const char *type,
+                                        const rheos_gradient *out_gradients,
+                                        rheos_gradient *in_gradients);
+
+typedef struct rheos_gradients_options {
+  const rheos_output *grad_ys;  // one for each y, or NULL: ones
+  const rheos_output *stop_gradients;
+  size_t num_stop_gradients;
+  const char *name;  // NULL: "gradients"
+  bool colocate_gradients_with_ops;
+  bool gate_gradients;
+  // Asked where the library knows no gradient: for ops that have none, and for operations whose
+  // attribute "_gradient_op_type" names no op of the library. May be NULL.
+  rheos_gradient_function gradient_function;
+  void *gradient_argument;
+} rheos_gradients_options;
+
+// Adds the operations that compute d sum(ys) / d x for each x, summed over all paths. A slot of
+// `out_gradients` (num_xs of them) stays none where ys do not depend on that x. `options` may be NULL.
+// An op on the way that has no gradient is the error RHEOS_NOT_FOUND (Python's LookupError).
+RHEOS_API void rheos_gradients(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
+                               const rheos_output *xs, size_t num_xs,
+                               const rheos_gradients_options *options,
+                               rheos_gradient *out_gradients);
+
+// Whether the library defines gradients of the op, be it that none flows.
+RHEOS_API bool rheos_op_has_gradient(const char *type);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // RHEOS_GRADIENTS_H
