@@ -293,9 +293,9 @@ static rheos_status *trace_runs(bench *b) {
   for (int i = 0; i < TRACED_RUNS; i++) RHEOS_TRY(run_once(b, b->trace));
   for (size_t i = 0; i < b->trace->num_events; i++) {
     const rheos__trace_event *event = &b->trace->events[i];
-    const rheos__traced_stretch *stretch =
-        &b->trace->stretches[b->trace->visits[event->visit].stretch];
-    const rheos__traced_op *op = &stretch->ops[event->op];
+    const rheos__traced_segment *segment =
+        &b->trace->segments[b->trace->visits[event->visit].segment];
+    const rheos__traced_op *op = &segment->ops[event->op];
     op_kind *kind = kind_of(b, op->is_read ? "(variable read)" : op->signature->op->name);
     kind->count++;
     kind->ns += (double)(event->end_ns - event->start_ns);

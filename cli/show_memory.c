@@ -15,7 +15,7 @@ typedef struct memory_view {
   int32_t num_feeds, num_fetches;
   bool has_guesses;  // dimensions that nobody told
   rheos__plan *plan;
-  const rheos__stretch *stretch;
+  const rheos__segment *segment;
 } memory_view;
 
 static rheos_status *reserve(memory_view *v, size_t num_feeds, size_t num_fetches) {
@@ -156,9 +156,9 @@ static void print_text(const memory_view *v, const rheos__memory_report *report)
   }
   show_grouped((int64_t)report->fetched_bytes);
   fputs(" for its results\n", stdout);
-  if (report->kept_bytes > 0) {
+  if (report->packed_bytes > 0) {
     fputs("between steps ", stdout);
-    show_grouped((int64_t)report->kept_bytes);
+    show_grouped((int64_t)report->packed_bytes);
     puts(" bytes are kept: operands laid out for their kernels");
   }
   for (int32_t i = 0; i < v->num_feeds; i++) {
@@ -210,7 +210,7 @@ static void print_json(const memory_view *v, const source *s, const rheos__memor
   json_unsigned(&j, "separate_bytes", report->separate_bytes);
   json_unsigned(&j, "kernel_bytes", report->kernel_bytes);
   json_unsigned(&j, "result_bytes", report->fetched_bytes);
-  json_unsigned(&j, "kept_bytes", report->kept_bytes);
+  json_unsigned(&j, "packed_bytes", report->packed_bytes);
   json_begin(&j, "feeds", '[');
   for (int32_t i = 0; i < v->num_feeds; i++) {
     char *name = name_of(v, v->feeds[i].id);
@@ -256,7 +256,7 @@ static rheos_status *make_view(memory_view *v, const show_options *options) {
   RHEOS_TRY(v->runner.signature != NULL ? ends_of_signature(v) : ends_of_graph(v));
   RHEOS_TRY(fill_shapes(v, &options->feed_shapes));
   return rheos__session_plan(v->runner.session, v->feeds, v->shapes, v->num_feeds, v->fetches,
-                             v->num_fetches, &v->plan, &v->stretch);
+                             v->num_fetches, &v->plan, &v->segment);
 }
 
 int show_memory(const char *path, const source *s, const show_options *options) {
@@ -270,7 +270,7 @@ int show_memory(const char *path, const source *s, const show_options *options) 
     result = command_fail_take(path, status);
   } else {
     rheos__memory_report report;
-    rheos__memory_report_of(v.stretch, &report);
+    rheos__memory_report_of(v.segment, &report);
     if (options->json) {
       print_json(&v, s, &report);
     } else {

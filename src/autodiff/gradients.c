@@ -124,7 +124,8 @@ static void add_arrival(backprop *b, rheos_output at, const rheos_gradient *grad
   if (index != 0) {
     b->free_arrival = b->pool[index - 1].next;
   } else {
-    if (b->pool_size >= INT32_MAX - 1 || !RHEOS_GROW(b->pool, b->pool_capacity, b->pool_size + 1)) {
+    if (b->pool_size >= INT32_MAX - 1 ||
+        !RHEOS_RESERVE(b->pool, b->pool_capacity, b->pool_size + 1)) {
       fail(b, rheos__out_of_memory());
       return;
     }
@@ -152,14 +153,14 @@ static void forget_arrivals(backprop *b, int32_t id) {
 // output i start at starts[i]. `starts` gets num_outputs + 1 numbers.
 static bool sort_arrivals(backprop *b, int32_t id, int32_t num_outputs) {
   size_t count = 0;
-  if (!RHEOS_GROW(b->starts, b->starts_capacity, (size_t)num_outputs + 2)) return false;
+  if (!RHEOS_RESERVE(b->starts, b->starts_capacity, (size_t)num_outputs + 2)) return false;
   memset(b->starts, 0, ((size_t)num_outputs + 2) * sizeof(int32_t));
   for (int32_t i = b->arrivals[id - b->first_id]; i != 0; i = b->pool[i - 1].next) {
     b->starts[b->pool[i - 1].output + 2]++;
     count++;
   }
   for (int32_t i = 0; i < num_outputs; i++) b->starts[i + 2] += b->starts[i + 1];
-  if (!RHEOS_GROW(b->parts, b->parts_capacity, count)) return false;
+  if (!RHEOS_RESERVE(b->parts, b->parts_capacity, count)) return false;
   for (int32_t i = b->arrivals[id - b->first_id]; i != 0; i = b->pool[i - 1].next) {
     b->parts[b->starts[b->pool[i - 1].output + 1]++] = b->pool[i - 1].gradient;
   }
@@ -197,7 +198,7 @@ static rheos_gradient gradient_at(const backprop *b, rheos_output x) {
 // ---- Visiting one node
 
 static void enqueue(backprop *b, int32_t id) {
-  if (!RHEOS_GROW(b->queue, b->queue_capacity, b->queue_last + 1)) {
+  if (!RHEOS_RESERVE(b->queue, b->queue_capacity, b->queue_last + 1)) {
     fail(b, rheos__out_of_memory());
     return;
   }
@@ -206,10 +207,10 @@ static void enqueue(backprop *b, int32_t id) {
 
 static bool prepare_visit(backprop *b, const rheos__node *node, int32_t id) {
   size_t num_inputs = (size_t)node->num_inputs, num_outputs = (size_t)node->num_outputs;
-  if (!RHEOS_GROW(b->inputs, b->inputs_capacity, num_inputs) ||
-      !RHEOS_GROW(b->in_grads, b->in_capacity, num_inputs) ||
-      !RHEOS_GROW(b->outputs, b->outputs_capacity, num_outputs) ||
-      !RHEOS_GROW(b->out_grads, b->out_capacity, num_outputs)) {
+  if (!RHEOS_RESERVE(b->inputs, b->inputs_capacity, num_inputs) ||
+      !RHEOS_RESERVE(b->in_grads, b->in_capacity, num_inputs) ||
+      !RHEOS_RESERVE(b->outputs, b->outputs_capacity, num_outputs) ||
+      !RHEOS_RESERVE(b->out_grads, b->out_capacity, num_outputs)) {
     fail(b, rheos__out_of_memory());
     return false;
   }

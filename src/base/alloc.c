@@ -149,7 +149,7 @@ char *rheos__strndup(const char *text, size_t size_bytes) {
 
 char *rheos__strdup(const char *text) { return rheos__strndup(text, strlen(text)); }
 
-bool rheos__grow(void **items, size_t *capacity, size_t count, size_t element_bytes) {
+bool rheos__reserve(void **items, size_t *capacity, size_t count, size_t element_bytes) {
   if (count <= *capacity) return true;
   size_t larger = *capacity * 2 > count ? *capacity * 2 : count;
   if (larger < 8) larger = 8;

@@ -27,8 +27,8 @@ static inline bool rheos__add_size(size_t a, size_t b, size_t *out_sum) {
 
 // Grows `*items` (of `element_bytes` each) so that `count` fit, at least doubling. False when memory
 // is short; the array is then unchanged.
-bool rheos__grow(void **items, size_t *capacity, size_t count, size_t element_bytes);
-#define RHEOS_GROW(items, capacity, count) \
-  rheos__grow((void **)&(items), &(capacity), (count), sizeof *(items))
+bool rheos__reserve(void **items, size_t *capacity, size_t count, size_t element_bytes);
+#define RHEOS_RESERVE(items, capacity, count) \
+  rheos__reserve((void **)&(items), &(capacity), (count), sizeof *(items))
 
 #endif  // RHEOS_SRC_BASE_ALLOC_H

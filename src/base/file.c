@@ -439,7 +439,7 @@ rheos_status *rheos__file_list(const char *path, char ***out_names, size_t *out_
   for (struct dirent *entry; status == NULL && (entry = readdir(folder)) != NULL;) {
     if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
     char *name = rheos__strdup(entry->d_name);
-    if (name == NULL || !RHEOS_GROW(names, capacity, count + 1)) {
+    if (name == NULL || !RHEOS_RESERVE(names, capacity, count + 1)) {
       rheos__free(name);
       status = rheos__out_of_memory();
     } else {

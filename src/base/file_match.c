@@ -20,7 +20,7 @@ static void matches_deinit(matches *m) {
 
 // Takes the path.
 static rheos_status *add_match(matches *m, char *path) {
-  if (path == NULL || !RHEOS_GROW(m->paths, m->capacity, m->count + 1)) {
+  if (path == NULL || !RHEOS_RESERVE(m->paths, m->capacity, m->count + 1)) {
     rheos__free(path);
     return rheos__out_of_memory();
   }

@@ -6,7 +6,7 @@ char *rheos__buffer_extend(rheos__buffer *buffer, size_t size_bytes) {
   size_t larger;
   // Room for nothing is a place too, not NULL.
   if (buffer->failed || !rheos__add_size(buffer->size_bytes, size_bytes, &larger) ||
-      !RHEOS_GROW(buffer->data, buffer->capacity, larger > 0 ? larger : 1)) {
+      !RHEOS_RESERVE(buffer->data, buffer->capacity, larger > 0 ? larger : 1)) {
     buffer->failed = true;
     return NULL;
   }

@@ -106,8 +106,8 @@ static rheos_status *visit_entry(void *argument, const char *key, size_t key_byt
   char *name = rheos__arena_alloc(&bundle->arena, key_bytes + 1);
   char *copy = rheos__arena_copy(&bundle->arena, value, value_bytes);
   if (name == NULL || copy == NULL ||
-      !RHEOS_GROW(bundle->entries, bundle->capacity, bundle->count + 1) ||
-      !RHEOS_GROW(bundle->values, bundle->values_capacity, bundle->count + 1)) {
+      !RHEOS_RESERVE(bundle->entries, bundle->capacity, bundle->count + 1) ||
+      !RHEOS_RESERVE(bundle->values, bundle->values_capacity, bundle->count + 1)) {
     return rheos__out_of_memory();
   }
   memcpy(name, key, key_bytes);

@@ -257,7 +257,7 @@ static rheos_status *add_entry(rheos__bundle_writer *writer, const char *name, s
   char *value = rheos__arena_alloc(&writer->arena, value_bytes);
   char *name_copy = rheos__arena_copy(&writer->arena, name, name_bytes);
   if (value == NULL || name_copy == NULL ||
-      !RHEOS_GROW(writer->entries, writer->capacity, writer->count + 1)) {
+      !RHEOS_RESERVE(writer->entries, writer->capacity, writer->count + 1)) {
     return rheos__out_of_memory();
   }
   protobuf_c_message_pack(&proto->base, (uint8_t *)value);
@@ -311,7 +311,7 @@ static rheos_status *partial_of(rheos__bundle_writer *writer, const char *name, 
   }
   char *copy = rheos__arena_copy(&writer->arena, name, name_bytes);
   if (copy == NULL ||
-      !RHEOS_GROW(writer->partials, writer->partials_capacity, writer->num_partials + 1)) {
+      !RHEOS_RESERVE(writer->partials, writer->partials_capacity, writer->num_partials + 1)) {
     return rheos__out_of_memory();
   }
   *out_partial = &writer->partials[writer->num_partials++];
@@ -330,7 +330,7 @@ rheos_status *rheos__bundle_writer_add_slice(rheos__bundle_writer *writer, const
   }
   partial *p;
   RHEOS_TRY(partial_of(writer, name, name_bytes, shape, tensor->dtype, &p));
-  if (!RHEOS_GROW(p->slices, p->capacity, p->num_slices + 1)) return rheos__out_of_memory();
+  if (!RHEOS_RESERVE(p->slices, p->capacity, p->num_slices + 1)) return rheos__out_of_memory();
   RHEOS_TRY(rheos__slice_to_proto(slice, &writer->arena, &p->slices[p->num_slices]));
   p->num_slices++;
   rheos__buffer key = {0};
@@ -460,14 +460,14 @@ static rheos_status *collect_entry(merge *m, const rheos__bundle *bundle, size_t
   if (proto->n_slices > 0) {
     rheos__index_entry *other = find_partial(m, entry);
     if (other != NULL) return join_slices(m, proto, other);
-    if (!RHEOS_GROW(m->partials, m->partials_capacity, m->num_partials + 1)) {
+    if (!RHEOS_RESERVE(m->partials, m->partials_capacity, m->num_partials + 1)) {
       return rheos__out_of_memory();
     }
     m->partials[m->num_partials++] = m->count;
   } else {
     proto->shard_id += first_shard;
   }
-  if (!RHEOS_GROW(m->entries, m->capacity, m->count + 1)) return rheos__out_of_memory();
+  if (!RHEOS_RESERVE(m->entries, m->capacity, m->count + 1)) return rheos__out_of_memory();
   rheos__index_entry *new = &m->entries[m->count++];
   *new = (rheos__index_entry){.name = entry->name, .name_bytes = entry->name_bytes};
   return pack_entry(m, proto, new);

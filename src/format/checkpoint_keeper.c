@@ -128,7 +128,7 @@ static rheos_status *note(rheos_checkpoint_keeper *keeper, char *prefix, double 
     rheos__free(take_out(keeper, i).prefix);
     break;
   }
-  if (!RHEOS_GROW(keeper->items, keeper->capacity, keeper->count + 1)) {
+  if (!RHEOS_RESERVE(keeper->items, keeper->capacity, keeper->count + 1)) {
     rheos__free(prefix);
     return rheos__out_of_memory();
   }

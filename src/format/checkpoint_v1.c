@@ -270,7 +270,7 @@ static rheos_status *add_part(rheos__v1_checkpoint *c, const rheos__v1_entry *te
   part p = {.tensor = *tensor, .file = file};
   RHEOS_TRY(rheos__slice_from_proto(proto, &p.slice));
   RHEOS_TRY(rheos__slice_shape(&p.slice, &tensor->shape, &unused));
-  if (!RHEOS_GROW(c->parts, c->parts_capacity, c->num_parts + 1)) return rheos__out_of_memory();
+  if (!RHEOS_RESERVE(c->parts, c->parts_capacity, c->num_parts + 1)) return rheos__out_of_memory();
   c->parts[c->num_parts++] = p;
   return NULL;
 }

@@ -76,44 +76,44 @@ static void put_member(chrome *c, const char *key) {
   c->text.size_bytes = 0;
 }
 
-static void put_outputs(chrome *c, const rheos__traced_stretch *stretch,
+static void put_outputs(chrome *c, const rheos__traced_segment *segment,
                         const rheos__trace_event *event) {
-  const rheos__traced_op *op = &stretch->ops[event->op];
+  const rheos__traced_op *op = &segment->ops[event->op];
   put(c, ", \"outputs\": \"");
   for (int32_t i = 0; i < op->num_outputs; i++) {
-    const rheos__traced_output *output = &stretch->outputs[op->first_output + i];
-    const bool is_late = output->shape.rank < 0 && event->late >= 0;
+    const rheos__traced_output *output = &segment->outputs[op->first_output + i];
+    const bool is_late = output->shape.rank < 0 && event->dynamic >= 0;
     rheos__shape_text text;
     if (i > 0) put(c, ", ");
     put(c, rheos_dtype_name((rheos_dtype)output->dtype));
-    put(c, rheos__shape_text_of(is_late ? &c->trace->late[event->late + i].shape : &output->shape,
-                                &text));
+    put(c, rheos__shape_text_of(
+               is_late ? &c->trace->dynamic[event->dynamic + i].shape : &output->shape, &text));
   }
   put(c, "\"");
 }
 
-static void put_op(chrome *c, const rheos__traced_stretch *stretch, const rheos__trace_names *names,
+static void put_op(chrome *c, const rheos__traced_segment *segment, const rheos__trace_names *names,
                    const rheos__trace_event *event) {
-  const rheos__traced_op *op = &stretch->ops[event->op];
+  const rheos__traced_op *op = &segment->ops[event->op];
   put_region(c, "Op", op->device + 1, event->thread, event->start_ns, event->end_ns);
   put_text_member(c, ", \"name\": ", op->is_read ? "read variable" : op->signature->op->name);
   put(c, ", \"args\": {");
   rheos__trace_put_name(&c->text, names->graph, op->id);
   put_member(c, "\"name\": ");
-  rheos__trace_put_inputs(&c->text, names, stretch, op);
+  rheos__trace_put_inputs(&c->text, names, segment, op);
   put_member(c, ", \"inputs\": ");
-  put_outputs(c, stretch, event);
+  put_outputs(c, segment, event);
   put(c, "}}");
 }
 
 // What another thread did of the event's work.
-static void put_part(chrome *c, const rheos__traced_stretch *stretch,
+static void put_part(chrome *c, const rheos__traced_segment *segment,
                      const rheos__trace_part *part) {
-  const rheos__traced_op *op = &stretch->ops[c->trace->events[part->event].op];
+  const rheos__traced_op *op = &segment->ops[c->trace->events[part->event].op];
   put_region(c, "Part", op->device + 1, part->thread, part->start_ns, part->end_ns);
   put_text_member(c, ", \"name\": ", op->is_read ? "read variable" : op->signature->op->name);
   put(c, ", \"args\": {");
-  rheos__trace_put_name(&c->text, stretch->graph, op->id);
+  rheos__trace_put_name(&c->text, segment->graph, op->id);
   put_member(c, "\"name\": ");
   put(c, "}}");
 }
@@ -136,9 +136,9 @@ static void put_runs(chrome *c) {
     const rheos__trace_names names = rheos__trace_names_of(trace, visit);
     put_step(c, v);
     for (; event < trace->num_events && trace->events[event].visit == (int32_t)v; event++) {
-      put_op(c, &trace->stretches[visit->stretch], &names, &trace->events[event]);
+      put_op(c, &trace->segments[visit->segment], &names, &trace->events[event]);
       for (; part < trace->num_parts && trace->parts[part].event <= event; part++) {
-        put_part(c, &trace->stretches[visit->stretch], &trace->parts[part]);
+        put_part(c, &trace->segments[visit->segment], &trace->parts[part]);
       }
     }
   }

@@ -25,7 +25,8 @@ rheos_event_writer_cache *rheos_event_writer_cache_new(void) {
 
 static rheos_status *add_writer(rheos_event_writer_cache *cache, const char *logdir,
                                 rheos_graph *graph, rheos_event_writer **out_writer) {
-  if (!RHEOS_GROW(cache->items, cache->capacity, cache->count + 1)) return rheos__out_of_memory();
+  if (!RHEOS_RESERVE(cache->items, cache->capacity, cache->count + 1))
+    return rheos__out_of_memory();
   char *name = rheos__strdup(logdir);
   if (name == NULL) return rheos__out_of_memory();
   rheos_event_writer *writer;

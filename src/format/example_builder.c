@@ -94,7 +94,7 @@ static entry *entry_of(entry_map *map, const char *key) {
   const size_t place = place_of(map, key, &found);
   if (found) return &map->items[place];
   char *copy = rheos__strdup(key);
-  if (copy == NULL || !RHEOS_GROW(map->items, map->capacity, map->count + 1)) {
+  if (copy == NULL || !RHEOS_RESERVE(map->items, map->capacity, map->count + 1)) {
     rheos__free(copy);
     return NULL;
   }

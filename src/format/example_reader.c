@@ -45,7 +45,7 @@ static rheos_string string_of(rheos__wire wire) {
 
 static void take_item(void *argument, rheos__wire key, rheos__wire value) {
   item_map *map = argument;
-  if (map->failed || !RHEOS_GROW(map->items, map->capacity, map->count + 1)) {
+  if (map->failed || !RHEOS_RESERVE(map->items, map->capacity, map->count + 1)) {
     map->failed = true;
     return;
   }
@@ -86,7 +86,7 @@ static rheos_status *read_list(item *it) {
   rheos__wire list = it->list, bytes;
   bool sound;
   while (rheos__feature_list_next(&list, &bytes, &sound)) {
-    if (!RHEOS_GROW(it->features, it->capacity, it->num_features + 1)) {
+    if (!RHEOS_RESERVE(it->features, it->capacity, it->num_features + 1)) {
       return rheos__out_of_memory();
     }
     RHEOS_TRY(read_feature(&it->key, bytes, &it->features[it->num_features]));

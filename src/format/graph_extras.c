@@ -80,8 +80,8 @@ static rheos_status *add_function(rheos_graph *graph, rheos__graph_extras *extra
           "name already exists.",
           name);
     }
-  } else if (!RHEOS_GROW(extras->function_list, extras->function_capacity,
-                         extras->num_functions + 1)) {
+  } else if (!RHEOS_RESERVE(extras->function_list, extras->function_capacity,
+                            extras->num_functions + 1)) {
     status = rheos__out_of_memory();
   } else {
     status = rheos__graph_add_op_def(graph, def->signature);
@@ -135,7 +135,7 @@ rheos_status *rheos__graph_add_versions(rheos_graph *graph,
       known++;
     }
     if (known < extras->num_bad_consumers) continue;
-    if (!RHEOS_GROW(extras->bad_consumers, extras->bad_consumer_capacity, known + 1)) {
+    if (!RHEOS_RESERVE(extras->bad_consumers, extras->bad_consumer_capacity, known + 1)) {
       return rheos__out_of_memory();
     }
     extras->bad_consumers[extras->num_bad_consumers++] = versions->bad_consumers[i];
@@ -153,7 +153,7 @@ rheos_status *rheos__graph_keep_node_fields(rheos_graph *graph, int32_t id,
   }
   rheos__graph_extras *extras = rheos__graph_extras_of(graph);
   if (extras == NULL ||
-      !RHEOS_GROW(extras->node_list, extras->node_capacity, extras->num_nodes + 1)) {
+      !RHEOS_RESERVE(extras->node_list, extras->node_capacity, extras->num_nodes + 1)) {
     return rheos__out_of_memory();
   }
   Tensorflow__NodeDef rest = *def;

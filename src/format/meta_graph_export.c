@@ -97,7 +97,8 @@ typedef struct op_types {
 } op_types;
 
 static rheos_status *add_op_type(op_types *types, const char *type) {
-  if (!RHEOS_GROW(types->items, types->capacity, types->count + 1)) return rheos__out_of_memory();
+  if (!RHEOS_RESERVE(types->items, types->capacity, types->count + 1))
+    return rheos__out_of_memory();
   types->items[types->count++] = type;
   return NULL;
 }

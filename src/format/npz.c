@@ -117,7 +117,7 @@ static rheos_status *read_entry(rheos_npz *npz, const char *at, size_t name_byte
   const char *name = at + ENTRY_BYTES;
   if (memchr(name, '\0', name_bytes) != NULL) return damaged("a name holds a NUL byte");
   if (name_bytes > 4 && memcmp(name + name_bytes - 4, ".npy", 4) == 0) name_bytes -= 4;
-  if (!RHEOS_GROW(npz->members, npz->capacity, npz->count + 1)) return rheos__out_of_memory();
+  if (!RHEOS_RESERVE(npz->members, npz->capacity, npz->count + 1)) return rheos__out_of_memory();
   m.name = rheos__strndup(name, name_bytes);
   if (m.name == NULL) return rheos__out_of_memory();
   npz->members[npz->count++] = m;

@@ -71,7 +71,7 @@ static output_facts output_at(const writer *w, const rheos__traced_output *outpu
                               int32_t slot) {
   output_facts facts = {(rheos_dtype)output->dtype, &output->shape, output->size_bytes, false};
   if (facts.shape->rank < 0 && late >= 0) {
-    const rheos__trace_late *told = &w->trace->late[late + slot];
+    const rheos__trace_dynamic *told = &w->trace->dynamic[late + slot];
     facts.shape = &told->shape;
     facts.size_bytes = told->size_bytes;
   }
@@ -121,13 +121,13 @@ static void put_node(writer *w, rheos__buffer *device, const rheos__traced_outpu
   put_number(&node, NODE_ALL_END_MICROS, duration / 1000);
   int64_t allocated = 0, persistent = 0;
   for (int32_t i = 0; i < num_outputs; i++) {
-    const output_facts facts = output_at(w, &outputs[i], event->late, i);
+    const output_facts facts = output_at(w, &outputs[i], event->dynamic, i);
     if (facts.allocated) allocated += (int64_t)facts.size_bytes;
     if (outputs[i].kind == RHEOS__VALUE_CONSTANT) persistent += (int64_t)facts.size_bytes;
   }
   put_memory(&node, allocated, start / 1000);
   for (int32_t i = 0; i < num_outputs; i++) {
-    const output_facts facts = output_at(w, &outputs[i], event->late, i);
+    const output_facts facts = output_at(w, &outputs[i], event->dynamic, i);
     if (outputs[i].kind != RHEOS__VALUE_NONE) put_output(&node, i, &facts);
   }
   put_written(&node, NODE_LABEL, &w->label);
@@ -153,34 +153,34 @@ static void start_label(writer *w, const char *op) {
 
 // The outputs and memory of the op are left out where it is only a part of its work.
 static void put_op(writer *w, rheos__buffer *device, const rheos__trace_names *names,
-                   const rheos__traced_stretch *stretch, const rheos__trace_event *event,
+                   const rheos__traced_segment *segment, const rheos__trace_event *event,
                    bool is_part) {
-  const rheos__traced_op *op = &stretch->ops[event->op];
-  rheos__trace_put_name(&w->name, stretch->graph, op->id);
-  start_label(w, op->is_read ? rheos__graph_node(stretch->graph, op->id)->signature->op->name
+  const rheos__traced_op *op = &segment->ops[event->op];
+  rheos__trace_put_name(&w->name, segment->graph, op->id);
+  start_label(w, op->is_read ? rheos__graph_node(segment->graph, op->id)->signature->op->name
                              : op->signature->op->name);
-  if (!op->is_read) rheos__trace_put_inputs(&w->label, names, stretch, op);
+  if (!op->is_read) rheos__trace_put_inputs(&w->label, names, segment, op);
   rheos__trace_put_text(&w->label, ")");
-  put_node(w, device, stretch->outputs + op->first_output, is_part ? 0 : op->num_outputs, event,
+  put_node(w, device, segment->outputs + op->first_output, is_part ? 0 : op->num_outputs, event,
            is_part ? 0 : op->scratch_bytes);
 }
 
-static void put_args(writer *w, rheos__buffer *device, const rheos__traced_stretch *stretch,
+static void put_args(writer *w, rheos__buffer *device, const rheos__traced_segment *segment,
                      const rheos__trace_event *now) {
-  for (int32_t i = 0; i < stretch->num_feeds; i++) {
-    rheos__trace_put_end(&w->name, stretch->graph, "_arg_", stretch->feeds[i], i);
+  for (int32_t i = 0; i < segment->num_feeds; i++) {
+    rheos__trace_put_end(&w->name, segment->graph, "_arg_", segment->feeds[i], i);
     start_label(w, "_Arg");
     rheos__trace_put_text(&w->label, ")");
-    put_node(w, device, &stretch->fed[i], 1, now, 0);
+    put_node(w, device, &segment->fed[i], 1, now, 0);
   }
 }
 
 static void put_retvals(writer *w, rheos__buffer *device, const rheos__trace_names *names,
-                        const rheos__traced_stretch *stretch, const rheos__trace_event *now) {
-  for (int32_t i = 0; i < stretch->num_fetches; i++) {
-    rheos__trace_put_end(&w->name, stretch->graph, "_retval_", stretch->fetches[i], i);
+                        const rheos__traced_segment *segment, const rheos__trace_event *now) {
+  for (int32_t i = 0; i < segment->num_fetches; i++) {
+    rheos__trace_put_end(&w->name, segment->graph, "_retval_", segment->fetches[i], i);
     start_label(w, "_Retval");
-    rheos__trace_put_input(&w->label, names, stretch->fetches[i]);
+    rheos__trace_put_input(&w->label, names, segment->fetches[i]);
     rheos__trace_put_text(&w->label, ")");
     put_node(w, device, NULL, 0, now, 0);
   }
@@ -190,16 +190,16 @@ static void put_retvals(writer *w, rheos__buffer *device, const rheos__trace_nam
 
 // What other threads did of the event's work. Returns the first part of the next event.
 static size_t put_parts(writer *w, rheos__buffer *device, int32_t device_index,
-                        const rheos__trace_names *names, const rheos__traced_stretch *stretch,
+                        const rheos__trace_names *names, const rheos__traced_segment *segment,
                         size_t event, size_t part) {
   const rheos_trace *trace = w->trace;
   rheos__trace_event at = trace->events[event];
   for (; part < trace->num_parts && trace->parts[part].event <= event; part++) {
-    if (trace->parts[part].event < event || stretch->ops[at.op].device != device_index) continue;
+    if (trace->parts[part].event < event || segment->ops[at.op].device != device_index) continue;
     at.thread = trace->parts[part].thread;
     at.start_ns = trace->parts[part].start_ns;
     at.end_ns = trace->parts[part].end_ns;
-    put_op(w, device, names, stretch, &at, true);
+    put_op(w, device, names, segment, &at, true);
   }
   return part;
 }
@@ -211,25 +211,25 @@ static size_t put_visit(writer *w, rheos__buffer *device, int32_t device_index, 
                         size_t first_event, size_t *part) {
   const rheos_trace *trace = w->trace;
   const rheos__trace_visit *visit = &trace->visits[visit_index];
-  const rheos__traced_stretch *stretch = &trace->stretches[visit->stretch];
+  const rheos__traced_segment *segment = &trace->segments[visit->segment];
   const rheos__trace_names names = rheos__trace_names_of(trace, visit);
-  rheos__trace_event now = {.late = -1, .start_ns = visit->start_ns, .end_ns = visit->start_ns};
-  if (device_index == 0) put_args(w, device, stretch, &now);
-  for (int32_t i = 0; i < stretch->num_ops; i++) {
-    if (stretch->ops[i].runs || stretch->ops[i].device != device_index) continue;
+  rheos__trace_event now = {.dynamic = -1, .start_ns = visit->start_ns, .end_ns = visit->start_ns};
+  if (device_index == 0) put_args(w, device, segment, &now);
+  for (int32_t i = 0; i < segment->num_ops; i++) {
+    if (segment->ops[i].runs || segment->ops[i].device != device_index) continue;
     now.op = i;
-    put_op(w, device, &names, stretch, &now, false);
+    put_op(w, device, &names, segment, &now, false);
   }
   size_t i = first_event;
   for (; i < trace->num_events && trace->events[i].visit == visit_index; i++) {
     const rheos__trace_event *event = &trace->events[i];
-    *part = put_parts(w, device, device_index, &names, stretch, i, *part);
-    if (stretch->ops[event->op].device == device_index) {
-      put_op(w, device, &names, stretch, event, false);
+    *part = put_parts(w, device, device_index, &names, segment, i, *part);
+    if (segment->ops[event->op].device == device_index) {
+      put_op(w, device, &names, segment, event, false);
     }
   }
   now.start_ns = now.end_ns = visit->end_ns;
-  if (device_index == 0) put_retvals(w, device, &names, stretch, &now);
+  if (device_index == 0) put_retvals(w, device, &names, segment, &now);
   return i;
 }
 
@@ -314,22 +314,22 @@ static rheos_status *put_made(graph_writer *g, rheos__buffer *out, Tensorflow__N
   return put_def(g, out, def);
 }
 
-static bool is_folded(const rheos__traced_stretch *stretch, const rheos__traced_op *op) {
-  return op->num_outputs == 1 && stretch->outputs[op->first_output].constant != NULL &&
+static bool is_folded(const rheos__traced_segment *segment, const rheos__traced_op *op) {
+  return op->num_outputs == 1 && segment->outputs[op->first_output].constant != NULL &&
          strcmp(op->signature->op->name, "Const") != 0;
 }
 
 static rheos_status *put_graph_node(graph_writer *g, rheos__buffer *out, const char *device,
-                                    const rheos__traced_stretch *stretch,
+                                    const rheos__traced_segment *segment,
                                     const rheos__traced_op *op) {
-  const rheos__node *node = rheos__graph_node(stretch->graph, op->id);
+  const rheos__node *node = rheos__graph_node(segment->graph, op->id);
   Tensorflow__NodeDef def = TENSORFLOW__NODE_DEF__INIT;
-  rheos__trace_put_name(&g->text, stretch->graph, op->id);
+  rheos__trace_put_name(&g->text, segment->graph, op->id);
   def.name = take_text(g);
   def.op = (char *)(uintptr_t)op->signature->op->name;
   def.device = (char *)(uintptr_t)device;
-  if (is_folded(stretch, op)) {
-    const rheos__traced_output *output = &stretch->outputs[op->first_output];
+  if (is_folded(segment, op)) {
+    const rheos__traced_output *output = &segment->outputs[op->first_output];
     def.op = (char *)(uintptr_t)"Const";
     const rheos_attr_value value = {.kind = RHEOS_ATTR_TENSOR, .tensor = output->constant};
     return put_made(g, out, &def, "dtype", (rheos_dtype)output->dtype, "value", value);
@@ -338,7 +338,7 @@ static rheos_status *put_graph_node(graph_writer *g, rheos__buffer *out, const c
   def.input = rheos__arena_alloc(&g->arena, (size_t)num_edges * sizeof *def.input);
   if (def.name == NULL || def.input == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < num_edges; i++) {
-    const rheos__edge edge = i < op->num_edges ? stretch->edges[op->first_edge + i]
+    const rheos__edge edge = i < op->num_edges ? segment->edges[op->first_edge + i]
                                                : node->edges[node->num_inputs + i - op->num_edges];
     if (edge.index < 0 && !g->needed[edge.id]) continue;
     rheos__trace_put_input(&g->text, &g->names, edge);
@@ -350,28 +350,28 @@ static rheos_status *put_graph_node(graph_writer *g, rheos__buffer *out, const c
 }
 
 // Marks what the run needed: what ran, what had an order to keep, and the inputs of these.
-static void mark_needed(graph_writer *g, const rheos__traced_stretch *stretch) {
-  for (int32_t i = 0; i < stretch->num_fetches; i++) g->needed[stretch->fetches[i].id] = true;
-  for (int32_t i = stretch->num_ops; i-- > 0;) {
-    const rheos__traced_op *op = &stretch->ops[i];
+static void mark_needed(graph_writer *g, const rheos__traced_segment *segment) {
+  for (int32_t i = 0; i < segment->num_fetches; i++) g->needed[segment->fetches[i].id] = true;
+  for (int32_t i = segment->num_ops; i-- > 0;) {
+    const rheos__traced_op *op = &segment->ops[i];
     if (op->runs || op->num_outputs == 0) g->needed[op->id] = true;
-    if (!g->needed[op->id] || op->is_read || is_folded(stretch, op)) continue;
+    if (!g->needed[op->id] || op->is_read || is_folded(segment, op)) continue;
     for (int32_t k = 0; k < op->num_edges; k++) {
-      g->needed[stretch->edges[op->first_edge + k].id] = true;
+      g->needed[segment->edges[op->first_edge + k].id] = true;
     }
   }
 }
 
 static rheos_status *put_graph_ends(graph_writer *g, rheos__buffer *out, const char *device,
-                                    const rheos__traced_stretch *stretch, bool feeds) {
-  const int32_t count = feeds ? stretch->num_feeds : stretch->num_fetches;
+                                    const rheos__traced_segment *segment, bool feeds) {
+  const int32_t count = feeds ? segment->num_feeds : segment->num_fetches;
   for (int32_t i = 0; i < count; i++) {
-    const rheos__edge edge = feeds ? stretch->feeds[i] : stretch->fetches[i];
-    const rheos__node *node = rheos__graph_node(stretch->graph, edge.id);
+    const rheos__edge edge = feeds ? segment->feeds[i] : segment->fetches[i];
+    const rheos__node *node = rheos__graph_node(segment->graph, edge.id);
     Tensorflow__NodeDef def = TENSORFLOW__NODE_DEF__INIT;
     def.op = (char *)(uintptr_t)(feeds ? "_Arg" : "_Retval");
     def.device = (char *)(uintptr_t)device;
-    rheos__trace_put_end(&g->text, stretch->graph, feeds ? "_arg_" : "_retval_", edge, i);
+    rheos__trace_put_end(&g->text, segment->graph, feeds ? "_arg_" : "_retval_", edge, i);
     def.name = take_text(g);
     char *input[1] = {NULL};
     if (!feeds) {
@@ -390,22 +390,22 @@ static rheos_status *put_graph_ends(graph_writer *g, rheos__buffer *out, const c
 
 static rheos_status *put_graph(const rheos_trace *trace, const rheos__trace_visit *first,
                                const rheos__trace_visit *end, graph_writer *g, rheos__buffer *out) {
-  const rheos__traced_stretch *stretches = trace->stretches;
+  const rheos__traced_segment *segments = trace->segments;
   g->names = rheos__trace_names_of(trace, first);
-  g->needed = rheos__alloc_array(
-      (size_t)rheos_graph_num_operations(stretches[first->stretch].graph), sizeof *g->needed);
+  g->needed = rheos__alloc_array((size_t)rheos_graph_num_operations(segments[first->segment].graph),
+                                 sizeof *g->needed);
   if (g->needed == NULL) return rheos__out_of_memory();
-  for (const rheos__trace_visit *at = end; at-- > first;) mark_needed(g, &stretches[at->stretch]);
-  RHEOS_TRY(put_graph_ends(g, out, trace->devices[0], &stretches[first->stretch], true));
+  for (const rheos__trace_visit *at = end; at-- > first;) mark_needed(g, &segments[at->segment]);
+  RHEOS_TRY(put_graph_ends(g, out, trace->devices[0], &segments[first->segment], true));
   for (const rheos__trace_visit *at = first; at < end; ++at) {
-    const rheos__traced_stretch *stretch = &stretches[at->stretch];
-    for (int32_t i = 0; i < stretch->num_ops; i++) {
-      const rheos__traced_op *op = &stretch->ops[i];
+    const rheos__traced_segment *segment = &segments[at->segment];
+    for (int32_t i = 0; i < segment->num_ops; i++) {
+      const rheos__traced_op *op = &segment->ops[i];
       if (op->is_read || !g->needed[op->id]) continue;
-      RHEOS_TRY(put_graph_node(g, out, trace->devices[op->device], stretch, op));
+      RHEOS_TRY(put_graph_node(g, out, trace->devices[op->device], segment, op));
     }
   }
-  return put_graph_ends(g, out, trace->devices[0], &stretches[end[-1].stretch], false);
+  return put_graph_ends(g, out, trace->devices[0], &segments[end[-1].segment], false);
 }
 
 static rheos_status *put_partition_graph(const rheos_trace *trace, rheos__buffer *out) {

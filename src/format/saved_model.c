@@ -42,7 +42,7 @@ static rheos_status *read_either(held_model *held, size_t *out_size_bytes) {
 }
 
 static rheos_status *add_meta_graph(held_model *held, rheos__wire bytes) {
-  if (!RHEOS_GROW(held->meta_graphs, held->capacity, held->count + 1)) {
+  if (!RHEOS_RESERVE(held->meta_graphs, held->capacity, held->count + 1)) {
     return rheos__out_of_memory();
   }
   RHEOS_TRY(rheos__meta_graph_of(bytes, NULL, &held->meta_graphs[held->count]));

@@ -48,14 +48,14 @@ void rheos__trace_put_input(rheos__buffer *buffer, const rheos__trace_names *nam
 }
 
 void rheos__trace_put_inputs(rheos__buffer *buffer, const rheos__trace_names *names,
-                             const rheos__traced_stretch *stretch, const rheos__traced_op *op) {
+                             const rheos__traced_segment *segment, const rheos__traced_op *op) {
   const rheos__node *node = rheos__graph_node(names->graph, op->id);
   const bool is_own = !op->is_read && node->signature == op->signature;
   const int32_t num_controls = is_own ? node->num_control_inputs : 0;
   for (int32_t i = 0; i < op->num_edges + num_controls; i++) {
     if (i > 0) rheos__trace_put_text(buffer, ", ");
     rheos__trace_put_input(buffer, names,
-                           i < op->num_edges ? stretch->edges[op->first_edge + i]
+                           i < op->num_edges ? segment->edges[op->first_edge + i]
                                              : node->edges[node->num_inputs + i - op->num_edges]);
   }
 }
@@ -81,6 +81,6 @@ rheos__trace_names rheos__trace_names_of(const rheos_trace *trace,
                                          const rheos__trace_visit *visit) {
   const rheos__trace_visit *first = visit;
   while (first > trace->visits && first[-1].run == visit->run) --first;
-  const rheos__traced_stretch *stretch = &trace->stretches[first->stretch];
-  return (rheos__trace_names){stretch->graph, stretch->feeds, stretch->num_feeds};
+  const rheos__traced_segment *segment = &trace->segments[first->segment];
+  return (rheos__trace_names){segment->graph, segment->feeds, segment->num_feeds};
 }

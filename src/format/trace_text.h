@@ -5,7 +5,7 @@
 #include "format/buffer.h"
 #include "runtime/trace.h"
 
-// A stretch, and what the edges of its graph are called in the run: fed ones are `_Arg` nodes.
+// A segment, and what the edges of its graph are called in the run: fed ones are `_Arg` nodes.
 typedef struct rheos__trace_names {
   const rheos_graph *graph;
   const rheos__edge *feeds;
@@ -24,13 +24,13 @@ void rheos__trace_put_input(rheos__buffer *buffer, const rheos__trace_names *nam
                             rheos__edge edge);
 // All inputs of an operation, control inputs last, ", " between them.
 void rheos__trace_put_inputs(rheos__buffer *buffer, const rheos__trace_names *names,
-                             const rheos__traced_stretch *stretch, const rheos__traced_op *op);
+                             const rheos__traced_segment *segment, const rheos__traced_op *op);
 
 // The highest number of a thread; what threads are called, in `text` if need be.
 uint32_t rheos__trace_last_thread(const rheos_trace *trace);
 const char *rheos__trace_thread_name(uint32_t thread, char text[32]);
 
-// Where the feeds of a visit are described: the first stretch of its run.
+// Where the feeds of a visit are described: the first segment of its run.
 rheos__trace_names rheos__trace_names_of(const rheos_trace *trace, const rheos__trace_visit *visit);
 
 #endif  // RHEOS_SRC_FORMAT_TRACE_TEXT_H

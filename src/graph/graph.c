@@ -81,7 +81,7 @@ static rheos_status *note_pair(rheos_graph *graph, int purpose, const rheos_shap
     const struct rheos__shape_pair *known = &graph->shape_pairs[i];
     if (known->purpose == purpose && known->x == pair.x && known->y == pair.y) return NULL;
   }
-  if (!RHEOS_GROW(graph->shape_pairs, graph->shape_pair_capacity, graph->num_shape_pairs + 1)) {
+  if (!RHEOS_RESERVE(graph->shape_pairs, graph->shape_pair_capacity, graph->num_shape_pairs + 1)) {
     return rheos__out_of_memory();
   }
   graph->shape_pairs[graph->num_shape_pairs++] = pair;
@@ -541,7 +541,7 @@ static rheos__collection *get_collection(rheos_graph *graph, const char *key) {
   if (collection != NULL) return collection;
   const char *kept = rheos__intern_text(graph, key, strlen(key));
   if (kept == NULL ||
-      !RHEOS_GROW(graph->collections, graph->collections_capacity, graph->num_collections + 1)) {
+      !RHEOS_RESERVE(graph->collections, graph->collections_capacity, graph->num_collections + 1)) {
     return NULL;
   }
   collection = &graph->collections[graph->num_collections++];
@@ -552,7 +552,7 @@ static rheos__collection *get_collection(rheos_graph *graph, const char *key) {
 static rheos_status *add_item(rheos_graph *graph, const char *key, rheos_item item) {
   rheos__collection *collection = get_collection(graph, key);
   if (collection == NULL ||
-      !RHEOS_GROW(collection->items, collection->capacity, collection->count + 1)) {
+      !RHEOS_RESERVE(collection->items, collection->capacity, collection->count + 1)) {
     return rheos__out_of_memory();
   }
   if (item.kind == RHEOS_ITEM_BYTES || item.kind == RHEOS_ITEM_ANY) {

@@ -23,7 +23,7 @@ static uint32_t *find_slot(const rheos__interner *interner, const char *text, si
 }
 
 static bool reserve(rheos__interner *interner) {
-  if (!RHEOS_GROW(interner->texts, interner->capacity, interner->count + 2)) return false;
+  if (!RHEOS_RESERVE(interner->texts, interner->capacity, interner->count + 2)) return false;
   if ((interner->count + 2) * 2 <= interner->num_slots) return true;
   size_t num_slots = interner->num_slots != 0 ? interner->num_slots * 2 : 16;
   uint32_t *slots = rheos__alloc_array(num_slots, sizeof *slots);

@@ -235,7 +235,7 @@ static bool grow_slots(rheos__names *names) {
 
 // Room for one more entry.
 static bool reserve(rheos__names *names) {
-  if (!RHEOS_GROW(names->entries, names->capacity, names->count + 2)) return false;
+  if (!RHEOS_RESERVE(names->entries, names->capacity, names->count + 2)) return false;
   if (names->count == 0) {
     names->entries[0] = (rheos__name_entry){.node = -1, .hash = HASH_START};
     names->count = 1;

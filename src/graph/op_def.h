@@ -20,7 +20,7 @@
 #include <rheos/gradients.h>
 
 #include "base/arena.h"
-#include "tensor/operand_form.h"
+#include "tensor/packing.h"
 #include "tensor/resource.h"
 #include "tensor/tensor.h"
 
@@ -143,7 +143,7 @@ typedef rheos_status *(*rheos__compute_fn)(void *state, rheos__step *step,
 // How kernels that change variables are run side by side, where they stand together in a plan: one
 // after another they begin, their units are spread over the threads as if they were one kernel's,
 // and they end. They have `compute` too, which does the same by itself; their outputs are references.
-typedef struct rheos__joint {
+typedef struct rheos__grouped_update {
   size_t work_bytes;  // what each keeps from begin to end
   // Takes the first of `count` kernels, one at least, that do not change the same variables.
   // `out_state`, in the arena, is what the functions below get.
@@ -155,7 +155,7 @@ typedef struct rheos__joint {
                 int64_t *out_units, int64_t *out_flops);
   void (*run)(const void *works, int32_t kernel, int64_t first_unit, int64_t last_unit);
   void (*end)(const void *state);
-} rheos__joint;
+} rheos__grouped_update;
 
 typedef struct rheos__prepare {
   // Given
@@ -181,7 +181,7 @@ typedef struct rheos__prepare {
   void (*release)(void *state);  // frees what the state holds outside the arena; may be NULL
   rheos__run_fn run;
   rheos__compute_fn compute;
-  const rheos__joint *joint;  // beside `compute`; NULL: always by itself
+  const rheos__grouped_update *grouped;  // beside `compute`; NULL: always by itself
   size_t scratch_bytes;
   int64_t num_units;      // 0 or 1: not to be split
   int64_t unit_elements;  // units make equal parts of output 0 in order, of so many elements (the
@@ -191,7 +191,8 @@ typedef struct rheos__prepare {
       reuse_input;  // output 0 may be written over this input (same size, element by element); -1
   int64_t flops;    // arithmetic of the whole call: a multiply-add is 2, a transcendental about 10
   int64_t bytes;    // moved by the whole call; 0: inputs and outputs once
-  rheos__form_wish form;  // of an input that stays: `run` gets a rheos__formed in its place
+  rheos__packing_request
+      packing;  // of an input that stays: `run` gets a rheos__packed in its place
   rheos__resource
       *output_resource;  // the cell that output 0 refers to (references, handles), borrowed
 } rheos__prepare;
@@ -199,7 +200,7 @@ typedef struct rheos__prepare {
 typedef rheos_status *(*rheos__prepare_fn)(rheos__prepare *p);
 
 // Whether input `input` is a constant, or a variable that the plan only reads: a form of it, made once,
-// is worth while (tensor/operand_form.h). False where the kernel runs but once.
+// is worth while (tensor/packing.h). False where the kernel runs but once.
 static inline bool rheos__input_stays(const rheos__prepare *p, int32_t input) {
   return p->stays != NULL && p->stays(p->stays_argument, input);
 }

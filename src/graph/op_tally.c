@@ -14,7 +14,7 @@ rheos_status *rheos__op_tally_add(rheos__op_tally *tally, const char *op, const 
     return NULL;
   }
   char *copy = rheos__text_format("%s", node);
-  if (copy == NULL || !RHEOS_GROW(tally->items, tally->capacity, tally->count + 1)) {
+  if (copy == NULL || !RHEOS_RESERVE(tally->items, tally->capacity, tally->count + 1)) {
     rheos__free(copy);
     return rheos__out_of_memory();
   }

@@ -55,7 +55,7 @@ void rheos_scope_fail_take(rheos_scope *scope, rheos_status *status) {
 // Saves the state. False if nothing further is to be done: an earlier error, or memory is short.
 static bool save_state(rheos_scope *scope) {
   if (scope->num_unsaved > 0 ||
-      !RHEOS_GROW(scope->saved, scope->saved_capacity, scope->num_saved + 1)) {
+      !RHEOS_RESERVE(scope->saved, scope->saved_capacity, scope->num_saved + 1)) {
     scope->num_unsaved++;
     rheos_scope_fail_take(scope, rheos__out_of_memory());
     return false;
@@ -194,7 +194,7 @@ static rheos_status *check_operations(const rheos_scope *scope, const rheos_oper
 static rheos_status *add_controller(rheos_scope *scope, const rheos_operation *operations,
                                     size_t count) {
   RHEOS_TRY(check_operations(scope, operations, count));
-  if (!RHEOS_GROW(scope->controllers, scope->controllers_capacity, scope->num_controllers + 1)) {
+  if (!RHEOS_RESERVE(scope->controllers, scope->controllers_capacity, scope->num_controllers + 1)) {
     return rheos__out_of_memory();
   }
   rheos__controller controller = {.inputs = rheos__alloc_array(count, sizeof(int32_t))};
@@ -278,7 +278,7 @@ size_t rheos__scope_controls(const rheos_scope *scope, const rheos_output *input
 bool rheos__scope_reserve_seen(rheos_scope *scope) {
   for (size_t i = scope->now.first_controller; i < scope->now.num_controllers; i++) {
     rheos__controller *controller = &scope->controllers[i];
-    if (!RHEOS_GROW(controller->seen, controller->seen_capacity, controller->num_seen + 1)) {
+    if (!RHEOS_RESERVE(controller->seen, controller->seen_capacity, controller->num_seen + 1)) {
       return false;
     }
   }

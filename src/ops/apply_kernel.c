@@ -257,11 +257,11 @@ static void end_joint(const void *state) {
   end_writes(s, s->num_cells);
 }
 
-static const rheos__joint joint_updates = {.work_bytes = sizeof(apply_work),
-                                           .prepare = prepare_joint,
-                                           .begin = begin_joint,
-                                           .run = run_joint,
-                                           .end = end_joint};
+static const rheos__grouped_update joint_updates = {.work_bytes = sizeof(apply_work),
+                                                    .prepare = prepare_joint,
+                                                    .begin = begin_joint,
+                                                    .run = run_joint,
+                                                    .end = end_joint};
 
 // ---- Preparation
 
@@ -295,7 +295,7 @@ rheos_status *rheos__prepare_apply(rheos__prepare *p, int32_t num_cells, rheos__
     s->may_be_zero = by_rate != NULL && by_rate->b;
   }
   p->compute = compute_apply;
-  if (s->indices < 0) p->joint = &joint_updates;
+  if (s->indices < 0) p->grouped = &joint_updates;
   rheos__pass_reference(p);
   return NULL;
 }

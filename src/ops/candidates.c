@@ -160,7 +160,7 @@ typedef struct weight_reader {
 static rheos_status *add_weight(weight_reader *r, float weight) {
   unigram_table *t = r->table;
   if (r->id++ % r->num_shards != r->shard) return NULL;
-  if (t->count >= INT32_MAX || !RHEOS_GROW(t->weights, r->capacity, (size_t)t->count + 1)) {
+  if (t->count >= INT32_MAX || !RHEOS_RESERVE(t->weights, r->capacity, (size_t)t->count + 1)) {
     return rheos__out_of_memory();
   }
   const float distorted = (float)pow((double)weight, (double)r->distortion);
@@ -214,7 +214,7 @@ static rheos_status *reserve(weight_reader *r, int64_t reserved, int64_t listed,
   if (listed >= 0 && reserved <= INT64_MAX - listed && in_shard(r, reserved + listed) != range) {
     return wrong_size(range, in_shard(r, reserved + listed));
   }
-  if (here > INT32_MAX || !RHEOS_GROW(r->table->weights, r->capacity, (size_t)here)) {
+  if (here > INT32_MAX || !RHEOS_RESERVE(r->table->weights, r->capacity, (size_t)here)) {
     return rheos__out_of_memory();
   }
   for (int64_t i = 0; i < here; i++) r->table->weights[i] = 0;

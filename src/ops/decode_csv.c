@@ -33,7 +33,7 @@ static void fields_deinit(fields *f) {
 
 static rheos__text *next_field(fields *f) {
   const size_t old = f->capacity;
-  if (!RHEOS_GROW(f->items, f->capacity, f->count + 1)) return NULL;
+  if (!RHEOS_RESERVE(f->items, f->capacity, f->count + 1)) return NULL;
   if (f->capacity > old) memset(f->items + old, 0, (f->capacity - old) * sizeof *f->items);
   rheos__text *field = &f->items[f->count++];
   field->size = 0;

@@ -112,7 +112,7 @@ static rheos_status *match_one(const rheos_string *string, matches *found) {
   rheos_status *status = rheos__file_match(pattern, &paths, &count);
   rheos__free(pattern);
   if (status != NULL) return status;
-  if (!RHEOS_GROW(found->paths, found->capacity, found->count + count)) {
+  if (!RHEOS_RESERVE(found->paths, found->capacity, found->count + count)) {
     rheos__file_list_free(paths, count);
     return rheos__out_of_memory();
   }

@@ -444,7 +444,7 @@ static rheos_status *answer(rheos__prepare *p, const rheos__prepare *inner, int6
   if (units_in_one >= inner_units) s->unit_elements = s->elements;
   if (s->release != NULL) p->release = release_fused;
   p->run = run_fused;
-  p->form = inner->form;
+  p->packing = inner->packing;
   p->scratch_bytes = inner->scratch_bytes;
   p->num_units = (inner_units + units_in_one - 1) / units_in_one;
   p->unit_elements = s->unit_elements;

@@ -356,7 +356,7 @@ static rheos_status *parse_list(const rheos__columns *columns, rheos__column *co
   rheos__wire feature;
   int64_t step = 0;
   for (; rheos__feature_list_next(&list, &feature, &sound); step++) {
-    if (!RHEOS_GROW(column->cells, column->capacity, column->num_cells + 1)) {
+    if (!RHEOS_RESERVE(column->cells, column->capacity, column->num_cells + 1)) {
       return rheos__out_of_memory();
     }
     rheos__cell *cell = &column->cells[column->num_cells++];

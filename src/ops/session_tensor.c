@@ -106,7 +106,7 @@ static rheos_status *compute_keep(void *argument, rheos__step *step, rheos_tenso
   rheos_tensor *value = NULL;
   RHEOS_TRY(rheos__tensor_keep(inputs[0], &value));
   pthread_mutex_lock(&s->mutex);
-  rheos_status *status = RHEOS_GROW(s->items, s->capacity, s->count + 1)
+  rheos_status *status = RHEOS_RESERVE(s->items, s->capacity, s->count + 1)
                              ? new_handle(state->node_name, s->next_number, &outputs[0])
                              : rheos__out_of_memory();
   if (status == NULL) {

@@ -27,7 +27,7 @@ typedef struct parts {
 } parts;
 
 static void add_part(parts *p, const char *data, const char *end) {
-  if (p->failed || !RHEOS_GROW(p->items, p->capacity, p->count + 1)) {
+  if (p->failed || !RHEOS_RESERVE(p->items, p->capacity, p->count + 1)) {
     p->failed = true;
     return;
   }

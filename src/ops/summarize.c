@@ -9,7 +9,7 @@
 #include <string.h>
 
 void rheos__text_add(rheos__text *text, const char *data, size_t size_bytes) {
-  if (text->failed || !RHEOS_GROW(text->data, text->capacity, text->size + size_bytes + 1)) {
+  if (text->failed || !RHEOS_RESERVE(text->data, text->capacity, text->size + size_bytes + 1)) {
     text->failed = true;
     return;
   }

@@ -261,7 +261,7 @@ static rheos_status *merge_one(merged *m, const rheos_string *summary) {
   while (rheos__wire_next(&wire, &field, &sound)) {
     if (field.number != RHEOS__SUMMARY_VALUE) continue;
     if (field.type != RHEOS__WIRE_BYTES) return not_a_summary();
-    if (!RHEOS_GROW(m->tags, m->capacity, m->count + 1)) return rheos__out_of_memory();
+    if (!RHEOS_RESERVE(m->tags, m->capacity, m->count + 1)) return rheos__out_of_memory();
     RHEOS_TRY(tag_of(field.data, &m->tags[m->count]));
     m->count++;
     rheos__wire_put_bytes(&m->summary, RHEOS__SUMMARY_VALUE, field.data.at,

@@ -78,8 +78,8 @@ typedef struct characters {
 } characters;
 
 static rheos_status *add_character(characters *c, int32_t character, int64_t start) {
-  if (!RHEOS_GROW(c->items, c->capacity, c->count + 1) ||
-      !RHEOS_GROW(c->starts, c->starts_capacity, c->count + 1)) {
+  if (!RHEOS_RESERVE(c->items, c->capacity, c->count + 1) ||
+      !RHEOS_RESERVE(c->starts, c->starts_capacity, c->count + 1)) {
     return rheos__out_of_memory();
   }
   c->items[c->count] = character;

@@ -29,7 +29,7 @@ typedef struct branch {
 } branch;
 
 typedef struct finder {
-  rheos__stretch *stretch;
+  rheos__segment *segment;
   int32_t num_threads;
   int32_t *makers;       // by value: the instruction after which it is there, or -1
   int32_t *num_readers;  // by value
@@ -43,36 +43,36 @@ typedef struct finder {
 } finder;
 
 static const rheos__instruction *at(const finder *f, int32_t index) {
-  return &f->stretch->instructions[index];
+  return &f->segment->instructions[index];
 }
 
 static bool is_read(const finder *f, const rheos__instruction *in) {
   if (in->kind == RHEOS__READ) return true;
   return in->kind == RHEOS__COMPUTE &&
-         strcmp(f->stretch->plan->entries[in->entry].signature->op->name, "ReadVariableOp") == 0;
+         strcmp(f->segment->plan->entries[in->entry].signature->op->name, "ReadVariableOp") == 0;
 }
 
 // Whether it may run at another time than its turn: it touches only the buffers it is given.
 static bool is_free(const finder *f, const rheos__instruction *in) {
-  const rheos__op_def *op = f->stretch->plan->entries[in->entry].signature->op;
+  const rheos__op_def *op = f->segment->plan->entries[in->entry].signature->op;
   if (in->kind == RHEOS__HOLD) return true;
   return in->kind == RHEOS__RUN && (op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0 &&
          in->num_inputs <= RHEOS__BRANCH_OPERANDS && in->num_outputs <= RHEOS__BRANCH_OPERANDS;
 }
 
-static int32_t own_index(const rheos__stretch *stretch, int32_t value) {
-  const int32_t index = value - stretch->first_value;
-  return index >= 0 && index < stretch->num_values ? index : -1;
+static int32_t own_index(const rheos__segment *segment, int32_t value) {
+  const int32_t index = value - segment->first_value;
+  return index >= 0 && index < segment->num_values ? index : -1;
 }
 
 // A fused loop writes what was held for it, so that is there after the loop.
 static void find_makers(finder *f) {
-  const rheos__stretch *stretch = f->stretch;
-  for (int32_t i = 0; i < stretch->num_values; i++) f->makers[i] = -1;
-  for (int32_t i = 0; i < stretch->num_instructions; i++) {
+  const rheos__segment *segment = f->segment;
+  for (int32_t i = 0; i < segment->num_values; i++) f->makers[i] = -1;
+  for (int32_t i = 0; i < segment->num_instructions; i++) {
     const rheos__instruction *in = at(f, i);
     for (int32_t k = 0; k < in->num_inputs; k++) {
-      const int32_t value = own_index(stretch, stretch->operands[in->first_operand + k]);
+      const int32_t value = own_index(segment, segment->operands[in->first_operand + k]);
       if (value < 0) continue;
       f->num_readers[value]++;
       if (f->makers[value] >= 0 && at(f, f->makers[value])->kind == RHEOS__HOLD) {
@@ -80,7 +80,7 @@ static void find_makers(finder *f) {
       }
     }
     for (int32_t k = 0; k < in->num_outputs; k++) {
-      f->makers[own_index(stretch, in->first_value + k)] = i;
+      f->makers[own_index(segment, in->first_value + k)] = i;
     }
   }
 }
@@ -111,7 +111,7 @@ static int32_t find_branch(finder *f, int32_t index) {
   const rheos__instruction *in = at(f, index);
   int32_t roots[RHEOS__BRANCH_OPERANDS], num_roots = 0, num_large = 0;
   for (int32_t k = 0; k < in->num_inputs; k++) {
-    const int32_t value = own_index(f->stretch, f->stretch->operands[in->first_operand + k]);
+    const int32_t value = own_index(f->segment, f->segment->operands[in->first_operand + k]);
     const int32_t maker = value >= 0 ? f->makers[value] : -1;
     if (maker < f->first || maker == index || f->branch_of[maker - f->first] == OUTSIDE) continue;
     if (f->branch_of[maker - f->first] == AFTER) return AFTER;
@@ -139,7 +139,7 @@ static double split_cost(const finder *f, const rheos__instruction *in) {
 static double output_bytes(const finder *f, const rheos__instruction *in) {
   double bytes = (double)in->scratch_bytes;
   for (int32_t k = 0; k < in->num_outputs; k++) {
-    const rheos__value *value = rheos__find_value(f->stretch, in->first_value + k);
+    const rheos__value *value = rheos__find_value(f->segment, in->first_value + k);
     if (value->kind != RHEOS__VALUE_ARENA) continue;
     bytes += (double)rheos_shape_num_elements(value->shape) *
              (double)rheos_dtype_size((rheos_dtype)value->dtype);
@@ -152,7 +152,7 @@ static void grow(finder *f, int32_t first) {
   f->first = f->last = first;
   f->num_branches = 0;
   f->after_ns = f->bytes = f->branches_ns = 0;
-  for (int32_t i = first; i < f->stretch->num_instructions && i - first < LENGTH; i++) {
+  for (int32_t i = first; i < f->segment->num_instructions && i - first < LENGTH; i++) {
     const rheos__instruction *in = at(f, i);
     int32_t *branch_of = &f->branch_of[i - first];
     *branch_of = OUTSIDE;
@@ -205,32 +205,32 @@ static int32_t number_of(finder *f, const int32_t *numbers, int32_t index) {
 
 // Values that come and go within one branch, where an instruction may write its output over them.
 static void mark_values(finder *f, const int32_t *numbers) {
-  rheos__stretch *stretch = f->stretch;
+  rheos__segment *segment = f->segment;
   for (int32_t i = f->first; i <= f->last; i++) {
     const rheos__instruction *in = at(f, i);
     const int32_t number = number_of(f, numbers, i);
     for (int32_t k = 0; number > 0 && k < in->num_outputs; k++) {
-      const int32_t value = own_index(stretch, in->first_value + k);
+      const int32_t value = own_index(segment, in->first_value + k);
       int32_t readers_here = 0;
       for (int32_t j = i + 1; j <= f->last && readers_here < f->num_readers[value]; j++) {
         const rheos__instruction *reader = at(f, j);
         for (int32_t o = 0; number_of(f, numbers, j) == number && o < reader->num_inputs; o++) {
-          readers_here += stretch->operands[reader->first_operand + o] == in->first_value + k;
+          readers_here += segment->operands[reader->first_operand + o] == in->first_value + k;
         }
       }
-      stretch->values[value].in_branch = readers_here == f->num_readers[value];
+      segment->values[value].in_branch = readers_here == f->num_readers[value];
     }
   }
 }
 
 static rheos_status *keep_group(finder *f, const int32_t *numbers, int32_t num_branches) {
-  rheos__stretch *stretch = f->stretch;
-  if (!RHEOS_GROW(stretch->branch_groups, f->capacity, (size_t)stretch->num_branch_groups + 1)) {
+  rheos__segment *segment = f->segment;
+  if (!RHEOS_RESERVE(segment->branch_groups, f->capacity, (size_t)segment->num_branch_groups + 1)) {
     return rheos__out_of_memory();
   }
   const int32_t length = f->last + 1 - f->first;
   const size_t bytes = (size_t)(num_branches + 1 + length) * sizeof(int32_t);
-  int32_t *starts = rheos__arena_alloc(&stretch->arena, bytes);
+  int32_t *starts = rheos__arena_alloc(&segment->arena, bytes);
   if (starts == NULL) return rheos__out_of_memory();
   rheos__branch_group group = {.first = f->first,
                                .end = f->last + 1,
@@ -243,16 +243,16 @@ static rheos_status *keep_group(finder *f, const int32_t *numbers, int32_t num_b
     starts[number - 1] = count;
     for (int32_t i = f->first; i <= f->last; i++) {
       if (number_of(f, numbers, i) != number) continue;
-      stretch->instructions[i].branch = (int16_t)number;
+      segment->instructions[i].branch = (int16_t)number;
       group.members[count++] = i;
     }
   }
   starts[num_branches] = count;
   for (int32_t i = f->first; i <= f->last; i++) {
-    if (is_read(f, at(f, i))) stretch->instructions[i].branch = RHEOS__BEFORE_BRANCHES;
+    if (is_read(f, at(f, i))) segment->instructions[i].branch = RHEOS__BEFORE_BRANCHES;
   }
   mark_values(f, numbers);
-  stretch->branch_groups[stretch->num_branch_groups++] = group;
+  segment->branch_groups[segment->num_branch_groups++] = group;
   return NULL;
 }
 
@@ -264,18 +264,18 @@ static bool may_begin(const finder *f, int32_t index) {
   const rheos__instruction *before = at(f, index - 1);
   if (before->kind != RHEOS__RUN || !is_free(f, before)) return true;
   for (int32_t k = 0; k < before->num_outputs; k++) {
-    if (f->num_readers[own_index(f->stretch, before->first_value + k)] > 1) return true;
+    if (f->num_readers[own_index(f->segment, before->first_value + k)] > 1) return true;
   }
   return false;
 }
 
 static rheos_status *find_all(finder *f) {
-  const rheos__stretch *stretch = f->stretch;
-  f->makers = rheos__alloc_array((size_t)stretch->num_values, sizeof *f->makers);
-  f->num_readers = rheos__alloc_array((size_t)stretch->num_values, sizeof *f->num_readers);
+  const rheos__segment *segment = f->segment;
+  f->makers = rheos__alloc_array((size_t)segment->num_values, sizeof *f->makers);
+  f->num_readers = rheos__alloc_array((size_t)segment->num_values, sizeof *f->num_readers);
   if (f->makers == NULL || f->num_readers == NULL) return rheos__out_of_memory();
   find_makers(f);
-  for (int32_t i = 0; i < stretch->num_instructions; i++) {
+  for (int32_t i = 0; i < segment->num_instructions; i++) {
     if (!may_begin(f, i)) continue;
     int32_t numbers[LENGTH];
     grow(f, i);
@@ -287,11 +287,11 @@ static rheos_status *find_all(finder *f) {
   return NULL;
 }
 
-rheos_status *rheos__find_branches(rheos__stretch *stretch, int32_t num_threads) {
-  if (num_threads < 2 || stretch->cost_ns < LEAST_GAIN_NS) return NULL;
+rheos_status *rheos__find_branches(rheos__segment *segment, int32_t num_threads) {
+  if (num_threads < 2 || segment->cost_ns < LEAST_GAIN_NS) return NULL;
   finder *f = rheos__alloc_zeroed(sizeof *f);
   if (f == NULL) return rheos__out_of_memory();
-  f->stretch = stretch;
+  f->segment = segment;
   f->num_threads = num_threads;
   rheos_status *status = find_all(f);
   rheos__free(f->makers);

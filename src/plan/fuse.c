@@ -24,15 +24,15 @@ typedef struct cluster {
 } cluster;
 
 typedef struct fuser {
-  rheos__stretch *stretch;
+  rheos__segment *segment;
   cluster *clusters;
   size_t num_clusters, cluster_capacity;
   int32_t *cluster_of;   // of each instruction, or -1
   int32_t *next;         // member of the same cluster, or -1
-  int32_t *producers;    // instruction of each value of the stretch, or -1
+  int32_t *producers;    // instruction of each value of the segment, or -1
   int32_t *num_readers;  // operands that are this value
   int32_t num_writes;
-  // The new arrays of the stretch
+  // The new arrays of the segment
   rheos__instruction *instructions;
   int32_t *operands, *input_values;
   size_t num_instructions, instruction_capacity;
@@ -46,7 +46,7 @@ bool rheos__fuses(const rheos__plan *plan) {
 }
 
 static const rheos__elementwise *row_of(const fuser *f, int32_t index) {
-  const rheos__instruction *in = &f->stretch->instructions[index];
+  const rheos__instruction *in = &f->segment->instructions[index];
   if (in->kind != RHEOS__RUN || in->num_outputs != 1) return NULL;
   const rheos__elementwise *row = rheos__elementwise_of(in->run, in->state);
   return row != NULL && !row->can_fail && row->num_elements > 0 ? row : NULL;
@@ -54,14 +54,14 @@ static const rheos__elementwise *row_of(const fuser *f, int32_t index) {
 
 // NULL if it is another kernel.
 static const rheos__reduction *reduction_of(const fuser *f, int32_t index) {
-  const rheos__instruction *in = &f->stretch->instructions[index];
+  const rheos__instruction *in = &f->segment->instructions[index];
   if (in->kind == RHEOS__RUN) return rheos__reduction_of(in->run, NULL, in->state);
   if (in->kind == RHEOS__COMPUTE) return rheos__reduction_of(NULL, in->compute, in->state);
   return NULL;
 }
 
 static int32_t operand_of(const fuser *f, const rheos__instruction *in, int32_t k) {
-  return f->stretch->operands[in->first_operand + k];
+  return f->segment->operands[in->first_operand + k];
 }
 
 // The instruction whose place the cluster takes.
@@ -69,9 +69,9 @@ static int32_t end_of(const cluster *c) { return c->reduction >= 0 ? c->reductio
 
 static bool is_fused(const cluster *c) { return c->num_members > 1 || c->reduction >= 0; }
 
-// The instruction of this stretch that makes the value, or -1.
+// The instruction of this segment that makes the value, or -1.
 static int32_t producer_of(const fuser *f, int32_t value) {
-  const int32_t index = value - f->stretch->first_value;
+  const int32_t index = value - f->segment->first_value;
   return index >= 0 ? f->producers[index] : -1;
 }
 
@@ -125,7 +125,7 @@ static void append(fuser *f, int32_t id, int32_t index) {
 
 // Into the cluster of a full operand, or one of its own; those of further operands are merged.
 static rheos_status *add_member(fuser *f, int32_t index, const rheos__elementwise *row) {
-  const rheos__instruction *in = &f->stretch->instructions[index];
+  const rheos__instruction *in = &f->segment->instructions[index];
   int32_t id = -1;
   for (int32_t k = 0; k < in->num_inputs && id < 0; ++k) {
     const int32_t from = source_of(f, in, k);
@@ -134,7 +134,7 @@ static rheos_status *add_member(fuser *f, int32_t index, const rheos__elementwis
   if (id >= 0) {
     append(f, id, index);
   } else {
-    if (!RHEOS_GROW(f->clusters, f->cluster_capacity, f->num_clusters + 1)) {
+    if (!RHEOS_RESERVE(f->clusters, f->cluster_capacity, f->num_clusters + 1)) {
       return rheos__out_of_memory();
     }
     id = (int32_t)f->num_clusters++;
@@ -158,7 +158,7 @@ static rheos_status *add_member(fuser *f, int32_t index, const rheos__elementwis
     }
     if (from >= 0) f->clusters[from].closed = true;
     c->num_inputs++;
-    const rheos__value *value = rheos__find_value(f->stretch, operand_of(f, in, k));
+    const rheos__value *value = rheos__find_value(f->segment, operand_of(f, in, k));
     if (value->kind == RHEOS__VALUE_TENSOR) c->reads_tensors = true;
   }
   return NULL;
@@ -168,7 +168,7 @@ static rheos_status *add_member(fuser *f, int32_t index, const rheos__elementwis
 static void add_reduction(fuser *f, int32_t index) {
   const rheos__reduction *r = reduction_of(f, index);
   if (r == NULL || !rheos__reduction_can_fuse(r)) return;
-  const int32_t producer = producer_of(f, operand_of(f, &f->stretch->instructions[index], 0));
+  const int32_t producer = producer_of(f, operand_of(f, &f->segment->instructions[index], 0));
   const int32_t id = producer >= 0 ? f->cluster_of[producer] : -1;
   if (id < 0) return;
   cluster *c = &f->clusters[id];
@@ -189,17 +189,17 @@ static void close_sources(fuser *f, const rheos__instruction *in) {
 }
 
 static rheos_status *find_clusters(fuser *f) {
-  const rheos__stretch *stretch = f->stretch;
-  for (int32_t i = 0; i < stretch->num_values; ++i) f->producers[i] = -1;
-  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
-    const rheos__instruction *in = &stretch->instructions[i];
+  const rheos__segment *segment = f->segment;
+  for (int32_t i = 0; i < segment->num_values; ++i) f->producers[i] = -1;
+  for (int32_t i = 0; i < segment->num_instructions; ++i) {
+    const rheos__instruction *in = &segment->instructions[i];
     f->cluster_of[i] = f->next[i] = -1;
     for (int32_t k = 0; k < in->num_inputs; ++k) {
-      const int32_t value = operand_of(f, in, k) - stretch->first_value;
+      const int32_t value = operand_of(f, in, k) - segment->first_value;
       if (value >= 0) ++f->num_readers[value];
     }
     for (int32_t k = 0; k < in->num_outputs; ++k) {
-      f->producers[in->first_value + k - stretch->first_value] = i;
+      f->producers[in->first_value + k - segment->first_value] = i;
     }
     const rheos__elementwise *row = row_of(f, i);
     if (row != NULL) {
@@ -208,7 +208,7 @@ static rheos_status *find_clusters(fuser *f) {
     }
     add_reduction(f, i);
     close_sources(f, in);
-    const rheos__entry *entry = &stretch->plan->entries[in->entry];
+    const rheos__entry *entry = &segment->plan->entries[in->entry];
     const bool writes = (entry->signature->op->flags & RHEOS_OP_WRITES) != 0;
     if (entry->kind == RHEOS__ENTRY_NODE && writes) ++f->num_writes;
   }
@@ -218,7 +218,7 @@ static rheos_status *find_clusters(fuser *f) {
 // ---- Making instructions of them
 
 static rheos_status *add_instruction(fuser *f, const rheos__instruction *instruction) {
-  if (!RHEOS_GROW(f->instructions, f->instruction_capacity, f->num_instructions + 1)) {
+  if (!RHEOS_RESERVE(f->instructions, f->instruction_capacity, f->num_instructions + 1)) {
     return rheos__out_of_memory();
   }
   f->instructions[f->num_instructions++] = *instruction;
@@ -226,8 +226,8 @@ static rheos_status *add_instruction(fuser *f, const rheos__instruction *instruc
 }
 
 static rheos_status *add_operand(fuser *f, int32_t root, int32_t input_value) {
-  if (!RHEOS_GROW(f->operands, f->operand_capacity, f->num_operands + 1) ||
-      !RHEOS_GROW(f->input_values, f->input_value_capacity, f->num_operands + 1)) {
+  if (!RHEOS_RESERVE(f->operands, f->operand_capacity, f->num_operands + 1) ||
+      !RHEOS_RESERVE(f->input_values, f->input_value_capacity, f->num_operands + 1)) {
     return rheos__out_of_memory();
   }
   f->operands[f->num_operands] = root;
@@ -237,11 +237,11 @@ static rheos_status *add_operand(fuser *f, int32_t root, int32_t input_value) {
 
 // An instruction that is part of no cluster.
 static rheos_status *keep(fuser *f, int32_t index) {
-  rheos__instruction in = f->stretch->instructions[index];
+  rheos__instruction in = f->segment->instructions[index];
   const int32_t first = (int32_t)f->num_operands;
   for (int32_t k = 0; k < in.num_inputs; ++k) {
     RHEOS_TRY(
-        add_operand(f, operand_of(f, &in, k), f->stretch->input_values[in.first_operand + k]));
+        add_operand(f, operand_of(f, &in, k), f->segment->input_values[in.first_operand + k]));
   }
   in.first_operand = first;
   return add_instruction(f, &in);
@@ -270,13 +270,13 @@ static int32_t member_of(const fusion *u, int32_t instruction) {
 }
 
 static rheos__value *output_of(const fuser *f, int32_t index) {
-  const rheos__stretch *stretch = f->stretch;
-  return &stretch->values[stretch->instructions[index].first_value - stretch->first_value];
+  const rheos__segment *segment = f->segment;
+  return &segment->values[segment->instructions[index].first_value - segment->first_value];
 }
 
 static void list_members(fuser *f, const cluster *c, fusion *u) {
   for (int32_t at = c->first; at >= 0; at = f->next[at]) {
-    const rheos__instruction *in = &f->stretch->instructions[at];
+    const rheos__instruction *in = &f->segment->instructions[at];
     for (int32_t k = 0; k < in->num_inputs; ++k) {
       const int32_t from = member_of(u, producer_of(f, operand_of(f, in, k)));
       if (from >= 0) ++u->num_inner_readers[from];
@@ -285,14 +285,14 @@ static void list_members(fuser *f, const cluster *c, fusion *u) {
   }
   u->target = u->count - 1;
   if (c->reduction >= 0) {
-    const rheos__instruction *in = &f->stretch->instructions[c->reduction];
+    const rheos__instruction *in = &f->segment->instructions[c->reduction];
     u->reduction = reduction_of(f, c->reduction);
     u->target = member_of(u, producer_of(f, operand_of(f, in, 0)));
     ++u->num_inner_readers[u->target];
   }
   for (int32_t m = 0; m < u->count; ++m) {
     const rheos__value *value = output_of(f, u->members[m]);
-    const int32_t readers = f->num_readers[value - f->stretch->values];
+    const int32_t readers = f->num_readers[value - f->segment->values];
     u->needed[m] = value->escapes || readers != u->num_inner_readers[m];
   }
 }
@@ -307,7 +307,7 @@ static int32_t find_input(const fuser *f, const fusion *u, int32_t value) {
 
 static rheos_status *list_inputs(fuser *f, fusion *u) {
   for (int32_t m = 0; m < u->count; ++m) {
-    const rheos__instruction *in = &f->stretch->instructions[u->members[m]];
+    const rheos__instruction *in = &f->segment->instructions[u->members[m]];
     const rheos__elementwise *row = row_of(f, u->members[m]);
     for (int32_t k = 0; k < in->num_inputs; ++k) {
       const int32_t value = operand_of(f, in, k);
@@ -330,7 +330,7 @@ static rheos_status *list_outputs(fuser *f, fusion *u) {
   for (int32_t m = 0; m < u->count; ++m) {
     u->outputs[m] = m == u->target ? RHEOS__TO_OUTPUT : RHEOS__IN_SLOT;
     if (!u->needed[m] || (m == u->target && u->reduction == NULL)) continue;
-    rheos__instruction held = f->stretch->instructions[u->members[m]];
+    rheos__instruction held = f->segment->instructions[u->members[m]];
     u->outputs[m] = u->loop.num_operands;
     RHEOS_TRY(add_operand(f, held.first_value, held.first_value));
     rheos__fused_add_operand(&u->loop, row_of(f, u->members[m])->out_bytes);
@@ -349,13 +349,13 @@ static bool cuts_bits(const rheos__entry *entry) {
 }
 
 static void kind_of(const fuser *f, int32_t index, rheos__fused_kind *out_kind) {
-  const rheos__stretch *stretch = f->stretch;
-  const rheos__instruction *in = &stretch->instructions[index];
-  const rheos__entry *entry = &stretch->plan->entries[in->entry];
+  const rheos__segment *segment = f->segment;
+  const rheos__instruction *in = &segment->instructions[index];
+  const rheos__entry *entry = &segment->plan->entries[in->entry];
   *out_kind = (rheos__fused_kind){.out_dtype = (uint8_t)output_of(f, index)->dtype};
   if (!cuts_bits(entry)) out_kind->simple = rheos__simple_of(entry->signature->op->name);
   for (int32_t k = 0; k < in->num_inputs; ++k) {
-    out_kind->dtypes[k] = (uint8_t)rheos__find_value(stretch, operand_of(f, in, k))->dtype;
+    out_kind->dtypes[k] = (uint8_t)rheos__find_value(segment, operand_of(f, in, k))->dtype;
   }
 }
 
@@ -363,7 +363,7 @@ static void kind_of(const fuser *f, int32_t index, rheos__fused_kind *out_kind) 
 static int32_t add_members(fuser *f, fusion *u) {
   int32_t places[MAX_MEMBERS];
   for (int32_t m = 0; m < u->count; ++m) {
-    const rheos__instruction *in = &f->stretch->instructions[u->members[m]];
+    const rheos__instruction *in = &f->segment->instructions[u->members[m]];
     int32_t inputs[RHEOS__MAX_OPERANDS];
     for (int32_t k = 0; k < in->num_inputs; ++k) {
       const int32_t value = operand_of(f, in, k);
@@ -382,11 +382,11 @@ static int32_t add_members(fuser *f, fusion *u) {
 
 // An input that the output may be written over: as long, and read by nothing else.
 static int32_t input_to_reuse(const fuser *f, const fusion *u) {
-  const rheos__stretch *stretch = f->stretch;
+  const rheos__segment *segment = f->segment;
   for (int32_t k = 0; k < u->num_inputs; ++k) {
-    const int32_t index = f->operands[u->first + k] - stretch->first_value;
+    const int32_t index = f->operands[u->first + k] - segment->first_value;
     if (index < 0 || u->loop.steps[k] != u->loop.steps[u->loop.num_operands]) continue;
-    const rheos__value *value = &stretch->values[index];
+    const rheos__value *value = &segment->values[index];
     if (value->kind == RHEOS__VALUE_ARENA && !value->escapes &&
         f->num_readers[index] == u->num_input_readers[k]) {
       return k;
@@ -399,7 +399,7 @@ static int32_t input_to_reuse(const fuser *f, const fusion *u) {
 static void set_cost(const fuser *f, const fusion *u, rheos__instruction *in) {
   double flops = u->reduction != NULL ? (double)in->flops : 0, bytes = 0;
   for (int32_t m = 0; m < u->count; ++m) {
-    flops += (double)f->stretch->instructions[u->members[m]].flops;
+    flops += (double)f->segment->instructions[u->members[m]].flops;
   }
   const int32_t num_full = u->loop.num_operands + (u->reduction == NULL);
   for (int32_t k = 0; k < num_full; ++k) {
@@ -427,7 +427,7 @@ static rheos_status *make_reduction(const fuser *f, const fusion *u, const rheos
                                     int32_t reduced, rheos__instruction *in) {
   set_cost(f, u, in);
   rheos__fused_reduction *made = rheos__fused_reduction_new(
-      u->reduction, loop, reduced, rheos__flops((double)in->flops), &f->stretch->arena);
+      u->reduction, loop, reduced, rheos__flops((double)in->flops), &f->segment->arena);
   if (made == NULL) return rheos__out_of_memory();
   if (in->kind == RHEOS__COMPUTE) {
     in->compute = rheos__compute_fused_reduction;
@@ -443,14 +443,14 @@ static rheos_status *make_reduction(const fuser *f, const fusion *u, const rheos
 static rheos_status *fuse_cluster(fuser *f, const cluster *c) {
   fusion u = {.first = (int32_t)f->num_operands};
   rheos__fused_init(&u.loop, c->num_elements);
-  u.loop.compiles = f->stretch->plan->context.rewrites.compiled_loops != RHEOS_TOGGLE_OFF;
+  u.loop.compiles = f->segment->plan->context.rewrites.compiled_loops != RHEOS_TOGGLE_OFF;
   list_members(f, c, &u);
   RHEOS_TRY(list_inputs(f, &u));
   RHEOS_TRY(list_outputs(f, &u));
   const int32_t target = add_members(f, &u);
-  const rheos__fused *loop = rheos__fused_finish(&u.loop, &f->stretch->arena);
+  const rheos__fused *loop = rheos__fused_finish(&u.loop, &f->segment->arena);
   if (loop == NULL) return rheos__out_of_memory();
-  rheos__instruction in = f->stretch->instructions[end_of(c)];
+  rheos__instruction in = f->segment->instructions[end_of(c)];
   in.first_operand = u.first;
   in.num_inputs = u.loop.num_operands;
   if (u.reduction != NULL) {
@@ -462,8 +462,8 @@ static rheos_status *fuse_cluster(fuser *f, const cluster *c) {
 }
 
 static rheos_status *rewrite(fuser *f) {
-  rheos__stretch *stretch = f->stretch;
-  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
+  rheos__segment *segment = f->segment;
+  for (int32_t i = 0; i < segment->num_instructions; ++i) {
     const int32_t id = f->cluster_of[i];
     const cluster *c = id >= 0 ? &f->clusters[id] : NULL;
     if (c == NULL || !is_fused(c)) {
@@ -476,19 +476,19 @@ static rheos_status *rewrite(fuser *f) {
 }
 
 static void take_over(fuser *f) {
-  rheos__stretch *stretch = f->stretch;
-  rheos__free(stretch->instructions);
-  rheos__free(stretch->operands);
-  rheos__free(stretch->input_values);
-  stretch->instructions = f->instructions;
-  stretch->num_instructions = (int32_t)f->num_instructions;
-  stretch->operands = f->operands;
-  stretch->input_values = f->input_values;
+  rheos__segment *segment = f->segment;
+  rheos__free(segment->instructions);
+  rheos__free(segment->operands);
+  rheos__free(segment->input_values);
+  segment->instructions = f->instructions;
+  segment->num_instructions = (int32_t)f->num_instructions;
+  segment->operands = f->operands;
+  segment->input_values = f->input_values;
   f->instructions = NULL;
   f->operands = f->input_values = NULL;
-  stretch->cost_ns = 0;
-  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
-    stretch->cost_ns += (double)stretch->instructions[i].cost_ns;
+  segment->cost_ns = 0;
+  for (int32_t i = 0; i < segment->num_instructions; ++i) {
+    segment->cost_ns += (double)segment->instructions[i].cost_ns;
   }
 }
 
@@ -500,8 +500,8 @@ static bool any_cluster(const fuser *f) {
 }
 
 static rheos_status *fuse(fuser *f) {
-  const size_t instructions = (size_t)f->stretch->num_instructions;
-  const size_t values = (size_t)f->stretch->num_values;
+  const size_t instructions = (size_t)f->segment->num_instructions;
+  const size_t values = (size_t)f->segment->num_values;
   f->cluster_of = rheos__alloc_array(instructions, sizeof *f->cluster_of);
   f->next = rheos__alloc_array(instructions, sizeof *f->next);
   f->producers = rheos__alloc_array(values, sizeof *f->producers);
@@ -511,14 +511,14 @@ static rheos_status *fuse(fuser *f) {
   }
   RHEOS_TRY(find_clusters(f));
   if (!any_cluster(f)) return NULL;
-  rheos__find_escapes(f->stretch);
+  rheos__find_escapes(f->segment);
   RHEOS_TRY(rewrite(f));
   take_over(f);
   return NULL;
 }
 
-rheos_status *rheos__fuse(rheos__stretch *stretch) {
-  fuser f = {.stretch = stretch};
+rheos_status *rheos__fuse(rheos__segment *segment) {
+  fuser f = {.segment = segment};
   rheos_status *status = fuse(&f);
   rheos__free(f.clusters);
   rheos__free(f.cluster_of);

@@ -10,15 +10,15 @@
 #ifndef RHEOS_SRC_PLAN_FUSE_H
 #define RHEOS_SRC_PLAN_FUSE_H
 
-#include "plan/stretch.h"
+#include "plan/segment.h"
 
 // Whether the session wants it.
 bool rheos__fuses(const rheos__plan *plan);
 
-// Replaces clusters among the instructions of the stretch, before its memory is placed. A value that
+// Replaces clusters among the instructions of the segment, before its memory is placed. A value that
 // only the cluster needs is gone; of those needed outside, the last is the output of the new
 // instruction, and the others stay outputs of RHEOS__HOLD instructions and are operands of the new
 // one. An instruction has RHEOS__FUSED_OPERANDS at most.
-rheos_status *rheos__fuse(rheos__stretch *stretch);
+rheos_status *rheos__fuse(rheos__segment *segment);
 
 #endif  // RHEOS_SRC_PLAN_FUSE_H

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#include "plan/space.h"
+#include "plan/offset_allocator.h"
 
 typedef struct placer {
-  rheos__stretch *stretch;
-  rheos__space space;
+  rheos__segment *segment;
+  rheos__offset_allocator space;
   int32_t *places;                   // by value: its place in the space
   const rheos__branch_group *group;  // the one under way or next, NULL: none
   int32_t *held;                     // places that it frees, until it is over
@@ -17,15 +17,15 @@ typedef struct placer {
 } placer;
 
 static int32_t *place_of(placer *p, const rheos__value *value) {
-  return &p->places[value - p->stretch->values];
+  return &p->places[value - p->segment->values];
 }
 
-// NULL for values of other stretches.
-static rheos__value *own_value(const rheos__stretch *stretch, int32_t value) {
-  if (value < stretch->first_value || value >= stretch->first_value + stretch->num_values) {
+// NULL for values of other segments.
+static rheos__value *own_value(const rheos__segment *segment, int32_t value) {
+  if (value < segment->first_value || value >= segment->first_value + segment->num_values) {
     return NULL;
   }
-  return &stretch->values[value - stretch->first_value];
+  return &segment->values[value - segment->first_value];
 }
 
 static rheos_status *size_of(const rheos__value *value, size_t *out_bytes) {
@@ -33,42 +33,42 @@ static rheos_status *size_of(const rheos__value *value, size_t *out_bytes) {
   return rheos__shape_size((rheos_dtype)value->dtype, value->shape, &count, out_bytes);
 }
 
-static void find_last_uses(rheos__stretch *stretch) {
-  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
-    const rheos__instruction *in = &stretch->instructions[i];
+static void find_last_uses(rheos__segment *segment) {
+  for (int32_t i = 0; i < segment->num_instructions; ++i) {
+    const rheos__instruction *in = &segment->instructions[i];
     for (int32_t k = 0; k < in->num_inputs; ++k) {
-      rheos__value *value = own_value(stretch, stretch->operands[in->first_operand + k]);
+      rheos__value *value = own_value(segment, segment->operands[in->first_operand + k]);
       if (value != NULL) value->last_instruction = i;
     }
     for (int32_t k = 0; k < in->num_outputs; ++k) {
-      own_value(stretch, in->first_value + k)->last_instruction = i;
+      own_value(segment, in->first_value + k)->last_instruction = i;
     }
   }
 }
 
-void rheos__find_escapes(rheos__stretch *stretch) {
-  for (int32_t i = 0; i < stretch->num_values; ++i) {
-    int32_t last_use = stretch->plan->last_uses[stretch->first_value + i];
-    rheos__value *root = own_value(stretch, stretch->values[i].root);
-    if (root == NULL || last_use < stretch->end_entry) continue;
+void rheos__find_escapes(rheos__segment *segment) {
+  for (int32_t i = 0; i < segment->num_values; ++i) {
+    int32_t last_use = segment->plan->last_uses[segment->first_value + i];
+    rheos__value *root = own_value(segment, segment->values[i].root);
+    if (root == NULL || last_use < segment->end_entry) continue;
     root->escapes = true;
     if (last_use == INT32_MAX) root->fetched = true;
   }
 }
 
 // Whether output 0 of the instruction may lie where its input `reuse_input` lies.
-static rheos__value *reusable_input(const rheos__stretch *stretch, int32_t index, size_t bytes) {
-  const rheos__instruction *in = &stretch->instructions[index];
+static rheos__value *reusable_input(const rheos__segment *segment, int32_t index, size_t bytes) {
+  const rheos__instruction *in = &segment->instructions[index];
   if (in->reuse_input < 0) return NULL;
-  int32_t root = stretch->operands[in->first_operand + in->reuse_input];
-  rheos__value *value = own_value(stretch, root);
+  int32_t root = segment->operands[in->first_operand + in->reuse_input];
+  rheos__value *value = own_value(segment, root);
   if (value == NULL || value->kind != RHEOS__VALUE_ARENA || value->escapes ||
       value->last_instruction != index) {
     return NULL;
   }
   if (in->branch > 0 && !value->in_branch) return NULL;  // another thread may still read it
   for (int32_t k = 0; k < in->num_inputs; ++k) {         // read elsewhere by the same instruction
-    if (k != in->reuse_input && stretch->operands[in->first_operand + k] == root) return NULL;
+    if (k != in->reuse_input && segment->operands[in->first_operand + k] == root) return NULL;
   }
   size_t value_bytes;
   rheos_status *status = size_of(value, &value_bytes);
@@ -80,7 +80,7 @@ static rheos__value *reusable_input(const rheos__stretch *stretch, int32_t index
 }
 
 static bool append(int32_t **items, size_t *count, size_t *capacity, int32_t item) {
-  if (!RHEOS_GROW(*items, *capacity, *count + 1)) return false;
+  if (!RHEOS_RESERVE(*items, *capacity, *count + 1)) return false;
   (*items)[(*count)++] = item;
   return true;
 }
@@ -92,7 +92,7 @@ static bool in_group(const placer *p, int32_t index) {
 // Gives a place back, in a group when that is over: what comes later may be running already.
 static rheos_status *give(placer *p, int32_t index, int32_t place) {
   if (!in_group(p, index)) {
-    rheos__space_give(&p->space, place);
+    rheos__offset_allocator_give(&p->space, place);
     return NULL;
   }
   return append(&p->held, &p->num_held, &p->held_capacity, place) ? NULL : rheos__out_of_memory();
@@ -104,14 +104,15 @@ static rheos_status *begin_group(placer *p) {
   for (int32_t b = 0; b < group->num_branches; ++b) {
     size_t most = 0, offset = 0;
     for (int32_t k = group->starts[b]; k < group->starts[b + 1]; ++k) {
-      const size_t bytes = p->stretch->instructions[group->members[k]].scratch_bytes;
+      const size_t bytes = p->segment->instructions[group->members[k]].scratch_bytes;
       if (bytes > most) most = bytes;
     }
     if (most == 0) continue;
     int32_t place;
-    if (!rheos__space_take(&p->space, most, &offset, &place)) return rheos__out_of_memory();
+    if (!rheos__offset_allocator_take(&p->space, most, &offset, &place))
+      return rheos__out_of_memory();
     for (int32_t k = group->starts[b]; k < group->starts[b + 1]; ++k) {
-      p->stretch->instructions[group->members[k]].scratch_offset = offset;
+      p->segment->instructions[group->members[k]].scratch_offset = offset;
     }
     RHEOS_TRY(give(p, group->first, place));
   }
@@ -119,20 +120,20 @@ static rheos_status *begin_group(placer *p) {
 }
 
 static void end_group(placer *p) {
-  for (size_t i = 0; i < p->num_held; ++i) rheos__space_give(&p->space, p->held[i]);
+  for (size_t i = 0; i < p->num_held; ++i) rheos__offset_allocator_give(&p->space, p->held[i]);
   p->num_held = 0;
-  const rheos__stretch *stretch = p->stretch;
-  if (++p->group == stretch->branch_groups + stretch->num_branch_groups) p->group = NULL;
+  const rheos__segment *segment = p->segment;
+  if (++p->group == segment->branch_groups + segment->num_branch_groups) p->group = NULL;
 }
 
 static rheos_status *place_outputs(placer *p, int32_t index) {
-  rheos__stretch *stretch = p->stretch;
-  rheos__instruction *in = &stretch->instructions[index];
+  rheos__segment *segment = p->segment;
+  rheos__instruction *in = &segment->instructions[index];
   for (int32_t k = 0; k < in->num_outputs; ++k) {
-    rheos__value *value = own_value(stretch, in->first_value + k);
+    rheos__value *value = own_value(segment, in->first_value + k);
     if (value->kind == RHEOS__VALUE_TENSOR ||
         (value->kind == RHEOS__VALUE_ARENA && value->fetched)) {
-      if (!append(&stretch->tensor_values, &p->num_tensors, &p->tensor_capacity,
+      if (!append(&segment->tensor_values, &p->num_tensors, &p->tensor_capacity,
                   in->first_value + k)) {
         return rheos__out_of_memory();
       }
@@ -142,17 +143,18 @@ static rheos_status *place_outputs(placer *p, int32_t index) {
     RHEOS_TRY(size_of(value, &bytes));
     if (value->fetched) {
       value->kind = RHEOS__VALUE_HEAP;
-      if (!append(&stretch->heap_values, &p->num_heap, &p->heap_capacity, in->first_value + k)) {
+      if (!append(&segment->heap_values, &p->num_heap, &p->heap_capacity, in->first_value + k)) {
         return rheos__out_of_memory();
       }
       continue;
     }
-    rheos__value *input = k == 0 ? reusable_input(stretch, index, bytes) : NULL;
+    rheos__value *input = k == 0 ? reusable_input(segment, index, bytes) : NULL;
     if (input != NULL) {
       value->offset = input->offset;
       *place_of(p, value) = *place_of(p, input);
       input->escapes = true;  // the bytes are no longer its to give back
-    } else if (!rheos__space_take(&p->space, bytes, &value->offset, place_of(p, value))) {
+    } else if (!rheos__offset_allocator_take(&p->space, bytes, &value->offset,
+                                             place_of(p, value))) {
       return rheos__out_of_memory();
     }
   }
@@ -161,16 +163,16 @@ static rheos_status *place_outputs(placer *p, int32_t index) {
 
 // What nobody needs after the instruction: bytes go back to the free lists, tensors to the list.
 static rheos_status *retire(placer *p, int32_t index, int32_t root) {
-  rheos__stretch *stretch = p->stretch;
-  rheos__value *value = own_value(stretch, root);
+  rheos__segment *segment = p->segment;
+  rheos__value *value = own_value(segment, root);
   if (value == NULL || value->last_instruction != index || value->escapes) return NULL;
   if (value->kind == RHEOS__VALUE_ARENA) {
     RHEOS_TRY(give(p, index, *place_of(p, value)));
   } else if (value->kind == RHEOS__VALUE_TENSOR) {
-    if (!append(&stretch->releases, &p->num_releases, &p->release_capacity, root)) {
+    if (!append(&segment->releases, &p->num_releases, &p->release_capacity, root)) {
       return rheos__out_of_memory();
     }
-    ++stretch->instructions[index].num_releases;
+    ++segment->instructions[index].num_releases;
   } else {
     return NULL;
   }
@@ -179,41 +181,42 @@ static rheos_status *retire(placer *p, int32_t index, int32_t root) {
 }
 
 static rheos_status *place_all(placer *p) {
-  rheos__stretch *stretch = p->stretch;
-  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
-    rheos__instruction *in = &stretch->instructions[i];
+  rheos__segment *segment = p->segment;
+  for (int32_t i = 0; i < segment->num_instructions; ++i) {
+    rheos__instruction *in = &segment->instructions[i];
     if (p->group != NULL && i == p->group->first) RHEOS_TRY(begin_group(p));
     RHEOS_TRY(place_outputs(p, i));
     if (in->scratch_bytes > 0 && in->branch <= 0) {
       int32_t place;
-      if (!rheos__space_take(&p->space, in->scratch_bytes, &in->scratch_offset, &place)) {
+      if (!rheos__offset_allocator_take(&p->space, in->scratch_bytes, &in->scratch_offset,
+                                        &place)) {
         return rheos__out_of_memory();
       }
       RHEOS_TRY(give(p, i, place));
     }
     in->first_release = (int32_t)p->num_releases;
     for (int32_t k = 0; k < in->num_inputs; ++k) {
-      RHEOS_TRY(retire(p, i, stretch->operands[in->first_operand + k]));
+      RHEOS_TRY(retire(p, i, segment->operands[in->first_operand + k]));
     }
     for (int32_t k = 0; k < in->num_outputs; ++k) RHEOS_TRY(retire(p, i, in->first_value + k));
     if (p->group != NULL && i == p->group->end - 1) end_group(p);
   }
-  stretch->memory_bytes = p->space.end;
-  stretch->num_heap_values = (int32_t)p->num_heap;
-  stretch->num_tensor_values = (int32_t)p->num_tensors;
+  segment->memory_bytes = p->space.end;
+  segment->num_heap_values = (int32_t)p->num_heap;
+  segment->num_tensor_values = (int32_t)p->num_tensors;
   return NULL;
 }
 
-rheos_status *rheos__place_memory(rheos__stretch *stretch) {
-  find_last_uses(stretch);
-  rheos__find_escapes(stretch);
-  placer p = {.stretch = stretch};
-  if (stretch->num_branch_groups > 0) p.group = stretch->branch_groups;
-  p.places = rheos__alloc_array((size_t)stretch->num_values, sizeof *p.places);
+rheos_status *rheos__place_memory(rheos__segment *segment) {
+  find_last_uses(segment);
+  rheos__find_escapes(segment);
+  placer p = {.segment = segment};
+  if (segment->num_branch_groups > 0) p.group = segment->branch_groups;
+  p.places = rheos__alloc_array((size_t)segment->num_values, sizeof *p.places);
   if (p.places == NULL) return rheos__out_of_memory();
-  rheos__space_init(&p.space);
+  rheos__offset_allocator_init(&p.space);
   rheos_status *status = place_all(&p);
-  rheos__space_deinit(&p.space);
+  rheos__offset_allocator_deinit(&p.space);
   rheos__free(p.places);
   rheos__free(p.held);
   return status;

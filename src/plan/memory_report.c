@@ -1,7 +1,7 @@
 // Reads the memory plan back: offsets and shapes say all there is to know.
 #include "plan/memory_report.h"
 
-#include "plan/kept_operand.h"
+#include "plan/packed_operand.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,9 +19,9 @@ static void insert(rheos__memory_report *report, const rheos__large_tensor *tens
 }
 
 // Whether the value, returned by an instruction, is the tensor that a variable holds.
-static bool is_read(const rheos__stretch *stretch, int32_t index) {
-  const rheos__edge origin = stretch->plan->origins[index];
-  const rheos__node *node = rheos__graph_node(stretch->plan->graph, origin.id);
+static bool is_read(const rheos__segment *segment, int32_t index) {
+  const rheos__edge origin = segment->plan->origins[index];
+  const rheos__node *node = rheos__graph_node(segment->plan->graph, origin.id);
   return rheos_dtype_is_ref(node->outputs[origin.index].dtype) ||
          strcmp(node->signature->op->name, "ReadVariableOp") == 0;
 }
@@ -33,59 +33,59 @@ static size_t bytes_of(const rheos__value *value) {  // the plan has checked the
 }
 
 // Of a tensor that an instruction returns and a kernel has made.
-static size_t made_bytes(const rheos__stretch *stretch, int32_t index) {
-  return is_read(stretch, index) ? 0 : bytes_of(&stretch->values[index - stretch->first_value]);
+static size_t made_bytes(const rheos__segment *segment, int32_t index) {
+  return is_read(segment, index) ? 0 : bytes_of(&segment->values[index - segment->first_value]);
 }
 
 // Tensors that instructions return, each held until the last that needs it has run.
-static void add_returned(const rheos__stretch *stretch, rheos__memory_report *report) {
+static void add_returned(const rheos__segment *segment, rheos__memory_report *report) {
   size_t held = 0;
-  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
-    const rheos__instruction *in = &stretch->instructions[i];
+  for (int32_t i = 0; i < segment->num_instructions; ++i) {
+    const rheos__instruction *in = &segment->instructions[i];
     for (int32_t index = in->first_value; index < in->first_value + in->num_outputs; ++index) {
-      const rheos__value *value = &stretch->values[index - stretch->first_value];
+      const rheos__value *value = &segment->values[index - segment->first_value];
       if (value->kind != RHEOS__VALUE_TENSOR || value->shape == NULL) continue;
-      const rheos__large_tensor tensor = {stretch->plan->origins[index], (rheos_dtype)value->dtype,
-                                          value->shape, bytes_of(value), is_read(stretch, index)};
+      const rheos__large_tensor tensor = {segment->plan->origins[index], (rheos_dtype)value->dtype,
+                                          value->shape, bytes_of(value), is_read(segment, index)};
       insert(report, &tensor);
-      held += made_bytes(stretch, index);
+      held += made_bytes(segment, index);
     }
     if (held > report->kernel_bytes) report->kernel_bytes = held;
     for (int32_t k = 0; k < in->num_releases; ++k) {
-      held -= made_bytes(stretch, stretch->releases[in->first_release + k]);
+      held -= made_bytes(segment, segment->releases[in->first_release + k]);
     }
   }
 }
 
-// The node whose shape the entry behind the stretch waits for.
-static int32_t awaited_node(const rheos__stretch *stretch) {
-  const rheos__plan *plan = stretch->plan;
-  const rheos__entry *next = &plan->entries[stretch->end_entry];
+// The node whose shape the entry behind the segment waits for.
+static int32_t awaited_node(const rheos__segment *segment) {
+  const rheos__plan *plan = segment->plan;
+  const rheos__entry *next = &plan->entries[segment->end_entry];
   for (int32_t i = 0; i < next->num_inputs; ++i) {
     const int32_t value = plan->operands[next->first_operand + i];
-    for (int32_t k = 0; k < stretch->num_late_values; ++k) {
-      if (stretch->late_values[k] == value) return plan->origins[value].id;
+    for (int32_t k = 0; k < segment->num_dynamic_values; ++k) {
+      if (segment->dynamic_values[k] == value) return plan->origins[value].id;
     }
   }
   return -1;
 }
 
-void rheos__memory_report_of(const rheos__stretch *stretch, rheos__memory_report *out_report) {
-  const rheos__plan *plan = stretch->plan;
-  *out_report = (rheos__memory_report){.shared_bytes = stretch->memory_bytes,
-                                       .kept_bytes = rheos__kept_bytes(stretch),
+void rheos__memory_report_of(const rheos__segment *segment, rheos__memory_report *out_report) {
+  const rheos__plan *plan = segment->plan;
+  *out_report = (rheos__memory_report){.shared_bytes = segment->memory_bytes,
+                                       .packed_bytes = rheos__packed_bytes(segment),
                                        .waits_for = -1};
-  if (stretch->end_entry < plan->num_entries) {
-    out_report->waits_for = awaited_node(stretch);
+  if (segment->end_entry < plan->num_entries) {
+    out_report->waits_for = awaited_node(segment);
   }
-  for (int32_t i = 0; i < stretch->num_values; ++i) {
-    const rheos__value *value = &stretch->values[i];
+  for (int32_t i = 0; i < segment->num_values; ++i) {
+    const rheos__value *value = &segment->values[i];
     const bool is_fetched = value->kind == RHEOS__VALUE_HEAP;
-    if (value->root != stretch->first_value + i || value->shape == NULL ||
+    if (value->root != segment->first_value + i || value->shape == NULL ||
         (value->kind != RHEOS__VALUE_ARENA && !is_fetched)) {
       continue;
     }
-    rheos__large_tensor tensor = {.origin = plan->origins[stretch->first_value + i],
+    rheos__large_tensor tensor = {.origin = plan->origins[segment->first_value + i],
                                   .dtype = (rheos_dtype)value->dtype,
                                   .shape = value->shape,
                                   .bytes = bytes_of(value)};
@@ -96,7 +96,7 @@ void rheos__memory_report_of(const rheos__stretch *stretch, rheos__memory_report
     }
     insert(out_report, &tensor);
   }
-  add_returned(stretch, out_report);
+  add_returned(segment, out_report);
 }
 
 // Appends "NAME float[2,3] (24 bytes) at FILE:LINE".
@@ -122,18 +122,18 @@ static size_t describe(char *text, size_t length, const rheos_graph *graph,
   return written < 0 ? MESSAGE_BYTES : length + (size_t)written;
 }
 
-rheos_status *rheos__no_memory_take(rheos_status *status, const rheos__stretch *stretch) {
+rheos_status *rheos__no_memory_take(rheos_status *status, const rheos__segment *segment) {
   if (status == NULL || rheos_status_code(status) != RHEOS_RESOURCE_EXHAUSTED ||
       rheos_status_node(status) != NULL) {
     return status;
   }
   rheos__memory_report report;
-  rheos__memory_report_of(stretch, &report);
+  rheos__memory_report_of(segment, &report);
   char text[MESSAGE_BYTES] = "", whole[MESSAGE_BYTES + 300];
   size_t length = 0;
   for (int32_t i = 0; i < report.num_largest && length < MESSAGE_BYTES; ++i) {
     const size_t before = length;
-    length = describe(text, length, stretch->plan->graph, &report.largest[i]);
+    length = describe(text, length, segment->plan->graph, &report.largest[i]);
     if (length >= MESSAGE_BYTES) text[before] = '\0';  // whole ones only
   }
   snprintf(whole, sizeof whole,
@@ -150,6 +150,6 @@ rheos_status *rheos__no_memory_take(rheos_status *status, const rheos__stretch *
   return longer;
 }
 
-rheos_status *rheos__no_memory_for(const rheos__stretch *stretch) {
-  return rheos__no_memory_take(rheos__out_of_memory(), stretch);
+rheos_status *rheos__no_memory_for(const rheos__segment *segment) {
+  return rheos__no_memory_take(rheos__out_of_memory(), segment);
 }

@@ -2,7 +2,7 @@
 #ifndef RHEOS_SRC_PLAN_MEMORY_REPORT_H
 #define RHEOS_SRC_PLAN_MEMORY_REPORT_H
 
-#include "plan/stretch.h"
+#include "plan/segment.h"
 
 enum { RHEOS__NUM_LARGEST = 10 };
 
@@ -19,26 +19,26 @@ typedef struct rheos__memory_report {
       shared_bytes;  // one block for all intermediates, those that are never alive together shared
   size_t fetched_bytes;   // tensors for the caller
   size_t separate_bytes;  // what all intermediates would take side by side
-  size_t kept_bytes;      // operands in the form that kernels want, kept from step to step
+  size_t packed_bytes;    // operands in the form that kernels want, kept from step to step
   size_t kernel_bytes;    // tensors that kernels make themselves, those that are alive together
   int32_t waits_for;      // the node on whose values the shapes of the rest depend, -1: none
   int32_t num_largest;    // largest first
   rheos__large_tensor largest[RHEOS__NUM_LARGEST];
 } rheos__memory_report;
 
-// Of the stretch alone. The report points into it.
-void rheos__memory_report_of(const rheos__stretch *stretch, rheos__memory_report *out_report);
+// Of the segment alone. The report points into it.
+void rheos__memory_report_of(const rheos__segment *segment, rheos__memory_report *out_report);
 
-// The most that the stretch takes.
+// The most that the segment takes.
 static inline size_t rheos__memory_peak(const rheos__memory_report *report) {
   return report->shared_bytes + report->fetched_bytes + report->kernel_bytes;
 }
 
-// The error of a stretch for which there is no memory, with its largest tensors and their lines.
-rheos_status *rheos__no_memory_for(const rheos__stretch *stretch);
+// The error of a segment for which there is no memory, with its largest tensors and their lines.
+rheos_status *rheos__no_memory_for(const rheos__segment *segment);
 
-// If the status says that memory was short within the stretch, and names no node yet, adds the
+// If the status says that memory was short within the segment, and names no node yet, adds the
 // largest tensors to it. Takes `status` and returns the error to go on with.
-rheos_status *rheos__no_memory_take(rheos_status *status, const rheos__stretch *stretch);
+rheos_status *rheos__no_memory_take(rheos_status *status, const rheos__segment *segment);
 
 #endif  // RHEOS_SRC_PLAN_MEMORY_REPORT_H

@@ -10,7 +10,7 @@
 #include "plan/fuse.h"
 #include "plan/prepare.h"
 #include "plan/rewrite.h"
-#include "plan/stretch.h"
+#include "plan/segment.h"
 #include "tensor/variable_shape.h"
 
 typedef struct mark {  // of a graph node
@@ -70,7 +70,8 @@ static int32_t feed_of(const builder *b, rheos__edge edge) {
 }
 
 static rheos_status *push(builder *b, int32_t id) {
-  if (!RHEOS_GROW(b->stack, b->stack_capacity, b->stack_count + 1)) return rheos__out_of_memory();
+  if (!RHEOS_RESERVE(b->stack, b->stack_capacity, b->stack_count + 1))
+    return rheos__out_of_memory();
   b->stack[b->stack_count++] = (struct visit){id, 0};
   b->marks[id].state = -1;
   return NULL;
@@ -105,13 +106,13 @@ static rheos_status *add_draft(builder *b, const draft *d) {
   enum { MANY = 1 << 16 };
   size_t least = b->num_drafts + 1;
   if (least > MANY && least < (size_t)b->num_nodes) least = (size_t)b->num_nodes;
-  if (!RHEOS_GROW(b->drafts, b->draft_capacity, least)) return rheos__out_of_memory();
+  if (!RHEOS_RESERVE(b->drafts, b->draft_capacity, least)) return rheos__out_of_memory();
   b->drafts[b->num_drafts++] = *d;
   return NULL;
 }
 
 static rheos_status *add_source(builder *b, source s) {
-  if (!RHEOS_GROW(b->sources, b->source_capacity, b->num_sources + 1)) {
+  if (!RHEOS_RESERVE(b->sources, b->source_capacity, b->num_sources + 1)) {
     return rheos__out_of_memory();
   }
   b->sources[b->num_sources++] = s;
@@ -462,8 +463,9 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
 
 void rheos__plan_free(rheos__plan *plan) {
   if (plan == NULL) return;
-  rheos__frames_free(plan->free_frames);  // first: kernels kept there borrow the stretches' cells
-  rheos__stretches_free(plan->roots);
+  rheos__workspaces_free(
+      plan->free_workspaces);  // first: kernels kept there borrow the segments' cells
+  rheos__segments_free(plan->roots);
   rheos_graph_unref(plan->graph);
   pthread_mutex_destroy(&plan->mutex);
   rheos__free(plan->feeds);

@@ -1,10 +1,10 @@
 // Plans: what a session keeps for one signature (feeds, fetches, targets).
 //
 // A plan has two levels. The plan itself does not depend on shapes: which nodes are needed, in which
-// order, which value each input is. Under it hang stretches: for given shapes, the instructions with
+// order, which value each input is. Under it hang segments: for given shapes, the instructions with
 // prepared kernels and the place of every intermediate. A graph whose shapes all follow from those of
-// the feeds is one stretch; where an op's output shape depends on values, whatever needs that shape
-// ends the stretch, and what follows is specialised once it is known. So the stretches of a plan form a
+// the feeds is one segment; where an op's output shape depends on values, whatever needs that shape
+// ends the segment, and what follows is specialised once it is known. So the segments of a plan form a
 // tree keyed by shapes, and a shape seen before costs a comparison.
 //
 // Order. Every node has a level: the number of writes to variables it must wait for. Within a level,
@@ -44,7 +44,7 @@ typedef struct rheos__entry {
 // What a plan needs to know of the session it belongs to.
 typedef struct rheos__plan_context {
   rheos__resources *resources;
-  rheos__forms *forms;  // of operands; NULL: none are kept
+  rheos__packings *packings;  // of operands; NULL: none are kept
   // Fails if no device of the session fits the device the node asks for.
   rheos_status *(*check_device)(void *argument, const rheos__node *node);
   void *check_device_argument;
@@ -52,8 +52,8 @@ typedef struct rheos__plan_context {
   int32_t num_threads;  // that ops may run on side by side; 0 or 1: one after the other
 } rheos__plan_context;
 
-typedef struct rheos__stretch rheos__stretch;
-typedef struct rheos__frame rheos__frame;
+typedef struct rheos__segment rheos__segment;
+typedef struct rheos__workspace rheos__workspace;
 
 typedef struct rheos__plan {
   rheos_graph *graph;   // counted
@@ -73,8 +73,8 @@ typedef struct rheos__plan {
   rheos__arena arena;  // what rules have made
   // The rest is guarded by the mutex.
   pthread_mutex_t mutex;
-  rheos__stretch *roots;  // by the shapes of the feeds, latest first
-  rheos__frame *free_frames;
+  rheos__segment *roots;  // by the shapes of the feeds, latest first
+  rheos__workspace *free_workspaces;
   int64_t num_specializations;
   int64_t clock;
 } rheos__plan;

@@ -88,7 +88,7 @@ void rheos__prepare_clear(rheos__prepare *p) {
   p->alias_input = p->reuse_input = -1;
   p->flops = p->bytes = 0;
   p->output_resource = NULL;
-  p->form = (rheos__form_wish){0};
+  p->packing = (rheos__packing_request){0};
 }
 
 // With dimensions like [2^40, 0] there may be many units of nothing: one still runs, and says what is

@@ -11,14 +11,14 @@ enum { MOST_RANGES = 16 };
 // A chain as a whole is looked at between steps only: no longer than that.
 static const double MOST_NS = 4e6, LEAST_NS = 60000;
 
-// Bytes of the stretch's memory that the chain touches: by rows of `row_bytes`, or (0) as a whole.
+// Bytes of the segment's memory that the chain touches: by rows of `row_bytes`, or (0) as a whole.
 typedef struct range {
   size_t first, end, row_bytes;
   bool written;
 } range;
 
 typedef struct finder {
-  rheos__stretch *stretch;
+  rheos__segment *segment;
   rheos__row_chain chain;  // the one that grows; first < 0: none
   int32_t num_members;
   int64_t rows, unit_rows;
@@ -30,7 +30,7 @@ typedef struct finder {
 // ---- Instructions
 
 static const rheos__entry *entry_of(const finder *f, const rheos__instruction *in) {
-  return &f->stretch->plan->entries[in->entry];
+  return &f->segment->plan->entries[in->entry];
 }
 
 static bool is_read(const finder *f, const rheos__instruction *in) {
@@ -87,8 +87,8 @@ static bool add_value(finder *f, const rheos__value *value, size_t row_bytes, bo
 }
 
 static bool made_in_chain(const finder *f, int32_t value) {
-  const rheos__instruction *first = &f->stretch->instructions[f->chain.first];
-  return value >= first->first_value && value >= f->stretch->first_value;
+  const rheos__instruction *first = &f->segment->instructions[f->chain.first];
+  return value >= first->first_value && value >= f->segment->first_value;
 }
 
 // ---- Growing a chain
@@ -100,14 +100,14 @@ static void begin(finder *f, int32_t index) {
 
 // Adds the instruction, unless it has to wait for rows of others or gets in their way.
 static bool add_member(finder *f, int32_t index) {
-  const rheos__stretch *stretch = f->stretch;
-  const rheos__instruction *in = &stretch->instructions[index];
+  const rheos__segment *segment = f->segment;
+  const rheos__instruction *in = &segment->instructions[index];
   if (in->kind != RHEOS__RUN || in->num_outputs != 1 || in->scratch_bytes > 0 ||
       in->num_units < 2 || in->num_inputs > RHEOS__ROW_CHAIN_INPUTS || in->unit_elements <= 0 ||
       !is_by_rows(entry_of(f, in))) {
     return false;
   }
-  const rheos__value *out = rheos__find_value(stretch, in->first_value);
+  const rheos__value *out = rheos__find_value(segment, in->first_value);
   const int64_t rows = rows_of(out), elements = rheos_shape_num_elements(out->shape);
   size_t out_bytes;
   if (rows < 2 || elements % rows != 0 || !size_of(out, &out_bytes)) return false;
@@ -120,10 +120,10 @@ static bool add_member(finder *f, int32_t index) {
     return false;
   }
   for (int32_t i = 0; i < in->num_inputs; i++) {
-    const int32_t root = stretch->operands[in->first_operand + i];
-    const rheos__value *value = rheos__find_value(stretch, root);
+    const int32_t root = segment->operands[in->first_operand + i];
+    const rheos__value *value = rheos__find_value(segment, root);
     const rheos__value *seen =
-        rheos__find_value(stretch, stretch->input_values[in->first_operand + i]);
+        rheos__find_value(segment, segment->input_values[in->first_operand + i]);
     size_t bytes;
     const bool by_rows = i == 0 && rows_of(value) == rows && rows_of(seen) == rows;
     if (f->num_members > 0 && made_in_chain(f, root) && value->kind != RHEOS__VALUE_TENSOR &&
@@ -144,25 +144,25 @@ static bool add_member(finder *f, int32_t index) {
 }
 
 static rheos_status *finish(finder *f) {
-  rheos__stretch *stretch = f->stretch;
+  rheos__segment *segment = f->segment;
   if (f->num_members < 2 || f->chain.cost_ns < LEAST_NS) return NULL;
-  if (!RHEOS_GROW(stretch->row_chains, f->capacity, (size_t)stretch->num_row_chains + 1)) {
+  if (!RHEOS_RESERVE(segment->row_chains, f->capacity, (size_t)segment->num_row_chains + 1)) {
     return rheos__out_of_memory();
   }
-  stretch->row_chains[stretch->num_row_chains++] = f->chain;
+  segment->row_chains[segment->num_row_chains++] = f->chain;
   return NULL;
 }
 
-rheos_status *rheos__find_row_chains(rheos__stretch *stretch) {
-  finder f = {.stretch = stretch};
-  for (int32_t i = 0; i < stretch->num_instructions; i++) {
-    if (stretch->instructions[i].branch != 0) {  // threads are busy there already
+rheos_status *rheos__find_row_chains(rheos__segment *segment) {
+  finder f = {.segment = segment};
+  for (int32_t i = 0; i < segment->num_instructions; i++) {
+    if (segment->instructions[i].branch != 0) {  // threads are busy there already
       RHEOS_TRY(finish(&f));
       begin(&f, i + 1);
       continue;
     }
     // Reads between the layers may come before all of them: nothing here writes a variable.
-    if (f.num_members > 0 && is_read(&f, &stretch->instructions[i])) continue;
+    if (f.num_members > 0 && is_read(&f, &segment->instructions[i])) continue;
     if (f.num_members > 0 && add_member(&f, i)) continue;
     RHEOS_TRY(finish(&f));
     begin(&f, i);

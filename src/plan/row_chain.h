@@ -2,12 +2,12 @@
 #ifndef RHEOS_SRC_PLAN_ROW_CHAIN_H
 #define RHEOS_SRC_PLAN_ROW_CHAIN_H
 
-#include "plan/stretch.h"
+#include "plan/segment.h"
 
 // Of an instruction in a chain, at most.
 enum { RHEOS__ROW_CHAIN_INPUTS = 16 };
 
-// Fills in stretch->row_chains. After rheos__place_memory().
-rheos_status *rheos__find_row_chains(rheos__stretch *stretch);
+// Fills in segment->row_chains. After rheos__place_memory().
+rheos_status *rheos__find_row_chains(rheos__segment *segment);
 
 #endif  // RHEOS_SRC_PLAN_ROW_CHAIN_H

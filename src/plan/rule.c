@@ -65,7 +65,8 @@ static bool may_go(const rheos__rewriter *r, const rheos__entry *entry) {
 
 static rheos_status *leave(rheos__rewriter *r, int32_t value) {
   if (--r->num_uses[value] > 0 || r->producers[value] < 0) return NULL;
-  if (!RHEOS_GROW(r->stack, r->stack_capacity, r->stack_count + 1)) return rheos__out_of_memory();
+  if (!RHEOS_RESERVE(r->stack, r->stack_capacity, r->stack_count + 1))
+    return rheos__out_of_memory();
   r->stack[r->stack_count++] = r->producers[value];
   return NULL;
 }
@@ -120,7 +121,7 @@ rheos_status *rheos__rule_merge(rheos__rewriter *r, rheos__entry *entry, const r
 }
 
 static bool reserve_operands(rheos__rewriter *r, size_t count) {
-  return RHEOS_GROW(r->plan->operands, r->operand_capacity, r->num_operands + count);
+  return RHEOS_RESERVE(r->plan->operands, r->operand_capacity, r->num_operands + count);
 }
 
 rheos_status *rheos__rule_become(rheos__rewriter *r, rheos__entry *entry, const rheos__op_def *op,
@@ -189,7 +190,7 @@ rheos_status *rheos__rule_attrs(rheos__rewriter *r, const rheos__op_def *op,
       return NULL;
     }
   }
-  if (!RHEOS_GROW(r->made, r->made_capacity, r->num_made + 1)) return rheos__out_of_memory();
+  if (!RHEOS_RESERVE(r->made, r->made_capacity, r->num_made + 1)) return rheos__out_of_memory();
   r->made[r->num_made++] = attrs;
   *out_attrs = attrs;
   return NULL;

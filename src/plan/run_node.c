@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "plan/prepare.h"
-#include "plan/stretch.h"
+#include "plan/segment.h"
 
 static const int64_t SLICE_FLOPS = 20 * 1000 * 1000;  // between two looks whether to stop
 

@@ -10,9 +10,9 @@
 static const float SLICE_NS = 2e6f;  // between two looks whether to stop
 
 typedef struct branches_run {
-  const rheos__stretch *stretch;
+  const rheos__segment *segment;
   const rheos__branch_group *group;
-  const rheos__frame *frame;
+  const rheos__workspace *workspace;
   rheos__step *step;
   rheos__trace_mark *marks;       // may be NULL
   pthread_t caller;               // who alone may ask whether to stop
@@ -29,11 +29,12 @@ static bool is_stopped(const branches_run *r) {
 static rheos_status *run_instruction(const branches_run *r, const rheos__instruction *in) {
   const void *inputs[RHEOS__BRANCH_OPERANDS];
   void *outputs[RHEOS__BRANCH_OPERANDS];
-  const int32_t *operands = r->stretch->operands + in->first_operand;
-  for (int32_t i = 0; i < in->num_inputs; ++i) inputs[i] = r->frame->data[operands[i]];
-  for (int32_t i = 0; i < in->num_outputs; ++i) outputs[i] = r->frame->data[in->first_value + i];
+  const int32_t *operands = r->segment->operands + in->first_operand;
+  for (int32_t i = 0; i < in->num_inputs; ++i) inputs[i] = r->workspace->data[operands[i]];
+  for (int32_t i = 0; i < in->num_outputs; ++i)
+    outputs[i] = r->workspace->data[in->first_value + i];
   void *scratch = in->scratch_bytes > 0
-                      ? r->frame->bindings[r->stretch->depth].memory + in->scratch_offset
+                      ? r->workspace->bindings[r->segment->depth].memory + in->scratch_offset
                       : NULL;
   int64_t slice = in->num_units;
   if (in->cost_ns > SLICE_NS) slice = (int64_t)((float)slice * (SLICE_NS / in->cost_ns));
@@ -47,8 +48,8 @@ static rheos_status *run_instruction(const branches_run *r, const rheos__instruc
 }
 
 static void note_failure(branches_run *r, int32_t branch, int32_t index, rheos_status *status) {
-  const rheos__plan *plan = r->stretch->plan;
-  const int32_t entry = r->stretch->instructions[index].entry;
+  const rheos__plan *plan = r->segment->plan;
+  const int32_t entry = r->segment->instructions[index].entry;
   r->errors[branch] = rheos__status_at_take(status, plan->graph, plan->entries[entry].id);
   r->failed[branch] = index;
   int32_t first = atomic_load(&r->first_failure);
@@ -61,7 +62,7 @@ static void run_branch(branches_run *r, int32_t branch) {
   int64_t now = r->marks != NULL ? rheos__clock_ns() : 0;
   for (int32_t k = group->starts[branch]; k < group->starts[branch + 1]; ++k) {
     const int32_t index = group->members[k];
-    const rheos__instruction *in = &r->stretch->instructions[index];
+    const rheos__instruction *in = &r->segment->instructions[index];
     unseen_ns += in->cost_ns;
     if (unseen_ns > SLICE_NS) {
       unseen_ns = 0;
@@ -85,12 +86,12 @@ static rheos_status *run_some(void *argument, int64_t first, int64_t last) {
   return NULL;
 }
 
-rheos_status *rheos__run_branches(const rheos__stretch *stretch, const rheos__branch_group *group,
-                                  const rheos__frame *frame, rheos__step *step,
+rheos_status *rheos__run_branches(const rheos__segment *segment, const rheos__branch_group *group,
+                                  const rheos__workspace *workspace, rheos__step *step,
                                   rheos__trace_mark *marks, int32_t *out_failed) {
-  branches_run r = {.stretch = stretch,
+  branches_run r = {.segment = segment,
                     .group = group,
-                    .frame = frame,
+                    .workspace = workspace,
                     .step = step,
                     .marks = marks,
                     .caller = pthread_self(),

@@ -4,9 +4,9 @@
 #include "plan/row_chain.h"
 
 typedef struct chain_run {
-  const rheos__stretch *stretch;
+  const rheos__segment *segment;
   const rheos__row_chain *chain;
-  const rheos__frame *frame;
+  const rheos__workspace *workspace;
   int64_t num_parts;
   rheos__trace_mark *marks;  // may be NULL
 } chain_run;
@@ -14,19 +14,19 @@ typedef struct chain_run {
 static rheos_status *run_units(const chain_run *r, const rheos__instruction *in, int64_t first,
                                int64_t last) {
   const void *inputs[RHEOS__ROW_CHAIN_INPUTS];
-  const int32_t *operands = r->stretch->operands + in->first_operand;
-  for (int32_t i = 0; i < in->num_inputs; ++i) inputs[i] = r->frame->data[operands[i]];
-  return in->run(in->state, inputs, r->frame->data + in->first_value, NULL, first, last);
+  const int32_t *operands = r->segment->operands + in->first_operand;
+  for (int32_t i = 0; i < in->num_inputs; ++i) inputs[i] = r->workspace->data[operands[i]];
+  return in->run(in->state, inputs, r->workspace->data + in->first_value, NULL, first, last);
 }
 
 static rheos_status *run_part(void *argument, int64_t first_part, int64_t last_part) {
   const chain_run *r = argument;
-  const rheos__plan *plan = r->stretch->plan;
+  const rheos__plan *plan = r->segment->plan;
   const int64_t units = r->chain->num_units;
   const int64_t first = first_part * units / r->num_parts, last = last_part * units / r->num_parts;
   int64_t now = r->marks != NULL ? rheos__clock_ns() : 0;
   for (int32_t i = r->chain->first; i < r->chain->end; ++i) {
-    const rheos__instruction *in = &r->stretch->instructions[i];
+    const rheos__instruction *in = &r->segment->instructions[i];
     if (in->kind != RHEOS__RUN) continue;
     rheos_status *status = run_units(r, in, first, last);
     if (status != NULL) {
@@ -45,9 +45,9 @@ int64_t rheos__row_chain_parts(const rheos__row_chain *chain, const rheos__pool 
   return threads < chain->num_units ? threads : chain->num_units;
 }
 
-rheos_status *rheos__run_row_chain(const rheos__stretch *stretch, const rheos__row_chain *chain,
-                                   const rheos__frame *frame, rheos__pool *pool,
+rheos_status *rheos__run_row_chain(const rheos__segment *segment, const rheos__row_chain *chain,
+                                   const rheos__workspace *workspace, rheos__pool *pool,
                                    rheos__trace_mark *marks) {
-  chain_run r = {stretch, chain, frame, rheos__row_chain_parts(chain, pool), marks};
+  chain_run r = {segment, chain, workspace, rheos__row_chain_parts(chain, pool), marks};
   return rheos__pool_run(pool, r.num_parts, run_part, &r);
 }

@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-#include "plan/kept_operand.h"
-#include "plan/late.h"
+#include "plan/packed_operand.h"
+#include "plan/dynamic.h"
 #include "plan/memory_report.h"
 #include "runtime/branch_run.h"
 #include "runtime/chain_run.h"
-#include "runtime/joint_run.h"
+#include "runtime/update_group_run.h"
 #include "runtime/trace.h"
 #include "tensor/variable_shape.h"
 
@@ -19,7 +19,7 @@ static const float SLICE_NS = 2e6f;
 
 typedef struct run {
   rheos__plan *plan;
-  rheos__frame *frame;
+  rheos__workspace *workspace;
   rheos__step *step;
   int64_t now_ns;             // of a traced step: when the instruction under way began
   const rheos__bound *bound;  // where the fetches go; NULL: into tensors of their own
@@ -28,44 +28,44 @@ typedef struct run {
 // ---- Fetched values
 
 // Has fetches computed right where the caller wants them. What is not placed has no data.
-static void place_bound(const run *r, const rheos__stretch *stretch) {
-  for (int32_t i = 0; i < stretch->num_heap_values; ++i) {
-    r->frame->data[stretch->heap_values[i]] = NULL;
+static void place_bound(const run *r, const rheos__segment *segment) {
+  for (int32_t i = 0; i < segment->num_heap_values; ++i) {
+    r->workspace->data[segment->heap_values[i]] = NULL;
   }
   for (int32_t i = 0; i < r->plan->num_fetches; ++i) {
-    int32_t at = r->plan->fetch_values[i] - stretch->first_value;
-    if (at < 0 || at >= stretch->num_values) continue;
-    const rheos__value *value = &stretch->values[at];
+    int32_t at = r->plan->fetch_values[i] - segment->first_value;
+    if (at < 0 || at >= segment->num_values) continue;
+    const rheos__value *value = &segment->values[at];
     if (value->kind != RHEOS__VALUE_HEAP || value->root != r->plan->fetch_values[i]) continue;
-    if (r->frame->data[value->root] == NULL &&
+    if (r->workspace->data[value->root] == NULL &&
         rheos__bound_takes(r->bound, i, (rheos_dtype)value->dtype, value->shape)) {
-      r->frame->data[value->root] = r->bound->results[i]->data;
+      r->workspace->data[value->root] = r->bound->results[i]->data;
     }
   }
 }
 
 // Fresh tensors for the values that the caller gets.
-static rheos_status *allocate_fetched(const run *r, const rheos__stretch *stretch) {
-  rheos__frame *frame = r->frame;
-  if (r->bound != NULL) place_bound(r, stretch);
-  for (int32_t i = 0; i < stretch->num_heap_values; ++i) {
-    int32_t index = stretch->heap_values[i];
-    if (r->bound != NULL && frame->data[index] != NULL) continue;
-    const rheos__value *value = &stretch->values[index - stretch->first_value];
+static rheos_status *allocate_fetched(const run *r, const rheos__segment *segment) {
+  rheos__workspace *workspace = r->workspace;
+  if (r->bound != NULL) place_bound(r, segment);
+  for (int32_t i = 0; i < segment->num_heap_values; ++i) {
+    int32_t index = segment->heap_values[i];
+    if (r->bound != NULL && workspace->data[index] != NULL) continue;
+    const rheos__value *value = &segment->values[index - segment->first_value];
     rheos_status *status =
-        rheos_tensor_new((rheos_dtype)value->dtype, *value->shape, &frame->tensors[index]);
+        rheos_tensor_new((rheos_dtype)value->dtype, *value->shape, &workspace->tensors[index]);
     if (status != NULL) {
-      status = rheos__no_memory_take(status, stretch);
+      status = rheos__no_memory_take(status, segment);
       return rheos__status_at_take(status, r->plan->graph, r->plan->origins[index].id);
     }
-    frame->data[index] = frame->tensors[index]->data;
+    workspace->data[index] = workspace->tensors[index]->data;
   }
   return NULL;
 }
 
-static void release_tensors(rheos__frame *frame, const rheos__stretch *stretch) {
-  for (int32_t i = 0; i < stretch->num_tensor_values; ++i) {
-    rheos_tensor **tensor = &frame->tensors[stretch->tensor_values[i]];
+static void release_tensors(rheos__workspace *workspace, const rheos__segment *segment) {
+  for (int32_t i = 0; i < segment->num_tensor_values; ++i) {
+    rheos_tensor **tensor = &workspace->tensors[segment->tensor_values[i]];
     if (*tensor == NULL) continue;
     rheos_tensor_unref(*tensor);
     *tensor = NULL;
@@ -117,8 +117,8 @@ static rheos_status *run_range(void *argument, int64_t first, int64_t last) {
 static rheos_status *run_long(run *r, const rheos__instruction *in, void *scratch) {
   const double slices = (double)in->cost_ns / SLICE_NS;
   split_run split = {.instruction = in,
-                     .inputs = r->frame->inputs,
-                     .outputs = r->frame->outputs,
+                     .inputs = r->workspace->inputs,
+                     .outputs = r->workspace->outputs,
                      .step = r->step,
                      .slice = in->num_units};
   if (slices > 1) split.slice = (int64_t)((double)in->num_units / slices);
@@ -127,32 +127,33 @@ static rheos_status *run_long(run *r, const rheos__instruction *in, void *scratc
   return rheos__pool_run(r->step->pool, in->num_units, run_range, &split);
 }
 
-static rheos_status *run_kernel(run *r, const rheos__stretch *stretch,
+static rheos_status *run_kernel(run *r, const rheos__segment *segment,
                                 const rheos__instruction *in) {
-  rheos__frame *frame = r->frame;
-  if (__builtin_expect(in->kept_operand != 0, 0)) {
-    RHEOS_TRY(rheos__take_kept_operand(stretch, in, frame));
+  rheos__workspace *workspace = r->workspace;
+  if (__builtin_expect(in->packed_operand != 0, 0)) {
+    RHEOS_TRY(rheos__take_packed_operand(segment, in, workspace));
   }
-  const int32_t *operands = stretch->operands + in->first_operand;
-  for (int32_t i = 0; i < in->num_inputs; ++i) frame->inputs[i] = frame->data[operands[i]];
-  void **outputs = frame->data + in->first_value;  // outputs are roots, side by side
-  void *scratch =
-      in->scratch_bytes > 0 ? frame->bindings[stretch->depth].memory + in->scratch_offset : NULL;
+  const int32_t *operands = segment->operands + in->first_operand;
+  for (int32_t i = 0; i < in->num_inputs; ++i) workspace->inputs[i] = workspace->data[operands[i]];
+  void **outputs = workspace->data + in->first_value;  // outputs are roots, side by side
+  void *scratch = in->scratch_bytes > 0
+                      ? workspace->bindings[segment->depth].memory + in->scratch_offset
+                      : NULL;
   if (in->num_units == 1 || (!in->parallel && in->cost_ns < SLICE_NS)) {
-    return in->run(in->state, frame->inputs, outputs, scratch, 0, in->num_units);
+    return in->run(in->state, workspace->inputs, outputs, scratch, 0, in->num_units);
   }
-  memcpy(frame->outputs, outputs, (size_t)in->num_outputs * sizeof *outputs);
+  memcpy(workspace->outputs, outputs, (size_t)in->num_outputs * sizeof *outputs);
   return run_long(r, in, scratch);
 }
 
 // Puts what a kernel returned in place, after a check of what was promised.
-static rheos_status *keep_results(run *r, const rheos__stretch *stretch,
+static rheos_status *keep_results(run *r, const rheos__segment *segment,
                                   const rheos__instruction *in) {
-  rheos__frame *frame = r->frame;
+  rheos__workspace *workspace = r->workspace;
   rheos_status *status = NULL;
   for (int32_t i = 0; i < in->num_outputs; ++i) {
-    const rheos__value *value = &stretch->values[in->first_value + i - stretch->first_value];
-    rheos_tensor *result = frame->results[i];
+    const rheos__value *value = &segment->values[in->first_value + i - segment->first_value];
+    rheos_tensor *result = workspace->results[i];
     if (value->kind == RHEOS__VALUE_NONE) {
       rheos_tensor_unref(result);
       continue;
@@ -166,36 +167,37 @@ static rheos_status *keep_results(run *r, const rheos__stretch *stretch,
                                 (int)i, rheos__shape_text_of(&result->shape, &actual),
                                 rheos__shape_text_of(value->shape, &expected));
     }
-    frame->tensors[in->first_value + i] = result;
-    frame->data[in->first_value + i] = result != NULL ? result->data : NULL;
+    workspace->tensors[in->first_value + i] = result;
+    workspace->data[in->first_value + i] = result != NULL ? result->data : NULL;
   }
   return status;
 }
 
-static rheos_status *run_compute(run *r, const rheos__stretch *stretch,
+static rheos_status *run_compute(run *r, const rheos__segment *segment,
                                  const rheos__instruction *in) {
-  rheos__frame *frame = r->frame;
-  rheos_tensor *const *inputs = rheos__take_tensors(frame, stretch, in);
-  for (int32_t i = 0; i < in->num_outputs; ++i) frame->results[i] = NULL;
-  rheos_status *status = in->compute(in->state, r->step, inputs, frame->results);
-  if (status == NULL) return keep_results(r, stretch, in);
-  for (int32_t i = 0; i < in->num_outputs; ++i) rheos_tensor_unref(frame->results[i]);
+  rheos__workspace *workspace = r->workspace;
+  rheos_tensor *const *inputs = rheos__tensor_arguments(workspace, segment, in);
+  for (int32_t i = 0; i < in->num_outputs; ++i) workspace->results[i] = NULL;
+  rheos_status *status = in->compute(in->state, r->step, inputs, workspace->results);
+  if (status == NULL) return keep_results(r, segment, in);
+  for (int32_t i = 0; i < in->num_outputs; ++i) rheos_tensor_unref(workspace->results[i]);
   return status;
 }
 
-static rheos_status *run_late(run *r, const rheos__stretch *stretch, const rheos__instruction *in) {
-  RHEOS_TRY(rheos__run_late(stretch, in, r->frame, r->step));
-  return keep_results(r, stretch, in);
+static rheos_status *run_dynamic(run *r, const rheos__segment *segment,
+                                 const rheos__instruction *in) {
+  RHEOS_TRY(rheos__run_dynamic(segment, in, r->workspace, r->step));
+  return keep_results(r, segment, in);
 }
 
-static rheos_status *read_variable(run *r, const rheos__stretch *stretch,
+static rheos_status *read_variable(run *r, const rheos__segment *segment,
                                    const rheos__instruction *in) {
   rheos__variable_cell *cell = in->state;
   rheos_tensor *value = rheos__variable_read(cell);
   if (value == NULL) return rheos__variable_uninitialized(cell);
-  r->frame->tensors[in->first_value] = value;
-  r->frame->data[in->first_value] = value->data;
-  const rheos_shape *expected = stretch->values[in->first_value - stretch->first_value].shape;
+  r->workspace->tensors[in->first_value] = value;
+  r->workspace->data[in->first_value] = value->data;
+  const rheos_shape *expected = segment->values[in->first_value - segment->first_value].shape;
   if (expected == NULL) {  // known in part
     const rheos__entry *entry = &r->plan->entries[in->entry];
     expected = rheos__graph_node(r->plan->graph, entry->id)->outputs[entry->read_index].shape;
@@ -211,60 +213,60 @@ static rheos_status *read_variable(run *r, const rheos__stretch *stretch,
                           rheos__shape_text_of(expected, &was));
 }
 
-static rheos_status *run_instruction(run *r, const rheos__stretch *stretch,
+static rheos_status *run_instruction(run *r, const rheos__segment *segment,
                                      const rheos__instruction *in) {
   switch ((rheos__instruction_kind)in->kind) {
-    case RHEOS__RUN: return run_kernel(r, stretch, in);
-    case RHEOS__COMPUTE: return run_compute(r, stretch, in);
-    case RHEOS__READ: return read_variable(r, stretch, in);
-    case RHEOS__LATE: return run_late(r, stretch, in);
+    case RHEOS__RUN: return run_kernel(r, segment, in);
+    case RHEOS__COMPUTE: return run_compute(r, segment, in);
+    case RHEOS__READ: return read_variable(r, segment, in);
+    case RHEOS__DYNAMIC: return run_dynamic(r, segment, in);
     case RHEOS__HOLD: return NULL;
   }
   return NULL;
 }
 
 // One instruction, its cost counted and its error completed.
-static inline rheos_status *run_next(run *r, const rheos__stretch *stretch,
+static inline rheos_status *run_next(run *r, const rheos__segment *segment,
                                      const rheos__instruction *in) {
   r->step->budget_ns -= in->cost_ns;
   if (r->step->budget_ns < 0) {
     r->step->budget_ns = BUDGET_NS;
     if (rheos__step_poll(r->step)) return rheos__step_error(r->step);
   }
-  rheos_status *status = run_instruction(r, stretch, in);
+  rheos_status *status = run_instruction(r, segment, in);
   if (__builtin_expect(status != NULL, 0)) {
-    status = rheos__no_memory_take(status, stretch);
+    status = rheos__no_memory_take(status, segment);
     return rheos__status_at_take(status, r->plan->graph, r->plan->entries[in->entry].id);
   }
   return NULL;
 }
 
-static inline void release_after(rheos__frame *frame, const rheos__stretch *stretch,
+static inline void release_after(rheos__workspace *workspace, const rheos__segment *segment,
                                  const rheos__instruction *in) {
   for (int32_t k = 0; k < in->num_releases; ++k) {
-    rheos_tensor **tensor = &frame->tensors[stretch->releases[in->first_release + k]];
+    rheos_tensor **tensor = &workspace->tensors[segment->releases[in->first_release + k]];
     rheos_tensor_unref(*tensor);
     *tensor = NULL;
   }
 }
 
 // The same, noted in the trace if there is one.
-static inline rheos_status *run_noted(run *r, const rheos__stretch *stretch,
+static inline rheos_status *run_noted(run *r, const rheos__segment *segment,
                                       const rheos__instruction *in, rheos_trace *trace) {
-  RHEOS_TRY(run_next(r, stretch, in));
+  RHEOS_TRY(run_next(r, segment, in));
   if (trace != NULL) {
-    r->now_ns = rheos__trace_add(trace, stretch, in, r->frame->tensors, r->now_ns);
+    r->now_ns = rheos__trace_add(trace, segment, in, r->workspace->tensors, r->now_ns);
   }
   return NULL;
 }
 
 // The forms of operands that several threads will ask for. Their variables have been read.
-static rheos_status *take_kept_operands(run *r, const rheos__stretch *stretch, int32_t first,
-                                        int32_t end) {
-  for (int32_t i = first; stretch->num_kept_operands > 0 && i < end; ++i) {
-    const rheos__instruction *in = &stretch->instructions[i];
-    if (in->kept_operand == 0) continue;
-    rheos_status *status = rheos__take_kept_operand(stretch, in, r->frame);
+static rheos_status *take_packed_operands(run *r, const rheos__segment *segment, int32_t first,
+                                          int32_t end) {
+  for (int32_t i = first; segment->num_packed_operands > 0 && i < end; ++i) {
+    const rheos__instruction *in = &segment->instructions[i];
+    if (in->packed_operand == 0) continue;
+    rheos_status *status = rheos__take_packed_operand(segment, in, r->workspace);
     if (status != NULL) {
       return rheos__status_at_take(status, r->plan->graph, r->plan->entries[in->entry].id);
     }
@@ -273,134 +275,134 @@ static rheos_status *take_kept_operands(run *r, const rheos__stretch *stretch, i
 }
 
 // The variables of the chain are read first; then the layers, by rows.
-static rheos_status *run_chain(run *r, const rheos__stretch *stretch, const rheos__row_chain *chain,
+static rheos_status *run_chain(run *r, const rheos__segment *segment, const rheos__row_chain *chain,
                                rheos_trace *trace) {
   r->step->budget_ns -= (float)chain->cost_ns;
   for (int32_t i = chain->first; i < chain->end; ++i) {
-    const rheos__instruction *in = &stretch->instructions[i];
-    if (in->kind != RHEOS__RUN) RHEOS_TRY(run_noted(r, stretch, in, trace));
+    const rheos__instruction *in = &segment->instructions[i];
+    if (in->kind != RHEOS__RUN) RHEOS_TRY(run_noted(r, segment, in, trace));
   }
-  RHEOS_TRY(take_kept_operands(r, stretch, chain->first, chain->end));
+  RHEOS_TRY(take_packed_operands(r, segment, chain->first, chain->end));
   const size_t parts = (size_t)rheos__row_chain_parts(chain, r->step->pool);
   rheos__trace_mark *marks = NULL;
   if (trace != NULL) {
     marks = rheos__trace_begin_marks(trace, (size_t)(chain->end - chain->first) * parts);
   }
-  RHEOS_TRY(rheos__run_row_chain(stretch, chain, r->frame, r->step->pool, marks));
+  RHEOS_TRY(rheos__run_row_chain(segment, chain, r->workspace, r->step->pool, marks));
   for (int32_t i = chain->first; marks != NULL && i < chain->end; ++i) {
-    if (stretch->instructions[i].kind != RHEOS__RUN) continue;
-    rheos__trace_add_marks(trace, stretch, &stretch->instructions[i],
+    if (segment->instructions[i].kind != RHEOS__RUN) continue;
+    rheos__trace_add_marks(trace, segment, &segment->instructions[i],
                            marks + (size_t)(i - chain->first) * parts, parts);
   }
   if (trace != NULL) r->now_ns = rheos__trace_end_marks(trace);
   for (int32_t i = chain->first; i < chain->end; ++i) {
-    release_after(r->frame, stretch, &stretch->instructions[i]);
+    release_after(r->workspace, segment, &segment->instructions[i]);
   }
   return NULL;
 }
 
 // What belongs to no branch, up to `end`: in its turn behind the branches.
-static rheos_status *run_after_branches(run *r, const rheos__stretch *stretch, int32_t first,
+static rheos_status *run_after_branches(run *r, const rheos__segment *segment, int32_t first,
                                         int32_t end, rheos_trace *trace) {
   for (int32_t i = first; i < end; ++i) {
-    const rheos__instruction *in = &stretch->instructions[i];
-    if (in->branch == 0) RHEOS_TRY(run_noted(r, stretch, in, trace));
+    const rheos__instruction *in = &segment->instructions[i];
+    if (in->branch == 0) RHEOS_TRY(run_noted(r, segment, in, trace));
   }
   return NULL;
 }
 
 // Reads come first, since nothing in the group writes; then the branches.
-static rheos_status *run_group(run *r, const rheos__stretch *stretch,
+static rheos_status *run_group(run *r, const rheos__segment *segment,
                                const rheos__branch_group *group, rheos_trace *trace) {
   for (int32_t i = group->first; i < group->end; ++i) {
-    const rheos__instruction *in = &stretch->instructions[i];
-    if (in->branch == RHEOS__BEFORE_BRANCHES) RHEOS_TRY(run_noted(r, stretch, in, trace));
+    const rheos__instruction *in = &segment->instructions[i];
+    if (in->branch == RHEOS__BEFORE_BRANCHES) RHEOS_TRY(run_noted(r, segment, in, trace));
   }
-  RHEOS_TRY(take_kept_operands(r, stretch, group->first, group->end));
+  RHEOS_TRY(take_packed_operands(r, segment, group->first, group->end));
   rheos__trace_mark *marks = NULL;
   if (trace != NULL) marks = rheos__trace_begin_marks(trace, (size_t)(group->end - group->first));
   r->step->budget_ns -= group->cost_ns;
   int32_t failed = INT32_MAX;
-  rheos_status *status = rheos__run_branches(stretch, group, r->frame, r->step, marks, &failed);
+  rheos_status *status = rheos__run_branches(segment, group, r->workspace, r->step, marks, &failed);
   if (status == NULL && atomic_load(&r->step->stopped) != 0) return rheos__step_error(r->step);
   if (status != NULL) {  // what comes earlier in the plan would have failed first
-    rheos_status *earlier = run_after_branches(r, stretch, group->first, failed, NULL);
+    rheos_status *earlier = run_after_branches(r, segment, group->first, failed, NULL);
     if (earlier == NULL) return status;
     rheos_status_free(status);
     return earlier;
   }
   for (int32_t i = group->first; marks != NULL && i < group->end; ++i) {
-    if (stretch->instructions[i].branch <= 0) continue;
-    rheos__trace_add_marks(trace, stretch, &stretch->instructions[i], &marks[i - group->first], 1);
+    if (segment->instructions[i].branch <= 0) continue;
+    rheos__trace_add_marks(trace, segment, &segment->instructions[i], &marks[i - group->first], 1);
   }
   if (trace != NULL) r->now_ns = rheos__trace_end_marks(trace);
-  RHEOS_TRY(run_after_branches(r, stretch, group->first, group->end, trace));
+  RHEOS_TRY(run_after_branches(r, segment, group->first, group->end, trace));
   for (int32_t i = group->first; i < group->end; ++i) {
-    release_after(r->frame, stretch, &stretch->instructions[i]);
+    release_after(r->workspace, segment, &segment->instructions[i]);
   }
   return NULL;
 }
 
 // Updates that stand together: at once, or in their order where that fails.
-static rheos_status *run_joint(run *r, const rheos__stretch *stretch, const rheos__joint_run *joint,
-                               rheos_trace *trace) {
-  const int32_t end = joint->first + joint->count;
-  const bool done = rheos__run_joint(stretch, joint, r->frame, r->step, trace);
-  if (done) r->step->budget_ns -= joint->cost_ns;
+static rheos_status *run_update_group(run *r, const rheos__segment *segment,
+                                      const rheos__update_group *group, rheos_trace *trace) {
+  const int32_t end = group->first + group->count;
+  const bool done = rheos__run_update_group(segment, group, r->workspace, r->step, trace);
+  if (done) r->step->budget_ns -= group->cost_ns;
   if (done && trace != NULL) r->now_ns = rheos__trace_end_marks(trace);
-  for (int32_t i = joint->first; i < end; ++i) {
-    const rheos__instruction *in = &stretch->instructions[i];
-    if (!done) RHEOS_TRY(run_noted(r, stretch, in, trace));
-    release_after(r->frame, stretch, in);
+  for (int32_t i = group->first; i < end; ++i) {
+    const rheos__instruction *in = &segment->instructions[i];
+    if (!done) RHEOS_TRY(run_noted(r, segment, in, trace));
+    release_after(r->workspace, segment, in);
   }
   return NULL;
 }
 
 // Compiled twice, with a trace and without.
 static inline __attribute__((always_inline)) rheos_status *run_instructions(
-    run *r, const rheos__stretch *stretch, rheos_trace *trace) {
-  const rheos__row_chain *chain = stretch->row_chains;
-  const rheos__row_chain *end_chains = chain != NULL ? chain + stretch->num_row_chains : NULL;
+    run *r, const rheos__segment *segment, rheos_trace *trace) {
+  const rheos__row_chain *chain = segment->row_chains;
+  const rheos__row_chain *end_chains = chain != NULL ? chain + segment->num_row_chains : NULL;
   if (rheos__pool_num_threads(r->step->pool) == 1) chain = end_chains;
-  const rheos__branch_group *group = stretch->branch_groups;
-  int32_t group_first = stretch->num_branch_groups > 0 ? group->first : -1;
-  const rheos__joint_run *joint = stretch->joint_runs;
-  int32_t joint_first = stretch->num_joint_runs > 0 ? joint->first : -1;
-  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
-    const rheos__instruction *in = &stretch->instructions[i];
+  const rheos__branch_group *group = segment->branch_groups;
+  int32_t group_first = segment->num_branch_groups > 0 ? group->first : -1;
+  const rheos__update_group *update = segment->update_groups;
+  int32_t update_first = segment->num_update_groups > 0 ? update->first : -1;
+  for (int32_t i = 0; i < segment->num_instructions; ++i) {
+    const rheos__instruction *in = &segment->instructions[i];
     if (chain != end_chains && i == chain->first) {
-      RHEOS_TRY(run_chain(r, stretch, chain, trace));
+      RHEOS_TRY(run_chain(r, segment, chain, trace));
       i = chain->end - 1;
       ++chain;
       continue;
     }
     if (i == group_first) {
-      RHEOS_TRY(run_group(r, stretch, group, trace));
+      RHEOS_TRY(run_group(r, segment, group, trace));
       i = group->end - 1;
       ++group;
-      const bool any = group < stretch->branch_groups + stretch->num_branch_groups;
+      const bool any = group < segment->branch_groups + segment->num_branch_groups;
       group_first = any ? group->first : -1;
       continue;
     }
-    if (i == joint_first) {
-      RHEOS_TRY(run_joint(r, stretch, joint, trace));
-      i += joint->count - 1;
-      ++joint;
-      const bool any = joint < stretch->joint_runs + stretch->num_joint_runs;
-      joint_first = any ? joint->first : -1;
+    if (i == update_first) {
+      RHEOS_TRY(run_update_group(r, segment, update, trace));
+      i += update->count - 1;
+      ++update;
+      const bool any = update < segment->update_groups + segment->num_update_groups;
+      update_first = any ? update->first : -1;
       continue;
     }
-    RHEOS_TRY(run_noted(r, stretch, in, trace));
-    release_after(r->frame, stretch, in);
+    RHEOS_TRY(run_noted(r, segment, in, trace));
+    release_after(r->workspace, segment, in);
   }
   return NULL;
 }
 
-static rheos_status *run_stretch(run *r, const rheos__stretch *stretch) {
-  if (!rheos__step_is_traced(r->step)) return run_instructions(r, stretch, NULL);
+static rheos_status *run_segment(run *r, const rheos__segment *segment) {
+  if (!rheos__step_is_traced(r->step)) return run_instructions(r, segment, NULL);
   rheos_trace *trace = r->step->options->trace;
-  r->now_ns = rheos__trace_enter(trace, stretch);
-  rheos_status *status = run_instructions(r, stretch, trace);
+  r->now_ns = rheos__trace_enter(trace, segment);
+  rheos_status *status = run_instructions(r, segment, trace);
   rheos__trace_leave();
   return status;
 }
@@ -409,7 +411,7 @@ static rheos_status *run_stretch(run *r, const rheos__stretch *stretch) {
 
 // A tensor for the caller: the step's own where nobody else holds it, else a copy. A value that is
 // fetched twice has gone to the caller already: `given` are the values so far.
-static rheos_status *take_fetch(run *r, const rheos__stretch *last, int32_t fetch,
+static rheos_status *take_fetch(run *r, const rheos__segment *last, int32_t fetch,
                                 rheos_tensor **given) {
   int32_t index = r->plan->fetch_values[fetch];
   const rheos__value *value = rheos__find_value(last, index);
@@ -418,7 +420,7 @@ static rheos_status *take_fetch(run *r, const rheos__stretch *last, int32_t fetc
   }
   if (value->kind == RHEOS__VALUE_CONSTANT)
     return rheos_tensor_copy(value->constant, &given[fetch]);
-  rheos_tensor **tensor = &r->frame->tensors[value->root];
+  rheos_tensor **tensor = &r->workspace->tensors[value->root];
   if (value->kind != RHEOS__VALUE_FEED && *tensor != NULL && rheos__tensor_is_exclusive(*tensor)) {
     if (value->shape != NULL) {  // of an alias: another shape, and after a Bitcast another dtype
       (*tensor)->shape = *value->shape;
@@ -435,11 +437,11 @@ static rheos_status *take_fetch(run *r, const rheos__stretch *last, int32_t fetc
     if (r->plan->fetch_values[i] == index) shape = &given[i]->shape;
   }
   rheos_tensor view;
-  rheos__tensor_init_view(&view, (rheos_dtype)value->dtype, shape, r->frame->data[value->root]);
+  rheos__tensor_init_view(&view, (rheos_dtype)value->dtype, shape, r->workspace->data[value->root]);
   return rheos_tensor_copy(&view, &given[fetch]);
 }
 
-static rheos_status *take_fetches(run *r, const rheos__stretch *last, rheos_tensor **out_values) {
+static rheos_status *take_fetches(run *r, const rheos__segment *last, rheos_tensor **out_values) {
   for (int32_t i = 0; i < r->plan->num_fetches; ++i) {
     rheos_status *status = take_fetch(r, last, i, out_values);
     if (status == NULL) continue;
@@ -455,21 +457,22 @@ static rheos_status *take_fetches(run *r, const rheos__stretch *last, rheos_tens
 
 // What the caller bound to the fetches gets their values. Feeds that are fetched come first: a value
 // may be bound to the same bytes as a feed.
-static rheos_status *store_fetches(run *r, const rheos__stretch *last) {
+static rheos_status *store_fetches(run *r, const rheos__segment *last) {
   for (int pass = 0; pass < 2; ++pass) {
     for (int32_t i = 0; i < r->plan->num_fetches; ++i) {
       const rheos__value *value = rheos__find_value(last, r->plan->fetch_values[i]);
       if ((value->kind == RHEOS__VALUE_FEED) != (pass == 0)) continue;
       rheos_status *status;
-      const rheos_tensor *tensor =
-          value->kind == RHEOS__VALUE_CONSTANT ? value->constant : r->frame->tensors[value->root];
+      const rheos_tensor *tensor = value->kind == RHEOS__VALUE_CONSTANT
+                                       ? value->constant
+                                       : r->workspace->tensors[value->root];
       if (value->kind == RHEOS__VALUE_NONE) {
         status = rheos_status_new(RHEOS_UNIMPLEMENTED, "a resource handle cannot be fetched");
       } else {
         status = rheos__bound_store(
             r->bound, i, (rheos_dtype)value->dtype,
             value->shape != NULL ? value->shape : &tensor->shape,
-            value->kind == RHEOS__VALUE_CONSTANT ? tensor->data : r->frame->data[value->root]);
+            value->kind == RHEOS__VALUE_CONSTANT ? tensor->data : r->workspace->data[value->root]);
       }
       if (status != NULL)
         return rheos__status_at_take(status, r->plan->graph, r->plan->fetches[i].id);
@@ -480,41 +483,41 @@ static rheos_status *store_fetches(run *r, const rheos__stretch *last) {
 
 // ---- The whole
 
-// The stretch for these shapes, marked as running. The plan's mutex is held, but not while a stretch
+// The segment for these shapes, marked as running. The plan's mutex is held, but not while a segment
 // is made: that may take long, and ask the caller whether to stop, who may run this plan again.
-static rheos_status *enter(run *r, rheos__stretch *parent, const rheos_shape *key, int32_t num_key,
-                           rheos__stretch **out_stretch) {
-  *out_stretch = rheos__stretch_find(r->plan, parent, key, num_key);
-  if (*out_stretch == NULL) {
-    rheos__stretch *made = NULL;
+static rheos_status *enter(run *r, rheos__segment *parent, const rheos_shape *key, int32_t num_key,
+                           rheos__segment **out_segment) {
+  *out_segment = rheos__segment_find(r->plan, parent, key, num_key);
+  if (*out_segment == NULL) {
+    rheos__segment *made = NULL;
     pthread_mutex_unlock(&r->plan->mutex);
-    rheos_status *status = rheos__stretch_new(r->plan, parent, key, num_key, r->step, &made);
+    rheos_status *status = rheos__segment_new(r->plan, parent, key, num_key, r->step, &made);
     pthread_mutex_lock(&r->plan->mutex);
     RHEOS_TRY(status);
-    *out_stretch = rheos__stretch_find(r->plan, parent, key, num_key);
-    if (*out_stretch == NULL) {
-      rheos__stretch_link(r->plan, made);
-      *out_stretch = made;
+    *out_segment = rheos__segment_find(r->plan, parent, key, num_key);
+    if (*out_segment == NULL) {
+      rheos__segment_link(r->plan, made);
+      *out_segment = made;
     } else {
-      rheos__stretches_free(made);  // another thread was faster
+      rheos__segments_free(made);  // another thread was faster
     }
   }
-  ++(*out_stretch)->num_running;
+  ++(*out_segment)->num_running;
   return NULL;
 }
 
-// The shapes of what came without one in a stretch, in `few` if they fit.
+// The shapes of what came without one in a segment, in `few` if they fit.
 enum { FEW_SHAPES = 4 };
-static rheos_status *next_key(run *r, const rheos__stretch *stretch, rheos_shape *few,
+static rheos_status *next_key(run *r, const rheos__segment *segment, rheos_shape *few,
                               rheos_shape **out_key, int32_t *out_num_key) {
-  const int32_t count = stretch->num_late_values;
+  const int32_t count = segment->num_dynamic_values;
   rheos_shape *key = few;
   if (count > FEW_SHAPES) {
     key = rheos__alloc_array((size_t)count, sizeof *key);
     if (key == NULL) return rheos__out_of_memory();
   }
   for (int32_t i = 0; i < count; ++i) {
-    const rheos_tensor *tensor = r->frame->tensors[stretch->late_values[i]];
+    const rheos_tensor *tensor = r->workspace->tensors[segment->dynamic_values[i]];
     key[i] = tensor != NULL ? tensor->shape : (rheos_shape){0};
   }
   *out_key = key;
@@ -522,42 +525,42 @@ static rheos_status *next_key(run *r, const rheos__stretch *stretch, rheos_shape
   return NULL;
 }
 
-static rheos_status *run_all(run *r, rheos__stretch *stretch, rheos__stretch **out_last,
+static rheos_status *run_all(run *r, rheos__segment *segment, rheos__segment **out_last,
                              double *out_cost_ns) {
   for (;;) {
-    *out_last = stretch;
-    *out_cost_ns += stretch->cost_ns;
-    RHEOS_TRY(rheos__frame_bind(r->frame, stretch));
-    rheos_status *status = allocate_fetched(r, stretch);
-    if (status == NULL) status = run_stretch(r, stretch);
-    RHEOS_TRY(rheos__no_memory_take(status, stretch));
-    if (stretch->end_entry == r->plan->num_entries) return NULL;
+    *out_last = segment;
+    *out_cost_ns += segment->cost_ns;
+    RHEOS_TRY(rheos__workspace_bind(r->workspace, segment));
+    rheos_status *status = allocate_fetched(r, segment);
+    if (status == NULL) status = run_segment(r, segment);
+    RHEOS_TRY(rheos__no_memory_take(status, segment));
+    if (segment->end_entry == r->plan->num_entries) return NULL;
     rheos_shape few[FEW_SHAPES], *key = NULL;
     int32_t num_key = 0;
-    RHEOS_TRY(next_key(r, stretch, few, &key, &num_key));
-    rheos__stretch *child;
+    RHEOS_TRY(next_key(r, segment, few, &key, &num_key));
+    rheos__segment *child;
     pthread_mutex_lock(&r->plan->mutex);
-    status = enter(r, stretch, key, num_key, &child);
+    status = enter(r, segment, key, num_key, &child);
     pthread_mutex_unlock(&r->plan->mutex);
     if (key != few) rheos__free(key);
     RHEOS_TRY(status);
-    stretch = child;
+    segment = child;
   }
 }
 
-// A frame, best one that stands for the stretch already. The plan's mutex is held.
-static rheos__frame *take_frame(rheos__plan *plan, const rheos__stretch *root) {
-  rheos__frame **best = &plan->free_frames;
-  for (rheos__frame **link = best; *link != NULL; link = &(*link)->next) {
+// A workspace, best one that stands for the segment already. The plan's mutex is held.
+static rheos__workspace *take_workspace(rheos__plan *plan, const rheos__segment *root) {
+  rheos__workspace **best = &plan->free_workspaces;
+  for (rheos__workspace **link = best; *link != NULL; link = &(*link)->next) {
     if ((*link)->num_bindings > 0 && (*link)->bindings[0].serial == root->serial) {
       best = link;
       break;
     }
   }
-  rheos__frame *frame = *best;
-  if (frame == NULL) return rheos__frame_new(plan);
-  *best = frame->next;
-  return frame;
+  rheos__workspace *workspace = *best;
+  if (workspace == NULL) return rheos__workspace_new(plan);
+  *best = workspace->next;
+  return workspace;
 }
 
 rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
@@ -575,23 +578,23 @@ rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
   for (int32_t i = 0; i < plan->num_feeds; ++i) key[i] = feeds[i]->shape;
   run r = {.plan = plan, .step = step, .bound = bound};
   step->budget_ns = BUDGET_NS;
-  rheos__stretch *stretch = NULL;
+  rheos__segment *segment = NULL;
   pthread_mutex_lock(&plan->mutex);
-  rheos_status *status = enter(&r, NULL, key, plan->num_feeds, &stretch);
-  if (status == NULL) r.frame = take_frame(plan, stretch);
-  if (status == NULL && r.frame == NULL) {
-    --stretch->num_running;
+  rheos_status *status = enter(&r, NULL, key, plan->num_feeds, &segment);
+  if (status == NULL) r.workspace = take_workspace(plan, segment);
+  if (status == NULL && r.workspace == NULL) {
+    --segment->num_running;
     status = rheos__out_of_memory();
   }
   pthread_mutex_unlock(&plan->mutex);
   if (key != few) rheos__free(key);
   RHEOS_TRY(status);
   for (int32_t i = 0; i < plan->num_feeds; ++i) {
-    r.frame->tensors[i] = feeds[i];
-    r.frame->data[i] = feeds[i]->data;
+    r.workspace->tensors[i] = feeds[i];
+    r.workspace->data[i] = feeds[i]->data;
   }
-  rheos__stretch *last = stretch;
-  status = run_all(&r, stretch, &last, out_cost_ns);
+  rheos__segment *last = segment;
+  status = run_all(&r, segment, &last, out_cost_ns);
   if (status == NULL) {
     status = bound != NULL ? store_fetches(&r, last) : take_fetches(&r, last, out_values);
   }
@@ -599,16 +602,16 @@ rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
     rheos_status_free(status);
     status = rheos__step_error(step);
   }
-  for (rheos__stretch *at = last; at != NULL; at = at->parent) {
-    release_tensors(r.frame, at);
+  for (rheos__segment *at = last; at != NULL; at = at->parent) {
+    release_tensors(r.workspace, at);
   }
-  rheos__release_kept_operands(r.frame);
+  rheos__release_packed_operands(r.workspace);
   pthread_mutex_lock(&plan->mutex);
-  for (rheos__stretch *at = last; at != NULL; at = at->parent) {
+  for (rheos__segment *at = last; at != NULL; at = at->parent) {
     --at->num_running;
   }
-  r.frame->next = plan->free_frames;
-  plan->free_frames = r.frame;
+  r.workspace->next = plan->free_workspaces;
+  plan->free_workspaces = r.workspace;
   pthread_mutex_unlock(&plan->mutex);
   return status;
 }

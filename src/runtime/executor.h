@@ -2,7 +2,7 @@
 #ifndef RHEOS_SRC_RUNTIME_EXECUTOR_H
 #define RHEOS_SRC_RUNTIME_EXECUTOR_H
 
-#include "plan/stretch.h"
+#include "plan/segment.h"
 #include "runtime/bound.h"
 #include "runtime/step.h"
 

@@ -27,7 +27,7 @@ struct rheos_session {
   rheos_graph *graph;
   rheos_session_options options;
   rheos__resources *resources;
-  rheos__forms *forms;
+  rheos__packings *packings;
   rheos__pool *pool;
   char (*devices)[64];
   rheos__device_name *device_names;
@@ -102,9 +102,9 @@ rheos_status *rheos_session_new(rheos_graph *graph, const rheos_session_options 
   int32_t threads = session->options.num_threads;
   session->pool = rheos__pool_new(threads > 0 ? threads : num_cores());
   session->resources = rheos__resources_new();
-  session->forms = rheos__forms_new();
+  session->packings = rheos__packings_new();
   rheos_status *status =
-      session->pool == NULL || session->resources == NULL || session->forms == NULL
+      session->pool == NULL || session->resources == NULL || session->packings == NULL
           ? rheos__out_of_memory()
           : add_devices(session);
   if (status != NULL) {
@@ -151,7 +151,7 @@ void rheos_session_free(rheos_session *session) {
   if (session == NULL) return;
   rheos_session_close(session);
   rheos__pool_free(session->pool);
-  rheos__forms_unref(session->forms);
+  rheos__packings_unref(session->packings);
   rheos_graph_unref(session->graph);
   pthread_cond_destroy(&session->idle);
   pthread_mutex_destroy(&session->mutex);
@@ -284,7 +284,7 @@ static rheos_status *check_feeds_differ(const rheos_session *session, const sign
   return NULL;
 }
 
-static bool keeps_forms(const rheos_rewrite_options *rewrites) {
+static bool packs_operands(const rheos_rewrite_options *rewrites) {
   return !rewrites->disable_meta_optimizer && rewrites->layout_optimizer != RHEOS_TOGGLE_OFF;
 }
 
@@ -304,7 +304,7 @@ static rheos_status *make_plan(rheos_session *session, const signature *s, cache
                                  .check_device_argument = session,
                                  .rewrites = session->options.rewrites,
                                  .num_threads = threads};
-  if (keeps_forms(&context.rewrites)) context.forms = session->forms;
+  if (packs_operands(&context.rewrites)) context.packings = session->packings;
   rheos_status *status = cached->targets == NULL ? rheos__out_of_memory() : NULL;
   if (status == NULL && s->num_targets > 0) {
     memcpy(cached->targets, s->targets, (size_t)s->num_targets * sizeof *s->targets);
@@ -346,7 +346,7 @@ static rheos_status *find_plan(rheos_session *session, const signature *s, cache
                          ? (size_t)session->options.max_cached_plans
                          : DEFAULT_MAX_PLANS;
   while (session->num_plans >= max_plans) remove_plan(session, session->num_plans - 1);
-  if (!RHEOS_GROW(session->plans, session->plan_capacity, session->num_plans + 1)) {
+  if (!RHEOS_RESERVE(session->plans, session->plan_capacity, session->num_plans + 1)) {
     return rheos__out_of_memory();
   }
   cached_plan *made = NULL;
@@ -667,23 +667,23 @@ int64_t rheos_callable_cost_ns(const rheos_callable *callable) {
 
 // ---- Looking at plans
 
-static rheos_status *first_stretch(rheos_session *session, rheos__plan *plan,
-                                   const rheos_shape *shapes, const rheos__stretch **out_stretch) {
+static rheos_status *first_segment(rheos_session *session, rheos__plan *plan,
+                                   const rheos_shape *shapes, const rheos__segment **out_segment) {
   rheos__step step;
   rheos__step_init(&step, session->pool, NULL, &session->closed);
-  rheos__stretch *stretch = NULL;
-  RHEOS_TRY(rheos__stretch_new(plan, NULL, shapes, plan->num_feeds, &step, &stretch));
+  rheos__segment *segment = NULL;
+  RHEOS_TRY(rheos__segment_new(plan, NULL, shapes, plan->num_feeds, &step, &segment));
   pthread_mutex_lock(&plan->mutex);
-  rheos__stretch_link(plan, stretch);
+  rheos__segment_link(plan, segment);
   pthread_mutex_unlock(&plan->mutex);
-  *out_stretch = stretch;
+  *out_segment = segment;
   return NULL;
 }
 
 rheos_status *rheos__session_plan(rheos_session *session, const rheos_output *feeds,
                                   const rheos_shape *shapes, int32_t num_feeds,
                                   const rheos_output *fetches, int32_t num_fetches,
-                                  rheos__plan **out_plan, const rheos__stretch **out_stretch) {
+                                  rheos__plan **out_plan, const rheos__segment **out_segment) {
   *out_plan = NULL;
   rheos_callable *ids = NULL;  // checks the ids and keeps them as a plan wants them
   RHEOS_TRY(rheos_callable_new(session, feeds, (size_t)num_feeds, fetches, (size_t)num_fetches,
@@ -691,7 +691,7 @@ rheos_status *rheos__session_plan(rheos_session *session, const rheos_output *fe
   rheos__plan_context context = ids->plan->plan->context;
   rheos_status *status = rheos__plan_new(session->graph, &context, ids->feeds, num_feeds,
                                          ids->fetches, num_fetches, NULL, 0, out_plan);
-  if (status == NULL) status = first_stretch(session, *out_plan, shapes, out_stretch);
+  if (status == NULL) status = first_segment(session, *out_plan, shapes, out_segment);
   if (status != NULL) {
     rheos__plan_free(*out_plan);
     *out_plan = NULL;
@@ -702,9 +702,9 @@ rheos_status *rheos__session_plan(rheos_session *session, const rheos_output *fe
 
 // ---- What was done
 
-static void add_stretches(const rheos__stretch *roots, rheos_session_stats *stats) {
-  for (const rheos__stretch *at = roots; at != NULL; at = at->next) {
-    for (const rheos__stretch *down = at; down != NULL; down = down->children) {
+static void add_segments(const rheos__segment *roots, rheos_session_stats *stats) {
+  for (const rheos__segment *at = roots; at != NULL; at = at->next) {
+    for (const rheos__segment *down = at; down != NULL; down = down->children) {
       stats->arena_bytes += (int64_t)down->memory_bytes;
       stats->num_instructions += down->num_instructions;
     }
@@ -719,7 +719,7 @@ void rheos_session_get_stats(const rheos_session *session, rheos_session_stats *
     rheos__plan *plan = session->plans[i]->plan;
     pthread_mutex_lock(&plan->mutex);
     out_stats->num_specializations += plan->num_specializations;
-    add_stretches(plan->roots, out_stats);
+    add_segments(plan->roots, out_stats);
     pthread_mutex_unlock(&plan->mutex);
   }
   pthread_mutex_unlock(&unlocked->mutex);

@@ -4,13 +4,13 @@
 
 #include <rheos/session.h>
 
-#include "plan/stretch.h"
+#include "plan/segment.h"
 
-// The plan that the session would run, and its first stretch for feeds of these shapes, which the
+// The plan that the session would run, and its first segment for feeds of these shapes, which the
 // plan owns. The caller frees the plan, before the session.
 rheos_status *rheos__session_plan(rheos_session *session, const rheos_output *feeds,
                                   const rheos_shape *shapes, int32_t num_feeds,
                                   const rheos_output *fetches, int32_t num_fetches,
-                                  rheos__plan **out_plan, const rheos__stretch **out_stretch);
+                                  rheos__plan **out_plan, const rheos__segment **out_segment);
 
 #endif  // RHEOS_SRC_RUNTIME_SESSION_PLAN_H

@@ -17,7 +17,7 @@ static int64_t clock_ns(clockid_t clock) {
 // Of the event that is added next; the pool calls this from one thread at a time.
 static void note_part(void *argument, uint32_t thread, int64_t start_ns, int64_t end_ns) {
   rheos_trace *trace = argument;
-  if (!RHEOS_GROW(trace->parts, trace->part_capacity, trace->num_parts + 1)) {
+  if (!RHEOS_RESERVE(trace->parts, trace->part_capacity, trace->num_parts + 1)) {
     trace->failed = true;
     return;
   }
@@ -34,35 +34,35 @@ rheos_trace *rheos_trace_new(uint32_t what) {
   return trace;
 }
 
-static void stretch_deinit(rheos__traced_stretch *stretch) {
-  for (int32_t i = 0; i < stretch->num_outputs; ++i) {
-    rheos_tensor_unref(stretch->outputs[i].constant);
+static void segment_deinit(rheos__traced_segment *segment) {
+  for (int32_t i = 0; i < segment->num_outputs; ++i) {
+    rheos_tensor_unref(segment->outputs[i].constant);
   }
-  rheos_graph_unref(stretch->graph);
-  rheos__free(stretch->ops);
-  rheos__free(stretch->outputs);
-  rheos__free(stretch->edges);
-  rheos__free(stretch->feeds);
-  rheos__free(stretch->fetches);
-  rheos__free(stretch->fed);
+  rheos_graph_unref(segment->graph);
+  rheos__free(segment->ops);
+  rheos__free(segment->outputs);
+  rheos__free(segment->edges);
+  rheos__free(segment->feeds);
+  rheos__free(segment->fetches);
+  rheos__free(segment->fed);
 }
 
 void rheos_trace_clear(rheos_trace *trace) {
   trace->failed = false;
-  trace->num_events = trace->num_visits = trace->num_late = trace->num_parts = 0;
+  trace->num_events = trace->num_visits = trace->num_dynamic = trace->num_parts = 0;
   trace->num_runs = 0;
 }
 
 void rheos_trace_free(rheos_trace *trace) {
   if (trace == NULL) return;
-  for (size_t i = 0; i < trace->num_stretches; ++i) stretch_deinit(&trace->stretches[i]);
-  rheos__free(trace->stretches);
+  for (size_t i = 0; i < trace->num_segments; ++i) segment_deinit(&trace->segments[i]);
+  rheos__free(trace->segments);
   rheos__free(trace->devices);
   rheos__free(trace->visits);
   rheos__free(trace->events);
   rheos__free(trace->parts);
   rheos__free(trace->marks);
-  rheos__free(trace->late);
+  rheos__free(trace->dynamic);
   rheos__free(trace);
 }
 
@@ -80,7 +80,7 @@ static int32_t device_index(rheos_trace *trace, const char *name) {
   for (size_t i = 0; i < trace->num_devices; ++i) {
     if (strcmp(trace->devices[i], name) == 0) return (int32_t)i;
   }
-  if (!RHEOS_GROW(trace->devices, trace->device_capacity, trace->num_devices + 1)) return -1;
+  if (!RHEOS_RESERVE(trace->devices, trace->device_capacity, trace->num_devices + 1)) return -1;
   char *device = trace->devices[trace->num_devices];
   size_t length = strnlen(name, sizeof trace->devices[0] - 1);
   memcpy(device, name, length);
@@ -88,9 +88,9 @@ static int32_t device_index(rheos_trace *trace, const char *name) {
   return (int32_t)trace->num_devices++;
 }
 
-static void describe_value(const rheos__stretch *stretch, int32_t index, bool keep_constant,
+static void describe_value(const rheos__segment *segment, int32_t index, bool keep_constant,
                            rheos__traced_output *out) {
-  const rheos__value *value = &stretch->values[index - stretch->first_value];
+  const rheos__value *value = &segment->values[index - segment->first_value];
   *out = (rheos__traced_output){.shape = RHEOS_UNKNOWN_SHAPE,
                                 .dtype = value->dtype,
                                 .kind = value->kind,
@@ -118,15 +118,15 @@ static bool keep_attrs(rheos_graph *graph, const rheos__node *node, rheos__trace
   return op->attrs != NULL;
 }
 
-static bool describe_ops(rheos_trace *trace, const rheos__stretch *stretch,
-                         rheos__traced_stretch *out) {
-  const rheos__plan *plan = stretch->plan;
+static bool describe_ops(rheos_trace *trace, const rheos__segment *segment,
+                         rheos__traced_segment *out) {
+  const rheos__plan *plan = segment->plan;
   const bool with_graph = (trace->what & RHEOS_TRACE_PARTITION_GRAPHS) != 0;
-  out->num_ops = stretch->end_entry - stretch->first_entry;
+  out->num_ops = segment->end_entry - segment->first_entry;
   int32_t num_outputs = 0, num_edges = 0;
   for (int32_t i = 0; i < out->num_ops; ++i) {
-    num_outputs += plan->entries[stretch->first_entry + i].num_outputs;
-    num_edges += plan->entries[stretch->first_entry + i].num_inputs;
+    num_outputs += plan->entries[segment->first_entry + i].num_outputs;
+    num_edges += plan->entries[segment->first_entry + i].num_inputs;
   }
   out->ops = rheos__alloc_array((size_t)out->num_ops, sizeof *out->ops);
   out->outputs = rheos__alloc_array((size_t)num_outputs, sizeof *out->outputs);
@@ -136,7 +136,7 @@ static bool describe_ops(rheos_trace *trace, const rheos__stretch *stretch,
   const char *device_text = NULL;
   int32_t device = 0;
   for (int32_t i = 0; i < out->num_ops; ++i) {
-    const rheos__entry *entry = &plan->entries[stretch->first_entry + i];
+    const rheos__entry *entry = &plan->entries[segment->first_entry + i];
     const int32_t id = rheos__entry_node(plan, entry);
     const rheos__node *node = rheos__graph_node(plan->graph, id);
     if (i == 0 || node->device != device_text) {  // interned: mostly the same one
@@ -159,17 +159,17 @@ static bool describe_ops(rheos_trace *trace, const rheos__stretch *stretch,
       out->edges[num_edges++] = plan->origins[plan->operands[entry->first_operand + k]];
     }
     for (int32_t k = 0; k < entry->num_outputs; ++k) {
-      describe_value(stretch, entry->first_value + k, with_graph,
+      describe_value(segment, entry->first_value + k, with_graph,
                      &out->outputs[out->num_outputs++]);
     }
   }
   return true;
 }
 
-static void describe_instructions(const rheos__stretch *stretch, rheos__traced_stretch *out) {
-  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
-    const rheos__instruction *in = &stretch->instructions[i];
-    rheos__traced_op *op = &out->ops[in->entry - stretch->first_entry];
+static void describe_instructions(const rheos__segment *segment, rheos__traced_segment *out) {
+  for (int32_t i = 0; i < segment->num_instructions; ++i) {
+    const rheos__instruction *in = &segment->instructions[i];
+    rheos__traced_op *op = &out->ops[in->entry - segment->first_entry];
     op->runs = true;
     op->scratch_bytes = in->scratch_bytes;
     op->flops = in->flops;
@@ -181,9 +181,9 @@ static void describe_instructions(const rheos__stretch *stretch, rheos__traced_s
   }
 }
 
-static bool describe_ends(const rheos__stretch *stretch, rheos__traced_stretch *out) {
-  const rheos__plan *plan = stretch->plan;
-  const bool first = stretch->parent == NULL, last = stretch->end_entry == plan->num_entries;
+static bool describe_ends(const rheos__segment *segment, rheos__traced_segment *out) {
+  const rheos__plan *plan = segment->plan;
+  const bool first = segment->parent == NULL, last = segment->end_entry == plan->num_entries;
   const size_t num_feeds = first ? (size_t)plan->num_feeds : 0;
   const size_t num_fetches = last ? (size_t)plan->num_fetches : 0;
   out->feeds = rheos__alloc_array(num_feeds, sizeof *out->feeds);
@@ -192,7 +192,7 @@ static bool describe_ends(const rheos__stretch *stretch, rheos__traced_stretch *
   if (out->feeds == NULL || out->fed == NULL || out->fetches == NULL) return false;
   for (size_t i = 0; i < num_feeds; ++i) {
     out->feeds[i] = plan->feeds[i];
-    describe_value(stretch, (int32_t)i, false, &out->fed[i]);
+    describe_value(segment, (int32_t)i, false, &out->fed[i]);
   }
   for (size_t i = 0; i < num_fetches; ++i) out->fetches[i] = plan->fetches[i];
   out->num_feeds = (int32_t)num_feeds;
@@ -200,86 +200,86 @@ static bool describe_ends(const rheos__stretch *stretch, rheos__traced_stretch *
   return true;
 }
 
-static bool describe(rheos_trace *trace, const rheos__stretch *stretch) {
-  if (!RHEOS_GROW(trace->stretches, trace->stretch_capacity, trace->num_stretches + 1)) {
+static bool describe(rheos_trace *trace, const rheos__segment *segment) {
+  if (!RHEOS_RESERVE(trace->segments, trace->segment_capacity, trace->num_segments + 1)) {
     return false;
   }
-  rheos__traced_stretch *out = &trace->stretches[trace->num_stretches];
-  *out = (rheos__traced_stretch){.stretch = stretch,
-                                 .made_ns = stretch->made_ns,
-                                 .graph = rheos_graph_ref(stretch->plan->graph),
-                                 .first_entry = stretch->first_entry};
-  if (!describe_ops(trace, stretch, out) || !describe_ends(stretch, out)) {
-    stretch_deinit(out);
+  rheos__traced_segment *out = &trace->segments[trace->num_segments];
+  *out = (rheos__traced_segment){.segment = segment,
+                                 .made_ns = segment->made_ns,
+                                 .graph = rheos_graph_ref(segment->plan->graph),
+                                 .first_entry = segment->first_entry};
+  if (!describe_ops(trace, segment, out) || !describe_ends(segment, out)) {
+    segment_deinit(out);
     return false;
   }
-  describe_instructions(stretch, out);
-  ++trace->num_stretches;
+  describe_instructions(segment, out);
+  ++trace->num_segments;
   return true;
 }
 
-// The description of the stretch, latest first; -1 when memory is short. Another stretch may lie
+// The description of the segment, latest first; -1 when memory is short. Another segment may lie
 // where one was freed, but it was not made in the same nanosecond.
-static int32_t find_or_describe(rheos_trace *trace, const rheos__stretch *stretch) {
-  for (size_t i = trace->num_stretches; i-- > 0;) {
-    const rheos__traced_stretch *at = &trace->stretches[i];
-    if (at->stretch == stretch && at->made_ns == stretch->made_ns) return (int32_t)i;
+static int32_t find_or_describe(rheos_trace *trace, const rheos__segment *segment) {
+  for (size_t i = trace->num_segments; i-- > 0;) {
+    const rheos__traced_segment *at = &trace->segments[i];
+    if (at->segment == segment && at->made_ns == segment->made_ns) return (int32_t)i;
   }
-  return describe(trace, stretch) ? (int32_t)trace->num_stretches - 1 : -1;
+  return describe(trace, segment) ? (int32_t)trace->num_segments - 1 : -1;
 }
 
 // ---- Events
 
-int64_t rheos__trace_enter(rheos_trace *trace, const rheos__stretch *stretch) {
+int64_t rheos__trace_enter(rheos_trace *trace, const rheos__segment *segment) {
   // A run that failed left parts of an event that never was.
   while (trace->num_parts > 0 && trace->parts[trace->num_parts - 1].event == trace->num_events) {
     --trace->num_parts;
   }
   rheos__pool_set_watch(&trace->watch);
-  const int32_t index = find_or_describe(trace, stretch);
-  if (index < 0 || !RHEOS_GROW(trace->visits, trace->visit_capacity, trace->num_visits + 1) ||
-      !RHEOS_GROW(trace->events, trace->event_capacity,
-                  trace->num_events + (size_t)stretch->num_instructions)) {
+  const int32_t index = find_or_describe(trace, segment);
+  if (index < 0 || !RHEOS_RESERVE(trace->visits, trace->visit_capacity, trace->num_visits + 1) ||
+      !RHEOS_RESERVE(trace->events, trace->event_capacity,
+                     trace->num_events + (size_t)segment->num_instructions)) {
     trace->failed = true;
     return 0;
   }
   const int64_t now = rheos__clock_ns();
   trace->visits[trace->num_visits++] = (rheos__trace_visit){
-      .stretch = index, .run = trace->num_runs - 1, .start_ns = now, .end_ns = now};
+      .segment = index, .run = trace->num_runs - 1, .start_ns = now, .end_ns = now};
   return now;
 }
 
 void rheos__trace_leave(void) { rheos__pool_set_watch(NULL); }
 
-static int32_t add_late_shapes(rheos_trace *trace, const rheos__instruction *in,
-                               rheos_tensor *const *tensors) {
-  const size_t first = trace->num_late, count = (size_t)in->num_outputs;
-  if (!RHEOS_GROW(trace->late, trace->late_capacity, first + count)) {
+static int32_t add_dynamic_shapes(rheos_trace *trace, const rheos__instruction *in,
+                                  rheos_tensor *const *tensors) {
+  const size_t first = trace->num_dynamic, count = (size_t)in->num_outputs;
+  if (!RHEOS_RESERVE(trace->dynamic, trace->dynamic_capacity, first + count)) {
     trace->failed = true;
     return -1;
   }
   for (size_t i = 0; i < count; ++i) {
     const rheos_tensor *tensor = tensors[(size_t)in->first_value + i];
-    rheos__trace_late late = {.shape = RHEOS_UNKNOWN_SHAPE};
-    if (tensor != NULL) late = (rheos__trace_late){tensor->shape, tensor->size_bytes};
-    trace->late[trace->num_late++] = late;
+    rheos__trace_dynamic dynamic = {.shape = RHEOS_UNKNOWN_SHAPE};
+    if (tensor != NULL) dynamic = (rheos__trace_dynamic){tensor->shape, tensor->size_bytes};
+    trace->dynamic[trace->num_dynamic++] = dynamic;
   }
   return (int32_t)first;
 }
 
-int64_t rheos__trace_add(rheos_trace *trace, const rheos__stretch *stretch,
+int64_t rheos__trace_add(rheos_trace *trace, const rheos__segment *segment,
                          const rheos__instruction *in, rheos_tensor *const *tensors,
                          int64_t start_ns) {
   if (trace->failed) return 0;
   rheos__trace_visit *visit = &trace->visits[trace->num_visits - 1];
-  const int32_t op = in->entry - stretch->first_entry;
-  const bool is_late = trace->stretches[visit->stretch].ops[op].has_late_shapes;
-  const int32_t late = is_late ? add_late_shapes(trace, in, tensors) : -1;
+  const int32_t op = in->entry - segment->first_entry;
+  const bool is_dynamic = trace->segments[visit->segment].ops[op].has_late_shapes;
+  const int32_t dynamic = is_dynamic ? add_dynamic_shapes(trace, in, tensors) : -1;
   const int64_t now = rheos__clock_ns();
   visit->end_ns = now;
   trace->events[trace->num_events++] = (rheos__trace_event){.visit = (int32_t)trace->num_visits - 1,
                                                             .op = op,
-                                                            .late = late,
+                                                            .dynamic = dynamic,
                                                             .start_ns = start_ns,
                                                             .end_ns = now};
   return now;
@@ -288,7 +288,7 @@ int64_t rheos__trace_add(rheos_trace *trace, const rheos__stretch *stretch,
 rheos__trace_mark *rheos__trace_begin_marks(rheos_trace *trace, size_t count) {
   rheos__pool_set_watch(NULL);
   if (trace->failed) return NULL;
-  if (!RHEOS_GROW(trace->marks, trace->mark_capacity, count)) {
+  if (!RHEOS_RESERVE(trace->marks, trace->mark_capacity, count)) {
     trace->failed = true;
     return NULL;
   }
@@ -296,7 +296,7 @@ rheos__trace_mark *rheos__trace_begin_marks(rheos_trace *trace, size_t count) {
   return trace->marks;
 }
 
-void rheos__trace_add_marks(rheos_trace *trace, const rheos__stretch *stretch,
+void rheos__trace_add_marks(rheos_trace *trace, const rheos__segment *segment,
                             const rheos__instruction *in, const rheos__trace_mark *marks,
                             size_t count) {
   if (trace->failed) return;
@@ -306,8 +306,8 @@ void rheos__trace_add_marks(rheos_trace *trace, const rheos__stretch *stretch,
     }
   }
   trace->events[trace->num_events++] = (rheos__trace_event){.visit = (int32_t)trace->num_visits - 1,
-                                                            .op = in->entry - stretch->first_entry,
-                                                            .late = -1,
+                                                            .op = in->entry - segment->first_entry,
+                                                            .dynamic = -1,
                                                             .thread = marks[0].thread,
                                                             .start_ns = marks[0].start_ns,
                                                             .end_ns = marks[0].end_ns};

@@ -2,14 +2,14 @@
 //
 // A run leaves one event an instruction, with one look at the clock: where an instruction ends, the
 // next one begins. What the events are about (nodes, inputs, outputs) is described once for each
-// stretch, in numbers and shapes only; names and messages are made when a trace is written
+// segment, in numbers and shapes only; names and messages are made when a trace is written
 // (format/run_metadata.c). Memory that is short marks the trace as failed, which its writers report.
 #ifndef RHEOS_SRC_RUNTIME_TRACE_H
 #define RHEOS_SRC_RUNTIME_TRACE_H
 
 #include <rheos/session.h>
 
-#include "plan/stretch.h"
+#include "plan/segment.h"
 #include "runtime/pool.h"
 
 typedef struct rheos__traced_output {
@@ -34,9 +34,9 @@ typedef struct rheos__traced_op {
   float flops, bytes;  // of its kernel
 } rheos__traced_op;
 
-// A stretch as far as a trace needs it; it may be gone.
-typedef struct rheos__traced_stretch {
-  const rheos__stretch *stretch;
+// A segment as far as a trace needs it; it may be gone.
+typedef struct rheos__traced_segment {
+  const rheos__segment *segment;
   int64_t made_ns;
   rheos_graph *graph;     // counted
   rheos__traced_op *ops;  // of the entries from `first_entry`
@@ -47,11 +47,11 @@ typedef struct rheos__traced_stretch {
   rheos__edge *feeds, *fetches;
   int32_t num_feeds, num_fetches;
   rheos__traced_output *fed;
-} rheos__traced_stretch;
+} rheos__traced_segment;
 
 typedef struct rheos__trace_event {
   int32_t visit, op;
-  int32_t late;  // the first of its outputs in `late`, or -1
+  int32_t dynamic;  // the first of its outputs in `dynamic`, or -1
   uint32_t thread;
   int64_t start_ns, end_ns;
 } rheos__trace_event;
@@ -69,15 +69,15 @@ typedef struct rheos__trace_mark {
   int64_t start_ns, end_ns;
 } rheos__trace_mark;
 
-typedef struct rheos__trace_visit {  // of a stretch, by a run
-  int32_t stretch, run;
+typedef struct rheos__trace_visit {  // of a segment, by a run
+  int32_t segment, run;
   int64_t start_ns, end_ns;
 } rheos__trace_visit;
 
-typedef struct rheos__trace_late {
+typedef struct rheos__trace_dynamic {
   rheos_shape shape;
   size_t size_bytes;
-} rheos__trace_late;
+} rheos__trace_dynamic;
 
 struct rheos_trace {
   uint32_t what;
@@ -85,16 +85,16 @@ struct rheos_trace {
   int64_t epoch_ns;  // what to add to the times for those since 1970
   char (*devices)[64];
   size_t num_devices, device_capacity;
-  rheos__traced_stretch *stretches;
-  size_t num_stretches, stretch_capacity;
+  rheos__traced_segment *segments;
+  size_t num_segments, segment_capacity;
   rheos__trace_visit *visits;
   size_t num_visits, visit_capacity;
   rheos__trace_event *events;
   size_t num_events, event_capacity;
   rheos__trace_part *parts;  // in the order of their events
   size_t num_parts, part_capacity;
-  rheos__trace_late *late;
-  size_t num_late, late_capacity;
+  rheos__trace_dynamic *dynamic;
+  size_t num_dynamic, dynamic_capacity;
   rheos__trace_mark *marks;  // room for a group or chain under way
   size_t mark_capacity;
   rheos__pool_watch watch;
@@ -108,14 +108,14 @@ void rheos__trace_begin_run(rheos_trace *trace,
                             const char *(*device_of)(void *argument, const rheos__node *node),
                             void *device_argument);
 
-// The run comes to a stretch, which is described if it is new. Returns the time. From here to
+// The run comes to a segment, which is described if it is new. Returns the time. From here to
 // rheos__trace_leave() the trace watches what the calling thread hands out to a pool.
-int64_t rheos__trace_enter(rheos_trace *trace, const rheos__stretch *stretch);
+int64_t rheos__trace_enter(rheos_trace *trace, const rheos__segment *segment);
 void rheos__trace_leave(void);
 
-// An instruction of the stretch entered last has run since `start_ns`; its results are still in the
-// frame. Returns the time.
-int64_t rheos__trace_add(rheos_trace *trace, const rheos__stretch *stretch,
+// An instruction of the segment entered last has run since `start_ns`; its results are still in the
+// workspace. Returns the time.
+int64_t rheos__trace_add(rheos_trace *trace, const rheos__segment *segment,
                          const rheos__instruction *in, rheos_tensor *const *tensors,
                          int64_t start_ns);
 
@@ -123,7 +123,7 @@ int64_t rheos__trace_add(rheos_trace *trace, const rheos__stretch *stretch,
 // since the marks tell more. NULL when memory is short.
 rheos__trace_mark *rheos__trace_begin_marks(rheos_trace *trace, size_t count);
 // The instruction ran as its `count` marks say: an event with the first one, and parts.
-void rheos__trace_add_marks(rheos_trace *trace, const rheos__stretch *stretch,
+void rheos__trace_add_marks(rheos_trace *trace, const rheos__segment *segment,
                             const rheos__instruction *in, const rheos__trace_mark *marks,
                             size_t count);
 // All marks are added. Returns the time.

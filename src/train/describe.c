@@ -75,12 +75,12 @@ static char *variable_text(const rheos_variable *variable) {
 char *rheos__variables_text(const rheos_variable *variables, size_t count) {
   char *list = NULL;
   size_t capacity = 0, used = 0;
-  if (!RHEOS_GROW(list, capacity, 2)) return NULL;
+  if (!RHEOS_RESERVE(list, capacity, 2)) return NULL;
   list[used++] = '[';
   for (size_t i = 0; i < count; i++) {
     char *text = variable_text(&variables[i]);
     size_t length = text != NULL ? strlen(text) : 0;
-    if (text == NULL || !RHEOS_GROW(list, capacity, used + length + 7)) {
+    if (text == NULL || !RHEOS_RESERVE(list, capacity, used + length + 7)) {
       rheos__free(text);
       rheos__free(list);
       return NULL;
@@ -88,7 +88,7 @@ char *rheos__variables_text(const rheos_variable *variables, size_t count) {
     used += (size_t)sprintf(list + used, "%s\"%s\"", i > 0 ? ", " : "", text);
     rheos__free(text);
   }
-  if (!RHEOS_GROW(list, capacity, used + 2)) {
+  if (!RHEOS_RESERVE(list, capacity, used + 2)) {
     rheos__free(list);
     return NULL;
   }

@@ -89,7 +89,7 @@ static rheos_status *find_variables(starts *s) {
 
 static rheos_status *add_start(starts *s, const char *scope, const char *rest, const named *to,
                                const rheos_vocabulary *vocabulary) {
-  if (!RHEOS_GROW(s->items, s->capacity, s->count + 1)) return rheos__out_of_memory();
+  if (!RHEOS_RESERVE(s->items, s->capacity, s->count + 1)) return rheos__out_of_memory();
   char *from = rheos__text_format("%s%s", scope, rest);
   if (from == NULL) return rheos__out_of_memory();
   const char *whole, *slice;

@@ -58,7 +58,7 @@ static rheos_status *add_restore(wants *w, rheos_operation restore) {
   for (size_t i = 0; i < w->num_restores; i++) {
     if (w->restores[i].id == restore.id) return NULL;
   }
-  if (!RHEOS_GROW(w->restores, w->restores_capacity, w->num_restores + 1)) {
+  if (!RHEOS_RESERVE(w->restores, w->restores_capacity, w->num_restores + 1)) {
     return rheos__out_of_memory();
   }
   w->restores[w->num_restores++] = restore;
@@ -84,7 +84,7 @@ static rheos_status *add_wanted(wants *w, rheos_operation operation, int32_t inp
     item.shape = rheos__whole_shape(part);
   else if (is_assignment)
     item.shape = variable_shape(operation);
-  if (!RHEOS_GROW(w->items, w->capacity, w->count + 1)) return rheos__out_of_memory();
+  if (!RHEOS_RESERVE(w->items, w->capacity, w->count + 1)) return rheos__out_of_memory();
   w->items[w->count++] = item;
   return NULL;
 }
@@ -100,7 +100,7 @@ static rheos_status *add_operation(wants *w, rheos_operation operation) {
 }
 
 static rheos_status *add_todo(wants *w, rheos_operation operation) {
-  if (!RHEOS_GROW(w->todo, w->todo_capacity, w->num_todo + 1)) return rheos__out_of_memory();
+  if (!RHEOS_RESERVE(w->todo, w->todo_capacity, w->num_todo + 1)) return rheos__out_of_memory();
   w->todo[w->num_todo++] = operation;
   return NULL;
 }

@@ -147,7 +147,7 @@ static bool add_part(rheos__train *train, rheos_variable variable, const char *f
   struct rheos__part part = {rheos__strdup(full_name), rheos__strdup(shape_and_slice)};
   if (part.full_name == NULL || part.shape_and_slice == NULL || train == NULL ||
       train->num_parts >= INT32_MAX ||
-      !RHEOS_GROW(train->parts, train->parts_capacity, train->num_parts + 1) ||
+      !RHEOS_RESERVE(train->parts, train->parts_capacity, train->num_parts + 1) ||
       !rheos__index_set(&train->by_part, &variable.handle.id, sizeof(int32_t),
                         (int32_t)train->num_parts)) {
     rheos__free(part.full_name);
@@ -191,7 +191,7 @@ bool rheos_variable_slice(rheos_variable variable, const char **out_full_name,
 static bool record(rheos__train *train, rheos_variable *variable) {
   if (train == NULL || train->num_variables >= INT32_MAX) return false;
   variable->index = (int32_t)train->num_variables;
-  if (!RHEOS_GROW(train->variables, train->variables_capacity, train->num_variables + 1) ||
+  if (!RHEOS_RESERVE(train->variables, train->variables_capacity, train->num_variables + 1) ||
       !rheos__index_set(&train->by_node, &variable->handle.id, sizeof(int32_t), variable->index) ||
       !rheos__index_set(&train->by_node, &variable->value.id, sizeof(int32_t), variable->index)) {
     return false;

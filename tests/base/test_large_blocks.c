@@ -105,7 +105,7 @@ static void test_large_blocks__ordinary_memory_is_told_apart(void **state) {
   unsigned char *grown = NULL;
   size_t capacity = 0;
   for (size_t count = 1; count < 40 * MIB; count = count * 3 / 2 + 1) {
-    assert_true(rheos__grow((void **)&grown, &capacity, count, 1));
+    assert_true(rheos__reserve((void **)&grown, &capacity, count, 1));
     grown[count - 1] = (unsigned char)(count % 251);
   }
   for (size_t count = 1; count < 40 * MIB; count = count * 3 / 2 + 1) {

@@ -166,18 +166,19 @@ static void test_conv_float__lays_a_variable_down_once(void **state) {
   check(rheos_session_run(session, NULL, 0, NULL, 0, &init, 1, NULL));
   const rheos_shape shape = RHEOS_SHAPE(2, 8, 8, 20);
   rheos__plan *plan = NULL;
-  const rheos__stretch *stretch = NULL;
-  check(rheos__session_plan(session, &x, &shape, 1, &y, 1, &plan, &stretch));
-  assert_int_equal(stretch->num_kept_operands, 1);
+  const rheos__segment *segment = NULL;
+  check(rheos__session_plan(session, &x, &shape, 1, &y, 1, &plan, &segment));
+  assert_int_equal(segment->num_packed_operands, 1);
   rheos_tensor *image = wave(shape, 0.3f);
   for (int i = 0; i < 3; i++) {
     rheos_feed feed = {x, image};
     rheos_fetch fetch = {y, NULL};
     check(rheos_session_run(session, &feed, 1, &fetch, 1, NULL, 0, NULL));
     rheos_tensor_unref(fetch.value);
-    assert_int_equal(rheos__forms_made(plan->context.forms), i > 0 ? 1 : 0);
+    assert_int_equal(rheos__packings_made(plan->context.packings), i > 0 ? 1 : 0);
   }
-  assert_int_equal(rheos__forms_bytes(plan->context.forms), 3 * 3 * 20 * 70 * (int)sizeof(float));
+  assert_int_equal(rheos__packings_bytes(plan->context.packings),
+                   3 * 3 * 20 * 70 * (int)sizeof(float));
   rheos__plan_free(plan);
   rheos_tensor_unref(image);
   rheos_session_free(session);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "ops/array_fixture.h"
-#include "plan/stretch.h"
+#include "plan/segment.h"
 #include "plan/plan_text.h"
 
 enum { SIDE = 80, MOST_NODES = 80 };  // a product of 80 is worth a hand-over, and is not split
@@ -43,17 +43,17 @@ static int count_groups(fixture *f, rheos_output fed, rheos_output y, int thread
   const rheos__edge in = {fed.id, fed.index}, out = {y.id, y.index};
   rheos__plan *plan = NULL;
   check(rheos__plan_new(f->graph, &context, &in, 1, &out, 1, NULL, 0, &plan));
-  rheos__stretch *stretch = NULL;
+  rheos__segment *segment = NULL;
   const rheos_shape shape = RHEOS_SHAPE(SIDE, SIDE);
-  check(rheos__stretch_new(plan, NULL, &shape, 1, NULL, &stretch));
-  const int count = stretch->num_branch_groups;
+  check(rheos__segment_new(plan, NULL, &shape, 1, NULL, &segment));
+  const int count = segment->num_branch_groups;
   *out_most = 0;
   for (int i = 0; i < count; i++) {
-    if (stretch->branch_groups[i].num_branches > *out_most) {
-      *out_most = stretch->branch_groups[i].num_branches;
+    if (segment->branch_groups[i].num_branches > *out_most) {
+      *out_most = segment->branch_groups[i].num_branches;
     }
   }
-  rheos__stretches_free(stretch);
+  rheos__segments_free(segment);
   rheos__plan_free(plan);
   rheos__resources_free(resources);
   return count;

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "ops/array_fixture.h"
-#include "plan/stretch.h"
+#include "plan/segment.h"
 #include "plan/plan_text.h"
 
 enum { BATCH = 20, MOST_LAYERS = 40 };
@@ -63,15 +63,15 @@ static int count_chains(fixture *f, const model *m, rheos_shape fed, int32_t *ou
   const rheos__edge x = {m->x.id, m->x.index}, y = {m->y.id, m->y.index};
   rheos__plan *plan = NULL;
   check(rheos__plan_new(f->graph, &context, &x, 1, &y, 1, NULL, 0, &plan));
-  rheos__stretch *stretch = NULL;
-  check(rheos__stretch_new(plan, NULL, &fed, 1, NULL, &stretch));
-  const int count = stretch->num_row_chains;
+  rheos__segment *segment = NULL;
+  check(rheos__segment_new(plan, NULL, &fed, 1, NULL, &segment));
+  const int count = segment->num_row_chains;
   *out_longest = 0;
   for (int32_t i = 0; i < count; i++) {
-    const rheos__row_chain *chain = &stretch->row_chains[i];
+    const rheos__row_chain *chain = &segment->row_chains[i];
     if (chain->end - chain->first > *out_longest) *out_longest = chain->end - chain->first;
   }
-  rheos__stretches_free(stretch);
+  rheos__segments_free(segment);
   rheos__plan_free(plan);
   rheos__resources_free(resources);
   return count;

@@ -95,7 +95,7 @@ static void test_trace__has_every_run(void **state) {
   fixture *f = *state;
   rheos_trace *trace = rheos_trace_new(RHEOS_TRACE_STEPS);
   for (int i = 0; i < 3; i++) run(f, 4, trace);
-  run(f, 5, trace);  // another stretch
+  run(f, 5, trace);  // another segment
   char *text = chrome_of(trace);
   assert_int_equal(count_of(text, "\"cat\": \"Step\""), 4);
   assert_int_equal(count_of(text, "\"name\": \"tanh\""), 4);

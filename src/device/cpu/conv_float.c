@@ -301,9 +301,9 @@ static void pack(const conv_float *c, const float *filter, const segment *s, int
 static rheos_status *run_conv(const void *state, const void *const *inputs, void *const *outputs,
                               void *scratch, int64_t first_unit, int64_t last_unit) {
   const conv_float *c = state;
-  const rheos__formed *formed = c->keeps_filter ? inputs[1] : NULL;
-  const float *filter = formed != NULL ? formed->plain : inputs[1];
-  const float *laid_down = formed != NULL ? formed->form : NULL;
+  const rheos__packed *packed = c->keeps_filter ? inputs[1] : NULL;
+  const float *filter = packed != NULL ? packed->plain : inputs[1];
+  const float *laid_down = packed != NULL ? packed->packed : NULL;
   for (int64_t unit = first_unit; unit < last_unit;) {
     const int64_t end = together(c, unit, last_unit), rows = unit % c->row_units;
     work w = {c, inputs, outputs[0], first_row(c, rows), first_row(c, rows + end - unit)};
@@ -387,13 +387,13 @@ static rheos_status *lay_down(const void *state, const void *from, void *form) {
 
 static rheos_status *keep_filter(rheos__prepare *p, conv_float *c) {
   const int64_t key[] = {c->n, rows_of_filter(c)};
-  p->form = (rheos__form_wish){.input = 1,
-                               .bytes = (size_t)(c->n * rows_of_filter(c)) * sizeof(float),
-                               .key = rheos__arena_copy(p->arena, key, sizeof key),
-                               .key_bytes = sizeof key,
-                               .make = lay_down,
-                               .state = c};
-  if (p->form.key == NULL) return rheos__out_of_memory();
+  p->packing = (rheos__packing_request){.input = 1,
+                                        .bytes = (size_t)(c->n * rows_of_filter(c)) * sizeof(float),
+                                        .key = rheos__arena_copy(p->arena, key, sizeof key),
+                                        .key_bytes = sizeof key,
+                                        .make = lay_down,
+                                        .state = c};
+  if (p->packing.key == NULL) return rheos__out_of_memory();
   c->keeps_filter = true;
   return NULL;
 }

@@ -38,14 +38,14 @@ static rheos_status *turn(const void *state, const void *from, void *form) {
 
 static rheos_status *keep_turned(rheos__prepare *p, dense_state *s) {
   const int64_t key[] = {s->dense.n, s->dense.k};
-  p->form = (rheos__form_wish){.input = 1,
-                               .bytes = (size_t)(s->dense.n * s->dense.k) * sizeof(float),
-                               .at_once = true,
-                               .key = rheos__arena_copy(p->arena, key, sizeof key),
-                               .key_bytes = sizeof key,
-                               .make = turn,
-                               .state = s};
-  if (p->form.key == NULL) return rheos__out_of_memory();
+  p->packing = (rheos__packing_request){.input = 1,
+                                        .bytes = (size_t)(s->dense.n * s->dense.k) * sizeof(float),
+                                        .at_once = true,
+                                        .key = rheos__arena_copy(p->arena, key, sizeof key),
+                                        .key_bytes = sizeof key,
+                                        .make = turn,
+                                        .state = s};
+  if (p->packing.key == NULL) return rheos__out_of_memory();
   s->transpose_b = false;
   s->keeps_turned = true;
   return NULL;
@@ -55,7 +55,7 @@ static rheos_status *run_dense(const void *state, const void *const *inputs, voi
                                void *scratch, int64_t first_unit, int64_t last_unit) {
   const dense_state *s = state;
   rheos__dense d = s->dense;
-  const float *b = s->keeps_turned ? ((const rheos__formed *)inputs[1])->form : inputs[1];
+  const float *b = s->keeps_turned ? ((const rheos__packed *)inputs[1])->packed : inputs[1];
   float *c = outputs[0];
   int64_t first = 0, last = s->m;
   if (s->block_columns < d.n) {

@@ -124,9 +124,9 @@ static rheos_status *run_panels(const void *state, const void *const *inputs, vo
   rheos__panels panels = s->panels;
   const float *b = inputs[1];
   if (s->keeps_panels) {
-    const rheos__formed *formed = inputs[1];
-    panels.is_laid_down = formed->form != NULL;
-    b = panels.is_laid_down ? formed->form : formed->plain;
+    const rheos__packed *packed = inputs[1];
+    panels.is_laid_down = packed->packed != NULL;
+    b = panels.is_laid_down ? packed->packed : packed->plain;
   }
   rheos__panels_run(&panels, inputs[0], b, outputs[0], first, last, scratch,
                     s->has_epilogue ? finish_piece : NULL, &w);
@@ -147,13 +147,13 @@ static rheos_status *lay_down(const void *state, const void *from, void *form) {
 // A second operand that stays is laid down once. The bits are the same.
 static rheos_status *keep_panels(rheos__prepare *p, matmul_state *s) {
   const panels_key key = {s->n, s->k, s->panels.b_row, s->panels.b_column};
-  p->form = (rheos__form_wish){.input = 1,
-                               .bytes = (size_t)(s->n * s->k) * sizeof(float),
-                               .key = rheos__arena_copy(p->arena, &key, sizeof key),
-                               .key_bytes = sizeof key,
-                               .make = lay_down,
-                               .state = s};
-  if (p->form.key == NULL) return rheos__out_of_memory();
+  p->packing = (rheos__packing_request){.input = 1,
+                                        .bytes = (size_t)(s->n * s->k) * sizeof(float),
+                                        .key = rheos__arena_copy(p->arena, &key, sizeof key),
+                                        .key_bytes = sizeof key,
+                                        .make = lay_down,
+                                        .state = s};
+  if (p->packing.key == NULL) return rheos__out_of_memory();
   s->keeps_panels = true;
   return NULL;
 }

@@ -1,6 +1,6 @@
 // Two-level segregated fit: free places hang in lists by size, eight to a doubling, with a bit for each
 // list that is not empty; every place knows its neighbours, so that free ones are joined at once.
-#include "plan/space.h"
+#include "plan/offset_allocator.h"
 
 #include <string.h>
 
@@ -13,12 +13,12 @@ struct rheos__place {
   bool is_free;
 };
 
-void rheos__space_init(rheos__space *space) {
-  *space = (rheos__space){.unused = -1, .last = -1};
-  for (int32_t i = 0; i < RHEOS__SPACE_CLASSES; i++) space->heads[i] = -1;
+void rheos__offset_allocator_init(rheos__offset_allocator *space) {
+  *space = (rheos__offset_allocator){.unused = -1, .last = -1};
+  for (int32_t i = 0; i < RHEOS__OFFSET_CLASSES; i++) space->heads[i] = -1;
 }
 
-void rheos__space_deinit(rheos__space *space) { rheos__free(space->places); }
+void rheos__offset_allocator_deinit(rheos__offset_allocator *space) { rheos__free(space->places); }
 
 static int32_t class_of(size_t units) {
   if (units < 8) return (int32_t)units;
@@ -26,7 +26,7 @@ static int32_t class_of(size_t units) {
   return (shift - 2) * 8 + (int32_t)(units >> (shift - 3) & 7);
 }
 
-static void link_free(rheos__space *s, int32_t index) {
+static void link_free(rheos__offset_allocator *s, int32_t index) {
   rheos__place *place = &s->places[index];
   const int32_t class = class_of(place->units);
   place->is_free = true;
@@ -37,7 +37,7 @@ static void link_free(rheos__space *s, int32_t index) {
   s->filled[class / 64] |= UINT64_C(1) << (class % 64);
 }
 
-static void unlink_free(rheos__space *s, int32_t index) {
+static void unlink_free(rheos__offset_allocator *s, int32_t index) {
   rheos__place *place = &s->places[index];
   const int32_t class = class_of(place->units);
   place->is_free = false;
@@ -50,46 +50,47 @@ static void unlink_free(rheos__space *s, int32_t index) {
   if (s->heads[class] < 0) s->filled[class / 64] &= ~(UINT64_C(1) << (class % 64));
 }
 
-static int32_t new_place(rheos__space *s) {
+static int32_t new_place(rheos__offset_allocator *s) {
   const int32_t index = s->unused;
   if (index >= 0) {
     s->unused = s->places[index].next;
     return index;
   }
-  if (s->num_places >= INT32_MAX || !RHEOS_GROW(s->places, s->place_capacity, s->num_places + 1)) {
+  if (s->num_places >= INT32_MAX ||
+      !RHEOS_RESERVE(s->places, s->place_capacity, s->num_places + 1)) {
     return -1;
   }
   return (int32_t)s->num_places++;
 }
 
-static void drop_place(rheos__space *s, int32_t index) {
+static void drop_place(rheos__offset_allocator *s, int32_t index) {
   s->places[index].next = s->unused;
   s->unused = index;
 }
 
 // The tightest of the first few of its own class, else any of the next class that has one.
-static int32_t find_free(const rheos__space *s, size_t units) {
+static int32_t find_free(const rheos__offset_allocator *s, size_t units) {
   const int32_t class = class_of(units);
   int32_t best = -1, at = s->heads[class];
   for (int i = 0; i < LOOKED_AT && at >= 0; i++, at = s->places[at].next) {
     const size_t has = s->places[at].units;
     if (has >= units && (best < 0 || has < s->places[best].units)) best = at;
   }
-  if (best >= 0 || class + 1 >= RHEOS__SPACE_CLASSES) return best;
+  if (best >= 0 || class + 1 >= RHEOS__OFFSET_CLASSES) return best;
   int32_t word = (class + 1) / 64;
   uint64_t bits = s->filled[word] & (~UINT64_C(0) << ((class + 1) % 64));
-  while (bits == 0 && word + 1 < RHEOS__SPACE_CLASSES / 64) bits = s->filled[++word];
+  while (bits == 0 && word + 1 < RHEOS__OFFSET_CLASSES / 64) bits = s->filled[++word];
   return bits != 0 ? s->heads[word * 64 + __builtin_ctzll(bits)] : -1;
 }
 
 // Gives what `index` has beyond `units` to a free place behind it. Without memory for one it stays.
-static void split(rheos__space *s, int32_t index, size_t units) {
+static void split(rheos__offset_allocator *s, int32_t index, size_t units) {
   const size_t rest = s->places[index].units - units;
   if (rest == 0) return;
   const int32_t after = new_place(s);
   if (after < 0) return;
   rheos__place *place = &s->places[index];
-  s->places[after] = (rheos__place){.offset = place->offset + units * RHEOS__SPACE_UNIT,
+  s->places[after] = (rheos__place){.offset = place->offset + units * RHEOS__OFFSET_UNIT,
                                     .units = rest,
                                     .before = index,
                                     .after = place->after};
@@ -104,12 +105,12 @@ static void split(rheos__space *s, int32_t index, size_t units) {
 }
 
 // A place at the end; a free one that lies there already grows.
-static int32_t extend(rheos__space *s, size_t units) {
+static int32_t extend(rheos__offset_allocator *s, size_t units) {
   const int32_t last = s->last;
   const bool grows = last >= 0 && s->places[last].is_free;
   const size_t more = grows ? units - s->places[last].units : units;
   size_t bytes, end;
-  if (!rheos__mul_size(more, RHEOS__SPACE_UNIT, &bytes) || !rheos__add_size(s->end, bytes, &end)) {
+  if (!rheos__mul_size(more, RHEOS__OFFSET_UNIT, &bytes) || !rheos__add_size(s->end, bytes, &end)) {
     return -1;
   }
   int32_t index = last;
@@ -128,10 +129,11 @@ static int32_t extend(rheos__space *s, size_t units) {
   return index;
 }
 
-bool rheos__space_take(rheos__space *s, size_t bytes, size_t *out_offset, int32_t *out_place) {
+bool rheos__offset_allocator_take(rheos__offset_allocator *s, size_t bytes, size_t *out_offset,
+                                  int32_t *out_place) {
   size_t padded;
-  if (!rheos__add_size(bytes, RHEOS__SPACE_UNIT - 1, &padded)) return false;
-  const size_t units = padded / RHEOS__SPACE_UNIT > 0 ? padded / RHEOS__SPACE_UNIT : 1;
+  if (!rheos__add_size(bytes, RHEOS__OFFSET_UNIT - 1, &padded)) return false;
+  const size_t units = padded / RHEOS__OFFSET_UNIT > 0 ? padded / RHEOS__OFFSET_UNIT : 1;
   int32_t index = find_free(s, units);
   if (index >= 0) {
     unlink_free(s, index);
@@ -146,7 +148,7 @@ bool rheos__space_take(rheos__space *s, size_t bytes, size_t *out_offset, int32_
 }
 
 // Joins `index` with the place behind it.
-static void join(rheos__space *s, int32_t index) {
+static void join(rheos__offset_allocator *s, int32_t index) {
   const int32_t after = s->places[index].after;
   s->places[index].units += s->places[after].units;
   s->places[index].after = s->places[after].after;
@@ -158,7 +160,7 @@ static void join(rheos__space *s, int32_t index) {
   drop_place(s, after);
 }
 
-void rheos__space_give(rheos__space *s, int32_t index) {
+void rheos__offset_allocator_give(rheos__offset_allocator *s, int32_t index) {
   const int32_t after = s->places[index].after, before = s->places[index].before;
   if (after >= 0 && s->places[after].is_free) {
     unlink_free(s, after);

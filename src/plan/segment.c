@@ -1,14 +1,14 @@
 // Specialisation: walks the entries in order with known shapes, folds what is constant, prepares a
 // kernel for the rest, and stops at the first entry that needs a shape which has to be waited for.
-#include "plan/stretch.h"
+#include "plan/segment.h"
 
 #include <string.h>
 #include <time.h>
 
 #include "plan/branches.h"
 #include "plan/fuse.h"
-#include "plan/joint.h"
-#include "plan/kept_operand.h"
+#include "plan/update_group.h"
+#include "plan/packed_operand.h"
 #include "plan/memory.h"
 #include "plan/prepare.h"
 #include "plan/row_chain.h"
@@ -18,7 +18,7 @@ enum { MAX_SIBLINGS = 16, FOLDED_BYTES = 1 << 16 };
 
 typedef struct specializer {
   rheos__plan *plan;
-  rheos__stretch *stretch;
+  rheos__segment *segment;
   rheos__step *step;
   const rheos__value **path;  // by value: where it is described, for the values known so far
   rheos__arena scratch;       // for one node at a time
@@ -29,31 +29,31 @@ typedef struct specializer {
 } specializer;
 
 static rheos__value *value_at(specializer *z, int32_t value) {
-  return (rheos__value *)(uintptr_t)(value >= z->stretch->first_value
-                                         ? &z->stretch->values[value - z->stretch->first_value]
+  return (rheos__value *)(uintptr_t)(value >= z->segment->first_value
+                                         ? &z->segment->values[value - z->segment->first_value]
                                          : z->path[value]);
 }
 
 static int32_t root_of(specializer *z, int32_t value) { return value_at(z, value)->root; }
 
-// A pointer to the shape that lives as long as the stretch; neighbours mostly share one.
+// A pointer to the shape that lives as long as the segment; neighbours mostly share one.
 static const rheos_shape *keep_shape(specializer *z, const rheos_shape *shape,
                                      const rheos_shape *candidate) {
   static const rheos_shape scalar = {.rank = 0};
   if (shape->rank == 0) return &scalar;
   if (candidate != NULL && rheos_shape_equal(shape, candidate)) return candidate;
-  return rheos__arena_copy(&z->stretch->arena, shape, sizeof *shape);
+  return rheos__arena_copy(&z->segment->arena, shape, sizeof *shape);
 }
 
 static rheos_status *add_value(specializer *z, rheos_dtype dtype, rheos__value_kind kind,
                                const rheos_shape *shape, rheos__value **out_value) {
-  rheos__stretch *stretch = z->stretch;
-  if (!RHEOS_GROW(stretch->values, z->value_capacity, z->num_values + 1)) {
+  rheos__segment *segment = z->segment;
+  if (!RHEOS_RESERVE(segment->values, z->value_capacity, z->num_values + 1)) {
     return rheos__out_of_memory();
   }
-  int32_t index = stretch->first_value + (int32_t)z->num_values++;
-  stretch->num_values = (int32_t)z->num_values;
-  rheos__value *value = &stretch->values[index - stretch->first_value];
+  int32_t index = segment->first_value + (int32_t)z->num_values++;
+  segment->num_values = (int32_t)z->num_values;
+  rheos__value *value = &segment->values[index - segment->first_value];
   *value = (rheos__value){.shape = shape,
                           .root = index,
                           .last_instruction = -1,
@@ -67,16 +67,16 @@ static rheos_status *add_value(specializer *z, rheos_dtype dtype, rheos__value_k
 static rheos_status *add_instruction(specializer *z, int32_t entry_index,
                                      rheos__instruction_kind kind,
                                      rheos__instruction **out_instruction) {
-  rheos__stretch *stretch = z->stretch;
+  rheos__segment *segment = z->segment;
   const rheos__entry *entry = &z->plan->entries[entry_index];
   size_t num_operands = z->num_operands + (size_t)entry->num_inputs;
-  if (!RHEOS_GROW(stretch->instructions, z->instruction_capacity,
-                  (size_t)stretch->num_instructions + 1) ||
-      !RHEOS_GROW(stretch->operands, z->operand_capacity, num_operands) ||
-      !RHEOS_GROW(stretch->input_values, z->input_value_capacity, num_operands)) {
+  if (!RHEOS_RESERVE(segment->instructions, z->instruction_capacity,
+                     (size_t)segment->num_instructions + 1) ||
+      !RHEOS_RESERVE(segment->operands, z->operand_capacity, num_operands) ||
+      !RHEOS_RESERVE(segment->input_values, z->input_value_capacity, num_operands)) {
     return rheos__out_of_memory();
   }
-  rheos__instruction *instruction = &stretch->instructions[stretch->num_instructions++];
+  rheos__instruction *instruction = &segment->instructions[segment->num_instructions++];
   *instruction = (rheos__instruction){.kind = (uint8_t)kind,
                                       .entry = entry_index,
                                       .num_inputs = entry->num_inputs,
@@ -88,21 +88,21 @@ static rheos_status *add_instruction(specializer *z, int32_t entry_index,
                                       .cost_ns = (float)RHEOS__NS_OVERHEAD};
   for (int32_t i = 0; i < entry->num_inputs; ++i) {
     int32_t value = z->plan->operands[entry->first_operand + i];
-    stretch->input_values[z->num_operands] = value;
-    stretch->operands[z->num_operands++] = root_of(z, value);
+    segment->input_values[z->num_operands] = value;
+    segment->operands[z->num_operands++] = root_of(z, value);
   }
   *out_instruction = instruction;
   return NULL;
 }
 
-static rheos_status *add_release(rheos__stretch *stretch, void (*release)(void *), void *state) {
+static rheos_status *add_release(rheos__segment *segment, void (*release)(void *), void *state) {
   if (release == NULL) return NULL;
-  if (!RHEOS_GROW(stretch->kernel_releases, stretch->kernel_release_capacity,
-                  stretch->num_kernel_releases + 1)) {
+  if (!RHEOS_RESERVE(segment->kernel_releases, segment->kernel_release_capacity,
+                     segment->num_kernel_releases + 1)) {
     release(state);
     return rheos__out_of_memory();
   }
-  stretch->kernel_releases[stretch->num_kernel_releases++] = (rheos__release){release, state};
+  segment->kernel_releases[segment->num_kernel_releases++] = (rheos__release){release, state};
   return NULL;
 }
 
@@ -323,7 +323,7 @@ static rheos_status *add_kernel(specializer *z, int32_t entry_index, const rheos
                             &instruction));
   if (p->compute != NULL) {
     instruction->compute = p->compute;
-    instruction->joint = p->joint;
+    instruction->grouped = p->grouped;
   } else {
     instruction->run = p->run;
     instruction->unit_elements = p->unit_elements;
@@ -336,13 +336,13 @@ static rheos_status *add_kernel(specializer *z, int32_t entry_index, const rheos
   instruction->flops = (float)p->flops;
   instruction->bytes = (float)bytes_of(p);
   instruction->parallel = instruction->num_units > 1 && instruction->cost_ns > RHEOS__PARALLEL_NS;
-  z->stretch->cost_ns += instruction->cost_ns;
+  z->segment->cost_ns += instruction->cost_ns;
   return add_outputs(z, entry, p, p->compute != NULL ? RHEOS__VALUE_TENSOR : RHEOS__VALUE_ARENA);
 }
 
-static rheos_status *add_late(specializer *z, int32_t entry_index, const rheos__prepare *p) {
+static rheos_status *add_dynamic(specializer *z, int32_t entry_index, const rheos__prepare *p) {
   rheos__instruction *instruction = NULL;
-  RHEOS_TRY(add_instruction(z, entry_index, RHEOS__LATE, &instruction));
+  RHEOS_TRY(add_instruction(z, entry_index, RHEOS__DYNAMIC, &instruction));
   instruction->cost_ns = 1000;
   return add_outputs(z, &z->plan->entries[entry_index], p, RHEOS__VALUE_TENSOR);
 }
@@ -350,7 +350,7 @@ static rheos_status *add_late(specializer *z, int32_t entry_index, const rheos__
 static bool stays(void *argument, int32_t input) {
   specializer *z = argument;
   const int32_t root = root_of(z, z->plan->operands[z->asked->first_operand + input]);
-  return rheos__operand_stays(z->stretch, &z->written, root);
+  return rheos__operand_stays(z->segment, &z->written, root);
 }
 
 static bool has_nothing_to_run(const rheos__prepare *p) {
@@ -362,7 +362,7 @@ static bool has_nothing_to_run(const rheos__prepare *p) {
 // than the shapes, so the step runs up to there.
 static bool program_checks_first(const specializer *z, const rheos_status *status) {
   if (rheos_status_code(status) != RHEOS_INVALID_ARGUMENT) return false;
-  for (const rheos__stretch *at = z->stretch; at != NULL; at = at->parent) {
+  for (const rheos__segment *at = z->segment; at != NULL; at = at->parent) {
     for (int32_t i = 0; i < at->num_instructions; ++i) {
       if (is_op(&z->plan->entries[at->instructions[i].entry], "Assert")) return true;
     }
@@ -388,7 +388,7 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
     rheos_status_free(status);
     rheos_shape *shapes = (rheos_shape *)(uintptr_t)p.output_shapes;
     for (int32_t i = 0; i < entry->num_outputs; ++i) shapes[i] = RHEOS_UNKNOWN_SHAPE;
-    return add_late(z, entry_index, &p);
+    return add_dynamic(z, entry_index, &p);
   }
   RHEOS_TRY(status);
   bool from_shapes = (op->flags & RHEOS_OP_READS_SHAPES) != 0;
@@ -404,17 +404,17 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
       any_plain_unknown = true;
     }
   }
-  if (any_plain_unknown) return add_late(z, entry_index, &p);
-  p.arena = &z->stretch->arena;
+  if (any_plain_unknown) return add_dynamic(z, entry_index, &p);
+  p.arena = &z->segment->arena;
   z->asked = entry;
-  p.stays = z->plan->context.forms != NULL ? stays : NULL;
+  p.stays = z->plan->context.packings != NULL ? stays : NULL;
   p.stays_argument = z;
   RHEOS_TRY(rheos__prepare_kernel(&p));
-  RHEOS_TRY(add_release(z->stretch, p.release, p.state));
+  RHEOS_TRY(add_release(z->segment, p.release, p.state));
   RHEOS_TRY(rheos__check_handles(entry, &p));
   if (has_nothing_to_run(&p)) return add_outputs(z, entry, &p, RHEOS__VALUE_NONE);
   RHEOS_TRY(add_kernel(z, entry_index, &p));
-  return p.form.bytes > 0 ? rheos__keep_operand(z->stretch, &p.form) : NULL;
+  return p.packing.bytes > 0 ? rheos__pack_operand(z->segment, &p.packing) : NULL;
 }
 
 static rheos_status *add_feeds(specializer *z, const rheos_shape *key) {
@@ -426,12 +426,13 @@ static rheos_status *add_feeds(specializer *z, const rheos_shape *key) {
   return NULL;
 }
 
-// Most plans are one stretch, so the first one takes room for all at once.
+// Most plans are one segment, so the first one takes room for all at once.
 static bool reserve(specializer *z) {
-  rheos__stretch *stretch = z->stretch;
-  if (stretch->parent != NULL) return true;
-  return RHEOS_GROW(stretch->values, z->value_capacity, (size_t)z->plan->num_values) &&
-         RHEOS_GROW(stretch->instructions, z->instruction_capacity, (size_t)z->plan->num_entries);
+  rheos__segment *segment = z->segment;
+  if (segment->parent != NULL) return true;
+  return RHEOS_RESERVE(segment->values, z->value_capacity, (size_t)z->plan->num_values) &&
+         RHEOS_RESERVE(segment->instructions, z->instruction_capacity,
+                       (size_t)z->plan->num_entries);
 }
 
 // Whether an input's shape is one that a run has to tell.
@@ -445,35 +446,36 @@ static bool waits_for_shape(specializer *z, int32_t entry_index) {
 }
 
 // What comes without a shape and is asked for later.
-static rheos_status *list_late_values(rheos__stretch *stretch) {
+static rheos_status *list_dynamic_values(rheos__segment *segment) {
   size_t capacity = 0;
-  for (int32_t i = 0; i < stretch->num_values; ++i) {
-    const rheos__value *value = &stretch->values[i];
+  for (int32_t i = 0; i < segment->num_values; ++i) {
+    const rheos__value *value = &segment->values[i];
     if (value->kind == RHEOS__VALUE_NONE || value->shape != NULL || !value->escapes) continue;
-    if (!RHEOS_GROW(stretch->late_values, capacity, (size_t)stretch->num_late_values + 1)) {
+    if (!RHEOS_RESERVE(segment->dynamic_values, capacity,
+                       (size_t)segment->num_dynamic_values + 1)) {
       return rheos__out_of_memory();
     }
-    stretch->late_values[stretch->num_late_values++] = stretch->first_value + i;
+    segment->dynamic_values[segment->num_dynamic_values++] = segment->first_value + i;
   }
   return NULL;
 }
 
 // Gives each input that is taken as a tensor its place in the bindings.
-static void number_taken(rheos__stretch *stretch) {
-  for (int32_t i = 0; i < stretch->num_instructions; ++i) {
-    rheos__instruction *in = &stretch->instructions[i];
+static void number_tensor_arguments(rheos__segment *segment) {
+  for (int32_t i = 0; i < segment->num_instructions; ++i) {
+    rheos__instruction *in = &segment->instructions[i];
     if (!rheos__takes_tensors(in)) continue;
-    in->first_taken = stretch->num_taken;
-    stretch->num_taken += in->num_inputs;
+    in->first_argument = segment->num_tensor_arguments;
+    segment->num_tensor_arguments += in->num_inputs;
   }
 }
 
 static rheos_status *specialize(specializer *z) {
-  rheos__stretch *stretch = z->stretch;
+  rheos__segment *segment = z->segment;
   rheos__plan *plan = z->plan;
   if (!reserve(z)) return rheos__out_of_memory();
-  if (stretch->parent == NULL) RHEOS_TRY(add_feeds(z, stretch->key));
-  int32_t entry = stretch->first_entry;
+  if (segment->parent == NULL) RHEOS_TRY(add_feeds(z, segment->key));
+  int32_t entry = segment->first_entry;
   for (; entry < plan->num_entries && !waits_for_shape(z, entry); ++entry) {
     rheos_status *status =
         plan->entries[entry].kind == RHEOS__ENTRY_READ ? add_read(z, entry) : add_node(z, entry);
@@ -482,123 +484,123 @@ static rheos_status *specialize(specializer *z) {
     }
     rheos__arena_reset(&z->scratch);
   }
-  stretch->end_entry = entry;
-  if (rheos__fuses(plan)) RHEOS_TRY(rheos__fuse(stretch));
-  RHEOS_TRY(rheos__find_branches(stretch, plan->context.num_threads));
-  RHEOS_TRY(rheos__place_memory(stretch));
-  RHEOS_TRY(rheos__find_row_chains(stretch));
-  RHEOS_TRY(rheos__find_joint_runs(stretch));
-  rheos__place_kept_operands(stretch);
-  number_taken(stretch);
-  return list_late_values(stretch);
+  segment->end_entry = entry;
+  if (rheos__fuses(plan)) RHEOS_TRY(rheos__fuse(segment));
+  RHEOS_TRY(rheos__find_branches(segment, plan->context.num_threads));
+  RHEOS_TRY(rheos__place_memory(segment));
+  RHEOS_TRY(rheos__find_row_chains(segment));
+  RHEOS_TRY(rheos__find_update_groups(segment));
+  rheos__place_packed_operands(segment);
+  number_tensor_arguments(segment);
+  return list_dynamic_values(segment);
 }
 
-// The parent's late values with the shapes of this key; the parent's own record stays unknown, as
+// The parent's dynamic values with the shapes of this key; the parent's own record stays unknown, as
 // its other children have other shapes.
-static rheos_status *refine(specializer *z, const rheos__stretch *parent) {
-  rheos__stretch *stretch = z->stretch;
-  const int32_t first = parent->late_values[0];
-  stretch->num_refined = stretch->first_value - first;
-  stretch->refined =
-      rheos__arena_copy(&stretch->arena, &parent->values[first - parent->first_value],
-                        (size_t)stretch->num_refined * sizeof *stretch->refined);
-  if (stretch->refined == NULL) return rheos__out_of_memory();
-  for (int32_t i = 0; i < parent->num_late_values; ++i) {
-    stretch->refined[parent->late_values[i] - first].shape = &stretch->key[i];
+static rheos_status *refine(specializer *z, const rheos__segment *parent) {
+  rheos__segment *segment = z->segment;
+  const int32_t first = parent->dynamic_values[0];
+  segment->num_refined = segment->first_value - first;
+  segment->refined =
+      rheos__arena_copy(&segment->arena, &parent->values[first - parent->first_value],
+                        (size_t)segment->num_refined * sizeof *segment->refined);
+  if (segment->refined == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < parent->num_dynamic_values; ++i) {
+    segment->refined[parent->dynamic_values[i] - first].shape = &segment->key[i];
   }
   return NULL;
 }
 
-// Where the values of the parents are described. Each stretch refines its parent's late values.
+// Where the values of the parents are described. Each segment refines its parent's dynamic values.
 static rheos_status *trace_path(specializer *z) {
   z->path = rheos__alloc_array((size_t)z->plan->num_values, sizeof *z->path);
   if (z->path == NULL) return rheos__out_of_memory();
-  for (const rheos__stretch *at = z->stretch->parent; at != NULL; at = at->parent) {
+  for (const rheos__segment *at = z->segment->parent; at != NULL; at = at->parent) {
     for (int32_t i = 0; i < at->num_values; ++i) z->path[at->first_value + i] = &at->values[i];
   }
-  RHEOS_TRY(refine(z, z->stretch->parent));
-  for (const rheos__stretch *at = z->stretch; at->parent != NULL; at = at->parent) {
+  RHEOS_TRY(refine(z, z->segment->parent));
+  for (const rheos__segment *at = z->segment; at->parent != NULL; at = at->parent) {
     const int32_t first = at->first_value - at->num_refined;
     for (int32_t i = 0; i < at->num_refined; ++i) z->path[first + i] = &at->refined[i];
   }
   return NULL;
 }
 
-static void stretch_free(rheos__stretch *stretch) {
-  for (int32_t i = 0; i < stretch->num_values; ++i) {
-    if (stretch->values[i].kind == RHEOS__VALUE_CONSTANT) {
-      rheos_tensor_unref(stretch->values[i].constant);
+static void segment_free(rheos__segment *segment) {
+  for (int32_t i = 0; i < segment->num_values; ++i) {
+    if (segment->values[i].kind == RHEOS__VALUE_CONSTANT) {
+      rheos_tensor_unref(segment->values[i].constant);
     }
   }
-  for (size_t i = 0; i < stretch->num_kernel_releases; ++i) {
-    stretch->kernel_releases[i].release(stretch->kernel_releases[i].state);
+  for (size_t i = 0; i < segment->num_kernel_releases; ++i) {
+    segment->kernel_releases[i].release(segment->kernel_releases[i].state);
   }
-  rheos__kept_operands_deinit(stretch);
-  rheos__arena_deinit(&stretch->arena);
-  rheos__free(stretch->kernel_releases);
-  rheos__free(stretch->key);
-  rheos__free(stretch->late_values);
-  rheos__free(stretch->values);
-  rheos__free(stretch->instructions);
-  rheos__free(stretch->operands);
-  rheos__free(stretch->input_values);
-  rheos__free(stretch->releases);
-  rheos__free(stretch->heap_values);
-  rheos__free(stretch->row_chains);
-  rheos__free(stretch->branch_groups);
-  rheos__free(stretch->joint_runs);
-  rheos__free(stretch->tensor_values);
-  rheos__free(stretch);
+  rheos__packed_operands_deinit(segment);
+  rheos__arena_deinit(&segment->arena);
+  rheos__free(segment->kernel_releases);
+  rheos__free(segment->key);
+  rheos__free(segment->dynamic_values);
+  rheos__free(segment->values);
+  rheos__free(segment->instructions);
+  rheos__free(segment->operands);
+  rheos__free(segment->input_values);
+  rheos__free(segment->releases);
+  rheos__free(segment->heap_values);
+  rheos__free(segment->row_chains);
+  rheos__free(segment->branch_groups);
+  rheos__free(segment->update_groups);
+  rheos__free(segment->tensor_values);
+  rheos__free(segment);
 }
 
 // Depth is bounded by the number of values whose shapes have to be waited for, so no recursion:
 // children are spliced in front of what is left to free.
-void rheos__stretches_free(rheos__stretch *stretches) {
-  while (stretches != NULL) {
-    rheos__stretch *stretch = stretches;
-    stretches = stretch->next;
-    if (stretch->children != NULL) {
-      rheos__stretch *last = stretch->children;
+void rheos__segments_free(rheos__segment *segments) {
+  while (segments != NULL) {
+    rheos__segment *segment = segments;
+    segments = segment->next;
+    if (segment->children != NULL) {
+      rheos__segment *last = segment->children;
       while (last->next != NULL) last = last->next;
-      last->next = stretches;
-      stretches = stretch->children;
+      last->next = segments;
+      segments = segment->children;
     }
-    stretch_free(stretch);
+    segment_free(segment);
   }
 }
 
-// From which value on the stretch has descriptions: from the first of its parent's late values on,
+// From which value on the segment has descriptions: from the first of its parent's dynamic values on,
 // whose shapes it knows.
-static int32_t describes_from(const rheos__stretch *stretch) {
-  return stretch->first_value - stretch->num_refined;
+static int32_t describes_from(const rheos__segment *segment) {
+  return segment->first_value - segment->num_refined;
 }
 
-const rheos__value *rheos__find_value(const rheos__stretch *stretch, int32_t value) {
-  if (value >= stretch->first_value) return &stretch->values[value - stretch->first_value];
-  while (value < describes_from(stretch)) {
-    const bool is_far = value < describes_from(stretch->far_parent);
-    stretch = is_far ? stretch->far_parent : stretch->parent;
+const rheos__value *rheos__find_value(const rheos__segment *segment, int32_t value) {
+  if (value >= segment->first_value) return &segment->values[value - segment->first_value];
+  while (value < describes_from(segment)) {
+    const bool is_far = value < describes_from(segment->far_parent);
+    segment = is_far ? segment->far_parent : segment->parent;
   }
-  if (value >= stretch->first_value) return &stretch->values[value - stretch->first_value];
-  return &stretch->refined[value - describes_from(stretch)];
+  if (value >= segment->first_value) return &segment->values[value - segment->first_value];
+  return &segment->refined[value - describes_from(segment)];
 }
 
-static bool key_equal(const rheos__stretch *stretch, const rheos_shape *key, int32_t num_key) {
+static bool key_equal(const rheos__segment *segment, const rheos_shape *key, int32_t num_key) {
   for (int32_t i = 0; i < num_key; ++i) {
-    if (!rheos_shape_equal(&stretch->key[i], &key[i])) return false;
+    if (!rheos_shape_equal(&segment->key[i], &key[i])) return false;
   }
   return true;
 }
 
-static rheos__stretch **siblings(rheos__plan *plan, rheos__stretch *parent) {
+static rheos__segment **siblings(rheos__plan *plan, rheos__segment *parent) {
   return parent != NULL ? &parent->children : &plan->roots;
 }
 
-rheos__stretch *rheos__stretch_find(rheos__plan *plan, rheos__stretch *parent,
+rheos__segment *rheos__segment_find(rheos__plan *plan, rheos__segment *parent,
                                     const rheos_shape *key, int32_t num_key) {
-  rheos__stretch **first = siblings(plan, parent);
-  for (rheos__stretch **link = first; *link != NULL; link = &(*link)->next) {
-    rheos__stretch *found = *link;
+  rheos__segment **first = siblings(plan, parent);
+  for (rheos__segment **link = first; *link != NULL; link = &(*link)->next) {
+    rheos__segment *found = *link;
     if (!key_equal(found, key, num_key)) continue;
     *link = found->next;
     found->next = *first;
@@ -609,63 +611,63 @@ rheos__stretch *rheos__stretch_find(rheos__plan *plan, rheos__stretch *parent,
 }
 
 // Makes room among the siblings: frees the least recently used one that no step is in.
-static void evict(rheos__stretch **first) {
+static void evict(rheos__segment **first) {
   int32_t count = 0;
-  rheos__stretch **oldest = NULL;
-  for (rheos__stretch **link = first; *link != NULL; link = &(*link)->next, ++count) {
+  rheos__segment **oldest = NULL;
+  for (rheos__segment **link = first; *link != NULL; link = &(*link)->next, ++count) {
     if ((*link)->num_running == 0) oldest = link;  // latest first, so the last is the oldest
   }
   if (count < MAX_SIBLINGS || oldest == NULL) return;
-  rheos__stretch *stretch = *oldest;
-  *oldest = stretch->next;
-  stretch->next = NULL;
-  rheos__stretches_free(stretch);
+  rheos__segment *segment = *oldest;
+  *oldest = segment->next;
+  segment->next = NULL;
+  rheos__segments_free(segment);
 }
 
-rheos_status *rheos__stretch_new(rheos__plan *plan, rheos__stretch *parent, const rheos_shape *key,
-                                 int32_t num_key, rheos__step *step, rheos__stretch **out_stretch) {
-  *out_stretch = NULL;
-  rheos__stretch *stretch = rheos__alloc_zeroed(sizeof *stretch);
-  if (stretch == NULL) return rheos__out_of_memory();
-  rheos__arena_init(&stretch->arena);
+rheos_status *rheos__segment_new(rheos__plan *plan, rheos__segment *parent, const rheos_shape *key,
+                                 int32_t num_key, rheos__step *step, rheos__segment **out_segment) {
+  *out_segment = NULL;
+  rheos__segment *segment = rheos__alloc_zeroed(sizeof *segment);
+  if (segment == NULL) return rheos__out_of_memory();
+  rheos__arena_init(&segment->arena);
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  stretch->made_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-  stretch->plan = plan;
-  stretch->parent = parent;
-  stretch->num_key = num_key;
-  stretch->key = rheos__alloc_array((size_t)num_key, sizeof *key);
-  stretch->far_parent = stretch;
+  segment->made_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+  segment->plan = plan;
+  segment->parent = parent;
+  segment->num_key = num_key;
+  segment->key = rheos__alloc_array((size_t)num_key, sizeof *key);
+  segment->far_parent = segment;
   if (parent != NULL) {
     // Twice as far as the parent's where that went as far as the next: logarithmic ways for all.
-    rheos__stretch *far = parent->far_parent;
+    rheos__segment *far = parent->far_parent;
     const bool is_even = parent->depth - far->depth == far->depth - far->far_parent->depth;
-    stretch->far_parent = is_even ? far->far_parent : parent;
-    stretch->depth = parent->depth + 1;
-    stretch->first_entry = parent->end_entry;
-    stretch->first_value = parent->first_value + parent->num_values;
+    segment->far_parent = is_even ? far->far_parent : parent;
+    segment->depth = parent->depth + 1;
+    segment->first_entry = parent->end_entry;
+    segment->first_value = parent->first_value + parent->num_values;
   }
-  specializer z = {.plan = plan, .stretch = stretch, .step = step, .written = {.plan = plan}};
+  specializer z = {.plan = plan, .segment = segment, .step = step, .written = {.plan = plan}};
   rheos__arena_init(&z.scratch);
-  rheos_status *status = stretch->key == NULL ? rheos__out_of_memory() : NULL;
-  if (status == NULL && num_key > 0) memcpy(stretch->key, key, (size_t)num_key * sizeof *key);
+  rheos_status *status = segment->key == NULL ? rheos__out_of_memory() : NULL;
+  if (status == NULL && num_key > 0) memcpy(segment->key, key, (size_t)num_key * sizeof *key);
   if (status == NULL && parent != NULL) status = trace_path(&z);
   if (status == NULL) status = specialize(&z);
   rheos__arena_deinit(&z.scratch);
   rheos__written_deinit(&z.written);
   rheos__free(z.path);
   if (status != NULL) {
-    stretch_free(stretch);
+    segment_free(segment);
     return status;
   }
-  *out_stretch = stretch;
+  *out_segment = segment;
   return NULL;
 }
 
-void rheos__stretch_link(rheos__plan *plan, rheos__stretch *stretch) {
-  rheos__stretch **first = siblings(plan, stretch->parent);
+void rheos__segment_link(rheos__plan *plan, rheos__segment *segment) {
+  rheos__segment **first = siblings(plan, segment->parent);
   evict(first);
-  stretch->serial = ++plan->num_specializations;
-  stretch->next = *first;
-  *first = stretch;
+  segment->serial = ++plan->num_specializations;
+  segment->next = *first;
+  *first = segment;
 }

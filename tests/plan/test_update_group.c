@@ -3,7 +3,7 @@
 #include <rheos/trace.h>
 
 #include "ops/array_fixture.h"
-#include "plan/joint.h"
+#include "plan/update_group.h"
 #include "plan/plan_text.h"
 #include "runtime/trace.h"
 
@@ -52,12 +52,12 @@ static int count_runs(fixture *f, const rheos_operation *updates, int count, int
   for (int i = 0; i < count; i++) targets[i] = updates[i].id;
   rheos__plan *plan = NULL;
   check(rheos__plan_new(f->graph, &context, NULL, 0, NULL, 0, targets, count, &plan));
-  rheos__stretch *stretch = NULL;
-  check(rheos__stretch_new(plan, NULL, NULL, 0, NULL, &stretch));
-  const int runs = stretch->num_joint_runs;
+  rheos__segment *segment = NULL;
+  check(rheos__segment_new(plan, NULL, NULL, 0, NULL, &segment));
+  const int runs = segment->num_update_groups;
   *out_in_them = 0;
-  for (int i = 0; i < runs; i++) *out_in_them += stretch->joint_runs[i].count;
-  rheos__stretches_free(stretch);
+  for (int i = 0; i < runs; i++) *out_in_them += segment->update_groups[i].count;
+  rheos__segments_free(segment);
   rheos__plan_free(plan);
   rheos__resources_free(resources);
   return runs;
@@ -109,7 +109,7 @@ static void check_bits(fixture *f, const model *m) {
   rheos_session_free(alone);
 }
 
-static void test_joint__updates_of_different_variables_are_one(void **state) {
+static void test_update_group__updates_of_different_variables_are_one(void **state) {
   fixture *f = *state;
   const model m = build(f, 7, (const int64_t[]){3, 64}, 2, true);
   int in_them;
@@ -118,7 +118,7 @@ static void test_joint__updates_of_different_variables_are_one(void **state) {
   assert_int_equal(count_runs(f, m.updates, 1, &in_them), 0);
 }
 
-static void test_joint__many_updates_are_a_few(void **state) {
+static void test_update_group__many_updates_are_a_few(void **state) {
   fixture *f = *state;
   const model m = build(f, MOST, (const int64_t[]){3}, 1, false);
   int in_them;
@@ -126,21 +126,21 @@ static void test_joint__many_updates_are_a_few(void **state) {
   assert_int_equal(in_them, MOST);
 }
 
-static void test_joint__bits_are_those_of_one_after_another(void **state) {
+static void test_update_group__bits_are_those_of_one_after_another(void **state) {
   fixture *f = *state;
   static const int64_t sizes[] = {5, 100003, 0, 64, 16384, 16385, 1, 40000};
   const model m = build(f, 20, sizes, 8, true);
   check_bits(f, &m);
 }
 
-static void test_joint__small_updates_keep_their_bits(void **state) {
+static void test_update_group__small_updates_keep_their_bits(void **state) {
   fixture *f = *state;
   static const int64_t sizes[] = {5, 0, 64, 1, 17};
   const model m = build(f, MOST, sizes, 5, false);
   check_bits(f, &m);
 }
 
-static void test_joint__two_of_one_variable_are_one_after_another(void **state) {
+static void test_update_group__two_of_one_variable_are_one_after_another(void **state) {
   fixture *f = *state;
   model m = build(f, 3, (const int64_t[]){4}, 1, false);
   const rheos_output again[] = {m.variables[1], float_scalar(f, 1), waves(f, 1, RHEOS_SHAPE(4), 1)};
@@ -155,7 +155,7 @@ static void test_joint__two_of_one_variable_are_one_after_another(void **state) 
 }
 
 // A gradient that is another variable's value is the one before the step.
-static void test_joint__gradients_are_read_before(void **state) {
+static void test_update_group__gradients_are_read_before(void **state) {
   fixture *f = *state;
   model m = {0};
   const rheos_output a = variable(f, &m, RHEOS_SHAPE(2), 1), b = variable(f, &m, RHEOS_SHAPE(2), 2);
@@ -184,7 +184,7 @@ static void test_joint__gradients_are_read_before(void **state) {
 
 // One variable has no value: the error is its own, those before it in the plan are changed as they would
 // be one by one, and the session goes on.
-static void test_joint__an_error_is_that_of_its_update(void **state) {
+static void test_update_group__an_error_is_that_of_its_update(void **state) {
   fixture *f = *state;
   model m = build(f, 5, (const int64_t[]){4}, 1, false);
   rheos_session *session = NULL, *fresh = start(f, &m, 2);
@@ -221,7 +221,7 @@ static void *race(void *argument) {
 
 // Steps of several threads that change the same variables in different orders wait for each other only
 // as long as one of them runs.
-static void test_joint__steps_side_by_side_do_not_lock_each_other_out(void **state) {
+static void test_update_group__steps_side_by_side_do_not_lock_each_other_out(void **state) {
   fixture *f = *state;
   model m = build(f, 2, (const int64_t[]){1000}, 1, false);
   const rheos_output rate = float_scalar(f, 0.1f), g = waves(f, 0.3f, RHEOS_SHAPE(1000), 2);
@@ -242,7 +242,7 @@ static void test_joint__steps_side_by_side_do_not_lock_each_other_out(void **sta
   rheos_session_free(session);
 }
 
-static void test_joint__each_update_is_in_a_trace(void **state) {
+static void test_update_group__each_update_is_in_a_trace(void **state) {
   fixture *f = *state;
   const model m = build(f, 6, (const int64_t[]){100000, 3, 0}, 3, true);
   rheos_session *session = start(f, &m, 2);
@@ -255,7 +255,7 @@ static void test_joint__each_update_is_in_a_trace(void **state) {
   for (size_t i = 0; i < trace->num_events; i++) {
     const rheos__trace_event *event = &trace->events[i];
     const rheos__traced_op *op =
-        &trace->stretches[trace->visits[event->visit].stretch].ops[event->op];
+        &trace->segments[trace->visits[event->visit].segment].ops[event->op];
     if (strcmp(op->signature->op->name, "ApplyMomentum") != 0) continue;
     assert_true(event->start_ns > 0 && event->end_ns >= event->start_ns);
     seen++;
@@ -267,15 +267,15 @@ static void test_joint__each_update_is_in_a_trace(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_joint__updates_of_different_variables_are_one),
-      TEST(test_joint__many_updates_are_a_few),
-      TEST(test_joint__bits_are_those_of_one_after_another),
-      TEST(test_joint__small_updates_keep_their_bits),
-      TEST(test_joint__two_of_one_variable_are_one_after_another),
-      TEST(test_joint__gradients_are_read_before),
-      TEST(test_joint__an_error_is_that_of_its_update),
-      TEST(test_joint__steps_side_by_side_do_not_lock_each_other_out),
-      TEST(test_joint__each_update_is_in_a_trace),
+      TEST(test_update_group__updates_of_different_variables_are_one),
+      TEST(test_update_group__many_updates_are_a_few),
+      TEST(test_update_group__bits_are_those_of_one_after_another),
+      TEST(test_update_group__small_updates_keep_their_bits),
+      TEST(test_update_group__two_of_one_variable_are_one_after_another),
+      TEST(test_update_group__gradients_are_read_before),
+      TEST(test_update_group__an_error_is_that_of_its_update),
+      TEST(test_update_group__steps_side_by_side_do_not_lock_each_other_out),
+      TEST(test_update_group__each_update_is_in_a_trace),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,18 +7,18 @@ enum { K = 70, N = 300 };  // some panels of columns, the last one narrow
 
 // ---- The table
 
-static rheos_status *double_up(const void *state, const void *from, void *form) {
+static rheos_status *double_up(const void *state, const void *from, void *packing) {
   (void)state;
-  for (int i = 0; i < 4; i++) ((float *)form)[i] = 2 * ((const float *)from)[i];
+  for (int i = 0; i < 4; i++) ((float *)packing)[i] = 2 * ((const float *)from)[i];
   return NULL;
 }
 
-static rheos__form_wish wish_of(const int *key) {
-  return (rheos__form_wish){.bytes = 4 * sizeof(float),
-                            .at_once = true,
-                            .key = key,
-                            .key_bytes = sizeof *key,
-                            .make = double_up};
+static rheos__packing_request wish_of(const int *key) {
+  return (rheos__packing_request){.bytes = 4 * sizeof(float),
+                                  .at_once = true,
+                                  .key = key,
+                                  .key_bytes = sizeof *key,
+                                  .make = double_up};
 }
 
 static rheos_tensor *four(float value) {
@@ -28,54 +28,54 @@ static rheos_tensor *four(float value) {
   return tensor;
 }
 
-static void expect_first(rheos__form *form, const rheos__form_wish *wish, rheos_tensor *from,
-                         float first) {
+static void expect_first(rheos__packing *packing, const rheos__packing_request *wish,
+                         rheos_tensor *from, float first) {
   rheos_tensor *taken = NULL;
-  check(rheos__form_take(form, wish, from, &taken));
+  check(rheos__packing_take(packing, wish, from, &taken));
   assert_true(*(const float *)rheos_tensor_data(taken) == first);
   rheos_tensor_unref(taken);
 }
 
-static void test_operand_form__equal_wishes_share_a_form(void **state) {
+static void test_packing__equal_wishes_share_a_form(void **state) {
   (void)state;
-  rheos__forms *forms = rheos__forms_new();
+  rheos__packings *packings = rheos__packings_new();
   rheos_tensor *x = four(1), *y = four(1);
-  const rheos__form_wish one = wish_of(&(int){1}), other = wish_of(&(int){2});
-  rheos__form *a, *b, *c, *d;
-  check(rheos__forms_get(forms, NULL, x, &one, &a));
-  check(rheos__forms_get(forms, NULL, x, &one, &b));
-  check(rheos__forms_get(forms, NULL, x, &other, &c));
-  check(rheos__forms_get(forms, NULL, y, &one, &d));
+  const rheos__packing_request one = wish_of(&(int){1}), other = wish_of(&(int){2});
+  rheos__packing *a, *b, *c, *d;
+  check(rheos__packings_get(packings, NULL, x, &one, &a));
+  check(rheos__packings_get(packings, NULL, x, &one, &b));
+  check(rheos__packings_get(packings, NULL, x, &other, &c));
+  check(rheos__packings_get(packings, NULL, y, &one, &d));
   assert_ptr_equal(a, b);
   assert_ptr_not_equal(a, c);
   assert_ptr_not_equal(a, d);
   expect_first(a, &one, x, 2);
   expect_first(b, &one, x, 2);
-  assert_int_equal(rheos__forms_made(forms), 1);
-  assert_int_equal(rheos__forms_bytes(forms), 16);
-  rheos__forms_unref(forms);  // forms outlive the session
-  rheos__form_unref(a);
+  assert_int_equal(rheos__packings_made(packings), 1);
+  assert_int_equal(rheos__packings_bytes(packings), 16);
+  rheos__packings_unref(packings);  // forms outlive the session
+  rheos__packing_unref(a);
   expect_first(b, &one, x, 2);
-  rheos__form_unref(b);
-  rheos__form_unref(c);
-  rheos__form_unref(d);
+  rheos__packing_unref(b);
+  rheos__packing_unref(c);
+  rheos__packing_unref(d);
   rheos_tensor_unref(x);
   rheos_tensor_unref(y);
 }
 
-static void test_operand_form__a_changed_variable_makes_it_anew(void **state) {
+static void test_packing__a_changed_variable_makes_it_anew(void **state) {
   (void)state;
   rheos__resources *resources = rheos__resources_new();
-  rheos__forms *forms = rheos__forms_new();
+  rheos__packings *packings = rheos__packings_new();
   rheos__resource *resource = NULL;
   check(rheos__resources_get(resources, &rheos__variable_kind, "v", NULL, &resource));
   rheos__variable_cell *cell = (rheos__variable_cell *)resource;
   rheos__variable_assign_take(cell, four(1));
-  const rheos__form_wish wish = wish_of(&(int){1});
-  rheos__form *form = NULL;
-  check(rheos__forms_get(forms, resource, NULL, &wish, &form));
+  const rheos__packing_request wish = wish_of(&(int){1});
+  rheos__packing *packing = NULL;
+  check(rheos__packings_get(packings, resource, NULL, &wish, &packing));
   rheos_tensor *value = rheos__variable_read(cell), *before = NULL;
-  check(rheos__form_take(form, &wish, value, &before));
+  check(rheos__packing_take(packing, &wish, value, &before));
   rheos_tensor_unref(value);
   for (int i = 0; i < 3; i++) {  // in place: the form does not hold on to the value
     rheos_tensor *written = NULL;
@@ -84,42 +84,42 @@ static void test_operand_form__a_changed_variable_makes_it_anew(void **state) {
     ((float *)rheos_tensor_data(written))[0] += 1;
     rheos__variable_end_write(cell);
     assert_ptr_equal(cell->value->data, at);
-    expect_first(form, &wish, cell->value, 2 * (float)(i + 2));
-    expect_first(form, &wish, cell->value, 2 * (float)(i + 2));
+    expect_first(packing, &wish, cell->value, 2 * (float)(i + 2));
+    expect_first(packing, &wish, cell->value, 2 * (float)(i + 2));
   }
   rheos__variable_assign_take(cell, four(9));
-  expect_first(form, &wish, cell->value, 18);
-  assert_int_equal(rheos__forms_made(forms), 5);
+  expect_first(packing, &wish, cell->value, 18);
+  assert_int_equal(rheos__packings_made(packings), 5);
   assert_true(*(const float *)rheos_tensor_data(before) == 2);  // of the step that took it
   rheos_tensor_unref(before);
-  rheos__form_unref(form);
-  rheos__forms_unref(forms);
+  rheos__packing_unref(packing);
+  rheos__packings_unref(packings);
   rheos__resource_unref(resource);
   rheos__resources_free(resources);
 }
 
-static void test_operand_form__waits_for_the_second_time(void **state) {
+static void test_packing__waits_for_the_second_time(void **state) {
   (void)state;
-  rheos__forms *forms = rheos__forms_new();
+  rheos__packings *packings = rheos__packings_new();
   rheos_tensor *x = four(1), *y = four(5), *taken = NULL;
-  rheos__form_wish wish = wish_of(&(int){1});
+  rheos__packing_request wish = wish_of(&(int){1});
   wish.at_once = false;
-  rheos__form *form = NULL;
-  check(rheos__forms_get(forms, NULL, x, &wish, &form));
+  rheos__packing *packing = NULL;
+  check(rheos__packings_get(packings, NULL, x, &wish, &packing));
   rheos_tensor *const wanted[] = {x, y, x};  // never twice of the same bytes
   for (int i = 0; i < 3; i++) {
-    check(rheos__form_take(form, &wish, wanted[i], &taken));
+    check(rheos__packing_take(packing, &wish, wanted[i], &taken));
     assert_null(taken);
   }
-  assert_int_equal(rheos__forms_made(forms), 0);
-  assert_int_equal(rheos__forms_bytes(forms), 0);
-  expect_first(form, &wish, x, 2);
-  check(rheos__form_take(form, &wish, y, &taken));  // that of x is of no use to it
+  assert_int_equal(rheos__packings_made(packings), 0);
+  assert_int_equal(rheos__packings_bytes(packings), 0);
+  expect_first(packing, &wish, x, 2);
+  check(rheos__packing_take(packing, &wish, y, &taken));  // that of x is of no use to it
   assert_null(taken);
-  expect_first(form, &wish, y, 10);
-  assert_int_equal(rheos__forms_made(forms), 2);
-  rheos__form_unref(form);
-  rheos__forms_unref(forms);
+  expect_first(packing, &wish, y, 10);
+  assert_int_equal(rheos__packings_made(packings), 2);
+  rheos__packing_unref(packing);
+  rheos__packings_unref(packings);
   rheos_tensor_unref(x);
   rheos_tensor_unref(y);
 }
@@ -230,62 +230,60 @@ static void check_bits(fixture *f, bool use_resource) {
   rheos_session_free(plain);
 }
 
-static void test_operand_form__keeps_the_bits(void **state) { check_bits(*state, false); }
-static void test_operand_form__keeps_the_bits_of_resources(void **state) {
-  check_bits(*state, true);
-}
+static void test_packing__keeps_the_bits(void **state) { check_bits(*state, false); }
+static void test_packing__keeps_the_bits_of_resources(void **state) { check_bits(*state, true); }
 
 // The forms of the plan for y; how many operands it finds in them.
-static rheos__forms *forms_of(rheos_session *session, const model *m, int64_t batch,
-                              rheos__plan **out_plan, int32_t *out_num_kept) {
+static rheos__packings *packings_of(rheos_session *session, const model *m, int64_t batch,
+                                    rheos__plan **out_plan, int32_t *out_num_kept) {
   const rheos_shape shape = RHEOS_SHAPE(batch, K);
-  const rheos__stretch *stretch = NULL;
-  check(rheos__session_plan(session, &m->x, &shape, 1, &m->y, 1, out_plan, &stretch));
-  *out_num_kept = stretch->num_kept_operands;
-  return (*out_plan)->context.forms;
+  const rheos__segment *segment = NULL;
+  check(rheos__session_plan(session, &m->x, &shape, 1, &m->y, 1, out_plan, &segment));
+  *out_num_kept = segment->num_packed_operands;
+  return (*out_plan)->context.packings;
 }
 
-static void test_operand_form__is_made_once_for_all_batches(void **state) {
+static void test_packing__is_made_once_for_all_batches(void **state) {
   fixture *f = *state;
   const model m = build(f, true);
   rheos_session *session = start(f, &m, 2, RHEOS_TOGGLE_DEFAULT);
   rheos__plan *plan = NULL;
   int32_t num_kept = 0;
-  rheos__forms *forms = forms_of(session, &m, 1500, &plan, &num_kept);
+  rheos__packings *packings = packings_of(session, &m, 1500, &plan, &num_kept);
   assert_int_equal(num_kept, 2);
   rheos_tensor *x = noise(RHEOS_SHAPE(1500, K), 0), *y = noise(RHEOS_SHAPE(1600, K), 0);
   rheos_tensor_unref(run(session, &m, x));
-  assert_int_equal(rheos__forms_made(forms), 0);
+  assert_int_equal(rheos__packings_made(packings), 0);
   for (int i = 0; i < 3; i++) {
     rheos_tensor_unref(run(session, &m, y));
-    assert_int_equal(rheos__forms_made(forms), 2);
+    assert_int_equal(rheos__packings_made(packings), 2);
     rheos_tensor_unref(run(session, &m, x));
   }
-  assert_int_equal(rheos__forms_bytes(forms), (N * K + 20 * N) * (int)sizeof(float));
+  assert_int_equal(rheos__packings_bytes(packings), (N * K + 20 * N) * (int)sizeof(float));
   assign(session, &m, 1);
   rheos_tensor_unref(run(session, &m, x));
-  assert_int_equal(rheos__forms_made(forms), 2);
+  assert_int_equal(rheos__packings_made(packings), 2);
   rheos_tensor_unref(run(session, &m, y));
-  assert_int_equal(rheos__forms_made(forms), 3);  // of the variable alone
+  assert_int_equal(rheos__packings_made(packings), 3);  // of the variable alone
   train(session, &m, x);
   train(session, &m, x);
-  assert_int_equal(rheos__forms_made(forms), 3);  // a step that writes it makes none
+  assert_int_equal(rheos__packings_made(packings), 3);  // a step that writes it makes none
   rheos_tensor_unref(run(session, &m, x));
   rheos_tensor_unref(run(session, &m, x));
-  assert_int_equal(rheos__forms_made(forms), 4);
+  assert_int_equal(rheos__packings_made(packings), 4);
   rheos__plan_free(plan);
   rheos_tensor_unref(x);
   rheos_tensor_unref(y);
   rheos_session_free(session);
 }
 
-static void test_operand_form__options_turn_it_off(void **state) {
+static void test_packing__options_turn_it_off(void **state) {
   fixture *f = *state;
   const model m = build(f, false);
   rheos_session *session = start(f, &m, 2, RHEOS_TOGGLE_OFF);
   rheos__plan *plan = NULL;
   int32_t num_kept = 1;
-  assert_null(forms_of(session, &m, 1500, &plan, &num_kept));
+  assert_null(packings_of(session, &m, 1500, &plan, &num_kept));
   assert_int_equal(num_kept, 0);
   rheos__plan_free(plan);
   rheos_session_free(session);
@@ -293,15 +291,14 @@ static void test_operand_form__options_turn_it_off(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_operand_form__equal_wishes_share_a_form),
-      cmocka_unit_test(test_operand_form__a_changed_variable_makes_it_anew),
-      cmocka_unit_test(test_operand_form__waits_for_the_second_time),
-      cmocka_unit_test_setup_teardown(test_operand_form__keeps_the_bits, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_operand_form__keeps_the_bits_of_resources, set_up,
+      cmocka_unit_test(test_packing__equal_wishes_share_a_form),
+      cmocka_unit_test(test_packing__a_changed_variable_makes_it_anew),
+      cmocka_unit_test(test_packing__waits_for_the_second_time),
+      cmocka_unit_test_setup_teardown(test_packing__keeps_the_bits, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_packing__keeps_the_bits_of_resources, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_packing__is_made_once_for_all_batches, set_up,
                                       tear_down),
-      cmocka_unit_test_setup_teardown(test_operand_form__is_made_once_for_all_batches, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(test_operand_form__options_turn_it_off, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_packing__options_turn_it_off, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
-// Ops whose shapes depend on values: they stand in one stretch until a shape is needed, what was
+// Ops whose shapes depend on values: they stand in one segment until a shape is needed, what was
 // prepared for them serves other steps only where it may, threads do not meet in it, and short memory
 // leaves nothing behind.
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "ops/array_fixture.h"
-#include "plan/stretch.h"
+#include "plan/segment.h"
 #include "plan/plan_text.h"
 
 enum { NUM_THREADS = 4, RUNS = 100 };
@@ -19,7 +19,7 @@ static rheos_output op_1(fixture *f, const char *type, rheos_output a) {
   return rheos_operation_output(add(f, type, &a, 1, NULL, 0), 0);
 }
 
-static void test_late__ops_share_a_stretch_until_a_shape_is_needed(void **state) {
+static void test_dynamic__ops_share_a_segment_until_a_shape_is_needed(void **state) {
   fixture *f = *state;
   const rheos_output x = placeholder(f, RHEOS_FLOAT, RHEOS_SHAPE(6));
   const rheos_output some = op_1(f, "Unique", x), others = op_1(f, "Unique", op_1(f, "Neg", x));
@@ -34,12 +34,12 @@ static void test_late__ops_share_a_stretch_until_a_shape_is_needed(void **state)
   const rheos__edge in = {x.id, 0}, out = {both.id, 0};
   rheos__plan *plan = NULL;
   check(rheos__plan_new(f->graph, &context, &in, 1, &out, 1, NULL, 0, &plan));
-  rheos__stretch *stretch = NULL;
+  rheos__segment *segment = NULL;
   const rheos_shape shape = RHEOS_SHAPE(6);
-  check(rheos__stretch_new(plan, NULL, &shape, 1, NULL, &stretch));
-  assert_int_equal(stretch->num_late_values, 2);
-  assert_int_equal(stretch->end_entry, plan->num_entries - 1);
-  rheos__stretches_free(stretch);
+  check(rheos__segment_new(plan, NULL, &shape, 1, NULL, &segment));
+  assert_int_equal(segment->num_dynamic_values, 2);
+  assert_int_equal(segment->end_entry, plan->num_entries - 1);
+  rheos__segments_free(segment);
   rheos__plan_free(plan);
   rheos__resources_free(resources);
 }
@@ -88,7 +88,7 @@ static rheos_status *run(rheos_session *session, const program *p, int32_t limit
   return status;
 }
 
-static void test_late__values_may_change_from_step_to_step(void **state) {
+static void test_dynamic__values_may_change_from_step_to_step(void **state) {
   fixture *f = *state;
   const program p = build(f);
   const int limits[] = {3, 3, 5, 3, 0, 0, 300, 300, 5};
@@ -100,7 +100,7 @@ static void test_late__values_may_change_from_step_to_step(void **state) {
 }
 
 // A session that goes on after an error of a late op: the limit is on the wrong side.
-static void test_late__errors_do_not_stay(void **state) {
+static void test_dynamic__errors_do_not_stay(void **state) {
   fixture *f = *state;
   const program p = build(f);
   for (int i = 0; i < 3; i++) {
@@ -132,7 +132,7 @@ static void *run_many(void *argument) {
   return NULL;
 }
 
-static void test_late__threads_run_one_plan_with_values_of_their_own(void **state) {
+static void test_dynamic__threads_run_one_plan_with_values_of_their_own(void **state) {
   fixture *f = *state;
   const program p = build(f);
   thread threads[NUM_THREADS];
@@ -187,7 +187,7 @@ static void fail_once_at(long long allocation) {
   tear_down((void **)&f);
 }
 
-static void test_late__short_memory_is_no_lasting_harm(void **state) {
+static void test_dynamic__short_memory_is_no_lasting_harm(void **state) {
   (void)state;
   const rheos_allocator failing = {allocate, reallocate, release, NULL};
   until_failure = -1;
@@ -200,11 +200,11 @@ static void test_late__short_memory_is_no_lasting_harm(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_late__ops_share_a_stretch_until_a_shape_is_needed),
-      TEST(test_late__values_may_change_from_step_to_step),
-      TEST(test_late__errors_do_not_stay),
-      TEST(test_late__threads_run_one_plan_with_values_of_their_own),
-      cmocka_unit_test(test_late__short_memory_is_no_lasting_harm),
+      TEST(test_dynamic__ops_share_a_segment_until_a_shape_is_needed),
+      TEST(test_dynamic__values_may_change_from_step_to_step),
+      TEST(test_dynamic__errors_do_not_stay),
+      TEST(test_dynamic__threads_run_one_plan_with_values_of_their_own),
+      cmocka_unit_test(test_dynamic__short_memory_is_no_lasting_harm),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
-// Stretches: instructions for a run of entries whose shapes are all known beforehand, and the frames
+// Segments: instructions for a run of entries whose shapes are all known beforehand, and the workspaces
 // they run in. See plan.h for how they fit together.
-#ifndef RHEOS_SRC_PLAN_STRETCH_H
-#define RHEOS_SRC_PLAN_STRETCH_H
+#ifndef RHEOS_SRC_PLAN_SEGMENT_H
+#define RHEOS_SRC_PLAN_SEGMENT_H
 
 #include "plan/plan.h"
 
@@ -10,13 +10,13 @@ typedef enum rheos__value_kind {
   RHEOS__VALUE_NONE,      // a reference or resource: no bytes, only a cell
   RHEOS__VALUE_FEED,      // the caller's tensor
   RHEOS__VALUE_CONSTANT,  // `constant`, counted
-  RHEOS__VALUE_ARENA,     // `offset` in the memory of the stretch
-  RHEOS__VALUE_HEAP,      // a tensor of its own, made when the stretch starts: it is fetched
+  RHEOS__VALUE_ARENA,     // `offset` in the memory of the segment
+  RHEOS__VALUE_HEAP,      // a tensor of its own, made when the segment starts: it is fetched
   RHEOS__VALUE_TENSOR,    // a tensor that an instruction returns
 } rheos__value_kind;
 
 typedef struct rheos__value {
-  const rheos_shape *shape;  // in the arena of the stretch, or static; NULL until a run tells
+  const rheos_shape *shape;  // in the arena of the segment, or static; NULL until a run tells
   union {
     rheos_tensor *constant;
     size_t offset;
@@ -25,7 +25,7 @@ typedef struct rheos__value {
   int32_t root;               // the value whose bytes these are; itself if they are its own
   int32_t last_instruction;   // of a root: the last one that reads or writes it
   uint8_t kind, dtype;
-  bool escapes;    // of a root: used after the stretch, or fetched
+  bool escapes;    // of a root: used after the segment, or fetched
   bool fetched;    // of a root
   bool in_branch;  // of a root: made and read by one branch of a group only
 } rheos__value;
@@ -34,7 +34,7 @@ typedef enum rheos__instruction_kind {
   RHEOS__RUN,      // `run` on buffers
   RHEOS__COMPUTE,  // `compute` on tensors
   RHEOS__READ,     // takes a reference to the tensor in a variable
-  RHEOS__LATE,  // shapes are inferred and the kernel is prepared when the inputs are there: late.h
+  RHEOS__DYNAMIC,  // shapes are inferred and the kernel is prepared when the inputs are there: dynamic.h
   RHEOS__HOLD,  // room for its output, which a fused loop after it writes
 } rheos__instruction_kind;
 
@@ -44,21 +44,22 @@ typedef struct rheos__instruction {
   int16_t branch;  // of a group, from 1 on; 0: none; or RHEOS__BEFORE_BRANCHES
   int32_t entry;
   int32_t num_inputs, num_outputs;
-  int32_t first_operand;  // of the inputs, in stretch->operands
+  int32_t first_operand;  // of the inputs, in segment->operands
   int32_t first_value;    // of the outputs
-  int32_t first_taken;  // of the inputs, in the binding; where there is a `compute`, or it is late
-  int32_t first_release, num_releases;  // tensors not needed after this, in stretch->releases
+  int32_t
+      first_argument;  // of the inputs, in the binding; where there is a `compute`, or it is dynamic
+  int32_t first_release, num_releases;  // tensors not needed after this, in segment->releases
   union {
     rheos__run_fn run;
     rheos__compute_fn compute;
   };
   void *state;
-  int32_t reuse_input;   // operand whose memory output 0 may take, or -1
-  int32_t kept_operand;  // one more than its number in kept_operands; 0: it has none
-  int64_t num_units;     // as the kernel says, like these:
+  int32_t reuse_input;     // operand whose memory output 0 may take, or -1
+  int32_t packed_operand;  // one more than its number in packed_operands; 0: it has none
+  int64_t num_units;       // as the kernel says, like these:
   union {
-    int64_t unit_elements;      // of RHEOS__RUN
-    const rheos__joint *joint;  // of RHEOS__COMPUTE
+    int64_t unit_elements;                 // of RHEOS__RUN
+    const rheos__grouped_update *grouped;  // of RHEOS__COMPUTE
   };
   size_t scratch_offset, scratch_bytes;
   float cost_ns;       // a guess
@@ -94,43 +95,43 @@ typedef struct rheos__branch_group {
   float cost_ns;
 } rheos__branch_group;
 
-// Successive instructions that change variables, different ones, as one: see joint.h.
-typedef struct rheos__joint_run {
+// Successive instructions that change variables, different ones, as one: see update_group.h.
+typedef struct rheos__update_group {
   int32_t first, count;  // instructions
-  const rheos__joint *joint;
+  const rheos__grouped_update *grouped;
   void *state;
   float cost_ns;
-} rheos__joint_run;
+} rheos__update_group;
 
-typedef struct rheos__kept_operand rheos__kept_operand;  // kept_operand.h
+typedef struct rheos__packed_operand rheos__packed_operand;  // packed_operand.h
 
-struct rheos__stretch {
+struct rheos__segment {
   rheos__plan *plan;
-  rheos__stretch *next;      // sibling for other shapes
-  rheos__stretch *children;  // what follows, by the shapes of the values that ended this stretch
-  rheos__stretch *parent;
-  rheos__stretch
+  rheos__segment *next;      // sibling for other shapes
+  rheos__segment *children;  // what follows, by the shapes of the values that ended this segment
+  rheos__segment *parent;
+  rheos__segment
       *far_parent;      // one before the parent, so that any is few steps away; a root's: itself
   int64_t serial;       // never used twice in a plan
   int64_t made_ns;      // of the monotonic clock: with the address, unique in the process
   int64_t last_used;    // by the plan's clock
   int32_t num_running;  // steps inside it or its children
-  // The key: shapes of the feeds, or of the parent's late values.
+  // The key: shapes of the feeds, or of the parent's dynamic values.
   rheos_shape *key;
   int32_t num_key;
   int32_t depth;
   int32_t first_entry, end_entry;
   int32_t first_value, num_values;  // the values it defines: feeds too, for a root
   rheos__value *values;
-  rheos__value *refined;  // the parent's late values with the shapes of the key, and what comes
+  rheos__value *refined;  // the parent's dynamic values with the shapes of the key, and what comes
   int32_t num_refined;    // between and after them, in the arena
-  int32_t *late_values;   // whose shapes a run has to tell: what follows is keyed by these
-  int32_t num_late_values;
+  int32_t *dynamic_values;  // whose shapes a run has to tell: what follows is keyed by these
+  int32_t num_dynamic_values;
   rheos__instruction *instructions;
   int32_t num_instructions;
-  int32_t num_taken;      // inputs that instructions take as tensors
-  int32_t *operands;      // roots of the inputs of each instruction, from its first_operand
-  int32_t *input_values;  // the same, before aliases are looked through: for shapes
+  int32_t num_tensor_arguments;  // inputs that instructions take as tensors
+  int32_t *operands;             // roots of the inputs of each instruction, from its first_operand
+  int32_t *input_values;         // the same, before aliases are looked through: for shapes
   int32_t *releases;
   int32_t *heap_values;
   int32_t num_heap_values;
@@ -140,11 +141,11 @@ struct rheos__stretch {
   int32_t num_row_chains;
   rheos__branch_group *branch_groups;  // in order
   int32_t num_branch_groups;
-  rheos__joint_run *joint_runs;  // in order
-  int32_t num_joint_runs;
-  rheos__kept_operand *kept_operands;
-  size_t kept_operand_capacity;
-  int32_t num_kept_operands;
+  rheos__update_group *update_groups;  // in order
+  int32_t num_update_groups;
+  rheos__packed_operand *packed_operands;
+  size_t packed_operand_capacity;
+  int32_t num_packed_operands;
   size_t memory_bytes;
   double cost_ns;
   rheos__arena arena;  // kernel states and shapes
@@ -152,42 +153,42 @@ struct rheos__stretch {
   size_t num_kernel_releases, kernel_release_capacity;
 };
 
-typedef struct rheos__late rheos__late;  // late.h
+typedef struct rheos__dynamic rheos__dynamic;  // dynamic.h
 
-// An input that an instruction takes as a tensor: described once, when a frame comes to stand for the
-// stretch.
-typedef struct rheos__taken {
+// An input that an instruction takes as a tensor: described once, when a workspace comes to stand for the
+// segment.
+typedef struct rheos__tensor_argument {
   int32_t root;  // the value whose bytes it is
   bool stays;    // the tensor handed over is the same in each step
   bool passes;   // it is what an instruction returned, if there is that
   rheos_tensor view;
-} rheos__taken;
+} rheos__tensor_argument;
 
-// One binding for each depth: memory, and for which stretch the pointers in `data` stand.
+// One binding for each depth: memory, and for which segment the pointers in `data` stand.
 typedef struct rheos__binding {
   int64_t serial;  // 0: none
   char *memory;
   size_t memory_bytes;
-  rheos__taken *taken;
-  rheos_tensor **tensors;   // by taken: what is handed over
-  rheos__resource **cells;  // by taken
-  size_t taken_capacity, tensor_capacity, cell_capacity;
+  rheos__tensor_argument *arguments;
+  rheos_tensor **tensors;   // by argument: what is handed over
+  rheos__resource **cells;  // by argument
+  size_t argument_capacity, tensor_capacity, cell_capacity;
 } rheos__binding;
 
 // What one running step needs; kept for the next.
-struct rheos__frame {
-  rheos__frame *next;
-  void **data;             // by value; right for roots. Behind them `num_forms` kept operands
+struct rheos__workspace {
+  rheos__workspace *next;
+  void **data;             // by value; right for roots. Behind them `num_packed` packed operands
   rheos_tensor **tensors;  // by value; owned by the step, except feeds
   const void **inputs;     // room for the operands of one instruction
   void **outputs;
-  rheos_tensor **results;  // the same for compute
-  rheos_tensor **forms;    // of kept operands, owned by the step
-  rheos__formed *formed;   // the same for kernels
-  size_t num_forms;
-  void *joint_room;  // for a joint run under way
-  size_t joint_room_bytes;
-  rheos__late **lates;  // by entry; NULL until one is late
+  rheos_tensor **results;         // the same for compute
+  rheos_tensor **packed_tensors;  // of packed operands, owned by the step
+  rheos__packed *packed;          // the same for kernels
+  size_t num_packed;
+  void *group_room;  // for an update group under way
+  size_t group_room_bytes;
+  rheos__dynamic **dynamics;  // by entry; NULL until one is dynamic
   int32_t num_entries;
   rheos__binding *bindings;
   size_t num_bindings, binding_capacity;
@@ -195,61 +196,61 @@ struct rheos__frame {
 
 // Specialises the entries from the end of `parent` (NULL: from the start) for the shapes `key`.
 // `step` is handed to kernels that fold constants; it may ask the caller's should_stop, so no lock is
-// held here. The new stretch is not linked in.
-rheos_status *rheos__stretch_new(rheos__plan *plan, rheos__stretch *parent, const rheos_shape *key,
-                                 int32_t num_key, rheos__step *step, rheos__stretch **out_stretch);
+// held here. The new segment is not linked in.
+rheos_status *rheos__segment_new(rheos__plan *plan, rheos__segment *parent, const rheos_shape *key,
+                                 int32_t num_key, rheos__step *step, rheos__segment **out_segment);
 // Links it in, and frees another one where there are many. The plan's mutex is held.
-void rheos__stretch_link(rheos__plan *plan, rheos__stretch *stretch);
-void rheos__stretches_free(rheos__stretch *stretches);  // with siblings and children
+void rheos__segment_link(rheos__plan *plan, rheos__segment *segment);
+void rheos__segments_free(rheos__segment *segments);  // with siblings and children
 
 // The child of `parent` (root if NULL) for these shapes, moved to the front; NULL if there is none.
-rheos__stretch *rheos__stretch_find(rheos__plan *plan, rheos__stretch *parent,
+rheos__segment *rheos__segment_find(rheos__plan *plan, rheos__segment *parent,
                                     const rheos_shape *key, int32_t num_key);
 
 // Whether an instruction takes its inputs as tensors.
 static inline bool rheos__takes_tensors(const rheos__instruction *in) {
-  return in->kind == RHEOS__COMPUTE || in->kind == RHEOS__LATE;
+  return in->kind == RHEOS__COMPUTE || in->kind == RHEOS__DYNAMIC;
 }
 
-// The description of a value of this stretch or of one before it.
-const rheos__value *rheos__find_value(const rheos__stretch *stretch, int32_t value);
+// The description of a value of this segment or of one before it.
+const rheos__value *rheos__find_value(const rheos__segment *segment, int32_t value);
 
-rheos__frame *rheos__frame_new(const rheos__plan *plan);  // NULL when memory is short
-void rheos__frames_free(rheos__frame *frames);
+rheos__workspace *rheos__workspace_new(const rheos__plan *plan);  // NULL when memory is short
+void rheos__workspaces_free(rheos__workspace *workspaces);
 
-// Makes the frame stand for the stretch.
-rheos_status *rheos__frame_bind(rheos__frame *frame, const rheos__stretch *stretch);
+// Makes the workspace stand for the segment.
+rheos_status *rheos__workspace_bind(rheos__workspace *workspace, const rheos__segment *segment);
 
 // The inputs of an instruction that takes tensors: those returned to the step, or views; NULL for
-// references. Good until the frame stands for something else, each for this step.
-static inline rheos_tensor *const *rheos__take_tensors(const rheos__frame *frame,
-                                                       const rheos__stretch *stretch,
-                                                       const rheos__instruction *in) {
-  const rheos__binding *binding = &frame->bindings[stretch->depth];
-  rheos__taken *taken = binding->taken + in->first_taken;
-  rheos_tensor **tensors = binding->tensors + in->first_taken;
+// references. Good until the workspace stands for something else, each for this step.
+static inline rheos_tensor *const *rheos__tensor_arguments(const rheos__workspace *workspace,
+                                                           const rheos__segment *segment,
+                                                           const rheos__instruction *in) {
+  const rheos__binding *binding = &workspace->bindings[segment->depth];
+  rheos__tensor_argument *arguments = binding->arguments + in->first_argument;
+  rheos_tensor **tensors = binding->tensors + in->first_argument;
   for (int32_t i = 0; i < in->num_inputs; ++i) {
-    if (taken[i].stays) continue;
-    const int32_t root = taken[i].root;
-    tensors[i] = taken[i].passes ? frame->tensors[root] : NULL;
+    if (arguments[i].stays) continue;
+    const int32_t root = arguments[i].root;
+    tensors[i] = arguments[i].passes ? workspace->tensors[root] : NULL;
     if (tensors[i] != NULL) continue;
-    taken[i].view.data = frame->data[root];
-    tensors[i] = &taken[i].view;
+    arguments[i].view.data = workspace->data[root];
+    tensors[i] = &arguments[i].view;
   }
   return tensors;
 }
 
 // Their cells: NULL where there is none.
-static inline rheos__resource *const *rheos__take_cells(const rheos__frame *frame,
-                                                        const rheos__stretch *stretch,
+static inline rheos__resource *const *rheos__take_cells(const rheos__workspace *workspace,
+                                                        const rheos__segment *segment,
                                                         const rheos__instruction *in) {
-  return frame->bindings[stretch->depth].cells + in->first_taken;
+  return workspace->bindings[segment->depth].cells + in->first_argument;
 }
 
-// Prepares and runs one node on tensors at once: constants, and ops whose shapes come late. Inputs
+// Prepares and runs one node on tensors at once: constants, and ops whose shapes are dynamic. Inputs
 // behind references are NULL, their cells in `cells`. `outputs` get tensors (NULL for references).
 rheos_status *rheos__run_node(const rheos__plan *plan, const rheos__entry *entry,
                               rheos_tensor *const *inputs, rheos__resource *const *cells,
                               rheos__step *step, rheos_tensor **outputs);
 
-#endif  // RHEOS_SRC_PLAN_STRETCH_H
+#endif  // RHEOS_SRC_PLAN_SEGMENT_H

@@ -1,0 +1,208 @@
+// Dynamic instructions. Whether a kernel depends on values is found out by asking: where the shape
+// function says the same with the inputs' values and without, the kernel is prepared without them, as
+// those of other instructions are, and stays good for the segment. Else it is prepared with a copy of
+// the values, and stays good while the inputs hold the same bytes.
+#include "plan/dynamic.h"
+
+#include <string.h>
+
+#include "plan/prepare.h"
+
+enum { MAX_KEY_BYTES = 1024 };
+
+struct rheos__dynamic {
+  int64_t serial;  // of the segment that it was prepared for; 0: none
+  bool any_values;
+  bool keeps;          // the values fit into the key
+  rheos__arena arena;  // the arrays of the prepare, the kernel's state, the key
+  rheos__prepare p;
+  rheos_tensor *copies;  // of the inputs, over the key; by input
+};
+
+static void forget(rheos__dynamic *dynamic) {
+  if (dynamic->p.release != NULL) dynamic->p.release(dynamic->p.state);
+  dynamic->p.release = NULL;
+  dynamic->serial = 0;
+}
+
+void rheos__dynamics_free(rheos__workspace *workspace) {
+  for (int32_t i = 0; workspace->dynamics != NULL && i < workspace->num_entries; ++i) {
+    if (workspace->dynamics[i] == NULL) continue;
+    forget(workspace->dynamics[i]);
+    rheos__arena_deinit(&workspace->dynamics[i]->arena);
+    rheos__free(workspace->dynamics[i]);
+  }
+  rheos__free(workspace->dynamics);
+}
+
+static rheos__dynamic *dynamic_of(rheos__workspace *workspace, int32_t entry) {
+  if (workspace->dynamics == NULL) {
+    workspace->dynamics =
+        rheos__alloc_array((size_t)workspace->num_entries, sizeof *workspace->dynamics);
+    if (workspace->dynamics == NULL) return NULL;
+  }
+  if (workspace->dynamics[entry] == NULL) {
+    workspace->dynamics[entry] = rheos__alloc_zeroed(sizeof **workspace->dynamics);
+  }
+  return workspace->dynamics[entry];
+}
+
+static bool has_bytes(const rheos_tensor *input) {
+  return input != NULL && (input->data != NULL || input->size_bytes == 0);
+}
+
+// ---- Preparing
+
+// Copies of what the inputs hold; false where they are too large, or no plain bytes.
+static bool copy_values(rheos__dynamic *dynamic, rheos_tensor *const *inputs, int32_t count) {
+  size_t bytes = 0;
+  for (int32_t i = 0; i < count; ++i) {
+    if (inputs[i] == NULL) continue;
+    const rheos_dtype dtype = inputs[i]->dtype;
+    if (!has_bytes(inputs[i]) || dtype == RHEOS_STRING || dtype == RHEOS_VARIANT ||
+        dtype == RHEOS_RESOURCE || inputs[i]->size_bytes > MAX_KEY_BYTES - bytes) {
+      return false;
+    }
+    bytes += inputs[i]->size_bytes;
+  }
+  dynamic->copies =
+      rheos__arena_alloc(&dynamic->arena, ((size_t)count + 1) * sizeof *dynamic->copies);
+  if (dynamic->copies == NULL) return false;
+  for (int32_t i = 0; i < count; ++i) {
+    if (inputs[i] == NULL) continue;
+    void *copy = rheos__arena_copy(&dynamic->arena, inputs[i]->data, inputs[i]->size_bytes);
+    if (copy == NULL) return false;
+    rheos__tensor_init_view(&dynamic->copies[i], inputs[i]->dtype, &inputs[i]->shape, copy);
+  }
+  return true;
+}
+
+static void fill_inputs(rheos__prepare *p, rheos_tensor *const *inputs,
+                        rheos__resource *const *cells) {
+  for (int32_t i = 0; i < p->num_inputs; ++i) {
+    ((rheos__resource **)(uintptr_t)p->input_resources)[i] = cells[i];
+    if (inputs[i] == NULL) continue;
+    ((rheos_dtype *)(uintptr_t)p->input_dtypes)[i] = inputs[i]->dtype;
+    ((rheos_shape *)(uintptr_t)p->input_shapes)[i] = inputs[i]->shape;
+  }
+}
+
+// The values that the segment itself knows.
+static void give_constants(rheos__prepare *p, const rheos__segment *segment,
+                           const rheos__instruction *in) {
+  for (int32_t i = 0; i < p->num_inputs; ++i) {
+    const int32_t index = segment->input_values[in->first_operand + i];
+    const rheos__value *value = rheos__find_value(segment, index);
+    const bool constant = value->root == index && value->kind == RHEOS__VALUE_CONSTANT;
+    ((rheos_tensor **)(uintptr_t)p->input_values)[i] = constant ? value->constant : NULL;
+  }
+}
+
+static void give_values(const rheos__dynamic *dynamic, rheos__prepare *p,
+                        rheos_tensor *const *inputs) {
+  for (int32_t i = 0; i < p->num_inputs; ++i) {
+    rheos_tensor *value = has_bytes(inputs[i]) ? inputs[i] : NULL;
+    if (dynamic->keeps && value != NULL) value = &dynamic->copies[i];
+    ((rheos_tensor **)(uintptr_t)p->input_values)[i] = value;
+  }
+}
+
+static void clear_shapes(rheos__prepare *p) {
+  for (int32_t i = 0; i < p->num_outputs; ++i) {
+    ((rheos_shape *)(uintptr_t)p->output_shapes)[i] = RHEOS_UNKNOWN_SHAPE;
+  }
+}
+
+// What the shape function says with the values: also whether it says the same without.
+static rheos_status *infer(rheos__dynamic *dynamic, const rheos__segment *segment,
+                           const rheos__instruction *in, rheos_tensor *const *inputs,
+                           bool *out_same) {
+  rheos__prepare *p = &dynamic->p;
+  const size_t bytes = (size_t)p->num_outputs * sizeof *p->output_shapes;
+  give_constants(p, segment, in);
+  RHEOS_TRY(rheos__prepare_shapes(p));
+  const rheos_shape *without = rheos__arena_copy(&dynamic->arena, p->output_shapes, bytes);
+  if (without == NULL) return rheos__out_of_memory();
+  clear_shapes(p);
+  give_values(dynamic, p, inputs);
+  RHEOS_TRY(rheos__prepare_shapes(p));
+  *out_same = true;
+  for (int32_t i = 0; i < p->num_outputs; ++i) {
+    *out_same = *out_same && rheos_shape_equal(&without[i], &p->output_shapes[i]);
+  }
+  return NULL;
+}
+
+static rheos_status *prepare(rheos__dynamic *dynamic, const rheos__segment *segment,
+                             const rheos__instruction *in, rheos_tensor *const *inputs,
+                             rheos__resource *const *cells) {
+  const rheos__entry *entry = &segment->plan->entries[in->entry];
+  forget(dynamic);
+  rheos__arena_reset(&dynamic->arena);
+  rheos__prepare *p = &dynamic->p;
+  RHEOS_TRY(rheos__prepare_init(p, segment->plan, entry, &dynamic->arena));
+  fill_inputs(p, inputs, cells);
+  dynamic->keeps = copy_values(dynamic, inputs, p->num_inputs);
+  bool same = false;
+  RHEOS_TRY(infer(dynamic, segment, in, inputs, &same));
+  if (same) give_constants(p, segment, in);
+  rheos_status *status = rheos__prepare_kernel(p);
+  dynamic->any_values = status == NULL && same && p->compute != NULL;
+  if (same && !dynamic->any_values) {  // the kernel has to know values after all
+    if (status == NULL) forget(dynamic);
+    rheos_status_free(status);
+    rheos__prepare_clear(p);
+    give_values(dynamic, p, inputs);
+    status = rheos__prepare_kernel(p);
+  }
+  if (status != NULL) {
+    p->release = NULL;
+    return status;
+  }
+  RHEOS_TRY(rheos__check_handles(entry, p));
+  if (p->alias_input < 0 && p->compute == NULL &&
+      !rheos__all_known(p->output_shapes, p->num_outputs)) {
+    return rheos_status_new(RHEOS_INTERNAL, "the shape of an output of %s could not be inferred",
+                            p->op->name);
+  }
+  // A cell that a kernel makes may be another one the next time.
+  if ((dynamic->any_values || dynamic->keeps) && p->output_resource == NULL) {
+    dynamic->serial = segment->serial;
+  }
+  return NULL;
+}
+
+// Inputs of a segment have the dtypes and shapes that they had before.
+static bool is_prepared(const rheos__dynamic *dynamic, const rheos__segment *segment,
+                        rheos_tensor *const *inputs) {
+  if (dynamic->serial != segment->serial) return false;
+  for (int32_t i = 0; !dynamic->any_values && i < dynamic->p.num_inputs; ++i) {
+    if (inputs[i] != NULL && inputs[i]->size_bytes > 0 &&
+        memcmp(inputs[i]->data, dynamic->copies[i].data, inputs[i]->size_bytes) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+rheos_status *rheos__run_dynamic(const rheos__segment *segment, const rheos__instruction *in,
+                                 rheos__workspace *workspace, rheos__step *step) {
+  rheos__dynamic *dynamic = dynamic_of(workspace, in->entry);
+  if (dynamic == NULL) return rheos__out_of_memory();
+  rheos_tensor *const *inputs = rheos__tensor_arguments(workspace, segment, in);
+  for (int32_t i = 0; i < in->num_outputs; ++i) workspace->results[i] = NULL;
+  rheos_status *status = NULL;
+  if (!is_prepared(dynamic, segment, inputs)) {
+    status = prepare(dynamic, segment, in, inputs, rheos__take_cells(workspace, segment, in));
+  }
+  if (status == NULL) {
+    status = rheos__run_prepared(&dynamic->p, inputs, step, workspace->inputs, workspace->outputs,
+                                 workspace->results);
+  }
+  if (status == NULL) return NULL;
+  for (int32_t i = 0; i < in->num_outputs; ++i) {
+    rheos_tensor_unref(workspace->results[i]);
+    workspace->results[i] = NULL;
+  }
+  return status;
+}

@@ -1,0 +1,127 @@
+// Workspaces: the pointers and memory of one running step, kept for the next.
+#include "plan/dynamic.h"
+#include "plan/memory_report.h"
+
+rheos__workspace *rheos__workspace_new(const rheos__plan *plan) {
+  rheos__workspace *workspace = rheos__alloc_zeroed(sizeof *workspace);
+  if (workspace == NULL) return NULL;
+  workspace->num_entries = plan->num_entries;
+  size_t values = (size_t)plan->num_values, operands = (size_t)plan->max_operands + 1;
+  workspace->data = rheos__alloc_array(values, sizeof *workspace->data);
+  workspace->tensors = rheos__alloc_array(values, sizeof *workspace->tensors);
+  workspace->inputs = rheos__alloc_array(operands, sizeof *workspace->inputs);
+  workspace->outputs = rheos__alloc_array(operands, sizeof *workspace->outputs);
+  workspace->results = rheos__alloc_array(operands, sizeof *workspace->results);
+  if (workspace->data == NULL || workspace->tensors == NULL || workspace->inputs == NULL ||
+      workspace->outputs == NULL || workspace->results == NULL) {
+    rheos__workspaces_free(workspace);
+    return NULL;
+  }
+  return workspace;
+}
+
+void rheos__workspaces_free(rheos__workspace *workspaces) {
+  while (workspaces != NULL) {
+    rheos__workspace *workspace = workspaces;
+    workspaces = workspace->next;
+    for (size_t i = 0; i < workspace->num_bindings; ++i) {
+      rheos__free_aligned(workspace->bindings[i].memory);
+      rheos__free(workspace->bindings[i].arguments);
+      rheos__free(workspace->bindings[i].tensors);
+      rheos__free(workspace->bindings[i].cells);
+    }
+    rheos__free(workspace->bindings);
+    rheos__free(workspace->data);
+    rheos__free(workspace->tensors);
+    rheos__free((void *)workspace->inputs);
+    rheos__free(workspace->outputs);
+    rheos__free(workspace->results);
+    rheos__free(workspace->packed_tensors);
+    rheos__free(workspace->packed);
+    rheos__free(workspace->group_room);
+    rheos__dynamics_free(workspace);
+    rheos__free(workspace);
+  }
+}
+
+// ---- Binding
+
+static void bind_input(rheos__binding *binding, const rheos__workspace *workspace,
+                       const rheos__segment *segment, int32_t position, int32_t at) {
+  const int32_t index = segment->input_values[position], root = segment->operands[position];
+  const rheos__value *value = rheos__find_value(segment, index);
+  rheos__tensor_argument *argument = &binding->arguments[at];
+  *argument = (rheos__tensor_argument){.root = root};
+  binding->tensors[at] = NULL;
+  binding->cells[at] = value->resource;
+  switch ((rheos__value_kind)value->kind) {
+    case RHEOS__VALUE_NONE: argument->stays = true; return;
+    case RHEOS__VALUE_CONSTANT:
+      argument->stays = true;
+      binding->tensors[at] = value->constant;
+      return;
+    case RHEOS__VALUE_ARENA:
+      argument->stays = true;
+      binding->tensors[at] = &argument->view;
+      break;
+    case RHEOS__VALUE_FEED:  // the caller's: nobody may keep it
+      break;
+    case RHEOS__VALUE_HEAP:
+    case RHEOS__VALUE_TENSOR: argument->passes = index == root; break;
+  }
+  if (value->shape == NULL) return;  // what passes without one is there
+  rheos__tensor_init_view(&argument->view, (rheos_dtype)value->dtype, value->shape,
+                          workspace->data[root]);
+}
+
+static bool bind_inputs(rheos__binding *binding, const rheos__workspace *workspace,
+                        const rheos__segment *segment) {
+  const size_t count = (size_t)segment->num_tensor_arguments;
+  if (!RHEOS_RESERVE(binding->arguments, binding->argument_capacity, count) ||
+      !RHEOS_RESERVE(binding->tensors, binding->tensor_capacity, count) ||
+      !RHEOS_RESERVE(binding->cells, binding->cell_capacity, count)) {
+    return false;
+  }
+  for (int32_t i = 0; i < segment->num_instructions; ++i) {
+    const rheos__instruction *in = &segment->instructions[i];
+    if (!rheos__takes_tensors(in)) continue;
+    for (int32_t k = 0; k < in->num_inputs; ++k) {
+      bind_input(binding, workspace, segment, in->first_operand + k, in->first_argument + k);
+    }
+  }
+  return true;
+}
+
+// The memory of a binding, as large as the segment needs.
+static rheos_status *bind_memory(rheos__binding *binding, const rheos__segment *segment) {
+  if (binding->memory_bytes >= segment->memory_bytes) return NULL;
+  rheos__free_aligned(binding->memory);
+  binding->memory_bytes = 0;
+  binding->memory = rheos__alloc_aligned(segment->memory_bytes);
+  if (binding->memory == NULL) return rheos__no_memory_for(segment);
+  binding->memory_bytes = segment->memory_bytes;
+  return NULL;
+}
+
+rheos_status *rheos__workspace_bind(rheos__workspace *workspace, const rheos__segment *segment) {
+  const size_t depth = (size_t)segment->depth;
+  if (depth < workspace->num_bindings && workspace->bindings[depth].serial == segment->serial)
+    return NULL;
+  if (!RHEOS_RESERVE(workspace->bindings, workspace->binding_capacity, depth + 1)) {
+    return rheos__out_of_memory();
+  }
+  while (workspace->num_bindings <= depth)
+    workspace->bindings[workspace->num_bindings++] = (rheos__binding){0};
+  for (size_t i = depth; i < workspace->num_bindings; ++i) workspace->bindings[i].serial = 0;
+  rheos__binding *binding = &workspace->bindings[depth];
+  RHEOS_TRY(bind_memory(binding, segment));
+  for (int32_t i = 0; i < segment->num_values; ++i) {
+    const rheos__value *value = &segment->values[i];
+    void **data = &workspace->data[segment->first_value + i];
+    if (value->kind == RHEOS__VALUE_CONSTANT) *data = value->constant->data;
+    if (value->kind == RHEOS__VALUE_ARENA) *data = binding->memory + value->offset;
+  }
+  if (!bind_inputs(binding, workspace, segment)) return rheos__out_of_memory();
+  binding->serial = segment->serial;
+  return NULL;
+}
