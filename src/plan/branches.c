@@ -33,7 +33,6 @@ typedef struct finder {
   int32_t num_threads;
   int32_t *makers;       // by value: the instruction after which it is there, or -1
   int32_t *num_readers;  // by value
-  size_t capacity;
   // Of the group that is looked for
   int32_t first, last;  // the last one in a branch
   branch branches[LENGTH];
@@ -225,26 +224,18 @@ static void mark_values(finder *f, const int32_t *numbers) {
 
 static rheos_status *keep_group(finder *f, const int32_t *numbers, int32_t num_branches) {
   rheos__segment *segment = f->segment;
-  if (!RHEOS_RESERVE(segment->branch_groups, f->capacity, (size_t)segment->num_branch_groups + 1)) {
-    return rheos__out_of_memory();
-  }
   const int32_t length = f->last + 1 - f->first;
   const size_t bytes = (size_t)(num_branches + 1 + length) * sizeof(int32_t);
   int32_t *starts = rheos__arena_alloc(&segment->arena, bytes);
   if (starts == NULL) return rheos__out_of_memory();
-  rheos__branch_group group = {.first = f->first,
-                               .end = f->last + 1,
-                               .num_branches = num_branches,
-                               .starts = starts,
-                               .members = starts + num_branches + 1,
-                               .cost_ns = (float)f->branches_ns};
+  int32_t *members = starts + num_branches + 1;
   int32_t count = 0;
   for (int32_t number = 1; number <= num_branches; number++) {
     starts[number - 1] = count;
     for (int32_t i = f->first; i <= f->last; i++) {
       if (number_of(f, numbers, i) != number) continue;
       segment->instructions[i].branch = (int16_t)number;
-      group.members[count++] = i;
+      members[count++] = i;
     }
   }
   starts[num_branches] = count;
@@ -252,8 +243,14 @@ static rheos_status *keep_group(finder *f, const int32_t *numbers, int32_t num_b
     if (is_read(f, at(f, i))) segment->instructions[i].branch = RHEOS__BEFORE_BRANCHES;
   }
   mark_values(f, numbers);
-  segment->branch_groups[segment->num_branch_groups++] = group;
-  return NULL;
+  return rheos__segment_add_section(
+      segment,
+      &(rheos__section){
+          .kind = RHEOS__SECTION_BRANCHES,
+          .first = f->first,
+          .end = f->last + 1,
+          .cost_ns = f->branches_ns,
+          .branches = {.num_branches = num_branches, .starts = starts, .members = members}});
 }
 
 // Whether a group may begin here: behind a fork, or behind what cannot be in one.

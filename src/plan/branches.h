@@ -7,7 +7,7 @@
 // Operands and outputs of an instruction in a branch, at most.
 enum { RHEOS__BRANCH_OPERANDS = 32, RHEOS__MAX_BRANCHES = 32 };
 
-// Fills in segment->branch_groups where `num_threads` would gain clearly more than handing over costs.
+// Adds sections to the segment where `num_threads` would gain clearly more than handing over costs.
 // Before rheos__place_memory().
 rheos_status *rheos__find_branches(rheos__segment *segment, int32_t num_threads);
 

@@ -9,9 +9,9 @@
 typedef struct placer {
   rheos__segment *segment;
   rheos__offset_allocator space;
-  int32_t *places;                   // by value: its place in the space
-  const rheos__branch_group *group;  // the one under way or next, NULL: none
-  int32_t *held;                     // places that it frees, until it is over
+  int32_t *places;                // by value: its place in the space
+  const rheos__section *section;  // of branches: the one under way or next, NULL: none
+  int32_t *held;                  // places that it frees, until it is over
   size_t num_held, held_capacity;
   size_t num_releases, release_capacity, num_heap, heap_capacity, num_tensors, tensor_capacity;
 } placer;
@@ -85,13 +85,13 @@ static bool append(int32_t **items, size_t *count, size_t *capacity, int32_t ite
   return true;
 }
 
-static bool in_group(const placer *p, int32_t index) {
-  return p->group != NULL && index >= p->group->first && index < p->group->end;
+static bool in_section(const placer *p, int32_t index) {
+  return p->section != NULL && index >= p->section->first && index < p->section->end;
 }
 
-// Gives a place back, in a group when that is over: what comes later may be running already.
+// Gives a place back, in a section when that is over: what comes later may be running already.
 static rheos_status *give(placer *p, int32_t index, int32_t place) {
-  if (!in_group(p, index)) {
+  if (!in_section(p, index)) {
     rheos__offset_allocator_give(&p->space, place);
     return NULL;
   }
@@ -99,31 +99,31 @@ static rheos_status *give(placer *p, int32_t index, int32_t place) {
 }
 
 // Scratch space of its own for each branch.
-static rheos_status *begin_group(placer *p) {
-  const rheos__branch_group *group = p->group;
-  for (int32_t b = 0; b < group->num_branches; ++b) {
+static rheos_status *begin_section(placer *p) {
+  const rheos__section *section = p->section;
+  for (int32_t b = 0; b < section->branches.num_branches; ++b) {
     size_t most = 0, offset = 0;
-    for (int32_t k = group->starts[b]; k < group->starts[b + 1]; ++k) {
-      const size_t bytes = p->segment->instructions[group->members[k]].scratch_bytes;
+    for (int32_t k = section->branches.starts[b]; k < section->branches.starts[b + 1]; ++k) {
+      const size_t bytes = p->segment->instructions[section->branches.members[k]].scratch_bytes;
       if (bytes > most) most = bytes;
     }
     if (most == 0) continue;
     int32_t place;
     if (!rheos__offset_allocator_take(&p->space, most, &offset, &place))
       return rheos__out_of_memory();
-    for (int32_t k = group->starts[b]; k < group->starts[b + 1]; ++k) {
-      p->segment->instructions[group->members[k]].scratch_offset = offset;
+    for (int32_t k = section->branches.starts[b]; k < section->branches.starts[b + 1]; ++k) {
+      p->segment->instructions[section->branches.members[k]].scratch_offset = offset;
     }
-    RHEOS_TRY(give(p, group->first, place));
+    RHEOS_TRY(give(p, section->first, place));
   }
   return NULL;
 }
 
-static void end_group(placer *p) {
+static void end_section(placer *p) {
   for (size_t i = 0; i < p->num_held; ++i) rheos__offset_allocator_give(&p->space, p->held[i]);
   p->num_held = 0;
   const rheos__segment *segment = p->segment;
-  if (++p->group == segment->branch_groups + segment->num_branch_groups) p->group = NULL;
+  if (++p->section == segment->sections + segment->num_sections) p->section = NULL;
 }
 
 static rheos_status *place_outputs(placer *p, int32_t index) {
@@ -184,7 +184,7 @@ static rheos_status *place_all(placer *p) {
   rheos__segment *segment = p->segment;
   for (int32_t i = 0; i < segment->num_instructions; ++i) {
     rheos__instruction *in = &segment->instructions[i];
-    if (p->group != NULL && i == p->group->first) RHEOS_TRY(begin_group(p));
+    if (p->section != NULL && i == p->section->first) RHEOS_TRY(begin_section(p));
     RHEOS_TRY(place_outputs(p, i));
     if (in->scratch_bytes > 0 && in->branch <= 0) {
       int32_t place;
@@ -199,7 +199,7 @@ static rheos_status *place_all(placer *p) {
       RHEOS_TRY(retire(p, i, segment->operands[in->first_operand + k]));
     }
     for (int32_t k = 0; k < in->num_outputs; ++k) RHEOS_TRY(retire(p, i, in->first_value + k));
-    if (p->group != NULL && i == p->group->end - 1) end_group(p);
+    if (p->section != NULL && i == p->section->end - 1) end_section(p);
   }
   segment->memory_bytes = p->space.end;
   segment->num_heap_values = (int32_t)p->num_heap;
@@ -211,7 +211,7 @@ rheos_status *rheos__place_memory(rheos__segment *segment) {
   find_last_uses(segment);
   rheos__find_escapes(segment);
   placer p = {.segment = segment};
-  if (segment->num_branch_groups > 0) p.group = segment->branch_groups;
+  if (segment->num_sections > 0) p.section = segment->sections;  // of branches, so far
   p.places = rheos__alloc_array((size_t)segment->num_values, sizeof *p.places);
   if (p.places == NULL) return rheos__out_of_memory();
   rheos__offset_allocator_init(&p.space);

@@ -19,12 +19,11 @@ typedef struct range {
 
 typedef struct finder {
   rheos__segment *segment;
-  rheos__row_chain chain;  // the one that grows; first < 0: none
+  rheos__section chain;  // the one that grows
   int32_t num_members;
   int64_t rows, unit_rows;
   range ranges[MOST_RANGES];
   int32_t num_ranges;
-  size_t capacity;
 } finder;
 
 // ---- Instructions
@@ -94,7 +93,7 @@ static bool made_in_chain(const finder *f, int32_t value) {
 // ---- Growing a chain
 
 static void begin(finder *f, int32_t index) {
-  f->chain = (rheos__row_chain){.first = index, .end = index};
+  f->chain = (rheos__section){.kind = RHEOS__SECTION_ROWS, .first = index, .end = index};
   f->num_members = f->num_ranges = 0;
 }
 
@@ -115,7 +114,7 @@ static bool add_member(finder *f, int32_t index) {
   if (row_elements == 0 || in->unit_elements % row_elements != 0) return false;
   const int64_t unit_rows = in->unit_elements / row_elements;
   if (f->num_members > 0 &&
-      (rows != f->rows || unit_rows != f->unit_rows || in->num_units != f->chain.num_units ||
+      (rows != f->rows || unit_rows != f->unit_rows || in->num_units != f->chain.rows.num_units ||
        f->chain.cost_ns + (double)in->cost_ns > MOST_NS)) {
     return false;
   }
@@ -136,7 +135,7 @@ static bool add_member(finder *f, int32_t index) {
   if (!add_value(f, out, out_bytes / (size_t)rows, true)) return false;
   f->rows = rows;
   f->unit_rows = unit_rows;
-  f->chain.num_units = in->num_units;
+  f->chain.rows.num_units = in->num_units;
   f->chain.cost_ns += (double)in->cost_ns;
   f->chain.end = index + 1;
   f->num_members++;
@@ -144,13 +143,8 @@ static bool add_member(finder *f, int32_t index) {
 }
 
 static rheos_status *finish(finder *f) {
-  rheos__segment *segment = f->segment;
   if (f->num_members < 2 || f->chain.cost_ns < LEAST_NS) return NULL;
-  if (!RHEOS_RESERVE(segment->row_chains, f->capacity, (size_t)segment->num_row_chains + 1)) {
-    return rheos__out_of_memory();
-  }
-  segment->row_chains[segment->num_row_chains++] = f->chain;
-  return NULL;
+  return rheos__segment_add_section(f->segment, &f->chain);
 }
 
 rheos_status *rheos__find_row_chains(rheos__segment *segment) {

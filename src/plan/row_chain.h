@@ -7,7 +7,7 @@
 // Of an instruction in a chain, at most.
 enum { RHEOS__ROW_CHAIN_INPUTS = 16 };
 
-// Fills in segment->row_chains. After rheos__place_memory().
+// Adds them to the sections of the segment. After rheos__place_memory().
 rheos_status *rheos__find_row_chains(rheos__segment *segment);
 
 #endif  // RHEOS_SRC_PLAN_ROW_CHAIN_H

@@ -2,6 +2,7 @@
 // kernel for the rest, and stops at the first entry that needs a shape which has to be waited for.
 #include "plan/segment.h"
 
+#include <assert.h>
 #include <string.h>
 #include <time.h>
 
@@ -445,6 +446,23 @@ static bool waits_for_shape(specializer *z, int32_t entry_index) {
   return false;
 }
 
+rheos_status *rheos__segment_add_section(rheos__segment *segment, const rheos__section *section) {
+  assert(section->first >= 0 && section->first < section->end);
+  assert(section->end <= segment->num_instructions);
+  if (!RHEOS_RESERVE(segment->sections, segment->section_capacity,
+                     (size_t)segment->num_sections + 1)) {
+    return rheos__out_of_memory();
+  }
+  int32_t at = segment->num_sections++;
+  for (; at > 0 && segment->sections[at - 1].first > section->first; --at) {
+    segment->sections[at] = segment->sections[at - 1];
+  }
+  segment->sections[at] = *section;
+  assert(at == 0 || segment->sections[at - 1].end <= section->first);
+  assert(at + 1 == segment->num_sections || section->end <= segment->sections[at + 1].first);
+  return NULL;
+}
+
 // What comes without a shape and is asked for later.
 static rheos_status *list_dynamic_values(rheos__segment *segment) {
   size_t capacity = 0;
@@ -546,9 +564,7 @@ static void segment_free(rheos__segment *segment) {
   rheos__free(segment->input_values);
   rheos__free(segment->releases);
   rheos__free(segment->heap_values);
-  rheos__free(segment->row_chains);
-  rheos__free(segment->branch_groups);
-  rheos__free(segment->update_groups);
+  rheos__free(segment->sections);
   rheos__free(segment->tensor_values);
   rheos__free(segment);
 }

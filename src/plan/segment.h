@@ -41,7 +41,7 @@ typedef enum rheos__instruction_kind {
 typedef struct rheos__instruction {
   uint8_t kind;
   bool parallel;   // worth the threads
-  int16_t branch;  // of a group, from 1 on; 0: none; or RHEOS__BEFORE_BRANCHES
+  int16_t branch;  // of a section, from 1 on; 0: none; or RHEOS__BEFORE_BRANCHES
   int32_t entry;
   int32_t num_inputs, num_outputs;
   int32_t first_operand;  // of the inputs, in segment->operands
@@ -75,33 +75,40 @@ typedef struct rheos__release {
   void *state;
 } rheos__release;
 
-// Successive instructions that threads may go through side by side, each with its own rows of the
-// batch; see row_chain.c. Those among them that are not RHEOS__RUN come before the others.
-typedef struct rheos__row_chain {
+// Successive instructions that are run in one go, shared by threads in one way or another. Sections do
+// not overlap and are in the order of their instructions.
+typedef enum rheos__section_kind {
+  // Each thread goes through all of them with its own rows of the batch; those that are not
+  // RHEOS__RUN come before. See row_chain.c.
+  RHEOS__SECTION_ROWS,
+  // Branches that do not need each other go side by side, each in the order of the plan; reads of
+  // variables come before, what belongs to no branch comes after. See branches.c.
+  RHEOS__SECTION_BRANCHES,
+  // They change variables, different ones, and begin and end together. See update_group.c.
+  RHEOS__SECTION_UPDATES,
+} rheos__section_kind;
+
+typedef struct rheos__section {
+  uint8_t kind;
   int32_t first, end;  // instructions
-  int64_t num_units;   // of each that runs
   double cost_ns;
-} rheos__row_chain;
+  union {
+    struct {
+      int64_t num_units;  // of each instruction that is RHEOS__RUN
+    } rows;
+    struct {
+      int32_t num_branches;
+      const int32_t *starts;   // of each branch in `members`, and the end
+      const int32_t *members;  // instructions, by branch
+    } branches;
+    struct {
+      const rheos__grouped_update *update;
+      void *state;
+    } updates;
+  };
+} rheos__section;
 
-// Instructions that threads share: branches that do not need each other go side by side, each in the
-// order of the plan. Reads of variables among them come before, what belongs to no branch afterwards.
-// See branches.c.
-enum { RHEOS__BEFORE_BRANCHES = -1 };
-typedef struct rheos__branch_group {
-  int32_t first, end;  // instructions
-  int32_t num_branches;
-  int32_t *starts;   // of each branch in `members`, and the end
-  int32_t *members;  // instructions, by branch
-  float cost_ns;
-} rheos__branch_group;
-
-// Successive instructions that change variables, different ones, as one: see update_group.h.
-typedef struct rheos__update_group {
-  int32_t first, count;  // instructions
-  const rheos__grouped_update *grouped;
-  void *state;
-  float cost_ns;
-} rheos__update_group;
+enum { RHEOS__BEFORE_BRANCHES = -1 };  // an instruction's branch: a read within such a section
 
 typedef struct rheos__packed_operand rheos__packed_operand;  // packed_operand.h
 
@@ -137,12 +144,9 @@ struct rheos__segment {
   int32_t num_heap_values;
   int32_t *tensor_values;  // may hold a tensor of the step: swept at its end
   int32_t num_tensor_values;
-  rheos__row_chain *row_chains;  // in order
-  int32_t num_row_chains;
-  rheos__branch_group *branch_groups;  // in order
-  int32_t num_branch_groups;
-  rheos__update_group *update_groups;  // in order
-  int32_t num_update_groups;
+  rheos__section *sections;
+  int32_t num_sections;
+  size_t section_capacity;
   rheos__packed_operand *packed_operands;
   size_t packed_operand_capacity;
   int32_t num_packed_operands;
@@ -206,6 +210,9 @@ void rheos__segments_free(rheos__segment *segments);  // with siblings and child
 // The child of `parent` (root if NULL) for these shapes, moved to the front; NULL if there is none.
 rheos__segment *rheos__segment_find(rheos__plan *plan, rheos__segment *parent,
                                     const rheos_shape *key, int32_t num_key);
+
+// Puts a section in its place among those that are there.
+rheos_status *rheos__segment_add_section(rheos__segment *segment, const rheos__section *section);
 
 // Whether an instruction takes its inputs as tensors.
 static inline bool rheos__takes_tensors(const rheos__instruction *in) {

@@ -12,33 +12,27 @@ static int32_t count_alike(const rheos__segment *segment, int32_t first) {
   return count;
 }
 
-static rheos_status *add_run(rheos__segment *segment, int32_t first, int32_t count,
-                             int32_t *out_taken) {
+static rheos_status *add_group(rheos__segment *segment, int32_t first, int32_t count,
+                               int32_t *out_taken) {
   const rheos__instruction *in = &segment->instructions[first];
   void *states[RHEOS__MAX_UPDATE_GROUP];
   for (int32_t i = 0; i < count; ++i) states[i] = in[i].state;
-  rheos__update_group run = {.first = first, .grouped = in[0].grouped};
-  RHEOS_TRY(run.grouped->prepare(states, count, &segment->arena, &run.state, out_taken));
+  rheos__section group = {
+      .kind = RHEOS__SECTION_UPDATES, .first = first, .updates = {.update = in[0].grouped}};
+  RHEOS_TRY(
+      in[0].grouped->prepare(states, count, &segment->arena, &group.updates.state, out_taken));
   if (*out_taken < 2) return NULL;
-  run.count = *out_taken;
-  for (int32_t i = 0; i < run.count; ++i) {
-    run.cost_ns += in[i].cost_ns;
-  }
-  segment->update_groups[segment->num_update_groups++] = run;
-  return NULL;
+  group.end = first + *out_taken;
+  for (int32_t i = 0; i < *out_taken; ++i) group.cost_ns += (double)in[i].cost_ns;
+  return rheos__segment_add_section(segment, &group);
 }
 
 rheos_status *rheos__find_update_groups(rheos__segment *segment) {
-  size_t capacity = 0;
   int32_t taken = 1;
   for (int32_t i = 0; i < segment->num_instructions; i += taken) {
     const int32_t count = count_alike(segment, i);
     taken = 1;
-    if (count < 2) continue;
-    if (!RHEOS_RESERVE(segment->update_groups, capacity, (size_t)segment->num_update_groups + 1)) {
-      return rheos__out_of_memory();
-    }
-    RHEOS_TRY(add_run(segment, i, count, &taken));
+    if (count >= 2) RHEOS_TRY(add_group(segment, i, count, &taken));
   }
   return NULL;
 }

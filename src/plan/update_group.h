@@ -8,7 +8,7 @@
 
 enum { RHEOS__MAX_UPDATE_GROUP = 64 };  // instructions in one
 
-// Fills in segment->update_groups.
+// Adds them to the sections of the segment.
 rheos_status *rheos__find_update_groups(rheos__segment *segment);
 
 #endif  // RHEOS_SRC_PLAN_UPDATE_GROUP_H

@@ -1,20 +1,16 @@
-// A group is handed out once, a branch at a time. No branch stops another one, or which error comes
+// A section of branches is handed out once, a branch at a time. No branch stops another one, or which error comes
 // back would depend on who was faster; but none goes on behind an instruction that is known to have
 // failed.
-#include "runtime/branch_run.h"
-
+#include <assert.h>
 #include <pthread.h>
 
 #include "plan/branches.h"
+#include "runtime/section_run.h"
 
 static const float SLICE_NS = 2e6f;  // between two looks whether to stop
 
 typedef struct branches_run {
-  const rheos__segment *segment;
-  const rheos__branch_group *group;
-  const rheos__workspace *workspace;
-  rheos__step *step;
-  rheos__trace_mark *marks;       // may be NULL
+  const rheos__section_run *run;
   pthread_t caller;               // who alone may ask whether to stop
   _Atomic int32_t first_failure;  // instruction
   int32_t failed[RHEOS__MAX_BRANCHES];
@@ -22,19 +18,20 @@ typedef struct branches_run {
 } branches_run;
 
 static bool is_stopped(const branches_run *r) {
-  if (pthread_equal(pthread_self(), r->caller)) return rheos__step_poll(r->step);
-  return atomic_load_explicit(&r->step->stopped, memory_order_relaxed) != 0;
+  if (pthread_equal(pthread_self(), r->caller)) return rheos__step_poll(r->run->step);
+  return atomic_load_explicit(&r->run->step->stopped, memory_order_relaxed) != 0;
 }
 
 static rheos_status *run_instruction(const branches_run *r, const rheos__instruction *in) {
   const void *inputs[RHEOS__BRANCH_OPERANDS];
   void *outputs[RHEOS__BRANCH_OPERANDS];
-  const int32_t *operands = r->segment->operands + in->first_operand;
-  for (int32_t i = 0; i < in->num_inputs; ++i) inputs[i] = r->workspace->data[operands[i]];
-  for (int32_t i = 0; i < in->num_outputs; ++i)
-    outputs[i] = r->workspace->data[in->first_value + i];
+  const rheos__segment *segment = r->run->segment;
+  const rheos__workspace *workspace = r->run->workspace;
+  const int32_t *operands = segment->operands + in->first_operand;
+  for (int32_t i = 0; i < in->num_inputs; ++i) inputs[i] = workspace->data[operands[i]];
+  for (int32_t i = 0; i < in->num_outputs; ++i) outputs[i] = workspace->data[in->first_value + i];
   void *scratch = in->scratch_bytes > 0
-                      ? r->workspace->bindings[r->segment->depth].memory + in->scratch_offset
+                      ? workspace->bindings[segment->depth].memory + in->scratch_offset
                       : NULL;
   int64_t slice = in->num_units;
   if (in->cost_ns > SLICE_NS) slice = (int64_t)((float)slice * (SLICE_NS / in->cost_ns));
@@ -48,8 +45,8 @@ static rheos_status *run_instruction(const branches_run *r, const rheos__instruc
 }
 
 static void note_failure(branches_run *r, int32_t branch, int32_t index, rheos_status *status) {
-  const rheos__plan *plan = r->segment->plan;
-  const int32_t entry = r->segment->instructions[index].entry;
+  const rheos__plan *plan = r->run->segment->plan;
+  const int32_t entry = r->run->segment->instructions[index].entry;
   r->errors[branch] = rheos__status_at_take(status, plan->graph, plan->entries[entry].id);
   r->failed[branch] = index;
   int32_t first = atomic_load(&r->first_failure);
@@ -57,12 +54,12 @@ static void note_failure(branches_run *r, int32_t branch, int32_t index, rheos_s
 }
 
 static void run_branch(branches_run *r, int32_t branch) {
-  const rheos__branch_group *group = r->group;
+  const int32_t *starts = r->run->section->branches.starts;
   float unseen_ns = 0;
-  int64_t now = r->marks != NULL ? rheos__clock_ns() : 0;
-  for (int32_t k = group->starts[branch]; k < group->starts[branch + 1]; ++k) {
-    const int32_t index = group->members[k];
-    const rheos__instruction *in = &r->segment->instructions[index];
+  int64_t now = rheos__section_start(r->run);
+  for (int32_t k = starts[branch]; k < starts[branch + 1]; ++k) {
+    const int32_t index = r->run->section->branches.members[k];
+    const rheos__instruction *in = &r->run->segment->instructions[index];
     unseen_ns += in->cost_ns;
     if (unseen_ns > SLICE_NS) {
       unseen_ns = 0;
@@ -74,10 +71,7 @@ static void run_branch(branches_run *r, int32_t branch) {
       note_failure(r, branch, index, status);
       return;
     }
-    if (r->marks == NULL) continue;
-    rheos__trace_mark *mark = &r->marks[index - group->first];
-    *mark = (rheos__trace_mark){rheos__pool_thread(), now, rheos__clock_ns()};
-    now = mark->end_ns;
+    now = rheos__section_mark(r->run, index, 0, now);
   }
 }
 
@@ -86,19 +80,13 @@ static rheos_status *run_some(void *argument, int64_t first, int64_t last) {
   return NULL;
 }
 
-rheos_status *rheos__run_branches(const rheos__segment *segment, const rheos__branch_group *group,
-                                  const rheos__workspace *workspace, rheos__step *step,
-                                  rheos__trace_mark *marks, int32_t *out_failed) {
-  branches_run r = {.segment = segment,
-                    .group = group,
-                    .workspace = workspace,
-                    .step = step,
-                    .marks = marks,
-                    .caller = pthread_self(),
-                    .first_failure = INT32_MAX};
-  rheos_status *status = rheos__pool_run(step->pool, group->num_branches, run_some, &r);
+rheos_status *rheos__run_branches(const rheos__section_run *run, int32_t *out_failed) {
+  branches_run r = {.run = run, .caller = pthread_self(), .first_failure = INT32_MAX};
+  const int32_t num_branches = run->section->branches.num_branches;
+  assert(num_branches <= RHEOS__MAX_BRANCHES);
+  rheos_status *status = rheos__pool_run(run->step->pool, num_branches, run_some, &r);
   *out_failed = atomic_load(&r.first_failure);
-  for (int32_t b = 0; b < group->num_branches; ++b) {
+  for (int32_t b = 0; b < num_branches; ++b) {
     if (r.errors[b] != NULL && r.failed[b] == *out_failed) {
       status = r.errors[b];
     } else {

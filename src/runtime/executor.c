@@ -8,9 +8,7 @@
 #include "plan/packed_operand.h"
 #include "plan/dynamic.h"
 #include "plan/memory_report.h"
-#include "runtime/branch_run.h"
-#include "runtime/chain_run.h"
-#include "runtime/update_group_run.h"
+#include "runtime/section_run.h"
 #include "runtime/trace.h"
 #include "tensor/variable_shape.h"
 
@@ -250,7 +248,7 @@ static inline void release_after(rheos__workspace *workspace, const rheos__segme
   }
 }
 
-// The same, noted in the trace if there is one.
+// One instruction, noted in the trace if there is one.
 static inline rheos_status *run_noted(run *r, const rheos__segment *segment,
                                       const rheos__instruction *in, rheos_trace *trace) {
   RHEOS_TRY(run_next(r, segment, in));
@@ -260,7 +258,7 @@ static inline rheos_status *run_noted(run *r, const rheos__segment *segment,
   return NULL;
 }
 
-// The forms of operands that several threads will ask for. Their variables have been read.
+// The packed operands that several threads will ask for. Their variables have been read.
 static rheos_status *take_packed_operands(run *r, const rheos__segment *segment, int32_t first,
                                           int32_t end) {
   for (int32_t i = first; segment->num_packed_operands > 0 && i < end; ++i) {
@@ -274,86 +272,96 @@ static rheos_status *take_packed_operands(run *r, const rheos__segment *segment,
   return NULL;
 }
 
-// The variables of the chain are read first; then the layers, by rows.
-static rheos_status *run_chain(run *r, const rheos__segment *segment, const rheos__row_chain *chain,
-                               rheos_trace *trace) {
-  r->step->budget_ns -= (float)chain->cost_ns;
-  for (int32_t i = chain->first; i < chain->end; ++i) {
+// ---- Sections
+
+// The instructions of the section up to `end` that come before those that threads share, or after them.
+typedef enum turn { BEFORE, AFTER } turn;
+static rheos_status *run_others(run *r, const rheos__segment *segment,
+                                const rheos__section *section, int32_t end, turn turn,
+                                rheos_trace *trace) {
+  for (int32_t i = section->first; i < end; ++i) {
     const rheos__instruction *in = &segment->instructions[i];
-    if (in->kind != RHEOS__RUN) RHEOS_TRY(run_noted(r, segment, in, trace));
-  }
-  RHEOS_TRY(take_packed_operands(r, segment, chain->first, chain->end));
-  const size_t parts = (size_t)rheos__row_chain_parts(chain, r->step->pool);
-  rheos__trace_mark *marks = NULL;
-  if (trace != NULL) {
-    marks = rheos__trace_begin_marks(trace, (size_t)(chain->end - chain->first) * parts);
-  }
-  RHEOS_TRY(rheos__run_row_chain(segment, chain, r->workspace, r->step->pool, marks));
-  for (int32_t i = chain->first; marks != NULL && i < chain->end; ++i) {
-    if (segment->instructions[i].kind != RHEOS__RUN) continue;
-    rheos__trace_add_marks(trace, segment, &segment->instructions[i],
-                           marks + (size_t)(i - chain->first) * parts, parts);
-  }
-  if (trace != NULL) r->now_ns = rheos__trace_end_marks(trace);
-  for (int32_t i = chain->first; i < chain->end; ++i) {
-    release_after(r->workspace, segment, &segment->instructions[i]);
+    if (rheos__section_shares(section, in)) continue;
+    const bool is_before =
+        section->kind == RHEOS__SECTION_ROWS || in->branch == RHEOS__BEFORE_BRANCHES;
+    if (is_before == (turn == BEFORE)) RHEOS_TRY(run_noted(r, segment, in, trace));
   }
   return NULL;
 }
 
-// What belongs to no branch, up to `end`: in its turn behind the branches.
-static rheos_status *run_after_branches(run *r, const rheos__segment *segment, int32_t first,
-                                        int32_t end, rheos_trace *trace) {
-  for (int32_t i = first; i < end; ++i) {
-    const rheos__instruction *in = &segment->instructions[i];
-    if (in->branch == 0) RHEOS_TRY(run_noted(r, segment, in, trace));
-  }
-  return NULL;
-}
-
-// Reads come first, since nothing in the group writes; then the branches.
-static rheos_status *run_group(run *r, const rheos__segment *segment,
-                               const rheos__branch_group *group, rheos_trace *trace) {
-  for (int32_t i = group->first; i < group->end; ++i) {
-    const rheos__instruction *in = &segment->instructions[i];
-    if (in->branch == RHEOS__BEFORE_BRANCHES) RHEOS_TRY(run_noted(r, segment, in, trace));
-  }
-  RHEOS_TRY(take_packed_operands(r, segment, group->first, group->end));
-  rheos__trace_mark *marks = NULL;
-  if (trace != NULL) marks = rheos__trace_begin_marks(trace, (size_t)(group->end - group->first));
-  r->step->budget_ns -= group->cost_ns;
+// An instruction that fails may have one before it, in the order of the plan, that comes after the
+// branches: that one would have failed first.
+static rheos_status *run_branches(run *r, const rheos__section_run *shared) {
   int32_t failed = INT32_MAX;
-  rheos_status *status = rheos__run_branches(segment, group, r->workspace, r->step, marks, &failed);
+  rheos_status *status = rheos__run_branches(shared, &failed);
   if (status == NULL && atomic_load(&r->step->stopped) != 0) return rheos__step_error(r->step);
-  if (status != NULL) {  // what comes earlier in the plan would have failed first
-    rheos_status *earlier = run_after_branches(r, segment, group->first, failed, NULL);
-    if (earlier == NULL) return status;
-    rheos_status_free(status);
-    return earlier;
-  }
-  for (int32_t i = group->first; marks != NULL && i < group->end; ++i) {
-    if (segment->instructions[i].branch <= 0) continue;
-    rheos__trace_add_marks(trace, segment, &segment->instructions[i], &marks[i - group->first], 1);
-  }
-  if (trace != NULL) r->now_ns = rheos__trace_end_marks(trace);
-  RHEOS_TRY(run_after_branches(r, segment, group->first, group->end, trace));
-  for (int32_t i = group->first; i < group->end; ++i) {
-    release_after(r->workspace, segment, &segment->instructions[i]);
+  if (status == NULL) return NULL;
+  rheos_status *earlier = run_others(r, shared->segment, shared->section, failed, AFTER, NULL);
+  if (earlier == NULL) return status;
+  rheos_status_free(status);
+  return earlier;
+}
+
+// What threads share. `*out_done` is false where the instructions are to be run one by one.
+static rheos_status *run_shared(run *r, rheos__section_run *shared, bool *out_done) {
+  *out_done = true;
+  switch ((rheos__section_kind)shared->section->kind) {
+    case RHEOS__SECTION_ROWS: return rheos__run_rows(shared);
+    case RHEOS__SECTION_BRANCHES: return run_branches(r, shared);
+    case RHEOS__SECTION_UPDATES: *out_done = rheos__run_updates(shared); return NULL;
   }
   return NULL;
 }
 
-// Updates that stand together: at once, or in their order where that fails.
-static rheos_status *run_update_group(run *r, const rheos__segment *segment,
-                                      const rheos__update_group *group, rheos_trace *trace) {
-  const int32_t end = group->first + group->count;
-  const bool done = rheos__run_update_group(segment, group, r->workspace, r->step, trace);
-  if (done) r->step->budget_ns -= group->cost_ns;
-  if (done && trace != NULL) r->now_ns = rheos__trace_end_marks(trace);
-  for (int32_t i = group->first; i < end; ++i) {
+// The same, noted in the trace if there is one.
+static rheos_status *run_shared_noted(run *r, rheos__section_run *shared, rheos_trace *trace,
+                                      bool *out_done) {
+  if (trace == NULL) return run_shared(r, shared, out_done);
+  const rheos__segment *segment = shared->segment;
+  const rheos__section *section = shared->section;
+  const size_t parts = (size_t)shared->num_parts;
+  shared->marks = rheos__trace_begin_marks(trace, (size_t)(section->end - section->first) * parts);
+  RHEOS_TRY(run_shared(r, shared, out_done));
+  for (int32_t i = section->first; *out_done && shared->marks != NULL && i < section->end; ++i) {
     const rheos__instruction *in = &segment->instructions[i];
-    if (!done) RHEOS_TRY(run_noted(r, segment, in, trace));
+    if (!rheos__section_shares(section, in)) continue;
+    rheos__trace_add_marks(trace, segment, in, shared->marks + (size_t)(i - section->first) * parts,
+                           parts, r->now_ns);
+  }
+  r->now_ns = rheos__trace_end_marks(trace);
+  return NULL;
+}
+
+static rheos_status *run_one_by_one(run *r, const rheos__segment *segment,
+                                    const rheos__section *section, rheos_trace *trace) {
+  for (int32_t i = section->first; i < section->end; ++i) {
+    const rheos__instruction *in = &segment->instructions[i];
+    RHEOS_TRY(run_noted(r, segment, in, trace));
     release_after(r->workspace, segment, in);
+  }
+  return NULL;
+}
+
+static rheos_status *run_section(run *r, const rheos__segment *segment,
+                                 const rheos__section *section, rheos_trace *trace) {
+  const bool is_rows = section->kind == RHEOS__SECTION_ROWS;
+  if (is_rows && rheos__pool_num_threads(r->step->pool) == 1) {
+    return run_one_by_one(r, segment, section, trace);
+  }
+  RHEOS_TRY(run_others(r, segment, section, section->end, BEFORE, trace));
+  RHEOS_TRY(take_packed_operands(r, segment, section->first, section->end));
+  rheos__section_run shared = {.segment = segment,
+                               .section = section,
+                               .workspace = r->workspace,
+                               .step = r->step,
+                               .num_parts = rheos__section_parts(section, r->step->pool)};
+  bool done = true;
+  RHEOS_TRY(run_shared_noted(r, &shared, trace, &done));
+  if (!done) return run_one_by_one(r, segment, section, trace);
+  r->step->budget_ns -= (float)section->cost_ns;
+  RHEOS_TRY(run_others(r, segment, section, section->end, AFTER, trace));
+  for (int32_t i = section->first; i < section->end; ++i) {
+    release_after(r->workspace, segment, &segment->instructions[i]);
   }
   return NULL;
 }
@@ -361,37 +369,18 @@ static rheos_status *run_update_group(run *r, const rheos__segment *segment,
 // Compiled twice, with a trace and without.
 static inline __attribute__((always_inline)) rheos_status *run_instructions(
     run *r, const rheos__segment *segment, rheos_trace *trace) {
-  const rheos__row_chain *chain = segment->row_chains;
-  const rheos__row_chain *end_chains = chain != NULL ? chain + segment->num_row_chains : NULL;
-  if (rheos__pool_num_threads(r->step->pool) == 1) chain = end_chains;
-  const rheos__branch_group *group = segment->branch_groups;
-  int32_t group_first = segment->num_branch_groups > 0 ? group->first : -1;
-  const rheos__update_group *update = segment->update_groups;
-  int32_t update_first = segment->num_update_groups > 0 ? update->first : -1;
+  const rheos__section *section = segment->sections;
+  const rheos__section *end_sections = section != NULL ? section + segment->num_sections : NULL;
+  int32_t next = section != end_sections ? section->first : -1;
   for (int32_t i = 0; i < segment->num_instructions; ++i) {
+    if (i == next) {
+      RHEOS_TRY(run_section(r, segment, section, trace));
+      i = section->end - 1;
+      ++section;
+      next = section != end_sections ? section->first : -1;
+      continue;
+    }
     const rheos__instruction *in = &segment->instructions[i];
-    if (chain != end_chains && i == chain->first) {
-      RHEOS_TRY(run_chain(r, segment, chain, trace));
-      i = chain->end - 1;
-      ++chain;
-      continue;
-    }
-    if (i == group_first) {
-      RHEOS_TRY(run_group(r, segment, group, trace));
-      i = group->end - 1;
-      ++group;
-      const bool any = group < segment->branch_groups + segment->num_branch_groups;
-      group_first = any ? group->first : -1;
-      continue;
-    }
-    if (i == update_first) {
-      RHEOS_TRY(run_update_group(r, segment, update, trace));
-      i += update->count - 1;
-      ++update;
-      const bool any = update < segment->update_groups + segment->num_update_groups;
-      update_first = any ? update->first : -1;
-      continue;
-    }
     RHEOS_TRY(run_noted(r, segment, in, trace));
     release_after(r->workspace, segment, in);
   }

@@ -297,13 +297,16 @@ rheos__trace_mark *rheos__trace_begin_marks(rheos_trace *trace, size_t count) {
 }
 
 void rheos__trace_add_marks(rheos_trace *trace, const rheos__segment *segment,
-                            const rheos__instruction *in, const rheos__trace_mark *marks,
-                            size_t count) {
+                            const rheos__instruction *in, rheos__trace_mark *marks, size_t count,
+                            int64_t start_ns) {
   if (trace->failed) return;
-  for (size_t i = 1; i < count; ++i) {
-    if (marks[i].end_ns != 0) {
-      note_part(trace, marks[i].thread, marks[i].start_ns, marks[i].end_ns);
-    }
+  size_t filled = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (marks[i].end_ns != 0) marks[filled++] = marks[i];
+  }
+  if (filled == 0) marks[filled++] = (rheos__trace_mark){0, start_ns, start_ns};
+  for (size_t i = 1; i < filled; ++i) {
+    note_part(trace, marks[i].thread, marks[i].start_ns, marks[i].end_ns);
   }
   trace->events[trace->num_events++] = (rheos__trace_event){.visit = (int32_t)trace->num_visits - 1,
                                                             .op = in->entry - segment->first_entry,

@@ -95,7 +95,7 @@ struct rheos_trace {
   size_t num_parts, part_capacity;
   rheos__trace_dynamic *dynamic;
   size_t num_dynamic, dynamic_capacity;
-  rheos__trace_mark *marks;  // room for a group or chain under way
+  rheos__trace_mark *marks;  // room for the section under way
   size_t mark_capacity;
   rheos__pool_watch watch;
   int32_t num_runs;
@@ -122,10 +122,11 @@ int64_t rheos__trace_add(rheos_trace *trace, const rheos__segment *segment,
 // Room for marks that several threads fill in, emptied: `count` of them. The watch rests meanwhile,
 // since the marks tell more. NULL when memory is short.
 rheos__trace_mark *rheos__trace_begin_marks(rheos_trace *trace, size_t count);
-// The instruction ran as its `count` marks say: an event with the first one, and parts.
+// The instruction ran as those of its `count` marks say that were filled in: an event with the first
+// one, and parts. Where none was, there was nothing to do, at `start_ns`.
 void rheos__trace_add_marks(rheos_trace *trace, const rheos__segment *segment,
-                            const rheos__instruction *in, const rheos__trace_mark *marks,
-                            size_t count);
+                            const rheos__instruction *in, rheos__trace_mark *marks, size_t count,
+                            int64_t start_ns);
 // All marks are added. Returns the time.
 int64_t rheos__trace_end_marks(rheos_trace *trace);
 

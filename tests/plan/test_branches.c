@@ -46,12 +46,13 @@ static int count_groups(fixture *f, rheos_output fed, rheos_output y, int thread
   rheos__segment *segment = NULL;
   const rheos_shape shape = RHEOS_SHAPE(SIDE, SIDE);
   check(rheos__segment_new(plan, NULL, &shape, 1, NULL, &segment));
-  const int count = segment->num_branch_groups;
+  int count = 0;
   *out_most = 0;
-  for (int i = 0; i < count; i++) {
-    if (segment->branch_groups[i].num_branches > *out_most) {
-      *out_most = segment->branch_groups[i].num_branches;
-    }
+  for (int i = 0; i < segment->num_sections; i++) {
+    const rheos__section *section = &segment->sections[i];
+    if (section->kind != RHEOS__SECTION_BRANCHES) continue;
+    if (section->branches.num_branches > *out_most) *out_most = section->branches.num_branches;
+    count++;
   }
   rheos__segments_free(segment);
   rheos__plan_free(plan);

@@ -65,11 +65,13 @@ static int count_chains(fixture *f, const model *m, rheos_shape fed, int32_t *ou
   check(rheos__plan_new(f->graph, &context, &x, 1, &y, 1, NULL, 0, &plan));
   rheos__segment *segment = NULL;
   check(rheos__segment_new(plan, NULL, &fed, 1, NULL, &segment));
-  const int count = segment->num_row_chains;
+  int count = 0;
   *out_longest = 0;
-  for (int32_t i = 0; i < count; i++) {
-    const rheos__row_chain *chain = &segment->row_chains[i];
-    if (chain->end - chain->first > *out_longest) *out_longest = chain->end - chain->first;
+  for (int32_t i = 0; i < segment->num_sections; i++) {
+    const rheos__section *section = &segment->sections[i];
+    if (section->kind != RHEOS__SECTION_ROWS) continue;
+    if (section->end - section->first > *out_longest) *out_longest = section->end - section->first;
+    count++;
   }
   rheos__segments_free(segment);
   rheos__plan_free(plan);

@@ -54,9 +54,14 @@ static int count_runs(fixture *f, const rheos_operation *updates, int count, int
   check(rheos__plan_new(f->graph, &context, NULL, 0, NULL, 0, targets, count, &plan));
   rheos__segment *segment = NULL;
   check(rheos__segment_new(plan, NULL, NULL, 0, NULL, &segment));
-  const int runs = segment->num_update_groups;
+  int runs = 0;
   *out_in_them = 0;
-  for (int i = 0; i < runs; i++) *out_in_them += segment->update_groups[i].count;
+  for (int i = 0; i < segment->num_sections; i++) {
+    const rheos__section *section = &segment->sections[i];
+    if (section->kind != RHEOS__SECTION_UPDATES) continue;
+    *out_in_them += section->end - section->first;
+    runs++;
+  }
   rheos__segments_free(segment);
   rheos__plan_free(plan);
   rheos__resources_free(resources);
