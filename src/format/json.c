@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "codec/base64.h"
+
 rheos__json rheos__json_of(const char *text, size_t size_bytes, const char *complaint) {
   const char *start = size_bytes > 0 ? text : "";
   return (rheos__json){

@@ -3,7 +3,8 @@
 #ifndef RHEOS_SRC_FORMAT_JSON_H
 #define RHEOS_SRC_FORMAT_JSON_H
 
-#include "ops/string_util.h"
+#include "base/text.h"
+#include "tensor/tensor.h"
 
 typedef struct rheos__json {
   const char *start, *at, *end;

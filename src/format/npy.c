@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "format/buffer.h"
-#include "ops/string_util.h"
 
 static const char magic[] = "\x93NUMPY";
 enum { MAGIC_BYTES = 6, MAX_HEADER_BYTES = 1 << 20, HEADER_ALIGNMENT = 64 };

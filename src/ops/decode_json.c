@@ -4,6 +4,7 @@
 
 #include "format/json.h"
 #include "format/wire.h"
+#include "ops/string_util.h"
 
 // ---- Values
 

@@ -1,9 +1,9 @@
-// What the string families share: kernels that make strings, characters of UTF-8.
+// What the string families share: kernels that make strings, and their values.
 #ifndef RHEOS_SRC_OPS_STRING_UTIL_H
 #define RHEOS_SRC_OPS_STRING_UTIL_H
 
+#include "base/text.h"
 #include "graph/op_def.h"
-#include "ops/summarize.h"
 
 // ---- Kernels that make one string of each string of input 0
 //
@@ -42,28 +42,8 @@ rheos_status *rheos__set_text(rheos_tensor *tensor, int64_t index, const rheos__
 // A fresh scalar of that text, which is freed in any case.
 rheos_status *rheos__text_tensor_take(rheos__text *text, rheos_tensor **out_tensor);
 
-static inline void rheos__text_deinit(rheos__text *text) {
-  rheos__free(text->data);
-  *text = (rheos__text){0};
-}
-
-// White space as C's "C" locale has it, whatever the program's locale.
-static inline bool rheos__is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 // The number of dtype float, double, int32, int64, uint32 or uint64 that the string is the text of,
 // white space around it allowed; false if it is none.
 bool rheos__parse_number(const rheos_string *in, rheos_dtype dtype, void *out);
-
-// Appends the bytes that web-safe base64 stands for, padded or not (base64.c).
-rheos_status *rheos__base64_decode(const rheos_string *in, rheos__text *out);
-
-// ---- UTF-8
-
-// Whether a byte continues a character.
-static inline bool rheos__is_trail_byte(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
-// Decodes the character at `at` (before `end`); returns its bytes. Ill-formed input is 1 byte or the
-// longest beginning of a character, as Unicode recommends, and -1 as the character.
-size_t rheos__utf8_decode(const char *at, const char *end, int32_t *out_char);
-void rheos__utf8_add(rheos__text *text, int32_t character);
 
 #endif  // RHEOS_SRC_OPS_STRING_UTIL_H

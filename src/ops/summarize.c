@@ -8,20 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void rheos__text_add(rheos__text *text, const char *data, size_t size_bytes) {
-  if (text->failed || !RHEOS_RESERVE(text->data, text->capacity, text->size + size_bytes + 1)) {
-    text->failed = true;
-    return;
-  }
-  if (size_bytes > 0) memcpy(text->data + text->size, data, size_bytes);
-  text->size += size_bytes;
-  text->data[text->size] = '\0';
-}
-
-void rheos__text_add_string(rheos__text *text, const char *string) {
-  rheos__text_add(text, string, strlen(string));
-}
-
 // The short form if it reads back as the same number, else one that always does.
 static void add_float(rheos__text *text, float value) {
   char buffer[48];

@@ -2,18 +2,8 @@
 #ifndef RHEOS_SRC_OPS_SUMMARIZE_H
 #define RHEOS_SRC_OPS_SUMMARIZE_H
 
+#include "base/text.h"
 #include "tensor/tensor.h"
-
-// Text that grows. A failed allocation is remembered. Start from zeroes, end with
-// rheos__free(data).
-typedef struct rheos__text {
-  char *data;  // NUL-terminated; NULL while empty
-  size_t size, capacity;
-  bool failed;
-} rheos__text;
-
-void rheos__text_add(rheos__text *text, const char *data, size_t size_bytes);
-void rheos__text_add_string(rheos__text *text, const char *string);
 
 // Appends at most `max_entries` elements (negative: all) the way TensorFlow 1 prints them: rows in
 // brackets but for the outermost, "1 2 3...", floats with as many digits as they need.
