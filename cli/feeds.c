@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "codec/image.h"
 #include "command.h"
 #include "elements.h"
-#include "format/image.h"
 #include "json_reader.h"
 
 typedef struct wanted {

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "codec/json.h"
 #include "command.h"
 #include "elements.h"
-#include "format/json.h"
 #include "ops/string_util.h"
 
 // One level more than dimensions, for the pairs of complex numbers.

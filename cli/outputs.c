@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "codec/image.h"
 #include "command.h"
 #include "elements.h"
-#include "format/image.h"
 #include "show.h"
 
 enum { MOST_ELEMENTS = 1000 };

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/wire.h"
 #include "command.h"
-#include "format/wire.h"
 #include "progress.h"
 #include "show.h"
 #include "table.h"

@@ -2,8 +2,8 @@
 // when a tensor is asked for. Every size is held against the file it lies in before memory is
 // asked for.
 #include "base/crc32c.h"
+#include "codec/table.h"
 #include "format/bundle_files.h"
-#include "format/table.h"
 #include "format/tensor_proto.h"
 
 static const size_t MAX_INDEX_BYTES = (size_t)1 << 30;

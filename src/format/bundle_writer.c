@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/crc32c.h"
+#include "codec/table.h"
 #include "format/bundle_files.h"
-#include "format/table.h"
 #include "format/tensor_proto.h"
 
 // ---- The index

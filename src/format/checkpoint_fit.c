@@ -3,7 +3,7 @@
 #include <rheos/format.h>
 #include <stdio.h>
 
-#include "format/buffer.h"
+#include "codec/buffer.h"
 #include "tensor/tensor.h"
 
 enum {

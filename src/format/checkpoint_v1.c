@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "format/table.h"
+#include "codec/table.h"
 #include "format/tensor_proto.h"
 #include "tensor_slices.pb-c.h"
 

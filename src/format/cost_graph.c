@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "codec/wire.h"
 #include "format/trace_text.h"
-#include "format/wire.h"
 
 enum { METADATA_COST_GRAPH = 2, GRAPH_NODE = 1 };
 enum {

@@ -2,7 +2,7 @@
 #ifndef RHEOS_SRC_FORMAT_COST_GRAPH_H
 #define RHEOS_SRC_FORMAT_COST_GRAPH_H
 
-#include "format/buffer.h"
+#include "codec/buffer.h"
 #include "runtime/trace.h"
 
 // Appends it as the field of a RunMetadata. The trace has at least one visit.

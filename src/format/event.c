@@ -1,5 +1,5 @@
 // Event files for TensorBoard: a record of Event messages each, the first one the file's version.
-#include "format/record.h"
+#include "codec/record.h"
 
 #include <rheos/events.h>
 #include <rheos/format.h>

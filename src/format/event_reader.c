@@ -2,10 +2,10 @@
 // next event empties.
 #include <rheos/events.h>
 
+#include "codec/record.h"
+#include "codec/wire.h"
 #include "event.pb-c.h"
-#include "format/record.h"
 #include "format/tensor_proto.h"
-#include "format/wire.h"
 
 struct rheos_event_reader {
   rheos__file *file;

@@ -2,7 +2,7 @@
 // message; the lengths of what is around them are counted before, so that nothing is moved.
 #include <rheos/examples.h>
 
-#include "format/example.h"
+#include "codec/example.h"
 
 enum { LENGTH_TAG_1 = 1 << 3 | RHEOS__WIRE_BYTES, LENGTH_TAG_2 = 2 << 3 | RHEOS__WIRE_BYTES };
 

@@ -3,7 +3,7 @@
 #include <rheos/examples.h>
 #include <stdlib.h>
 
-#include "format/example.h"
+#include "codec/example.h"
 #include "ops/parse_columns.h"
 
 // ---- The message

@@ -1,7 +1,7 @@
 // The library, versions and unread fields that a graph keeps from files.
 #include "format/graph_extras.h"
 
-#include "format/wire.h"
+#include "codec/wire.h"
 
 // Of the library in a GraphDef, of a function in a library.
 enum { LIBRARY_FIELD = 2, FUNCTION_FIELD = 1 };

@@ -3,8 +3,8 @@
 #ifndef RHEOS_SRC_FORMAT_GRAPH_OUTLINE_H
 #define RHEOS_SRC_FORMAT_GRAPH_OUTLINE_H
 
+#include "codec/wire.h"
 #include "format/graph_def.h"
-#include "format/wire.h"
 
 // Checks all of the message (RHEOS_DATA_LOSS) and reads it into the arena. Of its nodes there are
 // name, op, inputs and device; (*out_nodes)[i] are the bytes of node i, for

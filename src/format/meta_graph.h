@@ -4,8 +4,8 @@
 
 #include <rheos/saved_model.h>
 
+#include "codec/wire.h"
 #include "format/protobuf.h"
-#include "format/wire.h"
 
 // Reads the message; `bytes` are taken over in any case: with rheos__free() if they are `owned`, else
 // they stay valid as long as the description.

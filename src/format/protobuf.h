@@ -5,7 +5,7 @@
 #include <protobuf-c/protobuf-c.h>
 
 #include "base/arena.h"
-#include "format/buffer.h"
+#include "codec/buffer.h"
 
 // Appends the message's bytes. (While it does, maps of functions in it look different: nobody else may
 // read the message.)

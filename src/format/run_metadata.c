@@ -1,11 +1,11 @@
 // A trace as TensorFlow's RunMetadata. Written field by field, since a step may have a million ops.
 #include <rheos/trace.h>
 
+#include "codec/wire.h"
 #include "format/cost_graph.h"
 #include "format/graph_def.h"
 #include "format/protobuf.h"
 #include "format/trace_text.h"
-#include "format/wire.h"
 
 enum { METADATA_STEP_STATS = 1, METADATA_PARTITION_GRAPHS = 3 };
 enum { STEP_DEVICE = 1, DEVICE_NAME = 1, DEVICE_NODE = 2, DEVICE_THREAD_NAME = 3 };

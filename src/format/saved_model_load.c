@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "format/buffer.h"
+#include "codec/buffer.h"
 #include "format/meta_graph.h"
 
 static const char init_key[] = "__saved_model_init_op";

@@ -2,7 +2,7 @@
 #ifndef RHEOS_SRC_FORMAT_TRACE_TEXT_H
 #define RHEOS_SRC_FORMAT_TRACE_TEXT_H
 
-#include "format/buffer.h"
+#include "codec/buffer.h"
 #include "runtime/trace.h"
 
 // A segment, and what the edges of its graph are called in the run: fed ones are `_Arg` nodes.

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "format/wav.h"
+#include "codec/wav.h"
 #include "ops/op_util.h"
 #include "ops/string_util.h"
 #include "ops/summary.h"

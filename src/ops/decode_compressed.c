@@ -1,5 +1,5 @@
 // DecodeCompressed: strings as they were before zlib compressed them.
-#include "format/compress.h"
+#include "codec/compress.h"
 #include "ops/string_util.h"
 
 typedef struct decompress_map {

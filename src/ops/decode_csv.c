@@ -1,8 +1,8 @@
 // Records of comma-separated values, and tensors as messages.
 #include <string.h>
 
+#include "codec/wire.h"
 #include "format/tensor_proto.h"
-#include "format/wire.h"
 #include "ops/op_util.h"
 #include "ops/string_util.h"
 #include "ops/tensor_message.h"

@@ -1,6 +1,6 @@
-// Pictures from files: what TensorFlow's decoding ops accept, over the codecs of format/image.h. All
+// Pictures from files: what TensorFlow's decoding ops accept, over the codecs of codec/image.h. All
 // but DecodeAndCropJpeg and DecodeBmp look at the contents, not at their own name, for the format.
-#include "format/image.h"
+#include "codec/image.h"
 #include "ops/array_util.h"
 #include "ops/op_util.h"
 

@@ -2,8 +2,8 @@
 // so there is a function a level, and nothing that nests deeper is followed.
 #include <math.h>
 
-#include "format/json.h"
-#include "format/wire.h"
+#include "codec/json.h"
+#include "codec/wire.h"
 #include "ops/string_util.h"
 
 // ---- Values

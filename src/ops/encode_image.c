@@ -1,5 +1,5 @@
-// Pictures to files, over the codecs of format/image.h.
-#include "format/image.h"
+// Pictures to files, over the codecs of codec/image.h.
+#include "codec/image.h"
 #include "ops/array_util.h"
 #include "ops/op_util.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "format/image.h"
+#include "codec/image.h"
 #include "ops/op_util.h"
 #include "ops/string_util.h"
 #include "ops/summary.h"

@@ -5,7 +5,7 @@
 #ifndef RHEOS_SRC_OPS_PARSE_COLUMNS_H
 #define RHEOS_SRC_OPS_PARSE_COLUMNS_H
 
-#include "format/example.h"
+#include "codec/example.h"
 #include "graph/op_def.h"
 
 // ---- What an op's attributes say about the columns of one map: features, context or feature lists

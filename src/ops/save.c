@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/buffer.h"
+#include "codec/buffer.h"
 #include "format/checkpoint_name.h"
 #include "ops/save.h"
 #include "ops/string_util.h"

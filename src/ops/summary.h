@@ -2,7 +2,7 @@
 #ifndef RHEOS_SRC_OPS_SUMMARY_H
 #define RHEOS_SRC_OPS_SUMMARY_H
 
-#include "format/wire.h"
+#include "codec/wire.h"
 
 // Fields of Summary and Summary.Value.
 enum { RHEOS__SUMMARY_VALUE = 1 };

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/buffer.h"
+#include "codec/buffer.h"
+#include "codec/wire.h"
 #include "format/graph_def.h"
 #include "format/readers.h"
-#include "format/wire.h"
 #include "tensor/tensor.h"
 
 static void give_up(const char *what) {

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "base/crc32c.h"
+#include "codec/compress.h"
+#include "codec/table.h"
 #include "event.pb-c.h"
-#include "format/compress.h"
 #include "format/graph_def.h"
-#include "format/table.h"
 #include "format/tensor_proto.h"
 #include "format/tensor_slice.h"
 

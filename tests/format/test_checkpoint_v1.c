@@ -1,9 +1,9 @@
 // Checkpoints of the first kind against those TensorFlow 1.15 wrote (tests/golden/make_checkpoints.py):
 // read, written again byte for byte, and damaged. Tensors saved in parts, in both kinds.
+#include "codec/table.h"
 #include "format/bundle.h"
 #include "format/checkpoint_v1.h"
 #include "format/format_support.h"
-#include "format/table.h"
 
 static char *golden(const char *name) {
   return rheos__text_format("%s/tests/golden/checkpoints/%s", RHEOS_SOURCE_DIR, name);

@@ -1,5 +1,5 @@
 // Event files: the records, what is in them, and damage. And the list of checkpoints.
-#include "format/record.h"
+#include "codec/record.h"
 
 #include <rheos/rheos.h>
 

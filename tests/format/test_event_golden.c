@@ -4,8 +4,8 @@
 #include <rheos/events.h>
 #include <rheos/tensor.h>
 
+#include "codec/image.h"
 #include "format/format_support.h"
-#include "format/image.h"
 
 static char *golden_path(void) {
   return rheos__text_format("%s/tests/golden/events/all.tfevents", RHEOS_SOURCE_DIR);

@@ -1,6 +1,6 @@
 // Reading examples where they lie: entries in their order, lists of every form, values that do not
 // fit.
-#include "format/example.h"
+#include "codec/example.h"
 
 #include "format/format_support.h"
 

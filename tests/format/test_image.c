@@ -6,8 +6,8 @@
 #include <jpeglib.h>
 #endif
 
+#include "codec/image.h"
 #include "format/format_support.h"
-#include "format/image.h"
 
 #ifdef RHEOS_WITH_IMAGES
 

@@ -1,7 +1,7 @@
 // NumPy's files: every dtype comes back, NumPy's own files are read, damage and lies are statuses.
 #include <rheos/format.h>
 
-#include "format/buffer.h"
+#include "codec/buffer.h"
 #include "format/format_support.h"
 
 static rheos_tensor *decode(const char *descr, const char *rest, const void *data,

@@ -3,9 +3,9 @@
 #include <rheos/format.h>
 
 #include "base/crc32c.h"
-#include "format/compress.h"
+#include "codec/compress.h"
+#include "codec/record.h"
 #include "format/format_support.h"
-#include "format/record.h"
 
 static rheos_status *append(void *argument, const void *data, size_t size_bytes) {
   rheos__buffer_put(argument, data, size_bytes);

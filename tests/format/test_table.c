@@ -2,8 +2,8 @@
 #include <snappy-c.h>
 
 #include "base/crc32c.h"
+#include "codec/table.h"
 #include "format/format_support.h"
-#include "format/table.h"
 
 typedef struct seen {
   int count;

@@ -1,7 +1,7 @@
 // Messages as text: golden graphs there and back, the freedoms of the form, what is refused.
 #include <rheos/format.h>
 
-#include "format/buffer.h"
+#include "codec/buffer.h"
 #include "format/format_support.h"
 
 static bytes golden(const char *name) {

@@ -1,6 +1,6 @@
 // WAV files: what is written comes back, and files that are cut or lie do no harm.
+#include "codec/wav.h"
 #include "format/format_support.h"
-#include "format/wav.h"
 
 static void test_wav__what_is_written_comes_back(void **state) {
   (void)state;

@@ -1,7 +1,7 @@
 // The ops that parse examples, on bytes that are cut, damaged or lie about their lengths: an answer
 // or a status, and never more memory than the bytes are worth. What sound bytes give is recorded in
 // tests/golden.
-#include "format/wire.h"
+#include "codec/wire.h"
 #include "graph/counting_allocator.h"
 #include "ops/array_fixture.h"
 

@@ -2,7 +2,7 @@
 // a parser that expects the next example to be like the one before must not be led astray.
 #include <stdio.h>
 
-#include "format/wire.h"
+#include "codec/wire.h"
 #include "ops/array_fixture.h"
 
 enum { BATCH = 40, ROUNDS = 60, NUM_KEYS = 8, MAX_VALUES = 4 };

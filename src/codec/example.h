@@ -11,7 +11,7 @@
 #ifndef RHEOS_SRC_FORMAT_EXAMPLE_H
 #define RHEOS_SRC_FORMAT_EXAMPLE_H
 
-#include "format/wire.h"
+#include "codec/wire.h"
 
 enum {
   RHEOS__EXAMPLE_FEATURES = 1,  // of Example

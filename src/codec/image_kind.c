@@ -1,6 +1,6 @@
 // What a picture's first bytes tell, the limits of all formats, and what a build without the
 // libraries answers.
-#include "format/image.h"
+#include "codec/image.h"
 
 static bool starts_with(const void *data, size_t size_bytes, const char *magic, size_t length) {
   return size_bytes >= length && memcmp(data, magic, length) == 0;

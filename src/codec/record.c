@@ -1,6 +1,6 @@
 // Framed records. A length is checked against its own checksum, and memory is asked for as the
 // bytes come: a length that lies costs nothing.
-#include "format/record.h"
+#include "codec/record.h"
 
 #include "base/crc32c.h"
 

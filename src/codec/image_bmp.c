@@ -1,6 +1,6 @@
 // BMP: rows of 8, 24 or 32 bits a pixel without compression, the last row first unless the height is
 // negative.
-#include "format/image.h"
+#include "codec/image.h"
 
 enum { HEADER_BYTES = 30, WIDTH_AT = 18, HEIGHT_AT = 22, BITS_AT = 28, PIXELS_AT = 10 };
 

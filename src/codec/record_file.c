@@ -2,8 +2,8 @@
 // tf_record_iterator reads.
 #include <rheos/format.h>
 
-#include "format/compress.h"
-#include "format/record.h"
+#include "codec/compress.h"
+#include "codec/record.h"
 
 enum { CHUNK_BYTES = 1 << 16 };
 

@@ -6,7 +6,7 @@
 
 #include <jpeglib.h>
 
-#include "format/image.h"
+#include "codec/image.h"
 
 #include <jerror.h>
 

@@ -1,5 +1,5 @@
 // One character of JSON after the other.
-#include "format/json.h"
+#include "codec/json.h"
 
 #include <string.h>
 

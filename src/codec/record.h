@@ -5,7 +5,7 @@
 #define RHEOS_SRC_FORMAT_RECORD_H
 
 #include "base/file.h"
-#include "format/buffer.h"
+#include "codec/buffer.h"
 
 // ---- Through functions that take and give bytes
 

@@ -4,7 +4,7 @@
 #ifdef RHEOS_WITH_IMAGES
 #include <gif_lib.h>
 
-#include "format/image.h"
+#include "codec/image.h"
 
 typedef struct source {
   const char *at, *end;

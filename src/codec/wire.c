@@ -1,5 +1,5 @@
 // Protobuf's wire format: a field is a number and a type in a varint, then what the type says.
-#include "format/wire.h"
+#include "codec/wire.h"
 
 static void put_key(rheos__buffer *buffer, int field, rheos__wire_type type) {
   rheos__buffer_put_varint(buffer, (uint64_t)field << 3 | (uint64_t)type);

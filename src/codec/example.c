@@ -1,5 +1,5 @@
 // Reading of examples: a walk over bytes that may be hostile, by the bounded reader of wire.h.
-#include "format/example.h"
+#include "codec/example.h"
 
 // ---- Maps
 

@@ -6,7 +6,7 @@
 #ifndef RHEOS_SRC_FORMAT_IMAGE_H
 #define RHEOS_SRC_FORMAT_IMAGE_H
 
-#include "format/buffer.h"
+#include "codec/buffer.h"
 #include "tensor/tensor.h"
 
 typedef enum rheos__image_kind {

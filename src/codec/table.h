@@ -11,7 +11,7 @@
 #define RHEOS_SRC_FORMAT_TABLE_H
 
 #include "base/file.h"
-#include "format/buffer.h"
+#include "codec/buffer.h"
 
 // ---- Writing
 

@@ -5,7 +5,7 @@
 #include <rheos/format.h>
 #include <zlib.h>
 
-#include "format/buffer.h"
+#include "codec/buffer.h"
 
 enum {
   END_BYTES = 22,

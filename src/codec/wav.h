@@ -2,7 +2,7 @@
 #ifndef RHEOS_SRC_FORMAT_WAV_H
 #define RHEOS_SRC_FORMAT_WAV_H
 
-#include "format/buffer.h"
+#include "codec/buffer.h"
 
 // Appends the file of `samples`, [frames, channels] with values from -1 to 1 (what is outside is
 // clipped). RHEOS_INVALID_ARGUMENT for what such a file cannot hold.

@@ -1,6 +1,6 @@
 // The growing buffer and varints (seven bits a byte, lowest first, the top bit says that more
 // follow).
-#include "format/buffer.h"
+#include "codec/buffer.h"
 
 char *rheos__buffer_extend(rheos__buffer *buffer, size_t size_bytes) {
   size_t larger;

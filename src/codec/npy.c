@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "format/buffer.h"
+#include "codec/buffer.h"
 
 static const char magic[] = "\x93NUMPY";
 enum { MAGIC_BYTES = 6, MAX_HEADER_BYTES = 1 << 20, HEADER_ALIGNMENT = 64 };

@@ -5,7 +5,7 @@
 
 #include <png.h>
 
-#include "format/image.h"
+#include "codec/image.h"
 
 typedef struct codec {
   png_structp png;

@@ -3,7 +3,7 @@
 #ifndef RHEOS_SRC_FORMAT_WIRE_H
 #define RHEOS_SRC_FORMAT_WIRE_H
 
-#include "format/buffer.h"
+#include "codec/buffer.h"
 #include "tensor/tensor.h"
 
 typedef enum rheos__wire_type {

@@ -1,6 +1,6 @@
 // WAV files: "RIFF", the size of what follows, "WAVE", then chunks, each with a name, a size and its
 // bytes; "fmt " comes first, "data" holds the samples.
-#include "format/wav.h"
+#include "codec/wav.h"
 
 #include <math.h>
 

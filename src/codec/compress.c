@@ -1,6 +1,6 @@
 // zlib behind a few functions, with our memory. Inputs larger than zlib counts go in pieces.
 // Streams that follow each other are one, as gzip's own tool has it.
-#include "format/compress.h"
+#include "codec/compress.h"
 
 #include <limits.h>
 #include <zlib.h>

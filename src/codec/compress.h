@@ -4,7 +4,7 @@
 
 #include <rheos/format.h>
 
-#include "format/buffer.h"
+#include "codec/buffer.h"
 
 // The kind that TensorFlow calls "", "ZLIB" or "GZIP"; false for another name.
 bool rheos__compression_of(const char *name, rheos_compression *out_compression);
