@@ -20,8 +20,8 @@
 #include <rheos/gradients.h>
 
 #include "base/arena.h"
-#include "tensor/packing.h"
-#include "tensor/resource.h"
+#include "resource/packing.h"
+#include "resource/resource.h"
 #include "tensor/tensor.h"
 
 typedef struct rheos__op_def rheos__op_def;
@@ -200,7 +200,7 @@ typedef struct rheos__prepare {
 typedef rheos_status *(*rheos__prepare_fn)(rheos__prepare *p);
 
 // Whether input `input` is a constant, or a variable that the plan only reads: a form of it, made once,
-// is worth while (tensor/packing.h). False where the kernel runs but once.
+// is worth while (resource/packing.h). False where the kernel runs but once.
 static inline bool rheos__input_stays(const rheos__prepare *p, int32_t input) {
   return p->stays != NULL && p->stays(p->stays_argument, input);
 }

@@ -1,6 +1,6 @@
 // Lookup tables: making them, filling them, looking things up. Each op exists twice: for handles that
 // are references (TensorFlow's first version) and for resources. The tables themselves are in
-// tensor/lookup_table.c.
+// resource/lookup_table.c.
 #include <string.h>
 
 #include "ops/array_util.h"

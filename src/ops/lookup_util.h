@@ -3,7 +3,7 @@
 #define RHEOS_SRC_OPS_LOOKUP_UTIL_H
 
 #include "graph/op_def.h"
-#include "tensor/lookup_table.h"
+#include "resource/lookup_table.h"
 
 // The table behind input 0, borrowed; a status if there is another kind of resource.
 rheos_status *rheos__table_of(const rheos__prepare *p, rheos__table **out_table);

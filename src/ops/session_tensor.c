@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "ops/op_util.h"
 #include "ops/string_util.h"
-#include "tensor/resource.h"
+#include "resource/resource.h"
 
 typedef struct kept {
   rheos_tensor *handle;  // a scalar string

@@ -6,7 +6,7 @@
 #include "ops/array_util.h"
 #include "ops/op_util.h"
 #include "ops/variable_util.h"
-#include "tensor/variable_shape.h"
+#include "resource/variable_shape.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// Packed operands of a segment (tensor/packing.h). Such an operand stands for a place behind the values of
+// Packed operands of a segment (resource/packing.h). Such an operand stands for a place behind the values of
 // the plan, which the executor points at the plain value and its packing before the instruction runs;
 // everything else about the step is as with the value itself.
 #ifndef RHEOS_SRC_PLAN_PACKED_OPERAND_H

@@ -11,7 +11,7 @@
 #include "plan/prepare.h"
 #include "plan/rewrite.h"
 #include "plan/segment.h"
-#include "tensor/variable_shape.h"
+#include "resource/variable_shape.h"
 
 typedef struct mark {  // of a graph node
   int32_t state;       // 0 not seen, -1 on the stack, else 1 + its entry

@@ -13,7 +13,7 @@
 #include "plan/memory.h"
 #include "plan/prepare.h"
 #include "plan/row_chain.h"
-#include "tensor/variable_shape.h"
+#include "resource/variable_shape.h"
 
 enum { MAX_SIBLINGS = 16, FOLDED_BYTES = 1 << 16 };
 

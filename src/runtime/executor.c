@@ -10,7 +10,7 @@
 #include "plan/memory_report.h"
 #include "runtime/section_run.h"
 #include "runtime/trace.h"
-#include "tensor/variable_shape.h"
+#include "resource/variable_shape.h"
 
 static const float BUDGET_NS = 1e6f;  // of guessed work between two looks around
 static const float SLICE_NS = 2e6f;

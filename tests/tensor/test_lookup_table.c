@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tensor/lookup_table.h"
+#include "resource/lookup_table.h"
 
 enum { NUM_KEYS = 200, NUM_CHANGES = 3000 };
 

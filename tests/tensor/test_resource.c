@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tensor/resource.h"
+#include "resource/resource.h"
 
 static rheos__variable_cell *cell_of(rheos__resources *resources, const char *name) {
   rheos__resource *resource;

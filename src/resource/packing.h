@@ -12,7 +12,7 @@
 #ifndef RHEOS_SRC_TENSOR_PACKING_H
 #define RHEOS_SRC_TENSOR_PACKING_H
 
-#include "tensor/resource.h"
+#include "resource/resource.h"
 
 // What a kernel says of the packing it wants.
 typedef struct rheos__packing_request {

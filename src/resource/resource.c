@@ -1,11 +1,11 @@
 // The table of a session's resources and the variable cell. One mutex guards the table: resources
 // are looked up while a plan is made, not while it runs.
-#include "tensor/resource.h"
+#include "resource/resource.h"
 
 #include <string.h>
 
 #include "base/hash.h"
-#include "tensor/variable_shape.h"
+#include "resource/variable_shape.h"
 
 typedef struct resource_entry {
   uint64_t hash;

@@ -1,6 +1,6 @@
 // Lookup tables. Keys and values lie in two arrays, in the order they came; an open-addressed table
 // of positions finds them. One mutex guards a table.
-#include "tensor/lookup_table.h"
+#include "resource/lookup_table.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // The table of a session's forms. Few are looked up, while a plan is specialised, so a list does.
-#include "tensor/packing.h"
+#include "resource/packing.h"
 
 #include <string.h>
 

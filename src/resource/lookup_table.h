@@ -4,7 +4,7 @@
 #ifndef RHEOS_SRC_TENSOR_LOOKUP_TABLE_H
 #define RHEOS_SRC_TENSOR_LOOKUP_TABLE_H
 
-#include "tensor/resource.h"
+#include "resource/resource.h"
 
 // What a table is made for; the argument of a new one.
 typedef struct rheos__table_spec {

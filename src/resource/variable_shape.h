@@ -3,7 +3,7 @@
 #ifndef RHEOS_SRC_TENSOR_VARIABLE_SHAPE_H
 #define RHEOS_SRC_TENSOR_VARIABLE_SHAPE_H
 
-#include "tensor/resource.h"
+#include "resource/resource.h"
 
 // Says that values of any shape may come, from now on; plans made before are out of date.
 void rheos__variable_allow_any_shape(rheos__variable_cell *cell);
