@@ -11,7 +11,7 @@
 #include "codec/json.h"
 #include "command.h"
 #include "elements.h"
-#include "ops/string_util.h"
+#include "ops/kit/string_util.h"
 
 // One level more than dimensions, for the pairs of complex numbers.
 enum { MAX_LEVELS = RHEOS_MAX_RANK + 1, NOT_KNOWN = -1 };

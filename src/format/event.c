@@ -8,7 +8,7 @@
 
 #include "event.pb-c.h"
 #include "format/protobuf.h"
-#include "ops/summary.h"
+#include "ops/io/summary.h"
 
 // Fields of Event.
 enum {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "codec/example.h"
-#include "ops/parse_columns.h"
+#include "ops/io/parse_columns.h"
 
 // ---- The message
 

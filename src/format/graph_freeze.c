@@ -6,7 +6,7 @@
 #include "format/graph_edit.h"
 #include "format/tensor_proto.h"
 #include "graph/op_tally.h"
-#include "ops/op_util.h"
+#include "ops/kit/op_util.h"
 
 // A variable that becomes a constant.
 typedef struct frozen {

@@ -3,8 +3,8 @@
 #include <rheos/train.h>
 #include <stdio.h>
 
-#include "ops/array_grad.h"
-#include "ops/op_util.h"
+#include "ops/kit/array_grad.h"
+#include "ops/kit/op_util.h"
 
 static rheos_output unary(rheos_scope *s, const char *type, const char *name, rheos_output x) {
   if (!rheos__is_some(x)) return x;

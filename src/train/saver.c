@@ -7,7 +7,7 @@
 
 #include "autodiff/dependencies.h"
 #include "base/file.h"
-#include "ops/op_util.h"
+#include "ops/kit/op_util.h"
 #include "train/restoring.h"
 #include "train/variables.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "format/tensor_slice.h"
-#include "ops/op_util.h"
+#include "ops/kit/op_util.h"
 #include "train/restoring.h"
 
 typedef rheos__wants wants;

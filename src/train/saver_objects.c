@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ops/op_util.h"
+#include "ops/kit/op_util.h"
 #include "train/restoring.h"
 
 rheos_status *rheos__prefix_tensor(const char *prefix, rheos_tensor **out_tensor) {

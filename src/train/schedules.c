@@ -3,7 +3,7 @@
 #include <math.h>
 #include <rheos/train.h>
 
-#include "ops/op_util.h"
+#include "ops/kit/op_util.h"
 
 // ---- Nodes
 

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "format/tensor_slice.h"
-#include "ops/op_util.h"
+#include "ops/kit/op_util.h"
 #include "train/variables.h"
 
 static const size_t MAX_FILE_BYTES = (size_t)1 << 31;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "ops/summarize.h"
+#include "ops/kit/summarize.h"
 
 // ---- Values as text
 

@@ -1,7 +1,7 @@
 // Elementwise ops: what does not show in recorded answers. Work cut into units, written over an
 // operand and broadcast in any way gives the same bits; bad data fail.
 #include "ops/kernel_fixture.h"
-#include "ops/op_util.h"
+#include "ops/kit/op_util.h"
 
 static kernel binary(const char *op, rheos_tensor *x, rheos_tensor *y) {
   return (kernel){.op = op, .inputs = {x, y}, .output_dtypes = {x->dtype}};

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "ops/fft_plan.h"
+#include "ops/signal/fft_plan.h"
 
 static void check_length(int64_t n) {
   enum { MOST = 400 };

@@ -1,7 +1,7 @@
 // Random numbers: Philox against its authors' answers, kernels against numbers that TensorFlow
 // gives for the same seeds, and how the generator lives on between runs.
 #include "ops/kernel_fixture.h"
-#include "ops/philox.h"
+#include "ops/kit/philox.h"
 
 static void check_philox(uint32_t fill, uint32_t key, const uint32_t *expected) {
   const rheos__philox philox = {{key, key}, {fill, fill, fill, fill}};

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "ops/array_util.h"
-#include "ops/stream.h"
+#include "ops/kit/array_util.h"
+#include "ops/kit/stream.h"
 
 // Runs `copy` in three ranges and holds the result against nested loops.
 static void check(const rheos__copy *copy, int64_t in_elements) {

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "ops/stream.h"
-#include "ops/tiled_copy.h"
+#include "ops/kit/stream.h"
+#include "ops/kit/tiled_copy.h"
 
 enum { GUARD = 128, UNTOUCHED = 0xa5, MOST_RANK = 6 };
 

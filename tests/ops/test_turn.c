@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "ops/stream.h"
-#include "ops/turn.h"
+#include "ops/kit/stream.h"
+#include "ops/kit/turn.h"
 
 enum { GUARD = 128, UNTOUCHED = 0xa5 };
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "ops/vector_trig.h"
+#include "ops/kit/vector_trig.h"
 
 // How far `got` is from `exact`, in units of the last place of a float.
 static double distance(float got, double exact) {

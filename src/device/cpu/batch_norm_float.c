@@ -6,8 +6,8 @@
 #endif
 #include "device/cpu/batch_norm_float.h"
 
-#include "ops/batch_norm.h"
-#include "ops/elementwise.h"
+#include "ops/kit/elementwise.h"
+#include "ops/nn/batch_norm.h"
 
 // Rows are taken ROWS at a time, so that what belongs to a channel is loaded once for them.
 enum { UNIT_CHANNELS = 32, ROWS = 4 };

@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "device/cpu/panels.h"
-#include "ops/conv.h"
-#include "ops/fused.h"
+#include "ops/nn/conv.h"
+#include "ops/nn/fused.h"
 
 // Of a block of the filter; of the result that goes over it while it is in the cache. The result is read
 // and written once a block: few deep ones are better, as for panels. Where a window is one pixel, pixels

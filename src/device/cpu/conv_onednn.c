@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "device/cpu/onednn.h"
-#include "ops/array_util.h"
-#include "ops/conv.h"
+#include "ops/kit/array_util.h"
+#include "ops/nn/conv.h"
 
 enum { SMALL_FLOPS = 2048, MAX_PARTS = 16 };
 

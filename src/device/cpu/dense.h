@@ -2,7 +2,7 @@
 #ifndef RHEOS_SRC_DEVICE_CPU_DENSE_H
 #define RHEOS_SRC_DEVICE_CPU_DENSE_H
 
-#include "ops/fused.h"
+#include "ops/nn/fused.h"
 
 // Some of the columns of c (m,n) = a (m,k) b (k,n). Element (i, k) of a is at i * a_row + k *
 // a_column; rows of b and c are so many elements apart. With `taps` that is done so many times and

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "ops/elementwise.h"
+#include "ops/kit/elementwise.h"
 
 enum { LANES = 16, VECTORS = RHEOS__FLOAT_BLOCK / LANES };
 
@@ -20,7 +20,7 @@ typedef int32_t bits __attribute__((vector_size(4 * LANES), aligned(4), may_alia
 
 #define ONES 0x3f800000  // 1.0f
 
-// ROW(enumerator, formula of x and y), in the words of ops/binary.c and ops/activation.c
+// ROW(enumerator, formula of x and y), in the words of ops/math/binary.c and ops/nn/activation.c
 #define BINARY(ROW)                              \
   ROW(ADD, x + y)                                \
   ROW(SUB, x - y)                                \

@@ -9,7 +9,7 @@
 
 #include "device/cpu/compiled_loop.h"
 #include "device/cpu/fused_float.h"
-#include "ops/elementwise.h"
+#include "ops/kit/elementwise.h"
 
 enum {
   RHEOS__FUSED_MEMBERS = 32,   // rows in one loop, at most

@@ -4,7 +4,7 @@
 #define RHEOS_SRC_DEVICE_CPU_FUSED_REDUCTION_H
 
 #include "device/cpu/fused_loop.h"
-#include "ops/reduction.h"
+#include "ops/math/reduction.h"
 
 typedef struct rheos__fused_reduction {
   const rheos__reduction *r;

@@ -9,7 +9,7 @@
 
 #include "device/cpu/onednn.h"
 #include "device/cpu/panels.h"
-#include "ops/fused.h"
+#include "ops/nn/fused.h"
 
 // The least rows and columns of a unit. The library makes a copy of the second operand for each
 // call, so that few calls are better.

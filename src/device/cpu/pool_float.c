@@ -11,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "ops/elementwise.h"
-#include "ops/pool.h"
-#include "ops/vector_math.h"
+#include "ops/kit/elementwise.h"
+#include "ops/kit/vector_math.h"
+#include "ops/nn/pool.h"
 
 // Channels that are worked on together; those that one unit of a gradient of the largest has.
 // And the largest windows whose average is of sums in float; how many sums of columns are kept for it,

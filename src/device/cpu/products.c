@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "device/cpu/onednn.h"
-#include "ops/elementwise.h"
-#include "ops/lapack.h"
-#include "ops/product.h"
+#include "ops/kit/elementwise.h"
+#include "ops/linalg/lapack.h"
+#include "ops/math/product.h"
 
 enum { SMALL_FLOPS = 20000, BLOCK_ROWS = 128, MAX_BLOCKS = 16 };
 

@@ -10,10 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "ops/elementwise.h"
-#include "ops/softmax.h"
-#include "ops/stream.h"
-#include "ops/vector_math.h"
+#include "ops/kit/elementwise.h"
+#include "ops/kit/stream.h"
+#include "ops/kit/vector_math.h"
+#include "ops/nn/softmax.h"
 
 enum { LANES = 16, SHORT = 32, BLOCK = 64 * LANES, STREAMED = 16 * BLOCK };
 

@@ -10,7 +10,7 @@
 #include "device/cpu/products.h"
 #include "device/cpu/softmax_float.h"
 #include "graph/op_def.h"
-#include "ops/fused.h"
+#include "ops/nn/fused.h"
 
 typedef struct op_variants {
   const char *op;

@@ -1,0 +1,42 @@
+// What the ops that resize pictures share: sizes, where an output pixel lies in the input, rows as
+// floats. The arithmetic is float in TensorFlow's order, so that the answers have its bits.
+#ifndef RHEOS_SRC_OPS_RESIZE_H
+#define RHEOS_SRC_OPS_RESIZE_H
+
+#include "ops/kit/array_util.h"
+
+typedef void (*rheos__load_floats_fn)(const void *from, int64_t first, int64_t count, float *to);
+// Reads elements of a dtype as floats; NULL for those that have no kernel here.
+rheos__load_floats_fn rheos__load_floats_of(rheos_dtype dtype);
+
+typedef struct rheos__resize {
+  int64_t batch, in_height, in_width, out_height, out_width, channels;
+  float height_scale, width_scale;  // input pixels an output pixel
+  bool align_corners, half_pixel;
+  rheos_dtype dtype;
+  rheos__load_floats_fn load;
+} rheos__resize;
+
+// Output [batch, size[0], size[1], channels] of images (input 0) and size (input 1).
+rheos_status *rheos__resize_shape(rheos__infer *c);
+// Gradient ops: the shape of input 1, whose batch and channels are those of input 0.
+rheos_status *rheos__resize_grad_shape(rheos__infer *c);
+
+// Checks shapes and attributes, for an op from `from` to `to`, both [batch, height, width,
+// channels]. Makes the state of `p`.
+rheos_status *rheos__resize_init(rheos__prepare *p, const rheos_shape *from, const rheos_shape *to,
+                                 rheos__resize **out_state);
+
+// Answers with `run` over `num_units`, which may be none.
+void rheos__resize_answer(rheos__prepare *p, rheos__run_fn run, int64_t num_units);
+
+// Where output pixel `at` lies in the input, in pixels.
+static inline float rheos__resize_at(const rheos__resize *r, int64_t at, float scale) {
+  return r->half_pixel ? ((float)at + 0.5f) * scale - 0.5f : (float)at * scale;
+}
+
+static inline int64_t rheos__clamp_index(int64_t index, int64_t count) {
+  return index < 0 ? 0 : index < count ? index : count - 1;
+}
+
+#endif  // RHEOS_SRC_OPS_RESIZE_H

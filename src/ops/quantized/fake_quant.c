@@ -1,0 +1,246 @@
+// Quantization that is only simulated: numbers are rounded to a grid and stay floating-point.
+// The grid is shifted so that zero is on it.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ops/kit/array_util.h"
+#include "ops/kit/op_util.h"
+
+// ---- FakeQuantWithMinMax*: the grid
+
+typedef struct grid {
+  float lowest, highest, scale, inverse, zero;
+  bool is_nothing;  // the range 0 to 0: everything is 0
+} grid;
+
+static grid grid_of(float lowest, float highest, int64_t num_bits, bool narrow_range) {
+  grid g = {.is_nothing = lowest == 0 && highest == 0};
+  if (g.is_nothing) return g;
+  const float first = narrow_range ? 1 : 0, last = (float)((1 << num_bits) - 1);
+  g.scale = (highest - lowest) / (last - first);
+  const float at = first - lowest / g.scale;
+  const float zero = at < first ? first : at > last ? last : roundf(at);
+  g.lowest = (first - zero) * g.scale;
+  g.highest = (last - zero) * g.scale;
+  g.inverse = 1 / g.scale;
+  g.zero = floorf(-g.lowest * g.inverse + 0.5f);
+  return g;
+}
+
+static float on_grid(const grid *g, float x) {
+  if (g->is_nothing) return 0;
+  const float clamped = x < g->lowest ? g->lowest : x > g->highest ? g->highest : x;
+  return floorf((clamped - g->lowest) * g->inverse - g->zero + 0.5f) * g->scale;
+}
+
+typedef struct fake_state {
+  int64_t count,
+      channels;  // elements, and how many of them follow each other on grids of their own
+  int64_t num_bits;
+  bool narrow_range, is_gradient;
+  bool has_range;  // the op's own, else the last two inputs
+  float lowest, highest;
+} fake_state;
+
+static grid grid_at(const fake_state *s, const void *const *inputs, int64_t channel) {
+  if (s->has_range) return grid_of(s->lowest, s->highest, s->num_bits, s->narrow_range);
+  const float *const *range = (const float *const *)(inputs + (s->is_gradient ? 2 : 1));
+  return grid_of(range[0][channel], range[1][channel], s->num_bits, s->narrow_range);
+}
+
+static rheos_status *run_fake(const void *state, const void *const *inputs, void *const *outputs,
+                              void *scratch, int64_t first, int64_t last) {
+  (void)scratch, (void)first, (void)last;
+  const fake_state *s = state;
+  const float *x = inputs[0];
+  float *y = outputs[0];
+  for (int64_t channel = 0; channel < s->channels; ++channel) {
+    const grid g = grid_at(s, inputs, channel);
+    for (int64_t i = channel; i < s->count; i += s->channels) y[i] = on_grid(&g, x[i]);
+  }
+  return NULL;
+}
+
+// Numbers inside the range pass their gradient on, those beyond give it to the end of the range.
+// They are products with 0 and 1, so that a gradient that is not finite shows everywhere.
+static rheos_status *run_fake_gradient(const void *state, const void *const *inputs,
+                                       void *const *outputs, void *scratch, int64_t first,
+                                       int64_t last) {
+  (void)scratch, (void)first, (void)last;
+  const fake_state *s = state;
+  const float *grad = inputs[0], *x = inputs[1];
+  float *y = outputs[0];
+  for (int64_t channel = 0; channel < s->channels; ++channel) {
+    const grid g = grid_at(s, inputs, channel);
+    double below = 0, above = 0;
+    for (int64_t i = channel; i < s->count; i += s->channels) {
+      const bool is_inside = g.is_nothing || (x[i] >= g.lowest && x[i] <= g.highest);
+      y[i] = grad[i] * (float)is_inside;
+      below += grad[i] * (float)(!is_inside && x[i] < g.lowest);
+      above += grad[i] * (float)(!is_inside && x[i] > g.highest);
+    }
+    if (s->has_range) continue;
+    ((float *)outputs[1])[channel] = (float)below;
+    ((float *)outputs[2])[channel] = (float)above;
+  }
+  return NULL;
+}
+
+static rheos_status *check_bits(const rheos__attrs *attrs) {
+  const int64_t bits = rheos__attr_int(attrs, "num_bits");
+  if (bits >= 2 && bits <= 16) return NULL;
+  return RHEOS_INVALID("num_bits must be between 2 and 16, inclusive");
+}
+
+static rheos_status *prepare_fake(rheos__prepare *p) {
+  fake_state *s = RHEOS_NEW_STATE(p, fake_state);
+  if (s == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(check_bits(p->attrs));
+  s->has_range = rheos__attrs_find(p->attrs, "min") != NULL;
+  s->is_gradient = strstr(p->op->name, "Gradient") != NULL;
+  s->num_bits = rheos__attr_int(p->attrs, "num_bits");
+  s->narrow_range = rheos__attr_bool(p->attrs, "narrow_range");
+  s->count = rheos_shape_num_elements(&p->output_shapes[0]);
+  s->channels = 1;
+  if (s->has_range) {
+    s->lowest = rheos__attr_float(p->attrs, "min");
+    s->highest = rheos__attr_float(p->attrs, "max");
+    if (!(s->lowest < s->highest)) {
+      return RHEOS_INVALID("min has to be smaller than max, was: %g >= %g", (double)s->lowest,
+                           (double)s->highest);
+    }
+  } else {
+    s->channels = rheos_shape_num_elements(&p->input_shapes[s->is_gradient ? 2 : 1]);
+  }
+  p->flops = rheos__flops(6.0 * s->count);
+  p->run = s->is_gradient ? run_fake_gradient : run_fake;
+  return NULL;
+}
+
+// ---- Shapes
+
+// Two inputs of one shape if the op is a gradient.
+static rheos_status *shape_values(rheos__infer *c, bool is_gradient) {
+  RHEOS_TRY(check_bits(c->attrs));
+  if (is_gradient) return rheos__shape_merge_2(c);
+  c->output_shapes[0] = c->input_shapes[0];
+  return NULL;
+}
+
+static rheos_status *shape_fake_args(rheos__infer *c) {
+  return shape_values(c, c->num_inputs == 2);
+}
+
+static rheos_status *shape_fake_vars(rheos__infer *c) {
+  const bool is_gradient = c->num_inputs == 4;
+  rheos_shape scalar;
+  for (int32_t i = c->num_inputs - 2; i < c->num_inputs; ++i) {
+    RHEOS_TRY(rheos__infer_rank(c, i, 0, &scalar));
+  }
+  for (int32_t i = 1; i < c->num_outputs; ++i) c->output_shapes[i] = RHEOS_SCALAR;
+  return shape_values(c, is_gradient);
+}
+
+static rheos_status *shape_fake_channels(rheos__infer *c) {
+  const bool is_gradient = c->num_inputs == 4;
+  RHEOS_TRY(shape_values(c, is_gradient));
+  rheos_shape *values = &c->output_shapes[0];
+  rheos_shape channels = RHEOS_SHAPE(-1);
+  if (values->rank == 0) return RHEOS_INVALID("inputs must have a last dimension, got a scalar");
+  if (values->rank > 0) channels.dims[0] = values->dims[values->rank - 1];
+  for (int32_t i = c->num_inputs - 2; i < c->num_inputs; ++i) {
+    rheos_shape range;
+    const rheos_shape known = channels;
+    RHEOS_TRY(rheos__infer_rank(c, i, 1, &range));
+    RHEOS_TRY(rheos__shape_merge(&known, &range, &channels));
+  }
+  for (int32_t i = 1; i < c->num_outputs; ++i) c->output_shapes[i] = channels;
+  if (values->rank > 0) values->dims[values->rank - 1] = channels.dims[0];
+  return NULL;
+}
+
+// ---- Gradients
+
+static const char *const attr_names[] = {"min", "max", "num_bits", "narrow_range"};
+
+// The op NAMEGradient of the gradient and the inputs, with the same attributes.
+static void gradient_fake(rheos__grad *g) {
+  char type[64];
+  rheos_output inputs[4] = {rheos__grad_dense(g, 0)};
+  rheos_attr attrs[4];
+  size_t num_attrs = 0;
+  for (size_t i = 0; i < sizeof attr_names / sizeof *attr_names; ++i) {
+    const rheos_attr_value *value = rheos__attrs_find(g->attrs, attr_names[i]);
+    if (value != NULL) attrs[num_attrs++] = (rheos_attr){attr_names[i], *value};
+  }
+  snprintf(type, sizeof type, "%sGradient", rheos_operation_type(g->operation));
+  for (int32_t i = 0; i < g->num_inputs; ++i) inputs[i + 1] = g->inputs[i];
+  const rheos_operation grad =
+      rheos__op_n(g->scope, type, NULL, inputs, (size_t)g->num_inputs + 1, attrs, num_attrs);
+  if (grad.graph == NULL) return;
+  for (int32_t i = 0; i < g->num_inputs; ++i) {
+    rheos__grad_set(g, i, rheos_operation_output(grad, i));
+  }
+}
+
+#define RANGE_ATTRS "min: float = -6; max: float = 6; "
+#define GRID_ATTRS "num_bits: int = 8; narrow_range: bool = false"
+#define GRAD_OUTPUTS \
+  "backprops_wrt_input: float, backprop_wrt_min: float, backprop_wrt_max: float; "
+
+const rheos__op_def rheos__op_FakeQuantWithMinMaxArgs = {
+    .name = "FakeQuantWithMinMaxArgs",
+    .signature = "inputs: float -> outputs: float; " RANGE_ATTRS GRID_ATTRS,
+    .doc = "`inputs` rounded to 2^`num_bits` numbers from about `min` to `max`, 0 among them.",
+    .shape = shape_fake_args,
+    .gradient = gradient_fake,
+    .prepare = prepare_fake,
+};
+
+const rheos__op_def rheos__op_FakeQuantWithMinMaxArgsGradient = {
+    .name = "FakeQuantWithMinMaxArgsGradient",
+    .signature = "gradients: float, inputs: float -> backprops: float; " RANGE_ATTRS GRID_ATTRS,
+    .doc = "The gradient of FakeQuantWithMinMaxArgs.",
+    .shape = shape_fake_args,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_fake,
+};
+
+const rheos__op_def rheos__op_FakeQuantWithMinMaxVars = {
+    .name = "FakeQuantWithMinMaxVars",
+    .signature = "inputs: float, min: float, max: float -> outputs: float; " GRID_ATTRS,
+    .doc = "FakeQuantWithMinMaxArgs from `min` to `max`, which are trained.",
+    .shape = shape_fake_vars,
+    .gradient = gradient_fake,
+    .prepare = prepare_fake,
+};
+
+const rheos__op_def rheos__op_FakeQuantWithMinMaxVarsGradient = {
+    .name = "FakeQuantWithMinMaxVarsGradient",
+    .signature =
+        "gradients: float, inputs: float, min: float, max: float -> " GRAD_OUTPUTS GRID_ATTRS,
+    .doc = "The gradients of FakeQuantWithMinMaxVars.",
+    .shape = shape_fake_vars,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_fake,
+};
+
+const rheos__op_def rheos__op_FakeQuantWithMinMaxVarsPerChannel = {
+    .name = "FakeQuantWithMinMaxVarsPerChannel",
+    .signature = "inputs: float, min: float, max: float -> outputs: float; " GRID_ATTRS,
+    .doc = "FakeQuantWithMinMaxVars with a range for each place in the last dimension.",
+    .shape = shape_fake_channels,
+    .gradient = gradient_fake,
+    .prepare = prepare_fake,
+};
+
+const rheos__op_def rheos__op_FakeQuantWithMinMaxVarsPerChannelGradient = {
+    .name = "FakeQuantWithMinMaxVarsPerChannelGradient",
+    .signature =
+        "gradients: float, inputs: float, min: float, max: float -> " GRAD_OUTPUTS GRID_ATTRS,
+    .doc = "The gradients of FakeQuantWithMinMaxVarsPerChannel.",
+    .shape = shape_fake_channels,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_fake,
+};
