@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "command.h"
-#include "format/protobuf.h"
+#include "format/message/protobuf.h"
 #include "options.h"
 #include "progress.h"
 #include "runner.h"

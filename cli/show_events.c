@@ -7,7 +7,7 @@
 
 #include "command.h"
 #include "event.pb-c.h"
-#include "format/tensor_proto.h"
+#include "format/message/tensor_proto.h"
 #include "progress.h"
 #include "show.h"
 #include "table.h"

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "command.h"
-#include "format/protobuf.h"
+#include "format/message/protobuf.h"
 #include "progress.h"
 #include "show.h"
 

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "command.h"
 #include "elements.h"
-#include "format/tensor_proto.h"
+#include "format/message/tensor_proto.h"
 #include "show.h"
 
 enum { MOST_ELEMENTS = 10, MOST_ITEMS = 10, MOST_LABEL = 60 };

@@ -12,8 +12,8 @@
 #include "codec/record.h"
 #include "codec/wire.h"
 #include "command.h"
-#include "format/protobuf.h"
-#include "format/text_format.h"
+#include "format/message/protobuf.h"
+#include "format/message/text_format.h"
 
 enum { HEAD_BYTES = 4096, FOOTER_BYTES = 8, RECORD_HEAD_BYTES = 12 };
 static const uint64_t table_mark = UINT64_C(0xdb4775248b80fb57);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "format/tensor_proto.h"
+#include "format/message/tensor_proto.h"
 #include "graph/graph.h"
 
 // ---- Names

@@ -3,7 +3,7 @@
 // A run leaves one event an instruction, with one look at the clock: where an instruction ends, the
 // next one begins. What the events are about (nodes, inputs, outputs) is described once for each
 // segment, in numbers and shapes only; names and messages are made when a trace is written
-// (format/run_metadata.c). Memory that is short marks the trace as failed, which its writers report.
+// (format/trace/run_metadata.c). Memory that is short marks the trace as failed, which its writers report.
 #ifndef RHEOS_SRC_RUNTIME_TRACE_H
 #define RHEOS_SRC_RUNTIME_TRACE_H
 

@@ -5,7 +5,7 @@
 
 #include "autodiff/dependencies.h"
 #include "base/file.h"
-#include "format/checkpoint_name.h"
+#include "format/checkpoint/checkpoint_name.h"
 #include "ops/kit/op_util.h"
 #include "train/restoring.h"
 #include "train/variables.h"

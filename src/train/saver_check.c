@@ -2,7 +2,7 @@
 // for. So it can be told of any saver, an imported one too, all that does not fit.
 #include <string.h>
 
-#include "format/tensor_slice.h"
+#include "format/checkpoint/tensor_slice.h"
 #include "ops/kit/op_util.h"
 #include "train/restoring.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "format/tensor_slice.h"
+#include "format/checkpoint/tensor_slice.h"
 #include "ops/kit/op_util.h"
 #include "train/variables.h"
 

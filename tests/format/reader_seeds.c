@@ -10,7 +10,7 @@
 
 #include "codec/buffer.h"
 #include "codec/wire.h"
-#include "format/graph_def.h"
+#include "format/graph/graph_def.h"
 #include "format/readers.h"
 #include "tensor/tensor.h"
 

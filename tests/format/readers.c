@@ -15,9 +15,9 @@
 #include "codec/compress.h"
 #include "codec/table.h"
 #include "event.pb-c.h"
-#include "format/graph_def.h"
-#include "format/tensor_proto.h"
-#include "format/tensor_slice.h"
+#include "format/checkpoint/tensor_slice.h"
+#include "format/graph/graph_def.h"
+#include "format/message/tensor_proto.h"
 
 // ---- Files
 

@@ -1,6 +1,6 @@
 // Checkpoints against those TensorFlow 1.15 wrote (tests/golden/make_checkpoints.py), damaged ones,
 // and saves that are cut off.
-#include "format/bundle.h"
+#include "format/checkpoint/bundle.h"
 #include "format/format_support.h"
 
 static char *golden(const char *name) {

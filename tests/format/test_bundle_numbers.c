@@ -1,6 +1,6 @@
 // Checkpoints over threads: the same files and the same tensors as with one, however the tensors fall
 // into pieces.
-#include "format/bundle.h"
+#include "format/checkpoint/bundle.h"
 #include "format/format_support.h"
 #include "runtime/step.h"
 

@@ -5,7 +5,7 @@
 
 #include "event.pb-c.h"
 #include "format/format_support.h"
-#include "format/graph_def.h"
+#include "format/graph/graph_def.h"
 
 // ---- Records
 

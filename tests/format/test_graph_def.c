@@ -3,7 +3,7 @@
 #include <rheos/rheos.h>
 
 #include "format/format_support.h"
-#include "format/graph_def.h"
+#include "format/graph/graph_def.h"
 
 static bytes golden_graph(const char *name) {
   char *path = rheos__text_format("%s/tests/golden/graphs/%s.pb", RHEOS_SOURCE_DIR, name);

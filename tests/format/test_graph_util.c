@@ -3,7 +3,7 @@
 #include <rheos/rheos.h>
 
 #include "format/format_support.h"
-#include "format/graph_def.h"
+#include "format/graph/graph_def.h"
 #include "format/recorded.h"
 
 typedef struct model {

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "format/bundle.h"
-#include "format/checkpoint_v1.h"
+#include "format/checkpoint/bundle.h"
+#include "format/checkpoint/checkpoint_v1.h"
 #include "format/format_support.h"
 #include "tensor/tensor.h"
 

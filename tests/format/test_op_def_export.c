@@ -1,6 +1,6 @@
 // Definitions of ops as OpDef messages.
 #include "format/format_support.h"
-#include "format/graph_def.h"
+#include "format/graph/graph_def.h"
 
 static Tensorflow__OpDef *op_def(const char *type, rheos__arena *arena) {
   void *data;

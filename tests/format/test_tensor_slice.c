@@ -1,6 +1,6 @@
 // The text of slices, as TensorFlow reads it, and the boxes they are.
+#include "format/checkpoint/tensor_slice.h"
 #include "format/format_support.h"
-#include "format/tensor_slice.h"
 
 static rheos_status *parse(const char *text, rheos_shape *out_shape, rheos__slice *out_slice,
                            rheos_shape *out_part) {

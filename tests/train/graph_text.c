@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/graph_def.h"
+#include "format/graph/graph_def.h"
 
 // Text that grows; the tests stop when memory is short.
 typedef struct text {

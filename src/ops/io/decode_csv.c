@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "codec/wire.h"
-#include "format/tensor_proto.h"
+#include "format/message/tensor_proto.h"
 #include "ops/io/tensor_message.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/string_util.h"

@@ -1,5 +1,5 @@
 // Checkpoints as ops: save tensors, restore them, name shards, merge shards. What the files are is
-// told in format/bundle.h.
+// told in format/checkpoint/bundle.h.
 #include <pthread.h>
 #include <rheos/format.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "codec/buffer.h"
-#include "format/checkpoint_name.h"
+#include "format/checkpoint/checkpoint_name.h"
 #include "ops/io/save.h"
 #include "ops/kit/string_util.h"
 

@@ -2,7 +2,7 @@
 #ifndef RHEOS_SRC_OPS_SAVE_H
 #define RHEOS_SRC_OPS_SAVE_H
 
-#include "format/checkpoint_v1.h"
+#include "format/checkpoint/checkpoint_v1.h"
 #include "graph/op_def.h"
 
 // Reads a tensor, or the part of it that `shape_and_slice` (NULL or "": all) tells.

@@ -1,5 +1,5 @@
 // Checkpoints of the first kind as ops: Save, SaveSlices, Restore, RestoreSlice. What the files are
-// is told in format/checkpoint_v1.h.
+// is told in format/checkpoint/checkpoint_v1.h.
 #include "ops/io/save.h"
 #include "ops/kit/string_util.h"
 

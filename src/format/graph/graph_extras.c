@@ -1,0 +1,195 @@
+// The library, versions and unread fields that a graph keeps from files.
+#include "format/graph/graph_extras.h"
+
+#include "codec/wire.h"
+
+// Of the library in a GraphDef, of a function in a library.
+enum { LIBRARY_FIELD = 2, FUNCTION_FIELD = 1 };
+
+static void release(void *data) {
+  rheos__graph_extras *extras = data;
+  rheos__buffer_deinit(&extras->functions);
+  rheos__buffer_deinit(&extras->library_rest);
+  rheos__buffer_deinit(&extras->node_fields);
+  rheos__buffer_deinit(&extras->graph_rest);
+  rheos__free(extras->function_list);
+  rheos__free(extras->node_list);
+  rheos__free(extras->bad_consumers);
+  rheos__free(extras);
+}
+
+rheos__graph_extras *rheos__graph_extras_of(rheos_graph *graph) {
+  rheos__graph_slot *slot = rheos__graph_format_slot(graph);
+  if (slot->data != NULL) return slot->data;
+  rheos__graph_extras *extras = rheos__alloc_zeroed(sizeof *extras);
+  if (extras == NULL) return NULL;
+  extras->producer = RHEOS__GRAPH_PRODUCER;
+  *slot = (rheos__graph_slot){extras, release};
+  return extras;
+}
+
+// Appends the message's bytes to the buffer; `out_extra` says where they are.
+static rheos_status *put(rheos__buffer *buffer, const ProtobufCMessage *message, int32_t id,
+                         rheos__extra *out_extra) {
+  *out_extra = (rheos__extra){.id = id, .at = buffer->size_bytes};
+  rheos__proto_pack(message, buffer);
+  if (!buffer->failed) {
+    out_extra->size_bytes = buffer->size_bytes - out_extra->at;
+    return NULL;
+  }
+  // The buffer takes nothing more once it has failed, but what it holds stays good.
+  buffer->failed = false;
+  buffer->size_bytes = out_extra->at;
+  return rheos__out_of_memory();
+}
+
+// ---- The library
+
+static const rheos__extra *find_function(const rheos__graph_extras *extras, const char *name) {
+  for (size_t i = 0; i < extras->num_functions; i++) {
+    if (strcmp(extras->function_list[i].name, name) == 0) return &extras->function_list[i];
+  }
+  return NULL;
+}
+
+// Appends bytes; `out_extra` says where they are.
+static rheos_status *put_bytes(rheos__buffer *buffer, rheos__wire bytes, rheos__extra *out_extra) {
+  *out_extra = (rheos__extra){.at = buffer->size_bytes, .size_bytes = rheos__wire_size(bytes)};
+  rheos__buffer_put(buffer, bytes.at, out_extra->size_bytes);
+  if (!buffer->failed) return NULL;
+  buffer->failed = false;
+  return rheos__out_of_memory();
+}
+
+static rheos_status *add_function(rheos_graph *graph, rheos__graph_extras *extras,
+                                  const Tensorflow__FunctionDef *def, rheos__wire bytes) {
+  if (def->signature == NULL || def->signature->name[0] == '\0') {
+    return RHEOS_INVALID("a function of the graph's library has no name");
+  }
+  const char *name = def->signature->name;
+  rheos__buffer *buffer = &extras->functions;
+  rheos__extra added;
+  RHEOS_TRY(put_bytes(buffer, bytes, &added));
+  const rheos__extra *old = find_function(extras, name);
+  rheos_status *status = NULL;
+  if (old != NULL) {
+    if (old->size_bytes != added.size_bytes ||
+        memcmp(buffer->data + old->at, buffer->data + added.at, added.size_bytes) != 0) {
+      status = RHEOS_INVALID(
+          "Cannot add function '%s' because a different function with the same "
+          "name already exists.",
+          name);
+    }
+  } else if (!RHEOS_RESERVE(extras->function_list, extras->function_capacity,
+                            extras->num_functions + 1)) {
+    status = rheos__out_of_memory();
+  } else {
+    status = rheos__graph_add_op_def(graph, def->signature);
+    if (status == NULL) {
+      added.name = rheos__graph_signature(graph, name)->op->name;
+      extras->function_list[extras->num_functions++] = added;
+    }
+  }
+  if (status != NULL || old != NULL) buffer->size_bytes = added.at;
+  return status;
+}
+
+// The library's bytes are kept as they are: the same function made by two programs is told by them.
+rheos_status *rheos__graph_add_library(rheos_graph *graph, const Tensorflow__GraphDef *def,
+                                       const void *bytes, size_t size_bytes) {
+  if (def->library == NULL) return NULL;
+  rheos__graph_extras *extras = rheos__graph_extras_of(graph);
+  if (extras == NULL) return rheos__out_of_memory();
+  rheos__wire graph_wire = rheos__wire_of(bytes, size_bytes);
+  rheos__wire_field field;
+  bool sound;
+  size_t next = 0;
+  while (rheos__wire_next(&graph_wire, &field, &sound)) {
+    if (field.number != LIBRARY_FIELD || field.type != RHEOS__WIRE_BYTES) continue;
+    rheos__wire library = field.data;
+    for (const char *start = library.at; rheos__wire_next(&library, &field, &sound);
+         start = library.at) {
+      rheos__extra unused;
+      if (field.number != FUNCTION_FIELD || field.type != RHEOS__WIRE_BYTES) {
+        RHEOS_TRY(put_bytes(&extras->library_rest, (rheos__wire){start, library.at}, &unused));
+      } else if (next < def->library->n_function) {
+        RHEOS_TRY(add_function(graph, extras, def->library->function[next++], field.data));
+      }
+    }
+  }
+  return NULL;
+}
+
+// ---- Versions
+
+rheos_status *rheos__graph_add_versions(rheos_graph *graph,
+                                        const Tensorflow__VersionDef *versions) {
+  rheos__graph_extras *extras = rheos__graph_extras_of(graph);
+  if (extras == NULL) return rheos__out_of_memory();
+  if (versions->producer < extras->producer) extras->producer = versions->producer;
+  if (versions->min_consumer > extras->min_consumer) extras->min_consumer = versions->min_consumer;
+  for (size_t i = 0; i < versions->n_bad_consumers; i++) {
+    size_t known = 0;
+    while (known < extras->num_bad_consumers &&
+           extras->bad_consumers[known] != versions->bad_consumers[i]) {
+      known++;
+    }
+    if (known < extras->num_bad_consumers) continue;
+    if (!RHEOS_RESERVE(extras->bad_consumers, extras->bad_consumer_capacity, known + 1)) {
+      return rheos__out_of_memory();
+    }
+    extras->bad_consumers[extras->num_bad_consumers++] = versions->bad_consumers[i];
+  }
+  return NULL;
+}
+
+// ---- Unread fields
+
+rheos_status *rheos__graph_keep_node_fields(rheos_graph *graph, int32_t id,
+                                            const Tensorflow__NodeDef *def) {
+  if (def->experimental_debug_info == NULL && def->experimental_type == NULL &&
+      def->base.n_unknown_fields == 0) {
+    return NULL;
+  }
+  rheos__graph_extras *extras = rheos__graph_extras_of(graph);
+  if (extras == NULL ||
+      !RHEOS_RESERVE(extras->node_list, extras->node_capacity, extras->num_nodes + 1)) {
+    return rheos__out_of_memory();
+  }
+  Tensorflow__NodeDef rest = *def;
+  rest.name = rest.op = rest.device = (char *)(uintptr_t)protobuf_c_empty_string;
+  rest.n_input = rest.n_attr = 0;
+  RHEOS_TRY(put(&extras->node_fields, &rest.base, id, &extras->node_list[extras->num_nodes]));
+  extras->num_nodes++;
+  return NULL;
+}
+
+const void *rheos__graph_node_fields(const rheos__graph_extras *extras, int32_t id,
+                                     size_t *out_size_bytes) {
+  size_t first = 0, last = extras != NULL ? extras->num_nodes : 0;
+  while (first < last) {
+    const size_t middle = first + (last - first) / 2;
+    if (extras->node_list[middle].id < id) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  *out_size_bytes = 0;
+  if (extras == NULL || first == extras->num_nodes || extras->node_list[first].id != id) return "";
+  *out_size_bytes = extras->node_list[first].size_bytes;
+  return extras->node_fields.data + extras->node_list[first].at;
+}
+
+rheos_status *rheos__graph_keep_fields(rheos_graph *graph, const Tensorflow__GraphDef *def) {
+  if (def->debug_info == NULL && def->base.n_unknown_fields == 0) return NULL;
+  rheos__graph_extras *extras = rheos__graph_extras_of(graph);
+  if (extras == NULL) return rheos__out_of_memory();
+  Tensorflow__GraphDef rest = *def;
+  rest.n_node = 0;
+  rest.library = NULL;
+  rest.version = 0;
+  rest.versions = NULL;
+  rheos__extra unused;
+  return put(&extras->graph_rest, &rest.base, 0, &unused);
+}
