@@ -16,7 +16,7 @@ static const char *const elsewhere[][2] = {
     {"DeleteSessionTensor", "tests/python/test_session_tensors.py"},
     {"GetSessionHandle", "tests/python/test_session_tensors.py"},
     {"GetSessionTensor", "tests/python/test_session_tensors.py"},
-    {"ImmutableConst", "tests/format/test_graph_file.c"},
+    {"ImmutableConst", "tests/format/graph/test_graph_file.c"},
     {"Placeholder", "every op test"},
     {"PlaceholderV2", "test_plumbing"},
     {"PyFunc", "tests/python/test_py_func.py"},
