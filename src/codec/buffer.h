@@ -1,6 +1,6 @@
 // Bytes being written and read: a growing buffer, little-endian integers, varints.
-#ifndef RHEOS_SRC_FORMAT_BUFFER_H
-#define RHEOS_SRC_FORMAT_BUFFER_H
+#ifndef RHEOS_SRC_CODEC_BUFFER_H
+#define RHEOS_SRC_CODEC_BUFFER_H
 
 #include <string.h>
 
@@ -46,4 +46,4 @@ static inline uint64_t rheos__load_64(const void *data) {
 // longer than 64 bits.
 bool rheos__read_varint(const char **at, const char *end, uint64_t *out_value);
 
-#endif  // RHEOS_SRC_FORMAT_BUFFER_H
+#endif  // RHEOS_SRC_CODEC_BUFFER_H

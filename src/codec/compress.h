@@ -1,6 +1,6 @@
 // zlib's compression, whole strings or piece by piece.
-#ifndef RHEOS_SRC_FORMAT_COMPRESS_H
-#define RHEOS_SRC_FORMAT_COMPRESS_H
+#ifndef RHEOS_SRC_CODEC_COMPRESS_H
+#define RHEOS_SRC_CODEC_COMPRESS_H
 
 #include <rheos/format.h>
 
@@ -49,4 +49,4 @@ rheos_status *rheos__deflater_run(
     rheos__deflater *deflater, const void *data, size_t size_bytes, rheos__deflate_until until,
     rheos_status *(*put)(void *argument, const void *data, size_t size_bytes), void *argument);
 
-#endif  // RHEOS_SRC_FORMAT_COMPRESS_H
+#endif  // RHEOS_SRC_CODEC_COMPRESS_H

@@ -8,8 +8,8 @@
 //
 // As in TensorFlow's own parser, what follows the first list of a Feature is not looked at, and
 // maps hold nothing but entries of a key and a value.
-#ifndef RHEOS_SRC_FORMAT_EXAMPLE_H
-#define RHEOS_SRC_FORMAT_EXAMPLE_H
+#ifndef RHEOS_SRC_CODEC_EXAMPLE_H
+#define RHEOS_SRC_CODEC_EXAMPLE_H
 
 #include "codec/wire.h"
 
@@ -108,4 +108,4 @@ static inline void rheos__copy_floats(float *to, const char *from, size_t count)
   }
 }
 
-#endif  // RHEOS_SRC_FORMAT_EXAMPLE_H
+#endif  // RHEOS_SRC_CODEC_EXAMPLE_H

@@ -3,8 +3,8 @@
 // A decoder looks at the size that the file claims before it asks for memory, takes damaged and cut
 // files for what they are, and gives INVALID_ARGUMENT for what it cannot read. All but BMP need the
 // libraries that RHEOS_WITH_IMAGES builds in; without them they say so (UNIMPLEMENTED).
-#ifndef RHEOS_SRC_FORMAT_IMAGE_H
-#define RHEOS_SRC_FORMAT_IMAGE_H
+#ifndef RHEOS_SRC_CODEC_IMAGE_H
+#define RHEOS_SRC_CODEC_IMAGE_H
 
 #include "codec/buffer.h"
 #include "tensor/tensor.h"
@@ -73,4 +73,4 @@ rheos_status *rheos__gif_decode(const void *data, size_t size_bytes, bool only_f
 rheos_status *rheos__bmp_decode(const void *data, size_t size_bytes, int channels,
                                 rheos_tensor **out_tensor);
 
-#endif  // RHEOS_SRC_FORMAT_IMAGE_H
+#endif  // RHEOS_SRC_CODEC_IMAGE_H

@@ -1,7 +1,7 @@
 // The tokens of JSON, for those who read it: which tokens may follow one another is theirs to say.
 // The text may be hostile, and nothing here recurses.
-#ifndef RHEOS_SRC_FORMAT_JSON_H
-#define RHEOS_SRC_FORMAT_JSON_H
+#ifndef RHEOS_SRC_CODEC_JSON_H
+#define RHEOS_SRC_CODEC_JSON_H
 
 #include "base/text.h"
 #include "tensor/tensor.h"
@@ -38,4 +38,4 @@ rheos_status *rheos__json_read_number(rheos__json *json, bool *out_quoted);
 rheos_string rheos__json_string(const rheos__json *json);
 bool rheos__json_string_is(const rheos__json *json, const char *text);
 
-#endif  // RHEOS_SRC_FORMAT_JSON_H
+#endif  // RHEOS_SRC_CODEC_JSON_H

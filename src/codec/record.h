@@ -1,8 +1,8 @@
 // Records, as TensorFlow frames them in files (TFRecord):
 //   length (64 bits), masked CRC32C of these 8 bytes, the bytes, masked CRC32C of the bytes
 // Event files are such records of Event messages.
-#ifndef RHEOS_SRC_FORMAT_RECORD_H
-#define RHEOS_SRC_FORMAT_RECORD_H
+#ifndef RHEOS_SRC_CODEC_RECORD_H
+#define RHEOS_SRC_CODEC_RECORD_H
 
 #include "base/file.h"
 #include "codec/buffer.h"
@@ -28,4 +28,4 @@ rheos_status *rheos__record_write(rheos__file_writer *file, const void *data, si
 // The same as rheos__record_get() for the record at `*offset`.
 rheos_status *rheos__record_read(rheos__file *file, uint64_t *offset, rheos__buffer *buffer);
 
-#endif  // RHEOS_SRC_FORMAT_RECORD_H
+#endif  // RHEOS_SRC_CODEC_RECORD_H

@@ -7,8 +7,8 @@
 //   entry:   varints shared, unshared, value size; the key's last `unshared` bytes; the value
 //   footer:  handles (varints offset, size) of the empty and the index block, zeros to
 //            fill 40 bytes, magic number
-#ifndef RHEOS_SRC_FORMAT_TABLE_H
-#define RHEOS_SRC_FORMAT_TABLE_H
+#ifndef RHEOS_SRC_CODEC_TABLE_H
+#define RHEOS_SRC_CODEC_TABLE_H
 
 #include "base/file.h"
 #include "codec/buffer.h"
@@ -48,4 +48,4 @@ uint64_t rheos__table_file_size(const rheos__table *table);
 rheos_status *rheos__table_get(rheos__table *table, const char *key, size_t key_bytes,
                                rheos__buffer *out_value, bool *out_found);
 
-#endif  // RHEOS_SRC_FORMAT_TABLE_H
+#endif  // RHEOS_SRC_CODEC_TABLE_H

@@ -1,6 +1,6 @@
 // Sound as WAV files of 16 bits a sample, the one kind that TensorFlow reads and writes.
-#ifndef RHEOS_SRC_FORMAT_WAV_H
-#define RHEOS_SRC_FORMAT_WAV_H
+#ifndef RHEOS_SRC_CODEC_WAV_H
+#define RHEOS_SRC_CODEC_WAV_H
 
 #include "codec/buffer.h"
 
@@ -26,4 +26,4 @@ static inline float rheos__wav_sample(const rheos__wav *wav, int64_t frame, int6
   return (float)sample * (1.0f / 32768.0f);
 }
 
-#endif  // RHEOS_SRC_FORMAT_WAV_H
+#endif  // RHEOS_SRC_CODEC_WAV_H

@@ -1,7 +1,7 @@
 // Protobuf's wire format by hand, for messages that are read or written element by element in kernels:
 // summaries and examples. Messages with structure go through protobuf.h.
-#ifndef RHEOS_SRC_FORMAT_WIRE_H
-#define RHEOS_SRC_FORMAT_WIRE_H
+#ifndef RHEOS_SRC_CODEC_WIRE_H
+#define RHEOS_SRC_CODEC_WIRE_H
 
 #include "codec/buffer.h"
 #include "tensor/tensor.h"
@@ -70,4 +70,4 @@ static inline bool rheos__wire_take(rheos__wire *wire, unsigned char tag, rheos_
 // The next field. False at the end, with *out_sound, or where the bytes are no message, without.
 bool rheos__wire_next(rheos__wire *wire, rheos__wire_field *out_field, bool *out_sound);
 
-#endif  // RHEOS_SRC_FORMAT_WIRE_H
+#endif  // RHEOS_SRC_CODEC_WIRE_H

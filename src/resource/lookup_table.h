@@ -1,8 +1,8 @@
 // Lookup tables: a kind of resource that maps keys to values, each value one element or a vector.
 // Every function here may be called from any thread; none changes a table partly when it refuses its
 // arguments.
-#ifndef RHEOS_SRC_TENSOR_LOOKUP_TABLE_H
-#define RHEOS_SRC_TENSOR_LOOKUP_TABLE_H
+#ifndef RHEOS_SRC_RESOURCE_LOOKUP_TABLE_H
+#define RHEOS_SRC_RESOURCE_LOOKUP_TABLE_H
 
 #include "resource/resource.h"
 
@@ -47,4 +47,4 @@ rheos_status *rheos__table_import(rheos__table *table, const rheos_tensor *keys,
 rheos_status *rheos__table_export(rheos__table *table, rheos_tensor **out_keys,
                                   rheos_tensor **out_values);
 
-#endif  // RHEOS_SRC_TENSOR_LOOKUP_TABLE_H
+#endif  // RHEOS_SRC_RESOURCE_LOOKUP_TABLE_H

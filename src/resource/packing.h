@@ -9,8 +9,8 @@
 // A packing holds on to neither the variable's tensor nor its bytes: it knows them by
 // rheos__tensor_content(), so that a variable is still changed in place. Steps take a reference to the
 // packed tensor: a step that goes on with the value from before a change keeps the packing of that.
-#ifndef RHEOS_SRC_TENSOR_PACKING_H
-#define RHEOS_SRC_TENSOR_PACKING_H
+#ifndef RHEOS_SRC_RESOURCE_PACKING_H
+#define RHEOS_SRC_RESOURCE_PACKING_H
 
 #include "resource/resource.h"
 
@@ -56,4 +56,4 @@ rheos_status *rheos__packing_take(rheos__packing *packing, const rheos__packing_
 size_t rheos__packings_bytes(rheos__packings *packings);
 int64_t rheos__packings_made(const rheos__packings *packings);
 
-#endif  // RHEOS_SRC_TENSOR_PACKING_H
+#endif  // RHEOS_SRC_RESOURCE_PACKING_H

@@ -1,7 +1,7 @@
 // Resources: what a session keeps between steps, under a name: variables, random generators,
 // lookup tables (lookup_table.h), later queues. Counted, so that plans may hold on to them.
-#ifndef RHEOS_SRC_TENSOR_RESOURCE_H
-#define RHEOS_SRC_TENSOR_RESOURCE_H
+#ifndef RHEOS_SRC_RESOURCE_RESOURCE_H
+#define RHEOS_SRC_RESOURCE_RESOURCE_H
 
 #include <pthread.h>
 
@@ -69,4 +69,4 @@ void rheos__variable_end_write(rheos__variable_cell *cell);
 // "Attempting to use uninitialized value NAME".
 rheos_status *rheos__variable_uninitialized(const rheos__variable_cell *cell);
 
-#endif  // RHEOS_SRC_TENSOR_RESOURCE_H
+#endif  // RHEOS_SRC_RESOURCE_RESOURCE_H

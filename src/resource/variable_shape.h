@@ -1,7 +1,7 @@
 // Variables that come to hold values of other shapes than their graphs say, as Assign without
 // validate_shape may give them. Plans take a shape from the graph only for the others.
-#ifndef RHEOS_SRC_TENSOR_VARIABLE_SHAPE_H
-#define RHEOS_SRC_TENSOR_VARIABLE_SHAPE_H
+#ifndef RHEOS_SRC_RESOURCE_VARIABLE_SHAPE_H
+#define RHEOS_SRC_RESOURCE_VARIABLE_SHAPE_H
 
 #include "resource/resource.h"
 
@@ -12,4 +12,4 @@ bool rheos__variable_has_any_shape(const rheos__variable_cell *cell);
 // How many variables of the process that was said of: more than before means that plans are out of date.
 int64_t rheos__num_variables_of_any_shape(void);
 
-#endif  // RHEOS_SRC_TENSOR_VARIABLE_SHAPE_H
+#endif  // RHEOS_SRC_RESOURCE_VARIABLE_SHAPE_H

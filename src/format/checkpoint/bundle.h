@@ -9,8 +9,8 @@
 // A reader prefers PREFIX.index.new if it is there, and with it any PREFIX.data-*.new that is still
 // there. The next save first finishes step 3 of one that was cut off. Without crashes the files are
 // those TensorFlow writes, byte for byte.
-#ifndef RHEOS_SRC_FORMAT_BUNDLE_H
-#define RHEOS_SRC_FORMAT_BUNDLE_H
+#ifndef RHEOS_SRC_FORMAT_CHECKPOINT_BUNDLE_H
+#define RHEOS_SRC_FORMAT_CHECKPOINT_BUNDLE_H
 
 #include "base/file.h"
 #include "format/checkpoint/tensor_slice.h"
@@ -86,4 +86,4 @@ static inline bool rheos__bundle_is_part(const rheos__bundle_entry *entry) {
 rheos_status *rheos__bundle_merge(const char *const *prefixes, size_t count,
                                   const char *destination);
 
-#endif  // RHEOS_SRC_FORMAT_BUNDLE_H
+#endif  // RHEOS_SRC_FORMAT_CHECKPOINT_BUNDLE_H

@@ -1,6 +1,6 @@
 // What the writer and the reader of bundles share: file names, and how a save is finished.
-#ifndef RHEOS_SRC_FORMAT_BUNDLE_FILES_H
-#define RHEOS_SRC_FORMAT_BUNDLE_FILES_H
+#ifndef RHEOS_SRC_FORMAT_CHECKPOINT_BUNDLE_FILES_H
+#define RHEOS_SRC_FORMAT_CHECKPOINT_BUNDLE_FILES_H
 
 #include "base/file.h"
 #include "bundle.pb-c.h"
@@ -61,4 +61,4 @@ rheos_status *rheos__bundle_finish_interrupted(const char *prefix);
 rheos_status *rheos__bundle_open_index(const char *prefix, const char *index_path, bool is_pending,
                                        rheos__bundle **out_bundle);
 
-#endif  // RHEOS_SRC_FORMAT_BUNDLE_FILES_H
+#endif  // RHEOS_SRC_FORMAT_CHECKPOINT_BUNDLE_FILES_H

@@ -2,8 +2,8 @@
 // file, a table (table.h) that holds the tensors themselves. Under the empty key it lists all tensors
 // with their slices; under the key of each slice (tensor_slice.h) lie its elements. Several such files
 // can be shards of one checkpoint, named together by a pattern.
-#ifndef RHEOS_SRC_FORMAT_CHECKPOINT_V1_H
-#define RHEOS_SRC_FORMAT_CHECKPOINT_V1_H
+#ifndef RHEOS_SRC_FORMAT_CHECKPOINT_CHECKPOINT_V1_H
+#define RHEOS_SRC_FORMAT_CHECKPOINT_CHECKPOINT_V1_H
 
 #include "format/checkpoint/tensor_slice.h"
 
@@ -50,4 +50,4 @@ rheos_status *rheos__v1_checkpoint_read(rheos__v1_checkpoint *checkpoint,
                                         const rheos__v1_entry *entry, const rheos__slice *slice,
                                         rheos_tensor **out_tensor);
 
-#endif  // RHEOS_SRC_FORMAT_CHECKPOINT_V1_H
+#endif  // RHEOS_SRC_FORMAT_CHECKPOINT_CHECKPOINT_V1_H

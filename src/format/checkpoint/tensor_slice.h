@@ -1,8 +1,8 @@
 // Parts of tensors in checkpoints: a box, by a start and a length for each dimension. Both kinds of
 // checkpoints (bundle.h and checkpoint_v1.h) keep tensors that were saved in parts under keys made of
 // a name and a box.
-#ifndef RHEOS_SRC_FORMAT_TENSOR_SLICE_H
-#define RHEOS_SRC_FORMAT_TENSOR_SLICE_H
+#ifndef RHEOS_SRC_FORMAT_CHECKPOINT_TENSOR_SLICE_H
+#define RHEOS_SRC_FORMAT_CHECKPOINT_TENSOR_SLICE_H
 
 #include "format/message/protobuf.h"
 #include "tensor.pb-c.h"
@@ -54,4 +54,4 @@ rheos_status *rheos__slice_copy(const rheos_shape *shape, const rheos__slice *fr
                                 const rheos_tensor *from, const rheos__slice *to_slice,
                                 rheos_tensor *to);
 
-#endif  // RHEOS_SRC_FORMAT_TENSOR_SLICE_H
+#endif  // RHEOS_SRC_FORMAT_CHECKPOINT_TENSOR_SLICE_H

@@ -1,7 +1,7 @@
 // Graphs as GraphDef messages: what the exporter and the importer share. The functions themselves
 // are public, see <rheos/format.h>.
-#ifndef RHEOS_SRC_FORMAT_GRAPH_DEF_H
-#define RHEOS_SRC_FORMAT_GRAPH_DEF_H
+#ifndef RHEOS_SRC_FORMAT_GRAPH_GRAPH_DEF_H
+#define RHEOS_SRC_FORMAT_GRAPH_GRAPH_DEF_H
 
 #include <rheos/format.h>
 
@@ -54,4 +54,4 @@ rheos_status *rheos__graph_guess_signature(rheos_graph *graph, const char *type,
                                            const rheos_dtype *outputs, size_t num_outputs,
                                            const rheos__signature **out_signature);
 
-#endif  // RHEOS_SRC_FORMAT_GRAPH_DEF_H
+#endif  // RHEOS_SRC_FORMAT_GRAPH_GRAPH_DEF_H

@@ -1,6 +1,6 @@
 // GraphDef messages that are changed as messages: read, nodes found by name, written.
-#ifndef RHEOS_SRC_FORMAT_GRAPH_EDIT_H
-#define RHEOS_SRC_FORMAT_GRAPH_EDIT_H
+#ifndef RHEOS_SRC_FORMAT_GRAPH_GRAPH_EDIT_H
+#define RHEOS_SRC_FORMAT_GRAPH_GRAPH_EDIT_H
 
 #include "format/graph/graph_def.h"
 
@@ -34,4 +34,4 @@ rheos_status *rheos__graph_edit_strip(rheos__graph_edit *edit, const char *const
 // NULL if the node has no such attribute.
 const Tensorflow__AttrValue *rheos__node_def_attr(const Tensorflow__NodeDef *def, const char *name);
 
-#endif  // RHEOS_SRC_FORMAT_GRAPH_EDIT_H
+#endif  // RHEOS_SRC_FORMAT_GRAPH_GRAPH_EDIT_H

@@ -1,7 +1,7 @@
 // What a graph keeps of files and only files know: the library of functions, versions, fields of
 // messages that nothing here reads.
-#ifndef RHEOS_SRC_FORMAT_GRAPH_EXTRAS_H
-#define RHEOS_SRC_FORMAT_GRAPH_EXTRAS_H
+#ifndef RHEOS_SRC_FORMAT_GRAPH_GRAPH_EXTRAS_H
+#define RHEOS_SRC_FORMAT_GRAPH_GRAPH_EXTRAS_H
 
 #include "format/graph/graph_def.h"
 
@@ -47,4 +47,4 @@ const void *rheos__graph_node_fields(const rheos__graph_extras *extras, int32_t 
 // Keeps the fields of a GraphDef beside nodes, library and versions.
 rheos_status *rheos__graph_keep_fields(rheos_graph *graph, const Tensorflow__GraphDef *def);
 
-#endif  // RHEOS_SRC_FORMAT_GRAPH_EXTRAS_H
+#endif  // RHEOS_SRC_FORMAT_GRAPH_GRAPH_EXTRAS_H

@@ -1,8 +1,8 @@
 // What the files of the import share: a GraphDef on its way into a graph. graph_import.c has the
 // whole, graph_import_names.c names and inputs, graph_import_node.c a node, graph_import_unknown.c
 // nodes of ops that are not known.
-#ifndef RHEOS_SRC_FORMAT_GRAPH_IMPORT_H
-#define RHEOS_SRC_FORMAT_GRAPH_IMPORT_H
+#ifndef RHEOS_SRC_FORMAT_GRAPH_GRAPH_IMPORT_H
+#define RHEOS_SRC_FORMAT_GRAPH_GRAPH_IMPORT_H
 
 #include "format/graph/graph_extras.h"
 #include "format/graph/graph_outline.h"
@@ -143,4 +143,4 @@ rheos_status *rheos__import_take_devices(rheos__import *im);
 // Puts the ways back of loops in place.
 rheos_status *rheos__import_close_loops(rheos__import *im);
 
-#endif  // RHEOS_SRC_FORMAT_GRAPH_IMPORT_H
+#endif  // RHEOS_SRC_FORMAT_GRAPH_GRAPH_IMPORT_H

@@ -1,7 +1,7 @@
 // A GraphDef read only so far as to know its nodes and how they hang together: attributes, with
 // constants and all, are most of a graph and stay in the bytes until a node is added.
-#ifndef RHEOS_SRC_FORMAT_GRAPH_OUTLINE_H
-#define RHEOS_SRC_FORMAT_GRAPH_OUTLINE_H
+#ifndef RHEOS_SRC_FORMAT_GRAPH_GRAPH_OUTLINE_H
+#define RHEOS_SRC_FORMAT_GRAPH_GRAPH_OUTLINE_H
 
 #include "codec/wire.h"
 #include "format/graph/graph_def.h"
@@ -13,4 +13,4 @@ rheos_status *rheos__graph_def_outline(const void *bytes, size_t size_bytes, rhe
                                        const Tensorflow__GraphDef **out_def,
                                        const rheos__wire **out_nodes);
 
-#endif  // RHEOS_SRC_FORMAT_GRAPH_OUTLINE_H
+#endif  // RHEOS_SRC_FORMAT_GRAPH_GRAPH_OUTLINE_H

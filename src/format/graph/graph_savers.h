@@ -1,6 +1,6 @@
 // Savers' nodes in GraphDefs, by the scopes they lie in.
-#ifndef RHEOS_SRC_FORMAT_GRAPH_SAVERS_H
-#define RHEOS_SRC_FORMAT_GRAPH_SAVERS_H
+#ifndef RHEOS_SRC_FORMAT_GRAPH_GRAPH_SAVERS_H
+#define RHEOS_SRC_FORMAT_GRAPH_GRAPH_SAVERS_H
 
 #include "format/graph/graph_def.h"
 
@@ -21,4 +21,4 @@ rheos_status *rheos__graph_def_without_savers(const void *bytes, size_t size_byt
                                               rheos__saver_scopes *out_scopes, void **out_bytes,
                                               size_t *out_size_bytes);
 
-#endif  // RHEOS_SRC_FORMAT_GRAPH_SAVERS_H
+#endif  // RHEOS_SRC_FORMAT_GRAPH_GRAPH_SAVERS_H

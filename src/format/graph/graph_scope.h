@@ -1,6 +1,6 @@
 // Names below a name scope, as a part of a graph has them when it is written without the rest.
-#ifndef RHEOS_SRC_FORMAT_GRAPH_SCOPE_H
-#define RHEOS_SRC_FORMAT_GRAPH_SCOPE_H
+#ifndef RHEOS_SRC_FORMAT_GRAPH_GRAPH_SCOPE_H
+#define RHEOS_SRC_FORMAT_GRAPH_GRAPH_SCOPE_H
 
 #include <stdbool.h>
 
@@ -15,4 +15,4 @@ bool rheos__is_below(const char *name, const char *scope);
 // The name without the scope and the "/" behind it, where it has both; it points into `name`.
 const char *rheos__without_scope(const char *name, const char *scope);
 
-#endif  // RHEOS_SRC_FORMAT_GRAPH_SCOPE_H
+#endif  // RHEOS_SRC_FORMAT_GRAPH_GRAPH_SCOPE_H

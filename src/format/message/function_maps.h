@@ -1,6 +1,6 @@
 // Keys of 0 in the maps of functions.
-#ifndef RHEOS_SRC_FORMAT_FUNCTION_MAPS_H
-#define RHEOS_SRC_FORMAT_FUNCTION_MAPS_H
+#ifndef RHEOS_SRC_FORMAT_MESSAGE_FUNCTION_MAPS_H
+#define RHEOS_SRC_FORMAT_MESSAGE_FUNCTION_MAPS_H
 
 #include <protobuf-c/protobuf-c.h>
 
@@ -18,4 +18,4 @@ bool rheos__whole_maps_begin(const ProtobufCMessage *message, rheos__arena *aren
                              rheos__whole_maps **out_maps);
 void rheos__whole_maps_end(rheos__whole_maps *maps);
 
-#endif  // RHEOS_SRC_FORMAT_FUNCTION_MAPS_H
+#endif  // RHEOS_SRC_FORMAT_MESSAGE_FUNCTION_MAPS_H

@@ -1,6 +1,6 @@
 // Protobuf messages in and out, over protobuf-c.
-#ifndef RHEOS_SRC_FORMAT_PROTOBUF_H
-#define RHEOS_SRC_FORMAT_PROTOBUF_H
+#ifndef RHEOS_SRC_FORMAT_MESSAGE_PROTOBUF_H
+#define RHEOS_SRC_FORMAT_MESSAGE_PROTOBUF_H
 
 #include <protobuf-c/protobuf-c.h>
 
@@ -31,4 +31,4 @@ rheos_status *rheos__proto_unpack_checked(const ProtobufCMessageDescriptor *desc
   rheos__proto_unpack(&tensorflow__##type##__descriptor, (bytes), (size_bytes), (arena), \
                       (ProtobufCMessage **)(out_message))
 
-#endif  // RHEOS_SRC_FORMAT_PROTOBUF_H
+#endif  // RHEOS_SRC_FORMAT_MESSAGE_PROTOBUF_H

@@ -1,6 +1,6 @@
 // Shapes and tensors as protobuf messages.
-#ifndef RHEOS_SRC_FORMAT_TENSOR_PROTO_H
-#define RHEOS_SRC_FORMAT_TENSOR_PROTO_H
+#ifndef RHEOS_SRC_FORMAT_MESSAGE_TENSOR_PROTO_H
+#define RHEOS_SRC_FORMAT_MESSAGE_TENSOR_PROTO_H
 
 #include "format/message/protobuf.h"
 #include "tensor.pb-c.h"
@@ -30,4 +30,4 @@ size_t rheos__tensor_proto_length(const Tensorflow__TensorProto *proto, rheos_dt
 // A dtype that tensors can have, as a file gives it; a status naming the number if there is none.
 rheos_status *rheos__dtype_from_proto(int64_t number, rheos_dtype *out_dtype);
 
-#endif  // RHEOS_SRC_FORMAT_TENSOR_PROTO_H
+#endif  // RHEOS_SRC_FORMAT_MESSAGE_TENSOR_PROTO_H

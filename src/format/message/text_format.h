@@ -1,7 +1,7 @@
 // Protobuf's text form, of any message type that the library has: what `.pbtxt` files and the list
 // of checkpoints are written in.
-#ifndef RHEOS_SRC_FORMAT_TEXT_FORMAT_H
-#define RHEOS_SRC_FORMAT_TEXT_FORMAT_H
+#ifndef RHEOS_SRC_FORMAT_MESSAGE_TEXT_FORMAT_H
+#define RHEOS_SRC_FORMAT_MESSAGE_TEXT_FORMAT_H
 
 #include "format/message/protobuf.h"
 
@@ -22,4 +22,4 @@ const ProtobufCMessageDescriptor *rheos__message_type(const char *name, size_t n
 // The message that an Any of this type URL holds, NULL if its type is not known.
 const ProtobufCMessageDescriptor *rheos__any_type(const char *url, size_t url_bytes);
 
-#endif  // RHEOS_SRC_FORMAT_TEXT_FORMAT_H
+#endif  // RHEOS_SRC_FORMAT_MESSAGE_TEXT_FORMAT_H

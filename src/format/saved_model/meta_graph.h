@@ -1,6 +1,6 @@
 // MetaGraphDefs inside the library: how their descriptions are made.
-#ifndef RHEOS_SRC_FORMAT_META_GRAPH_H
-#define RHEOS_SRC_FORMAT_META_GRAPH_H
+#ifndef RHEOS_SRC_FORMAT_SAVED_MODEL_META_GRAPH_H
+#define RHEOS_SRC_FORMAT_SAVED_MODEL_META_GRAPH_H
 
 #include <rheos/saved_model.h>
 
@@ -40,4 +40,4 @@ rheos_status *rheos__collection_bytes_within(const char *key, const char *scope,
 // Whether variables stand in the collection of that key as VariableDef messages.
 bool rheos__is_variables_key(const char *key);
 
-#endif  // RHEOS_SRC_FORMAT_META_GRAPH_H
+#endif  // RHEOS_SRC_FORMAT_SAVED_MODEL_META_GRAPH_H

@@ -1,6 +1,6 @@
 // A trace's CostGraphDef: what each operation of the latest run takes.
-#ifndef RHEOS_SRC_FORMAT_COST_GRAPH_H
-#define RHEOS_SRC_FORMAT_COST_GRAPH_H
+#ifndef RHEOS_SRC_FORMAT_TRACE_COST_GRAPH_H
+#define RHEOS_SRC_FORMAT_TRACE_COST_GRAPH_H
 
 #include "codec/buffer.h"
 #include "runtime/trace.h"
@@ -8,4 +8,4 @@
 // Appends it as the field of a RunMetadata. The trace has at least one visit.
 void rheos__put_cost_graph(const rheos_trace *trace, rheos__buffer *out);
 
-#endif  // RHEOS_SRC_FORMAT_COST_GRAPH_H
+#endif  // RHEOS_SRC_FORMAT_TRACE_COST_GRAPH_H

@@ -1,6 +1,6 @@
 // The names by which a trace speaks of nodes, shared by its writers.
-#ifndef RHEOS_SRC_FORMAT_TRACE_TEXT_H
-#define RHEOS_SRC_FORMAT_TRACE_TEXT_H
+#ifndef RHEOS_SRC_FORMAT_TRACE_TRACE_TEXT_H
+#define RHEOS_SRC_FORMAT_TRACE_TRACE_TEXT_H
 
 #include "codec/buffer.h"
 #include "runtime/trace.h"
@@ -33,4 +33,4 @@ const char *rheos__trace_thread_name(uint32_t thread, char text[32]);
 // Where the feeds of a visit are described: the first segment of its run.
 rheos__trace_names rheos__trace_names_of(const rheos_trace *trace, const rheos__trace_visit *visit);
 
-#endif  // RHEOS_SRC_FORMAT_TRACE_TEXT_H
+#endif  // RHEOS_SRC_FORMAT_TRACE_TRACE_TEXT_H

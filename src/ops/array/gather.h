@@ -1,6 +1,6 @@
 // Reading by indices, shared by the ops on tensors and those on variables behind handles.
-#ifndef RHEOS_SRC_OPS_GATHER_H
-#define RHEOS_SRC_OPS_GATHER_H
+#ifndef RHEOS_SRC_OPS_ARRAY_GATHER_H
+#define RHEOS_SRC_OPS_ARRAY_GATHER_H
 
 #include "graph/op_def.h"
 
@@ -19,4 +19,4 @@ rheos_status *rheos__gather_places(const rheos_tensor *params, const rheos_tenso
 // IndexedSlices for a gather along dimension 0 of something of the shape `params_shape` (int32).
 void rheos__gradient_of_rows(rheos__grad *g, rheos_output params_shape);
 
-#endif  // RHEOS_SRC_OPS_GATHER_H
+#endif  // RHEOS_SRC_OPS_ARRAY_GATHER_H

@@ -1,7 +1,7 @@
 // Choosing boxes by score, none of which overlaps one chosen before: shared by the ops for one picture
 // and for a batch of many classes.
-#ifndef RHEOS_SRC_OPS_NON_MAX_SUPPRESSION_H
-#define RHEOS_SRC_OPS_NON_MAX_SUPPRESSION_H
+#ifndef RHEOS_SRC_OPS_IMAGE_NON_MAX_SUPPRESSION_H
+#define RHEOS_SRC_OPS_IMAGE_NON_MAX_SUPPRESSION_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,4 +31,4 @@ rheos__candidate rheos__suppressor_pop(rheos__suppressor *w);
 // Takes candidates off the heap until `most` are chosen.
 void rheos__suppressor_choose(rheos__suppressor *w);
 
-#endif  // RHEOS_SRC_OPS_NON_MAX_SUPPRESSION_H
+#endif  // RHEOS_SRC_OPS_IMAGE_NON_MAX_SUPPRESSION_H

@@ -1,7 +1,7 @@
 // What the ops that resize pictures share: sizes, where an output pixel lies in the input, rows as
 // floats. The arithmetic is float in TensorFlow's order, so that the answers have its bits.
-#ifndef RHEOS_SRC_OPS_RESIZE_H
-#define RHEOS_SRC_OPS_RESIZE_H
+#ifndef RHEOS_SRC_OPS_IMAGE_RESIZE_H
+#define RHEOS_SRC_OPS_IMAGE_RESIZE_H
 
 #include "ops/kit/array_util.h"
 
@@ -39,4 +39,4 @@ static inline int64_t rheos__clamp_index(int64_t index, int64_t count) {
   return index < 0 ? 0 : index < count ? index : count - 1;
 }
 
-#endif  // RHEOS_SRC_OPS_RESIZE_H
+#endif  // RHEOS_SRC_OPS_IMAGE_RESIZE_H

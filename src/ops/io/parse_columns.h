@@ -2,8 +2,8 @@
 // a sparse or a ragged tensor over all examples. Parsing finds for each example the list of each
 // column (a cell), still as bytes; the tensors are made of the cells, so that their sizes are known
 // before.
-#ifndef RHEOS_SRC_OPS_PARSE_COLUMNS_H
-#define RHEOS_SRC_OPS_PARSE_COLUMNS_H
+#ifndef RHEOS_SRC_OPS_IO_PARSE_COLUMNS_H
+#define RHEOS_SRC_OPS_IO_PARSE_COLUMNS_H
 
 #include "codec/example.h"
 #include "graph/op_def.h"
@@ -155,4 +155,4 @@ typedef struct rheos__parse_place {
 // In the words that TensorFlow's op has for it.
 rheos_status *rheos__parse_failed(const rheos__parse_place *place, rheos__parse_failure failure);
 
-#endif  // RHEOS_SRC_OPS_PARSE_COLUMNS_H
+#endif  // RHEOS_SRC_OPS_IO_PARSE_COLUMNS_H

@@ -1,6 +1,6 @@
 // What the ops of both kinds of checkpoints share.
-#ifndef RHEOS_SRC_OPS_SAVE_H
-#define RHEOS_SRC_OPS_SAVE_H
+#ifndef RHEOS_SRC_OPS_IO_SAVE_H
+#define RHEOS_SRC_OPS_IO_SAVE_H
 
 #include "format/checkpoint/checkpoint_v1.h"
 #include "graph/op_def.h"
@@ -16,4 +16,4 @@ rheos_status *rheos__shape_of_slices(rheos__infer *c);
 // "OP was cancelled" if the step shall stop.
 rheos_status *rheos__check_step(rheos__step *step, const char *what);
 
-#endif  // RHEOS_SRC_OPS_SAVE_H
+#endif  // RHEOS_SRC_OPS_IO_SAVE_H

@@ -1,6 +1,6 @@
 // What the families of summaries share: the fields of the messages, and making tensors of them.
-#ifndef RHEOS_SRC_OPS_SUMMARY_H
-#define RHEOS_SRC_OPS_SUMMARY_H
+#ifndef RHEOS_SRC_OPS_IO_SUMMARY_H
+#define RHEOS_SRC_OPS_IO_SUMMARY_H
 
 #include "codec/wire.h"
 
@@ -34,4 +34,4 @@ rheos_status *rheos__put_pictures(const rheos_string *tag, const rheos_tensor *p
 rheos_status *rheos__put_sounds(const rheos_string *tag, const rheos_tensor *sounds,
                                 float sample_rate, int64_t max_sounds, rheos__buffer *summary);
 
-#endif  // RHEOS_SRC_OPS_SUMMARY_H
+#endif  // RHEOS_SRC_OPS_IO_SUMMARY_H

@@ -1,6 +1,6 @@
 // Nodes that array gradients are made of, under the names TensorFlow's Python functions give them.
-#ifndef RHEOS_SRC_OPS_ARRAY_GRAD_H
-#define RHEOS_SRC_OPS_ARRAY_GRAD_H
+#ifndef RHEOS_SRC_OPS_KIT_ARRAY_GRAD_H
+#define RHEOS_SRC_OPS_KIT_ARRAY_GRAD_H
 
 #include "graph/build.h"
 
@@ -53,4 +53,4 @@ rheos_output rheos__named_n(rheos_scope *s, const char *type, const char *name,
                             const rheos_output *inputs, size_t num_inputs, const rheos_attr *attrs,
                             size_t num_attrs);
 
-#endif  // RHEOS_SRC_OPS_ARRAY_GRAD_H
+#endif  // RHEOS_SRC_OPS_KIT_ARRAY_GRAD_H

@@ -1,6 +1,6 @@
 // What the array families share: values read while running, strided copies, kernels on strings.
-#ifndef RHEOS_SRC_OPS_ARRAY_UTIL_H
-#define RHEOS_SRC_OPS_ARRAY_UTIL_H
+#ifndef RHEOS_SRC_OPS_KIT_ARRAY_UTIL_H
+#define RHEOS_SRC_OPS_KIT_ARRAY_UTIL_H
 
 #include "graph/op_def.h"
 
@@ -126,4 +126,4 @@ rheos__add_fn rheos__add_of(rheos_dtype dtype);
 // Elements of a row-major shape that one step along each dimension moves over.
 void rheos__row_major_steps(const rheos_shape *shape, int64_t *steps);
 
-#endif  // RHEOS_SRC_OPS_ARRAY_UTIL_H
+#endif  // RHEOS_SRC_OPS_KIT_ARRAY_UTIL_H

@@ -16,8 +16,8 @@
 // every broadcast down to that: adjacent dimensions that all operands step through alike are
 // joined, so that most broadcasts become one call, and the others one call for each run of the
 // innermost dimension. Loops are also what a fused loop calls, tile by tile.
-#ifndef RHEOS_SRC_OPS_ELEMENTWISE_H
-#define RHEOS_SRC_OPS_ELEMENTWISE_H
+#ifndef RHEOS_SRC_OPS_KIT_ELEMENTWISE_H
+#define RHEOS_SRC_OPS_KIT_ELEMENTWISE_H
 
 #include "graph/op_def.h"
 
@@ -288,4 +288,4 @@ typedef bool rheos__stored_boolean, rheos__computed_boolean, rheos__wrapping_boo
 // Family files start with this, before any include: the loops are worth the compiler's full effort.
 //   #pragma GCC optimize("O3")
 
-#endif  // RHEOS_SRC_OPS_ELEMENTWISE_H
+#endif  // RHEOS_SRC_OPS_KIT_ELEMENTWISE_H

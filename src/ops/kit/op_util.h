@@ -1,6 +1,6 @@
 // What several op families share: types in signatures, shape checks, nodes of gradients.
-#ifndef RHEOS_SRC_OPS_OP_UTIL_H
-#define RHEOS_SRC_OPS_OP_UTIL_H
+#ifndef RHEOS_SRC_OPS_KIT_OP_UTIL_H
+#define RHEOS_SRC_OPS_KIT_OP_UTIL_H
 
 #include "graph/build.h"
 #include "graph/graph.h"
@@ -115,4 +115,4 @@ static inline const rheos_tensor *rheos__infer_value(const rheos__infer *c, int3
 }
 rheos_status *rheos__shape_merge_2(rheos__infer *c);  // output 0: inputs 0 and 1 have one shape
 
-#endif  // RHEOS_SRC_OPS_OP_UTIL_H
+#endif  // RHEOS_SRC_OPS_KIT_OP_UTIL_H

@@ -1,7 +1,7 @@
 // Philox4x32-10 (Salmon et al., 2011), counted as TensorFlow counts it: a key and a counter of 128
 // bits; each step of the counter gives four numbers of 32 bits.
-#ifndef RHEOS_SRC_OPS_PHILOX_H
-#define RHEOS_SRC_OPS_PHILOX_H
+#ifndef RHEOS_SRC_OPS_KIT_PHILOX_H
+#define RHEOS_SRC_OPS_KIT_PHILOX_H
 
 #include <stdint.h>
 
@@ -66,4 +66,4 @@ static inline uint32_t rheos__philox_next(rheos__philox_singles *singles) {
   return singles->block[singles->used++];
 }
 
-#endif  // RHEOS_SRC_OPS_PHILOX_H
+#endif  // RHEOS_SRC_OPS_KIT_PHILOX_H

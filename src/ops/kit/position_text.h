@@ -1,6 +1,6 @@
 // How messages name the place of an element.
-#ifndef RHEOS_SRC_OPS_POSITION_TEXT_H
-#define RHEOS_SRC_OPS_POSITION_TEXT_H
+#ifndef RHEOS_SRC_OPS_KIT_POSITION_TEXT_H
+#define RHEOS_SRC_OPS_KIT_POSITION_TEXT_H
 
 #include <rheos/tensor.h>
 
@@ -13,4 +13,4 @@ typedef struct rheos__position_text {
 const char *rheos__position_text_of(const rheos_shape *shape, int64_t at,
                                     rheos__position_text *text);
 
-#endif  // RHEOS_SRC_OPS_POSITION_TEXT_H
+#endif  // RHEOS_SRC_OPS_KIT_POSITION_TEXT_H

@@ -1,7 +1,7 @@
 // What the random ops share: the generator that a node keeps, how Philox's bits become numbers, and
 // filling a tensor with them, bit for bit as TensorFlow does.
-#ifndef RHEOS_SRC_OPS_RANDOM_FILL_H
-#define RHEOS_SRC_OPS_RANDOM_FILL_H
+#ifndef RHEOS_SRC_OPS_KIT_RANDOM_FILL_H
+#define RHEOS_SRC_OPS_KIT_RANDOM_FILL_H
 
 #include "graph/op_def.h"
 #include "ops/kit/philox.h"
@@ -89,4 +89,4 @@ rheos_status *rheos__random_range_of(const rheos_tensor *low, const rheos_tensor
 #define RHEOS__RANDOM_SEEDS "seed: int = 0; seed2: int = 0; "
 #define RHEOS__RANDOM_FLOATS "{half, bfloat16, float, double}"
 
-#endif  // RHEOS_SRC_OPS_RANDOM_FILL_H
+#endif  // RHEOS_SRC_OPS_KIT_RANDOM_FILL_H

@@ -1,7 +1,7 @@
 // Joining tensors along a dimension and taking them apart again. Around that dimension a tensor is
 // a matrix: rows for the dimensions before it, in each row one contiguous run for each part.
-#ifndef RHEOS_SRC_OPS_ROW_PARTS_H
-#define RHEOS_SRC_OPS_ROW_PARTS_H
+#ifndef RHEOS_SRC_OPS_KIT_ROW_PARTS_H
+#define RHEOS_SRC_OPS_KIT_ROW_PARTS_H
 
 #include "graph/op_def.h"
 
@@ -13,4 +13,4 @@ rheos_status *rheos__prepare_join(rheos__prepare *p, int32_t first, int32_t coun
 // Unpack, no such dimension.
 rheos_status *rheos__prepare_take_apart(rheos__prepare *p, int32_t input, int32_t axis);
 
-#endif  // RHEOS_SRC_OPS_ROW_PARTS_H
+#endif  // RHEOS_SRC_OPS_KIT_ROW_PARTS_H

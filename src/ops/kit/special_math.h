@@ -1,7 +1,7 @@
 // Functions of mathematical physics that <math.h> lacks, in double. They end for every input: no
 // loop is longer than a fixed number of terms. NaN in, NaN out.
-#ifndef RHEOS_SRC_OPS_SPECIAL_MATH_H
-#define RHEOS_SRC_OPS_SPECIAL_MATH_H
+#ifndef RHEOS_SRC_OPS_KIT_SPECIAL_MATH_H
+#define RHEOS_SRC_OPS_KIT_SPECIAL_MATH_H
 
 // log |gamma(x)|; as lgamma(), which also writes a global variable.
 double rheos__lgamma(double x);
@@ -47,4 +47,4 @@ double rheos__fresnel_cos(double x);
 double rheos__fresnel_sin(double x);
 double rheos__spence(double x);
 
-#endif  // RHEOS_SRC_OPS_SPECIAL_MATH_H
+#endif  // RHEOS_SRC_OPS_KIT_SPECIAL_MATH_H

@@ -1,7 +1,7 @@
 // Stores that go past the caches, for results that are too large to stay in them anyway: the lines
 // they fill need not be read first, which is a third of the traffic of a copy.
-#ifndef RHEOS_SRC_OPS_STREAM_H
-#define RHEOS_SRC_OPS_STREAM_H
+#ifndef RHEOS_SRC_OPS_KIT_STREAM_H
+#define RHEOS_SRC_OPS_KIT_STREAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,4 +62,4 @@ static inline void rheos__stream_copy(void *to, const void *from, size_t size_by
   memcpy(out + at, in + at, size_bytes - at);
 }
 
-#endif  // RHEOS_SRC_OPS_STREAM_H
+#endif  // RHEOS_SRC_OPS_KIT_STREAM_H

@@ -1,6 +1,6 @@
 // What the string families share: kernels that make strings, and their values.
-#ifndef RHEOS_SRC_OPS_STRING_UTIL_H
-#define RHEOS_SRC_OPS_STRING_UTIL_H
+#ifndef RHEOS_SRC_OPS_KIT_STRING_UTIL_H
+#define RHEOS_SRC_OPS_KIT_STRING_UTIL_H
 
 #include "base/text.h"
 #include "graph/op_def.h"
@@ -46,4 +46,4 @@ rheos_status *rheos__text_tensor_take(rheos__text *text, rheos_tensor **out_tens
 // white space around it allowed; false if it is none.
 bool rheos__parse_number(const rheos_string *in, rheos_dtype dtype, void *out);
 
-#endif  // RHEOS_SRC_OPS_STRING_UTIL_H
+#endif  // RHEOS_SRC_OPS_KIT_STRING_UTIL_H

@@ -1,6 +1,6 @@
 // The values of a tensor as text, for messages to people.
-#ifndef RHEOS_SRC_OPS_SUMMARIZE_H
-#define RHEOS_SRC_OPS_SUMMARIZE_H
+#ifndef RHEOS_SRC_OPS_KIT_SUMMARIZE_H
+#define RHEOS_SRC_OPS_KIT_SUMMARIZE_H
 
 #include "base/text.h"
 #include "tensor/tensor.h"
@@ -13,4 +13,4 @@ void rheos__summarize(rheos__text *text, const rheos_tensor *tensor, int64_t max
 // at most `edge_items` elements (negative: all) at each end of a dimension, "..." for the others.
 void rheos__summarize_v2(rheos__text *text, const rheos_tensor *tensor, int64_t edge_items);
 
-#endif  // RHEOS_SRC_OPS_SUMMARIZE_H
+#endif  // RHEOS_SRC_OPS_KIT_SUMMARIZE_H

@@ -1,8 +1,8 @@
 // Large copies that put all elements into another order: transposes of any number of dimensions. The
 // loops are cut into tiles that have long runs in the source and in the result; a tile is read run by
 // run into a buffer and written run by run from there.
-#ifndef RHEOS_SRC_OPS_TILED_COPY_H
-#define RHEOS_SRC_OPS_TILED_COPY_H
+#ifndef RHEOS_SRC_OPS_KIT_TILED_COPY_H
+#define RHEOS_SRC_OPS_KIT_TILED_COPY_H
 
 #include "ops/kit/array_util.h"
 
@@ -43,4 +43,4 @@ size_t rheos__tiled_scratch_bytes(const rheos__tiled *t);
 void rheos__tiled_run(const rheos__tiled *t, const void *in, void *out, void *scratch,
                       int64_t first, int64_t last);
 
-#endif  // RHEOS_SRC_OPS_TILED_COPY_H
+#endif  // RHEOS_SRC_OPS_KIT_TILED_COPY_H

@@ -1,6 +1,6 @@
 // Matrices turned over: the inner two loops of a transpose, and all that makes them fast.
-#ifndef RHEOS_SRC_OPS_TURN_H
-#define RHEOS_SRC_OPS_TURN_H
+#ifndef RHEOS_SRC_OPS_KIT_TURN_H
+#define RHEOS_SRC_OPS_KIT_TURN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,4 +28,4 @@ enum { RHEOS__TURN_FEW = 64 };
 void rheos__turn_many(const rheos__turn *t, int64_t count, int64_t from_step, int64_t to_step,
                       bool stream);
 
-#endif  // RHEOS_SRC_OPS_TURN_H
+#endif  // RHEOS_SRC_OPS_KIT_TURN_H

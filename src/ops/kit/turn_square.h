@@ -1,6 +1,6 @@
 // Four by four elements of 4 bytes turned over, in registers where the compiler knows how.
-#ifndef RHEOS_SRC_OPS_TURN_SQUARE_H
-#define RHEOS_SRC_OPS_TURN_SQUARE_H
+#ifndef RHEOS_SRC_OPS_KIT_TURN_SQUARE_H
+#define RHEOS_SRC_OPS_KIT_TURN_SQUARE_H
 
 #include <stdint.h>
 #include <string.h>
@@ -32,4 +32,4 @@ static inline void rheos__turn_square(char *to, int64_t to_row_bytes,
 }
 #endif
 
-#endif  // RHEOS_SRC_OPS_TURN_SQUARE_H
+#endif  // RHEOS_SRC_OPS_KIT_TURN_SQUARE_H

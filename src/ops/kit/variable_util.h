@@ -1,6 +1,6 @@
 // What ops on variables share: their cells, and changes to them in place.
-#ifndef RHEOS_SRC_OPS_VARIABLE_UTIL_H
-#define RHEOS_SRC_OPS_VARIABLE_UTIL_H
+#ifndef RHEOS_SRC_OPS_KIT_VARIABLE_UTIL_H
+#define RHEOS_SRC_OPS_KIT_VARIABLE_UTIL_H
 
 #include "graph/op_def.h"
 
@@ -57,4 +57,4 @@ rheos_status *rheos__check_divisors(rheos__change_kind kind, const rheos_tensor 
 rheos_status *rheos__check_change(const rheos__prepare *p, rheos__change_kind kind,
                                   rheos_dtype dtype);
 
-#endif  // RHEOS_SRC_OPS_VARIABLE_UTIL_H
+#endif  // RHEOS_SRC_OPS_KIT_VARIABLE_UTIL_H

@@ -8,8 +8,8 @@
 // all, which contraction left to the compiler would not give.
 //
 // Include after <tgmath.h>.
-#ifndef RHEOS_SRC_OPS_VECTOR_MATH_H
-#define RHEOS_SRC_OPS_VECTOR_MATH_H
+#ifndef RHEOS_SRC_OPS_KIT_VECTOR_MATH_H
+#define RHEOS_SRC_OPS_KIT_VECTOR_MATH_H
 
 #include <math.h>
 #include <stdint.h>
@@ -469,4 +469,4 @@ RHEOS__VECTOR double rheos__pow(double x, double y) {
 
 #define RHEOS__ERF(x) _Generic((x), float: rheos__erff, double: (erf))(x)
 
-#endif  // RHEOS_SRC_OPS_VECTOR_MATH_H
+#endif  // RHEOS_SRC_OPS_KIT_VECTOR_MATH_H

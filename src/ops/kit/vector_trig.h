@@ -6,8 +6,8 @@
 // Quarter turns t = x 2/pi are exact enough even for the largest float after Payne and Hanek, "Radian
 // reduction for trigonometric functions" (SIGNUM Newsletter 18, 1983): only the part of 2/pi that
 // matters for x's exponent is multiplied, as multiples of 4 quarter turns change nothing.
-#ifndef RHEOS_SRC_OPS_VECTOR_TRIG_H
-#define RHEOS_SRC_OPS_VECTOR_TRIG_H
+#ifndef RHEOS_SRC_OPS_KIT_VECTOR_TRIG_H
+#define RHEOS_SRC_OPS_KIT_VECTOR_TRIG_H
 
 #include "ops/kit/vector_math.h"
 
@@ -164,4 +164,4 @@ RHEOS__VECTOR double rheos__sin_near(double x) {
 }
 RHEOS__VECTOR double rheos__cos_near(double x) { return rheos__sine_near_double(x, 1); }
 
-#endif  // RHEOS_SRC_OPS_VECTOR_TRIG_H
+#endif  // RHEOS_SRC_OPS_KIT_VECTOR_TRIG_H

@@ -1,8 +1,8 @@
 // Windows that slide over images: convolutions, pooling, dilation and patches share the arithmetic of
 // sizes, padding and positions. Every op is treated as one of three spatial dimensions, the leading
 // ones of size 1, and every layout (channels last or second) as steps between elements.
-#ifndef RHEOS_SRC_OPS_WINDOW_H
-#define RHEOS_SRC_OPS_WINDOW_H
+#ifndef RHEOS_SRC_OPS_KIT_WINDOW_H
+#define RHEOS_SRC_OPS_KIT_WINDOW_H
 
 #include "graph/op_def.h"
 
@@ -106,4 +106,4 @@ int64_t rheos__estimate(const int64_t *factors, int32_t count);
 // The attributes of `g` by these names, NULL-terminated, for the node of a gradient. At most 8.
 size_t rheos__attrs_by_name(const rheos__grad *g, const char *const *names, rheos_attr *out_attrs);
 
-#endif  // RHEOS_SRC_OPS_WINDOW_H
+#endif  // RHEOS_SRC_OPS_KIT_WINDOW_H

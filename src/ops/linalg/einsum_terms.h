@@ -1,6 +1,6 @@
 // Equations of Einsum, as its kernel, its shapes and its gradient read them.
-#ifndef RHEOS_SRC_OPS_EINSUM_TERMS_H
-#define RHEOS_SRC_OPS_EINSUM_TERMS_H
+#ifndef RHEOS_SRC_OPS_LINALG_EINSUM_TERMS_H
+#define RHEOS_SRC_OPS_LINALG_EINSUM_TERMS_H
 
 #include "graph/op_def.h"
 
@@ -24,4 +24,4 @@ bool rheos__einsum_has(const rheos__einsum_term *term, unsigned char label);
 
 void rheos__gradient_einsum(rheos__grad *g);
 
-#endif  // RHEOS_SRC_OPS_EINSUM_TERMS_H
+#endif  // RHEOS_SRC_OPS_LINALG_EINSUM_TERMS_H

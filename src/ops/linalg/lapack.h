@@ -4,8 +4,8 @@
 //
 // The library (OpenBLAS) would spread a call over threads of its own: calls are made between
 // rheos__lapack_begin() and rheos__lapack_end(), which keep it to the calling thread.
-#ifndef RHEOS_SRC_OPS_LAPACK_H
-#define RHEOS_SRC_OPS_LAPACK_H
+#ifndef RHEOS_SRC_OPS_LINALG_LAPACK_H
+#define RHEOS_SRC_OPS_LINALG_LAPACK_H
 
 #include "graph/op_def.h"
 
@@ -123,4 +123,4 @@ static inline void *rheos__matrix_out(const rheos__matrix_kernel *k, void *data,
 rheos_status *rheos__infer_square(const rheos__infer *c, int32_t input, rheos_shape *out_shape);
 rheos_status *rheos__shape_square(rheos__infer *c);  // output 0 like input 0, square matrices
 
-#endif  // RHEOS_SRC_OPS_LAPACK_H
+#endif  // RHEOS_SRC_OPS_LINALG_LAPACK_H

@@ -1,6 +1,6 @@
 // Nodes that gradients of linear algebra are made of.
-#ifndef RHEOS_SRC_OPS_LINALG_GRAD_H
-#define RHEOS_SRC_OPS_LINALG_GRAD_H
+#ifndef RHEOS_SRC_OPS_LINALG_LINALG_GRAD_H
+#define RHEOS_SRC_OPS_LINALG_LINALG_GRAD_H
 
 #include "ops/kit/op_util.h"
 
@@ -21,4 +21,4 @@ rheos_output rheos__safe_reciprocal(rheos_scope *s, rheos_output x);
 // x[..., first:last] by columns; last 0: to the end.
 rheos_output rheos__columns(rheos_scope *s, rheos_output x, int32_t first, int32_t last);
 
-#endif  // RHEOS_SRC_OPS_LINALG_GRAD_H
+#endif  // RHEOS_SRC_OPS_LINALG_LINALG_GRAD_H

@@ -1,6 +1,6 @@
 // Counting numbers into bins, for the ops that take them dense, sparse or ragged.
-#ifndef RHEOS_SRC_OPS_BINNING_H
-#define RHEOS_SRC_OPS_BINNING_H
+#ifndef RHEOS_SRC_OPS_MATH_BINNING_H
+#define RHEOS_SRC_OPS_MATH_BINNING_H
 
 #include "ops/kit/array_util.h"
 
@@ -17,4 +17,4 @@ typedef struct rheos__counting {
 // no bin; a negative one is refused.
 rheos_status *rheos__count(const rheos__counting *k, int64_t row, int64_t value, int64_t weight);
 
-#endif  // RHEOS_SRC_OPS_BINNING_H
+#endif  // RHEOS_SRC_OPS_MATH_BINNING_H

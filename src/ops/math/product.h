@@ -1,6 +1,6 @@
 // Rows of matrix products: the loops under MatMul, and what other families build of them.
-#ifndef RHEOS_SRC_OPS_PRODUCT_H
-#define RHEOS_SRC_OPS_PRODUCT_H
+#ifndef RHEOS_SRC_OPS_MATH_PRODUCT_H
+#define RHEOS_SRC_OPS_MATH_PRODUCT_H
 
 #include "graph/op_def.h"
 
@@ -43,4 +43,4 @@ static inline int64_t rheos__products_blocks(const rheos__products *s) {
 rheos_status *rheos__products_run(const rheos__products *s, const void *a, const void *b, void *c,
                                   int64_t block, void *scratch);
 
-#endif  // RHEOS_SRC_OPS_PRODUCT_H
+#endif  // RHEOS_SRC_OPS_MATH_PRODUCT_H

@@ -1,8 +1,8 @@
 // Reductions as a plan sees them: which elements make which output, in which order they are added. So
 // what is reduced can be computed on the way, piece by piece, and give the bits of the kernel by
 // itself.
-#ifndef RHEOS_SRC_OPS_REDUCTION_H
-#define RHEOS_SRC_OPS_REDUCTION_H
+#ifndef RHEOS_SRC_OPS_MATH_REDUCTION_H
+#define RHEOS_SRC_OPS_MATH_REDUCTION_H
 
 #include "graph/op_def.h"
 
@@ -89,4 +89,4 @@ void rheos__grad_prod(rheos__grad *g);
 void rheos__grad_euclidean_norm(rheos__grad *g);
 void rheos__grad_l2_loss(rheos__grad *g);
 
-#endif  // RHEOS_SRC_OPS_REDUCTION_H
+#endif  // RHEOS_SRC_OPS_MATH_REDUCTION_H

@@ -1,6 +1,6 @@
 // What the families of segment ops share: how rows are joined, and what stands where there are none.
-#ifndef RHEOS_SRC_OPS_SEGMENT_H
-#define RHEOS_SRC_OPS_SEGMENT_H
+#ifndef RHEOS_SRC_OPS_MATH_SEGMENT_H
+#define RHEOS_SRC_OPS_MATH_SEGMENT_H
 
 #include "ops/kit/array_util.h"
 #include "ops/kit/variable_util.h"
@@ -23,4 +23,4 @@ void rheos__divide_row(rheos_dtype dtype, void *row, int64_t width, double divis
 // The status of a row with id `id` where ids ascend from 0 and end before `limit`.
 rheos_status *rheos__check_segment(int64_t id, int64_t previous, int64_t limit);
 
-#endif  // RHEOS_SRC_OPS_SEGMENT_H
+#endif  // RHEOS_SRC_OPS_MATH_SEGMENT_H

@@ -1,6 +1,6 @@
 // What the kernels of FusedBatchNorm and of its gradient have in common.
-#ifndef RHEOS_SRC_OPS_BATCH_NORM_H
-#define RHEOS_SRC_OPS_BATCH_NORM_H
+#ifndef RHEOS_SRC_OPS_NN_BATCH_NORM_H
+#define RHEOS_SRC_OPS_NN_BATCH_NORM_H
 
 #include "graph/op_def.h"
 
@@ -43,4 +43,4 @@ struct rheos__norm_loops {
                  const double *scale, const double *mean_dy, const double *slope, void *dx);
 };
 
-#endif  // RHEOS_SRC_OPS_BATCH_NORM_H
+#endif  // RHEOS_SRC_OPS_NN_BATCH_NORM_H

@@ -1,8 +1,8 @@
 // What convolutions have in common, in two and three dimensions, depthwise or in groups. A depthwise
 // convolution has one group for each input channel; its filter [.., channels, multiplier] has the
 // bytes of the filter [.., 1, channels * multiplier] of that.
-#ifndef RHEOS_SRC_OPS_CONV_H
-#define RHEOS_SRC_OPS_CONV_H
+#ifndef RHEOS_SRC_OPS_NN_CONV_H
+#define RHEOS_SRC_OPS_NN_CONV_H
 
 #include "ops/kit/window.h"
 
@@ -35,4 +35,4 @@ rheos_status *rheos__prepare_conv(rheos__prepare *p);
 rheos_status *rheos__prepare_conv_backprop_input(rheos__prepare *p);
 rheos_status *rheos__prepare_conv_backprop_filter(rheos__prepare *p);
 
-#endif  // RHEOS_SRC_OPS_CONV_H
+#endif  // RHEOS_SRC_OPS_NN_CONV_H

@@ -2,8 +2,8 @@
 // them: _FusedMatMul, _FusedConv2D. What follows is the epilogue: a bias or a normalization by given
 // statistics, a tensor added, an activation. It is done by the loops of the ops it stands for, so
 // that a fused op gives the bits of these ops one after the other.
-#ifndef RHEOS_SRC_OPS_FUSED_H
-#define RHEOS_SRC_OPS_FUSED_H
+#ifndef RHEOS_SRC_OPS_NN_FUSED_H
+#define RHEOS_SRC_OPS_NN_FUSED_H
 
 #include "ops/kit/elementwise.h"
 
@@ -54,4 +54,4 @@ void rheos__epilogue_run_piece(const rheos__epilogue *e, const void *const *inpu
 rheos_status *rheos__prepare_fused_matmul_by_variants(rheos__prepare *p);
 rheos_status *rheos__prepare_fused_conv_by_variants(rheos__prepare *p);
 
-#endif  // RHEOS_SRC_OPS_FUSED_H
+#endif  // RHEOS_SRC_OPS_NN_FUSED_H

@@ -1,6 +1,6 @@
 // What pooling ops have in common, in two and three dimensions.
-#ifndef RHEOS_SRC_OPS_POOL_H
-#define RHEOS_SRC_OPS_POOL_H
+#ifndef RHEOS_SRC_OPS_NN_POOL_H
+#define RHEOS_SRC_OPS_NN_POOL_H
 
 #include "ops/kit/array_util.h"
 #include "ops/kit/window.h"
@@ -58,4 +58,4 @@ typedef struct rheos__pool_state {
   bool wide_index;
 } rheos__pool_state;
 
-#endif  // RHEOS_SRC_OPS_POOL_H
+#endif  // RHEOS_SRC_OPS_NN_POOL_H

@@ -1,7 +1,7 @@
 // What the kernels of Softmax, its logarithm and the cross entropies over it have in common: rows of
 // `n` logits each.
-#ifndef RHEOS_SRC_OPS_SOFTMAX_H
-#define RHEOS_SRC_OPS_SOFTMAX_H
+#ifndef RHEOS_SRC_OPS_NN_SOFTMAX_H
+#define RHEOS_SRC_OPS_NN_SOFTMAX_H
 
 #include "graph/op_def.h"
 
@@ -38,4 +38,4 @@ static inline int64_t rheos__softmax_label(const rheos__softmax_rows *r, const v
 rheos_status *rheos__softmax_bad_label(const rheos__softmax_rows *r, const void *labels,
                                        int64_t bad);
 
-#endif  // RHEOS_SRC_OPS_SOFTMAX_H
+#endif  // RHEOS_SRC_OPS_NN_SOFTMAX_H

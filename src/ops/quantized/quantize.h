@@ -1,7 +1,7 @@
 // What the quantizing families share: ranges, one for a whole tensor or one for each place along an
 // axis.
-#ifndef RHEOS_SRC_OPS_QUANTIZE_H
-#define RHEOS_SRC_OPS_QUANTIZE_H
+#ifndef RHEOS_SRC_OPS_QUANTIZED_QUANTIZE_H
+#define RHEOS_SRC_OPS_QUANTIZED_QUANTIZE_H
 
 #include "graph/op_def.h"
 
@@ -15,4 +15,4 @@ rheos__slices rheos__slices_of(const rheos_shape *shape, int64_t axis);  // axis
 // `*out_range` is their shape.
 rheos_status *rheos__infer_ranges(const rheos__infer *c, int32_t first, rheos_shape *out_range);
 
-#endif  // RHEOS_SRC_OPS_QUANTIZE_H
+#endif  // RHEOS_SRC_OPS_QUANTIZED_QUANTIZE_H

@@ -1,6 +1,6 @@
 // Arithmetic on quantized numbers: integers that stand for floats of a range.
-#ifndef RHEOS_SRC_OPS_QUANTIZED_H
-#define RHEOS_SRC_OPS_QUANTIZED_H
+#ifndef RHEOS_SRC_OPS_QUANTIZED_QUANTIZED_H
+#define RHEOS_SRC_OPS_QUANTIZED_QUANTIZED_H
 
 #include "graph/op_def.h"
 
@@ -31,4 +31,4 @@ rheos_status *rheos__put_range(rheos__range range, rheos_tensor **outputs);
 rheos_status *rheos__infer_scalars(const rheos__infer *c, int32_t first, int32_t last);
 void rheos__infer_range(rheos__infer *c);
 
-#endif  // RHEOS_SRC_OPS_QUANTIZED_H
+#endif  // RHEOS_SRC_OPS_QUANTIZED_QUANTIZED_H

@@ -1,7 +1,7 @@
 // Ragged tensors: rows of unlike lengths. Row r of the values starts at splits[r] and ends before
 // splits[r + 1].
-#ifndef RHEOS_SRC_OPS_RAGGED_H
-#define RHEOS_SRC_OPS_RAGGED_H
+#ifndef RHEOS_SRC_OPS_RAGGED_RAGGED_H
+#define RHEOS_SRC_OPS_RAGGED_RAGGED_H
 
 #include "ops/kit/array_util.h"
 
@@ -24,4 +24,4 @@ typedef enum rheos__partition_kind {
 rheos_status *rheos__partition_kinds(const rheos__attrs *attrs, int32_t num_tensors,
                                      rheos__partition_kind *out_kinds, int32_t *out_ragged_rank);
 
-#endif  // RHEOS_SRC_OPS_RAGGED_H
+#endif  // RHEOS_SRC_OPS_RAGGED_RAGGED_H

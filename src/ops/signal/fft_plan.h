@@ -1,6 +1,6 @@
 // One-dimensional discrete Fourier transforms of any length, in double.
-#ifndef RHEOS_SRC_OPS_FFT_PLAN_H
-#define RHEOS_SRC_OPS_FFT_PLAN_H
+#ifndef RHEOS_SRC_OPS_SIGNAL_FFT_PLAN_H
+#define RHEOS_SRC_OPS_SIGNAL_FFT_PLAN_H
 
 #include "base/complex.h"
 #include <stdbool.h>
@@ -33,4 +33,4 @@ int64_t rheos__fft_work(const rheos__fft_plan *plan);
 void rheos__fft_run(const rheos__fft_plan *plan, bool inverse, double complex *data,
                     double complex *work);
 
-#endif  // RHEOS_SRC_OPS_FFT_PLAN_H
+#endif  // RHEOS_SRC_OPS_SIGNAL_FFT_PLAN_H

@@ -1,7 +1,7 @@
 // What the ops on sparse tensors share. A sparse tensor is three tensors: the indices of the values
 // (one in each row), the values, and the shape, whose rank is not limited.
-#ifndef RHEOS_SRC_OPS_SPARSE_UTIL_H
-#define RHEOS_SRC_OPS_SPARSE_UTIL_H
+#ifndef RHEOS_SRC_OPS_SPARSE_SPARSE_UTIL_H
+#define RHEOS_SRC_OPS_SPARSE_SPARSE_UTIL_H
 
 #include "ops/kit/elementwise.h"
 
@@ -51,4 +51,4 @@ void rheos__infer_sparse_output(rheos__infer *c, int32_t first, int64_t rank);
 #define RHEOS__SPARSE_REALS \
   "{float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}"
 
-#endif  // RHEOS_SRC_OPS_SPARSE_UTIL_H
+#endif  // RHEOS_SRC_OPS_SPARSE_SPARSE_UTIL_H

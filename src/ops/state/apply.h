@@ -1,7 +1,7 @@
 // What every optimizer update shares: which input is what, the checks, the walk over elements or
 // rows. The formulas and the ops are in apply.c.
-#ifndef RHEOS_SRC_OPS_APPLY_H
-#define RHEOS_SRC_OPS_APPLY_H
+#ifndef RHEOS_SRC_OPS_STATE_APPLY_H
+#define RHEOS_SRC_OPS_STATE_APPLY_H
 
 #include "ops/kit/variable_util.h"
 
@@ -18,4 +18,4 @@ rheos_status *rheos__prepare_apply(rheos__prepare *p, int32_t num_cells, rheos__
                                    bool flag);
 rheos_status *rheos__shape_apply(rheos__infer *c);
 
-#endif  // RHEOS_SRC_OPS_APPLY_H
+#endif  // RHEOS_SRC_OPS_STATE_APPLY_H

@@ -1,6 +1,6 @@
 // What the ops on lookup tables share.
-#ifndef RHEOS_SRC_OPS_LOOKUP_UTIL_H
-#define RHEOS_SRC_OPS_LOOKUP_UTIL_H
+#ifndef RHEOS_SRC_OPS_STATE_LOOKUP_UTIL_H
+#define RHEOS_SRC_OPS_STATE_LOOKUP_UTIL_H
 
 #include "graph/op_def.h"
 #include "resource/lookup_table.h"
@@ -8,4 +8,4 @@
 // The table behind input 0, borrowed; a status if there is another kind of resource.
 rheos_status *rheos__table_of(const rheos__prepare *p, rheos__table **out_table);
 
-#endif  // RHEOS_SRC_OPS_LOOKUP_UTIL_H
+#endif  // RHEOS_SRC_OPS_STATE_LOOKUP_UTIL_H

@@ -1,7 +1,7 @@
 // Characters out of bytes in any encoding: UTF-8, UTF-16, UTF-32, ASCII and Latin-1 are read here,
 // others by the C library's iconv.
-#ifndef RHEOS_SRC_OPS_UNICODE_READER_H
-#define RHEOS_SRC_OPS_UNICODE_READER_H
+#ifndef RHEOS_SRC_OPS_STRING_UNICODE_READER_H
+#define RHEOS_SRC_OPS_STRING_UNICODE_READER_H
 
 #include <iconv.h>
 
@@ -26,4 +26,4 @@ const char *rheos__unicode_begin(rheos__unicode_reader *reader, const char *at, 
 const char *rheos__unicode_next(rheos__unicode_reader *reader, const char *at, const char *end,
                                 int32_t *out_char);
 
-#endif  // RHEOS_SRC_OPS_UNICODE_READER_H
+#endif  // RHEOS_SRC_OPS_STRING_UNICODE_READER_H

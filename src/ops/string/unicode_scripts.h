@@ -1,8 +1,8 @@
 // Which script each character is written in: the first character of each run of one script, and the
 // script's number (ISO 15924 scripts in the order that Unicode's library for C gives them). 103:
 // no character is assigned.
-#ifndef RHEOS_SRC_OPS_UNICODE_SCRIPTS_H
-#define RHEOS_SRC_OPS_UNICODE_SCRIPTS_H
+#ifndef RHEOS_SRC_OPS_STRING_UNICODE_SCRIPTS_H
+#define RHEOS_SRC_OPS_STRING_UNICODE_SCRIPTS_H
 
 #include <stdint.h>
 
@@ -268,4 +268,4 @@ static const script_run script_runs[] = {
 };
 // clang-format on
 
-#endif  // RHEOS_SRC_OPS_UNICODE_SCRIPTS_H
+#endif  // RHEOS_SRC_OPS_STRING_UNICODE_SCRIPTS_H
