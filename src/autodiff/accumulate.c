@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "autodiff/dependencies.h"
+#include "graph/dependencies.h"
 
 rheos_output rheos__first_element(rheos_scope *s, rheos_output vector) {
   const rheos_output none = {NULL, 0, 0};

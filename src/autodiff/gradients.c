@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "autodiff/accumulate.h"
-#include "autodiff/dependencies.h"
+#include "graph/dependencies.h"
 #include "graph/graph.h"
 
 enum {

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "autodiff/dependencies.h"
 #include "base/file.h"
 #include "format/checkpoint/checkpoint_name.h"
+#include "graph/dependencies.h"
 #include "ops/kit/op_util.h"
 #include "train/restoring.h"
 #include "train/variables.h"

@@ -2,7 +2,7 @@
 // graph's random seeds (which count nodes) give TensorFlow's numbers.
 #include <math.h>
 
-#include "autodiff/dependencies.h"
+#include "graph/dependencies.h"
 #include "train/variables.h"
 
 rheos_initializer rheos_zeros(void) { return (rheos_initializer){.kind = RHEOS_INIT_ZEROS}; }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "autodiff/accumulate.h"
-#include "autodiff/dependencies.h"
+#include "graph/dependencies.h"
 #include "train/optimizer_table.h"
 
 static const rheos_operation no_operation = {NULL, 0};

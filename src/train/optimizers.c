@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "autodiff/accumulate.h"
-#include "autodiff/dependencies.h"
+#include "graph/dependencies.h"
 #include "train/slots.h"
 
 static const rheos_operation no_operation = {NULL, 0};

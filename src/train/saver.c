@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "autodiff/dependencies.h"
 #include "base/file.h"
+#include "graph/dependencies.h"
 #include "ops/kit/op_util.h"
 #include "train/restoring.h"
 #include "train/variables.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "autodiff/dependencies.h"
+#include "graph/dependencies.h"
 
 static const rheos_variable no_variable = {.graph = NULL};
 

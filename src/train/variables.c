@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "autodiff/dependencies.h"
 #include "base/hash.h"
+#include "graph/dependencies.h"
 
 static const rheos_variable no_variable = {.graph = NULL};
 

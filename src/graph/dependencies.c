@@ -1,6 +1,6 @@
 // Groups and gates, with the nodes and names that TensorFlow gives them: one NoOp where all members
 // are on one device, else one for each device under a common one.
-#include "autodiff/dependencies.h"
+#include "graph/dependencies.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // Nodes that only order others: groups, and values that wait.
-#ifndef RHEOS_SRC_AUTODIFF_DEPENDENCIES_H
-#define RHEOS_SRC_AUTODIFF_DEPENDENCIES_H
+#ifndef RHEOS_SRC_GRAPH_DEPENDENCIES_H
+#define RHEOS_SRC_GRAPH_DEPENDENCIES_H
 
 #include <rheos/gradients.h>
 
@@ -17,4 +17,4 @@ void rheos__gate_gradients(rheos_scope *s, rheos_gradient *gradients, int32_t co
 // node that carries the scope's own name. A fresh string for rheos__free(); NULL sets the error.
 char *rheos__scope_node_name(rheos_scope *s);
 
-#endif  // RHEOS_SRC_AUTODIFF_DEPENDENCIES_H
+#endif  // RHEOS_SRC_GRAPH_DEPENDENCIES_H
