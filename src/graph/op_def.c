@@ -5,3 +5,8 @@ void rheos__no_gradient(rheos__grad *g) {
   // Nothing to set: the gradients of all inputs are none at the start.
   (void)g;
 }
+
+bool rheos_op_has_gradient(const char *type) {
+  const rheos__signature *signature = rheos__signature_by_name(type);
+  return signature != NULL && signature->op->gradient != NULL;
+}

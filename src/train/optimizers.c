@@ -46,11 +46,6 @@ static rheos_status *differentiate(rheos_scope *s, rheos_output loss,
   return NULL;
 }
 
-bool rheos_op_has_gradient(const char *type) {
-  const rheos__signature *signature = rheos__signature_by_name(type);
-  return signature != NULL && signature->op->gradient != NULL;
-}
-
 size_t rheos_compute_gradients(rheos_scope *s, rheos_optimizer optimizer, rheos_output loss,
                                const rheos_variable *variables, size_t num_variables,
                                rheos_variable **out_variables, rheos_gradient **out_gradients) {
