@@ -7,6 +7,7 @@
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/string_util.h"
+#include "ops/kit/summarize.h"
 
 // ---- AsString
 
