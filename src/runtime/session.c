@@ -1,27 +1,16 @@
-// Sessions: devices, resources, threads and the plans made so far. A signature that was seen before is
-// found by its hash; plans are counted, so that one may leave the cache while a step runs it.
+// Sessions: devices, resources, threads and the plans made so far.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/hash.h"
 #include "base/large_blocks.h"
 #include "graph/device_name.h"
 #include "runtime/executor.h"
+#include "runtime/plan_cache.h"
 #include "runtime/session_plan.h"
 #include "runtime/trace.h"
 
-enum { DEFAULT_MAX_PLANS = 256, FEW = 16, MAX_DEVICES = 64 };
-
-// A plan with its signature.
-typedef struct cached_plan {
-  _Atomic int32_t references;
-  uint64_t hash;
-  rheos__plan *plan;
-  int32_t num_targets;
-  int32_t *targets;
-  _Atomic int64_t cost_ns;
-} cached_plan;
+enum { FEW = 16, MAX_DEVICES = 64 };
 
 struct rheos_session {
   rheos_graph *graph;
@@ -35,9 +24,8 @@ struct rheos_session {
   _Atomic int closed;
   pthread_mutex_t mutex;  // guards what follows
   pthread_cond_t idle;
-  cached_plan **plans;  // latest first
-  size_t num_plans, plan_capacity;
-  int32_t num_running;
+  rheos__plan_cache plans;
+  int32_t num_running;  // steps, and threads that plan
   rheos_session_stats stats;
 };
 
@@ -47,19 +35,14 @@ struct rheos_callable {
   int32_t *targets;
   int32_t num_feeds, num_fetches, num_targets;
   pthread_mutex_t mutex;
-  cached_plan *plan;  // renewed when the graph was changed
+  rheos__cached_plan *plan;  // renewed when the graph was changed
   rheos__bound *bound;
 };
 
-// What a run asks for, by ids.
-typedef struct signature {
-  const rheos__edge *feeds, *fetches;
-  const int32_t *targets;
-  int32_t num_feeds, num_fetches, num_targets;
-  uint64_t hash;
-} signature;
-
 // ---- Making and ending
+
+static rheos_status *make_plan(void *argument, const rheos__signature_ids *ids,
+                               rheos__plan **out_plan);
 
 static rheos_status *add_devices(rheos_session *session) {
   int32_t count = session->options.num_cpu_devices;
@@ -98,6 +81,13 @@ rheos_status *rheos_session_new(rheos_graph *graph, const rheos_session_options 
   pthread_cond_init(&session->idle, NULL);
   session->graph = rheos_graph_ref(graph);
   if (options != NULL) session->options = *options;
+  const int32_t max_plans = session->options.max_cached_plans;
+  session->plans = (rheos__plan_cache){.make = make_plan,
+                                       .argument = session,
+                                       .mutex = &session->mutex,
+                                       .closed = &session->closed,
+                                       .max_plans = max_plans > 0 ? (size_t)max_plans : 0};
+  rheos__plan_cache_init(&session->plans);
   session->options.target = NULL;  // the caller's string
   int32_t threads = session->options.num_threads;
   session->pool = rheos__pool_new(threads > 0 ? threads : num_cores());
@@ -115,18 +105,6 @@ rheos_status *rheos_session_new(rheos_graph *graph, const rheos_session_options 
   return NULL;
 }
 
-static void unref_plan(cached_plan *plan) {
-  if (plan == NULL || atomic_fetch_sub(&plan->references, 1) != 1) return;
-  rheos__plan_free(plan->plan);
-  rheos__free(plan->targets);
-  rheos__free(plan);
-}
-
-static cached_plan *ref_plan(cached_plan *plan) {
-  atomic_fetch_add_explicit(&plan->references, 1, memory_order_relaxed);
-  return plan;
-}
-
 void rheos_session_close(rheos_session *session) {
   if (session == NULL) return;
   atomic_store(&session->closed, 1);
@@ -134,15 +112,10 @@ void rheos_session_close(rheos_session *session) {
   while (session->num_running > 0 && !rheos__pool_is_forked(session->pool)) {
     pthread_cond_wait(&session->idle, &session->mutex);
   }
-  cached_plan **plans = session->plans;
-  size_t num_plans = session->num_plans;
   rheos__resources *resources = session->resources;
-  session->plans = NULL;
-  session->num_plans = session->plan_capacity = 0;
   session->resources = NULL;
   pthread_mutex_unlock(&session->mutex);
-  for (size_t i = 0; i < num_plans; ++i) unref_plan(plans[i]);
-  rheos__free(plans);
+  rheos__plan_cache_clear(&session->plans);
   rheos__resources_free(resources);
   rheos__large_trim();
 }
@@ -150,6 +123,7 @@ void rheos_session_close(rheos_session *session) {
 void rheos_session_free(rheos_session *session) {
   if (session == NULL) return;
   rheos_session_close(session);
+  rheos__plan_cache_deinit(&session->plans);
   rheos__pool_free(session->pool);
   rheos__packings_unref(session->packings);
   rheos_graph_unref(session->graph);
@@ -251,28 +225,9 @@ static rheos_status *check_target(const rheos_session *session, rheos_operation 
 
 static rheos__edge edge_of(rheos_output output) { return (rheos__edge){output.id, output.index}; }
 
-static void hash_signature(signature *s) {
-  uint64_t hash =
-      rheos__hash_bytes((uint64_t)s->num_feeds, s->feeds, (size_t)s->num_feeds * sizeof *s->feeds);
-  hash = rheos__hash_bytes(hash, s->fetches, (size_t)s->num_fetches * sizeof *s->fetches);
-  s->hash = rheos__hash_bytes(hash, s->targets, (size_t)s->num_targets * sizeof *s->targets);
-}
-
-static bool same_bytes(const void *a, const void *b, size_t size_bytes) {
-  return size_bytes == 0 || memcmp(a, b, size_bytes) == 0;
-}
-
-static bool matches(const cached_plan *cached, const signature *s) {
-  const rheos__plan *plan = cached->plan;
-  return cached->hash == s->hash && plan->num_feeds == s->num_feeds &&
-         plan->num_fetches == s->num_fetches && cached->num_targets == s->num_targets &&
-         same_bytes(plan->feeds, s->feeds, (size_t)s->num_feeds * sizeof *s->feeds) &&
-         same_bytes(plan->fetches, s->fetches, (size_t)s->num_fetches * sizeof *s->fetches) &&
-         same_bytes(cached->targets, s->targets, (size_t)s->num_targets * sizeof *s->targets);
-}
-
 // Two feeds for one tensor would leave open which one counts.
-static rheos_status *check_feeds_differ(const rheos_session *session, const signature *s) {
+static rheos_status *check_feeds_differ(const rheos_session *session,
+                                        const rheos__signature_ids *s) {
   for (int32_t i = 0; i < s->num_feeds; ++i) {
     for (int32_t k = 0; k < i; ++k) {
       if (s->feeds[i].id == s->feeds[k].id && s->feeds[i].index == s->feeds[k].index) {
@@ -288,14 +243,10 @@ static bool packs_operands(const rheos_rewrite_options *rewrites) {
   return !rewrites->disable_meta_optimizer && rewrites->layout_optimizer != RHEOS_TOGGLE_OFF;
 }
 
-static rheos_status *make_plan(rheos_session *session, const signature *s, cached_plan **out_plan) {
-  RHEOS_TRY(check_feeds_differ(session, s));
-  cached_plan *cached = rheos__alloc_zeroed(sizeof *cached);
-  if (cached == NULL) return rheos__out_of_memory();
-  cached->references = 1;
-  cached->hash = s->hash;
-  cached->num_targets = s->num_targets;
-  cached->targets = rheos__alloc_array((size_t)s->num_targets, sizeof *cached->targets);
+static rheos_status *make_plan(void *argument, const rheos__signature_ids *ids,
+                               rheos__plan **out_plan) {
+  rheos_session *session = argument;
+  RHEOS_TRY(check_feeds_differ(session, ids));
   const int32_t between_ops = session->options.num_threads_between_ops;
   int32_t threads = rheos__pool_num_threads(session->pool);
   if (between_ops > 0 && between_ops < threads) threads = between_ops;
@@ -305,58 +256,8 @@ static rheos_status *make_plan(rheos_session *session, const signature *s, cache
                                  .rewrites = session->options.rewrites,
                                  .num_threads = threads};
   if (packs_operands(&context.rewrites)) context.packings = session->packings;
-  rheos_status *status = cached->targets == NULL ? rheos__out_of_memory() : NULL;
-  if (status == NULL && s->num_targets > 0) {
-    memcpy(cached->targets, s->targets, (size_t)s->num_targets * sizeof *s->targets);
-  }
-  if (status == NULL) {
-    status = rheos__plan_new(session->graph, &context, s->feeds, s->num_feeds, s->fetches,
-                             s->num_fetches, s->targets, s->num_targets, &cached->plan);
-  }
-  if (status != NULL) {
-    unref_plan(cached);
-    return status;
-  }
-  *out_plan = cached;
-  return NULL;
-}
-
-static void remove_plan(rheos_session *session, size_t index) {
-  unref_plan(session->plans[index]);
-  --session->num_plans;
-  memmove(session->plans + index, session->plans + index + 1,
-          (session->num_plans - index) * sizeof *session->plans);
-}
-
-// A plan for the signature, with a reference for the caller. The session's mutex is held.
-static rheos_status *find_plan(rheos_session *session, const signature *s, cached_plan **out_plan) {
-  for (size_t i = 0; i < session->num_plans; ++i) {
-    cached_plan *cached = session->plans[i];
-    if (!matches(cached, s)) continue;
-    if (!rheos__plan_is_current(cached->plan)) {
-      remove_plan(session, i);
-      break;
-    }
-    memmove(session->plans + 1, session->plans, i * sizeof *session->plans);
-    session->plans[0] = cached;
-    *out_plan = ref_plan(cached);
-    return NULL;
-  }
-  size_t max_plans = session->options.max_cached_plans > 0
-                         ? (size_t)session->options.max_cached_plans
-                         : DEFAULT_MAX_PLANS;
-  while (session->num_plans >= max_plans) remove_plan(session, session->num_plans - 1);
-  if (!RHEOS_RESERVE(session->plans, session->plan_capacity, session->num_plans + 1)) {
-    return rheos__out_of_memory();
-  }
-  cached_plan *made = NULL;
-  RHEOS_TRY(make_plan(session, s, &made));
-  memmove(session->plans + 1, session->plans, session->num_plans * sizeof *session->plans);
-  session->plans[0] = made;
-  ++session->num_plans;
-  ++session->stats.num_plans;
-  *out_plan = ref_plan(made);
-  return NULL;
+  return rheos__plan_new(session->graph, &context, ids->feeds, ids->num_feeds, ids->fetches,
+                         ids->num_fetches, ids->targets, ids->num_targets, out_plan);
 }
 
 // ---- Running
@@ -386,7 +287,7 @@ static rheos_status *closed_error(void) {
 }
 
 // The plan is entered already (num_running counts it).
-static rheos_status *run_plan(rheos_session *session, cached_plan *cached,
+static rheos_status *run_plan(rheos_session *session, rheos__cached_plan *cached,
                               rheos_tensor *const *values, const rheos__bound *bound,
                               rheos_tensor **out_values, const rheos_run_options *options) {
   rheos__plan *plan = cached->plan;
@@ -410,14 +311,30 @@ static rheos_status *run_plan(rheos_session *session, cached_plan *cached,
   return status;
 }
 
+// Counts the caller in, so that the session is not closed under its feet; or fails and counts nothing.
+// With the session's mutex held, like the next.
+static rheos_status *enter(rheos_session *session) {
+  if (atomic_load(&session->closed)) return closed_error();
+  ++session->num_running;
+  return NULL;
+}
+
+static void leave(rheos_session *session) {
+  if (--session->num_running == 0) pthread_cond_broadcast(&session->idle);
+}
+
 // Counts a run in and finds its plan; or fails and counts nothing.
-static rheos_status *enter_run(rheos_session *session, const signature *s, cached_plan **out_plan) {
+static rheos_status *enter_run(rheos_session *session, const rheos__signature_ids *s,
+                               const rheos_run_options *options, rheos__cached_plan **out_plan) {
   pthread_mutex_lock(&session->mutex);
-  rheos_status *status =
-      atomic_load(&session->closed) ? closed_error() : find_plan(session, s, out_plan);
+  rheos_status *status = enter(session);
   if (status == NULL) {
-    ++session->num_running;
-    ++session->stats.num_runs;
+    status = rheos__plan_cache_get(&session->plans, s, options, out_plan);
+    if (status == NULL) {
+      ++session->stats.num_runs;
+    } else {
+      leave(session);
+    }
   }
   pthread_mutex_unlock(&session->mutex);
   return status;
@@ -425,7 +342,7 @@ static rheos_status *enter_run(rheos_session *session, const signature *s, cache
 
 static void leave_run(rheos_session *session) {
   pthread_mutex_lock(&session->mutex);
-  if (--session->num_running == 0) pthread_cond_broadcast(&session->idle);
+  leave(session);
   pthread_mutex_unlock(&session->mutex);
 }
 
@@ -469,7 +386,7 @@ static rheos_status *fill_signature(const rheos_session *session, id_arrays *a,
                                     const rheos_feed *feeds, size_t num_feeds,
                                     const rheos_fetch *fetches, size_t num_fetches,
                                     const rheos_operation *targets, size_t num_targets,
-                                    signature *out_signature) {
+                                    rheos__signature_ids *out_signature) {
   for (size_t i = 0; i < num_feeds; ++i) {
     RHEOS_TRY(check_output(session, feeds[i].output, "feed"));
     a->feeds[i] = edge_of(feeds[i].output);
@@ -483,13 +400,13 @@ static rheos_status *fill_signature(const rheos_session *session, id_arrays *a,
     RHEOS_TRY(check_target(session, targets[i]));
     a->targets[i] = targets[i].id;
   }
-  *out_signature = (signature){.feeds = a->feeds,
-                               .fetches = a->fetches,
-                               .targets = a->targets,
-                               .num_feeds = (int32_t)num_feeds,
-                               .num_fetches = (int32_t)num_fetches,
-                               .num_targets = (int32_t)num_targets};
-  hash_signature(out_signature);
+  *out_signature = (rheos__signature_ids){.feeds = a->feeds,
+                                          .fetches = a->fetches,
+                                          .targets = a->targets,
+                                          .num_feeds = (int32_t)num_feeds,
+                                          .num_fetches = (int32_t)num_fetches,
+                                          .num_targets = (int32_t)num_targets};
+  rheos__signature_ids_hash(out_signature);
   return NULL;
 }
 
@@ -500,14 +417,14 @@ rheos_status *rheos_session_run(rheos_session *session, const rheos_feed *feeds,
   for (size_t i = 0; i < num_fetches; ++i) fetches[i].value = NULL;
   id_arrays a;
   RHEOS_TRY(id_arrays_init(&a, num_feeds, num_fetches, num_targets));
-  signature s;
-  cached_plan *plan = NULL;
+  rheos__signature_ids s;
+  rheos__cached_plan *plan = NULL;
   rheos_status *status =
       fill_signature(session, &a, feeds, num_feeds, fetches, num_fetches, targets, num_targets, &s);
-  if (status == NULL) status = enter_run(session, &s, &plan);
+  if (status == NULL) status = enter_run(session, &s, options, &plan);
   if (status == NULL) {
     status = run_plan(session, plan, a.values, NULL, a.results, options);
-    unref_plan(plan);
+    rheos__cached_plan_unref(plan);
     leave_run(session);
     for (size_t i = 0; i < num_fetches; ++i) fetches[i].value = a.results[i];
   }
@@ -540,18 +457,22 @@ static rheos_status *copy_ids(rheos_callable *callable, const rheos_output *feed
   return NULL;
 }
 
-static rheos_status *plan_callable(rheos_callable *callable, cached_plan **out_plan) {
-  signature s = {.feeds = callable->feeds,
-                 .fetches = callable->fetches,
-                 .targets = callable->targets,
-                 .num_feeds = callable->num_feeds,
-                 .num_fetches = callable->num_fetches,
-                 .num_targets = callable->num_targets};
-  hash_signature(&s);
+static rheos_status *plan_callable(rheos_callable *callable, const rheos_run_options *options,
+                                   rheos__cached_plan **out_plan) {
+  rheos__signature_ids s = {.feeds = callable->feeds,
+                            .fetches = callable->fetches,
+                            .targets = callable->targets,
+                            .num_feeds = callable->num_feeds,
+                            .num_fetches = callable->num_fetches,
+                            .num_targets = callable->num_targets};
+  rheos__signature_ids_hash(&s);
   rheos_session *session = callable->session;
   pthread_mutex_lock(&session->mutex);
-  rheos_status *status =
-      atomic_load(&session->closed) ? closed_error() : find_plan(session, &s, out_plan);
+  rheos_status *status = enter(session);
+  if (status == NULL) {
+    status = rheos__plan_cache_get(&session->plans, &s, options, out_plan);
+    leave(session);
+  }
   pthread_mutex_unlock(&session->mutex);
   return status;
 }
@@ -572,7 +493,7 @@ rheos_status *rheos_callable_new(rheos_session *session, const rheos_output *fee
   callable->num_fetches = (int32_t)num_fetches;
   callable->num_targets = (int32_t)num_targets;
   rheos_status *status = copy_ids(callable, feeds, fetches, targets);
-  if (status == NULL) status = plan_callable(callable, &callable->plan);
+  if (status == NULL) status = plan_callable(callable, NULL, &callable->plan);
   if (status != NULL) {
     rheos_callable_free(callable);
     return status;
@@ -583,7 +504,7 @@ rheos_status *rheos_callable_new(rheos_session *session, const rheos_output *fee
 
 void rheos_callable_free(rheos_callable *callable) {
   if (callable == NULL) return;
-  unref_plan(callable->plan);
+  rheos__cached_plan_unref(callable->plan);
   rheos__bound_free(callable->bound);
   pthread_mutex_destroy(&callable->mutex);
   rheos__free(callable->feeds);
@@ -593,18 +514,19 @@ void rheos_callable_free(rheos_callable *callable) {
 }
 
 // The callable's plan with a reference for the caller, made anew if the graph was changed.
-static rheos_status *current_plan(rheos_callable *callable, cached_plan **out_plan) {
+static rheos_status *current_plan(rheos_callable *callable, const rheos_run_options *options,
+                                  rheos__cached_plan **out_plan) {
   pthread_mutex_lock(&callable->mutex);
   rheos_status *status = NULL;
   if (!rheos__plan_is_current(callable->plan->plan)) {
-    cached_plan *renewed = NULL;
-    status = plan_callable(callable, &renewed);
+    rheos__cached_plan *renewed = NULL;
+    status = plan_callable(callable, options, &renewed);
     if (status == NULL) {
-      unref_plan(callable->plan);
+      rheos__cached_plan_unref(callable->plan);
       callable->plan = renewed;
     }
   }
-  if (status == NULL) *out_plan = ref_plan(callable->plan);
+  if (status == NULL) *out_plan = rheos__cached_plan_ref(callable->plan);
   pthread_mutex_unlock(&callable->mutex);
   return status;
 }
@@ -619,19 +541,17 @@ static rheos_status *run_callable(rheos_callable *callable, rheos_tensor *const 
                                   const rheos__bound *bound, rheos_tensor **out_values,
                                   const rheos_run_options *options) {
   rheos_session *session = callable->session;
-  cached_plan *plan = NULL;
-  RHEOS_TRY(current_plan(callable, &plan));
+  rheos__cached_plan *plan = NULL;
+  RHEOS_TRY(current_plan(callable, options, &plan));
   pthread_mutex_lock(&session->mutex);
-  bool closed = atomic_load(&session->closed) != 0;
-  if (!closed) {
-    ++session->num_running;
-    ++session->stats.num_runs;
-  }
+  rheos_status *status = enter(session);
+  if (status == NULL) ++session->stats.num_runs;
   pthread_mutex_unlock(&session->mutex);
-  rheos_status *status =
-      closed ? closed_error() : run_plan(session, plan, values, bound, out_values, options);
-  if (!closed) leave_run(session);
-  unref_plan(plan);
+  if (status == NULL) {
+    status = run_plan(session, plan, values, bound, out_values, options);
+    leave_run(session);
+  }
+  rheos__cached_plan_unref(plan);
   return status;
 }
 
@@ -715,8 +635,10 @@ void rheos_session_get_stats(const rheos_session *session, rheos_session_stats *
   rheos_session *unlocked = (rheos_session *)(uintptr_t)session;
   pthread_mutex_lock(&unlocked->mutex);
   *out_stats = session->stats;
-  for (size_t i = 0; i < session->num_plans; ++i) {
-    rheos__plan *plan = session->plans[i]->plan;
+  out_stats->num_plans = session->plans.num_made;
+  for (size_t i = 0; i < session->plans.num_plans; ++i) {
+    rheos__plan *plan = session->plans.plans[i]->plan;
+    if (plan == NULL) continue;
     pthread_mutex_lock(&plan->mutex);
     out_stats->num_specializations += plan->num_specializations;
     add_segments(plan->roots, out_stats);
