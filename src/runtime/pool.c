@@ -1,5 +1,12 @@
-// A pool with one job at a time. Threads that are done spin for a moment before they sleep, because
-// waking one costs a hundred times what handing over to a spinning one does.
+// A pool with any number of jobs at a time. Threads that are done spin for a moment before they sleep,
+// because waking one costs a hundred times what handing over to a spinning one does.
+//
+// Who hands a job out works on it until nothing is left to take. A free worker goes to the open job
+// that has the most left for each thread inside it, and looks again when another job opens, so that
+// jobs that run side by side share the workers. A job may be handed out by the work of another one: it is
+// inner to that. Who waits for the last shares of a job helps only with jobs inner to it, since all else
+// might keep it longer than the wait. So every thread waits for threads further inside than itself, and
+// never two for each other.
 #include "runtime/pool.h"
 
 #include <pthread.h>
@@ -20,48 +27,56 @@ enum { SHARES_LEFT = 2, LEAST_SHARES = 16, MOST_GRAINS = 1 << 30 };
 typedef struct job {
   rheos__pool_body body;
   void *argument;
-  int64_t num_units, units_a_grain, num_shares, least_share;  // a share in grains
+  int64_t num_units, num_grains, units_a_grain, num_shares, least_share;  // a share in grains
   _Atomic uint64_t left;  // grains: the first, and above it the one behind the last
   _Atomic(rheos_status *) error;
   const rheos__pool_watch *watch;  // may be NULL
+  const struct job *outer;         // whose work handed this one out; may be NULL
+  // Guarded by the pool's mutex.
+  struct job *next;  // of those that are open
+  bool is_open;
+  _Atomic int32_t num_helpers;  // threads inside it besides its own
 } job;
 
-// What a thread keeps; slot 0 is for whoever runs a job.
+// What a thread keeps.
 typedef struct slot {
+  rheos__pool *pool;
+  struct slot *next;  // of those that no caller has
   void *memory;
   size_t size_bytes;
-  uint32_t thread;
+  uint32_t thread;  // 0: one for whoever hands out a job
   bool is_taken;
 } slot;
 
-static _Thread_local slot *own_slot;  // of the job that the thread works on
+static _Thread_local slot *own_slot;      // in the pool that the thread works for
+static _Thread_local const job *own_job;  // that it works on
 static _Thread_local const rheos__pool_watch *own_watch;
-
-typedef struct start {
-  rheos__pool *pool;
-  slot *slot;
-} start;
 
 struct rheos__pool {
   int32_t num_threads;
-  int32_t num_started;     // of num_threads - 1 workers
-  pid_t process;           // whose threads they are: a forked child has none of them
-  pthread_mutex_t region;  // held while a job runs
-  pthread_mutex_t mutex;   // guards what follows
-  pthread_cond_t work, done;
-  job *open;               // workers may join it
-  _Atomic int32_t active;  // workers inside it; changed under the mutex
+  pid_t process;          // whose threads they are: a forked child has none of them
+  pthread_mutex_t mutex;  // guards what follows
+  pthread_cond_t work;    // a job was opened
+  pthread_cond_t done;    // the last helper has left a job, or an inner job was opened
+  job *open;              // workers may join these
+  slot *free_slots;       // of callers
+  int32_t num_started;    // of num_threads - 1 workers
   bool stopping;
-  _Atomic uint64_t generation;  // of jobs
-  slot *slots;                  // of each thread; the caller's is guarded by `region`
-  start *starts;
+  _Atomic uint64_t num_opened, num_inner_opened;  // jobs; they are looked at without the mutex too
+  slot *slots;                                    // of the workers
   pthread_t threads[];
 };
 
 static void free_pool(rheos__pool *pool) {
-  for (int32_t i = 0; i < pool->num_threads; ++i) rheos__free_aligned(pool->slots[i].memory);
+  for (int32_t i = 0; pool->slots != NULL && i < pool->num_threads; ++i) {
+    rheos__free_aligned(pool->slots[i].memory);
+  }
+  for (slot *s = pool->free_slots, *next; s != NULL; s = next) {
+    next = s->next;
+    rheos__free_aligned(s->memory);
+    rheos__free(s);
+  }
   rheos__free(pool->slots);
-  rheos__free(pool->starts);
   rheos__free(pool);
 }
 
@@ -70,16 +85,16 @@ rheos__pool *rheos__pool_new(int32_t num_threads) {
   rheos__pool *pool =
       rheos__alloc_zeroed(sizeof *pool + (size_t)num_threads * sizeof pool->threads[0]);
   if (pool == NULL) return NULL;
+  pool->num_threads = num_threads;
   pool->slots = rheos__alloc_array((size_t)num_threads, sizeof *pool->slots);
-  pool->starts = rheos__alloc_array((size_t)num_threads, sizeof *pool->starts);
-  if (pool->slots == NULL || pool->starts == NULL) {
+  if (pool->slots == NULL) {
     free_pool(pool);
     return NULL;
   }
-  for (int32_t i = 0; i < num_threads; ++i) pool->slots[i].thread = (uint32_t)i;
-  pool->num_threads = num_threads;
+  for (int32_t i = 0; i < num_threads; ++i) {
+    pool->slots[i] = (slot){.pool = pool, .thread = (uint32_t)i + 1};
+  }
   pool->process = getpid();
-  pthread_mutex_init(&pool->region, NULL);
   pthread_mutex_init(&pool->mutex, NULL);
   pthread_cond_init(&pool->work, NULL);
   pthread_cond_init(&pool->done, NULL);
@@ -100,12 +115,11 @@ void rheos__pool_free(rheos__pool *pool) {
   pool->stopping = true;
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->mutex);
-  atomic_fetch_add(&pool->generation, 1);
+  atomic_fetch_add(&pool->num_opened, 1);  // for those who spin
   for (int32_t i = 0; i < pool->num_started; ++i) pthread_join(pool->threads[i], NULL);
   pthread_cond_destroy(&pool->done);
   pthread_cond_destroy(&pool->work);
   pthread_mutex_destroy(&pool->mutex);
-  pthread_mutex_destroy(&pool->region);
   free_pool(pool);
 }
 
@@ -149,17 +163,35 @@ static bool take_share(job *j, int64_t *out_first, int64_t *out_last) {
   return true;
 }
 
-// Whether there was anything left to do.
-static bool work_on(job *j) {
-  for (bool took_any = false;; took_any = true) {
-    int64_t first, last;
-    if (!take_share(j, &first, &last)) return took_any;
+// Whoever helps leaves between two shares: a worker when another job was opened, who waits for
+// `awaited` when that is done.
+typedef struct help {
+  rheos__pool *pool;
+  uint64_t num_opened;  // when the worker came
+  const job *awaited;   // NULL: the thread is a free worker
+} help;
+
+static bool shall_leave(const help *h) {
+  if (h->awaited != NULL) return atomic_load(&h->awaited->num_helpers) == 0;
+  return atomic_load_explicit(&h->pool->num_opened, memory_order_relaxed) != h->num_opened;
+}
+
+// `h` is NULL for the job's own thread. Whether there was anything left to do.
+static bool work_on(job *j, const help *h) {
+  const job *outer = own_job;
+  own_job = j;
+  bool took_any = false;
+  int64_t first, last;
+  while (!(took_any && h != NULL && shall_leave(h)) && take_share(j, &first, &last)) {
+    took_any = true;
     rheos_status *status = j->body(j->argument, first, last);
     if (status == NULL) continue;
     rheos_status *none = NULL;
     if (!atomic_compare_exchange_strong(&j->error, &none, status)) rheos_status_free(status);
     atomic_store(&j->left, 0);
   }
+  own_job = outer;
+  return took_any;
 }
 
 static void pause_briefly(void) {
@@ -193,39 +225,92 @@ void rheos__pool_give_scratch(void *scratch) {
   }
 }
 
-static void *worker(void *argument) {
-  const start *with = argument;
-  rheos__pool *pool = with->pool;
-  own_slot = with->slot;
-  uint64_t seen = 0;
-  for (;;) {
-    for (int spin = 0; spin < SPINS && atomic_load(&pool->generation) == seen; ++spin) {
-      pause_briefly();
-    }
-    pthread_mutex_lock(&pool->mutex);
-    while (pool->open == NULL && !pool->stopping) {
-      seen = atomic_load(&pool->generation);
-      pthread_cond_wait(&pool->work, &pool->mutex);
-    }
-    if (pool->stopping) {
-      pthread_mutex_unlock(&pool->mutex);
-      return NULL;
-    }
-    job *j = pool->open;
-    seen = atomic_load(&pool->generation);
-    ++pool->active;
-    pthread_mutex_unlock(&pool->mutex);
-    const int64_t start = j->watch != NULL ? rheos__clock_ns() : 0;
-    const bool took_any = work_on(j);
-    const int64_t end = j->watch != NULL ? rheos__clock_ns() : 0;
-    pthread_mutex_lock(&pool->mutex);
-    if (took_any && j->watch != NULL) {
-      j->watch->note(j->watch->argument, own_slot->thread, start, end);
-    }
-    if (pool->open == j) pool->open = NULL;  // nothing is left to take
-    if (--pool->active == 0) pthread_cond_signal(&pool->done);
-    pthread_mutex_unlock(&pool->mutex);
+// ---- The open jobs, with the mutex held
+
+static void open_job(rheos__pool *pool, job *j) {
+  j->next = pool->open;
+  pool->open = j;
+  j->is_open = true;
+  atomic_fetch_add(&pool->num_opened, 1);
+  pthread_cond_broadcast(&pool->work);
+  if (j->outer == NULL) return;
+  atomic_fetch_add(&pool->num_inner_opened, 1);
+  pthread_cond_broadcast(&pool->done);
+}
+
+static void close_job(rheos__pool *pool, job *j) {
+  if (!j->is_open) return;
+  job **place = &pool->open;
+  while (*place != j) place = &(*place)->next;
+  *place = j->next;
+  j->is_open = false;
+}
+
+// The part of the job that is left for each thread inside it and one more.
+static double part_left(const job *j) {
+  const uint64_t left = atomic_load_explicit(&j->left, memory_order_relaxed);
+  const int64_t grains_left = (int64_t)(left >> 32) - (int64_t)(left & UINT32_MAX);
+  if (grains_left <= 0) return 0;
+  return (double)grains_left / (double)j->num_grains / (double)(j->num_helpers + 2);
+}
+
+static bool is_inner(const job *j, const job *outer) {
+  while (j != NULL && j != outer) j = j->outer;
+  return j != NULL;
+}
+
+// The one that a thread helps best; of those inner to `outer` if that is not NULL. NULL: none.
+static job *best_job(const rheos__pool *pool, const job *outer) {
+  job *best = NULL;
+  double most = 0;
+  for (job *j = pool->open; j != NULL; j = j->next) {
+    if (outer != NULL && !is_inner(j, outer)) continue;
+    const double part = part_left(j);
+    if (part <= most) continue;
+    best = j;
+    most = part;
   }
+  return best;
+}
+
+// Lets go of the mutex meanwhile. `awaited` is what the thread waits for, NULL for a free worker.
+static void help_with(rheos__pool *pool, job *j, const job *awaited) {
+  const help h = {pool, atomic_load(&pool->num_opened), awaited};
+  const bool is_noted = j->watch != NULL && awaited == NULL;
+  ++j->num_helpers;
+  pthread_mutex_unlock(&pool->mutex);
+  const int64_t start = is_noted ? rheos__clock_ns() : 0;
+  const bool took_any = work_on(j, &h);
+  const int64_t end = is_noted ? rheos__clock_ns() : 0;
+  pthread_mutex_lock(&pool->mutex);
+  if (took_any && is_noted) j->watch->note(j->watch->argument, own_slot->thread, start, end);
+  if (part_left(j) <= 0) close_job(pool, j);
+  if (--j->num_helpers == 0) pthread_cond_broadcast(&pool->done);
+}
+
+// Waits if there is none; NULL when the pool ends.
+static job *next_job(rheos__pool *pool) {
+  job *j = best_job(pool, NULL);
+  if (j != NULL) return j;
+  const uint64_t seen = atomic_load(&pool->num_opened);
+  pthread_mutex_unlock(&pool->mutex);
+  for (int spin = 0; spin < SPINS && atomic_load(&pool->num_opened) == seen; ++spin) {
+    pause_briefly();
+  }
+  pthread_mutex_lock(&pool->mutex);
+  while (!pool->stopping && (j = best_job(pool, NULL)) == NULL) {
+    pthread_cond_wait(&pool->work, &pool->mutex);
+  }
+  return j;
+}
+
+static void *worker(void *argument) {
+  own_slot = argument;
+  rheos__pool *pool = own_slot->pool;
+  pthread_mutex_lock(&pool->mutex);
+  for (job *j; (j = next_job(pool)) != NULL;) help_with(pool, j, NULL);
+  pthread_mutex_unlock(&pool->mutex);
+  return NULL;
 }
 
 // Fewer threads than asked for is no error: the caller's thread does the rest.
@@ -235,8 +320,7 @@ static void start_threads(rheos__pool *pool) {
   pthread_attr_setstacksize(&attributes, STACK_BYTES);
   while (pool->num_started < pool->num_threads - 1) {
     const int32_t number = pool->num_started;
-    pool->starts[number] = (start){pool, &pool->slots[number + 1]};
-    if (pthread_create(&pool->threads[number], &attributes, worker, &pool->starts[number]) != 0) {
+    if (pthread_create(&pool->threads[number], &attributes, worker, &pool->slots[number]) != 0) {
       break;
     }
     ++pool->num_started;
@@ -244,37 +328,92 @@ static void start_threads(rheos__pool *pool) {
   pthread_attr_destroy(&attributes);
 }
 
+// ---- Handing out
+
+// NULL when memory is short.
+static slot *take_slot(rheos__pool *pool) {
+  slot *s = pool->free_slots;
+  if (s != NULL) {
+    pool->free_slots = s->next;
+    return s;
+  }
+  s = rheos__alloc_zeroed(sizeof *s);
+  if (s != NULL) s->pool = pool;
+  return s;
+}
+
+static void give_slot(rheos__pool *pool, slot *s) {
+  s->next = pool->free_slots;
+  pool->free_slots = s;
+}
+
+// Waits until nobody else is inside the job, with the mutex held when it begins and ends.
+static void wait_for_helpers(rheos__pool *pool, job *j) {
+  while (j->num_helpers != 0) {
+    job *inner = best_job(pool, j);
+    if (inner != NULL) {
+      help_with(pool, inner, j);
+      continue;
+    }
+    const uint64_t seen = atomic_load(&pool->num_inner_opened);
+    pthread_mutex_unlock(&pool->mutex);
+    for (int spin = 0; spin < SPINS && atomic_load(&j->num_helpers) != 0 &&
+                       atomic_load(&pool->num_inner_opened) == seen;
+         ++spin) {
+      pause_briefly();
+    }
+    pthread_mutex_lock(&pool->mutex);
+    while (j->num_helpers != 0 && atomic_load(&pool->num_inner_opened) == seen) {
+      pthread_cond_wait(&pool->done, &pool->mutex);
+    }
+  }
+}
+
+static void cut_into_grains(job *j, int32_t num_threads) {
+  j->num_shares = (int64_t)num_threads * SHARES_LEFT;
+  j->units_a_grain = j->num_units / MOST_GRAINS + 1;
+  j->num_grains = (j->num_units - 1) / j->units_a_grain + 1;
+  j->least_share = j->num_grains / ((int64_t)num_threads * LEAST_SHARES);
+  if (j->least_share < 1) j->least_share = 1;
+  atomic_init(&j->left, grains(0, j->num_grains));
+}
+
+// The watch of the caller's thread; a worker's is that of the job that it works on.
+static const rheos__pool_watch *find_watch(const rheos__pool *pool) {
+  if (own_watch != NULL || own_job == NULL || own_slot->pool != pool) return own_watch;
+  return own_job->watch;
+}
+
 rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_body body,
                               void *argument) {
   if (num_units <= 0) return NULL;
-  if (pool == NULL || pool->num_threads == 1 || num_units == 1 || rheos__pool_is_forked(pool) ||
-      pthread_mutex_trylock(&pool->region) != 0) {
+  if (pool == NULL || pool->num_threads == 1 || num_units == 1 || rheos__pool_is_forked(pool)) {
+    return body(argument, 0, num_units);
+  }
+  job j = {.body = body,
+           .argument = argument,
+           .num_units = num_units,
+           .watch = find_watch(pool),
+           .outer = own_job};
+  cut_into_grains(&j, pool->num_threads);
+  slot *before = own_slot;  // may be of another pool, if this work is part of its
+  const bool is_inside = before != NULL && before->pool == pool;
+  pthread_mutex_lock(&pool->mutex);
+  slot *own = is_inside ? before : take_slot(pool);
+  if (own == NULL) {
+    pthread_mutex_unlock(&pool->mutex);
     return body(argument, 0, num_units);
   }
   if (pool->num_started < pool->num_threads - 1) start_threads(pool);
-  job j = {.body = body, .argument = argument, .num_units = num_units, .watch = own_watch};
-  j.num_shares = (int64_t)pool->num_threads * SHARES_LEFT;
-  j.units_a_grain = num_units / MOST_GRAINS + 1;
-  const int64_t num_grains = (num_units - 1) / j.units_a_grain + 1;
-  j.least_share = num_grains / ((int64_t)pool->num_threads * LEAST_SHARES);
-  if (j.least_share < 1) j.least_share = 1;
-  atomic_init(&j.left, grains(0, num_grains));
-  pthread_mutex_lock(&pool->mutex);
-  pool->open = &j;
-  atomic_fetch_add(&pool->generation, 1);
-  pthread_cond_broadcast(&pool->work);
+  open_job(pool, &j);
   pthread_mutex_unlock(&pool->mutex);
-  slot *outer = own_slot;  // of another pool, if this work is part of its
-  own_slot = &pool->slots[0];
-  work_on(&j);
-  own_slot = outer;
+  own_slot = own;
+  work_on(&j, NULL);
   pthread_mutex_lock(&pool->mutex);
-  pool->open = NULL;
+  close_job(pool, &j);
+  wait_for_helpers(pool, &j);
+  if (!is_inside) give_slot(pool, own);
   pthread_mutex_unlock(&pool->mutex);
-  for (int spin = 0; spin < SPINS && atomic_load(&pool->active) != 0; ++spin) pause_briefly();
-  pthread_mutex_lock(&pool->mutex);
-  while (pool->active != 0) pthread_cond_wait(&pool->done, &pool->mutex);
-  pthread_mutex_unlock(&pool->mutex);
-  pthread_mutex_unlock(&pool->region);
+  own_slot = before;
   return atomic_load(&j.error);
 }

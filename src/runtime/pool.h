@@ -1,5 +1,5 @@
-// The session's threads, for the work inside one operation. The pool owns the cores: libraries that
-// have threads of their own are called with one.
+// The threads that steps share. The pool owns the cores: libraries that have threads of their own are
+// called with one.
 #ifndef RHEOS_SRC_RUNTIME_POOL_H
 #define RHEOS_SRC_RUNTIME_POOL_H
 
@@ -16,16 +16,18 @@ void rheos__pool_free(rheos__pool *pool);
 int32_t rheos__pool_num_threads(const rheos__pool *pool);
 
 // Calls body(argument, first, last) on disjoint ranges that cover [0, num_units), on the caller's
-// thread and on the pool's, and waits for all. If some fail, one of the errors comes back. While
-// another step uses the pool, or with a NULL pool, everything runs on the caller's thread.
+// thread and on the pool's, and waits for all. If some fail, one of the errors comes back. Jobs of
+// several callers share the pool's threads; `body` may run a job itself, which shares them too. With a
+// NULL pool everything runs on the caller's thread.
 rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_body body,
                               void *argument);
 
 // Of the thread that calls: 0, or the number of a pool's worker, from 1 on.
 uint32_t rheos__pool_thread(void);
 
-// While a watch is set for a thread, jobs that it hands out tell it when each of the pool's workers
-// was at work on them: one call at a time, all of them before rheos__pool_run() returns.
+// While a watch is set for a thread, jobs that it hands out, and jobs inside them, tell it when each of
+// the pool's workers was at work on them: one call at a time, all of them before rheos__pool_run()
+// returns. A thread that waits for a job and helps with one inside it is not told of again.
 typedef struct rheos__pool_watch {
   void (*note)(void *argument, uint32_t thread, int64_t start_ns, int64_t end_ns);
   void *argument;
