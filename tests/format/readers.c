@@ -454,8 +454,8 @@ OP_READER(wav)
 // ---- All of them
 
 const file_reader file_readers[] = {
-#define READER(name, fixed_mib, multiple) {#name, read_##name, fixed_mib, multiple, false},
-#define REPEATING(name, fixed_mib, multiple) {#name, read_##name, fixed_mib, multiple, true},
+#define READER(name, fixed_mib, multiple, files) {#name, read_##name, fixed_mib, multiple, false},
+#define REPEATING(name, fixed_mib, multiple, files) {#name, read_##name, fixed_mib, multiple, true},
 #include "format/readers.def"
 #undef READER
 #undef REPEATING
