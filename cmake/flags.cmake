@@ -30,7 +30,7 @@ set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 
 if(RHEOS_SANITIZE)
   # Assertions stay on; the optimiser stays on too, or the tests take minutes.
-  set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O1 -g")
+  set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O1 -g1")
   set(sanitize -fsanitize=${RHEOS_SANITIZE} -fno-sanitize-recover=all)
   # What the sanitizers insert hides from the compiler that a value is set.
   add_compile_options(${sanitize} -fno-omit-frame-pointer)
