@@ -1,10 +1,8 @@
 # librheos: every C file of src/ is compiled once, then linked twice: as the shared library that
 # programs use, and as an archive for the C tests, which reach internal names (rheos__*).
 #
-#   protos -> C files ┐
-#   src/**/*.c        ┴-> core objects -> wrapper generator -> ops.h, ops_wrappers.c
-#                              └---------------┬-------------------------┘
-#                                   librheos.so, librheos_internal.a
+#   protos -> C files ┐                ┌-> wrapper generator -> ops.h
+#   src/**/*.c        ┴-> core objects ┴-> librheos.so, librheos_internal.a
 
 set(generated "${CMAKE_BINARY_DIR}/generated")
 set(generated_include "${generated}/include")
@@ -52,8 +50,9 @@ if(RHEOS_FUZZ)
     PROPERTIES COMPILE_OPTIONS "-fno-sanitize=all")
 endif()
 
-# ---- The typed wrappers: a program linked with the op table writes a header and a source
+# ---- The typed wrappers: a program linked with the op table writes a header
 set(wrappers_header "${generated_include}/rheos/ops.h")
+set(wrappers_list "${generated}/wrappers.def")
 add_executable(generate_wrappers tools/generate_wrappers.c)
 target_link_libraries(generate_wrappers PRIVATE rheos_core)
 set_target_properties(generate_wrappers PROPERTIES
@@ -61,21 +60,18 @@ set_target_properties(generate_wrappers PROPERTIES
 # The generator is linked anew with every change of the core; what it writes seldom changes.
 set(wrappers_new "${CMAKE_BINARY_DIR}/tools/ops")
 add_custom_command(
-  OUTPUT "${wrappers_header}" "${generated}/ops_wrappers.c"
-  COMMAND generate_wrappers "${wrappers_new}.h" "${wrappers_new}.c"
+  OUTPUT "${wrappers_header}" "${wrappers_list}"
+  COMMAND generate_wrappers "${wrappers_new}.h" "${wrappers_new}.def"
   COMMAND ${CMAKE_COMMAND} -E copy_if_different "${wrappers_new}.h" "${wrappers_header}"
-  COMMAND ${CMAKE_COMMAND} -E copy_if_different "${wrappers_new}.c" "${generated}/ops_wrappers.c"
+  COMMAND ${CMAKE_COMMAND} -E copy_if_different "${wrappers_new}.def" "${wrappers_list}"
   DEPENDS generate_wrappers  # a COMMAND alone orders, it does not renew
   COMMENT "Writing the op wrappers"
   VERBATIM)
-add_library(rheos_wrappers OBJECT "${generated}/ops_wrappers.c" "${wrappers_header}")
-set_target_properties(rheos_wrappers PROPERTIES POSITION_INDEPENDENT_CODE ON)
-target_link_libraries(rheos_wrappers PRIVATE rheos_deps)
-target_include_directories(rheos_wrappers
-  PRIVATE $<TARGET_PROPERTY:rheos_core,INTERFACE_INCLUDE_DIRECTORIES>)
+add_custom_target(rheos_wrappers DEPENDS "${wrappers_header}" "${wrappers_list}")
 
 # ---- The two libraries
-add_library(rheos SHARED $<TARGET_OBJECTS:rheos_core> $<TARGET_OBJECTS:rheos_wrappers>)
+add_library(rheos SHARED $<TARGET_OBJECTS:rheos_core>)
+add_dependencies(rheos rheos_wrappers)
 set_target_properties(rheos PROPERTIES
   LINKER_LANGUAGE C VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
   EXPORT_NAME rheos)
@@ -87,8 +83,8 @@ if(NOT RHEOS_SANITIZE)
   target_link_options(rheos PRIVATE -Wl,--no-undefined)
 endif()
 
-add_library(rheos_internal STATIC EXCLUDE_FROM_ALL
-  $<TARGET_OBJECTS:rheos_core> $<TARGET_OBJECTS:rheos_wrappers>)
+add_library(rheos_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:rheos_core>)
+add_dependencies(rheos_internal rheos_wrappers)
 set_target_properties(rheos_internal PROPERTIES LINKER_LANGUAGE C)
 target_link_libraries(rheos_internal PUBLIC rheos_deps)
 target_include_directories(rheos_internal

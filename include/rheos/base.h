@@ -89,6 +89,38 @@ RHEOS_API void rheos_status_free(rheos_status *status);
 // "INVALID_ARGUMENT" and so on.
 RHEOS_API const char *rheos_code_name(rheos_code code);
 
+// ---- Options
+//
+// Structs of options and of an op's arguments are filled in by name, `{.num_threads = 2}`; what is left
+// out is zero, and zero is the default. What is on by default is turned off by a field that says so,
+// `.not_sorted = true`. Where the default is a number other than 0 the field is optional: `.alpha =
+// rheos_float(0)`, and left out it is the default.
+//
+// The structs grow at their ends from version to version. Functions that take one are inline and tell
+// the library the size that it had when the program was compiled: an older program gets the defaults of
+// what came later, and a newer one the error RHEOS_FAILED_PRECONDITION if it sets what the library does
+// not know.
+
+// A number that may be left out. One other than 0 counts even if `given` is not set.
+typedef struct rheos_optional_int {
+  int64_t value;
+  bool given;
+} rheos_optional_int;
+
+typedef struct rheos_optional_float {
+  float value;
+  bool given;
+} rheos_optional_float;
+
+static inline rheos_optional_int rheos_int(int64_t value) {
+  rheos_optional_int number = {value, true};
+  return number;
+}
+static inline rheos_optional_float rheos_float(float value) {
+  rheos_optional_float number = {value, true};
+  return number;
+}
+
 // ---- Memory
 
 // Where all of the library's heap memory comes from. `allocate` and `reallocate` return NULL when

@@ -89,6 +89,11 @@ typedef struct rheos_op_args {
 // inputs, attributes, dtypes or shapes do not fit.
 RHEOS_API rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *args);
 
+// The same with the arguments in the op's own struct, rheos_matmul_args and so on, of `args_bytes`: what
+// the functions of <rheos/ops.h> call.
+RHEOS_API rheos_operation rheos_op_from_struct(rheos_scope *scope, const char *type,
+                                               const void *args, size_t args_bytes);
+
 // The ops there are: their names, and a signature as text, in the form that src/graph/op_def.h
 // describes ("a: T, b: T -> product: T; T: {half, float, double}").
 RHEOS_API int32_t rheos_num_ops(void);

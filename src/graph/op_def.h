@@ -260,6 +260,9 @@ const rheos__prepare_fn *rheos__op_variants(const rheos__op_def *op);
 
 // ---- Parsed signatures: made once for the process, constant afterwards
 
+// Inputs, outputs or attributes of one op, or items of one list in its signature.
+enum { RHEOS__MAX_SIGNATURE_ITEMS = 64 };
+
 typedef struct rheos__arg {
   const char *name;
   rheos_dtype dtype;       // fixed; RHEOS_INVALID_DTYPE if it comes from an attribute

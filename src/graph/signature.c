@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "graph/op_def.h"
 
-enum { STORAGE_BYTES = 2 << 20, MAX_OPS = 2048, NUM_SLOTS = 4096, MAX_ITEMS = 64 };
+enum { STORAGE_BYTES = 2 << 20, MAX_OPS = 2048, NUM_SLOTS = 4096 };
 
 static struct {
   _Alignas(16) char storage[STORAGE_BYTES];
@@ -160,12 +160,12 @@ static uint64_t types_of_word(span s) {
 // What follows "{": dtypes or strings.
 static rheos_attr_kind parse_choice(parser *p, rheos__attr_def *attr) {
   skip_spaces(p);
-  const char *strings[MAX_ITEMS + 1] = {0};
+  const char *strings[RHEOS__MAX_SIGNATURE_ITEMS + 1] = {0};
   size_t num_strings = 0;
   do {
     skip_spaces(p);
     if (*p->at == '"') {
-      if (num_strings == MAX_ITEMS) p->failed = true;
+      if (num_strings == RHEOS__MAX_SIGNATURE_ITEMS) p->failed = true;
       if (p->failed) break;
       strings[num_strings++] = quoted(p).data;
     } else {
@@ -241,16 +241,16 @@ static rheos_dtype parse_dtype(parser *p) {
 }
 
 static void parse_list_default(parser *p, rheos_attr_value *value) {
-  int64_t ints[MAX_ITEMS];
-  float floats[MAX_ITEMS];
-  bool bools[MAX_ITEMS];
-  rheos_dtype types[MAX_ITEMS];
-  rheos_string strings[MAX_ITEMS];
+  int64_t ints[RHEOS__MAX_SIGNATURE_ITEMS];
+  float floats[RHEOS__MAX_SIGNATURE_ITEMS];
+  bool bools[RHEOS__MAX_SIGNATURE_ITEMS];
+  rheos_dtype types[RHEOS__MAX_SIGNATURE_ITEMS];
+  rheos_string strings[RHEOS__MAX_SIGNATURE_ITEMS];
   expect(p, "[");
   if (p->failed || accept(p, "]")) return;
   int32_t count = 0;
   do {
-    if (count == MAX_ITEMS) p->failed = true;
+    if (count == RHEOS__MAX_SIGNATURE_ITEMS) p->failed = true;
     if (p->failed) return;
     if (value->kind == RHEOS_ATTR_LIST_INT)
       ints[count] = integer(p);
@@ -285,14 +285,14 @@ static void parse_list_default(parser *p, rheos_attr_value *value) {
 
 // `uint8 [1, 2]`: small integers. A view, so that nobody counts it.
 static rheos_tensor *parse_tensor(parser *p) {
-  uint8_t items[MAX_ITEMS];
+  uint8_t items[RHEOS__MAX_SIGNATURE_ITEMS];
   p->failed |= parse_dtype(p) != RHEOS_UINT8;
   expect(p, "[");
   int64_t count = 0;
   while (!p->failed && !accept(p, "]")) {
     if (count > 0) expect(p, ",");
     const int64_t item = integer(p);
-    p->failed |= item < 0 || item > UINT8_MAX || count == MAX_ITEMS;
+    p->failed |= item < 0 || item > UINT8_MAX || count == RHEOS__MAX_SIGNATURE_ITEMS;
     if (!p->failed) items[count++] = (uint8_t)item;
   }
   rheos_tensor *tensor = store(sizeof *tensor);
@@ -394,11 +394,11 @@ static rheos__arg parse_arg(parser *p, const rheos__signature *signature) {
 // Arguments up to `end`; returns how many, in `*out_args`.
 static int32_t parse_args(parser *p, const rheos__signature *signature, const char *end,
                           const rheos__arg **out_args) {
-  rheos__arg args[MAX_ITEMS];
+  rheos__arg args[RHEOS__MAX_SIGNATURE_ITEMS];
   int32_t count = 0;
   skip_spaces(p);
   while (!p->failed && p->at < end) {
-    if (count == MAX_ITEMS) p->failed = true;
+    if (count == RHEOS__MAX_SIGNATURE_ITEMS) p->failed = true;
     if (p->failed) return 0;
     args[count++] = parse_arg(p, signature);
     skip_spaces(p);
@@ -411,14 +411,14 @@ static int32_t parse_args(parser *p, const rheos__signature *signature, const ch
 
 static bool parse_signature(const rheos__op_def *op, rheos__signature *out_signature) {
   rheos__signature signature = {.op = op};
-  rheos__attr_def attrs[MAX_ITEMS];
+  rheos__attr_def attrs[RHEOS__MAX_SIGNATURE_ITEMS];
   parser p = {op->signature, false};
   const char *arrow = strstr(op->signature, "->");
   const char *end = op->signature + strcspn(op->signature, ";");
   if (arrow == NULL || arrow > end) return false;
   p.at = end;
   while (!p.failed && accept(&p, ";")) {
-    if (signature.num_attrs == MAX_ITEMS) return false;
+    if (signature.num_attrs == RHEOS__MAX_SIGNATURE_ITEMS) return false;
     attrs[signature.num_attrs++] = parse_attr(&p);
   }
   skip_spaces(&p);

@@ -81,7 +81,7 @@ static void test_rewrite_fused__activations(void **state) {
   check_one(f, rheos_elu(f->s, layer(f)), "Elu = _FusedMatMul(x, w, b; BiasAdd+Elu)\n");
   check_one(f, rheos_tanh(f->s, layer(f)), "Tanh = _FusedMatMul(x, w, b; BiasAdd+Tanh)\n");
   check_one(f, rheos_sigmoid(f->s, layer(f)), "Sigmoid = _FusedMatMul(x, w, b; BiasAdd+Sigmoid)\n");
-  check_one(f, rheos_leaky_relu(f->s, layer(f), .alpha = 0.3F),
+  check_one(f, rheos_leaky_relu(f->s, layer(f), .alpha = rheos_float(0.3F)),
             "LeakyRelu = _FusedMatMul(x, w, b; BiasAdd+LeakyRelu)\n");
   check_one(f, rheos_relu(f->s, rheos_matmul(f->s, f->x, f->w, .name = "bare")),
             "Relu_1 = _FusedMatMul(x, w; Relu)\n");
@@ -237,8 +237,9 @@ static void test_rewrite_fused__normalization_by_given_statistics(void **state) 
   fixture *f = *state;
   rheos_output mean = feed(f->s, RHEOS_SHAPE(4), "mean");
   rheos_output variance = rheos_abs(f->s, mean, .name = "variance");
-  rheos_fused_batch_norm_v3_outputs norm = rheos_fused_batch_norm_v3(
-      f->s, conv(f), f->shift, f->shift, mean, variance, .is_training = RHEOS_NO, .epsilon = 0.01F);
+  rheos_fused_batch_norm_v3_outputs norm =
+      rheos_fused_batch_norm_v3(f->s, conv(f), f->shift, f->shift, mean, variance,
+                                .not_is_training = true, .epsilon = rheos_float(0.01F));
   rheos_output y = rheos_relu(f->s, norm.y);
   rheos_output feeds[] = {f->image, f->filter, f->shift, mean};
   check_plan(
