@@ -53,9 +53,9 @@ static bool is_read(const finder *f, const rheos__instruction *in) {
 
 // Whether it may run at another time than its turn: it touches only the buffers it is given.
 static bool is_free(const finder *f, const rheos__instruction *in) {
-  const rheos__op_def *op = f->segment->plan->entries[in->entry].signature->op;
   if (in->kind == RHEOS__HOLD) return true;
-  return in->kind == RHEOS__RUN && (op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0 &&
+  return in->kind == RHEOS__RUN &&
+         !rheos__entry_has_effects(&f->segment->plan->entries[in->entry]) &&
          in->num_inputs <= RHEOS__BRANCH_OPERANDS && in->num_outputs <= RHEOS__BRANCH_OPERANDS;
 }
 

@@ -209,8 +209,7 @@ static rheos_status *find_clusters(fuser *f) {
     add_reduction(f, i);
     close_sources(f, in);
     const rheos__entry *entry = &segment->plan->entries[in->entry];
-    const bool writes = (entry->signature->op->flags & RHEOS_OP_WRITES) != 0;
-    if (entry->kind == RHEOS__ENTRY_NODE && writes) ++f->num_writes;
+    if (rheos__entry_writes(entry)) ++f->num_writes;
   }
   return NULL;
 }

@@ -1,57 +1,36 @@
-// Operands in forms of their own. See packed_operand.h.
+// Packed operands: which may be packed, and where they are. See packed_operand.h.
 #include "plan/packed_operand.h"
 
 #include <string.h>
 
+#include "plan/effects.h"
+
 // ---- What stays
 
-// References reach writers as the variable's own output, or through ops that pass them on; a way that
-// is not seen here costs only time, since a form knows when the variable has changed.
 static bool find_written(rheos__written *w) {
   const rheos__plan *plan = w->plan;
   w->values = rheos__alloc_array((size_t)plan->num_values, sizeof *w->values);
   if (w->values == NULL) return false;
-  for (int32_t i = 0; i < plan->num_entries; ++i) {
-    const rheos__entry *entry = &plan->entries[i];
-    if (entry->kind != RHEOS__ENTRY_NODE || (entry->signature->op->flags & RHEOS_OP_WRITES) == 0) {
-      continue;
-    }
-    for (int32_t k = 0; k < entry->num_inputs; ++k) {
-      const int32_t value = plan->operands[entry->first_operand + k];
-      const rheos_dtype dtype = (rheos_dtype)plan->dtypes[value];
-      if (rheos_dtype_is_ref(dtype) || dtype == RHEOS_RESOURCE) w->values[value] = true;
-    }
+  for (int32_t i = 0; i < plan->num_effects; ++i) {
+    const rheos__effect *effect = &plan->effects[i];
+    if (effect->kind == RHEOS__EFFECT_WRITES) w->values[effect->value] = true;
   }
   return true;
 }
 
 void rheos__written_deinit(rheos__written *w) { rheos__free(w->values); }
 
-// The entry whose output the value is, NULL for a feed: entries are in the order of their values.
-static const rheos__entry *entry_of(const rheos__plan *plan, int32_t value) {
-  int32_t first = 0, end = plan->num_entries;
-  if (value < plan->num_feeds) return NULL;
-  while (end - first > 1) {
-    const int32_t middle = first + (end - first) / 2;
-    if (plan->entries[middle].first_value <= value) {
-      first = middle;
-    } else {
-      end = middle;
-    }
-  }
-  const rheos__entry *entry = &plan->entries[first];
-  return value - entry->first_value < entry->num_outputs ? entry : NULL;
-}
-
-// The reference or handle that a value was read from, -1 if it was not.
+// The cell that a value was read from, -1 if it was not.
 static int32_t read_from(const rheos__plan *plan, int32_t value) {
-  const rheos__entry *entry = entry_of(plan, value);
-  if (entry == NULL || entry->num_inputs == 0) return -1;
+  const int32_t producer = rheos__plan_producer(plan, value);
+  if (producer < 0) return -1;
+  const rheos__entry *entry = &plan->entries[producer];
+  if (entry->num_inputs == 0) return -1;
   if (entry->kind != RHEOS__ENTRY_READ &&
       strcmp(entry->signature->op->name, "ReadVariableOp") != 0) {
     return -1;
   }
-  return plan->operands[entry->first_operand];
+  return rheos__plan_cell(plan, plan->operands[entry->first_operand]);
 }
 
 bool rheos__operand_stays(const rheos__segment *segment, rheos__written *w, int32_t root) {

@@ -17,7 +17,7 @@ struct rheos__packed_operand {
 // Which variables a plan writes: looked for when it is first asked.
 typedef struct rheos__written {
   const rheos__plan *plan;
-  bool *values;  // by value: a writing op takes this reference or handle
+  bool *values;  // by value: a cell that the plan writes
 } rheos__written;
 
 void rheos__written_deinit(rheos__written *w);

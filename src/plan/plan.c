@@ -2,11 +2,13 @@
 // on shapes, and nothing recurses, so a chain of a million nodes is ordinary.
 #include "plan/plan.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "graph/op_tally.h"
 #include "device/cpu/fused_loop.h"
+#include "plan/effects.h"
 #include "plan/fuse.h"
 #include "plan/prepare.h"
 #include "plan/rewrite.h"
@@ -16,12 +18,6 @@
 typedef struct mark {  // of a graph node
   int32_t state;       // 0 not seen, -1 on the stack, else 1 + its entry
 } mark;
-
-// An entry before the final order is known. Operands name producers, not values yet.
-typedef struct draft {
-  rheos__entry entry;
-  bool writes;
-} draft;
 
 typedef struct source {  // where an operand comes from
   int32_t draft;         // the producer, or -1 for a feed
@@ -42,10 +38,13 @@ typedef struct builder {
     int32_t id, next;
   } *stack;
   size_t stack_capacity, stack_count;
-  draft *drafts;
+  // Entries before the final order is known: their operands name producers, their waits name drafts.
+  rheos__entry *drafts;
   size_t draft_capacity, num_drafts;
   source *sources;
   size_t source_capacity, num_sources;
+  int32_t *waits;  // drafts
+  size_t wait_capacity, num_waits;
   read_slot *reads;  // open addressing, a power of two
   size_t num_read_slots, num_reads;
   bool feeds_any;
@@ -56,6 +55,7 @@ static void builder_deinit(builder *b) {
   rheos__free(b->stack);
   rheos__free(b->drafts);
   rheos__free(b->sources);
+  rheos__free(b->waits);
   rheos__free(b->reads);
 }
 
@@ -77,11 +77,9 @@ static rheos_status *push(builder *b, int32_t id) {
   return NULL;
 }
 
-static const draft *draft_of(const builder *b, int32_t id) {
+static const rheos__entry *draft_of(const builder *b, int32_t id) {
   return &b->drafts[b->marks[id].state - 1];
 }
-
-static int32_t level_after(const draft *d) { return d->entry.level + (d->writes ? 1 : 0); }
 
 static bool grow_reads(builder *b) {
   size_t larger = b->num_read_slots != 0 ? b->num_read_slots * 2 : 64;
@@ -102,7 +100,7 @@ static bool grow_reads(builder *b) {
 }
 
 // Room for the whole graph once there are many: by doubling, twice the memory would be touched.
-static rheos_status *add_draft(builder *b, const draft *d) {
+static rheos_status *add_draft(builder *b, const rheos__entry *d) {
   enum { MANY = 1 << 16 };
   size_t least = b->num_drafts + 1;
   if (least > MANY && least < (size_t)b->num_nodes) least = (size_t)b->num_nodes;
@@ -119,6 +117,12 @@ static rheos_status *add_source(builder *b, source s) {
   return NULL;
 }
 
+static rheos_status *add_wait(builder *b, int32_t awaited) {
+  if (!RHEOS_RESERVE(b->waits, b->wait_capacity, b->num_waits + 1)) return rheos__out_of_memory();
+  b->waits[b->num_waits++] = awaited;
+  return NULL;
+}
+
 // The entry that reads the value behind the reference `edge` for consumers of `level`; made, before
 // its first consumer, if there is none yet.
 static rheos_status *find_read(builder *b, rheos__edge edge, int32_t level, source *out_source) {
@@ -132,15 +136,15 @@ static rheos_status *find_read(builder *b, rheos__edge edge, int32_t level, sour
     }
   }
   const rheos__node *node = rheos__graph_node(b->plan->graph, edge.id);
-  draft read = {.entry = {.signature = node->signature,
-                          .attrs = node->attrs,
-                          .id = edge.id,
-                          .level = level,
-                          .kind = RHEOS__ENTRY_READ,
-                          .read_index = edge.index,
-                          .first_operand = (int32_t)b->num_sources,
-                          .num_inputs = 1,
-                          .num_outputs = 1}};
+  rheos__entry read = {.signature = node->signature,
+                       .attrs = node->attrs,
+                       .id = edge.id,
+                       .level = level,
+                       .kind = RHEOS__ENTRY_READ,
+                       .read_index = edge.index,
+                       .first_operand = (int32_t)b->num_sources,
+                       .num_inputs = 1,
+                       .num_outputs = 1};
   RHEOS_TRY(add_source(b, (source){b->marks[edge.id].state - 1, edge.index}));
   b->reads[at] = (read_slot){edge, level, (int32_t)b->num_drafts};
   ++b->num_reads;
@@ -188,28 +192,30 @@ static rheos_status *find_value(builder *b, rheos__edge edge, int32_t level, sou
 // All inputs of the node have drafts: makes its own.
 static rheos_status *finish_node(builder *b, int32_t id) {
   const rheos__node *node = rheos__graph_node(b->plan->graph, id);
-  draft d = {.entry = {.signature = node->signature,
-                       .attrs = node->attrs,
-                       .id = id,
-                       .kind = RHEOS__ENTRY_NODE,
-                       .num_inputs = node->num_inputs,
-                       .num_outputs = node->num_outputs},
-             .writes = (node->signature->op->flags & RHEOS_OP_WRITES) != 0};
+  rheos__entry d = {.signature = node->signature,
+                    .attrs = node->attrs,
+                    .id = id,
+                    .kind = RHEOS__ENTRY_NODE,
+                    .num_inputs = node->num_inputs,
+                    .num_outputs = node->num_outputs,
+                    .first_wait = (int32_t)b->num_waits};
   for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; ++i) {
     if (feed_of(b, node->edges[i]) >= 0) continue;
-    int32_t level = level_after(draft_of(b, node->edges[i].id));
-    if (level > d.entry.level) d.entry.level = level;
+    int32_t level = rheos__level_behind(draft_of(b, node->edges[i].id));
+    if (level > d.level) d.level = level;
+    if (i >= node->num_inputs) RHEOS_TRY(add_wait(b, b->marks[node->edges[i].id].state - 1));
   }
+  d.num_waits = (int32_t)b->num_waits - d.first_wait;
   // Reads come into being before the node's own operands are laid down in a row.
   for (int pass = 0; pass < 2; ++pass) {
-    d.entry.first_operand = (int32_t)b->num_sources;
+    d.first_operand = (int32_t)b->num_sources;
     for (int32_t i = 0; i < node->num_inputs; ++i) {
       rheos__edge edge = node->edges[i];
       source s;
       if (rheos__arg_of_input(node->signature, node->attrs, i)->is_ref && feed_of(b, edge) < 0) {
         s = (source){b->marks[edge.id].state - 1, edge.index};
       } else {
-        RHEOS_TRY(find_value(b, edge, d.entry.level, &s));
+        RHEOS_TRY(find_value(b, edge, d.level, &s));
       }
       if (pass == 1) RHEOS_TRY(add_source(b, s));
     }
@@ -279,23 +285,23 @@ static rheos_status *visit_from(builder *b, int32_t root) {
 static rheos_status *sort_drafts(const builder *b, int32_t *order) {
   int32_t num_levels = 1;
   for (size_t i = 0; i < b->num_drafts; ++i) {
-    if (b->drafts[i].entry.level >= num_levels) num_levels = b->drafts[i].entry.level + 1;
+    if (b->drafts[i].level >= num_levels) num_levels = b->drafts[i].level + 1;
   }
   int32_t *starts = rheos__alloc_array((size_t)num_levels * 2 + 1, sizeof *starts);
   if (starts == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < b->num_drafts; ++i) {
-    ++starts[b->drafts[i].entry.level * 2 + b->drafts[i].writes + 1];
+    ++starts[rheos__place_in_order(&b->drafts[i]) + 1];
   }
   for (int32_t i = 0; i < num_levels * 2; ++i) starts[i + 1] += starts[i];
   for (size_t i = 0; i < b->num_drafts; ++i) {
-    order[starts[b->drafts[i].entry.level * 2 + b->drafts[i].writes]++] = (int32_t)i;
+    order[starts[rheos__place_in_order(&b->drafts[i])]++] = (int32_t)i;
   }
   rheos__free(starts);
   return NULL;
 }
 
 static int32_t value_of(const builder *b, source s) {
-  return s.draft < 0 ? s.index : b->drafts[s.draft].entry.first_value + s.index;
+  return s.draft < 0 ? s.index : b->drafts[s.draft].first_value + s.index;
 }
 
 // Which output of the graph each value is, and its dtype.
@@ -322,6 +328,22 @@ static rheos_status *describe_values(rheos__plan *plan) {
   return NULL;
 }
 
+// The waits, which name drafts, for the plan, where they name entries. `order` becomes the table from
+// drafts to entries.
+static rheos_status *take_waits(builder *b, int32_t *order) {
+  rheos__plan *plan = b->plan;
+  if (b->num_waits == 0) return NULL;
+  int32_t *places = rheos__alloc_array(b->num_drafts, sizeof *places);
+  if (places == NULL) return rheos__out_of_memory();
+  for (size_t i = 0; i < b->num_drafts; ++i) places[order[i]] = (int32_t)i;
+  for (size_t i = 0; i < b->num_waits; ++i) b->waits[i] = places[b->waits[i]];
+  rheos__free(places);
+  plan->waits = b->waits;
+  plan->num_waits = (int32_t)b->num_waits;
+  b->waits = NULL;
+  return NULL;
+}
+
 // Lays the drafts down in their order and numbers the values.
 static rheos_status *lay_down(builder *b, const source *fetches) {
   rheos__plan *plan = b->plan;
@@ -339,11 +361,12 @@ static rheos_status *lay_down(builder *b, const source *fetches) {
   plan->num_values = plan->num_feeds;
   if (rheos__fuses(plan)) plan->max_operands = RHEOS__FUSED_OPERANDS;
   for (int32_t i = 0; status == NULL && i < plan->num_entries; ++i) {
-    draft *d = &b->drafts[order[i]];
-    d->entry.first_value = plan->num_values;
-    plan->num_values += d->entry.num_outputs;
-    plan->entries[i] = d->entry;
+    rheos__entry *d = &b->drafts[order[i]];
+    d->first_value = plan->num_values;
+    plan->num_values += d->num_outputs;
+    plan->entries[i] = *d;
   }
+  if (status == NULL) status = take_waits(b, order);
   rheos__free(order);
   RHEOS_TRY(status);
   for (size_t i = 0; i < b->num_sources; ++i) plan->operands[i] = value_of(b, b->sources[i]);
@@ -372,7 +395,7 @@ static rheos_status *find_last_uses(rheos__plan *plan) {
 static int32_t level_of_end(const builder *b) {
   int32_t end = 0;
   for (size_t i = 0; i < b->num_drafts; ++i) {
-    int32_t level = level_after(&b->drafts[i]);
+    int32_t level = rheos__level_behind(&b->drafts[i]);
     if (level > end) end = level;
   }
   return end;
@@ -451,14 +474,33 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
     builder_deinit(&b);
   }
   if (status == NULL) status = check_devices(plan);
+  if (status == NULL) rheos__plan_check(plan);
   if (status == NULL) status = rheos__rewrite(plan, targets, num_targets);
+  if (status == NULL) rheos__plan_check(plan);
   if (status == NULL) status = find_last_uses(plan);
+  if (status == NULL) status = rheos__find_effects(plan);
   if (status != NULL) {
     rheos__plan_free(plan);
     return status;
   }
   *out_plan = plan;
   return NULL;
+}
+
+int32_t rheos__plan_producer(const rheos__plan *plan, int32_t value) {
+  if (value < plan->num_feeds) return -1;
+  int32_t first = 0, end = plan->num_entries;
+  while (end - first > 1) {  // entries are in the order of their values
+    const int32_t middle = first + (end - first) / 2;
+    if (plan->entries[middle].first_value <= value) {
+      first = middle;
+    } else {
+      end = middle;
+    }
+  }
+  while (plan->entries[first].num_outputs == 0) --first;  // shares its first value with the next
+  assert(value - plan->entries[first].first_value < plan->entries[first].num_outputs);
+  return first;
 }
 
 void rheos__plan_free(rheos__plan *plan) {
@@ -476,6 +518,9 @@ void rheos__plan_free(rheos__plan *plan) {
   rheos__free(plan->origins);
   rheos__free(plan->dtypes);
   rheos__free(plan->last_uses);
+  rheos__free(plan->waits);
+  rheos__free(plan->joins);
+  rheos__free(plan->effects);
   rheos__arena_deinit(&plan->arena);
   rheos__free(plan);
 }

@@ -31,15 +31,38 @@ typedef struct rheos__entry {
   // What is run: the node's own, unless a rule has put another op in its place (rewrite.h).
   const rheos__signature *signature;
   const rheos__attrs *attrs;
-  int32_t id;  // the node that it stands for: name, source line, errors
-  int32_t level;
+  int32_t id;     // the node that it stands for: name, source line, errors
+  int32_t level;  // the number of writes that it waits for, one after another
   uint8_t kind;
+  uint16_t rule;  // one more than the rule's number that made it what it is; 0: as in the graph
   int32_t read_index;
   int32_t first_operand;  // in plan->operands
   int32_t num_inputs;
   int32_t first_value;  // of its outputs
   int32_t num_outputs;
+  int32_t first_wait;  // in plan->waits: whom it waits for beside its operands
+  int32_t num_waits;
+  int32_t first_effect;  // in plan->effects
+  int32_t num_effects;
 } rheos__entry;
+
+// What an entry does besides computing its outputs from its inputs' bytes. Two entries whose effects are
+// not all reads keep their order if they meet in one cell; where a cell is not known, it may be any.
+typedef enum rheos__effect_kind {
+  RHEOS__EFFECT_READS,   // looks at what is behind a reference or handle
+  RHEOS__EFFECT_WRITES,  // changes it
+  RHEOS__EFFECT_STATE,   // has state, or an effect outside, that no operand stands for
+} rheos__effect_kind;
+
+typedef struct rheos__effect {
+  int32_t value;  // the reference or handle, as its source gave it; -1: none
+  uint8_t kind;
+} rheos__effect;
+
+// Several entries that others wait for together: the place of what was dropped.
+typedef struct rheos__join {
+  int32_t first_wait, num_waits;  // in plan->waits
+} rheos__join;
 
 // What a plan needs to know of the session it belongs to.
 typedef struct rheos__plan_context {
@@ -69,6 +92,10 @@ typedef struct rheos__plan {
   rheos__edge *origins;  // of each value: the output in the graph that it is
   uint8_t *dtypes;       // of each value; may be a reference
   int32_t *last_uses;    // of each value: the last entry that takes it; INT32_MAX: fetched
+  int32_t *waits;        // entries; or, below 0, the complement of a join's number
+  rheos__join *joins;    // each waits for joins before it only
+  rheos__effect *effects;
+  int32_t num_waits, num_joins, num_effects;
   int32_t max_operands;
   rheos__arena arena;  // what rules have made
   // The rest is guarded by the mutex.
@@ -91,6 +118,33 @@ static inline int32_t rheos__entry_node(const rheos__plan *plan, const rheos__en
   const bool gives = entry->kind == RHEOS__ENTRY_NODE && entry->num_outputs > 0;
   return gives ? plan->origins[entry->first_value].id : entry->id;
 }
+// The entry whose output the value is, -1 for a feed.
+int32_t rheos__plan_producer(const rheos__plan *plan, int32_t value);
+
+// Whether the entry changes what is behind its input 0.
+static inline bool rheos__entry_writes(const rheos__entry *entry) {
+  return entry->kind == RHEOS__ENTRY_NODE && (entry->signature->op->flags & RHEOS_OP_WRITES) != 0;
+}
+
+// The level of what waits for the entry.
+static inline int32_t rheos__level_behind(const rheos__entry *entry) {
+  return entry->level + (rheos__entry_writes(entry) ? 1 : 0);
+}
+
+// By what entries are sorted: by level, within a level those that write last.
+static inline int32_t rheos__place_in_order(const rheos__entry *entry) {
+  return entry->level * 2 + (rheos__entry_writes(entry) ? 1 : 0);
+}
+
+// Whether the entry does more than to compute its outputs from its inputs' bytes.
+static inline bool rheos__entry_has_effects(const rheos__entry *entry) {
+  return entry->num_effects > 0;
+}
+
+// In builds with assertions, asserts what every pass leaves behind: operands and waits lie before who takes them, values are
+// numbered in the order of their entries, levels are those that waits and effects ask for.
+void rheos__plan_check(const rheos__plan *plan);
+
 // How many plans this process has made, each pruned and rewritten once; for tests.
 int64_t rheos__plans_made(void);
 

@@ -53,6 +53,10 @@ static bool is_on(const rheos__plan *plan, const rheos__rule *rule) {
   return rule->aggressive ? toggle == RHEOS_TOGGLE_AGGRESSIVE : toggle != RHEOS_TOGGLE_OFF;
 }
 
+const char *rheos__rule_name(const rheos__entry *entry) {
+  return entry->rule != 0 ? by_op.rules[entry->rule - 1]->name : NULL;
+}
+
 // ---- The walk
 
 static rheos_status *apply_rules(rheos__rewriter *r, rheos__entry *entry) {
@@ -61,6 +65,7 @@ static rheos_status *apply_rules(rheos__rewriter *r, rheos__entry *entry) {
     r->changed = false;
     for (int32_t i = op < 0 ? 0 : by_op.first[op]; op >= 0 && i < by_op.first[op + 1]; ++i) {
       if (!is_on(r->plan, by_op.rules[i])) continue;
+      r->rule = (uint16_t)(i + 1);
       RHEOS_TRY(by_op.rules[i]->apply(r, entry));
       if (entry->kind == RHEOS__ENTRY_DROPPED) return NULL;
       if (r->changed) break;  // another op may have other rules
@@ -75,6 +80,17 @@ static bool is_nothing(const rheos__entry *entry) {
          (entry->signature->op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;
 }
 
+// The input as it is by now: where its source was dropped, the entry waits for whom that one waited.
+static rheos_status *take_input(rheos__rewriter *r, int32_t index, int32_t input) {
+  const rheos__entry *entry = &r->plan->entries[index];
+  int32_t *operand = &r->plan->operands[entry->first_operand + input];
+  const int32_t value = rheos__rule_input(r, entry, input);
+  if (value == *operand) return NULL;
+  RHEOS_TRY(rheos__wait_through(&r->waits, index, r->producers[*operand]));
+  *operand = value;
+  return NULL;
+}
+
 static rheos_status *walk(rheos__rewriter *r, rheos__merger *merger) {
   const rheos_rewrite_options *options = &r->plan->context.rewrites;
   const bool merges = options->common_subgraph_elimination != RHEOS_TOGGLE_OFF;
@@ -82,9 +98,7 @@ static rheos_status *walk(rheos__rewriter *r, rheos__merger *merger) {
   for (int32_t i = 0; i < r->plan->num_entries; ++i) {
     rheos__entry *entry = &r->plan->entries[i];
     if (entry->kind == RHEOS__ENTRY_DROPPED) continue;
-    for (int32_t k = 0; k < entry->num_inputs; ++k) {
-      r->plan->operands[entry->first_operand + k] = rheos__rule_input(r, entry, k);
-    }
+    for (int32_t k = 0; k < entry->num_inputs; ++k) RHEOS_TRY(take_input(r, i, k));
     if (entry->kind != RHEOS__ENTRY_NODE) continue;
     if (drops && is_nothing(entry)) {  // the order of the entries keeps what waited for it
       entry->kind = RHEOS__ENTRY_DROPPED;
@@ -155,7 +169,7 @@ static rheos_status *rewriter_init(rheos__rewriter *r, rheos__plan *plan) {
   }
   r->operand_capacity = r->num_operands;
   for (int32_t i = 0; i < plan->num_fetches; ++i) ++r->num_uses[plan->fetch_values[i]];
-  return NULL;
+  return rheos__wait_lists_init(&r->waits, plan);
 }
 
 static void rewriter_deinit(rheos__rewriter *r) {
@@ -164,6 +178,7 @@ static void rewriter_deinit(rheos__rewriter *r) {
   rheos__free(r->instead);
   rheos__free(r->stack);
   rheos__free((void *)r->made);
+  rheos__wait_lists_deinit(&r->waits);
 }
 
 static int32_t final_value(const rheos__rewriter *r, int32_t value) {
@@ -171,10 +186,16 @@ static int32_t final_value(const rheos__rewriter *r, int32_t value) {
   return value;
 }
 
+static int32_t producer_of_operand(void *argument, int32_t operand) {
+  const rheos__rewriter *r = argument;
+  return r->producers[final_value(r, r->plan->operands[operand])];
+}
+
 // Closes the gaps that dropped entries left, and numbers the values anew: `producers` becomes the table
 // from old to new.
 static rheos_status *close_gaps(rheos__rewriter *r) {
   rheos__plan *plan = r->plan;
+  RHEOS_TRY(rheos__wait_lists_store(&r->waits, plan, producer_of_operand, r));
   int32_t *operands = rheos__alloc_array(r->num_operands, sizeof *operands);
   if (operands == NULL) return rheos__out_of_memory();
   int32_t *renamed = r->producers;

@@ -15,6 +15,7 @@
 #define RHEOS_SRC_PLAN_REWRITE_H
 
 #include "plan/plan.h"
+#include "plan/wait_lists.h"
 
 #define RHEOS_OP(op) extern const rheos__op_def rheos__op_##op;
 #include "ops/ops.def"
@@ -23,6 +24,9 @@
 // Applies the rules that the plan's options leave on. The plan's values are numbered and described.
 // `targets`: the nodes that the program asked to run.
 rheos_status *rheos__rewrite(rheos__plan *plan, const int32_t *targets, int32_t num_targets);
+
+// The name of the rule that made an entry what it is; NULL for none.
+const char *rheos__rule_name(const rheos__entry *entry);
 
 // ---- For rules
 
@@ -36,7 +40,9 @@ typedef struct rheos__rewriter {
   size_t stack_count, stack_capacity;
   const rheos__attrs **made;  // attributes that rules asked for
   size_t num_made, made_capacity;
-  bool changed;  // by the rule just asked
+  rheos__wait_lists waits;
+  uint16_t rule;  // one more than the number of the one that is asked
+  bool changed;   // by the rule just asked
   bool any_dropped;
 } rheos__rewriter;
 
@@ -48,6 +54,7 @@ typedef enum rheos__rule_group {
 
 typedef struct rheos__rule {
   const rheos__op_def *op;
+  const char *name;  // of the function
   rheos_status *(*apply)(rheos__rewriter *r, rheos__entry *entry);
   uint8_t group;
   bool aggressive;  // may change bits: only where the option asks for it

@@ -147,12 +147,23 @@ static rheos_status *finish(finder *f) {
   return rheos__segment_add_section(f->segment, &f->chain);
 }
 
+// The end of the section that begins with the instruction; the instruction itself if none does. `at`
+// counts the sections that were passed.
+static int32_t end_of_section(const rheos__segment *segment, int32_t index, int32_t *at) {
+  while (*at < segment->num_sections && segment->sections[*at].first < index) ++*at;
+  const bool begins = *at < segment->num_sections && segment->sections[*at].first == index;
+  return begins ? segment->sections[*at].end : index;
+}
+
 rheos_status *rheos__find_row_chains(rheos__segment *segment) {
   finder f = {.segment = segment};
+  int32_t at = 0;
   for (int32_t i = 0; i < segment->num_instructions; i++) {
-    if (segment->instructions[i].branch != 0) {  // threads are busy there already
+    const int32_t end = end_of_section(segment, i, &at);
+    if (end > i) {  // threads are busy there already
       RHEOS_TRY(finish(&f));
-      begin(&f, i + 1);
+      begin(&f, end);
+      i = end - 1;
       continue;
     }
     // Reads between the layers may come before all of them: nothing here writes a variable.

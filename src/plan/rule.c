@@ -141,8 +141,12 @@ rheos_status *rheos__rule_become(rheos__rewriter *r, rheos__entry *entry, const 
     r->plan->operands[entry->first_operand + i] = inputs[i];
     ++r->num_uses[inputs[i]];
   }
+  entry->rule = r->rule;
+  const int32_t index = (int32_t)(entry - r->plan->entries);
   for (int32_t i = 0; i < before.num_inputs; ++i) {
-    RHEOS_TRY(leave(r, rheos__rule_input(r, &before, i)));
+    const int32_t input = rheos__rule_input(r, &before, i);
+    RHEOS_TRY(rheos__wait_through(&r->waits, index, r->producers[input]));
+    RHEOS_TRY(leave(r, input));
   }
   r->any_dropped = true;  // values may have gone
   return drop_idle(r);

@@ -134,8 +134,9 @@ static rheos_status *log_softmax(rheos__rewriter *r, rheos__entry *entry) {
   return rheos__rule_become(r, entry, &rheos__op_LogSoftmax, attrs, &logits, 1);
 }
 
-#define RULE(op, function) {&rheos__op_##op, function, RHEOS__RULES_ARITHMETIC, false}
-#define AGGRESSIVE(op, function) {&rheos__op_##op, function, RHEOS__RULES_ARITHMETIC, true}
+#define RULE(op, function) {&rheos__op_##op, #function, function, RHEOS__RULES_ARITHMETIC, false}
+#define AGGRESSIVE(op, function) \
+  {&rheos__op_##op, #function, function, RHEOS__RULES_ARITHMETIC, true}
 
 const rheos__rule rheos__arithmetic_rules[] = {
     RULE(Abs, only_once),

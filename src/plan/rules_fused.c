@@ -338,7 +338,7 @@ static rheos_status *take_gelu(rheos__rewriter *r, rheos__entry *entry) {
   return take_in(r, entry, product, &e);
 }
 
-#define RULE(op, function) {&rheos__op_##op, function, RHEOS__RULES_REMAPPING, false}
+#define RULE(op, function) {&rheos__op_##op, #function, function, RHEOS__RULES_REMAPPING, false}
 
 const rheos__rule rheos__fused_rules[] = {
     RULE(Add, take_sum),

@@ -6,9 +6,9 @@ static rheos_status *pass_input_on(rheos__rewriter *r, rheos__entry *entry) {
 }
 
 const rheos__rule rheos__plumbing_rules[] = {
-    {&rheos__op_Identity, pass_input_on, RHEOS__RULES_DEPENDENCY, false},
-    {&rheos__op_PreventGradient, pass_input_on, RHEOS__RULES_DEPENDENCY, false},
-    {&rheos__op_Snapshot, pass_input_on, RHEOS__RULES_DEPENDENCY, false},
-    {&rheos__op_StopGradient, pass_input_on, RHEOS__RULES_DEPENDENCY, false},
+    {&rheos__op_Identity, "pass_input_on", pass_input_on, RHEOS__RULES_DEPENDENCY, false},
+    {&rheos__op_PreventGradient, "pass_input_on", pass_input_on, RHEOS__RULES_DEPENDENCY, false},
+    {&rheos__op_Snapshot, "pass_input_on", pass_input_on, RHEOS__RULES_DEPENDENCY, false},
+    {&rheos__op_StopGradient, "pass_input_on", pass_input_on, RHEOS__RULES_DEPENDENCY, false},
     {0},
 };

@@ -117,7 +117,7 @@ static rheos_status *reshape(rheos__rewriter *r, rheos__entry *entry) {
   return rheos__rule_become(r, entry, &rheos__op_Reshape, entry->attrs, inputs, 2);
 }
 
-#define RULE(op, function) {&rheos__op_##op, function, RHEOS__RULES_ARITHMETIC, false}
+#define RULE(op, function) {&rheos__op_##op, #function, function, RHEOS__RULES_ARITHMETIC, false}
 
 const rheos__rule rheos__transpose_rules[] = {
     RULE(BatchMatMul, take_in_batch), RULE(BatchMatMulV2, take_in_batch),

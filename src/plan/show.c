@@ -6,22 +6,6 @@
 
 enum { NUMBER_LENGTH = 24 };
 
-// The entry that gives a value, -1 for a feed: entries lie in the order of their values.
-static int32_t producer_of(const rheos__plan *plan, int32_t value) {
-  if (value < plan->num_feeds) return -1;
-  int32_t low = 0, high = plan->num_entries - 1;
-  while (low < high) {
-    const int32_t middle = low + (high - low + 1) / 2;
-    if (plan->entries[middle].first_value <= value) {
-      low = middle;
-    } else {
-      high = middle - 1;
-    }
-  }
-  while (plan->entries[low].num_outputs == 0) --low;  // these share their first value with the next
-  return low;
-}
-
 // NULL when memory is short.
 static char *name_of_node(const rheos__plan *plan, int32_t id, const char *kind, int32_t number,
                           rheos__arena *arena) {
@@ -41,7 +25,7 @@ static char *name_of_node(const rheos__plan *plan, int32_t id, const char *kind,
 }
 
 static char *name_of_value(const rheos__plan *plan, int32_t value, rheos__arena *arena) {
-  const int32_t producer = producer_of(plan, value);
+  const int32_t producer = rheos__plan_producer(plan, value);
   if (producer < 0) {
     return name_of_node(plan, plan->feeds[value].id, ":", plan->feeds[value].index, arena);
   }

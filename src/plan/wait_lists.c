@@ -1,0 +1,182 @@
+// Dropped entries become joins where they stood for several others, so that what is written down stays
+// as large as the plan, however many wait for however many.
+#include "plan/wait_lists.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { MAX_COPIED = 4 };  // entries of a join that are named one by one
+
+rheos_status *rheos__wait_lists_init(rheos__wait_lists *lists, const rheos__plan *plan) {
+  *lists = (rheos__wait_lists){0};
+  if (plan->num_waits == 0) return NULL;
+  lists->heads = rheos__alloc_array((size_t)plan->num_entries, sizeof *lists->heads);
+  if (lists->heads == NULL ||
+      !RHEOS_RESERVE(lists->links, lists->link_capacity, (size_t)plan->num_waits)) {
+    return rheos__out_of_memory();
+  }
+  for (int32_t i = 0; i < plan->num_entries; ++i) {
+    const rheos__entry *entry = &plan->entries[i];
+    lists->heads[i] = -1;
+    for (int32_t k = entry->num_waits; k-- > 0;) {
+      lists->links[lists->num_links] =
+          (struct rheos__wait_link){plan->waits[entry->first_wait + k], lists->heads[i]};
+      lists->heads[i] = (int32_t)lists->num_links++;
+    }
+  }
+  return NULL;
+}
+
+void rheos__wait_lists_deinit(rheos__wait_lists *lists) {
+  rheos__free(lists->heads);
+  rheos__free(lists->links);
+}
+
+rheos_status *rheos__wait_through(rheos__wait_lists *lists, int32_t entry, int32_t through) {
+  if (lists->heads == NULL || entry < 0 || through < 0 || lists->heads[through] < 0) return NULL;
+  assert(through < entry);
+  if (!RHEOS_RESERVE(lists->links, lists->link_capacity, lists->num_links + 1)) {
+    return rheos__out_of_memory();
+  }
+  lists->links[lists->num_links] = (struct rheos__wait_link){~through, lists->heads[entry]};
+  lists->heads[entry] = (int32_t)lists->num_links++;
+  return NULL;
+}
+
+// ---- Writing down
+
+typedef struct writer {
+  const rheos__wait_lists *lists;
+  rheos__plan *plan;
+  int32_t *places;     // by entry: without the dropped ones
+  int32_t *own;        // by entry: 1 + the join of whom it waits for; 0: nobody
+  int32_t *all;        // by dropped entry: the same, with the producers of its operands
+  int32_t *seen;       // by place: the last list that names it
+  int32_t *join_seen;  // by join
+  size_t join_seen_capacity;
+  int32_t list;  // under way
+  int32_t *waits;
+  size_t num_waits, wait_capacity;
+  rheos__join *joins;
+  size_t num_joins, join_capacity;
+} writer;
+
+static bool is_dropped(const writer *w, int32_t entry) {
+  return w->plan->entries[entry].kind == RHEOS__ENTRY_DROPPED;
+}
+
+static rheos_status *name(writer *w, int32_t wait) {
+  int32_t *seen = wait >= 0 ? &w->seen[wait] : &w->join_seen[~wait];
+  if (*seen == w->list) return NULL;
+  *seen = w->list;
+  if (!RHEOS_RESERVE(w->waits, w->wait_capacity, w->num_waits + 1)) return rheos__out_of_memory();
+  w->waits[w->num_waits++] = wait;
+  return NULL;
+}
+
+// A join, or its members where they are few.
+static rheos_status *name_join(writer *w, int32_t join) {
+  const rheos__join at = w->joins[join];
+  if (at.num_waits > MAX_COPIED) return name(w, ~join);
+  for (int32_t i = 0; i < at.num_waits; ++i) RHEOS_TRY(name(w, w->waits[at.first_wait + i]));
+  return NULL;
+}
+
+static rheos_status *name_entry(writer *w, int32_t entry) {
+  if (entry < 0) return NULL;
+  if (!is_dropped(w, entry)) return name(w, w->places[entry]);
+  return w->all[entry] > 0 ? name_join(w, w->all[entry] - 1) : NULL;
+}
+
+static int32_t begin_list(writer *w) {
+  ++w->list;
+  return (int32_t)w->num_waits;
+}
+
+// The list from `first` on as a join; 0 if it is empty, else 1 + its number.
+static rheos_status *end_as_join(writer *w, int32_t first, int32_t *out_join) {
+  *out_join = 0;
+  const int32_t count = (int32_t)w->num_waits - first;
+  if (count == 0) return NULL;
+  if (!RHEOS_RESERVE(w->joins, w->join_capacity, w->num_joins + 1) ||
+      !RHEOS_RESERVE(w->join_seen, w->join_seen_capacity, w->num_joins + 1)) {
+    return rheos__out_of_memory();
+  }
+  w->join_seen[w->num_joins] = 0;
+  w->joins[w->num_joins++] = (rheos__join){first, count};
+  *out_join = (int32_t)w->num_joins;
+  return NULL;
+}
+
+static rheos_status *name_own(writer *w, int32_t entry) {
+  for (int32_t at = w->lists->heads[entry]; at >= 0; at = w->lists->links[at].next) {
+    const int32_t wait = w->lists->links[at].wait;
+    if (wait >= 0) {
+      RHEOS_TRY(name_entry(w, wait));
+    } else if (w->own[~wait] > 0) {
+      RHEOS_TRY(name_join(w, w->own[~wait] - 1));
+    }
+  }
+  return NULL;
+}
+
+static rheos_status *store(writer *w, int32_t (*producer)(void *, int32_t), void *argument) {
+  rheos__plan *plan = w->plan;
+  for (int32_t i = 0, place = 0; i < plan->num_entries; ++i) {
+    rheos__entry *entry = &plan->entries[i];
+    w->places[i] = place;
+    int32_t first = begin_list(w);
+    if (w->lists->heads[i] >= 0) RHEOS_TRY(name_own(w, i));
+    if (entry->kind != RHEOS__ENTRY_DROPPED) {
+      ++place;
+      entry->first_wait = first;
+      entry->num_waits = (int32_t)w->num_waits - first;
+      // Others may take it in later, and wait for whom it waits.
+      if (w->lists->heads[i] >= 0) {
+        RHEOS_TRY(end_as_join(w, first, &w->own[i]));
+      }
+      continue;
+    }
+    RHEOS_TRY(end_as_join(w, first, &w->own[i]));
+    first = begin_list(w);
+    if (w->own[i] > 0) RHEOS_TRY(name_join(w, w->own[i] - 1));
+    for (int32_t k = 0; k < entry->num_inputs; ++k) {
+      RHEOS_TRY(name_entry(w, producer(argument, entry->first_operand + k)));
+    }
+    RHEOS_TRY(end_as_join(w, first, &w->all[i]));
+  }
+  return NULL;
+}
+
+rheos_status *rheos__wait_lists_store(const rheos__wait_lists *lists, rheos__plan *plan,
+                                      int32_t (*producer)(void *argument, int32_t operand),
+                                      void *argument) {
+  if (lists->heads == NULL) return NULL;
+  const size_t count = (size_t)plan->num_entries;
+  writer w = {.lists = lists, .plan = plan};
+  w.places = rheos__alloc_array(count, sizeof *w.places);
+  w.own = rheos__alloc_array(count, sizeof *w.own);
+  w.all = rheos__alloc_array(count, sizeof *w.all);
+  w.seen = rheos__alloc_array(count, sizeof *w.seen);
+  rheos_status *status = NULL;
+  if (w.places == NULL || w.own == NULL || w.all == NULL || w.seen == NULL) {
+    status = rheos__out_of_memory();
+  }
+  if (status == NULL) status = store(&w, producer, argument);
+  rheos__free(w.places);
+  rheos__free(w.own);
+  rheos__free(w.all);
+  rheos__free(w.seen);
+  rheos__free(w.join_seen);
+  if (status != NULL) {
+    rheos__free(w.waits);
+    rheos__free(w.joins);
+    return status;
+  }
+  rheos__free(plan->waits);
+  plan->waits = w.waits;
+  plan->joins = w.joins;
+  plan->num_waits = (int32_t)w.num_waits;
+  plan->num_joins = (int32_t)w.num_joins;
+  return NULL;
+}
