@@ -20,6 +20,19 @@ add_compile_options(-Wall -Wextra -Wpedantic -ffp-contract=off)
 # the same, and loops over sqrt or floor become vector code.
 add_compile_options(-fno-math-errno -fno-trapping-math)
 
+# Tables of pointers are relocated from a bitmap, a twentieth of the size, where the linker and the C
+# library can (glibc 2.36).
+include(CheckCSourceRuns)
+set(CMAKE_REQUIRED_LINK_OPTIONS "-Wl,-z,pack-relative-relocs")
+check_c_source_runs("
+  int number;
+  int *volatile numbers[] = {&number, &number};
+  int main(void) { return numbers[0] != numbers[1]; }" RHEOS_PACKS_RELOCATIONS)
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
+if(RHEOS_PACKS_RELOCATIONS)
+  add_link_options(-Wl,-z,pack-relative-relocs)
+endif()
+
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")

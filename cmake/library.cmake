@@ -44,6 +44,16 @@ target_include_directories(rheos_core
          "${generated_include}" "${generated}")
 target_link_libraries(rheos_core PUBLIC rheos_deps)
 
+# Nothing is thrown through kernels, but for what a program's own functions throw (py_func.c): they
+# need no tables for unwinding in the library. Debuggers read those of the debug information.
+if(NOT RHEOS_SANITIZE)
+  set(kernel_sources ${core_sources})
+  list(FILTER kernel_sources INCLUDE REGEX "/src/(ops|device)/")
+  list(FILTER kernel_sources EXCLUDE REGEX "/py_func\\.c$")
+  set_property(SOURCE ${kernel_sources} ${proto_sources}
+    APPEND PROPERTY COMPILE_OPTIONS "-fno-asynchronous-unwind-tables")
+endif()
+
 if(RHEOS_FUZZ)
   # Instrumented, its unrolled tiles take clang minutes, and no reader of files comes near them.
   set_source_files_properties(src/device/cpu/dense_kernel.c
