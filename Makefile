@@ -70,7 +70,7 @@ bench-peers:
 	@python3 -c "import torch" 2>/dev/null || echo "PyTorch is not installed: Debian has python3-torch"
 
 size:
-	@tools/size
+	@tools/size "$(BUILD)"
 
 lint:
 	@tools/check-format
