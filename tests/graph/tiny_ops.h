@@ -83,8 +83,13 @@ static rheos_status *tiny_matrix_shape(rheos__infer *c) {
      "ends: string = \"\\t\\n\\\"",                                                               \
      NULL)
 
-#define TINY_DEF(name, signature, shape) \
-  static const rheos__op_def tiny_##name = {#name, signature, "", 0, shape, NULL, NULL};
+#define TINY_DEF(op, text, shape_fn)       \
+  static const rheos__op_def tiny_##op = { \
+      .name = #op,                         \
+      .signature = text,                   \
+      .doc = "",                           \
+      .shape = shape_fn,                   \
+  };
 TINY_OPS(TINY_DEF)
 #undef TINY_DEF
 

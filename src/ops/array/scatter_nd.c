@@ -269,19 +269,18 @@ static void gradient_extreme(rheos__grad *g) {
   rheos__grad_set(g, 2, rheos__py_mul(s, rheos__op_2(s, "GatherNd", share, indices), taken));
 }
 
-#define TENSOR_SCATTER(name, kind, types, places, slope, doc)            \
-  static rheos_status *prepare_##name(rheos__prepare *p) {               \
-    return prepare_by(p, RHEOS__CHANGE_##kind);                          \
-  }                                                                      \
-  const rheos__op_def rheos__op_##name = {                               \
-      #name,                                                             \
-      "tensor: T, indices: Tindices, updates: T -> output: T; T: " types \
-      "; Tindices: " places RHEOS__BAD_INDICES_POLICY,                   \
-      doc,                                                               \
-      0,                                                                 \
-      shape_tensor_scatter,                                              \
-      slope,                                                             \
-      prepare_##name,                                                    \
+#define TENSOR_SCATTER(op, kind, types, places, slope, about)                         \
+  static rheos_status *prepare_##op(rheos__prepare *p) {                              \
+    return prepare_by(p, RHEOS__CHANGE_##kind);                                       \
+  }                                                                                   \
+  const rheos__op_def rheos__op_##op = {                                              \
+      .name = #op,                                                                    \
+      .signature = "tensor: T, indices: Tindices, updates: T -> output: T; T: " types \
+                   "; Tindices: " places RHEOS__BAD_INDICES_POLICY,                   \
+      .doc = about,                                                                   \
+      .shape = shape_tensor_scatter,                                                  \
+      .gradient = slope,                                                              \
+      .prepare = prepare_##op,                                                        \
   };
 TENSOR_SCATTER(TensorScatterUpdate, SET, "type", "{int16, int32, int64, uint16}", gradient_update,
                "`tensor` with `updates` at the places that `indices` names.")

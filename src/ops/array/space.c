@@ -415,9 +415,14 @@ static rheos_status *prepare_depth_to_space(rheos__prepare *p) {
 #define IMAGE                                              \
   "input: T -> output: T; T: type; block_size: int >= 2; " \
   "data_format: {\"NHWC\", \"NCHW\", \"NCHW_VECT_C\"} = \"NHWC\""
-#define DEFINE(name, unit, signature, doc)                                 \
-  const rheos__op_def rheos__op_##name = {                                 \
-      #name, signature, doc, 0, shape_##unit, grad_##unit, prepare_##unit, \
+#define DEFINE(op, unit, text, about)    \
+  const rheos__op_def rheos__op_##op = { \
+      .name = #op,                       \
+      .signature = text,                 \
+      .doc = about,                      \
+      .shape = shape_##unit,             \
+      .gradient = grad_##unit,           \
+      .prepare = prepare_##unit,         \
   };
 DEFINE(SpaceToBatchND, space_to_batch_nd, ND("paddings"),
        "Blocks of `block_shape` of the padded `input` taken apart into the batch.")

@@ -173,25 +173,27 @@ static void grad_patches(rheos__grad *g) { grad_by_places(g, 2); }
 static void grad_volume_patches(rheos__grad *g) { grad_by_places(g, 3); }
 
 const rheos__op_def rheos__op_ExtractImagePatches = {
-    "ExtractImagePatches",
-    "images: T -> patches: T; ksizes: list(int) >= 4; strides: list(int) >= 4; "
-    "rates: list(int) >= 4; T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, "
-    "uint16, uint32, uint64, complex64, complex128, bool}; padding: {\"SAME\", \"VALID\"}",
-    "Each window of the images `images` as one vector of channels.",
-    0,
-    patches_shape,
-    grad_patches,
-    prepare_patches,
+    .name = "ExtractImagePatches",
+    .signature =
+        "images: T -> patches: T; ksizes: list(int) >= 4; strides: list(int) >= 4; "
+        "rates: list(int) >= 4; T: {bfloat16, half, float, double, int8, int16, int32, int64, "
+        "uint8, "
+        "uint16, uint32, uint64, complex64, complex128, bool}; padding: {\"SAME\", \"VALID\"}",
+    .doc = "Each window of the images `images` as one vector of channels.",
+    .shape = patches_shape,
+    .gradient = grad_patches,
+    .prepare = prepare_patches,
 };
 
 const rheos__op_def rheos__op_ExtractVolumePatches = {
-    "ExtractVolumePatches",
-    "input: T -> patches: T; ksizes: list(int) >= 5; strides: list(int) >= 5; "
-    "T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64}; "
-    "padding: {\"SAME\", \"VALID\"}",
-    "Each window of the volumes `input` as one vector of channels.",
-    0,
-    volume_patches_shape,
-    grad_volume_patches,
-    prepare_patches,
+    .name = "ExtractVolumePatches",
+    .signature =
+        "input: T -> patches: T; ksizes: list(int) >= 5; strides: list(int) >= 5; "
+        "T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, uint32, "
+        "uint64}; "
+        "padding: {\"SAME\", \"VALID\"}",
+    .doc = "Each window of the volumes `input` as one vector of channels.",
+    .shape = volume_patches_shape,
+    .gradient = grad_volume_patches,
+    .prepare = prepare_patches,
 };

@@ -432,44 +432,43 @@ static rheos_status *prepare_merge(rheos__prepare *p) {
 // ---- Definitions
 
 const rheos__op_def rheos__op_MergeV2Checkpoints = {
-    "MergeV2Checkpoints",
-    "checkpoint_prefixes: string, destination_prefix: string -> ; delete_old_dirs: bool = true; "
-    "allow_missing_files: bool = false",
-    "Makes one checkpoint `destination_prefix` of the checkpoints `checkpoint_prefixes`.",
-    RHEOS_OP_STATEFUL,
-    merge_shape,
-    NULL,
-    prepare_merge,
+    .name = "MergeV2Checkpoints",
+    .signature =
+        "checkpoint_prefixes: string, destination_prefix: string -> ; delete_old_dirs: bool = "
+        "true; "
+        "allow_missing_files: bool = false",
+    .doc = "Makes one checkpoint `destination_prefix` of the checkpoints `checkpoint_prefixes`.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = merge_shape,
+    .prepare = prepare_merge,
 };
 
 const rheos__op_def rheos__op_RestoreV2 = {
-    "RestoreV2",
-    "prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes; "
-    "dtypes: list(type) >= 1",
-    "Reads the tensors `tensor_names` from the checkpoint `prefix`.",
-    RHEOS_OP_STATEFUL,
-    restore_shape,
-    NULL,
-    prepare_restore,
+    .name = "RestoreV2",
+    .signature =
+        "prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes; "
+        "dtypes: list(type) >= 1",
+    .doc = "Reads the tensors `tensor_names` from the checkpoint `prefix`.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = restore_shape,
+    .prepare = prepare_restore,
 };
 
 const rheos__op_def rheos__op_SaveV2 = {
-    "SaveV2",
-    "prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes -> ; "
-    "dtypes: list(type) >= 1",
-    "Writes `tensors` under the names `tensor_names` to the checkpoint `prefix`.",
-    RHEOS_OP_STATEFUL,
-    save_shape,
-    NULL,
-    prepare_save,
+    .name = "SaveV2",
+    .signature =
+        "prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes -> ; "
+        "dtypes: list(type) >= 1",
+    .doc = "Writes `tensors` under the names `tensor_names` to the checkpoint `prefix`.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = save_shape,
+    .prepare = prepare_save,
 };
 
 const rheos__op_def rheos__op_ShardedFilename = {
-    "ShardedFilename",
-    "basename: string, shard: int32, num_shards: int32 -> filename: string",
-    "The name of one file of several: `basename`-00000-of-00001.",
-    0,
-    filename_shape,
-    NULL,
-    prepare_filename,
+    .name = "ShardedFilename",
+    .signature = "basename: string, shard: int32, num_shards: int32 -> filename: string",
+    .doc = "The name of one file of several: `basename`-00000-of-00001.",
+    .shape = filename_shape,
+    .prepare = prepare_filename,
 };

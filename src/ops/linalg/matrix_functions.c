@@ -307,19 +307,23 @@ static void gradient(rheos__grad *g) {
       rows(s, whole, rheos__concat(s, from_parts, 3, 0), rheos__concat(s, to_parts, 3, 0), 2, 4));
 }
 
-#define FUNCTION(name, fn, types, text)                                                            \
-  static rheos_status *compute_##name(void *state, rheos__step *step, rheos_tensor *const *inputs, \
-                                      rheos_tensor **outputs) {                                    \
-    (void)state;                                                                                   \
-    return compute(fn, step, inputs, outputs);                                                     \
-  }                                                                                                \
-  static rheos_status *prepare_##name(rheos__prepare *p) {                                         \
-    p->compute = compute_##name;                                                                   \
-    return NULL;                                                                                   \
-  }                                                                                                \
-  const rheos__op_def rheos__op_##name = {                                                         \
-      #name,          "input: T -> output: T; T: " types, text, 0, rheos__shape_square, gradient,  \
-      prepare_##name,                                                                              \
+#define FUNCTION(op, fn, types, text)                                                            \
+  static rheos_status *compute_##op(void *state, rheos__step *step, rheos_tensor *const *inputs, \
+                                    rheos_tensor **outputs) {                                    \
+    (void)state;                                                                                 \
+    return compute(fn, step, inputs, outputs);                                                   \
+  }                                                                                              \
+  static rheos_status *prepare_##op(rheos__prepare *p) {                                         \
+    p->compute = compute_##op;                                                                   \
+    return NULL;                                                                                 \
+  }                                                                                              \
+  const rheos__op_def rheos__op_##op = {                                                         \
+      .name = #op,                                                                               \
+      .signature = "input: T -> output: T; T: " types,                                           \
+      .doc = text,                                                                               \
+      .shape = rheos__shape_square,                                                              \
+      .gradient = gradient,                                                                      \
+      .prepare = prepare_##op,                                                                   \
   };
 #define ALL_TYPES "{double, float, half, complex64, complex128}"
 FUNCTION(MatrixExponential, exponential, ALL_TYPES, "The exponential of square matrices.")

@@ -102,13 +102,13 @@ static void grad_add_n(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_AddN = {
-    "AddN",
-    "inputs: N * T -> sum: T; N: int >= 1; T: {number, variant}",
-    "The sum of all `inputs`, which have one shape.",
-    RHEOS_OP_COMMUTATIVE,
-    add_n_shape,
-    grad_add_n,
-    prepare_AddN,
+    .name = "AddN",
+    .signature = "inputs: N * T -> sum: T; N: int >= 1; T: {number, variant}",
+    .doc = "The sum of all `inputs`, which have one shape.",
+    .flags = RHEOS_OP_COMMUTATIVE,
+    .shape = add_n_shape,
+    .gradient = grad_add_n,
+    .prepare = prepare_AddN,
 };
 
 // The attribute says the shape beforehand; the inputs must agree with it.
@@ -120,11 +120,11 @@ static rheos_status *accumulate_n_shape(rheos__infer *c) {
 }
 
 const rheos__op_def rheos__op_AccumulateNV2 = {
-    "AccumulateNV2",
-    "inputs: N * T -> sum: T; N: int >= 1; T: number; shape: shape",
-    "The sum of all `inputs`, which have the shape `shape`.",
-    RHEOS_OP_COMMUTATIVE,
-    accumulate_n_shape,
-    grad_add_n,
-    prepare_AddN,
+    .name = "AccumulateNV2",
+    .signature = "inputs: N * T -> sum: T; N: int >= 1; T: number; shape: shape",
+    .doc = "The sum of all `inputs`, which have the shape `shape`.",
+    .flags = RHEOS_OP_COMMUTATIVE,
+    .shape = accumulate_n_shape,
+    .gradient = grad_add_n,
+    .prepare = prepare_AddN,
 };

@@ -277,21 +277,19 @@ static rheos_status *prepare_ArgMin(rheos__prepare *p) { return prepare(p, row_A
   "Tidx: {int16, int32, int64} = int32; "
 
 const rheos__op_def rheos__op_ArgMax = {
-    "ArgMax",
-    ARGUMENTS TYPES "output_type: {int16, uint16, int32, int64} = int64",
-    "The index of the largest value of `input` along `dimension`.",
-    0,
-    arg_shape,
-    rheos__no_gradient,
-    prepare_ArgMax,
+    .name = "ArgMax",
+    .signature = ARGUMENTS TYPES "output_type: {int16, uint16, int32, int64} = int64",
+    .doc = "The index of the largest value of `input` along `dimension`.",
+    .shape = arg_shape,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_ArgMax,
 };
 
 const rheos__op_def rheos__op_ArgMin = {
-    "ArgMin",
-    ARGUMENTS TYPES "output_type: {int32, int64} = int64",
-    "The index of the smallest value of `input` along `dimension`.",
-    0,
-    arg_shape,
-    rheos__no_gradient,
-    prepare_ArgMin,
+    .name = "ArgMin",
+    .signature = ARGUMENTS TYPES "output_type: {int32, int64} = int64",
+    .doc = "The index of the smallest value of `input` along `dimension`.",
+    .shape = arg_shape,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_ArgMin,
 };

@@ -547,10 +547,16 @@ static rheos_status *prepare(rheos__prepare *p, int row, int cost) {
   return rheos__prepare_elementwise(p, loops[row][rheos__loop_dtype(p)], cost, 0, failures[row]);
 }
 
-#define DEFINE(name, row, signature, flags, gradient, cost, doc)                           \
-  static rheos_status *prepare_##name(rheos__prepare *p) { return prepare(p, row, cost); } \
-  const rheos__op_def rheos__op_##name = {                                                 \
-      #name, signature, doc, flags, rheos__shape_broadcast_2, gradient, prepare_##name,    \
+#define DEFINE(op, row, text, op_flags, gradient_fn, cost, about)                        \
+  static rheos_status *prepare_##op(rheos__prepare *p) { return prepare(p, row, cost); } \
+  const rheos__op_def rheos__op_##op = {                                                 \
+      .name = #op,                                                                       \
+      .signature = text,                                                                 \
+      .doc = about,                                                                      \
+      .flags = op_flags,                                                                 \
+      .shape = rheos__shape_broadcast_2,                                                 \
+      .gradient = gradient_fn,                                                           \
+      .prepare = prepare_##op,                                                           \
   };
 #define OP(name, dtypes, flags, gradient, cost, doc) \
   DEFINE(name, row_##name, "x: T, y: T -> z: T; T: " dtypes, flags, gradient, cost, doc)
@@ -609,11 +615,10 @@ static rheos_status *prepare_Add(rheos__prepare *p) {
 }
 
 const rheos__op_def rheos__op_Add = {
-    "Add",
-    "x: T, y: T -> z: T; T: " ADD_TYPES,
-    "`x` + `y`; strings are joined.",
-    0,
-    rheos__shape_broadcast_2,
-    grad_add,
-    prepare_Add,
+    .name = "Add",
+    .signature = "x: T, y: T -> z: T; T: " ADD_TYPES,
+    .doc = "`x` + `y`; strings are joined.",
+    .shape = rheos__shape_broadcast_2,
+    .gradient = grad_add,
+    .prepare = prepare_Add,
 };

@@ -163,11 +163,10 @@ static void grad_cast(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_Cast = {
-    "Cast",
-    "x: SrcT -> y: DstT; SrcT: type; DstT: type; Truncate: bool = false",
-    "`x` in another dtype; whole numbers keep their low bits, floats lose their fraction.",
-    0,
-    rheos__shape_unchanged,
-    grad_cast,
-    prepare_Cast,
+    .name = "Cast",
+    .signature = "x: SrcT -> y: DstT; SrcT: type; DstT: type; Truncate: bool = false",
+    .doc = "`x` in another dtype; whole numbers keep their low bits, floats lose their fraction.",
+    .shape = rheos__shape_unchanged,
+    .gradient = grad_cast,
+    .prepare = prepare_Cast,
 };

@@ -71,10 +71,16 @@ static rheos_status *prepare(rheos__prepare *p, int row) {
                                     tolerance != NULL ? (double)tolerance->f : 0, "");
 }
 
-#define OP(name, signature, flags, shape, doc)                                              \
-  static rheos_status *prepare_##name(rheos__prepare *p) { return prepare(p, row_##name); } \
-  const rheos__op_def rheos__op_##name = {                                                  \
-      #name, signature, doc, flags, shape, rheos__no_gradient, prepare_##name,              \
+#define OP(op, text, op_flags, shape_fn, about)                                         \
+  static rheos_status *prepare_##op(rheos__prepare *p) { return prepare(p, row_##op); } \
+  const rheos__op_def rheos__op_##op = {                                                \
+      .name = #op,                                                                      \
+      .signature = text,                                                                \
+      .doc = about,                                                                     \
+      .flags = op_flags,                                                                \
+      .shape = shape_fn,                                                                \
+      .gradient = rheos__no_gradient,                                                   \
+      .prepare = prepare_##op,                                                          \
   };
 OPS(OP)
 #undef OP
@@ -151,13 +157,23 @@ static rheos_status *prepare_NotEqual(rheos__prepare *p) {
 #define EQUALITY_SIGNATURE "x: T, y: T -> z: bool; T: type; incompatible_shape_error: bool = true"
 
 const rheos__op_def rheos__op_Equal = {
-    "Equal",     EQUALITY_SIGNATURE, "Whether `x` == `y`.", SWAPS,
-    equal_shape, rheos__no_gradient, prepare_Equal,
+    .name = "Equal",
+    .signature = EQUALITY_SIGNATURE,
+    .doc = "Whether `x` == `y`.",
+    .flags = SWAPS,
+    .shape = equal_shape,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_Equal,
 };
 
 const rheos__op_def rheos__op_NotEqual = {
-    "NotEqual",  EQUALITY_SIGNATURE, "Whether `x` != `y`.", SWAPS,
-    equal_shape, rheos__no_gradient, prepare_NotEqual,
+    .name = "NotEqual",
+    .signature = EQUALITY_SIGNATURE,
+    .doc = "Whether `x` != `y`.",
+    .flags = SWAPS,
+    .shape = equal_shape,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_NotEqual,
 };
 
 // ---- Select
@@ -289,13 +305,12 @@ static void grad_select(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_Select = {
-    "Select",
-    "condition: bool, t: T, e: T -> output: T; T: type",
-    "`t` where `condition` is true, else `e`; a vector of conditions chooses whole rows.",
-    0,
-    select_shape,
-    grad_select,
-    prepare_Select,
+    .name = "Select",
+    .signature = "condition: bool, t: T, e: T -> output: T; T: type",
+    .doc = "`t` where `condition` is true, else `e`; a vector of conditions chooses whole rows.",
+    .shape = select_shape,
+    .gradient = grad_select,
+    .prepare = prepare_Select,
 };
 
 static rheos_status *select_v2_shape(rheos__infer *c) {
@@ -336,13 +351,12 @@ static void grad_select_v2(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_SelectV2 = {
-    "SelectV2",
-    "condition: bool, t: T, e: T -> output: T; T: type",
-    "`t` where `condition` is true, else `e`; all three are broadcast.",
-    0,
-    select_v2_shape,
-    grad_select_v2,
-    prepare_SelectV2,
+    .name = "SelectV2",
+    .signature = "condition: bool, t: T, e: T -> output: T; T: type",
+    .doc = "`t` where `condition` is true, else `e`; all three are broadcast.",
+    .shape = select_v2_shape,
+    .gradient = grad_select_v2,
+    .prepare = prepare_SelectV2,
 };
 
 // ---- ClipByValue
@@ -424,11 +438,10 @@ static void grad_clip_by_value(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_ClipByValue = {
-    "ClipByValue",
-    "t: T, clip_value_min: T, clip_value_max: T -> output: T; T: number",
-    "`t`, but not below `clip_value_min` and not above `clip_value_max`.",
-    0,
-    rheos__shape_unchanged,
-    grad_clip_by_value,
-    prepare_ClipByValue,
+    .name = "ClipByValue",
+    .signature = "t: T, clip_value_min: T, clip_value_max: T -> output: T; T: number",
+    .doc = "`t`, but not below `clip_value_min` and not above `clip_value_max`.",
+    .shape = rheos__shape_unchanged,
+    .gradient = grad_clip_by_value,
+    .prepare = prepare_ClipByValue,
 };

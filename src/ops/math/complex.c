@@ -106,20 +106,20 @@ static rheos_status *prepare_by(rheos__prepare *p, rheos_dtype whole, rheos_dtyp
   return rheos__prepare_elementwise(p, is_wide ? wide : narrow, cost, 0, "");
 }
 
-#define PART_OP(name, argument, result, gradient, cost, doc)                                    \
-  static rheos_status *prepare_##name(rheos__prepare *p) {                                      \
-    return prepare_by(p, p->input_dtypes[0], p->output_dtypes[0], name##_complex64,             \
-                      name##_complex128, cost);                                                 \
-  }                                                                                             \
-  const rheos__op_def rheos__op_##name = {                                                      \
-      #name,                                                                                    \
-      argument ": T -> " result                                                                 \
-               ": Tout; T: {complex64, complex128} = complex64; Tout: {float, double} = float", \
-      doc,                                                                                      \
-      0,                                                                                        \
-      rheos__shape_unchanged,                                                                   \
-      gradient,                                                                                 \
-      prepare_##name,                                                                           \
+#define PART_OP(op, argument, result, gradient_fn, cost, about)                                    \
+  static rheos_status *prepare_##op(rheos__prepare *p) {                                           \
+    return prepare_by(p, p->input_dtypes[0], p->output_dtypes[0], op##_complex64, op##_complex128, \
+                      cost);                                                                       \
+  }                                                                                                \
+  const rheos__op_def rheos__op_##op = {                                                           \
+      .name = #op,                                                                                 \
+      .signature = argument                                                                        \
+      ": T -> " result                                                                             \
+      ": Tout; T: {complex64, complex128} = complex64; Tout: {float, double} = float",             \
+      .doc = about,                                                                                \
+      .shape = rheos__shape_unchanged,                                                             \
+      .gradient = gradient_fn,                                                                     \
+      .prepare = prepare_##op,                                                                     \
   };
 PART_OP(Real, "input", "output", grad_real, 1, "The real part of `input`.")
 PART_OP(Imag, "input", "output", grad_imag, 1, "The imaginary part of `input`.")
@@ -131,14 +131,14 @@ static rheos_status *prepare_Complex(rheos__prepare *p) {
 }
 
 const rheos__op_def rheos__op_Complex = {
-    "Complex",
-    "real: T, imag: T -> out: Tout; T: {float, double} = float; "
-    "Tout: {complex64, complex128} = complex64",
-    "The complex numbers `real` + i `imag`.",
-    0,
-    rheos__shape_broadcast_2,
-    grad_complex,
-    prepare_Complex,
+    .name = "Complex",
+    .signature =
+        "real: T, imag: T -> out: Tout; T: {float, double} = float; "
+        "Tout: {complex64, complex128} = complex64",
+    .doc = "The complex numbers `real` + i `imag`.",
+    .shape = rheos__shape_broadcast_2,
+    .gradient = grad_complex,
+    .prepare = prepare_Complex,
 };
 
 static rheos_status *prepare_Conj(rheos__prepare *p) {
@@ -148,11 +148,10 @@ static rheos_status *prepare_Conj(rheos__prepare *p) {
 }
 
 const rheos__op_def rheos__op_Conj = {
-    "Conj",
-    "input: T -> output: T; T: {complex64, complex128, variant} = complex64",
-    "The complex conjugate of `input`.",
-    0,
-    rheos__shape_unchanged,
-    grad_conj,
-    prepare_Conj,
+    .name = "Conj",
+    .signature = "input: T -> output: T; T: {complex64, complex128, variant} = complex64",
+    .doc = "The complex conjugate of `input`.",
+    .shape = rheos__shape_unchanged,
+    .gradient = grad_conj,
+    .prepare = prepare_Conj,
 };

@@ -629,12 +629,17 @@ static const reducer *const reducers[NUM_ROWS][RHEOS__NUM_DTYPES] = {
 #undef ROW
 };
 
-#define OP(name, input, types, gradient, one_is_itself, doc)                                       \
-  static rheos_status *prepare_##name(rheos__prepare *p) {                                         \
-    return prepare(p, reducers[row_##name][p->input_dtypes[0]], one_is_itself);                    \
-  }                                                                                                \
-  const rheos__op_def rheos__op_##name = {                                                         \
-      #name, input "; " ATTRIBUTES types INDEX, doc, 0, reduction_shape, gradient, prepare_##name, \
+#define OP(op, input, types, gradient_fn, one_is_itself, about)               \
+  static rheos_status *prepare_##op(rheos__prepare *p) {                      \
+    return prepare(p, reducers[row_##op][p->input_dtypes[0]], one_is_itself); \
+  }                                                                           \
+  const rheos__op_def rheos__op_##op = {                                      \
+      .name = #op,                                                            \
+      .signature = input "; " ATTRIBUTES types INDEX,                         \
+      .doc = about,                                                           \
+      .shape = reduction_shape,                                               \
+      .gradient = gradient_fn,                                                \
+      .prepare = prepare_##op,                                                \
   };
 OPS(OP)
 
@@ -653,11 +658,10 @@ static rheos_status *prepare_L2Loss(rheos__prepare *p) {
 }
 
 const rheos__op_def rheos__op_L2Loss = {
-    "L2Loss",
-    "t: T -> output: T; T: {half, bfloat16, float, double}",
-    "Half the sum of squares of `t`.",
-    0,
-    rheos__shape_scalar,
-    rheos__grad_l2_loss,
-    prepare_L2Loss,
+    .name = "L2Loss",
+    .signature = "t: T -> output: T; T: {half, bfloat16, float, double}",
+    .doc = "Half the sum of squares of `t`.",
+    .shape = rheos__shape_scalar,
+    .gradient = rheos__grad_l2_loss,
+    .prepare = prepare_L2Loss,
 };

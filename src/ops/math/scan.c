@@ -380,22 +380,30 @@ static rheos_status *prepare_Cumprod(rheos__prepare *p) { return prepare(p, row_
   "Tidx: {int32, int64} = int32"
 
 const rheos__op_def rheos__op_Cumsum = {
-    "Cumsum",    SIGNATURE,      "The running sum of `x` along `axis`.", 0, scan_shape,
-    grad_cumsum, prepare_Cumsum,
+    .name = "Cumsum",
+    .signature = SIGNATURE,
+    .doc = "The running sum of `x` along `axis`.",
+    .shape = scan_shape,
+    .gradient = grad_cumsum,
+    .prepare = prepare_Cumsum,
 };
 
 const rheos__op_def rheos__op_Cumprod = {
-    "Cumprod",    SIGNATURE,       "The running product of `x` along `axis`.", 0, scan_shape,
-    grad_cumprod, prepare_Cumprod,
+    .name = "Cumprod",
+    .signature = SIGNATURE,
+    .doc = "The running product of `x` along `axis`.",
+    .shape = scan_shape,
+    .gradient = grad_cumprod,
+    .prepare = prepare_Cumprod,
 };
 
 const rheos__op_def rheos__op_CumulativeLogsumexp = {
-    "CumulativeLogsumexp",
-    "x: T, axis: Tidx -> out: T; exclusive: bool = false; reverse: bool = false; T: floating; "
-    "Tidx: {int32, int64} = int32",
-    "The logarithm of the running sum of exponentials of `x` along `axis`.",
-    0,
-    scan_shape,
-    grad_logsumexp,
-    prepare_CumulativeLogsumexp,
+    .name = "CumulativeLogsumexp",
+    .signature =
+        "x: T, axis: Tidx -> out: T; exclusive: bool = false; reverse: bool = false; T: floating; "
+        "Tidx: {int32, int64} = int32",
+    .doc = "The logarithm of the running sum of exponentials of `x` along `axis`.",
+    .shape = scan_shape,
+    .gradient = grad_logsumexp,
+    .prepare = prepare_CumulativeLogsumexp,
 };

@@ -243,19 +243,19 @@ static void gradient_unsorted_prod(rheos__grad *g) {
   rheos__grad_set(g, 0, rheos__py_mul(s, gather_rows(s, grad, ids, clipped, &mask), slope));
 }
 
-#define UNSORTED(name, kind, types, slope, doc)                                            \
-  static rheos_status *prepare_unsorted_##name(rheos__prepare *p) {                        \
-    return prepare_unsorted(p, RHEOS__SEGMENT_##kind);                                     \
-  }                                                                                        \
-  const rheos__op_def rheos__op_UnsortedSegment##name = {                                  \
-      "UnsortedSegment" #name,                                                             \
-      "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T; T: " types \
-      "; Tindices: {int16, int32, int64}; Tnumsegments: {int32, int64} = int32",           \
-      "Row i of the result is the " doc " of the rows of `data` whose segment id is i.",   \
-      0,                                                                                   \
-      shape_unsorted_segment,                                                              \
-      slope,                                                                               \
-      prepare_unsorted_##name,                                                             \
+#define UNSORTED(op, kind, types, slope, about)                                                   \
+  static rheos_status *prepare_unsorted_##op(rheos__prepare *p) {                                 \
+    return prepare_unsorted(p, RHEOS__SEGMENT_##kind);                                            \
+  }                                                                                               \
+  const rheos__op_def rheos__op_UnsortedSegment##op = {                                           \
+      .name = "UnsortedSegment" #op,                                                              \
+      .signature =                                                                                \
+          "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T; T: " types    \
+          "; Tindices: {int16, int32, int64}; Tnumsegments: {int32, int64} = int32",              \
+      .doc = "Row i of the result is the " about " of the rows of `data` whose segment id is i.", \
+      .shape = shape_unsorted_segment,                                                            \
+      .gradient = slope,                                                                          \
+      .prepare = prepare_unsorted_##op,                                                           \
   };
 UNSORTED(Sum, SUM, NUMBER_TYPES, gradient_unsorted_sum, "sum")
 UNSORTED(Prod, PROD, NUMBER_TYPES, gradient_unsorted_prod, "product")
@@ -394,20 +394,20 @@ static void gradient_prod(rheos__grad *g) {
   rheos__grad_set(g, 0, rheos__py_mul(s, rheos__gather(s, grad, ids), slope));
 }
 
-#define SORTED(name, kind, types, slope, doc)                                                \
-  static rheos_status *prepare_sorted_##name(rheos__prepare *p) {                            \
-    return prepare_sorted(p, RHEOS__SEGMENT_##kind);                                         \
-  }                                                                                          \
-  const rheos__op_def rheos__op_Segment##name = {                                            \
-      "Segment" #name,                                                                       \
-      "data: T, segment_ids: Tindices -> output: T; T: " types "; Tindices: {int32, int64}", \
-      "Row i of the result is the " doc                                                      \
-      " of the rows of `data` whose segment id is i; ids "                                   \
-      "ascend.",                                                                             \
-      0,                                                                                     \
-      shape_segment,                                                                         \
-      slope,                                                                                 \
-      prepare_sorted_##name,                                                                 \
+#define SORTED(op, kind, types, slope, about)                                                    \
+  static rheos_status *prepare_sorted_##op(rheos__prepare *p) {                                  \
+    return prepare_sorted(p, RHEOS__SEGMENT_##kind);                                             \
+  }                                                                                              \
+  const rheos__op_def rheos__op_Segment##op = {                                                  \
+      .name = "Segment" #op,                                                                     \
+      .signature =                                                                               \
+          "data: T, segment_ids: Tindices -> output: T; T: " types "; Tindices: {int32, int64}", \
+      .doc = "Row i of the result is the " about                                                 \
+             " of the rows of `data` whose segment id is i; ids "                                \
+             "ascend.",                                                                          \
+      .shape = shape_segment,                                                                    \
+      .gradient = slope,                                                                         \
+      .prepare = prepare_sorted_##op,                                                            \
   };
 SORTED(Sum, SUM, NUMBER_TYPES, gradient_sum, "sum")
 SORTED(Mean, MEAN, NUMBER_TYPES, gradient_mean, "mean")

@@ -156,47 +156,46 @@ static void gradient_by(rheos__grad *g, const char *type) {
   rheos__grad_set(g, 0, rheos__named_n(s, type, NULL, inputs, 4, NULL, 0));
 }
 
-#define SPARSE(name, kind, types, doc)                                                          \
-  static rheos_status *prepare_##name(rheos__prepare *p) {                                      \
-    return prepare_sparse(p, RHEOS__SEGMENT_##kind, compute_sparse_segment);                    \
-  }                                                                                             \
-  static rheos_status *prepare_##name##_grad(rheos__prepare *p) {                               \
-    return prepare_sparse(p, RHEOS__SEGMENT_##kind, compute_gradient);                          \
-  }                                                                                             \
-  static void gradient_##name(rheos__grad *g) { gradient_by(g, "SparseSegment" #name "Grad"); } \
-  const rheos__op_def rheos__op_SparseSegment##name = {                                         \
-      "SparseSegment" #name,                                                                    \
-      "data: T, indices: Tidx, segment_ids: Tsegmentids -> output: T; T: " types INDEX_TYPES    \
-      "; sparse_gradient: bool = false",                                                        \
-      "The " doc " of the rows `indices` of `data` by ascending `segment_ids`.",                \
-      0,                                                                                        \
-      shape_sparse_segment,                                                                     \
-      gradient_##name,                                                                          \
-      prepare_##name,                                                                           \
-  };                                                                                            \
-  const rheos__op_def rheos__op_SparseSegment##name##WithNumSegments = {                        \
-      "SparseSegment" #name "WithNumSegments",                                                  \
-      "data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments -> "        \
-      "output: T; T: " types INDEX_TYPES                                                        \
-      "; Tnumsegments: {int32, int64} = int32; "                                                \
-      "sparse_gradient: bool = false",                                                          \
-      "The " doc                                                                                \
-      " of the rows `indices` of `data` by ascending `segment_ids`, of "                        \
-      "`num_segments` segments.",                                                               \
-      0,                                                                                        \
-      shape_sparse_segment,                                                                     \
-      gradient_##name,                                                                          \
-      prepare_##name,                                                                           \
-  };                                                                                            \
-  const rheos__op_def rheos__op_SparseSegment##name##Grad = {                                   \
-      "SparseSegment" #name "Grad",                                                             \
-      "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32 -> output: T; "     \
-      "T: " FLOAT_TYPES INDEX_TYPES,                                                            \
-      "The gradient of SparseSegment" #name " for its `data` of `output_dim0` rows.",           \
-      0,                                                                                        \
-      shape_sparse_segment,                                                                     \
-      NULL,                                                                                     \
-      prepare_##name##_grad,                                                                    \
+#define SPARSE(op, kind, types, about)                                                           \
+  static rheos_status *prepare_##op(rheos__prepare *p) {                                         \
+    return prepare_sparse(p, RHEOS__SEGMENT_##kind, compute_sparse_segment);                     \
+  }                                                                                              \
+  static rheos_status *prepare_##op##_grad(rheos__prepare *p) {                                  \
+    return prepare_sparse(p, RHEOS__SEGMENT_##kind, compute_gradient);                           \
+  }                                                                                              \
+  static void gradient_##op(rheos__grad *g) { gradient_by(g, "SparseSegment" #op "Grad"); }      \
+  const rheos__op_def rheos__op_SparseSegment##op = {                                            \
+      .name = "SparseSegment" #op,                                                               \
+      .signature =                                                                               \
+          "data: T, indices: Tidx, segment_ids: Tsegmentids -> output: T; T: " types INDEX_TYPES \
+          "; sparse_gradient: bool = false",                                                     \
+      .doc = "The " about " of the rows `indices` of `data` by ascending `segment_ids`.",        \
+      .shape = shape_sparse_segment,                                                             \
+      .gradient = gradient_##op,                                                                 \
+      .prepare = prepare_##op,                                                                   \
+  };                                                                                             \
+  const rheos__op_def rheos__op_SparseSegment##op##WithNumSegments = {                           \
+      .name = "SparseSegment" #op "WithNumSegments",                                             \
+      .signature =                                                                               \
+          "data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments -> "     \
+          "output: T; T: " types INDEX_TYPES                                                     \
+          "; Tnumsegments: {int32, int64} = int32; "                                             \
+          "sparse_gradient: bool = false",                                                       \
+      .doc = "The " about                                                                        \
+             " of the rows `indices` of `data` by ascending `segment_ids`, of "                  \
+             "`num_segments` segments.",                                                         \
+      .shape = shape_sparse_segment,                                                             \
+      .gradient = gradient_##op,                                                                 \
+      .prepare = prepare_##op,                                                                   \
+  };                                                                                             \
+  const rheos__op_def rheos__op_SparseSegment##op##Grad = {                                      \
+      .name = "SparseSegment" #op "Grad",                                                        \
+      .signature =                                                                               \
+          "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32 -> output: T; "  \
+          "T: " FLOAT_TYPES INDEX_TYPES,                                                         \
+      .doc = "The gradient of SparseSegment" #op " for its `data` of `output_dim0` rows.",       \
+      .shape = shape_sparse_segment,                                                             \
+      .prepare = prepare_##op##_grad,                                                            \
   };
 SPARSE(Sum, SUM, SUM_TYPES, "sums")
 SPARSE(Mean, MEAN, FLOAT_TYPES, "means")

@@ -166,15 +166,14 @@ static rheos_status *prepare(rheos__prepare *p, int row) {
   return rheos__prepare_elementwise(p, loops[row][rheos__loop_dtype(p)], 200, 0, "");
 }
 
-#define OP(name, function, gradient, doc)                                                   \
-  static rheos_status *prepare_##name(rheos__prepare *p) { return prepare(p, row_##name); } \
-  const rheos__op_def rheos__op_##name = {                                                  \
-      #name,                                                                                \
-      "x: T -> y: T; T: {bfloat16, half, float, double}",                                   \
-      doc,                                                                                  \
-      0,                                                                                    \
-      rheos__shape_unchanged,                                                               \
-      gradient,                                                                             \
-      prepare_##name,                                                                       \
+#define OP(op, function, gradient_fn, about)                                            \
+  static rheos_status *prepare_##op(rheos__prepare *p) { return prepare(p, row_##op); } \
+  const rheos__op_def rheos__op_##op = {                                                \
+      .name = #op,                                                                      \
+      .signature = "x: T -> y: T; T: {bfloat16, half, float, double}",                  \
+      .doc = about,                                                                     \
+      .shape = rheos__shape_unchanged,                                                  \
+      .gradient = gradient_fn,                                                          \
+      .prepare = prepare_##op,                                                          \
   };
 OPS(OP)

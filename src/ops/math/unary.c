@@ -454,10 +454,15 @@ static rheos_status *prepare(rheos__prepare *p, int row, int cost) {
                                     divides ? "Integer division by zero" : NULL);
 }
 
-#define DEFINE(name, signature, gradient, cost, doc)                                              \
-  static rheos_status *prepare_##name(rheos__prepare *p) { return prepare(p, row_##name, cost); } \
-  const rheos__op_def rheos__op_##name = {                                                        \
-      #name, signature, doc, 0, rheos__shape_unchanged, gradient, prepare_##name,                 \
+#define DEFINE(op, text, gradient_fn, cost, about)                                            \
+  static rheos_status *prepare_##op(rheos__prepare *p) { return prepare(p, row_##op, cost); } \
+  const rheos__op_def rheos__op_##op = {                                                      \
+      .name = #op,                                                                            \
+      .signature = text,                                                                      \
+      .doc = about,                                                                           \
+      .shape = rheos__shape_unchanged,                                                        \
+      .gradient = gradient_fn,                                                                \
+      .prepare = prepare_##op,                                                                \
   };
 #define OP(name, dtypes, gradient, cost, doc) \
   DEFINE(name, "x: T -> y: T; T: " dtypes, gradient, cost, doc)

@@ -262,10 +262,15 @@ static rheos_status *prepare(rheos__prepare *p, int row, int cost) {
                                     "");
 }
 
-#define DEFINE(name, signature, gradient, shape, cost, doc)                                       \
-  static rheos_status *prepare_##name(rheos__prepare *p) { return prepare(p, row_##name, cost); } \
-  const rheos__op_def rheos__op_##name = {                                                        \
-      #name, signature, doc, 0, shape, gradient, prepare_##name,                                  \
+#define DEFINE(op, text, gradient_fn, shape_fn, cost, about)                                  \
+  static rheos_status *prepare_##op(rheos__prepare *p) { return prepare(p, row_##op, cost); } \
+  const rheos__op_def rheos__op_##op = {                                                      \
+      .name = #op,                                                                            \
+      .signature = text,                                                                      \
+      .doc = about,                                                                           \
+      .shape = shape_fn,                                                                      \
+      .gradient = gradient_fn,                                                                \
+      .prepare = prepare_##op,                                                                \
   };
 #define OP(name, attributes, gradient, cost, doc)                                              \
   DEFINE(name, "features: T -> activations: T; " attributes, gradient, rheos__shape_unchanged, \

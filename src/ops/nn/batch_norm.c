@@ -448,68 +448,73 @@ static void grad_grad(rheos__grad *g) {
 #define DOC_GRAD "The gradients of batch normalization for `x`, `scale` and the offset."
 
 const rheos__op_def rheos__op_FusedBatchNorm = {
-    "FusedBatchNorm",
-    "x: T, scale: T, offset: T, mean: T, variance: T -> y: T, batch_mean: T, batch_variance: T, "
-    "reserve_space_1: T, reserve_space_2: T; T: {float}; " NUMBERS FORMATS,
-    DOC,
-    0,
-    norm_shape,
-    grad_norm,
-    prepare_norm,
+    .name = "FusedBatchNorm",
+    .signature =
+        "x: T, scale: T, offset: T, mean: T, variance: T -> y: T, batch_mean: T, batch_variance: "
+        "T, "
+        "reserve_space_1: T, reserve_space_2: T; T: {float}; " NUMBERS FORMATS,
+    .doc = DOC,
+    .shape = norm_shape,
+    .gradient = grad_norm,
+    .prepare = prepare_norm,
 };
 const rheos__op_def rheos__op_FusedBatchNormV2 = {
-    "FusedBatchNormV2",
-    "x: T, scale: U, offset: U, mean: U, variance: U -> y: T, batch_mean: U, batch_variance: U, "
-    "reserve_space_1: U, reserve_space_2: U; T: {half, bfloat16, float}; U: {float}; " NUMBERS
-        FORMATS,
-    DOC,
-    0,
-    norm_shape,
-    grad_norm,
-    prepare_norm,
+    .name = "FusedBatchNormV2",
+    .signature =
+        "x: T, scale: U, offset: U, mean: U, variance: U -> y: T, batch_mean: U, batch_variance: "
+        "U, "
+        "reserve_space_1: U, reserve_space_2: U; T: {half, bfloat16, float}; U: {float}; " NUMBERS
+            FORMATS,
+    .doc = DOC,
+    .shape = norm_shape,
+    .gradient = grad_norm,
+    .prepare = prepare_norm,
 };
 const rheos__op_def rheos__op_FusedBatchNormV3 = {
-    "FusedBatchNormV3",
-    "x: T, scale: U, offset: U, mean: U, variance: U -> y: T, batch_mean: U, batch_variance: U, "
-    "reserve_space_1: U, reserve_space_2: U, reserve_space_3: U; T: {half, bfloat16, float}; "
-    "U: {bfloat16, float}; " NUMBERS FORMATS_3,
-    DOC,
-    0,
-    norm_shape,
-    grad_norm,
-    prepare_norm,
+    .name = "FusedBatchNormV3",
+    .signature =
+        "x: T, scale: U, offset: U, mean: U, variance: U -> y: T, batch_mean: U, batch_variance: "
+        "U, "
+        "reserve_space_1: U, reserve_space_2: U, reserve_space_3: U; T: {half, bfloat16, float}; "
+        "U: {bfloat16, float}; " NUMBERS FORMATS_3,
+    .doc = DOC,
+    .shape = norm_shape,
+    .gradient = grad_norm,
+    .prepare = prepare_norm,
 };
 const rheos__op_def rheos__op_FusedBatchNormGrad = {
-    "FusedBatchNormGrad",
-    "y_backprop: T, x: T, scale: T, reserve_space_1: T, reserve_space_2: T -> x_backprop: T, "
-    "scale_backprop: T, offset_backprop: T, reserve_space_3: T, reserve_space_4: T; T: {float}; "
-    "epsilon: float = 0.0001; " FORMATS,
-    DOC_GRAD,
-    0,
-    grad_shape,
-    grad_grad,
-    prepare_grad,
+    .name = "FusedBatchNormGrad",
+    .signature =
+        "y_backprop: T, x: T, scale: T, reserve_space_1: T, reserve_space_2: T -> x_backprop: T, "
+        "scale_backprop: T, offset_backprop: T, reserve_space_3: T, reserve_space_4: T; T: "
+        "{float}; "
+        "epsilon: float = 0.0001; " FORMATS,
+    .doc = DOC_GRAD,
+    .shape = grad_shape,
+    .gradient = grad_grad,
+    .prepare = prepare_grad,
 };
 const rheos__op_def rheos__op_FusedBatchNormGradV2 = {
-    "FusedBatchNormGradV2",
-    "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U -> x_backprop: T, "
-    "scale_backprop: U, offset_backprop: U, reserve_space_3: U, reserve_space_4: U; "
-    "T: {half, bfloat16, float}; U: {float}; epsilon: float = 0.0001; " FORMATS,
-    DOC_GRAD,
-    0,
-    grad_shape,
-    grad_grad,
-    prepare_grad,
+    .name = "FusedBatchNormGradV2",
+    .signature =
+        "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U -> x_backprop: "
+        "T, "
+        "scale_backprop: U, offset_backprop: U, reserve_space_3: U, reserve_space_4: U; "
+        "T: {half, bfloat16, float}; U: {float}; epsilon: float = 0.0001; " FORMATS,
+    .doc = DOC_GRAD,
+    .shape = grad_shape,
+    .gradient = grad_grad,
+    .prepare = prepare_grad,
 };
 const rheos__op_def rheos__op_FusedBatchNormGradV3 = {
-    "FusedBatchNormGradV3",
-    "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U, "
-    "reserve_space_3: U -> x_backprop: T, scale_backprop: U, offset_backprop: U, "
-    "reserve_space_4: U, reserve_space_5: U; T: {half, bfloat16, float}; U: {float}; "
-    "epsilon: float = 0.0001; " FORMATS_3,
-    DOC_GRAD,
-    0,
-    grad_shape,
-    grad_grad,
-    prepare_grad,
+    .name = "FusedBatchNormGradV3",
+    .signature =
+        "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U, "
+        "reserve_space_3: U -> x_backprop: T, scale_backprop: U, offset_backprop: U, "
+        "reserve_space_4: U, reserve_space_5: U; T: {half, bfloat16, float}; U: {float}; "
+        "epsilon: float = 0.0001; " FORMATS_3,
+    .doc = DOC_GRAD,
+    .shape = grad_shape,
+    .gradient = grad_grad,
+    .prepare = prepare_grad,
 };

@@ -72,13 +72,13 @@ static void grad_bias_add(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_BiasAdd = {
-    "BiasAdd",
-    "value: T, bias: T -> output: T; T: number; data_format: {\"NHWC\", \"NCHW\"} = \"NHWC\"",
-    "`value` plus `bias`, which has one element for each channel.",
-    0,
-    bias_add_shape,
-    grad_bias_add,
-    prepare_bias_add,
+    .name = "BiasAdd",
+    .signature =
+        "value: T, bias: T -> output: T; T: number; data_format: {\"NHWC\", \"NCHW\"} = \"NHWC\"",
+    .doc = "`value` plus `bias`, which has one element for each channel.",
+    .shape = bias_add_shape,
+    .gradient = grad_bias_add,
+    .prepare = prepare_bias_add,
 };
 
 static void grad_bias_add_v1(rheos__grad *g) {
@@ -91,13 +91,12 @@ static void grad_bias_add_v1(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_BiasAddV1 = {
-    "BiasAddV1",
-    "value: T, bias: T -> output: T; T: number",
-    "`value` plus `bias`, which has one element for each of the last dimension.",
-    0,
-    bias_add_shape,
-    grad_bias_add_v1,
-    prepare_bias_add,
+    .name = "BiasAddV1",
+    .signature = "value: T, bias: T -> output: T; T: number",
+    .doc = "`value` plus `bias`, which has one element for each of the last dimension.",
+    .shape = bias_add_shape,
+    .gradient = grad_bias_add_v1,
+    .prepare = prepare_bias_add,
 };
 
 // ---- BiasAddGrad
@@ -143,11 +142,11 @@ static void grad_bias_add_grad(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_BiasAddGrad = {
-    "BiasAddGrad",
-    "out_backprop: T -> output: T; T: number; data_format: {\"NHWC\", \"NCHW\"} = \"NHWC\"",
-    "The gradient of a bias: `out_backprop` summed up to one element for each channel.",
-    0,
-    bias_add_grad_shape,
-    grad_bias_add_grad,
-    prepare_BiasAddGrad,
+    .name = "BiasAddGrad",
+    .signature =
+        "out_backprop: T -> output: T; T: number; data_format: {\"NHWC\", \"NCHW\"} = \"NHWC\"",
+    .doc = "The gradient of a bias: `out_backprop` summed up to one element for each channel.",
+    .shape = bias_add_grad_shape,
+    .gradient = grad_bias_add_grad,
+    .prepare = prepare_BiasAddGrad,
 };

@@ -478,9 +478,16 @@ static rheos_status *shape(rheos__infer *c) {
   "sampled_expected_count: float; num_true: int >= 1; num_sampled: int >= 1; unique: bool; "
 #define RANGE "range_max: int >= 1; "
 #define SEEDS "seed: int = 0; seed2: int = 0"
-#define SAMPLER(op, attributes, doc, prepare) \
-  const rheos__op_def rheos__op_##op = {      \
-      #op, SAMPLED attributes SEEDS, doc, RHEOS_OP_STATEFUL, shape, rheos__no_gradient, prepare}
+#define SAMPLER(op, attributes, about, prepare_fn) \
+  const rheos__op_def rheos__op_##op = {           \
+      .name = #op,                                 \
+      .signature = SAMPLED attributes SEEDS,       \
+      .doc = about,                                \
+      .flags = RHEOS_OP_STATEFUL,                  \
+      .shape = shape,                              \
+      .gradient = rheos__no_gradient,              \
+      .prepare = prepare_fn,                       \
+  }
 
 SAMPLER(UniformCandidateSampler, RANGE,
         "Classes below `range_max`, each as likely as another, and how often each is expected.",
@@ -601,13 +608,15 @@ static rheos_status *shape_hits(rheos__infer *c) {
 }
 
 const rheos__op_def rheos__op_ComputeAccidentalHits = {
-    "ComputeAccidentalHits",
-    "true_classes: int64, sampled_candidates: int64 -> indices: int32, ids: int64, "
-    "weights: float; num_true: int; " SEEDS,
-    "Which of `sampled_candidates` are among `true_classes`: the row, the place, and the lowest "
-    "number there is.",
-    0,
-    shape_hits,
-    rheos__no_gradient,
-    prepare_hits,
+    .name = "ComputeAccidentalHits",
+    .signature =
+        "true_classes: int64, sampled_candidates: int64 -> indices: int32, ids: int64, "
+        "weights: float; num_true: int; " SEEDS,
+    .doc =
+        "Which of `sampled_candidates` are among `true_classes`: the row, the place, and the "
+        "lowest "
+        "number there is.",
+    .shape = shape_hits,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_hits,
 };

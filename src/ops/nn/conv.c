@@ -291,8 +291,15 @@ FAMILY(conv3d, "Conv3D", "Conv3DBackpropInputV2", "Conv3DBackpropFilterV2", true
   "strides: list(int) >= 5; padding: {\"SAME\", \"VALID\"}; data_format: {\"NDHWC\", \"NCDHW\"} " \
   "= \"NDHWC\"; dilations: list(int) = [1, 1, 1, 1, 1]"
 
-#define CONV_OP(name, text, doc, shape, gradient, prepare) \
-  const rheos__op_def rheos__op_##name = {#name, text, doc, 0, shape, gradient, prepare};
+#define CONV_OP(op, text, about, shape_fn, gradient_fn, prepare_fn) \
+  const rheos__op_def rheos__op_##op = {                            \
+      .name = #op,                                                  \
+      .signature = text,                                            \
+      .doc = about,                                                 \
+      .shape = shape_fn,                                            \
+      .gradient = gradient_fn,                                      \
+      .prepare = prepare_fn,                                        \
+  };
 
 CONV_OP(Conv2D, "input: T, filter: T -> output: T; " FLOATS_AND_INT32 ATTRS_2D,
         "The convolution of the images `input` with `filter` [height, width, in, out].",

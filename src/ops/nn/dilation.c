@@ -246,29 +246,26 @@ static void grad_dilation(rheos__grad *g) {
   "uint64}; strides: list(int) >= 4; rates: list(int) >= 4; padding: {\"SAME\", \"VALID\"}"
 
 const rheos__op_def rheos__op_Dilation2D = {
-    "Dilation2D",
-    "input: T, filter: T -> output: T" ATTRS,
-    "The largest sum of each window of the images `input` and `filter` [height, width, channels].",
-    0,
-    forward_shape,
-    grad_dilation,
-    prepare_forward,
+    .name = "Dilation2D",
+    .signature = "input: T, filter: T -> output: T" ATTRS,
+    .doc =
+        "The largest sum of each window of the images `input` and `filter` [height, width, "
+        "channels].",
+    .shape = forward_shape,
+    .gradient = grad_dilation,
+    .prepare = prepare_forward,
 };
 const rheos__op_def rheos__op_Dilation2DBackpropInput = {
-    "Dilation2DBackpropInput",
-    "input: T, filter: T, out_backprop: T -> in_backprop: T" ATTRS,
-    "The gradient of Dilation2D for its images.",
-    0,
-    to_image_shape,
-    NULL,
-    prepare_to_image,
+    .name = "Dilation2DBackpropInput",
+    .signature = "input: T, filter: T, out_backprop: T -> in_backprop: T" ATTRS,
+    .doc = "The gradient of Dilation2D for its images.",
+    .shape = to_image_shape,
+    .prepare = prepare_to_image,
 };
 const rheos__op_def rheos__op_Dilation2DBackpropFilter = {
-    "Dilation2DBackpropFilter",
-    "input: T, filter: T, out_backprop: T -> filter_backprop: T" ATTRS,
-    "The gradient of Dilation2D for its filter.",
-    0,
-    to_filter_shape,
-    NULL,
-    prepare_to_filter,
+    .name = "Dilation2DBackpropFilter",
+    .signature = "input: T, filter: T, out_backprop: T -> filter_backprop: T" ATTRS,
+    .doc = "The gradient of Dilation2D for its filter.",
+    .shape = to_filter_shape,
+    .prepare = prepare_to_filter,
 };

@@ -500,14 +500,14 @@ static rheos_status *fused_matmul_shape(rheos__infer *c) { return rheos__op_MatM
   "fused_ops: list(string) = []; epsilon: float = 0.0001; leakyrelu_alpha: float = 0.2"
 
 const rheos__op_def rheos__op__FusedMatMul = {
-    "_FusedMatMul",
-    "a: T, b: T, args: num_args * T -> product: T; transpose_a: bool = false; "
-    "transpose_b: bool = false; T: {bfloat16, half, float}; num_args: int >= 0; " EPILOGUE_ATTRS,
-    "MatMul and the ops behind it that `fused_ops` names, which take `args`.",
-    0,
-    fused_matmul_shape,
-    NULL,
-    prepare_fused_matmul,
+    .name = "_FusedMatMul",
+    .signature =
+        "a: T, b: T, args: num_args * T -> product: T; transpose_a: bool = false; "
+        "transpose_b: bool = false; T: {bfloat16, half, float}; num_args: int >= "
+        "0; " EPILOGUE_ATTRS,
+    .doc = "MatMul and the ops behind it that `fused_ops` names, which take `args`.",
+    .shape = fused_matmul_shape,
+    .prepare = prepare_fused_matmul,
 };
 
 // ---- _FusedConv2D
@@ -550,17 +550,16 @@ rheos_status *rheos__prepare_fused_conv_by_variants(rheos__prepare *p) {
 }
 
 const rheos__op_def rheos__op__FusedConv2D = {
-    "_FusedConv2D",
-    "input: T, filter: T, args: TArgs, host_args: num_host_args * float -> output: T; "
-    "T: {half, float, double, int8, qint8}; TArgs: list(type) >= 1; num_args: int >= 0; "
-    "num_host_args: int >= 0 = 0; strides: list(int); "
-    "padding: {\"SAME\", \"VALID\", \"EXPLICIT\"}; explicit_paddings: list(int) = []; "
-    "data_format: {\"NHWC\", \"NCHW\", \"NCHW_VECT_C\"} = \"NHWC\"; "
-    "filter_format: {\"HWIO\", \"OIHW\", \"OIHW_VECT_I\"} = \"HWIO\"; "
-    "dilations: list(int) = [1, 1, 1, 1]; use_cudnn_on_gpu: bool = true; " EPILOGUE_ATTRS,
-    "Conv2D and the ops behind it that `fused_ops` names, which take `args`.",
-    0,
-    fused_conv_shape,
-    NULL,
-    prepare_fused_conv,
+    .name = "_FusedConv2D",
+    .signature =
+        "input: T, filter: T, args: TArgs, host_args: num_host_args * float -> output: T; "
+        "T: {half, float, double, int8, qint8}; TArgs: list(type) >= 1; num_args: int >= 0; "
+        "num_host_args: int >= 0 = 0; strides: list(int); "
+        "padding: {\"SAME\", \"VALID\", \"EXPLICIT\"}; explicit_paddings: list(int) = []; "
+        "data_format: {\"NHWC\", \"NCHW\", \"NCHW_VECT_C\"} = \"NHWC\"; "
+        "filter_format: {\"HWIO\", \"OIHW\", \"OIHW_VECT_I\"} = \"HWIO\"; "
+        "dilations: list(int) = [1, 1, 1, 1]; use_cudnn_on_gpu: bool = true; " EPILOGUE_ATTRS,
+    .doc = "Conv2D and the ops behind it that `fused_ops` names, which take `args`.",
+    .shape = fused_conv_shape,
+    .prepare = prepare_fused_conv,
 };

@@ -178,21 +178,20 @@ static void grad_LRN(rheos__grad *g) {
   "{half, bfloat16, float} = float"
 
 const rheos__op_def rheos__op_LRN = {
-    "LRN",
-    "input: T -> output: T" ATTRS,
-    "The images `input` over (bias + alpha * the sum of squares of neighbouring channels)^beta.",
-    0,
-    lrn_shape,
-    grad_LRN,
-    prepare_LRN,
+    .name = "LRN",
+    .signature = "input: T -> output: T" ATTRS,
+    .doc =
+        "The images `input` over (bias + alpha * the sum of squares of neighbouring "
+        "channels)^beta.",
+    .shape = lrn_shape,
+    .gradient = grad_LRN,
+    .prepare = prepare_LRN,
 };
 
 const rheos__op_def rheos__op_LRNGrad = {
-    "LRNGrad",
-    "input_grads: T, input_image: T, output_image: T -> output: T" ATTRS,
-    "The gradient of LRN.",
-    0,
-    lrn_shape,
-    NULL,
-    prepare_LRNGrad,
+    .name = "LRNGrad",
+    .signature = "input_grads: T, input_image: T, output_image: T -> output: T" ATTRS,
+    .doc = "The gradient of LRN.",
+    .shape = lrn_shape,
+    .prepare = prepare_LRNGrad,
 };

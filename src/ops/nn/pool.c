@@ -334,12 +334,18 @@ static void grad_with_argmax(rheos__grad *g, const char *type) {
 #define SIZES_3D "ksize: list(int) >= 5; strides: list(int) >= 5; "
 #define INDEX "; include_batch_in_index: bool = false"
 
-#define POOL_OP(name, kind, spatial, roles, gradient, text, doc)                                 \
-  static const rheos__pool_op op_##name = {RHEOS__POOL_##kind, spatial, roles};                  \
-  static rheos_status *shape_##name(rheos__infer *c) { return pool_shape(c, &op_##name); }       \
-  static rheos_status *prepare_##name(rheos__prepare *p) { return prepare_pool(p, &op_##name); } \
-  const rheos__op_def rheos__op_##name = {#name,        text,     doc,           0,              \
-                                          shape_##name, gradient, prepare_##name};
+#define POOL_OP(op, kind, spatial, roles, gradient_fn, text, about)                          \
+  static const rheos__pool_op op_##op = {RHEOS__POOL_##kind, spatial, roles};                \
+  static rheos_status *shape_##op(rheos__infer *c) { return pool_shape(c, &op_##op); }       \
+  static rheos_status *prepare_##op(rheos__prepare *p) { return prepare_pool(p, &op_##op); } \
+  const rheos__op_def rheos__op_##op = {                                                     \
+      .name = #op,                                                                           \
+      .signature = text,                                                                     \
+      .doc = about,                                                                          \
+      .shape = shape_##op,                                                                   \
+      .gradient = gradient_fn,                                                               \
+      .prepare = prepare_##op,                                                               \
+  };
 #define GRADIENT(name, function, type) \
   static void grad_##name(rheos__grad *g) { function(g, type); }
 
@@ -465,12 +471,10 @@ static rheos_status *prepare_with_argmax(rheos__prepare *p) {
 static rheos_status *with_argmax_shape(rheos__infer *c) { return pool_shape(c, &op_with_argmax); }
 
 const rheos__op_def rheos__op_MaxPoolGradWithArgmax = {
-    "MaxPoolGradWithArgmax",
-    "input: T, grad: T, argmax: Targmax -> output: T; " SIZES PADDING INDEX
-    "; Targmax: {int32, int64}; T: " NUMBERS,
-    "The gradient of MaxPoolWithArgmax: `grad` goes to the elements `argmax`.",
-    0,
-    with_argmax_shape,
-    NULL,
-    prepare_with_argmax,
+    .name = "MaxPoolGradWithArgmax",
+    .signature = "input: T, grad: T, argmax: Targmax -> output: T; " SIZES PADDING INDEX
+                 "; Targmax: {int32, int64}; T: " NUMBERS,
+    .doc = "The gradient of MaxPoolWithArgmax: `grad` goes to the elements `argmax`.",
+    .shape = with_argmax_shape,
+    .prepare = prepare_with_argmax,
 };

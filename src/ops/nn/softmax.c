@@ -217,23 +217,21 @@ static void grad_log_softmax(rheos__grad *g) {
 #define FLOAT_TYPES "T: {half, bfloat16, float, double}"
 
 const rheos__op_def rheos__op_Softmax = {
-    "Softmax",
-    "logits: T -> softmax: T; " FLOAT_TYPES,
-    "exp(`logits`), scaled so that the last dimension sums to 1.",
-    0,
-    softmax_shape,
-    grad_softmax,
-    prepare_Softmax,
+    .name = "Softmax",
+    .signature = "logits: T -> softmax: T; " FLOAT_TYPES,
+    .doc = "exp(`logits`), scaled so that the last dimension sums to 1.",
+    .shape = softmax_shape,
+    .gradient = grad_softmax,
+    .prepare = prepare_Softmax,
 };
 
 const rheos__op_def rheos__op_LogSoftmax = {
-    "LogSoftmax",
-    "logits: T -> logsoftmax: T; " FLOAT_TYPES,
-    "The logarithm of Softmax of `logits`.",
-    0,
-    softmax_shape,
-    grad_log_softmax,
-    prepare_LogSoftmax,
+    .name = "LogSoftmax",
+    .signature = "logits: T -> logsoftmax: T; " FLOAT_TYPES,
+    .doc = "The logarithm of Softmax of `logits`.",
+    .shape = softmax_shape,
+    .gradient = grad_log_softmax,
+    .prepare = prepare_LogSoftmax,
 };
 
 // ---- SoftmaxCrossEntropyWithLogits
@@ -352,13 +350,13 @@ static void grad_dense(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_SoftmaxCrossEntropyWithLogits = {
-    "SoftmaxCrossEntropyWithLogits",
-    "features: T, labels: T -> loss: T, backprop: T; " FLOAT_TYPES,
-    "The cross entropy of each row of `labels` with Softmax of `features`, and its gradient.",
-    0,
-    dense_shape,
-    grad_dense,
-    prepare_SoftmaxCrossEntropyWithLogits,
+    .name = "SoftmaxCrossEntropyWithLogits",
+    .signature = "features: T, labels: T -> loss: T, backprop: T; " FLOAT_TYPES,
+    .doc =
+        "The cross entropy of each row of `labels` with Softmax of `features`, and its gradient.",
+    .shape = dense_shape,
+    .gradient = grad_dense,
+    .prepare = prepare_SoftmaxCrossEntropyWithLogits,
 };
 
 // ---- SparseSoftmaxCrossEntropyWithLogits
@@ -441,12 +439,12 @@ static void grad_sparse(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_SparseSoftmaxCrossEntropyWithLogits = {
-    "SparseSoftmaxCrossEntropyWithLogits",
-    "features: T, labels: Tlabels -> loss: T, backprop: T; " FLOAT_TYPES
-    "; Tlabels: {int32, int64} = int64",
-    "The cross entropy of the classes `labels` with Softmax of `features`, and its gradient.",
-    0,
-    sparse_shape,
-    grad_sparse,
-    prepare_SparseSoftmaxCrossEntropyWithLogits,
+    .name = "SparseSoftmaxCrossEntropyWithLogits",
+    .signature = "features: T, labels: Tlabels -> loss: T, backprop: T; " FLOAT_TYPES
+                 "; Tlabels: {int32, int64} = int64",
+    .doc =
+        "The cross entropy of the classes `labels` with Softmax of `features`, and its gradient.",
+    .shape = sparse_shape,
+    .gradient = grad_sparse,
+    .prepare = prepare_SparseSoftmaxCrossEntropyWithLogits,
 };

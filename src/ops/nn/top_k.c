@@ -377,24 +377,24 @@ static void grad_top_k(rheos__grad *g) {
   "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}"
 
 const rheos__op_def rheos__op_TopK = {
-    "TopK",
-    "input: T -> values: T, indices: int32; k: int >= 0; sorted: bool = true; " REAL_TYPES,
-    "The `k` largest elements of each row of `input`, and where they are.",
-    0,
-    top_k_shape,
-    grad_top_k,
-    prepare_TopK,
+    .name = "TopK",
+    .signature =
+        "input: T -> values: T, indices: int32; k: int >= 0; sorted: bool = true; " REAL_TYPES,
+    .doc = "The `k` largest elements of each row of `input`, and where they are.",
+    .shape = top_k_shape,
+    .gradient = grad_top_k,
+    .prepare = prepare_TopK,
 };
 
 const rheos__op_def rheos__op_TopKV2 = {
-    "TopKV2",
-    "input: T, k: Tk -> values: T, indices: index_type; sorted: bool = true; " REAL_TYPES
-    "; Tk: {int16, int32, int64} = int32; index_type: {int16, int32, int64} = int32",
-    "The `k` largest elements of each row of `input`, and where they are.",
-    0,
-    top_k_v2_shape,
-    grad_top_k,
-    prepare_TopKV2,
+    .name = "TopKV2",
+    .signature =
+        "input: T, k: Tk -> values: T, indices: index_type; sorted: bool = true; " REAL_TYPES
+        "; Tk: {int16, int32, int64} = int32; index_type: {int16, int32, int64} = int32",
+    .doc = "The `k` largest elements of each row of `input`, and where they are.",
+    .shape = top_k_v2_shape,
+    .gradient = grad_top_k,
+    .prepare = prepare_TopKV2,
 };
 
 // ---- NthElement
@@ -477,13 +477,12 @@ static void grad_nth(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_NthElement = {
-    "NthElement",
-    "input: T, n: int32 -> values: T; reverse: bool = false; " REAL_TYPES,
-    "The element of each row of `input` that would stand at place `n` if they were sorted.",
-    0,
-    shape_nth,
-    grad_nth,
-    prepare_nth,
+    .name = "NthElement",
+    .signature = "input: T, n: int32 -> values: T; reverse: bool = false; " REAL_TYPES,
+    .doc = "The element of each row of `input` that would stand at place `n` if they were sorted.",
+    .shape = shape_nth,
+    .gradient = grad_nth,
+    .prepare = prepare_nth,
 };
 
 // ---- InTopK
@@ -553,21 +552,21 @@ static rheos_status *in_top_shape(rheos__infer *c) {
 }
 
 const rheos__op_def rheos__op_InTopK = {
-    "InTopK",
-    "predictions: float, targets: T -> precision: bool; k: int; T: {int32, int64} = int32",
-    "Whether fewer than `k` of each row of `predictions` are above that of `targets`.",
-    0,
-    in_top_shape,
-    rheos__no_gradient,
-    prepare_InTopK,
+    .name = "InTopK",
+    .signature =
+        "predictions: float, targets: T -> precision: bool; k: int; T: {int32, int64} = int32",
+    .doc = "Whether fewer than `k` of each row of `predictions` are above that of `targets`.",
+    .shape = in_top_shape,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_InTopK,
 };
 
 const rheos__op_def rheos__op_InTopKV2 = {
-    "InTopKV2",
-    "predictions: float, targets: T, k: T -> precision: bool; T: {int32, int64} = int32",
-    "Whether fewer than `k` of each row of `predictions` are above that of `targets`.",
-    0,
-    in_top_shape,
-    rheos__no_gradient,
-    prepare_InTopKV2,
+    .name = "InTopKV2",
+    .signature =
+        "predictions: float, targets: T, k: T -> precision: bool; T: {int32, int64} = int32",
+    .doc = "Whether fewer than `k` of each row of `predictions` are above that of `targets`.",
+    .shape = in_top_shape,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_InTopKV2,
 };

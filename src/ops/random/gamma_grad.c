@@ -82,11 +82,9 @@ static rheos_status *prepare(rheos__prepare *p) {
 }
 
 const rheos__op_def rheos__op_RandomGammaGrad = {
-    "RandomGammaGrad",
-    "alpha: T, sample: T -> output: T; T: {float, double}",
-    "The derivative of a `sample` of the gamma distribution with respect to its `alpha`.",
-    0,
-    rheos__shape_broadcast_2,
-    NULL,
-    prepare,
+    .name = "RandomGammaGrad",
+    .signature = "alpha: T, sample: T -> output: T; T: {float, double}",
+    .doc = "The derivative of a `sample` of the gamma distribution with respect to its `alpha`.",
+    .shape = rheos__shape_broadcast_2,
+    .prepare = prepare,
 };

@@ -84,42 +84,42 @@ static rheos_status *random_shape(rheos__infer *c) {
 #define INDEX "T: {int32, int64}"
 
 const rheos__op_def rheos__op_RandomUniform = {
-    "RandomUniform",
-    "shape: T -> output: dtype; " RHEOS__RANDOM_SEEDS FLOATS INDEX,
-    "Uniform numbers from 0 up to 1, without 1.",
-    RHEOS_OP_STATEFUL,
-    random_shape,
-    rheos__no_gradient,
-    prepare_RandomUniform,
+    .name = "RandomUniform",
+    .signature = "shape: T -> output: dtype; " RHEOS__RANDOM_SEEDS FLOATS INDEX,
+    .doc = "Uniform numbers from 0 up to 1, without 1.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = random_shape,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_RandomUniform,
 };
 
 const rheos__op_def rheos__op_RandomUniformInt = {
-    "RandomUniformInt",
-    "shape: T, minval: Tout, maxval: Tout -> output: Tout; " RHEOS__RANDOM_SEEDS
-    "Tout: {int32, int64}; " INDEX,
-    "Uniform whole numbers from `minval` up to `maxval`, without `maxval`.",
-    RHEOS_OP_STATEFUL,
-    random_shape,
-    rheos__no_gradient,
-    prepare_RandomUniformInt,
+    .name = "RandomUniformInt",
+    .signature = "shape: T, minval: Tout, maxval: Tout -> output: Tout; " RHEOS__RANDOM_SEEDS
+                 "Tout: {int32, int64}; " INDEX,
+    .doc = "Uniform whole numbers from `minval` up to `maxval`, without `maxval`.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = random_shape,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_RandomUniformInt,
 };
 
 const rheos__op_def rheos__op_RandomStandardNormal = {
-    "RandomStandardNormal",
-    "shape: T -> output: dtype; " RHEOS__RANDOM_SEEDS FLOATS INDEX,
-    "Normal numbers of mean 0 and standard deviation 1.",
-    RHEOS_OP_STATEFUL,
-    random_shape,
-    rheos__no_gradient,
-    prepare_RandomStandardNormal,
+    .name = "RandomStandardNormal",
+    .signature = "shape: T -> output: dtype; " RHEOS__RANDOM_SEEDS FLOATS INDEX,
+    .doc = "Normal numbers of mean 0 and standard deviation 1.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = random_shape,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_RandomStandardNormal,
 };
 
 const rheos__op_def rheos__op_TruncatedNormal = {
-    "TruncatedNormal",
-    "shape: T -> output: dtype; " RHEOS__RANDOM_SEEDS FLOATS INDEX,
-    "Normal numbers, drawn again where they are further than 2 from 0.",
-    RHEOS_OP_STATEFUL,
-    random_shape,
-    rheos__no_gradient,
-    prepare_TruncatedNormal,
+    .name = "TruncatedNormal",
+    .signature = "shape: T -> output: dtype; " RHEOS__RANDOM_SEEDS FLOATS INDEX,
+    .doc = "Normal numbers, drawn again where they are further than 2 from 0.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = random_shape,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_TruncatedNormal,
 };

@@ -142,23 +142,22 @@ static rheos_status *prepare_stateful(rheos__prepare *p) {
   "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}; "
 
 const rheos__op_def rheos__op_Multinomial = {
-    "Multinomial",
-    "logits: T, num_samples: int32 -> output: output_dtype; " RHEOS__RANDOM_SEEDS TYPES
-    "output_dtype: {int32, int64} = int64",
-    "`num_samples` classes for each row of `logits`, which are logarithms of probabilities.",
-    RHEOS_OP_STATEFUL,
-    multinomial_shape,
-    rheos__no_gradient,
-    prepare_stateful,
+    .name = "Multinomial",
+    .signature = "logits: T, num_samples: int32 -> output: output_dtype; " RHEOS__RANDOM_SEEDS TYPES
+                 "output_dtype: {int32, int64} = int64",
+    .doc = "`num_samples` classes for each row of `logits`, which are logarithms of probabilities.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = multinomial_shape,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_stateful,
 };
 
 const rheos__op_def rheos__op_StatelessMultinomial = {
-    "StatelessMultinomial",
-    "logits: T, num_samples: int32, seed: Tseed -> output: output_dtype; " TYPES
-    "Tseed: {int32, int64} = int64; output_dtype: {int32, int64} = int64",
-    "`num_samples` classes for each row of `logits`, the same ones for the same `seed`.",
-    0,
-    stateless_multinomial_shape,
-    rheos__no_gradient,
-    prepare_stateless,
+    .name = "StatelessMultinomial",
+    .signature = "logits: T, num_samples: int32, seed: Tseed -> output: output_dtype; " TYPES
+                 "Tseed: {int32, int64} = int64; output_dtype: {int32, int64} = int64",
+    .doc = "`num_samples` classes for each row of `logits`, the same ones for the same `seed`.",
+    .shape = stateless_multinomial_shape,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_stateless,
 };

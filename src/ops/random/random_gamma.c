@@ -306,9 +306,16 @@ static void gradient_stateless_gamma(rheos__grad *g) {
   rheos_scope_pop(g->scope);
 }
 
-#define SHAPED(op, signature, doc, gradient, prepare)                                \
-  const rheos__op_def rheos__op_##op = {#op,   signature, doc,    RHEOS_OP_STATEFUL, \
-                                        shape, gradient,  prepare}
+#define SHAPED(op, text, about, gradient_fn, prepare_fn) \
+  const rheos__op_def rheos__op_##op = {                 \
+      .name = #op,                                       \
+      .signature = text,                                 \
+      .doc = about,                                      \
+      .flags = RHEOS_OP_STATEFUL,                        \
+      .shape = shape,                                    \
+      .gradient = gradient_fn,                           \
+      .prepare = prepare_fn,                             \
+  }
 
 SHAPED(
     RandomGamma,
@@ -328,8 +335,15 @@ SHAPED(RandomPoissonV2,
        "`shape` numbers for each element of `rate`, of the Poisson distribution with that mean.",
        rheos__no_gradient, prepare_poisson);
 
-#define STATELESS(op, signature, doc, gradient, prepare) \
-  const rheos__op_def rheos__op_##op = {#op, signature, doc, 0, shape_stateless, gradient, prepare}
+#define STATELESS(op, text, about, gradient_fn, prepare_fn) \
+  const rheos__op_def rheos__op_##op = {                    \
+      .name = #op,                                          \
+      .signature = text,                                    \
+      .doc = about,                                         \
+      .shape = shape_stateless,                             \
+      .gradient = gradient_fn,                              \
+      .prepare = prepare_fn,                                \
+  }
 
 STATELESS(StatelessRandomGammaV2,
           "shape: T, seed: Tseed, alpha: dtype -> output: dtype; dtype: {half, float, double}; "

@@ -68,21 +68,19 @@ static rheos_status *prepare_stateful(rheos__prepare *p) {
 }
 
 const rheos__op_def rheos__op_RandomShuffle = {
-    "RandomShuffle",
-    "value: T -> output: T; " RHEOS__RANDOM_SEEDS "T: type",
-    "The rows of `value` in random order.",
-    RHEOS_OP_STATEFUL,
-    rheos__shape_unchanged,
-    rheos__no_gradient,
-    prepare_stateful,
+    .name = "RandomShuffle",
+    .signature = "value: T -> output: T; " RHEOS__RANDOM_SEEDS "T: type",
+    .doc = "The rows of `value` in random order.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = rheos__shape_unchanged,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_stateful,
 };
 
 const rheos__op_def rheos__op_StatelessShuffle = {
-    "StatelessShuffle",
-    "value: T, key: uint64, counter: uint64, alg: int32 -> output: T; T: type",
-    "The rows of `value` in random order: the same one for the same `key` and `counter`.",
-    0,
-    rheos__shape_unchanged,
-    NULL,
-    prepare_stateless,
+    .name = "StatelessShuffle",
+    .signature = "value: T, key: uint64, counter: uint64, alg: int32 -> output: T; T: type",
+    .doc = "The rows of `value` in random order: the same one for the same `key` and `counter`.",
+    .shape = rheos__shape_unchanged,
+    .prepare = prepare_stateless,
 };

@@ -94,9 +94,15 @@ static rheos_status *shape_keyed(rheos__infer *c) {
 #define KEYED "shape: Tshape, " KEY " -> output: dtype; "
 #define KEYED_INDEX "Tshape: {int32, int64} = int32"
 
-#define STATELESS(name, signature, doc, shape, prepare)                         \
-  const rheos__op_def rheos__op_##name = {#name, signature,          doc,    0, \
-                                          shape, rheos__no_gradient, prepare}
+#define STATELESS(op, text, about, shape_fn, prepare_fn) \
+  const rheos__op_def rheos__op_##op = {                 \
+      .name = #op,                                       \
+      .signature = text,                                 \
+      .doc = about,                                      \
+      .shape = shape_fn,                                 \
+      .gradient = rheos__no_gradient,                    \
+      .prepare = prepare_fn,                             \
+  }
 
 STATELESS(StatelessRandomUniform, "shape: T, seed: Tseed -> output: dtype; " FLOATS INDEX SEED,
           "Uniform numbers from 0 up to 1, without 1: the same ones for the same `seed`.",
@@ -198,11 +204,11 @@ static rheos_status *prepare_algorithm(rheos__prepare *p) {
 }
 
 const rheos__op_def rheos__op_StatelessRandomGetAlg = {
-    "StatelessRandomGetAlg",
-    "-> alg: int32",
-    "The algorithm that the stateless random ops use: 1, Philox.",
-    RHEOS_OP_STATEFUL,
-    rheos__shape_scalar,
-    rheos__no_gradient,
-    prepare_algorithm,
+    .name = "StatelessRandomGetAlg",
+    .signature = "-> alg: int32",
+    .doc = "The algorithm that the stateless random ops use: 1, Philox.",
+    .flags = RHEOS_OP_STATEFUL,
+    .shape = rheos__shape_scalar,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_algorithm,
 };

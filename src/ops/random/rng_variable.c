@@ -147,9 +147,16 @@ static rheos_status *shape_fill(rheos__infer *c) {
 #define FLAGS (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)
 #define RNG "resource: resource, algorithm: int64, shape: shape_dtype"
 #define DTYPES(dtype) " -> output: dtype; dtype: type = " dtype "; shape_dtype: type = int64"
-#define STATEFUL(op, signature, doc, prepare)                                          \
-  const rheos__op_def rheos__op_##op = {#op,        signature,          doc,    FLAGS, \
-                                        shape_fill, rheos__no_gradient, prepare}
+#define STATEFUL(op, text, about, prepare_fn) \
+  const rheos__op_def rheos__op_##op = {      \
+      .name = #op,                            \
+      .signature = text,                      \
+      .doc = about,                           \
+      .flags = FLAGS,                         \
+      .shape = shape_fill,                    \
+      .gradient = rheos__no_gradient,         \
+      .prepare = prepare_fn,                  \
+  }
 
 STATEFUL(StatefulUniform, RNG DTYPES("float"),
          "Uniform numbers from 0 up to 1, without 1, by the generator in a variable.",
@@ -207,21 +214,21 @@ static rheos_status *shape_skip(rheos__infer *c) {
 }
 
 const rheos__op_def rheos__op_RngReadAndSkip = {
-    "RngReadAndSkip",
-    "resource: resource, alg: int32, delta: uint64 -> value: int64",
-    "The generator in a variable as it is; then moves it on by `delta` numbers.",
-    FLAGS,
-    shape_skip,
-    rheos__no_gradient,
-    prepare_skip,
+    .name = "RngReadAndSkip",
+    .signature = "resource: resource, alg: int32, delta: uint64 -> value: int64",
+    .doc = "The generator in a variable as it is; then moves it on by `delta` numbers.",
+    .flags = FLAGS,
+    .shape = shape_skip,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_skip,
 };
 
 const rheos__op_def rheos__op_RngSkip = {
-    "RngSkip",
-    "resource: resource, algorithm: int64, delta: int64 ->",
-    "Moves the generator in a variable on by `delta` numbers.",
-    FLAGS,
-    shape_skip,
-    rheos__no_gradient,
-    prepare_skip,
+    .name = "RngSkip",
+    .signature = "resource: resource, algorithm: int64, delta: int64 ->",
+    .doc = "Moves the generator in a variable on by `delta` numbers.",
+    .flags = FLAGS,
+    .shape = shape_skip,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_skip,
 };

@@ -149,15 +149,16 @@ static void gradient_to_dense(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_SparseToDense = {
-    "SparseToDense",
-    "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T -> "
-    "dense: T; validate_indices: bool = true; T: type; Tindices: {int32, int64}",
-    "A tensor of `output_shape` with `sparse_values` at `sparse_indices` and `default_value` "
-    "everywhere else.",
-    0,
-    shape_to_dense,
-    gradient_to_dense,
-    prepare_to_dense,
+    .name = "SparseToDense",
+    .signature =
+        "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T -> "
+        "dense: T; validate_indices: bool = true; T: type; Tindices: {int32, int64}",
+    .doc =
+        "A tensor of `output_shape` with `sparse_values` at `sparse_indices` and `default_value` "
+        "everywhere else.",
+    .shape = shape_to_dense,
+    .gradient = gradient_to_dense,
+    .prepare = prepare_to_dense,
 };
 
 // ---- SparseTensorDenseMatMul
@@ -330,15 +331,17 @@ static void gradient_product(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_SparseTensorDenseMatMul = {
-    "SparseTensorDenseMatMul",
-    "a_indices: Tindices, a_values: T, a_shape: int64, b: T -> product: T; T: type; "
-    "Tindices: {int32, int64} = int64; adjoint_a: bool = false; adjoint_b: bool = false",
-    "The product of a sparse matrix and the matrix `b`, either transposed and conjugated if asked "
-    "for.",
-    0,
-    shape_product,
-    gradient_product,
-    prepare_product,
+    .name = "SparseTensorDenseMatMul",
+    .signature =
+        "a_indices: Tindices, a_values: T, a_shape: int64, b: T -> product: T; T: type; "
+        "Tindices: {int32, int64} = int64; adjoint_a: bool = false; adjoint_b: bool = false",
+    .doc =
+        "The product of a sparse matrix and the matrix `b`, either transposed and conjugated if "
+        "asked "
+        "for.",
+    .shape = shape_product,
+    .gradient = gradient_product,
+    .prepare = prepare_product,
 };
 
 // ---- SparseTensorDenseAdd
@@ -408,14 +411,14 @@ static void gradient_dense_add(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_SparseTensorDenseAdd = {
-    "SparseTensorDenseAdd",
-    "a_indices: Tindices, a_values: T, a_shape: Tindices, b: T -> output: T; "
-    "T: " RHEOS__SPARSE_NUMBERS "; Tindices: {int32, int64}",
-    "The sum of a sparse tensor and the tensor `b` of the same shape.",
-    0,
-    shape_dense_add,
-    gradient_dense_add,
-    prepare_dense_add,
+    .name = "SparseTensorDenseAdd",
+    .signature =
+        "a_indices: Tindices, a_values: T, a_shape: Tindices, b: T -> output: T; "
+        "T: " RHEOS__SPARSE_NUMBERS "; Tindices: {int32, int64}",
+    .doc = "The sum of a sparse tensor and the tensor `b` of the same shape.",
+    .shape = shape_dense_add,
+    .gradient = gradient_dense_add,
+    .prepare = prepare_dense_add,
 };
 
 // ---- SparseDenseCwiseAdd, SparseDenseCwiseMul, SparseDenseCwiseDiv: the dense operand is
@@ -528,16 +531,17 @@ static void gradient_cwise(rheos__grad *g, bool divides) {
 static void gradient_cwise_mul(rheos__grad *g) { gradient_cwise(g, false); }
 static void gradient_cwise_div(rheos__grad *g) { gradient_cwise(g, true); }
 
-#define CWISE(op, doc, gradient, prepare)                                         \
-  const rheos__op_def rheos__op_##op = {                                          \
-      #op,                                                                        \
-      "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T; " \
-      "T: " RHEOS__SPARSE_NUMBERS,                                                \
-      doc,                                                                        \
-      0,                                                                          \
-      shape_cwise,                                                                \
-      gradient,                                                                   \
-      prepare}
+#define CWISE(op, about, gradient_fn, prepare_fn)                                     \
+  const rheos__op_def rheos__op_##op = {                                              \
+      .name = #op,                                                                    \
+      .signature =                                                                    \
+          "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T; " \
+          "T: " RHEOS__SPARSE_NUMBERS,                                                \
+      .doc = about,                                                                   \
+      .shape = shape_cwise,                                                           \
+      .gradient = gradient_fn,                                                        \
+      .prepare = prepare_fn,                                                          \
+  }
 CWISE(SparseDenseCwiseAdd,
       "The values of a sparse tensor plus what stands at their places in `dense`, which is "
       "broadcast.",

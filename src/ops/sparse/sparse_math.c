@@ -188,16 +188,18 @@ static void gradient_add(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_SparseAdd = {
-    "SparseAdd",
-    "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, "
-    "b_shape: int64, thresh: Treal -> sum_indices: int64, sum_values: T, sum_shape: int64; "
-    "T: " RHEOS__SPARSE_NUMBERS "; Treal: " RHEOS__SPARSE_REALS,
-    "The sum of two sparse tensors of one shape; where both have a value, only if the sum is not "
-    "below `thresh` in magnitude.",
-    0,
-    shape_add,
-    gradient_add,
-    prepare_add,
+    .name = "SparseAdd",
+    .signature =
+        "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, "
+        "b_shape: int64, thresh: Treal -> sum_indices: int64, sum_values: T, sum_shape: int64; "
+        "T: " RHEOS__SPARSE_NUMBERS "; Treal: " RHEOS__SPARSE_REALS,
+    .doc =
+        "The sum of two sparse tensors of one shape; where both have a value, only if the sum is "
+        "not "
+        "below `thresh` in magnitude.",
+    .shape = shape_add,
+    .gradient = gradient_add,
+    .prepare = prepare_add,
 };
 
 // ---- SparseAddGrad
@@ -262,14 +264,14 @@ static rheos_status *shape_add_grad(rheos__infer *c) {
 }
 
 const rheos__op_def rheos__op_SparseAddGrad = {
-    "SparseAddGrad",
-    "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 -> "
-    "a_val_grad: T, b_val_grad: T; T: " RHEOS__SPARSE_NUMBERS,
-    "The gradients of SparseAdd by the values of its operands.",
-    0,
-    shape_add_grad,
-    rheos__no_gradient,
-    prepare_add_grad,
+    .name = "SparseAddGrad",
+    .signature =
+        "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 -> "
+        "a_val_grad: T, b_val_grad: T; T: " RHEOS__SPARSE_NUMBERS,
+    .doc = "The gradients of SparseAdd by the values of its operands.",
+    .shape = shape_add_grad,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_add_grad,
 };
 
 // ---- SparseSparseMaximum, SparseSparseMinimum
@@ -318,23 +320,21 @@ static rheos_status *shape_extreme(rheos__infer *c) {
   "b_shape: int64 -> output_indices: int64, output_values: T; T: "
 
 const rheos__op_def rheos__op_SparseSparseMaximum = {
-    "SparseSparseMaximum",
-    TWO RHEOS__SPARSE_REALS,
-    "The larger values of two sparse tensors of one shape; 0 stands for absent ones.",
-    0,
-    shape_extreme,
-    rheos__no_gradient,
-    prepare_maximum,
+    .name = "SparseSparseMaximum",
+    .signature = TWO RHEOS__SPARSE_REALS,
+    .doc = "The larger values of two sparse tensors of one shape; 0 stands for absent ones.",
+    .shape = shape_extreme,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_maximum,
 };
 
 const rheos__op_def rheos__op_SparseSparseMinimum = {
-    "SparseSparseMinimum",
-    TWO RHEOS__SPARSE_NUMBERS,
-    "The smaller values of two sparse tensors of one shape; 0 stands for absent ones.",
-    0,
-    shape_extreme,
-    rheos__no_gradient,
-    prepare_minimum,
+    .name = "SparseSparseMinimum",
+    .signature = TWO RHEOS__SPARSE_NUMBERS,
+    .doc = "The smaller values of two sparse tensors of one shape; 0 stands for absent ones.",
+    .shape = shape_extreme,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_minimum,
 };
 
 // ---- Reductions
@@ -528,9 +528,15 @@ static void gradient_sum(rheos__grad *g) {
 #define DENSE "output: T; keep_dims: bool = false; T: "
 #define SPARSE \
   "output_indices: int64, output_values: T, output_shape: int64; keep_dims: bool = false; T: "
-#define REDUCE(op, signature, doc, gradient, prepare)                               \
-  const rheos__op_def rheos__op_##op = {#op,          REDUCED signature, doc,    0, \
-                                        shape_reduce, gradient,          prepare}
+#define REDUCE(op, text, about, gradient_fn, prepare_fn) \
+  const rheos__op_def rheos__op_##op = {                 \
+      .name = #op,                                       \
+      .signature = REDUCED text,                         \
+      .doc = about,                                      \
+      .shape = shape_reduce,                             \
+      .gradient = gradient_fn,                           \
+      .prepare = prepare_fn,                             \
+  }
 REDUCE(SparseReduceSum, DENSE RHEOS__SPARSE_NUMBERS,
        "The sums of a sparse tensor over `reduction_axes`, as a dense tensor.", gradient_sum,
        prepare_sum);
@@ -631,11 +637,11 @@ static void gradient_softmax(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_SparseSoftmax = {
-    "SparseSoftmax",
-    "sp_indices: int64, sp_values: T, sp_shape: int64 -> output: T; T: {half, float, double}",
-    "Softmax along the last dimension over the values that there are.",
-    0,
-    shape_softmax,
-    gradient_softmax,
-    prepare_softmax,
+    .name = "SparseSoftmax",
+    .signature =
+        "sp_indices: int64, sp_values: T, sp_shape: int64 -> output: T; T: {half, float, double}",
+    .doc = "Softmax along the last dimension over the values that there are.",
+    .shape = shape_softmax,
+    .gradient = gradient_softmax,
+    .prepare = prepare_softmax,
 };

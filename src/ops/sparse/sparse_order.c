@@ -69,14 +69,14 @@ static void gradient_reorder(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_SparseReorder = {
-    "SparseReorder",
-    "input_indices: int64, input_values: T, input_shape: int64 -> output_indices: int64, "
-    "output_values: T; T: type",
-    "The sparse tensor with its values in the order in which a dense one has them.",
-    0,
-    shape_reorder,
-    gradient_reorder,
-    prepare_reorder,
+    .name = "SparseReorder",
+    .signature =
+        "input_indices: int64, input_values: T, input_shape: int64 -> output_indices: int64, "
+        "output_values: T; T: type",
+    .doc = "The sparse tensor with its values in the order in which a dense one has them.",
+    .shape = shape_reorder,
+    .gradient = gradient_reorder,
+    .prepare = prepare_reorder,
 };
 
 // ---- SparseReshape
@@ -189,15 +189,17 @@ static rheos_status *shape_reshape(rheos__infer *c) {
 }
 
 const rheos__op_def rheos__op_SparseReshape = {
-    "SparseReshape",
-    "input_indices: int64, input_shape: int64, new_shape: int64 -> output_indices: int64, "
-    "output_shape: int64",
-    "The indices of the same values under another shape of as many elements; one dimension may be "
-    "-1.",
-    0,
-    shape_reshape,
-    rheos__no_gradient,
-    prepare_reshape,
+    .name = "SparseReshape",
+    .signature =
+        "input_indices: int64, input_shape: int64, new_shape: int64 -> output_indices: int64, "
+        "output_shape: int64",
+    .doc =
+        "The indices of the same values under another shape of as many elements; one dimension may "
+        "be "
+        "-1.",
+    .shape = shape_reshape,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_reshape,
 };
 
 // ---- SparseConcat
@@ -318,14 +320,14 @@ static rheos_status *shape_concat(rheos__infer *c) {
 }
 
 const rheos__op_def rheos__op_SparseConcat = {
-    "SparseConcat",
-    "indices: N * int64, values: N * T, shapes: N * int64 -> output_indices: int64, "
-    "output_values: T, output_shape: int64; concat_dim: int; N: int >= 2; T: type",
-    "Sparse tensors one behind the other along dimension `concat_dim`.",
-    0,
-    shape_concat,
-    rheos__no_gradient,
-    prepare_concat,
+    .name = "SparseConcat",
+    .signature =
+        "indices: N * int64, values: N * T, shapes: N * int64 -> output_indices: int64, "
+        "output_values: T, output_shape: int64; concat_dim: int; N: int >= 2; T: type",
+    .doc = "Sparse tensors one behind the other along dimension `concat_dim`.",
+    .shape = shape_concat,
+    .gradient = rheos__no_gradient,
+    .prepare = prepare_concat,
 };
 
 // ---- SparseSplit
@@ -419,15 +421,16 @@ static rheos_status *shape_split(rheos__infer *c) {
 }
 
 const rheos__op_def rheos__op_SparseSplit = {
-    "SparseSplit",
-    "split_dim: int64, indices: int64, values: T, shape: int64 -> "
-    "output_indices: num_split * int64, output_values: num_split * T, "
-    "output_shape: num_split * int64; num_split: int >= 1; T: type",
-    "`num_split` parts of a sparse tensor along dimension `split_dim`, the first ones larger by "
-    "one "
-    "where it does not divide evenly.",
-    0,
-    shape_split,
-    NULL,
-    prepare_split,
+    .name = "SparseSplit",
+    .signature =
+        "split_dim: int64, indices: int64, values: T, shape: int64 -> "
+        "output_indices: num_split * int64, output_values: num_split * T, "
+        "output_shape: num_split * int64; num_split: int >= 1; T: type",
+    .doc =
+        "`num_split` parts of a sparse tensor along dimension `split_dim`, the first ones larger "
+        "by "
+        "one "
+        "where it does not divide evenly.",
+    .shape = shape_split,
+    .prepare = prepare_split,
 };

@@ -96,14 +96,14 @@ static void gradient_slice(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_SparseSlice = {
-    "SparseSlice",
-    "indices: int64, values: T, shape: int64, start: int64, size: int64 -> "
-    "output_indices: int64, output_values: T, output_shape: int64; T: type",
-    "What a sparse tensor has within `size` from `start` on.",
-    0,
-    shape_slice,
-    gradient_slice,
-    prepare_slice,
+    .name = "SparseSlice",
+    .signature =
+        "indices: int64, values: T, shape: int64, start: int64, size: int64 -> "
+        "output_indices: int64, output_values: T, output_shape: int64; T: type",
+    .doc = "What a sparse tensor has within `size` from `start` on.",
+    .shape = shape_slice,
+    .gradient = gradient_slice,
+    .prepare = prepare_slice,
 };
 
 // ---- SparseSliceGrad
@@ -179,14 +179,13 @@ static rheos_status *shape_slice_grad(rheos__infer *c) {
 }
 
 const rheos__op_def rheos__op_SparseSliceGrad = {
-    "SparseSliceGrad",
-    "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64 -> "
-    "val_grad: T; T: " RHEOS__SPARSE_NUMBERS,
-    "The gradient of SparseSlice: `backprop_val_grad` where values were taken, else 0.",
-    0,
-    shape_slice_grad,
-    NULL,
-    prepare_slice_grad,
+    .name = "SparseSliceGrad",
+    .signature =
+        "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64 -> "
+        "val_grad: T; T: " RHEOS__SPARSE_NUMBERS,
+    .doc = "The gradient of SparseSlice: `backprop_val_grad` where values were taken, else 0.",
+    .shape = shape_slice_grad,
+    .prepare = prepare_slice_grad,
 };
 
 // ---- SparseFillEmptyRows
@@ -287,15 +286,17 @@ static void gradient_fill_rows(rheos__grad *g) {
 }
 
 const rheos__op_def rheos__op_SparseFillEmptyRows = {
-    "SparseFillEmptyRows",
-    "indices: int64, values: T, dense_shape: int64, default_value: T -> output_indices: int64, "
-    "output_values: T, empty_row_indicator: bool, reverse_index_map: int64; T: type",
-    "The sparse tensor with `default_value` first in every row that has no value, which rows these "
-    "are, and where each value went.",
-    0,
-    shape_fill_rows,
-    gradient_fill_rows,
-    prepare_fill_rows,
+    .name = "SparseFillEmptyRows",
+    .signature =
+        "indices: int64, values: T, dense_shape: int64, default_value: T -> output_indices: int64, "
+        "output_values: T, empty_row_indicator: bool, reverse_index_map: int64; T: type",
+    .doc =
+        "The sparse tensor with `default_value` first in every row that has no value, which rows "
+        "these "
+        "are, and where each value went.",
+    .shape = shape_fill_rows,
+    .gradient = gradient_fill_rows,
+    .prepare = prepare_fill_rows,
 };
 
 // ---- SparseFillEmptyRowsGrad
@@ -352,12 +353,13 @@ static rheos_status *shape_fill_rows_grad(rheos__infer *c) {
 }
 
 const rheos__op_def rheos__op_SparseFillEmptyRowsGrad = {
-    "SparseFillEmptyRowsGrad",
-    "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T; T: type",
-    "The gradients of SparseFillEmptyRows: `grad_values` where the values went, and the sum of the "
-    "others.",
-    0,
-    shape_fill_rows_grad,
-    NULL,
-    prepare_fill_rows_grad,
+    .name = "SparseFillEmptyRowsGrad",
+    .signature =
+        "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T; T: type",
+    .doc =
+        "The gradients of SparseFillEmptyRows: `grad_values` where the values went, and the sum of "
+        "the "
+        "others.",
+    .shape = shape_fill_rows_grad,
+    .prepare = prepare_fill_rows_grad,
 };
