@@ -297,11 +297,11 @@ static bool gradient_fits(const rheos__node *node, const rheos__signature *other
   return true;
 }
 
-// The library's gradient of a type for a node; NULL if there is none.
-static rheos__gradient_fn gradient_of_type(const rheos__node *node, const char *type) {
-  if (strcmp(type, node->signature->op->name) == 0) return node->signature->op->gradient;
+// The library's op of a type, if its gradient is one for the node; else NULL.
+static const rheos__op_def *op_of_type(const rheos__node *node, const char *type) {
+  if (strcmp(type, node->signature->op->name) == 0) return node->signature->op;
   const rheos__signature *other = rheos__signature_by_name(type);
-  return other != NULL && gradient_fits(node, other) ? other->op->gradient : NULL;
+  return other != NULL && gradient_fits(node, other) ? other->op : NULL;
 }
 
 static bool ask_program(backprop *b, const rheos__grad *grad, const char *type) {
@@ -320,7 +320,8 @@ static void fail_without_gradient(backprop *b, const rheos__node *node) {
 
 static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
   const char *type = gradient_type(node);
-  rheos__gradient_fn gradient = gradient_of_type(node, type);
+  const rheos__op_def *op = op_of_type(node, type);
+  const rheos__gradient_fn gradient = op != NULL ? op->gradient : NULL;
   rheos_operation operation = {b->graph, id};
   if (node->num_inputs == 0 || gradient == rheos__no_gradient) return;
   fill_in_zeros(b, node);
@@ -329,6 +330,7 @@ static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
   rheos_push_name_scope(b->scope, name);
   rheos__free(name);
   rheos__grad grad = {.scope = b->scope,
+                      .op = op,
                       .operation = operation,
                       .attrs = node->attrs,
                       .num_inputs = node->num_inputs,

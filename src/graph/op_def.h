@@ -96,6 +96,7 @@ rheos_status *rheos__shape_none(rheos__infer *c);         // leaves the outputs 
 // Errors go to the scope.
 typedef struct rheos__grad {
   rheos_scope *scope;
+  const rheos__op_def *op;    // whose gradient function runs
   rheos_operation operation;  // the node being differentiated
   const rheos__attrs *attrs;
   int32_t num_inputs, num_outputs;
@@ -228,16 +229,36 @@ rheos_status *rheos__step_parallel(rheos__step *step, int64_t num_units, int64_t
 
 // ---- The definition
 
+// What an op means to the engine, which never asks for its name.
 enum {
-  RHEOS_OP_STATEFUL = 1,  // never folded, merged or dropped as unused within the computed path
-  RHEOS_OP_WRITES = 2,    // changes what is behind input 0: runs after reads not ordered after it
-  RHEOS_OP_COMMUTATIVE = 4,
-  RHEOS_OP_READS_SHAPES = 8,  // the outputs follow from the input shapes: the kernel never looks at
-  // the inputs' bytes (its pointers may be NULL). Folded once shapes are known
-  RHEOS_OP_WANTS_NAME = 16,  // `prepare` is told the node's name (to copy), as with stateful ops
-  RHEOS_OP_TAKES_VARIANTS =
-      32,  // counts the variants in what it reads and makes; other kernels, which
-           // would copy pointers, are not run on variants
+  // Never folded, merged or dropped as unused within the computed path.
+  RHEOS_OP_STATEFUL = 1 << 0,
+  // Changes what is behind input 0: runs after reads not ordered after it.
+  RHEOS_OP_WRITES = 1 << 1,
+  RHEOS_OP_COMMUTATIVE = 1 << 2,
+  // The outputs follow from the input shapes: the kernel never looks at the inputs' bytes (its
+  // pointers may be NULL). Folded once shapes are known.
+  RHEOS_OP_READS_SHAPES = 1 << 3,
+  // `prepare` is told the node's name (to copy), as with stateful ops.
+  RHEOS_OP_WANTS_NAME = 1 << 4,
+  // Counts the variants in what it reads and makes; other kernels, which would copy pointers, are not
+  // run on variants.
+  RHEOS_OP_TAKES_VARIANTS = 1 << 5,
+  // Output 0 is the attribute `value`, a tensor.
+  RHEOS_OP_CONSTANT = 1 << 6,
+  // The caller feeds the value.
+  RHEOS_OP_PLACEHOLDER = 1 << 7,
+  // Output 0 is input 0: who reads it through the node reads what the input refers to.
+  RHEOS_OP_FORWARDS = 1 << 8,
+  // Output 0 is a handle of a variable, whose values have the attribute `shape`.
+  RHEOS_OP_VARIABLE = 1 << 9,
+  // Output 0 is the tensor that the variable behind input 0, a handle, holds.
+  RHEOS_OP_READS_VARIABLE = 1 << 10,
+  // Fails the step with a message of the program's, depending on the inputs.
+  RHEOS_OP_ASSERTS = 1 << 11,
+  // Row r of output 0 needs row r of input 0 (its column r, if `transpose_a` is set), and all of the
+  // other inputs.
+  RHEOS_OP_BY_ROWS = 1 << 12,
 };
 
 struct rheos__op_def {
@@ -247,8 +268,20 @@ struct rheos__op_def {
   unsigned flags;
   rheos__shape_fn shape;
   rheos__gradient_fn gradient;  // NULL: none is defined, asking for one is an error
-  rheos__prepare_fn prepare;    // the reference kernel; NULL: the op cannot run
+  // The reference kernel: `prepare`, or `compute` alone where that wants no state. Neither: the op
+  // cannot run.
+  rheos__prepare_fn prepare;
+  rheos__compute_fn compute;
+  // What tells the ops of a family apart in the functions that they share, of a type that the family
+  // defines; NULL: nothing.
+  const void *family;
 };
+
+// Asks the reference kernel; the op has one.
+rheos_status *rheos__prepare_reference(rheos__prepare *p);
+static inline bool rheos__has_reference(const rheos__op_def *op) {
+  return op->prepare != NULL || op->compute != NULL;
+}
 
 // All ops, in the order of ops.def. Defined in ops/op_table.c.
 extern const rheos__op_def *const rheos__op_table[];

@@ -513,11 +513,11 @@ const rheos_shape *rheos__handle_shape(const rheos_graph *graph, rheos__edge edg
   for (int32_t step = 0; step < MAX_HANDLE_STEPS; step++) {
     const rheos__node *node = rheos__graph_node(graph, edge.id);
     if (node->outputs[edge.index].dtype != RHEOS_RESOURCE) return NULL;
-    const char *op = node->signature->op->name;
-    const char *attr = strcmp(op, "VarHandleOp") == 0 ? "shape" : "value_shape";
+    const unsigned flags = node->signature->op->flags;
+    const char *attr = (flags & RHEOS_OP_VARIABLE) != 0 ? "shape" : "value_shape";
     const rheos_attr_value *shape = rheos__attrs_find(node->attrs, attr);
     if (shape != NULL) return shape->kind == RHEOS_ATTR_SHAPE ? shape->shape : NULL;
-    if (strcmp(op, "Identity") != 0) return NULL;
+    if ((flags & RHEOS_OP_FORWARDS) == 0) return NULL;
     edge = node->edges[0];
   }
   return NULL;

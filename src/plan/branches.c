@@ -8,8 +8,6 @@
 // memory plan has to know: nothing that a group frees is used again before the group is over.
 #include "plan/branches.h"
 
-#include <string.h>
-
 enum {
   LENGTH = 256,  // instructions looked at from one fork on
   AFTER = -1,    // waits for the branches
@@ -48,7 +46,7 @@ static const rheos__instruction *at(const finder *f, int32_t index) {
 static bool is_read(const finder *f, const rheos__instruction *in) {
   if (in->kind == RHEOS__READ) return true;
   return in->kind == RHEOS__COMPUTE &&
-         strcmp(f->segment->plan->entries[in->entry].signature->op->name, "ReadVariableOp") == 0;
+         (f->segment->plan->entries[in->entry].signature->op->flags & RHEOS_OP_READS_VARIABLE) != 0;
 }
 
 // Whether it may run at another time than its turn: it touches only the buffers it is given.

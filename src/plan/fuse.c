@@ -2,8 +2,6 @@
 // are bounded, so both take constant time an instruction.
 #include "plan/fuse.h"
 
-#include <string.h>
-
 #include "device/cpu/fused_reduction.h"
 #include "plan/memory.h"
 
@@ -342,9 +340,9 @@ static rheos_status *list_outputs(fuser *f, fusion *u) {
   return NULL;
 }
 
+// Whether a cast between floats leaves bits off where others round.
 static bool cuts_bits(const rheos__entry *entry) {
-  return strcmp(entry->signature->op->name, "Cast") == 0 &&
-         rheos__attr_bool(entry->attrs, "Truncate");
+  return rheos__attr_bool(entry->attrs, "Truncate");
 }
 
 static void kind_of(const fuser *f, int32_t index, rheos__fused_kind *out_kind) {

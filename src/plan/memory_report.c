@@ -23,7 +23,7 @@ static bool is_read(const rheos__segment *segment, int32_t index) {
   const rheos__edge origin = segment->plan->origins[index];
   const rheos__node *node = rheos__graph_node(segment->plan->graph, origin.id);
   return rheos_dtype_is_ref(node->outputs[origin.index].dtype) ||
-         strcmp(node->signature->op->name, "ReadVariableOp") == 0;
+         (node->signature->op->flags & RHEOS_OP_READS_VARIABLE) != 0;
 }
 
 static size_t bytes_of(const rheos__value *value) {  // the plan has checked these sizes

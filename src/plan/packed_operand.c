@@ -1,8 +1,6 @@
 // Packed operands: which may be packed, and where they are. See packed_operand.h.
 #include "plan/packed_operand.h"
 
-#include <string.h>
-
 #include "plan/effects.h"
 
 // ---- What stays
@@ -27,7 +25,7 @@ static int32_t read_from(const rheos__plan *plan, int32_t value) {
   const rheos__entry *entry = &plan->entries[producer];
   if (entry->num_inputs == 0) return -1;
   if (entry->kind != RHEOS__ENTRY_READ &&
-      strcmp(entry->signature->op->name, "ReadVariableOp") != 0) {
+      (entry->signature->op->flags & RHEOS_OP_READS_VARIABLE) == 0) {
     return -1;
   }
   return rheos__plan_cell(plan, plan->operands[entry->first_operand]);

@@ -162,7 +162,7 @@ static bool find_reference(const builder *b, rheos__edge edge, rheos__edge *out_
   // Identity of Identity of ... of a reference, without control inputs of its own
   for (int32_t depth = 0; depth < 4; ++depth) {
     if (node->num_inputs != 1 || node->num_control_inputs != 0 ||
-        strcmp(node->signature->op->name, "Identity") != 0) {
+        (node->signature->op->flags & RHEOS_OP_FORWARDS) == 0) {
       return false;
     }
     edge = node->edges[0];
@@ -225,7 +225,7 @@ static rheos_status *finish_node(builder *b, int32_t id) {
 }
 
 static bool can_run(const rheos__op_def *op) {
-  return op->prepare != NULL || rheos__op_variants(op) != NULL;
+  return rheos__has_reference(op) || rheos__op_variants(op) != NULL;
 }
 
 // All ops without a kernel that `root` needs, in one message.

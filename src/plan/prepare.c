@@ -107,10 +107,10 @@ static rheos_status *ask_kernels(rheos__prepare *p) {
     if (p->decline_reason == NULL) return NULL;
     rheos__prepare_clear(p);
   }
-  if (p->op->prepare == NULL) {
+  if (!rheos__has_reference(p->op)) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "no kernel for %s", p->op->name);
   }
-  RHEOS_TRY(p->op->prepare(p));
+  RHEOS_TRY(rheos__prepare_reference(p));
   if (p->decline_reason != NULL) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "no kernel for %s: %s", p->op->name,
                             p->decline_reason);

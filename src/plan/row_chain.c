@@ -4,8 +4,6 @@
 // intermediates that share memory must have the same rows at the same places.
 #include "plan/row_chain.h"
 
-#include <string.h>
-
 enum { MOST_RANGES = 16 };
 
 // A chain as a whole is looked at between steps only: no longer than that.
@@ -35,14 +33,13 @@ static const rheos__entry *entry_of(const finder *f, const rheos__instruction *i
 static bool is_read(const finder *f, const rheos__instruction *in) {
   if (in->kind == RHEOS__READ) return true;
   return in->kind == RHEOS__COMPUTE &&
-         strcmp(entry_of(f, in)->signature->op->name, "ReadVariableOp") == 0;
+         (entry_of(f, in)->signature->op->flags & RHEOS_OP_READS_VARIABLE) != 0;
 }
 
 // Whether row r of the output needs row r of input 0 only, and all of the other inputs.
 static bool is_by_rows(const rheos__entry *entry) {
-  const char *name = entry->signature->op->name;
-  if (strcmp(name, "MatMul") != 0 && strcmp(name, "_FusedMatMul") != 0) return false;
-  return !rheos__attr_bool(entry->attrs, "transpose_a");
+  return (entry->signature->op->flags & RHEOS_OP_BY_ROWS) != 0 &&
+         !rheos__attr_bool(entry->attrs, "transpose_a");
 }
 
 static int64_t rows_of(const rheos__value *value) {

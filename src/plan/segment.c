@@ -107,8 +107,8 @@ static rheos_status *add_release(rheos__segment *segment, void (*release)(void *
   return NULL;
 }
 
-static bool is_op(const rheos__entry *entry, const char *name) {
-  return strcmp(entry->signature->op->name, name) == 0;
+static bool has_flag(const rheos__entry *entry, unsigned flag) {
+  return (entry->signature->op->flags & flag) != 0;
 }
 
 static rheos_status *placeholder_error(const rheos_graph *graph, const rheos__node *node) {
@@ -365,7 +365,7 @@ static bool program_checks_first(const specializer *z, const rheos_status *statu
   if (rheos_status_code(status) != RHEOS_INVALID_ARGUMENT) return false;
   for (const rheos__segment *at = z->segment; at != NULL; at = at->parent) {
     for (int32_t i = 0; i < at->num_instructions; ++i) {
-      if (is_op(&z->plan->entries[at->instructions[i].entry], "Assert")) return true;
+      if (has_flag(&z->plan->entries[at->instructions[i].entry], RHEOS_OP_ASSERTS)) return true;
     }
   }
   return false;
@@ -374,8 +374,8 @@ static bool program_checks_first(const specializer *z, const rheos_status *statu
 static rheos_status *add_node(specializer *z, int32_t entry_index) {
   const rheos__entry *entry = &z->plan->entries[entry_index];
   const rheos__op_def *op = entry->signature->op;
-  if (is_op(entry, "Const")) return add_constant_node(z, entry);
-  if (is_op(entry, "Placeholder") || is_op(entry, "PlaceholderV2")) {
+  if (has_flag(entry, RHEOS_OP_CONSTANT)) return add_constant_node(z, entry);
+  if (has_flag(entry, RHEOS_OP_PLACEHOLDER)) {
     return placeholder_error(z->plan->graph, rheos__graph_node(z->plan->graph, entry->id));
   }
   bool is_pure = (op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;

@@ -48,7 +48,7 @@ static rheos_status *run_units(kernel *k, const rheos__prepare *p) {
 }
 
 static rheos_status *run_prepared(kernel *k, rheos__prepare *p) {
-  RHEOS_TRY(p->op->prepare(p));
+  RHEOS_TRY(rheos__prepare_reference(p));
   if (p->decline_reason != NULL) return RHEOS_INVALID("declined: %s", p->decline_reason);
   if (p->alias_input >= 0) {
     return rheos_tensor_reshaped(k->inputs[p->alias_input], p->output_shapes[0], &k->outputs[0]);

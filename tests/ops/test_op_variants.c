@@ -169,9 +169,9 @@ static void check_kernels(const op_case *c, bool may_fail, int ran[MAX_VARIANTS]
     const rheos__op_def *op = rheos__graph_node(program.graph, program.op.id)->signature->op;
     op_result reference;
     // Stateful kernels keep their state in a session; they are compared through one elsewhere.
-    bool pure = op->prepare && !(op->flags & RHEOS_OP_STATEFUL);
-    if (pure && outputs_of(op->prepare, &program, c, 0, may_fail, &reference)) {
-      check_variant(op->prepare, 0, &program, c, &reference, &ran[0]);
+    bool pure = rheos__has_reference(op) && !(op->flags & RHEOS_OP_STATEFUL);
+    if (pure && outputs_of(rheos__prepare_reference, &program, c, 0, may_fail, &reference)) {
+      check_variant(rheos__prepare_reference, 0, &program, c, &reference, &ran[0]);
       const rheos__prepare_fn *variants = rheos__op_variants(op);
       for (int i = 0; variants && variants[i] && i + 1 < MAX_VARIANTS; i++) {
         check_variant(variants[i], i + 1, &program, c, &reference, &ran[i + 1]);

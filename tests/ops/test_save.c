@@ -48,7 +48,7 @@ static rheos_status *run_op(const rheos__op_def *op, rheos_tensor **inputs, int3
                       .input_dtypes = input_dtypes,
                       .output_dtypes = output_dtypes,
                       .arena = &arena};
-  expect_ok(op->prepare(&p));
+  expect_ok(rheos__prepare_reference(&p));
   rheos_status *status = p.compute(p.state, NULL, inputs, outputs);
   for (int32_t i = 0; i < num_inputs; i++) rheos_tensor_unref(inputs[i]);
   rheos__arena_deinit(&arena);

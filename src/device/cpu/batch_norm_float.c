@@ -158,7 +158,7 @@ rheos_status *rheos__batch_norm_prepare_float(rheos__prepare *p) {
     p->decline_reason = "not float32";
     return NULL;
   }
-  RHEOS_TRY(p->op->prepare(p));
+  RHEOS_TRY(rheos__prepare_reference(p));
   norm *s = p->state;
   if (s->channel_step != 1) {
     p->decline_reason = "channels that are not last";

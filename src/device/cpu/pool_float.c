@@ -388,7 +388,7 @@ rheos_status *rheos__pool_prepare_float(rheos__prepare *p) {
     p->decline_reason = "not float32";
     return NULL;
   }
-  RHEOS_TRY(p->op->prepare(p));
+  RHEOS_TRY(rheos__prepare_reference(p));
   rheos__pool_state *s = p->state;
   const rheos__pool_kind kind = s->op->kind;
   if (s->late || !is_plain(&s->pool)) {

@@ -183,7 +183,7 @@ static const char *why_not(const rheos__products *s) {
 }
 
 rheos_status *rheos__products_prepare_library(rheos__prepare *p) {
-  RHEOS_TRY(p->op->prepare(p));
+  RHEOS_TRY(rheos__prepare_reference(p));
   rheos__products *s = p->state;
   p->decline_reason = why_not(s);
   if (p->decline_reason != NULL) return NULL;

@@ -279,7 +279,7 @@ rheos_status *rheos__softmax_prepare_float(rheos__prepare *p) {
     p->decline_reason = "not float32";
     return NULL;
   }
-  RHEOS_TRY(p->op->prepare(p));
+  RHEOS_TRY(rheos__prepare_reference(p));
   rheos__softmax_rows *s = p->state;
   const bool dense = s->kind == RHEOS__DENSE_LOSS;
   if (s->n < 2 || (dense && (s->logit_step == 0 || s->label_step == 0))) {

@@ -35,6 +35,7 @@ const rheos__op_def rheos__op_Const = {
     .name = "Const",
     .signature = "-> output: dtype; value: tensor; dtype: type",
     .doc = "The tensor `value`.",
+    .flags = RHEOS_OP_CONSTANT,
     .shape = shape_const,
     .gradient = rheos__no_gradient,
     .prepare = prepare_const,
@@ -83,7 +84,7 @@ const rheos__op_def rheos__op_Placeholder = {
     .name = "Placeholder",
     .signature = "-> output: dtype; dtype: type; shape: shape = ?",
     .doc = "A value that the caller feeds.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_PLACEHOLDER,
     .shape = shape_from_attr,
     .gradient = rheos__no_gradient,
     .prepare = prepare_placeholder,
@@ -93,7 +94,7 @@ const rheos__op_def rheos__op_PlaceholderV2 = {
     .name = "PlaceholderV2",
     .signature = "-> output: dtype; dtype: type; shape: shape",
     .doc = "A value that the caller feeds.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_PLACEHOLDER,
     .shape = shape_from_attr,
     .gradient = rheos__no_gradient,
     .prepare = prepare_placeholder,
@@ -136,6 +137,7 @@ const rheos__op_def rheos__op_Identity = {
     .name = "Identity",
     .signature = "input: T -> output: T; T: type",
     .doc = "The value of `input`.",
+    .flags = RHEOS_OP_FORWARDS,
     .shape = rheos__shape_unchanged,
     .gradient = gradient_identity,
     .prepare = prepare_alias,
@@ -247,16 +249,11 @@ static rheos_status *compute_nothing(void *state, rheos__step *step, rheos_tenso
   return NULL;
 }
 
-static rheos_status *prepare_nothing(rheos__prepare *p) {
-  p->compute = compute_nothing;
-  return NULL;
-}
-
 const rheos__op_def rheos__op_NoOp = {
     .name = "NoOp",
     .signature = "->",
     .doc = "Nothing: a place for control dependencies.",
     .shape = rheos__shape_none,
     .gradient = rheos__no_gradient,
-    .prepare = prepare_nothing,
+    .compute = compute_nothing,
 };

@@ -37,18 +37,13 @@ static rheos_status *compute_none(void *state, rheos__step *step, rheos_tensor *
   return rheos__variant_tensor_take(&o->variant, &outputs[0]);
 }
 
-static rheos_status *prepare_none(rheos__prepare *p) {
-  p->compute = compute_none;
-  return NULL;
-}
-
 const rheos__op_def rheos__op_OptionalNone = {
     .name = "OptionalNone",
     .signature = "-> optional: variant",
     .doc = "An optional without a value.",
     .flags = RHEOS_OP_TAKES_VARIANTS,
     .shape = rheos__shape_scalar,
-    .prepare = prepare_none,
+    .compute = compute_none,
 };
 
 static rheos_status *compute_from_value(void *state, rheos__step *step, rheos_tensor *const *inputs,
@@ -130,11 +125,6 @@ static rheos_status *compute_has_value(void *state, rheos__step *step, rheos_ten
   return NULL;
 }
 
-static rheos_status *prepare_has_value(rheos__prepare *p) {
-  p->compute = compute_has_value;
-  return NULL;
-}
-
 const rheos__op_def rheos__op_OptionalHasValue = {
     .name = "OptionalHasValue",
     .signature = "optional: variant -> has_value: bool",
@@ -142,7 +132,7 @@ const rheos__op_def rheos__op_OptionalHasValue = {
     .flags = RHEOS_OP_TAKES_VARIANTS,
     .shape = rheos__shape_scalar,
     .gradient = rheos__no_gradient,
-    .prepare = prepare_has_value,
+    .compute = compute_has_value,
 };
 
 typedef struct expected {

@@ -123,7 +123,7 @@ const rheos__op_def rheos__op_Assert = {
     .name = "Assert",
     .signature = "condition: bool, data: T ->; T: list(type) >= 1; summarize: int = 3",
     .doc = "Fails, telling `summarize` elements of each of `data`, unless `condition` is true.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_ASSERTS,
     .gradient = rheos__no_gradient,
     .prepare = prepare_assert,
 };

@@ -39,11 +39,6 @@ static rheos_status *compute_read(void *state, rheos__step *step, rheos_tensor *
   return read_file(name, outputs[0]);
 }
 
-static rheos_status *prepare_read(rheos__prepare *p) {
-  p->compute = compute_read;
-  return NULL;
-}
-
 // Stateful, unlike TensorFlow's: a file may change between two steps.
 const rheos__op_def rheos__op_ReadFile = {
     .name = "ReadFile",
@@ -51,7 +46,7 @@ const rheos__op_def rheos__op_ReadFile = {
     .doc = "All bytes of the file.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = shape_scalars,
-    .prepare = prepare_read,
+    .compute = compute_read,
 };
 
 // ---- WriteFile
@@ -83,18 +78,13 @@ static rheos_status *compute_write(void *state, rheos__step *step, rheos_tensor 
   return status;
 }
 
-static rheos_status *prepare_write(rheos__prepare *p) {
-  p->compute = compute_write;
-  return NULL;
-}
-
 const rheos__op_def rheos__op_WriteFile = {
     .name = "WriteFile",
     .signature = "filename: string, contents: string ->",
     .doc = "Writes `contents` to the file, which is made, with the folders above it, or replaced.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = shape_scalars,
-    .prepare = prepare_write,
+    .compute = compute_write,
 };
 
 // ---- MatchingFiles
@@ -154,18 +144,13 @@ static rheos_status *shape_matching(rheos__infer *c) {
   return NULL;
 }
 
-static rheos_status *prepare_matching(rheos__prepare *p) {
-  p->compute = compute_matching;
-  return NULL;
-}
-
 const rheos__op_def rheos__op_MatchingFiles = {
     .name = "MatchingFiles",
     .signature = "pattern: string -> filenames: string",
     .doc = "The files that the patterns (*, ?, [a-z]) describe, sorted.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = shape_matching,
-    .prepare = prepare_matching,
+    .compute = compute_matching,
 };
 
 // ---- ShardedFilespec
@@ -182,15 +167,10 @@ static rheos_status *compute_filespec(void *state, rheos__step *step, rheos_tens
   return rheos__text_tensor_take(&text, &outputs[0]);
 }
 
-static rheos_status *prepare_filespec(rheos__prepare *p) {
-  p->compute = compute_filespec;
-  return NULL;
-}
-
 const rheos__op_def rheos__op_ShardedFilespec = {
     .name = "ShardedFilespec",
     .signature = "basename: string, num_shards: int32 -> filename: string",
     .doc = "The pattern of the names of all `num_shards` files: `basename`-\?\?\?\?\?-of-00002.",
     .shape = shape_scalars,
-    .prepare = prepare_filespec,
+    .compute = compute_filespec,
 };

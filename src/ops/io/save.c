@@ -350,11 +350,6 @@ static rheos_status *compute_filename(void *state, rheos__step *step, rheos_tens
   return status;
 }
 
-static rheos_status *prepare_filename(rheos__prepare *p) {
-  p->compute = compute_filename;
-  return NULL;
-}
-
 // ---- MergeV2Checkpoints
 
 // Folders of the parts that are left empty go away, except the destination's. Best effort, as parts
@@ -470,5 +465,5 @@ const rheos__op_def rheos__op_ShardedFilename = {
     .signature = "basename: string, shard: int32, num_shards: int32 -> filename: string",
     .doc = "The name of one file of several: `basename`-00000-of-00001.",
     .shape = filename_shape,
-    .prepare = prepare_filename,
+    .compute = compute_filename,
 };

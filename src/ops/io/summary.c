@@ -84,18 +84,13 @@ static rheos_status *compute_scalar(void *state, rheos__step *step, rheos_tensor
   return rheos__give_summary(&summary, &outputs[0]);
 }
 
-static rheos_status *prepare_scalar(rheos__prepare *p) {
-  p->compute = compute_scalar;
-  return NULL;
-}
-
 const rheos__op_def rheos__op_ScalarSummary = {
     .name = "ScalarSummary",
     .signature = "tags: string, values: T -> summary: string; T: " REAL_NUMBERS,
     .doc = "A summary of numbers, each under its tag.",
     .shape = rheos__shape_scalar,
     .gradient = rheos__no_gradient,
-    .prepare = prepare_scalar,
+    .compute = compute_scalar,
 };
 
 // ---- HistogramSummary
@@ -410,11 +405,6 @@ static rheos_status *compute_timestamp(void *state, rheos__step *step, rheos_ten
   return rheos_tensor_from_values(RHEOS_DOUBLE, RHEOS_SCALAR, &seconds, &outputs[0]);
 }
 
-static rheos_status *prepare_timestamp(rheos__prepare *p) {
-  p->compute = compute_timestamp;
-  return NULL;
-}
-
 const rheos__op_def rheos__op_Timestamp = {
     .name = "Timestamp",
     .signature = "-> ts: double",
@@ -422,5 +412,5 @@ const rheos__op_def rheos__op_Timestamp = {
     .flags = RHEOS_OP_STATEFUL,
     .shape = rheos__shape_scalar,
     .gradient = rheos__no_gradient,
-    .prepare = prepare_timestamp,
+    .compute = compute_timestamp,
 };

@@ -313,17 +313,13 @@ static void gradient(rheos__grad *g) {
     (void)state;                                                                                 \
     return compute(fn, step, inputs, outputs);                                                   \
   }                                                                                              \
-  static rheos_status *prepare_##op(rheos__prepare *p) {                                         \
-    p->compute = compute_##op;                                                                   \
-    return NULL;                                                                                 \
-  }                                                                                              \
   const rheos__op_def rheos__op_##op = {                                                         \
       .name = #op,                                                                               \
       .signature = "input: T -> output: T; T: " types,                                           \
       .doc = text,                                                                               \
       .shape = rheos__shape_square,                                                              \
       .gradient = gradient,                                                                      \
-      .prepare = prepare_##op,                                                                   \
+      .compute = compute_##op,                                                                   \
   };
 #define ALL_TYPES "{double, float, half, complex64, complex128}"
 FUNCTION(MatrixExponential, exponential, ALL_TYPES, "The exponential of square matrices.")

@@ -323,6 +323,7 @@ const rheos__op_def rheos__op_MatMul = {
         "transpose_b: bool = false; T: {" PRODUCT_TYPES UNSIGNED_TYPES
         "}; grad_a: bool = false; grad_b: bool = false",
     .doc = "The matrix product of `a` and `b`, either of them transposed first.",
+    .flags = RHEOS_OP_BY_ROWS,
     .shape = shape_matmul,
     .gradient = gradient_matmul,
     .prepare = prepare_matmul,

@@ -113,11 +113,6 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   return rheos__step_parallel(step, out.dims[0], rheos__flops(flops), search_points, &s);
 }
 
-static rheos_status *prepare(rheos__prepare *p) {
-  p->compute = compute;
-  return NULL;
-}
-
 const rheos__op_def rheos__op_NearestNeighbors = {
     .name = "NearestNeighbors",
     .signature =
@@ -125,5 +120,5 @@ const rheos__op_def rheos__op_NearestNeighbors = {
         "nearest_center_distances: float",
     .doc = "The `k` of `centers` nearest to each of `points`, and the squares of their distances.",
     .shape = shape,
-    .prepare = prepare,
+    .compute = compute,
 };

@@ -506,6 +506,7 @@ const rheos__op_def rheos__op__FusedMatMul = {
         "transpose_b: bool = false; T: {bfloat16, half, float}; num_args: int >= "
         "0; " EPILOGUE_ATTRS,
     .doc = "MatMul and the ops behind it that `fused_ops` names, which take `args`.",
+    .flags = RHEOS_OP_BY_ROWS,
     .shape = fused_matmul_shape,
     .prepare = prepare_fused_matmul,
 };

@@ -152,17 +152,12 @@ static rheos_status *compute_encode(void *state, rheos__step *step, rheos_tensor
   return status;
 }
 
-static rheos_status *prepare_encode(rheos__prepare *p) {
-  p->compute = compute_encode;
-  return NULL;
-}
-
 const rheos__op_def rheos__op_EncodeWav = {
     .name = "EncodeWav",
     .signature = "audio: float, sample_rate: int32 -> contents: string",
     .doc = "The WAV file, of 16 bits a sample, of sound [frames, channels] between -1 and 1.",
     .shape = encode_shape,
-    .prepare = prepare_encode,
+    .compute = compute_encode,
 };
 
 // ---- DecodeWav

@@ -79,7 +79,7 @@ const rheos__op_def rheos__op_VarHandleOp = {
         "allowed_devices: list(string) = []",
     .doc =
         "A handle to a variable that lives in the session under `shared_name` or the node's name.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_VARIABLE,
     .shape = rheos__shape_scalar,
     .gradient = rheos__no_gradient,
     .prepare = prepare_variable,
@@ -219,7 +219,7 @@ const rheos__op_def rheos__op_ReadVariableOp = {
     .name = "ReadVariableOp",
     .signature = "resource: resource -> value: dtype; dtype: type",
     .doc = "The value of the variable.",
-    .flags = RHEOS_OP_STATEFUL,
+    .flags = RHEOS_OP_STATEFUL | RHEOS_OP_READS_VARIABLE,
     .shape = shape_read,
     .gradient = gradient_read,
     .prepare = prepare_read,

@@ -229,11 +229,6 @@ static rheos_status *compute_match(void *state, rheos__step *step, rheos_tensor 
   return status;
 }
 
-static rheos_status *prepare_match(rheos__prepare *p) {
-  p->compute = compute_match;
-  return NULL;
-}
-
 // ---- RegexReplace, StaticRegexReplace
 
 typedef struct replace_map {
@@ -421,7 +416,7 @@ const rheos__op_def rheos__op_RegexFullMatch = {
     .signature = "input: string, pattern: string -> output: bool",
     .doc = "Whether the regular expression `pattern` describes all of each string.",
     .shape = shape_with_scalars,
-    .prepare = prepare_match,
+    .compute = compute_match,
 };
 
 const rheos__op_def rheos__op_RegexReplace = {
