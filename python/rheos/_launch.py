@@ -119,7 +119,7 @@ MAX_FILES_READ = 500
 INSIDES = {
     "client.device_lib": "_insides.device_lib",
     "client.session": "",
-    "client.timeline": "_timeline",
+    "client.timeline": "_insides.timeline",
     "framework.constant_op": "",
     "framework.device": "",
     "framework.dtypes": "",

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import rheos.v1 as tf
-from rheos.v1._timeline import Timeline
+from rheos.training.timeline import Timeline
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:%d"
 FULL = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)

@@ -46,7 +46,7 @@ def _warn(key, what, date, instructions):
         if key in _warned:
             return
         _warned.add(key)
-    from rheos.v1 import logging
+    from rheos.framework import logging
 
     caller = sys._getframe(2)
     logging.warning(

@@ -9,9 +9,9 @@ from rheos.framework.graph import (
 from rheos.framework.op_call import apply_op, op1
 from rheos.ops import array_ops, control_flow_ops, math_ops, state_ops
 from rheos.ops.variables import Variable, global_variables
-from rheos.v1._moving_averages import ExponentialMovingAverage
-from rheos.v1._optimizers import AdamOptimizer, MomentumOptimizer, Optimizer
-from rheos.v1._saver import Saver
+from rheos.training.moving_averages import ExponentialMovingAverage
+from rheos.training.optimizers import AdamOptimizer, MomentumOptimizer, Optimizer
+from rheos.training.saver import Saver
 
 
 class _Rows:

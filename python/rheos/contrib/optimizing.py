@@ -20,15 +20,16 @@ from rheos.ops import (
     variable_scope as vs,
 )
 from rheos.ops.variables import GraphKeys
-from rheos.v1 import _global_step, _more_optimizers, _optimizers
+from rheos.training import more_optimizers, optimizers
+from rheos.training.global_step import assert_global_step, get_global_step
 
 OPTIMIZER_CLS_NAMES = {
-    "Adagrad": _optimizers.AdagradOptimizer,
-    "Adam": _optimizers.AdamOptimizer,
-    "Ftrl": _more_optimizers.FtrlOptimizer,
-    "Momentum": lambda learning_rate: _optimizers.MomentumOptimizer(learning_rate, momentum=0.9),
-    "RMSProp": _more_optimizers.RMSPropOptimizer,
-    "SGD": _optimizers.GradientDescentOptimizer,
+    "Adagrad": optimizers.AdagradOptimizer,
+    "Adam": optimizers.AdamOptimizer,
+    "Ftrl": more_optimizers.FtrlOptimizer,
+    "Momentum": lambda learning_rate: optimizers.MomentumOptimizer(learning_rate, momentum=0.9),
+    "RMSProp": more_optimizers.RMSPropOptimizer,
+    "SGD": optimizers.GradientDescentOptimizer,
 }
 
 OPTIMIZER_SUMMARIES = [
@@ -68,9 +69,9 @@ def optimize_loss(
     loss = convert_to_tensor(loss)
     check_ops.assert_scalar(loss)
     if global_step is None:
-        global_step = _global_step.get_global_step()
+        global_step = get_global_step()
     else:
-        _global_step.assert_global_step(global_step)
+        assert_global_step(global_step)
     with vs.variable_scope(name, "OptimizeLoss", [loss, global_step]):
         loss = _after_updates(loss, update_ops)
         rate = _learning_rate(learning_rate, learning_rate_decay_fn, global_step)
@@ -166,16 +167,16 @@ def _optimizer(optimizer, rate):
                 f"provided {optimizer}."
             )
         return OPTIMIZER_CLS_NAMES[optimizer](learning_rate=rate)
-    if isinstance(optimizer, type) and issubclass(optimizer, _optimizers.Optimizer):
+    if isinstance(optimizer, type) and issubclass(optimizer, optimizers.Optimizer):
         if rate is None:
             raise ValueError("Learning rate is None, but should be specified if using class "
                              f"optimizer ({optimizer}).")  # fmt: skip
         return optimizer(learning_rate=rate)
-    if isinstance(optimizer, _optimizers.Optimizer):
+    if isinstance(optimizer, optimizers.Optimizer):
         return optimizer
     if callable(optimizer):
         made = optimizer() if rate is None else optimizer(rate)
-        if not isinstance(made, _optimizers.Optimizer):
+        if not isinstance(made, optimizers.Optimizer):
             raise ValueError(
                 f"Unrecognized optimizer: function should return subclass of Optimizer. Got {made}."
             )

@@ -3,7 +3,7 @@
 import os
 import time
 
-from rheos.framework import errors, messages
+from rheos.framework import errors, gfile, logging, messages
 from rheos.framework.graph import (
     IndexedSlices,
     control_dependencies,
@@ -21,13 +21,12 @@ from rheos.ops import (
     variables,
 )
 from rheos.ops.variables import GraphKeys, trainable_variables
-from rheos.v1 import gfile, logging
-from rheos.v1._global_step import get_or_create_global_step
-from rheos.v1._monitored_session import MonitoredTrainingSession
-from rheos.v1._optimizers import Optimizer
-from rheos.v1._saver import Saver
-from rheos.v1._supervisor import Supervisor
-from rheos.v1._timeline import Timeline
+from rheos.training.global_step import get_or_create_global_step
+from rheos.training.monitored_session import MonitoredTrainingSession
+from rheos.training.optimizers import Optimizer
+from rheos.training.saver import Saver
+from rheos.training.supervisor import Supervisor
+from rheos.training.timeline import Timeline
 
 USE_GLOBAL_STEP = 0
 

@@ -241,7 +241,7 @@ def assign_from_checkpoint(model_path, var_list, ignore_missing_vars=False):
     values of another number of elements.
     """
     from rheos.ops import control_flow_ops
-    from rheos.v1._checkpoints import load_checkpoint
+    from rheos.training.checkpoints import load_checkpoint
 
     reader = load_checkpoint(model_path)
     feeds, assigns = {}, []
@@ -271,8 +271,8 @@ def assign_from_checkpoint_fn(
     Arguments are those of assign_from_checkpoint(); ValueError for no variables. None if none of
     them is in the checkpoint. reshape_variables: whether values may have another shape.
     """
-    from rheos.v1._checkpoints import load_checkpoint
-    from rheos.v1._saver import Saver
+    from rheos.training.checkpoints import load_checkpoint
+    from rheos.training.saver import Saver
 
     if not var_list:
         raise ValueError("var_list cannot be empty")

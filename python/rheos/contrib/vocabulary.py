@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from rheos.v1 import gfile
+from rheos.framework import gfile
 
 _TOKEN = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+(?=[A-Z])|[\'\w\-]+")
 

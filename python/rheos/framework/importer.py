@@ -83,7 +83,7 @@ def _warn_of_unknown(graph_def):
         if op not in functions and _core.op_signature(op) is None
     }
     if unknown:
-        from rheos.v1 import logging
+        from rheos.framework import logging
 
         nodes = {node.op: node.name for node in reversed(graph_def.node)}
         logging.warning(

@@ -539,6 +539,7 @@ from rheos.ops.variables import (
     variable_creator_scope,
     variables_initializer,
 )
+from rheos.training.session import InteractiveSession, Session
 from rheos.v1 import (
     app,
     audio,
@@ -592,7 +593,6 @@ from rheos.v1._modes import (
     executing_eagerly,
     get_logger,
 )
-from rheos.v1._session import InteractiveSession, Session
 from rheos.v1.version import (
     COMPILER_VERSION,
     GIT_VERSION,

@@ -7,7 +7,7 @@ TensorFlow has sees 1.x.
 from rheos.framework import dtypes
 from rheos.framework.op_call import op1
 from rheos.ops import array_ops, linalg_ops, math_ops, rearrange_ops, summary_ops
-from rheos.v1._optimizers import Optimizer
+from rheos.training.optimizers import Optimizer
 
 
 def mul(x, y, name=None):

@@ -1,49 +1,21 @@
 """Text and bytes, and the way to the TensorFlow 1 names."""
 
-import numbers as _numbers
+import sys as _sys
 
-import numpy as _np
-
-bytes_or_text_types = (bytes, str)
-complex_types = (_numbers.Complex, _np.number)
-integral_types = (_numbers.Integral, _np.integer)
-real_types = (_numbers.Real, _np.integer, _np.floating)
-
-
-def as_bytes(bytes_or_text, encoding="utf-8"):
-    """Text as bytes; bytes as they are."""
-    if isinstance(bytes_or_text, bytes):
-        return bytes_or_text
-    if isinstance(bytes_or_text, str):
-        return bytes_or_text.encode(encoding)
-    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
-
-
-def as_text(bytes_or_text, encoding="utf-8"):
-    """Bytes as text; text as it is."""
-    if isinstance(bytes_or_text, str):
-        return bytes_or_text
-    if isinstance(bytes_or_text, bytes):
-        return bytes_or_text.decode(encoding)
-    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
-
-
-as_str = as_text
-
-
-def as_str_any(value):
-    """Any value as text."""
-    return as_text(value) if isinstance(value, bytes) else str(value)
-
-
-def path_to_str(path):
-    """A path object as text."""
-    return as_str_any(path.__fspath__()) if hasattr(path, "__fspath__") else path
+from rheos.framework.compat import (
+    as_bytes,
+    as_str,
+    as_str_any,
+    as_text,
+    bytes_or_text_types,
+    complex_types,
+    integral_types,
+    path_to_str,
+    real_types,
+)
 
 
 def __getattr__(name):
     if name == "v1":
-        import rheos.v1
-
-        return rheos.v1
+        return _sys.modules[__package__]
     raise AttributeError(f"module 'rheos.v1.compat' has no attribute {name!r}")

@@ -43,13 +43,13 @@ from rheos.ops.sparse_ops import (
     serialize_sparse,
 )
 from rheos.ops.string_ops import decode_base64, encode_base64
-from rheos.v1 import gfile as _files
-from rheos.v1._records import (
+from rheos.training.records import (
     TFRecordCompressionType,
     TFRecordOptions,
     TFRecordWriter,
     tf_record_iterator,
 )
+from rheos.v1 import gfile as _files
 from rheos.v1.gfile import GFile
 from rheos.v1.train import write_graph
 

@@ -1,7 +1,7 @@
 """Files of records."""
 
 from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.v1._records import (
+from rheos.training.records import (
     TFRecordCompressionType,
     TFRecordOptions,
     TFRecordWriter,

@@ -274,7 +274,7 @@ class Builder:
         self._model.meta_graphs.append(made)
 
     def _saver(self, saver):
-        from rheos.v1._saver import Saver
+        from rheos.training.saver import Saver
 
         return saver or Saver(sharded=True, allow_empty=True)
 
@@ -480,7 +480,7 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     import_scope: put before all names. saver_kwargs: those of import_meta_graph(). OSError if the
     folder holds no model, RuntimeError if none has the tags.
     """
-    from rheos.v1._meta_graph import import_meta_graph_with_elements
+    from rheos.training.meta_graph import import_meta_graph_with_elements
 
     export_dir = os.fspath(export_dir)
     made = _graph_of_tags(_read(export_dir), tags)

@@ -12,7 +12,7 @@ from rheos.ops.summary_ops import (
     tensor_summary,
     text,
 )
-from rheos.v1._summary import FileWriter, FileWriterCache
+from rheos.training.summary import FileWriter, FileWriterCache
 
 _MESSAGES = (
     "Event",

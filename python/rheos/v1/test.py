@@ -11,8 +11,8 @@ from rheos.framework.graph import (
     get_default_graph as _get_default_graph,
     reset_default_graph as _reset_default_graph,
 )
-from rheos.v1._gradient_check import compute_gradient, compute_gradient_error  # noqa: F401
-from rheos.v1._session import Session as _Session
+from rheos.training.gradient_check import compute_gradient, compute_gradient_error  # noqa: F401
+from rheos.training.session import Session as _Session
 
 _temp_dirs = []
 

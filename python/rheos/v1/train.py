@@ -2,7 +2,7 @@
 
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.ops.io_ops import match_filenames_once
-from rheos.v1._checkpoints import (
+from rheos.training.checkpoints import (
     NewCheckpointReader,
     checkpoint_exists,
     checkpoints_iterator,
@@ -17,21 +17,21 @@ from rheos.v1._checkpoints import (
     summary_iterator,
     update_checkpoint_state,
 )
-from rheos.v1._coordinator import (
+from rheos.training.coordinator import (
     Coordinator,
     LooperThread,
     add_queue_runner,
     start_queue_runners,
 )
-from rheos.v1._first_values import VocabInfo, init_from_checkpoint, warm_start
-from rheos.v1._global_step import (
+from rheos.training.first_values import VocabInfo, init_from_checkpoint, warm_start
+from rheos.training.global_step import (
     assert_global_step,
     create_global_step,
     get_global_step,
     get_or_create_global_step,
     global_step,
 )
-from rheos.v1._learning_rates import (
+from rheos.training.learning_rates import (
     cosine_decay,
     cosine_decay_restarts,
     exponential_decay,
@@ -43,8 +43,8 @@ from rheos.v1._learning_rates import (
     piecewise_constant as piecewise_constant_decay,
     polynomial_decay,
 )
-from rheos.v1._meta_graph import export_meta_graph, import_meta_graph
-from rheos.v1._monitored_session import (
+from rheos.training.meta_graph import export_meta_graph, import_meta_graph
+from rheos.training.monitored_session import (
     ChiefSessionCreator,
     MonitoredSession,
     MonitoredTrainingSession,
@@ -53,7 +53,7 @@ from rheos.v1._monitored_session import (
     SingularMonitoredSession,
     WorkerSessionCreator,
 )
-from rheos.v1._more_optimizers import (
+from rheos.training.more_optimizers import (
     AdadeltaOptimizer,
     AdagradDAOptimizer,
     FtrlOptimizer,
@@ -61,16 +61,16 @@ from rheos.v1._more_optimizers import (
     ProximalGradientDescentOptimizer,
     RMSPropOptimizer,
 )
-from rheos.v1._moving_averages import ExponentialMovingAverage
-from rheos.v1._optimizers import (
+from rheos.training.moving_averages import ExponentialMovingAverage
+from rheos.training.optimizers import (
     AdagradOptimizer,
     AdamOptimizer,
     GradientDescentOptimizer,
     MomentumOptimizer,
     Optimizer,
 )
-from rheos.v1._saver import Saver
-from rheos.v1._session_hooks import (
+from rheos.training.saver import Saver
+from rheos.training.session_hooks import (
     CheckpointSaverHook,
     CheckpointSaverListener,
     FeedFnHook,
@@ -89,13 +89,13 @@ from rheos.v1._session_hooks import (
     StopAtStepHook,
     SummarySaverHook,
 )
-from rheos.v1._session_manager import SessionManager
-from rheos.v1._summary import (
+from rheos.training.session_manager import SessionManager
+from rheos.training.summary import (
     FileWriter as SummaryWriter,
     FileWriterCache as SummaryWriterCache,
     write_graph,
 )
-from rheos.v1._supervisor import Supervisor, basic_train_loop
+from rheos.training.supervisor import Supervisor, basic_train_loop
 
 _MESSAGES = (
     "BytesList",

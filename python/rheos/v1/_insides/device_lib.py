@@ -5,7 +5,7 @@ import types
 
 def list_local_devices(session_config=None):
     """One object for each device, with `name`, `device_type` and `memory_limit` in bytes."""
-    from rheos.v1._session import Session
+    from rheos.training.session import Session
 
     with Session(config=session_config) as session:
         return [

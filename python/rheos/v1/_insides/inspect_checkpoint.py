@@ -1,6 +1,6 @@
 """Prints what is in a checkpoint: tensorflow.python.tools.inspect_checkpoint."""
 
-from rheos.v1._checkpoints import NewCheckpointReader
+from rheos.training.checkpoints import NewCheckpointReader
 
 
 def print_tensors_in_checkpoint_file(

@@ -1,3 +1,3 @@
 """Averages over steps: tensorflow.python.training.moving_averages."""
 
-from rheos.v1._moving_averages import ExponentialMovingAverage, assign_moving_average
+from rheos.training.moving_averages import ExponentialMovingAverage, assign_moving_average

@@ -52,14 +52,14 @@ from rheos.framework.sparse_tensor import convert_to_tensor_or_sparse_tensor
 from rheos.ops import audio_ops as _audio_ops
 from rheos.ops.check_ops import assert_same_float_dtype, assert_scalar
 from rheos.ops.rearrange_ops import argsort, is_tensor, sort
-from rheos.v1._checkpoints import (
+from rheos.training.checkpoints import (
     checkpoints_iterator,
     list_variables,
     load_checkpoint,
     load_variable,
 )
-from rheos.v1._first_values import init_from_checkpoint
-from rheos.v1._global_step import (
+from rheos.training.first_values import init_from_checkpoint
+from rheos.training.global_step import (
     assert_global_step,
     create_global_step,
     get_global_step,

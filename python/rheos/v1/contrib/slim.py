@@ -20,7 +20,7 @@ from rheos.contrib.training import (
     train_step as _train_step,
 )
 from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.v1._global_step import (
+from rheos.training.global_step import (
     assert_global_step,
     create_global_step,
     get_global_step,

@@ -10,6 +10,6 @@ from rheos.contrib.training import (
     train,
 )
 from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.v1._checkpoints import checkpoints_iterator
+from rheos.training.checkpoints import checkpoints_iterator
 
 __getattr__ = _attribute_of("tensorflow.contrib.training")

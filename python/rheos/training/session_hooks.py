@@ -6,11 +6,10 @@ import time
 
 import numpy as np
 
-from rheos.framework import messages
+from rheos.framework import logging, messages
 from rheos.framework.graph import Operation, Tensor, _VariableBase, get_default_graph
-from rheos.v1 import logging
-from rheos.v1._global_step import get_global_step
-from rheos.v1._summary import FileWriterCache, write_graph
+from rheos.training.global_step import get_global_step
+from rheos.training.summary import FileWriterCache, write_graph
 
 SAVERS = "savers"
 
@@ -282,7 +281,7 @@ class CheckpointSaverHook(SessionRunHook):
             listener.begin()
 
     def after_create_session(self, session, coord):
-        from rheos.v1._meta_graph import create_meta_graph_def
+        from rheos.training.meta_graph import create_meta_graph_def
 
         step = session.run(self._global_step_tensor)
         graph = get_default_graph()
@@ -565,7 +564,7 @@ class ProfilerHook(SessionRunHook):
         self._next_step = step + 1
 
     def _save(self, step, step_stats):
-        from rheos.v1._timeline import Timeline
+        from rheos.training.timeline import Timeline
 
         path = self._output_file.format(step)
         logging.info("Saving timeline for %d into '%s'.", step, path)

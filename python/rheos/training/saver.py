@@ -12,7 +12,7 @@ from rheos.framework.proto_functions import register_proto_function
 from rheos.ops.partitioned_variables import PartitionedVariable
 from rheos.ops.saveables import VARIABLE_OPS, BaseSaverBuilder, SaveableObject
 from rheos.ops.variables import GraphKeys, Variable
-from rheos.v1._checkpoints import (
+from rheos.training.checkpoints import (
     checkpoint_exists,
     get_checkpoint_mtimes,
     object_names,
@@ -323,7 +323,7 @@ class Saver:
         save_debug_info=False,
     ):
         """The default graph with this saver as a MetaGraphDef; written if a file is named."""
-        from rheos.v1._meta_graph import export_meta_graph
+        from rheos.training.meta_graph import export_meta_graph
 
         return export_meta_graph(
             filename,

@@ -2,7 +2,7 @@
 
 import os
 
-from rheos.framework import messages
+from rheos.framework import logging, messages
 from rheos.framework.graph import get_default_graph
 from rheos.framework.importer import import_graph_def
 from rheos.framework.op_defs import (
@@ -12,8 +12,7 @@ from rheos.framework.op_defs import (
 )
 from rheos.framework.proto_functions import proto_functions, with_scope, without_scope
 from rheos.ops.variables import VARIABLE_COLLECTIONS, GraphKeys, Variable
-from rheos.v1 import logging
-from rheos.v1._graph_scopes import extraneous_saver_nodes, is_included, part_of_graph_def
+from rheos.training.graph_scopes import extraneous_saver_nodes, is_included, part_of_graph_def
 
 VERSION = "1.15.5"  # of TensorFlow, whose graphs these are
 
@@ -424,7 +423,7 @@ def copy_scoped_meta_graph(from_scope, to_scope, from_graph=None, to_graph=None)
 def import_meta_graph_with_elements(meta_graph_or_file, clear_devices=False, import_scope=None,
                                     **kwargs):
     """(saver, [elements]): as import_meta_graph(), and the elements that were asked for."""
-    from rheos.v1._saver import Saver
+    from rheos.training.saver import Saver
 
     if messages.is_message(meta_graph_or_file, "MetaGraphDef"):
         meta_graph_def = meta_graph_or_file

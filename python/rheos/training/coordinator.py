@@ -5,10 +5,9 @@ import sys
 import threading
 import time
 
-from rheos.framework import errors
+from rheos.framework import errors, logging
 from rheos.framework.graph import get_default_graph, get_default_session
 from rheos.ops.variables import GraphKeys
-from rheos.v1 import logging
 
 QUEUE_RUNNERS = GraphKeys.QUEUE_RUNNERS
 

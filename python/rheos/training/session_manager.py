@@ -4,11 +4,10 @@ import time
 
 import numpy as np
 
-from rheos.framework import errors
+from rheos.framework import errors, logging
 from rheos.framework.graph import Operation, Tensor, get_default_graph
-from rheos.v1 import logging
-from rheos.v1._checkpoints import checkpoint_exists, get_checkpoint_state
-from rheos.v1._session import Session
+from rheos.training.checkpoints import checkpoint_exists, get_checkpoint_state
+from rheos.training.session import Session
 
 
 def _ready(op, sess, msg):

@@ -1,6 +1,6 @@
 """Sessions that look after themselves: made ready, watched by hooks, closed at the end."""
 
-from rheos.framework import errors, messages
+from rheos.framework import errors, logging, messages
 from rheos.framework.graph import get_default_graph
 from rheos.ops import array_ops, control_flow_ops, lookup_ops, summary_ops
 from rheos.ops.variables import (
@@ -10,10 +10,9 @@ from rheos.ops.variables import (
     local_variables_initializer,
     report_uninitialized_variables,
 )
-from rheos.v1 import logging
-from rheos.v1._coordinator import Coordinator, start_queue_runners
-from rheos.v1._saver import Saver
-from rheos.v1._session_hooks import (
+from rheos.training.coordinator import Coordinator, start_queue_runners
+from rheos.training.saver import Saver
+from rheos.training.session_hooks import (
     SAVERS,
     CheckpointSaverHook,
     SessionRunArgs,
@@ -22,7 +21,7 @@ from rheos.v1._session_hooks import (
     StepCounterHook,
     SummarySaverHook,
 )
-from rheos.v1._session_manager import SessionManager
+from rheos.training.session_manager import SessionManager
 
 USE_DEFAULT = object()
 _PREEMPTED = (errors.AbortedError, errors.UnavailableError)

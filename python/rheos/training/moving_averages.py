@@ -17,7 +17,7 @@ from rheos.ops.variables import (
     moving_average_variables,
     trainable_variables,
 )
-from rheos.v1._optimizers import create_slot, create_zeros_slot
+from rheos.training.optimizers import create_slot, create_zeros_slot
 
 _FLOATS = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)
 

@@ -4,15 +4,14 @@ import collections
 
 import numpy as np
 
-from rheos.framework import errors
+from rheos.framework import errors, logging
 from rheos.framework.graph import device, get_default_graph, name_scope
 from rheos.framework.op_call import op_list
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, init_ops
 from rheos.ops.partitioned_variables import PartitionedVariable, PartitionInfo
 from rheos.ops.variables import GraphKeys, Variable
-from rheos.v1 import logging
-from rheos.v1._checkpoints import checkpoint_of, load_checkpoint
+from rheos.training.checkpoints import checkpoint_of, load_checkpoint
 
 
 def _variables_by_name(variables):

@@ -4,9 +4,10 @@ import contextlib
 import os
 import time
 
-from rheos.framework import dtypes, errors, messages
+from rheos.framework import dtypes, errors, logging, messages
 from rheos.framework.graph import get_default_graph
 from rheos.ops import control_flow_ops, lookup_ops
+from rheos.ops.summary_ops import merge_all
 from rheos.ops.variables import (
     GraphKeys,
     global_variables,
@@ -14,13 +15,12 @@ from rheos.ops.variables import (
     local_variables_initializer,
     report_uninitialized_variables,
 )
-from rheos.v1 import logging, summary as summaries
-from rheos.v1._coordinator import Coordinator, LooperThread
-from rheos.v1._global_step import global_step as value_of_step
-from rheos.v1._meta_graph import create_meta_graph_def
-from rheos.v1._saver import Saver
-from rheos.v1._session_manager import SessionManager
-from rheos.v1._summary import FileWriter, write_graph
+from rheos.training.coordinator import Coordinator, LooperThread
+from rheos.training.global_step import global_step as value_of_step
+from rheos.training.meta_graph import create_meta_graph_def
+from rheos.training.saver import Saver
+from rheos.training.session_manager import SessionManager
+from rheos.training.summary import FileWriter, write_graph
 
 
 def _first_or_new(key, make):
@@ -95,7 +95,7 @@ class Supervisor:
             self.saver = given(
                 saver, GraphKeys.SAVERS, lambda: Saver() if global_variables() else None
             )
-            self.summary_op = given(summary_op, GraphKeys.SUMMARY_OP, summaries.merge_all)
+            self.summary_op = given(summary_op, GraphKeys.SUMMARY_OP, merge_all)
             self.global_step = given(global_step, GraphKeys.GLOBAL_STEP, _step_tensor)
         self._graph = graph
         self._meta_graph_def = create_meta_graph_def(

@@ -8,7 +8,7 @@ import warnings
 from rheos import _core
 from rheos.framework.graph import Graph, get_default_graph
 from rheos.framework.messages import is_message
-from rheos.v1._meta_graph import export_meta_graph
+from rheos.training.meta_graph import export_meta_graph
 
 # What the field `metadata` of a Summary.Value starts with.
 _METADATA_TAG = b"\x4a"

@@ -1,6 +1,6 @@
 """The less common ones of the optimizers that the C library knows."""
 
-from rheos.v1._optimizers import _CoreOptimizer
+from rheos.training.optimizers import _CoreOptimizer
 
 
 class RMSPropOptimizer(_CoreOptimizer):

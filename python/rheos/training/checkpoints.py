@@ -6,7 +6,7 @@ import time
 
 from rheos import _core
 from rheos.framework import errors
-from rheos.v1._records import tf_record_iterator
+from rheos.training.records import tf_record_iterator
 
 
 class CheckpointReader:

@@ -1,0 +1,1 @@
+"""Training, and what it keeps: optimizers, sessions, hooks, checkpoints, events, records."""
