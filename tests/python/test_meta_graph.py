@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import rheos.v1 as tf
 from rheos.framework import messages
-from rheos.v1 import _meta_graph
+from rheos.training import meta_graph
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3) / 10
 
@@ -164,7 +164,7 @@ def scoped_model():
 
 def test_a_scope_is_exported_without_its_name():
     scoped_model()
-    made, variables = _meta_graph.export_scoped_meta_graph(export_scope="net")
+    made, variables = meta_graph.export_scoped_meta_graph(export_scope="net")
     nodes = {node.name: node for node in made.graph_def.node}
     assert {"w", "y", "z", "w/read", "w/Assign"} <= nodes.keys()
     assert not any(name.startswith("net") or name == "x" for name in nodes)
@@ -177,9 +177,9 @@ def test_a_scope_is_exported_without_its_name():
     assert list(variables) == ["w:0"]
     with tf.Graph().as_default() as graph, tf.Session() as session:
         with pytest.raises(ValueError, match=r"unbound inputs: \$unbound_inputs_before/a"):
-            _meta_graph.import_scoped_meta_graph(made)
+            meta_graph.import_scoped_meta_graph(made)
         x = tf.constant([[1.0, 2.0, 3.0]])
-        variables = _meta_graph.import_scoped_meta_graph(
+        variables = meta_graph.import_scoped_meta_graph(
             made, import_scope="new", input_map={"$unbound_inputs_before/a": x}
         )
         assert variables["w:0"].name == "new/w:0"
@@ -196,13 +196,13 @@ def test_an_input_from_outside_may_be_used_twice_and_a_scope_be_taken():
         tf.add(x, tf.multiply(x, v), name="y")
     with tf.name_scope("network"):
         tf.identity(v, name="z")
-    made, _ = _meta_graph.export_scoped_meta_graph(export_scope="net")
+    made, _ = meta_graph.export_scoped_meta_graph(export_scope="net")
     assert "network/z" in [node.name for node in made.graph_def.node]  # as in TensorFlow
     with tf.Graph().as_default() as graph, tf.Session() as session:
         three = tf.constant(3.0)
         with tf.name_scope("outer"):
             tf.constant(1.0, name="in")
-            variables = _meta_graph.import_scoped_meta_graph(
+            variables = meta_graph.import_scoped_meta_graph(
                 made, import_scope="in", input_map={"$unbound_inputs_x": three}
             )
         assert variables["v:0"].name == "outer/in_1/v:0"
@@ -213,10 +213,10 @@ def test_an_input_from_outside_may_be_used_twice_and_a_scope_be_taken():
 def test_a_scope_is_copied_within_a_graph():
     with tf.name_scope("one"):
         tf.Variable(2.0, name="v")
-    copies = _meta_graph.copy_scoped_meta_graph("one", "two")
+    copies = meta_graph.copy_scoped_meta_graph("one", "two")
     assert copies["v:0"].name == "two/v:0"
     with pytest.raises(ValueError, match="need to be different"):
-        _meta_graph.copy_scoped_meta_graph("one", "one")
+        meta_graph.copy_scoped_meta_graph("one", "one")
 
 
 def test_savers_that_are_not_asked_for_are_left_out():

@@ -253,7 +253,7 @@ def test_values_known_before_a_step():
 
 
 def test_shapes_known_in_part():
-    from rheos.ops.constant_op import constant_value_as_shape
+    from rheos.framework.constant_values import constant_value_as_shape
 
     with tf.Graph().as_default():
         x = tf.placeholder(tf.float32, [16, None])

@@ -8,8 +8,8 @@ from step to step is unrolled, so the number of steps is to be known as the grap
 import numpy as np
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor
-from rheos.ops import array_ops, math_ops
+from rheos.framework.conversion import convert_to_tensor
+from rheos.ops import array_ops, math_ops, rearrange_ops
 from rheos.ops.variable_scope import get_variable
 
 
@@ -27,7 +27,7 @@ def _steps(inputs):
 
 
 def _mask(lengths, size, dtype=dtypes.float32):
-    return array_ops.sequence_mask(lengths, maxlen=size, dtype=dtype)
+    return rearrange_ops.sequence_mask(lengths, maxlen=size, dtype=dtype)
 
 
 def crf_unary_score(tag_indices, sequence_lengths, inputs):

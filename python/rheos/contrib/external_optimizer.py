@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from rheos.framework import logging
-from rheos.framework.graph import get_default_session
+from rheos.framework.defaults import get_default_session
 from rheos.ops import array_ops, gradients
 from rheos.ops.variables import trainable_variables
 

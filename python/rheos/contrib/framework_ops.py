@@ -2,14 +2,10 @@
 
 import re
 
-from rheos.framework.graph import (
-    Tensor,
-    control_dependencies,
-    convert_to_tensor,
-    get_default_graph,
-    graph_from_inputs,
-    name_scope,
-)
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import control_dependencies, graph_from_inputs, name_scope
+from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.layers.core import known_flag
 from rheos.ops import array_ops, math_ops, statistics_ops

@@ -5,10 +5,12 @@ A projective transform is 8 numbers a0..b2, c0, c1: the output's pixel (x, y) is
 """
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
 from rheos.ops import array_ops, math_ops
-from rheos.ops.constant_op import constant, constant_value
+from rheos.ops.constant_op import constant
 
 _DTYPES = frozenset(
     (dtypes.uint8, dtypes.int32, dtypes.int64, dtypes.float16, dtypes.float32, dtypes.float64)

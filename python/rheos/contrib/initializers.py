@@ -2,8 +2,10 @@
 
 import math
 
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
 from rheos.framework.dtypes import float32
-from rheos.framework.graph import convert_to_tensor, get_default_graph, name_scope
+from rheos.framework.graph import name_scope
 from rheos.ops import math_ops, nn_ops, random_ops
 from rheos.ops.constant_op import constant
 from rheos.ops.variables import GraphKeys

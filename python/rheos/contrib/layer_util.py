@@ -1,7 +1,7 @@
 """What the layers of tf.contrib.layers share: renamed variables, collections, flags."""
 
 from rheos.contrib import variables
-from rheos.framework.graph import get_default_graph
+from rheos.framework.defaults import get_default_graph
 from rheos.layers.core import known_flag
 from rheos.ops import array_ops
 

@@ -18,7 +18,8 @@ from rheos.contrib.layer_util import (
     two,
     variable_getter,
 )
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.layers import convolutional, core, pooling
 from rheos.ops import array_ops, init_ops, nn_conv, nn_ops
 from rheos.ops.variable_scope import variable_scope

@@ -4,7 +4,9 @@ from rheos.contrib import variables
 from rheos.contrib.arg_scope import add_arg_scope
 from rheos.contrib.layer_util import collect, collections_for, finish, last_dimension
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, get_default_graph, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import name_scope
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.ops import array_ops, embedding_ops, init_ops, math_ops, nn_ops
 from rheos.ops.variable_scope import get_variable, variable_scope

@@ -11,7 +11,8 @@ from rheos.contrib.layer_util import (
     variable_getter,
 )
 from rheos.framework import dtypes
-from rheos.framework.graph import control_dependencies, convert_to_tensor
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import control_dependencies
 from rheos.layers.core import known_flag
 from rheos.layers.normalization import BatchNormalization, moving_average
 from rheos.ops import array_ops, init_ops, math_ops, nn_norm, nn_ops

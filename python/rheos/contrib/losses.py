@@ -1,7 +1,8 @@
 """The losses of tf.contrib.losses: those of tf.losses, predictions before labels."""
 
 from rheos.contrib.arg_scope import add_arg_scope
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.ops import array_ops, losses as _losses, math_ops, nn_ops
 from rheos.ops.losses import (
     get_losses,  # noqa: F401

@@ -1,6 +1,7 @@
 """Functions of tf.contrib.nn on networks."""
 
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.ops import array_ops, math_ops, nn_ops, random_ops
 
 

@@ -1,11 +1,8 @@
 """Optimizers of tf.contrib.opt."""
 
-from rheos.framework.graph import (
-    colocate_with,
-    control_dependencies,
-    convert_to_tensor,
-    get_default_graph,
-)
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import colocate_with, control_dependencies
 from rheos.framework.op_call import apply_op, op1
 from rheos.ops import array_ops, control_flow_ops, math_ops, state_ops
 from rheos.ops.variables import Variable, global_variables

@@ -3,12 +3,10 @@
 import re
 
 from rheos.framework import dtypes
-from rheos.framework.graph import (
-    IndexedSlices,
-    control_dependencies,
-    convert_to_tensor,
-    get_default_graph,
-)
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import control_dependencies
+from rheos.framework.indexed_slices import IndexedSlices
 from rheos.ops import (
     check_ops,
     clip_ops,

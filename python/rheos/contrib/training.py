@@ -4,13 +4,10 @@ import os
 import time
 
 from rheos.framework import errors, gfile, logging, messages
-from rheos.framework.graph import (
-    IndexedSlices,
-    control_dependencies,
-    convert_to_tensor,
-    get_default_graph,
-    name_scope,
-)
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import control_dependencies, name_scope
+from rheos.framework.indexed_slices import IndexedSlices
 from rheos.ops import (
     check_ops,
     clip_ops,

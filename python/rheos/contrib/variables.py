@@ -5,7 +5,8 @@ import re
 
 from rheos.contrib.arg_scope import add_arg_scope
 from rheos.framework import dtypes
-from rheos.framework.graph import device as _device, get_default_graph
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import device as _device
 from rheos.ops import array_ops, variable_scope
 from rheos.ops.variables import GraphKeys, Variable
 

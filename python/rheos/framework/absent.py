@@ -2,6 +2,8 @@
 
 import sys
 
+from rheos.framework import messages as classes
+
 
 def attribute_of(module, messages=()):
     """A module's `__getattr__`; it raises AttributeError, so programs can try and fall back.
@@ -15,8 +17,6 @@ def attribute_of(module, messages=()):
         if name.startswith("__"):
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
         if name in messages:
-            from rheos.framework import messages as classes
-
             return getattr(classes, name)
         raise AttributeError(
             f"module '{module}' has no attribute '{name}': if TensorFlow 1 has {public}.{name}, it "

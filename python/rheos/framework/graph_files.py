@@ -3,7 +3,8 @@
 import os
 
 from rheos import _core
-from rheos.framework.graph import get_default_graph
+from rheos.framework import messages
+from rheos.framework.defaults import get_default_graph
 from rheos.framework.importer import import_graph_def
 
 
@@ -20,7 +21,5 @@ def write_graph(path, graph=None, side_file_bytes=0):
 def read_graph(path, input_map=None, return_elements=None, name=""):
     """Adds the graph of a GraphDef file to the default graph; constants in files beside it are
     mapped into memory when they are used. The other arguments are those of import_graph_def()."""
-    from rheos.framework import messages
-
     graph_def = messages.GraphDef.FromString(_core.read_graph_def(os.fspath(path)))
     return import_graph_def(graph_def, input_map, return_elements, name=name)

@@ -5,9 +5,13 @@ import contextlib
 import itertools
 
 from rheos import _core
-from rheos.framework.graph import Operation, Tensor, convert_to_tensor, get_default_graph
+from rheos.framework import logging
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.devices import apply_devices_since
 from rheos.framework.messages import is_message
 from rheos.framework.op_defs import op_def_message
+from rheos.framework.operation import Operation, Tensor
 
 
 def _text(name):
@@ -83,8 +87,6 @@ def _warn_of_unknown(graph_def):
         if op not in functions and _core.op_signature(op) is None
     }
     if unknown:
-        from rheos.framework import logging
-
         nodes = {node.op: node.name for node in reversed(graph_def.node)}
         logging.warning(
             "Op type not registered: %s. What needs these cannot run.",
@@ -110,7 +112,7 @@ def _add_nodes(graph, graph_def, prefix, entries, elements):
         except TypeError as error:  # here a wrong dtype is the file's, not the caller's
             raise ValueError(str(error)) from None
     if asks_functions:
-        graph._apply_devices_since(first)
+        apply_devices_since(graph, first)
     return answer
 
 

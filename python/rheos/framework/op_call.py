@@ -1,15 +1,12 @@
 """Adding an operation: inputs become tensors by the op's signature, as in TensorFlow 1.15."""
 
+from collections import namedtuple
+
 from rheos.framework import dtypes, signatures
-from rheos.framework.graph import (
-    Tensor,
-    _Default,
-    _is_tensor_like,
-    _VariableBase,
-    convert,
-    get_default_graph,
-    graph_from_inputs,
-)
+from rheos.framework.conversion import _is_tensor_like, convert
+from rheos.framework.defaults import _Default, get_default_graph
+from rheos.framework.graph import graph_from_inputs
+from rheos.framework.operation import Tensor, _VariableBase
 
 
 def _wrong_type(op_type, arg, observed, wanted, source):
@@ -206,8 +203,6 @@ def _tuple(name, fields):
     """The kind of named tuple, made once."""
     found = _tuple_types.get(name)
     if found is None:
-        from collections import namedtuple
-
         found = _tuple_types[name] = namedtuple(name, fields)
     return found
 

@@ -1,5 +1,8 @@
-"""How functions of dense tensors take ragged ones and linear operators too: modules of rheos.ops
-have what they do."""
+"""How functions of dense tensors take ragged ones and linear operators too.
+
+A handler does the work of the function then. Handlers are functions of modules of rheos.ops, which
+lie above this one and above the functions that they stand in for.
+"""
 
 import functools
 
@@ -31,32 +34,35 @@ def _is_given(kinds, args):
     return False
 
 
-def _takes(kinds, handler, module):
-    """The function; where an argument is of `kinds`, HANDLER(function, *args, **kwargs).
+_handlers = {}
 
-    module: that of rheos.ops that has the handler.
-    """
+
+def handles(function):
+    """A decorator: the function is the handler of its name."""
+    _handlers[function.__name__] = function
+    return function
+
+
+def _takes(kinds, handler):
+    """The function; where an argument is of `kinds`, HANDLER(function, *args, **kwargs)."""
 
     def decorate(function):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             if not _is_given(kinds, args) and not (kwargs and _is_given(kinds, kwargs.values())):
                 return function(*args, **kwargs)
-            from importlib import import_module
-
-            home = import_module(f"rheos.ops.{module}")
-            return getattr(home, handler)(function, *args, **kwargs)
+            return _handlers[handler](function, *args, **kwargs)
 
         return wrapper
 
     return decorate
 
 
-def ragged_too(handler, module="ragged_ops"):
-    """Where an argument is ragged, HANDLER of rheos.ops.MODULE does it."""
-    return _takes((RaggedBase, RaggedValueBase), handler, module)
+def ragged_too(handler):
+    """A decorator: where an argument is ragged, the handler of that name does it."""
+    return _takes((RaggedBase, RaggedValueBase), handler)
 
 
 def operators_too(handler):
-    """Where an argument is a linear operator, HANDLER of rheos.ops.linear_operator does it."""
-    return _takes((OperatorBase,), handler, "linear_operator")
+    """A decorator: where an argument is a linear operator, the handler of that name does it."""
+    return _takes((OperatorBase,), handler)

@@ -3,7 +3,11 @@
 import collections
 
 from rheos.framework import dtypes
-from rheos.framework.graph import Tensor, convert_to_tensor, name_scope
+from rheos.framework.constant_values import constant_value_as_shape
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_session
+from rheos.framework.graph import name_scope
+from rheos.framework.operation import Tensor
 
 SparseTensorValue = collections.namedtuple("SparseTensorValue", "indices values dense_shape")
 
@@ -50,8 +54,6 @@ class SparseTensor:
 
     def get_shape(self):
         """What is known of the dense shape."""
-        from rheos.ops.constant_op import constant_value_as_shape
-
         shape = constant_value_as_shape(self._dense_shape)
         return shape if self._known_shape is None else shape.merge_with(self._known_shape)
 
@@ -80,8 +82,6 @@ class SparseTensor:
 
     def eval(self, feed_dict=None, session=None):
         """The value as a SparseTensorValue."""
-        from rheos.framework.graph import get_default_session
-
         session = session or get_default_session()
         if session is None:
             raise ValueError("Cannot evaluate a SparseTensor: no session is given or registered.")

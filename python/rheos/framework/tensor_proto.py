@@ -1,8 +1,8 @@
-"""TensorProto messages: constants as arrays, and arrays as constants."""
+"""TensorProto messages as arrays."""
 
 import numpy as np
 
-from rheos.framework import dtypes, messages
+from rheos.framework import dtypes
 
 # The field of a TensorProto that holds values of a type one by one.
 _FIELDS = {
@@ -22,22 +22,6 @@ _FIELDS = {
 
 def _field(dtype):
     return _FIELDS.get(dtype, "int_val")
-
-
-def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False):
-    """A TensorProto of values: an array, a number, a text or lists of these.
-
-    shape: the elements are laid out in it; if they are fewer, the last one goes on. ValueError if
-    they are more, TypeError with verify_shape if the shape of the values is another one.
-    """
-    if isinstance(values, messages.TensorProto):
-        return values
-    from rheos.framework.graph import Graph
-    from rheos.ops.constant_op import constant
-
-    with Graph().as_default():  # what the value of a constant is in a graph
-        made = constant(values, dtype=dtype, shape=shape, verify_shape=verify_shape)
-    return made.op.get_attr("value")
 
 
 def make_ndarray(tensor):

@@ -1,5 +1,6 @@
 """Shapes of tensors, known in whole, in part, or not at all."""
 
+from rheos.framework import messages
 from rheos.framework.dtypes import DType
 
 
@@ -351,8 +352,6 @@ class TensorShape:
 
     def as_proto(self):
         """The shape as a TensorShapeProto message."""
-        from rheos.framework import messages
-
         if self._dims_tuple is None:
             return messages.TensorShapeProto(unknown_rank=True)
         dims = [{"size": -1 if d is None else d} for d in self._dims_tuple]

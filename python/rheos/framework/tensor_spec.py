@@ -1,7 +1,7 @@
 """What is said of a tensor without having one: its shape, dtype and name."""
 
 from rheos.framework import dtypes
-from rheos.framework.graph import Tensor
+from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import TensorShape
 
 

@@ -7,13 +7,10 @@ a name. Its variables are those of get_variable() in that scope. Calling it agai
 import re
 
 from rheos.framework import dtypes, nest, tensor_shape
-from rheos.framework.graph import (
-    Tensor,
-    _VariableBase,
-    convert_to_tensor,
-    get_default_graph,
-    name_scope,
-)
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import name_scope
+from rheos.framework.operation import Tensor, _VariableBase
 from rheos.ops import variable_scope
 from rheos.ops.partitioned_variables import PartitionedVariable
 from rheos.ops.variables import GraphKeys, VariableAggregation, VariableSynchronization

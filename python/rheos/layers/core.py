@@ -1,11 +1,12 @@
 """Dense layers, dropout, flattening."""
 
 from rheos.framework import tensor_shape
-from rheos.framework.graph import Tensor, _VariableBase, convert_to_tensor
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import op1
+from rheos.framework.operation import Tensor, _VariableBase
 from rheos.layers import base
 from rheos.ops import array_ops, init_ops, math_ops, nn_ops
-from rheos.ops.constant_op import constant_value
 
 
 class Dense(base.Layer):

@@ -1,12 +1,8 @@
 """Batch normalization."""
 
 from rheos.framework import dtypes, tensor_shape
-from rheos.framework.graph import (
-    colocate_with,
-    control_dependencies,
-    convert_to_tensor,
-    name_scope,
-)
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import colocate_with, control_dependencies, name_scope
 from rheos.layers import base
 from rheos.layers.core import known_flag
 from rheos.ops import (

@@ -1,7 +1,8 @@
 """Recurrent networks that are unrolled as they are built: one copy of the cell for each step."""
 
 from rheos.framework import dtypes, nest
-from rheos.framework.graph import control_dependencies, convert_to_tensor
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import control_dependencies
 from rheos.framework.tensor_shape import TensorShape
 from rheos.layers.rnn_cells import assert_like_rnncell, joined
 from rheos.ops import array_ops, math_ops

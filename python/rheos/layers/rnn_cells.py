@@ -7,10 +7,13 @@ A cell makes its variables when it is first called, in the variable scope of tha
 import collections
 
 from rheos.framework import dtypes, nest, tensor_shape
-from rheos.framework.graph import Tensor, convert_to_tensor, name_scope
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
+from rheos.framework.operation import Tensor
 from rheos.layers import base
 from rheos.ops import array_ops, clip_ops, init_ops, math_ops, nn_ops, variable_scope
-from rheos.ops.constant_op import constant, constant_value
+from rheos.ops.constant_op import constant
 from rheos.ops.partitioned_variables import fixed_size_partitioner
 
 

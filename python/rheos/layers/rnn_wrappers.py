@@ -3,11 +3,12 @@
 import numbers
 
 from rheos.framework import nest
-from rheos.framework.graph import convert_to_tensor, device, name_scope
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import device, name_scope
 from rheos.framework.tensor_shape import TensorShape
 from rheos.layers.rnn_cells import LSTMStateTuple, RNNCell, assert_like_rnncell
 from rheos.ops import array_ops, math_ops, nn_ops, random_ops
-from rheos.ops.constant_op import constant_value
 
 
 class _Wrapper(RNNCell):

@@ -1,15 +1,19 @@
 """Functions on the shapes and elements of tensors."""
 
 import builtins
-import sys
 
 import numpy as np
 
-from rheos.framework import dtypes, graph as _graph, signatures, tensor_shape
-from rheos.framework.graph import Tensor, _VariableBase, convert_to_tensor, name_scope
+from rheos.framework import dtypes, from_ops, signatures, tensor_shape
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
+from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import op1, op_list, op_results
+from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.ragged import ragged_too
-from rheos.ops.constant_op import constant, constant_value
+from rheos.ops.cast_ops import cast as _cast, range as _range
+from rheos.ops.constant_op import constant
 
 newaxis = None
 
@@ -35,7 +39,7 @@ def placeholder_with_default(input, shape, name=None):
 @ragged_too("elementwise")
 def identity(input, name=None):
     """A tensor with the same value."""
-    if isinstance(input, _graph.IndexedSlices):
+    if isinstance(input, IndexedSlices):
         input = convert_to_tensor(input)
     return op1("Identity", name, input)
 
@@ -109,7 +113,7 @@ def reshape(tensor, shape, name=None):
     return op1("Reshape", name, tensor, shape)
 
 
-@ragged_too("expand_dims_of", "ragged_shaping")
+@ragged_too("expand_dims_of")
 def expand_dims(input, axis=None, name=None, dim=None):
     """Inserts a dimension of 1 at `axis`."""
     axis = dim if axis is None else axis
@@ -118,7 +122,7 @@ def expand_dims(input, axis=None, name=None, dim=None):
     return op1("ExpandDims", name, input, axis)
 
 
-@ragged_too("squeeze_of", "ragged_shaping")
+@ragged_too("squeeze_of")
 def squeeze(input, axis=None, name=None, squeeze_dims=None):
     """Removes dimensions of 1: those in `axis`, or all."""
     axis = squeeze_dims if axis is None else axis
@@ -141,29 +145,6 @@ def transpose(a, perm=None, name="transpose", conjugate=False):
             a = convert_to_tensor(a, name="x")
         kind = "ConjugateTranspose" if conjugate and a.dtype.is_complex else "Transpose"
         return op1(kind, name, a, perm)
-
-
-def matrix_transpose(a, name="matrix_transpose", conjugate=False):
-    """Swaps the last two dimensions."""
-    with name_scope(name, None, [a]) as name:
-        a = convert_to_tensor(a, name="a")
-        ndims = a._rank()
-        if ndims is None:
-            count = rank(a)
-            perm = concat((_range(count - 2), [count - 1, count - 2]), 0)
-        elif ndims < 2:
-            raise ValueError(
-                f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {a.shape}"
-            )
-        else:
-            perm = [*builtins.range(ndims - 2), ndims - 1, ndims - 2]
-        return transpose(a, perm, conjugate=conjugate)
-
-
-def _range(*args):
-    from rheos.ops import math_ops
-
-    return math_ops.range(*args)
 
 
 def broadcast_to(input, shape, name=None):
@@ -274,7 +255,7 @@ def fill(dims, value, name=None):
     return op1("Fill", name, dims, value)
 
 
-@ragged_too("one_hot_of", "ragged_shaping")
+@ragged_too("one_hot_of")
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
     """Vectors of `depth` elements with `on_value` at each index, inserted at `axis`."""
     with name_scope(name, "one_hot", [indices, depth, on_value, off_value]) as name:
@@ -303,31 +284,6 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
                 f"dtype {types[0]} of on_value does not match dtype {types[1]} of off_value"
             )
         return op1("OneHot", name, indices, depth, on_value, off_value, axis=axis)
-
-
-def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
-    """The identity matrix: (num_rows, num_columns), or batch_shape of them."""
-    from rheos.ops import math_ops
-
-    with name_scope(name, "eye", [num_rows, num_columns, batch_shape]):
-        square = num_columns is None
-        batch = [] if batch_shape is None else batch_shape
-        columns = num_rows if square else num_columns
-        known = not any(hasattr(x, "_as_graph_element") for x in (num_rows, columns, batch))
-        if known:
-            batch = list(batch)
-            diagonal_shape = [*batch, min(num_rows, columns)]
-            shape = [*batch, num_rows, columns]
-        else:
-            count = math_ops.minimum(num_rows, columns)
-            batch = convert_to_tensor(batch, name="shape", dtype=dtypes.int32)
-            diagonal_shape = concat((batch, [count]), axis=0)
-            if not square:
-                shape = concat((batch, [num_rows, columns]), axis=0)
-        diagonal = ones(diagonal_shape, dtype=dtype)
-        if square:
-            return matrix_diag(diagonal)
-        return op1("MatrixSetDiag", "set_diag", zeros(shape, dtype=dtype), diagonal)
 
 
 def matrix_diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0):
@@ -441,7 +397,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     return op_list("SplitV", name, value, sizes, axis, num_split=num)
 
 
-@ragged_too("tile_of", "ragged_shaping")
+@ragged_too("tile_of")
 def tile(input, multiples, name=None):
     """Repeats a tensor along each dimension."""
     return op1("Tile", name, input, multiples)
@@ -555,85 +511,6 @@ def strided_slice(
     return result
 
 
-def _check_index(index):
-    if isinstance(index, (int, np.integer, tensor_shape.Dimension)) and not isinstance(index, bool):
-        return
-    if isinstance(index, (Tensor, _VariableBase)):
-        if index.dtype.is_integer and index.shape.ndims in (None, 0):
-            return
-    elif isinstance(index, np.ndarray) and index.ndim == 0 and index.dtype.kind in "iu":
-        return
-    raise TypeError(
-        "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
-        f"tf.int32/tf.int64 tensors are valid indices, got {index!r}"
-    )
-
-
-def _is_mask(key):
-    if isinstance(key, (Tensor, _VariableBase)):
-        return key.dtype.base_dtype == dtypes.bool
-    if isinstance(key, np.ndarray):
-        return key.dtype == np.bool_
-    return isinstance(key, bool) or (
-        isinstance(key, (list, tuple)) and bool(key) and all(isinstance(k, bool) for k in key)
-    )
-
-
-def _bound(value):
-    """A bound of a slice: (value, whether it was left out)."""
-    if value is None or (not isinstance(value, (Tensor, _VariableBase)) and value == sys.maxsize):
-        return 0, True
-    _check_index(value)
-    return tensor_shape.dimension_value(value), False
-
-
-def slice_helper(tensor, key, var=None):
-    """`tensor[key]`; var: the variable that `tensor` reads."""
-    if _is_mask(key):
-        return boolean_mask(tensor, key)
-    keys = key if isinstance(key, (list, tuple)) else [key]
-    begin, end, strides = [], [], []
-    masks = dict.fromkeys(
-        ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"), 0
-    )
-    for i, part in enumerate(keys):
-        bit = 1 << i
-        first, last, step = 0, 0, 1
-        if isinstance(part, builtins.slice):
-            first, open_start = _bound(part.start)
-            last, open_end = _bound(part.stop)
-            masks["begin_mask"] |= bit * open_start
-            masks["end_mask"] |= bit * open_end
-            if part.step is not None:
-                step = _bound(part.step)[0]
-        elif part is Ellipsis:
-            masks["ellipsis_mask"] |= bit
-        elif part is None:
-            masks["new_axis_mask"] |= bit
-        else:
-            _check_index(part)
-            first = tensor_shape.dimension_value(part)
-            last = first + 1
-            masks["shrink_axis_mask"] |= bit
-        begin.append(first)
-        end.append(last)
-        strides.append(step)
-    with name_scope(None, "strided_slice", [tensor, *begin, *end, *strides]) as name:
-        if not begin:
-            parts = [constant([], dtype=dtypes.int32)] * 3
-        else:
-            parts = [stack(begin), stack(end), stack(strides)]
-            if any(p.dtype.base_dtype == dtypes.int64 for p in parts):
-                parts = [_cast(p, dtypes.int64) for p in parts]
-        return strided_slice(tensor, *parts, **masks, var=var, name=name)
-
-
-def _cast(x, dtype):
-    from rheos.ops import math_ops
-
-    return math_ops.cast(x, dtype)
-
-
 @ragged_too("gather_of")
 def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
     """The slices of `params` at `indices` along `axis`."""
@@ -644,7 +521,7 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
     return op1("GatherV2", name, params, indices, axis, batch_dims=batch_dims)
 
 
-@ragged_too("gather_nd_of", "ragged_shaping")
+@ragged_too("gather_nd_of")
 def gather_nd(params, indices, name=None, batch_dims=0):
     """The slices of `params` at the coordinates in the last dimension of `indices`.
 
@@ -696,7 +573,7 @@ def scatter_nd(indices, updates, shape, name=None):
     return op1("ScatterNd", name, indices, updates, shape)
 
 
-@ragged_too("where_of", "ragged_shaping")
+@ragged_too("where_of")
 def where(condition, x=None, y=None, name=None):
     """With x and y: elements of x where the condition holds, of y elsewhere. Else: its indices."""
     if x is None and y is None:
@@ -739,28 +616,6 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
         return gather(flat, indices, axis=axis)
 
 
-def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
-    """Rows that hold True in their first `lengths` places."""
-    from rheos.ops import math_ops
-
-    with name_scope(name, "SequenceMask", [lengths, maxlen]):
-        lengths = convert_to_tensor(lengths)
-        if maxlen is None:
-            maxlen = math_ops.reduce_max(lengths)
-            maxlen = math_ops.maximum(constant(0, maxlen.dtype), maxlen)
-        else:
-            maxlen = convert_to_tensor(maxlen)
-            if maxlen.shape.ndims not in (None, 0):
-                raise ValueError("maxlen must be scalar for sequence_mask")
-        start, delta = constant(0, maxlen.dtype), constant(1, maxlen.dtype)
-        row = op1("Range", None, start, maxlen, delta)
-        matrix = op1("Cast", None, expand_dims(lengths, -1), DstT=maxlen.dtype)
-        result = row < matrix
-        if result.dtype.is_compatible_with(dtypes.as_dtype(dtype)):
-            return result
-        return math_ops.cast(result, dtype)
-
-
 def invert_permutation(x, name=None):
     """The inverse of a permutation."""
     return op1("InvertPermutation", name, x)
@@ -771,7 +626,7 @@ def unique(x, out_idx=dtypes.int32, name=None):
     return op_results("Unique", name, x, out_idx=out_idx)
 
 
-@ragged_too("dynamic_partition_of", "ragged_shaping")
+@ragged_too("dynamic_partition_of")
 def dynamic_partition(data, partitions, num_partitions, name=None):
     """Parts `data` into `num_partitions` tensors by the numbers in `partitions`."""
     return op_list("DynamicPartition", name, data, partitions, num_partitions=num_partitions)
@@ -800,6 +655,4 @@ def has_op(op_type):
     return signatures.op_def(op_type) is not None
 
 
-_graph._late.slice_helper = slice_helper
-_graph._late.densify = _densify
-_graph._late.cast = _cast
+from_ops.register(densify=_densify)

@@ -4,7 +4,7 @@ from rheos.framework.op_call import op1
 from rheos.framework.ragged import ragged_too
 
 
-@ragged_too("binary", "ragged_broadcast")
+@ragged_too("binary")
 def bitwise_and(x, y, name=None):
     """The bits set in both x and y.
 
@@ -13,7 +13,7 @@ def bitwise_and(x, y, name=None):
     return op1("BitwiseAnd", name, x, y)
 
 
-@ragged_too("binary", "ragged_broadcast")
+@ragged_too("binary")
 def bitwise_or(x, y, name=None):
     """The bits set in x or y.
 
@@ -22,7 +22,7 @@ def bitwise_or(x, y, name=None):
     return op1("BitwiseOr", name, x, y)
 
 
-@ragged_too("binary", "ragged_broadcast")
+@ragged_too("binary")
 def bitwise_xor(x, y, name=None):
     """The bits in which x and y differ.
 
@@ -37,7 +37,7 @@ def invert(x, name=None):
     return op1("Invert", name, x)
 
 
-@ragged_too("binary", "ragged_broadcast")
+@ragged_too("binary")
 def left_shift(x, y, name=None):
     """x shifted left by y bits.
 
@@ -47,7 +47,7 @@ def left_shift(x, y, name=None):
     return op1("LeftShift", name, x, y)
 
 
-@ragged_too("binary", "ragged_broadcast")
+@ragged_too("binary")
 def right_shift(x, y, name=None):
     """x shifted right by y bits; the sign of a signed integer is kept.
 

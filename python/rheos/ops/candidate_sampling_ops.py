@@ -6,7 +6,8 @@ class is drawn twice; InvalidArgumentError if there are not as many.
 """
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op_results
 from rheos.ops import array_ops, embedding_ops, math_ops, nn_ops, sparse_ops
 from rheos.ops.random_ops import get_seed

@@ -7,19 +7,14 @@ take it as a control dependency.
 import numpy as np
 
 from rheos.framework import dtypes, errors, tensor_shape
-from rheos.framework.graph import (
-    Tensor,
-    _VariableBase,
-    colocate_with,
-    control_dependencies,
-    convert_to_tensor,
-    get_default_graph,
-    name_scope,
-)
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import colocate_with, control_dependencies, name_scope
 from rheos.framework.op_call import op1
+from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.ragged import ragged_too
 from rheos.ops import array_ops, control_flow_ops, math_ops
-from rheos.ops.constant_op import constant_value
 
 
 def _fail_now(condition, data):

@@ -1,12 +1,9 @@
 """Keeping values and norms within bounds."""
 
 from rheos.framework import dtypes
-from rheos.framework.graph import (
-    IndexedSlices,
-    colocate_with,
-    convert_to_tensor,
-    name_scope,
-)
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import colocate_with, name_scope
+from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.ragged import ragged_too
 from rheos.ops import array_ops, math_ops, nn_ops
 from rheos.ops.constant_op import constant

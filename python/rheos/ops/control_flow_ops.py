@@ -1,18 +1,17 @@
 """Order: groups, tuples, assertions, printing."""
 
-from rheos.framework import dtypes, graph as _graph, nest
+from rheos.framework import dtypes, nest
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import (
-    IndexedSlices,
-    Operation,
-    Tensor,
-    _VariableBase,
     colocate_with,
     control_dependencies,
-    convert_to_tensor,
-    get_default_graph,
+    device as in_device,
     name_scope,
 )
+from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import apply_op, op1
+from rheos.framework.operation import Operation, Tensor, _VariableBase
 from rheos.ops import array_ops
 
 
@@ -25,7 +24,7 @@ def _no_op_after(operations, device, name=None):
     with control_dependencies(operations):
         if not device:
             return no_op(name=name)
-        with _graph.device(device):
+        with in_device(device):
             return no_op(name=name)
 
 

@@ -1,10 +1,11 @@
 """Connectionist temporal classification: its loss, decoders, and the distance of sequences."""
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, op_list
 from rheos.framework.sparse_tensor import SparseTensor, is_sparse
-from rheos.ops import array_ops, math_ops
+from rheos.ops import array_ops, math_ops, rearrange_ops
 
 
 def ctc_loss(
@@ -46,7 +47,7 @@ def ctc_loss(
 
 def _sparse_labels(labels, label_length):
     """The first label_length labels of each row of (batch, length), as a SparseTensor."""
-    keep = array_ops.sequence_mask(label_length, array_ops.shape(labels)[1])
+    keep = rearrange_ops.sequence_mask(label_length, array_ops.shape(labels)[1])
     places = array_ops.where(keep)
     shape = array_ops.shape(labels, out_type=dtypes.int64)
     return SparseTensor(places, array_ops.gather_nd(labels, places), shape)
@@ -122,11 +123,11 @@ def collapse_repeated(labels, seq_length, name=None):
         seq_length = convert_to_tensor(seq_length, name="seq_length")
         differs = math_ops.not_equal(labels[:, 1:], labels[:, :-1])
         first = array_ops.ones_like(labels[:, :1], dtype=dtypes.bool)
-        inside = array_ops.sequence_mask(seq_length, array_ops.shape(labels)[1])
+        inside = rearrange_ops.sequence_mask(seq_length, array_ops.shape(labels)[1])
         keep = math_ops.logical_and(array_ops.concat([first, differs], 1), inside)
         lengths = math_ops.reduce_sum(math_ops.cast(keep, dtypes.int32), axis=1)
         longest = math_ops.reduce_max(lengths)
-        places = array_ops.where(array_ops.sequence_mask(lengths, longest))
+        places = array_ops.where(rearrange_ops.sequence_mask(lengths, longest))
         shape = math_ops.cast(array_ops.stack([array_ops.shape(labels)[0], longest]), dtypes.int64)
         kept = array_ops.boolean_mask(labels, keep)
         return (

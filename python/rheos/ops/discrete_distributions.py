@@ -206,7 +206,7 @@ class Categorical(_OfProbabilities):
     def _cdf(self, k):
         k = math_ops.cast(self._valid(k), dtypes.int32)
         k, probs = self._with_event(k, self._probs)
-        below = array_ops.sequence_mask(k, self._event_size, dtype=probs.dtype)
+        below = rearrange_ops.sequence_mask(k, self._event_size, dtype=probs.dtype)
         return math_ops.reduce_sum(probs * below, -1)
 
     def _entropy(self):
@@ -261,7 +261,7 @@ class _OfCounts(Distribution):
         most = math_ops.reduce_max(draws)
         drawn = random_ops.multinomial(logits, most, seed=seed, output_dtype=dtypes.int32)
         k = array_ops.shape(logits)[1]
-        counted = array_ops.sequence_mask(draws, most, dtype=self.dtype)
+        counted = rearrange_ops.sequence_mask(draws, most, dtype=self.dtype)
         one_hot = array_ops.one_hot(drawn, k, dtype=self.dtype)
         return math_ops.reduce_sum(one_hot * counted[..., None], axis=1)
 

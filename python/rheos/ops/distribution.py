@@ -12,10 +12,12 @@ import inspect
 import numpy as np
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, check_ops, control_flow_ops, math_ops, rearrange_ops
-from rheos.ops.constant_op import constant, constant_value
+from rheos.ops.constant_op import constant
 
 
 class ReparameterizationType:

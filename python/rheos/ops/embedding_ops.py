@@ -1,13 +1,10 @@
 """Rows of tables looked up by number."""
 
 from rheos.framework import dtypes
-from rheos.framework.graph import (
-    _VariableBase,
-    colocate_with,
-    convert_to_tensor,
-    name_scope,
-)
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import colocate_with, name_scope
 from rheos.framework.op_call import op1
+from rheos.framework.operation import _VariableBase
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, clip_ops, math_ops, segment_ops, sparse_ops

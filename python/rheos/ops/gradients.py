@@ -3,12 +3,10 @@
 import enum
 
 from rheos.framework import dtypes
-from rheos.framework.graph import (
-    IndexedSlices,
-    _VariableBase,
-    convert_to_tensor,
-    graph_from_inputs,
-)
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import graph_from_inputs
+from rheos.framework.indexed_slices import IndexedSlices
+from rheos.framework.operation import _VariableBase
 from rheos.ops import array_ops
 
 

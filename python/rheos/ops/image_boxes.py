@@ -1,7 +1,8 @@
 """Boxes on pictures: drawn, sampled, chosen. A box is (y1, x1, y2, x2)."""
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, op_list, op_results
 from rheos.ops import random_ops
 

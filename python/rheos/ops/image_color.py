@@ -6,7 +6,8 @@ Integers stand for a share of their dtype's largest value, floats for themselves
 import numpy as np
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
 from rheos.ops import array_ops, control_flow_ops, math_ops, random_ops
 from rheos.ops.image_ops import _check, _checked_picture

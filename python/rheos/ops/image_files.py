@@ -1,7 +1,8 @@
 """Pictures from and to files: JPEG, PNG, GIF, BMP."""
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
 from rheos.ops import math_ops, random_ops
 from rheos.ops.image_color import convert_image_dtype

@@ -4,10 +4,13 @@
 import numpy as np
 
 from rheos.framework import dtypes, tensor_shape
-from rheos.framework.graph import Tensor, _VariableBase, convert_to_tensor, name_scope
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
+from rheos.framework.operation import Tensor, _VariableBase
 from rheos.ops import array_ops, check_ops, control_flow_ops, math_ops, random_ops
-from rheos.ops.constant_op import constant, constant_value
+from rheos.ops.constant_op import constant
 
 # ---- What the functions check
 

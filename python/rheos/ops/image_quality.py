@@ -3,7 +3,8 @@
 import numpy as np
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.ops import array_ops, control_flow_ops, math_ops, nn_conv, nn_ops
 from rheos.ops.constant_op import constant
 from rheos.ops.image_color import convert_image_dtype

@@ -6,7 +6,7 @@ import numpy as np
 
 from rheos.framework import dtypes
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, random_ops
+from rheos.ops import array_ops, linalg_ops, math_ops, random_ops, rearrange_ops
 from rheos.ops.constant_op import constant
 
 
@@ -255,8 +255,6 @@ class Orthogonal(Initializer):
         self.dtype = _floating(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        from rheos.ops import linalg_ops, math_ops, rearrange_ops
-
         dtype = self.dtype if dtype is None else dtype
         dims = [int(d) for d in TensorShape(shape).as_list()]
         if len(dims) < 2:
@@ -268,7 +266,7 @@ class Orthogonal(Initializer):
         # The signs make the matrix uniform among the orthogonal ones.
         q *= math_ops.sign(rearrange_ops.diag_part(r))
         if rows < columns:
-            q = array_ops.matrix_transpose(q)
+            q = rearrange_ops.matrix_transpose(q)
         return self.gain * array_ops.reshape(q, dims)
 
     def get_config(self):
@@ -287,7 +285,7 @@ class Identity(Initializer):
         if len(full) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
         dims = [int(d) for d in full]
-        matrix = array_ops.eye(*dims, dtype=self.dtype if dtype is None else dtype)
+        matrix = rearrange_ops.eye(*dims, dtype=self.dtype if dtype is None else dtype)
         return self.gain * matrix
 
 

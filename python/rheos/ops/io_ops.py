@@ -1,7 +1,8 @@
 """Files, records and bytes in graphs."""
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import apply_op, op1, op_list
 
 

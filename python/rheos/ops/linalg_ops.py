@@ -3,7 +3,8 @@
 import numpy as np
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, op_list, op_results
 from rheos.framework.ragged import operators_too
 from rheos.ops import array_ops, math_ops, rearrange_ops, special_math_ops
@@ -153,7 +154,7 @@ def adjoint(matrix, name=None):
     """The conjugate transpose of matrices (..., n, m)."""
     with name_scope(name, "adjoint", [matrix]):
         matrix = convert_to_tensor(matrix, name="matrix")
-        return array_ops.matrix_transpose(matrix, conjugate=True)
+        return rearrange_ops.matrix_transpose(matrix, conjugate=True)
 
 
 @operators_too("trace_of")
@@ -271,11 +272,11 @@ def tridiagonal_solve(
         if is_vector:
             rhs = array_ops.expand_dims(rhs, -1)
         elif transpose_rhs:
-            rhs = array_ops.matrix_transpose(rhs)
+            rhs = rearrange_ops.matrix_transpose(rhs)
         x = op1("TridiagonalSolve", None, compact, rhs, partial_pivoting=partial_pivoting)
         if is_vector:
             return array_ops.squeeze(x, [-1])
-        return array_ops.matrix_transpose(x) if transpose_rhs else x
+        return rearrange_ops.matrix_transpose(x) if transpose_rhs else x
 
 
 tridiagonal_matmul.__doc__ += _FORMATS

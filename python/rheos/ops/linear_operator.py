@@ -6,11 +6,16 @@ an operator (`is_non_singular`, `is_self_adjoint`, `is_positive_definite`, `is_s
 None means that nothing is known.
 """
 
+import types
+
+import numpy as np
+
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
-from rheos.framework.ragged import OperatorBase
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
+from rheos.framework.ragged import OperatorBase, handles
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, check_ops, linalg_ops, math_ops
+from rheos.ops import array_ops, check_ops, linalg_ops, math_ops, rearrange_ops
 from rheos.ops.rearrange_ops import (
     broadcast_dynamic_shape,
     dimension_at_index,
@@ -50,6 +55,15 @@ def _consistent(non_singular, self_adjoint, positive_definite, square):
     if non_singular or self_adjoint:
         square = True
     return non_singular, self_adjoint, positive_definite, square
+
+
+_results = types.SimpleNamespace()
+
+
+def result_of_methods(kind):
+    """A decorator of classes: methods of LinearOperator, which lies below, make such operators."""
+    setattr(_results, kind.__name__, kind)
+    return kind
 
 
 class LinearOperator(OperatorBase):
@@ -167,7 +181,7 @@ class LinearOperator(OperatorBase):
         columns = self.domain_dimension_tensor() if columns is None else columns
         batch = self.batch_shape
         batch = batch.as_list() if batch.is_fully_defined() else self.batch_shape_tensor()
-        return self.matmul(array_ops.eye(columns, batch_shape=batch, dtype=self.dtype))
+        return self.matmul(rearrange_ops.eye(columns, batch_shape=batch, dtype=self.dtype))
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
         rhs = linalg_ops.adjoint(rhs) if adjoint_arg else rhs
@@ -206,20 +220,14 @@ class LinearOperator(OperatorBase):
         return array_ops.squeeze(self.solve(array_ops.expand_dims(rhs, -1), adjoint=adjoint), [-1])
 
     def _cholesky(self):
-        from rheos.ops.linear_operators import LinearOperatorLowerTriangular
-
-        return LinearOperatorLowerTriangular(
+        return _results.LinearOperatorLowerTriangular(
             linalg_ops.cholesky(self.to_dense()), is_non_singular=True, is_square=True)
 
     def _adjoint(self):
-        from rheos.ops.linear_operator_combinations import LinearOperatorAdjoint
-
-        return LinearOperatorAdjoint(self)
+        return _results.LinearOperatorAdjoint(self)
 
     def _inverse(self):
-        from rheos.ops.linear_operator_combinations import LinearOperatorInversion
-
-        return LinearOperatorInversion(self)
+        return _results.LinearOperatorInversion(self)
 
     def _uses_cholesky(self):
         return self.is_self_adjoint and self.is_positive_definite
@@ -274,9 +282,6 @@ class LinearOperator(OperatorBase):
             return self._matmul(x, adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def _matmul_operator(self, other, adjoint, adjoint_arg):
-        from rheos.ops.linear_operator_combinations import LinearOperatorComposition
-        from rheos.ops.linear_operators import LinearOperatorIdentity
-
         left = self.adjoint() if adjoint else self
         right = other.adjoint() if adjoint_arg else other
         if left.domain_dimension.value is not None and right.range_dimension.value is not None:
@@ -285,11 +290,11 @@ class LinearOperator(OperatorBase):
                     "Operators are incompatible. Expected `x` to have dimension "
                     f"{left.domain_dimension} but got {right.range_dimension}."
                 )
-        if isinstance(left, LinearOperatorIdentity):
+        if isinstance(left, _results.LinearOperatorIdentity):
             return right
-        if isinstance(right, LinearOperatorIdentity):
+        if isinstance(right, _results.LinearOperatorIdentity):
             return left
-        return LinearOperatorComposition([left, right])
+        return _results.LinearOperatorComposition([left, right])
 
     def __matmul__(self, other):
         return self.matmul(other)
@@ -414,45 +419,51 @@ class LinearOperator(OperatorBase):
 
 
 def _epsilon(dtype):
-    import numpy as np
-
     return float(np.finfo(dtype.as_numpy_dtype).eps)
 
 
 # ---- Functions of matrices that are given operators
 
 
+@handles
 def adjoint_of(_function, matrix, name=None):
     return matrix.adjoint(name)
 
 
+@handles
 def cholesky_of(_function, input, name=None):
     return input.cholesky(name)
 
 
+@handles
 def diag_part_of(_function, input, name="diag_part", k=0, padding_value=0):
     return input.diag_part(name)
 
 
+@handles
 def determinant_of(_function, input, name=None):
     return input.determinant(name)
 
 
+@handles
 def trace_of(_function, x, name=None):
     return x.trace(name)
 
 
+@handles
 def inverse_of(_function, input, adjoint=False, name=None):
     inverse = input.inverse(name)
     return inverse.adjoint() if adjoint else inverse
 
 
+@handles
 def logdet_of(function, matrix, name=None):
     if not (matrix.is_positive_definite and matrix.is_self_adjoint):
         raise ValueError("Expected matrix to be self-adjoint positive definite.")
     return function(matrix, name)
 
 
+@handles
 def product_of(
     _function,
     a,
@@ -475,6 +486,7 @@ def product_of(
     return linalg_ops.adjoint(turned)
 
 
+@handles
 def solution_of(_function, matrix, rhs, adjoint=False, name=None):
     if not isinstance(matrix, LinearOperator):
         raise ValueError(

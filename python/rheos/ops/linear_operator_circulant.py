@@ -2,7 +2,7 @@
 
 from rheos.framework import dtypes
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, check_ops, math_ops
+from rheos.ops import array_ops, check_ops, math_ops, rearrange_ops
 from rheos.ops.linalg_ops import adjoint as adjoint_of
 from rheos.ops.linear_operator import LinearOperator
 from rheos.ops.linear_operators import broadcast_shapes, decided_hint, given_tensor
@@ -81,13 +81,13 @@ class _Circulant(LinearOperator):
     def _filtered(self, x, factors):
         """The columns of x through the transform, times the factors, and back."""
         there, back = _TRANSFORMS[self._depth]
-        rows = array_ops.matrix_transpose(math_ops.cast(x, factors.dtype))
+        rows = rearrange_ops.matrix_transpose(math_ops.cast(x, factors.dtype))
         batch, block = array_ops.shape(rows)[:-1], self.block_shape_tensor()
         blocks = array_ops.reshape(rows, array_ops.concat([batch, block], 0))
         blocks = back(there(blocks) * array_ops.expand_dims(factors, -1 - self._depth))
         batch = array_ops.shape(blocks)[:-self._depth]
         rows = array_ops.reshape(blocks, array_ops.concat([batch, [-1]], 0))
-        result = math_ops.cast(array_ops.matrix_transpose(rows), self.dtype)
+        result = math_ops.cast(rearrange_ops.matrix_transpose(rows), self.dtype)
         result.set_shape(broadcast_shapes(self.batch_shape, x.shape[:-2]).concatenate(
             self.shape[-1:]).concatenate(x.shape[-1:]))
         return result
@@ -226,11 +226,11 @@ class LinearOperatorToeplitz(LinearOperator):
         x = adjoint_of(x) if adjoint_arg else x
         kind = _complex_of(self.dtype)
         spectrum = fft(math_ops.cast(self._around(adjoint), kind))
-        rows = array_ops.matrix_transpose(math_ops.cast(x, kind))
+        rows = rearrange_ops.matrix_transpose(math_ops.cast(x, kind))
         size = array_ops.shape(rows)[-1]
         longer = array_ops.concat([rows, array_ops.zeros_like(rows[..., 1:])], -1)
         rows = ifft(fft(longer) * array_ops.expand_dims(spectrum, -2))[..., :size]
-        result = math_ops.cast(array_ops.matrix_transpose(rows), self.dtype)
+        result = math_ops.cast(rearrange_ops.matrix_transpose(rows), self.dtype)
         result.set_shape(broadcast_shapes(self.batch_shape, x.shape[:-2]).concatenate(
             self.shape[-1:]).concatenate(x.shape[-1:]))
         return result

@@ -1,9 +1,9 @@
 """Linear operators of other operators: adjoints, inverses, products, blocks."""
 
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, math_ops
+from rheos.ops import array_ops, math_ops, rearrange_ops
 from rheos.ops.linalg_ops import adjoint as adjoint_of
-from rheos.ops.linear_operator import LinearOperator, broadcast_batches
+from rheos.ops.linear_operator import LinearOperator, broadcast_batches, result_of_methods
 from rheos.ops.linear_operators import broadcast_shapes, decided_hint
 from rheos.ops.rearrange_ops import broadcast_dynamic_shape
 
@@ -63,6 +63,7 @@ class _OfOne(LinearOperator):
         return self._operator
 
 
+@result_of_methods
 class LinearOperatorAdjoint(_OfOne):
     """The adjoint (conjugate transpose) of an operator."""
 
@@ -98,6 +99,7 @@ class LinearOperatorAdjoint(_OfOne):
         return self._operator
 
 
+@result_of_methods
 class LinearOperatorInversion(_OfOne):
     """The inverse of an operator."""
 
@@ -132,6 +134,7 @@ class LinearOperatorInversion(_OfOne):
         return self._operator
 
 
+@result_of_methods
 class LinearOperatorComposition(LinearOperator):
     """Operators one after the other: the last one acts first."""
 
@@ -316,7 +319,7 @@ class LinearOperatorKronecker(LinearOperator):
     # on the last, and puts what it gives first among them: after all, their order is the old one.
     def _by_factor(self, x, method, adjoint, adjoint_arg):
         x = x if not adjoint_arg else adjoint_of(x)
-        x = array_ops.matrix_transpose(x)  # (..., R, n)
+        x = rearrange_ops.matrix_transpose(x)  # (..., R, n)
         batch, count = array_ops.shape(x)[:-2], array_ops.shape(x)[-2]
         for operator in reversed(self._operators):
             size = array_ops.shape(x)[-1]
@@ -324,7 +327,7 @@ class LinearOperatorKronecker(LinearOperator):
             taken = (
                 operator.range_dimension_tensor() if gives else operator.domain_dimension_tensor())
             rows = array_ops.concat([batch, [count * (size // taken), taken]], 0)
-            x = array_ops.matrix_transpose(array_ops.reshape(x, rows))  # (..., taken, R * rest)
+            x = rearrange_ops.matrix_transpose(array_ops.reshape(x, rows))  # (..., taken, R * rest)
             x = getattr(operator, method)(x, adjoint=adjoint)  # (..., given, R * rest)
             batch, given = array_ops.shape(x)[:-2], array_ops.shape(x)[-2]
             rest = size // taken
@@ -333,7 +336,7 @@ class LinearOperatorKronecker(LinearOperator):
             order = array_ops.concat([math_ops.range(rank), rank + [1, 0, 2]], 0)
             x = array_ops.transpose(x, order)
             x = array_ops.reshape(x, array_ops.concat([batch, [count, given * rest]], 0))
-        return array_ops.matrix_transpose(x)
+        return rearrange_ops.matrix_transpose(x)
 
     def _with_shape(self, x, argument, adjoint, adjoint_arg, of_range):
         rows = self.range_dimension if of_range else self.domain_dimension

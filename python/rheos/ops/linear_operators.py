@@ -1,12 +1,13 @@
 """Linear operators of tensors: see linear_operator.py for what all have in common."""
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, check_ops, control_flow_ops, linalg_ops, math_ops
-from rheos.ops.constant_op import constant_value
 from rheos.ops.linalg_ops import adjoint as adjoint_of
-from rheos.ops.linear_operator import LinearOperator, broadcast_batches
+from rheos.ops.linear_operator import LinearOperator, broadcast_batches, result_of_methods
 from rheos.ops.rearrange_ops import (
     broadcast_dynamic_shape,
     matrix_diag_part,
@@ -73,6 +74,7 @@ class LinearOperatorFullMatrix(LinearOperator):
         return self._matrix
 
 
+@result_of_methods
 class LinearOperatorLowerTriangular(LinearOperator):
     """The operator of the lower triangle of a matrix (..., N, N); what is above it counts as 0."""
 
@@ -281,6 +283,7 @@ class _Identities(LinearOperator):
         return array_ops.ones(self.shape_tensor()[:-1], dtype=self.dtype)
 
 
+@result_of_methods
 class LinearOperatorIdentity(_Identities):
     """The identity of `num_rows` rows, a batch of `batch_shape` of them."""
 

@@ -4,8 +4,9 @@ import itertools
 import sys
 
 from rheos.framework import dtypes, nest
-from rheos.framework.graph import Tensor, _VariableBase, convert_to_tensor
+from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import apply_op
+from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.ops import string_ops
 

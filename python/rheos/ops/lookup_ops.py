@@ -7,12 +7,15 @@ import collections
 import os
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, get_default_graph, name_scope
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import apply_op, op1, op_list
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, control_flow_ops, math_ops, string_ops
-from rheos.ops.constant_op import constant, constant_value
+from rheos.ops.constant_op import constant
 from rheos.ops.saveables import TableSaveable
 from rheos.ops.variables import GraphKeys
 

@@ -7,12 +7,9 @@ one of Reduction; the result is a scalar unless that is NONE. The result is adde
 """
 
 from rheos.framework import dtypes
-from rheos.framework.graph import (
-    control_dependencies,
-    convert_to_tensor,
-    get_default_graph,
-    name_scope,
-)
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import control_dependencies, name_scope
 from rheos.ops import array_ops, math_ops, nn_ops, statistics_ops, weights_broadcast_ops
 from rheos.ops.constant_op import constant
 from rheos.ops.variables import GraphKeys

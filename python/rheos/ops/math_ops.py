@@ -1,25 +1,21 @@
 """Arithmetic, comparisons, reductions and matrix products."""
 
 import builtins
-import functools
-import math
 
 import numpy as np
 
-from rheos.framework import dtypes, graph as _graph, tensor_shape
-from rheos.framework.graph import (
-    IndexedSlices,
-    Tensor,
-    _VariableBase,
-    convert_to_tensor,
-    name_scope,
-)
+from rheos.framework import dtypes, from_ops, tensor_shape
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
+from rheos.framework.graph import name_scope
+from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import op1, op_list
+from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.ragged import operators_too, ragged_too
-from rheos.framework.sparse_tensor import SparseTensor, is_sparse
 from rheos.ops import array_ops
 from rheos.ops.array_ops import has_op
-from rheos.ops.constant_op import constant, constant_value
+from rheos.ops.cast_ops import cast, range, sparse_too
+from rheos.ops.constant_op import constant
 
 # ---- One function for each plain op
 
@@ -33,31 +29,19 @@ def _unary(function_name, op_type, doc):
     return ragged_too("elementwise")(function)
 
 
-def _sparse_too(function):
-    """The function, made to take a SparseTensor too, of which it changes the values."""
-
-    @functools.wraps(function)
-    def wrapper(x, *args, **kwargs):
-        if not is_sparse(x):
-            return function(x, *args, **kwargs)
-        return SparseTensor(x.indices, function(x.values, *args, **kwargs), x.dense_shape)
-
-    return wrapper
-
-
 def _binary(function_name, op_type, doc):
     def function(x, y, name=None):
         return op1(op_type, name, x, y)
 
     function.__name__ = function.__qualname__ = function_name
     function.__doc__ = doc
-    return ragged_too("binary", "ragged_broadcast")(function)
+    return ragged_too("binary")(function)
 
 
-negative = _sparse_too(_unary("negative", "Neg", "-x"))
-sign = _sparse_too(_unary("sign", "Sign", "-1, 0 or 1."))
-square = _sparse_too(_unary("square", "Square", "x * x"))
-sqrt = _sparse_too(_unary("sqrt", "Sqrt", "The square root."))
+negative = sparse_too(_unary("negative", "Neg", "-x"))
+sign = sparse_too(_unary("sign", "Sign", "-1, 0 or 1."))
+square = sparse_too(_unary("square", "Square", "x * x"))
+sqrt = sparse_too(_unary("sqrt", "Sqrt", "The square root."))
 rsqrt = _unary("rsqrt", "Rsqrt", "1 / sqrt(x)")
 exp = _unary("exp", "Exp", "The exponential function.")
 expm1 = _unary("expm1", "Expm1", "exp(x) - 1")
@@ -71,12 +55,12 @@ acos = _unary("acos", "Acos", "The inverse cosine.")
 atan = _unary("atan", "Atan", "The inverse tangent.")
 sinh = _unary("sinh", "Sinh", "The hyperbolic sine.")
 cosh = _unary("cosh", "Cosh", "The hyperbolic cosine.")
-tanh = _sparse_too(_unary("tanh", "Tanh", "The hyperbolic tangent."))
+tanh = sparse_too(_unary("tanh", "Tanh", "The hyperbolic tangent."))
 asinh = _unary("asinh", "Asinh", "The inverse hyperbolic sine.")
 acosh = _unary("acosh", "Acosh", "The inverse hyperbolic cosine.")
 atanh = _unary("atanh", "Atanh", "The inverse hyperbolic tangent.")
 sigmoid = _unary("sigmoid", "Sigmoid", "1 / (1 + exp(-x))")
-erf = _sparse_too(_unary("erf", "Erf", "The error function."))
+erf = sparse_too(_unary("erf", "Erf", "The error function."))
 erfc = _unary("erfc", "Erfc", "1 - erf(x)")
 floor = _unary("floor", "Floor", "The largest whole number not above x.")
 ceil = _unary("ceil", "Ceil", "The smallest whole number not below x.")
@@ -100,7 +84,7 @@ truncatemod = _binary("truncatemod", "TruncateMod", "The remainder, with the sig
 realdiv = _binary("realdiv", "RealDiv", "x / y")
 
 
-@ragged_too("binary", "ragged_broadcast")
+@ragged_too("binary")
 def atan2(y, x, name=None):
     """The angle of the point (x, y)."""
     return op1("Atan2", name, y, x)
@@ -118,7 +102,7 @@ xdivy = _binary("xdivy", "Xdivy", "x / y, 0 where x is 0.")
 xlogy = _binary("xlogy", "Xlogy", "x * log(y), 0 where x is 0.")
 
 
-@ragged_too("binary", "ragged_broadcast")
+@ragged_too("binary")
 def div_no_nan(x, y, name=None):
     """x / y, 0 where y is 0."""
     with name_scope(name, "div_no_nan", [x, y]) as name:
@@ -128,7 +112,7 @@ def div_no_nan(x, y, name=None):
 
 
 @ragged_too("elementwise")
-@_sparse_too
+@sparse_too
 def abs(x, name=None):
     """The absolute value."""
     with name_scope(name, "Abs", [x]) as name:
@@ -145,14 +129,14 @@ def round(x, name=None):
     return x if x.dtype.is_integer else op1("Round", name, x)
 
 
-@ragged_too("binary", "ragged_broadcast")
+@ragged_too("binary")
 def pow(x, y, name=None):
     """x to the power of y."""
     with name_scope(name, "Pow", [x]) as name:
         return op1("Pow", name, x, y)
 
 
-@ragged_too("binary", "ragged_broadcast")
+@ragged_too("binary")
 def logical_xor(x, y, name="LogicalXor"):
     """Either x or y."""
     return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)
@@ -170,7 +154,7 @@ _DIVISION = {
 }
 
 
-@ragged_too("binary", "ragged_broadcast")
+@ragged_too("binary")
 def truediv(x, y, name=None):
     """x / y as Python 3 divides; integers are cast to floating point first."""
     with name_scope(name, "truediv", [x, y]) as name:
@@ -197,13 +181,13 @@ class _Named:
         return truediv(self.x, y, self.name)
 
 
-@ragged_too("binary", "ragged_broadcast")
+@ragged_too("binary")
 def divide(x, y, name=None):
     """x / y as Python 3 divides."""
     return x / y if name is None else _Named(x, name) / y
 
 
-@ragged_too("binary", "ragged_broadcast")
+@ragged_too("binary")
 def div(x, y, name=None):
     """x / y as Python 2 divides: integers are rounded down."""
     with name_scope(name, "div", [x, y]) as name:
@@ -213,7 +197,7 @@ def div(x, y, name=None):
         return op1("RealDiv" if real else "FloorDiv", name, x, y)
 
 
-@ragged_too("binary", "ragged_broadcast")
+@ragged_too("binary")
 def floordiv(x, y, name=None):
     """x // y"""
     with name_scope(name, "floordiv", [x, y]) as name:
@@ -241,7 +225,7 @@ def add_n(inputs, name=None):
             "inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and "
             "shape"
         )
-    inputs = _graph.convert_n_to_tensor_or_indexed_slices(inputs)
+    inputs = convert_n_to_tensor_or_indexed_slices(inputs)
     if len(inputs) == 1:
         only = inputs[0]
         if isinstance(only, IndexedSlices):
@@ -259,7 +243,7 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
     said = "inputs must be a list of at least one Tensor with the same dtype and shape"
     if not inputs or not isinstance(inputs, (list, builtins.tuple)):
         raise ValueError(said)
-    inputs = _graph.convert_n_to_tensor_or_indexed_slices(inputs)
+    inputs = convert_n_to_tensor_or_indexed_slices(inputs)
     if not all(isinstance(x, Tensor) for x in inputs):
         raise ValueError(said)
     if any(x.dtype != inputs[0].dtype for x in inputs):
@@ -275,22 +259,6 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
 
 
 # ---- Casts
-
-
-@ragged_too("elementwise")
-@_sparse_too
-def cast(x, dtype, name=None):
-    """x converted to another dtype."""
-    base = dtypes.as_dtype(dtype).base_dtype
-    if isinstance(x, (Tensor, _VariableBase)) and base == x.dtype:
-        return x
-    with name_scope(name, "Cast", [x]) as name:
-        if isinstance(x, IndexedSlices):
-            return IndexedSlices(cast(x.values, base, name), x.indices, x.dense_shape)
-        x = convert_to_tensor(x, name="x")
-        if x.dtype.base_dtype == base:
-            return x
-        return op1("Cast", name, x, DstT=base)
 
 
 @ragged_too("elementwise")
@@ -469,36 +437,6 @@ def arg_min(input, dimension, output_type=dtypes.int64, name=None):
 
 # ---- Sequences
 
-_RANGE_DTYPES = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
-
-
-def range(start, limit=None, delta=1, dtype=None, name="range"):
-    """Numbers from `start` up to `limit` (not included), `delta` apart."""
-    if limit is None:
-        start, limit = 0, start
-    with name_scope(name, "Range", [start, limit, delta]) as name:
-        parts = [
-            part if isinstance(part, Tensor) else convert_to_tensor(part, dtype, label)
-            for part, label in ((start, "start"), (limit, "limit"), (delta, "delta"))
-        ]
-        if dtype is None:
-            dtype = max((p.dtype.base_dtype for p in parts), key=_RANGE_DTYPES.index)
-        result = op1("Range", name, *(cast(p, dtype) for p in parts))
-        if result.shape.as_list() == [None]:
-            _tell_length(result, parts)
-        return result
-
-
-def _tell_length(result, parts):
-    """Sets the length of a range of numbers that are known once they are cast."""
-    start, limit, delta = (constant_value(part) for part in parts)
-    if start is None or limit is None or delta is None or not delta:
-        return
-    count = math.ceil((float(limit) - float(start)) / float(delta))
-    if 0 <= count < 1 << 62:
-        result.set_shape([count])
-
-
 def linspace(start, stop, num, name=None):
     """`num` numbers from `start` to `stop`, equally spaced."""
     return op1("LinSpace", name, start, stop, num)
@@ -571,8 +509,6 @@ def _known_axes(axes):
     """Axes as numbers where they are known; else as the tensor that they are."""
     if not isinstance(axes, (Tensor, _VariableBase)):
         return axes
-    from rheos.ops.constant_op import constant_value
-
     value = constant_value(axes) if isinstance(axes, Tensor) else None
     return axes if value is None else value.tolist()
 
@@ -777,7 +713,9 @@ def _operator_rxor(x, y):
         return logical_xor(convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x"), y, name=name)
 
 
-_graph._late.operator_matmul = _operator_matmul
-_graph._late.operator_rmatmul = _operator_rmatmul
-_graph._late.operator_xor = _operator_xor
-_graph._late.operator_rxor = _operator_rxor
+from_ops.register(
+    operator_matmul=_operator_matmul,
+    operator_rmatmul=_operator_rmatmul,
+    operator_xor=_operator_xor,
+    operator_rxor=_operator_rxor,
+)

@@ -6,11 +6,9 @@ tf.local_variables_initializer() starts them over. `weights` fit the values as f
 """
 
 from rheos.framework import dtypes
-from rheos.framework.graph import (
-    control_dependencies,
-    convert_to_tensor,
-    get_default_graph,
-)
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import control_dependencies
 from rheos.ops import (
     array_ops,
     check_ops,

@@ -6,7 +6,8 @@ was missed. `predictions_idx`: (..., k), the classes that were predicted.
 """
 
 from rheos.framework import dtypes
-from rheos.framework.graph import control_dependencies, convert_to_tensor
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import control_dependencies
 from rheos.framework.sparse_tensor import SparseTensor, is_sparse
 from rheos.ops import (
     array_ops,

@@ -7,10 +7,12 @@
 import numpy as np
 
 from rheos.framework import dtypes, tensor_shape
-from rheos.framework.graph import Tensor, convert_to_tensor, name_scope
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
+from rheos.framework.operation import Tensor
 from rheos.ops import array_ops, rearrange_ops
-from rheos.ops.constant_op import constant_value
 
 
 def one_of(new_name, new, old_name, old):

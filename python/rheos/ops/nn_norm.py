@@ -1,7 +1,8 @@
 """Statistics of batches, and normalization by them."""
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, op_list
 from rheos.ops import array_ops, math_ops
 from rheos.ops.constant_op import constant

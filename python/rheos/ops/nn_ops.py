@@ -4,16 +4,14 @@ import math
 import numbers
 
 from rheos.framework import dtypes
-from rheos.framework.graph import (
-    Tensor,
-    _VariableBase,
-    convert_to_tensor,
-    name_scope,
-)
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, op_list, op_results
+from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, math_ops, random_ops
-from rheos.ops.constant_op import constant, constant_value
+from rheos.ops.constant_op import constant
 from rheos.ops.math_ops import sigmoid, tanh  # noqa: F401
 
 

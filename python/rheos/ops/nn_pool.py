@@ -4,7 +4,8 @@
 """
 
 from rheos.framework import dtypes, tensor_shape
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, op_results
 from rheos.ops import array_ops, nn_conv
 from rheos.ops.nn_conv import _channel_index, one_of, per_dimension

@@ -9,13 +9,10 @@ import collections
 import re
 
 from rheos.framework import dtypes
-from rheos.framework.graph import (
-    Tensor,
-    control_dependencies,
-    convert_to_tensor,
-    name_scope,
-)
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import control_dependencies, name_scope
 from rheos.framework.op_call import op1, op_list
+from rheos.framework.operation import Tensor
 from rheos.framework.ragged import ragged_too
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape

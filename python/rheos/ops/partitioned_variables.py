@@ -3,7 +3,9 @@
 import math
 
 from rheos.framework import dtypes, tensor_shape
-from rheos.framework.graph import Tensor, control_dependencies, convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import control_dependencies, name_scope
+from rheos.framework.operation import Tensor
 from rheos.ops import array_ops
 
 

@@ -4,19 +4,22 @@ A dimension of 1 that is the same for all rows is repeated as often as the other
 of unlike lengths have to agree. What lies inside the ragged dimensions is left to the operator.
 """
 
-from rheos.framework.graph import Tensor, control_dependencies
+from rheos.framework.graph import control_dependencies
+from rheos.framework.operation import Tensor
+from rheos.framework.ragged import handles
 from rheos.ops import array_ops, check_ops, math_ops
-from rheos.ops.ragged_ops import gather
 from rheos.ops.ragged_tensor import (
     RaggedTensor,
     _nrows,
     convert_to_tensor_or_ragged_tensor,
+    gather,
     is_ragged,
 )
 
 _MISMATCH = "Unable to broadcast: dimension size mismatch"
 
 
+@handles
 def binary(function, x, y, *args, **kwargs):
     """function(x, y) of ragged tensors, whose rows broadcast."""
     x, y = _converted(x, y)

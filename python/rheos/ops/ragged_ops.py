@@ -5,18 +5,22 @@ import builtins
 import numpy as np
 
 from rheos.framework import dtypes
-from rheos.framework.graph import Tensor, control_dependencies, convert_to_tensor, name_scope
+from rheos.framework.constant_values import constant_value as constant_value_of
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import control_dependencies, name_scope
 from rheos.framework.op_call import op_list
-from rheos.framework.ragged import RaggedBase
+from rheos.framework.operation import Tensor
+from rheos.framework.ragged import RaggedBase, handles
 from rheos.ops import array_ops, check_ops, math_ops, segment_ops
 from rheos.ops.array_ops import placeholder as _placeholder
-from rheos.ops.constant_op import constant as _constant, constant_value as constant_value_of
+from rheos.ops.constant_op import constant as _constant
 from rheos.ops.ragged_tensor import (
     RaggedTensor,
     RaggedTensorValue,
     _axis_of,
     _splits_of_lengths,
     convert_to_tensor_or_ragged_tensor,
+    gather,
     is_ragged,
 )
 
@@ -235,6 +239,7 @@ def map_flat_values(op, *args, **kwargs):
         return found[0].with_flat_values(op(*args, **kwargs))
 
 
+@handles
 def elementwise(function, *args, **kwargs):
     """The function value by value."""
     args = [_tensor(a) for a in args]
@@ -253,33 +258,7 @@ def _tensor(value):
 # ---- Rows picked and put together
 
 
-def gather(params, indices, validate_indices=None, axis=0, batch_dims=0, name=None):
-    """The rows of `params` at `indices`; either may be ragged."""
-    if axis not in (0, None):  # TensorFlow 1.15 takes no other either
-        raise ValueError("axis != 0 is not supported for ragged gather yet.")
-    if batch_dims not in (0, None):
-        raise ValueError("batch_dims != 0 is not supported for ragged gather yet.")
-    with name_scope(name, "RaggedGather", []):
-        params = convert_to_tensor_or_ragged_tensor(params, name="params")
-        indices = convert_to_tensor_or_ragged_tensor(indices, name="indices")
-        if isinstance(indices, RaggedTensor):
-            return indices.with_values(gather(params, indices.values))
-        if not isinstance(params, RaggedTensor):
-            return array_ops.gather(params, indices)
-        if indices.shape.ndims is None:
-            raise ValueError("indices.shape.ndims must be known statically")
-        splits = list(params.nested_row_splits)
-        rank = len(splits) + indices.shape.ndims - 1
-        outputs = op_list("RaggedGather", None, splits, params.flat_values, indices,
-                          OUTPUT_RAGGED_RANK=rank)
-        outputs = [o for part in outputs for o in (part if isinstance(part, list) else [part])]
-        result = outputs[-1]
-        result.set_shape([None]) if params.flat_values.shape.ndims == 1 else None
-        for part in reversed(outputs[:-1]):
-            result = RaggedTensor(result, part, internal=True)
-        return result
-
-
+@handles
 def gather_of(function, params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
     """tf.gather of ragged tensors."""
     return gather(params, indices, axis=axis, batch_dims=batch_dims, name=name)
@@ -334,6 +313,7 @@ def _concat(values, axis):
     return RaggedTensor(mixed.values, splits, internal=True)
 
 
+@handles
 def concat_of(function, values, axis, name="concat"):
     """tf.concat of ragged tensors, and dense ones among them."""
     with name_scope(name, "RaggedConcat", []):
@@ -390,6 +370,7 @@ def _expanded(value, axis):
         value.values, RaggedTensor) else array_ops.expand_dims(value.values, axis - 1))
 
 
+@handles
 def stack_of(function, values, axis=0, name="stack"):
     """tf.stack of ragged tensors."""
     return stack(values, axis, name)
@@ -429,79 +410,12 @@ def boolean_mask(data, mask, name=None):
         return RaggedTensor(inner, _splits_of_lengths(counts), internal=True)
 
 
+@handles
 def boolean_mask_of(function, tensor, mask, name="boolean_mask", axis=None):
     """tf.boolean_mask of ragged tensors."""
     if axis:
         raise ValueError("a ragged tensor is masked from its rows on: axis has to be 0")
     return boolean_mask(tensor, mask, name)
-
-
-def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
-    """The values of each partition as a row, in their order.
-
-    data: (...), with the shape of `partitions` in front. partitions: int32, from 0 to below
-    num_partitions.
-    """
-    with name_scope(name, "SegmentStack", [num_partitions]):
-        data = convert_to_tensor_or_ragged_tensor(data, name="data")
-        partitions = convert_to_tensor_or_ragged_tensor(partitions, name="partitions")
-        if isinstance(partitions, RaggedTensor):
-            if not isinstance(data, RaggedTensor):
-                data = RaggedTensor.from_tensor(
-                    data, ragged_rank=partitions.ragged_rank,
-                    row_splits_dtype=partitions.row_splits.dtype)
-            same = check_ops.assert_equal(
-                math_ops.cast(data.row_splits, dtypes.int64),
-                math_ops.cast(partitions.row_splits, dtypes.int64),
-                message="data and partitions have incompatible ragged shapes")
-            with control_dependencies([] if same is None else [same]):
-                partitions = array_ops.identity(partitions.values) if isinstance(
-                    partitions.values, Tensor) else partitions.values
-            return stack_dynamic_partitions(data.values, partitions, num_partitions)
-        ndims = partitions.shape.ndims
-        if ndims is None:
-            raise ValueError("partitions must have known rank.")
-        if ndims == 0:
-            from rheos.ops.ragged_shaping import expand_dims_of
-
-            if isinstance(data, RaggedTensor):
-                data = expand_dims_of(None, data, 0)
-            else:
-                data = array_ops.expand_dims(data, 0)
-            partitions = array_ops.expand_dims(partitions, 0)
-        if isinstance(data, Tensor):
-            data.shape[:max(ndims, 1)].assert_is_compatible_with(partitions.shape)
-        if ndims > 1:
-            if isinstance(data, RaggedTensor):
-                return stack_dynamic_partitions(data.values, array_ops.reshape(partitions, [-1]),
-                                                num_partitions)
-            inner = array_ops.shape(data)[ndims:]
-            data = array_ops.reshape(data, array_ops.concat([[-1], inner], 0))
-            partitions = array_ops.reshape(partitions, [-1])
-        num_partitions = math_ops.cast(num_partitions, partitions.dtype)
-        checks = [check_ops.assert_less(partitions, num_partitions,
-                                        message="partitions must be less than num_partitions"),
-                  check_ops.assert_non_negative(partitions)]
-        with control_dependencies([c for c in checks if c is not None]):
-            partitions = array_ops.identity(partitions)
-        order = _stable_order(partitions)
-        counts = segment_ops.unsorted_segment_sum(
-            array_ops.ones_like(partitions, dtype=dtypes.int64), partitions, num_partitions)
-        splits = _splits_of_lengths(counts)
-        values = gather(data, order)
-        if isinstance(values, RaggedTensor):
-            splits = math_ops.cast(splits, values.row_splits.dtype)
-        return RaggedTensor(values, splits, internal=True)
-
-
-def _stable_order(keys):
-    """The places of `keys`, a vector, in rising order, equal ones as they come."""
-    count = array_ops.shape(keys, out_type=dtypes.int64)[0]
-    ranks = math_ops.cast(keys, dtypes.int64) * count + math_ops.range(count)
-    from rheos.ops.nn_ops import top_k
-
-    _, places = top_k(-ranks, math_ops.cast(count, dtypes.int32))
-    return places
 
 
 # ---- Sums and the like
@@ -515,6 +429,7 @@ _SEGMENTS = {
 }
 
 
+@handles
 def reduce(
     function, input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None,
     keep_dims=None,
@@ -566,23 +481,13 @@ def _reduce_one(function, value, axis):
         return value.with_values(function(inner, axis - 1))
     rows = value.value_rowids()
     if axis == 1:
-        return _segments(function.__name__, value.values, rows, value.nrows())
+        return reduced_segments(function.__name__, value.values, rows, value.nrows())
     columns = math_ops.range(_rows(value.values, rows.dtype))
     columns -= array_ops.gather(value.row_starts(), rows)
-    return _segments(function.__name__, value.values, columns, value.bounding_shape(axis=1))
+    return reduced_segments(function.__name__, value.values, columns, value.bounding_shape(axis=1))
 
 
-def segments_joined(values, segments, count, separator):
-    """The strings of each segment joined; of ragged rows, column by column."""
-    from rheos.ops.string_ops import unsorted_segment_join
-
-    def join(strings, at, number):
-        return unsorted_segment_join(strings, at, number, separator)
-
-    return _segments(join, values, segments, count)
-
-
-def _segments(kind, values, segments, count):
+def reduced_segments(kind, values, segments, count):
     """The reduction of the values of each segment; of ragged rows, column by column.
 
     kind: a name in _SEGMENTS, or a function of values, segments and their number.
@@ -595,10 +500,11 @@ def _segments(kind, values, segments, count):
     places = math_ops.range(_rows(values.values, rows.dtype))
     places -= array_ops.gather(values.row_starts(), rows)
     places += array_ops.gather(splits, array_ops.gather(segments, rows))
-    return RaggedTensor(_segments(kind, values.values, places, splits[-1]), splits,
+    return RaggedTensor(reduced_segments(kind, values.values, places, splits[-1]), splits,
                         internal=True)
 
 
+@handles
 def segments_of(function, data, segment_ids, num_segments, name=None):
     """tf.math.unsorted_segment_... of ragged tensors: rows, or single values, by their segment."""
     with name_scope(name, "RaggedSegment", []):
@@ -627,16 +533,18 @@ def segments_of(function, data, segment_ids, num_segments, name=None):
                     count, dtypes.float64 if data.dtype.is_integer else data.dtype))
                 total = math_ops.cast(total, count.dtype)
             return math_ops.truediv(total, count)
-        return _segments(kind.replace("unsorted_segment", "reduce"), data, segment_ids,
+        return reduced_segments(kind.replace("unsorted_segment", "reduce"), data, segment_ids,
                          num_segments)
 
 
+@handles
 def size_of(function, input, name=None, out_type=dtypes.int32):
     """tf.size of a ragged tensor: how many values it has."""
     input = convert_to_tensor_or_ragged_tensor(input)
     return function(input.flat_values, name=name, out_type=out_type)
 
 
+@handles
 def rank_of(function, input, name=None):
     """tf.rank of a ragged tensor."""
     input = convert_to_tensor_or_ragged_tensor(input)

@@ -3,10 +3,13 @@
 import builtins
 
 from rheos.framework import dtypes
+from rheos.framework.constant_values import constant_value
 from rheos.framework.graph import control_dependencies, name_scope
-from rheos.ops import array_ops, check_ops, math_ops
-from rheos.ops.constant_op import constant_value
-from rheos.ops.ragged_ops import _concat, gather, stack_dynamic_partitions
+from rheos.framework.operation import Tensor
+from rheos.framework.ragged import handles
+from rheos.ops import array_ops, check_ops, math_ops, segment_ops
+from rheos.ops.nn_ops import top_k
+from rheos.ops.ragged_ops import _concat, map_flat_values
 from rheos.ops.ragged_tensor import (
     RaggedTensor,
     _axis_of,
@@ -14,7 +17,9 @@ from rheos.ops.ragged_tensor import (
     _nrows,
     _of_ranges,
     _repeat,
+    _splits_of_lengths,
     convert_to_tensor_or_ragged_tensor,
+    gather,
     is_ragged,
 )
 
@@ -30,6 +35,7 @@ def _checked(tensor, check):
 # ---- Dimensions of one
 
 
+@handles
 def expand_dims_of(function, input, axis=None, name=None, dim=None):
     """tf.expand_dims of a ragged tensor."""
     axis = dim if axis is None else axis
@@ -53,6 +59,7 @@ def _expanded(value, axis):
     return RaggedTensor(value, splits, internal=True)
 
 
+@handles
 def squeeze_of(function, input, axis=None, name=None, squeeze_dims=None):
     """tf.squeeze of a ragged tensor; which dimensions has to be said."""
     axis = squeeze_dims if axis is None else axis
@@ -87,6 +94,7 @@ def _squeezed(value, axis):
 # ---- Repeating
 
 
+@handles
 def tile_of(function, input, multiples, name=None):
     """tf.tile of a ragged tensor."""
     with name_scope(name, "RaggedTile", []):
@@ -126,6 +134,7 @@ def _repeated_rows(value, times, count):
 # ---- Choosing
 
 
+@handles
 def where_of(function, condition, x=None, y=None, name=None):
     """tf.where with ragged tensors: value by value, or row by row for a vector of conditions."""
     if (x is None) != (y is None):
@@ -138,8 +147,6 @@ def where_of(function, condition, x=None, y=None, name=None):
         y = convert_to_tensor_or_ragged_tensor(y, name="y")
         kinds = [is_ragged(value) for value in (condition, x, y)]
         if all(kinds):
-            from rheos.ops.ragged_ops import map_flat_values
-
             return map_flat_values(array_ops.where, condition, x, y)
         if kinds[0]:
             raise ValueError("Input shapes do not match.")
@@ -167,6 +174,7 @@ def _coordinates(condition):
     return found
 
 
+@handles
 def one_hot_of(
     function, indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None
 ):
@@ -197,6 +205,7 @@ def _gathered(params, indices, unknown):
     return params, indices, ndims
 
 
+@handles
 def gather_nd_of(function, params, indices, name=None, batch_dims=0):
     """tf.gather_nd with ragged tensors."""
     if batch_dims not in (0, None):
@@ -244,6 +253,7 @@ def _in_rows(picked, indices):
     return gather(picked, array_ops.reshape(math_ops.range(count), shape))
 
 
+@handles
 def batch_gather_of(function, params, indices, name=None):
     """tf.batch_gather with ragged tensors."""
     with name_scope(name, "RaggedBatchGather", []):
@@ -290,9 +300,74 @@ def _gathered_in_rows(params, indices, starts, lengths):
     return gather(params.values, indices + starts)
 
 
+@handles
 def dynamic_partition_of(function, data, partitions, num_partitions, name=None):
     """tf.dynamic_partition with ragged tensors."""
     if not isinstance(num_partitions, int) or num_partitions < 0:
         raise TypeError("num_partitions must be a non-negative integer")
     parts = stack_dynamic_partitions(data, partitions, num_partitions, name)
     return [parts[i] for i in builtins.range(num_partitions)]
+
+
+def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
+    """The values of each partition as a row, in their order.
+
+    data: (...), with the shape of `partitions` in front. partitions: int32, from 0 to below
+    num_partitions.
+    """
+    with name_scope(name, "SegmentStack", [num_partitions]):
+        data = convert_to_tensor_or_ragged_tensor(data, name="data")
+        partitions = convert_to_tensor_or_ragged_tensor(partitions, name="partitions")
+        if isinstance(partitions, RaggedTensor):
+            if not isinstance(data, RaggedTensor):
+                data = RaggedTensor.from_tensor(
+                    data, ragged_rank=partitions.ragged_rank,
+                    row_splits_dtype=partitions.row_splits.dtype)
+            same = check_ops.assert_equal(
+                math_ops.cast(data.row_splits, dtypes.int64),
+                math_ops.cast(partitions.row_splits, dtypes.int64),
+                message="data and partitions have incompatible ragged shapes")
+            with control_dependencies([] if same is None else [same]):
+                partitions = array_ops.identity(partitions.values) if isinstance(
+                    partitions.values, Tensor) else partitions.values
+            return stack_dynamic_partitions(data.values, partitions, num_partitions)
+        ndims = partitions.shape.ndims
+        if ndims is None:
+            raise ValueError("partitions must have known rank.")
+        if ndims == 0:
+            if isinstance(data, RaggedTensor):
+                data = expand_dims_of(None, data, 0)
+            else:
+                data = array_ops.expand_dims(data, 0)
+            partitions = array_ops.expand_dims(partitions, 0)
+        if isinstance(data, Tensor):
+            data.shape[:max(ndims, 1)].assert_is_compatible_with(partitions.shape)
+        if ndims > 1:
+            if isinstance(data, RaggedTensor):
+                return stack_dynamic_partitions(data.values, array_ops.reshape(partitions, [-1]),
+                                                num_partitions)
+            inner = array_ops.shape(data)[ndims:]
+            data = array_ops.reshape(data, array_ops.concat([[-1], inner], 0))
+            partitions = array_ops.reshape(partitions, [-1])
+        num_partitions = math_ops.cast(num_partitions, partitions.dtype)
+        checks = [check_ops.assert_less(partitions, num_partitions,
+                                        message="partitions must be less than num_partitions"),
+                  check_ops.assert_non_negative(partitions)]
+        with control_dependencies([c for c in checks if c is not None]):
+            partitions = array_ops.identity(partitions)
+        order = _stable_order(partitions)
+        counts = segment_ops.unsorted_segment_sum(
+            array_ops.ones_like(partitions, dtype=dtypes.int64), partitions, num_partitions)
+        splits = _splits_of_lengths(counts)
+        values = gather(data, order)
+        if isinstance(values, RaggedTensor):
+            splits = math_ops.cast(splits, values.row_splits.dtype)
+        return RaggedTensor(values, splits, internal=True)
+
+
+def _stable_order(keys):
+    """The places of `keys`, a vector, in rising order, equal ones as they come."""
+    count = array_ops.shape(keys, out_type=dtypes.int64)[0]
+    ranks = math_ops.cast(keys, dtypes.int64) * count + math_ops.range(count)
+    _, places = top_k(-ranks, math_ops.cast(count, dtypes.int32))
+    return places

@@ -1,15 +1,20 @@
 """Strings taken apart into ragged rows, and rows joined."""
 
 from rheos.framework import dtypes
+from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, op_list
+from rheos.framework.ragged import handles
+from rheos.framework.sparse_tensor import SparseTensor
 from rheos.ops import array_ops, math_ops
+from rheos.ops.ragged_ops import reduced_segments
 from rheos.ops.ragged_tensor import (
     RaggedTensor,
     _axis_of,
     convert_to_tensor_or_ragged_tensor,
     segment_ids_to_row_splits,
 )
+from rheos.ops.string_ops import unsorted_segment_join
 
 
 def _of_each(rows_of, input):
@@ -111,15 +116,14 @@ def unicode_split_with_offsets(
         return _characters(codes, input_encoding, errors, replacement_char), starts
 
 
-def unicode_encode(input, output_encoding, errors, replacement_char):
+def _encoded_rows(input, output_encoding, errors, replacement_char):
     """The strings of ragged rows of code points."""
     if isinstance(input.values, RaggedTensor):
-        inner = unicode_encode(input.values, output_encoding, errors, replacement_char)
+        inner = _encoded_rows(input.values, output_encoding, errors, replacement_char)
         return input.with_values(inner)
     if input.values.shape.ndims not in (None, 1):  # the strings are of the last dimension
-        from rheos.ops.string_ops import unicode_encode as encode
-
-        return input.with_values(encode(input.values, output_encoding, errors, replacement_char))
+        encoded = unicode_encode(input.values, output_encoding, errors, replacement_char)
+        return input.with_values(encoded)
     return op1("UnicodeEncode", None, input.values, input.row_splits,
                output_encoding=output_encoding, errors=errors, replacement_char=replacement_char)
 
@@ -175,6 +179,7 @@ def _innermost(data, rows_of):
     return rows_of(data)
 
 
+@handles
 def reduce_join_of(
     function, inputs, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None,
     keepdims=None,
@@ -204,8 +209,6 @@ def _joined(function, value, axis, separator):
 
 def segment_join(value, axis, separator):
     """The strings of each row (axis 1), or at each place of all rows (axis 0), joined."""
-    from rheos.ops import ragged_ops
-
     rows = value.value_rowids()
     if axis == 1:
         segments, count = rows, value.nrows()
@@ -214,4 +217,90 @@ def segment_join(value, axis, separator):
                                 else array_ops.shape(value.values, out_type=rows.dtype)[0])
         segments = places - array_ops.gather(value.row_starts(), rows)
         count = value.bounding_shape(axis=1)
-    return ragged_ops.segments_joined(value.values, segments, count, separator)
+    return _segments_joined(value.values, segments, count, separator)
+
+
+def _segments_joined(values, segments, count, separator):
+    """The strings of each segment joined; of ragged rows, column by column."""
+    def join(strings, at, number):
+        return unsorted_segment_join(strings, at, number, separator)
+
+    return reduced_segments(join, values, segments, count)
+
+
+def string_split(
+    source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None
+):
+    """The parts of each string between bytes of `sep` (a blank), as a SparseTensor of rank 2.
+
+    source: a vector. With sep "" each byte is a part. skip_empty: whether empty parts are left out.
+    delimiter: another name of sep. result_type: "RaggedTensor" for ragged rows.
+    """
+    if delimiter is not None:
+        if sep is not None:
+            raise ValueError("Cannot specify both 'sep' and 'delimiter'")
+        sep = delimiter
+    with name_scope(name, "StringSplit", [source]):
+        sep = convert_to_tensor(" " if sep is None else sep, dtype=dtypes.string)
+        source = convert_to_tensor(source, dtype=dtypes.string)
+        if _gives_ragged(result_type):
+            return split("StringSplit", source, sep, skip_empty=skip_empty)
+        return SparseTensor(*op_list("StringSplit", None, source, sep, skip_empty=skip_empty))
+
+
+def _gives_ragged(result_type):
+    if result_type not in ("SparseTensor", "RaggedTensor"):
+        raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
+    return result_type == "RaggedTensor"
+
+
+def string_split_v2(
+    input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None
+):
+    """The parts of each string between `sep`, as Python's str.split, as a SparseTensor of rank 2.
+
+    sep: None or "" splits at white space. maxsplit: at most so many cuts, -1 for all. result_type:
+    "RaggedTensor" for ragged rows, one dimension more than `input`, which may be ragged too.
+    """
+    if input is None:
+        input = source
+    if _gives_ragged(result_type):
+        with name_scope(name, "StringSplit", []):
+            input = convert_to_tensor_or_ragged_tensor(
+                input, dtypes.string, name="input")
+            sep = convert_to_tensor("" if sep is None else sep, dtype=dtypes.string)
+            return split("StringSplitV2", input, sep, maxsplit=maxsplit)
+    with name_scope(name, "StringSplit", [input]):
+        input = convert_to_tensor(input, dtype=dtypes.string, name="input")
+        if input.shape.ndims == 0:
+            input = array_ops.expand_dims(input, 0)
+        sep = convert_to_tensor("" if sep is None else sep, dtype=dtypes.string)
+        return SparseTensor(*op_list("StringSplitV2", None, input, sep, maxsplit=maxsplit))
+
+
+def unicode_encode(input, output_encoding, errors="replace", replacement_char=65533, name=None):
+    """Code points (..., n), int32, as strings (...) in "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+
+    errors: what becomes of numbers that are no characters, as in unicode_transcode. input may be
+    ragged.
+    """
+    if isinstance(input, RaggedTensor):
+        with name_scope(name, "UnicodeEncode", []):
+            return _encoded_rows(
+                input, output_encoding, errors, replacement_char)
+    with name_scope(name, "UnicodeEncode", [input]):
+        input = convert_to_tensor(input, dtypes.int32)
+        shape = array_ops.shape(input)
+        width = shape[-1]
+        rows = math_ops.reduce_prod(shape[:-1])
+        splits = math_ops.range(rows + 1) * width
+        strings = op1(
+            "UnicodeEncode",
+            None,
+            array_ops.reshape(input, [-1]),
+            splits,
+            output_encoding=output_encoding,
+            errors=errors,
+            replacement_char=replacement_char,
+        )
+        return array_ops.reshape(strings, shape[:-1])

@@ -9,12 +9,15 @@ import builtins
 import numpy as np
 
 from rheos.framework import dtypes, tensor_shape
-from rheos.framework.graph import Tensor, convert_to_tensor, name_scope
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1, op_list
+from rheos.framework.operation import Tensor
 from rheos.framework.ragged import RaggedBase, RaggedValueBase
 from rheos.framework.sparse_tensor import SparseTensor
-from rheos.ops import array_ops, check_ops, math_ops
-from rheos.ops.constant_op import constant, constant_value
+from rheos.ops import array_ops, check_ops, math_ops, rearrange_ops, segment_ops
+from rheos.ops.constant_op import constant
 
 
 class _Rows:
@@ -140,8 +143,6 @@ def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, nam
 
 def _count(rows, num_rows, dtype):
     """How many values each row has."""
-    from rheos.ops import segment_ops
-
     ones = array_ops.ones_like(rows, dtype=dtype)
     return segment_ops.unsorted_segment_sum(ones, rows, num_rows)
 
@@ -152,8 +153,6 @@ def _splits_of_lengths(lengths):
 
 def _repeat(values, repeats):
     """Element i of `values` repeats[i] times."""
-    from rheos.ops import rearrange_ops
-
     return rearrange_ops.repeat(values, repeats, axis=0)
 
 
@@ -539,7 +538,7 @@ class RaggedTensor(_Rows, RaggedBase):
 
     def eval(self, feed_dict=None, session=None):
         """The value as a RaggedTensorValue."""
-        from rheos.framework.graph import get_default_session
+        from rheos.framework.defaults import get_default_session
 
         session = session or get_default_session()
         if session is None:
@@ -620,7 +619,7 @@ def _rows_of(cls, tensor, shape, lengths, padding, dtype):
     lengths = _index_tensor(lengths, "lengths", dtype)
     lengths.shape.assert_has_rank(1)
     lengths = math_ops.maximum(math_ops.minimum(lengths, columns), 0)
-    values = array_ops.boolean_mask(tensor, array_ops.sequence_mask(lengths, columns))
+    values = array_ops.boolean_mask(tensor, rearrange_ops.sequence_mask(lengths, columns))
     return cls(values, _splits_of_lengths(lengths), internal=True)
 
 
@@ -723,7 +722,6 @@ def _row_slice(tensor, key):
 
 def _of_ranges(values, starts, limits, step=1):
     """The rows values[starts[i]:limits[i]:step]."""
-    from rheos.ops.ragged_ops import gather
 
     splits, places = _ranges(starts, limits, step)
     return RaggedTensor(gather(values, places), splits, internal=True)
@@ -802,3 +800,30 @@ def convert_to_tensor_or_ragged_tensor(value, dtype=None, dtype_hint=None, name=
             return RaggedTensor.from_nested_row_splits(flat, value.nested_row_splits,
                                                        validate=False)
     return convert_to_tensor(value, dtype=dtype, dtype_hint=dtype_hint, name=name)
+
+
+def gather(params, indices, validate_indices=None, axis=0, batch_dims=0, name=None):
+    """The rows of `params` at `indices`; either may be ragged."""
+    if axis not in (0, None):  # TensorFlow 1.15 takes no other either
+        raise ValueError("axis != 0 is not supported for ragged gather yet.")
+    if batch_dims not in (0, None):
+        raise ValueError("batch_dims != 0 is not supported for ragged gather yet.")
+    with name_scope(name, "RaggedGather", []):
+        params = convert_to_tensor_or_ragged_tensor(params, name="params")
+        indices = convert_to_tensor_or_ragged_tensor(indices, name="indices")
+        if isinstance(indices, RaggedTensor):
+            return indices.with_values(gather(params, indices.values))
+        if not isinstance(params, RaggedTensor):
+            return array_ops.gather(params, indices)
+        if indices.shape.ndims is None:
+            raise ValueError("indices.shape.ndims must be known statically")
+        splits = list(params.nested_row_splits)
+        rank = len(splits) + indices.shape.ndims - 1
+        outputs = op_list("RaggedGather", None, splits, params.flat_values, indices,
+                          OUTPUT_RAGGED_RANK=rank)
+        outputs = [o for part in outputs for o in (part if isinstance(part, list) else [part])]
+        result = outputs[-1]
+        result.set_shape([None]) if params.flat_values.shape.ndims == 1 else None
+        for part in reversed(outputs[:-1]):
+            result = RaggedTensor(result, part, internal=True)
+        return result

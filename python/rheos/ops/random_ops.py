@@ -3,9 +3,11 @@
 import numpy as np
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, get_default_graph, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
-from rheos.ops import array_ops, math_ops
+from rheos.ops import array_ops, control_flow_ops, math_ops
 
 DEFAULT_GRAPH_SEED = 87654321
 _MAX = 2**31 - 1
@@ -129,3 +131,28 @@ def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):
             "RandomPoissonV2", None, shape, lam, dtype=dtypes.as_dtype(dtype), seed=seed1,
             seed2=seed2,
         )  # fmt: skip
+
+
+def random_crop(value, size, seed=None, name=None):
+    """A part of shape `size` of a tensor, from a random place.
+
+    InvalidArgumentError when it runs if `size` is larger than the tensor somewhere.
+    """
+    with name_scope(name, "random_crop", [value, size]) as name:
+        value = convert_to_tensor(value, name="value")
+        size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
+        shape = array_ops.shape(value)
+        check = control_flow_ops.Assert(
+            math_ops.reduce_all(shape >= size),
+            ["Need value.shape >= size, got ", shape, size],
+            summarize=1000,
+        )
+        shape = control_flow_ops.with_dependencies([check], shape)
+        limit = shape - size + 1
+        offset = (
+            random_uniform(
+                array_ops.shape(shape), dtype=size.dtype, maxval=size.dtype.max, seed=seed
+            )
+            % limit
+        )
+        return array_ops.slice(value, offset, size, name=name)

@@ -3,12 +3,15 @@
 import numpy as np
 
 from rheos.framework import dtypes, tensor_shape
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
+from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import op1, op_list, op_results
 from rheos.framework.ragged import operators_too, ragged_too
 from rheos.ops import array_ops, math_ops
 from rheos.ops.array_ops import _is_plain
-from rheos.ops.constant_op import constant, constant_value
+from rheos.ops.constant_op import constant
 
 # ---- Space, batch and depth
 
@@ -208,7 +211,7 @@ def repeat(input, repeats, axis=None, name=None):
             return array_ops.reshape(array_ops.tile(wide, multiples), new)
         count = array_ops.shape(data)[axis]
         longest = math_ops.reduce_max(array_ops.concat([times, [0]], 0))
-        mask = array_ops.sequence_mask(times, longest)
+        mask = sequence_mask(times, longest)
         places = array_ops.expand_dims(math_ops.range(count), 1) * array_ops.ones_like(
             math_ops.cast(mask, dtypes.int32)
         )
@@ -313,7 +316,7 @@ def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
 # ---- Picking and replacing
 
 
-@ragged_too("batch_gather_of", "ragged_shaping")
+@ragged_too("batch_gather_of")
 def batch_gather(params, indices, name=None):
     """gather along the last dimension of `indices`, with all dimensions before it as batch."""
     with name_scope(name, "BatchGather", [params, indices]):
@@ -412,33 +415,6 @@ def reverse_v2(tensor, axis, name=None):
     return array_ops.reverse(tensor, axis, name)
 
 
-def random_crop(value, size, seed=None, name=None):
-    """A part of shape `size` of a tensor, from a random place.
-
-    InvalidArgumentError when it runs if `size` is larger than the tensor somewhere.
-    """
-    from rheos.ops import control_flow_ops, random_ops
-
-    with name_scope(name, "random_crop", [value, size]) as name:
-        value = convert_to_tensor(value, name="value")
-        size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
-        shape = array_ops.shape(value)
-        check = control_flow_ops.Assert(
-            math_ops.reduce_all(shape >= size),
-            ["Need value.shape >= size, got ", shape, size],
-            summarize=1000,
-        )
-        shape = control_flow_ops.with_dependencies([check], shape)
-        limit = shape - size + 1
-        offset = (
-            random_ops.random_uniform(
-                array_ops.shape(shape), dtype=size.dtype, maxval=size.dtype.max, seed=seed
-            )
-            % limit
-        )
-        return array_ops.slice(value, offset, size, name=name)
-
-
 def get_static_value(tensor, partial=False):
     """The value of a tensor as an array if the graph tells it, else None."""
     return constant_value(tensor, partial)
@@ -446,10 +422,70 @@ def get_static_value(tensor, partial=False):
 
 def is_tensor(x):
     """Whether x is a tensor, variable or other thing that operations take as one."""
-    return hasattr(x, "_as_graph_element") or isinstance(x, array_ops._graph.IndexedSlices)
+    return hasattr(x, "_as_graph_element") or isinstance(x, IndexedSlices)
 
 
 def dimension_at_index(shape, index):
     """The Dimension at `index` of a TensorShape, whose rank may be unknown."""
     shape = tensor_shape.as_shape(shape)
     return tensor_shape.Dimension(None) if shape.ndims is None else shape[index]
+
+
+def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+    """Swaps the last two dimensions."""
+    with name_scope(name, None, [a]) as name:
+        a = convert_to_tensor(a, name="a")
+        ndims = a._rank()
+        if ndims is None:
+            count = array_ops.rank(a)
+            perm = array_ops.concat((math_ops.range(count - 2), [count - 1, count - 2]), 0)
+        elif ndims < 2:
+            raise ValueError(
+                f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {a.shape}"
+            )
+        else:
+            perm = [*range(ndims - 2), ndims - 1, ndims - 2]
+        return array_ops.transpose(a, perm, conjugate=conjugate)
+
+
+def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
+    """The identity matrix: (num_rows, num_columns), or batch_shape of them."""
+    with name_scope(name, "eye", [num_rows, num_columns, batch_shape]):
+        square = num_columns is None
+        batch = [] if batch_shape is None else batch_shape
+        columns = num_rows if square else num_columns
+        known = not any(hasattr(x, "_as_graph_element") for x in (num_rows, columns, batch))
+        if known:
+            batch = list(batch)
+            diagonal_shape = [*batch, min(num_rows, columns)]
+            shape = [*batch, num_rows, columns]
+        else:
+            count = math_ops.minimum(num_rows, columns)
+            batch = convert_to_tensor(batch, name="shape", dtype=dtypes.int32)
+            diagonal_shape = array_ops.concat((batch, [count]), axis=0)
+            if not square:
+                shape = array_ops.concat((batch, [num_rows, columns]), axis=0)
+        diagonal = array_ops.ones(diagonal_shape, dtype=dtype)
+        if square:
+            return array_ops.matrix_diag(diagonal)
+        return op1("MatrixSetDiag", "set_diag", array_ops.zeros(shape, dtype=dtype), diagonal)
+
+
+def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
+    """Rows that hold True in their first `lengths` places."""
+    with name_scope(name, "SequenceMask", [lengths, maxlen]):
+        lengths = convert_to_tensor(lengths)
+        if maxlen is None:
+            maxlen = math_ops.reduce_max(lengths)
+            maxlen = math_ops.maximum(constant(0, maxlen.dtype), maxlen)
+        else:
+            maxlen = convert_to_tensor(maxlen)
+            if maxlen.shape.ndims not in (None, 0):
+                raise ValueError("maxlen must be scalar for sequence_mask")
+        start, delta = constant(0, maxlen.dtype), constant(1, maxlen.dtype)
+        row = op1("Range", None, start, maxlen, delta)
+        matrix = op1("Cast", None, array_ops.expand_dims(lengths, -1), DstT=maxlen.dtype)
+        result = row < matrix
+        if result.dtype.is_compatible_with(dtypes.as_dtype(dtype)):
+            return result
+        return math_ops.cast(result, dtype)

@@ -1,17 +1,17 @@
 """Variables behind handles: every read is an operation of its own, made where the value is used."""
 
-from rheos.framework import graph as _graph, signatures
-from rheos.framework.graph import (
-    IndexedSlices,
-    convert_to_tensor,
-    get_default_graph,
-    name_scope,
-)
+from rheos.framework import signatures
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import control_dependencies, device, name_scope
+from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import apply_op, op1
 from rheos.ops import array_ops
-from rheos.ops.variables import Variable
+from rheos.ops.slicing import slice_helper
+from rheos.ops.variables import Variable, register_resource_type
 
 
+@register_resource_type
 class ResourceVariable(Variable):
     """A variable whose reads see what the control dependencies around them have done to it."""
 
@@ -83,7 +83,7 @@ class ResourceVariable(Variable):
 
     def read_value(self):
         """A new operation that reads the variable where it is made."""
-        with name_scope("Read"), _graph.device(self._variable.device):
+        with name_scope("Read"), device(self._variable.device):
             value = self._read_variable_op()
         return array_ops.identity(value)
 
@@ -179,7 +179,7 @@ class ResourceVariable(Variable):
         return self._lazy_read(operation)
 
     def __getitem__(self, key):
-        return array_ops.slice_helper(self._snapshot, key, self)
+        return slice_helper(self._snapshot, key, self)
 
     def __repr__(self):
         return "<tf.Variable '%s' shape=%s dtype=%s>" % (self.name, self.shape, self.dtype.name)
@@ -210,7 +210,7 @@ class _UnreadVariable(ResourceVariable):
     """A variable after an operation on it: reads wait for that operation."""
 
     def __init__(self, variable, operation):
-        with _graph.control_dependencies([operation]):
+        with control_dependencies([operation]):
             element = variable._read_variable_op()
         self._parent_op = operation
         self._trainable = variable._trainable
@@ -230,5 +230,5 @@ class _UnreadVariable(ResourceVariable):
 
     def read_value(self):
         """A new operation that reads the variable after the operation on it."""
-        with _graph.control_dependencies([self._parent_op]):
+        with control_dependencies([self._parent_op]):
             return super().read_value()

@@ -1,7 +1,8 @@
 """What a saver can save beside variables: objects that tell their tensors and take them back."""
 
-from rheos.framework.graph import Tensor, device, name_scope
+from rheos.framework.graph import device, name_scope
 from rheos.framework.op_call import apply_op, op1, op_list
+from rheos.framework.operation import Tensor
 from rheos.ops import array_ops, control_flow_ops
 from rheos.ops.constant_op import constant
 

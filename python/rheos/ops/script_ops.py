@@ -9,7 +9,7 @@ import numpy as np
 
 from rheos import _core
 from rheos.framework import dtypes
-from rheos.framework.graph import get_default_graph
+from rheos.framework.defaults import get_default_graph
 from rheos.framework.op_call import apply_op
 
 _functions = weakref.WeakValueDictionary()  # by token; their graphs keep them

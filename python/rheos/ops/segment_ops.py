@@ -5,7 +5,8 @@ take them in any order and any shape that is the start of the shape of `data`, l
 whose id is negative, and are told how many segments there are.
 """
 
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
 from rheos.framework.ragged import ragged_too
 from rheos.ops import array_ops, math_ops

@@ -5,8 +5,9 @@ import weakref
 import numpy as np
 
 from rheos.framework import dtypes, errors
-from rheos.framework.graph import Tensor, colocate_with, device
+from rheos.framework.graph import colocate_with, device
 from rheos.framework.op_call import apply_op, op1
+from rheos.framework.operation import Tensor
 from rheos.ops.array_ops import placeholder
 
 _MANY = 10  # handles that nobody has any more, until their tensors are deleted

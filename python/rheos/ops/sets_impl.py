@@ -1,6 +1,6 @@
 """Sets in the last dimension of tensors, dense or sparse."""
 
-from rheos.framework.graph import convert_to_tensor
+from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import op1, op_list
 from rheos.framework.sparse_tensor import SparseTensor, is_sparse
 

@@ -3,10 +3,12 @@
 import math
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, math_ops, spectral_ops
-from rheos.ops.constant_op import constant, constant_value
+from rheos.ops.constant_op import constant
 
 # ---- Windows
 

@@ -7,18 +7,16 @@
 import math
 
 from rheos.framework import dtypes
-from rheos.framework.graph import (
-    IndexedSlices,
-    Tensor,
-    _VariableBase,
-    convert_to_tensor,
-    name_scope,
-)
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
+from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import op1, op_list
+from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.sparse_tensor import SparseTensor, is_sparse
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, math_ops
-from rheos.ops.constant_op import constant, constant_value
+from rheos.ops.constant_op import constant
 
 
 def _sparse(value):

@@ -1,7 +1,8 @@
 """Special functions and sums of products."""
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
 from rheos.framework.ragged import ragged_too
 from rheos.ops import array_ops, math_ops
@@ -120,7 +121,7 @@ def angle(input, name=None):
         return array_ops.zeros_like(input)
 
 
-@ragged_too("binary", "ragged_broadcast")
+@ragged_too("binary")
 def complex(real, imag, name=None):
     """Complex numbers of their parts.
 

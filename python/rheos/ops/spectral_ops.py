@@ -3,10 +3,11 @@
 import math
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
 from rheos.ops import array_ops, math_ops, rearrange_ops, special_math_ops
-from rheos.ops.constant_op import constant_value
 
 
 def _complex(function_name, op_type, doc):

@@ -1,7 +1,9 @@
 """Operations on variables' references."""
 
-from rheos.framework.graph import _VariableBase, convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import apply_op, op1
+from rheos.framework.operation import _VariableBase
 from rheos.ops import array_ops
 
 

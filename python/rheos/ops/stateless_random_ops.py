@@ -1,7 +1,8 @@
 """Random tensors that follow from a seed: the same numbers for the same `seed`, two integers."""
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
 
 

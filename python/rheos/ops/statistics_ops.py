@@ -1,7 +1,8 @@
 """Counting: histograms, and how predictions fall on labels."""
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
 from rheos.ops import array_ops, check_ops, control_flow_ops, math_ops, segment_ops
 from rheos.ops.constant_op import constant

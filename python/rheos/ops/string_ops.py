@@ -3,10 +3,10 @@
 import numpy as np
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, name_scope
-from rheos.framework.op_call import op1, op_list
-from rheos.framework.ragged import RaggedBase, ragged_too
-from rheos.framework.sparse_tensor import SparseTensor
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
+from rheos.framework.op_call import op1
+from rheos.framework.ragged import ragged_too
 from rheos.ops import array_ops, math_ops
 from rheos.ops.constant_op import constant
 
@@ -31,7 +31,7 @@ def _join_axes(x, axis):
     return math_ops.range(array_ops.rank(x) - 1, -1, -1)
 
 
-@ragged_too("reduce_join_of", "ragged_string_ops")
+@ragged_too("reduce_join_of")
 def reduce_join(
     inputs,
     axis=None,
@@ -63,60 +63,6 @@ def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=
     return op1(
         "UnsortedSegmentJoin", name, inputs, segment_ids, num_segments, separator=separator
     )
-
-
-def string_split(
-    source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None
-):
-    """The parts of each string between bytes of `sep` (a blank), as a SparseTensor of rank 2.
-
-    source: a vector. With sep "" each byte is a part. skip_empty: whether empty parts are left out.
-    delimiter: another name of sep. result_type: "RaggedTensor" for ragged rows.
-    """
-    if delimiter is not None:
-        if sep is not None:
-            raise ValueError("Cannot specify both 'sep' and 'delimiter'")
-        sep = delimiter
-    with name_scope(name, "StringSplit", [source]):
-        sep = convert_to_tensor(" " if sep is None else sep, dtype=dtypes.string)
-        source = convert_to_tensor(source, dtype=dtypes.string)
-        if _gives_ragged(result_type):
-            from rheos.ops import ragged_string_ops
-
-            return ragged_string_ops.split("StringSplit", source, sep, skip_empty=skip_empty)
-        return SparseTensor(*op_list("StringSplit", None, source, sep, skip_empty=skip_empty))
-
-
-def _gives_ragged(result_type):
-    if result_type not in ("SparseTensor", "RaggedTensor"):
-        raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
-    return result_type == "RaggedTensor"
-
-
-def string_split_v2(
-    input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None
-):
-    """The parts of each string between `sep`, as Python's str.split, as a SparseTensor of rank 2.
-
-    sep: None or "" splits at white space. maxsplit: at most so many cuts, -1 for all. result_type:
-    "RaggedTensor" for ragged rows, one dimension more than `input`, which may be ragged too.
-    """
-    if input is None:
-        input = source
-    if _gives_ragged(result_type):
-        from rheos.ops import ragged_string_ops, ragged_tensor
-
-        with name_scope(name, "StringSplit", []):
-            input = ragged_tensor.convert_to_tensor_or_ragged_tensor(
-                input, dtypes.string, name="input")
-            sep = convert_to_tensor("" if sep is None else sep, dtype=dtypes.string)
-            return ragged_string_ops.split("StringSplitV2", input, sep, maxsplit=maxsplit)
-    with name_scope(name, "StringSplit", [input]):
-        input = convert_to_tensor(input, dtype=dtypes.string, name="input")
-        if input.shape.ndims == 0:
-            input = array_ops.expand_dims(input, 0)
-        sep = convert_to_tensor("" if sep is None else sep, dtype=dtypes.string)
-        return SparseTensor(*op_list("StringSplitV2", None, input, sep, maxsplit=maxsplit))
 
 
 # ---- One by one
@@ -295,33 +241,3 @@ def unicode_transcode(
 def unicode_script(input, name=None):
     """The number of the script each code point (int32) is written in; -1 for what is none."""
     return op1("UnicodeScript", name, input)
-
-
-def unicode_encode(input, output_encoding, errors="replace", replacement_char=65533, name=None):
-    """Code points (..., n), int32, as strings (...) in "UTF-8", "UTF-16-BE" or "UTF-32-BE".
-
-    errors: what becomes of numbers that are no characters, as in unicode_transcode. input may be
-    ragged.
-    """
-    if isinstance(input, RaggedBase):
-        from rheos.ops import ragged_string_ops
-
-        with name_scope(name, "UnicodeEncode", []):
-            return ragged_string_ops.unicode_encode(
-                input, output_encoding, errors, replacement_char)
-    with name_scope(name, "UnicodeEncode", [input]):
-        input = convert_to_tensor(input, dtypes.int32)
-        shape = array_ops.shape(input)
-        width = shape[-1]
-        rows = math_ops.reduce_prod(shape[:-1])
-        splits = math_ops.range(rows + 1) * width
-        strings = op1(
-            "UnicodeEncode",
-            None,
-            array_ops.reshape(input, [-1]),
-            splits,
-            output_encoding=output_encoding,
-            errors=errors,
-            replacement_char=replacement_char,
-        )
-        return array_ops.reshape(strings, shape[:-1])

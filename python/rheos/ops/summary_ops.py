@@ -4,7 +4,9 @@ import contextlib
 import re
 
 from rheos.framework import dtypes
-from rheos.framework.graph import convert_to_tensor, get_default_graph, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
 from rheos.ops.variables import GraphKeys
 

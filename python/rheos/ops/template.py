@@ -2,7 +2,7 @@
 
 import functools
 
-from rheos.framework.graph import get_default_graph
+from rheos.framework.defaults import get_default_graph
 from rheos.ops import variable_scope
 from rheos.ops.variables import GraphKeys
 

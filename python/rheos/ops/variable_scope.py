@@ -2,15 +2,11 @@
 
 import threading
 
-from rheos.framework import dtypes, graph as _graph, tensor_shape
-from rheos.framework.graph import (
-    Tensor,
-    _Default,
-    convert_to_tensor,
-    get_default_graph,
-    graph_from_inputs,
-    name_scope,
-)
+from rheos.framework import dtypes, tensor_shape
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import _Default, get_default_graph
+from rheos.framework.graph import colocate_with, control_dependencies, graph_from_inputs, name_scope
+from rheos.framework.operation import Tensor
 from rheos.ops import init_ops
 from rheos.ops.variables import (
     GraphKeys,
@@ -414,14 +410,14 @@ def _single_variable(name, shape, dtype, initializer, reuse, partition_info, arg
     if index is not None:
         found = graph._variables.get(index)
         return Variable._adopt(graph, index) if found is None else found
-    with _graph.control_dependencies(None):
+    with control_dependencies(None):
         value, value_dtype = _initial_value(name, initializer, shape, dtype, partition_info)
         given = dict(arguments)
         regularizer = given.pop("regularizer")
         variable = Variable(initial_value=value, name=name, dtype=value_dtype, **given)
     graph._share_variable(name, variable)
     if regularizer is not None:
-        with _graph.colocate_with(variable), name_scope(name + "/Regularizer/"):
+        with colocate_with(variable), name_scope(name + "/Regularizer/"):
             loss = regularizer(variable)
         if loss is not None:
             graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)

@@ -4,18 +4,19 @@ import contextlib
 import enum
 
 from rheos import _core
-from rheos.framework import dtypes, graph as _graph, signatures, tensor_shape
-from rheos.framework.graph import (
-    IndexedSlices,
-    Tensor,
-    convert_to_tensor,
-    get_default_graph,
-    name_scope,
-)
+from rheos.framework import dtypes, signatures, tensor_shape
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph, get_default_session
+from rheos.framework.devices import PendingOperation
+from rheos.framework.graph import control_dependencies, device, name_scope
+from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import op1
+from rheos.framework.operation import Tensor
 from rheos.framework.proto_functions import register_proto_function, with_scope, without_scope
 from rheos.ops import array_ops, control_flow_ops, state_ops
 from rheos.ops.constant_op import constant
+from rheos.ops.partitioned_variables import SaveSliceInfo
+from rheos.ops.slicing import slice_helper
 
 
 class GraphKeys:
@@ -94,20 +95,25 @@ def resource_variables_enabled():
     return _use_resource_by_default
 
 
+_resource_type = None
+
+
+def register_resource_type(kind):
+    """A decorator: the class, whose module lies above this one, is that of resource variables."""
+    global _resource_type
+    _resource_type = kind
+    return kind
+
+
 def _make_default(next_creator=None, **arguments):
     """The variable that the arguments ask for: the innermost creator."""
     use_resource = arguments["use_resource"]
     if use_resource is None:
-        from rheos.ops.variable_scope import get_variable_scope
-
-        use_resource = get_variable_scope().use_resource
+        store = get_default_graph()._variable_scope
+        use_resource = store.scope.use_resource if store is not None else None
     if use_resource is None:
         use_resource = _use_resource_by_default
-    if use_resource:
-        from rheos.ops.resource_variables import ResourceVariable as kind
-    else:
-        kind = Variable
-    return type.__call__(kind, **arguments)
+    return type.__call__(_resource_type if use_resource else Variable, **arguments)
 
 
 def _with_creator(creator, next_creator):
@@ -189,15 +195,6 @@ def _check_distribution(synchronization, aggregation, trainable, name):
     return synchronization, aggregation, trainable
 
 
-class _SaveSliceInfoType:
-    """SaveSliceInfo as an attribute of Variable, from a module that comes later."""
-
-    def __get__(self, instance, owner=None):
-        from rheos.ops.partitioned_variables import SaveSliceInfo
-
-        return SaveSliceInfo
-
-
 class Variable(_core.VariableBase, metaclass=_VariableType):
     """A value that a session keeps between runs, and the nodes that read and set it.
 
@@ -207,7 +204,7 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
 
     __array_priority__ = 100
     _is_resource = False
-    SaveSliceInfo = _SaveSliceInfoType()
+    SaveSliceInfo = SaveSliceInfo
 
     def __init__(
         self,
@@ -252,11 +249,11 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
         if shape is not None:
             shape = tensor_shape.as_shape(shape)
         values = [] if callable(initial_value) else [initial_value]
-        with _graph.control_dependencies(None):
+        with control_dependencies(None):
             with name_scope(name, "Variable", values) as scope:
                 graph = get_default_graph()
                 if callable(caching_device):
-                    pending = _graph.PendingOperation("Identity", f"{scope}read", graph)
+                    pending = PendingOperation("Identity", f"{scope}read", graph)
                     caching_device = caching_device(pending)
                 self._make(graph, scope, initial_value, dtype, (caching_device, shape))
         graph._variables[self._index] = self
@@ -282,9 +279,7 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
         self = Variable.__new__(Variable)
         graph._fill_variable(self, index)
         if self._variable.dtype == dtypes.resource:
-            from rheos.ops.resource_variables import ResourceVariable
-
-            self = ResourceVariable.__new__(ResourceVariable)
+            self = _resource_type.__new__(_resource_type)
             graph._fill_variable(self, index)
         self._trainable = trainable
         self._constraint = None
@@ -320,8 +315,6 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
         variable._synchronization = VariableSynchronization(variable_def.synchronization)
         variable._aggregation = VariableAggregation(variable_def.aggregation)
         if variable_def.HasField("save_slice_info_def"):
-            from rheos.ops.partitioned_variables import SaveSliceInfo
-
             part = variable_def.save_slice_info_def
             info = SaveSliceInfo(
                 with_scope(part.full_name, import_scope),
@@ -443,8 +436,6 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
         part = self.graph._slice_of(self)
         if part is None:
             return None
-        from rheos.ops.partitioned_variables import SaveSliceInfo
-
         return SaveSliceInfo.from_spec(*part)
 
     def _set_save_slice_info(self, save_slice_info):
@@ -477,7 +468,7 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
 
     def load(self, value, session=None):
         """Sets the variable in `session` without adding to the graph."""
-        session = session or _graph.get_default_session()
+        session = session or get_default_session()
         if session is None:
             raise ValueError(
                 "Either session argument should be provided or default session should be "
@@ -566,7 +557,7 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
     # Operators that are not in the extension
 
     def __getitem__(self, key):
-        return array_ops.slice_helper(self._snapshot, key, self)
+        return slice_helper(self._snapshot, key, self)
 
     def __matmul__(self, other):
         return self._snapshot @ other
@@ -717,7 +708,7 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
         from rheos.ops import math_ops
 
         found = [state_ops.is_variable_initialized(v) for v in var_list]
-        with _graph.device("/cpu:0"):
+        with device("/cpu:0"):
             missing = math_ops.logical_not(array_ops.stack(found))
             names = constant([v.op.name for v in var_list])
             return array_ops.boolean_mask(names, missing)

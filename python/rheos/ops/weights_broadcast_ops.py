@@ -1,8 +1,9 @@
 """Whether weights fit values: a scalar, or of the same rank with each dimension 1 or equal."""
 
-from rheos.framework.graph import control_dependencies, convert_to_tensor, name_scope
+from rheos.framework.constant_values import constant_value
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import control_dependencies, name_scope
 from rheos.ops import array_ops, control_flow_ops, math_ops
-from rheos.ops.constant_op import constant_value
 
 _MESSAGE = "weights can not be broadcast to values."
 

@@ -6,7 +6,7 @@ import threading
 import time
 
 from rheos.framework import errors, logging
-from rheos.framework.graph import get_default_graph, get_default_session
+from rheos.framework.defaults import get_default_graph, get_default_session
 from rheos.ops.variables import GraphKeys
 
 QUEUE_RUNNERS = GraphKeys.QUEUE_RUNNERS

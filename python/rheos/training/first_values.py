@@ -5,7 +5,8 @@ import collections
 import numpy as np
 
 from rheos.framework import errors, logging
-from rheos.framework.graph import device, get_default_graph, name_scope
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import device, name_scope
 from rheos.framework.op_call import op_list
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, init_ops

@@ -1,7 +1,9 @@
 """The variable that counts training steps."""
 
-from rheos.framework import dtypes, graph as _graph
-from rheos.framework.graph import Tensor, get_default_graph
+from rheos.framework import dtypes
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import name_scope
+from rheos.framework.operation import Tensor
 from rheos.ops import init_ops
 from rheos.ops.variable_scope import get_variable
 from rheos.ops.variables import GraphKeys, Variable
@@ -48,7 +50,7 @@ def create_global_step(graph=None):
     graph = graph or get_default_graph()
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
-    with graph.as_default(), _graph.name_scope(None):
+    with graph.as_default(), name_scope(None):
         return get_variable(
             GraphKeys.GLOBAL_STEP,
             shape=[],

@@ -2,10 +2,8 @@
 
 import numpy as _np
 
-from rheos.framework.graph import (
-    convert_to_tensor as _convert_to_tensor,
-    get_default_session as _get_default_session,
-)
+from rheos.framework.conversion import convert_to_tensor as _convert_to_tensor
+from rheos.framework.defaults import get_default_session as _get_default_session
 from rheos.ops.array_ops import placeholder as _placeholder
 from rheos.ops.gradients import gradients as _gradients
 

@@ -3,7 +3,9 @@
 import math
 
 from rheos.framework import dtypes
-from rheos.framework.graph import Tensor, convert_to_tensor, name_scope
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
+from rheos.framework.operation import Tensor
 from rheos.ops import math_ops, random_ops
 from rheos.ops.constant_op import constant
 

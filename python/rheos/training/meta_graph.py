@@ -3,7 +3,7 @@
 import os
 
 from rheos.framework import logging, messages
-from rheos.framework.graph import get_default_graph
+from rheos.framework.defaults import get_default_graph
 from rheos.framework.importer import import_graph_def
 from rheos.framework.op_defs import (
     op_def_message,
@@ -11,7 +11,7 @@ from rheos.framework.op_defs import (
     stripped_op_list,
 )
 from rheos.framework.proto_functions import proto_functions, with_scope, without_scope
-from rheos.ops.variables import VARIABLE_COLLECTIONS, GraphKeys, Variable
+from rheos.ops.variables import VARIABLE_COLLECTIONS, GraphKeys
 from rheos.training.graph_scopes import extraneous_saver_nodes, is_included, part_of_graph_def
 
 VERSION = "1.15.5"  # of TensorFlow, whose graphs these are
@@ -338,7 +338,7 @@ def import_scoped_meta_graph_with_return_elements(
     _check_unbound(meta_graph_def, unbound_inputs_col_name, input_map)
     graph = graph or get_default_graph()
     with graph.as_default():
-        scope = _scope_for(graph, import_scope)
+        scope = scope_for_import(graph, import_scope)
         graph_def = meta_graph_def.graph_def
         if clear_devices:
             graph_def = part_of_graph_def(graph_def, None, None, True)[0]
@@ -360,7 +360,7 @@ def import_scoped_meta_graph_with_return_elements(
     return {without_scope(v.name, scope): v for v in variables}, elements
 
 
-def _scope_for(graph, import_scope):
+def scope_for_import(graph, import_scope):
     """What stands before the names of nodes imported with that scope."""
     if not import_scope:
         return graph.get_name_scope()  # entered already
@@ -418,36 +418,3 @@ def copy_scoped_meta_graph(from_scope, to_scope, from_graph=None, to_graph=None)
         )
     part, _ = export_scoped_meta_graph(export_scope=from_scope, graph=from_graph)
     return import_scoped_meta_graph(part, graph=to_graph, import_scope=to_scope)
-
-
-def import_meta_graph_with_elements(meta_graph_or_file, clear_devices=False, import_scope=None,
-                                    **kwargs):
-    """(saver, [elements]): as import_meta_graph(), and the elements that were asked for."""
-    from rheos.training.saver import Saver
-
-    if messages.is_message(meta_graph_or_file, "MetaGraphDef"):
-        meta_graph_def = meta_graph_or_file
-    else:
-        meta_graph_def = read_meta_graph_file(meta_graph_or_file)
-    scope = _scope_for(get_default_graph(), import_scope)
-    variables, elements = import_scoped_meta_graph_with_return_elements(
-        meta_graph_def, clear_devices, import_scope=import_scope, **kwargs
-    )
-    if meta_graph_def.HasField("saver_def"):
-        return Saver.from_proto(meta_graph_def.saver_def, scope or None), elements
-    if any(isinstance(v, Variable) for v in variables.values()):
-        return Saver(), elements
-    logging.info("Saver not created because there are no variables in the graph to restore")
-    return None, elements
-
-
-def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs):
-    """Adds the graph of a MetaGraphDef, or of a file of one, to the default graph, and fills its
-    collections; returns the Saver, None if there are no variables to save.
-
-    clear_devices: without the nodes' devices. import_scope: put before all names. kwargs: input_map
-    and return_elements of import_graph_def(), restore_collections_predicate(key).
-    """
-    return import_meta_graph_with_elements(
-        meta_graph_or_file, clear_devices, import_scope, **kwargs
-    )[0]

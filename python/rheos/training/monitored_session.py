@@ -1,7 +1,7 @@
 """Sessions that look after themselves: made ready, watched by hooks, closed at the end."""
 
 from rheos.framework import errors, logging, messages
-from rheos.framework.graph import get_default_graph
+from rheos.framework.defaults import get_default_graph
 from rheos.ops import array_ops, control_flow_ops, lookup_ops, summary_ops
 from rheos.ops.variables import (
     GraphKeys,

@@ -1,13 +1,9 @@
 """Averages of variables and tensors over the steps of a training."""
 
 from rheos.framework import dtypes
-from rheos.framework.graph import (
-    colocate_with,
-    control_dependencies,
-    convert_to_tensor,
-    get_default_graph,
-    name_scope,
-)
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import colocate_with, control_dependencies, name_scope
 from rheos.ops import control_flow_ops, init_ops, math_ops, state_ops
 from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 from rheos.ops.variables import (

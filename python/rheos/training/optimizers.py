@@ -4,18 +4,11 @@ import contextlib
 import itertools
 
 from rheos.framework import dtypes, nest
-from rheos.framework.graph import (
-    IndexedSlices,
-    Operation,
-    Tensor,
-    _VariableBase,
-    colocate_with,
-    control_dependencies,
-    convert_to_tensor,
-    convert_to_tensor_or_indexed_slices,
-    get_default_graph,
-    name_scope,
-)
+from rheos.framework.conversion import convert_to_tensor, convert_to_tensor_or_indexed_slices
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import colocate_with, control_dependencies, name_scope
+from rheos.framework.indexed_slices import IndexedSlices
+from rheos.framework.operation import Operation, Tensor, _VariableBase
 from rheos.ops import control_flow_ops, init_ops, segment_ops, state_ops
 from rheos.ops.gradients import gradients, to_core
 from rheos.ops.partitioned_variables import SaveSliceInfo

@@ -6,8 +6,9 @@ import threading
 import time
 import warnings
 
-from rheos.framework import errors
-from rheos.framework.graph import Tensor, get_default_graph
+from rheos.framework import errors, logging, messages
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.operation import Tensor
 from rheos.framework.proto_functions import register_proto_function
 from rheos.ops.partitioned_variables import PartitionedVariable
 from rheos.ops.saveables import VARIABLE_OPS, BaseSaverBuilder, SaveableObject
@@ -18,6 +19,12 @@ from rheos.training.checkpoints import (
     object_names,
     remove_checkpoint,
     update_checkpoint_state,
+)
+from rheos.training.meta_graph import (
+    export_meta_graph,
+    import_scoped_meta_graph_with_return_elements,
+    read_meta_graph_file,
+    scope_for_import,
 )
 
 V1, V2 = 1, 2  # SaverDef.CheckpointFormatVersion
@@ -323,8 +330,6 @@ class Saver:
         save_debug_info=False,
     ):
         """The default graph with this saver as a MetaGraphDef; written if a file is named."""
-        from rheos.training.meta_graph import export_meta_graph
-
         return export_meta_graph(
             filename,
             saver_def=self.saver_def,
@@ -518,3 +523,34 @@ def _named_variables(variables):
         ):
             raise ValueError(f"At least two variables have the same name: {name}")
     return [name for name, _ in pairs], [variable for _, variable in pairs]
+
+
+def import_meta_graph_with_elements(meta_graph_or_file, clear_devices=False, import_scope=None,
+                                    **kwargs):
+    """(saver, [elements]): as import_meta_graph(), and the elements that were asked for."""
+    if messages.is_message(meta_graph_or_file, "MetaGraphDef"):
+        meta_graph_def = meta_graph_or_file
+    else:
+        meta_graph_def = read_meta_graph_file(meta_graph_or_file)
+    scope = scope_for_import(get_default_graph(), import_scope)
+    variables, elements = import_scoped_meta_graph_with_return_elements(
+        meta_graph_def, clear_devices, import_scope=import_scope, **kwargs
+    )
+    if meta_graph_def.HasField("saver_def"):
+        return Saver.from_proto(meta_graph_def.saver_def, scope or None), elements
+    if any(isinstance(v, Variable) for v in variables.values()):
+        return Saver(), elements
+    logging.info("Saver not created because there are no variables in the graph to restore")
+    return None, elements
+
+
+def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs):
+    """Adds the graph of a MetaGraphDef, or of a file of one, to the default graph, and fills its
+    collections; returns the Saver, None if there are no variables to save.
+
+    clear_devices: without the nodes' devices. import_scope: put before all names. kwargs: input_map
+    and return_elements of import_graph_def(), restore_collections_predicate(key).
+    """
+    return import_meta_graph_with_elements(
+        meta_graph_or_file, clear_devices, import_scope, **kwargs
+    )[0]

@@ -1,12 +1,9 @@
 """Sessions: running parts of a graph. The common forms of `run` are in the extension."""
 
 from rheos import _core
-from rheos.framework.graph import (
-    Graph,
-    IndexedSlices,
-    _Default,
-    get_default_graph,
-)
+from rheos.framework.defaults import _Default, get_default_graph
+from rheos.framework.graph import Graph
+from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.messages import is_message
 from rheos.framework.ragged import RaggedBase
 from rheos.framework.sparse_tensor import SparseTensor, SparseTensorValue

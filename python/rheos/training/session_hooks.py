@@ -7,7 +7,8 @@ import time
 import numpy as np
 
 from rheos.framework import logging, messages
-from rheos.framework.graph import Operation, Tensor, _VariableBase, get_default_graph
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.operation import Operation, Tensor, _VariableBase
 from rheos.training.global_step import get_global_step
 from rheos.training.summary import FileWriterCache, write_graph
 

@@ -5,7 +5,8 @@ import time
 import numpy as np
 
 from rheos.framework import errors, logging
-from rheos.framework.graph import Operation, Tensor, get_default_graph
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.operation import Operation, Tensor
 from rheos.training.checkpoints import checkpoint_exists, get_checkpoint_state
 from rheos.training.session import Session
 

@@ -6,7 +6,8 @@ import time
 import warnings
 
 from rheos import _core
-from rheos.framework.graph import Graph, get_default_graph
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import Graph
 from rheos.framework.messages import is_message
 from rheos.training.meta_graph import export_meta_graph
 

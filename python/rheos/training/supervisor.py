@@ -5,7 +5,7 @@ import os
 import time
 
 from rheos.framework import dtypes, errors, logging, messages
-from rheos.framework.graph import get_default_graph
+from rheos.framework.defaults import get_default_graph
 from rheos.ops import control_flow_ops, lookup_ops
 from rheos.ops.summary_ops import merge_all
 from rheos.ops.variables import (

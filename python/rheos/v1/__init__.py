@@ -6,6 +6,12 @@ import rheos.v1 as tf
 from rheos.framework.absent import (
     attribute_of as _attribute_of,
 )
+from rheos.framework.conversion import (
+    convert_to_tensor,
+    convert_to_tensor_or_indexed_slices,
+    register_tensor_conversion_function,
+)
+from rheos.framework.defaults import get_default_graph, get_default_session, reset_default_graph
 from rheos.framework.device_spec import DeviceSpec
 from rheos.framework.dtypes import (
     QUANTIZED_DTYPES,
@@ -40,38 +46,28 @@ from rheos.framework.dtypes import (
 from rheos.framework.errors import OpError
 from rheos.framework.gradient_registry import (
     RegisterGradient,
-    custom_gradient,
-    grad_pass_through,
     no_gradient,
     no_gradient as NoGradient,
     no_gradient as NotDifferentiable,
-    recompute_grad,
 )
 from rheos.framework.graph import (
     Graph,
-    IndexedSlices,
-    Operation,
-    Tensor,
     colocate_with,
     control_dependencies,
-    convert_to_tensor,
-    convert_to_tensor_or_indexed_slices,
     device,
-    get_default_graph,
-    get_default_session,
     init_scope,
     name_scope,
     op_scope,
-    register_tensor_conversion_function,
-    reset_default_graph,
 )
 from rheos.framework.importer import import_graph_def
+from rheos.framework.indexed_slices import IndexedSlices
+from rheos.framework.operation import Operation, Tensor
 from rheos.framework.sparse_tensor import (
     SparseTensor,
     SparseTensorValue,
     convert_to_tensor_or_sparse_tensor,
 )
-from rheos.framework.tensor_proto import make_ndarray, make_tensor_proto
+from rheos.framework.tensor_proto import make_ndarray
 from rheos.framework.tensor_shape import (
     Dimension,
     TensorShape,
@@ -87,7 +83,6 @@ from rheos.ops.array_ops import (
     dynamic_partition,
     dynamic_stitch,
     expand_dims,
-    eye,
     fill,
     gather,
     gather_nd,
@@ -95,7 +90,6 @@ from rheos.ops.array_ops import (
     invert_permutation,
     matrix_band_part,
     matrix_diag,
-    matrix_transpose,
     meshgrid,
     newaxis,
     one_hot,
@@ -109,7 +103,6 @@ from rheos.ops.array_ops import (
     reshape,
     reverse,
     scatter_nd,
-    sequence_mask,
     shape,
     shape_n,
     size,
@@ -162,9 +155,10 @@ from rheos.ops.clip_ops import (
     clip_by_value,
     global_norm,
 )
-from rheos.ops.constant_op import constant
+from rheos.ops.constant_op import constant, make_tensor_proto
 from rheos.ops.control_flow_ops import Assert, Print, group, no_op, tuple
 from rheos.ops.ctc_ops import edit_distance
+from rheos.ops.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from rheos.ops.gradients import (
     AggregationMethod,
     UnconnectedGradients,
@@ -337,10 +331,12 @@ from rheos.ops.quantize_ops import (
     quantize_v2,
     quantized_concat,
 )
+from rheos.ops.ragged_string_ops import string_split
 from rheos.ops.ragged_tensor import RaggedTensor
 from rheos.ops.random_ops import (
     get_seed,
     multinomial,
+    random_crop,
     random_gamma,
     random_normal,
     random_poisson,
@@ -361,19 +357,21 @@ from rheos.ops.rearrange_ops import (
     dimension_at_index,
     extract_image_patches,
     extract_volume_patches,
+    eye,
     get_static_value,
     guarantee_const,
     identity_n,
     is_tensor,
     matrix_diag_part,
     matrix_set_diag,
-    random_crop,
+    matrix_transpose,
     repeat,
     required_space_to_batch_paddings,
     reverse_sequence,
     reverse_v2,
     roll,
     searchsorted,
+    sequence_mask,
     setdiff1d,
     sort,
     space_to_batch,
@@ -493,7 +491,6 @@ from rheos.ops.string_ops import (
     reduce_join,
     regex_replace,
     string_join,
-    string_split,
     string_strip,
     string_to_hash_bucket,
     string_to_hash_bucket_fast,

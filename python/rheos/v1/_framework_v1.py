@@ -1,6 +1,6 @@
 """Functions of TensorFlow 1 on the default graph's collections."""
 
-from rheos.framework.graph import get_default_graph
+from rheos.framework.defaults import get_default_graph
 
 
 def add_to_collection(name, value):

@@ -3,7 +3,7 @@
 from rheos.framework import messages as _messages
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.framework.importer import import_graph_def
-from rheos.framework.tensor_proto import make_tensor_proto as _make_tensor_proto
+from rheos.ops.constant_op import make_tensor_proto as _make_tensor_proto
 from rheos.v1 import logging as _logging
 
 # Ops that are variables, and those that pass a handle or reference on.

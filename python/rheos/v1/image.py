@@ -74,10 +74,7 @@ from rheos.ops.image_ops import (
     transpose_image,
 )
 from rheos.ops.image_quality import psnr, ssim, ssim_multiscale
-from rheos.ops.rearrange_ops import (
-    extract_image_patches,
-    extract_image_patches as extract_patches,
-    random_crop,
-)
+from rheos.ops.random_ops import random_crop
+from rheos.ops.rearrange_ops import extract_image_patches, extract_image_patches as extract_patches
 
 __getattr__ = _attribute_of("tensorflow.image")

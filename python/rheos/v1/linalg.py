@@ -3,10 +3,8 @@
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.ops.array_ops import (
     diag as tensor_diag,
-    eye,
     matrix_band_part as band_part,
     matrix_diag as diag,
-    matrix_transpose,
 )
 from rheos.ops.clip_ops import global_norm
 from rheos.ops.linalg_ops import (
@@ -68,8 +66,10 @@ from rheos.ops.math_ops import matmul, norm, tensordot
 from rheos.ops.nn_ops import l2_normalize
 from rheos.ops.rearrange_ops import (
     diag_part as tensor_diag_part,
+    eye,
     matrix_diag_part as diag_part,
     matrix_set_diag as set_diag,
+    matrix_transpose,
 )
 
 transpose = matrix_transpose

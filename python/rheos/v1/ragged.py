@@ -9,8 +9,8 @@ from rheos.ops.ragged_ops import (
     placeholder,
     range,
     stack,
-    stack_dynamic_partitions,
 )
+from rheos.ops.ragged_shaping import stack_dynamic_partitions
 from rheos.ops.ragged_tensor import (
     RaggedTensorValue,
     row_splits_to_segment_ids,

@@ -5,13 +5,10 @@ import types as _types
 
 from rheos.framework import dtypes as _dtypes, messages as _messages
 from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.framework.graph import (
-    Operation as _Operation,
-    Tensor as _Tensor,
-    get_default_graph as _get_default_graph,
-)
+from rheos.framework.defaults import get_default_graph as _get_default_graph
+from rheos.framework.operation import Operation as _Operation, Tensor as _Tensor
 from rheos.framework.sparse_tensor import SparseTensor as _SparseTensor
-from rheos.framework.tensor_proto import make_tensor_proto as _make_tensor_proto
+from rheos.ops.constant_op import make_tensor_proto as _make_tensor_proto
 from rheos.ops.control_flow_ops import group as _group
 from rheos.ops.variables import GraphKeys as _GraphKeys
 from rheos.v1 import logging as _logging
@@ -229,7 +226,7 @@ class Builder:
 
     def _copy_assets(self, graph, collection_name):
         """Copies the files that the collection's tensors name; [AssetFileDef]."""
-        from rheos.ops.constant_op import constant_value
+        from rheos.framework.constant_values import constant_value
 
         assets = []
         for tensor in graph.get_collection(collection_name) if collection_name else ():
@@ -480,7 +477,7 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     import_scope: put before all names. saver_kwargs: those of import_meta_graph(). OSError if the
     folder holds no model, RuntimeError if none has the tags.
     """
-    from rheos.training.meta_graph import import_meta_graph_with_elements
+    from rheos.training.saver import import_meta_graph_with_elements
 
     export_dir = os.fspath(export_dir)
     made = _graph_of_tags(_read(export_dir), tags)

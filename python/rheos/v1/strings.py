@@ -4,8 +4,10 @@ from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.ops.ragged_string_ops import (
     ngrams,
     string_bytes_split as bytes_split,
+    string_split_v2 as split,
     unicode_decode,
     unicode_decode_with_offsets,
+    unicode_encode,
     unicode_split,
     unicode_split_with_offsets,
 )
@@ -18,7 +20,6 @@ from rheos.ops.string_ops import (
     string_join as join,
     string_length as length,
     string_lower as lower,
-    string_split_v2 as split,
     string_strip as strip,
     string_to_hash_bucket as to_hash_bucket,
     string_to_hash_bucket_fast as to_hash_bucket_fast,
@@ -26,7 +27,6 @@ from rheos.ops.string_ops import (
     string_to_number as to_number,
     string_upper as upper,
     substr,
-    unicode_encode,
     unicode_script,
     unicode_transcode,
     unsorted_segment_join,

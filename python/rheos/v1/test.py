@@ -7,7 +7,7 @@ import unittest as _unittest
 import numpy as _np
 
 from rheos.framework.absent import attribute_of as _attribute_of
-from rheos.framework.graph import (
+from rheos.framework.defaults import (
     get_default_graph as _get_default_graph,
     reset_default_graph as _reset_default_graph,
 )
@@ -140,7 +140,7 @@ class TestCase(_unittest.TestCase):
 
     def evaluate(self, tensors):
         """The values of tensors in the default session."""
-        from rheos.framework.graph import get_default_session
+        from rheos.framework.defaults import get_default_session
 
         session = get_default_session()
         if session is not None:

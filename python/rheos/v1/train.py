@@ -43,7 +43,7 @@ from rheos.training.learning_rates import (
     piecewise_constant as piecewise_constant_decay,
     polynomial_decay,
 )
-from rheos.training.meta_graph import export_meta_graph, import_meta_graph
+from rheos.training.meta_graph import export_meta_graph
 from rheos.training.monitored_session import (
     ChiefSessionCreator,
     MonitoredSession,
@@ -69,7 +69,7 @@ from rheos.training.optimizers import (
     MomentumOptimizer,
     Optimizer,
 )
-from rheos.training.saver import Saver
+from rheos.training.saver import Saver, import_meta_graph
 from rheos.training.session_hooks import (
     CheckpointSaverHook,
     CheckpointSaverListener,

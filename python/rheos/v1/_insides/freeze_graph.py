@@ -3,8 +3,7 @@
 from rheos.framework.importer import import_graph_def
 from rheos.framework.messages import GraphDef, MetaGraphDef
 from rheos.training.checkpoints import NewCheckpointReader, checkpoint_exists
-from rheos.training.meta_graph import import_meta_graph
-from rheos.training.saver import Saver
+from rheos.training.saver import Saver, import_meta_graph
 from rheos.training.session import Session
 from rheos.v1.graph_util import convert_variables_to_constants
 

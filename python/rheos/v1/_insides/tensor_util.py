@@ -1,7 +1,8 @@
 """Values of tensors before a step: tensorflow.python.framework.tensor_util."""
 
-from rheos.framework.tensor_proto import make_ndarray, make_tensor_proto
-from rheos.ops.constant_op import constant_value
+from rheos.framework.constant_values import constant_value
+from rheos.framework.tensor_proto import make_ndarray
+from rheos.ops.constant_op import make_tensor_proto
 from rheos.ops.rearrange_ops import is_tensor
 
 MakeNdarray = make_ndarray

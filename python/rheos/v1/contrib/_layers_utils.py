@@ -7,7 +7,7 @@ from rheos.contrib.framework_ops import (
     smart_constant_value as constant_value,
 )
 from rheos.contrib.layer_util import collect as collect_named_outputs, last_dimension
-from rheos.framework.graph import get_default_graph as _get_default_graph
+from rheos.framework.defaults import get_default_graph as _get_default_graph
 
 
 def append_tensor_alias(tensor, alias):

@@ -1,0 +1,85 @@
+"""The default graph and session: stacks, one for each thread."""
+
+import threading
+
+
+class _Stacks(threading.local):
+    def __init__(self):
+        self.graphs = []
+        self.sessions = []
+
+
+_stacks = _Stacks()
+_global_graph = None
+_graph_type = None
+
+
+def register_graph_type(graph_type):
+    """Says what makes the graph of the process: Graph, whose module lies above this one."""
+    global _graph_type
+    _graph_type = graph_type
+
+
+def get_default_graph():
+    """The innermost graph made default with `as_default`, else the one of the process."""
+    global _global_graph
+    stack = _stacks.graphs
+    if stack:
+        return stack[-1]
+    if _global_graph is None:
+        _global_graph = _graph_type()
+    return _global_graph
+
+
+def reset_default_graph():
+    """Puts a new, empty graph in the place of the default one."""
+    global _global_graph
+    if _stacks.graphs:
+        raise AssertionError(
+            "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "
+            "graph, exit the nesting and create a new graph."
+        )
+    _global_graph = None
+
+
+def get_default_session():
+    """The innermost session made default, None if there is none."""
+    stack = _stacks.sessions
+    return stack[-1] if stack else None
+
+
+class _Default:
+    """A context in which an object is the innermost default of its kind."""
+
+    __slots__ = ("_stack_name", "_value", "_enforce_nesting")
+
+    def __init__(self, stack_name, value, enforce_nesting=True):
+        self._stack_name = stack_name
+        self._value = value
+        self._enforce_nesting = enforce_nesting
+
+    @property
+    def enforce_nesting(self):
+        return self._enforce_nesting
+
+    @enforce_nesting.setter
+    def enforce_nesting(self, value):
+        self._enforce_nesting = value
+
+    def __enter__(self):
+        getattr(_stacks, self._stack_name).append(self._value)
+        return self._value
+
+    def __exit__(self, *exc_info):
+        stack = getattr(_stacks, self._stack_name)
+        if stack and stack[-1] is self._value:
+            stack.pop()
+        elif self._enforce_nesting:
+            raise AssertionError(
+                f"Nesting violated for default stack of {type(self._value)} objects"
+            )
+        else:
+            for i in range(len(stack) - 1, -1, -1):
+                if stack[i] is self._value:
+                    del stack[i]
+                    break

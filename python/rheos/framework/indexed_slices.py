@@ -1,0 +1,52 @@
+"""Sparse gradients."""
+
+
+class IndexedSlices:
+    """Rows `values` at `indices` of a tensor of shape `dense_shape`: a sparse gradient."""
+
+    def __init__(self, values, indices, dense_shape=None):
+        self._values = values
+        self._indices = indices
+        self._dense_shape = dense_shape
+
+    @property
+    def values(self):
+        return self._values
+
+    @property
+    def indices(self):
+        return self._indices
+
+    @property
+    def dense_shape(self):
+        return self._dense_shape
+
+    @property
+    def name(self):
+        return self._values.name
+
+    @property
+    def device(self):
+        return self._values.device
+
+    @property
+    def op(self):
+        return self._values.op
+
+    @property
+    def dtype(self):
+        return self._values.dtype
+
+    @property
+    def graph(self):
+        return self._values.graph
+
+    def __neg__(self):
+        return IndexedSlices(-self._values, self._indices, self._dense_shape)
+
+    def __str__(self):
+        return "IndexedSlices(indices=%s, values=%s%s)" % (
+            self._indices,
+            self._values,
+            "" if self._dense_shape is None else f", dense_shape={self._dense_shape}",
+        )
