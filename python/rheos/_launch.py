@@ -18,9 +18,12 @@ which of the two `tensorflow` means: TensorFlow 1 if it uses a name that only Te
 TensorFlow 2 if it uses what marks a program of 2.x, such as `tf.function`.
 """
 
+import ast
 import importlib
 import os
+import re
 import sys
+import warnings
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
@@ -278,8 +281,6 @@ INSIDES = {
 
 def _dotted(node):
     """The attribute chain `a.b.c` as a list of names, or None if it is something else."""
-    import ast
-
     names = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)
@@ -305,8 +306,6 @@ def names_in_tree(tree):
 
     Modules are (level, module, names) as in `from ..module import names`.
     """
-    import ast
-
     used, imported, roots = set(), [], {}
     star = False
     nodes = list(ast.walk(tree))
@@ -348,8 +347,6 @@ def names_in_tree(tree):
 
 def names_in_text(text):
     """Like names_in_tree, for text that does not parse, such as a Python 2 program."""
-    import re
-
     used, imported, roots = set(), [], {}
     text = re.sub(r"#.*", "", text)
     for module, alias in re.findall(r"^\s*import\s+([\w.]+)(?:\s+as\s+(\w+))?", text, re.M):
@@ -382,8 +379,6 @@ def names_in_file(path):
         source = file.read()
     if b"tensorflow" not in source and b"import" not in source:
         return set(), []
-    import ast
-    import warnings
 
     try:
         with warnings.catch_warnings():

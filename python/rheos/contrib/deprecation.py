@@ -5,6 +5,8 @@ import inspect
 import re
 import sys
 
+from rheos.framework import logging
+
 _DATE = re.compile(r"20\d\d-[01]\d-[0123]\d")
 _warned = set()
 
@@ -46,7 +48,6 @@ def _warn(key, what, date, instructions):
         if key in _warned:
             return
         _warned.add(key)
-    from rheos.framework import logging
 
     caller = sys._getframe(2)
     logging.warning(

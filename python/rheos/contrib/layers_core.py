@@ -21,7 +21,7 @@ from rheos.contrib.layer_util import (
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.layers import convolutional, core, pooling
-from rheos.ops import array_ops, init_ops, nn_conv, nn_ops
+from rheos.ops import array_ops, init_ops, nn_conv, nn_ops, nn_pool
 from rheos.ops.variable_scope import variable_scope
 
 _XAVIER = xavier_initializer()
@@ -580,8 +580,6 @@ def pool(
     scope=None,
 ):
     """The maximum or the mean ("MAX", "AVG") over windows in any number of dimensions."""
-    from rheos.ops import nn_pool
-
     scope_name = pooling_type.lower() + "_pool"
     with name_scope(scope, scope_name, [inputs]) as sc:
         inputs = convert_to_tensor(inputs)

@@ -2,6 +2,7 @@
 
 from rheos.contrib import variables
 from rheos.contrib.arg_scope import add_arg_scope
+from rheos.contrib.initializers import xavier_initializer
 from rheos.contrib.layer_util import collect, collections_for, finish, last_dimension
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
@@ -265,8 +266,6 @@ def legacy_fully_connected(
     weight_init: None for Xavier's; bias_init: None for no bias. Variables: `weights` (n,
     num_output_units) and `bias`, in the collections given. ValueError if n is not known.
     """
-    from rheos.contrib.initializers import xavier_initializer
-
     with variable_scope(name, "fully_connected", [x]):
         x = convert_to_tensor(x)
         dims = x.shape.dims

@@ -1,5 +1,7 @@
 """Optimizers of tf.contrib.opt."""
 
+import inspect
+
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import colocate_with, control_dependencies
@@ -246,8 +248,6 @@ def extend_with_decoupled_weight_decay(base_optimizer):
 
         def __init__(self, weight_decay, *args, **kwargs):
             if args:
-                import inspect
-
                 names = list(inspect.signature(base_optimizer).parameters)
                 kwargs.update(zip(names, args))
             super().__init__(weight_decay, **kwargs)

@@ -4,6 +4,8 @@ Sequences are lists of tensors, one for each step. A `loop_function` of (output,
 next input from an output; without one the decoder inputs are taken.
 """
 
+from copy import deepcopy
+
 from rheos.contrib.rnn_cells import EmbeddingWrapper, Linear, OutputProjectionWrapper
 from rheos.framework import dtypes, nest
 from rheos.framework.graph import name_scope
@@ -348,8 +350,6 @@ def embedding_attention_decoder(
 
 def _copy_of(cell):
     """A cell like it, with variables of its own."""
-    from copy import deepcopy
-
     return deepcopy(cell)
 
 

@@ -7,8 +7,10 @@ from rheos.contrib.arg_scope import add_arg_scope
 from rheos.framework import dtypes
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import device as _device
-from rheos.ops import array_ops, variable_scope
+from rheos.ops import array_ops, control_flow_ops, state_ops, variable_scope
 from rheos.ops.variables import GraphKeys, Variable
+from rheos.training.checkpoints import load_checkpoint
+from rheos.training.saver import Saver
 
 
 def local_variable(initial_value, validate_shape=True, name=None, use_resource=None):
@@ -211,7 +213,6 @@ def assign_from_values(var_names_to_values):
     Run the operation with the feed. ValueError for a name that no variable has.
     """
     feeds, assigns = {}, []
-    from rheos.ops import control_flow_ops
 
     for name, value in var_names_to_values.items():
         target = get_unique_variable(name)
@@ -241,9 +242,6 @@ def assign_from_checkpoint(model_path, var_list, ignore_missing_vars=False):
     whether variables that it does not have are left out; ValueError for these otherwise, and for
     values of another number of elements.
     """
-    from rheos.ops import control_flow_ops
-    from rheos.training.checkpoints import load_checkpoint
-
     reader = load_checkpoint(model_path)
     feeds, assigns = {}, []
     for name, variable in _by_name_in_checkpoint(var_list).items():
@@ -272,9 +270,6 @@ def assign_from_checkpoint_fn(
     Arguments are those of assign_from_checkpoint(); ValueError for no variables. None if none of
     them is in the checkpoint. reshape_variables: whether values may have another shape.
     """
-    from rheos.training.checkpoints import load_checkpoint
-    from rheos.training.saver import Saver
-
     if not var_list:
         raise ValueError("var_list cannot be empty")
     variables = _by_name_in_checkpoint(var_list)
@@ -292,6 +287,4 @@ def assign_from_checkpoint_fn(
 
 def zero_initializer(ref, use_locking=True, name="zero_initializer"):
     """Sets a variable to zeros; returns it, by reference, after that."""
-    from rheos.ops import state_ops
-
     return state_ops.assign(ref, array_ops.zeros_like(ref), use_locking=use_locking, name=name)

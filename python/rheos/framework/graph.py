@@ -4,7 +4,7 @@ import functools
 import re
 
 from rheos import _core
-from rheos.framework import dtypes, errors, messages, tensor_shape
+from rheos.framework import dtypes, errors, messages, signatures, tensor_shape
 from rheos.framework.conversion import _convert_for_operator, _explain_ragged, convert_to_tensor
 from rheos.framework.defaults import _Default, get_default_graph, register_graph_type
 from rheos.framework.devices import _Colocated, _Device, ask_devices
@@ -12,7 +12,6 @@ from rheos.framework.gradient_registry import call_gradient
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_defs import op_def_message
 from rheos.framework.operation import Operation, Tensor, _VariableBase
-from rheos.framework.scopes import _ControlDependencies, _GradientMap, _Pushed
 
 _NAME_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.")
 _NAME_REST = _NAME_START | frozenset("_\\-/>")
@@ -23,6 +22,50 @@ def _is_scope_name(name, at_top):
     if first not in (_NAME_START if at_top else _NAME_REST):
         return False
     return all(c in _NAME_REST for c in name)
+
+
+class _Pushed:
+    """A context that undoes one push on the graph's scope."""
+
+    __slots__ = ("_graph", "_method", "_argument")
+
+    def __init__(self, graph, method, argument):
+        self._graph = graph
+        self._method = method
+        self._argument = argument
+
+    def __enter__(self):
+        return self._method(self._argument)
+
+    def __exit__(self, *exc_info):
+        self._graph._pop()
+
+
+class _ControlDependencies(_Pushed):
+    __slots__ = ()
+
+    def __enter__(self):
+        self._method(self._argument)
+        return self
+
+
+class _GradientMap:
+    """A context of Graph.gradient_override_map."""
+
+    __slots__ = ("_graph", "_types")
+
+    def __init__(self, graph, types):
+        self._graph = graph
+        self._types = dict(types)
+
+    def __enter__(self):
+        for op_type, other in self._types.items():
+            attr = ("_gradient_op_type", signatures.STRING, other.encode())
+            self._graph._push_attr(attr, op_type)
+
+    def __exit__(self, *exc_info):
+        for _ in self._types:
+            self._graph._pop()
 
 
 # Outputs whose shapes are not written: TensorFlow 1.15 has others for them than TensorFlow 2, and

@@ -14,6 +14,13 @@ FATAL = 50
 _state = {"logger": None, "counts": {}}
 
 
+def python_logger():
+    """Python's logger "tensorflow", with the handlers that it has."""
+    import logging
+
+    return logging.getLogger("tensorflow")
+
+
 def _made():
     import logging
 
@@ -27,7 +34,7 @@ def _made():
         def stream(self):
             return sys.stderr
 
-    logger = logging.getLogger("tensorflow")
+    logger = python_logger()
     if not logging.getLogger().handlers and not logger.handlers:
         handler = Handler()
         handler.setFormatter(logging.Formatter(logging.BASIC_FORMAT, None))

@@ -41,6 +41,35 @@ def _class_of():
     return message_factory.MessageFactory(pool).GetPrototype, pool
 
 
+def to_text(message):
+    """A message in the form that people read and write."""
+    from google.protobuf import text_format
+
+    return text_format.MessageToString(message)
+
+
+def from_text(text, message):
+    """The message that was given, filled with what the text says of it."""
+    from google.protobuf import text_format
+
+    return text_format.Parse(text, message)
+
+
+def from_json(text, message):
+    """The message that was given, filled with what JSON says of it."""
+    from google.protobuf import json_format
+
+    return json_format.Parse(text, message)
+
+
+def parse_errors():
+    """What protobuf raises for bytes and for text that are no message of the type."""
+    from google.protobuf.message import DecodeError
+    from google.protobuf.text_format import ParseError
+
+    return DecodeError, ParseError
+
+
 def _set_nested(made, descriptor, class_of):
     """Makes types within a type attributes of its class, which not every protobuf does."""
     for nested in descriptor.nested_types:

@@ -11,7 +11,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope
 from rheos.framework.operation import Tensor, _VariableBase
-from rheos.ops import variable_scope
+from rheos.ops import array_ops, math_ops, variable_scope
 from rheos.ops.partitioned_variables import PartitionedVariable
 from rheos.ops.variables import GraphKeys, VariableAggregation, VariableSynchronization
 
@@ -363,8 +363,6 @@ class Layer:
             self.input_spec.check(inputs, self.name)
 
     def _regularize_activity(self, outputs):
-        from rheos.ops import array_ops, math_ops
-
         with name_scope("ActivityRegularizer"):
             loss = self.activity_regularizer(outputs)
             # The mean over the batch, as the losses of variables are sums over theirs.

@@ -1,12 +1,11 @@
 """Functions that add operations to a graph, named and structured as TensorFlow's are.
 
-The modules imported here register functions and classes that modules below them use.
+The modules imported here register functions and classes that modules below them use. Modules of
+linear operators do so when a program first wants one: all are imported together, by its face.
 """
 
 from rheos.ops import (
     cast_ops,
-    linear_operator_combinations,
-    linear_operators,
     math_ops,
     ragged_broadcast,
     ragged_ops,

@@ -1,6 +1,5 @@
 """Functions that bring their own gradients: custom_gradient and what is made with it."""
 
-import inspect
 import itertools
 
 from rheos.framework import nest
@@ -36,6 +35,8 @@ def _variables_between(graph, args, results):
 
 
 def _takes_variables(function):
+    import inspect
+
     try:
         spec = inspect.getfullargspec(function)
     except TypeError:

@@ -11,6 +11,7 @@ from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
 from rheos.ops import array_ops, control_flow_ops, math_ops, random_ops
 from rheos.ops.image_ops import _check, _checked_picture
+from rheos.ops.special_math_ops import reduce_std
 
 
 def convert_image_dtype(image, dtype, saturate=False, name=None):
@@ -56,8 +57,6 @@ def per_image_standardization(image):
 
     The deviation counts as 1 / sqrt(elements) at least, so that a plain picture becomes zeros.
     """
-    from rheos.ops.special_math_ops import reduce_std
-
     with name_scope(None, "per_image_standardization", [image]) as scope:
         image = _checked_picture(convert_to_tensor(image, name="image"))
         dtype = image.dtype

@@ -9,7 +9,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
 from rheos.framework.operation import Tensor, _VariableBase
-from rheos.ops import array_ops, check_ops, control_flow_ops, math_ops, random_ops
+from rheos.ops import array_ops, check_ops, control_flow_ops, math_ops, nn_conv, random_ops
 from rheos.ops.constant_op import constant
 
 # ---- What the functions check
@@ -570,8 +570,6 @@ def image_gradients(image):
 
 def sobel_edges(image):
     """Sobel's edges: (batch, height, width, channels, 2), the last dimension dy and dx."""
-    from rheos.ops import nn_conv
-
     static = image.shape
     shape = array_ops.shape(image)
     down = [[-1, -2, -1], [0, 0, 0], [1, 2, 1]]

@@ -4,10 +4,11 @@ import numpy as np
 
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
-from rheos.framework.graph import name_scope
+from rheos.framework.graph import control_dependencies, name_scope
 from rheos.ops import array_ops, control_flow_ops, math_ops, nn_conv, nn_ops
 from rheos.ops.constant_op import constant
 from rheos.ops.image_color import convert_image_dtype
+from rheos.ops.nn_pool import avg_pool
 
 
 def _check_alike(a, b):
@@ -46,8 +47,6 @@ def psnr(a, b, max_val, name=None):
 
 
 def _dependencies(operations):
-    from rheos.framework.graph import control_dependencies
-
     return control_dependencies(operations)
 
 
@@ -132,8 +131,6 @@ def ssim_multiscale(
 
     power_factors: the weights of the scales. Pictures must be as large as the filter at the last.
     """
-    from rheos.ops.nn_pool import avg_pool
-
     with name_scope(None, "MS-SSIM", [img1, img2]):
         img1 = convert_to_tensor(img1, name="img1")
         img2 = convert_to_tensor(img2, name="img2")
@@ -146,7 +143,7 @@ def ssim_multiscale(
         factors = []
         for k in range(len(power_factors)):
             if k > 0:
-                pictures = [_halved(x, head, avg_pool) for x, head in zip(pictures, heads)]
+                pictures = [_halved(x, head) for x, head in zip(pictures, heads)]
             whole, structure = _ssim_per_channel(
                 *pictures, max_val, filter_size, filter_sigma, k1, k2
             )
@@ -157,7 +154,7 @@ def ssim_multiscale(
         return math_ops.reduce_mean(product, [-1])
 
 
-def _halved(x, head, avg_pool):
+def _halved(x, head):
     """Means of two by two pixels; an odd last row or column counts twice."""
     flat = array_ops.reshape(x, array_ops.concat([[-1], array_ops.shape(x)[-3:]], 0))
     odd = math_ops.mod(array_ops.shape(flat)[1:3], 2)

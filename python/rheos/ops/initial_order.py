@@ -5,7 +5,9 @@ initializers it might come first. So that step gets an initializer of its own, w
 initial value reads what the others have just been set to.
 """
 
+from rheos.framework import messages
 from rheos.framework.graph import control_dependencies
+from rheos.framework.importer import import_graph_def
 from rheos.framework.op_call import apply_op, op1
 
 _VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
@@ -54,10 +56,7 @@ def _just_set(variable_op, assignment):
 
 def _copied(value, operations, done):
     """A copy of `value` by copies of operations, that reads the variables in `done` when set."""
-    from rheos.framework.importer import import_graph_def
-    from rheos.framework.messages import GraphDef
-
-    graph_def, given, inside = GraphDef(), {}, set(operations)
+    graph_def, given, inside = messages.GraphDef(), {}, set(operations)
     for op in operations:
         node = graph_def.node.add()
         node.CopyFrom(op.node_def)

@@ -4,6 +4,7 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import apply_op, op1, op_list
+from rheos.ops.variables import GraphKeys, Variable
 
 
 def read_file(filename, name=None):
@@ -18,8 +19,6 @@ def write_file(filename, contents, name=None):
 
 def match_filenames_once(pattern, name=None):
     """A local variable of the files that match, as they are when it is initialized."""
-    from rheos.ops.variables import GraphKeys, Variable
-
     with name_scope(name, "matching_filenames", [pattern]) as scope:
         return Variable(
             matching_files(pattern),

@@ -13,6 +13,7 @@ from rheos.ops import (
     array_ops,
     check_ops,
     math_ops,
+    rearrange_ops,
     state_ops,
     statistics_ops,
     variable_scope,
@@ -495,8 +496,6 @@ def mean_iou(
 
 
 def _diagonal(matrix):
-    from rheos.ops import rearrange_ops
-
     return rearrange_ops.diag_part(matrix)
 
 

@@ -12,7 +12,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
 from rheos.framework.operation import Tensor
-from rheos.ops import array_ops, rearrange_ops
+from rheos.ops import array_ops, math_ops, rearrange_ops
 
 
 def one_of(new_name, new, old_name, old):
@@ -315,8 +315,6 @@ def dilation2d(
 
 def erosion2d(value, kernel, strides, rates, padding, name=None):
     """The grayscale erosion: the minimum over windows of value - kernel; see dilation2d."""
-    from rheos.ops import math_ops
-
     with name_scope(name, "erosion2d", [value, kernel]) as name:
         turned = op1(
             "Dilation2D",
@@ -742,8 +740,6 @@ def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=No
     value: (batch, height, width, channels). filters: (rows, columns, out channels, channels).
     output_shape: (batch, out height, out width, out channels).
     """
-    from rheos.ops import math_ops
-
     with name_scope(name, "atrous_conv2d_transpose", [value, filters, output_shape]) as name:
         value = convert_to_tensor(value, name="value")
         filters = convert_to_tensor(filters, name="filters")

@@ -7,6 +7,7 @@ from rheos.framework.op_call import op1, op_list
 from rheos.ops import array_ops, math_ops
 from rheos.ops.constant_op import constant
 from rheos.ops.nn_conv import one_of
+from rheos.ops.nn_ops import batch_normalization
 
 _SMALLEST_EPSILON = 1.001e-5
 
@@ -67,8 +68,6 @@ def batch_norm_with_global_normalization(
 
     t: (..., channels). m, v, beta, gamma: (channels,).
     """
-    from rheos.ops.nn_ops import batch_normalization
-
     return batch_normalization(
         one_of("input", input, "t", t),
         one_of("mean", mean, "m", m),

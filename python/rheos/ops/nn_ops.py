@@ -3,7 +3,7 @@
 import math
 import numbers
 
-from rheos.framework import dtypes
+from rheos.framework import dtypes, errors
 from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
@@ -128,8 +128,6 @@ def _softmax(logits, op_type, dim, name):
     if dim == -1 or (known.ndims is not None and dim == known.ndims - 1):
         return op1(op_type, name, logits)
     if known.ndims is not None and not -known.ndims <= dim < known.ndims:
-        from rheos.framework import errors
-
         raise errors.InvalidArgumentError(
             None,
             None,

@@ -11,7 +11,8 @@ import numpy as np
 from rheos.framework import dtypes, tensor_shape
 from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
-from rheos.framework.graph import name_scope
+from rheos.framework.defaults import get_default_session
+from rheos.framework.graph import control_dependencies, name_scope
 from rheos.framework.op_call import op1, op_list
 from rheos.framework.operation import Tensor
 from rheos.framework.ragged import RaggedBase, RaggedValueBase
@@ -538,8 +539,6 @@ class RaggedTensor(_Rows, RaggedBase):
 
     def eval(self, feed_dict=None, session=None):
         """The value as a RaggedTensorValue."""
-        from rheos.framework.defaults import get_default_session
-
         session = session or get_default_session()
         if session is None:
             raise ValueError("Cannot evaluate a RaggedTensor: no session is given or registered.")
@@ -647,8 +646,6 @@ def _nrows(values, dtype):
 
 
 def _checked(tensor, checks):
-    from rheos.framework.graph import control_dependencies
-
     with control_dependencies([check for check in checks if check is not None]):
         return array_ops.identity(tensor)
 
@@ -722,7 +719,6 @@ def _row_slice(tensor, key):
 
 def _of_ranges(values, starts, limits, step=1):
     """The rows values[starts[i]:limits[i]:step]."""
-
     splits, places = _ranges(starts, limits, step)
     return RaggedTensor(gather(values, places), splits, internal=True)
 

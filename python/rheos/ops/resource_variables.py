@@ -6,7 +6,7 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import control_dependencies, device, name_scope
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import apply_op, op1
-from rheos.ops import array_ops
+from rheos.ops import array_ops, state_ops
 from rheos.ops.slicing import slice_helper
 from rheos.ops.variables import Variable, register_resource_type
 
@@ -145,8 +145,6 @@ class ResourceVariable(Variable):
 
     def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
         """Sets elements along the last dimension of the indices, for each row of them."""
-        from rheos.ops import state_ops
-
         return state_ops.batch_scatter_update(
             self, sparse_delta.indices, sparse_delta.values, use_locking, name
         )

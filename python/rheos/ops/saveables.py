@@ -1,5 +1,8 @@
 """What a saver can save beside variables: objects that tell their tensors and take them back."""
 
+import os
+
+from rheos.framework import messages
 from rheos.framework.graph import device, name_scope
 from rheos.framework.op_call import apply_op, op1, op_list
 from rheos.framework.operation import Tensor
@@ -162,9 +165,7 @@ class BaseSaverBuilder:
         is_v2 = self._write_version == 2
         base = prefix
         if is_v2:
-            import uuid  # slow to import
-
-            suffix = constant(f"_temp_{uuid.uuid4().hex}/part", name="StringJoin/inputs_1")
+            suffix = constant(f"_temp_{os.urandom(16).hex()}/part", name="StringJoin/inputs_1")
             base = op1("StringJoin", None, [prefix, suffix])
         count = constant(len(shards), name="num_shards")
         names, saved = [], []
@@ -218,8 +219,6 @@ class BaseSaverBuilder:
         filename="model",
     ):
         """Adds the nodes; a SaverDef with their names. sharded: a file for each device."""
-        from rheos.framework.messages import SaverDef
-
         saveables = list(saveables_of(names_to_saveables))
         with name_scope(name, "save"):
             given = op1("PlaceholderWithDefault", "filename", constant(filename or "model",
@@ -232,7 +231,7 @@ class BaseSaverBuilder:
             else:
                 saved = self._save(prefix, saveables)
                 restore = self._restore_all(prefix, saveables, reshape)
-        return SaverDef(
+        return messages.SaverDef(
             filename_tensor_name=prefix.name,
             save_tensor_name=saved.name,
             restore_op_name=restore.name,

@@ -58,7 +58,7 @@ def describe(error, where):
     """An exception that left a function of the program, as the error of its operation says it."""
     if isinstance(error, _WrongNumberError):
         return str(error)
-    import traceback  # slow to import
+    import traceback
 
     lines = traceback.format_exception(type(error), error, where)
     return f"{type(error).__name__}: {error}\n{''.join(lines)}"

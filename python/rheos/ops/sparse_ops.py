@@ -9,13 +9,13 @@ import math
 from rheos.framework import dtypes
 from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
-from rheos.framework.graph import name_scope
+from rheos.framework.graph import control_dependencies, name_scope
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import op1, op_list
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.framework.sparse_tensor import SparseTensor, is_sparse
 from rheos.framework.tensor_shape import TensorShape
-from rheos.ops import array_ops, math_ops
+from rheos.ops import array_ops, check_ops, math_ops
 from rheos.ops.constant_op import constant
 
 
@@ -258,7 +258,6 @@ def sparse_concat(
     return result if known is None else result._with_shape(known)
 
 
-
 def sparse_split(
     keyword_required=None, sp_input=None, num_split=None, axis=None, name=None, split_dim=None
 ):
@@ -318,9 +317,6 @@ def sparse_reset_shape(sp_input, new_shape=None):
             constant(0, dtypes.int64), math_ops.add(last, array_ops.ones_like(last))
         )
         return SparseTensor(indices, values, shape)
-    from rheos.framework.graph import control_dependencies
-    from rheos.ops import check_ops
-
     shape = math_ops.cast(convert_to_tensor(new_shape), dtypes.int64)
     old, wanted = constant_value(sp_input.dense_shape), constant_value(shape)
     if old is not None and wanted is not None:

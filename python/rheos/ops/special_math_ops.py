@@ -7,6 +7,7 @@ from rheos.framework.op_call import op1
 from rheos.framework.ragged import ragged_too
 from rheos.ops import array_ops, math_ops
 from rheos.ops.math_ops import _unary
+from rheos.ops.nn_ops import softplus
 
 lgamma = _unary("lgamma", "Lgamma", "The logarithm of the absolute value of the gamma function.")
 digamma = _unary("digamma", "Digamma", "The derivative of lgamma.")
@@ -84,8 +85,6 @@ def polyval(coeffs, x, name=None):
 @ragged_too("elementwise")
 def log_sigmoid(x, name=None):
     """log(sigmoid(x)), computed so that it does not overflow."""
-    from rheos.ops.nn_ops import softplus
-
     with name_scope(name, "LogSigmoid", [x]) as name:
         x = convert_to_tensor(x, name="x")
         return math_ops.negative(softplus(-x), name=name)

@@ -4,7 +4,7 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import op1
-from rheos.ops import array_ops, check_ops, control_flow_ops, math_ops, segment_ops
+from rheos.ops import array_ops, check_ops, clip_ops, control_flow_ops, math_ops, segment_ops
 from rheos.ops.constant_op import constant
 
 
@@ -48,7 +48,6 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
             name="scaled_values",
         )
         indices = math_ops.floor(wide * scaled, name="indices")
-        from rheos.ops import clip_ops
 
         indices = math_ops.cast(clip_ops.clip_by_value(indices, 0, wide - 1), dtypes.int32)
         return array_ops.reshape(indices, shape)

@@ -3,10 +3,11 @@
 import contextlib
 import re
 
-from rheos.framework import dtypes
+from rheos.framework import dtypes, messages
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope
+from rheos.framework.logging import python_logger
 from rheos.framework.op_call import op1
 from rheos.ops.variables import GraphKeys
 
@@ -17,9 +18,7 @@ def clean_tag(name):
         return None
     clean = re.sub(r"[^-/\w\.]", "_", name).lstrip("/")
     if clean != name:
-        import logging  # seldom needed
-
-        logging.getLogger("tensorflow").info(
+        python_logger().info(
             "Summary name %s is illegal; using %s instead.", name, clean
         )
     return clean
@@ -52,12 +51,8 @@ def get_summary_description(node_def):
     """The SummaryDescription in the NodeDef of a TensorSummary."""
     if node_def.op != "TensorSummary":
         raise ValueError(f"Can't get_summary_description on {node_def.op}")
-    from google.protobuf import json_format
-
-    from rheos.framework.messages import SummaryDescription
-
     text = node_def.attr["description"].s.decode()
-    return json_format.Parse(text, SummaryDescription())
+    return messages.from_json(text, messages.SummaryDescription())
 
 
 def scalar(name, tensor, collections=None, family=None):

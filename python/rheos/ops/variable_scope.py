@@ -1,5 +1,6 @@
 """Variable scopes: names for shared variables, and what new ones get by default."""
 
+import functools
 import threading
 
 from rheos.framework import dtypes, tensor_shape
@@ -7,7 +8,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import _Default, get_default_graph
 from rheos.framework.graph import colocate_with, control_dependencies, graph_from_inputs, name_scope
 from rheos.framework.operation import Tensor
-from rheos.ops import init_ops
+from rheos.ops import init_ops, partitioned_variables as partitioned
 from rheos.ops.variables import (
     GraphKeys,
     Variable,
@@ -335,8 +336,6 @@ def _shared_variable(
 
 def _parts(name, shape, dtype, initializer, reuse, partitioner, arguments):
     """The PartitionedVariable of that full name."""
-    from rheos.ops import partitioned_variables as partitioned
-
     graph = get_default_graph()
     if graph._find_variable(name, _REUSE_AUTO, 0, None) is not None:
         raise ValueError(
@@ -621,8 +620,6 @@ class variable_scope:
             leave()
 
     def __call__(self, function):
-        import functools
-
         @functools.wraps(function)
         def wrapped(*args, **kwargs):
             with self:

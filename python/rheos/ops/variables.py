@@ -4,7 +4,7 @@ import contextlib
 import enum
 
 from rheos import _core
-from rheos.framework import dtypes, signatures, tensor_shape
+from rheos.framework import dtypes, messages, signatures, tensor_shape
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph, get_default_session
 from rheos.framework.devices import PendingOperation
@@ -13,8 +13,9 @@ from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.op_call import op1
 from rheos.framework.operation import Tensor
 from rheos.framework.proto_functions import register_proto_function, with_scope, without_scope
-from rheos.ops import array_ops, control_flow_ops, state_ops
+from rheos.ops import array_ops, control_flow_ops, math_ops, state_ops
 from rheos.ops.constant_op import constant
+from rheos.ops.initial_order import initializers_in_order
 from rheos.ops.partitioned_variables import SaveSliceInfo
 from rheos.ops.slicing import slice_helper
 
@@ -329,12 +330,11 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
         """The variable as a VariableDef message; None if it is outside `export_scope`."""
         if export_scope is not None and not self._variable.name.startswith(export_scope):
             return None
-        from rheos.framework.messages import VariableDef
 
         def named(element):
             return without_scope(element.name, export_scope) if element is not None else ""
 
-        made = VariableDef(
+        made = messages.VariableDef(
             variable_name=named(self._variable),
             initial_value_name=named(self._initial_value),
             initializer_name=named(self.initializer),
@@ -650,8 +650,6 @@ for _key in VARIABLE_COLLECTIONS:
 def variables_initializer(var_list, name="init"):
     """An operation that sets variables to their initial values."""
     if var_list:
-        from rheos.ops.initial_order import initializers_in_order
-
         return control_flow_ops.group(*initializers_in_order(var_list), name=name)
     return control_flow_ops.group(name=name)
 
@@ -705,7 +703,6 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
     with name_scope(name):
         if not var_list:
             return constant([], dtype=dtypes.string)
-        from rheos.ops import math_ops
 
         found = [state_ops.is_variable_initialized(v) for v in var_list]
         with device("/cpu:0"):

@@ -5,7 +5,7 @@ import re
 import time
 
 from rheos import _core
-from rheos.framework import errors
+from rheos.framework import errors, messages
 from rheos.training.records import tf_record_iterator
 
 
@@ -50,13 +50,11 @@ OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 def object_names(path):
     """{variable's name: key in the checkpoint} of one written by objects; None of any other."""
-    from rheos.framework.messages import TrackableObjectGraph
-
     prefix = checkpoint_of(path)
     reader = None if prefix is None else CheckpointReader(prefix)
     if reader is None or not reader.has_tensor(OBJECT_GRAPH_KEY):
         return None
-    objects = TrackableObjectGraph.FromString(bytes(reader.get_tensor(OBJECT_GRAPH_KEY)))
+    objects = messages.TrackableObjectGraph.FromString(bytes(reader.get_tensor(OBJECT_GRAPH_KEY)))
     return {a.full_name: a.checkpoint_key for node in objects.nodes for a in node.attributes}
 
 
@@ -276,7 +274,5 @@ def checkpoints_iterator(
 
 def summary_iterator(path):
     """The Event messages of an event file, one by one."""
-    from rheos.framework import messages
-
     for record in tf_record_iterator(os.fspath(path)):
         yield messages.Event.FromString(record)

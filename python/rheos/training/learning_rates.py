@@ -6,7 +6,7 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.operation import Tensor
-from rheos.ops import math_ops, random_ops
+from rheos.ops import array_ops, math_ops, random_ops
 from rheos.ops.constant_op import constant
 
 
@@ -72,8 +72,6 @@ def polynomial_decay(
         step = math_ops.cast(global_step, kind)
         steps = math_ops.cast(decay_steps, kind)
         if cycle:
-            from rheos.ops import array_ops
-
             multiplier = array_ops.where(
                 math_ops.equal(step, 0), convert_to_tensor(1.0, kind), math_ops.ceil(step / steps)
             )
@@ -102,7 +100,6 @@ def piecewise_constant(x, boundaries, values, name=None):
     """values[i] while x is at most boundaries[i], the last value beyond."""
     if len(boundaries) != len(values) - 1:
         raise ValueError("The length of boundaries should be 1 less than the length of values")
-    from rheos.ops import array_ops
 
     with name_scope(name, "PiecewiseConstant", [x, *boundaries, *values]):
         x = convert_to_tensor(x)

@@ -227,9 +227,7 @@ def _write(meta_graph_def, filename, as_text):
     if folder:
         os.makedirs(folder, exist_ok=True)
     if as_text:
-        from google.protobuf import text_format
-
-        data = text_format.MessageToString(meta_graph_def).encode()
+        data = messages.to_text(meta_graph_def).encode()
     else:
         data = meta_graph_def.SerializeToString(deterministic=True)
     # A kill leaves the old file or the new one.
@@ -249,16 +247,13 @@ def read_meta_graph_file(filename):
         raise OSError(f"File {filename} does not exist.")
     with open(filename, "rb") as file:
         data = file.read()
-    from google.protobuf import text_format
-    from google.protobuf.message import DecodeError
-
     try:
         return messages.MetaGraphDef.FromString(data)
-    except DecodeError:
+    except messages.parse_errors():
         pass
     try:
-        return text_format.Parse(data.decode(), messages.MetaGraphDef())
-    except (text_format.ParseError, UnicodeDecodeError) as error:
+        return messages.from_text(data.decode(), messages.MetaGraphDef())
+    except (*messages.parse_errors(), UnicodeDecodeError) as error:
         raise OSError(f"Cannot parse file {filename}: {error}.") from None
 
 

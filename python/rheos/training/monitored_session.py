@@ -381,7 +381,7 @@ class _Monitored:
 
         ValueError if the function takes other arguments.
         """
-        import inspect  # slow to import
+        import inspect
 
         arguments = [a for a in inspect.getfullargspec(step_fn).args if a != "self"]
         if arguments != ["step_context"]:

@@ -9,7 +9,7 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import colocate_with, control_dependencies, name_scope
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.operation import Operation, Tensor, _VariableBase
-from rheos.ops import control_flow_ops, init_ops, segment_ops, state_ops
+from rheos.ops import array_ops, control_flow_ops, init_ops, segment_ops, state_ops
 from rheos.ops.gradients import gradients, to_core
 from rheos.ops.partitioned_variables import SaveSliceInfo
 from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
@@ -321,8 +321,6 @@ def _in_order(handle, values, indices):
 
 def deduplicated(values, indices):
     """(values, indices) with each index once, the values of equal ones summed up."""
-    from rheos.ops import array_ops
-
     unique, places = array_ops.unique(indices)
     return segment_ops.unsorted_segment_sum(values, places, array_ops.shape(unique)[0]), unique
 
@@ -381,8 +379,6 @@ def create_slot_with_initializer(primary, initializer, shape, dtype, name, coloc
 
 def create_zeros_slot(primary, name, dtype=None, colocate=True):
     """The same, with a first value of zeros in the shape of the primary."""
-    from rheos.ops import array_ops
-
     dtype = primary.dtype.base_dtype if dtype is None else dtype
     shape = primary.shape
     if shape.is_fully_defined():

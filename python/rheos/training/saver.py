@@ -160,10 +160,9 @@ class Saver:
         """The SaverDef message that names the nodes; None where there is nothing to save."""
         if self._nodes is None:
             return None
-        from rheos.framework.messages import SaverDef
 
         filename, save_path, restore = (getattr(n, "name", n) for n in self._nodes)
-        return SaverDef(
+        return messages.SaverDef(
             filename_tensor_name=filename,
             save_tensor_name=save_path,
             restore_op_name=restore,
@@ -193,9 +192,7 @@ class Saver:
     def from_proto(saver_def, import_scope=None):
         """The Saver whose nodes a SaverDef names, which were imported below `import_scope`."""
         if import_scope:
-            from rheos.framework.messages import SaverDef
-
-            prefixed = SaverDef()
+            prefixed = messages.SaverDef()
             prefixed.CopyFrom(saver_def)
             for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
                 setattr(prefixed, field, f"{import_scope}/{getattr(saver_def, field)}")

@@ -5,16 +5,17 @@ from rheos.framework.defaults import _Default, get_default_graph
 from rheos.framework.graph import Graph
 from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.messages import is_message
+from rheos.framework.op_call import _tuple
 from rheos.framework.ragged import RaggedBase
 from rheos.framework.sparse_tensor import SparseTensor, SparseTensorValue
+from rheos.ops.ragged_tensor import RaggedTensorValue
+from rheos.ops.session_ops import handle_of
 
 # What a trace has, as the library counts it (RHEOS_TRACE_* of session.h).
 _TRACE_STEPS, _TRACE_GRAPHS, _TRACE_COSTS = 1, 2, 4
 
 
 def _values_type():
-    from rheos.framework.op_call import _tuple
-
     return _tuple("IndexedSlicesValue", "values indices dense_shape")
 
 
@@ -93,8 +94,6 @@ class _Fetches:
 
 def _ragged_value(parts):
     """The value of a RaggedTensor of its row splits, outermost first, and its flat values."""
-    from rheos.ops.ragged_tensor import RaggedTensorValue
-
     result = parts[-1]
     for splits in reversed(parts[:-1]):
         result = RaggedTensorValue(result, splits)
@@ -354,8 +353,6 @@ class BaseSession(_core.SessionBase):
 
     def _handle_of(self, id, handle):
         """What a run gives for a fetched GetSessionHandle; the extension asks for it."""
-        from rheos.ops.session_ops import handle_of
-
         return handle_of(self, self.graph._operation(id), handle)
 
 

@@ -10,7 +10,9 @@ from rheos.framework import logging, messages
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.operation import Operation, Tensor, _VariableBase
 from rheos.training.global_step import get_global_step
+from rheos.training.meta_graph import create_meta_graph_def
 from rheos.training.summary import FileWriterCache, write_graph
+from rheos.training.timeline import Timeline
 
 SAVERS = "savers"
 
@@ -282,8 +284,6 @@ class CheckpointSaverHook(SessionRunHook):
             listener.begin()
 
     def after_create_session(self, session, coord):
-        from rheos.training.meta_graph import create_meta_graph_def
-
         step = session.run(self._global_step_tensor)
         graph = get_default_graph()
         graph_def = graph.as_graph_def(add_shapes=True)
@@ -565,8 +565,6 @@ class ProfilerHook(SessionRunHook):
         self._next_step = step + 1
 
     def _save(self, step, step_stats):
-        from rheos.training.timeline import Timeline
-
         path = self._output_file.format(step)
         logging.info("Saving timeline for %d into '%s'.", step, path)
         trace = Timeline(step_stats).generate_chrome_trace_format(

@@ -6,6 +6,7 @@ import time
 import warnings
 
 from rheos import _core
+from rheos.framework import messages
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import Graph
 from rheos.framework.messages import is_message
@@ -53,9 +54,7 @@ class FileWriter:
             if isinstance(graph, Graph):
                 self.add_meta_graph(export_meta_graph(graph=graph))
             else:
-                from rheos.framework.messages import MetaGraphDef
-
-                self.add_meta_graph(MetaGraphDef(graph_def=graph_def or graph))
+                self.add_meta_graph(messages.MetaGraphDef(graph_def=graph_def or graph))
 
     def __enter__(self):
         return self
@@ -100,9 +99,7 @@ class FileWriter:
         self._write(lambda writer: writer.add_summary(summary, step))
 
     def _without_known_metadata(self, serialized):
-        from rheos.framework.messages import Summary
-
-        summary = Summary.FromString(serialized)
+        summary = messages.Summary.FromString(serialized)
         for value in summary.value:
             if value.HasField("metadata") and value.tag in self._described_tags:
                 value.ClearField("metadata")
@@ -123,9 +120,8 @@ class FileWriter:
         if tag in self._run_tags:
             raise ValueError("The provided tag was already used for this event type")
         self._run_tags.add(tag)
-        from rheos.framework.messages import TaggedRunMetadata
 
-        tagged = TaggedRunMetadata(tag=tag, run_metadata=run_metadata.SerializeToString())
+        tagged = messages.TaggedRunMetadata(tag=tag, run_metadata=run_metadata.SerializeToString())
         self._add(global_step, tagged_run_metadata=tagged)
 
     def add_meta_graph(self, meta_graph_def, global_step=None):
@@ -137,10 +133,8 @@ class FileWriter:
         self._add(global_step, meta_graph_def=meta_graph_def.SerializeToString())
 
     def _add(self, global_step, **what):
-        from rheos.framework.messages import Event
-
         step = None if global_step is None else int(global_step)
-        self.add_event(Event(wall_time=time.time(), step=step, **what))
+        self.add_event(messages.Event(wall_time=time.time(), step=step, **what))
 
     def _write(self, function):
         with self._file.lock:
@@ -217,9 +211,7 @@ def write_graph(graph_or_graph_def, logdir, name, as_text=True):
     os.makedirs(logdir, exist_ok=True)
     path = os.path.join(logdir, name)
     if as_text:
-        from google.protobuf import text_format
-
-        data = text_format.MessageToString(graph_def).encode()
+        data = messages.to_text(graph_def).encode()
     else:
         data = graph_def.SerializeToString()
     with open(path, "wb") as file:

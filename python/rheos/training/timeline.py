@@ -11,7 +11,7 @@ StepStatsAnalysis = collections.namedtuple(
     "StepStatsAnalysis", "chrome_trace allocator_maximums"
 )
 
-_LABEL = re.compile(r"(?P<name>.*) = (?P<op>.*)\((?P<inputs>.*)\)$", re.DOTALL)
+_LABEL = r"(?P<name>.*) = (?P<op>.*)\((?P<inputs>.*)\)$"
 
 
 class _ChromeTrace:
@@ -48,7 +48,7 @@ class _Tensor:
 
 def _parse_label(label):
     """(node, op, inputs without control inputs) of "node = Op(a, b:1)"; None if it is no such."""
-    match = _LABEL.match(label)
+    match = re.match(_LABEL, label, re.DOTALL)
     if match is None:
         return None
     inputs = [name for name in match["inputs"].split(", ") if name and not name.startswith("^")]

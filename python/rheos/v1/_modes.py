@@ -1,5 +1,7 @@
 """Switches of TensorFlow 1 that choose what Rheos always does: graphs, with behaviour of 1.x."""
 
+from rheos.framework.logging import python_logger
+
 
 def executing_eagerly():
     """Whether operations run as they are made: never."""
@@ -29,6 +31,4 @@ def control_flow_v2_enabled():
 
 def get_logger():
     """The logger, of Python's logging, that tf.logging writes to."""
-    import logging
-
-    return logging.getLogger("tensorflow")
+    return python_logger()

@@ -1,5 +1,7 @@
 """Command-line flags, in the manner of absl.flags."""
 
+import sys as _sys
+
 
 class Error(Exception):
     """A flag that does not exist, or a value that does not fit."""
@@ -117,9 +119,7 @@ class FlagValues:
 
     def _parse_once(self):
         if not self._parsed:
-            import sys
-
-            self(sys.argv, known_only=True)
+            self(_sys.argv, known_only=True)
 
     def is_parsed(self):
         return self._parsed

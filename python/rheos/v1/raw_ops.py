@@ -3,8 +3,10 @@
 Arguments are given by name. `help(raw_ops.MatMul)` shows the signature.
 """
 
+from rheos import _core
 from rheos.framework import signatures as _signatures
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.framework.op_call import op_results as _op_results
 
 _absent = _attribute_of("tensorflow.raw_ops")
 
@@ -70,8 +72,6 @@ def _make(op_type, op):
     shown = {own: label for label, own in otherwise.items()}
 
     def function(name=None, **kwargs):
-        from rheos.framework.op_call import op_results
-
         twice = sorted(label for label, own in otherwise.items() if {label, own} <= set(kwargs))
         if twice:
             raise TypeError(f"{op_type}() got several values for {twice}")
@@ -86,7 +86,7 @@ def _make(op_type, op):
                 f"missing: {missing}, not known: {unknown}"
             )
         values = [kwargs.pop(i) for i in inputs]
-        return op_results(op_type, name, *values, **kwargs)
+        return _op_results(op_type, name, *values, **kwargs)
 
     function.__name__ = function.__qualname__ = op_type
     function.__doc__ = _document(op_type, op, required, optional, shown)
@@ -112,6 +112,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    from rheos import _core
-
     return sorted(_core.op_types())

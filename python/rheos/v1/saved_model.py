@@ -5,12 +5,22 @@ import types as _types
 
 from rheos.framework import dtypes as _dtypes, messages as _messages
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.framework.constant_values import constant_value as _constant_value
 from rheos.framework.defaults import get_default_graph as _get_default_graph
 from rheos.framework.operation import Operation as _Operation, Tensor as _Tensor
 from rheos.framework.sparse_tensor import SparseTensor as _SparseTensor
 from rheos.ops.constant_op import make_tensor_proto as _make_tensor_proto
 from rheos.ops.control_flow_ops import group as _group
-from rheos.ops.variables import GraphKeys as _GraphKeys
+from rheos.ops.lookup_ops import tables_initializer as _tables_initializer
+from rheos.ops.variables import (
+    GraphKeys as _GraphKeys,
+    global_variables_initializer as _global_variables_initializer,
+    local_variables_initializer as _local_variables_initializer,
+)
+from rheos.training.saver import (
+    Saver as _Saver,
+    import_meta_graph_with_elements as _import_meta_graph_with_elements,
+)
 from rheos.v1 import logging as _logging
 
 # ---- Names that files use
@@ -182,11 +192,10 @@ def main_op_with_restore(restore_op_name):
 
 def main_op():
     """An operation that sets all variables to their first values and fills tables."""
-    from rheos.ops.lookup_ops import tables_initializer
-    from rheos.ops.variables import global_variables_initializer, local_variables_initializer
-
     return _group(
-        global_variables_initializer(), local_variables_initializer(), tables_initializer()
+        _global_variables_initializer(),
+        _local_variables_initializer(),
+        _tables_initializer(),
     )
 
 
@@ -226,11 +235,9 @@ class Builder:
 
     def _copy_assets(self, graph, collection_name):
         """Copies the files that the collection's tensors name; [AssetFileDef]."""
-        from rheos.framework.constant_values import constant_value
-
         assets = []
         for tensor in graph.get_collection(collection_name) if collection_name else ():
-            path = constant_value(tensor)
+            path = _constant_value(tensor)
             if path is None:
                 raise ValueError(f"Asset filepath tensor {tensor} is no constant.")
             path = path.item() if hasattr(path, "item") else path
@@ -271,9 +278,7 @@ class Builder:
         self._model.meta_graphs.append(made)
 
     def _saver(self, saver):
-        from rheos.training.saver import Saver
-
-        return saver or Saver(sharded=True, allow_empty=True)
+        return saver or _Saver(sharded=True, allow_empty=True)
 
     def add_meta_graph_and_variables(
         self,
@@ -367,10 +372,8 @@ class Builder:
     def save(self, as_text=False):
         """Writes the file that holds the graphs, as bytes or text; returns its path (bytes)."""
         if as_text:
-            from google.protobuf import text_format
-
             name = SAVED_MODEL_FILENAME_PBTXT
-            data = text_format.MessageToString(self._model).encode()
+            data = _messages.to_text(self._model).encode()
         else:
             name, data = SAVED_MODEL_FILENAME_PB, self._model.SerializeToString(deterministic=True)
         path = os.path.join(self._export_dir, name)
@@ -411,20 +414,16 @@ def _read(export_dir):
     binary = os.path.join(export_dir, SAVED_MODEL_FILENAME_PB)
     text = os.path.join(export_dir, SAVED_MODEL_FILENAME_PBTXT)
     if os.path.exists(binary):
-        from google.protobuf.message import DecodeError
-
         with open(binary, "rb") as file:
             try:
                 return _messages.SavedModel.FromString(file.read())
-            except DecodeError as error:
+            except _messages.parse_errors() as error:
                 raise OSError(f"Cannot parse file {binary}: {error}.") from None
     if os.path.exists(text):
-        from google.protobuf import text_format
-
         with open(text, encoding="utf-8") as file:
             try:
-                return text_format.Parse(file.read(), _messages.SavedModel())
-            except text_format.ParseError as error:
+                return _messages.from_text(file.read(), _messages.SavedModel())
+            except _messages.parse_errors() as error:
                 raise OSError(f"Cannot parse file {text}: {error}.") from None
     raise OSError(
         f"SavedModel file does not exist at: {export_dir}/{{{SAVED_MODEL_FILENAME_PBTXT}|"
@@ -477,12 +476,10 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     import_scope: put before all names. saver_kwargs: those of import_meta_graph(). OSError if the
     folder holds no model, RuntimeError if none has the tags.
     """
-    from rheos.training.saver import import_meta_graph_with_elements
-
     export_dir = os.fspath(export_dir)
     made = _graph_of_tags(_read(export_dir), tags)
     with sess.graph.as_default() as graph:
-        saver, _ = import_meta_graph_with_elements(
+        saver, _ = _import_meta_graph_with_elements(
             made, import_scope=import_scope, **saver_kwargs
         )
         variables = os.path.join(export_dir, VARIABLES_DIRECTORY, VARIABLES_FILENAME)

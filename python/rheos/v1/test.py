@@ -1,14 +1,18 @@
 """Test cases of programs that use the library."""
 
+import atexit as _atexit
 import os as _os
+import shutil as _shutil
 import tempfile as _tempfile
 import unittest as _unittest
 
 import numpy as _np
 
+from rheos.framework import errors as _errors, messages as _messages
 from rheos.framework.absent import attribute_of as _attribute_of
 from rheos.framework.defaults import (
     get_default_graph as _get_default_graph,
+    get_default_session as _get_default_session,
     reset_default_graph as _reset_default_graph,
 )
 from rheos.training.gradient_check import compute_gradient, compute_gradient_error  # noqa: F401
@@ -20,11 +24,8 @@ _temp_dirs = []
 def get_temp_dir():
     """A folder for the files of this process's tests; it is deleted at the end."""
     if not _temp_dirs:
-        import atexit
-        import shutil
-
         folder = _tempfile.mkdtemp(prefix="rheos-test-")
-        atexit.register(shutil.rmtree, folder, True)
+        _atexit.register(_shutil.rmtree, folder, True)
         _temp_dirs.append(folder)
     return _temp_dirs[0]
 
@@ -72,10 +73,8 @@ def assert_equal_graph_def(actual, expected, checkpoint_v2=False):
     AssertionError names the first node that differs. checkpoint_v2: the names of temporary
     checkpoints, which savers draw at random, are not compared.
     """
-    from rheos.framework.messages import GraphDef
-
     for what, graph_def in ("actual", actual), ("expected", expected):
-        if not isinstance(graph_def, GraphDef):
+        if not isinstance(graph_def, _messages.GraphDef):
             raise TypeError(
                 f"Expected tf.GraphDef for {what}, got {type(graph_def).__name__}")
     nodes = [{node.name: _node_parts(node) for node in g.node} for g in (actual, expected)]
@@ -140,9 +139,7 @@ class TestCase(_unittest.TestCase):
 
     def evaluate(self, tensors):
         """The values of tensors in the default session."""
-        from rheos.framework.defaults import get_default_session
-
-        session = get_default_session()
+        session = _get_default_session()
         if session is not None:
             return session.run(tensors)
         with self.test_session() as session:
@@ -217,9 +214,7 @@ class TestCase(_unittest.TestCase):
 
     def assertRaisesOpError(self, expected_err_re_or_predicate):
         """A context that fails with an OpError whose message matches."""
-        from rheos.framework import errors
-
-        return self.assertRaisesRegex(errors.OpError, expected_err_re_or_predicate)
+        return self.assertRaisesRegex(_errors.OpError, expected_err_re_or_predicate)
 
     def assertStartsWith(self, actual, expected_start, msg=None):
         self.assertTrue(actual.startswith(expected_start), msg or f"{actual!r}")

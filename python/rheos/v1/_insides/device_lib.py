@@ -2,11 +2,11 @@
 
 import types
 
+from rheos.training.session import Session
+
 
 def list_local_devices(session_config=None):
     """One object for each device, with `name`, `device_type` and `memory_limit` in bytes."""
-    from rheos.training.session import Session
-
     with Session(config=session_config) as session:
         return [
             types.SimpleNamespace(

@@ -1,5 +1,7 @@
 """Files by other names: tensorflow.python.lib.io.file_io."""
 
+import os
+
 from rheos.v1.gfile import (
     Copy as copy,
     DeleteRecursively as delete_recursively,
@@ -33,9 +35,7 @@ def write_string_to_file(filename, file_content):
 
 def atomic_write_string_to_file(filename, contents, overwrite=True):
     """The same, so that other processes see the old or the new file, never a part."""
-    import uuid
-
-    unfinished = f"{filename}.tmp{uuid.uuid4().hex}"
+    unfinished = f"{filename}.tmp{os.urandom(16).hex()}"
     write_string_to_file(unfinished, contents)
     try:
         rename(unfinished, filename, overwrite)

@@ -1,10 +1,12 @@
 """A graph and a checkpoint made into one file: tensorflow.python.tools.freeze_graph."""
 
+from rheos.framework import messages
 from rheos.framework.importer import import_graph_def
-from rheos.framework.messages import GraphDef, MetaGraphDef
+from rheos.framework.messages import GraphDef, MetaGraphDef, SaverDef, from_text
 from rheos.training.checkpoints import NewCheckpointReader, checkpoint_exists
 from rheos.training.saver import Saver, import_meta_graph
 from rheos.training.session import Session
+from rheos.v1 import Graph, saved_model
 from rheos.v1.graph_util import convert_variables_to_constants
 
 
@@ -12,10 +14,8 @@ def _read(path, message, is_binary):
     if is_binary:
         with open(path, "rb") as file:
             return message.FromString(file.read())
-    from google.protobuf import text_format
-
     with open(path, encoding="utf-8") as file:
-        return text_format.Parse(file.read(), message())
+        return from_text(file.read(), message())
 
 
 def _names(text):
@@ -59,8 +59,6 @@ def freeze_graph_with_def_protos(
 
     ValueError if there is no checkpoint or no output is named.
     """
-    from rheos.v1 import Graph, saved_model
-
     if not input_saved_model_dir and not checkpoint_exists(input_checkpoint):
         raise ValueError(f"Input checkpoint '{input_checkpoint}' doesn't exist!")
     if not output_node_names:
@@ -115,8 +113,6 @@ def freeze_graph(
     checkpoint_version=2,
 ):
     """The same, of files: a GraphDef or MetaGraphDef, binary or text, and a SaverDef."""
-    from rheos.framework.messages import SaverDef
-
     graph_def = _read(input_graph, GraphDef, input_binary) if input_graph else None
     meta = _read(input_meta_graph, MetaGraphDef, input_binary) if input_meta_graph else None
     saver_def = _read(input_saver, SaverDef, input_binary) if input_saver else None

@@ -5,14 +5,13 @@ first versions. Arguments are the inputs, the attributes without and those with 
 """
 
 import functools
+import re
 
 from rheos.v1 import raw_ops
 
 
 def _snake(name):
     """relu_grad of ReluGrad, conv2d_backprop_input of Conv2DBackpropInput."""
-    import re
-
     name = re.sub(r"([a-z0-9])([A-Z][a-z])", r"\1_\2", name)
     name = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", name)
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()

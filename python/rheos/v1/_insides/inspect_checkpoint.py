@@ -1,5 +1,7 @@
 """Prints what is in a checkpoint: tensorflow.python.tools.inspect_checkpoint."""
 
+import re
+
 from rheos.training.checkpoints import NewCheckpointReader
 
 
@@ -11,8 +13,6 @@ def print_tensors_in_checkpoint_file(
     count_exclude_pattern: regular expressions, with commas between them, of tensors that are not
     counted.
     """
-    import re
-
     reader = NewCheckpointReader(file_name)
     shapes = reader.get_variable_to_shape_map()
     if all_tensors or all_tensor_names:

@@ -1,10 +1,12 @@
 """Variables kept beside others: tensorflow.python.training.slot_creator."""
 
-from rheos.training.optimizers import create_slot_with_initializer, create_zeros_slot
+from rheos.training.optimizers import (
+    create_slot as create,
+    create_slot_with_initializer,
+    create_zeros_slot,
+)
 
 
 def create_slot(primary, val, name, colocate_with_primary=True):
     """A variable that is kept with `primary` and starts with `val`."""
-    from rheos.training.optimizers import create_slot as create
-
     return create(primary, val, name, colocate=colocate_with_primary)

@@ -3,6 +3,8 @@
 import collections
 import gzip
 import os
+import urllib.error
+import urllib.request
 
 import numpy as np
 
@@ -136,9 +138,6 @@ def maybe_download(filename, work_directory, source_url):
     path = os.path.join(work_directory, filename)
     if os.path.exists(path):
         return path
-    import urllib.error
-    import urllib.request
-
     os.makedirs(work_directory, exist_ok=True)
     unfinished = path + ".part"
     try:
