@@ -4,7 +4,7 @@
 `rheos.write_graph` and `rheos.read_graph` keep large constants in files beside the graph.
 """
 
-__version__ = "0.1.0"
+from rheos.framework.version import __version__  # noqa: F401
 
 
 def __getattr__(name):

@@ -2,11 +2,11 @@
 
 import sys as _sys
 
-import rheos as _rheos
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.framework.version import __version__ as _version
 
 VERSION = "1.15.5"
-GIT_VERSION = f"rheos-{_rheos.__version__}"
+GIT_VERSION = f"rheos-{_version}"
 # Python's, "3.11.2 (...) [GCC 12.2.0]": the library does not tell its own.
 COMPILER_VERSION = _sys.version.rpartition("[")[2].rstrip("]")
 # Of the graphs that are written.
