@@ -10,6 +10,7 @@
 #include <rheos/gradients.h>
 #include <rheos/graph.h>
 #include <rheos/graph_util.h>
+#include <rheos/host.h>
 #include <rheos/ops.h>
 #include <rheos/saved_model.h>
 #include <rheos/scope.h>

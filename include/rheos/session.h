@@ -3,6 +3,7 @@
 #define RHEOS_SESSION_H
 
 #include <rheos/graph.h>
+#include <rheos/host.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,6 +44,13 @@ typedef struct rheos_session_options {
   // Of those threads, how many operations that do not need each other may be spread over; 0: all, 1:
   // operations run one after the other.
   int32_t num_threads_between_ops;
+  // What to run on, which the session holds on to; num_cpu_devices and num_threads are the host's then.
+  // NULL: a host of its own.
+  rheos_host *host;
+  // The variables and other resources are those of the host, which all sessions that say so share by
+  // their names, and which outlive them: as of sessions on one of TensorFlow's servers. Otherwise they
+  // are the session's own. Nothing is shared without a host.
+  bool shares_resources;
 } rheos_session_options;
 
 // A session on a graph (counted). The graph may grow while the session lives. `options` may be NULL.
@@ -50,8 +58,8 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_new(rheos_graph *graph,
                                                          const rheos_session_options *options,
                                                          rheos_session **out_session);
 
-// Ends the session: running steps are cancelled and waited for, variables are freed; later runs
-// fail with RHEOS_FAILED_PRECONDITION.
+// Ends the session: running steps are cancelled and waited for, variables that are its own are freed;
+// later runs fail with RHEOS_FAILED_PRECONDITION.
 RHEOS_API void rheos_session_close(rheos_session *session);
 
 // Closes it, and frees the handle.

@@ -433,17 +433,13 @@ static rheos_status *check_devices(const rheos__plan *plan) {
   return NULL;
 }
 
-static _Atomic int64_t plans_made;
-
-int64_t rheos__plans_made(void) { return plans_made; }
-
 // Of all that a plan has looked at and that may change after it was made; it only grows.
-static int64_t count_changes(const rheos_graph *graph) {
-  return rheos__graph_num_changes(graph) + rheos__num_variables_of_any_shape();
+static int64_t count_changes(const rheos_graph *graph, const rheos__resources *resources) {
+  return rheos__graph_num_changes(graph) + rheos__num_variables_of_any_shape(resources);
 }
 
 bool rheos__plan_is_current(const rheos__plan *plan) {
-  return plan->num_changes == count_changes(plan->graph);
+  return plan->num_changes == count_changes(plan->graph, plan->context.resources);
 }
 
 rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *context,
@@ -451,13 +447,12 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
                               const rheos__edge *fetches, int32_t num_fetches,
                               const int32_t *targets, int32_t num_targets, rheos__plan **out_plan) {
   *out_plan = NULL;
-  ++plans_made;
   rheos__plan *plan = rheos__alloc_zeroed(sizeof *plan);
   if (plan == NULL) return rheos__out_of_memory();
   pthread_mutex_init(&plan->mutex, NULL);
   rheos__arena_init(&plan->arena);
   plan->graph = rheos_graph_ref(graph);
-  plan->num_changes = count_changes(graph);
+  plan->num_changes = count_changes(graph, context->resources);
   plan->context = *context;
   plan->num_feeds = num_feeds;
   plan->num_fetches = num_fetches;

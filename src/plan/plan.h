@@ -145,9 +145,6 @@ static inline bool rheos__entry_has_effects(const rheos__entry *entry) {
 // numbered in the order of their entries, levels are those that waits and effects ask for.
 void rheos__plan_check(const rheos__plan *plan);
 
-// How many plans this process has made, each pruned and rewritten once; for tests.
-int64_t rheos__plans_made(void);
-
 // Whether nothing that the plan looked at has changed since: existing nodes, and the variables whose
 // values have the shapes that the graph says.
 bool rheos__plan_is_current(const rheos__plan *plan);

@@ -1,4 +1,4 @@
-// The table of a session's resources and the variable cell. One mutex guards the table: resources
+// The table of resources and the variable cell. One mutex guards the table: resources
 // are looked up while a plan is made, not while it runs.
 #include "resource/resource.h"
 
@@ -17,6 +17,7 @@ struct rheos__resources {
   pthread_mutex_t mutex;
   resource_entry *entries;
   size_t capacity, count;
+  _Atomic int64_t num_variables_of_any_shape;
 };
 
 rheos__resources *rheos__resources_new(void) {
@@ -29,12 +30,21 @@ rheos__resources *rheos__resources_new(void) {
   return resources;
 }
 
+void rheos__resources_clear(rheos__resources *resources) {
+  if (resources == NULL) return;
+  pthread_mutex_lock(&resources->mutex);
+  resource_entry *entries = resources->entries;
+  const size_t capacity = resources->capacity;
+  resources->entries = NULL;
+  resources->capacity = resources->count = 0;
+  pthread_mutex_unlock(&resources->mutex);
+  for (size_t i = 0; i < capacity; i++) rheos__resource_unref(entries[i].resource);
+  rheos__free(entries);
+}
+
 void rheos__resources_free(rheos__resources *resources) {
   if (resources == NULL) return;
-  for (size_t i = 0; i < resources->capacity; i++) {
-    rheos__resource_unref(resources->entries[i].resource);
-  }
-  rheos__free(resources->entries);
+  rheos__resources_clear(resources);
   pthread_mutex_destroy(&resources->mutex);
   rheos__free(resources);
 }
@@ -137,8 +147,6 @@ typedef struct variable {
   _Atomic bool has_any_shape;
 } variable;
 
-static _Atomic int64_t num_variables_of_any_shape;
-
 static rheos_status *variable_init(rheos__resource *resource, const void *argument) {
   rheos__variable_cell *cell = (rheos__variable_cell *)resource;
   if (argument != NULL) cell->dtype = *(const rheos_dtype *)argument;
@@ -154,15 +162,18 @@ static void variable_deinit(rheos__resource *resource) {
 const rheos__resource_kind rheos__variable_kind = {"variable", sizeof(variable), variable_init,
                                                    variable_deinit};
 
-void rheos__variable_allow_any_shape(rheos__variable_cell *cell) {
-  if (!atomic_exchange(&((variable *)cell)->has_any_shape, true)) ++num_variables_of_any_shape;
+void rheos__variable_allow_any_shape(rheos__resources *resources, rheos__variable_cell *cell) {
+  if (atomic_exchange(&((variable *)cell)->has_any_shape, true)) return;
+  ++resources->num_variables_of_any_shape;
 }
 
 bool rheos__variable_has_any_shape(const rheos__variable_cell *cell) {
   return ((const variable *)cell)->has_any_shape;
 }
 
-int64_t rheos__num_variables_of_any_shape(void) { return num_variables_of_any_shape; }
+int64_t rheos__num_variables_of_any_shape(const rheos__resources *resources) {
+  return resources != NULL ? resources->num_variables_of_any_shape : 0;
+}
 
 rheos_tensor *rheos__variable_read(rheos__variable_cell *cell) {
   pthread_mutex_lock(&cell->mutex);

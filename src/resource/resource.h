@@ -1,4 +1,4 @@
-// Resources: what a session keeps between steps, under a name: variables, random generators,
+// Resources: what sessions keep between steps, under a name: variables, random generators,
 // lookup tables (lookup_table.h), later queues. Counted, so that plans may hold on to them.
 #ifndef RHEOS_SRC_RESOURCE_RESOURCE_H
 #define RHEOS_SRC_RESOURCE_RESOURCE_H
@@ -27,6 +27,7 @@ struct rheos__resource {
 typedef struct rheos__resources rheos__resources;
 
 rheos__resources *rheos__resources_new(void);
+void rheos__resources_clear(rheos__resources *resources);  // lets go of all of them
 void rheos__resources_free(rheos__resources *resources);
 
 // The resource of that kind and name; made by `init(argument)` if there is none yet. The caller gets a

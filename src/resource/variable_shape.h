@@ -5,11 +5,13 @@
 
 #include "resource/resource.h"
 
-// Says that values of any shape may come, from now on; plans made before are out of date.
-void rheos__variable_allow_any_shape(rheos__variable_cell *cell);
+// Says that values of any shape may come to the variable, one of `resources`, from now on; plans that
+// were made before are out of date.
+void rheos__variable_allow_any_shape(rheos__resources *resources, rheos__variable_cell *cell);
 bool rheos__variable_has_any_shape(const rheos__variable_cell *cell);
 
-// How many variables of the process that was said of: more than before means that plans are out of date.
-int64_t rheos__num_variables_of_any_shape(void);
+// How many variables of `resources` (NULL: none) may have values of any shape. When there are more than
+// before, plans made before are out of date.
+int64_t rheos__num_variables_of_any_shape(const rheos__resources *resources);
 
 #endif  // RHEOS_SRC_RESOURCE_VARIABLE_SHAPE_H

@@ -1,26 +1,20 @@
-// Sessions: devices, resources, threads and the plans made so far.
+// Sessions: a graph, the host that it runs on, and the plans made so far.
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/large_blocks.h"
-#include "graph/device_name.h"
 #include "runtime/executor.h"
 #include "runtime/plan_cache.h"
 #include "runtime/session_plan.h"
 #include "runtime/trace.h"
 
-enum { FEW = 16, MAX_DEVICES = 64 };
+enum { FEW = 16 };
 
 struct rheos_session {
   rheos_graph *graph;
+  rheos_host *host;
   rheos_session_options options;
-  rheos__resources *resources;
-  rheos__packings *packings;
-  rheos__pool *pool;
-  char (*devices)[64];
-  rheos__device_name *device_names;
-  int32_t num_devices;
+  rheos__resources *own_resources;  // NULL: it shares the host's
   _Atomic int closed;
   pthread_mutex_t mutex;  // guards what follows
   pthread_cond_t idle;
@@ -44,27 +38,35 @@ struct rheos_callable {
 static rheos_status *make_plan(void *argument, const rheos__signature_ids *ids,
                                rheos__plan **out_plan);
 
-static rheos_status *add_devices(rheos_session *session) {
-  int32_t count = session->options.num_cpu_devices;
-  if (count < 1) count = 1;
-  if (count > MAX_DEVICES) {
-    return RHEOS_INVALID("%d CPU devices asked for, at most %d", (int)count, MAX_DEVICES);
+// What the session runs on, counted.
+static rheos_status *find_host(const rheos_session_options *options, rheos_host **out_host) {
+  if (options->host == NULL) {
+    return rheos_host_new(&(rheos_host_options){.num_cpu_devices = options->num_cpu_devices,
+                                                .num_threads = options->num_threads},
+                          out_host);
   }
-  session->devices = rheos__alloc_array((size_t)count, sizeof *session->devices);
-  session->device_names = rheos__alloc_array((size_t)count, sizeof *session->device_names);
-  if (session->devices == NULL || session->device_names == NULL) return rheos__out_of_memory();
-  for (int32_t i = 0; i < count; ++i) {
-    snprintf(session->devices[i], sizeof session->devices[i],
-             "/job:localhost/replica:0/task:0/device:CPU:%d", (int)i);
-    RHEOS_TRY(rheos__device_name_parse(session->devices[i], &session->device_names[i]));
+  *out_host = NULL;
+  if (options->num_cpu_devices != 0 || options->num_threads != 0) {
+    return RHEOS_INVALID("a session has the devices and threads of its host, and none of its own");
   }
-  session->num_devices = count;
+  *out_host = rheos_host_ref(options->host);
   return NULL;
 }
 
-static int32_t num_cores(void) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  return cores > 0 && cores < 4096 ? (int32_t)cores : 1;
+static void init_plans(rheos_session *session) {
+  const int32_t max_plans = session->options.max_cached_plans;
+  session->plans = (rheos__plan_cache){.make = make_plan,
+                                       .argument = session,
+                                       .mutex = &session->mutex,
+                                       .closed = &session->closed,
+                                       .max_plans = max_plans > 0 ? (size_t)max_plans : 0};
+  rheos__plan_cache_init(&session->plans);
+}
+
+static rheos_status *find_resources(rheos_session *session) {
+  if (session->options.host != NULL && session->options.shares_resources) return NULL;
+  session->own_resources = rheos__resources_new();
+  return session->own_resources != NULL ? NULL : rheos__out_of_memory();
 }
 
 rheos_status *rheos_session_new(rheos_graph *graph, const rheos_session_options *options,
@@ -81,22 +83,10 @@ rheos_status *rheos_session_new(rheos_graph *graph, const rheos_session_options 
   pthread_cond_init(&session->idle, NULL);
   session->graph = rheos_graph_ref(graph);
   if (options != NULL) session->options = *options;
-  const int32_t max_plans = session->options.max_cached_plans;
-  session->plans = (rheos__plan_cache){.make = make_plan,
-                                       .argument = session,
-                                       .mutex = &session->mutex,
-                                       .closed = &session->closed,
-                                       .max_plans = max_plans > 0 ? (size_t)max_plans : 0};
-  rheos__plan_cache_init(&session->plans);
   session->options.target = NULL;  // the caller's string
-  int32_t threads = session->options.num_threads;
-  session->pool = rheos__pool_new(threads > 0 ? threads : num_cores());
-  session->resources = rheos__resources_new();
-  session->packings = rheos__packings_new();
-  rheos_status *status =
-      session->pool == NULL || session->resources == NULL || session->packings == NULL
-          ? rheos__out_of_memory()
-          : add_devices(session);
+  init_plans(session);
+  rheos_status *status = find_host(&session->options, &session->host);
+  if (status == NULL) status = find_resources(session);
   if (status != NULL) {
     rheos_session_free(session);
     return status;
@@ -109,14 +99,12 @@ void rheos_session_close(rheos_session *session) {
   if (session == NULL) return;
   atomic_store(&session->closed, 1);
   pthread_mutex_lock(&session->mutex);
-  while (session->num_running > 0 && !rheos__pool_is_forked(session->pool)) {
+  while (session->num_running > 0 && !rheos__pool_is_forked(session->host->pool)) {
     pthread_cond_wait(&session->idle, &session->mutex);
   }
-  rheos__resources *resources = session->resources;
-  session->resources = NULL;
   pthread_mutex_unlock(&session->mutex);
   rheos__plan_cache_clear(&session->plans);
-  rheos__resources_free(resources);
+  rheos__resources_clear(session->own_resources);
   rheos__large_trim();
 }
 
@@ -124,29 +112,29 @@ void rheos_session_free(rheos_session *session) {
   if (session == NULL) return;
   rheos_session_close(session);
   rheos__plan_cache_deinit(&session->plans);
-  rheos__pool_free(session->pool);
-  rheos__packings_unref(session->packings);
+  rheos__resources_free(session->own_resources);
+  rheos_host_unref(session->host);
   rheos_graph_unref(session->graph);
   pthread_cond_destroy(&session->idle);
   pthread_mutex_destroy(&session->mutex);
-  rheos__free(session->devices);
-  rheos__free(session->device_names);
   rheos__free(session);
 }
 
 rheos_graph *rheos_session_graph(const rheos_session *session) { return session->graph; }
 
-int32_t rheos_session_num_devices(const rheos_session *session) { return session->num_devices; }
+int32_t rheos_session_num_devices(const rheos_session *session) {
+  return rheos_host_num_devices(session->host);
+}
 
 const char *rheos_session_device(const rheos_session *session, int32_t index) {
-  return index >= 0 && index < session->num_devices ? session->devices[index] : NULL;
+  return rheos_host_device(session->host, index);
 }
 
 // ---- Devices
 
 static int32_t find_device(const rheos_session *session, const rheos__device_name *wanted) {
-  for (int32_t i = 0; i < session->num_devices; ++i) {
-    if (rheos__device_name_matches(wanted, &session->device_names[i])) return i;
+  for (int32_t i = 0; i < session->host->num_devices; ++i) {
+    if (rheos__device_name_matches(wanted, &session->host->device_names[i])) return i;
   }
   return -1;
 }
@@ -154,9 +142,9 @@ static int32_t find_device(const rheos_session *session, const rheos__device_nam
 static rheos_status *no_device(const rheos_session *session, const rheos__node *node) {
   char list[1024] = "";
   size_t length = 0;
-  for (int32_t i = 0; i < session->num_devices && length < sizeof list - 80; ++i) {
+  for (int32_t i = 0; i < session->host->num_devices && length < sizeof list - 80; ++i) {
     length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "",
-                               session->devices[i]);
+                               session->host->devices[i]);
   }
   char *name = rheos__node_name(session->graph, node);
   rheos_status *status = RHEOS_INVALID(
@@ -177,7 +165,7 @@ static rheos_status *check_device(void *argument, const rheos__node *node) {
   if (session->options.log_device_placement) {
     char *name = rheos__node_name(session->graph, node);
     fprintf(stderr, "%s: (%s): %s\n", name != NULL ? name : "?", node->signature->op->name,
-            session->devices[device < 0 ? 0 : device]);
+            session->host->devices[device < 0 ? 0 : device]);
     rheos__free(name);
   }
   return NULL;
@@ -190,7 +178,7 @@ static const char *device_of(void *argument, const rheos__node *node) {
   rheos_status *status = rheos__device_name_parse(node->device, &wanted);
   const int32_t device = status == NULL ? find_device(session, &wanted) : -1;
   rheos_status_free(status);
-  return session->devices[device < 0 ? 0 : device];
+  return session->host->devices[device < 0 ? 0 : device];
 }
 
 // ---- Signatures
@@ -248,14 +236,15 @@ static rheos_status *make_plan(void *argument, const rheos__signature_ids *ids,
   rheos_session *session = argument;
   RHEOS_TRY(check_feeds_differ(session, ids));
   const int32_t between_ops = session->options.num_threads_between_ops;
-  int32_t threads = rheos__pool_num_threads(session->pool);
+  int32_t threads = rheos_host_num_threads(session->host);
   if (between_ops > 0 && between_ops < threads) threads = between_ops;
-  rheos__plan_context context = {.resources = session->resources,
+  rheos__resources *own = session->own_resources;
+  rheos__plan_context context = {.resources = own != NULL ? own : session->host->resources,
                                  .check_device = check_device,
                                  .check_device_argument = session,
                                  .rewrites = session->options.rewrites,
                                  .num_threads = threads};
-  if (packs_operands(&context.rewrites)) context.packings = session->packings;
+  if (packs_operands(&context.rewrites)) context.packings = session->host->packings;
   return rheos__plan_new(session->graph, &context, ids->feeds, ids->num_feeds, ids->fetches,
                          ids->num_fetches, ids->targets, ids->num_targets, out_plan);
 }
@@ -296,7 +285,7 @@ static rheos_status *run_plan(rheos_session *session, rheos__cached_plan *cached
     RHEOS_TRY(check_feed(session, plan->feeds[i], values[i]));
   }
   rheos__step step;
-  rheos__step_init(&step, session->pool, options, &session->closed);
+  rheos__step_init(&step, session->host, options, &session->closed);
   if (options != NULL && options->cancellation != NULL && rheos__step_poll(&step)) {
     return rheos__step_error(&step);
   }
@@ -590,7 +579,7 @@ int64_t rheos_callable_cost_ns(const rheos_callable *callable) {
 static rheos_status *first_segment(rheos_session *session, rheos__plan *plan,
                                    const rheos_shape *shapes, const rheos__segment **out_segment) {
   rheos__step step;
-  rheos__step_init(&step, session->pool, NULL, &session->closed);
+  rheos__step_init(&step, session->host, NULL, &session->closed);
   rheos__segment *segment = NULL;
   RHEOS_TRY(rheos__segment_new(plan, NULL, shapes, plan->num_feeds, &step, &segment));
   pthread_mutex_lock(&plan->mutex);

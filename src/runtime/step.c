@@ -24,9 +24,12 @@ void rheos_cancel(rheos_cancellation *cancellation) {
   if (cancellation != NULL) atomic_store(&cancellation->cancelled, 1);
 }
 
-void rheos__step_init(rheos__step *step, rheos__pool *pool, const rheos_run_options *options,
+void rheos__step_init(rheos__step *step, rheos_host *host, const rheos_run_options *options,
                       const _Atomic int *session_closed) {
-  *step = (rheos__step){.pool = pool, .options = options, .session_closed = session_closed};
+  *step = (rheos__step){.host = host,
+                        .pool = host != NULL ? host->pool : NULL,
+                        .options = options,
+                        .session_closed = session_closed};
   if (options == NULL) return;
   if (options->timeout_ms > 0) {
     int64_t timeout_ns;
@@ -38,10 +41,9 @@ void rheos__step_init(rheos__step *step, rheos__pool *pool, const rheos_run_opti
 }
 
 uint64_t rheos__step_number(rheos__step *step) {
-  static _Atomic uint64_t last;
   uint64_t number = atomic_load(&step->number);
   if (number != 0) return number;
-  const uint64_t next = atomic_fetch_add(&last, 1) + 1;
+  const uint64_t next = atomic_fetch_add(&step->host->last_step, 1) + 1;
   return atomic_compare_exchange_strong(&step->number, &number, next) ? next : number;
 }
 

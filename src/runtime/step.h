@@ -6,14 +6,15 @@
 #include <stdatomic.h>
 
 #include "graph/op_def.h"
-#include "runtime/pool.h"
+#include "runtime/host.h"
 
 struct rheos_cancellation {
   _Atomic int cancelled;
 };
 
 struct rheos__step {
-  rheos__pool *pool;
+  rheos_host *host;                   // NULL: it has no threads and no number
+  rheos__pool *pool;                  // the host's
   const rheos_run_options *options;   // may be NULL
   const _Atomic int *session_closed;  // may be NULL
   int64_t deadline_ns;                // of the monotonic clock; 0: none
@@ -23,7 +24,7 @@ struct rheos__step {
   _Atomic uint64_t number;            // 0 until a kernel asks for it
 };
 
-void rheos__step_init(rheos__step *step, rheos__pool *pool, const rheos_run_options *options,
+void rheos__step_init(rheos__step *step, rheos_host *host, const rheos_run_options *options,
                       const _Atomic int *session_closed);
 
 // Whether to stop, looked up afresh: cancellation, deadline, and now and then should_stop. Only the

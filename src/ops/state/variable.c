@@ -383,7 +383,7 @@ static rheos_status *prepare_assign(rheos__prepare *p) {
   const bool validate = rheos__attr_bool(p->attrs, "validate_shape");
   RHEOS_TRY(prepare_assign_to(p, validate));
   if (!validate && !rheos_shape_compatible(&p->input_shapes[0], &p->input_shapes[1])) {
-    rheos__variable_allow_any_shape(((const assign_state *)p->state)->cell);
+    rheos__variable_allow_any_shape(p->resources, ((const assign_state *)p->state)->cell);
   }
   return NULL;
 }

@@ -57,9 +57,10 @@ static void test_bundle_numbers__are_the_same_over_any_threads(void **state) {
   char *many = rheos__path_join(folder, "many");
   save_all(one, NULL);
   for (int threads = 1; threads <= 8; threads += threads < 3 ? 1 : 5) {
-    rheos__pool *pool = rheos__pool_new(threads);
+    rheos_host *host = NULL;
+    expect_ok(rheos_host_new(&(rheos_host_options){.num_threads = threads}, &host));
     rheos__step step;
-    rheos__step_init(&step, pool, NULL, NULL);
+    rheos__step_init(&step, host, NULL, NULL);
     save_all(many, &step);
     for (int part = 0; part < 2; part++) {
       const char *const suffix = part ? ".index" : ".data-00000-of-00001";
@@ -79,7 +80,7 @@ static void test_bundle_numbers__are_the_same_over_any_threads(void **state) {
       rheos_tensor_unref(tensors[i]);
       rheos_tensor_unref(expected);
     }
-    rheos__pool_free(pool);
+    rheos_host_unref(host);
   }
   rheos__free(one);
   rheos__free(many);
@@ -92,9 +93,10 @@ static void test_bundle_numbers__a_damaged_byte_is_found(void **state) {
   char *folder = new_folder(), *prefix = rheos__path_join(folder, "model");
   char *path = rheos__text_format("%s.data-00000-of-00001", prefix), *bytes;
   size_t size_bytes, first = 0;
-  rheos__pool *pool = rheos__pool_new(3);
+  rheos_host *host = NULL;
+  expect_ok(rheos_host_new(&(rheos_host_options){.num_threads = 3}, &host));
   rheos__step step;
-  rheos__step_init(&step, pool, NULL, NULL);
+  rheos__step_init(&step, host, NULL, NULL);
   save_all(prefix, &step);
   expect_ok(rheos__file_read_all(path, (size_t)1 << 30, &bytes, &size_bytes));
   for (int i = 0; i < 7; i++) first += (size_t)SIZES[i];
@@ -106,7 +108,7 @@ static void test_bundle_numbers__a_damaged_byte_is_found(void **state) {
     expect_error(read_all(prefix, &step, tensors), RHEOS_DATA_LOSS, "'t07'");
     for (int i = 0; i < NUM_TENSORS; i++) assert_null(tensors[i]);
   }
-  rheos__pool_free(pool);
+  rheos_host_unref(host);
   rheos__free(bytes);
   rheos__free(path);
   rheos__free(prefix);

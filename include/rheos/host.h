@@ -1,0 +1,37 @@
+// Hosts: what sessions run on and may share: devices, threads, packed operands, and a container of
+// variables and other resources.
+#ifndef RHEOS_HOST_H
+#define RHEOS_HOST_H
+
+#include <rheos/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rheos_host rheos_host;
+
+typedef struct rheos_host_options {
+  int32_t num_cpu_devices;  // 0: one, /device:CPU:0
+  int32_t num_threads;      // of all its sessions together; 0: one for each core
+} rheos_host_options;
+
+// A host (counted), which each of its sessions holds on to. `options` may be NULL. Steps of several
+// sessions that run at the same time share its threads, and operands that kernels like packed are packed
+// once. Resources are shared by those sessions that ask for it (rheos_session_options).
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_host_new(const rheos_host_options *options,
+                                                      rheos_host **out_host);
+RHEOS_API rheos_host *rheos_host_ref(rheos_host *host);
+RHEOS_API void rheos_host_unref(rheos_host *host);  // with the last one, shared resources are freed
+
+// The names of the devices, "/job:localhost/replica:0/task:0/device:CPU:0", ...
+RHEOS_API int32_t rheos_host_num_devices(const rheos_host *host);
+RHEOS_API const char *rheos_host_device(const rheos_host *host, int32_t index);
+
+RHEOS_API int32_t rheos_host_num_threads(const rheos_host *host);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // RHEOS_HOST_H

@@ -1,0 +1,75 @@
+#include "runtime/host.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+enum { MAX_DEVICES = 64 };
+
+static rheos_status *add_devices(rheos_host *host, int32_t count) {
+  if (count < 1) count = 1;
+  if (count > MAX_DEVICES) {
+    return RHEOS_INVALID("%d CPU devices asked for, at most %d", (int)count, MAX_DEVICES);
+  }
+  host->devices = rheos__alloc_array((size_t)count, sizeof *host->devices);
+  host->device_names = rheos__alloc_array((size_t)count, sizeof *host->device_names);
+  if (host->devices == NULL || host->device_names == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < count; ++i) {
+    snprintf(host->devices[i], sizeof host->devices[i],
+             "/job:localhost/replica:0/task:0/device:CPU:%d", (int)i);
+    RHEOS_TRY(rheos__device_name_parse(host->devices[i], &host->device_names[i]));
+  }
+  host->num_devices = count;
+  return NULL;
+}
+
+static int32_t num_cores(void) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return cores > 0 && cores < 4096 ? (int32_t)cores : 1;
+}
+
+rheos_status *rheos_host_new(const rheos_host_options *options, rheos_host **out_host) {
+  *out_host = NULL;
+  const rheos_host_options wanted = options != NULL ? *options : (rheos_host_options){0};
+  rheos_host *host = rheos__alloc_zeroed(sizeof *host);
+  if (host == NULL) return rheos__out_of_memory();
+  atomic_init(&host->references, 1);
+  host->pool = rheos__pool_new(wanted.num_threads > 0 ? wanted.num_threads : num_cores());
+  host->resources = rheos__resources_new();
+  host->packings = rheos__packings_new();
+  rheos_status *status = host->pool == NULL || host->resources == NULL || host->packings == NULL
+                             ? rheos__out_of_memory()
+                             : add_devices(host, wanted.num_cpu_devices);
+  if (status != NULL) {
+    rheos_host_unref(host);
+    return status;
+  }
+  *out_host = host;
+  return NULL;
+}
+
+rheos_host *rheos_host_ref(rheos_host *host) {
+  atomic_fetch_add_explicit(&host->references, 1, memory_order_relaxed);
+  return host;
+}
+
+void rheos_host_unref(rheos_host *host) {
+  if (host == NULL || atomic_fetch_sub(&host->references, 1) != 1) return;
+  rheos__pool_free(host->pool);
+  rheos__resources_free(host->resources);
+  rheos__packings_unref(host->packings);
+  rheos__free(host->devices);
+  rheos__free(host->device_names);
+  rheos__free(host);
+}
+
+int32_t rheos_host_num_devices(const rheos_host *host) { return host->num_devices; }
+
+const char *rheos_host_device(const rheos_host *host, int32_t index) {
+  return index >= 0 && index < host->num_devices ? host->devices[index] : NULL;
+}
+
+int32_t rheos_host_num_threads(const rheos_host *host) {
+  return rheos__pool_num_threads(host->pool);
+}
