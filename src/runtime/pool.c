@@ -402,7 +402,7 @@ rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_
   slot *own = is_inside ? before : take_slot(pool);
   if (own == NULL) {
     pthread_mutex_unlock(&pool->mutex);
-    return body(argument, 0, num_units);
+    return rheos__out_of_memory();
   }
   if (pool->num_started < pool->num_threads - 1) start_threads(pool);
   open_job(pool, &j);
