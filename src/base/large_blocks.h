@@ -1,5 +1,7 @@
 // Large blocks of memory, kept for the next request instead of going back to the system: a page that
-// is touched for the first time costs more than the arithmetic on it.
+// is touched for the first time costs more than the arithmetic on it. What is kept belongs to the
+// process, as the allocator does (rheos_set_allocator): memory may be freed by another object than the
+// one that asked for it.
 #ifndef RHEOS_SRC_BASE_LARGE_BLOCKS_H
 #define RHEOS_SRC_BASE_LARGE_BLOCKS_H
 
