@@ -63,7 +63,7 @@ struct rheos__pool {
   int32_t num_started;    // of num_threads - 1 workers
   bool stopping;
   _Atomic uint64_t num_opened, num_inner_opened;  // jobs; they are looked at without the mutex too
-  slot *slots;                                    // of the workers
+  slot *slots;                                    // of one caller and the workers
   pthread_t threads[];
 };
 
@@ -73,6 +73,7 @@ static void free_pool(rheos__pool *pool) {
   }
   for (slot *s = pool->free_slots, *next; s != NULL; s = next) {
     next = s->next;
+    if (s == pool->slots) continue;
     rheos__free_aligned(s->memory);
     rheos__free(s);
   }
@@ -92,8 +93,9 @@ rheos__pool *rheos__pool_new(int32_t num_threads) {
     return NULL;
   }
   for (int32_t i = 0; i < num_threads; ++i) {
-    pool->slots[i] = (slot){.pool = pool, .thread = (uint32_t)i + 1};
+    pool->slots[i] = (slot){.pool = pool, .thread = (uint32_t)i};
   }
+  pool->free_slots = pool->slots;
   pool->process = getpid();
   pthread_mutex_init(&pool->mutex, NULL);
   pthread_cond_init(&pool->work, NULL);
@@ -320,7 +322,8 @@ static void start_threads(rheos__pool *pool) {
   pthread_attr_setstacksize(&attributes, STACK_BYTES);
   while (pool->num_started < pool->num_threads - 1) {
     const int32_t number = pool->num_started;
-    if (pthread_create(&pool->threads[number], &attributes, worker, &pool->slots[number]) != 0) {
+    if (pthread_create(&pool->threads[number], &attributes, worker, &pool->slots[number + 1]) !=
+        0) {
       break;
     }
     ++pool->num_started;
@@ -330,7 +333,7 @@ static void start_threads(rheos__pool *pool) {
 
 // ---- Handing out
 
-// NULL when memory is short.
+// NULL when memory is short, but never for a caller that is alone.
 static slot *take_slot(rheos__pool *pool) {
   slot *s = pool->free_slots;
   if (s != NULL) {
@@ -402,7 +405,7 @@ rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_
   slot *own = is_inside ? before : take_slot(pool);
   if (own == NULL) {
     pthread_mutex_unlock(&pool->mutex);
-    return rheos__out_of_memory();
+    return body(argument, 0, num_units);
   }
   if (pool->num_started < pool->num_threads - 1) start_threads(pool);
   open_job(pool, &j);
