@@ -4,10 +4,10 @@ from rheos.framework import messages
 from rheos.framework.importer import import_graph_def
 from rheos.framework.messages import GraphDef, MetaGraphDef, SaverDef, from_text
 from rheos.training.checkpoints import NewCheckpointReader, checkpoint_exists
+from rheos.training.graph_util import convert_variables_to_constants
 from rheos.training.saver import Saver, import_meta_graph
 from rheos.training.session import Session
 from rheos.v1 import Graph, saved_model
-from rheos.v1.graph_util import convert_variables_to_constants
 
 
 def _read(path, message, is_binary):
