@@ -8,7 +8,7 @@ import numpy as np
 from rheos.framework import logging
 from rheos.framework.defaults import get_default_session
 from rheos.ops import array_ops, gradients
-from rheos.ops.variables import trainable_variables
+from rheos.ops.variable_lists import trainable_variables
 
 
 def _sizes(var):

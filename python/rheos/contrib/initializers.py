@@ -8,7 +8,7 @@ from rheos.framework.dtypes import float32
 from rheos.framework.graph import name_scope
 from rheos.ops import math_ops, nn_ops, random_ops
 from rheos.ops.constant_op import constant
-from rheos.ops.variables import GraphKeys
+from rheos.ops.graph_keys import GraphKeys
 
 
 def variance_scaling_initializer(

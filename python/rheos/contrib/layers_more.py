@@ -10,8 +10,8 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.ops import array_ops, embedding_ops, init_ops, math_ops, nn_ops
+from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.variable_scope import get_variable, variable_scope
-from rheos.ops.variables import GraphKeys
 
 _ZEROS = init_ops.zeros_initializer()
 

@@ -16,8 +16,8 @@ from rheos.framework.graph import control_dependencies
 from rheos.layers.core import known_flag
 from rheos.layers.normalization import BatchNormalization, moving_average
 from rheos.ops import array_ops, init_ops, math_ops, nn_norm, nn_ops
+from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.variable_scope import get_variable_scope, variable_scope
-from rheos.ops.variables import GraphKeys
 
 
 def _parameter(

@@ -17,7 +17,7 @@ from rheos.ops import (
     summary_ops,
     variable_scope as vs,
 )
-from rheos.ops.variables import GraphKeys
+from rheos.ops.graph_keys import GraphKeys
 from rheos.training import more_optimizers, optimizers
 from rheos.training.global_step import assert_global_step, get_global_step
 

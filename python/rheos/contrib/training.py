@@ -15,9 +15,10 @@ from rheos.ops import (
     lookup_ops,
     math_ops,
     summary_ops,
-    variables,
+    variable_lists,
 )
-from rheos.ops.variables import GraphKeys, trainable_variables
+from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.variable_lists import trainable_variables
 from rheos.training.global_step import get_or_create_global_step
 from rheos.training.monitored_session import MonitoredTrainingSession
 from rheos.training.optimizers import Optimizer
@@ -320,12 +321,12 @@ def slim_train(
         saver = saver or Saver()
         with name_scope("init_ops"):
             if init_op is default:
-                init_op = variables.global_variables_initializer()
+                init_op = variable_lists.global_variables_initializer()
             if ready_op is default:
-                ready_op = variables.report_uninitialized_variables()
+                ready_op = variable_lists.report_uninitialized_variables()
             if local_init_op is default:
                 local_init_op = control_flow_ops.group(
-                    variables.local_variables_initializer(), lookup_ops.tables_initializer()
+                    variable_lists.local_variables_initializer(), lookup_ops.tables_initializer()
                 )
         if summary_op is default:
             summary_op = summary_ops.merge_all()

@@ -8,7 +8,8 @@ from rheos.framework import dtypes
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import device as _device
 from rheos.ops import array_ops, control_flow_ops, state_ops, variable_scope
-from rheos.ops.variables import GraphKeys, Variable
+from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.variables import Variable
 from rheos.training.checkpoints import load_checkpoint
 from rheos.training.saver import Saver
 

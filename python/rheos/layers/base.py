@@ -12,8 +12,9 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope
 from rheos.framework.operation import Tensor, _VariableBase
 from rheos.ops import array_ops, math_ops, variable_scope
+from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.partitioned_variables import PartitionedVariable
-from rheos.ops.variables import GraphKeys, VariableAggregation, VariableSynchronization
+from rheos.ops.variables import VariableAggregation, VariableSynchronization
 
 
 class InputSpec:

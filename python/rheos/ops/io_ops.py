@@ -4,7 +4,8 @@ from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import name_scope
 from rheos.framework.op_call import apply_op, op1, op_list
-from rheos.ops.variables import GraphKeys, Variable
+from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.variables import Variable
 
 
 def read_file(filename, name=None):

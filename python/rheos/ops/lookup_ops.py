@@ -16,8 +16,8 @@ from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, control_flow_ops, math_ops, string_ops
 from rheos.ops.constant_op import constant
+from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.saveables import TableSaveable
-from rheos.ops.variables import GraphKeys
 
 
 def tables_initializer(name="init_all_tables"):

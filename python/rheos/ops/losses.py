@@ -12,7 +12,7 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import control_dependencies, name_scope
 from rheos.ops import array_ops, math_ops, nn_ops, statistics_ops, weights_broadcast_ops
 from rheos.ops.constant_op import constant
-from rheos.ops.variables import GraphKeys
+from rheos.ops.graph_keys import GraphKeys
 
 _LOSSES = GraphKeys.LOSSES
 

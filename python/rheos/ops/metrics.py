@@ -19,7 +19,8 @@ from rheos.ops import (
     variable_scope,
     weights_broadcast_ops,
 )
-from rheos.ops.variables import GraphKeys, Variable
+from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.variables import Variable
 
 _EPSILON = 1e-7
 

@@ -9,7 +9,7 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import name_scope
 from rheos.framework.logging import python_logger
 from rheos.framework.op_call import op1
-from rheos.ops.variables import GraphKeys
+from rheos.ops.graph_keys import GraphKeys
 
 
 def clean_tag(name):

@@ -4,7 +4,7 @@ import functools
 
 from rheos.framework.defaults import get_default_graph
 from rheos.ops import variable_scope
-from rheos.ops.variables import GraphKeys
+from rheos.ops.graph_keys import GraphKeys
 
 
 def make_template(

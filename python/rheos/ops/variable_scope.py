@@ -9,12 +9,8 @@ from rheos.framework.defaults import _Default, get_default_graph
 from rheos.framework.graph import colocate_with, control_dependencies, graph_from_inputs, name_scope
 from rheos.framework.operation import Tensor
 from rheos.ops import init_ops, partitioned_variables as partitioned
-from rheos.ops.variables import (
-    GraphKeys,
-    Variable,
-    VariableAggregation,
-    VariableSynchronization,
-)
+from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.variables import Variable, VariableAggregation, VariableSynchronization
 
 
 class _ReuseMode:

@@ -3,8 +3,8 @@
 from rheos.framework import errors, logging, messages
 from rheos.framework.defaults import get_default_graph
 from rheos.ops import array_ops, control_flow_ops, lookup_ops, summary_ops
-from rheos.ops.variables import (
-    GraphKeys,
+from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.variable_lists import (
     global_variables,
     global_variables_initializer,
     local_variables_initializer,

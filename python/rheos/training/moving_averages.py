@@ -5,14 +5,10 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import colocate_with, control_dependencies, name_scope
 from rheos.ops import control_flow_ops, init_ops, math_ops, state_ops
+from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.variable_lists import global_variables, moving_average_variables, trainable_variables
 from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
-from rheos.ops.variables import (
-    GraphKeys,
-    Variable,
-    global_variables,
-    moving_average_variables,
-    trainable_variables,
-)
+from rheos.ops.variables import Variable
 from rheos.training.optimizers import create_slot, create_zeros_slot
 
 _FLOATS = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)

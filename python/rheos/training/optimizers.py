@@ -11,14 +11,11 @@ from rheos.framework.indexed_slices import IndexedSlices
 from rheos.framework.operation import Operation, Tensor, _VariableBase
 from rheos.ops import array_ops, control_flow_ops, init_ops, segment_ops, state_ops
 from rheos.ops.gradients import gradients, to_core
+from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.partitioned_variables import SaveSliceInfo
+from rheos.ops.variable_lists import trainable_variables
 from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
-from rheos.ops.variables import (
-    GraphKeys,
-    Variable,
-    adopt_new_variables,
-    trainable_variables,
-)
+from rheos.ops.variables import Variable, adopt_new_variables
 
 _identities = itertools.count(1)
 

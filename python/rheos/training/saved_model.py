@@ -10,12 +10,9 @@ from rheos.framework.operation import Operation, Tensor
 from rheos.framework.sparse_tensor import SparseTensor
 from rheos.ops.constant_op import make_tensor_proto
 from rheos.ops.control_flow_ops import group
+from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.lookup_ops import tables_initializer
-from rheos.ops.variables import (
-    GraphKeys,
-    global_variables_initializer,
-    local_variables_initializer,
-)
+from rheos.ops.variable_lists import global_variables_initializer, local_variables_initializer
 from rheos.training.saver import (
     Saver,
     import_meta_graph_with_elements,

@@ -165,6 +165,7 @@ from rheos.ops.gradients import (
     gradients,
     hessians,
 )
+from rheos.ops.graph_keys import GraphKeys
 from rheos.ops.init_ops import (
     constant_initializer,
     glorot_normal_initializer,
@@ -500,6 +501,23 @@ from rheos.ops.string_ops import (
 )
 from rheos.ops.summary_ops import timestamp
 from rheos.ops.template import make_template
+from rheos.ops.variable_lists import (
+    all_variables,
+    assert_variables_initialized,
+    global_variables,
+    global_variables_initializer,
+    initialize_all_variables,
+    initialize_local_variables,
+    initialize_variables,
+    is_variable_initialized,
+    local_variables,
+    local_variables_initializer,
+    model_variables,
+    moving_average_variables,
+    report_uninitialized_variables,
+    trainable_variables,
+    variables_initializer,
+)
 from rheos.ops.variable_scope import (
     AUTO_REUSE,
     VariableScope,
@@ -512,29 +530,13 @@ from rheos.ops.variable_scope import (
     variable_scope,
 )
 from rheos.ops.variables import (
-    GraphKeys,
     Variable,
     VariableAggregation,
     VariableSynchronization,
-    all_variables,
-    assert_variables_initialized,
     disable_resource_variables,
     enable_resource_variables,
-    global_variables,
-    global_variables_initializer,
-    initialize_all_variables,
-    initialize_local_variables,
-    initialize_variables,
-    is_variable_initialized,
-    local_variables,
-    local_variables_initializer,
-    model_variables,
-    moving_average_variables,
-    report_uninitialized_variables,
     resource_variables_enabled,
-    trainable_variables,
     variable_creator_scope,
-    variables_initializer,
 )
 from rheos.training.session import InteractiveSession, Session
 from rheos.v1 import (

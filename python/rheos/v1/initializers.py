@@ -20,7 +20,7 @@ from rheos.ops.init_ops import (
     lecun_uniform,
 )
 from rheos.ops.lookup_ops import tables_initializer
-from rheos.ops.variables import (
+from rheos.ops.variable_lists import (
     global_variables_initializer as global_variables,
     local_variables_initializer as local_variables,
     variables_initializer as variables,
