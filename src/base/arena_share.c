@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const void *rheos__arena_share(rheos__arena *arena, const void *data, size_t size_bytes) {
+void *rheos__arena_share(rheos__arena *arena, const void *data, size_t size_bytes) {
   const size_t rounded = (size_bytes + 15) & ~(size_t)15;  // as the arena does
   // The newest block begins with its own head, which is never part of what is compared.
   if (arena->blocks != NULL && size_bytes > 0) {

@@ -7,6 +7,6 @@
 // A copy that nobody changes. It is what the arena gave out last, if that ends with the same bytes,
 // so they have to be such that nothing ends with them by chance which is changed later: pointers to
 // functions, say, and what belongs to them. NULL when memory is short.
-const void *rheos__arena_share(rheos__arena *arena, const void *data, size_t size_bytes);
+void *rheos__arena_share(rheos__arena *arena, const void *data, size_t size_bytes);
 
 #endif  // RHEOS_SRC_BASE_ARENA_SHARE_H

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 enum { BUFFER_BYTES = 64 * 1024 };
 // Linux moves at most about this much in one call.
@@ -424,10 +425,6 @@ rheos_status *rheos__file_sync_dir_of(const char *path) {
   return status;
 }
 
-static int compare_names(const void *a, const void *b) {
-  return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 rheos_status *rheos__file_list(const char *path, char ***out_names, size_t *out_count) {
   *out_names = NULL;
   *out_count = 0;
@@ -451,7 +448,7 @@ rheos_status *rheos__file_list(const char *path, char ***out_names, size_t *out_
     rheos__file_list_free(names, count);
     return status;
   }
-  if (count > 0) qsort(names, count, sizeof *names, compare_names);
+  if (count > 0) qsort(names, count, sizeof *names, rheos__compare_texts);
   *out_names = names;
   *out_count = count;
   return NULL;

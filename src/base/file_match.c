@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/text.h"
 
 enum { MAX_DEPTH = 64 };
 
@@ -97,10 +98,6 @@ static rheos_status *match_pattern(char *pattern, matches *found) {
   return status;
 }
 
-static int compare_paths(const void *a, const void *b) {
-  return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 // Takes the matches; with a failure there are none.
 static rheos_status *give_sorted(matches *found, rheos_status *status, char ***out_paths,
                                  size_t *out_count) {
@@ -108,7 +105,8 @@ static rheos_status *give_sorted(matches *found, rheos_status *status, char ***o
     matches_deinit(found);
     return status;
   }
-  if (found->count > 1) qsort(found->paths, found->count, sizeof *found->paths, compare_paths);
+  if (found->count > 1)
+    qsort(found->paths, found->count, sizeof *found->paths, rheos__compare_texts);
   *out_paths = found->paths;
   *out_count = found->count;
   return NULL;

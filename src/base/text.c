@@ -17,6 +17,10 @@ void rheos__text_add_string(rheos__text *text, const char *string) {
   rheos__text_add(text, string, strlen(string));
 }
 
+int rheos__compare_texts(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 // ---- UTF-8
 
 // Bytes of a character that starts with `lead`, and the range of its second byte; 0: none does.

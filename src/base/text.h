@@ -23,6 +23,9 @@ static inline void rheos__text_deinit(rheos__text *text) {
 // White space as C's "C" locale has it, whatever the program's locale.
 static inline bool rheos__is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
+// The order of two `char *`, by their addresses: for qsort() and bsearch().
+int rheos__compare_texts(const void *a, const void *b);
+
 // ---- UTF-8
 
 // Whether a byte continues a character.

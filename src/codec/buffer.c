@@ -29,6 +29,16 @@ void rheos__buffer_put_64(rheos__buffer *buffer, uint64_t value) {
   rheos__buffer_put(buffer, &value, sizeof value);
 }
 
+void rheos__buffer_put_text(rheos__buffer *buffer, const char *text) {
+  rheos__buffer_put(buffer, text, strlen(text));
+}
+
+size_t rheos__varint_bytes(uint64_t value) {
+  size_t count = 1;
+  while (value >>= 7) count++;
+  return count;
+}
+
 void rheos__buffer_put_varint(rheos__buffer *buffer, uint64_t value) {
   unsigned char bytes[10];
   size_t count = 0;

@@ -29,7 +29,10 @@ char *rheos__buffer_extend(rheos__buffer *buffer, size_t size_bytes);
 void rheos__buffer_put(rheos__buffer *buffer, const void *data, size_t size_bytes);
 void rheos__buffer_put_32(rheos__buffer *buffer, uint32_t value);
 void rheos__buffer_put_64(rheos__buffer *buffer, uint64_t value);
+void rheos__buffer_put_text(rheos__buffer *buffer, const char *text);
 void rheos__buffer_put_varint(rheos__buffer *buffer, uint64_t value);
+// How many bytes that takes.
+size_t rheos__varint_bytes(uint64_t value);
 
 static inline uint32_t rheos__load_32(const void *data) {
   uint32_t value;

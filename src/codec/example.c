@@ -165,7 +165,7 @@ static bool single_value(const rheos__wire_field *field, sink *s) {
 static void string_value(rheos__wire data, sink *s) {
   if (has_room(s)) {
     ((rheos_string *)s->to->data)[s->first + s->count] =
-        (rheos_string){(char *)(uintptr_t)data.at, rheos__wire_size(data)};
+        rheos__borrow_string(data.at, rheos__wire_size(data));
   }
   s->count++;
 }

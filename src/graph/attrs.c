@@ -68,11 +68,6 @@ static uint64_t hash_string(uint64_t hash, const rheos_string *string) {
   return rheos__hash_bytes(hash, string->data, string->size_bytes);
 }
 
-static bool same_string(const rheos_string *a, const rheos_string *b) {
-  return a->size_bytes == b->size_bytes &&
-         (a->size_bytes == 0 || memcmp(a->data, b->data, a->size_bytes) == 0);
-}
-
 static uint64_t hash_shape(uint64_t hash, const rheos_shape *shape) {
   hash = rheos__hash_mix(hash, (uint64_t)(int64_t)shape->rank);
   for (int32_t i = 0; i < shape->rank; i++) {
@@ -104,7 +99,7 @@ static bool same_tensor(const rheos_tensor *a, const rheos_tensor *b) {
   }
   for (int64_t i = 0; i < a->num_elements; i++) {
     const rheos_string *x = a->data, *y = b->data;
-    if (!same_string(&x[i], &y[i])) return false;
+    if (!rheos__string_equal(&x[i], &y[i])) return false;
   }
   return true;
 }
@@ -162,8 +157,9 @@ static bool same_list(const rheos_attr_value *a, const rheos_attr_value *b) {
   }
   for (int32_t i = 0; i < a->count; i++) {
     bool same = a->kind == RHEOS_ATTR_LIST_SHAPE ? rheos_shape_equal(&a->shapes[i], &b->shapes[i])
-                : a->kind == RHEOS_ATTR_LIST_TENSOR ? same_tensor(a->tensors[i], b->tensors[i])
-                                                    : same_string(&a->strings[i], &b->strings[i]);
+                : a->kind == RHEOS_ATTR_LIST_TENSOR
+                    ? same_tensor(a->tensors[i], b->tensors[i])
+                    : rheos__string_equal(&a->strings[i], &b->strings[i]);
     if (!same) return false;
   }
   return true;
@@ -181,7 +177,7 @@ bool rheos__attr_value_equal(const rheos_attr_value *a, const rheos_attr_value *
     case RHEOS_ATTR_TENSOR: return same_tensor(a->tensor, b->tensor);
     case RHEOS_ATTR_STRING:
     case RHEOS_ATTR_FUNC:
-    case RHEOS_ATTR_PLACEHOLDER: return same_string(&a->s, &b->s);
+    case RHEOS_ATTR_PLACEHOLDER: return rheos__string_equal(&a->s, &b->s);
     default: return same_list(a, b);
   }
 }

@@ -153,7 +153,7 @@ static rheos_attr_value value_of_field(const rheos__attr_def *attr, rheos__op_fi
     case RHEOS__FIELD_TEXT: {
       const char *text = *(const char *const *)at;
       given = text != NULL;
-      if (given) value.s = (rheos_string){(char *)(uintptr_t)text, strlen(text)};
+      if (given) value.s = rheos__borrow_string(text, strlen(text));
       break;
     }
     default: {

@@ -103,7 +103,7 @@ static rheos_status *copy_names(rheos__rewriter *r, const rheos__entry *product,
   rheos_string *names = rheos__arena_alloc(&r->plan->arena, (size_t)(count + 1) * sizeof *names);
   if (names == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < count; ++i) names[i] = fused->strings[i];
-  names[count] = (rheos_string){(char *)(uintptr_t)name, strlen(name)};
+  names[count] = rheos__borrow_string(name, strlen(name));
   *out = (rheos_attr_value){.kind = RHEOS_ATTR_LIST_STRING, .count = count + 1, .strings = names};
   return NULL;
 }

@@ -3,6 +3,7 @@
 #define RHEOS_SRC_TENSOR_TENSOR_H
 
 #include <rheos/tensor.h>
+#include <string.h>
 #include <stdatomic.h>
 
 #include "base/alloc.h"
@@ -114,5 +115,17 @@ typedef struct rheos__shape_text {
   char text[192];
 } rheos__shape_text;
 const char *rheos__shape_text_of(const rheos_shape *shape, rheos__shape_text *buffer);
+
+// ---- Elements of string tensors
+
+// Bytes that stay the caller's, as a string that is only read.
+static inline rheos_string rheos__borrow_string(const char *data, size_t size_bytes) {
+  return (rheos_string){(char *)(uintptr_t)data, size_bytes};
+}
+
+static inline bool rheos__string_equal(const rheos_string *a, const rheos_string *b) {
+  return a->size_bytes == b->size_bytes &&
+         (a->size_bytes == 0 || memcmp(a->data, b->data, a->size_bytes) == 0);
+}
 
 #endif  // RHEOS_SRC_TENSOR_TENSOR_H

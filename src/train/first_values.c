@@ -175,7 +175,7 @@ static rheos_status *check_fits(const starts *s) {
     const rheos_variable variable = s->items[i].to->variable;
     const char *whole, *slice = NULL;
     const bool is_part = rheos_variable_slice(variable, &whole, &slice);
-    const rheos_string part = {(char *)(uintptr_t)slice, is_part ? strlen(slice) : 0};
+    const rheos_string part = rheos__borrow_string(slice, is_part ? strlen(slice) : 0);
     wanted[i] = (rheos_wanted_tensor){
         .name = s->items[i].from,
         .name_bytes = strlen(s->items[i].from),

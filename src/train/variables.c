@@ -221,7 +221,7 @@ static rheos_output variable_node(rheos_scope *s, const rheos__new_variable *arg
       rheos_attr_shape("shape", &shape),
       rheos_attr_type("dtype", args->dtype),
       {"shared_name",
-       {.kind = RHEOS_ATTR_STRING, .s = {(char *)(uintptr_t)name, strlen(name) - 1}}},
+       {.kind = RHEOS_ATTR_STRING, .s = rheos__borrow_string(name, strlen(name) - 1)}},
   };
   const char *type = args->use_resource ? "VarHandleOp" : "VariableV2";
   size_t num_attrs = args->use_resource ? 3 : 2;

@@ -72,7 +72,7 @@ static rheos_status *box_of(rheos_variable variable, rheos__slice *out_box,
   *out_whole = rheos_variable_static_shape(variable);
   *out_box = rheos__slice_whole(out_whole->rank);
   if (!rheos_variable_slice(variable, &name, &text)) return NULL;
-  const rheos_string part = {(char *)(uintptr_t)text, strlen(text)};
+  const rheos_string part = rheos__borrow_string(text, strlen(text));
   rheos_shape shape;
   return rheos__slice_parse(&part, out_whole, out_box, &shape);
 }

@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+#include "base/numbers.h"
 #include "device/cpu/panels.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/fused.h"
@@ -47,8 +48,6 @@ typedef struct conv_float {
   rheos__epilogue epilogue;
 } conv_float;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
 
 // ---- The window in segments of about BLOCK_DEPTH rows of the filter
@@ -68,7 +67,7 @@ static bool next_segment(const conv_float *c, segment *s) {
   const int64_t row = numbers_of_row(c);
   if (row <= BLOCK_DEPTH) {
     s->y += s->taps;
-    s->taps = least(BLOCK_DEPTH / row, c->y.kernel - s->y);
+    s->taps = rheos__min(BLOCK_DEPTH / row, c->y.kernel - s->y);
     s->depth = row;
     return s->y < c->y.kernel;
   }
@@ -78,7 +77,7 @@ static bool next_segment(const conv_float *c, segment *s) {
     s->y++;
   }
   s->taps = 1;
-  s->depth = least(parts(row, parts(row, BLOCK_DEPTH)), row - s->first);
+  s->depth = rheos__min(parts(row, parts(row, BLOCK_DEPTH)), row - s->first);
   return s->y < c->y.kernel;
 }
 static const segment before_all = {0, 0, 0, 0};
@@ -134,8 +133,8 @@ static void run_inner_row(const piece *p, int64_t row) {
   const segment *s = p->segment;
   const int64_t first = c->first_inner_x, pixels = c->last_inner_x - first;
   const int64_t y = p->first_row + row;
-  int64_t last_tap, tap = most(rheos__window_inside(&c->y, y, &last_tap), s->y);
-  last_tap = least(last_tap, s->y + s->taps);
+  int64_t last_tap, tap = rheos__max(rheos__window_inside(&c->y, y, &last_tap), s->y);
+  last_tap = rheos__min(last_tap, s->y + s->taps);
   if (tap >= last_tap) {
     if (p->is_first) clear(p, row, first, 1, pixels);
     if (p->is_last) finish(p, row, first, c->n, pixels);
@@ -156,8 +155,8 @@ static void run_side(const piece *p, int64_t x) {
   const conv_float *c = p->conv;
   const segment *s = p->segment;
   int64_t last_k, first_k = rheos__window_inside(&c->x, x, &last_k);
-  const int64_t first = most(first_k * c->depth, s->first);
-  const int64_t last = least(last_k * c->depth, s->first + s->depth);
+  const int64_t first = rheos__max(first_k * c->depth, s->first);
+  const int64_t last = rheos__min(last_k * c->depth, s->first + s->depth);
   if (p->is_first) clear(p, 0, x, p->rows, 1);
   rheos__dense d = p->dense;
   d.k = last - first;
@@ -168,8 +167,8 @@ static void run_side(const piece *p, int64_t x) {
   d.bias = NULL;
   d.activation = RHEOS__NO_ACTIVATION;
   for (int64_t tap = s->y; tap < s->y + s->taps && first < last; tap++) {
-    int64_t end, row = most(rheos__window_outputs(&c->y, tap, &end), p->first_row);
-    end = least(end, p->first_row + p->rows);
+    int64_t end, row = rheos__max(rheos__window_outputs(&c->y, tap, &end), p->first_row);
+    end = rheos__min(end, p->first_row + p->rows);
     if (row >= end) continue;
     c->run(&d,
            p->image + rheos__window_at(&c->y, row, tap) * image_row(c) +
@@ -211,7 +210,7 @@ static void run_rows(const work *w, piece *p, int64_t first, int64_t last, int64
   } else {
     for (int64_t row = first; row < last; row += p->rows) {
       p->first_row = row % c->y.out;
-      p->rows = least(last - row, c->y.out - p->first_row);
+      p->rows = rheos__min(last - row, c->y.out - p->first_row);
       p->image = image + row / c->y.out * image_step;
       p->out = w->out + row * row_pixels * c->n + column;
       run_piece(p);
@@ -228,7 +227,7 @@ static void run_segment(const work *w, const segment *s, const float *panels, in
   const int64_t pixels = c->flat ? 1 : c->x.out;  // of what a block is counted in
   const int64_t first_row = w->first_row * c->x.out / pixels;
   const int64_t last_row = w->last_row * c->x.out / pixels;
-  const int64_t block = c->flat ? FLAT_BLOCK_PIXELS : most(BLOCK_PIXELS / pixels, 1);
+  const int64_t block = c->flat ? FLAT_BLOCK_PIXELS : rheos__max(BLOCK_PIXELS / pixels, 1);
   piece p = {.conv = c,
              .segment = s,
              .is_first = rows_before(c, s) == 0,
@@ -244,9 +243,9 @@ static void run_segment(const work *w, const segment *s, const float *panels, in
     p.dense.alpha = (float)c->epilogue.alpha;
   }
   for (int64_t first = first_row; first < last_row; first += block) {
-    const int64_t last = least(first + block, last_row);
+    const int64_t last = rheos__min(first + block, last_row);
     for (int64_t j = 0; j < columns; j += width) {
-      p.dense.n = p.dense.b_row = p.dense.end_column = least(width, columns - j);
+      p.dense.n = p.dense.b_row = p.dense.end_column = rheos__min(width, columns - j);
       p.panel = panels + j * depth + skipped * p.dense.n;
       if (finishes && c->epilogue.bias >= 0) {
         p.dense.bias = (const float *)w->inputs[c->epilogue.bias] + column + j;
@@ -264,7 +263,7 @@ static void run_segment(const work *w, const segment *s, const float *panels, in
 // begins.
 static int64_t first_row(const conv_float *c, int64_t unit) {
   const int64_t per_image = parts(c->y.out, c->unit_rows);
-  const int64_t image = least(unit / per_image * c->unit_images, c->images);
+  const int64_t image = rheos__min(unit / per_image * c->unit_images, c->images);
   return image * c->y.out + (image < c->images ? unit % per_image * c->unit_rows : 0);
 }
 
@@ -273,7 +272,7 @@ static int64_t first_row(const conv_float *c, int64_t unit) {
 static int64_t together(const conv_float *c, int64_t unit, int64_t last_unit) {
   const int64_t before = unit / c->row_units * c->row_units;  // of other columns
   const int64_t first = first_row(c, unit - before), most_rows = MOST_UNIT_PIXELS / c->x.out;
-  last_unit = least(last_unit, before + c->row_units);
+  last_unit = rheos__min(last_unit, before + c->row_units);
   int64_t end = unit + 1;
   while (end < last_unit && first_row(c, end + 1 - before) - first <= most_rows) end++;
   return end;
@@ -290,7 +289,7 @@ static void pack(const conv_float *c, const float *filter, const segment *s, int
   for (int64_t row = 0; row < rows_in(s);) {
     const int64_t y = s->y + row / s->depth, at = s->first + row % s->depth;
     const int64_t x = at / c->depth, channel = at % c->depth;
-    const int64_t count = least(c->depth - channel, s->depth - row % s->depth);
+    const int64_t count = rheos__min(c->depth - channel, s->depth - row % s->depth);
     const int64_t tap = (c->y.kernel - 1 - y) * c->x.kernel + c->x.kernel - 1 - x;
     rheos__panels_pack(filter + (tap * c->n + column) * c->depth + channel, 1, c->depth, count,
                        columns, to, row, rows_in(s));
@@ -308,10 +307,10 @@ static rheos_status *run_conv(const void *state, const void *const *inputs, void
     const int64_t end = together(c, unit, last_unit), rows = unit % c->row_units;
     work w = {c, inputs, outputs[0], first_row(c, rows), first_row(c, rows + end - unit)};
     const int64_t first = unit / c->row_units * c->unit_columns;
-    const int64_t last = least(first + c->unit_columns, c->n);
+    const int64_t last = rheos__min(first + c->unit_columns, c->n);
     unit = end;
     for (int64_t column = first; column < last; column += BLOCK_COLUMNS) {
-      const int64_t columns = least(BLOCK_COLUMNS, last - column);
+      const int64_t columns = rheos__min(BLOCK_COLUMNS, last - column);
       segment s = before_all;
       while (next_segment(c, &s)) {
         const int64_t before = rows_before(c, &s);
@@ -334,17 +333,17 @@ static rheos_status *run_conv(const void *state, const void *const *inputs, void
 // these are few, of some channels each.
 static void cut(conv_float *c) {
   const int64_t pixels = c->y.out * c->x.out, all = c->images * pixels;
-  const int64_t wanted = least(parts(all, MOST_UNITS), MOST_UNIT_PIXELS);
-  const int64_t unit_pixels = most(wanted, UNIT_PIXELS);
+  const int64_t wanted = rheos__min(parts(all, MOST_UNITS), MOST_UNIT_PIXELS);
+  const int64_t unit_pixels = rheos__max(wanted, UNIT_PIXELS);
   c->unit_images = 1;
-  c->unit_rows = least(parts(unit_pixels, c->x.out), c->y.out);
+  c->unit_rows = rheos__min(parts(unit_pixels, c->x.out), c->y.out);
   if (c->unit_rows == c->y.out) {
-    c->unit_images = least(parts(unit_pixels, pixels), c->images);
+    c->unit_images = rheos__min(parts(unit_pixels, pixels), c->images);
   } else {
     c->unit_rows = parts(c->y.out, parts(c->y.out, c->unit_rows));
   }
   c->row_units = parts(c->images, c->unit_images) * parts(c->y.out, c->unit_rows);
-  const int64_t wide = least(parts(c->n, LEAST_COLUMNS), parts(MOST_UNITS / 2, c->row_units));
+  const int64_t wide = rheos__min(parts(c->n, LEAST_COLUMNS), parts(MOST_UNITS / 2, c->row_units));
   c->unit_columns = parts(parts(c->n, wide), 64) * 64;
   c->column_units = parts(c->n, c->unit_columns);
 }
@@ -372,8 +371,8 @@ static void describe(conv_float *c, rheos__window y, rheos__window x, int64_t im
   // Where the first and the last element of the window are inside
   int64_t last, first = rheos__window_outputs(&c->x, 0, &last);
   int64_t end, begin = rheos__window_outputs(&c->x, c->x.kernel - 1, &end);
-  c->first_inner_x = least(most(first, begin), c->x.out);
-  c->last_inner_x = most(least(last, end), c->first_inner_x);
+  c->first_inner_x = rheos__min(rheos__max(first, begin), c->x.out);
+  c->last_inner_x = rheos__max(rheos__min(last, end), c->first_inner_x);
   c->flat = c->y.kernel == 1 && c->x.kernel == 1 && c->y.in == c->y.out && c->x.in == c->x.out &&
             c->y.before == 0 && c->x.before == 0 && c->x.stride == 1 && c->y.stride == 1;
 }

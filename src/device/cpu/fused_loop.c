@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "base/arena_share.h"
+#include "base/numbers.h"
 
 enum { CACHE_BYTES = 24 << 10, MIN_TILE = 128, MAX_TILE = 1024, TILE_STEP = 128 };
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 void rheos__fused_init(rheos__fused_builder *b, int64_t num_elements) {
   *b = (rheos__fused_builder){.num_elements = num_elements, .max_bytes = 1};
@@ -77,7 +76,7 @@ static int64_t tile_of(const rheos__fused_builder *b) {
   int64_t bytes = b->num_slots * b->max_bytes;
   for (int32_t k = 0; k <= b->num_operands; k++) bytes += b->steps[k];
   int64_t tile = CACHE_BYTES / bytes / TILE_STEP * TILE_STEP;
-  tile = tile < MIN_TILE ? MIN_TILE : smaller(tile, MAX_TILE);
+  tile = tile < MIN_TILE ? MIN_TILE : rheos__min(tile, MAX_TILE);
   for (int32_t m = 0; m < b->num_members; m++) {
     const rheos__elementwise *row = b->members[m].row;
     const int64_t inner = row->rank > 1 ? row->dims[row->rank - 1] : 1;
@@ -270,7 +269,7 @@ const rheos__fused *rheos__fused_finish(const rheos__fused_builder *b, rheos__ar
   f->num_operands = b->num_operands;
   f->num_slots = b->num_slots;
   f->num_members = b->num_members;
-  const int64_t longest = smaller(f->tile_elements, b->num_elements);
+  const int64_t longest = rheos__min(f->tile_elements, b->num_elements);
   f->slot_bytes = ((size_t)(longest * b->max_bytes) + 63) / 64 * 64;
   f->scratch_bytes = f->slot_bytes * (size_t)b->num_slots;
   memcpy(f->steps, b->steps, sizeof f->steps);
@@ -355,7 +354,7 @@ void rheos__fused_range(const rheos__fused *f, const void *const *inputs, void *
     return;
   }
   while (begin < end) {
-    const int64_t n = smaller(f->tile_elements, end - begin);
+    const int64_t n = rheos__min(f->tile_elements, end - begin);
     run_tile(f, compiled, places, begin, n);
     begin += n;
     for (int32_t k = 0; k <= f->num_operands; k++) places[k] += n * f->steps[k];
@@ -366,7 +365,7 @@ rheos_status *rheos__run_fused(const void *state, const void *const *inputs, voi
                                void *scratch, int64_t first_unit, int64_t last_unit) {
   const rheos__fused *f = state;
   const int64_t begin = first_unit * f->unit_elements;
-  const int64_t end = smaller(last_unit * f->unit_elements, f->num_elements);
+  const int64_t end = rheos__min(last_unit * f->unit_elements, f->num_elements);
   char *out = (char *)outputs[0] + begin * f->steps[f->num_operands];
   rheos__fused_range(f, inputs, out, scratch, begin, end - begin);
   return NULL;

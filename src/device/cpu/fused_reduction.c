@@ -2,12 +2,11 @@
 // without the loop. Short rows, and rows of columns, are asked for several at a time.
 #include "device/cpu/fused_reduction.h"
 
+#include "base/numbers.h"
+
 enum { MIN_RUN = 256 };
 
 typedef rheos__fused_reduction fused;
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static size_t in_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -33,7 +32,7 @@ fused *rheos__fused_reduction_new(const rheos__reduction *r, const rheos__fused 
   }
   f->reduced = reduced;
   f->scratch_bytes = in_lines(rheos__reduction_total_bytes(r)) + f->piece_bytes +
-                     larger((int64_t)loop->scratch_bytes, 1);
+                     rheos__max((int64_t)loop->scratch_bytes, 1);
   return f;
 }
 
@@ -57,7 +56,7 @@ static const void *elements(const work *w, int64_t begin, int64_t count) {
 static void add_run(const work *w, int64_t begin, int64_t count, void *total) {
   const rheos__reducer *by = w->f->r->by;
   for (int64_t done = 0; done < count;) {
-    const int64_t n = smaller(RHEOS__REDUCED_BLOCK, count - done);
+    const int64_t n = rheos__min(RHEOS__REDUCED_BLOCK, count - done);
     const void *x = elements(w, begin + done, n);
     if (count < RHEOS__REDUCED_LANES) {
       by->run(total, x, n);
@@ -83,9 +82,9 @@ static void add_columns(const work *w, const rheos__reduced_item *it, const rheo
   const int32_t last = r->num_reduced - 1;
   const int64_t rows = last < 0 ? 1 : r->reduced_dims[last];
   const bool whole = last >= 0 && r->reduced_steps[last] == it->width;
-  const int64_t most = whole ? larger(RHEOS__REDUCED_BLOCK / it->width, 1) : 1;
+  const int64_t most = whole ? rheos__max(RHEOS__REDUCED_BLOCK / it->width, 1) : 1;
   for (int64_t k = s->first_run; k < s->last_run;) {
-    const int64_t count = smaller(smaller(rows - k % rows, s->last_run - k), most);
+    const int64_t count = rheos__min(rheos__min(rows - k % rows, s->last_run - k), most);
     const int64_t begin = it->at + rheos__reduction_offset(r, k);
     r->by->columns(totals, elements(w, begin, count * it->width), it->width, count, it->width);
     k += count;
@@ -107,7 +106,7 @@ static void reduce_rows(const work *w, int64_t first, int64_t end, char *total, 
   const rheos__reduction *r = w->f->r;
   const int64_t most = RHEOS__REDUCED_BLOCK / r->inner;
   for (int64_t i = first; i < end;) {
-    const int64_t count = smaller(most, end - i);
+    const int64_t count = rheos__min(most, end - i);
     const char *row = elements(w, i * r->inner, count * r->inner);
     for (int64_t k = 0; k < count; k++, row += r->inner * r->in_bytes) {
       r->by->start(total, 1);
@@ -124,7 +123,7 @@ rheos_status *rheos__run_fused_reduction(const void *state, const void *const *i
   const fused *f = state;
   const rheos__reduction *r = f->r;
   const int64_t first = first_unit * r->unit_items;
-  const int64_t end = smaller(last_unit * r->unit_items, r->num_items);
+  const int64_t end = rheos__min(last_unit * r->unit_items, r->num_items);
   char *totals = scratch, *out = outputs[0];
   const work w = {f, inputs, totals + in_lines(rheos__reduction_total_bytes(r))};
   if (is_rows(r) && r->inner <= RHEOS__REDUCED_BLOCK / 2) {

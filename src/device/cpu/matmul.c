@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/numbers.h"
 #include "device/cpu/onednn.h"
 #include "device/cpu/panels.h"
 #include "ops/nn/fused.h"
@@ -61,7 +62,6 @@ static rheos_status *describe(rheos__prepare *p, matmul_state **out_state) {
   return NULL;
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
 
 // ---- By the library
@@ -76,8 +76,8 @@ static rheos_status *run_library(const void *state, const void *const *inputs, v
     const bool by_columns = s->block_columns < s->n;
     const int64_t row = by_columns ? 0 : unit * s->block_rows;
     const int64_t column = by_columns ? unit * s->block_columns : 0;
-    const int64_t rows = least(s->block_rows, s->m - row);
-    const int64_t columns = least(s->block_columns, s->n - column);
+    const int64_t rows = rheos__min(s->block_rows, s->m - row);
+    const int64_t columns = rheos__min(s->block_columns, s->n - column);
     RHEOS_TRY(rheos__sgemm(s->transpose_a, s->transpose_b, rows, columns, s->k,
                            a + row * (s->transpose_a ? 1 : s->lda), s->lda,
                            b + column * (s->transpose_b ? s->ldb : 1), s->ldb,
@@ -94,11 +94,11 @@ static void cut(matmul_state *s) {
   s->block_rows = s->m;
   s->block_columns = s->n;
   if (s->m > UNIT_ROWS || s->n < 2 * LEAST_COLUMNS) {
-    s->block_rows = parts(s->m, least(parts(s->m, UNIT_ROWS), MOST_UNITS));
+    s->block_rows = parts(s->m, rheos__min(parts(s->m, UNIT_ROWS), MOST_UNITS));
     return;
   }
   const int64_t wide = parts(s->n, UNIT_COLUMNS);
-  const int64_t units = least(wide < 2 ? 2 : wide, MOST_UNITS);
+  const int64_t units = rheos__min(wide < 2 ? 2 : wide, MOST_UNITS);
   s->block_columns = parts(parts(s->n, units), 64) * 64;
 }
 

@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#include "base/numbers.h"
+
 // A block: at most MOST_DEPTH rows of b by BLOCK_COLUMNS columns, read again for BLOCK_ROWS rows of a.
 // The result is read and written once a block of rows of b, so that few deep ones are better: one
 // panel of them shall stay in the second-level cache.
@@ -27,7 +29,6 @@ enum { PACKED_ROWS = 8 * TILE_ROWS, FAR = 64, NARROW = 16 };
 
 enum { UNIT_COLUMNS = 64, MOST_UNITS = 16, LEAST_UNIT_ROWS = 192 };
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
 
 // Blocks of rows of b alike in depth.
@@ -39,11 +40,11 @@ void rheos__panels_cut(rheos__panels *p) {
   p->packs_rows = p->a_row == 1 && p->a_column >= FAR && p->m > RHEOS__PANELS_FEW_ROWS &&
                   p->n >= BLOCK_COLUMNS / 2 && rheos__dense_columns() <= NARROW;
   const int64_t step = p->packs_rows ? BLOCK_COLUMNS : UNIT_COLUMNS, columns = parts(p->n, step);
-  p->column_units = least(columns, MOST_UNITS);
+  p->column_units = rheos__min(columns, MOST_UNITS);
   p->unit_columns = parts(columns, p->column_units) * step;
   p->column_units = parts(p->n, p->unit_columns);
   const int64_t wanted = parts(MOST_UNITS, p->column_units);
-  p->row_units = least(wanted, parts(p->m, LEAST_UNIT_ROWS));
+  p->row_units = rheos__min(wanted, parts(p->m, LEAST_UNIT_ROWS));
   const int64_t tiles = parts(p->m, TILE_ROWS);
   p->unit_rows = parts(tiles, p->row_units) * TILE_ROWS;
   p->row_units = parts(p->m, p->unit_rows);
@@ -72,7 +73,7 @@ static void pack_rows(const float *b, int64_t b_row, int64_t depth, int64_t colu
   for (int64_t k = 0; k < depth; k++) {
     const float *row = b + k * b_row;
     for (int64_t j = 0; j < columns; j += width) {
-      const int64_t n = least(width, columns - j);
+      const int64_t n = rheos__min(width, columns - j);
       memcpy(to + j * panel_rows + (first + k) * n, row + j, (size_t)n * sizeof *to);
     }
   }
@@ -104,7 +105,7 @@ static void turn_panel(const float *b, int64_t step, int64_t depth, int64_t n, f
                        int64_t to_step) {
   enum { STRIP = 64 };
   for (int64_t k = 0; k < depth; k += STRIP) {
-    const int64_t strip = least(STRIP, depth - k);
+    const int64_t strip = rheos__min(STRIP, depth - k);
     int64_t j = 0;
     for (; j + 4 <= n; j += 4) {
       turn_four(b + j * step + k, step, strip, to + k * to_step + j, to_step);
@@ -123,7 +124,7 @@ void rheos__panels_pack(const float *b, int64_t b_row, int64_t b_column, int64_t
     return;
   }
   for (int64_t j = 0; j < columns; j += width) {
-    const int64_t n = least(width, columns - j);
+    const int64_t n = rheos__min(width, columns - j);
     turn_panel(b + j * b_column, b_column, depth, n, to + j * panel_rows + first * n, n);
   }
 }
@@ -132,7 +133,7 @@ void rheos__panels_pack(const float *b, int64_t b_row, int64_t b_column, int64_t
 void rheos__panels_lay_down(const rheos__panels *p, const float *b, float *to) {
   const int64_t most = block_depth(p);
   for (int64_t k = 0; k < p->k; k += most) {
-    const int64_t depth = least(most, p->k - k);
+    const int64_t depth = rheos__min(most, p->k - k);
     rheos__panels_pack(b + k * p->b_row, p->b_row, p->b_column, depth, p->n, to + k * p->n, 0,
                        depth);
   }
@@ -165,7 +166,7 @@ static void pack_strips(const rheos__panels *p, const float *a, int64_t depth, i
   for (int64_t k = 0; k < depth; k++) {
     const float *column = a + k * p->a_column;
     for (int64_t i = first; i < last; i += TILE_ROWS) {
-      const int64_t rows = least(TILE_ROWS, last - i);
+      const int64_t rows = rheos__min(TILE_ROWS, last - i);
       float *strip = to + (i - first) * depth + k * rows;
       if (rows == TILE_ROWS) {
         memcpy(strip, column + i, TILE_ROWS * sizeof *to);
@@ -183,12 +184,12 @@ static void run_strips(const rheos__panels *p, rheos__dense d, const float *a, c
   const int64_t width = rheos__dense_columns(), columns = at->last_column - at->first_column;
   d.a_row = 1;
   for (int64_t i = at->first_row; i < at->last_row; i += PACKED_ROWS) {
-    const int64_t last = least(i + PACKED_ROWS, at->last_row);
+    const int64_t last = rheos__min(i + PACKED_ROWS, at->last_row);
     pack_strips(p, a, d.k, i, last, strips);
     for (int64_t j = 0; j < columns; j += width) {
-      d.n = d.b_row = d.end_column = least(width, columns - j);
+      d.n = d.b_row = d.end_column = rheos__min(width, columns - j);
       for (int64_t row = i; row < last; row += TILE_ROWS) {
-        d.a_column = least(TILE_ROWS, last - row);
+        d.a_column = rheos__min(TILE_ROWS, last - row);
         run(&d, strips + (row - i) * d.k, panels + j * d.k, c + row * p->n + at->first_column + j,
             0, d.a_column);
       }
@@ -207,7 +208,7 @@ static void run_piece(const rheos__panels *p, const float *a, const float *b, fl
   }
   const int64_t most = block_depth(p);
   for (int64_t k = 0; k < p->k; k += most) {
-    const int64_t depth = least(most, p->k - k);
+    const int64_t depth = rheos__min(most, p->k - k);
     rheos__dense d = {
         .k = depth, .a_row = p->a_row, .a_column = p->a_column, .c_row = p->n, .adds = k > 0};
     const float *from = panels;
@@ -222,9 +223,9 @@ static void run_piece(const rheos__panels *p, const float *a, const float *b, fl
       continue;
     }
     for (int64_t i = at->first_row; i < at->last_row; i += BLOCK_ROWS) {
-      const int64_t last = least(i + BLOCK_ROWS, at->last_row);
+      const int64_t last = rheos__min(i + BLOCK_ROWS, at->last_row);
       for (int64_t j = 0; j < columns; j += width) {
-        d.n = d.b_row = d.end_column = least(width, columns - j);
+        d.n = d.b_row = d.end_column = rheos__min(width, columns - j);
         run(&d, a + k * p->a_column, from + j * depth, c + at->first_column + j, i, last);
       }
     }
@@ -241,15 +242,15 @@ static void run_turned(const rheos__panels *p, const float *a, const float *b, f
   float *rows = scratch + m * p->k;
   const int64_t most = block_depth(p);
   for (int64_t i = first; i < last; i += TURNED_COLUMNS) {
-    const int64_t count = least(TURNED_COLUMNS, last - i);
+    const int64_t count = rheos__min(TURNED_COLUMNS, last - i);
     for (int64_t k = 0; k < p->k; k += most) {
-      rheos__dense d = {.k = least(most, p->k - k),
+      rheos__dense d = {.k = rheos__min(most, p->k - k),
                         .a_row = p->b_column,
                         .a_column = p->b_row,
                         .c_row = m,
                         .adds = k > 0};
       for (int64_t j = 0; j < m; j += width) {
-        d.n = d.b_row = d.end_column = least(width, m - j);
+        d.n = d.b_row = d.end_column = rheos__min(width, m - j);
         run(&d, b + i * p->b_column + k * p->b_row, scratch + k * m + j * d.k, rows + j, 0, count);
       }
     }
@@ -262,26 +263,26 @@ void rheos__panels_run(const rheos__panels *p, const float *a, const float *b, f
                        rheos__panels_done_fn done, const void *argument) {
   if (p->turns_result && !p->is_laid_down && first_unit < last_unit) {
     const int64_t first = first_unit * p->unit_columns;
-    const int64_t last = least(last_unit * p->unit_columns, p->n);
+    const int64_t last = rheos__min(last_unit * p->unit_columns, p->n);
     run_turned(p, a, b, c, first, last, scratch);
     if (done != NULL) done(argument, 0, p->m, first, last);
     return;
   }
   for (int64_t unit = first_unit; unit < last_unit;) {
     const int64_t column = unit / p->row_units, row = unit % p->row_units;
-    const int64_t rows = least(p->row_units - row, last_unit - unit);
+    const int64_t rows = rheos__min(p->row_units - row, last_unit - unit);
     int64_t units = rows;
-    piece at = {row * p->unit_rows, least((row + rows) * p->unit_rows, p->m),
-                column * p->unit_columns, least((column + 1) * p->unit_columns, p->n)};
+    piece at = {row * p->unit_rows, rheos__min((row + rows) * p->unit_rows, p->m),
+                column * p->unit_columns, rheos__min((column + 1) * p->unit_columns, p->n)};
     // As many whole columns of units as a block takes
     while (rows == p->row_units && unit + units + rows <= last_unit &&
            at.last_column - at.first_column + p->unit_columns <= BLOCK_COLUMNS) {
-      at.last_column = least(at.last_column + p->unit_columns, p->n);
+      at.last_column = rheos__min(at.last_column + p->unit_columns, p->n);
       units += rows;
     }
     const piece whole = at;
     for (; at.first_column < whole.last_column; at.first_column = at.last_column) {
-      at.last_column = least(at.first_column + BLOCK_COLUMNS, whole.last_column);
+      at.last_column = rheos__min(at.first_column + BLOCK_COLUMNS, whole.last_column);
       run_piece(p, a, b, c, &at, scratch);
       if (done != NULL) {
         done(argument, at.first_row, at.last_row, at.first_column, at.last_column);

@@ -106,18 +106,14 @@ static verdict judge(const comparison *c, const rheos_wanted_tensor *w, int64_t 
   return fits ? FITS : OTHER_SHAPE;
 }
 
-static void put_text(rheos__buffer *text, const char *more) {
-  rheos__buffer_put(text, more, strlen(more));
-}
-
 static void put_name(rheos__buffer *text, const char *name, size_t bytes) {
   rheos__buffer_put(text, name, bytes < MOST_NAME_BYTES ? bytes : MOST_NAME_BYTES);
-  if (bytes > MOST_NAME_BYTES) put_text(text, "...");
+  if (bytes > MOST_NAME_BYTES) rheos__buffer_put_text(text, "...");
 }
 
 static void put_shape(rheos__buffer *text, const rheos_shape *shape) {
   rheos__shape_text buffer;
-  put_text(text, rheos__shape_text_of(shape, &buffer));
+  rheos__buffer_put_text(text, rheos__shape_text_of(shape, &buffer));
 }
 
 static void put_wrong(comparison *c, const rheos_wanted_tensor *w, verdict what, int64_t index,
@@ -127,21 +123,22 @@ static void put_wrong(comparison *c, const rheos_wanted_tensor *w, verdict what,
     const int64_t like = nearest(c, w);
     if (like < 0) return;
     const char *name = rheos_checkpoint_reader_name(c->reader, (size_t)like);
-    put_text(text, " (nearest: ");
+    rheos__buffer_put_text(text, " (nearest: ");
     put_name(text, name, strlen(name));
-    put_text(text, ")");
+    rheos__buffer_put_text(text, ")");
     return;
   }
-  put_text(text, " is ");
+  rheos__buffer_put_text(text, " is ");
   if (what == OTHER_DTYPE) {
-    put_text(text, rheos_dtype_name(w->dtype));
-    put_text(text, ", there ");
-    put_text(text, rheos_dtype_name(rheos_checkpoint_reader_dtype(c->reader, (size_t)index)));
+    rheos__buffer_put_text(text, rheos_dtype_name(w->dtype));
+    rheos__buffer_put_text(text, ", there ");
+    rheos__buffer_put_text(
+        text, rheos_dtype_name(rheos_checkpoint_reader_dtype(c->reader, (size_t)index)));
     return;
   }
   const rheos_shape shape = rheos_checkpoint_reader_shape(c->reader, (size_t)index);
   put_shape(text, &w->shape);
-  put_text(text, ", there ");
+  rheos__buffer_put_text(text, ", there ");
   put_shape(text, &shape);
 }
 
@@ -150,7 +147,7 @@ static void put_rest(rheos__buffer *text, size_t total) {
   char rest[40];
   if (total <= MOST_LISTED) return;
   snprintf(rest, sizeof rest, " and %zu more", total - MOST_LISTED);
-  put_text(text, rest);
+  rheos__buffer_put_text(text, rest);
 }
 
 // "; NUMBER TITLE: a, b"; nothing if there are none.
@@ -160,13 +157,13 @@ static void put_list(comparison *c, verdict what, const char *title, rheos__buff
   for (size_t i = 0; i < c->count; i++) {
     int64_t index;
     if (judge(c, &c->wanted[i], &index) != what || total++ >= MOST_LISTED) continue;
-    if (total > 1) put_text(&list, ", ");
+    if (total > 1) rheos__buffer_put_text(&list, ", ");
     put_wrong(c, &c->wanted[i], what, index, &list);
   }
   if (total > 0) {
     char start[80];
     snprintf(start, sizeof start, "; %zu %s: ", total, title);
-    put_text(text, start);
+    rheos__buffer_put_text(text, start);
     rheos__buffer_put(text, list.data, list.size_bytes);
     put_rest(text, total);
   }
@@ -179,7 +176,7 @@ static void put_extra(const comparison *c, rheos__buffer *text) {
   for (size_t i = 0; i < rheos_checkpoint_reader_count(c->reader); i++) {
     if (c->is_wanted[i] || total++ >= MOST_LISTED) continue;
     const char *name = rheos_checkpoint_reader_name(c->reader, i);
-    put_text(text, total == 1 ? "; not asked for: " : ", ");
+    rheos__buffer_put_text(text, total == 1 ? "; not asked for: " : ", ");
     put_name(text, name, strlen(name));
   }
   put_rest(text, total);
@@ -192,21 +189,22 @@ static void put_first(const comparison *c, verdict what, rheos__buffer *text) {
     int64_t index;
     if (judge(c, w, &index) != what) continue;
     if (what == MISSING) {
-      put_text(text, "Key ");
+      rheos__buffer_put_text(text, "Key ");
       put_name(text, w->name, w->name_bytes);
-      put_text(text, " not found in checkpoint");
+      rheos__buffer_put_text(text, " not found in checkpoint");
     } else if (what == OTHER_DTYPE) {
-      put_text(text, "tensor_name = ");
+      rheos__buffer_put_text(text, "tensor_name = ");
       put_name(text, w->name, w->name_bytes);
-      put_text(text, "; expected dtype ");
-      put_text(text, rheos_dtype_name(w->dtype));
-      put_text(text, " does not equal original dtype ");
-      put_text(text, rheos_dtype_name(rheos_checkpoint_reader_dtype(c->reader, (size_t)index)));
+      rheos__buffer_put_text(text, "; expected dtype ");
+      rheos__buffer_put_text(text, rheos_dtype_name(w->dtype));
+      rheos__buffer_put_text(text, " does not equal original dtype ");
+      rheos__buffer_put_text(
+          text, rheos_dtype_name(rheos_checkpoint_reader_dtype(c->reader, (size_t)index)));
     } else {
       const rheos_shape shape = rheos_checkpoint_reader_shape(c->reader, (size_t)index);
-      put_text(text, "Assign requires shapes of both tensors to match. lhs shape= ");
+      rheos__buffer_put_text(text, "Assign requires shapes of both tensors to match. lhs shape= ");
       put_shape(text, &w->shape);
-      put_text(text, " rhs shape= ");
+      rheos__buffer_put_text(text, " rhs shape= ");
       put_shape(text, &shape);
     }
     return;

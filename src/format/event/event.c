@@ -176,9 +176,7 @@ rheos_status *rheos_event_writer_add_histogram(rheos_event_writer *writer, const
   return status;
 }
 
-static rheos_string string_of(const char *text) {
-  return (rheos_string){(char *)(uintptr_t)text, strlen(text)};
-}
+static rheos_string string_of(const char *text) { return rheos__borrow_string(text, strlen(text)); }
 
 rheos_status *rheos_event_writer_add_images(rheos_event_writer *writer, const char *tag,
                                             const rheos_tensor *images, int64_t max_images,

@@ -165,20 +165,16 @@ void rheos_example_builder_add_ints(rheos_example_builder *builder, const char *
 
 void rheos_example_builder_add_text(rheos_example_builder *builder, const char *key,
                                     const char *text) {
-  const rheos_string value = {(char *)(uintptr_t)text, strlen(text)};
+  const rheos_string value = rheos__borrow_string(text, strlen(text));
   add(builder, key, RHEOS_STRING, &value, 1);
 }
 
 // ---- The messages
 
-static size_t varint_bytes(uint64_t value) {
-  size_t count = 1;
-  while (value >>= 7) count++;
-  return count;
-}
-
 // Of a field with that many bytes.
-static size_t field_bytes(size_t size_bytes) { return 1 + varint_bytes(size_bytes) + size_bytes; }
+static size_t field_bytes(size_t size_bytes) {
+  return 1 + rheos__varint_bytes(size_bytes) + size_bytes;
+}
 
 static void put_start(rheos__buffer *buffer, int tag, size_t size_bytes) {
   rheos__buffer_put_varint(buffer, (uint64_t)tag);

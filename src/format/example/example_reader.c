@@ -40,7 +40,7 @@ void rheos_example_free(rheos_example *example) {
 }
 
 static rheos_string string_of(rheos__wire wire) {
-  return (rheos_string){(char *)(uintptr_t)wire.at, rheos__wire_size(wire)};
+  return rheos__borrow_string(wire.at, rheos__wire_size(wire));
 }
 
 static void take_item(void *argument, rheos__wire key, rheos__wire value) {
@@ -296,7 +296,7 @@ static rheos_status *describe(const rheos_feature_spec *specs, int32_t count, rh
     for (int32_t i = 0; i < count; i++) {
       if (is_dense(&specs[i]) != (bool)dense) continue;
       RHEOS_TRY(check_spec(&specs[i]));
-      p->keys[at] = (rheos_string){(char *)(uintptr_t)specs[i].key, strlen(specs[i].key)};
+      p->keys[at] = rheos__borrow_string(specs[i].key, strlen(specs[i].key));
       p->dtypes[at] = specs[i].dtype;
       p->split_dtypes[at] = RHEOS_INT64;
       p->shapes[at] = specs[i].shape;

@@ -5,6 +5,8 @@
 
 #include "format/graph/graph_extras.h"
 
+#include "base/text.h"
+
 // Fields with a length: nodes and the library of a graph, the functions of a library.
 enum { NODE_TAG = 1 << 3 | 2, LIBRARY_TAG = 2 << 3 | 2, FUNCTION_TAG = 1 << 3 | 2 };
 enum { SCRATCH_BYTES = 1 << 20 };
@@ -178,10 +180,6 @@ static rheos_status *beside_to_proto(export *x, const rheos__node *node, const r
   return NULL;
 }
 
-static int compare_texts(const void *a, const void *b) {
-  return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static rheos_status *inputs_to_proto(export *x, const rheos__node *node, Tensorflow__NodeDef *def) {
   const size_t num_controls = (size_t)node->num_control_inputs;
   const size_t count = (size_t)node->num_inputs + num_controls;
@@ -194,7 +192,7 @@ static rheos_status *inputs_to_proto(export *x, const rheos__node *node, Tensorf
   def->n_input = count;
   // TensorFlow has them sorted in a graph, and as they were made in a node by itself.
   if (x->is_whole_graph && num_controls > 1) {
-    qsort(def->input + node->num_inputs, num_controls, sizeof *def->input, compare_texts);
+    qsort(def->input + node->num_inputs, num_controls, sizeof *def->input, rheos__compare_texts);
   }
   return NULL;
 }
@@ -222,12 +220,6 @@ static bool takes_bytes(export *x, uint64_t size_bytes) {
   return false;
 }
 
-static size_t varint_bytes(uint64_t value) {
-  size_t count = 1;
-  while (value >>= 7) count++;
-  return count;
-}
-
 // With its tag and length if `tag` is not 0.
 static rheos_status *put_node(export *x, int32_t id, int tag) {
   Tensorflow__NodeDef def;
@@ -237,7 +229,7 @@ static rheos_status *put_node(export *x, int32_t id, int tag) {
   const void *rest =
       rheos__graph_node_fields(rheos__graph_format_slot(x->graph)->data, id, &rest_bytes);
   const size_t size_bytes = protobuf_c_message_get_packed_size(&def.base) + rest_bytes;
-  const size_t head_bytes = tag != 0 ? 1 + varint_bytes(size_bytes) : 0;
+  const size_t head_bytes = tag != 0 ? 1 + rheos__varint_bytes(size_bytes) : 0;
   if (!takes_bytes(x, (uint64_t)size_bytes + head_bytes)) return NULL;
   if (tag != 0) {
     rheos__buffer_put_varint(&x->buffer, (uint64_t)tag);
@@ -252,7 +244,7 @@ static void put_library(const rheos__graph_extras *extras, rheos__buffer *buffer
   size_t size_bytes = extras->library_rest.size_bytes;
   for (size_t i = 0; i < extras->num_functions; i++) {
     const size_t length = extras->function_list[i].size_bytes;
-    size_bytes += 1 + varint_bytes(length) + length;
+    size_bytes += 1 + rheos__varint_bytes(length) + length;
   }
   if (size_bytes == 0) return;
   rheos__buffer_put_varint(buffer, LIBRARY_TAG);

@@ -4,6 +4,7 @@
 #include <rheos/graph_util.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "format/graph/graph_edit.h"
 
 // ---- Names
@@ -124,13 +125,10 @@ static rheos_status *keep_part(part *p) {
   return NULL;
 }
 
-static int compare_texts(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 // Sorted, each once.
 static void sort_unbound(part *p) {
-  if (p->num_unbound > 1) qsort(p->unbound, p->num_unbound, sizeof *p->unbound, compare_texts);
+  if (p->num_unbound > 1)
+    qsort(p->unbound, p->num_unbound, sizeof *p->unbound, rheos__compare_texts);
   size_t kept = 0;
   for (size_t i = 0; i < p->num_unbound; i++) {
     if (kept > 0 && strcmp(p->unbound[kept - 1], p->unbound[i]) == 0) continue;

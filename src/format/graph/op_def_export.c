@@ -71,7 +71,7 @@ static rheos_status *allowed_to_proto(const rheos__attr_def *attr, rheos__arena 
     value = (rheos_attr_value){.kind = RHEOS_ATTR_LIST_STRING, .strings = strings};
     for (; value.count < 64 && attr->allowed_strings[value.count] != NULL; value.count++) {
       const char *text = attr->allowed_strings[value.count];
-      strings[value.count] = (rheos_string){(char *)(uintptr_t)text, strlen(text)};
+      strings[value.count] = rheos__borrow_string(text, strlen(text));
     }
   }
   return value.count > 0 ? rheos__attr_to_proto(&value, arena, out_proto) : NULL;

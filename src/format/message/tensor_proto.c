@@ -161,7 +161,7 @@ static rheos_status *strings_from_content(const ProtobufCBinaryData *content,
       if (tensor->size_bytes > 0) memset(to, 0, tensor->size_bytes);  // they are borrowed still
       return RHEOS_INVALID("the content of a string tensor is cut short");
     }
-    to[i] = (rheos_string){(char *)(uintptr_t)bytes, (size_t)size_bytes};
+    to[i] = rheos__borrow_string(bytes, (size_t)size_bytes);
     bytes += size_bytes;
   }
   return rheos__tensor_own_strings(tensor);
@@ -305,11 +305,6 @@ rheos_status *rheos__tensor_to_lists(const rheos_tensor *tensor, rheos__arena *a
   }
 }
 
-static bool same_string(const rheos_string *a, const rheos_string *b) {
-  return a->size_bytes == b->size_bytes &&
-         (a->size_bytes == 0 || memcmp(a->data, b->data, a->size_bytes) == 0);
-}
-
 // Whether all elements from `first` on are the same as the one before, or 0 if there is none.
 static bool rest_repeats(const rheos_tensor *tensor, int64_t first) {
   static const rheos_string zeros[2];
@@ -317,7 +312,7 @@ static bool rest_repeats(const rheos_tensor *tensor, int64_t first) {
   if (tensor->dtype == RHEOS_STRING) {
     const rheos_string *strings = tensor->data, *last = first > 0 ? &strings[first - 1] : zeros;
     for (int64_t i = first; i < tensor->num_elements; i++) {
-      if (!same_string(&strings[i], last)) return false;
+      if (!rheos__string_equal(&strings[i], last)) return false;
     }
     return true;
   }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "format/graph/graph_edit.h"
 #include "format/graph/graph_extras.h"
 #include "format/graph/graph_savers.h"
@@ -87,10 +88,6 @@ static char *plain_name(meta_export *e, rheos_operation operation) {
 
 // ---- What the file says of its writer
 
-static int compare_texts(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 typedef struct op_types {
   const char **items;
   size_t count, capacity;
@@ -112,7 +109,8 @@ static rheos_status *collect_op_types(const Tensorflow__GraphDef *def, op_types 
       RHEOS_TRY(add_op_type(types, function->node_def[k]->op));
     }
   }
-  if (types->count > 1) qsort(types->items, types->count, sizeof *types->items, compare_texts);
+  if (types->count > 1)
+    qsort(types->items, types->count, sizeof *types->items, rheos__compare_texts);
   size_t kept = 0;
   for (size_t i = 0; i < types->count; i++) {
     if (kept > 0 && strcmp(types->items[kept - 1], types->items[i]) == 0) continue;
@@ -533,7 +531,7 @@ static rheos_status *put_collections(meta_export *e) {
   const char **keys = rheos__arena_alloc(&e->arena, count * sizeof *keys);
   if (keys == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < count; i++) keys[i] = rheos_graph_collection_key(e->graph, (int32_t)i);
-  if (count > 1) qsort(keys, count, sizeof *keys, compare_texts);
+  if (count > 1) qsort(keys, count, sizeof *keys, rheos__compare_texts);
   for (size_t i = 0; i < count; i++) {
     const bool is_replaced =
         (e->options->init.graph != NULL && strcmp(keys[i], main_op_key) == 0) ||

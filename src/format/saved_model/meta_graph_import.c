@@ -221,7 +221,7 @@ static bool is_mapped(const rheos_import_options *options, rheos_string name) {
 static rheos_string item_name(const rheos_collection_def *collection, size_t index) {
   if (collection->kind == RHEOS_COLLECTION_BYTES) return collection->bytes[index];
   const char *name = collection->nodes[index];
-  return (rheos_string){(char *)(uintptr_t)name, strlen(name)};
+  return rheos__borrow_string(name, strlen(name));
 }
 
 // They all have to be given, as TensorFlow has it.

@@ -200,10 +200,6 @@ rheos_session *rheos_saved_model_session(const rheos_saved_model *model) { retur
 
 // ---- Arguments of signatures
 
-static void put_text(rheos__buffer *buffer, const char *text) {
-  rheos__buffer_put(buffer, text, strlen(text));
-}
-
 // "no X 'name'; there are 'a', 'b'". The list is taken.
 static rheos_status *not_there(const char *what, const char *name, rheos__buffer *list) {
   rheos__buffer_put(list, "", 1);
@@ -215,10 +211,10 @@ static rheos_status *not_there(const char *what, const char *name, rheos__buffer
 }
 
 static void put_quoted(rheos__buffer *list, const char *name, const char *part) {
-  put_text(list, list->size_bytes > 0 ? ", '" : "'");
-  put_text(list, name);
-  put_text(list, part);
-  put_text(list, "'");
+  rheos__buffer_put_text(list, list->size_bytes > 0 ? ", '" : "'");
+  rheos__buffer_put_text(list, name);
+  rheos__buffer_put_text(list, part);
+  rheos__buffer_put_text(list, "'");
 }
 
 static rheos_status *find_signature(const rheos_saved_model *model, const char *key,

@@ -2,6 +2,7 @@
 // are packed as rows, the uppermost first, padded to one length on the left or on the right.
 #include <string.h>
 
+#include "base/numbers.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 
@@ -10,17 +11,14 @@ typedef struct band {
   bool upper_left, lower_left;  // whether diagonals above, and below, start at the left
 } band;
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
 static int64_t count_of(const band *b) { return b->upper - b->lower + 1; }
 
 static int64_t longest_of(const band *b) {
-  return smaller(b->rows + smaller(b->upper, 0), b->columns - larger(b->lower, 0));
+  return rheos__min(b->rows + rheos__min(b->upper, 0), b->columns - rheos__max(b->lower, 0));
 }
 
 static int64_t length_of(const band *b, int64_t diagonal) {
-  return smaller(b->rows + smaller(diagonal, 0), b->columns - larger(diagonal, 0));
+  return rheos__min(b->rows + rheos__min(diagonal, 0), b->columns - rheos__max(diagonal, 0));
 }
 
 // Where a diagonal starts in its packed row.
@@ -97,7 +95,7 @@ static rheos_status *copy_band(const band *b, rheos_dtype dtype, int64_t batch, 
   for (int64_t d = b->upper; d >= b->lower; --d) {
     const int64_t length = length_of(b, d);
     if (length <= 0) continue;
-    const int64_t in_matrix = larger(-d, 0) * b->columns + larger(d, 0);
+    const int64_t in_matrix = rheos__max(-d, 0) * b->columns + rheos__max(d, 0);
     const int64_t in_packed = (b->upper - d) * longest + start_of(b, d);
     rheos__copy copy;
     rheos__copy_init(&copy, dtype);
@@ -161,7 +159,7 @@ static rheos_status *shape_part(rheos__infer *c) {
   }
   if (b.rows >= 0 && b.columns >= 0) {
     RHEOS_TRY(check_in_matrix(&b));
-    out.dims[out.rank - 1] = larger(longest_of(&b), 0);
+    out.dims[out.rank - 1] = rheos__max(longest_of(&b), 0);
   }
   c->output_shapes[0] = out;
   return NULL;
@@ -200,8 +198,8 @@ static void gradient_part(rheos__grad *g) {
 static rheos_status *size_matrix(const rheos_shape *diagonal, int64_t rows, int64_t columns,
                                  band *b) {
   const int64_t length = diagonal->dims[diagonal->rank - 1];
-  const int64_t least_rows = length - smaller(b->upper, 0);
-  const int64_t least_columns = length + larger(b->lower, 0);
+  const int64_t least_rows = length - rheos__min(b->upper, 0);
+  const int64_t least_columns = length + rheos__max(b->lower, 0);
   if (b->lower < b->upper &&
       (diagonal->rank < 2 || diagonal->dims[diagonal->rank - 2] != count_of(b))) {
     return RHEOS_INVALID(
@@ -212,7 +210,7 @@ static rheos_status *size_matrix(const rheos_shape *diagonal, int64_t rows, int6
   if (columns != -1 && columns < least_columns) {
     return RHEOS_INVALID("The number of columns is too small.");
   }
-  const int64_t square = larger(least_rows, least_columns);
+  const int64_t square = rheos__max(least_rows, least_columns);
   b->rows = rows != -1 ? rows : columns == -1 ? square : least_rows;
   b->columns = columns != -1 ? columns : rows == -1 ? square : least_columns;
   if (b->rows == least_rows || b->columns == least_columns) return NULL;
@@ -282,7 +280,7 @@ static rheos_status *check_diagonals(const rheos_shape *in, const rheos_shape *d
   wanted.rank = in->rank - 2;
   if (b->lower < b->upper) RHEOS_TRY(rheos__shape_append(&wanted, count_of(b)));
   const bool known = b->rows >= 0 && b->columns >= 0;
-  RHEOS_TRY(rheos__shape_append(&wanted, known ? larger(longest_of(b), 0) : -1));
+  RHEOS_TRY(rheos__shape_append(&wanted, known ? rheos__max(longest_of(b), 0) : -1));
   if (rheos_shape_compatible(&wanted, diagonal)) return NULL;
   return RHEOS_INVALID("diagonals %lld to %lld of input shape %s do not have the shape %s",
                        (long long)b->lower, (long long)b->upper, rheos__shape_text_of(in, &first),

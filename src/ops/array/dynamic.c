@@ -8,13 +8,6 @@
 #include "ops/kit/op_util.h"
 #include "ops/kit/position_text.h"
 
-static rheos_status *answer_compute(rheos__prepare *p, rheos__compute_fn compute) {
-  p->state = rheos__keep_operands(p);
-  if (p->state == NULL) return rheos__out_of_memory();
-  p->compute = compute;
-  return NULL;
-}
-
 // ---- Where
 
 static rheos_status *shape_where(rheos__infer *c) {
@@ -45,7 +38,9 @@ static rheos_status *compute_where(void *state, rheos__step *step, rheos_tensor 
   return NULL;
 }
 
-static rheos_status *prepare_where(rheos__prepare *p) { return answer_compute(p, compute_where); }
+static rheos_status *prepare_where(rheos__prepare *p) {
+  return rheos__answer_compute_operands(p, compute_where);
+}
 
 const rheos__op_def rheos__op_Where = {
     .name = "Where",
@@ -137,7 +132,7 @@ static rheos_status *compute_dynamic_partition(void *state, rheos__step *step,
 }
 
 static rheos_status *prepare_dynamic_partition(rheos__prepare *p) {
-  return answer_compute(p, compute_dynamic_partition);
+  return rheos__answer_compute_operands(p, compute_dynamic_partition);
 }
 
 // d data: the places of the rows, partitioned alike, tell where to stitch the gradients.
@@ -266,7 +261,7 @@ static rheos_status *compute_dynamic_stitch(void *state, rheos__step *step,
 }
 
 static rheos_status *prepare_dynamic_stitch(rheos__prepare *p) {
-  return answer_compute(p, compute_dynamic_stitch);
+  return rheos__answer_compute_operands(p, compute_dynamic_stitch);
 }
 
 static void gradient_dynamic_stitch(rheos__grad *g) {

@@ -2,11 +2,6 @@
 // mapped when a step is planned, and read as far as it is used.
 #include "ops/kit/op_util.h"
 
-static rheos_status *shape_declared(rheos__infer *c) {
-  c->output_shapes[0] = rheos__attr_shape(c->attrs, "shape");
-  return NULL;
-}
-
 static rheos_status *compute_mapped(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                     rheos_tensor **outputs) {
   (void)step, (void)inputs;
@@ -35,7 +30,7 @@ const rheos__op_def rheos__op_ImmutableConst = {
     .name = "ImmutableConst",
     .signature = "-> tensor: dtype; dtype: type; shape: shape; memory_region_name: string",
     .doc = "The first bytes of the file that `memory_region_name` names, mapped into memory.",
-    .shape = shape_declared,
+    .shape = rheos__shape_of_attr,
     .gradient = rheos__no_gradient,
     .prepare = prepare_immutable,
 };

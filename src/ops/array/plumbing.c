@@ -1,6 +1,7 @@
 // Ops that hand values on as they are: constants, placeholders, identities, stops for gradients.
 #include "graph/build.h"
 #include "ops/kit/array_util.h"
+#include "ops/kit/op_util.h"
 
 // ---- Const
 
@@ -43,11 +44,6 @@ const rheos__op_def rheos__op_Const = {
 
 // ---- Placeholders
 
-static rheos_status *shape_from_attr(rheos__infer *c) {
-  c->output_shapes[0] = rheos__attr_shape(c->attrs, "shape");
-  return NULL;
-}
-
 typedef struct not_fed {
   const char *name;
   rheos_dtype dtype;
@@ -85,7 +81,7 @@ const rheos__op_def rheos__op_Placeholder = {
     .signature = "-> output: dtype; dtype: type; shape: shape = ?",
     .doc = "A value that the caller feeds.",
     .flags = RHEOS_OP_STATEFUL | RHEOS_OP_PLACEHOLDER,
-    .shape = shape_from_attr,
+    .shape = rheos__shape_of_attr,
     .gradient = rheos__no_gradient,
     .prepare = prepare_placeholder,
 };
@@ -95,17 +91,12 @@ const rheos__op_def rheos__op_PlaceholderV2 = {
     .signature = "-> output: dtype; dtype: type; shape: shape",
     .doc = "A value that the caller feeds.",
     .flags = RHEOS_OP_STATEFUL | RHEOS_OP_PLACEHOLDER,
-    .shape = shape_from_attr,
+    .shape = rheos__shape_of_attr,
     .gradient = rheos__no_gradient,
     .prepare = prepare_placeholder,
 };
 
 // ---- Identities
-
-static rheos_status *prepare_alias(rheos__prepare *p) {
-  p->alias_input = 0;
-  return NULL;
-}
 
 // All inputs as they are: a tensor that lives in somebody else's storage is copied.
 static rheos_status *compute_pass_on(void *state, rheos__step *step, rheos_tensor *const *inputs,
@@ -140,7 +131,7 @@ const rheos__op_def rheos__op_Identity = {
     .flags = RHEOS_OP_FORWARDS,
     .shape = rheos__shape_unchanged,
     .gradient = gradient_identity,
-    .prepare = prepare_alias,
+    .prepare = rheos__prepare_alias,
 };
 
 const rheos__op_def rheos__op_IdentityN = {
@@ -158,7 +149,7 @@ const rheos__op_def rheos__op_Snapshot = {
     .signature = "input: T -> output: T; T: type",
     .doc = "The value of `input`.",
     .shape = rheos__shape_unchanged,
-    .prepare = prepare_alias,
+    .prepare = rheos__prepare_alias,
 };
 
 const rheos__op_def rheos__op_DeepCopy = {
@@ -167,7 +158,7 @@ const rheos__op_def rheos__op_DeepCopy = {
     .doc = "The value of `x`; no later change to `x` is seen.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = rheos__shape_unchanged,
-    .prepare = prepare_alias,
+    .prepare = rheos__prepare_alias,
 };
 
 const rheos__op_def rheos__op_StopGradient = {
@@ -176,7 +167,7 @@ const rheos__op_def rheos__op_StopGradient = {
     .doc = "The value of `input`, taken for a constant by gradients.",
     .shape = rheos__shape_unchanged,
     .gradient = rheos__no_gradient,
-    .prepare = prepare_alias,
+    .prepare = rheos__prepare_alias,
 };
 
 const rheos__op_def rheos__op_GuaranteeConst = {
@@ -185,7 +176,7 @@ const rheos__op_def rheos__op_GuaranteeConst = {
     .doc = "The value of `input`, which the program promises not to change.",
     .flags = RHEOS_OP_STATEFUL,
     .shape = rheos__shape_unchanged,
-    .prepare = prepare_alias,
+    .prepare = rheos__prepare_alias,
 };
 
 static void gradient_prevented(rheos__grad *g) {
@@ -200,7 +191,7 @@ const rheos__op_def rheos__op_PreventGradient = {
     .doc = "The value of `input`; asking for its gradient is an error with `message`.",
     .shape = rheos__shape_unchanged,
     .gradient = gradient_prevented,
-    .prepare = prepare_alias,
+    .prepare = rheos__prepare_alias,
 };
 
 // ---- Shapes that are promised
@@ -220,7 +211,7 @@ static rheos_status *shape_merged_with_attr(rheos__infer *c) {
 // The default must fit, the value fed may be of any shape that `shape` allows.
 static rheos_status *shape_placeholder_with_default(rheos__infer *c) {
   RHEOS_TRY(shape_merged_with_attr(c));
-  return shape_from_attr(c);
+  return rheos__shape_of_attr(c);
 }
 
 const rheos__op_def rheos__op_EnsureShape = {
@@ -229,7 +220,7 @@ const rheos__op_def rheos__op_EnsureShape = {
     .doc = "The value of `input`; fails unless its shape fits `shape`.",
     .shape = shape_merged_with_attr,
     .gradient = gradient_identity,
-    .prepare = prepare_alias,
+    .prepare = rheos__prepare_alias,
 };
 
 const rheos__op_def rheos__op_PlaceholderWithDefault = {

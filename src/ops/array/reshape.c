@@ -1,11 +1,7 @@
 // Ops that see the same bytes under another shape. Their kernels are aliases: nothing moves.
 #include "graph/build.h"
 #include "ops/kit/array_util.h"
-
-static rheos_status *prepare_same_bytes(rheos__prepare *p) {
-  p->alias_input = 0;
-  return NULL;
-}
+#include "ops/kit/op_util.h"
 
 // d input: the gradient in the shape of the input.
 static void gradient_reshape(rheos__grad *g) {
@@ -155,7 +151,7 @@ static rheos_status *compute_reshape(void *state, rheos__step *step, rheos_tenso
 }
 
 static rheos_status *prepare_reshape(rheos__prepare *p) {
-  if (p->input_values[1] != NULL) return prepare_same_bytes(p);
+  if (p->input_values[1] != NULL) return rheos__prepare_alias(p);
   p->state = rheos__keep_operands(p);
   if (p->state == NULL) return rheos__out_of_memory();
   p->compute = compute_reshape;
@@ -218,7 +214,7 @@ const rheos__op_def rheos__op_Squeeze = {
     .doc = "`input` without the dimensions of size 1, all of them or those in `squeeze_dims`.",
     .shape = shape_squeeze,
     .gradient = gradient_reshape,
-    .prepare = prepare_same_bytes,
+    .prepare = rheos__prepare_alias,
 };
 
 // ---- ExpandDims
@@ -256,5 +252,5 @@ const rheos__op_def rheos__op_ExpandDims = {
     .doc = "`input` with a dimension of size 1 put in at `dim`.",
     .shape = shape_expand_dims,
     .gradient = gradient_reshape,
-    .prepare = prepare_same_bytes,
+    .prepare = rheos__prepare_alias,
 };

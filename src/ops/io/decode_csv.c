@@ -176,7 +176,7 @@ static rheos_status *prepare_csv(rheos__prepare *p) {
   if (s->dtypes == NULL) return rheos__out_of_memory();
   s->delimiter = delimiter->s.data[0];
   s->quotes = rheos__attr_bool(p->attrs, "use_quote_delim");
-  s->na_value = (rheos_string){(char *)(uintptr_t)na_value->s.data, na_value->s.size_bytes};
+  s->na_value = rheos__borrow_string(na_value->s.data, na_value->s.size_bytes);
   s->num_selected = selected->count;
   s->selected = selected->ints;
   p->compute = compute_csv;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "ops/kit/string_util.h"
 
 static const size_t MAX_FILE_BYTES = (size_t)1 << 40;
@@ -111,14 +112,11 @@ static rheos_status *match_one(const rheos_string *string, matches *found) {
   return NULL;
 }
 
-static int compare_paths(const void *a, const void *b) {
-  return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static rheos_status *match_all(const rheos_tensor *patterns, matches *found) {
   const rheos_string *strings = patterns->data;
   for (int64_t i = 0; i < patterns->num_elements; i++) RHEOS_TRY(match_one(&strings[i], found));
-  if (found->count > 1) qsort(found->paths, found->count, sizeof *found->paths, compare_paths);
+  if (found->count > 1)
+    qsort(found->paths, found->count, sizeof *found->paths, rheos__compare_texts);
   return NULL;
 }
 

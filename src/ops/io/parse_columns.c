@@ -141,8 +141,7 @@ static inline void put_cell(const rheos__column *column, const rheos__cell *cell
   if (!cell->packed) {
     rheos__feature_values(column->dtype, list, to, first, capacity, &count);
   } else if (column->dtype == RHEOS_STRING) {
-    ((rheos_string *)to->data)[first] =
-        (rheos_string){(char *)(uintptr_t)list.at, rheos__wire_size(list)};
+    ((rheos_string *)to->data)[first] = rheos__borrow_string(list.at, rheos__wire_size(list));
   } else if (column->dtype == RHEOS_INT64) {
     rheos__packed_ints(list, (int64_t *)to->data + first, capacity);
   } else {

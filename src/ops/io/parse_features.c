@@ -210,7 +210,7 @@ static inline bool take_row(const guess *g, const rheos__column *column, int64_t
   const int64_t stride = column->stride, first = example * stride;
   if (g->dtype == RHEOS_STRING) {
     ((rheos_string *)column->dense->data)[first] =
-        (rheos_string){(char *)(uintptr_t)data.at, rheos__wire_size(data)};
+        rheos__borrow_string(data.at, rheos__wire_size(data));
     return true;
   }
   if (g->dtype == RHEOS_FLOAT) {

@@ -178,14 +178,9 @@ static rheos_status *start_call(const sequence_state *state, rheos_tensor *const
   return NULL;
 }
 
-static bool same_string(const rheos_string *a, const rheos_string *b) {
-  return a->size_bytes == b->size_bytes &&
-         (a->size_bytes == 0 || memcmp(a->data, b->data, a->size_bytes) == 0);
-}
-
 static bool is_among(const rheos_string *key, const rheos_string *keys, int64_t count) {
   for (int64_t i = 0; i < count; i++) {
-    if (same_string(key, &keys[i])) return true;
+    if (rheos__string_equal(key, &keys[i])) return true;
   }
   return false;
 }

@@ -244,7 +244,7 @@ static rheos_status *tag_of(rheos__wire value, rheos_string *out_tag) {
   *out_tag = (rheos_string){0};
   while (rheos__wire_next(&value, &field, &sound)) {
     if (field.number != RHEOS__VALUE_TAG || field.type != RHEOS__WIRE_BYTES) continue;
-    *out_tag = (rheos_string){(char *)(uintptr_t)field.data.at, rheos__wire_size(field.data)};
+    *out_tag = rheos__borrow_string(field.data.at, rheos__wire_size(field.data));
   }
   return sound ? NULL : not_a_summary();
 }

@@ -199,6 +199,13 @@ rheos_status *rheos__answer_run_operands(rheos__prepare *p, rheos__run_fn run, i
   return rheos__answer_run(p, run, num_units);
 }
 
+rheos_status *rheos__answer_compute_operands(rheos__prepare *p, rheos__compute_fn compute) {
+  p->state = rheos__keep_operands(p);
+  if (p->state == NULL) return rheos__out_of_memory();
+  p->compute = compute;
+  return NULL;
+}
+
 rheos_status *rheos__bad_indices_policy(const rheos__attrs *attrs, bool *out_ignore) {
   const rheos_attr_value *policy = rheos__attrs_find(attrs, "bad_indices_policy");
   const char *text = policy != NULL ? policy->s.data : "";

@@ -69,6 +69,8 @@ static inline int64_t rheos__operand_int(const rheos__operands *o, const void *c
 rheos_status *rheos__answer_run(rheos__prepare *p, rheos__run_fn run, int64_t num_units);
 // The same with rheos__operands as the state.
 rheos_status *rheos__answer_run_operands(rheos__prepare *p, rheos__run_fn run, int64_t num_units);
+// Such a state for a kernel `compute`.
+rheos_status *rheos__answer_compute_operands(rheos__prepare *p, rheos__compute_fn compute);
 
 // The flat place in a tensor of shape `shape` that row `row` of indices (..., depth) names, counting
 // whole slices below `depth` dimensions; false if it lies outside.

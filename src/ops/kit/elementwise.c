@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena_share.h"
+#include "base/numbers.h"
 #include "ops/kit/op_util.h"
 
 typedef rheos__elementwise elementwise;
@@ -22,14 +23,12 @@ static rheos_status *run_whole(const void *state, const void *const *inputs, voi
   return answer(e, e->loop(inputs, outputs[0], e->num_elements, e->repeated, e->parameter));
 }
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 static rheos_status *run_flat(const void *state, const void *const *inputs, void *const *outputs,
                               void *scratch, int64_t first_unit, int64_t last_unit) {
   const elementwise *e = state;
   (void)scratch;
   const int64_t begin = first_unit * RHEOS__UNIT_ELEMENTS;
-  const int64_t end = smaller(last_unit * RHEOS__UNIT_ELEMENTS, e->num_elements);
+  const int64_t end = rheos__min(last_unit * RHEOS__UNIT_ELEMENTS, e->num_elements);
   const void *in[RHEOS__MAX_OPERANDS];
   for (int32_t k = 0; k < e->num_operands; k++) {
     const int64_t step = e->repeated >> k & 1 ? 0 : e->element_bytes[k];
@@ -80,7 +79,7 @@ static int walk_range(const elementwise *e, const void *const *inputs, char *out
   walk w;
   walk_start(&w, e, inputs, begin, placed);
   while (begin < end) {
-    const int64_t count = smaller(inner - w.index[e->rank - 1], end - begin);
+    const int64_t count = rheos__min(inner - w.index[e->rank - 1], end - begin);
     const void *in[RHEOS__MAX_OPERANDS] = {w.in[0], e->num_operands > 1 ? w.in[1] : NULL,
                                            e->num_operands > 2 ? w.in[2] : NULL};
     failed |= e->loop(in, out, count, e->repeated, e->parameter);
@@ -97,7 +96,7 @@ static rheos_status *run_broadcast(const void *state, const void *const *inputs,
   const elementwise *e = state;
   (void)scratch;
   const int64_t begin = first_unit * RHEOS__UNIT_ELEMENTS;
-  const int64_t end = smaller(last_unit * RHEOS__UNIT_ELEMENTS, e->num_elements);
+  const int64_t end = rheos__min(last_unit * RHEOS__UNIT_ELEMENTS, e->num_elements);
   char *out = (char *)outputs[0] + begin * e->out_bytes;
   return answer(e, walk_range(e, inputs, out, begin, end, 0));
 }
@@ -208,7 +207,7 @@ rheos_status *rheos__prepare_elementwise(rheos__prepare *p, rheos__loop loop, in
   p->reuse_input = input_to_reuse(p);
   p->flops = rheos__flops((double)e->num_elements * cost);
   const size_t size = e->rank > 1 ? sizeof *e : offsetof(elementwise, dims);
-  p->state = (void *)(uintptr_t)rheos__arena_share(p->arena, e, size);  // equal nodes have one
+  p->state = rheos__arena_share(p->arena, e, size);  // equal nodes have one
   return p->state != NULL ? NULL : rheos__out_of_memory();
 }
 

@@ -248,9 +248,19 @@ bool rheos__same_known_shapes(rheos_output x, rheos_output y, rheos_output grad)
 
 rheos_tensor *rheos__constant_value(rheos_output output) {
   if (!rheos__is_some(output)) return NULL;
-  const rheos_operation operation = rheos_output_operation(output);
-  if (strcmp(rheos_operation_type(operation), "Const") != 0) return NULL;
-  return rheos_operation_attr(operation, "value").tensor;
+  const rheos__node *node = rheos__graph_node(output.graph, output.id);
+  if ((node->signature->op->flags & RHEOS_OP_CONSTANT) == 0) return NULL;
+  return rheos_operation_attr(rheos_output_operation(output), "value").tensor;
+}
+
+rheos_status *rheos__shape_of_attr(rheos__infer *c) {
+  c->output_shapes[0] = rheos__attr_shape(c->attrs, "shape");
+  return NULL;
+}
+
+rheos_status *rheos__prepare_alias(rheos__prepare *p) {
+  p->alias_input = 0;
+  return NULL;
 }
 
 rheos_status *rheos__shape_merge_2(rheos__infer *c) {

@@ -113,6 +113,10 @@ rheos_status *rheos__no_kernel(const rheos__prepare *p, rheos_dtype dtype);
 static inline const rheos_tensor *rheos__infer_value(const rheos__infer *c, int32_t input) {
   return c->input_values != NULL ? c->input_values[input] : NULL;
 }
-rheos_status *rheos__shape_merge_2(rheos__infer *c);  // output 0: inputs 0 and 1 have one shape
+rheos_status *rheos__shape_merge_2(rheos__infer *c);
+// Output 0: the attribute `shape`.
+rheos_status *rheos__shape_of_attr(rheos__infer *c);
+// Output 0 is the bytes of input 0: nothing runs.
+rheos_status *rheos__prepare_alias(rheos__prepare *p);  // output 0: inputs 0 and 1 have one shape
 
 #endif  // RHEOS_SRC_OPS_KIT_OP_UTIL_H

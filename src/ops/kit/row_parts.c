@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/numbers.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 
@@ -23,16 +24,14 @@ typedef struct rows {
 
 enum { TARGET_BYTES = 65536 };
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
 
 static rheos_status *answer_rows(rheos__prepare *p, rows *r, rheos__run_fn run) {
-  const int64_t size = larger((int64_t)rheos_dtype_size(r->dtype), 1);
+  const int64_t size = rheos__max((int64_t)rheos_dtype_size(r->dtype), 1);
   p->state = r;
-  r->unit_rows = larger(TARGET_BYTES / size / larger(r->row_elements, 1), 1);
-  r->slice_elements = larger(smaller(r->row_elements, TARGET_BYTES / size), 1);
-  r->row_slices = larger(parts(r->row_elements, r->slice_elements), 1);
+  r->unit_rows = rheos__max(TARGET_BYTES / size / rheos__max(r->row_elements, 1), 1);
+  r->slice_elements = rheos__max(rheos__min(r->row_elements, TARGET_BYTES / size), 1);
+  r->row_slices = rheos__max(parts(r->row_elements, r->slice_elements), 1);
   return rheos__answer_run(p, run, parts(r->num_rows, r->unit_rows) * r->row_slices);
 }
 
@@ -49,7 +48,8 @@ static rheos_status *copy_part(const rows *r, const ends *e, int64_t row, int64_
   const int64_t size = (int64_t)rheos_dtype_size(r->dtype);
   for (int32_t i = 0; i < r->num_pieces; ++i) {
     const piece *q = &r->pieces[i];
-    const int64_t from = larger(first, q->offset), to = smaller(last, q->offset + q->elements);
+    const int64_t from = rheos__max(first, q->offset),
+                  to = rheos__min(last, q->offset + q->elements);
     if (from >= to) continue;
     const int64_t whole = (row * r->row_elements + from) * size;
     const int64_t part = (row * q->elements + from - q->offset) * size;
@@ -68,7 +68,7 @@ static rheos_status *copy_part(const rows *r, const ends *e, int64_t row, int64_
 static rheos_status *copy_rows(const rows *r, const ends *e, int64_t first_unit,
                                int64_t last_unit) {
   if (r->row_slices == 1) {
-    const int64_t last = smaller(last_unit * r->unit_rows, r->num_rows);
+    const int64_t last = rheos__min(last_unit * r->unit_rows, r->num_rows);
     for (int64_t row = first_unit * r->unit_rows; row < last; ++row) {
       RHEOS_TRY(copy_part(r, e, row, 0, r->row_elements));
     }
@@ -76,9 +76,9 @@ static rheos_status *copy_rows(const rows *r, const ends *e, int64_t first_unit,
   }
   for (int64_t unit = first_unit; unit < last_unit;) {
     const int64_t row = unit / r->row_slices, slice = unit % r->row_slices;
-    const int64_t end = smaller(r->row_slices, slice + last_unit - unit);
+    const int64_t end = rheos__min(r->row_slices, slice + last_unit - unit);
     RHEOS_TRY(copy_part(r, e, row, slice * r->slice_elements,
-                        smaller(end * r->slice_elements, r->row_elements)));
+                        rheos__min(end * r->slice_elements, r->row_elements)));
     unit += end - slice;
   }
   return NULL;

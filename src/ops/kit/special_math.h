@@ -3,6 +3,8 @@
 #ifndef RHEOS_SRC_OPS_KIT_SPECIAL_MATH_H
 #define RHEOS_SRC_OPS_KIT_SPECIAL_MATH_H
 
+#include <math.h>
+
 // log |gamma(x)|; as lgamma(), which also writes a global variable.
 double rheos__lgamma(double x);
 // The derivative of lgamma, and its derivative of order n; NaN unless n is a whole number >= 0.
@@ -46,5 +48,12 @@ double rheos__expint(double x);
 double rheos__fresnel_cos(double x);
 double rheos__fresnel_sin(double x);
 double rheos__spence(double x);
+
+// log(exp(a) + exp(b)), of minus infinity too.
+static inline double rheos__log_sum(double a, double b) {
+  if (a == -INFINITY) return b;
+  if (b == -INFINITY) return a;
+  return a > b ? a + log1p(exp(b - a)) : b + log1p(exp(a - b));
+}
 
 #endif  // RHEOS_SRC_OPS_KIT_SPECIAL_MATH_H

@@ -5,14 +5,12 @@
 #endif
 #include <string.h>
 
+#include "base/numbers.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/elementwise.h"
 #include "ops/kit/stream.h"
 #include "ops/kit/tiled_copy.h"
 #include "ops/kit/turn.h"
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 void rheos__copy_init(rheos__copy *copy, rheos_dtype dtype) {
   copy->dtype = dtype;
@@ -178,7 +176,7 @@ static rheos_status *copy_row(rheos_dtype dtype, char *to, int64_t to_step, cons
 
 // Whether a result of so many elements is streamed.
 static bool is_streamed(rheos_dtype dtype, int64_t num_elements) {
-  return num_elements >= RHEOS__STREAM_FROM / larger((int64_t)rheos_dtype_size(dtype), 1);
+  return num_elements >= RHEOS__STREAM_FROM / rheos__max((int64_t)rheos_dtype_size(dtype), 1);
 }
 
 rheos_status *rheos__fill_part(rheos_dtype dtype, void *to, const void *value, int64_t count,
@@ -228,7 +226,7 @@ static rheos_status *copy_range(const rheos__copy *copy, const void *in, void *o
   int32_t inner = copy->rank - 1;
   if (inner < 0) return copy_row(copy->dtype, to, 1, from, 1, 1, false, 0);
   // Some rows on, if they are short.
-  const int64_t rows_ahead = AHEAD_BYTES / larger(copy->dims[inner] * size, 1) + 1;
+  const int64_t rows_ahead = AHEAD_BYTES / rheos__max(copy->dims[inner] * size, 1) + 1;
   const int64_t ahead = inner > 0 ? copy->in_steps[inner - 1] * size * rows_ahead : 0;
   int64_t index[RHEOS__COPY_RANK];
   int64_t rest = first;
@@ -247,7 +245,7 @@ static rheos_status *copy_range(const rheos__copy *copy, const void *in, void *o
       moving = inner - 1;
       first += count * copy->dims[inner];
     } else {
-      count = smaller(copy->dims[inner] - index[inner], last - first);
+      count = rheos__min(copy->dims[inner] - index[inner], last - first);
       RHEOS_TRY(copy_row(copy->dtype, to, copy->out_steps[inner], from, copy->in_steps[inner],
                          count, stream, ahead));
       first += count;
@@ -376,12 +374,12 @@ static bool plan_turned(const rheos__copy *whole, turned *t) {
     t->num_matrices *= copy.dims[d];
   }
   const int64_t rows = t->matrix.rows, columns = t->matrix.columns, band = RHEOS__TURN_BAND;
-  t->block_columns = smaller(columns, larger(band, TURN_BLOCK / 4 / rows / band * band));
-  t->block_rows = smaller(rows, larger(band, TURN_BLOCK / t->block_columns / band * band));
+  t->block_columns = rheos__min(columns, rheos__max(band, TURN_BLOCK / 4 / rows / band * band));
+  t->block_rows = rheos__min(rows, rheos__max(band, TURN_BLOCK / t->block_columns / band * band));
   t->row_blocks = quotient_up(rows, t->block_rows);
   t->column_blocks = quotient_up(columns, t->block_columns);
   if (t->row_blocks * t->column_blocks == 1) {
-    t->unit_matrices = larger(1, TURN_BATCH / (rows * columns));
+    t->unit_matrices = rheos__max(1, TURN_BATCH / (rows * columns));
   }
   return copy.in_start == 0 && copy.out_start == 0;
 }
@@ -399,7 +397,7 @@ static rheos_status *run_many(const void *state, const void *const *inputs, void
   const copy_kernel *k = state;
   const turned *t = &k->turned;
   const int64_t first = first_unit * t->unit_matrices;
-  const int64_t end = smaller(last_unit * t->unit_matrices, t->num_matrices);
+  const int64_t end = rheos__min(last_unit * t->unit_matrices, t->num_matrices);
   rheos__turn matrix = t->matrix;
   matrix.from = (const char *)inputs[k->data_input] + first * t->in_steps[0];
   matrix.to = (char *)outputs[0] + first * t->out_steps[0];
@@ -419,7 +417,7 @@ static rheos_status *run_turned(const void *state, const void *const *inputs, vo
     const int64_t first = unit / blocks * t->unit_matrices, block = unit % blocks;
     const int64_t row = block % t->row_blocks * t->block_rows;
     const int64_t column = block / t->row_blocks * t->block_columns;
-    for (int64_t m = first; m < smaller(first + t->unit_matrices, t->num_matrices); ++m) {
+    for (int64_t m = first; m < rheos__min(first + t->unit_matrices, t->num_matrices); ++m) {
       matrix.from = inputs[k->data_input];
       matrix.to = outputs[0];
       int64_t rest = m;
@@ -428,8 +426,8 @@ static rheos_status *run_turned(const void *state, const void *const *inputs, vo
         matrix.to += rest % t->dims[d] * t->out_steps[d];
         rest /= t->dims[d];
       }
-      rheos__turn_block(&matrix, row, smaller(row + t->block_rows, matrix.rows), column,
-                        smaller(column + t->block_columns, matrix.columns), t->stream);
+      rheos__turn_block(&matrix, row, rheos__min(row + t->block_rows, matrix.rows), column,
+                        rheos__min(column + t->block_columns, matrix.columns), t->stream);
     }
   }
   if (t->stream) rheos__stream_end();
@@ -442,7 +440,7 @@ static rheos_status *run_tiled(const void *state, const void *const *inputs, voi
                                void *scratch, int64_t first_unit, int64_t last_unit) {
   const copy_kernel *k = state;
   rheos__tiled_run(k->tiled, inputs[k->data_input], outputs[0], scratch, first_unit * k->unit_tiles,
-                   smaller(last_unit * k->unit_tiles, k->tiled->num_tiles));
+                   rheos__min(last_unit * k->unit_tiles, k->tiled->num_tiles));
   return NULL;
 }
 
@@ -470,7 +468,7 @@ static rheos_status *plan_tiled(rheos__prepare *p, copy_kernel *k, const turned 
   if (tiled == NULL) return rheos__out_of_memory();
   if (!rheos__tiled_plan(&joined, size, tiled)) return NULL;
   k->tiled = tiled;
-  k->unit_tiles = larger(1, TURN_BLOCK / (tiled->out_run * tiled->out_runs));
+  k->unit_tiles = rheos__max(1, TURN_BLOCK / (tiled->out_run * tiled->out_runs));
   return NULL;
 }
 

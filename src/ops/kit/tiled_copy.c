@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/numbers.h"
 #include "ops/kit/stream.h"
 #include "ops/kit/turn_square.h"
 
@@ -21,8 +22,6 @@ enum {
   FETCHED = 2048,    // bytes that are fetched beyond those that are read
 };
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t quotient_up(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 // ---- Planning
@@ -73,18 +72,18 @@ static int64_t block_of(int64_t dim, int64_t made, int64_t wanted) {
   int64_t multiple = WHOLE;
   for (int64_t m = made; m % 2 == 0 && multiple > 1; m /= 2) multiple /= 2;
   const int64_t rounded = quotient_up(needed, multiple) * multiple;
-  return rounded <= 2 * wanted / made ? smaller(rounded, dim) : needed;
+  return rounded <= 2 * wanted / made ? rheos__min(rounded, dim) : needed;
 }
 
 // Takes loops in `order` into the tile until they make a run of so many bytes. Returns the loop that is
 // cut for it, or -1.
 static int32_t take_loops(rheos__tiled *t, const int32_t *order, int64_t bytes) {
-  const int64_t wanted = bytes / larger(t->size, 4);
+  const int64_t wanted = bytes / rheos__max(t->size, 4);
   int64_t made = 1;
   for (int32_t i = 0; i < t->rank && made < wanted; ++i) {
     rheos__tiled_loop *loop = &t->loops[order[i]];
     const int64_t block = block_of(loop->dim, made, wanted);
-    loop->block = larger(loop->block, block);
+    loop->block = rheos__max(loop->block, block);
     if (block < loop->dim) return order[i];
     made *= block;
   }
@@ -251,7 +250,7 @@ static void place_tile(const rheos__tiled *t, const char *in, char *out, tile *a
   at->from = in, at->to = out;
   for (int32_t d = 0; d < t->rank; ++d) {
     const rheos__tiled_loop *loop = &t->loops[d];
-    extents[d] = smaller(loop->block, loop->dim - at->firsts[d]);
+    extents[d] = rheos__min(loop->block, loop->dim - at->firsts[d]);
     at->from += at->firsts[d] * loop->in_step;
     at->to += at->firsts[d] * loop->out_step;
   }
@@ -291,7 +290,7 @@ static void read_runs(const rheos__tiled *t, const tile *at, char *buffer, int64
   const int64_t bytes = at->in_run * t->size, ahead = FETCHED / bytes + 1;
   for (int64_t r = first; r < last; ++r) {
     const char *from = at->from + t->in_offsets[r];
-    const char *later = at->from + t->in_offsets[smaller(r + ahead, at->in_runs - 1)];
+    const char *later = at->from + t->in_offsets[rheos__min(r + ahead, at->in_runs - 1)];
     char *to = buffer + r * t->pitch;
     int64_t b = 0;
     for (; b + LINE <= bytes; b += LINE) {
@@ -358,7 +357,7 @@ WRITE_PLACES(uint32_t, four)
 WRITE_PLACES(uint64_t, two)
 
 static void write_run(char *to, const char *from, int64_t bytes, fetched *f) {
-  const int64_t head = smaller((int64_t)(-(uintptr_t)to % LINE), bytes);
+  const int64_t head = rheos__min((int64_t)(-(uintptr_t)to % LINE), bytes);
   memcpy(to, from, (size_t)head);
   int64_t b = head;
   for (; b + LINE <= bytes; b += LINE) {

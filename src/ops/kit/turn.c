@@ -14,6 +14,7 @@
 #include <immintrin.h>
 #endif
 
+#include "base/numbers.h"
 #include "ops/kit/stream.h"
 #include "ops/kit/turn_square.h"
 
@@ -216,8 +217,6 @@ static line_fn line_of(int64_t size) {
   }
 }
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 // How far on the source is fetched: in its row, or, where that soon ends and the next one follows, in
 // the next band.
 static int64_t ahead_of(const rheos__turn *t) {
@@ -244,10 +243,10 @@ static void plain(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, int6
   const int64_t ahead = ahead_of(t);
   for (int64_t j = j0; j < j1; j += BAND) {
     for (int64_t i = i0; i < i1; i += TILE) {
-      for (int64_t k = j; k < smaller(j + BAND, j1); k += TILE) {
-        const int columns = (int)smaller(j1 - k, TILE);
+      for (int64_t k = j; k < rheos__min(j + BAND, j1); k += TILE) {
+        const int columns = (int)rheos__min(j1 - k, TILE);
         tile(result_at(t, i, k), to_row, source_at(t, i, k), from_column,
-             (int)smaller(i1 - i, TILE), columns, columns == TILE, ahead);
+             (int)rheos__min(i1 - i, TILE), columns, columns == TILE, ahead);
       }
     }
   }
@@ -262,7 +261,7 @@ static void by_tiles(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, i
   _Alignas(RHEOS__LINE_BYTES) char turned[TILE * TILE * MOST_BYTES];
   for (int64_t j = j0; j < j1; j += BAND) {
     for (int64_t i = i0; i < i1; i += TILE) {
-      for (int64_t k = j; k < smaller(j + BAND, j1); k += TILE) {
+      for (int64_t k = j; k < rheos__min(j + BAND, j1); k += TILE) {
         char *to = result_at(t, i, k);
         if (lines) {
           tile_by_lines(to, to_row, source_at(t, i, k), from_column, true, ahead);
@@ -280,12 +279,12 @@ static void by_tiles(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, i
 static int64_t line_from(const rheos__turn *t, int64_t row, int64_t column) {
   if (column == 0) return 0;
   const int64_t missing = (int64_t)(-(uintptr_t)result_at(t, row, column) % RHEOS__LINE_BYTES);
-  return smaller(column + missing / t->size, t->columns);
+  return rheos__min(column + missing / t->size, t->columns);
 }
 
 // A piece of a row of the result, which ends with a line, or the row.
 static void store_piece(char *to, const char *from, int64_t bytes) {
-  const int64_t head = smaller((int64_t)(-(uintptr_t)to % RHEOS__LINE_BYTES), bytes);
+  const int64_t head = rheos__min((int64_t)(-(uintptr_t)to % RHEOS__LINE_BYTES), bytes);
   const int64_t lines = (bytes - head) / RHEOS__LINE_BYTES * RHEOS__LINE_BYTES;
   memcpy(to, from, (size_t)head);
   stream_lines(to + head, from + head, lines);
@@ -301,14 +300,14 @@ static void gather_rows(const rheos__turn *t, int64_t i, int64_t count, int64_t 
   const line_fn line = line_of(t->size);
   const int64_t ahead = ahead_of(t), few = count % TILE < FEW ? count % TILE : 0;
   for (int64_t k = j; k < reach; k += TILE) {
-    const int columns = (int)smaller(reach - k, TILE);
+    const int columns = (int)rheos__min(reach - k, TILE);
     for (int64_t r = 0; r < count - few; r += TILE) {
       char *to = rows + r * to_row + (k - j) * t->size;
       const char *from = source_at(t, i + r, k);
       if (lines && columns == TILE && count - r >= TILE) {
         tile_by_lines(to, to_row, from, from_column, false, ahead);
       } else {
-        tile(to, to_row, from, from_column, (int)smaller(count - r, TILE), columns, true, ahead);
+        tile(to, to_row, from, from_column, (int)rheos__min(count - r, TILE), columns, true, ahead);
       }
     }
   }
@@ -325,9 +324,9 @@ static void gathered(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, i
   const int64_t more = RHEOS__LINE_BYTES / t->size - 1, height = ROWS_BYTES / t->size;
   _Alignas(RHEOS__LINE_BYTES) char rows[ROWS_BYTES * WIDTH];
   for (int64_t j = j0; j < j1; j += band) {
-    const int64_t end = smaller(j + band, j1), reach = smaller(end + more, t->columns);
+    const int64_t end = rheos__min(j + band, j1), reach = rheos__min(end + more, t->columns);
     for (int64_t i = i0; i < i1; i += height) {
-      const int64_t count = smaller(i1 - i, height);
+      const int64_t count = rheos__min(i1 - i, height);
       gather_rows(t, i, count, j, reach, rows, WIDTH);
       for (int64_t r = 0; r < count; r++) {
         const int64_t first = line_from(t, i + r, j), last = line_from(t, i + r, end);
@@ -351,7 +350,7 @@ static void continuous(const rheos__turn *t, int64_t i0, int64_t i1) {
   for (; i + TILE <= i1; i += TILE) {
     for (int64_t k = (end + TILE - 1) / TILE * TILE - TILE; k >= 0; k -= TILE) {
       char *to = rows + k * t->size;
-      const int columns = (int)smaller(end - k, TILE);
+      const int columns = (int)rheos__min(end - k, TILE);
       if (lines && columns == TILE) {
         tile_by_lines(to, row, source_at(t, i, k), from_column, false, AHEAD_BYTES);
       } else {

@@ -3,17 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
 #include "ops/linalg/factor_grad.h"
 #include "ops/linalg/lapack.h"
 
 #define FACTOR_TYPES "{double, float, half, complex64, complex128}"
-
-static double real_at(const rheos__lapack *l, const void *data, int64_t index) {
-  return l->real_bytes == sizeof(double) ? ((const double *)data)[index]
-                                         : (double)((const float *)data)[index];
-}
 
 static void set_real(const rheos__lapack *l, void *data, int64_t index, double value) {
   if (l->real_bytes == sizeof(double)) {
@@ -27,7 +23,7 @@ static void set_real(const rheos__lapack *l, void *data, int64_t index, double v
 static void store_reals(const rheos__lapack *l, const void *from, void *to, int64_t count) {
   const int64_t parts = l->is_complex ? 2 : 1;
   for (int64_t i = 0; i < count; ++i) {
-    set_real(l, to, i * parts, real_at(l, from, i));
+    set_real(l, to, i * parts, rheos__lapack_real_at(l, from, i));
     if (l->is_complex) set_real(l, to, i * parts + 1, 0);
   }
 }
@@ -35,14 +31,6 @@ static void store_reals(const rheos__lapack *l, const void *from, void *to, int6
 static void fill_nan(const rheos__lapack *l, void *to, int64_t count) {
   const int64_t parts = l->is_complex ? 2 : 1;
   for (int64_t i = 0; i < count * parts; ++i) set_real(l, to, i, NAN);
-}
-
-static bool is_finite(const rheos__lapack *l, const void *data, int64_t count) {
-  const int64_t parts = l->is_complex ? 2 : 1;
-  for (int64_t i = 0; i < count * parts; ++i) {
-    if (!isfinite(real_at(l, data, i))) return false;
-  }
-  return true;
 }
 
 // A square matrix with ones on its diagonal, in the dtype of the tensor.
@@ -58,9 +46,6 @@ static rheos_status *set_identity(const rheos__matrix_kernel *k, void *to, int64
   }
   return NULL;
 }
-
-static int smaller(int a, int b) { return a < b ? a : b; }
-static int larger(int a, int b) { return a > b ? a : b; }
 
 // A work space that was asked for as a floating-point number: rounded up.
 static int rounded_up(int64_t count) {
@@ -99,12 +84,12 @@ static rheos_status *shape_qr(rheos__infer *c) {
 static rheos_status *qr_one(const rheos__matrix_kernel *k, const void *const *inputs,
                             void *const *outputs, char *scratch, int64_t unit) {
   const rheos__lapack *l = k->lapack;
-  const int m = k->a.rows, n = k->a.columns, steps = smaller(m, n);
+  const int m = k->a.rows, n = k->a.columns, steps = rheos__min(m, n);
   const int inner = k->flags[FULL] ? m : steps;
   void *q = rheos__matrix_out(k, outputs[0], (int64_t)m * inner, unit);
   if (steps == 0) return inner == 0 ? NULL : set_identity(k, q, m);
   const size_t bytes = l->element_bytes;
-  char *a = rheos__carve(&scratch, (int64_t)m * larger(n, inner), bytes);
+  char *a = rheos__carve(&scratch, (int64_t)m * rheos__max(n, inner), bytes);
   char *r = rheos__carve(&scratch, (int64_t)inner * n, bytes);
   void *tau = rheos__carve(&scratch, steps, bytes);
   rheos__matrix_load(l, k->dtype, rheos__matrix_in(k, inputs[0], k->a.size, unit), a, m, n, true);
@@ -124,7 +109,7 @@ static rheos_status *qr_one(const rheos__matrix_kernel *k, const void *const *in
 static rheos_status *prepare_qr(rheos__prepare *p) {
   rheos__matrix_kernel *k;
   RHEOS_TRY(rheos__matrix_kernel_new(p, 1, &k));
-  const int m = k->a.rows, n = k->a.columns, steps = smaller(m, n);
+  const int m = k->a.rows, n = k->a.columns, steps = rheos__min(m, n);
   k->one = qr_one;
   k->flags[FULL] = rheos__attr_bool(p->attrs, "full_matrices");
   const int inner = k->flags[FULL] ? m : steps;
@@ -134,7 +119,7 @@ static rheos_status *prepare_qr(rheos__prepare *p) {
     const int64_t second = k->lapack->qr_q(m, inner, steps, none, none, NULL, -1);
     k->work_count = rounded_up(first > second ? first : second);
     const size_t bytes = k->lapack->element_bytes;
-    p->scratch_bytes = rheos__carved_bytes((int64_t)m * larger(n, inner), bytes) +
+    p->scratch_bytes = rheos__carved_bytes((int64_t)m * rheos__max(n, inner), bytes) +
                        rheos__carved_bytes((int64_t)inner * n, bytes) +
                        rheos__carved_bytes(steps, bytes) +
                        rheos__carved_bytes(k->work_count, bytes);
@@ -174,7 +159,7 @@ static rheos_status *shape_svd(rheos__infer *c) {
 static rheos_status *svd_one(const rheos__matrix_kernel *k, const void *const *inputs,
                              void *const *outputs, char *scratch, int64_t unit) {
   const rheos__lapack *l = k->lapack;
-  const int m = k->a.rows, n = k->a.columns, inner = smaller(m, n);
+  const int m = k->a.rows, n = k->a.columns, inner = rheos__min(m, n);
   const bool vectors = k->flags[VECTORS];
   const int of_u = k->flags[FULL] ? m : inner, of_v = k->flags[FULL] ? n : inner;
   void *s = rheos__matrix_out(k, outputs[0], inner, unit);
@@ -192,7 +177,7 @@ static rheos_status *svd_one(const rheos__matrix_kernel *k, const void *const *i
   int *int_work = rheos__carve(&scratch, 8 * (int64_t)inner, sizeof *int_work);
   memcpy(a, rheos__matrix_in(k, inputs[0], k->a.size, unit), (size_t)k->a.size * l->element_bytes);
   const char job = !vectors ? 'N' : k->flags[FULL] ? 'A' : 'S';
-  const bool ok = is_finite(l, a, k->a.size) &&
+  const bool ok = rheos__lapack_is_finite(l, a, k->a.size) &&
                   l->svd(job, n, m, a, values, v_columns, n, vectors ? u : a, vectors ? of_u : 1,
                          scratch, k->work_count, real_work, int_work) == 0;
   if (!ok) {
@@ -214,7 +199,7 @@ static rheos_status *prepare_svd(rheos__prepare *p) {
   if (p->input_dtypes[0] == RHEOS_HALF) return rheos__no_kernel(p, RHEOS_HALF);
   RHEOS_TRY(rheos__matrix_kernel_new(p, 1, &k));
   const int m = k->a.rows, n = k->a.columns;
-  const int64_t inner = smaller(m, n), outer = larger(m, n);
+  const int64_t inner = rheos__min(m, n), outer = rheos__max(m, n);
   k->one = svd_one;
   k->flags[FULL] = rheos__attr_bool(p->attrs, "full_matrices");
   k->flags[VECTORS] = rheos__attr_bool(p->attrs, "compute_uv");
@@ -278,7 +263,8 @@ static rheos_status *shape_eigh(rheos__infer *c) {
 
 static bool lower_is_finite(const rheos__lapack *l, const void *a, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
-    if (!is_finite(l, (const char *)a + (size_t)(i * n) * l->element_bytes, i + 1)) return false;
+    if (!rheos__lapack_is_finite(l, (const char *)a + (size_t)(i * n) * l->element_bytes, i + 1))
+      return false;
   }
   return true;
 }

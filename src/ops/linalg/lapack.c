@@ -5,6 +5,7 @@
 #include <cblas.h>
 #include <complex.h>
 #include <lapacke.h>
+#include <math.h>
 #include <pthread.h>
 
 #include "ops/kit/array_util.h"
@@ -337,4 +338,12 @@ rheos_status *rheos__infer_square(const rheos__infer *c, int32_t input, rheos_sh
 
 rheos_status *rheos__shape_square(rheos__infer *c) {
   return rheos__infer_square(c, 0, &c->output_shapes[0]);
+}
+
+bool rheos__lapack_is_finite(const rheos__lapack *l, const void *data, int64_t count) {
+  const int64_t parts = l->is_complex ? 2 : 1;
+  for (int64_t i = 0; i < count * parts; ++i) {
+    if (!isfinite(rheos__lapack_real_at(l, data, i))) return false;
+  }
+  return true;
 }

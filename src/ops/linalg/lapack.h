@@ -123,4 +123,13 @@ static inline void *rheos__matrix_out(const rheos__matrix_kernel *k, void *data,
 rheos_status *rheos__infer_square(const rheos__infer *c, int32_t input, rheos_shape *out_shape);
 rheos_status *rheos__shape_square(rheos__infer *c);  // output 0 like input 0, square matrices
 
+// Element `index` of real numbers as precise as those of `l`.
+static inline double rheos__lapack_real_at(const rheos__lapack *l, const void *data,
+                                           int64_t index) {
+  return l->real_bytes == sizeof(double) ? ((const double *)data)[index]
+                                         : (double)((const float *)data)[index];
+}
+// Whether no element of so many is infinite or NaN.
+bool rheos__lapack_is_finite(const rheos__lapack *l, const void *data, int64_t count);
+
 #endif  // RHEOS_SRC_OPS_LINALG_LAPACK_H

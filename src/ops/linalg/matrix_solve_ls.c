@@ -15,19 +15,6 @@ static int inner_of(const rheos__matrix_kernel *k) {
   return k->a.rows < k->a.columns ? k->a.rows : k->a.columns;
 }
 
-static double real_at(const rheos__lapack *l, const void *data, int64_t index) {
-  return l->real_bytes == sizeof(double) ? ((const double *)data)[index]
-                                         : (double)((const float *)data)[index];
-}
-
-static bool is_finite(const rheos__lapack *l, const void *data, int64_t count) {
-  const int64_t parts = l->is_complex ? 2 : 1;
-  for (int64_t i = 0; i < count * parts; ++i) {
-    if (!isfinite(real_at(l, data, i))) return false;
-  }
-  return true;
-}
-
 static void scale_row(const rheos__lapack *l, void *row, int64_t count, double factor) {
   const int64_t parts = l->is_complex ? 2 : 1;
   for (int64_t i = 0; i < count * parts; ++i) {
@@ -70,14 +57,16 @@ static rheos_status *solve_one(const rheos__matrix_kernel *k, const void *const 
   void *real_work = rheos__carve(&scratch, k->counts[1], l->real_bytes);
   int *int_work = rheos__carve(&scratch, 8 * (int64_t)inner, sizeof *int_work);
   memcpy(a, rheos__matrix_in(k, inputs[0], k->a.size, unit), (size_t)k->a.size * bytes);
-  if (!is_finite(l, a, k->a.size) || l->svd('S', n, m, a, values, v, n, u, inner, scratch,
-                                            k->work_count, real_work, int_work) != 0) {
+  if (!rheos__lapack_is_finite(l, a, k->a.size) ||
+      l->svd('S', n, m, a, values, v, n, u, inner, scratch, k->work_count, real_work, int_work) !=
+          0) {
     return RHEOS_INVALID("Input matrix has no singular values: it is not finite");
   }
   l->product(true, false, inner, columns, m, u, b, along);
   for (int i = 0; i < inner; ++i) {
     double factor;
-    if (!factor_of(k, real_at(l, values, i), real_at(l, values, 0), regularizer, &factor)) {
+    if (!factor_of(k, rheos__lapack_real_at(l, values, i), rheos__lapack_real_at(l, values, 0),
+                   regularizer, &factor)) {
       return RHEOS_INVALID("Input matrix was rank deficient!");
     }
     scale_row(l, (char *)along + (size_t)i * (size_t)columns * bytes, columns, factor);

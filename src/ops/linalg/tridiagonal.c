@@ -5,30 +5,13 @@
 #include "base/complex.h"
 #include "ops/kit/array_grad.h"
 #include "ops/kit/array_util.h"
+#include "ops/kit/elements.h"
 #include "ops/kit/op_util.h"
 #include "ops/linalg/linalg_grad.h"
 
 // ---- Elements of the four dtypes, computed in complex numbers of double precision
 
 typedef double complex number;
-
-static number number_at(rheos_dtype dtype, const void *data, int64_t i) {
-  switch (dtype) {
-    case RHEOS_FLOAT: return ((const float *)data)[i];
-    case RHEOS_DOUBLE: return ((const double *)data)[i];
-    case RHEOS_COMPLEX64: return ((const float complex *)data)[i];
-    default: return ((const double complex *)data)[i];
-  }
-}
-
-static void set_number(rheos_dtype dtype, void *data, int64_t i, number value) {
-  switch (dtype) {
-    case RHEOS_FLOAT: ((float *)data)[i] = (float)creal(value); break;
-    case RHEOS_DOUBLE: ((double *)data)[i] = creal(value); break;
-    case RHEOS_COMPLEX64: ((float complex *)data)[i] = (float complex)value; break;
-    default: ((double complex *)data)[i] = value; break;
-  }
-}
 
 // ---- Gradients' nodes
 
@@ -109,14 +92,17 @@ static rheos_status *run_matmul(const void *state, const void *const *inputs, vo
   const int64_t count = rheos_shape_num_elements(shape);
   for (int64_t i = 0; i < count; i++) {
     const int64_t row = i / columns % n, diagonal = i / columns;
-    number sum = number_at(dtype, inputs[1], diagonal) * number_at(dtype, inputs[3], i);
+    number sum =
+        rheos__complex_at(dtype, inputs[1], diagonal) * rheos__complex_at(dtype, inputs[3], i);
     if (row + 1 < n) {
-      sum += number_at(dtype, inputs[0], diagonal) * number_at(dtype, inputs[3], i + columns);
+      sum += rheos__complex_at(dtype, inputs[0], diagonal) *
+             rheos__complex_at(dtype, inputs[3], i + columns);
     }
     if (row > 0) {
-      sum += number_at(dtype, inputs[2], diagonal) * number_at(dtype, inputs[3], i - columns);
+      sum += rheos__complex_at(dtype, inputs[2], diagonal) *
+             rheos__complex_at(dtype, inputs[3], i - columns);
     }
-    set_number(dtype, outputs[0], i, sum);
+    rheos__set_complex(dtype, outputs[0], i, sum);
   }
   return NULL;
 }
@@ -241,16 +227,16 @@ static rheos_status *compute_solve(void *state, rheos__step *step, rheos_tensor 
   eliminated e = {memory, memory + n, memory + 2 * n, memory + 4 * n};
   for (int64_t b = 0; b < count; b++) {
     for (int64_t i = 0; i < n; i++) {
-      e.above[i] = i + 1 < n ? number_at(dtype, diagonals->data, b * 3 * n + i) : 0;
-      e.diagonal[i] = number_at(dtype, diagonals->data, b * 3 * n + n + i);
-      below[i] = number_at(dtype, diagonals->data, b * 3 * n + 2 * n + i);
+      e.above[i] = i + 1 < n ? rheos__complex_at(dtype, diagonals->data, b * 3 * n + i) : 0;
+      e.diagonal[i] = rheos__complex_at(dtype, diagonals->data, b * 3 * n + n + i);
+      below[i] = rheos__complex_at(dtype, diagonals->data, b * 3 * n + 2 * n + i);
       e.above_2[i] = 0;
     }
-    for (int64_t i = 0; i < size; i++) e.x[i] = number_at(dtype, rhs->data, b * size + i);
+    for (int64_t i = 0; i < size; i++) e.x[i] = rheos__complex_at(dtype, rhs->data, b * size + i);
     const bool solved = solve(n, columns, below, rheos__attr_bool(o->attrs, "partial_pivoting"),
                               rheos__attr_bool(o->attrs, "perturb_singular"), &e);
     for (int64_t i = 0; i < size; i++) {
-      set_number(dtype, outputs[0]->data, b * size + i, solved ? e.x[i] : CMPLX(NAN, NAN));
+      rheos__set_complex(dtype, outputs[0]->data, b * size + i, solved ? e.x[i] : CMPLX(NAN, NAN));
     }
   }
   rheos__free(memory);

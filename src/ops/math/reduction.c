@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "ops/kit/elementwise.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
@@ -201,9 +202,6 @@ FORMULAS(ROW)
 typedef rheos__reduction reduction;
 typedef rheos__reduced_span span;
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
 // Element offset of combination `index` of some dimensions, the last fastest.
 static int64_t offset_of(int64_t index, int32_t rank, const int64_t *dims, const int64_t *steps) {
   int64_t offset = 0;
@@ -227,10 +225,10 @@ span rheos__reduction_span(const reduction *r, int64_t piece) {
     s.first_run = piece / run_pieces;
     s.last_run = s.first_run + 1;
     s.start = piece % run_pieces * r->piece_inner;
-    s.count = smaller(r->piece_inner, r->inner - s.start);
+    s.count = rheos__min(r->piece_inner, r->inner - s.start);
   } else {
     s.first_run = piece * r->piece_runs;
-    s.last_run = smaller(s.first_run + r->piece_runs, r->runs);
+    s.last_run = rheos__min(s.first_run + r->piece_runs, r->runs);
   }
   return s;
 }
@@ -248,7 +246,7 @@ rheos__reduced_item rheos__reduction_item(const reduction *r, int64_t index) {
     const int64_t tiles = (r->inner + r->tile - 1) / r->tile;
     row = index / tiles;
     column = index % tiles * r->tile;
-    result.width = smaller(r->tile, r->inner - column);
+    result.width = rheos__min(r->tile, r->inner - column);
     result.output = row * r->inner + column;
   }
   result.at = column + offset_of(row, r->num_kept, r->kept_dims, r->kept_steps);
@@ -273,7 +271,7 @@ static void add_columns(const reduction *r, const item *it, const span *s, void 
   const int64_t rows = last < 0 ? 1 : r->reduced_dims[last];
   const int64_t step = last < 0 ? 0 : r->reduced_steps[last];
   for (int64_t k = s->first_run; k < s->last_run;) {
-    const int64_t count = smaller(rows - k % rows, s->last_run - k);
+    const int64_t count = rheos__min(rows - k % rows, s->last_run - k);
     const int64_t offset = rheos__reduction_offset(r, k);
     r->by->columns(totals, it->base + offset * r->in_bytes, it->width, count, step);
     k += count;
@@ -292,7 +290,7 @@ static void add_span(const reduction *r, const item *it, const span *s, void *to
 static rheos_status *run(const void *state, const void *const *inputs, void *const *outputs,
                          void *scratch, int64_t first_unit, int64_t last_unit) {
   const reduction *r = state;
-  const int64_t end = smaller(last_unit * r->unit_items, r->num_items);
+  const int64_t end = rheos__min(last_unit * r->unit_items, r->num_items);
   const span all = whole_span(r);
   _Alignas(TOTAL_BYTES) char one[TOTAL_BYTES];
   if (r->inner_reduced && r->runs == 1 && r->num_kept <= 1) {  // rows one after the other
@@ -407,20 +405,20 @@ static void plan_units(reduction *r) {
   if (!r->inner_reduced && r->num_outputs > 0) {
     // Rows are read a tile's piece at a time: where it is less than two pages, that is four times
     // slower than reading on.
-    r->tile = smaller(r->inner, MAX_TILE);
+    r->tile = rheos__min(r->inner, MAX_TILE);
     r->num_items = r->num_outputs / r->inner * ((r->inner + r->tile - 1) / r->tile);
     item_elements = r->count * r->tile;
   }
-  r->unit_items = larger(RHEOS__UNIT_ELEMENTS / larger(item_elements, 1), 1);
-  r->num_units = larger((r->num_items + r->unit_items - 1) / r->unit_items, 1);
+  r->unit_items = rheos__max(RHEOS__UNIT_ELEMENTS / rheos__max(item_elements, 1), 1);
+  r->num_units = rheos__max((r->num_items + r->unit_items - 1) / r->unit_items, 1);
 }
 
 static void plan_pieces(reduction *r) {
   r->num_pieces = 1;
   const double elements = (double)r->count * (double)r->num_outputs;
   if (r->num_items == 0 || r->num_units >= FEW_UNITS) return;
-  const int64_t most = smaller((int64_t)(elements / (double)r->num_items / PIECE_ELEMENTS),
-                               MAX_PIECES / r->num_items);
+  const int64_t most = rheos__min((int64_t)(elements / (double)r->num_items / PIECE_ELEMENTS),
+                                  MAX_PIECES / r->num_items);
   if (most < 2) return;
   if (r->inner_reduced && r->runs < most) {
     r->piece_runs = 1;

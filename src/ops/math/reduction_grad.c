@@ -103,7 +103,7 @@ static rheos_output tiled_by_constants(rheos__grad *g, rheos_output dy, const rh
 
 // The axes, if they are a constant or nodes that come to one, as a range up to the rank does.
 static rheos_status *find_axes(rheos_output axes, rheos_tensor **out_axes) {
-  rheos_tensor *constant = (rheos_tensor *)(uintptr_t)rheos__constant_value(axes);
+  rheos_tensor *constant = rheos__constant_value(axes);
   *out_axes = NULL;
   if (constant != NULL) {
     *out_axes = rheos_tensor_ref(constant);

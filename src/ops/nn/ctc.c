@@ -7,6 +7,7 @@
 #include "ops/kit/array_grad.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/special_math.h"
 
 typedef struct ctc_state {
   rheos_dtype dtype;
@@ -92,12 +93,6 @@ typedef struct loss_work {
   double *forward, *backward;         // (steps, width)
 } loss_work;
 
-static double log_sum(double a, double b) {
-  if (a == -INFINITY) return b;
-  if (b == -INFINITY) return a;
-  return a > b ? a + log1p(exp(b - a)) : b + log1p(exp(a - b));
-}
-
 static int64_t label_at(const loss_work *w, int64_t u) {
   return u % 2 == 0 ? w->s->classes - 1 : w->labels[u / 2];
 }
@@ -131,8 +126,8 @@ static void run_forward(const loss_work *w) {
         sum = u < 2 ? 0 : -INFINITY;
       } else {
         if (may_stay(w, u)) sum = before[u];
-        if (u > 0) sum = log_sum(sum, before[u - 1]);
-        if (u > 1 && may_jump(w, u - 2)) sum = log_sum(sum, before[u - 2]);
+        if (u > 0) sum = rheos__log_sum(sum, before[u - 1]);
+        if (u > 1 && may_jump(w, u - 2)) sum = rheos__log_sum(sum, before[u - 2]);
       }
       now[u] = sum + logs[label_at(w, u)];
     }
@@ -147,9 +142,9 @@ static void run_backward(const loss_work *w) {
       double sum = u + 2 >= w->width ? 0 : -INFINITY;
       if (t < w->length - 1) {
         sum = may_stay(w, u) ? after[u] + logs[label_at(w, u)] : -INFINITY;
-        if (u + 1 < w->width) sum = log_sum(sum, after[u + 1] + logs[label_at(w, u + 1)]);
+        if (u + 1 < w->width) sum = rheos__log_sum(sum, after[u + 1] + logs[label_at(w, u + 1)]);
         if (u + 2 < w->width && may_jump(w, u)) {
-          sum = log_sum(sum, after[u + 2] + logs[label_at(w, u + 2)]);
+          sum = rheos__log_sum(sum, after[u + 2] + logs[label_at(w, u + 2)]);
         }
       }
       now[u] = sum;
@@ -160,7 +155,7 @@ static void run_backward(const loss_work *w) {
 // The logarithm of the probability of all paths.
 static double log_probability(const loss_work *w) {
   double sum = -INFINITY;
-  for (int64_t u = 0; u < w->width; ++u) sum = log_sum(sum, w->forward[u] + w->backward[u]);
+  for (int64_t u = 0; u < w->width; ++u) sum = rheos__log_sum(sum, w->forward[u] + w->backward[u]);
   return sum;
 }
 
@@ -172,7 +167,7 @@ static void store_gradient(const loss_work *w, double total, void *gradient) {
       double sum = -INFINITY;
       for (int64_t u = 0; u < w->width && total != -INFINITY; ++u) {
         const int64_t at = t * w->width + u;
-        if (label_at(w, u) == k) sum = log_sum(sum, w->forward[at] + w->backward[at]);
+        if (label_at(w, u) == k) sum = rheos__log_sum(sum, w->forward[at] + w->backward[at]);
       }
       const double share = total != -INFINITY ? exp(sum - total) : 0;
       store(s, gradient, (t * s->batch + w->batch) * s->classes + k,

@@ -5,6 +5,7 @@
 
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/special_math.h"
 
 typedef struct search_state {
   rheos_dtype dtype;
@@ -33,12 +34,6 @@ typedef struct search {
   int64_t num_leaves;
   double *logs;
 } search;
-
-static double log_sum(double a, double b) {
-  if (a == -INFINITY) return b;
-  if (b == -INFINITY) return a;
-  return a > b ? a + log1p(exp(b - a)) : b + log1p(exp(a - b));
-}
 
 static rheos_status *new_beam(search *w, int64_t parent, int64_t label, int64_t *out_beam) {
   if (w->count == w->capacity) {
@@ -107,12 +102,12 @@ static void stay(search *w, int64_t index) {
     const beam *parent = &w->beams[b->parent];
     if (parent->now.total > -INFINITY) {
       const double from = b->label == parent->label ? parent->before.blank : parent->before.total;
-      b->now.label = log_sum(b->now.label, from);
+      b->now.label = rheos__log_sum(b->now.label, from);
     }
     b->now.label += w->logs[b->label];
   }
   b->now.blank = b->before.total + w->logs[w->s->classes - 1];
-  b->now.total = log_sum(b->now.blank, b->now.label);
+  b->now.total = rheos__log_sum(b->now.blank, b->now.label);
 }
 
 // The beams with one more label.

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "ops/kit/op_util.h"
 
 // Elements that Gelu works on at a time; channels whose scales are computed together.
@@ -401,18 +402,16 @@ static void release_fused(void *state) {
   s->release(s->state);
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 static rheos_status *run_fused(const void *state, const void *const *inputs, void *const *outputs,
                                void *scratch, int64_t first, int64_t last) {
   const fused_state *s = state;
   for (int64_t unit = first; unit < last; unit++) {
     const int64_t begin = unit * s->units_in_one;
     RHEOS_TRY(s->run(s->state, inputs, outputs, scratch, begin,
-                     least(begin + s->units_in_one, s->inner_units)));
+                     rheos__min(begin + s->units_in_one, s->inner_units)));
     const int64_t element = unit * s->unit_elements;
     rheos__epilogue_run(&s->epilogue, inputs, outputs[0], element,
-                        least(s->unit_elements, s->elements - element));
+                        rheos__min(s->unit_elements, s->elements - element));
   }
   return NULL;
 }

@@ -103,14 +103,6 @@ void rheos__infer_range(rheos__infer *c) {
   c->output_shapes[1] = c->output_shapes[2] = RHEOS_SCALAR;
 }
 
-// All kernels here are computed on tensors, with the operands as their state.
-static rheos_status *answer(rheos__prepare *p, rheos__compute_fn compute) {
-  p->state = rheos__keep_operands(p);
-  if (p->state == NULL) return rheos__out_of_memory();
-  p->compute = compute;
-  return NULL;
-}
-
 static rheos_status *shape_of_first(rheos__infer *c) {
   RHEOS_TRY(rheos__infer_scalars(c, 1, c->num_inputs));
   c->output_shapes[0] = c->input_shapes[0];
@@ -175,7 +167,9 @@ static rheos_status *compute_requantize(void *state, rheos__step *step, rheos_te
   RHEOS_TRY(requantize(inputs[0], in, out, outputs[0]));
   return rheos__put_range(out, outputs);
 }
-static rheos_status *prepare_requantize(rheos__prepare *p) { return answer(p, compute_requantize); }
+static rheos_status *prepare_requantize(rheos__prepare *p) {
+  return rheos__answer_compute_operands(p, compute_requantize);
+}
 
 const rheos__op_def rheos__op_Requantize = {
     .name = "Requantize",
@@ -217,7 +211,9 @@ static rheos_status *compute_range(void *state, rheos__step *step, rheos_tensor 
   RHEOS_TRY(rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SCALAR, &used.lowest, &outputs[0]));
   return rheos_tensor_from_values(RHEOS_FLOAT, RHEOS_SCALAR, &used.highest, &outputs[1]);
 }
-static rheos_status *prepare_range(rheos__prepare *p) { return answer(p, compute_range); }
+static rheos_status *prepare_range(rheos__prepare *p) {
+  return rheos__answer_compute_operands(p, compute_range);
+}
 
 const rheos__op_def rheos__op_RequantizationRange = {
     .name = "RequantizationRange",
@@ -240,7 +236,9 @@ static rheos_status *compute_shrink(void *state, rheos__step *step, rheos_tensor
   RHEOS_TRY(requantize(inputs[0], in, used, outputs[0]));
   return rheos__put_range(used, outputs);
 }
-static rheos_status *prepare_shrink(rheos__prepare *p) { return answer(p, compute_shrink); }
+static rheos_status *prepare_shrink(rheos__prepare *p) {
+  return rheos__answer_compute_operands(p, compute_shrink);
+}
 
 const rheos__op_def rheos__op_QuantizeDownAndShrinkRange = {
     .name = "QuantizeDownAndShrinkRange",
@@ -287,7 +285,7 @@ static rheos_status *prepare_any_relu(rheos__prepare *p, rheos__compute_fn compu
                             rheos_dtype_name(p->input_dtypes[0]),
                             rheos_dtype_name(p->output_dtypes[0]));
   }
-  return answer(p, compute);
+  return rheos__answer_compute_operands(p, compute);
 }
 static rheos_status *prepare_relu(rheos__prepare *p) { return prepare_any_relu(p, compute_relu); }
 static rheos_status *prepare_relu6(rheos__prepare *p) { return prepare_any_relu(p, compute_relu6); }
@@ -347,7 +345,9 @@ static rheos_status *compute_reshape(void *state, rheos__step *step, rheos_tenso
   RHEOS_TRY(rheos__tensor_seen_as(inputs[0], input->dtype, shape, &outputs[0]));
   return rheos__put_range(range, outputs);
 }
-static rheos_status *prepare_reshape(rheos__prepare *p) { return answer(p, compute_reshape); }
+static rheos_status *prepare_reshape(rheos__prepare *p) {
+  return rheos__answer_compute_operands(p, compute_reshape);
+}
 
 static rheos_status *shape_reshape(rheos__infer *c) {
   RHEOS_TRY(rheos__infer_scalars(c, 2, 4));
@@ -501,7 +501,7 @@ static rheos_status *prepare_concat(rheos__prepare *p) {
     case RHEOS_QUINT8:
     case RHEOS_QINT16:
     case RHEOS_QUINT16:
-    case RHEOS_QINT32: return answer(p, compute_concat);
+    case RHEOS_QINT32: return rheos__answer_compute_operands(p, compute_concat);
     default:
       return rheos_status_new(RHEOS_UNIMPLEMENTED, "QuantizedConcat is not available for dtype %s",
                               rheos_dtype_name(p->output_dtypes[0]));

@@ -9,13 +9,6 @@
 #include "ops/nn/pool.h"
 #include "ops/quantized/quantized.h"
 
-static rheos_status *answer(rheos__prepare *p, rheos__compute_fn compute) {
-  p->state = rheos__keep_operands(p);
-  if (p->state == NULL) return rheos__out_of_memory();
-  p->compute = compute;
-  return NULL;
-}
-
 // One operand as integers around 0.
 typedef struct operand {
   const rheos_tensor *tensor;
@@ -103,7 +96,9 @@ static rheos_status *compute_matmul(void *state, rheos__step *step, rheos_tensor
   }
   return put_product_range(&a, &b, o->output_dtypes[0], outputs);
 }
-static rheos_status *prepare_matmul(rheos__prepare *p) { return answer(p, compute_matmul); }
+static rheos_status *prepare_matmul(rheos__prepare *p) {
+  return rheos__answer_compute_operands(p, compute_matmul);
+}
 
 const rheos__op_def rheos__op_QuantizedMatMul = {
     .name = "QuantizedMatMul",
@@ -180,7 +175,7 @@ static rheos_status *prepare_conv(rheos__prepare *p) {
     if (dilations->ints[i] == 1) continue;
     return RHEOS_INVALID("Current implementation only supports dilated rate as 1.");
   }
-  return answer(p, compute_conv);
+  return rheos__answer_compute_operands(p, compute_conv);
 }
 
 const rheos__op_def rheos__op_QuantizedConv2D = {
@@ -268,8 +263,12 @@ static rheos_status *compute_mul(void *state, rheos__step *step, rheos_tensor *c
   (void)step;
   return elementwise(state, inputs, "x", "y", true, outputs);
 }
-static rheos_status *prepare_bias(rheos__prepare *p) { return answer(p, compute_bias); }
-static rheos_status *prepare_mul(rheos__prepare *p) { return answer(p, compute_mul); }
+static rheos_status *prepare_bias(rheos__prepare *p) {
+  return rheos__answer_compute_operands(p, compute_bias);
+}
+static rheos_status *prepare_mul(rheos__prepare *p) {
+  return rheos__answer_compute_operands(p, compute_mul);
+}
 
 const rheos__op_def rheos__op_QuantizedBiasAdd = {
     .name = "QuantizedBiasAdd",
@@ -358,8 +357,12 @@ static rheos_status *compute_avg_pool(void *state, rheos__step *step, rheos_tens
   (void)step;
   return compute_pool(state, true, inputs, outputs);
 }
-static rheos_status *prepare_max_pool(rheos__prepare *p) { return answer(p, compute_max_pool); }
-static rheos_status *prepare_avg_pool(rheos__prepare *p) { return answer(p, compute_avg_pool); }
+static rheos_status *prepare_max_pool(rheos__prepare *p) {
+  return rheos__answer_compute_operands(p, compute_max_pool);
+}
+static rheos_status *prepare_avg_pool(rheos__prepare *p) {
+  return rheos__answer_compute_operands(p, compute_avg_pool);
+}
 
 #define POOL_SIGNATURE                                                             \
   "input: T, min_input: float, max_input: float -> output: T, min_output: float, " \

@@ -149,14 +149,9 @@ static rheos_status *compute_range(void *state, rheos__step *step, rheos_tensor 
   return NULL;
 }
 
-static rheos_status *answer_compute(rheos__prepare *p, rheos__compute_fn compute) {
-  p->state = rheos__keep_operands(p);
-  if (p->state == NULL) return rheos__out_of_memory();
-  p->compute = compute;
-  return NULL;
+static rheos_status *prepare_range(rheos__prepare *p) {
+  return rheos__answer_compute_operands(p, compute_range);
 }
-
-static rheos_status *prepare_range(rheos__prepare *p) { return answer_compute(p, compute_range); }
 
 const rheos__op_def rheos__op_RaggedRange = {
     .name = "RaggedRange",
@@ -251,7 +246,7 @@ static rheos_status *compute_to_sparse(void *state, rheos__step *step, rheos_ten
 }
 
 static rheos_status *prepare_to_sparse(rheos__prepare *p) {
-  return answer_compute(p, compute_to_sparse);
+  return rheos__answer_compute_operands(p, compute_to_sparse);
 }
 
 static void grad_to_sparse(rheos__grad *g) {
@@ -420,7 +415,9 @@ static rheos_status *compute_gather(void *state, rheos__step *step, rheos_tensor
   return status;
 }
 
-static rheos_status *prepare_gather(rheos__prepare *p) { return answer_compute(p, compute_gather); }
+static rheos_status *prepare_gather(rheos__prepare *p) {
+  return rheos__answer_compute_operands(p, compute_gather);
+}
 
 // The rows of values that each row of `params` covers say where the gathered ones came from.
 static void grad_gather(rheos__grad *g) {

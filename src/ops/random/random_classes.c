@@ -1,29 +1,19 @@
 // Multinomial and its stateless form: classes drawn by their logarithms of probabilities.
 #include <math.h>
 
+#include "ops/kit/elements.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/random_fill.h"
-
-static double logit_at(const rheos_tensor *logits, int64_t i) {
-  switch (logits->dtype) {
-    case RHEOS_FLOAT: return (double)((const float *)logits->data)[i];
-    case RHEOS_DOUBLE: return ((const double *)logits->data)[i];
-    case RHEOS_HALF: return (double)rheos__half_to_float(((const uint16_t *)logits->data)[i]);
-    case RHEOS_BFLOAT16:
-      return (double)rheos__bfloat16_to_float(((const uint16_t *)logits->data)[i]);
-    default: return (double)rheos__tensor_int_at(logits, i);
-  }
-}
 
 // Running sums of the (not scaled) probabilities; infinite and NaN logits have none.
 static double accumulate(const rheos_tensor *logits, int64_t row, int64_t classes, double *sums) {
   double largest = -INFINITY, total = 0;
   for (int64_t j = 0; j < classes; j++) {
-    const double logit = logit_at(logits, row * classes + j);
+    const double logit = rheos__real_at(logits, row * classes + j);
     if (isfinite(logit) && logit > largest) largest = logit;
   }
   for (int64_t j = 0; j < classes; j++) {
-    const double logit = logit_at(logits, row * classes + j);
+    const double logit = rheos__real_at(logits, row * classes + j);
     if (isfinite(logit)) total += exp(logit - largest);
     sums[j] = total;
   }

@@ -8,13 +8,6 @@
 #include "ops/kit/op_util.h"
 #include "ops/sparse/sparse_util.h"
 
-static rheos_status *answer_compute(rheos__prepare *p, rheos__compute_fn compute) {
-  p->state = rheos__keep_operands(p);
-  if (p->state == NULL) return rheos__out_of_memory();
-  p->compute = compute;
-  return NULL;
-}
-
 // ---- SparseToDense
 
 // The indices as rows: a scalar is one index of one dimension, a vector several of these.
@@ -125,7 +118,7 @@ static rheos_status *compute_to_dense(void *state, rheos__step *step, rheos_tens
 }
 
 static rheos_status *prepare_to_dense(rheos__prepare *p) {
-  return answer_compute(p, compute_to_dense);
+  return rheos__answer_compute_operands(p, compute_to_dense);
 }
 
 static rheos_status *shape_to_dense(rheos__infer *c) {
@@ -271,7 +264,8 @@ static rheos_status *prepare_product(rheos__prepare *p) {
   const rheos_dtype dtype = p->output_dtypes[0];
   const bool has_loops = rheos__binary_loop(RHEOS__MUL, dtype) != NULL &&
                          rheos__binary_loop(RHEOS__ADD, dtype) != NULL;
-  return has_loops ? answer_compute(p, compute_product) : rheos__no_kernel(p, dtype);
+  return has_loops ? rheos__answer_compute_operands(p, compute_product)
+                   : rheos__no_kernel(p, dtype);
 }
 
 static rheos_status *shape_product(rheos__infer *c) {
@@ -395,7 +389,7 @@ static rheos_status *compute_dense_add(void *state, rheos__step *step, rheos_ten
 static rheos_status *prepare_dense_add(rheos__prepare *p) {
   const rheos_dtype dtype = p->output_dtypes[0];
   if (rheos__binary_loop(RHEOS__ADD, dtype) == NULL) return rheos__no_kernel(p, dtype);
-  return answer_compute(p, compute_dense_add);
+  return rheos__answer_compute_operands(p, compute_dense_add);
 }
 
 static rheos_status *shape_dense_add(rheos__infer *c) {
@@ -477,7 +471,7 @@ static rheos_status *prepare_cwise(rheos__prepare *p, rheos__binary kind) {
   if (rheos__binary_loop(kind, dtype) == NULL || rheos_dtype_is_complex(dtype)) {
     return rheos__no_kernel(p, dtype);
   }
-  RHEOS_TRY(answer_compute(p, compute_cwise));
+  RHEOS_TRY(rheos__answer_compute_operands(p, compute_cwise));
   ((rheos__operands *)p->state)->numbers[0] = (int64_t)kind;
   return NULL;
 }

@@ -5,15 +5,9 @@
 
 #include "ops/kit/array_grad.h"
 #include "ops/kit/array_util.h"
+#include "ops/kit/elements.h"
 #include "ops/kit/op_util.h"
 #include "ops/sparse/sparse_util.h"
-
-static rheos_status *answer_compute(rheos__prepare *p, rheos__compute_fn compute) {
-  p->state = rheos__keep_operands(p);
-  if (p->state == NULL) return rheos__out_of_memory();
-  p->compute = compute;
-  return NULL;
-}
 
 // ---- Two sparse tensors side by side: SparseAdd and the larger or smaller values
 
@@ -80,16 +74,6 @@ static merged_row *new_rows(const rheos__sparse *a, const rheos__sparse *b) {
   return rheos__alloc_array((size_t)a->count + (size_t)b->count, sizeof(merged_row));
 }
 
-static double real_at(const rheos_tensor *x, int64_t i) {
-  switch (x->dtype) {
-    case RHEOS_FLOAT: return (double)((const float *)x->data)[i];
-    case RHEOS_DOUBLE: return ((const double *)x->data)[i];
-    case RHEOS_HALF: return (double)rheos__half_to_float(((const uint16_t *)x->data)[i]);
-    case RHEOS_BFLOAT16: return (double)rheos__bfloat16_to_float(((const uint16_t *)x->data)[i]);
-    default: return (double)rheos__tensor_int_at(x, i);
-  }
-}
-
 static double magnitude_at(const rheos_tensor *x, int64_t i) {
   if (x->dtype == RHEOS_COMPLEX64) {
     const float *part = (const float *)x->data + 2 * i;
@@ -99,7 +83,7 @@ static double magnitude_at(const rheos_tensor *x, int64_t i) {
     const double *part = (const double *)x->data + 2 * i;
     return hypot(part[0], part[1]);
   }
-  return fabs(real_at(x, i));
+  return fabs(rheos__real_at(x, i));
 }
 
 // Whether a row stays: one that both operands have only if its sum is not below the threshold.
@@ -143,7 +127,7 @@ static rheos_status *compute_add(void *state, rheos__step *step, rheos_tensor *c
   const int64_t count = merge_rows(&a, &b, rows);
   rheos_status *status =
       write_merged(&a, &b, rows, count, rheos__binary_loop(RHEOS__ADD, a.values->dtype), sums);
-  if (status == NULL) status = keep_large(sums, rows, real_at(inputs[6], 0), outputs);
+  if (status == NULL) status = keep_large(sums, rows, rheos__real_at(inputs[6], 0), outputs);
   rheos__free(rows);
   rheos_tensor_unref(sums[0]);
   rheos_tensor_unref(sums[1]);
@@ -154,7 +138,7 @@ static rheos_status *compute_add(void *state, rheos__step *step, rheos_tensor *c
 static rheos_status *prepare_add(rheos__prepare *p) {
   const rheos_dtype dtype = p->output_dtypes[1];
   if (rheos__binary_loop(RHEOS__ADD, dtype) == NULL) return rheos__no_kernel(p, dtype);
-  return answer_compute(p, compute_add);
+  return rheos__answer_compute_operands(p, compute_add);
 }
 
 static rheos_status *infer_two(rheos__infer *c, int64_t *out_rank) {
@@ -251,7 +235,7 @@ static rheos_status *compute_add_grad(void *state, rheos__step *step, rheos_tens
 }
 
 static rheos_status *prepare_add_grad(rheos__prepare *p) {
-  return answer_compute(p, compute_add_grad);
+  return rheos__answer_compute_operands(p, compute_add_grad);
 }
 
 static rheos_status *shape_add_grad(rheos__infer *c) {
@@ -296,7 +280,7 @@ static rheos_status *compute_extreme(void *state, rheos__step *step, rheos_tenso
 static rheos_status *prepare_extreme(rheos__prepare *p, rheos__binary kind) {
   const rheos_dtype dtype = p->output_dtypes[1];
   if (rheos__binary_loop(kind, dtype) == NULL) return rheos__no_kernel(p, dtype);
-  RHEOS_TRY(answer_compute(p, compute_extreme));
+  RHEOS_TRY(rheos__answer_compute_operands(p, compute_extreme));
   ((rheos__operands *)p->state)->numbers[0] = (int64_t)kind;
   return NULL;
 }
@@ -471,7 +455,7 @@ static rheos_status *compute_reduce(void *state, rheos__step *step, rheos_tensor
 static rheos_status *prepare_reduce(rheos__prepare *p, rheos__binary kind) {
   const rheos_dtype dtype = p->input_dtypes[1];
   if (rheos__binary_loop(kind, dtype) == NULL) return rheos__no_kernel(p, dtype);
-  RHEOS_TRY(answer_compute(p, compute_reduce));
+  RHEOS_TRY(rheos__answer_compute_operands(p, compute_reduce));
   ((rheos__operands *)p->state)->numbers[0] = (int64_t)kind;
   return NULL;
 }
@@ -571,14 +555,15 @@ static void softmax_group(const rheos__sparse *x, const int64_t *order, int64_t 
                           rheos_tensor *out) {
   double largest = -INFINITY, total = 0;
   for (int64_t i = first; i < last; i++) {
-    const double value = real_at(x->values, order[i]);
+    const double value = rheos__real_at(x->values, order[i]);
     if (value > largest || isnan(value)) largest = value;
   }
   for (int64_t i = first; i < last; i++) {
-    total += exponential(out->dtype, real_at(x->values, order[i]) - largest);
+    total += exponential(out->dtype, rheos__real_at(x->values, order[i]) - largest);
   }
   for (int64_t i = first; i < last; i++) {
-    store(out, order[i], exponential(out->dtype, real_at(x->values, order[i]) - largest) / total);
+    store(out, order[i],
+          exponential(out->dtype, rheos__real_at(x->values, order[i]) - largest) / total);
   }
 }
 
@@ -610,7 +595,7 @@ static rheos_status *compute_softmax(void *state, rheos__step *step, rheos_tenso
 }
 
 static rheos_status *prepare_softmax(rheos__prepare *p) {
-  return answer_compute(p, compute_softmax);
+  return rheos__answer_compute_operands(p, compute_softmax);
 }
 
 static rheos_status *shape_softmax(rheos__infer *c) {

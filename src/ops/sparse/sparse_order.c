@@ -7,13 +7,6 @@
 #include "ops/kit/op_util.h"
 #include "ops/sparse/sparse_util.h"
 
-static rheos_status *answer_compute(rheos__prepare *p, rheos__compute_fn compute) {
-  p->state = rheos__keep_operands(p);
-  if (p->state == NULL) return rheos__out_of_memory();
-  p->compute = compute;
-  return NULL;
-}
-
 static void copy_row(int64_t *to, const int64_t *from, int64_t rank) {
   memcpy(to, from, (size_t)rank * sizeof *to);
 }
@@ -45,7 +38,7 @@ static rheos_status *compute_reorder(void *state, rheos__step *step, rheos_tenso
 }
 
 static rheos_status *prepare_reorder(rheos__prepare *p) {
-  return answer_compute(p, compute_reorder);
+  return rheos__answer_compute_operands(p, compute_reorder);
 }
 
 static rheos_status *shape_reorder(rheos__infer *c) {
@@ -175,7 +168,7 @@ static rheos_status *compute_reshape(void *state, rheos__step *step, rheos_tenso
 }
 
 static rheos_status *prepare_reshape(rheos__prepare *p) {
-  return answer_compute(p, compute_reshape);
+  return rheos__answer_compute_operands(p, compute_reshape);
 }
 
 static rheos_status *shape_reshape(rheos__infer *c) {
@@ -295,7 +288,9 @@ static rheos_status *compute_concat(void *state, rheos__step *step, rheos_tensor
   return status;
 }
 
-static rheos_status *prepare_concat(rheos__prepare *p) { return answer_compute(p, compute_concat); }
+static rheos_status *prepare_concat(rheos__prepare *p) {
+  return rheos__answer_compute_operands(p, compute_concat);
+}
 
 static rheos_status *shape_concat(rheos__infer *c) {
   const int32_t n = c->num_inputs / 3;
@@ -406,7 +401,9 @@ static rheos_status *compute_split(void *state, rheos__step *step, rheos_tensor 
   return status;
 }
 
-static rheos_status *prepare_split(rheos__prepare *p) { return answer_compute(p, compute_split); }
+static rheos_status *prepare_split(rheos__prepare *p) {
+  return rheos__answer_compute_operands(p, compute_split);
+}
 
 static rheos_status *shape_split(rheos__infer *c) {
   int64_t rank;

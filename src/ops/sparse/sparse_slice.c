@@ -5,13 +5,6 @@
 #include "ops/kit/op_util.h"
 #include "ops/sparse/sparse_util.h"
 
-static rheos_status *answer_compute(rheos__prepare *p, rheos__compute_fn compute) {
-  p->state = rheos__keep_operands(p);
-  if (p->state == NULL) return rheos__out_of_memory();
-  p->compute = compute;
-  return NULL;
-}
-
 // ---- SparseSlice
 
 static rheos_status *check_slice(rheos_tensor *const *inputs, rheos__sparse *out_x) {
@@ -75,7 +68,9 @@ static rheos_status *compute_slice(void *state, rheos__step *step, rheos_tensor 
   return NULL;
 }
 
-static rheos_status *prepare_slice(rheos__prepare *p) { return answer_compute(p, compute_slice); }
+static rheos_status *prepare_slice(rheos__prepare *p) {
+  return rheos__answer_compute_operands(p, compute_slice);
+}
 
 static rheos_status *shape_slice(rheos__infer *c) {
   int64_t rank;
@@ -168,7 +163,7 @@ static rheos_status *compute_slice_grad(void *state, rheos__step *step, rheos_te
 }
 
 static rheos_status *prepare_slice_grad(rheos__prepare *p) {
-  return answer_compute(p, compute_slice_grad);
+  return rheos__answer_compute_operands(p, compute_slice_grad);
 }
 
 static rheos_status *shape_slice_grad(rheos__infer *c) {
@@ -258,7 +253,7 @@ static rheos_status *compute_fill_rows(void *state, rheos__step *step, rheos_ten
 }
 
 static rheos_status *prepare_fill_rows(rheos__prepare *p) {
-  return answer_compute(p, compute_fill_rows);
+  return rheos__answer_compute_operands(p, compute_fill_rows);
 }
 
 static rheos_status *shape_fill_rows(rheos__infer *c) {
@@ -340,7 +335,7 @@ static rheos_status *compute_fill_rows_grad(void *state, rheos__step *step,
 static rheos_status *prepare_fill_rows_grad(rheos__prepare *p) {
   const rheos_dtype dtype = p->output_dtypes[0];
   if (rheos__binary_loop(RHEOS__ADD, dtype) == NULL) return rheos__no_kernel(p, dtype);
-  return answer_compute(p, compute_fill_rows_grad);
+  return rheos__answer_compute_operands(p, compute_fill_rows_grad);
 }
 
 static rheos_status *shape_fill_rows_grad(rheos__infer *c) {

@@ -32,7 +32,7 @@ static bool part_of(const rheos_string *line, char delimiter, int64_t index, rhe
   }
   const char *stop = at < end ? memchr(at, delimiter, (size_t)(end - at)) : NULL;
   if (stop == NULL) stop = end;
-  *out = (rheos_string){(char *)(uintptr_t)at, (size_t)(stop - at)};
+  *out = rheos__borrow_string(at, (size_t)(stop - at));
   return true;
 }
 
@@ -79,7 +79,7 @@ static bool next_line(const char **at, const char *end, rheos_string *out_line) 
   if (stop == NULL) stop = end;
   const char *behind = stop;
   if (stop > *at && stop[-1] == '\r') behind--;
-  *out_line = (rheos_string){(char *)(uintptr_t)*at, (size_t)(behind - *at)};
+  *out_line = rheos__borrow_string(*at, (size_t)(behind - *at));
   *at = stop < end ? stop + 1 : end;
   return true;
 }

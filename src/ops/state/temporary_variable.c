@@ -4,6 +4,7 @@
 // Beside it lies which step made it last, so that a step can make a variable again only when it has
 // destroyed it. It holds zeros when it is made, never memory that nothing was written to.
 #include "graph/build.h"
+#include "ops/kit/op_util.h"
 #include "ops/kit/variable_util.h"
 
 #include <stdatomic.h>
@@ -108,17 +109,12 @@ static rheos_status *prepare_temporary(rheos__prepare *p) {
   return NULL;
 }
 
-static rheos_status *shape_temporary(rheos__infer *c) {
-  c->output_shapes[0] = rheos__attr_shape(c->attrs, "shape");
-  return NULL;
-}
-
 const rheos__op_def rheos__op_TemporaryVariable = {
     .name = "TemporaryVariable",
     .signature = "-> ref: Ref(dtype); shape: shape; dtype: type; var_name: string = \"\"",
     .doc = "A reference to a variable for the duration of a step.",
     .flags = RHEOS_OP_STATEFUL,
-    .shape = shape_temporary,
+    .shape = rheos__shape_of_attr,
     .gradient = rheos__no_gradient,
     .prepare = prepare_temporary,
 };

@@ -14,14 +14,9 @@
 
 // ---- Variable, VariableV2, VarHandleOp
 
-static rheos_status *shape_variable(rheos__infer *c) {
-  c->output_shapes[0] = rheos__attr_shape(c->attrs, "shape");
-  return NULL;
-}
-
 // Before VariableV2, a variable of shape [] was one of unknown shape.
 static rheos_status *shape_old_variable(rheos__infer *c) {
-  RHEOS_TRY(shape_variable(c));
+  RHEOS_TRY(rheos__shape_of_attr(c));
   if (c->output_shapes[0].rank == 0) c->output_shapes[0] = RHEOS_UNKNOWN_SHAPE;
   return NULL;
 }
@@ -66,7 +61,7 @@ const rheos__op_def rheos__op_VariableV2 = {
         "A reference to a variable that lives in the session under `shared_name` or the node's "
         "name.",
     .flags = RHEOS_OP_STATEFUL,
-    .shape = shape_variable,
+    .shape = rheos__shape_of_attr,
     .gradient = rheos__no_gradient,
     .prepare = prepare_variable,
 };

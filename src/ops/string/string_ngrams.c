@@ -1,4 +1,5 @@
 // StringNGrams: the runs of so many strings in a row, in each row of a ragged tensor.
+#include "base/numbers.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/string_util.h"
 
@@ -14,15 +15,13 @@ typedef struct ngrams_state {
 // Strings that an op may join in all; widths and padding are attributes, and can ask for anything.
 static const int64_t MAX_TOKENS = INT64_C(1) << 31;
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
 // The padding on each side of a row: no n-gram consists of padding alone.
 static int64_t padding_of(const ngrams_state *s, int64_t width) {
   return s->pad_width >= 0 && s->pad_width < width ? s->pad_width : width - 1;
 }
 
 static int64_t count_of(const ngrams_state *s, int64_t length, int64_t width) {
-  return larger(0, length + 2 * padding_of(s, width) - width + 1);
+  return rheos__max(0, length + 2 * padding_of(s, width) - width + 1);
 }
 
 // ---- One n-gram
@@ -34,7 +33,8 @@ static void add(rheos__text *text, const rheos_string *string) {
 // The n-gram of number `index` out of `count` in a row with so much padding.
 static void join(const ngrams_state *s, const rheos_string *row, int64_t width, int64_t padding,
                  int64_t index, int64_t count, rheos__text *text) {
-  const int64_t left = larger(0, padding - index), right = larger(0, padding - (count - 1 - index));
+  const int64_t left = rheos__max(0, padding - index),
+                right = rheos__max(0, padding - (count - 1 - index));
   const int64_t tokens = width - left - right, first = left > 0 ? 0 : index - padding;
   text->size = 0;
   for (int64_t i = 0; i < width; i++) {

@@ -366,7 +366,7 @@ typedef struct static_state {
 static rheos_string attr_string(const rheos__prepare *p, const char *name) {
   const rheos_attr_value *value = rheos__attrs_find(p->attrs, name);
   if (value == NULL) return (rheos_string){0};
-  return (rheos_string){(char *)(uintptr_t)value->s.data, value->s.size_bytes};
+  return rheos__borrow_string(value->s.data, value->s.size_bytes);
 }
 
 static rheos_status *compute_static_match(void *argument, rheos__step *step,

@@ -31,7 +31,7 @@ static void add_part(parts *p, const char *data, const char *end) {
     p->failed = true;
     return;
   }
-  const rheos_string text = {(char *)(uintptr_t)data, (size_t)(end - data)};
+  const rheos_string text = rheos__borrow_string(data, (size_t)(end - data));
   p->items[p->count++] = (part){p->row, p->columns++, text};
   if (p->columns > p->most_columns) p->most_columns = p->columns;
 }
