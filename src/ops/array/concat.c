@@ -1,6 +1,5 @@
 // Concat, ConcatV2, ConcatOffset.
 #include <stdio.h>
-#include <string.h>
 
 #include "graph/build.h"
 #include "ops/kit/array_grad.h"
@@ -13,9 +12,16 @@ typedef struct parts {
   int32_t axis_input, first, count;
 } parts;
 
-static parts parts_of(const char *type, int32_t num_inputs) {
-  bool v2 = strcmp(type, "ConcatV2") == 0;
-  return (parts){v2 ? num_inputs - 1 : 0, v2 ? 0 : 1, num_inputs - 1};
+typedef struct concat_family {
+  bool axis_is_last;
+} concat_family;
+
+static const concat_family axis_first = {.axis_is_last = false}, axis_last = {.axis_is_last = true};
+
+static parts parts_of(const rheos__op_def *op, int32_t num_inputs) {
+  const concat_family *family = op->family;
+  const bool last = family->axis_is_last;
+  return (parts){last ? num_inputs - 1 : 0, last ? 0 : 1, num_inputs - 1};
 }
 
 // The shape that two parts share, but for the dimension `axis` (-1: unknown which, ranks only).
@@ -54,7 +60,7 @@ static rheos_status *concat_axis(int64_t axis, int32_t rank, int32_t *out_axis) 
 }
 
 static rheos_status *shape_concat(rheos__infer *c) {
-  parts p = parts_of(c->op->name, c->num_inputs);
+  parts p = parts_of(c->op, c->num_inputs);
   rheos_shape ignored;
   RHEOS_TRY(rheos__infer_rank(c, p.axis_input, 0, &ignored));
   const rheos_shape *shapes = c->input_shapes + p.first;
@@ -111,7 +117,7 @@ static rheos_status *run_concat_late(const void *state, const void *const *input
 }
 
 static rheos_status *prepare_concat(rheos__prepare *p) {
-  parts q = parts_of(p->op->name, p->num_inputs);
+  parts q = parts_of(p->op, p->num_inputs);
   const rheos_tensor *value = p->input_values[q.axis_input];
   if (value == NULL) {
     rheos__operands *o = rheos__keep_operands(p);
@@ -180,7 +186,7 @@ static void slice_by_offsets(rheos__grad *g, parts q, rheos_output grad, rheos_o
 
 static void gradient_concat(rheos__grad *g) {
   rheos_scope *s = g->scope;
-  parts q = parts_of(rheos_operation_type(g->operation), g->num_inputs);
+  parts q = parts_of(g->op, g->num_inputs);
   rheos_output grad = rheos__grad_dense(g, 0);
   if (q.count == 1) {
     rheos__grad_set(g, q.first, grad);
@@ -210,6 +216,7 @@ const rheos__op_def rheos__op_Concat = {
     .shape = shape_concat,
     .gradient = gradient_concat,
     .prepare = prepare_concat,
+    .family = &axis_first,
 };
 
 const rheos__op_def rheos__op_ConcatV2 = {
@@ -221,6 +228,7 @@ const rheos__op_def rheos__op_ConcatV2 = {
     .shape = shape_concat,
     .gradient = gradient_concat,
     .prepare = prepare_concat,
+    .family = &axis_last,
 };
 
 // ---- ConcatOffset

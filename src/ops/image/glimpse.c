@@ -123,7 +123,14 @@ static rheos_status *noise_of(const rheos__attrs *attrs, noise *out_noise) {
   return NULL;
 }
 
+typedef struct glimpse_family {
+  bool second;  // the second version
+} glimpse_family;
+
+static const glimpse_family first_version = {.second = false}, second_version = {.second = true};
+
 static rheos_status *prepare_glimpse(rheos__prepare *p) {
+  const glimpse_family *family = p->op->family;
   glimpse *g = RHEOS_NEW_STATE(p, glimpse);
   if (g == NULL) return rheos__out_of_memory();
   const rheos_shape *in = &p->input_shapes[0], *out = &p->output_shapes[0];
@@ -133,7 +140,7 @@ static rheos_status *prepare_glimpse(rheos__prepare *p) {
       .depth = in->dims[3],
       .normalized = rheos__attr_bool(p->attrs, "normalized"),
       .centered = rheos__attr_bool(p->attrs, "centered"),
-      .second = strcmp(p->op->name, "ExtractGlimpseV2") == 0,
+      .second = family->second,
   };
   RHEOS_TRY(noise_of(p->attrs, &g->noise));
   g->rows = out->dims[1];
@@ -176,6 +183,7 @@ const rheos__op_def rheos__op_ExtractGlimpse = {
     .shape = shape_glimpse,
     .gradient = rheos__no_gradient,
     .prepare = prepare_glimpse,
+    .family = &first_version,
 };
 
 const rheos__op_def rheos__op_ExtractGlimpseV2 = {
@@ -186,4 +194,5 @@ const rheos__op_def rheos__op_ExtractGlimpseV2 = {
         "centered.",
     .shape = shape_glimpse,
     .prepare = prepare_glimpse,
+    .family = &second_version,
 };

@@ -303,16 +303,17 @@ static rheos_status *compute_grad(void *state, rheos__step *step, rheos_tensor *
   return make_and_run(&c, step, o->attrs, inputs[2]->data, inputs[3]->data, true);
 }
 
-static rheos_status *prepare(rheos__prepare *p) {
-  const bool is_gradient = strcmp(p->op->name, "ScaleAndTranslateGrad") == 0;
+static rheos_status *prepare_with(rheos__prepare *p, rheos__compute_fn compute_fn) {
   p->state = rheos__keep_operands(p);
   if (p->state == NULL) return rheos__out_of_memory();
   if (rheos__load_floats_of(p->input_dtypes[0]) == NULL) {
     return rheos__no_kernel(p, p->input_dtypes[0]);
   }
-  p->compute = is_gradient ? compute_grad : compute;
+  p->compute = compute_fn;
   return NULL;
 }
+static rheos_status *prepare(rheos__prepare *p) { return prepare_with(p, compute); }
+static rheos_status *prepare_grad(rheos__prepare *p) { return prepare_with(p, compute_grad); }
 
 // ---- Shapes and gradient
 
@@ -377,5 +378,5 @@ const rheos__op_def rheos__op_ScaleAndTranslateGrad = {
         "T: {float}; " ATTRS,
     .doc = "The gradient of ScaleAndTranslate for its images.",
     .shape = shape_grad,
-    .prepare = prepare,
+    .prepare = prepare_grad,
 };

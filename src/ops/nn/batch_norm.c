@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/elementwise.h"
 #include "ops/kit/op_util.h"
@@ -89,13 +90,11 @@ DTYPES(KERNELS, )
   [RHEOS__DTYPE_##S] = {moments_##S, normalize_##S, grad_sums_##S, grad_x_##S},
 static const rheos__norm_loops reference_loops[RHEOS__NUM_DTYPES] = {DTYPES(LOOPS, )};
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 // Ranges of channels, over all those of the units.
-#define FOR_RANGES(first_channel, count_channels)                                            \
-  const int64_t end = smaller(last_unit * s->unit_channels, s->channels);                    \
-  for (int64_t first_channel = first_unit * s->unit_channels, count_channels;                \
-       count_channels = smaller(s->most_channels, end - first_channel), first_channel < end; \
+#define FOR_RANGES(first_channel, count_channels)                                               \
+  const int64_t end = rheos__min(last_unit * s->unit_channels, s->channels);                    \
+  for (int64_t first_channel = first_unit * s->unit_channels, count_channels;                   \
+       count_channels = rheos__min(s->most_channels, end - first_channel), first_channel < end; \
        first_channel += count_channels)
 
 static void given_moments(const norm *s, const void *mean, const void *variance, range *k) {
@@ -186,11 +185,17 @@ static int32_t channel_dim(const rheos__attrs *attrs, int32_t rank) {
   return rheos__attr_string(attrs, "data_format")[1] == 'C' ? 1 : rank - 1;
 }
 
+typedef struct norm_family {
+  bool volumes;  // may be normalized too; an op without a family takes images only
+} norm_family;
+
+static const norm_family images_and_volumes = {.volumes = true};
+
 // The rank that `data_format` says; an image may also be a volume where the op allows both.
 static rheos_status *infer_image(const rheos__infer *c, int32_t input, rheos_shape *out_shape) {
   const rheos_shape *shape = &c->input_shapes[input];
-  const bool any = strstr(c->op->name, "V3") != NULL;
-  if (any && (shape->rank == 5 || shape->rank < 0)) {
+  const norm_family *family = c->op->family;
+  if (family != NULL && family->volumes && (shape->rank == 5 || shape->rank < 0)) {
     *out_shape = *shape;
     return NULL;
   }
@@ -481,6 +486,7 @@ const rheos__op_def rheos__op_FusedBatchNormV3 = {
     .shape = norm_shape,
     .gradient = grad_norm,
     .prepare = prepare_norm,
+    .family = &images_and_volumes,
 };
 const rheos__op_def rheos__op_FusedBatchNormGrad = {
     .name = "FusedBatchNormGrad",
@@ -517,4 +523,5 @@ const rheos__op_def rheos__op_FusedBatchNormGradV3 = {
     .shape = grad_shape,
     .gradient = grad_grad,
     .prepare = prepare_grad,
+    .family = &images_and_volumes,
 };

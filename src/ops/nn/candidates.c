@@ -292,8 +292,7 @@ static rheos_status *init_table(rheos__resource *resource, const void *argument)
   unigram_table *t = (unigram_table *)resource;
   const rheos__prepare *p = argument;
   if (pthread_mutex_init(&t->mutex, NULL) != 0) return rheos__out_of_memory();
-  const bool fixed = strcmp(p->op->name, "FixedUnigramCandidateSampler") == 0;
-  rheos_status *status = fixed ? fill_fixed(t, p) : fill_learned(t, p);
+  rheos_status *status = p->op->family == &fixed_kind ? fill_fixed(t, p) : fill_learned(t, p);
   if (status != NULL) deinit_table(resource);
   return status;
 }
@@ -432,7 +431,8 @@ static void release(void *state) {
   if (s->table != NULL) rheos__resource_unref(&s->table->base);
 }
 
-static rheos_status *prepare(rheos__prepare *p, const sampler_kind *kind) {
+static rheos_status *prepare(rheos__prepare *p) {
+  const sampler_kind *kind = p->op->family;  // NULL: all classes
   sampler *s = RHEOS_NEW_STATE(p, sampler);
   if (s == NULL) return rheos__out_of_memory();
   s->kind = kind;
@@ -456,14 +456,6 @@ static rheos_status *prepare(rheos__prepare *p, const sampler_kind *kind) {
   return NULL;
 }
 
-static rheos_status *prepare_uniform(rheos__prepare *p) { return prepare(p, &uniform_kind); }
-static rheos_status *prepare_log_uniform(rheos__prepare *p) {
-  return prepare(p, &log_uniform_kind);
-}
-static rheos_status *prepare_learned(rheos__prepare *p) { return prepare(p, &learned_kind); }
-static rheos_status *prepare_fixed(rheos__prepare *p) { return prepare(p, &fixed_kind); }
-static rheos_status *prepare_all(rheos__prepare *p) { return prepare(p, NULL); }
-
 static rheos_status *shape(rheos__infer *c) {
   rheos_shape classes;
   RHEOS_TRY(rheos__infer_rank(c, 0, 2, &classes));
@@ -478,41 +470,41 @@ static rheos_status *shape(rheos__infer *c) {
   "sampled_expected_count: float; num_true: int >= 1; num_sampled: int >= 1; unique: bool; "
 #define RANGE "range_max: int >= 1; "
 #define SEEDS "seed: int = 0; seed2: int = 0"
-#define SAMPLER(op, attributes, about, prepare_fn) \
-  const rheos__op_def rheos__op_##op = {           \
-      .name = #op,                                 \
-      .signature = SAMPLED attributes SEEDS,       \
-      .doc = about,                                \
-      .flags = RHEOS_OP_STATEFUL,                  \
-      .shape = shape,                              \
-      .gradient = rheos__no_gradient,              \
-      .prepare = prepare_fn,                       \
+#define SAMPLER(op, attributes, about, kind) \
+  const rheos__op_def rheos__op_##op = {     \
+      .name = #op,                           \
+      .signature = SAMPLED attributes SEEDS, \
+      .doc = about,                          \
+      .flags = RHEOS_OP_STATEFUL,            \
+      .shape = shape,                        \
+      .gradient = rheos__no_gradient,        \
+      .prepare = prepare,                    \
+      .family = kind,                        \
   }
 
 SAMPLER(UniformCandidateSampler, RANGE,
         "Classes below `range_max`, each as likely as another, and how often each is expected.",
-        prepare_uniform);
+        &uniform_kind);
 SAMPLER(LogUniformCandidateSampler, RANGE,
         "Classes below `range_max`, lower ones more likely as words by their rank are, and how "
         "often each is expected.",
-        prepare_log_uniform);
+        &log_uniform_kind);
 SAMPLER(LearnedUnigramCandidateSampler, RANGE,
         "Classes below `range_max`, as likely as they were seen in `true_classes` so far, and how "
         "often each is expected.",
-        prepare_learned);
+        &learned_kind);
 SAMPLER(ThreadUnsafeUnigramCandidateSampler, RANGE,
         "Classes below `range_max`, as likely as they were seen in `true_classes` so far, and how "
         "often each is expected.",
-        prepare_learned);
+        &learned_kind);
 SAMPLER(FixedUnigramCandidateSampler,
         RANGE
         "vocab_file: string = \"\"; distortion: float = 1.0; num_reserved_ids: int = 0; "
         "num_shards: int >= 1 = 1; shard: int >= 0 = 0; unigrams: list(float) = []; ",
         "Classes below `range_max`, as likely as `unigrams` or the last fields of the lines of "
         "`vocab_file` say, and how often each is expected.",
-        prepare_fixed);
-SAMPLER(AllCandidateSampler, "", "All the classes below `num_sampled`, each expected once.",
-        prepare_all);
+        &fixed_kind);
+SAMPLER(AllCandidateSampler, "", "All the classes below `num_sampled`, each expected once.", NULL);
 
 // ---- ComputeAccidentalHits
 

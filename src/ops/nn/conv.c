@@ -101,7 +101,16 @@ rheos_status *rheos__conv_fit(const rheos__attrs *attrs, int32_t spatial, bool d
   return NULL;
 }
 
-static bool is_depthwise(const rheos__op_def *op) { return strncmp(op->name, "Depthwise", 9) == 0; }
+typedef struct conv_family {
+  bool depthwise;
+} conv_family;
+
+static const conv_family plain = {.depthwise = false}, by_channel = {.depthwise = true};
+
+static bool is_depthwise(const rheos__op_def *op) {
+  const conv_family *family = op->family;
+  return family != NULL && family->depthwise;  // NULL: an op that runs a convolution within it
+}
 
 static rheos_status *conv_of(const rheos__prepare *p, const rheos_shape *input,
                              const rheos_shape *filter, const rheos_shape *output,
@@ -291,51 +300,52 @@ FAMILY(conv3d, "Conv3D", "Conv3DBackpropInputV2", "Conv3DBackpropFilterV2", true
   "strides: list(int) >= 5; padding: {\"SAME\", \"VALID\"}; data_format: {\"NDHWC\", \"NCDHW\"} " \
   "= \"NDHWC\"; dilations: list(int) = [1, 1, 1, 1, 1]"
 
-#define CONV_OP(op, text, about, shape_fn, gradient_fn, prepare_fn) \
-  const rheos__op_def rheos__op_##op = {                            \
-      .name = #op,                                                  \
-      .signature = text,                                            \
-      .doc = about,                                                 \
-      .shape = shape_fn,                                            \
-      .gradient = gradient_fn,                                      \
-      .prepare = prepare_fn,                                        \
+#define CONV_OP(op, text, about, shape_fn, gradient_fn, prepare_fn, kind) \
+  const rheos__op_def rheos__op_##op = {                                  \
+      .name = #op,                                                        \
+      .signature = text,                                                  \
+      .doc = about,                                                       \
+      .shape = shape_fn,                                                  \
+      .gradient = gradient_fn,                                            \
+      .prepare = prepare_fn,                                              \
+      .family = &kind,                                                    \
   };
 
 CONV_OP(Conv2D, "input: T, filter: T -> output: T; " FLOATS_AND_INT32 ATTRS_2D,
         "The convolution of the images `input` with `filter` [height, width, in, out].",
-        conv2d_shape, grad_conv2d, rheos__prepare_conv)
+        conv2d_shape, grad_conv2d, rheos__prepare_conv, plain)
 CONV_OP(Conv2DBackpropInput,
         "input_sizes: int32, filter: T, out_backprop: T -> output: T; " FLOATS_AND_INT32 ATTRS_2D,
         "The gradient of Conv2D for its images, which have the shape `input_sizes`.",
-        conv2d_input_shape, grad_conv2d_input, rheos__prepare_conv_backprop_input)
+        conv2d_input_shape, grad_conv2d_input, rheos__prepare_conv_backprop_input, plain)
 CONV_OP(Conv2DBackpropFilter,
         "input: T, filter_sizes: int32, out_backprop: T -> output: T; " FLOATS ATTRS_2D,
         "The gradient of Conv2D for its filter, which has the shape `filter_sizes`.",
-        conv2d_filter_shape, grad_conv2d_filter, rheos__prepare_conv_backprop_filter)
+        conv2d_filter_shape, grad_conv2d_filter, rheos__prepare_conv_backprop_filter, plain)
 CONV_OP(DepthwiseConv2dNative, "input: T, filter: T -> output: T; " FLOATS ATTRS_DEPTHWISE,
         "The convolution of each channel of `input` with its own part of `filter` [height, width, "
         "channels, multiplier].",
-        conv2d_shape, grad_depthwise, rheos__prepare_conv)
+        conv2d_shape, grad_depthwise, rheos__prepare_conv, by_channel)
 CONV_OP(DepthwiseConv2dNativeBackpropInput,
         "input_sizes: int32, filter: T, out_backprop: T -> output: T; " FLOATS ATTRS_DEPTHWISE,
         "The gradient of DepthwiseConv2dNative for its images, which have the shape `input_sizes`.",
-        conv2d_input_shape, grad_depthwise_input, rheos__prepare_conv_backprop_input)
+        conv2d_input_shape, grad_depthwise_input, rheos__prepare_conv_backprop_input, by_channel)
 CONV_OP(DepthwiseConv2dNativeBackpropFilter,
         "input: T, filter_sizes: int32, out_backprop: T -> output: T; " FLOATS ATTRS_DEPTHWISE,
         "The gradient of DepthwiseConv2dNative for its filter, which has the shape `filter_sizes`.",
-        conv2d_filter_shape, grad_depthwise_filter, rheos__prepare_conv_backprop_filter)
+        conv2d_filter_shape, grad_depthwise_filter, rheos__prepare_conv_backprop_filter, by_channel)
 CONV_OP(Conv3D, "input: T, filter: T -> output: T; " FLOATS ATTRS_3D,
         "The convolution of the volumes `input` with `filter` [depth, height, width, in, out].",
-        conv3d_shape, grad_conv3d, rheos__prepare_conv)
+        conv3d_shape, grad_conv3d, rheos__prepare_conv, plain)
 CONV_OP(Conv3DBackpropInputV2,
         "input_sizes: Tshape, filter: T, out_backprop: T -> output: T; " FLOATS ATTRS_3D
         "; Tshape: {int32, int64} = int32",
         "The gradient of Conv3D for its volumes, which have the shape `input_sizes`.",
-        conv3d_input_shape, grad_conv3d_input, rheos__prepare_conv_backprop_input)
+        conv3d_input_shape, grad_conv3d_input, rheos__prepare_conv_backprop_input, plain)
 CONV_OP(Conv3DBackpropFilterV2,
         "input: T, filter_sizes: int32, out_backprop: T -> output: T; " FLOATS ATTRS_3D,
         "The gradient of Conv3D for its filter, which has the shape `filter_sizes`.",
-        conv3d_filter_shape, grad_conv3d_filter, rheos__prepare_conv_backprop_filter)
+        conv3d_filter_shape, grad_conv3d_filter, rheos__prepare_conv_backprop_filter, plain)
 
 // Before V2 the shape of a result was that of an input, whose numbers do not matter.
 
@@ -354,7 +364,7 @@ static rheos_status *like_filter_shape(rheos__infer *c) { return shape_like(c, 1
 
 CONV_OP(Conv3DBackpropInput, "input: T, filter: T, out_backprop: T -> output: T; " ATTRS_V1,
         "The gradient of Conv3D for its volumes, which have the shape of `input`.",
-        like_input_shape, NULL, rheos__prepare_conv_backprop_input)
+        like_input_shape, NULL, rheos__prepare_conv_backprop_input, plain)
 CONV_OP(Conv3DBackpropFilter, "input: T, filter: T, out_backprop: T -> output: T; " ATTRS_V1,
         "The gradient of Conv3D for its filter, which has the shape of `filter`.",
-        like_filter_shape, NULL, rheos__prepare_conv_backprop_filter)
+        like_filter_shape, NULL, rheos__prepare_conv_backprop_filter, plain)

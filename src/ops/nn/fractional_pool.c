@@ -263,11 +263,22 @@ static void release_settings(void *state) {
   if (generator != NULL) rheos__generator_unref(generator);
 }
 
+typedef struct fractional_family {
+  bool average;
+} fractional_family;
+
+static const fractional_family of_largest = {.average = false}, of_average = {.average = true};
+
+static bool is_average(const rheos__op_def *op) {
+  const fractional_family *family = op->family;
+  return family->average;
+}
+
 static rheos_status *prepare_pool(rheos__prepare *p) {
   settings *s = RHEOS_NEW_STATE(p, settings);
   if (s == NULL) return rheos__out_of_memory();
   RHEOS_TRY(read_ratios(p->attrs, s->ratios));
-  s->average = strcmp(p->op->name, "FractionalAvgPool") == 0;
+  s->average = is_average(p->op);
   s->overlapping = rheos__attr_bool(p->attrs, "overlapping");
   s->pseudo = rheos__attr_bool(p->attrs, "pseudo_random");
   s->seed = (uint64_t)rheos__attr_int(p->attrs, "seed");
@@ -382,10 +393,9 @@ static rheos_status *compute_avg_grad(void *state, rheos__step *step, rheos_tens
 static rheos_status *prepare_grad(rheos__prepare *p) {
   bool *overlapping = RHEOS_NEW_STATE(p, bool);
   if (overlapping == NULL) return rheos__out_of_memory();
-  const bool average = strcmp(p->op->name, "FractionalAvgPoolGrad") == 0;
   *overlapping = rheos__attr_bool(p->attrs, "overlapping");
   if (row_fns[p->output_dtypes[0]] == NULL) return rheos__no_kernel(p, p->output_dtypes[0]);
-  p->compute = average ? compute_avg_grad : compute_max_grad;
+  p->compute = is_average(p->op) ? compute_avg_grad : compute_max_grad;
   return NULL;
 }
 
@@ -447,6 +457,7 @@ const rheos__op_def rheos__op_FractionalMaxPool = {
     .shape = shape_pool,
     .gradient = gradient_max,
     .prepare = prepare_pool,
+    .family = &of_largest,
 };
 
 const rheos__op_def rheos__op_FractionalAvgPool = {
@@ -457,6 +468,7 @@ const rheos__op_def rheos__op_FractionalAvgPool = {
     .shape = shape_pool,
     .gradient = gradient_avg,
     .prepare = prepare_pool,
+    .family = &of_average,
 };
 
 const rheos__op_def rheos__op_FractionalMaxPoolGrad = {
@@ -467,6 +479,7 @@ const rheos__op_def rheos__op_FractionalMaxPoolGrad = {
     .doc = "The gradient of FractionalMaxPool for its images.",
     .shape = shape_max_grad,
     .prepare = prepare_grad,
+    .family = &of_largest,
 };
 
 const rheos__op_def rheos__op_FractionalAvgPoolGrad = {
@@ -477,4 +490,5 @@ const rheos__op_def rheos__op_FractionalAvgPoolGrad = {
     .doc = "The gradient of FractionalAvgPool for its images.",
     .shape = shape_avg_grad,
     .prepare = prepare_grad,
+    .family = &of_average,
 };

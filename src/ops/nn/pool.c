@@ -271,16 +271,16 @@ static rheos_status *prepare_pool(rheos__prepare *p, const rheos__pool_op *op) {
 
 // ---- Gradients
 
+// Those of its attributes that a gradient has too: only that of the largest takes explicit paddings.
+static const char *const window_attrs[] = {
+    "ksize", "strides", "padding", "data_format", "include_batch_in_index", NULL};
+static const char *const padded_window_attrs[] = {"ksize",       "strides",           "padding",
+                                                  "data_format", "explicit_paddings", NULL};
+
 static rheos_output same_attrs(rheos__grad *g, const char *type, const rheos_output *inputs,
-                               size_t num_inputs) {
-  // The second derivative takes no explicit paddings.
-  const bool second = strstr(type, "GradGrad") != NULL;
-  static const char *const names[] = {
-      "ksize", "strides", "padding", "data_format", "include_batch_in_index", NULL};
-  static const char *const more[] = {"explicit_paddings", NULL};
+                               size_t num_inputs, const char *const *names) {
   rheos_attr attrs[8];
-  size_t count = rheos__attrs_by_name(g, names, attrs);
-  if (!second) count += rheos__attrs_by_name(g, more, attrs + count);
+  const size_t count = rheos__attrs_by_name(g, names, attrs);
   return rheos_operation_output(rheos__op_n(g->scope, type, NULL, inputs, num_inputs, attrs, count),
                                 0);
 }
@@ -289,7 +289,8 @@ static rheos_output same_attrs(rheos__grad *g, const char *type, const rheos_out
 static void grad_max(rheos__grad *g, const char *type) {
   rheos_output inputs[5] = {g->inputs[0], g->outputs[0], rheos__grad_dense(g, 0)};
   for (int32_t i = 1; i < g->num_inputs; i++) inputs[2 + i] = g->inputs[i];
-  rheos__grad_set(g, 0, same_attrs(g, type, inputs, 2 + (size_t)g->num_inputs));
+  rheos__grad_set(g, 0,
+                  same_attrs(g, type, inputs, 2 + (size_t)g->num_inputs, padded_window_attrs));
 }
 
 // Of a gradient of that, and of the gradient's gradient: linear in what arrived.
@@ -298,22 +299,22 @@ static void grad_max_grad(rheos__grad *g, const char *type) {
   for (int32_t i = 3; i < g->num_inputs; i++) inputs[i] = g->inputs[i];
   rheos__grad_set(g, 0, rheos__zeros_of_shape(g->scope, g->inputs[0]));
   rheos__grad_set(g, 1, rheos__zeros_of_shape(g->scope, g->inputs[1]));
-  rheos__grad_set(g, 2, same_attrs(g, type, inputs, (size_t)g->num_inputs));
+  rheos__grad_set(g, 2, same_attrs(g, type, inputs, (size_t)g->num_inputs, window_attrs));
 }
 
 static void grad_average(rheos__grad *g, const char *type) {
   const rheos_output inputs[] = {rheos__shape_of(g->scope, g->inputs[0], RHEOS_INT32),
                                  rheos__grad_dense(g, 0)};
-  rheos__grad_set(g, 0, same_attrs(g, type, inputs, 2));
+  rheos__grad_set(g, 0, same_attrs(g, type, inputs, 2, window_attrs));
 }
 static void grad_average_grad(rheos__grad *g, const char *type) {
   const rheos_output arriving = rheos__grad_dense(g, 0);
-  rheos__grad_set(g, 1, same_attrs(g, type, &arriving, 1));
+  rheos__grad_set(g, 1, same_attrs(g, type, &arriving, 1, window_attrs));
 }
 
 static void grad_with_argmax(rheos__grad *g, const char *type) {
   const rheos_output inputs[] = {g->inputs[0], rheos__grad_dense(g, 0), g->outputs[1]};
-  rheos__grad_set(g, 0, same_attrs(g, type, inputs, 3));
+  rheos__grad_set(g, 0, same_attrs(g, type, inputs, 3, window_attrs));
 }
 
 // ---- Definitions

@@ -232,6 +232,16 @@ static bool place_all(recurrent_state *s, const int64_t *sizes, const char *layo
   return place_words(sizes, work, s->num_work, true, s->work, scratch_bytes) != NULL;
 }
 
+// Of the ops over sequences; the others have none.
+typedef struct sequence_family {
+  bool forgets_second;   // the order of the gates
+  const char *gradient;  // op; NULL: it is one itself
+} sequence_family;
+
+static const sequence_family sequence = {.gradient = "BlockLSTMGrad"};
+static const sequence_family sequence_v2 = {.forgets_second = true, .gradient = "BlockLSTMGradV2"};
+static const sequence_family gradient_v2 = {.forgets_second = true};
+
 static void read_attrs(const rheos__prepare *p, recurrent_state *s) {
   const rheos_attr_value *value = rheos__attrs_find(p->attrs, "use_peephole");
   s->has_peephole = value != NULL && value->b;
@@ -239,8 +249,8 @@ static void read_attrs(const rheos__prepare *p, recurrent_state *s) {
   s->forget_bias = value != NULL ? value->f : 0;
   value = rheos__attrs_find(p->attrs, "cell_clip");
   s->clip = value != NULL ? value->f : 0;
-  const size_t length = strlen(p->op->name);
-  s->forgets_second = length > 2 && strcmp(p->op->name + length - 2, "V2") == 0;
+  const sequence_family *family = p->op->family;
+  s->forgets_second = family != NULL && family->forgets_second;
 }
 
 // `work` are the shapes of the body's work space; `columns`: how many times c numbers a row of
@@ -505,11 +515,10 @@ static void gradient_block_lstm(rheos__grad *g) {
   for (int32_t i = 0; i < 7; ++i) inputs[9 + i] = g->outputs[i];
   inputs[16] = rheos__grad_dense(g, 1);
   inputs[17] = rheos__grad_dense(g, 6);
-  const bool is_v2 = strcmp(rheos_operation_type(g->operation), "BlockLSTMV2") == 0;
+  const sequence_family *family = g->op->family;
   const rheos_attr attr =
       rheos_attr_bool("use_peephole", rheos__attr_bool(g->attrs, "use_peephole"));
-  const rheos_operation grad = rheos__op_n(g->scope, is_v2 ? "BlockLSTMGradV2" : "BlockLSTMGrad",
-                                           NULL, inputs, 18, &attr, 1);
+  const rheos_operation grad = rheos__op_n(g->scope, family->gradient, NULL, inputs, 18, &attr, 1);
   if (grad.graph == NULL) return;
   for (int32_t i = 0; i < 8; ++i) rheos__grad_set(g, i + 1, rheos_operation_output(grad, i));
 }
@@ -549,6 +558,7 @@ const rheos__op_def rheos__op_BlockLSTM = {
     .shape = shape_block_lstm,
     .gradient = gradient_block_lstm,
     .prepare = prepare_block_lstm,
+    .family = &sequence,
 };
 
 const rheos__op_def rheos__op_BlockLSTMV2 = {
@@ -559,6 +569,7 @@ const rheos__op_def rheos__op_BlockLSTMV2 = {
     .shape = shape_block_lstm,
     .gradient = gradient_block_lstm,
     .prepare = prepare_block_lstm,
+    .family = &sequence_v2,
 };
 
 const rheos__op_def rheos__op_BlockLSTMGrad = {
@@ -577,6 +588,7 @@ const rheos__op_def rheos__op_BlockLSTMGradV2 = {
     .doc = "The gradients of BlockLSTMV2.",
     .shape = shape_block_lstm_grad,
     .prepare = prepare_block_lstm_grad,
+    .family = &gradient_v2,
 };
 
 const rheos__op_def rheos__op_GRUBlockCell = {

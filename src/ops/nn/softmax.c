@@ -310,10 +310,11 @@ static rheos_output scaled_rows(rheos_scope *s, rheos_output vector, rheos_outpu
   return rheos__py_mul(s, column, matrix);
 }
 
+extern const rheos__op_def rheos__op_ZerosLike;
+
 static bool is_zeros(rheos_output x) {
   if (!rheos__is_some(x)) return true;
-  const char *type = rheos_operation_type(rheos_output_operation(x));
-  return strcmp(type, "ZerosLike") == 0 || strcmp(type, "Zeros") == 0;
+  return rheos__graph_node(x.graph, x.id)->signature->op == &rheos__op_ZerosLike;
 }
 
 static rheos_output expanded(rheos_scope *s, rheos_output x, int32_t dim) {

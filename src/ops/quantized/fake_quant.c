@@ -1,8 +1,6 @@
 // Quantization that is only simulated: numbers are rounded to a grid and stay floating-point.
 // The grid is shifted so that zero is on it.
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
@@ -93,12 +91,22 @@ static rheos_status *check_bits(const rheos__attrs *attrs) {
   return RHEOS_INVALID("num_bits must be between 2 and 16, inclusive");
 }
 
+typedef struct fake_family {
+  const char *gradient;  // op; NULL: it is one itself
+} fake_family;
+
+static const fake_family fake_args = {"FakeQuantWithMinMaxArgsGradient"};
+static const fake_family fake_vars = {"FakeQuantWithMinMaxVarsGradient"};
+static const fake_family fake_channels = {"FakeQuantWithMinMaxVarsPerChannelGradient"};
+static const fake_family fake_gradient = {NULL};
+
 static rheos_status *prepare_fake(rheos__prepare *p) {
   fake_state *s = RHEOS_NEW_STATE(p, fake_state);
   if (s == NULL) return rheos__out_of_memory();
   RHEOS_TRY(check_bits(p->attrs));
   s->has_range = rheos__attrs_find(p->attrs, "min") != NULL;
-  s->is_gradient = strstr(p->op->name, "Gradient") != NULL;
+  const fake_family *family = p->op->family;
+  s->is_gradient = family->gradient == NULL;
   s->num_bits = rheos__attr_int(p->attrs, "num_bits");
   s->narrow_range = rheos__attr_bool(p->attrs, "narrow_range");
   s->count = rheos_shape_num_elements(&p->output_shapes[0]);
@@ -164,9 +172,9 @@ static rheos_status *shape_fake_channels(rheos__infer *c) {
 
 static const char *const attr_names[] = {"min", "max", "num_bits", "narrow_range"};
 
-// The op NAMEGradient of the gradient and the inputs, with the same attributes.
+// The op's gradient of what arrives and the inputs, with the same attributes.
 static void gradient_fake(rheos__grad *g) {
-  char type[64];
+  const fake_family *family = g->op->family;
   rheos_output inputs[4] = {rheos__grad_dense(g, 0)};
   rheos_attr attrs[4];
   size_t num_attrs = 0;
@@ -174,10 +182,9 @@ static void gradient_fake(rheos__grad *g) {
     const rheos_attr_value *value = rheos__attrs_find(g->attrs, attr_names[i]);
     if (value != NULL) attrs[num_attrs++] = (rheos_attr){attr_names[i], *value};
   }
-  snprintf(type, sizeof type, "%sGradient", rheos_operation_type(g->operation));
   for (int32_t i = 0; i < g->num_inputs; ++i) inputs[i + 1] = g->inputs[i];
-  const rheos_operation grad =
-      rheos__op_n(g->scope, type, NULL, inputs, (size_t)g->num_inputs + 1, attrs, num_attrs);
+  const rheos_operation grad = rheos__op_n(g->scope, family->gradient, NULL, inputs,
+                                           (size_t)g->num_inputs + 1, attrs, num_attrs);
   if (grad.graph == NULL) return;
   for (int32_t i = 0; i < g->num_inputs; ++i) {
     rheos__grad_set(g, i, rheos_operation_output(grad, i));
@@ -196,6 +203,7 @@ const rheos__op_def rheos__op_FakeQuantWithMinMaxArgs = {
     .shape = shape_fake_args,
     .gradient = gradient_fake,
     .prepare = prepare_fake,
+    .family = &fake_args,
 };
 
 const rheos__op_def rheos__op_FakeQuantWithMinMaxArgsGradient = {
@@ -205,6 +213,7 @@ const rheos__op_def rheos__op_FakeQuantWithMinMaxArgsGradient = {
     .shape = shape_fake_args,
     .gradient = rheos__no_gradient,
     .prepare = prepare_fake,
+    .family = &fake_gradient,
 };
 
 const rheos__op_def rheos__op_FakeQuantWithMinMaxVars = {
@@ -214,6 +223,7 @@ const rheos__op_def rheos__op_FakeQuantWithMinMaxVars = {
     .shape = shape_fake_vars,
     .gradient = gradient_fake,
     .prepare = prepare_fake,
+    .family = &fake_vars,
 };
 
 const rheos__op_def rheos__op_FakeQuantWithMinMaxVarsGradient = {
@@ -224,6 +234,7 @@ const rheos__op_def rheos__op_FakeQuantWithMinMaxVarsGradient = {
     .shape = shape_fake_vars,
     .gradient = rheos__no_gradient,
     .prepare = prepare_fake,
+    .family = &fake_gradient,
 };
 
 const rheos__op_def rheos__op_FakeQuantWithMinMaxVarsPerChannel = {
@@ -233,6 +244,7 @@ const rheos__op_def rheos__op_FakeQuantWithMinMaxVarsPerChannel = {
     .shape = shape_fake_channels,
     .gradient = gradient_fake,
     .prepare = prepare_fake,
+    .family = &fake_channels,
 };
 
 const rheos__op_def rheos__op_FakeQuantWithMinMaxVarsPerChannelGradient = {
@@ -243,4 +255,5 @@ const rheos__op_def rheos__op_FakeQuantWithMinMaxVarsPerChannelGradient = {
     .shape = shape_fake_channels,
     .gradient = rheos__no_gradient,
     .prepare = prepare_fake,
+    .family = &fake_gradient,
 };

@@ -4,6 +4,7 @@
 
 #include "ops/kit/array_grad.h"
 #include "ops/kit/array_util.h"
+#include "ops/kit/elements.h"
 #include "ops/linalg/linalg_grad.h"
 #include "ops/signal/fft_plan.h"
 
@@ -18,31 +19,20 @@ typedef struct fft_op {
   bool inverse;
 } fft_op;
 
-// From the name: "IRFFT2D".
-static fft_op parse_name(const char *name) {
-  fft_op op = {.dims = 1};
-  if (*name == 'I') {
-    op.inverse = true;
-    name++;
-  }
-  if (*name == 'R') {
-    op.kind = op.inverse ? HALF_TO_REAL : REAL_TO_HALF;
-    name++;
-  }
-  const char digit = name[3];  // after "FFT"
-  if (digit == '2' || digit == '3') op.dims = digit - '0';
-  return op;
+static fft_op op_of(const rheos__op_def *op) {
+  const fft_op *family = op->family;
+  return *family;
 }
 
 // ---- Shapes
 
 static rheos_status *shape_complex(rheos__infer *c) {
-  RHEOS_TRY(rheos__infer_rank_at_least(c, 0, parse_name(c->op->name).dims));
+  RHEOS_TRY(rheos__infer_rank_at_least(c, 0, op_of(c->op).dims));
   return rheos__shape_unchanged(c);
 }
 
 static rheos_status *shape_real(rheos__infer *c) {
-  const fft_op op = parse_name(c->op->name);
+  const fft_op op = op_of(c->op);
   const rheos_shape *in = &c->input_shapes[0];
   rheos_shape lengths;
   RHEOS_TRY(rheos__infer_rank_at_least(c, 0, op.dims));
@@ -85,24 +75,6 @@ typedef struct fft_state {
   int64_t line_size, work_size;
 } fft_state;
 
-static double complex load_number(rheos_dtype dtype, const void *data, int64_t index) {
-  switch (dtype) {
-    case RHEOS_FLOAT: return ((const float *)data)[index];
-    case RHEOS_DOUBLE: return ((const double *)data)[index];
-    case RHEOS_COMPLEX64: return ((const float complex *)data)[index];
-    default: return ((const double complex *)data)[index];
-  }
-}
-
-static void store_number(rheos_dtype dtype, void *data, int64_t index, double complex value) {
-  switch (dtype) {
-    case RHEOS_FLOAT: ((float *)data)[index] = (float)creal(value); break;
-    case RHEOS_DOUBLE: ((double *)data)[index] = creal(value); break;
-    case RHEOS_COMPLEX64: ((float complex *)data)[index] = (float complex)value; break;
-    default: ((double complex *)data)[index] = value; break;
-  }
-}
-
 // Transforms `whole` along dimension d.
 static void transform_along(const fft_state *s, int32_t d, double complex *whole,
                             double complex *line, double complex *work) {
@@ -142,7 +114,7 @@ static void load_whole(const fft_state *s, const void *in, double complex *whole
       double complex *line = whole + (a * s->whole[1] + b) * s->whole[2];
       const int64_t from = (a * s->in[1] + b) * s->in[2];
       const int64_t count = s->in[2] < s->whole[2] ? s->in[2] : s->whole[2];
-      for (int64_t k = 0; k < count; ++k) line[k] = load_number(s->from, in, from + k);
+      for (int64_t k = 0; k < count; ++k) line[k] = rheos__complex_at(s->from, in, from + k);
     }
   }
 }
@@ -153,7 +125,8 @@ static void store_whole(const fft_state *s, const double complex *whole, void *o
     for (int64_t b = 0; b < s->out[1]; ++b) {
       const double complex *line = whole + (a * s->whole[1] + b) * s->whole[2];
       const int64_t to = (a * s->out[1] + b) * s->out[2];
-      for (int64_t k = 0; k < s->out[2]; ++k) store_number(s->to, out, to + k, line[k] * scale);
+      for (int64_t k = 0; k < s->out[2]; ++k)
+        rheos__set_complex(s->to, out, to + k, line[k] * scale);
     }
   }
 }
@@ -214,7 +187,7 @@ static rheos_status *make_plans(rheos__prepare *p, fft_state *s) {
 static rheos_status *prepare_fft(rheos__prepare *p) {
   fft_state *s = RHEOS_NEW_STATE(p, fft_state);
   if (s == NULL) return rheos__out_of_memory();
-  s->op = parse_name(p->op->name);
+  s->op = op_of(p->op);
   s->from = p->input_dtypes[0];
   s->to = p->output_dtypes[0];
   if (rheos_dtype_size(s->from) * (s->op.kind == REAL_TO_HALF ? 2 : 1) !=
@@ -289,8 +262,7 @@ static rheos_output scaled(rheos_scope *s, rheos_output x, const char *equation,
 // The transform and its inverse are each other's gradient but for the number of elements.
 static void gradient_complex(rheos__grad *g) {
   rheos_scope *s = g->scope;
-  const char *name = rheos_operation_type(g->operation);
-  const fft_op op = parse_name(name);
+  const fft_op op = op_of(g->op);
   const rheos_output grad = rheos__grad_dense(g, 0);
   if (!rheos__is_some(grad)) return;
   const rheos_dtype dtype = rheos_output_dtype(grad);
@@ -324,15 +296,14 @@ static rheos_output places(rheos_scope *s, rheos_output x) {
 }
 
 // Over two dimensions, the outer one is an ordinary transform: its gradient comes first.
-static rheos_output outer_gradient(rheos_scope *s, rheos_output grad, const char *type) {
+static rheos_output outer_gradient(rheos_scope *s, rheos_output grad) {
   const rheos_dtype dtype = rheos_output_dtype(grad);
   const rheos_dtype real = dtype == RHEOS_COMPLEX64 ? RHEOS_FLOAT : RHEOS_DOUBLE;
   static const char equation[] = "...ij->...ji";
   const rheos_attr attr = rheos_attr_string("equation", equation, sizeof equation - 1);
   const rheos_output turned = rheos__named_n(s, "Einsum", NULL, &grad, 1, &attr, 1);
-  const rheos_output back = rheos__op_1(s, type, turned);
-  rheos_output size = product_of(s, sizes_of(s, turned, 1), real);
-  if (type[0] == 'F') size = rheos__op_1(s, "Reciprocal", size);
+  const rheos_output back = rheos__op_1(s, "IFFT", turned);
+  const rheos_output size = product_of(s, sizes_of(s, turned, 1), real);
   const rheos_output sized = scaled(s, back, "...,->...", size);
   return rheos__named_n(s, "Einsum", NULL, &sized, 1, &attr, 1);
 }
@@ -341,12 +312,12 @@ static rheos_output outer_gradient(rheos_scope *s, rheos_output grad, const char
 // twice, so that half of it and of what it counts once is wanted.
 static void gradient_rfft(rheos__grad *g) {
   rheos_scope *s = g->scope;
-  const fft_op op = parse_name(rheos_operation_type(g->operation));
+  const fft_op op = op_of(g->op);
   rheos_output grad = rheos__grad_dense(g, 0);
   if (!rheos__is_some(grad)) return;
   const rheos_dtype dtype = rheos_output_dtype(grad);
   const rheos_dtype real = rheos_output_dtype(g->inputs[0]);
-  if (op.dims == 2) grad = outer_gradient(s, grad, "IFFT");
+  if (op.dims == 2) grad = outer_gradient(s, grad);
   const rheos_output length = sizes_of(s, g->inputs[0], 1);
   const rheos_output size = product_of(s, length, real);
   const rheos_output inner = rheos__py_mul(s, node(s, "IRFFT", grad, length, real, dtype), size);
@@ -364,7 +335,7 @@ static void gradient_rfft(rheos__grad *g) {
 // 1 for what the inverse transform counts once (the ends), 2 for the others.
 static void gradient_irfft(rheos__grad *g) {
   rheos_scope *s = g->scope;
-  const fft_op op = parse_name(rheos_operation_type(g->operation));
+  const fft_op op = op_of(g->op);
   const rheos_output grad = rheos__grad_dense(g, 0), lengths = g->inputs[1];
   if (!rheos__is_some(grad)) return;
   const rheos_dtype real = rheos_output_dtype(grad);
@@ -383,26 +354,27 @@ static void gradient_irfft(rheos__grad *g) {
   rheos__grad_set(g, 0, scaled(s, forward, "...i,i->...i", mask));
 }
 
-#define COMPLEX_OP(NAME, DOC)                              \
-  const rheos__op_def rheos__op_##NAME = {                 \
-      .name = #NAME,                                       \
-      .signature =                                         \
-          "input: Tcomplex -> output: Tcomplex; "          \
-          "Tcomplex: {complex64, complex128} = complex64", \
-      .doc = DOC,                                          \
-      .shape = shape_complex,                              \
-      .gradient = gradient_complex,                        \
-      .prepare = prepare_fft,                              \
+#define COMPLEX_OP(NAME, DIMS, INVERSE, DOC)                        \
+  const rheos__op_def rheos__op_##NAME = {                          \
+      .name = #NAME,                                                \
+      .signature =                                                  \
+          "input: Tcomplex -> output: Tcomplex; "                   \
+          "Tcomplex: {complex64, complex128} = complex64",          \
+      .doc = DOC,                                                   \
+      .shape = shape_complex,                                       \
+      .gradient = gradient_complex,                                 \
+      .prepare = prepare_fft,                                       \
+      .family = &(const fft_op){DIMS, COMPLEX_TO_COMPLEX, INVERSE}, \
   }
 
-COMPLEX_OP(FFT, "The discrete Fourier transform of the last dimension.");
-COMPLEX_OP(FFT2D, "The discrete Fourier transform of the last two dimensions.");
-COMPLEX_OP(FFT3D, "The discrete Fourier transform of the last three dimensions.");
-COMPLEX_OP(IFFT, "The inverse of FFT.");
-COMPLEX_OP(IFFT2D, "The inverse of FFT2D.");
-COMPLEX_OP(IFFT3D, "The inverse of FFT3D.");
+COMPLEX_OP(FFT, 1, false, "The discrete Fourier transform of the last dimension.");
+COMPLEX_OP(FFT2D, 2, false, "The discrete Fourier transform of the last two dimensions.");
+COMPLEX_OP(FFT3D, 3, false, "The discrete Fourier transform of the last three dimensions.");
+COMPLEX_OP(IFFT, 1, true, "The inverse of FFT.");
+COMPLEX_OP(IFFT2D, 2, true, "The inverse of FFT2D.");
+COMPLEX_OP(IFFT3D, 3, true, "The inverse of FFT3D.");
 
-#define REAL_OP(NAME, IN, OUT, GRADIENT, DOC)                         \
+#define REAL_OP(NAME, DIMS, KIND, IN, OUT, GRADIENT, DOC)             \
   const rheos__op_def rheos__op_##NAME = {                            \
       .name = #NAME,                                                  \
       .signature = "input: " IN ", fft_length: int32 -> output: " OUT \
@@ -412,16 +384,18 @@ COMPLEX_OP(IFFT3D, "The inverse of FFT3D.");
       .shape = shape_real,                                            \
       .gradient = GRADIENT,                                           \
       .prepare = prepare_fft,                                         \
+      .family = &(const fft_op){DIMS, KIND, KIND == HALF_TO_REAL},    \
   }
 
-REAL_OP(RFFT, "Treal", "Tcomplex", gradient_rfft,
+REAL_OP(RFFT, 1, REAL_TO_HALF, "Treal", "Tcomplex", gradient_rfft,
         "The first half (and the middle) of FFT of `fft_length` real numbers.");
-REAL_OP(RFFT2D, "Treal", "Tcomplex", gradient_rfft,
+REAL_OP(RFFT2D, 2, REAL_TO_HALF, "Treal", "Tcomplex", gradient_rfft,
         "FFT2D of real numbers, the first half of the last dimension.");
-REAL_OP(RFFT3D, "Treal", "Tcomplex", NULL,
+REAL_OP(RFFT3D, 3, REAL_TO_HALF, "Treal", "Tcomplex", NULL,
         "FFT3D of real numbers, the first half of the last dimension.");
-REAL_OP(IRFFT, "Tcomplex", "Treal", gradient_irfft,
+REAL_OP(IRFFT, 1, HALF_TO_REAL, "Tcomplex", "Treal", gradient_irfft,
         "The `fft_length` real numbers that RFFT transforms to `input`.");
-REAL_OP(IRFFT2D, "Tcomplex", "Treal", gradient_irfft,
+REAL_OP(IRFFT2D, 2, HALF_TO_REAL, "Tcomplex", "Treal", gradient_irfft,
         "The real numbers that RFFT2D transforms to `input`.");
-REAL_OP(IRFFT3D, "Tcomplex", "Treal", NULL, "The real numbers that RFFT3D transforms to `input`.");
+REAL_OP(IRFFT3D, 3, HALF_TO_REAL, "Tcomplex", "Treal", NULL,
+        "The real numbers that RFFT3D transforms to `input`.");

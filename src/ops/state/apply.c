@@ -124,7 +124,7 @@
 // ---- The rows
 //
 // ROW(name, which ops, cells, the gradient of dense ops, number of cells, inputs before the
-//     gradient, inputs after it, flag or none, qualifier of the loops, formula, what it does)
+//     gradient, inputs after it, flag, checked or none, qualifier of the loops, formula, what it does)
 #define VAR(C) "var: " C ", "
 #define ACCUM(C) VAR(C) "accum: " C ", "
 #define TWO_SUMS(C) VAR(C) "gradient_accumulator: " C ", gradient_squared_accumulator: " C ", "
@@ -136,13 +136,20 @@
 #define MS_MOM(C) VAR(C) "ms: " C ", mom: " C ", "
 #define MG_MS_MOM(C) VAR(C) "mg: " C ", ms: " C ", mom: " C ", "
 #define FLAG_none NULL
+#define FLAG_checked NULL
 #define FLAG_use_nesterov "use_nesterov"
 #define FLAG_update_slots "update_slots"
 #define FLAG_multiply_linear_by_lr "multiply_linear_by_lr"
 #define FLAG_TEXT_none ""
+#define FLAG_TEXT_checked ""
 #define FLAG_TEXT_use_nesterov "; use_nesterov: bool = false"
 #define FLAG_TEXT_update_slots "; update_slots: bool = true"
 #define FLAG_TEXT_multiply_linear_by_lr "; multiply_linear_by_lr: bool = false"
+#define CHECKS_none RHEOS__CHECKS_NOWHERE
+#define CHECKS_checked RHEOS__CHECKS_EVERYWHERE
+#define CHECKS_use_nesterov RHEOS__CHECKS_NOWHERE
+#define CHECKS_update_slots RHEOS__CHECKS_NOWHERE
+#define CHECKS_multiply_linear_by_lr RHEOS__CHECKS_IN_ROWS
 #define GRAD "grad: T"
 #define DELTA "delta: T"
 #define ADAM_NUMBERS "beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2: T, epsilon: T, "
@@ -172,7 +179,7 @@
 #define REAL_ROWS(ROW)                                                                             \
   ROW(ProximalGradientDescent, ALL, VAR, DELTA, 1, "alpha: T, l1: T, l2: T, ", "", none,           \
       RHEOS__WIDE, PROXIMAL_GRADIENT_DESCENT, "Gradient descent with L1 and L2 regularization.")   \
-  ROW(ProximalAdagrad, ALL, ACCUM, GRAD, 2, "lr: T, l1: T, l2: T, ", "", none, RHEOS__WIDE,        \
+  ROW(ProximalAdagrad, ALL, ACCUM, GRAD, 2, "lr: T, l1: T, l2: T, ", "", checked, RHEOS__WIDE,     \
       PROXIMAL_ADAGRAD, "Adagrad with L1 and L2 regularization.")                                  \
   ROW(AdagradDA, ALL, TWO_SUMS, GRAD, 3, "", ", lr: T, l1: T, l2: T, global_step: int64", none,    \
       RHEOS__WIDE, ADAGRAD_DA, "Adagrad by dual averaging.")                                       \
@@ -234,7 +241,8 @@ COMPLEX_ROWS(COMPLEX_LOOPS)
     rheos_dtype dtype = rheos__attr_type(p->attrs, "T");                                        \
     const char *flag_name = FLAG_##flag;                                                        \
     return rheos__prepare_apply(p, count, (int)dtype < RHEOS__NUM_DTYPES ? loops[dtype] : NULL, \
-                                flag_name != NULL && rheos__attr_bool(p->attrs, flag_name));    \
+                                flag_name != NULL && rheos__attr_bool(p->attrs, flag_name),     \
+                                CHECKS_##flag);                                                 \
   }
 
 #define COMPLEX_KERNEL(name, forms, cells, grad, count, before, after, flag, qualifier, formula, \

@@ -13,9 +13,16 @@ enum { RHEOS__MAX_NUMBERS = 6 };  // the rates and decays of an optimizer
 typedef void (*rheos__apply_loop)(void *const *cells, const void *grad,
                                   const double _Complex *numbers, bool flag, int64_t n);
 
+// Where TensorFlow looks whether the numbers make sense.
+typedef enum rheos__apply_checks {
+  RHEOS__CHECKS_NOWHERE,
+  RHEOS__CHECKS_EVERYWHERE,
+  RHEOS__CHECKS_IN_ROWS,  // in the forms with indices
+} rheos__apply_checks;
+
 // Fills in `p` for an op of `num_cells` cells. `loop` NULL: there is none for this dtype.
 rheos_status *rheos__prepare_apply(rheos__prepare *p, int32_t num_cells, rheos__apply_loop loop,
-                                   bool flag);
+                                   bool flag, rheos__apply_checks checks);
 rheos_status *rheos__shape_apply(rheos__infer *c);
 
 #endif  // RHEOS_SRC_OPS_STATE_APPLY_H

@@ -277,7 +277,7 @@ static void assign_roles(apply_state *s, const rheos__op_def *op, int32_t num_in
 }
 
 rheos_status *rheos__prepare_apply(rheos__prepare *p, int32_t num_cells, rheos__apply_loop loop,
-                                   bool flag) {
+                                   bool flag, rheos__apply_checks checks) {
   apply_state *s = RHEOS_NEW_STATE(p, apply_state);
   if (s == NULL) return rheos__out_of_memory();
   RHEOS_TRY(rheos__cells_of(p, num_cells, &s->cells));
@@ -288,8 +288,7 @@ rheos_status *rheos__prepare_apply(rheos__prepare *p, int32_t num_cells, rheos__
   }
   s->loop = loop;
   s->flag = flag;
-  if (strstr(p->op->name, "ProximalAdagrad") != NULL ||
-      strstr(p->op->name, "SparseApplyFtrl") != NULL) {
+  if (checks == RHEOS__CHECKS_EVERYWHERE || (checks == RHEOS__CHECKS_IN_ROWS && s->indices >= 0)) {
     const rheos_attr_value *by_rate = rheos__attrs_find(p->attrs, "multiply_linear_by_lr");
     s->limited = rheos__signature_by_name(p->op->name);
     s->may_be_zero = by_rate != NULL && by_rate->b;

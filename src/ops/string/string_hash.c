@@ -7,9 +7,15 @@
 
 // ---- Buckets
 
+typedef uint64_t (*hash_fn)(const uint64_t key[2], const void *data, size_t size_bytes);
+
+typedef struct bucket_family {
+  hash_fn hash;
+} bucket_family;
+
 typedef struct bucket_state {
   rheos__string_units units;
-  uint64_t (*hash)(const uint64_t key[2], const void *data, size_t size_bytes);
+  hash_fn hash;
   uint64_t key[2], num_buckets;
 } bucket_state;
 
@@ -37,15 +43,17 @@ static rheos_status *run_buckets(const void *argument, const void *const *inputs
   return NULL;
 }
 
+static const bucket_family old = {old_hash}, fast = {fast_hash}, strong = {rheos__sip_hash};
+
 static rheos_status *prepare_buckets(rheos__prepare *p) {
   bucket_state *state = RHEOS_NEW_STATE(p, bucket_state);
   if (state == NULL) return rheos__out_of_memory();
   state->num_buckets = (uint64_t)rheos__attr_int(p->attrs, "num_buckets");
+  const bucket_family *family = p->op->family;
+  state->hash = family->hash;
   const rheos_attr_value *key = rheos__attrs_find(p->attrs, "key");
-  state->hash = strcmp(p->op->name, "StringToHashBucket") == 0 ? old_hash : fast_hash;
   if (key != NULL) {
     if (key->count != 2) return RHEOS_INVALID("Key must have 2 elements");
-    state->hash = rheos__sip_hash;
     for (int k = 0; k < 2; k++) state->key[k] = (uint64_t)key->ints[k];
   }
   rheos__answer_string_units(p, run_buckets);
@@ -59,6 +67,7 @@ const rheos__op_def rheos__op_StringToHashBucket = {
     .shape = rheos__shape_unchanged,
     .gradient = rheos__no_gradient,
     .prepare = prepare_buckets,
+    .family = &old,
 };
 
 const rheos__op_def rheos__op_StringToHashBucketFast = {
@@ -68,6 +77,7 @@ const rheos__op_def rheos__op_StringToHashBucketFast = {
     .shape = rheos__shape_unchanged,
     .gradient = rheos__no_gradient,
     .prepare = prepare_buckets,
+    .family = &fast,
 };
 
 const rheos__op_def rheos__op_StringToHashBucketStrong = {
@@ -79,6 +89,7 @@ const rheos__op_def rheos__op_StringToHashBucketStrong = {
     .shape = rheos__shape_unchanged,
     .gradient = rheos__no_gradient,
     .prepare = prepare_buckets,
+    .family = &strong,
 };
 
 // ---- Fingerprint

@@ -92,7 +92,7 @@ static bool chars_part(const rheos_string *in, int64_t pos, int64_t len, rheos_s
   const int64_t missed = pos < 0 ? backward(&from, start, pos) : forward(&from, end, pos);
   const char *to = from;
   forward(&to, end, len);
-  *out_part = (rheos_string){(char *)(uintptr_t)from, (size_t)(to - from)};
+  *out_part = rheos__borrow_string(from, (size_t)(to - from));
   return missed == 0;
 }
 
@@ -364,13 +364,23 @@ static rheos_status *upper_chars(const rheos__string_map *map, const rheos_strin
 
 static void free_locale(void *argument) { freelocale(((case_state *)argument)->locale); }
 
+typedef rheos_status *(*change_fn)(const rheos__string_map *map, const rheos_string *in,
+                                   rheos__text *out);
+
+typedef struct case_family {
+  change_fn bytes, chars;  // by itself, and in UTF-8
+} case_family;
+
+static const case_family lower = {lower_bytes, lower_chars};
+static const case_family upper = {upper_bytes, upper_chars};
+
 static rheos_status *prepare_case(rheos__prepare *p) {
-  const bool lower = strcmp(p->op->name, "StringLower") == 0;
+  const case_family *family = p->op->family;
   case_state *state = RHEOS_NEW_STATE(p, case_state);
   if (state == NULL) return rheos__out_of_memory();
   const char *encoding = rheos__attr_string(p->attrs, "encoding");
   if (encoding[0] == '\0') {
-    state->map.make = lower ? lower_bytes : upper_bytes;
+    state->map.make = family->bytes;
     return rheos__answer_string_map(p);
   }
   if (strcmp(encoding, "utf-8") != 0) {
@@ -381,7 +391,7 @@ static rheos_status *prepare_case(rheos__prepare *p) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "the system has no locale C.UTF-8");
   }
   p->release = free_locale;
-  state->map.make = lower ? lower_chars : upper_chars;
+  state->map.make = family->chars;
   return rheos__answer_string_map(p);
 }
 
@@ -392,6 +402,7 @@ const rheos__op_def rheos__op_StringLower = {
         "The strings in lower case: ASCII letters, or all characters if `encoding` is \"utf-8\".",
     .shape = rheos__shape_unchanged,
     .prepare = prepare_case,
+    .family = &lower,
 };
 
 const rheos__op_def rheos__op_StringUpper = {
@@ -401,6 +412,7 @@ const rheos__op_def rheos__op_StringUpper = {
         "The strings in upper case: ASCII letters, or all characters if `encoding` is \"utf-8\".",
     .shape = rheos__shape_unchanged,
     .prepare = prepare_case,
+    .family = &upper,
 };
 
 // ---- StringStrip
