@@ -567,7 +567,6 @@ from rheos.v1 import (
     random,
     raw_ops,
     sets,
-    signal,
     sparse,
     spectral,
     strings,
@@ -639,6 +638,7 @@ _LATER = (
     "pywrap_tensorflow",
     "resource_loader",
     "saved_model",
+    "signal",
     "test",
 )
 _absent = _attribute_of("tensorflow", _MESSAGES)
