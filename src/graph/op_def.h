@@ -218,8 +218,8 @@ static inline int64_t rheos__flops(double flops) {
 // What `compute` may ask of the step it runs in.
 // True once the step is cancelled or past its deadline: stop soon, with any status.
 bool rheos__step_should_stop(rheos__step *step);
-// A number of its own among all steps of the host, never 0.
-uint64_t rheos__step_number(rheos__step *step);
+// Resources that live as long as the step, for the thread that runs it; NULL when memory is short.
+rheos__resources *rheos__step_resources(rheos__step *step);
 // Runs body(argument, first, last) over [0, num_units) on the session's threads and waits. The first
 // error wins.
 rheos_status *rheos__step_parallel(rheos__step *step, int64_t num_units, int64_t flops,

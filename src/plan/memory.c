@@ -126,6 +126,26 @@ static void end_section(placer *p) {
   if (++p->section == segment->sections + segment->num_sections) p->section = NULL;
 }
 
+// The given feed, one more than its value, whose bytes output 0 may take over; 0: none. Such an output
+// is fetched: other values have no need of a tensor.
+static int32_t given_input(const rheos__segment *segment, int32_t index, size_t bytes) {
+  const rheos__instruction *in = &segment->instructions[index];
+  if (in->reuse_input < 0 || in->branch > 0) return 0;
+  const int32_t root = segment->operands[in->first_operand + in->reuse_input];
+  const rheos__value *value = own_value(segment, root);
+  if (value == NULL || !value->given || value->escapes || value->last_instruction != index) {
+    return 0;
+  }
+  for (int32_t k = 0; k < in->num_inputs; ++k) {
+    if (k != in->reuse_input && segment->operands[in->first_operand + k] == root) return 0;
+  }
+  size_t value_bytes = 0;
+  rheos_status *status = size_of(value, &value_bytes);
+  const bool fits = status == NULL && value_bytes == bytes;
+  rheos_status_free(status);
+  return fits ? root + 1 : 0;
+}
+
 static rheos_status *place_outputs(placer *p, int32_t index) {
   rheos__segment *segment = p->segment;
   rheos__instruction *in = &segment->instructions[index];
@@ -143,6 +163,7 @@ static rheos_status *place_outputs(placer *p, int32_t index) {
     RHEOS_TRY(size_of(value, &bytes));
     if (value->fetched) {
       value->kind = RHEOS__VALUE_HEAP;
+      value->over = k == 0 ? given_input(segment, index, bytes) : 0;
       if (!append(&segment->heap_values, &p->num_heap, &p->heap_capacity, in->first_value + k)) {
         return rheos__out_of_memory();
       }
@@ -180,8 +201,20 @@ static rheos_status *retire(placer *p, int32_t index, int32_t root) {
   return NULL;
 }
 
+static rheos_status *list_given(placer *p) {
+  rheos__segment *segment = p->segment;
+  for (int32_t i = 0; segment->key_given != NULL && i < segment->num_key; ++i) {
+    if (segment->values[i].given &&
+        !append(&segment->tensor_values, &p->num_tensors, &p->tensor_capacity, i)) {
+      return rheos__out_of_memory();
+    }
+  }
+  return NULL;
+}
+
 static rheos_status *place_all(placer *p) {
   rheos__segment *segment = p->segment;
+  RHEOS_TRY(list_given(p));
   for (int32_t i = 0; i < segment->num_instructions; ++i) {
     rheos__instruction *in = &segment->instructions[i];
     if (p->section != NULL && i == p->section->first) RHEOS_TRY(begin_section(p));

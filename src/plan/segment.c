@@ -418,12 +418,27 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
   return p.packing.bytes > 0 ? rheos__pack_operand(z->segment, &p.packing) : NULL;
 }
 
-static rheos_status *add_feeds(specializer *z, const rheos_shape *key) {
-  for (int32_t i = 0; i < z->plan->num_feeds; ++i) {
-    rheos__edge edge = z->plan->feeds[i];
-    rheos_dtype dtype = rheos__graph_node(z->plan->graph, edge.id)->outputs[edge.index].dtype;
-    RHEOS_TRY(add_value(z, rheos_dtype_base(dtype), RHEOS__VALUE_FEED, &key[i], NULL));
+// What is given away is the step's own tensor, as if an instruction had returned it.
+static rheos_status *add_feed(specializer *z, int32_t feed) {
+  const rheos__segment *segment = z->segment;
+  const rheos__edge edge = z->plan->feeds[feed];
+  const rheos_dtype dtype =
+      rheos_dtype_base(rheos__graph_node(z->plan->graph, edge.id)->outputs[edge.index].dtype);
+  rheos__value *value = NULL;
+  if (segment->key_cells != NULL && segment->key_cells[feed] != NULL) {
+    RHEOS_TRY(add_value(z, dtype, RHEOS__VALUE_NONE, NULL, &value));
+    value->resource = segment->key_cells[feed];
+    return NULL;
   }
+  const bool given = segment->key_given != NULL && segment->key_given[feed];
+  RHEOS_TRY(add_value(z, dtype, given ? RHEOS__VALUE_TENSOR : RHEOS__VALUE_FEED,
+                      &segment->key[feed], &value));
+  value->given = given;
+  return NULL;
+}
+
+static rheos_status *add_feeds(specializer *z) {
+  for (int32_t i = 0; i < z->plan->num_feeds; ++i) RHEOS_TRY(add_feed(z, i));
   return NULL;
 }
 
@@ -492,7 +507,7 @@ static rheos_status *specialize(specializer *z) {
   rheos__segment *segment = z->segment;
   rheos__plan *plan = z->plan;
   if (!reserve(z)) return rheos__out_of_memory();
-  if (segment->parent == NULL) RHEOS_TRY(add_feeds(z, segment->key));
+  if (segment->parent == NULL) RHEOS_TRY(add_feeds(z));
   int32_t entry = segment->first_entry;
   for (; entry < plan->num_entries && !waits_for_shape(z, entry); ++entry) {
     rheos_status *status =
@@ -554,6 +569,9 @@ static void segment_free(rheos__segment *segment) {
     segment->kernel_releases[i].release(segment->kernel_releases[i].state);
   }
   rheos__packed_operands_deinit(segment);
+  for (int32_t i = 0; segment->key_cells != NULL && i < segment->num_key; ++i) {
+    rheos__resource_unref(segment->key_cells[i]);
+  }
   rheos__arena_deinit(&segment->arena);
   rheos__free(segment->kernel_releases);
   rheos__free(segment->key);
@@ -601,9 +619,16 @@ const rheos__value *rheos__find_value(const rheos__segment *segment, int32_t val
   return &segment->refined[value - describes_from(segment)];
 }
 
-static bool key_equal(const rheos__segment *segment, const rheos_shape *key, int32_t num_key) {
-  for (int32_t i = 0; i < num_key; ++i) {
-    if (!rheos_shape_equal(&segment->key[i], &key[i])) return false;
+bool rheos__segment_is_for(const rheos__segment *segment, const rheos__key *key) {
+  assert(segment->num_key == key->count);
+  if ((segment->key_cells != NULL) != (key->cells != NULL) ||
+      (segment->key_given != NULL) != (key->given != NULL)) {
+    return false;
+  }
+  for (int32_t i = 0; i < key->count; ++i) {
+    if (key->cells != NULL && segment->key_cells[i] != key->cells[i]) return false;
+    if (key->given != NULL && segment->key_given[i] != key->given[i]) return false;
+    if (!rheos_shape_equal(&segment->key[i], &key->shapes[i])) return false;
   }
   return true;
 }
@@ -613,11 +638,11 @@ static rheos__segment **siblings(rheos__plan *plan, rheos__segment *parent) {
 }
 
 rheos__segment *rheos__segment_find(rheos__plan *plan, rheos__segment *parent,
-                                    const rheos_shape *key, int32_t num_key) {
+                                    const rheos__key *key) {
   rheos__segment **first = siblings(plan, parent);
   for (rheos__segment **link = first; *link != NULL; link = &(*link)->next) {
     rheos__segment *found = *link;
-    if (!key_equal(found, key, num_key)) continue;
+    if (!rheos__segment_is_for(found, key)) continue;
     *link = found->next;
     found->next = *first;
     *first = found;
@@ -640,8 +665,36 @@ static void evict(rheos__segment **first) {
   rheos__segments_free(segment);
 }
 
-rheos_status *rheos__segment_new(rheos__plan *plan, rheos__segment *parent, const rheos_shape *key,
-                                 int32_t num_key, rheos__step *step, rheos__segment **out_segment) {
+// Keeps the key: the cells with references, so that no other cell comes to lie where one was.
+static rheos_status *keep_key(rheos__segment *segment, const rheos__key *key) {
+  const size_t count = (size_t)key->count;
+  segment->key = rheos__alloc_array(count, sizeof *segment->key);
+  if (segment->key == NULL) return rheos__out_of_memory();
+  if (count > 0) memcpy(segment->key, key->shapes, count * sizeof *segment->key);
+  segment->num_key = key->count;
+  if (key->given != NULL) {
+    segment->key_given = rheos__arena_copy(&segment->arena, key->given, count * sizeof *key->given);
+    if (segment->key_given == NULL) return rheos__out_of_memory();
+  }
+  if (key->cells == NULL) return NULL;
+  segment->key_cells = rheos__arena_copy(&segment->arena, key->cells, count * sizeof *key->cells);
+  if (segment->key_cells == NULL) return rheos__out_of_memory();
+  for (size_t i = 0; i < count; ++i) {
+    if (key->cells[i] != NULL) rheos__resource_ref(key->cells[i]);
+  }
+  return NULL;
+}
+
+rheos_status *rheos__segment_new(rheos__plan *plan, rheos__segment *parent,
+                                 const rheos_shape *shapes, int32_t num_shapes, rheos__step *step,
+                                 rheos__segment **out_segment) {
+  const rheos__key key = {.shapes = shapes, .count = num_shapes};
+  return rheos__segment_new_for(plan, parent, &key, step, out_segment);
+}
+
+rheos_status *rheos__segment_new_for(rheos__plan *plan, rheos__segment *parent,
+                                     const rheos__key *key, rheos__step *step,
+                                     rheos__segment **out_segment) {
   *out_segment = NULL;
   rheos__segment *segment = rheos__alloc_zeroed(sizeof *segment);
   if (segment == NULL) return rheos__out_of_memory();
@@ -651,8 +704,6 @@ rheos_status *rheos__segment_new(rheos__plan *plan, rheos__segment *parent, cons
   segment->made_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
   segment->plan = plan;
   segment->parent = parent;
-  segment->num_key = num_key;
-  segment->key = rheos__alloc_array((size_t)num_key, sizeof *key);
   segment->far_parent = segment;
   if (parent != NULL) {
     // Twice as far as the parent's where that went as far as the next: logarithmic ways for all.
@@ -665,8 +716,7 @@ rheos_status *rheos__segment_new(rheos__plan *plan, rheos__segment *parent, cons
   }
   specializer z = {.plan = plan, .segment = segment, .step = step, .written = {.plan = plan}};
   rheos__arena_init(&z.scratch);
-  rheos_status *status = segment->key == NULL ? rheos__out_of_memory() : NULL;
-  if (status == NULL && num_key > 0) memcpy(segment->key, key, (size_t)num_key * sizeof *key);
+  rheos_status *status = keep_key(segment, key);
   if (status == NULL && parent != NULL) status = trace_path(&z);
   if (status == NULL) status = specialize(&z);
   rheos__arena_deinit(&z.scratch);

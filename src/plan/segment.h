@@ -27,7 +27,9 @@ typedef struct rheos__value {
   uint8_t kind, dtype;
   bool escapes;    // of a root: used after the segment, or fetched
   bool fetched;    // of a root
+  bool given;      // a feed that the run may write over
   bool in_branch;  // of a root: made and read by one branch of a group only
+  int32_t over;    // one more than the given feed whose bytes a fetched value takes over; 0: none
 } rheos__value;
 
 typedef enum rheos__instruction_kind {
@@ -112,6 +114,14 @@ enum { RHEOS__BEFORE_BRANCHES = -1 };  // an instruction's branch: a read within
 
 typedef struct rheos__packed_operand rheos__packed_operand;  // packed_operand.h
 
+// By what a plan is specialised: of a root what it is fed, of other segments what came without a shape.
+typedef struct rheos__key {
+  const rheos_shape *shapes;
+  rheos__resource *const *cells;  // of feeds that are references or handles; NULL: none is
+  const bool *given;              // feeds that the run may write over (executor.h); NULL: none
+  int32_t count;
+} rheos__key;
+
 struct rheos__segment {
   rheos__plan *plan;
   rheos__segment *next;      // sibling for other shapes
@@ -125,6 +135,8 @@ struct rheos__segment {
   int32_t num_running;  // steps inside it or its children
   // The key: shapes of the feeds, or of the parent's dynamic values.
   rheos_shape *key;
+  rheos__resource **key_cells;  // counted, in the arena; NULL: none is one
+  bool *key_given;              // in the arena; NULL: none is
   int32_t num_key;
   int32_t depth;
   int32_t first_entry, end_entry;
@@ -201,15 +213,23 @@ struct rheos__workspace {
 // Specialises the entries from the end of `parent` (NULL: from the start) for the shapes `key`.
 // `step` is handed to kernels that fold constants; it may ask the caller's should_stop, so no lock is
 // held here. The new segment is not linked in.
-rheos_status *rheos__segment_new(rheos__plan *plan, rheos__segment *parent, const rheos_shape *key,
-                                 int32_t num_key, rheos__step *step, rheos__segment **out_segment);
+rheos_status *rheos__segment_new_for(rheos__plan *plan, rheos__segment *parent,
+                                     const rheos__key *key, rheos__step *step,
+                                     rheos__segment **out_segment);
+// The same for shapes alone.
+rheos_status *rheos__segment_new(rheos__plan *plan, rheos__segment *parent,
+                                 const rheos_shape *shapes, int32_t num_shapes, rheos__step *step,
+                                 rheos__segment **out_segment);
 // Links it in, and frees another one where there are many. The plan's mutex is held.
 void rheos__segment_link(rheos__plan *plan, rheos__segment *segment);
 void rheos__segments_free(rheos__segment *segments);  // with siblings and children
 
-// The child of `parent` (root if NULL) for these shapes, moved to the front; NULL if there is none.
+// Whether a segment is the one for the key, among those with the same parent.
+bool rheos__segment_is_for(const rheos__segment *segment, const rheos__key *key);
+
+// The child of `parent` (root if NULL) for the key, moved to the front; NULL if there is none.
 rheos__segment *rheos__segment_find(rheos__plan *plan, rheos__segment *parent,
-                                    const rheos_shape *key, int32_t num_key);
+                                    const rheos__key *key);
 
 // Puts a section in its place among those that are there.
 rheos_status *rheos__segment_add_section(rheos__segment *segment, const rheos__section *section);

@@ -3,6 +3,7 @@
 // look. Long kernels are run in slices of their units, with a look between slices.
 #include "runtime/executor.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "plan/packed_operand.h"
@@ -20,7 +21,9 @@ typedef struct run {
   rheos__workspace *workspace;
   rheos__step *step;
   int64_t now_ns;             // of a traced step: when the instruction under way began
+  rheos__call *call;          // that this run is of; NULL: it is the step itself
   const rheos__bound *bound;  // where the fetches go; NULL: into tensors of their own
+  rheos_tensor **spares;  // of a call: by fetch, tensors that values may be computed in, or NULL
 } run;
 
 // ---- Fetched values
@@ -42,16 +45,41 @@ static void place_bound(const run *r, const rheos__segment *segment) {
   }
 }
 
-// Fresh tensors for the values that the caller gets.
+// Tensors that the caller has no use for become those of fetched values.
+static void place_spares(const run *r, const rheos__segment *segment) {
+  rheos_tensor **tensors = r->workspace->tensors;
+  for (int32_t i = 0; i < r->plan->num_fetches; ++i) {
+    const int32_t index = r->plan->fetch_values[i];
+    rheos_tensor *spare = r->spares[i];
+    if (spare == NULL || index < segment->first_value) continue;
+    if (index >= segment->first_value + segment->num_values || tensors[index] != NULL) continue;
+    const rheos__value *value = &segment->values[index - segment->first_value];
+    if (value->kind != RHEOS__VALUE_HEAP || value->root != index || value->over != 0 ||
+        spare->dtype != (rheos_dtype)value->dtype ||
+        !rheos_shape_equal(&spare->shape, value->shape) || !rheos__tensor_is_exclusive(spare)) {
+      continue;
+    }
+    tensors[index] = spare;
+    r->spares[i] = NULL;
+  }
+}
+
+// Tensors for the values that the caller gets: those at hand, else fresh ones.
 static rheos_status *allocate_fetched(const run *r, const rheos__segment *segment) {
   rheos__workspace *workspace = r->workspace;
   if (r->bound != NULL) place_bound(r, segment);
+  if (r->spares != NULL) place_spares(r, segment);
   for (int32_t i = 0; i < segment->num_heap_values; ++i) {
     int32_t index = segment->heap_values[i];
     if (r->bound != NULL && workspace->data[index] != NULL) continue;
     const rheos__value *value = &segment->values[index - segment->first_value];
-    rheos_status *status =
-        rheos_tensor_new((rheos_dtype)value->dtype, *value->shape, &workspace->tensors[index]);
+    rheos_status *status = NULL;
+    if (value->over != 0) {
+      workspace->tensors[index] = rheos_tensor_ref(workspace->tensors[value->over - 1]);
+    } else if (workspace->tensors[index] == NULL) {
+      status =
+          rheos_tensor_new((rheos_dtype)value->dtype, *value->shape, &workspace->tensors[index]);
+    }
     if (status != NULL) {
       status = rheos__no_memory_take(status, segment);
       return rheos__status_at_take(status, r->plan->graph, r->plan->origins[index].id);
@@ -390,9 +418,10 @@ static inline __attribute__((always_inline)) rheos_status *run_instructions(
 static rheos_status *run_segment(run *r, const rheos__segment *segment) {
   if (!rheos__step_is_traced(r->step)) return run_instructions(r, segment, NULL);
   rheos_trace *trace = r->step->options->trace;
+  const int32_t outer = trace->visit;
   r->now_ns = rheos__trace_enter(trace, segment);
   rheos_status *status = run_instructions(r, segment, trace);
-  rheos__trace_leave();
+  rheos__trace_leave(trace, outer);
   return status;
 }
 
@@ -407,9 +436,19 @@ static rheos_status *take_fetch(run *r, const rheos__segment *last, int32_t fetc
   if (value->kind == RHEOS__VALUE_NONE) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "a resource handle cannot be fetched");
   }
-  if (value->kind == RHEOS__VALUE_CONSTANT)
+  if (value->kind == RHEOS__VALUE_CONSTANT && r->call == NULL) {
     return rheos_tensor_copy(value->constant, &given[fetch]);
+  }
+  if (value->kind == RHEOS__VALUE_CONSTANT) {  // who calls a body does not write over it
+    given[fetch] = rheos_tensor_ref(value->constant);
+    return NULL;
+  }
   rheos_tensor **tensor = &r->workspace->tensors[value->root];
+  if (r->call != NULL && value->root == index && *tensor != NULL &&
+      rheos__tensor_can_keep(*tensor)) {
+    given[fetch] = rheos_tensor_ref(*tensor);
+    return NULL;
+  }
   if (value->kind != RHEOS__VALUE_FEED && *tensor != NULL && rheos__tensor_is_exclusive(*tensor)) {
     if (value->shape != NULL) {  // of an alias: another shape, and after a Bitcast another dtype
       (*tensor)->shape = *value->shape;
@@ -472,18 +511,18 @@ static rheos_status *store_fetches(run *r, const rheos__segment *last) {
 
 // ---- The whole
 
-// The segment for these shapes, marked as running. The plan's mutex is held, but not while a segment
-// is made: that may take long, and ask the caller whether to stop, who may run this plan again.
-static rheos_status *enter(run *r, rheos__segment *parent, const rheos_shape *key, int32_t num_key,
-                           rheos__segment **out_segment) {
-  *out_segment = rheos__segment_find(r->plan, parent, key, num_key);
+// The segment for this key, marked as running. The plan's mutex is held, but not while a segment is
+// made: that may take long, and ask the caller whether to stop, who may run this plan again.
+static rheos_status *enter_locked(run *r, rheos__segment *parent, const rheos__key *key,
+                                  rheos__segment **out_segment) {
+  *out_segment = rheos__segment_find(r->plan, parent, key);
   if (*out_segment == NULL) {
     rheos__segment *made = NULL;
     pthread_mutex_unlock(&r->plan->mutex);
-    rheos_status *status = rheos__segment_new(r->plan, parent, key, num_key, r->step, &made);
+    rheos_status *status = rheos__segment_new_for(r->plan, parent, key, r->step, &made);
     pthread_mutex_lock(&r->plan->mutex);
     RHEOS_TRY(status);
-    *out_segment = rheos__segment_find(r->plan, parent, key, num_key);
+    *out_segment = rheos__segment_find(r->plan, parent, key);
     if (*out_segment == NULL) {
       rheos__segment_link(r->plan, made);
       *out_segment = made;
@@ -493,48 +532,6 @@ static rheos_status *enter(run *r, rheos__segment *parent, const rheos_shape *ke
   }
   ++(*out_segment)->num_running;
   return NULL;
-}
-
-// The shapes of what came without one in a segment, in `few` if they fit.
-enum { FEW_SHAPES = 4 };
-static rheos_status *next_key(run *r, const rheos__segment *segment, rheos_shape *few,
-                              rheos_shape **out_key, int32_t *out_num_key) {
-  const int32_t count = segment->num_dynamic_values;
-  rheos_shape *key = few;
-  if (count > FEW_SHAPES) {
-    key = rheos__alloc_array((size_t)count, sizeof *key);
-    if (key == NULL) return rheos__out_of_memory();
-  }
-  for (int32_t i = 0; i < count; ++i) {
-    const rheos_tensor *tensor = r->workspace->tensors[segment->dynamic_values[i]];
-    key[i] = tensor != NULL ? tensor->shape : (rheos_shape){0};
-  }
-  *out_key = key;
-  *out_num_key = count;
-  return NULL;
-}
-
-static rheos_status *run_all(run *r, rheos__segment *segment, rheos__segment **out_last,
-                             double *out_cost_ns) {
-  for (;;) {
-    *out_last = segment;
-    *out_cost_ns += segment->cost_ns;
-    RHEOS_TRY(rheos__workspace_bind(r->workspace, segment));
-    rheos_status *status = allocate_fetched(r, segment);
-    if (status == NULL) status = run_segment(r, segment);
-    RHEOS_TRY(rheos__no_memory_take(status, segment));
-    if (segment->end_entry == r->plan->num_entries) return NULL;
-    rheos_shape few[FEW_SHAPES], *key = NULL;
-    int32_t num_key = 0;
-    RHEOS_TRY(next_key(r, segment, few, &key, &num_key));
-    rheos__segment *child;
-    pthread_mutex_lock(&r->plan->mutex);
-    status = enter(r, segment, key, num_key, &child);
-    pthread_mutex_unlock(&r->plan->mutex);
-    if (key != few) rheos__free(key);
-    RHEOS_TRY(status);
-    segment = child;
-  }
 }
 
 // A workspace, best one that stands for the segment already. The plan's mutex is held.
@@ -552,55 +549,205 @@ static rheos__workspace *take_workspace(rheos__plan *plan, const rheos__segment 
   return workspace;
 }
 
+static rheos_status *enter_anew(run *r, rheos__segment *parent, const rheos__key *key,
+                                rheos__segment **out_segment) {
+  pthread_mutex_lock(&r->plan->mutex);
+  rheos_status *status = enter_locked(r, parent, key, out_segment);
+  if (status == NULL && r->workspace == NULL) {
+    r->workspace = take_workspace(r->plan, *out_segment);
+    if (r->workspace == NULL) {
+      --(*out_segment)->num_running;
+      status = rheos__out_of_memory();
+    }
+  }
+  pthread_mutex_unlock(&r->plan->mutex);
+  return status;
+}
+
+// The call leaves its path from a depth on.
+static void shorten_path(rheos__call *call, int32_t length) {
+  if (call->path_length <= length) return;
+  pthread_mutex_lock(&call->plan->mutex);
+  for (int32_t i = length; i < call->path_length; ++i) --call->path[i]->num_running;
+  pthread_mutex_unlock(&call->plan->mutex);
+  call->path_length = length;
+}
+
+// What a call went through last time is found without a lock.
+static rheos_status *enter(run *r, rheos__segment *parent, const rheos__key *key,
+                           rheos__segment **out_segment) {
+  rheos__call *call = r->call;
+  if (call == NULL) return enter_anew(r, parent, key, out_segment);
+  const int32_t depth = parent != NULL ? parent->depth + 1 : 0;
+  if (depth < call->path_length && rheos__segment_is_for(call->path[depth], key)) {
+    assert(call->path[depth]->parent == parent);
+    *out_segment = call->path[depth];
+    return NULL;
+  }
+  shorten_path(call, depth);
+  assert(call->path_length == depth);
+  if (!RHEOS_RESERVE(call->path, call->path_capacity, (size_t)depth + 1)) {
+    return rheos__out_of_memory();
+  }
+  RHEOS_TRY(enter_anew(r, parent, key, out_segment));
+  call->path[call->path_length++] = *out_segment;
+  call->workspace = r->workspace;
+  return NULL;
+}
+
+// Shapes of a key, few of them without memory of their own.
+enum { FEW_SHAPES = 8 };
+typedef struct shapes {
+  rheos_shape few[FEW_SHAPES];
+  rheos_shape *items;
+} shapes;
+
+static rheos_status *shapes_init(shapes *s, int32_t count) {
+  s->items = s->few;
+  if (count <= FEW_SHAPES) return NULL;
+  s->items = rheos__alloc_array((size_t)count, sizeof *s->items);
+  return s->items != NULL ? NULL : rheos__out_of_memory();
+}
+
+static void shapes_deinit(shapes *s) {
+  if (s->items != s->few) rheos__free(s->items);
+}
+
+// The segment behind this one: by the shapes of what came without one.
+static rheos_status *enter_child(run *r, rheos__segment *segment, rheos__segment **out_child) {
+  const int32_t count = segment->num_dynamic_values;
+  shapes s;
+  RHEOS_TRY(shapes_init(&s, count));
+  for (int32_t i = 0; i < count; ++i) {
+    const rheos_tensor *tensor = r->workspace->tensors[segment->dynamic_values[i]];
+    s.items[i] = tensor != NULL ? tensor->shape : (rheos_shape){0};
+  }
+  const rheos__key key = {.shapes = s.items, .count = count};
+  rheos_status *status = enter(r, segment, &key, out_child);
+  shapes_deinit(&s);
+  return status;
+}
+
+static rheos_status *enter_root(run *r, const rheos__parameters *parameters,
+                                rheos__segment **out_root) {
+  const int32_t count = r->plan->num_feeds;
+  shapes s;
+  RHEOS_TRY(shapes_init(&s, count));
+  for (int32_t i = 0; i < count; ++i) {
+    const rheos_tensor *tensor = parameters->tensors[i];
+    s.items[i] = tensor != NULL ? tensor->shape : (rheos_shape){0};
+  }
+  const rheos__key key = {
+      .shapes = s.items, .cells = parameters->cells, .given = parameters->given, .count = count};
+  rheos_status *status = enter(r, NULL, &key, out_root);
+  shapes_deinit(&s);
+  return status;
+}
+
+static rheos_status *run_all(run *r, rheos__segment *segment, rheos__segment **out_last,
+                             double *out_cost_ns) {
+  for (;;) {
+    *out_last = segment;
+    *out_cost_ns += segment->cost_ns;
+    RHEOS_TRY(rheos__workspace_bind(r->workspace, segment));
+    rheos_status *status = allocate_fetched(r, segment);
+    if (status == NULL) status = run_segment(r, segment);
+    RHEOS_TRY(rheos__no_memory_take(status, segment));
+    if (segment->end_entry == r->plan->num_entries) return NULL;
+    RHEOS_TRY(enter_child(r, segment, &segment));
+  }
+}
+
+static void drop_spares(const run *r) {
+  for (int32_t i = 0; r->spares != NULL && i < r->plan->num_fetches; ++i) {
+    rheos_tensor_unref(r->spares[i]);
+    r->spares[i] = NULL;
+  }
+}
+
+static void take_parameters(const run *r, const rheos__parameters *parameters) {
+  for (int32_t i = 0; i < r->plan->num_feeds; ++i) {
+    r->workspace->tensors[i] = parameters->tensors[i];
+    r->workspace->data[i] = parameters->tensors[i] != NULL ? parameters->tensors[i]->data : NULL;
+  }
+}
+
+// From the root to the values of the fetches; `*out_last` is the last segment that was entered.
+static rheos_status *run_from(run *r, rheos__segment *root, const rheos__parameters *parameters,
+                              rheos_tensor **out_values, rheos__segment **out_last,
+                              double *out_cost_ns) {
+  take_parameters(r, parameters);
+  *out_last = root;
+  rheos_status *status = run_all(r, root, out_last, out_cost_ns);
+  drop_spares(r);
+  if (status == NULL) {
+    status =
+        r->bound != NULL ? store_fetches(r, *out_last) : take_fetches(r, *out_last, out_values);
+  }
+  for (rheos__segment *at = *out_last; at != NULL; at = at->parent) {
+    release_tensors(r->workspace, at);
+  }
+  rheos__release_packed_operands(r->workspace);
+  return status;
+}
+
 rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
                              const rheos__bound *bound, rheos__step *step,
                              rheos_tensor **out_values, double *out_cost_ns) {
   for (int32_t i = 0; bound == NULL && i < plan->num_fetches; ++i) out_values[i] = NULL;
   *out_cost_ns = 0;
-  enum { FEW = 8 };
-  rheos_shape few[FEW];
-  rheos_shape *key = few;
-  if (plan->num_feeds > FEW) {
-    key = rheos__alloc_array((size_t)plan->num_feeds, sizeof *key);
-    if (key == NULL) return rheos__out_of_memory();
-  }
-  for (int32_t i = 0; i < plan->num_feeds; ++i) key[i] = feeds[i]->shape;
+  const rheos__parameters parameters = {.tensors = feeds};
   run r = {.plan = plan, .step = step, .bound = bound};
   step->budget_ns = BUDGET_NS;
-  rheos__segment *segment = NULL;
-  pthread_mutex_lock(&plan->mutex);
-  rheos_status *status = enter(&r, NULL, key, plan->num_feeds, &segment);
-  if (status == NULL) r.workspace = take_workspace(plan, segment);
-  if (status == NULL && r.workspace == NULL) {
-    --segment->num_running;
-    status = rheos__out_of_memory();
-  }
-  pthread_mutex_unlock(&plan->mutex);
-  if (key != few) rheos__free(key);
-  RHEOS_TRY(status);
-  for (int32_t i = 0; i < plan->num_feeds; ++i) {
-    r.workspace->tensors[i] = feeds[i];
-    r.workspace->data[i] = feeds[i]->data;
-  }
-  rheos__segment *last = segment;
-  status = run_all(&r, segment, &last, out_cost_ns);
-  if (status == NULL) {
-    status = bound != NULL ? store_fetches(&r, last) : take_fetches(&r, last, out_values);
-  }
+  rheos__segment *root = NULL, *last = NULL;
+  RHEOS_TRY(enter_root(&r, &parameters, &root));
+  rheos_status *status = run_from(&r, root, &parameters, out_values, &last, out_cost_ns);
   if (status != NULL && atomic_load(&step->stopped) != 0) {  // whatever a stopped kernel said
     rheos_status_free(status);
     status = rheos__step_error(step);
   }
-  for (rheos__segment *at = last; at != NULL; at = at->parent) {
-    release_tensors(r.workspace, at);
-  }
-  rheos__release_packed_operands(r.workspace);
   pthread_mutex_lock(&plan->mutex);
-  for (rheos__segment *at = last; at != NULL; at = at->parent) {
-    --at->num_running;
-  }
+  for (rheos__segment *at = last; at != NULL; at = at->parent) --at->num_running;
   r.workspace->next = plan->free_workspaces;
   plan->free_workspaces = r.workspace;
   pthread_mutex_unlock(&plan->mutex);
   return status;
+}
+
+// ---- Runs inside runs
+
+static void drop_given(const rheos__plan *plan, const rheos__parameters *parameters) {
+  for (int32_t i = 0; parameters->given != NULL && i < plan->num_feeds; ++i) {
+    if (parameters->given[i]) rheos_tensor_unref(parameters->tensors[i]);
+  }
+}
+
+rheos_status *rheos__call_run(rheos__call *call, const rheos__parameters *parameters,
+                              rheos__step *step, rheos_tensor **values) {
+  run r = {.plan = call->plan,
+           .workspace = call->workspace,
+           .step = step,
+           .call = call,
+           .spares = values};
+  rheos__segment *root = NULL, *last = NULL;
+  double cost_ns = 0;
+  rheos_status *status = enter_root(&r, parameters, &root);
+  if (status != NULL) {
+    drop_given(call->plan, parameters);
+    drop_spares(&r);
+    return status;
+  }
+  return run_from(&r, root, parameters, values, &last, &cost_ns);
+}
+
+void rheos__call_deinit(rheos__call *call) {
+  shorten_path(call, 0);
+  if (call->workspace != NULL) {
+    pthread_mutex_lock(&call->plan->mutex);
+    call->workspace->next = call->plan->free_workspaces;
+    call->plan->free_workspaces = call->workspace;
+    pthread_mutex_unlock(&call->plan->mutex);
+  }
+  rheos__free(call->path);
+  *call = (rheos__call){0};
 }

@@ -1,4 +1,4 @@
-// Runs a plan.
+// Runs a plan: as a step, or as a body inside a running step.
 #ifndef RHEOS_SRC_RUNTIME_EXECUTOR_H
 #define RHEOS_SRC_RUNTIME_EXECUTOR_H
 
@@ -6,12 +6,43 @@
 #include "runtime/bound.h"
 #include "runtime/step.h"
 
-// One run with the tensors `feeds` (in the plan's order, dtypes and shapes checked already).
+// One step with the tensors `feeds` (in the plan's order, dtypes and shapes checked already).
 // `out_values` are in the order of the plan's fetches: each a tensor for the caller; NULL after a
 // failure. With `bound`, of which `feeds` are the values, fetches go there and `out_values` is not
 // used. `out_cost_ns` is a guess at the time of a run like this.
 rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
                              const rheos__bound *bound, rheos__step *step,
                              rheos_tensor **out_values, double *out_cost_ns);
+
+// ---- Runs inside runs
+
+// What a body is given, by feed.
+typedef struct rheos__parameters {
+  rheos_tensor *const *tensors;   // NULL where a feed is a cell
+  rheos__resource *const *cells;  // what is behind references and handles; NULL: no feed is one
+  // Tensors whose reference goes to the run, even if it fails: nobody else holds them, so results may be
+  // written over them. NULL: none.
+  const bool *given;
+} rheos__parameters;
+
+// A body as one caller has it: kept from call to call, so that entering with the same shapes and cells
+// takes neither a lock nor memory. For one thread at a time.
+typedef struct rheos__call {
+  rheos__plan *plan;            // borrowed
+  rheos__workspace *workspace;  // NULL until the first call
+  rheos__segment **path;        // gone through last, from the root on; marked as running
+  int32_t path_length;
+  size_t path_capacity;
+} rheos__call;
+
+// `call` holds zeros but for the plan. The workspace goes back to the plan, which must still be there.
+void rheos__call_deinit(rheos__call *call);
+
+// Runs the body inside the step, whose budget, polling, trace and resources it shares. `values`, in the
+// order of the plan's fetches, are results for the caller, NULL after a failure. Tensors that they
+// hold before are taken: a result of the same dtype and shape is computed there if nobody else holds
+// the tensor.
+rheos_status *rheos__call_run(rheos__call *call, const rheos__parameters *parameters,
+                              rheos__step *step, rheos_tensor **values);
 
 #endif  // RHEOS_SRC_RUNTIME_EXECUTOR_H

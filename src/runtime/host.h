@@ -17,7 +17,6 @@ struct rheos_host {
   char (*devices)[64];
   rheos__device_name *device_names;
   int32_t num_devices;
-  _Atomic uint64_t last_step;  // its number; 0: none has asked for one
 };
 
 #endif  // RHEOS_SRC_RUNTIME_HOST_H

@@ -294,6 +294,7 @@ static rheos_status *run_plan(rheos_session *session, rheos__cached_plan *cached
   }
   double cost_ns;
   rheos_status *status = rheos__execute(plan, values, bound, &step, out_values, &cost_ns);
+  rheos__step_deinit(&step);
   if (status == NULL) {
     atomic_store_explicit(&cached->cost_ns, (int64_t)cost_ns, memory_order_relaxed);
   }

@@ -40,11 +40,14 @@ void rheos__step_init(rheos__step *step, rheos_host *host, const rheos_run_optio
   }
 }
 
-uint64_t rheos__step_number(rheos__step *step) {
-  uint64_t number = atomic_load(&step->number);
-  if (number != 0) return number;
-  const uint64_t next = atomic_fetch_add(&step->host->last_step, 1) + 1;
-  return atomic_compare_exchange_strong(&step->number, &number, next) ? next : number;
+void rheos__step_deinit(rheos__step *step) {
+  rheos__resources_free(step->resources);
+  step->resources = NULL;
+}
+
+rheos__resources *rheos__step_resources(rheos__step *step) {
+  if (step->resources == NULL) step->resources = rheos__resources_new();
+  return step->resources;
 }
 
 static bool stop(rheos__step *step, rheos_code code) {

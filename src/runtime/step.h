@@ -13,19 +13,22 @@ struct rheos_cancellation {
 };
 
 struct rheos__step {
-  rheos_host *host;                   // NULL: it has no threads and no number
+  rheos_host *host;                   // NULL: it has no threads
   rheos__pool *pool;                  // the host's
   const rheos_run_options *options;   // may be NULL
   const _Atomic int *session_closed;  // may be NULL
   int64_t deadline_ns;                // of the monotonic clock; 0: none
   int64_t next_question_ns;           // when should_stop is asked again
-  float budget_ns;                    // of guessed work before the next look around
+  float budget_ns;                    // of guessed work before the step is polled again
   _Atomic int stopped;                // a rheos_code; 0: go on
-  _Atomic uint64_t number;            // 0 until a kernel asks for it
+  rheos__resources *resources;        // that live as long as the step; NULL until a kernel asks
 };
 
 void rheos__step_init(rheos__step *step, rheos_host *host, const rheos_run_options *options,
                       const _Atomic int *session_closed);
+
+// Frees what the step has of its own.
+void rheos__step_deinit(rheos__step *step);
 
 // Whether to stop, looked up afresh: cancellation, deadline, and now and then should_stop. Only the
 // thread that runs the step may call it.

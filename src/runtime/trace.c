@@ -30,6 +30,7 @@ rheos_trace *rheos_trace_new(uint32_t what) {
   if (trace == NULL) return NULL;
   trace->what = what;
   trace->epoch_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+  trace->visit = -1;
   trace->watch = (rheos__pool_watch){note_part, trace};
   return trace;
 }
@@ -51,6 +52,7 @@ void rheos_trace_clear(rheos_trace *trace) {
   trace->failed = false;
   trace->num_events = trace->num_visits = trace->num_dynamic = trace->num_parts = 0;
   trace->num_runs = 0;
+  trace->visit = -1;
 }
 
 void rheos_trace_free(rheos_trace *trace) {
@@ -237,19 +239,31 @@ int64_t rheos__trace_enter(rheos_trace *trace, const rheos__segment *segment) {
   }
   rheos__pool_set_watch(&trace->watch);
   const int32_t index = find_or_describe(trace, segment);
-  if (index < 0 || !RHEOS_RESERVE(trace->visits, trace->visit_capacity, trace->num_visits + 1) ||
-      !RHEOS_RESERVE(trace->events, trace->event_capacity,
-                     trace->num_events + (size_t)segment->num_instructions)) {
+  if (index < 0 || !RHEOS_RESERVE(trace->visits, trace->visit_capacity, trace->num_visits + 1)) {
     trace->failed = true;
     return 0;
   }
   const int64_t now = rheos__clock_ns();
+  trace->visit = (int32_t)trace->num_visits;
   trace->visits[trace->num_visits++] = (rheos__trace_visit){
       .segment = index, .run = trace->num_runs - 1, .start_ns = now, .end_ns = now};
   return now;
 }
 
-void rheos__trace_leave(void) { rheos__pool_set_watch(NULL); }
+void rheos__trace_leave(rheos_trace *trace, int32_t outer) {
+  trace->visit = outer;
+  if (outer < 0) rheos__pool_set_watch(NULL);
+}
+
+// An event of the visit under way.
+static void add_event(rheos_trace *trace, rheos__trace_event event) {
+  if (!RHEOS_RESERVE(trace->events, trace->event_capacity, trace->num_events + 1)) {
+    trace->failed = true;
+    return;
+  }
+  event.visit = trace->visit;
+  trace->events[trace->num_events++] = event;
+}
 
 static int32_t add_dynamic_shapes(rheos_trace *trace, const rheos__instruction *in,
                                   rheos_tensor *const *tensors) {
@@ -271,17 +285,14 @@ int64_t rheos__trace_add(rheos_trace *trace, const rheos__segment *segment,
                          const rheos__instruction *in, rheos_tensor *const *tensors,
                          int64_t start_ns) {
   if (trace->failed) return 0;
-  rheos__trace_visit *visit = &trace->visits[trace->num_visits - 1];
+  rheos__trace_visit *visit = &trace->visits[trace->visit];
   const int32_t op = in->entry - segment->first_entry;
   const bool is_dynamic = trace->segments[visit->segment].ops[op].has_late_shapes;
   const int32_t dynamic = is_dynamic ? add_dynamic_shapes(trace, in, tensors) : -1;
   const int64_t now = rheos__clock_ns();
   visit->end_ns = now;
-  trace->events[trace->num_events++] = (rheos__trace_event){.visit = (int32_t)trace->num_visits - 1,
-                                                            .op = op,
-                                                            .dynamic = dynamic,
-                                                            .start_ns = start_ns,
-                                                            .end_ns = now};
+  add_event(trace, (rheos__trace_event){
+                       .op = op, .dynamic = dynamic, .start_ns = start_ns, .end_ns = now});
   return now;
 }
 
@@ -308,17 +319,16 @@ void rheos__trace_add_marks(rheos_trace *trace, const rheos__segment *segment,
   for (size_t i = 1; i < filled; ++i) {
     note_part(trace, marks[i].thread, marks[i].start_ns, marks[i].end_ns);
   }
-  trace->events[trace->num_events++] = (rheos__trace_event){.visit = (int32_t)trace->num_visits - 1,
-                                                            .op = in->entry - segment->first_entry,
-                                                            .dynamic = -1,
-                                                            .thread = marks[0].thread,
-                                                            .start_ns = marks[0].start_ns,
-                                                            .end_ns = marks[0].end_ns};
+  add_event(trace, (rheos__trace_event){.op = in->entry - segment->first_entry,
+                                        .dynamic = -1,
+                                        .thread = marks[0].thread,
+                                        .start_ns = marks[0].start_ns,
+                                        .end_ns = marks[0].end_ns});
 }
 
 int64_t rheos__trace_end_marks(rheos_trace *trace) {
   rheos__pool_set_watch(&trace->watch);
   const int64_t now = rheos__clock_ns();
-  if (!trace->failed) trace->visits[trace->num_visits - 1].end_ns = now;
+  if (!trace->failed) trace->visits[trace->visit].end_ns = now;
   return now;
 }

@@ -99,6 +99,7 @@ struct rheos_trace {
   size_t mark_capacity;
   rheos__pool_watch watch;
   int32_t num_runs;
+  int32_t visit;  // the one under way, -1: none; visits of bodies lie inside those of their callers
   // Of the session whose run is under way: the device of a node.
   const char *(*device_of)(void *argument, const rheos__node *node);
   void *device_argument;
@@ -111,9 +112,10 @@ void rheos__trace_begin_run(rheos_trace *trace,
 // The run comes to a segment, which is described if it is new. Returns the time. From here to
 // rheos__trace_leave() the trace watches what the calling thread hands out to a pool.
 int64_t rheos__trace_enter(rheos_trace *trace, const rheos__segment *segment);
-void rheos__trace_leave(void);
+// Back to the visit `outer`, which was under way before; -1: to none.
+void rheos__trace_leave(rheos_trace *trace, int32_t outer);
 
-// An instruction of the segment entered last has run since `start_ns`; its results are still in the
+// An instruction of the segment under way has run since `start_ns`; its results are still in the
 // workspace. Returns the time.
 int64_t rheos__trace_add(rheos_trace *trace, const rheos__segment *segment,
                          const rheos__instruction *in, rheos_tensor *const *tensors,

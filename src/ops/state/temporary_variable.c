@@ -1,13 +1,11 @@
 // Temporary variables: cells that a step makes, fills, changes and takes the value out of.
 //
 // A cell is the session's, like that of any variable, so two steps that run at the same time share it.
-// Beside it lies which step made it last, so that a step can make a variable again only when it has
-// destroyed it. It holds zeros when it is made, never memory that nothing was written to.
+// The step notes which it has, so that it can make a variable again only when it has destroyed it. It holds zeros when it is made, never memory that nothing was written to.
 #include "graph/build.h"
 #include "ops/kit/op_util.h"
 #include "ops/kit/variable_util.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 static const char prefix[] = "temporary/";
@@ -21,18 +19,30 @@ static rheos_status *fill_with_zeros(rheos__variable_cell *cell, rheos_dtype dty
   return NULL;
 }
 
-// Which step has the temporary variable of this resource's name.
-typedef struct owner {
+// A step's note about the temporary variable of this name.
+typedef struct note {
   rheos__resource base;
-  _Atomic uint64_t step;  // its number; 0: none
-} owner;
+  bool is_there;
+} note;
 
-static const rheos__resource_kind owner_kind = {"owner of a temporary variable", sizeof(owner),
-                                                NULL, NULL};
+static const rheos__resource_kind note_kind = {"note of a temporary variable", sizeof(note), NULL,
+                                               NULL};
+
+// Whether the step has the variable; from now on as `is_there` says.
+static rheos_status *exchange(rheos__step *step, const rheos__variable_cell *cell, bool is_there,
+                              bool *out_was_there) {
+  rheos__resources *resources = rheos__step_resources(step);
+  if (resources == NULL) return rheos__out_of_memory();
+  rheos__resource *found = NULL;
+  RHEOS_TRY(rheos__resources_get(resources, &note_kind, cell->base.name, NULL, &found));
+  *out_was_there = ((note *)found)->is_there;
+  ((note *)found)->is_there = is_there;
+  rheos__resource_unref(found);
+  return NULL;
+}
 
 typedef struct temporary {
   rheos__variable_cell *cell;
-  owner *owner;
   rheos_dtype dtype;
   rheos_shape shape;
 } temporary;
@@ -45,8 +55,9 @@ static rheos_status *compute_temporary(void *state, rheos__step *step, rheos_ten
                                        rheos_tensor **outputs) {
   (void)inputs, (void)outputs;
   const temporary *t = state;
-  const uint64_t number = rheos__step_number(step);
-  if (atomic_exchange(&t->owner->step, number) == number) {
+  bool was_there = false;
+  RHEOS_TRY(exchange(step, t->cell, true, &was_there));
+  if (was_there) {
     return rheos_status_new(RHEOS_ALREADY_EXISTS, "this step has a temporary variable %s already",
                             name_of(t->cell));
   }
@@ -56,7 +67,6 @@ static rheos_status *compute_temporary(void *state, rheos__step *step, rheos_ten
 static void release_temporary(void *state) {
   temporary *t = state;
   rheos__resource_unref(&t->cell->base);
-  rheos__resource_unref(&t->owner->base);
 }
 
 // The cell of that name, with a value of the shape that plans will see.
@@ -93,14 +103,7 @@ static rheos_status *prepare_temporary(rheos__prepare *p) {
                  .shape = rheos__attr_shape(p->attrs, "shape")};
   temporary *made = rheos__arena_alloc(p->arena, sizeof *made);
   if (made == NULL) return rheos__out_of_memory();
-  rheos__resource *resource;
-  RHEOS_TRY(rheos__resources_get(p->resources, &owner_kind, cell_name, NULL, &resource));
-  t.owner = (owner *)resource;
-  rheos_status *status = get_cell(p, cell_name, t.dtype, &t.shape, &t.cell);
-  if (status != NULL) {
-    rheos__resource_unref(resource);
-    return status;
-  }
+  RHEOS_TRY(get_cell(p, cell_name, t.dtype, &t.shape, &t.cell));
   *made = t;
   p->state = made;
   p->release = release_temporary;
@@ -123,8 +126,9 @@ static rheos_status *compute_destroy(void *state, rheos__step *step, rheos_tenso
                                      rheos_tensor **outputs) {
   (void)inputs;
   const temporary *t = state;
-  uint64_t number = rheos__step_number(step);
-  if (!atomic_compare_exchange_strong(&t->owner->step, &number, 0)) {
+  bool was_there = false;
+  RHEOS_TRY(exchange(step, t->cell, false, &was_there));
+  if (!was_there) {
     return rheos_status_new(RHEOS_NOT_FOUND, "this step has no temporary variable %s any more",
                             name_of(t->cell));
   }
@@ -132,10 +136,6 @@ static rheos_status *compute_destroy(void *state, rheos__step *step, rheos_tenso
   if (value == NULL) return rheos__variable_uninitialized(t->cell);
   outputs[0] = value;
   return fill_with_zeros(t->cell, value->dtype, &value->shape);
-}
-
-static void release_owner(void *state) {
-  rheos__resource_unref(&((temporary *)state)->owner->base);
 }
 
 static rheos_status *prepare_destroy(rheos__prepare *p) {
@@ -150,11 +150,8 @@ static rheos_status *prepare_destroy(rheos__prepare *p) {
   }
   temporary *t = rheos__arena_alloc_zeroed(p->arena, sizeof *t);
   if (t == NULL) return rheos__out_of_memory();
-  rheos__resource *resource;
-  RHEOS_TRY(rheos__resources_get(p->resources, &owner_kind, name, NULL, &resource));
-  *t = (temporary){.cell = cells.items[0], .owner = (owner *)resource};
+  *t = (temporary){.cell = cells.items[0]};
   p->state = t;
-  p->release = release_owner;
   p->compute = compute_destroy;
   return NULL;
 }
