@@ -342,7 +342,8 @@ static rheos_status *list_outputs(fuser *f, fusion *u) {
 
 // Whether a cast between floats leaves bits off where others round.
 static bool cuts_bits(const rheos__entry *entry) {
-  return rheos__attr_bool(entry->attrs, "Truncate");
+  const rheos_attr_value *truncate = rheos__attrs_find(entry->attrs, "Truncate");
+  return truncate != NULL && truncate->b;
 }
 
 static void kind_of(const fuser *f, int32_t index, rheos__fused_kind *out_kind) {
