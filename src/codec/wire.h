@@ -16,6 +16,9 @@ typedef enum rheos__wire_type {
 // ---- Writing; what protobuf leaves out because it is 0 is for the caller to leave out
 
 void rheos__wire_put_varint(rheos__buffer *buffer, int field, uint64_t value);
+static inline void rheos__wire_put_unless_0(rheos__buffer *buffer, int field, int64_t value) {
+  if (value != 0) rheos__wire_put_varint(buffer, field, (uint64_t)value);
+}
 void rheos__wire_put_float(rheos__buffer *buffer, int field, float value);
 void rheos__wire_put_double(rheos__buffer *buffer, int field, double value);
 void rheos__wire_put_bytes(rheos__buffer *buffer, int field, const void *data, size_t size_bytes);

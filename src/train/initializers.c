@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "graph/dependencies.h"
+#include "ops/kit/op_util.h"
 #include "train/variables.h"
 
 rheos_initializer rheos_zeros(void) { return (rheos_initializer){.kind = RHEOS_INIT_ZEROS}; }
@@ -97,12 +98,6 @@ static rheos_output named_add(rheos_scope *s, rheos_output a, rheos_output b) {
   return sum;
 }
 
-static rheos_output named_op(rheos_scope *s, const char *type, const char *name, rheos_output a,
-                             rheos_output b) {
-  rheos_output inputs[] = {a, b};
-  return rheos_operation_output(rheos__op_n(s, type, name, inputs, 2, NULL, 0), 0);
-}
-
 // minimum + (maximum - minimum) * u
 static rheos_output uniform(rheos_scope *s, const rheos_initializer *init, double minimum,
                             double maximum, rheos_dtype dtype, const rheos_shape *shape) {
@@ -111,8 +106,8 @@ static rheos_output uniform(rheos_scope *s, const rheos_initializer *init, doubl
   rheos_output low = rheos__const_scalar(s, dtype, minimum, "min");
   rheos_output high = rheos__const_scalar(s, dtype, maximum, "max");
   rheos_output u = random_op(s, init, "RandomUniform", dims, dtype);
-  rheos_output range = named_op(s, "Sub", "sub", high, low);
-  rheos_output result = named_add(s, named_op(s, "Mul", "mul", u, range), low);
+  rheos_output range = rheos__named_2(s, "Sub", "sub", high, low);
+  rheos_output result = named_add(s, rheos__named_2(s, "Mul", "mul", u, range), low);
   rheos_scope_pop(s);
   return result;
 }
@@ -126,7 +121,7 @@ static rheos_output normal(rheos_scope *s, const rheos_initializer *init, const 
   rheos_output mean_node = rheos__const_scalar(s, dtype, mean, "mean");
   rheos_output stddev_node = rheos__const_scalar(s, dtype, stddev, "stddev");
   rheos_output z = random_op(s, init, type, dims, dtype);
-  rheos_output result = named_add(s, named_op(s, "Mul", "mul", z, stddev_node), mean_node);
+  rheos_output result = named_add(s, rheos__named_2(s, "Mul", "mul", z, stddev_node), mean_node);
   rheos_scope_pop(s);
   return result;
 }

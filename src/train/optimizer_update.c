@@ -6,6 +6,7 @@
 
 #include "autodiff/accumulate.h"
 #include "graph/dependencies.h"
+#include "ops/kit/op_util.h"
 #include "train/optimizer_table.h"
 
 static const rheos_operation no_operation = {NULL, 0};
@@ -19,14 +20,8 @@ static rheos_output cast(rheos_scope *s, rheos_output x, rheos_dtype dtype) {
   return rheos_operation_output(rheos__op_n(s, "Cast", NULL, &x, 1, &to, 1), 0);
 }
 
-static rheos_output binary(rheos_scope *s, const char *type, const char *name, rheos_output a,
-                           rheos_output b) {
-  rheos_output inputs[] = {a, b};
-  return rheos_operation_output(rheos__op_n(s, type, name, inputs, 2, NULL, 0), 0);
-}
-
 static rheos_output mul(rheos_scope *s, rheos_output a, rheos_output b) {
-  return binary(s, "Mul", "mul", a, b);
+  return rheos__named_2(s, "Mul", "mul", a, b);
 }
 
 // The node that carries the name of the scope that is open.
@@ -282,7 +277,7 @@ static rheos_operation adam_rows(rheos_scope *s, const rheos_optimizer *o, rheos
   rheos_output root = rheos__op_1(s, "Sqrt", one_minus_power(s, beta2_power, power2));
   rheos_output scaled = mul(s, learning_rate, root);
   rheos_output rate =
-      binary(s, "RealDiv", "truediv", scaled, one_minus_power(s, beta1_power, power1));
+      rheos__named_2(s, "RealDiv", "truediv", scaled, one_minus_power(s, beta1_power, power1));
 
   rheos_output m_now = decay_rows(s, o, m, rows->indices, rows->values, beta1);
   rheos_output squares = mul(s, rows->values, rows->values);
@@ -291,8 +286,8 @@ static rheos_operation adam_rows(rheos_scope *s, const rheos_optimizer *o, rheos
   // variable -= rate * m / (sqrt(v) + epsilon)
   rheos_output sqrt_v = rheos__op_1(s, "Sqrt", v_now);
   rheos_output numerator = mul(s, rate, m_now);
-  rheos_output denominator = binary(s, "AddV2", "add", sqrt_v, numbers[3]);
-  rheos_output step = binary(s, "RealDiv", "truediv", numerator, denominator);
+  rheos_output denominator = rheos__named_2(s, "AddV2", "add", sqrt_v, numbers[3]);
+  rheos_output step = rheos__named_2(s, "RealDiv", "truediv", numerator, denominator);
   rheos_operation done[] = {assign(s, o, "AssignSub", variable, step),
                             rheos_output_operation(m_now), rheos_output_operation(v_now)};
   return rheos_group(s, done, 3, NULL);

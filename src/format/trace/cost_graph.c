@@ -31,17 +31,13 @@ typedef struct writer {
   int32_t num_nodes;
 } writer;
 
-static void put_number(rheos__buffer *buffer, int field, int64_t value) {
-  if (value != 0) rheos__wire_put_varint(buffer, field, (uint64_t)value);
-}
-
 static void put_inputs(const rheos__traced_segment *segment, const rheos__traced_op *op,
                        rheos__buffer *node) {
   for (int32_t i = 0; i < op->num_edges; i++) {
     const rheos__edge edge = segment->edges[op->first_edge + i];
     rheos__buffer input = {0};
-    put_number(&input, INPUT_NODE, edge.id);
-    put_number(&input, INPUT_PORT, edge.index);
+    rheos__wire_put_unless_0(&input, INPUT_NODE, edge.id);
+    rheos__wire_put_unless_0(&input, INPUT_PORT, edge.index);
     rheos__wire_put_message(node, NODE_INPUT, &input);
   }
 }
@@ -53,11 +49,12 @@ static void put_outputs(const writer *w, const rheos__traced_segment *segment,
     const bool is_late = output->shape.rank < 0 && late >= 0;
     const rheos__trace_dynamic *told = is_late ? &w->trace->dynamic[late + i] : NULL;
     rheos__buffer bytes = {0};
-    put_number(&bytes, OUTPUT_SIZE, (int64_t)(is_late ? told->size_bytes : output->size_bytes));
+    rheos__wire_put_unless_0(&bytes, OUTPUT_SIZE,
+                             (int64_t)(is_late ? told->size_bytes : output->size_bytes));
     // 0 is an input; ops whose output is an input's bytes have it first
     rheos__wire_put_varint(&bytes, OUTPUT_ALIAS, output->is_alias ? 0 : (uint64_t)-1);
     rheos__wire_put_shape(&bytes, OUTPUT_SHAPE, is_late ? &told->shape : &output->shape);
-    put_number(&bytes, OUTPUT_DTYPE, output->dtype);
+    rheos__wire_put_unless_0(&bytes, OUTPUT_DTYPE, output->dtype);
     rheos__wire_put_message(node, NODE_OUTPUT, &bytes);
   }
 }
@@ -84,14 +81,14 @@ static void put_op(writer *w, const rheos__traced_segment *segment, const rheos_
   rheos__wire_put_bytes(&node, NODE_NAME, w->name.data, w->name.size_bytes);
   const char *device = w->trace->devices[op->device];
   rheos__wire_put_bytes(&node, NODE_DEVICE, device, strlen(device));
-  put_number(&node, NODE_ID, op->id);
+  rheos__wire_put_unless_0(&node, NODE_ID, op->id);
   put_inputs(segment, op, &node);
   put_outputs(w, segment, op, late, &node);
-  put_number(&node, NODE_TEMPORARY, (int64_t)op->scratch_bytes);
-  put_number(&node, NODE_FINAL, w->is_final[op->id]);
+  rheos__wire_put_unless_0(&node, NODE_TEMPORARY, (int64_t)op->scratch_bytes);
+  rheos__wire_put_unless_0(&node, NODE_FINAL, w->is_final[op->id]);
   put_controls(segment, op, &node);
-  put_number(&node, NODE_COMPUTE_COST, w->ns[op->id] / 1000);
-  put_number(&node, NODE_PERSISTENT, persistent);
+  rheos__wire_put_unless_0(&node, NODE_COMPUTE_COST, w->ns[op->id] / 1000);
+  rheos__wire_put_unless_0(&node, NODE_PERSISTENT, persistent);
   rheos__wire_put_message(&w->graph, GRAPH_NODE, &node);
 }
 

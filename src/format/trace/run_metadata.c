@@ -44,10 +44,6 @@ typedef struct writer {
   rheos__buffer name, label;  // emptied for each node
 } writer;
 
-static void put_number(rheos__buffer *buffer, int field, int64_t value) {
-  if (value != 0) rheos__wire_put_varint(buffer, field, (uint64_t)value);
-}
-
 static void put_text(rheos__buffer *buffer, int field, const char *text) {
   rheos__wire_put_bytes(buffer, field, text, strlen(text));
 }
@@ -83,15 +79,15 @@ static output_facts output_at(const writer *w, const rheos__traced_output *outpu
 
 static void put_output(rheos__buffer *node, int32_t slot, const output_facts *facts) {
   rheos__buffer output = {0}, tensor = {0}, allocation = {0};
-  put_number(&allocation, ALLOCATION_REQUESTED, (int64_t)facts->size_bytes);
+  rheos__wire_put_unless_0(&allocation, ALLOCATION_REQUESTED, (int64_t)facts->size_bytes);
   if (facts->allocated) {
-    put_number(&allocation, ALLOCATION_ALLOCATED, (int64_t)facts->size_bytes);
+    rheos__wire_put_unless_0(&allocation, ALLOCATION_ALLOCATED, (int64_t)facts->size_bytes);
   }
   put_text(&allocation, ALLOCATION_ALLOCATOR, ALLOCATOR);
-  put_number(&tensor, TENSOR_DTYPE, (int64_t)facts->dtype);
+  rheos__wire_put_unless_0(&tensor, TENSOR_DTYPE, (int64_t)facts->dtype);
   rheos__wire_put_shape(&tensor, TENSOR_SHAPE, facts->shape);
   rheos__wire_put_message(&tensor, TENSOR_ALLOCATION, &allocation);
-  put_number(&output, OUTPUT_SLOT, slot);
+  rheos__wire_put_unless_0(&output, OUTPUT_SLOT, slot);
   rheos__wire_put_message(&output, OUTPUT_TENSOR, &tensor);
   rheos__wire_put_message(node, NODE_OUTPUT, &output);
 }
@@ -100,11 +96,11 @@ static void put_memory(rheos__buffer *node, int64_t bytes, int64_t micros) {
   if (bytes == 0) return;
   rheos__buffer memory = {0}, record = {0};
   put_text(&memory, MEMORY_ALLOCATOR, ALLOCATOR);
-  put_number(&memory, MEMORY_TOTAL, bytes);
-  put_number(&memory, MEMORY_PEAK, bytes);
-  put_number(&memory, MEMORY_LIVE, bytes);
-  put_number(&record, RECORD_MICROS, micros);
-  put_number(&record, RECORD_BYTES, bytes);
+  rheos__wire_put_unless_0(&memory, MEMORY_TOTAL, bytes);
+  rheos__wire_put_unless_0(&memory, MEMORY_PEAK, bytes);
+  rheos__wire_put_unless_0(&memory, MEMORY_LIVE, bytes);
+  rheos__wire_put_unless_0(&record, RECORD_MICROS, micros);
+  rheos__wire_put_unless_0(&record, RECORD_BYTES, bytes);
   rheos__wire_put_message(&memory, MEMORY_RECORD, &record);
   rheos__wire_put_message(node, NODE_MEMORY, &memory);
 }
@@ -116,9 +112,9 @@ static void put_node(writer *w, rheos__buffer *device, const rheos__traced_outpu
   const int64_t duration = event->end_ns - event->start_ns;
   rheos__buffer node = {0}, stats = {0};
   put_written(&node, NODE_NAME, &w->name);
-  put_number(&node, NODE_ALL_START_MICROS, start / 1000);
-  put_number(&node, NODE_OP_END_MICROS, duration / 1000);
-  put_number(&node, NODE_ALL_END_MICROS, duration / 1000);
+  rheos__wire_put_unless_0(&node, NODE_ALL_START_MICROS, start / 1000);
+  rheos__wire_put_unless_0(&node, NODE_OP_END_MICROS, duration / 1000);
+  rheos__wire_put_unless_0(&node, NODE_ALL_END_MICROS, duration / 1000);
   int64_t allocated = 0, persistent = 0;
   for (int32_t i = 0; i < num_outputs; i++) {
     const output_facts facts = output_at(w, &outputs[i], event->dynamic, i);
@@ -131,15 +127,15 @@ static void put_node(writer *w, rheos__buffer *device, const rheos__traced_outpu
     if (outputs[i].kind != RHEOS__VALUE_NONE) put_output(&node, i, &facts);
   }
   put_written(&node, NODE_LABEL, &w->label);
-  put_number(&node, NODE_SCHEDULED_MICROS, start / 1000);
-  put_number(&node, NODE_THREAD, event->thread);
-  put_number(&stats, STATS_TEMP, (int64_t)scratch_bytes);
-  put_number(&stats, STATS_PERSISTENT, persistent);
+  rheos__wire_put_unless_0(&node, NODE_SCHEDULED_MICROS, start / 1000);
+  rheos__wire_put_unless_0(&node, NODE_THREAD, event->thread);
+  rheos__wire_put_unless_0(&stats, STATS_TEMP, (int64_t)scratch_bytes);
+  rheos__wire_put_unless_0(&stats, STATS_PERSISTENT, persistent);
   rheos__wire_put_message(&node, NODE_MEMORY_STATS, &stats);
-  put_number(&node, NODE_ALL_START_NANOS, start);
-  put_number(&node, NODE_OP_END_NANOS, duration);
-  put_number(&node, NODE_ALL_END_NANOS, duration);
-  put_number(&node, NODE_SCHEDULED_NANOS, start);
+  rheos__wire_put_unless_0(&node, NODE_ALL_START_NANOS, start);
+  rheos__wire_put_unless_0(&node, NODE_OP_END_NANOS, duration);
+  rheos__wire_put_unless_0(&node, NODE_ALL_END_NANOS, duration);
+  rheos__wire_put_unless_0(&node, NODE_SCHEDULED_NANOS, start);
   rheos__wire_put_message(device, DEVICE_NODE, &node);
   w->name.size_bytes = w->label.size_bytes = 0;
 }
@@ -238,7 +234,7 @@ static void put_thread_names(const rheos_trace *trace, rheos__buffer *device) {
   for (uint32_t thread = 0; thread <= last; thread++) {
     rheos__buffer entry = {0};
     char name[32];
-    put_number(&entry, 1, thread);
+    rheos__wire_put_unless_0(&entry, 1, thread);
     put_text(&entry, 2, rheos__trace_thread_name(thread, name));
     rheos__wire_put_message(device, DEVICE_THREAD_NAME, &entry);
   }
@@ -418,7 +414,7 @@ static rheos_status *put_partition_graph(const rheos_trace *trace, rheos__buffer
   rheos__arena_deinit(&g.arena);
   rheos__buffer_deinit(&g.text);
   rheos__free(g.needed);
-  put_number(&versions, VERSIONS_PRODUCER, RHEOS__GRAPH_PRODUCER);
+  rheos__wire_put_unless_0(&versions, VERSIONS_PRODUCER, RHEOS__GRAPH_PRODUCER);
   rheos__wire_put_message(&graph, GRAPH_VERSIONS, &versions);
   rheos__wire_put_message(out, METADATA_PARTITION_GRAPHS, &graph);
   return status;

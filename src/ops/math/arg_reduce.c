@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ops/kit/elementwise.h"
+#include "ops/kit/extremes.h"
 #include "ops/kit/op_util.h"
 
 // Finds the index for each of `columns` columns of a [rows, columns] block whose rows are `step`
@@ -15,29 +16,6 @@ typedef void (*scan_fn)(const void *x, int64_t rows, int64_t columns, int64_t st
                         int64_t *indices, void *best);
 
 enum { TILE = 256, LANES = 16, BLOCK = 2048 };
-
-#define LOWEST                   \
-  _Generic((C)0,                 \
-      float: -INFINITY,          \
-      double: -(double)INFINITY, \
-      int8_t: INT8_MIN,          \
-      int16_t: INT16_MIN,        \
-      int32_t: INT32_MIN,        \
-      int64_t: INT64_MIN,        \
-      default: 0)
-#define HIGHEST                 \
-  _Generic((C)0,                \
-      float: INFINITY,          \
-      double: (double)INFINITY, \
-      int8_t: INT8_MAX,         \
-      int16_t: INT16_MAX,       \
-      int32_t: INT32_MAX,       \
-      int64_t: INT64_MAX,       \
-      uint8_t: UINT8_MAX,       \
-      uint16_t: UINT16_MAX,     \
-      uint32_t: UINT32_MAX,     \
-      uint64_t: UINT64_MAX,     \
-      bool: true)
 
 // The extreme of n elements, in lanes that are vector code.
 #define SCAN_BLOCK(S, name, compare, start)                                            \
@@ -114,8 +92,8 @@ enum { TILE = 256, LANES = 16, BLOCK = 2048 };
       }                                                                              \
     }                                                                                \
   }
-RHEOS__NUMBERS_AND_BOOLS(SCAN, ArgMax, >, LOWEST)
-RHEOS__NUMBERS_AND_BOOLS(SCAN, ArgMin, <, HIGHEST)
+RHEOS__NUMBERS_AND_BOOLS(SCAN, ArgMax, >, RHEOS__LOWEST)
+RHEOS__NUMBERS_AND_BOOLS(SCAN, ArgMin, <, RHEOS__HIGHEST)
 
 enum { row_ArgMax, row_ArgMin, NUM_ROWS };
 #define SCAN_ENTRY(S, name) [row_##name][RHEOS__DTYPE_##S] = name##_##S,

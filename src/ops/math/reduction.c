@@ -14,6 +14,7 @@
 #include "base/numbers.h"
 #include "ops/kit/elementwise.h"
 #include "ops/kit/array_util.h"
+#include "ops/kit/extremes.h"
 #include "ops/kit/op_util.h"
 #include "ops/math/reduction.h"
 
@@ -32,27 +33,6 @@ typedef rheos__reducer reducer;
 // totals a and b joined, result of total a over `count` elements)
 #define WIDEN(v) ((uint64_t)(int64_t)(v))
 #define SQUARED_SIZE(v) (creal(v) * creal(v) + cimag(v) * cimag(v))
-#define LOWEST                   \
-  _Generic((C)0,                 \
-      float: -INFINITY,          \
-      double: -(double)INFINITY, \
-      int8_t: INT8_MIN,          \
-      int16_t: INT16_MIN,        \
-      int32_t: INT32_MIN,        \
-      int64_t: INT64_MIN,        \
-      default: 0)
-#define HIGHEST                 \
-  _Generic((C)0,                \
-      float: INFINITY,          \
-      double: (double)INFINITY, \
-      int8_t: INT8_MAX,         \
-      int16_t: INT16_MAX,       \
-      int32_t: INT32_MAX,       \
-      int64_t: INT64_MAX,       \
-      uint8_t: UINT8_MAX,       \
-      uint16_t: UINT16_MAX,     \
-      uint32_t: UINT32_MAX,     \
-      uint64_t: UINT64_MAX)
 
 #define FORMULAS(ROW)                                                                              \
   ROW(Sum, FLOATS, RHEOS__WIDEST, double, 0, a + x, a + b, a)                                      \
@@ -67,12 +47,12 @@ typedef rheos__reducer reducer;
   ROW(Mean, COMPLEXES, , double _Complex, 0, a + x, a + b, a / (double)count)                      \
   ROW(Prod, COMPLEXES, , double _Complex, 1, a *x, a *b, a)                                        \
   ROW(EuclideanNorm, COMPLEXES, , double, 0, a + SQUARED_SIZE((double _Complex)x), a + b, sqrt(a)) \
-  ROW(Max, FLOATS, RHEOS__WIDE, C, LOWEST, (x > a) | (x != x) ? x : a, (b > a) | (b != b) ? b : a, \
-      a)                                                                                           \
-  ROW(Max, INTEGERS, , C, LOWEST, x > a ? x : a, b > a ? b : a, a)                                 \
-  ROW(Min, FLOATS, RHEOS__WIDE, C, HIGHEST, (x < a) | (x != x) ? x : a,                            \
+  ROW(Max, FLOATS, RHEOS__WIDE, C, RHEOS__LOWEST, (x > a) | (x != x) ? x : a,                      \
+      (b > a) | (b != b) ? b : a, a)                                                               \
+  ROW(Max, INTEGERS, , C, RHEOS__LOWEST, x > a ? x : a, b > a ? b : a, a)                          \
+  ROW(Min, FLOATS, RHEOS__WIDE, C, RHEOS__HIGHEST, (x < a) | (x != x) ? x : a,                     \
       (b < a) | (b != b) ? b : a, a)                                                               \
-  ROW(Min, INTEGERS, , C, HIGHEST, x < a ? x : a, b < a ? b : a, a)                                \
+  ROW(Min, INTEGERS, , C, RHEOS__HIGHEST, x < a ? x : a, b < a ? b : a, a)                         \
   ROW(EuclideanNorm, FLOATS, , double, 0, a + (double)x * (double)x, a + b, sqrt(a))               \
   ROW(EuclideanNorm, INTEGERS, , double, 0, a + (double)x * (double)x, a + b, (int64_t)sqrt(a))    \
   ROW(L2Loss, FLOATS, RHEOS__WIDE, double, 0, a + (double)x * (double)x, a + b, a / 2)             \
