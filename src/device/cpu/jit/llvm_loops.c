@@ -1,8 +1,8 @@
 // Fused loops as machine code, by LLVM's C interface. The loop is written down in vectors as wide as
 // the processor's, four at a time, then one, then single numbers: nothing is left to LLVM's
 // optimizer, which would take longer than all the rest. No flag lets LLVM change a result: each
-// operation is rounded by itself, as the rows do it (ops/binary.c, unary.c, activation.c, compare.c,
-// cast.c).
+// operation is rounded by itself, as the rows do it (unary.c, binary.c, compare.c and
+// cast.c in ops/math/, activation.c in ops/nn/).
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/LLJIT.h>
