@@ -77,8 +77,13 @@ typedef struct rheos_import_options {
 // RHEOS_NOT_FOUND naming all ops that are not known, with counts, RHEOS_INVALID_ARGUMENT for
 // anything else that does not fit. What can be checked without adding nodes is checked before the
 // first one is added. `options` may be NULL.
-RHEOS_API void rheos_import_graph_def(rheos_scope *scope, const void *bytes, size_t size_bytes,
-                                      const rheos_import_options *options);
+RHEOS_API void rheos_import_graph_def_sized(rheos_scope *scope, const void *bytes,
+                                            size_t size_bytes, const rheos_import_options *options,
+                                            size_t options_bytes);
+static inline void rheos_import_graph_def(rheos_scope *scope, const void *bytes, size_t size_bytes,
+                                          const rheos_import_options *options) {
+  rheos_import_graph_def_sized(scope, bytes, size_bytes, options, sizeof *options);
+}
 
 // ---- Messages as text
 
@@ -146,8 +151,13 @@ typedef struct rheos_record_options {
   int memory_level;  // 1 to 9; 0: 9
   rheos_compression_strategy strategy;
 } rheos_record_options;
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_writer_open_with(
-    const char *path, const rheos_record_options *options, rheos_record_writer **out_writer);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_writer_open_with_sized(
+    const char *path, const rheos_record_options *options, size_t options_bytes,
+    rheos_record_writer **out_writer);
+RHEOS_MUST_USE static inline rheos_status *rheos_record_writer_open_with(
+    const char *path, const rheos_record_options *options, rheos_record_writer **out_writer) {
+  return rheos_record_writer_open_with_sized(path, options, sizeof *options, out_writer);
+}
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_record_writer_write(rheos_record_writer *writer,
                                                                  const void *data,
                                                                  size_t size_bytes);

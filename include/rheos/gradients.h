@@ -41,10 +41,16 @@ typedef struct rheos_gradients_options {
 // Adds the operations that compute d sum(ys) / d x for each x, summed over all paths. A slot of
 // `out_gradients` (num_xs of them) stays none where ys do not depend on that x. `options` may be NULL.
 // An op on the way that has no gradient is the error RHEOS_NOT_FOUND (Python's LookupError).
-RHEOS_API void rheos_gradients(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
-                               const rheos_output *xs, size_t num_xs,
-                               const rheos_gradients_options *options,
-                               rheos_gradient *out_gradients);
+RHEOS_API void rheos_gradients_sized(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
+                                     const rheos_output *xs, size_t num_xs,
+                                     const rheos_gradients_options *options, size_t options_bytes,
+                                     rheos_gradient *out_gradients);
+static inline void rheos_gradients(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
+                                   const rheos_output *xs, size_t num_xs,
+                                   const rheos_gradients_options *options,
+                                   rheos_gradient *out_gradients) {
+  rheos_gradients_sized(scope, ys, num_ys, xs, num_xs, options, sizeof *options, out_gradients);
+}
 
 // Whether the library defines gradients of the op, be it that none flows.
 RHEOS_API bool rheos_op_has_gradient(const char *type);

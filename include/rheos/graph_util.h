@@ -64,10 +64,17 @@ typedef struct rheos_freeze_options {
 // RHEOS_UNIMPLEMENTED, naming all of them, if other nodes on the way take variables;
 // RHEOS_FAILED_PRECONDITION if a variable has no value. (TensorFlow's
 // convert_variables_to_constants)
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_freeze(
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_freeze_sized(
+    const void *bytes, size_t size_bytes, rheos_session *session, const char *const *outputs,
+    size_t num_outputs, const rheos_freeze_options *options, size_t options_bytes, void **out_bytes,
+    size_t *out_size_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_graph_def_freeze(
     const void *bytes, size_t size_bytes, rheos_session *session, const char *const *outputs,
     size_t num_outputs, const rheos_freeze_options *options, void **out_bytes,
-    size_t *out_size_bytes);
+    size_t *out_size_bytes) {
+  return rheos_graph_def_freeze_sized(bytes, size_bytes, session, outputs, num_outputs, options,
+                                      sizeof *options, out_bytes, out_size_bytes);
+}
 
 #ifdef __cplusplus
 }

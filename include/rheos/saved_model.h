@@ -163,18 +163,24 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_find(
 // came along; where the file names none and has variables, a new one is made; else none
 // (`filename.graph` NULL). Errors go to the scope; RHEOS_INVALID_ARGUMENT if only a part of a
 // graph was written and the input map lacks one of its collection "unbound_inputs".
-RHEOS_API rheos_saver rheos_import_meta_graph(rheos_scope *scope,
-                                              const rheos_meta_graph *meta_graph,
-                                              const rheos_import_options *options);
+RHEOS_API rheos_saver rheos_import_meta_graph_sized(rheos_scope *scope,
+                                                    const rheos_meta_graph *meta_graph,
+                                                    const rheos_import_options *options,
+                                                    size_t options_bytes);
+static inline rheos_saver rheos_import_meta_graph(rheos_scope *scope,
+                                                  const rheos_meta_graph *meta_graph,
+                                                  const rheos_import_options *options) {
+  return rheos_import_meta_graph_sized(scope, meta_graph, options, sizeof *options);
+}
 
 // ---- A SavedModel that runs
 
 typedef struct rheos_saved_model rheos_saved_model;
 
 typedef struct rheos_saved_model_options {
-  const rheos_session_options *session;  // NULL: the defaults
   // Only makes the graph and the session: no variable is restored, no init operation runs.
   bool graph_only;
+  const rheos_session_options *session;  // NULL: the defaults
 } rheos_saved_model_options;
 
 // Reads the SavedModel, makes a graph of the MetaGraphDef with these tags, keeping nodes of unknown
@@ -183,9 +189,16 @@ typedef struct rheos_saved_model_options {
 // RHEOS_NOT_FOUND where there is a saver but no folder of variables; RHEOS_UNIMPLEMENTED, naming
 // all ops that are missing, where restoring or initializing needs one; with `graph_only` these two
 // cannot happen.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_load(
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_load_sized(
     const char *folder, const char *const *tags, size_t num_tags,
-    const rheos_saved_model_options *options, rheos_saved_model **out_model);
+    const rheos_saved_model_options *options, size_t options_bytes, size_t session_options_bytes,
+    rheos_saved_model **out_model);
+RHEOS_MUST_USE static inline rheos_status *rheos_saved_model_load(
+    const char *folder, const char *const *tags, size_t num_tags,
+    const rheos_saved_model_options *options, rheos_saved_model **out_model) {
+  return rheos_saved_model_load_sized(folder, tags, num_tags, options, sizeof *options,
+                                      sizeof *options->session, out_model);
+}
 // The callables made of it are freed before.
 RHEOS_API void rheos_saved_model_free(rheos_saved_model *model);
 
@@ -216,10 +229,17 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_callable(
 // One call. Values of `inputs` are borrowed; those of `outputs` are set, and the caller's, or NULL
 // after a failure. An input that is not given has the signature's default, if there is one (a
 // callable has all its inputs given).
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_call(
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_call_sized(
     const rheos_saved_model *model, const char *signature, const rheos_named_tensor *inputs,
     size_t num_inputs, rheos_named_tensor *outputs, size_t num_outputs,
-    const rheos_run_options *options);
+    const rheos_run_options *options, size_t options_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_saved_model_call(
+    const rheos_saved_model *model, const char *signature, const rheos_named_tensor *inputs,
+    size_t num_inputs, rheos_named_tensor *outputs, size_t num_outputs,
+    const rheos_run_options *options) {
+  return rheos_saved_model_call_sized(model, signature, inputs, num_inputs, outputs, num_outputs,
+                                      options, sizeof *options);
+}
 
 // ---- Writing MetaGraphDefs
 
@@ -254,11 +274,11 @@ typedef struct rheos_meta_graph_options {
   size_t num_signatures;
   const rheos_asset *assets;
   size_t num_assets;
-  const rheos_saver *saver;  // NULL: none; a SavedModel with variables gets one of its own
-  int32_t max_to_keep;       // by the saver; 0: 5
-  rheos_operation init;      // runs when a SavedModel is loaded; graph NULL: none
-  bool clear_devices;        // without the devices of the nodes
-  bool strip_default_attrs;  // without attributes that hold their default, for older readers
+  const rheos_saver *saver;        // NULL: none; a SavedModel with variables gets one of its own
+  rheos_optional_int max_to_keep;  // by the saver; the default: 5
+  rheos_operation init;            // runs when a SavedModel is loaded; graph NULL: none
+  bool clear_devices;              // without the devices of the nodes
+  bool strip_default_attrs;        // without attributes that hold their default, for older readers
   // Only what is below this name scope, which goes from all names (rheos_graph_def_below()); NULL: all.
   // Of a collection what is not below it is left out. The inputs that come from elsewhere are the
   // collection "unbound_inputs".
@@ -273,12 +293,23 @@ typedef struct rheos_meta_graph_options {
 // The graph with its collections as the bytes of a MetaGraphDef, for rheos_free(). `options` may be
 // NULL. RHEOS_INVALID_ARGUMENT if a tensor is of another graph or a collection holds what a
 // CollectionDef cannot hold together, nodes and texts for example.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_to_meta_graph_def(
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_to_meta_graph_def_sized(
+    rheos_graph *graph, const rheos_meta_graph_options *options, size_t options_bytes,
+    void **out_bytes, size_t *out_size_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_graph_to_meta_graph_def(
     rheos_graph *graph, const rheos_meta_graph_options *options, void **out_bytes,
-    size_t *out_size_bytes);
+    size_t *out_size_bytes) {
+  return rheos_graph_to_meta_graph_def_sized(graph, options, sizeof *options, out_bytes,
+                                             out_size_bytes);
+}
 // The same, written to a file as bytes or as text. A kill leaves the old or the new file.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_write_meta_graph(
-    rheos_graph *graph, const rheos_meta_graph_options *options, const char *path, bool as_text);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_write_meta_graph_sized(
+    rheos_graph *graph, const rheos_meta_graph_options *options, size_t options_bytes,
+    const char *path, bool as_text);
+RHEOS_MUST_USE static inline rheos_status *rheos_graph_write_meta_graph(
+    rheos_graph *graph, const rheos_meta_graph_options *options, const char *path, bool as_text) {
+  return rheos_graph_write_meta_graph_sized(graph, options, sizeof *options, path, as_text);
+}
 
 // ---- Writing SavedModels
 
@@ -291,9 +322,14 @@ RHEOS_API void rheos_saved_model_builder_free(rheos_saved_model_builder *builder
 
 // Adds the session's graph; copies its assets. The first time the variables are written, with their
 // values in the session, by the saver of the options or a new one, whose nodes join the graph.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_builder_add(
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_builder_add_sized(
     rheos_saved_model_builder *builder, rheos_session *session,
-    const rheos_meta_graph_options *options);
+    const rheos_meta_graph_options *options, size_t options_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_saved_model_builder_add(
+    rheos_saved_model_builder *builder, rheos_session *session,
+    const rheos_meta_graph_options *options) {
+  return rheos_saved_model_builder_add_sized(builder, session, options, sizeof *options);
+}
 
 // Writes the file with the graphs that were added, saved_model.pb or saved_model.pbtxt.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saved_model_builder_save(

@@ -87,7 +87,11 @@ typedef struct rheos_op_args {
 
 // Adds any op by name. Returns none and sets the scope's error if the op does not exist, or the
 // inputs, attributes, dtypes or shapes do not fit.
-RHEOS_API rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *args);
+RHEOS_API rheos_operation rheos_op_sized(rheos_scope *scope, const rheos_op_args *args,
+                                         size_t args_bytes);
+static inline rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *args) {
+  return rheos_op_sized(scope, args, sizeof *args);
+}
 
 // The same with the arguments in the op's own struct, rheos_matmul_args and so on, of `args_bytes`: what
 // the functions of <rheos/ops.h> call.

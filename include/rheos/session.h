@@ -31,32 +31,39 @@ typedef struct rheos_rewrite_options {
   rheos_toggle elementwise_fusion;           // elementwise ones as one loop; off with remapping too
   rheos_toggle compiled_loops;               // of those, what runs often, where LLVM is there
   rheos_toggle layout_optimizer;             // operands that stay, kept as kernels like them
+  rheos_toggle reserved_[7];                 // zeros
 } rheos_rewrite_options;
 
 typedef struct rheos_session_options {
-  const char *target;         // NULL or "": this process
-  int32_t num_cpu_devices;    // 0: one, /device:CPU:0
-  int32_t num_threads;        // the session's threads; 0: one for each core
-  int32_t max_cached_plans;   // 0: 256
-  bool allow_soft_placement;  // run on a device that exists when the one asked for does not
-  bool log_device_placement;  // print each node's device to standard error when a plan is made
-  rheos_rewrite_options rewrites;
+  const char *target;       // NULL or "": this process
+  int32_t num_cpu_devices;  // 0: one, /device:CPU:0
+  int32_t num_threads;      // the session's threads; 0: one for each core
   // Of those threads, how many operations that do not need each other may be spread over; 0: all, 1:
   // operations run one after the other.
   int32_t num_threads_between_ops;
-  // What to run on, which the session holds on to; num_cpu_devices and num_threads are the host's then.
-  // NULL: a host of its own.
-  rheos_host *host;
+  int32_t max_cached_plans;   // 0: 256
+  bool allow_soft_placement;  // run on a device that exists when the one asked for does not
+  bool log_device_placement;  // print each node's device to standard error when a plan is made
   // The variables and other resources are those of the host, which all sessions that say so share by
   // their names, and which outlive them: as of sessions on one of TensorFlow's servers. Otherwise they
   // are the session's own. Nothing is shared without a host.
   bool shares_resources;
+  rheos_rewrite_options rewrites;
+  // What to run on, which the session holds on to; num_cpu_devices and num_threads are the host's then.
+  // NULL: a host of its own.
+  rheos_host *host;
 } rheos_session_options;
 
 // A session on a graph (counted). The graph may grow while the session lives. `options` may be NULL.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_new(rheos_graph *graph,
-                                                         const rheos_session_options *options,
-                                                         rheos_session **out_session);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_new_sized(rheos_graph *graph,
+                                                               const rheos_session_options *options,
+                                                               size_t options_bytes,
+                                                               rheos_session **out_session);
+RHEOS_MUST_USE static inline rheos_status *rheos_session_new(rheos_graph *graph,
+                                                             const rheos_session_options *options,
+                                                             rheos_session **out_session) {
+  return rheos_session_new_sized(graph, options, sizeof *options, out_session);
+}
 
 // Ends the session: running steps are cancelled and waited for, variables that are its own are freed;
 // later runs fail with RHEOS_FAILED_PRECONDITION.
@@ -111,12 +118,17 @@ typedef struct rheos_run_options {
 
 // Runs what the fetches and targets need, with the feeds in place of the outputs they name, and
 // sets the values of `fetches`. A failed run leaves session and graph usable.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_run(rheos_session *session,
-                                                         const rheos_feed *feeds, size_t num_feeds,
-                                                         rheos_fetch *fetches, size_t num_fetches,
-                                                         const rheos_operation *targets,
-                                                         size_t num_targets,
-                                                         const rheos_run_options *options);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_run_sized(
+    rheos_session *session, const rheos_feed *feeds, size_t num_feeds, rheos_fetch *fetches,
+    size_t num_fetches, const rheos_operation *targets, size_t num_targets,
+    const rheos_run_options *options, size_t options_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_session_run(
+    rheos_session *session, const rheos_feed *feeds, size_t num_feeds, rheos_fetch *fetches,
+    size_t num_fetches, const rheos_operation *targets, size_t num_targets,
+    const rheos_run_options *options) {
+  return rheos_session_run_sized(session, feeds, num_feeds, fetches, num_fetches, targets,
+                                 num_targets, options, sizeof *options);
+}
 
 // ---- Callables: a signature resolved once, for many runs
 
@@ -131,10 +143,17 @@ RHEOS_API void rheos_callable_free(rheos_callable *callable);
 
 // `values` are in the order of the feeds, `out_values` in the order of the fetches (owned by the
 // caller; NULL after a failure). May be called from any number of threads. `options` may be NULL.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_callable_run(rheos_callable *callable,
-                                                          rheos_tensor *const *values,
-                                                          rheos_tensor **out_values,
-                                                          const rheos_run_options *options);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_callable_run_sized(rheos_callable *callable,
+                                                                rheos_tensor *const *values,
+                                                                rheos_tensor **out_values,
+                                                                const rheos_run_options *options,
+                                                                size_t options_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_callable_run(rheos_callable *callable,
+                                                              rheos_tensor *const *values,
+                                                              rheos_tensor **out_values,
+                                                              const rheos_run_options *options) {
+  return rheos_callable_run_sized(callable, values, out_values, options, sizeof *options);
+}
 
 // Binds the callable to tensors: `values` for the feeds, `results` for the fetches, all counted. From
 // then on rheos_callable_run_bound() reads the bytes that `values` have at that time and writes the
@@ -146,8 +165,12 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_callable_bind(rheos_callable *calla
                                                            rheos_tensor *const *values,
                                                            rheos_tensor *const *results);
 // Not from two threads at once. After a failure the bytes of the results may be anything.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_callable_run_bound(rheos_callable *callable,
-                                                                const rheos_run_options *options);
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_callable_run_bound_sized(
+    rheos_callable *callable, const rheos_run_options *options, size_t options_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_callable_run_bound(
+    rheos_callable *callable, const rheos_run_options *options) {
+  return rheos_callable_run_bound_sized(callable, options, sizeof *options);
+}
 
 // A guess at the time of one run of the callable's latest plan in nanoseconds, 0 if it never ran.
 RHEOS_API int64_t rheos_callable_cost_ns(const rheos_callable *callable);
@@ -160,8 +183,12 @@ typedef struct rheos_session_stats {
   int64_t arena_bytes;       // intermediates of the plans that are cached
   int64_t num_instructions;  // kernels and reads of the plans that are cached
 } rheos_session_stats;
-RHEOS_API void rheos_session_get_stats(const rheos_session *session,
-                                       rheos_session_stats *out_stats);
+RHEOS_API void rheos_session_get_stats_sized(const rheos_session *session,
+                                             rheos_session_stats *out_stats, size_t stats_bytes);
+static inline void rheos_session_get_stats(const rheos_session *session,
+                                           rheos_session_stats *out_stats) {
+  rheos_session_get_stats_sized(session, out_stats, sizeof *out_stats);
+}
 
 #ifdef __cplusplus
 }

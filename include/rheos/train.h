@@ -93,8 +93,13 @@ typedef struct rheos_variable_options {
   const rheos_shape *shape;    // that its values may have; NULL: the initial value's
   const char *caching_device;  // reads are copied there, once for all readers; NULL: nowhere
 } rheos_variable_options;
-RHEOS_API rheos_variable rheos_variable_new(rheos_scope *scope, rheos_output initial_value,
-                                            const rheos_variable_options *options);
+RHEOS_API rheos_variable rheos_variable_new_sized(rheos_scope *scope, rheos_output initial_value,
+                                                  const rheos_variable_options *options,
+                                                  size_t options_bytes);
+static inline rheos_variable rheos_variable_new(rheos_scope *scope, rheos_output initial_value,
+                                                const rheos_variable_options *options) {
+  return rheos_variable_new_sized(scope, initial_value, options, sizeof *options);
+}
 
 // Makes a variable of nodes that the graph has already, as an import leaves them: `nodes` has the handle
 // (a reference or a resource), the value, and as far as they are known the initial value and the
@@ -234,9 +239,15 @@ typedef struct rheos_minimize_options {
   const rheos_variable *global_step;  // counts the steps; may be NULL
   const char *name;                   // NULL: the optimizer's
 } rheos_minimize_options;
-RHEOS_API rheos_operation rheos_minimize_with(rheos_scope *scope, rheos_optimizer optimizer,
-                                              rheos_output loss,
-                                              const rheos_minimize_options *options);
+RHEOS_API rheos_operation rheos_minimize_with_sized(rheos_scope *scope, rheos_optimizer optimizer,
+                                                    rheos_output loss,
+                                                    const rheos_minimize_options *options,
+                                                    size_t options_bytes);
+static inline rheos_operation rheos_minimize_with(rheos_scope *scope, rheos_optimizer optimizer,
+                                                  rheos_output loss,
+                                                  const rheos_minimize_options *options) {
+  return rheos_minimize_with_sized(scope, optimizer, loss, options, sizeof *options);
+}
 
 // The slot of a variable, e.g. "momentum", "accumulator", "m", "v"; none if there is none. Slots
 // belong to an optimizer's name scope: that of the latest apply with the optimizer's name.
@@ -387,9 +398,16 @@ typedef struct rheos_saver_options {
 } rheos_saver_options;
 
 // The same with options; NULL: none. With saveables there need be no variables.
-RHEOS_API rheos_saver rheos_saver_new_with(rheos_scope *scope, const rheos_variable *variables,
-                                           const char *const *names, size_t count,
-                                           const rheos_saver_options *options);
+RHEOS_API rheos_saver rheos_saver_new_with_sized(rheos_scope *scope,
+                                                 const rheos_variable *variables,
+                                                 const char *const *names, size_t count,
+                                                 const rheos_saver_options *options,
+                                                 size_t options_bytes);
+static inline rheos_saver rheos_saver_new_with(rheos_scope *scope, const rheos_variable *variables,
+                                               const char *const *names, size_t count,
+                                               const rheos_saver_options *options) {
+  return rheos_saver_new_with_sized(scope, variables, names, count, options, sizeof *options);
+}
 
 // Writes or reads the checkpoint `prefix` (`prefix.index`, `prefix.data-00000-of-00001`). To read, one
 // of its files or its folder, of which the newest is taken, names it as well. A checkpoint that
@@ -405,16 +423,21 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_saver_restore(rheos_saver saver,
 typedef struct rheos_checkpoint_keeper rheos_checkpoint_keeper;
 
 typedef struct rheos_checkpoint_keeper_options {
-  int32_t max_to_keep;          // older ones are deleted; 0: 5, negative: none is
-  double keep_every_n_hours;    // one in so many hours stays nevertheless; 0: 10000
-  const char *latest_filename;  // the list, in the folder; NULL: "checkpoint"
-  bool no_meta_graph;           // else the graph is written beside, as `prefix.meta`
+  rheos_optional_int max_to_keep;  // older ones are deleted; the default: 5, 0 or less: none is
+  rheos_optional_float keep_every_n_hours;  // one in so many stays nevertheless; the default: 10000
+  bool no_meta_graph;                       // else the graph is written beside, as `prefix.meta`
+  const char *latest_filename;              // the list, in the folder; NULL: "checkpoint"
 } rheos_checkpoint_keeper_options;
 
 // `options` may be NULL. The saver's graph is to outlive it.
-RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_keeper_new(
-    rheos_saver saver, const rheos_checkpoint_keeper_options *options,
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_keeper_new_sized(
+    rheos_saver saver, const rheos_checkpoint_keeper_options *options, size_t options_bytes,
     rheos_checkpoint_keeper **out_keeper);
+RHEOS_MUST_USE static inline rheos_status *rheos_checkpoint_keeper_new(
+    rheos_saver saver, const rheos_checkpoint_keeper_options *options,
+    rheos_checkpoint_keeper **out_keeper) {
+  return rheos_checkpoint_keeper_new_sized(saver, options, sizeof *options, out_keeper);
+}
 // Saves to `path`, with "-step" behind it unless `step` is negative; then writes the list, from which
 // rheos_latest_checkpoint() tells the newest; then deletes what is too many.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_checkpoint_keeper_save(rheos_checkpoint_keeper *keeper,

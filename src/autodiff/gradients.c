@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "autodiff/accumulate.h"
+#include "base/options.h"
 #include "graph/dependencies.h"
 #include "graph/graph.h"
 
@@ -110,7 +111,6 @@ static void mark_stops(backprop *b, const rheos_output *xs, size_t num_xs) {
     }
     if (is_last) set_flag(b, xs[i].id, STOP);
   }
-  if (b->options == NULL) return;
   for (size_t i = 0; i < b->options->num_stop_gradients; i++) {
     set_flag(b, b->options->stop_gradients[i].id, STOP);
   }
@@ -265,7 +265,7 @@ static void fill_in_zeros(backprop *b, const rheos__node *node) {
 }
 
 static void gate(backprop *b, int32_t num_inputs) {
-  if (b->options == NULL || !b->options->gate_gradients) return;
+  if (!b->options->gate_gradients) return;
   int32_t count = 0;
   for (int32_t i = 0; i < num_inputs; i++) count += rheos__is_some(b->in_grads[i].values);
   if (count < 2) return;
@@ -306,7 +306,7 @@ static const rheos__op_def *op_of_type(const rheos__node *node, const char *type
 
 static bool ask_program(backprop *b, const rheos__grad *grad, const char *type) {
   const rheos_gradients_options *o = b->options;
-  return o != NULL && o->gradient_function != NULL &&
+  return o->gradient_function != NULL &&
          o->gradient_function(o->gradient_argument, b->scope, grad->operation, type,
                               grad->out_grads, grad->in_grads);
 }
@@ -351,7 +351,7 @@ static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
 static void visit(backprop *b, int32_t id) {
   const rheos__node *node = rheos__graph_node(b->graph, id);
   if (!prepare_visit(b, node, id)) return;
-  bool colocate = b->options != NULL && b->options->colocate_gradients_with_ops;
+  bool colocate = b->options->colocate_gradients_with_ops;
   if (colocate) rheos_push_colocation(b->scope, (rheos_operation){b->graph, id});
   bool any = sum_arrivals(b, id, node->num_outputs);
   if (any && !has_flag(b, id, STOP)) differentiate(b, node, id);
@@ -375,8 +375,7 @@ static rheos_output start_gradient(backprop *b, rheos_output y, size_t index) {
   rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(y));
   char name[40];
   snprintf(name, sizeof(name), "grad_ys_%zu", index);
-  rheos_output given =
-      b->options != NULL && b->options->grad_ys != NULL ? b->options->grad_ys[index] : none;
+  rheos_output given = b->options->grad_ys != NULL ? b->options->grad_ys[index] : none;
   if (!rheos__is_some(given)) {
     if (rheos_dtype_is_complex(dtype)) {
       fail(b, RHEOS_INVALID("Gradients of complex tensors must set grad_ys (y.dtype = tf.%s)",
@@ -397,7 +396,7 @@ static rheos_output start_gradient(backprop *b, rheos_output y, size_t index) {
 
 static void start(backprop *b, const rheos_output *ys, size_t num_ys) {
   for (size_t i = 0; i < num_ys && !failed(b); i++) {
-    bool colocate = b->options != NULL && b->options->colocate_gradients_with_ops;
+    bool colocate = b->options->colocate_gradients_with_ops;
     if (colocate) rheos_push_colocation(b->scope, rheos_output_operation(ys[i]));
     rheos_gradient gradient = {.values = start_gradient(b, ys[i], i)};
     if (colocate) rheos_scope_pop(b->scope);
@@ -429,9 +428,8 @@ static bool init_backprop(backprop *b, const rheos_output *ys, size_t num_ys,
   if (!check_tensors(b, ys, num_ys, "ys", false) || !check_tensors(b, xs, num_xs, "xs", false)) {
     return false;
   }
-  if (o != NULL &&
-      (!check_tensors(b, o->grad_ys, num_ys, "grad_ys", true) ||
-       !check_tensors(b, o->stop_gradients, o->num_stop_gradients, "stop_gradients", false))) {
+  if (!check_tensors(b, o->grad_ys, num_ys, "grad_ys", true) ||
+      !check_tensors(b, o->stop_gradients, o->num_stop_gradients, "stop_gradients", false)) {
     return false;
   }
   b->first_id = INT32_MAX;
@@ -471,13 +469,16 @@ static void deinit_backprop(backprop *b) {
   rheos__free(b->starts);
 }
 
-void rheos_gradients(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
-                     const rheos_output *xs, size_t num_xs, const rheos_gradients_options *options,
-                     rheos_gradient *out_gradients) {
-  backprop b = {.scope = scope, .graph = rheos_scope_graph(scope), .options = options};
+void rheos_gradients_sized(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
+                           const rheos_output *xs, size_t num_xs,
+                           const rheos_gradients_options *options, size_t options_bytes,
+                           rheos_gradient *out_gradients) {
+  rheos_gradients_options known;
+  rheos_scope_fail_take(
+      scope, RHEOS_READ_OPTIONS(rheos_gradients_options, options, options_bytes, &known));
+  backprop b = {.scope = scope, .graph = rheos_scope_graph(scope), .options = &known};
   if (!failed(&b) && init_backprop(&b, ys, num_ys, xs, num_xs)) {
-    rheos_push_name_scope(scope,
-                          options != NULL && options->name != NULL ? options->name : "gradients");
+    rheos_push_name_scope(scope, known.name != NULL ? known.name : "gradients");
     mark_reached(&b);
     mark_between(&b);
     mark_stops(&b, xs, num_xs);

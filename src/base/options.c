@@ -1,7 +1,5 @@
 #include "base/options.h"
 
-#include <string.h>
-
 rheos_status *rheos__check_options(const char *name, const void *options, size_t given_bytes,
                                    size_t known_bytes) {
   const unsigned char *bytes = options;
@@ -15,10 +13,9 @@ rheos_status *rheos__check_options(const char *name, const void *options, size_t
   return NULL;
 }
 
-rheos_status *rheos__read_options(const char *name, const void *options, size_t given_bytes,
-                                  void *out_options, size_t known_bytes) {
+rheos_status *rheos__convert_options(const char *name, const void *options, size_t given_bytes,
+                                     void *out_options, size_t known_bytes) {
   memset(out_options, 0, known_bytes);
-  if (options == NULL) return NULL;
   RHEOS_TRY(rheos__check_options(name, options, given_bytes, known_bytes));
   memcpy(out_options, options, given_bytes < known_bytes ? given_bytes : known_bytes);
   return NULL;

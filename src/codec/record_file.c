@@ -2,6 +2,7 @@
 // tf_record_iterator reads.
 #include <rheos/format.h>
 
+#include "base/options.h"
 #include "codec/compress.h"
 #include "codec/record.h"
 
@@ -20,14 +21,18 @@ rheos_status *rheos_record_writer_open(const char *path, rheos_compression compr
   return rheos_record_writer_open_with(path, &options, out_writer);
 }
 
-rheos_status *rheos_record_writer_open_with(const char *path, const rheos_record_options *options,
-                                            rheos_record_writer **out_writer) {
+rheos_status *rheos_record_writer_open_with_sized(const char *path,
+                                                  const rheos_record_options *options,
+                                                  size_t options_bytes,
+                                                  rheos_record_writer **out_writer) {
   *out_writer = NULL;
+  rheos_record_options known;
+  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_record_options, options, options_bytes, &known));
   rheos_record_writer *writer = rheos__alloc_zeroed(sizeof *writer);
   if (writer == NULL) return rheos__out_of_memory();
   rheos_status *status = NULL;
-  if (options->compression != RHEOS_NO_COMPRESSION) {
-    status = rheos__deflater_new_with(options, &writer->deflater);
+  if (known.compression != RHEOS_NO_COMPRESSION) {
+    status = rheos__deflater_new_with(&known, &writer->deflater);
   }
   if (status == NULL) status = rheos__file_writer_open(path, &writer->file);
   if (status != NULL) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "graph/build.h"
 #include "graph/graph_impl.h"
 #include "graph/node_build.h"
@@ -558,8 +559,10 @@ static rheos_operation add_op(rheos_scope *scope, const rheos_op_args *args,
   return none;
 }
 
-rheos_operation rheos_op(rheos_scope *scope, const rheos_op_args *args) {
-  return add_op(scope, args, NULL, false);
+rheos_operation rheos_op_sized(rheos_scope *scope, const rheos_op_args *args, size_t args_bytes) {
+  rheos_op_args known;
+  rheos_scope_fail_take(scope, RHEOS_READ_OPTIONS(rheos_op_args, args, args_bytes, &known));
+  return add_op(scope, &known, NULL, false);
 }
 
 rheos_operation rheos__op_of_file(rheos_scope *scope, const rheos_op_args *args,

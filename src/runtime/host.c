@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/options.h"
 
 enum { MAX_DEVICES = 64 };
 
@@ -29,9 +30,11 @@ static int32_t num_cores(void) {
   return cores > 0 && cores < 4096 ? (int32_t)cores : 1;
 }
 
-rheos_status *rheos_host_new(const rheos_host_options *options, rheos_host **out_host) {
+rheos_status *rheos_host_new_sized(const rheos_host_options *options, size_t options_bytes,
+                                   rheos_host **out_host) {
   *out_host = NULL;
-  const rheos_host_options wanted = options != NULL ? *options : (rheos_host_options){0};
+  rheos_host_options wanted;
+  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_host_options, options, options_bytes, &wanted));
   rheos_host *host = rheos__alloc_zeroed(sizeof *host);
   if (host == NULL) return rheos__out_of_memory();
   atomic_init(&host->references, 1);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/large_blocks.h"
+#include "base/options.h"
 #include "runtime/executor.h"
 #include "runtime/plan_cache.h"
 #include "runtime/session_plan.h"
@@ -69,20 +70,34 @@ static rheos_status *find_resources(rheos_session *session) {
   return session->own_resources != NULL ? NULL : rheos__out_of_memory();
 }
 
-rheos_status *rheos_session_new(rheos_graph *graph, const rheos_session_options *options,
-                                rheos_session **out_session) {
+// A newer program may set toggles that are not known here.
+static rheos_status *check_toggles(const rheos_rewrite_options *rewrites) {
+  for (size_t i = 0; i < sizeof rewrites->reserved_ / sizeof rewrites->reserved_[0]; ++i) {
+    if (rewrites->reserved_[i] == RHEOS_TOGGLE_DEFAULT) continue;
+    return rheos_status_new(RHEOS_FAILED_PRECONDITION,
+                            "rheos_rewrite_options sets a toggle that Rheos " RHEOS_VERSION_STRING
+                            " does not know: the program was built for a newer one");
+  }
+  return NULL;
+}
+
+rheos_status *rheos_session_new_sized(rheos_graph *graph, const rheos_session_options *options,
+                                      size_t options_bytes, rheos_session **out_session) {
   *out_session = NULL;
+  rheos_session_options known;
+  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_session_options, options, options_bytes, &known));
+  RHEOS_TRY(check_toggles(&known.rewrites));
   if (graph == NULL) return RHEOS_INVALID("a session needs a graph");
-  if (options != NULL && options->target != NULL && options->target[0] != '\0') {
+  if (known.target != NULL && known.target[0] != '\0') {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "sessions on a server ('%s') are not there yet",
-                            options->target);
+                            known.target);
   }
   rheos_session *session = rheos__alloc_zeroed(sizeof *session);
   if (session == NULL) return rheos__out_of_memory();
   pthread_mutex_init(&session->mutex, NULL);
   pthread_cond_init(&session->idle, NULL);
   session->graph = rheos_graph_ref(graph);
-  if (options != NULL) session->options = *options;
+  session->options = known;
   session->options.target = NULL;  // the caller's string
   init_plans(session);
   rheos_status *status = find_host(&session->options, &session->host);
@@ -400,20 +415,22 @@ static rheos_status *fill_signature(const rheos_session *session, id_arrays *a,
   return NULL;
 }
 
-rheos_status *rheos_session_run(rheos_session *session, const rheos_feed *feeds, size_t num_feeds,
-                                rheos_fetch *fetches, size_t num_fetches,
-                                const rheos_operation *targets, size_t num_targets,
-                                const rheos_run_options *options) {
+rheos_status *rheos_session_run_sized(rheos_session *session, const rheos_feed *feeds,
+                                      size_t num_feeds, rheos_fetch *fetches, size_t num_fetches,
+                                      const rheos_operation *targets, size_t num_targets,
+                                      const rheos_run_options *options, size_t options_bytes) {
   for (size_t i = 0; i < num_fetches; ++i) fetches[i].value = NULL;
+  rheos_run_options known;
+  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_run_options, options, options_bytes, &known));
   id_arrays a;
   RHEOS_TRY(id_arrays_init(&a, num_feeds, num_fetches, num_targets));
   rheos__signature_ids s;
   rheos__cached_plan *plan = NULL;
   rheos_status *status =
       fill_signature(session, &a, feeds, num_feeds, fetches, num_fetches, targets, num_targets, &s);
-  if (status == NULL) status = enter_run(session, &s, options, &plan);
+  if (status == NULL) status = enter_run(session, &s, &known, &plan);
   if (status == NULL) {
-    status = run_plan(session, plan, a.values, NULL, a.results, options);
+    status = run_plan(session, plan, a.values, NULL, a.results, &known);
     rheos__cached_plan_unref(plan);
     leave_run(session);
     for (size_t i = 0; i < num_fetches; ++i) fetches[i].value = a.results[i];
@@ -529,26 +546,29 @@ static rheos_status *running_error(void) {
 // `bound` or `out_values` is NULL.
 static rheos_status *run_callable(rheos_callable *callable, rheos_tensor *const *values,
                                   const rheos__bound *bound, rheos_tensor **out_values,
-                                  const rheos_run_options *options) {
+                                  const rheos_run_options *options, size_t options_bytes) {
+  rheos_run_options known;
+  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_run_options, options, options_bytes, &known));
   rheos_session *session = callable->session;
   rheos__cached_plan *plan = NULL;
-  RHEOS_TRY(current_plan(callable, options, &plan));
+  RHEOS_TRY(current_plan(callable, &known, &plan));
   pthread_mutex_lock(&session->mutex);
   rheos_status *status = enter(session);
   if (status == NULL) ++session->stats.num_runs;
   pthread_mutex_unlock(&session->mutex);
   if (status == NULL) {
-    status = run_plan(session, plan, values, bound, out_values, options);
+    status = run_plan(session, plan, values, bound, out_values, &known);
     leave_run(session);
   }
   rheos__cached_plan_unref(plan);
   return status;
 }
 
-rheos_status *rheos_callable_run(rheos_callable *callable, rheos_tensor *const *values,
-                                 rheos_tensor **out_values, const rheos_run_options *options) {
+rheos_status *rheos_callable_run_sized(rheos_callable *callable, rheos_tensor *const *values,
+                                       rheos_tensor **out_values, const rheos_run_options *options,
+                                       size_t options_bytes) {
   for (int32_t i = 0; i < callable->num_fetches; ++i) out_values[i] = NULL;
-  return run_callable(callable, values, NULL, out_values, options);
+  return run_callable(callable, values, NULL, out_values, options, options_bytes);
 }
 
 rheos_status *rheos_callable_bind(rheos_callable *callable, rheos_tensor *const *values,
@@ -560,13 +580,15 @@ rheos_status *rheos_callable_bind(rheos_callable *callable, rheos_tensor *const 
                           &callable->bound);
 }
 
-rheos_status *rheos_callable_run_bound(rheos_callable *callable, const rheos_run_options *options) {
+rheos_status *rheos_callable_run_bound_sized(rheos_callable *callable,
+                                             const rheos_run_options *options,
+                                             size_t options_bytes) {
   rheos__bound *bound = callable->bound;
   if (bound == NULL) {
     return rheos_status_new(RHEOS_FAILED_PRECONDITION, "the callable is not bound to tensors");
   }
   if (atomic_exchange(&bound->is_running, true)) return running_error();
-  rheos_status *status = run_callable(callable, bound->values, bound, NULL, options);
+  rheos_status *status = run_callable(callable, bound->values, bound, NULL, options, options_bytes);
   atomic_store(&bound->is_running, false);
   return status;
 }
@@ -621,18 +643,21 @@ static void add_segments(const rheos__segment *roots, rheos_session_stats *stats
   }
 }
 
-void rheos_session_get_stats(const rheos_session *session, rheos_session_stats *out_stats) {
+void rheos_session_get_stats_sized(const rheos_session *session, rheos_session_stats *out_stats,
+                                   size_t stats_bytes) {
   rheos_session *unlocked = (rheos_session *)(uintptr_t)session;
   pthread_mutex_lock(&unlocked->mutex);
-  *out_stats = session->stats;
-  out_stats->num_plans = session->plans.num_made;
+  rheos_session_stats stats = session->stats;
+  stats.num_plans = session->plans.num_made;
   for (size_t i = 0; i < session->plans.num_plans; ++i) {
     rheos__plan *plan = session->plans.plans[i]->plan;
     if (plan == NULL) continue;
     pthread_mutex_lock(&plan->mutex);
-    out_stats->num_specializations += plan->num_specializations;
-    add_segments(plan->roots, out_stats);
+    stats.num_specializations += plan->num_specializations;
+    add_segments(plan->roots, &stats);
     pthread_mutex_unlock(&plan->mutex);
   }
   pthread_mutex_unlock(&unlocked->mutex);
+  memset(out_stats, 0, stats_bytes);
+  memcpy(out_stats, &stats, stats_bytes < sizeof stats ? stats_bytes : sizeof stats);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "autodiff/accumulate.h"
+#include "base/options.h"
 #include "graph/dependencies.h"
 #include "train/slots.h"
 
@@ -226,23 +227,24 @@ static rheos_status *no_gradients(rheos_output loss, const rheos_variable *varia
   return status;
 }
 
-rheos_operation rheos_minimize_with(rheos_scope *s, rheos_optimizer optimizer, rheos_output loss,
-                                    const rheos_minimize_options *options) {
-  static const rheos_minimize_options defaults = {.name = NULL};
-  if (options == NULL) options = &defaults;
+rheos_operation rheos_minimize_with_sized(rheos_scope *s, rheos_optimizer optimizer,
+                                          rheos_output loss, const rheos_minimize_options *options,
+                                          size_t options_bytes) {
+  rheos_minimize_options known;
+  rheos_scope_fail_take(s,
+                        RHEOS_READ_OPTIONS(rheos_minimize_options, options, options_bytes, &known));
   rheos_variable *all = NULL;
   rheos_gradient *gradients = NULL;
-  size_t count =
-      rheos_compute_gradients(s, optimizer, loss, options->variables, options->num_variables,
-                              options->variables == NULL ? &all : NULL, &gradients);
-  const rheos_variable *variables = options->variables != NULL ? options->variables : all;
+  size_t count = rheos_compute_gradients(s, optimizer, loss, known.variables, known.num_variables,
+                                         known.variables == NULL ? &all : NULL, &gradients);
+  const rheos_variable *variables = known.variables != NULL ? known.variables : all;
   rheos_operation result = no_operation;
   if (rheos_scope_status(s) == NULL) {
     bool any = false;
     for (size_t i = 0; i < count; i++) any = any || rheos__is_some(gradients[i].values);
     if (any) {
-      result = rheos_apply_gradients(s, optimizer, variables, gradients, count,
-                                     options->global_step, options->name);
+      result = rheos_apply_gradients(s, optimizer, variables, gradients, count, known.global_step,
+                                     known.name);
     } else {
       rheos_scope_fail_take(s, no_gradients(loss, variables, count));
     }

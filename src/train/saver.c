@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/options.h"
 #include "graph/dependencies.h"
 #include "ops/kit/op_util.h"
 #include "train/restoring.h"
@@ -502,10 +503,13 @@ static rheos_saver build_saver(saver_build *b) {
   return saver;
 }
 
-rheos_saver rheos_saver_new_with(rheos_scope *s, const rheos_variable *variables,
-                                 const char *const *names, size_t count,
-                                 const rheos_saver_options *options) {
+rheos_saver rheos_saver_new_with_sized(rheos_scope *s, const rheos_variable *variables,
+                                       const char *const *names, size_t count,
+                                       const rheos_saver_options *options, size_t options_bytes) {
   const rheos_saver no_saver = {.filename = {NULL, 0, 0}};
+  saver_build b = {.s = s};
+  rheos_scope_fail_take(
+      s, RHEOS_READ_OPTIONS(rheos_saver_options, options, options_bytes, &b.options));
   if (rheos_scope_status(s) != NULL) return no_saver;
   rheos_variable *all = NULL;
   if (variables == NULL) {
@@ -514,8 +518,7 @@ rheos_saver rheos_saver_new_with(rheos_scope *s, const rheos_variable *variables
                                           &all);
     variables = all;
   }
-  saver_build b = {.s = s, .count = count, .num_variables = count};
-  if (options != NULL) b.options = *options;
+  b.count = b.num_variables = count;
   for (size_t i = 0; i < b.options.num_saveables; i++) {
     b.count += num_parts(&b.options.saveables[i]);
   }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/options.h"
 #include "graph/dependencies.h"
 
 static const rheos_variable no_variable = {.graph = NULL};
@@ -399,11 +400,13 @@ static bool take_shape(rheos_scope *s, rheos__new_variable *args, const rheos_sh
   return true;
 }
 
-rheos_variable rheos_variable_new(rheos_scope *s, rheos_output initial_value,
-                                  const rheos_variable_options *options) {
-  static const rheos_variable_options defaults = {.name = NULL};
+rheos_variable rheos_variable_new_sized(rheos_scope *s, rheos_output initial_value,
+                                        const rheos_variable_options *options,
+                                        size_t options_bytes) {
+  rheos_variable_options known;
+  rheos_scope_fail_take(s,
+                        RHEOS_READ_OPTIONS(rheos_variable_options, options, options_bytes, &known));
   if (rheos_scope_status(s) != NULL) return no_variable;
-  if (options == NULL) options = &defaults;
   if (initial_value.graph != rheos_scope_graph(s)) {
     rheos_scope_fail_take(
         s, RHEOS_INVALID("the initial value of a variable is %s",
@@ -411,20 +414,20 @@ rheos_variable rheos_variable_new(rheos_scope *s, rheos_output initial_value,
     return no_variable;
   }
   rheos__new_variable args = {
-      .name = options->name != NULL ? options->name : "Variable",
+      .name = known.name != NULL ? known.name : "Variable",
       .dtype = rheos_dtype_base(rheos_output_dtype(initial_value)),
       .shape = rheos_output_shape(initial_value),
       .initial_value = initial_value,
-      .trainable = !options->not_trainable,
-      .any_shape = options->any_shape && !options->use_resource,
-      .is_local = options->is_local,
-      .no_collections = options->no_collections,
-      .use_resource = options->use_resource,
-      .own_class = options->use_resource,
-      .caching_device = options->caching_device,
+      .trainable = !known.not_trainable,
+      .any_shape = known.any_shape && !known.use_resource,
+      .is_local = known.is_local,
+      .no_collections = known.no_collections,
+      .use_resource = known.use_resource,
+      .own_class = known.use_resource,
+      .caching_device = known.caching_device,
   };
-  if (options->shape != NULL && !take_shape(s, &args, options->shape)) return no_variable;
-  if (!args.any_shape && !args.use_resource && options->shape == NULL &&
+  if (known.shape != NULL && !take_shape(s, &args, known.shape)) return no_variable;
+  if (!args.any_shape && !args.use_resource && known.shape == NULL &&
       !rheos_shape_is_known(&args.shape)) {
     char *text = rheos__output_text(initial_value);
     rheos_scope_fail_take(s, RHEOS_INVALID("initial_value must have a shape specified: %s",

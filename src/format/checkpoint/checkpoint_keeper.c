@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/options.h"
 #include "base/status.h"
 
 enum { MAX_TO_KEEP = 5, KEEP_EVERY_N_HOURS = 10000 };  // TensorFlow's
@@ -21,7 +22,9 @@ typedef struct kept {
 
 struct rheos_checkpoint_keeper {
   rheos_saver saver;
-  rheos_checkpoint_keeper_options options;
+  int64_t max_to_keep;  // 0: all of them
+  double keep_every_n_hours;
+  bool no_meta_graph;
   char *latest_filename;
   kept *items;  // oldest first, one more than are kept while saving
   size_t count, capacity;
@@ -34,18 +37,20 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-rheos_status *rheos_checkpoint_keeper_new(rheos_saver saver,
-                                          const rheos_checkpoint_keeper_options *options,
-                                          rheos_checkpoint_keeper **out_keeper) {
+rheos_status *rheos_checkpoint_keeper_new_sized(rheos_saver saver,
+                                                const rheos_checkpoint_keeper_options *options,
+                                                size_t options_bytes,
+                                                rheos_checkpoint_keeper **out_keeper) {
   *out_keeper = NULL;
+  rheos_checkpoint_keeper_options known;
+  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_checkpoint_keeper_options, options, options_bytes, &known));
   rheos_checkpoint_keeper *keeper = rheos__alloc_zeroed(sizeof *keeper);
   if (keeper == NULL) return rheos__out_of_memory();
   keeper->saver = saver;
-  if (options != NULL) keeper->options = *options;
-  rheos_checkpoint_keeper_options *o = &keeper->options;
-  if (o->max_to_keep == 0) o->max_to_keep = MAX_TO_KEEP;
-  if (o->keep_every_n_hours <= 0) o->keep_every_n_hours = KEEP_EVERY_N_HOURS;
-  const char *latest = o->latest_filename != NULL ? o->latest_filename : "checkpoint";
+  keeper->no_meta_graph = known.no_meta_graph;
+  keeper->max_to_keep = rheos__int_or(known.max_to_keep, MAX_TO_KEEP);
+  keeper->keep_every_n_hours = rheos__float_or(known.keep_every_n_hours, KEEP_EVERY_N_HOURS);
+  const char *latest = known.latest_filename != NULL ? known.latest_filename : "checkpoint";
   if (latest[0] == '\0' || strchr(latest, '/') != NULL) {
     rheos__free(keeper);
     return RHEOS_INVALID("'%s' is not the name of a file of checkpoints: no folder is to be in it",
@@ -56,7 +61,7 @@ rheos_status *rheos_checkpoint_keeper_new(rheos_saver saver,
     rheos__free(keeper);
     return rheos__out_of_memory();
   }
-  keeper->next_preserved = now() + o->keep_every_n_hours * 3600;
+  keeper->next_preserved = now() + keeper->keep_every_n_hours * 3600;
   *out_keeper = keeper;
   return NULL;
 }
@@ -179,8 +184,8 @@ static rheos_status *forget(rheos_checkpoint_keeper *keeper, size_t most) {
   while (keeper->count > most) {
     const kept old = take_out(keeper, 0);
     if (old.when > keeper->next_preserved) {
-      keeper->next_preserved += keeper->options.keep_every_n_hours * 3600;
-    } else if (keeper->options.max_to_keep > 0 && status == NULL) {
+      keeper->next_preserved += keeper->keep_every_n_hours * 3600;
+    } else if (keeper->max_to_keep > 0 && status == NULL) {
       status = remove_checkpoint(old.prefix);
     }
     rheos__free(old.prefix);
@@ -192,7 +197,7 @@ static rheos_status *write_meta_graph(const rheos_checkpoint_keeper *keeper, con
   char *path = rheos__text_format("%s.meta", prefix);
   if (path == NULL) return rheos__out_of_memory();
   const rheos_meta_graph_options options = {.saver = &keeper->saver,
-                                            .max_to_keep = keeper->options.max_to_keep};
+                                            .max_to_keep = rheos_int(keeper->max_to_keep)};
   rheos_status *status =
       rheos_graph_write_meta_graph(keeper->saver.filename.graph, &options, path, false);
   rheos__free(path);
@@ -204,7 +209,7 @@ rheos_status *rheos_checkpoint_keeper_save(rheos_checkpoint_keeper *keeper, rheo
   char *prefix = prefix_of(path, step);
   if (prefix == NULL) return rheos__out_of_memory();
   rheos_status *status = rheos_saver_save(keeper->saver, session, prefix);
-  if (status == NULL && !keeper->options.no_meta_graph) status = write_meta_graph(keeper, prefix);
+  if (status == NULL && !keeper->no_meta_graph) status = write_meta_graph(keeper, prefix);
   if (status != NULL) {
     rheos__free(prefix);
     return status;
@@ -212,8 +217,7 @@ rheos_status *rheos_checkpoint_keeper_save(rheos_checkpoint_keeper *keeper, rheo
   RHEOS_TRY(note(keeper, prefix, now()));
   char *folder = rheos__path_folder(prefix);
   if (folder == NULL) return rheos__out_of_memory();
-  const int32_t max = keeper->options.max_to_keep;
-  const size_t most = max > 0 ? (size_t)max : 1;
+  const size_t most = keeper->max_to_keep > 0 ? (size_t)keeper->max_to_keep : 1;
   const size_t listed = keeper->count < most ? keeper->count : most;
   status = write_list(keeper, folder, keeper->count - listed, listed);
   if (status == NULL) status = forget(keeper, most);

@@ -3,6 +3,7 @@
 #include <rheos/graph_util.h>
 #include <stdlib.h>
 
+#include "base/options.h"
 #include "format/graph/graph_edit.h"
 #include "format/message/tensor_proto.h"
 #include "graph/op_tally.h"
@@ -355,14 +356,16 @@ static rheos_status *convert(freeze *f) {
   return NULL;
 }
 
-rheos_status *rheos_graph_def_freeze(const void *bytes, size_t size_bytes, rheos_session *session,
-                                     const char *const *outputs, size_t num_outputs,
-                                     const rheos_freeze_options *options, void **out_bytes,
-                                     size_t *out_size_bytes) {
-  static const rheos_freeze_options defaults = {.variables = NULL};
+rheos_status *rheos_graph_def_freeze_sized(const void *bytes, size_t size_bytes,
+                                           rheos_session *session, const char *const *outputs,
+                                           size_t num_outputs, const rheos_freeze_options *options,
+                                           size_t options_bytes, void **out_bytes,
+                                           size_t *out_size_bytes) {
+  rheos_freeze_options known;
   *out_bytes = NULL;
   *out_size_bytes = 0;
-  freeze f = {.session = session, .options = options != NULL ? options : &defaults};
+  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_freeze_options, options, options_bytes, &known));
+  freeze f = {.session = session, .options = &known};
   rheos_status *status = rheos__graph_edit_init(&f.edit, bytes, size_bytes);
   if (status == NULL) status = extract(&f, outputs, num_outputs);
   if (status == NULL) status = find_variables(&f);

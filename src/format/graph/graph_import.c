@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "base/options.h"
+
 // ---- The order
 
 typedef struct visit {
@@ -189,27 +191,29 @@ static rheos_status *add_rest(const rheos__import *im, const void *bytes, size_t
   return rheos__graph_keep_fields(im->graph, im->def);
 }
 
-void rheos_import_graph_def(rheos_scope *scope, const void *bytes, size_t size_bytes,
-                            const rheos_import_options *options) {
+void rheos_import_graph_def_sized(rheos_scope *scope, const void *bytes, size_t size_bytes,
+                                  const rheos_import_options *options, size_t options_bytes) {
+  rheos_import_options known;
+  rheos_scope_fail_take(scope,
+                        RHEOS_READ_OPTIONS(rheos_import_options, options, options_bytes, &known));
   if (rheos_scope_status(scope) != NULL) return;
-  rheos__import im = {.scope = scope, .graph = rheos_scope_graph(scope), .prefix = ""};
-  if (options != NULL) {
-    if (options->prefix != NULL) im.prefix = options->prefix;
-    im.input_map = options->input_map;
-    im.num_mappings = options->num_mappings;
-    im.keep_unknown_ops = options->keep_unknown_ops;
-    im.clear_devices = options->clear_devices;
-    im.colocated_devices = options->colocated_devices;
-    im.any_colocation = options->any_colocation;
-    im.uniquify_names = options->uniquify_names;
-    im.elements = options->elements;
-    im.num_elements = options->num_elements;
-  }
+  rheos__import im = {.scope = scope,
+                      .graph = rheos_scope_graph(scope),
+                      .prefix = known.prefix != NULL ? known.prefix : "",
+                      .input_map = known.input_map,
+                      .num_mappings = known.num_mappings,
+                      .keep_unknown_ops = known.keep_unknown_ops,
+                      .clear_devices = known.clear_devices,
+                      .colocated_devices = known.colocated_devices,
+                      .any_colocation = known.any_colocation,
+                      .uniquify_names = known.uniquify_names,
+                      .elements = known.elements,
+                      .num_elements = known.num_elements};
   im.last_colocation = &im.colocations;
   rheos__arena_init(&im.arena);
   rheos__arena_init(&im.scratch);
   rheos__graph_lock(im.graph);
-  rheos_status *status = options != NULL ? read_op_list(&im, options) : NULL;
+  rheos_status *status = read_op_list(&im, &known);
   if (status == NULL) status = prepare(&im, bytes, size_bytes);
   if (status == NULL) status = add_rest(&im, bytes, size_bytes);
   if (status != NULL) rheos_scope_fail_take(scope, status);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/options.h"
 #include "base/text.h"
 #include "format/graph/graph_edit.h"
 #include "format/graph/graph_extras.h"
@@ -242,7 +243,8 @@ static rheos_status *saver_bytes(meta_export *e, rheos__buffer *out) {
       def.restore_op_name == NULL) {
     return rheos__out_of_memory();
   }
-  def.max_to_keep = e->options->max_to_keep != 0 ? e->options->max_to_keep : 5;
+  const int64_t max_to_keep = rheos__int_or(e->options->max_to_keep, 5);
+  def.max_to_keep = (int32_t)(max_to_keep < INT32_MAX ? max_to_keep : INT32_MAX);
   def.keep_checkpoint_every_n_hours = 10000;
   def.version = TENSORFLOW__SAVER_DEF__CHECKPOINT_FORMAT_VERSION__V2;
   rheos__proto_pack(&def.base, out);
@@ -666,13 +668,15 @@ static rheos_status *put_all(meta_export *e) {
   return e->out.failed ? rheos__out_of_memory() : NULL;
 }
 
-rheos_status *rheos_graph_to_meta_graph_def(rheos_graph *graph,
-                                            const rheos_meta_graph_options *options,
-                                            void **out_bytes, size_t *out_size_bytes) {
-  static const rheos_meta_graph_options defaults = {.tags = NULL};
+rheos_status *rheos_graph_to_meta_graph_def_sized(rheos_graph *graph,
+                                                  const rheos_meta_graph_options *options,
+                                                  size_t options_bytes, void **out_bytes,
+                                                  size_t *out_size_bytes) {
   *out_bytes = NULL;
   *out_size_bytes = 0;
-  meta_export e = {.graph = graph, .options = options != NULL ? options : &defaults};
+  rheos_meta_graph_options known;
+  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_meta_graph_options, options, options_bytes, &known));
+  meta_export e = {.graph = graph, .options = &known};
   e.scope = e.options->export_scope != NULL ? e.options->export_scope : "";
   rheos__arena_init(&e.arena);
   rheos_status *status = put_all(&e);
@@ -698,12 +702,14 @@ rheos_status *rheos__write_message(const char *type, const char *path, const voi
   return status;
 }
 
-rheos_status *rheos_graph_write_meta_graph(rheos_graph *graph,
-                                           const rheos_meta_graph_options *options,
-                                           const char *path, bool as_text) {
+rheos_status *rheos_graph_write_meta_graph_sized(rheos_graph *graph,
+                                                 const rheos_meta_graph_options *options,
+                                                 size_t options_bytes, const char *path,
+                                                 bool as_text) {
   void *bytes;
   size_t size_bytes;
-  RHEOS_TRY(rheos_graph_to_meta_graph_def(graph, options, &bytes, &size_bytes));
+  RHEOS_TRY(
+      rheos_graph_to_meta_graph_def_sized(graph, options, options_bytes, &bytes, &size_bytes));
   rheos_status *status = rheos__write_message("MetaGraphDef", path, bytes, size_bytes, as_text);
   rheos_free(bytes);
   return status;

@@ -2,6 +2,7 @@
 // from the nodes that VariableDef messages name.
 #include <stdio.h>
 
+#include "base/options.h"
 #include "format/graph/graph_scope.h"
 #include "format/message/protobuf.h"
 #include "format/saved_model/meta_graph.h"
@@ -283,10 +284,13 @@ static rheos_status *import_rest(collections_import *im, const rheos_meta_graph 
   return make_saver(im, out_saver);
 }
 
-rheos_saver rheos_import_meta_graph(rheos_scope *scope, const rheos_meta_graph *meta_graph,
-                                    const rheos_import_options *options) {
+rheos_saver rheos_import_meta_graph_sized(rheos_scope *scope, const rheos_meta_graph *meta_graph,
+                                          const rheos_import_options *options,
+                                          size_t options_bytes) {
   const rheos_saver no_saver = {.filename = {NULL, 0, 0}};
-  rheos_import_options with = options != NULL ? *options : (rheos_import_options){0};
+  rheos_import_options with;
+  rheos_scope_fail_take(scope,
+                        RHEOS_READ_OPTIONS(rheos_import_options, options, options_bytes, &with));
   if (rheos_scope_status(scope) != NULL) return no_saver;
   rheos_status *status = check_unbound(meta_graph, &with);
   if (status != NULL) {

@@ -1,6 +1,7 @@
 // SavedModels are written in the order in which a reader could miss something: variables and assets
 // as they are added, the file that names them last.
 #include "base/file.h"
+#include "base/options.h"
 #include "format/saved_model/meta_graph.h"
 
 struct rheos_saved_model_builder {
@@ -149,11 +150,12 @@ static rheos_status *add(rheos_saved_model_builder *builder, rheos_session *sess
   return builder->model.failed ? rheos__out_of_memory() : NULL;
 }
 
-rheos_status *rheos_saved_model_builder_add(rheos_saved_model_builder *builder,
-                                            rheos_session *session,
-                                            const rheos_meta_graph_options *options) {
-  rheos_meta_graph_options with =
-      options != NULL ? *options : (rheos_meta_graph_options){.tags = NULL};
+rheos_status *rheos_saved_model_builder_add_sized(rheos_saved_model_builder *builder,
+                                                  rheos_session *session,
+                                                  const rheos_meta_graph_options *options,
+                                                  size_t options_bytes) {
+  rheos_meta_graph_options with;
+  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_meta_graph_options, options, options_bytes, &with));
   return add(builder, session, &with);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/options.h"
 #include "codec/buffer.h"
 #include "format/saved_model/meta_graph.h"
 
@@ -156,24 +157,29 @@ static rheos_status *import_graph(rheos_saved_model *model) {
 }
 
 static rheos_status *load(rheos_saved_model *model, const char *folder, const char *const *tags,
-                          size_t num_tags, const rheos_saved_model_options *options) {
+                          size_t num_tags, const rheos_saved_model_options *options,
+                          size_t session_options_bytes) {
   RHEOS_TRY(rheos_saved_model_read(folder, &model->def));
   RHEOS_TRY(rheos_saved_model_find(model->def, tags, num_tags, &model->meta_graph));
   RHEOS_TRY(import_graph(model));
-  RHEOS_TRY(rheos_session_new(model->graph, options->session, &model->session));
+  RHEOS_TRY(rheos_session_new_sized(model->graph, options->session, session_options_bytes,
+                                    &model->session));
   if (options->graph_only) return NULL;
   RHEOS_TRY(restore(model));
   return initialize(model);
 }
 
-rheos_status *rheos_saved_model_load(const char *folder, const char *const *tags, size_t num_tags,
-                                     const rheos_saved_model_options *options,
-                                     rheos_saved_model **out_model) {
-  static const rheos_saved_model_options defaults = {.session = NULL};
+rheos_status *rheos_saved_model_load_sized(const char *folder, const char *const *tags,
+                                           size_t num_tags,
+                                           const rheos_saved_model_options *options,
+                                           size_t options_bytes, size_t session_options_bytes,
+                                           rheos_saved_model **out_model) {
   *out_model = NULL;
+  rheos_saved_model_options known;
+  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_saved_model_options, options, options_bytes, &known));
   rheos_saved_model *model = rheos__alloc_zeroed(sizeof *model);
   if (model == NULL) return rheos__out_of_memory();
-  rheos_status *status = load(model, folder, tags, num_tags, options != NULL ? options : &defaults);
+  rheos_status *status = load(model, folder, tags, num_tags, &known, session_options_bytes);
   if (status != NULL) {
     rheos_saved_model_free(model);
     return status;
@@ -358,7 +364,7 @@ static rheos_status *call(const rheos_saved_model *model, const char *key,
                           const rheos_signature_def *signature, const rheos_named_tensor *inputs,
                           size_t num_inputs, rheos_feed *feeds, size_t *num_feeds,
                           rheos_named_tensor *outputs, rheos_fetch *fetches, size_t num_outputs,
-                          const rheos_run_options *options) {
+                          const rheos_run_options *options, size_t options_bytes) {
   for (size_t i = 0; i < num_inputs; i++) {
     RHEOS_TRY(rheos_saved_model_input(model, key, inputs[i].name, &feeds[i].output));
     feeds[i].value = inputs[i].value;
@@ -367,16 +373,16 @@ static rheos_status *call(const rheos_saved_model *model, const char *key,
   for (size_t i = 0; i < num_outputs; i++) {
     RHEOS_TRY(rheos_saved_model_output(model, key, outputs[i].name, &fetches[i].output));
   }
-  RHEOS_TRY(
-      rheos_session_run(model->session, feeds, *num_feeds, fetches, num_outputs, NULL, 0, options));
+  RHEOS_TRY(rheos_session_run_sized(model->session, feeds, *num_feeds, fetches, num_outputs, NULL,
+                                    0, options, options_bytes));
   for (size_t i = 0; i < num_outputs; i++) outputs[i].value = fetches[i].value;
   return NULL;
 }
 
-rheos_status *rheos_saved_model_call(const rheos_saved_model *model, const char *signature,
-                                     const rheos_named_tensor *inputs, size_t num_inputs,
-                                     rheos_named_tensor *outputs, size_t num_outputs,
-                                     const rheos_run_options *options) {
+rheos_status *rheos_saved_model_call_sized(const rheos_saved_model *model, const char *signature,
+                                           const rheos_named_tensor *inputs, size_t num_inputs,
+                                           rheos_named_tensor *outputs, size_t num_outputs,
+                                           const rheos_run_options *options, size_t options_bytes) {
   for (size_t i = 0; i < num_outputs; i++) outputs[i].value = NULL;
   const rheos_signature_def *def;
   RHEOS_TRY(find_signature(model, signature, &def));
@@ -387,7 +393,7 @@ rheos_status *rheos_saved_model_call(const rheos_saved_model *model, const char 
   rheos_fetch *fetches = rheos__alloc_array(num_outputs, sizeof *fetches);
   rheos_status *status = feeds != NULL && fetches != NULL
                              ? call(model, signature, def, inputs, num_inputs, feeds, &num_feeds,
-                                    outputs, fetches, num_outputs, options)
+                                    outputs, fetches, num_outputs, options, options_bytes)
                              : rheos__out_of_memory();
   for (size_t i = num_inputs; i < num_feeds; i++) rheos_tensor_unref(feeds[i].value);
   rheos__free(feeds);

@@ -66,7 +66,7 @@ static void expect_list(const run *r, const char *file_name, const char *const *
 static void test_keeper__the_newest_stay(void **state) {
   run *r = *state;
   rheos_checkpoint_keeper *keeper;
-  const rheos_checkpoint_keeper_options options = {.max_to_keep = 2};
+  const rheos_checkpoint_keeper_options options = {.max_to_keep = rheos_int(2)};
   expect_ok(rheos_checkpoint_keeper_new(r->saver, &options, &keeper));
   // One that another name merely begins like.
   char other[220];
@@ -93,7 +93,7 @@ static void test_keeper__the_newest_stay(void **state) {
 static void test_keeper__goes_on_with_those_of_an_earlier_run(void **state) {
   run *r = *state;
   rheos_checkpoint_keeper *keeper;
-  const rheos_checkpoint_keeper_options options = {.max_to_keep = 3};
+  const rheos_checkpoint_keeper_options options = {.max_to_keep = rheos_int(3)};
   for (int64_t first = 1; first <= 4; first += 3) {
     expect_ok(rheos_checkpoint_keeper_new(r->saver, &options, &keeper));
     if (first > 1) {
@@ -122,7 +122,7 @@ static void test_keeper__some_stay_for_good(void **state) {
   run *r = *state;
   rheos_checkpoint_keeper *keeper;
   const rheos_checkpoint_keeper_options options = {
-      .max_to_keep = 1, .keep_every_n_hours = 1e-9, .no_meta_graph = true};
+      .max_to_keep = rheos_int(1), .keep_every_n_hours = rheos_float(0), .no_meta_graph = true};
   expect_ok(rheos_checkpoint_keeper_new(r->saver, &options, &keeper));
   for (int64_t step = 1; step <= 3; step++) {
     expect_ok(rheos_checkpoint_keeper_save(keeper, r->session, r->path, step));
@@ -136,7 +136,8 @@ static void test_keeper__some_stay_for_good(void **state) {
 static void test_keeper__all_stay_if_told(void **state) {
   run *r = *state;
   rheos_checkpoint_keeper *keeper;
-  const rheos_checkpoint_keeper_options options = {.max_to_keep = -1, .latest_filename = "list"};
+  const rheos_checkpoint_keeper_options options = {.max_to_keep = rheos_int(0),
+                                                   .latest_filename = "list"};
   expect_ok(rheos_checkpoint_keeper_new(r->saver, &options, &keeper));
   for (int64_t step = 0; step < 7; step++) {
     expect_ok(rheos_checkpoint_keeper_save(keeper, r->session, r->path, step));

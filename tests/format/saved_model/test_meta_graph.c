@@ -183,8 +183,11 @@ static void test_meta_graph__what_is_written_comes_back(void **state) {
   rheos_saver saver;
   rheos_graph *graph = import(meta_graph, NULL, &saver);
   const char *tags[] = {"a", "b"};
-  const rheos_meta_graph_options options = {
-      .tags = tags, .num_tags = 2, .saver = &saver, .max_to_keep = 3, .strip_default_attrs = true};
+  const rheos_meta_graph_options options = {.tags = tags,
+                                            .num_tags = 2,
+                                            .saver = &saver,
+                                            .max_to_keep = rheos_int(3),
+                                            .strip_default_attrs = true};
   char *folder = new_folder();
   for (int as_text = 0; as_text < 2; as_text++) {
     char *path = rheos__path_join(folder, as_text ? "x.pbtxt" : "x.meta");
