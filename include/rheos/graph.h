@@ -149,12 +149,11 @@ RHEOS_API void rheos_graph_set_seed(rheos_graph *graph, bool has_seed, int64_t s
 // ---- Functions of the program, which the ops PyFunc and PyFuncStateless call by their tokens
 
 // Sets outputs[0 .. num_outputs), owned by the caller, who frees those that are set after a failure.
-// `inputs` are borrowed. Called from any thread that runs a step.
-typedef rheos_status *(*rheos_program_function)(const char *token, rheos_tensor *const *inputs,
-                                                size_t num_inputs, rheos_tensor **outputs,
-                                                size_t num_outputs);
-// One for the process; NULL, as at the start: the ops fail.
-RHEOS_API void rheos_set_program_function(rheos_program_function function);
+// `inputs` are borrowed. Called from any thread that runs a step, with the argument that the session's
+// options give beside the function.
+typedef rheos_status *(*rheos_program_function)(void *argument, const char *token,
+                                                rheos_tensor *const *inputs, size_t num_inputs,
+                                                rheos_tensor **outputs, size_t num_outputs);
 
 #ifdef __cplusplus
 }

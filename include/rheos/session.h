@@ -52,6 +52,8 @@ typedef struct rheos_session_options {
   // What to run on, which the session holds on to; num_cpu_devices and num_threads are the host's then.
   // NULL: a host of its own.
   rheos_host *host;
+  rheos_program_function program_function;  // what PyFunc calls; NULL: it fails
+  void *program_argument;                   // the function's
 } rheos_session_options;
 
 // A session on a graph (counted). The graph may grow while the session lives. `options` may be NULL.

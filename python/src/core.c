@@ -116,9 +116,6 @@ static PyObject *version(PyObject *module, PyObject *unused) {
 static PyMethodDef module_methods[] = {
     {"_register", register_package, METH_VARARGS, register_doc},
     {"_value", value_of, METH_VARARGS, value_doc},
-    {"_set_program_function", set_program_function, METH_O,
-     "_set_program_function(function(token, arrays, count)): what PyFunc calls; a list of "
-     "(array, DType)."},
     {"op_signature", op_signature, METH_O, op_signature_doc},
     {"op_has_gradient", op_has_gradient, METH_O, op_has_gradient_doc},
     {"op_def_bytes", op_def_bytes, METH_O, op_def_doc},

@@ -37,6 +37,8 @@ typedef struct graph_object {
   PyObject *device_function;  // called when operations were added, or NULL
   int32_t num_adding;         // calls under way that will ask it
   bool restricts_runs;        // there is something that may not be fed or fetched
+  bool calls_program;         // there is a PyFunc among the first `num_searched` operations
+  int32_t num_searched;
 } graph_object;
 
 typedef struct tensor_object {

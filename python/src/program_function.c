@@ -5,11 +5,6 @@
 #include "core.h"
 #include "session_object.h"
 
-static PyObject *caller;  // function(token, list of arrays): a list of arrays
-static bool any_function;
-
-bool has_program_functions(void) { return any_function; }
-
 static PyObject *inputs_to_python(rheos_tensor *const *inputs, size_t count) {
   PyObject *list = PyList_New((Py_ssize_t)count);
   for (size_t i = 0; list && i < count; ++i) {
@@ -75,12 +70,13 @@ static rheos_status *status_of_exception(void) {
   return status;
 }
 
-static rheos_status *call_program(const char *token, rheos_tensor *const *inputs, size_t num_inputs,
-                                  rheos_tensor **outputs, size_t num_outputs) {
+rheos_status *call_program(void *function, const char *token, rheos_tensor *const *inputs,
+                           size_t num_inputs, rheos_tensor **outputs, size_t num_outputs) {
   PyGILState_STATE gil = PyGILState_Ensure();
   PyObject *arrays = inputs_to_python(inputs, num_inputs);
   PyObject *found =
-      arrays ? PyObject_CallFunction(caller, "sOn", token, arrays, (Py_ssize_t)num_outputs) : NULL;
+      arrays ? PyObject_CallFunction(function, "sOn", token, arrays, (Py_ssize_t)num_outputs)
+             : NULL;
   const bool sound = found && PyList_Check(found) &&
                      PyList_GET_SIZE(found) == (Py_ssize_t)num_outputs &&
                      outputs_from_python(found, outputs, num_outputs) == 0;
@@ -92,10 +88,11 @@ static rheos_status *call_program(const char *token, rheos_tensor *const *inputs
   return status;
 }
 
-PyObject *set_program_function(PyObject *module, PyObject *function) {
-  (void)module;
-  Py_XSETREF(caller, Py_NewRef(function));
-  any_function = true;
-  rheos_set_program_function(call_program);
-  Py_RETURN_NONE;
+bool calls_program(graph_object *graph) {
+  const int32_t count = rheos_graph_num_operations(graph->graph);
+  for (; !graph->calls_program && graph->num_searched < count; graph->num_searched++) {
+    const rheos_operation operation = {graph->graph, graph->num_searched};
+    graph->calls_program = strncmp(rheos_operation_type(operation), "PyFunc", 6) == 0;
+  }
+  return graph->calls_program;
 }

@@ -429,20 +429,21 @@ static PyTypeObject callable_type = {
 
 PyDoc_STRVAR(open_doc,
              "_open(graph, target='', threads=0, cpu_devices=0, soft_placement=False, "
-             "log_placement=False, rewrites=(0,) * 8, threads_between_ops=0)\n\nrewrites: no rules "
-             "at all, then "
+             "log_placement=False, rewrites=(0,) * 8, threads_between_ops=0, "
+             "program_function=None)\n\nrewrites: no rules at all, then "
              "RewriterConfig.Toggle for folding constants, common subexpressions, arithmetic, "
-             "dependencies, remapping, layouts, and for compiled loops.");
+             "dependencies, remapping, layouts, and for compiled loops. program_function(token, "
+             "arrays, count): what PyFunc calls; a list of (array, dtype).");
 static PyObject *open_session(PyObject *object, PyObject *args) {
   session_object *self = (session_object *)object;
-  PyObject *graph;
+  PyObject *graph, *function = Py_None;
   rheos_session_options options = {0};
   int soft = 0, log = 0, off = 0, folding = 0, merging = 0, arithmetic = 0, dependency = 0;
   int remap = 0, layout = 0, compiled = 0;
-  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiiiii)i", &graph_base_type, &graph, &options.target,
+  if (!PyArg_ParseTuple(args, "O!|ziipp(iiiiiiii)iO", &graph_base_type, &graph, &options.target,
                         &options.num_threads, &options.num_cpu_devices, &soft, &log, &off, &folding,
                         &merging, &arithmetic, &dependency, &remap, &layout, &compiled,
-                        &options.num_threads_between_ops)) {
+                        &options.num_threads_between_ops, &function)) {
     return NULL;
   }
   options.rewrites = (rheos_rewrite_options){
@@ -461,6 +462,10 @@ static PyObject *open_session(PyObject *object, PyObject *args) {
   }
   options.allow_soft_placement = soft;
   options.log_device_placement = log;
+  if (function != Py_None) {
+    options.program_function = call_program;
+    options.program_argument = function;
+  }
   if (signatures_init(self) < 0) return NULL;
   rheos_status *status =
       rheos_session_new(((graph_object *)graph)->graph, &options, &self->session);
@@ -471,6 +476,7 @@ static PyObject *open_session(PyObject *object, PyObject *args) {
     return NULL;
   }
   Py_XSETREF(self->graph, (graph_object *)Py_NewRef(graph));
+  Py_XSETREF(self->program_function, Py_NewRef(function));
   Py_RETURN_NONE;
 }
 
@@ -527,6 +533,7 @@ static PyObject *get_closed(PyObject *object, void *unused) {
 
 static int session_traverse(PyObject *object, visitproc visit, void *arg) {
   Py_VISIT(((session_object *)object)->graph);
+  Py_VISIT(((session_object *)object)->program_function);
   return 0;
 }
 
@@ -538,6 +545,7 @@ static void session_dealloc(PyObject *object) {
   Py_BEGIN_ALLOW_THREADS  // its threads may be waiting for the GIL, to let go of an array
       rheos_session_free(self->session);
   Py_END_ALLOW_THREADS Py_CLEAR(self->graph);
+  Py_CLEAR(self->program_function);
   Py_TYPE(object)->tp_free(object);
 }
 

@@ -25,6 +25,7 @@ typedef struct signature {
 struct session_object {
   PyObject_HEAD rheos_session *session;
   graph_object *graph;
+  PyObject *program_function;  // what PyFunc calls
   signature **buckets;
   int32_t num_signatures;
   int64_t clock;
@@ -68,9 +69,12 @@ bool is_asking(const session_object *self);
 // Has the steps of other threads stopped when the interpreter ends; -1 with an exception.
 int watch_the_end(void);
 
-// program_function.c
-PyObject *set_program_function(PyObject *module, PyObject *function);
-// Whether steps may call into Python: they must not hold the GIL then.
-bool has_program_functions(void);
+// ---- Functions of the program (program_function.c)
+
+// What PyFunc calls: `function` is a Python function(token, list of arrays, count of results).
+rheos_status *call_program(void *function, const char *token, rheos_tensor *const *inputs,
+                           size_t num_inputs, rheos_tensor **outputs, size_t num_outputs);
+// Whether steps on the graph may call into Python: they must not hold the GIL then.
+bool calls_program(graph_object *graph);
 
 #endif  // RHEOS_PYTHON_SESSION_OBJECT_H

@@ -111,8 +111,8 @@ rheos_status *run_step(session_object *self, signature *entry, rheos_tensor **fe
                                .should_stop_argument = &w,
                                .trace = settings->trace};
   int64_t cost = rheos_callable_cost_ns(entry->callable);
-  bool release =
-      cost <= 0 || cost >= keep_gil_below_ns || self->num_released > 0 || has_program_functions();
+  bool release = cost <= 0 || cost >= keep_gil_below_ns || self->num_released > 0 ||
+                 calls_program(self->graph);
   self->num_released += release;
   if (release) {
     w.thread = PyEval_SaveThread();

@@ -170,9 +170,11 @@ typedef struct rheos__prepare {
   rheos__resource *const *input_resources;  // the cell behind a reference or handle, else NULL
   const rheos_shape *const *handle_shapes;  // as in rheos__infer
   const rheos_dtype *output_dtypes;
-  const rheos_shape *output_shapes;  // known, except where they depend on values
-  rheos__resources *resources;       // of the session; NULL while constants are folded
-  rheos__arena *arena;               // for `state`
+  const rheos_shape *output_shapes;         // known, except where they depend on values
+  rheos__resources *resources;              // of the session; NULL while constants are folded
+  rheos_program_function program_function;  // of the session, for the functions of the program
+  void *program_argument;
+  rheos__arena *arena;  // for `state`
   // Whether the bytes of an input stay from step to step: see rheos__input_stays().
   bool (*stays)(void *argument, int32_t input);
   void *stays_argument;

@@ -71,6 +71,8 @@ typedef struct rheos__plan_context {
   // Fails if no device of the session fits the device the node asks for.
   rheos_status *(*check_device)(void *argument, const rheos__node *node);
   void *check_device_argument;
+  rheos_program_function program_function;  // what PyFunc calls, with its argument; may be NULL
+  void *program_argument;
   rheos_rewrite_options rewrites;
   int32_t num_threads;  // that ops may run on side by side; 0 or 1: one after the other
 } rheos__plan_context;

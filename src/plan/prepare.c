@@ -50,6 +50,8 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
                         .output_dtypes = dtypes + num_in,
                         .output_shapes = shapes + num_in,
                         .resources = plan->context.resources,
+                        .program_function = plan->context.program_function,
+                        .program_argument = plan->context.program_argument,
                         .arena = arena,
                         .alias_input = -1,
                         .reuse_input = -1};

@@ -257,6 +257,8 @@ static rheos_status *make_plan(void *argument, const rheos__signature_ids *ids,
   rheos__plan_context context = {.resources = own != NULL ? own : session->host->resources,
                                  .check_device = check_device,
                                  .check_device_argument = session,
+                                 .program_function = session->options.program_function,
+                                 .program_argument = session->options.program_argument,
                                  .rewrites = session->options.rewrites,
                                  .num_threads = threads};
   if (packs_operands(&context.rewrites)) context.packings = session->host->packings;

@@ -7,7 +7,6 @@ import weakref
 
 import numpy as np
 
-from rheos import _core
 from rheos.framework import dtypes
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.op_call import apply_op
@@ -32,7 +31,8 @@ def _to_array(value):
     return result
 
 
-def _call(token, arrays, count):
+def call_function(token, arrays, count):
+    """What sessions call for PyFunc: the arrays that the function of that token gives, with dtypes."""
     function = _functions.get(token)
     if function is None:
         raise ValueError(f"callback {token} is not found")
@@ -67,7 +67,6 @@ def describe(error, where):
 def _py_func(op_type, func, inp, tout, name):
     if not callable(func):
         raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
-    _core._set_program_function(_call)
     with _lock:
         token = f"pyfunc_{next(_numbers)}"
     held = functools.partial(func)  # not every function can be referred to weakly

@@ -9,6 +9,7 @@ from rheos.framework.op_call import _tuple
 from rheos.framework.ragged import RaggedBase
 from rheos.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from rheos.ops.ragged_tensor import RaggedTensorValue
+from rheos.ops.script_ops import call_function
 from rheos.ops.session_ops import handle_of
 
 # What a trace has, as the library counts it (RHEOS_TRACE_* of session.h).
@@ -210,6 +211,7 @@ class BaseSession(_core.SessionBase):
             bool(config is not None and config.log_device_placement),
             _rewrites(config),
             _threads_between_ops(config),
+            call_function,
         )
 
     @property

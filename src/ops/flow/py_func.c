@@ -1,16 +1,11 @@
-// Functions of the program itself as ops: the program says how they are called, once for the process.
-#include <stdatomic.h>
+// Functions of the program itself as ops: the session's options say how they are called.
 #include <string.h>
 
 #include "ops/kit/op_util.h"
 
-static _Atomic(rheos_program_function) program_function;
-
-void rheos_set_program_function(rheos_program_function function) {
-  atomic_store(&program_function, function);
-}
-
 typedef struct call_state {
+  rheos_program_function function;
+  void *argument;
   int32_t num_inputs, num_outputs;
   const rheos_dtype *output_dtypes;
   char token[];
@@ -33,13 +28,12 @@ static rheos_status *compute_call(void *state, rheos__step *step, rheos_tensor *
                                   rheos_tensor **outputs) {
   (void)step;
   const call_state *call = state;
-  rheos_program_function function = atomic_load(&program_function);
-  if (function == NULL) {
+  if (call->function == NULL) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "the program has no function %s to call",
                             call->token);
   }
-  RHEOS_TRY(
-      function(call->token, inputs, (size_t)call->num_inputs, outputs, (size_t)call->num_outputs));
+  RHEOS_TRY(call->function(call->argument, call->token, inputs, (size_t)call->num_inputs, outputs,
+                           (size_t)call->num_outputs));
   return check_outputs(call, outputs);
 }
 
@@ -52,6 +46,8 @@ static rheos_status *prepare_call(rheos__prepare *p) {
   if (call == NULL || dtypes == NULL) return rheos__out_of_memory();
   if (dtypes_size > 0) memcpy(dtypes, p->output_dtypes, dtypes_size);
   memcpy(call->token, token, length + 1);
+  call->function = p->program_function;
+  call->argument = p->program_argument;
   call->num_inputs = p->num_inputs;
   call->num_outputs = p->num_outputs;
   call->output_dtypes = dtypes;
