@@ -54,9 +54,7 @@ typedef enum rheos_attr_kind {
   RHEOS_ATTR_TYPE,
   RHEOS_ATTR_SHAPE,
   RHEOS_ATTR_TENSOR,
-  // The name of a function of the graph's library; behind a NUL, if it has any, the values for its
-  // attributes, as a NameAttrList message.
-  RHEOS_ATTR_FUNC,
+  RHEOS_ATTR_FUNC,         // a function of the graph's library
   RHEOS_ATTR_PLACEHOLDER,  // stands for an attribute of the enclosing function
   RHEOS_ATTR_LIST_STRING,
   RHEOS_ATTR_LIST_INT,
@@ -68,6 +66,15 @@ typedef enum rheos_attr_kind {
   RHEOS_ATTR_LIST_FUNC,
 } rheos_attr_kind;
 
+// A function of the graph's library, and the values for its own attributes.
+typedef struct rheos_func {
+  rheos_string name;
+  const struct rheos_attr *attrs;
+  size_t num_attrs;
+  // The library's: how a file wrote it, where that has more than the above says.
+  rheos_string original_;
+} rheos_func;
+
 // The value of an attribute. Pointers are borrowed: by the callee for the time of the call, or by
 // the caller from the graph.
 typedef struct rheos_attr_value {
@@ -78,7 +85,8 @@ typedef struct rheos_attr_value {
     float f;
     bool b;
     rheos_dtype type;
-    rheos_string s;  // also FUNC and PLACEHOLDER
+    rheos_string s;  // also PLACEHOLDER
+    const rheos_func *func;
     const rheos_shape *shape;
     rheos_tensor *tensor;
     const int64_t *ints;
@@ -86,7 +94,8 @@ typedef struct rheos_attr_value {
     const bool *bools;
     const rheos_dtype *types;
     const rheos_shape *shapes;
-    const rheos_string *strings;  // also LIST_FUNC
+    const rheos_string *strings;
+    const rheos_func *funcs;
     rheos_tensor *const *tensors;
   };
 } rheos_attr_value;

@@ -146,6 +146,11 @@ static inline rheos_attr rheos_attr_tensor(const char *name, rheos_tensor *value
   attr.value.tensor = value;
   return attr;
 }
+static inline rheos_attr rheos_attr_func(const char *name, const rheos_func *value) {
+  rheos_attr attr = {name, {RHEOS_ATTR_FUNC, 0, {0}}};
+  attr.value.func = value;
+  return attr;
+}
 static inline rheos_attr rheos_attr_ints(const char *name, const int64_t *values, int32_t count) {
   rheos_attr attr = {name, {RHEOS_ATTR_LIST_INT, count, {0}}};
   attr.value.ints = values;

@@ -45,8 +45,12 @@ static int one_value(attr_list *list, rheos_attr_kind kind, PyObject *value,
                      rheos_attr_value *out) {
   switch (kind) {
     case RHEOS_ATTR_STRING:
-    case RHEOS_ATTR_FUNC:
     case RHEOS_ATTR_PLACEHOLDER: return string_from_python(value, &out->s);
+    case RHEOS_ATTR_FUNC: {
+      rheos_func *func = list_block(list, 1, sizeof *func);
+      out->func = func;
+      return func ? string_from_python(value, &func->name) : -1;
+    }
     case RHEOS_ATTR_INT: {
       PyObject *index = PyNumber_Index(value);
       if (!index) return -1;
@@ -79,8 +83,8 @@ static int one_value(attr_list *list, rheos_attr_kind kind, PyObject *value,
 
 static size_t element_size(rheos_attr_kind kind) {
   switch (kind) {
-    case RHEOS_ATTR_LIST_STRING:
-    case RHEOS_ATTR_LIST_FUNC: return sizeof(rheos_string);
+    case RHEOS_ATTR_LIST_STRING: return sizeof(rheos_string);
+    case RHEOS_ATTR_LIST_FUNC: return sizeof(rheos_func);
     case RHEOS_ATTR_LIST_INT: return sizeof(int64_t);
     case RHEOS_ATTR_LIST_FLOAT: return sizeof(float);
     case RHEOS_ATTR_LIST_BOOL: return sizeof(bool);
@@ -118,6 +122,7 @@ static int list_value(attr_list *list, rheos_attr_kind kind, PyObject *value,
       case RHEOS_ATTR_LIST_BOOL: ((bool *)block)[i] = one.b; break;
       case RHEOS_ATTR_LIST_TYPE: ((rheos_dtype *)block)[i] = one.type; break;
       case RHEOS_ATTR_LIST_TENSOR: ((rheos_tensor **)block)[i] = one.tensor; break;
+      case RHEOS_ATTR_LIST_FUNC: ((rheos_func *)block)[i] = *one.func; break;
       default: ((rheos_string *)block)[i] = one.s; break;
     }
   }
@@ -177,6 +182,7 @@ static PyObject *list_item_to_python(rheos_attr_value value, int32_t i) {
     case RHEOS_ATTR_LIST_TYPE: return Py_XNewRef(dtype_to_python(value.types[i]));
     case RHEOS_ATTR_LIST_SHAPE: return shape_to_python(&value.shapes[i]);
     case RHEOS_ATTR_LIST_TENSOR: return tensor_to_python_take(rheos_tensor_ref(value.tensors[i]));
+    case RHEOS_ATTR_LIST_FUNC: return string_to_python(value.funcs[i].name);
     default: return string_to_python(value.strings[i]);
   }
 }
@@ -196,8 +202,8 @@ static PyObject *list_to_python(rheos_attr_value value) {
 PyObject *attr_to_python(rheos_attr_value value) {
   switch (value.kind) {
     case RHEOS_ATTR_NONE: Py_RETURN_NONE;
+    case RHEOS_ATTR_FUNC: return string_to_python(value.func->name);
     case RHEOS_ATTR_STRING:
-    case RHEOS_ATTR_FUNC:
     case RHEOS_ATTR_PLACEHOLDER: return string_to_python(value.s);
     case RHEOS_ATTR_INT: return PyLong_FromLongLong(value.i);
     case RHEOS_ATTR_FLOAT: return PyFloat_FromDouble((double)value.f);

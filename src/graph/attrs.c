@@ -115,6 +115,32 @@ static size_t plain_element_bytes(rheos_attr_kind kind) {
   }
 }
 
+static uint64_t hash_value(uint64_t hash, const rheos_attr_value *value);
+
+static uint64_t hash_func(uint64_t hash, const rheos_func *func) {
+  hash = hash_string(hash_string(hash, &func->name), &func->original_);
+  hash = rheos__hash_mix(hash, func->num_attrs);
+  for (size_t i = 0; i < func->num_attrs; i++) {
+    const rheos_attr *attr = &func->attrs[i];
+    hash = hash_value(rheos__hash_bytes(hash, attr->name, strlen(attr->name)), &attr->value);
+  }
+  return hash;
+}
+
+static bool same_func(const rheos_func *a, const rheos_func *b) {
+  if (!rheos__string_equal(&a->name, &b->name) ||
+      !rheos__string_equal(&a->original_, &b->original_) || a->num_attrs != b->num_attrs) {
+    return false;
+  }
+  for (size_t i = 0; i < a->num_attrs; i++) {
+    if (strcmp(a->attrs[i].name, b->attrs[i].name) != 0 ||
+        !rheos__attr_value_equal(&a->attrs[i].value, &b->attrs[i].value)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static uint64_t hash_list(uint64_t hash, const rheos_attr_value *value) {
   size_t plain_bytes = plain_element_bytes(value->kind);
   if (value->count == 0) return hash;
@@ -126,6 +152,8 @@ static uint64_t hash_list(uint64_t hash, const rheos_attr_value *value) {
       hash = hash_shape(hash, &value->shapes[i]);
     } else if (value->kind == RHEOS_ATTR_LIST_TENSOR) {
       hash = hash_tensor(hash, value->tensors[i]);
+    } else if (value->kind == RHEOS_ATTR_LIST_FUNC) {
+      hash = hash_func(hash, &value->funcs[i]);
     } else {
       hash = hash_string(hash, &value->strings[i]);
     }
@@ -143,8 +171,8 @@ static uint64_t hash_value(uint64_t hash, const rheos_attr_value *value) {
     case RHEOS_ATTR_TYPE: return rheos__hash_mix(hash, (uint64_t)value->type);
     case RHEOS_ATTR_SHAPE: return hash_shape(hash, value->shape);
     case RHEOS_ATTR_TENSOR: return hash_tensor(hash, value->tensor);
+    case RHEOS_ATTR_FUNC: return hash_func(hash, value->func);
     case RHEOS_ATTR_STRING:
-    case RHEOS_ATTR_FUNC:
     case RHEOS_ATTR_PLACEHOLDER: return hash_string(hash, &value->s);
     default: return hash_list(hash, value);
   }
@@ -157,8 +185,9 @@ static bool same_list(const rheos_attr_value *a, const rheos_attr_value *b) {
   }
   for (int32_t i = 0; i < a->count; i++) {
     bool same = a->kind == RHEOS_ATTR_LIST_SHAPE ? rheos_shape_equal(&a->shapes[i], &b->shapes[i])
-                : a->kind == RHEOS_ATTR_LIST_TENSOR
-                    ? same_tensor(a->tensors[i], b->tensors[i])
+                : a->kind == RHEOS_ATTR_LIST_TENSOR ? same_tensor(a->tensors[i], b->tensors[i])
+                : a->kind == RHEOS_ATTR_LIST_FUNC
+                    ? same_func(&a->funcs[i], &b->funcs[i])
                     : rheos__string_equal(&a->strings[i], &b->strings[i]);
     if (!same) return false;
   }
@@ -175,8 +204,8 @@ bool rheos__attr_value_equal(const rheos_attr_value *a, const rheos_attr_value *
     case RHEOS_ATTR_TYPE: return a->type == b->type;
     case RHEOS_ATTR_SHAPE: return rheos_shape_equal(a->shape, b->shape);
     case RHEOS_ATTR_TENSOR: return same_tensor(a->tensor, b->tensor);
+    case RHEOS_ATTR_FUNC: return same_func(a->func, b->func);
     case RHEOS_ATTR_STRING:
-    case RHEOS_ATTR_FUNC:
     case RHEOS_ATTR_PLACEHOLDER: return rheos__string_equal(&a->s, &b->s);
     default: return same_list(a, b);
   }
@@ -214,10 +243,17 @@ static rheos_tensor *keep_tensor(rheos_tensor *tensor) {
   return copy;
 }
 
-static void release_value(const rheos_attr_value *value) {
+static void release_func(const rheos_func *func) {
+  for (size_t i = 0; i < func->num_attrs; i++) rheos__attr_release(&func->attrs[i].value);
+}
+
+void rheos__attr_release(const rheos_attr_value *value) {
   if (value->kind == RHEOS_ATTR_TENSOR) rheos_tensor_unref(value->tensor);
-  if (value->kind != RHEOS_ATTR_LIST_TENSOR) return;
-  for (int32_t i = 0; i < value->count; i++) rheos_tensor_unref(value->tensors[i]);
+  if (value->kind == RHEOS_ATTR_FUNC) release_func(value->func);
+  for (int32_t i = 0; i < value->count; i++) {
+    if (value->kind == RHEOS_ATTR_LIST_TENSOR) rheos_tensor_unref(value->tensors[i]);
+    if (value->kind == RHEOS_ATTR_LIST_FUNC) release_func(&value->funcs[i]);
+  }
 }
 
 static bool copy_tensors(rheos__arena *arena, rheos_attr_value *value) {
@@ -234,6 +270,41 @@ static bool copy_tensors(rheos__arena *arena, rheos_attr_value *value) {
   return true;
 }
 
+static bool copy_value(rheos__arena *arena, rheos_attr_value *value);
+
+static bool copy_func(rheos__arena *arena, rheos_func *func) {
+  rheos_string name = {.data = NULL};
+  rheos_attr *attrs = rheos__arena_copy(arena, func->attrs, func->num_attrs * sizeof *attrs);
+  if (attrs == NULL || !copy_string(arena, &func->name) || !copy_string(arena, &func->original_)) {
+    return false;
+  }
+  const size_t count = func->num_attrs;
+  func->attrs = attrs;
+  for (func->num_attrs = 0; func->num_attrs < count; func->num_attrs++) {
+    rheos_attr *attr = &attrs[func->num_attrs];
+    name = (rheos_string){(char *)(uintptr_t)attr->name, strlen(attr->name)};
+    if (!copy_string(arena, &name) || !copy_value(arena, &attr->value)) {
+      release_func(func);
+      return false;
+    }
+    attr->name = name.data;
+  }
+  return true;
+}
+
+static bool copy_funcs(rheos__arena *arena, rheos_attr_value *value) {
+  rheos_func *copies =
+      rheos__arena_copy(arena, value->funcs, (size_t)value->count * sizeof *copies);
+  if (copies == NULL) return false;
+  for (int32_t i = 0; i < value->count; i++) {
+    if (copy_func(arena, &copies[i])) continue;
+    while (i-- > 0) release_func(&copies[i]);
+    return false;
+  }
+  value->funcs = copies;
+  return true;
+}
+
 // Makes the value independent of the caller's memory. False: memory is short, nothing is held.
 static bool copy_value(rheos__arena *arena, rheos_attr_value *value) {
   switch (value->kind) {
@@ -243,11 +314,15 @@ static bool copy_value(rheos__arena *arena, rheos_attr_value *value) {
     case RHEOS_ATTR_TENSOR:
       value->tensor = keep_tensor(value->tensor);
       return value->tensor != NULL;
+    case RHEOS_ATTR_FUNC: {
+      rheos_func *func = rheos__arena_copy(arena, value->func, sizeof *func);
+      value->func = func;
+      return func != NULL && copy_func(arena, func);
+    }
+    case RHEOS_ATTR_LIST_FUNC: return copy_funcs(arena, value);
     case RHEOS_ATTR_STRING:
-    case RHEOS_ATTR_FUNC:
     case RHEOS_ATTR_PLACEHOLDER: return copy_string(arena, &value->s);
-    case RHEOS_ATTR_LIST_STRING:
-    case RHEOS_ATTR_LIST_FUNC: return copy_strings(arena, value);
+    case RHEOS_ATTR_LIST_STRING: return copy_strings(arena, value);
     case RHEOS_ATTR_LIST_TENSOR: return copy_tensors(arena, value);
     case RHEOS_ATTR_LIST_SHAPE:
       value->shapes =
@@ -287,7 +362,7 @@ static bool same_attrs(const void *candidate, const void *wanted) {
 }
 
 void rheos__attrs_release(const rheos__attrs *attrs) {
-  for (int32_t i = 0; i < attrs->count; i++) release_value(&attrs->items[i].value);
+  for (int32_t i = 0; i < attrs->count; i++) rheos__attr_release(&attrs->items[i].value);
 }
 
 static rheos__attrs *copy_attrs(rheos__arena *arena, const attr_items *items) {

@@ -164,11 +164,22 @@ static bool is_sound_type(rheos_dtype dtype) {
   return rheos_dtype_size(dtype) != 0 && !rheos_dtype_is_ref(dtype);
 }
 
+static bool is_sound_value(const rheos_attr_value *value);
+
+static bool is_sound_func(const rheos_func *func) {
+  if (func == NULL || func->name.data == NULL) return false;
+  for (size_t i = 0; i < func->num_attrs; i++) {
+    if (func->attrs[i].name == NULL || !is_sound_value(&func->attrs[i].value)) return false;
+  }
+  return true;
+}
+
 // Whether the value can be looked at and kept at all.
 static bool is_sound_value(const rheos_attr_value *value) {
   if (value->kind == RHEOS_ATTR_TYPE) return is_sound_type(value->type);
   if (value->kind == RHEOS_ATTR_SHAPE) return is_sound_shape(value->shape);
   if (value->kind == RHEOS_ATTR_TENSOR) return value->tensor != NULL;
+  if (value->kind == RHEOS_ATTR_FUNC) return is_sound_func(value->func);
   if (!rheos__attr_kind_is_list(value->kind)) {
     return value->kind > RHEOS_ATTR_NONE && value->kind <= RHEOS_ATTR_LIST_FUNC;
   }
@@ -176,7 +187,8 @@ static bool is_sound_value(const rheos_attr_value *value) {
   for (int32_t i = 0; i < value->count; i++) {
     if ((value->kind == RHEOS_ATTR_LIST_TYPE && !is_sound_type(value->types[i])) ||
         (value->kind == RHEOS_ATTR_LIST_SHAPE && !is_sound_shape(&value->shapes[i])) ||
-        (value->kind == RHEOS_ATTR_LIST_TENSOR && value->tensors[i] == NULL)) {
+        (value->kind == RHEOS_ATTR_LIST_TENSOR && value->tensors[i] == NULL) ||
+        (value->kind == RHEOS_ATTR_LIST_FUNC && !is_sound_func(&value->funcs[i]))) {
       return false;
     }
   }

@@ -37,6 +37,8 @@ typedef struct rheos__attrs {
 // NULL if there is none of that name.
 const rheos_attr_value *rheos__attrs_find(const rheos__attrs *attrs, const char *name);
 bool rheos__attr_value_equal(const rheos_attr_value *a, const rheos_attr_value *b);
+// Gives back the tensors of a value that holds references to them.
+void rheos__attr_release(const rheos_attr_value *value);
 // For attributes that the signature guarantees.
 int64_t rheos__attr_int(const rheos__attrs *attrs, const char *name);
 float rheos__attr_float(const rheos__attrs *attrs, const char *name);

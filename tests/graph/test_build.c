@@ -166,6 +166,30 @@ static void test_build__inputs_that_are_not_there_are_refused(void **state) {
   fixture_free(&f);
 }
 
+static void test_build__functions_are_kept_by_value(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new();
+  char name[] = "Twice", attr_name[] = "n";
+  rheos_attr attr = rheos_attr_int(attr_name, 3);
+  rheos_func func = {.name = {name, 5}, .attrs = &attr, .num_attrs = 1};
+  const rheos_attr attrs[] = {rheos_attr_func("_f", &func)};
+  const rheos_operation first = add_op_attrs(f.scope, "NoOp", NULL, 0, attrs, 1);
+  const rheos_operation same = add_op_attrs(f.scope, "NoOp", NULL, 0, attrs, 1);
+  attr.value.i = 4;
+  const rheos_operation other = add_op_attrs(f.scope, "NoOp", NULL, 0, attrs, 1);
+  name[0] = attr_name[0] = '?';
+  const rheos_func *kept = rheos_operation_attr(first, "_f").func;
+  assert_string_equal(kept->name.data, "Twice");
+  assert_string_equal(kept->attrs[0].name, "n");
+  assert_int_equal(kept->attrs[0].value.i, 3);
+  assert_ptr_equal(rheos_operation_attr(same, "_f").func, kept);
+  assert_int_equal(rheos_operation_attr(other, "_f").func->attrs[0].value.i, 4);
+  func.name.data = NULL;
+  add_op_attrs(f.scope, "NoOp", NULL, 0, attrs, 1);
+  expect_error(f.scope, RHEOS_INVALID_ARGUMENT, "_f");
+  fixture_free(&f);
+}
+
 static void test_build__attributes_are_checked(void **state) {
   (void)state;
   graph_fixture f = fixture_new();
@@ -369,6 +393,7 @@ int main(void) {
       cmocka_unit_test(test_build__dtypes_that_do_not_fit_are_named),
       cmocka_unit_test(test_build__wrong_numbers_of_inputs_are_refused),
       cmocka_unit_test(test_build__inputs_that_are_not_there_are_refused),
+      cmocka_unit_test(test_build__functions_are_kept_by_value),
       cmocka_unit_test(test_build__attributes_are_checked),
       cmocka_unit_test(test_build__defaults_are_filled_in_and_order_is_the_signatures),
       cmocka_unit_test(test_build__an_error_leaves_no_trace),

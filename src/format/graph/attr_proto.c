@@ -16,21 +16,35 @@ static char *text_of(const rheos_string *string, rheos__arena *arena) {
   return text;
 }
 
-// A function: its name and, behind a NUL, the message with the values for its attributes.
-static rheos_status *func_to_proto(const rheos_string *value, rheos__arena *arena,
-                                   Tensorflow__NameAttrList **out_func) {
-  char *name = text_of(value, arena);
-  if (name == NULL) return rheos__out_of_memory();
-  const size_t name_bytes = strlen(name);
-  if (name_bytes < value->size_bytes) {
-    RHEOS_TRY(RHEOS_PROTO_UNPACK(name_attr_list, value->data + name_bytes + 1,
-                                 value->size_bytes - name_bytes - 1, arena, out_func));
-  } else {
-    *out_func = rheos__arena_alloc(arena, sizeof **out_func);
-    if (*out_func == NULL) return rheos__out_of_memory();
-    tensorflow__name_attr_list__init(*out_func);
+static rheos_status *attrs_to_map(const rheos_func *func, rheos__arena *arena,
+                                  Tensorflow__NameAttrList *proto) {
+  typedef Tensorflow__NameAttrList__AttrEntry entry;
+  entry *entries = rheos__arena_alloc(arena, func->num_attrs * sizeof *entries);
+  proto->attr = rheos__arena_alloc(arena, func->num_attrs * sizeof *proto->attr);
+  if (entries == NULL || proto->attr == NULL) return rheos__out_of_memory();
+  proto->n_attr = func->num_attrs;
+  for (size_t i = 0; i < func->num_attrs; i++) {
+    tensorflow__name_attr_list__attr_entry__init(&entries[i]);
+    entries[i].key = (char *)(uintptr_t)func->attrs[i].name;
+    RHEOS_TRY(rheos__attr_to_proto(&func->attrs[i].value, arena, &entries[i].value));
+    proto->attr[i] = &entries[i];
   }
-  (*out_func)->name = name;
+  return NULL;
+}
+
+static rheos_status *func_to_proto(const rheos_func *func, rheos__arena *arena,
+                                   Tensorflow__NameAttrList **out_proto) {
+  if (func->original_.size_bytes > 0) {
+    return RHEOS_PROTO_UNPACK(name_attr_list, func->original_.data, func->original_.size_bytes,
+                              arena, out_proto);
+  }
+  Tensorflow__NameAttrList *proto = rheos__arena_alloc(arena, sizeof *proto);
+  if (proto == NULL) return rheos__out_of_memory();
+  tensorflow__name_attr_list__init(proto);
+  proto->name = text_of(&func->name, arena);
+  if (proto->name == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(attrs_to_map(func, arena, proto));
+  *out_proto = proto;
   return NULL;
 }
 
@@ -74,7 +88,7 @@ static rheos_status *list_to_proto(const rheos_attr_value *value, rheos__arena *
       return NULL;
     }
     default: {
-      EACH(func) RHEOS_TRY(func_to_proto(&value->strings[i], arena, &proto->func[i]));
+      EACH(func) RHEOS_TRY(func_to_proto(&value->funcs[i], arena, &proto->func[i]));
       return NULL;
     }
   }
@@ -112,7 +126,7 @@ static rheos_status *fill_proto(const rheos_attr_value *value, rheos__arena *are
       return rheos__tensor_to_proto(value->tensor, arena, &proto->tensor);
     case RHEOS_ATTR_FUNC:
       proto->value_case = TENSORFLOW__ATTR_VALUE__VALUE_FUNC;
-      return func_to_proto(&value->s, arena, &proto->func);
+      return func_to_proto(value->func, arena, &proto->func);
     case RHEOS_ATTR_PLACEHOLDER:
       proto->value_case = TENSORFLOW__ATTR_VALUE__VALUE_PLACEHOLDER;
       proto->placeholder = text_of(&value->s, arena);
@@ -145,22 +159,6 @@ static rheos_string string_of(const ProtobufCBinaryData *binary) {
 
 static rheos_string name_of(char *text) { return (rheos_string){text, strlen(text)}; }
 
-static rheos_status *func_from_proto(const Tensorflow__NameAttrList *func, rheos__arena *arena,
-                                     rheos_string *out_value) {
-  *out_value = name_of(func->name);
-  if (func->n_attr == 0 && func->base.n_unknown_fields == 0) return NULL;
-  Tensorflow__NameAttrList rest = *func;
-  rest.name = (char *)(uintptr_t)protobuf_c_empty_string;
-  const size_t name_bytes = out_value->size_bytes;
-  const size_t rest_bytes = protobuf_c_message_get_packed_size(&rest.base);
-  char *text = rheos__arena_alloc(arena, name_bytes + 1 + rest_bytes);
-  if (text == NULL) return rheos__out_of_memory();
-  memcpy(text, func->name, name_bytes + 1);
-  protobuf_c_message_pack(&rest.base, (uint8_t *)text + name_bytes + 1);
-  *out_value = (rheos_string){text, name_bytes + 1 + rest_bytes};
-  return NULL;
-}
-
 static rheos_status *type_from_proto(int64_t number, rheos_dtype *out_type) {
   int64_t base = number > RHEOS_REF ? number - RHEOS_REF : number;
   RHEOS_TRY(rheos__dtype_from_proto(base, out_type));
@@ -181,6 +179,78 @@ static rheos_status *tensors_from_proto(const Tensorflow__AttrValue__ListValue *
     if (status == NULL) continue;
     rheos__attr_release(value);
     return status;
+  }
+  return NULL;
+}
+
+static rheos_status *read_value(const Tensorflow__AttrValue *proto, rheos__arena *arena,
+                                rheos_attr_value *out_value);
+
+// Attributes with values that cannot be read here are left out: see keep_original().
+static rheos_status *func_from_proto(const Tensorflow__NameAttrList *proto, rheos__arena *arena,
+                                     rheos_func *out_func) {
+  rheos_attr *attrs = rheos__arena_alloc(arena, proto->n_attr * sizeof *attrs);
+  if (attrs == NULL) return rheos__out_of_memory();
+  *out_func = (rheos_func){.name = name_of(proto->name), .attrs = attrs};
+  for (size_t i = 0; i < proto->n_attr; i++) {
+    rheos_attr *attr = &attrs[out_func->num_attrs];
+    attr->name = proto->attr[i]->key;
+    rheos_status *status = read_value(proto->attr[i]->value, arena, &attr->value);
+    if (status == NULL) {
+      out_func->num_attrs++;
+    } else if (rheos_status_code(status) == RHEOS_RESOURCE_EXHAUSTED) {
+      rheos__attr_release(&(rheos_attr_value){.kind = RHEOS_ATTR_FUNC, .func = out_func});
+      return status;
+    } else {
+      rheos_status_free(status);
+    }
+  }
+  return NULL;
+}
+
+static rheos_status *funcs_from_proto(Tensorflow__NameAttrList *const *protos, size_t count,
+                                      rheos__arena *arena, rheos_attr_value *value) {
+  rheos_func *funcs = rheos__arena_alloc(arena, count * sizeof *funcs);
+  if (funcs == NULL) return rheos__out_of_memory();
+  if (count > INT32_MAX) return RHEOS_INVALID("a list of %zu values", count);
+  value->kind = RHEOS_ATTR_LIST_FUNC;
+  value->funcs = funcs;
+  for (value->count = 0; (size_t)value->count < count; value->count++) {
+    rheos_status *status = func_from_proto(protos[value->count], arena, &funcs[value->count]);
+    if (status == NULL) continue;
+    rheos__attr_release(value);
+    return status;
+  }
+  return NULL;
+}
+
+// Keeps the message's bytes with the function, to be written again, if what would be written for the
+// function's name and attributes differs: the message has values or fields that cannot be read here.
+static rheos_status *keep_original(const Tensorflow__NameAttrList *proto, rheos__arena *arena,
+                                   rheos_func *func) {
+  Tensorflow__NameAttrList *written;
+  RHEOS_TRY(func_to_proto(func, arena, &written));
+  const size_t size_bytes = protobuf_c_message_get_packed_size(&proto->base);
+  const size_t written_bytes = protobuf_c_message_get_packed_size(&written->base);
+  uint8_t *bytes = rheos__arena_alloc(arena, size_bytes);
+  uint8_t *other = rheos__arena_alloc(arena, written_bytes);
+  if (bytes == NULL || other == NULL) return rheos__out_of_memory();
+  protobuf_c_message_pack(&proto->base, bytes);
+  protobuf_c_message_pack(&written->base, other);
+  if (size_bytes != written_bytes || memcmp(bytes, other, size_bytes) != 0) {
+    func->original_ = (rheos_string){(char *)bytes, size_bytes};
+  }
+  return NULL;
+}
+
+static rheos_status *keep_originals(const Tensorflow__AttrValue *proto, rheos__arena *arena,
+                                    const rheos_attr_value *value) {
+  if (value->kind == RHEOS_ATTR_FUNC) {
+    return keep_original(proto->func, arena, (rheos_func *)(uintptr_t)value->func);
+  }
+  for (int32_t i = 0; value->kind == RHEOS_ATTR_LIST_FUNC && i < value->count; i++) {
+    RHEOS_TRY(
+        keep_original(proto->list->func[i], arena, (rheos_func *)(uintptr_t)&value->funcs[i]));
   }
   return NULL;
 }
@@ -215,9 +285,7 @@ static rheos_status *list_from_proto(const Tensorflow__AttrValue__ListValue *pro
       RHEOS_TRY(rheos__shape_from_proto(proto->shape[i], &to[i]));
     }
   } else if (proto->n_func > 0) {
-    LIST(RHEOS_ATTR_LIST_FUNC, func, rheos_string, strings) {
-      RHEOS_TRY(func_from_proto(proto->func[i], arena, &to[i]));
-    }
+    return funcs_from_proto(proto->func, proto->n_func, arena, value);
   } else if (proto->n_tensor > 0) {
     return tensors_from_proto(proto, arena, value);
   } else {
@@ -259,9 +327,14 @@ static rheos_status *fill_value(const Tensorflow__AttrValue *proto, rheos__arena
       RHEOS_TRY(rheos__tensor_from_proto(proto->tensor, &value->tensor));
       value->kind = RHEOS_ATTR_TENSOR;
       return NULL;
-    case TENSORFLOW__ATTR_VALUE__VALUE_FUNC:
+    case TENSORFLOW__ATTR_VALUE__VALUE_FUNC: {
+      rheos_func *func = rheos__arena_alloc(arena, sizeof *func);
+      if (func == NULL) return rheos__out_of_memory();
+      RHEOS_TRY(func_from_proto(proto->func, arena, func));
       value->kind = RHEOS_ATTR_FUNC;
-      return func_from_proto(proto->func, arena, &value->s);
+      value->func = func;
+      return NULL;
+    }
     case TENSORFLOW__ATTR_VALUE__VALUE_PLACEHOLDER:
       value->kind = RHEOS_ATTR_PLACEHOLDER;
       value->s = name_of(proto->placeholder);
@@ -271,8 +344,8 @@ static rheos_status *fill_value(const Tensorflow__AttrValue *proto, rheos__arena
   }
 }
 
-rheos_status *rheos__attr_from_proto(const Tensorflow__AttrValue *proto, rheos__arena *arena,
-                                     rheos_attr_value *out_value) {
+static rheos_status *read_value(const Tensorflow__AttrValue *proto, rheos__arena *arena,
+                                rheos_attr_value *out_value) {
   *out_value = (rheos_attr_value){.kind = RHEOS_ATTR_NONE};
   if (proto == NULL) return RHEOS_INVALID("it has no value");
   rheos_attr_value value = *out_value;
@@ -281,8 +354,12 @@ rheos_status *rheos__attr_from_proto(const Tensorflow__AttrValue *proto, rheos__
   return NULL;
 }
 
-void rheos__attr_release(const rheos_attr_value *value) {
-  if (value->kind == RHEOS_ATTR_TENSOR) rheos_tensor_unref(value->tensor);
-  if (value->kind != RHEOS_ATTR_LIST_TENSOR) return;
-  for (int32_t i = 0; i < value->count; i++) rheos_tensor_unref(value->tensors[i]);
+rheos_status *rheos__attr_from_proto(const Tensorflow__AttrValue *proto, rheos__arena *arena,
+                                     rheos_attr_value *out_value) {
+  RHEOS_TRY(read_value(proto, arena, out_value));
+  rheos_status *status = keep_originals(proto, arena, out_value);
+  if (status == NULL) return NULL;
+  rheos__attr_release(out_value);
+  *out_value = (rheos_attr_value){.kind = RHEOS_ATTR_NONE};
+  return status;
 }

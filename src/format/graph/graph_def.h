@@ -43,7 +43,6 @@ rheos_status *rheos__attrs_to_proto(const rheos__signature *signature, const rhe
 // that rheos__attr_release() gives back; nothing is held after a failure.
 rheos_status *rheos__attr_from_proto(const Tensorflow__AttrValue *proto, rheos__arena *arena,
                                      rheos_attr_value *out_value);
-void rheos__attr_release(const rheos_attr_value *value);
 
 // Makes the op that the message defines one of the graph's own. The graph is locked.
 rheos_status *rheos__graph_add_op_def(rheos_graph *graph, const Tensorflow__OpDef *proto);

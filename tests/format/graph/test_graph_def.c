@@ -643,6 +643,89 @@ static void test_graph_def__long_chains_are_fine(void **state) {
   rheos__arena_deinit(&arena);
 }
 
+// ---- Functions as attributes
+
+static const rheos_attr *attr_of_func(const rheos_func *func, const char *name) {
+  for (size_t i = 0; i < func->num_attrs; i++) {
+    if (strcmp(func->attrs[i].name, name) == 0) return &func->attrs[i];
+  }
+  return NULL;
+}
+
+static bytes message_of(const char *type, const char *text) {
+  void *data;
+  bytes b;
+  expect_ok(rheos_message_from_text(type, text, strlen(text), &data, &b.size_bytes));
+  b.data = data;
+  return b;
+}
+
+#define FUNC_NODE                                                        \
+  "name: 'x' op: 'NoOp' attr { key: '_f' value { func { name: 'Twice'"   \
+  "  attr { key: 'T' value { type: DT_FLOAT } }"                         \
+  "  attr { key: 'g' value { func { name: 'Inner'"                       \
+  "    attr { key: 'b' value { b: true } } } } }"                        \
+  "  attr { key: 'nothing' value { } }"                                  \
+  "  attr { key: 't' value { tensor { dtype: DT_FLOAT tensor_shape { }"  \
+  "    float_val: 2 } } } } } }"                                         \
+  "attr { key: '_fs' value { list { func { name: 'A' } func { name: 'B'" \
+  "  attr { key: 'n' value { i: 3 } } } } } }"
+
+static void test_graph_def__functions_are_names_and_attributes(void **state) {
+  (void)state;
+  bytes in = message_of("GraphDef", "node { " FUNC_NODE " }");
+  bytes node = message_of("NodeDef", FUNC_NODE);
+  rheos_graph *graph = rheos_graph_new();
+  expect_ok(import_into(graph, in.data, in.size_bytes, NULL));
+  const rheos_operation x = rheos_graph_operation(graph, "x");
+  const rheos_attr_value f = rheos_operation_attr(x, "_f");
+  assert_int_equal(f.kind, RHEOS_ATTR_FUNC);
+  assert_string_equal(f.func->name.data, "Twice");
+  assert_int_equal(f.func->num_attrs, 3);  // "nothing" is only written again
+  assert_int_equal(attr_of_func(f.func, "T")->value.type, RHEOS_FLOAT);
+  assert_float_equal(*(float *)rheos_tensor_data(attr_of_func(f.func, "t")->value.tensor), 2, 0);
+  const rheos_func *inner = attr_of_func(f.func, "g")->value.func;
+  assert_string_equal(inner->name.data, "Inner");
+  assert_true(attr_of_func(inner, "b")->value.b);
+  const rheos_attr_value list = rheos_operation_attr(x, "_fs");
+  assert_int_equal(list.kind, RHEOS_ATTR_LIST_FUNC);
+  assert_int_equal(list.count, 2);
+  assert_int_equal(list.funcs[0].num_attrs, 0);
+  assert_int_equal(attr_of_func(&list.funcs[1], "n")->value.i, 3);
+  void *data;
+  bytes out;
+  expect_ok(rheos_operation_to_node_def(x, &data, &out.size_bytes));
+  out.data = data;
+  assert_int_equal(out.size_bytes, node.size_bytes);
+  assert_memory_equal(out.data, node.data, node.size_bytes);
+  rheos__free(in.data);
+  rheos__free(node.data);
+  rheos__free(out.data);
+  rheos_graph_unref(graph);
+}
+
+static rheos_status *import_functions(void *text) {
+  void *data = NULL;
+  size_t size_bytes;
+  RHEOS_TRY(rheos_message_from_text("GraphDef", text, strlen(text), &data, &size_bytes));
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *scope = graph != NULL ? rheos_scope_new(graph) : NULL;
+  rheos_status *status = scope != NULL ? NULL : rheos__out_of_memory();
+  if (status == NULL) {
+    rheos_import_graph_def(scope, data, size_bytes, NULL);
+    status = rheos_scope_finish(scope);
+  }
+  rheos_scope_free(scope);
+  rheos_graph_unref(graph);
+  rheos_free(data);
+  return status;
+}
+
+static void test_graph_def__functions_survive_short_memory(void **state) {
+  (void)state;
+  sweep_allocations(import_functions, (char[]){"node { " FUNC_NODE " }"});
+}
+
 // ---- Hostile bytes
 
 static void test_graph_def__bytes_nested_too_deep_are_data_loss(void **state) {
@@ -772,6 +855,8 @@ int main(void) {
       cmocka_unit_test(test_graph_def__bad_inputs_are_named),
       cmocka_unit_test(test_graph_def__old_placeholders_have_any_shape),
       cmocka_unit_test(test_graph_def__long_chains_are_fine),
+      cmocka_unit_test(test_graph_def__functions_are_names_and_attributes),
+      cmocka_unit_test(test_graph_def__functions_survive_short_memory),
       cmocka_unit_test(test_graph_def__bytes_nested_too_deep_are_data_loss),
       cmocka_unit_test(test_graph_def__repeated_singular_messages_are_bounded),
       cmocka_unit_test(test_graph_def__damaged_bytes_do_no_harm),
