@@ -24,9 +24,11 @@ const char command_show_help[] =
     "  --dot          the graph for Graphviz: rheos show --dot g.pb | dot -Tsvg >g.svg\n"
     "  --memory       what a step of a graph or a saved model needs, and its ten largest\n"
     "                 tensors with the lines of the program that made them\n"
+    "  --plan         what a step of it runs: entries by the rule that made them, whom they\n"
+    "                 wait for, instructions, and where their values lie\n"
     "  --feed-shape NAME=2,28,28\n"
-    "                 with --memory, the shape of an input; dimensions that are not known\n"
-    "                 count as 1\n"
+    "                 with --memory or --plan, the shape of an input; dimensions that are\n"
+    "                 not known count as 1\n"
     "  --json         as JSON; the man page lists the fields\n"
     "  --tags A,B     the graph of a saved model with these tags (else its first)\n";
 
@@ -116,11 +118,12 @@ static int check(const show_options *options, const text_list *paths) {
     return command_usage_error("show: a path is missing; see 'rheos help show'");
   }
   if (paths->count > 1) return command_usage_error("show: one path at a time");
-  if (options->ops + options->dot + options->memory + (options->node != NULL) > 1) {
-    return command_usage_error("show: --ops, --node, --dot and --memory do not go together");
+  if (options->ops + options->dot + options->memory + options->plan + (options->node != NULL) > 1) {
+    return command_usage_error(
+        "show: --ops, --node, --dot, --memory and --plan do not go together");
   }
-  if (options->feed_shapes.count > 0 && !options->memory) {
-    return command_usage_error("show: --feed-shape goes with --memory");
+  if (options->feed_shapes.count > 0 && !options->memory && !options->plan) {
+    return command_usage_error("show: --feed-shape goes with --memory or --plan");
   }
   if (options->dot && options->json) {
     return command_usage_error("show: --dot and --json do not go together");
@@ -135,14 +138,16 @@ static bool is_model(source_kind kind) {
 static int show_path(const char *path, const show_options *options) {
   source s;
   rheos_status *status = source_open(path, &s);
+  const bool looks_at_plan = options->memory || options->plan;
   int result;
   if (status != NULL) {
     result = command_fail_take(path, status);
-  } else if ((options->ops || options->dot || options->memory) && !is_model(s.kind)) {
-    result = command_usage_error("show: --ops, --dot and --memory are for graphs, this holds %s",
-                                 source_kind_name(s.kind));
-  } else if (options->memory) {
-    result = show_memory(path, &s, options);
+  } else if ((options->ops || options->dot || looks_at_plan) && !is_model(s.kind)) {
+    result =
+        command_usage_error("show: --ops, --dot, --memory and --plan are for graphs, this holds %s",
+                            source_kind_name(s.kind));
+  } else if (looks_at_plan) {
+    result = (options->plan ? show_plan : show_memory)(path, &s, options);
     if (result == EXIT_SUCCESS) result = command_finish_output();
   } else {
     result = show(&s, options);
@@ -164,6 +169,7 @@ int command_show(int argc, char **argv) {
       {.name = "--json", .flag = &options.json},
       {.name = "--tags", .text = &options.tags},
       {.name = "--memory", .flag = &options.memory},
+      {.name = "--plan", .flag = &options.plan},
       {.name = "--feed-shape", .list = &options.feed_shapes},
   };
   int result = EXIT_USAGE;

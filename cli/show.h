@@ -9,7 +9,7 @@
 #include "view.h"
 
 typedef struct show_options {
-  bool json, ops, dot, memory;
+  bool json, ops, dot, memory, plan;
   const char *node;
   const char *tags;
   text_list feed_shapes;  // "NAME=2,3"
@@ -17,6 +17,7 @@ typedef struct show_options {
 
 int show_model(source *s, const show_options *options);  // graph, meta graph, saved model
 int show_memory(const char *path, const source *s, const show_options *options);
+int show_plan(const char *path, const source *s, const show_options *options);
 int show_checkpoint(const source *s, const show_options *options);
 int show_records(const source *s, const show_options *options);
 int show_events(const source *s, const show_options *options);

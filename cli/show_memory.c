@@ -1,148 +1,10 @@
 // `rheos show --memory`: what a step needs, known from its plan; nothing is run.
 #include <stdlib.h>
-#include <string.h>
 
-#include "command.h"
 #include "plan/memory_report.h"
-#include "runner.h"
-#include "runtime/session_plan.h"
-#include "show.h"
+#include "plan_view.h"
 
-typedef struct memory_view {
-  runner runner;
-  rheos_output *feeds, *fetches;
-  rheos_shape *shapes;  // of the feeds
-  int32_t num_feeds, num_fetches;
-  bool has_guesses;  // dimensions that nobody told
-  rheos__plan *plan;
-  const rheos__segment *segment;
-} memory_view;
-
-static rheos_status *reserve(memory_view *v, size_t num_feeds, size_t num_fetches) {
-  v->feeds = rheos__alloc_array(num_feeds, sizeof *v->feeds);
-  v->shapes = rheos__alloc_array(num_feeds, sizeof *v->shapes);
-  v->fetches = rheos__alloc_array(num_fetches, sizeof *v->fetches);
-  return v->feeds == NULL || v->shapes == NULL || v->fetches == NULL ? rheos__out_of_memory()
-                                                                     : NULL;
-}
-
-static rheos_status *ends_of_signature(memory_view *v) {
-  const rheos_signature_def *signature = v->runner.signature;
-  RHEOS_TRY(reserve(v, signature->num_inputs, signature->num_outputs));
-  for (size_t i = 0; i < signature->num_inputs; i++) {
-    RHEOS_TRY(runner_input(&v->runner, signature->inputs[i].key, &v->feeds[v->num_feeds++]));
-  }
-  for (size_t i = 0; i < signature->num_outputs; i++) {
-    RHEOS_TRY(runner_output(&v->runner, signature->outputs[i].key, &v->fetches[v->num_fetches++]));
-  }
-  return NULL;
-}
-
-static bool is_placeholder(const rheos__node *node) {
-  return strcmp(node->signature->op->name, "Placeholder") == 0 ||
-         strcmp(node->signature->op->name, "PlaceholderV2") == 0;
-}
-
-// Values that nobody in the graph takes. Variables and what only sets them up are no results.
-static bool is_result(const rheos__node *node, bool is_taken) {
-  if (is_taken || node->num_outputs == 0 || node->num_inputs == 0 || is_placeholder(node)) {
-    return false;
-  }
-  const rheos_dtype dtype = node->outputs[0].dtype;
-  return !rheos_dtype_is_ref(dtype) && dtype != RHEOS_RESOURCE && dtype != RHEOS_VARIANT;
-}
-
-// Without a signature: the placeholders, and the first outputs of what nobody takes.
-static rheos_status *ends_of_graph(memory_view *v) {
-  rheos_graph *graph = v->runner.graph;
-  const int32_t count = rheos_graph_num_operations(graph);
-  RHEOS_TRY(reserve(v, (size_t)count, (size_t)count));
-  bool *taken = rheos__alloc_array((size_t)count, sizeof *taken);
-  if (taken == NULL) return rheos__out_of_memory();
-  for (int32_t id = 0; id < count; id++) {
-    const rheos__node *node = rheos__graph_node(graph, id);
-    for (int32_t i = 0; i < node->num_inputs; i++) taken[node->edges[i].id] = true;
-  }
-  for (int32_t id = 0; id < count; id++) {
-    const rheos__node *node = rheos__graph_node(graph, id);
-    const rheos_output output = {graph, id, 0};
-    if (is_placeholder(node)) v->feeds[v->num_feeds++] = output;
-    if (is_result(node, taken[id])) v->fetches[v->num_fetches++] = output;
-  }
-  rheos__free(taken);
-  if (v->num_fetches == 0) return RHEOS_INVALID("the graph has no outputs");
-  return NULL;
-}
-
-// "2,28,28", or nothing for a scalar.
-static rheos_status *parse_shape(const char *text, rheos_shape *out_shape) {
-  *out_shape = RHEOS_SCALAR;
-  for (const char *at = text; *at != '\0';) {
-    char *end;
-    const long long dim = strtoll(at, &end, 10);
-    if (end == at || dim < 0 || (*end != '\0' && *end != ',') || (*end == ',' && end[1] == '\0') ||
-        out_shape->rank == RHEOS_MAX_RANK) {
-      return RHEOS_INVALID("'%s' is no shape: write 2,28,28", text);
-    }
-    out_shape->dims[out_shape->rank++] = dim;
-    at = *end == ',' ? end + 1 : end;
-  }
-  return NULL;
-}
-
-static rheos_status *told_shape(memory_view *v, const char *text) {
-  const char *equals = strrchr(text, '=');
-  if (equals == NULL) return RHEOS_INVALID("'%s' has no shape: write NAME=2,28,28", text);
-  char *name = command_format("%.*s", (int)(equals - text), text);
-  rheos_output input;
-  rheos_status *status = runner_input(&v->runner, name, &input);
-  free(name);
-  RHEOS_TRY(status);
-  int32_t feed = 0;
-  while (feed < v->num_feeds &&
-         (v->feeds[feed].id != input.id || v->feeds[feed].index != input.index)) {
-    feed++;
-  }
-  if (feed == v->num_feeds) return RHEOS_INVALID("'%s' is none of the inputs", text);
-  rheos_shape shape, declared = rheos_output_shape(input);
-  RHEOS_TRY(parse_shape(equals + 1, &shape));
-  if (!rheos_shape_compatible(&declared, &shape)) {
-    rheos__shape_text is, was;
-    return RHEOS_INVALID("%.*s has shape %s, not %s", (int)(equals - text), text,
-                         rheos__shape_text_of(&declared, &was), rheos__shape_text_of(&shape, &is));
-  }
-  v->shapes[feed] = shape;
-  return NULL;
-}
-
-static char *name_of(const memory_view *v, int32_t id) {
-  char *name = rheos__node_name(v->runner.graph, rheos__graph_node(v->runner.graph, id));
-  if (name != NULL) return name;
-  command_fail_take("memory", rheos__out_of_memory());
-  exit(EXIT_FAILURE);
-}
-
-static rheos_status *fill_shapes(memory_view *v, const text_list *told) {
-  for (int32_t i = 0; i < v->num_feeds; i++) v->shapes[i] = rheos_output_shape(v->feeds[i]);
-  for (size_t i = 0; i < told->count; i++) RHEOS_TRY(told_shape(v, told->items[i]));
-  for (int32_t i = 0; i < v->num_feeds; i++) {
-    if (v->shapes[i].rank < 0) {
-      char *name = name_of(v, v->feeds[i].id);
-      rheos_status *error =
-          RHEOS_INVALID("the graph does not tell the shape of %s: --feed-shape %s=...", name, name);
-      rheos__free(name);
-      return error;
-    }
-    for (int32_t d = 0; d < v->shapes[i].rank; d++) {
-      if (v->shapes[i].dims[d] >= 0) continue;
-      v->shapes[i].dims[d] = 1;
-      v->has_guesses = true;
-    }
-  }
-  return NULL;
-}
-
-static void print_text(const memory_view *v, const rheos__memory_report *report) {
+static void print_text(const plan_view *v, const rheos__memory_report *report) {
   fputs("a step needs ", stdout);
   show_grouped((int64_t)rheos__memory_peak(report));
   fputs(" bytes: ", stdout);
@@ -162,7 +24,7 @@ static void print_text(const memory_view *v, const rheos__memory_report *report)
     puts(" bytes are kept: operands laid out for their kernels");
   }
   for (int32_t i = 0; i < v->num_feeds; i++) {
-    char *name = name_of(v, v->feeds[i].id);
+    char *name = plan_view_name(v, v->feeds[i].id);
     fputs("fed: ", stdout);
     show_name(name);
     putchar(' ');
@@ -172,7 +34,7 @@ static void print_text(const memory_view *v, const rheos__memory_report *report)
   }
   if (v->has_guesses) puts("dimensions that nobody told are 1: --feed-shape");
   if (report->waits_for >= 0) {
-    char *name = name_of(v, report->waits_for);
+    char *name = plan_view_name(v, report->waits_for);
     fputs("what follows ", stdout);
     show_name(name);
     puts(" is not counted: its shapes depend on values");
@@ -181,7 +43,7 @@ static void print_text(const memory_view *v, const rheos__memory_report *report)
   if (report->num_largest > 0) puts("largest:");
   for (int32_t i = 0; i < report->num_largest; i++) {
     const rheos__large_tensor *tensor = &report->largest[i];
-    char *name = name_of(v, tensor->origin.id);
+    char *name = plan_view_name(v, tensor->origin.id);
     const char *file;
     int32_t line;
     rheos_operation_source((rheos_operation){v->runner.graph, tensor->origin.id}, &file, &line);
@@ -202,7 +64,7 @@ static void print_text(const memory_view *v, const rheos__memory_report *report)
   }
 }
 
-static void print_json(const memory_view *v, const source *s, const rheos__memory_report *report) {
+static void print_json(const plan_view *v, const source *s, const rheos__memory_report *report) {
   json j = {.out = stdout};
   show_json_head(&j, s);
   json_unsigned(&j, "peak_bytes", rheos__memory_peak(report));
@@ -211,18 +73,9 @@ static void print_json(const memory_view *v, const source *s, const rheos__memor
   json_unsigned(&j, "kernel_bytes", report->kernel_bytes);
   json_unsigned(&j, "result_bytes", report->fetched_bytes);
   json_unsigned(&j, "packed_bytes", report->packed_bytes);
-  json_begin(&j, "feeds", '[');
-  for (int32_t i = 0; i < v->num_feeds; i++) {
-    char *name = name_of(v, v->feeds[i].id);
-    json_begin(&j, NULL, '{');
-    json_text(&j, "name", name);
-    show_json_type(&j, rheos_output_dtype(v->feeds[i]), &v->shapes[i]);
-    json_end(&j, '}');
-    rheos__free(name);
-  }
-  json_end(&j, ']');
+  plan_view_json_feeds(v, &j);
   if (report->waits_for >= 0) {
-    char *name = name_of(v, report->waits_for);
+    char *name = plan_view_name(v, report->waits_for);
     json_text(&j, "waits_for", name);
     rheos__free(name);
   } else {
@@ -231,7 +84,7 @@ static void print_json(const memory_view *v, const source *s, const rheos__memor
   json_begin(&j, "largest", '[');
   for (int32_t i = 0; i < report->num_largest; i++) {
     const rheos__large_tensor *tensor = &report->largest[i];
-    char *name = name_of(v, tensor->origin.id);
+    char *name = plan_view_name(v, tensor->origin.id);
     const char *file;
     int32_t line;
     rheos_operation_source((rheos_operation){v->runner.graph, tensor->origin.id}, &file, &line);
@@ -252,35 +105,17 @@ static void print_json(const memory_view *v, const source *s, const rheos__memor
   json_end(&j, '}');
 }
 
-static rheos_status *make_view(memory_view *v, const show_options *options) {
-  RHEOS_TRY(v->runner.signature != NULL ? ends_of_signature(v) : ends_of_graph(v));
-  RHEOS_TRY(fill_shapes(v, &options->feed_shapes));
-  return rheos__session_plan(v->runner.session, v->feeds, v->shapes, v->num_feeds, v->fetches,
-                             v->num_fetches, &v->plan, &v->segment);
-}
-
 int show_memory(const char *path, const source *s, const show_options *options) {
-  memory_view v = {.num_feeds = 0};
-  const runner_options how = {.tags = options->tags};
-  rheos_status *status = runner_open(path, &how, &v.runner);
-  if (status != NULL) return command_fail_take(path, status);
-  status = make_view(&v, options);
-  int result = EXIT_SUCCESS;
-  if (status != NULL) {
-    result = command_fail_take(path, status);
+  plan_view v;
+  const int result = plan_view_open(path, options, &v);
+  if (result != EXIT_SUCCESS) return result;
+  rheos__memory_report report;
+  rheos__memory_report_of(v.segment, &report);
+  if (options->json) {
+    print_json(&v, s, &report);
   } else {
-    rheos__memory_report report;
-    rheos__memory_report_of(v.segment, &report);
-    if (options->json) {
-      print_json(&v, s, &report);
-    } else {
-      print_text(&v, &report);
-    }
+    print_text(&v, &report);
   }
-  rheos__plan_free(v.plan);
-  rheos__free(v.feeds);
-  rheos__free(v.shapes);
-  rheos__free(v.fetches);
-  runner_close(&v.runner);
+  plan_view_close(&v);
   return result;
 }

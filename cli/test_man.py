@@ -53,6 +53,7 @@ SHOWN = [
     ["saved_models/tables"],
     ["saved_models/functions"],
     ["saved_models/mlp", "--memory"],
+    ["saved_models/mlp", "--plan"],
     ["saved_models/mlp", "--node", "x"],
     ["meta_graphs/training.meta"],
     ["meta_graphs/training.meta", "--ops"],

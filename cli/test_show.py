@@ -515,8 +515,83 @@ def test_memory_mistakes(tmp_path):
     assert "is no shape" in fails("--memory", "--feed-shape", "x=2,", path)
     assert "has no shape: write" in fails("--memory", "--feed-shape", "x", path)
     assert "not [7,99]" in fails("--memory", "--feed-shape", "x=7,99", path)
-    assert "--feed-shape goes with --memory" in fails("--feed-shape", "x=2", path, status=2)
+    assert "--feed-shape goes with --memory or --plan" in fails("--feed-shape", "x=2", path, status=2)
     assert "do not go together" in fails("--memory", "--dot", path, status=2)
     array = tmp_path / "a.npy"
     np.save(array, np.zeros(3))
     assert "are for graphs" in fails("--memory", array, status=2)
+
+
+def plan_model(tmp_path):
+    path = tmp_path / "model"
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 100], name="x")
+        w = tf.get_variable("w", [100, 50])
+        steps = tf.get_variable("steps", [], tf.int32, initializer=tf.zeros_initializer())
+        with tf.control_dependencies([tf.assign_add(steps, 1, name="count")]):
+            product = tf.matmul(x, w, name="product")
+        bias = tf.constant(2.0, shape=[50]) * 0.5
+        y = tf.nn.relu(tf.nn.bias_add(product, bias, name="biased"), name="y")
+        z = tf.tanh(tf.exp(x, name="e"), name="z")
+        session.run(tf.global_variables_initializer())
+        tf.saved_model.simple_save(session, str(path), {"x": x}, {"y": y, "z": z})
+    return path
+
+
+def test_plan_of_a_model(tmp_path):
+    told = json_of("--plan", "--feed-shape", "x=7,100", plan_model(tmp_path))
+    assert told["feeds"] == [{"name": "x", "dtype": "float", "shape": [7, 100]}]
+    entries = {entry["name"]: entry for entry in told["entries"]}
+    assert [entry["entry"] for entry in told["entries"]] == list(range(len(told["entries"])))
+    count, y = entries["count"], entries["y"]
+    assert count["effects"] == [{"kind": "writes", "cell": entries["steps"]["values"][0]}]
+    assert (y["op"], y["rule"], y["level"]) == ("_FusedMatMul", "take_activation", 1)
+    assert y["waits"] == [count["entry"]]
+    (segment,) = told["segments"]
+    assert segment["first_entry"] == 0 and segment["end_entry"] == len(entries)
+    assert segment["waits_for_shapes_of"] == []
+    values = {value["value"]: value for value in segment["values"]}
+    (number,) = y["values"]
+    assert values[number]["shape"] == [7, 50] and values[number]["lies"] == "result"
+    folded = [value for value in segment["values"] if value["made_by"] == "constant_folding"]
+    assert [value["shape"] for value in folded] == [[50]]
+    (loop,) = [one for one in segment["instructions"] if one["made_by"] == "elementwise_fusion"]
+    assert loop["runs"] == [entries["e"]["entry"], entries["z"]["entry"]]
+    assert values[entries["e"]["values"][0]]["lies"] == "fused"
+    (product,) = [one for one in segment["instructions"] if one["runs"] == [y["entry"]]]
+    assert product["packed_operand"] in (None, y["operands"][1])
+
+
+def test_plan_as_text(tmp_path):
+    path = plan_model(tmp_path)
+    text = text_of("--plan", path)
+    for part in ("plan: entries ", "  v0 x float\n", "; by take_activation", "; waits for e",
+                 "; writes v", "; by constant_folding", ", by elementwise_fusion",
+                 "\nmemory: block ", "dimensions that nobody told are 1"):
+        assert part in text
+    assert "dimensions" not in text_of("--plan", "--feed-shape", "x=7,100", path)
+
+
+def test_plan_ends_where_shapes_depend_on_values(tmp_path):
+    path = tmp_path / "g.pb"
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None], name="x")
+        tf.square(tf.boolean_mask(x, x > 0), name="y")
+        path.write_bytes(graph.as_graph_def().SerializeToString())
+    told = json_of("--plan", "--feed-shape", "x=1000", path)
+    (segment,) = told["segments"]
+    assert segment["end_entry"] < len(told["entries"])
+    (value,) = segment["waits_for_shapes_of"]
+    (described,) = [one for one in segment["values"] if one["value"] == value]
+    assert described["shape"] is None
+    assert f"\nthen: from e{segment['end_entry']} on, when the shapes are known of v{value}\n" in (
+        text_of("--plan", "--feed-shape", "x=1000", path))
+
+
+def test_plan_mistakes(tmp_path):
+    path = plan_model(tmp_path)
+    assert "not [7,99]" in fails("--plan", "--feed-shape", "x=7,99", path)
+    assert "do not go together" in fails("--plan", "--memory", path, status=2)
+    array = tmp_path / "a.npy"
+    np.save(array, np.zeros(3))
+    assert "are for graphs" in fails("--plan", array, status=2)

@@ -24,15 +24,21 @@ static char *name_of_node(const rheos__plan *plan, int32_t id, const char *kind,
   return text;
 }
 
-static char *name_of_value(const rheos__plan *plan, int32_t value, rheos__arena *arena) {
+char *rheos__entry_name(const rheos__plan *plan, int32_t index, rheos__arena *arena) {
+  const rheos__entry *entry = &plan->entries[index];
+  if (entry->kind == RHEOS__ENTRY_READ) {
+    return name_of_node(plan, entry->id, "/_read_", index, arena);
+  }
+  return name_of_node(plan, rheos__entry_node(plan, entry), "", 0, arena);
+}
+
+char *rheos__value_name(const rheos__plan *plan, int32_t value, rheos__arena *arena) {
   const int32_t producer = rheos__plan_producer(plan, value);
   if (producer < 0) {
     return name_of_node(plan, plan->feeds[value].id, ":", plan->feeds[value].index, arena);
   }
   const rheos__entry *entry = &plan->entries[producer];
-  if (entry->kind == RHEOS__ENTRY_READ) {
-    return name_of_node(plan, entry->id, "/_read_", producer, arena);
-  }
+  if (entry->kind == RHEOS__ENTRY_READ) return rheos__entry_name(plan, producer, arena);
   return name_of_node(plan, rheos__entry_node(plan, entry), ":", value - entry->first_value, arena);
 }
 
@@ -42,11 +48,10 @@ static rheos_status *show_entry(const rheos__plan *plan, int32_t index, rheos__a
   const rheos__entry *entry = &plan->entries[index];
   const bool is_read = entry->kind == RHEOS__ENTRY_READ;
   const char **inputs = rheos__arena_alloc(arena, ((size_t)entry->num_inputs + 1) * sizeof *inputs);
-  char *name = name_of_node(plan, rheos__entry_node(plan, entry), is_read ? "/_read_" : "",
-                            is_read ? index : 0, arena);
+  char *name = rheos__entry_name(plan, index, arena);
   if (inputs == NULL || name == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < entry->num_inputs; ++i) {
-    inputs[i] = name_of_value(plan, plan->operands[entry->first_operand + i], arena);
+    inputs[i] = rheos__value_name(plan, plan->operands[entry->first_operand + i], arena);
     if (inputs[i] == NULL) return rheos__out_of_memory();
   }
   return visit(argument, &(rheos__shown){

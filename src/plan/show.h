@@ -14,6 +14,11 @@ typedef struct rheos__shown {
   const char *const *inputs;  // "name", or "name:1" for other outputs than the first
 } rheos__shown;
 
+// "name" of the node that the entry stands for, "VARIABLE/_read_PLACE" for a read, and of a value
+// "name" or "name:1". In the arena; NULL when memory is short.
+char *rheos__entry_name(const rheos__plan *plan, int32_t entry, rheos__arena *arena);
+char *rheos__value_name(const rheos__plan *plan, int32_t value, rheos__arena *arena);
+
 // Calls `visit` for every entry in order until it fails. What it is shown is its own until it returns.
 rheos_status *rheos__plan_show(const rheos__plan *plan,
                                rheos_status *(*visit)(void *argument, const rheos__shown *shown),
