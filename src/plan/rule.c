@@ -80,11 +80,27 @@ static rheos_status *drop(rheos__rewriter *r, rheos__entry *entry) {
   return NULL;
 }
 
-// Drops the entries on the stack that nobody needs, and those that only they needed.
-static rheos_status *drop_idle(rheos__rewriter *r) {
+// Drops the entries on the stack that nobody needs, and those that only they needed. `heir`, -1 for
+// none, is the entry that stands for them: it waits for whom they waited.
+static rheos_status *drop_idle(rheos__rewriter *r, int32_t heir) {
   while (r->stack_count > 0) {
-    rheos__entry *entry = &r->plan->entries[r->stack[--r->stack_count]];
-    if (may_go(r, entry)) RHEOS_TRY(drop(r, entry));
+    const int32_t index = r->stack[--r->stack_count];
+    if (!may_go(r, &r->plan->entries[index])) continue;
+    RHEOS_TRY(rheos__wait_through(&r->waits, heir, index));
+    RHEOS_TRY(drop(r, &r->plan->entries[index]));
+  }
+  return NULL;
+}
+
+static int32_t index_of(const rheos__rewriter *r, const rheos__entry *entry) {
+  return (int32_t)(entry - r->plan->entries);
+}
+
+// What is left out between the entry and what takes its place: whom its inputs waited for.
+static rheos_status *keep_waits(rheos__rewriter *r, const rheos__entry *entry) {
+  for (int32_t i = 0; i < entry->num_inputs; ++i) {
+    const int32_t input = rheos__rule_input(r, entry, i);
+    RHEOS_TRY(rheos__wait_through(&r->waits, index_of(r, entry), r->producers[input]));
   }
   return NULL;
 }
@@ -92,7 +108,7 @@ static rheos_status *drop_idle(rheos__rewriter *r) {
 rheos_status *rheos__rule_drop_unused(rheos__rewriter *r, rheos__entry *entry) {
   if (!may_go(r, entry)) return NULL;
   RHEOS_TRY(drop(r, entry));
-  return drop_idle(r);
+  return drop_idle(r, -1);
 }
 
 static void give_uses(rheos__rewriter *r, int32_t from, int32_t to) {
@@ -106,8 +122,9 @@ rheos_status *rheos__rule_pass_on(rheos__rewriter *r, rheos__entry *entry, int32
   r->changed = true;
   if (is_unused(r, entry)) ++r->num_uses[value];  // for good
   give_uses(r, entry->first_value, value);
+  RHEOS_TRY(keep_waits(r, entry));
   RHEOS_TRY(drop(r, entry));
-  return drop_idle(r);
+  return drop_idle(r, index_of(r, entry));
 }
 
 rheos_status *rheos__rule_merge(rheos__rewriter *r, rheos__entry *entry, const rheos__entry *into) {
@@ -117,7 +134,7 @@ rheos_status *rheos__rule_merge(rheos__rewriter *r, rheos__entry *entry, const r
     give_uses(r, entry->first_value + i, into->first_value + i);
   }
   RHEOS_TRY(drop(r, entry));
-  return drop_idle(r);
+  return drop_idle(r, index_of(r, entry));
 }
 
 static bool reserve_operands(rheos__rewriter *r, size_t count) {
@@ -142,14 +159,14 @@ rheos_status *rheos__rule_become(rheos__rewriter *r, rheos__entry *entry, const 
     ++r->num_uses[inputs[i]];
   }
   entry->rule = r->rule;
-  const int32_t index = (int32_t)(entry - r->plan->entries);
+  const int32_t index = index_of(r, entry);
   for (int32_t i = 0; i < before.num_inputs; ++i) {
     const int32_t input = rheos__rule_input(r, &before, i);
     RHEOS_TRY(rheos__wait_through(&r->waits, index, r->producers[input]));
     RHEOS_TRY(leave(r, input));
   }
   r->any_dropped = true;  // values may have gone
-  return drop_idle(r);
+  return drop_idle(r, index);
 }
 
 // ---- Attributes
