@@ -518,13 +518,19 @@ static rheos_status *specialize(specializer *z) {
     rheos__arena_reset(&z->scratch);
   }
   segment->end_entry = entry;
+  rheos__segment_check(segment);
   if (rheos__fuses(plan)) RHEOS_TRY(rheos__fuse(segment));
+  rheos__segment_check(segment);
   RHEOS_TRY(rheos__find_branches(segment, plan->context.num_threads));
+  rheos__segment_check(segment);
   RHEOS_TRY(rheos__place_memory(segment));
+  rheos__segment_check_memory(segment);
   RHEOS_TRY(rheos__find_row_chains(segment));
   RHEOS_TRY(rheos__find_update_groups(segment));
   rheos__place_packed_operands(segment);
   number_tensor_arguments(segment);
+  rheos__segment_check(segment);
+  rheos__segment_check_memory(segment);
   return list_dynamic_values(segment);
 }
 

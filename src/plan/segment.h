@@ -220,6 +220,12 @@ rheos_status *rheos__segment_new_for(rheos__plan *plan, rheos__segment *parent,
 rheos_status *rheos__segment_new(rheos__plan *plan, rheos__segment *parent,
                                  const rheos_shape *shapes, int32_t num_shapes, rheos__step *step,
                                  rheos__segment **out_segment);
+// In builds with assertions, asserts what every pass over a segment keeps: what is read was made before,
+// what is made is made once, kinds go with fields, sections are in order and apart.
+void rheos__segment_check(const rheos__segment *segment);
+// The same of placed memory: values that are needed at the same time share no bytes, but for an output that
+// is written over its input, and nothing is released before its last use.
+void rheos__segment_check_memory(const rheos__segment *segment);
 // Links it in, and frees another one where there are many. The plan's mutex is held.
 void rheos__segment_link(rheos__plan *plan, rheos__segment *segment);
 void rheos__segments_free(rheos__segment *segments);  // with siblings and children

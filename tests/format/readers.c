@@ -18,6 +18,7 @@
 #include "format/checkpoint/tensor_slice.h"
 #include "format/graph/graph_def.h"
 #include "format/message/tensor_proto.h"
+#include "graph/graph_check.h"
 
 // ---- Files
 
@@ -83,6 +84,7 @@ static rheos_status *read_graph_def(const void *data, size_t size_bytes) {
   if (status == NULL) status = rheos_graph_to_graph_def(graph, &out, &out_bytes);
   rheos_free(out);
   rheos_scope_free(scope);
+  if (graph != NULL) rheos__graph_check(graph);
   rheos_graph_unref(graph);
   return status;
 }
@@ -113,6 +115,7 @@ static rheos_status *read_mapped_import(const void *data, size_t size_bytes) {
     status = rheos_scope_finish(scope);
   }
   rheos_scope_free(scope);
+  if (graph != NULL) rheos__graph_check(graph);
   rheos_graph_unref(graph);
   rheos__arena_deinit(&arena);
   return status;
@@ -176,6 +179,7 @@ static rheos_status *import_meta_graph(const rheos_meta_graph *meta_graph) {
     status = rheos_scope_finish(scope);
   }
   rheos_scope_free(scope);
+  if (graph != NULL) rheos__graph_check(graph);
   rheos_graph_unref(graph);
   return status;
 }

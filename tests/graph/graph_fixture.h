@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "graph/graph_check.h"
 #include <rheos/scope.h>
 
 typedef struct graph_fixture {
@@ -31,6 +33,7 @@ static inline void assert_scope_ok(rheos_scope *scope) {
 static inline void fixture_free(graph_fixture *f) {
   assert_scope_ok(f->scope);
   rheos_scope_free(f->scope);
+  rheos__graph_check(f->graph);
   rheos_graph_unref(f->graph);
 }
 

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "graph/graph_check.h"
+
 typedef struct fixture {
   rheos_graph *graph;
   rheos_scope *scope;
@@ -45,6 +47,7 @@ static inline int tear_down(void **state) {
   fixture *f = *state;
   rheos_session_free(f->session);
   rheos_scope_free(f->scope);
+  rheos__graph_check(f->graph);
   rheos_graph_unref(f->graph);
   free(f);
   return 0;
