@@ -19,7 +19,7 @@ typedef struct rheos__memory_report {
       shared_bytes;  // one block for all intermediates, those that are never alive together shared
   size_t fetched_bytes;   // tensors for the caller
   size_t separate_bytes;  // what all intermediates would take side by side
-  size_t packed_bytes;    // operands in the form that kernels want, kept from step to step
+  size_t packed_bytes;    // packed operands, kept from step to step
   size_t kernel_bytes;    // tensors that kernels make themselves, those that are alive together
   int32_t waits_for;      // the node on whose values the shapes of the rest depend, -1: none
   int32_t num_largest;    // largest first

@@ -1,4 +1,4 @@
-// The table of a session's forms. Few are looked up, while a plan is specialised, so a list does.
+// The table of a host's packings. Few are looked up, while a plan is specialised, so a list does.
 #include "resource/packing.h"
 
 #include <string.h>
@@ -131,7 +131,7 @@ void rheos__packing_unref(rheos__packing *packing) {
   rheos__packings_unref(packings);
 }
 
-// A step that still works on the packed form of an older value keeps that.
+// A step that still works on the packing of an older value keeps that.
 static rheos_status *make(rheos__packing *packing, const rheos__packing_request *request,
                           const rheos_tensor *from) {
   packing->content = 0;

@@ -1,7 +1,7 @@
-// The executor: a loop over an array of instructions. Looking around for cancellation costs nothing
+// The executor: a loop over an array of instructions. Polling for cancellation costs nothing
 // between cheap instructions: their guessed costs are summed up, and every millisecond's worth is one
 // look. Long kernels are run in slices of their units, with a look between slices.
-#include "runtime/executor.h"
+#include "runtime/run.h"
 
 #include <assert.h>
 #include <string.h>
@@ -13,81 +13,10 @@
 #include "runtime/trace.h"
 #include "resource/variable_shape.h"
 
-static const float BUDGET_NS = 1e6f;  // of guessed work between two looks around
+static const float BUDGET_NS = 1e6f;  // of guessed work between two polls
 static const float SLICE_NS = 2e6f;
 
-typedef struct run {
-  rheos__plan *plan;
-  rheos__workspace *workspace;
-  rheos__step *step;
-  int64_t now_ns;             // of a traced step: when the instruction under way began
-  rheos__call *call;          // that this run is of; NULL: it is the step itself
-  const rheos__bound *bound;  // where the fetches go; NULL: into tensors of their own
-  rheos_tensor **spares;  // of a call: by fetch, tensors that values may be computed in, or NULL
-} run;
-
-// ---- Fetched values
-
-// Has fetches computed right where the caller wants them. What is not placed has no data.
-static void place_bound(const run *r, const rheos__segment *segment) {
-  for (int32_t i = 0; i < segment->num_heap_values; ++i) {
-    r->workspace->data[segment->heap_values[i]] = NULL;
-  }
-  for (int32_t i = 0; i < r->plan->num_fetches; ++i) {
-    int32_t at = r->plan->fetch_values[i] - segment->first_value;
-    if (at < 0 || at >= segment->num_values) continue;
-    const rheos__value *value = &segment->values[at];
-    if (value->kind != RHEOS__VALUE_HEAP || value->root != r->plan->fetch_values[i]) continue;
-    if (r->workspace->data[value->root] == NULL &&
-        rheos__bound_takes(r->bound, i, (rheos_dtype)value->dtype, value->shape)) {
-      r->workspace->data[value->root] = r->bound->results[i]->data;
-    }
-  }
-}
-
-// Tensors that the caller has no use for become those of fetched values.
-static void place_spares(const run *r, const rheos__segment *segment) {
-  rheos_tensor **tensors = r->workspace->tensors;
-  for (int32_t i = 0; i < r->plan->num_fetches; ++i) {
-    const int32_t index = r->plan->fetch_values[i];
-    rheos_tensor *spare = r->spares[i];
-    if (spare == NULL || index < segment->first_value) continue;
-    if (index >= segment->first_value + segment->num_values || tensors[index] != NULL) continue;
-    const rheos__value *value = &segment->values[index - segment->first_value];
-    if (value->kind != RHEOS__VALUE_HEAP || value->root != index || value->over != 0 ||
-        spare->dtype != (rheos_dtype)value->dtype ||
-        !rheos_shape_equal(&spare->shape, value->shape) || !rheos__tensor_is_exclusive(spare)) {
-      continue;
-    }
-    tensors[index] = spare;
-    r->spares[i] = NULL;
-  }
-}
-
-// Tensors for the values that the caller gets: those at hand, else fresh ones.
-static rheos_status *allocate_fetched(const run *r, const rheos__segment *segment) {
-  rheos__workspace *workspace = r->workspace;
-  if (r->bound != NULL) place_bound(r, segment);
-  if (r->spares != NULL) place_spares(r, segment);
-  for (int32_t i = 0; i < segment->num_heap_values; ++i) {
-    int32_t index = segment->heap_values[i];
-    if (r->bound != NULL && workspace->data[index] != NULL) continue;
-    const rheos__value *value = &segment->values[index - segment->first_value];
-    rheos_status *status = NULL;
-    if (value->over != 0) {
-      workspace->tensors[index] = rheos_tensor_ref(workspace->tensors[value->over - 1]);
-    } else if (workspace->tensors[index] == NULL) {
-      status =
-          rheos_tensor_new((rheos_dtype)value->dtype, *value->shape, &workspace->tensors[index]);
-    }
-    if (status != NULL) {
-      status = rheos__no_memory_take(status, segment);
-      return rheos__status_at_take(status, r->plan->graph, r->plan->origins[index].id);
-    }
-    workspace->data[index] = workspace->tensors[index]->data;
-  }
-  return NULL;
-}
+typedef rheos__run run;
 
 static void release_tensors(rheos__workspace *workspace, const rheos__segment *segment) {
   for (int32_t i = 0; i < segment->num_tensor_values; ++i) {
@@ -105,7 +34,7 @@ typedef struct split_run {
   const void *const *inputs;
   void *const *outputs;
   rheos__step *step;
-  int64_t slice;  // units between two looks around
+  int64_t slice;  // units between two polls
 } split_run;
 
 // Whether the step stops: looked up by its own thread, which the others believe.
@@ -139,7 +68,7 @@ static rheos_status *run_range(void *argument, int64_t first, int64_t last) {
   return status;
 }
 
-// A kernel that takes long: over the threads if that pays, with looks around in between.
+// A kernel that takes long: over the threads if that pays, polled in between.
 static rheos_status *run_long(run *r, const rheos__instruction *in, void *scratch) {
   const double slices = (double)in->cost_ns / SLICE_NS;
   split_run split = {.instruction = in,
@@ -425,224 +354,7 @@ static rheos_status *run_segment(run *r, const rheos__segment *segment) {
   return status;
 }
 
-// ---- Fetches
-
-// A tensor for the caller: the step's own where nobody else holds it, else a copy. A value that is
-// fetched twice has gone to the caller already: `given` are the values so far.
-static rheos_status *take_fetch(run *r, const rheos__segment *last, int32_t fetch,
-                                rheos_tensor **given) {
-  int32_t index = r->plan->fetch_values[fetch];
-  const rheos__value *value = rheos__find_value(last, index);
-  if (value->kind == RHEOS__VALUE_NONE) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "a resource handle cannot be fetched");
-  }
-  if (value->kind == RHEOS__VALUE_CONSTANT && r->call == NULL) {
-    return rheos_tensor_copy(value->constant, &given[fetch]);
-  }
-  if (value->kind == RHEOS__VALUE_CONSTANT) {  // who calls a body does not write over it
-    given[fetch] = rheos_tensor_ref(value->constant);
-    return NULL;
-  }
-  rheos_tensor **tensor = &r->workspace->tensors[value->root];
-  if (r->call != NULL && value->root == index && *tensor != NULL &&
-      rheos__tensor_can_keep(*tensor)) {
-    given[fetch] = rheos_tensor_ref(*tensor);
-    return NULL;
-  }
-  if (value->kind != RHEOS__VALUE_FEED && *tensor != NULL && rheos__tensor_is_exclusive(*tensor)) {
-    if (value->shape != NULL) {  // of an alias: another shape, and after a Bitcast another dtype
-      (*tensor)->shape = *value->shape;
-      (*tensor)->num_elements = rheos_shape_num_elements(value->shape);
-      (*tensor)->dtype = (rheos_dtype)value->dtype;
-    }
-    given[fetch] = *tensor;
-    *tensor = NULL;
-    return NULL;
-  }
-  const rheos_shape *shape = value->shape;
-  if (shape == NULL && *tensor != NULL) shape = &(*tensor)->shape;
-  for (int32_t i = 0; shape == NULL && i < fetch; ++i) {
-    if (r->plan->fetch_values[i] == index) shape = &given[i]->shape;
-  }
-  rheos_tensor view;
-  rheos__tensor_init_view(&view, (rheos_dtype)value->dtype, shape, r->workspace->data[value->root]);
-  return rheos_tensor_copy(&view, &given[fetch]);
-}
-
-static rheos_status *take_fetches(run *r, const rheos__segment *last, rheos_tensor **out_values) {
-  for (int32_t i = 0; i < r->plan->num_fetches; ++i) {
-    rheos_status *status = take_fetch(r, last, i, out_values);
-    if (status == NULL) continue;
-    for (int32_t k = 0; k <= i; ++k) {
-      rheos_tensor_unref(out_values[k]);
-      out_values[k] = NULL;
-    }
-    status = rheos__no_memory_take(status, last);
-    return rheos__status_at_take(status, r->plan->graph, r->plan->fetches[i].id);
-  }
-  return NULL;
-}
-
-// What the caller bound to the fetches gets their values. Feeds that are fetched come first: a value
-// may be bound to the same bytes as a feed.
-static rheos_status *store_fetches(run *r, const rheos__segment *last) {
-  for (int pass = 0; pass < 2; ++pass) {
-    for (int32_t i = 0; i < r->plan->num_fetches; ++i) {
-      const rheos__value *value = rheos__find_value(last, r->plan->fetch_values[i]);
-      if ((value->kind == RHEOS__VALUE_FEED) != (pass == 0)) continue;
-      rheos_status *status;
-      const rheos_tensor *tensor = value->kind == RHEOS__VALUE_CONSTANT
-                                       ? value->constant
-                                       : r->workspace->tensors[value->root];
-      if (value->kind == RHEOS__VALUE_NONE) {
-        status = rheos_status_new(RHEOS_UNIMPLEMENTED, "a resource handle cannot be fetched");
-      } else {
-        status = rheos__bound_store(
-            r->bound, i, (rheos_dtype)value->dtype,
-            value->shape != NULL ? value->shape : &tensor->shape,
-            value->kind == RHEOS__VALUE_CONSTANT ? tensor->data : r->workspace->data[value->root]);
-      }
-      if (status != NULL)
-        return rheos__status_at_take(status, r->plan->graph, r->plan->fetches[i].id);
-    }
-  }
-  return NULL;
-}
-
 // ---- The whole
-
-// The segment for this key, marked as running. The plan's mutex is held, but not while a segment is
-// made: that may take long, and ask the caller whether to stop, who may run this plan again.
-static rheos_status *enter_locked(run *r, rheos__segment *parent, const rheos__key *key,
-                                  rheos__segment **out_segment) {
-  *out_segment = rheos__segment_find(r->plan, parent, key);
-  if (*out_segment == NULL) {
-    rheos__segment *made = NULL;
-    pthread_mutex_unlock(&r->plan->mutex);
-    rheos_status *status = rheos__segment_new_for(r->plan, parent, key, r->step, &made);
-    pthread_mutex_lock(&r->plan->mutex);
-    RHEOS_TRY(status);
-    *out_segment = rheos__segment_find(r->plan, parent, key);
-    if (*out_segment == NULL) {
-      rheos__segment_link(r->plan, made);
-      *out_segment = made;
-    } else {
-      rheos__segments_free(made);  // another thread was faster
-    }
-  }
-  ++(*out_segment)->num_running;
-  return NULL;
-}
-
-// A workspace, best one that stands for the segment already. The plan's mutex is held.
-static rheos__workspace *take_workspace(rheos__plan *plan, const rheos__segment *root) {
-  rheos__workspace **best = &plan->free_workspaces;
-  for (rheos__workspace **link = best; *link != NULL; link = &(*link)->next) {
-    if ((*link)->num_bindings > 0 && (*link)->bindings[0].serial == root->serial) {
-      best = link;
-      break;
-    }
-  }
-  rheos__workspace *workspace = *best;
-  if (workspace == NULL) return rheos__workspace_new(plan);
-  *best = workspace->next;
-  return workspace;
-}
-
-static rheos_status *enter_anew(run *r, rheos__segment *parent, const rheos__key *key,
-                                rheos__segment **out_segment) {
-  pthread_mutex_lock(&r->plan->mutex);
-  rheos_status *status = enter_locked(r, parent, key, out_segment);
-  if (status == NULL && r->workspace == NULL) {
-    r->workspace = take_workspace(r->plan, *out_segment);
-    if (r->workspace == NULL) {
-      --(*out_segment)->num_running;
-      status = rheos__out_of_memory();
-    }
-  }
-  pthread_mutex_unlock(&r->plan->mutex);
-  return status;
-}
-
-// The call leaves its path from a depth on.
-static void shorten_path(rheos__call *call, int32_t length) {
-  if (call->path_length <= length) return;
-  pthread_mutex_lock(&call->plan->mutex);
-  for (int32_t i = length; i < call->path_length; ++i) --call->path[i]->num_running;
-  pthread_mutex_unlock(&call->plan->mutex);
-  call->path_length = length;
-}
-
-// What a call went through last time is found without a lock.
-static rheos_status *enter(run *r, rheos__segment *parent, const rheos__key *key,
-                           rheos__segment **out_segment) {
-  rheos__call *call = r->call;
-  if (call == NULL) return enter_anew(r, parent, key, out_segment);
-  const int32_t depth = parent != NULL ? parent->depth + 1 : 0;
-  if (depth < call->path_length && rheos__segment_is_for(call->path[depth], key)) {
-    assert(call->path[depth]->parent == parent);
-    *out_segment = call->path[depth];
-    return NULL;
-  }
-  shorten_path(call, depth);
-  assert(call->path_length == depth);
-  if (!RHEOS_RESERVE(call->path, call->path_capacity, (size_t)depth + 1)) {
-    return rheos__out_of_memory();
-  }
-  RHEOS_TRY(enter_anew(r, parent, key, out_segment));
-  call->path[call->path_length++] = *out_segment;
-  call->workspace = r->workspace;
-  return NULL;
-}
-
-// Shapes of a key, few of them without memory of their own.
-enum { FEW_SHAPES = 8 };
-typedef struct shapes {
-  rheos_shape few[FEW_SHAPES];
-  rheos_shape *items;
-} shapes;
-
-static rheos_status *shapes_init(shapes *s, int32_t count) {
-  s->items = s->few;
-  if (count <= FEW_SHAPES) return NULL;
-  s->items = rheos__alloc_array((size_t)count, sizeof *s->items);
-  return s->items != NULL ? NULL : rheos__out_of_memory();
-}
-
-static void shapes_deinit(shapes *s) {
-  if (s->items != s->few) rheos__free(s->items);
-}
-
-// The segment behind this one: by the shapes of what came without one.
-static rheos_status *enter_child(run *r, rheos__segment *segment, rheos__segment **out_child) {
-  const int32_t count = segment->num_dynamic_values;
-  shapes s;
-  RHEOS_TRY(shapes_init(&s, count));
-  for (int32_t i = 0; i < count; ++i) {
-    const rheos_tensor *tensor = r->workspace->tensors[segment->dynamic_values[i]];
-    s.items[i] = tensor != NULL ? tensor->shape : (rheos_shape){0};
-  }
-  const rheos__key key = {.shapes = s.items, .count = count};
-  rheos_status *status = enter(r, segment, &key, out_child);
-  shapes_deinit(&s);
-  return status;
-}
-
-static rheos_status *enter_root(run *r, const rheos__parameters *parameters,
-                                rheos__segment **out_root) {
-  const int32_t count = r->plan->num_feeds;
-  shapes s;
-  RHEOS_TRY(shapes_init(&s, count));
-  for (int32_t i = 0; i < count; ++i) {
-    const rheos_tensor *tensor = parameters->tensors[i];
-    s.items[i] = tensor != NULL ? tensor->shape : (rheos_shape){0};
-  }
-  const rheos__key key = {
-      .shapes = s.items, .cells = parameters->cells, .given = parameters->given, .count = count};
-  rheos_status *status = enter(r, NULL, &key, out_root);
-  shapes_deinit(&s);
-  return status;
-}
 
 static rheos_status *run_all(run *r, rheos__segment *segment, rheos__segment **out_last,
                              double *out_cost_ns) {
@@ -650,11 +362,11 @@ static rheos_status *run_all(run *r, rheos__segment *segment, rheos__segment **o
     *out_last = segment;
     *out_cost_ns += segment->cost_ns;
     RHEOS_TRY(rheos__workspace_bind(r->workspace, segment));
-    rheos_status *status = allocate_fetched(r, segment);
+    rheos_status *status = rheos__run_place_fetched(r, segment);
     if (status == NULL) status = run_segment(r, segment);
     RHEOS_TRY(rheos__no_memory_take(status, segment));
     if (segment->end_entry == r->plan->num_entries) return NULL;
-    RHEOS_TRY(enter_child(r, segment, &segment));
+    RHEOS_TRY(rheos__run_enter_child(r, segment, &segment));
   }
 }
 
@@ -681,8 +393,8 @@ static rheos_status *run_from(run *r, rheos__segment *root, const rheos__paramet
   rheos_status *status = run_all(r, root, out_last, out_cost_ns);
   drop_spares(r);
   if (status == NULL) {
-    status =
-        r->bound != NULL ? store_fetches(r, *out_last) : take_fetches(r, *out_last, out_values);
+    status = r->bound != NULL ? rheos__run_store_fetches(r, *out_last)
+                              : rheos__run_take_fetches(r, *out_last, out_values);
   }
   for (rheos__segment *at = *out_last; at != NULL; at = at->parent) {
     release_tensors(r->workspace, at);
@@ -700,17 +412,13 @@ rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
   run r = {.plan = plan, .step = step, .bound = bound};
   step->budget_ns = BUDGET_NS;
   rheos__segment *root = NULL, *last = NULL;
-  RHEOS_TRY(enter_root(&r, &parameters, &root));
+  RHEOS_TRY(rheos__run_enter_root(&r, &parameters, &root));
   rheos_status *status = run_from(&r, root, &parameters, out_values, &last, out_cost_ns);
   if (status != NULL && atomic_load(&step->stopped) != 0) {  // whatever a stopped kernel said
     rheos_status_free(status);
     status = rheos__step_error(step);
   }
-  pthread_mutex_lock(&plan->mutex);
-  for (rheos__segment *at = last; at != NULL; at = at->parent) --at->num_running;
-  r.workspace->next = plan->free_workspaces;
-  plan->free_workspaces = r.workspace;
-  pthread_mutex_unlock(&plan->mutex);
+  rheos__run_leave(&r, last);
   return status;
 }
 
@@ -731,23 +439,11 @@ rheos_status *rheos__call_run(rheos__call *call, const rheos__parameters *parame
            .spares = values};
   rheos__segment *root = NULL, *last = NULL;
   double cost_ns = 0;
-  rheos_status *status = enter_root(&r, parameters, &root);
+  rheos_status *status = rheos__run_enter_root(&r, parameters, &root);
   if (status != NULL) {
     drop_given(call->plan, parameters);
     drop_spares(&r);
     return status;
   }
   return run_from(&r, root, parameters, values, &last, &cost_ns);
-}
-
-void rheos__call_deinit(rheos__call *call) {
-  shorten_path(call, 0);
-  if (call->workspace != NULL) {
-    pthread_mutex_lock(&call->plan->mutex);
-    call->workspace->next = call->plan->free_workspaces;
-    call->plan->free_workspaces = call->workspace;
-    pthread_mutex_unlock(&call->plan->mutex);
-  }
-  rheos__free(call->path);
-  *call = (rheos__call){0};
 }

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 
-static const int64_t QUESTION_NS = 10 * 1000 * 1000;
+static const int64_t ASK_NS = 10 * 1000 * 1000;
 static const int64_t PARALLEL_FLOPS = 200000;  // below, handing work over costs more than it saves
 
 static int64_t now_ns(void) {
@@ -70,9 +70,9 @@ bool rheos__step_poll(rheos__step *step) {
   if (step->deadline_ns != 0 && now >= step->deadline_ns) {
     return stop(step, RHEOS_DEADLINE_EXCEEDED);
   }
-  if (options->should_stop == NULL || now < step->next_question_ns) return false;
-  bool first = step->next_question_ns == 0;
-  step->next_question_ns = now + QUESTION_NS;
+  if (options->should_stop == NULL || now < step->next_ask_ns) return false;
+  bool first = step->next_ask_ns == 0;
+  step->next_ask_ns = now + ASK_NS;
   if (first) return false;
   return options->should_stop(options->should_stop_argument) && stop(step, RHEOS_CANCELLED);
 }

@@ -18,7 +18,7 @@ struct rheos__step {
   const rheos_run_options *options;   // may be NULL
   const _Atomic int *session_closed;  // may be NULL
   int64_t deadline_ns;                // of the monotonic clock; 0: none
-  int64_t next_question_ns;           // when should_stop is asked again
+  int64_t next_ask_ns;                // when should_stop is asked again
   float budget_ns;                    // of guessed work before the step is polled again
   _Atomic int stopped;                // a rheos_code; 0: go on
   rheos__resources *resources;        // that live as long as the step; NULL until a kernel asks

@@ -75,17 +75,17 @@ static void check(int64_t m, int64_t n, int64_t k, bool turned_a, bool turned_b)
     rheos__panels_run(&p, a, b, again, first, last, scratch, NULL, NULL);
   }
   assert_memory_equal(c, again, (size_t)(m * n + 16) * sizeof *c);  // and what is behind
-  float *laid_down = malloc((size_t)(k * n) * sizeof *laid_down);
-  assert_non_null(laid_down);
-  rheos__panels_lay_down(&p, b, laid_down);
-  p.is_laid_down = true;
+  float *panels = malloc((size_t)(k * n) * sizeof *panels);
+  assert_non_null(panels);
+  rheos__panels_pack_all(&p, b, panels);
+  p.is_packed = true;
   memset(again, 0, (size_t)(m * n) * sizeof *again);
   for (int64_t first = 0; first < units; first += 2) {
     const int64_t last = first + 2 < units ? first + 2 : units;
-    rheos__panels_run(&p, a, laid_down, again, first, last, NULL, NULL, NULL);
+    rheos__panels_run(&p, a, panels, again, first, last, NULL, NULL, NULL);
   }
   assert_memory_equal(c, again, (size_t)(m * n + 16) * sizeof *c);
-  free(laid_down);
+  free(panels);
   free(scratch);
   free(t.pieces);
   free(a);
@@ -105,7 +105,7 @@ static void test_panels__computes_products_of_every_size(void **state) {
   }
   check(6, 1100, 5, false, true);     // more columns than units
   check(3300, 10, 3, true, false);    // more rows
-  check(192, 800, 300, false, true);  // turned round by several panels, and not
+  check(192, 800, 300, false, true);  // transposed by several panels, and not
   check(193, 800, 300, false, true);
   check(130, 1061, 259, true, true);
   check(250, 80, 2051, false, false);  // three blocks of rows of b

@@ -40,10 +40,10 @@ typedef struct conv_float {
   int64_t first_inner_x, last_inner_x;           // columns of the result whose windows are whole
   bool flat;                                     // pixels of image and result are the same
   int32_t image;                                 // input; the filter is input 1
-  bool turned;                                   // the filter is
+  bool transposed;                               // the filter is
   int64_t unit_images, unit_rows, unit_columns;  // all rows where images are more than one
   int64_t row_units, column_units;
-  bool keeps_filter;            // as lay_down() puts it
+  bool keeps_filter;            // as pack_filter() puts it
   bool has_epilogue, in_loops;  // it is done by the loops
   rheos__epilogue epilogue;
 } conv_float;
@@ -281,7 +281,7 @@ static int64_t together(const conv_float *c, int64_t unit, int64_t last_unit) {
 // The segment's rows of the filter in panels.
 static void pack(const conv_float *c, const float *filter, const segment *s, int64_t column,
                  int64_t columns, float *to) {
-  if (!c->turned) {
+  if (!c->transposed) {
     rheos__panels_pack(filter + rows_before(c, s) * c->n + column, c->n, 1, rows_in(s), columns, to,
                        0, rows_in(s));
     return;
@@ -302,7 +302,7 @@ static rheos_status *run_conv(const void *state, const void *const *inputs, void
   const conv_float *c = state;
   const rheos__packed *packed = c->keeps_filter ? inputs[1] : NULL;
   const float *filter = packed != NULL ? packed->plain : inputs[1];
-  const float *laid_down = packed != NULL ? packed->packed : NULL;
+  const float *panels = packed != NULL ? packed->packed : NULL;
   for (int64_t unit = first_unit; unit < last_unit;) {
     const int64_t end = together(c, unit, last_unit), rows = unit % c->row_units;
     work w = {c, inputs, outputs[0], first_row(c, rows), first_row(c, rows + end - unit)};
@@ -314,8 +314,8 @@ static rheos_status *run_conv(const void *state, const void *const *inputs, void
       segment s = before_all;
       while (next_segment(c, &s)) {
         const int64_t before = rows_before(c, &s);
-        if (laid_down != NULL) {
-          run_segment(&w, &s, laid_down + column * rows_of_filter(c), rows_of_filter(c), before,
+        if (panels != NULL) {
+          run_segment(&w, &s, panels + column * rows_of_filter(c), rows_of_filter(c), before,
                       column, columns);
           continue;
         }
@@ -378,9 +378,9 @@ static void describe(conv_float *c, rheos__window y, rheos__window x, int64_t im
 }
 
 // A filter that stays is laid down once. The bits are the same.
-static rheos_status *lay_down(const void *state, const void *from, void *form) {
+static rheos_status *pack_filter(const void *state, const void *from, void *packed) {
   const conv_float *c = state;
-  rheos__panels_pack(from, c->n, 1, rows_of_filter(c), c->n, form, 0, rows_of_filter(c));
+  rheos__panels_pack(from, c->n, 1, rows_of_filter(c), c->n, packed, 0, rows_of_filter(c));
   return NULL;
 }
 
@@ -390,7 +390,7 @@ static rheos_status *keep_filter(rheos__prepare *p, conv_float *c) {
                                         .bytes = (size_t)(c->n * rows_of_filter(c)) * sizeof(float),
                                         .key = rheos__arena_copy(p->arena, key, sizeof key),
                                         .key_bytes = sizeof key,
-                                        .make = lay_down,
+                                        .make = pack_filter,
                                         .state = c};
   if (p->packing.key == NULL) return rheos__out_of_memory();
   c->keeps_filter = true;
@@ -440,7 +440,7 @@ static bool moves_by_one(const rheos__window *w) {
   return w->stride == 1 && w->before >= 0 && w->before < w->kernel;
 }
 
-static rheos__window turned_window(const rheos__window *w) {
+static rheos__window transposed_window(const rheos__window *w) {
   return (rheos__window){.in = w->out,
                          .out = w->in,
                          .kernel = w->kernel,
@@ -468,9 +468,9 @@ rheos_status *rheos__conv_prepare_float_by_input(rheos__prepare *p) {
   if (p->decline_reason != NULL) return NULL;
   conv_float *c = RHEOS_NEW_STATE(p, conv_float);
   if (c == NULL) return rheos__out_of_memory();
-  describe(c, turned_window(y), turned_window(x), of.batch, of.group_out, of.group_in);
+  describe(c, transposed_window(y), transposed_window(x), of.batch, of.group_out, of.group_in);
   c->image = 2;
-  c->turned = true;
+  c->transposed = true;
   answer(p, c);
   return NULL;
 }

@@ -13,7 +13,7 @@ typedef struct dense_state {
   rheos__dense_fn run;
   int64_t m, block_rows, block_columns;  // of a unit; all, or all columns, or the only row
   int32_t bias;                          // input; -1: none
-  bool transpose_b, keeps_turned;
+  bool transpose_b, keeps_transposed;
   bool has_epilogue;  // what the loops do not do: behind them
   rheos__epilogue epilogue;
 } dense_state;
@@ -29,25 +29,25 @@ static void transpose(const float *restrict from, int64_t rows, int64_t columns,
   }
 }
 
-// What a matrix that stays is turned round to, once.
-static rheos_status *turn(const void *state, const void *from, void *form) {
+// What a matrix that stays is transposed to, once.
+static rheos_status *pack(const void *state, const void *from, void *packed) {
   const dense_state *s = state;
-  transpose(from, s->dense.n, s->dense.k, form);
+  transpose(from, s->dense.n, s->dense.k, packed);
   return NULL;
 }
 
-static rheos_status *keep_turned(rheos__prepare *p, dense_state *s) {
+static rheos_status *keep_transposed(rheos__prepare *p, dense_state *s) {
   const int64_t key[] = {s->dense.n, s->dense.k};
   p->packing = (rheos__packing_request){.input = 1,
                                         .bytes = (size_t)(s->dense.n * s->dense.k) * sizeof(float),
                                         .at_once = true,
                                         .key = rheos__arena_copy(p->arena, key, sizeof key),
                                         .key_bytes = sizeof key,
-                                        .make = turn,
+                                        .make = pack,
                                         .state = s};
   if (p->packing.key == NULL) return rheos__out_of_memory();
   s->transpose_b = false;
-  s->keeps_turned = true;
+  s->keeps_transposed = true;
   return NULL;
 }
 
@@ -55,7 +55,7 @@ static rheos_status *run_dense(const void *state, const void *const *inputs, voi
                                void *scratch, int64_t first_unit, int64_t last_unit) {
   const dense_state *s = state;
   rheos__dense d = s->dense;
-  const float *b = s->keeps_turned ? ((const rheos__packed *)inputs[1])->packed : inputs[1];
+  const float *b = s->keeps_transposed ? ((const rheos__packed *)inputs[1])->packed : inputs[1];
   float *c = outputs[0];
   int64_t first = 0, last = s->m;
   if (s->block_columns < d.n) {
@@ -114,14 +114,14 @@ static rheos_status *describe(rheos__prepare *p, dense_state **out_state) {
   p->run = run_dense;
   p->flops = rheos__flops(2.0 * (double)s->m * (double)s->dense.n * (double)s->dense.k);
   if (s->transpose_b && s->dense.n * s->dense.k > 0 && rheos__input_stays(p, 1)) {
-    RHEOS_TRY(keep_turned(p, s));
+    RHEOS_TRY(keep_transposed(p, s));
   }
   if (s->transpose_b) p->scratch_bytes = (size_t)(s->dense.n * s->dense.k) * sizeof(float);
   *out_state = s;
   return NULL;
 }
 
-// A transposed matrix is turned round once for all units; an epilogue takes a row as a whole.
+// A transposed matrix is transposed once for all units; an epilogue takes a row as a whole.
 static void split(rheos__prepare *p, dense_state *s) {
   if (s->transpose_b) return;
   if (s->m == 1 && s->dense.n > UNIT_COLUMNS && !s->has_epilogue) {

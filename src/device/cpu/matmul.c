@@ -1,5 +1,5 @@
 // Large matrix products: by the library, or by our own loops where the second operand is
-// transposed, since the library turns it round number by number, and for few rows. The result is
+// transposed, since the library transposes it number by number, and for few rows. The result is
 // cut into units of some rows or some columns that depend on the shapes alone, so that any number
 // of threads gives the same bits, and each of its pieces gets its bias and activation while it is
 // at hand.
@@ -125,8 +125,8 @@ static rheos_status *run_panels(const void *state, const void *const *inputs, vo
   const float *b = inputs[1];
   if (s->keeps_panels) {
     const rheos__packed *packed = inputs[1];
-    panels.is_laid_down = packed->packed != NULL;
-    b = panels.is_laid_down ? packed->packed : packed->plain;
+    panels.is_packed = packed->packed != NULL;
+    b = panels.is_packed ? packed->packed : packed->plain;
   }
   rheos__panels_run(&panels, inputs[0], b, outputs[0], first, last, scratch,
                     s->has_epilogue ? finish_piece : NULL, &w);
@@ -138,9 +138,9 @@ typedef struct panels_key {
   int64_t n, k, b_row, b_column;
 } panels_key;
 
-static rheos_status *lay_down(const void *state, const void *from, void *form) {
+static rheos_status *pack(const void *state, const void *from, void *packed) {
   const matmul_state *s = state;
-  rheos__panels_lay_down(&s->panels, from, form);
+  rheos__panels_pack_all(&s->panels, from, packed);
   return NULL;
 }
 
@@ -151,7 +151,7 @@ static rheos_status *keep_panels(rheos__prepare *p, matmul_state *s) {
                                         .bytes = (size_t)(s->n * s->k) * sizeof(float),
                                         .key = rheos__arena_copy(p->arena, &key, sizeof key),
                                         .key_bytes = sizeof key,
-                                        .make = lay_down,
+                                        .make = pack,
                                         .state = s};
   if (p->packing.key == NULL) return rheos__out_of_memory();
   s->keeps_panels = true;

@@ -2,7 +2,7 @@
 // kernel is wide, row after row without gaps, so that the kernel streams it whatever the matrix's own
 // steps are; and a transposed matrix costs hardly more. The first operand is read where it lies.
 // Where b is transposed and a is much smaller, a is laid down instead, the transposed result
-// comes out, and is turned round: the sums are the same.
+// comes out, and is transposed: the sums are the same.
 // Where a is transposed, the numbers of a row lie so far apart that they push each other out of the
 // caches. Narrow tiles, which want more of them for as much arithmetic, wait for that: for these,
 // strips of a as high as a tile are laid down too.
@@ -20,7 +20,7 @@
 // panel of them shall stay in the second-level cache.
 enum { MOST_DEPTH = 1024, BLOCK_COLUMNS = 256, BLOCK_ROWS = 240, TILE_ROWS = 6 };
 
-// The most rows of a for a result that is turned round, the most elements of a, the columns at a time.
+// The most rows of a for a result that is transposed, the most elements of a, the columns at a time.
 enum { MOST_TURNED_ROWS = 192, MOST_TURNED = 1 << 19, TURNED_COLUMNS = 96 };
 
 // Rows of a that are laid down at a time, and how far their numbers are apart at least; of vectors of how
@@ -48,16 +48,16 @@ void rheos__panels_cut(rheos__panels *p) {
   const int64_t tiles = parts(p->m, TILE_ROWS);
   p->unit_rows = parts(tiles, p->row_units) * TILE_ROWS;
   p->row_units = parts(p->m, p->unit_rows);
-  p->turns_result = p->b_column != 1 && p->m <= MOST_TURNED_ROWS && p->m <= p->n / 4 &&
-                    p->k <= MOST_TURNED / p->m;
-  if (p->turns_result) {
+  p->transposes_result = p->b_column != 1 && p->m <= MOST_TURNED_ROWS && p->m <= p->n / 4 &&
+                         p->k <= MOST_TURNED / p->m;
+  if (p->transposes_result) {
     p->row_units = 1;
     p->unit_rows = p->m;
   }
 }
 
 size_t rheos__panels_scratch_bytes(const rheos__panels *p) {
-  if (p->turns_result) return sizeof(float) * (size_t)(p->m * (p->k + TURNED_COLUMNS));
+  if (p->transposes_result) return sizeof(float) * (size_t)(p->m * (p->k + TURNED_COLUMNS));
   const int64_t rows = p->packs_rows ? PACKED_ROWS : 0;
   return sizeof(float) * (size_t)(block_depth(p) * (BLOCK_COLUMNS + rows));
 }
@@ -80,7 +80,8 @@ static void pack_rows(const float *b, int64_t b_row, int64_t depth, int64_t colu
 }
 
 // Four rows of `from` become four columns of `to`, four numbers at a time.
-static void turn_four(const float *from, int64_t step, int64_t depth, float *to, int64_t width) {
+static void transpose_four(const float *from, int64_t step, int64_t depth, float *to,
+                           int64_t width) {
   int64_t k = 0;
   for (; k + 4 <= depth; k += 4) {
     const vector a = AT(from + k), b = AT(from + step + k), c = AT(from + 2 * step + k),
@@ -101,14 +102,14 @@ static void turn_four(const float *from, int64_t step, int64_t depth, float *to,
 
 // A panel of a matrix that lies column after column: a strip of its depth at a time, so that the lines
 // that are written stay near. Rows of `to` are `to_step` apart.
-static void turn_panel(const float *b, int64_t step, int64_t depth, int64_t n, float *to,
-                       int64_t to_step) {
+static void transpose_panel(const float *b, int64_t step, int64_t depth, int64_t n, float *to,
+                            int64_t to_step) {
   enum { STRIP = 64 };
   for (int64_t k = 0; k < depth; k += STRIP) {
     const int64_t strip = rheos__min(STRIP, depth - k);
     int64_t j = 0;
     for (; j + 4 <= n; j += 4) {
-      turn_four(b + j * step + k, step, strip, to + k * to_step + j, to_step);
+      transpose_four(b + j * step + k, step, strip, to + k * to_step + j, to_step);
     }
     for (; j < n; j++) {
       for (int64_t i = 0; i < strip; i++) to[(k + i) * to_step + j] = b[j * step + k + i];
@@ -125,12 +126,12 @@ void rheos__panels_pack(const float *b, int64_t b_row, int64_t b_column, int64_t
   }
   for (int64_t j = 0; j < columns; j += width) {
     const int64_t n = rheos__min(width, columns - j);
-    turn_panel(b + j * b_column, b_column, depth, n, to + j * panel_rows + first * n, n);
+    transpose_panel(b + j * b_column, b_column, depth, n, to + j * panel_rows + first * n, n);
   }
 }
 
 // Block by block of rows, in each panel by panel: that of column j has j * depth elements before it.
-void rheos__panels_lay_down(const rheos__panels *p, const float *b, float *to) {
+void rheos__panels_pack_all(const rheos__panels *p, const float *b, float *to) {
   const int64_t most = block_depth(p);
   for (int64_t k = 0; k < p->k; k += most) {
     const int64_t depth = rheos__min(most, p->k - k);
@@ -202,7 +203,7 @@ static void run_piece(const rheos__panels *p, const float *a, const float *b, fl
   const rheos__dense_fn run = rheos__dense_kernel();
   const int width = rheos__dense_columns();
   const int64_t columns = at->last_column - at->first_column;
-  if (!p->is_laid_down && p->b_column == 1 && p->m <= RHEOS__PANELS_FEW_ROWS) {
+  if (!p->is_packed && p->b_column == 1 && p->m <= RHEOS__PANELS_FEW_ROWS) {
     run_in_place(p, a, b, c, at);
     return;
   }
@@ -212,7 +213,7 @@ static void run_piece(const rheos__panels *p, const float *a, const float *b, fl
     rheos__dense d = {
         .k = depth, .a_row = p->a_row, .a_column = p->a_column, .c_row = p->n, .adds = k > 0};
     const float *from = panels;
-    if (p->is_laid_down) {
+    if (p->is_packed) {
       from = b + k * p->n + at->first_column * depth;
     } else {
       rheos__panels_pack(b + k * p->b_row + at->first_column * p->b_column, p->b_row, p->b_column,
@@ -233,12 +234,12 @@ static void run_piece(const rheos__panels *p, const float *a, const float *b, fl
 }
 
 // Columns [first, last) of the result, which come out as rows.
-static void run_turned(const rheos__panels *p, const float *a, const float *b, float *c,
-                       int64_t first, int64_t last, float *scratch) {
+static void run_transposed(const rheos__panels *p, const float *a, const float *b, float *c,
+                           int64_t first, int64_t last, float *scratch) {
   const rheos__dense_fn run = rheos__dense_kernel();
   const int64_t width = rheos__dense_columns(), m = p->m;
-  const rheos__panels turned = {.n = m, .k = p->k, .b_row = p->a_column, .b_column = p->a_row};
-  rheos__panels_lay_down(&turned, a, scratch);
+  const rheos__panels transposed = {.n = m, .k = p->k, .b_row = p->a_column, .b_column = p->a_row};
+  rheos__panels_pack_all(&transposed, a, scratch);
   float *rows = scratch + m * p->k;
   const int64_t most = block_depth(p);
   for (int64_t i = first; i < last; i += TURNED_COLUMNS) {
@@ -254,17 +255,17 @@ static void run_turned(const rheos__panels *p, const float *a, const float *b, f
         run(&d, b + i * p->b_column + k * p->b_row, scratch + k * m + j * d.k, rows + j, 0, count);
       }
     }
-    turn_panel(rows, m, m, count, c + i, p->n);
+    transpose_panel(rows, m, m, count, c + i, p->n);
   }
 }
 
 void rheos__panels_run(const rheos__panels *p, const float *a, const float *b, float *c,
                        int64_t first_unit, int64_t last_unit, void *scratch,
                        rheos__panels_done_fn done, const void *argument) {
-  if (p->turns_result && !p->is_laid_down && first_unit < last_unit) {
+  if (p->transposes_result && !p->is_packed && first_unit < last_unit) {
     const int64_t first = first_unit * p->unit_columns;
     const int64_t last = rheos__min(last_unit * p->unit_columns, p->n);
-    run_turned(p, a, b, c, first, last, scratch);
+    run_transposed(p, a, b, c, first, last, scratch);
     if (done != NULL) done(argument, 0, p->m, first, last);
     return;
   }

@@ -15,9 +15,9 @@ typedef struct rheos__panels {
   int64_t m, n, k;
   int64_t a_row, a_column, b_row, b_column;
   int64_t unit_columns, unit_rows, column_units, row_units;
-  bool is_laid_down;  // b is in panels already, as rheos__panels_lay_down() puts it
+  bool is_packed;  // b is in panels already, as rheos__panels_pack_all() puts it
   // Set with the units: b is transposed and a much smaller; a is transposed. See panels.c
-  bool turns_result, packs_rows;
+  bool transposes_result, packs_rows;
 } rheos__panels;
 
 // Sets the units.
@@ -26,7 +26,7 @@ size_t rheos__panels_scratch_bytes(const rheos__panels *p);
 
 // All of b in panels: as many floats as it has elements. They depend on n, k, b_row, b_column and
 // rheos__dense_columns() alone.
-void rheos__panels_lay_down(const rheos__panels *p, const float *b, float *to);
+void rheos__panels_pack_all(const rheos__panels *p, const float *b, float *to);
 
 // Each element is the sum over k in order, whatever units are asked for together. `done`, if not NULL,
 // is told of each piece of the result that is complete.
