@@ -32,7 +32,7 @@ def _to_array(value):
 
 
 def call_function(token, arrays, count):
-    """What sessions call for PyFunc: the arrays that the function of that token gives, with dtypes."""
+    """What sessions call for PyFunc: the arrays that the token's function gives, with dtypes."""
     function = _functions.get(token)
     if function is None:
         raise ValueError(f"callback {token} is not found")
