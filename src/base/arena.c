@@ -3,6 +3,7 @@
 // than what most users write there.
 #include "base/arena.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct rheos__arena_block {
@@ -40,6 +41,7 @@ void rheos__arena_reset(rheos__arena *arena) {
   rheos__arena older = {.blocks = newest->next};
   rheos__arena_deinit(&older);
   newest->next = NULL;
+  assert(newest->size_bytes + HEADER_BYTES <= arena->total_bytes);
   arena->next = (char *)newest + HEADER_BYTES;
   arena->end = arena->next + newest->size_bytes;
   arena->total_bytes = newest->size_bytes + HEADER_BYTES;
@@ -57,6 +59,7 @@ static bool add_block(rheos__arena *arena, size_t at_least) {
   rheos__arena_block *block = rheos__alloc_aligned(padded);
   if (block == NULL) return false;
   *block = (rheos__arena_block){arena->blocks, size_bytes};
+  assert(((uintptr_t)block & 15) == 0 && size_bytes >= at_least);
   arena->blocks = block;
   arena->next = (char *)block + HEADER_BYTES;
   arena->end = arena->next + size_bytes;
@@ -72,6 +75,7 @@ void *rheos__arena_alloc(rheos__arena *arena, size_t size_bytes) {
   if ((size_t)(arena->end - arena->next) < rounded && !add_block(arena, rounded)) return NULL;
   void *memory = arena->next;
   arena->next += rounded;
+  assert(arena->next <= arena->end && ((uintptr_t)memory & 15) == 0);
   return memory;
 }
 

@@ -2,6 +2,7 @@
 // way through malloc and back takes longer than what is computed. So each thread keeps a few.
 #include "base/small_blocks.h"
 
+#include <assert.h>
 #include <pthread.h>
 
 enum { KEPT_A_CLASS = 64 };
@@ -55,6 +56,7 @@ static void watch_thread_end(rheos__kept_blocks *own) {
 }
 
 void rheos__small_free_full(int32_t block_class, void *memory) {
+  assert(block_class >= 0 && block_class < RHEOS__SMALL_CLASSES);
   rheos__kept_blocks *own = &rheos__own_blocks;
   if (keeps_blocks && rheos__allocator_is_default && !own->is_watched) {
     watch_thread_end(own);

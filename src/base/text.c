@@ -1,6 +1,7 @@
 // Text that grows, and the characters of UTF-8 in it.
 #include "base/text.h"
 
+#include <assert.h>
 #include <string.h>
 
 void rheos__text_add(rheos__text *text, const char *data, size_t size_bytes) {
@@ -10,6 +11,7 @@ void rheos__text_add(rheos__text *text, const char *data, size_t size_bytes) {
   }
   if (size_bytes > 0) memcpy(text->data + text->size, data, size_bytes);
   text->size += size_bytes;
+  assert(text->size < text->capacity);
   text->data[text->size] = '\0';
 }
 
@@ -38,6 +40,7 @@ static size_t char_bytes(unsigned char lead, unsigned char *low, unsigned char *
 
 size_t rheos__utf8_decode(const char *at, const char *end, int32_t *out_char) {
   const unsigned char *s = (const unsigned char *)at;
+  assert(at < end);
   const size_t left = (size_t)(end - at);
   unsigned char low, high;
   const size_t bytes = char_bytes(s[0], &low, &high);
@@ -59,6 +62,7 @@ size_t rheos__utf8_decode(const char *at, const char *end, int32_t *out_char) {
 }
 
 void rheos__utf8_add(rheos__text *text, int32_t c) {
+  assert(c >= 0 && c <= 0x10ffff);
   char bytes[4];
   size_t count = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
   for (size_t i = count - 1; i > 0; i--, c >>= 6) bytes[i] = (char)(0x80 | (c & 0x3f));

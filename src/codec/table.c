@@ -3,6 +3,7 @@
 // a reader walks it, and then nothing unchecked stays behind. Tables that hold tensors are looked up.
 #include "codec/table.h"
 
+#include <assert.h>
 #include <snappy-c.h>
 
 #include "base/crc32c.h"
@@ -60,6 +61,7 @@ static void block_add(block_builder *block, const char *key, size_t key_bytes, c
   rheos__buffer_put_varint(&block->bytes, value_bytes);
   rheos__buffer_put(&block->bytes, key + shared, key_bytes - shared);
   rheos__buffer_put(&block->bytes, value, value_bytes);
+  assert(shared <= key_bytes && block->since_restart < block->interval);
   block->last_key.size_bytes = shared;
   rheos__buffer_put(&block->last_key, key + shared, key_bytes - shared);
   block->since_restart++;
@@ -105,6 +107,7 @@ static rheos_status *write_block(rheos__table_writer *writer, block_builder *blo
   if (block->restarts.size_bytes == 0) rheos__buffer_put_32(&block->restarts, 0);
   rheos__buffer_put(&block->bytes, block->restarts.data, block->restarts.size_bytes);
   rheos__buffer_put_32(&block->bytes, (uint32_t)(block->restarts.size_bytes / 4));
+  assert(block->restarts.failed || block->restarts.size_bytes % 4 == 0);
   size_t content_bytes = block->bytes.size_bytes;
   rheos__buffer_put(&block->bytes, "\0", 1);  // not compressed
   if (block_failed(block)) return rheos__out_of_memory();

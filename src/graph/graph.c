@@ -2,6 +2,7 @@
 // the mutex; readers follow pointers that were published before the number of nodes was.
 #include "graph/graph.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -140,6 +141,7 @@ static bool grow_directory(rheos_graph *graph) {
     memcpy(directory, atomic_load(&graph->directory), graph->num_chunks * sizeof *directory);
   }
   atomic_store_explicit(&graph->directory, directory, memory_order_release);
+  assert(capacity > graph->num_chunks);
   graph->directory_capacity = capacity;
   return true;
 }
@@ -157,6 +159,8 @@ bool rheos__graph_reserve_node(rheos_graph *graph) {
 
 int32_t rheos__graph_publish(rheos_graph *graph, const rheos__node *node) {
   int32_t id = atomic_load_explicit(&graph->num_nodes, memory_order_relaxed);
+  assert((size_t)id < graph->num_chunks * RHEOS__CHUNK_NODES);  // reserved
+  assert(node->num_inputs >= 0 && node->num_control_inputs >= 0 && node->num_outputs >= 0);
   *node_for_change(graph, id) = *node;
   atomic_store_explicit(&graph->num_nodes, id + 1, memory_order_release);
   return id;
@@ -172,6 +176,7 @@ const void **rheos__intern_find(const rheos__intern_set *set, uint64_t hash,
                                 bool (*same)(const void *candidate, const void *wanted),
                                 const void *wanted) {
   if (set->num_slots == 0) return NULL;
+  assert((set->num_slots & (set->num_slots - 1)) == 0 && set->count < set->num_slots);
   size_t i = hash & (set->num_slots - 1);
   while (set->slots[i] != NULL && !same(set->slots[i], wanted)) {
     i = (i + 1) & (set->num_slots - 1);
@@ -249,6 +254,7 @@ char *rheos__node_name(const rheos_graph *graph, const rheos__node *node) {
 
 rheos_status *rheos__status_at_take(rheos_status *status, const rheos_graph *graph, int32_t id) {
   if (status == NULL) return NULL;
+  assert(id >= 0 && id < rheos_graph_num_operations(graph));
   const rheos__node *node = rheos__graph_node(graph, id);
   char *name = rheos__node_name(graph, node);
   if (name == NULL) return status;

@@ -1,6 +1,7 @@
 // Interned strings: an array of texts and a hash table of their numbers, at most half full.
 #include "graph/intern.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -30,6 +31,7 @@ static bool reserve(rheos__interner *interner) {
   if (slots == NULL) return false;
   rheos__free(interner->slots);
   interner->slots = slots;
+  assert((num_slots & (num_slots - 1)) == 0);
   interner->num_slots = num_slots;
   for (uint32_t i = 1; i < interner->count; i++) {
     *find_slot(interner, interner->texts[i], strlen(interner->texts[i])) = i;
@@ -49,6 +51,7 @@ bool rheos__intern(rheos__interner *interner, rheos__arena *arena, const char *t
     memcpy(copy, text, length);
     copy[length] = '\0';
     if (interner->count == 0) interner->texts[interner->count++] = "";
+    assert(interner->count < interner->capacity && memchr(text, 0, length) == NULL);
     interner->texts[interner->count] = copy;
     *slot = (uint32_t)interner->count++;
   }

@@ -2,6 +2,7 @@
 // name continues its scope's, and are compared from their ends without being written down.
 #include "graph/names.h"
 
+#include <assert.h>
 #include <string.h>
 
 // A name that may or may not be in the table, and the hash of its text.
@@ -88,7 +89,9 @@ static void read_parts(name_reader *reader, const name_parts *parts) {
 }
 
 static name_parts parts_of(const rheos__names *names, uint32_t entry) {
+  assert(entry > 0 && entry < names->count);
   const rheos__name_entry *e = &names->entries[entry];
+  assert(e->parent < names->count && e->parent != entry);
   const char *base = rheos__interned(&names->bases, e->base);
   return (name_parts){e->parent, base, strlen(base), e->number, e->hash};
 }

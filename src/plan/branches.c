@@ -8,6 +8,8 @@
 // memory plan has to know: nothing that a group frees is used again before the group is over.
 #include "plan/branches.h"
 
+#include <assert.h>
+
 enum {
   LENGTH = 256,  // instructions looked at from one fork on
   AFTER = -1,    // waits for the branches
@@ -96,6 +98,7 @@ static int32_t root_of(finder *f, int32_t b) {
 static int32_t join(finder *f, int32_t a, int32_t b) {
   if (a == b) return a;
   const int32_t into = a < b ? a : b, from = a < b ? b : a;
+  assert(f->branches[into].parent == into && f->branches[from].parent == from);
   f->branches[from].parent = into;
   f->branches[into].cost_ns += f->branches[from].cost_ns;
   f->branches[into].split_ns += f->branches[from].split_ns;
@@ -119,7 +122,9 @@ static int32_t find_branch(finder *f, int32_t index) {
     roots[num_roots++] = root;
     if (f->branches[root].cost_ns >= LEAST_BRANCH_NS) num_large++;
   }
+  assert(num_roots <= RHEOS__BRANCH_OPERANDS);
   if (num_large > 1) return AFTER;
+  assert(f->num_branches < LENGTH || num_roots > 0);
   int32_t found = num_roots > 0 ? roots[0] : f->num_branches;
   if (num_roots == 0) f->branches[f->num_branches++] = (branch){.parent = found};
   for (int32_t i = 1; i < num_roots; i++) found = join(f, found, roots[i]);
@@ -223,6 +228,7 @@ static void mark_values(finder *f, const int32_t *numbers) {
 static rheos_status *keep_group(finder *f, const int32_t *numbers, int32_t num_branches) {
   rheos__segment *segment = f->segment;
   const int32_t length = f->last + 1 - f->first;
+  assert(length > 1 && length <= LENGTH && num_branches <= RHEOS__MAX_BRANCHES);
   const size_t bytes = (size_t)(num_branches + 1 + length) * sizeof(int32_t);
   int32_t *starts = rheos__arena_alloc(&segment->arena, bytes);
   if (starts == NULL) return rheos__out_of_memory();
@@ -236,6 +242,7 @@ static rheos_status *keep_group(finder *f, const int32_t *numbers, int32_t num_b
       members[count++] = i;
     }
   }
+  assert(count <= length);
   starts[num_branches] = count;
   for (int32_t i = f->first; i <= f->last; i++) {
     if (is_read(f, at(f, i))) segment->instructions[i].branch = RHEOS__BEFORE_BRANCHES;

@@ -4,6 +4,7 @@
 // the values, and stays good while the inputs hold the same bytes.
 #include "plan/dynamic.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "plan/prepare.h"
@@ -41,6 +42,7 @@ static rheos__dynamic *dynamic_of(rheos__workspace *workspace, int32_t entry) {
         rheos__alloc_array((size_t)workspace->num_entries, sizeof *workspace->dynamics);
     if (workspace->dynamics == NULL) return NULL;
   }
+  assert(entry >= 0 && entry < workspace->num_entries);
   if (workspace->dynamics[entry] == NULL) {
     workspace->dynamics[entry] = rheos__alloc_zeroed(sizeof **workspace->dynamics);
   }
@@ -137,6 +139,7 @@ static rheos_status *prepare(rheos__dynamic *dynamic, const rheos__segment *segm
                              const rheos__instruction *in, rheos_tensor *const *inputs,
                              rheos__resource *const *cells) {
   const rheos__entry *entry = &segment->plan->entries[in->entry];
+  assert(in->kind == RHEOS__DYNAMIC && in->num_inputs == entry->num_inputs);
   forget(dynamic);
   rheos__arena_reset(&dynamic->arena);
   rheos__prepare *p = &dynamic->p;
@@ -167,6 +170,7 @@ static rheos_status *prepare(rheos__dynamic *dynamic, const rheos__segment *segm
   }
   // A cell that a kernel makes may be another one the next time.
   if ((dynamic->any_values || dynamic->keeps) && p->output_resource == NULL) {
+    assert(segment->serial > 0);
     dynamic->serial = segment->serial;
   }
   return NULL;

@@ -1,6 +1,8 @@
 // The effects of a plan's entries follow from their ops and operands. See effects.h.
 #include "plan/effects.h"
 
+#include <assert.h>
+
 static bool is_cell(const rheos__plan *plan, int32_t value) {
   const rheos_dtype dtype = (rheos_dtype)plan->dtypes[value];
   return rheos_dtype_is_ref(dtype) || dtype == RHEOS_RESOURCE;
@@ -8,6 +10,7 @@ static bool is_cell(const rheos__plan *plan, int32_t value) {
 
 int32_t rheos__plan_cell(const rheos__plan *plan, int32_t value) {
   for (;;) {
+    assert(value >= 0 && value < plan->num_values);
     const int32_t producer = rheos__plan_producer(plan, value);
     if (producer < 0) return value;
     const rheos__entry *entry = &plan->entries[producer];
@@ -23,6 +26,8 @@ static rheos_status *add_effect(rheos__plan *plan, size_t *capacity, rheos__entr
   if (!RHEOS_RESERVE(plan->effects, *capacity, (size_t)plan->num_effects + 1)) {
     return rheos__out_of_memory();
   }
+  assert((value < 0) == (kind == RHEOS__EFFECT_STATE) && value < entry->first_value);
+  assert(entry->first_effect + entry->num_effects == plan->num_effects);
   plan->effects[plan->num_effects++] = (rheos__effect){value, (uint8_t)kind};
   ++entry->num_effects;
   return NULL;

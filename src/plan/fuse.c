@@ -2,6 +2,8 @@
 // are bounded, so both take constant time an instruction.
 #include "plan/fuse.h"
 
+#include <assert.h>
+
 #include "device/cpu/fused_reduction.h"
 #include "plan/memory.h"
 
@@ -90,6 +92,8 @@ static bool may_join(const fuser *f, const cluster *c, const rheos__elementwise 
 // Moves the members of `from` into `into`, in order.
 static void merge(fuser *f, int32_t into_id, int32_t from_id) {
   cluster *into = &f->clusters[into_id], *from = &f->clusters[from_id];
+  assert(into_id != from_id && !from->closed && from->num_elements == into->num_elements);
+  assert(into->num_members + from->num_members <= MAX_MEMBERS);
   int32_t a = into->first, b = from->first, *link = &into->first;
   while (a >= 0 || b >= 0) {
     const bool take_a = b < 0 || (a >= 0 && a < b);
@@ -115,6 +119,7 @@ static void merge(fuser *f, int32_t into_id, int32_t from_id) {
 // Puts instruction `index` into cluster `id`, its last member so far.
 static void append(fuser *f, int32_t id, int32_t index) {
   cluster *c = &f->clusters[id];
+  assert(index > c->last && c->num_members < MAX_MEMBERS && !c->closed);
   f->next[c->last] = index;
   c->last = index;
   c->num_members++;
@@ -175,6 +180,7 @@ static void add_reduction(fuser *f, int32_t index) {
       row_of(f, producer)->out_bytes != r->in_bytes) {
     return;
   }
+  assert(c->reduction < 0 && index > c->last);
   c->reduction = index;
   f->cluster_of[index] = id;
 }
@@ -280,11 +286,13 @@ static void list_members(fuser *f, const cluster *c, fusion *u) {
     }
     u->members[u->count++] = at;
   }
+  assert(u->count == c->num_members);
   u->target = u->count - 1;
   if (c->reduction >= 0) {
     const rheos__instruction *in = &f->segment->instructions[c->reduction];
     u->reduction = reduction_of(f, c->reduction);
     u->target = member_of(u, producer_of(f, operand_of(f, in, 0)));
+    assert(u->target >= 0);
     ++u->num_inner_readers[u->target];
   }
   for (int32_t m = 0; m < u->count; ++m) {
@@ -366,7 +374,9 @@ static int32_t add_members(fuser *f, fusion *u) {
     for (int32_t k = 0; k < in->num_inputs; ++k) {
       const int32_t value = operand_of(f, in, k);
       const int32_t from = member_of(u, producer_of(f, value));
+      assert(from < m);  // members are in the order of their instructions
       inputs[k] = from >= 0 ? places[from] : find_input(f, u, value);
+      assert(inputs[k] >= 0);
     }
     rheos__fused_kind kind;
     kind_of(f, u->members[m], &kind);
@@ -451,6 +461,8 @@ static rheos_status *fuse_cluster(fuser *f, const cluster *c) {
   rheos__instruction in = f->segment->instructions[end_of(c)];
   in.first_operand = u.first;
   in.num_inputs = u.loop.num_operands;
+  assert(in.num_inputs <= RHEOS__FUSED_OPERANDS);
+  assert((size_t)(u.first + in.num_inputs) == f->num_operands);
   if (u.reduction != NULL) {
     RHEOS_TRY(make_reduction(f, &u, loop, target, &in));
   } else {
@@ -484,6 +496,7 @@ static void take_over(fuser *f) {
   segment->input_values = f->input_values;
   f->instructions = NULL;
   f->operands = f->input_values = NULL;
+  assert(segment->num_instructions > 0);
   segment->cost_ns = 0;
   for (int32_t i = 0; i < segment->num_instructions; ++i) {
     segment->cost_ns += (double)segment->instructions[i].cost_ns;

@@ -2,6 +2,7 @@
 // gives it back after the last use.
 #include "plan/memory.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "plan/offset_allocator.h"
@@ -60,6 +61,7 @@ void rheos__find_escapes(rheos__segment *segment) {
 static rheos__value *reusable_input(const rheos__segment *segment, int32_t index, size_t bytes) {
   const rheos__instruction *in = &segment->instructions[index];
   if (in->reuse_input < 0) return NULL;
+  assert(in->reuse_input < in->num_inputs && in->num_outputs > 0);
   int32_t root = segment->operands[in->first_operand + in->reuse_input];
   rheos__value *value = own_value(segment, root);
   if (value == NULL || value->kind != RHEOS__VALUE_ARENA || value->escapes ||
@@ -101,6 +103,7 @@ static rheos_status *give(placer *p, int32_t index, int32_t place) {
 // Scratch space of its own for each branch.
 static rheos_status *begin_section(placer *p) {
   const rheos__section *section = p->section;
+  assert(section->kind == RHEOS__SECTION_BRANCHES && p->num_held == 0);  // the others come later
   for (int32_t b = 0; b < section->branches.num_branches; ++b) {
     size_t most = 0, offset = 0;
     for (int32_t k = section->branches.starts[b]; k < section->branches.starts[b + 1]; ++k) {
@@ -171,6 +174,7 @@ static rheos_status *place_outputs(placer *p, int32_t index) {
     }
     rheos__value *input = k == 0 ? reusable_input(segment, index, bytes) : NULL;
     if (input != NULL) {
+      assert(input->kind == RHEOS__VALUE_ARENA && input != value);
       value->offset = input->offset;
       *place_of(p, value) = *place_of(p, input);
       input->escapes = true;  // the bytes are no longer its to give back
@@ -234,6 +238,7 @@ static rheos_status *place_all(placer *p) {
     for (int32_t k = 0; k < in->num_outputs; ++k) RHEOS_TRY(retire(p, i, in->first_value + k));
     if (p->section != NULL && i == p->section->end - 1) end_section(p);
   }
+  assert(p->num_held == 0 && p->section == NULL);
   segment->memory_bytes = p->space.end;
   segment->num_heap_values = (int32_t)p->num_heap;
   segment->num_tensor_values = (int32_t)p->num_tensors;

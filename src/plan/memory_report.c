@@ -3,6 +3,7 @@
 
 #include "plan/packed_operand.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ static void insert(rheos__memory_report *report, const rheos__large_tensor *tens
   int32_t at = report->num_largest;
   while (at > 0 && report->largest[at - 1].bytes < tensor->bytes) --at;
   if (at == RHEOS__NUM_LARGEST) return;
+  assert(at >= 0 && report->num_largest <= RHEOS__NUM_LARGEST);
   if (report->num_largest < RHEOS__NUM_LARGEST) ++report->num_largest;
   memmove(&report->largest[at + 1], &report->largest[at],
           (size_t)(report->num_largest - 1 - at) * sizeof *tensor);
@@ -60,6 +62,7 @@ static void add_returned(const rheos__segment *segment, rheos__memory_report *re
 // The node whose shape the entry behind the segment waits for.
 static int32_t awaited_node(const rheos__segment *segment) {
   const rheos__plan *plan = segment->plan;
+  assert(segment->end_entry < plan->num_entries && segment->num_dynamic_values > 0);
   const rheos__entry *next = &plan->entries[segment->end_entry];
   for (int32_t i = 0; i < next->num_inputs; ++i) {
     const int32_t value = plan->operands[next->first_operand + i];

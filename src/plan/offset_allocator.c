@@ -2,6 +2,7 @@
 // list that is not empty; every place knows its neighbours, so that free ones are joined at once.
 #include "plan/offset_allocator.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { LOOKED_AT = 8 };  // free places of the same class that may be too small
@@ -29,6 +30,7 @@ static int32_t class_of(size_t units) {
 static void link_free(rheos__offset_allocator *s, int32_t index) {
   rheos__place *place = &s->places[index];
   const int32_t class = class_of(place->units);
+  assert(place->units > 0 && !place->is_free && class < RHEOS__OFFSET_CLASSES);
   place->is_free = true;
   place->previous = -1;
   place->next = s->heads[class];
@@ -40,6 +42,7 @@ static void link_free(rheos__offset_allocator *s, int32_t index) {
 static void unlink_free(rheos__offset_allocator *s, int32_t index) {
   rheos__place *place = &s->places[index];
   const int32_t class = class_of(place->units);
+  assert(place->is_free);
   place->is_free = false;
   if (place->next >= 0) s->places[place->next].previous = place->previous;
   if (place->previous >= 0) {
@@ -64,6 +67,7 @@ static int32_t new_place(rheos__offset_allocator *s) {
 }
 
 static void drop_place(rheos__offset_allocator *s, int32_t index) {
+  assert(!s->places[index].is_free);
   s->places[index].next = s->unused;
   s->unused = index;
 }
@@ -85,6 +89,7 @@ static int32_t find_free(const rheos__offset_allocator *s, size_t units) {
 
 // Gives what `index` has beyond `units` to a free place behind it. Without memory for one it stays.
 static void split(rheos__offset_allocator *s, int32_t index, size_t units) {
+  assert(s->places[index].units >= units && units > 0);
   const size_t rest = s->places[index].units - units;
   if (rest == 0) return;
   const int32_t after = new_place(s);
@@ -108,6 +113,8 @@ static void split(rheos__offset_allocator *s, int32_t index, size_t units) {
 static int32_t extend(rheos__offset_allocator *s, size_t units) {
   const int32_t last = s->last;
   const bool grows = last >= 0 && s->places[last].is_free;
+  assert(last < 0 || s->places[last].after == -1);
+  assert(!grows || s->places[last].units < units);  // else it would have been found
   const size_t more = grows ? units - s->places[last].units : units;
   size_t bytes, end;
   if (!rheos__mul_size(more, RHEOS__OFFSET_UNIT, &bytes) || !rheos__add_size(s->end, bytes, &end)) {
@@ -142,6 +149,8 @@ bool rheos__offset_allocator_take(rheos__offset_allocator *s, size_t bytes, size
     index = extend(s, units);
   }
   if (index < 0) return false;
+  assert(!s->places[index].is_free && s->places[index].units >= units);
+  assert(s->places[index].offset + s->places[index].units * RHEOS__OFFSET_UNIT <= s->end);
   *out_offset = s->places[index].offset;
   *out_place = index;
   return true;
@@ -150,6 +159,9 @@ bool rheos__offset_allocator_take(rheos__offset_allocator *s, size_t bytes, size
 // Joins `index` with the place behind it.
 static void join(rheos__offset_allocator *s, int32_t index) {
   const int32_t after = s->places[index].after;
+  assert(s->places[after].before == index);
+  assert(s->places[index].offset + s->places[index].units * RHEOS__OFFSET_UNIT ==
+         s->places[after].offset);
   s->places[index].units += s->places[after].units;
   s->places[index].after = s->places[after].after;
   if (s->places[index].after >= 0) {
@@ -161,6 +173,7 @@ static void join(rheos__offset_allocator *s, int32_t index) {
 }
 
 void rheos__offset_allocator_give(rheos__offset_allocator *s, int32_t index) {
+  assert(index >= 0 && (size_t)index < s->num_places && !s->places[index].is_free);
   const int32_t after = s->places[index].after, before = s->places[index].before;
   if (after >= 0 && s->places[after].is_free) {
     unlink_free(s, after);

@@ -1,6 +1,8 @@
 // Packed operands: which may be packed, and where they are. See packed_operand.h.
 #include "plan/packed_operand.h"
 
+#include <assert.h>
+
 #include "plan/effects.h"
 
 // ---- What stays
@@ -11,6 +13,8 @@ static bool find_written(rheos__written *w) {
   if (w->values == NULL) return false;
   for (int32_t i = 0; i < plan->num_effects; ++i) {
     const rheos__effect *effect = &plan->effects[i];
+    assert(effect->value >= -1 && effect->value < plan->num_values);
+    assert(effect->value >= 0 || effect->kind == RHEOS__EFFECT_STATE);
     if (effect->kind == RHEOS__EFFECT_WRITES) w->values[effect->value] = true;
   }
   return true;
@@ -48,6 +52,7 @@ bool rheos__operand_stays(const rheos__segment *segment, rheos__written *w, int3
 rheos_status *rheos__pack_operand(rheos__segment *segment, const rheos__packing_request *request) {
   rheos__instruction *in = &segment->instructions[segment->num_instructions - 1];
   const rheos__plan *plan = segment->plan;
+  assert(request->input >= 0 && request->input < in->num_inputs && in->packed_operand == 0);
   const int32_t root = segment->operands[in->first_operand + request->input];
   const rheos__value *value = rheos__find_value(segment, root);
   rheos__resource *cell = NULL;
@@ -73,6 +78,7 @@ void rheos__place_packed_operands(rheos__segment *segment) {
     if (in->packed_operand == 0) continue;
     const int32_t number = in->packed_operand - 1;
     const int32_t input = segment->packed_operands[number].request.input;
+    assert(segment->operands[in->first_operand + input] == segment->packed_operands[number].root);
     segment->operands[in->first_operand + input] = segment->plan->num_values + number;
   }
 }
@@ -126,6 +132,7 @@ rheos_status *rheos__take_packed_operand(const rheos__segment *segment,
                                          rheos__workspace *workspace) {
   RHEOS_TRY(reserve(segment, workspace));
   const int32_t number = in->packed_operand - 1;
+  assert(number >= 0 && (size_t)number < workspace->num_packed);
   const rheos__packed_operand *kept = &segment->packed_operands[number];
   const rheos__value *value = rheos__find_value(segment, kept->root);
   rheos_tensor *from =

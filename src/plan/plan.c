@@ -136,6 +136,7 @@ static rheos_status *find_read(builder *b, rheos__edge edge, int32_t level, sour
     }
   }
   const rheos__node *node = rheos__graph_node(b->plan->graph, edge.id);
+  assert(b->marks[edge.id].state > 0);  // its node has an entry already
   rheos__entry read = {.signature = node->signature,
                        .attrs = node->attrs,
                        .id = edge.id,
@@ -206,6 +207,7 @@ static rheos_status *finish_node(builder *b, int32_t id) {
     if (i >= node->num_inputs) RHEOS_TRY(add_wait(b, b->marks[node->edges[i].id].state - 1));
   }
   d.num_waits = (int32_t)b->num_waits - d.first_wait;
+  assert(d.num_waits >= 0 && d.num_waits <= node->num_control_inputs);
   // Reads come into being before the node's own operands are laid down in a row.
   for (int pass = 0; pass < 2; ++pass) {
     d.first_operand = (int32_t)b->num_sources;
@@ -220,6 +222,8 @@ static rheos_status *finish_node(builder *b, int32_t id) {
       if (pass == 1) RHEOS_TRY(add_source(b, s));
     }
   }
+  assert(b->marks[id].state == -1 &&
+         b->num_sources - (size_t)d.first_operand == (size_t)d.num_inputs);
   b->marks[id].state = 1 + (int32_t)b->num_drafts;
   return add_draft(b, &d);
 }
@@ -301,6 +305,9 @@ static rheos_status *sort_drafts(const builder *b, int32_t *order) {
 }
 
 static int32_t value_of(const builder *b, source s) {
+  assert(s.draft < (int32_t)b->num_drafts);
+  assert(s.index >= 0 &&
+         s.index < (s.draft < 0 ? b->plan->num_feeds : b->drafts[s.draft].num_outputs));
   return s.draft < 0 ? s.index : b->drafts[s.draft].first_value + s.index;
 }
 
@@ -311,6 +318,7 @@ static rheos_status *describe_values(rheos__plan *plan) {
   if (plan->origins == NULL || plan->dtypes == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < plan->num_feeds; ++i) {
     const rheos__node *node = rheos__graph_node(plan->graph, plan->feeds[i].id);
+    assert(plan->feeds[i].index >= 0 && plan->feeds[i].index < node->num_outputs);
     plan->origins[i] = plan->feeds[i];
     plan->dtypes[i] = (uint8_t)rheos_dtype_base(node->outputs[plan->feeds[i].index].dtype);
   }
@@ -320,6 +328,7 @@ static rheos_status *describe_values(rheos__plan *plan) {
     const bool is_read = entry->kind == RHEOS__ENTRY_READ;
     for (int32_t k = 0; k < entry->num_outputs; ++k) {
       const int32_t index = is_read ? entry->read_index : k;
+      assert(index < node->num_outputs && entry->first_value + k < plan->num_values);
       const rheos_dtype dtype = node->outputs[index].dtype;
       plan->origins[entry->first_value + k] = (rheos__edge){entry->id, index};
       plan->dtypes[entry->first_value + k] = (uint8_t)(is_read ? rheos_dtype_base(dtype) : dtype);
@@ -335,7 +344,10 @@ static rheos_status *take_waits(builder *b, int32_t *order) {
   if (b->num_waits == 0) return NULL;
   int32_t *places = rheos__alloc_array(b->num_drafts, sizeof *places);
   if (places == NULL) return rheos__out_of_memory();
-  for (size_t i = 0; i < b->num_drafts; ++i) places[order[i]] = (int32_t)i;
+  for (size_t i = 0; i < b->num_drafts; ++i) {
+    assert(order[i] >= 0 && (size_t)order[i] < b->num_drafts);
+    places[order[i]] = (int32_t)i;
+  }
   for (size_t i = 0; i < b->num_waits; ++i) b->waits[i] = places[b->waits[i]];
   rheos__free(places);
   plan->waits = b->waits;
@@ -379,6 +391,7 @@ static rheos_status *find_last_uses(rheos__plan *plan) {
   if (plan->last_uses == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < plan->num_entries; ++i) {
     const rheos__entry *entry = &plan->entries[i];
+    assert(entry->kind != RHEOS__ENTRY_DROPPED);
     int32_t operands = entry->num_inputs + entry->num_outputs;
     if (operands > plan->max_operands) plan->max_operands = operands;
     for (int32_t k = 0; k < entry->num_inputs; ++k) {
@@ -483,6 +496,7 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
 }
 
 int32_t rheos__plan_producer(const rheos__plan *plan, int32_t value) {
+  assert(value >= 0 && value < plan->num_values);
   if (value < plan->num_feeds) return -1;
   int32_t first = 0, end = plan->num_entries;
   while (end - first > 1) {  // entries are in the order of their values

@@ -29,6 +29,8 @@ static void check_entry(const rheos__plan *plan, int32_t index) {
            entry->rule != 0);
   }
   check_waits(plan, entry->first_wait, entry->num_waits, index, plan->num_joins);
+  assert(entry->signature != NULL && entry->id >= 0 && entry->level >= 0);
+  assert(entry->kind != RHEOS__ENTRY_READ || (entry->num_inputs == 1 && entry->num_outputs == 1));
   for (int32_t k = 0; k < entry->num_waits; ++k) {
     const int32_t wait = plan->waits[entry->first_wait + k];
     assert(wait < 0 || rheos__level_behind(&plan->entries[wait]) <= entry->level);
@@ -45,6 +47,7 @@ void rheos__plan_check(const rheos__plan *plan) {
     check_waits(plan, plan->joins[i].first_wait, plan->joins[i].num_waits, plan->num_entries, i);
   }
   for (int32_t i = 0; i < plan->num_fetches; ++i) {
+    assert(plan->fetches[i].id < rheos_graph_num_operations(plan->graph));
     assert(plan->fetch_values[i] >= 0 && plan->fetch_values[i] < plan->num_values);
   }
 }

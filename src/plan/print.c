@@ -94,6 +94,8 @@ int32_t *rheos__segment_runners(const rheos__segment *segment) {
   for (int32_t i = segment->num_instructions, loop = -1; i-- > 0;) {
     const rheos__instruction *in = &segment->instructions[i];
     if (in->kind != RHEOS__HOLD) loop = i;
+    assert(loop >= i);  // a hold is followed by its loop
+    assert(in->entry >= segment->first_entry && in->entry < segment->end_entry);
     runners[in->entry - segment->first_entry] = loop;
   }
   for (int32_t i = count; i-- > 0;) {

@@ -1,6 +1,7 @@
 // The walk over the entries, and what is left of them afterwards. See rewrite.h.
 #include "plan/rewrite.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -85,6 +86,7 @@ static rheos_status *take_input(rheos__rewriter *r, int32_t index, int32_t input
   const rheos__entry *entry = &r->plan->entries[index];
   int32_t *operand = &r->plan->operands[entry->first_operand + input];
   const int32_t value = rheos__rule_input(r, entry, input);
+  assert(value < entry->first_value);
   if (value == *operand) return NULL;
   RHEOS_TRY(rheos__wait_through(&r->waits, index, r->producers[*operand]));
   *operand = value;
@@ -204,6 +206,7 @@ static rheos_status *close_gaps(rheos__rewriter *r) {
   for (int32_t i = 0; i < plan->num_entries; ++i) {
     rheos__entry entry = plan->entries[i];
     if (entry.kind == RHEOS__ENTRY_DROPPED) continue;
+    assert(num_entries <= i && num_values <= entry.first_value);
     for (int32_t k = 0; k < entry.num_inputs; ++k) {
       operands[num_operands + k] = renamed[final_value(r, plan->operands[entry.first_operand + k])];
     }
@@ -223,6 +226,8 @@ static rheos_status *close_gaps(rheos__rewriter *r) {
   }
   rheos__free(plan->operands);
   plan->operands = operands;
+  assert(num_entries <= plan->num_entries && num_values <= plan->num_values);
+  assert((size_t)num_operands <= r->num_operands);
   plan->num_entries = num_entries;
   plan->num_values = num_values;
   return NULL;

@@ -4,6 +4,8 @@
 // intermediates that share memory must have the same rows at the same places.
 #include "plan/row_chain.h"
 
+#include <assert.h>
+
 enum { MOST_RANGES = 16 };
 
 // A chain as a whole is looked at between steps only: no longer than that.
@@ -131,6 +133,8 @@ static bool add_member(finder *f, int32_t index) {
     if (!add_value(f, value, by_rows ? bytes / (size_t)rows : 0, false)) return false;
   }
   if (!add_value(f, out, out_bytes / (size_t)rows, true)) return false;
+  assert(f->num_members == 0 || f->rows == rows);
+  assert(index >= f->chain.end);
   f->rows = rows;
   f->unit_rows = unit_rows;
   f->chain.rows.num_units = in->num_units;
@@ -142,6 +146,7 @@ static bool add_member(finder *f, int32_t index) {
 
 static rheos_status *finish(finder *f) {
   if (f->num_members < 2 || f->chain.cost_ns < LEAST_NS) return NULL;
+  assert(f->chain.rows.num_units > 1 && f->num_ranges <= MOST_RANGES);
   return rheos__segment_add_section(f->segment, &f->chain);
 }
 

@@ -1,4 +1,5 @@
 // What rules may ask of a plan, and how they change it. See rewrite.h.
+#include <assert.h>
 #include <string.h>
 
 #include "plan/rewrite.h"
@@ -6,6 +7,7 @@
 enum { MAX_COMPARED = 64 };  // attributes made before, the latest
 
 int32_t rheos__rule_input(rheos__rewriter *r, const rheos__entry *entry, int32_t input) {
+  assert(input >= 0 && input < entry->num_inputs);
   const int32_t taken = r->plan->operands[entry->first_operand + input];
   int32_t value = r->instead[taken];
   if (value == taken || r->instead[value] == value) return value;
@@ -15,6 +17,7 @@ int32_t rheos__rule_input(rheos__rewriter *r, const rheos__entry *entry, int32_t
 }
 
 rheos__entry *rheos__rule_source(const rheos__rewriter *r, int32_t value, const rheos__op_def *op) {
+  assert(value >= 0 && value < r->plan->num_values && r->instead[value] == value);
   const int32_t producer = r->producers[value];
   if (producer < 0) return NULL;
   rheos__entry *entry = &r->plan->entries[producer];
@@ -64,6 +67,7 @@ static bool may_go(const rheos__rewriter *r, const rheos__entry *entry) {
 }
 
 static rheos_status *leave(rheos__rewriter *r, int32_t value) {
+  assert(r->num_uses[value] > 0);
   if (--r->num_uses[value] > 0 || r->producers[value] < 0) return NULL;
   if (!RHEOS_RESERVE(r->stack, r->stack_capacity, r->stack_count + 1))
     return rheos__out_of_memory();
@@ -72,6 +76,7 @@ static rheos_status *leave(rheos__rewriter *r, int32_t value) {
 }
 
 static rheos_status *drop(rheos__rewriter *r, rheos__entry *entry) {
+  assert(entry->kind != RHEOS__ENTRY_DROPPED && is_unused(r, entry));
   entry->kind = RHEOS__ENTRY_DROPPED;
   r->any_dropped = true;
   for (int32_t i = 0; i < entry->num_inputs; ++i) {
@@ -112,6 +117,7 @@ rheos_status *rheos__rule_drop_unused(rheos__rewriter *r, rheos__entry *entry) {
 }
 
 static void give_uses(rheos__rewriter *r, int32_t from, int32_t to) {
+  assert(r->instead[from] == from && r->instead[to] == to);
   if (from == to) return;
   r->instead[from] = to;
   r->num_uses[to] += r->num_uses[from];
@@ -120,6 +126,7 @@ static void give_uses(rheos__rewriter *r, int32_t from, int32_t to) {
 
 rheos_status *rheos__rule_pass_on(rheos__rewriter *r, rheos__entry *entry, int32_t value) {
   r->changed = true;
+  assert(entry->kind == RHEOS__ENTRY_NODE && r->producers[value] < index_of(r, entry));
   if (is_unused(r, entry)) ++r->num_uses[value];  // for good
   give_uses(r, entry->first_value, value);
   RHEOS_TRY(keep_waits(r, entry));
@@ -129,6 +136,8 @@ rheos_status *rheos__rule_pass_on(rheos__rewriter *r, rheos__entry *entry, int32
 
 rheos_status *rheos__rule_merge(rheos__rewriter *r, rheos__entry *entry, const rheos__entry *into) {
   r->changed = true;
+  assert(into < entry && into->kind == RHEOS__ENTRY_NODE);
+  assert(into->signature == entry->signature && into->num_outputs == entry->num_outputs);
   if (is_unused(r, entry)) ++r->num_uses[into->first_value];
   for (int32_t i = 0; i < entry->num_outputs; ++i) {
     give_uses(r, entry->first_value + i, into->first_value + i);
@@ -156,6 +165,7 @@ rheos_status *rheos__rule_become(rheos__rewriter *r, rheos__entry *entry, const 
   r->num_operands += (size_t)num_inputs;
   for (int32_t i = 0; i < num_inputs; ++i) {
     r->plan->operands[entry->first_operand + i] = inputs[i];
+    assert(inputs[i] < entry->first_value && r->instead[inputs[i]] == inputs[i]);
     ++r->num_uses[inputs[i]];
   }
   entry->rule = r->rule;

@@ -53,6 +53,7 @@ static rheos_status *add_value(specializer *z, rheos_dtype dtype, rheos__value_k
     return rheos__out_of_memory();
   }
   int32_t index = segment->first_value + (int32_t)z->num_values++;
+  assert(index < z->plan->num_values);
   segment->num_values = (int32_t)z->num_values;
   rheos__value *value = &segment->values[index - segment->first_value];
   *value = (rheos__value){.shape = shape,
@@ -289,6 +290,7 @@ static rheos_status *add_outputs(specializer *z, const rheos__entry *entry, cons
 
 // Output 0 is another value's bytes.
 static rheos_status *add_alias(specializer *z, const rheos__entry *entry, const rheos__prepare *p) {
+  assert(p->alias_input >= 0 && p->alias_input < p->num_inputs && p->num_outputs == 1);
   int32_t of = z->plan->operands[entry->first_operand + p->alias_input];
   int32_t root = root_of(z, of);
   const rheos__value *root_value = value_at(z, root);
@@ -517,6 +519,8 @@ static rheos_status *specialize(specializer *z) {
     }
     rheos__arena_reset(&z->scratch);
   }
+  assert(segment->first_value + segment->num_values ==
+         (entry < plan->num_entries ? plan->entries[entry].first_value : plan->num_values));
   segment->end_entry = entry;
   rheos__segment_check(segment);
   if (rheos__fuses(plan)) RHEOS_TRY(rheos__fuse(segment));
@@ -538,7 +542,9 @@ static rheos_status *specialize(specializer *z) {
 // its other children have other shapes.
 static rheos_status *refine(specializer *z, const rheos__segment *parent) {
   rheos__segment *segment = z->segment;
+  assert(parent->num_dynamic_values > 0 && parent->num_dynamic_values == segment->num_key);
   const int32_t first = parent->dynamic_values[0];
+  assert(first >= parent->first_value && first < segment->first_value);
   segment->num_refined = segment->first_value - first;
   segment->refined =
       rheos__arena_copy(&segment->arena, &parent->values[first - parent->first_value],
@@ -666,6 +672,7 @@ static void evict(rheos__segment **first) {
   }
   if (count < MAX_SIBLINGS || oldest == NULL) return;
   rheos__segment *segment = *oldest;
+  assert(segment->num_running == 0);
   *oldest = segment->next;
   segment->next = NULL;
   rheos__segments_free(segment);
@@ -739,6 +746,7 @@ rheos_status *rheos__segment_new_for(rheos__plan *plan, rheos__segment *parent,
 void rheos__segment_link(rheos__plan *plan, rheos__segment *segment) {
   rheos__segment **first = siblings(plan, segment->parent);
   evict(first);
+  assert(segment->plan == plan && segment->serial == 0 && segment->next == NULL);
   segment->serial = ++plan->num_specializations;
   segment->next = *first;
   *first = segment;

@@ -1,6 +1,7 @@
 // Names are made as they are shown, so that plans keep none.
 #include "plan/show.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +26,9 @@ static char *name_of_node(const rheos__plan *plan, int32_t id, const char *kind,
 }
 
 char *rheos__entry_name(const rheos__plan *plan, int32_t index, rheos__arena *arena) {
+  assert(index >= 0 && index < plan->num_entries);
   const rheos__entry *entry = &plan->entries[index];
+  assert(entry->kind != RHEOS__ENTRY_DROPPED);
   if (entry->kind == RHEOS__ENTRY_READ) {
     return name_of_node(plan, entry->id, "/_read_", index, arena);
   }

@@ -1,5 +1,7 @@
 #include "plan/update_group.h"
 
+#include <assert.h>
+
 // How many instructions from `first` on have the same way to be run together.
 static int32_t count_alike(const rheos__segment *segment, int32_t first) {
   const rheos__instruction *in = &segment->instructions[first];
@@ -21,6 +23,7 @@ static rheos_status *add_group(rheos__segment *segment, int32_t first, int32_t c
       .kind = RHEOS__SECTION_UPDATES, .first = first, .updates = {.update = in[0].grouped}};
   RHEOS_TRY(
       in[0].grouped->prepare(states, count, &segment->arena, &group.updates.state, out_taken));
+  assert(*out_taken >= 1 && *out_taken <= count);
   if (*out_taken < 2) return NULL;
   group.end = first + *out_taken;
   for (int32_t i = 0; i < *out_taken; ++i) group.cost_ns += (double)in[i].cost_ns;

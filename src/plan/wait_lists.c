@@ -76,7 +76,9 @@ static rheos_status *name(writer *w, int32_t wait) {
 
 // A join, or its members where they are few.
 static rheos_status *name_join(writer *w, int32_t join) {
+  assert(join >= 0 && (size_t)join < w->num_joins);
   const rheos__join at = w->joins[join];
+  assert(at.num_waits > 0);  // one that is empty was not kept
   if (at.num_waits > MAX_COPIED) return name(w, ~join);
   for (int32_t i = 0; i < at.num_waits; ++i) RHEOS_TRY(name(w, w->waits[at.first_wait + i]));
   return NULL;
@@ -84,6 +86,7 @@ static rheos_status *name_join(writer *w, int32_t join) {
 
 static rheos_status *name_entry(writer *w, int32_t entry) {
   if (entry < 0) return NULL;
+  assert(entry < w->plan->num_entries);
   if (!is_dropped(w, entry)) return name(w, w->places[entry]);
   return w->all[entry] > 0 ? name_join(w, w->all[entry] - 1) : NULL;
 }
@@ -97,6 +100,7 @@ static int32_t begin_list(writer *w) {
 static rheos_status *end_as_join(writer *w, int32_t first, int32_t *out_join) {
   *out_join = 0;
   const int32_t count = (int32_t)w->num_waits - first;
+  assert(count >= 0);
   if (count == 0) return NULL;
   if (!RHEOS_RESERVE(w->joins, w->join_capacity, w->num_joins + 1) ||
       !RHEOS_RESERVE(w->join_seen, w->join_seen_capacity, w->num_joins + 1)) {

@@ -1,5 +1,7 @@
 // Workspaces: the pointers and memory of one running step, kept for the next.
 #include "plan/dynamic.h"
+
+#include <assert.h>
 #include "plan/memory_report.h"
 
 rheos__workspace *rheos__workspace_new(const rheos__plan *plan) {
@@ -50,6 +52,7 @@ static void bind_input(rheos__binding *binding, const rheos__workspace *workspac
                        const rheos__segment *segment, int32_t position, int32_t at) {
   const int32_t index = segment->input_values[position], root = segment->operands[position];
   const rheos__value *value = rheos__find_value(segment, index);
+  assert(at >= 0 && at < segment->num_tensor_arguments);
   rheos__tensor_argument *argument = &binding->arguments[at];
   *argument = (rheos__tensor_argument){.root = root};
   binding->tensors[at] = NULL;
@@ -113,12 +116,15 @@ rheos_status *rheos__workspace_bind(rheos__workspace *workspace, const rheos__se
   while (workspace->num_bindings <= depth)
     workspace->bindings[workspace->num_bindings++] = (rheos__binding){0};
   for (size_t i = depth; i < workspace->num_bindings; ++i) workspace->bindings[i].serial = 0;
+  assert(depth == 0 || workspace->bindings[depth - 1].serial == segment->parent->serial);
   rheos__binding *binding = &workspace->bindings[depth];
   RHEOS_TRY(bind_memory(binding, segment));
   for (int32_t i = 0; i < segment->num_values; ++i) {
     const rheos__value *value = &segment->values[i];
     void **data = &workspace->data[segment->first_value + i];
     if (value->kind == RHEOS__VALUE_CONSTANT) *data = value->constant->data;
+    assert(value->kind != RHEOS__VALUE_ARENA || value->root != segment->first_value + i ||
+           value->offset <= binding->memory_bytes);
     if (value->kind == RHEOS__VALUE_ARENA) *data = binding->memory + value->offset;
   }
   if (!bind_inputs(binding, workspace, segment)) return rheos__out_of_memory();

@@ -2,6 +2,7 @@
 // are looked up while a plan is made, not while it runs.
 #include "resource/resource.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -52,6 +53,7 @@ void rheos__resources_free(rheos__resources *resources) {
 // The entry that holds the resource, or the empty one where it belongs.
 static resource_entry *find_entry(resource_entry *entries, size_t capacity, uint64_t hash,
                                   const rheos__resource_kind *kind, const char *name) {
+  assert(capacity > 0 && (capacity & (capacity - 1)) == 0);
   size_t mask = capacity - 1;
   for (size_t i = hash & mask;; i = (i + 1) & mask) {
     const rheos__resource *resource = entries[i].resource;
@@ -81,6 +83,7 @@ static bool reserve_entry(rheos__resources *resources) {
 static rheos_status *new_resource(const rheos__resource_kind *kind, const char *name,
                                   const void *argument, rheos__resource **out_resource) {
   *out_resource = NULL;
+  assert(kind->size_bytes >= sizeof(rheos__resource));
   rheos__resource *resource = rheos__alloc_zeroed(kind->size_bytes);
   if (resource == NULL) return rheos__out_of_memory();
   resource->kind = kind;
@@ -112,6 +115,7 @@ static rheos_status *get_locked(rheos__resources *resources, const rheos__resour
     RHEOS_TRY(new_resource(kind, name, argument, &resource));
     *entry = (resource_entry){hash, resource};
     resources->count++;
+    assert(resources->count * 2 <= resources->capacity);
   }
   *out_resource = rheos__resource_ref(entry->resource);
   return NULL;
@@ -209,6 +213,7 @@ rheos_status *rheos__variable_begin_write(rheos__variable_cell *cell, rheos_tens
     return status;
   }
   rheos__tensor_changed(cell->value);
+  assert(rheos__tensor_is_exclusive(cell->value));
   *out_value = cell->value;
   return NULL;
 }

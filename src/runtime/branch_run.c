@@ -27,6 +27,8 @@ static rheos_status *run_instruction(const branches_run *r, const rheos__instruc
   void *outputs[RHEOS__BRANCH_OPERANDS];
   const rheos__segment *segment = r->run->segment;
   const rheos__workspace *workspace = r->run->workspace;
+  assert(in->kind == RHEOS__RUN && in->num_inputs <= RHEOS__BRANCH_OPERANDS);
+  assert(in->num_outputs <= RHEOS__BRANCH_OPERANDS);
   const int32_t *operands = segment->operands + in->first_operand;
   for (int32_t i = 0; i < in->num_inputs; ++i) inputs[i] = workspace->data[operands[i]];
   for (int32_t i = 0; i < in->num_outputs; ++i) outputs[i] = workspace->data[in->first_value + i];
@@ -48,6 +50,7 @@ static void note_failure(branches_run *r, int32_t branch, int32_t index, rheos_s
   const rheos__plan *plan = r->run->segment->plan;
   const int32_t entry = r->run->segment->instructions[index].entry;
   r->errors[branch] = rheos__status_at_take(status, plan->graph, plan->entries[entry].id);
+  assert(r->failed[branch] == 0);  // a branch stops where it fails
   r->failed[branch] = index;
   int32_t first = atomic_load(&r->first_failure);
   while (index < first && !atomic_compare_exchange_weak(&r->first_failure, &first, index)) continue;
@@ -56,6 +59,7 @@ static void note_failure(branches_run *r, int32_t branch, int32_t index, rheos_s
 static void run_branch(branches_run *r, int32_t branch) {
   const int32_t *starts = r->run->section->branches.starts;
   float unseen_ns = 0;
+  assert(branch >= 0 && branch < r->run->section->branches.num_branches);
   int64_t now = rheos__section_start(r->run);
   for (int32_t k = starts[branch]; k < starts[branch + 1]; ++k) {
     const int32_t index = r->run->section->branches.members[k];

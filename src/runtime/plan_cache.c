@@ -1,6 +1,7 @@
 // A plan that is being made stands in the cache already, so that others find it and wait.
 #include "runtime/plan_cache.h"
 
+#include <assert.h>
 #include <string.h>
 #include <time.h>
 
@@ -64,6 +65,7 @@ static bool same_ids(const rheos__signature_ids *a, const rheos__signature_ids *
 }
 
 static void remove_at(rheos__plan_cache *cache, size_t index) {
+  assert(index < cache->num_plans && cache->num_plans <= cache->capacity);
   rheos__cached_plan_unref(cache->plans[index]);
   --cache->num_plans;
   memmove(cache->plans + index, cache->plans + index + 1,
@@ -125,6 +127,7 @@ static rheos_status *add_plan(rheos__plan_cache *cache, const rheos__signature_i
   }
   rheos__cached_plan *plan = new_cached_plan(ids);
   if (plan == NULL) return rheos__out_of_memory();
+  assert(plan->state == RHEOS__PLAN_IS_MADE_NOW && cache->num_plans < cache->max_plans);
   atomic_init(&plan->references, 2);
   memmove(cache->plans + 1, cache->plans, cache->num_plans * sizeof *cache->plans);
   cache->plans[0] = plan;
@@ -143,6 +146,7 @@ static rheos_status *make(rheos__plan_cache *cache, const rheos__signature_ids *
   pthread_mutex_unlock(cache->mutex);
   rheos_status *status = cache->make(cache->argument, &added->ids, &plan);
   pthread_mutex_lock(cache->mutex);
+  assert(added->plan == NULL && (plan != NULL) == (status == NULL));
   added->plan = plan;
   added->state = status == NULL ? RHEOS__PLAN_READY : RHEOS__PLAN_FAILED;
   pthread_cond_broadcast(&cache->made);

@@ -9,6 +9,7 @@
 // never two for each other.
 #include "runtime/pool.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -160,6 +161,7 @@ static bool take_share(job *j, int64_t *out_first, int64_t *out_last) {
     last = first + share;
   } while (!atomic_compare_exchange_weak_explicit(&j->left, &left, rest, memory_order_relaxed,
                                                   memory_order_relaxed));
+  assert(first >= 0 && first < last && last <= j->num_grains);
   *out_first = first * j->units_a_grain;
   *out_last = last * j->units_a_grain < j->num_units ? last * j->units_a_grain : j->num_units;
   return true;
@@ -230,6 +232,7 @@ void rheos__pool_give_scratch(void *scratch) {
 // ---- The open jobs, with the mutex held
 
 static void open_job(rheos__pool *pool, job *j) {
+  assert(!j->is_open && j->num_helpers == 0);
   j->next = pool->open;
   pool->open = j;
   j->is_open = true;
@@ -279,6 +282,8 @@ static job *best_job(const rheos__pool *pool, const job *outer) {
 static void help_with(rheos__pool *pool, job *j, const job *awaited) {
   const help h = {pool, atomic_load(&pool->num_opened), awaited};
   const bool is_noted = j->watch != NULL && awaited == NULL;
+  assert(own_slot->pool == pool && j->is_open);
+  assert(awaited == NULL || is_inner(j, awaited));
   ++j->num_helpers;
   pthread_mutex_unlock(&pool->mutex);
   const int64_t start = is_noted ? rheos__clock_ns() : 0;
@@ -346,6 +351,7 @@ static slot *take_slot(rheos__pool *pool) {
 }
 
 static void give_slot(rheos__pool *pool, slot *s) {
+  assert(s->pool == pool && !s->is_taken);
   s->next = pool->free_slots;
   pool->free_slots = s;
 }
@@ -373,9 +379,11 @@ static void wait_for_helpers(rheos__pool *pool, job *j) {
 }
 
 static void cut_into_grains(job *j, int32_t num_threads) {
+  assert(j->num_units > 0 && num_threads > 0);
   j->num_shares = (int64_t)num_threads * SHARES_LEFT;
   j->units_a_grain = j->num_units / MOST_GRAINS + 1;
   j->num_grains = (j->num_units - 1) / j->units_a_grain + 1;
+  assert(j->num_grains > 0 && j->num_grains <= MOST_GRAINS);
   j->least_share = j->num_grains / ((int64_t)num_threads * LEAST_SHARES);
   if (j->least_share < 1) j->least_share = 1;
   atomic_init(&j->left, grains(0, j->num_grains));

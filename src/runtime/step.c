@@ -1,6 +1,7 @@
 // Cancellation, deadlines, and parallel work of a step.
 #include "runtime/step.h"
 
+#include <assert.h>
 #include <time.h>
 
 #include "base/alloc.h"
@@ -51,6 +52,7 @@ rheos__resources *rheos__step_resources(rheos__step *step) {
 }
 
 static bool stop(rheos__step *step, rheos_code code) {
+  assert(code == RHEOS_CANCELLED || code == RHEOS_DEADLINE_EXCEEDED);
   atomic_store_explicit(&step->stopped, (int)code, memory_order_relaxed);
   return true;
 }
@@ -78,6 +80,7 @@ bool rheos__step_poll(rheos__step *step) {
 }
 
 rheos_status *rheos__step_error(const rheos__step *step) {
+  assert(atomic_load(&step->stopped) != 0);
   if (atomic_load(&step->stopped) == RHEOS_DEADLINE_EXCEEDED) {
     return rheos_status_new(RHEOS_DEADLINE_EXCEEDED, "Timed out: the step took longer than %lld ms",
                             (long long)step->options->timeout_ms);

@@ -1,6 +1,7 @@
 // Collecting a trace. Nothing here allocates for an event but by doubling an array.
 #include "runtime/trace.h"
 
+#include <assert.h>
 #include <string.h>
 #include <time.h>
 
@@ -261,6 +262,7 @@ static void add_event(rheos_trace *trace, rheos__trace_event event) {
     trace->failed = true;
     return;
   }
+  assert(trace->visit >= 0 && event.start_ns <= event.end_ns);
   event.visit = trace->visit;
   trace->events[trace->num_events++] = event;
 }
@@ -287,6 +289,7 @@ int64_t rheos__trace_add(rheos_trace *trace, const rheos__segment *segment,
   if (trace->failed) return 0;
   rheos__trace_visit *visit = &trace->visits[trace->visit];
   const int32_t op = in->entry - segment->first_entry;
+  assert(op >= 0 && op < segment->end_entry - segment->first_entry);
   const bool is_dynamic = trace->segments[visit->segment].ops[op].has_late_shapes;
   const int32_t dynamic = is_dynamic ? add_dynamic_shapes(trace, in, tensors) : -1;
   const int64_t now = rheos__clock_ns();

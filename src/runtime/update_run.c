@@ -2,6 +2,8 @@
 // of a large variable, or takes in many small ones.
 #include "runtime/section_run.h"
 
+#include <assert.h>
+
 enum { PARTS_PER_THREAD = 4 };
 
 // What a run keeps in the workspace's room, in this order.
@@ -62,6 +64,7 @@ static position begin_of(const updates_run *u, int64_t part) {
 
 static void run_part(const updates_run *u, int64_t part) {
   const position from = begin_of(u, part), to = begin_of(u, part + 1);
+  assert(from.kernel <= to.kernel && to.kernel <= u->count);
   int64_t now = rheos__section_start(u->run);
   for (int32_t i = from.kernel; i <= to.kernel && i < u->count; ++i) {
     const int64_t first = i == from.kernel ? from.unit : 0;
@@ -81,6 +84,7 @@ bool rheos__run_updates(const rheos__section_run *run) {
   const rheos__grouped_update *update = run->section->updates.update;
   const void *state = run->section->updates.state;
   const int32_t count = run->section->end - run->section->first;
+  assert(count > 1 && run->num_parts > 0);
   room at;
   if (!find_room(run, (size_t)count, &at)) return false;
   take_inputs(run, &at);

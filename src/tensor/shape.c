@@ -1,4 +1,5 @@
 // Shapes: small values in which -1 stands for what is not known.
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ size_t rheos_shape_format(const rheos_shape *shape, char *buffer, size_t size_by
     text[length++] = ']';
     text[length] = '\0';
   }
+  assert(length < sizeof text);
   if (size_bytes > 0) {
     size_t kept = length < size_bytes ? length : size_bytes - 1;
     memcpy(buffer, text, kept);
@@ -80,6 +82,7 @@ rheos_status *rheos__shape_broadcast(const rheos_shape *a, const rheos_shape *b,
     return NULL;
   }
   int32_t rank = a->rank > b->rank ? a->rank : b->rank;
+  assert(rank <= RHEOS_MAX_RANK);
   rheos_shape shape = {.rank = rank};
   for (int32_t i = 0; i < rank; i++) {
     int32_t i_a = i - (rank - a->rank), i_b = i - (rank - b->rank);

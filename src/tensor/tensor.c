@@ -75,6 +75,7 @@ static inline void set_shape(rheos_shape *to, const rheos_shape *shape) {
 
 static inline void set_header(rheos_tensor *tensor, rheos_dtype dtype, const rheos_shape *shape,
                               int64_t num_elements, size_t size_bytes) {
+  assert(num_elements >= 0 && (num_elements > 0 || size_bytes == 0));
   atomic_init(&tensor->references, 1);
   tensor->dtype = dtype;
   set_shape(&tensor->shape, shape);
@@ -109,6 +110,7 @@ static int32_t class_of(size_t size_bytes) {
 }
 
 static inline rheos_tensor *new_of_class(int32_t small_class) {
+  assert(small_class >= 0 && small_class < RHEOS__SMALL_CLASSES);
   const size_t data_bytes = (size_t)(small_class + 1) * CLASS_BYTES;
   return rheos__small_alloc(small_class, sizeof(rheos_tensor) + ALIGNMENT + data_bytes);
 }
@@ -263,6 +265,7 @@ static rheos_status *share_bytes(rheos_tensor *base, rheos_dtype dtype, const rh
   tensor->data = base->data;
   tensor->release = release_base;
   tensor->release_argument = rheos_tensor_ref(base);
+  assert(base->release != release_base);  // one step to whose bytes they are
   *out_tensor = tensor;
   return NULL;
 }
@@ -488,6 +491,7 @@ rheos_status *rheos_tensor_set_string(rheos_tensor *tensor, int64_t index, const
 }
 
 int64_t rheos__tensor_int_at(const rheos_tensor *tensor, int64_t index) {
+  assert(index >= 0 && index < tensor->num_elements);
   const void *data = tensor->data;
   switch ((int)tensor->dtype) {
     case RHEOS_INT32:

@@ -2,6 +2,7 @@
 // what they do, and whole runs of a broadcast dimension where these are short.
 #include "device/cpu/fused_loop.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/arena_share.h"
@@ -15,6 +16,7 @@ void rheos__fused_init(rheos__fused_builder *b, int64_t num_elements) {
 }
 
 void rheos__fused_add_operand(rheos__fused_builder *b, int64_t step) {
+  assert(b->num_members == 0 && b->num_operands < RHEOS__FUSED_OPERANDS && step >= 0);
   b->steps[b->num_operands++] = step;
 }
 
@@ -38,12 +40,14 @@ static int32_t choose_slot(rheos__fused_builder *b, const rheos__elementwise *ro
     for (int32_t k = 0; k < row->num_operands; k++) is_read |= slot_of(b, inputs[k]) == slot;
     if (!is_read) return slot;
   }
+  assert(b->num_slots < RHEOS__FUSED_MEMBERS);
   return b->num_slots++;
 }
 
 int32_t rheos__fused_add_member(rheos__fused_builder *b, const rheos__elementwise *row,
                                 const rheos__fused_kind *kind, const int32_t *inputs, int32_t out,
                                 int32_t num_readers) {
+  assert(b->num_members < RHEOS__FUSED_MEMBERS && row->num_operands <= RHEOS__MAX_OPERANDS);
   const int32_t index = b->num_members++;
   rheos__fused_member *member = &b->members[index];
   b->kinds[index] = *kind;
@@ -55,7 +59,9 @@ int32_t rheos__fused_add_member(rheos__fused_builder *b, const rheos__elementwis
     member->in[k] = (uint8_t)inputs[k];
     b->sources[index][k] = b->producers[inputs[k]];
     const int32_t slot = slot_of(b, inputs[k]);
+    assert(slot < b->num_slots);
     if (slot >= 0) b->readers_left[slot]--;
+    assert(slot < 0 || b->readers_left[slot] >= 0);
   }
   if (out == RHEOS__TO_OUTPUT) {
     out = b->num_operands;
