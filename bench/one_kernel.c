@@ -6,6 +6,7 @@
 
 #define BENCH_CLOCK CLOCK_THREAD_CPUTIME_ID
 #include "bench.h"
+#include "plan/plan_text.h"
 #include "plan/prepare.h"
 #include "runtime/step.h"
 
@@ -126,7 +127,7 @@ static rheos_status *run_entry(one_kernel *k, walk *w, int32_t index) {
     return NULL;
   }
   rheos__prepare *p = &w->kernels[index];
-  RHEOS_TRY(rheos__prepare_init(p, w->plan, entry, &k->arena));
+  RHEOS_TRY(rheos__prepare_init(p, w->plan, entry, w->plan->context.devices[0], &k->arena));
   fill_inputs(w, entry, false, p);
   RHEOS_TRY(rheos__prepare_shapes(p));
   if (any_shape_unknown(p)) {
@@ -140,18 +141,14 @@ static rheos_status *run_entry(one_kernel *k, walk *w, int32_t index) {
   return first_call(k, w, entry, p);
 }
 
-static rheos_status *any_device(void *argument, const rheos__node *node) {
-  (void)argument, (void)node;
-  return NULL;
-}
-
 static rheos_status *run_target(one_kernel *k, const op_program *program, walk *w, int32_t target) {
   rheos__edge feeds[CASE_MAX_INPUTS];
   for (size_t i = 0; i < program->num_feeds; i++) {
     feeds[i] = (rheos__edge){program->feeds[i].output.id, program->feeds[i].output.index};
   }
   const rheos__plan_context context = {.resources = k->resources,
-                                       .check_device = any_device,
+                                       .devices = plan_devices(),
+                                       .num_devices = 1,
                                        .rewrites = {.disable_meta_optimizer = true}};
   RHEOS_TRY(rheos__plan_new(program->graph, &context, feeds, (int32_t)program->num_feeds, NULL, 0,
                             &target, 1, &w->plan));

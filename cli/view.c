@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "device/cpu/cpu.h"
 #include "format/message/tensor_proto.h"
 #include "graph/graph.h"
 
@@ -95,8 +96,7 @@ static view_reason reason_of(const view *v, const char *op) {
   const rheos__signature *signature =
       v->graph != NULL ? rheos__graph_signature(v->graph, op) : rheos__signature_by_name(op);
   // A node of an op that nobody defines got a signature, but only for itself.
-  if (signature != NULL &&
-      (rheos__has_reference(signature->op) || rheos__op_variants(signature->op))) {
+  if (signature != NULL && rheos__cpu_has_kernel(signature->op)) {
     return VIEW_RUNS;
   }
   for (size_t i = 0; library != NULL && i < library->n_function; i++) {

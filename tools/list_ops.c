@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/op_def.h"
+#include "device/cpu/cpu.h"
 
 static int by_name(const void *a, const void *b) {
   const rheos__op_def *const *x = a, *const *y = b;
@@ -11,7 +11,7 @@ static int by_name(const void *a, const void *b) {
 }
 
 static int count_variants(const rheos__op_def *op) {
-  const rheos__prepare_fn *variants = rheos__op_variants(op);
+  const rheos__prepare_fn *variants = rheos__cpu_variants(op);
   int count = 0;
   while (variants && variants[count]) count++;
   return count;

@@ -25,6 +25,7 @@
 #include "tensor/tensor.h"
 
 typedef struct rheos__op_def rheos__op_def;
+typedef struct rheos__device rheos__device;  // device/device.h
 
 // ---- Attributes of a node, all those of the signature first and in its order, defaults filled in.
 // Interned by the graph: nodes with the same attributes share one.
@@ -160,8 +161,15 @@ typedef struct rheos__grouped_update {
   void (*end)(const void *state);
 } rheos__grouped_update;
 
-typedef struct rheos__prepare {
+typedef struct rheos__prepare rheos__prepare;
+typedef rheos_status *(*rheos__prepare_fn)(rheos__prepare *p);
+
+struct rheos__prepare {
   // Given
+  const rheos__device *device;  // that the kernel is for
+  // The device's kernels for an op, best first, NULL-terminated, for kernels that are made of others;
+  // NULL, as the answer too: none.
+  const rheos__prepare_fn *(*variants)(const rheos__op_def *op);
   const rheos__op_def *op;
   const rheos__attrs *attrs;
   const char *node_name;
@@ -200,9 +208,7 @@ typedef struct rheos__prepare {
       packing;  // of an input that stays: `run` gets a rheos__packed in its place
   rheos__resource
       *output_resource;  // the cell that output 0 refers to (references, handles), borrowed
-} rheos__prepare;
-
-typedef rheos_status *(*rheos__prepare_fn)(rheos__prepare *p);
+};
 
 // Whether input `input` is a constant, or a variable that the plan only reads: a form of it, made once,
 // is worth while (resource/packing.h). False where the kernel runs but once.
@@ -290,10 +296,6 @@ static inline bool rheos__has_reference(const rheos__op_def *op) {
 // All ops, in the order of ops.def. Defined in ops/op_table.c.
 extern const rheos__op_def *const rheos__op_table[];
 extern const int32_t rheos__op_table_size;
-
-// Faster variants for an op, best first, NULL-terminated; NULL if there are none. Defined by the
-// device (device/cpu/variants.c).
-const rheos__prepare_fn *rheos__op_variants(const rheos__op_def *op);
 
 // ---- Parsed signatures: made once for the process, constant afterwards
 

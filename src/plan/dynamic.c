@@ -143,7 +143,8 @@ static rheos_status *prepare(rheos__dynamic *dynamic, const rheos__segment *segm
   forget(dynamic);
   rheos__arena_reset(&dynamic->arena);
   rheos__prepare *p = &dynamic->p;
-  RHEOS_TRY(rheos__prepare_init(p, segment->plan, entry, &dynamic->arena));
+  RHEOS_TRY(rheos__prepare_init(p, segment->plan, entry, segment->plan->context.devices[0],
+                                &dynamic->arena));
   fill_inputs(p, inputs, cells);
   dynamic->keeps = copy_values(dynamic, inputs, p->num_inputs);
   bool same = false;

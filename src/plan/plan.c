@@ -7,9 +7,8 @@
 
 #include "base/hash.h"
 #include "graph/op_tally.h"
-#include "device/cpu/fused_loop.h"
 #include "plan/effects.h"
-#include "plan/fuse.h"
+#include "plan/place.h"
 #include "plan/prepare.h"
 #include "plan/rewrite.h"
 #include "plan/segment.h"
@@ -228,8 +227,13 @@ static rheos_status *finish_node(builder *b, int32_t id) {
   return add_draft(b, &d);
 }
 
-static bool can_run(const rheos__op_def *op) {
-  return rheos__has_reference(op) || rheos__op_variants(op) != NULL;
+static bool can_run(const rheos__plan *plan, const rheos__node *node) {
+  const rheos__plan_context *context = &plan->context;
+  if (rheos__has_reference(node->signature->op)) return true;  // on the CPU
+  for (int32_t i = 0; i < context->num_devices; ++i) {
+    if (context->devices[i]->kind->has_kernel(node->signature->op, node->attrs)) return true;
+  }
+  return false;
 }
 
 // All ops without a kernel that `root` needs, in one message.
@@ -243,7 +247,7 @@ static rheos_status *report_missing(builder *b, int32_t root) {
   while (status == NULL && b->stack_count > 0) {
     const int32_t id = b->stack[--b->stack_count].id;
     const rheos__node *node = rheos__graph_node(graph, id);
-    if (!can_run(node->signature->op)) {
+    if (!can_run(b->plan, node)) {
       char *name = rheos__node_name(graph, node);
       status = name != NULL ? rheos__op_tally_add(&missing, node->signature->op->name, name)
                             : rheos__out_of_memory();
@@ -268,7 +272,7 @@ static rheos_status *visit_from(builder *b, int32_t root) {
   while (b->stack_count > 0) {
     struct visit *top = &b->stack[b->stack_count - 1];
     const rheos__node *node = rheos__graph_node(b->plan->graph, top->id);
-    if (!can_run(node->signature->op)) return report_missing(b, root);
+    if (!can_run(b->plan, node)) return report_missing(b, root);
     if (top->next == node->num_inputs + node->num_control_inputs) {
       RHEOS_TRY(finish_node(b, top->id));
       --b->stack_count;
@@ -371,7 +375,6 @@ static rheos_status *lay_down(builder *b, const source *fetches) {
   }
   rheos_status *status = sort_drafts(b, order);
   plan->num_values = plan->num_feeds;
-  if (rheos__fuses(plan)) plan->max_operands = RHEOS__FUSED_OPERANDS;
   for (int32_t i = 0; status == NULL && i < plan->num_entries; ++i) {
     rheos__entry *d = &b->drafts[order[i]];
     d->first_value = plan->num_values;
@@ -389,6 +392,10 @@ static rheos_status *lay_down(builder *b, const source *fetches) {
 static rheos_status *find_last_uses(rheos__plan *plan) {
   plan->last_uses = rheos__alloc_array((size_t)plan->num_values, sizeof *plan->last_uses);
   if (plan->last_uses == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < plan->context.num_devices; ++i) {
+    const int32_t operands = plan->context.devices[i]->kind->max_operands;
+    if (operands > plan->max_operands) plan->max_operands = operands;
+  }
   for (int32_t i = 0; i < plan->num_entries; ++i) {
     const rheos__entry *entry = &plan->entries[i];
     assert(entry->kind != RHEOS__ENTRY_DROPPED);
@@ -434,18 +441,6 @@ static rheos_status *build(builder *b, const int32_t *targets, int32_t num_targe
   return status;
 }
 
-static rheos_status *check_devices(const rheos__plan *plan) {
-  const char *checked = NULL;  // devices are interned, and neighbours mostly share one
-  for (int32_t i = 0; i < plan->num_entries; ++i) {
-    const rheos__node *node = rheos__graph_node(plan->graph, plan->entries[i].id);
-    if (node->device == checked) continue;
-    rheos_status *status = plan->context.check_device(plan->context.check_device_argument, node);
-    if (status != NULL) return rheos__status_at_take(status, plan->graph, plan->entries[i].id);
-    checked = node->device;
-  }
-  return NULL;
-}
-
 // Of all that a plan has looked at and that may change after it was made; it only grows.
 static int64_t count_changes(const rheos_graph *graph, const rheos__resources *resources) {
   return rheos__graph_num_changes(graph) + rheos__num_variables_of_any_shape(resources);
@@ -481,7 +476,7 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
     status = build(&b, targets, num_targets);
     builder_deinit(&b);
   }
-  if (status == NULL) status = check_devices(plan);
+  if (status == NULL) status = rheos__place(plan);
   if (status == NULL) rheos__plan_check(plan);
   if (status == NULL) status = rheos__rewrite(plan, targets, num_targets);
   if (status == NULL) rheos__plan_check(plan);

@@ -19,6 +19,7 @@
 
 #include <rheos/session.h>
 
+#include "device/device.h"
 #include "graph/graph.h"
 
 typedef enum rheos__entry_kind {
@@ -34,7 +35,8 @@ typedef struct rheos__entry {
   int32_t id;     // the node that it stands for: name, source line, errors
   int32_t level;  // the number of writes that it waits for, one after another
   uint8_t kind;
-  uint16_t rule;  // one more than the rule's number that made it what it is; 0: as in the graph
+  int16_t device;  // in the context's list
+  uint16_t rule;   // one more than the rule's number that made it what it is; 0: as in the graph
   int32_t read_index;
   int32_t first_operand;  // in plan->operands
   int32_t num_inputs;
@@ -67,10 +69,10 @@ typedef struct rheos__join {
 // What a plan needs to know of the session it belongs to.
 typedef struct rheos__plan_context {
   rheos__resources *resources;
-  rheos__packings *packings;  // of operands; NULL: none are kept
-  // Fails if no device of the session fits the device the node asks for.
-  rheos_status *(*check_device)(void *argument, const rheos__node *node);
-  void *check_device_argument;
+  rheos__packings *packings;            // of operands; NULL: none are kept
+  const rheos__device *const *devices;  // the first is a CPU; they and the list outlive the plan
+  int32_t num_devices;
+  bool allow_soft_placement, log_device_placement;
   rheos_program_function program_function;  // what PyFunc calls, with its argument; may be NULL
   void *program_argument;
   rheos_rewrite_options rewrites;
@@ -99,6 +101,7 @@ typedef struct rheos__plan {
   rheos__effect *effects;
   int32_t num_waits, num_joins, num_effects;
   int32_t max_operands;
+  bool is_mixed;       // entries run on devices of different memory
   rheos__arena arena;  // what rules have made
   // The rest is guarded by the mutex.
   pthread_mutex_t mutex;
@@ -120,6 +123,11 @@ static inline int32_t rheos__entry_node(const rheos__plan *plan, const rheos__en
   const bool gives = entry->kind == RHEOS__ENTRY_NODE && entry->num_outputs > 0;
   return gives ? plan->origins[entry->first_value].id : entry->id;
 }
+static inline const rheos__device *rheos__entry_device(const rheos__plan *plan,
+                                                       const rheos__entry *entry) {
+  return plan->context.devices[entry->device];
+}
+
 // The entry whose output the value is, -1 for a feed.
 int32_t rheos__plan_producer(const rheos__plan *plan, int32_t value);
 

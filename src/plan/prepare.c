@@ -13,7 +13,8 @@ bool rheos__all_known(const rheos_shape *shapes, int32_t count) {
 
 // One block for all the arrays of a prepare.
 rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
-                                  const rheos__entry *entry, rheos__arena *arena) {
+                                  const rheos__entry *entry, const rheos__device *device,
+                                  rheos__arena *arena) {
   size_t num_in = (size_t)entry->num_inputs, num_out = (size_t)entry->num_outputs;
   size_t size =
       (num_in + num_out) * (sizeof(rheos_shape) + sizeof(rheos_dtype)) +
@@ -38,7 +39,9 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
     dtypes[num_in + i] =
         rheos_dtype_base((rheos_dtype)plan->dtypes[(size_t)entry->first_value + i]);
   }
-  *p = (rheos__prepare){.op = entry->signature->op,
+  *p = (rheos__prepare){.device = device,
+                        .variants = device->kind->variants,
+                        .op = entry->signature->op,
                         .attrs = entry->attrs,
                         .num_inputs = entry->num_inputs,
                         .num_outputs = entry->num_outputs,
@@ -102,22 +105,27 @@ static void leave_out_empty_units(rheos__prepare *p) {
   if (p->num_outputs > 0 && p->num_units > 1) p->num_units = 1;
 }
 
+static rheos_status *no_kernel(const rheos__prepare *p, const char *reason) {
+  const rheos__device_kind *kind = p->device->kind;
+  return rheos_status_new(RHEOS_UNIMPLEMENTED, "no kernel for %s%s%s%s%s", p->op->name,
+                          kind->uses_host_memory ? "" : " on ",
+                          kind->uses_host_memory ? "" : kind->name, reason != NULL ? ": " : "",
+                          reason != NULL ? reason : "");
+}
+
 static rheos_status *ask_kernels(rheos__prepare *p) {
-  const rheos__prepare_fn *variants = rheos__op_variants(p->op);
+  const char *reason = NULL;
+  const rheos__prepare_fn *variants = p->variants(p->op);
   for (; variants != NULL && *variants != NULL; ++variants) {
     RHEOS_TRY((*variants)(p));
     if (p->decline_reason == NULL) return NULL;
+    reason = p->decline_reason;
     rheos__prepare_clear(p);
   }
-  if (!rheos__has_reference(p->op)) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "no kernel for %s", p->op->name);
-  }
+  if (!p->device->kind->uses_host_memory) return no_kernel(p, reason);
+  if (!rheos__has_reference(p->op)) return no_kernel(p, NULL);
   RHEOS_TRY(rheos__prepare_reference(p));
-  if (p->decline_reason != NULL) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "no kernel for %s: %s", p->op->name,
-                            p->decline_reason);
-  }
-  return NULL;
+  return p->decline_reason != NULL ? no_kernel(p, p->decline_reason) : NULL;
 }
 
 // Kernels that do not know of variants would copy pointers that are counted.

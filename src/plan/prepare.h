@@ -4,15 +4,16 @@
 
 #include "plan/plan.h"
 
-// Fills in what the entry itself tells; the arrays for inputs and outputs lie in `arena`: dtypes as
+// Fills in what the entry itself tells, for a kernel of the device; the arrays for inputs and outputs lie in `arena`: dtypes as
 // the graph has them, shapes unknown, values and cells NULL.
 rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
-                                  const rheos__entry *entry, rheos__arena *arena);
+                                  const rheos__entry *entry, const rheos__device *device,
+                                  rheos__arena *arena);
 
 // Infers the output shapes from the inputs'.
 rheos_status *rheos__prepare_shapes(rheos__prepare *p);
 
-// Asks the variants, then the reference.
+// Asks the device's variants, then the reference if it may run there.
 rheos_status *rheos__prepare_kernel(rheos__prepare *p);
 
 // Takes the answer back, so that the kernels may be asked again. The state has been released.

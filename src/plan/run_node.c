@@ -80,7 +80,7 @@ static rheos_status *prepare_and_run(const rheos__plan *plan, const rheos__entry
                                      rheos__resource *const *cells, rheos__step *step,
                                      rheos_tensor **outputs) {
   rheos__prepare p;
-  RHEOS_TRY(rheos__prepare_init(&p, plan, entry, arena));
+  RHEOS_TRY(rheos__prepare_init(&p, plan, entry, plan->context.devices[0], arena));
   rheos_dtype *dtypes = (rheos_dtype *)(uintptr_t)p.input_dtypes;
   rheos_shape *shapes = (rheos_shape *)(uintptr_t)p.input_shapes;
   rheos_tensor **values = (rheos_tensor **)(uintptr_t)p.input_values;

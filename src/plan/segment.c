@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "plan/branches.h"
-#include "plan/fuse.h"
 #include "plan/update_group.h"
 #include "plan/packed_operand.h"
 #include "plan/memory.h"
@@ -383,7 +382,7 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
   bool is_pure = (op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;
   if (is_pure && entry->num_outputs == 0) return NULL;  // NoOp: its order is all there is to it
   rheos__prepare p;
-  RHEOS_TRY(rheos__prepare_init(&p, z->plan, entry, &z->scratch));
+  RHEOS_TRY(rheos__prepare_init(&p, z->plan, entry, z->segment->device, &z->scratch));
   bool constant, cells;
   fill_inputs(z, entry, &p, &constant, &cells);
   rheos_status *status = rheos__prepare_shapes(&p);
@@ -523,7 +522,8 @@ static rheos_status *specialize(specializer *z) {
          (entry < plan->num_entries ? plan->entries[entry].first_value : plan->num_values));
   segment->end_entry = entry;
   rheos__segment_check(segment);
-  if (rheos__fuses(plan)) RHEOS_TRY(rheos__fuse(segment));
+  const rheos__device *device = segment->device;
+  if (device->kind->finish != NULL) RHEOS_TRY(device->kind->finish(device, segment));
   rheos__segment_check(segment);
   RHEOS_TRY(rheos__find_branches(segment, plan->context.num_threads));
   rheos__segment_check(segment);
@@ -716,6 +716,7 @@ rheos_status *rheos__segment_new_for(rheos__plan *plan, rheos__segment *parent,
   clock_gettime(CLOCK_MONOTONIC, &now);
   segment->made_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
   segment->plan = plan;
+  segment->device = plan->context.devices[0];
   segment->parent = parent;
   segment->far_parent = segment;
   if (parent != NULL) {

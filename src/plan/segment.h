@@ -124,8 +124,9 @@ typedef struct rheos__key {
 
 struct rheos__segment {
   rheos__plan *plan;
-  rheos__segment *next;      // sibling for other shapes
-  rheos__segment *children;  // what follows, by the shapes of the values that ended this segment
+  const rheos__device *device;  // of all its instructions
+  rheos__segment *next;         // sibling for other shapes
+  rheos__segment *children;     // what follows, by the shapes of the values that ended this segment
   rheos__segment *parent;
   rheos__segment
       *far_parent;      // one before the parent, so that any is few steps away; a root's: itself

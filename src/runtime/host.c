@@ -1,10 +1,10 @@
 #include "runtime/host.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/options.h"
+#include "device/cpu/cpu.h"
 
 enum { MAX_DEVICES = 64 };
 
@@ -14,14 +14,23 @@ static rheos_status *add_devices(rheos_host *host, int32_t count) {
     return RHEOS_INVALID("%d CPU devices asked for, at most %d", (int)count, MAX_DEVICES);
   }
   host->devices = rheos__alloc_array((size_t)count, sizeof *host->devices);
-  host->device_names = rheos__alloc_array((size_t)count, sizeof *host->device_names);
-  if (host->devices == NULL || host->device_names == NULL) return rheos__out_of_memory();
+  host->cpus = rheos__alloc_array((size_t)count, sizeof *host->cpus);
+  if (host->devices == NULL || host->cpus == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < count; ++i) {
-    snprintf(host->devices[i], sizeof host->devices[i],
-             "/job:localhost/replica:0/task:0/device:CPU:%d", (int)i);
-    RHEOS_TRY(rheos__device_name_parse(host->devices[i], &host->device_names[i]));
+    rheos__device_init(&host->cpus[i], &rheos__cpu_kind, i, NULL);
+    host->devices[i] = &host->cpus[i];
   }
   host->num_devices = count;
+  return NULL;
+}
+
+rheos_status *rheos__host_add_device(rheos_host *host, const rheos__device *device) {
+  const size_t count = (size_t)host->num_devices + 1;
+  const rheos__device **devices =
+      rheos__realloc((void *)host->devices, count * sizeof(rheos__device *));
+  if (devices == NULL) return rheos__out_of_memory();
+  host->devices = devices;
+  host->devices[host->num_devices++] = device;
   return NULL;
 }
 
@@ -62,15 +71,15 @@ void rheos_host_unref(rheos_host *host) {
   rheos__pool_free(host->pool);
   rheos__resources_free(host->resources);
   rheos__packings_unref(host->packings);
-  rheos__free(host->devices);
-  rheos__free(host->device_names);
+  rheos__free((void *)host->devices);
+  rheos__free(host->cpus);
   rheos__free(host);
 }
 
 int32_t rheos_host_num_devices(const rheos_host *host) { return host->num_devices; }
 
 const char *rheos_host_device(const rheos_host *host, int32_t index) {
-  return index >= 0 && index < host->num_devices ? host->devices[index] : NULL;
+  return index >= 0 && index < host->num_devices ? host->devices[index]->name : NULL;
 }
 
 int32_t rheos_host_num_threads(const rheos_host *host) {

@@ -5,7 +5,7 @@
 #include <rheos/host.h>
 #include <stdatomic.h>
 
-#include "graph/device_name.h"
+#include "device/device.h"
 #include "resource/packing.h"
 #include "runtime/pool.h"
 
@@ -14,9 +14,12 @@ struct rheos_host {
   rheos__pool *pool;
   rheos__packings *packings;
   rheos__resources *resources;  // of sessions that share them
-  char (*devices)[64];
-  rheos__device_name *device_names;
+  rheos__device *cpus;
+  const rheos__device **devices;  // these first
   int32_t num_devices;
 };
+
+// Adds a device, which must outlive the host, before the first session has it.
+rheos_status *rheos__host_add_device(rheos_host *host, const rheos__device *device);
 
 #endif  // RHEOS_SRC_RUNTIME_HOST_H

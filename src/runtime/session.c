@@ -1,5 +1,4 @@
 // Sessions: a graph, the host that it runs on, and the plans made so far.
-#include <stdio.h>
 #include <string.h>
 
 #include "base/large_blocks.h"
@@ -145,57 +144,6 @@ const char *rheos_session_device(const rheos_session *session, int32_t index) {
   return rheos_host_device(session->host, index);
 }
 
-// ---- Devices
-
-static int32_t find_device(const rheos_session *session, const rheos__device_name *wanted) {
-  for (int32_t i = 0; i < session->host->num_devices; ++i) {
-    if (rheos__device_name_matches(wanted, &session->host->device_names[i])) return i;
-  }
-  return -1;
-}
-
-static rheos_status *no_device(const rheos_session *session, const rheos__node *node) {
-  char list[1024] = "";
-  size_t length = 0;
-  for (int32_t i = 0; i < session->host->num_devices && length < sizeof list - 80; ++i) {
-    length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "",
-                               session->host->devices[i]);
-  }
-  char *name = rheos__node_name(session->graph, node);
-  rheos_status *status = RHEOS_INVALID(
-      "Cannot assign a device for operation %s: the operation was explicitly "
-      "assigned to %s but available devices are [ %s ]. Make sure the device "
-      "specification refers to a valid device.",
-      name != NULL ? name : node->signature->op->name, node->device, list);
-  rheos__free(name);
-  return status;
-}
-
-static rheos_status *check_device(void *argument, const rheos__node *node) {
-  const rheos_session *session = argument;
-  rheos__device_name wanted;
-  RHEOS_TRY(rheos__device_name_parse(node->device, &wanted));
-  int32_t device = find_device(session, &wanted);
-  if (device < 0 && !session->options.allow_soft_placement) return no_device(session, node);
-  if (session->options.log_device_placement) {
-    char *name = rheos__node_name(session->graph, node);
-    fprintf(stderr, "%s: (%s): %s\n", name != NULL ? name : "?", node->signature->op->name,
-            session->host->devices[device < 0 ? 0 : device]);
-    rheos__free(name);
-  }
-  return NULL;
-}
-
-// Where a node of a plan, which was checked, runs.
-static const char *device_of(void *argument, const rheos__node *node) {
-  const rheos_session *session = argument;
-  rheos__device_name wanted;
-  rheos_status *status = rheos__device_name_parse(node->device, &wanted);
-  const int32_t device = status == NULL ? find_device(session, &wanted) : -1;
-  rheos_status_free(status);
-  return session->host->devices[device < 0 ? 0 : device];
-}
-
 // ---- Signatures
 
 static rheos_status *check_output(const rheos_session *session, rheos_output output,
@@ -255,8 +203,10 @@ static rheos_status *make_plan(void *argument, const rheos__signature_ids *ids,
   if (between_ops > 0 && between_ops < threads) threads = between_ops;
   rheos__resources *own = session->own_resources;
   rheos__plan_context context = {.resources = own != NULL ? own : session->host->resources,
-                                 .check_device = check_device,
-                                 .check_device_argument = session,
+                                 .devices = session->host->devices,
+                                 .num_devices = session->host->num_devices,
+                                 .allow_soft_placement = session->options.allow_soft_placement,
+                                 .log_device_placement = session->options.log_device_placement,
                                  .program_function = session->options.program_function,
                                  .program_argument = session->options.program_argument,
                                  .rewrites = session->options.rewrites,
@@ -307,7 +257,7 @@ static rheos_status *run_plan(rheos_session *session, rheos__cached_plan *cached
     return rheos__step_error(&step);
   }
   if (rheos__step_is_traced(&step)) {
-    rheos__trace_begin_run(options->trace, device_of, session);
+    rheos__trace_begin_run(options->trace);
   }
   double cost_ns;
   rheos_status *status = rheos__execute(plan, values, bound, &step, out_values, &cost_ns);

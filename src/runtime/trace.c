@@ -69,13 +69,7 @@ void rheos_trace_free(rheos_trace *trace) {
   rheos__free(trace);
 }
 
-void rheos__trace_begin_run(rheos_trace *trace,
-                            const char *(*device_of)(void *argument, const rheos__node *node),
-                            void *device_argument) {
-  trace->device_of = device_of;
-  trace->device_argument = device_argument;
-  ++trace->num_runs;
-}
+void rheos__trace_begin_run(rheos_trace *trace) { ++trace->num_runs; }
 
 // ---- Descriptions
 
@@ -136,15 +130,15 @@ static bool describe_ops(rheos_trace *trace, const rheos__segment *segment,
   out->edges = rheos__alloc_array((size_t)num_edges, sizeof *out->edges);
   if (out->ops == NULL || out->outputs == NULL || out->edges == NULL) return false;
   num_edges = 0;
-  const char *device_text = NULL;
+  const rheos__device *described = NULL;
   int32_t device = 0;
   for (int32_t i = 0; i < out->num_ops; ++i) {
     const rheos__entry *entry = &plan->entries[segment->first_entry + i];
     const int32_t id = rheos__entry_node(plan, entry);
     const rheos__node *node = rheos__graph_node(plan->graph, id);
-    if (i == 0 || node->device != device_text) {  // interned: mostly the same one
-      device_text = node->device;
-      device = device_index(trace, trace->device_of(trace->device_argument, node));
+    if (rheos__entry_device(plan, entry) != described) {
+      described = rheos__entry_device(plan, entry);
+      device = device_index(trace, described->name);
     }
     if (device < 0) return false;
     out->ops[i] = (rheos__traced_op){.signature = entry->signature,

@@ -100,14 +100,9 @@ struct rheos_trace {
   rheos__pool_watch watch;
   int32_t num_runs;
   int32_t visit;  // the one under way, -1: none; visits of bodies lie inside those of their callers
-  // Of the session whose run is under way: the device of a node.
-  const char *(*device_of)(void *argument, const rheos__node *node);
-  void *device_argument;
 };
 
-void rheos__trace_begin_run(rheos_trace *trace,
-                            const char *(*device_of)(void *argument, const rheos__node *node),
-                            void *device_argument);
+void rheos__trace_begin_run(rheos_trace *trace);
 
 // The run comes to a segment, which is described if it is new. Returns the time. From here to
 // rheos__trace_leave() the trace watches what the calling thread hands out to a pool.

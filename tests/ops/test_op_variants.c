@@ -3,6 +3,7 @@
 // pieces. Usage: test_op_variants [op]
 #include <string.h>
 
+#include "device/cpu/cpu.h"
 #include "graph/graph.h"
 #include "ops/op_harness.h"
 
@@ -46,6 +47,7 @@ static bool fill_call(kernel_call *k, const op_program *program, const op_case *
   rheos__prepare *p = &k->prepare;
   p->op = node->signature->op;
   p->attrs = node->attrs;
+  p->variants = rheos__cpu_variants;
   p->node_name = "op";
   p->num_inputs = node->num_inputs;
   p->num_outputs = node->num_outputs;
@@ -118,7 +120,7 @@ static bool outputs_of(rheos__prepare_fn prepare, const op_program *program, con
   if (fill_call(&k, program, c)) {
     status = prepare(&k.prepare);
     // Only ops with variants are known to compute without a step.
-    const bool can_compute = k.prepare.compute && rheos__op_variants(k.prepare.op);
+    const bool can_compute = k.prepare.compute && rheos__cpu_variants(k.prepare.op);
     if (!status && !k.prepare.decline_reason && k.prepare.flops < MAX_FLOPS &&
         (k.prepare.run || can_compute)) {
       status = k.prepare.run ? run_call(&k, c, piece) : compute_call(&k, c);
@@ -172,7 +174,7 @@ static void check_kernels(const op_case *c, bool may_fail, int ran[MAX_VARIANTS]
     bool pure = rheos__has_reference(op) && !(op->flags & RHEOS_OP_STATEFUL);
     if (pure && outputs_of(rheos__prepare_reference, &program, c, 0, may_fail, &reference)) {
       check_variant(rheos__prepare_reference, 0, &program, c, &reference, &ran[0]);
-      const rheos__prepare_fn *variants = rheos__op_variants(op);
+      const rheos__prepare_fn *variants = rheos__cpu_variants(op);
       for (int i = 0; variants && variants[i] && i + 1 < MAX_VARIANTS; i++) {
         check_variant(variants[i], i + 1, &program, c, &reference, &ran[i + 1]);
       }
@@ -302,7 +304,7 @@ static void check_cases(const op_cases *cases, size_t first, size_t end) {
   int ran[MAX_VARIANTS] = {0};
   const rheos__op_def *op = rheos__signature_by_name(cases->items[first].op)->op;
   int enlarged = 0;
-  const rheos__prepare_fn *variants = rheos__op_variants(op);
+  const rheos__prepare_fn *variants = rheos__cpu_variants(op);
   for (size_t i = first; i < end; i++) {
     const op_case *c = &cases->items[i];
     if (!is_wanted(c)) continue;

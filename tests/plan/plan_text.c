@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "device/cpu/cpu.h"
 #include "plan/show.h"
 
 enum { MOST = 8, UNKNOWN_DIMENSION = 3 };
@@ -17,10 +18,11 @@ static void check(rheos_status *status) {
   if (status != NULL) fail_msg("%s", rheos_status_message(status));
 }
 
-rheos_status *plan_on_any_device(void *argument, const rheos__node *node) {
-  (void)argument;
-  (void)node;
-  return NULL;
+const rheos__device *const *plan_devices(void) {
+  static rheos__device cpu;
+  static const rheos__device *const devices[] = {&cpu};
+  if (cpu.kind == NULL) rheos__device_init(&cpu, &rheos__cpu_kind, 0, NULL);
+  return devices;
 }
 
 static rheos_status *print_line(void *argument, const rheos__shown *shown) {
@@ -49,7 +51,7 @@ char *plan_text(rheos_graph *graph, const rheos_rewrite_options *rewrites,
   rheos__edge fed[MOST], fetched[MOST];
   for (int i = 0; i < num_feeds; ++i) fed[i] = (rheos__edge){feeds[i].id, feeds[i].index};
   for (int i = 0; i < num_fetches; ++i) fetched[i] = (rheos__edge){fetches[i].id, fetches[i].index};
-  rheos__plan_context context = {.check_device = plan_on_any_device};
+  rheos__plan_context context = {.devices = plan_devices(), .num_devices = 1};
   if (rewrites != NULL) context.rewrites = *rewrites;
   rheos__plan *plan = NULL;
   check(rheos__plan_new(graph, &context, fed, num_feeds, fetched, num_fetches, NULL, 0, &plan));

@@ -27,7 +27,7 @@ void check_plan_of(rheos_scope *s, rheos_output feed, rheos_output fetch, const 
 // A constant vector.
 rheos_output int_vector(rheos_scope *s, int count, const int32_t *numbers);
 
-// For a rheos__plan_context: every device will do.
-rheos_status *plan_on_any_device(void *argument, const rheos__node *node);
+// A CPU, of a program's life.
+const rheos__device *const *plan_devices(void);
 
 #endif  // RHEOS_TESTS_PLAN_PLAN_TEXT_H

@@ -39,7 +39,7 @@ static int count_groups(fixture *f, rheos_output fed, rheos_output y, int thread
   rheos__resources *resources = rheos__resources_new();
   assert_non_null(resources);
   rheos__plan_context context = {
-      .resources = resources, .check_device = plan_on_any_device, .num_threads = threads};
+      .resources = resources, .devices = plan_devices(), .num_devices = 1, .num_threads = threads};
   const rheos__edge in = {fed.id, fed.index}, out = {y.id, y.index};
   rheos__plan *plan = NULL;
   check(rheos__plan_new(f->graph, &context, &in, 1, &out, 1, NULL, 0, &plan));

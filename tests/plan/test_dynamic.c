@@ -30,7 +30,7 @@ static void test_dynamic__ops_share_a_segment_until_a_shape_is_needed(void **sta
   rheos__resources *resources = rheos__resources_new();
   assert_non_null(resources);
   const rheos__plan_context context = {
-      .resources = resources, .check_device = plan_on_any_device, .num_threads = 1};
+      .resources = resources, .devices = plan_devices(), .num_devices = 1, .num_threads = 1};
   const rheos__edge in = {x.id, 0}, out = {both.id, 0};
   rheos__plan *plan = NULL;
   check(rheos__plan_new(f->graph, &context, &in, 1, &out, 1, NULL, 0, &plan));

@@ -59,7 +59,8 @@ static model build(fixture *f, const int64_t *widths, int layers) {
 static int count_chains(fixture *f, const model *m, rheos_shape fed, int32_t *out_longest) {
   rheos__resources *resources = rheos__resources_new();
   assert_non_null(resources);
-  rheos__plan_context context = {.resources = resources, .check_device = plan_on_any_device};
+  rheos__plan_context context = {
+      .resources = resources, .devices = plan_devices(), .num_devices = 1};
   const rheos__edge x = {m->x.id, m->x.index}, y = {m->y.id, m->y.index};
   rheos__plan *plan = NULL;
   check(rheos__plan_new(f->graph, &context, &x, 1, &y, 1, NULL, 0, &plan));

@@ -24,7 +24,7 @@ static program plan_of(fixture *f, rheos_output in, rheos_output out) {
   program p = {.resources = rheos__resources_new()};
   assert_non_null(p.resources);
   const rheos__plan_context context = {
-      .resources = p.resources, .check_device = plan_on_any_device, .num_threads = 1};
+      .resources = p.resources, .devices = plan_devices(), .num_devices = 1, .num_threads = 1};
   const rheos__edge feed = {in.id, in.index}, fetch = {out.id, out.index};
   check(rheos__plan_new(f->graph, &context, &feed, 1, &fetch, 1, NULL, 0, &p.plan));
   return p;

@@ -47,7 +47,8 @@ static model build(fixture *f, int count, const int64_t *sizes, int num_sizes, b
 static int count_runs(fixture *f, const rheos_operation *updates, int count, int *out_in_them) {
   rheos__resources *resources = rheos__resources_new();
   assert_non_null(resources);
-  rheos__plan_context context = {.resources = resources, .check_device = plan_on_any_device};
+  rheos__plan_context context = {
+      .resources = resources, .devices = plan_devices(), .num_devices = 1};
   int32_t targets[MOST];
   for (int i = 0; i < count; i++) targets[i] = updates[i].id;
   rheos__plan *plan = NULL;

@@ -11,6 +11,7 @@
 
 #include <rheos/scope.h>
 
+#include "plan/plan_text.h"
 #include "runtime/step.h"
 
 enum { NUM_THREADS = 16, PATIENCE_S = 60, CHAIN = 20000, LARGE_BYTES = 256 * 1024 };
@@ -70,18 +71,12 @@ typedef struct fixture {
   rheos__edge fetches[NUM_THREADS];
 } fixture;
 
-static rheos_status *any_device(void *argument, const rheos__node *node) {
-  (void)argument;
-  (void)node;
-  return NULL;
-}
-
 static rheos_status *make(void *argument, const rheos__signature_ids *ids, rheos__plan **out_plan) {
   fixture *f = argument;
   atomic_fetch_add(&f->num_making, 1);
   arrive_and_wait(&f->meeting);
   if (atomic_load(&f->fails)) return rheos_status_new(RHEOS_ABORTED, "no plan");
-  const rheos__plan_context context = {.check_device = any_device};
+  const rheos__plan_context context = {.devices = plan_devices(), .num_devices = 1};
   return rheos__plan_new(f->graph, &context, ids->feeds, ids->num_feeds, ids->fetches,
                          ids->num_fetches, ids->targets, ids->num_targets, out_plan);
 }

@@ -4,12 +4,12 @@
 #include "device/cpu/batch_norm_float.h"
 #include "device/cpu/conv_float.h"
 #include "device/cpu/conv_onednn.h"
+#include "device/cpu/cpu.h"
 #include "device/cpu/dense.h"
 #include "device/cpu/matmul.h"
 #include "device/cpu/pool_float.h"
 #include "device/cpu/products.h"
 #include "device/cpu/softmax_float.h"
-#include "graph/op_def.h"
 #include "ops/nn/fused.h"
 
 typedef struct op_variants {
@@ -77,7 +77,7 @@ static const op_variants table[] = {
     {"_FusedMatMul", fused_matmul},
 };
 
-const rheos__prepare_fn *rheos__op_variants(const rheos__op_def *op) {
+const rheos__prepare_fn *rheos__cpu_variants(const rheos__op_def *op) {
   for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
     if (op->name[0] == table[i].op[0] && strcmp(op->name, table[i].op) == 0) {
       return table[i].kernels;

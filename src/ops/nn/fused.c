@@ -455,7 +455,7 @@ static rheos_status *answer(rheos__prepare *p, const rheos__prepare *inner, int6
 // it does not say what they are.
 static rheos_status *by_variants(rheos__prepare *p, const rheos__op_def *op,
                                  const rheos__epilogue *epilogue) {
-  const rheos__prepare_fn *variants = rheos__op_variants(op);
+  const rheos__prepare_fn *variants = p->variants != NULL ? p->variants(op) : NULL;
   for (; variants != NULL && *variants != NULL; ++variants) {
     rheos__prepare inner;
     begin_inner(p, op, &inner);

@@ -7,8 +7,8 @@
 // never part of one. A reduction that is the first outside to read one of its values ends it. A
 // tile is computed by the very loops of the ops, and added up by the functions of the reduction in their
 // order: the bits are those of the instructions by themselves.
-#ifndef RHEOS_SRC_PLAN_FUSE_H
-#define RHEOS_SRC_PLAN_FUSE_H
+#ifndef RHEOS_SRC_DEVICE_CPU_FUSE_H
+#define RHEOS_SRC_DEVICE_CPU_FUSE_H
 
 #include "plan/segment.h"
 
@@ -21,4 +21,4 @@ bool rheos__fuses(const rheos__plan *plan);
 // one. An instruction has RHEOS__FUSED_OPERANDS at most.
 rheos_status *rheos__fuse(rheos__segment *segment);
 
-#endif  // RHEOS_SRC_PLAN_FUSE_H
+#endif  // RHEOS_SRC_DEVICE_CPU_FUSE_H

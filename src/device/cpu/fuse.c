@@ -1,6 +1,6 @@
 // Finds the clusters in one walk over the instructions, then writes the instructions anew. Clusters
 // are bounded, so both take constant time an instruction.
-#include "plan/fuse.h"
+#include "device/cpu/fuse.h"
 
 #include <assert.h>
 

@@ -1,0 +1,41 @@
+// The table of the CPU's functions.
+#include "device/cpu/cpu.h"
+
+#include "base/alloc.h"
+#include "device/cpu/fuse.h"
+#include "device/cpu/fused_loop.h"
+
+bool rheos__cpu_has_kernel(const rheos__op_def *op) {
+  return rheos__has_reference(op) || rheos__cpu_variants(op) != NULL;
+}
+
+static bool has_kernel(const rheos__op_def *op, const rheos__attrs *attrs) {
+  (void)attrs;
+  return rheos__cpu_has_kernel(op);
+}
+
+static void *allocate(const rheos__device *device, size_t size_bytes) {
+  (void)device;
+  return rheos__alloc_aligned(size_bytes);
+}
+
+static void free_block(const rheos__device *device, void *block) {
+  (void)device;
+  rheos__free_aligned(block);
+}
+
+static rheos_status *finish(const rheos__device *device, rheos__segment *segment) {
+  (void)device;
+  return rheos__fuses(segment->plan) ? rheos__fuse(segment) : NULL;
+}
+
+const rheos__device_kind rheos__cpu_kind = {
+    .name = "CPU",
+    .uses_host_memory = true,
+    .max_operands = RHEOS__FUSED_OPERANDS,
+    .has_kernel = has_kernel,
+    .variants = rheos__cpu_variants,
+    .allocate = allocate,
+    .free = free_block,
+    .finish = finish,
+};

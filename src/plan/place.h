@@ -1,0 +1,16 @@
+// Placement: on which of the session's devices each entry of a plan runs.
+#ifndef RHEOS_SRC_PLAN_PLACE_H
+#define RHEOS_SRC_PLAN_PLACE_H
+
+#include "plan/plan.h"
+
+// Chooses the device of each entry, before anything is rewritten: the one that its node asks for, else
+// that of what it is colocated with, else the CPU, unless another one is the only to have a kernel. What
+// takes a reference or handle runs where that is. Fails where no device fits or the one that does has no
+// kernel, unless soft placement is on: then it is the CPU.
+rheos_status *rheos__place(rheos__plan *plan);
+
+// Whether the entry is bound to no memory: its outputs become constants, or it has none.
+bool rheos__is_anywhere(const rheos__entry *entry);
+
+#endif  // RHEOS_SRC_PLAN_PLACE_H
