@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "plan/prepare.h"
+#include "plan/staged_node.h"
 
 enum { MAX_KEY_BYTES = 1024 };
 
@@ -190,12 +191,12 @@ static bool is_prepared(const rheos__dynamic *dynamic, const rheos__segment *seg
   return true;
 }
 
-rheos_status *rheos__run_dynamic(const rheos__segment *segment, const rheos__instruction *in,
-                                 rheos__workspace *workspace, rheos__step *step) {
+// With inputs in the host's memory, where the results are too.
+static rheos_status *run_on_host(const rheos__segment *segment, const rheos__instruction *in,
+                                 rheos_tensor *const *inputs, rheos__workspace *workspace,
+                                 rheos__step *step) {
   rheos__dynamic *dynamic = dynamic_of(workspace, in->entry);
   if (dynamic == NULL) return rheos__out_of_memory();
-  rheos_tensor *const *inputs = rheos__tensor_arguments(workspace, segment, in);
-  for (int32_t i = 0; i < in->num_outputs; ++i) workspace->results[i] = NULL;
   rheos_status *status = NULL;
   if (!is_prepared(dynamic, segment, inputs)) {
     status = prepare(dynamic, segment, in, inputs, rheos__take_cells(workspace, segment, in));
@@ -204,6 +205,27 @@ rheos_status *rheos__run_dynamic(const rheos__segment *segment, const rheos__ins
     status = rheos__run_prepared(&dynamic->p, inputs, step, workspace->inputs, workspace->outputs,
                                  workspace->results);
   }
+  return status;
+}
+
+static rheos_status *run_staged(const rheos__segment *segment, const rheos__instruction *in,
+                                rheos_tensor *const *inputs, rheos__workspace *workspace,
+                                rheos__step *step) {
+  rheos_tensor **staged = NULL;
+  rheos_status *status = rheos__stage_inputs(segment, in, inputs, &staged);
+  if (status == NULL) status = run_on_host(segment, in, staged, workspace, step);
+  rheos__unstage_inputs(staged, in->num_inputs);
+  if (status != NULL) return status;
+  return rheos__stage_results(segment->device, workspace->results, in->num_outputs);
+}
+
+rheos_status *rheos__run_dynamic(const rheos__segment *segment, const rheos__instruction *in,
+                                 rheos__workspace *workspace, rheos__step *step) {
+  rheos_tensor *const *inputs = rheos__tensor_arguments(workspace, segment, in);
+  for (int32_t i = 0; i < in->num_outputs; ++i) workspace->results[i] = NULL;
+  const bool on_host = segment->device->kind->uses_host_memory;
+  rheos_status *status = on_host ? run_on_host(segment, in, inputs, workspace, step)
+                                 : run_staged(segment, in, inputs, workspace, step);
   if (status == NULL) return NULL;
   for (int32_t i = 0; i < in->num_outputs; ++i) {
     rheos_tensor_unref(workspace->results[i]);

@@ -59,10 +59,10 @@ static void add_returned(const rheos__segment *segment, rheos__memory_report *re
   }
 }
 
-// The node whose shape the entry behind the segment waits for.
+// The node whose shape the entry behind the segment waits for, -1 if the segment ends for its device.
 static int32_t awaited_node(const rheos__segment *segment) {
   const rheos__plan *plan = segment->plan;
-  assert(segment->end_entry < plan->num_entries && segment->num_dynamic_values > 0);
+  assert(segment->end_entry < plan->num_entries);
   const rheos__entry *next = &plan->entries[segment->end_entry];
   for (int32_t i = 0; i < next->num_inputs; ++i) {
     const int32_t value = plan->operands[next->first_operand + i];

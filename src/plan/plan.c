@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "graph/op_tally.h"
+#include "plan/copies.h"
 #include "plan/effects.h"
 #include "plan/place.h"
 #include "plan/prepare.h"
@@ -479,6 +480,7 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
   if (status == NULL) status = rheos__place(plan);
   if (status == NULL) rheos__plan_check(plan);
   if (status == NULL) status = rheos__rewrite(plan, targets, num_targets);
+  if (status == NULL) status = rheos__insert_copies(plan);
   if (status == NULL) rheos__plan_check(plan);
   if (status == NULL) status = find_last_uses(plan);
   if (status == NULL) status = rheos__find_effects(plan);

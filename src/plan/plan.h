@@ -25,6 +25,7 @@
 typedef enum rheos__entry_kind {
   RHEOS__ENTRY_NODE,
   RHEOS__ENTRY_READ,     // the value behind a reference, output `read_index` of node `id`
+  RHEOS__ENTRY_COPY,     // the same value in the memory of another device: copies.h
   RHEOS__ENTRY_DROPPED,  // only while the plan is rewritten
 } rheos__entry_kind;
 

@@ -43,6 +43,7 @@ const char *rheos__instruction_kind_name(const rheos__instruction *instruction) 
     case RHEOS__COMPUTE: return "compute";
     case RHEOS__READ: return "read";
     case RHEOS__DYNAMIC: return "dynamic";
+    case RHEOS__COPY: return "copy";
     case RHEOS__HOLD: return "hold";
   }
   return "?";
@@ -164,13 +165,18 @@ typedef struct printer {
   rheos__text *text;
 } printer;
 
+static const char *word_of(const rheos__entry *entry, const rheos__shown *shown) {
+  if (entry->kind == RHEOS__ENTRY_COPY) return "(copy)";
+  return entry->kind == RHEOS__ENTRY_READ ? "(read)" : shown->op;
+}
+
 static rheos_status *add_entry(void *argument, const rheos__shown *shown) {
   const printer *p = argument;
   const rheos__entry *entry = &p->plan->entries[shown->entry];
   add(p->text, "  e%d", (int)shown->entry);
   add_name(p->text, shown->name);
   rheos__text_add_string(p->text, " = ");
-  rheos__text_add_string(p->text, entry->kind == RHEOS__ENTRY_READ ? "(read)" : shown->op);
+  rheos__text_add_string(p->text, word_of(entry, shown));
   rheos__text_add_string(p->text, "(");
   for (int32_t i = 0; i < entry->num_inputs; ++i) {
     add(p->text, "%sv%d", i > 0 ? ", " : "", (int)p->plan->operands[entry->first_operand + i]);

@@ -41,8 +41,9 @@ typedef struct rheos__rewriter {
   const rheos__attrs **made;  // attributes that rules asked for
   size_t num_made, made_capacity;
   rheos__wait_lists waits;
-  uint16_t rule;  // one more than the number of the one that is asked
-  bool changed;   // by the rule just asked
+  uint16_t rule;   // one more than the number of the one that is asked
+  bool changed;    // by the rule just asked
+  int16_t device;  // of the entry that rules are asked about
   bool any_dropped;
 } rheos__rewriter;
 
@@ -68,7 +69,8 @@ extern const rheos__rule rheos__fused_rules[];
 
 // The value that input `input` of the entry takes by now.
 int32_t rheos__rule_input(rheos__rewriter *r, const rheos__entry *entry, int32_t input);
-// The entry whose output 0 the value is, if it runs that op (NULL: any); else NULL.
+// The entry whose output 0 the value is, if it runs that op (NULL: any) on the device of the entry that
+// rules are asked about; else NULL.
 rheos__entry *rheos__rule_source(const rheos__rewriter *r, int32_t value, const rheos__op_def *op);
 // The tensor, if the value is a constant of the graph; else NULL.
 const rheos_tensor *rheos__rule_constant(const rheos__rewriter *r, int32_t value);
@@ -83,7 +85,8 @@ rheos_status *rheos__rule_pass_on(rheos__rewriter *r, rheos__entry *entry, int32
 // Whoever takes an output of the entry takes the same output of `into`, which lies before it.
 rheos_status *rheos__rule_merge(rheos__rewriter *r, rheos__entry *entry, const rheos__entry *into);
 // The entry runs another op on other inputs, which lie before it. Its output 0 stays the value that it
-// is; if the op has fewer outputs, the others must not be in use.
+// is; if the op has fewer outputs, the others must not be in use. Nothing changes where the entry's device
+// has no kernel for it.
 rheos_status *rheos__rule_become(rheos__rewriter *r, rheos__entry *entry, const rheos__op_def *op,
                                  const rheos__attrs *attrs, const int32_t *inputs,
                                  int32_t num_inputs);

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "plan/place.h"
 #include "plan/rewrite.h"
 
 enum { MAX_COMPARED = 64 };  // attributes made before, the latest
@@ -22,6 +23,7 @@ rheos__entry *rheos__rule_source(const rheos__rewriter *r, int32_t value, const 
   if (producer < 0) return NULL;
   rheos__entry *entry = &r->plan->entries[producer];
   if (entry->kind != RHEOS__ENTRY_NODE || entry->first_value != value) return NULL;
+  if (r->plan->is_mixed && !rheos__is_anywhere(entry) && entry->device != r->device) return NULL;
   return op == NULL || entry->signature->op == op ? entry : NULL;
 }
 
@@ -154,6 +156,8 @@ rheos_status *rheos__rule_become(rheos__rewriter *r, rheos__entry *entry, const 
                                  const rheos__attrs *attrs, const int32_t *inputs,
                                  int32_t num_inputs) {
   const rheos__signature *signature = rheos__signature_by_name(op->name);
+  const rheos__device_kind *kind = rheos__entry_device(r->plan, entry)->kind;
+  if (r->plan->is_mixed && !kind->has_kernel(op, attrs)) return NULL;
   if (signature == NULL || !reserve_operands(r, (size_t)num_inputs)) return rheos__out_of_memory();
   r->changed = true;
   const rheos__entry before = *entry;

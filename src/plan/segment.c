@@ -7,6 +7,8 @@
 #include <time.h>
 
 #include "plan/branches.h"
+#include "plan/copies.h"
+#include "plan/place.h"
 #include "plan/update_group.h"
 #include "plan/packed_operand.h"
 #include "plan/memory.h"
@@ -24,6 +26,7 @@ typedef struct specializer {
   rheos__arena scratch;       // for one node at a time
   rheos__written written;
   const rheos__entry *asked;  // whose kernel is prepared
+  bool has_device;            // an entry has said what the segment's device is
   size_t value_capacity, instruction_capacity, operand_capacity, input_value_capacity;
   size_t num_values, num_operands;
 } specializer;
@@ -157,6 +160,45 @@ static rheos_status *add_read(specializer *z, int32_t entry_index) {
                    is_known ? output->shape : NULL, NULL);
 }
 
+// The device that a value of the plan was computed on.
+static const rheos__device *device_of_value(const specializer *z, int32_t value) {
+  const int32_t producer = rheos__plan_producer(z->plan, value);
+  if (producer < 0 || rheos__is_anywhere(&z->plan->entries[producer])) {
+    return z->plan->context.devices[0];
+  }
+  return rheos__entry_device(z->plan, &z->plan->entries[producer]);
+}
+
+// A constant stays one: segments of other devices put theirs into their own memory.
+static rheos_status *add_copy(specializer *z, int32_t entry_index) {
+  const rheos__entry *entry = &z->plan->entries[entry_index];
+  const int32_t source = z->plan->operands[entry->first_operand];
+  const rheos_dtype dtype = (rheos_dtype)value_at(z, source)->dtype;
+  const rheos_shape *shape = value_at(z, source)->shape;
+  rheos__value *copy = NULL;
+  if (value_at(z, source)->kind == RHEOS__VALUE_CONSTANT) {
+    rheos_tensor *constant = value_at(z, source)->constant;
+    RHEOS_TRY(add_value(z, dtype, RHEOS__VALUE_CONSTANT, &constant->shape, &copy));
+    copy->constant = rheos_tensor_ref(constant);
+    return NULL;
+  }
+  rheos__copying *copying = rheos__arena_alloc_zeroed(&z->segment->arena, sizeof *copying);
+  if (copying == NULL) return rheos__out_of_memory();
+  int64_t count;
+  RHEOS_TRY(rheos__shape_size(dtype, shape, &count, &copying->size_bytes));
+  copying->from = device_of_value(z, source);
+  copying->to = rheos__entry_device(z->plan, entry);
+  rheos__instruction *instruction = NULL;
+  RHEOS_TRY(add_instruction(z, entry_index, RHEOS__COPY, &instruction));
+  instruction->state = copying;
+  instruction->bytes = (float)copying->size_bytes;
+  instruction->cost_ns += (float)(2 * RHEOS__NS_PER_BYTE * (double)copying->size_bytes);
+  z->segment->cost_ns += (double)instruction->cost_ns;
+  const rheos_shape *kept = keep_shape(z, shape, NULL);
+  if (kept == NULL) return rheos__out_of_memory();
+  return add_value(z, dtype, RHEOS__VALUE_ARENA, kept, NULL);
+}
+
 // Fills in what is known of the inputs. `out_constant`: all of them are constants;
 // `out_cells`: some are references or handles.
 static void fill_inputs(specializer *z, const rheos__entry *entry, rheos__prepare *p,
@@ -188,9 +230,15 @@ static void fill_inputs(specializer *z, const rheos__entry *entry, rheos__prepar
   }
 }
 
+static bool is_on_host(const specializer *z) { return z->segment->device->kind->uses_host_memory; }
+
 static bool folds_constants(const rheos__plan *plan) {
   const rheos_rewrite_options *rewrites = &plan->context.rewrites;
   return !rewrites->disable_meta_optimizer && rewrites->constant_folding != RHEOS_TOGGLE_OFF;
+}
+
+static bool cpu_has_kernel(const rheos__plan *plan, const rheos__entry *entry) {
+  return plan->context.devices[0]->kind->has_kernel(entry->signature->op, entry->attrs);
 }
 
 static bool worth_folding(const rheos__prepare *p) {
@@ -337,7 +385,8 @@ static rheos_status *add_kernel(specializer *z, int32_t entry_index, const rheos
   instruction->cost_ns = (float)cost_of(p);
   instruction->flops = (float)p->flops;
   instruction->bytes = (float)bytes_of(p);
-  instruction->parallel = instruction->num_units > 1 && instruction->cost_ns > RHEOS__PARALLEL_NS;
+  instruction->parallel =
+      instruction->num_units > 1 && is_on_host(z) && instruction->cost_ns > RHEOS__PARALLEL_NS;
   z->segment->cost_ns += instruction->cost_ns;
   return add_outputs(z, entry, p, p->compute != NULL ? RHEOS__VALUE_TENSOR : RHEOS__VALUE_ARENA);
 }
@@ -395,6 +444,8 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
   RHEOS_TRY(status);
   bool from_shapes = (op->flags & RHEOS_OP_READS_SHAPES) != 0;
   bool foldable = from_shapes || (constant && folds_constants(z->plan));
+  // Folding is done on the CPU.
+  if (z->plan->is_mixed && !cpu_has_kernel(z->plan, entry)) foldable = false;
   if (is_pure && !cells && foldable && worth_folding(&p)) {
     return fold(z, entry, &p);
   }
@@ -409,7 +460,7 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
   if (any_plain_unknown) return add_dynamic(z, entry_index, &p);
   p.arena = &z->segment->arena;
   z->asked = entry;
-  p.stays = z->plan->context.packings != NULL ? stays : NULL;
+  p.stays = z->plan->context.packings != NULL && is_on_host(z) ? stays : NULL;
   p.stays_argument = z;
   RHEOS_TRY(rheos__prepare_kernel(&p));
   RHEOS_TRY(add_release(z->segment, p.release, p.state));
@@ -479,6 +530,28 @@ rheos_status *rheos__segment_add_section(rheos__segment *segment, const rheos__s
   return NULL;
 }
 
+// Whether the entry runs on a device of another memory than the segment's; the first one that is bound to
+// a device says which that is.
+static bool leaves_device(specializer *z, int32_t entry_index) {
+  const rheos__entry *entry = &z->plan->entries[entry_index];
+  if (rheos__is_anywhere(entry)) return false;
+  const rheos__device *device = rheos__entry_device(z->plan, entry);
+  if (z->has_device) return !rheos__share_memory(z->segment->device, device);
+  z->has_device = true;
+  if (!device->kind->uses_host_memory) z->segment->device = device;
+  return false;
+}
+
+static rheos_status *add_entry(specializer *z, int32_t entry_index) {
+  switch ((rheos__entry_kind)z->plan->entries[entry_index].kind) {
+    case RHEOS__ENTRY_READ: return add_read(z, entry_index);
+    case RHEOS__ENTRY_COPY: return add_copy(z, entry_index);
+    case RHEOS__ENTRY_NODE:
+    case RHEOS__ENTRY_DROPPED: break;
+  }
+  return add_node(z, entry_index);
+}
+
 // What comes without a shape and is asked for later.
 static rheos_status *list_dynamic_values(rheos__segment *segment) {
   size_t capacity = 0;
@@ -511,8 +584,8 @@ static rheos_status *specialize(specializer *z) {
   if (segment->parent == NULL) RHEOS_TRY(add_feeds(z));
   int32_t entry = segment->first_entry;
   for (; entry < plan->num_entries && !waits_for_shape(z, entry); ++entry) {
-    rheos_status *status =
-        plan->entries[entry].kind == RHEOS__ENTRY_READ ? add_read(z, entry) : add_node(z, entry);
+    if (plan->is_mixed && leaves_device(z, entry)) break;
+    rheos_status *status = add_entry(z, entry);
     if (status != NULL) {
       return rheos__status_at_take(status, plan->graph, plan->entries[entry].id);
     }
@@ -525,12 +598,16 @@ static rheos_status *specialize(specializer *z) {
   const rheos__device *device = segment->device;
   if (device->kind->finish != NULL) RHEOS_TRY(device->kind->finish(device, segment));
   rheos__segment_check(segment);
-  RHEOS_TRY(rheos__find_branches(segment, plan->context.num_threads));
+  if (is_on_host(z)) RHEOS_TRY(rheos__find_branches(segment, plan->context.num_threads));
   rheos__segment_check(segment);
   RHEOS_TRY(rheos__place_memory(segment));
   rheos__segment_check_memory(segment);
-  RHEOS_TRY(rheos__find_row_chains(segment));
-  RHEOS_TRY(rheos__find_update_groups(segment));
+  if (is_on_host(z)) {
+    RHEOS_TRY(rheos__find_row_chains(segment));
+    RHEOS_TRY(rheos__find_update_groups(segment));
+  } else {
+    RHEOS_TRY(rheos__place_constants(segment));
+  }
   rheos__place_packed_operands(segment);
   number_tensor_arguments(segment);
   rheos__segment_check(segment);
@@ -542,7 +619,8 @@ static rheos_status *specialize(specializer *z) {
 // its other children have other shapes.
 static rheos_status *refine(specializer *z, const rheos__segment *parent) {
   rheos__segment *segment = z->segment;
-  assert(parent->num_dynamic_values > 0 && parent->num_dynamic_values == segment->num_key);
+  assert(parent->num_dynamic_values == segment->num_key);
+  if (parent->num_dynamic_values == 0) return NULL;
   const int32_t first = parent->dynamic_values[0];
   assert(first >= parent->first_value && first < segment->first_value);
   segment->num_refined = segment->first_value - first;
@@ -584,6 +662,7 @@ static void segment_free(rheos__segment *segment) {
   for (int32_t i = 0; segment->key_cells != NULL && i < segment->num_key; ++i) {
     rheos__resource_unref(segment->key_cells[i]);
   }
+  rheos__placed_constants_deinit(segment);
   rheos__arena_deinit(&segment->arena);
   rheos__free(segment->kernel_releases);
   rheos__free(segment->key);

@@ -37,6 +37,7 @@ typedef enum rheos__instruction_kind {
   RHEOS__COMPUTE,  // `compute` on tensors
   RHEOS__READ,     // takes a reference to the tensor in a variable
   RHEOS__DYNAMIC,  // shapes are inferred and the kernel is prepared when the inputs are there: dynamic.h
+  RHEOS__COPY,  // bytes between the memories of two devices: copies.h
   RHEOS__HOLD,  // room for its output, which a fused loop after it writes
 } rheos__instruction_kind;
 
@@ -122,6 +123,12 @@ typedef struct rheos__key {
   int32_t count;
 } rheos__key;
 
+// A constant in the memory of a segment's device.
+typedef struct rheos__placed_constant {
+  int32_t value;
+  size_t offset;  // in the segment's constant_memory
+} rheos__placed_constant;
+
 struct rheos__segment {
   rheos__plan *plan;
   const rheos__device *device;  // of all its instructions
@@ -163,7 +170,10 @@ struct rheos__segment {
   rheos__packed_operand *packed_operands;
   size_t packed_operand_capacity;
   int32_t num_packed_operands;
-  size_t memory_bytes;
+  rheos__placed_constant *placed_constants;  // where the device has a memory of its own
+  int32_t num_placed_constants;
+  char *constant_memory;  // the device's
+  size_t memory_bytes;    // the device's too
   double cost_ns;
   rheos__arena arena;  // kernel states and shapes
   rheos__release *kernel_releases;
@@ -183,7 +193,8 @@ typedef struct rheos__tensor_argument {
 
 // One binding for each depth: memory, and for which segment the pointers in `data` stand.
 typedef struct rheos__binding {
-  int64_t serial;  // 0: none
+  int64_t serial;               // 0: none
+  const rheos__device *device;  // whose memory it is
   char *memory;
   size_t memory_bytes;
   rheos__tensor_argument *arguments;

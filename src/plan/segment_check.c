@@ -64,6 +64,7 @@ static void check_outputs(checker *c, int32_t index) {
     const rheos__value *value = &segment->values[own];
     switch ((rheos__instruction_kind)in->kind) {
       case RHEOS__HOLD:
+      case RHEOS__COPY:
       case RHEOS__RUN:
         assert(value->kind == RHEOS__VALUE_ARENA || value->kind == RHEOS__VALUE_HEAP ||
                value->kind == RHEOS__VALUE_NONE);

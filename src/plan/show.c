@@ -29,8 +29,9 @@ char *rheos__entry_name(const rheos__plan *plan, int32_t index, rheos__arena *ar
   assert(index >= 0 && index < plan->num_entries);
   const rheos__entry *entry = &plan->entries[index];
   assert(entry->kind != RHEOS__ENTRY_DROPPED);
-  if (entry->kind == RHEOS__ENTRY_READ) {
-    return name_of_node(plan, entry->id, "/_read_", index, arena);
+  if (entry->kind != RHEOS__ENTRY_NODE) {  // the plan has put it in
+    const char *mark = entry->kind == RHEOS__ENTRY_READ ? "/_read_" : "/_copy_";
+    return name_of_node(plan, entry->id, mark, index, arena);
   }
   return name_of_node(plan, rheos__entry_node(plan, entry), "", 0, arena);
 }
@@ -41,7 +42,7 @@ char *rheos__value_name(const rheos__plan *plan, int32_t value, rheos__arena *ar
     return name_of_node(plan, plan->feeds[value].id, ":", plan->feeds[value].index, arena);
   }
   const rheos__entry *entry = &plan->entries[producer];
-  if (entry->kind == RHEOS__ENTRY_READ) return rheos__entry_name(plan, producer, arena);
+  if (entry->kind != RHEOS__ENTRY_NODE) return rheos__entry_name(plan, producer, arena);
   return name_of_node(plan, rheos__entry_node(plan, entry), ":", value - entry->first_value, arena);
 }
 
@@ -49,7 +50,7 @@ static rheos_status *show_entry(const rheos__plan *plan, int32_t index, rheos__a
                                 rheos_status *(*visit)(void *, const rheos__shown *),
                                 void *argument) {
   const rheos__entry *entry = &plan->entries[index];
-  const bool is_read = entry->kind == RHEOS__ENTRY_READ;
+  const bool is_node = entry->kind == RHEOS__ENTRY_NODE;
   const char **inputs = rheos__arena_alloc(arena, ((size_t)entry->num_inputs + 1) * sizeof *inputs);
   char *name = rheos__entry_name(plan, index, arena);
   if (inputs == NULL || name == NULL) return rheos__out_of_memory();
@@ -57,11 +58,13 @@ static rheos_status *show_entry(const rheos__plan *plan, int32_t index, rheos__a
     inputs[i] = rheos__value_name(plan, plan->operands[entry->first_operand + i], arena);
     if (inputs[i] == NULL) return rheos__out_of_memory();
   }
+  const char *device = rheos__graph_node(plan->graph, entry->id)->device;
+  if (entry->kind == RHEOS__ENTRY_COPY) device = rheos__entry_device(plan, entry)->name;
   return visit(argument, &(rheos__shown){
                              .entry = index,
                              .name = name,
-                             .op = is_read ? "Identity" : entry->signature->op->name,
-                             .device = rheos__graph_node(plan->graph, entry->id)->device,
+                             .op = is_node ? entry->signature->op->name : "Identity",
+                             .device = device,
                              .attrs = entry->attrs,
                              .num_inputs = entry->num_inputs,
                              .inputs = inputs,

@@ -4,6 +4,12 @@
 #include <assert.h>
 #include "plan/memory_report.h"
 
+static void free_memory(rheos__binding *binding) {
+  if (binding->memory != NULL) binding->device->kind->free(binding->device, binding->memory);
+  binding->memory = NULL;
+  binding->memory_bytes = 0;
+}
+
 rheos__workspace *rheos__workspace_new(const rheos__plan *plan) {
   rheos__workspace *workspace = rheos__alloc_zeroed(sizeof *workspace);
   if (workspace == NULL) return NULL;
@@ -27,7 +33,7 @@ void rheos__workspaces_free(rheos__workspace *workspaces) {
     rheos__workspace *workspace = workspaces;
     workspaces = workspace->next;
     for (size_t i = 0; i < workspace->num_bindings; ++i) {
-      rheos__free_aligned(workspace->bindings[i].memory);
+      free_memory(&workspace->bindings[i]);
       rheos__free(workspace->bindings[i].arguments);
       rheos__free(workspace->bindings[i].tensors);
       rheos__free(workspace->bindings[i].cells);
@@ -97,10 +103,12 @@ static bool bind_inputs(rheos__binding *binding, const rheos__workspace *workspa
 
 // The memory of a binding, as large as the segment needs.
 static rheos_status *bind_memory(rheos__binding *binding, const rheos__segment *segment) {
-  if (binding->memory_bytes >= segment->memory_bytes) return NULL;
-  rheos__free_aligned(binding->memory);
-  binding->memory_bytes = 0;
-  binding->memory = rheos__alloc_aligned(segment->memory_bytes);
+  const rheos__device *device = segment->device;
+  if (binding->device == device && binding->memory_bytes >= segment->memory_bytes) return NULL;
+  free_memory(binding);
+  binding->device = device;
+  if (segment->memory_bytes == 0) return NULL;
+  binding->memory = device->kind->allocate(device, segment->memory_bytes);
   if (binding->memory == NULL) return rheos__no_memory_for(segment);
   binding->memory_bytes = segment->memory_bytes;
   return NULL;
@@ -126,6 +134,10 @@ rheos_status *rheos__workspace_bind(rheos__workspace *workspace, const rheos__se
     assert(value->kind != RHEOS__VALUE_ARENA || value->root != segment->first_value + i ||
            value->offset <= binding->memory_bytes);
     if (value->kind == RHEOS__VALUE_ARENA) *data = binding->memory + value->offset;
+  }
+  for (int32_t i = 0; i < segment->num_placed_constants; ++i) {
+    const rheos__placed_constant *placed = &segment->placed_constants[i];
+    workspace->data[placed->value] = segment->constant_memory + placed->offset;
   }
   if (!bind_inputs(binding, workspace, segment)) return rheos__out_of_memory();
   binding->serial = segment->serial;

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "plan/copies.h"
 #include "plan/packed_operand.h"
 #include "plan/dynamic.h"
 #include "plan/memory_report.h"
@@ -168,6 +169,11 @@ static rheos_status *read_variable(run *r, const rheos__segment *segment,
                           rheos__shape_text_of(expected, &was));
 }
 
+static rheos_status *run_copy(run *r, const rheos__segment *segment, const rheos__instruction *in) {
+  return rheos__run_copying(in->state, r->workspace->data[in->first_value],
+                            r->workspace->data[segment->operands[in->first_operand]]);
+}
+
 static rheos_status *run_instruction(run *r, const rheos__segment *segment,
                                      const rheos__instruction *in) {
   switch ((rheos__instruction_kind)in->kind) {
@@ -175,6 +181,7 @@ static rheos_status *run_instruction(run *r, const rheos__segment *segment,
     case RHEOS__COMPUTE: return run_compute(r, segment, in);
     case RHEOS__READ: return read_variable(r, segment, in);
     case RHEOS__DYNAMIC: return run_dynamic(r, segment, in);
+    case RHEOS__COPY: return run_copy(r, segment, in);
     case RHEOS__HOLD: return NULL;
   }
   return NULL;
@@ -384,6 +391,21 @@ static void take_parameters(const run *r, const rheos__parameters *parameters) {
   }
 }
 
+// Waits for the devices, also after a failure: the step's memory is used again. The first error stays.
+static rheos_status *synchronize(const rheos__plan *plan, rheos_status *status) {
+  for (int32_t i = 0; i < plan->context.num_devices; ++i) {
+    const rheos__device *device = plan->context.devices[i];
+    if (device->kind->synchronize == NULL) continue;
+    rheos_status *late = device->kind->synchronize(device);
+    if (status == NULL) {
+      status = late;
+    } else {
+      rheos_status_free(late);
+    }
+  }
+  return status;
+}
+
 // From the root to the values of the fetches; `*out_last` is the last segment that was entered.
 static rheos_status *run_from(run *r, rheos__segment *root, const rheos__parameters *parameters,
                               rheos_tensor **out_values, rheos__segment **out_last,
@@ -391,6 +413,7 @@ static rheos_status *run_from(run *r, rheos__segment *root, const rheos__paramet
   take_parameters(r, parameters);
   *out_last = root;
   rheos_status *status = run_all(r, root, out_last, out_cost_ns);
+  if (r->plan->is_mixed) status = synchronize(r->plan, status);
   drop_spares(r);
   if (status == NULL) {
     status = r->bound != NULL ? rheos__run_store_fetches(r, *out_last)

@@ -24,7 +24,8 @@ typedef struct rheos__traced_op {
   const rheos__signature *signature;
   const rheos__attrs *attrs;  // in the graph's memory; only where graphs are asked for
   int32_t id;                 // of the node that it stands for
-  bool is_read;               // the value behind the node's reference `read_index`
+  bool is_read;               // no node: the value behind the node's reference `read_index`, or
+  bool is_copy;               // its output of that number in another memory
   bool runs;                  // or it was folded, is an alias, or there is nothing to do
   bool has_late_shapes;
   int32_t read_index, device;

@@ -92,11 +92,16 @@ static void put_outputs(chrome *c, const rheos__traced_segment *segment,
   put(c, "\"");
 }
 
+static const char *name_of(const rheos__traced_op *op) {
+  if (op->is_copy) return "copy";
+  return op->is_read ? "read variable" : op->signature->op->name;
+}
+
 static void put_op(chrome *c, const rheos__traced_segment *segment, const rheos__trace_names *names,
                    const rheos__trace_event *event) {
   const rheos__traced_op *op = &segment->ops[event->op];
   put_region(c, "Op", op->device + 1, event->thread, event->start_ns, event->end_ns);
-  put_text_member(c, ", \"name\": ", op->is_read ? "read variable" : op->signature->op->name);
+  put_text_member(c, ", \"name\": ", name_of(op));
   put(c, ", \"args\": {");
   rheos__trace_put_name(&c->text, names->graph, op->id);
   put_member(c, "\"name\": ");
@@ -111,7 +116,7 @@ static void put_part(chrome *c, const rheos__traced_segment *segment,
                      const rheos__trace_part *part) {
   const rheos__traced_op *op = &segment->ops[c->trace->events[part->event].op];
   put_region(c, "Part", op->device + 1, part->thread, part->start_ns, part->end_ns);
-  put_text_member(c, ", \"name\": ", op->is_read ? "read variable" : op->signature->op->name);
+  put_text_member(c, ", \"name\": ", name_of(op));
   put(c, ", \"args\": {");
   rheos__trace_put_name(&c->text, segment->graph, op->id);
   put_member(c, "\"name\": ");
