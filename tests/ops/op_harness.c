@@ -96,6 +96,11 @@ static void add_nodes(op_program *p, const op_case *c, bool after_op) {
 }
 
 rheos_status *op_program_build(op_program *p, const op_case *c, build_mode mode) {
+  return op_program_build_on(p, c, mode, NULL);
+}
+
+rheos_status *op_program_build_on(op_program *p, const op_case *c, build_mode mode,
+                                  const char *device) {
   memset(p, 0, sizeof *p);
   p->c = c;
   p->graph = rheos_graph_new();
@@ -103,8 +108,10 @@ rheos_status *op_program_build(op_program *p, const op_case *c, build_mode mode)
   if (!p->scope) return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED, "no memory for a graph");
   add_nodes(p, c, false);
   for (int i = 0; i < c->num_inputs; i++) p->inputs[i] = add_input(p, i, &c->inputs[i], mode);
+  if (device) rheos_push_device(p->scope, device);
   p->op = add_op(p->scope, c->op, "op", p->inputs, (size_t)c->num_inputs, c->attrs,
                  (size_t)c->num_attrs);
+  if (device) rheos_scope_pop(p->scope);
   add_nodes(p, c, true);
   return rheos_scope_finish(p->scope);
 }
@@ -203,12 +210,18 @@ void op_result_free(op_result *result) {
 }
 
 rheos_status *op_case_run(const op_case *c, build_mode mode, int num_threads, op_result *result) {
+  const rheos_session_options options = {.num_threads = num_threads};
+  return op_case_run_on(c, mode, &options, NULL, result);
+}
+
+rheos_status *op_case_run_on(const op_case *c, build_mode mode,
+                             const rheos_session_options *options, const char *device,
+                             op_result *result) {
   op_program program;
   rheos_session *session = NULL;
   memset(result, 0, sizeof *result);
-  rheos_status *status = op_program_build(&program, c, mode);
-  rheos_session_options options = {.num_threads = num_threads};
-  if (!status) status = rheos_session_new(program.graph, &options, &session);
+  rheos_status *status = op_program_build_on(&program, c, mode, device);
+  if (!status) status = rheos_session_new(program.graph, options, &session);
   if (!status) status = op_program_run(&program, session, c->num_runs, result);
   rheos_session_free(session);
   op_program_free(&program);

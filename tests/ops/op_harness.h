@@ -28,6 +28,9 @@ typedef struct op_program {
 
 // After a failure the program is still to be freed.
 rheos_status *op_program_build(op_program *program, const op_case *c, build_mode mode);
+// With the op, and nothing around it, on a device; NULL: on none.
+rheos_status *op_program_build_on(op_program *program, const op_case *c, build_mode mode,
+                                  const char *device);
 void op_program_free(op_program *program);
 
 typedef struct op_result {
@@ -49,6 +52,10 @@ void op_result_free(op_result *result);
 
 // Builds and runs in a fresh graph and session.
 rheos_status *op_case_run(const op_case *c, build_mode mode, int num_threads, op_result *result);
+// The same with the op on a device of a session with these options.
+rheos_status *op_case_run_on(const op_case *c, build_mode mode,
+                             const rheos_session_options *options, const char *device,
+                             op_result *result);
 
 // How near an answer has to be: |x - y| <= absolute + relative * |y|; both 0: equal. NaN equals
 // NaN, infinities equal themselves.

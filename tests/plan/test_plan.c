@@ -65,7 +65,7 @@ static rheos_status *try_plan(fixture *f, const request *r, const rheos_rewrite_
   for (int i = 0; i < r->num_fetches; ++i) {
     fetches[i] = (rheos__edge){r->fetches[i].id, r->fetches[i].index};
   }
-  rheos__plan_context context = {.check_device = plan_on_any_device};
+  rheos__plan_context context = {.devices = plan_devices(), .num_devices = 1};
   if (rewrites != NULL) context.rewrites = *rewrites;
   return rheos__plan_new(f->graph, &context, feeds, r->num_feeds, fetches, r->num_fetches,
                          &r->target.id, r->target.graph != NULL, out_plan);
