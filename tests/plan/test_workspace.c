@@ -13,8 +13,8 @@ static rheos__plan *plan_of(fixture *f) {
   const rheos_output x = rheos_placeholder(f->scope, RHEOS_FLOAT, .shape = &shape);
   const rheos_output y = op_1(f, "Exp", op_1(f, "Neg", x));
   check(rheos_scope_finish(f->scope));
-  const rheos__plan_context context = {.check_device = plan_on_any_device,
-                                       .rewrites = {.disable_meta_optimizer = true}};
+  const rheos__plan_context context = {
+      .devices = plan_devices(), .num_devices = 1, .rewrites = {.disable_meta_optimizer = true}};
   const rheos__edge feed = {x.id, 0}, fetch = {y.id, 0};
   rheos__plan *plan = NULL;
   check(rheos__plan_new(f->graph, &context, &feed, 1, &fetch, 1, NULL, 0, &plan));
