@@ -1,6 +1,8 @@
 // The invariants of a segment, as assertions: after each pass what all of them keep, and once memory is
-// placed that no two values have the same bytes at the same time.
+// placed that no two values have the same bytes at the same time. Memory comes from the C library: a check
+// must not be what a test of failing allocations meets.
 #include <assert.h>
+#include <stdlib.h>
 
 #include "plan/packed_operand.h"
 #include "plan/update_group.h"
@@ -185,7 +187,7 @@ static void check_place(const rheos__segment *segment) {
 }
 
 static bool find_makers(checker *c) {
-  c->makers = rheos__alloc_array((size_t)c->segment->num_values, sizeof *c->makers);
+  c->makers = calloc((size_t)c->segment->num_values + 1, sizeof *c->makers);
   if (c->makers == NULL) return false;
   for (int32_t i = 0; i < c->segment->num_values; ++i) c->makers[i] = -1;
   return true;
@@ -198,7 +200,7 @@ void rheos__segment_check(const rheos__segment *segment) {
   for (int32_t i = 0; i < segment->num_instructions; ++i) check_instruction(&c, i);
   for (int32_t i = 0; i < segment->num_values; ++i) check_value(&c, segment->first_value + i);
   check_sections(segment);
-  rheos__free(c.makers);
+  free(c.makers);
 }
 
 // ---- Memory
@@ -348,13 +350,13 @@ void rheos__segment_check_memory(const rheos__segment *segment) {
   const size_t values = (size_t)segment->num_values;
   const size_t most = values + (size_t)segment->num_instructions;
   lives l = {.segment = segment};
-  l.last_uses = rheos__alloc_array(values, sizeof *l.last_uses);
-  l.places = rheos__alloc_array(values, sizeof *l.places);
-  l.items = rheos__alloc_array(most, sizeof *l.items);
+  l.last_uses = calloc(values + 1, sizeof *l.last_uses);
+  l.places = calloc(values + 1, sizeof *l.places);
+  l.items = calloc(most + 1, sizeof *l.items);
   if (l.last_uses != NULL && l.places != NULL && l.items != NULL) check_memory(&l);
-  rheos__free(l.last_uses);
-  rheos__free(l.places);
-  rheos__free(l.items);
+  free(l.last_uses);
+  free(l.places);
+  free(l.items);
 }
 
 #endif  // NDEBUG
