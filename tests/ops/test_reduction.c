@@ -54,7 +54,7 @@ static void test_reduction__rows_and_columns_sum_to_the_same(void **state) {
     ((float *)turned->data)[i % COLUMNS * ROWS + i / COLUMNS] = ((float *)x->data)[i];
   }
   kernel by_rows = reduction("Sum", x, &one, 1, false);
-  kernel by_columns = reduction("Sum", turned, &zero, 1, false);
+  kernel by_columns = reduction("Sum", transposed, &zero, 1, false);
   kernel_run_ok(&by_rows);
   kernel_run_ok(&by_columns);
   for (int i = 0; i < ROWS; i++) {

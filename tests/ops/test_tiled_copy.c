@@ -128,10 +128,10 @@ static void test_edges(void **state) {
   for (int64_t rows = 1; rows < 300; rows = rows * 3 / 2 + 1) {
     for (int64_t columns = 255; columns <= 259; ++columns) {
       const order swapped = {.rank = 3, .dims = {rows, columns, 3}, .perm = {1, 0, 2}};
-      const order turned = {.rank = 2, .dims = {columns, rows}, .perm = {1, 0}};
+      const order transposed = {.rank = 2, .dims = {columns, rows}, .perm = {1, 0}};
       for (int64_t size = 4; size <= 16; size *= 2) {
         check(&swapped, size, GUARD);
-        check(&turned, size, GUARD);
+        check(&transposed, size, GUARD);
       }
       check(&swapped, 1, GUARD);
     }

@@ -24,7 +24,7 @@ static rheos_status *shape_roll(rheos__infer *c) {
   return NULL;
 }
 
-// How far each dimension is turned, at least 0 and less than its size.
+// How far each dimension is transposed, at least 0 and less than its size.
 static rheos_status *read_shifts(const rheos__operands *o, const void *const *inputs,
                                  int64_t *shifts) {
   const rheos_shape *in = &o->input_shapes[0];

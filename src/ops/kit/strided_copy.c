@@ -10,7 +10,7 @@
 #include "ops/kit/elementwise.h"
 #include "ops/kit/stream.h"
 #include "ops/kit/tiled_copy.h"
-#include "ops/kit/turn.h"
+#include "ops/kit/transpose_blocks.h"
 
 void rheos__copy_init(rheos__copy *copy, rheos_dtype dtype) {
   copy->dtype = dtype;
@@ -84,23 +84,23 @@ static rheos_status *strided_strings(char *to, int64_t to_step, const char *from
 }
 
 // The elements of one line the other way round.
-#define TURN_LINE(type)                                                              \
-  static inline void turn_line_##type(char *to, const char *from) {                  \
+#define TRANSPOSE_LINE(type)                                                         \
+  static inline void transpose_line_##type(char *to, const char *from) {             \
     enum { COUNT = RHEOS__LINE_BYTES / sizeof(type) };                               \
     type x[COUNT], y[COUNT];                                                         \
     memcpy(x, from, sizeof x);                                                       \
     RHEOS__INDEPENDENT for (int i = 0; i < COUNT; ++i) y[i] = x[COUNT - 1 - i];      \
     memcpy(to, y, sizeof y);                                                         \
   }                                                                                  \
-  static void turn_lines_##type(char *to, const char *from, int64_t lines) {         \
-    _Alignas(RHEOS__LINE_BYTES) char turned[RHEOS__LINE_BYTES];                      \
+  static void transpose_lines_##type(char *to, const char *from, int64_t lines) {    \
+    _Alignas(RHEOS__LINE_BYTES) char transposed[RHEOS__LINE_BYTES];                  \
     for (; lines > 0; --lines, from += RHEOS__LINE_BYTES, to -= RHEOS__LINE_BYTES) { \
-      turn_line_##type(turned, from);                                                \
-      rheos__stream_line(to, turned);                                                \
+      transpose_line_##type(transposed, from);                                       \
+      rheos__stream_line(to, transposed);                                            \
     }                                                                                \
   }
-TURN_LINE(uint32_t)
-TURN_LINE(uint64_t)
+TRANSPOSE_LINE(uint32_t)
+TRANSPOSE_LINE(uint64_t)
 
 // A row of elements of 4 or 8 bytes in the other direction, from its end, so that reading goes
 // forwards, as the processor expects. `from` is the last element of the source.
@@ -115,9 +115,9 @@ static bool reverse_streamed(char *to, const char *from, int64_t size, int64_t c
   const char *first = from + size - end;  // of the source's whole lines
   reverse(to + end, 1, first - size, -1, (bytes - end) / size);
   if (size == 4) {
-    turn_lines_uint32_t(to + end - RHEOS__LINE_BYTES, first, lines);
+    transpose_lines_uint32_t(to + end - RHEOS__LINE_BYTES, first, lines);
   } else {
-    turn_lines_uint64_t(to + end - RHEOS__LINE_BYTES, first, lines);
+    transpose_lines_uint64_t(to + end - RHEOS__LINE_BYTES, first, lines);
   }
   reverse(to, 1, from, -1, head / size);
   return true;
@@ -205,15 +205,16 @@ static int64_t transposable_rows(const rheos__copy *copy, const int64_t *index, 
   return rows < left ? rows : left;
 }
 
-static rheos__turn turn_of(const rheos__copy *copy, char *to, const char *from, int64_t rows) {
+static rheos__transposition transposition_of(const rheos__copy *copy, char *to, const char *from,
+                                             int64_t rows) {
   const int32_t inner = copy->rank - 1;
-  return (rheos__turn){.to = to,
-                       .from = from,
-                       .size = (int64_t)rheos_dtype_size(copy->dtype),
-                       .to_row = copy->out_steps[inner - 1],
-                       .from_column = copy->in_steps[inner],
-                       .rows = rows,
-                       .columns = copy->dims[inner]};
+  return (rheos__transposition){.to = to,
+                                .from = from,
+                                .size = (int64_t)rheos_dtype_size(copy->dtype),
+                                .to_row = copy->out_steps[inner - 1],
+                                .from_column = copy->in_steps[inner],
+                                .rows = rows,
+                                .columns = copy->dims[inner]};
 }
 
 // ---- All loops
@@ -240,8 +241,8 @@ static rheos_status *copy_range(const rheos__copy *copy, const void *in, void *o
     int32_t moving = inner;  // the loop that goes on
     int64_t count = transposable_rows(copy, index, last - first);
     if (count > 1) {
-      const rheos__turn turn = turn_of(copy, to, from, count);
-      rheos__turn_block(&turn, 0, turn.rows, 0, turn.columns, stream);
+      const rheos__transposition matrix = transposition_of(copy, to, from, count);
+      rheos__transpose_block(&matrix, 0, matrix.rows, 0, matrix.columns, stream);
       moving = inner - 1;
       first += count * copy->dims[inner];
     } else {
@@ -295,18 +296,18 @@ static void pair_loops(rheos__copy *copy) {
 }
 
 // A transpose that is known beforehand: matrices one after the other, or blocks of larger ones.
-typedef struct turned {
-  rheos__turn matrix;  // the first; `to` and `from` count from the tensors
+typedef struct transposed {
+  rheos__transposition matrix;  // the first; `to` and `from` count from the tensors
   bool stream;
   int32_t rank;  // loops around
   int64_t dims[RHEOS__COPY_RANK], in_steps[RHEOS__COPY_RANK], out_steps[RHEOS__COPY_RANK];  // bytes
   int64_t num_matrices, unit_matrices;
   int64_t block_rows, block_columns, row_blocks, column_blocks;
-} turned;
+} transposed;
 
 typedef struct copy_kernel {
   rheos__copy copy;
-  turned turned;
+  transposed transposed;
   rheos__tiled *tiled;
   int64_t unit_tiles;
   bool ready;
@@ -355,7 +356,7 @@ static int64_t quotient_up(int64_t a, int64_t b) { return a / b + (a % b != 0); 
 enum { TURN_BLOCK = 1 << 18, TURN_BATCH = RHEOS__COPY_UNIT };  // elements of a unit
 
 // Fills in `t` if the copy is a transpose of matrices.
-static bool plan_turned(const rheos__copy *whole, turned *t) {
+static bool plan_turned(const rheos__copy *whole, transposed *t) {
   rheos__copy copy = *whole;
   if (copy.dtype == RHEOS_STRING || copy.num_elements == 0) return false;
   const int64_t size = join_runs(&copy);
@@ -364,8 +365,8 @@ static bool plan_turned(const rheos__copy *whole, turned *t) {
   const int32_t inner = copy.rank - 1;
   if (inner < 1 || copy.out_steps[inner] != 1 || copy.in_steps[inner - 1] != 1) return false;
   if (copy.in_steps[inner] < 2 || copy.out_steps[inner - 1] < copy.dims[inner]) return false;
-  *t = (turned){.stream = stream, .rank = inner - 1, .num_matrices = 1, .unit_matrices = 1};
-  t->matrix = turn_of(&copy, NULL, NULL, copy.dims[inner - 1]);
+  *t = (transposed){.stream = stream, .rank = inner - 1, .num_matrices = 1, .unit_matrices = 1};
+  t->matrix = transposition_of(&copy, NULL, NULL, copy.dims[inner - 1]);
   t->matrix.size = size;
   for (int32_t d = 0; d < t->rank; ++d) {
     t->dims[d] = copy.dims[d];
@@ -373,7 +374,7 @@ static bool plan_turned(const rheos__copy *whole, turned *t) {
     t->out_steps[d] = copy.out_steps[d] * size;
     t->num_matrices *= copy.dims[d];
   }
-  const int64_t rows = t->matrix.rows, columns = t->matrix.columns, band = RHEOS__TURN_BAND;
+  const int64_t rows = t->matrix.rows, columns = t->matrix.columns, band = RHEOS__TRANSPOSE_BAND;
   t->block_columns = rheos__min(columns, rheos__max(band, TURN_BLOCK / 4 / rows / band * band));
   t->block_rows = rheos__min(rows, rheos__max(band, TURN_BLOCK / t->block_columns / band * band));
   t->row_blocks = quotient_up(rows, t->block_rows);
@@ -385,8 +386,8 @@ static bool plan_turned(const rheos__copy *whole, turned *t) {
 }
 
 // Small matrices along one loop.
-static bool are_many(const turned *t) {
-  const int64_t few = RHEOS__TURN_FEW;
+static bool are_many(const transposed *t) {
+  const int64_t few = RHEOS__TRANSPOSE_FEW;
   return t->rank == 1 && t->row_blocks * t->column_blocks == 1 && t->matrix.rows <= few &&
          t->matrix.columns <= few / t->matrix.rows && (t->matrix.size == 4 || t->matrix.size == 8);
 }
@@ -395,13 +396,13 @@ static rheos_status *run_many(const void *state, const void *const *inputs, void
                               void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)scratch;
   const copy_kernel *k = state;
-  const turned *t = &k->turned;
+  const transposed *t = &k->transposed;
   const int64_t first = first_unit * t->unit_matrices;
   const int64_t end = rheos__min(last_unit * t->unit_matrices, t->num_matrices);
-  rheos__turn matrix = t->matrix;
+  rheos__transposition matrix = t->matrix;
   matrix.from = (const char *)inputs[k->data_input] + first * t->in_steps[0];
   matrix.to = (char *)outputs[0] + first * t->out_steps[0];
-  rheos__turn_many(&matrix, end - first, t->in_steps[0], t->out_steps[0], t->stream);
+  rheos__transpose_many(&matrix, end - first, t->in_steps[0], t->out_steps[0], t->stream);
   if (t->stream) rheos__stream_end();
   return NULL;
 }
@@ -410,9 +411,9 @@ static rheos_status *run_turned(const void *state, const void *const *inputs, vo
                                 void *scratch, int64_t first_unit, int64_t last_unit) {
   (void)scratch;
   const copy_kernel *k = state;
-  const turned *t = &k->turned;
+  const transposed *t = &k->transposed;
   const int64_t blocks = t->row_blocks * t->column_blocks;
-  rheos__turn matrix = t->matrix;
+  rheos__transposition matrix = t->matrix;
   for (int64_t unit = first_unit; unit < last_unit; ++unit) {
     const int64_t first = unit / blocks * t->unit_matrices, block = unit % blocks;
     const int64_t row = block % t->row_blocks * t->block_rows;
@@ -426,8 +427,8 @@ static rheos_status *run_turned(const void *state, const void *const *inputs, vo
         matrix.to += rest % t->dims[d] * t->out_steps[d];
         rest /= t->dims[d];
       }
-      rheos__turn_block(&matrix, row, rheos__min(row + t->block_rows, matrix.rows), column,
-                        rheos__min(column + t->block_columns, matrix.columns), t->stream);
+      rheos__transpose_block(&matrix, row, rheos__min(row + t->block_rows, matrix.rows), column,
+                             rheos__min(column + t->block_columns, matrix.columns), t->stream);
     }
   }
   if (t->stream) rheos__stream_end();
@@ -446,7 +447,7 @@ static rheos_status *run_tiled(const void *state, const void *const *inputs, voi
 
 // Whether tiles were measured to be faster than rows or matrices: runs too short to be streamed one by
 // one, matrices of a few rows or columns, and small ones far apart. `joined` has elements of `size`.
-static bool wants_tiles(const rheos__copy *joined, int64_t size, const turned *matrices) {
+static bool wants_tiles(const rheos__copy *joined, int64_t size, const transposed *matrices) {
   enum { WIDE = 8, FEW_ROWS = 8, FEW_COLUMNS = 16, SMALL = 32 };
   const int64_t dtype_size = (int64_t)rheos_dtype_size(joined->dtype);
   const int32_t inner = joined->rank - 1;
@@ -459,7 +460,7 @@ static bool wants_tiles(const rheos__copy *joined, int64_t size, const turned *m
 }
 
 // Leaves k->tiled NULL where tiles are of no use.
-static rheos_status *plan_tiled(rheos__prepare *p, copy_kernel *k, const turned *matrices) {
+static rheos_status *plan_tiled(rheos__prepare *p, copy_kernel *k, const transposed *matrices) {
   rheos__copy joined = k->copy;
   if (!is_streamed(joined.dtype, joined.num_elements)) return NULL;
   const int64_t size = join_runs(&joined);
@@ -495,14 +496,14 @@ rheos_status *rheos__answer_copy(rheos__prepare *p, int32_t data_input, rheos__c
   k->operands = rheos__keep_operands(p);
   if (k->operands == NULL) return rheos__out_of_memory();
   RHEOS_TRY(make_ready(p, k));
-  const bool turns = k->ready && plan_turned(&k->copy, &k->turned);
-  if (k->ready) RHEOS_TRY(plan_tiled(p, k, turns ? &k->turned : NULL));
+  const bool turns = k->ready && plan_turned(&k->copy, &k->transposed);
+  if (k->ready) RHEOS_TRY(plan_tiled(p, k, turns ? &k->transposed : NULL));
   if (k->tiled != NULL) {
     p->scratch_bytes = rheos__tiled_scratch_bytes(k->tiled);
     return rheos__answer_run(p, run_tiled, quotient_up(k->tiled->num_tiles, k->unit_tiles));
   }
   if (turns) {
-    const turned *t = &k->turned;
+    const transposed *t = &k->transposed;
     const int64_t batches = quotient_up(t->num_matrices, t->unit_matrices);
     return rheos__answer_run(p, are_many(t) ? run_many : run_turned,
                              batches * t->row_blocks * t->column_blocks);

@@ -10,7 +10,7 @@
 
 #include "base/numbers.h"
 #include "ops/kit/stream.h"
-#include "ops/kit/turn_square.h"
+#include "ops/kit/transpose_square.h"
 
 enum {
   LINE = RHEOS__LINE_BYTES,
@@ -410,7 +410,7 @@ static void write_four(const rheos__tiled *t, char *to, const int64_t *offsets, 
   for (; k + 4 <= count; k += 4) {
     const char *columns[4];
     for (int j = 0; j < 4; ++j) columns[j] = from + places[k + j] * SIZE;
-    rheos__turn_square(runs[0] + k * SIZE, ROW, columns);
+    rheos__transpose_square(runs[0] + k * SIZE, ROW, columns);
   }
   for (; k < count; ++k) {
     for (int j = 0; j < 4; ++j) {

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "ops/kit/stream.h"
-#include "ops/kit/turn.h"
+#include "ops/kit/transpose_blocks.h"
 
 enum { GUARD = 128, UNTOUCHED = 0xa5 };
 
@@ -43,12 +43,12 @@ static void check(int64_t size, const shape *s, int64_t offset, int64_t block, b
       memcpy(wanted + (r * to_row + c) * size, in + (c * from_column + r) * size, (size_t)size);
     }
   }
-  const rheos__turn turn = {(char *)to,  (const char *)in, size,      to_row,
-                            from_column, s->rows,          s->columns};
+  const rheos__transposition turn = {(char *)to,  (const char *)in, size,      to_row,
+                                     from_column, s->rows,          s->columns};
   for (int64_t j = 0; j < s->columns; j += block) {
     for (int64_t i = 0; i < s->rows; i += block) {
-      rheos__turn_block(&turn, i, i + block < s->rows ? i + block : s->rows, j,
-                        j + block < s->columns ? j + block : s->columns, stream);
+      rheos__transpose_block(&turn, i, i + block < s->rows ? i + block : s->rows, j,
+                             j + block < s->columns ? j + block : s->columns, stream);
     }
   }
   rheos__stream_end();
@@ -101,9 +101,9 @@ static void check_many(int64_t size, int64_t rows, int64_t columns, int64_t coun
       }
     }
   }
-  const rheos__turn turn = {
+  const rheos__transposition turn = {
       (char *)out + offset, (const char *)in, size, columns, rows, rows, columns};
-  rheos__turn_many(&turn, count, step * size, step * size, stream);
+  rheos__transpose_many(&turn, count, step * size, step * size, stream);
   rheos__stream_end();
   if (memcmp(out, expected, out_bytes) != 0) {
     fail_msg("%d bytes, %d of %d by %d, gap %d, offset %d, stream %d", (int)size, (int)count,
@@ -115,7 +115,7 @@ static void check_many(int64_t size, int64_t rows, int64_t columns, int64_t coun
 static void test_many_small_matrices(void **state) {
   (void)state;
   for (int64_t rows = 1; rows <= 16; rows++) {
-    for (int64_t columns = 1; columns <= RHEOS__TURN_FEW / rows; columns++) {
+    for (int64_t columns = 1; columns <= RHEOS__TRANSPOSE_FEW / rows; columns++) {
       for (int variant = 0; variant < 8; variant++) {
         const int64_t size = variant & 1 ? 4 : 8, count = variant & 2 ? 37 : 1 + columns;
         const bool stream = (variant & 4) != 0;

@@ -29,7 +29,7 @@ def uniques(t):
         t.add(op, "bad_no_axis", i(table), C([], I64))
 
 
-def turns(t):
+def tiles(t):
     x = ramp(F32, (3, 4))
     for dtype in (F32, F64, F16, I32, I64, U8, np.bool_, np.complex64):
         t.add("Roll", dtype.__name__, x.astype(dtype), i(1), i(1))
@@ -91,7 +91,7 @@ def passed(t):
 def cases():
     t = Table()
     uniques(t)
-    turns(t)
+    tiles(t)
     diagonals(t)
     passed(t)
     return t.cases

@@ -1,6 +1,6 @@
-// Four by four elements of 4 bytes turned over, in registers where the compiler knows how.
-#ifndef RHEOS_SRC_OPS_KIT_TURN_SQUARE_H
-#define RHEOS_SRC_OPS_KIT_TURN_SQUARE_H
+// Four by four elements of 4 bytes transposed, in registers where the compiler knows how.
+#ifndef RHEOS_SRC_OPS_KIT_TRANSPOSE_SQUARE_H
+#define RHEOS_SRC_OPS_KIT_TRANSPOSE_SQUARE_H
 
 #include <stdint.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #if defined(__GNUC__) && !defined(__clang__)
 typedef uint32_t rheos__four __attribute__((vector_size(16)));
 
-static inline void rheos__turn_square(char *to, int64_t to_row_bytes,
-                                      const char *const columns[4]) {
+static inline void rheos__transpose_square(char *to, int64_t to_row_bytes,
+                                           const char *const columns[4]) {
   const rheos__four low = {0, 4, 1, 5}, high = {2, 6, 3, 7};
   const rheos__four first = {0, 1, 4, 5}, last = {2, 3, 6, 7};
   rheos__four x[4], y[4];
@@ -24,12 +24,12 @@ static inline void rheos__turn_square(char *to, int64_t to_row_bytes,
   for (int j = 0; j < 4; j++) memcpy(to + j * to_row_bytes, &y[j], sizeof y[j]);
 }
 #else
-static inline void rheos__turn_square(char *to, int64_t to_row_bytes,
-                                      const char *const columns[4]) {
+static inline void rheos__transpose_square(char *to, int64_t to_row_bytes,
+                                           const char *const columns[4]) {
   for (int i = 0; i < 4; i++, to += to_row_bytes) {
     for (int k = 0; k < 4; k++) memcpy(to + 4 * k, columns[k] + 4 * i, 4);
   }
 }
 #endif
 
-#endif  // RHEOS_SRC_OPS_KIT_TURN_SQUARE_H
+#endif  // RHEOS_SRC_OPS_KIT_TRANSPOSE_SQUARE_H

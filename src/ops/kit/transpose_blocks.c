@@ -7,7 +7,7 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
-#include "ops/kit/turn.h"
+#include "ops/kit/transpose_blocks.h"
 
 #include <string.h>
 #if defined(__x86_64__)
@@ -16,9 +16,9 @@
 
 #include "base/numbers.h"
 #include "ops/kit/stream.h"
-#include "ops/kit/turn_square.h"
+#include "ops/kit/transpose_square.h"
 
-enum { TILE = 16, FEW = 8, BAND = RHEOS__TURN_BAND, MOST_BYTES = 64 };
+enum { TILE = 16, FEW = 8, BAND = RHEOS__TRANSPOSE_BAND, MOST_BYTES = 64 };
 enum { AHEAD_BYTES = 256, SHORT_BYTES = 1024 };  // rows of the source that are soon at their end
 
 typedef struct wide_2 {
@@ -33,17 +33,18 @@ typedef struct wide_8 {
 
 // ---- A tile: to[i][k] = from[k][i] for i < rows, k < columns; what lies beside may be written too
 
-#define TURN(type)                                                                             \
-  static void turn_##type(type to[TILE][TILE], type from[TILE][TILE], int rows, int columns) { \
-    if (rows == TILE && columns == TILE) {                                                     \
-      for (int i = 0; i < TILE; i++) {                                                         \
-        for (int k = 0; k < TILE; k++) to[i][k] = from[k][i];                                  \
-      }                                                                                        \
-      return;                                                                                  \
-    }                                                                                          \
-    for (int i = 0; i < rows; i++) {                                                           \
-      for (int k = 0; k < columns; k++) to[i][k] = from[k][i];                                 \
-    }                                                                                          \
+#define TURN(type)                                                                   \
+  static void transpose_##type(type to[TILE][TILE], type from[TILE][TILE], int rows, \
+                               int columns) {                                        \
+    if (rows == TILE && columns == TILE) {                                           \
+      for (int i = 0; i < TILE; i++) {                                               \
+        for (int k = 0; k < TILE; k++) to[i][k] = from[k][i];                        \
+      }                                                                              \
+      return;                                                                        \
+    }                                                                                \
+    for (int i = 0; i < rows; i++) {                                                 \
+      for (int k = 0; k < columns; k++) to[i][k] = from[k][i];                       \
+    }                                                                                \
   }
 TURN(uint8_t)
 TURN(uint16_t)
@@ -52,28 +53,28 @@ TURN(wide_4)
 TURN(wide_8)
 
 // Four columns of the source, so many bytes apart.
-static inline void turn_square(char *to, int64_t to_row_bytes, const char *from,
-                               int64_t from_column_bytes) {
+static inline void transpose_square(char *to, int64_t to_row_bytes, const char *from,
+                                    int64_t from_column_bytes) {
   const char *const columns[4] = {from, from + from_column_bytes, from + 2 * from_column_bytes,
                                   from + 3 * from_column_bytes};
-  rheos__turn_square(to, to_row_bytes, columns);
+  rheos__transpose_square(to, to_row_bytes, columns);
 }
 
 // By squares that fit into vectors of 16 bytes.
 #if defined(__GNUC__) && !defined(__clang__)
 typedef uint64_t two __attribute__((vector_size(16)));
 
-static void turn_uint32_t(uint32_t to[TILE][TILE], uint32_t from[TILE][TILE], int rows,
-                          int columns) {
+static void transpose_uint32_t(uint32_t to[TILE][TILE], uint32_t from[TILE][TILE], int rows,
+                               int columns) {
   for (int i = 0; i < rows; i += 4) {
     for (int k = 0; k < columns; k += 4) {
-      turn_square((char *)&to[i][k], sizeof to[0], (const char *)&from[k][i], sizeof from[0]);
+      transpose_square((char *)&to[i][k], sizeof to[0], (const char *)&from[k][i], sizeof from[0]);
     }
   }
 }
 
-static void turn_uint64_t(uint64_t to[TILE][TILE], uint64_t from[TILE][TILE], int rows,
-                          int columns) {
+static void transpose_uint64_t(uint64_t to[TILE][TILE], uint64_t from[TILE][TILE], int rows,
+                               int columns) {
   const two first = {0, 2}, last = {1, 3};
   for (int i = 0; i < rows; i += 2) {
     for (int k = 0; k < columns; k += 2) {
@@ -137,7 +138,7 @@ static void tile_by_lines(char *to, int64_t to_row_bytes, const char *from,
 static bool has_lines(int64_t size) { return (void)size, false; }
 #endif
 
-// ---- Tiles of any dtype: read a part of the source, put what it turns into at `to`
+// ---- Tiles of any dtype: read a part of the source, put what it becomes at `to`
 
 // Up to TILE columns of the source of up to TILE rows each. All `rows` columns of the result's tile
 // are written, TILE elements each where `whole`: elements beyond the last are of no meaning.
@@ -148,7 +149,7 @@ typedef void (*tile_fn)(char *to, int64_t to_row_bytes, const char *from, int64_
   static void tile_##type(char *to, int64_t to_row_bytes, const char *from,                        \
                           int64_t from_column_bytes, int rows, int columns, bool whole,            \
                           int64_t ahead) {                                                         \
-    _Alignas(RHEOS__LINE_BYTES) type read[TILE][TILE], turned[TILE][TILE];                         \
+    _Alignas(RHEOS__LINE_BYTES) type read[TILE][TILE], transposed[TILE][TILE];                     \
     for (int k = 0; k < columns; k++, from += from_column_bytes) {                                 \
       if (rows == TILE) {                                                                          \
         memcpy(read[k], from, sizeof read[k]);                                                     \
@@ -159,13 +160,13 @@ typedef void (*tile_fn)(char *to, int64_t to_row_bytes, const char *from, int64_
       __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)ahead), 0, 2);                \
     }                                                                                              \
     if (columns < TILE) memset(read[columns], 0, (size_t)(TILE - columns) * sizeof read[0]);       \
-    turn_##type(turned, read, rows, columns);                                                      \
+    transpose_##type(transposed, read, rows, columns);                                             \
     for (int i = 0; i < rows; i++, to += to_row_bytes) {                                           \
       if (whole) {                                                                                 \
-        memcpy(to, turned[i], sizeof turned[i]);                                                   \
+        memcpy(to, transposed[i], sizeof transposed[i]);                                           \
       } else {                                                                                     \
         for (int k = 0; k < columns; k++)                                                          \
-          memcpy(to + k * sizeof(type), &turned[i][k], sizeof(type));                              \
+          memcpy(to + k * sizeof(type), &transposed[i][k], sizeof(type));                          \
       }                                                                                            \
     }                                                                                              \
   }
@@ -219,15 +220,15 @@ static line_fn line_of(int64_t size) {
 
 // How far on the source is fetched: in its row, or, where that soon ends and the next one follows, in
 // the next band.
-static int64_t ahead_of(const rheos__turn *t) {
+static int64_t ahead_of(const rheos__transposition *t) {
   const bool goes_on = t->rows == t->from_column && t->rows * t->size < SHORT_BYTES;
   return goes_on ? BAND * t->from_column * t->size : AHEAD_BYTES;
 }
 
-static const char *source_at(const rheos__turn *t, int64_t row, int64_t column) {
+static const char *source_at(const rheos__transposition *t, int64_t row, int64_t column) {
   return t->from + (column * t->from_column + row) * t->size;
 }
-static char *result_at(const rheos__turn *t, int64_t row, int64_t column) {
+static char *result_at(const rheos__transposition *t, int64_t row, int64_t column) {
   return t->to + (row * t->to_row + column) * t->size;
 }
 
@@ -237,7 +238,7 @@ static void stream_lines(char *to, const char *from, int64_t bytes) {
 
 // ---- Ways to go over the tiles of rows [i0, i1) and columns [j0, j1)
 
-static void plain(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
+static void plain(const rheos__transposition *t, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
   const tile_fn tile = tile_of(t->size);
   const int64_t to_row = t->to_row * t->size, from_column = t->from_column * t->size;
   const int64_t ahead = ahead_of(t);
@@ -253,12 +254,13 @@ static void plain(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, int6
 }
 
 // Where rows begin with a line and tiles are of whole ones.
-static void by_tiles(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
+static void by_tiles(const rheos__transposition *t, int64_t i0, int64_t i1, int64_t j0,
+                     int64_t j1) {
   const tile_fn tile = tile_of(t->size);
   const bool lines = has_lines(t->size);
   const int64_t to_row = t->to_row * t->size, from_column = t->from_column * t->size;
   const int64_t ahead = ahead_of(t), bytes = TILE * t->size;
-  _Alignas(RHEOS__LINE_BYTES) char turned[TILE * TILE * MOST_BYTES];
+  _Alignas(RHEOS__LINE_BYTES) char transposed[TILE * TILE * MOST_BYTES];
   for (int64_t j = j0; j < j1; j += BAND) {
     for (int64_t i = i0; i < i1; i += TILE) {
       for (int64_t k = j; k < rheos__min(j + BAND, j1); k += TILE) {
@@ -267,8 +269,8 @@ static void by_tiles(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, i
           tile_by_lines(to, to_row, source_at(t, i, k), from_column, true, ahead);
           continue;
         }
-        tile(turned, bytes, source_at(t, i, k), from_column, TILE, TILE, true, ahead);
-        for (int r = 0; r < TILE; r++) stream_lines(to + r * to_row, turned + r * bytes, bytes);
+        tile(transposed, bytes, source_at(t, i, k), from_column, TILE, TILE, true, ahead);
+        for (int r = 0; r < TILE; r++) stream_lines(to + r * to_row, transposed + r * bytes, bytes);
       }
     }
   }
@@ -276,7 +278,7 @@ static void by_tiles(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, i
 
 // The first column from `column` on at which a line begins in row `row`; not before the first column,
 // nor behind the last.
-static int64_t line_from(const rheos__turn *t, int64_t row, int64_t column) {
+static int64_t line_from(const rheos__transposition *t, int64_t row, int64_t column) {
   if (column == 0) return 0;
   const int64_t missing = (int64_t)(-(uintptr_t)result_at(t, row, column) % RHEOS__LINE_BYTES);
   return rheos__min(column + missing / t->size, t->columns);
@@ -292,8 +294,8 @@ static void store_piece(char *to, const char *from, int64_t bytes) {
 }
 
 // Columns [j, reach) of `count` rows of the result from row i on, into rows of `width` elements.
-static void gather_rows(const rheos__turn *t, int64_t i, int64_t count, int64_t j, int64_t reach,
-                        char *rows, int64_t width) {
+static void gather_rows(const rheos__transposition *t, int64_t i, int64_t count, int64_t j,
+                        int64_t reach, char *rows, int64_t width) {
   const int64_t to_row = width * t->size, from_column = t->from_column * t->size;
   const bool lines = has_lines(t->size);
   const tile_fn tile = tile_of(t->size);
@@ -318,7 +320,8 @@ static void gather_rows(const rheos__turn *t, int64_t i, int64_t count, int64_t 
 
 // Where lines lie across rows: a band is gathered with what is needed to fill its last lines. Four lines
 // of each column are read at once, which need not stay in the cache then.
-static void gathered(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
+static void gathered(const rheos__transposition *t, int64_t i0, int64_t i1, int64_t j0,
+                     int64_t j1) {
   enum { WIDTH = 3 * BAND, ROWS_BYTES = 4 * RHEOS__LINE_BYTES };
   const int64_t width = WIDTH * t->size, band = t->size > 8 ? BAND : 2 * BAND;
   const int64_t more = RHEOS__LINE_BYTES / t->size - 1, height = ROWS_BYTES / t->size;
@@ -339,7 +342,7 @@ static void gathered(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, i
 
 // Rows that follow each other at once, TILE of which are whole lines. Tiles write beyond the end of
 // their row, over what later ones put right.
-static void continuous(const rheos__turn *t, int64_t i0, int64_t i1) {
+static void continuous(const rheos__transposition *t, int64_t i0, int64_t i1) {
   const tile_fn tile = tile_of(t->size);
   const line_fn line = line_of(t->size);
   const bool lines = has_lines(t->size);
@@ -377,21 +380,21 @@ enum {
 
 static void square(char *to, int64_t to_row, const char *from, int64_t from_column,
                    const char *next, bool lines) {
-  _Alignas(RHEOS__LINE_BYTES) char turned[SQUARE * SQUARE_ROW];
+  _Alignas(RHEOS__LINE_BYTES) char transposed[SQUARE * SQUARE_ROW];
   for (int64_t k = 0; lines && k < SQUARE; k += TILE) {
     for (int64_t i = 0; i < SQUARE; i += TILE) {
-      tile_by_lines(turned + i * SQUARE_ROW + k * 4, SQUARE_ROW, from + k * from_column + i * 4,
+      tile_by_lines(transposed + i * SQUARE_ROW + k * 4, SQUARE_ROW, from + k * from_column + i * 4,
                     from_column, false, 0);
     }
   }
   for (int64_t k = 0; !lines && k < SQUARE; k += 4) {
     for (int64_t i = 0; i < SQUARE; i += 4) {
-      turn_square(turned + i * SQUARE_ROW + k * 4, SQUARE_ROW, from + k * from_column + i * 4,
-                  from_column);
+      transpose_square(transposed + i * SQUARE_ROW + k * 4, SQUARE_ROW,
+                       from + k * from_column + i * 4, from_column);
     }
   }
   for (int64_t r = 0; r < SQUARE; r++, to += to_row) {
-    const char *row = turned + r * SQUARE_ROW;
+    const char *row = transposed + r * SQUARE_ROW;
     for (int64_t b = 0; b < SQUARE_LINES * RHEOS__LINE_BYTES; b += RHEOS__LINE_BYTES) {
       if (next != NULL) __builtin_prefetch(next + r * from_column + b, 0, 3);
       rheos__stream_line(to + b, row + b);
@@ -400,7 +403,8 @@ static void square(char *to, int64_t to_row, const char *from, int64_t from_colu
 }
 
 // Whole squares, along the rows of the result.
-static void by_squares(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
+static void by_squares(const rheos__transposition *t, int64_t i0, int64_t i1, int64_t j0,
+                       int64_t j1) {
   const bool lines = has_lines(t->size);
   for (int64_t i = i0; i < i1; i += SQUARE) {
     for (int64_t j = j0; j < j1; j += SQUARE) {
@@ -412,8 +416,8 @@ static void by_squares(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0,
   }
 }
 
-void rheos__turn_block(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
-                       bool stream) {
+void rheos__transpose_block(const rheos__transposition *t, int64_t i0, int64_t i1, int64_t j0,
+                            int64_t j1, bool stream) {
   const int64_t row = t->to_row * t->size, tile = TILE * t->size;
   const bool whole = rheos__is_aligned(t->to, RHEOS__LINE_BYTES);
   const bool lines = whole && row % RHEOS__LINE_BYTES == 0;
@@ -426,8 +430,8 @@ void rheos__turn_block(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0,
     continuous(t, i0, i1);
   } else if (lines && t->size == 4 && i > i0 && j > j0 && j0 % TILE == 0) {
     by_squares(t, i0, i, j0, j);
-    if (j < j1) rheos__turn_block(t, i0, i, j, j1, stream);
-    if (i < i1) rheos__turn_block(t, i, i1, j0, j1, stream);
+    if (j < j1) rheos__transpose_block(t, i0, i, j, j1, stream);
+    if (i < i1) rheos__transpose_block(t, i, i1, j0, j1, stream);
   } else if (lines && tile % RHEOS__LINE_BYTES == 0 && j0 % TILE == 0) {
     const int64_t rows = i0 + (i1 - i0) / TILE * TILE, columns = j0 + (j1 - j0) / TILE * TILE;
     by_tiles(t, i0, rows, j0, columns);
@@ -454,14 +458,15 @@ void rheos__turn_block(const rheos__turn *t, int64_t i0, int64_t i1, int64_t j0,
 FEW_FN(uint32_t)
 FEW_FN(uint64_t)
 
-static void turn_some(const rheos__turn *t, char *to, int64_t to_step, const char *from,
-                      int64_t from_step, int64_t count) {
+static void transpose_some(const rheos__transposition *t, char *to, int64_t to_step,
+                           const char *from, int64_t from_step, int64_t count) {
   const int64_t to_row = t->to_row * t->size, from_column = t->from_column * t->size;
   const bool squares = t->size == 4 && t->rows % 4 == 0 && t->columns % 4 == 0;
   for (int64_t m = 0; m < count; m++, to += to_step, from += from_step) {
     for (int64_t i = 0; squares && i < t->rows; i += 4) {
       for (int64_t k = 0; k < t->columns; k += 4) {
-        turn_square(to + i * to_row + k * 4, to_row, from + k * from_column + i * 4, from_column);
+        transpose_square(to + i * to_row + k * 4, to_row, from + k * from_column + i * 4,
+                         from_column);
       }
     }
     if (squares) continue;
@@ -473,18 +478,18 @@ static void turn_some(const rheos__turn *t, char *to, int64_t to_step, const cha
   }
 }
 
-void rheos__turn_many(const rheos__turn *t, int64_t count, int64_t from_step, int64_t to_step,
-                      bool stream) {
+void rheos__transpose_many(const rheos__transposition *t, int64_t count, int64_t from_step,
+                           int64_t to_step, bool stream) {
   enum { GROUP = 16 };  // together they are whole lines
   const int64_t bytes = t->rows * t->columns * t->size;
-  _Alignas(RHEOS__LINE_BYTES) char turned[GROUP * RHEOS__TURN_FEW * 8];
+  _Alignas(RHEOS__LINE_BYTES) char transposed[GROUP * RHEOS__TRANSPOSE_FEW * 8];
   int64_t m = 0;
   if (stream && t->to_row == t->columns && to_step == bytes &&
       rheos__is_aligned(t->to, RHEOS__LINE_BYTES)) {
     for (; m + GROUP <= count; m += GROUP) {
-      turn_some(t, turned, bytes, t->from + m * from_step, from_step, GROUP);
-      stream_lines(t->to + m * bytes, turned, GROUP * bytes);
+      transpose_some(t, transposed, bytes, t->from + m * from_step, from_step, GROUP);
+      stream_lines(t->to + m * bytes, transposed, GROUP * bytes);
     }
   }
-  turn_some(t, t->to + m * to_step, to_step, t->from + m * from_step, from_step, count - m);
+  transpose_some(t, t->to + m * to_step, to_step, t->from + m * from_step, from_step, count - m);
 }
