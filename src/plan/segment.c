@@ -710,20 +710,6 @@ const rheos__value *rheos__find_value(const rheos__segment *segment, int32_t val
   return &segment->refined[value - describes_from(segment)];
 }
 
-bool rheos__segment_is_for(const rheos__segment *segment, const rheos__key *key) {
-  assert(segment->num_key == key->count);
-  if ((segment->key_cells != NULL) != (key->cells != NULL) ||
-      (segment->key_given != NULL) != (key->given != NULL)) {
-    return false;
-  }
-  for (int32_t i = 0; i < key->count; ++i) {
-    if (key->cells != NULL && segment->key_cells[i] != key->cells[i]) return false;
-    if (key->given != NULL && segment->key_given[i] != key->given[i]) return false;
-    if (!rheos_shape_equal(&segment->key[i], &key->shapes[i])) return false;
-  }
-  return true;
-}
-
 static rheos__segment **siblings(rheos__plan *plan, rheos__segment *parent) {
   return parent != NULL ? &parent->children : &plan->roots;
 }
@@ -731,6 +717,7 @@ static rheos__segment **siblings(rheos__plan *plan, rheos__segment *parent) {
 rheos__segment *rheos__segment_find(rheos__plan *plan, rheos__segment *parent,
                                     const rheos__key *key) {
   rheos__segment **first = siblings(plan, parent);
+  if (*first != NULL && rheos__segment_is_for(*first, key)) return *first;
   for (rheos__segment **link = first; *link != NULL; link = &(*link)->next) {
     rheos__segment *found = *link;
     if (!rheos__segment_is_for(found, key)) continue;
@@ -762,7 +749,7 @@ static rheos_status *keep_key(rheos__segment *segment, const rheos__key *key) {
   const size_t count = (size_t)key->count;
   segment->key = rheos__alloc_array(count, sizeof *segment->key);
   if (segment->key == NULL) return rheos__out_of_memory();
-  if (count > 0) memcpy(segment->key, key->shapes, count * sizeof *segment->key);
+  for (int32_t i = 0; i < key->count; ++i) segment->key[i] = *rheos__key_shape(key, i);
   segment->num_key = key->count;
   if (key->given != NULL) {
     segment->key_given = rheos__arena_copy(&segment->arena, key->given, count * sizeof *key->given);

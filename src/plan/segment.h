@@ -3,6 +3,8 @@
 #ifndef RHEOS_SRC_PLAN_SEGMENT_H
 #define RHEOS_SRC_PLAN_SEGMENT_H
 
+#include <assert.h>
+
 #include "plan/plan.h"
 
 // Where the bytes of a value are.
@@ -117,7 +119,8 @@ typedef struct rheos__packed_operand rheos__packed_operand;  // packed_operand.h
 
 // By what a plan is specialised: of a root what it is fed, of other segments what came without a shape.
 typedef struct rheos__key {
-  const rheos_shape *shapes;
+  const rheos_shape *shapes;      // NULL: those of `tensors`
+  rheos_tensor *const *tensors;   // NULL where a feed is a cell
   rheos__resource *const *cells;  // of feeds that are references or handles; NULL: none is
   const bool *given;              // feeds that the run may write over (executor.h); NULL: none
   int32_t count;
@@ -242,8 +245,27 @@ void rheos__segment_check_memory(const rheos__segment *segment);
 void rheos__segment_link(rheos__plan *plan, rheos__segment *segment);
 void rheos__segments_free(rheos__segment *segments);  // with siblings and children
 
+// The shape of an element of a key; a scalar's where it is a cell.
+static inline const rheos_shape *rheos__key_shape(const rheos__key *key, int32_t i) {
+  static const rheos_shape scalar = {.rank = 0};
+  if (key->shapes != NULL) return &key->shapes[i];
+  return key->tensors[i] != NULL ? &key->tensors[i]->shape : &scalar;
+}
+
 // Whether a segment is the one for the key, among those with the same parent.
-bool rheos__segment_is_for(const rheos__segment *segment, const rheos__key *key);
+static inline bool rheos__segment_is_for(const rheos__segment *segment, const rheos__key *key) {
+  assert(segment->num_key == key->count);
+  if ((segment->key_cells != NULL) != (key->cells != NULL) ||
+      (segment->key_given != NULL) != (key->given != NULL)) {
+    return false;
+  }
+  for (int32_t i = 0; i < key->count; ++i) {
+    if (key->cells != NULL && segment->key_cells[i] != key->cells[i]) return false;
+    if (key->given != NULL && segment->key_given[i] != key->given[i]) return false;
+    if (!rheos_shape_equal(&segment->key[i], rheos__key_shape(key, i))) return false;
+  }
+  return true;
+}
 
 // The child of `parent` (root if NULL) for the key, moved to the front; NULL if there is none.
 rheos__segment *rheos__segment_find(rheos__plan *plan, rheos__segment *parent,

@@ -123,18 +123,11 @@ rheos_status *rheos__run_enter_child(rheos__run *r, rheos__segment *segment,
 
 rheos_status *rheos__run_enter_root(rheos__run *r, const rheos__parameters *parameters,
                                     rheos__segment **out_root) {
-  const int32_t count = r->plan->num_feeds;
-  shapes s;
-  RHEOS_TRY(shapes_init(&s, count));
-  for (int32_t i = 0; i < count; ++i) {
-    const rheos_tensor *tensor = parameters->tensors[i];
-    s.items[i] = tensor != NULL ? tensor->shape : (rheos_shape){0};
-  }
-  const rheos__key key = {
-      .shapes = s.items, .cells = parameters->cells, .given = parameters->given, .count = count};
-  rheos_status *status = enter(r, NULL, &key, out_root);
-  shapes_deinit(&s);
-  return status;
+  const rheos__key key = {.tensors = parameters->tensors,
+                          .cells = parameters->cells,
+                          .given = parameters->given,
+                          .count = r->plan->num_feeds};
+  return enter(r, NULL, &key, out_root);
 }
 
 static void give_workspace(rheos__plan *plan, rheos__workspace *workspace) {
