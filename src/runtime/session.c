@@ -373,16 +373,19 @@ rheos_status *rheos_session_run_sized(rheos_session *session, const rheos_feed *
                                       const rheos_run_options *options, size_t options_bytes) {
   for (size_t i = 0; i < num_fetches; ++i) fetches[i].value = NULL;
   rheos_run_options known;
-  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_run_options, options, options_bytes, &known));
+  if (options != NULL) {
+    RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_run_options, options, options_bytes, &known));
+    options = &known;
+  }
   id_arrays a;
   RHEOS_TRY(id_arrays_init(&a, num_feeds, num_fetches, num_targets));
   rheos__signature_ids s;
   rheos__cached_plan *plan = NULL;
   rheos_status *status =
       fill_signature(session, &a, feeds, num_feeds, fetches, num_fetches, targets, num_targets, &s);
-  if (status == NULL) status = enter_run(session, &s, &known, &plan);
+  if (status == NULL) status = enter_run(session, &s, options, &plan);
   if (status == NULL) {
-    status = run_plan(session, plan, a.values, NULL, a.results, &known);
+    status = run_plan(session, plan, a.values, NULL, a.results, options);
     rheos__cached_plan_unref(plan);
     leave_run(session);
     for (size_t i = 0; i < num_fetches; ++i) fetches[i].value = a.results[i];
@@ -500,16 +503,19 @@ static rheos_status *run_callable(rheos_callable *callable, rheos_tensor *const 
                                   const rheos__bound *bound, rheos_tensor **out_values,
                                   const rheos_run_options *options, size_t options_bytes) {
   rheos_run_options known;
-  RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_run_options, options, options_bytes, &known));
+  if (options != NULL) {
+    RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_run_options, options, options_bytes, &known));
+    options = &known;
+  }
   rheos_session *session = callable->session;
   rheos__cached_plan *plan = NULL;
-  RHEOS_TRY(current_plan(callable, &known, &plan));
+  RHEOS_TRY(current_plan(callable, options, &plan));
   pthread_mutex_lock(&session->mutex);
   rheos_status *status = enter(session);
   if (status == NULL) ++session->stats.num_runs;
   pthread_mutex_unlock(&session->mutex);
   if (status == NULL) {
-    status = run_plan(session, plan, values, bound, out_values, &known);
+    status = run_plan(session, plan, values, bound, out_values, options);
     leave_run(session);
   }
   rheos__cached_plan_unref(plan);

@@ -41,11 +41,6 @@ void rheos__step_init(rheos__step *step, rheos_host *host, const rheos_run_optio
   }
 }
 
-void rheos__step_deinit(rheos__step *step) {
-  rheos__resources_free(step->resources);
-  step->resources = NULL;
-}
-
 rheos__resources *rheos__step_resources(rheos__step *step) {
   if (step->resources == NULL) step->resources = rheos__resources_new();
   return step->resources;

@@ -28,7 +28,10 @@ void rheos__step_init(rheos__step *step, rheos_host *host, const rheos_run_optio
                       const _Atomic int *session_closed);
 
 // Frees what the step has of its own.
-void rheos__step_deinit(rheos__step *step);
+static inline void rheos__step_deinit(rheos__step *step) {
+  if (step->resources != NULL) rheos__resources_free(step->resources);
+  step->resources = NULL;
+}
 
 // Whether to stop, looked up afresh: cancellation, deadline, and now and then should_stop. Only the
 // thread that runs the step may call it.
