@@ -49,9 +49,9 @@ static void test_reduction__rows_and_columns_sum_to_the_same(void **state) {
   enum { ROWS = 130, COLUMNS = 2100 };
   const int32_t one = 1, zero = 0;
   rheos_tensor *x = noise_of(RHEOS_SHAPE(ROWS, COLUMNS), 9);
-  rheos_tensor *turned = noise_of(RHEOS_SHAPE(COLUMNS, ROWS), 9);
+  rheos_tensor *transposed = noise_of(RHEOS_SHAPE(COLUMNS, ROWS), 9);
   for (int64_t i = 0; i < ROWS * COLUMNS; i++) {
-    ((float *)turned->data)[i % COLUMNS * ROWS + i / COLUMNS] = ((float *)x->data)[i];
+    ((float *)transposed->data)[i % COLUMNS * ROWS + i / COLUMNS] = ((float *)x->data)[i];
   }
   kernel by_rows = reduction("Sum", x, &one, 1, false);
   kernel by_columns = reduction("Sum", transposed, &zero, 1, false);
