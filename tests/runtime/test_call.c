@@ -7,6 +7,7 @@
 #include "ops/array_fixture.h"
 #include "runtime/executor.h"
 #include "runtime/session_plan.h"
+#include "runtime/trace.h"
 
 enum { SIDE = 64 };
 
@@ -17,13 +18,14 @@ typedef struct body {
   rheos__step step;
 } body;
 
-// The plan of `fetches` in a session of its own; `context_of` is any fetch without feeds.
-static body body_new(fixture *f, const rheos_output *feeds, int32_t num_feeds,
-                     const rheos_output *fetches, int32_t num_fetches) {
+// The plan of `fetches` in a session of its own.
+static body body_new_with(fixture *f, const rheos_output *feeds, int32_t num_feeds,
+                          const rheos_output *fetches, int32_t num_fetches,
+                          const rheos_session_options *options) {
   body b = {.session = NULL};
   const rheos_output any = float_scalar(f, 1);
   check(rheos_scope_finish(f->scope));
-  check(rheos_session_new(f->graph, &(rheos_session_options){.num_threads = 1}, &b.session));
+  check(rheos_session_new(f->graph, options, &b.session));
   rheos__plan *first = NULL;
   const rheos__segment *segment = NULL;
   check(rheos__session_plan(b.session, NULL, NULL, 0, &any, 1, &first, &segment));
@@ -38,6 +40,12 @@ static body body_new(fixture *f, const rheos_output *feeds, int32_t num_feeds,
   rheos__step_init(&b.step, NULL, NULL, NULL);
   b.call.plan = b.plan;
   return b;
+}
+
+static body body_new(fixture *f, const rheos_output *feeds, int32_t num_feeds,
+                     const rheos_output *fetches, int32_t num_fetches) {
+  const rheos_session_options options = {.num_threads = 1};
+  return body_new_with(f, feeds, num_feeds, fetches, num_fetches, &options);
 }
 
 static void body_free(body *b) {
@@ -301,7 +309,91 @@ static void test_call__short_memory_leaves_it_usable(void **state) {
   assert_int_equal(counter.alive, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+// ---- A run inside a run
+
+typedef struct nest {
+  body outer, inner;
+  int depth;  // bodies under way
+} nest;
+
+// What PyFunc calls while the outer plan runs: the inner body, in the same step.
+static rheos_status *run_inner(void *argument, const char *token, rheos_tensor *const *inputs,
+                               size_t num_inputs, rheos_tensor **outputs, size_t num_outputs) {
+  nest *n = argument;
+  (void)token;
+  assert_int_equal(num_inputs, 1);
+  assert_int_equal(num_outputs, 1);
+  const rheos__parameters parameters = {.tensors = inputs};
+  n->depth++;
+  rheos_status *status = rheos__call_run(&n->inner.call, &parameters, &n->outer.step, &outputs[0]);
+  n->depth--;
+  return status;
+}
+
+// z = inner(x) + 1, where the inner body gives x * 2 or fails where x is not a number.
+static void test_call__runs_inside_a_step(void **state) {
+  fixture *f = *state;
+  nest n = {.depth = 0};
+  const rheos_output x = rheos_placeholder(f->scope, RHEOS_FLOAT);
+  const rheos_attr message = rheos_attr_string("message", "not a number", 12);
+  const rheos_output checked =
+      rheos_operation_output(add(f, "CheckNumerics", &x, 1, &message, 1), 0);
+  const rheos_output twice = op_2(f, "Mul", checked, float_scalar(f, 2));
+  n.inner = body_new(f, &x, 1, &twice, 1);
+  const rheos_dtype dtype = RHEOS_FLOAT;
+  const rheos_attr attrs[] = {rheos_attr_string("token", "inner", 5),
+                              rheos_attr_types("Tout", &dtype, 1)};
+  const rheos_output called = rheos_operation_output(add(f, "PyFunc", &x, 1, attrs, 2), 0);
+  const rheos_output z = op_2(f, "AddV2", called, float_scalar(f, 1));
+  n.outer =
+      body_new_with(f, &x, 1, &z, 1,
+                    &(rheos_session_options){
+                        .num_threads = 1, .program_function = run_inner, .program_argument = &n});
+  rheos_trace *trace = rheos_trace_new(RHEOS_TRACE_STEPS);
+  const rheos_run_options options = {.trace = trace};
+  n.outer.step.options = &options;
+  rheos__trace_begin_run(trace);
+  for (int i = 0; i < 4; i++) {
+    rheos_tensor *fed = wave(RHEOS_SHAPE(3), 0), *value = NULL;
+    for (int k = 0; k < 3; k++) ((float *)rheos_tensor_data(fed))[k] = (float)(k + i);
+    if (i == 3) ((float *)rheos_tensor_data(fed))[1] = NAN;
+    double cost_ns;
+    rheos_status *status =
+        rheos__execute(n.outer.plan, &fed, NULL, &n.outer.step, &value, &cost_ns);
+    if (i == 3) {
+      expect_error(status, RHEOS_INVALID_ARGUMENT, "not a number");
+      assert_null(value);
+    } else {
+      check(status);
+      for (int k = 0; k < 3; k++) {
+        assert_true(((float *)rheos_tensor_data(value))[k] == (float)(2 * (k + i) + 1));
+      }
+    }
+    rheos_tensor_unref(value);
+    rheos_tensor_unref(fed);
+  }
+  assert_int_equal(n.inner.plan->num_specializations, 1);
+  // Each event lies in the time of its visit, and a body's visit in that of its caller.
+  assert_false(trace->failed);
+  int32_t visits_inside = 0;
+  for (size_t i = 0; i < trace->num_events; i++) {
+    const rheos__trace_visit *visit = &trace->visits[trace->events[i].visit];
+    assert_true(visit->start_ns <= trace->events[i].start_ns);
+    assert_true(trace->events[i].end_ns <= visit->end_ns);
+  }
+  for (size_t i = 1; i < trace->num_visits; i++) {
+    const rheos__trace_visit *inner = &trace->visits[i], *outer = &trace->visits[i - 1];
+    if (inner->segment == outer->segment || inner->end_ns > outer->end_ns) continue;
+    assert_true(outer->start_ns <= inner->start_ns);
+    visits_inside++;
+  }
+  assert_int_equal(visits_inside, 3);
+  assert_int_equal(trace->visit, -1);
+  n.outer.step.options = NULL;
+  rheos_trace_free(trace);
+  body_free(&n.outer);
+  body_free(&n.inner);
+}
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -314,6 +406,7 @@ int main(void) {
       TEST(test_call__cells_choose_the_segment),
       TEST(test_call__a_failure_frees_what_was_given),
       TEST(test_call__short_memory_leaves_it_usable),
+      TEST(test_call__runs_inside_a_step),
   };
   return cmocka_run_group_tests_name("call", tests, NULL, NULL);
 }
