@@ -58,15 +58,16 @@ void one_kernel_free(one_kernel *k) {
 }
 
 // What the entry's inputs are; `all`: also the values that a plan would not know beforehand.
-static void fill_inputs(const walk *w, const rheos__entry *entry, bool all, rheos__prepare *p) {
+static void fill_inputs(const walk *w, const rheos__entry *entry, bool all,
+                        const rheos__prepare_arrays *arrays) {
   for (int32_t i = 0; i < entry->num_inputs; i++) {
     const int32_t value = w->plan->operands[entry->first_operand + i];
     rheos_tensor *tensor = w->tensors[value];
-    ((rheos__resource **)(uintptr_t)p->input_resources)[i] = w->cells[value];
+    arrays->input_resources[i] = w->cells[value];
     if (!tensor) continue;
-    ((rheos_dtype *)(uintptr_t)p->input_dtypes)[i] = tensor->dtype;
-    ((rheos_shape *)(uintptr_t)p->input_shapes)[i] = tensor->shape;
-    ((rheos_tensor **)(uintptr_t)p->input_values)[i] = all || w->is_constant[value] ? tensor : NULL;
+    arrays->input_dtypes[i] = tensor->dtype;
+    arrays->input_shapes[i] = tensor->shape;
+    arrays->input_values[i] = all || w->is_constant[value] ? tensor : NULL;
   }
 }
 
@@ -127,12 +128,14 @@ static rheos_status *run_entry(one_kernel *k, walk *w, int32_t index) {
     return NULL;
   }
   rheos__prepare *p = &w->kernels[index];
-  RHEOS_TRY(rheos__prepare_init(p, w->plan, entry, w->plan->context.devices[0], &k->arena));
-  fill_inputs(w, entry, false, p);
-  RHEOS_TRY(rheos__prepare_shapes(p));
+  rheos__prepare_arrays arrays;
+  RHEOS_TRY(
+      rheos__prepare_init(p, w->plan, entry, w->plan->context.devices[0], &k->arena, &arrays));
+  fill_inputs(w, entry, false, &arrays);
+  RHEOS_TRY(rheos__prepare_shapes(p, arrays.output_shapes));
   if (any_shape_unknown(p)) {
-    fill_inputs(w, entry, true, p);
-    RHEOS_TRY(rheos__prepare_shapes(p));
+    fill_inputs(w, entry, true, &arrays);
+    RHEOS_TRY(rheos__prepare_shapes(p, arrays.output_shapes));
   }
   RHEOS_TRY(rheos__prepare_kernel(p));
   if (p->output_resource) w->cells[entry->first_value] = p->output_resource;

@@ -18,7 +18,8 @@ struct rheos__dynamic {
   bool keeps;          // the values fit into the key
   rheos__arena arena;  // the arrays of the prepare, the kernel's state, the key
   rheos__prepare p;
-  rheos_tensor *copies;  // of the inputs, over the key; by input
+  rheos__prepare_arrays arrays;  // of `p`
+  rheos_tensor *copies;          // of the inputs, over the key; by input
 };
 
 static void forget(rheos__dynamic *dynamic) {
@@ -80,39 +81,33 @@ static bool copy_values(rheos__dynamic *dynamic, rheos_tensor *const *inputs, in
   return true;
 }
 
-static void fill_inputs(rheos__prepare *p, rheos_tensor *const *inputs,
+static void fill_inputs(const rheos__dynamic *dynamic, rheos_tensor *const *inputs,
                         rheos__resource *const *cells) {
-  for (int32_t i = 0; i < p->num_inputs; ++i) {
-    ((rheos__resource **)(uintptr_t)p->input_resources)[i] = cells[i];
+  const rheos__prepare_arrays *arrays = &dynamic->arrays;
+  for (int32_t i = 0; i < dynamic->p.num_inputs; ++i) {
+    arrays->input_resources[i] = cells[i];
     if (inputs[i] == NULL) continue;
-    ((rheos_dtype *)(uintptr_t)p->input_dtypes)[i] = inputs[i]->dtype;
-    ((rheos_shape *)(uintptr_t)p->input_shapes)[i] = inputs[i]->shape;
+    arrays->input_dtypes[i] = inputs[i]->dtype;
+    arrays->input_shapes[i] = inputs[i]->shape;
   }
 }
 
 // The values that the segment itself knows.
-static void give_constants(rheos__prepare *p, const rheos__segment *segment,
+static void give_constants(const rheos__dynamic *dynamic, const rheos__segment *segment,
                            const rheos__instruction *in) {
-  for (int32_t i = 0; i < p->num_inputs; ++i) {
+  for (int32_t i = 0; i < dynamic->p.num_inputs; ++i) {
     const int32_t index = segment->input_values[in->first_operand + i];
     const rheos__value *value = rheos__find_value(segment, index);
     const bool constant = value->root == index && value->kind == RHEOS__VALUE_CONSTANT;
-    ((rheos_tensor **)(uintptr_t)p->input_values)[i] = constant ? value->constant : NULL;
+    dynamic->arrays.input_values[i] = constant ? value->constant : NULL;
   }
 }
 
-static void give_values(const rheos__dynamic *dynamic, rheos__prepare *p,
-                        rheos_tensor *const *inputs) {
-  for (int32_t i = 0; i < p->num_inputs; ++i) {
+static void give_values(const rheos__dynamic *dynamic, rheos_tensor *const *inputs) {
+  for (int32_t i = 0; i < dynamic->p.num_inputs; ++i) {
     rheos_tensor *value = has_bytes(inputs[i]) ? inputs[i] : NULL;
     if (dynamic->keeps && value != NULL) value = &dynamic->copies[i];
-    ((rheos_tensor **)(uintptr_t)p->input_values)[i] = value;
-  }
-}
-
-static void clear_shapes(rheos__prepare *p) {
-  for (int32_t i = 0; i < p->num_outputs; ++i) {
-    ((rheos_shape *)(uintptr_t)p->output_shapes)[i] = RHEOS_UNKNOWN_SHAPE;
+    dynamic->arrays.input_values[i] = value;
   }
 }
 
@@ -120,18 +115,19 @@ static void clear_shapes(rheos__prepare *p) {
 static rheos_status *infer(rheos__dynamic *dynamic, const rheos__segment *segment,
                            const rheos__instruction *in, rheos_tensor *const *inputs,
                            bool *out_same) {
-  rheos__prepare *p = &dynamic->p;
-  const size_t bytes = (size_t)p->num_outputs * sizeof *p->output_shapes;
-  give_constants(p, segment, in);
-  RHEOS_TRY(rheos__prepare_shapes(p));
-  const rheos_shape *without = rheos__arena_copy(&dynamic->arena, p->output_shapes, bytes);
+  const rheos__prepare *p = &dynamic->p;
+  rheos_shape *shapes = dynamic->arrays.output_shapes;
+  const size_t bytes = (size_t)p->num_outputs * sizeof *shapes;
+  give_constants(dynamic, segment, in);
+  RHEOS_TRY(rheos__prepare_shapes(p, shapes));
+  const rheos_shape *without = rheos__arena_copy(&dynamic->arena, shapes, bytes);
   if (without == NULL) return rheos__out_of_memory();
-  clear_shapes(p);
-  give_values(dynamic, p, inputs);
-  RHEOS_TRY(rheos__prepare_shapes(p));
+  for (int32_t i = 0; i < p->num_outputs; ++i) shapes[i] = RHEOS_UNKNOWN_SHAPE;
+  give_values(dynamic, inputs);
+  RHEOS_TRY(rheos__prepare_shapes(p, shapes));
   *out_same = true;
   for (int32_t i = 0; i < p->num_outputs; ++i) {
-    *out_same = *out_same && rheos_shape_equal(&without[i], &p->output_shapes[i]);
+    *out_same = *out_same && rheos_shape_equal(&without[i], &shapes[i]);
   }
   return NULL;
 }
@@ -145,19 +141,19 @@ static rheos_status *prepare(rheos__dynamic *dynamic, const rheos__segment *segm
   rheos__arena_reset(&dynamic->arena);
   rheos__prepare *p = &dynamic->p;
   RHEOS_TRY(rheos__prepare_init(p, segment->plan, entry, segment->plan->context.devices[0],
-                                &dynamic->arena));
-  fill_inputs(p, inputs, cells);
+                                &dynamic->arena, &dynamic->arrays));
+  fill_inputs(dynamic, inputs, cells);
   dynamic->keeps = copy_values(dynamic, inputs, p->num_inputs);
   bool same = false;
   RHEOS_TRY(infer(dynamic, segment, in, inputs, &same));
-  if (same) give_constants(p, segment, in);
+  if (same) give_constants(dynamic, segment, in);
   rheos_status *status = rheos__prepare_kernel(p);
   dynamic->any_values = status == NULL && same && p->compute != NULL;
   if (same && !dynamic->any_values) {  // the kernel has to know values after all
     if (status == NULL) forget(dynamic);
     rheos_status_free(status);
     rheos__prepare_clear(p);
-    give_values(dynamic, p, inputs);
+    give_values(dynamic, inputs);
     status = rheos__prepare_kernel(p);
   }
   if (status != NULL) {

@@ -14,7 +14,7 @@ bool rheos__all_known(const rheos_shape *shapes, int32_t count) {
 // One block for all the arrays of a prepare.
 rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
                                   const rheos__entry *entry, const rheos__device *device,
-                                  rheos__arena *arena) {
+                                  rheos__arena *arena, rheos__prepare_arrays *out_arrays) {
   size_t num_in = (size_t)entry->num_inputs, num_out = (size_t)entry->num_outputs;
   size_t size =
       (num_in + num_out) * (sizeof(rheos_shape) + sizeof(rheos_dtype)) +
@@ -58,6 +58,11 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
                         .arena = arena,
                         .alias_input = -1,
                         .reuse_input = -1};
+  *out_arrays = (rheos__prepare_arrays){.input_dtypes = dtypes,
+                                        .input_shapes = shapes,
+                                        .input_values = values,
+                                        .input_resources = resources,
+                                        .output_shapes = shapes + num_in};
   if ((p->op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WANTS_NAME)) != 0) {  // others never ask
     char *name = rheos__node_name(plan->graph, rheos__graph_node(plan->graph, entry->id));
     p->node_name = name != NULL ? rheos__arena_strdup(arena, name) : NULL;
@@ -67,7 +72,8 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
   return NULL;
 }
 
-rheos_status *rheos__prepare_shapes(rheos__prepare *p) {
+rheos_status *rheos__prepare_shapes(const rheos__prepare *p, rheos_shape *output_shapes) {
+  assert(output_shapes == p->output_shapes);
   if (p->op->shape == NULL) return NULL;
   rheos__infer infer = {.op = p->op,
                         .attrs = p->attrs,
@@ -78,7 +84,7 @@ rheos_status *rheos__prepare_shapes(rheos__prepare *p) {
                         .input_values = p->input_values,
                         .handle_shapes = p->handle_shapes,
                         .output_dtypes = p->output_dtypes,
-                        .output_shapes = (rheos_shape *)(uintptr_t)p->output_shapes};
+                        .output_shapes = output_shapes};
   return p->op->shape(&infer);
 }
 

@@ -4,14 +4,23 @@
 
 #include "plan/plan.h"
 
-// Fills in what the entry itself tells, for a kernel of the device; the arrays for inputs and outputs lie in `arena`: dtypes as
-// the graph has them, shapes unknown, values and cells NULL.
+// The arrays of a prepare that the plan fills in; kernels read the same ones through the prepare.
+typedef struct rheos__prepare_arrays {
+  rheos_dtype *input_dtypes;
+  rheos_shape *input_shapes;
+  rheos_tensor **input_values;
+  rheos__resource **input_resources;
+  rheos_shape *output_shapes;
+} rheos__prepare_arrays;
+
+// Fills in what the entry itself tells, for a kernel of the device. The arrays for inputs and outputs
+// lie in `arena`: dtypes as the graph has them, shapes unknown, values and cells NULL.
 rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
                                   const rheos__entry *entry, const rheos__device *device,
-                                  rheos__arena *arena);
+                                  rheos__arena *arena, rheos__prepare_arrays *out_arrays);
 
-// Infers the output shapes from the inputs'.
-rheos_status *rheos__prepare_shapes(rheos__prepare *p);
+// Infers the output shapes, which are those of `p`, from the inputs'.
+rheos_status *rheos__prepare_shapes(const rheos__prepare *p, rheos_shape *output_shapes);
 
 // Asks the device's variants, then the reference if it may run there.
 rheos_status *rheos__prepare_kernel(rheos__prepare *p);

@@ -80,20 +80,19 @@ static rheos_status *prepare_and_run(const rheos__plan *plan, const rheos__entry
                                      rheos__resource *const *cells, rheos__step *step,
                                      rheos_tensor **outputs) {
   rheos__prepare p;
-  RHEOS_TRY(rheos__prepare_init(&p, plan, entry, plan->context.devices[0], arena));
-  rheos_dtype *dtypes = (rheos_dtype *)(uintptr_t)p.input_dtypes;
-  rheos_shape *shapes = (rheos_shape *)(uintptr_t)p.input_shapes;
-  rheos_tensor **values = (rheos_tensor **)(uintptr_t)p.input_values;
+  rheos__prepare_arrays arrays;
+  RHEOS_TRY(rheos__prepare_init(&p, plan, entry, plan->context.devices[0], arena, &arrays));
   for (int32_t i = 0; i < entry->num_inputs; ++i) {
     if (inputs[i] == NULL) continue;
-    dtypes[i] = inputs[i]->dtype;
-    shapes[i] = inputs[i]->shape;
-    values[i] = inputs[i]->data != NULL || inputs[i]->size_bytes == 0 ? inputs[i] : NULL;
+    arrays.input_dtypes[i] = inputs[i]->dtype;
+    arrays.input_shapes[i] = inputs[i]->shape;
+    const bool has_bytes = inputs[i]->data != NULL || inputs[i]->size_bytes == 0;
+    arrays.input_values[i] = has_bytes ? inputs[i] : NULL;
   }
   if (cells != NULL && entry->num_inputs > 0) {
-    memcpy((void *)(uintptr_t)p.input_resources, cells, (size_t)entry->num_inputs * sizeof *cells);
+    memcpy(arrays.input_resources, cells, (size_t)entry->num_inputs * sizeof *cells);
   }
-  RHEOS_TRY(rheos__prepare_shapes(&p));
+  RHEOS_TRY(rheos__prepare_shapes(&p, arrays.output_shapes));
   RHEOS_TRY(rheos__prepare_kernel(&p));
   rheos_status *status = rheos__check_handles(entry, &p);
   if (status == NULL && p.alias_input < 0 && p.compute == NULL &&

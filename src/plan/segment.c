@@ -31,13 +31,13 @@ typedef struct specializer {
   size_t num_values, num_operands;
 } specializer;
 
-static rheos__value *value_at(specializer *z, int32_t value) {
-  return (rheos__value *)(uintptr_t)(value >= z->segment->first_value
-                                         ? &z->segment->values[value - z->segment->first_value]
-                                         : z->path[value]);
+static const rheos__value *value_at(const specializer *z, int32_t value) {
+  const rheos__segment *segment = z->segment;
+  return value >= segment->first_value ? &segment->values[value - segment->first_value]
+                                       : z->path[value];
 }
 
-static int32_t root_of(specializer *z, int32_t value) { return value_at(z, value)->root; }
+static int32_t root_of(const specializer *z, int32_t value) { return value_at(z, value)->root; }
 
 // A pointer to the shape that lives as long as the segment; neighbours mostly share one.
 static const rheos_shape *keep_shape(specializer *z, const rheos_shape *shape,
@@ -201,29 +201,26 @@ static rheos_status *add_copy(specializer *z, int32_t entry_index) {
 
 // Fills in what is known of the inputs. `out_constant`: all of them are constants;
 // `out_cells`: some are references or handles.
-static void fill_inputs(specializer *z, const rheos__entry *entry, rheos__prepare *p,
-                        bool *out_constant, bool *out_cells) {
-  rheos_dtype *dtypes = (rheos_dtype *)(uintptr_t)p->input_dtypes;
-  rheos_shape *shapes = (rheos_shape *)(uintptr_t)p->input_shapes;
-  rheos_tensor **values = (rheos_tensor **)(uintptr_t)p->input_values;
-  rheos__resource **cells = (rheos__resource **)(uintptr_t)p->input_resources;
+static void fill_inputs(const specializer *z, const rheos__entry *entry,
+                        const rheos__prepare_arrays *arrays, bool *out_constant, bool *out_cells) {
   *out_constant = true;
   *out_cells = false;
   for (int32_t i = 0; i < entry->num_inputs; ++i) {
     const rheos__value *value = value_at(z, z->plan->operands[entry->first_operand + i]);
-    dtypes[i] = (rheos_dtype)value->dtype;
+    arrays->input_dtypes[i] = (rheos_dtype)value->dtype;
     if (value->kind == RHEOS__VALUE_NONE) {
-      cells[i] = value->resource;
+      arrays->input_resources[i] = value->resource;
       *out_cells = true;
       rheos__edge origin = z->plan->origins[z->plan->operands[entry->first_operand + i]];
-      shapes[i] = *rheos__graph_node(z->plan->graph, origin.id)->outputs[origin.index].shape;
+      arrays->input_shapes[i] =
+          *rheos__graph_node(z->plan->graph, origin.id)->outputs[origin.index].shape;
       *out_constant = false;
       continue;
     }
-    shapes[i] = *value->shape;
+    arrays->input_shapes[i] = *value->shape;
     const rheos__value *root = value_at(z, value->root);
     if (value == root && root->kind == RHEOS__VALUE_CONSTANT) {
-      values[i] = root->constant;
+      arrays->input_values[i] = root->constant;
     } else {
       *out_constant = false;
     }
@@ -431,14 +428,14 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
   bool is_pure = (op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;
   if (is_pure && entry->num_outputs == 0) return NULL;  // NoOp: its order is all there is to it
   rheos__prepare p;
-  RHEOS_TRY(rheos__prepare_init(&p, z->plan, entry, z->segment->device, &z->scratch));
+  rheos__prepare_arrays arrays;
+  RHEOS_TRY(rheos__prepare_init(&p, z->plan, entry, z->segment->device, &z->scratch, &arrays));
   bool constant, cells;
-  fill_inputs(z, entry, &p, &constant, &cells);
-  rheos_status *status = rheos__prepare_shapes(&p);
+  fill_inputs(z, entry, &arrays, &constant, &cells);
+  rheos_status *status = rheos__prepare_shapes(&p, arrays.output_shapes);
   if (status != NULL && is_pure && !cells && program_checks_first(z, status)) {
     rheos_status_free(status);
-    rheos_shape *shapes = (rheos_shape *)(uintptr_t)p.output_shapes;
-    for (int32_t i = 0; i < entry->num_outputs; ++i) shapes[i] = RHEOS_UNKNOWN_SHAPE;
+    for (int32_t i = 0; i < entry->num_outputs; ++i) arrays.output_shapes[i] = RHEOS_UNKNOWN_SHAPE;
     return add_dynamic(z, entry_index, &p);
   }
   RHEOS_TRY(status);
@@ -504,7 +501,7 @@ static bool reserve(specializer *z) {
 }
 
 // Whether an input's shape is one that a run has to tell.
-static bool waits_for_shape(specializer *z, int32_t entry_index) {
+static bool waits_for_shape(const specializer *z, int32_t entry_index) {
   const rheos__entry *entry = &z->plan->entries[entry_index];
   for (int32_t i = 0; i < entry->num_inputs; ++i) {
     const rheos__value *value = value_at(z, z->plan->operands[entry->first_operand + i]);
