@@ -124,13 +124,13 @@ size_t rheos__graph_size_bytes(const rheos_graph *graph) {
 
 // ---- Nodes
 
-const rheos__node *rheos__graph_node(const rheos_graph *graph, int32_t id) {
+static rheos__node *node_at(const rheos_graph *graph, int32_t id) {
   rheos__node **directory = atomic_load_explicit(&graph->directory, memory_order_acquire);
   return &directory[id >> RHEOS__CHUNK_BITS][id & (RHEOS__CHUNK_NODES - 1)];
 }
 
-static rheos__node *node_for_change(rheos_graph *graph, int32_t id) {
-  return (rheos__node *)(uintptr_t)rheos__graph_node(graph, id);
+const rheos__node *rheos__graph_node(const rheos_graph *graph, int32_t id) {
+  return node_at(graph, id);
 }
 
 static bool grow_directory(rheos_graph *graph) {
@@ -161,7 +161,7 @@ int32_t rheos__graph_publish(rheos_graph *graph, const rheos__node *node) {
   int32_t id = atomic_load_explicit(&graph->num_nodes, memory_order_relaxed);
   assert((size_t)id < graph->num_chunks * RHEOS__CHUNK_NODES);  // reserved
   assert(node->num_inputs >= 0 && node->num_control_inputs >= 0 && node->num_outputs >= 0);
-  *node_for_change(graph, id) = *node;
+  *node_at(graph, id) = *node;
   atomic_store_explicit(&graph->num_nodes, id + 1, memory_order_release);
   return id;
 }
@@ -330,7 +330,7 @@ static const rheos__node *node_of(rheos_operation operation) {
   return rheos__graph_node(operation.graph, operation.id);
 }
 
-static const rheos__node_output *output_of(rheos_output output) {
+static rheos__node_output *output_of(rheos_output output) {
   const rheos__node *node = node_of(rheos_output_operation(output));
   if (node == NULL || output.index < 0 || output.index >= node->num_outputs) return NULL;
   return &node->outputs[output.index];
@@ -422,7 +422,7 @@ rheos_shape rheos_output_shape(rheos_output output) {
 }
 
 rheos_status *rheos_output_set_shape(rheos_output output, rheos_shape shape) {
-  rheos__node_output *o = (rheos__node_output *)(uintptr_t)output_of(output);
+  rheos__node_output *o = output_of(output);
   if (o == NULL) return RHEOS_INVALID("there is no such tensor");
   if (shape.rank > RHEOS_MAX_RANK) {
     return RHEOS_INVALID("rank %d is more than the maximum of %d", shape.rank, RHEOS_MAX_RANK);
@@ -463,7 +463,7 @@ static bool has_output(const rheos_graph *graph, rheos__edge edge) {
 }
 
 static rheos_status *set_input(rheos_graph *graph, int32_t id, int32_t input, rheos__edge edge) {
-  rheos__node *node = node_for_change(graph, id);
+  rheos__node *node = node_at(graph, id);
   if (input < 0 || input >= node->num_inputs) {
     return RHEOS_INVALID("there is no input %d: the operation has %d", input, node->num_inputs);
   }
@@ -493,7 +493,7 @@ static rheos_status *set_device(rheos_graph *graph, int32_t id, const char *devi
   RHEOS_TRY(rheos__device_name_parse(device, &name));
   const char *interned = rheos__intern_text(graph, device, strlen(device));
   if (interned == NULL) return rheos__out_of_memory();
-  node_for_change(graph, id)->device = interned;
+  node_at(graph, id)->device = interned;
   changed(graph);
   return NULL;
 }
@@ -508,7 +508,7 @@ rheos_status *rheos_operation_set_device(rheos_operation operation, const char *
 }
 
 static rheos_status *add_control_input(rheos_graph *graph, int32_t id, int32_t from) {
-  rheos__node *node = node_for_change(graph, id);
+  rheos__node *node = node_at(graph, id);
   if (from < 0 || from >= rheos_graph_num_operations(graph)) {
     return RHEOS_INVALID("there is no such operation");
   }
