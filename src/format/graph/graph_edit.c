@@ -79,8 +79,7 @@ int32_t rheos__graph_edit_find(const rheos__graph_edit *edit, const char *input)
   return find_name(edit, input, strcspn(input, ":"));
 }
 
-const Tensorflow__AttrValue *rheos__node_def_attr(const Tensorflow__NodeDef *def,
-                                                  const char *name) {
+Tensorflow__AttrValue *rheos__node_def_attr(const Tensorflow__NodeDef *def, const char *name) {
   for (size_t i = 0; i < def->n_attr; i++) {
     if (strcmp(def->attr[i]->key, name) == 0) return def->attr[i]->value;
   }

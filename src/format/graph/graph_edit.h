@@ -32,6 +32,6 @@ rheos_status *rheos__graph_edit_strip(rheos__graph_edit *edit, const char *const
                                       size_t num_outputs);
 
 // NULL if the node has no such attribute.
-const Tensorflow__AttrValue *rheos__node_def_attr(const Tensorflow__NodeDef *def, const char *name);
+Tensorflow__AttrValue *rheos__node_def_attr(const Tensorflow__NodeDef *def, const char *name);
 
 #endif  // RHEOS_SRC_FORMAT_GRAPH_GRAPH_EDIT_H

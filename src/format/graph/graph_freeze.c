@@ -81,10 +81,6 @@ static void find_behind(freeze *f, int32_t start) {
   }
 }
 
-static Tensorflow__AttrValue *attr_of(const Tensorflow__NodeDef *def, const char *name) {
-  return (Tensorflow__AttrValue *)(uintptr_t)rheos__node_def_attr(def, name);
-}
-
 static rheos_status *find_variables(freeze *f) {
   const Tensorflow__GraphDef *def = f->edit.def;
   f->variables = rheos__alloc_array(def->n_node, sizeof *f->variables);
@@ -94,7 +90,7 @@ static rheos_status *find_variables(freeze *f) {
     f->behind[i] = NOT_KNOWN;
     const Tensorflow__NodeDef *node = def->node[i];
     if (!is_one_of(node->op, variable_ops) || !is_chosen(f, node->name)) continue;
-    Tensorflow__AttrValue *dtype = attr_of(node, "dtype");
+    Tensorflow__AttrValue *dtype = rheos__node_def_attr(node, "dtype");
     if (dtype == NULL) return RHEOS_INVALID("the variable '%s' has no dtype", node->name);
     f->behind[i] = (int32_t)f->num_variables;
     const bool is_resource = strcmp(node->op, "VarHandleOp") == 0;
@@ -247,7 +243,7 @@ static rheos_status *identity_of(freeze *f, const Tensorflow__NodeDef *read, con
   (*out_node)->input = read->input;
   (*out_node)->n_input = read->n_input;
   RHEOS_TRY(add_attr(f, *out_node, "T", variable->dtype));
-  Tensorflow__AttrValue *colocated = attr_of(read, "_class");
+  Tensorflow__AttrValue *colocated = rheos__node_def_attr(read, "_class");
   return colocated != NULL ? add_attr(f, *out_node, "_class", colocated) : NULL;
 }
 
@@ -291,12 +287,12 @@ static rheos_status *gather_of(freeze *f, const Tensorflow__NodeDef *read, const
   (*out_node)->n_input = read->n_input + (is_nd ? 0 : 1);
   memcpy(inputs, read->input, 2 * sizeof *inputs);
   memcpy(inputs + (is_nd ? 2 : 3), read->input + 2, (read->n_input - 2) * sizeof *inputs);
-  Tensorflow__AttrValue *indices = attr_of(read, "Tindices");
+  Tensorflow__AttrValue *indices = rheos__node_def_attr(read, "Tindices");
   if (indices != NULL) RHEOS_TRY(add_attr(f, *out_node, "Tindices", indices));
   RHEOS_TRY(add_attr(f, *out_node, "Tparams", variable->dtype));
   if (is_nd) return NULL;
   RHEOS_TRY(add_type(f, *out_node, "Taxis", RHEOS_INT32));
-  Tensorflow__AttrValue *batch_dims = attr_of(read, "batch_dims"), *axis;
+  Tensorflow__AttrValue *batch_dims = rheos__node_def_attr(read, "batch_dims"), *axis;
   const int64_t first = batch_dims != NULL ? batch_dims->i : 0;
   if (first < 0 || first > RHEOS_MAX_RANK) {
     return RHEOS_INVALID("Node '%s': batch_dims %lld", read->name, (long long)first);
