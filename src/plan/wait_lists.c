@@ -45,12 +45,18 @@ rheos_status *rheos__wait_through(rheos__wait_lists *lists, int32_t entry, int32
 
 // ---- Writing down
 
+// A part of the waits that are written down.
+typedef struct part {
+  int32_t first, count;
+  int32_t join;  // 1 + the number of the join that it became; 0: none yet
+} part;
+
 typedef struct writer {
   const rheos__wait_lists *lists;
   rheos__plan *plan;
   int32_t *places;     // by entry: without the dropped ones
-  int32_t *own;        // by entry: 1 + the join of whom it waits for; 0: nobody
-  int32_t *all;        // by dropped entry: the same, with the producers of its operands
+  part *own;           // by entry: whom it waits for
+  part *all;           // by dropped entry: the same, with the producers of its operands
   int32_t *seen;       // by place: the last list that names it
   int32_t *join_seen;  // by join
   size_t join_seen_capacity;
@@ -74,13 +80,25 @@ static rheos_status *name(writer *w, int32_t wait) {
   return NULL;
 }
 
-// A join, or its members where they are few.
-static rheos_status *name_join(writer *w, int32_t join) {
-  assert(join >= 0 && (size_t)join < w->num_joins);
-  const rheos__join at = w->joins[join];
-  assert(at.num_waits > 0);  // one that is empty was not kept
-  if (at.num_waits > MAX_COPIED) return name(w, ~join);
-  for (int32_t i = 0; i < at.num_waits; ++i) RHEOS_TRY(name(w, w->waits[at.first_wait + i]));
+static rheos_status *become_join(writer *w, part *of) {
+  if (!RHEOS_RESERVE(w->joins, w->join_capacity, w->num_joins + 1) ||
+      !RHEOS_RESERVE(w->join_seen, w->join_seen_capacity, w->num_joins + 1)) {
+    return rheos__out_of_memory();
+  }
+  w->join_seen[w->num_joins] = 0;
+  w->joins[w->num_joins++] = (rheos__join){of->first, of->count};
+  of->join = (int32_t)w->num_joins;
+  return NULL;
+}
+
+// The members where they are few, else a join of them.
+static rheos_status *name_part(writer *w, part *named) {
+  assert(named->first + named->count <= (int32_t)w->num_waits);
+  if (named->count > MAX_COPIED) {
+    if (named->join == 0) RHEOS_TRY(become_join(w, named));
+    return name(w, ~(named->join - 1));
+  }
+  for (int32_t i = 0; i < named->count; ++i) RHEOS_TRY(name(w, w->waits[named->first + i]));
   return NULL;
 }
 
@@ -88,7 +106,7 @@ static rheos_status *name_entry(writer *w, int32_t entry) {
   if (entry < 0) return NULL;
   assert(entry < w->plan->num_entries);
   if (!is_dropped(w, entry)) return name(w, w->places[entry]);
-  return w->all[entry] > 0 ? name_join(w, w->all[entry] - 1) : NULL;
+  return name_part(w, &w->all[entry]);
 }
 
 static int32_t begin_list(writer *w) {
@@ -96,30 +114,14 @@ static int32_t begin_list(writer *w) {
   return (int32_t)w->num_waits;
 }
 
-// The list from `first` on as a join; 0 if it is empty, else 1 + its number.
-static rheos_status *end_as_join(writer *w, int32_t first, int32_t *out_join) {
-  *out_join = 0;
-  const int32_t count = (int32_t)w->num_waits - first;
-  assert(count >= 0);
-  if (count == 0) return NULL;
-  if (!RHEOS_RESERVE(w->joins, w->join_capacity, w->num_joins + 1) ||
-      !RHEOS_RESERVE(w->join_seen, w->join_seen_capacity, w->num_joins + 1)) {
-    return rheos__out_of_memory();
-  }
-  w->join_seen[w->num_joins] = 0;
-  w->joins[w->num_joins++] = (rheos__join){first, count};
-  *out_join = (int32_t)w->num_joins;
-  return NULL;
+static part part_from(const writer *w, int32_t first) {
+  return (part){.first = first, .count = (int32_t)w->num_waits - first};
 }
 
 static rheos_status *name_own(writer *w, int32_t entry) {
   for (int32_t at = w->lists->heads[entry]; at >= 0; at = w->lists->links[at].next) {
     const int32_t wait = w->lists->links[at].wait;
-    if (wait >= 0) {
-      RHEOS_TRY(name_entry(w, wait));
-    } else if (w->own[~wait] > 0) {
-      RHEOS_TRY(name_join(w, w->own[~wait] - 1));
-    }
+    RHEOS_TRY(wait >= 0 ? name_entry(w, wait) : name_part(w, &w->own[~wait]));
   }
   return NULL;
 }
@@ -131,23 +133,19 @@ static rheos_status *store(writer *w, int32_t (*producer)(void *, int32_t), void
     w->places[i] = place;
     int32_t first = begin_list(w);
     if (w->lists->heads[i] >= 0) RHEOS_TRY(name_own(w, i));
+    w->own[i] = part_from(w, first);
     if (entry->kind != RHEOS__ENTRY_DROPPED) {
       ++place;
       entry->first_wait = first;
-      entry->num_waits = (int32_t)w->num_waits - first;
-      // Others may take it in later, and wait for whom it waits.
-      if (w->lists->heads[i] >= 0) {
-        RHEOS_TRY(end_as_join(w, first, &w->own[i]));
-      }
+      entry->num_waits = w->own[i].count;
       continue;
     }
-    RHEOS_TRY(end_as_join(w, first, &w->own[i]));
     first = begin_list(w);
-    if (w->own[i] > 0) RHEOS_TRY(name_join(w, w->own[i] - 1));
+    RHEOS_TRY(name_part(w, &w->own[i]));
     for (int32_t k = 0; k < entry->num_inputs; ++k) {
       RHEOS_TRY(name_entry(w, producer(argument, entry->first_operand + k)));
     }
-    RHEOS_TRY(end_as_join(w, first, &w->all[i]));
+    w->all[i] = part_from(w, first);
   }
   return NULL;
 }
