@@ -94,6 +94,7 @@ void rheos__prepare_clear(rheos__prepare *p) {
   p->release = NULL;
   p->run = NULL;
   p->compute = NULL;
+  p->grouped = NULL;
   p->scratch_bytes = 0;
   p->num_units = p->unit_elements = 0;
   p->alias_input = p->reuse_input = -1;
