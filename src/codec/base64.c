@@ -1,6 +1,8 @@
 // Base64 in its web-safe alphabet (RFC 4648, section 5).
 #include "codec/base64.h"
 
+#include <assert.h>
+
 static int digit_of(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
   if (c >= 'a' && c <= 'z') return c - 'a' + 26;
@@ -23,6 +25,7 @@ rheos_status *rheos__base64_decode(const rheos_string *in, rheos__text *out) {
       if (digit < 0) return RHEOS_INVALID("Invalid character found in base64.");
       group = group << 6 | (uint32_t)digit;
     }
+    assert(left >= 2 && group < 1u << 24);
     const char bytes[] = {(char)(group >> 16), (char)(group >> 8), (char)group};
     rheos__text_add(out, bytes, left - 1);
   }

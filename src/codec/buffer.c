@@ -2,6 +2,8 @@
 // follow).
 #include "codec/buffer.h"
 
+#include <assert.h>
+
 char *rheos__buffer_extend(rheos__buffer *buffer, size_t size_bytes) {
   size_t larger;
   // Room for nothing is a place too, not NULL.
@@ -12,6 +14,7 @@ char *rheos__buffer_extend(rheos__buffer *buffer, size_t size_bytes) {
   }
   char *start = buffer->data + buffer->size_bytes;
   buffer->size_bytes = larger;
+  assert(buffer->size_bytes <= buffer->capacity);
   return start;
 }
 
@@ -44,12 +47,14 @@ void rheos__buffer_put_varint(rheos__buffer *buffer, uint64_t value) {
   size_t count = 0;
   for (; value >= 128; value >>= 7) bytes[count++] = (unsigned char)(value | 128);
   bytes[count++] = (unsigned char)value;
+  assert(count <= sizeof bytes);
   rheos__buffer_put(buffer, bytes, count);
 }
 
 bool rheos__read_varint(const char **at, const char *end, uint64_t *out_value) {
   uint64_t value = 0;
   const char *p = *at;
+  assert(p <= end);
   for (int shift = 0; shift < 64; shift += 7) {
     if (p == end) return false;
     unsigned char byte = (unsigned char)*p++;

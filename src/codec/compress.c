@@ -2,6 +2,7 @@
 // Streams that follow each other are one, as gzip's own tool has it.
 #include "codec/compress.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <zlib.h>
 
@@ -78,6 +79,7 @@ rheos_status *rheos__inflater_run(rheos__inflater *inflater, const char **in, si
     inflater->inside = true;
     const int result = inflate(z, Z_NO_FLUSH);
     const uInt used = piece - z->avail_in, made = room - z->avail_out;
+    assert(used <= piece && used <= *in_bytes && made <= out_bytes - *out_made);
     *in += used;
     *in_bytes -= used;
     *out_made += made;
@@ -103,6 +105,7 @@ static rheos_status *decompress_all(rheos__inflater *inflater, const char *in, s
     char *room = rheos__buffer_extend(out, PIECE_BYTES);
     if (room == NULL) return rheos__out_of_memory();
     RHEOS_TRY(rheos__inflater_run(inflater, &in, &in_bytes, room, PIECE_BYTES, &made));
+    assert(made <= PIECE_BYTES && out->size_bytes >= PIECE_BYTES);
     out->size_bytes -= PIECE_BYTES - made;
     if (made < PIECE_BYTES) break;
   }
@@ -188,6 +191,7 @@ rheos_status *rheos__deflater_run(
       deflate(z, size_bytes > 0 ? Z_NO_FLUSH : flushes[until]);
       RHEOS_TRY(put(argument, deflater->piece, PIECE_BYTES - z->avail_out));
     } while (z->avail_out == 0);
+    assert(z->avail_in == 0);  // nothing is given behind the end of the stream
   } while (size_bytes > 0);
   return NULL;
 }

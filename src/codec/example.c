@@ -1,6 +1,8 @@
 // Reading of examples: a walk over bytes that may be hostile, by the bounded reader of wire.h.
 #include "codec/example.h"
 
+#include <assert.h>
+
 // ---- Maps
 
 // An entry: its key and value, once each, in any order.
@@ -70,6 +72,7 @@ bool rheos__feature_read(rheos__wire feature, rheos_dtype *out_dtype, rheos__wir
   }
   if (!rheos__wire_next(&feature, &field, &sound)) return sound;
   if (field.type != RHEOS__WIRE_BYTES || field.number > 3) return false;
+  assert(field.number >= 1);  // rheos__wire_next() refuses 0
   *out_dtype = dtypes[field.number - 1];
   *out_list = field.data;
   return true;

@@ -1,6 +1,7 @@
 // One character of JSON after the other.
 #include "codec/json.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "codec/base64.h"
@@ -19,6 +20,7 @@ rheos_status *rheos__json_wrong(const rheos__json *json, const char *what) {
 }
 
 char rheos__json_peek(rheos__json *json) {
+  assert(json->start <= json->at && json->at <= json->end);
   while (json->at < json->end && rheos__is_space(*json->at)) json->at++;
   return json->at < json->end ? *json->at : '\0';
 }

@@ -2,6 +2,7 @@
 // archive is read from its end, where its directory is; nothing it says about places and sizes is
 // believed before it is checked. An array takes at most 1032 times the bytes that it has in the
 // file, which is the best that deflate can do.
+#include <assert.h>
 #include <rheos/format.h>
 #include <zlib.h>
 
@@ -139,6 +140,7 @@ static rheos_status *read_directory(rheos_npz *npz) {
     RHEOS_TRY(read_entry(npz, at, name_bytes, extra_bytes));
     at += all;
   }
+  assert(npz->count == d.count && npz->count <= npz->capacity);
   return NULL;
 }
 
@@ -182,6 +184,7 @@ static bool inflate_all(const char *from, size_t packed_bytes, char *to, size_t 
     const size_t in = stream.avail_in, out = stream.avail_out;
     result = inflate(&stream, Z_NO_FLUSH);
     const size_t taken = in - stream.avail_in, made = out - stream.avail_out;
+    assert(taken <= packed_bytes && made <= size_bytes);
     if (result == Z_OK && taken == 0 && made == 0) result = Z_BUF_ERROR;
     from += taken;
     packed_bytes -= taken;
@@ -248,6 +251,7 @@ static void put_16(rheos__buffer *buffer, size_t value) {
 // What the local header and the entry of the directory have in common.
 static void put_common(rheos__buffer *buffer, const member *m) {
   enum { VERSION = 20, FIRST_OF_JANUARY_1980 = 1 << 5 | 1 };
+  assert(m->packed_bytes <= UINT32_MAX && m->size_bytes <= UINT32_MAX);
   put_16(buffer, VERSION);
   put_16(buffer, 1 << 11);  // the name is UTF-8
   put_16(buffer, m->method);
@@ -282,6 +286,7 @@ static char *deflate_all(const char *data, size_t size_bytes, size_t *out_packed
     stream.avail_out = (uInt)bound;
     deflate(&stream, Z_FINISH);
     *out_packed_bytes = stream.total_out;
+    assert(stream.avail_in == 0 && stream.total_out <= bound);
   }
   deflateEnd(&stream);
   return packed;
@@ -337,6 +342,7 @@ static void put_directory(rheos__buffer *buffer, const member *members, size_t c
     rheos__buffer_put_32(buffer, (uint32_t)m->local_at);
     put_name(buffer, m);
   }
+  assert(count <= UINT16_MAX && at <= buffer->size_bytes);
   const size_t size_bytes = buffer->size_bytes - at;
   rheos__buffer_put_32(buffer, end_mark);
   put_16(buffer, 0);

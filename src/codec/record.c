@@ -2,6 +2,8 @@
 // bytes come: a length that lies costs nothing.
 #include "codec/record.h"
 
+#include <assert.h>
+
 #include "base/crc32c.h"
 
 enum { HEADER_BYTES = 12, FOOTER_BYTES = 4, FIRST_BYTES = 1 << 20 };
@@ -54,8 +56,10 @@ static rheos_status *read_body(rheos__get_bytes get, void *argument, size_t size
     size_t read;
     if (to == NULL) return rheos__out_of_memory();
     RHEOS_TRY(get(argument, to, some, &read));
+    assert(read <= some);
     if (read < some) return NULL;
   }
+  assert(buffer->size_bytes == size_bytes);
   *out_all = true;
   return NULL;
 }

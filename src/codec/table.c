@@ -153,6 +153,7 @@ static void add_due_index_entry(rheos__table_writer *writer, rheos__buffer *last
 static rheos_status *flush_data(rheos__table_writer *writer) {
   if (block_failed(&writer->data)) return rheos__out_of_memory();
   if (writer->data.restarts.size_bytes == 0) return NULL;
+  assert(!writer->index_entry_is_due);  // the first key of this block made it
   // The key outlives the block: the index entry is made from it.
   rheos__buffer last_key = writer->data.last_key;
   writer->data.last_key = (rheos__buffer){0};
@@ -187,6 +188,7 @@ rheos_status *rheos__table_writer_finish(rheos__table_writer *writer) {
   }
   static const char zeros[HANDLES_BYTES] = {0};
   if (status == NULL) {
+    assert(footer.size_bytes <= HANDLES_BYTES);
     rheos__buffer_put(&footer, zeros, HANDLES_BYTES - footer.size_bytes);
     rheos__buffer_put_64(&footer, MAGIC);
     status = footer.failed ? rheos__out_of_memory()
@@ -274,6 +276,7 @@ static rheos_status *read_block(const reader *r, const char **at, const char *en
   if (!rheos__read_varint(at, end, &offset) || !rheos__read_varint(at, end, &size_bytes)) {
     return damaged(r, "a bad block handle");
   }
+  assert(r->size_bytes >= FOOTER_BYTES);
   uint64_t limit = r->size_bytes - FOOTER_BYTES;
   if (offset > limit || size_bytes > limit - offset ||
       limit - offset - size_bytes < TRAILER_BYTES) {
@@ -309,6 +312,7 @@ static rheos_status *read_entry(const reader *r, const char **at, const char *en
   *out_value = *at + unshared;
   *out_value_bytes = (size_t)value_bytes;
   *at += unshared + value_bytes;
+  assert(*at <= end);
   return NULL;
 }
 

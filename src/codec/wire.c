@@ -1,6 +1,8 @@
 // Protobuf's wire format: a field is a number and a type in a varint, then what the type says.
 #include "codec/wire.h"
 
+#include <assert.h>
+
 static void put_key(rheos__buffer *buffer, int field, rheos__wire_type type) {
   rheos__buffer_put_varint(buffer, (uint64_t)field << 3 | (uint64_t)type);
 }
@@ -89,6 +91,7 @@ static bool take_value(rheos__wire *wire, rheos__wire_field *field) {
 
 bool rheos__wire_next(rheos__wire *wire, rheos__wire_field *out_field, bool *out_sound) {
   *out_sound = true;
+  assert(wire->at <= wire->end);
   if (wire->at == wire->end) return false;
   *out_sound = false;
   uint64_t key;
