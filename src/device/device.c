@@ -1,10 +1,13 @@
 // What all devices have in common: their names.
 #include "device/device.h"
 
+#include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 void rheos__device_init(rheos__device *device, const rheos__device_kind *kind, int32_t index,
                         void *state) {
+  assert(index >= 0 && index <= 9999 && strlen(kind->name) < sizeof device->parsed_name.type);
   *device = (rheos__device){.kind = kind, .index = index, .state = state};
   device->parsed_name = (rheos__device_name){.replica = 0, .task = 0, .id = index};
   snprintf(device->parsed_name.job, sizeof device->parsed_name.job, "localhost");

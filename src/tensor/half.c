@@ -1,4 +1,5 @@
 // Sixteen-bit floats to and from float, rounding to nearest even, in integer arithmetic.
+#include <assert.h>
 #include <string.h>
 
 #include "tensor/tensor.h"
@@ -28,6 +29,7 @@ float rheos__half_to_float(uint16_t half) {
 
 // `value` >> `shift`, rounded to nearest even.
 static uint32_t round_shift(uint32_t value, unsigned shift) {
+  assert(shift >= 1 && shift < 32);
   uint32_t kept = value >> shift;
   uint32_t rest = value & ((1u << shift) - 1), tie = 1u << (shift - 1);
   return kept + (rest > tie || (rest == tie && (kept & 1u) != 0));

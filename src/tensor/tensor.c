@@ -159,6 +159,7 @@ SELDOM static rheos_status *new_tensor(rheos_dtype dtype, const rheos_shape *sha
       return no_memory_for(dtype, shape, size_bytes);
     }
   }
+  assert((uintptr_t)tensor->data % ALIGNMENT == 0);
   if (starts_zeroed(dtype)) memset(tensor->data, 0, size_bytes);
   *out_tensor = tensor;
   return NULL;
@@ -191,6 +192,7 @@ rheos_status *rheos_tensor_filled(const rheos_tensor *values, rheos_shape shape,
   }
   rheos_tensor *tensor;
   RHEOS_TRY(rheos_tensor_new(values->dtype, shape, &tensor));
+  assert(given <= count && count == tensor->num_elements);
   rheos_status *status = rheos__copy_elements(values->dtype, tensor->data, values->data, given);
   const size_t element_bytes = rheos_dtype_size(values->dtype);
   char *data = tensor->data;
@@ -352,6 +354,7 @@ rheos_status *rheos__tensor_own_strings(rheos_tensor *tensor) {
     }
     strings[i] = copy;
   }
+  assert(block == NULL || (size_t)(at - block) == total - 1);
   return block != NULL || total == 1 ? NULL : rheos__out_of_memory();
 }
 

@@ -1,5 +1,7 @@
 // Tensors whose bytes lie in a file. The mapping goes with the tensor's last reference.
 #include "base/file.h"
+
+#include <assert.h>
 #include "tensor/tensor.h"
 
 typedef struct mapping {
@@ -31,6 +33,7 @@ rheos_status *rheos__tensor_map(rheos_dtype dtype, rheos_shape shape, const char
     rheos__free(m);
     return status;
   }
+  assert(m->data != NULL || size_bytes == 0);
   static char nothing;  // where an empty tensor's bytes would be
   void *data = m->data != NULL ? m->data : &nothing;
   status = rheos_tensor_borrow(dtype, shape, data, rheos__release_mapping, m, out_tensor);

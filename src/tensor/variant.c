@@ -1,6 +1,8 @@
 // Variants are counted: a copy of a tensor of variants holds the same ones.
 #include "tensor/variant.h"
 
+#include <assert.h>
+
 rheos__variant *rheos__variant_ref(rheos__variant *variant) {
   if (variant != NULL) atomic_fetch_add_explicit(&variant->references, 1, memory_order_relaxed);
   return variant;
@@ -18,6 +20,7 @@ void rheos__variant_unref(rheos__variant *variant) {
   while (waiting != NULL) {
     rheos__variant *first = waiting;
     waiting = first->next;
+    assert(atomic_load_explicit(&first->references, memory_order_relaxed) == 0);
     first->kind->free(first);
   }
   is_freeing = false;
