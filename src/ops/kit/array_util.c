@@ -1,6 +1,7 @@
 // Shared parts of the array families: values read while running, kernels on strings, sums.
 #include "ops/kit/array_util.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,10 +40,12 @@ rheos_status *rheos__normal_axis(int64_t axis, int32_t rank, int32_t *out_axis) 
     return RHEOS_INVALID("axis %lld is not in [%d, %d)", (long long)axis, -rank, rank);
   }
   *out_axis = (int32_t)(axis < 0 ? axis + rank : axis);
+  assert(*out_axis >= 0 && *out_axis < rank);
   return NULL;
 }
 
 rheos_shape rheos__shape_of_rank(int32_t rank) {
+  assert(rank <= RHEOS_MAX_RANK);
   rheos_shape shape = {.rank = rank};
   for (int32_t i = 0; i < rank; ++i) shape.dims[i] = -1;
   return shape;
@@ -59,11 +62,13 @@ rheos_status *rheos__shape_append(rheos_shape *shape, int64_t dim) {
 
 rheos_status *rheos__shape_append_range(rheos_shape *shape, const rheos_shape *from, int32_t first,
                                         int32_t last) {
+  assert(first >= last || (first >= 0 && last <= from->rank));
   for (int32_t i = first; i < last; ++i) RHEOS_TRY(rheos__shape_append(shape, from->dims[i]));
   return NULL;
 }
 
 int64_t rheos__shape_product(const rheos_shape *shape, int32_t first, int32_t last) {
+  assert(first >= last || (first >= 0 && last <= shape->rank));
   uint64_t product = 1;
   for (int32_t i = first; i < last; ++i) product *= (uint64_t)shape->dims[i];
   return (int64_t)product;
@@ -227,6 +232,7 @@ const char *rheos__position_text_of(const rheos_shape *shape, int64_t at,
     length += (size_t)snprintf(text->text + length, sizeof text->text - length, "%s%lld%s",
                                d == 0 ? "[" : ",", (long long)(at / steps[d]),
                                d + 1 == shape->rank ? "]" : "");
+    assert(length < sizeof text->text);
     at %= steps[d];
   }
   return text->text;
@@ -253,6 +259,7 @@ rheos_status *rheos__bad_place(const rheos__operands *o, const void *indices, in
 
 bool rheos__place_of(rheos_dtype dtype, const void *indices, int64_t row, int64_t depth,
                      const rheos_shape *shape, int64_t *out_place) {
+  assert(depth <= shape->rank);
   int64_t place = 0;
   for (int64_t k = 0; k < depth; ++k) {
     int64_t index = rheos__int_in(dtype, indices, row * depth + k);
@@ -299,6 +306,7 @@ rheos__add_fn rheos__add_of(rheos_dtype dtype) {
 }
 
 void rheos__row_major_steps(const rheos_shape *shape, int64_t *steps) {
+  assert(shape->rank <= RHEOS_MAX_RANK);
   uint64_t step = 1;
   for (int32_t d = shape->rank - 1; d >= 0; --d) {
     steps[d] = (int64_t)step;

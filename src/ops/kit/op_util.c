@@ -2,6 +2,7 @@
 // TensorFlow gives them, and small things for kernels and shapes.
 #include "ops/kit/op_util.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -21,6 +22,7 @@ void rheos__push_node_scope(rheos_scope *s, const char *name, rheos__node_scope 
     out_scope->name[0] = '\0';
     return;
   }
+  assert(length + 2 <= sizeof out_scope->name);
   memcpy(out_scope->name + length, "/", 2);
 }
 
@@ -72,6 +74,7 @@ rheos_output rheos__sum_axes(rheos_scope *s, rheos_output x, const int32_t *axes
 // A node of x and a constant vector of dimensions.
 static rheos_output op_with_dims(rheos_scope *s, const char *type, const char *argument,
                                  rheos_output x, const rheos_shape *dims) {
+  assert(dims->rank >= 0 && dims->rank <= RHEOS_MAX_RANK);
   int32_t values[RHEOS_MAX_RANK];
   for (int32_t d = 0; d < dims->rank; d++) values[d] = (int32_t)dims->dims[d];
   rheos__node_scope inside;
@@ -159,6 +162,7 @@ void rheos__push_after_grad(rheos__grad *g) {
 // The axes along which operand `a` was repeated to fit `b`; where both are 1 counts for both.
 static int32_t repeated_axes(const rheos_shape *a, const rheos_shape *b, int32_t *axes) {
   const int32_t rank = a->rank > b->rank ? a->rank : b->rank;
+  assert(rheos_shape_is_known(a) && rheos_shape_is_known(b));
   if (rheos_shape_equal(a, b)) return 0;
   int32_t count = 0;
   for (int32_t d = 0; d < rank; d++) {
@@ -229,6 +233,7 @@ rheos__unbroadcast rheos__unbroadcast_always(rheos_scope *s, rheos_output x, rhe
 
 rheos_output rheos__unbroadcast_to(rheos_scope *s, const rheos__unbroadcast *u, int operand,
                                    rheos_output value) {
+  assert(operand == 0 || operand == 1);
   if (!u->reduce[operand]) return value;
   if (u->is_static) {
     const rheos_output sum =
@@ -268,6 +273,7 @@ rheos_status *rheos__shape_merge_2(rheos__infer *c) {
 }
 
 int64_t rheos__broadcast_index(const rheos_shape *from, const rheos_shape *to, int64_t index) {
+  assert(from->rank <= to->rank && index >= 0);
   int64_t element = 0, step = 1;
   for (int32_t d = to->rank - 1; d >= 0; d--) {
     const int32_t own = d - (to->rank - from->rank);

@@ -2,6 +2,7 @@
 // moves the generator on. Groups of numbers are independent, so threads do not change them.
 #include "ops/kit/random_fill.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
@@ -86,6 +87,7 @@ rheos_status *rheos__check_rng_algorithm(int64_t algorithm) {
 
 // Seeds may differ in few bits: Philox itself scatters them.
 rheos__philox rheos__philox_of_seed(const rheos_tensor *seed) {
+  assert(seed->num_elements == 2);  // rheos__check_seed()
   const uint64_t s0 = (uint64_t)rheos__tensor_int_at(seed, 0);
   const uint64_t s1 = (uint64_t)rheos__tensor_int_at(seed, 1);
   const rheos__philox scatter = {

@@ -1,5 +1,6 @@
 #include "ops/kit/row_parts.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/numbers.h"
@@ -32,6 +33,7 @@ static rheos_status *answer_rows(rheos__prepare *p, rows *r, rheos__run_fn run) 
   r->unit_rows = rheos__max(TARGET_BYTES / size / rheos__max(r->row_elements, 1), 1);
   r->slice_elements = rheos__max(rheos__min(r->row_elements, TARGET_BYTES / size), 1);
   r->row_slices = rheos__max(parts(r->row_elements, r->slice_elements), 1);
+  assert(r->row_slices == 1 || r->unit_rows == 1);  // whole rows, or slices of one
   return rheos__answer_run(p, run, parts(r->num_rows, r->unit_rows) * r->row_slices);
 }
 

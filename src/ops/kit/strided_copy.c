@@ -3,6 +3,7 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
+#include <assert.h>
 #include <string.h>
 
 #include "base/numbers.h"
@@ -27,6 +28,7 @@ void rheos__copy_add(rheos__copy *copy, int64_t dim, int64_t in_step, int64_t ou
       copy->out_steps[last] == dim * out_step) {
     copy->dims[last] *= dim;
   } else {
+    assert(copy->rank < RHEOS__COPY_RANK);
     last = copy->rank++;
     copy->dims[last] = dim;
   }
@@ -139,6 +141,7 @@ static void fill_streamed(char *to, const char *value, size_t size, size_t bytes
   _Alignas(RHEOS__LINE_BYTES) char line[RHEOS__LINE_BYTES];
   for (size_t b = 0; b < sizeof line; b += size) memcpy(line + b, value, size);
   const size_t head = -(uintptr_t)to % RHEOS__LINE_BYTES;
+  assert(sizeof line % size == 0 && head <= bytes);
   memcpy(to, line, head);
   size_t at = head;
   for (; at + sizeof line <= bytes; at += sizeof line) rheos__stream_line(to + at, line);
@@ -267,6 +270,7 @@ static rheos_status *copy_range(const rheos__copy *copy, const void *in, void *o
 rheos_status *rheos__copy_run(const rheos__copy *copy, const void *in, void *out, int64_t first,
                               int64_t last) {
   if (first >= last) return NULL;
+  assert(first >= 0 && last <= copy->num_elements);
   const bool stream = is_streamed(copy->dtype, copy->num_elements);
   rheos_status *status = copy_range(copy, in, out, first, last, stream);
   if (stream) rheos__stream_end();
@@ -377,6 +381,7 @@ static bool plan_turned(const rheos__copy *whole, transposed *t) {
   const int64_t rows = t->matrix.rows, columns = t->matrix.columns, band = RHEOS__TRANSPOSE_BAND;
   t->block_columns = rheos__min(columns, rheos__max(band, TURN_BLOCK / 4 / rows / band * band));
   t->block_rows = rheos__min(rows, rheos__max(band, TURN_BLOCK / t->block_columns / band * band));
+  assert(t->block_rows >= 1 && t->block_columns >= 1);
   t->row_blocks = quotient_up(rows, t->block_rows);
   t->column_blocks = quotient_up(columns, t->block_columns);
   if (t->row_blocks * t->column_blocks == 1) {
@@ -397,6 +402,7 @@ static rheos_status *run_many(const void *state, const void *const *inputs, void
   (void)scratch;
   const copy_kernel *k = state;
   const transposed *t = &k->transposed;
+  assert(t->rank == 1 && t->row_blocks * t->column_blocks == 1);
   const int64_t first = first_unit * t->unit_matrices;
   const int64_t end = rheos__min(last_unit * t->unit_matrices, t->num_matrices);
   rheos__transposition matrix = t->matrix;
@@ -489,6 +495,7 @@ static rheos_status *make_ready(rheos__prepare *p, copy_kernel *k) {
 }
 
 rheos_status *rheos__answer_copy(rheos__prepare *p, int32_t data_input, rheos__copy_make make) {
+  assert(data_input >= 0 && data_input < p->num_inputs);
   copy_kernel *k = RHEOS_NEW_STATE(p, copy_kernel);
   if (k == NULL) return rheos__out_of_memory();
   k->data_input = data_input;

@@ -2,6 +2,7 @@
 // memory, so maps over strings are written once, here.
 #include "ops/kit/string_util.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { ELEMENTS_BETWEEN_POLLS = 1024 };
@@ -21,6 +22,7 @@ rheos_status *rheos__text_tensor_take(rheos__text *text, rheos_tensor **out_tens
 static rheos_status *map_elements(const rheos__string_map *map, rheos__step *step,
                                   const rheos_tensor *input, rheos__text *text,
                                   rheos_tensor *output) {
+  assert(output->num_elements == input->num_elements);
   const rheos_string *strings = input->data;
   for (int64_t i = 0; i < input->num_elements; i++) {
     if (step != NULL && i % ELEMENTS_BETWEEN_POLLS == 0 && rheos__step_should_stop(step)) {
@@ -62,6 +64,7 @@ void rheos__answer_string_units(rheos__prepare *p, rheos__run_fn run) {
 
 rheos_status *rheos__string_scalar(const rheos_tensor *tensor, const char *what,
                                    const rheos_string **out_string) {
+  assert(tensor->dtype == RHEOS_STRING);
   *out_string = tensor->data;
   if (tensor->shape.rank == 0) return NULL;
   rheos__shape_text text;

@@ -6,6 +6,7 @@
 #endif
 #include "ops/kit/tiled_copy.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/numbers.h"
@@ -114,6 +115,7 @@ static int64_t mark_run(const rheos__tiled *t, const int32_t *order, int64_t mos
     *out_cut = order[i];
     break;
   }
+  assert(run >= 1 && run <= most);
   return run;
 }
 
@@ -204,10 +206,12 @@ bool rheos__tiled_plan(const rheos__copy *copy, int64_t size, rheos__tiled *out_
   for (int32_t d = 0; d < t->rank; ++d) {
     if (in_result_run[d]) run.loops[run.count++] = d;
   }
+  assert(t->in_run * t->in_runs == t->out_run * t->out_runs);  // one tile, seen from both sides
   if (t->in_runs > RHEOS__TILED_RUNS || t->out_runs > RHEOS__TILED_RUNS) return false;
   t->pitch = quotient_up(t->in_run * size, LINE) * LINE;
   if (t->pitch / LINE % 2 == 0) t->pitch += LINE;  // no power of two apart
 
+  assert(t->pitch % LINE == 0 && t->pitch >= t->in_run * size);
   int64_t steps[RHEOS__COPY_RANK] = {0}, step = t->pitch;
   for (int32_t d = 0; d < t->rank; ++d) steps[d] = t->loops[d].in_step;
   for (int32_t i = in.count - 1; i >= 0; --i) {
@@ -217,6 +221,7 @@ bool rheos__tiled_plan(const rheos__copy *copy, int64_t size, rheos__tiled *out_
   if (step > INT32_MAX) return false;
   fill_tables(t, &in, &out, &run, steps);
   t->piece = piece_of(t);
+  assert(t->piece >= 1 && t->piece <= t->out_run);
   t->fours = size == 4 && t->piece == 1;
   t->num_tiles = 1;
   for (int32_t d = 0; d < t->rank; ++d) {

@@ -9,6 +9,7 @@
 #endif
 #include "ops/kit/transpose_blocks.h"
 
+#include <assert.h>
 #include <string.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -418,6 +419,7 @@ static void by_squares(const rheos__transposition *t, int64_t i0, int64_t i1, in
 
 void rheos__transpose_block(const rheos__transposition *t, int64_t i0, int64_t i1, int64_t j0,
                             int64_t j1, bool stream) {
+  assert(i0 >= 0 && i0 <= i1 && i1 <= t->rows && j0 >= 0 && j0 <= j1 && j1 <= t->columns);
   const int64_t row = t->to_row * t->size, tile = TILE * t->size;
   const bool whole = rheos__is_aligned(t->to, RHEOS__LINE_BYTES);
   const bool lines = whole && row % RHEOS__LINE_BYTES == 0;
@@ -461,6 +463,7 @@ FEW_FN(uint64_t)
 static void transpose_some(const rheos__transposition *t, char *to, int64_t to_step,
                            const char *from, int64_t from_step, int64_t count) {
   const int64_t to_row = t->to_row * t->size, from_column = t->from_column * t->size;
+  assert(t->size == 4 || t->size == 8);
   const bool squares = t->size == 4 && t->rows % 4 == 0 && t->columns % 4 == 0;
   for (int64_t m = 0; m < count; m++, to += to_step, from += from_step) {
     for (int64_t i = 0; squares && i < t->rows; i += 4) {
@@ -486,6 +489,7 @@ void rheos__transpose_many(const rheos__transposition *t, int64_t count, int64_t
   int64_t m = 0;
   if (stream && t->to_row == t->columns && to_step == bytes &&
       rheos__is_aligned(t->to, RHEOS__LINE_BYTES)) {
+    assert(bytes <= RHEOS__TRANSPOSE_FEW * 8);
     for (; m + GROUP <= count; m += GROUP) {
       transpose_some(t, transposed, bytes, t->from + m * from_step, from_step, GROUP);
       stream_lines(t->to + m * bytes, transposed, GROUP * bytes);

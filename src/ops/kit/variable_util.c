@@ -2,6 +2,8 @@
 #pragma GCC optimize("O3")
 #include "ops/kit/variable_util.h"
 
+#include <assert.h>
+
 #include "ops/kit/array_util.h"
 #include "ops/kit/elementwise.h"
 
@@ -136,7 +138,9 @@ rheos__change rheos__change_of(rheos__change_kind kind, rheos_dtype dtype) {
 rheos_status *rheos__change_elements(rheos__change_kind kind, rheos_dtype dtype, void *to,
                                      const void *from, int64_t n, bool repeated) {
   if (dtype != RHEOS_STRING) {
-    rheos__change_of(kind, dtype)(to, from, n, repeated);
+    const rheos__change change = rheos__change_of(kind, dtype);
+    assert(change != NULL);  // rheos__check_change() has refused the others
+    change(to, from, n, repeated);
     return NULL;
   }
   if (!repeated) return rheos__copy_elements(dtype, to, from, n);

@@ -2,6 +2,7 @@
 // written, so every sum and product here is checked or cannot overflow.
 #include "ops/kit/window.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 
 rheos_status *rheos__layout_of(const rheos__attrs *attrs, int32_t spatial,
                                rheos__layout *out_layout) {
+  assert(spatial >= 1 && spatial <= RHEOS__WINDOW_DIMS);
   const rheos_attr_value *format = rheos__attrs_find(attrs, "data_format");
   const char *name = format != NULL ? rheos__attr_string(attrs, "data_format") : "N";
   if (strcmp(name, "NCHW_VECT_C") == 0) {
@@ -81,11 +83,13 @@ static rheos_status *window_extent(const rheos__window *w, int64_t *out_extent) 
 }
 
 static void fit_same(rheos__window *w, int64_t extent) {
+  assert(w->in >= 0 && w->stride >= 1);
   w->out = w->in / w->stride + (w->in % w->stride != 0);
   const int64_t excess = w->out == 0 ? -w->in : (w->out - 1) * w->stride - w->in;
   const int64_t padding = excess + extent > 0 ? excess + extent : 0;
   w->before = padding / 2;
   w->after = padding - w->before;
+  assert(w->before <= w->after);
 }
 
 static rheos_status *fit_padded(rheos__window *w, int64_t extent) {
