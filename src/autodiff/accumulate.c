@@ -2,6 +2,7 @@
 // sparse ones by concatenating their rows, which keeps them sparse; a mixture is made dense.
 #include "autodiff/accumulate.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -134,6 +135,7 @@ static rheos_output sum_dense(rheos_scope *s, rheos_output *parts, size_t count)
       memmove(&parts[end + 1], &parts[end], (i - end) * sizeof(rheos_output));
       parts[end++] = part;
     }
+    assert(end > done && num_sums <= done);
     parts[num_sums++] = add_on_device(s, parts + done, end - done);
     done = end;
   }
@@ -158,6 +160,7 @@ static rheos_output sum_mixed(rheos_scope *s, const rheos_gradient *gradients, s
 
 rheos_gradient rheos__sum_gradients(rheos_scope *s, rheos_gradient *gradients, size_t count) {
   rheos_gradient sum = {{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}};
+  assert(count > 0);
   if (count == 1) return gradients[0];
   rheos_output *parts = rheos__alloc_array(count + 1, sizeof(rheos_output));
   if (parts == NULL) {

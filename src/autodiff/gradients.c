@@ -2,6 +2,7 @@
 // all the nodes that read it have been, in the order and under the names that TensorFlow gives, so
 // that graphs, checkpoints and tools made for one fit the other. No recursion: a chain of a million
 // nodes is ordinary. Costs a dozen bytes for each node between the xs and the ys.
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -144,6 +145,7 @@ static void add_arrival(backprop *b, rheos_output at, const rheos_gradient *grad
 static void forget_arrivals(backprop *b, int32_t id) {
   int32_t slot = id - b->first_id;
   if (b->arrivals[slot] == 0) return;
+  assert(b->pool[b->last[slot] - 1].next == 0);
   b->pool[b->last[slot] - 1].next = b->free_arrival;
   b->free_arrival = b->arrivals[slot];
   b->arrivals[slot] = 0;
@@ -164,6 +166,7 @@ static bool sort_arrivals(backprop *b, int32_t id, int32_t num_outputs) {
   for (int32_t i = b->arrivals[id - b->first_id]; i != 0; i = b->pool[i - 1].next) {
     b->parts[b->starts[b->pool[i - 1].output + 1]++] = b->pool[i - 1].gradient;
   }
+  assert((size_t)b->starts[num_outputs] == count);
   return true;
 }
 
@@ -202,6 +205,7 @@ static void enqueue(backprop *b, int32_t id) {
     fail(b, rheos__out_of_memory());
     return;
   }
+  assert(in_range(b, id));
   b->queue[b->queue_last++] = id;
 }
 
@@ -350,6 +354,7 @@ static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
 
 static void visit(backprop *b, int32_t id) {
   const rheos__node *node = rheos__graph_node(b->graph, id);
+  assert(has_flag(b, id, BETWEEN) && b->pending[id - b->first_id] == 0);
   if (!prepare_visit(b, node, id)) return;
   bool colocate = b->options->colocate_gradients_with_ops;
   if (colocate) rheos_push_colocation(b->scope, (rheos_operation){b->graph, id});

@@ -2,6 +2,8 @@
 // its checkpoints restore here and the other way round.
 #include "train/optimizer_table.h"
 
+#include <assert.h>
+
 #define NUMBER(name, field) \
   {name, offsetof(rheos_optimizer, field), offsetof(rheos_optimizer, field##_tensor)}
 #define RATE NUMBER("learning_rate", learning_rate)
@@ -81,6 +83,7 @@ const rheos__optimizer_row *rheos__optimizer_row_of(const rheos_optimizer *o) {
   if (kind == RHEOS_OPTIMIZER_FTRL && o->l2_shrinkage_regularization_strength > 0) {
     kind = SHRINKING_FTRL;
   }
+  assert(kind < NUM_ROWS && rows[kind].name != NULL);
   return &rows[kind];
 }
 

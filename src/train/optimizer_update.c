@@ -1,6 +1,7 @@
 // The parts of a training step: slots, numbers, the update of one variable, what comes after all
 // updates. Which op and which inputs, optimizer_table.c says; Adam's rows, which have no op, and
 // gradient descent's rows are spelled out here.
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,6 +80,7 @@ static rheos_variable slot_of(rheos_scope *s, const rheos_optimizer *o, rheos_va
 
 // The variable whose name comes first, as "NAME:0".
 static rheos_variable first_by_name(const rheos_variable *variables, size_t count) {
+  assert(count > 0);
   size_t first = 0;
   char *first_name = NULL;
   for (size_t i = 0; i < count; i++) {

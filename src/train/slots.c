@@ -3,6 +3,7 @@
 // know the optimizer's name.
 #include "train/slots.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ static char *slot_key(const char *optimizer_name, const int64_t *identity, rheos
   memcpy(at += slot_size, &index, sizeof(index));
   *(at += sizeof(index)) = identity != NULL;
   memcpy(at + 1, &number, sizeof(number));
+  assert(at + 1 + sizeof(number) == key + size);
   *out_size_bytes = size;
   return key;
 }
@@ -120,6 +122,7 @@ static char *slot_variable_name(rheos_scope *s, const char *prefix, rheos_variab
   if (full != NULL && train != NULL) {
     int length =
         snprintf(full, size, "%s%s%s/%s", prefix, prefix[0] != '\0' ? "/" : "", primary_name, name);
+    assert(length > 0 && (size_t)length < size);
     for (int i = 1; rheos__index_find(&train->by_name, full, strlen(full)) >= 0; i++) {
       snprintf(full + length, size - (size_t)length, "_%d", i);
     }
@@ -177,6 +180,7 @@ static void follow_part(rheos_scope *s, rheos_variable primary, rheos_variable s
   const char *of, *shape_and_slice;
   if (!rheos_variable_slice(primary, &of, &shape_and_slice)) return;
   if (rheos_scope_status(s) != NULL) return;
+  assert(prefix_length <= strlen(slot_full));
   const char *added = slot_full + prefix_length;
   size_t length = strlen(of);
   char *whole = rheos__alloc(length + strlen(added) + 1);
