@@ -1,6 +1,7 @@
 #include "plan/plan_text.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,10 +19,14 @@ static void check(rheos_status *status) {
   if (status != NULL) fail_msg("%s", rheos_status_message(status));
 }
 
+static rheos__device cpu;
+
+static void init_cpu(void) { rheos__device_init(&cpu, &rheos__cpu_kind, 0, NULL); }
+
 const rheos__device *const *plan_devices(void) {
-  static rheos__device cpu;
   static const rheos__device *const devices[] = {&cpu};
-  if (cpu.kind == NULL) rheos__device_init(&cpu, &rheos__cpu_kind, 0, NULL);
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, init_cpu);
   return devices;
 }
 
