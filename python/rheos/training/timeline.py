@@ -1,7 +1,6 @@
 """What a step took, as a trace for chrome://tracing: `tensorflow.python.client.timeline`."""
 
 import collections
-import json
 import re
 
 # The most bytes that an allocator held, when, and the tensors that it held then.
@@ -31,6 +30,8 @@ class _ChromeTrace:
 
     def format_to_string(self, pretty=False):
         """The trace as JSON."""
+        import json
+
         trace = {"traceEvents": self._metadata + self._events}
         if pretty:
             return json.dumps(trace, indent=4, separators=(",", ": "))
