@@ -35,10 +35,11 @@ static void check_outputs(const rheos__node *node) {
 static void check_name(const rheos_graph *graph, const rheos__node *node, int32_t id) {
   assert(node->name > 0 && node->name < graph->names.count);
   const rheos__name_entry *entry = &graph->names.entries[node->name];
-  assert(entry->node == id && entry->counter > 0 && entry->parent < graph->names.count);
+  assert(entry->node == id && entry->parent < graph->names.count);
   char *text = rheos__node_name(graph, node);
   if (text == NULL) return;  // memory is short
   assert(rheos__names_find(&graph->names, text, strlen(text)) == node->name);
+  assert(rheos__names_is_used(&graph->names, text, strlen(text)));
   rheos__free(text);
 }
 

@@ -356,6 +356,11 @@ uint32_t rheos__names_find(const rheos__names *names, const char *text, size_t l
   return find_parts(names, &parts, false);
 }
 
+bool rheos__names_is_used(const rheos__names *names, const char *text, size_t length) {
+  name_choice choice = {.parts = whole_name(names, 0, text, length)};
+  return is_used(names, &choice);
+}
+
 rheos_status *rheos__names_take(rheos__names *names, uint32_t parent, const char *text,
                                 size_t length, uint32_t *out_entry) {
   if (!reserve(names)) return rheos__out_of_memory();  // so that the slot found stays where it is
