@@ -6,6 +6,7 @@
 #include <rheos/rheos.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_ARGUMENTS = 16 };
 
@@ -18,8 +19,10 @@ static rheos_status *build_line(rheos_scope *s, rheos_argument *in, rheos_argume
       rheos_get_variable(s, "slope", RHEOS_FLOAT, RHEOS_SCALAR, rheos_constant_initializer(2));
   rheos_output offset = rheos_get_variable(s, "offset", RHEOS_FLOAT, RHEOS_SCALAR, rheos_ones());
   rheos_output y = rheos_add(s, rheos_mul(s, slope, x), offset, .name = "y");
-  *in = (rheos_argument){.name = "x", .tensor = x};
-  *out = (rheos_argument){.name = "y", .tensor = y};
+  in->name = "x";
+  in->tensor = x;
+  out->name = "y";
+  out->tensor = y;
   *out_init = rheos_global_variables_initializer(s);
   return rheos_scope_finish(s);
 }
@@ -28,6 +31,8 @@ static rheos_status *write_line(const char *folder) {
   rheos_graph *graph = rheos_graph_new();
   rheos_scope *scope = rheos_scope_new(graph);
   rheos_argument in, out;
+  memset(&in, 0, sizeof in);
+  memset(&out, 0, sizeof out);
   rheos_operation init;
   rheos_session *session = NULL;
   rheos_status *status = build_line(scope, &in, &out, &init);
@@ -54,7 +59,7 @@ static rheos_status *ones_for(const rheos_tensor_info *info, rheos_tensor **out_
   }
   rheos_status *status = rheos_tensor_new(RHEOS_FLOAT, shape, out_tensor);
   if (status) return status;
-  float *values = rheos_tensor_data(*out_tensor);
+  float *values = (float *)rheos_tensor_data(*out_tensor);
   for (int64_t i = 0; i < rheos_tensor_num_elements(*out_tensor); i++) values[i] = 1;
   return NULL;
 }
@@ -64,7 +69,7 @@ static void print_output(const rheos_named_tensor *output) {
   rheos_shape_format(rheos_tensor_shape(output->value), shape, sizeof shape);
   printf("%s: %s%s", output->name, rheos_dtype_name(rheos_tensor_dtype(output->value)), shape);
   if (rheos_tensor_dtype(output->value) == RHEOS_FLOAT) {
-    const float *values = rheos_tensor_data(output->value);
+    const float *values = (const float *)rheos_tensor_data(output->value);
     const int64_t count = rheos_tensor_num_elements(output->value);
     for (int64_t i = 0; i < count && i < 8; i++) printf(" %g", (double)values[i]);
   }

@@ -54,11 +54,11 @@ static bool read_corpus(const char *path, corpus *c) {
   FILE *file = open_text(path);
   if (file == NULL) return false;
   size_t capacity = 0;
-  *c = (corpus){.text = NULL};
+  memset(c, 0, sizeof *c);
   for (size_t got = 1; got > 0; c->size += got) {
     if (c->size == capacity) {
       capacity = capacity == 0 ? 65536 : 2 * capacity;
-      unsigned char *larger = realloc(c->text, capacity);
+      unsigned char *larger = (unsigned char *)realloc(c->text, capacity);
       if (larger == NULL) {
         fclose(file);
         return false;
@@ -111,8 +111,9 @@ typedef struct model {
 static model build_model(rheos_scope *s, int num_characters) {
   const int32_t flat[] = {-1, CONTEXT * VECTOR}, axis[] = {0};
   const rheos_shape contexts = RHEOS_SHAPE(-1, CONTEXT), characters = RHEOS_SHAPE(-1);
-  model m = {.context = rheos_placeholder(s, RHEOS_INT32, .shape = &contexts, .name = "context"),
-             .next = rheos_placeholder(s, RHEOS_INT32, .shape = &characters, .name = "next")};
+  model m;
+  m.context = rheos_placeholder(s, RHEOS_INT32, .shape = &contexts, .name = "context");
+  m.next = rheos_placeholder(s, RHEOS_INT32, .shape = &characters, .name = "next");
   rheos_output table =
       rheos_get_variable(s, "table", RHEOS_FLOAT, RHEOS_SHAPE(num_characters, VECTOR),
                          rheos_random_uniform_initializer(-1, 1));
@@ -182,7 +183,7 @@ static void train(const corpus *c, const char *checkpoint) {
   check(rheos_tensor_new(RHEOS_INT32, RHEOS_SHAPE(BATCH), &values[1]));
   double average = log(c->num_characters), start = seconds();
   for (int step = 1; step <= STEPS; step++) {
-    draw_batch(c, rheos_tensor_data(values[0]), rheos_tensor_data(values[1]));
+    draw_batch(c, (int32_t *)rheos_tensor_data(values[0]), (int32_t *)rheos_tensor_data(values[1]));
     check(rheos_callable_run(step_fn, values, &loss, NULL));
     average += 0.02 * (*(float *)rheos_tensor_data(loss) - average);
     rheos_tensor_unref(loss);
@@ -228,7 +229,7 @@ static void write_sample(const corpus *c, const char *checkpoint, char *sample) 
   check(rheos_callable_new(session, &m.context, 1, &m.scores, 1, NULL, 0, &guess));
   rheos_tensor *context = NULL, *scores = NULL;
   check(rheos_tensor_new(RHEOS_INT32, RHEOS_SHAPE(1, CONTEXT), &context));
-  int32_t *window = rheos_tensor_data(context);
+  int32_t *window = (int32_t *)rheos_tensor_data(context);
   size_t start = (size_t)(random_number() * (double)(c->size - CONTEXT));
   for (int i = 0; i < CONTEXT; i++) {
     window[i] = c->text[start + (size_t)i];
@@ -236,7 +237,7 @@ static void write_sample(const corpus *c, const char *checkpoint, char *sample) 
   }
   for (int i = CONTEXT; i < SAMPLE; i++) {
     check(rheos_callable_run(guess, &context, &scores, NULL));
-    int next = draw(rheos_tensor_data(scores), c->num_characters, 0.5);
+    int next = draw((const float *)rheos_tensor_data(scores), c->num_characters, 0.5);
     rheos_tensor_unref(scores);
     sample[i] = (char)c->character[next];
     memmove(window, window + 1, (CONTEXT - 1) * sizeof(window[0]));

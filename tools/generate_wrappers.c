@@ -10,18 +10,34 @@
 
 #include "graph/op_args.h"
 
-// Names that are taken, or that read better otherwise.
+// Names of functions that the library has already.
 static const struct {
   const char *op, *name;
 } renamed[] = {
-    {"MatMul", "matmul"},
-    {"BatchMatMul", "batch_matmul"},
-    {"BatchMatMulV2", "batch_matmul_v2"},
     {"Variable", "variable_op"},
     {"Shape", "shape_op"},
 };
 
-// "Conv2DBackpropInput" -> "conv2d_backprop_input"
+// What TensorFlow's Python writes as one word (matmul, sparse_matmul).
+static const char *const words[] = {"MatMul",      "ArgMax",   "ArgMin",  "LinSpace",
+                                    "FloorDiv",    "FloorMod", "RealDiv", "TruncateDiv",
+                                    "TruncateMod", "NextAfter"};
+
+// Whether a word begins at op[i].
+static bool begins_word(const char *op, size_t i) {
+  if (i == 0 || !isupper((unsigned char)op[i])) return false;
+  for (size_t k = 0; k < sizeof words / sizeof words[0]; ++k) {
+    const char *word = words[k];
+    size_t inside = 1;
+    while (word[inside] != '\0' && !isupper((unsigned char)word[inside])) ++inside;
+    if (i >= inside && strncmp(op + i - inside, word, strlen(word)) == 0) return false;
+  }
+  bool is_version = op[i] == 'V' && isdigit((unsigned char)op[i + 1]);
+  return is_version || islower((unsigned char)op[i - 1]) ||
+         (op[i - 1] != '_' && islower((unsigned char)op[i + 1]));
+}
+
+// As TensorFlow's Python spells it: "SparseMatMul" -> "sparse_matmul", "TopKV2" -> "top_k_v2".
 static void c_name(const char *op, char *out, size_t size) {
   for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; ++i) {
     if (strcmp(op, renamed[i].op) == 0) {
@@ -31,10 +47,7 @@ static void c_name(const char *op, char *out, size_t size) {
   }
   size_t length = 0;
   for (size_t i = 0; op[i] != '\0' && length + 2 < size; ++i) {
-    bool upper = isupper((unsigned char)op[i]) != 0;
-    bool after_lower = i > 0 && islower((unsigned char)op[i - 1]);
-    bool starts_word = i > 0 && op[i - 1] != '_' && islower((unsigned char)op[i + 1]);
-    if (upper && (after_lower || starts_word)) out[length++] = '_';
+    if (begins_word(op, i)) out[length++] = '_';
     out[length++] = (char)tolower((unsigned char)op[i]);
   }
   out[length] = '\0';
@@ -42,11 +55,11 @@ static void c_name(const char *op, char *out, size_t size) {
 
 // Names of arguments that are words of C or C++.
 static const char *field_name(const char *name) {
-  static const char *const words[][2] = {{"default", "default_"}, {"template", "template_"},
+  static const char *const taken[][2] = {{"default", "default_"}, {"template", "template_"},
                                          {"switch", "switch_"},   {"class", "class_"},
                                          {"bool", "bool_"},       {"name", "name_"}};
-  for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i) {
-    if (strcmp(name, words[i][0]) == 0) return words[i][1];
+  for (size_t i = 0; i < sizeof taken / sizeof taken[0]; ++i) {
+    if (strcmp(name, taken[i][0]) == 0) return taken[i][1];
   }
   return name;
 }
@@ -82,26 +95,99 @@ static void print_default(FILE *out, const rheos_attr_value *value) {
   }
 }
 
-static void print_field(FILE *out, const rheos__signature *s, const rheos__op_field *field) {
-  static const struct {
-    const char *type, *count_type;
-  } types[] = {
+static const struct {
+  const char *type, *count_type;  // count_type "char": no count follows
+} field_types[] = {
 #define TYPES(kind, type, count_type) [RHEOS__FIELD_##kind] = {#type, #count_type},
-      RHEOS__OP_FIELDS(TYPES)
+    RHEOS__OP_FIELDS(TYPES)
 #undef TYPES
-  };
-  const bool is_input = field->kind <= RHEOS__FIELD_INPUTS;
-  const rheos__attr_def *attr = is_input ? NULL : &s->attrs[field->index];
-  const char *name = is_input ? s->inputs[field->index].name : attr->name;
-  const char *type = types[field->kind].type, *count_type = types[field->kind].count_type;
-  fprintf(out, "  %s %s%s;", type, field->kind == RHEOS__FIELD_NOT_BOOL ? "not_" : "",
-          field->kind == RHEOS__FIELD_NOT_BOOL ? name : field_name(name));
-  if (strcmp(count_type, "char") != 0) fprintf(out, "\n  %s num_%s;", count_type, name);
-  if (attr != NULL && attr->has_default) {
+};
+
+static bool has_count(const rheos__op_field *field) {
+  return strcmp(field_types[field->kind].count_type, "char") != 0;
+}
+
+static bool is_input(const rheos__op_field *field) { return field->kind <= RHEOS__FIELD_INPUTS; }
+
+static const rheos__attr_def *attr_of(const rheos__signature *s, const rheos__op_field *field) {
+  return is_input(field) ? NULL : &s->attrs[field->index];
+}
+
+// The name in the signature.
+static const char *argument_name(const rheos__signature *s, const rheos__op_field *field) {
+  return is_input(field) ? s->inputs[field->index].name : s->attrs[field->index].name;
+}
+
+static void print_field_name(FILE *out, const rheos__signature *s, const rheos__op_field *field) {
+  const char *name = argument_name(s, field);
+  const bool is_not = field->kind == RHEOS__FIELD_NOT_BOOL;
+  fprintf(out, "%s%s", is_not ? "not_" : "", is_not ? name : field_name(name));
+}
+
+static void print_field(FILE *out, const rheos__signature *s, const rheos__op_field *field) {
+  fprintf(out, "  %s ", field_types[field->kind].type);
+  print_field_name(out, s, field);
+  const rheos__attr_def *attr = attr_of(s, field);
+  const bool is_optional = attr != NULL && attr->has_default;
+  const char *initializer = is_optional ? " RHEOS_LEFT_OUT" : "";
+  fprintf(out, "%s;", initializer);
+  if (has_count(field)) {
+    fprintf(out, "\n  %s num_%s%s;", field_types[field->kind].count_type, argument_name(s, field),
+            initializer);
+  }
+  if (is_optional) {
     fputs("  // optional", out);
     print_default(out, &attr->default_value);
   }
   fputc('\n', out);
+}
+
+// The macro of a call in C++, where what is given by position must be named in the end:
+// `scope, arg_1, arg_2, ...` becomes `{.a = arg_1, .b = arg_2, ...}`.
+static void print_cpp_macro(FILE *out, const rheos__signature *s, const char *name) {
+  fprintf(out, "#define rheos_%s(scope, ", name);
+  int count = 0;
+  for (int pass = 0; pass < 2; ++pass) {
+    rheos__op_field field = {.kind = RHEOS__FIELD_NONE};
+    int number = 0;
+    while (rheos__next_op_field(s, &field) && field.kind < RHEOS__FIELD_END) {
+      const rheos__attr_def *attr = attr_of(s, &field);
+      if (attr != NULL && attr->has_default) break;
+      for (int part = 0; part < (has_count(&field) ? 2 : 1); ++part) {
+        if (pass == 0) {
+          fprintf(out, "arg_%d, ", ++count);
+          continue;
+        }
+        fputc('.', out);
+        if (part == 0) {
+          print_field_name(out, s, &field);
+        } else {
+          fprintf(out, "num_%s", argument_name(s, &field));
+        }
+        fprintf(out, " = arg_%d, ", ++number);
+      }
+    }
+    if (pass == 0) {
+      fprintf(out,
+              "...) \\\n"
+              "  (rheos_scope_set_source((scope), __FILE__, __LINE__), \\\n"
+              "   __extension__ rheos_%s_with((scope), rheos_%s_args{",
+              name, name);
+    }
+  }
+  fputs("__VA_ARGS__}))\n", out);
+}
+
+static void print_macros(FILE *out, const rheos__signature *s, const char *name) {
+  fputs("#ifdef __cplusplus\n", out);
+  print_cpp_macro(out, s, name);
+  fprintf(out,
+          "#else\n"
+          "#define rheos_%s(scope, ...) \\\n"
+          "  (rheos_scope_set_source((scope), __FILE__, __LINE__), \\\n"
+          "   rheos_%s_with((scope), (rheos_%s_args){__VA_ARGS__, .end_ = 0}))\n"
+          "#endif\n",
+          name, name, name);
 }
 
 static bool has_list_output(const rheos__signature *s) {
@@ -133,7 +219,9 @@ static void print_declaration(FILE *out, const rheos__signature *s, const char *
   while (rheos__next_op_field(s, &field) && field.kind < RHEOS__FIELD_END) {
     print_field(out, s, &field);
   }
-  fprintf(out, "  char end_;\n  const char *name;\n} rheos_%s_args;\n", name);
+  fprintf(out,
+          "  char end_ RHEOS_LEFT_OUT;\n  const char *name RHEOS_LEFT_OUT;\n} rheos_%s_args;\n",
+          name);
   const bool has_struct =
       strcmp(result, "rheos_output") != 0 && strcmp(result, "rheos_operation") != 0;
   if (has_struct) {
@@ -160,21 +248,21 @@ static void print_declaration(FILE *out, const rheos__signature *s, const char *
   } else {
     fprintf(out, "  return operation;\n}\n");
   }
-  fprintf(out,
-          "#define rheos_%s(scope, ...)                             \\\n"
-          "  (rheos_scope_set_source((scope), __FILE__, __LINE__), \\\n"
-          "   rheos_%s_with((scope), (rheos_%s_args){__VA_ARGS__, .end_ = 0}))\n",
-          name, name, name);
+  print_macros(out, s, name);
 }
 
 static const char header_start[] =
     "// Every op as a function: rheos_matmul(scope, x, w, .transpose_b = true, .name = "
     "\"logits\").\n"
-    "// Inputs and required attributes by position, the rest by name. Generated from the op "
-    "table.\n"
-    "// After an error (in the scope's status) the result is none.\n"
+    "// Inputs and required attributes by position, the rest by name; in C++ in the order of the "
+    "struct,\n"
+    "// `.name` last. rheos_matmul_with(scope, args) takes the struct, and notes no line of the "
+    "program.\n"
+    "// Generated from the op table. After an error (in the scope's status) the result is none.\n"
     "#ifndef RHEOS_OPS_H\n#define RHEOS_OPS_H\n\n#include <rheos/scope.h>\n\n"
-    "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
+    "#ifdef __cplusplus\nextern \"C\" {\n"
+    "#define RHEOS_LEFT_OUT = {}  // what a call in C++ leaves out\n"
+    "#else\n#define RHEOS_LEFT_OUT\n#endif\n";
 
 int main(int argc, char **argv) {
   if (argc != 3) {
@@ -201,6 +289,7 @@ int main(int argc, char **argv) {
     print_declaration(header, s, name);
     fprintf(list, "X(%s, %s)\n", s->op->name, name);
   }
-  fputs("\n#ifdef __cplusplus\n}\n#endif\n\n#endif  // RHEOS_OPS_H\n", header);
+  fputs("\n#undef RHEOS_LEFT_OUT\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif  // RHEOS_OPS_H\n",
+        header);
   return fclose(header) != 0 || fclose(list) != 0;
 }

@@ -65,12 +65,25 @@ typedef struct rheos_shape {
   int64_t dims[RHEOS_MAX_RANK];
 } rheos_shape;
 
+// RHEOS_SHAPE(2, 3): a shape of one to eight dimensions.
+#ifdef __cplusplus
+}  // templates have no C linkage
+template <typename... Dims>
+inline rheos_shape rheos_shape_of(Dims... dims) {
+  static_assert(sizeof...(dims) <= RHEOS_MAX_RANK, "a shape has at most eight dimensions");
+  return rheos_shape{static_cast<int32_t>(sizeof...(dims)), {static_cast<int64_t>(dims)...}};
+}
+extern "C" {
+#define RHEOS_SCALAR (rheos_shape{0, {}})
+#define RHEOS_UNKNOWN_SHAPE (rheos_shape{-1, {}})
+#define RHEOS_SHAPE(...) (rheos_shape_of(__VA_ARGS__))
+#else
 #define RHEOS_SCALAR ((rheos_shape){.rank = 0})
 #define RHEOS_UNKNOWN_SHAPE ((rheos_shape){.rank = -1})
-// RHEOS_SHAPE(2, 3): a shape of one to eight dimensions.
 #define RHEOS_SHAPE(...)                                                                \
   ((rheos_shape){.rank = (int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), \
                  .dims = {__VA_ARGS__}})
+#endif
 
 RHEOS_API bool rheos_shape_is_known(const rheos_shape *shape);  // rank and every dimension
 RHEOS_API bool rheos_shape_equal(const rheos_shape *a, const rheos_shape *b);

@@ -32,8 +32,8 @@ static void test_op_args__what_is_on_can_be_turned_off(void **state) {
   graph_fixture f = fixture_new();
   rheos_output x = add_placeholder(f.scope, RHEOS_FLOAT, RHEOS_SHAPE(3));
   rheos_output k = add_placeholder(f.scope, RHEOS_INT32, RHEOS_SCALAR);
-  rheos_output usual = rheos_top_kv2(f.scope, x, k).values;
-  rheos_output unsorted = rheos_top_kv2(f.scope, x, k, .not_sorted = true).values;
+  rheos_output usual = rheos_top_k_v2(f.scope, x, k).values;
+  rheos_output unsorted = rheos_top_k_v2(f.scope, x, k, .not_sorted = true).values;
   assert_true(attr_of(usual, "sorted").b);
   assert_false(attr_of(unsorted, "sorted").b);
   fixture_free(&f);

@@ -102,7 +102,7 @@ static void test_rewrite__numbers_that_change_nothing_go(void **state) {
   rheos_output one = rheos_constant_float(f->s, 1, NULL),
                zero = rheos_constant_float(f->s, 0, NULL);
   rheos_output y = rheos_mul(f->s, one, rheos_mul(f->s, f->x, one));
-  y = rheos_sub(f->s, rheos_real_div(f->s, y, one), zero);
+  y = rheos_sub(f->s, rheos_realdiv(f->s, y, one), zero);
   y = rheos_add(f->s, y, rheos_constant_float(f->s, -0.0F, NULL));
   check_plan_of(f->s, f->x, rheos_exp(f->s, y, .name = "y"), "y = Exp(x)\n");
 }
@@ -154,7 +154,7 @@ static void test_rewrite__integers_have_one_zero(void **state) {
   fixture *f = *state;
   rheos_output x = rheos_placeholder(f->s, RHEOS_INT32, .shape = &RHEOS_SHAPE(5), .name = "i");
   rheos_output one = rheos_constant_int(f->s, 1, NULL), zero = rheos_constant_int(f->s, 0, NULL);
-  rheos_output y = rheos_add(f->s, zero, rheos_floor_div(f->s, x, one));
+  rheos_output y = rheos_add(f->s, zero, rheos_floordiv(f->s, x, one));
   check_plan_of(f->s, x, rheos_square(f->s, y, .name = "y"), "y = Square(i)\n");
 }
 

@@ -93,7 +93,7 @@ static void test_rewrite_fused__gelu(void **state) {
   rheos_output x = layer(f), one = rheos_constant_float(s, 1, NULL),
                half = rheos_constant_float(s, 0.5F, NULL);
   rheos_output e =
-      rheos_erf(s, rheos_real_div(s, x, rheos_constant_float(s, 1.4142135623730951F, NULL)));
+      rheos_erf(s, rheos_realdiv(s, x, rheos_constant_float(s, 1.4142135623730951F, NULL)));
   rheos_output y = rheos_mul(s, rheos_mul(s, half, x), rheos_add_v2(s, one, e));
   check_one(f, y, "Mul_1 = _FusedMatMul(x, w, b; BiasAdd+GeluExact)\n");
   x = layer(f);
