@@ -37,7 +37,9 @@ static void print_op(const rheos__op_def *op) {
   printf("| `%s` | %s | `", op->name, op->doc ? op->doc : "");
   print_signature(op->signature);
   printf("` | %s | ", gradient_text(op));
-  if (!rheos__has_reference(op))
+  if (op->flow != RHEOS__FLOW_NONE)
+    printf("the executor");
+  else if (!rheos__has_reference(op))
     printf("cannot run");
   else if (variants > 0)
     printf("reference and %d faster", variants);

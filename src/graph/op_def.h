@@ -271,6 +271,19 @@ enum {
   RHEOS_OP_BY_ROWS = 1 << 12,
 };
 
+// What an op does to the flow of control. It has no kernel: what runs the plan moves its values.
+typedef enum rheos__flow_role {
+  RHEOS__FLOW_NONE,
+  RHEOS__FLOW_SWITCH,  // the output that the last input selects gets input 0, the others are dead
+  RHEOS__FLOW_SELECT,  // output 0 is that one of the inputs behind input 0 which it selects
+  RHEOS__FLOW_MERGE,   // the first input that is not dead, and which one it is
+  RHEOS__FLOW_ENTER,   // into the loop `frame_name`
+  RHEOS__FLOW_EXIT,    // out of a loop
+  RHEOS__FLOW_NEXT_ITERATION,   // into the loop's next trip
+  RHEOS__FLOW_LOOP_COND,        // whether a loop goes on
+  RHEOS__FLOW_CONTROL_TRIGGER,  // runs whether what it waits for is dead or not
+} rheos__flow_role;
+
 struct rheos__op_def {
   const char *name;
   const char *signature;
@@ -282,6 +295,7 @@ struct rheos__op_def {
   // cannot run.
   rheos__prepare_fn prepare;
   rheos__compute_fn compute;
+  rheos__flow_role flow;
   // What tells the ops of a family apart in the functions that they share, of a type that the family
   // defines; NULL: nothing.
   const void *family;
@@ -291,6 +305,10 @@ struct rheos__op_def {
 rheos_status *rheos__prepare_reference(rheos__prepare *p);
 static inline bool rheos__has_reference(const rheos__op_def *op) {
   return op->prepare != NULL || op->compute != NULL;
+}
+// Whether a CPU runs it without a kernel of its own for it.
+static inline bool rheos__runs_by_itself(const rheos__op_def *op) {
+  return rheos__has_reference(op) || op->flow != RHEOS__FLOW_NONE;
 }
 
 // All ops, in the order of ops.def. Defined in ops/op_table.c.

@@ -517,8 +517,9 @@ const rheos_shape *rheos__handle_shape(const rheos_graph *graph, rheos__edge edg
     const char *attr = (flags & RHEOS_OP_VARIABLE) != 0 ? "shape" : "value_shape";
     const rheos_attr_value *shape = rheos__attrs_find(node->attrs, attr);
     if (shape != NULL) return shape->kind == RHEOS_ATTR_SHAPE ? shape->shape : NULL;
-    if ((flags & RHEOS_OP_FORWARDS) == 0) return NULL;
-    edge = node->edges[0];
+    const rheos__flow_role flow = node->signature->op->flow;
+    if ((flags & RHEOS_OP_FORWARDS) == 0 && flow == RHEOS__FLOW_NONE) return NULL;
+    edge = node->edges[flow == RHEOS__FLOW_SELECT ? 1 : 0];
   }
   return NULL;
 }

@@ -108,6 +108,15 @@ rheos_status *rheos__shape_broadcast(const rheos_shape *a, const rheos_shape *b,
   return NULL;
 }
 
+rheos_shape rheos__shape_common(const rheos_shape *a, const rheos_shape *b) {
+  if (a->rank != b->rank) return RHEOS_UNKNOWN_SHAPE;
+  rheos_shape common = *a;
+  for (int32_t i = 0; i < a->rank; i++) {
+    if (a->dims[i] != b->dims[i]) common.dims[i] = -1;
+  }
+  return common;
+}
+
 rheos_status *rheos__shape_merge(const rheos_shape *a, const rheos_shape *b,
                                  rheos_shape *out_shape) {
   if (a->rank < 0 || b->rank < 0) {

@@ -110,6 +110,8 @@ rheos_status *rheos__shape_broadcast(const rheos_shape *a, const rheos_shape *b,
 // The most that is known of both; a status if they contradict each other.
 rheos_status *rheos__shape_merge(const rheos_shape *a, const rheos_shape *b,
                                  rheos_shape *out_shape);
+// What is known of both: dimensions in which they differ are unknown.
+rheos_shape rheos__shape_common(const rheos_shape *a, const rheos_shape *b);
 // "[2,3]" in a buffer of the caller, for messages.
 typedef struct rheos__shape_text {
   char text[192];

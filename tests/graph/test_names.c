@@ -76,7 +76,8 @@ static void test_names__ending_in_a_slash_are_used_as_they_are(void **state) {
   no_op(s, "a/b/");
   expect_error(s, RHEOS_INVALID_ARGUMENT, "Duplicate node name in graph: 'a/b'");
   rheos_scope_pop(s);
-  assert_operation_name(no_op(s, "A/B/"), "A/B");  // another name, but when a free one is searched for
+  assert_operation_name(no_op(s, "A/B/"),
+                        "A/B");  // another name, but when a free one is searched for
   assert_operation_name(no_op(s, "A/b"), "A/b_1");
   fixture_free(&f);
 }

@@ -13,15 +13,30 @@ enum { ENOUGH_CASES = 5 };
 
 // Ops without an answer that could be recorded, and what tests them instead.
 static const char *const elsewhere[][2] = {
+    {"Abort", "tests/runtime/test_flow.c"},
+    {"ControlTrigger", "tests/runtime/test_flow.c"},
     {"DeleteSessionTensor", "tests/python/test_session_tensors.py"},
+    {"Enter", "tests/runtime/test_flow.c"},
+    {"Exit", "tests/runtime/test_flow.c"},
     {"GetSessionHandle", "tests/python/test_session_tensors.py"},
     {"GetSessionTensor", "tests/python/test_session_tensors.py"},
     {"ImmutableConst", "tests/format/graph/test_graph_file.c"},
+    {"LoopCond", "tests/runtime/test_flow.c"},
+    {"Merge", "tests/runtime/test_flow.c"},
+    {"NextIteration", "tests/runtime/test_flow.c"},
     {"Placeholder", "every op test"},
     {"PlaceholderV2", "test_plumbing"},
     {"PyFunc", "tests/python/test_py_func.py"},
     {"PyFuncStateless", "tests/python/test_py_func.py"},
+    {"RefEnter", "tests/runtime/test_flow.c"},
+    {"RefExit", "tests/runtime/test_flow.c"},
+    {"RefMerge", "tests/runtime/test_flow.c"},
+    {"RefNextIteration", "tests/runtime/test_flow.c"},
+    {"RefSelect", "tests/runtime/test_flow.c"},
+    {"RefSwitch", "tests/runtime/test_flow.c"},
+    {"Switch", "tests/runtime/test_flow.c"},
     {"Timestamp", "tests/python/test_summary.py"},
+    {"_SwitchN", "tests/runtime/test_flow.c"},
 };
 
 static bool is_elsewhere(const char *op) {

@@ -6,7 +6,7 @@
 #include "device/cpu/fused_loop.h"
 
 bool rheos__cpu_has_kernel(const rheos__op_def *op) {
-  return rheos__has_reference(op) || rheos__cpu_variants(op) != NULL;
+  return rheos__runs_by_itself(op) || rheos__cpu_variants(op) != NULL;
 }
 
 static bool has_kernel(const rheos__op_def *op, const rheos__attrs *attrs) {

@@ -1,0 +1,122 @@
+// Branches of version 1: nodes that pass a value on to one of several places, and that take it from one
+// of several. What runs a plan with such nodes moves their values (runtime/flow_run.c).
+#include "ops/kit/op_util.h"
+
+// ---- Switch
+
+// Every output may be input `data`, where it is not dead.
+static rheos_status *shape_switch(rheos__infer *c) {
+  rheos_shape selector;
+  RHEOS_TRY(rheos__infer_rank(c, c->num_inputs - 1, 0, &selector));
+  return rheos__shape_unchanged(c);
+}
+
+const rheos__op_def rheos__op_Switch = {
+    .name = "Switch",
+    .signature = "data: T, pred: bool -> output_false: T, output_true: T; T: type",
+    .doc = "`data` at the output that `pred` tells; the other one is dead.",
+    .shape = shape_switch,
+    .flow = RHEOS__FLOW_SWITCH,
+};
+
+const rheos__op_def rheos__op_RefSwitch = {
+    .name = "RefSwitch",
+    .signature = "data: Ref(T), pred: bool -> output_false: Ref(T), output_true: Ref(T); T: type",
+    .doc = "The reference `data` at the output that `pred` tells; the other one is dead.",
+    .shape = shape_switch,
+    .flow = RHEOS__FLOW_SWITCH,
+};
+
+const rheos__op_def rheos__op__SwitchN = {
+    .name = "_SwitchN",
+    .signature =
+        "data: T, output_index: int32 -> outputs: num_outs * T; num_outs: int >= 1; "
+        "T: type",
+    .doc =
+        "`data` at the output of number `output_index`, the last one if there is none of that "
+        "number; the others are dead.",
+    .shape = shape_switch,
+    .flow = RHEOS__FLOW_SWITCH,
+};
+
+// ---- Select
+
+static rheos_status *shape_ref_select(rheos__infer *c) {
+  rheos_shape index;
+  RHEOS_TRY(rheos__infer_rank(c, 0, 0, &index));
+  for (int32_t i = 2; i < c->num_inputs; ++i) {
+    if (!rheos_shape_equal(&c->input_shapes[1], &c->input_shapes[i])) return NULL;
+  }
+  c->output_shapes[0] = c->input_shapes[1];
+  return NULL;
+}
+
+const rheos__op_def rheos__op_RefSelect = {
+    .name = "RefSelect",
+    .signature = "index: int32, inputs: Ref(N * T) -> output: Ref(T); T: type; N: int >= 1",
+    .doc = "The reference of number `index` among `inputs`.",
+    .shape = shape_ref_select,
+    .flow = RHEOS__FLOW_SELECT,
+};
+
+// ---- Merge
+
+// What all inputs agree on.
+static rheos_status *shape_merge(rheos__infer *c) {
+  rheos_shape shape = c->input_shapes[0];
+  for (int32_t i = 1; i < c->num_inputs; ++i) {
+    shape = rheos__shape_common(&shape, &c->input_shapes[i]);
+  }
+  c->output_shapes[0] = shape;
+  c->output_shapes[1] = RHEOS_SCALAR;
+  return NULL;
+}
+
+const rheos__op_def rheos__op_Merge = {
+    .name = "Merge",
+    .signature = "inputs: N * T -> output: T, value_index: int32; T: type; N: int >= 1",
+    .doc = "The first of `inputs` that comes and is not dead, and its number.",
+    .shape = shape_merge,
+    .flow = RHEOS__FLOW_MERGE,
+};
+
+const rheos__op_def rheos__op_RefMerge = {
+    .name = "RefMerge",
+    .signature = "inputs: Ref(N * T) -> output: Ref(T), value_index: int32; T: type; N: int >= 1",
+    .doc = "The first of the references `inputs` that comes and is not dead, and its number.",
+    .shape = shape_merge,
+    .flow = RHEOS__FLOW_MERGE,
+};
+
+// ---- Without values
+
+const rheos__op_def rheos__op_ControlTrigger = {
+    .name = "ControlTrigger",
+    .signature = "->",
+    .doc = "Does nothing, after what it waits for; not dead where that is.",
+    .flags = RHEOS_OP_STATEFUL,
+    .flow = RHEOS__FLOW_CONTROL_TRIGGER,
+};
+
+static rheos_status *compute_abort(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                   rheos_tensor **outputs) {
+  (void)step, (void)inputs, (void)outputs;
+  const char *message = state;
+  return rheos_status_new(RHEOS_ABORTED, "%s", message[0] != '\0' ? message : "Abort was called");
+}
+
+// TensorFlow ends the process; a library fails the step.
+static rheos_status *prepare_abort(rheos__prepare *p) {
+  p->state = rheos__arena_strdup(p->arena, rheos__attr_string(p->attrs, "error_msg"));
+  if (p->state == NULL) return rheos__out_of_memory();
+  p->compute = compute_abort;
+  return NULL;
+}
+
+const rheos__op_def rheos__op_Abort = {
+    .name = "Abort",
+    .signature = "->; error_msg: string = \"\"; exit_without_error: bool = false",
+    .doc = "Fails the step with `error_msg`.",
+    .flags = RHEOS_OP_STATEFUL,
+    .prepare = prepare_abort,
+};
