@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 enum { BUFFER_BYTES = 64 * 1024 };
@@ -324,7 +326,9 @@ static rheos_status *write_synced(const char *path, const void *data, size_t siz
 }
 
 rheos_status *rheos__file_replace(const char *path, const void *data, size_t size_bytes) {
-  char *temporary = rheos__text_format("%s.new%ld", path, (long)getpid());
+  char suffix[32];
+  snprintf(suffix, sizeof suffix, ".new%ld", (long)getpid());
+  char *temporary = rheos__path_unfinished(path, suffix);
   if (temporary == NULL) return rheos__out_of_memory();
   rheos_status *status = write_synced(temporary, data, size_bytes);
   if (status == NULL) status = rheos__file_rename(temporary, path);
@@ -465,6 +469,16 @@ char *rheos__path_join(const char *folder, const char *name) {
   if (name[0] == '/' || folder[0] == '\0') return rheos__strdup(name);
   bool has_slash = folder[strlen(folder) - 1] == '/';
   return rheos__text_format("%s%s%s", folder, has_slash ? "" : "/", name);
+}
+
+char *rheos__path_unfinished(const char *path, const char *suffix) {
+  const char *base = rheos__path_base(path);
+  const size_t base_bytes = strlen(base), suffix_bytes = strlen(suffix);
+  if (base_bytes + suffix_bytes <= NAME_MAX) return rheos__text_format("%s%s", path, suffix);
+  enum { HASH_BYTES = 17 };
+  const size_t kept_bytes = (size_t)(base - path) + NAME_MAX - HASH_BYTES - suffix_bytes;
+  return rheos__text_format("%.*s~%016llx%s", (int)kept_bytes, path,
+                            (unsigned long long)rheos__hash_bytes(0, base, base_bytes), suffix);
 }
 
 char *rheos__path_folder(const char *path) {

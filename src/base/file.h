@@ -88,8 +88,11 @@ rheos_status *rheos__file_match_names(const char *pattern, char ***out_paths, si
 // ---- Paths, in fresh strings for rheos__free(); NULL when memory is short
 
 char *rheos__path_join(const char *folder, const char *name);  // `name` itself if it is absolute
-char *rheos__path_folder(const char *path);                    // "." if it has none
-const char *rheos__path_base(const char *path);                // behind the last "/"; borrowed
+// For a file that is to be renamed to `path`: the path with the suffix, or, where that is too long for
+// the name of a file, the beginning of the name, a hash of it, and the suffix.
+char *rheos__path_unfinished(const char *path, const char *suffix);
+char *rheos__path_folder(const char *path);      // "." if it has none
+const char *rheos__path_base(const char *path);  // behind the last "/"; borrowed
 char *rheos__text_format(const char *format, ...) RHEOS_PRINTF(1, 2);
 
 #endif  // RHEOS_SRC_BASE_FILE_H

@@ -27,6 +27,14 @@ def _open(path, mode):
         raise kind(None, None, f"{path}; {error.strerror}") from None
 
 
+_NAME_MAX = 255  # bytes in the name of a file
+
+
+def unfinished_name(name, suffix):
+    """What a file is called until it is renamed to `name`: with the suffix, cut where too long."""
+    return os.fsdecode(os.fsencode(name)[: _NAME_MAX - len(suffix)]) + suffix
+
+
 class GFile:
     """A file, opened when it is first used. Text unless the mode has a "b".
 

@@ -2,7 +2,7 @@
 
 import os
 
-from rheos.framework import logging, messages
+from rheos.framework import gfile, logging, messages
 from rheos.framework.defaults import get_default_graph
 from rheos.framework.importer import import_graph_def
 from rheos.framework.op_defs import (
@@ -232,7 +232,7 @@ def _write(meta_graph_def, filename, as_text):
     else:
         data = meta_graph_def.SerializeToString(deterministic=True)
     # A kill leaves the old file or the new one.
-    temporary = os.path.join(folder, f".{name}.tmp{os.getpid()}")
+    temporary = os.path.join(folder, gfile.unfinished_name(name, f".tmp{os.getpid()}"))
     with open(temporary, "wb") as file:
         file.write(data)
     os.replace(temporary, os.path.join(folder, name))

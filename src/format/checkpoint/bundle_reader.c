@@ -10,13 +10,22 @@ static const size_t MAX_INDEX_BYTES = (size_t)1 << 30;
 // Keys share prefixes, so a small hostile file could stand for endless names.
 enum { MAX_NAME_EXPANSION = 256 };
 
+// "" ends the file's own name, other suffixes that of one that is not finished.
+static char *with_suffix_take(char *path, const char *suffix) {
+  if (path == NULL || suffix[0] == '\0') return path;
+  char *unfinished = rheos__path_unfinished(path, suffix);
+  rheos__free(path);
+  return unfinished;
+}
+
 char *rheos__bundle_index_path(const char *prefix, const char *suffix) {
-  return rheos__text_format("%s.index%s", prefix, suffix);
+  return with_suffix_take(rheos__text_format("%s.index", prefix), suffix);
 }
 
 char *rheos__bundle_data_path(const char *prefix, int32_t shard, int32_t num_shards,
                               const char *suffix) {
-  return rheos__text_format("%s.data-%05d-of-%05d%s", prefix, shard, num_shards, suffix);
+  return with_suffix_take(rheos__text_format("%s.data-%05d-of-%05d", prefix, shard, num_shards),
+                          suffix);
 }
 
 // ---- The index

@@ -228,7 +228,7 @@ rheos_status *rheos__v1_checkpoint_write(const char *path, rheos__v1_item *items
     for (; at > 0 && compare_items(&items[at - 1], &item) > 0; at--) items[at] = items[at - 1];
     items[at] = item;
   }
-  char *temporary = rheos__text_format("%s.tempstate", path);
+  char *temporary = rheos__path_unfinished(path, ".tempstate");
   if (temporary == NULL) return rheos__out_of_memory();
   rheos_status *status = write_file(temporary, items, count);
   if (status == NULL) status = rheos__file_rename(temporary, path);

@@ -2,6 +2,7 @@
 
 import os
 
+from rheos.framework.gfile import unfinished_name as _unfinished_name
 from rheos.v1.gfile import (
     Copy as copy,
     DeleteRecursively as delete_recursively,
@@ -35,7 +36,8 @@ def write_string_to_file(filename, file_content):
 
 def atomic_write_string_to_file(filename, contents, overwrite=True):
     """The same, so that other processes see the old or the new file, never a part."""
-    unfinished = f"{filename}.tmp{os.urandom(16).hex()}"
+    folder, name = os.path.split(filename)
+    unfinished = os.path.join(folder, _unfinished_name(name, f".tmp{os.urandom(16).hex()}"))
     write_string_to_file(unfinished, contents)
     try:
         rename(unfinished, filename, overwrite)
