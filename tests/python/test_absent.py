@@ -15,3 +15,18 @@ def test_a_name_that_is_not_there_is_named(module):
 def test_programs_can_ask_which_name_exists():
     assert "concat" in dir(tf) and "no_such_thing" not in dir(tf)
     assert getattr(tf, "no_such_thing", None) is None
+
+
+@pytest.mark.parametrize(
+    "wrong, right",
+    [
+        ("placehodler", "tf.placeholder"),
+        ("layers.dense1", "tf.layers.dense"),
+        ("train.AdamOptmizer", "tf.train.AdamOptimizer"),
+        ("contrib.layers.fully_conected", "tf.contrib.layers.fully_connected"),
+        ("raw_ops.MatMull", "tf.raw_ops.MatMul"),
+    ],
+)
+def test_a_misspelt_name_tells_near_ones(wrong, right):
+    with pytest.raises(AttributeError, match=f"did you mean .*{right}"):
+        eval(f"tf.{wrong}")

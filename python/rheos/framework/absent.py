@@ -12,15 +12,20 @@ def attribute_of(module, messages=()):
     message types that are attributes of the module; their classes are made when they are used.
     """
     public = "tf" + module.removeprefix("tensorflow")
+    own = "rheos.v1" + module.removeprefix("tensorflow")
 
     def __getattr__(name):
         if name.startswith("__"):
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
         if name in messages:
             return getattr(classes, name)
+        import difflib
+
+        near = difflib.get_close_matches(name, dir(sys.modules[own]), cutoff=0.75)
+        meant = f"did you mean {' or '.join(f'{public}.{n}' for n in near)}? " if near else ""
         raise AttributeError(
-            f"module '{module}' has no attribute '{name}': if TensorFlow 1 has {public}.{name}, it "
-            "is not in Rheos yet"
+            f"module '{module}' has no attribute '{name}': {meant}If TensorFlow 1 has "
+            f"{public}.{name}, it is not in Rheos yet"
         )
 
     return __getattr__
