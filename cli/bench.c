@@ -1,5 +1,5 @@
-// `rheos bench`: times one step of a graph, and says where the time goes. Runs are timed without a
-// trace; a few more runs with one give the time of each kind of operation.
+// `rheos bench`: times one step of a graph, and says where the time goes. Every run that is timed is
+// traced, so that latencies and the time of each kind of operation are of the same runs.
 #include <rheos/trace.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,13 +32,13 @@ const char command_bench_help[] =
     "  --runs N             time so many runs (else as many as fit into --seconds)\n"
     "  --seconds S          how long to measure (2)\n"
     "  --json               print one JSON object\n"
-    "  --trace FILE         write a trace of some runs for chrome://tracing or Perfetto\n"
+    "  --trace FILE         write a trace of ten more runs for chrome://tracing or Perfetto\n"
     "  --signature NAME     of a saved model or meta graph; serving_default if it has one\n"
     "  --tags A,B           which graph of a saved model (else its first)\n"
     "  --checkpoint PATH    the variables' values for a graph or a meta graph\n"
     "  --init NAME          an operation to run before; may come several times\n";
 
-enum { MAX_RUNS = 1000000, WARM_RUNS = 3, TRACED_RUNS = 10, MAX_KINDS_SHOWN = 20 };
+enum { MAX_RUNS = 1000000, WARM_RUNS = 3, WRITTEN_RUNS = 10, MAX_KINDS_SHOWN = 20 };
 
 typedef struct op_kind {
   const char *name;
@@ -210,6 +210,48 @@ static rheos_status *feed_signature(bench *b) {
   return NULL;
 }
 
+// ---- Where the time goes
+
+static op_kind *kind_of(bench *b, const char *name) {
+  for (size_t i = 0; i < b->num_kinds; i++) {
+    if (strcmp(b->kinds[i].name, name) == 0) return &b->kinds[i];
+  }
+  b->kinds = command_realloc(b->kinds, (b->num_kinds + 1) * sizeof *b->kinds);
+  b->kinds[b->num_kinds] = (op_kind){.name = name};
+  return &b->kinds[b->num_kinds++];
+}
+
+// Adds what the run in the trace did.
+static void count_run(bench *b) {
+  for (size_t i = 0; i < b->trace->num_events; i++) {
+    const rheos__trace_event *event = &b->trace->events[i];
+    const rheos__traced_segment *segment =
+        &b->trace->segments[b->trace->visits[event->visit].segment];
+    const rheos__traced_op *op = &segment->ops[event->op];
+    op_kind *kind = kind_of(b, op->is_read ? "(variable read)" : op->signature->op->name);
+    kind->count++;
+    kind->ns += (double)(event->end_ns - event->start_ns);
+    kind->flops += (double)op->flops;
+    kind->bytes += (double)op->bytes;
+  }
+}
+
+static int by_time(const void *a, const void *b) {
+  const double x = ((const op_kind *)a)->ns, y = ((const op_kind *)b)->ns;
+  return (x < y) - (x > y);
+}
+
+// From sums over all runs to the means of one.
+static void finish_kinds(bench *b) {
+  for (size_t i = 0; i < b->num_kinds; i++) {
+    b->kinds[i].count /= (int64_t)b->num_times;
+    b->kinds[i].ns /= (double)b->num_times;
+    b->kinds[i].flops /= (double)b->num_times;
+    b->kinds[i].bytes /= (double)b->num_times;
+  }
+  if (b->num_kinds > 1) qsort(b->kinds, b->num_kinds, sizeof *b->kinds, by_time);
+}
+
 // ---- Timing
 
 static rheos_status *run_once(bench *b, rheos_trace *trace) {
@@ -250,18 +292,22 @@ static rheos_status *time_runs(bench *b) {
   double begin = now_ns();
   RHEOS_TRY(run_once(b, NULL));
   b->first_ns = now_ns() - begin;
-  for (int i = 0; i < WARM_RUNS; i++) RHEOS_TRY(run_once(b, NULL));
+  b->trace = rheos_trace_new(RHEOS_TRACE_STEPS);
+  if (b->trace == NULL) return rheos__out_of_memory();
+  for (int i = 0; i < WARM_RUNS; i++) RHEOS_TRY(run_once(b, b->trace));
   const size_t most = b->num_runs_wanted > 0 ? (size_t)b->num_runs_wanted : MAX_RUNS;
   b->times_ns = command_alloc(most * sizeof *b->times_ns);
   const double start = now_ns();
-  begin = start;
   while (b->num_times < most) {
-    RHEOS_TRY(run_once(b, NULL));
+    rheos_trace_clear(b->trace);
+    begin = now_ns();
+    RHEOS_TRY(run_once(b, b->trace));
     const double end = now_ns();
     b->times_ns[b->num_times++] = end - begin;
-    begin = end;
+    count_run(b);
     if (b->num_runs_wanted == 0 && end - start > b->seconds * 1e9) break;
   }
+  finish_kinds(b);
   qsort(b->times_ns, b->num_times, sizeof *b->times_ns, by_value);
   return NULL;
 }
@@ -271,48 +317,11 @@ static double percentile(const bench *b, double share) {
   return b->times_ns[index];
 }
 
-// ---- Where the time goes
+// ---- The trace
 
-static op_kind *kind_of(bench *b, const char *name) {
-  for (size_t i = 0; i < b->num_kinds; i++) {
-    if (strcmp(b->kinds[i].name, name) == 0) return &b->kinds[i];
-  }
-  b->kinds = command_realloc(b->kinds, (b->num_kinds + 1) * sizeof *b->kinds);
-  b->kinds[b->num_kinds] = (op_kind){.name = name};
-  return &b->kinds[b->num_kinds++];
-}
-
-static int by_time(const void *a, const void *b) {
-  const double x = ((const op_kind *)a)->ns, y = ((const op_kind *)b)->ns;
-  return (x < y) - (x > y);
-}
-
-static rheos_status *trace_runs(bench *b) {
-  b->trace = rheos_trace_new(RHEOS_TRACE_STEPS);
-  if (b->trace == NULL) return rheos__out_of_memory();
-  for (int i = 0; i < TRACED_RUNS; i++) RHEOS_TRY(run_once(b, b->trace));
-  for (size_t i = 0; i < b->trace->num_events; i++) {
-    const rheos__trace_event *event = &b->trace->events[i];
-    const rheos__traced_segment *segment =
-        &b->trace->segments[b->trace->visits[event->visit].segment];
-    const rheos__traced_op *op = &segment->ops[event->op];
-    op_kind *kind = kind_of(b, op->is_read ? "(variable read)" : op->signature->op->name);
-    kind->count++;
-    kind->ns += (double)(event->end_ns - event->start_ns);
-    kind->flops += (double)op->flops;
-    kind->bytes += (double)op->bytes;
-  }
-  for (size_t i = 0; i < b->num_kinds; i++) {
-    b->kinds[i].count /= TRACED_RUNS;
-    b->kinds[i].ns /= TRACED_RUNS;
-    b->kinds[i].flops /= TRACED_RUNS;
-    b->kinds[i].bytes /= TRACED_RUNS;
-  }
-  if (b->num_kinds > 1) qsort(b->kinds, b->num_kinds, sizeof *b->kinds, by_time);
-  return NULL;
-}
-
-static rheos_status *write_trace(const bench *b) {
+static rheos_status *write_trace(bench *b) {
+  rheos_trace_clear(b->trace);
+  for (int i = 0; i < WRITTEN_RUNS; i++) RHEOS_TRY(run_once(b, b->trace));
   char *text;
   size_t size_bytes;
   RHEOS_TRY(rheos_trace_to_chrome(b->trace, &text, &size_bytes));
@@ -416,7 +425,6 @@ static rheos_status *run(bench *b, const char *path) {
   progress_begin("measuring", 0);
   RHEOS_TRY(make_callable(b));
   RHEOS_TRY(time_runs(b));
-  RHEOS_TRY(trace_runs(b));
   b->peaks = peaks_measure(r->runner_options.num_threads);
   progress_end();
   if (b->as_json)
@@ -485,28 +493,31 @@ int command_bench(int argc, char **argv) {
   bench b = {.seconds = 2};
   text_list paths = {0};
   const option rows[] = {
-      {.name = "--feed", .list = &b.request.feeds},
-      {.name = "--shape", .list = &b.shapes},
-      {.name = "--fetch", .list = &b.request.fetches},
-      {.name = "--seed", .text = &b.seed_text},
-      {.name = "--threads", .text = &b.threads_text},
-      {.name = "--runs", .text = &b.runs_text},
-      {.name = "--seconds", .text = &b.seconds_text},
-      {.name = "--json", .flag = &b.as_json},
-      {.name = "--trace", .text = &b.trace_path},
-      {.name = "--init", .list = &b.request.inits},
-      {.name = "--signature", .text = &b.request.runner_options.signature},
-      {.name = "--tags", .text = &b.request.runner_options.tags},
-      {.name = "--checkpoint", .text = &b.request.runner_options.checkpoint},
+      {"--feed", .list = &b.request.feeds},
+      {"--shape", .list = &b.shapes},
+      {"--fetch", .list = &b.request.fetches},
+      {"--seed", .text = &b.seed_text},
+      {"--threads", .text = &b.threads_text},
+      {"--runs", .text = &b.runs_text},
+      {"--seconds", .text = &b.seconds_text},
+      {"--json", .flag = &b.as_json},
+      {"--trace", .text = &b.trace_path},
+      {"--init", .list = &b.request.inits},
+      {"--signature", .text = &b.request.runner_options.signature, .kinds = SOURCE_SIGNED},
+      {"--tags", .text = &b.request.runner_options.tags, .kinds = SOURCE_TAGGED},
+      {"--checkpoint", .text = &b.request.runner_options.checkpoint, .kinds = SOURCE_RESTORED},
   };
+  const size_t num_rows = sizeof rows / sizeof rows[0];
   int result = EXIT_USAGE;
-  if (options_parse("bench", rows, sizeof rows / sizeof rows[0], argc, argv, &paths)) {
+  if (options_parse("bench", rows, num_rows, argc, argv, &paths)) {
     result = check(&b, &paths);
+    if (result == EXIT_SUCCESS && !path_fits_options(paths.items[0], "bench", rows, num_rows)) {
+      result = EXIT_USAGE;
+    }
     if (result == EXIT_SUCCESS) {
       rheos_status *status = run(&b, paths.items[0]);
       progress_end();
       if (status != NULL) result = command_fail_take(paths.items[0], status);
-      if (result == EXIT_SUCCESS) result = command_finish_output();
     }
   }
   clean_up(&b);

@@ -14,7 +14,8 @@
   X(bench, "time a graph or a saved model")                           \
   X(convert, "write a graph, saved model or checkpoint in another form")
 
-// Gets the arguments from its own name on (argv[0] is "run"); returns the exit status.
+// Gets the arguments from its own name on (argv[0] is "run"); returns the exit status. What it prints
+// is flushed behind it: where that fails, the command has failed.
 #define DECLARE(name, summary)               \
   int command_##name(int argc, char **argv); \
   extern const char command_##name##_help[];
@@ -36,7 +37,7 @@ void *command_alloc(size_t size_bytes);  // zeroed
 void *command_realloc(void *memory, size_t size_bytes);
 char *command_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-// Ends what was printed: EXIT_SUCCESS, or a message and EXIT_FAILURE where it could not be written.
-int command_finish_output(void);
+// The status with more behind its message, whose full stop goes; it is taken, the texts are borrowed.
+rheos_status *command_add_take(rheos_status *status, const char *more);
 
 #endif  // RHEOS_CLI_COMMAND_H

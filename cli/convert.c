@@ -42,9 +42,33 @@ static bool ends_with(const char *text, const char *end) {
   return size >= end_size && strcmp(text + size - end_size, end) == 0;
 }
 
+static bool ends_with_one_of(const char *text, const char *const *ends, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (ends_with(text, ends[i])) return true;
+  }
+  return false;
+}
+
+#define ENDS_WITH_ONE_OF(text, ends) ends_with_one_of(text, ends, sizeof(ends) / sizeof *(ends))
+
 static bool is_text_output(const convert *c) {
-  if (c->to != NULL) return strcmp(c->to, "pbtxt") == 0;
-  return ends_with(c->out, ".pbtxt") || ends_with(c->out, ".txt") || ends_with(c->out, ".prototxt");
+  static const char *const texts[] = {".pbtxt", ".txt", ".prototxt"};
+  return c->to != NULL ? strcmp(c->to, "pbtxt") == 0 : ENDS_WITH_ONE_OF(c->out, texts);
+}
+
+// Whether the user has said in which form a graph is wanted. A name without an end is a message's.
+static bool names_a_form(const convert *c) {
+  static const char *const messages[] = {".pb", ".meta", ".graphdef", ".graph"};
+  return c->to != NULL || is_text_output(c) || strchr(rheos__path_base(c->out), '.') == NULL ||
+         ENDS_WITH_ONE_OF(c->out, messages);
+}
+
+// What no prefix of a checkpoint ends with: who says that wants what is not written here.
+static bool is_other_form(const char *path) {
+  static const char *const forms[] = {".onnx", ".tflite", ".h5",  ".hdf5",  ".keras",
+                                      ".pt",   ".pth",    ".npy", ".npz",   ".safetensors",
+                                      ".json", ".csv",    ".pb",  ".pbtxt", ".mlmodel"};
+  return ENDS_WITH_ONE_OF(path, forms);
 }
 
 // ---- Messages
@@ -197,8 +221,8 @@ static rheos_status *copy_tensors(rheos_checkpoint_reader *reader,
 static rheos_status *convert_checkpoint(const convert *c, const source *s) {
   rheos_checkpoint_reader *reader;
   rheos_checkpoint_writer *writer;
-  if (c->freeze || c->outputs != NULL || c->to != NULL || c->runner_options.checkpoint != NULL) {
-    return RHEOS_INVALID("this is a checkpoint: the options for graphs say nothing of it");
+  if (is_other_form(c->out)) {
+    return RHEOS_INVALID("'%s' is no name of a checkpoint, and there is no other form", c->out);
   }
   RHEOS_TRY(rheos_checkpoint_reader_open(s->path, &reader));
   rheos_status *status = rheos_checkpoint_writer_open(c->out, &writer);
@@ -234,11 +258,21 @@ static rheos_status *convert_source(const convert *c, source *s) {
     default:
       return RHEOS_INVALID("this holds %s, which has no other form", source_kind_name(s->kind));
   }
+  if (!names_a_form(c)) {
+    return RHEOS_INVALID(
+        "the name '%s' says neither pb nor pbtxt: --to does, other forms there "
+        "are not",
+        c->out);
+  }
   if (c->freeze || s->folder != NULL || c->runner_options.checkpoint != NULL ||
       (s->kind == SOURCE_SAVED_MODEL && c->outputs != NULL)) {
     return freeze_graph(c, s->folder != NULL ? s->folder : s->path);
   }
-  return c->outputs != NULL ? strip_graph(c, s) : convert_message(c, s);
+  if (c->outputs != NULL) return strip_graph(c, s);
+  if (c->runner_options.signature != NULL || c->runner_options.tags != NULL) {
+    return RHEOS_INVALID("--signature and --tags go with --freeze or --outputs");
+  }
+  return convert_message(c, s);
 }
 
 static int check(convert *c, const text_list *paths) {
@@ -257,22 +291,27 @@ int command_convert(int argc, char **argv) {
   convert c = {.in = NULL};
   text_list paths = {0};
   const option rows[] = {
-      {.name = "--to", .text = &c.to},
-      {.name = "--freeze", .flag = &c.freeze},
-      {.name = "--outputs", .text = &c.outputs},
-      {.name = "--checkpoint", .text = &c.runner_options.checkpoint},
-      {.name = "--signature", .text = &c.runner_options.signature},
-      {.name = "--tags", .text = &c.runner_options.tags},
-      {.name = "--force", .flag = &c.force},
+      {"--to", .text = &c.to, .kinds = SOURCE_MODELS},
+      {"--freeze", .flag = &c.freeze, .kinds = SOURCE_MODELS},
+      {"--outputs", .text = &c.outputs, .kinds = SOURCE_MODELS},
+      {"--checkpoint", .text = &c.runner_options.checkpoint, .kinds = SOURCE_RESTORED},
+      {"--signature", .text = &c.runner_options.signature, .kinds = SOURCE_SIGNED},
+      {"--tags", .text = &c.runner_options.tags, .kinds = SOURCE_TAGGED},
+      {"--force", .flag = &c.force},
   };
+  const size_t num_rows = sizeof rows / sizeof rows[0];
   int result = EXIT_USAGE;
-  if (options_parse("convert", rows, sizeof rows / sizeof rows[0], argc, argv, &paths)) {
+  if (options_parse("convert", rows, num_rows, argc, argv, &paths)) {
     result = check(&c, &paths);
   }
   if (result == EXIT_SUCCESS) {
     source s;
     rheos_status *status = source_open(c.in, &s);
-    if (status == NULL) status = convert_source(&c, &s);
+    if (status == NULL && !source_fits_options(&s, "convert", rows, num_rows)) {
+      result = EXIT_USAGE;
+    } else if (status == NULL) {
+      status = convert_source(&c, &s);
+    }
     progress_end();
     source_close(&s);
     if (status != NULL) result = command_fail_take(c.in, status);

@@ -88,23 +88,26 @@ int command_exec(int argc, char **argv) {
   exec e = {.out = NULL};
   text_list paths = {0};
   const option rows[] = {
-      {.name = "--feed", .list = &e.request.feeds},
-      {.name = "--fetch", .list = &e.request.fetches},
-      {.name = "--init", .list = &e.request.inits},
-      {.name = "--out", .text = &e.out},
-      {.name = "--format", .text = &e.format_name},
-      {.name = "--signature", .text = &e.request.runner_options.signature},
-      {.name = "--tags", .text = &e.request.runner_options.tags},
-      {.name = "--checkpoint", .text = &e.request.runner_options.checkpoint},
+      {"--feed", .list = &e.request.feeds},
+      {"--fetch", .list = &e.request.fetches},
+      {"--init", .list = &e.request.inits},
+      {"--out", .text = &e.out},
+      {"--format", .text = &e.format_name},
+      {"--signature", .text = &e.request.runner_options.signature, .kinds = SOURCE_SIGNED},
+      {"--tags", .text = &e.request.runner_options.tags, .kinds = SOURCE_TAGGED},
+      {"--checkpoint", .text = &e.request.runner_options.checkpoint, .kinds = SOURCE_RESTORED},
   };
+  const size_t num_rows = sizeof rows / sizeof rows[0];
   int result = EXIT_USAGE;
-  if (options_parse("exec", rows, sizeof rows / sizeof rows[0], argc, argv, &paths)) {
+  if (options_parse("exec", rows, num_rows, argc, argv, &paths)) {
     result = check(&e, &paths);
+    if (result == EXIT_SUCCESS && !path_fits_options(paths.items[0], "exec", rows, num_rows)) {
+      result = EXIT_USAGE;
+    }
     if (result == EXIT_SUCCESS) {
       rheos_status *status = run(&e, paths.items[0]);
       progress_end();
       if (status != NULL) result = command_fail_take(paths.items[0], status);
-      if (result == EXIT_SUCCESS) result = command_finish_output();
     }
   }
   text_list_deinit(&paths);

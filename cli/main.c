@@ -1,10 +1,12 @@
 // The `rheos` command: finds the subcommand in the table and hands over.
 #include <rheos/base.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "text.h"
@@ -83,10 +85,15 @@ char *command_format(const char *format, ...) {
   return text;
 }
 
-int command_finish_output(void) {
-  if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_SUCCESS;
-  fputs("rheos: the output cannot be written\n", stderr);
-  return EXIT_FAILURE;
+rheos_status *command_add_take(rheos_status *status, const char *more) {
+  const char *message = rheos_status_message(status);
+  size_t length = strlen(message);
+  if (more[0] != '\0' && length > 0 && message[length - 1] == '.') length--;
+  char *longer = command_format("%.*s%s", (int)length, message, more);
+  rheos_status *added = rheos_status_new(rheos_status_code(status), "%s", longer);
+  free(longer);
+  rheos_status_free(status);
+  return added;
 }
 
 static const command *find_command(const char *name) {
@@ -128,7 +135,24 @@ static bool asks_for_help(const command *found, int argc, char **argv) {
   return false;
 }
 
-int main(int argc, char **argv) {
+// A standard stream that was closed is taken by /dev/null, so that no file that is opened gets its
+// number, and with it what is printed. Of standard output only reading is allowed: what is printed
+// fails as it would.
+static void keep_standard_streams(void) {
+  static const int modes[] = {O_RDONLY, O_RDONLY, O_WRONLY};
+  for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+    if (fcntl(i, F_GETFD) == -1) (void)!open("/dev/null", modes[i]);
+  }
+}
+
+// Ends what was printed: `result`, or after a message EXIT_FAILURE where it could not be written.
+static int finish_output(int result) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return result;
+  fputs("rheos: the output cannot be written\n", stderr);
+  return result == EXIT_SUCCESS ? EXIT_FAILURE : result;
+}
+
+static int dispatch(int argc, char **argv) {
   if (argc < 2) return command_usage_error("a command is missing; 'rheos --help' lists them");
   const char *name = argv[1];
   if (strcmp(name, "--version") == 0) {
@@ -145,4 +169,9 @@ int main(int argc, char **argv) {
     return EXIT_SUCCESS;
   }
   return found->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv) {
+  keep_standard_streams();
+  return finish_output(dispatch(argc, argv));
 }

@@ -35,6 +35,12 @@ static void store(const option *found, const char *value) {
   if (found->list != NULL) text_list_add(found->list, value);
 }
 
+bool option_is_given(const option *option) {
+  return (option->flag != NULL && *option->flag) ||
+         (option->text != NULL && *option->text != NULL) ||
+         (option->list != NULL && option->list->count > 0);
+}
+
 bool options_parse(const char *command, const option *options, size_t num_options, int argc,
                    char **argv, text_list *rest) {
   for (int i = 1; i < argc; i++) {

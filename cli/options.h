@@ -20,11 +20,13 @@ typedef struct option {
   bool *flag;
   const char **text;
   text_list *list;
+  unsigned kinds;  // of sources that it applies to, a bit 1 << source_kind for each; 0: to all
 } option;
 
 // Reads `--name VALUE`, `--name=VALUE` and `--flag`; "--" ends the options, which may stand between
 // other arguments. Returns false after a message (wrong usage).
 bool options_parse(const char *command, const option *options, size_t num_options, int argc,
                    char **argv, text_list *rest);
+bool option_is_given(const option *option);
 
 #endif  // RHEOS_CLI_OPTIONS_H

@@ -28,38 +28,11 @@ static rheos_status *ends_of_signature(plan_view *v) {
   return NULL;
 }
 
-static bool is_placeholder(const rheos__node *node) {
-  return strcmp(node->signature->op->name, "Placeholder") == 0 ||
-         strcmp(node->signature->op->name, "PlaceholderV2") == 0;
-}
-
-// Values that nobody in the graph takes. Variables and what only sets them up are no results.
-static bool is_result(const rheos__node *node, bool is_taken) {
-  if (is_taken || node->num_outputs == 0 || node->num_inputs == 0 || is_placeholder(node)) {
-    return false;
-  }
-  const rheos_dtype dtype = node->outputs[0].dtype;
-  return !rheos_dtype_is_ref(dtype) && dtype != RHEOS_RESOURCE && dtype != RHEOS_VARIANT;
-}
-
 // Without a signature: the placeholders, and the first outputs of what nobody takes.
 static rheos_status *ends_of_graph(plan_view *v) {
-  rheos_graph *graph = v->runner.graph;
-  const int32_t count = rheos_graph_num_operations(graph);
-  RHEOS_TRY(reserve(v, (size_t)count, (size_t)count));
-  bool *taken = rheos__alloc_array((size_t)count, sizeof *taken);
-  if (taken == NULL) return rheos__out_of_memory();
-  for (int32_t id = 0; id < count; id++) {
-    const rheos__node *node = rheos__graph_node(graph, id);
-    for (int32_t i = 0; i < node->num_inputs; i++) taken[node->edges[i].id] = true;
-  }
-  for (int32_t id = 0; id < count; id++) {
-    const rheos__node *node = rheos__graph_node(graph, id);
-    const rheos_output output = {graph, id, 0};
-    if (is_placeholder(node)) v->feeds[v->num_feeds++] = output;
-    if (is_result(node, taken[id])) v->fetches[v->num_fetches++] = output;
-  }
-  rheos__free(taken);
+  RHEOS_TRY(runner_ends(&v->runner, &v->feeds, &v->num_feeds, &v->fetches, &v->num_fetches));
+  v->shapes = rheos__alloc_array((size_t)v->num_feeds, sizeof *v->shapes);
+  if (v->shapes == NULL) return rheos__out_of_memory();
   if (v->num_fetches == 0) return RHEOS_INVALID("the graph has no outputs");
   return NULL;
 }

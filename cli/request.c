@@ -65,6 +65,16 @@ rheos_status *request_add_defaults(request *r) {
   return NULL;
 }
 
+// The signature's are named where it is looked into.
+static rheos_status *with_outputs_take(const request *r, rheos_status *status) {
+  char *names = runner_output_names(&r->runner);
+  char *more = command_format("%s%s", names[0] != '\0' ? "; the graph ends in " : "", names);
+  status = command_add_take(status, more);
+  free(names);
+  free(more);
+  return status;
+}
+
 // An operation without outputs is something to run, not to fetch.
 static rheos_status *add_fetch(request *r, const char *name) {
   const rheos_operation operation = rheos_graph_operation(r->runner.graph, name);
@@ -73,8 +83,9 @@ static rheos_status *add_fetch(request *r, const char *name) {
     return NULL;
   }
   r->fetched_names[r->num_fetched] = name;
-  return named_take("fetch", name,
-                    runner_output(&r->runner, name, &r->fetched[r->num_fetched++].output));
+  rheos_status *status = runner_output(&r->runner, name, &r->fetched[r->num_fetched++].output);
+  if (status != NULL && r->runner.signature == NULL) status = with_outputs_take(r, status);
+  return named_take("fetch", name, status);
 }
 
 rheos_status *request_find_fetches(request *r) {
@@ -85,7 +96,8 @@ rheos_status *request_find_fetches(request *r) {
   r->targets = command_alloc(most * sizeof *r->targets);
   for (size_t i = 0; i < r->fetches.count; i++) RHEOS_TRY(add_fetch(r, r->fetches.items[i]));
   if (r->fetches.count > 0) return NULL;
-  if (signature == NULL) return RHEOS_INVALID("say what to fetch: --fetch NAME");
+  if (signature == NULL)
+    return with_outputs_take(r, RHEOS_INVALID("say what to fetch: --fetch NAME"));
   for (size_t i = 0; i < signature->num_outputs; i++) {
     RHEOS_TRY(add_fetch(r, signature->outputs[i].key));
   }

@@ -7,6 +7,8 @@
 #include "base/file.h"
 #include "checkpoint.h"
 #include "command.h"
+#include "graph/graph.h"
+#include "near.h"
 
 // What was made for a machine with other devices runs too.
 static rheos_session_options session_options(const runner_options *options) {
@@ -174,22 +176,108 @@ static const char *tensor_name(const rheos_tensor_info *infos, size_t count, con
   return strcmp(slash, "/dense_shape") == 0 ? info->dense_shape_name : NULL;
 }
 
+// ---- Ends
+
+static bool is_placeholder(const rheos__node *node) {
+  return strcmp(node->signature->op->name, "Placeholder") == 0 ||
+         strcmp(node->signature->op->name, "PlaceholderV2") == 0;
+}
+
+// Variables and what only sets them up are no results.
+static bool is_result(const rheos__node *node, bool is_taken) {
+  if (is_taken || node->num_outputs == 0 || node->num_inputs == 0 || is_placeholder(node)) {
+    return false;
+  }
+  const rheos_dtype dtype = node->outputs[0].dtype;
+  return !rheos_dtype_is_ref(dtype) && dtype != RHEOS_RESOURCE && dtype != RHEOS_VARIANT;
+}
+
+rheos_status *runner_ends(const runner *r, rheos_output **out_inputs, int32_t *out_num_inputs,
+                          rheos_output **out_results, int32_t *out_num_results) {
+  const int32_t count = rheos_graph_num_operations(r->graph);
+  *out_inputs = rheos__alloc_array((size_t)count, sizeof **out_inputs);
+  *out_results = rheos__alloc_array((size_t)count, sizeof **out_results);
+  *out_num_inputs = *out_num_results = 0;
+  bool *taken = rheos__alloc_array((size_t)count, sizeof *taken);
+  if (*out_inputs == NULL || *out_results == NULL || taken == NULL) {
+    rheos__free(taken);
+    return rheos__out_of_memory();
+  }
+  for (int32_t id = 0; id < count; id++) {
+    const rheos__node *node = rheos__graph_node(r->graph, id);
+    for (int32_t i = 0; i < node->num_inputs; i++) taken[node->edges[i].id] = true;
+  }
+  for (int32_t id = 0; id < count; id++) {
+    const rheos__node *node = rheos__graph_node(r->graph, id);
+    const rheos_output output = {r->graph, id, 0};
+    if (is_placeholder(node)) (*out_inputs)[(*out_num_inputs)++] = output;
+    if (is_result(node, taken[id])) (*out_results)[(*out_num_results)++] = output;
+  }
+  rheos__free(taken);
+  return NULL;
+}
+
+// ---- Names, and messages that tell them
+
+enum { MOST_NAMES = 8, NAME_BYTES = 256 };
+
+static void add_name(char **names, size_t index, const char *name) {
+  if (index > MOST_NAMES) return;
+  char *longer = index == MOST_NAMES
+                     ? command_format("%s, ...", *names)
+                     : command_format("%s%s'%s'", *names, index > 0 ? ", " : "", name);
+  free(*names);
+  *names = longer;
+}
+
+char *runner_output_names(const runner *r) {
+  char *names = command_format("%s", "");
+  if (r->signature != NULL) {
+    for (size_t i = 0; i < r->signature->num_outputs; i++) {
+      add_name(&names, i, r->signature->outputs[i].key);
+    }
+    return names;
+  }
+  rheos_output *inputs, *results;
+  int32_t num_inputs, num_results;
+  rheos_status_free(runner_ends(r, &inputs, &num_inputs, &results, &num_results));
+  for (int32_t i = 0; i < num_results; i++) {
+    char name[NAME_BYTES];
+    rheos_operation_name((rheos_operation){r->graph, results[i].id}, name, sizeof name);
+    add_name(&names, (size_t)i, name);
+  }
+  rheos__free(inputs);
+  rheos__free(results);
+  return names;
+}
+
+static char *near_text(const runner *r, const rheos_tensor_info *infos, size_t count,
+                       const char *name) {
+  near_names near = {.wanted = name};
+  for (size_t i = 0; i < count; i++) near_offer(&near, infos[i].key);
+  for (int32_t id = 0; id < rheos_graph_num_operations(r->graph); id++) {
+    char own[NAME_BYTES];
+    rheos_operation_name((rheos_operation){r->graph, id}, own, sizeof own);
+    near_offer(&near, own);
+  }
+  return near_take_text(&near);
+}
+
 static rheos_status *find_tensor(const runner *r, const rheos_tensor_info *infos, size_t count,
                                  const char *name, rheos_output *out_output) {
   const char *meant = r->signature != NULL ? tensor_name(infos, count, name) : NULL;
   rheos_status *status = rheos_graph_output(r->graph, meant != NULL ? meant : name, out_output);
-  if (status == NULL || count == 0) return status;
-  char known[512] = "";
-  size_t length = 0;
-  for (size_t i = 0; i < count && length < sizeof known; i++) {
-    length += (size_t)snprintf(known + length, sizeof known - length, "%s'%s'", i > 0 ? ", " : "",
-                               infos[i].key);
-  }
-  rheos_status *longer =
-      rheos_status_new(rheos_status_code(status), "%s; the signature '%s' has %s",
-                       rheos_status_message(status), r->signature->key, known);
-  rheos_status_free(status);
-  return longer;
+  if (status == NULL) return NULL;
+  char *near = near_text(r, infos, count, name), *known = command_format("%s", "");
+  for (size_t i = 0; i < count; i++) add_name(&known, i, infos[i].key);
+  char *more = count > 0
+                   ? command_format("; the signature '%s' has %s%s", r->signature->key, known, near)
+                   : command_format("%s", near);
+  status = command_add_take(status, more);
+  free(near);
+  free(known);
+  free(more);
+  return status;
 }
 
 rheos_status *runner_input(const runner *r, const char *name, rheos_output *out_output) {

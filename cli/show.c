@@ -131,51 +131,44 @@ static int check(const show_options *options, const text_list *paths) {
   return EXIT_SUCCESS;
 }
 
-static bool is_model(source_kind kind) {
-  return kind == SOURCE_GRAPH || kind == SOURCE_META_GRAPH || kind == SOURCE_SAVED_MODEL;
-}
-
-static int show_path(const char *path, const show_options *options) {
+static int show_path(const char *path, const show_options *options, const option *rows,
+                     size_t num_rows) {
   source s;
   rheos_status *status = source_open(path, &s);
-  const bool looks_at_plan = options->memory || options->plan;
   int result;
   if (status != NULL) {
     result = command_fail_take(path, status);
-  } else if ((options->ops || options->dot || looks_at_plan) && !is_model(s.kind)) {
-    result =
-        command_usage_error("show: --ops, --dot, --memory and --plan are for graphs, this holds %s",
-                            source_kind_name(s.kind));
-  } else if (looks_at_plan) {
+  } else if (!source_fits_options(&s, "show", rows, num_rows)) {
+    result = EXIT_USAGE;
+  } else if (options->memory || options->plan) {
     result = (options->plan ? show_plan : show_memory)(path, &s, options);
-    if (result == EXIT_SUCCESS) result = command_finish_output();
   } else {
     result = show(&s, options);
     progress_end();
-    const int written = command_finish_output();
-    if (result == EXIT_SUCCESS) result = written;
   }
   source_close(&s);
   return result;
 }
 
 int command_show(int argc, char **argv) {
+  enum { CHECKPOINTS = 1 << SOURCE_CHECKPOINT, ARRAYS = 1 << SOURCE_ARRAYS };
   show_options options = {0};
   text_list paths = {0};
   const option rows[] = {
-      {.name = "--ops", .flag = &options.ops},
-      {.name = "--node", .text = &options.node},
-      {.name = "--dot", .flag = &options.dot},
-      {.name = "--json", .flag = &options.json},
-      {.name = "--tags", .text = &options.tags},
-      {.name = "--memory", .flag = &options.memory},
-      {.name = "--plan", .flag = &options.plan},
-      {.name = "--feed-shape", .list = &options.feed_shapes},
+      {"--ops", .flag = &options.ops, .kinds = SOURCE_MODELS},
+      {"--node", .text = &options.node, .kinds = SOURCE_MODELS | CHECKPOINTS | ARRAYS},
+      {"--dot", .flag = &options.dot, .kinds = SOURCE_MODELS},
+      {"--json", .flag = &options.json},
+      {"--tags", .text = &options.tags, .kinds = SOURCE_TAGGED},
+      {"--memory", .flag = &options.memory, .kinds = SOURCE_MODELS},
+      {"--plan", .flag = &options.plan, .kinds = SOURCE_MODELS},
+      {"--feed-shape", .list = &options.feed_shapes, .kinds = SOURCE_MODELS},
   };
+  const size_t num_rows = sizeof rows / sizeof rows[0];
   int result = EXIT_USAGE;
-  if (options_parse("show", rows, sizeof rows / sizeof rows[0], argc, argv, &paths)) {
+  if (options_parse("show", rows, num_rows, argc, argv, &paths)) {
     result = check(&options, &paths);
-    if (result == EXIT_SUCCESS) result = show_path(paths.items[0], &options);
+    if (result == EXIT_SUCCESS) result = show_path(paths.items[0], &options, rows, num_rows);
   }
   text_list_deinit(&paths);
   text_list_deinit(&options.feed_shapes);

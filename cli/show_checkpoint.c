@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "command.h"
 #include "elements.h"
+#include "near.h"
 #include "show.h"
 
 enum { MOST_ELEMENTS = 100 };
@@ -39,7 +40,13 @@ static int show_tensor(const source *s, rheos_checkpoint_reader *reader, const c
   const size_t count = rheos_checkpoint_reader_count(reader);
   while (i < count && strcmp(rheos_checkpoint_reader_name(reader, i), name) != 0) i++;
   if (i == count) {
-    return command_fail_take(s->path, RHEOS_NOTFOUND("there is no tensor '%s'", name));
+    near_names near = {.wanted = name};
+    for (i = 0; i < count; i++) near_offer(&near, rheos_checkpoint_reader_name(reader, i));
+    char *text = near_take_text(&near);
+    const int result =
+        command_fail_take(s->path, RHEOS_NOTFOUND("there is no tensor '%s'%s", name, text));
+    free(text);
+    return result;
   }
   rheos_tensor *tensor;
   rheos_status *status = rheos_checkpoint_reader_read(reader, i, &tensor);
@@ -169,7 +176,12 @@ static rheos_status *show_one_array(const source *s, arrays *a, const show_optio
     print_values(s, options->node, a->tensor, options->json);
     return NULL;
   }
-  return RHEOS_NOTFOUND("there is no array '%s'", options->node);
+  near_names near = {.wanted = options->node};
+  for (size_t i = 0; i < count_arrays(a); i++) near_offer(&near, array_name(a, i));
+  char *text = near_take_text(&near);
+  rheos_status *status = RHEOS_NOTFOUND("there is no array '%s'%s", options->node, text);
+  free(text);
+  return status;
 }
 
 static rheos_status *show_all_arrays(const source *s, arrays *a, const show_options *options) {

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "elements.h"
 #include "format/message/tensor_proto.h"
+#include "near.h"
 #include "show.h"
 
 enum { MOST_ELEMENTS = 10, MOST_ITEMS = 10, MOST_LABEL = 60 };
@@ -255,6 +256,17 @@ static void json_node(json *j, const view *v, int32_t node) {
   json_end(j, '}');
 }
 
+static char *near_nodes(const view *v, const char *name) {
+  near_names near = {.wanted = name};
+  const Tensorflow__FunctionDefLibrary *library = v->def->library;
+  for (int32_t i = 0; i < v->num_nodes; i++) near_offer(&near, v->def->node[i]->name);
+  for (size_t i = 0; library != NULL && i < library->n_function; i++) {
+    const Tensorflow__OpDef *signature = library->function[i]->signature;
+    if (signature != NULL) near_offer(&near, signature->name);
+  }
+  return near_take_text(&near);
+}
+
 int show_node(const view *v, const char *name, json *j) {
   size_t name_bytes = strlen(name);
   int32_t node = view_find(v, name, name_bytes);
@@ -267,7 +279,11 @@ int show_node(const view *v, const char *name, json *j) {
     return EXIT_SUCCESS;
   }
   if (node == VIEW_MISSING) {
-    return command_fail_take(NULL, RHEOS_NOTFOUND("the graph has no node or function '%s'", name));
+    char *near = near_nodes(v, name);
+    const int result = command_fail_take(
+        NULL, RHEOS_NOTFOUND("the graph has no node or function '%s'%s", name, near));
+    free(near);
+    return result;
   }
   if (j != NULL) {
     json_node(j, v, node);

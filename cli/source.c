@@ -505,3 +505,27 @@ rheos_status *source_meta_graph(const source *s, const char *tags,
   if (tags == NULL) return RHEOS_INVALID("the saved model has no meta graph");
   return RHEOS_NOTFOUND("the saved model has no meta graph with the tags '%s'", tags);
 }
+
+// ---- Options
+
+bool source_fits_options(const source *s, const char *command, const option *options,
+                         size_t num_options) {
+  for (size_t i = 0; i < num_options && s->kind != SOURCE_UNKNOWN; i++) {
+    const option *o = &options[i];
+    if (o->kinds == 0 || (o->kinds & 1u << s->kind) != 0 || !option_is_given(o)) continue;
+    command_usage_error("%s: %s does not apply: '%s' holds %s", command, o->name, s->path,
+                        source_kind_name(s->kind));
+    return false;
+  }
+  return true;
+}
+
+bool path_fits_options(const char *path, const char *command, const option *options,
+                       size_t num_options) {
+  source s;
+  rheos_status *status = source_open(path, &s);
+  const bool fits = status != NULL || source_fits_options(&s, command, options, num_options);
+  rheos_status_free(status);
+  source_close(&s);
+  return fits;
+}

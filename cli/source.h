@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "meta_graph.pb-c.h"
+#include "options.h"
 
 typedef enum source_kind {
   SOURCE_GRAPH,
@@ -17,6 +18,14 @@ typedef enum source_kind {
   SOURCE_ARRAYS,
   SOURCE_UNKNOWN,
 } source_kind;
+
+// For `kinds` of options.
+enum {
+  SOURCE_TAGGED = 1 << SOURCE_SAVED_MODEL,
+  SOURCE_SIGNED = 1 << SOURCE_META_GRAPH | 1 << SOURCE_SAVED_MODEL,
+  SOURCE_RESTORED = 1 << SOURCE_GRAPH | 1 << SOURCE_META_GRAPH,  // with a checkpoint of the user's
+  SOURCE_MODELS = SOURCE_RESTORED | SOURCE_SIGNED,
+};
 
 typedef struct source {
   source_kind kind;
@@ -44,6 +53,13 @@ rheos_status *source_open(const char *path, source *out_source);
 // Reads the message of a graph, meta graph or saved model.
 rheos_status *source_read_message(source *s);
 void source_close(source *s);
+
+// Whether all options that are given apply to this kind of source; else a message (wrong usage).
+bool source_fits_options(const source *s, const char *command, const option *options,
+                         size_t num_options);
+// The same of what lies at a path; true where it cannot be opened, which whoever reads it says.
+bool path_fits_options(const char *path, const char *command, const option *options,
+                       size_t num_options);
 
 // The meta graph of a saved model with exactly these tags ("a,b"), or, for NULL, the first one; of
 // a meta graph file that one. NULL without a status if it is a plain graph.

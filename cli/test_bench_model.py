@@ -53,6 +53,8 @@ def test_the_report_has_all_its_fields(layer):
     assert report["runs_per_second"] == pytest.approx(1e6 / latency["p50"], rel=1e-6)
     ops = {row["op"]: row for row in report["ops"]}
     assert set(ops) == {"MatMul", "Softmax"} and ops["MatMul"]["count"] == 1
+    # Table and latencies are of the same runs: no op takes longer than the longest of these.
+    assert sum(row["us"] for row in report["ops"]) <= latency["max"]
     work = ops["MatMul"]["gflops"] * ops["MatMul"]["us"] * 1e3
     assert work == pytest.approx(2 * 5 * 3 * 4, rel=1e-3)  # multiply-adds of the product
     assert report["gflops"] > 0 and report["gbytes_per_second"] > 0

@@ -520,7 +520,7 @@ def test_memory_mistakes(tmp_path):
     assert "do not go together" in fails("--memory", "--dot", path, status=2)
     array = tmp_path / "a.npy"
     np.save(array, np.zeros(3))
-    assert "are for graphs" in fails("--memory", array, status=2)
+    assert "--memory does not apply" in fails("--memory", array, status=2)
 
 
 def plan_model(tmp_path):
@@ -595,4 +595,4 @@ def test_plan_mistakes(tmp_path):
     assert "do not go together" in fails("--plan", "--memory", path, status=2)
     array = tmp_path / "a.npy"
     np.save(array, np.zeros(3))
-    assert "are for graphs" in fails("--plan", array, status=2)
+    assert "--plan does not apply" in fails("--plan", array, status=2)

@@ -618,6 +618,20 @@ def prepare(mode, script):
     return compile(source, path, "exec", dont_inherit=True)
 
 
+def finish_output():
+    """Ends what the program printed: a status of 1 where it cannot be written, like every command.
+
+    Without this python would end with a status of 120.
+    """
+    if sys.stdout is None or sys.stdout.closed:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        print(f"rheos: the output cannot be written: {error}", file=sys.stderr)
+        os._exit(1)
+
+
 if __name__ == "__main__":
     _launcher = sys.modules["__main__"]  # kept: its globals are in use until the program ends
     del sys.argv[0]
@@ -630,4 +644,7 @@ if __name__ == "__main__":
         exec(_code, sys.modules["__main__"].__dict__)
     except BaseException as _error:
         _error.__traceback__ = _error.__traceback__.tb_next  # without this frame
+        if isinstance(_error, SystemExit) and not _error.code:
+            finish_output()
         raise
+    finish_output()
