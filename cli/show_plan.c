@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "command.h"
+#include "plan/effects.h"
 #include "plan/memory_report.h"
 #include "plan/packed_operand.h"
 #include "plan/print.h"
@@ -73,8 +74,10 @@ static rheos_status *print_entry(void *argument, const rheos__shown *shown) {
   json_int(j, "level", entry->level);
   print_waits(j, plan, entry->first_wait, entry->num_waits);
   json_begin(j, "effects", '[');
-  for (int32_t i = 0; i < entry->num_effects; i++) {
-    const rheos__effect *effect = &plan->effects[entry->first_effect + i];
+  int32_t num_effects;
+  const rheos__effect *effects = rheos__effects_of(plan, shown->entry, &num_effects);
+  for (int32_t i = 0; i < num_effects; i++) {
+    const rheos__effect *effect = &effects[i];
     json_begin(j, NULL, '{');
     json_text(j, "kind", rheos__effect_kind_name(effect));
     if (effect->value >= 0) {

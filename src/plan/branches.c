@@ -54,8 +54,7 @@ static bool is_read(const finder *f, const rheos__instruction *in) {
 // Whether it may run at another time than its turn: it touches only the buffers it is given.
 static bool is_free(const finder *f, const rheos__instruction *in) {
   if (in->kind == RHEOS__HOLD) return true;
-  return in->kind == RHEOS__RUN &&
-         !rheos__entry_has_effects(&f->segment->plan->entries[in->entry]) &&
+  return in->kind == RHEOS__RUN && !f->segment->plan->entries[in->entry].has_effects &&
          in->num_inputs <= RHEOS__BRANCH_OPERANDS && in->num_outputs <= RHEOS__BRANCH_OPERANDS;
 }
 

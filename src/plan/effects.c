@@ -27,16 +27,15 @@ static rheos_status *add_effect(rheos__plan *plan, size_t *capacity, rheos__entr
     return rheos__out_of_memory();
   }
   assert((value < 0) == (kind == RHEOS__EFFECT_STATE) && value < entry->first_value);
-  assert(entry->first_effect + entry->num_effects == plan->num_effects);
-  plan->effects[plan->num_effects++] = (rheos__effect){value, (uint8_t)kind};
-  ++entry->num_effects;
+  plan->effects[plan->num_effects++] = (rheos__effect){
+      .entry = (int32_t)(entry - plan->entries), .value = value, .kind = (uint8_t)kind};
+  entry->has_effects = true;
   return NULL;
 }
 
 static rheos_status *find_effects_of(rheos__plan *plan, size_t *capacity, rheos__entry *entry) {
   const unsigned flags = entry->signature->op->flags;
-  entry->first_effect = plan->num_effects;
-  entry->num_effects = 0;
+  entry->has_effects = false;
   for (int32_t i = 0; i < entry->num_inputs; ++i) {
     const int32_t value = plan->operands[entry->first_operand + i];
     if (!is_cell(plan, value)) continue;
@@ -44,7 +43,7 @@ static rheos_status *find_effects_of(rheos__plan *plan, size_t *capacity, rheos_
     RHEOS_TRY(add_effect(plan, capacity, entry, rheos__plan_cell(plan, value),
                          writes ? RHEOS__EFFECT_WRITES : RHEOS__EFFECT_READS));
   }
-  if (entry->kind != RHEOS__ENTRY_NODE || entry->num_effects > 0 ||
+  if (entry->kind != RHEOS__ENTRY_NODE || entry->has_effects ||
       (flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0) {
     return NULL;
   }
@@ -61,4 +60,25 @@ rheos_status *rheos__find_effects(rheos__plan *plan) {
     RHEOS_TRY(find_effects_of(plan, &capacity, &plan->entries[i]));
   }
   return NULL;
+}
+
+// The first effect of an entry that does not lie before `entry`.
+static int32_t first_from(const rheos__plan *plan, int32_t entry) {
+  int32_t first = 0, end = plan->num_effects;
+  while (first < end) {
+    const int32_t middle = first + (end - first) / 2;
+    if (plan->effects[middle].entry < entry) {
+      first = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return first;
+}
+
+const rheos__effect *rheos__effects_of(const rheos__plan *plan, int32_t entry, int32_t *out_count) {
+  const int32_t first = first_from(plan, entry);
+  *out_count = first_from(plan, entry + 1) - first;
+  assert((*out_count > 0) == plan->entries[entry].has_effects);
+  return plan->effects != NULL ? plan->effects + first : NULL;
 }

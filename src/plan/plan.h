@@ -36,8 +36,9 @@ typedef struct rheos__entry {
   int32_t id;     // the node that it stands for: name, source line, errors
   int32_t level;  // the number of writes that it waits for, one after another
   uint8_t kind;
-  int16_t device;  // in the context's list
-  uint16_t rule;   // one more than the rule's number that made it what it is; 0: as in the graph
+  bool has_effects;  // in plan->effects
+  int16_t device;    // in the context's list
+  uint16_t rule;     // one more than the rule's number that made it what it is; 0: as in the graph
   int32_t read_index;
   int32_t first_operand;  // in plan->operands
   int32_t num_inputs;
@@ -45,8 +46,6 @@ typedef struct rheos__entry {
   int32_t num_outputs;
   int32_t first_wait;  // in plan->waits: whom it waits for beside its operands
   int32_t num_waits;
-  int32_t first_effect;  // in plan->effects
-  int32_t num_effects;
 } rheos__entry;
 
 // What an entry does besides computing its outputs from its inputs' bytes. Two entries whose effects are
@@ -58,6 +57,7 @@ typedef enum rheos__effect_kind {
 } rheos__effect_kind;
 
 typedef struct rheos__effect {
+  int32_t entry;  // whose it is
   int32_t value;  // the reference or handle, as its source gave it; -1: none
   uint8_t kind;
 } rheos__effect;
@@ -92,14 +92,14 @@ typedef struct rheos__plan {
   int32_t *fetch_values;
   rheos__entry *entries;
   int32_t num_entries;
-  int32_t *operands;     // values
-  int32_t num_values;    // feeds first, then the outputs of the entries in order
-  rheos__edge *origins;  // of each value: the output in the graph that it is
-  uint8_t *dtypes;       // of each value; may be a reference
-  int32_t *last_uses;    // of each value: the last entry that takes it; INT32_MAX: fetched
-  int32_t *waits;        // entries; or, below 0, the complement of a join's number
-  rheos__join *joins;    // each waits for joins before it only
-  rheos__effect *effects;
+  int32_t *operands;       // values
+  int32_t num_values;      // feeds first, then the outputs of the entries in order
+  rheos__edge *origins;    // of each value: the output in the graph that it is
+  uint8_t *dtypes;         // of each value; may be a reference
+  int32_t *last_uses;      // of each value: the last entry that takes it; INT32_MAX: fetched
+  int32_t *waits;          // entries; or, below 0, the complement of a join's number
+  rheos__join *joins;      // each waits for joins before it only
+  rheos__effect *effects;  // in the order of the entries
   int32_t num_waits, num_joins, num_effects;
   int32_t max_operands;
   bool is_mixed;       // entries run on devices of different memory
@@ -145,11 +145,6 @@ static inline int32_t rheos__level_behind(const rheos__entry *entry) {
 // By what entries are sorted: by level, within a level those that write last.
 static inline int32_t rheos__place_in_order(const rheos__entry *entry) {
   return entry->level * 2 + (rheos__entry_writes(entry) ? 1 : 0);
-}
-
-// Whether the entry does more than to compute its outputs from its inputs' bytes.
-static inline bool rheos__entry_has_effects(const rheos__entry *entry) {
-  return entry->num_effects > 0;
 }
 
 // In builds with assertions, asserts what every pass leaves behind: operands and waits lie before who takes them, values are

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "device/cpu/fused_reduction.h"
+#include "plan/effects.h"
 #include "plan/memory_report.h"
 #include "plan/packed_operand.h"
 #include "plan/rewrite.h"
@@ -165,6 +166,15 @@ typedef struct printer {
   rheos__text *text;
 } printer;
 
+static void add_effects(const printer *p, int32_t entry) {
+  int32_t count;
+  const rheos__effect *effects = rheos__effects_of(p->plan, entry, &count);
+  for (int32_t i = 0; i < count; ++i) {
+    add(p->text, "; %s", rheos__effect_kind_name(&effects[i]));
+    if (effects[i].value >= 0) add(p->text, " v%d", (int)effects[i].value);
+  }
+}
+
 static const char *word_of(const rheos__entry *entry, const rheos__shown *shown) {
   if (entry->kind == RHEOS__ENTRY_COPY) return "(copy)";
   return entry->kind == RHEOS__ENTRY_READ ? "(read)" : shown->op;
@@ -188,11 +198,7 @@ static rheos_status *add_entry(void *argument, const rheos__shown *shown) {
   if (entry->level > 0) add(p->text, "; level %d", (int)entry->level);
   if (entry->num_waits > 0) rheos__text_add_string(p->text, "; waits for");
   add_waits(p->text, p->plan, entry->first_wait, entry->num_waits);
-  for (int32_t i = 0; i < entry->num_effects; ++i) {
-    const rheos__effect *effect = &p->plan->effects[entry->first_effect + i];
-    add(p->text, "; %s", rheos__effect_kind_name(effect));
-    if (effect->value >= 0) add(p->text, " v%d", (int)effect->value);
-  }
+  add_effects(p, shown->entry);
   if (shown->device != NULL && shown->device[0] != '\0') {
     rheos__text_add_string(p->text, "; on");
     add_name(p->text, shown->device);
@@ -213,7 +219,7 @@ rheos_status *rheos__plan_print(const rheos__plan *plan, rheos__text *text) {
     rheos__text_add_string(text, "\n");
   }
   rheos__text_add_string(text, "entries\n");
-  printer p = {plan, text};
+  printer p = {.plan = plan, .text = text};
   RHEOS_TRY(rheos__plan_show(plan, add_entry, &p));
   if (plan->num_joins > 0) rheos__text_add_string(text, "joins\n");
   for (int32_t i = 0; i < plan->num_joins; ++i) {

@@ -108,7 +108,8 @@ static bool add_member(finder *f, int32_t index) {
   const rheos__value *out = rheos__find_value(segment, in->first_value);
   const int64_t rows = rows_of(out), elements = rheos_shape_num_elements(out->shape);
   size_t out_bytes;
-  if (out->over != 0) return false;  // another thread may still read the bytes as a whole
+  const bool is_over = out->kind == RHEOS__VALUE_HEAP && out->over != 0;
+  if (is_over) return false;  // another thread may still read the bytes as a whole
   if (rows < 2 || elements % rows != 0 || !size_of(out, &out_bytes)) return false;
   const int64_t row_elements = elements / rows;
   if (row_elements == 0 || in->unit_elements % row_elements != 0) return false;

@@ -302,9 +302,8 @@ static double bytes_of(const rheos__prepare *p) {
   return bytes;
 }
 
-static double cost_of(const rheos__prepare *p) {
-  return RHEOS__NS_OVERHEAD + RHEOS__NS_PER_BYTE * bytes_of(p) +
-         RHEOS__NS_PER_FLOP * (double)p->flops;
+static double cost_of(const rheos__prepare *p, double bytes) {
+  return RHEOS__NS_OVERHEAD + RHEOS__NS_PER_BYTE * bytes + RHEOS__NS_PER_FLOP * (double)p->flops;
 }
 
 static rheos_status *add_outputs(specializer *z, const rheos__entry *entry, const rheos__prepare *p,
@@ -379,9 +378,10 @@ static rheos_status *add_kernel(specializer *z, int32_t entry_index, const rheos
   instruction->num_units = p->num_units > 1 ? p->num_units : 1;
   instruction->scratch_bytes = p->scratch_bytes;
   instruction->reuse_input = p->reuse_input;
-  instruction->cost_ns = (float)cost_of(p);
+  const double bytes = bytes_of(p);
+  instruction->cost_ns = (float)cost_of(p, bytes);
   instruction->flops = (float)p->flops;
-  instruction->bytes = (float)bytes_of(p);
+  instruction->bytes = (float)bytes;
   instruction->parallel =
       instruction->num_units > 1 && is_on_host(z) && instruction->cost_ns > RHEOS__PARALLEL_NS;
   z->segment->cost_ns += instruction->cost_ns;

@@ -22,6 +22,8 @@ typedef struct rheos__value {
   union {
     rheos_tensor *constant;
     size_t offset;
+    int32_t
+        over;  // RHEOS__VALUE_HEAP: one more than the given feed whose bytes it takes over; 0: none
   };
   rheos__resource *resource;  // behind a reference or handle, borrowed from the kernel state
   int32_t root;               // the value whose bytes these are; itself if they are its own
@@ -31,7 +33,6 @@ typedef struct rheos__value {
   bool fetched;    // of a root
   bool given;      // a feed that the run may write over
   bool in_branch;  // of a root: made and read by one branch of a group only
-  int32_t over;    // one more than the given feed whose bytes a fetched value takes over; 0: none
 } rheos__value;
 
 typedef enum rheos__instruction_kind {
@@ -285,7 +286,14 @@ const rheos__value *rheos__find_value(const rheos__segment *segment, int32_t val
 rheos__workspace *rheos__workspace_new(const rheos__plan *plan);  // NULL when memory is short
 void rheos__workspaces_free(rheos__workspace *workspaces);
 
-// Makes the workspace stand for the segment.
+// Whether the workspace stands for the segment.
+static inline bool rheos__workspace_is_bound(const rheos__workspace *workspace,
+                                             const rheos__segment *segment) {
+  const size_t depth = (size_t)segment->depth;
+  return depth < workspace->num_bindings && workspace->bindings[depth].serial == segment->serial;
+}
+
+// Makes it so.
 rheos_status *rheos__workspace_bind(rheos__workspace *workspace, const rheos__segment *segment);
 
 // The inputs of an instruction that takes tensors: those returned to the step, or views; NULL for

@@ -40,8 +40,8 @@ static void check_value(const checker *c, int32_t index) {
   assert(root->root == value->root);
   assert(value->kind != RHEOS__VALUE_FEED || value->root < segment->plan->num_feeds);
   assert(!value->given || index < segment->plan->num_feeds);
-  if (value->over > 0) {
-    assert(value->kind == RHEOS__VALUE_HEAP && value->fetched);
+  if (value->kind == RHEOS__VALUE_HEAP && value->over > 0) {
+    assert(value->fetched);
     assert(rheos__find_value(segment, value->over - 1)->given);
   }
   if (value->kind == RHEOS__VALUE_CONSTANT) {
