@@ -116,8 +116,7 @@ static rheos_status *bind_memory(rheos__binding *binding, const rheos__segment *
 
 rheos_status *rheos__workspace_bind(rheos__workspace *workspace, const rheos__segment *segment) {
   const size_t depth = (size_t)segment->depth;
-  if (depth < workspace->num_bindings && workspace->bindings[depth].serial == segment->serial)
-    return NULL;
+  if (rheos__workspace_is_bound(workspace, segment)) return NULL;
   if (!RHEOS_RESERVE(workspace->bindings, workspace->binding_capacity, depth + 1)) {
     return rheos__out_of_memory();
   }

@@ -31,7 +31,7 @@ static rheos_status *enter_locked(rheos__run *r, rheos__segment *parent, const r
 static rheos__workspace *take_workspace(rheos__plan *plan, const rheos__segment *root) {
   rheos__workspace **best = &plan->free_workspaces;
   for (rheos__workspace **link = best; *link != NULL; link = &(*link)->next) {
-    if ((*link)->num_bindings > 0 && (*link)->bindings[0].serial == root->serial) {
+    if (rheos__workspace_is_bound(*link, root)) {
       best = link;
       break;
     }

@@ -243,6 +243,7 @@ typedef enum turn { BEFORE, AFTER } turn;
 static rheos_status *run_others(run *r, const rheos__segment *segment,
                                 const rheos__section *section, int32_t end, turn turn,
                                 rheos_trace *trace) {
+  if (section->kind == RHEOS__SECTION_UPDATES) return NULL;  // all are shared
   for (int32_t i = section->first; i < end; ++i) {
     const rheos__instruction *in = &segment->instructions[i];
     if (rheos__section_shares(section, in)) continue;
@@ -368,10 +369,12 @@ static rheos_status *run_all(run *r, rheos__segment *segment, rheos__segment **o
   for (;;) {
     *out_last = segment;
     *out_cost_ns += segment->cost_ns;
-    RHEOS_TRY(rheos__workspace_bind(r->workspace, segment));
+    if (!rheos__workspace_is_bound(r->workspace, segment)) {
+      RHEOS_TRY(rheos__workspace_bind(r->workspace, segment));
+    }
     rheos_status *status = rheos__run_place_fetched(r, segment);
     if (status == NULL) status = run_segment(r, segment);
-    RHEOS_TRY(rheos__no_memory_take(status, segment));
+    if (status != NULL) return rheos__no_memory_take(status, segment);
     if (segment->end_entry == r->plan->num_entries) return NULL;
     RHEOS_TRY(rheos__run_enter_child(r, segment, &segment));
   }
@@ -407,9 +410,9 @@ static rheos_status *synchronize(const rheos__plan *plan, rheos_status *status) 
 }
 
 // From the root to the values of the fetches; `*out_last` is the last segment that was entered.
-static rheos_status *run_from(run *r, rheos__segment *root, const rheos__parameters *parameters,
-                              rheos_tensor **out_values, rheos__segment **out_last,
-                              double *out_cost_ns) {
+static inline __attribute__((always_inline)) rheos_status *run_from(
+    run *r, rheos__segment *root, const rheos__parameters *parameters, rheos_tensor **out_values,
+    rheos__segment **out_last, double *out_cost_ns) {
   take_parameters(r, parameters);
   *out_last = root;
   rheos_status *status = run_all(r, root, out_last, out_cost_ns);
@@ -433,8 +436,8 @@ static rheos__segment *enter_again(run *r, const rheos__parameters *parameters) 
   pthread_mutex_lock(&plan->mutex);
   rheos__segment *root = plan->roots;
   rheos__workspace *workspace = plan->free_workspaces;
-  if (root == NULL || workspace == NULL || workspace->num_bindings == 0 ||
-      workspace->bindings[0].serial != root->serial || !rheos__segment_is_for(root, &key)) {
+  if (root == NULL || workspace == NULL || !rheos__workspace_is_bound(workspace, root) ||
+      !rheos__segment_is_for(root, &key)) {
     root = NULL;
   } else {
     plan->free_workspaces = workspace->next;

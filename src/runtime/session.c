@@ -28,8 +28,7 @@ struct rheos_callable {
   rheos__edge *feeds, *fetches;
   int32_t *targets;
   int32_t num_feeds, num_fetches, num_targets;
-  pthread_mutex_t mutex;
-  rheos__cached_plan *plan;  // renewed when the graph was changed
+  rheos__cached_plan *plan;  // renewed when the graph was changed; guarded by the session's mutex
   rheos__bound *bound;
 };
 
@@ -276,17 +275,50 @@ static rheos_status *enter(rheos_session *session) {
   return NULL;
 }
 
+// Who closes the session says so first, and then waits.
 static void leave(rheos_session *session) {
-  if (--session->num_running == 0) pthread_cond_broadcast(&session->idle);
+  if (--session->num_running == 0 && atomic_load(&session->closed)) {
+    pthread_cond_broadcast(&session->idle);
+  }
 }
 
-// Counts a run in and finds its plan; or fails and counts nothing.
-static rheos_status *enter_run(rheos_session *session, const rheos__signature_ids *s,
-                               const rheos_run_options *options, rheos__cached_plan **out_plan) {
+// With the session's mutex held, which is open while a plan is made.
+static rheos_status *plan_callable(rheos_callable *callable, const rheos_run_options *options,
+                                   rheos__cached_plan **out_plan) {
+  rheos__signature_ids s = {.feeds = callable->feeds,
+                            .fetches = callable->fetches,
+                            .targets = callable->targets,
+                            .num_feeds = callable->num_feeds,
+                            .num_fetches = callable->num_fetches,
+                            .num_targets = callable->num_targets};
+  rheos__signature_ids_hash(&s);
+  return rheos__plan_cache_get(&callable->session->plans, &s, options, out_plan);
+}
+
+// The callable's plan with a reference for the caller, made anew if the graph was changed; under the
+// same mutex.
+static rheos_status *current_plan(rheos_callable *callable, const rheos_run_options *options,
+                                  rheos__cached_plan **out_plan) {
+  if (!rheos__plan_is_current(callable->plan->plan)) {
+    rheos__cached_plan *renewed = NULL;
+    RHEOS_TRY(plan_callable(callable, options, &renewed));
+    rheos__cached_plan_unref(callable->plan);
+    callable->plan = renewed;
+  }
+  *out_plan = rheos__cached_plan_ref(callable->plan);
+  return NULL;
+}
+
+// Counts a run in and finds its plan, of the callable or (that is NULL) by the signature; or fails and
+// counts nothing.
+static rheos_status *enter_run(rheos_session *session, rheos_callable *callable,
+                               const rheos__signature_ids *s, const rheos_run_options *options,
+                               rheos__cached_plan **out_plan) {
   pthread_mutex_lock(&session->mutex);
   rheos_status *status = enter(session);
   if (status == NULL) {
-    status = rheos__plan_cache_get(&session->plans, s, options, out_plan);
+    status = callable != NULL ? current_plan(callable, options, out_plan)
+                              : rheos__plan_cache_get(&session->plans, s, options, out_plan);
     if (status == NULL) {
       ++session->stats.num_runs;
     } else {
@@ -383,7 +415,7 @@ rheos_status *rheos_session_run_sized(rheos_session *session, const rheos_feed *
   rheos__cached_plan *plan = NULL;
   rheos_status *status =
       fill_signature(session, &a, feeds, num_feeds, fetches, num_fetches, targets, num_targets, &s);
-  if (status == NULL) status = enter_run(session, &s, options, &plan);
+  if (status == NULL) status = enter_run(session, NULL, &s, options, &plan);
   if (status == NULL) {
     status = run_plan(session, plan, a.values, NULL, a.results, options);
     rheos__cached_plan_unref(plan);
@@ -419,20 +451,12 @@ static rheos_status *copy_ids(rheos_callable *callable, const rheos_output *feed
   return NULL;
 }
 
-static rheos_status *plan_callable(rheos_callable *callable, const rheos_run_options *options,
-                                   rheos__cached_plan **out_plan) {
-  rheos__signature_ids s = {.feeds = callable->feeds,
-                            .fetches = callable->fetches,
-                            .targets = callable->targets,
-                            .num_feeds = callable->num_feeds,
-                            .num_fetches = callable->num_fetches,
-                            .num_targets = callable->num_targets};
-  rheos__signature_ids_hash(&s);
+static rheos_status *plan_first(rheos_callable *callable) {
   rheos_session *session = callable->session;
   pthread_mutex_lock(&session->mutex);
   rheos_status *status = enter(session);
   if (status == NULL) {
-    status = rheos__plan_cache_get(&session->plans, &s, options, out_plan);
+    status = plan_callable(callable, NULL, &callable->plan);
     leave(session);
   }
   pthread_mutex_unlock(&session->mutex);
@@ -449,13 +473,12 @@ rheos_status *rheos_callable_new(rheos_session *session, const rheos_output *fee
   }
   rheos_callable *callable = rheos__alloc_zeroed(sizeof *callable);
   if (callable == NULL) return rheos__out_of_memory();
-  pthread_mutex_init(&callable->mutex, NULL);
   callable->session = session;
   callable->num_feeds = (int32_t)num_feeds;
   callable->num_fetches = (int32_t)num_fetches;
   callable->num_targets = (int32_t)num_targets;
   rheos_status *status = copy_ids(callable, feeds, fetches, targets);
-  if (status == NULL) status = plan_callable(callable, NULL, &callable->plan);
+  if (status == NULL) status = plan_first(callable);
   if (status != NULL) {
     rheos_callable_free(callable);
     return status;
@@ -468,29 +491,10 @@ void rheos_callable_free(rheos_callable *callable) {
   if (callable == NULL) return;
   rheos__cached_plan_unref(callable->plan);
   rheos__bound_free(callable->bound);
-  pthread_mutex_destroy(&callable->mutex);
   rheos__free(callable->feeds);
   rheos__free(callable->fetches);
   rheos__free(callable->targets);
   rheos__free(callable);
-}
-
-// The callable's plan with a reference for the caller, made anew if the graph was changed.
-static rheos_status *current_plan(rheos_callable *callable, const rheos_run_options *options,
-                                  rheos__cached_plan **out_plan) {
-  pthread_mutex_lock(&callable->mutex);
-  rheos_status *status = NULL;
-  if (!rheos__plan_is_current(callable->plan->plan)) {
-    rheos__cached_plan *renewed = NULL;
-    status = plan_callable(callable, options, &renewed);
-    if (status == NULL) {
-      rheos__cached_plan_unref(callable->plan);
-      callable->plan = renewed;
-    }
-  }
-  if (status == NULL) *out_plan = rheos__cached_plan_ref(callable->plan);
-  pthread_mutex_unlock(&callable->mutex);
-  return status;
 }
 
 static rheos_status *running_error(void) {
@@ -509,16 +513,10 @@ static rheos_status *run_callable(rheos_callable *callable, rheos_tensor *const 
   }
   rheos_session *session = callable->session;
   rheos__cached_plan *plan = NULL;
-  RHEOS_TRY(current_plan(callable, options, &plan));
-  pthread_mutex_lock(&session->mutex);
-  rheos_status *status = enter(session);
-  if (status == NULL) ++session->stats.num_runs;
-  pthread_mutex_unlock(&session->mutex);
-  if (status == NULL) {
-    status = run_plan(session, plan, values, bound, out_values, options);
-    leave_run(session);
-  }
+  RHEOS_TRY(enter_run(session, callable, NULL, options, &plan));
+  rheos_status *status = run_plan(session, plan, values, bound, out_values, options);
   rheos__cached_plan_unref(plan);
+  leave_run(session);
   return status;
 }
 
