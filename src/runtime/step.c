@@ -88,10 +88,14 @@ rheos_status *rheos__step_error(const rheos__step *step) {
 
 bool rheos__step_should_stop(rheos__step *step) { return step != NULL && rheos__step_poll(step); }
 
+bool rheos__step_is_parallel(const rheos__step *step, int64_t flops) {
+  return step != NULL && flops >= PARALLEL_FLOPS && rheos__pool_num_threads(step->pool) > 1;
+}
+
 rheos_status *rheos__step_parallel(rheos__step *step, int64_t num_units, int64_t flops,
                                    rheos_status *(*body)(void *argument, int64_t first,
                                                          int64_t last),
                                    void *argument) {
-  rheos__pool *pool = step != NULL && flops >= PARALLEL_FLOPS ? step->pool : NULL;
+  rheos__pool *pool = rheos__step_is_parallel(step, flops) ? step->pool : NULL;
   return rheos__pool_run(pool, num_units, body, argument);
 }

@@ -41,6 +41,9 @@ static inline bool rheos__step_is_traced(const rheos__step *step) {
   return step->options != NULL && step->options->trace != NULL;
 }
 
+// Whether threads share so much work (rheos__step_parallel).
+bool rheos__step_is_parallel(const rheos__step *step, int64_t flops);
+
 // The error of a stopped step.
 rheos_status *rheos__step_error(const rheos__step *step);
 

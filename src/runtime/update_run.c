@@ -17,8 +17,9 @@ typedef struct updates_run {
   const rheos__section_run *run;
   const rheos__grouped_update *update;
   const room *room;
-  int32_t count;  // of the kernels
-  int64_t flops;  // of all
+  int32_t count;      // of the kernels
+  int64_t num_parts;  // 1 where threads would not share them
+  int64_t flops;      // of all
 } updates_run;
 
 static bool find_room(const rheos__section_run *run, size_t count, room *out_room) {
@@ -52,8 +53,9 @@ typedef struct position {
 } position;
 
 static position begin_of(const updates_run *u, int64_t part) {
-  if (part >= u->run->num_parts) return (position){u->count, 0};
-  int64_t left = (int64_t)((double)u->flops * (double)part / (double)u->run->num_parts);
+  if (part == 0) return (position){0, 0};
+  if (part >= u->num_parts) return (position){u->count, 0};
+  int64_t left = (int64_t)((double)u->flops * (double)part / (double)u->num_parts);
   for (int32_t i = 0; i < u->count; ++i) {
     const int64_t flops = u->room->flops[i], units = u->room->units[i];
     if (left < flops) return (position){i, (int64_t)((double)left / (double)flops * (double)units)};
@@ -91,7 +93,8 @@ bool rheos__run_updates(const rheos__section_run *run) {
   if (!update->begin(state, at.inputs, at.works, at.units, at.flops)) return false;
   updates_run u = {.run = run, .update = update, .room = &at, .count = count};
   for (int32_t i = 0; i < count; ++i) u.flops += at.flops[i];
-  rheos_status *status = rheos__step_parallel(run->step, run->num_parts, u.flops, run_parts, &u);
+  u.num_parts = rheos__step_is_parallel(run->step, u.flops) ? run->num_parts : 1;
+  rheos_status *status = rheos__step_parallel(run->step, u.num_parts, u.flops, run_parts, &u);
   rheos_status_free(status);  // none of them fails
   update->end(state);
   return true;
