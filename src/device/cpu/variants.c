@@ -1,6 +1,4 @@
 // The CPU's faster kernels, best first, for the ops that have any.
-#include <string.h>
-
 #include "device/cpu/batch_norm_float.h"
 #include "device/cpu/conv_float.h"
 #include "device/cpu/conv_onednn.h"
@@ -12,8 +10,12 @@
 #include "device/cpu/softmax_float.h"
 #include "ops/nn/fused.h"
 
+#define RHEOS_OP(op) extern const rheos__op_def rheos__op_##op;
+#include "ops/ops.def"
+#undef RHEOS_OP
+
 typedef struct op_variants {
-  const char *op;
+  const rheos__op_def *op;
   const rheos__prepare_fn *kernels;  // NULL-terminated
 } op_variants;
 
@@ -40,48 +42,46 @@ static const rheos__prepare_fn pool[] = {rheos__pool_prepare_float, NULL};
 static const rheos__prepare_fn softmax[] = {rheos__softmax_prepare_float, NULL};
 
 static const op_variants table[] = {
-    {"AvgPool", pool},
-    {"AvgPool3D", pool},
-    {"AvgPool3DGrad", pool},
-    {"AvgPoolGrad", pool},
-    {"BatchMatMul", products},
-    {"BatchMatMulV2", products},
-    {"Conv2D", conv_2d},
-    {"Conv2DBackpropFilter", conv_by_filter},
-    {"Conv2DBackpropInput", conv_2d_by_input},
-    {"Conv3D", conv},
-    {"Conv3DBackpropFilterV2", conv_by_filter},
-    {"Conv3DBackpropInputV2", conv_by_input},
-    {"DepthwiseConv2dNative", conv},
-    {"DepthwiseConv2dNativeBackpropFilter", conv_by_filter},
-    {"DepthwiseConv2dNativeBackpropInput", conv_by_input},
-    {"Einsum", products},
-    {"FusedBatchNorm", batch_norm},
-    {"FusedBatchNormGrad", batch_norm},
-    {"FusedBatchNormGradV2", batch_norm},
-    {"FusedBatchNormGradV3", batch_norm},
-    {"FusedBatchNormV2", batch_norm},
-    {"FusedBatchNormV3", batch_norm},
-    {"LogSoftmax", softmax},
-    {"MatMul", matmul},
-    {"MaxPool", pool},
-    {"MaxPool3D", pool},
-    {"MaxPool3DGrad", pool},
-    {"MaxPoolGrad", pool},
-    {"MaxPoolGradV2", pool},
-    {"MaxPoolV2", pool},
-    {"Softmax", softmax},
-    {"SoftmaxCrossEntropyWithLogits", softmax},
-    {"SparseSoftmaxCrossEntropyWithLogits", softmax},
-    {"_FusedConv2D", fused_conv},
-    {"_FusedMatMul", fused_matmul},
+    {&rheos__op_AvgPool, pool},
+    {&rheos__op_AvgPool3D, pool},
+    {&rheos__op_AvgPool3DGrad, pool},
+    {&rheos__op_AvgPoolGrad, pool},
+    {&rheos__op_BatchMatMul, products},
+    {&rheos__op_BatchMatMulV2, products},
+    {&rheos__op_Conv2D, conv_2d},
+    {&rheos__op_Conv2DBackpropFilter, conv_by_filter},
+    {&rheos__op_Conv2DBackpropInput, conv_2d_by_input},
+    {&rheos__op_Conv3D, conv},
+    {&rheos__op_Conv3DBackpropFilterV2, conv_by_filter},
+    {&rheos__op_Conv3DBackpropInputV2, conv_by_input},
+    {&rheos__op_DepthwiseConv2dNative, conv},
+    {&rheos__op_DepthwiseConv2dNativeBackpropFilter, conv_by_filter},
+    {&rheos__op_DepthwiseConv2dNativeBackpropInput, conv_by_input},
+    {&rheos__op_Einsum, products},
+    {&rheos__op_FusedBatchNorm, batch_norm},
+    {&rheos__op_FusedBatchNormGrad, batch_norm},
+    {&rheos__op_FusedBatchNormGradV2, batch_norm},
+    {&rheos__op_FusedBatchNormGradV3, batch_norm},
+    {&rheos__op_FusedBatchNormV2, batch_norm},
+    {&rheos__op_FusedBatchNormV3, batch_norm},
+    {&rheos__op_LogSoftmax, softmax},
+    {&rheos__op_MatMul, matmul},
+    {&rheos__op_MaxPool, pool},
+    {&rheos__op_MaxPool3D, pool},
+    {&rheos__op_MaxPool3DGrad, pool},
+    {&rheos__op_MaxPoolGrad, pool},
+    {&rheos__op_MaxPoolGradV2, pool},
+    {&rheos__op_MaxPoolV2, pool},
+    {&rheos__op_Softmax, softmax},
+    {&rheos__op_SoftmaxCrossEntropyWithLogits, softmax},
+    {&rheos__op_SparseSoftmaxCrossEntropyWithLogits, softmax},
+    {&rheos__op__FusedConv2D, fused_conv},
+    {&rheos__op__FusedMatMul, fused_matmul},
 };
 
 const rheos__prepare_fn *rheos__cpu_variants(const rheos__op_def *op) {
   for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
-    if (op->name[0] == table[i].op[0] && strcmp(op->name, table[i].op) == 0) {
-      return table[i].kernels;
-    }
+    if (table[i].op == op) return table[i].kernels;
   }
   return NULL;
 }
