@@ -72,13 +72,13 @@ def _parse_arg(text, list_attrs, attr_names):
     name, _, kind = text.partition(":")
     arg = ArgDef(name.strip())
     kind = kind.strip()
+    if kind.startswith("Ref("):
+        arg.is_ref = True
+        kind = kind[4:-1].strip()
     if "*" in kind:
         number, _, kind = kind.partition("*")
         arg.number_attr = number.strip()
         kind = kind.strip()
-    if kind.startswith("Ref("):
-        arg.is_ref = True
-        kind = kind[4:-1].strip()
     if kind in list_attrs:
         arg.type_list_attr = kind
         return arg
