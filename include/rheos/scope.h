@@ -47,7 +47,7 @@ RHEOS_API size_t rheos_scope_unique_name(rheos_scope *scope, const char *name, b
 RHEOS_API void rheos_push_device(rheos_scope *scope, const char *device);
 
 // ---- Control dependencies: operations made inside also wait for these. count 0 with
-// `operations` NULL clears the outer ones.
+// `operations` NULL clears the outer ones, and leaves the branch or loop (<rheos/control_flow.h>).
 RHEOS_API void rheos_push_control_dependencies(rheos_scope *scope,
                                                const rheos_operation *operations, size_t count);
 

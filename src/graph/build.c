@@ -529,6 +529,13 @@ static rheos_status *build_node(rheos__node_build *b, int32_t *out_id) {
     return RHEOS_NOTFOUND("Op type not registered '%s'", b->args->type);
   }
   RHEOS_TRY(read_inputs(b));
+  if (b->graph->contexts.count != 0) {
+    int64_t wrong =
+        rheos__context_wrong_input(b->scope, b->args->type, b->args->inputs, b->args->num_inputs);
+    if (wrong >= 0) {
+      return rheos__context_refuse_input(b->scope, final_name(b), b->args->inputs[wrong]);
+    }
+  }
   if (recall(b)) {
     RHEOS_TRY(read_controls(b));
     RHEOS_TRY(read_device(b));
@@ -563,12 +570,13 @@ static rheos_operation add_op(rheos_scope *scope, const rheos_op_args *args,
   if (status != NULL) {
     status = rheos__status_at_node_take(status, final_name(&b), scope->source_file,
                                         (int)scope->source_line);
+    rheos_scope_fail_take(scope, status);
+  } else {
+    rheos__context_add_node(scope, id);
   }
   rheos__graph_unlock(scope->graph);
   free_work(&b);
-  if (status == NULL) return (rheos_operation){scope->graph, id};
-  rheos_scope_fail_take(scope, status);
-  return none;
+  return scope->status == NULL ? (rheos_operation){scope->graph, id} : none;
 }
 
 rheos_operation rheos_op_sized(rheos_scope *scope, const rheos_op_args *args, size_t args_bytes) {

@@ -59,6 +59,7 @@ static void free_graph(rheos_graph *graph) {
   rheos__free(graph->own_ops.slots);
   rheos__free(graph->shape_pairs);
   rheos__interner_deinit(&graph->strings);
+  rheos__contexts_deinit(&graph->contexts);
   rheos__names_deinit(&graph->names);
   rheos__arena_deinit(&graph->arena);
   pthread_mutex_destroy(&graph->mutex);
@@ -486,6 +487,43 @@ rheos_status *rheos__graph_set_input(rheos_graph *graph, int32_t id, int32_t inp
   rheos_status *status = set_input(graph, id, input, edge);
   rheos__graph_unlock(graph);
   return rheos__status_at_take(status, graph, id);
+}
+
+void rheos__graph_rewire(rheos_graph *graph, int32_t id, int32_t input, rheos__edge edge) {
+  node_at(graph, id)->edges[input] = edge;
+}
+
+static bool has_control(const rheos__node *node, const rheos__edge *edges, int32_t count,
+                        int32_t from) {
+  for (int32_t i = 0; i < count; i++) {
+    if (edges[node->num_inputs + i].id == from) return true;
+  }
+  return false;
+}
+
+bool rheos__graph_add_controls(rheos_graph *graph, int32_t id, const int32_t *ids, size_t count) {
+  rheos__node *node = node_at(graph, id);
+  size_t before = (size_t)node->num_inputs + (size_t)node->num_control_inputs;
+  if (count == 0) return true;
+  rheos__edge *edges = rheos__arena_alloc(&graph->arena, (before + count) * sizeof *edges);
+  if (edges == NULL) return false;
+  if (before != 0) memcpy(edges, node->edges, before * sizeof *edges);
+  int32_t num_controls = node->num_control_inputs;
+  for (size_t i = 0; i < count; i++) {
+    if (has_control(node, edges, num_controls, ids[i])) continue;
+    edges[node->num_inputs + num_controls++] = (rheos__edge){ids[i], -1};
+  }
+  node->edges = edges;
+  node->num_control_inputs = num_controls;
+  return true;
+}
+
+void rheos__graph_keep_controls(rheos_graph *graph, int32_t id, const int32_t *ids, size_t count) {
+  rheos__node *node = node_at(graph, id);
+  for (size_t i = 0; i < count; i++) {
+    node->edges[(size_t)node->num_inputs + i] = (rheos__edge){ids[i], -1};
+  }
+  node->num_control_inputs = (int32_t)count;
 }
 
 static rheos_status *set_device(rheos_graph *graph, int32_t id, const char *device) {

@@ -4,6 +4,7 @@
 
 #include <rheos/collections.h>
 
+#include "graph/control_context.h"
 #include "graph/device_name.h"
 #include "graph/graph.h"
 #include "graph/names.h"
@@ -56,6 +57,7 @@ struct rheos_graph {
   bool has_seed;
   int64_t seed;
   rheos__graph_slot train_slot, format_slot;
+  rheos__contexts contexts;
   rheos__recalled recalled[RHEOS__RECALLED];  // by the op
   const rheos__signature *const_signature;    // of "Const", NULL if there is no such op
 };
@@ -83,6 +85,14 @@ rheos_tensor *rheos__const_value(const rheos_graph *graph, rheos__edge edge);
 // Room for one more node, so that the next rheos__graph_publish() cannot fail.
 bool rheos__graph_reserve_node(rheos_graph *graph);
 int32_t rheos__graph_publish(rheos_graph *graph, const rheos__node *node);
+
+// Changes to a node whose builder is not done with it, which no plan can know: they do not count as
+// changes. The edge has the dtype of the one before.
+void rheos__graph_rewire(rheos_graph *graph, int32_t id, int32_t input, rheos__edge edge);
+// Those of `ids` that it does not have; false when memory is short.
+bool rheos__graph_add_controls(rheos_graph *graph, int32_t id, const int32_t *ids, size_t count);
+// Leaves it no control inputs but these, which it has.
+void rheos__graph_keep_controls(rheos_graph *graph, int32_t id, const int32_t *ids, size_t count);
 
 // ---- Scopes
 
@@ -117,6 +127,7 @@ typedef struct rheos__scope_state {
   const rheos__scope_attr *attrs;  // innermost first, in the graph's arena
   const char *variable_prefix;     // interned
   int variable_reuse;
+  rheos_control_context *context;  // NULL: none
 } rheos__scope_state;
 
 struct rheos_scope {
@@ -131,6 +142,10 @@ struct rheos_scope {
   const char *source_file;  // interned, NULL: not known
   uint32_t source_file_number, source_line;
 };
+
+// A frame that changes nothing, and one inside the name of that entry.
+void rheos__push_unchanged(rheos_scope *scope);
+void rheos__push_name(rheos_scope *scope, uint32_t entry);
 
 // The control inputs that an operation with these inputs gets; `ids` holds the number of
 // rheos__scope_max_controls().

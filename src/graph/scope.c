@@ -102,6 +102,12 @@ static rheos_status *enter_name(rheos_scope *scope, const char *name) {
   return rheos__names_take(names, scope->now.name, name, length, &scope->now.name);
 }
 
+void rheos__push_unchanged(rheos_scope *scope) { save_state(scope); }
+
+void rheos__push_name(rheos_scope *scope, uint32_t entry) {
+  if (save_state(scope)) scope->now.name = entry;
+}
+
 void rheos_push_name_scope(rheos_scope *scope, const char *name) {
   if (!save_state(scope)) return;
   uint32_t before = scope->now.name;
@@ -215,6 +221,7 @@ void rheos_push_control_dependencies(rheos_scope *scope, const rheos_operation *
   if (!save_state(scope)) return;
   if (operations == NULL) {
     scope->now.first_controller = scope->now.num_controllers;
+    scope->now.context = NULL;  // another thing to wait for
     return;
   }
   rheos_status *status = add_controller(scope, operations, count);
