@@ -218,7 +218,7 @@ static PyObject *scope_text(rheos_scope *scope) {
   return result;
 }
 
-static PyObject *pushed(graph_object *graph, rheos_scope *scope) {
+PyObject *graph_pushed(graph_object *graph, rheos_scope *scope) {
   if (raise_scope_error(scope)) {
     rheos_scope_pop(scope);  // a push that failed is undone all the same
     return NULL;
@@ -235,7 +235,7 @@ static PyObject *push_name(PyObject *self, PyObject *name) {
   rheos_scope *scope = text ? graph_scope(graph) : NULL;
   if (!scope) return NULL;
   rheos_push_name_scope(scope, text);
-  PyObject *done = pushed(graph, scope);
+  PyObject *done = graph_pushed(graph, scope);
   Py_XDECREF(done);
   return done ? scope_text(scope) : NULL;
 }
@@ -247,7 +247,7 @@ static PyObject *push_device(PyObject *self, PyObject *device) {
   rheos_scope *scope = graph_scope(graph);
   if (!scope) return NULL;
   rheos_push_device(scope, text);
-  return pushed(graph, scope);
+  return graph_pushed(graph, scope);
 }
 
 // The operations of a sequence of Operation objects; NULL with an exception, never NULL for none.
@@ -279,7 +279,7 @@ static PyObject *push_control_dependencies(PyObject *self, PyObject *sequence) {
   if (!scope) return NULL;
   if (sequence == Py_None) {
     rheos_push_control_dependencies(scope, NULL, 0);
-    return pushed(graph, scope);
+    return graph_pushed(graph, scope);
   }
   PyObject *items = PySequence_Fast(sequence, "expected a list of operations");
   size_t count = 0;
@@ -288,7 +288,7 @@ static PyObject *push_control_dependencies(PyObject *self, PyObject *sequence) {
   if (!operations) return NULL;
   rheos_push_control_dependencies(scope, operations, count);
   PyMem_Free(operations);
-  return pushed(graph, scope);
+  return graph_pushed(graph, scope);
 }
 
 static PyObject *push_colocation(PyObject *self, PyObject *operation) {
@@ -302,7 +302,7 @@ static PyObject *push_colocation(PyObject *self, PyObject *operation) {
   operation_object *op = (operation_object *)operation;
   rheos_push_colocation(scope, operation == Py_None ? (rheos_operation){NULL, 0}
                                                     : (rheos_operation){op->graph->graph, op->id});
-  return pushed(graph, scope);
+  return graph_pushed(graph, scope);
 }
 
 static PyObject *push_attr(PyObject *self, PyObject *args) {
@@ -323,7 +323,7 @@ static PyObject *push_attr(PyObject *self, PyObject *args) {
     rheos_push_attr(scope, attrs.items[0]);
   attr_list_deinit(&attrs);
   Py_DECREF(one);
-  return pushed(graph, scope);
+  return graph_pushed(graph, scope);
 }
 
 static PyObject *pop(PyObject *self, PyObject *unused) {
@@ -618,6 +618,25 @@ static PyMethodDef graph_methods[] = {
     {"_write", graph_write, METH_VARARGS, "_write(path, side_file_bytes)"},
     {"_node_def_bytes", graph_node_def, METH_O, "_node_def_bytes(id): a NodeDef."},
     {"_saver_new", graph_saver_new, METH_VARARGS, "_saver_new(variables, names, name)"},
+    {"_push_context", graph_push_context, METH_O, "_push_context(number): 0 for none."},
+    {"_current_context", graph_current_context, METH_NOARGS, "_current_context(): a number."},
+    {"_context_of", graph_context_of, METH_O, "_context_of(id): a number."},
+    {"_set_context_of", graph_set_context_of, METH_VARARGS, "_set_context_of(id, number)"},
+    {"_may_fetch", graph_is_fetchable, METH_O, "_may_fetch(id)"},
+    {"_may_feed", graph_is_feedable, METH_O, "_may_feed(id)"},
+    {"_cond_begin", graph_cond_begin, METH_O, "_cond_begin(pred): contexts for false and true."},
+    {"_cond_result", graph_cond_result, METH_O, "_cond_result(tensor or operation): a tensor."},
+    {"_cond_merge", graph_cond_merge, METH_VARARGS, "_cond_merge(if_false, if_true): a tensor."},
+    {"_while_begin", graph_while_begin, METH_VARARGS,
+     "_while_begin(variables, shapes or None, parallel_iterations, back_prop, swap_memory, "
+     "max_iterations or None): context, variables."},
+    {"_while_body", graph_while_body, METH_O, "_while_body(condition): variables."},
+    {"_while_end", graph_while_end, METH_O, "_while_end(next): variables."},
+    {"_describe_context", graph_describe_context, METH_O,
+     "_describe_context(number): a dict, None if there is none."},
+    {"_context_values", graph_context_values, METH_O, "_context_values(number): pairs of tensors."},
+    {"_restore_context", graph_restore_context, METH_VARARGS,
+     "_restore_context(description, name, enters, exits, values, insides): a number."},
     {"_restore_check", graph_restore_check, METH_VARARGS,
      "_restore_check(operation, checkpoint): what does not fit, None if all does"},
     {NULL, NULL, 0, NULL},

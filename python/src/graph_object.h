@@ -27,6 +27,26 @@ rheos_output constant_for(graph_object *graph, PyObject *value, rheos_dtype dtyp
 // An array of outputs from a sequence of tensors, variables and None; for PyMem_Free().
 int flat_outputs(PyObject *sequence, rheos_output **out_outputs, size_t *out_count);
 
+// After a push: raises the scope's error, if there is one, and undoes the push then; else None.
+PyObject *graph_pushed(graph_object *graph, rheos_scope *scope);
+
+// control_flow.c
+PyObject *graph_push_context(PyObject *self, PyObject *number);
+PyObject *graph_current_context(PyObject *self, PyObject *unused);
+PyObject *graph_context_of(PyObject *self, PyObject *id);
+PyObject *graph_set_context_of(PyObject *self, PyObject *args);
+PyObject *graph_is_fetchable(PyObject *self, PyObject *id);
+PyObject *graph_is_feedable(PyObject *self, PyObject *id);
+PyObject *graph_cond_begin(PyObject *self, PyObject *pred);
+PyObject *graph_cond_result(PyObject *self, PyObject *value);
+PyObject *graph_cond_merge(PyObject *self, PyObject *args);
+PyObject *graph_while_begin(PyObject *self, PyObject *args);
+PyObject *graph_while_body(PyObject *self, PyObject *condition);
+PyObject *graph_while_end(PyObject *self, PyObject *next_values);
+PyObject *graph_describe_context(PyObject *self, PyObject *number);
+PyObject *graph_context_values(PyObject *self, PyObject *number);
+PyObject *graph_restore_context(PyObject *self, PyObject *args);
+
 // training.c
 PyObject *graph_gradients(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *graph_variable_new(PyObject *self, PyObject *args);

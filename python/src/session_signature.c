@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <rheos/control_flow.h>
+
 #include "session_object.h"
 
 enum { num_buckets = 256, max_signatures = 512 };
@@ -122,9 +124,21 @@ static signature *new_signature(session_object *self, const int32_t *words, int3
   return entry;
 }
 
+// Whether there is something among the words that only exists in a branch or in some trips of a loop.
+static bool is_inside(const session_object *self, const int32_t *words, int32_t count) {
+  for (int32_t i = 1; i + 1 < count; i += 2) {
+    rheos_operation operation = {self->graph->graph, words[i]};
+    bool is_feed = i <= 2 * words[0];
+    if (is_feed ? !rheos_operation_is_feedable(operation)
+                : !rheos_operation_is_fetchable(operation)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Asks the package whether all may be fed or fetched.
 static bool may_run(const session_object *self, const int32_t *words, int32_t count) {
-  if (!self->graph->restricts_runs) return true;
   PyObject *numbers = PyTuple_New(count);
   for (int32_t i = 0; numbers && i < count; ++i) {
     PyObject *number = PyLong_FromLong(words[i]);
@@ -140,9 +154,10 @@ static bool may_run(const session_object *self, const int32_t *words, int32_t co
 }
 
 signature *signature_of(session_object *self, const int32_t *words, int32_t count) {
-  if (!may_run(self, words, count)) return NULL;
+  if (self->graph->restricts_runs && !may_run(self, words, count)) return NULL;
   uint64_t hash = hash_words(words, count);
   signature *entry = find_signature(self, words, count, hash);
+  if (!entry && is_inside(self, words, count) && !may_run(self, words, count)) return NULL;
   if (!entry) entry = new_signature(self, words, count, hash);
   if (entry) entry->last_use = ++self->clock;
   return entry;

@@ -244,30 +244,49 @@ def test_ops_are_listed_and_defaults_are_found_by_their_definitions():
     assert b"SAME" in padding.allowed_values.list.s
 
 
+def make_loop():
+    x = tf.placeholder(tf.float32, [], name="x")
+
+    def body(i, s):
+        return i + 1, tf.cond(i > 1, lambda: s + x, lambda: s)
+
+    return tf.while_loop(lambda i, s: i < 3, body, [0, x])
+
+
+def contexts_in(meta_graph_def):
+    found = {}
+    for key in ("cond_context", "while_context"):
+        values = meta_graph_def.collection_def[key].bytes_list.value
+        kind = messages.CondContextDef if key == "cond_context" else messages.WhileContextDef
+        found[key] = [kind.FromString(value) for value in values]
+    return found
+
+
+def test_contexts_come_with_a_meta_graph():
+    make_loop()
+    made = tf.train.export_meta_graph()
+    with tf.Graph().as_default() as graph:
+        tf.train.import_meta_graph(made)
+        add = graph.get_operation_by_name("while/cond/add")
+        context = add._get_control_flow_context()
+        assert context.IsCondContext() and context.branch == 1
+        assert context.outer_context.IsWhileContext()
+        assert context.outer_context is tf.get_collection("while_context")[0]
+        assert contexts_in(tf.train.export_meta_graph()) == contexts_in(made)
+
+
 def test_names_in_loops_get_the_import_scope():
-    made = messages.MetaGraphDef()
-    made.graph_def.node.add(name="c", op="NoOp")
-    context = messages.WhileContextDef(context_name="while", pivot_name="while/LoopCond:0")
-    context.loop_exit_names.append("while/Exit:0")
-    context.values_def.external_values["x:0"] = "while/Enter:0"
-    nested = context.nested_contexts.add().cond_ctxt
-    nested.context_name = "while/cond"
-    made.collection_def["while_context"].bytes_list.value.append(context.SerializeToString())
-    made.collection_def["names"].bytes_list.value.append(b"c")
-    tf.train.import_meta_graph(made, import_scope="in")
-    [found] = tf.get_collection("while_context")
-    assert found.name == "in/while"
-    assert tf.get_collection("names") == ["in/c"]
-    again = tf.train.export_meta_graph()
-    [value] = again.collection_def["while_context"].bytes_list.value
-    context = messages.WhileContextDef.FromString(value)
-    assert list(context.loop_exit_names) == ["in/while/Exit:0"]
-    assert dict(context.values_def.external_values) == {"in/x:0": "in/while/Enter:0"}
-    assert context.nested_contexts[0].cond_ctxt.context_name == "in/while/cond"
-    [value] = tf.train.export_meta_graph(export_scope="in").collection_def[
-        "while_context"
-    ].bytes_list.value
-    assert messages.WhileContextDef.FromString(value).pivot_name == "while/LoopCond:0"
+    make_loop()
+    made = tf.train.export_meta_graph()
+    with tf.Graph().as_default() as graph:
+        tf.train.import_meta_graph(made, import_scope="in")
+        [found] = tf.get_collection("while_context")
+        assert found.name == "in/while/while_context"
+        assert found.pivot.name == "in/while/LoopCond:0"
+        enter = graph.get_operation_by_name("in/while/Enter")
+        assert enter.get_attr("frame_name") == b"in/while/while_context"
+        scoped = tf.train.export_meta_graph(export_scope="in")
+        assert contexts_in(scoped) == contexts_in(made)
 
 
 def test_variables_of_old_files_are_trainable_by_their_collection():

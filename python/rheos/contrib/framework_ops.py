@@ -10,6 +10,7 @@ from rheos.framework.tensor_shape import TensorShape
 from rheos.layers.core import known_flag
 from rheos.ops import array_ops, math_ops, statistics_ops
 from rheos.ops.check_ops import assert_equal, assert_scalar
+from rheos.ops.control_flow_ops import cond
 
 
 def get_graph_from_inputs(op_input_list, graph=None):
@@ -61,17 +62,14 @@ def smart_constant_value(pred):
 
 
 def smart_cond(pred, true_fn=None, false_fn=None, name=None):
-    """What true_fn or false_fn gives, as `pred` says, which has to be known.
-
-    NotImplementedError for tensors whose value is not.
-    """
+    """What true_fn or false_fn gives, as `pred` says; what cond() gives if that is not known."""
     if not callable(true_fn):
         raise TypeError("`true_fn` must be callable.")
     if not callable(false_fn):
         raise TypeError("`false_fn` must be callable.")
     known = smart_constant_value(pred)
     if known is None:
-        raise NotImplementedError("smart_cond: of a tensor whose value is not known")
+        return cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
     return true_fn() if known else false_fn()
 
 

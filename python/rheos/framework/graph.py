@@ -5,6 +5,7 @@ import re
 
 from rheos import _core
 from rheos.framework import dtypes, errors, messages, signatures, tensor_shape
+from rheos.framework.control_contexts import context_numbered
 from rheos.framework.conversion import _convert_for_operator, _explain_ragged, convert_to_tensor
 from rheos.framework.defaults import _Default, get_default_graph, register_graph_type
 from rheos.framework.devices import _Colocated, _Device, ask_devices
@@ -93,6 +94,7 @@ class Graph(_core.GraphBase):
         self._last_loss_reduction = None
         self._layer_counts = {}  # how many layers of a name there are
         self._unfeedable, self._unfetchable = set(), set()
+        self._control_contexts = {}  # by number
         self._container = ""
         self._partitioned_variables = {}  # by full name
         self._variable_creators = []  # a stack of functions, the innermost last
@@ -263,6 +265,10 @@ class Graph(_core.GraphBase):
                 operations.append(element)
         return _ControlDependencies(self, self._push_control_dependencies, operations)
 
+    def _get_control_flow_context(self):
+        """The branch or loop that operations are made in, or None."""
+        return context_numbered(self, self._current_context())
+
     def colocate_with(self, op, ignore_existing=False):
         """A context whose operations are put on the device of `op`."""
         if op is None:
@@ -365,7 +371,7 @@ class Graph(_core.GraphBase):
 
     def is_feedable(self, tensor):
         """Whether a run may be fed a value for the tensor."""
-        return tensor not in self._unfeedable
+        return tensor not in self._unfeedable and self._may_feed(tensor.op._id)
 
     def prevent_feeding(self, tensor):
         """Makes runs refuse a value for the tensor."""
@@ -374,7 +380,8 @@ class Graph(_core.GraphBase):
 
     def is_fetchable(self, tensor_or_op):
         """Whether a run may fetch the operation or its outputs."""
-        return getattr(tensor_or_op, "op", tensor_or_op) not in self._unfetchable
+        operation = getattr(tensor_or_op, "op", tensor_or_op)
+        return operation not in self._unfetchable and self._may_fetch(operation._id)
 
     def prevent_fetching(self, op):
         """Makes runs refuse to fetch the operation and its outputs."""

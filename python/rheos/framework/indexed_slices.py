@@ -1,5 +1,7 @@
 """Sparse gradients."""
 
+from rheos.framework import tensor_shape
+
 
 class IndexedSlices:
     """Rows `values` at `indices` of a tensor of shape `dense_shape`: a sparse gradient."""
@@ -20,6 +22,19 @@ class IndexedSlices:
     @property
     def dense_shape(self):
         return self._dense_shape
+
+    @property
+    def _parts(self):
+        return [t for t in (self._values, self._indices, self._dense_shape) if t is not None]
+
+    @staticmethod
+    def _with_parts(parts):
+        return IndexedSlices(*parts)
+
+    def _shapes_of_parts(self, shape):
+        """The shapes of the parts where `shape` is that of the values."""
+        shapes = [shape, shape[:1], tensor_shape.TensorShape([shape.ndims])]
+        return shapes[: len(self._parts)]
 
     @property
     def name(self):

@@ -1,7 +1,8 @@
 """Nested structures of lists, tuples, named tuples and dicts.
 
 Everything else is a leaf, strings and arrays too. Dicts are gone through in the order of their
-sorted keys.
+sorted keys. With `expand_composites`, what is made of several tensors (a sparse tensor) has these
+as its leaves.
 """
 
 from collections.abc import Mapping, MappingView, Sequence
@@ -17,6 +18,15 @@ def is_nested(seq):
 is_sequence = is_nested
 
 
+def is_composite(value):
+    """Whether it is made of several tensors: it has `_parts`, a list of them, and `_with_parts`."""
+    return hasattr(type(value), "_parts")
+
+
+def _has_parts(structure, expand_composites):
+    return is_nested(structure) or expand_composites and is_composite(structure)
+
+
 def _keys(mapping):
     try:
         return sorted(mapping)
@@ -28,11 +38,13 @@ def _parts(structure):
     """The parts of a structure, in order."""
     if isinstance(structure, Mapping):
         return [structure[key] for key in _keys(structure)]
-    return list(structure)
+    return structure._parts if is_composite(structure) else list(structure)
 
 
 def _like(structure, parts):
     """A structure of the same kind, with other parts."""
+    if is_composite(structure):
+        return structure._with_parts(parts)
     if isinstance(structure, Mapping):
         by_key = dict(zip(_keys(structure), parts))
         made = {key: by_key[key] for key in structure}
@@ -48,9 +60,10 @@ def _like(structure, parts):
 
 def flatten(structure, expand_composites=False):
     """All leaves of a structure in one list; of a leaf a list of itself."""
-    if not is_nested(structure):
+    if not _has_parts(structure, expand_composites):
         return [structure]
-    return [leaf for part in _parts(structure) for leaf in flatten(part)]
+    parts = _parts(structure)
+    return [leaf for part in parts for leaf in flatten(part, expand_composites)]
 
 
 def flatten_up_to(shallow_tree, input_tree, check_types=True):
@@ -92,6 +105,19 @@ def _check_parts(one, other, check_types):
         )
 
 
+def _check_composites(one, other):
+    if type(one) is not type(other):
+        raise TypeError(
+            "The two structures don't have the same nested structure: one has "
+            f"{type(one).__name__}, the other {type(other).__name__}."
+        )
+    if len(one._parts) != len(other._parts):
+        raise ValueError(
+            f"The two structures don't have the same nested structure: {one} is made of "
+            f"{len(one._parts)} tensors, {other} of {len(other._parts)}."
+        )
+
+
 def assert_same_structure(nest1, nest2, check_types=True, expand_composites=False):
     """ValueError unless two structures differ in their leaves only, TypeError if in their types.
 
@@ -103,6 +129,8 @@ def assert_same_structure(nest1, nest2, check_types=True, expand_composites=Fals
             f"First structure: type={type(nest1).__name__} str={nest1}\n\n"
             f"Second structure: type={type(nest2).__name__} str={nest2}"
         )
+    if expand_composites and (is_composite(nest1) or is_composite(nest2)):
+        _check_composites(nest1, nest2)
     if not is_nested(nest1):
         return
     if len(nest1) != len(nest2):
@@ -112,22 +140,29 @@ def assert_same_structure(nest1, nest2, check_types=True, expand_composites=Fals
             f"structures don't have the same number of elements. First: {len(nest1)}, second: "
             f"{len(nest2)}"
         )
-    _check_parts(nest1, nest2, check_types)
+    try:
+        _check_parts(nest1, nest2, check_types)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: {nest1}\n\nSecond structure: {nest2}\n\n"
+            f"More specifically: {error}"
+        ) from None
     for one, other in zip(_parts(nest1), _parts(nest2)):
-        assert_same_structure(one, other, check_types)
+        assert_same_structure(one, other, check_types, expand_composites)
 
 
 def pack_sequence_as(structure, flat_sequence, expand_composites=False):
     """A structure like `structure`, with the leaves of a list; ValueError for a wrong number."""
     if not is_nested(flat_sequence):
         raise TypeError("flat_sequence must be a sequence")
-    if not is_nested(structure):
+    if not _has_parts(structure, expand_composites):
         if len(flat_sequence) != 1:
             raise ValueError(
                 f"Structure is a scalar but len(flat_sequence) == {len(flat_sequence)} > 1"
             )
         return flat_sequence[0]
-    count = len(flatten(structure))
+    count = len(flatten(structure, expand_composites))
     if count != len(flat_sequence):
         raise ValueError(
             f"Could not pack sequence. Structure had {count} elements, but flat_sequence had "
@@ -135,14 +170,15 @@ def pack_sequence_as(structure, flat_sequence, expand_composites=False):
             f"{flat_sequence}."
         )
     leaves = iter(flat_sequence)
-    return map_leaves(lambda _: next(leaves), structure)
+    return map_leaves(lambda _: next(leaves), structure, expand_composites)
 
 
-def map_leaves(function, structure):
+def map_leaves(function, structure, expand_composites=False):
     """The structure with each leaf replaced by what the function gives for it."""
-    if not is_nested(structure):
+    if not _has_parts(structure, expand_composites):
         return function(structure)
-    return _like(structure, [map_leaves(function, part) for part in _parts(structure)])
+    parts = _parts(structure)
+    return _like(structure, [map_leaves(function, part, expand_composites) for part in parts])
 
 
 def map_structure(func, *structure, **kwargs):
@@ -155,14 +191,14 @@ def map_structure(func, *structure, **kwargs):
     if not structure:
         raise ValueError("Must provide at least one structure")
     check_types = kwargs.pop("check_types", True)
-    kwargs.pop("expand_composites", None)
+    expand = kwargs.pop("expand_composites", False)
     if kwargs:
         raise ValueError(f"Only valid keyword arguments are `check_types` and "
                          f"`expand_composites`, not: `{'`, `'.join(kwargs)}`")  # fmt: skip
     for other in structure[1:]:
-        assert_same_structure(structure[0], other, check_types=check_types)
-    flat = zip(*[flatten(s) for s in structure])
-    return pack_sequence_as(structure[0], [func(*leaves) for leaves in flat])
+        assert_same_structure(structure[0], other, check_types, expand)
+    flat = zip(*[flatten(s, expand) for s in structure])
+    return pack_sequence_as(structure[0], [func(*leaves) for leaves in flat], expand)
 
 
 def map_structure_up_to(shallow_tree, func, *inputs, **kwargs):

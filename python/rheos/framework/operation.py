@@ -2,6 +2,7 @@
 
 from rheos import _core
 from rheos.framework import errors, messages, signatures, tensor_shape
+from rheos.framework.control_contexts import context_numbered
 from rheos.framework.defaults import get_default_session
 from rheos.framework.from_ops import from_ops
 from rheos.framework.op_defs import op_def_message
@@ -200,6 +201,15 @@ class Operation(_core.OperationBase):
         field = {signatures.SHAPE: "shape", signatures.TENSOR: "tensor"}.get(single, "func")
         message = self.node_def.attr[name]
         return getattr(message, field) if kind == single else list(getattr(message.list, field))
+
+    def _get_control_flow_context(self):
+        """The branch or loop that it was made in, or None."""
+        return context_numbered(self.graph, self.graph._context_of(self._id))
+
+    _control_flow_context = property(_get_control_flow_context)
+
+    def _set_control_flow_context(self, context):
+        self.graph._set_context_of(self._id, 0 if context is None else context._number)
 
     def _set_device(self, device):
         device = device.to_string() if hasattr(device, "to_string") else device

@@ -8,6 +8,7 @@ from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.defaults import get_default_session
 from rheos.framework.graph import name_scope
 from rheos.framework.operation import Tensor
+from rheos.framework.tensor_shape import TensorShape
 
 SparseTensorValue = collections.namedtuple("SparseTensorValue", "indices values dense_shape")
 
@@ -35,6 +36,19 @@ class SparseTensor:
         self._known_shape = None
         indices.shape.assert_has_rank(2) if indices.shape.ndims is not None else None
         values.shape.assert_has_rank(1) if values.shape.ndims is not None else None
+
+    @property
+    def _parts(self):
+        return [self.indices, self.values, self.dense_shape]
+
+    @staticmethod
+    def _with_parts(parts):
+        return SparseTensor(*parts)
+
+    def _shapes_of_parts(self, shape):
+        """The shapes of the parts where `shape` is that of the tensor."""
+        rank = shape.ndims
+        return [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
 
     @property
     def indices(self):

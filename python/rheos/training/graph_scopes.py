@@ -1,7 +1,7 @@
 """Parts of GraphDefs below a name scope, and names inside and outside of it."""
 
 from rheos.framework import messages
-from rheos.framework.proto_functions import register_proto_function, with_scope, without_scope
+from rheos.framework.proto_functions import without_scope
 
 UNBOUND_PREFIX = "$unbound_inputs_"
 
@@ -82,67 +82,3 @@ def part_of_graph_def(graph_def, export_scope, excluded, clear_devices):
             if clear_devices:
                 added.device = ""
     return made, list(dict.fromkeys(unbound))
-
-
-# ---- What loops and conditions of the first generation are kept as
-
-_NAMES = (
-    "context_name",
-    "pred_name",
-    "pivot_name",
-    "pivot_for_pred_name",
-    "pivot_for_body_name",
-    "maximum_iterations_name",
-)
-_LISTS = ("loop_exit_names", "loop_enter_names")
-
-
-class ControlFlowContext:
-    """A loop or condition of a graph that was imported: its message, with names as in the graph."""
-
-    def __init__(self, message):
-        self._message = message
-        self.name = message.context_name
-
-    def to_proto(self, export_scope=None):
-        """The message; None if the context is not below `export_scope`."""
-        if export_scope and not self.name.startswith(export_scope):
-            return None
-        return _renamed(self._message, lambda name: without_scope(name, export_scope))
-
-    @staticmethod
-    def from_proto(message, import_scope=None):
-        """The context of a message whose graph was imported below `import_scope`."""
-        return ControlFlowContext(_renamed(message, lambda name: with_scope(name, import_scope)))
-
-
-def _renamed(message, rename):
-    made = type(message)()
-    made.CopyFrom(message)
-    for field in _NAMES:
-        if getattr(made, field, ""):
-            setattr(made, field, rename(getattr(made, field)))
-    for field in _LISTS:
-        if hasattr(made, field):
-            getattr(made, field)[:] = [rename(name) for name in getattr(message, field)]
-    made.values_def.values[:] = [rename(name) for name in message.values_def.values]
-    made.values_def.external_values.clear()
-    for key, value in message.values_def.external_values.items():
-        made.values_def.external_values[rename(key)] = rename(value)
-    if not message.HasField("values_def"):
-        made.ClearField("values_def")
-    for nested in made.nested_contexts:
-        kind = nested.WhichOneof("ctxt")
-        if kind is not None:
-            inner = getattr(nested, kind)
-            inner.CopyFrom(_renamed(inner, rename))
-    return made
-
-
-for _key, _type in (("cond_context", "CondContextDef"), ("while_context", "WhileContextDef")):
-    register_proto_function(
-        _key,
-        _type,
-        lambda context, export_scope=None: context.to_proto(export_scope),
-        ControlFlowContext.from_proto,
-    )

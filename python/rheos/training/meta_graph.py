@@ -338,6 +338,8 @@ def import_scoped_meta_graph_with_return_elements(
         graph_def = meta_graph_def.graph_def
         if clear_devices:
             graph_def = part_of_graph_def(graph_def, None, None, True)[0]
+        if scope:
+            graph_def = _in_scoped_frames(meta_graph_def, graph_def, scope)
         _keep_op_defs(graph, meta_graph_def.meta_info_def.stripped_op_list)
         elements = import_graph_def(
             graph_def,
@@ -354,6 +356,33 @@ def import_scoped_meta_graph_with_return_elements(
         )
     variables = graph.get_collection(GraphKeys.GLOBAL_VARIABLES, scope=scope)
     return {without_scope(v.name, scope): v for v in variables}, elements
+
+
+def _frames_of(contexts):
+    """The names of loops that are among WhileContextDefs and CondContextDefs, or inside of them."""
+    for context in contexts:
+        if hasattr(context, "parallel_iterations"):
+            yield context.context_name
+        yield from _frames_of(getattr(c, c.WhichOneof("ctxt")) for c in context.nested_contexts)
+
+
+def _in_scoped_frames(meta_graph_def, graph_def, scope):
+    """The GraphDef with loops named as their contexts will be, below a scope."""
+    kinds = {"cond_context": "CondContextDef", "while_context": "WhileContextDef"}
+    frames = set()
+    for key, kind in kinds.items():
+        if key in meta_graph_def.collection_def:
+            values = meta_graph_def.collection_def[key].bytes_list.value
+            frames.update(_frames_of(getattr(messages, kind).FromString(v) for v in values))
+    if not frames:
+        return graph_def
+    made = messages.GraphDef()
+    made.CopyFrom(graph_def)
+    for node in made.node:
+        frame = node.attr["frame_name"].s.decode() if node.op in ("Enter", "RefEnter") else None
+        if frame in frames:
+            node.attr["frame_name"].s = with_scope(frame, scope).encode()
+    return made
 
 
 def scope_for_import(graph, import_scope):

@@ -156,7 +156,17 @@ from rheos.ops.clip_ops import (
     global_norm,
 )
 from rheos.ops.constant_op import constant, make_tensor_proto
-from rheos.ops.control_flow_ops import Assert, Print, group, no_op, tuple
+from rheos.ops.control_flow_ops import (
+    Assert,
+    Print,
+    case,
+    cond,
+    group,
+    no_op,
+    switch_case,
+    tuple,
+    while_loop,
+)
 from rheos.ops.ctc_ops import edit_distance
 from rheos.ops.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from rheos.ops.gradients import (
