@@ -132,6 +132,36 @@ RHEOS_MUST_USE static inline rheos_status *rheos_session_run(
                                  num_targets, options, sizeof *options);
 }
 
+// ---- Steps in parts
+
+// A step whose feeds and fetches are named now and given later, in several calls of
+// rheos_session_partial_run(): what is computed in one is there for the next ones, and no operation with
+// an effect runs twice. Nothing runs yet. `*out_handle` is never 0. Any number of such steps may be
+// open; closing the session ends them.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_partial_setup(
+    rheos_session *session, const rheos_output *feeds, size_t num_feeds,
+    const rheos_output *fetches, size_t num_fetches, const rheos_operation *targets,
+    size_t num_targets, int64_t *out_handle);
+
+// The next part: feeds some of what was named, and computes some of the fetches, as
+// rheos_session_run() does. Targets run in the first part that has all they need. Each tensor is fed
+// once and fetched in one part. RHEOS_INVALID_ARGUMENT for another handle, a tensor that was not named
+// or was there before, a fetch that needs what is not fed yet: then the step is as before. A part that
+// fails while it runs ends the step, and so does the last feed and fetch.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_partial_run_sized(
+    rheos_session *session, int64_t handle, const rheos_feed *feeds, size_t num_feeds,
+    rheos_fetch *fetches, size_t num_fetches, const rheos_run_options *options,
+    size_t options_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_session_partial_run(
+    rheos_session *session, int64_t handle, const rheos_feed *feeds, size_t num_feeds,
+    rheos_fetch *fetches, size_t num_fetches, const rheos_run_options *options) {
+  return rheos_session_partial_run_sized(session, handle, feeds, num_feeds, fetches, num_fetches,
+                                         options, sizeof *options);
+}
+
+// Ends the step early, which frees what it kept. No handle of an open step: nothing happens.
+RHEOS_API void rheos_session_partial_end(rheos_session *session, int64_t handle);
+
 // ---- Callables: a signature resolved once, for many runs
 
 typedef struct rheos_callable rheos_callable;

@@ -191,6 +191,10 @@ static void finish_closing(session_object *self) {
   PyErr_Restore(type, error, traceback);
 }
 
+void session_step_is_over(session_object *self) {
+  if (self->closed && !is_asking(self)) finish_closing(self);
+}
+
 static PyObject *run_request(session_object *self, request *r, PyObject *fetches,
                              const run_settings *settings) {
   r->words[0] = r->num_feeds;
@@ -224,11 +228,11 @@ static PyObject *run_request(session_object *self, request *r, PyObject *fetches
     result = results_take(self, r, has_handles, fetched, fetches);
   }
   if (tensors != stack) PyMem_Free(tensors);
-  if (self->closed && !is_asking(self)) finish_closing(self);
+  session_step_is_over(self);
   return result;
 }
 
-static bool check_open(session_object *self) {
+bool session_check_open(const session_object *self) {
   if (self->session && !self->closed) return true;
   PyErr_SetString(PyExc_RuntimeError, "Attempted to use a closed Session.");
   return false;
@@ -268,7 +272,7 @@ static PyObject *run(PyObject *object, PyObject *const *args, Py_ssize_t num_arg
     PyErr_SetString(PyExc_TypeError, "run() missing 1 required argument: 'fetches'");
     return NULL;
   }
-  if (!check_open(self)) return NULL;
+  if (!session_check_open(self)) return NULL;
   if (given[2] == Py_None && given[3] == Py_None) {
     request r;
     request_init(&r);
@@ -327,7 +331,7 @@ static PyObject *run_flat(PyObject *object, PyObject *args) {
                         &PyList_Type, &values, &timeout_ms, &traced)) {
     return NULL;
   }
-  if (!check_open(self)) return NULL;
+  if (!session_check_open(self)) return NULL;
   run_settings settings = {.timeout_ms = timeout_ms};
   if (traced && !(settings.trace = rheos_trace_new(traced))) return PyErr_NoMemory();
   PyObject *result = run_lists(self, fetches, keys, values, &settings);
@@ -363,7 +367,7 @@ static PyObject *call_callable(PyObject *object, PyObject *const *args, size_t f
                  count);
     return NULL;
   }
-  if (!check_open(self->session)) return NULL;
+  if (!session_check_open(self->session)) return NULL;
   request r;
   request_init(&r);
   int understood = room_for_feeds(&r, count) + 1;
@@ -494,7 +498,7 @@ static PyObject *close_session(PyObject *object, PyObject *unused) {
 static PyObject *device_names(PyObject *object, PyObject *unused) {
   (void)unused;
   session_object *self = (session_object *)object;
-  if (!check_open(self)) return NULL;
+  if (!session_check_open(self)) return NULL;
   int32_t count = rheos_session_num_devices(self->session);
   PyObject *list = PyList_New(count);
   for (int32_t i = 0; list && i < count; ++i) {
@@ -511,7 +515,7 @@ PyDoc_STRVAR(stats_doc, "_stats(): {'plans', 'specializations', 'runs', 'arena_b
 static PyObject *stats(PyObject *object, PyObject *unused) {
   (void)unused;
   session_object *self = (session_object *)object;
-  if (!check_open(self)) return NULL;
+  if (!session_check_open(self)) return NULL;
   rheos_session_stats s = {0};
   rheos_session_get_stats(self->session, &s);
   return Py_BuildValue("{sLsLsLsL}", "plans", (long long)s.num_plans, "specializations",
@@ -553,6 +557,10 @@ static PyMethodDef session_methods[] = {
     {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL | METH_KEYWORDS, run_doc},
     {"_run_flat", run_flat, METH_VARARGS, run_flat_doc},
     {"_callable", new_callable, METH_VARARGS, callable_doc},
+    {"_partial_setup", session_partial_setup, METH_VARARGS,
+     "_partial_setup(feeds, fetches, targets): the handle of a step in parts."},
+    {"_partial_run", session_partial_run, METH_VARARGS,
+     "_partial_run(handle, fetches, keys, values): the values of the fetches."},
     {"_open", open_session, METH_VARARGS, open_doc},
     {"_close", close_session, METH_NOARGS, close_doc},
     {"_device_names", device_names, METH_NOARGS, "_device_names()"},

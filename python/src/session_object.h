@@ -60,14 +60,28 @@ typedef struct run_settings {
   rheos_trace *trace;  // or NULL
 } run_settings;
 
-// Runs the signature's callable, without the GIL where that pays. `*out_interrupted`: a signal
-// handler raised; the exception is set.
+// Any step of the session, which `run` runs with the options that it is given; without the GIL where
+// `release` says so. `*out_interrupted`: a signal handler raised; the exception is set.
+rheos_status *run_with_signals(session_object *self, bool release,
+                               rheos_status *(*run)(void *argument,
+                                                    const rheos_run_options *options),
+                               void *argument, const run_settings *settings, bool *out_interrupted);
+// The signature's callable, without the GIL where that pays.
 rheos_status *run_step(session_object *self, signature *entry, rheos_tensor **feeds,
                        rheos_tensor **fetches, const run_settings *settings, bool *out_interrupted);
 // Whether this thread is in a signal handler that a step of the session called.
 bool is_asking(const session_object *self);
 // Has the steps of other threads stopped when the interpreter ends; -1 with an exception.
 int watch_the_end(void);
+
+// Closes the session, if that was asked for during the step.
+void session_step_is_over(session_object *self);
+bool session_check_open(const session_object *self);  // false with an exception
+
+// ---- Steps in parts (session_partial.c): methods
+
+PyObject *session_partial_setup(PyObject *self, PyObject *args);
+PyObject *session_partial_run(PyObject *self, PyObject *args);
 
 // ---- Functions of the program (program_function.c)
 

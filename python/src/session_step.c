@@ -102,23 +102,22 @@ bool is_asking(const session_object *self) {
 // without it they do: that step may hold a lock of the library and come for the GIL.
 enum { keep_gil_below_ns = 20000 };
 
-rheos_status *run_step(session_object *self, signature *entry, rheos_tensor **feeds,
-                       rheos_tensor **fetches, const run_settings *settings,
-                       bool *out_interrupted) {
+rheos_status *run_with_signals(session_object *self, bool release,
+                               rheos_status *(*run)(void *argument,
+                                                    const rheos_run_options *options),
+                               void *argument, const run_settings *settings,
+                               bool *out_interrupted) {
   waiting w = {.session = self};
   rheos_run_options options = {.timeout_ms = settings->timeout_ms,
                                .should_stop = should_stop,
                                .should_stop_argument = &w,
                                .trace = settings->trace};
-  int64_t cost = rheos_callable_cost_ns(entry->callable);
-  bool release = cost <= 0 || cost >= keep_gil_below_ns || self->num_released > 0 ||
-                 calls_program(self->graph);
   self->num_released += release;
   if (release) {
     w.thread = PyEval_SaveThread();
     begin_step();
   }
-  rheos_status *status = rheos_callable_run(entry->callable, feeds, fetches, &options);
+  rheos_status *status = run(argument, &options);
   if (release) {
     end_step();
     PyEval_RestoreThread(w.thread);
@@ -126,4 +125,24 @@ rheos_status *run_step(session_object *self, signature *entry, rheos_tensor **fe
   self->num_released -= release;
   *out_interrupted = w.interrupted;
   return status;
+}
+
+typedef struct callable_step {
+  rheos_callable *callable;
+  rheos_tensor **feeds, **fetches;
+} callable_step;
+
+static rheos_status *run_callable_step(void *argument, const rheos_run_options *options) {
+  const callable_step *step = argument;
+  return rheos_callable_run(step->callable, step->feeds, step->fetches, options);
+}
+
+rheos_status *run_step(session_object *self, signature *entry, rheos_tensor **feeds,
+                       rheos_tensor **fetches, const run_settings *settings,
+                       bool *out_interrupted) {
+  const int64_t cost = rheos_callable_cost_ns(entry->callable);
+  const bool release = cost <= 0 || cost >= keep_gil_below_ns || self->num_released > 0 ||
+                       calls_program(self->graph);
+  callable_step step = {entry->callable, feeds, fetches};
+  return run_with_signals(self, release, run_callable_step, &step, settings, out_interrupted);
 }

@@ -15,8 +15,10 @@
 #include "plan/segment.h"
 #include "resource/variable_shape.h"
 
+enum { MARK_ON_STACK = -1, MARK_DONE = -2 };
+
 typedef struct mark {  // of a graph node
-  int32_t state;       // 0 not seen, -1 on the stack, else 1 + its entry
+  int32_t state;       // 0 not seen, MARK_ON_STACK, MARK_DONE, else 1 + its entry
 } mark;
 
 typedef struct source {  // where an operand comes from
@@ -69,11 +71,33 @@ static int32_t feed_of(const builder *b, rheos__edge edge) {
   return -1;
 }
 
+static void mark_done(builder *b) {
+  const rheos__plan_context *context = &b->plan->context;
+  for (int32_t i = 0; i < context->num_done; ++i) b->marks[context->done[i]].state = MARK_DONE;
+}
+
+// Input `i` of the node, a control input behind the others: what stands for it where nodes before it
+// are done.
+static rheos__edge input_of(const builder *b, const rheos__node *node, int32_t i) {
+  rheos__edge edge = node->edges[i];
+  while (edge.index >= 0 && b->marks[edge.id].state == MARK_DONE && feed_of(b, edge) < 0) {
+    const rheos__node *done = rheos__graph_node(b->plan->graph, edge.id);
+    assert(rheos_dtype_is_ref(done->outputs[edge.index].dtype) && done->num_inputs > 0);
+    edge = done->edges[0];
+  }
+  return edge;
+}
+
+// Whether nothing has to run for the edge.
+static bool is_there(const builder *b, rheos__edge edge) {
+  return feed_of(b, edge) >= 0 || b->marks[edge.id].state == MARK_DONE;
+}
+
 static rheos_status *push(builder *b, int32_t id) {
   if (!RHEOS_RESERVE(b->stack, b->stack_capacity, b->stack_count + 1))
     return rheos__out_of_memory();
   b->stack[b->stack_count++] = (struct visit){id, 0};
-  b->marks[id].state = -1;
+  b->marks[id].state = MARK_ON_STACK;
   return NULL;
 }
 
@@ -167,7 +191,7 @@ static bool find_reference(const builder *b, rheos__edge edge, rheos__edge *out_
       return false;
     }
     edge = node->edges[0];
-    if (feed_of(b, edge) >= 0) return false;
+    if (is_there(b, edge)) return false;
     node = rheos__graph_node(b->plan->graph, edge.id);
     if (rheos_dtype_is_ref(node->outputs[edge.index].dtype)) {
       *out_reference = edge;
@@ -201,10 +225,11 @@ static rheos_status *finish_node(builder *b, int32_t id) {
                     .num_outputs = node->num_outputs,
                     .first_wait = (int32_t)b->num_waits};
   for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; ++i) {
-    if (feed_of(b, node->edges[i]) >= 0) continue;
-    int32_t level = rheos__level_behind(draft_of(b, node->edges[i].id));
+    const rheos__edge edge = input_of(b, node, i);
+    if (is_there(b, edge)) continue;
+    int32_t level = rheos__level_behind(draft_of(b, edge.id));
     if (level > d.level) d.level = level;
-    if (i >= node->num_inputs) RHEOS_TRY(add_wait(b, b->marks[node->edges[i].id].state - 1));
+    if (i >= node->num_inputs) RHEOS_TRY(add_wait(b, b->marks[edge.id].state - 1));
   }
   d.num_waits = (int32_t)b->num_waits - d.first_wait;
   assert(d.num_waits >= 0 && d.num_waits <= node->num_control_inputs);
@@ -212,7 +237,7 @@ static rheos_status *finish_node(builder *b, int32_t id) {
   for (int pass = 0; pass < 2; ++pass) {
     d.first_operand = (int32_t)b->num_sources;
     for (int32_t i = 0; i < node->num_inputs; ++i) {
-      rheos__edge edge = node->edges[i];
+      const rheos__edge edge = input_of(b, node, i);
       source s;
       if (rheos__arg_of_input(node->signature, node->attrs, i)->is_ref && feed_of(b, edge) < 0) {
         s = (source){b->marks[edge.id].state - 1, edge.index};
@@ -222,7 +247,7 @@ static rheos_status *finish_node(builder *b, int32_t id) {
       if (pass == 1) RHEOS_TRY(add_source(b, s));
     }
   }
-  assert(b->marks[id].state == -1 &&
+  assert(b->marks[id].state == MARK_ON_STACK &&
          b->num_sources - (size_t)d.first_operand == (size_t)d.num_inputs);
   b->marks[id].state = 1 + (int32_t)b->num_drafts;
   return add_draft(b, &d);
@@ -243,6 +268,7 @@ static rheos_status *report_missing(builder *b, int32_t root) {
   rheos__op_tally missing = {0};
   rheos_status *status = NULL;
   memset(b->marks, 0, (size_t)b->num_nodes * sizeof *b->marks);
+  mark_done(b);
   b->stack_count = 0;
   status = push(b, root);
   while (status == NULL && b->stack_count > 0) {
@@ -255,8 +281,9 @@ static rheos_status *report_missing(builder *b, int32_t root) {
       rheos__free(name);
     }
     for (int32_t i = 0; status == NULL && i < node->num_inputs + node->num_control_inputs; ++i) {
-      if (feed_of(b, node->edges[i]) >= 0 || b->marks[node->edges[i].id].state != 0) continue;
-      status = push(b, node->edges[i].id);
+      const rheos__edge edge = input_of(b, node, i);
+      if (is_there(b, edge) || b->marks[edge.id].state != 0) continue;
+      status = push(b, edge.id);
     }
   }
   char text[2048];
@@ -279,9 +306,9 @@ static rheos_status *visit_from(builder *b, int32_t root) {
       --b->stack_count;
       continue;
     }
-    rheos__edge edge = node->edges[top->next++];
-    if (feed_of(b, edge) >= 0) continue;
-    if (b->marks[edge.id].state < 0) {
+    const rheos__edge edge = input_of(b, node, top->next++);
+    if (is_there(b, edge)) continue;
+    if (b->marks[edge.id].state == MARK_ON_STACK) {
       return rheos__status_at_take(RHEOS_INVALID("the graph has a cycle through this node"),
                                    b->plan->graph, edge.id);
     }
@@ -429,6 +456,7 @@ static rheos_status *build(builder *b, const int32_t *targets, int32_t num_targe
   source *fetches = rheos__alloc_array((size_t)plan->num_fetches, sizeof *fetches);
   rheos_status *status = NULL;
   if (b->marks == NULL || fetches == NULL) status = rheos__out_of_memory();
+  if (status == NULL) mark_done(b);
   for (int32_t i = 0; status == NULL && i < plan->num_fetches; ++i) {
     if (feed_of(b, plan->fetches[i]) < 0) status = visit_from(b, plan->fetches[i].id);
   }
@@ -476,6 +504,8 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
     builder b = {.plan = plan};
     status = build(&b, targets, num_targets);
     builder_deinit(&b);
+    plan->context.done = NULL;
+    plan->context.num_done = 0;
   }
   if (status == NULL) status = rheos__place(plan);
   if (status == NULL) rheos__plan_check(plan);

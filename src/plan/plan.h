@@ -78,6 +78,10 @@ typedef struct rheos__plan_context {
   void *program_argument;
   rheos_rewrite_options rewrites;
   int32_t num_threads;  // that ops may run on side by side; 0 or 1: one after the other
+  // Nodes that ran before, in another part of the step: nobody waits for them, and a reference that one
+  // of them gives is the one it takes. Other outputs of theirs are fed. Looked at while the plan is made.
+  const int32_t *done;
+  int32_t num_done;
 } rheos__plan_context;
 
 typedef struct rheos__segment rheos__segment;

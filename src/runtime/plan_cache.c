@@ -14,8 +14,11 @@ void rheos__signature_ids_hash(rheos__signature_ids *ids) {
   uint64_t hash = rheos__hash_bytes((uint64_t)ids->num_feeds, ids->feeds,
                                     (size_t)ids->num_feeds * sizeof *ids->feeds);
   hash = rheos__hash_bytes(hash, ids->fetches, (size_t)ids->num_fetches * sizeof *ids->fetches);
-  ids->hash =
-      rheos__hash_bytes(hash, ids->targets, (size_t)ids->num_targets * sizeof *ids->targets);
+  hash = rheos__hash_bytes(hash, ids->targets, (size_t)ids->num_targets * sizeof *ids->targets);
+  if (ids->num_done > 0) {
+    hash = rheos__hash_bytes(hash, ids->done, (size_t)ids->num_done * sizeof *ids->done);
+  }
+  ids->hash = hash;
 }
 
 void rheos__plan_cache_init(rheos__plan_cache *cache) {
@@ -58,10 +61,11 @@ static bool same_bytes(const void *a, const void *b, size_t size_bytes) {
 
 static bool same_ids(const rheos__signature_ids *a, const rheos__signature_ids *b) {
   return a->hash == b->hash && a->num_feeds == b->num_feeds && a->num_fetches == b->num_fetches &&
-         a->num_targets == b->num_targets &&
+         a->num_targets == b->num_targets && a->num_done == b->num_done &&
          same_bytes(a->feeds, b->feeds, (size_t)a->num_feeds * sizeof *a->feeds) &&
          same_bytes(a->fetches, b->fetches, (size_t)a->num_fetches * sizeof *a->fetches) &&
-         same_bytes(a->targets, b->targets, (size_t)a->num_targets * sizeof *a->targets);
+         same_bytes(a->targets, b->targets, (size_t)a->num_targets * sizeof *a->targets) &&
+         same_bytes(a->done, b->done, (size_t)a->num_done * sizeof *a->done);
 }
 
 static void remove_at(rheos__plan_cache *cache, size_t index) {
@@ -108,13 +112,15 @@ static rheos__cached_plan *new_cached_plan(const rheos__signature_ids *ids) {
   const size_t feeds = (size_t)ids->num_feeds * sizeof *ids->feeds;
   const size_t fetches = (size_t)ids->num_fetches * sizeof *ids->fetches;
   const size_t targets = (size_t)ids->num_targets * sizeof *ids->targets;
-  rheos__cached_plan *plan = rheos__alloc_zeroed(sizeof *plan + feeds + fetches + targets);
+  const size_t done = (size_t)ids->num_done * sizeof *ids->done;
+  rheos__cached_plan *plan = rheos__alloc_zeroed(sizeof *plan + feeds + fetches + targets + done);
   if (plan == NULL) return NULL;
   char *room = (char *)(plan + 1);
   plan->ids = *ids;
   plan->ids.feeds = copy_into(&room, ids->feeds, feeds);
   plan->ids.fetches = copy_into(&room, ids->fetches, fetches);
   plan->ids.targets = copy_into(&room, ids->targets, targets);
+  plan->ids.done = copy_into(&room, ids->done, done);
   return plan;
 }
 

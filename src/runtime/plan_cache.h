@@ -12,7 +12,8 @@
 typedef struct rheos__signature_ids {
   const rheos__edge *feeds, *fetches;
   const int32_t *targets;
-  int32_t num_feeds, num_fetches, num_targets;
+  const int32_t *done;  // nodes that ran before, in another part of the step
+  int32_t num_feeds, num_fetches, num_targets, num_done;
   uint64_t hash;
 } rheos__signature_ids;
 

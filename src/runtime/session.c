@@ -4,6 +4,7 @@
 #include "base/large_blocks.h"
 #include "base/options.h"
 #include "runtime/executor.h"
+#include "runtime/partial_run.h"
 #include "runtime/plan_cache.h"
 #include "runtime/session_plan.h"
 #include "runtime/trace.h"
@@ -19,7 +20,9 @@ struct rheos_session {
   pthread_mutex_t mutex;  // guards what follows
   pthread_cond_t idle;
   rheos__plan_cache plans;
-  int32_t num_running;  // steps, and threads that plan
+  int32_t num_running;               // steps, and threads that plan
+  rheos__partial_run *partial_runs;  // latest first
+  int64_t last_handle;
   rheos_session_stats stats;
 };
 
@@ -108,6 +111,18 @@ rheos_status *rheos_session_new_sized(rheos_graph *graph, const rheos_session_op
   return NULL;
 }
 
+static void forget_partial_runs(rheos_session *session) {
+  pthread_mutex_lock(&session->mutex);
+  rheos__partial_run *run = session->partial_runs;
+  session->partial_runs = NULL;
+  pthread_mutex_unlock(&session->mutex);
+  while (run != NULL) {
+    rheos__partial_run *next = run->next;
+    rheos__partial_run_unref(run);
+    run = next;
+  }
+}
+
 void rheos_session_close(rheos_session *session) {
   if (session == NULL) return;
   atomic_store(&session->closed, 1);
@@ -116,6 +131,7 @@ void rheos_session_close(rheos_session *session) {
     pthread_cond_wait(&session->idle, &session->mutex);
   }
   pthread_mutex_unlock(&session->mutex);
+  forget_partial_runs(session);
   rheos__plan_cache_clear(&session->plans);
   rheos__resources_clear(session->own_resources);
   rheos__large_trim();
@@ -209,7 +225,9 @@ static rheos_status *make_plan(void *argument, const rheos__signature_ids *ids,
                                  .program_function = session->options.program_function,
                                  .program_argument = session->options.program_argument,
                                  .rewrites = session->options.rewrites,
-                                 .num_threads = threads};
+                                 .num_threads = threads,
+                                 .done = ids->done,
+                                 .num_done = ids->num_done};
   if (packs_operands(&context.rewrites)) context.packings = session->host->packings;
   return rheos__plan_new(session->graph, &context, ids->feeds, ids->num_feeds, ids->fetches,
                          ids->num_fetches, ids->targets, ids->num_targets, out_plan);
@@ -419,6 +437,137 @@ rheos_status *rheos_session_run_sized(rheos_session *session, const rheos_feed *
   if (status == NULL) {
     status = run_plan(session, plan, a.values, NULL, a.results, options);
     rheos__cached_plan_unref(plan);
+    leave_run(session);
+    for (size_t i = 0; i < num_fetches; ++i) fetches[i].value = a.results[i];
+  }
+  rheos__free(a.block);
+  return status;
+}
+
+// ---- Runs in parts
+
+rheos_status *rheos_session_partial_setup(rheos_session *session, const rheos_output *feeds,
+                                          size_t num_feeds, const rheos_output *fetches,
+                                          size_t num_fetches, const rheos_operation *targets,
+                                          size_t num_targets, int64_t *out_handle) {
+  *out_handle = 0;
+  rheos_callable *callable = NULL;  // checks the ids, and the plan of the whole, and keeps the ids
+  RHEOS_TRY(rheos_callable_new(session, feeds, num_feeds, fetches, num_fetches, targets,
+                               num_targets, &callable));
+  const rheos__signature_ids ids = {.feeds = callable->feeds,
+                                    .fetches = callable->fetches,
+                                    .targets = callable->targets,
+                                    .num_feeds = callable->num_feeds,
+                                    .num_fetches = callable->num_fetches,
+                                    .num_targets = callable->num_targets};
+  pthread_mutex_lock(&session->mutex);
+  const int64_t handle = ++session->last_handle;
+  pthread_mutex_unlock(&session->mutex);
+  rheos__partial_run *run = NULL;
+  rheos_status *status = rheos__partial_run_new(session->graph, &ids, handle, &run);
+  rheos_callable_free(callable);
+  RHEOS_TRY(status);
+  pthread_mutex_lock(&session->mutex);
+  if (atomic_load(&session->closed)) {
+    status = closed_error();
+  } else {
+    run->next = session->partial_runs;
+    session->partial_runs = run;
+    *out_handle = handle;
+  }
+  pthread_mutex_unlock(&session->mutex);
+  if (status != NULL) rheos__partial_run_unref(run);
+  return status;
+}
+
+// Counts the caller in, and the run for it, as enter_run() does.
+static rheos_status *enter_partial_run(rheos_session *session, int64_t handle,
+                                       rheos__partial_run **out_run) {
+  pthread_mutex_lock(&session->mutex);
+  rheos_status *status = enter(session);
+  rheos__partial_run *run = session->partial_runs;
+  while (run != NULL && run->handle != handle) run = run->next;
+  if (status == NULL && run == NULL) {
+    leave(session);
+    status = RHEOS_INVALID("Must run 'setup' before performing partial runs!");
+  }
+  if (status == NULL) *out_run = rheos__partial_run_ref(run);
+  pthread_mutex_unlock(&session->mutex);
+  return status;
+}
+
+void rheos_session_partial_end(rheos_session *session, int64_t handle) {
+  rheos__partial_run *found = NULL;
+  pthread_mutex_lock(&session->mutex);
+  for (rheos__partial_run **link = &session->partial_runs; *link != NULL; link = &(*link)->next) {
+    if ((*link)->handle != handle) continue;
+    found = *link;
+    *link = found->next;
+    break;
+  }
+  pthread_mutex_unlock(&session->mutex);
+  rheos__partial_run_unref(found);
+}
+
+static rheos_status *run_part(rheos_session *session, rheos__part *part,
+                              const rheos_run_options *options) {
+  if (part->ids.num_fetches == 0 && part->ids.num_targets == 0) return NULL;
+  rheos__cached_plan *plan = NULL;
+  RHEOS_TRY(enter_run(session, NULL, &part->ids, options, &plan));
+  rheos_status *status = run_plan(session, plan, part->values, NULL, part->results, options);
+  rheos__cached_plan_unref(plan);
+  leave_run(session);
+  return status;
+}
+
+// With the run's mutex held. `*out_is_over`: the handle stands for nothing any more.
+static rheos_status *run_next(rheos_session *session, rheos__partial_run *run,
+                              const rheos__signature_ids *ids, rheos_tensor *const *values,
+                              const rheos_run_options *options, rheos_tensor **out_values,
+                              bool *out_is_over) {
+  for (int32_t i = 0; i < ids->num_feeds; ++i) {
+    RHEOS_TRY(check_feed(session, ids->feeds[i], values[i]));
+  }
+  rheos__part part;
+  rheos_status *status = rheos__partial_run_begin(run, ids, values, &part);
+  if (status == NULL) {
+    status = run_part(session, &part, options);
+    if (status == NULL) status = rheos__partial_run_finish(run, ids, &part);
+    *out_is_over = status != NULL || rheos__partial_run_is_over(run);
+  }
+  for (int32_t i = 0; status == NULL && i < ids->num_fetches; ++i) {
+    out_values[i] = rheos_tensor_ref(part.results[i]);
+  }
+  rheos__part_deinit(&part);
+  return status;
+}
+
+rheos_status *rheos_session_partial_run_sized(rheos_session *session, int64_t handle,
+                                              const rheos_feed *feeds, size_t num_feeds,
+                                              rheos_fetch *fetches, size_t num_fetches,
+                                              const rheos_run_options *options,
+                                              size_t options_bytes) {
+  for (size_t i = 0; i < num_fetches; ++i) fetches[i].value = NULL;
+  rheos_run_options known;
+  if (options != NULL) {
+    RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_run_options, options, options_bytes, &known));
+    options = &known;
+  }
+  id_arrays a;
+  RHEOS_TRY(id_arrays_init(&a, num_feeds, num_fetches, 0));
+  rheos__signature_ids ids;
+  rheos__partial_run *run = NULL;
+  rheos_status *status =
+      fill_signature(session, &a, feeds, num_feeds, fetches, num_fetches, NULL, 0, &ids);
+  if (status == NULL) status = enter_partial_run(session, handle, &run);
+  if (status == NULL) {
+    bool is_over = false;
+    for (size_t i = 0; i < num_fetches; ++i) a.results[i] = NULL;
+    pthread_mutex_lock(&run->mutex);
+    status = run_next(session, run, &ids, a.values, options, a.results, &is_over);
+    pthread_mutex_unlock(&run->mutex);
+    if (is_over) rheos_session_partial_end(session, handle);
+    rheos__partial_run_unref(run);
     leave_run(session);
     for (size_t i = 0; i < num_fetches; ++i) fetches[i].value = a.results[i];
   }

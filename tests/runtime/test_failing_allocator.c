@@ -76,7 +76,7 @@ static rheos_output placeholder(rheos_scope *s, rheos_shape shape, const char *n
 }
 
 typedef struct model {
-  rheos_output x, y, loss;
+  rheos_output x, y, guess, loss;
   rheos_operation train, init;
 } model;
 
@@ -87,8 +87,8 @@ static void build(rheos_scope *s, rheos_optimizer optimizer, model *m) {
   rheos_output w =
       rheos_get_variable(s, "w", RHEOS_FLOAT, RHEOS_SHAPE(2, 1), rheos_constant_initializer(0.5));
   rheos_output b = rheos_get_variable(s, "b", RHEOS_FLOAT, RHEOS_SHAPE(1), rheos_zeros());
-  rheos_output guess = add_2(s, "Add", add_2(s, "MatMul", m->x, w), b);
-  rheos_output difference = add_2(s, "Sub", guess, m->y);
+  m->guess = add_2(s, "Add", add_2(s, "MatMul", m->x, w), b);
+  rheos_output difference = add_2(s, "Sub", m->guess, m->y);
   rheos_output square = add_2(s, "Mul", difference, difference);
   int32_t axes[] = {0, 1};
   rheos_tensor *both = NULL;
@@ -99,6 +99,20 @@ static void build(rheos_scope *s, rheos_optimizer optimizer, model *m) {
   rheos_scope_pop(s);
   m->train = rheos_minimize(s, optimizer, m->loss);
   m->init = rheos_global_variables_initializer(s);
+}
+
+static rheos_status *train_in_parts(rheos_session *session, const model *m,
+                                    const rheos_feed *feeds) {
+  const rheos_output fed[] = {m->x, m->y}, fetched[] = {m->guess, m->loss};
+  rheos_fetch guess = {m->guess, NULL}, loss = {m->loss, NULL};
+  int64_t handle;
+  rheos_status *status =
+      rheos_session_partial_setup(session, fed, 2, fetched, 2, &m->train, 1, &handle);
+  if (!status) status = rheos_session_partial_run(session, handle, feeds, 1, &guess, 1, NULL);
+  if (!status) status = rheos_session_partial_run(session, handle, feeds + 1, 1, &loss, 1, NULL);
+  rheos_tensor_unref(guess.value);
+  rheos_tensor_unref(loss.value);
+  return status;
 }
 
 static rheos_status *train(rheos_session *session, const model *m) {
@@ -115,6 +129,7 @@ static rheos_status *train(rheos_session *session, const model *m) {
     status = rheos_session_run(session, feeds, 2, &loss, 1, &m->train, 1, NULL);
     rheos_tensor_unref(loss.value);
   }
+  if (!status) status = train_in_parts(session, m, feeds);
   rheos_tensor_unref(feeds[0].value);
   rheos_tensor_unref(feeds[1].value);
   return status;

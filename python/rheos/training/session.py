@@ -1,5 +1,7 @@
 """Sessions: running parts of a graph. The common forms of `run` are in the extension."""
 
+import numpy as np
+
 from rheos import _core
 from rheos.framework.defaults import _Default, get_default_graph
 from rheos.framework.graph import Graph
@@ -14,6 +16,7 @@ from rheos.ops.session_ops import handle_of
 
 # What a trace has, as the library counts it (RHEOS_TRACE_* of session.h).
 _TRACE_STEPS, _TRACE_GRAPHS, _TRACE_COSTS = 1, 2, 4
+_PARTIAL_RUN = "partial_run_"  # and the library's number: a handle
 
 
 def _values_type():
@@ -120,18 +123,33 @@ def _feeds(feed):
     if isinstance(key, SparseTensor):
         if not isinstance(value, (tuple, list)) or len(value) != 3:
             raise TypeError("the value for a SparseTensor is (indices, values, dense_shape)")
-        return list(zip((key.indices, key.values, key.dense_shape), value))
+        return list(zip(_feed_parts(key), value))
     if isinstance(key, RaggedBase):
         splits = getattr(value, "nested_row_splits", ())
         if len(splits) != key.ragged_rank:
             raise TypeError("the value for a RaggedTensor is a RaggedTensorValue of its rank")
-        return [(key.flat_values, value.flat_values), *zip(key.nested_row_splits, splits)]
+        return list(zip(_feed_parts(key), (value.flat_values, *splits)))
+    if isinstance(key, IndexedSlices):
+        return list(zip(_feed_parts(key), value))
+    return [(key, value)]
+
+
+def _feed_parts(key):
+    """The tensors that the key of a feed stands for."""
+    if isinstance(key, SparseTensor):
+        return [key.indices, key.values, key.dense_shape]
+    if isinstance(key, RaggedBase):
+        return [key.flat_values, *key.nested_row_splits]
     if isinstance(key, IndexedSlices):
         parts = [key.values, key.indices]
-        if key.dense_shape is not None:
-            parts.append(key.dense_shape)
-        return list(zip(parts, value))
-    return [(key, value)]
+        return parts if key.dense_shape is None else [*parts, key.dense_shape]
+    return [key]
+
+
+def _kinds(elements):
+    """The tensors among flat fetches, and the operations."""
+    operations = [e for e in elements if not hasattr(e, "op")]
+    return [e for e in elements if hasattr(e, "op")], operations
 
 
 def _flat_feeds(feed_dict):
@@ -301,6 +319,73 @@ class BaseSession(_core.SessionBase):
 
         return function
 
+    def partial_run_setup(self, fetches, feeds=None):
+        """Names the fetches and feeds of a step that is run in parts by `partial_run`.
+
+        feeds: a tensor or a list of tensors; their values come later. Returns the handle of it.
+        RuntimeError for a closed session, TypeError for feeds that are no tensors.
+        """
+        self._check_runnable()
+        if feeds is None:
+            feeds = []
+        if not isinstance(feeds, (list, tuple)):
+            feeds = [feeds]
+        mapper = _Fetches(self.graph)
+        mapper.add(fetches)
+        tensors, operations = _kinds(mapper.elements)
+        keys = [self._feed_tensor(part) for feed in feeds for part in _feed_parts(feed)]
+        for key in keys:
+            if not self.graph.is_feedable(key):
+                raise ValueError(f"Tensor {key} may not be fed.")
+        for element in mapper.elements:
+            self.graph._check_fetch(getattr(element, "op", element))
+        return _PARTIAL_RUN + str(self._partial_setup(keys, tensors, operations))
+
+    def partial_run(self, handle, fetches, feed_dict=None):
+        """The next part of the step of `partial_run_setup`: feeds and fetches that it named.
+
+        What was computed in a part before is not computed again. InvalidArgumentError for another
+        handle, for what was not named or was there before, and for a fetch that cannot be computed
+        from what has been fed so far. The step ends when all is fed and fetched, or has failed.
+        """
+        self._check_runnable()
+        mapper = _Fetches(self.graph)
+        shape = mapper.add(fetches)
+        keys, values = self._flat_feed_lists(feed_dict)
+        tensors, operations = _kinds(mapper.elements)
+        if operations:
+            raise RuntimeError("partial_run() requires empty target_list.")
+        wanted = [t for t in tensors if t not in keys]  # what is fed is there already
+        if not wanted and not keys:
+            return shape([])
+        number = str(handle).removeprefix(_PARTIAL_RUN)
+        number = int(number) if number.isdigit() else 0
+        found = dict(zip(wanted, self._partial_run(number, wanted, keys, values)))
+        found |= {key: np.asarray(v, key.dtype.as_numpy_dtype) for key, v in zip(keys, values)}
+        return shape([found[t] for t in tensors])
+
+    def _check_runnable(self):
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if self.graph.version == 0:
+            raise RuntimeError(
+                "The Session graph is empty.  Add operations to the graph before calling run()."
+            )
+
+    def _flat_feed_lists(self, feed_dict):
+        """The tensors that are fed, and their values."""
+        if feed_dict is not None and not isinstance(feed_dict, dict):
+            if not hasattr(feed_dict, "items"):
+                raise TypeError("feed_dict must be a dictionary")
+        keys, values = [], []
+        for key, value in _flat_feeds(feed_dict or {}):
+            tensor = self._feed_tensor(key)
+            if tensor in keys:
+                raise ValueError(f"{tensor} is fed twice")
+            keys.append(tensor)
+            values.append(value)
+        return keys, values
+
     def _run_with(self, elements, feeds, values, options, run_metadata):
         """Runs flat lists as `options` say, and fills in `run_metadata`, which may be None."""
         timeout, traced = 0, 0
@@ -328,26 +413,14 @@ class BaseSession(_core.SessionBase):
 
     def _run_general(self, fetches, feed_dict, options, run_metadata):
         """Any form of fetches and feeds; the extension calls it for what it does not do itself."""
-        if self.graph.version == 0:
-            raise RuntimeError(
-                "The Session graph is empty.  Add operations to the graph before calling run()."
-            )
+        self._check_runnable()
         if options is not None and not is_message(options, "RunOptions"):
             raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
         if run_metadata is not None and not is_message(run_metadata, "RunMetadata"):
             raise TypeError(f"run_metadata must be a tf.RunMetadata, but got {type(run_metadata)}")
-        if feed_dict is not None and not isinstance(feed_dict, dict):
-            if not hasattr(feed_dict, "items"):
-                raise TypeError("feed_dict must be a dictionary")
         mapper = _Fetches(self.graph)
         shape = mapper.add(fetches)
-        keys, values = [], []
-        for key, value in _flat_feeds(feed_dict or {}):
-            tensor = self._feed_tensor(key)
-            if tensor in keys:
-                raise ValueError(f"{tensor} is fed twice")
-            keys.append(tensor)
-            values.append(value)
+        keys, values = self._flat_feed_lists(feed_dict)
         if not mapper.elements:
             keys, values, options = [], [], None
         return shape(self._run_with(mapper.elements, keys, values, options, run_metadata))
