@@ -12,6 +12,8 @@ struct rheos_status {
   char message[];
 };
 
+enum { LONG_MESSAGE = 4000 };  // of calls in calls: what is further out is left out
+
 static const struct {
   rheos_code code;
   const char *node;
@@ -63,6 +65,22 @@ rheos_status *rheos__status_at_node_take(rheos_status *status, const char *node,
              file, line);
   } else {
     snprintf(located->message, size, "%s\n\t [[node %s]]", status->message, node);
+  }
+  rheos_status_free(status);
+  return located;
+}
+
+rheos_status *rheos__status_in_function_take(rheos_status *status, const char *function) {
+  if (status == NULL || status == rheos__out_of_memory()) return status;
+  const size_t length = strlen(status->message);
+  const bool is_long = length > LONG_MESSAGE;
+  const size_t size = length + strlen(function) + 32;
+  rheos_status *located = new_status(status->code, size, NULL);
+  if (located == NULL) return status;
+  if (is_long) {
+    snprintf(located->message, size, "%s", status->message);
+  } else {
+    snprintf(located->message, size, "%s in function %s", status->message, function);
   }
   rheos_status_free(status);
   return located;

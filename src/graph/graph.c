@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "graph/graph_impl.h"
+#include "graph/library.h"
 
 // ---- Life
 
@@ -48,6 +49,7 @@ static void free_collections(rheos_graph *graph) {
 }
 
 static void free_graph(rheos_graph *graph) {
+  rheos__library_free(graph);
   if (graph->train_slot.release != NULL) graph->train_slot.release(graph->train_slot.data);
   if (graph->format_slot.release != NULL) graph->format_slot.release(graph->format_slot.data);
   free_collections(graph);

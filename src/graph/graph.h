@@ -78,7 +78,7 @@ rheos_status *rheos__graph_add_control_input(rheos_graph *graph, int32_t id, int
 // freed with the graph) and replaces what had its name.
 void *rheos__graph_alloc(rheos_graph *graph, size_t size_bytes);
 rheos_status *rheos__graph_add_signature(rheos_graph *graph, const rheos__signature *signature);
-// Of the table or the graph; NULL if there is none.
+// Of the table or the graph (of a body: also of the graph whose library it is in); NULL if there is none.
 const rheos__signature *rheos__graph_signature(rheos_graph *graph, const char *type);
 
 // Room for a layer above to keep data with the graph (train keeps its variables here, format what only

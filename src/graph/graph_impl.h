@@ -9,6 +9,8 @@
 #include "graph/graph.h"
 #include "graph/names.h"
 
+typedef struct rheos__library rheos__library;  // library.h
+
 typedef struct rheos__collection {
   const char *key;
   rheos_item *items;
@@ -58,6 +60,8 @@ struct rheos_graph {
   int64_t seed;
   rheos__graph_slot train_slot, format_slot;
   rheos__contexts contexts;
+  rheos__library *library;  // NULL: no functions; in the arena
+  rheos_graph *outer;  // of a function's body: the graph whose library it is of, which outlives it
   rheos__recalled recalled[RHEOS__RECALLED];  // by the op
   const rheos__signature *const_signature;    // of "Const", NULL if there is no such op
 };

@@ -162,6 +162,7 @@ typedef struct rheos__grouped_update {
 } rheos__grouped_update;
 
 typedef struct rheos__prepare rheos__prepare;
+typedef struct rheos__bodies rheos__bodies;  // runtime/bodies.h
 typedef rheos_status *(*rheos__prepare_fn)(rheos__prepare *p);
 
 struct rheos__prepare {
@@ -182,6 +183,9 @@ struct rheos__prepare {
   const rheos_dtype *output_dtypes;
   const rheos_shape *output_shapes;         // known, except where they depend on values
   rheos__resources *resources;              // of the session; NULL while constants are folded
+  rheos_graph *graph;                       // the node's, for functions of its library
+  rheos__bodies *bodies;                    // the session's, which run them; NULL: none do
+  rheos__step *step;                        // that waits for the kernel; NULL: none
   rheos_program_function program_function;  // of the session, for the functions of the program
   void *program_argument;
   rheos__arena *arena;  // for `state`
@@ -208,6 +212,10 @@ struct rheos__prepare {
       packing;  // of an input that stays: `run` gets a rheos__packed in its place
   rheos__resource
       *output_resource;  // the cell that output 0 refers to (references, handles), borrowed
+  // Of an op that calls functions, in the arena: the shapes of all outputs, as far as these tell, and
+  // the cells of those that are handles.
+  rheos_shape *called_shapes;
+  rheos__resource **called_resources;
 };
 
 // Whether input `input` is a constant, or a variable that the plan only reads: a form of it, made once,
@@ -269,6 +277,11 @@ enum {
   // Row r of output 0 needs row r of input 0 (its column r, if `transpose_a` is set), and all of the
   // other inputs.
   RHEOS_OP_BY_ROWS = 1 << 12,
+  // Calls functions: `prepare` may tell more of the outputs' shapes, and cells of all of them.
+  RHEOS_OP_CALLS = 1 << 13,
+  // Output 0 is the argument `index` of the function whose body it is in; input 0 is its result.
+  RHEOS_OP_ARG = 1 << 14,
+  RHEOS_OP_RETVAL = 1 << 15,
 };
 
 // What an op does to the flow of control. It has no kernel: what runs the plan moves its values.

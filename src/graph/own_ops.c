@@ -31,7 +31,10 @@ rheos_status *rheos__graph_add_signature(rheos_graph *graph, const rheos__signat
 
 const rheos__signature *rheos__graph_signature(rheos_graph *graph, const char *type) {
   const rheos__signature *signature = rheos__signature_by_name(type);
-  if (signature != NULL || graph->own_ops.count == 0) return signature;
-  const void **slot = rheos__intern_find(&graph->own_ops, hash_of_name(type), same_name, type);
-  return slot != NULL ? *slot : NULL;
+  for (; signature == NULL && graph != NULL; graph = graph->outer) {
+    if (graph->own_ops.count == 0) continue;
+    const void **slot = rheos__intern_find(&graph->own_ops, hash_of_name(type), same_name, type);
+    if (slot != NULL) signature = *slot;
+  }
+  return signature;
 }

@@ -76,6 +76,7 @@ typedef struct rheos__plan_context {
   bool allow_soft_placement, log_device_placement;
   rheos_program_function program_function;  // what PyFunc calls, with its argument; may be NULL
   void *program_argument;
+  rheos__bodies *bodies;  // of the functions that kernels call; NULL: none can be called
   rheos_rewrite_options rewrites;
   int32_t num_threads;  // that ops may run on side by side; 0 or 1: one after the other
   // Nodes that ran before, in another part of the step: nobody waits for them, and a reference that one

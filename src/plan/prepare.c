@@ -53,6 +53,8 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
                         .output_dtypes = dtypes + num_in,
                         .output_shapes = shapes + num_in,
                         .resources = plan->context.resources,
+                        .graph = plan->graph,
+                        .bodies = plan->context.bodies,
                         .program_function = plan->context.program_function,
                         .program_argument = plan->context.program_argument,
                         .arena = arena,
@@ -100,6 +102,8 @@ void rheos__prepare_clear(rheos__prepare *p) {
   p->alias_input = p->reuse_input = -1;
   p->flops = p->bytes = 0;
   p->output_resource = NULL;
+  p->called_shapes = NULL;
+  p->called_resources = NULL;
   p->packing = (rheos__packing_request){0};
 }
 
@@ -137,7 +141,7 @@ static rheos_status *ask_kernels(rheos__prepare *p) {
 
 // Kernels that do not know of variants would copy pointers that are counted.
 static rheos_status *check_variants(const rheos__prepare *p) {
-  const unsigned harmless = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_READS_SHAPES;
+  const unsigned harmless = RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_READS_SHAPES | RHEOS_OP_CALLS;
   if ((p->op->flags & harmless) != 0 || p->alias_input >= 0) return NULL;
   bool any = false;
   for (int32_t i = 0; i < p->num_inputs; ++i) any = any || p->input_dtypes[i] == RHEOS_VARIANT;
@@ -173,6 +177,7 @@ const rheos__arg *rheos__arg_of_input(const rheos__signature *signature, const r
 }
 
 rheos_status *rheos__check_handles(const rheos__entry *entry, const rheos__prepare *p) {
+  if ((p->op->flags & RHEOS_OP_CALLS) != 0) return NULL;  // who is called takes what it wants
   for (int32_t i = 0; i < p->num_inputs; ++i) {
     if (p->input_dtypes[i] != RHEOS_RESOURCE || i == p->alias_input) continue;
     if (rheos__arg_of_input(entry->signature, entry->attrs, i)->dtype == RHEOS_RESOURCE) continue;

@@ -315,9 +315,11 @@ static rheos_status *add_outputs(specializer *z, const rheos__entry *entry, cons
   }
   for (int32_t i = 0; i < p->num_outputs; ++i) {
     rheos__value *value = NULL;
-    if (rheos_dtype_is_ref((rheos_dtype)dtypes[i]) || (i == 0 && p->output_resource != NULL)) {
+    rheos__resource *cell = i == 0 ? p->output_resource : NULL;
+    if (p->called_resources != NULL) cell = p->called_resources[i];
+    if (rheos_dtype_is_ref((rheos_dtype)dtypes[i]) || cell != NULL) {
       RHEOS_TRY(add_value(z, p->output_dtypes[i], RHEOS__VALUE_NONE, NULL, &value));
-      value->resource = p->output_resource;
+      value->resource = cell;
       continue;
     }
     const rheos_shape *shape = NULL;
@@ -440,10 +442,11 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
   }
   RHEOS_TRY(status);
   bool from_shapes = (op->flags & RHEOS_OP_READS_SHAPES) != 0;
+  const bool calls = (op->flags & RHEOS_OP_CALLS) != 0;
   bool foldable = from_shapes || (constant && folds_constants(z->plan));
   // Folding is done on the CPU.
   if (z->plan->is_mixed && !cpu_has_kernel(z->plan, entry)) foldable = false;
-  if (is_pure && !cells && foldable && worth_folding(&p)) {
+  if (is_pure && !calls && !cells && foldable && worth_folding(&p)) {
     return fold(z, entry, &p);
   }
   bool any_plain_unknown = false;
@@ -454,14 +457,16 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
       any_plain_unknown = true;
     }
   }
-  if (any_plain_unknown) return add_dynamic(z, entry_index, &p);
+  if (any_plain_unknown && !calls) return add_dynamic(z, entry_index, &p);
   p.arena = &z->segment->arena;
   z->asked = entry;
   p.stays = z->plan->context.packings != NULL && is_on_host(z) ? stays : NULL;
   p.stays_argument = z;
+  p.step = z->step;
   RHEOS_TRY(rheos__prepare_kernel(&p));
   RHEOS_TRY(add_release(z->segment, p.release, p.state));
   RHEOS_TRY(rheos__check_handles(entry, &p));
+  if (p.called_shapes != NULL) p.output_shapes = p.called_shapes;
   if (has_nothing_to_run(&p)) return add_outputs(z, entry, &p, RHEOS__VALUE_NONE);
   RHEOS_TRY(add_kernel(z, entry_index, &p));
   return p.packing.bytes > 0 ? rheos__pack_operand(z->segment, &p.packing) : NULL;

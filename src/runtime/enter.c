@@ -6,18 +6,18 @@
 
 // The segment for this key, marked as running. The plan's mutex is held, but not while a segment is
 // made: that may take long, and ask the caller whether to stop, who may run this plan again.
-static rheos_status *enter_locked(rheos__run *r, rheos__segment *parent, const rheos__key *key,
-                                  rheos__segment **out_segment) {
-  *out_segment = rheos__segment_find(r->plan, parent, key);
+static rheos_status *enter_locked(rheos__plan *plan, rheos__step *step, rheos__segment *parent,
+                                  const rheos__key *key, rheos__segment **out_segment) {
+  *out_segment = rheos__segment_find(plan, parent, key);
   if (*out_segment == NULL) {
     rheos__segment *made = NULL;
-    pthread_mutex_unlock(&r->plan->mutex);
-    rheos_status *status = rheos__segment_new_for(r->plan, parent, key, r->step, &made);
-    pthread_mutex_lock(&r->plan->mutex);
+    pthread_mutex_unlock(&plan->mutex);
+    rheos_status *status = rheos__segment_new_for(plan, parent, key, step, &made);
+    pthread_mutex_lock(&plan->mutex);
     RHEOS_TRY(status);
-    *out_segment = rheos__segment_find(r->plan, parent, key);
+    *out_segment = rheos__segment_find(plan, parent, key);
     if (*out_segment == NULL) {
-      rheos__segment_link(r->plan, made);
+      rheos__segment_link(plan, made);
       *out_segment = made;
     } else {
       rheos__segments_free(made);  // another thread was faster
@@ -45,7 +45,7 @@ static rheos__workspace *take_workspace(rheos__plan *plan, const rheos__segment 
 static rheos_status *enter_anew(rheos__run *r, rheos__segment *parent, const rheos__key *key,
                                 rheos__segment **out_segment) {
   pthread_mutex_lock(&r->plan->mutex);
-  rheos_status *status = enter_locked(r, parent, key, out_segment);
+  rheos_status *status = enter_locked(r->plan, r->step, parent, key, out_segment);
   if (status == NULL && r->workspace == NULL) {
     r->workspace = take_workspace(r->plan, *out_segment);
     if (r->workspace == NULL) {
@@ -151,4 +151,38 @@ void rheos__call_deinit(rheos__call *call) {
   }
   rheos__free(call->path);
   *call = (rheos__call){0};
+}
+
+void rheos__call_drop(rheos__call *call) {
+  rheos__workspaces_free(call->workspace);
+  rheos__free(call->path);
+  *call = (rheos__call){0};
+}
+
+// ---- Without a run
+
+static void describe_fetches(const rheos__plan *plan, const rheos__segment *root,
+                             rheos_shape *out_shapes, rheos__resource **out_cells) {
+  for (int32_t i = 0; i < plan->num_fetches; ++i) {
+    const int32_t index = plan->fetch_values[i];
+    out_shapes[i] = RHEOS_UNKNOWN_SHAPE;
+    out_cells[i] = NULL;
+    if (index >= root->first_value + root->num_values) continue;
+    const rheos__value *value = &root->values[index - root->first_value];
+    if (value->shape != NULL) out_shapes[i] = *value->shape;
+    if (value->kind == RHEOS__VALUE_NONE) out_cells[i] = value->resource;
+  }
+}
+
+rheos_status *rheos__plan_describe(rheos__plan *plan, const rheos__key *key, rheos__step *step,
+                                   rheos_shape *out_shapes, rheos__resource **out_cells) {
+  rheos__segment *root = NULL;
+  pthread_mutex_lock(&plan->mutex);
+  rheos_status *status = enter_locked(plan, step, NULL, key, &root);
+  if (status == NULL) {
+    describe_fetches(plan, root, out_shapes, out_cells);
+    --root->num_running;
+  }
+  pthread_mutex_unlock(&plan->mutex);
+  return status;
 }

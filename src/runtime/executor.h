@@ -2,6 +2,7 @@
 #ifndef RHEOS_SRC_RUNTIME_EXECUTOR_H
 #define RHEOS_SRC_RUNTIME_EXECUTOR_H
 
+#include "graph/calls.h"
 #include "plan/segment.h"
 #include "runtime/bound.h"
 #include "runtime/step.h"
@@ -16,15 +17,6 @@ rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
 
 // ---- Runs inside runs
 
-// What a body is given, by feed.
-typedef struct rheos__parameters {
-  rheos_tensor *const *tensors;   // NULL where a feed is a cell
-  rheos__resource *const *cells;  // what is behind references and handles; NULL: no feed is one
-  // Tensors whose reference goes to the run, even if it fails: nobody else holds them, so results may be
-  // written over them. NULL: none.
-  const bool *given;
-} rheos__parameters;
-
 // A body as one caller has it: kept from call to call, so that entering with the same shapes and cells
 // takes neither a lock nor memory. For one thread at a time.
 typedef struct rheos__call {
@@ -38,8 +30,16 @@ typedef struct rheos__call {
 // `call` holds zeros but for the plan. The workspace goes back to the plan, which must still be there.
 void rheos__call_deinit(rheos__call *call);
 
+// The same for a plan that is about to be freed.
+void rheos__call_drop(rheos__call *call);
+
+// What the fetches of a run with this key will be: shapes, unknown where only a run tells, and cells, NULL
+// where there is none. The root segment for the key is made if there is none.
+rheos_status *rheos__plan_describe(rheos__plan *plan, const rheos__key *key, rheos__step *step,
+                                   rheos_shape *out_shapes, rheos__resource **out_cells);
+
 // Runs the body inside the step, whose budget, polling, trace and resources it shares. `values`, in the
-// order of the plan's fetches, are results for the caller, NULL after a failure. Tensors that they
+// order of the plan's fetches, are results for the caller, NULL of a handle and after a failure. Tensors that they
 // hold before are taken: a result of the same dtype and shape is computed there if nobody else holds
 // the tensor.
 rheos_status *rheos__call_run(rheos__call *call, const rheos__parameters *parameters,

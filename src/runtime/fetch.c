@@ -71,6 +71,7 @@ static rheos_status *take_fetch(rheos__run *r, const rheos__segment *last, int32
                                 rheos_tensor **given) {
   int32_t index = r->plan->fetch_values[fetch];
   const rheos__value *value = rheos__find_value(last, index);
+  if (value->kind == RHEOS__VALUE_NONE && r->call != NULL) return NULL;
   if (value->kind == RHEOS__VALUE_NONE) {
     return rheos_status_new(RHEOS_UNIMPLEMENTED, "a resource handle cannot be fetched");
   }

@@ -3,6 +3,7 @@
 
 #include "base/large_blocks.h"
 #include "base/options.h"
+#include "runtime/bodies.h"
 #include "runtime/executor.h"
 #include "runtime/partial_run.h"
 #include "runtime/plan_cache.h"
@@ -20,6 +21,7 @@ struct rheos_session {
   pthread_mutex_t mutex;  // guards what follows
   pthread_cond_t idle;
   rheos__plan_cache plans;
+  rheos__bodies *bodies;
   int32_t num_running;               // steps, and threads that plan
   rheos__partial_run *partial_runs;  // latest first
   int64_t last_handle;
@@ -71,6 +73,36 @@ static rheos_status *find_resources(rheos_session *session) {
   return session->own_resources != NULL ? NULL : rheos__out_of_memory();
 }
 
+static bool packs_operands(const rheos_rewrite_options *rewrites) {
+  return !rewrites->disable_meta_optimizer && rewrites->layout_optimizer != RHEOS_TOGGLE_OFF;
+}
+
+// What the session's plans need to know of it.
+static rheos__plan_context plan_context(const rheos_session *session) {
+  const int32_t between_ops = session->options.num_threads_between_ops;
+  int32_t threads = rheos_host_num_threads(session->host);
+  if (between_ops > 0 && between_ops < threads) threads = between_ops;
+  rheos__resources *own = session->own_resources;
+  rheos__plan_context context = {.resources = own != NULL ? own : session->host->resources,
+                                 .devices = session->host->devices,
+                                 .num_devices = session->host->num_devices,
+                                 .allow_soft_placement = session->options.allow_soft_placement,
+                                 .log_device_placement = session->options.log_device_placement,
+                                 .program_function = session->options.program_function,
+                                 .program_argument = session->options.program_argument,
+                                 .bodies = session->bodies,
+                                 .rewrites = session->options.rewrites,
+                                 .num_threads = threads};
+  if (packs_operands(&context.rewrites)) context.packings = session->host->packings;
+  return context;
+}
+
+static rheos_status *make_bodies(rheos_session *session) {
+  const rheos__plan_context context = plan_context(session);
+  session->bodies = rheos__bodies_new(&context);
+  return session->bodies != NULL ? NULL : rheos__out_of_memory();
+}
+
 // A newer program may set toggles that are not known here.
 static rheos_status *check_toggles(const rheos_rewrite_options *rewrites) {
   for (size_t i = 0; i < sizeof rewrites->reserved_ / sizeof rewrites->reserved_[0]; ++i) {
@@ -103,6 +135,7 @@ rheos_status *rheos_session_new_sized(rheos_graph *graph, const rheos_session_op
   init_plans(session);
   rheos_status *status = find_host(&session->options, &session->host);
   if (status == NULL) status = find_resources(session);
+  if (status == NULL) status = make_bodies(session);
   if (status != NULL) {
     rheos_session_free(session);
     return status;
@@ -133,6 +166,7 @@ void rheos_session_close(rheos_session *session) {
   pthread_mutex_unlock(&session->mutex);
   forget_partial_runs(session);
   rheos__plan_cache_clear(&session->plans);
+  rheos__bodies_clear(session->bodies);
   rheos__resources_clear(session->own_resources);
   rheos__large_trim();
 }
@@ -141,6 +175,7 @@ void rheos_session_free(rheos_session *session) {
   if (session == NULL) return;
   rheos_session_close(session);
   rheos__plan_cache_deinit(&session->plans);
+  rheos__bodies_unref(session->bodies);
   rheos__resources_free(session->own_resources);
   rheos_host_unref(session->host);
   rheos_graph_unref(session->graph);
@@ -205,30 +240,13 @@ static rheos_status *check_feeds_differ(const rheos_session *session,
   return NULL;
 }
 
-static bool packs_operands(const rheos_rewrite_options *rewrites) {
-  return !rewrites->disable_meta_optimizer && rewrites->layout_optimizer != RHEOS_TOGGLE_OFF;
-}
-
 static rheos_status *make_plan(void *argument, const rheos__signature_ids *ids,
                                rheos__plan **out_plan) {
   rheos_session *session = argument;
   RHEOS_TRY(check_feeds_differ(session, ids));
-  const int32_t between_ops = session->options.num_threads_between_ops;
-  int32_t threads = rheos_host_num_threads(session->host);
-  if (between_ops > 0 && between_ops < threads) threads = between_ops;
-  rheos__resources *own = session->own_resources;
-  rheos__plan_context context = {.resources = own != NULL ? own : session->host->resources,
-                                 .devices = session->host->devices,
-                                 .num_devices = session->host->num_devices,
-                                 .allow_soft_placement = session->options.allow_soft_placement,
-                                 .log_device_placement = session->options.log_device_placement,
-                                 .program_function = session->options.program_function,
-                                 .program_argument = session->options.program_argument,
-                                 .rewrites = session->options.rewrites,
-                                 .num_threads = threads,
-                                 .done = ids->done,
-                                 .num_done = ids->num_done};
-  if (packs_operands(&context.rewrites)) context.packings = session->host->packings;
+  rheos__plan_context context = plan_context(session);
+  context.done = ids->done;
+  context.num_done = ids->num_done;
   return rheos__plan_new(session->graph, &context, ids->feeds, ids->num_feeds, ids->fetches,
                          ids->num_fetches, ids->targets, ids->num_targets, out_plan);
 }

@@ -22,6 +22,8 @@ struct rheos__step {
   float budget_ns;                    // of guessed work before the step is polled again
   _Atomic int stopped;                // a rheos_code; 0: go on
   rheos__resources *resources;        // that live as long as the step; NULL until a kernel asks
+  int32_t depth;                      // of the calls under way
+  const struct rheos__inferring *inferring;  // bodies whose results are being found out: bodies.c
 };
 
 void rheos__step_init(rheos__step *step, rheos_host *host, const rheos_run_options *options,

@@ -2,6 +2,7 @@
 #include "format/graph/graph_extras.h"
 
 #include "codec/wire.h"
+#include "format/graph/function_body.h"
 
 // Of the library in a GraphDef, of a function in a library.
 enum { LIBRARY_FIELD = 2, FUNCTION_FIELD = 1 };
@@ -45,7 +46,7 @@ static rheos_status *put(rheos__buffer *buffer, const ProtobufCMessage *message,
 
 // ---- The library
 
-static const rheos__extra *find_function(const rheos__graph_extras *extras, const char *name) {
+const rheos__extra *rheos__find_function(const rheos__graph_extras *extras, const char *name) {
   for (size_t i = 0; i < extras->num_functions; i++) {
     if (strcmp(extras->function_list[i].name, name) == 0) return &extras->function_list[i];
   }
@@ -70,7 +71,7 @@ static rheos_status *add_function(rheos_graph *graph, rheos__graph_extras *extra
   rheos__buffer *buffer = &extras->functions;
   rheos__extra added;
   RHEOS_TRY(put_bytes(buffer, bytes, &added));
-  const rheos__extra *old = find_function(extras, name);
+  const rheos__extra *old = rheos__find_function(extras, name);
   rheos_status *status = NULL;
   if (old != NULL) {
     if (old->size_bytes != added.size_bytes ||
@@ -84,7 +85,7 @@ static rheos_status *add_function(rheos_graph *graph, rheos__graph_extras *extra
                             extras->num_functions + 1)) {
     status = rheos__out_of_memory();
   } else {
-    status = rheos__graph_add_op_def(graph, def->signature);
+    status = rheos__graph_add_function_op(graph, def->signature);
     if (status == NULL) {
       added.name = rheos__graph_signature(graph, name)->op->name;
       extras->function_list[extras->num_functions++] = added;
@@ -100,6 +101,7 @@ rheos_status *rheos__graph_add_library(rheos_graph *graph, const Tensorflow__Gra
   if (def->library == NULL) return NULL;
   rheos__graph_extras *extras = rheos__graph_extras_of(graph);
   if (extras == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(rheos__graph_set_body_maker(graph, rheos__make_body_of_message));
   rheos__wire graph_wire = rheos__wire_of(bytes, size_bytes);
   rheos__wire_field field;
   bool sound;

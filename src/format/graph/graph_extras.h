@@ -34,6 +34,9 @@ rheos__graph_extras *rheos__graph_extras_of(rheos_graph *graph);
 rheos_status *rheos__graph_add_library(rheos_graph *graph, const Tensorflow__GraphDef *def,
                                        const void *bytes, size_t size_bytes);
 
+// The message of that name; NULL if there is none.
+const rheos__extra *rheos__find_function(const rheos__graph_extras *extras, const char *name);
+
 // Narrows the versions that the graph fits by those of a file.
 rheos_status *rheos__graph_add_versions(rheos_graph *graph, const Tensorflow__VersionDef *versions);
 

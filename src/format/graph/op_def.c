@@ -4,6 +4,7 @@
 
 #include "format/graph/graph_def.h"
 #include "format/message/tensor_proto.h"
+#include "ops/flow/call.h"
 
 enum { MAX_ITEMS = 4096 };
 
@@ -157,15 +158,26 @@ static rheos_status *read_op(rheos_graph *graph, const Tensorflow__OpDef *proto,
                    &signature->outputs);
 }
 
-rheos_status *rheos__graph_add_op_def(rheos_graph *graph, const Tensorflow__OpDef *proto) {
+static rheos_status *add_op(rheos_graph *graph, const Tensorflow__OpDef *proto, unsigned flags,
+                            rheos__prepare_fn prepare) {
   own_op *own = new_op(graph, proto->name, proto->is_stateful);
   if (own == NULL) return rheos__out_of_memory();
+  own->op.flags |= flags;
+  own->op.prepare = prepare;
   rheos_status *status = read_op(graph, proto, &own->signature);
   if (status == NULL) return rheos__graph_add_signature(graph, &own->signature);
   rheos_status *named = rheos_status_new(rheos_status_code(status), "the definition of '%s': %s",
                                          proto->name, rheos_status_message(status));
   rheos_status_free(status);
   return named;
+}
+
+rheos_status *rheos__graph_add_op_def(rheos_graph *graph, const Tensorflow__OpDef *proto) {
+  return add_op(graph, proto, 0, NULL);
+}
+
+rheos_status *rheos__graph_add_function_op(rheos_graph *graph, const Tensorflow__OpDef *proto) {
+  return add_op(graph, proto, RHEOS_OP_CALLS, rheos__prepare_call_by_name);
 }
 
 // ---- A guess

@@ -1,0 +1,98 @@
+// Conditionals: If, StatelessIf, Case, StatelessCase.
+#include "ops/flow/call.h"
+#include "ops/kit/op_util.h"
+
+typedef struct choice_state {
+  rheos__call_args args;
+  bool by_index;  // input 0 is a number; else a condition, of which sites[0] is the true side
+  int32_t num_sites;
+  rheos__site *sites[];
+} choice_state;
+
+static int32_t chosen(const choice_state *choice, const rheos_tensor *selector) {
+  if (!choice->by_index) return rheos__is_true(selector) ? 0 : 1;
+  const int32_t index = *(const int32_t *)selector->data;
+  return index >= 0 && index < choice->num_sites ? index : choice->num_sites - 1;
+}
+
+static rheos_status *compute_choice(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                    rheos_tensor **outputs) {
+  const choice_state *choice = state;
+  rheos__site *site = choice->sites[chosen(choice, inputs[0])];
+  return rheos__call_once(site, &choice->args, step, inputs, outputs);
+}
+
+static void release_choice(void *state) {
+  const choice_state *choice = state;
+  for (int32_t i = 0; i < choice->num_sites; ++i) rheos__site_free(choice->sites[i]);
+}
+
+static rheos_status *prepare_choice(rheos__prepare *p, const rheos_func *const *funcs,
+                                    int32_t count, bool by_index) {
+  choice_state *choice =
+      rheos__arena_alloc_zeroed(p->arena, sizeof *choice + (size_t)count * sizeof *choice->sites);
+  if (choice == NULL) return rheos__out_of_memory();
+  choice->by_index = by_index;
+  p->state = choice;
+  p->compute = compute_choice;
+  p->release = release_choice;
+  rheos_status *status = rheos__call_args_init(p, 1, &choice->args);
+  for (int32_t i = 0; i < count && status == NULL; ++i) {
+    status = rheos__call_site(p, funcs[i], &choice->args, NULL, 0, &choice->sites[i]);
+    if (status == NULL) choice->num_sites = i + 1;
+  }
+  if (status == NULL) status = rheos__infer_called(p, &choice->args, choice->sites, count);
+  if (status != NULL) release_choice(choice);
+  return status;
+}
+
+static rheos_status *prepare_if(rheos__prepare *p) {
+  const rheos_func *funcs[] = {rheos__attrs_find(p->attrs, "then_branch")->func,
+                               rheos__attrs_find(p->attrs, "else_branch")->func};
+  return prepare_choice(p, funcs, 2, false);
+}
+
+static rheos_status *prepare_case(rheos__prepare *p) {
+  const rheos_attr_value *branches = rheos__attrs_find(p->attrs, "branches");
+  if (p->input_shapes[0].rank != 0) {
+    return RHEOS_INVALID("branch_index must be scalar, got shape %s",
+                         rheos__shape_text_of(&p->input_shapes[0], &(rheos__shape_text){{0}}));
+  }
+  const rheos_func **funcs =
+      rheos__arena_alloc(p->arena, ((size_t)branches->count + 1) * sizeof *funcs);
+  if (funcs == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < branches->count; ++i) funcs[i] = &branches->funcs[i];
+  return prepare_choice(p, funcs, branches->count, true);
+}
+
+// What the program says of the outputs, until a plan knows.
+static rheos_status *infer_told(rheos__infer *c) {
+  const rheos_attr_value *told = rheos__attrs_find(c->attrs, "output_shapes");
+  for (int32_t i = 0; i < c->num_outputs && i < told->count; ++i) {
+    c->output_shapes[i] = told->shapes[i];
+  }
+  return NULL;
+}
+
+#define CHOICE(op, selector, funcs, more_flags, prepare_it, text)                 \
+  const rheos__op_def rheos__op_##op = {                                          \
+      .name = #op,                                                                \
+      .signature = selector "Tin: list(type) >= 0; Tout: list(type) >= 0; " funcs \
+                            "; output_shapes: list(shape) = []",                  \
+      .doc = text,                                                                \
+      .flags = RHEOS_OP_CALLS | (more_flags),                                     \
+      .shape = infer_told,                                                        \
+      .prepare = prepare_it,                                                      \
+  };
+#define EFFECTS (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)
+#define IF "then_branch: func; else_branch: func"
+#define COND "cond: Tcond, input: Tin -> output: Tout; Tcond: type; "
+CHOICE(If, COND, IF, EFFECTS, prepare_if,
+       "The results of `then_branch` for `input` if `cond` holds, else of `else_branch`.")
+CHOICE(StatelessIf, COND, IF, 0, prepare_if, "If, of functions that have no effects.")
+#define CASE "branches: list(func) >= 1"
+#define INDEX "branch_index: int32, input: Tin -> output: Tout; "
+CHOICE(
+    Case, INDEX, CASE, EFFECTS, prepare_case,
+    "The results for `input` of the function `branch_index` of `branches`; out of range: the last.")
+CHOICE(StatelessCase, INDEX, CASE, 0, prepare_case, "Case, of functions that have no effects.")

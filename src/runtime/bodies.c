@@ -1,0 +1,299 @@
+// Bodies and the calls of them. A site keeps the frame of its last call, so that the next one finds the
+// way that this one took; frames that a site has no room for wait with the body.
+#include "runtime/bodies.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "graph/calls.h"
+#include "graph/library.h"
+#include "runtime/executor.h"
+#include "runtime/run.h"
+
+// Calls inside calls; each takes some kilobytes of the stack.
+enum { MAX_DEPTH = 512, MAX_INFERRED_DEPTH = 32 };
+
+typedef struct body {
+  struct body *next;
+  rheos__bodies *bodies;
+  const rheos__function *function;
+  pthread_mutex_t mutex;
+  rheos__plan *plan;   // made by the first call; the mutex guards that
+  rheos__frame *idle;  // this and what follows by the mutex of all bodies
+  rheos__site *sites;
+} body;
+
+struct rheos__frame {
+  rheos__frame *next;
+  body *of;
+  rheos__call call;
+  rheos__step *step;  // that it is in now
+};
+
+struct rheos__site {
+  rheos__site *next, *before;
+  body *of;
+  _Atomic(rheos__frame *) idle;
+};
+
+struct rheos__bodies {
+  _Atomic int32_t references;
+  pthread_mutex_t mutex;
+  rheos__plan_context context;
+  body *first;
+};
+
+// ---- All of them
+
+rheos__bodies *rheos__bodies_new(const rheos__plan_context *context) {
+  rheos__bodies *bodies = rheos__alloc_zeroed(sizeof *bodies);
+  if (bodies == NULL) return NULL;
+  atomic_init(&bodies->references, 1);
+  pthread_mutex_init(&bodies->mutex, NULL);
+  bodies->context = *context;
+  bodies->context.bodies = bodies;
+  return bodies;
+}
+
+static void free_frame(rheos__frame *frame) {
+  rheos__call_drop(&frame->call);
+  rheos__free(frame);
+}
+
+// A frame that nothing runs in, taken from its place; NULL if there is none.
+static rheos__frame *take_any_frame(rheos__bodies *bodies) {
+  for (body *b = bodies->first; b != NULL; b = b->next) {
+    rheos__frame *frame = b->idle;
+    if (frame != NULL) {
+      b->idle = frame->next;
+      return frame;
+    }
+    for (rheos__site *site = b->sites; site != NULL; site = site->next) {
+      frame = atomic_exchange(&site->idle, NULL);
+      if (frame != NULL) return frame;
+    }
+  }
+  return NULL;
+}
+
+// Frames first: their workspaces have kernels that borrow from segments of the plans.
+void rheos__bodies_clear(rheos__bodies *bodies) {
+  if (bodies == NULL) return;
+  for (;;) {
+    pthread_mutex_lock(&bodies->mutex);
+    rheos__frame *frame = take_any_frame(bodies);
+    pthread_mutex_unlock(&bodies->mutex);
+    if (frame == NULL) break;
+    free_frame(frame);
+  }
+  for (body *b = bodies->first; b != NULL; b = b->next) {
+    rheos__plan_free(b->plan);
+    b->plan = NULL;
+  }
+}
+
+void rheos__bodies_unref(rheos__bodies *bodies) {
+  if (bodies == NULL) return;
+  if (atomic_fetch_sub_explicit(&bodies->references, 1, memory_order_acq_rel) > 1) return;
+  while (bodies->first != NULL) {
+    body *b = bodies->first;
+    bodies->first = b->next;
+    assert(b->plan == NULL && b->idle == NULL && b->sites == NULL);
+    pthread_mutex_destroy(&b->mutex);
+    rheos__free(b);
+  }
+  pthread_mutex_destroy(&bodies->mutex);
+  rheos__free(bodies);
+}
+
+// ---- Sites
+
+static rheos_status *check_types(const rheos__function *function, const rheos__site_types *types) {
+  if (function->num_args != types->num_args || function->num_results != types->num_results) {
+    return RHEOS_INVALID("function %s takes %d and gives %d, the call has %d and wants %d",
+                         function->name, (int)function->num_args, (int)function->num_results,
+                         (int)types->num_args, (int)types->num_results);
+  }
+  for (int32_t i = 0; i < types->num_args; ++i) {
+    const rheos_dtype dtype = rheos__function_arg_dtype(function, i);
+    if (dtype == types->args[i]) continue;
+    return RHEOS_INVALID("argument %d of function %s is %s, the call has %s", (int)i,
+                         function->name, rheos_dtype_name(dtype), rheos_dtype_name(types->args[i]));
+  }
+  for (int32_t i = 0; i < types->num_results; ++i) {
+    const rheos_dtype dtype = rheos__function_result_dtype(function, i);
+    if (types->results[i] == RHEOS_INVALID_DTYPE || dtype == types->results[i]) continue;
+    return RHEOS_INVALID("result %d of function %s is %s, the call wants %s", (int)i,
+                         function->name, rheos_dtype_name(dtype),
+                         rheos_dtype_name(types->results[i]));
+  }
+  return NULL;
+}
+
+// The mutex is held.
+static body *body_of(rheos__bodies *bodies, const rheos__function *function) {
+  for (body *b = bodies->first; b != NULL; b = b->next) {
+    if (b->function == function) return b;
+  }
+  body *b = rheos__alloc_zeroed(sizeof *b);
+  if (b == NULL) return NULL;
+  b->bodies = bodies;
+  b->function = function;
+  pthread_mutex_init(&b->mutex, NULL);
+  b->next = bodies->first;
+  bodies->first = b;
+  return b;
+}
+
+rheos_status *rheos__site_new(const rheos__prepare *p, const rheos_func *func,
+                              const rheos__site_types *types, rheos__site **out_site) {
+  const rheos__function *function;
+  rheos__bodies *bodies = p->bodies;
+  *out_site = NULL;
+  if (bodies == NULL) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "functions can only be called in a session");
+  }
+  RHEOS_TRY(rheos__graph_function(p->graph, func, &function));
+  RHEOS_TRY(check_types(function, types));
+  rheos__site *site = rheos__alloc_zeroed(sizeof *site);
+  if (site == NULL) return rheos__out_of_memory();
+  pthread_mutex_lock(&bodies->mutex);
+  site->of = body_of(bodies, function);
+  if (site->of != NULL) {
+    site->next = site->of->sites;
+    if (site->next != NULL) site->next->before = site;
+    site->of->sites = site;
+  }
+  pthread_mutex_unlock(&bodies->mutex);
+  if (site->of == NULL) {
+    rheos__free(site);
+    return rheos__out_of_memory();
+  }
+  atomic_fetch_add_explicit(&bodies->references, 1, memory_order_relaxed);
+  *out_site = site;
+  return NULL;
+}
+
+static void keep_frame(body *b, rheos__frame *frame) {
+  pthread_mutex_lock(&b->bodies->mutex);
+  frame->next = b->idle;
+  b->idle = frame;
+  pthread_mutex_unlock(&b->bodies->mutex);
+}
+
+void rheos__site_free(rheos__site *site) {
+  if (site == NULL) return;
+  rheos__bodies *bodies = site->of->bodies;
+  rheos__frame *frame = atomic_exchange(&site->idle, NULL);
+  if (frame != NULL) keep_frame(site->of, frame);
+  pthread_mutex_lock(&bodies->mutex);
+  *(site->before != NULL ? &site->before->next : &site->of->sites) = site->next;
+  if (site->next != NULL) site->next->before = site->before;
+  pthread_mutex_unlock(&bodies->mutex);
+  rheos__free(site);
+  rheos__bodies_unref(bodies);
+}
+
+// ---- Plans
+
+static rheos_status *make_plan(body *b) {
+  const rheos__function *f = b->function;
+  return rheos__plan_new(f->graph, &b->bodies->context, f->args, f->num_args, f->results,
+                         f->num_results, f->targets, f->num_targets, &b->plan);
+}
+
+static rheos_status *plan_of(body *b, rheos__plan **out_plan) {
+  pthread_mutex_lock(&b->mutex);
+  rheos_status *status = b->plan == NULL ? make_plan(b) : NULL;
+  *out_plan = b->plan;
+  pthread_mutex_unlock(&b->mutex);
+  return status;
+}
+
+// ---- What results will be
+
+// Bodies that a step is asking about, innermost first: one that calls itself does not know.
+struct rheos__inferring {
+  const body *of;
+  const struct rheos__inferring *outer;
+};
+
+static bool is_asked_already(const rheos__step *step, const body *b) {
+  int depth = 0;
+  for (const struct rheos__inferring *at = step->inferring; at != NULL; at = at->outer) {
+    if (at->of == b || ++depth >= MAX_INFERRED_DEPTH) return true;
+  }
+  return false;
+}
+
+void rheos__site_infer(rheos__site *site, const rheos__prepare *p, const rheos_shape *shapes,
+                       rheos__resource *const *cells, rheos_shape *out_shapes,
+                       rheos__resource **out_cells) {
+  body *b = site->of;
+  for (int32_t i = 0; i < b->function->num_results; ++i) {
+    out_shapes[i] = RHEOS_UNKNOWN_SHAPE;
+    out_cells[i] = NULL;
+  }
+  rheos__step *step = p->step;
+  if (step == NULL || is_asked_already(step, b)) return;
+  const struct rheos__inferring inferring = {b, step->inferring};
+  step->inferring = &inferring;
+  rheos__plan *plan = NULL;
+  rheos_status *status = plan_of(b, &plan);
+  if (status == NULL) {
+    const rheos__key key = {.shapes = shapes, .cells = cells, .count = plan->num_feeds};
+    status = rheos__plan_describe(plan, &key, step, out_shapes, out_cells);
+  }
+  step->inferring = inferring.outer;
+  rheos_status_free(status);  // a run meets it again, if it comes there
+}
+
+// ---- Calls
+
+static rheos_status *new_frame(body *b, rheos__frame **out_frame) {
+  pthread_mutex_lock(&b->bodies->mutex);
+  rheos__frame *frame = b->idle;
+  if (frame != NULL) b->idle = frame->next;
+  pthread_mutex_unlock(&b->bodies->mutex);
+  if (frame == NULL) {
+    rheos__plan *plan;
+    RHEOS_TRY(plan_of(b, &plan));
+    frame = rheos__alloc_zeroed(sizeof *frame);
+    if (frame == NULL) return rheos__out_of_memory();
+    frame->of = b;
+    frame->call.plan = plan;
+  }
+  *out_frame = frame;
+  return NULL;
+}
+
+rheos_status *rheos__site_enter(rheos__site *site, rheos__step *step, rheos__frame **out_frame) {
+  *out_frame = NULL;
+  if (step->depth >= MAX_DEPTH) {
+    return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED,
+                            "function %s: calls lie more than %d deep in each other",
+                            site->of->function->name, MAX_DEPTH);
+  }
+  *out_frame = atomic_exchange_explicit(&site->idle, NULL, memory_order_acquire);
+  if (*out_frame == NULL) RHEOS_TRY(new_frame(site->of, out_frame));
+  ++step->depth;
+  (*out_frame)->step = step;
+  return NULL;
+}
+
+void rheos__site_leave(rheos__site *site, rheos__frame *frame) {
+  --frame->step->depth;
+  rheos__frame *expected = NULL;
+  if (atomic_compare_exchange_strong_explicit(&site->idle, &expected, frame, memory_order_release,
+                                              memory_order_relaxed)) {
+    return;
+  }
+  keep_frame(site->of, frame);
+}
+
+rheos_status *rheos__frame_run(rheos__frame *frame, const rheos__parameters *parameters,
+                               rheos__step *step, rheos_tensor **values) {
+  rheos_status *status = rheos__call_run(&frame->call, parameters, step, values);
+  return rheos__status_in_function_take(status, frame->of->function->name);
+}

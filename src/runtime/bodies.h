@@ -1,0 +1,16 @@
+// The functions that a session's steps call: a plan for each, shared by all calls, and the calls under
+// way. What kernels see of it is in graph/calls.h.
+#ifndef RHEOS_SRC_RUNTIME_BODIES_H
+#define RHEOS_SRC_RUNTIME_BODIES_H
+
+#include "plan/plan.h"
+
+// `context` is that of the session's plans; its `bodies` are these. NULL when memory is short. Counted,
+// because kernels may outlive the session.
+rheos__bodies *rheos__bodies_new(const rheos__plan_context *context);
+void rheos__bodies_unref(rheos__bodies *bodies);
+
+// Lets go of all plans. No step runs, and none will.
+void rheos__bodies_clear(rheos__bodies *bodies);
+
+#endif  // RHEOS_SRC_RUNTIME_BODIES_H
