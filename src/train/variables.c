@@ -3,6 +3,8 @@
 // by number. The values live in sessions; a graph only knows the nodes.
 #include "train/variables.h"
 
+#include <rheos/control_flow.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -315,6 +317,18 @@ static void finish_nodes(rheos_scope *s, const rheos__new_variable *args,
   rheos_scope_pop(s);
 }
 
+// A variable is initialized outside of all branches and loops.
+static void check_context(rheos_scope *s, rheos_output initial_value) {
+  if (rheos_operation_control_context(rheos_output_operation(initial_value)) == NULL) return;
+  char name[256];
+  rheos_scope_name(s, name, sizeof name);
+  rheos_scope_fail_take(
+      s, RHEOS_INVALID("Initializer for variable %s/ is from inside a control-flow construct, such "
+                       "as a loop or conditional. When creating a variable inside a loop or "
+                       "conditional, use a lambda as the initializer.",
+                       name));
+}
+
 rheos_variable rheos__make_variable(rheos_scope *s, const rheos__new_variable *args) {
   if (rheos_scope_status(s) != NULL) return no_variable;
   rheos_graph *graph = rheos_scope_graph(s);
@@ -322,6 +336,7 @@ rheos_variable rheos__make_variable(rheos_scope *s, const rheos__new_variable *a
   rheos__graph_lock(graph);
   rheos_push_control_dependencies(s, NULL, 0);
   rheos_push_name_scope(s, args->name);
+  check_context(s, args->initial_value);
   begin_nodes(s, args, &variable);
   if (rheos_scope_status(s) == NULL) {
     (args->use_resource ? finish_resource : finish_nodes)(s, args, &variable);
