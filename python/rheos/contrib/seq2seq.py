@@ -4,6 +4,7 @@ Sequences are lists of tensors, one for each step. A `loop_function` of (output,
 next input from an output; without one the decoder inputs are taken.
 """
 
+import functools
 from copy import deepcopy
 
 from rheos.contrib.rnn_cells import EmbeddingWrapper, Linear, OutputProjectionWrapper
@@ -11,6 +12,7 @@ from rheos.framework import dtypes, nest
 from rheos.framework.graph import name_scope
 from rheos.layers.rnn import static_rnn
 from rheos.ops import array_ops, embedding_ops, math_ops, nn_conv, nn_ops
+from rheos.ops.control_flow_ops import cond
 from rheos.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 
 # ---- Losses
@@ -353,9 +355,19 @@ def _copy_of(cell):
     return deepcopy(cell)
 
 
-def _check_feed_previous(feed_previous):
-    if not isinstance(feed_previous, bool):
-        raise NotImplementedError("seq2seq: feed_previous as a tensor")
+def _decode(decoder, feed_previous, decoder_inputs, state):
+    """(outputs, state) of a decoder that feeds previous outputs or not, which a tensor may tell."""
+    if isinstance(feed_previous, bool):
+        return decoder(feed_previous=feed_previous)
+
+    def branch(feeds):
+        with variable_scope(get_variable_scope(), reuse=None if feeds else True):
+            outputs, after = decoder(feed_previous=feeds, update_embedding_for_previous=False)
+        return outputs + nest.flatten(after)
+
+    made = cond(feed_previous, lambda: branch(True), lambda: branch(False))
+    count = len(decoder_inputs)
+    return made[:count], nest.pack_sequence_as(state, made[count:])
 
 
 def basic_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, dtype=dtypes.float32, scope=None):
@@ -392,7 +404,6 @@ def embedding_rnn_seq2seq(
 
     Without an output_projection the outputs are logits (batch, num_decoder_symbols).
     """
-    _check_feed_previous(feed_previous)
     with variable_scope(scope or "embedding_rnn_seq2seq") as scope:
         if dtype is not None:
             scope.set_dtype(dtype)
@@ -402,15 +413,16 @@ def embedding_rnn_seq2seq(
         _, state = static_rnn(encoder, encoder_inputs, dtype=dtype)
         if output_projection is None:
             cell = OutputProjectionWrapper(cell, num_decoder_symbols)
-        return embedding_rnn_decoder(
+        decoder = functools.partial(
+            embedding_rnn_decoder,
             decoder_inputs,
             state,
             cell,
             num_decoder_symbols,
             embedding_size,
             output_projection=output_projection,
-            feed_previous=feed_previous,
         )
+        return _decode(decoder, feed_previous, decoder_inputs, state)
 
 
 def embedding_attention_seq2seq(
@@ -428,7 +440,6 @@ def embedding_attention_seq2seq(
     initial_state_attention=False,
 ):
     """embedding_rnn_seq2seq() whose decoder looks at the outputs of the encoder."""
-    _check_feed_previous(feed_previous)
     with variable_scope(scope or "embedding_attention_seq2seq", dtype=dtype) as scope:
         dtype = scope.dtype
         encoder = EmbeddingWrapper(
@@ -443,7 +454,8 @@ def embedding_attention_seq2seq(
         if output_projection is None:
             cell = OutputProjectionWrapper(cell, num_decoder_symbols)
             output_size = num_decoder_symbols
-        return embedding_attention_decoder(
+        decoder = functools.partial(
+            embedding_attention_decoder,
             decoder_inputs,
             state,
             attention_states,
@@ -453,9 +465,9 @@ def embedding_attention_seq2seq(
             num_heads=num_heads,
             output_size=output_size,
             output_projection=output_projection,
-            feed_previous=feed_previous,
             initial_state_attention=initial_state_attention,
         )
+        return _decode(decoder, feed_previous, decoder_inputs, state)
 
 
 def model_with_buckets(

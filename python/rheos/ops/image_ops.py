@@ -278,16 +278,10 @@ def random_flip_up_down(image, seed=None):
 
 
 def rot90(image, k=1, name=None):
-    """A picture, or each of a batch, turned `k` times by 90 degrees against the clock.
-
-    k: a Python integer; one that is a tensor needs control flow, which Rheos has not got yet.
-    """
-    with name_scope(name, "rot90", [image, k]):
+    """A picture, or each of a batch, turned `k` times by 90 degrees against the clock."""
+    with name_scope(name, "rot90", [image, k]) as scope:
         image = _checked_picture(convert_to_tensor(image, name="image"))
         turns = constant_value(k) if _is_tensor(k) else k
-        if turns is None:
-            raise NotImplementedError("rot90 by a number of turns that is not known beforehand")
-        turns = int(turns) % 4
         if image.shape.ndims is None:
             image.set_shape([None] * 3)
         ndims = image.shape.ndims
@@ -295,13 +289,32 @@ def rot90(image, k=1, name=None):
             raise ValueError("'image' must have either 3 or 4 dimensions.")
         rows = ndims - 3
         swapped = [1, 0, 2] if ndims == 3 else [0, 2, 1, 3]
-        if turns == 1:
+
+        def turn():
             return array_ops.transpose(array_ops.reverse(image, [rows + 1]), swapped)
-        if turns == 2:
+
+        def turn_twice():
             return array_ops.reverse(image, [rows, rows + 1])
-        if turns == 3:
+
+        def turn_back():
             return array_ops.reverse(array_ops.transpose(image, swapped), [rows + 1])
-        return image
+
+        functions = [turn, turn_twice, turn_back]
+        if turns is None:
+            return _turned_by(convert_to_tensor(k, dtypes.int32), image, functions, scope)
+        turns = int(turns) % 4
+        return functions[turns - 1]() if turns else image
+
+
+def _turned_by(k, image, functions, scope):
+    """What function k gives, counted from 1 and round again; for 0 the picture itself."""
+    k.shape.assert_has_rank(0)
+    k = math_ops.mod(k, 4)
+    pairs = [(math_ops.equal(k, i), function) for i, function in enumerate(functions, 1)]
+    turned = control_flow_ops.case(pairs, default=lambda: image, exclusive=True, name=scope)
+    dims = image.shape.as_list()
+    turned.set_shape([*dims[:-3], None, None, dims[-1]])
+    return turned
 
 
 def transpose_image(image, name=None):
