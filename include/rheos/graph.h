@@ -139,6 +139,12 @@ RHEOS_API rheos_attr_value rheos_operation_attr(rheos_operation operation, const
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_operation_set_device(rheos_operation operation,
                                                                   const char *device);
 
+// Closes a loop: input `input` of a Merge or RefMerge, made with anything of the dtype in its place, comes
+// from `next`, an output of a NextIteration or RefNextIteration that was made later. What is known about
+// shapes from the Merge on becomes what holds in every trip.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_operation_close_loop(rheos_operation merge,
+                                                                  int32_t input, rheos_output next);
+
 // The file and line of the program that made the operation; file NULL if they are not known.
 RHEOS_API void rheos_operation_source(rheos_operation operation, const char **out_file,
                                       int32_t *out_line);

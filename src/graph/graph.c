@@ -483,6 +483,34 @@ static rheos_status *set_input(rheos_graph *graph, int32_t id, int32_t input, rh
   return NULL;
 }
 
+static rheos_status *close_loop(rheos_graph *graph, int32_t id, int32_t input, rheos__edge next) {
+  if (rheos__graph_node(graph, id)->signature->op->flow != RHEOS__FLOW_MERGE) {
+    return RHEOS_INVALID("a loop is closed at a Merge, not at a %s",
+                         rheos__graph_node(graph, id)->signature->op->name);
+  }
+  if (!has_output(graph, next)) return RHEOS_INVALID("there is no such tensor");
+  const rheos__op_def *from = rheos__graph_node(graph, next.id)->signature->op;
+  if (from->flow != RHEOS__FLOW_NEXT_ITERATION) {
+    return RHEOS_INVALID("a loop goes back from a NextIteration, not from a %s", from->name);
+  }
+  RHEOS_TRY(set_input(graph, id, input, next));
+  return rheos__graph_relax(graph, id, input);
+}
+
+rheos_status *rheos__graph_close_loop(rheos_graph *graph, int32_t id, int32_t input,
+                                      rheos__edge next) {
+  rheos__graph_lock(graph);
+  rheos_status *status = close_loop(graph, id, input, next);
+  rheos__graph_unlock(graph);
+  return rheos__status_at_take(status, graph, id);
+}
+
+rheos_status *rheos_operation_close_loop(rheos_operation merge, int32_t input, rheos_output next) {
+  if (node_of(merge) == NULL) return RHEOS_INVALID("there is no operation to close a loop at");
+  if (next.graph != merge.graph) return RHEOS_INVALID("what comes back is of another graph");
+  return rheos__graph_close_loop(merge.graph, merge.id, input, (rheos__edge){next.id, next.index});
+}
+
 rheos_status *rheos__graph_set_input(rheos_graph *graph, int32_t id, int32_t input,
                                      rheos__edge edge) {
   rheos__graph_lock(graph);

@@ -71,6 +71,9 @@ rheos_status *rheos__status_at_take(rheos_status *status, const rheos_graph *gra
 // Surgery
 rheos_status *rheos__graph_set_input(rheos_graph *graph, int32_t id, int32_t input,
                                      rheos__edge edge);
+// The way back of a loop, into input `input` of a Merge: see rheos_operation_close_loop().
+rheos_status *rheos__graph_close_loop(rheos_graph *graph, int32_t id, int32_t input,
+                                      rheos__edge next);
 rheos_status *rheos__graph_add_control_input(rheos_graph *graph, int32_t id, int32_t from);
 
 // Ops that only this graph has, beside those of the table: the functions of its library and what a file

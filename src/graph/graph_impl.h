@@ -83,6 +83,10 @@ const void **rheos__intern_find(const rheos__intern_set *set, uint64_t hash,
                                 bool (*same)(const void *candidate, const void *wanted),
                                 const void *wanted);
 
+// A way back now comes into input `input` of the Merge `id`: shapes of it and of what follows from it
+// become what holds in every trip. The graph is locked.
+rheos_status *rheos__graph_relax(rheos_graph *graph, int32_t id, int32_t input);
+
 // What a value of a Const node is; NULL for other nodes.
 rheos_tensor *rheos__const_value(const rheos_graph *graph, rheos__edge edge);
 

@@ -1,7 +1,8 @@
 // Dynamic instructions. Whether a kernel depends on values is found out by asking: where the shape
 // function says the same with the inputs' values and without, the kernel is prepared without them, as
 // those of other instructions are, and stays good for the segment. Else it is prepared with a copy of
-// the values, and stays good while the inputs hold the same bytes.
+// the values, and stays good while the inputs hold the same bytes. In a plan with control flow all nodes
+// are prepared so, and what was prepared stays good while inputs have the same shapes and cells too.
 #include "plan/dynamic.h"
 
 #include <assert.h>
@@ -10,10 +11,21 @@
 #include "plan/prepare.h"
 #include "plan/staged_node.h"
 
-enum { MAX_KEY_BYTES = 1024 };
+enum { MAX_KEY_BYTES = 1024, WITHOUT_SEGMENT = -1 };
+
+// What is run, and on what.
+typedef struct dynamic_node {
+  const rheos__plan *plan;
+  int32_t entry;
+  // With what the segment knows beforehand; NULL in a plan with control flow.
+  const rheos__segment *segment;
+  const rheos__instruction *in;
+  rheos_tensor *const *inputs;
+  rheos__resource *const *cells;
+} dynamic_node;
 
 struct rheos__dynamic {
-  int64_t serial;  // of the segment that it was prepared for; 0: none
+  int64_t serial;  // of the segment that it was prepared for; 0: none; WITHOUT_SEGMENT
   bool any_values;
   bool keeps;          // the values fit into the key
   rheos__arena arena;  // the arrays of the prepare, the kernel's state, the key
@@ -81,49 +93,47 @@ static bool copy_values(rheos__dynamic *dynamic, rheos_tensor *const *inputs, in
   return true;
 }
 
-static void fill_inputs(const rheos__dynamic *dynamic, rheos_tensor *const *inputs,
-                        rheos__resource *const *cells) {
+static void fill_inputs(const rheos__dynamic *dynamic, const dynamic_node *n) {
   const rheos__prepare_arrays *arrays = &dynamic->arrays;
   for (int32_t i = 0; i < dynamic->p.num_inputs; ++i) {
-    arrays->input_resources[i] = cells[i];
-    if (inputs[i] == NULL) continue;
-    arrays->input_dtypes[i] = inputs[i]->dtype;
-    arrays->input_shapes[i] = inputs[i]->shape;
+    arrays->input_resources[i] = n->cells[i];
+    if (n->inputs[i] == NULL) continue;
+    arrays->input_dtypes[i] = n->inputs[i]->dtype;
+    arrays->input_shapes[i] = n->inputs[i]->shape;
   }
 }
 
 // The values that the segment itself knows.
-static void give_constants(const rheos__dynamic *dynamic, const rheos__segment *segment,
-                           const rheos__instruction *in) {
+static void give_constants(const rheos__dynamic *dynamic, const dynamic_node *n) {
   for (int32_t i = 0; i < dynamic->p.num_inputs; ++i) {
-    const int32_t index = segment->input_values[in->first_operand + i];
-    const rheos__value *value = rheos__find_value(segment, index);
+    dynamic->arrays.input_values[i] = NULL;
+    if (n->segment == NULL) continue;
+    const int32_t index = n->segment->input_values[n->in->first_operand + i];
+    const rheos__value *value = rheos__find_value(n->segment, index);
     const bool constant = value->root == index && value->kind == RHEOS__VALUE_CONSTANT;
-    dynamic->arrays.input_values[i] = constant ? value->constant : NULL;
+    if (constant) dynamic->arrays.input_values[i] = value->constant;
   }
 }
 
-static void give_values(const rheos__dynamic *dynamic, rheos_tensor *const *inputs) {
+static void give_values(const rheos__dynamic *dynamic, const dynamic_node *n) {
   for (int32_t i = 0; i < dynamic->p.num_inputs; ++i) {
-    rheos_tensor *value = has_bytes(inputs[i]) ? inputs[i] : NULL;
+    rheos_tensor *value = has_bytes(n->inputs[i]) ? n->inputs[i] : NULL;
     if (dynamic->keeps && value != NULL) value = &dynamic->copies[i];
     dynamic->arrays.input_values[i] = value;
   }
 }
 
 // What the shape function says with the values: also whether it says the same without.
-static rheos_status *infer(rheos__dynamic *dynamic, const rheos__segment *segment,
-                           const rheos__instruction *in, rheos_tensor *const *inputs,
-                           bool *out_same) {
+static rheos_status *infer(rheos__dynamic *dynamic, const dynamic_node *n, bool *out_same) {
   const rheos__prepare *p = &dynamic->p;
   rheos_shape *shapes = dynamic->arrays.output_shapes;
   const size_t bytes = (size_t)p->num_outputs * sizeof *shapes;
-  give_constants(dynamic, segment, in);
+  give_constants(dynamic, n);
   RHEOS_TRY(rheos__prepare_shapes(p, shapes));
   const rheos_shape *without = rheos__arena_copy(&dynamic->arena, shapes, bytes);
   if (without == NULL) return rheos__out_of_memory();
   for (int32_t i = 0; i < p->num_outputs; ++i) shapes[i] = RHEOS_UNKNOWN_SHAPE;
-  give_values(dynamic, inputs);
+  give_values(dynamic, n);
   RHEOS_TRY(rheos__prepare_shapes(p, shapes));
   *out_same = true;
   for (int32_t i = 0; i < p->num_outputs; ++i) {
@@ -132,28 +142,43 @@ static rheos_status *infer(rheos__dynamic *dynamic, const rheos__segment *segmen
   return NULL;
 }
 
-static rheos_status *prepare(rheos__dynamic *dynamic, const rheos__segment *segment,
-                             const rheos__instruction *in, rheos_tensor *const *inputs,
-                             rheos__resource *const *cells) {
-  const rheos__entry *entry = &segment->plan->entries[in->entry];
-  assert(in->kind == RHEOS__DYNAMIC && in->num_inputs == entry->num_inputs);
+// A cell that a kernel makes may be another one the next time, unless nothing but the node tells which.
+static bool keeps_its_cell(const rheos__dynamic *dynamic, const dynamic_node *n) {
+  const rheos__prepare *p = &dynamic->p;
+  if (p->output_resource == NULL) return true;
+  if (n->segment != NULL) return false;
+  for (int32_t i = 0; i < p->num_inputs; ++i) {
+    if (n->cells[i] == p->output_resource) return true;
+  }
+  return p->num_inputs == 0;
+}
+
+// Where a kernel that was prepared without values is right for any.
+static bool is_for_any_values(const rheos__dynamic *dynamic, const dynamic_node *n) {
+  const rheos__prepare *p = &dynamic->p;
+  if (p->compute != NULL) return true;
+  return n->segment == NULL && rheos__all_known(p->output_shapes, p->num_outputs);
+}
+
+static rheos_status *prepare(rheos__dynamic *dynamic, const dynamic_node *n) {
+  const rheos__entry *entry = &n->plan->entries[n->entry];
   forget(dynamic);
   rheos__arena_reset(&dynamic->arena);
   rheos__prepare *p = &dynamic->p;
-  RHEOS_TRY(rheos__prepare_init(p, segment->plan, entry, segment->plan->context.devices[0],
-                                &dynamic->arena, &dynamic->arrays));
-  fill_inputs(dynamic, inputs, cells);
-  dynamic->keeps = copy_values(dynamic, inputs, p->num_inputs);
+  RHEOS_TRY(rheos__prepare_init(p, n->plan, entry, n->plan->context.devices[0], &dynamic->arena,
+                                &dynamic->arrays));
+  fill_inputs(dynamic, n);
+  dynamic->keeps = copy_values(dynamic, n->inputs, p->num_inputs);
   bool same = false;
-  RHEOS_TRY(infer(dynamic, segment, in, inputs, &same));
-  if (same) give_constants(dynamic, segment, in);
+  RHEOS_TRY(infer(dynamic, n, &same));
+  if (same) give_constants(dynamic, n);
   rheos_status *status = rheos__prepare_kernel(p);
-  dynamic->any_values = status == NULL && same && p->compute != NULL;
+  dynamic->any_values = status == NULL && same && is_for_any_values(dynamic, n);
   if (same && !dynamic->any_values) {  // the kernel has to know values after all
     if (status == NULL) forget(dynamic);
     rheos_status_free(status);
     rheos__prepare_clear(p);
-    give_values(dynamic, inputs);
+    give_values(dynamic, n);
     status = rheos__prepare_kernel(p);
   }
   if (status != NULL) {
@@ -166,25 +191,61 @@ static rheos_status *prepare(rheos__dynamic *dynamic, const rheos__segment *segm
     return rheos_status_new(RHEOS_INTERNAL, "the shape of an output of %s could not be inferred",
                             p->op->name);
   }
-  // A cell that a kernel makes may be another one the next time.
-  if ((dynamic->any_values || dynamic->keeps) && p->output_resource == NULL) {
-    assert(segment->serial > 0);
-    dynamic->serial = segment->serial;
+  if ((dynamic->any_values || dynamic->keeps) && keeps_its_cell(dynamic, n)) {
+    assert(n->segment == NULL || n->segment->serial > 0);
+    dynamic->serial = n->segment != NULL ? n->segment->serial : WITHOUT_SEGMENT;
   }
   return NULL;
 }
 
-// Inputs of a segment have the dtypes and shapes that they had before.
-static bool is_prepared(const rheos__dynamic *dynamic, const rheos__segment *segment,
-                        rheos_tensor *const *inputs) {
-  if (dynamic->serial != segment->serial) return false;
-  for (int32_t i = 0; !dynamic->any_values && i < dynamic->p.num_inputs; ++i) {
-    if (inputs[i] != NULL && inputs[i]->size_bytes > 0 &&
-        memcmp(inputs[i]->data, dynamic->copies[i].data, inputs[i]->size_bytes) != 0) {
+// Inputs of a segment have the dtypes and shapes that they had before; others are compared.
+static bool has_same_inputs(const rheos__dynamic *dynamic, const dynamic_node *n) {
+  const rheos__prepare *p = &dynamic->p;
+  for (int32_t i = 0; i < p->num_inputs; ++i) {
+    const rheos_tensor *input = n->inputs[i];
+    if (n->cells[i] != p->input_resources[i]) return false;
+    if (input == NULL) continue;
+    if (input->dtype != p->input_dtypes[i] ||
+        !rheos_shape_equal(&input->shape, &p->input_shapes[i])) {
       return false;
     }
   }
   return true;
+}
+
+static bool is_prepared(const rheos__dynamic *dynamic, const dynamic_node *n) {
+  if (n->segment != NULL ? dynamic->serial != n->segment->serial
+                         : dynamic->serial != WITHOUT_SEGMENT || !has_same_inputs(dynamic, n)) {
+    return false;
+  }
+  for (int32_t i = 0; !dynamic->any_values && i < dynamic->p.num_inputs; ++i) {
+    const rheos_tensor *input = n->inputs[i];
+    if (input != NULL && input->size_bytes > 0 &&
+        memcmp(input->data, dynamic->copies[i].data, input->size_bytes) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A variable or handle: nothing runs.
+static bool only_names_a_cell(const rheos__prepare *p) {
+  return p->output_resource != NULL && p->run == NULL && p->compute == NULL;
+}
+
+static rheos_status *run(rheos__dynamic *dynamic, const dynamic_node *n,
+                         rheos__workspace *workspace, rheos__step *step) {
+  if (!is_prepared(dynamic, n)) RHEOS_TRY(prepare(dynamic, n));
+  if (only_names_a_cell(&dynamic->p)) return NULL;
+  return rheos__run_prepared(&dynamic->p, n->inputs, step, workspace->inputs, workspace->outputs,
+                             workspace->results);
+}
+
+static void drop_results(rheos__workspace *workspace, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    rheos_tensor_unref(workspace->results[i]);
+    workspace->results[i] = NULL;
+  }
 }
 
 // With inputs in the host's memory, where the results are too.
@@ -193,15 +254,15 @@ static rheos_status *run_on_host(const rheos__segment *segment, const rheos__ins
                                  rheos__step *step) {
   rheos__dynamic *dynamic = dynamic_of(workspace, in->entry);
   if (dynamic == NULL) return rheos__out_of_memory();
-  rheos_status *status = NULL;
-  if (!is_prepared(dynamic, segment, inputs)) {
-    status = prepare(dynamic, segment, in, inputs, rheos__take_cells(workspace, segment, in));
-  }
-  if (status == NULL) {
-    status = rheos__run_prepared(&dynamic->p, inputs, step, workspace->inputs, workspace->outputs,
-                                 workspace->results);
-  }
-  return status;
+  assert(in->kind == RHEOS__DYNAMIC &&
+         in->num_inputs == segment->plan->entries[in->entry].num_inputs);
+  const dynamic_node node = {.plan = segment->plan,
+                             .entry = in->entry,
+                             .segment = segment,
+                             .in = in,
+                             .inputs = inputs,
+                             .cells = rheos__take_cells(workspace, segment, in)};
+  return run(dynamic, &node, workspace, step);
 }
 
 static rheos_status *run_staged(const rheos__segment *segment, const rheos__instruction *in,
@@ -222,10 +283,25 @@ rheos_status *rheos__run_dynamic(const rheos__segment *segment, const rheos__ins
   const bool on_host = segment->device->kind->uses_host_memory;
   rheos_status *status = on_host ? run_on_host(segment, in, inputs, workspace, step)
                                  : run_staged(segment, in, inputs, workspace, step);
-  if (status == NULL) return NULL;
-  for (int32_t i = 0; i < in->num_outputs; ++i) {
-    rheos_tensor_unref(workspace->results[i]);
-    workspace->results[i] = NULL;
-  }
+  if (status != NULL) drop_results(workspace, in->num_outputs);
   return status;
+}
+
+rheos_status *rheos__run_flow_node(const rheos__plan *plan, int32_t entry,
+                                   rheos_tensor *const *inputs, rheos__resource *const *cells,
+                                   rheos__workspace *workspace, rheos__step *step,
+                                   rheos__resource **out_cell) {
+  *out_cell = NULL;
+  const int32_t num_outputs = plan->entries[entry].num_outputs;
+  for (int32_t i = 0; i < num_outputs; ++i) workspace->results[i] = NULL;
+  rheos__dynamic *dynamic = dynamic_of(workspace, entry);
+  if (dynamic == NULL) return rheos__out_of_memory();
+  const dynamic_node node = {.plan = plan, .entry = entry, .inputs = inputs, .cells = cells};
+  rheos_status *status = run(dynamic, &node, workspace, step);
+  if (status != NULL) {
+    drop_results(workspace, num_outputs);
+    return status;
+  }
+  *out_cell = dynamic->p.output_resource;
+  return NULL;
 }

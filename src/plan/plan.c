@@ -9,6 +9,7 @@
 #include "graph/op_tally.h"
 #include "plan/copies.h"
 #include "plan/effects.h"
+#include "plan/flow.h"
 #include "plan/place.h"
 #include "plan/prepare.h"
 #include "plan/rewrite.h"
@@ -32,6 +33,9 @@ typedef struct read_slot {
   int32_t draft;  // -1: empty
 } read_slot;
 
+// With control flow there are more passes: one meets it, one finds the frames, one makes entries.
+typedef enum pass { WITHOUT_FLOW, FIND_FRAMES, WITH_FRAMES } pass;
+
 typedef struct builder {
   rheos__plan *plan;
   mark *marks;
@@ -49,7 +53,16 @@ typedef struct builder {
   size_t wait_capacity, num_waits;
   read_slot *reads;  // open addressing, a power of two
   size_t num_read_slots, num_reads;
-  bool feeds_any;
+  pass pass;
+  bool has_flow;  // the needed nodes have control flow
+  rheos__flow_frames frames;
+  int32_t *later;  // nodes from which loops go back: needed as soon as where they go back to is
+  size_t later_capacity, num_later;
+  struct way_back {  // an operand whose producer comes later
+    size_t source;
+    rheos__edge edge;
+  } *ways_back;
+  size_t way_back_capacity, num_ways_back;
 } builder;
 
 static void builder_deinit(builder *b) {
@@ -59,16 +72,22 @@ static void builder_deinit(builder *b) {
   rheos__free(b->sources);
   rheos__free(b->waits);
   rheos__free(b->reads);
+  rheos__free(b->later);
+  rheos__free(b->ways_back);
+  rheos__flow_frames_deinit(&b->frames);
 }
 
-// The feed that stands in for an edge, or -1. Who waits for an operation with a fed output has
-// nothing to wait for. Feeds are few: a scan beats a table.
-static int32_t feed_of(const builder *b, rheos__edge edge) {
-  for (int32_t i = 0; i < b->plan->num_feeds; ++i) {
-    const rheos__edge *feed = &b->plan->feeds[i];
+// Feeds are few: a scan beats a table.
+int32_t rheos__plan_feed_of(const rheos__plan *plan, rheos__edge edge) {
+  for (int32_t i = 0; i < plan->num_feeds; ++i) {
+    const rheos__edge *feed = &plan->feeds[i];
     if (feed->id == edge.id && (feed->index == edge.index || edge.index < 0)) return i;
   }
   return -1;
+}
+
+static int32_t feed_of(const builder *b, rheos__edge edge) {
+  return rheos__plan_feed_of(b->plan, edge);
 }
 
 static void mark_done(builder *b) {
@@ -209,10 +228,64 @@ static rheos_status *find_value(builder *b, rheos__edge edge, int32_t level, sou
     return NULL;
   }
   rheos__edge reference;
-  if (find_reference(b, edge, &reference)) return find_read(b, reference, level, out_source);
+  if (find_reference(b, edge, &reference)) {
+    // With control flow the consumer reads, when it runs.
+    if (b->pass != WITH_FRAMES) return find_read(b, reference, level, out_source);
+    edge = reference;
+  }
   *out_source = (source){b->marks[edge.id].state - 1, edge.index};
   return NULL;
 }
+
+// ---- Control flow
+
+static rheos__flow_role role_of(const rheos__node *node) { return node->signature->op->flow; }
+
+static bool is_way_back(const builder *b, const rheos__node *node, int32_t input) {
+  return b->pass != WITHOUT_FLOW && rheos__flow_is_way_back(b->plan->graph, node, input);
+}
+
+static rheos_status *add_later(builder *b, int32_t id) {
+  if (!RHEOS_RESERVE(b->later, b->later_capacity, b->num_later + 1)) return rheos__out_of_memory();
+  b->later[b->num_later++] = id;
+  return NULL;
+}
+
+static rheos_status *add_way_back(builder *b, rheos__edge edge) {
+  if (!RHEOS_RESERVE(b->ways_back, b->way_back_capacity, b->num_ways_back + 1)) {
+    return rheos__out_of_memory();
+  }
+  b->ways_back[b->num_ways_back++] = (struct way_back){b->num_sources, edge};
+  return NULL;
+}
+
+static rheos__flow_frame *frame_of(const builder *b, int32_t id) {
+  assert(b->pass == WITH_FRAMES && b->frames.of_node[id] > 0);
+  return &b->frames.items[b->frames.of_node[id] - 1];
+}
+
+// What an Exit comes behind, though it does not wait for it: what leads to the next trip, one by one.
+static int32_t next_before_exit(const builder *b, const rheos__node *node, int32_t id) {
+  if (b->pass != WITH_FRAMES || role_of(node) != RHEOS__FLOW_EXIT) return -1;
+  rheos__flow_frame *frame = frame_of(b, id);
+  while (frame->num_visited < frame->num_next_iterations) {
+    const int32_t next = frame->next_iterations[frame->num_visited++];
+    if (b->marks[next].state == 0) return next;
+  }
+  return -1;
+}
+
+// Nodes behind a loop come behind the writes in it.
+static void count_loop_levels(const builder *b, rheos__entry *d, const rheos__node *node) {
+  if (b->pass != WITH_FRAMES) return;
+  rheos__flow_frame *frame = frame_of(b, d->id);
+  if (role_of(node) == RHEOS__FLOW_EXIT && frame->level > d->level) d->level = frame->level;
+  if (role_of(node) == RHEOS__FLOW_NEXT_ITERATION && d->level > frame->level) {
+    frame->level = d->level;
+  }
+}
+
+// ---- Nodes
 
 // All inputs of the node have drafts: makes its own.
 static rheos_status *finish_node(builder *b, int32_t id) {
@@ -226,20 +299,24 @@ static rheos_status *finish_node(builder *b, int32_t id) {
                     .first_wait = (int32_t)b->num_waits};
   for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; ++i) {
     const rheos__edge edge = input_of(b, node, i);
-    if (is_there(b, edge)) continue;
+    if (is_there(b, edge) || is_way_back(b, node, i)) continue;
     int32_t level = rheos__level_behind(draft_of(b, edge.id));
     if (level > d.level) d.level = level;
     if (i >= node->num_inputs) RHEOS_TRY(add_wait(b, b->marks[edge.id].state - 1));
   }
   d.num_waits = (int32_t)b->num_waits - d.first_wait;
+  count_loop_levels(b, &d, node);
   assert(d.num_waits >= 0 && d.num_waits <= node->num_control_inputs);
   // Reads come into being before the node's own operands are laid down in a row.
   for (int pass = 0; pass < 2; ++pass) {
     d.first_operand = (int32_t)b->num_sources;
     for (int32_t i = 0; i < node->num_inputs; ++i) {
       const rheos__edge edge = input_of(b, node, i);
-      source s;
-      if (rheos__arg_of_input(node->signature, node->attrs, i)->is_ref && feed_of(b, edge) < 0) {
+      source s = {-1, 0};
+      if (is_way_back(b, node, i) && feed_of(b, edge) < 0) {
+        if (pass == 1) RHEOS_TRY(add_way_back(b, edge));
+      } else if (rheos__arg_of_input(node->signature, node->attrs, i)->is_ref &&
+                 feed_of(b, edge) < 0) {
         s = (source){b->marks[edge.id].state - 1, edge.index};
       } else {
         RHEOS_TRY(find_value(b, edge, d.level, &s));
@@ -294,6 +371,14 @@ static rheos_status *report_missing(builder *b, int32_t root) {
   return rheos__status_at_take(status, graph, root);
 }
 
+// A node all of whose inputs have been visited.
+static rheos_status *finish(builder *b, int32_t id) {
+  if (b->pass != FIND_FRAMES) return finish_node(b, id);
+  RHEOS_TRY(rheos__flow_frames_add(&b->frames, b->plan, id));
+  b->marks[id].state = 1;
+  return NULL;
+}
+
 static rheos_status *visit_from(builder *b, int32_t root) {
   if (b->marks[root].state != 0) return NULL;
   RHEOS_TRY(push(b, root));
@@ -301,13 +386,25 @@ static rheos_status *visit_from(builder *b, int32_t root) {
     struct visit *top = &b->stack[b->stack_count - 1];
     const rheos__node *node = rheos__graph_node(b->plan->graph, top->id);
     if (!can_run(b->plan, node)) return report_missing(b, root);
+    b->has_flow = b->has_flow || role_of(node) != RHEOS__FLOW_NONE;
+    if (b->has_flow && b->pass == WITHOUT_FLOW) return NULL;
     if (top->next == node->num_inputs + node->num_control_inputs) {
-      RHEOS_TRY(finish_node(b, top->id));
+      const int32_t before = next_before_exit(b, node, top->id);
+      if (before >= 0) {
+        RHEOS_TRY(push(b, before));
+        continue;
+      }
+      RHEOS_TRY(finish(b, top->id));
       --b->stack_count;
       continue;
     }
-    const rheos__edge edge = input_of(b, node, top->next++);
+    const int32_t input = top->next++;
+    const rheos__edge edge = input_of(b, node, input);
     if (is_there(b, edge)) continue;
+    if (is_way_back(b, node, input)) {
+      RHEOS_TRY(add_later(b, edge.id));
+      continue;
+    }
     if (b->marks[edge.id].state == MARK_ON_STACK) {
       return rheos__status_at_take(RHEOS_INVALID("the graph has a cycle through this node"),
                                    b->plan->graph, edge.id);
@@ -449,6 +546,43 @@ static int32_t level_of_end(const builder *b) {
   return end;
 }
 
+// All that is needed, in one pass.
+static rheos_status *visit_all(builder *b, const int32_t *targets, int32_t num_targets) {
+  const rheos__plan *plan = b->plan;
+  for (int32_t i = 0; i < plan->num_fetches; ++i) {
+    if (feed_of(b, plan->fetches[i]) < 0) RHEOS_TRY(visit_from(b, plan->fetches[i].id));
+  }
+  for (int32_t i = 0; i < num_targets; ++i) RHEOS_TRY(visit_from(b, targets[i]));
+  while (b->num_later > 0) RHEOS_TRY(visit_from(b, b->later[--b->num_later]));
+  return NULL;
+}
+
+static void begin_pass(builder *b, pass pass) {
+  memset(b->marks, 0, (size_t)b->num_nodes * sizeof *b->marks);
+  b->pass = pass;
+  b->stack_count = b->num_drafts = b->num_sources = b->num_waits = b->num_later = 0;
+  for (size_t i = 0; i < b->num_read_slots; ++i) b->reads[i].draft = -1;
+  b->num_reads = 0;
+  mark_done(b);
+}
+
+// The passes of a plan with control flow, after one has met it.
+static rheos_status *visit_flow(builder *b, const int32_t *targets, int32_t num_targets) {
+  begin_pass(b, FIND_FRAMES);
+  RHEOS_TRY(rheos__flow_frames_init(&b->frames, b->num_nodes));
+  RHEOS_TRY(visit_all(b, targets, num_targets));
+  for (int32_t i = 0; i < b->num_nodes; ++i) {
+    if (b->frames.of_node[i] != 0) RHEOS_TRY(rheos__flow_frames_check(&b->frames, b->plan, i));
+  }
+  begin_pass(b, WITH_FRAMES);
+  RHEOS_TRY(visit_all(b, targets, num_targets));
+  for (size_t i = 0; i < b->num_ways_back; ++i) {
+    const struct way_back *way = &b->ways_back[i];
+    b->sources[way->source] = (source){b->marks[way->edge.id].state - 1, way->edge.index};
+  }
+  return NULL;
+}
+
 static rheos_status *build(builder *b, const int32_t *targets, int32_t num_targets) {
   rheos__plan *plan = b->plan;
   b->num_nodes = rheos_graph_num_operations(plan->graph);
@@ -457,17 +591,36 @@ static rheos_status *build(builder *b, const int32_t *targets, int32_t num_targe
   rheos_status *status = NULL;
   if (b->marks == NULL || fetches == NULL) status = rheos__out_of_memory();
   if (status == NULL) mark_done(b);
-  for (int32_t i = 0; status == NULL && i < plan->num_fetches; ++i) {
-    if (feed_of(b, plan->fetches[i]) < 0) status = visit_from(b, plan->fetches[i].id);
-  }
-  for (int32_t i = 0; status == NULL && i < num_targets; ++i) status = visit_from(b, targets[i]);
+  if (status == NULL) status = visit_all(b, targets, num_targets);
+  if (status == NULL && b->has_flow) status = visit_flow(b, targets, num_targets);
   int32_t end = level_of_end(b);
   for (int32_t i = 0; status == NULL && i < plan->num_fetches; ++i) {
     status = find_value(b, plan->fetches[i], end, &fetches[i]);
   }
   if (status == NULL) status = lay_down(b, fetches);
+  if (status == NULL && b->has_flow) status = rheos__flow_new(plan, &b->frames, &plan->flow);
   rheos__free(fetches);
   return status;
+}
+
+// What follows of a plan without control flow.
+static rheos_status *make_straight(rheos__plan *plan, const int32_t *targets, int32_t num_targets) {
+  rheos__plan_check(plan);
+  RHEOS_TRY(rheos__rewrite(plan, targets, num_targets));
+  RHEOS_TRY(rheos__insert_copies(plan));
+  rheos__plan_check(plan);
+  RHEOS_TRY(find_last_uses(plan));
+  return rheos__find_effects(plan);
+}
+
+// What follows of one with control flow: all of it runs in the host's memory.
+static rheos_status *make_flow(rheos__plan *plan) {
+  for (int32_t i = 0; i < plan->num_entries; ++i) {
+    rheos__entry *entry = &plan->entries[i];
+    if (!rheos__entry_device(plan, entry)->kind->uses_host_memory) entry->device = 0;
+  }
+  plan->is_mixed = false;
+  return find_last_uses(plan);
 }
 
 // Of all that a plan has looked at and that may change after it was made; it only grows.
@@ -508,12 +661,9 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
     plan->context.num_done = 0;
   }
   if (status == NULL) status = rheos__place(plan);
-  if (status == NULL) rheos__plan_check(plan);
-  if (status == NULL) status = rheos__rewrite(plan, targets, num_targets);
-  if (status == NULL) status = rheos__insert_copies(plan);
-  if (status == NULL) rheos__plan_check(plan);
-  if (status == NULL) status = find_last_uses(plan);
-  if (status == NULL) status = rheos__find_effects(plan);
+  if (status == NULL) {
+    status = plan->flow != NULL ? make_flow(plan) : make_straight(plan, targets, num_targets);
+  }
   if (status != NULL) {
     rheos__plan_free(plan);
     return status;
@@ -557,6 +707,7 @@ void rheos__plan_free(rheos__plan *plan) {
   rheos__free(plan->waits);
   rheos__free(plan->joins);
   rheos__free(plan->effects);
+  rheos__flow_free(plan->flow);
   rheos__arena_deinit(&plan->arena);
   rheos__free(plan);
 }

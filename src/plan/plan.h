@@ -87,6 +87,7 @@ typedef struct rheos__plan_context {
 
 typedef struct rheos__segment rheos__segment;
 typedef struct rheos__workspace rheos__workspace;
+typedef struct rheos__flow rheos__flow;  // flow.h
 
 typedef struct rheos__plan {
   rheos_graph *graph;   // counted
@@ -108,6 +109,7 @@ typedef struct rheos__plan {
   int32_t num_waits, num_joins, num_effects;
   int32_t max_operands;
   bool is_mixed;       // entries run on devices of different memory
+  rheos__flow *flow;   // of version 1's control flow: it has no segments; NULL: it has none
   rheos__arena arena;  // what rules have made
   // The rest is guarded by the mutex.
   pthread_mutex_t mutex;
@@ -133,6 +135,10 @@ static inline const rheos__device *rheos__entry_device(const rheos__plan *plan,
                                                        const rheos__entry *entry) {
   return plan->context.devices[entry->device];
 }
+
+// The number of the feed that stands in for an edge, or -1. Who waits for an operation with a fed output
+// has nothing to wait for.
+int32_t rheos__plan_feed_of(const rheos__plan *plan, rheos__edge edge);
 
 // The entry whose output the value is, -1 for a feed.
 int32_t rheos__plan_producer(const rheos__plan *plan, int32_t value);

@@ -61,6 +61,10 @@ static rheos_status *pass_on(const rheos__prepare *p, rheos_tensor *input, rheos
   } else {
     RHEOS_TRY(rheos_tensor_copy(input, &kept));
   }
+  if (kept->dtype == p->output_dtypes[0] && rheos_shape_equal(&kept->shape, &p->output_shapes[0])) {
+    *output = kept;
+    return NULL;
+  }
   rheos_status *status =
       rheos__tensor_seen_as(kept, p->output_dtypes[0], p->output_shapes[0], output);
   rheos_tensor_unref(kept);

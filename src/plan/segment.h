@@ -224,6 +224,7 @@ struct rheos__workspace {
   int32_t num_entries;
   rheos__binding *bindings;
   size_t num_bindings, binding_capacity;
+  struct rheos__flow_state *flow;  // of a plan with control flow: flow.h; NULL
 };
 
 // Specialises the entries from the end of `parent` (NULL: from the start) for the shapes `key`.

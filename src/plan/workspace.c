@@ -2,6 +2,7 @@
 #include "plan/dynamic.h"
 
 #include <assert.h>
+#include "plan/flow.h"
 #include "plan/memory_report.h"
 
 static void free_memory(rheos__binding *binding) {
@@ -20,8 +21,10 @@ rheos__workspace *rheos__workspace_new(const rheos__plan *plan) {
   workspace->inputs = rheos__alloc_array(operands, sizeof *workspace->inputs);
   workspace->outputs = rheos__alloc_array(operands, sizeof *workspace->outputs);
   workspace->results = rheos__alloc_array(operands, sizeof *workspace->results);
-  if (workspace->data == NULL || workspace->tensors == NULL || workspace->inputs == NULL ||
-      workspace->outputs == NULL || workspace->results == NULL) {
+  if (plan->flow != NULL) workspace->flow = rheos__flow_state_new(plan);
+  if ((plan->flow != NULL && workspace->flow == NULL) || workspace->data == NULL ||
+      workspace->tensors == NULL || workspace->inputs == NULL || workspace->outputs == NULL ||
+      workspace->results == NULL) {
     rheos__workspaces_free(workspace);
     return NULL;
   }
@@ -48,6 +51,7 @@ void rheos__workspaces_free(rheos__workspace *workspaces) {
     rheos__free(workspace->packed);
     rheos__free(workspace->group_room);
     rheos__dynamics_free(workspace);
+    rheos__flow_state_free(workspace->flow);
     rheos__free(workspace);
   }
 }

@@ -135,6 +135,25 @@ static void give_workspace(rheos__plan *plan, rheos__workspace *workspace) {
   plan->free_workspaces = workspace;
 }
 
+rheos_status *rheos__run_take_workspace(rheos__run *r) {
+  if (r->call != NULL && r->call->workspace != NULL) return NULL;
+  pthread_mutex_lock(&r->plan->mutex);
+  r->workspace = r->plan->free_workspaces;
+  if (r->workspace != NULL) r->plan->free_workspaces = r->workspace->next;
+  pthread_mutex_unlock(&r->plan->mutex);
+  if (r->workspace == NULL) r->workspace = rheos__workspace_new(r->plan);
+  if (r->workspace == NULL) return rheos__out_of_memory();
+  if (r->call != NULL) r->call->workspace = r->workspace;
+  return NULL;
+}
+
+void rheos__run_give_workspace(rheos__run *r) {
+  if (r->call != NULL) return;
+  pthread_mutex_lock(&r->plan->mutex);
+  give_workspace(r->plan, r->workspace);
+  pthread_mutex_unlock(&r->plan->mutex);
+}
+
 void rheos__run_leave(rheos__run *r, rheos__segment *last) {
   pthread_mutex_lock(&r->plan->mutex);
   for (rheos__segment *at = last; at != NULL; at = at->parent) --at->num_running;

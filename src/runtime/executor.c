@@ -448,6 +448,23 @@ static rheos__segment *enter_again(run *r, const rheos__parameters *parameters) 
   return root;
 }
 
+static rheos_status *execute_segments(run *r, const rheos__parameters *parameters,
+                                      rheos_tensor **out_values, double *out_cost_ns) {
+  rheos__segment *root = enter_again(r, parameters), *last = NULL;
+  if (root == NULL) RHEOS_TRY(rheos__run_enter_root(r, parameters, &root));
+  rheos_status *status = run_from(r, root, parameters, out_values, &last, out_cost_ns);
+  rheos__run_leave(r, last);
+  return status;
+}
+
+static rheos_status *execute_flow(run *r, const rheos__parameters *parameters,
+                                  rheos_tensor **out_values, double *out_cost_ns) {
+  RHEOS_TRY(rheos__run_take_workspace(r));
+  rheos_status *status = rheos__run_flow(r, parameters, out_values, out_cost_ns);
+  rheos__run_give_workspace(r);
+  return status;
+}
+
 rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
                              const rheos__bound *bound, rheos__step *step,
                              rheos_tensor **out_values, double *out_cost_ns) {
@@ -456,14 +473,13 @@ rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
   const rheos__parameters parameters = {.tensors = feeds};
   run r = {.plan = plan, .step = step, .bound = bound};
   step->budget_ns = BUDGET_NS;
-  rheos__segment *root = enter_again(&r, &parameters), *last = NULL;
-  if (root == NULL) RHEOS_TRY(rheos__run_enter_root(&r, &parameters, &root));
-  rheos_status *status = run_from(&r, root, &parameters, out_values, &last, out_cost_ns);
+  rheos_status *status = plan->flow != NULL
+                             ? execute_flow(&r, &parameters, out_values, out_cost_ns)
+                             : execute_segments(&r, &parameters, out_values, out_cost_ns);
   if (status != NULL && atomic_load(&step->stopped) != 0) {  // whatever a stopped kernel said
     rheos_status_free(status);
     status = rheos__step_error(step);
   }
-  rheos__run_leave(&r, last);
   return status;
 }
 
@@ -484,6 +500,12 @@ rheos_status *rheos__call_run(rheos__call *call, const rheos__parameters *parame
            .spares = values};
   rheos__segment *root = NULL, *last = NULL;
   double cost_ns = 0;
+  if (call->plan->flow != NULL) {
+    drop_spares(&r);
+    rheos_status *status = execute_flow(&r, parameters, values, &cost_ns);
+    drop_given(call->plan, parameters);
+    return status;
+  }
   rheos_status *status = rheos__run_enter_root(&r, parameters, &root);
   if (status != NULL) {
     drop_given(call->plan, parameters);

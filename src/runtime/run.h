@@ -24,6 +24,15 @@ rheos_status *rheos__run_take_fetches(rheos__run *r, const rheos__segment *last,
 // The same, into what the caller bound to the fetches.
 rheos_status *rheos__run_store_fetches(rheos__run *r, const rheos__segment *last);
 
+// ---- Version 1's control flow: flow_run.c
+
+// The whole run of a plan with control flow. The run has a workspace.
+rheos_status *rheos__run_flow(rheos__run *r, const rheos__parameters *parameters,
+                              rheos_tensor **out_values, double *out_cost_ns);
+// Gives the run of such a plan a workspace, and takes it back from a step; calls keep theirs.
+rheos_status *rheos__run_take_workspace(rheos__run *r);
+void rheos__run_give_workspace(rheos__run *r);
+
 // ---- The way through the segments: enter.c
 
 // The root for what the run is given, or the segment behind one by the shapes of what came without

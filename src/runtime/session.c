@@ -727,6 +727,10 @@ static rheos_status *first_segment(rheos_session *session, rheos__plan *plan,
   rheos__step step;
   rheos__step_init(&step, session->host, NULL, &session->closed);
   rheos__segment *segment = NULL;
+  if (plan->flow != NULL) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED,
+                            "plans with control flow of version 1 cannot be shown yet");
+  }
   RHEOS_TRY(rheos__segment_new(plan, NULL, shapes, plan->num_feeds, &step, &segment));
   pthread_mutex_lock(&plan->mutex);
   rheos__segment_link(plan, segment);

@@ -338,8 +338,8 @@ rheos_status *rheos__import_close_loops(rheos__import *im) {
       const rheos__new_node n = {.def = def};
       const rheos_operation operation = {im->graph, im->ids[from.node]};
       RHEOS_TRY(check_index(&n, i, operation, from.index));
-      RHEOS_TRY(rheos__graph_set_input(im->graph, im->ids[k], (int32_t)i,
-                                       (rheos__edge){operation.id, from.index}));
+      RHEOS_TRY(rheos__graph_close_loop(im->graph, im->ids[k], (int32_t)i,
+                                        (rheos__edge){operation.id, from.index}));
     }
   }
   return NULL;

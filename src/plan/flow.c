@@ -1,0 +1,226 @@
+// The flow of a plan in arrays: who takes what, what is waited for; and what a step needs of them.
+#include "plan/flow.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "plan/prepare.h"
+
+static rheos__flow_role role_of(const rheos__entry *entry) { return entry->signature->op->flow; }
+
+// ---- Uses
+
+// Goes over all uses: of values by fetches and operands, then of entries by those that wait for them.
+// `places` is where the next use of a value or entry goes; `uses` is NULL to count them there.
+static void go_over_uses(const rheos__plan *plan, int32_t *value_places, int32_t *entry_places,
+                         rheos__flow_use *uses) {
+  for (int32_t i = 0; i < plan->num_entries; ++i) {
+    const rheos__entry *entry = &plan->entries[i];
+    for (int32_t k = 0; k < entry->num_inputs; ++k) {
+      const int32_t operand = entry->first_operand + k;
+      const int32_t at = value_places[plan->operands[operand]]++;
+      if (uses != NULL) uses[at] = (rheos__flow_use){i, operand};
+    }
+    for (int32_t k = 0; k < entry->num_waits; ++k) {
+      const int32_t at = entry_places[plan->waits[entry->first_wait + k]]++;
+      if (uses != NULL) uses[at] = (rheos__flow_use){i, -1};
+    }
+  }
+  for (int32_t i = 0; i < plan->num_fetches; ++i) {
+    const int32_t at = value_places[plan->fetch_values[i]]++;
+    if (uses != NULL) uses[at] = (rheos__flow_use){~i, -1};
+  }
+}
+
+// Numbers to first places, and the end.
+static int32_t to_places(int32_t *counts, int32_t count, int32_t first) {
+  for (int32_t i = 0; i < count; ++i) {
+    const int32_t here = counts[i];
+    counts[i] = first;
+    first += here;
+  }
+  counts[count] = first;
+  return first;
+}
+
+// Going over the uses has left in each place where the next one begins.
+static void places_back(int32_t *places, int32_t count, int32_t first) {
+  for (int32_t i = count; i > 0; --i) places[i] = places[i - 1];
+  places[0] = first;
+}
+
+static rheos_status *find_uses(rheos__flow *flow, const rheos__plan *plan) {
+  flow->first_uses = rheos__alloc_array((size_t)plan->num_values + 1, sizeof *flow->first_uses);
+  flow->first_control_uses =
+      rheos__alloc_array((size_t)plan->num_entries + 1, sizeof *flow->first_control_uses);
+  if (flow->first_uses == NULL || flow->first_control_uses == NULL) return rheos__out_of_memory();
+  go_over_uses(plan, flow->first_uses, flow->first_control_uses, NULL);
+  const int32_t middle = to_places(flow->first_uses, plan->num_values, 0);
+  const int32_t end = to_places(flow->first_control_uses, plan->num_entries, middle);
+  flow->uses = rheos__alloc_array((size_t)end, sizeof *flow->uses);
+  if (flow->uses == NULL) return rheos__out_of_memory();
+  go_over_uses(plan, flow->first_uses, flow->first_control_uses, flow->uses);
+  places_back(flow->first_uses, plan->num_values, 0);
+  places_back(flow->first_control_uses, plan->num_entries, middle);
+  return NULL;
+}
+
+// ---- Entries
+
+// Whether the entry hands a token to trips of the frame that its outputs go to.
+static bool is_mover(const rheos__flow *flow, const rheos__entry *entry, int32_t index) {
+  return flow->is_constant[index] || role_of(entry) == RHEOS__FLOW_NEXT_ITERATION;
+}
+
+static void list_by_frame(rheos__flow *flow, const rheos__plan *plan) {
+  for (int32_t i = 0; i < plan->num_entries; ++i) {
+    ++flow->frames[flow->frame_of[i]].num_members;
+    if (is_mover(flow, &plan->entries[i], i)) ++flow->frames[flow->frame_behind[i]].num_movers;
+  }
+  int32_t member = 0, mover = 0;
+  for (int32_t i = 0; i < flow->num_frames; ++i) {
+    rheos__flow_frame *frame = &flow->frames[i];
+    frame->first_member = member;
+    frame->first_mover = mover;
+    member += frame->num_members;
+    mover += frame->num_movers;
+    frame->num_members = frame->num_movers = 0;
+  }
+  for (int32_t i = 0; i < plan->num_entries; ++i) {
+    rheos__flow_frame *frame = &flow->frames[flow->frame_of[i]];
+    flow->members[frame->first_member + frame->num_members++] = i;
+    if (!is_mover(flow, &plan->entries[i], i)) continue;
+    frame = &flow->frames[flow->frame_behind[i]];
+    flow->movers[frame->first_mover + frame->num_movers++] = i;
+  }
+}
+
+static rheos_status *find_frames(rheos__flow *flow, const rheos__plan *plan,
+                                 rheos__flow_frames *frames) {
+  const size_t count = (size_t)plan->num_entries;
+  flow->frame_of = rheos__alloc_array(count, sizeof *flow->frame_of);
+  flow->frame_behind = rheos__alloc_array(count, sizeof *flow->frame_behind);
+  flow->is_constant = rheos__alloc_array(count, sizeof *flow->is_constant);
+  flow->members = rheos__alloc_array(count, sizeof *flow->members);
+  flow->movers = rheos__alloc_array(count, sizeof *flow->movers);
+  if (flow->frame_of == NULL || flow->frame_behind == NULL || flow->is_constant == NULL ||
+      flow->members == NULL || flow->movers == NULL) {
+    return rheos__out_of_memory();
+  }
+  for (int32_t i = 0; i < plan->num_entries; ++i) {
+    const rheos__entry *entry = &plan->entries[i];
+    flow->frame_of[i] = frames->of_node[entry->id] - 1;
+    flow->frame_behind[i] = rheos__flow_frame_behind(frames, plan->graph, entry->id);
+    flow->is_constant[i] =
+        role_of(entry) == RHEOS__FLOW_ENTER && rheos__attr_bool(entry->attrs, "is_constant");
+  }
+  flow->frames = frames->items;
+  flow->num_frames = frames->count;
+  frames->items = NULL;
+  frames->count = 0;
+  list_by_frame(flow, plan);
+  return NULL;
+}
+
+static rheos_status *describe_entries(rheos__flow *flow, const rheos__plan *plan) {
+  int32_t num_operands = 0;
+  for (int32_t i = 0; i < plan->num_entries; ++i) num_operands += plan->entries[i].num_inputs;
+  flow->counts = rheos__alloc_array((size_t)plan->num_entries, sizeof *flow->counts);
+  flow->reads = rheos__alloc_array((size_t)num_operands, sizeof *flow->reads);
+  if (flow->counts == NULL || flow->reads == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < plan->num_entries; ++i) {
+    const rheos__entry *entry = &plan->entries[i];
+    const bool is_merge = role_of(entry) == RHEOS__FLOW_MERGE;
+    flow->counts[i].pending =
+        is_merge ? entry->num_waits * 2 + 1 : entry->num_inputs + entry->num_waits;
+    for (int32_t k = 0; k < entry->num_inputs; ++k) {
+      const int32_t operand = entry->first_operand + k;
+      assert(operand < num_operands);
+      const bool is_ref = rheos_dtype_is_ref((rheos_dtype)plan->dtypes[plan->operands[operand]]);
+      flow->reads[operand] =
+          is_ref && !rheos__arg_of_input(entry->signature, entry->attrs, k)->is_ref;
+    }
+  }
+  return NULL;
+}
+
+rheos_status *rheos__flow_new(const rheos__plan *plan, rheos__flow_frames *frames,
+                              rheos__flow **out_flow) {
+  *out_flow = NULL;
+  rheos__flow *flow = rheos__alloc_zeroed(sizeof *flow);
+  if (flow == NULL) return rheos__out_of_memory();
+  rheos_status *status = find_frames(flow, plan, frames);
+  if (status == NULL) status = describe_entries(flow, plan);
+  if (status == NULL) status = find_uses(flow, plan);
+  if (status != NULL) {
+    rheos__flow_free(flow);
+    return status;
+  }
+  *out_flow = flow;
+  return NULL;
+}
+
+void rheos__flow_free(rheos__flow *flow) {
+  if (flow == NULL) return;
+  for (int32_t i = 0; i < flow->num_frames; ++i) rheos__free(flow->frames[i].next_iterations);
+  rheos__free(flow->frames);
+  rheos__free(flow->members);
+  rheos__free(flow->movers);
+  rheos__free(flow->frame_of);
+  rheos__free(flow->frame_behind);
+  rheos__free(flow->is_constant);
+  rheos__free(flow->counts);
+  rheos__free(flow->reads);
+  rheos__free(flow->first_uses);
+  rheos__free(flow->first_control_uses);
+  rheos__free(flow->uses);
+  rheos__free(flow);
+}
+
+// ---- States
+
+static size_t num_operands(const rheos__plan *plan) {
+  size_t count = 0;
+  for (int32_t i = 0; i < plan->num_entries; ++i) count += (size_t)plan->entries[i].num_inputs;
+  return count;
+}
+
+rheos__flow_state *rheos__flow_state_new(const rheos__plan *plan) {
+  rheos__flow_state *s = rheos__alloc_zeroed(sizeof *s);
+  if (s == NULL) return NULL;
+  const size_t entries = (size_t)plan->num_entries, fetches = (size_t)plan->num_fetches;
+  s->counts = rheos__alloc_array(entries, sizeof *s->counts);
+  s->is_dead = rheos__alloc_array(entries, sizeof *s->is_dead);
+  s->has_kept = rheos__alloc_array(entries, sizeof *s->has_kept);
+  s->kept = rheos__alloc_array(entries, sizeof *s->kept);
+  s->ready = rheos__alloc_array(entries, sizeof *s->ready);
+  s->operands = rheos__alloc_array(num_operands(plan), sizeof *s->operands);
+  s->trips = rheos__alloc_array((size_t)plan->flow->num_frames, sizeof *s->trips);
+  s->fetched = rheos__alloc_array(fetches, sizeof *s->fetched);
+  s->is_fetched = rheos__alloc_array(fetches, sizeof *s->is_fetched);
+  s->inputs = rheos__alloc_array((size_t)plan->max_operands, sizeof *s->inputs);
+  s->cells = rheos__alloc_array((size_t)plan->max_operands, sizeof *s->cells);
+  if (s->counts == NULL || s->is_dead == NULL || s->has_kept == NULL || s->kept == NULL ||
+      s->ready == NULL || s->operands == NULL || s->trips == NULL || s->fetched == NULL ||
+      s->is_fetched == NULL || s->inputs == NULL || s->cells == NULL) {
+    rheos__flow_state_free(s);
+    return NULL;
+  }
+  return s;
+}
+
+void rheos__flow_state_free(rheos__flow_state *s) {
+  if (s == NULL) return;
+  rheos__free(s->counts);
+  rheos__free(s->is_dead);
+  rheos__free(s->has_kept);
+  rheos__free(s->kept);
+  rheos__free(s->ready);
+  rheos__free(s->operands);
+  rheos__free(s->trips);
+  rheos__free(s->fetched);
+  rheos__free(s->is_fetched);
+  rheos__free(s->inputs);
+  rheos__free(s->cells);
+  rheos__free(s);
+}

@@ -1,0 +1,603 @@
+// Runs plans with version 1's control flow: values move along the edges as tokens, and an entry runs when
+// all that it waits for has come. A dead token, from the side of a Switch that was not taken, makes dead
+// what takes it. What frames and trips are is in plan/flow.h; nothing recurses over entries or trips.
+#include <assert.h>
+
+#include "plan/dynamic.h"
+#include "plan/flow.h"
+#include "runtime/run.h"
+
+static const float ENTRY_NS = 60;  // a guess at the time of an entry without arithmetic
+static const float BUDGET_NS = 1e6f;
+
+typedef rheos__flow_token token;
+
+typedef struct flow_run {
+  rheos__run *r;
+  const rheos__plan *plan;
+  const rheos__flow *flow;
+  rheos__flow_state *s;
+} flow_run;
+
+static const token NO_TOKEN = {NULL, NULL};
+
+static bool is_some(const token *t) { return t->tensor != NULL || t->cell != NULL; }
+
+static token token_ref(const token *t) {
+  return (token){rheos_tensor_ref(t->tensor),
+                 t->cell != NULL ? rheos__resource_ref(t->cell) : NULL};
+}
+
+static void token_drop(token *t) {
+  if (t->tensor != NULL) rheos_tensor_unref(t->tensor);
+  if (t->cell != NULL) rheos__resource_unref(t->cell);
+  *t = NO_TOKEN;
+}
+
+static token token_take(token *t) {
+  const token taken = *t;
+  *t = NO_TOKEN;
+  return taken;
+}
+
+static rheos__flow_role role_of(const flow_run *f, int32_t entry) {
+  return f->plan->entries[entry].signature->op->flow;
+}
+
+// ---- What can run: a heap by the order of the plan
+
+static void push_ready(flow_run *f, int32_t entry, bool is_dead) {
+  rheos__flow_state *s = f->s;
+  assert(s->num_ready < f->plan->num_entries);
+  s->is_dead[entry] = is_dead && role_of(f, entry) != RHEOS__FLOW_CONTROL_TRIGGER;
+  ++s->trips[f->flow->frame_of[entry]].num_active;
+  int32_t at = s->num_ready++;
+  for (; at > 0 && s->ready[(at - 1) / 2] > entry; at = (at - 1) / 2) {
+    s->ready[at] = s->ready[(at - 1) / 2];
+  }
+  s->ready[at] = entry;
+}
+
+static int32_t pop_ready(rheos__flow_state *s) {
+  const int32_t first = s->ready[0], last = s->ready[--s->num_ready];
+  int32_t at = 0;
+  for (;;) {
+    int32_t child = 2 * at + 1;
+    if (child >= s->num_ready) break;
+    if (child + 1 < s->num_ready && s->ready[child + 1] < s->ready[child]) ++child;
+    if (s->ready[child] >= last) break;
+    s->ready[at] = s->ready[child];
+    at = child;
+  }
+  s->ready[at] = last;
+  return first;
+}
+
+// ---- Tokens that arrive
+
+// A Merge runs with the first input that is not dead, or when all are. What it counts is odd until an
+// input came; once it can run, nothing counts any more.
+static void merge_when_ready(flow_run *f, int32_t entry, bool is_dead) {
+  rheos__flow_counts *counts = &f->s->counts[entry];
+  if (counts->pending != (is_dead ? 1 : 0)) return;
+  counts->pending = 0;
+  push_ready(f, entry, is_dead);
+}
+
+static bool all_dead(const flow_run *f, int32_t entry) {
+  return f->s->counts[entry].dead == f->plan->entries[entry].num_inputs;
+}
+
+static void merge_input(flow_run *f, rheos__flow_use use, token t, bool from_enter) {
+  rheos__flow_counts *counts = &f->s->counts[use.entry];
+  if (!is_some(&t)) {
+    ++counts->dead;
+    // A loop that is not entered is dead, whatever would come back.
+    if (from_enter || all_dead(f, use.entry)) merge_when_ready(f, use.entry, true);
+    return;
+  }
+  if ((counts->pending & 1) == 0) {  // another one came first
+    token_drop(&t);
+    return;
+  }
+  --counts->pending;
+  counts->taken = use.operand - f->plan->entries[use.entry].first_operand;
+  f->s->operands[use.operand] = t;
+  ++f->s->trips[f->flow->frame_of[use.entry]].num_tokens;
+  merge_when_ready(f, use.entry, false);
+}
+
+static void count_down(flow_run *f, int32_t entry, bool is_dead) {
+  rheos__flow_counts *counts = &f->s->counts[entry];
+  if (is_dead) ++counts->dead;
+  if (--counts->pending == 0) push_ready(f, entry, counts->dead > 0);
+}
+
+static void arrive(flow_run *f, rheos__flow_use use, token t, bool from_enter) {
+  if (role_of(f, use.entry) == RHEOS__FLOW_MERGE) {
+    merge_input(f, use, t, from_enter);
+    return;
+  }
+  const bool is_dead = !is_some(&t);
+  if (!is_dead) {
+    assert(!is_some(&f->s->operands[use.operand]));
+    f->s->operands[use.operand] = t;
+    ++f->s->trips[f->flow->frame_of[use.entry]].num_tokens;
+  }
+  count_down(f, use.entry, is_dead);
+}
+
+static void arrive_control(flow_run *f, int32_t entry, bool is_dead) {
+  if (role_of(f, entry) != RHEOS__FLOW_MERGE) {
+    count_down(f, entry, is_dead);
+    return;
+  }
+  f->s->counts[entry].pending -= 2;
+  merge_when_ready(f, entry, all_dead(f, entry));
+}
+
+static void arrive_fetch(flow_run *f, int32_t fetch, token t) {
+  if (!is_some(&t)) return;
+  if (f->s->is_fetched[fetch]) f->s->fetched_twice = fetch;
+  f->s->is_fetched[fetch] = true;
+  token_drop(&f->s->fetched[fetch]);
+  f->s->fetched[fetch] = t;
+}
+
+// Takes the token of a value to all that use it.
+static void send(flow_run *f, int32_t value, token t, bool from_enter) {
+  const int32_t first = f->flow->first_uses[value], end = f->flow->first_uses[value + 1];
+  for (int32_t i = first; i < end; ++i) {
+    const rheos__flow_use use = f->flow->uses[i];
+    const token copy = i + 1 < end ? token_ref(&t) : token_take(&t);
+    if (use.entry < 0) {
+      arrive_fetch(f, ~use.entry, copy);
+    } else {
+      arrive(f, use, copy, from_enter);
+    }
+  }
+  token_drop(&t);
+}
+
+static void send_control(flow_run *f, int32_t entry, bool is_dead) {
+  const int32_t *first = &f->flow->first_control_uses[entry];
+  for (int32_t i = first[0]; i < first[1]; ++i) {
+    arrive_control(f, f->flow->uses[i].entry, is_dead);
+  }
+}
+
+// All that an entry with one output of tokens sends; a token that is none is dead.
+static void send_one(flow_run *f, int32_t entry, token t) {
+  const bool is_dead = !is_some(&t);
+  send(f, f->plan->entries[entry].first_value, t, role_of(f, entry) == RHEOS__FLOW_ENTER);
+  send_control(f, entry, is_dead);
+}
+
+static void send_dead(flow_run *f, int32_t entry) {
+  const rheos__entry *e = &f->plan->entries[entry];
+  const bool is_enter = role_of(f, entry) == RHEOS__FLOW_ENTER;
+  for (int32_t i = 0; i < e->num_outputs; ++i) send(f, e->first_value + i, NO_TOKEN, is_enter);
+  send_control(f, entry, true);
+}
+
+// ---- Frames
+
+// The members of a frame wait again for all that they wait for.
+static void reset_members(flow_run *f, int32_t frame) {
+  const rheos__flow_frame *fr = &f->flow->frames[frame];
+  for (int32_t i = 0; i < fr->num_members; ++i) {
+    const int32_t member = f->flow->members[fr->first_member + i];
+    f->s->counts[member] = f->flow->counts[member];
+  }
+}
+
+static void drop_operands(flow_run *f, int32_t entry) {
+  const rheos__entry *e = &f->plan->entries[entry];
+  int32_t *num_tokens = &f->s->trips[f->flow->frame_of[entry]].num_tokens;
+  for (int32_t i = 0; i < e->num_inputs; ++i) {
+    token *t = &f->s->operands[e->first_operand + i];
+    if (!is_some(t)) continue;
+    token_drop(t);
+    --*num_tokens;
+  }
+}
+
+// What came to members that did not run.
+static void drop_rest(flow_run *f, int32_t frame) {
+  const rheos__flow_frame *fr = &f->flow->frames[frame];
+  for (int32_t i = 0; f->s->trips[frame].num_tokens > 0 && i < fr->num_members; ++i) {
+    drop_operands(f, f->flow->members[fr->first_member + i]);
+  }
+  assert(f->s->trips[frame].num_tokens == 0);
+}
+
+static void begin_frame(flow_run *f, int32_t frame) {
+  const rheos__flow_frame *fr = &f->flow->frames[frame];
+  f->s->trips[frame] = (rheos__flow_trip){.is_active = true, .num_pending_enters = fr->num_enters};
+  if (fr->parent >= 0) ++f->s->trips[fr->parent].num_active;
+  reset_members(f, frame);
+}
+
+// The Exits that came out dead in the trip that ended count only if it was the last one.
+static void forget_dead_exits(flow_run *f, int32_t frame, bool is_last) {
+  rheos__flow_trip *trip = &f->s->trips[frame];
+  if (!trip->has_dead_exits) return;
+  trip->has_dead_exits = false;
+  const rheos__flow_frame *fr = &f->flow->frames[frame];
+  for (int32_t i = 0; i < fr->num_members; ++i) {
+    const int32_t member = f->flow->members[fr->first_member + i];
+    if (role_of(f, member) != RHEOS__FLOW_EXIT || !f->s->has_kept[member]) continue;
+    f->s->has_kept[member] = false;
+    if (is_last) send_dead(f, member);
+  }
+}
+
+static void begin_next_trip(flow_run *f, int32_t frame) {
+  const rheos__flow_frame *fr = &f->flow->frames[frame];
+  forget_dead_exits(f, frame, false);
+  drop_rest(f, frame);
+  reset_members(f, frame);
+  f->s->trips[frame].num_next = 0;
+  for (int32_t i = 0; i < fr->num_movers; ++i) {
+    const int32_t mover = f->flow->movers[fr->first_mover + i];
+    if (!f->s->has_kept[mover]) continue;
+    token *kept = &f->s->kept[mover];
+    if (f->flow->is_constant[mover]) {
+      send_one(f, mover, token_ref(kept));
+    } else {
+      f->s->has_kept[mover] = false;
+      send_one(f, mover, token_take(kept));
+    }
+  }
+}
+
+static void end_frame(flow_run *f, int32_t frame) {
+  const rheos__flow_frame *fr = &f->flow->frames[frame];
+  drop_rest(f, frame);
+  for (int32_t i = 0; i < fr->num_movers; ++i) {
+    const int32_t mover = f->flow->movers[fr->first_mover + i];
+    token_drop(&f->s->kept[mover]);
+    f->s->has_kept[mover] = false;
+  }
+  forget_dead_exits(f, frame, true);
+  f->s->trips[frame].is_active = false;
+}
+
+// Goes on with a frame in which nothing can run any more: with its next trip, or with its parent.
+static void settle(flow_run *f, int32_t frame) {
+  while (frame > 0) {
+    rheos__flow_trip *trip = &f->s->trips[frame];
+    if (!trip->is_active || trip->num_active > 0 || trip->num_pending_enters > 0) return;
+    if (trip->num_next > 0) {
+      begin_next_trip(f, frame);
+      continue;
+    }
+    end_frame(f, frame);
+    frame = f->flow->frames[frame].parent;
+    --f->s->trips[frame].num_active;
+  }
+}
+
+// ---- Entries
+
+// The value behind the reference in an operand's place.
+static rheos_status *read_operand(token *t) {
+  if (t->cell == NULL) return NULL;  // a value was fed in its place
+  if (t->cell->kind != &rheos__variable_kind) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "a handle is not a value");
+  }
+  rheos__variable_cell *cell = (rheos__variable_cell *)t->cell;
+  rheos_tensor *value = rheos__variable_read(cell);
+  if (value == NULL) return rheos__variable_uninitialized(cell);
+  token_drop(t);
+  t->tensor = value;
+  return NULL;
+}
+
+static rheos_status *read_operands(flow_run *f, const rheos__entry *e) {
+  for (int32_t i = 0; i < e->num_inputs; ++i) {
+    token *t = &f->s->operands[e->first_operand + i];
+    if (f->flow->reads[e->first_operand + i] && is_some(t)) RHEOS_TRY(read_operand(t));
+  }
+  return NULL;
+}
+
+static token take_operand(flow_run *f, int32_t entry, int32_t input) {
+  --f->s->trips[f->flow->frame_of[entry]].num_tokens;
+  return token_take(&f->s->operands[f->plan->entries[entry].first_operand + input]);
+}
+
+static bool does_nothing(const rheos__entry *e) {
+  return e->num_outputs == 0 &&
+         (e->signature->op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;
+}
+
+static rheos_status *take_results(flow_run *f, int32_t entry, rheos__resource *cell) {
+  const rheos__entry *e = &f->plan->entries[entry];
+  rheos_tensor **results = f->r->workspace->results;
+  for (int32_t i = 0; i < e->num_outputs; ++i) {
+    token t = {.tensor = results[i]};
+    results[i] = NULL;
+    if (t.tensor == NULL && i == 0 && cell != NULL) t.cell = rheos__resource_ref(cell);
+    if (is_some(&t)) {
+      send(f, e->first_value + i, t, false);
+      continue;
+    }
+    for (int32_t k = i + 1; k < e->num_outputs; ++k) {
+      rheos_tensor_unref(results[k]);
+      results[k] = NULL;
+    }
+    return rheos_status_new(RHEOS_INTERNAL, "output %d was not computed", (int)i);
+  }
+  send_control(f, entry, false);
+  return NULL;
+}
+
+static rheos_status *run_kernel(flow_run *f, int32_t entry) {
+  const rheos__entry *e = &f->plan->entries[entry];
+  if (does_nothing(e)) {
+    send_control(f, entry, false);
+    return NULL;
+  }
+  for (int32_t i = 0; i < e->num_inputs; ++i) {
+    const token *t = &f->s->operands[e->first_operand + i];
+    f->s->inputs[i] = t->tensor;
+    f->s->cells[i] = t->cell;
+  }
+  rheos__resource *cell;
+  RHEOS_TRY(rheos__run_flow_node(f->plan, entry, f->s->inputs, f->s->cells, f->r->workspace,
+                                 f->r->step, &cell));
+  return take_results(f, entry, cell);
+}
+
+// The element of a scalar operand that selects; `which` says it as TensorFlow does.
+static rheos_status *read_selector(flow_run *f, int32_t entry, int32_t input, const char *which,
+                                   int64_t *out_value) {
+  const rheos__entry *e = &f->plan->entries[entry];
+  const rheos_tensor *tensor = f->s->operands[e->first_operand + input].tensor;
+  assert(tensor != NULL);
+  if (tensor->shape.rank != 0) {
+    rheos__shape_text text;
+    return RHEOS_INVALID("%s must be a scalar, but it has shape %s", which,
+                         rheos__shape_text_of(&tensor->shape, &text));
+  }
+  *out_value =
+      tensor->dtype == RHEOS_BOOL ? *(const bool *)tensor->data : rheos__tensor_int_at(tensor, 0);
+  return NULL;
+}
+
+static rheos_status *run_switch(flow_run *f, int32_t entry) {
+  const rheos__entry *e = &f->plan->entries[entry];
+  int64_t taken;
+  RHEOS_TRY(read_selector(f, entry, 1, "The second input", &taken));
+  if (taken < 0 || taken >= e->num_outputs) taken = e->num_outputs - 1;
+  for (int32_t i = 0; i < e->num_outputs; ++i) {
+    send(f, e->first_value + i, i == taken ? take_operand(f, entry, 0) : NO_TOKEN, false);
+  }
+  send_control(f, entry, false);
+  return NULL;
+}
+
+static rheos_status *run_select(flow_run *f, int32_t entry) {
+  const rheos__entry *e = &f->plan->entries[entry];
+  int64_t index;
+  RHEOS_TRY(read_selector(f, entry, 0, "Index", &index));
+  if (index < 0 || index >= e->num_inputs - 1) {
+    return RHEOS_INVALID("Index must be in the range [0, %d) but got %lld", e->num_inputs - 1,
+                         (long long)index);
+  }
+  send_one(f, entry, take_operand(f, entry, (int32_t)index + 1));
+  return NULL;
+}
+
+static rheos_status *run_merge(flow_run *f, int32_t entry) {
+  const rheos__entry *e = &f->plan->entries[entry];
+  const int32_t taken = f->s->counts[entry].taken;
+  if (f->flow->first_uses[e->first_value + 1] != f->flow->first_uses[e->first_value + 2]) {
+    token index = NO_TOKEN;
+    RHEOS_TRY(rheos_tensor_from_values(RHEOS_INT32, RHEOS_SCALAR, &taken, &index.tensor));
+    send(f, e->first_value + 1, index, false);
+  }
+  send(f, e->first_value, take_operand(f, entry, taken), false);
+  send_control(f, entry, false);
+  return NULL;
+}
+
+static rheos_status *run_loop_cond(flow_run *f, int32_t entry) {
+  int64_t goes_on;
+  RHEOS_TRY(read_selector(f, entry, 0, "The input of LoopCond", &goes_on));
+  send_one(f, entry, take_operand(f, entry, 0));
+  return NULL;
+}
+
+static void enter_frame(flow_run *f, int32_t entry, token t) {
+  const int32_t frame = f->flow->frame_behind[entry];
+  if (!f->s->trips[frame].is_active) begin_frame(f, frame);
+  --f->s->trips[frame].num_pending_enters;
+  if (f->flow->is_constant[entry]) {
+    f->s->kept[entry] = token_ref(&t);
+    f->s->has_kept[entry] = true;
+  }
+  send_one(f, entry, t);
+  settle(f, frame);
+}
+
+static void exit_frame(flow_run *f, int32_t entry, token t) {
+  if (is_some(&t)) {
+    send_one(f, entry, t);
+    return;
+  }
+  f->s->has_kept[entry] = true;
+  f->s->trips[f->flow->frame_of[entry]].has_dead_exits = true;
+}
+
+// A loop ends where nothing comes to its next trip.
+static void keep_for_next(flow_run *f, int32_t entry, token t) {
+  if (!is_some(&t)) return;
+  f->s->kept[entry] = t;
+  f->s->has_kept[entry] = true;
+  ++f->s->trips[f->flow->frame_of[entry]].num_next;
+}
+
+static rheos_status *run_entry(flow_run *f, int32_t entry) {
+  const rheos__entry *e = &f->plan->entries[entry];
+  const bool is_dead = f->s->is_dead[entry];
+  if (!is_dead) RHEOS_TRY(read_operands(f, e));
+  switch (e->signature->op->flow) {
+    case RHEOS__FLOW_ENTER:
+      enter_frame(f, entry, is_dead ? NO_TOKEN : take_operand(f, entry, 0));
+      return NULL;
+    case RHEOS__FLOW_EXIT:
+      exit_frame(f, entry, is_dead ? NO_TOKEN : take_operand(f, entry, 0));
+      return NULL;
+    case RHEOS__FLOW_NEXT_ITERATION:
+      keep_for_next(f, entry, is_dead ? NO_TOKEN : take_operand(f, entry, 0));
+      return NULL;
+    default: break;
+  }
+  if (is_dead) {
+    send_dead(f, entry);
+    return NULL;
+  }
+  switch (e->signature->op->flow) {
+    case RHEOS__FLOW_SWITCH: return run_switch(f, entry);
+    case RHEOS__FLOW_SELECT: return run_select(f, entry);
+    case RHEOS__FLOW_MERGE: return run_merge(f, entry);
+    case RHEOS__FLOW_LOOP_COND: return run_loop_cond(f, entry);
+    case RHEOS__FLOW_CONTROL_TRIGGER: send_control(f, entry, false); return NULL;
+    default: return run_kernel(f, entry);
+  }
+}
+
+static rheos_status *run_next(flow_run *f) {
+  const int32_t entry = pop_ready(f->s), frame = f->flow->frame_of[entry];
+  rheos__step *step = f->r->step;
+  ++f->s->num_run;
+  step->budget_ns -= ENTRY_NS;
+  if (step->budget_ns < 0) {
+    step->budget_ns = BUDGET_NS;
+    if (rheos__step_poll(step)) return rheos__step_error(step);
+  }
+  rheos_status *status = run_entry(f, entry);
+  if (status != NULL) {
+    return rheos__status_at_take(status, f->plan->graph, f->plan->entries[entry].id);
+  }
+  drop_operands(f, entry);
+  --f->s->trips[frame].num_active;
+  settle(f, frame);
+  return NULL;
+}
+
+// ---- The whole
+
+static rheos_status *send_feeds(flow_run *f, const rheos__parameters *parameters) {
+  for (int32_t i = 0; i < f->plan->num_feeds; ++i) {
+    token t = NO_TOKEN;
+    rheos_tensor *tensor = parameters->tensors[i];
+    if (tensor == NULL) {
+      t.cell = rheos__resource_ref(parameters->cells[i]);
+    } else if (atomic_load_explicit(&tensor->references, memory_order_relaxed) == 0) {
+      RHEOS_TRY(rheos_tensor_copy(tensor, &t.tensor));  // a view
+    } else {
+      t.tensor = rheos_tensor_ref(tensor);
+    }
+    send(f, i, t, false);
+  }
+  return NULL;
+}
+
+static void begin(flow_run *f) {
+  rheos__flow_state *s = f->s;
+  s->num_ready = 0;
+  s->num_run = 0;
+  s->fetched_twice = -1;
+  begin_frame(f, 0);
+  const rheos__flow_frame *root = &f->flow->frames[0];
+  for (int32_t i = 0; i < root->num_members; ++i) {
+    const int32_t entry = f->flow->members[root->first_member + i];
+    if (s->counts[entry].pending == 0) push_ready(f, entry, false);
+  }
+}
+
+static rheos_status *run_all(flow_run *f, const rheos__parameters *parameters) {
+  begin(f);
+  RHEOS_TRY(send_feeds(f, parameters));
+  while (f->s->num_ready > 0) {
+    RHEOS_TRY(run_next(f));
+    if (f->s->fetched_twice < 0) continue;
+    rheos_status *status = rheos_status_new(
+        RHEOS_INTERNAL, "Retval[%d] has already been set: the fetched tensor is in a loop",
+        (int)f->s->fetched_twice);
+    const int32_t id = f->plan->fetches[f->s->fetched_twice].id;
+    return rheos__status_at_take(status, f->plan->graph, id);
+  }
+  return NULL;
+}
+
+// A tensor for the caller: the step's own where nobody else holds it.
+static rheos_status *give_fetch(const flow_run *f, int32_t fetch, rheos_tensor **out_value) {
+  token *t = &f->s->fetched[fetch];
+  if (!f->s->is_fetched[fetch]) {
+    return RHEOS_INVALID("Retval[%d] does not have value", (int)fetch);
+  }
+  if (rheos_dtype_is_ref((rheos_dtype)f->plan->dtypes[f->plan->fetch_values[fetch]])) {
+    RHEOS_TRY(read_operand(t));
+  }
+  if (t->tensor == NULL) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "a resource handle cannot be fetched");
+  }
+  if (f->r->bound != NULL) {
+    return rheos__bound_store(f->r->bound, fetch, t->tensor->dtype, &t->tensor->shape,
+                              t->tensor->data);
+  }
+  const bool is_own = rheos__tensor_is_exclusive(t->tensor) ||
+                      (f->r->call != NULL && rheos__tensor_can_keep(t->tensor));
+  if (!is_own) return rheos_tensor_copy(t->tensor, out_value);
+  *out_value = t->tensor;
+  t->tensor = NULL;
+  return NULL;
+}
+
+static rheos_status *give_fetches(const flow_run *f, rheos_tensor **out_values) {
+  for (int32_t i = 0; i < f->plan->num_fetches; ++i) {
+    rheos_status *status = give_fetch(f, i, out_values != NULL ? &out_values[i] : NULL);
+    if (status == NULL) continue;
+    for (int32_t k = 0; out_values != NULL && k < i; ++k) {
+      rheos_tensor_unref(out_values[k]);
+      out_values[k] = NULL;
+    }
+    return rheos__status_at_take(status, f->plan->graph, f->plan->fetches[i].id);
+  }
+  return NULL;
+}
+
+// After a step that failed, or that left values where nothing took them.
+static void drop_all(flow_run *f) {
+  for (int32_t i = 0; i < f->plan->num_entries; ++i) {
+    drop_operands(f, i);
+    token_drop(&f->s->kept[i]);
+    f->s->has_kept[i] = false;
+  }
+  for (int32_t i = 0; i < f->flow->num_frames; ++i) f->s->trips[i] = (rheos__flow_trip){0};
+  f->s->num_ready = 0;
+}
+
+static bool is_clean(const flow_run *f) {
+  for (int32_t i = 0; i < f->flow->num_frames; ++i) {
+    const rheos__flow_trip *trip = &f->s->trips[i];
+    if (trip->num_tokens > 0 || (i > 0 && trip->is_active)) return false;
+  }
+  return true;
+}
+
+rheos_status *rheos__run_flow(rheos__run *r, const rheos__parameters *parameters,
+                              rheos_tensor **out_values, double *out_cost_ns) {
+  flow_run f = {.r = r, .plan = r->plan, .flow = r->plan->flow, .s = r->workspace->flow};
+  for (int32_t i = 0; i < f.plan->num_fetches; ++i) f.s->is_fetched[i] = false;
+  rheos_status *status = run_all(&f, parameters);
+  if (status == NULL) status = give_fetches(&f, r->bound == NULL ? out_values : NULL);
+  for (int32_t i = 0; i < f.plan->num_fetches; ++i) token_drop(&f.s->fetched[i]);
+  if (status != NULL || !is_clean(&f)) drop_all(&f);
+  *out_cost_ns = (double)f.s->num_run * (double)ENTRY_NS;
+  return status;
+}
