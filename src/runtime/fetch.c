@@ -65,6 +65,12 @@ rheos_status *rheos__run_place_fetched(const rheos__run *r, const rheos__segment
 
 // ---- At the end
 
+// Handles of variables are none, those of a step's objects mean nothing outside it; a body gives them on.
+static rheos_status *check_fetchable(const rheos__value *value, bool in_step) {
+  if (value->kind != RHEOS__VALUE_NONE && (in_step || value->dtype != RHEOS_RESOURCE)) return NULL;
+  return rheos_status_new(RHEOS_UNIMPLEMENTED, "a resource handle cannot be fetched");
+}
+
 // A tensor for the caller: the step's own where nobody else holds it, else a copy. A value that is
 // fetched twice has gone to the caller already: `given` are the values so far.
 static rheos_status *take_fetch(rheos__run *r, const rheos__segment *last, int32_t fetch,
@@ -72,9 +78,7 @@ static rheos_status *take_fetch(rheos__run *r, const rheos__segment *last, int32
   int32_t index = r->plan->fetch_values[fetch];
   const rheos__value *value = rheos__find_value(last, index);
   if (value->kind == RHEOS__VALUE_NONE && r->call != NULL) return NULL;
-  if (value->kind == RHEOS__VALUE_NONE) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "a resource handle cannot be fetched");
-  }
+  RHEOS_TRY(check_fetchable(value, r->call != NULL));
   if (value->kind == RHEOS__VALUE_CONSTANT && r->call == NULL) {
     return rheos_tensor_copy(value->constant, &given[fetch]);
   }
@@ -130,13 +134,11 @@ rheos_status *rheos__run_store_fetches(rheos__run *r, const rheos__segment *last
     for (int32_t i = 0; i < r->plan->num_fetches; ++i) {
       const rheos__value *value = rheos__find_value(last, r->plan->fetch_values[i]);
       if ((value->kind == RHEOS__VALUE_FEED) != (pass == 0)) continue;
-      rheos_status *status;
       const rheos_tensor *tensor = value->kind == RHEOS__VALUE_CONSTANT
                                        ? value->constant
                                        : r->workspace->tensors[value->root];
-      if (value->kind == RHEOS__VALUE_NONE) {
-        status = rheos_status_new(RHEOS_UNIMPLEMENTED, "a resource handle cannot be fetched");
-      } else {
+      rheos_status *status = check_fetchable(value, false);
+      if (status == NULL) {
         status = rheos__bound_store(
             r->bound, i, (rheos_dtype)value->dtype,
             value->shape != NULL ? value->shape : &tensor->shape,

@@ -89,9 +89,14 @@ static inline void set_header(rheos_tensor *tensor, rheos_dtype dtype, const rhe
   atomic_init(&tensor->content, 0);
 }
 
+// Elements are pointers to counted values.
+static bool holds_counted(rheos_dtype dtype) {
+  return dtype == RHEOS_VARIANT || dtype == RHEOS_RESOURCE;
+}
+
 // Elements that own memory start out empty.
 static bool starts_zeroed(rheos_dtype dtype) {
-  return dtype == RHEOS_STRING || dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT;
+  return dtype == RHEOS_STRING || holds_counted(dtype);
 }
 
 SELDOM static rheos_status *no_memory_for(rheos_dtype dtype, const rheos_shape *shape,
@@ -377,7 +382,7 @@ static void copy_variants(rheos__variant **to, rheos__variant *const *from, int6
 }
 
 rheos_status *rheos__copy_elements(rheos_dtype dtype, void *to, const void *from, int64_t count) {
-  if (dtype == RHEOS_VARIANT) {
+  if (holds_counted(dtype)) {
     copy_variants(to, from, count);
     return NULL;
   }
@@ -400,7 +405,7 @@ static rheos_status *tensor_of(rheos_dtype dtype, const rheos_shape *shape, cons
                                rheos_tensor **out_tensor) {
   RHEOS_TRY(rheos__tensor_new(dtype, shape, out_tensor));
   rheos_tensor *tensor = *out_tensor;
-  if (dtype == RHEOS_VARIANT) {
+  if (holds_counted(dtype)) {
     copy_variants(tensor->data, values, tensor->num_elements);
     return NULL;
   }
@@ -415,8 +420,8 @@ static rheos_status *tensor_of(rheos_dtype dtype, const rheos_shape *shape, cons
 rheos_status *rheos_tensor_from_values(rheos_dtype dtype, rheos_shape shape, const void *values,
                                        rheos_tensor **out_tensor) {
   *out_tensor = NULL;
-  if (dtype == RHEOS_VARIANT) {
-    return RHEOS_INVALID("a tensor of dtype variant cannot be made of values");
+  if (holds_counted(dtype)) {
+    return RHEOS_INVALID("a tensor of dtype %s cannot be made of values", rheos_dtype_name(dtype));
   }
   return tensor_of(dtype, &shape, values, out_tensor);
 }
@@ -454,7 +459,7 @@ void rheos_tensor_unref(rheos_tensor *tensor) {
   } else if (tensor->dtype == RHEOS_STRING) {
     free_strings(tensor->data, tensor->num_elements);
     rheos__free(tensor->string_block);
-  } else if (tensor->dtype == RHEOS_VARIANT) {
+  } else if (holds_counted(tensor->dtype)) {
     rheos__variant **variants = tensor->data;
     for (int64_t i = 0; i < tensor->num_elements; i++) rheos__variant_unref(variants[i]);
   }

@@ -90,7 +90,7 @@ rheos_status *rheos__shape_size(rheos_dtype dtype, const rheos_shape *shape,
 // After a failure it holds empty strings.
 rheos_status *rheos__tensor_own_strings(rheos_tensor *tensor);
 
-// Copies `count` string elements (deep) or variants (shared), or bytes for other dtypes.
+// Copies `count` string elements (deep) or variants and handles (shared), or bytes for other dtypes.
 rheos_status *rheos__copy_elements(rheos_dtype dtype, void *to, const void *from, int64_t count);
 
 // Element `index` of an integer tensor of any width as int64.
