@@ -373,8 +373,11 @@ static rheos_status *infer_shapes(rheos__node_build *b) {
     rheos__edge edge = {b->args->inputs[i].id, b->args->inputs[i].index};
     shapes[i] = *b->inputs[i]->shape;
     values[i] = rheos__const_value(b->graph, edge);
-    bool is_handle = b->input_dtypes[i] == RHEOS_RESOURCE;
-    handles[i] = is_handle ? rheos__handle_shape(b->graph, edge) : NULL;
+    handles[i] = NULL;
+    if (b->input_dtypes[i] != RHEOS_RESOURCE && b->input_dtypes[i] != RHEOS_VARIANT) continue;
+    rheos_shape *room = rheos__build_work(b, 1, sizeof *room);
+    if (room == NULL) return rheos__out_of_memory();
+    handles[i] = rheos__handle_shape(b->graph, edge, room);
   }
   rheos__infer infer = {.op = b->signature->op,
                         .attrs = b->attrs,

@@ -47,7 +47,8 @@ bool rheos__whole_value(const rheos_graph *graph, rheos__edge edge, int64_t *val
 
 // The declared shape of the variable, or of the values of the table, that the edge carries a handle
 // of, found by following the graph backwards to where it is made, so that nodes need not keep it; NULL if it is not found. Borrowed.
-const rheos_shape *rheos__handle_shape(const rheos_graph *graph, rheos__edge edge);
+const rheos_shape *rheos__handle_shape(const rheos_graph *graph, rheos__edge edge,
+                                       rheos_shape *room);
 
 // Whether this pair of shapes is noted for the first time for that purpose.
 enum { RHEOS__BROADCAST_SHAPES, RHEOS__REDUCED_SHAPES };

@@ -60,8 +60,9 @@ typedef struct rheos__infer {
   const rheos_dtype *input_dtypes;
   const rheos_shape *input_shapes;
   rheos_tensor *const *input_values;  // NULL entries where the value is not known
-  // The declared shape of the variable behind each input that is a handle; NULL entries where the
-  // input is none or nothing is known. NULL: nothing is known of any.
+  // The declared shape of the variable behind each input that is a handle, or that of the elements of a
+  // tensor array or list; NULL entries where the input is none or nothing is known. NULL: nothing is
+  // known of any.
   const rheos_shape *const *handle_shapes;
   const rheos_dtype *output_dtypes;
   rheos_shape *output_shapes;  // the answer; unknown at the start
@@ -282,6 +283,10 @@ enum {
   // Output 0 is the argument `index` of the function whose body it is in; input 0 is its result.
   RHEOS_OP_ARG = 1 << 14,
   RHEOS_OP_RETVAL = 1 << 15,
+  // Output 0 is a list of tensors; input `element_shape` tells what is known of their shapes.
+  RHEOS_OP_MAKES_LIST = 1 << 16,
+  // Output 0 is a list with elements of the shapes that the list in input 0 has.
+  RHEOS_OP_CHANGES_LIST = 1 << 17,
 };
 
 // What an op does to the flow of control. It has no kernel: what runs the plan moves its values.

@@ -509,16 +509,58 @@ bool rheos__whole_value(const rheos_graph *graph, rheos__edge edge, int64_t *val
 
 enum { MAX_HANDLE_STEPS = 16 };
 
-const rheos_shape *rheos__handle_shape(const rheos_graph *graph, rheos__edge edge) {
+// What the attributes of the node tell; NULL: nothing.
+static const rheos_shape *told_by_attrs(const rheos__node *node) {
+  static const char *const names[] = {"shape", "value_shape", "element_shape"};
+  const bool is_variable = (node->signature->op->flags & RHEOS_OP_VARIABLE) != 0;
+  for (size_t i = is_variable ? 0 : 1; i < sizeof names / sizeof *names; i++) {
+    const rheos_attr_value *shape = rheos__attrs_find(node->attrs, names[i]);
+    if (shape != NULL) return shape->kind == RHEOS_ATTR_SHAPE ? shape->shape : NULL;
+  }
+  return NULL;
+}
+
+// The number of the input that tells the shape of a list's elements; -1: there is none.
+static int32_t element_shape_input(const rheos__node *node) {
+  const rheos__signature *signature = node->signature;
+  if ((signature->op->flags & RHEOS_OP_MAKES_LIST) == 0) return -1;
+  for (int32_t i = 0; i < signature->num_inputs; i++) {
+    if (strcmp(signature->inputs[i].name, "element_shape") == 0) return i;
+  }
+  return -1;
+}
+
+// A constant input as a shape in `room`.
+static const rheos_shape *told_by_input(const rheos_graph *graph, rheos__edge edge,
+                                        rheos_shape *room) {
+  const rheos_tensor *value = rheos__const_value(graph, edge);
+  if (value == NULL || value->shape.rank != 1 || value->num_elements > RHEOS_MAX_RANK) return NULL;
+  *room = (rheos_shape){.rank = (int32_t)value->num_elements};
+  for (int32_t i = 0; i < room->rank; i++) {
+    room->dims[i] = rheos__tensor_int_at(value, i);
+    if (room->dims[i] < -1) return NULL;
+  }
+  return room;
+}
+
+const rheos_shape *rheos__handle_shape(const rheos_graph *graph, rheos__edge edge,
+                                       rheos_shape *room) {
+  bool is_choice = false;  // of several, whose elements may differ
   for (int32_t step = 0; step < MAX_HANDLE_STEPS; step++) {
     const rheos__node *node = rheos__graph_node(graph, edge.id);
-    if (node->outputs[edge.index].dtype != RHEOS_RESOURCE) return NULL;
+    const rheos_dtype dtype = node->outputs[edge.index].dtype;
+    if (dtype != RHEOS_RESOURCE && (dtype != RHEOS_VARIANT || edge.index != 0)) return NULL;
+    const int32_t told = element_shape_input(node);
+    if (told >= 0) return told_by_input(graph, node->edges[told], room);
+    const rheos_shape *shape = dtype == RHEOS_RESOURCE ? told_by_attrs(node) : NULL;
     const unsigned flags = node->signature->op->flags;
-    const char *attr = (flags & RHEOS_OP_VARIABLE) != 0 ? "shape" : "value_shape";
-    const rheos_attr_value *shape = rheos__attrs_find(node->attrs, attr);
-    if (shape != NULL) return shape->kind == RHEOS_ATTR_SHAPE ? shape->shape : NULL;
+    if (shape != NULL) return is_choice && (flags & RHEOS_OP_VARIABLE) == 0 ? NULL : shape;
     const rheos__flow_role flow = node->signature->op->flow;
-    if ((flags & RHEOS_OP_FORWARDS) == 0 && flow == RHEOS__FLOW_NONE) return NULL;
+    if ((flags & (RHEOS_OP_FORWARDS | RHEOS_OP_CHANGES_LIST)) == 0 && flow == RHEOS__FLOW_NONE) {
+      return NULL;
+    }
+    is_choice = is_choice || flow == RHEOS__FLOW_MERGE || flow == RHEOS__FLOW_SELECT;
+    if (is_choice && dtype == RHEOS_VARIANT) return NULL;
     edge = node->edges[flow == RHEOS__FLOW_SELECT ? 1 : 0];
   }
   return NULL;

@@ -31,8 +31,10 @@ rheos_status *rheos__prepare_init(rheos__prepare *p, const rheos__plan *plan,
   for (size_t i = 0; i < num_in; ++i) {
     const int32_t value = plan->operands[(size_t)entry->first_operand + i];
     dtypes[i] = rheos_dtype_base((rheos_dtype)plan->dtypes[value]);
-    if (dtypes[i] == RHEOS_RESOURCE) {
-      handles[i] = rheos__handle_shape(plan->graph, plan->origins[value]);
+    if (dtypes[i] == RHEOS_RESOURCE || dtypes[i] == RHEOS_VARIANT) {
+      rheos_shape *room = rheos__arena_alloc(arena, sizeof *room);
+      if (room == NULL) return rheos__out_of_memory();
+      handles[i] = rheos__handle_shape(plan->graph, plan->origins[value], room);
     }
   }
   for (size_t i = 0; i < num_out; ++i) {

@@ -148,8 +148,9 @@ rheos_output rheos__ones_like(rheos_scope *s, rheos_output x) {
 rheos_output rheos__zeros_like(rheos_scope *s, rheos_output x) {
   if (!rheos__is_some(x)) return x;
   const rheos_shape shape = rheos_output_shape(x);
-  if (rheos_shape_is_known(&shape)) {
-    return rheos__const_fill(s, rheos_dtype_base(rheos_output_dtype(x)), shape, 0, "zeros_like");
+  const rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(x));
+  if (rheos_shape_is_known(&shape) && dtype != RHEOS_VARIANT) {
+    return rheos__const_fill(s, dtype, shape, 0, "zeros_like");
   }
   return rheos_operation_output(rheos__op_n(s, "ZerosLike", "zeros_like", &x, 1, NULL, 0), 0);
 }
@@ -307,9 +308,10 @@ rheos_status *rheos__named_resource(const rheos__prepare *p, const rheos__resour
 }
 
 rheos_output rheos__variable_shape(rheos_scope *s, rheos_output handle) {
+  rheos_shape room;
   if (rheos_scope_status(s) != NULL) return (rheos_output){NULL, 0, 0};
   const rheos_shape *shape =
-      rheos__handle_shape(handle.graph, (rheos__edge){handle.id, handle.index});
+      rheos__handle_shape(handle.graph, (rheos__edge){handle.id, handle.index}, &room);
   if (shape == NULL || !rheos_shape_is_known(shape)) return rheos__op_1(s, "VariableShape", handle);
   int32_t dims[RHEOS_MAX_RANK];
   for (int32_t d = 0; d < shape->rank; ++d) {
