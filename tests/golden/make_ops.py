@@ -181,11 +181,12 @@ def nodes_of(case):
             return True
         if node in before or node in after:
             return node in after
-        needs_op = any([visit(i) for i in flatten(node.inputs) if isinstance(i, Node)])
+        needs_op = any([visit(i) for i in [*flatten(node.inputs), *node.waits]
+                        if isinstance(i, Node)])
         (after if needs_op else before).append(node)
         return needs_op
 
-    for item in [*flatten(case.inputs), *case.first, *case.last]:
+    for item in [*flatten(case.inputs), *case.waits, *case.first, *case.last]:
         if isinstance(item, Node):
             visit(item)
     return before, after
@@ -206,7 +207,7 @@ def add_node(graph_def, case, node):
         inputs.append("%s_%d" % (name, index))
         add_const(graph_def, inputs[-1], with_folder(item.value), item_dtype(item).as_datatype_enum)
     added = graph_def.node.add(name=name, op=node.op)
-    added.input.extend(inputs)
+    added.input.extend(inputs + ["^" + name_of(case, waited) for waited in node.waits])
     infer_attrs(op_def_of(node.op), node.inputs, added)
     kinds = {a.name: a.type for a in op_def_of(node.op).attr}
     for key, value in node.attrs.items():
@@ -298,7 +299,7 @@ def make_graph_def(case, known_shapes):
             # Ops that work in place may change the copy.
             feeds[name + ":0"] = with_folder(value.copy())
     node = graph_def.node.add(name="op", op=case.op)
-    node.input.extend(names)
+    node.input.extend(names + ["^" + name_of(case, waited) for waited in case.waits])
     infer_attrs(op_def, case.inputs, node)
     kinds = {a.name: a.type for a in op_def.attr}
     for key, value in case.attrs.items():
@@ -531,6 +532,10 @@ def input_text(case, item):
     return word + " " + tensor_text(value_of(item), item_dtype(item))
 
 
+def wait_text(case, waited):
+    return "wait " + ("op" if waited is OP else name_of(case, waited)[4:])
+
+
 def node_lines(case, nodes):
     for node in nodes:
         role = "first" if node in case.first else "last" if node in case.last else "made"
@@ -539,6 +544,8 @@ def node_lines(case, nodes):
             yield attr_text(op_def_of(node.op), key, value)
         for item in flatten(node.inputs):
             yield input_text(case, item)
+        for waited in node.waits:
+            yield wait_text(case, waited)
 
 
 def write_case(out, case):
@@ -553,6 +560,7 @@ def write_case(out, case):
         lines.append("node op")
     lines += [attr_text(op_def, k, v) for k, v in sorted(case.attrs.items())]
     lines += [input_text(case, item) for item in flatten(case.inputs)]
+    lines += [wait_text(case, waited) for waited in case.waits]
     if not case.fetched:
         lines.append("unfetched")
     if len(result) == 3:

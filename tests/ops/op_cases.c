@@ -350,6 +350,14 @@ static void parse_input(reader *r, op_case *c, op_input_kind kind, char **rest) 
   input->shape = *rheos_tensor_shape(input->tensor);
 }
 
+static void parse_wait(reader *r, op_case *c, char **rest) {
+  op_node *node = current_node(c);
+  int *waits = node ? node->waits : c->waits, *count = node ? &node->num_waits : &c->num_waits;
+  const char *word = next_word(r, rest);
+  if (*count == CASE_MAX_WAITS) refuse(r, "too many nodes to wait for", NULL);
+  waits[(*count)++] = strcmp(word, "op") == 0 ? THE_OP : atoi(word);
+}
+
 static void parse_output(reader *r, op_case *c, char **rest) {
   if (c->num_outputs == CASE_MAX_OUTPUTS) refuse(r, "too many outputs", NULL);
   op_output *output = ONE_MORE(c->outputs, c->num_outputs);
@@ -370,6 +378,8 @@ static void parse_line(reader *r, op_case *c, const char *key, char **rest) {
     parse_node(r, c, rest);
   } else if (strcmp(key, "from") == 0) {
     parse_input(r, c, INPUT_NODE, rest);
+  } else if (strcmp(key, "wait") == 0) {
+    parse_wait(r, c, rest);
   } else if (strcmp(key, "unfetched") == 0) {
     c->unfetched = true;
   } else if (strcmp(key, "feed") == 0) {

@@ -17,7 +17,7 @@ typedef enum op_input_kind {
   INPUT_NODE,   // output 0 of a node beside the op
 } op_input_kind;
 
-enum { CASE_MAX_NODES = 16, THE_OP = -1 };
+enum { CASE_MAX_NODES = 16, CASE_MAX_WAITS = 8, THE_OP = -1 };
 
 typedef struct op_input {
   op_input_kind kind;
@@ -44,6 +44,7 @@ typedef struct op_node {
   int num_attrs;
   op_input *inputs;  // constants and other nodes
   int num_inputs;
+  int waits[CASE_MAX_WAITS], num_waits;  // nodes that run before, or THE_OP
 } op_node;
 
 typedef struct op_output {
@@ -62,9 +63,10 @@ typedef struct op_case {
   int num_outputs, num_runs;
   op_node *nodes;
   int num_nodes;
-  bool in_node;          // while it is read
-  bool unfetched;        // the outputs are not looked at
-  bool has_files;        // in the folder that "$TMP" stands for
+  int waits[CASE_MAX_WAITS], num_waits;  // nodes that run before the op
+  bool in_node;                          // while it is read
+  bool unfetched;                        // the outputs are not looked at
+  bool has_files;                        // in the folder that "$TMP" stands for
   rheos_tensor **after;  // values of the variables, then of the last nodes; NULL: unset
   int num_after;
   float tolerance;  // in units of the dtype's, absolute too; -1: the default of the op

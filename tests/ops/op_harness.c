@@ -81,6 +81,15 @@ static rheos_output add_input(op_program *p, int index, const op_input *input, b
   return add_placeholder(p, input, mode != BUILD_UNKNOWN_SHAPES);
 }
 
+// What is added until the pop waits for these nodes.
+static void push_waits(op_program *p, const int *waits, int count) {
+  rheos_operation operations[CASE_MAX_WAITS];
+  for (int i = 0; i < count; i++) {
+    operations[i] = waits[i] == THE_OP ? p->op : p->nodes[waits[i]];
+  }
+  rheos_push_control_dependencies(p->scope, operations, (size_t)count);
+}
+
 // The nodes beside the op: those it needs, or those that need it.
 static void add_nodes(op_program *p, const op_case *c, bool after_op) {
   for (int i = 0; i < c->num_nodes; i++) {
@@ -90,8 +99,10 @@ static void add_nodes(op_program *p, const op_case *c, bool after_op) {
     for (int k = 0; k < node->num_inputs; k++) {
       inputs[k] = add_input(p, k, &node->inputs[k], BUILD_AS_RECORDED);
     }
+    push_waits(p, node->waits, node->num_waits);
     p->nodes[i] = add_op(p->scope, node->op, NULL, inputs, (size_t)node->num_inputs, node->attrs,
                          (size_t)node->num_attrs);
+    rheos_scope_pop(p->scope);
   }
 }
 
@@ -109,8 +120,10 @@ rheos_status *op_program_build_on(op_program *p, const op_case *c, build_mode mo
   add_nodes(p, c, false);
   for (int i = 0; i < c->num_inputs; i++) p->inputs[i] = add_input(p, i, &c->inputs[i], mode);
   if (device) rheos_push_device(p->scope, device);
+  push_waits(p, c->waits, c->num_waits);
   p->op = add_op(p->scope, c->op, "op", p->inputs, (size_t)c->num_inputs, c->attrs,
                  (size_t)c->num_attrs);
+  rheos_scope_pop(p->scope);
   if (device) rheos_scope_pop(p->scope);
   add_nodes(p, c, true);
   return rheos_scope_finish(p->scope);

@@ -276,7 +276,7 @@ static void check_threads(const op_case *c) {
 static bool is_wanted(const op_case *c) {
   if (c->error != RHEOS_OK) return false;
   for (int i = 0; i < c->num_inputs; i++) {
-    if (c->inputs[i].kind == INPUT_VARIABLE || c->inputs[i].kind == INPUT_UNSET) return false;
+    if (c->inputs[i].kind != INPUT_FEED && c->inputs[i].kind != INPUT_CONST) return false;
     if (c->inputs[i].dtype == RHEOS_STRING) return false;
   }
   return true;

@@ -48,10 +48,13 @@ class UninitializedHandle(Uninitialized):
 
 
 class Node:
-    """A node beside the op of the case: its output 0 is an input of the op, or of other nodes."""
+    """A node beside the op of the case: its output 0 is an input of the op, or of other nodes.
 
-    def __init__(self, op, *inputs, **attrs):
-        self.op, self.inputs = op, inputs
+    `waits`: Nodes that run before it.
+    """
+
+    def __init__(self, op, *inputs, waits=(), **attrs):
+        self.op, self.inputs, self.waits = op, inputs, waits
         self.attrs = {k.rstrip("_"): v for k, v in attrs.items()}
 
 
@@ -61,8 +64,8 @@ OP = Node(None)
 
 class Case:
     def __init__(self, op, tag, inputs, attrs, gradient, runs, producer, tolerance,
-                 images, instead, first, last, fetched):
-        self.first, self.last, self.fetched = first, last, fetched
+                 images, instead, first, last, fetched, waits):
+        self.first, self.last, self.fetched, self.waits = first, last, fetched, waits
         self.op, self.tag, self.inputs, self.attrs = op, tag, inputs, attrs
         self.gradient, self.runs, self.producer = gradient, runs, producer
         self.tolerance, self.images, self.instead = tolerance, images, instead
@@ -84,8 +87,8 @@ class Table:
 
     A case can be a small program: `first`, Nodes that are run one after the other before the op,
     and `last`, Nodes whose outputs are recorded afterwards. Nodes that are only inputs run with
-    what they are inputs of. `fetched=False`: the op is run for its effect, its outputs are left
-    alone.
+    what they are inputs of. `waits`: Nodes that run before the op in the same step.
+    `fetched=False`: the op is run for its effect, its outputs are left alone.
     "$TMP" in a string is a folder that is empty when the program starts.
     """
 
@@ -100,10 +103,10 @@ class Table:
         images = options.pop("images", None)
         instead = options.pop("instead", {})
         first, last = options.pop("first", []), options.pop("last", [])
-        fetched = options.pop("fetched", True)
+        fetched, waits = options.pop("fetched", True), options.pop("waits", ())
         attrs = {k.rstrip("_"): v for k, v in options.items()}
         self.cases.append(Case(op, tag, list(inputs), attrs, gradient, runs, producer,
-                               tolerance, images, instead, first, last, fetched))
+                               tolerance, images, instead, first, last, fetched, waits))
 
 
 def a(dtype, values, shape=None):
