@@ -5,6 +5,7 @@
 #include "ops/kit/array_grad.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "tensor/variant.h"
 
 // ---- Shape, ShapeN, Size, Rank
 
@@ -178,8 +179,16 @@ static rheos_status *prepare_constant_fill(rheos__prepare *p, bool ones) {
                            (f->count + RHEOS__COPY_UNIT - 1) / RHEOS__COPY_UNIT);
 }
 
+static rheos_status *compute_zero_variants(void *state, rheos__step *step,
+                                           rheos_tensor *const *inputs, rheos_tensor **outputs) {
+  (void)state, (void)step;
+  return rheos__variants_zeros_like(inputs[0], 0, &outputs[0]);
+}
+
 static rheos_status *prepare_zeros_like(rheos__prepare *p) {
-  return prepare_constant_fill(p, false);
+  if (p->output_dtypes[0] != RHEOS_VARIANT) return prepare_constant_fill(p, false);
+  p->compute = compute_zero_variants;  // which shapes the values have inside, only they tell
+  return NULL;
 }
 
 static rheos_status *prepare_ones_like(rheos__prepare *p) { return prepare_constant_fill(p, true); }

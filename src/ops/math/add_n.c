@@ -5,6 +5,7 @@
 #pragma GCC optimize("O3")
 #endif
 #include "ops/kit/elementwise.h"
+#include "tensor/variant.h"
 #include "ops/kit/op_util.h"
 
 enum { TILE_ELEMENTS = 2048 };
@@ -60,11 +61,36 @@ RHEOS__COMPLEXES(ADD_3, )
 static const rheos__loop add_3[RHEOS__NUM_DTYPES] = {RHEOS__NUMBERS(ADD_3_ENTRY, )
                                                          RHEOS__COMPLEXES(ADD_3_ENTRY, )};
 
+static rheos_status *compute_variants(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                      rheos_tensor **outputs) {
+  (void)step;
+  const int32_t count = *(const int32_t *)state;
+  rheos_tensor *sum = NULL;
+  RHEOS_TRY(rheos__variants_add(inputs[0], inputs[1], 0, &sum));
+  for (int32_t k = 2; k < count; k++) {
+    rheos_tensor *so_far = sum;
+    rheos_status *status = rheos__variants_add(so_far, inputs[k], 0, &sum);
+    rheos_tensor_unref(so_far);
+    if (status != NULL) return status;
+  }
+  outputs[0] = sum;
+  return NULL;
+}
+
+static rheos_status *prepare_variants(rheos__prepare *p) {
+  int32_t *count = RHEOS_NEW_STATE(p, int32_t);
+  if (count == NULL) return rheos__out_of_memory();
+  *count = p->num_inputs;
+  p->compute = compute_variants;
+  return NULL;
+}
+
 static rheos_status *prepare_AddN(rheos__prepare *p) {
   if (p->num_inputs == 1) {
     p->alias_input = 0;
     return NULL;
   }
+  if (p->input_dtypes[0] == RHEOS_VARIANT) return prepare_variants(p);
   const rheos__loop add = rheos__binary_loop(RHEOS__ADD, p->input_dtypes[0]);
   if (add == NULL) return rheos__no_kernel(p, p->input_dtypes[0]);
   if (p->num_inputs == 2) return rheos__prepare_elementwise(p, add, 1, 0, NULL);
@@ -105,7 +131,7 @@ const rheos__op_def rheos__op_AddN = {
     .name = "AddN",
     .signature = "inputs: N * T -> sum: T; N: int >= 1; T: {number, variant}",
     .doc = "The sum of all `inputs`, which have one shape.",
-    .flags = RHEOS_OP_COMMUTATIVE,
+    .flags = RHEOS_OP_COMMUTATIVE | RHEOS_OP_TAKES_VARIANTS,
     .shape = add_n_shape,
     .gradient = grad_add_n,
     .prepare = prepare_AddN,
