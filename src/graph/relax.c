@@ -40,10 +40,11 @@ static rheos_status *infer(const relaxation *r, const rheos__node *node, rheos__
   rheos_shape *out = rheos__arena_alloc(arena, num_out * sizeof *out);
   rheos_tensor **values = rheos__arena_alloc(arena, num_in * sizeof *values);
   const rheos_shape **handles = rheos__arena_alloc(arena, num_in * sizeof *handles);
+  rheos_shape *rooms = rheos__arena_alloc(arena, num_in * sizeof *rooms);
   rheos_dtype *in_dtypes = rheos__arena_alloc(arena, num_in * sizeof *in_dtypes);
   rheos_dtype *out_dtypes = rheos__arena_alloc(arena, num_out * sizeof *out_dtypes);
-  if (in == NULL || out == NULL || values == NULL || handles == NULL || in_dtypes == NULL ||
-      out_dtypes == NULL) {
+  if (in == NULL || out == NULL || values == NULL || handles == NULL || rooms == NULL ||
+      in_dtypes == NULL || out_dtypes == NULL) {
     return rheos__out_of_memory();
   }
   for (int32_t i = 0; i < node->num_inputs; i++) {
@@ -52,7 +53,7 @@ static rheos_status *infer(const relaxation *r, const rheos__node *node, rheos__
     in[i] = *from->shape;
     in_dtypes[i] = rheos_dtype_base(from->dtype);
     values[i] = rheos__const_value(r->graph, edge);
-    handles[i] = in_dtypes[i] == RHEOS_RESOURCE ? rheos__handle_shape(r->graph, edge) : NULL;
+    handles[i] = rheos__handle_shape(r->graph, edge, &rooms[i]);
   }
   for (int32_t i = 0; i < node->num_outputs; i++) {
     out[i] = RHEOS_UNKNOWN_SHAPE;
