@@ -11,19 +11,22 @@
 #include "ops/kit/elementwise.h"
 #include "ops/kit/op_util.h"
 
+// How far integers are apart, which may be more than their dtype holds.
+#define DISTANCE(x, y) (x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x)
+
 // ---- Formulas: ROW(op, dtypes, qualifier, formula)
-#define FORMULAS(ROW)                                                    \
-  ROW(Greater, NUMBERS, , x > y)                                         \
-  ROW(GreaterEqual, NUMBERS, , x >= y)                                   \
-  ROW(Less, NUMBERS, , x < y)                                            \
-  ROW(LessEqual, NUMBERS, , x <= y)                                      \
-  ROW(Equal, NUMBERS_AND_BOOLS, , x == y)                                \
-  ROW(NotEqual, NUMBERS_AND_BOOLS, , x != y)                             \
-  ROW(Equal, COMPLEXES, , x == y)                                        \
-  ROW(NotEqual, COMPLEXES, , x != y)                                     \
-  ROW(ApproximateEqual, FLOATS, , fabs(x - y) < (C)parameter)            \
-  ROW(ApproximateEqual, INTEGERS, , (x > y ? x - y : y - x) < parameter) \
-  ROW(LogicalAnd, BOOLS, , (unsigned)x &(unsigned)y)                     \
+#define FORMULAS(ROW)                                           \
+  ROW(Greater, NUMBERS, , x > y)                                \
+  ROW(GreaterEqual, NUMBERS, , x >= y)                          \
+  ROW(Less, NUMBERS, , x < y)                                   \
+  ROW(LessEqual, NUMBERS, , x <= y)                             \
+  ROW(Equal, NUMBERS_AND_BOOLS, , x == y)                       \
+  ROW(NotEqual, NUMBERS_AND_BOOLS, , x != y)                    \
+  ROW(Equal, COMPLEXES, , x == y)                               \
+  ROW(NotEqual, COMPLEXES, , x != y)                            \
+  ROW(ApproximateEqual, FLOATS, , fabs(x - y) < (C)parameter)   \
+  ROW(ApproximateEqual, INTEGERS, , DISTANCE(x, y) < parameter) \
+  ROW(LogicalAnd, BOOLS, , (unsigned)x &(unsigned)y)            \
   ROW(LogicalOr, BOOLS, , (unsigned)x | (unsigned)y)
 
 #define ROW(name, dtypes, qualifier, formula) \

@@ -78,6 +78,7 @@ static double draw_poisson(double rate, double largest, pairs *p) {
   if (isnan(rate)) return NAN;
   if (rate < 10) return count_events(rate, largest, p);
   if (isinf(rate)) return INFINITY;
+  if (rate - 40 * sqrt(rate) > largest) return largest;
   const double log_rate = log(rate);
   const double b = 0.931 + 2.53 * sqrt(rate), a = -0.059 + 0.02483 * b;
   const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);

@@ -186,6 +186,7 @@ static rheos_status *decode_shape(rheos__infer *c) {
 static void fill_sound(const rheos__wav *wav, rheos_tensor *sound) {
   const int64_t frames = sound->shape.dims[0], channels = sound->shape.dims[1];
   float *to = sound->data;
+  if (channels == 0) return;  // however many frames
   for (int64_t i = 0; i < frames; i++) {
     for (int64_t k = 0; k < channels; k++) {
       const int64_t from = k < wav->channels ? k : wav->channels - 1;
