@@ -34,6 +34,15 @@ static rheos_shape all_unknown(int32_t rank) {
   return shape;
 }
 
+rheos_status *rheos__dim_add(int64_t dim, int64_t more, int64_t *out_sum) {
+  *out_sum = -1;
+  if (dim < 0 || more < 0) return NULL;
+  if (!__builtin_add_overflow(dim, more, out_sum)) return NULL;
+  *out_sum = -1;
+  return RHEOS_INVALID("Dimension size overflow from adding %lld and %lld", (long long)dim,
+                       (long long)more);
+}
+
 rheos_status *rheos__infer_rank(const rheos__infer *c, int32_t input, int32_t rank,
                                 rheos_shape *out_shape) {
   const rheos_shape *shape = &c->input_shapes[input];

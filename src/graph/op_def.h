@@ -88,6 +88,9 @@ rheos_shape rheos__infer_variable_shape(const rheos__infer *c, int32_t input);
 rheos_status *rheos__infer_rank(const rheos__infer *c, int32_t input, int32_t rank,
                                 rheos_shape *out_shape);
 
+// The sum of two dimensions: -1 if one of them is not known, a status if it is beyond the integers.
+rheos_status *rheos__dim_add(int64_t dim, int64_t more, int64_t *out_sum);
+
 // Ready-made shape functions
 rheos_status *rheos__shape_unchanged(rheos__infer *c);    // every output like input 0
 rheos_status *rheos__shape_scalar(rheos__infer *c);       // every output a scalar

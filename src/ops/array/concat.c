@@ -77,7 +77,7 @@ static rheos_status *shape_concat(rheos__infer *c) {
     RHEOS_TRY(merge_parts(&shapes[0], &shapes[i], i, axis, out));
     if (axis < 0) continue;
     int64_t size = shapes[i].rank < 0 ? -1 : shapes[i].dims[axis];
-    if (size < 0 || total < 0 || __builtin_add_overflow(total, size, &total)) total = -1;
+    RHEOS_TRY(rheos__dim_add(total, size, &total));
   }
   if (axis >= 0) out->dims[axis] = total;
   return NULL;
@@ -198,7 +198,8 @@ static void gradient_concat(rheos__grad *g) {
     return;
   }
   rheos_output rank = rheos__rank_of(s, g->inputs[q.first]);
-  rheos_output axis = rheos__named_2(s, "FloorMod", "mod", g->inputs[q.axis_input], rank);
+  rheos_output given = rheos__cast_to(s, g->inputs[q.axis_input], RHEOS_INT32);
+  rheos_output axis = rheos__named_2(s, "FloorMod", "mod", given, rank);
   if (part_shapes(g, q, shapes + 1)) {
     if (q.count > 16) {
       split_by_sizes(g, q, grad, axis, shapes + 1);

@@ -112,12 +112,8 @@ static rheos_status *check_padding(int64_t before, int64_t after) {
 
 static rheos_status *padded(int64_t dim, int64_t before, int64_t after, int64_t *out_dim) {
   RHEOS_TRY(check_padding(before, after));
-  if (__builtin_add_overflow(dim, before, out_dim) ||
-      __builtin_add_overflow(*out_dim, after, out_dim)) {
-    return RHEOS_INVALID("paddings of %lld and %lld are too large", (long long)before,
-                         (long long)after);
-  }
-  return NULL;
+  RHEOS_TRY(rheos__dim_add(dim, before, out_dim));
+  return rheos__dim_add(*out_dim, after, out_dim);
 }
 
 rheos_status *rheos__shape_pad(rheos__infer *c) {

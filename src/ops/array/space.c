@@ -44,11 +44,8 @@ static rheos_status *to_batch(const blocks *b, const rheos_shape *in, rheos_shap
   for (int32_t d = 0; d < b->count; ++d) {
     int64_t size = in->dims[d + 1];
     if (size < 0) continue;
-    if (__builtin_add_overflow(size, b->before[d], &size) ||
-        __builtin_add_overflow(size, b->after[d], &size)) {
-      return RHEOS_INVALID("paddings of %lld and %lld are too large", (long long)b->before[d],
-                           (long long)b->after[d]);
-    }
+    RHEOS_TRY(rheos__dim_add(size, b->before[d], &size));
+    RHEOS_TRY(rheos__dim_add(size, b->after[d], &size));
     if (size % b->sizes[d] != 0) {
       return RHEOS_INVALID("padded_shape[%d]=%lld is not divisible by block_shape[%d]=%lld", d,
                            (long long)size, d, (long long)b->sizes[d]);

@@ -123,9 +123,9 @@ static rheos_status *shape_example_v2(rheos__infer *c) {
   for (int32_t i = 0; i < num_ragged; i++) {
     c->output_shapes[ragged + i] = RHEOS_SHAPE(-1);
     if (serialized->rank < 0) continue;
-    const bool known = serialized->rank == 1 && serialized->dims[0] >= 0;
-    const int64_t rows = known ? serialized->dims[0] + 1 : -1;
-    c->output_shapes[ragged + num_ragged + i] = RHEOS_SHAPE(serialized->rank == 0 ? 0 : rows);
+    int64_t rows = 0;
+    if (serialized->rank == 1) RHEOS_TRY(rheos__dim_add(serialized->dims[0], 1, &rows));
+    c->output_shapes[ragged + num_ragged + i] = RHEOS_SHAPE(rows);
   }
   rheos__infer_sparse_columns(c, 0, group.num_sparse,
                               serialized->rank < 0 ? -1 : serialized->rank + 1);

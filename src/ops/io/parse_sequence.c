@@ -69,7 +69,8 @@ static rheos_status *infer_groups(rheos__infer *c, const sequence_state *groups,
                                   const rheos_shape *batch, bool lengths) {
   const rheos__column_group *context = &groups->context, *lists = &groups->lists;
   const int64_t rank = batch->rank;
-  const int64_t rows = rank == 1 && batch->dims[0] >= 0 ? batch->dims[0] + 1 : -1;
+  int64_t rows = -1;
+  if (rank == 1) RHEOS_TRY(rheos__dim_add(batch->dims[0], 1, &rows));
   const rheos_shape splits = rank < 0    ? RHEOS_UNKNOWN_SHAPE
                              : rank == 0 ? RHEOS_SCALAR
                                          : RHEOS_SHAPE(rows);

@@ -347,8 +347,8 @@ const rheos__op_def rheos__op_BatchSelfAdjointEigV2 = {
 static rheos_status *shape_joined_eigh(rheos__infer *c) {
   rheos_shape *out = &c->output_shapes[0];
   RHEOS_TRY(rheos__infer_square(c, 0, out));
-  if (out->rank >= 0 && out->dims[out->rank - 2] >= 0) out->dims[out->rank - 2]++;
-  return NULL;
+  if (out->rank < 0) return NULL;
+  return rheos__dim_add(out->dims[out->rank - 2], 1, &out->dims[out->rank - 2]);
 }
 
 const rheos__op_def rheos__op_SelfAdjointEig = {

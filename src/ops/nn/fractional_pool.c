@@ -208,7 +208,8 @@ static rheos_status *shape_pool(rheos__infer *c) {
   rheos_shape *out = &c->output_shapes[0];
   RHEOS_TRY(pooled_shape(ratios, &in, out));
   for (int d = 1; d < 3; d++) {
-    c->output_shapes[d] = RHEOS_SHAPE(out->dims[d] >= 0 ? out->dims[d] + 1 : -1);
+    c->output_shapes[d] = RHEOS_SHAPE(-1);
+    RHEOS_TRY(rheos__dim_add(out->dims[d], 1, &c->output_shapes[d].dims[0]));
   }
   return NULL;
 }

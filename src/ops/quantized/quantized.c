@@ -470,9 +470,7 @@ static rheos_status *compute_concat(void *state, rheos__step *step, rheos_tensor
     if (!rheos_shape_equal(&rest, &shape)) {
       return RHEOS_INVALID("Dimensions of inputs should match but for dimension %d", axis);
     }
-    if (__builtin_add_overflow(shape.dims[axis], in->dims[axis], &shape.dims[axis])) {
-      return RHEOS_INVALID("the result is too large");
-    }
+    RHEOS_TRY(rheos__dim_add(shape.dims[axis], in->dims[axis], &shape.dims[axis]));
   }
   RHEOS_TRY(joint_range(inputs, count, &range));
   RHEOS_TRY(rheos__tensor_new(dtype, &shape, &outputs[0]));

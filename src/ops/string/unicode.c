@@ -152,7 +152,8 @@ static rheos_status *shape_decode(rheos__infer *c) {
   const int64_t count = rheos_shape_is_known(&c->input_shapes[0])
                             ? rheos_shape_num_elements(&c->input_shapes[0])
                             : -1;
-  c->output_shapes[0] = RHEOS_SHAPE(count < 0 ? -1 : count + 1);
+  c->output_shapes[0] = RHEOS_SHAPE(-1);
+  RHEOS_TRY(rheos__dim_add(count, 1, &c->output_shapes[0].dims[0]));
   c->output_shapes[1] = RHEOS_SHAPE(-1);
   if (c->num_outputs == 3) c->output_shapes[2] = RHEOS_SHAPE(-1);
   return NULL;
