@@ -124,6 +124,13 @@ rheos_status *rheos__plan_new(rheos_graph *graph, const rheos__plan_context *con
                               const rheos__edge *feeds, int32_t num_feeds,
                               const rheos__edge *fetches, int32_t num_fetches,
                               const int32_t *targets, int32_t num_targets, rheos__plan **out_plan);
+// NoOp and its like, whose place in the order is all there is to them. An op with inputs and no outputs,
+// such as Unpack of none, still has shapes to check.
+static inline bool rheos__is_nothing(const rheos__entry *entry) {
+  return entry->num_outputs == 0 && entry->num_inputs == 0 &&
+         (entry->signature->op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;
+}
+
 // The node that whoever looks at the plan knows the entry by: the one whose outputs it gives. For a
 // product that took in what follows it that is the last of them, as in TensorFlow's traces; `id` is
 // the product's, for errors.

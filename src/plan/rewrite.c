@@ -84,11 +84,6 @@ static rheos_status *apply_rules(rheos__rewriter *r, rheos__entry *entry) {
   return NULL;
 }
 
-static bool is_nothing(const rheos__entry *entry) {
-  return entry->num_outputs == 0 &&
-         (entry->signature->op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;
-}
-
 // The input as it is by now: where its source was dropped, the entry waits for whom that one waited.
 static rheos_status *take_input(rheos__rewriter *r, int32_t index, int32_t input) {
   const rheos__entry *entry = &r->plan->entries[index];
@@ -110,7 +105,7 @@ static rheos_status *walk(rheos__rewriter *r, rheos__merger *merger) {
     // Those that were dropped before too: who waited for one waits for whom its inputs waited.
     for (int32_t k = 0; k < entry->num_inputs; ++k) RHEOS_TRY(take_input(r, i, k));
     if (entry->kind != RHEOS__ENTRY_NODE) continue;
-    if (drops && is_nothing(entry)) {  // the order of the entries keeps what waited for it
+    if (drops && rheos__is_nothing(entry)) {  // the order of the entries keeps what waited for it
       entry->kind = RHEOS__ENTRY_DROPPED;
       r->any_dropped = true;
       continue;

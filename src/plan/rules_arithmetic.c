@@ -49,6 +49,12 @@ static rheos_status *over_one(rheos__rewriter *r, rheos__entry *entry) {
   return drop_number(r, entry, 1, false);
 }
 
+// Of integers it has no kernel.
+static rheos_status *real_over_one(rheos__rewriter *r, rheos__entry *entry) {
+  if (rheos_dtype_is_integer(rheos__rule_dtype(r, entry->first_value))) return NULL;
+  return drop_number(r, entry, 1, false);
+}
+
 static rheos_status *integer_over_one(rheos__rewriter *r, rheos__entry *entry) {
   if (!rheos_dtype_is_integer(rheos__rule_dtype(r, entry->first_value))) return NULL;
   return drop_number(r, entry, 1, false);
@@ -153,7 +159,7 @@ const rheos__rule rheos__arithmetic_rules[] = {
     RULE(LogicalNot, undo),
     RULE(Mul, times_one),
     RULE(Neg, undo),
-    RULE(RealDiv, over_one),
+    RULE(RealDiv, real_over_one),
     RULE(Relu, only_once),
     RULE(Rint, only_once),
     RULE(Round, only_once),

@@ -428,7 +428,7 @@ static rheos_status *add_node(specializer *z, int32_t entry_index) {
     return placeholder_error(z->plan->graph, rheos__graph_node(z->plan->graph, entry->id));
   }
   bool is_pure = (op->flags & (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)) == 0;
-  if (is_pure && entry->num_outputs == 0) return NULL;  // NoOp: its order is all there is to it
+  if (rheos__is_nothing(entry)) return NULL;
   rheos__prepare p;
   rheos__prepare_arrays arrays;
   RHEOS_TRY(rheos__prepare_init(&p, z->plan, entry, z->segment->device, &z->scratch, &arrays));

@@ -171,7 +171,7 @@ static bool is_too_large(const rheos__window *w, int64_t *out_extent, int64_t *o
 
 rheos_status *rheos__windows_inferred_take(const rheos__infer *c, const rheos__windows *w,
                                            rheos_status *fitted) {
-  if (c->partial == NULL || strcmp(rheos__attr_string(c->attrs, "padding"), "SAME") == 0) {
+  if (strcmp(rheos__attr_string(c->attrs, "padding"), "SAME") == 0) {
     return fitted;
   }
   for (int32_t d = 0; d < RHEOS__WINDOW_DIMS; d++) {

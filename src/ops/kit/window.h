@@ -55,7 +55,7 @@ rheos_status *rheos__window_numbers(const rheos__attrs *attrs, const char *name,
 rheos_status *rheos__windows_fit(rheos__windows *w, const rheos__attrs *attrs);
 
 // For shape functions: `fitted`, what became of rheos__windows_fit(), unless a window is larger than
-// its padded input. While a node is added that is an error; a kernel gives an empty result.
+// its padded input, which is an error.
 rheos_status *rheos__windows_inferred_take(const rheos__infer *c, const rheos__windows *w,
                                            rheos_status *fitted);
 

@@ -9,14 +9,12 @@ static bool is_second(const rheos__attrs *attrs) {
   return format != NULL && format->s.size_bytes == 4 && memcmp(format->s.data, "NCHW", 4) == 0;
 }
 
-// NCHW only means something from rank 3 on.
 static int32_t channel_dim(const rheos__attrs *attrs, int32_t rank) {
-  return is_second(attrs) && rank > 2 ? 1 : rank - 1;
+  return is_second(attrs) ? 1 : rank - 1;
 }
 
-// Rank 2 is refused while a node is added; the kernels then take the last dimension.
 static rheos_status *check_rank(const rheos__infer *c, int32_t rank) {
-  if (!is_second(c->attrs) || rank < 0 || rank > 2 || c->partial == NULL) return NULL;
+  if (!is_second(c->attrs) || rank < 0 || rank > 2) return NULL;
   return RHEOS_INVALID("Shape must be at least rank 3 but is rank %d", rank);
 }
 
