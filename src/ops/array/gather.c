@@ -255,7 +255,7 @@ static void gradient_along_axis(rheos__grad *g, rheos_output grad, rheos_output 
                                 int32_t batch_dims) {
   static const rheos_output none;
   rheos_scope *s = g->scope;
-  rheos_output axis = g->inputs[2], parts[5];
+  rheos_output axis = rheos__cast_to(s, g->inputs[2], RHEOS_INT32), parts[5];
   rheos_output outer = rheos__vector_slice(s, params_shape, unbounded, at_tensor(axis));
   rheos_output from_axis = rheos__vector_slice(s, params_shape, at_tensor(axis), unbounded);
   rheos_output inner = rheos__vector_slice(s, from_axis, at_number(1), unbounded);
@@ -465,17 +465,25 @@ static void gradient_gather_nd(rheos__grad *g) {
   rheos_scope *s = g->scope;
   rheos_output grad = rheos__grad_dense(g, 0), indices = g->inputs[1];
   if (rheos_scope_status(s) != NULL) return;
-  rheos_output shape =
-      rheos__shape_of(s, g->inputs[0], rheos_dtype_base(rheos_output_dtype(indices)));
+  const rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(indices));
+  if (dtype == RHEOS_INT16) indices = rheos__cast_to(s, indices, RHEOS_INT32);
+  rheos_output shape = rheos__shape_of(s, g->inputs[0], dtype == RHEOS_INT16 ? RHEOS_INT32 : dtype);
+  rheos_attr policy;
+  const size_t num_attrs = rheos__bad_indices_attr(g, &policy);
   rheos_shape table = rheos_output_shape(indices);
-  if (table.rank == 2 && table.dims[1] == 1) {  // whole rows
+  if (table.rank == 2 && table.dims[1] == 1 && num_attrs == 0) {  // whole rows
     rheos_attr axes = rheos_attr_ints("squeeze_dims", (int64_t[]){-1}, 1);
     g->in_grads[0].values = grad;
     g->in_grads[0].indices = rheos__named_n(s, "Squeeze", NULL, &indices, 1, &axes, 1);
     g->in_grads[0].dense_shape = shape;
     return;
   }
-  rheos__grad_set(g, 0, rheos__op_3(s, "ScatterNd", indices, grad, shape));
+  if (table.rank == 1) {  // one place, and ScatterNd wants a list of them
+    indices = rheos__expand_dims(s, indices, 0);
+    grad = rheos__expand_dims(s, grad, 0);
+  }
+  const rheos_output inputs[] = {indices, grad, shape};
+  rheos__grad_set(g, 0, rheos__named_n(s, "ScatterNd", NULL, inputs, 3, &policy, num_attrs));
 }
 
 const rheos__op_def rheos__op_GatherNd = {

@@ -117,9 +117,16 @@ static rheos_status *prepare_scatter_nd(rheos__prepare *p) {
   return rheos__answer_run(p, run_scatter_nd, 1);
 }
 
+// What is at the places that input `indices` names; places that the op passes over give zeros.
+static rheos_output gathered(rheos__grad *g, rheos_output from, int32_t indices) {
+  rheos_attr policy;
+  const size_t num_attrs = rheos__bad_indices_attr(g, &policy);
+  const rheos_output inputs[] = {from, g->inputs[indices]};
+  return rheos__named_n(g->scope, "GatherNd", NULL, inputs, 2, &policy, num_attrs);
+}
+
 static void gradient_scatter_nd(rheos__grad *g) {
-  rheos_output grad = rheos__grad_dense(g, 0);
-  rheos__grad_set(g, 1, rheos__op_2(g->scope, "GatherNd", grad, g->inputs[0]));
+  rheos__grad_set(g, 1, gathered(g, rheos__grad_dense(g, 0), 0));
 }
 
 const rheos__op_def rheos__op_ScatterNd = {
@@ -224,30 +231,33 @@ static rheos_status *prepare_by(rheos__prepare *p, rheos__change_kind kind) {
   return rheos__answer_run(p, run_tensor_scatter, 1);
 }
 
-static rheos_output gathered(rheos__grad *g, rheos_output grad) {
-  return rheos__op_2(g->scope, "GatherNd", grad, g->inputs[1]);
+static rheos_output scattered(rheos__grad *g, const char *type, rheos_output tensor,
+                              rheos_output updates) {
+  rheos_attr policy;
+  const size_t num_attrs = rheos__bad_indices_attr(g, &policy);
+  const rheos_output inputs[] = {tensor, g->inputs[1], updates};
+  return rheos__named_n(g->scope, type, NULL, inputs, 3, &policy, num_attrs);
 }
 
 // What was overwritten has no influence.
 static void gradient_update(rheos__grad *g) {
   rheos_scope *s = g->scope;
   const rheos_output grad = rheos__grad_dense(g, 0);
-  rheos__grad_set(g, 2, gathered(g, grad));
+  rheos__grad_set(g, 2, gathered(g, grad, 1));
   const rheos_output zeros = rheos__zeros_like(s, g->inputs[2]);
-  rheos__grad_set(
-      g, 0,
-      rheos__op_3(s, "TensorScatterUpdate", rheos__op_1(s, "Identity", grad), g->inputs[1], zeros));
+  rheos__grad_set(g, 0,
+                  scattered(g, "TensorScatterUpdate", rheos__op_1(s, "Identity", grad), zeros));
 }
 
 static void gradient_add(rheos__grad *g) {
   const rheos_output grad = rheos__grad_dense(g, 0);
-  rheos__grad_set(g, 2, gathered(g, grad));
+  rheos__grad_set(g, 2, gathered(g, grad, 1));
   rheos__grad_set(g, 0, rheos__op_1(g->scope, "Identity", grad));
 }
 
 static void gradient_sub(rheos__grad *g) {
   const rheos_output grad = rheos__grad_dense(g, 0);
-  const rheos_output updates = gathered(g, grad);
+  const rheos_output updates = gathered(g, grad, 1);
   rheos__grad_set(g, 0, rheos__op_1(g->scope, "Identity", grad));
   rheos__grad_set(g, 2, rheos__op_1(g->scope, "Neg", updates));
 }
@@ -255,18 +265,18 @@ static void gradient_sub(rheos__grad *g) {
 // Shared equally among all that are the extreme: the tensor's element, and updates.
 static void gradient_extreme(rheos__grad *g) {
   rheos_scope *s = g->scope;
-  const rheos_output grad = rheos__grad_dense(g, 0), indices = g->inputs[1];
+  const rheos_output grad = rheos__grad_dense(g, 0);
   if (rheos_scope_status(s) != NULL) return;
   const rheos_dtype dtype = rheos_output_dtype(grad);
   const rheos_output kept =
       rheos__cast_to(s, rheos__op_2(s, "Equal", g->inputs[0], g->outputs[0]), dtype);
-  const rheos_output chosen = rheos__op_2(s, "GatherNd", g->outputs[0], indices);
+  const rheos_output chosen = gathered(g, g->outputs[0], 1);
   const rheos_output taken =
       rheos__cast_to(s, rheos__op_2(s, "Equal", g->inputs[2], chosen), dtype);
-  const rheos_output number = rheos__op_3(s, "TensorScatterAdd", kept, indices, taken);
+  const rheos_output number = scattered(g, "TensorScatterAdd", kept, taken);
   const rheos_output share = rheos__py_div(s, grad, number);
   rheos__grad_set(g, 0, rheos__py_mul(s, share, kept));
-  rheos__grad_set(g, 2, rheos__py_mul(s, rheos__op_2(s, "GatherNd", share, indices), taken));
+  rheos__grad_set(g, 2, rheos__py_mul(s, gathered(g, share, 1), taken));
 }
 
 #define TENSOR_SCATTER(op, kind, types, places, slope, about)                         \
@@ -300,7 +310,7 @@ static rheos_status *prepare_non_aliasing_add(rheos__prepare *p) {
 static void gradient_non_aliasing_add(rheos__grad *g) {
   const rheos_output grad = rheos__grad_dense(g, 0);
   rheos__grad_set(g, 0, grad);
-  rheos__grad_set(g, 2, gathered(g, grad));
+  rheos__grad_set(g, 2, gathered(g, grad, 1));
 }
 
 const rheos__op_def rheos__op_ScatterNdNonAliasingAdd = {

@@ -436,10 +436,14 @@ static void gradient_strided_slice(rheos__grad *g) {
   if (rheos_scope_status(g->scope) != NULL) return;
   rheos_attr attrs[5];
   same_masks(g->attrs, attrs);
-  rheos_output grad = rheos__grad_dense(g, 0);
-  rheos_output shape =
-      rheos__shape_of(g->scope, g->inputs[0], rheos_dtype_base(rheos_output_dtype(g->inputs[1])));
-  rheos_output inputs[] = {shape, g->inputs[1], g->inputs[2], g->inputs[3], grad};
+  // Of int16 there are no shapes.
+  const rheos_dtype given = rheos_dtype_base(rheos_output_dtype(g->inputs[1]));
+  const rheos_dtype dtype = given == RHEOS_INT16 ? RHEOS_INT32 : given;
+  rheos_output inputs[] = {rheos__shape_of(g->scope, g->inputs[0], dtype), g->inputs[1],
+                           g->inputs[2], g->inputs[3], rheos__grad_dense(g, 0)};
+  for (int k = 1; k < 4 && given != dtype; k++) {
+    inputs[k] = rheos__cast_to(g->scope, inputs[k], dtype);
+  }
   rheos__grad_set(g, 0, rheos__named_n(g->scope, "StridedSliceGrad", NULL, inputs, 5, attrs, 5));
 }
 

@@ -179,3 +179,10 @@ rheos_output rheos__transpose_by(rheos_scope *s, rheos_output x, rheos_output pe
   return rheos__named_n(s, conjugate ? "ConjugateTranspose" : "Transpose", "transpose", inputs, 2,
                         NULL, 0);
 }
+
+size_t rheos__bad_indices_attr(const rheos__grad *g, rheos_attr *out_attr) {
+  const rheos_attr_value *policy = rheos__attrs_find(g->attrs, "bad_indices_policy");
+  if (policy == NULL || policy->s.size_bytes == 0) return 0;
+  *out_attr = (rheos_attr){"bad_indices_policy", *policy};
+  return 1;
+}

@@ -326,28 +326,49 @@ static rheos_output expanded(rheos_scope *s, rheos_output x, int32_t dim) {
   return y;
 }
 
-// For what arrives at backprop: (g - <g, softmax>) softmax, row by row
-static rheos_output second_order(rheos__grad *g, rheos_output arriving) {
+// For what arrives at backprop, if anything does: (g - <g, softmax>) softmax, row by row
+static rheos_output add_second_order(rheos__grad *g, rheos_output logits, rheos_output by_logits) {
   rheos_scope *s = g->scope;
-  const rheos_output softmax = rheos__op_1(s, "Softmax", g->inputs[0]);
+  const rheos_output arriving = g->out_grads[1].values;
+  if (is_zeros(arriving)) return by_logits;
+  const rheos_output softmax = rheos__op_1(s, "Softmax", logits);
   const rheos_output product = rheos__named_2(s, "BatchMatMulV2", "MatMul",
                                               expanded(s, arriving, 1), expanded(s, softmax, 2));
   const int64_t axis = 1;
   const rheos_attr dims = rheos_attr_ints("squeeze_dims", &axis, 1);
   const rheos_output sums =
       rheos_operation_output(rheos__op_n(s, "Squeeze", NULL, &product, 1, &dims, 1), 0);
-  return rheos__py_mul(s, rheos__py_sub(s, arriving, sums), softmax);
+  const rheos_output second = rheos__py_mul(s, rheos__py_sub(s, arriving, sums), softmax);
+  return rheos__py_add(s, by_logits, second);
+}
+
+// Whether the operands are known to differ in shape, or nothing is known: dimensions that are known of
+// neither are taken for the same, as those of batches are.
+static bool may_broadcast(const rheos__grad *g) {
+  const rheos_shape features = rheos_output_shape(g->inputs[0]);
+  const rheos_shape labels = rheos_output_shape(g->inputs[1]);
+  return features.rank < 0 || !rheos_shape_equal(&features, &labels);
 }
 
 static void grad_dense(rheos__grad *g) {
   rheos_scope *s = g->scope;
-  const rheos_output arriving = g->out_grads[1].values;
   const rheos_output loss = rheos__grad_dense(g, 0);
-  rheos_output by_logits = scaled_rows(s, loss, g->outputs[1]);
-  if (!is_zeros(arriving)) by_logits = rheos__py_add(s, by_logits, second_order(g, arriving));
+  const bool broadcast = may_broadcast(g);
+  rheos_output logits = g->inputs[0];
+  if (broadcast) {
+    const rheos_output shape = rheos__shape_of(s, g->outputs[1], RHEOS_INT32);
+    logits = rheos__op_2(s, "BroadcastTo", logits, shape);
+  }
+  rheos_output by_logits = add_second_order(g, logits, scaled_rows(s, loss, g->outputs[1]));
+  const rheos_output logs = rheos__op_1(s, "LogSoftmax", logits);
+  rheos_output by_labels = scaled_rows(s, loss, rheos__op_1(s, "Neg", logs));
+  if (broadcast) {
+    const rheos__unbroadcast u = rheos__unbroadcast_known(s, g->inputs[0], g->inputs[1], by_logits);
+    by_logits = rheos__unbroadcast_to(s, &u, 0, by_logits);
+    by_labels = rheos__unbroadcast_to(s, &u, 1, by_labels);
+  }
   rheos__grad_set(g, 0, by_logits);
-  const rheos_output logs = rheos__op_1(s, "LogSoftmax", g->inputs[0]);
-  rheos__grad_set(g, 1, scaled_rows(s, loss, rheos__op_1(s, "Neg", logs)));
+  rheos__grad_set(g, 1, by_labels);
 }
 
 const rheos__op_def rheos__op_SoftmaxCrossEntropyWithLogits = {
@@ -429,14 +450,8 @@ static rheos_status *prepare_SparseSoftmaxCrossEntropyWithLogits(rheos__prepare 
 }
 
 static void grad_sparse(rheos__grad *g) {
-  rheos_scope *s = g->scope;
-  static const char message[] =
-      "Currently there is no way to take the second derivative of "
-      "sparse_softmax_cross_entropy_with_logits due to the fused implementation's interaction "
-      "with tf.gradients()";
-  const rheos_attr attr = rheos_attr_string("message", message, sizeof message - 1);
-  const rheos_operation stop = rheos__op_n(s, "PreventGradient", NULL, &g->outputs[1], 1, &attr, 1);
-  rheos__grad_set(g, 0, scaled_rows(s, rheos__grad_dense(g, 0), rheos_operation_output(stop, 0)));
+  const rheos_output first = scaled_rows(g->scope, rheos__grad_dense(g, 0), g->outputs[1]);
+  rheos__grad_set(g, 0, add_second_order(g, g->inputs[0], first));
 }
 
 const rheos__op_def rheos__op_SparseSoftmaxCrossEntropyWithLogits = {

@@ -151,7 +151,7 @@ static rheos_status *run_fft(const void *state, const void *const *inputs, void 
 
 static rheos_status *check_lengths(const fft_state *s, int32_t rank) {
   for (int32_t d = MAX_DIMS - s->op.dims; d < MAX_DIMS; ++d) {
-    const bool is_half = s->op.kind == HALF_TO_REAL && d == MAX_DIMS - 1;
+    const bool is_half = s->op.kind == HALF_TO_REAL && d == MAX_DIMS - 1 && s->whole[d] > 0;
     const int64_t needed = is_half ? s->whole[d] / 2 + 1 : s->whole[d];
     if (s->in[d] < needed) {
       return RHEOS_INVALID("Input dimension %d must have length of at least %lld but got: %lld",
@@ -200,10 +200,6 @@ static rheos_status *prepare_fft(rheos__prepare *p) {
   int64_t num_elements;
   size_t size_bytes;
   RHEOS_TRY(rheos__shape_size(s->to, out, &num_elements, &size_bytes));  // fits
-  if (rheos_shape_num_elements(in) == 0 || rheos_shape_num_elements(out) == 0) {
-    if (rheos_shape_num_elements(out) == 0) return NULL;
-    return RHEOS_INVALID("no transform of an empty input");
-  }
   s->in_size = last_dims(in, s->op.dims, s->in);
   s->out_size = last_dims(out, s->op.dims, s->out);
   s->whole_size = last_dims(s->op.kind == REAL_TO_HALF ? in : out, s->op.dims, s->whole);
@@ -215,6 +211,7 @@ static rheos_status *prepare_fft(rheos__prepare *p) {
     }
   }
   RHEOS_TRY(check_lengths(s, in->rank));
+  if (num_elements == 0) return NULL;
   if (s->op.kind == REAL_TO_HALF) {  // now no longer than the input
     s->whole_size = s->whole[0] * s->whole[1] * s->whole[2];
   }
@@ -275,24 +272,38 @@ static void gradient_complex(rheos__grad *g) {
   rheos__grad_set(g, 0, scaled(s, back, "...,->...", size));
 }
 
-// 1 if the last element of `lengths` is even, else 0, as a scalar of `dtype`.
-static rheos_output evenness(rheos_scope *s, rheos_output lengths, rheos_dtype dtype) {
-  const rheos_output last =
-      rheos__gather(s,
-                    rheos__vector_slice(s, lengths, (rheos__bound){.present = true, .number = -1},
-                                        (rheos__bound){.present = false}),
-                    rheos__const_scalar(s, RHEOS_INT32, 0, "Const"));
-  const rheos_output odd = rheos__op_with_number(s, "FloorMod", "mod", last, 2);
+// The last element of a vector, as a scalar and as a vector.
+static rheos_output last_of(rheos_scope *s, rheos_output vector) {
+  return rheos__vector_slice(s, vector, (rheos__bound){.present = true, .number = -1},
+                             (rheos__bound){.present = false});
+}
+static rheos_output last_at(rheos_scope *s, rheos_output vector) {
+  return rheos__gather(s, last_of(s, vector), rheos__const_scalar(s, RHEOS_INT32, 0, "Const"));
+}
+
+// 1 if `length` is even, else 0, as a scalar of `dtype`.
+static rheos_output evenness(rheos_scope *s, rheos_output length, rheos_dtype dtype) {
+  const rheos_output odd = rheos__op_with_number(s, "FloorMod", "mod", length, 2);
   return rheos__cast_to(s, rheos__op_of_number(s, "Sub", "sub", 1, odd), dtype);
 }
 
-static rheos_output last_size(rheos_scope *s, rheos_output x) {
-  return rheos__gather(s, sizes_of(s, x, 1), rheos__const_scalar(s, RHEOS_INT32, 0, "Const"));
+static bool is_known_alike(rheos_output x, rheos_output y, int32_t dims) {
+  const rheos_shape a = rheos_output_shape(x), b = rheos_output_shape(y);
+  if (a.rank < dims || b.rank < dims) return false;
+  for (int32_t k = 1; k <= dims; k++) {
+    if (a.dims[a.rank - k] < 0 || a.dims[a.rank - k] != b.dims[b.rank - k]) return false;
+  }
+  return true;
 }
 
-// Numbers k = 0, 1, ... of the last dimension of x.
-static rheos_output places(rheos_scope *s, rheos_output x) {
-  return rheos__py_range(s, last_size(s, x));
+// What was cut off at the ends of the last `dims` dimensions of `like` has no gradient: `grad` with
+// zeros there.
+static rheos_output padded_to(rheos_scope *s, rheos_output grad, rheos_output like, int32_t dims) {
+  if (is_known_alike(grad, like, dims)) return grad;
+  const rheos_output missing = rheos__op_2(s, "Sub", rheos__shape_of(s, like, RHEOS_INT32),
+                                           rheos__shape_of(s, grad, RHEOS_INT32));
+  const rheos_output paddings[] = {rheos__zeros_like(s, missing), missing};
+  return rheos__op_2(s, "Pad", grad, rheos__stack(s, paddings, 2, 1));
 }
 
 // Over two dimensions, the outer one is an ordinary transform: its gradient comes first.
@@ -318,18 +329,20 @@ static void gradient_rfft(rheos__grad *g) {
   const rheos_dtype dtype = rheos_output_dtype(grad);
   const rheos_dtype real = rheos_output_dtype(g->inputs[0]);
   if (op.dims == 2) grad = outer_gradient(s, grad);
-  const rheos_output length = sizes_of(s, g->inputs[0], 1);
-  const rheos_output size = product_of(s, length, real);
-  const rheos_output inner = rheos__py_mul(s, node(s, "IRFFT", grad, length, real, dtype), size);
+  const rheos_output lengths = last_of(s, g->inputs[1]), length = last_at(s, g->inputs[1]);
+  const rheos_output size = rheos__cast_to(s, length, real);
+  const rheos_output inner = rheos__py_mul(s, node(s, "IRFFT", grad, lengths, real, dtype), size);
   const rheos_output first = rheos__cast_to(s, rheos__columns(s, grad, 0, 1), real);
   const rheos_output last = rheos__cast_to(s, rheos__columns(s, grad, -1, 0), real);
-  const rheos_output odd = rheos__op_with_number(s, "FloorMod", "mod", places(s, g->inputs[0]), 2);
+  const rheos_output places = rheos__py_range(s, length);
+  const rheos_output odd = rheos__op_with_number(s, "FloorMod", "mod", places, 2);
   const rheos_output signs = rheos__op_of_number(
       s, "Sub", "sub", 1, rheos__op_of_number(s, "Mul", "mul", 2, rheos__cast_to(s, odd, real)));
   const rheos_output even = evenness(s, length, real);
   const rheos_output nyquist = rheos__py_mul(s, rheos__py_mul(s, last, signs), even);
   const rheos_output sum = rheos__py_add(s, rheos__py_add(s, inner, first), nyquist);
-  rheos__grad_set(g, 0, rheos__op_with_number(s, "Mul", "mul", sum, 0.5));
+  const rheos_output half = rheos__op_with_number(s, "Mul", "mul", sum, 0.5);
+  rheos__grad_set(g, 0, padded_to(s, half, g->inputs[0], op.dims));
 }
 
 // 1 for what the inverse transform counts once (the ends), 2 for the others.
@@ -341,17 +354,19 @@ static void gradient_irfft(rheos__grad *g) {
   const rheos_dtype real = rheos_output_dtype(grad);
   const rheos_dtype dtype = rheos_output_dtype(g->inputs[0]);
   const rheos_output size = product_of(s, sizes_of(s, grad, op.dims), real);
-  const rheos_output k = places(s, g->inputs[0]);
-  const rheos_output end = rheos__op_with_number(s, "Sub", "sub", last_size(s, g->inputs[0]), 1);
+  const rheos_output forward =
+      node(s, op.dims == 2 ? "RFFT2D" : "RFFT", grad, lengths, real, dtype);
+  const rheos_output count = last_at(s, sizes_of(s, forward, 1));
+  const rheos_output k = rheos__py_range(s, count);
+  const rheos_output end = rheos__op_with_number(s, "Sub", "sub", count, 1);
   const rheos_output at_start = rheos__cast_to(
       s, rheos__op_2(s, "Equal", k, rheos__const_scalar(s, RHEOS_INT32, 0, "Const")), real);
   const rheos_output at_end = rheos__cast_to(s, rheos__op_2(s, "Equal", k, end), real);
-  const rheos_output once =
-      rheos__py_add(s, at_start, rheos__py_mul(s, at_end, evenness(s, lengths, real)));
+  const rheos_output even = evenness(s, last_at(s, lengths), real);
+  const rheos_output once = rheos__py_add(s, at_start, rheos__py_mul(s, at_end, even));
   const rheos_output mask = rheos__py_div(s, rheos__op_of_number(s, "Sub", "sub", 2, once), size);
-  const rheos_output forward =
-      node(s, op.dims == 2 ? "RFFT2D" : "RFFT", grad, lengths, real, dtype);
-  rheos__grad_set(g, 0, scaled(s, forward, "...i,i->...i", mask));
+  const rheos_output kept = scaled(s, forward, "...i,i->...i", mask);
+  rheos__grad_set(g, 0, padded_to(s, kept, g->inputs[0], op.dims));
 }
 
 #define COMPLEX_OP(NAME, DIMS, INVERSE, DOC)                        \

@@ -129,14 +129,20 @@ static rheos_status *shape_to_dense(rheos__infer *c) {
   return rheos__infer_shape_value(c, 1, &c->output_shapes[0]);
 }
 
+// Indices may be one number, or one for each value, where the tensor is a vector; one value may stand for
+// all.
 static void gradient_to_dense(rheos__grad *g) {
   rheos_scope *s = g->scope;
   const rheos_output grad = rheos__grad_dense(g, 0);
-  const rheos_output by_values = rheos__op_2(s, "GatherNd", grad, g->inputs[0]);
+  const int32_t rank = rheos_output_shape(g->inputs[0]).rank;
+  rheos_output indices = g->inputs[0];
+  if (rank == 0 || rank == 1) indices = rheos__reshape_to(s, indices, &RHEOS_SHAPE(-1, 1));
+  rheos_output by_values = rheos__op_2(s, "GatherNd", grad, indices);
   const rheos_output of_values = rheos__py_range(s, rheos__op_1(s, "Rank", by_values));
   const rheos_output all = rheos__py_range(s, rheos__op_1(s, "Rank", grad));
   const rheos_output whole = rheos__sum_over(s, grad, all, false);
   const rheos_output taken = rheos__sum_over(s, by_values, of_values, false);
+  if (rheos_output_shape(g->inputs[2]).rank == 0) by_values = taken;
   rheos__grad_set(g, 2, by_values);
   rheos__grad_set(g, 3, rheos__py_sub(s, whole, taken));
 }
