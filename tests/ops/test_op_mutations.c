@@ -8,26 +8,13 @@
 
 #include "graph/op_def.h"
 #include "ops/op_harness.h"
+#include "ops/random_case.h"
 
-// A mutated size can ask for terabytes: a cap keeps the machine out of it.
-enum { LARGEST_ALLOCATION = 16 << 20, CASES_AN_OP = 6, MUTATIONS_AN_OP = 12 };
+enum { CASES_AN_OP = 6, MUTATIONS_AN_OP = 12 };
 
 static int num_mutations;     // of the op that is being checked
 static int num_tangles = 40;  // an op: mutations of several things at once
 static uint64_t seed = 1;
-
-static void *capped_allocate(void *user, size_t size_bytes) {
-  (void)user;
-  return size_bytes > LARGEST_ALLOCATION ? NULL : malloc(size_bytes);
-}
-static void *capped_reallocate(void *user, void *memory, size_t size_bytes) {
-  (void)user;
-  return size_bytes > LARGEST_ALLOCATION ? NULL : realloc(memory, size_bytes);
-}
-static void plain_release(void *user, void *memory) {
-  (void)user;
-  free(memory);
-}
 
 // TensorFlow's code for a slice that is not in its tensor.
 static bool may_be_internal(const char *op) {
@@ -72,25 +59,6 @@ static void try_replaced(const op_case *c, int index, rheos_dtype dtype, rheos_s
   op_case_free(&copy);
 }
 
-static void store_integer(rheos_tensor *tensor, int64_t index, int64_t value) {
-  void *data = rheos_tensor_data(tensor);
-  switch (rheos_tensor_dtype(tensor)) {
-    case RHEOS_INT32: ((int32_t *)data)[index] = (int32_t)value; break;
-    case RHEOS_INT64: ((int64_t *)data)[index] = value; break;
-    case RHEOS_FLOAT: ((float *)data)[index] = (float)value; break;
-    case RHEOS_DOUBLE: ((double *)data)[index] = (double)value; break;
-    case RHEOS_HALF:
-    case RHEOS_BFLOAT16:
-    case RHEOS_INT16:
-    case RHEOS_UINT16: ((int16_t *)data)[index] = (int16_t)value; break;
-    case RHEOS_INT8:
-    case RHEOS_UINT8: ((int8_t *)data)[index] = (int8_t)value; break;
-    case RHEOS_UINT32: ((uint32_t *)data)[index] = (uint32_t)value; break;
-    case RHEOS_UINT64: ((uint64_t *)data)[index] = (uint64_t)value; break;
-    default: break;
-  }
-}
-
 // The case with one element, or all, of an input changed to `value`.
 static void try_value(const op_case *c, int index, int64_t element, int64_t value) {
   op_case copy;
@@ -102,7 +70,7 @@ static void try_value(const op_case *c, int index, int64_t element, int64_t valu
   }
   int64_t count = rheos_tensor_num_elements(tensor);
   for (int64_t i = element < 0 ? 0 : element; i < count; i++) {
-    store_integer(tensor, i, value);
+    random_case_store_integer(tensor, i, value);
     if (element >= 0) break;
   }
   op_case_copy(c, &copy);
@@ -111,10 +79,6 @@ static void try_value(const op_case *c, int index, int64_t element, int64_t valu
   try_case(&copy);
   op_case_free(&copy);
 }
-
-static const int64_t odd_values[] = {
-    -1, -2, 0, 1, 7, 1000000, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, (int64_t)1 << 40};
-static const int num_odd_values = sizeof odd_values / sizeof *odd_values;
 
 static void try_values(const op_case *c, int index, int64_t value) {
   int64_t last = rheos_shape_num_elements(&c->inputs[index].shape) - 1;
@@ -130,9 +94,11 @@ static void mutate_values(const op_case *c, int index) {
   const op_input *input = &c->inputs[index];
   if (!input->tensor || input->shape.rank > 2 || input->dtype == RHEOS_STRING) return;
   if (rheos_dtype_is_integer(input->dtype)) {
-    for (int i = 0; i < num_odd_values; i++) try_values(c, index, odd_values[i]);
+    for (int i = 0; i < random_case_num_odd_integers; i++)
+      try_values(c, index, random_case_odd_integers[i]);
   } else if (input->shape.rank == 0) {
-    for (int i = 0; i < num_odd_values; i += 4) try_value(c, index, -1, odd_values[i]);
+    for (int i = 0; i < random_case_num_odd_integers; i += 4)
+      try_value(c, index, -1, random_case_odd_integers[i]);
   }
 }
 
@@ -166,8 +132,8 @@ static void mutate_input(const op_case *c, int index) {
 
 // An int, a list of them and shapes take the odd values.
 static void mutate_integers(const op_case *copy, int64_t *at) {
-  for (int i = 0; i < num_odd_values; i++) {
-    *at = odd_values[i];
+  for (int i = 0; i < random_case_num_odd_integers; i++) {
+    *at = random_case_odd_integers[i];
     try_case(copy);
   }
 }
@@ -262,180 +228,28 @@ static void mutate_form(const op_case *c) {
 
 // ---- Several things wrong at once: what one check refuses hides what the next would let through
 
-static uint64_t random_state;
-
-static uint64_t draw(uint64_t below) {
-  random_state ^= random_state << 13;
-  random_state ^= random_state >> 7;
-  random_state ^= random_state << 17;
-  return (random_state >> 11) % below;
-}
-
-static int64_t draw_integer(void) {
-  if (draw(4) == 0) return odd_values[draw((uint64_t)num_odd_values)];
-  return (int64_t)draw(9) - 2;
-}
-
-static float draw_number(void) {
-  static const float odd[] = {0, -0.0F, -1, 0.5F, 1e-30F, 1e30F, NAN, INFINITY, -INFINITY};
-  if (draw(3) == 0) return odd[draw(sizeof odd / sizeof *odd)];
-  return (float)draw(1000) / 100 - 4;
-}
-
-static rheos_shape draw_shape(void) {
-  static const uint8_t dims[] = {0, 1, 1, 2, 2, 3, 3, 4, 5, 7};
-  rheos_shape shape = RHEOS_SCALAR;
-  shape.rank = (int32_t)draw(draw(8) == 0 ? 9 : 5);
-  for (int32_t k = 0; k < shape.rank; k++) shape.dims[k] = dims[draw(sizeof dims)];
-  return shape;
-}
-
-// Files and messages inside strings: a byte changed, the end cut off, a piece twice. The name of a
-// file stays in the cases' folder: its first bytes are kept.
-static void tangle_string(rheos_tensor *tensor, int64_t index) {
-  const rheos_string *from = (const rheos_string *)rheos_tensor_data(tensor) + index;
-  const size_t folder_bytes = strlen(op_cases_folder());
-  const bool is_name =
-      from->size_bytes >= folder_bytes && memcmp(from->data, op_cases_folder(), folder_bytes) == 0;
-  if (is_name && from->size_bytes == folder_bytes) return;
-  const size_t kept_bytes = is_name ? folder_bytes + 1 : 0;
-  const size_t size_bytes = from->size_bytes - kept_bytes;
-  char *whole = calloc(2 * from->size_bytes + 16, 1);
-  if (!whole) return;
-  if (from->size_bytes > 0) memcpy(whole, from->data, from->size_bytes);
-  char *text = whole + kept_bytes;
-  size_t new_bytes = size_bytes;
-  const uint64_t how = draw(4);
-  if (how == 0 || size_bytes == 0) {
-    new_bytes = draw(12);
-    for (size_t i = 0; i < new_bytes; i++) text[i] = (char)draw(256);
-  } else if (how == 1) {
-    new_bytes = draw(size_bytes);
-  } else if (how == 2) {
-    const size_t at = draw(size_bytes);
-    memcpy(text + size_bytes, text + at, size_bytes - at);
-    new_bytes += size_bytes - at;
-  } else {
-    for (uint64_t k = draw(4) + 1; k > 0; k--) text[draw(size_bytes)] = (char)draw(256);
-  }
-  rheos_status_free(rheos_tensor_set_string(tensor, index, whole, kept_bytes + new_bytes));
-  free(whole);
-}
-
-static void tangle_element(rheos_tensor *tensor, int64_t index) {
-  const rheos_dtype dtype = rheos_tensor_dtype(tensor);
-  void *data = rheos_tensor_data(tensor);
-  if (dtype == RHEOS_STRING) {
-    tangle_string(tensor, index);
-  } else if (dtype == RHEOS_FLOAT) {
-    ((float *)data)[index] = draw_number();
-  } else if (dtype == RHEOS_DOUBLE) {
-    ((double *)data)[index] = draw_number();
-  } else if (dtype == RHEOS_BOOL) {
-    ((bool *)data)[index] = draw(2) == 1;
-  } else {
-    store_integer(tensor, index, draw_integer());
-  }
-}
-
-// Another shape with drawn values, or the values of some elements.
-static void tangle_input(op_input *input) {
-  rheos_tensor *tensor = NULL;
-  rheos_status *status = NULL;
-  const bool anew = !input->tensor || draw(2) == 0;
-  if (anew) {
-    status = rheos_tensor_new(input->dtype, draw_shape(), &tensor);
-    if (!status && input->dtype != RHEOS_STRING) {
-      memset(rheos_tensor_data(tensor), 0, rheos_tensor_size_bytes(tensor));
-    }
-  } else {
-    status = rheos_tensor_copy(input->tensor, &tensor);
-  }
-  rheos_status_free(status);
-  if (!tensor) return;
-  const int64_t count = rheos_tensor_num_elements(tensor);
-  if (anew) {
-    for (int64_t i = 0; i < count; i++) tangle_element(tensor, i);
-  } else if (count > 0) {
-    for (uint64_t k = draw(3) + 1; k > 0; k--) {
-      tangle_element(tensor, (int64_t)draw((uint64_t)count));
-    }
-  }
-  rheos_tensor_unref(input->tensor);
-  input->tensor = tensor;
-  input->shape = *rheos_tensor_shape(tensor);
-  if (input->kind == INPUT_UNSET) input->kind = INPUT_VARIABLE;
-}
-
-static void tangle_attr(op_case *c, rheos_attr *attr) {
-  const rheos__signature *signature = rheos__signature_by_name(c->op);
-  rheos_attr_value *value = &attr->value;
-  switch (value->kind) {
-    case RHEOS_ATTR_INT: value->i = draw_integer(); break;
-    case RHEOS_ATTR_FLOAT: value->f = draw_number(); break;
-    case RHEOS_ATTR_BOOL: value->b = !value->b; break;
-    case RHEOS_ATTR_SHAPE:
-      *(rheos_shape *)(uintptr_t)value->shape = draw(5) ? draw_shape() : RHEOS_UNKNOWN_SHAPE;
-      break;
-    case RHEOS_ATTR_LIST_INT:
-      for (int32_t k = 0; k < value->count; k++) {
-        if (draw(2)) ((int64_t *)(uintptr_t)value->ints)[k] = draw_integer();
-      }
-      break;
-    case RHEOS_ATTR_STRING:
-      for (int32_t k = 0; k < signature->num_attrs; k++) {
-        const rheos__attr_def *def = &signature->attrs[k];
-        if (strcmp(def->name, attr->name) != 0 || !def->allowed_strings) continue;
-        uint64_t count = 0;
-        while (def->allowed_strings[count]) count++;
-        free(value->s.data);
-        value->s.data = strdup(def->allowed_strings[draw(count)]);
-        value->s.size_bytes = value->s.data ? strlen(value->s.data) : 0;
-      }
-      break;
-    default: break;
-  }
-}
-
 static void try_tangle(const op_case *c) {
   op_case copy;
   op_case_copy(c, &copy);
-  for (uint64_t n = draw(3) + 1; n > 0; n--) {
-    uint64_t which = draw((uint64_t)(copy.num_inputs + copy.num_attrs));
+  for (uint64_t n = random_case_draw(3) + 1; n > 0; n--) {
+    uint64_t which = random_case_draw((uint64_t)(copy.num_inputs + copy.num_attrs));
     if (which < (uint64_t)copy.num_inputs && copy.inputs[which].kind == INPUT_NODE) {
       continue;
     } else if (which < (uint64_t)copy.num_inputs) {
-      tangle_input(&copy.inputs[which]);
+      random_case_tangle_input(&copy.inputs[which]);
     } else {
-      tangle_attr(&copy, &copy.attrs[which - (uint64_t)copy.num_inputs]);
+      random_case_tangle_attr(&copy, &copy.attrs[which - (uint64_t)copy.num_inputs]);
     }
   }
   try_case(&copy);
   op_case_free(&copy);
 }
 
-// The case with the attributes that it leaves at their defaults written out.
-static void spell_defaults(const op_case *c, op_case *out) {
-  const rheos__signature *signature = rheos__signature_by_name(c->op);
-  op_case longer = *c;
-  rheos_attr attrs[CASE_MAX_ATTRS];
-  if (c->num_attrs > 0) memcpy(attrs, c->attrs, (size_t)c->num_attrs * sizeof *attrs);
-  longer.attrs = attrs;
-  for (int32_t k = 0; k < signature->num_attrs && longer.num_attrs < CASE_MAX_ATTRS; k++) {
-    const rheos__attr_def *def = &signature->attrs[k];
-    bool given = !def->has_default || def->kind == RHEOS_ATTR_TYPE ||
-                 def->kind == RHEOS_ATTR_TENSOR;  // a view, which is not to be kept
-    for (int i = 0; i < c->num_attrs; i++) given |= strcmp(c->attrs[i].name, def->name) == 0;
-    if (!given) attrs[longer.num_attrs++] = (rheos_attr){def->name, def->default_value};
-  }
-  op_case_copy(&longer, out);
-}
-
 static void tangle_cases(const op_cases *cases, size_t first, size_t end) {
-  random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + first + 1;
+  random_case_seed(seed * UINT64_C(0x9e3779b97f4a7c15) + first + 1);
   for (int n = 0; n < num_tangles; n++) {
     op_case spelled;
-    spell_defaults(&cases->items[first + draw(end - first)], &spelled);
+    random_case_spell_defaults(&cases->items[first + random_case_draw(end - first)], &spelled);
     if (spelled.num_inputs + spelled.num_attrs > 0) try_tangle(&spelled);
     op_case_free(&spelled);
   }
@@ -449,7 +263,7 @@ static void check_cases(const op_cases *cases, size_t first, size_t end) {
   num_mutations = 0;
   for (size_t i = first; i < end; i += stride) {
     op_case c;
-    spell_defaults(&cases->items[i], &c);
+    random_case_spell_defaults(&cases->items[i], &c);
     for (int k = 0; k < c.num_inputs && k < 12; k++) mutate_input(&c, k);
     for (int k = 0; k < c.num_attrs; k++) mutate_attr(&c, k);
     mutate_form(&c);
@@ -462,15 +276,14 @@ static void check_cases(const op_cases *cases, size_t first, size_t end) {
 }
 
 int main(int argc, char **argv) {
-  const rheos_allocator capped = {capped_allocate, capped_reallocate, plain_release, NULL};
   // Files that have got other names are not to lie where the test was started.
   op_cases_clear_folder(true);
   if (chdir(op_cases_folder()) != 0) return 1;
-  rheos_set_allocator(&capped);
+  random_case_cap_memory(true);
   if (argc > 2) num_tangles = atoi(argv[2]);
   if (argc > 3) seed = strtoull(argv[3], NULL, 10);
   if (argc > 1 && strcmp(argv[1], "all") == 0) argc = 1;
   int failed = op_tests_run("op_mutations", check_cases, is_wanted, argc, argv);
-  rheos_set_allocator(NULL);
+  random_case_cap_memory(false);
   return failed;
 }
