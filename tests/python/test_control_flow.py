@@ -5,12 +5,13 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import rheos.v1 as tf
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 sys.path.insert(0, str(GOLDEN))
-from make_control_flow import MISTAKES, PROGRAMS, blame, build  # noqa: E402
+from make_control_flow import MISTAKES, PROGRAMS, blame, build, compute  # noqa: E402
 
 RECORDED = json.loads((GOLDEN / "control_flow.json").read_text())
 
@@ -48,3 +49,77 @@ def test_mistake__is_named_as_by_tensorflow(name):
     assert made_kind == {"InaccessibleTensorError": "ValueError"}.get(kind, kind)
     text = text.removesuffix(" See info log for more details.").replace(",explicit", ", explicit")
     assert made_text == text
+@pytest.mark.parametrize("name", list(PROGRAMS))
+def test_program__computes_the_same(name):
+    wanted = RECORDED["programs"][name]["values"]
+    _, fetches = build(tf, name)
+    for value, one in zip(compute(tf, fetches), wanted, strict=True):
+        if isinstance(one, str):
+            assert value == one
+        else:
+            np.testing.assert_allclose(value, one, rtol=1e-6)
+
+
+
+
+def test_decoder__is_fed_as_a_tensor_says():
+    feeds = tf.placeholder(tf.bool, [])
+    inputs = [tf.constant([i, 1]) for i in range(3)]
+
+    def decoder(feed_previous):
+        with tf.variable_scope("model", reuse=tf.AUTO_REUSE):
+            return tf.contrib.legacy_seq2seq.embedding_rnn_seq2seq(
+                inputs, inputs, tf.nn.rnn_cell.GRUCell(2), 3, 3, 2, feed_previous=feed_previous
+            )
+
+    always, never, chosen = decoder(True), decoder(False), decoder(feeds)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for fed, wanted in ((True, always), (False, never)):
+            made, one = session.run([chosen, wanted], {feeds: fed})
+            np.testing.assert_allclose(np.stack(made[0]), np.stack(one[0]), rtol=1e-6)
+            np.testing.assert_allclose(made[1], one[1], rtol=1e-6)
+
+
+def test_switch_case__takes_the_last_for_other_numbers():
+    number = tf.placeholder(tf.int32, [])
+    x = tf.constant([1.0, 2.0])
+    chosen = tf.switch_case(number, [lambda: x, lambda: x * 2.0, lambda: x * 3.0])
+    other = tf.switch_case(number, {1: lambda: x, 0: lambda: -x}, default=lambda: x * 9.0)
+    with tf.Session() as session:
+        values = [session.run([chosen[0], other[0]], {number: n}) for n in (-1, 0, 1, 2, 7)]
+    np.testing.assert_array_equal(values, [[3, 9], [1, -1], [2, 1], [3, 9], [3, 9]])
+
+
+def test_while_loop__refuses_a_dtype_that_changes():
+    with pytest.raises(ValueError, match="was passed float from"):
+        tf.while_loop(lambda i: True, lambda i: tf.cast(i, tf.float32), [tf.constant(0)])
+
+
+def test_loop_of_a_meta_graph__runs_under_another_name():
+    x = tf.placeholder_with_default(2.0, [], name="x")
+    power = tf.while_loop(lambda i, p: i < 5, lambda i, p: (i + 1, p * x), [0, 1.0])[1]
+    made = tf.train.export_meta_graph()
+    name = power.name
+    with tf.Graph().as_default() as graph:
+        tf.train.import_meta_graph(made, import_scope="in")
+        tf.train.import_meta_graph(made, import_scope="beside")
+        with tf.Session() as session:
+            fetches = [graph.get_tensor_by_name(f"{scope}/{name}") for scope in ("in", "beside")]
+            assert session.run(fetches, {"in/x:0": 3.0}) == [243.0, 32.0]
+
+
+def test_fetch__of_what_is_inside_is_refused_and_the_session_goes_on():
+    inside = []
+
+    def body(i):
+        inside.append(i + 1)
+        return inside[0]
+
+    done = tf.while_loop(lambda i: i < 3, body, [0])
+    with tf.Session() as session:
+        with pytest.raises(ValueError, match="marked as not fetchable"):
+            session.run(inside[0])
+        with pytest.raises(ValueError, match="may not be fed"):
+            session.run(done, {inside[0]: 1})
+        assert session.run(done) == 3
