@@ -176,9 +176,10 @@ static void test_loop__of_many_trips_stays_in_its_memory(void **state) {
   end_loop(f, &l, add_one(f, l.body));
   assert_int_equal(int_of(f, l.exit, &values), 10);
   set_int(&values, 0, TRIPS);
-  const double start = now_ns();
+  const clock_t start = clock();
   assert_int_equal(int_of(f, l.exit, &values), TRIPS);
-  fprintf(stderr, "  %.0f ns a trip\n", (now_ns() - start) / TRIPS);
+  const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+  fprintf(stderr, "  %.0f ns of a processor's time a trip\n", seconds * 1e9 / TRIPS);
   free_feeds(&values);
 }
 
