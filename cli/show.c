@@ -39,7 +39,7 @@ void show_name(const char *name) { text_print(stdout, name, strlen(name)); }
 int show_width(const char *name) {
   int width = 0;
   for (const char *at = name; *at != '\0';) {
-    const size_t length = text_character(at, strlen(at) < 4 ? strlen(at) : 4);
+    const size_t length = text_character(at, strnlen(at, 4));
     const bool is_plain = length > 1 || (length == 1 && *at >= ' ' && *at != 0x7f);
     width += is_plain ? 1 : 4;
     at += length > 0 ? length : 1;

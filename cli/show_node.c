@@ -303,7 +303,7 @@ static void print_label(const char *text) {
     text += size_bytes - MOST_LABEL;
   }
   for (; *text != '\0';) {
-    const size_t length = text_character(text, strlen(text) < 4 ? strlen(text) : 4);
+    const size_t length = text_character(text, strnlen(text, 4));
     if (length == 0 || (length == 1 && (*text < ' ' || *text == 0x7f))) {
       putchar('?');
       text++;
