@@ -240,14 +240,22 @@ static inline int64_t rheos__flops(double flops) {
 // What `compute` may ask of the step it runs in.
 // True once the step is cancelled or past its deadline: stop soon, with any status.
 bool rheos__step_should_stop(rheos__step *step);
+// The same of the step that the calling thread works for, on any of its threads: for `run` and `prepare`,
+// between pieces of work that take longer than a few milliseconds.
+bool rheos__is_stopping(void);
 // Resources that live as long as the step, for the thread that runs it; NULL when memory is short.
 rheos__resources *rheos__step_resources(rheos__step *step);
 // Runs body(argument, first, last) over [0, num_units) on the session's threads and waits. The first
-// error wins.
+// error wins; it may be that the step is to stop, which is asked every few milliseconds by `flops`.
 rheos_status *rheos__step_parallel(rheos__step *step, int64_t num_units, int64_t flops,
                                    rheos_status *(*body)(void *argument, int64_t first,
                                                          int64_t last),
                                    void *argument);
+// The same, not stopped in between: of what others see half of, such as variables.
+rheos_status *rheos__step_parallel_whole(rheos__step *step, int64_t num_units, int64_t flops,
+                                         rheos_status *(*body)(void *argument, int64_t first,
+                                                               int64_t last),
+                                         void *argument);
 
 // ---- The definition
 

@@ -38,19 +38,13 @@ typedef struct split_run {
   int64_t slice;  // units between two polls
 } split_run;
 
-// Whether the step stops: looked up by its own thread, which the others believe.
-static bool is_stopping(rheos__step *step) {
-  if (rheos__pool_thread() == 0) return rheos__step_poll(step);
-  return atomic_load_explicit(&step->stopped, memory_order_relaxed) != 0;
-}
-
 static rheos_status *run_slices(const split_run *split, void *scratch, int64_t first,
                                 int64_t last) {
   const rheos__instruction *in = split->instruction;
   while (first < last) {
     const int64_t end = last - first > split->slice ? first + split->slice : last;
     RHEOS_TRY(in->run(in->state, split->inputs, split->outputs, scratch, first, end));
-    if (end < in->num_units && is_stopping(split->step)) return rheos__step_error(split->step);
+    if (end < in->num_units && rheos__is_stopping()) return rheos__step_error(split->step);
     first = end;
   }
   return NULL;
@@ -465,6 +459,23 @@ static rheos_status *execute_flow(run *r, const rheos__parameters *parameters,
   return status;
 }
 
+// Whether the step was stopped, or has ended only after it should have: of kernels that cannot be stopped,
+// such as the program's own functions.
+static bool is_over(rheos__step *step, const rheos_status *status) {
+  if (atomic_load(&step->stopped) != 0) return true;
+  return status == NULL && step->deadline_ns != 0 && rheos__step_poll(step);
+}
+
+// Whatever a stopped kernel said.
+static rheos_status *end_stopped(const run *r, rheos_status *status, rheos_tensor **values) {
+  rheos_status_free(status);
+  for (int32_t i = 0; r->bound == NULL && i < r->plan->num_fetches; ++i) {
+    rheos_tensor_unref(values[i]);
+    values[i] = NULL;
+  }
+  return rheos__step_error(r->step);
+}
+
 rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
                              const rheos__bound *bound, rheos__step *step,
                              rheos_tensor **out_values, double *out_cost_ns) {
@@ -473,14 +484,12 @@ rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
   const rheos__parameters parameters = {.tensors = feeds};
   run r = {.plan = plan, .step = step, .bound = bound};
   step->budget_ns = BUDGET_NS;
+  rheos__step *before = rheos__pool_set_step(step);
   rheos_status *status = plan->flow != NULL
                              ? execute_flow(&r, &parameters, out_values, out_cost_ns)
                              : execute_segments(&r, &parameters, out_values, out_cost_ns);
-  if (status != NULL && atomic_load(&step->stopped) != 0) {  // whatever a stopped kernel said
-    rheos_status_free(status);
-    status = rheos__step_error(step);
-  }
-  return status;
+  rheos__pool_set_step(before);
+  return is_over(step, status) ? end_stopped(&r, status, out_values) : status;
 }
 
 // ---- Runs inside runs

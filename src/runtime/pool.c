@@ -33,6 +33,7 @@ typedef struct job {
   _Atomic(rheos_status *) error;
   const rheos__pool_watch *watch;  // may be NULL
   const struct job *outer;         // whose work handed this one out; may be NULL
+  struct rheos__step *step;        // that it is work of; may be NULL
   // Guarded by the pool's mutex.
   struct job *next;  // of those that are open
   bool is_open;
@@ -52,6 +53,7 @@ typedef struct slot {
 static _Thread_local slot *own_slot;      // in the pool that the thread works for
 static _Thread_local const job *own_job;  // that it works on
 static _Thread_local const rheos__pool_watch *own_watch;
+static _Thread_local struct rheos__step *own_step;
 
 struct rheos__pool {
   int32_t num_threads;
@@ -132,6 +134,14 @@ int32_t rheos__pool_num_threads(const rheos__pool *pool) {
 
 uint32_t rheos__pool_thread(void) { return own_slot != NULL ? own_slot->thread : 0; }
 
+struct rheos__step *rheos__pool_step(void) { return own_step; }
+
+struct rheos__step *rheos__pool_set_step(struct rheos__step *step) {
+  struct rheos__step *before = own_step;
+  own_step = step;
+  return before;
+}
+
 void rheos__pool_set_watch(const rheos__pool_watch *watch) { own_watch = watch; }
 
 int64_t rheos__clock_ns(void) {
@@ -183,6 +193,7 @@ static bool shall_leave(const help *h) {
 // `h` is NULL for the job's own thread. Whether there was anything left to do.
 static bool work_on(job *j, const help *h) {
   const job *outer = own_job;
+  struct rheos__step *before = rheos__pool_set_step(j->step);
   own_job = j;
   bool took_any = false;
   int64_t first, last;
@@ -195,6 +206,7 @@ static bool work_on(job *j, const help *h) {
     atomic_store(&j->left, 0);
   }
   own_job = outer;
+  rheos__pool_set_step(before);
   return took_any;
 }
 
@@ -405,7 +417,8 @@ rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_
            .argument = argument,
            .num_units = num_units,
            .watch = find_watch(pool),
-           .outer = own_job};
+           .outer = own_job,
+           .step = own_step};
   cut_into_grains(&j, pool->num_threads);
   slot *before = own_slot;  // may be of another pool, if this work is part of its
   const bool is_inside = before != NULL && before->pool == pool;

@@ -25,6 +25,11 @@ rheos_status *rheos__pool_run(rheos__pool *pool, int64_t num_units, rheos__pool_
 // Of the thread that calls: 0, or the number of a pool's worker, from 1 on.
 uint32_t rheos__pool_thread(void);
 
+// The step that the calling thread works for, NULL for none: the one that was set, and of a thread that
+// helps with a job that of the job. Setting returns the one before.
+struct rheos__step *rheos__pool_step(void);
+struct rheos__step *rheos__pool_set_step(struct rheos__step *step);
+
 // While a watch is set for a thread, jobs that it hands out, and jobs inside them, tell it when each of
 // the pool's workers was at work on them: one call at a time, all of them before rheos__pool_run()
 // returns. A thread that waits for a job and helps with one inside it is not told of again.

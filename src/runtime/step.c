@@ -8,6 +8,7 @@
 
 static const int64_t ASK_NS = 10 * 1000 * 1000;
 static const int64_t PARALLEL_FLOPS = 200000;  // below, handing work over costs more than it saves
+static const int64_t POLLED_FLOPS = 2000000;   // between two polls
 
 static int64_t now_ns(void) {
   struct timespec now;
@@ -86,16 +87,53 @@ rheos_status *rheos__step_error(const rheos__step *step) {
   return rheos_status_new(RHEOS_CANCELLED, "Step was cancelled.");
 }
 
+bool rheos__is_stopping(void) {
+  rheos__step *step = rheos__pool_step();
+  if (step == NULL) return false;
+  if (rheos__pool_thread() == 0) return rheos__step_poll(step);
+  return atomic_load_explicit(&step->stopped, memory_order_relaxed) != 0;
+}
+
 bool rheos__step_should_stop(rheos__step *step) { return step != NULL && rheos__step_poll(step); }
 
 bool rheos__step_is_parallel(const rheos__step *step, int64_t flops) {
   return step != NULL && flops >= PARALLEL_FLOPS && rheos__pool_num_threads(step->pool) > 1;
 }
 
+rheos_status *rheos__step_parallel_whole(rheos__step *step, int64_t num_units, int64_t flops,
+                                         rheos_status *(*body)(void *argument, int64_t first,
+                                                               int64_t last),
+                                         void *argument) {
+  rheos__pool *pool = rheos__step_is_parallel(step, flops) ? step->pool : NULL;
+  return rheos__pool_run(pool, num_units, body, argument);
+}
+
+typedef struct polled_work {
+  rheos_status *(*body)(void *argument, int64_t first, int64_t last);
+  void *argument;
+  int64_t num_units, slice;  // units between two polls
+} polled_work;
+
+static rheos_status *run_polled(void *argument, int64_t first, int64_t last) {
+  const polled_work *w = argument;
+  while (first < last) {
+    const int64_t end = last - first > w->slice ? first + w->slice : last;
+    rheos_status *status = w->body(w->argument, first, end);
+    if (status != NULL) return status;
+    if (end < w->num_units && rheos__is_stopping()) {
+      return rheos_status_new(RHEOS_CANCELLED, "Step was cancelled.");
+    }
+    first = end;
+  }
+  return NULL;
+}
+
 rheos_status *rheos__step_parallel(rheos__step *step, int64_t num_units, int64_t flops,
                                    rheos_status *(*body)(void *argument, int64_t first,
                                                          int64_t last),
                                    void *argument) {
-  rheos__pool *pool = rheos__step_is_parallel(step, flops) ? step->pool : NULL;
-  return rheos__pool_run(pool, num_units, body, argument);
+  const int64_t slices = step != NULL ? flops / POLLED_FLOPS : 0;
+  if (slices < 2) return rheos__step_parallel_whole(step, num_units, flops, body, argument);
+  polled_work work = {body, argument, num_units, num_units / slices + 1};
+  return rheos__step_parallel_whole(step, num_units, flops, run_polled, &work);
 }

@@ -94,7 +94,7 @@ bool rheos__run_updates(const rheos__section_run *run) {
   updates_run u = {.run = run, .update = update, .room = &at, .count = count};
   for (int32_t i = 0; i < count; ++i) u.flops += at.flops[i];
   u.num_parts = rheos__step_is_parallel(run->step, u.flops) ? run->num_parts : 1;
-  rheos_status *status = rheos__step_parallel(run->step, u.num_parts, u.flops, run_parts, &u);
+  rheos_status *status = rheos__step_parallel_whole(run->step, u.num_parts, u.flops, run_parts, &u);
   rheos_status_free(status);  // none of them fails
   update->end(state);
   return true;

@@ -113,6 +113,45 @@ static rheos_status *count_range(void *argument, int64_t first, int64_t last) {
   return NULL;
 }
 
+// Cancels the step in its first range.
+typedef struct stopping {
+  rheos_cancellation *cancellation;
+  _Atomic int64_t units;
+} stopping;
+
+static rheos_status *cancel_range(void *argument, int64_t first, int64_t last) {
+  stopping *s = argument;
+  rheos_cancel(s->cancellation);
+  atomic_fetch_add(&s->units, last - first);
+  return NULL;
+}
+
+static void test_step__polls_long_work_on_any_thread(void **state) {
+  (void)state;
+  rheos_host *host;
+  assert_null(rheos_host_new(&(rheos_host_options){.num_threads = 2}, &host));
+  stopping s = {.cancellation = rheos_cancellation_new()};
+  const rheos_run_options options = {.cancellation = s.cancellation};
+  rheos__step step;
+  rheos__step_init(&step, host, &options, NULL);
+  assert_false(rheos__is_stopping());  // of no step
+  rheos__step *before = rheos__pool_set_step(&step);
+  assert_null(before);
+  assert_null(rheos__step_parallel_whole(&step, 1000, 1000000000, count_range, &(ranges){0}));
+  rheos_status *status = rheos__step_parallel(&step, 1000, 1000000000, cancel_range, &s);
+  assert_non_null(status);
+  assert_int_equal(rheos_status_code(status), RHEOS_CANCELLED);
+  assert_true(atomic_load(&s.units) < 1000);
+  assert_true(rheos__is_stopping());
+  s.units = 0;
+  assert_null(rheos__step_parallel_whole(&step, 1000, 1000000000, cancel_range, &s));
+  assert_int_equal(atomic_load(&s.units), 1000);  // never stopped in between
+  rheos__pool_set_step(before);
+  rheos_status_free(status);
+  rheos_cancellation_free(s.cancellation);
+  rheos_host_unref(host);
+}
+
 static void test_step__hands_out_work_that_is_worth_it(void **state) {
   (void)state;
   rheos_host *host;
@@ -141,6 +180,7 @@ int main(void) {
       cmocka_unit_test(test_step__stops_at_its_deadline),
       cmocka_unit_test(test_step__a_deadline_beyond_all_times_is_none),
       cmocka_unit_test(test_step__asks_now_and_then_whether_to_stop),
+      cmocka_unit_test(test_step__polls_long_work_on_any_thread),
       cmocka_unit_test(test_step__hands_out_work_that_is_worth_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

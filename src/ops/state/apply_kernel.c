@@ -139,7 +139,7 @@ static rheos_status *apply(apply_work *work, rheos__step *step) {
   int64_t n = work->grad->num_elements;
   if (n == 0) return NULL;
   if (work->indices == NULL) {
-    return rheos__step_parallel(step, units_of(n), n * FLOPS_PER_ELEMENT, apply_units, work);
+    return rheos__step_parallel_whole(step, units_of(n), n * FLOPS_PER_ELEMENT, apply_units, work);
   }
   int64_t width = n / work->indices->num_elements;
   for (int64_t i = 0; i < work->indices->num_elements; ++i) {  // in order: rows may repeat
