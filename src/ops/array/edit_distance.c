@@ -4,6 +4,7 @@
 
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 #include "ops/sparse/sparse_util.h"
 
 // The rows of a sparse tensor in order, cut into sequences of the same leading indices.
@@ -27,12 +28,16 @@ static void next_sequence(sequences *s) {
 
 static int64_t length_of(const sequences *s) { return s->last - s->first; }
 
+enum { COSTS_BETWEEN_POLLS = 1 << 20 };  // some milliseconds
+
 // `costs` has room for one more than the second sequence is long.
 static int64_t distance(const sequences *a, const sequences *b, int64_t *costs) {
   const int64_t n = length_of(a), m = length_of(b);
   const rheos_tensor *x = a->sparse.values, *y = b->sparse.values;
+  int64_t since = 0;
   for (int64_t j = 0; j <= m; ++j) costs[j] = j;
   for (int64_t i = 1; i <= n; ++i) {
+    if (rheos__stops_after(&since, m, COSTS_BETWEEN_POLLS)) break;  // the caller looks too
     int64_t diagonal = costs[0];
     costs[0] = i;
     for (int64_t j = 1; j <= m; ++j) {
@@ -65,7 +70,7 @@ static rheos_status *compare_all(sequences *hypothesis, sequences *truth, bool n
   next_sequence(truth);
   while (length_of(hypothesis) > 0 || length_of(truth) > 0) {
     if (rheos__step_should_stop(step)) {
-      return rheos_status_new(RHEOS_CANCELLED, "Step was cancelled.");
+      return rheos__stopped();
     }
     const int64_t n = length_of(hypothesis), m = length_of(truth);
     const int side =
@@ -85,7 +90,7 @@ static rheos_status *compare_all(sequences *hypothesis, sequences *truth, bool n
     if (side <= 0) next_sequence(hypothesis);
     if (side >= 0) next_sequence(truth);
   }
-  return NULL;
+  return rheos__step_should_stop(step) ? rheos__stopped() : NULL;
 }
 
 static rheos_status *open_sequences(rheos_tensor *const *inputs, sequences *s) {

@@ -5,10 +5,15 @@
 #include <assert.h>
 #include <string.h>
 
+#include "ops/kit/polling.h"
+
 enum { ELEMENTS_BETWEEN_POLLS = 1024 };
 
 rheos_status *rheos__set_text(rheos_tensor *tensor, int64_t index, const rheos__text *text) {
   if (text->failed) return rheos__out_of_memory();
+  if (index % ELEMENTS_BETWEEN_POLLS == 0 && index > 0 && rheos__is_stopping()) {
+    return rheos__stopped();
+  }
   return rheos_tensor_set_string(tensor, index, text->size > 0 ? text->data : "", text->size);
 }
 
@@ -19,15 +24,12 @@ rheos_status *rheos__text_tensor_take(rheos__text *text, rheos_tensor **out_tens
   return status;
 }
 
-static rheos_status *map_elements(const rheos__string_map *map, rheos__step *step,
-                                  const rheos_tensor *input, rheos__text *text,
-                                  rheos_tensor *output) {
+static rheos_status *map_elements(const rheos__string_map *map, const rheos_tensor *input,
+                                  rheos__text *text, rheos_tensor *output) {
   assert(output->num_elements == input->num_elements);
   const rheos_string *strings = input->data;
   for (int64_t i = 0; i < input->num_elements; i++) {
-    if (step != NULL && i % ELEMENTS_BETWEEN_POLLS == 0 && rheos__step_should_stop(step)) {
-      return rheos_status_new(RHEOS_CANCELLED, "Step was cancelled.");
-    }
+    if (i % ELEMENTS_BETWEEN_POLLS == 0 && rheos__is_stopping()) return rheos__stopped();
     text->size = 0;
     RHEOS_TRY(map->make(map, &strings[i], text));
     RHEOS_TRY(rheos__set_text(output, i, text));
@@ -35,18 +37,19 @@ static rheos_status *map_elements(const rheos__string_map *map, rheos__step *ste
   return NULL;
 }
 
-rheos_status *rheos__map_strings(const rheos__string_map *map, rheos__step *step,
-                                 const rheos_tensor *input, rheos_tensor **out_tensor) {
+rheos_status *rheos__map_strings(const rheos__string_map *map, const rheos_tensor *input,
+                                 rheos_tensor **out_tensor) {
   RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &input->shape, out_tensor));
   rheos__text text = {0};
-  rheos_status *status = map_elements(map, step, input, &text, *out_tensor);
+  rheos_status *status = map_elements(map, input, &text, *out_tensor);
   rheos__text_deinit(&text);
   return status;
 }
 
 static rheos_status *compute_map(void *state, rheos__step *step, rheos_tensor *const *inputs,
                                  rheos_tensor **outputs) {
-  return rheos__map_strings(state, step, inputs[0], &outputs[0]);
+  (void)step;
+  return rheos__map_strings(state, inputs[0], &outputs[0]);
 }
 
 rheos_status *rheos__answer_string_map(rheos__prepare *p) {

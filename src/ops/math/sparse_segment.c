@@ -6,6 +6,7 @@
 #include "graph/build.h"
 #include "ops/kit/array_grad.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 #include "ops/math/segment.h"
 
 #define SUM_TYPES \
@@ -86,7 +87,9 @@ static rheos_status *compute_sparse_segment(void *state, rheos__step *step,
   RHEOS_TRY(rheos__fill_elements(data->dtype, outputs[0]->data, zero, outputs[0]->num_elements));
   const int64_t run = rheos__shape_product(&shape, 1, shape.rank);
   const int64_t bytes = run * (int64_t)rheos_dtype_size(data->dtype);
+  int64_t since = 0;
   for (int64_t i = 0, first = 0; i < count; ++i) {
+    if (rheos__stops_after(&since, run + 8, RHEOS__POLLED_ELEMENTS)) return rheos__stopped();
     const int64_t id = rheos__tensor_int_at(ids, i);
     char *to = (char *)outputs[0]->data + id * bytes;
     k->join(to, (const char *)data->data + rheos__tensor_int_at(indices, i) * bytes, run, false);
@@ -120,8 +123,10 @@ static rheos_status *compute_gradient(void *state, rheos__step *step, rheos_tens
   int64_t *counts = rheos__alloc_array((size_t)grad->shape.dims[0], sizeof *counts);
   rheos_status *status = scaled == NULL || counts == NULL ? rheos__out_of_memory() : NULL;
   for (int64_t i = 0; i < count && status == NULL; ++i) counts[rheos__tensor_int_at(ids, i)]++;
+  int64_t since = 0;
   for (int64_t i = 0, previous = -1; i < count && status == NULL; ++i) {
     const int64_t id = rheos__tensor_int_at(ids, i), index = rheos__tensor_int_at(indices, i);
+    if (rheos__stops_after(&since, run + 8, RHEOS__POLLED_ELEMENTS)) status = rheos__stopped();
     if (id != previous) {
       memcpy(scaled, (const char *)grad->data + id * bytes, (size_t)bytes);
       const double divisor = divisor_of(k->kind, counts[id]);

@@ -10,6 +10,7 @@
 #include "ops/kit/array_util.h"
 #include "ops/kit/elementwise.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 
 enum { LANES = 64, HEADS = 32, FEW = 16 };
 
@@ -208,7 +209,6 @@ static rheos_shape top_shape(const rheos_shape *shape, int64_t k) {
 static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const *inputs,
                              rheos_tensor **outputs) {
   top_k t = *(const top_k *)state;
-  (void)step;
   const rheos_shape *shape = &inputs[0]->shape;
   RHEOS_TRY(plan(&t, shape, rheos__tensor_int_at(inputs[1], 0)));
   RHEOS_TRY(rheos_tensor_new(t.dtype, top_shape(shape, t.k), &outputs[0]));
@@ -217,7 +217,11 @@ static rheos_status *compute(void *state, rheos__step *step, rheos_tensor *const
   if (scratch == NULL) return rheos__out_of_memory();
   const void *in = inputs[0]->data;
   void *const out[] = {outputs[0]->data, outputs[1]->data};
-  rheos_status *status = run(&t, &in, out, scratch, 0, t.num_units);
+  rheos_status *status = NULL;  // a unit is of some thousand elements, or one row
+  for (int64_t i = 0; status == NULL && i < t.num_units; i++) {
+    status =
+        rheos__step_should_stop(step) ? rheos__stopped() : run(&t, &in, out, scratch, i, i + 1);
+  }
   rheos__free(scratch);
   return status;
 }

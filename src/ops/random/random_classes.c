@@ -3,16 +3,21 @@
 
 #include "ops/kit/elements.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 #include "ops/kit/random_fill.h"
 
-// Running sums of the (not scaled) probabilities; infinite and NaN logits have none.
+enum { POLLED = 1 << 16 };  // classes or samples between two polls: a few milliseconds
+
+// Running sums of the (not scaled) probabilities; infinite and NaN logits have none. Of no use if the step
+// is to stop.
 static double accumulate(const rheos_tensor *logits, int64_t row, int64_t classes, double *sums) {
   double largest = -INFINITY, total = 0;
-  for (int64_t j = 0; j < classes; j++) {
+  int64_t since = 0;
+  for (int64_t j = 0; j < classes && !rheos__stops_after(&since, 1, POLLED); j++) {
     const double logit = rheos__real_at(logits, row * classes + j);
     if (isfinite(logit) && logit > largest) largest = logit;
   }
-  for (int64_t j = 0; j < classes; j++) {
+  for (int64_t j = 0; j < classes && !rheos__stops_after(&since, 1, POLLED); j++) {
     const double logit = rheos__real_at(logits, row * classes + j);
     if (isfinite(logit)) total += exp(logit - largest);
     sums[j] = total;
@@ -22,7 +27,8 @@ static double accumulate(const rheos_tensor *logits, int64_t row, int64_t classe
 
 static void sample_row(rheos__philox_singles *singles, const double *sums, int64_t classes,
                        double total, int64_t samples, int64_t row, rheos_tensor *out) {
-  for (int64_t j = 0; j < samples; j++) {
+  int64_t since = 0;
+  for (int64_t j = 0; j < samples && !rheos__stops_after(&since, 1, POLLED); j++) {
     const double wanted = rheos__philox_next_double(singles) * total;
     const int64_t found = rheos__first_above(sums, classes, wanted);
     if (out->dtype == RHEOS_INT64) {
@@ -87,10 +93,7 @@ static rheos_status *compute_multinomial(void *state, rheos__step *step,
     sample_row(&singles, sums, classes, total, samples, row, outputs[0]);
   }
   rheos__free(sums);
-  if (rheos__step_should_stop(step)) {
-    return rheos_status_new(RHEOS_CANCELLED, "Step was cancelled.");
-  }
-  return NULL;
+  return rheos__step_should_stop(step) ? rheos__stopped() : NULL;
 }
 
 static rheos_status *multinomial_shape(rheos__infer *c) {

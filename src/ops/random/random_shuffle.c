@@ -1,22 +1,31 @@
 // RandomShuffle and StatelessShuffle: rows in random order (Fisher and Yates).
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 #include "ops/kit/random_fill.h"
 
-static void shuffle(rheos__philox philox, int64_t *order, int64_t n) {
+enum { ROWS_BETWEEN_POLLS = 1 << 16 };  // each may be out of the cache
+
+// False if the step is to stop.
+static bool shuffle(rheos__philox philox, int64_t *order, int64_t n) {
   rheos__philox_singles singles = rheos__philox_singles_of(philox);
   for (int64_t i = 0; i < n; i++) order[i] = i;
+  int64_t since = 0;
   for (int64_t i = 0; i < n - 1; i++) {
+    if (rheos__stops_after(&since, 1, ROWS_BETWEEN_POLLS)) return false;
     const int64_t other = i + rheos__philox_next(&singles) % (uint32_t)(n - i);
     const int64_t kept = order[i];
     order[i] = order[other];
     order[other] = kept;
   }
+  return true;
 }
 
 static rheos_status *copy_rows(const rheos_tensor *in, const int64_t *order, rheos_tensor *out) {
   const int64_t rows = in->shape.dims[0], row_elements = in->num_elements / rows;
   const int64_t row_bytes = row_elements * (int64_t)rheos_dtype_size(in->dtype);
+  int64_t since = 0;
   for (int64_t i = 0; i < rows; i++) {
+    if (rheos__stops_after(&since, 1 + row_bytes / 64, ROWS_BETWEEN_POLLS)) return rheos__stopped();
     RHEOS_TRY(rheos__copy_elements(in->dtype, (char *)out->data + i * row_bytes,
                                    (const char *)in->data + order[i] * row_bytes, row_elements));
   }
@@ -48,8 +57,8 @@ static rheos_status *compute_shuffle(void *state, rheos__step *step, rheos_tenso
   if (s->generator != NULL) {
     philox = rheos__generator_reserve(s->generator, (uint64_t)(rows - 1 + 3) / 4);
   }
-  shuffle(philox, order, rows);
-  rheos_status *status = copy_rows(in, order, outputs[0]);
+  rheos_status *status =
+      shuffle(philox, order, rows) ? copy_rows(in, order, outputs[0]) : rheos__stopped();
   rheos__free(order);
   return status;
 }

@@ -5,6 +5,7 @@
 #include "ops/kit/array_grad.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/elements.h"
+#include "ops/kit/polling.h"
 #include "ops/linalg/linalg_grad.h"
 #include "ops/signal/fft_plan.h"
 
@@ -75,24 +76,29 @@ typedef struct fft_state {
   int64_t line_size, work_size;
 } fft_state;
 
-// Transforms `whole` along dimension d.
-static void transform_along(const fft_state *s, int32_t d, double complex *whole,
+// Numbers moved between two polls: they are converted one by one.
+enum { POLLED_NUMBERS = 1 << 20 };
+
+// Transforms `whole` along dimension d. False if the step is to stop, as of all that follow.
+static bool transform_along(const fft_state *s, int32_t d, double complex *whole,
                             double complex *line, double complex *work) {
   const int64_t n = s->whole[d];
-  if (s->plans[d] == NULL) return;
-  int64_t step = 1;
+  if (s->plans[d] == NULL) return true;
+  int64_t step = 1, since = 0;
   for (int32_t i = d + 1; i < MAX_DIMS; ++i) step *= s->whole[i];
   for (int64_t start = 0; start < s->whole_size; start += n * step) {
     for (int64_t i = start; i < start + step; ++i) {
+      if (rheos__stops_after(&since, n, POLLED_NUMBERS)) return false;
       if (step == 1) {
-        rheos__fft_run(s->plans[d], s->op.inverse, whole + i, work);
+        if (!rheos__fft_run(s->plans[d], s->op.inverse, whole + i, work)) return false;
         continue;
       }
       for (int64_t k = 0; k < n; ++k) line[k] = whole[i + k * step];
-      rheos__fft_run(s->plans[d], s->op.inverse, line, work);
+      if (!rheos__fft_run(s->plans[d], s->op.inverse, line, work)) return false;
       for (int64_t k = 0; k < n; ++k) whole[i + k * step] = line[k];
     }
   }
+  return true;
 }
 
 // The whole of the innermost dimension from its first half: the rest mirrors it.
@@ -108,43 +114,60 @@ static void mirror_lines(const fft_state *s, double complex *whole) {
 
 // Moves the numbers of one transform between a tensor with dimensions `dims` and the whole, as far
 // as both reach.
-static void load_whole(const fft_state *s, const void *in, double complex *whole) {
+static bool load_whole(const fft_state *s, const void *in, double complex *whole) {
+  int64_t since = 0;
   for (int64_t a = 0; a < s->whole[0]; ++a) {
     for (int64_t b = 0; b < s->whole[1]; ++b) {
       double complex *line = whole + (a * s->whole[1] + b) * s->whole[2];
       const int64_t from = (a * s->in[1] + b) * s->in[2];
       const int64_t count = s->in[2] < s->whole[2] ? s->in[2] : s->whole[2];
-      for (int64_t k = 0; k < count; ++k) line[k] = rheos__complex_at(s->from, in, from + k);
+      for (int64_t k = 0; k < count; ++k) {
+        if (rheos__stops_after(&since, 1, POLLED_NUMBERS)) return false;
+        line[k] = rheos__complex_at(s->from, in, from + k);
+      }
     }
   }
+  return true;
 }
 
-static void store_whole(const fft_state *s, const double complex *whole, void *out) {
+static bool store_whole(const fft_state *s, const double complex *whole, void *out) {
   const double scale = s->op.inverse ? 1 / (double)s->whole_size : 1;
+  int64_t since = 0;
   for (int64_t a = 0; a < s->out[0]; ++a) {
     for (int64_t b = 0; b < s->out[1]; ++b) {
       const double complex *line = whole + (a * s->whole[1] + b) * s->whole[2];
       const int64_t to = (a * s->out[1] + b) * s->out[2];
-      for (int64_t k = 0; k < s->out[2]; ++k)
+      for (int64_t k = 0; k < s->out[2]; ++k) {
+        if (rheos__stops_after(&since, 1, POLLED_NUMBERS)) return false;
         rheos__set_complex(s->to, out, to + k, line[k] * scale);
+      }
     }
   }
+  return true;
+}
+
+static bool run_one(const fft_state *s, const void *in, double complex *whole, void *out) {
+  double complex *line = whole + s->whole_size, *work = line + s->line_size;
+  if (!load_whole(s, in, whole)) return false;
+  // The half of a spectrum is mirrored last, when the other dimensions are done.
+  for (int32_t d = 0; d < MAX_DIMS - 1; ++d) {
+    if (!transform_along(s, d, whole, line, work)) return false;
+  }
+  if (s->op.kind == HALF_TO_REAL) mirror_lines(s, whole);
+  return transform_along(s, MAX_DIMS - 1, whole, line, work) && store_whole(s, whole, out);
 }
 
 static rheos_status *run_fft(const void *state, const void *const *inputs, void *const *outputs,
                              void *scratch, int64_t first, int64_t last) {
   const fft_state *s = state;
-  double complex *whole = scratch, *line = whole + s->whole_size, *work = line + s->line_size;
   const int64_t in_bytes = s->in_size * (int64_t)rheos_dtype_size(s->from);
   const int64_t out_bytes = s->out_size * (int64_t)rheos_dtype_size(s->to);
   if (last > s->count) last = s->count;
   for (int64_t unit = first; unit < last; ++unit) {
-    load_whole(s, (const char *)inputs[0] + unit * in_bytes, whole);
-    // The half of a spectrum is mirrored last, when the other dimensions are done.
-    for (int32_t d = 0; d < MAX_DIMS - 1; ++d) transform_along(s, d, whole, line, work);
-    if (s->op.kind == HALF_TO_REAL) mirror_lines(s, whole);
-    transform_along(s, MAX_DIMS - 1, whole, line, work);
-    store_whole(s, whole, (char *)outputs[0] + unit * out_bytes);
+    if (!run_one(s, (const char *)inputs[0] + unit * in_bytes, scratch,
+                 (char *)outputs[0] + unit * out_bytes)) {
+      return rheos__stopped();
+    }
   }
   return NULL;
 }
@@ -175,7 +198,7 @@ static rheos_status *make_plans(rheos__prepare *p, fft_state *s) {
   for (int32_t d = 0; d < MAX_DIMS; ++d) {
     if (s->whole[d] <= 1) continue;
     s->plans[d] = rheos__fft_plan_new(p->arena, s->whole[d]);
-    if (s->plans[d] == NULL) return rheos__out_of_memory();
+    if (s->plans[d] == NULL) return rheos__out_of_memory();  // or stopped
     const int64_t work = rheos__fft_work(s->plans[d]);
     if (work > s->work_size) s->work_size = work;
     if (s->whole[d] > s->line_size) s->line_size = s->whole[d];

@@ -25,12 +25,12 @@ struct rheos__fft_plan {
   double complex *kernel;  // the transform of its conjugate, wrapped around
 };
 
-// A plan in the arena; NULL when memory is short. n >= 1.
+// A plan in the arena; NULL when memory is short or the step is to stop. n >= 1.
 rheos__fft_plan *rheos__fft_plan_new(rheos__arena *arena, int64_t n);
 // Elements of work space that a run needs.
 int64_t rheos__fft_work(const rheos__fft_plan *plan);
-// data becomes its transform, of exp(+...) if `inverse`, without any scaling.
-void rheos__fft_run(const rheos__fft_plan *plan, bool inverse, double complex *data,
+// data becomes its transform, of exp(+...) if `inverse`, without any scaling. False if the step is to stop.
+bool rheos__fft_run(const rheos__fft_plan *plan, bool inverse, double complex *data,
                     double complex *work);
 
 #endif  // RHEOS_SRC_OPS_SIGNAL_FFT_PLAN_H

@@ -4,6 +4,7 @@
 
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 #include "ops/sparse/sparse_util.h"
 
 // The sets of one operand, one after the other in row-major order.
@@ -171,11 +172,16 @@ static void combine(pair *p, const int64_t *group, int64_t num_a, int64_t num_b)
   }
 }
 
-static void combine_all(pair *p) {
+enum { ELEMENTS_BETWEEN_POLLS = 1 << 15 };
+
+static rheos_status *combine_all(pair *p) {
   const int64_t rank = p->a.sparse.rank;
+  int64_t since = 0;
   next_set(&p->a);
   next_set(&p->b);
   while (!p->a.ended || !p->b.ended) {
+    const int64_t elements = 1 + p->a.count + p->b.count;
+    if (rheos__stops_after(&since, elements, ELEMENTS_BETWEEN_POLLS)) return rheos__stopped();
     const int side = p->a.ended   ? 1
                      : p->b.ended ? -1
                                   : rheos__sparse_compare(p->a.group, p->b.group, rank - 1);
@@ -184,13 +190,15 @@ static void combine_all(pair *p) {
     if (side <= 0) next_set(&p->a);
     if (side >= 0) next_set(&p->b);
   }
+  return NULL;
 }
 
 static rheos_status *store_found(const pair *p, rheos_tensor **outputs) {
   const int64_t rank = p->a.sparse.rank;
   RHEOS_TRY(rheos__sparse_new(p->a.sparse.values->dtype, p->num_found, rank, outputs));
-  int64_t *indices = outputs[0]->data, *dims = outputs[2]->data;
+  int64_t *indices = outputs[0]->data, *dims = outputs[2]->data, since = 0;
   for (int64_t i = 0; i < p->num_found; ++i) {
+    if (rheos__stops_after(&since, 1, ELEMENTS_BETWEEN_POLLS)) return rheos__stopped();
     const int64_t *found = p->found + 3 * i;
     memcpy(indices + i * rank, p->groups + i * (rank - 1), (size_t)(rank - 1) * sizeof *indices);
     indices[i * rank + rank - 1] = found[2];
@@ -216,7 +224,7 @@ static rheos_status *combine_sets(pair *p, rheos_tensor **outputs) {
   p->found = rheos__alloc_array(most, 3 * sizeof *p->found);
   p->groups = rheos__alloc_array(most, (size_t)p->a.sparse.rank * sizeof *p->groups);
   if (p->found == NULL || p->groups == NULL) return rheos__out_of_memory();
-  combine_all(p);
+  RHEOS_TRY(combine_all(p));
   return store_found(p, outputs);
 }
 

@@ -3,7 +3,10 @@
 
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 #include "ops/kit/string_util.h"
+
+enum { STRINGS_BETWEEN_POLLS = 1 << 14 };
 
 static void add(rheos__text *text, const rheos_string *string) {
   rheos__text_add(text, string->data, string->size_bytes);
@@ -167,10 +170,12 @@ static rheos_status *reduce_join(const reduce_join_state *state, const rheos_ten
     if (!reduced[d]) kept[num_kept++] = d;
   }
   const int64_t count = product_of(dims, num_dims, shape);
+  int64_t since = 0;
   for (int64_t i = 0; i < output->num_elements; i++) {
     text->size = 0;
     const int64_t start = offset_of(i, kept, num_kept, shape, steps);
     for (int64_t k = 0; k < count; k++) {
+      if (rheos__stops_after(&since, 1, STRINGS_BETWEEN_POLLS)) return rheos__stopped();
       if (k > 0) add_separator(text, state->separator);
       add(text, &strings[start + offset_of(k, dims, num_dims, shape, steps)]);
     }

@@ -6,6 +6,7 @@
 
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/polling.h"
 #include "ops/kit/string_util.h"
 
 static bool wants_chars(const rheos__attrs *attrs) {
@@ -118,13 +119,17 @@ typedef struct substr_state {
   rheos_shape shape;
 } substr_state;
 
+enum { STRINGS_BETWEEN_POLLS = 1 << 13 };
+
 static rheos_status *compute_substr(void *argument, rheos__step *step, rheos_tensor *const *inputs,
                                     rheos_tensor **outputs) {
   (void)step;
   const substr_state *state = argument;
   static char nothing[1];
   RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &state->shape, &outputs[0]));
+  int64_t since = 0;
   for (int64_t i = 0; i < outputs[0]->num_elements; i++) {
+    if (rheos__stops_after(&since, 1, STRINGS_BETWEEN_POLLS)) return rheos__stopped();
     const int64_t of = rheos__broadcast_index(&inputs[0]->shape, &state->shape, i);
     const int64_t by = rheos__broadcast_index(&inputs[1]->shape, &state->shape, i);
     const int64_t pos = rheos__tensor_int_at(inputs[1], by);

@@ -334,13 +334,14 @@ typedef struct replace_state {
 
 static rheos_status *compute_replace(void *argument, rheos__step *step, rheos_tensor *const *inputs,
                                      rheos_tensor **outputs) {
+  (void)step;
   const replace_state *state = argument;
   const rheos_string *pattern, *rewrite;
   RHEOS_TRY(pattern_scalar(inputs[1], "Pattern", &pattern));
   RHEOS_TRY(pattern_scalar(inputs[2], "Rewrite", &rewrite));
   replace_map map;
   RHEOS_TRY(replace_init(&map, pattern, rewrite, state->global));
-  rheos_status *status = rheos__map_strings(&map.map, step, inputs[0], &outputs[0]);
+  rheos_status *status = rheos__map_strings(&map.map, inputs[0], &outputs[0]);
   replace_deinit(&map);
   return status;
 }
@@ -381,10 +382,11 @@ static rheos_status *compute_static_match(void *argument, rheos__step *step,
 
 static rheos_status *compute_static_replace(void *argument, rheos__step *step,
                                             rheos_tensor *const *inputs, rheos_tensor **outputs) {
+  (void)step;
   const static_state *state = argument;
   replace_map map;
   RHEOS_TRY(replace_init(&map, &state->pattern, &state->rewrite, state->global));
-  rheos_status *status = rheos__map_strings(&map.map, step, inputs[0], &outputs[0]);
+  rheos_status *status = rheos__map_strings(&map.map, inputs[0], &outputs[0]);
   replace_deinit(&map);
   return status;
 }

@@ -1,7 +1,10 @@
 // Strings taken apart: the parts come as the indices, values and shape of a sparse matrix.
 #include <string.h>
 
+#include "ops/kit/polling.h"
 #include "ops/kit/string_util.h"
+
+enum { PARTS_BETWEEN_POLLS = 1 << 14 };
 
 static rheos_status *shape_split(rheos__infer *c) {
   rheos_shape unused;
@@ -23,28 +26,32 @@ typedef struct parts {
   part *items;
   size_t capacity, count;
   int64_t row, columns, most_columns;
-  bool failed;
+  int64_t since_poll;
+  bool failed, stopped;
 } parts;
 
 static void add_part(parts *p, const char *data, const char *end) {
-  if (p->failed || !RHEOS_RESERVE(p->items, p->capacity, p->count + 1)) {
-    p->failed = true;
+  if (p->stopped || p->failed || !RHEOS_RESERVE(p->items, p->capacity, p->count + 1)) {
+    p->failed = !p->stopped;
     return;
   }
+  p->stopped = rheos__stops_after(&p->since_poll, 1, PARTS_BETWEEN_POLLS);
   const rheos_string text = rheos__borrow_string(data, (size_t)(end - data));
   p->items[p->count++] = (part){p->row, p->columns++, text};
   if (p->columns > p->most_columns) p->most_columns = p->columns;
 }
 
 static rheos_status *give_parts(const parts *p, int64_t num_rows, rheos_tensor **outputs) {
+  if (p->stopped) return rheos__stopped();
   if (p->failed) return rheos__out_of_memory();
   const int64_t count = (int64_t)p->count;
   RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count, 2), &outputs[0]));
   RHEOS_TRY(rheos__tensor_new(RHEOS_STRING, &RHEOS_SHAPE(count), &outputs[1]));
   const int64_t dims[] = {num_rows, p->most_columns};
   RHEOS_TRY(rheos_tensor_from_values(RHEOS_INT64, RHEOS_SHAPE(2), dims, &outputs[2]));
-  int64_t *indices = outputs[0]->data;
+  int64_t *indices = outputs[0]->data, since = 0;
   for (int64_t i = 0; i < count; i++) {
+    if (rheos__stops_after(&since, 1, PARTS_BETWEEN_POLLS)) return rheos__stopped();
     const part *item = &p->items[i];
     indices[2 * i] = item->row;
     indices[2 * i + 1] = item->column;
@@ -69,7 +76,7 @@ static rheos_status *compute_split(void *argument, rheos__step *step, rheos_tens
   const rheos_string *separator, *strings = inputs[0]->data;
   RHEOS_TRY(rheos__string_scalar(inputs[1], state->separator_name, &separator));
   parts p = {0};
-  for (p.row = 0; p.row < inputs[0]->num_elements && !p.failed; p.row++) {
+  for (p.row = 0; p.row < inputs[0]->num_elements && !p.failed && !p.stopped; p.row++) {
     p.columns = 0;
     state->split(state, &strings[p.row], separator, &p);
   }
