@@ -12,7 +12,7 @@
 #include "bench.h"
 #include "graph/op_def.h"
 #include "one_kernel.h"
-#include "ops/op_harness.h"
+#include "recorded_case.h"
 
 enum { COPIES = 64, WANTED = 64, GOAL_NS = 150 };
 
@@ -25,46 +25,6 @@ typedef struct row {
   int64_t elements[2];
 } row;
 
-static int64_t elements_of(const op_case *c) {
-  int64_t most = 0;
-  for (int i = 0; i < c->num_inputs; i++) {
-    const rheos_tensor *t = c->inputs[i].tensor;
-    if (t && rheos_tensor_num_elements(t) > most) most = rheos_tensor_num_elements(t);
-  }
-  for (int i = 0; i < c->num_outputs; i++) {
-    const int64_t n = rheos_tensor_num_elements(c->outputs[i].tensor);
-    if (n > most) most = n;
-  }
-  return most;
-}
-
-// What refuses, needs files, has a name of our own that graphs may not give, stops at a limit or can be
-// done but once a step is not.
-static bool can_be_driven(const op_case *c) {
-  if (c->error != RHEOS_OK || c->has_files || c->op[0] == '_') return false;
-  if (strcmp(c->op, "CountUpTo") == 0 || strstr(c->op, "TemporaryVariable")) return false;
-  for (int i = 0; i < c->num_inputs; i++) {
-    if (c->inputs[i].kind == INPUT_UNSET) return false;
-  }
-  return true;
-}
-
-// An op of constants alone would run once, before the first step: the largest is fed then.
-static void feed_one(op_case *c) {
-  const rheos__signature *signature = rheos__signature_by_name(c->op);
-  int largest = -1;
-  for (int i = 0; i < c->num_inputs; i++) {
-    if (c->inputs[i].kind != INPUT_CONST || c->inputs[i].is_handle) return;
-    if (largest < 0 || rheos_tensor_num_elements(c->inputs[i].tensor) >
-                           rheos_tensor_num_elements(c->inputs[largest].tensor)) {
-      largest = i;
-    }
-  }
-  if (largest >= 0 && signature && !(signature->op->flags & RHEOS_OP_STATEFUL)) {
-    c->inputs[largest].kind = INPUT_FEED;
-  }
-}
-
 typedef struct driven {
   op_program program;
   rheos_session *session;
@@ -75,20 +35,6 @@ static void driven_free(driven *d) {
   rheos_callable_free(d->callable);
   rheos_session_free(d->session);
   op_program_free(&d->program);
-}
-
-static rheos_status *run_first_nodes(driven *d, const op_case *c) {
-  op_program *p = &d->program;
-  rheos_status *status = NULL;
-  if (p->num_initializers > 0) {
-    status =
-        rheos_session_run(d->session, NULL, 0, NULL, 0, p->initializers, p->num_initializers, NULL);
-  }
-  for (int i = 0; i < c->num_nodes && !status; i++) {
-    if (c->nodes[i].role != NODE_FIRST) continue;
-    status = rheos_session_run(d->session, p->feeds, p->num_feeds, NULL, 0, &p->nodes[i], 1, NULL);
-  }
-  return status;
 }
 
 // A bound callable for a step of `copies` of the case's op.
@@ -112,7 +58,7 @@ static rheos_status *drive(const op_case *c, int copies, driven *d) {
   const rheos_session_options options = {.num_threads = 1,
                                          .rewrites = {.disable_meta_optimizer = true}};
   if (!status) status = rheos_session_new(p->graph, &options, &d->session);
-  if (!status) status = run_first_nodes(d, c);
+  if (!status) status = case_run_first_nodes(p, d->session);
   rheos_output feeds[CASE_MAX_INPUTS];
   rheos_tensor *values[CASE_MAX_INPUTS];
   for (size_t i = 0; i < p->num_feeds; i++) {
@@ -154,7 +100,7 @@ static rheos_status *case_ns(const op_case *from, bool once, double *out_ns,
   driven many, one;
   double many_ns = 0, one_ns = 0;
   op_case_copy(from, &c);
-  feed_one(&c);
+  case_feed_one(&c);
   rheos_status *status = drive(&c, COPIES, &many);
   if (!status) status = step_ns(&many, once, &many_ns);
   driven_free(&many);
@@ -169,27 +115,12 @@ static rheos_status *case_ns(const op_case *from, bool once, double *out_ns,
   return status;
 }
 
-static int64_t far_from(const op_case *c, int64_t wanted) {
-  const int64_t n = elements_of(c);
-  return n > wanted ? n - wanted : wanted - n;
-}
-
-// The case that can be driven, is not empty, and is nearest to that many elements; NULL: none is.
-static const op_case *nearest(const op_cases *cases, size_t first, size_t end, int64_t wanted) {
-  const op_case *best = NULL;
-  for (size_t i = first; i < end; i++) {
-    const op_case *c = &cases->items[i];
-    if (!can_be_driven(c) || elements_of(c) == 0) continue;
-    if (!best || far_from(c, wanted) < far_from(best, wanted)) best = c;
-  }
-  return best;
-}
-
 // False where the op cannot be driven, after a word why; a run that fails is counted.
 static bool measure(const op_cases *cases, size_t first, size_t end, bool once, row *r,
                     int *failures) {
   const char *op = cases->items[first].op;
-  const op_case *both[] = {nearest(cases, first, end, WANTED), nearest(cases, first, end, 1)};
+  const op_case *both[] = {case_nearest(cases, first, end, WANTED),
+                           case_nearest(cases, first, end, 1)};
   if (!both[0]) {
     fprintf(stderr, "%s: no case can be driven\n", op);
     return false;
@@ -197,7 +128,7 @@ static bool measure(const op_cases *cases, size_t first, size_t end, bool once, 
   snprintf(r->op, sizeof r->op, "%s", op);
   for (int i = 0; i < (once ? 1 : 2); i++) {
     rheos_status *status = case_ns(both[i], once, &r->step_ns[i], &r->kernel_ns[i]);
-    r->elements[i] = elements_of(both[i]);
+    r->elements[i] = case_elements(both[i]);
     if (!status) continue;
     fprintf(stderr, "%s: %s: %s\n", op, both[i]->tag, rheos_status_message(status));
     rheos_status_free(status);

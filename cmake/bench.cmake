@@ -2,9 +2,9 @@
 # the archive: some measure what the public interface does not tell.
 
 file(GLOB bench_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/bench_*.c")
-# This one goes over the recorded cases of the tests.
+# These go over the recorded cases of the tests.
 if(NOT TARGET test_support_files)
-  list(FILTER bench_files EXCLUDE REGEX "/bench_sweep\\.c$")
+  list(FILTER bench_files EXCLUDE REGEX "/bench_(sweep|deadlines)\\.c$")
 endif()
 add_custom_target(benchmarks)
 foreach(file IN LISTS bench_files)
@@ -22,8 +22,11 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|aarch64")
 endif()
 if(TARGET bench_sweep)
   target_sources(bench_sweep PRIVATE "${PROJECT_SOURCE_DIR}/bench/one_kernel.c")
-  target_link_libraries(bench_sweep PRIVATE test_support)
-  target_sources(bench_sweep PRIVATE $<TARGET_OBJECTS:test_support_files>)
-  set_target_properties(bench_sweep PROPERTIES EXCLUDE_FROM_ALL OFF)
-  add_test(NAME bench_sweep COMMAND bench_sweep --smoke WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  foreach(name bench_sweep bench_deadlines)
+    target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench/recorded_case.c"
+                                   $<TARGET_OBJECTS:test_support_files>)
+    target_link_libraries(${name} PRIVATE test_support)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL OFF)
+    add_test(NAME ${name} COMMAND ${name} --smoke WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  endforeach()
 endif()
