@@ -17,7 +17,9 @@ struct operation_object;
 // The live Python objects of one node. They are not owned: each removes itself when it is freed.
 typedef struct node_objects {
   struct operation_object *operation;
-  struct tensor_object *tensors;  // linked by `next`
+  struct tensor_object *first;    // of output 0
+  struct tensor_object **others;  // of the outputs behind it
+  int32_t num_others;             // room for them
 } node_objects;
 
 typedef struct thread_scope {
@@ -45,7 +47,6 @@ typedef struct tensor_object {
   PyObject_HEAD graph_object *graph;  // owned
   int32_t id, index;
   bool kept;
-  struct tensor_object *next;
 } tensor_object;
 
 typedef struct operation_object {

@@ -40,6 +40,7 @@ static void graph_dealloc(PyObject *object) {
   graph_clear(object);
   for (int32_t i = 0; i < self->num_scopes; ++i) rheos_scope_free(self->scopes[i].scope);
   PyMem_Free(self->scopes);
+  for (int32_t i = 0; i < self->num_nodes; ++i) PyMem_Free(self->nodes[i].others);
   PyMem_Free(self->nodes);
   rheos_graph_unref(self->graph);
   Py_TYPE(object)->tp_free(object);
@@ -63,21 +64,39 @@ static node_objects *objects_of(graph_object *graph, int32_t id) {
   return &nodes[id];
 }
 
-PyObject *graph_tensor(graph_object *graph, int32_t id, int32_t index) {
+// Where the object of one output is, or is to be; NULL with an exception. Valid until a node or another
+// output gets room.
+static tensor_object **slot_of(graph_object *graph, int32_t id, int32_t index) {
   node_objects *objects = objects_of(graph, id);
   if (!objects) return NULL;
-  for (tensor_object *t = objects->tensors; t; t = t->next) {
-    // One that is being freed, and whose finalizers run, is gone for everybody else.
-    if (t->index == index && Py_REFCNT(t) > 0) return Py_NewRef((PyObject *)t);
+  if (index == 0) return &objects->first;
+  if (index > objects->num_others) {
+    int32_t room = objects->num_others < 2 ? 2 : objects->num_others;
+    while (room < index) room = room > INT32_MAX / 2 ? INT32_MAX : room * 2;
+    tensor_object **others = PyMem_Realloc(objects->others, (size_t)room * sizeof(tensor_object *));
+    if (!others) {
+      PyErr_NoMemory();
+      return NULL;
+    }
+    memset(others + objects->num_others, 0,
+           (size_t)(room - objects->num_others) * sizeof(tensor_object *));
+    objects->others = others;
+    objects->num_others = room;
   }
+  return &objects->others[index - 1];
+}
+
+PyObject *graph_tensor(graph_object *graph, int32_t id, int32_t index) {
+  tensor_object **slot = slot_of(graph, id, index);
+  if (!slot) return NULL;
+  // One that is being freed, and whose finalizers run, is gone for everybody else.
+  if (*slot && Py_REFCNT(*slot) > 0) return Py_NewRef((PyObject *)*slot);
   tensor_object *tensor = (tensor_object *)package.tensor_type->tp_alloc(package.tensor_type, 0);
   if (!tensor) return NULL;
   tensor->graph = (graph_object *)Py_NewRef((PyObject *)graph);
   tensor->id = id;
   tensor->index = index;
-  objects = &graph->nodes[id];  // an allocation may have run the collector
-  tensor->next = objects->tensors;
-  objects->tensors = tensor;
+  *slot_of(graph, id, index) = tensor;  // an allocation may have run the collector
   return (PyObject *)tensor;
 }
 
@@ -97,9 +116,10 @@ PyObject *graph_operation(graph_object *graph, int32_t id) {
 
 void graph_forget_tensor(graph_object *graph, tensor_object *tensor) {
   if (tensor->id >= graph->num_nodes) return;
-  tensor_object **link = &graph->nodes[tensor->id].tensors;
-  while (*link && *link != tensor) link = &(*link)->next;
-  if (*link) *link = tensor->next;
+  node_objects *objects = &graph->nodes[tensor->id];
+  if (tensor->index > objects->num_others) return;
+  tensor_object **slot = tensor->index == 0 ? &objects->first : &objects->others[tensor->index - 1];
+  if (*slot == tensor) *slot = NULL;
 }
 
 void graph_forget_operation(graph_object *graph, operation_object *operation) {

@@ -1,6 +1,7 @@
 """Graphs, operations and tensors: names, scopes, look-ups, collections, attributes, errors."""
 
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -707,3 +708,19 @@ def test_dropout_takes_sizes_that_are_tensors(sess):
             assert dropped.shape.as_list() == [None, 4, 5]
             kept = sess.run(dropped, {x: np.ones([3, 4, 5])})
             assert (kept == kept[:, :1]).all() and set(kept.ravel()) <= {0, 2}
+
+
+def test_many_outputs_take_time_in_their_number():
+    def seconds(count):
+        with tf.Graph().as_default():
+            x = tf.zeros([count, 1])
+            start = time.process_time()
+            parts = tf.split(x, count)
+            assert parts[-1] is parts[0].op.outputs[count - 1]
+            del parts
+            return time.process_time() - start
+
+    # Quadratic time would be 64 times as much.
+    few = min(seconds(2000) for _ in range(3))
+    many = min(seconds(16000) for _ in range(3))
+    assert many < 30 * few + 0.05
