@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/handles.h"
 #include "autodiff/accumulate.h"
 #include "base/options.h"
 #include "graph/dependencies.h"
@@ -415,28 +416,20 @@ static void start(backprop *b, const rheos_output *ys, size_t num_ys) {
   }
 }
 
-static bool check_tensors(backprop *b, const rheos_output *tensors, size_t count, const char *what,
-                          bool may_be_none) {
-  for (size_t i = 0; tensors != NULL && i < count; i++) {
-    if (tensors[i].graph == NULL && may_be_none) continue;
-    if (tensors[i].graph == b->graph) continue;
-    fail(b, tensors[i].graph == NULL ? RHEOS_INVALID("%s[%zu] is no tensor", what, i)
-                                     : RHEOS_INVALID("%s[%zu] is from another graph", what, i));
-    return false;
-  }
-  return true;
+static rheos_status *check_arguments(const backprop *b, const rheos_output *ys, size_t num_ys,
+                                     const rheos_output *xs, size_t num_xs) {
+  const rheos_gradients_options *o = b->options;
+  RHEOS_TRY(rheos__check_outputs(b->graph, ys, num_ys, "ys", false));
+  RHEOS_TRY(rheos__check_outputs(b->graph, xs, num_xs, "xs", false));
+  const size_t num_grad_ys = o->grad_ys != NULL ? num_ys : 0;
+  RHEOS_TRY(rheos__check_outputs(b->graph, o->grad_ys, num_grad_ys, "grad_ys", true));
+  return rheos__check_outputs(b->graph, o->stop_gradients, o->num_stop_gradients, "stop_gradients",
+                              false);
 }
 
 static bool init_backprop(backprop *b, const rheos_output *ys, size_t num_ys,
                           const rheos_output *xs, size_t num_xs) {
-  const rheos_gradients_options *o = b->options;
-  if (!check_tensors(b, ys, num_ys, "ys", false) || !check_tensors(b, xs, num_xs, "xs", false)) {
-    return false;
-  }
-  if (!check_tensors(b, o->grad_ys, num_ys, "grad_ys", true) ||
-      !check_tensors(b, o->stop_gradients, o->num_stop_gradients, "stop_gradients", false)) {
-    return false;
-  }
+  if (!rheos__scope_goes_on(b->scope, check_arguments(b, ys, num_ys, xs, num_xs))) return false;
   b->first_id = INT32_MAX;
   for (size_t i = 0; i < num_xs; i++) {
     if (xs[i].id < b->first_id) b->first_id = xs[i].id;
@@ -481,6 +474,8 @@ void rheos_gradients_sized(rheos_scope *scope, const rheos_output *ys, size_t nu
   rheos_gradients_options known;
   rheos_scope_fail_take(
       scope, RHEOS_READ_OPTIONS(rheos_gradients_options, options, options_bytes, &known));
+  rheos_scope_fail_take(scope, RHEOS_LIST_STATUS(out_gradients, num_xs));
+  if (!rheos__is_list(out_gradients, num_xs, sizeof *out_gradients)) return;
   backprop b = {.scope = scope, .graph = rheos_scope_graph(scope), .options = &known};
   if (!failed(&b) && init_backprop(&b, ys, num_ys, xs, num_xs)) {
     rheos_push_name_scope(scope, known.name != NULL ? known.name : "gradients");

@@ -17,10 +17,16 @@ enum { LONG_MESSAGE = 4000 };  // of calls in calls: what is further out is left
 static const struct {
   rheos_code code;
   const char *node;
-  char message[16];
-} out_of_memory = {RHEOS_RESOURCE_EXHAUSTED, NULL, "out of memory"};
+  char message[18];
+} out_of_memory = {RHEOS_RESOURCE_EXHAUSTED, NULL, "out of memory"},
+  no_scope = {RHEOS_INVALID_ARGUMENT, NULL, "the scope is NULL"};
 
 rheos_status *rheos__out_of_memory(void) { return (rheos_status *)(uintptr_t)&out_of_memory; }
+rheos_status *rheos__no_scope(void) { return (rheos_status *)(uintptr_t)&no_scope; }
+
+static bool is_static(const rheos_status *status) {
+  return status == rheos__out_of_memory() || status == rheos__no_scope();
+}
 
 // A status with room for a message and a node name (may be NULL).
 static rheos_status *new_status(rheos_code code, size_t message_bytes, const char *node) {
@@ -56,7 +62,7 @@ rheos_status *rheos_status_new(rheos_code code, const char *format, ...) {
 
 rheos_status *rheos__status_at_node_take(rheos_status *status, const char *node, const char *file,
                                          int line) {
-  if (status == NULL || status == rheos__out_of_memory() || status->node != NULL) return status;
+  if (status == NULL || is_static(status) || status->node != NULL) return status;
   size_t size = strlen(status->message) + strlen(node) + (file != NULL ? strlen(file) : 0) + 64;
   rheos_status *located = new_status(status->code, size, node);
   if (located == NULL) return status;
@@ -71,7 +77,7 @@ rheos_status *rheos__status_at_node_take(rheos_status *status, const char *node,
 }
 
 rheos_status *rheos__status_in_function_take(rheos_status *status, const char *function) {
-  if (status == NULL || status == rheos__out_of_memory()) return status;
+  if (status == NULL || is_static(status)) return status;
   const size_t length = strlen(status->message);
   const bool is_long = length > LONG_MESSAGE;
   const size_t size = length + strlen(function) + 32;
@@ -84,6 +90,36 @@ rheos_status *rheos__status_in_function_take(rheos_status *status, const char *f
   }
   rheos_status_free(status);
   return located;
+}
+
+// Without the "_sized" that the inline functions of the headers hide.
+static int length_of_name(const char *function) {
+  size_t length = strlen(function);
+  const bool is_sized = length > 6 && strcmp(function + length - 6, "_sized") == 0;
+  return (int)(is_sized ? length - 6 : length);
+}
+
+rheos_status *rheos__not_given(const char *function, const char *names) {
+  return RHEOS_INVALID("%.*s() needs %s, got NULL", length_of_name(function), function, names);
+}
+
+// Without the struct that the member is in.
+static const char *member_of(const char *name) {
+  const char *arrow = strrchr(name, '>'), *dot = strrchr(name, '.');
+  if (arrow == NULL && dot == NULL) return name;
+  return (dot == NULL || (arrow != NULL && arrow > dot) ? arrow : dot) + 1;
+}
+
+rheos_status *rheos__no_list(const char *name, size_t count) {
+  return RHEOS_INVALID("there cannot be %zu elements at %s", count, member_of(name));
+}
+
+rheos_status *rheos__check_texts(const char *const *texts, size_t count, const char *name) {
+  RHEOS_TRY(rheos__is_list(texts, count, sizeof *texts) ? NULL : rheos__no_list(name, count));
+  for (size_t i = 0; i < count; i++) {
+    if (texts[i] == NULL) return RHEOS_INVALID("%s[%zu] is NULL", member_of(name), i);
+  }
+  return NULL;
 }
 
 rheos_code rheos_status_code(const rheos_status *status) {
@@ -99,7 +135,7 @@ const char *rheos_status_node(const rheos_status *status) {
 }
 
 void rheos_status_free(rheos_status *status) {
-  if (status != rheos__out_of_memory()) rheos__free(status);
+  if (!is_static(status)) rheos__free(status);
 }
 
 const char *rheos_code_name(rheos_code code) {

@@ -4,9 +4,13 @@
 
 #include <rheos/base.h>
 #include <stdarg.h>
+#include <string.h>
 
 // The static status for "out of memory".
 RHEOS_MUST_USE rheos_status *rheos__out_of_memory(void);
+
+// Likewise for what is asked of a scope that is NULL.
+RHEOS_MUST_USE rheos_status *rheos__no_scope(void);
 
 RHEOS_MUST_USE rheos_status *rheos__status_newv(rheos_code code, const char *format, va_list args);
 
@@ -30,5 +34,43 @@ RHEOS_MUST_USE rheos_status *rheos__status_in_function_take(rheos_status *status
     rheos_status *try_status_ = (expression);                         \
     if (__builtin_expect(try_status_ != NULL, 0)) return try_status_; \
   } while (0)
+
+// ---- What public functions are given: each begins with what it needs
+
+// "rheos_tensor_new() needs out_tensor": `function` as __func__ has it.
+RHEOS_MUST_USE rheos_status *rheos__not_given(const char *function, const char *names);
+
+// Fails if one of the pointers is NULL.
+#define RHEOS_NEED(...)                                                            \
+  do {                                                                             \
+    const void *const needed_[] = {__VA_ARGS__};                                   \
+    for (size_t need_ = 0; need_ < sizeof needed_ / sizeof needed_[0]; need_++) {  \
+      if (needed_[need_] == NULL) return rheos__not_given(__func__, #__VA_ARGS__); \
+    }                                                                              \
+  } while (0)
+
+// Fails if there is no place for what comes out, and makes it zero.
+#define RHEOS_OUT(out)                                          \
+  do {                                                          \
+    if ((out) == NULL) return rheos__not_given(__func__, #out); \
+    memset((out), 0, sizeof *(out));                            \
+  } while (0)
+
+// Whether `count` elements can lie at `list`.
+static inline bool rheos__is_list(const void *list, size_t count, size_t element_bytes) {
+  return (list != NULL || count == 0) && count <= PTRDIFF_MAX / element_bytes;
+}
+
+// Fails if `count` elements, or bytes, cannot lie there.
+#define RHEOS_LIST_STATUS(list, count) \
+  (rheos__is_list((list), (count), sizeof *(list)) ? NULL : rheos__no_list(#list, (count)))
+#define RHEOS_NEED_LIST(list, count) RHEOS_TRY(RHEOS_LIST_STATUS(list, count))
+#define RHEOS_NEED_BYTES(bytes, count) \
+  RHEOS_TRY(rheos__is_list((bytes), (count), 1) ? NULL : rheos__no_list(#bytes, (count)))
+// The same of texts, none of which may be NULL.
+#define RHEOS_NEED_TEXTS(texts, count) RHEOS_TRY(rheos__check_texts((texts), (count), #texts))
+RHEOS_MUST_USE rheos_status *rheos__check_texts(const char *const *texts, size_t count,
+                                                const char *name);
+RHEOS_MUST_USE rheos_status *rheos__no_list(const char *name, size_t count);
 
 #endif  // RHEOS_SRC_BASE_STATUS_H

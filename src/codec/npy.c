@@ -315,7 +315,8 @@ static rheos_status *read_texts(const header *h, const char *from, rheos_tensor 
 }
 
 rheos_status *rheos_npy_decode(const void *bytes, size_t size_bytes, rheos_tensor **out_tensor) {
-  *out_tensor = NULL;
+  RHEOS_OUT(out_tensor);
+  RHEOS_NEED_BYTES(bytes, size_bytes);
   const char *at = size_bytes > 0 ? bytes : "", *end = at + size_bytes;
   header h = {0};
   RHEOS_TRY(read_header(&at, end, &h));
@@ -411,8 +412,9 @@ static void put_texts(rheos__buffer *buffer, const rheos_tensor *tensor, size_t 
 
 rheos_status *rheos_npy_encode(const rheos_tensor *tensor, void **out_bytes,
                                size_t *out_size_bytes) {
-  *out_bytes = NULL;
-  *out_size_bytes = 0;
+  RHEOS_OUT(out_bytes);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED(tensor);
   char descr[32];
   size_t width = 0;
   RHEOS_TRY(descr_of(tensor, descr, &width));

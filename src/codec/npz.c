@@ -147,7 +147,8 @@ static rheos_status *read_directory(rheos_npz *npz) {
 // ---- Reading
 
 rheos_status *rheos_npz_open(const void *bytes, size_t size_bytes, rheos_npz **out_npz) {
-  *out_npz = NULL;
+  RHEOS_OUT(out_npz);
+  RHEOS_NEED_BYTES(bytes, size_bytes);
   rheos_npz *npz = rheos__alloc_zeroed(sizeof *npz);
   if (npz == NULL) return rheos__out_of_memory();
   npz->bytes = bytes;
@@ -168,8 +169,10 @@ void rheos_npz_free(rheos_npz *npz) {
   rheos__free(npz);
 }
 
-size_t rheos_npz_count(const rheos_npz *npz) { return npz->count; }
-const char *rheos_npz_name(const rheos_npz *npz, size_t index) { return npz->members[index].name; }
+size_t rheos_npz_count(const rheos_npz *npz) { return npz != NULL ? npz->count : 0; }
+const char *rheos_npz_name(const rheos_npz *npz, size_t index) {
+  return npz != NULL && index < npz->count ? npz->members[index].name : NULL;
+}
 
 static bool inflate_all(const char *from, size_t packed_bytes, char *to, size_t size_bytes) {
   z_stream stream = {0};
@@ -211,7 +214,8 @@ static rheos_status *decode_member(const member *m, const char *data, rheos_tens
 }
 
 rheos_status *rheos_npz_read(const rheos_npz *npz, size_t index, rheos_tensor **out_tensor) {
-  *out_tensor = NULL;
+  RHEOS_OUT(out_tensor);
+  RHEOS_NEED(npz);
   if (index >= npz->count) return RHEOS_INVALID("the archive has no array %zu", index);
   const member *m = &npz->members[index];
   if (!lies_in(npz, m->local_at, LOCAL_BYTES)) return damaged("an array is not where it should be");
@@ -356,8 +360,10 @@ static void put_directory(rheos__buffer *buffer, const member *members, size_t c
 
 rheos_status *rheos_npz_encode(const char *const *names, rheos_tensor *const *tensors, size_t count,
                                bool compress, void **out_bytes, size_t *out_size_bytes) {
-  *out_bytes = NULL;
-  *out_size_bytes = 0;
+  RHEOS_OUT(out_bytes);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED_TEXTS(names, count);
+  RHEOS_NEED_LIST(tensors, count);
   if (count > UINT16_MAX) return RHEOS_INVALID("%zu arrays are too many for an archive", count);
   member *members = rheos__alloc_array(count, sizeof *members);
   if (members == NULL) return rheos__out_of_memory();

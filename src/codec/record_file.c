@@ -17,6 +17,8 @@ struct rheos_record_writer {
 
 rheos_status *rheos_record_writer_open(const char *path, rheos_compression compression, int level,
                                        rheos_record_writer **out_writer) {
+  RHEOS_OUT(out_writer);
+  RHEOS_NEED(path);
   const rheos_record_options options = {.compression = compression, .level = level};
   return rheos_record_writer_open_with(path, &options, out_writer);
 }
@@ -25,7 +27,8 @@ rheos_status *rheos_record_writer_open_with_sized(const char *path,
                                                   const rheos_record_options *options,
                                                   size_t options_bytes,
                                                   rheos_record_writer **out_writer) {
-  *out_writer = NULL;
+  RHEOS_OUT(out_writer);
+  RHEOS_NEED(path);
   rheos_record_options known;
   RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_record_options, options, options_bytes, &known));
   rheos_record_writer *writer = rheos__alloc_zeroed(sizeof *writer);
@@ -57,10 +60,13 @@ static rheos_status *put(void *argument, const void *data, size_t size_bytes) {
 
 rheos_status *rheos_record_writer_write(rheos_record_writer *writer, const void *data,
                                         size_t size_bytes) {
+  RHEOS_NEED(writer);
+  RHEOS_NEED_BYTES(data, size_bytes);
   return rheos__record_put(put, writer, data, size_bytes);
 }
 
 rheos_status *rheos_record_writer_flush(rheos_record_writer *writer) {
+  RHEOS_NEED(writer);
   if (writer->deflater != NULL) {
     RHEOS_TRY(rheos__deflater_run(writer->deflater, NULL, 0, RHEOS__DEFLATE_FLUSH, put_in_file,
                                   writer->file));
@@ -99,7 +105,8 @@ struct rheos_record_reader {
 
 rheos_status *rheos_record_reader_open(const char *path, rheos_compression compression,
                                        rheos_record_reader **out_reader) {
-  *out_reader = NULL;
+  RHEOS_OUT(out_reader);
+  RHEOS_NEED(path);
   rheos_record_reader *reader = rheos__alloc_zeroed(sizeof *reader);
   if (reader == NULL) return rheos__out_of_memory();
   rheos_status *status = rheos__file_open(path, &reader->file);
@@ -164,8 +171,9 @@ static rheos_status *get(void *argument, void *data, size_t size_bytes, size_t *
 
 rheos_status *rheos_record_reader_next(rheos_record_reader *reader, const void **out_data,
                                        size_t *out_size_bytes) {
-  *out_data = NULL;
-  *out_size_bytes = 0;
+  RHEOS_OUT(out_data);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED(reader);
   RHEOS_TRY(rheos__record_get(get, reader, rheos__file_path(reader->file), &reader->record_offset,
                               &reader->record));
   *out_data = reader->record.data;

@@ -35,6 +35,7 @@ static void free_work(rheos__node_build *b) {
 
 // The name the node gets, in the work space; the name asked for when memory is short.
 static const char *final_name(rheos__node_build *b) {
+  if (b->name == NULL) return "";
   const rheos__names *names = &b->graph->names;
   if (!rheos__name_is_valid(b->parent, b->name, b->name_length)) return b->name;
   size_t length = b->name_length;
@@ -152,33 +153,28 @@ static rheos_status *read_inputs(rheos__node_build *b) {
 
 // ---- Attributes from the caller
 
-static bool is_sound_shape(const rheos_shape *shape) {
-  if (shape == NULL || shape->rank < -1 || shape->rank > RHEOS_MAX_RANK) return false;
-  for (int32_t i = 0; i < shape->rank; i++) {
-    if (shape->dims[i] < -1) return false;
-  }
-  return true;
-}
-
 static bool is_sound_type(rheos_dtype dtype) {
   return rheos_dtype_size(dtype) != 0 && !rheos_dtype_is_ref(dtype);
 }
 
-static bool is_sound_value(const rheos_attr_value *value);
-
 static bool is_sound_func(const rheos_func *func) {
   if (func == NULL || func->name.data == NULL) return false;
   for (size_t i = 0; i < func->num_attrs; i++) {
-    if (func->attrs[i].name == NULL || !is_sound_value(&func->attrs[i].value)) return false;
+    if (func->attrs[i].name == NULL || !rheos__attr_value_is_sound(&func->attrs[i].value))
+      return false;
   }
   return true;
 }
 
-// Whether the value can be looked at and kept at all.
-static bool is_sound_value(const rheos_attr_value *value) {
+static bool is_sound_text(rheos_string text) { return text.data != NULL || text.size_bytes == 0; }
+
+bool rheos__attr_value_is_sound(const rheos_attr_value *value) {
   if (value->kind == RHEOS_ATTR_TYPE) return is_sound_type(value->type);
-  if (value->kind == RHEOS_ATTR_SHAPE) return is_sound_shape(value->shape);
+  if (value->kind == RHEOS_ATTR_SHAPE) return rheos__shape_is_sound(value->shape);
   if (value->kind == RHEOS_ATTR_TENSOR) return value->tensor != NULL;
+  if (value->kind == RHEOS_ATTR_STRING || value->kind == RHEOS_ATTR_PLACEHOLDER) {
+    return is_sound_text(value->s);
+  }
   if (value->kind == RHEOS_ATTR_FUNC) return is_sound_func(value->func);
   if (!rheos__attr_kind_is_list(value->kind)) {
     return value->kind > RHEOS_ATTR_NONE && value->kind <= RHEOS_ATTR_LIST_FUNC;
@@ -186,7 +182,8 @@ static bool is_sound_value(const rheos_attr_value *value) {
   if (value->count < 0 || (value->count > 0 && value->ints == NULL)) return false;
   for (int32_t i = 0; i < value->count; i++) {
     if ((value->kind == RHEOS_ATTR_LIST_TYPE && !is_sound_type(value->types[i])) ||
-        (value->kind == RHEOS_ATTR_LIST_SHAPE && !is_sound_shape(&value->shapes[i])) ||
+        (value->kind == RHEOS_ATTR_LIST_SHAPE && !rheos__shape_is_sound(&value->shapes[i])) ||
+        (value->kind == RHEOS_ATTR_LIST_STRING && !is_sound_text(value->strings[i])) ||
         (value->kind == RHEOS_ATTR_LIST_TENSOR && value->tensors[i] == NULL) ||
         (value->kind == RHEOS_ATTR_LIST_FUNC && !is_sound_func(&value->funcs[i]))) {
       return false;
@@ -214,7 +211,7 @@ static rheos_status *set_attr(rheos__node_build *b, int32_t index, const rheos_a
 static rheos_status *read_attr(rheos__node_build *b, const rheos_attr *attr) {
   if (attr->name == NULL)
     return RHEOS_INVALID("an attribute of '%s' Op has no name", rheos__op_name_of(b));
-  if (!is_sound_value(&attr->value)) {
+  if (!rheos__attr_value_is_sound(&attr->value)) {
     return RHEOS_INVALID("attribute '%s' of '%s' Op has no valid value", attr->name,
                          rheos__op_name_of(b));
   }
@@ -526,6 +523,10 @@ static rheos_status *add_node(rheos__node_build *b, int32_t *out_id) {
 }
 
 static rheos_status *build_node(rheos__node_build *b, int32_t *out_id) {
+  if (b->args->type == NULL) return RHEOS_INVALID("an operation has no type");
+  RHEOS_NEED_LIST(b->args->inputs, b->args->num_inputs);
+  RHEOS_NEED_LIST(b->args->attrs, b->args->num_attrs);
+  RHEOS_NEED_LIST(b->args->control_inputs, b->args->num_control_inputs);
   RHEOS_TRY(read_name(b));
   if (b->signature == NULL) b->signature = rheos__graph_signature(b->graph, b->args->type);
   if (b->signature == NULL) {
@@ -558,7 +559,7 @@ static rheos_status *build_node(rheos__node_build *b, int32_t *out_id) {
 static rheos_operation add_op(rheos_scope *scope, const rheos_op_args *args,
                               const rheos__signature *signature, bool keeps_attrs) {
   rheos_operation none = {0};
-  if (scope->status != NULL) return none;
+  if (rheos_scope_status(scope) != NULL) return none;
   rheos__node_build b;  // the work space stays uninitialised
   memset(&b, 0, offsetof(rheos__node_build, inline_bytes));
   b.scope = scope;

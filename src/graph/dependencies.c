@@ -1,5 +1,6 @@
 // Groups and gates, with the nodes and names that TensorFlow gives them: one NoOp where all members
 // are on one device, else one for each device under a common one.
+#include "graph/handles.h"
 #include "graph/dependencies.h"
 
 #include <stdlib.h>
@@ -67,6 +68,7 @@ rheos_operation rheos_group(rheos_scope *s, const rheos_operation *operations, s
                             const char *name) {
   const rheos_operation none = {NULL, 0};
   if (rheos_scope_status(s) != NULL) return none;
+  if (!rheos__scope_goes_on(s, RHEOS_LIST_STATUS(operations, count))) return none;
   if (name == NULL) name = "group_deps";
   if (count == 0) return no_op(s, name, NULL, NULL, 0);
   member *members = rheos__alloc_array(count, sizeof(member));

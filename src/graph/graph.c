@@ -170,6 +170,7 @@ int32_t rheos__graph_publish(rheos_graph *graph, const rheos__node *node) {
 }
 
 int32_t rheos_graph_num_operations(const rheos_graph *graph) {
+  if (graph == NULL) return 0;
   return graph != NULL ? atomic_load_explicit(&graph->num_nodes, memory_order_acquire) : 0;
 }
 
@@ -280,6 +281,7 @@ static int32_t find_node(rheos_graph *graph, const char *name, size_t length) {
 }
 
 rheos_operation rheos_graph_operation(rheos_graph *graph, const char *name) {
+  if (graph == NULL || name == NULL) return (rheos_operation){0};
   int32_t id = graph != NULL && name != NULL ? find_node(graph, name, strlen(name)) : -1;
   return id >= 0 ? (rheos_operation){graph, id} : (rheos_operation){0};
 }
@@ -298,7 +300,8 @@ static bool split_output_name(const char *name, size_t *out_length, int32_t *out
 }
 
 rheos_status *rheos_graph_output(rheos_graph *graph, const char *name, rheos_output *out_output) {
-  *out_output = (rheos_output){0};
+  RHEOS_OUT(out_output);
+  RHEOS_NEED(graph, name);
   size_t length;
   int32_t index;
   if (name == NULL || !split_output_name(name, &length, &index)) {
@@ -340,6 +343,7 @@ static rheos__node_output *output_of(rheos_output output) {
 }
 
 size_t rheos_operation_name(rheos_operation operation, char *buffer, size_t size_bytes) {
+  if (buffer == NULL) size_bytes = 0;
   const rheos__node *node = node_of(operation);
   if (node != NULL) return format_name(operation.graph, node->name, buffer, size_bytes);
   if (size_bytes > 0) buffer[0] = '\0';
@@ -397,6 +401,7 @@ rheos_attr rheos_operation_attr_at(rheos_operation operation, int32_t index) {
 }
 
 rheos_attr_value rheos_operation_attr(rheos_operation operation, const char *name) {
+  if (name == NULL) return (rheos_attr_value){0};
   const rheos__node *node = node_of(operation);
   const rheos_attr_value *value = node != NULL ? rheos__attrs_find(node->attrs, name) : NULL;
   return value != NULL ? *value : (rheos_attr_value){0};
@@ -404,9 +409,9 @@ rheos_attr_value rheos_operation_attr(rheos_operation operation, const char *nam
 
 void rheos_operation_source(rheos_operation operation, const char **out_file, int32_t *out_line) {
   const rheos__node *node = node_of(operation);
-  *out_file = NULL;
-  *out_line = 0;
-  if (node == NULL || node->source_file == 0) return;
+  if (out_file != NULL) *out_file = NULL;
+  if (out_line != NULL) *out_line = 0;
+  if (node == NULL || node->source_file == 0 || out_file == NULL || out_line == NULL) return;
   rheos__graph_lock(operation.graph);
   *out_file = rheos__interned(&operation.graph->strings, node->source_file);
   rheos__graph_unlock(operation.graph);
@@ -420,8 +425,7 @@ rheos_dtype rheos_output_dtype(rheos_output output) {
 
 rheos_shape rheos_output_shape(rheos_output output) {
   const rheos__node_output *o = output_of(output);
-  if (o == NULL) return RHEOS_UNKNOWN_SHAPE;
-  return *__atomic_load_n(&o->shape, __ATOMIC_ACQUIRE);
+  return o != NULL ? *__atomic_load_n(&o->shape, __ATOMIC_ACQUIRE) : RHEOS_UNKNOWN_SHAPE;
 }
 
 rheos_status *rheos_output_set_shape(rheos_output output, rheos_shape shape) {
@@ -567,8 +571,9 @@ static rheos_status *set_device(rheos_graph *graph, int32_t id, const char *devi
 }
 
 rheos_status *rheos_operation_set_device(rheos_operation operation, const char *device) {
+  RHEOS_NEED(device);
   rheos_graph *graph = operation.graph;
-  if (graph == NULL) return RHEOS_INVALID("there is no operation to set a device of");
+  if (node_of(operation) == NULL) return RHEOS_INVALID("there is no such operation");
   rheos__graph_lock(graph);
   rheos_status *status = set_device(graph, operation.id, device);
   rheos__graph_unlock(graph);
@@ -641,6 +646,7 @@ static rheos_status *add_item(rheos_graph *graph, const char *key, rheos_item it
 }
 
 rheos_status *rheos_graph_add_to_collection(rheos_graph *graph, const char *key, rheos_item item) {
+  RHEOS_NEED(graph, key);
   rheos_operation operation = {graph, item.id};
   rheos_output output = {graph, item.id, item.index};
   if ((item.kind == RHEOS_ITEM_OPERATION && node_of(operation) == NULL) ||
@@ -654,6 +660,7 @@ rheos_status *rheos_graph_add_to_collection(rheos_graph *graph, const char *key,
 }
 
 int32_t rheos_graph_collection_size(rheos_graph *graph, const char *key) {
+  if (graph == NULL || key == NULL) return 0;
   rheos__graph_lock(graph);
   const rheos__collection *collection = find_collection(graph, key);
   int32_t size = collection != NULL ? (int32_t)collection->count : 0;
@@ -662,6 +669,7 @@ int32_t rheos_graph_collection_size(rheos_graph *graph, const char *key) {
 }
 
 int32_t rheos_graph_num_collections(rheos_graph *graph) {
+  if (graph == NULL) return 0;
   rheos__graph_lock(graph);
   const int32_t count = (int32_t)graph->num_collections;
   rheos__graph_unlock(graph);
@@ -669,6 +677,7 @@ int32_t rheos_graph_num_collections(rheos_graph *graph) {
 }
 
 const char *rheos_graph_collection_key(rheos_graph *graph, int32_t index) {
+  if (graph == NULL) return NULL;
   rheos__graph_lock(graph);
   const bool exists = index >= 0 && (size_t)index < graph->num_collections;
   const char *key = exists ? graph->collections[index].key : NULL;
@@ -677,6 +686,7 @@ const char *rheos_graph_collection_key(rheos_graph *graph, int32_t index) {
 }
 
 rheos_item rheos_graph_collection_item(rheos_graph *graph, const char *key, int32_t index) {
+  if (graph == NULL || key == NULL) return (rheos_item){0};
   rheos__graph_lock(graph);
   const rheos__collection *collection = find_collection(graph, key);
   rheos_item item = {.id = -1};
@@ -690,6 +700,7 @@ rheos_item rheos_graph_collection_item(rheos_graph *graph, const char *key, int3
 // ---- Seeds
 
 void rheos_graph_set_seed(rheos_graph *graph, bool has_seed, int64_t seed) {
+  if (graph == NULL) return;
   rheos__graph_lock(graph);
   graph->has_seed = has_seed;
   graph->seed = seed;

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/options.h"
+#include "graph/handles.h"
 
 // ---- Fields
 
@@ -226,7 +227,10 @@ static rheos_operation add_node(rheos_scope *scope, const rheos__signature *s, c
 
 rheos_operation rheos_op_from_struct(rheos_scope *scope, const char *type, const void *args,
                                      size_t args_bytes) {
-  const rheos__signature *signature = rheos__signature_by_name(type);
+  if (!rheos__scope_goes_on(scope, RHEOS_LIST_STATUS((const char *)args, args_bytes))) {
+    return (rheos_operation){NULL, 0};
+  }
+  const rheos__signature *signature = type != NULL ? rheos__signature_by_name(type) : NULL;
   if (signature == NULL) return rheos_op(scope, &(rheos_op_args){.type = type});  // which says so
   rheos_status *status =
       rheos__check_options(type, args, args_bytes, rheos__op_args_bytes(signature));

@@ -16,6 +16,7 @@ rheos_status *rheos__prepare_reference(rheos__prepare *p) {
 }
 
 bool rheos_op_has_gradient(const char *type) {
+  if (type == NULL) return false;
   const rheos__signature *signature = rheos__signature_by_name(type);
   return signature != NULL && signature->op->gradient != NULL;
 }

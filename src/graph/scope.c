@@ -1,4 +1,5 @@
-// Scopes: a stack of states, so that a push saves one and a pop brings it back, whatever it was.
+// Scopes: a stack of states, so that a push saves one and a pop brings it back, whatever it was. A scope
+// that is NULL is one that has failed: nothing is done with it.
 #include <rheos/scope.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 #include "graph/graph_impl.h"
 
 rheos_scope *rheos_scope_new(rheos_graph *graph) {
+  if (graph == NULL) return NULL;
   rheos_scope *scope = graph != NULL ? rheos__alloc_zeroed(sizeof *scope) : NULL;
   if (scope == NULL) return NULL;
   scope->graph = rheos_graph_ref(graph);
@@ -32,18 +34,23 @@ void rheos_scope_free(rheos_scope *scope) {
   rheos__free(scope);
 }
 
-rheos_graph *rheos_scope_graph(const rheos_scope *scope) { return scope->graph; }
+rheos_graph *rheos_scope_graph(const rheos_scope *scope) {
+  return scope != NULL ? scope->graph : NULL;
+}
 
-const rheos_status *rheos_scope_status(const rheos_scope *scope) { return scope->status; }
+const rheos_status *rheos_scope_status(const rheos_scope *scope) {
+  return scope != NULL ? scope->status : rheos__no_scope();
+}
 
 rheos_status *rheos_scope_finish(rheos_scope *scope) {
+  if (scope == NULL) return rheos__no_scope();
   rheos_status *status = scope->status;
   scope->status = NULL;
   return status;
 }
 
 void rheos_scope_fail_take(rheos_scope *scope, rheos_status *status) {
-  if (scope->status == NULL) {
+  if (scope != NULL && scope->status == NULL) {
     scope->status = status;
   } else {
     rheos_status_free(status);
@@ -54,6 +61,7 @@ void rheos_scope_fail_take(rheos_scope *scope, rheos_status *status) {
 
 // Saves the state. False if nothing further is to be done: an earlier error, or memory is short.
 static bool save_state(rheos_scope *scope) {
+  if (scope == NULL) return false;
   if (scope->num_unsaved > 0 ||
       !RHEOS_RESERVE(scope->saved, scope->saved_capacity, scope->num_saved + 1)) {
     scope->num_unsaved++;
@@ -65,6 +73,7 @@ static bool save_state(rheos_scope *scope) {
 }
 
 void rheos_scope_pop(rheos_scope *scope) {
+  if (scope == NULL) return;
   if (scope->num_unsaved > 0) {
     scope->num_unsaved--;
   } else if (scope->num_saved > 0) {
@@ -77,6 +86,7 @@ void rheos_scope_pop(rheos_scope *scope) {
 }
 
 void rheos__join_frames(rheos_scope *scope) {
+  if (scope == NULL) return;
   if (scope->num_unsaved > 0) {
     scope->num_unsaved--;
   } else if (scope->num_saved > 0) {
@@ -120,6 +130,9 @@ void rheos_push_name_scope(rheos_scope *scope, const char *name) {
 }
 
 size_t rheos_scope_name(const rheos_scope *scope, char *buffer, size_t size_bytes) {
+  if (buffer == NULL) size_bytes = 0;
+  if (size_bytes > 0) buffer[0] = '\0';
+  if (scope == NULL) return 0;
   rheos__graph_lock(scope->graph);
   size_t length = rheos__names_format(&scope->graph->names, scope->now.name, buffer, size_bytes);
   rheos__graph_unlock(scope->graph);
@@ -140,7 +153,9 @@ static size_t unique_name(rheos_scope *scope, const char *name, size_t length, b
 
 size_t rheos_scope_unique_name(rheos_scope *scope, const char *name, bool mark_as_used,
                                char *buffer, size_t size_bytes) {
+  if (buffer == NULL) size_bytes = 0;
   if (size_bytes > 0) buffer[0] = '\0';
+  if (scope == NULL || name == NULL) return 0;
   size_t length = strlen(name);
   if (!rheos__name_is_valid(scope->now.name, name, length)) return 0;
   rheos__graph_lock(scope->graph);
@@ -184,6 +199,7 @@ void rheos_push_device(rheos_scope *scope, const char *device) {
 
 static rheos_status *check_operations(const rheos_scope *scope, const rheos_operation *operations,
                                       size_t count) {
+  RHEOS_NEED_LIST(operations, count);
   for (size_t i = 0; i < count; i++) {
     if (operations[i].graph == scope->graph && operations[i].id >= 0 &&
         operations[i].id < rheos_graph_num_operations(scope->graph)) {
@@ -219,7 +235,7 @@ static rheos_status *add_controller(rheos_scope *scope, const rheos_operation *o
 void rheos_push_control_dependencies(rheos_scope *scope, const rheos_operation *operations,
                                      size_t count) {
   if (!save_state(scope)) return;
-  if (operations == NULL) {
+  if (operations == NULL && count == 0) {
     scope->now.first_controller = scope->now.num_controllers;
     scope->now.context = NULL;  // another thing to wait for
     return;
@@ -389,6 +405,9 @@ static rheos_status *add_attr(rheos_scope *scope, const char *op_type, rheos_att
     return RHEOS_INVALID("an attribute for all operations starts with '_', '%s' does not",
                          attr.name != NULL ? attr.name : "");
   }
+  if (!rheos__attr_value_is_sound(&attr.value)) {
+    return RHEOS_INVALID("attribute '%s' has no valid value", attr.name);
+  }
   attr.name = rheos__intern_text(graph, attr.name, strlen(attr.name));
   rheos__scope_attr *link = rheos__arena_alloc(&graph->arena, sizeof *link);
   if (attr.name == NULL || link == NULL) return rheos__out_of_memory();
@@ -421,6 +440,7 @@ void rheos_push_attr_of_type(rheos_scope *scope, const char *op_type, rheos_attr
 // ---- Source lines
 
 void rheos_scope_set_source(rheos_scope *scope, const char *file, int32_t line) {
+  if (scope == NULL) return;
   scope->source_line = line > 0 ? (uint32_t)line : 0;
   if (file != NULL && scope->source_file != NULL && strcmp(file, scope->source_file) == 0) return;
   scope->source_file = NULL;
@@ -440,6 +460,7 @@ void rheos_scope_set_source(rheos_scope *scope, const char *file, int32_t line) 
 // ---- Variable scopes
 
 rheos__variable_scope rheos__scope_variable_scope(const rheos_scope *scope) {
+  if (scope == NULL) return (rheos__variable_scope){"", 0};
   return (rheos__variable_scope){scope->now.variable_prefix, scope->now.variable_reuse};
 }
 

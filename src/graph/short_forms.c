@@ -64,7 +64,7 @@ static rheos_output constant_take(rheos_scope *s, rheos_status *status, rheos_te
 static rheos_output constant_of(rheos_scope *s, rheos_dtype dtype, rheos_shape shape,
                                 const void *values, const char *name) {
   rheos_tensor *value = NULL;
-  if (s->status != NULL) return (rheos_output){0};
+  if (rheos_scope_status(s) != NULL) return (rheos_output){0};
   rheos_status *status = rheos_tensor_from_values(dtype, shape, values, &value);
   return constant_take(s, status, value, name);
 }
@@ -132,7 +132,7 @@ static rheos_status *filled(rheos_dtype dtype, rheos_shape shape, double value,
 rheos_output rheos__const_fill(rheos_scope *s, rheos_dtype dtype, rheos_shape shape, double value,
                                const char *name) {
   rheos_tensor *tensor = NULL;
-  if (s->status != NULL) return (rheos_output){0};
+  if (rheos_scope_status(s) != NULL) return (rheos_output){0};
   rheos_status *status = filled(dtype, shape, value, &tensor);
   return constant_take(s, status, tensor, name);
 }
@@ -145,7 +145,7 @@ rheos_output rheos__const_scalar(rheos_scope *s, rheos_dtype dtype, double value
 static rheos_output const_strings(rheos_scope *s, const char *const *values, int64_t count,
                                   rheos_shape shape, const char *name) {
   rheos_tensor *tensor = NULL;
-  if (s->status != NULL) return (rheos_output){0};
+  if (rheos_scope_status(s) != NULL) return (rheos_output){0};
   rheos_status *status = rheos_tensor_new(RHEOS_STRING, shape, &tensor);
   for (int64_t i = 0; status == NULL && i < count; i++) {
     status = rheos_tensor_set_string(tensor, i, values[i], strlen(values[i]));
@@ -177,7 +177,7 @@ static rheos_output const_shape(rheos_scope *s, const rheos_shape *shape, rheos_
 }
 
 rheos_output rheos__shape_of(rheos_scope *s, rheos_output x, rheos_dtype out_type) {
-  if (s->status != NULL) return (rheos_output){0};
+  if (rheos_scope_status(s) != NULL) return (rheos_output){0};
   rheos_shape shape = rheos_output_shape(x);
   bool is_index = out_type == RHEOS_INT32 || out_type == RHEOS_INT64;
   if (is_index && x.graph == s->graph && rheos_shape_is_known(&shape)) {
@@ -188,7 +188,7 @@ rheos_output rheos__shape_of(rheos_scope *s, rheos_output x, rheos_dtype out_typ
 }
 
 char *rheos__name_with_suffix(rheos_scope *s, rheos_operation operation, const char *suffix) {
-  if (s->status != NULL) return NULL;
+  if (rheos_scope_status(s) != NULL) return NULL;
   size_t length = rheos_operation_name(operation, NULL, 0), suffix_length = strlen(suffix);
   char *name = rheos__alloc(length + suffix_length + 1);
   if (name == NULL) {

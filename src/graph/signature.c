@@ -474,6 +474,7 @@ const char *rheos_op_type(int32_t index) {
 }
 
 const char *rheos_op_signature(const char *type) {
+  if (type == NULL) return NULL;
   const rheos__signature *signature = rheos__signature_by_name(type);
   return signature ? signature->op->signature : NULL;
 }

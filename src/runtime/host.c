@@ -6,7 +6,7 @@
 #include "base/options.h"
 #include "device/cpu/cpu.h"
 
-enum { MAX_DEVICES = 64 };
+enum { MAX_DEVICES = 64, MAX_THREADS = 4096 };
 
 static rheos_status *add_devices(rheos_host *host, int32_t count) {
   if (count < 1) count = 1;
@@ -36,14 +36,17 @@ rheos_status *rheos__host_add_device(rheos_host *host, const rheos__device *devi
 
 static int32_t num_cores(void) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  return cores > 0 && cores < 4096 ? (int32_t)cores : 1;
+  return cores > 0 && cores <= MAX_THREADS ? (int32_t)cores : 1;
 }
 
 rheos_status *rheos_host_new_sized(const rheos_host_options *options, size_t options_bytes,
                                    rheos_host **out_host) {
-  *out_host = NULL;
+  RHEOS_OUT(out_host);
   rheos_host_options wanted;
   RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_host_options, options, options_bytes, &wanted));
+  if (wanted.num_threads > MAX_THREADS) {
+    return RHEOS_INVALID("%d threads asked for, at most %d", (int)wanted.num_threads, MAX_THREADS);
+  }
   rheos_host *host = rheos__alloc_zeroed(sizeof *host);
   if (host == NULL) return rheos__out_of_memory();
   atomic_init(&host->references, 1);
@@ -62,7 +65,7 @@ rheos_status *rheos_host_new_sized(const rheos_host_options *options, size_t opt
 }
 
 rheos_host *rheos_host_ref(rheos_host *host) {
-  atomic_fetch_add_explicit(&host->references, 1, memory_order_relaxed);
+  if (host != NULL) atomic_fetch_add_explicit(&host->references, 1, memory_order_relaxed);
   return host;
 }
 
@@ -76,12 +79,15 @@ void rheos_host_unref(rheos_host *host) {
   rheos__free(host);
 }
 
-int32_t rheos_host_num_devices(const rheos_host *host) { return host->num_devices; }
+int32_t rheos_host_num_devices(const rheos_host *host) {
+  return host != NULL ? host->num_devices : 0;
+}
 
 const char *rheos_host_device(const rheos_host *host, int32_t index) {
+  if (host == NULL) return NULL;
   return index >= 0 && index < host->num_devices ? host->devices[index]->name : NULL;
 }
 
 int32_t rheos_host_num_threads(const rheos_host *host) {
-  return rheos__pool_num_threads(host->pool);
+  return host != NULL ? rheos__pool_num_threads(host->pool) : 0;
 }

@@ -116,7 +116,8 @@ static rheos_status *check_toggles(const rheos_rewrite_options *rewrites) {
 
 rheos_status *rheos_session_new_sized(rheos_graph *graph, const rheos_session_options *options,
                                       size_t options_bytes, rheos_session **out_session) {
-  *out_session = NULL;
+  RHEOS_OUT(out_session);
+  RHEOS_NEED(graph);
   rheos_session_options known;
   RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_session_options, options, options_bytes, &known));
   RHEOS_TRY(check_toggles(&known.rewrites));
@@ -184,14 +185,16 @@ void rheos_session_free(rheos_session *session) {
   rheos__free(session);
 }
 
-rheos_graph *rheos_session_graph(const rheos_session *session) { return session->graph; }
+rheos_graph *rheos_session_graph(const rheos_session *session) {
+  return session != NULL ? session->graph : NULL;
+}
 
 int32_t rheos_session_num_devices(const rheos_session *session) {
-  return rheos_host_num_devices(session->host);
+  return session != NULL ? rheos_host_num_devices(session->host) : 0;
 }
 
 const char *rheos_session_device(const rheos_session *session, int32_t index) {
-  return rheos_host_device(session->host, index);
+  return session != NULL ? rheos_host_device(session->host, index) : NULL;
 }
 
 // ---- Signatures
@@ -439,6 +442,10 @@ rheos_status *rheos_session_run_sized(rheos_session *session, const rheos_feed *
                                       size_t num_feeds, rheos_fetch *fetches, size_t num_fetches,
                                       const rheos_operation *targets, size_t num_targets,
                                       const rheos_run_options *options, size_t options_bytes) {
+  RHEOS_NEED(session);
+  RHEOS_NEED_LIST(feeds, num_feeds);
+  RHEOS_NEED_LIST(targets, num_targets);
+  RHEOS_NEED_LIST(fetches, num_fetches);
   for (size_t i = 0; i < num_fetches; ++i) fetches[i].value = NULL;
   rheos_run_options known;
   if (options != NULL) {
@@ -634,7 +641,11 @@ rheos_status *rheos_callable_new(rheos_session *session, const rheos_output *fee
                                  size_t num_feeds, const rheos_output *fetches, size_t num_fetches,
                                  const rheos_operation *targets, size_t num_targets,
                                  rheos_callable **out_callable) {
-  *out_callable = NULL;
+  RHEOS_OUT(out_callable);
+  RHEOS_NEED(session);
+  RHEOS_NEED_LIST(feeds, num_feeds);
+  RHEOS_NEED_LIST(fetches, num_fetches);
+  RHEOS_NEED_LIST(targets, num_targets);
   if (num_feeds > INT32_MAX || num_fetches > INT32_MAX || num_targets > INT32_MAX) {
     return RHEOS_INVALID("too many feeds, fetches or targets");
   }
@@ -690,12 +701,18 @@ static rheos_status *run_callable(rheos_callable *callable, rheos_tensor *const 
 rheos_status *rheos_callable_run_sized(rheos_callable *callable, rheos_tensor *const *values,
                                        rheos_tensor **out_values, const rheos_run_options *options,
                                        size_t options_bytes) {
+  RHEOS_NEED(callable);
+  RHEOS_NEED_LIST(out_values, (size_t)callable->num_fetches);
   for (int32_t i = 0; i < callable->num_fetches; ++i) out_values[i] = NULL;
+  RHEOS_NEED_LIST(values, (size_t)callable->num_feeds);
   return run_callable(callable, values, NULL, out_values, options, options_bytes);
 }
 
 rheos_status *rheos_callable_bind(rheos_callable *callable, rheos_tensor *const *values,
                                   rheos_tensor *const *results) {
+  RHEOS_NEED(callable);
+  RHEOS_NEED_LIST(values, (size_t)callable->num_feeds);
+  RHEOS_NEED_LIST(results, (size_t)callable->num_fetches);
   if (callable->bound != NULL && atomic_load(&callable->bound->is_running)) return running_error();
   rheos__bound_free(callable->bound);
   callable->bound = NULL;
@@ -706,6 +723,7 @@ rheos_status *rheos_callable_bind(rheos_callable *callable, rheos_tensor *const 
 rheos_status *rheos_callable_run_bound_sized(rheos_callable *callable,
                                              const rheos_run_options *options,
                                              size_t options_bytes) {
+  RHEOS_NEED(callable);
   rheos__bound *bound = callable->bound;
   if (bound == NULL) {
     return rheos_status_new(RHEOS_FAILED_PRECONDITION, "the callable is not bound to tensors");
@@ -717,7 +735,8 @@ rheos_status *rheos_callable_run_bound_sized(rheos_callable *callable,
 }
 
 int64_t rheos_callable_cost_ns(const rheos_callable *callable) {
-  return atomic_load_explicit(&callable->plan->cost_ns, memory_order_relaxed);
+  return callable != NULL ? atomic_load_explicit(&callable->plan->cost_ns, memory_order_relaxed)
+                          : 0;
 }
 
 // ---- Looking at plans
@@ -772,6 +791,7 @@ static void add_segments(const rheos__segment *roots, rheos_session_stats *stats
 
 void rheos_session_get_stats_sized(const rheos_session *session, rheos_session_stats *out_stats,
                                    size_t stats_bytes) {
+  if (session == NULL || out_stats == NULL) return;
   rheos_session *unlocked = (rheos_session *)(uintptr_t)session;
   pthread_mutex_lock(&unlocked->mutex);
   rheos_session_stats stats = session->stats;

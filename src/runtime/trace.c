@@ -50,6 +50,7 @@ static void segment_deinit(rheos__traced_segment *segment) {
 }
 
 void rheos_trace_clear(rheos_trace *trace) {
+  if (trace == NULL) return;
   trace->failed = false;
   trace->num_events = trace->num_visits = trace->num_dynamic = trace->num_parts = 0;
   trace->num_runs = 0;

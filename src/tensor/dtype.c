@@ -64,6 +64,7 @@ const char *rheos_dtype_name(rheos_dtype dtype) {
 
 rheos_dtype rheos_dtype_from_name(const char *name) {
   if (name == NULL) return RHEOS_INVALID_DTYPE;
+  if (name == NULL) return RHEOS_INVALID_DTYPE;
   size_t length = strlen(name);
   int ref = length > 4 && strcmp(name + length - 4, "_ref") == 0 ? RHEOS_REF : 0;
   if (ref != 0) length -= 4;

@@ -5,8 +5,21 @@
 
 #include "tensor/tensor.h"
 
+// Not NULL, and with no more dimensions than there is room for.
+static bool has_room(const rheos_shape *shape) {
+  return shape != NULL && shape->rank <= RHEOS_MAX_RANK;
+}
+
+bool rheos__shape_is_sound(const rheos_shape *shape) {
+  if (!has_room(shape) || shape->rank < -1) return false;
+  for (int32_t i = 0; i < shape->rank; i++) {
+    if (shape->dims[i] < -1) return false;
+  }
+  return true;
+}
+
 bool rheos_shape_is_known(const rheos_shape *shape) {
-  if (shape->rank < 0) return false;
+  if (!has_room(shape) || shape->rank < 0) return false;
   for (int32_t i = 0; i < shape->rank; i++) {
     if (shape->dims[i] < 0) return false;
   }
@@ -14,6 +27,7 @@ bool rheos_shape_is_known(const rheos_shape *shape) {
 }
 
 bool rheos_shape_equal(const rheos_shape *a, const rheos_shape *b) {
+  if (!has_room(a) || !has_room(b)) return false;
   if (a->rank != b->rank) return a->rank < 0 && b->rank < 0;
   for (int32_t i = 0; i < a->rank; i++) {
     if (a->dims[i] != b->dims[i]) return false;
@@ -22,6 +36,7 @@ bool rheos_shape_equal(const rheos_shape *a, const rheos_shape *b) {
 }
 
 bool rheos_shape_compatible(const rheos_shape *a, const rheos_shape *b) {
+  if (!has_room(a) || !has_room(b)) return false;
   if (a->rank < 0 || b->rank < 0) return true;
   if (a->rank != b->rank) return false;
   for (int32_t i = 0; i < a->rank; i++) {
@@ -44,7 +59,7 @@ int64_t rheos_shape_num_elements(const rheos_shape *shape) {
 size_t rheos_shape_format(const rheos_shape *shape, char *buffer, size_t size_bytes) {
   char text[256];  // eight dimensions of up to 20 characters
   size_t length = 0;
-  if (shape->rank < 0) {
+  if (!has_room(shape) || shape->rank < 0) {
     length = (size_t)snprintf(text, sizeof text, "<unknown>");
   } else {
     text[length++] = '[';
@@ -61,7 +76,7 @@ size_t rheos_shape_format(const rheos_shape *shape, char *buffer, size_t size_by
     text[length] = '\0';
   }
   assert(length < sizeof text);
-  if (size_bytes > 0) {
+  if (buffer != NULL && size_bytes > 0) {
     size_t kept = length < size_bytes ? length : size_bytes - 1;
     memcpy(buffer, text, kept);
     buffer[kept] = '\0';

@@ -126,6 +126,7 @@ static bool is_of_class(const rheos_tensor *tensor) {
 }
 
 rheos_status *rheos_tensor_new(rheos_dtype dtype, rheos_shape shape, rheos_tensor **out_tensor) {
+  RHEOS_OUT(out_tensor);
   return rheos__tensor_new(dtype, &shape, out_tensor);
 }
 
@@ -189,7 +190,8 @@ rheos_status *rheos__tensor_new(rheos_dtype dtype, const rheos_shape *shape,
 
 rheos_status *rheos_tensor_filled(const rheos_tensor *values, rheos_shape shape,
                                   rheos_tensor **out_tensor) {
-  *out_tensor = NULL;
+  RHEOS_OUT(out_tensor);
+  RHEOS_NEED(values);
   const int64_t given = values->num_elements, count = rheos_shape_num_elements(&shape);
   if (count >= 0 && (given > count || (given == 0 && count > 0))) {
     return RHEOS_INVALID("%lld elements cannot fill a tensor of %lld", (long long)given,
@@ -220,10 +222,16 @@ static void release_nothing(void *argument) { (void)argument; }
 // The base of a tensor that shares another's bytes.
 static void release_base(void *argument) { rheos_tensor_unref(argument); }
 
+// Of an element: complex ones are two numbers.
+static size_t alignment_of(rheos_dtype dtype) {
+  const bool is_complex = rheos_dtype_is_complex(dtype);
+  return is_complex ? rheos_dtype_size(dtype) / 2 : rheos_dtype_size(dtype);
+}
+
 rheos_status *rheos_tensor_borrow(rheos_dtype dtype, rheos_shape shape, void *data,
                                   void (*release)(void *argument), void *argument,
                                   rheos_tensor **out_tensor) {
-  *out_tensor = NULL;
+  RHEOS_OUT(out_tensor);
   if (starts_zeroed(dtype)) {
     return RHEOS_INVALID("a tensor of dtype %s cannot borrow its data", rheos_dtype_name(dtype));
   }
@@ -231,6 +239,11 @@ rheos_status *rheos_tensor_borrow(rheos_dtype dtype, rheos_shape shape, void *da
   size_t size_bytes;
   RHEOS_TRY(rheos__shape_size(dtype, &shape, &num_elements, &size_bytes));
   if (data == NULL && size_bytes > 0) return RHEOS_INVALID("the data of a tensor is NULL");
+  const size_t alignment = alignment_of(dtype);
+  if ((uintptr_t)data % alignment != 0) {
+    return RHEOS_INVALID("the data of a tensor of dtype %s must lie at a multiple of %zu bytes",
+                         rheos_dtype_name(dtype), alignment);
+  }
   rheos_tensor *tensor = rheos__alloc(sizeof *tensor);
   if (tensor == NULL) return rheos__out_of_memory();
   set_header(tensor, dtype, &shape, num_elements, size_bytes);
@@ -279,7 +292,8 @@ static rheos_status *share_bytes(rheos_tensor *base, rheos_dtype dtype, const rh
 
 rheos_status *rheos_tensor_reshaped(rheos_tensor *tensor, rheos_shape shape,
                                     rheos_tensor **out_tensor) {
-  *out_tensor = NULL;
+  RHEOS_OUT(out_tensor);
+  RHEOS_NEED(tensor);
   int64_t num_elements;
   size_t size_bytes;
   RHEOS_TRY(rheos__shape_size(tensor->dtype, &shape, &num_elements, &size_bytes));
@@ -419,14 +433,19 @@ static rheos_status *tensor_of(rheos_dtype dtype, const rheos_shape *shape, cons
 
 rheos_status *rheos_tensor_from_values(rheos_dtype dtype, rheos_shape shape, const void *values,
                                        rheos_tensor **out_tensor) {
-  *out_tensor = NULL;
+  RHEOS_OUT(out_tensor);
   if (holds_counted(dtype)) {
     return RHEOS_INVALID("a tensor of dtype %s cannot be made of values", rheos_dtype_name(dtype));
+  }
+  if (values == NULL && rheos_shape_num_elements(&shape) != 0) {
+    return RHEOS_INVALID("the values of a tensor are NULL");
   }
   return tensor_of(dtype, &shape, values, out_tensor);
 }
 
 rheos_status *rheos_tensor_copy(const rheos_tensor *tensor, rheos_tensor **out_tensor) {
+  RHEOS_OUT(out_tensor);
+  RHEOS_NEED(tensor);
   return tensor_of(tensor->dtype, &tensor->shape, tensor->data, out_tensor);
 }
 
@@ -471,18 +490,28 @@ void rheos_tensor_unref(rheos_tensor *tensor) {
   rheos__free(tensor);
 }
 
-rheos_dtype rheos_tensor_dtype(const rheos_tensor *tensor) { return tensor->dtype; }
+rheos_dtype rheos_tensor_dtype(const rheos_tensor *tensor) {
+  return tensor != NULL ? tensor->dtype : RHEOS_INVALID_DTYPE;
+}
 
-const rheos_shape *rheos_tensor_shape(const rheos_tensor *tensor) { return &tensor->shape; }
+const rheos_shape *rheos_tensor_shape(const rheos_tensor *tensor) {
+  return tensor != NULL ? &tensor->shape : NULL;
+}
 
-int64_t rheos_tensor_num_elements(const rheos_tensor *tensor) { return tensor->num_elements; }
+int64_t rheos_tensor_num_elements(const rheos_tensor *tensor) {
+  return tensor != NULL ? tensor->num_elements : 0;
+}
 
-size_t rheos_tensor_size_bytes(const rheos_tensor *tensor) { return tensor->size_bytes; }
+size_t rheos_tensor_size_bytes(const rheos_tensor *tensor) {
+  return tensor != NULL ? tensor->size_bytes : 0;
+}
 
-void *rheos_tensor_data(const rheos_tensor *tensor) { return tensor->data; }
+void *rheos_tensor_data(const rheos_tensor *tensor) { return tensor != NULL ? tensor->data : NULL; }
 
 rheos_status *rheos_tensor_set_string(rheos_tensor *tensor, int64_t index, const char *data,
                                       size_t size_bytes) {
+  RHEOS_NEED(tensor);
+  RHEOS_NEED_BYTES(data, size_bytes);
   if (tensor->dtype != RHEOS_STRING) {
     return RHEOS_INVALID("expected a string tensor, got dtype %s", rheos_dtype_name(tensor->dtype));
   }

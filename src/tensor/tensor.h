@@ -105,6 +105,9 @@ uint16_t rheos__float_to_bfloat16(float value);
 // ---- Shape arithmetic for shape functions and kernels
 
 // The broadcast of two shapes, dimensions of -1 allowed; a status naming both if they do not fit.
+// Whether the rank fits a shape and every dimension is a number or not known.
+bool rheos__shape_is_sound(const rheos_shape *shape);
+
 rheos_status *rheos__shape_broadcast(const rheos_shape *a, const rheos_shape *b,
                                      rheos_shape *out_shape);
 // The most that is known of both; a status if they contradict each other.

@@ -3,8 +3,10 @@
 #include <rheos/train.h>
 #include <stdio.h>
 
+#include "graph/handles.h"
 #include "ops/kit/array_grad.h"
 #include "ops/kit/op_util.h"
+#include "train/variables.h"
 
 static rheos_output unary(rheos_scope *s, const char *type, const char *name, rheos_output x) {
   if (!rheos__is_some(x)) return x;
@@ -90,7 +92,8 @@ rheos_output rheos_global_norm(rheos_scope *s, const rheos_gradient *gradients, 
                                const char *name) {
   rheos__node_scope inside;
   const rheos_output none = {0};
-  if (rheos_scope_status(s) != NULL) return none;
+  rheos_status *status = rheos__check_gradients(rheos_scope_graph(s), gradients, count);
+  if (!rheos__scope_goes_on(s, status)) return none;
   rheos_output *halves = rheos__alloc_array(count + 1, sizeof *halves);
   if (halves == NULL) {
     rheos_scope_fail_take(s, rheos__out_of_memory());
@@ -126,6 +129,10 @@ rheos_output rheos_clip_gradients_by_global_norm(rheos_scope *s, const rheos_gra
                                                  size_t count, double clip_norm, const char *name,
                                                  rheos_gradient *out_gradients) {
   rheos__node_scope inside;
+  if (!rheos__scope_goes_on(s, RHEOS_LIST_STATUS(out_gradients, count)) ||
+      !rheos__scope_goes_on(s, RHEOS_LIST_STATUS(gradients, count))) {
+    return (rheos_output){0};
+  }
   for (size_t i = 0; i < count; i++) out_gradients[i] = gradients[i];
   const rheos_output norm = rheos_global_norm(s, gradients, count, name);
   if (!rheos__is_some(norm)) return norm;

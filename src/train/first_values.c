@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/handles.h"
 #include "base/file.h"
 #include "format/checkpoint/checkpoint_name.h"
 #include "graph/dependencies.h"
@@ -309,7 +310,10 @@ static rheos_status *collect(starts *s, const rheos_checkpoint_assignment *assig
 
 void rheos_init_from_checkpoint(rheos_scope *scope, const char *checkpoint,
                                 const rheos_checkpoint_assignment *assignments, size_t count) {
-  if (rheos_scope_status(scope) != NULL) return;
+  if (!rheos__scope_goes_on(scope, RHEOS_LIST_STATUS(checkpoint, 1)) ||
+      !rheos__scope_goes_on(scope, RHEOS_LIST_STATUS(assignments, count))) {
+    return;
+  }
   char *prefix;
   rheos_status *status = rheos__checkpoint_prefix(checkpoint, &prefix);
   starts s = {

@@ -52,7 +52,7 @@ static rheos_output int_vector(rheos_scope *s, const rheos_shape *shape, const c
 // A small fill is a constant; a large one is computed, so that it does not swell the graph.
 static rheos_output fill(rheos_scope *s, rheos_dtype dtype, const rheos_shape *shape, double value,
                          const char *name) {
-  if (dtype == RHEOS_STRING) {
+  if (dtype == RHEOS_STRING && value == 0) {
     rheos_tensor *empty = NULL;
     rheos_status *status = rheos_tensor_new(RHEOS_STRING, *shape, &empty);
     if (status != NULL) {

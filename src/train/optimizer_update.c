@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/handles.h"
 #include "autodiff/accumulate.h"
 #include "graph/dependencies.h"
 #include "ops/kit/op_util.h"
@@ -139,9 +140,10 @@ static void make_slots_of(rheos_scope *s, const rheos_optimizer *o, const rheos_
 }
 
 static const rheos__optimizer_row *checked_row(rheos_scope *s, const rheos_optimizer *o) {
-  const rheos__optimizer_row *row = rheos__optimizer_row_of(o);
+  const rheos__optimizer_row *row = o != NULL ? rheos__optimizer_row_of(o) : NULL;
   if (row == NULL && rheos_scope_status(s) == NULL) {
-    rheos_scope_fail_take(s, RHEOS_INVALID("an optimizer of unknown kind %d", (int)o->kind));
+    rheos_scope_fail_take(
+        s, RHEOS_INVALID("an optimizer of unknown kind %d", o != NULL ? (int)o->kind : 0));
   }
   return rheos_scope_status(s) == NULL ? row : NULL;
 }
@@ -150,6 +152,8 @@ void rheos_optimizer_make_slots(rheos_scope *s, rheos_optimizer optimizer,
                                 const rheos_variable *variables, size_t count) {
   const rheos__optimizer_row *row = checked_row(s, &optimizer);
   if (row == NULL || count == 0) return;
+  rheos_status *status = rheos__check_variables(rheos_scope_graph(s), variables, count);
+  if (!rheos__scope_goes_on(s, status)) return;
   if (optimizer.kind == RHEOS_OPTIMIZER_ADAM) {
     rheos_variable first = first_by_name(variables, count);
     rheos__optimizer_make_scalar(s, &optimizer, "beta1_power", optimizer.beta1, first);

@@ -4,6 +4,7 @@
 #include "autodiff/accumulate.h"
 #include "base/options.h"
 #include "graph/dependencies.h"
+#include "graph/handles.h"
 #include "train/slots.h"
 
 static const rheos_operation no_operation = {NULL, 0};
@@ -51,22 +52,26 @@ size_t rheos_compute_gradients(rheos_scope *s, rheos_optimizer optimizer, rheos_
                                const rheos_variable *variables, size_t num_variables,
                                rheos_variable **out_variables, rheos_gradient **out_gradients) {
   (void)optimizer;  // all kinds want the plain gradients
-  *out_gradients = NULL;
   if (out_variables != NULL) *out_variables = NULL;
-  if (rheos_scope_status(s) != NULL) return 0;
+  if (out_gradients != NULL) *out_gradients = NULL;
+  if (!rheos__scope_goes_on(s, RHEOS_LIST_STATUS(out_gradients, 1)) ||
+      !rheos__scope_goes_on(s, rheos__check_output(rheos_scope_graph(s), loss, "the loss"))) {
+    return 0;
+  }
   rheos_variable *all = NULL;
   if (variables == NULL) {
     num_variables = rheos_graph_collect_variables(rheos_scope_graph(s),
                                                   RHEOS_COLLECTION_TRAINABLE_VARIABLES, &all);
     variables = all;
   }
+  rheos_status *status = rheos__check_variables(rheos_scope_graph(s), variables, num_variables);
+  if (!rheos__scope_goes_on(s, status)) {
+    rheos__free(all);
+    return 0;
+  }
   rheos_gradient *gradients = rheos__alloc_array(num_variables, sizeof(rheos_gradient));
-  rheos_status *status = NULL;
   if (gradients == NULL || variables == NULL) {
     status = rheos__out_of_memory();
-  } else if (loss.graph != rheos_scope_graph(s)) {
-    status =
-        RHEOS_INVALID("the loss is %s", loss.graph == NULL ? "no tensor" : "from another graph");
   } else {
     status = differentiate(s, loss, variables, num_variables, gradients);
   }
@@ -160,13 +165,11 @@ static rheos_status *check_apply(rheos_scope *s, const rheos_variable *variables
                                  const rheos_gradient *gradients, size_t count) {
   rheos_graph *graph = rheos_scope_graph(s);
   if (count == 0) return RHEOS_INVALID("No variables provided.");
+  RHEOS_TRY(rheos__check_variables(graph, variables, count));
+  RHEOS_TRY(rheos__check_gradients(graph, gradients, count));
   size_t num_gradients = 0;
   for (size_t i = 0; i < count; i++) {
-    if (variables[i].graph != graph) return RHEOS_INVALID("variables[%zu] is not of this graph", i);
     if (!rheos__is_some(gradients[i].values)) continue;
-    if (gradients[i].values.graph != graph) {
-      return RHEOS_INVALID("gradients[%zu] is from another graph", i);
-    }
     RHEOS_TRY(check_variable(variables[i]));
     num_gradients++;
   }
@@ -184,6 +187,9 @@ rheos_operation rheos_apply_gradients(rheos_scope *s, rheos_optimizer optimizer,
                                       const rheos_variable *global_step, const char *name) {
   if (rheos_scope_status(s) != NULL) return no_operation;
   rheos_status *status = check_apply(s, variables, gradients, count);
+  if (status == NULL && global_step != NULL) {
+    status = rheos__check_variables(rheos_scope_graph(s), global_step, 1);
+  }
   const char *own_name = rheos__optimizer_name(&optimizer);
   if (status == NULL && (own_name == NULL || optimizer.kind == 0)) {
     status = RHEOS_INVALID("an optimizer of unknown kind %d", (int)optimizer.kind);

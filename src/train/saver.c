@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "graph/handles.h"
 #include "base/file.h"
 #include "base/options.h"
 #include "graph/dependencies.h"
@@ -153,7 +154,6 @@ static rheos_status *collect(saver_build *b, const rheos_variable *variables,
   rheos_graph *graph = rheos_scope_graph(b->s);
   for (size_t i = 0; i < b->num_variables; i++) {
     saved *item = &b->items[i];
-    if (variables[i].graph != graph) return RHEOS_INVALID("variables[%zu] is not of this graph", i);
     item->variable = &variables[i];
     const char *whole;
     rheos_variable_slice(variables[i], &whole, &item->shape_and_slice);
@@ -503,6 +503,30 @@ static rheos_saver build_saver(saver_build *b) {
   return saver;
 }
 
+static rheos_status *check_saveables(const saver_build *b) {
+  RHEOS_NEED_LIST(b->options.saveables, b->options.num_saveables);
+  for (size_t i = 0; i < b->options.num_saveables; i++) {
+    const rheos_saveable *saveable = &b->options.saveables[i];
+    if (saveable->name == NULL) return RHEOS_INVALID("saveables[%zu] has no name", i);
+    if (saveable->table.graph != NULL) {
+      RHEOS_TRY(rheos__check_output(rheos_scope_graph(b->s), saveable->table, "the table"));
+      continue;
+    }
+    RHEOS_NEED_LIST(saveable->parts, saveable->num_parts);
+    if (saveable->restore == NULL) {
+      return RHEOS_INVALID("there is nothing to restore '%s' with", saveable->name);
+    }
+    for (size_t k = 0; k < saveable->num_parts; k++) {
+      if (saveable->parts[k].name == NULL) {
+        return RHEOS_INVALID("parts[%zu] of '%s' has no name", k, saveable->name);
+      }
+      RHEOS_TRY(rheos__check_output(rheos_scope_graph(b->s), saveable->parts[k].tensor,
+                                    saveable->parts[k].name));
+    }
+  }
+  return NULL;
+}
+
 rheos_saver rheos_saver_new_with_sized(rheos_scope *s, const rheos_variable *variables,
                                        const char *const *names, size_t count,
                                        const rheos_saver_options *options, size_t options_bytes) {
@@ -518,12 +542,18 @@ rheos_saver rheos_saver_new_with_sized(rheos_scope *s, const rheos_variable *var
                                           &all);
     variables = all;
   }
+  rheos_status *status = rheos__check_variables(rheos_scope_graph(s), variables, count);
+  if (status == NULL && names != NULL) status = rheos__check_texts(names, count, "names");
+  if (status == NULL) status = check_saveables(&b);
+  if (!rheos__scope_goes_on(s, status)) {
+    rheos__free(all);
+    return no_saver;
+  }
   b.count = b.num_variables = count;
   for (size_t i = 0; i < b.options.num_saveables; i++) {
     b.count += num_parts(&b.options.saveables[i]);
   }
   rheos_saver saver = no_saver;
-  rheos_status *status = NULL;
   if (variables == NULL || !init_build(&b)) {
     status = rheos__out_of_memory();
   } else if (b.count == 0) {
@@ -561,6 +591,7 @@ static rheos_status *run_with_name(rheos_saver saver, rheos_session *session, co
 }
 
 rheos_status *rheos_saver_save(rheos_saver saver, rheos_session *session, const char *prefix) {
+  RHEOS_NEED(session, prefix);
   rheos_fetch path = {.output = saver.save_path};
   rheos_status *status = run_with_name(saver, session, prefix, &path, 1, NULL, 0);
   rheos_tensor_unref(path.value);
@@ -568,6 +599,7 @@ rheos_status *rheos_saver_save(rheos_saver saver, rheos_session *session, const 
 }
 
 rheos_status *rheos_saver_restore(rheos_saver saver, rheos_session *session, const char *prefix) {
+  RHEOS_NEED(session, prefix);
   rheos_status *status = run_with_name(saver, session, prefix, NULL, 0, &saver.restore, 1);
   const rheos_code code = rheos_status_code(status);
   if (saver.restore.graph == NULL || (code != RHEOS_NOT_FOUND && code != RHEOS_INVALID_ARGUMENT)) {

@@ -130,6 +130,7 @@ void rheos__wants_deinit(wants *w) {
 }
 
 rheos_status *rheos_restore_check(rheos_operation restore, const char *checkpoint) {
+  RHEOS_NEED(checkpoint);
   rheos_checkpoint_reader *reader;
   wants w = {0};
   RHEOS_TRY(rheos_checkpoint_reader_open(checkpoint, &reader));

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <rheos/train.h>
 
+#include "graph/handles.h"
 #include "ops/kit/op_util.h"
 
 // ---- Nodes
@@ -240,6 +241,10 @@ rheos_output rheos_piecewise_constant(rheos_scope *s, rheos_output global_step,
   if (rheos_scope_status(s) != NULL) return (rheos_output){0};
   if (!rheos__is_some(global_step)) {
     rheos_scope_fail_take(s, RHEOS_INVALID("global_step is required for PiecewiseConstant"));
+    return (rheos_output){0};
+  }
+  if (!rheos__scope_goes_on(s, RHEOS_LIST_STATUS(boundaries, count)) ||
+      !rheos__scope_goes_on(s, RHEOS_LIST_STATUS(values, count + 1))) {
     return (rheos_output){0};
   }
   rheos__push_node_scope(s, name != NULL ? name : "PiecewiseConstant", &inside);

@@ -1,6 +1,7 @@
 // Slots are found by (optimizer, identity, variable, slot name), packed into one key of the graph's
 // table. The latest of a name is entered a second time without the identity, for those who only
 // know the optimizer's name.
+#include "graph/handles.h"
 #include "train/slots.h"
 
 #include <assert.h>
@@ -36,6 +37,7 @@ static bool find_slot(rheos_graph *graph, const char *optimizer_name, const int6
                       rheos_variable variable, const char *slot_name, rheos_variable *out_slot) {
   size_t size = 0;
   *out_slot = no_variable;
+  if (graph == NULL || optimizer_name == NULL || slot_name == NULL) return true;
   char *key = slot_key(optimizer_name, identity, variable, slot_name, &size);
   if (key == NULL) return false;
   rheos__graph_lock(graph);
@@ -74,9 +76,10 @@ static void remember(rheos_scope *s, const rheos_optimizer *optimizer, rheos_var
 void rheos_optimizer_set_slot(rheos_scope *s, rheos_optimizer optimizer, rheos_variable variable,
                               const char *slot_name, rheos_variable slot) {
   if (rheos_scope_status(s) != NULL) return;
-  if (rheos__optimizer_name(&optimizer) == NULL || slot.graph != rheos_scope_graph(s)) {
-    rheos_scope_fail_take(s, RHEOS_INVALID("a slot needs an optimizer with a name, and a variable "
-                                           "of this graph"));
+  if (rheos__optimizer_name(&optimizer) == NULL || slot_name == NULL ||
+      slot.graph != rheos_scope_graph(s)) {
+    rheos_scope_fail_take(s, RHEOS_INVALID("a slot has a name, an optimizer with a name, and a "
+                                           "variable of this graph"));
     return;
   }
   remember(s, &optimizer, variable, slot_name, slot);
@@ -84,6 +87,7 @@ void rheos_optimizer_set_slot(rheos_scope *s, rheos_optimizer optimizer, rheos_v
 
 rheos_variable rheos_optimizer_slot(rheos_graph *graph, rheos_variable variable,
                                     const char *optimizer_name, const char *slot_name) {
+  if (graph == NULL || optimizer_name == NULL || slot_name == NULL) return (rheos_variable){0};
   rheos_variable slot;
   find_slot(graph, optimizer_name, NULL, variable, slot_name, &slot);
   return slot;
@@ -91,6 +95,7 @@ rheos_variable rheos_optimizer_slot(rheos_graph *graph, rheos_variable variable,
 
 rheos_variable rheos_optimizer_own_slot(rheos_graph *graph, rheos_optimizer optimizer,
                                         rheos_variable variable, const char *slot_name) {
+  if (graph == NULL || slot_name == NULL) return (rheos_variable){0};
   const char *name = rheos__optimizer_name(&optimizer);
   if (name == NULL) return no_variable;
   rheos_variable slot;
@@ -200,12 +205,14 @@ rheos_variable rheos_optimizer_make_slot(rheos_scope *s, rheos_optimizer optimiz
   if (rheos_scope_status(s) != NULL) return no_variable;
   const char *optimizer_name = rheos__optimizer_name(&optimizer);
   bool is_value = initializer.kind == RHEOS_INIT_VALUE;
-  if (optimizer_name == NULL || primary.graph != rheos_scope_graph(s) ||
+  if (optimizer_name == NULL || slot_name == NULL || primary.graph != rheos_scope_graph(s) ||
       (is_value && initializer.value.graph != primary.graph)) {
-    rheos_scope_fail_take(s, RHEOS_INVALID("a slot needs an optimizer with a name, and a variable "
-                                           "and an initial value of this graph"));
+    rheos_scope_fail_take(s, RHEOS_INVALID("a slot has a name, an optimizer with a name, and a "
+                                           "variable and an initial value of this graph"));
     return no_variable;
   }
+  rheos_status *status = rheos__check_variables(rheos_scope_graph(s), &primary, 1);
+  if (!rheos__scope_goes_on(s, status)) return no_variable;
   rheos_variable slot = rheos__optimizer_find_slot(s, &optimizer, primary, slot_name);
   if (slot.graph != NULL || rheos_scope_status(s) != NULL) return slot;
   rheos__graph_lock(primary.graph);

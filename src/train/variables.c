@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/options.h"
+#include "graph/handles.h"
 #include "graph/dependencies.h"
 
 static const rheos_variable no_variable = {.graph = NULL};
@@ -96,6 +97,7 @@ rheos__train *rheos__train_of(rheos_graph *graph) {
 }
 
 int32_t rheos_graph_num_variables(rheos_graph *graph) {
+  if (graph == NULL) return 0;
   rheos__graph_lock(graph);
   rheos__train *train = rheos__train_of(graph);
   int32_t count = train != NULL ? (int32_t)train->num_variables : 0;
@@ -104,6 +106,7 @@ int32_t rheos_graph_num_variables(rheos_graph *graph) {
 }
 
 rheos_variable rheos_graph_variable(rheos_graph *graph, int32_t index) {
+  if (graph == NULL) return (rheos_variable){0};
   rheos__graph_lock(graph);
   rheos__train *train = rheos__train_of(graph);
   bool found = train != NULL && index >= 0 && (size_t)index < train->num_variables;
@@ -137,6 +140,7 @@ rheos_shape rheos_variable_static_shape(rheos_variable variable) {
 }
 
 void rheos_graph_use_resource_variables(rheos_graph *graph, bool use) {
+  if (graph == NULL) return;
   rheos__graph_lock(graph);
   rheos__train *train = rheos__train_of(graph);
   if (train != NULL) train->use_resource = use;
@@ -163,9 +167,9 @@ static bool add_part(rheos__train *train, rheos_variable variable, const char *f
 
 void rheos_variable_set_slice(rheos_scope *s, rheos_variable variable, const char *full_name,
                               const char *shape_and_slice) {
-  if (rheos_scope_status(s) != NULL) return;
-  if (variable.graph != rheos_scope_graph(s)) {
-    rheos_scope_fail_take(s, RHEOS_INVALID("the variable is not of this graph"));
+  if (!rheos__scope_goes_on(s, rheos__check_variables(rheos_scope_graph(s), &variable, 1)) ||
+      !rheos__scope_goes_on(s, RHEOS_LIST_STATUS(full_name, 1)) ||
+      !rheos__scope_goes_on(s, RHEOS_LIST_STATUS(shape_and_slice, 1))) {
     return;
   }
   rheos__graph_lock(variable.graph);
@@ -177,6 +181,7 @@ void rheos_variable_set_slice(rheos_scope *s, rheos_variable variable, const cha
 
 bool rheos_variable_slice(rheos_variable variable, const char **out_full_name,
                           const char **out_shape_and_slice) {
+  if (out_full_name == NULL || out_shape_and_slice == NULL) return false;
   *out_full_name = *out_shape_and_slice = NULL;
   if (variable.graph == NULL) return false;
   rheos__graph_lock(variable.graph);
@@ -356,18 +361,38 @@ rheos_variable rheos__make_variable(rheos_scope *s, const rheos__new_variable *a
 }
 
 static rheos_status *check_nodes(const rheos_graph *graph, const rheos_variable *nodes) {
-  const rheos_output outputs[] = {nodes->handle, nodes->value, nodes->initial_value};
-  for (int i = 0; i < 3; i++) {
-    if (outputs[i].graph == NULL && i == 2) continue;
-    if (outputs[i].graph != graph) return RHEOS_INVALID("a variable's nodes are not of this graph");
-  }
-  if (nodes->initializer.graph != NULL && nodes->initializer.graph != graph) {
-    return RHEOS_INVALID("a variable's initializer is not of this graph");
+  const rheos_output outputs[] = {nodes->handle, nodes->value};
+  RHEOS_TRY(rheos__check_outputs(graph, outputs, 2, "a variable's nodes", false));
+  const rheos_output others[] = {nodes->initial_value, nodes->cached};
+  RHEOS_TRY(rheos__check_outputs(graph, others, 2, "a variable's values", true));
+  if (nodes->initializer.graph != NULL) {
+    RHEOS_TRY(rheos__check_operation(graph, nodes->initializer, "a variable's initializer"));
   }
   const rheos_dtype dtype = rheos_output_dtype(nodes->handle);
   if (dtype == RHEOS_RESOURCE || rheos_dtype_is_ref(dtype)) return NULL;
   return RHEOS_INVALID("a variable is a reference or a resource, not a %s",
                        rheos_dtype_name(dtype));
+}
+
+rheos_status *rheos__check_variables(const rheos_graph *graph, const rheos_variable *variables,
+                                     size_t count) {
+  RHEOS_NEED_LIST(variables, count);
+  for (size_t i = 0; i < count; i++) {
+    if (variables[i].graph != graph) return RHEOS_INVALID("variables[%zu] is not of this graph", i);
+    RHEOS_TRY(check_nodes(graph, &variables[i]));
+  }
+  return NULL;
+}
+
+rheos_status *rheos__check_gradients(const rheos_graph *graph, const rheos_gradient *gradients,
+                                     size_t count) {
+  RHEOS_NEED_LIST(gradients, count);
+  for (size_t i = 0; i < count; i++) {
+    const rheos_output parts[] = {gradients[i].values, gradients[i].indices,
+                                  gradients[i].dense_shape};
+    RHEOS_TRY(rheos__check_outputs(graph, parts, 3, "the parts of a gradient", true));
+  }
+  return NULL;
 }
 
 rheos_variable rheos_variable_from_nodes(rheos_scope *s, rheos_variable nodes) {
@@ -422,10 +447,8 @@ rheos_variable rheos_variable_new_sized(rheos_scope *s, rheos_output initial_val
   rheos_scope_fail_take(s,
                         RHEOS_READ_OPTIONS(rheos_variable_options, options, options_bytes, &known));
   if (rheos_scope_status(s) != NULL) return no_variable;
-  if (initial_value.graph != rheos_scope_graph(s)) {
-    rheos_scope_fail_take(
-        s, RHEOS_INVALID("the initial value of a variable is %s",
-                         initial_value.graph == NULL ? "no tensor" : "from another graph"));
+  if (!rheos__scope_goes_on(s, rheos__check_output(rheos_scope_graph(s), initial_value,
+                                                   "the initial value of a variable"))) {
     return no_variable;
   }
   rheos__new_variable args = {
@@ -522,8 +545,12 @@ static rheos_variable shared_variable(rheos_graph *graph, const char *name) {
 
 void rheos_find_variable(rheos_scope *s, const char *full_name, rheos_reuse reuse,
                          rheos_dtype dtype, rheos_shape shape, rheos_variable *out_variable) {
-  *out_variable = no_variable;
-  if (rheos_scope_status(s) != NULL) return;
+  if (out_variable != NULL) *out_variable = no_variable;
+  if (!rheos__scope_goes_on(s, RHEOS_LIST_STATUS(out_variable, 1)) ||
+      !rheos__scope_goes_on(s, RHEOS_LIST_STATUS(full_name, 1))) {
+    return;
+  }
+  if (!rheos__shape_is_sound(&shape)) shape = RHEOS_UNKNOWN_SHAPE;
   if (reuse == RHEOS_REUSE_INHERIT) reuse = (rheos_reuse)rheos__scope_variable_scope(s).reuse;
   rheos_variable found = shared_variable(rheos_scope_graph(s), full_name);
   rheos_status *status = NULL;
@@ -547,6 +574,7 @@ void rheos_find_variable(rheos_scope *s, const char *full_name, rheos_reuse reus
 
 void rheos_share_variable(rheos_scope *s, const char *full_name, rheos_variable variable) {
   if (rheos_scope_status(s) != NULL || variable.graph == NULL) return;
+  if (!rheos__scope_goes_on(s, RHEOS_LIST_STATUS(full_name, 1))) return;
   rheos__graph_lock(variable.graph);
   rheos__train *train = rheos__train_of(variable.graph);
   if (train == NULL ||
@@ -599,6 +627,12 @@ rheos_variable rheos_get_variable_record(rheos_scope *s, const char *name, rheos
                                            name));
     return no_variable;
   }
+  if (!rheos__shape_is_sound(&shape)) {
+    rheos_scope_fail_take(s, RHEOS_INVALID("the shape of variable %s has no valid rank or "
+                                           "dimensions",
+                                           name));
+    return no_variable;
+  }
   char *full_name = rheos__alloc(strlen(prefix) + strlen(name) + 2);
   if (full_name == NULL) {
     rheos_scope_fail_take(s, rheos__out_of_memory());
@@ -637,6 +671,7 @@ void rheos__variable_start_with(rheos_variable variable, rheos_output value,
 rheos_operation rheos_variables_initializer(rheos_scope *s, const rheos_variable *variables,
                                             size_t count, const char *name) {
   const rheos_operation none = {NULL, 0};
+  if (!rheos__scope_goes_on(s, RHEOS_LIST_STATUS(variables, count))) return none;
   rheos_operation *initializers = rheos__alloc_array(count, sizeof(rheos_operation));
   if (initializers == NULL) {
     rheos_scope_fail_take(s, rheos__out_of_memory());
@@ -654,6 +689,7 @@ rheos_operation rheos_variables_initializer(rheos_scope *s, const rheos_variable
 
 size_t rheos_graph_collect_variables(rheos_graph *graph, const char *key,
                                      rheos_variable **out_variables) {
+  if (graph == NULL || key == NULL || out_variables == NULL) return 0;
   *out_variables = NULL;
   rheos__graph_lock(graph);
   int32_t size = rheos_graph_collection_size(graph, key);

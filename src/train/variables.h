@@ -7,6 +7,13 @@
 #include "graph/build.h"
 #include "graph/graph.h"
 
+// NULL if all are variables of the graph; else an error that names the first that is not. Gradients may
+// be none, and their parts too.
+rheos_status *rheos__check_variables(const rheos_graph *graph, const rheos_variable *variables,
+                                     size_t count);
+rheos_status *rheos__check_gradients(const rheos_graph *graph, const rheos_gradient *gradients,
+                                     size_t count);
+
 // A table from byte strings to indices: open addressing, filled at most half.
 typedef struct rheos__index_table {
   struct rheos__index_entry {

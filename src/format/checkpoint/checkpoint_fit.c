@@ -230,6 +230,9 @@ static rheos_status *report(comparison *c, const char *checkpoint, verdict worst
 rheos_status *rheos_checkpoint_reader_check(const rheos_checkpoint_reader *reader,
                                             const char *checkpoint,
                                             const rheos_wanted_tensor *wanted, size_t count) {
+  RHEOS_NEED(reader, checkpoint);
+  RHEOS_NEED_LIST(wanted, count);
+  for (size_t i = 0; i < count; i++) RHEOS_NEED_BYTES(wanted[i].name, wanted[i].name_bytes);
   comparison c = {.reader = reader, .wanted = wanted, .count = count};
   c.is_wanted = rheos__alloc_array(rheos_checkpoint_reader_count(reader), sizeof *c.is_wanted);
   if (c.is_wanted == NULL) return rheos__out_of_memory();

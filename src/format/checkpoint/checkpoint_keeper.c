@@ -41,7 +41,7 @@ rheos_status *rheos_checkpoint_keeper_new_sized(rheos_saver saver,
                                                 const rheos_checkpoint_keeper_options *options,
                                                 size_t options_bytes,
                                                 rheos_checkpoint_keeper **out_keeper) {
-  *out_keeper = NULL;
+  RHEOS_OUT(out_keeper);
   rheos_checkpoint_keeper_options known;
   RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_checkpoint_keeper_options, options, options_bytes, &known));
   rheos_checkpoint_keeper *keeper = rheos__alloc_zeroed(sizeof *keeper);
@@ -154,6 +154,8 @@ static rheos_status *written_at(const char *prefix, double *out_when) {
 
 rheos_status *rheos_checkpoint_keeper_recover(rheos_checkpoint_keeper *keeper,
                                               const char *const *prefixes, size_t count) {
+  RHEOS_NEED(keeper);
+  RHEOS_NEED_TEXTS(prefixes, count);
   for (size_t i = 0; i < count; i++) {
     double when = -1;
     RHEOS_TRY(written_at(prefixes[i], &when));
@@ -206,6 +208,7 @@ static rheos_status *write_meta_graph(const rheos_checkpoint_keeper *keeper, con
 
 rheos_status *rheos_checkpoint_keeper_save(rheos_checkpoint_keeper *keeper, rheos_session *session,
                                            const char *path, int64_t step) {
+  RHEOS_NEED(keeper, session, path);
   char *prefix = prefix_of(path, step);
   if (prefix == NULL) return rheos__out_of_memory();
   rheos_status *status = rheos_saver_save(keeper->saver, session, prefix);

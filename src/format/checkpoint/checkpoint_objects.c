@@ -62,8 +62,9 @@ static rheos_status *fill_names(const Tensorflow__TrackableObjectGraph *graph,
 rheos_status *rheos_checkpoint_reader_object_names(rheos_checkpoint_reader *reader,
                                                    rheos_object_name **out_names,
                                                    size_t *out_count) {
-  *out_names = NULL;
-  *out_count = 0;
+  RHEOS_OUT(out_names);
+  RHEOS_OUT(out_count);
+  RHEOS_NEED(reader);
   size_t index;
   if (!rheos_checkpoint_reader_find(reader, GRAPH_KEY, &index)) return NULL;
   rheos_tensor *tensor;

@@ -31,7 +31,8 @@ static rheos_status *open_either(rheos_checkpoint_reader *reader, const char *pr
 
 rheos_status *rheos_checkpoint_reader_open(const char *prefix,
                                            rheos_checkpoint_reader **out_reader) {
-  *out_reader = NULL;
+  RHEOS_OUT(out_reader);
+  RHEOS_NEED(prefix);
   rheos_checkpoint_reader *reader = rheos__alloc_zeroed(sizeof *reader);
   if (reader == NULL) return rheos__out_of_memory();
   rheos_status *status = open_either(reader, prefix);
@@ -52,27 +53,31 @@ void rheos_checkpoint_reader_free(rheos_checkpoint_reader *reader) {
 }
 
 size_t rheos_checkpoint_reader_count(const rheos_checkpoint_reader *reader) {
-  return reader->count;
+  return reader != NULL ? reader->count : 0;
 }
 
 const char *rheos_checkpoint_reader_name(const rheos_checkpoint_reader *reader, size_t index) {
+  if (reader == NULL || index >= reader->count) return NULL;
   return reader->v1 != NULL ? rheos__v1_checkpoint_at(reader->v1, index)->name
                             : reader->entries[index]->name;
 }
 
 rheos_dtype rheos_checkpoint_reader_dtype(const rheos_checkpoint_reader *reader, size_t index) {
+  if (reader == NULL || index >= reader->count) return RHEOS_INVALID_DTYPE;
   return reader->v1 != NULL ? rheos__v1_checkpoint_at(reader->v1, index)->dtype
                             : reader->entries[index]->dtype;
 }
 
 rheos_shape rheos_checkpoint_reader_shape(const rheos_checkpoint_reader *reader, size_t index) {
+  if (reader == NULL || index >= reader->count) return RHEOS_UNKNOWN_SHAPE;
   return reader->v1 != NULL ? rheos__v1_checkpoint_at(reader->v1, index)->shape
                             : reader->entries[index]->shape;
 }
 
 rheos_status *rheos_checkpoint_reader_read(rheos_checkpoint_reader *reader, size_t index,
                                            rheos_tensor **out_tensor) {
-  *out_tensor = NULL;
+  RHEOS_OUT(out_tensor);
+  RHEOS_NEED(reader);
   if (index >= reader->count) return RHEOS_INVALID("the checkpoint has no tensor %zu", index);
   if (reader->v1 == NULL) {
     return rheos__bundle_read(reader->bundle, reader->entries[index], out_tensor);
@@ -84,6 +89,7 @@ rheos_status *rheos_checkpoint_reader_read(rheos_checkpoint_reader *reader, size
 
 bool rheos_checkpoint_reader_find(const rheos_checkpoint_reader *reader, const char *name,
                                   size_t *out_index) {
+  if (reader == NULL || name == NULL) return false;
   size_t low = 0, high = reader->count;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
@@ -103,7 +109,8 @@ bool rheos_checkpoint_reader_find(const rheos_checkpoint_reader *reader, const c
 
 rheos_status *rheos_checkpoint_reader_read_named(rheos_checkpoint_reader *reader, const char *name,
                                                  rheos_tensor **out_tensor) {
-  *out_tensor = NULL;
+  RHEOS_OUT(out_tensor);
+  RHEOS_NEED(reader, name);
   size_t index;
   if (!rheos_checkpoint_reader_find(reader, name, &index)) {
     return RHEOS_NOTFOUND("Key %s not found in checkpoint", name);

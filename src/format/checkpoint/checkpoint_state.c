@@ -64,6 +64,11 @@ static rheos_status *fill_message(const char *folder, const rheos_checkpoint_sta
 
 rheos_status *rheos_checkpoint_state_write_timed(const char *folder, const char *file_name,
                                                  const rheos_checkpoint_state *state) {
+  RHEOS_NEED(folder, state);
+  RHEOS_NEED(state->model_checkpoint_path);
+  RHEOS_TRY(rheos__check_texts((const char *const *)state->all_model_checkpoint_paths,
+                               state->num_paths, "all_model_checkpoint_paths"));
+  RHEOS_NEED_LIST(state->all_model_checkpoint_timestamps, state->num_timestamps);
   rheos__arena arena;
   rheos__arena_init(&arena);
   rheos__buffer text = {0};
@@ -83,6 +88,8 @@ rheos_status *rheos_checkpoint_state_write(const char *folder, const char *file_
                                            const char *model_checkpoint_path,
                                            const char *const *all_model_checkpoint_paths,
                                            size_t num_paths) {
+  RHEOS_NEED(folder, model_checkpoint_path);
+  RHEOS_NEED_TEXTS(all_model_checkpoint_paths, num_paths);
   const rheos_checkpoint_state state = {
       .model_checkpoint_path = (char *)(uintptr_t)model_checkpoint_path,
       .all_model_checkpoint_paths = (char **)(uintptr_t)all_model_checkpoint_paths,
@@ -141,7 +148,8 @@ static rheos_status *read_text(const char *path, const char *folder,
 
 rheos_status *rheos_checkpoint_state_read(const char *folder, const char *file_name,
                                           rheos_checkpoint_state *out_state) {
-  *out_state = (rheos_checkpoint_state){0};
+  RHEOS_OUT(out_state);
+  RHEOS_NEED(folder);
   char *path = state_path(folder, file_name);
   if (path == NULL) return rheos__out_of_memory();
   rheos_status *status = read_text(path, folder, out_state);
@@ -151,6 +159,7 @@ rheos_status *rheos_checkpoint_state_read(const char *folder, const char *file_n
 }
 
 void rheos_checkpoint_state_deinit(rheos_checkpoint_state *state) {
+  if (state == NULL) return;
   rheos__free(state->model_checkpoint_path);
   for (size_t i = 0; i < state->num_paths; i++) rheos__free(state->all_model_checkpoint_paths[i]);
   rheos__free(state->all_model_checkpoint_paths);
@@ -180,7 +189,8 @@ static rheos_status *checkpoint_exists(const char *prefix, bool *out_exists) {
 
 rheos_status *rheos_latest_checkpoint(const char *folder, const char *file_name,
                                       char **out_prefix) {
-  *out_prefix = NULL;
+  RHEOS_OUT(out_prefix);
+  RHEOS_NEED(folder);
   rheos_checkpoint_state state;
   rheos_status *status = rheos_checkpoint_state_read(folder, file_name, &state);
   if (rheos_status_code(status) == RHEOS_NOT_FOUND) {

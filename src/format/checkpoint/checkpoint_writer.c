@@ -9,7 +9,8 @@ struct rheos_checkpoint_writer {
 
 rheos_status *rheos_checkpoint_writer_open(const char *prefix,
                                            rheos_checkpoint_writer **out_writer) {
-  *out_writer = NULL;
+  RHEOS_OUT(out_writer);
+  RHEOS_NEED(prefix);
   rheos_checkpoint_writer *writer = rheos__alloc_zeroed(sizeof *writer);
   if (writer == NULL) return rheos__out_of_memory();
   rheos_status *status = rheos__bundle_writer_open(prefix, &writer->bundle);
@@ -23,10 +24,12 @@ rheos_status *rheos_checkpoint_writer_open(const char *prefix,
 
 rheos_status *rheos_checkpoint_writer_add(rheos_checkpoint_writer *writer, const char *name,
                                           const rheos_tensor *tensor) {
+  RHEOS_NEED(writer, name, tensor);
   return rheos__bundle_writer_add(writer->bundle, name, strlen(name), tensor);
 }
 
 rheos_status *rheos_checkpoint_writer_finish(rheos_checkpoint_writer *writer) {
+  RHEOS_NEED(writer);
   rheos_status *status = rheos__bundle_writer_finish_take(writer->bundle);
   rheos__free(writer);
   return status;

@@ -107,7 +107,8 @@ static void free_writer(rheos_event_writer *writer) {
 
 rheos_status *rheos_event_writer_open(const char *logdir, const char *suffix,
                                       rheos_event_writer **out_writer) {
-  *out_writer = NULL;
+  RHEOS_OUT(out_writer);
+  RHEOS_NEED(logdir);
   rheos_event_writer *writer = rheos__alloc_zeroed(sizeof *writer);
   if (writer == NULL) return rheos__out_of_memory();
   rheos_status *status = open_file(writer, logdir[0] != '\0' ? logdir : ".", suffix);
@@ -119,9 +120,12 @@ rheos_status *rheos_event_writer_open(const char *logdir, const char *suffix,
   return NULL;
 }
 
-const char *rheos_event_writer_path(const rheos_event_writer *writer) { return writer->path; }
+const char *rheos_event_writer_path(const rheos_event_writer *writer) {
+  return writer != NULL ? writer->path : NULL;
+}
 
 rheos_status *rheos_event_writer_add_graph(rheos_event_writer *writer, rheos_graph *graph) {
+  RHEOS_NEED(writer, graph);
   void *bytes;
   size_t size_bytes;
   RHEOS_TRY(rheos_graph_to_graph_def(graph, &bytes, &size_bytes));
@@ -146,6 +150,7 @@ static void put_tag(rheos__buffer *value, const char *tag) {
 // Written in one go: programs write many of them.
 rheos_status *rheos_event_writer_add_scalar(rheos_event_writer *writer, const char *tag,
                                             float value, int64_t step) {
+  RHEOS_NEED(writer, tag);
   char text[256];
   rheos__buffer local = {.data = text, .capacity = sizeof text};
   const bool fits = strlen(tag) + 16 < sizeof text;
@@ -165,6 +170,7 @@ static bool is_real(rheos_dtype dtype) {
 
 rheos_status *rheos_event_writer_add_histogram(rheos_event_writer *writer, const char *tag,
                                                const rheos_tensor *values, int64_t step) {
+  RHEOS_NEED(writer, tag, values);
   if (!is_real(values->dtype)) {
     return RHEOS_INVALID("a histogram cannot be made of %s", rheos_dtype_name(values->dtype));
   }
@@ -181,6 +187,7 @@ static rheos_string string_of(const char *text) { return rheos__borrow_string(te
 rheos_status *rheos_event_writer_add_images(rheos_event_writer *writer, const char *tag,
                                             const rheos_tensor *images, int64_t max_images,
                                             int64_t step) {
+  RHEOS_NEED(writer, tag, images);
   const rheos_dtype dtype = images->dtype;
   if (dtype != RHEOS_UINT8 && dtype != RHEOS_FLOAT && dtype != RHEOS_HALF &&
       dtype != RHEOS_DOUBLE) {
@@ -197,6 +204,7 @@ rheos_status *rheos_event_writer_add_images(rheos_event_writer *writer, const ch
 rheos_status *rheos_event_writer_add_audio(rheos_event_writer *writer, const char *tag,
                                            const rheos_tensor *sounds, float sample_rate,
                                            int64_t max_sounds, int64_t step) {
+  RHEOS_NEED(writer, tag, sounds);
   if (sounds->dtype != RHEOS_FLOAT) {
     return RHEOS_INVALID("sound cannot be made of %s", rheos_dtype_name(sounds->dtype));
   }
@@ -227,6 +235,7 @@ static rheos_status *write_tensor(rheos_event_writer *writer, const char *tag,
 
 rheos_status *rheos_event_writer_add_text(rheos_event_writer *writer, const char *tag,
                                           const char *text, int64_t step) {
+  RHEOS_NEED(writer, tag, text);
   rheos_tensor *tensor;
   RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, RHEOS_SCALAR, &tensor));
   rheos_status *status = rheos_tensor_set_string(tensor, 0, text, strlen(text));
@@ -238,6 +247,7 @@ rheos_status *rheos_event_writer_add_text(rheos_event_writer *writer, const char
 rheos_status *rheos_event_writer_add_tensor(rheos_event_writer *writer, const char *tag,
                                             const rheos_tensor *tensor, const char *plugin_name,
                                             int64_t step) {
+  RHEOS_NEED(writer, tag, tensor);
   if (tensor->dtype == RHEOS_RESOURCE || tensor->dtype == RHEOS_VARIANT) {
     return RHEOS_INVALID("a tensor of dtype %s cannot be written to a message",
                          rheos_dtype_name(tensor->dtype));
@@ -260,30 +270,40 @@ static rheos_status *check_message(const ProtobufCMessageDescriptor *descriptor,
 
 rheos_status *rheos_event_writer_add_event(rheos_event_writer *writer, const void *event,
                                            size_t size_bytes) {
+  RHEOS_NEED(writer);
+  RHEOS_NEED_BYTES(event, size_bytes);
   RHEOS_TRY(check_message(&tensorflow__event__descriptor, event, size_bytes));
   return rheos__record_write(writer->file, event, size_bytes);
 }
 
 rheos_status *rheos_event_writer_add_summary(rheos_event_writer *writer, const void *summary,
                                              size_t size_bytes, int64_t step) {
+  RHEOS_NEED(writer);
+  RHEOS_NEED_BYTES(summary, size_bytes);
   RHEOS_TRY(check_message(&tensorflow__summary__descriptor, summary, size_bytes));
   return write_content(writer, RHEOS_EVENT_SUMMARY, summary, size_bytes, step);
 }
 
 rheos_status *rheos_event_writer_add_graph_def(rheos_event_writer *writer, const void *graph_def,
                                                size_t size_bytes, int64_t step) {
+  RHEOS_NEED(writer);
+  RHEOS_NEED_BYTES(graph_def, size_bytes);
   return write_content(writer, RHEOS_EVENT_GRAPH_DEF, graph_def, size_bytes, step);
 }
 
 rheos_status *rheos_event_writer_add_meta_graph(rheos_event_writer *writer,
                                                 const void *meta_graph_def, size_t size_bytes,
                                                 int64_t step) {
+  RHEOS_NEED(writer);
+  RHEOS_NEED_BYTES(meta_graph_def, size_bytes);
   return write_content(writer, RHEOS_EVENT_META_GRAPH_DEF, meta_graph_def, size_bytes, step);
 }
 
 rheos_status *rheos_event_writer_add_run_metadata(rheos_event_writer *writer, const char *tag,
                                                   const void *run_metadata, size_t size_bytes,
                                                   int64_t step) {
+  RHEOS_NEED(writer, tag);
+  RHEOS_NEED_BYTES(run_metadata, size_bytes);
   enum { TAGGED_TAG = 1, TAGGED_RUN_METADATA = 2 };
   rheos__buffer tagged = {0};
   if (tag[0] != '\0') rheos__wire_put_bytes(&tagged, TAGGED_TAG, tag, strlen(tag));
@@ -297,6 +317,7 @@ rheos_status *rheos_event_writer_add_session_log(rheos_event_writer *writer,
                                                  rheos_session_status session_status,
                                                  const char *checkpoint_path, const char *message,
                                                  int64_t step) {
+  RHEOS_NEED(writer);
   enum { LOG_STATUS = 1, LOG_CHECKPOINT_PATH = 2, LOG_MESSAGE = 3 };
   rheos__buffer log = {0};
   if (session_status != RHEOS_SESSION_STATUS_UNSPECIFIED) {
@@ -312,6 +333,7 @@ rheos_status *rheos_event_writer_add_session_log(rheos_event_writer *writer,
 }
 
 rheos_status *rheos_event_writer_flush(rheos_event_writer *writer) {
+  RHEOS_NEED(writer);
   return rheos__file_writer_flush(writer->file);
 }
 

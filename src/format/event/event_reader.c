@@ -16,7 +16,8 @@ struct rheos_event_reader {
 };
 
 rheos_status *rheos_event_reader_open(const char *path, rheos_event_reader **out_reader) {
-  *out_reader = NULL;
+  RHEOS_OUT(out_reader);
+  RHEOS_NEED(path);
   rheos_event_reader *reader = rheos__alloc_zeroed(sizeof *reader);
   if (reader == NULL) return rheos__out_of_memory();
   rheos_status *status = rheos__file_open(path, &reader->file);
@@ -52,6 +53,8 @@ static void take_field(const rheos__wire_field *field, rheos_event *event) {
 }
 
 rheos_status *rheos_event_reader_next(rheos_event_reader *reader, rheos_event *out_event) {
+  RHEOS_OUT(out_event);
+  RHEOS_NEED(reader);
   rheos_event *event = &reader->event;
   *event = *out_event = (rheos_event){.content = "", .message = ""};
   rheos__arena_reset(&reader->arena);
@@ -175,8 +178,9 @@ static rheos_status *read_value(const Tensorflow__Summary__Value *from,
 
 rheos_status *rheos_event_reader_values(rheos_event_reader *reader,
                                         const rheos_summary_value **out_values, size_t *out_count) {
-  *out_values = NULL;
-  *out_count = 0;
+  RHEOS_OUT(out_values);
+  RHEOS_OUT(out_count);
+  RHEOS_NEED(reader);
   if (reader->event.kind != RHEOS_EVENT_SUMMARY) return NULL;
   Tensorflow__Summary *summary;
   RHEOS_TRY(RHEOS_PROTO_UNPACK(summary, reader->event.content, reader->event.content_bytes,
@@ -194,7 +198,8 @@ rheos_status *rheos_event_reader_values(rheos_event_reader *reader,
 
 rheos_status *rheos_summary_value_tensor(const rheos_summary_value *value,
                                          rheos_tensor **out_tensor) {
-  *out_tensor = NULL;
+  RHEOS_OUT(out_tensor);
+  RHEOS_NEED(value);
   if (value->kind != RHEOS_SUMMARY_TENSOR) {
     return RHEOS_INVALID("the value under '%s' is not a tensor", value->tag);
   }

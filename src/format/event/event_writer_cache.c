@@ -46,7 +46,8 @@ static rheos_status *add_writer(rheos_event_writer_cache *cache, const char *log
 
 rheos_status *rheos_event_writer_cache_get(rheos_event_writer_cache *cache, const char *logdir,
                                            rheos_graph *graph, rheos_event_writer **out_writer) {
-  *out_writer = NULL;
+  RHEOS_OUT(out_writer);
+  RHEOS_NEED(cache, logdir);
   pthread_mutex_lock(&cache->mutex);
   for (size_t i = 0; i < cache->count && *out_writer == NULL; i++) {
     if (strcmp(cache->items[i].logdir, logdir) == 0) *out_writer = cache->items[i].writer;
@@ -57,6 +58,7 @@ rheos_status *rheos_event_writer_cache_get(rheos_event_writer_cache *cache, cons
 }
 
 rheos_status *rheos_event_writer_cache_clear(rheos_event_writer_cache *cache) {
+  RHEOS_NEED(cache);
   rheos_status *first = NULL;
   pthread_mutex_lock(&cache->mutex);
   for (size_t i = 0; i < cache->count; i++) {

@@ -22,6 +22,7 @@ struct rheos_example_builder {
   entry_map features, lists;
   rheos__buffer message;
   bool failed;        // memory was short
+  bool wrong;         // a key or values were NULL
   const char *mixed;  // the key of a feature that was given values of two kinds
 };
 
@@ -64,9 +65,10 @@ static void clear_map(entry_map *map) {
 }
 
 void rheos_example_builder_clear(rheos_example_builder *builder) {
+  if (builder == NULL) return;
   clear_map(&builder->features);
   clear_map(&builder->lists);
-  builder->failed = builder->message.failed = false;
+  builder->failed = builder->wrong = builder->message.failed = false;
   builder->mixed = NULL;
 }
 
@@ -132,8 +134,22 @@ static void put_values(rheos__buffer *buffer, rheos_dtype dtype, const void *val
   }
 }
 
+// Whether values can be added; if not, the message says so.
+static bool accepts(rheos_example_builder *builder, const char *key, rheos_dtype dtype,
+                    const void *values, size_t count) {
+  if (builder == NULL) return false;
+  bool is_sound = key != NULL && rheos__is_list(values, count, rheos_dtype_size(dtype));
+  const rheos_string *strings = values;
+  for (size_t i = 0; is_sound && dtype == RHEOS_STRING && i < count; i++) {
+    is_sound = rheos__is_list(strings[i].data, strings[i].size_bytes, 1);
+  }
+  if (!is_sound) builder->wrong = true;
+  return is_sound;
+}
+
 static void add(rheos_example_builder *builder, const char *key, rheos_dtype dtype,
                 const void *values, size_t count) {
+  if (!accepts(builder, key, dtype, values, count)) return;
   entry *e = entry_of(&builder->features, key);
   if (e == NULL) {
     builder->failed = true;
@@ -165,7 +181,8 @@ void rheos_example_builder_add_ints(rheos_example_builder *builder, const char *
 
 void rheos_example_builder_add_text(rheos_example_builder *builder, const char *key,
                                     const char *text) {
-  const rheos_string value = rheos__borrow_string(text, strlen(text));
+  const rheos_string value = {.data = (char *)(uintptr_t)text,
+                              .size_bytes = text != NULL ? strlen(text) : 1};
   add(builder, key, RHEOS_STRING, &value, 1);
 }
 
@@ -198,6 +215,7 @@ static void put_feature(rheos__buffer *buffer, rheos_dtype dtype, const rheos__b
 
 static void add_step(rheos_example_builder *builder, const char *key, rheos_dtype dtype,
                      const void *values, size_t count) {
+  if (!accepts(builder, key, dtype, values, count)) return;
   entry *e = entry_of(&builder->lists, key);
   if (e == NULL) {
     builder->failed = true;
@@ -271,6 +289,7 @@ static rheos_status *finish(rheos_example_builder *builder, bool is_sequence, co
                             size_t *out_size_bytes) {
   *out_data = "";
   *out_size_bytes = 0;
+  if (builder->wrong) return RHEOS_INVALID("a feature was given a key or values that are NULL");
   if (builder->mixed != NULL) {
     return RHEOS_INVALID("feature '%s' was given values of two kinds", builder->mixed);
   }
@@ -290,10 +309,16 @@ static rheos_status *finish(rheos_example_builder *builder, bool is_sequence, co
 
 rheos_status *rheos_example_builder_example(rheos_example_builder *builder, const void **out_data,
                                             size_t *out_size_bytes) {
+  RHEOS_OUT(out_data);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED(builder);
   return finish(builder, false, out_data, out_size_bytes);
 }
 
 rheos_status *rheos_example_builder_sequence(rheos_example_builder *builder, const void **out_data,
                                              size_t *out_size_bytes) {
+  RHEOS_OUT(out_data);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED(builder);
   return finish(builder, true, out_data, out_size_bytes);
 }

@@ -139,11 +139,15 @@ static rheos_status *read_message(const void *data, size_t size_bytes, bool is_s
 }
 
 rheos_status *rheos_example_read(const void *data, size_t size_bytes, rheos_example **out_example) {
+  RHEOS_OUT(out_example);
+  RHEOS_NEED_BYTES(data, size_bytes);
   return read_message(data, size_bytes, false, out_example);
 }
 
 rheos_status *rheos_sequence_example_read(const void *data, size_t size_bytes,
                                           rheos_example **out_example) {
+  RHEOS_OUT(out_example);
+  RHEOS_NEED_BYTES(data, size_bytes);
   return read_message(data, size_bytes, true, out_example);
 }
 
@@ -165,33 +169,50 @@ static const item *find_item(const item_map *map, const char *key) {
   return NULL;
 }
 
-size_t rheos_example_num_features(const rheos_example *example) { return example->features.count; }
+size_t rheos_example_num_features(const rheos_example *example) {
+  return example != NULL ? example->features.count : 0;
+}
+
+// The feature, or list of features, of that number; NULL if there is none.
+static const item *item_at(const rheos_example *example, size_t index, bool is_list) {
+  if (example == NULL) return NULL;
+  const item_map *map = is_list ? &example->lists : &example->features;
+  return index < map->count ? &map->items[index] : NULL;
+}
 
 rheos_feature rheos_example_feature(const rheos_example *example, size_t index) {
-  return example->features.items[index].feature;
+  const item *found = item_at(example, index, false);
+  return found != NULL ? found->feature : (rheos_feature){0};
 }
 
 bool rheos_example_find(const rheos_example *example, const char *key, rheos_feature *out_feature) {
+  if (example == NULL || key == NULL || out_feature == NULL) return false;
   const item *found = find_item(&example->features, key);
   if (found != NULL) *out_feature = found->feature;
   return found != NULL;
 }
 
-size_t rheos_example_num_lists(const rheos_example *example) { return example->lists.count; }
+size_t rheos_example_num_lists(const rheos_example *example) {
+  return example != NULL ? example->lists.count : 0;
+}
 
 rheos_string rheos_example_list_key(const rheos_example *example, size_t list) {
-  return example->lists.items[list].key;
+  const item *found = item_at(example, list, true);
+  return found != NULL ? found->key : (rheos_string){0};
 }
 
 size_t rheos_example_list_steps(const rheos_example *example, size_t list) {
-  return example->lists.items[list].num_features;
+  const item *found = item_at(example, list, true);
+  return found != NULL ? found->num_features : 0;
 }
 
 rheos_feature rheos_example_list_feature(const rheos_example *example, size_t list, size_t step) {
-  return example->lists.items[list].features[step];
+  const item *found = item_at(example, list, true);
+  return found != NULL && step < found->num_features ? found->features[step] : (rheos_feature){0};
 }
 
 bool rheos_example_find_list(const rheos_example *example, const char *key, size_t *out_list) {
+  if (example == NULL || key == NULL || out_list == NULL) return false;
   const item *found = find_item(&example->lists, key);
   if (found != NULL) *out_list = (size_t)(found - example->lists.items);
   return found != NULL;
@@ -200,6 +221,7 @@ bool rheos_example_find_list(const rheos_example *example, const char *key, size
 // ---- Values
 
 void rheos_feature_strings(const rheos_feature *feature, rheos_string *out_values) {
+  if (feature == NULL || out_values == NULL) return;
   rheos__wire list = rheos__wire_of(feature->list_, feature->list_bytes_);
   rheos__wire_field field;
   bool sound;
@@ -218,15 +240,18 @@ static void copy_numbers(const rheos_feature *feature, rheos_dtype dtype, void *
 }
 
 void rheos_feature_floats(const rheos_feature *feature, float *out_values) {
+  if (feature == NULL || out_values == NULL) return;
   if (feature->dtype == RHEOS_FLOAT) copy_numbers(feature, RHEOS_FLOAT, out_values);
 }
 
 void rheos_feature_ints(const rheos_feature *feature, int64_t *out_values) {
+  if (feature == NULL || out_values == NULL) return;
   if (feature->dtype == RHEOS_INT64) copy_numbers(feature, RHEOS_INT64, out_values);
 }
 
 rheos_status *rheos_feature_tensor(const rheos_feature *feature, rheos_tensor **out_tensor) {
-  *out_tensor = NULL;
+  RHEOS_OUT(out_tensor);
+  RHEOS_NEED(feature);
   if (feature->dtype == RHEOS_INVALID_DTYPE) {
     return RHEOS_INVALID("feature '%.*s' holds no list", (int)feature->key.size_bytes,
                          feature->key.data);
@@ -329,7 +354,11 @@ static rheos_status *run(parse *p, const rheos_string *message) {
 rheos_status *rheos_example_parse(const void *data, size_t size_bytes,
                                   const rheos_feature_spec *specs, size_t num_specs,
                                   rheos_tensor **out_tensors) {
+  RHEOS_NEED_BYTES(data, size_bytes);
+  RHEOS_NEED_LIST(specs, num_specs);
+  RHEOS_NEED_LIST(out_tensors, num_specs);
   for (size_t i = 0; i < num_specs; i++) out_tensors[i] = NULL;
+  for (size_t i = 0; i < num_specs; i++) RHEOS_NEED(specs[i].key);
   if (num_specs > INT32_MAX / 4) return RHEOS_INVALID("%zu features are too many", num_specs);
   rheos__arena arena;
   rheos__arena_init(&arena);

@@ -197,6 +197,10 @@ rheos_status *rheos__graph_edit_strip(rheos__graph_edit *edit, const char *const
 rheos_status *rheos_graph_def_strip(const void *bytes, size_t size_bytes,
                                     const char *const *outputs, size_t num_outputs,
                                     void **out_bytes, size_t *out_size_bytes) {
+  RHEOS_OUT(out_bytes);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED_BYTES(bytes, size_bytes);
+  RHEOS_NEED_TEXTS(outputs, num_outputs);
   return change_graph(bytes, size_bytes, rheos__graph_edit_strip, outputs, num_outputs, out_bytes,
                       out_size_bytes);
 }
@@ -278,6 +282,10 @@ rheos_status *rheos_graph_def_remove_training_nodes(const void *bytes, size_t si
                                                     const char *const *protected_nodes,
                                                     size_t num_protected_nodes, void **out_bytes,
                                                     size_t *out_size_bytes) {
+  RHEOS_OUT(out_bytes);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED_BYTES(bytes, size_bytes);
+  RHEOS_NEED_TEXTS(protected_nodes, num_protected_nodes);
   return change_graph(bytes, size_bytes, remove_training_nodes, protected_nodes,
                       num_protected_nodes, out_bytes, out_size_bytes);
 }
@@ -296,6 +304,9 @@ static rheos_status *clear_devices(rheos__graph_edit *edit, const char *const *n
 
 rheos_status *rheos_graph_def_clear_devices(const void *bytes, size_t size_bytes, void **out_bytes,
                                             size_t *out_size_bytes) {
+  RHEOS_OUT(out_bytes);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED_BYTES(bytes, size_bytes);
   return change_graph(bytes, size_bytes, clear_devices, NULL, 0, out_bytes, out_size_bytes);
 }
 
@@ -365,5 +376,8 @@ static rheos_status *strip_defaults(rheos__graph_edit *edit, const char *const *
 
 rheos_status *rheos_graph_def_strip_default_attrs(const void *bytes, size_t size_bytes,
                                                   void **out_bytes, size_t *out_size_bytes) {
+  RHEOS_OUT(out_bytes);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED_BYTES(bytes, size_bytes);
   return change_graph(bytes, size_bytes, strip_defaults, NULL, 0, out_bytes, out_size_bytes);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "graph/handles.h"
 #include "format/graph/graph_extras.h"
 
 #include "base/text.h"
@@ -324,6 +325,9 @@ static rheos_status *to_bytes(rheos_graph *graph, int32_t id, const rheos__side_
 
 rheos_status *rheos_graph_to_graph_def(rheos_graph *graph, void **out_bytes,
                                        size_t *out_size_bytes) {
+  RHEOS_OUT(out_bytes);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED(graph);
   return to_bytes(graph, -1, NULL, out_bytes, out_size_bytes);
 }
 
@@ -334,5 +338,8 @@ rheos_status *rheos__graph_to_bytes_beside(rheos_graph *graph, const rheos__side
 
 rheos_status *rheos_operation_to_node_def(rheos_operation operation, void **out_bytes,
                                           size_t *out_size_bytes) {
+  RHEOS_OUT(out_bytes);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_TRY(rheos__check_operation(operation.graph, operation, "the node"));
   return to_bytes(operation.graph, operation.id, NULL, out_bytes, out_size_bytes);
 }

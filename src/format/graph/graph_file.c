@@ -74,6 +74,8 @@ static rheos_status *graph_bytes(rheos_graph *graph, const char *path, size_t si
 }
 
 rheos_status *rheos_graph_write(rheos_graph *graph, const char *path, size_t side_file_bytes) {
+  RHEOS_NEED(graph);
+  RHEOS_NEED_BYTES(path, side_file_bytes);
   void *data;
   size_t size_bytes;
   RHEOS_TRY(graph_bytes(graph, path, side_file_bytes, &data, &size_bytes));
@@ -148,8 +150,9 @@ static bool has_text(const char *data, size_t size_bytes, const char *text) {
 }
 
 rheos_status *rheos_graph_def_read(const char *path, void **out_bytes, size_t *out_size_bytes) {
-  *out_bytes = NULL;
-  *out_size_bytes = 0;
+  RHEOS_OUT(out_bytes);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED(path);
   char *data, *folder;
   size_t size_bytes;
   RHEOS_TRY(rheos__file_read_all(path, RHEOS__MAX_MESSAGE_BYTES, &data, &size_bytes));

@@ -357,6 +357,11 @@ rheos_status *rheos_graph_def_freeze_sized(const void *bytes, size_t size_bytes,
                                            size_t num_outputs, const rheos_freeze_options *options,
                                            size_t options_bytes, void **out_bytes,
                                            size_t *out_size_bytes) {
+  RHEOS_OUT(out_bytes);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED(session);
+  RHEOS_NEED_BYTES(bytes, size_bytes);
+  RHEOS_NEED_TEXTS(outputs, num_outputs);
   rheos_freeze_options known;
   *out_bytes = NULL;
   *out_size_bytes = 0;

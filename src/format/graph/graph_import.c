@@ -2,6 +2,7 @@
 // a stack of its own; a file already in order keeps it. Ops, names, inputs and cycles are checked
 // before the first node is added. A loop's way back, from a NextIteration to a Merge, is put in
 // place when all nodes are there.
+#include "graph/handles.h"
 #include "format/graph/graph_import.h"
 
 #include <stdlib.h>
@@ -81,6 +82,8 @@ static rheos_status *read_mappings(rheos__import *im) {
     if (mapping->to.graph != im->graph) {
       return RHEOS_INVALID("'%s' is mapped to a tensor of another graph", mapping->from);
     }
+    const rheos_operation to = rheos_output_operation(mapping->to);
+    RHEOS_TRY(rheos__check_operation(im->graph, to, mapping->from));
   }
   return NULL;
 }
@@ -191,12 +194,21 @@ static rheos_status *add_rest(const rheos__import *im, const void *bytes, size_t
   return rheos__graph_keep_fields(im->graph, im->def);
 }
 
+static rheos_status *check_lists(const void *bytes, size_t size_bytes,
+                                 const rheos_import_options *options) {
+  RHEOS_NEED_BYTES(bytes, size_bytes);
+  RHEOS_NEED_LIST(options->input_map, options->num_mappings);
+  RHEOS_NEED_LIST(options->elements, options->num_elements);
+  RHEOS_NEED_BYTES(options->op_list, options->op_list_bytes);
+  return NULL;
+}
+
 void rheos_import_graph_def_sized(rheos_scope *scope, const void *bytes, size_t size_bytes,
                                   const rheos_import_options *options, size_t options_bytes) {
   rheos_import_options known;
   rheos_scope_fail_take(scope,
                         RHEOS_READ_OPTIONS(rheos_import_options, options, options_bytes, &known));
-  if (rheos_scope_status(scope) != NULL) return;
+  if (!rheos__scope_goes_on(scope, check_lists(bytes, size_bytes, &known))) return;
   rheos__import im = {.scope = scope,
                       .graph = rheos_scope_graph(scope),
                       .prefix = known.prefix != NULL ? known.prefix : "",

@@ -157,10 +157,12 @@ static rheos_status *one_piece(const part *p, char ***out_texts) {
 rheos_status *rheos_graph_def_below(const void *bytes, size_t size_bytes, const char *scope,
                                     void **out_bytes, size_t *out_size_bytes,
                                     char ***out_unbound_inputs, size_t *out_num_unbound_inputs) {
-  *out_bytes = NULL;
-  *out_size_bytes = 0;
-  *out_unbound_inputs = NULL;
-  *out_num_unbound_inputs = 0;
+  RHEOS_OUT(out_bytes);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_OUT(out_unbound_inputs);
+  RHEOS_OUT(out_num_unbound_inputs);
+  RHEOS_NEED(scope);
+  RHEOS_NEED_BYTES(bytes, size_bytes);
   rheos__graph_edit edit;
   part p = {.edit = &edit, .scope = scope};
   char **unbound = NULL;

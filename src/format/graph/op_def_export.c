@@ -117,8 +117,9 @@ static rheos_status *fill_op_def(const rheos__signature *signature, rheos__arena
 }
 
 rheos_status *rheos_op_to_op_def(const char *type, void **out_bytes, size_t *out_size_bytes) {
-  *out_bytes = NULL;
-  *out_size_bytes = 0;
+  RHEOS_OUT(out_bytes);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED(type);
   const rheos__signature *signature = rheos__signature_by_name(type);
   if (signature == NULL) return RHEOS_NOTFOUND("Op type not registered '%s'", type);
   rheos__arena arena;

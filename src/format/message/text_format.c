@@ -50,8 +50,8 @@ const ProtobufCMessageDescriptor *rheos__message_type(const char *name, size_t n
 
 const ProtobufCMessageDescriptor *rheos__any_type(const char *url, size_t url_bytes) {
   const char *slash = url_bytes > 0 ? memrchr(url, '/', url_bytes) : NULL;
-  if (slash == NULL) return NULL;
-  return rheos__message_type(slash + 1, url_bytes - (size_t)(slash + 1 - url));
+  return slash != NULL ? rheos__message_type(slash + 1, url_bytes - (size_t)(slash + 1 - url))
+                       : NULL;
 }
 
 static rheos_status *find_type(const char *name, const ProtobufCMessageDescriptor **out_type) {
@@ -76,8 +76,10 @@ static rheos_status *give(rheos_status *status, rheos__buffer *buffer, char **ou
 
 rheos_status *rheos_message_to_text(const char *type, const void *bytes, size_t size_bytes,
                                     char **out_text, size_t *out_text_bytes) {
-  *out_text = NULL;
-  *out_text_bytes = 0;
+  RHEOS_OUT(out_text);
+  RHEOS_OUT(out_text_bytes);
+  RHEOS_NEED(type);
+  RHEOS_NEED_BYTES(bytes, size_bytes);
   const ProtobufCMessageDescriptor *descriptor;
   RHEOS_TRY(find_type(type, &descriptor));
   rheos__arena arena;
@@ -92,8 +94,10 @@ rheos_status *rheos_message_to_text(const char *type, const void *bytes, size_t 
 
 rheos_status *rheos_message_from_text(const char *type, const char *text, size_t text_bytes,
                                       void **out_bytes, size_t *out_size_bytes) {
-  *out_bytes = NULL;
-  *out_size_bytes = 0;
+  RHEOS_OUT(out_bytes);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED(type);
+  RHEOS_NEED_BYTES(text, text_bytes);
   const ProtobufCMessageDescriptor *descriptor;
   RHEOS_TRY(find_type(type, &descriptor));
   rheos__buffer packed = {0};

@@ -193,7 +193,8 @@ static rheos_status *fill_defaults(const map *m, rheos__arena *arena,
 
 rheos_status *rheos_default_value_tensor(const rheos_default_value *value,
                                          rheos_tensor **out_tensor) {
-  *out_tensor = NULL;
+  RHEOS_OUT(out_tensor);
+  RHEOS_NEED(value);
   if (value->message_ == NULL) return RHEOS_INVALID("the default of '%s' is empty", value->key);
   return rheos__tensor_from_proto(value->message_, out_tensor);
 }
@@ -423,7 +424,8 @@ void rheos_meta_graph_free(rheos_meta_graph *meta_graph) {
 
 rheos_status *rheos_meta_graph_parse(const void *bytes, size_t size_bytes,
                                      rheos_meta_graph **out_meta_graph) {
-  *out_meta_graph = NULL;
+  RHEOS_OUT(out_meta_graph);
+  RHEOS_NEED_BYTES(bytes, size_bytes);
   char *copy = rheos__alloc(size_bytes);
   if (copy == NULL) return rheos__out_of_memory();
   if (size_bytes > 0) memcpy(copy, bytes, size_bytes);
@@ -458,7 +460,8 @@ rheos_status *rheos__read_message(const ProtobufCMessageDescriptor *descriptor, 
 }
 
 rheos_status *rheos_meta_graph_read(const char *path, rheos_meta_graph **out_meta_graph) {
-  *out_meta_graph = NULL;
+  RHEOS_OUT(out_meta_graph);
+  RHEOS_NEED(path);
   char *data;
   size_t size_bytes;
   RHEOS_TRY(rheos__read_message(&tensorflow__meta_graph_def__descriptor, path, &data, &size_bytes));
@@ -467,6 +470,7 @@ rheos_status *rheos_meta_graph_read(const char *path, rheos_meta_graph **out_met
 
 const rheos_signature_def *rheos_meta_graph_signature(const rheos_meta_graph *meta_graph,
                                                       const char *key) {
+  if (meta_graph == NULL || key == NULL) return NULL;
   for (size_t i = 0; i < meta_graph->num_signatures; i++) {
     if (strcmp(meta_graph->signatures[i].key, key) == 0) return &meta_graph->signatures[i];
   }
@@ -475,6 +479,7 @@ const rheos_signature_def *rheos_meta_graph_signature(const rheos_meta_graph *me
 
 const rheos_collection_def *rheos_meta_graph_collection(const rheos_meta_graph *meta_graph,
                                                         const char *key) {
+  if (meta_graph == NULL || key == NULL) return NULL;
   for (size_t i = 0; i < meta_graph->num_collections; i++) {
     if (strcmp(meta_graph->collections[i].key, key) == 0) return &meta_graph->collections[i];
   }

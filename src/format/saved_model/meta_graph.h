@@ -40,4 +40,8 @@ rheos_status *rheos__collection_bytes_within(const char *key, const char *scope,
 // Whether variables stand in the collection of that key as VariableDef messages.
 bool rheos__is_variables_key(const char *key);
 
+// What is wrong with handles, names and lists of the options; NULL if nothing.
+rheos_status *rheos__check_meta_graph_options(const rheos_graph *graph,
+                                              const rheos_meta_graph_options *options);
+
 #endif  // RHEOS_SRC_FORMAT_SAVED_MODEL_META_GRAPH_H

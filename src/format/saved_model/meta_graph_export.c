@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "graph/handles.h"
 #include "base/file.h"
 #include "base/options.h"
 #include "base/text.h"
@@ -655,7 +656,55 @@ static rheos_status *put_asset(meta_export *e, const rheos_asset *asset) {
 
 // ---- The whole
 
+// ---- What the options name
+
+static rheos_status *check_arguments(const rheos_graph *graph, const rheos_argument *arguments,
+                                     size_t count) {
+  RHEOS_NEED_LIST(arguments, count);
+  for (size_t i = 0; i < count; i++) {
+    const rheos_argument *a = &arguments[i];
+    if (a->name == NULL) return RHEOS_INVALID("an argument of a signature has no name");
+    RHEOS_TRY(rheos__check_output(graph, a->tensor, a->name));
+    const rheos_output parts[] = {a->indices, a->dense_shape};
+    RHEOS_TRY(rheos__check_outputs(graph, parts, 2, a->name, true));
+  }
+  return NULL;
+}
+
+static rheos_status *check_signature(const rheos_graph *graph, const rheos_signature *signature) {
+  RHEOS_TRY(check_arguments(graph, signature->inputs, signature->num_inputs));
+  RHEOS_TRY(check_arguments(graph, signature->outputs, signature->num_outputs));
+  RHEOS_NEED_LIST(signature->defaults, signature->num_defaults);
+  for (size_t i = 0; i < signature->num_defaults; i++) {
+    if (signature->defaults[i].name != NULL && signature->defaults[i].value != NULL) continue;
+    return RHEOS_INVALID("a default of a signature has no name or no value");
+  }
+  return NULL;
+}
+
+rheos_status *rheos__check_meta_graph_options(const rheos_graph *graph,
+                                              const rheos_meta_graph_options *o) {
+  RHEOS_NEED_TEXTS(o->tags, o->num_tags);
+  RHEOS_NEED_LIST(o->signatures, o->num_signatures);
+  for (size_t i = 0; i < o->num_signatures; i++)
+    RHEOS_TRY(check_signature(graph, &o->signatures[i]));
+  RHEOS_NEED_LIST(o->assets, o->num_assets);
+  for (size_t i = 0; i < o->num_assets; i++) {
+    if (o->assets[i].path == NULL) return RHEOS_INVALID("an asset has no path");
+    RHEOS_TRY(rheos__check_output(graph, o->assets[i].tensor, o->assets[i].path));
+  }
+  if (o->saver != NULL && o->saver->filename.graph != NULL) {
+    const rheos_output outputs[] = {o->saver->filename, o->saver->save_path};
+    RHEOS_TRY(rheos__check_outputs(graph, outputs, 2, "the saver's tensors", false));
+    RHEOS_TRY(rheos__check_operation(graph, o->saver->restore, "the saver's restore"));
+  }
+  if (o->init.graph != NULL) RHEOS_TRY(rheos__check_operation(graph, o->init, "init"));
+  if (o->collections != NULL) RHEOS_NEED_TEXTS(o->collections, o->num_collections);
+  return NULL;
+}
+
 static rheos_status *put_all(meta_export *e) {
+  RHEOS_TRY(rheos__check_meta_graph_options(e->graph, e->options));
   RHEOS_TRY(put_graph(e));
   RHEOS_TRY(put_saver(e));
   RHEOS_TRY(put_collections(e));
@@ -672,8 +721,9 @@ rheos_status *rheos_graph_to_meta_graph_def_sized(rheos_graph *graph,
                                                   const rheos_meta_graph_options *options,
                                                   size_t options_bytes, void **out_bytes,
                                                   size_t *out_size_bytes) {
-  *out_bytes = NULL;
-  *out_size_bytes = 0;
+  RHEOS_OUT(out_bytes);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED(graph);
   rheos_meta_graph_options known;
   RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_meta_graph_options, options, options_bytes, &known));
   meta_export e = {.graph = graph, .options = &known};
@@ -706,6 +756,7 @@ rheos_status *rheos_graph_write_meta_graph_sized(rheos_graph *graph,
                                                  const rheos_meta_graph_options *options,
                                                  size_t options_bytes, const char *path,
                                                  bool as_text) {
+  RHEOS_NEED(graph, path);
   void *bytes;
   size_t size_bytes;
   RHEOS_TRY(

@@ -2,6 +2,7 @@
 // from the nodes that VariableDef messages name.
 #include <stdio.h>
 
+#include "graph/handles.h"
 #include "base/options.h"
 #include "format/graph/graph_scope.h"
 #include "format/message/protobuf.h"
@@ -292,6 +293,10 @@ rheos_saver rheos_import_meta_graph_sized(rheos_scope *scope, const rheos_meta_g
   rheos_scope_fail_take(scope,
                         RHEOS_READ_OPTIONS(rheos_import_options, options, options_bytes, &with));
   if (rheos_scope_status(scope) != NULL) return no_saver;
+  if (!rheos__scope_goes_on(scope, RHEOS_LIST_STATUS(meta_graph, 1)) ||
+      !rheos__scope_goes_on(scope, RHEOS_LIST_STATUS(with.input_map, with.num_mappings))) {
+    return no_saver;
+  }
   rheos_status *status = check_unbound(meta_graph, &with);
   if (status != NULL) {
     rheos_scope_fail_take(scope, status);

@@ -72,7 +72,8 @@ static rheos_status *read_model(held_model *held) {
 }
 
 rheos_status *rheos_saved_model_read(const char *folder, rheos_saved_model_def **out_def) {
-  *out_def = NULL;
+  RHEOS_OUT(out_def);
+  RHEOS_NEED(folder);
   held_model *held = rheos__alloc_zeroed(sizeof *held);
   if (held == NULL) return rheos__out_of_memory();
   held->folder = rheos__strdup(folder[0] != '\0' ? folder : ".");
@@ -148,7 +149,9 @@ static rheos_status *no_such_tags(const rheos_saved_model_def *def, const char *
 
 rheos_status *rheos_saved_model_find(const rheos_saved_model_def *def, const char *const *tags,
                                      size_t num_tags, const rheos_meta_graph **out_meta_graph) {
-  *out_meta_graph = NULL;
+  RHEOS_OUT(out_meta_graph);
+  RHEOS_NEED(def);
+  RHEOS_NEED_TEXTS(tags, num_tags);
   for (size_t i = 0; i < def->num_meta_graphs; i++) {
     const rheos_meta_graph *meta_graph = def->meta_graphs[i];
     if (!is_subset(tags, num_tags, meta_graph->tags, meta_graph->num_tags)) continue;

@@ -30,7 +30,8 @@ static rheos_status *check_empty(const char *folder) {
 
 rheos_status *rheos_saved_model_builder_new(const char *folder,
                                             rheos_saved_model_builder **out_builder) {
-  *out_builder = NULL;
+  RHEOS_OUT(out_builder);
+  RHEOS_NEED(folder);
   rheos_saved_model_builder *builder = rheos__alloc_zeroed(sizeof *builder);
   if (builder == NULL) return rheos__out_of_memory();
   builder->folder = rheos__strdup(folder);
@@ -129,6 +130,7 @@ static rheos_status *save_variables(rheos_saved_model_builder *builder, rheos_se
 static rheos_status *add(rheos_saved_model_builder *builder, rheos_session *session,
                          rheos_meta_graph_options *options) {
   rheos_graph *graph = rheos_session_graph(session);
+  RHEOS_TRY(rheos__check_meta_graph_options(graph, options));
   rheos_saver saver = {.filename = {NULL, 0, 0}};
   if (options->saver != NULL) {
     saver = *options->saver;
@@ -154,12 +156,14 @@ rheos_status *rheos_saved_model_builder_add_sized(rheos_saved_model_builder *bui
                                                   rheos_session *session,
                                                   const rheos_meta_graph_options *options,
                                                   size_t options_bytes) {
+  RHEOS_NEED(builder, session);
   rheos_meta_graph_options with;
   RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_meta_graph_options, options, options_bytes, &with));
   return add(builder, session, &with);
 }
 
 rheos_status *rheos_saved_model_builder_save(rheos_saved_model_builder *builder, bool as_text) {
+  RHEOS_NEED(builder);
   if (builder->model.failed) return rheos__out_of_memory();
   char *path = rheos__path_join(builder->folder, as_text ? "saved_model.pbtxt" : "saved_model.pb");
   if (path == NULL) return rheos__out_of_memory();
@@ -172,6 +176,9 @@ rheos_status *rheos_saved_model_builder_save(rheos_saved_model_builder *builder,
 rheos_status *rheos_saved_model_simple_save(rheos_session *session, const char *folder,
                                             const rheos_argument *inputs, size_t num_inputs,
                                             const rheos_argument *outputs, size_t num_outputs) {
+  RHEOS_NEED(session, folder);
+  RHEOS_NEED_LIST(inputs, num_inputs);
+  RHEOS_NEED_LIST(outputs, num_outputs);
   const char *tag = "serve";
   const rheos_signature signature = {
       .inputs = inputs, .num_inputs = num_inputs, .outputs = outputs, .num_outputs = num_outputs};

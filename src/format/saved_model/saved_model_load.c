@@ -174,7 +174,9 @@ rheos_status *rheos_saved_model_load_sized(const char *folder, const char *const
                                            const rheos_saved_model_options *options,
                                            size_t options_bytes, size_t session_options_bytes,
                                            rheos_saved_model **out_model) {
-  *out_model = NULL;
+  RHEOS_OUT(out_model);
+  RHEOS_NEED(folder);
+  RHEOS_NEED_TEXTS(tags, num_tags);
   rheos_saved_model_options known;
   RHEOS_TRY(RHEOS_READ_OPTIONS(rheos_saved_model_options, options, options_bytes, &known));
   rheos_saved_model *model = rheos__alloc_zeroed(sizeof *model);
@@ -197,12 +199,16 @@ void rheos_saved_model_free(rheos_saved_model *model) {
 }
 
 const rheos_meta_graph *rheos_saved_model_meta_graph(const rheos_saved_model *model) {
-  return model->meta_graph;
+  return model != NULL ? model->meta_graph : NULL;
 }
 
-rheos_graph *rheos_saved_model_graph(const rheos_saved_model *model) { return model->graph; }
+rheos_graph *rheos_saved_model_graph(const rheos_saved_model *model) {
+  return model != NULL ? model->graph : NULL;
+}
 
-rheos_session *rheos_saved_model_session(const rheos_saved_model *model) { return model->session; }
+rheos_session *rheos_saved_model_session(const rheos_saved_model *model) {
+  return model != NULL ? model->session : NULL;
+}
 
 // ---- Arguments of signatures
 
@@ -288,7 +294,8 @@ static rheos_status *find_argument(const rheos_saved_model *model, const char *w
 
 rheos_status *rheos_saved_model_input(const rheos_saved_model *model, const char *signature,
                                       const char *name, rheos_output *out_output) {
-  *out_output = (rheos_output){NULL, 0, 0};
+  RHEOS_OUT(out_output);
+  RHEOS_NEED(model, name);
   const rheos_signature_def *def;
   RHEOS_TRY(find_signature(model, signature, &def));
   return find_argument(model, "the signature has no input", def->inputs, def->num_inputs, name,
@@ -297,7 +304,8 @@ rheos_status *rheos_saved_model_input(const rheos_saved_model *model, const char
 
 rheos_status *rheos_saved_model_output(const rheos_saved_model *model, const char *signature,
                                        const char *name, rheos_output *out_output) {
-  *out_output = (rheos_output){NULL, 0, 0};
+  RHEOS_OUT(out_output);
+  RHEOS_NEED(model, name);
   const rheos_signature_def *def;
   RHEOS_TRY(find_signature(model, signature, &def));
   return find_argument(model, "the signature has no output", def->outputs, def->num_outputs, name,
@@ -324,7 +332,10 @@ rheos_status *rheos_saved_model_callable(const rheos_saved_model *model, const c
                                          const char *const *inputs, size_t num_inputs,
                                          const char *const *outputs, size_t num_outputs,
                                          rheos_callable **out_callable) {
-  *out_callable = NULL;
+  RHEOS_OUT(out_callable);
+  RHEOS_NEED(model);
+  RHEOS_NEED_TEXTS(inputs, num_inputs);
+  RHEOS_NEED_TEXTS(outputs, num_outputs);
   size_t count;
   rheos_output *found = rheos__add_size(num_inputs, num_outputs, &count)
                             ? rheos__alloc_array(count, sizeof *found)
@@ -383,6 +394,9 @@ rheos_status *rheos_saved_model_call_sized(const rheos_saved_model *model, const
                                            const rheos_named_tensor *inputs, size_t num_inputs,
                                            rheos_named_tensor *outputs, size_t num_outputs,
                                            const rheos_run_options *options, size_t options_bytes) {
+  RHEOS_NEED(model);
+  RHEOS_NEED_LIST(inputs, num_inputs);
+  RHEOS_NEED_LIST(outputs, num_outputs);
   for (size_t i = 0; i < num_outputs; i++) outputs[i].value = NULL;
   const rheos_signature_def *def;
   RHEOS_TRY(find_signature(model, signature, &def));

@@ -151,8 +151,9 @@ static void put_runs(chrome *c) {
 
 rheos_status *rheos_trace_to_chrome(const rheos_trace *trace, char **out_text,
                                     size_t *out_text_bytes) {
-  *out_text = NULL;
-  *out_text_bytes = 0;
+  RHEOS_OUT(out_text);
+  RHEOS_OUT(out_text_bytes);
+  RHEOS_NEED(trace);
   if (trace->failed) return rheos__out_of_memory();
   chrome c = {.trace = trace, .zero_ns = trace->num_visits > 0 ? trace->visits[0].start_ns : 0};
   put(&c, "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");

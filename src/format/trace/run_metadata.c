@@ -422,8 +422,9 @@ static rheos_status *put_partition_graph(const rheos_trace *trace, rheos__buffer
 
 rheos_status *rheos_trace_to_run_metadata(const rheos_trace *trace, void **out_bytes,
                                           size_t *out_size_bytes) {
-  *out_bytes = NULL;
-  *out_size_bytes = 0;
+  RHEOS_OUT(out_bytes);
+  RHEOS_OUT(out_size_bytes);
+  RHEOS_NEED(trace);
   rheos__buffer out = {0};
   rheos_status *status = trace->failed ? rheos__out_of_memory() : NULL;
   if (status == NULL && trace->num_visits > 0) {
