@@ -335,6 +335,17 @@ static void test_host__sessions_that_share_variables_run_at_once(void **state) {
   for (int round = 0; round < ROUNDS; round++) contend_once(*state, &m, true);
 }
 
+static void test_host__more_threads_than_any_machine_has_are_refused(void **state) {
+  (void)state;
+  const rheos_host_options options = {.num_threads = 100000000};
+  rheos_host *host = (rheos_host *)state;
+  rheos_status *status = rheos_host_new(&options, &host);
+  assert_int_equal(rheos_status_code(status), RHEOS_INVALID_ARGUMENT);
+  assert_string_equal(rheos_status_message(status), "100000000 threads asked for, at most 4096");
+  assert_null(host);
+  rheos_status_free(status);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_host__gives_sessions_devices_and_threads),
@@ -347,6 +358,7 @@ int main(void) {
       TEST(test_host__operands_are_packed_once),
       TEST(test_host__sessions_with_variables_of_their_own_run_at_once),
       TEST(test_host__sessions_that_share_variables_run_at_once),
+      TEST(test_host__more_threads_than_any_machine_has_are_refused),
   };
   return cmocka_run_group_tests_name("host", tests, NULL, NULL);
 }

@@ -242,6 +242,27 @@ static void test_tensor__the_last_value_fills_the_rest(void **state) {
   rheos_tensor_unref(two);
 }
 
+static void test_tensor__borrowed_data_must_be_aligned(void **state) {
+  (void)state;
+  static const struct {
+    rheos_dtype dtype;
+    size_t alignment_bytes;
+  } kinds[] = {{RHEOS_UINT8, 1}, {RHEOS_HALF, 2},      {RHEOS_FLOAT, 4},
+               {RHEOS_INT64, 8}, {RHEOS_COMPLEX64, 4}, {RHEOS_COMPLEX128, 8}};
+  _Alignas(16) char bytes[64];
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t offset = 0; offset <= 16; offset++) {
+      rheos_tensor *tensor;
+      rheos_status *status =
+          rheos_tensor_borrow(kinds[i].dtype, RHEOS_SHAPE(2), bytes + offset, NULL, NULL, &tensor);
+      assert_int_equal(status == NULL, offset % kinds[i].alignment_bytes == 0);
+      assert_int_equal(status == NULL, tensor != NULL);
+      rheos_status_free(status);
+      rheos_tensor_unref(tensor);
+    }
+  }
+}
+
 static void test_tensor__null_is_accepted_where_it_may_be(void **state) {
   (void)state;
   rheos_tensor_unref(NULL);
@@ -261,6 +282,7 @@ int main(void) {
       cmocka_unit_test(test_tensor__equal_strings_share_their_bytes),
       cmocka_unit_test(test_tensor__integers_of_any_width_are_read),
       cmocka_unit_test(test_tensor__the_last_value_fills_the_rest),
+      cmocka_unit_test(test_tensor__borrowed_data_must_be_aligned),
       cmocka_unit_test(test_tensor__null_is_accepted_where_it_may_be),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -273,7 +273,19 @@ static void test_variable__is_made_of_nodes_that_are_there(void **state) {
   assert_fails(f->s, "a variable is a reference or a resource, not a float");
   nodes.handle = (rheos_output){0};
   rheos_variable_from_nodes(f->s, nodes);
-  assert_fails(f->s, "a variable's nodes are not of this graph");
+  assert_fails(f->s, "a variable's nodes[0] is no tensor");
+}
+
+static void test_variable__texts_are_not_filled_with_numbers(void **state) {
+  rheos_scope *s = ((fixture *)*state)->s;
+  rheos_get_variable(s, "empty", RHEOS_STRING, RHEOS_SHAPE(2), rheos_zeros());
+  assert_fine(s);
+  const rheos_initializer numbers[] = {rheos_ones(), rheos_constant_initializer(3),
+                                       rheos_random_uniform_initializer(0, 1)};
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    rheos_get_variable(s, "text", RHEOS_STRING, RHEOS_SHAPE(2), numbers[i]);
+    assert_fails(s, "string");
+  }
 }
 
 int main(void) {
@@ -289,6 +301,7 @@ int main(void) {
       TEST(test_variable__refuses_what_cannot_be_stored),
       TEST(test_variable__is_initialized_by_the_initializer),
       TEST(test_variable__is_made_of_nodes_that_are_there),
+      TEST(test_variable__texts_are_not_filled_with_numbers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
