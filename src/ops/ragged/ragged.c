@@ -49,9 +49,8 @@ static rheos_status *shape_range(rheos__infer *c) {
     rows = in->dims[0];
   }
   if (scalars) rows = 1;
-  c->output_shapes[0] = RHEOS_SHAPE(rows < 0 ? -1 : rows + 1);
-  c->output_shapes[1] = RHEOS_SHAPE(-1);
-  return NULL;
+  c->output_shapes[0] = c->output_shapes[1] = RHEOS_SHAPE(-1);
+  return rheos__dim_add(rows, 1, &c->output_shapes[0].dims[0]);
 }
 
 // Elements of one range; -1 if they cannot be counted, -2 for a delta of 0.
