@@ -475,7 +475,7 @@ rheos_status *rheos_session_partial_setup(rheos_session *session, const rheos_ou
                                           size_t num_feeds, const rheos_output *fetches,
                                           size_t num_fetches, const rheos_operation *targets,
                                           size_t num_targets, int64_t *out_handle) {
-  *out_handle = 0;
+  RHEOS_OUT(out_handle);
   rheos_callable *callable = NULL;  // checks the ids, and the plan of the whole, and keeps the ids
   RHEOS_TRY(rheos_callable_new(session, feeds, num_feeds, fetches, num_fetches, targets,
                                num_targets, &callable));
@@ -522,6 +522,7 @@ static rheos_status *enter_partial_run(rheos_session *session, int64_t handle,
 }
 
 void rheos_session_partial_end(rheos_session *session, int64_t handle) {
+  if (session == NULL) return;
   rheos__partial_run *found = NULL;
   pthread_mutex_lock(&session->mutex);
   for (rheos__partial_run **link = &session->partial_runs; *link != NULL; link = &(*link)->next) {
@@ -572,6 +573,9 @@ rheos_status *rheos_session_partial_run_sized(rheos_session *session, int64_t ha
                                               rheos_fetch *fetches, size_t num_fetches,
                                               const rheos_run_options *options,
                                               size_t options_bytes) {
+  RHEOS_NEED(session);
+  RHEOS_NEED_LIST(feeds, num_feeds);
+  RHEOS_NEED_LIST(fetches, num_fetches);
   for (size_t i = 0; i < num_fetches; ++i) fetches[i].value = NULL;
   rheos_run_options known;
   if (options != NULL) {
