@@ -16,6 +16,7 @@ static const struct {
 } renamed[] = {
     {"Variable", "variable_op"},
     {"Shape", "shape_op"},
+    {"Case", "case_op"},
 };
 
 // What TensorFlow's Python writes as one word (matmul, sparse_matmul).

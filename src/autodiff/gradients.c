@@ -9,8 +9,10 @@
 #include "graph/handles.h"
 #include "autodiff/accumulate.h"
 #include "base/options.h"
+#include "graph/control_context.h"
 #include "graph/dependencies.h"
 #include "graph/graph.h"
+#include "ops/kit/op_util.h"
 
 enum {
   REACHED = 1,  // depends on an x
@@ -28,7 +30,7 @@ typedef struct arrival {
 } arrival;
 
 // Nodes [first_id, end_id) are looked at: what came before the xs cannot depend on them, what came
-// after the ys cannot lead to them. The arrays are indexed by id - first_id.
+// after the ys cannot lead to them; all, where nodes may come after those that read them. The arrays are indexed by id - first_id.
 typedef struct backprop {
   rheos_scope *scope;
   rheos_graph *graph;
@@ -73,20 +75,22 @@ static void set_flag(backprop *b, int32_t id, unsigned flag) {
 
 // ---- Which nodes lie between
 
+static bool carries_gradient(const backprop *b, rheos__edge edge) {
+  return is_differentiable(rheos__graph_node(b->graph, edge.id)->outputs[edge.index].dtype);
+}
+
 // Inputs come before the nodes that read them, so one pass in order of creation sees every path.
-static void mark_reached(backprop *b) {
+static void mark_reached_in_order(backprop *b) {
   for (int32_t id = b->first_id; id < b->end_id; id++) {
     const rheos__node *node = rheos__graph_node(b->graph, id);
     for (int32_t i = 0; i < node->num_inputs; i++) {
-      rheos__edge edge = node->edges[i];
-      if (!has_flag(b, edge.id, REACHED)) continue;
-      const rheos__node *from = rheos__graph_node(b->graph, edge.id);
-      if (is_differentiable(from->outputs[edge.index].dtype)) set_flag(b, id, REACHED);
+      if (!has_flag(b, node->edges[i].id, REACHED)) continue;
+      if (carries_gradient(b, node->edges[i])) set_flag(b, id, REACHED);
     }
   }
 }
 
-static void mark_between(backprop *b) {
+static void mark_between_in_order(backprop *b) {
   for (int32_t id = b->end_id - 1; id >= b->first_id; id--) {
     if (!has_flag(b, id, REACHED)) continue;
     if (has_flag(b, id, IS_Y)) set_flag(b, id, BETWEEN);
@@ -99,6 +103,103 @@ static void mark_between(backprop *b) {
       b->pending[from - b->first_id]++;
     }
   }
+}
+
+// ---- The same where nodes are made after those that read them: the Switches of branches, loops
+
+// Who reads each node, by node.
+typedef struct readers {
+  int32_t *starts;  // of each node's in `items`, and the end
+  int32_t *items;
+} readers;
+
+static bool list_readers(const backprop *b, readers *r) {
+  const size_t count = (size_t)b->end_id;
+  r->starts = rheos__alloc_array(count + 2, sizeof *r->starts);
+  if (r->starts == NULL) return false;
+  for (int32_t id = 0; id < b->end_id; id++) {
+    const rheos__node *node = rheos__graph_node(b->graph, id);
+    for (int32_t i = 0; i < node->num_inputs; i++) r->starts[node->edges[i].id + 2]++;
+  }
+  for (size_t i = 2; i < count + 2; i++) r->starts[i] += r->starts[i - 1];
+  r->items = rheos__alloc_array((size_t)r->starts[count + 1] + 1, sizeof *r->items);
+  if (r->items == NULL) return false;
+  for (int32_t id = 0; id < b->end_id; id++) {
+    const rheos__node *node = rheos__graph_node(b->graph, id);
+    for (int32_t i = 0; i < node->num_inputs; i++) {
+      r->items[r->starts[node->edges[i].id + 1]++] = id;
+    }
+  }
+  return true;
+}
+
+static bool reads_gradient_of(const backprop *b, int32_t id, int32_t from) {
+  const rheos__node *node = rheos__graph_node(b->graph, id);
+  for (int32_t i = 0; i < node->num_inputs; i++) {
+    if (node->edges[i].id == from && carries_gradient(b, node->edges[i])) return true;
+  }
+  return false;
+}
+
+// `stack` has room for all nodes.
+static void mark_reached_by_readers(backprop *b, const readers *r, int32_t *stack) {
+  int32_t depth = 0;
+  for (int32_t id = 0; id < b->end_id; id++) {
+    if (has_flag(b, id, REACHED)) stack[depth++] = id;
+  }
+  while (depth > 0) {
+    const int32_t from = stack[--depth];
+    for (int32_t i = r->starts[from]; i < r->starts[from + 1]; i++) {
+      const int32_t id = r->items[i];
+      if (has_flag(b, id, REACHED) || !reads_gradient_of(b, id, from)) continue;
+      set_flag(b, id, REACHED);
+      stack[depth++] = id;
+    }
+  }
+}
+
+static void mark_between_by_inputs(backprop *b, int32_t *stack) {
+  int32_t depth = 0;
+  for (int32_t id = 0; id < b->end_id; id++) {
+    if (!has_flag(b, id, REACHED) || !has_flag(b, id, IS_Y)) continue;
+    set_flag(b, id, BETWEEN);
+    stack[depth++] = id;
+  }
+  while (depth > 0) {
+    const rheos__node *node = rheos__graph_node(b->graph, stack[--depth]);
+    for (int32_t i = 0; i < node->num_inputs; i++) {
+      const int32_t from = node->edges[i].id;
+      if (!has_flag(b, from, REACHED)) continue;
+      b->pending[from]++;
+      if (has_flag(b, from, BETWEEN)) continue;
+      set_flag(b, from, BETWEEN);
+      stack[depth++] = from;
+    }
+  }
+}
+
+static void mark_in_any_order(backprop *b) {
+  assert(b->first_id == 0 && b->end_id == rheos_graph_num_operations(b->graph));
+  readers r = {0};
+  int32_t *stack = rheos__alloc_array((size_t)b->end_id + 1, sizeof *stack);
+  if (stack != NULL && list_readers(b, &r)) {
+    mark_reached_by_readers(b, &r, stack);
+    mark_between_by_inputs(b, stack);
+  } else {
+    fail(b, rheos__out_of_memory());
+  }
+  rheos__free(stack);
+  rheos__free(r.starts);
+  rheos__free(r.items);
+}
+
+static void mark_paths(backprop *b) {
+  if (rheos__graph_has_contexts(b->graph)) {
+    mark_in_any_order(b);
+    return;
+  }
+  mark_reached_in_order(b);
+  mark_between_in_order(b);
 }
 
 // An x stops the gradients unless they go on from it to another x.
@@ -258,14 +359,45 @@ static void check_gradients(backprop *b, const rheos__node *node) {
   }
 }
 
+// Zeros for the side of a branch's Switch that no gradient comes from. They are made from the other side's
+// value, so that they are there when that was taken.
+static rheos_output zeros_of_side(backprop *b, rheos_output side, const rheos_control_context *at) {
+  rheos_scope *s = b->scope;
+  const rheos__edge data = rheos__graph_node(b->graph, side.id)->edges[0];
+  const rheos_output inputs[] = {{b->graph, data.id, data.index},
+                                 {b->graph, at->pred.id, at->pred.index}};
+  const rheos_operation again = rheos__op_n(s, "Switch", NULL, inputs, 2, NULL, 0);
+  const rheos_output value = rheos_operation_output(again, side.index);
+  const rheos_operation pivot = rheos_output_operation(rheos__op_1(s, "Identity", value));
+  const rheos_output shape = rheos__op_1(s, "Shape", value);
+  const rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(side));
+  rheos_push_control_dependencies(s, &pivot, 1);
+  rheos__node_scope inside;
+  rheos__push_node_scope(s, "zeros", &inside);
+  const rheos_output fill[] = {shape, rheos__const_scalar(s, dtype, 0, "Const")};
+  const rheos_operation zeros = rheos__op_n(s, "Fill", inside.name, fill, 2, NULL, 0);
+  rheos_scope_pop(s);
+  rheos_scope_pop(s);
+  return rheos_operation_output(zeros, 0);
+}
+
+static rheos_output zeros_like(backprop *b, rheos_output output) {
+  const rheos__node *node = rheos__graph_node(b->graph, output.id);
+  const rheos_control_context *context = rheos__context_of(b->graph, output.id);
+  if (node->signature->op->flow == RHEOS__FLOW_SWITCH && context != NULL && !context->is_while) {
+    return zeros_of_side(b, output, context);
+  }
+  return rheos_operation_output(
+      rheos__op_n(b->scope, "ZerosLike", "zeros_like", &output, 1, NULL, 0), 0);
+}
+
 // Outputs that no gradient arrives at have the gradient zero, once another output has one.
 static void fill_in_zeros(backprop *b, const rheos__node *node) {
   for (int32_t i = 0; i < node->num_outputs; i++) {
     rheos_dtype dtype = rheos_dtype_base(node->outputs[i].dtype);
     if (rheos__is_some(b->out_grads[i].values) || !is_differentiable(dtype)) continue;
     if (dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) continue;
-    b->out_grads[i].values = rheos_operation_output(
-        rheos__op_n(b->scope, "ZerosLike", "zeros_like", &b->outputs[i], 1, NULL, 0), 0);
+    b->out_grads[i].values = zeros_like(b, b->outputs[i]);
   }
 }
 
@@ -438,6 +570,10 @@ static bool init_backprop(backprop *b, const rheos_output *ys, size_t num_ys,
     if (ys[i].id >= b->end_id) b->end_id = ys[i].id + 1;
   }
   if (b->end_id < b->first_id) b->end_id = b->first_id;
+  if (rheos__graph_has_contexts(b->graph)) {
+    b->first_id = 0;
+    b->end_id = rheos_graph_num_operations(b->graph);
+  }
   size_t count = (size_t)(b->end_id - b->first_id);
   b->flags = rheos__alloc_array(count, sizeof(uint8_t));
   b->pending = rheos__alloc_array(count, sizeof(int32_t));
@@ -479,8 +615,7 @@ void rheos_gradients_sized(rheos_scope *scope, const rheos_output *ys, size_t nu
   backprop b = {.scope = scope, .graph = rheos_scope_graph(scope), .options = &known};
   if (!failed(&b) && init_backprop(&b, ys, num_ys, xs, num_xs)) {
     rheos_push_name_scope(scope, known.name != NULL ? known.name : "gradients");
-    mark_reached(&b);
-    mark_between(&b);
+    mark_paths(&b);
     mark_stops(&b, xs, num_xs);
     start(&b, ys, num_ys);
     while (b.queue_first < b.queue_last && !failed(&b)) visit(&b, b.queue[b.queue_first++]);

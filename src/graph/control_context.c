@@ -188,6 +188,13 @@ static rheos_control_context *context_numbered(const rheos_graph *graph, uint32_
   return number != 0 ? graph->contexts.items[number - 1] : NULL;
 }
 
+bool rheos__graph_has_contexts(const rheos_graph *graph) {
+  rheos__graph_lock((rheos_graph *)(uintptr_t)graph);
+  const bool has = graph->contexts.count != 0;
+  rheos__graph_unlock((rheos_graph *)(uintptr_t)graph);
+  return has;
+}
+
 rheos_control_context *rheos__context_of(const rheos_graph *graph, int32_t id) {
   rheos__graph_lock((rheos_graph *)(uintptr_t)graph);
   rheos_control_context *context = context_numbered(graph, word_of(graph, id) >> mark_bits);

@@ -53,6 +53,8 @@ typedef struct rheos__contexts {
 
 void rheos__contexts_deinit(rheos__contexts *contexts);
 
+// Whether any was made: then nodes may have inputs that were made after them.
+bool rheos__graph_has_contexts(const rheos_graph *graph);
 // The context that a node is in; NULL for none.
 rheos_control_context *rheos__context_of(const rheos_graph *graph, int32_t id);
 // The context of what the node gives: of an Exit, the one around the loop.

@@ -1,6 +1,76 @@
 // Branches of version 1: nodes that pass a value on to one of several places, and that take it from one
 // of several. What runs a plan with such nodes moves their values (runtime/flow_run.c).
+#include "graph/control_context.h"
 #include "ops/kit/op_util.h"
+
+// ---- Gradients of branches; those of loops go another way
+
+// Sets an error for a node of a loop, whose context `context` may be (NULL: none).
+static bool refuse_loop(rheos__grad *g, rheos_control_context *context) {
+  if (rheos__while_context(context) == NULL) return false;
+  rheos_scope_fail_take(g->scope, rheos_status_new(RHEOS_UNIMPLEMENTED,
+                                                   "gradients of loops made of Enter, Merge, Switch "
+                                                   "and Exit are not there yet"));
+  return true;
+}
+
+static rheos_output merge(rheos_scope *s, const char *name, const rheos_output *inputs) {
+  return rheos_operation_output(rheos__op_n(s, "Merge", name, inputs, 2, NULL, 0), 0);
+}
+
+static rheos_operation switch_by(rheos_scope *s, const char *name, rheos_output data,
+                                 rheos_output pred) {
+  const rheos_output inputs[] = {data, pred};
+  return rheos__op_n(s, "Switch", name, inputs, 2, NULL, 0);
+}
+
+// Whichever side the value took, its gradient comes back from there; from the other side come zeros.
+static void gradient_switch(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  rheos_control_context *context = rheos__context_of(g->operation.graph, g->operation.id);
+  if (refuse_loop(g, context)) return;
+  rheos_output sides[2];
+  for (int32_t i = 0; i < 2; ++i) {
+    if (!rheos__is_some(g->out_grads[i].values)) return;  // a handle that only one side uses
+    sides[i] = rheos__grad_dense(g, i);
+  }
+  if (context != NULL) {
+    rheos__grad_set(g, 0, merge(s, "cond_grad", sides));
+    return;
+  }
+  for (int32_t i = 0; i < 2; ++i) {
+    sides[i] = rheos_operation_output(switch_by(s, NULL, sides[i], g->inputs[1]), i);
+  }
+  rheos__grad_set(g, 0, merge(s, NULL, sides));
+}
+
+// The gradient goes to the side that the value came from.
+static void gradient_merge(rheos__grad *g) {
+  rheos_scope *s = g->scope;
+  rheos_graph *graph = g->operation.graph;
+  rheos_control_context *context = rheos__output_context_of(graph, g->inputs[0].id);
+  if (refuse_loop(g, context)) return;
+  const rheos_output gradient = rheos__grad_dense(g, 0);
+  if (context != NULL && g->num_inputs == 2) {
+    const rheos_output pred = {graph, context->pred.id, context->pred.index};
+    const rheos_operation sides = switch_by(s, "cond_grad", gradient, pred);
+    for (int32_t i = 0; i < 2; ++i) rheos__grad_set(g, i, rheos_operation_output(sides, i));
+    return;
+  }
+  rheos_output *taken = g->num_inputs > 0 ? rheos__alloc_array((size_t)g->num_inputs, sizeof *taken)
+                                          : NULL;
+  if (taken == NULL) {
+    rheos_scope_fail_take(s, rheos__out_of_memory());
+    return;
+  }
+  for (int32_t i = 0; i < g->num_inputs; ++i) {
+    taken[i] = rheos__op_with_number(s, "Equal", "Equal", g->outputs[1], i);
+  }
+  for (int32_t i = 0; i < g->num_inputs; ++i) {
+    rheos__grad_set(g, i, rheos_operation_output(switch_by(s, NULL, gradient, taken[i]), 1));
+  }
+  rheos__free(taken);
+}
 
 // ---- Switch
 
@@ -16,6 +86,7 @@ const rheos__op_def rheos__op_Switch = {
     .signature = "data: T, pred: bool -> output_false: T, output_true: T; T: type",
     .doc = "`data` at the output that `pred` tells; the other one is dead.",
     .shape = shape_switch,
+    .gradient = gradient_switch,
     .flow = RHEOS__FLOW_SWITCH,
 };
 
@@ -77,6 +148,7 @@ const rheos__op_def rheos__op_Merge = {
     .signature = "inputs: N * T -> output: T, value_index: int32; T: type; N: int >= 1",
     .doc = "The first of `inputs` that comes and is not dead, and its number.",
     .shape = shape_merge,
+    .gradient = gradient_merge,
     .flow = RHEOS__FLOW_MERGE,
 };
 
