@@ -19,7 +19,7 @@ typedef struct rheos__site rheos__site;
 
 // One call under way. Kept by the site from call to call, so that with the same shapes and cells it takes
 // neither a lock nor memory. For one thread at a time.
-typedef struct rheos__frame rheos__frame;
+typedef struct rheos__invocation rheos__invocation;
 
 // What a site takes and gives.
 typedef struct rheos__site_types {
@@ -39,12 +39,14 @@ void rheos__site_infer(rheos__site *site, const rheos__prepare *p, const rheos_s
                        rheos__resource *const *cells, rheos_shape *out_shapes,
                        rheos__resource **out_cells);
 
-rheos_status *rheos__site_enter(rheos__site *site, rheos__step *step, rheos__frame **out_frame);
+rheos_status *rheos__site_enter(rheos__site *site, rheos__step *step,
+                                rheos__invocation **out_invocation);
 // Runs the body in the step. `values` by result: NULL for a handle. Tensors that they hold before are
 // taken: a result of the same dtype and shape is computed there if nobody else holds the tensor. After a
 // failure they are NULL.
-rheos_status *rheos__frame_run(rheos__frame *frame, const rheos__parameters *parameters,
-                               rheos__step *step, rheos_tensor **values);
-void rheos__site_leave(rheos__site *site, rheos__frame *frame);
+rheos_status *rheos__invocation_run(rheos__invocation *invocation,
+                                    const rheos__parameters *parameters, rheos__step *step,
+                                    rheos_tensor **values);
+void rheos__site_leave(rheos__site *site, rheos__invocation *invocation);
 
 #endif  // RHEOS_SRC_GRAPH_CALLS_H

@@ -1,5 +1,5 @@
-// Bodies and the calls of them. A site keeps the frame of its last call, so that the next one finds the
-// way that this one took; frames that a site has no room for wait with the body.
+// Bodies and the calls of them. A site keeps the invocation of its last call, so that the next one finds the
+// way that this one took; invocations that a site has no room for wait with the body.
 #include "runtime/bodies.h"
 
 #include <assert.h>
@@ -19,13 +19,13 @@ typedef struct body {
   rheos__bodies *bodies;
   const rheos__function *function;
   pthread_mutex_t mutex;
-  rheos__plan *plan;   // made by the first call; the mutex guards that
-  rheos__frame *idle;  // this and what follows by the mutex of all bodies
+  rheos__plan *plan;        // made by the first call; the mutex guards that
+  rheos__invocation *idle;  // this and what follows by the mutex of all bodies
   rheos__site *sites;
 } body;
 
-struct rheos__frame {
-  rheos__frame *next;
+struct rheos__invocation {
+  rheos__invocation *next;
   body *of;
   rheos__call call;
   rheos__step *step;  // that it is in now
@@ -34,7 +34,7 @@ struct rheos__frame {
 struct rheos__site {
   rheos__site *next, *before;
   body *of;
-  _Atomic(rheos__frame *) idle;
+  _Atomic(rheos__invocation *) idle;
 };
 
 struct rheos__bodies {
@@ -56,36 +56,36 @@ rheos__bodies *rheos__bodies_new(const rheos__plan_context *context) {
   return bodies;
 }
 
-static void free_frame(rheos__frame *frame) {
-  rheos__call_drop(&frame->call);
-  rheos__free(frame);
+static void free_invocation(rheos__invocation *invocation) {
+  rheos__call_drop(&invocation->call);
+  rheos__free(invocation);
 }
 
-// A frame that nothing runs in, taken from its place; NULL if there is none.
-static rheos__frame *take_any_frame(rheos__bodies *bodies) {
+// An invocation that nothing runs in, taken from its place; NULL if there is none.
+static rheos__invocation *take_any_invocation(rheos__bodies *bodies) {
   for (body *b = bodies->first; b != NULL; b = b->next) {
-    rheos__frame *frame = b->idle;
-    if (frame != NULL) {
-      b->idle = frame->next;
-      return frame;
+    rheos__invocation *invocation = b->idle;
+    if (invocation != NULL) {
+      b->idle = invocation->next;
+      return invocation;
     }
     for (rheos__site *site = b->sites; site != NULL; site = site->next) {
-      frame = atomic_exchange(&site->idle, NULL);
-      if (frame != NULL) return frame;
+      invocation = atomic_exchange(&site->idle, NULL);
+      if (invocation != NULL) return invocation;
     }
   }
   return NULL;
 }
 
-// Frames first: their workspaces have kernels that borrow from segments of the plans.
+// Invocations first: their workspaces have kernels that borrow from segments of the plans.
 void rheos__bodies_clear(rheos__bodies *bodies) {
   if (bodies == NULL) return;
   for (;;) {
     pthread_mutex_lock(&bodies->mutex);
-    rheos__frame *frame = take_any_frame(bodies);
+    rheos__invocation *invocation = take_any_invocation(bodies);
     pthread_mutex_unlock(&bodies->mutex);
-    if (frame == NULL) break;
-    free_frame(frame);
+    if (invocation == NULL) break;
+    free_invocation(invocation);
   }
   for (body *b = bodies->first; b != NULL; b = b->next) {
     rheos__plan_free(b->plan);
@@ -175,18 +175,18 @@ rheos_status *rheos__site_new(const rheos__prepare *p, const rheos_func *func,
   return NULL;
 }
 
-static void keep_frame(body *b, rheos__frame *frame) {
+static void keep_invocation(body *b, rheos__invocation *invocation) {
   pthread_mutex_lock(&b->bodies->mutex);
-  frame->next = b->idle;
-  b->idle = frame;
+  invocation->next = b->idle;
+  b->idle = invocation;
   pthread_mutex_unlock(&b->bodies->mutex);
 }
 
 void rheos__site_free(rheos__site *site) {
   if (site == NULL) return;
   rheos__bodies *bodies = site->of->bodies;
-  rheos__frame *frame = atomic_exchange(&site->idle, NULL);
-  if (frame != NULL) keep_frame(site->of, frame);
+  rheos__invocation *invocation = atomic_exchange(&site->idle, NULL);
+  if (invocation != NULL) keep_invocation(site->of, invocation);
   pthread_mutex_lock(&bodies->mutex);
   *(site->before != NULL ? &site->before->next : &site->of->sites) = site->next;
   if (site->next != NULL) site->next->before = site->before;
@@ -251,49 +251,51 @@ void rheos__site_infer(rheos__site *site, const rheos__prepare *p, const rheos_s
 
 // ---- Calls
 
-static rheos_status *new_frame(body *b, rheos__frame **out_frame) {
+static rheos_status *new_invocation(body *b, rheos__invocation **out_invocation) {
   pthread_mutex_lock(&b->bodies->mutex);
-  rheos__frame *frame = b->idle;
-  if (frame != NULL) b->idle = frame->next;
+  rheos__invocation *invocation = b->idle;
+  if (invocation != NULL) b->idle = invocation->next;
   pthread_mutex_unlock(&b->bodies->mutex);
-  if (frame == NULL) {
+  if (invocation == NULL) {
     rheos__plan *plan;
     RHEOS_TRY(plan_of(b, &plan));
-    frame = rheos__alloc_zeroed(sizeof *frame);
-    if (frame == NULL) return rheos__out_of_memory();
-    frame->of = b;
-    frame->call.plan = plan;
+    invocation = rheos__alloc_zeroed(sizeof *invocation);
+    if (invocation == NULL) return rheos__out_of_memory();
+    invocation->of = b;
+    invocation->call.plan = plan;
   }
-  *out_frame = frame;
+  *out_invocation = invocation;
   return NULL;
 }
 
-rheos_status *rheos__site_enter(rheos__site *site, rheos__step *step, rheos__frame **out_frame) {
-  *out_frame = NULL;
+rheos_status *rheos__site_enter(rheos__site *site, rheos__step *step,
+                                rheos__invocation **out_invocation) {
+  *out_invocation = NULL;
   if (step->depth >= MAX_DEPTH) {
     return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED,
                             "function %s: calls lie more than %d deep in each other",
                             site->of->function->name, MAX_DEPTH);
   }
-  *out_frame = atomic_exchange_explicit(&site->idle, NULL, memory_order_acquire);
-  if (*out_frame == NULL) RHEOS_TRY(new_frame(site->of, out_frame));
+  *out_invocation = atomic_exchange_explicit(&site->idle, NULL, memory_order_acquire);
+  if (*out_invocation == NULL) RHEOS_TRY(new_invocation(site->of, out_invocation));
   ++step->depth;
-  (*out_frame)->step = step;
+  (*out_invocation)->step = step;
   return NULL;
 }
 
-void rheos__site_leave(rheos__site *site, rheos__frame *frame) {
-  --frame->step->depth;
-  rheos__frame *expected = NULL;
-  if (atomic_compare_exchange_strong_explicit(&site->idle, &expected, frame, memory_order_release,
-                                              memory_order_relaxed)) {
+void rheos__site_leave(rheos__site *site, rheos__invocation *invocation) {
+  --invocation->step->depth;
+  rheos__invocation *expected = NULL;
+  if (atomic_compare_exchange_strong_explicit(&site->idle, &expected, invocation,
+                                              memory_order_release, memory_order_relaxed)) {
     return;
   }
-  keep_frame(site->of, frame);
+  keep_invocation(site->of, invocation);
 }
 
-rheos_status *rheos__frame_run(rheos__frame *frame, const rheos__parameters *parameters,
-                               rheos__step *step, rheos_tensor **values) {
-  rheos_status *status = rheos__call_run(&frame->call, parameters, step, values);
-  return rheos__status_in_function_take(status, frame->of->function->name);
+rheos_status *rheos__invocation_run(rheos__invocation *invocation,
+                                    const rheos__parameters *parameters, rheos__step *step,
+                                    rheos_tensor **values) {
+  rheos_status *status = rheos__call_run(&invocation->call, parameters, step, values);
+  return rheos__status_in_function_take(status, invocation->of->function->name);
 }

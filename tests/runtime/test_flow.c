@@ -190,7 +190,7 @@ static rheos_output nested_count(fixture *f, rheos_output count, const rheos_out
                                  rheos_output zero, int32_t depth) {
   if (depth == DEPTH)
     return op_2(f, "AddV2", count, int_after(f, 1, rheos_output_operation(count)));
-  char frame[16];
+  char frame[32];
   snprintf(frame, sizeof frame, "level_%d", (int)depth);
   loop l = begin_loop(f, frame, zero, limits[depth]);
   const carried total = carry(f, &l, frame, count);

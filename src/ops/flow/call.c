@@ -59,10 +59,10 @@ rheos_status *rheos__infer_called(rheos__prepare *p, const rheos__call_args *arg
 rheos_status *rheos__call_once(rheos__site *site, const rheos__call_args *args, rheos__step *step,
                                rheos_tensor *const *inputs, rheos_tensor **outputs) {
   const rheos__parameters parameters = {.tensors = inputs + args->first, .cells = args->cells};
-  rheos__frame *frame = NULL;
-  RHEOS_TRY(rheos__site_enter(site, step, &frame));
-  rheos_status *status = rheos__frame_run(frame, &parameters, step, outputs);
-  rheos__site_leave(site, frame);
+  rheos__invocation *invocation = NULL;
+  RHEOS_TRY(rheos__site_enter(site, step, &invocation));
+  rheos_status *status = rheos__invocation_run(invocation, &parameters, step, outputs);
+  rheos__site_leave(site, invocation);
   return status;
 }
 

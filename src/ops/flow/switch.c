@@ -8,9 +8,10 @@
 // Sets an error for a node of a loop, whose context `context` may be (NULL: none).
 static bool refuse_loop(rheos__grad *g, rheos_control_context *context) {
   if (rheos__while_context(context) == NULL) return false;
-  rheos_scope_fail_take(g->scope, rheos_status_new(RHEOS_UNIMPLEMENTED,
-                                                   "gradients of loops made of Enter, Merge, Switch "
-                                                   "and Exit are not there yet"));
+  rheos_scope_fail_take(g->scope,
+                        rheos_status_new(RHEOS_UNIMPLEMENTED,
+                                         "gradients of loops made of Enter, Merge, Switch "
+                                         "and Exit are not there yet"));
   return true;
 }
 
@@ -57,8 +58,8 @@ static void gradient_merge(rheos__grad *g) {
     for (int32_t i = 0; i < 2; ++i) rheos__grad_set(g, i, rheos_operation_output(sides, i));
     return;
   }
-  rheos_output *taken = g->num_inputs > 0 ? rheos__alloc_array((size_t)g->num_inputs, sizeof *taken)
-                                          : NULL;
+  rheos_output *taken =
+      g->num_inputs > 0 ? rheos__alloc_array((size_t)g->num_inputs, sizeof *taken) : NULL;
   if (taken == NULL) {
     rheos_scope_fail_take(s, rheos__out_of_memory());
     return;

@@ -17,7 +17,7 @@ typedef struct loop_state {
 typedef struct loop {
   const loop_state *state;
   rheos__step *step;
-  rheos__frame *condition, *body;
+  rheos__invocation *condition, *body;
   rheos_tensor **variables;  // as given to the next trip
   rheos_tensor **results;
   bool *given;  // they are the loop's own and nobody else's
@@ -57,7 +57,7 @@ static void loop_deinit(loop *l) {
 static rheos_status *holds(loop *l, bool *out_holds) {
   const rheos__parameters parameters = {.tensors = l->variables, .cells = l->state->args.cells};
   rheos_tensor *condition = NULL;
-  RHEOS_TRY(rheos__frame_run(l->condition, &parameters, l->step, &condition));
+  RHEOS_TRY(rheos__invocation_run(l->condition, &parameters, l->step, &condition));
   *out_holds = rheos__is_true(condition);
   rheos_tensor_unref(condition);
   return NULL;
@@ -73,7 +73,7 @@ static rheos_status *take_trip(loop *l, int32_t first) {
     return rheos_status_new(RHEOS_CANCELLED, "the loop was stopped");
   }
   for (int32_t i = first; i < count; ++i) l->results[i - first] = NULL;
-  rheos_status *status = rheos__frame_run(l->body, &parameters, l->step, l->results);
+  rheos_status *status = rheos__invocation_run(l->body, &parameters, l->step, l->results);
   for (int32_t i = first; i < count; ++i) {
     if (l->owned[i] && !l->given[i]) rheos_tensor_unref(l->variables[i]);
     rheos_tensor *result = status == NULL ? l->results[i - first] : NULL;
