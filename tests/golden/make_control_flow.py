@@ -347,6 +347,46 @@ def cond_gather_and_update(tf):
     return [tf.identity(done)]
 
 
+# ---- Gradients of conditionals
+
+
+@program
+def gradient_of_cond(tf):
+    x, p = numbers(tf), truth(tf, False)
+    y = tf.cond(p, lambda: x * 2.0, lambda: tf.square(x))
+    return tf.gradients(y, x)
+
+
+@program
+def gradient_where_one_side_has_none(tf):
+    x, p = numbers(tf), truth(tf)
+    y = tf.cond(p, lambda: tf.reduce_sum(x * x), lambda: tf.constant(3.0))
+    return tf.gradients(y, x)
+
+
+@program
+def gradient_of_nested_conds(tf):
+    x, p = numbers(tf), truth(tf)
+    inner = lambda: tf.cond(x[0] > 1, lambda: x * x, lambda: -x)  # noqa: E731
+    return tf.gradients(tf.cond(p, inner, lambda: x * 3.0), x)
+
+
+@program
+def gradient_of_two_results(tf):
+    x, p = numbers(tf), truth(tf)
+    w = tf.constant([2.0, 3.0, 4.0], name="w")
+    a, b = tf.cond(p, lambda: (x * w, x), lambda: (x + 1.0, w * x))
+    return tf.gradients(a * b, [x, w])
+
+
+@program
+def gradient_of_a_variable(tf):
+    v = tf.Variable([1.0, 2.0, 3.0], name="v", use_resource=False)
+    x, p = numbers(tf), truth(tf, False)
+    y = tf.cond(p, lambda: v * x, lambda: v + x)
+    return tf.gradients(tf.reduce_sum(y * y), [x])
+
+
 # ---- Cases
 
 
