@@ -32,9 +32,9 @@ typedef struct rheos_case_branch {
 } rheos_case_branch;
 
 // What the first branch gives whose predicate holds, else what `otherwise` gives. `name` NULL: "case".
-RHEOS_API void rheos_case_of(rheos_scope *scope, const rheos_case_branch *branches,
-                             size_t num_branches, rheos_branch_function otherwise, void *argument,
-                             const char *name, rheos_output *outputs, size_t num_outputs);
+RHEOS_API void rheos_case(rheos_scope *scope, const rheos_case_branch *branches,
+                          size_t num_branches, rheos_branch_function otherwise, void *argument,
+                          const char *name, rheos_output *outputs, size_t num_outputs);
 
 // Builds the condition of a loop: a boolean scalar of the loop variables.
 typedef rheos_output (*rheos_condition_function)(rheos_scope *scope, void *argument,

@@ -209,9 +209,9 @@ static void build_rest(rheos_scope *s, void *argument, rheos_output *outputs, si
              NULL, outputs, num_outputs);
 }
 
-void rheos_case_of(rheos_scope *s, const rheos_case_branch *branches, size_t num_branches,
-                   rheos_branch_function otherwise, void *argument, const char *name,
-                   rheos_output *outputs, size_t num_outputs) {
+void rheos_case(rheos_scope *s, const rheos_case_branch *branches, size_t num_branches,
+                rheos_branch_function otherwise, void *argument, const char *name,
+                rheos_output *outputs, size_t num_outputs) {
   for (size_t i = 0; i < num_outputs; i++) outputs[i] = none;
   rheos_push_name_scope(s, name != NULL ? name : "case");
   case_rest rest = {branches, num_branches, otherwise, argument};

@@ -84,7 +84,7 @@ static rheos_status *infer(const relaxation *r, const rheos__node *node, rheos__
 
 static rheos_status *infer_again(relaxation *r, int32_t id, rheos__arena *arena) {
   const rheos__node *node = rheos__graph_node(r->graph, id);
-  rheos_shape *shapes;
+  rheos_shape *shapes = NULL;
   rheos__arena_reset(arena);
   RHEOS_TRY(infer(r, node, arena, &shapes));
   for (int32_t i = 0; i < node->num_outputs; i++) {

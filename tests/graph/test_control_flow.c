@@ -153,7 +153,7 @@ static void test_case__takes_the_first_that_holds(void **state) {
   rheos_output p = placeholder(f.scope, RHEOS_BOOL, "p"), q = placeholder(f.scope, RHEOS_BOOL, "q");
   const rheos_case_branch branches[] = {{p, one}, {q, one}};
   rheos_output y;
-  rheos_case_of(f.scope, branches, 2, one, NULL, NULL, &y, 1);
+  rheos_case(f.scope, branches, 2, one, NULL, NULL, &y, 1);
   assert_node(f.graph, "case/cond/Merge", "Merge", "case/cond/cond/Merge:0, case/cond/one:0");
   assert_node(f.graph, "case/cond/cond/Switch", "Switch",
               "case/cond/cond/Switch/Switch:0, case/cond/cond/Switch/Switch:0");
