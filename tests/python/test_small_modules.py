@@ -314,3 +314,59 @@ def test_assert_equal_graph_def():
     with pytest.raises(TypeError, match="Expected tf.GraphDef"):
         tf.test.assert_equal_graph_def(graph_def(1), "a")
     assert tf.test.mock.Mock is not None
+
+
+class _Case(tf.test.TestCase):
+    def runTest(self):
+        """Only the assertions are used."""
+
+
+def test_a_test_case_compares_messages_and_devices():
+    case = _Case()
+    graph_def = tf.GraphDef(node=[tf.NodeDef(name="x", op="NoOp")])
+    case.assertProtoEquals("node { name: 'x' op: 'NoOp' }", graph_def)
+    case.assertProtoEquals(graph_def, graph_def)
+    with pytest.raises(AssertionError):
+        case.assertProtoEquals("node { name: 'y' op: 'NoOp' }", graph_def)
+    graph_def.versions.producer = tf.GRAPH_DEF_VERSION
+    case.assertProtoEqualsVersion("node { name: 'x' op: 'NoOp' }", graph_def)
+    case.assertDeviceEqual("/cpu:0", "/device:CPU:0")
+    with pytest.raises(AssertionError):
+        case.assertDeviceEqual("/cpu:0", "/cpu:1")
+
+
+def test_a_test_case_looks_at_errors_by_a_function():
+    case = _Case()
+    with case.assertRaisesWithPredicateMatch(ValueError, lambda e: "bad" in str(e)):
+        raise ValueError("a bad one")
+    with case.assertRaisesOpError("no such"):
+        raise tf.errors.NotFoundError(None, None, "no such thing")
+    for wrong in ("good", lambda e: False):
+        with pytest.raises(AssertionError):
+            with case.assertRaisesWithPredicateMatch(ValueError, wrong):
+                raise ValueError("bad")
+    with pytest.raises(AssertionError, match="ValueError not raised"):
+        with case.assertRaisesWithPredicateMatch(ValueError, "bad"):
+            pass
+
+
+def test_a_checked_thread_fails_its_test():
+    case = _Case()
+    done = []
+    thread = case.checkedThread(done.append, args=(1,))
+    thread.start()
+    thread.join()
+    assert done == [1] and not thread.is_alive()
+    thread = case.checkedThread(lambda: 1 / 0)
+    thread.start()
+    with pytest.raises(AssertionError, match="division by zero"):
+        thread.join()
+
+
+def test_what_is_written_to_a_stream_is_captured(tmp_path):
+    with open(tmp_path / "out", "w") as stream:
+        with _Case().captureWritesToStream(stream) as captured:
+            stream.write("seen")
+            assert captured.contents() == "seen"
+        stream.write("kept")
+    assert (tmp_path / "out").read_text() == "kept"

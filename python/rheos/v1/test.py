@@ -1,9 +1,11 @@
 """Test cases of programs that use the library."""
 
 import atexit as _atexit
+import contextlib as _contextlib
 import os as _os
 import shutil as _shutil
 import tempfile as _tempfile
+import threading as _threading
 import unittest as _unittest
 
 import numpy as _np
@@ -15,8 +17,10 @@ from rheos.framework.defaults import (
     get_default_session as _get_default_session,
     reset_default_graph as _reset_default_graph,
 )
+from rheos.framework.device_spec import DeviceSpec as _DeviceSpec
 from rheos.training.gradient_check import compute_gradient, compute_gradient_error  # noqa: F401
 from rheos.training.session import Session as _Session
+from rheos.v1.version import GRAPH_DEF_VERSION as _GRAPH_DEF_VERSION
 
 _temp_dirs = []
 
@@ -214,7 +218,62 @@ class TestCase(_unittest.TestCase):
 
     def assertRaisesOpError(self, expected_err_re_or_predicate):
         """A context that fails with an OpError whose message matches."""
-        return self.assertRaisesRegex(_errors.OpError, expected_err_re_or_predicate)
+        return self.assertRaisesWithPredicateMatch(_errors.OpError, expected_err_re_or_predicate)
+
+    @_contextlib.contextmanager
+    def assertRaisesWithPredicateMatch(self, exception_type, expected_err_re_or_predicate):
+        """A context that fails with such an exception.
+
+        expected_err_re_or_predicate: a regular expression for its message, or a function of it.
+        """
+        try:
+            yield
+        except exception_type as error:
+            matches = expected_err_re_or_predicate
+            if not callable(matches):
+                self.assertRegex(_message_of(error), matches)
+            elif not matches(error):
+                raise AssertionError(f"the predicate is false for {error!r}") from error
+            return
+        self.fail(f"{getattr(exception_type, '__name__', exception_type)} not raised")
+
+    def assertProtoEquals(self, expected_message_maybe_ascii, message, msg=None):
+        """The messages are equal; the expected one may be text."""
+        expected = expected_message_maybe_ascii
+        if isinstance(expected, str):
+            expected = _messages.from_text(expected, type(message)())
+        self.assertIs(type(expected), type(message), msg)
+        if expected != message:
+            self.assertMultiLineEqual(str(expected), str(message), msg)
+
+    def assertProtoEqualsVersion(
+        self, expected, actual, producer=_GRAPH_DEF_VERSION, min_consumer=0, msg=None
+    ):
+        """The graph messages are equal, the expected one, as text, with these versions."""
+        versions = f"versions {{ producer: {producer} min_consumer: {min_consumer} }};"
+        self.assertProtoEquals(f"{versions}\n{expected}", actual, msg)
+
+    def assertDeviceEqual(self, device1, device2, msg=None):
+        """Names or specs of devices mean the same device."""
+        self.assertEqual(_canonical_name(device1), _canonical_name(device2), msg)
+
+    @_contextlib.contextmanager
+    def captureWritesToStream(self, stream):
+        """A context with what is written to a stream of a file descriptor: `.contents()`."""
+        stream.flush()
+        kept = _os.dup(stream.fileno())
+        with _tempfile.TemporaryFile() as file:
+            _os.dup2(file.fileno(), stream.fileno())
+            try:
+                yield _Captured(stream, file)
+            finally:
+                stream.flush()
+                _os.dup2(kept, stream.fileno())
+                _os.close(kept)
+
+    def checkedThread(self, target, args=None, kwargs=None):
+        """A thread for `target(*args, **kwargs)`; its join() fails the test if that raised."""
+        return _CheckedThread(self, target, args or (), kwargs or {})
 
     def assertStartsWith(self, actual, expected_start, msg=None):
         self.assertTrue(actual.startswith(expected_start), msg or f"{actual!r}")
@@ -274,6 +333,59 @@ for _old, _new in {
     "assert_": "assertTrue",
 }.items():
     setattr(TestCase, _old, getattr(_unittest.TestCase, _new))
+
+
+def _canonical_name(device):
+    if isinstance(device, str) and device:
+        device = _DeviceSpec.from_string(device)
+    return device.to_string() if hasattr(device, "to_string") else device or ""
+
+
+def _message_of(error):
+    """What the message of an error is compared by: with those of the ops that it comes from."""
+    return error.message if isinstance(error, _errors.OpError) else str(error)
+
+
+class _Captured:
+    """What has been written to a stream so far."""
+
+    def __init__(self, stream, file):
+        self._stream, self._file = stream, file
+
+    def contents(self):
+        """All of it, as text."""
+        self._stream.flush()
+        self._file.seek(0)
+        return self._file.read().decode("utf-8", "replace")
+
+
+class _CheckedThread:
+    """A thread whose failure is that of a test."""
+
+    def __init__(self, case, target, args, kwargs):
+        self._case, self._target, self._args, self._kwargs = case, target, args, kwargs
+        self._error = None
+        self._thread = _threading.Thread(target=self._run)
+
+    def _run(self):
+        try:
+            self._target(*self._args, **self._kwargs)
+        except Exception as error:
+            self._error = error
+
+    def start(self):
+        """Starts the thread."""
+        self._thread.start()
+
+    def join(self):
+        """Waits for the thread; the test fails if it raised an exception."""
+        self._thread.join()
+        if self._error is not None:
+            self._case.fail(f"Error in checkedThread: {self._error}")
+
+    def is_alive(self):
+        """Whether it still runs."""
+        return self._thread.is_alive()
 
 
 class _StaysOpen:
