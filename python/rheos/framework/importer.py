@@ -36,10 +36,7 @@ def _checked_map(input_map):
     if isinstance(input_map, dict):
         input_map = {_text(key): value for key, value in input_map.items()}
     if not isinstance(input_map, dict) or not all(isinstance(key, str) for key in input_map):
-        raise TypeError(
-            "input_map must be a dictionary mapping strings to Tensor objects, but got "
-            f"{input_map!r}"
-        )
+        raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
     return input_map
 
 

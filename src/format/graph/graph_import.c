@@ -100,7 +100,7 @@ static rheos_status *check_elements(rheos__import *im) {
     if (sound && rheos__import_slot_of(im, ref.name, ref.name_bytes)->node >= 0) continue;
     if (sound && strchr(element->name, ':') != NULL && rheos__import_mapping_of(im, &ref) != NULL)
       continue;
-    return RHEOS_INVALID("Requested return_element '%s' not found in graph_def.",
+    return RHEOS_INVALID("Requested return node '%s' not found in graph def",
                          element->name != NULL ? element->name : "");
   }
   return NULL;
@@ -123,7 +123,9 @@ static rheos_status *find_elements(rheos__import *im) {
     element->operation = (rheos_operation){im->graph, im->ids[node]};
     element->index = is_output ? ref.index : -1;
     if (element->index < rheos_operation_num_outputs(element->operation)) continue;
-    return RHEOS_INVALID("Requested return_element '%s' not found in graph_def.", element->name);
+    return RHEOS_INVALID("Invalid return output %d of node '%.*s', which has %d output(s)",
+                         (int)ref.index, (int)ref.name_bytes, ref.name,
+                         (int)rheos_operation_num_outputs(element->operation));
   }
   return NULL;
 }
@@ -142,8 +144,16 @@ static void find_mapped(rheos__import *im) {
 // Whether those who wrote the graph let it be read here.
 static rheos_status *check_versions(const Tensorflow__VersionDef *versions) {
   if (versions->min_consumer > RHEOS__GRAPH_PRODUCER) {
-    return RHEOS_INVALID("the graph asks for version %d of the graph format, this is version %d",
-                         versions->min_consumer, RHEOS__GRAPH_PRODUCER);
+    return RHEOS_INVALID(
+        "GraphDef min consumer version %d above current version %d for TensorFlow 1.15.5.  "
+        "Please upgrade TensorFlow.",
+        versions->min_consumer, RHEOS__GRAPH_PRODUCER);
+  }
+  if (versions->producer < 0) {
+    return RHEOS_INVALID(
+        "GraphDef producer version %d below min producer 0 supported by TensorFlow 1.15.5.  "
+        "Please regenerate your graph.",
+        versions->producer);
   }
   for (size_t i = 0; i < versions->n_bad_consumers; i++) {
     if (versions->bad_consumers[i] != RHEOS__GRAPH_PRODUCER) continue;

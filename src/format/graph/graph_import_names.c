@@ -46,7 +46,7 @@ rheos_status *rheos__import_index_names(rheos__import *im) {
     const char *name = im->def->node[i]->name;
     if (name[0] == '\0') return RHEOS_INVALID("node %d of the graph has no name", i);
     rheos__name_slot *s = rheos__import_slot_of(im, name, strlen(name));
-    if (s->node >= 0) return RHEOS_INVALID("the graph has two nodes called '%s'", name);
+    if (s->node >= 0) return RHEOS_INVALID("Node '%s' is not unique", name);
     s->node = i;
   }
   return NULL;
@@ -131,7 +131,7 @@ static rheos_status *resolve_input(rheos__import *im, const Tensorflow__NodeDef 
                                    rheos__import_source *out_source) {
   rheos__input_ref ref;
   if (!rheos__import_parse_input(def->input[input], &ref)) {
-    return RHEOS_INVALID("Node '%s': '%s' is not a valid input", def->name, def->input[input]);
+    return RHEOS_INVALID("Node '%s': Unknown input node '%s'", def->name, def->input[input]);
   }
   *out_source = (rheos__import_source){-1, ref.index, rheos__import_mapping_of(im, &ref)};
   if (out_source->mapping != NULL) return NULL;

@@ -16,8 +16,11 @@ static rheos_status *check_index(const rheos__new_node *n, size_t input, rheos_o
                                  int32_t index) {
   const int32_t count = rheos_operation_num_outputs(operation);
   if (index < count) return NULL;
-  return RHEOS_INVALID("Node '%s': input '%s', but the node has %d outputs", n->def->name,
-                       n->def->input[input], count);
+  const char *from = n->def->input[input], *colon = strrchr(from, ':');
+  return RHEOS_INVALID(
+      "Node '%s': Connecting to invalid output %d of source node %.*s which has %d outputs.",
+      n->def->name, (int)index, (int)(colon != NULL ? (size_t)(colon - from) : strlen(from)), from,
+      (int)count);
 }
 
 static rheos_status *read_inputs(rheos__import *im, int32_t node, rheos__new_node *n) {

@@ -241,12 +241,12 @@ static void test_graph_def__names_what_is_wrong(void **state) {
   expect_error(import_text(&(graph_text){.count = 1, .nodes = {{"a", "Neg", {"x"}}}}),
                RHEOS_INVALID_ARGUMENT, "Node 'a': Unknown input node 'x'");
   expect_error(import_text(&(graph_text){.count = 1, .nodes = {{"a", "Neg", {"x:y"}}}}),
-               RHEOS_INVALID_ARGUMENT, "Node 'a': 'x:y' is not a valid input");
+               RHEOS_INVALID_ARGUMENT, "Node 'a': Unknown input node 'x:y'");
   expect_error(import_text(&(graph_text){.count = 1, .nodes = {{"a", "Neg", {""}}}}),
-               RHEOS_INVALID_ARGUMENT, "is not a valid input");
+               RHEOS_INVALID_ARGUMENT, "Unknown input node");
   expect_error(import_text(&(graph_text){
                    .count = 2, .nodes = {{"x", "Placeholder", {NULL}}, {"x", "Neg", {"x"}}}}),
-               RHEOS_INVALID_ARGUMENT, "two nodes called 'x'");
+               RHEOS_INVALID_ARGUMENT, "Node 'x' is not unique");
   expect_error(import_text(&(graph_text){.count = 1, .nodes = {{"", "NoOp", {NULL}}}}),
                RHEOS_INVALID_ARGUMENT, "node 0 of the graph has no name");
   expect_error(
@@ -413,10 +413,12 @@ static void test_graph_def__names_are_made_unique(void **state) {
   assert_int_equal(elements[2].operation.id, again.id);
 
   const char *bad[] = {"c", "b:1", "^a", ""};
+  const char *messages[] = {"node 'c' not found", "Invalid return output 1 of node 'b'",
+                            "node '^a' not found", "node '' not found"};
   for (int i = 0; i < 4; i++) {
     elements[1].name = bad[i];
     expect_error(import_with(graph, b.data, b.size_bytes, &options), RHEOS_INVALID_ARGUMENT,
-                 "not found in graph_def");
+                 messages[i]);
   }
   rheos_free(b.data);
   rheos_graph_unref(graph);
@@ -573,7 +575,7 @@ static void test_graph_def__bad_inputs_are_named(void **state) {
   bytes b = graph_bytes(&index);
   rheos_graph *graph = rheos_graph_new();
   expect_error(import_into(graph, b.data, b.size_bytes, NULL), RHEOS_INVALID_ARGUMENT,
-               "Node 'a': input 'x:1', but the node has 1 outputs");
+               "Node 'a': Connecting to invalid output 1 of source node x which has 1 outputs.");
   // Names that the graph has already
   expect_error(import_into(graph, b.data, b.size_bytes, NULL), RHEOS_INVALID_ARGUMENT,
                "Duplicate node name in graph: 'x'");
