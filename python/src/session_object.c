@@ -273,7 +273,8 @@ static PyObject *run(PyObject *object, PyObject *const *args, Py_ssize_t num_arg
     return NULL;
   }
   if (!session_check_open(self)) return NULL;
-  if (given[2] == Py_None && given[3] == Py_None) {
+  const bool is_empty = rheos_graph_num_operations(self->graph->graph) == 0;
+  if (given[2] == Py_None && given[3] == Py_None && !is_empty) {
     request r;
     request_init(&r);
     int understood = add_feeds(self, &r, given[1]);

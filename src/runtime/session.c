@@ -476,6 +476,9 @@ rheos_status *rheos_session_partial_setup(rheos_session *session, const rheos_ou
                                           size_t num_fetches, const rheos_operation *targets,
                                           size_t num_targets, int64_t *out_handle) {
   RHEOS_OUT(out_handle);
+  if (num_fetches == 0 && num_targets == 0) {
+    return RHEOS_INVALID("Must specify at least one target to fetch or execute.");
+  }
   rheos_callable *callable = NULL;  // checks the ids, and the plan of the whole, and keeps the ids
   RHEOS_TRY(rheos_callable_new(session, feeds, num_feeds, fetches, num_fetches, targets,
                                num_targets, &callable));

@@ -189,6 +189,8 @@ def test_bad_arguments(graph):
     with tf.Session() as session:
         with pytest.raises(TypeError, match="Cannot interpret feed"):
             session.partial_run_setup(r1, [object()])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="at least one target to fetch"):
+            session.partial_run_setup([], [a])
         handle = session.partial_run_setup(r1, a)
         assert session.partial_run(handle, []) == []
         with pytest.raises(ValueError, match="Cannot feed value of shape"):

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 import weakref
 
 import numpy as np
@@ -613,3 +614,36 @@ def test_what_may_not_be_fed_or_fetched(sess):
     with pytest.raises(ValueError, match="marked as not fetchable"):
         sess.make_callable(b)
     assert sess.run([a, c], {b: 3.0}) == [1, 4]
+
+
+def test_a_session_is_entered_once():
+    session = tf.Session()
+    with pytest.raises(RuntimeError, match="not re-entrant"):
+        with session, session:
+            pass
+
+
+@pytest.mark.parametrize("fetches", [[], (), {}])
+def test_an_empty_graph_runs_nothing(fetches):
+    with tf.Session(graph=tf.Graph()) as session, pytest.raises(RuntimeError, match="is empty"):
+        session.run(fetches)
+
+
+def test_a_second_interactive_session_warns():
+    with tf.Graph().as_default():
+        first = tf.InteractiveSession()
+        with pytest.warns(UserWarning, match="An interactive session is already active"):
+            second = tf.InteractiveSession()
+        second.close()
+        first.close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            tf.InteractiveSession().close()
+
+
+def test_a_sparse_placeholder_of_a_known_shape_is_fed_two_parts():
+    with tf.Graph().as_default(), tf.Session() as session:
+        sparse = tf.sparse_placeholder(tf.float32, [2, 3])
+        dense = tf.sparse_tensor_to_dense(sparse)
+        assert session.run(dense, {sparse: ([[1, 2]], [5.0])})[1, 2] == 5
+        assert sparse.consumers() == [dense.op]

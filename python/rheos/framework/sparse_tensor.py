@@ -37,6 +37,10 @@ class SparseTensor:
         indices.shape.assert_has_rank(2) if indices.shape.ndims is not None else None
         values.shape.assert_has_rank(1) if values.shape.ndims is not None else None
 
+    def consumers(self):
+        """The operations that take one of its parts."""
+        return list(dict.fromkeys(op for part in self._parts for op in part.consumers()))
+
     @property
     def _parts(self):
         return [self.indices, self.values, self.dense_shape]

@@ -1,5 +1,8 @@
 """Sessions: running parts of a graph. The common forms of `run` are in the extension."""
 
+import threading
+import warnings
+
 import numpy as np
 
 from rheos import _core
@@ -121,7 +124,7 @@ def _feeds(feed):
     """The tensors and values of one entry of a feed_dict."""
     key, value = feed
     if isinstance(key, SparseTensor):
-        if not isinstance(value, (tuple, list)) or len(value) != 3:
+        if not isinstance(value, (tuple, list)) or len(value) not in (2, 3):
             raise TypeError("the value for a SparseTensor is (indices, values, dense_shape)")
         return list(zip(_feed_parts(key), value))
     if isinstance(key, RaggedBase):
@@ -454,21 +457,23 @@ class Session(BaseSession):
 
     def __init__(self, target="", graph=None, config=None):
         super().__init__(target, graph, config)
-        self._contexts = []
+        self._contexts = ()
 
     def __enter__(self):
-        graph = self.graph.as_default()
-        session = self.as_default()
-        graph.__enter__()
-        session.__enter__()
-        self._contexts.append((graph, session))
+        if self._contexts:
+            raise RuntimeError(
+                "Session context managers are not re-entrant. Use `Session.as_default()` if you "
+                "want to enter a session multiple times."
+            )
+        self._contexts = self.graph.as_default(), self.as_default()
+        for context in self._contexts:
+            context.__enter__()
         return self
 
     def __exit__(self, exc_type, exc_value, exc_traceback):
-        if self._contexts:
-            graph, session = self._contexts.pop()
-            session.__exit__(exc_type, exc_value, exc_traceback)
-            graph.__exit__(exc_type, exc_value, exc_traceback)
+        contexts, self._contexts = self._contexts, ()
+        for context in reversed(contexts):
+            context.__exit__(exc_type, exc_value, exc_traceback)
         self.close()
 
     @staticmethod
@@ -479,8 +484,20 @@ class Session(BaseSession):
 class InteractiveSession(BaseSession):
     """A session that is the default one from the moment it is made until it is closed."""
 
+    _count_lock = threading.Lock()
+    _active_session_count = 0
+
     def __init__(self, target="", graph=None, config=None):
         super().__init__(target, graph, config)
+        with InteractiveSession._count_lock:
+            if InteractiveSession._active_session_count > 0:
+                warnings.warn(
+                    "An interactive session is already active. This can cause out-of-memory errors "
+                    "in some cases. You must explicitly call `InteractiveSession.close()` to "
+                    "release resources held by the other session(s).",
+                    stacklevel=2,
+                )
+            InteractiveSession._active_session_count += 1
         self._explicit_graph = graph
         self._default_graph = None
         if graph is not None:
@@ -495,6 +512,8 @@ class InteractiveSession(BaseSession):
         """Ends the session; it is no longer the default one."""
         super().close()
         if self._default_session is not None:
+            with InteractiveSession._count_lock:
+                InteractiveSession._active_session_count -= 1
             self._default_session.__exit__(None, None, None)
             self._default_session = None
         if self._default_graph is not None:
