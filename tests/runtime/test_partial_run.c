@@ -206,6 +206,33 @@ static void test_partial_run__ends_with_its_session_or_before(void **state) {
   free_graph(&g);
 }
 
+static void test_partial_run__refuses_what_is_not_given(void **state) {
+  (void)state;
+  random_graph g;
+  rheos_session *session;
+  int64_t handle;
+  rheos_output feed;
+  build(&g, 5);
+  feed = g.feeds[0].output;
+  check(rheos_session_new(g.graph, NULL, &session));
+  expect_invalid(rheos_session_partial_setup(NULL, &feed, 1, g.fetches, 1, NULL, 0, &handle), "");
+  expect_invalid(rheos_session_partial_setup(session, NULL, 1, g.fetches, 1, NULL, 0, &handle), "");
+  expect_invalid(rheos_session_partial_setup(session, &feed, 1, NULL, 1, NULL, 0, &handle), "");
+  expect_invalid(rheos_session_partial_setup(session, &feed, 1, NULL, 0, NULL, 1, &handle), "");
+  expect_invalid(rheos_session_partial_setup(session, &feed, 1, g.fetches, 1, NULL, 0, NULL), "");
+  expect_invalid(rheos_session_partial_setup(session, &feed, 1, NULL, 0, NULL, 0, &handle),
+                 "at least one target to fetch or execute");
+  handle = set_up_step(session, &g);
+  const rheos_feed none = {g.feeds[0].output, NULL};
+  expect_invalid(rheos_session_partial_run(NULL, handle, NULL, 0, NULL, 0, NULL), "");
+  expect_invalid(rheos_session_partial_run(session, handle, NULL, 1, NULL, 0, NULL), "");
+  expect_invalid(rheos_session_partial_run(session, handle, NULL, 0, NULL, 1, NULL), "");
+  expect_invalid(rheos_session_partial_run(session, handle, &none, 1, NULL, 0, NULL), "");
+  rheos_session_partial_end(NULL, handle);
+  rheos_session_free(session);
+  free_graph(&g);
+}
+
 // ---- Threads with steps of their own
 
 typedef struct worker {
@@ -249,6 +276,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_partial_run__gives_what_a_whole_step_gives),
       cmocka_unit_test(test_partial_run__ends_with_its_session_or_before),
+      cmocka_unit_test(test_partial_run__refuses_what_is_not_given),
       cmocka_unit_test(test_partial_run__threads_have_steps_of_their_own),
   };
   return cmocka_run_group_tests_name("partial_run", tests, NULL, NULL);
