@@ -160,6 +160,11 @@ static bool is_for_any_values(const rheos__dynamic *dynamic, const dynamic_node 
   return n->segment == NULL && rheos__all_known(p->output_shapes, p->num_outputs);
 }
 
+// A variable or handle: nothing runs.
+static bool only_names_a_cell(const rheos__prepare *p) {
+  return p->output_resource != NULL && p->run == NULL && p->compute == NULL;
+}
+
 static rheos_status *prepare(rheos__dynamic *dynamic, const dynamic_node *n) {
   const rheos__entry *entry = &n->plan->entries[n->entry];
   forget(dynamic);
@@ -186,7 +191,7 @@ static rheos_status *prepare(rheos__dynamic *dynamic, const dynamic_node *n) {
     return status;
   }
   RHEOS_TRY(rheos__check_handles(entry, p));
-  if (p->alias_input < 0 && p->compute == NULL &&
+  if (p->alias_input < 0 && p->compute == NULL && !only_names_a_cell(p) &&
       !rheos__all_known(p->output_shapes, p->num_outputs)) {
     return rheos_status_new(RHEOS_INTERNAL, "the shape of an output of %s could not be inferred",
                             p->op->name);
@@ -226,11 +231,6 @@ static bool is_prepared(const rheos__dynamic *dynamic, const dynamic_node *n) {
     }
   }
   return true;
-}
-
-// A variable or handle: nothing runs.
-static bool only_names_a_cell(const rheos__prepare *p) {
-  return p->output_resource != NULL && p->run == NULL && p->compute == NULL;
 }
 
 static rheos_status *run(rheos__dynamic *dynamic, const dynamic_node *n,

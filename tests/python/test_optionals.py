@@ -45,10 +45,13 @@ def test_optionals_may_be_nested_deeply():
 def test_other_kernels_do_not_copy_variants():
     optional = holding(tf.constant(1.0))
     either = tf.placeholder_with_default(True, [])
-    for op in (lambda x: tf.stack([x, x]), lambda x: tf.where(either, x, x), tf.zeros_like):
+    for op in (lambda x: tf.stack([x, x]), lambda x: tf.where(either, x, x)):
         with tf.Session() as session:
             with pytest.raises(tf.errors.UnimplementedError, match="variant"):
                 session.run(tf.raw_ops.OptionalHasValue(optional=op(optional)))
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="no zeros like a Optional"):
+            session.run(tf.raw_ops.OptionalHasValue(optional=tf.zeros_like(optional)))
     with tf.Session() as session:
         assert session.run(tf.shape(optional)).tolist() == []
 

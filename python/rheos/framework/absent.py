@@ -21,7 +21,8 @@ def attribute_of(module, messages=()):
             return getattr(classes, name)
         import difflib
 
-        near = difflib.get_close_matches(name, dir(sys.modules[own]), cutoff=0.75)
+        known = dir(sys.modules[own]) if own in sys.modules else []
+        near = difflib.get_close_matches(name, known, cutoff=0.75)
         meant = f"did you mean {' or '.join(f'{public}.{n}' for n in near)}? " if near else ""
         raise AttributeError(
             f"module '{module}' has no attribute '{name}': {meant}If TensorFlow 1 has "

@@ -158,8 +158,12 @@ static rheos_status *prepare_stack(rheos__prepare *p) {
   const char *name = rheos__arena_strdup(p->arena, p->node_name);
   if (o == NULL || name == NULL) return rheos__out_of_memory();
   *o = (stack_op){.op = p->op, .attrs = p->attrs, .num_inputs = p->num_inputs, .node_name = name};
-  if (p->num_inputs > 0 && p->input_dtypes[0] == RHEOS_STRING) {
-    o->from = (rheos__variable_cell *)p->input_resources[0];
+  rheos__resource *cell = p->num_inputs > 0 ? p->input_resources[0] : NULL;
+  if (cell != NULL && p->input_dtypes[0] == RHEOS_STRING) {
+    if (cell->kind != &rheos__variable_kind) {
+      return RHEOS_INVALID("the handle refers to a %s", cell->kind->name);
+    }
+    o->from = (rheos__variable_cell *)cell;
   }
   p->compute = p->op->compute;
   return p->num_inputs == 0 ? make_cell(p, o) : NULL;

@@ -54,7 +54,11 @@ static void gradient_merge(rheos__grad *g) {
   const rheos_output gradient = rheos__grad_dense(g, 0);
   if (context != NULL && g->num_inputs == 2) {
     const rheos_output pred = {graph, context->pred.id, context->pred.index};
+    rheos_push_colocation(s, (rheos_operation){NULL, 0});
+    rheos_push_colocation(s, rheos_output_operation(gradient));
     const rheos_operation sides = switch_by(s, "cond_grad", gradient, pred);
+    rheos_scope_pop(s);
+    rheos_scope_pop(s);
     for (int32_t i = 0; i < 2; ++i) rheos__grad_set(g, i, rheos_operation_output(sides, i));
     return;
   }

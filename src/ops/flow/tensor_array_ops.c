@@ -180,8 +180,12 @@ static rheos_status *prepare_array(rheos__prepare *p) {
   const char *name = rheos__arena_strdup(p->arena, p->node_name);
   if (a == NULL || name == NULL) return rheos__out_of_memory();
   *a = (array_op){.op = p->op, .attrs = p->attrs, .num_inputs = p->num_inputs, .node_name = name};
-  if (p->num_inputs > 0 && p->input_dtypes[0] == RHEOS_STRING) {
-    a->from = (rheos__variable_cell *)p->input_resources[0];
+  rheos__resource *cell = p->num_inputs > 0 ? p->input_resources[0] : NULL;
+  if (cell != NULL && p->input_dtypes[0] == RHEOS_STRING) {
+    if (cell->kind != &rheos__variable_kind) {
+      return RHEOS_INVALID("the handle refers to a %s", cell->kind->name);
+    }
+    a->from = (rheos__variable_cell *)cell;
   }
   p->compute = family->compute;
   const bool gives_reference =
@@ -318,10 +322,17 @@ static rheos_status *compute_write(void *state, rheos__step *step, rheos_tensor 
   return rheos__tensor_keep(inputs[3], &outputs[0]);
 }
 
+// The flow, the last input, is passed on.
+static rheos_status *shape_flow(rheos__infer *c) {
+  rheos_shape unused;
+  RHEOS_TRY(rheos__infer_rank(c, c->num_inputs - 1, 0, &unused));
+  return rheos__shape_scalar(c);
+}
+
 static rheos_status *shape_write(rheos__infer *c) {
   rheos_shape unused;
   RHEOS_TRY(rheos__infer_rank(c, 1, 0, &unused));
-  return rheos__shape_scalar(c);
+  return shape_flow(c);
 }
 
 // ---- Reading many: Gather, Pack, Concat
@@ -756,15 +767,14 @@ ARRAY_OPS(TensorArrayConcat,
           rheos__gradient_array_concat, compute_concat)
 ARRAY_OPS(TensorArrayScatter,
           ", indices: int32, value: T, flow_in: float -> flow_out: float; T: type",
-          "Puts the rows of `value` at `indices`.", rheos__shape_scalar,
-          rheos__gradient_array_scatter, compute_scatter)
+          "Puts the rows of `value` at `indices`.", shape_flow, rheos__gradient_array_scatter,
+          compute_scatter)
 ARRAY_OP(TensorArrayUnpack,
          "handle: Ref(string), value: T, flow_in: float -> flow_out: float; T: type",
-         "Puts the rows of `value` into the array.", rheos__shape_scalar, NULL,
-         USES(compute_unpack))
+         "Puts the rows of `value` into the array.", shape_flow, NULL, USES(compute_unpack))
 ARRAY_OPS(TensorArraySplit,
           ", value: T, lengths: int64, flow_in: float -> flow_out: float; T: type",
-          "Puts parts of `value`, of `lengths` rows, into the array.", rheos__shape_scalar,
+          "Puts parts of `value`, of `lengths` rows, into the array.", shape_flow,
           rheos__gradient_array_split, compute_split)
 ARRAY_OPS(TensorArraySize, ", flow_in: float -> size: int32", "How many tensors the array has.",
           rheos__shape_scalar, rheos__no_gradient, compute_size)
