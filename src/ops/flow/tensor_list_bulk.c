@@ -437,8 +437,10 @@ static rheos_status *check_split(const rheos_tensor *tensor, const rheos_shape *
     const int64_t length = rheos__tensor_int_at(lengths, i);
     if (length < 0) return RHEOS_INVALID("Invalid value in lengths: %lld", (long long)length);
     if (length > rows - used) {
+      int64_t end;
+      if (__builtin_add_overflow(used, length, &end)) end = INT64_MAX;
       return RHEOS_INVALID("Attempting to slice [%lld, %lld] from tensor with length %lld",
-                           (long long)used, (long long)used + length, (long long)rows);
+                           (long long)used, (long long)end, (long long)rows);
     }
     used += length;
   }
