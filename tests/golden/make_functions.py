@@ -381,7 +381,7 @@ else:
         with tf.Graph().as_default() as scratch:
 
             @functions.Defun(tf.int32, func_name="Stub")
-            def stub(n):
+            def called(n):
                 return n + 0
 
             @functions.Defun(tf.int32, func_name="One")
@@ -390,7 +390,7 @@ else:
 
             @functions.Defun(tf.int32, func_name="Times")
             def times(n):
-                return n * stub(n - 1)
+                return n * called(n - 1)
 
             @functions.Defun(tf.int32, func_name="Whole")
             def fact(n):

@@ -8,6 +8,7 @@
 #include "graph/build.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/variable_util.h"
 #include "resource/resource.h"
 #include "tensor/variant.h"
 
@@ -140,16 +141,9 @@ static void release(void *state) {
 
 // The cell behind the reference that the node gives: a string that is the stack's name.
 static rheos_status *make_cell(rheos__prepare *p, stack_op *o) {
-  const size_t size = sizeof "stack/" + strlen(p->node_name);
-  char *name = rheos__arena_alloc(p->arena, size);
-  if (name == NULL) return rheos__out_of_memory();
-  snprintf(name, size, "stack/%s", p->node_name);
-  rheos_dtype dtype = RHEOS_STRING;
-  rheos__resource *cell = NULL;
-  RHEOS_TRY(rheos__resources_get(p->resources, &rheos__variable_kind, name, &dtype, &cell));
-  o->made = (rheos__variable_cell *)cell;
+  RHEOS_TRY(rheos__string_cell_new(p, "stack", &o->made));
   p->release = release;
-  p->output_resource = cell;
+  p->output_resource = &o->made->base;
   return NULL;
 }
 
@@ -158,13 +152,7 @@ static rheos_status *prepare_stack(rheos__prepare *p) {
   const char *name = rheos__arena_strdup(p->arena, p->node_name);
   if (o == NULL || name == NULL) return rheos__out_of_memory();
   *o = (stack_op){.op = p->op, .attrs = p->attrs, .num_inputs = p->num_inputs, .node_name = name};
-  rheos__resource *cell = p->num_inputs > 0 ? p->input_resources[0] : NULL;
-  if (cell != NULL && p->input_dtypes[0] == RHEOS_STRING) {
-    if (cell->kind != &rheos__variable_kind) {
-      return RHEOS_INVALID("the handle refers to a %s", cell->kind->name);
-    }
-    o->from = (rheos__variable_cell *)cell;
-  }
+  RHEOS_TRY(rheos__string_cell_of(p, &o->from));
   p->compute = p->op->compute;
   return p->num_inputs == 0 ? make_cell(p, o) : NULL;
 }

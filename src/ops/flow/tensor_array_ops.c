@@ -8,6 +8,7 @@
 #include "ops/flow/tensor_array_grad.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
+#include "ops/kit/variable_util.h"
 #include "resource/resource.h"
 
 typedef enum handle_kind { OF_REFERENCE, OF_STRING, OF_RESOURCE } handle_kind;
@@ -161,16 +162,9 @@ static void release(void *state) {
 
 // The cell behind the reference that the node gives.
 static rheos_status *make_cell(rheos__prepare *p, array_op *a) {
-  const size_t size = sizeof "tensor_array/" + strlen(p->node_name);
-  char *name = rheos__arena_alloc(p->arena, size);
-  if (name == NULL) return rheos__out_of_memory();
-  snprintf(name, size, "tensor_array/%s", p->node_name);
-  rheos_dtype dtype = RHEOS_STRING;
-  rheos__resource *cell = NULL;
-  RHEOS_TRY(rheos__resources_get(p->resources, &rheos__variable_kind, name, &dtype, &cell));
-  a->made = (rheos__variable_cell *)cell;
+  RHEOS_TRY(rheos__string_cell_new(p, "tensor_array", &a->made));
   p->release = release;
-  p->output_resource = cell;
+  p->output_resource = &a->made->base;
   return NULL;
 }
 
@@ -180,13 +174,7 @@ static rheos_status *prepare_array(rheos__prepare *p) {
   const char *name = rheos__arena_strdup(p->arena, p->node_name);
   if (a == NULL || name == NULL) return rheos__out_of_memory();
   *a = (array_op){.op = p->op, .attrs = p->attrs, .num_inputs = p->num_inputs, .node_name = name};
-  rheos__resource *cell = p->num_inputs > 0 ? p->input_resources[0] : NULL;
-  if (cell != NULL && p->input_dtypes[0] == RHEOS_STRING) {
-    if (cell->kind != &rheos__variable_kind) {
-      return RHEOS_INVALID("the handle refers to a %s", cell->kind->name);
-    }
-    a->from = (rheos__variable_cell *)cell;
-  }
+  RHEOS_TRY(rheos__string_cell_of(p, &a->from));
   p->compute = family->compute;
   const bool gives_reference =
       p->num_outputs > 0 && p->output_dtypes[0] == RHEOS_STRING && family->makes == OF_REFERENCE;

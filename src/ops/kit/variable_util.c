@@ -3,6 +3,8 @@
 #include "ops/kit/variable_util.h"
 
 #include <assert.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "ops/kit/array_util.h"
 #include "ops/kit/elementwise.h"
@@ -161,4 +163,30 @@ rheos_status *rheos__check_change(const rheos__prepare *p, rheos__change_kind ki
   if (sets_string || rheos__change_of(kind, dtype) != NULL) return NULL;
   return rheos_status_new(RHEOS_UNIMPLEMENTED, "%s is not available for dtype %s", p->op->name,
                           rheos_dtype_name(dtype));
+}
+
+// ---- Handles of version 1
+
+rheos_status *rheos__string_cell_of(const rheos__prepare *p, rheos__variable_cell **out_cell) {
+  *out_cell = NULL;
+  rheos__resource *cell = p->num_inputs > 0 ? p->input_resources[0] : NULL;
+  if (cell == NULL || p->input_dtypes[0] != RHEOS_STRING) return NULL;
+  if (cell->kind != &rheos__variable_kind) {
+    return RHEOS_INVALID("the handle refers to a %s", cell->kind->name);
+  }
+  *out_cell = (rheos__variable_cell *)cell;
+  return NULL;
+}
+
+rheos_status *rheos__string_cell_new(const rheos__prepare *p, const char *folder,
+                                     rheos__variable_cell **out_cell) {
+  const size_t size = strlen(folder) + strlen(p->node_name) + 2;
+  char *name = rheos__arena_alloc(p->arena, size);
+  if (name == NULL) return rheos__out_of_memory();
+  snprintf(name, size, "%s/%s", folder, p->node_name);
+  rheos_dtype dtype = RHEOS_STRING;
+  rheos__resource *cell = NULL;
+  RHEOS_TRY(rheos__resources_get(p->resources, &rheos__variable_kind, name, &dtype, &cell));
+  *out_cell = (rheos__variable_cell *)cell;
+  return NULL;
 }

@@ -57,4 +57,12 @@ rheos_status *rheos__check_divisors(rheos__change_kind kind, const rheos_tensor 
 rheos_status *rheos__check_change(const rheos__prepare *p, rheos__change_kind kind,
                                   rheos_dtype dtype);
 
+// ---- Handles of version 1: references to strings, in cells
+
+// The cell behind input 0 if that is such a reference, borrowed; else NULL.
+rheos_status *rheos__string_cell_of(const rheos__prepare *p, rheos__variable_cell **out_cell);
+// The cell "FOLDER/NODE" for output 0 of a node, with a reference for the caller.
+rheos_status *rheos__string_cell_new(const rheos__prepare *p, const char *folder,
+                                     rheos__variable_cell **out_cell);
+
 #endif  // RHEOS_SRC_OPS_KIT_VARIABLE_UTIL_H
