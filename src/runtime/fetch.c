@@ -49,7 +49,9 @@ rheos_status *rheos__run_place_fetched(const rheos__run *r, const rheos__segment
     const rheos__value *value = &segment->values[index - segment->first_value];
     rheos_status *status = NULL;
     if (value->over != 0) {
-      workspace->tensors[index] = rheos_tensor_ref(workspace->tensors[value->over - 1]);
+      // Moved: what takes the feed before it is written over gets a view, which it cannot keep.
+      workspace->tensors[index] = workspace->tensors[value->over - 1];
+      workspace->tensors[value->over - 1] = NULL;
     } else if (workspace->tensors[index] == NULL) {
       status =
           rheos_tensor_new((rheos_dtype)value->dtype, *value->shape, &workspace->tensors[index]);
@@ -71,6 +73,28 @@ static rheos_status *check_fetchable(const rheos__value *value, bool in_step) {
   return rheos_status_new(RHEOS_UNIMPLEMENTED, "a resource handle cannot be fetched");
 }
 
+// Bodies give what they hold, without a copy where it may be kept: the step's own is moved, which counts
+// nothing, and what is fetched again is what was given before.
+static bool take_of_call(const rheos__run *r, const rheos__value *value, int32_t fetch,
+                         rheos_tensor **tensor, rheos_tensor **given) {
+  const int32_t *fetch_values = r->plan->fetch_values;
+  if (*tensor == NULL) {
+    int32_t before = 0;
+    while (before < fetch && fetch_values[before] != fetch_values[fetch]) ++before;
+    if (before == fetch || given[before] == NULL) return false;
+    given[fetch] = rheos_tensor_ref(given[before]);
+    return true;
+  }
+  if (!rheos__tensor_can_keep(*tensor)) return false;
+  if (value->kind == RHEOS__VALUE_FEED) {
+    given[fetch] = rheos_tensor_ref(*tensor);
+    return true;
+  }
+  given[fetch] = *tensor;
+  *tensor = NULL;
+  return true;
+}
+
 // A tensor for the caller: the step's own where nobody else holds it, else a copy. A value that is
 // fetched twice has gone to the caller already: `given` are the values so far.
 static rheos_status *take_fetch(rheos__run *r, const rheos__segment *last, int32_t fetch,
@@ -87,9 +111,7 @@ static rheos_status *take_fetch(rheos__run *r, const rheos__segment *last, int32
     return NULL;
   }
   rheos_tensor **tensor = &r->workspace->tensors[value->root];
-  if (r->call != NULL && value->root == index && *tensor != NULL &&
-      rheos__tensor_can_keep(*tensor)) {
-    given[fetch] = rheos_tensor_ref(*tensor);
+  if (r->call != NULL && value->root == index && take_of_call(r, value, fetch, tensor, given)) {
     return NULL;
   }
   if (value->kind != RHEOS__VALUE_FEED && *tensor != NULL && rheos__tensor_is_exclusive(*tensor)) {

@@ -20,8 +20,9 @@ typedef struct loop {
   rheos__invocation *condition, *body;
   rheos_tensor **variables;  // as given to the next trip
   rheos_tensor **results;
-  bool *given;  // they are the loop's own and nobody else's
-  bool *owned;  // they are the loop's own
+  bool *given;          // they are the loop's own and nobody else's
+  bool *owned;          // they are the loop's own
+  rheos_tensor *holds;  // what the condition gave last: it is computed there again
   int64_t num_trips;
   rheos_tensor *few_tensors[2 * FEW_VARIABLES];
   bool few_flags[2 * FEW_VARIABLES];
@@ -51,15 +52,14 @@ static void loop_deinit(loop *l) {
   }
   if (l->body != NULL) rheos__site_leave(l->state->body, l->body);
   if (l->condition != NULL) rheos__site_leave(l->state->condition, l->condition);
+  rheos_tensor_unref(l->holds);
   rheos__free(l->block);
 }
 
 static rheos_status *holds(loop *l, bool *out_holds) {
   const rheos__parameters parameters = {.tensors = l->variables, .cells = l->state->args.cells};
-  rheos_tensor *condition = NULL;
-  RHEOS_TRY(rheos__invocation_run(l->condition, &parameters, l->step, &condition));
-  *out_holds = rheos__is_true(condition);
-  rheos_tensor_unref(condition);
+  RHEOS_TRY(rheos__invocation_run(l->condition, &parameters, l->step, &l->holds));
+  *out_holds = rheos__is_true(l->holds);
   return NULL;
 }
 
