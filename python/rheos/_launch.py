@@ -215,6 +215,7 @@ INSIDES = {
     "ops.state_ops": "",
     "ops.string_ops": "",
     "ops.template": "",
+    "ops.tensor_array_ops": "_insides.tensor_array_ops",
     "ops.variable_scope": "",
     "ops.variables": "",
     "platform.app": "app",

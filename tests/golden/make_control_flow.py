@@ -1120,12 +1120,14 @@ def plain(value):
         return value.decode("latin-1")
     if hasattr(value, "dtype") and value.dtype.kind == "c":
         return [value.real.tolist(), value.imag.tolist()]
+    if hasattr(value, "dtype") and value.dtype.kind == "O":
+        return [plain(part) for part in value.tolist()]
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def build(tf, name):
-    """The nodes and contexts of the program, and what it gives to fetch; in the default graph."""
-    fetches = PROGRAMS[name](tf)
+def build(tf, function):
+    """The nodes and contexts of a program, and what it gives to fetch; in the default graph."""
+    fetches = function(tf)
     graph = tf.get_default_graph()
     nodes = [describe(op) for op in graph.get_operations()]
     return {"nodes": nodes, "contexts": contexts(tf)}, fetches
@@ -1142,22 +1144,23 @@ def compute(tf, fetches):
         return [plain(value) for value in session.run(fetches)]
 
 
-def blame(tf, name):
-    """The class and the first line of what the program raises."""
+def blame(tf, function):
+    """The class and the first line of what a program raises."""
     with tf.Graph().as_default():
         try:
-            MISTAKES[name](tf)
+            function(tf)
         except Exception as error:
             text = getattr(error, "message", None) or str(error)
             return [type(error).__name__, text.split("\n")[0]]
-    raise AssertionError(name + " raises nothing")
+    raise AssertionError(function.__name__ + " raises nothing")
 
 
-def record(tf):
-    recorded = {"programs": {}, "mistakes": {name: blame(tf, name) for name in MISTAKES}}
-    for name in PROGRAMS:
+def record(tf, programs, mistakes):
+    recorded = {"programs": {}}
+    recorded["mistakes"] = {name: blame(tf, function) for name, function in mistakes.items()}
+    for name, function in programs.items():
         with tf.Graph().as_default():
-            made, fetches = build(tf, name)
+            made, fetches = build(tf, function)
             made["values"] = compute(tf, fetches)
         recorded["programs"][name] = made
     return recorded
@@ -1177,13 +1180,14 @@ def rows(recorded):
     return '{"programs": {\n%s},\n"mistakes": {\n%s}}\n' % parts
 
 
-def main():
+def write(file_name, programs, mistakes):
     import tensorflow
 
+    text = rows(record(tensorflow, programs, mistakes))
     folder = os.path.dirname(os.path.abspath(__file__))
-    with open(os.path.join(folder, "control_flow.json"), "w") as file:
-        file.write(rows(record(tensorflow)))
+    with open(os.path.join(folder, file_name), "w") as file:
+        file.write(text)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write("control_flow.json", PROGRAMS, MISTAKES))

@@ -11,9 +11,17 @@ import rheos.v1 as tf
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 sys.path.insert(0, str(GOLDEN))
-from make_control_flow import MISTAKES, PROGRAMS, blame, build, compute  # noqa: E402
+import make_array_loops  # noqa: E402
+import make_control_flow  # noqa: E402
+from make_control_flow import blame, build, compute  # noqa: E402
 
-RECORDED = json.loads((GOLDEN / "control_flow.json").read_text())
+PROGRAMS, MISTAKES, RECORDED = {}, {}, {"programs": {}, "mistakes": {}}
+for family in (make_control_flow, make_array_loops):
+    PROGRAMS |= family.PROGRAMS
+    MISTAKES |= family.MISTAKES
+    name = family.__name__.removeprefix("make_") + ".json"
+    for part, recorded in json.loads((GOLDEN / name).read_text()).items():
+        RECORDED[part] |= recorded
 
 # Programs with an Assert that TensorFlow puts into a conditional.
 GUARDED = {"case_exclusive", "case_without_default", "assert_floats", "assert_checks"}
@@ -29,32 +37,36 @@ def graph():
 
 @pytest.mark.parametrize("name", BUILT)
 def test_program__makes_the_same_nodes(name):
-    made, _ = build(tf, name)
+    made, _ = build(tf, PROGRAMS[name])
     recorded = RECORDED["programs"][name]
+    for node, wanted in zip(made["nodes"], recorded["nodes"], strict=False):
+        if node[1] == "TensorArrayGatherV3":  # Rheos knows how many there are of constant indices
+            assert tf.TensorShape(node[4][0]).is_compatible_with(wanted[4][0])
+            node[4] = wanted[4]
     assert [node[0] for node in made["nodes"]] == [node[0] for node in recorded["nodes"]]
     assert made["nodes"] == recorded["nodes"]
 
 
 @pytest.mark.parametrize("name", BUILT)
 def test_program__has_the_same_contexts(name):
-    made, _ = build(tf, name)
+    made, _ = build(tf, PROGRAMS[name])
     assert made["contexts"] == RECORDED["programs"][name]["contexts"]
 
 
 @pytest.mark.parametrize("name", list(MISTAKES))
 def test_mistake__is_named_as_by_tensorflow(name):
     kind, text = RECORDED["mistakes"][name]
-    made_kind, made_text = blame(tf, name)
+    made_kind, made_text = blame(tf, MISTAKES[name])
     made_text = re.sub(r": input \d+ has shape \S+", "", made_text)
     assert made_kind == {"InaccessibleTensorError": "ValueError"}.get(kind, kind)
     text = text.removesuffix(" See info log for more details.").replace(",explicit", ", explicit")
-    assert made_text == text
+    assert re.sub(r" a_\d+:", " a:", made_text) == re.sub(r" a_\d+:", " a:", text)
 @pytest.mark.parametrize("name", list(PROGRAMS))
 def test_program__computes_the_same(name):
     wanted = RECORDED["programs"][name]["values"]
-    _, fetches = build(tf, name)
+    _, fetches = build(tf, PROGRAMS[name])
     for value, one in zip(compute(tf, fetches), wanted, strict=True):
-        if isinstance(one, str):
+        if isinstance(one, str) or (one and isinstance(one, list) and isinstance(one[0], str)):
             assert value == one
         else:
             np.testing.assert_allclose(value, one, rtol=1e-6)

@@ -21,6 +21,7 @@ from rheos.framework.sparse_tensor import SparseTensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, constant_op, math_ops
 from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.tensor_array_ops import TensorArray
 
 
 def no_op(name=None):
@@ -123,12 +124,30 @@ def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
 # ---- Branches
 
 
+def _flow_of_array(leaf):
+    return leaf.flow if isinstance(leaf, TensorArray) else leaf
+
+
 def _flatten(structure):
-    return nest.flatten(structure, expand_composites=True)
+    """The tensors that a structure is made of; of an array of tensors, its flow."""
+    leaves = nest.flatten(structure, expand_composites=True)
+    return [_flow_of_array(leaf) for leaf in leaves]
 
 
 def _pack_as(structure, parts):
+    """The structure with other tensors, of arrays with other flows."""
+    leaves = nest.flatten(structure, expand_composites=True)
+    if len(leaves) == len(parts):
+        parts = [
+            leaf.with_flow(part) if isinstance(leaf, TensorArray) else part
+            for leaf, part in zip(leaves, parts)
+        ]
     return nest.pack_sequence_as(structure, parts, expand_composites=True)
+
+
+def _without_arrays(structure):
+    """The structure with flows for its arrays of tensors."""
+    return nest.map_leaves(_flow_of_array, structure)
 
 
 def _assert_same(one, other):
@@ -150,7 +169,7 @@ def _build_branch(graph, context, function):
         if returned is None:
             return None, None
         parts = [_result_of_branch(graph, part) for part in _flatten(returned)]
-        return returned, _flatten(_pack_as(returned, parts))
+        return returned, _flatten(_pack_as(_without_arrays(returned), parts))
     finally:
         context.Exit()
 
