@@ -90,6 +90,7 @@ typedef struct rheos_variable_options {
   bool is_local;               // joins "local_variables" instead of "variables"
   bool no_collections;         // joins none
   bool use_resource;           // a resource variable
+  bool own_class;              // its node names itself as what it is colocated with
   const rheos_shape *shape;    // that its values may have; NULL: the initial value's
   const char *caching_device;  // reads are copied there, once for all readers; NULL: nowhere
 } rheos_variable_options;

@@ -606,7 +606,7 @@ static PyMethodDef graph_methods[] = {
      "_gradients(ys, xs, grad_ys=None, stop_gradients=(), name=None, colocate=False, gate=False)"},
     {"_variable_new", graph_variable_new, METH_VARARGS,
      "_variable_new(variable, initial_value, name, any_shape, not_trainable, use_resource, "
-     "caching_device, shape)"},
+     "caching_device, shape, own_class=False)"},
     {"_fill_read", graph_fill_read, METH_VARARGS, "_fill_read(variable, of, element, operation)"},
     {"_set_slice", graph_set_slice, METH_VARARGS, "_set_slice(variable, full_name, spec)"},
     {"_slice_of", graph_slice_of, METH_O, "_slice_of(variable): (full_name, spec) or None"},

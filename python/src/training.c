@@ -158,11 +158,12 @@ PyObject *graph_variable_new(PyObject *self, PyObject *args) {
   graph_object *graph = (graph_object *)self;
   PyObject *object, *initial_value;
   rheos_variable_options options = {.no_collections = true};
-  int any_shape = 0, not_trainable = 0, use_resource = 0;
+  int any_shape = 0, not_trainable = 0, use_resource = 0, own_class = 0;
   PyObject *shape_object = Py_None;
   rheos_shape shape;
-  if (!PyArg_ParseTuple(args, "OOz|pppzO", &object, &initial_value, &options.name, &any_shape,
-                        &not_trainable, &use_resource, &options.caching_device, &shape_object)) {
+  if (!PyArg_ParseTuple(args, "OOz|pppzOp", &object, &initial_value, &options.name, &any_shape,
+                        &not_trainable, &use_resource, &options.caching_device, &shape_object,
+                        &own_class)) {
     return NULL;
   }
   if (shape_object != Py_None) {
@@ -172,6 +173,7 @@ PyObject *graph_variable_new(PyObject *self, PyObject *args) {
   options.any_shape = any_shape;
   options.not_trainable = not_trainable;
   options.use_resource = use_resource;
+  options.own_class = own_class;
   rheos_output output;
   graph_object *other;
   if (!output_of(initial_value, &output, &other)) {

@@ -461,7 +461,7 @@ rheos_variable rheos_variable_new_sized(rheos_scope *s, rheos_output initial_val
       .is_local = known.is_local,
       .no_collections = known.no_collections,
       .use_resource = known.use_resource,
-      .own_class = known.use_resource,
+      .own_class = known.use_resource || known.own_class,
       .caching_device = known.caching_device,
   };
   if (known.shape != NULL && !take_shape(s, &args, known.shape)) return no_variable;

@@ -357,5 +357,317 @@ def array_write_behind_the_end(tf):
     run(tf, tf.TensorArray(tf.float32, 2, tensor_array_name="a").write(2, 1.0))
 
 
+# ---- Maps
+
+
+@program
+def map_square(tf):
+    return [tf.map_fn(lambda x: x * x, numbers(tf))]
+
+
+@program
+def map_dtype(tf):
+    return [tf.map_fn(lambda x: tf.reduce_sum(x) > 4.0, matrix(tf), dtype=tf.bool, name="mine")]
+
+
+@program
+def map_structures(tf):
+    elems = (matrix(tf), {"a": numbers(tf)})
+    made = tf.map_fn(lambda t: (t[0] * t[1]["a"], {"a": -t[1]["a"]}), elems)
+    return [made[0], made[1]["a"]]
+
+
+@program
+def map_other_structure(tf):
+    elems = [matrix(tf), numbers(tf)]
+    made = tf.map_fn(lambda t: (t[0] + t[1], tf.size(t[0])), elems, dtype=(tf.float32, tf.int32))
+    one = tf.map_fn(lambda t: t[0] * t[1], elems, dtype=tf.float32)
+    return [*made, one]
+
+
+@program
+def map_arrays(tf):
+    import numpy as np
+
+    ones = np.ones([2, 1])
+    return [tf.map_fn(lambda x: x + 1, np.array([3, 4])), tf.map_fn(lambda x: 2.0 * x, ones)]
+
+
+@program
+def map_unknown_rows(tf):
+    x = tf.placeholder_with_default([[1.0], [2.0]], [None, 1])
+    return [tf.map_fn(lambda row: tf.tile(row, [2]), x)]
+
+
+@program
+def map_unknown_rank(tf):
+    x = tf.placeholder_with_default([[1.0], [2.0]], None)
+    return [tf.map_fn(tf.square, x, infer_shape=False)]
+
+
+@program
+def map_options(tf):
+    x = numbers(tf)
+    options = {"parallel_iterations": 1, "back_prop": False, "swap_memory": True}
+    return [tf.map_fn(tf.exp, x, **options)]
+
+
+@program
+def map_of_map(tf):
+    return [tf.map_fn(lambda row: tf.map_fn(lambda x: x * 2.0, row), matrix(tf))]
+
+
+@program
+def map_with_cond(tf):
+    return [tf.map_fn(lambda x: tf.cond(x > 1.5, lambda: x, lambda: -x), numbers(tf))]
+
+
+@program
+def map_with_variable(tf):
+    def body(x):
+        return x * tf.get_variable("w", [], initializer=tf.ones_initializer())
+
+    with tf.variable_scope("in"):
+        return [tf.map_fn(body, numbers(tf))]
+
+
+@program
+def map_with_resource(tf):
+    v = tf.get_variable("v", [], initializer=tf.ones_initializer(), use_resource=True)
+    return [tf.map_fn(lambda x: x + v, numbers(tf))]
+
+
+@program
+def map_strings(tf):
+    return [tf.map_fn(lambda s: tf.string_join([s, "!"]), tf.constant([b"a", b"bc"]))]
+
+
+@program
+def map_random(tf):
+    tf.set_random_seed(1)
+    made = tf.map_fn(lambda x: tf.random_uniform([2]), numbers(tf))
+    return [tf.shape(made)]
+
+
+@program
+def map_of_nothing(tf):
+    return [tf.map_fn(tf.square, tf.zeros([0, 2])), tf.map_fn(tf.square, tf.zeros([0]))]
+
+
+@program
+def map_in_while(tf):
+    def body(i, x):
+        return i + 1, tf.map_fn(lambda one: one + 1.0, x)
+
+    return tf.while_loop(lambda i, x: i < 2, body, [0, numbers(tf)])
+
+
+@program
+def map_in_cond(tf):
+    x = numbers(tf)
+    return [tf.cond(truth(tf), lambda: tf.map_fn(tf.square, x), lambda: x)]
+
+
+@program
+def map_summaries(tf):
+    x = numbers(tf)
+
+    def body(one):
+        tf.losses.add_loss(one)
+        tf.add_to_collection("mine", one)
+        return one
+
+    made = tf.map_fn(body, x)
+    return [made, len(tf.losses.get_losses()), len(tf.get_collection("mine"))]
+
+
+@program
+def map_for_a_jacobian(tf):
+    x = numbers(tf)
+    y = x * x
+    rows = tf.map_fn(lambda i: tf.gather(y, i), tf.range(3), dtype=tf.float32)
+    return [rows]
+
+
+# ---- Scans
+
+
+@program
+def scan_sum(tf):
+    return [tf.scan(lambda a, x: a + x, numbers(tf))]
+
+
+@program
+def scan_reverse(tf):
+    x = numbers(tf)
+    return [
+        tf.scan(lambda a, x: a + x, x, reverse=True),
+        tf.scan(lambda a, x: a * x, x, initializer=tf.constant(2.0), reverse=True),
+    ]
+
+
+@program
+def scan_initializer(tf):
+    import numpy as np
+
+    elems = np.array([1, 2, 3, 4])
+    return [tf.scan(lambda a, x: x[0] - x[1] + a, (elems + 1, elems), np.array(0))]
+
+
+@program
+def scan_fibonacci(tf):
+    import numpy as np
+
+    initializer = (np.array(0), np.array(1))
+    return list(tf.scan(lambda a, _: (a[1], a[0] + a[1]), tf.zeros([6]), initializer))
+
+
+@program
+def scan_structure(tf):
+    elems = {"x": numbers(tf), "m": matrix(tf)}
+    made = tf.scan(lambda a, e: {"x": a["x"] + e["x"], "m": a["m"] * e["m"]}, elems, name="s")
+    return [made["x"], made["m"]]
+
+
+@program
+def scan_unknown_rows(tf):
+    x = tf.placeholder_with_default([[1.0], [2.0]], [None, 1])
+    return [tf.scan(lambda a, e: a + e, x), tf.scan(lambda a, e: a + e, x, reverse=True)]
+
+
+@program
+def scan_infer_shape(tf):
+    x = tf.placeholder_with_default([1.0, 2.0], [None])
+    return [tf.scan(lambda a, e: a * e, x, tf.ones([2]), infer_shape=False, back_prop=False)]
+
+
+@program
+def scan_with_variable(tf):
+    def body(a, x):
+        with tf.variable_scope("cell", reuse=tf.AUTO_REUSE):
+            w = tf.get_variable("w", [2, 2], initializer=tf.ones_initializer())
+        return tf.tanh(tf.matmul(a, w) + x)
+
+    x = tf.reshape(tf.range(6.0), [3, 1, 2])
+    return [tf.scan(body, x, tf.zeros([1, 2]))]
+
+
+@program
+def scan_of_map(tf):
+    m = matrix(tf)
+    return [tf.scan(lambda a, row: tf.map_fn(lambda t: t[0] + t[1], (a, row), tf.float32), m)]
+
+
+# ---- Folds
+
+
+@program
+def foldl_sum(tf):
+    x = numbers(tf)
+    return [tf.foldl(lambda a, x: a + x, x), tf.foldl(lambda a, x: a - x, x, tf.constant(10.0))]
+
+
+@program
+def foldr_difference(tf):
+    x = numbers(tf)
+    return [tf.foldr(lambda a, x: a - x, x), tf.foldr(lambda a, x: a - x, x, tf.constant(10.0))]
+
+
+@program
+def fold_structures(tf):
+    elems = (numbers(tf), matrix(tf))
+    made = tf.foldl(lambda a, e: (a[0] + e[0], a[1] * e[1]), elems, name="mine")
+    other = tf.foldr(lambda a, e: a + e[0] * tf.reduce_sum(e[1]), elems, initializer=0.0)
+    return [*made, other]
+
+
+@program
+def fold_unknown_rows(tf):
+    x = tf.placeholder_with_default([[1.0], [2.0]], [None, 1])
+    options = {"parallel_iterations": 2, "back_prop": False, "swap_memory": True}
+    return [tf.foldl(tf.add, x, **options), tf.foldr(tf.add, x, **options)]
+
+
+@program
+def fold_arrays(tf):
+    import numpy as np
+
+    return [tf.foldl(lambda a, x: a * x, np.array([2, 3, 4])), tf.foldr(tf.add, np.ones([2, 1]))]
+
+
+@program
+def fold_strings(tf):
+    return [tf.foldl(lambda a, x: tf.string_join([a, x]), tf.constant([b"a", b"b", b"c"]))]
+
+
+@mistake
+def map_function_is_none(tf):
+    tf.map_fn(None, [1.0])
+
+
+@mistake
+def map_over_scalar(tf):
+    tf.map_fn(tf.square, 1.0)
+
+
+@mistake
+def map_over_scalars(tf):
+    tf.map_fn(lambda t: t, (1.0, 2.0))
+
+
+@mistake
+def map_wrong_structure(tf):
+    tf.map_fn(lambda x: (x, x), [1.0])
+
+
+@mistake
+def map_wrong_rows(tf):
+    made = tf.map_fn(lambda t: t[0], (tf.ones([3]), tf.ones([2])), dtype=tf.float32)
+    with tf.Session() as session:
+        session.run(made)
+
+
+@mistake
+def map_shapes_differ(tf):
+    made = tf.map_fn(lambda i: tf.ones([i]), tf.range(3), dtype=tf.float32, name="m")
+    with tf.Session() as session:
+        session.run(made)
+
+
+@mistake
+def map_over_sparse(tf):
+    tf.map_fn(tf.square, tf.SparseTensor([[0]], [1.0], [2]))
+
+
+@mistake
+def scan_function_is_none(tf):
+    tf.scan(3, [1.0])
+
+
+@mistake
+def scan_wrong_structure(tf):
+    tf.scan(lambda a, x: (a, x), tf.ones([3]))
+
+
+@mistake
+def scan_wrong_shape(tf):
+    tf.scan(lambda a, x: tf.concat([a, a], 0), tf.ones([3, 1]))
+
+
+@mistake
+def fold_function_is_none(tf):
+    tf.foldl("add", [1.0])
+
+
+@mistake
+def fold_from_right_function_is_none(tf):
+    tf.foldr("add", [1.0])
+
+
+@mistake
+def fold_shape_changes(tf):
+    tf.foldl(lambda a, x: tf.concat([a, x], 0), tf.ones([3, 1]))
+
+
 if __name__ == "__main__":
     sys.exit(write("array_loops.json", PROGRAMS, MISTAKES))

@@ -60,7 +60,8 @@ def test_mistake__is_named_as_by_tensorflow(name):
     made_text = re.sub(r": input \d+ has shape \S+", "", made_text)
     assert made_kind == {"InaccessibleTensorError": "ValueError"}.get(kind, kind)
     text = text.removesuffix(" See info log for more details.").replace(",explicit", ", explicit")
-    assert re.sub(r" a_\d+:", " a:", made_text) == re.sub(r" a_\d+:", " a:", text)
+    arrays = r"(TensorArray \S+)_\d+:"  # the number is one of the process
+    assert re.sub(arrays, r"\1:", made_text) == re.sub(arrays, r"\1:", text)
 @pytest.mark.parametrize("name", list(PROGRAMS))
 def test_program__computes_the_same(name):
     wanted = RECORDED["programs"][name]["values"]

@@ -84,7 +84,7 @@ class TensorArray:
                     "TensorArrayV3",
                     scope,
                     size,
-                    dtype=dtype,
+                    dtype=self._dtype,
                     element_shape=element_shape,
                     identical_element_shapes=infer_shape,
                     dynamic_size=self._dynamic_size,

@@ -229,10 +229,9 @@ class Variable(_core.VariableBase, metaclass=_VariableType):
             return
         location = b"loc:@" + scope[:-1].encode()
         where = ("_class", signatures.list_kind(signatures.STRING), [location])
-        with graph._attr_scope([where]):
-            with name_scope("Initializer"), graph.device(None):
-                value = convert_to_tensor(value(), dtype, "initial_value")
-            graph._variable_new(self, value, scope, *flags, *arguments)
+        with graph._attr_scope([where]), name_scope("Initializer"), graph.device(None):
+            value = convert_to_tensor(value(), dtype, "initial_value")
+        graph._variable_new(self, value, scope, *flags, *arguments, True)
 
     @staticmethod
     def _adopt(graph, index, trainable=False):

@@ -169,6 +169,7 @@ from rheos.ops.control_flow_ops import (
 )
 from rheos.ops.ctc_ops import edit_distance
 from rheos.ops.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
+from rheos.ops.functional_ops import foldl, foldr, map_fn, scan
 from rheos.ops.gradients import (
     AggregationMethod,
     UnconnectedGradients,

@@ -1,0 +1,271 @@
+"""Functions over the elements of tensors: map_fn, scan, foldl, foldr."""
+
+import contextlib
+
+from rheos.framework import nest
+from rheos.framework.conversion import convert_to_tensor
+from rheos.framework.graph import name_scope
+from rheos.framework.sparse_tensor import SparseTensor
+from rheos.framework.tensor_shape import Dimension, TensorShape
+from rheos.ops import array_ops, constant_op
+from rheos.ops.control_flow_ops import while_loop
+from rheos.ops.tensor_array_ops import TensorArray
+from rheos.ops.variable_scope import get_variable_scope
+
+
+@contextlib.contextmanager
+def _variables_read_once():
+    """A context whose variables are read on their own devices, once and not in each trip."""
+    scope = get_variable_scope()
+    if scope.caching_device is not None:
+        yield
+        return
+    scope.set_caching_device(lambda op: op.device)
+    try:
+        yield
+    finally:
+        scope.set_caching_device(None)
+
+
+def _flatten(structure):
+    return nest.flatten(structure) if nest.is_nested(structure) else [structure]
+
+
+def _pack_as(structure, parts):
+    return nest.pack_sequence_as(structure, parts) if nest.is_nested(structure) else parts[0]
+
+
+def _rows(tensor):
+    """How many rows a tensor has: None if that is not known."""
+    return tensor.shape[0].value
+
+
+def _set_rows(results, elements):
+    """Tells the results that they have as many rows as the elements."""
+    count = Dimension(_rows(elements[0]))
+    for element in elements[1:]:
+        count.assert_is_compatible_with(Dimension(_rows(element)))
+    for result in results:
+        result.set_shape(TensorShape([count]).concatenate(result.shape[1:]))
+
+
+def _check_rank(elements):
+    rank = elements[0].shape.ndims
+    if rank is not None and rank < 1:
+        if len(elements) == 1:
+            raise ValueError("elems must be a 1+ dimensional Tensor, not a scalar")
+        raise ValueError("elements in elems must be 1+ dimensional Tensors, not scalars")
+
+
+def map_fn(
+    fn,
+    elems,
+    dtype=None,
+    parallel_iterations=None,
+    back_prop=True,
+    swap_memory=False,
+    infer_shape=True,
+    name=None,
+):
+    """What `fn` gives for each row of `elems`, along a new first dimension.
+
+    fn: a function of a row; it is called once, to add operations. elems: a tensor [n, ...] or a
+    nested structure of them, with the same n. dtype: of the results, or a structure of dtypes
+    where they have another structure than the rows. infer_shape: whether all results have one
+    shape. The trips of the loop are independent of each other.
+    """
+    if not callable(fn):
+        raise TypeError("fn must be callable.")
+    if isinstance(elems, SparseTensor):
+        raise TypeError(
+            "To perform a map on the values of a sparse tensor use either  "
+            "SparseTensor(input.indices, fn(input.values), input.dense_shape) or  "
+            "SparseTensor(input.indices, map_fn(fn, input.values), input.dense_shape)"
+        )
+    given = _flatten(elems)
+    with name_scope(name, "map", given), _variables_read_once():
+        flat = [convert_to_tensor(elem, name="elem") for elem in given]
+        dtype = dtype or _pack_as(elems, [elem.dtype for elem in flat])
+        _check_rank(flat)
+        count = _rows(flat[0]) or array_ops.shape(flat[0])[0]
+        arrays = [TensorArray(elem.dtype, count, dynamic_size=False) for elem in flat]
+        arrays = [array.unstack(elem) for array, elem in zip(arrays, flat)]
+        start = constant_op.constant(0)
+        results = [
+            TensorArray(one, count, dynamic_size=False, infer_shape=infer_shape)
+            for one in _flatten(dtype)
+        ]
+
+        def compute(i, results):
+            value = fn(_pack_as(elems, [array.read(i) for array in arrays]))
+            nest.assert_same_structure(dtype or elems, value)
+            results = [array.write(i, part) for array, part in zip(results, _flatten(value))]
+            return i + 1, results
+
+        _, results = while_loop(
+            lambda i, _: i < count,
+            compute,
+            (start, results),
+            parallel_iterations=parallel_iterations or 10,
+            back_prop=back_prop,
+            swap_memory=swap_memory,
+            maximum_iterations=count,
+        )
+        stacked = [array.stack() for array in results]
+        _set_rows(stacked, flat)
+        return _pack_as(dtype, stacked)
+
+
+def scan(
+    fn,
+    elems,
+    initializer=None,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
+    infer_shape=True,
+    reverse=False,
+    name=None,
+):
+    """What `fn` gives for each row of `elems` and what it gave for the row before.
+
+    fn: a function of the last result and a row, called once. elems: a tensor [n, ...] or a nested
+    structure of them. initializer: the result before the first row, in the structure of the
+    results; None starts with the first row. reverse: from the last row to the first. Returns the
+    results along a new first dimension. infer_shape: whether all have one shape.
+    """
+    if not callable(fn):
+        raise TypeError("fn must be callable.")
+    form = elems if initializer is None else initializer
+    given = _flatten(elems)
+    with name_scope(name, "scan", given), _variables_read_once():
+        flat = [convert_to_tensor(elem, name="elem") for elem in given]
+        count = _rows(flat[0])
+        if count is None:
+            count = array_ops.shape(flat[0])[0]
+        arrays = [
+            TensorArray(elem.dtype, count, dynamic_size=False, element_shape=elem.shape[1:])
+            for elem in flat
+        ]
+        arrays = [array.unstack(elem) for array, elem in zip(arrays, flat)]
+        if initializer is None:
+            last = [array.read(count - 1 if reverse else 0) for array in arrays]
+            start = 1
+        else:
+            last = [convert_to_tensor(part) for part in _flatten(initializer)]
+            start = 0
+        results = [
+            TensorArray(
+                part.dtype,
+                count,
+                element_shape=part.shape if infer_shape else None,
+                dynamic_size=False,
+                infer_shape=infer_shape,
+            )
+            for part in last
+        ]
+        if initializer is None:
+            first = count - 1 if reverse else 0
+            results = [array.write(first, part) for array, part in zip(results, last)]
+
+        def compute(i, last, results):
+            row = _pack_as(elems, [array.read(i) for array in arrays])
+            value = fn(_pack_as(form, last), row)
+            nest.assert_same_structure(form, value)
+            parts = _flatten(value)
+            results = [array.write(i, part) for array, part in zip(results, parts)]
+            return i - 1 if reverse else i + 1, parts, results
+
+        _, _, results = while_loop(
+            (lambda i, *_: i >= 0) if reverse else (lambda i, *_: i < count),
+            compute,
+            (count - 1 - start if reverse else start, last, results),
+            parallel_iterations=parallel_iterations,
+            back_prop=back_prop,
+            swap_memory=swap_memory,
+            maximum_iterations=count,
+        )
+        stacked = [array.stack() for array in results]
+        _set_rows(stacked, flat)
+        return _pack_as(form, stacked)
+
+
+def _fold(fn, elems, initializer, scope, reverse, options):
+    if not callable(fn):
+        raise TypeError("fn must be callable.")
+    name, default = scope
+    with name_scope(name, default, [elems]), _variables_read_once():
+        flat = [convert_to_tensor(elem, name="elem") for elem in nest.flatten(elems)]
+        count = _rows(flat[0]) or array_ops.shape(flat[0])[0]
+
+        def filled(elem):
+            return TensorArray(elem.dtype, count, dynamic_size=False).unstack(elem)
+
+        def row(i):
+            return nest.map_structure(lambda array: array.read(i), arrays)
+
+        arrays = nest.map_structure(filled, elems)
+        if initializer is not None:
+            value = initializer
+            i = count if reverse else constant_op.constant(0)
+        elif reverse:
+            i = count - 1
+            value = row(i)
+        else:
+            value = row(0)
+            i = constant_op.constant(1)
+
+        def compute(i, value):
+            if reverse:
+                i -= 1
+                return [i, fn(value, row(i))]
+            value = fn(value, row(i))
+            return [i + 1, value]
+
+        return while_loop(
+            (lambda i, _: i > 0) if reverse else (lambda i, _: i < count),
+            compute,
+            [i, value],
+            maximum_iterations=count,
+            **options,
+        )[1]
+
+
+def foldl(
+    fn,
+    elems,
+    initializer=None,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
+    name=None,
+):
+    """The last result of `fn`, a function of the result before and a row, from first to last.
+
+    elems: a tensor [n, ...] or a nested structure of them. initializer: the result before the
+    first row; None starts with the first row.
+    """
+    options = {
+        "parallel_iterations": parallel_iterations,
+        "back_prop": back_prop,
+        "swap_memory": swap_memory,
+    }
+    return _fold(fn, elems, initializer, (name, "foldl"), False, options)
+
+
+def foldr(
+    fn,
+    elems,
+    initializer=None,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
+    name=None,
+):
+    """foldl() from the last row to the first."""
+    options = {
+        "parallel_iterations": parallel_iterations,
+        "back_prop": back_prop,
+        "swap_memory": swap_memory,
+    }
+    return _fold(fn, elems, initializer, (name, "foldr"), True, options)
