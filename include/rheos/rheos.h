@@ -8,6 +8,7 @@
 #include <rheos/events.h>
 #include <rheos/examples.h>
 #include <rheos/format.h>
+#include <rheos/function.h>
 #include <rheos/gradients.h>
 #include <rheos/graph.h>
 #include <rheos/graph_util.h>

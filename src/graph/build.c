@@ -556,10 +556,9 @@ static rheos_status *build_node(rheos__node_build *b, int32_t *out_id) {
   return add_node(b, out_id);
 }
 
-static rheos_operation add_op(rheos_scope *scope, const rheos_op_args *args,
-                              const rheos__signature *signature, bool keeps_attrs) {
+static rheos_operation add_own_op(rheos_scope *scope, const rheos_op_args *args,
+                                  const rheos__signature *signature, bool keeps_attrs) {
   rheos_operation none = {0};
-  if (rheos_scope_status(scope) != NULL) return none;
   rheos__node_build b;  // the work space stays uninitialised
   memset(&b, 0, offsetof(rheos__node_build, inline_bytes));
   b.scope = scope;
@@ -581,6 +580,22 @@ static rheos_operation add_op(rheos_scope *scope, const rheos_op_args *args,
   rheos__graph_unlock(scope->graph);
   free_work(&b);
   return scope->status == NULL ? (rheos_operation){scope->graph, id} : none;
+}
+
+static rheos_operation add_op(rheos_scope *scope, const rheos_op_args *args,
+                              const rheos__signature *signature, bool keeps_attrs) {
+  const rheos_operation none = {0};
+  if (rheos_scope_status(scope) != NULL) return none;
+  if (!rheos__captures_inputs(scope, args)) {
+    return add_own_op(scope, args, signature, keeps_attrs);
+  }
+  rheos_op_args inside = *args;
+  rheos_output *inputs = rheos__capture_inputs(scope, args);
+  inside.inputs = inputs;
+  rheos_operation operation = none;
+  if (scope->status == NULL) operation = add_own_op(scope, &inside, signature, keeps_attrs);
+  rheos__free(inputs);
+  return operation;
 }
 
 rheos_operation rheos_op_sized(rheos_scope *scope, const rheos_op_args *args, size_t args_bytes) {

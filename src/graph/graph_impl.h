@@ -3,6 +3,7 @@
 #define RHEOS_SRC_GRAPH_GRAPH_IMPL_H
 
 #include <rheos/collections.h>
+#include <rheos/function.h>
 
 #include "graph/control_context.h"
 #include "graph/device_name.h"
@@ -61,6 +62,7 @@ struct rheos_graph {
   rheos__graph_slot train_slot, format_slot;
   rheos__contexts contexts;
   rheos__library *library;  // NULL: no functions; in the arena
+  rheos_function *builder;  // of a body that a program builds; NULL: none, or it is freed
   rheos_graph *outer;  // of a function's body: the graph whose library it is of, which outlives it
   rheos__recalled recalled[RHEOS__RECALLED];  // by the op
   const rheos__signature *const_signature;    // of "Const", NULL if there is no such op
@@ -150,6 +152,11 @@ struct rheos_scope {
   const char *source_file;  // interned, NULL: not known
   uint32_t source_file_number, source_line;
 };
+
+// Whether inputs of an operation to be added come from outside of the function whose body it is for; what
+// stands for all of them inside, in a fresh array: NULL with an error in the scope.
+bool rheos__captures_inputs(const rheos_scope *scope, const rheos_op_args *args);
+rheos_output *rheos__capture_inputs(rheos_scope *scope, const rheos_op_args *args);
 
 // A frame that changes nothing, and one inside the name of that entry.
 void rheos__push_unchanged(rheos_scope *scope);

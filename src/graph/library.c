@@ -12,22 +12,25 @@ struct rheos__library {
     rheos__function *function;
   } *instances;
   size_t capacity, count;
+  rheos__made_function **made;
+  size_t made_capacity, num_made;
 };
 
-static rheos_graph *library_graph(rheos_graph *graph) {
+rheos_graph *rheos__library_graph(rheos_graph *graph) {
   while (graph->outer != NULL) graph = graph->outer;
   return graph;
 }
 
+// The graph is locked.
+static rheos_status *make_library(rheos_graph *graph) {
+  if (graph->library == NULL) graph->library = rheos__graph_alloc(graph, sizeof *graph->library);
+  return graph->library != NULL ? NULL : rheos__out_of_memory();
+}
+
 rheos_status *rheos__graph_set_body_maker(rheos_graph *graph, rheos__make_body make_body) {
   rheos__graph_lock(graph);
-  if (graph->library == NULL) graph->library = rheos__graph_alloc(graph, sizeof *graph->library);
-  rheos_status *status = NULL;
-  if (graph->library != NULL) {
-    graph->library->make_body = make_body;
-  } else {
-    status = rheos__out_of_memory();
-  }
+  rheos_status *status = make_library(graph);
+  if (status == NULL) graph->library->make_body = make_body;
   rheos__graph_unlock(graph);
   return status;
 }
@@ -39,6 +42,10 @@ void rheos__library_free(rheos_graph *graph) {
     rheos_graph_unref(library->instances[i].function->graph);
   }
   rheos__free(library->instances);
+  for (size_t i = 0; i < library->num_made; ++i) {
+    rheos_graph_unref(library->made[i]->function.graph);
+  }
+  rheos__free(library->made);
 }
 
 // ---- A body's arguments, results and targets
@@ -48,7 +55,7 @@ static bool has_flag(const rheos__node *node, unsigned flag) {
 }
 
 // What has effects is run by each call, whoever needs its outputs. What only gives a cell has none.
-static bool is_target(const rheos__node *node) {
+bool rheos__has_effects(const rheos__node *node) {
   const unsigned quiet = RHEOS_OP_ARG | RHEOS_OP_RETVAL | RHEOS_OP_PLACEHOLDER | RHEOS_OP_VARIABLE;
   return has_flag(node, RHEOS_OP_STATEFUL | RHEOS_OP_WRITES) && !has_flag(node, quiet);
 }
@@ -63,7 +70,7 @@ static counts count_nodes(const rheos_graph *body) {
     const rheos__node *node = rheos__graph_node(body, id);
     n.args += has_flag(node, RHEOS_OP_ARG);
     n.results += has_flag(node, RHEOS_OP_RETVAL);
-    n.targets += is_target(node);
+    n.targets += rheos__has_effects(node);
   }
   return n;
 }
@@ -102,7 +109,7 @@ static rheos_status *list_nodes(rheos__function *function) {
       RHEOS_TRY(put(function->args, n.args, node, (rheos__edge){id, 0}, "argument"));
     } else if (has_flag(node, RHEOS_OP_RETVAL)) {
       RHEOS_TRY(put(function->results, n.results, node, node->edges[0], "result"));
-    } else if (is_target(node)) {
+    } else if (rheos__has_effects(node)) {
       targets[function->num_targets++] = id;
     }
   }
@@ -135,10 +142,34 @@ static rheos_status *make_function(rheos_graph *graph, const rheos_func *func,
   return status;
 }
 
+static rheos__made_function *find_made(const rheos_graph *graph, const char *name, size_t length) {
+  const rheos__library *library = graph->library;
+  for (size_t i = 0; library != NULL && i < library->num_made; ++i) {
+    const char *of_made = library->made[i]->function.name;
+    if (strlen(of_made) == length && memcmp(of_made, name, length) == 0) return library->made[i];
+  }
+  return NULL;
+}
+
+const rheos__made_function *rheos__library_find_made(const rheos_graph *graph, const char *name) {
+  return find_made(graph, name, strlen(name));
+}
+
+rheos_status *rheos__other_function(const char *name) {
+  return RHEOS_INVALID(
+      "Cannot add function '%s' because a different function with the same name already exists.",
+      name);
+}
+
 static rheos_status *find_function(rheos_graph *graph, const rheos_func *func,
                                    rheos__function **out_function) {
   rheos__library *library = graph->library;
-  if (library == NULL) {
+  rheos__made_function *made = find_made(graph, func->name.data, func->name.size_bytes);
+  if (made != NULL) {
+    *out_function = &made->function;
+    return NULL;
+  }
+  if (library == NULL || library->make_body == NULL) {
     return rheos_status_new(RHEOS_NOT_FOUND, "Function %.*s is not defined.",
                             (int)func->name.size_bytes, func->name.data);
   }
@@ -155,9 +186,76 @@ static rheos_status *find_function(rheos_graph *graph, const rheos_func *func,
   return NULL;
 }
 
+// ---- Functions that programs make
+
+static rheos__arg *args_of(rheos_graph *graph, const rheos__function *function, bool is_result) {
+  const int32_t count = is_result ? function->num_results : function->num_args;
+  const rheos__made_function *made = (const rheos__made_function *)function;
+  rheos__arg *args = rheos__graph_alloc(graph, ((size_t)count + 1) * sizeof *args);
+  for (int32_t i = 0; args != NULL && i < count; ++i) {
+    args[i] = (rheos__arg){.name = is_result ? made->result_names[i] : made->arg_names[i],
+                           .dtype = is_result ? rheos__function_result_dtype(function, i)
+                                              : rheos__function_arg_dtype(function, i),
+                           .type_attr = -1,
+                           .number_attr = -1,
+                           .type_list_attr = -1};
+  }
+  return args;
+}
+
+// The function's name as an op.
+static rheos_status *add_call_op(rheos_graph *graph, const rheos__made_function *made) {
+  const rheos__function *function = &made->function;
+  struct own_op {
+    rheos__op_def op;
+    rheos__signature signature;
+  } *own = rheos__graph_alloc(graph, sizeof *own);
+  const rheos__arg *inputs = args_of(graph, function, false);
+  const rheos__arg *outputs = args_of(graph, function, true);
+  if (own == NULL || inputs == NULL || outputs == NULL) return rheos__out_of_memory();
+  own->op = (rheos__op_def){.name = function->name,
+                            .signature = "",
+                            .doc = "",
+                            .flags = RHEOS_OP_CALLS | (made->is_stateful ? RHEOS_OP_STATEFUL : 0),
+                            .prepare = rheos__prepare_call_by_name};
+  own->signature = (rheos__signature){.op = &own->op,
+                                      .inputs = inputs,
+                                      .num_inputs = function->num_args,
+                                      .outputs = outputs,
+                                      .num_outputs = function->num_results};
+  return rheos__graph_add_signature(graph, &own->signature);
+}
+
+static rheos_status *add_made(rheos_graph *graph, rheos__made_function *made) {
+  RHEOS_TRY(make_library(graph));
+  rheos__library *library = graph->library;
+  if (rheos__graph_signature(graph, made->function.name) != NULL) {
+    return rheos__other_function(made->function.name);
+  }
+  if (!RHEOS_RESERVE(library->made, library->made_capacity, library->num_made + 1)) {
+    return rheos__out_of_memory();
+  }
+  RHEOS_TRY(add_call_op(graph, made));
+  rheos_graph_ref(made->function.graph);
+  library->made[library->num_made++] = made;
+  return NULL;
+}
+
+rheos_status *rheos__library_add(rheos_graph *graph, rheos__made_function *made) {
+  rheos__graph_lock(graph);
+  rheos_status *status = add_made(graph, made);
+  rheos__graph_unlock(graph);
+  return status;
+}
+
+const rheos__made_function *rheos__library_made_at(const rheos_graph *graph, size_t index) {
+  const rheos__library *library = graph->library;
+  return library != NULL && index < library->num_made ? library->made[index] : NULL;
+}
+
 rheos_status *rheos__graph_function(rheos_graph *graph, const rheos_func *func,
                                     const rheos__function **out_function) {
-  graph = library_graph(graph);
+  graph = rheos__library_graph(graph);
   rheos__function *function = NULL;
   rheos__graph_lock(graph);
   rheos_status *status = find_function(graph, func, &function);

@@ -15,6 +15,36 @@ typedef struct rheos__function {
   int32_t num_args, num_results, num_targets;
 } rheos__function;
 
+// A function that was made by a program, not read from a file: how its definition calls what it has.
+typedef struct rheos__made_function {
+  rheos__function function;  // its name is the library's
+  const char *const *arg_names, *const *result_names;
+  const char *const *control_names;  // of the first targets
+  int32_t num_controls;
+  bool is_stateful;
+  const rheos__attrs *attrs;  // its own
+} rheos__made_function;
+
+// Puts a function, in the memory of its graph, into the library of `graph`, which keeps that graph; it
+// becomes an op of `graph`. RHEOS_INVALID_ARGUMENT if there is an op of that name.
+rheos_status *rheos__library_add(rheos_graph *graph, rheos__made_function *made);
+// Those that were added, in order; NULL past the last. The library's graph is locked.
+const rheos__made_function *rheos__library_made_at(const rheos_graph *graph, size_t index);
+// NULL if none has the name.
+const rheos__made_function *rheos__library_find_made(const rheos_graph *graph, const char *name);
+// The error for a second function of a name.
+rheos_status *rheos__other_function(const char *name);
+
+// The graph whose library a body's function is in; of others the graph itself.
+rheos_graph *rheos__library_graph(rheos_graph *graph);
+
+// Whether a call runs the node, whoever needs its outputs.
+bool rheos__has_effects(const rheos__node *node);
+
+// Of an op that is a function's name: its inputs are the arguments, its outputs the results, its
+// attributes the function's.
+rheos_status *rheos__prepare_call_by_name(rheos__prepare *p);
+
 // Fills in the body of `func`: nodes of `function->graph`, which is empty, and the first targets, in that
 // graph's memory. RHEOS_NOT_FOUND if the library does not have it. The library's graph is locked.
 typedef rheos_status *(*rheos__make_body)(rheos_graph *graph, const rheos_func *func,

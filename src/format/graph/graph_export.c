@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "graph/handles.h"
+#include "format/graph/function_export.h"
 #include "format/graph/graph_extras.h"
 
 #include "base/text.h"
@@ -241,32 +242,60 @@ static rheos_status *put_node(export *x, int32_t id, int tag) {
   return NULL;
 }
 
-static void put_library(const rheos__graph_extras *extras, rheos__buffer *buffer) {
-  size_t size_bytes = extras->library_rest.size_bytes;
-  for (size_t i = 0; i < extras->num_functions; i++) {
+// Functions that programs made, as fields of the library.
+static rheos_status *put_made_functions(rheos_graph *graph, rheos__buffer *buffer) {
+  const rheos__made_function *made;
+  for (size_t i = 0; (made = rheos__library_made_at(graph, i)) != NULL; i++) {
+    rheos__buffer one = {0};
+    rheos_status *status = rheos__made_function_to_bytes(made, &one);
+    if (status == NULL && one.failed) status = rheos__out_of_memory();
+    if (status == NULL) {
+      rheos__buffer_put_varint(buffer, FUNCTION_TAG);
+      rheos__buffer_put_varint(buffer, one.size_bytes);
+      rheos__buffer_put(buffer, one.data, one.size_bytes);
+    }
+    rheos__buffer_deinit(&one);
+    RHEOS_TRY(status);
+  }
+  return NULL;
+}
+
+static void put_library(const rheos__graph_extras *extras, const rheos__buffer *made,
+                        rheos__buffer *buffer) {
+  const size_t num_functions = extras != NULL ? extras->num_functions : 0;
+  size_t size_bytes = made->size_bytes + (extras != NULL ? extras->library_rest.size_bytes : 0);
+  for (size_t i = 0; i < num_functions; i++) {
     const size_t length = extras->function_list[i].size_bytes;
     size_bytes += 1 + rheos__varint_bytes(length) + length;
   }
   if (size_bytes == 0) return;
   rheos__buffer_put_varint(buffer, LIBRARY_TAG);
   rheos__buffer_put_varint(buffer, size_bytes);
-  for (size_t i = 0; i < extras->num_functions; i++) {
+  for (size_t i = 0; i < num_functions; i++) {
     const rheos__extra *function = &extras->function_list[i];
     rheos__buffer_put_varint(buffer, FUNCTION_TAG);
     rheos__buffer_put_varint(buffer, function->size_bytes);
     rheos__buffer_put(buffer, extras->functions.data + function->at, function->size_bytes);
   }
+  rheos__buffer_put(buffer, made->data, made->size_bytes);
+  if (extras == NULL) return;
   rheos__buffer_put(buffer, extras->library_rest.data, extras->library_rest.size_bytes);
 }
 
 // The fields beside the nodes.
-static void put_rest(const rheos__graph_extras *extras, rheos__buffer *buffer) {
+static rheos_status *put_rest(rheos_graph *graph, rheos__buffer *buffer) {
+  const rheos__graph_extras *extras = rheos__graph_format_slot(graph)->data;
   Tensorflow__GraphDef rest = TENSORFLOW__GRAPH_DEF__INIT;
   Tensorflow__VersionDef versions = TENSORFLOW__VERSION_DEF__INIT;
   versions.producer = RHEOS__GRAPH_PRODUCER;
   rest.versions = &versions;
+  rheos__buffer made = {0};
+  rheos_status *status = put_made_functions(graph, &made);
+  if (status == NULL && made.failed) status = rheos__out_of_memory();
+  if (status == NULL) put_library(extras, &made, buffer);
+  rheos__buffer_deinit(&made);
+  RHEOS_TRY(status);
   if (extras != NULL) {
-    put_library(extras, buffer);
     versions.producer = extras->producer;
     versions.min_consumer = extras->min_consumer;
     versions.n_bad_consumers = extras->num_bad_consumers;
@@ -276,6 +305,7 @@ static void put_rest(const rheos__graph_extras *extras, rheos__buffer *buffer) {
   if (extras != NULL) {
     rheos__buffer_put(buffer, extras->graph_rest.data, extras->graph_rest.size_bytes);
   }
+  return NULL;
 }
 
 static rheos_status *put_graph(export *x) {
@@ -289,7 +319,7 @@ static rheos_status *put_graph(export *x) {
   }
   if (x->size_bytes > RHEOS__MAX_MESSAGE_BYTES) return NULL;
   const size_t before = x->buffer.size_bytes;
-  put_rest(rheos__graph_format_slot(x->graph)->data, &x->buffer);
+  RHEOS_TRY(put_rest(x->graph, &x->buffer));
   takes_bytes(x, x->buffer.size_bytes - before);
   return NULL;
 }

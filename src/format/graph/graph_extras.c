@@ -3,6 +3,7 @@
 
 #include "codec/wire.h"
 #include "format/graph/function_body.h"
+#include "format/graph/function_export.h"
 
 // Of the library in a GraphDef, of a function in a library.
 enum { LIBRARY_FIELD = 2, FUNCTION_FIELD = 1 };
@@ -62,6 +63,20 @@ static rheos_status *put_bytes(rheos__buffer *buffer, rheos__wire bytes, rheos__
   return rheos__out_of_memory();
 }
 
+// Whether the bytes are those that the function would be written as.
+static rheos_status *check_same(const rheos__made_function *made, const char *bytes,
+                                size_t size_bytes) {
+  rheos__buffer own = {0};
+  rheos_status *status = rheos__made_function_to_bytes(made, &own);
+  if (status == NULL && own.failed) status = rheos__out_of_memory();
+  if (status == NULL &&
+      (own.size_bytes != size_bytes || memcmp(own.data, bytes, size_bytes) != 0)) {
+    status = rheos__other_function(made->function.name);
+  }
+  rheos__buffer_deinit(&own);
+  return status;
+}
+
 static rheos_status *add_function(rheos_graph *graph, rheos__graph_extras *extras,
                                   const Tensorflow__FunctionDef *def, rheos__wire bytes) {
   if (def->signature == NULL || def->signature->name[0] == '\0') {
@@ -72,15 +87,15 @@ static rheos_status *add_function(rheos_graph *graph, rheos__graph_extras *extra
   rheos__extra added;
   RHEOS_TRY(put_bytes(buffer, bytes, &added));
   const rheos__extra *old = rheos__find_function(extras, name);
+  const rheos__made_function *made = rheos__library_find_made(graph, name);
   rheos_status *status = NULL;
   if (old != NULL) {
     if (old->size_bytes != added.size_bytes ||
         memcmp(buffer->data + old->at, buffer->data + added.at, added.size_bytes) != 0) {
-      status = RHEOS_INVALID(
-          "Cannot add function '%s' because a different function with the same "
-          "name already exists.",
-          name);
+      status = rheos__other_function(name);
     }
+  } else if (made != NULL) {
+    status = check_same(made, buffer->data + added.at, added.size_bytes);
   } else if (!RHEOS_RESERVE(extras->function_list, extras->function_capacity,
                             extras->num_functions + 1)) {
     status = rheos__out_of_memory();
@@ -91,7 +106,7 @@ static rheos_status *add_function(rheos_graph *graph, rheos__graph_extras *extra
       extras->function_list[extras->num_functions++] = added;
     }
   }
-  if (status != NULL || old != NULL) buffer->size_bytes = added.at;
+  if (status != NULL || old != NULL || made != NULL) buffer->size_bytes = added.at;
   return status;
 }
 

@@ -4,7 +4,7 @@
 
 #include "format/graph/graph_def.h"
 #include "format/message/tensor_proto.h"
-#include "ops/flow/call.h"
+#include "graph/library.h"
 
 enum { MAX_ITEMS = 4096 };
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "graph/library.h"
 #include "ops/kit/op_util.h"
 
 rheos_status *rheos__call_args_init(const rheos__prepare *p, int32_t first,

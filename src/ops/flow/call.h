@@ -4,10 +4,6 @@
 
 #include "graph/calls.h"
 
-// Of an op that is a function's name: its inputs are the arguments, its outputs the results, its
-// attributes the function's.
-rheos_status *rheos__prepare_call_by_name(rheos__prepare *p);
-
 // The arguments of a kernel's bodies: its inputs from `first` on.
 typedef struct rheos__call_args {
   int32_t first, count;

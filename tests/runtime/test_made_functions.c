@@ -1,0 +1,271 @@
+// Functions built in C: arguments, captures, results, calls of all kinds, export and import, errors.
+#include <rheos/rheos.h>
+
+#include "graph/graph_fixture.h"
+
+#include "base/alloc.h"
+
+static float run_float(rheos_graph *graph, rheos_output output) {
+  rheos_session *session;
+  assert_ok(rheos_session_new(graph, NULL, &session));
+  rheos_fetch fetch = {.output = output};
+  assert_ok(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL));
+  const float value = *(const float *)rheos_tensor_data(fetch.value);
+  rheos_tensor_unref(fetch.value);
+  rheos_session_free(session);
+  return value;
+}
+
+static rheos_output binary(rheos_scope *s, const char *type, rheos_output x, rheos_output y) {
+  const rheos_output both[] = {x, y};
+  return output_of_op(add_op(s, type, NULL, both, 2));
+}
+
+// x * factor + x, of which `factor` is outside.
+static rheos_function *make_scale(rheos_scope *s, const char *name, rheos_output factor) {
+  rheos_function *f = rheos_function_begin(s, name, NULL);
+  assert_non_null(f);
+  rheos_scope *inside = rheos_function_scope(f);
+  rheos_output x = rheos_function_argument(f, "x", RHEOS_FLOAT, RHEOS_SCALAR);
+  rheos_output y = binary(inside, "Mul", x, factor);
+  rheos_function_result(f, "y", binary(inside, "AddV2", y, x));
+  assert_true(rheos_function_finish(f, s));
+  return f;
+}
+
+static void test_function__called_with_captures(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new();
+  const rheos_output factor = rheos_constant_float(f.scope, 5, "outer/factor");
+  rheos_function *scale = make_scale(f.scope, "scale", factor);
+  assert_int_equal(rheos_function_num_arguments(scale), 2);
+  assert_int_equal(rheos_function_num_captures(scale), 1);
+  rheos_output inside;
+  assert_int_equal(rheos_function_capture_at(scale, 0, &inside).id, factor.id);
+  assert_operation_name(rheos_output_operation(inside), "outer_factor");
+  assert_null(rheos_function_capture_at(scale, 1, &inside).graph);
+  assert_false(rheos_function_is_stateful(scale));
+  const rheos_output three = rheos_constant_float(f.scope, 3, NULL);
+  const rheos_operation call = rheos_function_call(f.scope, scale, &three, 1, NULL);
+  assert_scope_ok(f.scope);
+  assert_string_equal(rheos_operation_type(call), "PartitionedCall");
+  assert_shape_text(rheos_output_shape(output_of_op(call)), "[]");
+  assert_float_equal(run_float(f.graph, output_of_op(call)), 18, 0);
+  // By its name as an op
+  const rheos_output args[] = {three, factor};
+  const rheos_output by_name = output_of_op(add_op(f.scope, "scale", NULL, args, 2));
+  rheos_function_free(scale);  // the library keeps it
+  assert_float_equal(run_float(f.graph, by_name), 18, 0);
+  fixture_free(&f);
+}
+
+static void test_function__captures_through_functions_around(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new();
+  const rheos_output factor = rheos_constant_float(f.scope, 5, "factor");
+  rheos_function *outer = rheos_function_begin(f.scope, "outer", NULL);
+  rheos_scope *in_outer = rheos_function_scope(outer);
+  rheos_output x = rheos_function_argument(outer, NULL, RHEOS_FLOAT, RHEOS_SCALAR);
+  rheos_function *inner = make_scale(in_outer, "inner", factor);
+  assert_int_equal(rheos_function_num_captures(outer), 1);
+  const rheos_operation call = rheos_function_call(in_outer, inner, &x, 1, NULL);
+  rheos_function_result(outer, NULL, binary(in_outer, "Sub", output_of_op(call), factor));
+  rheos_function_result(outer, NULL, factor);  // a capture as it is
+  assert_true(rheos_function_finish(outer, f.scope));
+  assert_int_equal(rheos_function_num_captures(outer), 1);
+  assert_int_equal(rheos_function_num_results(outer), 2);
+  const rheos_output three = rheos_constant_float(f.scope, 3, NULL);
+  const rheos_operation whole = rheos_function_call(f.scope, outer, &three, 1, "whole");
+  assert_scope_ok(f.scope);
+  assert_float_equal(run_float(f.graph, output_of_op(whole)), 13, 0);
+  assert_float_equal(run_float(f.graph, rheos_operation_output(whole, 1)), 5, 0);
+  rheos_function_free(inner);
+  rheos_function_free(outer);
+  fixture_free(&f);
+}
+
+static rheos_output stand_in(void *argument, rheos_function *function, rheos_output value) {
+  rheos_output *seen = argument;
+  *seen = value;
+  return rheos_constant_float(rheos_function_scope(function), 7, "stand_in");
+}
+
+static void test_function__asks_the_program_what_stands_for_a_tensor(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new();
+  const rheos_output factor = rheos_constant_float(f.scope, 5, "factor");
+  rheos_output seen = {NULL, 0, 0};
+  const rheos_function_options options = {.capture = stand_in, .capture_argument = &seen};
+  rheos_function *fn = rheos_function_begin(f.scope, "f", &options);
+  rheos_function_result(fn, NULL, binary(rheos_function_scope(fn), "Mul", factor, factor));
+  assert_true(rheos_function_finish(fn, f.scope));
+  assert_int_equal(seen.id, factor.id);
+  assert_int_equal(rheos_function_num_arguments(fn), 0);
+  const rheos_operation call = rheos_function_call(f.scope, fn, NULL, 0, NULL);
+  assert_float_equal(run_float(f.graph, output_of_op(call)), 49, 0);
+  rheos_function_free(fn);
+  fixture_free(&f);
+}
+
+// ---- As attributes: a loop, with a variable that the body counts up
+
+static rheos_function *make_condition(rheos_scope *s) {
+  rheos_function *f = rheos_function_begin(s, "below", NULL);
+  rheos_output x = rheos_function_argument(f, "x", RHEOS_FLOAT, RHEOS_SCALAR);
+  rheos_function_argument(f, "v", RHEOS_RESOURCE, RHEOS_SCALAR);
+  rheos_scope *inside = rheos_function_scope(f);
+  rheos_function_result(f, NULL, binary(inside, "Less", x, rheos_constant_float(inside, 6, NULL)));
+  assert_true(rheos_function_finish(f, s));
+  return f;
+}
+
+static rheos_function *make_body(rheos_scope *s) {
+  rheos_function *f = rheos_function_begin(s, "step", NULL);
+  rheos_scope *inside = rheos_function_scope(f);
+  rheos_output x = rheos_function_argument(f, "x", RHEOS_FLOAT, RHEOS_SCALAR);
+  rheos_output v = rheos_function_argument(f, "v", RHEOS_RESOURCE, RHEOS_SCALAR);
+  const rheos_output assign[] = {v, x};
+  rheos_op_args args = {.type = "AssignAddVariableOp", .inputs = assign, .num_inputs = 2};
+  rheos_function_control_output(f, NULL, rheos_op(inside, &args));
+  rheos_function_result(f, NULL, binary(inside, "AddV2", x, rheos_constant_float(inside, 1, NULL)));
+  rheos_function_result(f, NULL, v);
+  assert_true(rheos_function_finish(f, s));
+  assert_true(rheos_function_is_stateful(f));
+  return f;
+}
+
+typedef struct loop_graph {
+  rheos_output value, read;
+  rheos_operation init;
+} loop_graph;
+
+static loop_graph make_loop(rheos_scope *s) {
+  const rheos_shape scalar = RHEOS_SCALAR;
+  const rheos_attr of_variable[] = {rheos_attr_type("dtype", RHEOS_FLOAT),
+                                    rheos_attr_shape("shape", &scalar)};
+  const rheos_output v = output_of_op(add_op_attrs(s, "VarHandleOp", NULL, 0, of_variable, 2));
+  const rheos_output zero[] = {v, rheos_constant_float(s, 0, NULL)};
+  loop_graph g = {.init = add_op(s, "AssignVariableOp", "init", zero, 2)};
+  rheos_function *condition = make_condition(s), *body = make_body(s);
+  const rheos_output inputs[] = {rheos_constant_float(s, 2, NULL), v};
+  const rheos_attr attrs[] = {rheos_attr_func("cond", rheos_function_func(condition)),
+                              rheos_attr_func("body", rheos_function_func(body))};
+  const rheos_operation loop = add_op_attrs(s, "While", inputs, 2, attrs, 2);
+  g.value = rheos_operation_output(loop, 0);
+  rheos_push_control_dependencies(s, &loop, 1);
+  const rheos_attr of_read[] = {rheos_attr_type("dtype", RHEOS_FLOAT)};
+  g.read = output_of_op(add_op_attrs(s, "ReadVariableOp", &v, 1, of_read, 1));
+  rheos_scope_pop(s);
+  rheos_function_free(condition);
+  rheos_function_free(body);
+  assert_scope_ok(s);
+  return g;
+}
+
+static void expect_loop(rheos_graph *graph, const loop_graph *g) {
+  rheos_session *session;
+  assert_ok(rheos_session_new(graph, NULL, &session));
+  assert_ok(rheos_session_run(session, NULL, 0, NULL, 0, &g->init, 1, NULL));
+  rheos_fetch fetches[] = {{.output = g->value}, {.output = g->read}};
+  assert_ok(rheos_session_run(session, NULL, 0, fetches, 2, NULL, 0, NULL));
+  assert_float_equal(*(const float *)rheos_tensor_data(fetches[0].value), 6, 0);
+  assert_float_equal(*(const float *)rheos_tensor_data(fetches[1].value), 2 + 3 + 4 + 5, 0);
+  rheos_tensor_unref(fetches[0].value);
+  rheos_tensor_unref(fetches[1].value);
+  rheos_session_free(session);
+}
+
+static rheos_output again(rheos_graph *graph, rheos_output output) {
+  char name[128];
+  rheos_operation_name(rheos_output_operation(output), name, sizeof name);
+  return rheos_operation_output(rheos_graph_operation(graph, name), output.index);
+}
+
+static void test_function__goes_through_a_file(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new();
+  const loop_graph g = make_loop(f.scope);
+  expect_loop(f.graph, &g);
+  void *bytes, *bytes_again;
+  size_t size_bytes, size_again;
+  assert_ok(rheos_graph_to_graph_def(f.graph, &bytes, &size_bytes));
+  graph_fixture other = fixture_new();
+  rheos_import_graph_def(other.scope, bytes, size_bytes, NULL);
+  assert_scope_ok(other.scope);
+  const loop_graph theirs = {again(other.graph, g.value), again(other.graph, g.read),
+                             rheos_graph_operation(other.graph, "init")};
+  expect_loop(other.graph, &theirs);
+  assert_ok(rheos_graph_to_graph_def(other.graph, &bytes_again, &size_again));
+  assert_int_equal(size_bytes, size_again);
+  assert_memory_equal(bytes, bytes_again, size_bytes);
+  // Into the graph that has these functions; into one that has another of that name.
+  const rheos_import_options options = {.prefix = "again"};
+  rheos_import_graph_def(f.scope, bytes, size_bytes, &options);
+  assert_scope_ok(f.scope);
+  graph_fixture third = fixture_new();
+  rheos_function_free(make_scale(third.scope, "step", rheos_constant_float(third.scope, 1, NULL)));
+  rheos_import_graph_def(third.scope, bytes, size_bytes, NULL);
+  expect_error(third.scope, RHEOS_INVALID_ARGUMENT, "Cannot add function 'step'");
+  rheos_free(bytes);
+  rheos_free(bytes_again);
+  fixture_free(&third);
+  fixture_free(&other);
+  fixture_free(&f);
+}
+
+// ---- Errors
+
+static void test_function__refuses(void **state) {
+  (void)state;
+  graph_fixture f = fixture_new(), other = fixture_new();
+  const rheos_output x = rheos_constant_float(f.scope, 5, "x");
+  assert_null(rheos_function_begin(f.scope, "not a name", NULL));
+  expect_error(f.scope, RHEOS_INVALID_ARGUMENT, "'not a name' is not a valid name");
+  rheos_function *fn = make_scale(f.scope, "f", x);
+  rheos_function_argument(fn, NULL, RHEOS_FLOAT, RHEOS_SCALAR);
+  expect_error(rheos_function_scope(fn), RHEOS_FAILED_PRECONDITION, "the function f is finished");
+  rheos_function_call(f.scope, fn, NULL, 0, NULL);
+  expect_error(f.scope, RHEOS_INVALID_ARGUMENT, "function f takes 1, the call has 0");
+  rheos_function_free(fn);
+  // The name again, or that of an op
+  static const char *const names[] = {"f", "MatMul"};
+  for (int i = 0; i < 2; i++) {
+    fn = rheos_function_begin(f.scope, names[i], NULL);
+    assert_false(rheos_function_finish(fn, f.scope));
+    expect_error(f.scope, RHEOS_INVALID_ARGUMENT, "Cannot add function");
+    rheos_function_call(f.scope, fn, NULL, 0, NULL);
+    expect_error(f.scope, RHEOS_FAILED_PRECONDITION, "is not finished");
+    rheos_function_free(fn);
+  }
+  fn = rheos_function_begin(f.scope, "g", NULL);
+  rheos_function_capture(fn, x);
+  rheos_function_argument(fn, NULL, RHEOS_FLOAT, RHEOS_SCALAR);
+  expect_error(rheos_function_scope(fn), RHEOS_FAILED_PRECONDITION, "takes no more arguments");
+  rheos_function_result(fn, NULL, rheos_constant_float(other.scope, 1, NULL));
+  expect_error(rheos_function_scope(fn), RHEOS_INVALID_ARGUMENT, "of no graph around");
+  rheos_function_result(fn, NULL, (rheos_output){NULL, 0, 0});
+  expect_error(rheos_function_scope(fn), RHEOS_INVALID_ARGUMENT, "the result is no tensor");
+  rheos_function_capture(fn, (rheos_output){f.graph, 99, 0});
+  expect_error(rheos_function_scope(fn), RHEOS_INVALID_ARGUMENT, "to be captured");
+  // An error inside comes out at the end.
+  binary(rheos_function_scope(fn), "NoSuchOp", x, x);
+  assert_false(rheos_function_finish(fn, f.scope));
+  expect_error(f.scope, RHEOS_NOT_FOUND, "NoSuchOp");
+  rheos_function_free(fn);
+  assert_false(rheos_function_finish(NULL, f.scope));
+  expect_error(f.scope, RHEOS_INVALID_ARGUMENT, "rheos_function_finish() needs function");
+  rheos_function_free(NULL);
+  fixture_free(&other);
+  fixture_free(&f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_function__called_with_captures),
+      cmocka_unit_test(test_function__captures_through_functions_around),
+      cmocka_unit_test(test_function__asks_the_program_what_stands_for_a_tensor),
+      cmocka_unit_test(test_function__goes_through_a_file),
+      cmocka_unit_test(test_function__refuses),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
