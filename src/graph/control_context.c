@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "graph/build.h"
 #include "graph/graph_impl.h"
+#include "graph/handles.h"
 
 static const rheos__edge no_edge = {-1, 0};
 
@@ -537,6 +538,7 @@ rheos_status *rheos__context_refuse_input(const rheos_scope *s, const char *name
 // ---- The public ones
 
 void rheos_push_control_context(rheos_scope *s, rheos_control_context *context) {
+  if (s == NULL) return;
   rheos__push_unchanged(s);
   if (s->status != NULL) return;
   if (context != NULL && context->graph != s->graph) {
@@ -546,7 +548,9 @@ void rheos_push_control_context(rheos_scope *s, rheos_control_context *context) 
   s->now.context = context;
 }
 
-rheos_control_context *rheos_scope_control_context(const rheos_scope *s) { return s->now.context; }
+rheos_control_context *rheos_scope_control_context(const rheos_scope *s) {
+  return s != NULL ? s->now.context : NULL;
+}
 
 static bool is_operation(rheos_operation operation) {
   return operation.graph != NULL && operation.id >= 0 &&
@@ -588,6 +592,7 @@ static rheos_output public_output(const rheos_control_context *context, rheos__e
 }
 
 rheos_control_context_info rheos_control_context_describe(const rheos_control_context *context) {
+  if (context == NULL) return (rheos_control_context_info){0};
   return (rheos_control_context_info){
       .outer = context->outer,
       .number = context->number,
@@ -607,14 +612,17 @@ rheos_control_context_info rheos_control_context_describe(const rheos_control_co
 }
 
 rheos_output rheos_control_context_enter(const rheos_control_context *context, int32_t index) {
-  return public_output(context, context->enters[index]);
+  const bool is_there = context != NULL && index >= 0 && index < context->num_enters;
+  return is_there ? public_output(context, context->enters[index]) : (rheos_output){NULL, 0, 0};
 }
 
 rheos_output rheos_control_context_exit(const rheos_control_context *context, int32_t index) {
-  return public_output(context, context->exits[index]);
+  const bool is_there = context != NULL && index >= 0 && index < context->num_exits;
+  return is_there ? public_output(context, context->exits[index]) : (rheos_output){NULL, 0, 0};
 }
 
 rheos_control_context *rheos_graph_control_context(const rheos_graph *graph, int32_t number) {
+  if (graph == NULL) return NULL;
   rheos__graph_lock((rheos_graph *)(uintptr_t)graph);
   bool is_there = number > 0 && (size_t)number <= graph->contexts.count;
   rheos_control_context *context = is_there ? graph->contexts.items[number - 1] : NULL;
@@ -625,9 +633,11 @@ rheos_control_context *rheos_graph_control_context(const rheos_graph *graph, int
 rheos_output rheos_control_context_value(rheos_scope *s, rheos_control_context *context,
                                          rheos_output value) {
   rheos_output none = {NULL, 0, 0};
-  if (s->status != NULL) return none;
-  if (value.graph != s->graph) {
-    rheos_scope_fail_take(s, RHEOS_INVALID("the value is no tensor of the graph"));
+  if (s == NULL || !rheos__scope_goes_on(s, rheos__check_output(s->graph, value, "the value"))) {
+    return none;
+  }
+  if (context == NULL || context->graph != s->graph) {
+    rheos_scope_fail_take(s, RHEOS_INVALID("the context is not one of the graph"));
     return none;
   }
   rheos__graph_lock(s->graph);
@@ -637,12 +647,17 @@ rheos_output rheos_control_context_value(rheos_scope *s, rheos_control_context *
 }
 
 size_t rheos_control_context_num_values(const rheos_control_context *context) {
-  return context->num_values;
+  return context != NULL ? context->num_values : 0;
 }
 
 rheos_output rheos_control_context_value_at(const rheos_control_context *context, size_t index,
                                             rheos_output *out_inside) {
-  *out_inside = public_output(context, context->values[index].inside);
+  const bool is_there = context != NULL && index < context->num_values;
+  if (out_inside != NULL) {
+    *out_inside = is_there ? public_output(context, context->values[index].inside)
+                           : (rheos_output){NULL, 0, 0};
+  }
+  if (!is_there) return (rheos_output){NULL, 0, 0};
   return public_output(context, context->values[index].value);
 }
 
@@ -664,10 +679,35 @@ static void restore_values(rheos_scope *s, rheos_control_context *context,
   }
 }
 
+static rheos_status *check_list(const rheos_scope *s, const rheos_output *outputs, size_t count,
+                                const char *what) {
+  RHEOS_NEED_LIST(outputs, count);
+  return rheos__check_outputs(s->graph, outputs, count, what, true);
+}
+
+static rheos_status *check_info(const rheos_scope *s, const rheos_control_context_info *info) {
+  RHEOS_NEED(info);
+  RHEOS_NEED(info->name);
+  if (info->num_enters < 0 || info->num_exits < 0 || (info->branch != 0 && info->branch != 1)) {
+    return RHEOS_INVALID("the context '%s' has %d enters, %d exits, branch %d", info->name,
+                         (int)info->num_enters, (int)info->num_exits, (int)info->branch);
+  }
+  const rheos_output outputs[] = {info->pivot, info->pred, info->pivot_for_pred,
+                                  info->pivot_for_body, info->max_iterations};
+  return check_list(s, outputs, 5, "a part of the context");
+}
+
 rheos_control_context *rheos_control_context_restore(
     rheos_scope *s, const rheos_control_context_info *info, const rheos_output *enters,
     const rheos_output *exits, const rheos_output *values, const rheos_output *insides,
     size_t num_values) {
+  if (s == NULL || !rheos__scope_goes_on(s, check_info(s, info)) ||
+      !rheos__scope_goes_on(s, check_list(s, enters, (size_t)info->num_enters, "enters")) ||
+      !rheos__scope_goes_on(s, check_list(s, exits, (size_t)info->num_exits, "exits")) ||
+      !rheos__scope_goes_on(s, check_list(s, values, num_values, "values")) ||
+      !rheos__scope_goes_on(s, check_list(s, insides, num_values, "insides"))) {
+    return NULL;
+  }
   rheos_control_context *context = rheos__context_named(s, info->is_while, info->name);
   if (context == NULL) return NULL;
   context->pivot = edge_or_none(info->pivot);

@@ -7,6 +7,7 @@
 #include "graph/build.h"
 #include "graph/dependencies.h"
 #include "graph/graph_impl.h"
+#include "graph/handles.h"
 
 static const rheos_output none = {NULL, 0, 0};
 static const rheos__edge no_edge = {-1, 0};
@@ -70,7 +71,9 @@ static rheos_control_context *new_branch(rheos_scope *s, rheos_output pred, rheo
 }
 
 bool rheos_cond_begin(rheos_scope *s, rheos_output pred, rheos_control_context *out_branches[2]) {
-  out_branches[0] = out_branches[1] = NULL;
+  rheos_status *status = RHEOS_LIST_STATUS(out_branches, 2);
+  if (status == NULL) out_branches[0] = out_branches[1] = NULL;
+  if (!rheos__scope_goes_on(s, status)) return false;
   const rheos_output both[] = {pred, pred};
   rheos_operation sides = rheos__op_n(s, "Switch", "Switch", both, 2, NULL, 0);
   if (s->status != NULL) return false;
@@ -85,6 +88,7 @@ bool rheos_cond_begin(rheos_scope *s, rheos_output pred, rheos_control_context *
 }
 
 static rheos_control_context *current_branch(rheos_scope *s) {
+  if (s == NULL) return NULL;
   rheos_control_context *context = s->status == NULL ? s->now.context : NULL;
   if (s->status == NULL && (context == NULL || context->is_while)) {
     take(s, rheos_status_new(RHEOS_FAILED_PRECONDITION, "the scope is in no branch"));
@@ -126,14 +130,17 @@ rheos_output rheos_cond_result(rheos_scope *s, rheos_output value) {
 
 rheos_output rheos_cond_result_after(rheos_scope *s, rheos_operation operation) {
   rheos_control_context *context = current_branch(s);
-  if (context == NULL) return none;
+  if (context == NULL ||
+      !rheos__scope_goes_on(s, rheos__check_operation(s->graph, operation, "the operation"))) {
+    return none;
+  }
   rheos_output pivot = output_of(s, context->pivot);
   rheos_output waited = rheos__with_dependency(s, operation, pivot);
   return s->status == NULL ? rheos_cond_result(s, waited) : none;
 }
 
 rheos_output rheos_cond_merge(rheos_scope *s, rheos_output if_false, rheos_output if_true) {
-  if (s->status != NULL) return none;
+  if (s == NULL || s->status != NULL) return none;
   const rheos_output both[] = {if_false, if_true};
   if (!check_outputs(s, both, 2, "result")) return none;
   bool is_ref = is_reference(if_false) && is_reference(if_true);
@@ -166,6 +173,17 @@ static void merge_branches(rheos_scope *s, const rheos_output *if_false,
   for (size_t i = 0; i < count && s->status != NULL; i++) outputs[i] = none;
 }
 
+// Sets the outputs to none, where there is room for them, and says whether to go on.
+static bool begin_outputs(rheos_scope *s, rheos_output *outputs, size_t count) {
+  rheos_status *status = RHEOS_LIST_STATUS(outputs, count);
+  for (size_t i = 0; i < count && status == NULL; i++) outputs[i] = none;
+  return rheos__scope_goes_on(s, status);
+}
+
+static rheos_status *check_branch(rheos_branch_function function) {
+  return function != NULL ? NULL : RHEOS_INVALID("the function of a branch is NULL");
+}
+
 // Functions of the two sides may have arguments of their own.
 static void build_cond(rheos_scope *s, rheos_output pred, rheos_branch_function if_true,
                        void *true_argument, rheos_branch_function if_false, void *false_argument,
@@ -187,6 +205,10 @@ static void build_cond(rheos_scope *s, rheos_output pred, rheos_branch_function 
 void rheos_cond(rheos_scope *s, rheos_output pred, rheos_branch_function if_true,
                 rheos_branch_function if_false, void *argument, const char *name,
                 rheos_output *outputs, size_t num_outputs) {
+  if (!begin_outputs(s, outputs, num_outputs) || !rheos__scope_goes_on(s, check_branch(if_true)) ||
+      !rheos__scope_goes_on(s, check_branch(if_false))) {
+    return;
+  }
   build_cond(s, pred, if_true, argument, if_false, argument, name, outputs, num_outputs);
 }
 
@@ -212,7 +234,14 @@ static void build_rest(rheos_scope *s, void *argument, rheos_output *outputs, si
 void rheos_case(rheos_scope *s, const rheos_case_branch *branches, size_t num_branches,
                 rheos_branch_function otherwise, void *argument, const char *name,
                 rheos_output *outputs, size_t num_outputs) {
-  for (size_t i = 0; i < num_outputs; i++) outputs[i] = none;
+  if (!begin_outputs(s, outputs, num_outputs) ||
+      !rheos__scope_goes_on(s, RHEOS_LIST_STATUS(branches, num_branches)) ||
+      !rheos__scope_goes_on(s, check_branch(otherwise))) {
+    return;
+  }
+  for (size_t i = 0; i < num_branches; i++) {
+    if (!rheos__scope_goes_on(s, check_branch(branches[i].function))) return;
+  }
   rheos_push_name_scope(s, name != NULL ? name : "case");
   case_rest rest = {branches, num_branches, otherwise, argument};
   if (s->status == NULL) build_rest(s, &rest, outputs, num_outputs);
@@ -257,6 +286,9 @@ static void describe(rheos_output value, const rheos_shape *shape, char *name, s
 
 static rheos_status *set_invariant(rheos_output variable, rheos_output enter,
                                    const rheos_shape *shape) {
+  if (shape->rank > RHEOS_MAX_RANK) {
+    return RHEOS_INVALID("rank %d is more than the maximum of %d", shape->rank, RHEOS_MAX_RANK);
+  }
   rheos_shape given = rheos_output_shape(variable);
   if (is_within(&given, shape)) return rheos_output_set_shape(enter, *shape);
   char name[256], enters[shape_text_bytes], wanted[shape_text_bytes];
@@ -359,12 +391,20 @@ static void begin_loop(rheos_scope *s, rheos_control_context *context,
   if (s->status == NULL) context->pivot_for_pred = edge_of(out_variables[0]);
 }
 
+static void check_limit(rheos_scope *s, rheos_output limit) {
+  if (limit.graph == NULL) return;
+  take(s, rheos__check_output(s->graph, limit, "the maximum of iterations"));
+}
+
 rheos_control_context *rheos_while_begin_sized(rheos_scope *s, const rheos_output *variables,
                                                size_t num_variables,
                                                const rheos_while_options *options,
                                                size_t options_bytes, rheos_output *out_variables) {
   rheos_while_options known = {0};
-  for (size_t i = 0; i < num_variables; i++) out_variables[i] = none;
+  if (!begin_outputs(s, out_variables, num_variables) ||
+      !rheos__scope_goes_on(s, RHEOS_LIST_STATUS(variables, num_variables))) {
+    return NULL;
+  }
   take(s, RHEOS_READ_OPTIONS(rheos_while_options, options, options_bytes, &known));
   if (s->status == NULL && num_variables == 0) {
     take(s, RHEOS_INVALID("No loop variables provided"));
@@ -373,6 +413,7 @@ rheos_control_context *rheos_while_begin_sized(rheos_scope *s, const rheos_outpu
     take(s, RHEOS_INVALID("`parallel_iterations` must be a positive integer: %d",
                           known.parallel_iterations));
   }
+  check_limit(s, known.max_iterations);
   if (s->status != NULL || !check_outputs(s, variables, num_variables, "loop variable")) {
     return NULL;
   }
@@ -385,9 +426,15 @@ rheos_control_context *rheos_while_begin_sized(rheos_scope *s, const rheos_outpu
 }
 
 static rheos_control_context *current_loop(rheos_scope *s) {
+  if (s == NULL) return NULL;
   rheos_control_context *context = s->status == NULL ? s->now.context : NULL;
   if (s->status == NULL && (context == NULL || !context->is_while)) {
     take(s, rheos_status_new(RHEOS_FAILED_PRECONDITION, "the scope is in no loop"));
+    return NULL;
+  }
+  if (context != NULL && context->merges == NULL) {
+    take(s, rheos_status_new(RHEOS_FAILED_PRECONDITION, "the loop '%s' is there already",
+                             context->name));
     return NULL;
   }
   return context;
@@ -395,7 +442,10 @@ static rheos_control_context *current_loop(rheos_scope *s) {
 
 void rheos_while_body(rheos_scope *s, rheos_output condition, rheos_output *out_variables) {
   rheos_control_context *context = current_loop(s);
-  if (context == NULL || !check_outputs(s, &condition, 1, "condition")) return;
+  if (context == NULL || !check_outputs(s, &condition, 1, "condition") ||
+      !rheos__scope_goes_on(s, RHEOS_LIST_STATUS(out_variables, (size_t)context->num_enters))) {
+    return;
+  }
   rheos_operation loop_cond = rheos__op_n(s, "LoopCond", "LoopCond", &condition, 1, NULL, 0);
   if (s->status != NULL) return;
   context->pivot = (rheos__edge){loop_cond.id, 0};
@@ -456,7 +506,11 @@ static void add_back_edge(rheos_scope *s, const rheos_control_context *context, 
 void rheos_while_end(rheos_scope *s, const rheos_output *next, rheos_output *out_variables) {
   rheos_control_context *context = current_loop(s);
   int32_t count = context != NULL ? context->num_enters : 0;
-  if (context != NULL && context->pivot.id < 0) {
+  if (count == 0 || !rheos__scope_goes_on(s, RHEOS_LIST_STATUS(next, (size_t)count)) ||
+      !rheos__scope_goes_on(s, RHEOS_LIST_STATUS(out_variables, (size_t)count))) {
+    return;
+  }
+  if (context->pivot.id < 0) {
     take(s, rheos_status_new(RHEOS_FAILED_PRECONDITION, "the loop has no condition"));
   }
   check_outputs(s, next, (size_t)count, "next value");
@@ -553,8 +607,13 @@ void rheos_while_loop_sized(rheos_scope *s, rheos_condition_function condition,
                             size_t num_variables, const rheos_while_options *options,
                             size_t options_bytes, rheos_output *outputs) {
   rheos_while_options known = {0};
-  for (size_t i = 0; i < num_variables; i++) outputs[i] = none;
+  if (!begin_outputs(s, outputs, num_variables) ||
+      !rheos__scope_goes_on(s, RHEOS_LIST_STATUS(variables, num_variables))) {
+    return;
+  }
   take(s, RHEOS_READ_OPTIONS(rheos_while_options, options, options_bytes, &known));
+  if (condition == NULL || body == NULL) take(s, RHEOS_INVALID("a function of the loop is NULL"));
+  check_limit(s, known.max_iterations);
   if (s->status != NULL) return;
   if (num_variables == 0) {
     take(s, RHEOS_INVALID("No loop variables provided"));

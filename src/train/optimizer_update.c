@@ -433,7 +433,10 @@ static rheos_operation advance_power(rheos_scope *s, const rheos_optimizer *o,
 rheos_operation rheos_optimizer_finish(rheos_scope *s, rheos_optimizer optimizer,
                                        const rheos_operation *updates, size_t count,
                                        const char *name) {
-  if (checked_row(s, &optimizer) == NULL) return no_operation;
+  if (checked_row(s, &optimizer) == NULL ||
+      !rheos__scope_goes_on(s, RHEOS_LIST_STATUS(updates, count))) {
+    return no_operation;
+  }
   if (optimizer.kind != RHEOS_OPTIMIZER_ADAM) return rheos_group(s, updates, count, name);
   rheos_operation *all = rheos__alloc_array(count + 2, sizeof(rheos_operation));
   if (all == NULL) {

@@ -75,7 +75,7 @@ TEXTS_OF = {
     ("rheos_saved_model_read", "folder"): "golden saved_models/mlp",
     ("rheos_meta_graph_read", "path"): "golden meta_graphs/training.meta",
     ("rheos_graph_def_read", "path"): "golden graphs/training.pb",
-    ("rheos_frozen_graph_load", "path"): "golden graphs/constants.pb",
+    ("rheos_graph_read", "path"): "golden graphs/constants.pb",
     ("rheos_event_reader_open", "path"): "golden events/all.tfevents",
     ("rheos_checkpoint_reader_open", "prefix"): "golden checkpoints/dtypes",
     ("rheos_saver_restore", "prefix"): "golden checkpoints/dtypes",
@@ -83,6 +83,8 @@ TEXTS_OF = {
 }
 # Types of functions of the program: none is given.
 FUNCTIONS = {"rheos_program_function", "rheos_gradient_function"}
+# Those that functions need: given.h has one that does its work, none and one that does nothing.
+BUILDERS = {"rheos_branch_function", "rheos_condition_function", "rheos_body_function"}
 NUMBERS = ("double", "float", "int", "int32_t", "uint32_t", "int64_t", "bool", "rheos_dtype")
 # Structs that given.h gives whole.
 WHOLE = {
@@ -171,6 +173,8 @@ class Writer:
         if bare == "char*" and kind.startswith("const"):
             text = TEXTS_OF.get((owner, name), TEXTS.get(name, "x"))
             return "CHOICES_text", f'given_text({choice}, "{text}")'
+        if bare in BUILDERS:
+            return f"CHOICES_{bare}", f"given_{bare}({choice})"
         if bare in ("char*const*", "char*const *"):
             text = f'given_text({{}}, "{TEXTS.get(name, "x")}")'
             return self.list_of("text", "const char *", text, choice, name)
@@ -182,6 +186,8 @@ class Writer:
             if re.search(r"bytes$", name):
                 return "CHOICES_bytes", f"given_bytes({choice})"
             return "CHOICES_index", f"given_index({choice})"
+        if bare == "int32_t" and name.startswith("num_") and owner in self.interface.structs:
+            return "CHOICES_length", f"given_length({choice})"
         if bare in NUMBERS:
             return f"CHOICES_{bare}", f"given_{bare}({choice})"
         if bare in self.interface.enums:

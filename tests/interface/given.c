@@ -159,6 +159,11 @@ size_t given_room(int choice) {
   return sizes[choice];
 }
 
+int32_t given_length(int choice) {
+  const int32_t lengths[] = {1, 0, -1, INT32_MIN};
+  return lengths[choice];
+}
+
 size_t given_index(int choice) {
   const size_t indices[] = {0, 7, SIZE_MAX, SIZE_MAX / 2 + 1};
   return indices[choice];
@@ -377,7 +382,72 @@ rheos_checkpoint_state given_rheos_checkpoint_state(int choice) {
   return state;
 }
 
+// ---- Functions that build branches and loops
+
+static void build_branch(rheos_scope *scope, void *argument, rheos_output *outputs,
+                         size_t num_outputs) {
+  (void)argument;
+  // Huge counts are refused before anything is built.
+  for (size_t i = 0; i < num_outputs; i++) outputs[i] = rheos_const_f32(scope, 1);
+}
+static void build_no_branch(rheos_scope *scope, void *argument, rheos_output *outputs,
+                            size_t num_outputs) {
+  (void)scope, (void)argument, (void)outputs, (void)num_outputs;
+}
+rheos_branch_function given_rheos_branch_function(int choice) {
+  return choice == 0 ? build_branch : choice == 1 ? NULL : build_no_branch;
+}
+
+static rheos_output build_condition(rheos_scope *scope, void *argument,
+                                    const rheos_output *variables, size_t num_variables) {
+  (void)argument, (void)variables, (void)num_variables;
+  return rheos_const_bool(scope, false);
+}
+static rheos_output build_no_condition(rheos_scope *scope, void *argument,
+                                       const rheos_output *variables, size_t num_variables) {
+  (void)scope, (void)argument, (void)variables, (void)num_variables;
+  return (rheos_output){NULL, 0, 0};
+}
+rheos_condition_function given_rheos_condition_function(int choice) {
+  return choice == 0 ? build_condition : choice == 1 ? NULL : build_no_condition;
+}
+
+static void build_body(rheos_scope *scope, void *argument, const rheos_output *variables,
+                       rheos_output *next, size_t num_variables) {
+  (void)argument;
+  for (size_t i = 0; i < num_variables; i++) next[i] = rheos_identity(scope, variables[i]);
+}
+static void build_no_body(rheos_scope *scope, void *argument, const rheos_output *variables,
+                          rheos_output *next, size_t num_variables) {
+  (void)scope, (void)argument, (void)variables, (void)next, (void)num_variables;
+}
+rheos_body_function given_rheos_body_function(int choice) {
+  return choice == 0 ? build_body : choice == 1 ? NULL : build_no_body;
+}
+
 // ---- Handles
+
+// A branch, none, one of another graph, a loop whose condition is not there yet and one whose is.
+rheos_control_context *given_rheos_control_context_handle(int choice) {
+  make_graph();
+  if (choice == 1) return NULL;
+  rheos_scope *scope = rheos_scope_new(choice == 2 ? common.other_graph : common.graph);
+  MADE_BY(scope, rheos_scope_free);
+  rheos_control_context *branches[2] = {NULL, NULL};
+  if (choice != 3 && choice != 4) {
+    if (!rheos_cond_begin(scope, rheos_const_bool(scope, true), branches)) abort();
+    return branches[1];
+  }
+  const rheos_output zero = rheos_const_i32(scope, 0);
+  rheos_output inside;
+  rheos_control_context *loop = rheos_while_begin(scope, &zero, 1, NULL, &inside);
+  if (loop == NULL) abort();
+  if (choice == 4) {
+    rheos_push_control_context(scope, loop);
+    rheos_while_body(scope, rheos_less(scope, inside, rheos_const_i32(scope, 2)), &inside);
+  }
+  return loop;
+}
 
 rheos_scope *given_rheos_scope_handle(int choice) {
   make_graph();

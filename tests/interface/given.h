@@ -35,6 +35,7 @@ enum {
   CHOICES_bytes = 4,
   CHOICES_room = 3,
   CHOICES_index = 4,
+  CHOICES_length = 4,
   CHOICES_int = 5,
   CHOICES_int32_t = 5,
   CHOICES_uint32_t = 5,
@@ -56,6 +57,7 @@ size_t given_count(int choice, size_t element_bytes);
 size_t given_bytes(int choice);
 size_t given_room(int choice);  // in given_out()
 size_t given_index(int choice);
+int32_t given_length(int choice);  // of lists in structs: what is there, or a number that cannot be
 int given_int(int choice);
 int32_t given_int32_t(int choice);
 uint32_t given_uint32_t(int choice);
@@ -81,6 +83,9 @@ enum {
   CHOICES_rheos_func = 3,
   CHOICES_rheos_fetch = CHOICES_rheos_output,
   CHOICES_rheos_checkpoint_state = 3,
+  CHOICES_rheos_branch_function = 3,
+  CHOICES_rheos_condition_function = 3,
+  CHOICES_rheos_body_function = 3,
 };
 rheos_output given_rheos_output(int choice);
 rheos_operation given_rheos_operation(int choice);
@@ -92,6 +97,9 @@ rheos_item given_rheos_item(int choice);
 rheos_func given_rheos_func(int choice);
 rheos_fetch given_rheos_fetch(int choice);
 rheos_checkpoint_state given_rheos_checkpoint_state(int choice);
+rheos_branch_function given_rheos_branch_function(int choice);
+rheos_condition_function given_rheos_condition_function(int choice);
+rheos_body_function given_rheos_body_function(int choice);
 
 // X(type, number of choices); choice 1 is NULL.
 #define HANDLES(X)                \
@@ -121,7 +129,8 @@ rheos_checkpoint_state given_rheos_checkpoint_state(int choice);
   X(rheos_saved_model_def, 2)     \
   X(rheos_saved_model, 2)         \
   X(rheos_saved_model_builder, 2) \
-  X(rheos_default_value, 2)
+  X(rheos_default_value, 2)       \
+  X(rheos_control_context, 5)
 #define DECLARE(type, choices)                \
   enum { CHOICES_##type##_handle = choices }; \
   type *given_##type##_handle(int choice);
