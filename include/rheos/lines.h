@@ -14,6 +14,10 @@
 #define rheos_constant_float(scope, ...) \
   (RHEOS_HERE(scope), rheos_constant_float((scope), __VA_ARGS__))
 #define rheos_constant_int(scope, ...) (RHEOS_HERE(scope), rheos_constant_int((scope), __VA_ARGS__))
+#define rheos_constant_values(scope, ...) \
+  (RHEOS_HERE(scope), rheos_constant_values((scope), __VA_ARGS__))
+#define rheos_constant_texts(scope, ...) \
+  (RHEOS_HERE(scope), rheos_constant_texts((scope), __VA_ARGS__))
 #define rheos_group(scope, ...) (RHEOS_HERE(scope), rheos_group((scope), __VA_ARGS__))
 #define rheos_gradients(scope, ...) (RHEOS_HERE(scope), rheos_gradients((scope), __VA_ARGS__))
 

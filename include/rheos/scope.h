@@ -108,6 +108,62 @@ RHEOS_API const char *rheos_op_signature(const char *type);  // NULL if there is
 RHEOS_API rheos_output rheos_constant(rheos_scope *scope, rheos_tensor *value, const char *name);
 RHEOS_API rheos_output rheos_constant_float(rheos_scope *scope, float value, const char *name);
 RHEOS_API rheos_output rheos_constant_int(rheos_scope *scope, int32_t value, const char *name);
+// Of an array with as many values as the shape has, as rheos_tensor_from_values() takes them.
+RHEOS_API rheos_output rheos_constant_values(rheos_scope *scope, rheos_dtype dtype,
+                                             rheos_shape shape, const void *values,
+                                             const char *name);
+// Of texts that end with NUL: one makes a scalar, another number a vector.
+RHEOS_API rheos_output rheos_constant_texts(rheos_scope *scope, const char *const *texts,
+                                            size_t count, const char *name);
+
+// Of the values themselves: rheos_const_f32(s, 2) is a scalar, rheos_const_f32(s, 1, 2, 3) a vector; for
+// other shapes and names there is rheos_constant_values(). `scope` is evaluated twice.
+#define rheos_const_f32(scope, ...) RHEOS_CONST_(scope, RHEOS_FLOAT, float, __VA_ARGS__)
+#define rheos_const_f64(scope, ...) RHEOS_CONST_(scope, RHEOS_DOUBLE, double, __VA_ARGS__)
+#define rheos_const_i32(scope, ...) RHEOS_CONST_(scope, RHEOS_INT32, int32_t, __VA_ARGS__)
+#define rheos_const_i64(scope, ...) RHEOS_CONST_(scope, RHEOS_INT64, int64_t, __VA_ARGS__)
+#define rheos_const_bool(scope, ...) RHEOS_CONST_(scope, RHEOS_BOOL, bool, __VA_ARGS__)
+#define rheos_const_text(scope, ...) RHEOS_CONST_TEXT_(scope, __VA_ARGS__)
+
+static inline rheos_output rheos_constant_list_(rheos_scope *scope, rheos_dtype dtype,
+                                                const void *values, size_t count) {
+  rheos_shape shape = RHEOS_SCALAR;
+  if (count != 1) {
+    shape.rank = 1;
+    shape.dims[0] = (int64_t)count;
+  }
+  return rheos_constant_values(scope, dtype, shape, values, NULL);
+}
+#define RHEOS_CONST_(scope, dtype, type, ...)           \
+  (rheos_scope_set_source((scope), __FILE__, __LINE__), \
+   RHEOS_CONST_LIST_((scope), dtype, type, __VA_ARGS__))
+#define RHEOS_CONST_TEXT_(scope, ...)                   \
+  (rheos_scope_set_source((scope), __FILE__, __LINE__), \
+   RHEOS_CONST_TEXT_LIST_((scope), __VA_ARGS__))
+#ifdef __cplusplus
+}  // templates have no C linkage
+template <typename Value, typename... Values>
+inline rheos_output rheos_constant_of_(rheos_scope *scope, rheos_dtype dtype, Values... values) {
+  const Value list[] = {static_cast<Value>(values)...};
+  return rheos_constant_list_(scope, dtype, list, sizeof...(values));
+}
+template <typename... Texts>
+inline rheos_output rheos_constant_of_texts_(rheos_scope *scope, Texts... texts) {
+  const char *const list[] = {texts...};
+  return rheos_constant_texts(scope, list, sizeof...(texts), nullptr);
+}
+extern "C" {
+#define RHEOS_CONST_LIST_(scope, dtype, type, ...) \
+  rheos_constant_of_<type>(scope, dtype, __VA_ARGS__)
+#define RHEOS_CONST_TEXT_LIST_(scope, ...) rheos_constant_of_texts_(scope, __VA_ARGS__)
+#else
+#define RHEOS_CONST_LIST_(scope, dtype, type, ...)                \
+  rheos_constant_list_(scope, dtype, (const type[]){__VA_ARGS__}, \
+                       sizeof((const type[]){__VA_ARGS__}) / sizeof(type))
+#define RHEOS_CONST_TEXT_LIST_(scope, ...)                        \
+  rheos_constant_texts(scope, (const char *const[]){__VA_ARGS__}, \
+                       sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), NULL)
+#endif
 
 // ---- Attribute values, for rheos_op_args
 static inline rheos_attr rheos_attr_int(const char *name, int64_t value) {

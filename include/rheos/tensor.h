@@ -149,7 +149,7 @@ RHEOS_API void *rheos_tensor_data(const rheos_tensor *tensor);
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tensor_set_string(rheos_tensor *tensor, int64_t index,
                                                                const char *data, size_t size_bytes);
 
-// Scalars and vectors in one call. The values are copied.
+// Any shape in one call. The values, rheos_string for texts, are copied.
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_tensor_from_values(rheos_dtype dtype,
                                                                 rheos_shape shape,
                                                                 const void *values,

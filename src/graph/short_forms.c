@@ -77,6 +77,35 @@ rheos_output rheos_constant_int(rheos_scope *scope, int32_t value, const char *n
   return constant_of(scope, RHEOS_INT32, RHEOS_SCALAR, &value, name);
 }
 
+rheos_output rheos_constant_values(rheos_scope *scope, rheos_dtype dtype, rheos_shape shape,
+                                   const void *values, const char *name) {
+  return constant_of(scope, dtype, shape, values, name);
+}
+
+static rheos_status *tensor_of_texts(const char *const *texts, size_t count,
+                                     rheos_tensor **out_value) {
+  *out_value = NULL;
+  RHEOS_NEED_TEXTS(texts, count);
+  const rheos_shape shape = count == 1 ? RHEOS_SCALAR : RHEOS_SHAPE((int64_t)count);
+  RHEOS_TRY(rheos_tensor_new(RHEOS_STRING, shape, out_value));
+  rheos_status *status = NULL;
+  for (size_t i = 0; i < count && status == NULL; i++) {
+    status = rheos_tensor_set_string(*out_value, (int64_t)i, texts[i], strlen(texts[i]));
+  }
+  if (status == NULL) return NULL;
+  rheos_tensor_unref(*out_value);
+  *out_value = NULL;
+  return status;
+}
+
+rheos_output rheos_constant_texts(rheos_scope *scope, const char *const *texts, size_t count,
+                                  const char *name) {
+  rheos_tensor *value = NULL;
+  if (rheos_scope_status(scope) != NULL) return (rheos_output){0};
+  rheos_status *status = tensor_of_texts(texts, count, &value);
+  return constant_take(scope, status, value, name);
+}
+
 rheos_output rheos__const_ints(rheos_scope *s, const int32_t *values, int64_t count,
                                const char *name) {
   return constant_of(s, RHEOS_INT32, RHEOS_SHAPE(count), values, name);
