@@ -82,6 +82,14 @@ RHEOS_API rheos_variable rheos_get_variable_record(rheos_scope *scope, const cha
 RHEOS_API rheos_output rheos_get_variable(rheos_scope *scope, const char *name, rheos_dtype dtype,
                                           rheos_shape shape, rheos_initializer initializer);
 
+// Sets a variable, of either kind, to `value`, or adds to it or subtracts from it. None after an error.
+RHEOS_API rheos_operation rheos_variable_assign(rheos_scope *scope, rheos_variable variable,
+                                                rheos_output value);
+RHEOS_API rheos_operation rheos_variable_assign_add(rheos_scope *scope, rheos_variable variable,
+                                                    rheos_output value);
+RHEOS_API rheos_operation rheos_variable_assign_sub(rheos_scope *scope, rheos_variable variable,
+                                                    rheos_output value);
+
 // A variable of its own with the given initial value; `name` is made unique (NULL: "Variable").
 typedef struct rheos_variable_options {
   const char *name;
@@ -239,6 +247,9 @@ typedef struct rheos_minimize_options {
   size_t num_variables;
   const rheos_variable *global_step;  // counts the steps; may be NULL
   const char *name;                   // NULL: the optimizer's
+  // For ops that the library has no gradient of (<rheos/gradients.h>). May be NULL.
+  rheos_gradient_function gradient_function;
+  void *gradient_argument;
 } rheos_minimize_options;
 RHEOS_API rheos_operation rheos_minimize_with_sized(rheos_scope *scope, rheos_optimizer optimizer,
                                                     rheos_output loss,

@@ -33,14 +33,14 @@ static rheos_status *check_variable(rheos_variable variable) {
 
 static rheos_status *differentiate(rheos_scope *s, rheos_output loss,
                                    const rheos_variable *variables, size_t count,
+                                   const rheos_gradients_options *options,
                                    rheos_gradient *gradients) {
   if (count == 0) return RHEOS_INVALID("No variables to optimize.");
   RHEOS_TRY(check_dtype(loss, rheos_output_dtype(loss)));
   rheos_output *handles = rheos__alloc_array(count, sizeof(rheos_output));
   if (handles == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < count; i++) handles[i] = variables[i].handle;
-  rheos_gradients(s, &loss, 1, handles, count, &(rheos_gradients_options){.gate_gradients = true},
-                  gradients);
+  rheos_gradients(s, &loss, 1, handles, count, options, gradients);
   rheos__free(handles);
   for (size_t i = 0; i < count && rheos_scope_status(s) == NULL; i++) {
     if (rheos__is_some(gradients[i].values)) RHEOS_TRY(check_variable(variables[i]));
@@ -48,10 +48,10 @@ static rheos_status *differentiate(rheos_scope *s, rheos_output loss,
   return NULL;
 }
 
-size_t rheos_compute_gradients(rheos_scope *s, rheos_optimizer optimizer, rheos_output loss,
-                               const rheos_variable *variables, size_t num_variables,
-                               rheos_variable **out_variables, rheos_gradient **out_gradients) {
-  (void)optimizer;  // all kinds want the plain gradients
+// As rheos_compute_gradients(), with these options.
+static size_t compute_gradients(rheos_scope *s, rheos_output loss, const rheos_variable *variables,
+                                size_t num_variables, const rheos_gradients_options *options,
+                                rheos_variable **out_variables, rheos_gradient **out_gradients) {
   if (out_variables != NULL) *out_variables = NULL;
   if (out_gradients != NULL) *out_gradients = NULL;
   if (!rheos__scope_goes_on(s, RHEOS_LIST_STATUS(out_gradients, 1)) ||
@@ -73,7 +73,7 @@ size_t rheos_compute_gradients(rheos_scope *s, rheos_optimizer optimizer, rheos_
   if (gradients == NULL || variables == NULL) {
     status = rheos__out_of_memory();
   } else {
-    status = differentiate(s, loss, variables, num_variables, gradients);
+    status = differentiate(s, loss, variables, num_variables, options, gradients);
   }
   if (status != NULL) rheos_scope_fail_take(s, status);
   if (rheos_scope_status(s) != NULL) {
@@ -88,6 +88,15 @@ size_t rheos_compute_gradients(rheos_scope *s, rheos_optimizer optimizer, rheos_
     rheos__free(all);
   }
   return num_variables;
+}
+
+size_t rheos_compute_gradients(rheos_scope *s, rheos_optimizer optimizer, rheos_output loss,
+                               const rheos_variable *variables, size_t num_variables,
+                               rheos_variable **out_variables, rheos_gradient **out_gradients) {
+  (void)optimizer;  // all kinds want the plain gradients
+  const rheos_gradients_options options = {.gate_gradients = true};
+  return compute_gradients(s, loss, variables, num_variables, &options, out_variables,
+                           out_gradients);
 }
 
 // ---- apply_gradients
@@ -241,8 +250,11 @@ rheos_operation rheos_minimize_with_sized(rheos_scope *s, rheos_optimizer optimi
                         RHEOS_READ_OPTIONS(rheos_minimize_options, options, options_bytes, &known));
   rheos_variable *all = NULL;
   rheos_gradient *gradients = NULL;
-  size_t count = rheos_compute_gradients(s, optimizer, loss, known.variables, known.num_variables,
-                                         known.variables == NULL ? &all : NULL, &gradients);
+  const rheos_gradients_options how = {.gate_gradients = true,
+                                       .gradient_function = known.gradient_function,
+                                       .gradient_argument = known.gradient_argument};
+  size_t count = compute_gradients(s, loss, known.variables, known.num_variables, &how,
+                                   known.variables == NULL ? &all : NULL, &gradients);
   const rheos_variable *variables = known.variables != NULL ? known.variables : all;
   rheos_operation result = no_operation;
   if (rheos_scope_status(s) == NULL) {

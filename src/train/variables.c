@@ -424,6 +424,38 @@ rheos_output rheos_variable_read(rheos_scope *s, rheos_variable variable) {
   return value;
 }
 
+// The first op of each row is for references, the second for handles.
+static rheos_operation assign_by(rheos_scope *s, const char *const types[2],
+                                 rheos_variable variable, rheos_output value, bool whole) {
+  rheos_status *status = rheos__check_variables(rheos_scope_graph(s), &variable, 1);
+  if (!rheos__scope_goes_on(s, status)) return (rheos_operation){NULL, 0};
+  const rheos_output inputs[] = {variable.handle, value};
+  if (rheos_variable_is_resource(variable)) {
+    return rheos__op_n(s, types[1], NULL, inputs, 2, NULL, 0);
+  }
+  const rheos_shape shape = rheos_output_shape(variable.handle);
+  const rheos_attr validate = rheos_attr_bool("validate_shape", rheos_shape_is_known(&shape));
+  return rheos__op_n(s, types[0], NULL, inputs, 2, &validate, whole ? 1 : 0);
+}
+
+rheos_operation rheos_variable_assign(rheos_scope *scope, rheos_variable variable,
+                                      rheos_output value) {
+  static const char *const types[] = {"Assign", "AssignVariableOp"};
+  return assign_by(scope, types, variable, value, true);
+}
+
+rheos_operation rheos_variable_assign_add(rheos_scope *scope, rheos_variable variable,
+                                          rheos_output value) {
+  static const char *const types[] = {"AssignAdd", "AssignAddVariableOp"};
+  return assign_by(scope, types, variable, value, false);
+}
+
+rheos_operation rheos_variable_assign_sub(rheos_scope *scope, rheos_variable variable,
+                                          rheos_output value) {
+  static const char *const types[] = {"AssignSub", "AssignSubVariableOp"};
+  return assign_by(scope, types, variable, value, false);
+}
+
 // ---- A variable of its own
 
 static bool take_shape(rheos_scope *s, rheos__new_variable *args, const rheos_shape *shape) {

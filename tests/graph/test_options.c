@@ -16,7 +16,7 @@ ENDS_ON(rheos_session_stats, num_instructions);
 ENDS_ON(rheos_variable_options, caching_device);
 ENDS_ON(rheos_while_options, max_iterations);
 ENDS_ON(rheos_function_options, num_attrs);
-ENDS_ON(rheos_minimize_options, name);
+ENDS_ON(rheos_minimize_options, gradient_argument);
 ENDS_ON(rheos_saver_options, num_saveables);
 ENDS_ON(rheos_checkpoint_keeper_options, latest_filename);
 ENDS_ON(rheos_freeze_options, num_kept_variables);

@@ -411,6 +411,43 @@ static void test_optimizer__refuses_what_cannot_be_trained(void **state) {
   assert_int_equal(rheos_graph_num_variables(f->graph), 1);
 }
 
+// A gradient of Floor, which the library has none of: the one that comes in.
+static bool straight_through(void *argument, rheos_scope *s, rheos_operation operation,
+                             const char *type, const rheos_gradient *out_gradients,
+                             rheos_gradient *in_gradients) {
+  (void)operation;
+  int *calls = argument;
+  *calls += 1;
+  assert_string_equal(type, "StraightThrough");
+  in_gradients[0].values = rheos_mul(s, out_gradients[0].values, rheos_const_f32(s, 2));
+  return true;
+}
+
+static void test_optimizer__minimize_takes_a_gradient_function(void **state) {
+  fixture *f = *state;
+  rheos_scope *s = f->s;
+  rheos_output w = rheos_get_variable(s, "w", RHEOS_FLOAT, RHEOS_SCALAR, rheos_ones());
+  rheos_push_attr(s, rheos_attr_string("_gradient_op_type", "StraightThrough", 15));
+  rheos_output loss = rheos_floor(s, w);
+  rheos_scope_pop(s);
+  int calls = 0;
+  const rheos_minimize_options options = {.gradient_function = straight_through,
+                                          .gradient_argument = &calls};
+  rheos_operation train = rheos_minimize_with(s, rheos_gradient_descent(0.25), loss, &options);
+  rheos_operation init = rheos_global_variables_initializer(s);
+  assert_null(rheos_scope_finish(s));
+  assert_int_equal(calls, 1);
+  rheos_session *session;
+  assert_null(rheos_session_new(f->graph, NULL, &session));
+  assert_null(rheos_session_run(session, NULL, 0, NULL, 0, &init, 1, NULL));
+  assert_null(rheos_session_run(session, NULL, 0, NULL, 0, &train, 1, NULL));
+  rheos_fetch fetch = {w, NULL};
+  assert_null(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL));
+  assert_float_equal(*(float *)rheos_tensor_data(fetch.value), 0.5, 0);
+  rheos_tensor_unref(fetch.value);
+  rheos_session_free(session);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_optimizer__##name, setup, teardown)
   const struct CMUnitTest tests[] = {
@@ -426,6 +463,7 @@ int main(void) {
       TEST(adam_rows),
       TEST(takes_the_recorded_steps),
       TEST(takes_numbers_from_tensors),
+      TEST(minimize_takes_a_gradient_function),
       TEST(keeps_slots),
       TEST(of_ones_own_makes_slots),
       TEST(counts_steps),
