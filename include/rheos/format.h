@@ -118,6 +118,10 @@ RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_write(rheos_graph *graph, con
 RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_def_read(const char *path, void **out_bytes,
                                                             size_t *out_size_bytes);
 
+// A graph of its own of such a file, a frozen one for example: rheos_session_new() and
+// rheos_session_run_named() run it. Nodes of unknown ops are kept: a step that needs one is refused.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_graph_read(const char *path, rheos_graph **out_graph);
+
 // ---- Files of records (TFRecord)
 
 typedef enum rheos_compression {

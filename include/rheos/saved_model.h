@@ -14,12 +14,6 @@
 extern "C" {
 #endif
 
-// A tensor by a name. Who owns it, the function says.
-typedef struct rheos_named_tensor {
-  const char *name;
-  rheos_tensor *value;
-} rheos_named_tensor;
-
 // ---- What a MetaGraphDef says
 //
 // Descriptions are the library's; everything in them lives as long as the rheos_meta_graph. Texts

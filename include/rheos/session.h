@@ -132,6 +132,26 @@ RHEOS_MUST_USE static inline rheos_status *rheos_session_run(
                                  num_targets, options, sizeof *options);
 }
 
+// A tensor by a name. Who owns it, the function says.
+typedef struct rheos_named_tensor {
+  const char *name;
+  rheos_tensor *value;
+} rheos_named_tensor;
+
+// The same by names as the graph has them: "x:0", or "x" for its first output. Values of `feeds` are
+// borrowed; those of `fetches` are set, and the caller's, or NULL after a failure. RHEOS_NOT_FOUND or
+// RHEOS_INVALID_ARGUMENT for a name that the graph does not have. `options` may be NULL.
+RHEOS_API RHEOS_MUST_USE rheos_status *rheos_session_run_named_sized(
+    rheos_session *session, const rheos_named_tensor *feeds, size_t num_feeds,
+    rheos_named_tensor *fetches, size_t num_fetches, const rheos_run_options *options,
+    size_t options_bytes);
+RHEOS_MUST_USE static inline rheos_status *rheos_session_run_named(
+    rheos_session *session, const rheos_named_tensor *feeds, size_t num_feeds,
+    rheos_named_tensor *fetches, size_t num_fetches, const rheos_run_options *options) {
+  return rheos_session_run_named_sized(session, feeds, num_feeds, fetches, num_fetches, options,
+                                       sizeof *options);
+}
+
 // ---- Steps in parts
 
 // A step whose feeds and fetches are named now and given later, in several calls of

@@ -199,30 +199,41 @@ const char *rheos_session_device(const rheos_session *session, int32_t index) {
 
 // ---- Signatures
 
+// `what` and `index` say which in the caller's list it is.
 static rheos_status *check_output(const rheos_session *session, rheos_output output,
-                                  const char *what) {
-  if (output.graph == NULL)
-    return RHEOS_INVALID("a %s is no tensor (an error was made before)", what);
+                                  const char *what, size_t index) {
+  if (output.graph == NULL) {
+    return RHEOS_INVALID("%s[%zu] is no tensor (an error was made before)", what, index);
+  }
   if (output.graph != session->graph) {
-    return RHEOS_INVALID("a %s is not an element of this session's graph", what);
+    char name[128];
+    rheos_operation_name(rheos_output_operation(output), name, sizeof name);
+    return RHEOS_INVALID("%s[%zu], '%s:%d', is not an element of this session's graph", what, index,
+                         name, (int)output.index);
   }
   if (output.id < 0 || output.id >= rheos_graph_num_operations(session->graph) ||
       output.index < 0 ||
       output.index >= rheos__graph_node(session->graph, output.id)->num_outputs) {
-    return RHEOS_INVALID("a %s does not exist in the graph: node %d, output %d", what,
+    return RHEOS_INVALID("%s[%zu] does not exist in the graph: node %d, output %d", what, index,
                          (int)output.id, (int)output.index);
   }
   return NULL;
 }
 
-static rheos_status *check_target(const rheos_session *session, rheos_operation target) {
-  if (target.graph == NULL)
-    return RHEOS_INVALID("a target is no operation (an error was made before)");
+static rheos_status *check_target(const rheos_session *session, rheos_operation target,
+                                  size_t index) {
+  if (target.graph == NULL) {
+    return RHEOS_INVALID("targets[%zu] is no operation (an error was made before)", index);
+  }
   if (target.graph != session->graph) {
-    return RHEOS_INVALID("a target is not an element of this session's graph");
+    char name[128];
+    rheos_operation_name(target, name, sizeof name);
+    return RHEOS_INVALID("targets[%zu], '%s', is not an element of this session's graph", index,
+                         name);
   }
   if (target.id < 0 || target.id >= rheos_graph_num_operations(session->graph)) {
-    return RHEOS_INVALID("a target does not exist in the graph: node %d", (int)target.id);
+    return RHEOS_INVALID("targets[%zu] does not exist in the graph: node %d", index,
+                         (int)target.id);
   }
   return NULL;
 }
@@ -416,16 +427,16 @@ static rheos_status *fill_signature(const rheos_session *session, id_arrays *a,
                                     const rheos_operation *targets, size_t num_targets,
                                     rheos__signature_ids *out_signature) {
   for (size_t i = 0; i < num_feeds; ++i) {
-    RHEOS_TRY(check_output(session, feeds[i].output, "feed"));
+    RHEOS_TRY(check_output(session, feeds[i].output, "feeds", i));
     a->feeds[i] = edge_of(feeds[i].output);
     a->values[i] = feeds[i].value;
   }
   for (size_t i = 0; i < num_fetches; ++i) {
-    RHEOS_TRY(check_output(session, fetches[i].output, "fetch"));
+    RHEOS_TRY(check_output(session, fetches[i].output, "fetches", i));
     a->fetches[i] = edge_of(fetches[i].output);
   }
   for (size_t i = 0; i < num_targets; ++i) {
-    RHEOS_TRY(check_target(session, targets[i]));
+    RHEOS_TRY(check_target(session, targets[i], i));
     a->targets[i] = targets[i].id;
   }
   *out_signature = (rheos__signature_ids){.feeds = a->feeds,
@@ -618,15 +629,15 @@ static rheos_status *copy_ids(rheos_callable *callable, const rheos_output *feed
     return rheos__out_of_memory();
   }
   for (int32_t i = 0; i < callable->num_feeds; ++i) {
-    RHEOS_TRY(check_output(callable->session, feeds[i], "feed"));
+    RHEOS_TRY(check_output(callable->session, feeds[i], "feeds", i));
     callable->feeds[i] = edge_of(feeds[i]);
   }
   for (int32_t i = 0; i < callable->num_fetches; ++i) {
-    RHEOS_TRY(check_output(callable->session, fetches[i], "fetch"));
+    RHEOS_TRY(check_output(callable->session, fetches[i], "fetches", i));
     callable->fetches[i] = edge_of(fetches[i]);
   }
   for (int32_t i = 0; i < callable->num_targets; ++i) {
-    RHEOS_TRY(check_target(callable->session, targets[i]));
+    RHEOS_TRY(check_target(callable->session, targets[i], i));
     callable->targets[i] = targets[i].id;
   }
   return NULL;

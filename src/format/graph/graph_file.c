@@ -172,3 +172,26 @@ rheos_status *rheos_graph_def_read(const char *path, void **out_bytes, size_t *o
   *out_size_bytes = size_bytes;
   return NULL;
 }
+
+rheos_status *rheos_graph_read(const char *path, rheos_graph **out_graph) {
+  RHEOS_OUT(out_graph);
+  void *bytes;
+  size_t size_bytes;
+  RHEOS_TRY(rheos_graph_def_read(path, &bytes, &size_bytes));
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *scope = graph != NULL ? rheos_scope_new(graph) : NULL;
+  rheos_status *status = scope != NULL ? NULL : rheos__out_of_memory();
+  if (status == NULL) {
+    const rheos_import_options options = {.keep_unknown_ops = true, .any_colocation = true};
+    rheos_import_graph_def(scope, bytes, size_bytes, &options);
+    status = rheos_scope_finish(scope);
+  }
+  rheos_scope_free(scope);
+  rheos_free(bytes);
+  if (status == NULL) {
+    *out_graph = graph;
+  } else {
+    rheos_graph_unref(graph);
+  }
+  return status;
+}
