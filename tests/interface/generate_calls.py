@@ -49,6 +49,7 @@ OWNED = {
     "rheos_saved_model_def": "rheos_saved_model_def_free",
     "rheos_saved_model": "rheos_saved_model_free",
     "rheos_saved_model_builder": "rheos_saved_model_builder_free",
+    "rheos_function": "rheos_function_free",
     "rheos_object_name": "rheos_free",
     "rheos_variable": "rheos_free",
     "rheos_gradient": "rheos_free",
@@ -82,7 +83,7 @@ TEXTS_OF = {
     ("rheos_latest_checkpoint", "folder"): "saved",
 }
 # Types of functions of the program: none is given.
-FUNCTIONS = {"rheos_program_function", "rheos_gradient_function"}
+FUNCTIONS = {"rheos_program_function", "rheos_gradient_function", "rheos_capture_function"}
 # Those that functions need: given.h has one that does its work, none and one that does nothing.
 BUILDERS = {"rheos_branch_function", "rheos_condition_function", "rheos_body_function"}
 NUMBERS = ("double", "float", "int", "int32_t", "uint32_t", "int64_t", "bool", "rheos_dtype")
@@ -303,7 +304,7 @@ class Writer:
             body = f"  {call};\n"
         elif result == "const char*":
             body = f"  see_text({call});\n"
-        elif re.search(r"_(new|ref)$", name) and result.endswith("*"):
+        elif re.search(r"_(new|ref|begin)$", name) and result.rstrip("*") in OWNED:
             body = f"  {OWNED[result.rstrip('*')]}({call});\n"
         else:
             body = f"  (void){call};\n"

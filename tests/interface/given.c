@@ -427,6 +427,25 @@ rheos_body_function given_rheos_body_function(int choice) {
 
 // ---- Handles
 
+// One with an argument, none, one of another graph, one that is finished.
+rheos_function *given_rheos_function_handle(int choice) {
+  make_graph();
+  if (choice == 1) return NULL;
+  rheos_scope *scope = rheos_scope_new(choice == 2 ? common.other_graph : common.graph);
+  MADE_BY(scope, rheos_scope_free);
+  char name[32];
+  static int made;
+  snprintf(name, sizeof name, "given_%d", made++);
+  rheos_function *function = rheos_function_begin(scope, name, NULL);
+  if (function == NULL) abort();
+  const rheos_output x = rheos_function_argument(function, "x", RHEOS_FLOAT, RHEOS_SHAPE(2));
+  if (choice == 3) {
+    rheos_function_result(function, "y", rheos_neg(rheos_function_scope(function), x));
+    if (!rheos_function_finish(function, scope)) abort();
+  }
+  return MADE_BY(function, rheos_function_free);
+}
+
 // A branch, none, one of another graph, a loop whose condition is not there yet and one whose is.
 rheos_control_context *given_rheos_control_context_handle(int choice) {
   make_graph();

@@ -130,7 +130,8 @@ rheos_body_function given_rheos_body_function(int choice);
   X(rheos_saved_model, 2)         \
   X(rheos_saved_model_builder, 2) \
   X(rheos_default_value, 2)       \
-  X(rheos_control_context, 5)
+  X(rheos_control_context, 5)     \
+  X(rheos_function, 4)
 #define DECLARE(type, choices)                \
   enum { CHOICES_##type##_handle = choices }; \
   type *given_##type##_handle(int choice);
