@@ -304,7 +304,7 @@ class Writer:
             body = f"  {call};\n"
         elif result == "const char*":
             body = f"  see_text({call});\n"
-        elif re.search(r"_(new|ref|begin)$", name) and result.rstrip("*") in OWNED:
+        elif re.search(r"_(new|ref|begin)$", name) and result in {f"{handle}*" for handle in OWNED}:
             body = f"  {OWNED[result.rstrip('*')]}({call});\n"
         else:
             body = f"  (void){call};\n"
