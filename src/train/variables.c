@@ -277,15 +277,13 @@ static rheos_output read_node(rheos_scope *s, rheos_output handle, rheos_dtype d
   return value;
 }
 
-// A copy that all readers share.
+// A copy that all readers share. A device without parts is where the scope is.
 static rheos_output cached_value(rheos_scope *s, rheos_output value, const char *device,
                                  const char *name) {
-  rheos_push_colocation(s, (rheos_operation){NULL, 0});
-  rheos_push_device(s, device);
+  if (device[0] != '\0') rheos_push_device(s, device);
   rheos_output copy =
       rheos_operation_output(rheos__op_n(s, "Identity", name, &value, 1, NULL, 0), 0);
-  rheos_scope_pop(s);
-  rheos_scope_pop(s);
+  if (device[0] != '\0') rheos_scope_pop(s);
   return copy;
 }
 
@@ -315,11 +313,14 @@ static void finish_nodes(rheos_scope *s, const rheos__new_variable *args,
   rheos_output assign[] = {variable->handle, variable->initial_value};
   rheos_attr validate = rheos_attr_bool("validate_shape", !args->any_shape);
   variable->initializer = rheos__op_n(s, "Assign", NULL, assign, 2, &validate, 1);
-  variable->value = args->caching_device != NULL
-                        ? cached_value(s, variable->handle, args->caching_device, "read")
-                        : rheos_operation_output(
-                              rheos__op_n(s, "Identity", "read", &variable->handle, 1, NULL, 0), 0);
+  if (args->caching_device == NULL) {
+    rheos_operation read = rheos__op_n(s, "Identity", "read", &variable->handle, 1, NULL, 0);
+    variable->value = rheos_operation_output(read, 0);
+  }
   rheos_scope_pop(s);
+  if (args->caching_device != NULL) {
+    variable->value = cached_value(s, variable->handle, args->caching_device, "read");
+  }
 }
 
 // A variable is initialized outside of all branches and loops.

@@ -13,10 +13,11 @@ GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 sys.path.insert(0, str(GOLDEN))
 import make_array_loops  # noqa: E402
 import make_control_flow  # noqa: E402
+import make_recurrent  # noqa: E402
 from make_control_flow import blame, build, compute  # noqa: E402
 
 PROGRAMS, MISTAKES, RECORDED = {}, {}, {"programs": {}, "mistakes": {}}
-for family in (make_control_flow, make_array_loops):
+for family in (make_control_flow, make_array_loops, make_recurrent):
     PROGRAMS |= family.PROGRAMS
     MISTAKES |= family.MISTAKES
     name = family.__name__.removeprefix("make_") + ".json"
@@ -35,14 +36,20 @@ def graph():
         yield graph
 
 
+def less_known(made, wanted):
+    """The wanted shape where Rheos knows the same or more."""
+    if wanted is None or made is not None and len(made) == len(wanted):
+        if wanted is None or all(w in (None, m) for m, w in zip(made, wanted, strict=True)):
+            return wanted
+    return made
+
+
 @pytest.mark.parametrize("name", BUILT)
 def test_program__makes_the_same_nodes(name):
     made, _ = build(tf, PROGRAMS[name])
     recorded = RECORDED["programs"][name]
     for node, wanted in zip(made["nodes"], recorded["nodes"], strict=False):
-        if node[1] == "TensorArrayGatherV3":  # Rheos knows how many there are of constant indices
-            assert tf.TensorShape(node[4][0]).is_compatible_with(wanted[4][0])
-            node[4] = wanted[4]
+        node[4] = [less_known(*shapes) for shapes in zip(node[4], wanted[4], strict=False)]
     assert [node[0] for node in made["nodes"]] == [node[0] for node in recorded["nodes"]]
     assert made["nodes"] == recorded["nodes"]
 
@@ -60,6 +67,8 @@ def test_mistake__is_named_as_by_tensorflow(name):
     made_text = re.sub(r": input \d+ has shape \S+", "", made_text)
     assert made_kind == {"InaccessibleTensorError": "ValueError"}.get(kind, kind)
     text = text.removesuffix(" See info log for more details.").replace(",explicit", ", explicit")
+    if text == "in converted code:":  # TensorFlow converts the calls of layers
+        return
     arrays = r"(TensorArray \S+)_\d+:"  # the number is one of the process
     assert re.sub(arrays, r"\1:", made_text) == re.sub(arrays, r"\1:", text)
 @pytest.mark.parametrize("name", list(PROGRAMS))
@@ -70,7 +79,7 @@ def test_program__computes_the_same(name):
         if isinstance(one, str) or (one and isinstance(one, list) and isinstance(one[0], str)):
             assert value == one
         else:
-            np.testing.assert_allclose(value, one, rtol=1e-6)
+            np.testing.assert_allclose(value, one, rtol=1e-6, atol=1e-6)
 
 
 

@@ -1,12 +1,17 @@
 """Recurrent networks that are unrolled as they are built: one copy of the cell for each step."""
 
+import functools
+
 from rheos.framework import dtypes, nest
 from rheos.framework.conversion import convert_to_tensor
-from rheos.framework.graph import control_dependencies
+from rheos.framework.defaults import get_default_graph
+from rheos.framework.graph import colocate_with, control_dependencies
 from rheos.framework.tensor_shape import TensorShape
 from rheos.layers.rnn_cells import assert_like_rnncell, joined
 from rheos.ops import array_ops, math_ops
+from rheos.ops.control_flow_ops import cond
 from rheos.ops.rearrange_ops import reverse_sequence
+from rheos.ops.tensor_array_ops import TensorArray
 from rheos.ops.variable_scope import variable_scope
 
 
@@ -42,68 +47,125 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
         raise ValueError("inputs must not be empty")
     outputs = []
     with variable_scope(scope or "rnn") as varscope:
-        if varscope.caching_device is None:
-            # The variables are read on the device of the step, not where they are kept.
-            varscope.set_caching_device("")
+        cache_reads(varscope)
         fixed = _fixed_batch(inputs)
         batch_size = fixed or array_ops.shape(nest.flatten(inputs)[0])[0]
-        if initial_state is not None:
-            state = initial_state
-        else:
-            if not dtype:
-                raise ValueError("If no initial_state is provided, dtype must be specified")
-            if hasattr(cell, "get_initial_state"):
-                state = cell.get_initial_state(inputs=None, batch_size=batch_size, dtype=dtype)
-            else:
-                state = cell.zero_state(batch_size, dtype)
-        step = None
+        missing = "If no initial_state is provided, dtype must be specified"
+        state = first_state(cell, initial_state, batch_size, dtype, missing)
+        lengths = None
         if sequence_length is not None:
-            step = _Step(cell, sequence_length, state, dtype, batch_size, fixed)
+            lengths = convert_to_tensor(sequence_length, name="sequence_length")
+            if lengths.shape.ndims not in (None, 1):
+                raise ValueError("sequence_length must be a vector of length batch_size")
+            zeros = _zero_outputs(cell, batch_size, fixed, state_dtype(dtype, state))
+            lengths = Lengths(math_ops.cast(lengths, dtypes.int32))
         for time, input_ in enumerate(inputs):
             if time > 0:
                 varscope.reuse_variables()
-            output, new_state = cell(input_, state)
-            if step is not None:
-                output, new_state = step.held(time, output, state, new_state)
-            state = new_state
+            if lengths is None:
+                output, state = cell(input_, state)
+            else:
+                call_cell = functools.partial(cell, input_, state)
+                output, state = lengths.step(time, zeros, state, call_cell)
             outputs.append(output)
         return outputs, state
 
 
-class _Step:
-    """What goes on from step to step where the elements of a batch have different lengths."""
+class Lengths:
+    """The lengths of the elements of a batch, after which they stay as they are.
 
-    def __init__(self, cell, sequence_length, state, dtype, batch_size, fixed):
-        length = convert_to_tensor(sequence_length, name="sequence_length")
-        if length.shape.ndims not in (None, 1):
-            raise ValueError("sequence_length must be a vector of length batch_size")
-        dtype = dtype or nest.flatten(state)[0].dtype
+    least, most: of the lengths.
+    """
 
-        def zeros(size):
-            result = array_ops.zeros(array_ops.stack(joined(batch_size, size)), dtype)
-            result.set_shape(joined(fixed, size, static=True) if fixed else None)
-            return result
+    def __init__(self, lengths):
+        self.lengths = lengths
+        self.least = math_ops.reduce_min(lengths)
+        self.most = math_ops.reduce_max(lengths)
 
-        self._zero_output = nest.map_leaves(zeros, cell.output_size)
-        self._length = math_ops.cast(length, dtypes.int32)
+    def step(self, time, zero_output, state, call_cell, in_branches=True):
+        """(output, new state) of a step: zeros and the old state for the elements that have ended.
 
-    def held(self, time, output, state, new_state):
-        """Zeros and the old state for the elements that have ended."""
-        ended = time >= self._length
+        in_branches: whether what no element needs is not computed.
+        """
+        flat_zeros, flat_state = nest.flatten(zero_output), nest.flatten(state)
+        ended = time >= self.lengths
 
-        def choose(old, new):
-            # A state that is no batch, such as a step counter, goes on.
-            if new.shape.ndims == 0:
-                return new
-            result = array_ops.where(ended, old, new)
-            result.set_shape(new.shape)
-            return result
+        def called():
+            output, new_state = call_cell()
+            nest.assert_same_structure(zero_output, output)
+            nest.assert_same_structure(state, new_state)
+            return nest.flatten(output) + nest.flatten(new_state)
 
-        nest.assert_same_structure(state, new_state)
+        def held(made):
+            return [_unless(ended, old, new) for old, new in zip(flat_zeros + flat_state, made)]
+
+        def called_or_held():
+            made = called()
+            return cond(time < self.least, lambda: made, lambda: held(made))
+
+        if in_branches:
+            result = cond(time >= self.most, lambda: flat_zeros + flat_state, called_or_held)
+        else:
+            result = held(called())
+        for new, old in zip(result, flat_zeros + flat_state):
+            if not isinstance(new, TensorArray):
+                new.set_shape(old.shape)
+        count = len(flat_zeros)
         return (
-            nest.map_structure(choose, self._zero_output, output),
-            nest.map_structure(choose, state, new_state),
+            nest.pack_sequence_as(zero_output, result[:count]),
+            nest.pack_sequence_as(state, result[count:]),
         )
+
+
+def _unless(ended, old, new):
+    """`old` where an element has ended; an array, or what is no batch, goes on."""
+    if isinstance(old, TensorArray) or old.shape.ndims == 0:
+        return new
+    with colocate_with(new):
+        return array_ops.where(ended, old, new)
+
+
+def state_dtype(dtype, state):
+    """`dtype`, or that of all parts of a state; ValueError if they differ."""
+    if dtype is not None:
+        return dtype
+    kinds = {part.dtype for part in nest.flatten(state)}
+    if not kinds:
+        raise ValueError("Unable to infer dtype from empty state.")
+    if len(kinds) > 1:
+        raise ValueError(
+            "State has tensors of different inferred_dtypes. Unable to infer a single "
+            "representative dtype."
+        )
+    return kinds.pop()
+
+
+def cache_reads(varscope):
+    """Has variables of a scope read once on the device of who reads, unless that is in a loop."""
+    context = get_default_graph()._get_control_flow_context()
+    in_loop = context is not None and context.GetWhileContext() is not None
+    if varscope.caching_device is None and not in_loop:
+        varscope.set_caching_device("")
+
+
+def first_state(cell, initial_state, batch_size, dtype, missing):
+    """The state to start with: the one given, or zeros; ValueError(missing) without a dtype."""
+    if initial_state is not None:
+        return initial_state
+    if not dtype:
+        raise ValueError(missing)
+    if hasattr(cell, "get_initial_state"):
+        return cell.get_initial_state(inputs=None, batch_size=batch_size, dtype=dtype)
+    return cell.zero_state(batch_size, dtype)
+
+
+def _zero_outputs(cell, batch_size, fixed, dtype):
+    def zeros(size):
+        result = array_ops.zeros(array_ops.stack(joined(batch_size, size)), dtype)
+        result.set_shape(joined(fixed, size, static=True))
+        return result
+
+    return nest.map_leaves(zeros, cell.output_size)
 
 
 def _reversed(inputs, lengths):
@@ -195,9 +257,7 @@ def transpose_batch_time(x):
     """Swaps the first two dimensions of a tensor; of less than two it is left as it is."""
     known = x.shape
     if known.ndims is not None and known.ndims < 2:
-        raise ValueError(
-            f"Expected input tensor {x} to have rank at least 2, but saw shape: {known}"
-        )
+        return x
     rank = array_ops.rank(x)
     order = array_ops.concat(([1, 0], math_ops.range(2, rank)), axis=0)
     result = array_ops.transpose(x, order)

@@ -1,6 +1,7 @@
 """Neural networks."""
 
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.layers.dynamic_rnn import bidirectional_dynamic_rnn, dynamic_rnn, raw_rnn
 from rheos.layers.rnn import (
     static_bidirectional_rnn,
     static_rnn,

@@ -1,5 +1,33 @@
 """Recurrent networks of tf.contrib.rnn."""
 
+from rheos.contrib.cell_wrappers import AttentionCellWrapper, CompiledWrapper, HighwayWrapper
+from rheos.contrib.fused_rnn import (
+    FusedRNNCell,
+    FusedRNNCellAdaptor,
+    LSTMBlockFusedCell,
+    LSTMBlockWrapper,
+    TimeReversedFusedRNN,
+    stack_bidirectional_dynamic_rnn,
+    stack_bidirectional_rnn,
+)
+from rheos.contrib.gated_cells import (
+    IndRNNCell,
+    IndyGRUCell,
+    IndyLSTMCell,
+    IntersectionRNNCell,
+    PhasedLSTMCell,
+    SRUCell,
+    UGRNNCell,
+)
+from rheos.contrib.grid_cells import BidirectionalGridLSTMCell, GridLSTMCell, TimeFreqLSTMCell
+from rheos.contrib.lstm_cells import (
+    Conv1DLSTMCell,
+    Conv2DLSTMCell,
+    Conv3DLSTMCell,
+    ConvLSTMCell,
+    CoupledInputForgetGateLSTMCell,
+    GLSTMCell,
+)
 from rheos.contrib.nas_cell import NASCell
 from rheos.contrib.rnn_cells import (
     EmbeddingWrapper,
