@@ -100,12 +100,21 @@ def tuple(tensors, name=None, control_inputs=None):
 
 
 def Assert(condition, data, summarize=None, name=None):
-    """An operation that fails with `data` unless the condition holds."""
+    """An operation that fails with `data` unless the condition holds.
+
+    It is one that is only run where the condition does not hold, unless all data are strings and
+    int32.
+    """
     with name_scope(name, "Assert", [condition, *data]):
         tensors = [convert_to_tensor(x) for x in data]
-        if any(t.dtype not in (dtypes.string, dtypes.int32) for t in tensors):
-            condition = convert_to_tensor(condition, name="Condition")
-        return apply_op("Assert", None, condition, data, summarize=summarize)
+        if all(t.dtype in (dtypes.string, dtypes.int32) for t in tensors):
+            return apply_op("Assert", "Assert", condition, data, summarize=summarize)
+        condition = convert_to_tensor(condition, name="Condition")
+
+        def fail():
+            return apply_op("Assert", "Assert", condition, data, summarize=summarize)
+
+        return cond(condition, no_op, fail, name="AssertGuard").op
 
 
 def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
