@@ -190,7 +190,7 @@ def test_costs_of_the_graph():
         session.x = tf.placeholder(tf.float32, [None, 3], name="x")
         w = tf.Variable(tf.ones([3, 4]), name="w")
         product = tf.matmul(session.x, w, name="product")
-        with tf.control_dependencies([tf.assert_positive(session.x)]):
+        with tf.control_dependencies([tf.Assert(tf.reduce_all(session.x > 0), ["less"])]):
             y = tf.nn.relu(product, name="y")
         session.run(w.initializer)
         metadata = run(session, y, None)
@@ -202,7 +202,7 @@ def test_costs_of_the_graph():
         assert info.alias_input_port == -1
         assert [number.get(i.preceding_node) for i in nodes["y"].input_info] == ["product"]
         assert nodes["y"].is_final and not nodes["product"].is_final
-        assert any("assert" in number[i] for i in nodes["y"].control_input)
+        assert any("Assert" in number[i] for i in nodes["y"].control_input)
         assert all(node.device == CPU % 0 and node.compute_cost >= 0 for node in nodes.values())
         assert run(session, y, FULL, np.ones([5, 3])).HasField("step_stats")
     with tf.Graph().as_default(), tf.Session(config=config) as session:
