@@ -7,10 +7,8 @@ from rheos.framework.defaults import get_default_graph
 from rheos.framework.graph import control_dependencies, graph_from_inputs, name_scope
 from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import TensorShape
-from rheos.layers.core import known_flag
 from rheos.ops import array_ops, math_ops, statistics_ops
 from rheos.ops.check_ops import assert_equal, assert_scalar
-from rheos.ops.control_flow_ops import cond
 
 
 def get_graph_from_inputs(op_input_list, graph=None):
@@ -44,33 +42,6 @@ def strip_name_scope(name, export_scope):
 def get_placeholders(graph):
     """The tensors of all placeholders of a graph."""
     return [op.outputs[0] for op in graph.get_operations() if op.type == "Placeholder"]
-
-
-def smart_constant_value(pred):
-    """The bool that `pred` is known to be, a bool, 0, 1 or tensor; else None.
-
-    TypeError for other values.
-    """
-    if isinstance(pred, int) and pred in (0, 1):
-        return bool(pred)
-    if not hasattr(pred, "dtype"):
-        raise TypeError(
-            "`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: %s" % type(pred)
-        )
-    known = known_flag(pred)
-    return known if isinstance(known, bool) else None
-
-
-def smart_cond(pred, true_fn=None, false_fn=None, name=None):
-    """What true_fn or false_fn gives, as `pred` says; what cond() gives if that is not known."""
-    if not callable(true_fn):
-        raise TypeError("`true_fn` must be callable.")
-    if not callable(false_fn):
-        raise TypeError("`false_fn` must be callable.")
-    known = smart_constant_value(pred)
-    if known is None:
-        return cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
-    return true_fn() if known else false_fn()
 
 
 def assert_scalar_int(tensor, name=None):

@@ -2,8 +2,6 @@
 
 from rheos.contrib import variables
 from rheos.framework.defaults import get_default_graph
-from rheos.layers.core import known_flag
-from rheos.ops import array_ops
 
 
 def variable_getter(rename=None):
@@ -84,17 +82,6 @@ def finish(outputs, sc_name, outputs_collections, activation_fn, normalizer_fn=N
     if activation_fn is not None:
         outputs = activation_fn(outputs)
     return collect(outputs_collections, sc_name, outputs)
-
-
-def by_flag(flag, on, off):
-    """What one of two functions gives, as the flag says; by choosing where it is a tensor."""
-    flag = known_flag(flag)
-    if flag is True:
-        return on()
-    if flag is False:
-        return off()
-    chosen = [array_ops.where(flag, a, b) for a, b in zip(on(), off())]
-    return tuple(chosen)
 
 
 def two(value):

@@ -4,7 +4,6 @@ from rheos.contrib import variables
 from rheos.contrib.arg_scope import add_arg_scope
 from rheos.contrib.layer_util import (
     add_to_collections,
-    by_flag,
     collections_for,
     finish,
     keep_variable,
@@ -13,10 +12,10 @@ from rheos.contrib.layer_util import (
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import control_dependencies
-from rheos.layers.core import known_flag
 from rheos.layers.normalization import BatchNormalization, moving_average
 from rheos.ops import array_ops, init_ops, math_ops, nn_norm, nn_ops
 from rheos.ops.graph_keys import GraphKeys
+from rheos.ops.smart_cond import known_flag, smart_cond
 from rheos.ops.variable_scope import get_variable_scope, variable_scope
 
 
@@ -187,16 +186,33 @@ class _Normalization:
     def renew(self, mean, variance):
         """The operations that move the averages."""
         decay = self.given["decay"]
-        if self.is_training is not True:
-            decay = array_ops.where(
-                self.is_training,
-                convert_to_tensor(decay, dtypes.float32),
-                convert_to_tensor(1.0),
-            )
         return (
             moving_average(self.moving_mean, mean, decay, self.given["zero_debias_moving_mean"]),
             moving_average(self.moving_variance, variance, decay),
         )
+
+    def renewed(self, mean, variance, values, otherwise):
+        """`values`, in training after the averages moved if no collection is given for that.
+
+        otherwise: a function that gives the values where a tensor says that this is no training.
+        """
+        collections = self.given["updates_collections"]
+        if collections is None:
+
+            def move_first():
+                with control_dependencies(self.renew(mean, variance)):
+                    made = [array_ops.identity(value) for value in values]
+                return made[0] if len(made) == 1 else tuple(made)
+
+            made = smart_cond(self.is_training, move_first, otherwise)
+            return made if isinstance(made, (list, tuple)) else [made]
+        averages = (self.moving_mean, self.moving_variance)
+        updates = smart_cond(
+            self.is_training, lambda: self.renew(mean, variance), lambda: averages
+        )
+        for update in updates:
+            add_to_collections(collections, update)
+        return values
 
 
 def _fused_outputs(self, sc, inputs):
@@ -224,15 +240,9 @@ def _fused_outputs(self, sc, inputs):
             is_training=False, **settings,
         )  # fmt: skip
 
-    outputs, mean, variance = by_flag(self.is_training, of_batch, of_averages)
+    outputs, mean, variance = smart_cond(self.is_training, of_batch, of_averages)
     if self.is_training is not False:
-        updates = self.renew(mean, variance)
-        if given["updates_collections"] is None:
-            with control_dependencies(updates):
-                outputs = array_ops.identity(outputs)
-        else:
-            for update in updates:
-                add_to_collections(given["updates_collections"], update)
+        (outputs,) = self.renewed(mean, variance, [outputs], lambda: outputs)
     outputs.set_shape(known)
     if original.shape.ndims == 2:
         outputs = array_ops.reshape(outputs, array_ops.shape(original))
@@ -264,19 +274,11 @@ def _plain_outputs(self, sc, inputs):
         self.make_parameters(params, fill_missing=False)
     mean, variance = self.moving_mean, self.moving_variance
     if self.is_training is not False:
-        mean, variance = _moments(inputs, axes, weights, self.first)
-        updates = self.renew(mean, variance)
-        if given["updates_collections"] is None:
-            with control_dependencies(updates):
-                mean, variance = array_ops.identity(mean), array_ops.identity(variance)
-        else:
-            for update in updates:
-                add_to_collections(given["updates_collections"], update)
-        if self.is_training is not True:
-            mean = array_ops.where(self.is_training, mean, convert_to_tensor(self.moving_mean))
-            variance = array_ops.where(
-                self.is_training, variance, convert_to_tensor(self.moving_variance)
-            )
+        found = _moments(inputs, axes, weights, self.first)
+        averages = (mean, variance)
+        mean, variance = self.renewed(*found, found, lambda: averages)
+        if given["updates_collections"] is not None:
+            mean, variance = smart_cond(self.is_training, lambda: found, lambda: averages)
     beta, gamma = self.beta, self.gamma
     if wide is not None:
         mean = array_ops.reshape(mean, wide)

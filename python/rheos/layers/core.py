@@ -1,12 +1,11 @@
 """Dense layers, dropout, flattening."""
 
 from rheos.framework import tensor_shape
-from rheos.framework.constant_values import constant_value
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.op_call import op1
-from rheos.framework.operation import Tensor, _VariableBase
 from rheos.layers import base
 from rheos.ops import array_ops, init_ops, math_ops, nn_ops
+from rheos.ops.smart_cond import known_flag, smart_cond
 
 
 class Dense(base.Layer):
@@ -129,16 +128,6 @@ def dense(
     return layer.apply(inputs)
 
 
-def known_flag(value):
-    """A Python bool of a flag that is one or that the graph tells; else the tensor."""
-    if isinstance(value, _VariableBase):
-        return convert_to_tensor(value)
-    if isinstance(value, Tensor):
-        known = constant_value(value)
-        return value if known is None else bool(known)
-    return bool(value)
-
-
 class Dropout(base.Layer):
     """In training sets elements to 0 with probability `rate`, and scales the others up."""
 
@@ -149,14 +138,20 @@ class Dropout(base.Layer):
         self.seed = seed
 
     def call(self, inputs, training=False):
-        training = known_flag(training)
-        if training is False:
-            return array_ops.identity(inputs)
-        rate = self.rate
-        if training is not True:
-            # Dropping nothing is the identity, so that no control flow is needed.
-            rate = math_ops.cast(training, inputs.dtype.base_dtype) * rate
-        return nn_ops.dropout(inputs, noise_shape=self.noise_shape, seed=self.seed, rate=rate)
+        def dropped():
+            return nn_ops.dropout(
+                inputs, noise_shape=self._noise_shape(inputs), seed=self.seed, rate=self.rate
+            )
+
+        return smart_cond(known_flag(training), dropped, lambda: array_ops.identity(inputs))
+
+    def _noise_shape(self, inputs):
+        """The noise's shape, with the inputs' sizes for None."""
+        if not isinstance(self.noise_shape, (list, tuple)):
+            return self.noise_shape
+        shape = array_ops.shape(inputs)
+        sizes = [shape[i] if size is None else size for i, size in enumerate(self.noise_shape)]
+        return convert_to_tensor(sizes)
 
     def compute_output_shape(self, input_shape):
         return tensor_shape.as_shape(input_shape)

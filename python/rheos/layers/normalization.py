@@ -4,7 +4,6 @@ from rheos.framework import dtypes, tensor_shape
 from rheos.framework.conversion import convert_to_tensor
 from rheos.framework.graph import colocate_with, control_dependencies, name_scope
 from rheos.layers import base
-from rheos.layers.core import known_flag
 from rheos.ops import (
     array_ops,
     init_ops,
@@ -14,6 +13,7 @@ from rheos.ops import (
     state_ops,
     variable_scope,
 )
+from rheos.ops.smart_cond import known_flag, smart_cond
 
 
 def moving_average(average, value, momentum, zero_debias=False, name=None):
@@ -61,14 +61,6 @@ def _root_of(initializer):
         return math_ops.sqrt(initializer(shape, dtype=dtype))
 
     return root
-
-
-def _chosen(training, of_batch, kept):
-    """The one or the other; both are computed where a tensor tells, so that no control flow is
-    needed."""
-    if training is True:
-        return of_batch
-    return array_ops.where(training, convert_to_tensor(of_batch), convert_to_tensor(kept))
 
 
 class BatchNormalization(base.Layer):
@@ -119,8 +111,6 @@ class BatchNormalization(base.Layer):
             raise ValueError(
                 "Batch normalization is not fused with renorm, virtual_batch_size or adjustment"
             )
-        if renorm and virtual_batch_size is not None:
-            raise NotImplementedError("batch_normalization: renorm with virtual_batch_size")
         self.renorm = renorm
         self.renorm_clipping = renorm_clipping
         self.renorm_momentum = renorm_momentum
@@ -206,9 +196,12 @@ class BatchNormalization(base.Layer):
         if self.renorm:
             # The standard deviations start where the variance does.
             deviation = _root_of(self.moving_variance_initializer)
-            self.moving_stddev = keep("moving_stddev", deviation)
-            self.renorm_mean = keep("renorm_mean", self.moving_mean_initializer)
-            self.renorm_stddev = keep("renorm_stddev", deviation)
+            with colocate_with(self.moving_variance):
+                self.moving_stddev = keep("moving_stddev", deviation)
+            with colocate_with(self.moving_mean):
+                self.renorm_mean = keep("renorm_mean", self.moving_mean_initializer)
+            with colocate_with(self.moving_variance):
+                self.renorm_stddev = keep("renorm_stddev", deviation)
         self.built = True
 
     def call(self, inputs, training=False):
@@ -244,11 +237,12 @@ class BatchNormalization(base.Layer):
             "epsilon": self.epsilon,
             "data_format": "NCHW" if self.axis == [1] else "NHWC",
         }
-        if training is not False:
-            of_batch = nn_norm.fused_batch_norm(inputs, gamma, beta, **settings)
-            outputs, mean, variance = of_batch
-        if training is not True:
-            of_average = nn_norm.fused_batch_norm(
+
+        def of_batch():
+            return nn_norm.fused_batch_norm(inputs, gamma, beta, **settings)
+
+        def of_averages():
+            return nn_norm.fused_batch_norm(
                 inputs,
                 gamma,
                 beta,
@@ -257,53 +251,63 @@ class BatchNormalization(base.Layer):
                 is_training=False,
                 **settings,
             )
-            outputs = of_average[0]
-        if training is True or training is False:
+
+        outputs, mean, variance = smart_cond(training, of_batch, of_averages)
+        if isinstance(training, bool):
             momentum = convert_to_tensor(self.momentum)
         else:
-            outputs = _chosen(training, of_batch[0], of_average[0])
-            momentum = _chosen(training, self.momentum, 1.0)
+            momentum = smart_cond(training, lambda: self.momentum, lambda: 1.0)
         if training is not False:
-            self._renew(mean, variance, momentum)
+            self.add_update(self._move(self.moving_mean, mean, momentum))
+            self.add_update(self._move(self.moving_variance, variance, momentum))
         return outputs
 
     def _plain(self, inputs, training):
         rank = inputs.shape.ndims
-        parted = self.virtual_batch_size is not None
-        axes = [i for i in range(rank) if i not in self.axis and not (parted and i == 1)]
         scale, offset = self._along(self.gamma, rank), self._along(self.beta, rank)
-        if self.adjustment is not None and training is not False:
-            scale, offset = self._adjusted(scale, offset, array_ops.shape(inputs), training)
         mean, variance = self.moving_mean, self.moving_variance
         if training is not False:
-            several = len(self.axis) > 1 or parted
-            mean, variance = nn_ops.moments(inputs, axes, keep_dims=several)
-            momentum = self.momentum
-            of_batch = mean, variance
-            if parted:
-                of_batch = [math_ops.reduce_mean(m, axis=1, keepdims=True) for m in of_batch]
-            if training is not True:
-                # There may be several means of virtual batches.
-                mean = _chosen(training, mean, self.moving_mean + array_ops.zeros_like(mean))
-                kept = self.moving_variance + array_ops.zeros_like(variance)
-                variance = _chosen(training, variance, kept)
-                momentum = _chosen(training, momentum, 1.0)
+            if self.adjustment is not None:
+                adjusted = self._adjustment(array_ops.shape(inputs), training)
+                scale, offset = self._composed(scale, offset, *adjusted)
+            mean, variance = self._moments(inputs, training)
+            new_mean, new_variance = mean, variance
+            if self.virtual_batch_size is not None:
+                new_mean = math_ops.reduce_mean(mean, axis=1, keepdims=True)
+                new_variance = math_ops.reduce_mean(variance, axis=1, keepdims=True)
             if self.renorm:
-                scale, offset = self._renormed(*of_batch, scale, offset, rank, training)
-            else:
-                self._renew(*of_batch, momentum)
+                r, d, new_mean, new_variance = self._corrections(new_mean, new_variance, training)
+                r = self._along(array_ops.stop_gradient(r, name="renorm_r"), rank)
+                d = self._along(array_ops.stop_gradient(d, name="renorm_d"), rank)
+                scale, offset = self._composed(scale, offset, r, d)
+            self._renew(new_mean, new_variance, training)
         mean = math_ops.cast(self._along(mean, rank), inputs.dtype)
         variance = math_ops.cast(self._along(variance, rank), inputs.dtype)
         if offset is not None:
             offset = math_ops.cast(offset, inputs.dtype)
+        if scale is not None:
+            scale = math_ops.cast(scale, inputs.dtype)
         return nn_ops.batch_normalization(inputs, mean, variance, offset, scale, self.epsilon)
 
-    def _adjusted(self, scale, offset, shape, training):
+    def _moments(self, inputs, training):
+        """The statistics of the batch, or the averages where a tensor says so."""
+        parted = self.virtual_batch_size is not None
+        rank = inputs.shape.ndims
+        axes = [i for i in range(rank) if i not in self.axis and not (parted and i == 1)]
+        inputs = math_ops.cast(inputs, self.moving_mean.dtype.base_dtype)
+        mean, variance = nn_ops.moments(inputs, axes, keep_dims=len(self.axis) > 1 or parted)
+        return (
+            smart_cond(training, lambda: mean, lambda: convert_to_tensor(self.moving_mean)),
+            smart_cond(training, lambda: variance, lambda: convert_to_tensor(self.moving_variance)),
+        )
+
+    def _adjustment(self, shape, training):
+        """The factor and the offset of the adjustment; 1 and 0 where this is no training."""
         factor, more = self.adjustment(shape)
-        if training is not True:
-            factor = array_ops.where(training, factor, array_ops.ones_like(factor))
-            more = array_ops.where(training, more, array_ops.zeros_like(more))
-        return self._composed(scale, offset, factor, more)
+        return (
+            smart_cond(training, lambda: factor, lambda: array_ops.ones_like(factor)),
+            smart_cond(training, lambda: more, lambda: array_ops.zeros_like(more)),
+        )
 
     @staticmethod
     def _composed(scale, offset, factor, more):
@@ -315,14 +319,12 @@ class BatchNormalization(base.Layer):
             more += offset
         return factor, more
 
-    def _renormed(self, mean, variance, scale, offset, rank, training):
-        """Scale and offset that take the statistics of the batch to the averages.
+    def _corrections(self, mean, variance, training):
+        """What takes the statistics of a batch to the averages of renorm: a factor and an offset.
 
-        Also moves the averages; what the caller has to run are those of mean and variance.
-        training: True, or a tensor; where it is false there is nothing to take or to move.
+        Then mean and variance, available once those averages moved. Where this is no training, the
+        factor is 1, the offset 0, and nothing moves.
         """
-        momentum = _chosen(training, self.momentum, 1.0)
-        renorm_momentum = _chosen(training, self.renorm_momentum, 1.0)
         deviation = math_ops.sqrt(variance + self.epsilon)
         least = math_ops.maximum(self.renorm_stddev, math_ops.sqrt(float(self.epsilon)))
         r = deviation / least
@@ -330,34 +332,28 @@ class BatchNormalization(base.Layer):
         with control_dependencies([r, d]):
             mean = array_ops.identity(mean)
             deviation = array_ops.identity(deviation)
-        limits = [self.renorm_clipping.get(key) for key in ("rmax", "rmin", "dmax")]
-        if limits[1] is not None:
-            r = math_ops.maximum(r, limits[1])
-        if limits[0] is not None:
-            r = math_ops.minimum(r, limits[0])
-        if limits[2] is not None:
-            d = math_ops.maximum(d, -limits[2])
-            d = math_ops.minimum(d, limits[2])
-        moved = [
-            self._move(self.renorm_mean, array_ops.identity(mean), renorm_momentum),
-            self._move(self.renorm_stddev, array_ops.identity(deviation), renorm_momentum),
-        ]
-        with control_dependencies(moved):
-            mean, variance = array_ops.identity(mean), array_ops.identity(variance)
-        if training is not True:
-            r = _chosen(training, r, array_ops.ones_like(r))
-            d = _chosen(training, d, array_ops.zeros_like(d))
-        r = array_ops.stop_gradient(r, name="renorm_r")
-        d = array_ops.stop_gradient(d, name="renorm_d")
-        scale, offset = self._composed(scale, offset, self._along(r, rank), self._along(d, rank))
-        self.add_update(self._move(self.moving_mean, mean, momentum))
-        deviation = self._move(
-            self.moving_stddev, math_ops.sqrt(variance + self.epsilon), momentum
-        )
-        variance = nn_ops.relu(deviation * deviation - self.epsilon)
-        variance = _chosen(training, variance, self.moving_variance)
-        self.add_update(state_ops.assign(self.moving_variance, variance, name="AssignNewValue"))
-        return scale, offset
+        rmin, rmax, dmax = [self.renorm_clipping.get(key) for key in ("rmin", "rmax", "dmax")]
+        if rmin is not None:
+            r = math_ops.maximum(r, rmin)
+        if rmax is not None:
+            r = math_ops.minimum(r, rmax)
+        if dmax is not None:
+            d = math_ops.maximum(d, -dmax)
+            d = math_ops.minimum(d, dmax)
+        factor = smart_cond(training, lambda: r, lambda: array_ops.ones_like(r))
+        offset = smart_cond(training, lambda: d, lambda: array_ops.zeros_like(d))
+
+        def moved(average, value):
+            value = array_ops.identity(value)
+            return smart_cond(
+                training,
+                lambda: self._move(average, value, self.renorm_momentum),
+                lambda: array_ops.identity(average),
+            )
+
+        moves = [moved(self.renorm_mean, mean), moved(self.renorm_stddev, deviation)]
+        with control_dependencies(moves):
+            return factor, offset, array_ops.identity(mean), array_ops.identity(variance)
 
     def _along(self, vector, rank):
         """A vector of the channels, shaped to broadcast with the inputs."""
@@ -371,9 +367,22 @@ class BatchNormalization(base.Layer):
         with name_scope("AssignMovingAvg") as scope, colocate_with(average):
             return moving_average(average, value, momentum, name=scope)
 
-    def _renew(self, mean, variance, momentum):
-        for average, value in ((self.moving_mean, mean), (self.moving_variance, variance)):
-            self.add_update(self._move(average, value, momentum))
+    def _renew(self, mean, variance, training):
+        """Adds the operations that move the averages; where this is no training, they do not."""
+
+        def move_variance():
+            if not self.renorm:
+                return self._move(self.moving_variance, variance, self.momentum)
+            deviation = math_ops.sqrt(variance + self.epsilon)
+            deviation = self._move(self.moving_stddev, deviation, self.momentum)
+            square = nn_ops.relu(deviation * deviation - self.epsilon)
+            return state_ops.assign(self.moving_variance, square, name="AssignNewValue")
+
+        def move_mean():
+            return self._move(self.moving_mean, mean, self.momentum)
+
+        self.add_update(smart_cond(training, move_mean, lambda: self.moving_mean))
+        self.add_update(smart_cond(training, move_variance, lambda: self.moving_variance))
 
     def compute_output_shape(self, input_shape):
         return tensor_shape.as_shape(input_shape)

@@ -18,8 +18,6 @@ from rheos.contrib.framework_ops import (
     prepend_name_scope,
     reduce_sum_n,
     remove_squeezable_dimensions,
-    smart_cond,
-    smart_constant_value,
     strip_name_scope,
     with_same_shape,
     with_shape,
@@ -52,6 +50,7 @@ from rheos.framework.sparse_tensor import convert_to_tensor_or_sparse_tensor
 from rheos.ops import audio_ops as _audio_ops
 from rheos.ops.check_ops import assert_same_float_dtype, assert_scalar
 from rheos.ops.rearrange_ops import argsort, is_tensor, sort
+from rheos.ops.smart_cond import smart_cond, smart_constant_value
 from rheos.training.checkpoints import (
     checkpoints_iterator,
     list_variables,
