@@ -7,25 +7,7 @@
 #include <string.h>
 
 #include "graph/dependencies.h"
-
-rheos_output rheos__first_element(rheos_scope *s, rheos_output vector) {
-  const rheos_output none = {NULL, 0, 0};
-  rheos_push_name_scope(s, "strided_slice");
-  const int32_t zero = 0, one = 1;
-  rheos_output inputs[] = {vector, rheos__const_ints(s, &zero, 1, "stack"),
-                           rheos__const_ints(s, &one, 1, "stack_1"),
-                           rheos__const_ints(s, &one, 1, "stack_2")};
-  char *name = rheos__scope_node_name(s);
-  rheos_attr shrink = rheos_attr_int("shrink_axis_mask", 1);
-  rheos_output element = none;
-  if (name != NULL) {
-    element =
-        rheos_operation_output(rheos__op_n(s, "StridedSlice", name, inputs, 4, &shrink, 1), 0);
-  }
-  rheos__free(name);
-  rheos_scope_pop(s);
-  return element;
-}
+#include "ops/kit/op_util.h"
 
 rheos_output rheos__gradient_to_dense(rheos_scope *s, const rheos_gradient *gradient,
                                       const char *name) {
@@ -60,25 +42,10 @@ static rheos_output concat_rows(rheos_scope *s, rheos_output *parts, size_t coun
   return result;
 }
 
-// Indices of both widths are brought to int64.
-static void unify_indices(rheos_scope *s, rheos_gradient *gradients, size_t count) {
-  size_t num_int32 = 0;
-  for (size_t i = 0; i < count; i++) {
-    num_int32 += rheos_output_dtype(gradients[i].indices) == RHEOS_INT32;
-  }
-  if (num_int32 == 0 || num_int32 == count) return;
-  for (size_t i = 0; i < count; i++) {
-    if (rheos_output_dtype(gradients[i].indices) != RHEOS_INT32) continue;
-    rheos_attr to = rheos_attr_type("DstT", RHEOS_INT64);
-    gradients[i].indices =
-        rheos_operation_output(rheos__op_n(s, "Cast", NULL, &gradients[i].indices, 1, &to, 1), 0);
-  }
-}
-
 static rheos_gradient sum_sparse(rheos_scope *s, rheos_gradient *gradients, size_t count,
                                  rheos_output *parts) {
   rheos_gradient sum = {.dense_shape = gradients[0].dense_shape};
-  unify_indices(s, gradients, count);
+  rheos__unify_indices(s, gradients, count);
   for (size_t i = 0; i < count; i++) parts[i] = gradients[i].values;
   sum.values = concat_rows(s, parts, count);
   for (size_t i = 0; i < count; i++) parts[i] = gradients[i].indices;

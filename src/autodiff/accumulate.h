@@ -14,9 +14,6 @@ static inline bool rheos__gradient_is_sparse(const rheos_gradient *gradient) {
 // used as scratch.
 rheos_gradient rheos__sum_gradients(rheos_scope *s, rheos_gradient *gradients, size_t count);
 
-// vector[0], as "strided_slice".
-rheos_output rheos__first_element(rheos_scope *s, rheos_output vector);
-
 // The rows of a sparse gradient summed up in a tensor of its dense shape; `name` for the node.
 rheos_output rheos__gradient_to_dense(rheos_scope *s, const rheos_gradient *gradient,
                                       const char *name);

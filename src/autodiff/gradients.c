@@ -8,6 +8,7 @@
 
 #include "graph/handles.h"
 #include "autodiff/accumulate.h"
+#include "autodiff/loops.h"
 #include "base/options.h"
 #include "graph/control_context.h"
 #include "graph/dependencies.h"
@@ -20,6 +21,7 @@ enum {
   STOP = 4,     // gradients end here
   IS_X = 8,     // its gradients are kept for the answer
   IS_Y = 16,
+  IS_START = 32,  // of a y that no other y depends on
 };
 
 // A gradient that has arrived at an output. Those of one node are a list, in order of arrival.
@@ -45,6 +47,9 @@ typedef struct backprop {
   int32_t free_arrival;  // one more than an index
   int32_t *queue;
   size_t queue_first, queue_last, queue_capacity;
+  rheos__loops loops;  // that gradients go through
+  const rheos_output *ys;
+  size_t num_ys;
   // For the node being visited
   rheos_output *inputs, *outputs;
   rheos_gradient *in_grads, *out_grads, *parts;
@@ -158,33 +163,52 @@ static void mark_reached_by_readers(backprop *b, const readers *r, int32_t *stac
   }
 }
 
-static void mark_between_by_inputs(backprop *b, int32_t *stack) {
-  int32_t depth = 0;
-  for (int32_t id = 0; id < b->end_id; id++) {
-    if (!has_flag(b, id, REACHED) || !has_flag(b, id, IS_Y)) continue;
-    set_flag(b, id, BETWEEN);
-    stack[depth++] = id;
-  }
-  while (depth > 0) {
-    const rheos__node *node = rheos__graph_node(b->graph, stack[--depth]);
+static void mark_between(backprop *b, int32_t id, int32_t *between, int32_t *count) {
+  if (!has_flag(b, id, REACHED) || has_flag(b, id, BETWEEN)) return;
+  set_flag(b, id, BETWEEN);
+  between[(*count)++] = id;
+}
+
+// Breadth first, since the loops backward are made in this order.
+static int32_t mark_between_by_inputs(backprop *b, int32_t *between) {
+  int32_t count = 0;
+  for (size_t i = 0; i < b->num_ys; i++) mark_between(b, b->ys[i].id, between, &count);
+  for (int32_t at = 0; at < count; at++) {
+    const rheos__node *node = rheos__graph_node(b->graph, between[at]);
     for (int32_t i = 0; i < node->num_inputs; i++) {
       const int32_t from = node->edges[i].id;
-      if (!has_flag(b, from, REACHED)) continue;
-      b->pending[from]++;
-      if (has_flag(b, from, BETWEEN)) continue;
-      set_flag(b, from, BETWEEN);
-      stack[depth++] = from;
+      if (has_flag(b, from, REACHED)) b->pending[from]++;
+      mark_between(b, from, between, &count);
     }
+  }
+  return count;
+}
+
+// All Exits of a loop are gone back through, or none.
+static void add_loop(backprop *b, int32_t exit) {
+  const bool colocate = b->options->colocate_gradients_with_ops;
+  if (colocate) rheos_push_colocation(b->scope, (rheos_operation){b->graph, exit});
+  const rheos__loop *loop = rheos__loops_add(&b->loops, b->scope, exit);
+  if (colocate) rheos_scope_pop(b->scope);
+  for (int32_t i = 0; loop != NULL && i < loop->num_exits; i++) {
+    const int32_t other = loop->exits[i];
+    if (!in_range(b, other) || has_flag(b, other, BETWEEN)) continue;
+    set_flag(b, other, BETWEEN);
+    const int32_t from = rheos__graph_node(b->graph, other)->edges[0].id;
+    if (has_flag(b, from, BETWEEN)) b->pending[from]++;
   }
 }
 
 static void mark_in_any_order(backprop *b) {
-  assert(b->first_id == 0 && b->end_id == rheos_graph_num_operations(b->graph));
+  assert(b->first_id == 0 && b->end_id <= rheos_graph_num_operations(b->graph));
   readers r = {0};
   int32_t *stack = rheos__alloc_array((size_t)b->end_id + 1, sizeof *stack);
   if (stack != NULL && list_readers(b, &r)) {
     mark_reached_by_readers(b, &r, stack);
-    mark_between_by_inputs(b, stack);
+    const int32_t count = mark_between_by_inputs(b, stack);
+    for (int32_t i = 0; i < count && !failed(b); i++) {
+      if (rheos__is_loop_exit(b->graph, stack[i])) add_loop(b, stack[i]);
+    }
   } else {
     fail(b, rheos__out_of_memory());
   }
@@ -372,16 +396,14 @@ static rheos_output zeros_of_side(backprop *b, rheos_output side, const rheos_co
   const rheos_output shape = rheos__op_1(s, "Shape", value);
   const rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(side));
   rheos_push_control_dependencies(s, &pivot, 1);
-  rheos__node_scope inside;
-  rheos__push_node_scope(s, "zeros", &inside);
-  const rheos_output fill[] = {shape, rheos__const_scalar(s, dtype, 0, "Const")};
-  const rheos_operation zeros = rheos__op_n(s, "Fill", inside.name, fill, 2, NULL, 0);
+  const rheos_output zeros = rheos__zeros_filled(s, shape, dtype);
   rheos_scope_pop(s);
-  rheos_scope_pop(s);
-  return rheos_operation_output(zeros, 0);
+  return zeros;
 }
 
 static rheos_output zeros_like(backprop *b, rheos_output output) {
+  rheos__loop *loop = rheos__loops_find(&b->loops, b->graph, output.id);
+  if (loop != NULL) return rheos__zeros_in_loop(loop, b->scope, output);
   const rheos__node *node = rheos__graph_node(b->graph, output.id);
   const rheos_control_context *context = rheos__context_of(b->graph, output.id);
   if (node->signature->op->flow == RHEOS__FLOW_SWITCH && context != NULL && !context->is_while) {
@@ -392,12 +414,14 @@ static rheos_output zeros_like(backprop *b, rheos_output output) {
 }
 
 // Outputs that no gradient arrives at have the gradient zero, once another output has one.
-static void fill_in_zeros(backprop *b, const rheos__node *node) {
+static void fill_in_zeros(backprop *b, const rheos__node *node, int32_t id) {
+  if (b->loops.count > 0 && rheos__is_loop_switch(b->graph, id)) return;
   for (int32_t i = 0; i < node->num_outputs; i++) {
     rheos_dtype dtype = rheos_dtype_base(node->outputs[i].dtype);
     if (rheos__is_some(b->out_grads[i].values) || !is_differentiable(dtype)) continue;
     if (dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) continue;
     b->out_grads[i].values = zeros_like(b, b->outputs[i]);
+    if (failed(b)) return;
   }
 }
 
@@ -461,7 +485,7 @@ static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
   const rheos__gradient_fn gradient = op != NULL ? op->gradient : NULL;
   rheos_operation operation = {b->graph, id};
   if (node->num_inputs == 0 || gradient == rheos__no_gradient) return;
-  fill_in_zeros(b, node);
+  fill_in_zeros(b, node, id);
   char *name = rheos__name_with_suffix(b->scope, operation, "_grad");
   if (name == NULL) return;
   rheos_push_name_scope(b->scope, name);
@@ -485,23 +509,118 @@ static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
   rheos_scope_pop(b->scope);
 }
 
+static void add_zeros_for_exit(backprop *b, int32_t id) {
+  const rheos_output exit = {b->graph, id, 0};
+  const rheos_dtype dtype = rheos_dtype_base(rheos_output_dtype(exit));
+  if (!is_differentiable(dtype) || dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) return;
+  const rheos_gradient zeros = {.values = rheos__zeros_for_exit(&b->loops, b->scope, exit)};
+  if (!failed(b)) add_arrival(b, exit, &zeros);
+}
+
+// Exits that no y comes from. Those of a loop all of whose Exits are known now are visited.
+static void start_exits(backprop *b) {
+  for (size_t i = 0; i < b->loops.count && !failed(b); i++) {
+    rheos__loop *loop = &b->loops.items[i];
+    for (int32_t k = 0; k < loop->num_exits; k++) {
+      const int32_t id = loop->exits[k];
+      if (!in_range(b, id) || b->pending[id - b->first_id] != 0) continue;
+      loop->num_pending--;
+      if (!has_flag(b, id, IS_START)) loop->unused[loop->num_unused++] = id;
+    }
+    for (int32_t k = 0; k < loop->num_enters; k++) {
+      const int32_t id = loop->enters[k];
+      if (!in_range(b, id) || b->pending[id - b->first_id] != 0) continue;
+      b->pending[id - b->first_id] = 1;
+      set_flag(b, id, BETWEEN);
+    }
+  }
+  for (size_t i = 0; i < b->loops.count && !failed(b); i++) {
+    const rheos__loop *loop = &b->loops.items[i];
+    for (int32_t k = 0; loop->num_pending == 0 && k < loop->num_unused && !failed(b); k++) {
+      const int32_t id = loop->unused[k];
+      const rheos_output exit = {b->graph, id, 0};
+      if (!is_differentiable(rheos_output_dtype(exit))) continue;
+      add_zeros_for_exit(b, id);
+      if (!failed(b)) enqueue(b, id);
+    }
+  }
+}
+
+// Inside of a loop that is not gone back through as a whole, a gradient ends with the body's parameters.
+static void check_not_around_loop(backprop *b, int32_t id) {
+  if (failed(b) || !rheos__is_loop_switch(b->graph, id)) return;
+  if (rheos__loops_find(&b->loops, b->graph, id) != NULL) return;
+  if (rheos__context_of(b->graph, id) != rheos_scope_control_context(b->scope)) return;
+  char *name = rheos__node_name(b->graph, rheos__graph_node(b->graph, id));
+  fail(b, RHEOS_INVALID("Cannot compute gradient inside while loop through the initial value of a "
+                        "loop variable, at '%s'. Gradients can be computed through loop invariants "
+                        "or wrt the input parameters to the loop body.",
+                        name != NULL ? name : "?"));
+  rheos__free(name);
+}
+
+// Gradients of a node of a loop are made in the loop backward.
+static bool push_loop(backprop *b, const rheos__loop *loop) {
+  if (loop != NULL) rheos_push_control_context(b->scope, loop->backward->backward);
+  return loop != NULL;
+}
+
+// An Exit waits for the others of its loop. Where any has a gradient, those that have none have zeros.
+static void defer_exit(backprop *b, rheos__loop *loop, int32_t exit) {
+  loop->deferred[loop->num_deferred++] = exit;
+  if (--loop->num_pending != 0) return;
+  bool any = false;
+  for (int32_t i = 0; i < loop->num_deferred; i++) {
+    const int32_t id = loop->deferred[i];
+    if (b->arrivals[id - b->first_id] != 0) {
+      any = true;
+      enqueue(b, id);
+    } else {
+      loop->unused[loop->num_unused++] = id;
+    }
+  }
+  for (int32_t i = 0; i < loop->num_unused && !failed(b); i++) {
+    if (any) add_zeros_for_exit(b, loop->unused[i]);
+    enqueue(b, loop->unused[i]);
+  }
+}
+
+// One more reader of the node has been visited. The Switch of a loop is visited after the Exit, and again
+// after the body.
+static void count_down(backprop *b, int32_t from) {
+  if (!has_flag(b, from, BETWEEN)) return;
+  const int32_t left = --b->pending[from - b->first_id];
+  const bool is_ready =
+      left == 0 || (left > 0 && b->loops.count > 0 && rheos__is_loop_switch(b->graph, from));
+  if (!is_ready) return;
+  rheos__loop *loop =
+      rheos__is_loop_exit(b->graph, from) ? rheos__loops_find(&b->loops, b->graph, from) : NULL;
+  if (loop != NULL) {
+    defer_exit(b, loop, from);
+  } else {
+    enqueue(b, from);
+  }
+}
+
 static void visit(backprop *b, int32_t id) {
   const rheos__node *node = rheos__graph_node(b->graph, id);
-  assert(has_flag(b, id, BETWEEN) && b->pending[id - b->first_id] == 0);
+  assert(has_flag(b, id, BETWEEN));
   if (!prepare_visit(b, node, id)) return;
   bool colocate = b->options->colocate_gradients_with_ops;
   if (colocate) rheos_push_colocation(b->scope, (rheos_operation){b->graph, id});
+  bool is_pushed = push_loop(b, rheos__loops_find_output(&b->loops, b->graph, id));
   bool any = sum_arrivals(b, id, node->num_outputs);
+  if (is_pushed) rheos_scope_pop(b->scope);
+  is_pushed = push_loop(b, rheos__loops_find(&b->loops, b->graph, id));
+  check_not_around_loop(b, id);
   if (any && !has_flag(b, id, STOP)) differentiate(b, node, id);
+  if (is_pushed) rheos_scope_pop(b->scope);
   if (colocate) rheos_scope_pop(b->scope);
   if (failed(b)) return;
   for (int32_t i = 0; i < node->num_inputs; i++) {
     if (rheos__is_some(b->in_grads[i].values)) add_arrival(b, b->inputs[i], &b->in_grads[i]);
   }
-  for (int32_t i = 0; i < node->num_inputs; i++) {
-    int32_t from = b->inputs[i].id;
-    if (has_flag(b, from, BETWEEN) && --b->pending[from - b->first_id] == 0) enqueue(b, from);
-  }
+  for (int32_t i = 0; i < node->num_inputs; i++) count_down(b, b->inputs[i].id);
 }
 
 // ---- The whole
@@ -532,20 +651,43 @@ static rheos_output start_gradient(backprop *b, rheos_output y, size_t index) {
   return rheos_operation_output(rheos__op_n(s, "Identity", name, &given, 1, NULL, 0), 0);
 }
 
-static void start(backprop *b, const rheos_output *ys, size_t num_ys) {
-  for (size_t i = 0; i < num_ys && !failed(b); i++) {
+static bool make_start_gradients(backprop *b, rheos_output *gradients) {
+  for (size_t i = 0; i < b->num_ys && !failed(b); i++) {
     bool colocate = b->options->colocate_gradients_with_ops;
-    if (colocate) rheos_push_colocation(b->scope, rheos_output_operation(ys[i]));
-    rheos_gradient gradient = {.values = start_gradient(b, ys[i], i)};
+    if (colocate) rheos_push_colocation(b->scope, rheos_output_operation(b->ys[i]));
+    gradients[i] = start_gradient(b, b->ys[i], i);
     if (colocate) rheos_scope_pop(b->scope);
-    if (!failed(b)) add_arrival(b, ys[i], &gradient);
   }
-  for (size_t i = 0; i < num_ys; i++) {
-    int32_t id = ys[i].id;
+  return !failed(b);
+}
+
+static void start(backprop *b, const rheos_output *gradients) {
+  for (size_t i = 0; i < b->num_ys; i++) {
+    const rheos_gradient gradient = {.values = gradients[i]};
+    if (!failed(b)) add_arrival(b, b->ys[i], &gradient);
+  }
+  for (size_t i = 0; i < b->num_ys && !failed(b); i++) {
+    int32_t id = b->ys[i].id;
     if (!has_flag(b, id, BETWEEN) || !has_flag(b, id, IS_Y)) continue;
     b->flags[id - b->first_id] &= (uint8_t)~IS_Y;  // once, however many ys it has
-    if (b->pending[id - b->first_id] == 0) enqueue(b, id);
+    if (b->pending[id - b->first_id] != 0) continue;
+    set_flag(b, id, IS_START);
+    enqueue(b, id);
   }
+  start_exits(b);
+}
+
+static void propagate(backprop *b, const rheos_output *xs, size_t num_xs) {
+  rheos_output *gradients = rheos__alloc_array(b->num_ys + 1, sizeof *gradients);
+  if (gradients == NULL) fail(b, rheos__out_of_memory());
+  if (gradients != NULL && make_start_gradients(b, gradients)) {
+    mark_paths(b);
+    if (!failed(b)) start(b, gradients);
+    mark_stops(b, xs, num_xs);
+    while (b->queue_first < b->queue_last && !failed(b)) visit(b, b->queue[b->queue_first++]);
+    if (!failed(b)) rheos__loops_finish(&b->loops, b->scope);
+  }
+  rheos__free(gradients);
 }
 
 static rheos_status *check_arguments(const backprop *b, const rheos_output *ys, size_t num_ys,
@@ -601,6 +743,7 @@ static void deinit_backprop(backprop *b) {
   rheos__free(b->out_grads);
   rheos__free(b->parts);
   rheos__free(b->starts);
+  rheos__loops_deinit(&b->loops);
 }
 
 void rheos_gradients_sized(rheos_scope *scope, const rheos_output *ys, size_t num_ys,
@@ -612,13 +755,14 @@ void rheos_gradients_sized(rheos_scope *scope, const rheos_output *ys, size_t nu
       scope, RHEOS_READ_OPTIONS(rheos_gradients_options, options, options_bytes, &known));
   rheos_scope_fail_take(scope, RHEOS_LIST_STATUS(out_gradients, num_xs));
   if (!rheos__is_list(out_gradients, num_xs, sizeof *out_gradients)) return;
-  backprop b = {.scope = scope, .graph = rheos_scope_graph(scope), .options = &known};
+  backprop b = {.scope = scope,
+                .graph = rheos_scope_graph(scope),
+                .options = &known,
+                .ys = ys,
+                .num_ys = num_ys};
   if (!failed(&b) && init_backprop(&b, ys, num_ys, xs, num_xs)) {
     rheos_push_name_scope(scope, known.name != NULL ? known.name : "gradients");
-    mark_paths(&b);
-    mark_stops(&b, xs, num_xs);
-    start(&b, ys, num_ys);
-    while (b.queue_first < b.queue_last && !failed(&b)) visit(&b, b.queue[b.queue_first++]);
+    propagate(&b, xs, num_xs);
     rheos_scope_pop(scope);
   }
   // Only now: the ys may be the values of these, when a gradient is differentiated again.

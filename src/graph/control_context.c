@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "graph/backward_loop.h"
 #include "graph/build.h"
 #include "graph/graph_impl.h"
 #include "graph/handles.h"
@@ -20,56 +21,71 @@ static uint64_t hash_of(rheos__edge value) {
   return rheos__hash_mix((uint64_t)(uint32_t)value.id, (uint64_t)(uint32_t)value.index);
 }
 
-static uint32_t *slot_of(const rheos_control_context *context, rheos__edge value) {
-  size_t mask = context->num_slots - 1;
+static uint32_t *slot_of(const rheos__context_values *values, rheos__edge value) {
+  size_t mask = values->num_slots - 1;
   size_t at = (size_t)hash_of(value) & mask;
-  while (context->slots[at] != 0 &&
-         !is_same(context->values[context->slots[at] - 1].value, value)) {
+  while (values->slots[at] != 0 && !is_same(values->items[values->slots[at] - 1].value, value)) {
     at = (at + 1) & mask;
   }
-  return &context->slots[at];
+  return &values->slots[at];
 }
 
-static bool grow_slots(rheos_control_context *context) {
-  size_t count = context->num_slots != 0 ? context->num_slots * 2 : 16;
+static bool grow_slots(rheos__context_values *values) {
+  size_t count = values->num_slots != 0 ? values->num_slots * 2 : 16;
   uint32_t *slots = rheos__alloc_zeroed(count * sizeof *slots);
   if (slots == NULL) return false;
-  rheos__free(context->slots);
-  context->slots = slots;
-  context->num_slots = count;
-  for (size_t i = 0; i < context->num_values; i++) {
-    *slot_of(context, context->values[i].value) = (uint32_t)i + 1;
+  rheos__free(values->slots);
+  values->slots = slots;
+  values->num_slots = count;
+  for (size_t i = 0; i < values->count; i++) {
+    *slot_of(values, values->items[i].value) = (uint32_t)i + 1;
   }
   return true;
 }
 
+const rheos__context_value *rheos__values_find(const rheos__context_values *values,
+                                               rheos__edge value) {
+  if (values->num_slots == 0) return NULL;
+  uint32_t at = *slot_of(values, value);
+  return at != 0 ? &values->items[at - 1] : NULL;
+}
+
+rheos_status *rheos__values_know(rheos__context_values *values, rheos__edge value,
+                                 rheos__edge inside) {
+  if ((values->count + 1) * 2 > values->num_slots && !grow_slots(values)) {
+    return rheos__out_of_memory();
+  }
+  uint32_t *slot = slot_of(values, value);
+  if (*slot == 0) {
+    if (!RHEOS_RESERVE(values->items, values->capacity, values->count + 1)) {
+      return rheos__out_of_memory();
+    }
+    values->items[values->count++] = (rheos__context_value){value, no_edge};
+    *slot = (uint32_t)values->count;
+  }
+  if (inside.id >= 0) values->items[*slot - 1].inside = inside;
+  return NULL;
+}
+
+void rheos__values_deinit(rheos__context_values *values) {
+  rheos__free(values->items);
+  rheos__free(values->slots);
+}
+
 const rheos__context_value *rheos__context_find(const rheos_control_context *context,
                                                 rheos__edge value) {
-  if (context->num_slots == 0) return NULL;
-  uint32_t at = *slot_of(context, value);
-  return at != 0 ? &context->values[at - 1] : NULL;
+  return rheos__values_find(&context->seen, value);
 }
 
 rheos_status *rheos__context_know(rheos_control_context *context, rheos__edge value,
                                   rheos__edge inside) {
-  if ((context->num_values + 1) * 2 > context->num_slots && !grow_slots(context)) {
-    return rheos__out_of_memory();
-  }
-  uint32_t *slot = slot_of(context, value);
-  if (*slot == 0) {
-    if (!RHEOS_RESERVE(context->values, context->values_capacity, context->num_values + 1)) {
-      return rheos__out_of_memory();
-    }
-    context->values[context->num_values++] = (rheos__context_value){value, no_edge};
-    *slot = (uint32_t)context->num_values;
-  }
-  if (inside.id >= 0) context->values[*slot - 1].inside = inside;
-  return NULL;
+  return rheos__values_know(&context->seen, value, inside);
 }
 
 void rheos__context_forget(rheos_control_context *context) {
-  context->num_values = 0;
-  if (context->num_slots != 0) memset(context->slots, 0, context->num_slots * sizeof(uint32_t));
+  context->seen.count = 0;
+  const size_t size = context->seen.num_slots * sizeof(uint32_t);
+  if (size != 0) memset(context->seen.slots, 0, size);
 }
 
 static void know(rheos_scope *s, rheos_control_context *context, rheos__edge value,
@@ -86,8 +102,8 @@ static void know_outwards(rheos_scope *s, rheos_control_context *context, rheos_
 // ---- Contexts of a graph
 
 static void free_context(rheos_control_context *context) {
-  rheos__free(context->values);
-  rheos__free(context->slots);
+  rheos__values_deinit(&context->seen);
+  rheos__backward_loop_free(context->backward);
 }
 
 void rheos__contexts_deinit(rheos__contexts *contexts) {
@@ -357,7 +373,12 @@ rheos__edge rheos__context_value_of(rheos_scope *s, rheos_control_context *conte
   if (known != NULL) return known->inside.id >= 0 ? known->inside : value;
   if (!context->is_while) return switch_value(s, context, value);
   if (rheos__context_of(s->graph, value.id) == context) return value;
-  return enter_value(s, context, value);
+  rheos__backward_loop *backward = rheos__backward_loop_of(s, value.id);
+  if (backward == NULL) return enter_value(s, context, value);
+  know(s, context, value, no_edge);
+  const rheos__edge inside = rheos__backward_value(s, backward, value);
+  know(s, context, value, inside);
+  return inside;
 }
 
 // ---- Nodes
@@ -485,10 +506,23 @@ static void add_to_loop(rheos_scope *s, int32_t id) {
   rheos__free(external);
 }
 
+static bool is_about_shape(const rheos_graph *graph, int32_t id) {
+  return has_type(graph, id, "Shape") || has_type(graph, id, "Size") || has_type(graph, id, "Rank");
+}
+
 void rheos__context_add_node(rheos_scope *s, int32_t id) {
   rheos_control_context *context = s->now.context;
   if (context == NULL) return;
   rheos_graph *graph = s->graph;
+  // What is known of a value by its shape is computed where the value is, and kept instead of it.
+  const rheos_control_context *own = context;
+  if (context->is_while && is_about_shape(graph, id)) {
+    const int32_t from = rheos__graph_node(graph, id)->edges[0].id;
+    if (rheos__backward_loop_by_context(s, from) != NULL) {
+      context = rheos__context_of(graph, from);
+    }
+  }
+  if (context != own) rheos_push_control_context(s, context);
   set_context(s, id, context);
   // What is made for the node is named below it; constants are made without a scope of their own.
   const rheos__node *node = rheos__graph_node(graph, id);
@@ -496,6 +530,7 @@ void rheos__context_add_node(rheos_scope *s, int32_t id) {
   rheos__push_name(s, is_const ? s->now.name : node->name);
   if (s->status == NULL) (context->is_while ? add_to_loop : add_to_branch)(s, id);
   rheos_scope_pop(s);
+  if (context != own) rheos_scope_pop(s);
   if (context->outer != NULL || !is_exit(graph, id)) {
     mark(s, id, RHEOS__UNFETCHABLE | (context->is_while ? RHEOS__UNFEEDABLE : 0));
   }
@@ -517,7 +552,10 @@ int64_t rheos__context_wrong_input(const rheos_scope *s, const char *type,
     const rheos_control_context *their_loop = rheos__while_context(theirs);
     if (theirs == mine || their_loop == NULL) continue;
     if (my_loop == NULL && is_among(type, "Enter", "RefEnter", "Switch", "RefSwitch")) continue;
-    if (my_loop == NULL || !contains(their_loop, my_loop)) return (int64_t)i;
+    if (my_loop != NULL && contains(their_loop, my_loop)) continue;
+    const rheos_control_context *forward = my_loop != NULL ? rheos__forward_of(my_loop) : NULL;
+    if (forward != NULL && contains(their_loop, forward)) continue;
+    return (int64_t)i;
   }
   return -1;
 }
@@ -647,18 +685,18 @@ rheos_output rheos_control_context_value(rheos_scope *s, rheos_control_context *
 }
 
 size_t rheos_control_context_num_values(const rheos_control_context *context) {
-  return context != NULL ? context->num_values : 0;
+  return context != NULL ? context->seen.count : 0;
 }
 
 rheos_output rheos_control_context_value_at(const rheos_control_context *context, size_t index,
                                             rheos_output *out_inside) {
-  const bool is_there = context != NULL && index < context->num_values;
+  const bool is_there = context != NULL && index < context->seen.count;
   if (out_inside != NULL) {
-    *out_inside = is_there ? public_output(context, context->values[index].inside)
+    *out_inside = is_there ? public_output(context, context->seen.items[index].inside)
                            : (rheos_output){NULL, 0, 0};
   }
   if (!is_there) return (rheos_output){NULL, 0, 0};
-  return public_output(context, context->values[index].value);
+  return public_output(context, context->seen.items[index].value);
 }
 
 static rheos__edge edge_or_none(rheos_output output) {

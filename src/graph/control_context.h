@@ -12,11 +12,22 @@
 
 #include "graph/graph.h"
 
+// What a loop that computes gradients knows of the one it is for (graph/backward_loop.h).
+typedef struct rheos__backward_loop rheos__backward_loop;
+
 // A value that a context has seen, and what stands for it inside; `inside` has id -1 for a value that
 // may be used as it is.
 typedef struct rheos__context_value {
   rheos__edge value, inside;
 } rheos__context_value;
+
+// Such values, in the order in which they were noted, and a hash table of positions + 1, at most half full.
+typedef struct rheos__context_values {
+  rheos__context_value *items;
+  size_t capacity, count;
+  uint32_t *slots;
+  size_t num_slots;
+} rheos__context_values;
 
 struct rheos_control_context {
   rheos_graph *graph;
@@ -35,11 +46,8 @@ struct rheos_control_context {
   int32_t num_enters, num_exits;
   int32_t parallel_iterations;
   bool back_prop, swap_memory;
-  // What was seen, in order, and a hash table of positions + 1 in it, at most half full.
-  rheos__context_value *values;
-  size_t values_capacity, num_values;
-  uint32_t *slots;
-  size_t num_slots;
+  rheos__context_values seen;
+  rheos__backward_loop *backward;  // of a loop that computes gradients of another; owned
 };
 
 // Of a graph: its contexts, and for each node the number of its context, and what a front end should
@@ -61,6 +69,13 @@ rheos_control_context *rheos__context_of(const rheos_graph *graph, int32_t id);
 rheos_control_context *rheos__output_context_of(const rheos_graph *graph, int32_t id);
 // The innermost loop that is `context` or around it; NULL if there is none. Takes NULL.
 rheos_control_context *rheos__while_context(rheos_control_context *context);
+
+// Notes in `values` that `value` was seen; with `inside` (id not -1) what stands for it.
+rheos_status *rheos__values_know(rheos__context_values *values, rheos__edge value,
+                                 rheos__edge inside);
+const rheos__context_value *rheos__values_find(const rheos__context_values *values,
+                                               rheos__edge value);
+void rheos__values_deinit(rheos__context_values *values);
 
 // ---- For what makes contexts
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "graph/build.h"
+#include "graph/control_context.h"
 #include "ops/kit/array_grad.h"
 #include "ops/kit/array_util.h"
 #include "ops/kit/op_util.h"
@@ -184,6 +185,15 @@ static void slice_by_offsets(rheos__grad *g, parts q, rheos_output grad, rheos_o
   }
 }
 
+// The axis. A constant of another branch or loop than the gradient's is made again, rather than led there.
+static rheos_output axis_for(rheos__grad *g, rheos_output axis, rheos_output grad) {
+  rheos_tensor *value = rheos__constant_value(axis);
+  if (value == NULL || rheos_scope_status(g->scope) != NULL) return axis;
+  const rheos_control_context *made_in = rheos__output_context_of(axis.graph, axis.id);
+  if (made_in == rheos__output_context_of(grad.graph, grad.id)) return axis;
+  return rheos_constant(g->scope, value, "Const");
+}
+
 static void gradient_concat(rheos__grad *g) {
   rheos_scope *s = g->scope;
   parts q = parts_of(g->op, g->num_inputs);
@@ -197,8 +207,9 @@ static void gradient_concat(rheos__grad *g) {
     rheos_scope_fail_take(s, rheos__out_of_memory());
     return;
   }
+  rheos_output given = axis_for(g, g->inputs[q.axis_input], grad);
   rheos_output rank = rheos__rank_of(s, g->inputs[q.first]);
-  rheos_output given = rheos__cast_to(s, g->inputs[q.axis_input], RHEOS_INT32);
+  given = rheos__cast_to(s, given, RHEOS_INT32);
   rheos_output axis = rheos__named_2(s, "FloorMod", "mod", given, rank);
   if (part_shapes(g, q, shapes + 1)) {
     if (q.count > 16) {

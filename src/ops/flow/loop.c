@@ -1,5 +1,6 @@
 // Loops of version 1: nodes that pass a value into a loop, to its next trip, and out of it. A loop is the
 // nodes of one frame; what runs a plan with such nodes moves their values (runtime/flow_run.c).
+#include "ops/flow/loop_grad.h"
 #include "ops/kit/op_util.h"
 
 // What enters once may be followed by other shapes, from the loop's end.
@@ -14,6 +15,7 @@ const rheos__op_def rheos__op_Enter = {
         "parallel_iterations: int = 10",
     .doc = "`data` in the first trip of the loop `frame_name`; in each of them if `is_constant`.",
     .shape = shape_enter,
+    .gradient = rheos__gradient_enter,
     .flow = RHEOS__FLOW_ENTER,
 };
 
@@ -26,6 +28,7 @@ const rheos__op_def rheos__op_RefEnter = {
         "The reference `data` in the first trip of the loop `frame_name`; in each of them if "
         "`is_constant`.",
     .shape = rheos__shape_unchanged,
+    .gradient = rheos__gradient_enter,
     .flow = RHEOS__FLOW_ENTER,
 };
 
@@ -34,6 +37,7 @@ const rheos__op_def rheos__op_Exit = {
     .signature = "data: T -> output: T; T: type",
     .doc = "`data` outside of the loop.",
     .shape = rheos__shape_unchanged,
+    .gradient = rheos__gradient_exit,
     .flow = RHEOS__FLOW_EXIT,
 };
 
@@ -42,6 +46,7 @@ const rheos__op_def rheos__op_RefExit = {
     .signature = "data: Ref(T) -> output: Ref(T); T: type",
     .doc = "The reference `data` outside of the loop.",
     .shape = rheos__shape_unchanged,
+    .gradient = rheos__gradient_exit,
     .flow = RHEOS__FLOW_EXIT,
 };
 
@@ -50,6 +55,7 @@ const rheos__op_def rheos__op_NextIteration = {
     .signature = "data: T -> output: T; T: type",
     .doc = "`data` in the loop's next trip.",
     .shape = rheos__shape_unchanged,
+    .gradient = rheos__gradient_next_iteration,
     .flow = RHEOS__FLOW_NEXT_ITERATION,
 };
 
@@ -58,6 +64,7 @@ const rheos__op_def rheos__op_RefNextIteration = {
     .signature = "data: Ref(T) -> output: Ref(T); T: type",
     .doc = "The reference `data` in the loop's next trip.",
     .shape = rheos__shape_unchanged,
+    .gradient = rheos__gradient_next_iteration,
     .flow = RHEOS__FLOW_NEXT_ITERATION,
 };
 
@@ -70,5 +77,6 @@ const rheos__op_def rheos__op_LoopCond = {
     .signature = "input: bool -> output: bool",
     .doc = "`input`, which tells whether the loop goes on.",
     .shape = shape_loop_cond,
+    .gradient = rheos__no_gradient,
     .flow = RHEOS__FLOW_LOOP_COND,
 };

@@ -192,8 +192,9 @@ static rheos_status *compute_make(void *state, rheos__step *step, rheos_tensor *
   return NULL;
 }
 
+// Of resources too, as TensorFlow says, though these are scalars.
 static rheos_status *shape_make(rheos__infer *c) {
-  c->output_shapes[0] = c->num_inputs > 0 ? RHEOS_SCALAR : RHEOS_SHAPE(2);
+  c->output_shapes[0] = RHEOS_SHAPE(2);
   return NULL;
 }
 

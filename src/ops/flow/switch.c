@@ -1,23 +1,10 @@
 // Branches of version 1: nodes that pass a value on to one of several places, and that take it from one
 // of several. What runs a plan with such nodes moves their values (runtime/flow_run.c).
 #include "graph/control_context.h"
+#include "ops/flow/loop_grad.h"
 #include "ops/kit/op_util.h"
 
-// ---- Gradients of branches; those of loops go another way
-
-// Sets an error for a node of a loop, whose context `context` may be (NULL: none).
-static bool refuse_loop(rheos__grad *g, rheos_control_context *context) {
-  if (rheos__while_context(context) == NULL) return false;
-  rheos_scope_fail_take(g->scope,
-                        rheos_status_new(RHEOS_UNIMPLEMENTED,
-                                         "gradients of loops made of Enter, Merge, Switch "
-                                         "and Exit are not there yet"));
-  return true;
-}
-
-static rheos_output merge(rheos_scope *s, const char *name, const rheos_output *inputs) {
-  return rheos_operation_output(rheos__op_n(s, "Merge", name, inputs, 2, NULL, 0), 0);
-}
+// ---- Gradients
 
 static rheos_operation switch_by(rheos_scope *s, const char *name, rheos_output data,
                                  rheos_output pred) {
@@ -25,24 +12,46 @@ static rheos_operation switch_by(rheos_scope *s, const char *name, rheos_output 
   return rheos__op_n(s, "Switch", name, inputs, 2, NULL, 0);
 }
 
+static bool is_of_loop(rheos_control_context *context) {
+  return context != NULL && context->is_while;
+}
+
 // Whichever side the value took, its gradient comes back from there; from the other side come zeros.
 static void gradient_switch(rheos__grad *g) {
   rheos_scope *s = g->scope;
-  rheos_control_context *context = rheos__context_of(g->operation.graph, g->operation.id);
-  if (refuse_loop(g, context)) return;
-  rheos_output sides[2];
-  for (int32_t i = 0; i < 2; ++i) {
-    if (!rheos__is_some(g->out_grads[i].values)) return;  // a handle that only one side uses
-    sides[i] = rheos__grad_dense(g, i);
-  }
-  if (context != NULL) {
-    rheos__grad_set(g, 0, merge(s, "cond_grad", sides));
+  const rheos_control_context *context = rheos__context_of(g->operation.graph, g->operation.id);
+  if (is_of_loop((rheos_control_context *)(uintptr_t)context) &&
+      g->inputs[1].id == context->pivot.id) {
+    rheos__gradient_loop_switch(g);
     return;
   }
   for (int32_t i = 0; i < 2; ++i) {
-    sides[i] = rheos_operation_output(switch_by(s, NULL, sides[i], g->inputs[1]), i);
+    if (!rheos__is_some(g->out_grads[i].values)) return;  // a handle that only one side uses
   }
-  rheos__grad_set(g, 0, merge(s, NULL, sides));
+  if (context != NULL && !context->is_while) {
+    g->in_grads[0] = rheos__merge_gradients(s, "cond_grad", g->out_grads);
+    return;
+  }
+  rheos_output sides[2];
+  for (int32_t i = 0; i < 2; ++i) {
+    sides[i] = rheos_operation_output(switch_by(s, NULL, rheos__grad_dense(g, i), g->inputs[1]), i);
+  }
+  rheos__grad_set(g, 0,
+                  rheos_operation_output(rheos__op_n(s, "Merge", NULL, sides, 2, NULL, 0), 0));
+}
+
+// The predicate of a conditional in a loop: as it was in the trip that is gone back through.
+static rheos_output pred_of_trip(rheos_scope *s, rheos__backward_loop *b, rheos_output pred) {
+  const rheos__edge edge = {pred.id, pred.index};
+  const rheos__context_value *known = rheos__values_find(&b->history, edge);
+  if (known != NULL) return (rheos_output){pred.graph, known->inside.id, known->inside.index};
+  const rheos_output stack = rheos__backward_push(s, b, pred, false);
+  const rheos_output popped = rheos__backward_pop(s, b, stack, pred, false);
+  if (rheos_scope_status(s) == NULL) {
+    const rheos__edge inside = {popped.id, popped.index};
+    rheos_scope_fail_take(s, rheos__values_know(&b->history, edge, inside));
+  }
+  return popped;
 }
 
 // The gradient goes to the side that the value came from.
@@ -50,18 +59,18 @@ static void gradient_merge(rheos__grad *g) {
   rheos_scope *s = g->scope;
   rheos_graph *graph = g->operation.graph;
   rheos_control_context *context = rheos__output_context_of(graph, g->inputs[0].id);
-  if (refuse_loop(g, context)) return;
-  const rheos_output gradient = rheos__grad_dense(g, 0);
-  if (context != NULL && g->num_inputs == 2) {
-    const rheos_output pred = {graph, context->pred.id, context->pred.index};
-    rheos_push_colocation(s, (rheos_operation){NULL, 0});
-    rheos_push_colocation(s, rheos_output_operation(gradient));
-    const rheos_operation sides = switch_by(s, "cond_grad", gradient, pred);
-    rheos_scope_pop(s);
-    rheos_scope_pop(s);
-    for (int32_t i = 0; i < 2; ++i) rheos__grad_set(g, i, rheos_operation_output(sides, i));
+  if (is_of_loop(context)) {
+    rheos__gradient_loop_merge(g);
     return;
   }
+  if (context != NULL && g->num_inputs == 2) {
+    rheos_output pred = {graph, context->pred.id, context->pred.index};
+    rheos__backward_loop *b = rheos__grad_loop(g);
+    if (b != NULL) pred = pred_of_trip(s, b, pred);
+    rheos__switch_gradient(s, "cond_grad", &g->out_grads[0], pred, g->in_grads);
+    return;
+  }
+  const rheos_output gradient = rheos__grad_dense(g, 0);
   rheos_output *taken =
       g->num_inputs > 0 ? rheos__alloc_array((size_t)g->num_inputs, sizeof *taken) : NULL;
   if (taken == NULL) {
@@ -100,6 +109,7 @@ const rheos__op_def rheos__op_RefSwitch = {
     .signature = "data: Ref(T), pred: bool -> output_false: Ref(T), output_true: Ref(T); T: type",
     .doc = "The reference `data` at the output that `pred` tells; the other one is dead.",
     .shape = shape_switch,
+    .gradient = gradient_switch,
     .flow = RHEOS__FLOW_SWITCH,
 };
 
@@ -162,6 +172,7 @@ const rheos__op_def rheos__op_RefMerge = {
     .signature = "inputs: Ref(N * T) -> output: Ref(T), value_index: int32; T: type; N: int >= 1",
     .doc = "The first of the references `inputs` that comes and is not dead, and its number.",
     .shape = shape_merge,
+    .gradient = gradient_merge,
     .flow = RHEOS__FLOW_MERGE,
 };
 

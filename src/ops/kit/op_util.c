@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "graph/dependencies.h"
 
 rheos_output rheos__named_2(rheos_scope *s, const char *type, const char *name, rheos_output a,
                             rheos_output b) {
@@ -93,6 +94,39 @@ rheos_output rheos__tile_by(rheos_scope *s, rheos_output x, const rheos_shape *m
   return op_with_dims(s, "Tile", "multiples", x, multiples);
 }
 
+rheos_output rheos__first_element(rheos_scope *s, rheos_output vector) {
+  const rheos_output none = {NULL, 0, 0};
+  rheos_push_name_scope(s, "strided_slice");
+  const int32_t zero = 0, one = 1;
+  rheos_output inputs[] = {vector, rheos__const_ints(s, &zero, 1, "stack"),
+                           rheos__const_ints(s, &one, 1, "stack_1"),
+                           rheos__const_ints(s, &one, 1, "stack_2")};
+  char *name = rheos__scope_node_name(s);
+  rheos_attr shrink = rheos_attr_int("shrink_axis_mask", 1);
+  rheos_output element = none;
+  if (name != NULL) {
+    element =
+        rheos_operation_output(rheos__op_n(s, "StridedSlice", name, inputs, 4, &shrink, 1), 0);
+  }
+  rheos__free(name);
+  rheos_scope_pop(s);
+  return element;
+}
+
+void rheos__unify_indices(rheos_scope *s, rheos_gradient *gradients, size_t count) {
+  size_t num_int32 = 0;
+  for (size_t i = 0; i < count; i++) {
+    num_int32 += rheos_output_dtype(gradients[i].indices) == RHEOS_INT32;
+  }
+  if (num_int32 == 0 || num_int32 == count) return;
+  for (size_t i = 0; i < count; i++) {
+    if (rheos_output_dtype(gradients[i].indices) != RHEOS_INT32) continue;
+    rheos_attr to = rheos_attr_type("DstT", RHEOS_INT64);
+    gradients[i].indices =
+        rheos_operation_output(rheos__op_n(s, "Cast", NULL, &gradients[i].indices, 1, &to, 1), 0);
+  }
+}
+
 rheos_output rheos__py_range(rheos_scope *s, rheos_output limit) {
   rheos__node_scope inside;
   rheos__push_node_scope(s, "range", &inside);
@@ -121,16 +155,27 @@ rheos_output rheos__conj(rheos_scope *s, rheos_output x) {
   return rheos__op_1(s, "Conj", x);
 }
 
-rheos_output rheos__zeros_of_shape(rheos_scope *s, rheos_output x) {
-  if (!rheos__is_some(x)) return x;
-  const rheos_output dims = rheos__shape_of(s, x, RHEOS_INT32);
+rheos_output rheos__zeros_filled(rheos_scope *s, rheos_output dims, rheos_dtype dtype) {
   rheos__node_scope inside;
   rheos__push_node_scope(s, "zeros", &inside);
-  const rheos_output zero =
-      rheos__const_scalar(s, rheos_dtype_base(rheos_output_dtype(x)), 0, "Const");
+  if (rheos_output_shape(dims).rank != 1) {
+    const int32_t any = -1;
+    rheos__node_scope reshape;
+    rheos__push_node_scope(s, "Reshape", &reshape);
+    const rheos_output vector = rheos__const_ints(s, &any, 1, "shape");
+    dims = rheos__named_2(s, "Reshape", reshape.name, dims, vector);
+    rheos_scope_pop(s);
+  }
+  const rheos_output zero = rheos__const_scalar(s, dtype, 0, "Const");
   const rheos_output zeros = rheos__named_2(s, "Fill", inside.name, dims, zero);
   rheos_scope_pop(s);
   return zeros;
+}
+
+rheos_output rheos__zeros_of_shape(rheos_scope *s, rheos_output x) {
+  if (!rheos__is_some(x)) return x;
+  const rheos_output dims = rheos__shape_of(s, x, RHEOS_INT32);
+  return rheos__zeros_filled(s, dims, rheos_dtype_base(rheos_output_dtype(x)));
 }
 
 rheos_output rheos__ones_like(rheos_scope *s, rheos_output x) {

@@ -52,10 +52,16 @@ rheos_output rheos__reshape_to(rheos_scope *s, rheos_output x, const rheos_shape
 rheos_output rheos__tile_by(rheos_scope *s, rheos_output x, const rheos_shape *multiples);
 // range(0, limit) of int32: "range" with the constants "range/start" and "range/delta".
 rheos_output rheos__py_range(rheos_scope *s, rheos_output limit);
+// vector[0], as "strided_slice".
+rheos_output rheos__first_element(rheos_scope *s, rheos_output vector);
+// Indices of sparse gradients of both widths are brought to int64.
+void rheos__unify_indices(rheos_scope *s, rheos_gradient *gradients, size_t count);
 // The node Shape itself, also where the shape is known.
 rheos_output rheos__shape_node(rheos_scope *s, rheos_output x);
 // Cast, or x itself if it has that dtype.
 rheos_output rheos__cast_to(rheos_scope *s, rheos_output x, rheos_dtype dtype);
+// zeros(dims) of an int32 vector, also where that is not known to be one.
+rheos_output rheos__zeros_filled(rheos_scope *s, rheos_output dims, rheos_dtype dtype);
 // zeros(shape(x)): a constant where the shape is known.
 rheos_output rheos__zeros_of_shape(rheos_scope *s, rheos_output x);
 // The conjugate of complex numbers; others as they are.
