@@ -22,6 +22,7 @@
 #include "base/arena.h"
 #include "resource/packing.h"
 #include "resource/resource.h"
+#include "resource/waitable.h"
 #include "tensor/tensor.h"
 
 typedef struct rheos__op_def rheos__op_def;
@@ -132,8 +133,6 @@ void rheos__no_gradient(rheos__grad *g);
 //            or side effects, for strings and resources.
 //   alias_input >= 0: output 0 is that input's bytes under the output's shape; nothing runs.
 // Both report data errors (an index out of range) by a status; the caller adds the node.
-
-typedef struct rheos__step rheos__step;
 
 // inputs: one pointer for each input, then outputs: one for each output. scratch: scratch_bytes of
 // its own for each call, 64-byte aligned.
@@ -256,6 +255,11 @@ rheos_status *rheos__step_parallel_whole(rheos__step *step, int64_t num_units, i
                                          rheos_status *(*body)(void *argument, int64_t first,
                                                                int64_t last),
                                          void *argument);
+// Begins an attempt on a resource that others may have to change first, and gives its answer; takes the
+// attempt. Where that has to wait the step may go on without it: what comes back is to be returned from
+// `compute`, whatever it is. Of an op with RHEOS_OP_WAITS.
+rheos_status *rheos__step_attempt_take(rheos__step *step, rheos__attempt *attempt,
+                                       rheos_tensor **outputs);
 
 // ---- The definition
 
@@ -298,6 +302,8 @@ enum {
   RHEOS_OP_MAKES_LIST = 1 << 16,
   // Output 0 is a list with elements of the shapes that the list in input 0 has.
   RHEOS_OP_CHANGES_LIST = 1 << 17,
+  // May have to wait for what other steps, or other ops of its step, do.
+  RHEOS_OP_WAITS = 1 << 18,
 };
 
 // What an op does to the flow of control. It has no kernel: what runs the plan moves its values.

@@ -105,6 +105,12 @@ typedef struct rheos__flow_trip {  // of a frame
   int32_t num_tokens;          // that operands of its entries hold
 } rheos__flow_trip;
 
+// An entry that waits: resource/waitable.h.
+typedef struct rheos__flow_aside {
+  int32_t entry;
+  rheos__attempt *attempt;  // owned
+} rheos__flow_aside;
+
 // Part of a workspace. Between steps all tokens are empty.
 typedef struct rheos__flow_state {
   rheos__flow_counts *counts;   // by entry
@@ -115,6 +121,8 @@ typedef struct rheos__flow_state {
   rheos__flow_trip *trips;      // by frame
   int32_t *ready;               // entries: a heap, the first in order at its top
   int32_t num_ready;
+  rheos__flow_aside *asides;  // entries that wait, the first to begin first; NULL: none can
+  int32_t num_asides;
   rheos__flow_token *fetched;  // by fetch
   bool *is_fetched;
   int32_t fetched_twice;  // a fetch, or -1

@@ -54,7 +54,8 @@ typedef struct builder {
   read_slot *reads;  // open addressing, a power of two
   size_t num_read_slots, num_reads;
   pass pass;
-  bool has_flow;  // the needed nodes have control flow
+  bool has_flow;        // the needed nodes have control flow, or it is to be run as if they had
+  int32_t num_waiting;  // of the needed nodes, those that may have to wait
   rheos__flow_frames frames;
   int32_t *later;  // nodes from which loops go back: needed as soon as where they go back to is
   size_t later_capacity, num_later;
@@ -386,7 +387,10 @@ static rheos_status *visit_from(builder *b, int32_t root) {
     struct visit *top = &b->stack[b->stack_count - 1];
     const rheos__node *node = rheos__graph_node(b->plan->graph, top->id);
     if (!can_run(b->plan, node)) return report_missing(b, root);
-    b->has_flow = b->has_flow || role_of(node) != RHEOS__FLOW_NONE;
+    // One op that waits is run last of what does not need it; of several, each may wait for what the
+    // others lead to.
+    if (top->next == 0 && (node->signature->op->flags & RHEOS_OP_WAITS) != 0) ++b->num_waiting;
+    b->has_flow = b->has_flow || role_of(node) != RHEOS__FLOW_NONE || b->num_waiting > 1;
     if (b->has_flow && b->pass == WITHOUT_FLOW) return NULL;
     if (top->next == node->num_inputs + node->num_control_inputs) {
       const int32_t before = next_before_exit(b, node, top->id);
@@ -420,12 +424,13 @@ static rheos_status *sort_drafts(const builder *b, int32_t *order) {
   for (size_t i = 0; i < b->num_drafts; ++i) {
     if (b->drafts[i].level >= num_levels) num_levels = b->drafts[i].level + 1;
   }
-  int32_t *starts = rheos__alloc_array((size_t)num_levels * 2 + 1, sizeof *starts);
+  int32_t *starts =
+      rheos__alloc_array((size_t)num_levels * RHEOS__PLACES_OF_LEVEL + 1, sizeof *starts);
   if (starts == NULL) return rheos__out_of_memory();
   for (size_t i = 0; i < b->num_drafts; ++i) {
     ++starts[rheos__place_in_order(&b->drafts[i]) + 1];
   }
-  for (int32_t i = 0; i < num_levels * 2; ++i) starts[i + 1] += starts[i];
+  for (int32_t i = 0; i < num_levels * RHEOS__PLACES_OF_LEVEL; ++i) starts[i + 1] += starts[i];
   for (size_t i = 0; i < b->num_drafts; ++i) {
     order[starts[rheos__place_in_order(&b->drafts[i])]++] = (int32_t)i;
   }
@@ -593,6 +598,7 @@ static rheos_status *build(builder *b, const int32_t *targets, int32_t num_targe
   if (status == NULL) mark_done(b);
   if (status == NULL) status = visit_all(b, targets, num_targets);
   if (status == NULL && b->has_flow) status = visit_flow(b, targets, num_targets);
+  plan->may_wait = b->num_waiting > 0;
   int32_t end = level_of_end(b);
   for (int32_t i = 0; status == NULL && i < plan->num_fetches; ++i) {
     status = find_value(b, plan->fetches[i], end, &fetches[i]);

@@ -108,6 +108,7 @@ typedef struct rheos__plan {
   rheos__effect *effects;  // in the order of the entries
   int32_t num_waits, num_joins, num_effects;
   int32_t max_operands;
+  bool may_wait;       // one of the ops has RHEOS_OP_WAITS
   bool is_mixed;       // entries run on devices of different memory
   rheos__flow *flow;   // of version 1's control flow: it has no segments; NULL: it has none
   rheos__arena arena;  // what rules have made
@@ -160,9 +161,13 @@ static inline int32_t rheos__level_behind(const rheos__entry *entry) {
   return entry->level + (rheos__entry_writes(entry) ? 1 : 0);
 }
 
-// By what entries are sorted: by level, within a level those that write last.
+// By what entries are sorted: by level, within a level those that write last, and of these those that may
+// have to wait.
+enum { RHEOS__PLACES_OF_LEVEL = 3 };
 static inline int32_t rheos__place_in_order(const rheos__entry *entry) {
-  return entry->level * 2 + (rheos__entry_writes(entry) ? 1 : 0);
+  if (!rheos__entry_writes(entry)) return entry->level * RHEOS__PLACES_OF_LEVEL;
+  const bool waits = (entry->signature->op->flags & RHEOS_OP_WAITS) != 0;
+  return entry->level * RHEOS__PLACES_OF_LEVEL + (waits ? 2 : 1);
 }
 
 // In builds with assertions, asserts what every pass leaves behind: operands and waits lie before who takes them, values are

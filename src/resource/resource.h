@@ -1,5 +1,5 @@
 // Resources: what sessions keep between steps, under a name: variables, random generators,
-// lookup tables (lookup_table.h), later queues. Counted, so that plans may hold on to them.
+// lookup tables (lookup_table.h), queues (waitable.h). Counted, so that plans may hold on to them.
 #ifndef RHEOS_SRC_RESOURCE_RESOURCE_H
 #define RHEOS_SRC_RESOURCE_RESOURCE_H
 

@@ -460,14 +460,16 @@ static rheos_status *execute_flow(run *r, const rheos__parameters *parameters,
 }
 
 // Whether the step was stopped, or has ended only after it should have: of kernels that cannot be stopped,
-// such as the program's own functions.
+// such as the program's own functions. But what a step that waits has taken in the last moment would be
+// lost.
 static bool is_over(rheos__step *step, const rheos_status *status) {
   if (atomic_load(&step->stopped) != 0) return true;
-  return status == NULL && step->deadline_ns != 0 && rheos__step_poll(step);
+  return !step->may_wait && status == NULL && step->deadline_ns != 0 && rheos__step_poll(step);
 }
 
-// Whatever a stopped kernel said.
+// Whatever a stopped kernel said, unless it waited and says so.
 static rheos_status *end_stopped(const run *r, rheos_status *status, rheos_tensor **values) {
+  if (r->step->has_told && status != NULL) return status;
   rheos_status_free(status);
   for (int32_t i = 0; r->bound == NULL && i < r->plan->num_fetches; ++i) {
     rheos_tensor_unref(values[i]);
@@ -484,6 +486,7 @@ rheos_status *rheos__execute(rheos__plan *plan, rheos_tensor *const *feeds,
   const rheos__parameters parameters = {.tensors = feeds};
   run r = {.plan = plan, .step = step, .bound = bound};
   step->budget_ns = BUDGET_NS;
+  step->may_wait = plan->may_wait;
   rheos__step *before = rheos__pool_set_step(step);
   rheos_status *status = plan->flow != NULL
                              ? execute_flow(&r, &parameters, out_values, out_cost_ns)
@@ -509,6 +512,7 @@ rheos_status *rheos__call_run(rheos__call *call, const rheos__parameters *parame
            .spares = values};
   rheos__segment *root = NULL, *last = NULL;
   double cost_ns = 0;
+  step->may_wait = step->may_wait || call->plan->may_wait;
   if (call->plan->flow != NULL) {
     drop_spares(&r);
     rheos_status *status = execute_flow(&r, parameters, values, &cost_ns);

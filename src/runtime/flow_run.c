@@ -2,10 +2,12 @@
 // all that it waits for has come. A dead token, from the side of a Switch that was not taken, makes dead
 // what takes it. What frames and trips are is in plan/flow.h; nothing recurses over entries or trips.
 #include <assert.h>
+#include <string.h>
 
 #include "plan/dynamic.h"
 #include "plan/flow.h"
 #include "runtime/run.h"
+#include "runtime/waiting.h"
 
 static const float ENTRY_NS = 60;  // a guess at the time of an entry without arithmetic
 static const float BUDGET_NS = 1e6f;
@@ -333,6 +335,13 @@ static rheos_status *take_results(flow_run *f, int32_t entry, rheos__resource *c
   return NULL;
 }
 
+// The step goes on without the entry.
+static rheos_status *set_aside(flow_run *f, int32_t entry, rheos__attempt *attempt) {
+  assert(attempt != NULL && f->s->num_asides < f->plan->num_entries);
+  f->s->asides[f->s->num_asides++] = (rheos__flow_aside){entry, attempt};
+  return NULL;
+}
+
 static rheos_status *run_kernel(flow_run *f, int32_t entry) {
   const rheos__entry *e = &f->plan->entries[entry];
   if (does_nothing(e)) {
@@ -345,9 +354,15 @@ static rheos_status *run_kernel(flow_run *f, int32_t entry) {
     f->s->cells[i] = t->cell;
   }
   rheos__resource *cell;
-  RHEOS_TRY(rheos__run_flow_node(f->plan, entry, f->s->inputs, f->s->cells, f->r->workspace,
-                                 f->r->step, &cell));
-  return take_results(f, entry, cell);
+  rheos__step *step = f->r->step;
+  rheos__attempt *attempt = NULL, **outer = step->aside;
+  const bool waits = (e->signature->op->flags & RHEOS_OP_WAITS) != 0;
+  step->aside = waits ? &attempt : NULL;
+  rheos_status *status =
+      rheos__run_flow_node(f->plan, entry, f->s->inputs, f->s->cells, f->r->workspace, step, &cell);
+  step->aside = outer;
+  if (rheos__is_set_aside(status)) return set_aside(f, entry, attempt);
+  return status == NULL ? take_results(f, entry, cell) : status;
 }
 
 // The element of a scalar operand that selects; `which` says it as TensorFlow does.
@@ -478,14 +493,70 @@ static rheos_status *run_next(flow_run *f) {
     step->budget_ns = BUDGET_NS;
     if (rheos__step_poll(step)) return rheos__step_error(step);
   }
+  const int32_t num_asides = f->s->num_asides;
   rheos_status *status = run_entry(f, entry);
   if (status != NULL) {
     return rheos__status_at_take(status, f->plan->graph, f->plan->entries[entry].id);
   }
   drop_operands(f, entry);
+  if (f->s->num_asides > num_asides) return NULL;
   --f->s->trips[frame].num_active;
   settle(f, frame);
   return NULL;
+}
+
+// ---- Entries that wait
+
+// Goes on with one whose attempt is done, or is to end because the step is.
+static rheos_status *end_aside(flow_run *f, int32_t index) {
+  rheos__flow_state *s = f->s;
+  rheos__flow_aside done = s->asides[index];
+  memmove(&s->asides[index], &s->asides[index + 1],
+          (size_t)(s->num_asides - index - 1) * sizeof *s->asides);
+  --s->num_asides;
+  rheos__step *step = f->r->step;
+  rheos__attempt *next = NULL, **outer = step->aside;
+  rheos_tensor **results = f->r->workspace->results;
+  const int32_t num_outputs = f->plan->entries[done.entry].num_outputs;
+  for (int32_t i = 0; i < num_outputs; ++i) results[i] = NULL;
+  step->aside = &next;
+  rheos_status *status = rheos__attempt_answer_take(done.attempt, step, results);
+  step->aside = outer;
+  if (rheos__is_set_aside(status)) return set_aside(f, done.entry, next);
+  if (status == NULL) {
+    status = take_results(f, done.entry, NULL);
+  } else {
+    for (int32_t i = 0; i < num_outputs; ++i) {
+      rheos_tensor_unref(results[i]);
+      results[i] = NULL;
+    }
+  }
+  if (status != NULL) {
+    return rheos__status_at_take(status, f->plan->graph, f->plan->entries[done.entry].id);
+  }
+  const int32_t frame = f->flow->frame_of[done.entry];
+  --f->s->trips[frame].num_active;
+  settle(f, frame);
+  return NULL;
+}
+
+// Where nothing else can run: sleeps until one of those that wait can go on.
+static rheos_status *wait_for_asides(flow_run *f) {
+  for (;;) {
+    for (int32_t i = 0; i < f->s->num_asides; ++i) {
+      if (rheos__attempt_is_done(f->s->asides[i].attempt)) return end_aside(f, i);
+    }
+    if (rheos__step_poll(f->r->step)) return end_aside(f, 0);
+    rheos__step_sleep(f->r->step);
+  }
+}
+
+static void drop_asides(flow_run *f) {
+  for (int32_t i = 0; i < f->s->num_asides; ++i) {
+    rheos__attempt_withdraw(f->s->asides[i].attempt);
+    rheos__attempt_free(f->s->asides[i].attempt);
+  }
+  f->s->num_asides = 0;
 }
 
 // ---- The whole
@@ -510,6 +581,7 @@ static void begin(flow_run *f) {
   rheos__flow_state *s = f->s;
   s->num_ready = 0;
   s->num_run = 0;
+  assert(s->num_asides == 0);
   s->fetched_twice = -1;
   begin_frame(f, 0);
   const rheos__flow_frame *root = &f->flow->frames[0];
@@ -522,8 +594,8 @@ static void begin(flow_run *f) {
 static rheos_status *run_all(flow_run *f, const rheos__parameters *parameters) {
   begin(f);
   RHEOS_TRY(send_feeds(f, parameters));
-  while (f->s->num_ready > 0) {
-    RHEOS_TRY(run_next(f));
+  while (f->s->num_ready > 0 || f->s->num_asides > 0) {
+    RHEOS_TRY(f->s->num_ready > 0 ? run_next(f) : wait_for_asides(f));
     if (f->s->fetched_twice < 0) continue;
     rheos_status *status = rheos_status_new(
         RHEOS_INTERNAL, "Retval[%d] has already been set: the fetched tensor is in a loop",
@@ -595,6 +667,7 @@ rheos_status *rheos__run_flow(rheos__run *r, const rheos__parameters *parameters
   flow_run f = {.r = r, .plan = r->plan, .flow = r->plan->flow, .s = r->workspace->flow};
   for (int32_t i = 0; i < f.plan->num_fetches; ++i) f.s->is_fetched[i] = false;
   rheos_status *status = run_all(&f, parameters);
+  drop_asides(&f);
   if (status == NULL) status = give_fetches(&f, r->bound == NULL ? out_values : NULL);
   for (int32_t i = 0; i < f.plan->num_fetches; ++i) token_drop(&f.s->fetched[i]);
   if (status != NULL || !is_clean(&f)) drop_all(&f);

@@ -18,6 +18,7 @@ struct rheos_session {
   rheos_session_options options;
   rheos__resources *own_resources;  // NULL: it shares the host's
   _Atomic int closed;
+  rheos__bell closing;    // rings when it is closed
   pthread_mutex_t mutex;  // guards what follows
   pthread_cond_t idle;
   rheos__plan_cache plans;
@@ -160,6 +161,7 @@ static void forget_partial_runs(rheos_session *session) {
 void rheos_session_close(rheos_session *session) {
   if (session == NULL) return;
   atomic_store(&session->closed, 1);
+  rheos__bell_ring(&session->closing);
   pthread_mutex_lock(&session->mutex);
   while (session->num_running > 0 && !rheos__pool_is_forked(session->host->pool)) {
     pthread_cond_wait(&session->idle, &session->mutex);
@@ -175,6 +177,7 @@ void rheos_session_close(rheos_session *session) {
 void rheos_session_free(rheos_session *session) {
   if (session == NULL) return;
   rheos_session_close(session);
+  rheos__bell_deinit(&session->closing);
   rheos__plan_cache_deinit(&session->plans);
   rheos__bodies_unref(session->bodies);
   rheos__resources_free(session->own_resources);
@@ -302,6 +305,7 @@ static rheos_status *run_plan(rheos_session *session, rheos__cached_plan *cached
   }
   rheos__step step;
   rheos__step_init(&step, session->host, options, &session->closed);
+  step.session_bell = &session->closing;
   if (options != NULL && options->cancellation != NULL && rheos__step_poll(&step)) {
     return rheos__step_error(&step);
   }
@@ -311,7 +315,7 @@ static rheos_status *run_plan(rheos_session *session, rheos__cached_plan *cached
   double cost_ns;
   rheos_status *status = rheos__execute(plan, values, bound, &step, out_values, &cost_ns);
   rheos__step_deinit(&step);
-  if (status == NULL) {
+  if (status == NULL && !step.may_wait) {  // how long a step takes that waits is not known
     atomic_store_explicit(&cached->cost_ns, (int64_t)cost_ns, memory_order_relaxed);
   }
   return status;

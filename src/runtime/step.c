@@ -20,10 +20,16 @@ rheos_cancellation *rheos_cancellation_new(void) {
   return rheos__alloc_zeroed(sizeof(rheos_cancellation));
 }
 
-void rheos_cancellation_free(rheos_cancellation *cancellation) { rheos__free(cancellation); }
+void rheos_cancellation_free(rheos_cancellation *cancellation) {
+  if (cancellation == NULL) return;
+  rheos__bell_deinit(&cancellation->bell);
+  rheos__free(cancellation);
+}
 
 void rheos_cancel(rheos_cancellation *cancellation) {
-  if (cancellation != NULL) atomic_store(&cancellation->cancelled, 1);
+  if (cancellation == NULL) return;
+  atomic_store(&cancellation->cancelled, 1);
+  rheos__bell_ring(&cancellation->bell);
 }
 
 void rheos__step_init(rheos__step *step, rheos_host *host, const rheos_run_options *options,

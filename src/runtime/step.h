@@ -6,10 +6,12 @@
 #include <stdatomic.h>
 
 #include "graph/op_def.h"
+#include "resource/waitable.h"
 #include "runtime/host.h"
 
 struct rheos_cancellation {
   _Atomic int cancelled;
+  rheos__bell bell;
 };
 
 struct rheos__step {
@@ -24,6 +26,15 @@ struct rheos__step {
   rheos__resources *resources;        // that live as long as the step; NULL until a kernel asks
   int32_t depth;                      // of the calls under way
   const struct rheos__inferring *inferring;  // bodies whose results are being found out: bodies.c
+  // Waiting: waiting.h
+  rheos__bell bell;           // rings when something that the step waits for is done
+  rheos__bell *session_bell;  // rings when the session is closed; may be NULL
+  rheos__attempt *
+      *aside;  // where the kernel under way may leave its attempt; NULL: it waits itself
+  int32_t num_sleeps;
+  bool is_listening;
+  bool may_wait;  // of what it runs, something may have to wait
+  bool has_told;  // the error of what waited says why the step was stopped
 };
 
 void rheos__step_init(rheos__step *step, rheos_host *host, const rheos_run_options *options,
@@ -33,6 +44,7 @@ void rheos__step_init(rheos__step *step, rheos_host *host, const rheos_run_optio
 static inline void rheos__step_deinit(rheos__step *step) {
   if (step->resources != NULL) rheos__resources_free(step->resources);
   step->resources = NULL;
+  if (step->is_listening) rheos__bell_deinit(&step->bell);
 }
 
 // Whether to stop, looked up afresh: cancellation, deadline, and now and then should_stop. Only the

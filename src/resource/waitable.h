@@ -1,0 +1,77 @@
+// Resources that ops wait for: queues and their kin. What an op wants of one is an attempt. Attempts
+// that put and attempts that take stand in two lines, each served in its order, the first one until it
+// is done; whoever changes the resource serves both lines. So the thread that brings what was missing
+// does the work of the one that waits, and rings its bell.
+#ifndef RHEOS_SRC_RESOURCE_WAITABLE_H
+#define RHEOS_SRC_RESOURCE_WAITABLE_H
+
+#include "base/bell.h"
+#include "resource/resource.h"
+
+typedef struct rheos__waitable rheos__waitable;
+typedef struct rheos__attempt rheos__attempt;
+typedef struct rheos__step rheos__step;
+
+typedef enum rheos__side { RHEOS__PUTS, RHEOS__TAKES } rheos__side;
+
+// What became of an attempt that was tried.
+typedef enum rheos__tried {
+  RHEOS__TRIED_IN_VAIN,   // nothing has changed
+  RHEOS__TRIED_PROGRESS,  // something has, and it is to be tried again
+  RHEOS__TRIED_DONE,      // it is over: `status` says how
+} rheos__tried;
+
+typedef struct rheos__attempt_kind {
+  const char *what;                              // that it waits for: "an element"
+  rheos__tried (*run)(rheos__attempt *attempt);  // under the resource's mutex
+  // Puts back what was taken by an attempt that ends before it is done; under the mutex. NULL: nothing.
+  void (*give_back)(rheos__attempt *attempt);
+  // What the op answers when the attempt is done and was no failure, on the step's thread; it may begin
+  // another attempt by rheos__step_attempt_take(). NULL: nothing.
+  rheos_status *(*finish)(rheos__attempt *attempt, rheos__step *step, rheos_tensor **outputs);
+  void (*deinit)(rheos__attempt *attempt);  // frees what the attempt holds; NULL: nothing
+} rheos__attempt_kind;
+
+// Zeros but for what rheos__attempt_init() sets; in memory of rheos__alloc(), at its start.
+struct rheos__attempt {
+  const rheos__attempt_kind *kind;
+  rheos__waitable *on;  // counted
+  rheos__side side;
+  rheos_status *status;  // of an attempt that is done: its failure
+  rheos__bell *bell;     // of who waits
+  int64_t since_ns;      // of the monotonic clock
+  _Atomic bool is_done;  // set under the mutex
+  rheos__attempt *previous, *next;
+};
+
+struct rheos__waitable {
+  rheos__resource base;
+  pthread_mutex_t mutex;
+  rheos__attempt *first[2], *last[2];  // by side
+};
+
+void rheos__waitable_init(rheos__waitable *waitable);
+void rheos__waitable_deinit(rheos__waitable *waitable);
+
+void rheos__attempt_init(rheos__attempt *attempt, const rheos__attempt_kind *kind,
+                         rheos__waitable *on, rheos__side side);
+// Joins its line and serves both; then it may be done. Until it was ended the bell must last.
+void rheos__attempt_begin(rheos__attempt *attempt, rheos__bell *bell);
+// Leaves the line if it still stands there, giving back what it took. False if it was done.
+bool rheos__attempt_withdraw(rheos__attempt *attempt);
+// After that, or before it began.
+void rheos__attempt_free(rheos__attempt *attempt);
+
+static inline bool rheos__attempt_is_done(const rheos__attempt *attempt) {
+  return atomic_load(&attempt->is_done);
+}
+
+// ---- With the resource's mutex held
+
+// Serves both lines as long as that changes anything.
+void rheos__waitable_serve(rheos__waitable *waitable);
+// Ends all attempts of a side with errors of that code and text.
+void rheos__waitable_fail(rheos__waitable *waitable, rheos__side side, rheos_code code,
+                          const char *text);
+
+#endif  // RHEOS_SRC_RESOURCE_WAITABLE_H

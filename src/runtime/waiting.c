@@ -1,0 +1,93 @@
+// Waiting. A kernel that may have to wait hands its attempt to the step. Where the step can go on with
+// something else the attempt is set aside; else the step sleeps here. It is woken by the bell that who
+// ends the attempt rings, by that of a cancellation, and by that of its session when that is closed; a
+// deadline is the end of the sleep. Only a caller's should_stop has to be asked again and again, the less
+// often the longer the step waits; a signal ends the sleep at once.
+#include "runtime/waiting.h"
+
+#include <assert.h>
+
+enum { ASK_NS = 10 * 1000 * 1000, ASK_SELDOM_NS = 100 * 1000 * 1000 };
+
+static const char set_aside = 0;  // its address is the answer
+
+bool rheos__is_set_aside(const rheos_status *status) {
+  return status == (const rheos_status *)(const void *)&set_aside;
+}
+
+// From now on what ends the waiting is heard.
+static void listen_to_all(rheos__step *step) {
+  if (step->is_listening) return;
+  rheos__bell_listen(&step->bell);
+  if (step->session_bell != NULL) rheos__bell_listen(step->session_bell);
+  const rheos_run_options *options = step->options;
+  if (options != NULL && options->cancellation != NULL) {
+    rheos__bell_listen(&options->cancellation->bell);
+  }
+  step->is_listening = true;
+}
+
+void rheos__step_sleep(rheos__step *step) {
+  const rheos_run_options *options = step->options;
+  const bool can_cancel = options != NULL && options->cancellation != NULL;
+  rheos__bell *const bells[] = {&step->bell, step->session_bell,
+                                can_cancel ? &options->cancellation->bell : NULL};
+  int64_t timeout_ns = -1;
+  if (step->deadline_ns != 0) {
+    timeout_ns = step->deadline_ns - rheos__clock_ns();
+    if (timeout_ns < 0) timeout_ns = 0;
+  }
+  if (options != NULL && options->should_stop != NULL) {
+    const int64_t ask_ns = ++step->num_sleeps < 50 ? ASK_NS : ASK_SELDOM_NS;
+    if (timeout_ns < 0 || timeout_ns > ask_ns) timeout_ns = ask_ns;
+  }
+  rheos__bells_wait(bells, 3, timeout_ns);
+  rheos__bell_silence(&step->bell);
+}
+
+// What ends a step in which the attempt waited, told with that.
+static rheos_status *stopped_error(const rheos__attempt *attempt, rheos__step *step) {
+  const double waited_s = (double)(rheos__clock_ns() - attempt->since_ns) * 1e-9;
+  rheos_status *why = rheos__step_error(step);
+  rheos_status *status = rheos_status_new(
+      rheos_status_code(why), "%s It waited %.3g s for %s of %s '%s'.", rheos_status_message(why),
+      waited_s, attempt->kind->what, attempt->on->base.kind->name, attempt->on->base.name);
+  rheos_status_free(why);
+  step->has_told = true;
+  return status;
+}
+
+rheos_status *rheos__attempt_answer_take(rheos__attempt *attempt, rheos__step *step,
+                                         rheos_tensor **outputs) {
+  rheos_status *status = NULL;
+  if (rheos__attempt_withdraw(attempt)) {
+    status = stopped_error(attempt, step);
+  } else {
+    status = attempt->status;
+    attempt->status = NULL;
+    if (status == NULL && attempt->kind->finish != NULL) {
+      status = attempt->kind->finish(attempt, step, outputs);
+    }
+  }
+  rheos__attempt_free(attempt);
+  return status;
+}
+
+// On the spot, where the step has nothing else to go on with.
+static rheos_status *wait_here(rheos__attempt *attempt, rheos__step *step, rheos_tensor **outputs) {
+  while (!rheos__attempt_is_done(attempt) && !rheos__step_poll(step)) rheos__step_sleep(step);
+  return rheos__attempt_answer_take(attempt, step, outputs);
+}
+
+rheos_status *rheos__step_attempt_take(rheos__step *step, rheos__attempt *attempt,
+                                       rheos_tensor **outputs) {
+  assert(step != NULL);
+  rheos__attempt_begin(attempt, &step->bell);
+  if (rheos__attempt_is_done(attempt)) return rheos__attempt_answer_take(attempt, step, outputs);
+  attempt->since_ns = rheos__clock_ns();
+  listen_to_all(step);
+  if (step->aside == NULL) return wait_here(attempt, step, outputs);
+  assert(*step->aside == NULL);
+  *step->aside = attempt;
+  return (rheos_status *)(uintptr_t)&set_aside;
+}
