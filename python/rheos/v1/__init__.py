@@ -169,6 +169,13 @@ from rheos.ops.control_flow_ops import (
 )
 from rheos.ops.ctc_ops import edit_distance
 from rheos.ops.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
+from rheos.ops.data_flow_ops import (
+    FIFOQueue,
+    PaddingFIFOQueue,
+    PriorityQueue,
+    QueueBase,
+    RandomShuffleQueue,
+)
 from rheos.ops.functional_ops import foldl, foldr, map_fn, scan
 from rheos.ops.gradients import (
     AggregationMethod,
@@ -575,6 +582,7 @@ from rheos.v1 import (
     nn,
     python_io,
     quantization,
+    queue,
     ragged,
     random,
     raw_ops,

@@ -3,6 +3,12 @@
 import types as _types
 
 from rheos.framework.absent import attribute_of as _attribute_of
+from rheos.ops.data_flow_ops import (
+    PaddingFIFOQueue,
+    PriorityQueue,
+    QueueBase,
+    RandomShuffleQueue,
+)
 from rheos.ops.image_files import (
     decode_and_crop_jpeg,
     decode_bmp,

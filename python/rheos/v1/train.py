@@ -31,6 +31,21 @@ from rheos.training.global_step import (
     get_or_create_global_step,
     global_step,
 )
+from rheos.training.input import (
+    batch,
+    batch_join,
+    input_producer,
+    limit_epochs,
+    maybe_batch,
+    maybe_batch_join,
+    maybe_shuffle_batch,
+    maybe_shuffle_batch_join,
+    range_input_producer,
+    shuffle_batch,
+    shuffle_batch_join,
+    slice_input_producer,
+    string_input_producer,
+)
 from rheos.training.learning_rates import (
     cosine_decay,
     cosine_decay_restarts,
@@ -69,6 +84,7 @@ from rheos.training.optimizers import (
     MomentumOptimizer,
     Optimizer,
 )
+from rheos.training.queue_runner import QueueRunner
 from rheos.training.saver import Saver, import_meta_graph
 from rheos.training.session_hooks import (
     CheckpointSaverHook,
@@ -109,6 +125,7 @@ _MESSAGES = (
     "FloatList",
     "Int64List",
     "JobDef",
+    "QueueRunnerDef",
     "SaverDef",
     "SequenceExample",
     "ServerDef",

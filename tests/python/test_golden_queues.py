@@ -1,0 +1,28 @@
+"""Programs with queues and input pipelines: TensorFlow 1.15's nodes, queue runners and values."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+import rheos.v1 as tf
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+RECORDED = json.loads((GOLDEN / "queues.json").read_text())
+
+_spec = importlib.util.spec_from_file_location("make_queues", GOLDEN / "make_queues.py")
+make_queues = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(make_queues)
+
+
+def test_every_program_is_recorded():
+    assert set(RECORDED) == set(make_queues.PROGRAMS)
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_program_is_tensorflows(name):
+    made = json.loads(json.dumps(make_queues.answer(tf, name)))
+    recorded = RECORDED[name]
+    assert made["nodes"] == recorded["nodes"]
+    assert made["runners"] == recorded["runners"]
+    assert made["answers"] == recorded["answers"]
