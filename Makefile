@@ -5,6 +5,7 @@
 #   make demo                  installs what is missing, builds, runs the examples
 #   make test-c                like test, the C tests only
 #   make install DESTDIR= PREFIX=/usr/local
+#   make wheel                 a wheel for pip in build/wheels (PYTHON=python3.12: for that one)
 #   make docs                  renews the table of ops in docs/ops.md
 #   make lint                  whether C, Python and scripts are formatted (tools/check-format --fix)
 #   make bench | size | deps | clean
@@ -28,7 +29,7 @@ QUIET_MAKE := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,--no-print-direct
 CONFIGURE = tools/configure "$(BUILD)" "-DCMAKE_INSTALL_PREFIX=$(PREFIX)" \
 	"-DRHEOS_SANITIZE=$(SANITIZE)" "-DPYTHON=$(PYTHON)"
 
-.PHONY: all build deps test test-c docs demo install bench bench-peers size lint clean
+.PHONY: all build deps test test-c docs demo install wheel bench bench-peers size lint clean
 
 all: build
 	@echo "built $(BUILD)/bin/rheos, $(BUILD)/lib/librheos.so, $(BUILD)/python/rheos"
@@ -57,6 +58,10 @@ demo: deps
 install: build
 	@DESTDIR="$(DESTDIR)" cmake --install "$(BUILD)" >"$(BUILD)/install.log"
 	@echo "installed into $(DESTDIR)$(PREFIX)"
+
+wheel: deps
+	@tools/install-deps python3-venv
+	@tools/build-wheel "$(BUILD)/wheels" $(PYTHON)
 
 docs: build
 	@tools/build "$(BUILD)" $(JOBS) docs

@@ -1,5 +1,5 @@
-// `rheos run`: replaces itself by the Python interpreter that Rheos was built for, which starts the
-// package's launcher, which runs the script.
+// `rheos run`: replaces itself by a Python interpreter, that of the virtual environment or the one that
+// Rheos was built for, which starts the package's launcher, which runs the script.
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -18,7 +18,8 @@ const char command_run_help[] =
     "get_variable, compat.v1, ...), else TensorFlow 2; --tf1 and --tf2 decide by hand.\n"
     "The exit status is the program's.\n"
     "\n"
-    "RHEOS_PYTHON names another interpreter than the one Rheos was built for.\n";
+    "Python is that of the active virtual environment (VIRTUAL_ENV, CONDA_PREFIX), else the one\n"
+    "that Rheos was built for; RHEOS_PYTHON names another.\n";
 
 #ifdef RHEOS_PYTHON
 
@@ -40,6 +41,24 @@ static bool find_launcher(char path[MAX_PATH]) {
   return false;
 }
 
+static const char *given(const char *variable) {
+  const char *value = getenv(variable);
+  return value != NULL && *value != '\0' ? value : NULL;
+}
+
+// The interpreter; `path` is room for it. What is active but is not there is left out.
+static const char *find_python(char path[MAX_PATH]) {
+  static const char *const environments[] = {"VIRTUAL_ENV", "CONDA_PREFIX"};
+  const char *python = given("RHEOS_PYTHON");
+  for (size_t i = 0; python == NULL && i < sizeof environments / sizeof environments[0]; i++) {
+    const char *folder = given(environments[i]);
+    if (folder == NULL) continue;
+    int written = snprintf(path, MAX_PATH, "%s/bin/python", folder);
+    if (written < MAX_PATH && access(path, X_OK) == 0) python = path;
+  }
+  return python != NULL ? python : RHEOS_PYTHON;
+}
+
 int command_run(int argc, char **argv) {
   const char *mode = "auto";
   int i = 1;
@@ -56,8 +75,8 @@ int command_run(int argc, char **argv) {
   if (!find_launcher(launcher)) {
     return command_usage_error("run: the Python package is not where this command expects it");
   }
-  const char *python = getenv("RHEOS_PYTHON");
-  if (!python || !*python) python = RHEOS_PYTHON;
+  char found[MAX_PATH];
+  const char *python = find_python(found);
 
   // python launcher mode script arguments... NULL
   char **arguments = calloc((size_t)(argc - i) + 4, sizeof *arguments);

@@ -58,7 +58,8 @@ def run(tree, tmp_path):
             (tmp_path / name).write_text(textwrap.dedent(text))
         command = [tree / "bin" / "rheos", "run", *options, tmp_path / "main.py", *arguments]
         # The package under test is the stand-in, not the one that this test runs beside.
-        clean = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+        chosen = {"PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX", "RHEOS_PYTHON"}
+        clean = {k: v for k, v in os.environ.items() if k not in chosen}
         return subprocess.run(
             command, capture_output=True, text=True, env={**clean, **environment}, timeout=60
         )
@@ -111,6 +112,20 @@ def test_usage_errors_are_on_standard_error_with_status_2(arguments):
 def test_another_interpreter_can_be_named(run):
     done = run("print(1)", RHEOS_PYTHON="/no/such/python")
     assert done.returncode == 2 and "/no/such/python" in done.stderr
+
+
+def test_the_interpreter_of_the_active_environment_is_taken(run, tmp_path):
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        python = tmp_path / variable / "bin" / "python"
+        python.parent.mkdir(parents=True)
+        python.write_text(f"#!/bin/sh\necho python of {variable}\n")
+        python.chmod(0o755)
+        folder = str(python.parent.parent)
+        assert run("print(1)", **{variable: folder}).stdout == f"python of {variable}\n"
+        named = run("print(1)", RHEOS_PYTHON="/bin/echo", **{variable: folder})
+        assert named.stdout.endswith("main.py\n")
+        # One that is gone is not missed.
+        assert run("print(1)", **{variable: folder + "/no"}).stdout == "1\n"
 
 
 # ---- As python does it

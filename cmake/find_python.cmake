@@ -2,13 +2,18 @@
 #   PYTHON_EXECUTABLE, PYTHON_INCLUDE_DIR, PYTHON_NUMPY_INCLUDE_DIR, PYTHON_EXT_SUFFIX
 #   PYTHON_SITE_DIR: where its packages go, relative to the installation prefix
 
-execute_process(
-  COMMAND ${CMAKE_COMMAND} -E env "PYTHON=${PYTHON}" "${PROJECT_SOURCE_DIR}/tools/find-python"
-  OUTPUT_VARIABLE PYTHON_EXECUTABLE OUTPUT_STRIP_TRAILING_WHITESPACE
-  RESULT_VARIABLE result)
-if(result)
-  message(FATAL_ERROR "no usable Python (see above); -DPYTHON= names one, "
-    "-DRHEOS_BUILD_PYTHON=OFF builds without, 'make deps' installs Debian's")
+if(SKBUILD)
+  # A wheel is for the interpreter that builds it (pyproject.toml).
+  set(PYTHON_EXECUTABLE "${Python_EXECUTABLE}")
+else()
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -E env "PYTHON=${PYTHON}" "${PROJECT_SOURCE_DIR}/tools/find-python"
+    OUTPUT_VARIABLE PYTHON_EXECUTABLE OUTPUT_STRIP_TRAILING_WHITESPACE
+    RESULT_VARIABLE result)
+  if(result)
+    message(FATAL_ERROR "no usable Python (see above); -DPYTHON= names one, "
+      "-DRHEOS_BUILD_PYTHON=OFF builds without, 'make deps' installs Debian's")
+  endif()
 endif()
 
 execute_process(
@@ -19,6 +24,9 @@ execute_process(
 string(REPLACE "\n" ";" description "${description}")
 list(POP_FRONT description
   PYTHON_INCLUDE_DIR PYTHON_NUMPY_INCLUDE_DIR PYTHON_EXT_SUFFIX PYTHON_SITE_DIR)
+if(SKBUILD)
+  set(PYTHON_SITE_DIR "..")  # the prefix is the package
+endif()
 message(STATUS "Python: ${PYTHON_EXECUTABLE}")
 
 # tools/run-tests and others read which interpreter this tree was built for.

@@ -82,9 +82,11 @@ add_custom_target(rheos_wrappers DEPENDS "${wrappers_header}" "${wrappers_list}"
 # ---- The two libraries
 add_library(rheos SHARED $<TARGET_OBJECTS:rheos_core>)
 add_dependencies(rheos rheos_wrappers)
-set_target_properties(rheos PROPERTIES
-  LINKER_LANGUAGE C VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-  EXPORT_NAME rheos)
+set_target_properties(rheos PROPERTIES LINKER_LANGUAGE C EXPORT_NAME rheos)
+if(NOT SKBUILD)  # a wheel has no links between files
+  set_target_properties(rheos PROPERTIES
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+endif()
 target_include_directories(rheos PUBLIC
   "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<BUILD_INTERFACE:${generated_include}>"
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")

@@ -4,7 +4,41 @@
 `rheos.write_graph` and `rheos.read_graph` keep large constants in files beside the graph.
 """
 
+import glob
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
 from rheos.framework.version import __version__  # noqa: F401
+
+
+def _why_not():
+    """What this interpreter lacks that Rheos needs, and what to do; None if it lacks nothing."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    suffixes = importlib.machinery.EXTENSION_SUFFIXES
+    if not any(os.path.exists(os.path.join(folder, "_core" + s)) for s in suffixes):
+        found = [os.path.basename(f)[len("_core.") : -len(".so")]
+                 for f in sorted(glob.glob(os.path.join(folder, "_core.*.so")))]  # fmt: skip
+        if not found:
+            return None  # the import of it tells
+        return (
+            f"Rheos in {folder} was built for {', '.join(found)}, not for this Python "
+            f"({sys.implementation.cache_tag}, {sys.executable}): install its wheel with pip, "
+            "or run with the Python that it was built for"
+        )
+    for module, package in (("numpy", "numpy"), ("google", "protobuf")):
+        if importlib.util.find_spec(module) is None:
+            return (
+                f"Rheos needs the package {package}, which {sys.executable} does not have: "
+                f"'{sys.executable} -m pip install {package}' brings it"
+            )
+    return None
+
+
+_reason = _why_not()
+if _reason is not None:
+    raise ImportError(_reason)
 
 
 def __getattr__(name):

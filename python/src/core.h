@@ -9,6 +9,16 @@
 #include <Python.h>
 #include <rheos/train.h>
 
+#if PY_VERSION_HEX < 0x030A0000  // what came with Python 3.10
+static inline PyObject *Py_XNewRef(PyObject *object) {
+  Py_XINCREF(object);
+  return object;
+}
+#define Py_XNewRef(object) Py_XNewRef((PyObject *)(object))
+#define Py_NewRef(object) Py_XNewRef(object)
+#define Py_TPFLAGS_DISALLOW_INSTANTIATION 0  // no tp_new says so, of a type that is not on the heap
+#endif
+
 // ---- Objects
 
 struct tensor_object;

@@ -7,6 +7,12 @@
 
 #include "core.h"
 
+#if PY_VERSION_HEX < 0x030B0000
+#include <frameobject.h>
+// Any number that tells the instructions of a code object apart.
+#define PyFrame_GetLasti(frame) ((frame)->f_lasti)
+#endif
+
 enum { cache_slots = 512 };
 
 typedef struct source_line {

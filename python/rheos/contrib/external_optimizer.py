@@ -20,7 +20,7 @@ def _gradients(target, variables):
     found = gradients.gradients(target, variables)
     return [
         array_ops.zeros_like(var) if gradient is None else gradient
-        for var, gradient in zip(variables, found, strict=True)
+        for var, gradient in zip(variables, found)
     ]
 
 
@@ -38,7 +38,7 @@ def _packed_bounds(variables, var_to_bounds):
     for var in variables:
         limits = var_to_bounds.get(var, (-np.inf, np.inf))
         lower, upper = (np.broadcast_to(limit, _sizes(var)).flat for limit in limits)
-        bounds += zip(lower, upper, strict=True)
+        bounds += zip(lower, upper)
     return bounds
 
 
@@ -70,7 +70,7 @@ class ExternalOptimizerInterface:
         ]
         self._var_updates = [
             var.assign(array_ops.reshape(placeholder, _sizes(var)))
-            for var, placeholder in zip(self._vars, self._update_placeholders, strict=True)
+            for var, placeholder in zip(self._vars, self._update_placeholders)
         ]
         loss_gradients = _gradients(loss, self._vars)
         equality_gradients = [_gradients(each, self._vars) for each in self._equalities]
@@ -81,7 +81,7 @@ class ExternalOptimizerInterface:
         self._packed_equality_grads = [_packed(each) for each in equality_gradients]
         self._packed_inequality_grads = [_packed(each) for each in inequality_gradients]
         ends = list(itertools.accumulate((math.prod(_sizes(v)) for v in self._vars), initial=0))
-        self._slices = [slice(*pair) for pair in itertools.pairwise(ends)]
+        self._slices = [slice(*pair) for pair in zip(ends, ends[1:])]
 
     def minimize(
         self,
@@ -118,7 +118,7 @@ class ExternalOptimizerInterface:
             optimizer_kwargs=self.optimizer_kwargs,
         )
         values = [vector[part] for part in self._slices]
-        feed = dict(zip(self._update_placeholders, values, strict=True))
+        feed = dict(zip(self._update_placeholders, values))
         session.run(self._var_updates, feed_dict=feed, **run_kwargs)
 
     def _minimize(
@@ -145,7 +145,7 @@ class ExternalOptimizerInterface:
         def evaluate(x):
             feed = {
                 var: x[part].reshape(_sizes(var))
-                for var, part in zip(self._vars, self._slices, strict=True)
+                for var, part in zip(self._vars, self._slices)
             }
             values = session.run([*tensors, *fetches], feed_dict={**feed, **feed_dict})
             if callback is not None:
@@ -199,7 +199,7 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
                 ("eq", equality_funcs, equality_grad_funcs),
                 ("ineq", inequality_funcs, inequality_grad_funcs),
             )
-            for value, gradient in zip(values, by_x, strict=True)
+            for value, gradient in zip(values, by_x)
         ]
         ours = {
             "jac": True,

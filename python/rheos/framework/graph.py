@@ -391,7 +391,7 @@ class Graph(_core.GraphBase):
     def _check_run(self, words):
         """Raises ValueError unless a run's feeds and fetches may be: their number, then (id, index)
         of each. The extension asks for it."""
-        pairs = list(zip(words[1::2], words[2::2], strict=True))
+        pairs = list(zip(words[1::2], words[2::2]))
         for position, (id, index) in enumerate(pairs):
             operation = self._operation(id)
             if position >= words[0]:

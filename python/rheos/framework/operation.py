@@ -239,7 +239,7 @@ class Operation(_core.OperationBase):
         return self
 
     def __str__(self):
-        return str(self.node_def)
+        return messages.to_text(self.node_def)
 
     def __repr__(self):
         return "<tf.Operation '%s' type=%s>" % (self.name, self.type)

@@ -91,7 +91,7 @@ class _VariableType(type):
             return Variable.from_proto(arguments["variable_def"], arguments.get("import_scope"))
         if cls is not Variable:
             return type.__call__(cls, *values, **arguments)
-        arguments.update(zip(_ARGUMENTS, values, strict=False))
+        arguments.update(zip(_ARGUMENTS, values))
         for name in _ARGUMENTS:
             arguments.setdefault(name, _DEFAULTS.get(name))
         make = _make_default

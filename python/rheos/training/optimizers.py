@@ -500,7 +500,7 @@ class _CoreOptimizer(Optimizer):
 
     def _prepare(self):
         self._prepared = get_default_graph()._optimizer_prepare(self._options())
-        for attribute, tensor in zip(self._TENSORS, self._prepared, strict=False):
+        for attribute, tensor in zip(self._TENSORS, self._prepared):
             setattr(self, attribute, tensor)
 
     def _core_update(self, grad, var):

@@ -1,6 +1,5 @@
 """Savers: checkpoints of variables in TensorFlow's format."""
 
-import itertools
 import os
 import threading
 import time
@@ -515,7 +514,7 @@ def _named_variables(variables):
                 raise TypeError(f"Variable to save is not a Variable: {variable}")
     pairs = [pair for item in items for pair in _parts(*item)]
     pairs.sort(key=lambda pair: pair[0])
-    for (name, _), (following, variable) in itertools.pairwise(pairs):
+    for (name, _), (following, variable) in zip(pairs, pairs[1:]):
         if name == following and (
             not isinstance(variable, Variable) or variable._get_save_slice_info() is None
         ):
