@@ -193,13 +193,11 @@ def _constant_if_small(value, shape, dtype, name):
 
 def _filled(value, shape, dtype, name):
     if not isinstance(shape, Tensor):
+        small = None
         if isinstance(shape, (int, np.integer, tensor_shape.Dimension)):
             shape = [shape]
-        small = (
-            None
-            if isinstance(shape, _VariableBase)
-            else _constant_if_small(value, shape, dtype, name)
-        )
+        elif not isinstance(shape, _VariableBase):
+            small = _constant_if_small(value, shape, dtype, name)
         if small is not None:
             return small
         try:
