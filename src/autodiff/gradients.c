@@ -13,6 +13,7 @@
 #include "graph/control_context.h"
 #include "graph/dependencies.h"
 #include "graph/graph.h"
+#include "graph/library.h"
 #include "ops/kit/op_util.h"
 
 enum {
@@ -354,8 +355,8 @@ static bool prepare_visit(backprop *b, const rheos__node *node, int32_t id) {
 }
 
 // A gradient must fit what it is a gradient of; what is known of one shape is learnt for the other.
-static void check_gradients(backprop *b, const rheos__node *node) {
-  for (int32_t i = 0; i < node->num_inputs && !failed(b); i++) {
+static void check_gradients(backprop *b, const rheos__node *node, int32_t num_inputs) {
+  for (int32_t i = 0; i < num_inputs && !failed(b); i++) {
     const rheos_gradient *gradient = &b->in_grads[i];
     if (!rheos__is_some(gradient->values) || rheos__gradient_is_sparse(gradient)) continue;
     if (rheos_dtype_base(rheos_output_dtype(b->inputs[i])) == RHEOS_RESOURCE) continue;
@@ -415,10 +416,14 @@ static rheos_output zeros_like(backprop *b, rheos_output output) {
 
 // Outputs that no gradient arrives at have the gradient zero, once another output has one.
 static void fill_in_zeros(backprop *b, const rheos__node *node, int32_t id) {
+  const rheos__op_def *op = node->signature->op;
+  const bool by_name = op->gradient == rheos__gradient_call_by_name;
+  if (!by_name && (op->flags & RHEOS_OP_CALLS) != 0) return;  // it tells them apart
   if (b->loops.count > 0 && rheos__is_loop_switch(b->graph, id)) return;
   for (int32_t i = 0; i < node->num_outputs; i++) {
     rheos_dtype dtype = rheos_dtype_base(node->outputs[i].dtype);
-    if (rheos__is_some(b->out_grads[i].values) || !is_differentiable(dtype)) continue;
+    if (rheos__is_some(b->out_grads[i].values)) continue;
+    if (!by_name && !is_differentiable(dtype)) continue;
     if (dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) continue;
     b->out_grads[i].values = zeros_like(b, b->outputs[i]);
     if (failed(b)) return;
@@ -484,7 +489,8 @@ static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
   const rheos__op_def *op = op_of_type(node, type);
   const rheos__gradient_fn gradient = op != NULL ? op->gradient : NULL;
   rheos_operation operation = {b->graph, id};
-  if (node->num_inputs == 0 || gradient == rheos__no_gradient) return;
+  const int32_t num_inputs = node->num_inputs;  // the gradient of a loop adds some
+  if (num_inputs == 0 || gradient == rheos__no_gradient) return;
   fill_in_zeros(b, node, id);
   char *name = rheos__name_with_suffix(b->scope, operation, "_grad");
   if (name == NULL) return;
@@ -494,8 +500,9 @@ static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
                       .op = op,
                       .operation = operation,
                       .attrs = node->attrs,
-                      .num_inputs = node->num_inputs,
+                      .num_inputs = num_inputs,
                       .num_outputs = node->num_outputs,
+                      .options = b->options,
                       .inputs = b->inputs,
                       .outputs = b->outputs,
                       .out_grads = b->out_grads,
@@ -504,8 +511,8 @@ static void differentiate(backprop *b, const rheos__node *node, int32_t id) {
   if (!failed(b) && gradient == NULL && !ask_program(b, &grad, type)) {
     fail_without_gradient(b, node);
   }
-  if (!failed(b)) gate(b, node->num_inputs);
-  if (!failed(b)) check_gradients(b, node);
+  if (!failed(b)) gate(b, num_inputs);
+  if (!failed(b)) check_gradients(b, node, num_inputs);
   rheos_scope_pop(b->scope);
 }
 
@@ -604,6 +611,7 @@ static void count_down(backprop *b, int32_t from) {
 
 static void visit(backprop *b, int32_t id) {
   const rheos__node *node = rheos__graph_node(b->graph, id);
+  const int32_t num_inputs = node->num_inputs;
   assert(has_flag(b, id, BETWEEN));
   if (!prepare_visit(b, node, id)) return;
   bool colocate = b->options->colocate_gradients_with_ops;
@@ -617,10 +625,10 @@ static void visit(backprop *b, int32_t id) {
   if (is_pushed) rheos_scope_pop(b->scope);
   if (colocate) rheos_scope_pop(b->scope);
   if (failed(b)) return;
-  for (int32_t i = 0; i < node->num_inputs; i++) {
+  for (int32_t i = 0; i < num_inputs; i++) {
     if (rheos__is_some(b->in_grads[i].values)) add_arrival(b, b->inputs[i], &b->in_grads[i]);
   }
-  for (int32_t i = 0; i < node->num_inputs; i++) count_down(b, b->inputs[i].id);
+  for (int32_t i = 0; i < num_inputs; i++) count_down(b, b->inputs[i].id);
 }
 
 // ---- The whole

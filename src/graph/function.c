@@ -84,9 +84,13 @@ static rheos_status *init_function(rheos_function *f, rheos_scope *scope, const 
   return f->attrs != NULL ? NULL : rheos__out_of_memory();
 }
 
+// No spaces, nothing that has a meaning in the names of inputs.
 static bool is_sound_name(const char *name) {
-  return name != NULL && name[0] != '\0' && name[0] != '/' && name[strlen(name) - 1] != '/' &&
-         rheos__name_is_valid(0, name, strlen(name));
+  if (name == NULL || name[0] == '\0') return false;
+  for (const char *c = name; *c != '\0'; c++) {
+    if (*c <= ' ' || *c == 127 || *c == ':' || *c == '^') return false;
+  }
+  return true;
 }
 
 rheos_function *rheos_function_begin_sized(rheos_scope *scope, const char *name,

@@ -51,6 +51,9 @@ static void free_collections(rheos_graph *graph) {
 static void free_graph(rheos_graph *graph) {
   rheos__library_free(graph);
   if (graph->train_slot.release != NULL) graph->train_slot.release(graph->train_slot.data);
+  if (graph->autodiff_slot.release != NULL) {
+    graph->autodiff_slot.release(graph->autodiff_slot.data);
+  }
   if (graph->format_slot.release != NULL) graph->format_slot.release(graph->format_slot.data);
   free_collections(graph);
   for (size_t i = 0; i < graph->attr_sets.num_slots; i++) {
@@ -114,6 +117,8 @@ static void changed(rheos_graph *graph) {
 }
 
 rheos__graph_slot *rheos__graph_train_slot(rheos_graph *graph) { return &graph->train_slot; }
+
+rheos__graph_slot *rheos__graph_autodiff_slot(rheos_graph *graph) { return &graph->autodiff_slot; }
 
 rheos__graph_slot *rheos__graph_format_slot(rheos_graph *graph) { return &graph->format_slot; }
 
@@ -519,6 +524,64 @@ rheos_status *rheos__graph_set_input(rheos_graph *graph, int32_t id, int32_t inp
                                      rheos__edge edge) {
   rheos__graph_lock(graph);
   rheos_status *status = set_input(graph, id, input, edge);
+  rheos__graph_unlock(graph);
+  return rheos__status_at_take(status, graph, id);
+}
+
+// The node's attributes with those values in the place of its own.
+static const rheos__attrs *changed_attrs(rheos_graph *graph, const rheos__attrs *attrs,
+                                         const rheos_attr *values, size_t num_values) {
+  rheos_attr *items = rheos__alloc_array((size_t)attrs->count + 1, sizeof *items);
+  if (items == NULL) return NULL;
+  for (int32_t i = 0; i < attrs->count; i++) {
+    items[i] = attrs->items[i];
+    for (size_t k = 0; k < num_values; k++) {
+      if (strcmp(items[i].name, values[k].name) == 0) items[i].value = values[k].value;
+    }
+  }
+  const rheos__attrs *interned = rheos__intern_attrs(graph, items, attrs->count);
+  rheos__free(items);
+  return interned;
+}
+
+static rheos_status *extend_node(rheos_graph *graph, int32_t id, const rheos__extension *e) {
+  rheos__node *node = node_at(graph, id);
+  const size_t num_inputs = (size_t)node->num_inputs, num_outputs = (size_t)node->num_outputs;
+  const size_t num_controls = (size_t)node->num_control_inputs;
+  rheos__edge *edges = rheos__arena_alloc(
+      &graph->arena, (num_inputs + e->num_inputs + num_controls + 1) * sizeof *edges);
+  rheos__node_output *outputs =
+      rheos__arena_alloc(&graph->arena, (num_outputs + e->num_outputs + 1) * sizeof *outputs);
+  const rheos__attrs *attrs = changed_attrs(graph, node->attrs, e->attrs, e->num_attrs);
+  if (edges == NULL || outputs == NULL || attrs == NULL) return rheos__out_of_memory();
+  if (num_inputs > 0) memcpy(edges, node->edges, num_inputs * sizeof *edges);
+  for (size_t i = 0; i < e->num_inputs; i++) {
+    edges[num_inputs + i] = (rheos__edge){e->inputs[i].id, e->inputs[i].index};
+  }
+  if (num_controls > 0) {
+    memcpy(edges + num_inputs + e->num_inputs, node->edges + num_inputs,
+           num_controls * sizeof *edges);
+  }
+  if (num_outputs > 0) memcpy(outputs, node->outputs, num_outputs * sizeof *outputs);
+  for (size_t i = 0; i < e->num_outputs; i++) {
+    rheos__node_output *output = &outputs[num_outputs + i];
+    output->dtype = e->output_dtypes[i];
+    output->shape = rheos__intern_shape(graph, &e->output_shapes[i]);
+    if (output->shape == NULL) return rheos__out_of_memory();
+  }
+  node->edges = edges;
+  node->outputs = outputs;
+  node->attrs = attrs;
+  node->num_inputs += (int32_t)e->num_inputs;
+  node->num_outputs += (int32_t)e->num_outputs;
+  changed(graph);
+  return NULL;
+}
+
+rheos_status *rheos__graph_extend_node(rheos_graph *graph, int32_t id,
+                                       const rheos__extension *extension) {
+  rheos__graph_lock(graph);
+  rheos_status *status = extend_node(graph, id, extension);
   rheos__graph_unlock(graph);
   return rheos__status_at_take(status, graph, id);
 }

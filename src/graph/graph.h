@@ -75,6 +75,19 @@ rheos_status *rheos__graph_set_input(rheos_graph *graph, int32_t id, int32_t inp
 // The way back of a loop, into input `input` of a Merge: see rheos_operation_close_loop().
 rheos_status *rheos__graph_close_loop(rheos_graph *graph, int32_t id, int32_t input,
                                       rheos__edge next);
+// More inputs and outputs for a node that calls functions, behind those that it has, and other values of
+// its attributes, which stand for the signature: gradients have the call give more than it did.
+typedef struct rheos__extension {
+  const rheos_attr *attrs;
+  size_t num_attrs;
+  const rheos_output *inputs;
+  size_t num_inputs;
+  const rheos_dtype *output_dtypes;
+  const rheos_shape *output_shapes;
+  size_t num_outputs;
+} rheos__extension;
+rheos_status *rheos__graph_extend_node(rheos_graph *graph, int32_t id,
+                                       const rheos__extension *extension);
 rheos_status *rheos__graph_add_control_input(rheos_graph *graph, int32_t id, int32_t from);
 
 // Ops that only this graph has, beside those of the table: the functions of its library and what a file
@@ -92,6 +105,7 @@ typedef struct rheos__graph_slot {
   void (*release)(void *data);
 } rheos__graph_slot;
 rheos__graph_slot *rheos__graph_train_slot(rheos_graph *graph);
+rheos__graph_slot *rheos__graph_autodiff_slot(rheos_graph *graph);
 rheos__graph_slot *rheos__graph_format_slot(rheos_graph *graph);
 
 // Bytes held by the graph, for measurements.

@@ -59,7 +59,7 @@ struct rheos_graph {
   size_t shape_pair_capacity, num_shape_pairs;
   bool has_seed;
   int64_t seed;
-  rheos__graph_slot train_slot, format_slot;
+  rheos__graph_slot train_slot, autodiff_slot, format_slot;
   rheos__contexts contexts;
   rheos__library *library;  // NULL: no functions; in the arena
   rheos_function *builder;  // of a body that a program builds; NULL: none, or it is freed

@@ -181,6 +181,11 @@ static rheos_status *find_function(rheos_graph *graph, const rheos_func *func,
   if (!RHEOS_RESERVE(library->instances, library->capacity, library->count + 1)) {
     return rheos__out_of_memory();
   }
+  // The caller's may be of a graph that goes before this one.
+  const rheos_attr item = {"f", {.kind = RHEOS_ATTR_FUNC, .func = func}};
+  const rheos__attrs *kept = rheos__intern_attrs(graph, &item, 1);
+  if (kept == NULL) return rheos__out_of_memory();
+  func = kept->items[0].value.func;
   RHEOS_TRY(make_function(graph, func, out_function));
   library->instances[library->count++] = (struct instance){*func, *out_function};
   return NULL;
@@ -217,6 +222,7 @@ static rheos_status *add_call_op(rheos_graph *graph, const rheos__made_function 
                             .signature = "",
                             .doc = "",
                             .flags = RHEOS_OP_CALLS | (made->is_stateful ? RHEOS_OP_STATEFUL : 0),
+                            .gradient = rheos__gradient_call_by_name,
                             .prepare = rheos__prepare_call_by_name};
   own->signature = (rheos__signature){.op = &own->op,
                                       .inputs = inputs,

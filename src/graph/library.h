@@ -44,6 +44,7 @@ bool rheos__has_effects(const rheos__node *node);
 // Of an op that is a function's name: its inputs are the arguments, its outputs the results, its
 // attributes the function's.
 rheos_status *rheos__prepare_call_by_name(rheos__prepare *p);
+void rheos__gradient_call_by_name(rheos__grad *g);
 
 // Fills in the body of `func`: nodes of `function->graph`, which is empty, and the first targets, in that
 // graph's memory. RHEOS_NOT_FOUND if the library does not have it. The library's graph is locked.
@@ -52,7 +53,7 @@ typedef rheos_status *(*rheos__make_body)(rheos_graph *graph, const rheos_func *
 rheos_status *rheos__graph_set_body_maker(rheos_graph *graph, rheos__make_body make_body);
 
 // The function of that name and with those values of its attributes in the library of `graph` (of a body:
-// that of the graph which the function is of). It lives as long as that graph; what `func` points to has to, too.
+// that of the graph which the function is of). It lives as long as that graph.
 rheos_status *rheos__graph_function(rheos_graph *graph, const rheos_func *func,
                                     const rheos__function **out_function);
 

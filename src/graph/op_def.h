@@ -110,9 +110,10 @@ typedef struct rheos__grad {
   int32_t num_inputs, num_outputs;
   const rheos_output *inputs, *outputs;
   // One for each output, none where no gradient arrives. If any arrives at all, absent ones of
-  // differentiable dtypes are zeros already.
+  // differentiable dtypes are zeros already, but for ops that call functions.
   const rheos_gradient *out_grads;
-  rheos_gradient *in_grads;  // one for each input; all none at the start
+  rheos_gradient *in_grads;                // one for each input; all none at the start
+  const rheos_gradients_options *options;  // of the whole
 } rheos__grad;
 
 typedef void (*rheos__gradient_fn)(rheos__grad *g);

@@ -1,5 +1,6 @@
 // Optionals: variants that hold some tensors, or none.
 #include "graph/build.h"
+#include "ops/flow/tensor_list_util.h"
 #include "ops/kit/array_util.h"
 #include "tensor/variant.h"
 
@@ -15,7 +16,15 @@ static void free_optional(rheos__variant *variant) {
   rheos__free(o);
 }
 
-static const rheos__variant_kind optional_kind = {.name = "Optional", .free = free_optional};
+static rheos_status *add_optionals(rheos__variant *a, rheos__variant *b, int32_t depth,
+                                   rheos__variant **out_sum);
+static rheos_status *zeros_like_optional(rheos__variant *variant, int32_t depth,
+                                         rheos__variant **out_zeros);
+
+static const rheos__variant_kind optional_kind = {.name = "Optional",
+                                                  .free = free_optional,
+                                                  .add = add_optionals,
+                                                  .zeros_like = zeros_like_optional};
 
 static optional *new_optional(int32_t count) {
   const size_t num_components = count > 0 ? (size_t)count : 0;
@@ -25,6 +34,46 @@ static optional *new_optional(int32_t count) {
   o->variant.kind = &optional_kind;
   o->count = count > 0 ? 0 : count;  // grows with the components that are put in
   return o;
+}
+
+// ---- Sums and zeros, which gradients are made of
+
+static rheos_status *finish_take(rheos_status *status, optional *o, rheos__variant **out) {
+  if (status == NULL) {
+    *out = &o->variant;
+  } else {
+    free_optional(&o->variant);
+  }
+  return status;
+}
+
+static rheos_status *add_optionals(rheos__variant *a, rheos__variant *b, int32_t depth,
+                                   rheos__variant **out_sum) {
+  optional *x = (optional *)a, *y = (optional *)b;
+  if (x->count != y->count) {
+    return RHEOS_INVALID("Cannot add optionals of %d and of %d components", (int)x->count,
+                         (int)y->count);
+  }
+  optional *sum = new_optional(x->count);
+  if (sum == NULL) return rheos__out_of_memory();
+  rheos_status *status = NULL;
+  for (int32_t i = 0; i < x->count && status == NULL; i++) {
+    status = rheos__items_add(x->components[i], y->components[i], depth, &sum->components[i]);
+    sum->count += status == NULL;
+  }
+  return finish_take(status, sum, out_sum);
+}
+
+static rheos_status *zeros_like_optional(rheos__variant *variant, int32_t depth,
+                                         rheos__variant **out_zeros) {
+  optional *o = (optional *)variant, *zeros = new_optional(o->count);
+  if (zeros == NULL) return rheos__out_of_memory();
+  rheos_status *status = NULL;
+  for (int32_t i = 0; i < o->count && status == NULL; i++) {
+    status = rheos__item_zeros_like(o->components[i], depth, &zeros->components[i]);
+    zeros->count += status == NULL;
+  }
+  return finish_take(status, zeros, out_zeros);
 }
 
 // ---- OptionalNone, OptionalFromValue

@@ -131,6 +131,7 @@ static rheos_status *prepare_call(rheos__prepare *p) {
       .doc = text,                                                                      \
       .flags = RHEOS_OP_CALLS | (more_flags),                                           \
       .shape = rheos__shape_none,                                                       \
+      .gradient = rheos__gradient_call,                                                 \
       .prepare = prepare_call,                                                          \
   };
 CALL(PartitionedCall, 0, "The results of the function `f`, which has no effects, for `args`.")

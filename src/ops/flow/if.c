@@ -82,6 +82,7 @@ static rheos_status *infer_told(rheos__infer *c) {
       .doc = text,                                                                \
       .flags = RHEOS_OP_CALLS | (more_flags),                                     \
       .shape = infer_told,                                                        \
+      .gradient = rheos__gradient_branches,                                       \
       .prepare = prepare_it,                                                      \
   };
 #define EFFECTS (RHEOS_OP_STATEFUL | RHEOS_OP_WRITES)

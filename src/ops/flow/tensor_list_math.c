@@ -1,8 +1,7 @@
 // Sums of two lists and zeros like one: what gradients of lists are made of.
 #include "ops/flow/tensor_list_util.h"
 
-// The sum of two items, of which NULL holds nothing.
-static rheos_status *add_items(rheos_tensor *a, rheos_tensor *b, int32_t depth,
+rheos_status *rheos__items_add(rheos_tensor *a, rheos_tensor *b, int32_t depth,
                                rheos_tensor **out_sum) {
   if (a == NULL || b == NULL) {
     *out_sum = rheos_tensor_ref(a != NULL ? a : b);
@@ -24,7 +23,7 @@ static rheos_status *add_items(rheos_tensor *a, rheos_tensor *b, int32_t depth,
   return NULL;
 }
 
-static rheos_status *zeros_item(rheos_tensor *item, int32_t depth, rheos_tensor **out_zeros) {
+rheos_status *rheos__item_zeros_like(rheos_tensor *item, int32_t depth, rheos_tensor **out_zeros) {
   *out_zeros = NULL;
   if (item == NULL) return NULL;
   if (item->dtype == RHEOS_VARIANT) return rheos__variants_zeros_like(item, depth, out_zeros);
@@ -57,7 +56,7 @@ static rheos_status *fill_with_sums(rheos__list *a, rheos__list *b, int32_t dept
                                     rheos__list *sums) {
   for (int64_t i = 0; i < rheos__list_length(a); i++) {
     rheos_tensor *x = rheos__list_item(a, i), *y = rheos__list_item(b, i), *sum = NULL;
-    rheos_status *status = add_items(x, y, depth, &sum);
+    rheos_status *status = rheos__items_add(x, y, depth, &sum);
     rheos_tensor_unref(x);
     rheos_tensor_unref(y);
     rheos__list_fill_take(sums, i, sum);
@@ -78,7 +77,7 @@ rheos_status *rheos__list_add(rheos__variant *a, rheos__variant *b, int32_t dept
 static rheos_status *fill_with_zeros(rheos__list *list, int32_t depth, rheos__list *zeros) {
   for (int64_t i = 0; i < rheos__list_length(list); i++) {
     rheos_tensor *item = rheos__list_item(list, i), *zero = NULL;
-    rheos_status *status = zeros_item(item, depth, &zero);
+    rheos_status *status = rheos__item_zeros_like(item, depth, &zero);
     rheos_tensor_unref(item);
     rheos__list_fill_take(zeros, i, zero);
     if (status != NULL) return status;

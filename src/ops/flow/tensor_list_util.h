@@ -33,6 +33,11 @@ rheos_status *rheos__list_merge_items(rheos_tensor *const *items, int64_t count,
 rheos_status *rheos__zeros_of(rheos_dtype dtype, const rheos_shape *shape,
                               rheos_tensor **out_tensor);
 
+// The sum of two items and zeros like one, `depth` deep in variants; NULL, nothing, adds nothing.
+rheos_status *rheos__items_add(rheos_tensor *a, rheos_tensor *b, int32_t depth,
+                               rheos_tensor **out_sum);
+rheos_status *rheos__item_zeros_like(rheos_tensor *item, int32_t depth, rheos_tensor **out_zeros);
+
 // Row `index` of `tensor`, of `rows` rows from row `first` on, as a tensor of that shape.
 rheos_status *rheos__rows_of(const rheos_tensor *tensor, int64_t first, const rheos_shape *shape,
                              rheos_tensor **out_rows);

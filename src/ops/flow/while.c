@@ -180,6 +180,7 @@ static rheos_status *infer_while(rheos__infer *c) {
       .doc = text,                                                              \
       .flags = RHEOS_OP_CALLS | (more_flags),                                   \
       .shape = infer_while,                                                     \
+      .gradient = rheos__gradient_while,                                        \
       .prepare = prepare_while,                                                 \
   };
 WHILE(While, RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,

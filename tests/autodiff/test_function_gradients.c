@@ -1,0 +1,207 @@
+// Gradients of calls, branches and loops: for programs that TensorFlow recorded (tests/golden/
+// make_function_gradients.py), first and second ones are what it gave. All of a program's runs are of one
+// session.
+#include <math.h>
+#include <rheos/rheos.h>
+
+#include "format/format_support.h"
+
+#include "autodiff/accumulate.h"
+
+enum { MAX_NAMES = 16 };
+
+typedef struct program {
+  char name[64];
+  rheos_graph *graph;
+  rheos_scope *scope;
+  rheos_session *session;
+  rheos_operation init;
+  rheos_output y, xs[MAX_NAMES], first[MAX_NAMES], second[MAX_NAMES];
+  rheos_feed feeds[MAX_NAMES];
+  rheos_output feed_values[MAX_NAMES], answers[2][MAX_NAMES];
+  size_t num_xs, num_feeds, num_answers[2];
+} program;
+
+static int num_wrong;
+
+static void note_wrong(const program *p, const char *what) {
+  fprintf(stderr, "  %s: %s\n", p->name, what);
+  num_wrong++;
+}
+
+static rheos_output output_named(rheos_graph *graph, const char *name) {
+  rheos_output output;
+  expect_ok(rheos_graph_output(graph, name, &output));
+  return output;
+}
+
+static rheos_tensor *value_of(rheos_session *session, rheos_output output) {
+  rheos_fetch fetch = {.output = output};
+  expect_ok(rheos_session_run(session, NULL, 0, &fetch, 1, NULL, 0, NULL));
+  return fetch.value;
+}
+
+static bool is_close(const rheos_tensor *got, const rheos_tensor *wanted) {
+  if (!rheos_shape_equal(rheos_tensor_shape(got), rheos_tensor_shape(wanted))) return false;
+  const float *a = rheos_tensor_data(got), *b = rheos_tensor_data(wanted);
+  for (int64_t i = 0; i < rheos_tensor_num_elements(got); i++) {
+    if (!(fabsf(a[i] - b[i]) <= 2e-5f * fabsf(b[i]) + 2e-6f)) return false;
+  }
+  return true;
+}
+
+// The sum of the gradients of `ys`, those that are there.
+static bool add_gradients(program *p, const rheos_output *ys, size_t num_ys, rheos_output *out) {
+  rheos_output given[MAX_NAMES];
+  rheos_gradient gradients[MAX_NAMES] = {{{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}}};
+  size_t num_given = 0;
+  for (size_t i = 0; i < num_ys; i++) {
+    if (ys[i].graph != NULL) given[num_given++] = ys[i];
+  }
+  if (num_given > 0) {
+    rheos_gradients(p->scope, given, num_given, p->xs, p->num_xs, NULL, gradients);
+  }
+  for (size_t i = 0; i < p->num_xs; i++) {
+    out[i] = rheos__gradient_to_dense(p->scope, &gradients[i], NULL);
+  }
+  rheos_status *status = rheos_scope_finish(p->scope);
+  if (status == NULL) return true;
+  note_wrong(p, rheos_status_message(status));
+  rheos_status_free(status);
+  return false;
+}
+
+static void compare(program *p, const rheos_output *gradients, int order) {
+  for (size_t i = 0; i < p->num_xs; i++) {
+    const rheos_output answer = p->answers[order][i];
+    if (gradients[i].graph == NULL || answer.graph == NULL) {
+      // TensorFlow gives zeros where it cannot see that there is no gradient, and so does this.
+      if (gradients[i].graph == NULL && answer.graph != NULL) {
+        rheos_tensor *zeros = value_of(p->session, answer);
+        for (int64_t k = 0; k < rheos_tensor_num_elements(zeros); k++) {
+          if (((const float *)rheos_tensor_data(zeros))[k] != 0) {
+            note_wrong(p, "a gradient is missing");
+            break;
+          }
+        }
+        rheos_tensor_unref(zeros);
+      }
+      continue;
+    }
+    rheos_fetch fetch = {.output = gradients[i]};
+    rheos_status *status =
+        rheos_session_run(p->session, p->feeds, p->num_feeds, &fetch, 1, NULL, 0, NULL);
+    if (status != NULL) {
+      note_wrong(p, rheos_status_message(status));
+      rheos_status_free(status);
+      continue;
+    }
+    rheos_tensor *wanted = value_of(p->session, answer);
+    if (!is_close(fetch.value, wanted)) {
+      note_wrong(p, order == 0 ? "a first gradient differs" : "a second gradient differs");
+    }
+    rheos_tensor_unref(wanted);
+    rheos_tensor_unref(fetch.value);
+  }
+}
+
+static void end_run(program *p) {
+  if (p->session == NULL) return;
+  for (size_t i = 0; i < p->num_feeds; i++) {
+    p->feeds[i].value = value_of(p->session, p->feed_values[i]);
+  }
+  if (p->first[0].graph != NULL || p->num_xs > 1) compare(p, p->first, 0);
+  compare(p, p->second, 1);
+  for (size_t i = 0; i < p->num_feeds; i++) rheos_tensor_unref(p->feeds[i].value);
+  p->num_feeds = p->num_answers[0] = p->num_answers[1] = 0;
+}
+
+static void end_program(program *p) {
+  end_run(p);
+  rheos_session_free(p->session);
+  rheos_scope_free(p->scope);
+  rheos_graph_unref(p->graph);
+  *p = (program){0};
+}
+
+static void begin_program(program *p, const char *name) {
+  end_program(p);
+  snprintf(p->name, sizeof p->name, "%s", name);
+  char *path =
+      rheos__text_format("%s/tests/golden/function_gradients/%s.pb", RHEOS_SOURCE_DIR, name);
+  bytes b = read_bytes(path);
+  p->graph = rheos_graph_new();
+  p->scope = rheos_scope_new(p->graph);
+  rheos_import_graph_def(p->scope, b.data, b.size_bytes, NULL);
+  expect_ok(rheos_scope_finish(p->scope));
+  rheos__free(b.data);
+  rheos__free(path);
+}
+
+// Differentiates when the first run is listed.
+static void need_session(program *p) {
+  if (p->session != NULL) return;
+  if (add_gradients(p, &p->y, 1, p->first)) add_gradients(p, p->first, p->num_xs, p->second);
+  expect_ok(rheos_session_new(p->graph, NULL, &p->session));
+  if (p->init.graph != NULL) {
+    expect_ok(rheos_session_run(p->session, NULL, 0, NULL, 0, &p->init, 1, NULL));
+  }
+}
+
+static void take_line(program *p, char *line) {
+  char *rest;
+  const char *word = strtok_r(line, " ", &rest), *name = strtok_r(NULL, " ", &rest);
+  const char *value = strtok_r(NULL, " ", &rest);
+  assert_true(p->num_xs < MAX_NAMES && p->num_feeds < MAX_NAMES);
+  if (strcmp(word, "program") == 0) {
+    begin_program(p, name);
+  } else if (strcmp(word, "init") == 0) {
+    p->init = rheos_graph_operation(p->graph, name);
+  } else if (strcmp(word, "y") == 0) {
+    p->y = output_named(p->graph, name);
+  } else if (strcmp(word, "x") == 0) {
+    p->xs[p->num_xs++] = output_named(p->graph, name);
+  } else if (strcmp(word, "run") == 0) {
+    end_run(p);
+  } else if (strcmp(word, "feed") == 0) {
+    p->feeds[p->num_feeds].output = output_named(p->graph, name);
+    p->feed_values[p->num_feeds++] = output_named(p->graph, value);
+  } else {
+    need_session(p);
+    const int order = strcmp(word, "second") == 0;
+    assert_true(order == 1 || strcmp(word, "first") == 0);
+    const rheos_output none = {NULL, 0, 0};
+    p->answers[order][p->num_answers[order]++] =
+        strcmp(name, "none") == 0 ? none : output_named(p->graph, name);
+  }
+}
+
+static void test_function_gradients__are_tensorflows(void **state) {
+  (void)state;
+  char *path =
+      rheos__text_format("%s/tests/golden/function_gradients/gradients.txt", RHEOS_SOURCE_DIR);
+  bytes b = read_bytes(path);
+  char *text = rheos__strndup(b.data, b.size_bytes), *rest;
+  const char *only = getenv("ONLY");
+  program p = {0};
+  bool skips = false;
+  for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+    if (strncmp(line, "program ", 8) == 0) {
+      end_program(&p);
+      skips = only != NULL && strcmp(only, line + 8) != 0;
+    }
+    if (!skips) take_line(&p, line);
+  }
+  end_program(&p);
+  rheos__free(text);
+  rheos__free(b.data);
+  rheos__free(path);
+  assert_int_equal(num_wrong, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_function_gradients__are_tensorflows),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
