@@ -71,10 +71,25 @@ def test_random_fields_have_gradients(sess):
         assert error < 1e-3
 
 
-def test_random_fields_need_the_number_of_steps():
-    scores = tf.placeholder(tf.float32, [None, None, 3], name="scores")
-    with pytest.raises(NotImplementedError, match="scores:0.*loops"):
-        crf.crf_log_norm(scores, [1], tf.zeros([3, 3]))
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_random_fields_of_any_number_of_steps(steps):
+    rng = np.random.RandomState(steps)
+    scores = rng.randn(4, steps, 3).astype(np.float32)
+    matrix = tf.constant(rng.randn(3, 3), tf.float32)
+    lengths = np.minimum([5, 1, 3, 0], steps)
+    tags = rng.randint(0, 3, [4, steps])
+
+    def of(scores):
+        likelihood, _ = crf.crf_log_likelihood(scores, tags, lengths, matrix)
+        best, score = crf.crf_decode(scores, matrix, lengths)
+        return [likelihood, tf.gradients(likelihood, [scores, matrix]), best, score]
+
+    known = of(tf.constant(scores))
+    unknown = of(tf.placeholder_with_default(scores, [None, None, 3]))
+    with tf.Session() as session:
+        values = session.run([known, unknown])
+        for one, other in zip(*map(tf.contrib.framework.nest.flatten, values)):
+            np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-5)
 
 
 # What TensorFlow 1.15 gives for four steps: the sums of w and of b.

@@ -2,28 +2,46 @@
 
 Shapes: inputs, the scores of tags, (batch, steps, tags); tag_indices (batch, steps);
 sequence_lengths (batch,); transition_params (tags, tags), from a tag to the next one. What goes
-from step to step is unrolled, so the number of steps is to be known as the graph is built.
+from step to step is unrolled where the number of steps is known, else a loop.
 """
 
 import numpy as np
 
 from rheos.framework import dtypes
 from rheos.framework.conversion import convert_to_tensor
+from rheos.layers.dynamic_rnn import dynamic_rnn
 from rheos.ops import array_ops, math_ops, rearrange_ops
+from rheos.ops.control_flow_ops import cond
 from rheos.ops.variable_scope import get_variable
 
 
 def _steps(inputs):
-    """The tensors (batch, tags) of each step."""
+    """The tensors (batch, tags) of each step; None if their number is not known."""
     if inputs.shape.ndims is not None and inputs.shape.ndims != 3:
         raise ValueError(f"expected scores (batch, steps, tags), got the shape {inputs.shape}")
     if inputs.shape.ndims is None or inputs.shape[1].value is None:
-        raise NotImplementedError(
-            f"the number of steps of {inputs.name} is not known before the run (its shape is "
-            f"{inputs.shape}): that needs loops in graphs, which are not in Rheos yet; give the "
-            "placeholder a shape with the number of steps"
-        )
+        return None
     return array_ops.unstack(inputs, axis=1)
+
+
+class _Cell:
+    """A function (inputs, state) -> (output, new state) as a cell of a loop over the steps."""
+
+    def __init__(self, function, size):
+        self._function = function
+        self.state_size = self.output_size = size
+
+    def __call__(self, inputs, state, scope=None):
+        return self._function(inputs, state)
+
+    def zero_state(self, batch_size, dtype):
+        return array_ops.zeros([batch_size, self.state_size], dtype)
+
+
+def _loop(function, inputs, state, lengths, dtype):
+    """(outputs, last state) of a loop over the steps of `inputs` (batch, steps, tags)."""
+    cell = _Cell(function, state.shape[1].value)
+    return dynamic_rnn(cell, inputs, lengths, state, dtype, scope="crf")
 
 
 def _mask(lengths, size, dtype=dtypes.float32):
@@ -82,12 +100,33 @@ def _forward(inputs, state, transition_params, lengths):
     return states
 
 
+def _last_of_loop(inputs, transition_params, lengths):
+    """The last of such states, where the number of steps is not known."""
+    transition_params = array_ops.expand_dims(transition_params, 0)
+
+    def step(scores, state):
+        paths = array_ops.expand_dims(state, 2) + transition_params
+        state = scores + math_ops.reduce_logsumexp(paths, [1])
+        return state, state
+
+    first, others = inputs[:, 0], math_ops.maximum(lengths - 1, 0)
+    return cond(
+        math_ops.equal(array_ops.shape(inputs)[1], 1),
+        lambda: array_ops.identity(first),
+        lambda: _loop(step, inputs[:, 1:], first, others, inputs.dtype)[1],
+    )
+
+
 def crf_log_norm(inputs, sequence_lengths, transition_params):
     """The logarithm of the summed scores of all sequences of tags: (batch,). 0 for no steps."""
     inputs = convert_to_tensor(inputs)
     lengths = math_ops.cast(sequence_lengths, dtypes.int32)
-    first, *others = _steps(inputs)
-    last = _forward(others, first, transition_params, lengths)[-1] if others else first
+    steps = _steps(inputs)
+    if steps is None:
+        last = _last_of_loop(inputs, transition_params, lengths)
+    else:
+        first, *others = steps
+        last = _forward(others, first, transition_params, lengths)[-1] if others else first
     log_norm = math_ops.reduce_logsumexp(last, [1])
     return array_ops.where(lengths <= 0, array_ops.zeros_like(log_norm), log_norm)
 
@@ -105,12 +144,47 @@ def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params=
     return score - crf_log_norm(inputs, sequence_lengths, transition_params), transition_params
 
 
+def _decoded_by_loops(potentials, transition_params, lengths):
+    """crf_decode() where the number of steps is not known."""
+
+    def forward(scores, state):
+        paths = array_ops.expand_dims(state, 2) + transition_params
+        origins = math_ops.argmax(paths, 1, output_type=dtypes.int32)
+        return origins, scores + math_ops.reduce_max(paths, [1])
+
+    def backward(origins, tag):
+        rows = math_ops.range(array_ops.shape(origins)[0])
+        places = array_ops.stack([rows, array_ops.squeeze(tag, [1])], axis=1)
+        tag = array_ops.expand_dims(array_ops.gather_nd(origins, places), 1)
+        return tag, tag
+
+    first, others = potentials[:, 0], math_ops.maximum(lengths - 1, 0)
+
+    def one_step():
+        tags = math_ops.argmax(first, 1, output_type=dtypes.int32)
+        return array_ops.expand_dims(tags, 1), math_ops.reduce_max(first, 1)
+
+    def steps():
+        origins, state = _loop(forward, potentials[:, 1:], first, others, dtypes.int32)
+        origins = rearrange_ops.reverse_sequence(origins, others, seq_axis=1)
+        tag = array_ops.expand_dims(math_ops.argmax(state, 1, output_type=dtypes.int32), 1)
+        tags, _ = _loop(backward, origins, tag, others, dtypes.int32)
+        tags = array_ops.concat([tag, array_ops.squeeze(tags, [2])], 1)
+        tags = rearrange_ops.reverse_sequence(tags, math_ops.maximum(lengths, 1), seq_axis=1)
+        return tags, math_ops.reduce_max(state, 1)
+
+    return cond(math_ops.equal(array_ops.shape(potentials)[1], 1), one_step, steps)
+
+
 def crf_decode(potentials, transition_params, sequence_length):
     """(the best tags int32 (batch, steps), their score (batch,)); tags after the end are 0."""
     potentials = convert_to_tensor(potentials)
     lengths = math_ops.cast(sequence_length, dtypes.int32)
-    state, *others = _steps(potentials)
+    steps = _steps(potentials)
     transition_params = array_ops.expand_dims(transition_params, 0)
+    if steps is None:
+        return _decoded_by_loops(potentials, transition_params, lengths)
+    state, *others = steps
     origins = []  # of each step: the tags before that lead to its tags best
     for step, scores in enumerate(others, 1):
         paths = array_ops.expand_dims(state, 2) + transition_params

@@ -8,7 +8,8 @@ from rheos.framework.graph import control_dependencies, graph_from_inputs, name_
 from rheos.framework.operation import Tensor
 from rheos.framework.tensor_shape import TensorShape
 from rheos.ops import array_ops, math_ops, statistics_ops
-from rheos.ops.check_ops import assert_equal, assert_scalar
+from rheos.ops.check_ops import assert_scalar
+from rheos.ops.control_flow_ops import Assert
 
 
 def get_graph_from_inputs(op_input_list, graph=None):
@@ -64,32 +65,54 @@ def reduce_sum_n(tensors, name=None):
         return sums[0] if len(sums) == 1 else math_ops.add_n(sums, name=name)
 
 
+def _assert_shape(expected, tensor):
+    """An operation that fails unless a tensor has a shape, in which -1 stands for any size."""
+    with name_scope("assert_shape", values=[tensor]) as scope:
+        actual = array_ops.shape(tensor, name="actual")
+        if isinstance(expected, TensorShape):
+            expected = [-1 if size is None else size for size in expected.as_list()]
+        with name_scope("is_shape", values=[tensor]) as inner:
+            rank = array_ops.size(expected)
+            with name_scope("is_rank", values=[tensor]) as innermost:
+                rank = convert_to_tensor(rank, name="expected")
+                is_rank = math_ops.equal(
+                    rank, array_ops.rank(tensor, name="actual"), name=innermost
+                )
+            with name_scope("shape_tensor_equal", values=[expected, actual]) as innermost:
+                sizes = math_ops.logical_or(
+                    math_ops.equal(expected, -1),
+                    math_ops.equal(expected, actual, "equal"),
+                    name="exclude_partial_shape",
+                )
+                sizes = math_ops.reduce_all(sizes, name=innermost)
+            holds = math_ops.logical_and(is_rank, sizes, name=inner)
+        said = f"Wrong shape for {tensor.name} [expected] [actual]."
+        return Assert(holds, [said, expected, actual], name=scope)
+
+
 def with_shape(expected_shape, tensor):
     """The tensor, with the shape known where it was not; a check goes before it if need be.
 
     expected_shape: a list, TensorShape or tensor. ValueError if the shapes are known to differ.
     """
     tensor = convert_to_tensor(tensor)
-    if isinstance(expected_shape, Tensor):
-        with name_scope(tensor.op.name + "/", values=[tensor, expected_shape]):
-            check = assert_equal(
-                array_ops.shape(tensor), expected_shape, message="Wrong shape for %s" % tensor.name
-            )
-            with control_dependencies([check]):
-                return array_ops.identity(tensor)
-    wanted = TensorShape(expected_shape)
-    if not tensor.shape.is_compatible_with(wanted):
+    is_tensor = isinstance(expected_shape, Tensor)
+    wanted = None if is_tensor else TensorShape(expected_shape)
+    if not is_tensor and not tensor.shape.is_compatible_with(wanted):
         raise ValueError(
             f"Invalid shape for tensor {tensor.name}, expected {wanted}, got {tensor.shape}."
         )
-    if wanted.is_fully_defined() and not tensor.shape.is_fully_defined():
-        check = assert_equal(
-            array_ops.shape(tensor), wanted.as_list(), message="Wrong shape for %s" % tensor.name
-        )
+    if tensor.shape.is_fully_defined() and not is_tensor:
+        return tensor
+    with name_scope(tensor.op.name + "/", values=[tensor]):
+        if wanted is not None and wanted.ndims == 0:
+            return array_ops.reshape(tensor, [])
+        check = _assert_shape(expected_shape if is_tensor else wanted, tensor)
         with control_dependencies([check]):
             tensor = array_ops.identity(tensor)
-        tensor.set_shape(wanted)
-    return tensor
+        if wanted is not None:
+            tensor.set_shape(wanted)
+        return tensor
 
 
 def with_same_shape(expected_tensor, tensor):
