@@ -402,13 +402,39 @@ static rheos_output zeros_of_side(backprop *b, rheos_output side, const rheos_co
   return zeros;
 }
 
+// The same for the handle of a variable: zeros of the variable's shape, of the dtype of its gradients.
+static rheos_output zeros_of_variable(backprop *b, rheos_output side, rheos_dtype dtype) {
+  rheos_scope *s = b->scope;
+  const rheos_control_context *at = rheos__context_of(b->graph, side.id);
+  const rheos__loop *loop = rheos__loops_find(&b->loops, b->graph, side.id);
+  const rheos__edge data = rheos__graph_node(b->graph, side.id)->edges[0];
+  rheos__edge pred = at->pred;
+  if (loop != NULL) {
+    const rheos__context_value *known = rheos__values_find(&loop->backward->history, pred);
+    if (known != NULL) pred = known->inside;
+  }
+  const rheos_output inputs[] = {{b->graph, data.id, data.index}, {b->graph, pred.id, pred.index}};
+  const rheos_operation again = rheos__op_n(s, "Switch", NULL, inputs, 2, NULL, 0);
+  const rheos_output handle = rheos_operation_output(again, side.index);
+  const rheos_operation pivot = rheos_output_operation(rheos__op_1(s, "Identity", handle));
+  rheos_push_control_dependencies(s, &pivot, 1);
+  rheos_output zeros = side;
+  if (!failed(b)) zeros = rheos__zeros_filled(s, rheos__variable_shape(s, handle), dtype);
+  rheos_scope_pop(s);
+  return zeros;
+}
+
+static bool is_switch_of_branch(const backprop *b, int32_t id) {
+  const rheos_control_context *context = rheos__context_of(b->graph, id);
+  return rheos__graph_node(b->graph, id)->signature->op->flow == RHEOS__FLOW_SWITCH &&
+         context != NULL && !context->is_while;
+}
+
 static rheos_output zeros_like(backprop *b, rheos_output output) {
   rheos__loop *loop = rheos__loops_find(&b->loops, b->graph, output.id);
   if (loop != NULL) return rheos__zeros_in_loop(loop, b->scope, output);
-  const rheos__node *node = rheos__graph_node(b->graph, output.id);
-  const rheos_control_context *context = rheos__context_of(b->graph, output.id);
-  if (node->signature->op->flow == RHEOS__FLOW_SWITCH && context != NULL && !context->is_while) {
-    return zeros_of_side(b, output, context);
+  if (is_switch_of_branch(b, output.id)) {
+    return zeros_of_side(b, output, rheos__context_of(b->graph, output.id));
   }
   return rheos_operation_output(
       rheos__op_n(b->scope, "ZerosLike", "zeros_like", &output, 1, NULL, 0), 0);
@@ -424,6 +450,13 @@ static void fill_in_zeros(backprop *b, const rheos__node *node, int32_t id) {
     rheos_dtype dtype = rheos_dtype_base(node->outputs[i].dtype);
     if (rheos__is_some(b->out_grads[i].values)) continue;
     if (!by_name && !is_differentiable(dtype)) continue;
+    if (dtype == RHEOS_RESOURCE && node->num_outputs == 2 && is_switch_of_branch(b, id)) {
+      const rheos_gradient *other = &b->out_grads[1 - i];
+      if (!rheos__is_some(other->values)) continue;
+      const rheos_dtype of_values = rheos_output_dtype(other->values);
+      b->out_grads[i].values = zeros_of_variable(b, b->outputs[i], of_values);
+      if (failed(b)) return;
+    }
     if (dtype == RHEOS_RESOURCE || dtype == RHEOS_VARIANT) continue;
     b->out_grads[i].values = zeros_like(b, b->outputs[i]);
     if (failed(b)) return;

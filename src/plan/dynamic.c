@@ -303,5 +303,7 @@ rheos_status *rheos__run_flow_node(const rheos__plan *plan, int32_t entry,
     return status;
   }
   *out_cell = dynamic->p.output_resource;
+  const int32_t alias = dynamic->p.alias_input;
+  if (alias >= 0 && inputs[alias] == NULL) *out_cell = cells[alias];
   return NULL;
 }

@@ -74,6 +74,7 @@ static rheos_status *pass_on(const rheos__prepare *p, rheos_tensor *input, rheos
 rheos_status *rheos__run_prepared(const rheos__prepare *p, rheos_tensor *const *inputs,
                                   rheos__step *step, const void **in, void **out,
                                   rheos_tensor **outputs) {
+  if (p->alias_input >= 0 && inputs[p->alias_input] == NULL) return NULL;  // a handle: no bytes
   if (p->alias_input >= 0) return pass_on(p, inputs[p->alias_input], &outputs[0]);
   if (p->compute != NULL) return p->compute(p->state, step, inputs, outputs);
   return run_on_tensors(p, inputs, step, in, out, outputs);

@@ -355,6 +355,10 @@ rheos_status *rheos__named_resource(const rheos__prepare *p, const rheos__resour
 rheos_output rheos__variable_shape(rheos_scope *s, rheos_output handle) {
   rheos_shape room;
   if (rheos_scope_status(s) != NULL) return (rheos_output){NULL, 0, 0};
+  // TensorFlow forgets the shape where a handle enters a branch or a loop.
+  if (rheos__graph_node(handle.graph, handle.id)->signature->op->flow != RHEOS__FLOW_NONE) {
+    return rheos__op_1(s, "VariableShape", handle);
+  }
   const rheos_shape *shape =
       rheos__handle_shape(handle.graph, (rheos__edge){handle.id, handle.index}, &room);
   if (shape == NULL || !rheos_shape_is_known(shape)) return rheos__op_1(s, "VariableShape", handle);
