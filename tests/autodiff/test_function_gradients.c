@@ -7,6 +7,7 @@
 #include "format/format_support.h"
 
 #include "autodiff/accumulate.h"
+#include "graph/counting_allocator.h"
 
 enum { MAX_NAMES = 16 };
 
@@ -199,9 +200,154 @@ static void test_function_gradients__are_tensorflows(void **state) {
   assert_int_equal(num_wrong, 0);
 }
 
+// ---- Functions made in C
+
+static rheos_output binary(rheos_scope *s, const char *type, rheos_output x, rheos_output y) {
+  const rheos_output both[] = {x, y};
+  const rheos_op_args args = {.type = type, .inputs = both, .num_inputs = 2};
+  return rheos_operation_output(rheos_op(s, &args), 0);
+}
+
+static float float_of(rheos_session *session, rheos_output output) {
+  rheos_tensor *value = value_of(session, output);
+  const float number = *(const float *)rheos_tensor_data(value);
+  rheos_tensor_unref(value);
+  return number;
+}
+
+// x * x * x, counting its calls in the variable v.
+static rheos_function *make_counting_cube(rheos_scope *s, rheos_output v) {
+  rheos_function *f = rheos_function_begin(s, "cube", NULL);
+  rheos_scope *inside = rheos_function_scope(f);
+  const rheos_output x = rheos_function_argument(f, "x", RHEOS_FLOAT, RHEOS_SCALAR);
+  const rheos_output count[] = {v, rheos_constant_float(inside, 1, NULL)};
+  const rheos_op_args args = {.type = "AssignAddVariableOp", .inputs = count, .num_inputs = 2};
+  rheos_op(inside, &args);
+  rheos_function_result(f, NULL, binary(inside, "Mul", binary(inside, "Mul", x, x), x));
+  assert_true(rheos_function_finish(f, s));
+  return f;
+}
+
+static void test_function_gradients__effects_happen_once(void **state) {
+  (void)state;
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  const rheos_shape scalar = RHEOS_SCALAR;
+  const rheos_attr attrs[] = {rheos_attr_type("dtype", RHEOS_FLOAT),
+                              rheos_attr_shape("shape", &scalar)};
+  const rheos_op_args handle = {.type = "VarHandleOp", .attrs = attrs, .num_attrs = 2};
+  const rheos_output v = rheos_operation_output(rheos_op(s, &handle), 0);
+  const rheos_output zero[] = {v, rheos_constant_float(s, 0, NULL)};
+  const rheos_op_args assign = {.type = "AssignVariableOp", .inputs = zero, .num_inputs = 2};
+  const rheos_operation init = rheos_op(s, &assign);
+  rheos_function *f = make_counting_cube(s, v);
+  const rheos_output x = rheos_constant_float(s, 3, NULL);
+  const rheos_operation call = rheos_function_call(s, f, &x, 1, NULL);
+  rheos_function_free(f);
+  const rheos_output y = rheos_operation_output(call, 0);
+  rheos_gradient first, second;
+  rheos_gradients(s, &y, 1, &x, 1, NULL, &first);
+  rheos_gradients(s, &first.values, 1, &x, 1, NULL, &second);
+  const rheos_op_args read = {
+      .type = "ReadVariableOp", .inputs = &v, .num_inputs = 1, .attrs = attrs, .num_attrs = 1};
+  const rheos_output count = rheos_operation_output(rheos_op(s, &read), 0);
+  expect_ok(rheos_scope_finish(s));
+  rheos_session *session;
+  expect_ok(rheos_session_new(graph, NULL, &session));
+  expect_ok(rheos_session_run(session, NULL, 0, NULL, 0, &init, 1, NULL));
+  assert_float_equal(float_of(session, first.values), 27, 1e-5);
+  assert_float_equal(float_of(session, count), 1, 0);
+  assert_float_equal(float_of(session, second.values), 18, 1e-5);
+  assert_float_equal(float_of(session, count), 2, 0);
+  assert_float_equal(float_of(session, y), 27, 1e-5);
+  assert_float_equal(float_of(session, count), 3, 0);
+  rheos_session_free(session);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+}
+
+static rheos_operation call_named(rheos_scope *s, const char *name, rheos_output x) {
+  const rheos_func func = {.name = {(char *)(uintptr_t)name, strlen(name)}};
+  const rheos_dtype types[] = {RHEOS_FLOAT};
+  const rheos_attr attrs[] = {rheos_attr_func("f", &func), rheos_attr_types("Tout", types, 1)};
+  const rheos_op_args args = {
+      .type = "PartitionedCall", .inputs = &x, .num_inputs = 1, .attrs = attrs, .num_attrs = 2};
+  return rheos_op(s, &args);
+}
+
+static void test_function_gradients__refuse(void **state) {
+  (void)state;
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  rheos_function *f = rheos_function_begin(s, "again", NULL);
+  rheos_output x = rheos_function_argument(f, "x", RHEOS_FLOAT, RHEOS_SCALAR);
+  const rheos_operation inner = call_named(rheos_function_scope(f), "again", x);
+  rheos_function_result(f, NULL, rheos_operation_output(inner, 0));
+  assert_true(rheos_function_finish(f, s));
+  rheos_function_free(f);
+  x = rheos_constant_float(s, 2, NULL);
+  rheos_gradient gradient;
+  rheos_output y = rheos_operation_output(call_named(s, "again", x), 0);
+  for (int i = 0; i < 2; i++) {
+    rheos_gradients(s, &y, 1, &x, 1, NULL, &gradient);
+    expect_error(rheos_scope_finish(s), RHEOS_UNIMPLEMENTED,
+                 "the gradient of the function again, which calls itself, would never end");
+    assert_null(gradient.values.graph);
+  }
+  y = rheos_operation_output(call_named(s, "nothing", x), 0);
+  rheos_gradients(s, &y, 1, &x, 1, NULL, &gradient);
+  expect_error(rheos_scope_finish(s), RHEOS_NOT_FOUND, "Function nothing is not defined.");
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+}
+
+// ---- When memory is short
+
+// Whether there was enough.
+static bool differentiate_and_free(const bytes *message) {
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *s = rheos_scope_new(graph);
+  if (s != NULL) rheos_import_graph_def(s, message->data, message->size_bytes, NULL);
+  rheos_output y, x;
+  rheos_status *status = rheos_scope_finish(s);
+  if (status == NULL) status = rheos_graph_output(graph, "y:0", &y);
+  if (status == NULL) status = rheos_graph_output(graph, "x:0", &x);
+  if (status == NULL) {
+    rheos_gradient gradient;
+    rheos_gradients(s, &y, 1, &x, 1, NULL, &gradient);
+    status = rheos_scope_finish(s);
+    assert_true(status != NULL || gradient.values.graph != NULL);
+  }
+  const bool enough = status == NULL;
+  rheos_status_free(status);
+  rheos_scope_free(s);
+  rheos_graph_unref(graph);
+  return enough;
+}
+
+static void test_function_gradients__fail_with_a_status_when_memory_is_short(void **state) {
+  (void)state;
+  bytes message =
+      read_bytes(RHEOS_SOURCE_DIR "/tests/golden/function_gradients/branches_in_a_loop.pb");
+  assert_true(differentiate_and_free(&message));  // makes what is the process's
+  // Every one of the first requests, then some of the later ones.
+  bool enough = false;
+  for (int64_t at = 1; !enough; at += 1 + at / 64) {
+    counting_allocator counter = {.fail_at = at, .fail_after = true};
+    counting_allocator_install(&counter);
+    enough = differentiate_and_free(&message);
+    rheos_set_allocator(NULL);
+    assert_int_equal(counter.alive, 0);
+  }
+  rheos__free(message.data);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_function_gradients__are_tensorflows),
+      cmocka_unit_test(test_function_gradients__effects_happen_once),
+      cmocka_unit_test(test_function_gradients__refuse),
+      cmocka_unit_test(test_function_gradients__fail_with_a_status_when_memory_is_short),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
