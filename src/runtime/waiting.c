@@ -65,6 +65,9 @@ rheos_status *rheos__attempt_answer_take(rheos__attempt *attempt, rheos__step *s
   } else {
     status = attempt->status;
     attempt->status = NULL;
+    // It was done in the moment in which the step was to stop: what it took is not to be lost. A step that
+    // has more to do is stopped by its next poll.
+    atomic_store_explicit(&step->stopped, 0, memory_order_relaxed);
     if (status == NULL && attempt->kind->finish != NULL) {
       status = attempt->kind->finish(attempt, step, outputs);
     }
