@@ -416,6 +416,128 @@ def failing_producer(tf, log):
         log.answers.append("bad" in str(error))
 
 
+# ---- Readers
+
+
+def names_of(tf, *files, **more):
+    """A queue with the names of files, closed behind them."""
+    return tf.train.string_input_producer(tf.placeholder_with_default(list(files), [len(files)]),
+                                          num_epochs=1, shuffle=False, **more)  # fmt: skip
+
+
+def read_all(tf, log, reader, *files):
+    record = reader.read(names_of(tf, *files))
+    log.start()
+    for _ in range(40):
+        log.shown(record)
+        if log.answers[-1][0] == "error":
+            break
+    log.run([reader.num_records_produced(), reader.num_work_units_completed()])
+
+
+def framed(tf, log, name, records, kind=""):
+    path = log.file(name, b"")
+    options = tf.python_io.TFRecordOptions(
+        getattr(tf.python_io.TFRecordCompressionType, kind or "NONE")
+    )
+    with tf.python_io.TFRecordWriter(path, options) as writer:
+        for record in records:
+            writer.write(record)
+    return path, options
+
+
+@program
+def reader_of_names(tf, log):
+    read_all(tf, log, tf.IdentityReader(), "a", "", "b")
+
+
+@program
+def reader_of_files(tf, log):
+    files = [log.file("a", b"one\n"), log.file("b", b""), log.file("c", b"\x00\xff\r\n")]
+    read_all(tf, log, tf.WholeFileReader("whole"), *files)
+
+
+@program
+def reader_of_lines(tf, log):
+    contents = {"a": b"x\ny\r\n\nz", "b": b"", "c": b"\n1\r2\n3\r\r\n4\r"}
+    files = [log.file(name, contents[name]) for name in sorted(contents)]
+    read_all(tf, log, tf.TextLineReader(), *files)
+
+
+@program
+def reader_of_long_lines(tf, log):
+    lines = [b"%d" % i * (i * 997 % 40000) for i in range(12)]
+    path = log.file("a", b"\n".join(lines))
+    reader = tf.TextLineReader()
+    value = reader.read(names_of(tf, path))[1]
+    log.start()
+    log.drain([tf.strings.length(value), tf.string_to_hash_bucket_fast(value, 1000000)])
+
+
+@program
+def reader_without_header_lines(tf, log):
+    files = [log.file("a", b"h\ng\n1\n2\n"), log.file("b", b"h\n"), log.file("c", b"h\ng\n3")]
+    read_all(tf, log, tf.TextLineReader(skip_header_lines=2), *files)
+
+
+@program
+def reader_of_blocks(tf, log):
+    files = [log.file("a", b"HHaabbccF"), log.file("b", b"HHF"), log.file("c", b"HHddxF")]
+    read_all(tf, log, tf.FixedLengthRecordReader(2, header_bytes=2, footer_bytes=1), *files)
+
+
+@program
+def reader_of_overlapping_blocks(tf, log):
+    files = [log.file("a", b"HabcdeF"), log.file("b", b"Hab")]
+    read_all(tf, log, tf.FixedLengthRecordReader(3, 1, 1, 1), *files)
+
+
+@program
+def reader_of_records(tf, log):
+    a, _ = framed(tf, log, "a", [b"one", b"", b"three" * 100])
+    b, _ = framed(tf, log, "b", [])
+    c, _ = framed(tf, log, "c", [b"last"])
+    read_all(tf, log, tf.TFRecordReader(), a, b, c)
+
+
+@program
+def reader_of_compressed_records(tf, log):
+    a, options = framed(tf, log, "a", [b"one", b"two"], "GZIP")
+    record = tf.TFRecordReader(options=options).read(names_of(tf, a))[1]
+    log.start()
+    log.drain(record)
+
+
+@program
+def reader_up_to(tf, log):
+    files = [log.file("a", b"1\n2\n3\n4\n5"), log.file("b", b""), log.file("c", b"6\n7\n")]
+    reader = tf.TextLineReader()
+    records = reader.read_up_to(names_of(tf, *files), 2)
+    log.start()
+    for _ in range(6):
+        log.shown(records)
+
+
+@program
+def reader_of_no_file(tf, log):
+    reader = tf.TextLineReader()
+    record = reader.read(names_of(tf, os.path.join(log.folder, "none"), log.file("a", b"x")))
+    log.start()
+    log.run(record)
+    log.answers[-1] = log.answers[-1][:2]
+    log.shown(record)
+
+
+@program
+def lines_to_batches(tf, log):
+    files = [log.file("a", b"1\n2\n3\n"), log.file("b", b"4\n5\n")]
+    _, line = tf.TextLineReader().read(names_of(tf, *files))
+    number = tf.string_to_number(line, tf.int32)
+    batch = tf.train.batch([number, line], 2, allow_smaller_final_batch=True)
+    log.start()
+    log.drain(batch)
+
+
 # ---- Recording
 
 

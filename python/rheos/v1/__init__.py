@@ -364,6 +364,14 @@ from rheos.ops.random_ops import (
     set_random_seed,
     truncated_normal,
 )
+from rheos.ops.reader_ops import (
+    FixedLengthRecordReader,
+    IdentityReader,
+    ReaderBase,
+    TextLineReader,
+    TFRecordReader,
+    WholeFileReader,
+)
 from rheos.ops.rearrange_ops import (
     argsort,
     batch_gather,

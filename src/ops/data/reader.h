@@ -1,0 +1,54 @@
+// Readers: resources that cut what is named in a queue, most often files, into records.
+#ifndef RHEOS_SRC_OPS_DATA_READER_H
+#define RHEOS_SRC_OPS_DATA_READER_H
+
+#include "base/file.h"
+#include "codec/buffer.h"
+#include "codec/compress.h"
+#include "graph/op_def.h"
+#include "resource/waitable.h"
+
+typedef enum rheos__reader_type {
+  RHEOS__READS_NAMES,  // what is in the queue itself
+  RHEOS__READS_FILES,  // whole ones
+  RHEOS__READS_LINES,
+  RHEOS__READS_BLOCKS,   // records of one length
+  RHEOS__READS_RECORDS,  // TensorFlow's: codec/record.h
+} rheos__reader_type;
+
+// What a reader is made for; the argument of a new one.
+typedef struct rheos__reader_spec {
+  rheos__reader_type type;
+  int64_t header_bytes, record_bytes, footer_bytes, hop_bytes;  // of blocks; a hop of 0: a record
+  int64_t header_lines;                                         // of lines
+  rheos_compression compression;
+} rheos__reader_spec;
+
+typedef struct rheos__reader {
+  rheos__waitable waitable;  // its mutex guards is_taken; the rest is of who has taken the reader
+  rheos__reader_spec spec;
+  bool is_taken;
+  _Atomic int64_t num_produced, num_completed;
+  // The work under way.
+  char *work;  // NULL: none
+  size_t work_bytes;
+  rheos__file *file;      // NULL: `content` holds all of it
+  rheos__buffer content;  // of a file that was compressed
+  uint64_t offset, end;   // of what is to be read next
+  int64_t num_read;       // records, or lines, of this work
+  rheos__buffer chunk;    // of lines: bytes from `chunk_offset` on
+  uint64_t chunk_offset;
+} rheos__reader;
+
+extern const rheos__resource_kind rheos__reader_kind;
+
+// All of these by who has taken the reader.
+
+// Begins with what a queue gave: a name.
+rheos_status *rheos__reader_begin(rheos__reader *reader, const rheos_string *work);
+// The next record, whose key and value are put behind what the buffers hold; `*out_at_end` where there is none.
+rheos_status *rheos__reader_next(rheos__reader *reader, rheos__buffer *key, rheos__buffer *value,
+                                 bool *out_at_end);
+void rheos__reader_end_work(rheos__reader *reader);  // without counting it
+
+#endif  // RHEOS_SRC_OPS_DATA_READER_H
