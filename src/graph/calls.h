@@ -27,6 +27,11 @@ typedef struct rheos__site_types {
   int32_t num_args, num_results;
 } rheos__site_types;
 
+// What the function takes and gives, in lists for rheos__free().
+rheos_status *rheos__site_types_of(const rheos__prepare *p, const rheos_func *func,
+                                   rheos_dtype **out_args, int32_t *out_num_args,
+                                   rheos_dtype **out_results, int32_t *out_num_results);
+
 // RHEOS_NOT_FOUND if the library has no such function, RHEOS_INVALID_ARGUMENT if it takes or gives
 // something else.
 rheos_status *rheos__site_new(const rheos__prepare *p, const rheos_func *func,

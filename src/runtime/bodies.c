@@ -40,6 +40,7 @@ struct rheos__site {
 struct rheos__bodies {
   _Atomic int32_t references;
   pthread_mutex_t mutex;
+  _Atomic bool is_closed;  // the session has ended: nothing is called any more
   rheos__plan_context context;
   body *first;
 };
@@ -80,6 +81,7 @@ static rheos__invocation *take_any_invocation(rheos__bodies *bodies) {
 // Invocations first: their workspaces have kernels that borrow from segments of the plans.
 void rheos__bodies_clear(rheos__bodies *bodies) {
   if (bodies == NULL) return;
+  atomic_store(&bodies->is_closed, true);
   for (;;) {
     pthread_mutex_lock(&bodies->mutex);
     rheos__invocation *invocation = take_any_invocation(bodies);
@@ -128,6 +130,27 @@ static rheos_status *check_types(const rheos__function *function, const rheos__s
                          function->name, rheos_dtype_name(dtype),
                          rheos_dtype_name(types->results[i]));
   }
+  return NULL;
+}
+
+rheos_status *rheos__site_types_of(const rheos__prepare *p, const rheos_func *func,
+                                   rheos_dtype **out_args, int32_t *out_num_args,
+                                   rheos_dtype **out_results, int32_t *out_num_results) {
+  const rheos__function *f;
+  RHEOS_TRY(rheos__graph_function(p->graph, func, &f));
+  rheos_dtype *args = rheos__alloc_array((size_t)f->num_args, sizeof *args);
+  rheos_dtype *results = rheos__alloc_array((size_t)f->num_results, sizeof *results);
+  if (args == NULL || results == NULL) {
+    rheos__free(args);
+    rheos__free(results);
+    return rheos__out_of_memory();
+  }
+  for (int32_t i = 0; i < f->num_args; ++i) args[i] = rheos__function_arg_dtype(f, i);
+  for (int32_t i = 0; i < f->num_results; ++i) results[i] = rheos__function_result_dtype(f, i);
+  *out_args = args;
+  *out_num_args = f->num_args;
+  *out_results = results;
+  *out_num_results = f->num_results;
   return NULL;
 }
 
@@ -204,6 +227,9 @@ static rheos_status *make_plan(body *b) {
 }
 
 static rheos_status *plan_of(body *b, rheos__plan **out_plan) {
+  if (atomic_load(&b->bodies->is_closed)) {
+    return rheos_status_new(RHEOS_CANCELLED, "the session that the function is of is closed");
+  }
   pthread_mutex_lock(&b->mutex);
   rheos_status *status = b->plan == NULL ? make_plan(b) : NULL;
   *out_plan = b->plan;

@@ -1,5 +1,6 @@
 // Optionals: variants that hold some tensors, or none.
 #include "graph/build.h"
+#include "ops/data/dataset.h"
 #include "ops/flow/tensor_list_util.h"
 #include "ops/kit/array_util.h"
 #include "tensor/variant.h"
@@ -74,6 +75,17 @@ static rheos_status *zeros_like_optional(rheos__variant *variant, int32_t depth,
     zeros->count += status == NULL;
   }
   return finish_take(status, zeros, out_zeros);
+}
+
+rheos_status *rheos__optional_take(rheos_tensor **components, int32_t count,
+                                   rheos_tensor **out_tensor) {
+  optional *o = new_optional(count);
+  if (o == NULL) {
+    rheos__element_clear(components, count);
+    return rheos__out_of_memory();
+  }
+  for (; o->count < count; o->count++) o->components[o->count] = components[o->count];
+  return rheos__variant_tensor_take(&o->variant, out_tensor);
 }
 
 // ---- OptionalNone, OptionalFromValue

@@ -1,0 +1,233 @@
+// Elements put together, and rows of elements taken apart: batch, padded_batch, unbatch; also fused with map.
+#include "ops/data/dataset.h"
+#include "ops/data/element.h"
+
+typedef struct batch_data {
+  int64_t size;
+  bool drop_remainder;
+  bool maps;  // calls the function with each element
+} batch_data;
+
+static rheos_status *read_batch(rheos__dataset *d, int32_t size_arg, int32_t drop_arg) {
+  batch_data *data = d->data;
+  RHEOS_TRY(rheos__dataset_int(d, size_arg, "batch_size", &data->size));
+  if (data->size <= 0) return RHEOS_INVALID("Batch size must be greater than zero.");
+  return drop_arg >= 0 ? rheos__dataset_bool(d, drop_arg, "drop_remainder", &data->drop_remainder)
+                       : NULL;
+}
+
+static rheos_status *init_batch(rheos__dataset *d) { return read_batch(d, 1, -1); }
+static rheos_status *init_batch_2(rheos__dataset *d) { return read_batch(d, 1, 2); }
+static rheos_status *init_parallel_batch(rheos__dataset *d) { return read_batch(d, 1, 3); }
+
+static rheos_status *init_map_and_batch(rheos__dataset *d) {
+  batch_data *data = d->data;
+  int64_t calls;
+  data->maps = true;
+  RHEOS_TRY(rheos__dataset_int(d, d->num_args - 2, "num_parallel_calls", &calls));
+  if (calls < 1 && calls != -1) {
+    return RHEOS_INVALID("num_parallel_calls must be greater than zero.");
+  }
+  RHEOS_TRY(read_batch(d, d->num_args - 3, d->num_args - 1));
+  const rheos__dataset *input = d->inputs[0];
+  RHEOS_TRY(rheos__dataset_takes(d, 0, input->types, input->num_components));
+  return rheos__dataset_gives(d, 0, d->types, d->num_components);
+}
+
+// One row of the batch.
+static rheos_status *pull(rheos__iterator *iterator, rheos__step *step, rheos_tensor **raw,
+                          rheos_tensor **row, bool *out_end) {
+  const rheos__dataset *d = iterator->dataset;
+  if (!((const batch_data *)d->data)->maps) {
+    return rheos__iterator_next(iterator->input, step, row, out_end);
+  }
+  RHEOS_TRY(rheos__iterator_next(iterator->input, step, raw, out_end));
+  if (*out_end) return NULL;
+  return rheos__dataset_call_take(d, 0, raw, d->inputs[0]->num_components, step, row);
+}
+
+static rheos_status *fill_batch(rheos__iterator *iterator, rheos__step *step, rheos_tensor **room,
+                                rheos__stack *stacks, int64_t *out_count) {
+  const rheos__dataset *d = iterator->dataset;
+  const batch_data *data = d->data;
+  rheos_tensor **row = room, **raw = room + d->num_components;
+  while (*out_count < data->size) {
+    bool end = false;
+    RHEOS_TRY(pull(iterator, step, raw, row, &end));
+    if (end) return NULL;
+    rheos_status *status = NULL;
+    for (int32_t i = 0; status == NULL && i < d->num_components; ++i) {
+      status = rheos__stack_add(&stacks[i], row[i], data->size, i);
+    }
+    rheos__element_clear(row, d->num_components);
+    if (status != NULL) return status;
+    if ((++*out_count & 63) == 0 && rheos__step_should_stop(step)) {
+      return rheos_status_new(RHEOS_CANCELLED, "the step was stopped");
+    }
+  }
+  return NULL;
+}
+
+static rheos_status *next_batch(rheos__iterator *iterator, rheos__step *step,
+                                rheos_tensor **element, bool *out_end) {
+  const rheos__dataset *d = iterator->dataset;
+  const batch_data *data = d->data;
+  const int32_t num_raw = d->inputs[0]->num_components;
+  rheos__stack *stacks = rheos__alloc_array((size_t)d->num_components, sizeof *stacks);
+  rheos_tensor **room =
+      rheos__alloc_array((size_t)d->num_components + (size_t)num_raw, sizeof *room);
+  int64_t count = 0;
+  rheos_status *status = stacks == NULL || room == NULL
+                             ? rheos__out_of_memory()
+                             : fill_batch(iterator, step, room, stacks, &count);
+  *out_end = status == NULL && (count == 0 || (count < data->size && data->drop_remainder));
+  for (int32_t i = 0; stacks != NULL && i < d->num_components; ++i) {
+    if (status == NULL && !*out_end) {
+      status = rheos__stack_take(&stacks[i], &element[i]);
+    } else {
+      rheos__stack_deinit(&stacks[i]);
+    }
+  }
+  if (status != NULL) rheos__element_clear(element, d->num_components);
+  rheos__free(stacks);
+  rheos__free(room);
+  return status;
+}
+
+static int64_t cardinality_batch(const rheos__dataset *d) {
+  const batch_data *data = d->data;
+  const int64_t count = rheos__dataset_cardinality(d->inputs[0]);
+  if (count < 0) return count;
+  return count / data->size + (!data->drop_remainder && count % data->size != 0);
+}
+
+#define BATCH_KIND(variable, text, like, init_fn)                                \
+  static const rheos__dataset_kind variable = {.name = text,                     \
+                                               .data_bytes = sizeof(batch_data), \
+                                               .opens_input = true,              \
+                                               .like_input = like,               \
+                                               .init = init_fn,                  \
+                                               .next = next_batch,               \
+                                               .cardinality = cardinality_batch}
+BATCH_KIND(batch_kind, "Batch", true, init_batch);
+BATCH_KIND(batch_2_kind, "Batch", true, init_batch_2);
+BATCH_KIND(parallel_batch_kind, "ParallelBatch", true, init_parallel_batch);
+BATCH_KIND(map_and_batch_kind, "MapAndBatch", false, init_map_and_batch);
+
+RHEOS_DATASET_OP(BatchDataset, batch_kind, "input_dataset: variant, batch_size: int64",
+                 RHEOS_DATASET_TYPES "; metadata: string = \"\"",
+                 "Every `batch_size` elements put together along a new first dimension.")
+RHEOS_DATASET_OP(BatchDatasetV2, batch_2_kind,
+                 "input_dataset: variant, batch_size: int64, drop_remainder: bool",
+                 "; parallel_copy: bool = false" RHEOS_DATASET_TYPES "; metadata: string = \"\"",
+                 "Every `batch_size` elements put together along a new first dimension.")
+RHEOS_DATASET_OP(ParallelBatchDataset, parallel_batch_kind,
+                 "input_dataset: variant, batch_size: int64, num_parallel_calls: int64, "
+                 "drop_remainder: bool",
+                 "; parallel_copy: bool = false" RHEOS_DATASET_TYPES
+                 "; deterministic: string = \"default\"; metadata: string = \"\"",
+                 "Every `batch_size` elements put together along a new first dimension.")
+#define MAP_AND_BATCH(op)                                                                     \
+  RHEOS_DATASET_OP(op, map_and_batch_kind,                                                    \
+                   "input_dataset: variant, other_arguments: Targuments, batch_size: int64, " \
+                   "num_parallel_calls: int64, drop_remainder: bool",                         \
+                   "; f: func; Targuments: list(type) >= 0" RHEOS_DATASET_TYPES               \
+                   "; preserve_cardinality: bool = false; metadata: string = \"\"",           \
+                   "What `f` gives for each element, every `batch_size` of them put together.")
+MAP_AND_BATCH(MapAndBatchDataset)
+MAP_AND_BATCH(ExperimentalMapAndBatchDataset)
+
+// ---- Unbatch
+
+typedef struct unbatch {
+  rheos__iterator base;
+  rheos_tensor **batch;  // NULL elements: the next one is to be taken
+  int64_t row;
+} unbatch;
+
+static rheos_status *start_unbatch(rheos__iterator *iterator, rheos__step *step) {
+  (void)step;
+  unbatch *it = (unbatch *)iterator;
+  it->batch = rheos__alloc_array((size_t)iterator->dataset->num_components, sizeof *it->batch);
+  return it->batch != NULL ? NULL : rheos__out_of_memory();
+}
+
+static void finish_unbatch(rheos__iterator *iterator) {
+  unbatch *it = (unbatch *)iterator;
+  if (it->batch != NULL) rheos__element_clear(it->batch, iterator->dataset->num_components);
+  rheos__free(it->batch);
+}
+
+static rheos_status *check_rows(const unbatch *it) {
+  for (int32_t i = 0; i < it->base.dataset->num_components; ++i) {
+    const rheos_shape *shape = &it->batch[i]->shape;
+    if (shape->rank == 0) return RHEOS_INVALID("Cannot unbatch an element with scalar components.");
+    if (shape->dims[0] == it->batch[0]->shape.dims[0]) continue;
+    return RHEOS_INVALID(
+        "Input element must have the same batch size in each component. Component 0 had size %lld "
+        "but component %d had size, %lld.",
+        (long long)it->batch[0]->shape.dims[0], (int)i, (long long)shape->dims[0]);
+  }
+  return NULL;
+}
+
+static rheos_status *next_unbatch(rheos__iterator *iterator, rheos__step *step,
+                                  rheos_tensor **element, bool *out_end) {
+  unbatch *it = (unbatch *)iterator;
+  const int32_t count = iterator->dataset->num_components;
+  while (it->batch[0] == NULL || it->row >= it->batch[0]->shape.dims[0]) {
+    rheos__element_clear(it->batch, count);
+    RHEOS_TRY(rheos__iterator_next(iterator->input, step, it->batch, out_end));
+    if (*out_end) return NULL;
+    it->row = 0;
+    rheos_status *status = check_rows(it);
+    if (status == NULL) continue;
+    rheos__element_clear(it->batch, count);
+    return status;
+  }
+  *out_end = false;
+  const int64_t row = it->row++;
+  for (int32_t i = 0; i < count; ++i) {
+    rheos_status *status = rheos__tensor_row(it->batch[i], row, &element[i]);
+    if (status == NULL) continue;
+    rheos__element_clear(element, i);
+    return status;
+  }
+  return NULL;
+}
+
+static rheos_status *state_unbatch(rheos__iterator *iterator, rheos__saved_state *state,
+                                   rheos__step *step) {
+  (void)step;
+  unbatch *it = (unbatch *)iterator;
+  const int32_t count = iterator->dataset->num_components;
+  RHEOS_TRY(rheos__state_ints(state, &it->row, 1));
+  RHEOS_TRY(rheos__state_tensors(state, it->batch, count));
+  rheos_status *status = NULL;
+  bool whole = it->batch[0] != NULL && it->row >= 0;
+  for (int32_t i = 0; i < count; ++i) whole = whole && it->batch[i] != NULL;
+  if (whole) status = check_rows(it);
+  if (!whole || status != NULL) rheos__element_clear(it->batch, count);
+  return status;
+}
+
+// A batch may have any shape of its own, so only dtypes are those of the input.
+static int64_t cardinality_unknown(const rheos__dataset *d) {
+  (void)d;
+  return RHEOS__CARDINALITY_UNKNOWN;
+}
+
+static const rheos__dataset_kind unbatch_kind = {.name = "Unbatch",
+                                                 .iterator_bytes = sizeof(unbatch),
+                                                 .opens_input = true,
+                                                 .like_input = true,
+                                                 .start = start_unbatch,
+                                                 .finish = finish_unbatch,
+                                                 .next = next_unbatch,
+                                                 .state = state_unbatch,
+                                                 .cardinality = cardinality_unknown};
+#define UNBATCH(op)                                            \
+  RHEOS_DATASET_OP(op, unbatch_kind, "input_dataset: variant", \
+                   RHEOS_DATASET_TYPES "; metadata: string = \"\"", "The rows of each element.")
+UNBATCH(UnbatchDataset)
+UNBATCH(ExperimentalUnbatchDataset)

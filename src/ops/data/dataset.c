@@ -1,0 +1,594 @@
+// What all datasets and iterators share: making them of an op's inputs, asking them, saving them.
+#include "ops/data/dataset.h"
+
+#include "graph/graph.h"
+
+static void free_dataset(rheos__variant *variant) {
+  rheos__dataset *d = (rheos__dataset *)variant;
+  if (d->data != NULL && d->kind->deinit != NULL) d->kind->deinit(d);
+  rheos__free(d->data);
+  for (int32_t i = 0; i < d->num_args; ++i) rheos_tensor_unref(d->args[i]);
+  rheos__free(d->args);
+  rheos__free(d->inputs);
+  rheos__dataset_spec_unref(d->spec);
+  rheos__free(d);
+}
+
+const rheos__variant_kind rheos__dataset_variant = {.name = "Dataset", .free = free_dataset};
+
+rheos_status *rheos__dataset_of(const rheos_tensor *tensor, const char *op,
+                                rheos__dataset **out_dataset) {
+  return rheos__variant_of(tensor, &rheos__dataset_variant, op, (rheos__variant **)out_dataset);
+}
+
+int64_t rheos__dataset_cardinality(const rheos__dataset *dataset) {
+  if (dataset->kind->cardinality != NULL) return dataset->kind->cardinality(dataset);
+  const bool like = dataset->kind->like_input && dataset->num_inputs == 1;
+  return like ? rheos__dataset_cardinality(dataset->inputs[0]) : RHEOS__CARDINALITY_UNKNOWN;
+}
+
+// ---- Specs
+
+struct rheos__dataset_spec {
+  _Atomic int32_t references;
+  const rheos__dataset_kind *kind;
+  const char *op;  // of the table of ops
+  int32_t num_inputs, num_components, num_functions;
+  bool *is_dataset;  // by input
+  rheos__resource **cells;
+  rheos_dtype *types;
+  rheos_shape *shapes;
+  rheos__data_function *functions;
+  int64_t *options;
+};
+
+static void deinit_function(rheos__data_function *f) {
+  rheos__site_free(f->site);
+  rheos__free(f->arg_types);
+  rheos__free(f->result_types);
+}
+
+void rheos__dataset_spec_unref(rheos__dataset_spec *spec) {
+  if (spec == NULL) return;
+  if (atomic_fetch_sub_explicit(&spec->references, 1, memory_order_acq_rel) > 1) return;
+  for (int32_t i = 0; spec->functions != NULL && i < spec->num_functions; ++i) {
+    deinit_function(&spec->functions[i]);
+  }
+  for (int32_t i = 0; spec->cells != NULL && i < spec->num_inputs; ++i) {
+    if (spec->cells[i] != NULL) rheos__resource_unref(spec->cells[i]);
+  }
+  rheos__free(spec->is_dataset);
+  rheos__free(spec->cells);
+  rheos__free(spec->types);
+  rheos__free(spec->shapes);
+  rheos__free(spec->functions);
+  rheos__free(spec->options);
+  rheos__free(spec);
+}
+
+const int64_t *rheos__dataset_options(const rheos__dataset *dataset) {
+  return dataset->spec->options;
+}
+
+const rheos__data_function *rheos__dataset_function(const rheos__dataset *dataset, int32_t index) {
+  return &dataset->spec->functions[index];
+}
+
+static rheos_status *copy_components(const rheos__attrs *attrs, rheos__dataset_spec *spec) {
+  const rheos_attr_value *types = rheos__attrs_find(attrs, "output_types");
+  const rheos_attr_value *shapes = rheos__attrs_find(attrs, "output_shapes");
+  if (types == NULL) types = rheos__attrs_find(attrs, "Toutput_types");
+  const int32_t count = types != NULL ? types->count : 1;
+  if (shapes != NULL && shapes->count != count) {
+    return RHEOS_INVALID("`output_shapes` must be the same length as `output_types` (%d vs. %d)",
+                         (int)shapes->count, (int)count);
+  }
+  spec->num_components = count;
+  spec->types = rheos__alloc_array((size_t)count, sizeof *spec->types);
+  spec->shapes = rheos__alloc_array((size_t)count, sizeof *spec->shapes);
+  if (spec->types == NULL || spec->shapes == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < count; ++i) {  // one string, where the op does not say
+    spec->types[i] = types != NULL ? types->types[i] : RHEOS_STRING;
+    spec->shapes[i] = shapes != NULL  ? shapes->shapes[i]
+                      : types != NULL ? RHEOS_UNKNOWN_SHAPE
+                                      : RHEOS_SCALAR;
+  }
+  return NULL;
+}
+
+static rheos_status *copy_options(const rheos__attrs *attrs, rheos__dataset_spec *spec) {
+  int32_t count = 0;
+  const char *const *names = spec->kind != NULL ? spec->kind->options : NULL;
+  while (names != NULL && names[count] != NULL) ++count;
+  spec->options = rheos__alloc_array((size_t)count, sizeof *spec->options);
+  if (spec->options == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < count; ++i) {
+    const rheos_attr_value *value = rheos__attrs_find(attrs, names[i]);
+    if (value == NULL) continue;
+    spec->options[i] = value->kind == RHEOS_ATTR_BOOL ? value->b : value->i;
+  }
+  return NULL;
+}
+
+// How many inputs of the node are the argument's.
+static int32_t input_count(const rheos__prepare *p, const rheos__signature *signature,
+                           const rheos__arg *arg) {
+  const rheos_attr *items = p->attrs->items;
+  (void)signature;
+  if (arg->number_attr >= 0) return (int32_t)items[arg->number_attr].value.i;
+  if (arg->type_list_attr >= 0) return items[arg->type_list_attr].value.count;
+  return 1;
+}
+
+static rheos_status *make_function(const rheos__prepare *p, const rheos_func *func, int32_t first,
+                                   int32_t count, rheos__data_function *f) {
+  RHEOS_TRY(rheos__site_types_of(p, func, &f->arg_types, &f->num_args, &f->result_types,
+                                 &f->num_results));
+  const rheos__site_types types = {.args = f->arg_types,
+                                   .results = f->result_types,
+                                   .num_args = f->num_args,
+                                   .num_results = f->num_results};
+  f->first_captured = first;
+  f->num_captured = count;
+  for (int32_t i = 0; i < count; ++i) {
+    const int32_t arg = f->num_args - count + i;
+    const rheos_dtype dtype = p->input_dtypes[first + i];
+    if (arg >= 0 && f->arg_types[arg] == dtype) continue;
+    return RHEOS_INVALID("captured argument %d of function %.*s does not fit: it is %s", (int)i,
+                         (int)func->name.size_bytes, func->name.data, rheos_dtype_name(dtype));
+  }
+  return rheos__site_new(p, func, &types, &f->site);
+}
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t length = strlen(text), end_length = strlen(end);
+  return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+// The functions of the attributes, in their order; captured are, in the same order, the lists of inputs named
+// `...other_arguments`.
+static rheos_status *make_functions(const rheos__prepare *p, rheos__dataset_spec *spec) {
+  const rheos__signature *signature = rheos__signature_by_name(p->op->name);
+  int32_t first[8] = {0}, counts[8] = {0}, num_lists = 0, at = 0, num_functions = 0;
+  for (int32_t i = 0; i < signature->num_inputs; ++i) {
+    const rheos__arg *arg = &signature->inputs[i];
+    const int32_t count = input_count(p, signature, arg);
+    const bool is_dataset = arg->dtype == RHEOS_VARIANT;
+    const bool is_captured =
+        ends_with(arg->name, "other_arguments") || ends_with(arg->name, "other_args");
+    for (int32_t k = 0; k < count; ++k) spec->is_dataset[at + k] = is_dataset;
+    if (is_captured && num_lists < 8) {
+      first[num_lists] = at;
+      counts[num_lists++] = count;
+    }
+    at += count;
+  }
+  for (int32_t i = 0; i < signature->num_attrs; ++i) {
+    num_functions += signature->attrs[i].kind == RHEOS_ATTR_FUNC;
+  }
+  spec->functions = rheos__alloc_array((size_t)num_functions, sizeof *spec->functions);
+  if (spec->functions == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < signature->num_attrs; ++i) {
+    if (signature->attrs[i].kind != RHEOS_ATTR_FUNC) continue;
+    const int32_t k = spec->num_functions++;
+    RHEOS_TRY(make_function(p, p->attrs->items[i].value.func, k < num_lists ? first[k] : 0,
+                            k < num_lists ? counts[k] : 0, &spec->functions[k]));
+  }
+  return NULL;
+}
+
+static rheos_status *fill_spec(const rheos__prepare *p, rheos__dataset_spec *spec) {
+  const size_t count = (size_t)p->num_inputs;
+  spec->num_inputs = p->num_inputs;
+  spec->is_dataset = rheos__alloc_array(count, sizeof *spec->is_dataset);
+  spec->cells = rheos__alloc_array(count, sizeof *spec->cells);
+  if (spec->is_dataset == NULL || spec->cells == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < p->num_inputs; ++i) {
+    rheos__resource *cell = p->input_resources != NULL ? p->input_resources[i] : NULL;
+    if (cell != NULL) spec->cells[i] = rheos__resource_ref(cell);
+  }
+  RHEOS_TRY(copy_components(p->attrs, spec));
+  RHEOS_TRY(copy_options(p->attrs, spec));
+  return make_functions(p, spec);
+}
+
+rheos_status *rheos__dataset_spec_new(const rheos__prepare *p, const rheos__dataset_kind *kind,
+                                      rheos__dataset_spec **out_spec) {
+  rheos__dataset_spec *spec = rheos__alloc_zeroed(sizeof *spec);
+  *out_spec = NULL;
+  if (spec == NULL) return rheos__out_of_memory();
+  atomic_init(&spec->references, 1);
+  spec->kind = kind;
+  spec->op = p->op->name;
+  rheos_status *status = fill_spec(p, spec);
+  if (status == NULL) {
+    *out_spec = spec;
+  } else {
+    rheos__dataset_spec_unref(spec);
+  }
+  return status;
+}
+
+// ---- Making datasets
+
+static rheos_status *take_inputs(rheos__dataset *d, rheos_tensor *const *inputs) {
+  const rheos__dataset_spec *spec = d->spec;
+  for (; d->num_args < spec->num_inputs; ++d->num_args) {
+    rheos_tensor *input = inputs[d->num_args];
+    if (input == NULL) continue;  // a cell
+    RHEOS_TRY(rheos__tensor_keep(input, &d->args[d->num_args]));
+    if (!spec->is_dataset[d->num_args]) continue;
+    RHEOS_TRY(rheos__dataset_of(input, spec->op, &d->inputs[d->num_inputs]));
+    d->num_inputs++;
+  }
+  return NULL;
+}
+
+rheos_status *rheos__dataset_new(rheos__dataset_spec *spec, rheos_tensor *const *inputs,
+                                 rheos__dataset **out_dataset) {
+  rheos__dataset *d = rheos__alloc_zeroed(sizeof *d);
+  *out_dataset = NULL;
+  if (d == NULL) return rheos__out_of_memory();
+  atomic_init(&d->variant.references, 1);
+  d->variant.kind = &rheos__dataset_variant;
+  atomic_fetch_add_explicit(&spec->references, 1, memory_order_relaxed);
+  d->spec = spec;
+  d->kind = spec->kind;
+  d->num_components = spec->num_components;
+  d->types = spec->types;
+  d->shapes = spec->shapes;
+  d->args = rheos__alloc_array((size_t)spec->num_inputs, sizeof *d->args);
+  d->inputs = rheos__alloc_array((size_t)spec->num_inputs, sizeof *d->inputs);
+  rheos_status *status =
+      d->args == NULL || d->inputs == NULL ? rheos__out_of_memory() : take_inputs(d, inputs);
+  if (status == NULL && d->kind->like_input) {
+    status = rheos__dataset_same_types(d, d->inputs[0]);
+  }
+  if (status == NULL) {
+    d->data = rheos__alloc_zeroed(d->kind->data_bytes);
+    if (d->data == NULL) status = rheos__out_of_memory();
+  }
+  if (status == NULL && d->kind->init != NULL) status = d->kind->init(d);
+  if (status == NULL) {
+    *out_dataset = d;
+  } else {
+    rheos__dataset_unref(d);
+  }
+  return status;
+}
+
+rheos_status *rheos__dataset_new_of_kind(const rheos__dataset_kind *kind, int32_t num_components,
+                                         rheos__dataset **out_dataset) {
+  rheos__dataset *d = rheos__alloc_zeroed(sizeof *d);
+  *out_dataset = NULL;
+  if (d == NULL) return rheos__out_of_memory();
+  atomic_init(&d->variant.references, 1);
+  d->variant.kind = &rheos__dataset_variant;
+  d->kind = kind;
+  d->num_components = num_components;
+  d->data = rheos__alloc_zeroed(kind->data_bytes);
+  if (d->data == NULL) {
+    rheos__dataset_unref(d);
+    return rheos__out_of_memory();
+  }
+  *out_dataset = d;
+  return NULL;
+}
+
+static rheos_status *compute_dataset(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                     rheos_tensor **outputs) {
+  (void)step;
+  rheos__dataset *dataset = NULL;
+  RHEOS_TRY(rheos__dataset_new(*(rheos__dataset_spec **)state, inputs, &dataset));
+  return rheos__variant_tensor_take(&dataset->variant, &outputs[0]);
+}
+
+static void release_spec(void *state) { rheos__dataset_spec_unref(*(rheos__dataset_spec **)state); }
+
+rheos_status *rheos__prepare_dataset(rheos__prepare *p) {
+  rheos__dataset_spec **spec = RHEOS_NEW_STATE(p, rheos__dataset_spec *);
+  if (spec == NULL) return rheos__out_of_memory();
+  RHEOS_TRY(rheos__dataset_spec_new(p, p->op->family, spec));
+  p->release = release_spec;
+  p->compute = compute_dataset;
+  return NULL;
+}
+
+// ---- What the inputs say
+
+static rheos_status *check_scalar(const rheos__dataset *dataset, int32_t arg, const char *name,
+                                  rheos_dtype dtype) {
+  const rheos_tensor *tensor = arg < dataset->num_args ? dataset->args[arg] : NULL;
+  if (tensor == NULL) return RHEOS_INVALID("%s must be a tensor", name);
+  if (tensor->shape.rank != 0) return RHEOS_INVALID("%s must be a scalar", name);
+  if (dtype == RHEOS_INVALID_DTYPE || tensor->dtype == dtype) return NULL;
+  return RHEOS_INVALID("%s must be %s, got %s", name, rheos_dtype_name(dtype),
+                       rheos_dtype_name(tensor->dtype));
+}
+
+rheos_status *rheos__dataset_int(const rheos__dataset *dataset, int32_t arg, const char *name,
+                                 int64_t *out_value) {
+  RHEOS_TRY(check_scalar(dataset, arg, name, RHEOS_INVALID_DTYPE));
+  if (!rheos_dtype_is_integer(dataset->args[arg]->dtype)) {
+    return RHEOS_INVALID("%s must be an integer", name);
+  }
+  *out_value = rheos__tensor_int_at(dataset->args[arg], 0);
+  return NULL;
+}
+
+rheos_status *rheos__dataset_bool(const rheos__dataset *dataset, int32_t arg, const char *name,
+                                  bool *out_value) {
+  RHEOS_TRY(check_scalar(dataset, arg, name, RHEOS_BOOL));
+  *out_value = *(const bool *)dataset->args[arg]->data;
+  return NULL;
+}
+
+rheos_status *rheos__dataset_string(const rheos__dataset *dataset, int32_t arg, const char *name,
+                                    const rheos_string **out_value) {
+  RHEOS_TRY(check_scalar(dataset, arg, name, RHEOS_STRING));
+  *out_value = dataset->args[arg]->data;
+  return NULL;
+}
+
+static rheos_status *check_types(const rheos_dtype *got, int32_t num_got, const rheos_dtype *wanted,
+                                 int32_t num_wanted, const char *what) {
+  if (num_got != num_wanted) {
+    return RHEOS_INVALID("Number of %s does not match: expected %d types but got %d.", what,
+                         (int)num_wanted, (int)num_got);
+  }
+  for (int32_t i = 0; i < num_got; ++i) {
+    if (got[i] == wanted[i]) continue;
+    return RHEOS_INVALID("Data type mismatch at %s %d: expected %s but got %s.", what, (int)i,
+                         rheos_dtype_name(wanted[i]), rheos_dtype_name(got[i]));
+  }
+  return NULL;
+}
+
+rheos_status *rheos__dataset_same_types(const rheos__dataset *dataset,
+                                        const rheos__dataset *input) {
+  return check_types(input->types, input->num_components, dataset->types, dataset->num_components,
+                     "component");
+}
+
+rheos_status *rheos__dataset_takes(const rheos__dataset *dataset, int32_t function,
+                                   const rheos_dtype *types, int32_t count) {
+  const rheos__data_function *f = rheos__dataset_function(dataset, function);
+  return check_types(types, count, f->arg_types, f->num_args - f->num_captured,
+                     "argument of the function");
+}
+
+rheos_status *rheos__dataset_gives(const rheos__dataset *dataset, int32_t function,
+                                   const rheos_dtype *types, int32_t count) {
+  const rheos__data_function *f = rheos__dataset_function(dataset, function);
+  return check_types(f->result_types, f->num_results, types, count, "result of the function");
+}
+
+rheos_status *rheos__dataset_gives_one(const rheos__dataset *dataset, int32_t function,
+                                       rheos_dtype type) {
+  return rheos__dataset_gives(dataset, function, &type, 1);
+}
+
+// ---- Calling functions
+
+enum { FEW = 24 };
+
+typedef struct call_lists {
+  rheos_tensor **tensors;
+  rheos__resource **cells;
+  bool *given;
+} call_lists;
+
+static void fill_lists(const rheos__dataset *d, const rheos__data_function *f,
+                       rheos_tensor *const *leading, int32_t num_leading, const call_lists *lists) {
+  for (int32_t i = 0; i < num_leading; ++i) {
+    lists->tensors[i] = leading[i];
+    lists->cells[i] = NULL;
+    lists->given[i] = rheos__tensor_is_exclusive(leading[i]);
+  }
+  for (int32_t i = 0; i < f->num_captured; ++i) {
+    lists->tensors[num_leading + i] = d->args[f->first_captured + i];
+    lists->cells[num_leading + i] = d->spec->cells[f->first_captured + i];
+    lists->given[num_leading + i] = false;
+  }
+}
+
+static rheos_status *check_results(const rheos__data_function *f, rheos_tensor **results) {
+  for (int32_t i = 0; i < f->num_results; ++i) {
+    if (results[i] != NULL) continue;
+    rheos__element_clear(results, f->num_results);
+    return rheos_status_new(RHEOS_UNIMPLEMENTED,
+                            "a function of a dataset gives the handle of a variable as result %d",
+                            (int)i);
+  }
+  return NULL;
+}
+
+static rheos_status *run_function(const rheos__dataset *d, const rheos__data_function *f,
+                                  rheos_tensor **leading, int32_t num_leading, rheos__step *step,
+                                  const call_lists *lists, rheos_tensor **results) {
+  rheos__invocation *invocation = NULL;
+  RHEOS_TRY(rheos__site_enter(f->site, step, &invocation));
+  fill_lists(d, f, leading, num_leading, lists);
+  for (int32_t i = 0; i < num_leading; ++i) {
+    if (lists->given[i]) leading[i] = NULL;
+  }
+  bool any_cell = false;
+  for (int32_t i = 0; i < f->num_args; ++i) any_cell = any_cell || lists->cells[i] != NULL;
+  const rheos__parameters parameters = {
+      .tensors = lists->tensors, .cells = any_cell ? lists->cells : NULL, .given = lists->given};
+  rheos_status *status = rheos__invocation_run(invocation, &parameters, step, results);
+  rheos__site_leave(f->site, invocation);
+  return status != NULL ? status : check_results(f, results);
+}
+
+rheos_status *rheos__dataset_call_take(const rheos__dataset *dataset, int32_t function,
+                                       rheos_tensor **leading, int32_t num_leading,
+                                       rheos__step *step, rheos_tensor **results) {
+  const rheos__data_function *f = rheos__dataset_function(dataset, function);
+  rheos_tensor *tensors[FEW];
+  rheos__resource *cells[FEW];
+  bool given[FEW];
+  call_lists lists = {tensors, cells, given};
+  const bool is_long = f->num_args > FEW;
+  if (is_long) {
+    const size_t count = (size_t)f->num_args;
+    lists = (call_lists){rheos__alloc_array(count, sizeof *tensors),
+                         rheos__alloc_array(count, sizeof *cells),
+                         rheos__alloc_array(count, sizeof *given)};
+  }
+  rheos_status *status;
+  if (lists.tensors == NULL || lists.cells == NULL || lists.given == NULL) {
+    status = rheos__out_of_memory();
+  } else {
+    status = run_function(dataset, f, leading, num_leading, step, &lists, results);
+  }
+  if (is_long) {
+    rheos__free(lists.tensors);
+    rheos__free(lists.cells);
+    rheos__free(lists.given);
+  }
+  rheos__element_clear(leading, num_leading);
+  return status;
+}
+
+rheos_status *rheos__dataset_test_take(const rheos__dataset *dataset, int32_t function,
+                                       rheos_tensor **leading, int32_t num_leading,
+                                       rheos__step *step, bool *out_value) {
+  rheos_tensor *result = NULL;
+  RHEOS_TRY(rheos__dataset_call_take(dataset, function, leading, num_leading, step, &result));
+  rheos_status *status = NULL;
+  if (result->dtype != RHEOS_BOOL || result->num_elements != 1) {
+    status = RHEOS_INVALID("Filter predicate `f` must return a scalar bool.");
+  } else {
+    *out_value = *(const bool *)result->data;
+  }
+  rheos_tensor_unref(result);
+  return status;
+}
+
+rheos_status *rheos__dataset_open_take(const rheos__dataset *dataset, int32_t function,
+                                       rheos_tensor **leading, int32_t num_leading,
+                                       rheos__step *step, rheos__iterator **out_iterator) {
+  rheos_tensor *result = NULL;
+  *out_iterator = NULL;
+  RHEOS_TRY(rheos__dataset_call_take(dataset, function, leading, num_leading, step, &result));
+  rheos__dataset *inner = NULL;
+  rheos_status *status = rheos__dataset_of(result, dataset->spec->op, &inner);
+  if (status == NULL) status = rheos__dataset_same_types(dataset, inner);
+  if (status == NULL) status = rheos__iterator_new(inner, step, out_iterator);
+  rheos_tensor_unref(result);
+  return status;
+}
+
+// ---- Iterators
+
+rheos_status *rheos__iterator_new(rheos__dataset *dataset, rheos__step *step,
+                                  rheos__iterator **out_iterator) {
+  const size_t bytes = dataset->kind->iterator_bytes;
+  *out_iterator = NULL;
+  rheos__iterator *iterator =
+      rheos__alloc_zeroed(bytes > sizeof *iterator ? bytes : sizeof *iterator);
+  if (iterator == NULL) return rheos__out_of_memory();
+  rheos__variant_ref(&dataset->variant);
+  iterator->dataset = dataset;
+  rheos_status *status = NULL;
+  if (dataset->kind->opens_input) {
+    status = rheos__iterator_new(dataset->inputs[0], step, &iterator->input);
+  }
+  if (status == NULL && dataset->kind->start != NULL) status = dataset->kind->start(iterator, step);
+  if (status == NULL) {
+    *out_iterator = iterator;
+  } else {
+    rheos__iterator_free(iterator);
+  }
+  return status;
+}
+
+void rheos__iterator_free(rheos__iterator *iterator) {
+  if (iterator == NULL) return;
+  if (iterator->dataset->kind->finish != NULL) iterator->dataset->kind->finish(iterator);
+  rheos__iterator_free(iterator->input);
+  rheos__dataset_unref(iterator->dataset);
+  rheos__free(iterator);
+}
+
+rheos_status *rheos__iterator_skip(rheos__iterator *iterator, rheos__step *step, bool *out_end) {
+  const int32_t count = iterator->dataset->num_components;
+  rheos_tensor *few[FEW] = {0};
+  rheos_tensor **element = few;
+  if (count > FEW) {
+    element = rheos__alloc_array((size_t)count, sizeof *element);
+    if (element == NULL) return rheos__out_of_memory();
+  }
+  rheos_status *status = rheos__iterator_next(iterator, step, element, out_end);
+  rheos__element_clear(element, count);
+  if (element != few) rheos__free(element);
+  return status;
+}
+
+// ---- State
+
+void rheos__saved_state_deinit(rheos__saved_state *state) {
+  for (int32_t i = 0; i < state->count; ++i) rheos_tensor_unref(state->items[i]);
+  rheos__free(state->items);
+  *state = (rheos__saved_state){0};
+}
+
+rheos_status *rheos__state_tensors(rheos__saved_state *state, rheos_tensor **tensors,
+                                   int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    if (state->is_restoring) {
+      if (state->at >= state->count) {
+        return RHEOS_INVALID("the state of the iterator is that of another pipeline");
+      }
+      rheos_tensor *item = state->items[state->at++];
+      rheos_tensor_unref(tensors[i]);
+      tensors[i] = item != NULL ? rheos_tensor_ref(item) : NULL;
+      continue;
+    }
+    if (!RHEOS_RESERVE(state->items, state->capacity, (size_t)state->count + 1)) {
+      return rheos__out_of_memory();
+    }
+    state->items[state->count++] = tensors[i] != NULL ? rheos_tensor_ref(tensors[i]) : NULL;
+  }
+  return NULL;
+}
+
+rheos_status *rheos__state_ints(rheos__saved_state *state, int64_t *values, int32_t count) {
+  rheos_tensor *tensor = NULL;
+  if (!state->is_restoring) {
+    RHEOS_TRY(rheos__tensor_new(RHEOS_INT64, &RHEOS_SHAPE(count), &tensor));
+    memcpy(tensor->data, values, (size_t)count * sizeof *values);
+  }
+  rheos_status *status = rheos__state_tensors(state, &tensor, 1);
+  if (status == NULL && state->is_restoring) {
+    if (tensor == NULL || tensor->dtype != RHEOS_INT64 || tensor->num_elements != count) {
+      status = RHEOS_INVALID("the state of the iterator is that of another pipeline");
+    } else {
+      memcpy(values, tensor->data, (size_t)count * sizeof *values);
+    }
+  }
+  rheos_tensor_unref(tensor);
+  return status;
+}
+
+rheos_status *rheos__iterator_transfer(rheos__iterator *iterator, rheos__saved_state *state,
+                                       rheos__step *step) {
+  const rheos__dataset_kind *kind = iterator->dataset->kind;
+  if (kind->state == NULL && kind->iterator_bytes > 0) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "iterators over a %s dataset cannot be saved",
+                            kind->name);
+  }
+  if (kind->opens_input) {
+    int64_t has_input = iterator->input != NULL;
+    RHEOS_TRY(rheos__state_ints(state, &has_input, 1));
+    if (!has_input) {
+      rheos__iterator_free(iterator->input);
+      iterator->input = NULL;
+    } else if (iterator->input == NULL) {
+      RHEOS_TRY(rheos__iterator_new(iterator->dataset->inputs[0], step, &iterator->input));
+    }
+    if (has_input) RHEOS_TRY(rheos__iterator_transfer(iterator->input, state, step));
+  }
+  return kind->state != NULL ? kind->state(iterator, state, step) : NULL;
+}

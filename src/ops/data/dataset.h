@@ -1,0 +1,196 @@
+// Datasets and iterators. A dataset is a variant that never changes: what an op of it was given, in a kind
+// that says how its elements are made. An iterator goes over the elements once, for one thread at a time;
+// it runs in the step of whoever asks for the next element, functions of the program included.
+#ifndef RHEOS_SRC_OPS_DATA_DATASET_H
+#define RHEOS_SRC_OPS_DATA_DATASET_H
+
+#include "graph/calls.h"
+#include "tensor/variant.h"
+
+typedef struct rheos__dataset rheos__dataset;
+typedef struct rheos__iterator rheos__iterator;
+typedef struct rheos__saved_state rheos__saved_state;
+
+// Cardinalities that are no numbers.
+enum { RHEOS__CARDINALITY_INFINITE = -1, RHEOS__CARDINALITY_UNKNOWN = -2 };
+
+typedef struct rheos__dataset_kind {
+  const char *name;       // the op's without "Dataset", for messages
+  size_t data_bytes;      // of what `init` makes of the op's inputs
+  size_t iterator_bytes;  // of the struct that starts with a rheos__iterator; 0: that alone
+  bool opens_input;       // a new iterator has one of the first input
+  bool like_input;        // elements are those of the first input, as far as dtypes and number go
+  // Names of attributes (bool, int) whose values are kept as rheos__dataset_options(), NULL-terminated.
+  const char *const *options;
+  // Fills in `data`, zeroed, from the inputs, and refuses what is wrong. `deinit` frees what it holds,
+  // also after a failure. Each may be NULL.
+  rheos_status *(*init)(rheos__dataset *dataset);
+  void (*deinit)(rheos__dataset *dataset);
+  rheos_status *(*start)(rheos__iterator *iterator, rheos__step *step);
+  void (*finish)(rheos__iterator *iterator);
+  // The next element: a tensor with a reference for each component, which are NULL before; or sets
+  // `*out_end`, and again when asked again. A failure leaves no tensors and an iterator that goes on
+  // behind what failed.
+  rheos_status *(*next)(rheos__iterator *iterator, rheos__step *step, rheos_tensor **element,
+                        bool *out_end);
+  // Writes what `start` does not give into the state, or takes it from there, in the same order. The
+  // first input's own is written before. NULL with a struct of its own: cannot be saved.
+  rheos_status *(*state)(rheos__iterator *iterator, rheos__saved_state *state, rheos__step *step);
+  int64_t (*cardinality)(const rheos__dataset *dataset);  // NULL: the first input's if like_input
+} rheos__dataset_kind;
+
+// A function that a dataset calls, and where its captured arguments are among the op's inputs.
+typedef struct rheos__data_function {
+  rheos__site *site;
+  rheos_dtype *arg_types, *result_types;
+  int32_t num_args, num_results;
+  int32_t first_captured, num_captured;
+} rheos__data_function;
+
+// What all datasets of one prepared op share; counted.
+typedef struct rheos__dataset_spec rheos__dataset_spec;
+
+struct rheos__dataset {
+  rheos__variant variant;
+  const rheos__dataset_kind *kind;
+  rheos__dataset_spec *spec;
+  int32_t num_components;
+  const rheos_dtype *types;  // by component
+  const rheos_shape *shapes;
+  int32_t num_args;
+  rheos_tensor **args;  // the op's inputs; NULL of a cell
+  int32_t num_inputs;
+  rheos__dataset **inputs;  // those of them that are datasets, borrowed
+  void *data;
+};
+
+struct rheos__iterator {
+  rheos__dataset *dataset;  // counted
+  rheos__iterator *input;
+};
+
+// ---- Datasets
+
+// The dataset that a scalar tensor holds, borrowed; RHEOS_INVALID_ARGUMENT naming `op` if there is none.
+rheos_status *rheos__dataset_of(const rheos_tensor *tensor, const char *op,
+                                rheos__dataset **out_dataset);
+static inline void rheos__dataset_unref(rheos__dataset *dataset) {
+  rheos__variant_unref((rheos__variant *)dataset);
+}
+int64_t rheos__dataset_cardinality(const rheos__dataset *dataset);
+// The attributes that the kind names.
+const int64_t *rheos__dataset_options(const rheos__dataset *dataset);
+// The functions of the op, in the order of its attributes.
+const rheos__data_function *rheos__dataset_function(const rheos__dataset *dataset, int32_t index);
+
+// A dataset of these elements, each of `num_components` tensors, whose references it takes also on failure;
+// the components are those of `like` from `first` on.
+rheos_status *rheos__dataset_of_elements_take(const rheos__dataset *like, int32_t first,
+                                              int32_t num_components, rheos_tensor **elements,
+                                              int64_t count, rheos_tensor **out_tensor);
+// A dataset that no op was asked for, with zeros for data.
+rheos_status *rheos__dataset_new_of_kind(const rheos__dataset_kind *kind, int32_t num_components,
+                                         rheos__dataset **out_dataset);
+
+// ---- The op's inputs: `arg` by place, `name` for messages
+
+rheos_status *rheos__dataset_int(const rheos__dataset *dataset, int32_t arg, const char *name,
+                                 int64_t *out_value);
+rheos_status *rheos__dataset_bool(const rheos__dataset *dataset, int32_t arg, const char *name,
+                                  bool *out_value);
+// A scalar string, borrowed.
+rheos_status *rheos__dataset_string(const rheos__dataset *dataset, int32_t arg, const char *name,
+                                    const rheos_string **out_value);
+// Fails unless the components of `input` are those of this dataset.
+rheos_status *rheos__dataset_same_types(const rheos__dataset *dataset, const rheos__dataset *input);
+// Fails unless the function's first arguments have these dtypes, and the captured ones are the rest.
+rheos_status *rheos__dataset_takes(const rheos__dataset *dataset, int32_t function,
+                                   const rheos_dtype *types, int32_t count);
+// Fails unless the function's results have these dtypes.
+rheos_status *rheos__dataset_gives(const rheos__dataset *dataset, int32_t function,
+                                   const rheos_dtype *types, int32_t count);
+// Fails unless the function gives one scalar of that dtype (as far as dtypes go).
+rheos_status *rheos__dataset_gives_one(const rheos__dataset *dataset, int32_t function,
+                                       rheos_dtype type);
+
+// Calls a function with `leading` arguments, whose references are taken also on failure; then come the
+// captured ones. `results`: as many as the function has, NULL before and after a failure.
+rheos_status *rheos__dataset_call_take(const rheos__dataset *dataset, int32_t function,
+                                       rheos_tensor **leading, int32_t num_leading,
+                                       rheos__step *step, rheos_tensor **results);
+// The same, of a function that gives one bool or int64.
+rheos_status *rheos__dataset_test_take(const rheos__dataset *dataset, int32_t function,
+                                       rheos_tensor **leading, int32_t num_leading,
+                                       rheos__step *step, bool *out_value);
+// The same, of a function that gives a dataset, of which an iterator is made.
+rheos_status *rheos__dataset_open_take(const rheos__dataset *dataset, int32_t function,
+                                       rheos_tensor **leading, int32_t num_leading,
+                                       rheos__step *step, rheos__iterator **out_iterator);
+
+// ---- Iterators
+
+rheos_status *rheos__iterator_new(rheos__dataset *dataset, rheos__step *step,
+                                  rheos__iterator **out_iterator);
+void rheos__iterator_free(rheos__iterator *iterator);  // NULL: nothing
+static inline rheos_status *rheos__iterator_next(rheos__iterator *iterator, rheos__step *step,
+                                                 rheos_tensor **element, bool *out_end) {
+  return iterator->dataset->kind->next(iterator, step, element, out_end);
+}
+// Skips an element.
+rheos_status *rheos__iterator_skip(rheos__iterator *iterator, rheos__step *step, bool *out_end);
+
+// Gives back the tensors and makes them NULL.
+static inline void rheos__element_clear(rheos_tensor **element, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    rheos_tensor_unref(element[i]);
+    element[i] = NULL;
+  }
+}
+
+// An optional that holds these tensors, whose references it takes also on failure; `count` -1: none.
+rheos_status *rheos__optional_take(rheos_tensor **components, int32_t count,
+                                   rheos_tensor **out_tensor);
+
+// ---- What is saved of an iterator: a list of tensors
+
+struct rheos__saved_state {
+  bool is_restoring;
+  rheos_tensor **items;
+  int32_t count, at;
+  size_t capacity;
+};
+void rheos__saved_state_deinit(rheos__saved_state *state);
+// The whole iterator, with its inputs'.
+rheos_status *rheos__iterator_transfer(rheos__iterator *iterator, rheos__saved_state *state,
+                                       rheos__step *step);
+rheos_status *rheos__state_ints(rheos__saved_state *state, int64_t *values, int32_t count);
+// Elements that may be NULL; what `tensors` held before restoring is given back.
+rheos_status *rheos__state_tensors(rheos__saved_state *state, rheos_tensor **tensors,
+                                   int32_t count);
+
+// ---- Ops that make datasets
+
+// Of an op whose `family` is the kind.
+rheos_status *rheos__prepare_dataset(rheos__prepare *p);
+// For other ops that call functions: a spec for the node's inputs and functions, and a dataset of that kind.
+rheos_status *rheos__dataset_spec_new(const rheos__prepare *p, const rheos__dataset_kind *kind,
+                                      rheos__dataset_spec **out_spec);
+void rheos__dataset_spec_unref(rheos__dataset_spec *spec);
+rheos_status *rheos__dataset_new(rheos__dataset_spec *spec, rheos_tensor *const *inputs,
+                                 rheos__dataset **out_dataset);
+
+#define RHEOS_DATASET_TYPES "; output_types: list(type) >= 1; output_shapes: list(shape) >= 1"
+
+#define RHEOS_DATASET_OP(op_name, kind, inputs, attrs, text)                 \
+  const rheos__op_def rheos__op_##op_name = {                                \
+      .name = #op_name,                                                      \
+      .signature = inputs " -> handle: variant" attrs,                       \
+      .doc = text,                                                           \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS | RHEOS_OP_CALLS, \
+      .shape = rheos__shape_scalar,                                          \
+      .gradient = rheos__no_gradient,                                        \
+      .prepare = rheos__prepare_dataset,                                     \
+      .family = &(kind),                                                     \
+  };
+
+#endif  // RHEOS_SRC_OPS_DATA_DATASET_H

@@ -1,0 +1,465 @@
+// Datasets that give the elements of others as they are, or all but a few: prefetch, options, statistics,
+// ignore_errors, unique, cache in memory; and wrapped variants.
+#include <pthread.h>
+
+#include "base/hash.h"
+#include "ops/data/dataset.h"
+#include "ops/kit/op_util.h"
+
+// ---- The same elements
+//
+// What these ask for (threads, buffers, statistics, rewriting) changes no element and no order.
+
+static rheos_status *next_same(rheos__iterator *iterator, rheos__step *step, rheos_tensor **element,
+                               bool *out_end) {
+  return rheos__iterator_next(iterator->input, step, element, out_end);
+}
+
+static const rheos__dataset_kind same_kind = {
+    .name = "PassThrough", .opens_input = true, .like_input = true, .next = next_same};
+
+#define T RHEOS_DATASET_TYPES
+#define METADATA "; metadata: string = \"\""
+#define SAME(op, more_inputs, attrs)                                           \
+  RHEOS_DATASET_OP(op, same_kind, "input_dataset: variant" more_inputs, attrs, \
+                   "The elements of `input_dataset`.")
+SAME(AssertNextDataset, ", transformations: string", T)
+SAME(AutoShardDataset, ", num_workers: int64, index: int64",
+     "; auto_shard_policy: int = 0" T "; num_replicas: int = 0")
+SAME(BytesProducedStatsDataset, ", tag: string", T)
+SAME(ExperimentalAssertNextDataset, ", transformations: string", T)
+SAME(ExperimentalBytesProducedStatsDataset, ", tag: string", T)
+SAME(ExperimentalLatencyStatsDataset, ", tag: string", T)
+SAME(ExperimentalMaxIntraOpParallelismDataset, ", max_intra_op_parallelism: int64", T)
+SAME(ExperimentalNonSerializableDataset, "", T)
+SAME(FinalizeDataset, "", "; has_captured_ref: bool = false" T)
+SAME(LatencyStatsDataset, ", tag: string", T)
+SAME(MaxIntraOpParallelismDataset, ", max_intra_op_parallelism: int64", T)
+SAME(ModelDataset, "", "; algorithm: int = 0; cpu_budget: int = 0; ram_budget: int = 0" T)
+SAME(NonSerializableDataset, "", T)
+SAME(OptimizeDataset, ", optimizations: string", T "; optimization_configs: list(string) = []")
+SAME(OptimizeDatasetV2,
+     ", optimizations_enabled: string, optimizations_disabled: string, optimizations_default: "
+     "string",
+     T "; optimization_configs: list(string) = []")
+SAME(OptionsDataset, "", "; serialized_options: string" T METADATA)
+SAME(PrefetchDataset, ", buffer_size: int64",
+     T "; slack_period: int = 0; legacy_autotune: bool = true; buffer_size_min: int = 0" METADATA)
+SAME(PrivateThreadPoolDataset, ", num_threads: int64", T)
+SAME(RewriteDataset, ", rewrite_name: string", T)
+
+// ---- AssertCardinality
+
+typedef struct asserted {
+  rheos__iterator base;
+  int64_t done;
+} asserted;
+
+static rheos_status *init_asserted(rheos__dataset *d) {
+  return rheos__dataset_int(d, 1, "cardinality", d->data);
+}
+
+static rheos_status *next_asserted(rheos__iterator *iterator, rheos__step *step,
+                                   rheos_tensor **element, bool *out_end) {
+  asserted *it = (asserted *)iterator;
+  const int64_t wanted = *(const int64_t *)iterator->dataset->data;
+  RHEOS_TRY(rheos__iterator_next(iterator->input, step, element, out_end));
+  if (*out_end && wanted != it->done && wanted != RHEOS__CARDINALITY_UNKNOWN) {
+    return rheos_status_new(RHEOS_FAILED_PRECONDITION,
+                            "Input dataset was expected to contain %lld elements but contained "
+                            "only %lld elements.",
+                            (long long)wanted, (long long)it->done);
+  }
+  if (*out_end) return NULL;
+  ++it->done;
+  if (wanted < 0 || it->done <= wanted) return NULL;
+  rheos__element_clear(element, iterator->dataset->num_components);
+  return rheos_status_new(RHEOS_FAILED_PRECONDITION,
+                          "Input dataset was expected to contain %lld elements but contained at "
+                          "least %lld elements.",
+                          (long long)wanted, (long long)it->done);
+}
+
+static rheos_status *transfer_asserted(rheos__iterator *iterator, rheos__saved_state *state,
+                                       rheos__step *step) {
+  (void)step;
+  return rheos__state_ints(state, &((asserted *)iterator)->done, 1);
+}
+
+static int64_t cardinality_asserted(const rheos__dataset *d) { return *(const int64_t *)d->data; }
+
+static const rheos__dataset_kind asserted_kind = {.name = "AssertCardinality",
+                                                  .data_bytes = sizeof(int64_t),
+                                                  .iterator_bytes = sizeof(asserted),
+                                                  .opens_input = true,
+                                                  .like_input = true,
+                                                  .init = init_asserted,
+                                                  .next = next_asserted,
+                                                  .state = transfer_asserted,
+                                                  .cardinality = cardinality_asserted};
+RHEOS_DATASET_OP(AssertCardinalityDataset, asserted_kind,
+                 "input_dataset: variant, cardinality: int64", T,
+                 "The elements, of which there must be `cardinality`.")
+
+// ---- IgnoreErrors
+
+static rheos_status *next_ignoring(rheos__iterator *iterator, rheos__step *step,
+                                   rheos_tensor **element, bool *out_end) {
+  for (;;) {
+    rheos_status *status = rheos__iterator_next(iterator->input, step, element, out_end);
+    const rheos_code code = status != NULL ? rheos_status_code(status) : RHEOS_OK;
+    if (status == NULL || code == RHEOS_CANCELLED || code == RHEOS_DEADLINE_EXCEEDED ||
+        code == RHEOS_RESOURCE_EXHAUSTED || rheos__step_should_stop(step)) {
+      return status;
+    }
+    rheos_status_free(status);
+  }
+}
+
+static int64_t cardinality_unknown(const rheos__dataset *d) {
+  (void)d;
+  return RHEOS__CARDINALITY_UNKNOWN;
+}
+
+static const rheos__dataset_kind ignoring_kind = {.name = "IgnoreErrors",
+                                                  .opens_input = true,
+                                                  .like_input = true,
+                                                  .next = next_ignoring,
+                                                  .cardinality = cardinality_unknown};
+#define IGNORE(op)                                                                               \
+  RHEOS_DATASET_OP(op, ignoring_kind, "input_dataset: variant", T "; log_warning: bool = false", \
+                   "The elements that can be computed.")
+IGNORE(IgnoreErrorsDataset)
+IGNORE(ExperimentalIgnoreErrorsDataset)
+
+// ---- Unique
+
+typedef struct seen {
+  uint64_t hash;  // with `tensor` NULL the place is free
+  rheos_tensor *tensor;
+} seen;
+
+typedef struct unique {
+  rheos__iterator base;
+  seen *places;  // open addressing; a power of two
+  size_t num_places, count;
+} unique;
+
+static rheos_status *init_unique(rheos__dataset *d) {
+  const rheos_dtype t = d->types[0];
+  if (d->num_components == 1 && (t == RHEOS_INT32 || t == RHEOS_INT64 || t == RHEOS_STRING)) {
+    return NULL;
+  }
+  return RHEOS_INVALID(
+      "UniqueDataset only supports inputs with a single int32, int64, or string component.");
+}
+
+static void finish_unique(rheos__iterator *iterator) {
+  unique *it = (unique *)iterator;
+  for (size_t i = 0; i < it->num_places; ++i) rheos_tensor_unref(it->places[i].tensor);
+  rheos__free(it->places);
+}
+
+static uint64_t hash_tensor(const rheos_tensor *tensor) {
+  if (tensor->dtype != RHEOS_STRING) return rheos__hash_bytes(0, tensor->data, tensor->size_bytes);
+  uint64_t hash = 0;
+  const rheos_string *strings = tensor->data;
+  for (int64_t i = 0; i < tensor->num_elements; ++i) {
+    hash = hash * 31 + rheos__hash_bytes(0, strings[i].data, strings[i].size_bytes);
+  }
+  return hash;
+}
+
+static bool is_same(const rheos_tensor *a, const rheos_tensor *b) {
+  if (!rheos_shape_equal(&a->shape, &b->shape)) return false;
+  if (a->dtype != RHEOS_STRING) return memcmp(a->data, b->data, a->size_bytes) == 0;
+  const rheos_string *x = a->data, *y = b->data;
+  for (int64_t i = 0; i < a->num_elements; ++i) {
+    if (!rheos__string_equal(&x[i], &y[i])) return false;
+  }
+  return true;
+}
+
+static seen *place_of(seen *places, size_t count, uint64_t hash, const rheos_tensor *tensor) {
+  size_t at = hash & (count - 1);
+  while (places[at].tensor != NULL &&
+         (places[at].hash != hash || !is_same(places[at].tensor, tensor))) {
+    at = (at + 1) & (count - 1);
+  }
+  return &places[at];
+}
+
+static rheos_status *grow_unique(unique *it) {
+  if (2 * it->count < it->num_places) return NULL;
+  const size_t count = it->num_places > 0 ? 2 * it->num_places : 64;
+  seen *places = rheos__alloc_array(count, sizeof *places);
+  if (places == NULL) return rheos__out_of_memory();
+  for (size_t i = 0; i < it->num_places; ++i) {
+    const seen *s = &it->places[i];
+    if (s->tensor != NULL) *place_of(places, count, s->hash, s->tensor) = *s;
+  }
+  rheos__free(it->places);
+  it->places = places;
+  it->num_places = count;
+  return NULL;
+}
+
+// Whether the tensor is new; then it is remembered.
+static rheos_status *remember(unique *it, rheos_tensor *tensor, bool *out_is_new) {
+  RHEOS_TRY(grow_unique(it));
+  const uint64_t hash = hash_tensor(tensor);
+  seen *place = place_of(it->places, it->num_places, hash, tensor);
+  *out_is_new = place->tensor == NULL;
+  if (!*out_is_new) return NULL;
+  *place = (seen){hash, rheos_tensor_ref(tensor)};
+  ++it->count;
+  return NULL;
+}
+
+static rheos_status *next_unique(rheos__iterator *iterator, rheos__step *step,
+                                 rheos_tensor **element, bool *out_end) {
+  for (;;) {
+    bool is_new = false;
+    RHEOS_TRY(rheos__iterator_next(iterator->input, step, element, out_end));
+    if (*out_end) return NULL;
+    rheos_status *status = remember((unique *)iterator, element[0], &is_new);
+    if (status == NULL && is_new) return NULL;
+    rheos__element_clear(element, 1);
+    if (status != NULL) return status;
+    if (rheos__step_should_stop(step)) {
+      return rheos_status_new(RHEOS_CANCELLED, "the step was stopped");
+    }
+  }
+}
+
+static rheos_status *transfer_unique(rheos__iterator *iterator, rheos__saved_state *state,
+                                     rheos__step *step) {
+  (void)step;
+  unique *it = (unique *)iterator;
+  int64_t count = (int64_t)it->count;
+  RHEOS_TRY(rheos__state_ints(state, &count, 1));
+  for (size_t i = 0; !state->is_restoring && i < it->num_places; ++i) {
+    if (it->places[i].tensor == NULL) continue;
+    RHEOS_TRY(rheos__state_tensors(state, &it->places[i].tensor, 1));
+  }
+  for (int64_t i = 0; state->is_restoring && i < count; ++i) {
+    rheos_tensor *tensor = NULL;
+    bool is_new;
+    RHEOS_TRY(rheos__state_tensors(state, &tensor, 1));
+    if (tensor == NULL) return RHEOS_INVALID("the state is damaged");
+    rheos_status *status = remember(it, tensor, &is_new);
+    rheos_tensor_unref(tensor);
+    if (status != NULL) return status;
+  }
+  return NULL;
+}
+
+static const rheos__dataset_kind unique_kind = {.name = "Unique",
+                                                .iterator_bytes = sizeof(unique),
+                                                .opens_input = true,
+                                                .like_input = true,
+                                                .init = init_unique,
+                                                .finish = finish_unique,
+                                                .next = next_unique,
+                                                .state = transfer_unique,
+                                                .cardinality = cardinality_unknown};
+#define UNIQUE(op) \
+  RHEOS_DATASET_OP(op, unique_kind, "input_dataset: variant", T METADATA, "Each element once.")
+UNIQUE(UniqueDataset)
+UNIQUE(ExperimentalUniqueDataset)
+
+// ---- Cache in memory
+
+typedef struct memory {
+  pthread_mutex_t mutex;
+  bool is_whole;
+  rheos_tensor **tensors;  // of elements one after the other, when it is whole
+  int64_t count;
+} memory;
+
+typedef struct cached {
+  rheos__iterator base;
+  int64_t next;
+  bool reads;              // from the memory; else it goes over the input and collects
+  rheos_tensor **tensors;  // collected so far
+  int64_t count;
+  size_t capacity;
+} cached;
+
+static rheos_status *init_cache(rheos__dataset *d) {
+  memory *m = d->data;
+  const rheos_string *filename;
+  pthread_mutex_init(&m->mutex, NULL);
+  RHEOS_TRY(rheos__dataset_string(d, 1, "filename", &filename));
+  if (filename->size_bytes == 0) return NULL;
+  return rheos_status_new(RHEOS_UNIMPLEMENTED, "caches of datasets in files are not supported");
+}
+
+static void deinit_cache(rheos__dataset *d) {
+  memory *m = d->data;
+  for (int64_t i = 0; i < m->count * d->num_components; ++i) rheos_tensor_unref(m->tensors[i]);
+  rheos__free(m->tensors);
+  pthread_mutex_destroy(&m->mutex);
+}
+
+static rheos_status *start_cache(rheos__iterator *iterator, rheos__step *step) {
+  cached *it = (cached *)iterator;
+  memory *m = iterator->dataset->data;
+  pthread_mutex_lock(&m->mutex);
+  it->reads = m->is_whole;
+  pthread_mutex_unlock(&m->mutex);
+  if (it->reads) return NULL;
+  return rheos__iterator_new(iterator->dataset->inputs[0], step, &iterator->input);
+}
+
+static void finish_cache(rheos__iterator *iterator) {
+  cached *it = (cached *)iterator;
+  for (int64_t i = 0; i < it->count * iterator->dataset->num_components; ++i) {
+    rheos_tensor_unref(it->tensors[i]);
+  }
+  rheos__free(it->tensors);
+}
+
+// What was collected is the memory from now on, unless another iterator was faster.
+static void hand_over(cached *it) {
+  memory *m = it->base.dataset->data;
+  pthread_mutex_lock(&m->mutex);
+  if (!m->is_whole) {
+    m->tensors = it->tensors;
+    m->count = it->count;
+    m->is_whole = true;
+    it->tensors = NULL;
+    it->count = 0;
+    it->capacity = 0;
+  }
+  pthread_mutex_unlock(&m->mutex);
+}
+
+static rheos_status *next_cached(rheos__iterator *iterator, rheos__step *step,
+                                 rheos_tensor **element, bool *out_end) {
+  cached *it = (cached *)iterator;
+  const int32_t n = iterator->dataset->num_components;
+  const memory *m = iterator->dataset->data;
+  if (it->reads) {
+    *out_end = it->next < 0 || it->next >= m->count;
+    for (int32_t i = 0; !*out_end && i < n; ++i) {
+      element[i] = rheos_tensor_ref(m->tensors[it->next * n + i]);
+    }
+    it->next += !*out_end;
+    return NULL;
+  }
+  *out_end = iterator->input == NULL;
+  if (*out_end) return NULL;
+  RHEOS_TRY(rheos__iterator_next(iterator->input, step, element, out_end));
+  if (*out_end) {
+    hand_over(it);
+    rheos__iterator_free(iterator->input);
+    iterator->input = NULL;
+    return NULL;
+  }
+  const size_t used = (size_t)(it->count * n);
+  if (!RHEOS_RESERVE(it->tensors, it->capacity, used + (size_t)n)) {
+    rheos__element_clear(element, n);
+    return rheos__out_of_memory();
+  }
+  for (int32_t i = 0; i < n; ++i) it->tensors[used + (size_t)i] = rheos_tensor_ref(element[i]);
+  ++it->count;
+  return NULL;
+}
+
+static const rheos__dataset_kind cache_kind = {.name = "Cache",
+                                               .data_bytes = sizeof(memory),
+                                               .iterator_bytes = sizeof(cached),
+                                               .like_input = true,
+                                               .init = init_cache,
+                                               .deinit = deinit_cache,
+                                               .start = start_cache,
+                                               .finish = finish_cache,
+                                               .next = next_cached};
+RHEOS_DATASET_OP(CacheDataset, cache_kind, "input_dataset: variant, filename: string", T METADATA,
+                 "The elements, kept in memory when all of them have been made once.")
+RHEOS_DATASET_OP(CacheDatasetV2, cache_kind,
+                 "input_dataset: variant, filename: string, cache: resource", T METADATA,
+                 "The elements, kept in memory when all of them have been made once.")
+
+static void free_token(rheos__variant *variant) { rheos__free(variant); }
+static const rheos__variant_kind token_kind = {.name = "MemoryCache", .free = free_token};
+
+// The memory is the dataset's: the handle only stands for it.
+static rheos_status *compute_token(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                   rheos_tensor **outputs) {
+  (void)step, (void)inputs;
+  rheos__variant *token = rheos__alloc_zeroed(sizeof *token);
+  if (token == NULL) return rheos__out_of_memory();
+  atomic_init(&token->references, 1);
+  token->kind = &token_kind;
+  rheos__variant *again = rheos__variant_ref(token);
+  rheos_status *status = rheos__handle_tensor_take(token, &RHEOS_SCALAR, &outputs[0]);
+  if (status != NULL || *(const int32_t *)state < 2) {
+    rheos__variant_unref(again);
+    return status;
+  }
+  return rheos__variant_tensor_take(again, &outputs[1]);
+}
+
+static rheos_status *prepare_token(rheos__prepare *p) {
+  int32_t *num_outputs = RHEOS_NEW_STATE(p, int32_t);
+  if (num_outputs == NULL) return rheos__out_of_memory();
+  *num_outputs = p->num_outputs;
+  p->compute = compute_token;
+  return NULL;
+}
+
+#define TOKEN(op, outputs)                                      \
+  const rheos__op_def rheos__op_##op = {                        \
+      .name = #op,                                              \
+      .signature = "-> handle: resource" outputs,               \
+      .doc = "What stands for the memory of a cached dataset.", \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS,     \
+      .shape = rheos__shape_scalar,                             \
+      .gradient = rheos__no_gradient,                           \
+      .prepare = prepare_token,                                 \
+  };
+TOKEN(AnonymousMemoryCache, ", deleter: variant")
+TOKEN(DummyMemoryCache, "")
+
+static rheos_status *compute_nothing(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                     rheos_tensor **outputs) {
+  (void)state, (void)step, (void)inputs, (void)outputs;
+  return NULL;
+}
+
+#define DELETE(op)                                                                    \
+  const rheos__op_def rheos__op_##op = {                                              \
+      .name = #op,                                                                    \
+      .signature = "handle: resource, deleter: variant ->",                           \
+      .doc = "Nothing: what the handle stands for goes when nobody has it any more.", \
+      .flags = RHEOS_OP_STATEFUL | RHEOS_OP_TAKES_VARIANTS,                           \
+      .shape = rheos__shape_none,                                                     \
+      .gradient = rheos__no_gradient,                                                 \
+      .compute = compute_nothing,                                                     \
+  };
+DELETE(DeleteMemoryCache)
+DELETE(DeleteRandomSeedGenerator)
+DELETE(DeleteSeedGenerator)
+
+// ---- Wrapped variants
+
+static rheos_status *compute_same(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                  rheos_tensor **outputs) {
+  (void)state, (void)step;
+  return rheos__tensor_keep(inputs[0], &outputs[0]);
+}
+
+#define WRAP(op)                                                      \
+  const rheos__op_def rheos__op_##op = {                              \
+      .name = #op,                                                    \
+      .signature = "input_handle: variant -> output_handle: variant", \
+      .doc = "The dataset `input_handle`.",                           \
+      .flags = RHEOS_OP_TAKES_VARIANTS,                               \
+      .shape = rheos__shape_scalar,                                   \
+      .gradient = rheos__no_gradient,                                 \
+      .compute = compute_same,                                        \
+  };
+WRAP(UnwrapDatasetVariant)
+WRAP(WrapDatasetVariant)

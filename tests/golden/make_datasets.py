@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+"""Records pipelines of datasets: tests/golden/datasets/.
+
+python tests/golden/make_datasets.py [NAME...], from the root of the repository, with 1.15 and with
+TensorFlow 2; each writes its own programs, those of 1.15 with the suffix `_1_15`. NAME.pb is a
+GraphDef with an iterator; the elements that TensorFlow gave are in it too, as constants named
+`recorded/...`. programs.txt lists the programs as that of functions/ does: `program NAME`, then
+`target NODE` and `fetch TENSOR CONSTANT`, or `fails TENSOR CODE` where the run fails (the end of
+the elements is such a failure), and `run` before the next run in the same session.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import numpy as np
+import tensorflow
+
+V2 = tensorflow.__version__.startswith("2")
+tf = tensorflow.compat.v1
+data = tf.data
+experimental = tf.data.experimental
+Dataset = tf.data.Dataset
+OUT = Path(__file__).resolve().parent / "datasets"
+FILES = "tests/golden/datasets/files/"
+PROGRAMS = {}
+MOST = 40  # elements
+# What TensorFlow 1.15 rewrites to another dataset, with another order, before it runs.
+FUSED = ("shuffle_repeat",)
+
+
+def program(build):
+    """A program that gives a dataset."""
+    PROGRAMS[build.__name__] = build
+    return build
+
+
+def each(**builds):
+    for name, build in builds.items():
+        PROGRAMS[name] = build
+
+
+r = Dataset.range
+each(
+    range_1=lambda: r(5),
+    range_3=lambda: r(10, -5, -4),
+    range_empty=lambda: r(3, 3),
+    map_batch=lambda: r(10).map(lambda x: x + 1).batch(4),
+    map_batch_drop=lambda: r(10).map(lambda x: x * x).batch(4, drop_remainder=True),
+    map_two=lambda: r(4).map(lambda x: (x, tf.cast(x, tf.float32) / 2)),
+    map_dict=lambda: r(4).map(lambda x: {"b": x, "a": tf.as_string(x)}),
+    map_parallel=lambda: r(20).map(lambda x: x * 3, num_parallel_calls=4),
+    map_captures=lambda: (lambda c: r(4).map(lambda x: x * c))(tf.constant(7, tf.int64)),
+    map_strings=lambda: r(4).map(lambda x: tf.strings.join(["n", tf.as_string(x)])).batch(3),
+    map_error=lambda: r(5).map(lambda x: 10 // (x - 2)),
+    map_identity=lambda: r(5).map(lambda x: x),
+    map_constant=lambda: r(3).map(lambda x: tf.constant([1, 2])),
+    map_shapes=lambda: r(5).map(lambda x: tf.range(x)),
+    map_cond=lambda: r(6).map(lambda x: tf.cond(x > 3, lambda: x * 10, lambda: -x)),
+    map_while=lambda: r(6).map(
+        lambda x: tf.while_loop(lambda i, s: i < x, lambda i, s: (i + 1, s + i), [x * 0, x * 0])[1]
+    ),
+    tensors=lambda: Dataset.from_tensors((np.arange(3), "a")),
+    slices=lambda: Dataset.from_tensor_slices(
+        (np.arange(6, dtype=np.float32).reshape(3, 2), ["a", "bc", ""])
+    ),
+    slices_nested=lambda: Dataset.from_tensor_slices({"x": [1, 2], "y": ([True, False], [1.5, 2])}),
+    slices_dtypes=lambda: Dataset.from_tensor_slices(
+        tuple(
+            np.array([0, 1, 2], t)
+            for t in ("int8", "uint8", "int16", "uint16", "int32", "int64", "float16", "float64",
+                      "bool", "complex64")
+        )
+    ).batch(2),
+    slices_empty=lambda: Dataset.from_tensor_slices(np.zeros([0, 3], np.float32)),
+    zip_2=lambda: Dataset.zip((r(5), r(10, 13))),
+    zip_nested=lambda: Dataset.zip((r(3), Dataset.zip((r(4), r(5).map(tf.as_string))))),
+    concatenate=lambda: r(3).concatenate(r(10, 12)).concatenate(r(1)),
+    take=lambda: r(10).take(3),
+    take_all=lambda: r(4).take(-1),
+    take_none=lambda: r(4).take(0),
+    take_more=lambda: r(4).take(9),
+    skip=lambda: r(6).skip(4),
+    skip_all=lambda: r(6).skip(-1),
+    skip_more=lambda: r(6).skip(9),
+    skip_take=lambda: r(20).skip(5).take(3),
+    shard=lambda: r(10).shard(3, 1),
+    enumerate_=lambda: r(3).map(tf.as_string).enumerate(5) if hasattr(Dataset, "enumerate")
+    else r(3),
+    repeat=lambda: r(3).repeat(2),
+    repeat_none=lambda: r(3).repeat(0),
+    repeat_forever=lambda: r(3).repeat().take(8),
+    repeat_empty_forever=lambda: r(0).repeat(),
+    repeat_batch=lambda: r(3).repeat(3).batch(4),
+    batch_repeat=lambda: r(3).batch(2).repeat(2),
+    filter_=lambda: r(10).filter(lambda x: tf.equal(x % 3, 0)),
+    filter_two=lambda: Dataset.zip((r(5), r(5, 10))).filter(lambda a, b: a + b > 8),
+    filter_none=lambda: r(5).filter(lambda x: x > 100),
+    flat_map=lambda: r(4).flat_map(lambda x: r(x)),
+    flat_map_tensors=lambda: r(3).flat_map(lambda x: Dataset.from_tensors(x).repeat(x)),
+    flat_map_nested=lambda: r(4).flat_map(lambda x: r(x).flat_map(lambda y: r(y).map(
+        lambda z: x * 100 + y * 10 + z))),
+    flat_map_error=lambda: r(4).flat_map(lambda x: r(4 // (x - 2))),
+    interleave=lambda: r(5).interleave(
+        lambda x: Dataset.from_tensors(x).repeat(4), cycle_length=2, block_length=3
+    ),
+    interleave_uneven=lambda: r(6).interleave(
+        lambda x: Dataset.from_tensors(x).repeat(x % 4), cycle_length=3, block_length=2
+    ),
+    interleave_wide=lambda: r(3).interleave(
+        lambda x: Dataset.from_tensors(x).repeat(2), cycle_length=9
+    ),
+    interleave_parallel=lambda: r(6).interleave(
+        lambda x: Dataset.from_tensors(x).repeat(x + 1), cycle_length=3, block_length=2,
+        num_parallel_calls=2,
+    ),
+    padded_batch=lambda: r(7).map(lambda x: tf.fill([x], x)).padded_batch(3, [None]),
+    padded_batch_to=lambda: r(5).map(lambda x: tf.fill([x], x)).padded_batch(2, [6]),
+    padded_batch_value=lambda: r(5)
+    .map(lambda x: tf.fill([x, 2], tf.as_string(x)))
+    .padded_batch(2, [None, 3], padding_values="-", drop_remainder=True),
+    padded_batch_two=lambda: r(5)
+    .map(lambda x: (tf.fill([x], x), tf.cast(x, tf.float32)))
+    .padded_batch(2, ([None], []), padding_values=(tf.constant(-1, tf.int64), 0.0)),
+    padded_batch_small=lambda: r(5).map(lambda x: tf.fill([x], x)).padded_batch(3, [2]),
+    batch_unlike=lambda: r(5).map(lambda x: tf.fill([x // 2], x)).batch(2),
+    unbatch=lambda: r(7).batch(3).apply(experimental.unbatch()),
+    unbatch_two=lambda: Dataset.from_tensors(([1, 2, 3], [["a"], ["b"], ["c"]])).apply(
+        experimental.unbatch()
+    ),
+    window=lambda: r(7).window(3).flat_map(lambda w: w.batch(3)),
+    window_shift=lambda: r(7)
+    .window(3, shift=1, drop_remainder=True)
+    .flat_map(lambda w: w.batch(3)),
+    window_stride=lambda: r(10).window(3, shift=2, stride=2).flat_map(lambda w: w.batch(3)),
+    window_gap=lambda: r(10).window(2, shift=4).flat_map(lambda w: w.batch(3)),
+    window_two=lambda: Dataset.zip((r(5), r(5, 10))).window(2).flat_map(
+        lambda a, b: Dataset.zip((a.batch(2), b.batch(2)))
+    ),
+    group_by_window=lambda: r(12).apply(
+        experimental.group_by_window(lambda x: x % 3, lambda k, w: w.batch(4), window_size=3)
+    ),
+    group_by_window_size=lambda: r(20).apply(
+        experimental.group_by_window(
+            lambda x: x % 3, lambda k, w: w.batch(10), window_size_func=lambda k: k + 2
+        )
+    ),
+    bucket=lambda: r(12).map(lambda x: tf.fill([x % 7], x)).apply(
+        experimental.bucket_by_sequence_length(lambda x: tf.size(x), [2, 5], [3, 2, 2])
+    ),
+    scan=lambda: r(6).apply(experimental.scan(tf.constant(100, tf.int64), lambda s, x: (s + x, s))),
+    scan_two=lambda: r(6).apply(
+        experimental.scan((np.int64(0), np.int64(1)), lambda s, x: ((s[1], s[0] + s[1]), s[0]))
+    ),
+    take_while=lambda: r(10).apply(experimental.take_while(lambda x: x < 4)),
+    unique=lambda: Dataset.from_tensor_slices([3, 1, 3, 2, 1, 7]).apply(experimental.unique()),
+    unique_strings=lambda: Dataset.from_tensor_slices(["a", "b", "a", "", ""]).apply(
+        experimental.unique()
+    ),
+    shuffle=lambda: r(20).shuffle(5, seed=3),
+    shuffle_all=lambda: r(20).shuffle(100, seed=17),
+    shuffle_repeat=lambda: r(6).shuffle(4, seed=9).repeat(3),
+    shuffle_fixed_repeat=lambda: r(6).shuffle(4, seed=9, reshuffle_each_iteration=False).repeat(3),
+    shuffle_and_repeat=lambda: r(6).apply(experimental.shuffle_and_repeat(4, 3, seed=9)),
+    shuffle_one=lambda: r(6).shuffle(1, seed=1),
+    shuffle_batch=lambda: r(9).shuffle(4, seed=5).batch(2).prefetch(1),
+    random=lambda: experimental.RandomDataset(seed=42).take(6),
+    prefetch=lambda: r(5).prefetch(2),
+    cache=lambda: r(4).map(lambda x: x * 2).cache().repeat(3),
+    cache_map=lambda: r(4).cache().map(lambda x: x + 1).batch(3).repeat(2),
+    ignore_errors=lambda: r(6)
+    .map(lambda x: tf.debugging.check_numerics(1.0 / tf.cast(x - 2, tf.float32), "bad"))
+    .apply(experimental.ignore_errors()),
+    map_and_batch=lambda: r(10).apply(
+        experimental.map_and_batch(lambda x: (x, x * x), 4, drop_remainder=False)
+    ),
+    sample=lambda: experimental.sample_from_datasets(
+        [r(0, 8), r(100, 108), r(200, 208)], weights=[0.5, 0.3, 0.2], seed=4
+    ),
+    choose=lambda: experimental.choose_from_datasets(
+        [r(0, 3), r(10, 13), r(20, 23)], Dataset.from_tensor_slices(
+            np.array([0, 1, 2, 2, 2, 2, 0, 1, 0, 0, 1], np.int64))
+    ),
+    reduce=lambda: Dataset.from_tensors(
+        r(10).reduce(np.int64(0), lambda s, x: s + x)
+    ),
+    reduce_two=lambda: Dataset.from_tensors(
+        r(5).reduce((np.int64(0), "s"), lambda s, x: (s[0] + x, tf.strings.join(
+            [s[1], tf.as_string(x)])))
+    ),
+    single_element=lambda: Dataset.from_tensors(
+        experimental.get_single_element(r(7).skip(6))
+    ),
+    cardinality=lambda: Dataset.from_tensors(
+        tf.stack(
+            [
+                experimental.cardinality(d)
+                for d in (
+                    r(7), r(7).batch(2), r(7).batch(2, drop_remainder=True), r(3).repeat(),
+                    r(3).repeat(4), r(7).filter(lambda x: x > 2), r(7).take(3), r(7).skip(3),
+                    r(7).skip(9), r(7).concatenate(r(2)), Dataset.zip((r(7), r(3))),
+                    r(7).shuffle(3), r(7).shard(3, 0), r(7).flat_map(r),
+                    Dataset.from_tensors(1), Dataset.from_tensor_slices([1, 2]),
+                )
+            ]
+        )
+    ),
+    lines=lambda: data.TextLineDataset([FILES + "lines.txt", FILES + "more.txt"]),
+    lines_skip=lambda: data.TextLineDataset(FILES + "lines.txt").skip(1).map(tf.strings.length),
+    lines_zlib=lambda: data.TextLineDataset(FILES + "lines.gz", "GZIP"),
+    lines_missing=lambda: data.TextLineDataset(FILES + "missing.txt"),
+    records=lambda: data.TFRecordDataset([FILES + "a.tfrecord", FILES + "b.tfrecord"]),
+    records_zlib=lambda: data.TFRecordDataset(FILES + "z.tfrecord", "ZLIB"),
+    records_damaged=lambda: data.TFRecordDataset(FILES + "damaged.tfrecord"),
+    records_interleave=lambda: Dataset.from_tensor_slices(
+        [FILES + "a.tfrecord", FILES + "b.tfrecord"]
+    ).interleave(data.TFRecordDataset, cycle_length=2),
+    records_parallel=lambda: data.TFRecordDataset(
+        [FILES + "a.tfrecord", FILES + "b.tfrecord"], num_parallel_reads=2
+    ),
+    fixed=lambda: data.FixedLengthRecordDataset(FILES + "fixed.bin", 4, header_bytes=2,
+                                                footer_bytes=3),
+    fixed_partial=lambda: data.FixedLengthRecordDataset(FILES + "fixed.bin", 4),
+    fixed_gzip=lambda: data.FixedLengthRecordDataset(
+        FILES + "fixed.gz", 4, header_bytes=2, footer_bytes=3, compression_type="GZIP"
+    ),
+    list_files=lambda: Dataset.list_files(FILES + "*.t*", shuffle=False),
+    parse_single=lambda: data.TFRecordDataset(FILES + "examples.tfrecord").map(
+        lambda s: tf.io.parse_single_example(
+            s, {"x": tf.FixedLenFeature([2], tf.float32), "n": tf.FixedLenFeature([], tf.int64, -1)}
+        )
+    ),
+    variables=lambda: (
+        lambda v: r(3).map(lambda x: x + v)
+    )(tf.get_variable("v", initializer=np.int64(5), use_resource=True)),
+    table=lambda: (
+        lambda t: Dataset.from_tensor_slices(["b", "a", "z"]).map(t.lookup)
+    )(tf.lookup.StaticHashTable(
+        tf.lookup.KeyValueTensorInitializer(["a", "b"], np.array([1, 2], np.int64)), -1)),
+    rejection=lambda: Dataset.from_tensor_slices([0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1])
+    .map(lambda x: (x, x))
+    .filter(lambda c, x: x > 0),
+    options=lambda: r(5).with_options(data.Options()),
+    generator=lambda: r(3),
+)
+
+
+def make_files():
+    folder = OUT / "files"
+    if folder.exists():
+        return
+    folder.mkdir(parents=True)
+    (folder / "lines.txt").write_bytes(b"one\r\ntwo\n\nfour without an end")
+    (folder / "more.txt").write_bytes(b"five\n")
+    import gzip
+
+    (folder / "lines.gz").write_bytes(gzip.compress(b"one\ntwo\n", mtime=0))
+    fixed = b"hh" + b"abcdefghijkl" + b"fff"
+    (folder / "fixed.bin").write_bytes(fixed)
+    (folder / "fixed.gz").write_bytes(gzip.compress(fixed, mtime=0))
+
+    def write(name, records, kind=""):
+        with tf.python_io.TFRecordWriter(str(folder / name), kind) as writer:
+            for record in records:
+                writer.write(record)
+
+    write("a.tfrecord", [b"a%d" % i for i in range(5)])
+    write("b.tfrecord", [b"b%d" % i for i in range(3)])
+    write("z.tfrecord", [b"z" * i for i in range(3)],
+          tf.python_io.TFRecordCompressionType.ZLIB if False else
+          tf.python_io.TFRecordOptions("ZLIB"))
+    whole = (folder / "a.tfrecord").read_bytes()
+    (folder / "damaged.tfrecord").write_bytes(whole[:30] + b"!" + whole[31:])
+    examples = []
+    for i in range(3):
+        e = tf.train.Example()
+        e.features.feature["x"].float_list.value.extend([i, i / 2])
+        if i != 1:
+            e.features.feature["n"].int64_list.value.append(i)
+        examples.append(e.SerializeToString())
+    write("examples.tfrecord", examples)
+
+
+def record(name, build):
+    """The program as lines of programs.txt; writes its graph."""
+    graph = tf.Graph()
+    label = name if V2 else name + "_1_15"
+    lines = ["program " + label]
+    with graph.as_default(), tf.Session(graph=graph) as session:
+        tf.set_random_seed(1)
+        dataset = build()
+        iterator = tf.data.make_initializable_iterator(dataset)
+        with tf.control_dependencies([tf.global_variables_initializer(), tf.tables_initializer()]):
+            ready = tf.no_op()
+        tf.group(iterator.initializer, name="begin_pipeline")
+        tf.group(ready, name="make_ready")
+        outs = [
+            tf.identity(t, name="out_%d" % i)
+            for i, t in enumerate(tf.nest.flatten(iterator.get_next()))
+        ]
+        session.run("make_ready")
+        lines += ["target make_ready", "run"]
+        try:
+            session.run("begin_pipeline")
+            error = None
+        except tf.errors.OpError as e:
+            error = e.error_code
+        if error is not None:
+            print("  init fails:", name, error)
+            return []
+        lines.append("target begin_pipeline")
+        for number in range(MOST):
+            lines.append("run")
+            try:
+                values = session.run(outs)
+            except tf.errors.OpError as e:
+                lines.append("fails out_0:0 %d" % e.error_code)
+                if e.error_code == tf.errors.OUT_OF_RANGE:
+                    break
+                continue
+            with tf.name_scope("recorded/%d/" % number):
+                for i, value in enumerate(values):
+                    kept = tf.constant(value, outs[i].dtype, name="out_%d" % i)
+                    lines.append("fetch out_%d:0 %s" % (i, kept.name))
+        message = graph.as_graph_def().SerializeToString(deterministic=True)
+        (OUT / (label + ".pb")).write_bytes(message)
+    return lines
+
+
+def main():
+    OUT.mkdir(exist_ok=True)
+    make_files()
+    listing = OUT / "programs.txt"
+    known, name = {}, None
+    for line in listing.read_text().splitlines() if listing.exists() else []:
+        if line.startswith("program "):
+            name = line.split()[1]
+            known[name] = []
+        known[name].append(line)
+    for name in sys.argv[1:] or list(PROGRAMS):
+        if not V2 and name in FUSED:
+            continue
+        try:
+            lines = record(name, PROGRAMS[name])
+        except Exception as e:  # what this version does not have
+            print("  not recorded:", name, type(e).__name__, str(e)[:150])
+            continue
+        if lines:
+            known[lines[0].split()[1]] = lines
+    listing.write_text("".join(line + "\n" for key in sorted(known) for line in known[key]))
+
+
+if V2:
+    tf.disable_eager_execution()
+main()

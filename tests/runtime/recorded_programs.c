@@ -1,0 +1,179 @@
+// Programs that TensorFlow recorded, run again.
+#include "runtime/recorded_programs.h"
+
+#include <math.h>
+#include <rheos/rheos.h>
+
+#include "format/format_support.h"
+
+enum { MAX_NAMES = 32 };
+
+typedef struct recorded_run {
+  rheos_feed feeds[MAX_NAMES];
+  rheos_fetch feed_values[MAX_NAMES];  // constants of the graph
+  rheos_fetch fetches[MAX_NAMES], answers[MAX_NAMES];
+  rheos_operation targets[MAX_NAMES];
+  size_t num_feeds, num_fetches, num_targets;
+  int error;  // 0: none
+} recorded_run;
+
+static int num_wrong;  // of the programs that a test runs
+
+static void note_wrong(const char *program, const char *what) {
+  fprintf(stderr, "  %s: %s\n", program, what);
+  num_wrong++;
+}
+
+static rheos_output output_named(rheos_graph *graph, const char *name) {
+  rheos_output output;
+  assert_non_null(name);
+  expect_ok(rheos_graph_output(graph, name, &output));
+  return output;
+}
+
+static void compare(const rheos_tensor *got, const rheos_tensor *wanted, const char *program) {
+  assert_int_equal(rheos_tensor_dtype(got), rheos_tensor_dtype(wanted));
+  if (!rheos_shape_equal(rheos_tensor_shape(got), rheos_tensor_shape(wanted))) {
+    note_wrong(program, "the shapes differ");
+    return;
+  }
+  const int64_t count = rheos_tensor_num_elements(got);
+  const void *a = rheos_tensor_data(got), *b = rheos_tensor_data(wanted);
+  for (int64_t i = 0; i < count; i++) {
+    bool same;
+    switch (rheos_tensor_dtype(got)) {
+      case RHEOS_FLOAT: {
+        const float x = ((const float *)a)[i], y = ((const float *)b)[i];
+        same = x == y || fabsf(x - y) <= 1e-5f * fabsf(y) + 1e-6f || (isnan(x) && isnan(y));
+        break;
+      }
+      case RHEOS_STRING: {
+        const rheos_string x = ((const rheos_string *)a)[i], y = ((const rheos_string *)b)[i];
+        same = x.size_bytes == y.size_bytes &&
+               (x.size_bytes == 0 || memcmp(x.data, y.data, x.size_bytes) == 0);
+        break;
+      }
+      default: {
+        const size_t size = rheos_dtype_size(rheos_tensor_dtype(got));
+        same = memcmp((const char *)a + (size_t)i * size, (const char *)b + (size_t)i * size,
+                      size) == 0;
+      }
+    }
+    if (same) continue;
+    note_wrong(program, "values differ");
+    return;
+  }
+}
+
+static void free_values(rheos_fetch *fetches, size_t count) {
+  for (size_t i = 0; i < count; i++) rheos_tensor_unref(fetches[i].value);
+}
+
+static void do_run(rheos_session *session, recorded_run *run, const char *program) {
+  expect_ok(rheos_session_run(session, NULL, 0, run->feed_values, run->num_feeds, NULL, 0, NULL));
+  for (size_t i = 0; i < run->num_feeds; i++) run->feeds[i].value = run->feed_values[i].value;
+  rheos_status *status = rheos_session_run(session, run->feeds, run->num_feeds, run->fetches,
+                                           run->num_fetches, run->targets, run->num_targets, NULL);
+  free_values(run->feed_values, run->num_feeds);
+  if (run->error != 0) {
+    if ((int)rheos_status_code(status) != run->error) {
+      note_wrong(program, status != NULL ? rheos_status_message(status) : "does not fail");
+    }
+    if (status == NULL) free_values(run->fetches, run->num_fetches);
+    rheos_status_free(status);
+    return;
+  }
+  if (status != NULL) {
+    note_wrong(program, rheos_status_message(status));
+    rheos_status_free(status);
+    return;
+  }
+  expect_ok(rheos_session_run(session, NULL, 0, run->answers, run->num_fetches, NULL, 0, NULL));
+  for (size_t i = 0; i < run->num_fetches; i++) {
+    compare(run->fetches[i].value, run->answers[i].value, program);
+  }
+  free_values(run->fetches, run->num_fetches);
+  free_values(run->answers, run->num_fetches);
+}
+
+static rheos_graph *read_program(const char *folder, const char *name) {
+  char *path = rheos__text_format("%s/tests/golden/%s/%s.pb", RHEOS_SOURCE_DIR, folder, name);
+  bytes b = read_bytes(path);
+  rheos_graph *graph = rheos_graph_new();
+  rheos_scope *scope = rheos_scope_new(graph);
+  rheos_import_graph_def(scope, b.data, b.size_bytes, NULL);
+  expect_ok(rheos_scope_finish(scope));
+  rheos_scope_free(scope);
+  rheos__free(b.data);
+  rheos__free(path);
+  return graph;
+}
+
+typedef struct program {
+  const char *folder;
+  char name[64];
+  rheos_graph *graph;
+  rheos_session *session;
+  recorded_run run;
+} program;
+
+static void end_run(program *p) {
+  if (p->session != NULL) do_run(p->session, &p->run, p->name);
+  p->run = (recorded_run){0};
+}
+
+static void end_program(program *p) {
+  end_run(p);
+  rheos_session_free(p->session);
+  rheos_graph_unref(p->graph);
+  *p = (program){.folder = p->folder};
+}
+
+static void begin_program(program *p, const char *name, int32_t num_threads) {
+  end_program(p);
+  snprintf(p->name, sizeof p->name, "%s", name);
+  p->graph = read_program(p->folder, name);
+  const rheos_session_options options = {.num_threads = num_threads};
+  expect_ok(rheos_session_new(p->graph, &options, &p->session));
+}
+
+static void take_line(program *p, char *line, int32_t num_threads) {
+  char *rest;
+  const char *word = strtok_r(line, " ", &rest), *name = strtok_r(NULL, " ", &rest);
+  const char *value = strtok_r(NULL, " ", &rest);
+  recorded_run *run = &p->run;
+  assert_true(run->num_feeds < MAX_NAMES && run->num_fetches < MAX_NAMES);
+  if (strcmp(word, "program") == 0) {
+    begin_program(p, name, num_threads);
+  } else if (strcmp(word, "run") == 0) {
+    end_run(p);
+  } else if (strcmp(word, "target") == 0) {
+    run->targets[run->num_targets++] = rheos_graph_operation(p->graph, name);
+  } else if (strcmp(word, "feed") == 0) {
+    run->feeds[run->num_feeds].output = output_named(p->graph, name);
+    run->feed_values[run->num_feeds++].output = output_named(p->graph, value);
+  } else if (strcmp(word, "fails") == 0) {
+    run->fetches[run->num_fetches++].output = output_named(p->graph, name);
+    run->error = atoi(value);
+  } else {
+    assert_string_equal(word, "fetch");
+    run->fetches[run->num_fetches].output = output_named(p->graph, name);
+    run->answers[run->num_fetches++].output = output_named(p->graph, value);
+  }
+}
+
+void run_recorded_programs(const char *folder, int32_t num_threads) {
+  char *path = rheos__text_format("%s/tests/golden/%s/programs.txt", RHEOS_SOURCE_DIR, folder);
+  bytes text = read_bytes(path);
+  rheos__free(path);
+  char *lines = rheos__text_format("%.*s", (int)text.size_bytes, text.data), *rest;
+  program p = {.folder = folder};
+  num_wrong = 0;
+  for (char *line = strtok_r(lines, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+    take_line(&p, line, num_threads);
+  }
+  end_program(&p);
+  rheos__free(lines);
+  rheos__free(text.data);
+  assert_int_equal(num_wrong, 0);
+}
