@@ -31,7 +31,8 @@ typedef struct rheos_rewrite_options {
   rheos_toggle elementwise_fusion;           // elementwise ones as one loop; off with remapping too
   rheos_toggle compiled_loops;               // of those, what runs often, where LLVM is there
   rheos_toggle layout_optimizer;             // operands that stay, kept as kernels like them
-  rheos_toggle reserved_[7];                 // zeros
+  rheos_toggle raise_control_flow;           // version 1's loops and conditionals as bodies
+  rheos_toggle reserved_[6];                 // zeros
 } rheos_rewrite_options;
 
 typedef struct rheos_session_options {

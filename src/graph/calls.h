@@ -3,6 +3,7 @@
 #ifndef RHEOS_SRC_GRAPH_CALLS_H
 #define RHEOS_SRC_GRAPH_CALLS_H
 
+#include "graph/library.h"
 #include "graph/op_def.h"
 
 // What a body is given, by argument.
@@ -31,6 +32,39 @@ typedef struct rheos__site_types {
 rheos_status *rheos__site_types_of(const rheos__prepare *p, const rheos_func *func,
                                    rheos_dtype **out_args, int32_t *out_num_args,
                                    rheos_dtype **out_results, int32_t *out_num_results);
+
+// A part of a graph that a plan calls as a body: it belongs to that plan.
+typedef struct rheos__region {
+  rheos__function part;  // of the plan's own graph; it has no name
+  const int32_t *done;   // nodes that the body waits for and that ran before
+  int32_t num_done;
+  int32_t depth;      // of regions in each other, 1 for those of a plan that is none
+  struct body *body;  // the runtime's; NULL until the region is called
+} rheos__region;
+
+// What of the ops inside of a structure holds for it.
+enum { RHEOS__RAISED_EFFECTS = RHEOS_OP_STATEFUL | RHEOS_OP_WRITES | RHEOS_OP_ASSERTS };
+
+// A loop or conditional of version 1 that was raised: plan/raise.h.
+struct rheos__structure {
+  rheos__structure *next;
+  bool is_loop;
+  int32_t num_variables;     // of a loop: its first inputs, which are also the results of its body
+  const int32_t *variables;  // of a loop, by output: the variable that it is
+  rheos__region
+      regions[2];  // of a loop its condition and its body; else the false side, the true side
+  int32_t node;    // whose name errors have
+  const rheos__edge *inputs;  // of a conditional first the predicate
+  const rheos__edge *outputs;
+  const int32_t *waits;  // nodes
+  int32_t num_inputs, num_outputs, num_waits;
+  unsigned effects;  // flags of the ops inside: those of RHEOS__RAISED_EFFECTS
+};
+
+rheos_status *rheos__site_new_in_region(const rheos__prepare *p, rheos__region *region,
+                                        rheos__site **out_site);
+// The plan that it belongs to goes, and has no sites any more.
+void rheos__region_forget(rheos__bodies *bodies, rheos__region *region);
 
 // RHEOS_NOT_FOUND if the library has no such function, RHEOS_INVALID_ARGUMENT if it takes or gives
 // something else.

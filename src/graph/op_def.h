@@ -166,7 +166,8 @@ typedef struct rheos__grouped_update {
 } rheos__grouped_update;
 
 typedef struct rheos__prepare rheos__prepare;
-typedef struct rheos__bodies rheos__bodies;  // runtime/bodies.h
+typedef struct rheos__bodies rheos__bodies;        // runtime/bodies.h
+typedef struct rheos__structure rheos__structure;  // graph/calls.h
 typedef rheos_status *(*rheos__prepare_fn)(rheos__prepare *p);
 
 struct rheos__prepare {
@@ -189,6 +190,7 @@ struct rheos__prepare {
   rheos__resources *resources;              // of the session; NULL while constants are folded
   rheos_graph *graph;                       // the node's, for functions of its library
   rheos__bodies *bodies;                    // the session's, which run them; NULL: none do
+  rheos__structure *structure;              // that the op is, raised; NULL: it is none
   rheos__step *step;                        // that waits for the kernel; NULL: none
   rheos_program_function program_function;  // of the session, for the functions of the program
   void *program_argument;

@@ -12,6 +12,7 @@
 #include "plan/flow.h"
 #include "plan/place.h"
 #include "plan/prepare.h"
+#include "plan/raise.h"
 #include "plan/rewrite.h"
 #include "plan/segment.h"
 #include "resource/variable_shape.h"
@@ -34,7 +35,8 @@ typedef struct read_slot {
 } read_slot;
 
 // With control flow there are more passes: one meets it, one finds the frames, one makes entries.
-typedef enum pass { WITHOUT_FLOW, FIND_FRAMES, WITH_FRAMES } pass;
+// RAISED, if control flow can be raised, makes entries of a straight plan.
+typedef enum pass { WITHOUT_FLOW, FIND_FRAMES, RAISED, WITH_FRAMES } pass;
 
 typedef struct builder {
   rheos__plan *plan;
@@ -57,6 +59,10 @@ typedef struct builder {
   bool has_flow;        // the needed nodes have control flow, or it is to be run as if they had
   int32_t num_waiting;  // of the needed nodes, those that may have to wait
   rheos__flow_frames frames;
+  int32_t *order;  // needed nodes, as FIND_FRAMES has met them
+  size_t order_capacity, num_order;
+  rheos__raised raised;  // their marks lie behind those of the nodes
+  bool has_cycle;        // met while raised: the plan stays on tokens
   int32_t *later;  // nodes from which loops go back: needed as soon as where they go back to is
   size_t later_capacity, num_later;
   struct way_back {  // an operand whose producer comes later
@@ -74,6 +80,8 @@ static void builder_deinit(builder *b) {
   rheos__free(b->waits);
   rheos__free(b->reads);
   rheos__free(b->later);
+  rheos__free(b->order);
+  rheos__raised_deinit(&b->raised);
   rheos__free(b->ways_back);
   rheos__flow_frames_deinit(&b->frames);
 }
@@ -113,6 +121,7 @@ static bool is_there(const builder *b, rheos__edge edge) {
   return feed_of(b, edge) >= 0 || b->marks[edge.id].state == MARK_DONE;
 }
 
+// `id` may be that of a structure.
 static rheos_status *push(builder *b, int32_t id) {
   if (!RHEOS_RESERVE(b->stack, b->stack_capacity, b->stack_count + 1))
     return rheos__out_of_memory();
@@ -121,8 +130,27 @@ static rheos_status *push(builder *b, int32_t id) {
   return NULL;
 }
 
+// What is visited for a node: itself, or the structure that took it, which has a number behind all nodes.
+static int32_t visited_for(const builder *b, int32_t id) {
+  if (b->pass != RAISED || id >= b->num_nodes || b->raised.of_node[id] == 0) return id;
+  return b->num_nodes + b->raised.of_node[id] - 1;
+}
+
+static rheos__structure *structure_at(const builder *b, int32_t visited) {
+  return visited >= b->num_nodes ? b->raised.structures[visited - b->num_nodes] : NULL;
+}
+
+static int32_t draft_number(const builder *b, int32_t id) {
+  return b->marks[visited_for(b, id)].state - 1;
+}
+
 static const rheos__entry *draft_of(const builder *b, int32_t id) {
-  return &b->drafts[b->marks[id].state - 1];
+  return &b->drafts[draft_number(b, id)];
+}
+
+static source source_of(const builder *b, rheos__edge edge) {
+  const bool is_raised = visited_for(b, edge.id) != edge.id;
+  return (source){draft_number(b, edge.id), is_raised ? b->raised.output_of[edge.id] : edge.index};
 }
 
 static bool grow_reads(builder *b) {
@@ -234,7 +262,7 @@ static rheos_status *find_value(builder *b, rheos__edge edge, int32_t level, sou
     if (b->pass != WITH_FRAMES) return find_read(b, reference, level, out_source);
     edge = reference;
   }
-  *out_source = (source){b->marks[edge.id].state - 1, edge.index};
+  *out_source = source_of(b, edge);
   return NULL;
 }
 
@@ -243,7 +271,8 @@ static rheos_status *find_value(builder *b, rheos__edge edge, int32_t level, sou
 static rheos__flow_role role_of(const rheos__node *node) { return node->signature->op->flow; }
 
 static bool is_way_back(const builder *b, const rheos__node *node, int32_t input) {
-  return b->pass != WITHOUT_FLOW && rheos__flow_is_way_back(b->plan->graph, node, input);
+  return (b->pass == FIND_FRAMES || b->pass == WITH_FRAMES) &&
+         rheos__flow_is_way_back(b->plan->graph, node, input);
 }
 
 static rheos_status *add_later(builder *b, int32_t id) {
@@ -286,6 +315,87 @@ static void count_loop_levels(const builder *b, rheos__entry *d, const rheos__no
   }
 }
 
+// ---- What was raised
+
+// Where nothing is dead, ControlTrigger only waits.
+static rheos_status *be_nothing(rheos__entry *d) {
+  static const rheos__attrs no_attrs = {0};
+  d->signature = rheos__signature_by_name("NoOp");
+  d->attrs = &no_attrs;
+  return d->signature != NULL ? NULL : rheos__out_of_memory();
+}
+
+static rheos_dtype *dtypes_of(const builder *b, const rheos__edge *edges, int32_t count) {
+  rheos_dtype *dtypes = rheos__arena_alloc(&b->plan->arena, ((size_t)count + 1) * sizeof *dtypes);
+  for (int32_t i = 0; dtypes != NULL && i < count; ++i) {
+    const rheos__node *node = rheos__graph_node(b->plan->graph, edges[i].id);
+    dtypes[i] = rheos_dtype_base(node->outputs[edges[i].index].dtype);
+  }
+  return dtypes;
+}
+
+static const char *name_of_op(const rheos__structure *s) {
+  if ((s->effects & RHEOS_OP_WRITES) != 0) return s->is_loop ? "_RaisedLoop" : "_RaisedConditional";
+  if (s->effects != 0) return s->is_loop ? "_RaisedStatefulLoop" : "_RaisedStatefulConditional";
+  return s->is_loop ? "_RaisedStatelessLoop" : "_RaisedStatelessConditional";
+}
+
+// The attributes of the op, all of which are lists of dtypes.
+static rheos_status *make_attrs(const builder *b, const rheos__structure *s,
+                                rheos__attrs **out_attrs) {
+  const int32_t first = s->is_loop ? 0 : 1, num_in = s->num_inputs - first;
+  rheos__attrs *attrs =
+      rheos__arena_alloc_zeroed(&b->plan->arena, sizeof *attrs + 2 * sizeof *attrs->items);
+  rheos_dtype *in = dtypes_of(b, s->inputs + first, num_in);
+  rheos_dtype *out = dtypes_of(b, s->outputs, s->num_outputs);
+  if (attrs == NULL || in == NULL || out == NULL) return rheos__out_of_memory();
+  attrs->count = 2;
+  attrs->items[0] = rheos_attr_types("Tin", in, num_in);
+  attrs->items[1] = rheos_attr_types("Tout", out, s->num_outputs);
+  *out_attrs = attrs;
+  return NULL;
+}
+
+// What has to be visited before a structure: its inputs, then what it waits for.
+static rheos__edge edge_of(const rheos__structure *s, int32_t i) {
+  return i < s->num_inputs ? s->inputs[i] : (rheos__edge){s->waits[i - s->num_inputs], -1};
+}
+
+static rheos_status *finish_structure(builder *b, int32_t visited) {
+  rheos__structure *s = structure_at(b, visited);
+  rheos__attrs *attrs = NULL;
+  RHEOS_TRY(make_attrs(b, s, &attrs));
+  rheos__entry d = {.signature = rheos__signature_by_name(name_of_op(s)),
+                    .attrs = attrs,
+                    .id = s->node,
+                    .kind = RHEOS__ENTRY_NODE,
+                    .num_inputs = s->num_inputs,
+                    .num_outputs = s->num_outputs,
+                    .first_wait = (int32_t)b->num_waits,
+                    .structure = s};
+  if (d.signature == NULL) return rheos__out_of_memory();
+  for (int32_t i = 0; i < s->num_inputs + s->num_waits; ++i) {
+    const rheos__edge edge = edge_of(s, i);
+    if (is_there(b, edge)) continue;
+    const int32_t level = rheos__level_behind(draft_of(b, edge.id));
+    if (level > d.level) d.level = level;
+    if (i >= s->num_inputs) RHEOS_TRY(add_wait(b, draft_number(b, edge.id)));
+  }
+  d.num_waits = (int32_t)b->num_waits - d.first_wait;
+  for (int pass = 0; pass < 2; ++pass) {  // reads first, as of a node
+    d.first_operand = (int32_t)b->num_sources;
+    for (int32_t i = 0; i < s->num_inputs; ++i) {
+      source at;
+      RHEOS_TRY(find_value(b, s->inputs[i], d.level, &at));
+      if (pass == 1) RHEOS_TRY(add_source(b, at));
+    }
+  }
+  b->marks[visited].state = 1 + (int32_t)b->num_drafts;
+  s->next = b->plan->structures;
+  b->plan->structures = s;
+  return add_draft(b, &d);
+}
+
 // ---- Nodes
 
 // All inputs of the node have drafts: makes its own.
@@ -298,12 +408,13 @@ static rheos_status *finish_node(builder *b, int32_t id) {
                     .num_inputs = node->num_inputs,
                     .num_outputs = node->num_outputs,
                     .first_wait = (int32_t)b->num_waits};
+  if (b->pass == RAISED && role_of(node) == RHEOS__FLOW_CONTROL_TRIGGER) RHEOS_TRY(be_nothing(&d));
   for (int32_t i = 0; i < node->num_inputs + node->num_control_inputs; ++i) {
     const rheos__edge edge = input_of(b, node, i);
     if (is_there(b, edge) || is_way_back(b, node, i)) continue;
     int32_t level = rheos__level_behind(draft_of(b, edge.id));
     if (level > d.level) d.level = level;
-    if (i >= node->num_inputs) RHEOS_TRY(add_wait(b, b->marks[edge.id].state - 1));
+    if (i >= node->num_inputs) RHEOS_TRY(add_wait(b, draft_number(b, edge.id)));
   }
   d.num_waits = (int32_t)b->num_waits - d.first_wait;
   count_loop_levels(b, &d, node);
@@ -318,7 +429,7 @@ static rheos_status *finish_node(builder *b, int32_t id) {
         if (pass == 1) RHEOS_TRY(add_way_back(b, edge));
       } else if (rheos__arg_of_input(node->signature, node->attrs, i)->is_ref &&
                  feed_of(b, edge) < 0) {
-        s = (source){b->marks[edge.id].state - 1, edge.index};
+        s = source_of(b, edge);
       } else {
         RHEOS_TRY(find_value(b, edge, d.level, &s));
       }
@@ -374,46 +485,76 @@ static rheos_status *report_missing(builder *b, int32_t root) {
 
 // A node all of whose inputs have been visited.
 static rheos_status *finish(builder *b, int32_t id) {
+  if (id >= b->num_nodes) return finish_structure(b, id);
   if (b->pass != FIND_FRAMES) return finish_node(b, id);
   RHEOS_TRY(rheos__flow_frames_add(&b->frames, b->plan, id));
+  if (!RHEOS_RESERVE(b->order, b->order_capacity, b->num_order + 1)) return rheos__out_of_memory();
+  b->order[b->num_order++] = id;
   b->marks[id].state = 1;
   return NULL;
 }
 
+// The next edge to visit of what is on top of the stack; false: there is none left.
+static bool next_edge(const builder *b, struct visit *top, rheos__edge *out_edge, bool *out_back) {
+  *out_back = false;
+  const rheos__structure *s = structure_at(b, top->id);
+  if (s != NULL) {
+    if (top->next == s->num_inputs + s->num_waits) return false;
+    *out_edge = edge_of(s, top->next++);
+    return true;
+  }
+  const rheos__node *node = rheos__graph_node(b->plan->graph, top->id);
+  if (top->next == node->num_inputs + node->num_control_inputs) return false;
+  *out_back = is_way_back(b, node, top->next);
+  *out_edge = input_of(b, node, top->next++);
+  return true;
+}
+
+// All that is before the top of the stack has been visited.
+static rheos_status *leave(builder *b) {
+  const int32_t id = b->stack[b->stack_count - 1].id;
+  if (structure_at(b, id) == NULL) {
+    const int32_t before = next_before_exit(b, rheos__graph_node(b->plan->graph, id), id);
+    if (before >= 0) return push(b, before);
+  }
+  RHEOS_TRY(finish(b, id));
+  --b->stack_count;
+  return NULL;
+}
+
 static rheos_status *visit_from(builder *b, int32_t root) {
-  if (b->marks[root].state != 0) return NULL;
-  RHEOS_TRY(push(b, root));
-  while (b->stack_count > 0) {
+  if (b->marks[visited_for(b, root)].state != 0) return NULL;
+  RHEOS_TRY(push(b, visited_for(b, root)));
+  while (b->stack_count > 0 && !b->has_cycle) {
     struct visit *top = &b->stack[b->stack_count - 1];
-    const rheos__node *node = rheos__graph_node(b->plan->graph, top->id);
-    if (!can_run(b->plan, node)) return report_missing(b, root);
-    // One op that waits is run last of what does not need it; of several, each may wait for what the
-    // others lead to.
-    if (top->next == 0 && (node->signature->op->flags & RHEOS_OP_WAITS) != 0) ++b->num_waiting;
-    b->has_flow = b->has_flow || role_of(node) != RHEOS__FLOW_NONE || b->num_waiting > 1;
-    if (b->has_flow && b->pass == WITHOUT_FLOW) return NULL;
-    if (top->next == node->num_inputs + node->num_control_inputs) {
-      const int32_t before = next_before_exit(b, node, top->id);
-      if (before >= 0) {
-        RHEOS_TRY(push(b, before));
-        continue;
-      }
-      RHEOS_TRY(finish(b, top->id));
-      --b->stack_count;
+    if (structure_at(b, top->id) == NULL) {
+      const rheos__node *node = rheos__graph_node(b->plan->graph, top->id);
+      if (!can_run(b->plan, node)) return report_missing(b, root);
+      // One op that waits is run last of what does not need it; of several, each may wait for what the
+      // others lead to.
+      if (top->next == 0 && (node->signature->op->flags & RHEOS_OP_WAITS) != 0) ++b->num_waiting;
+      b->has_flow = b->has_flow || role_of(node) != RHEOS__FLOW_NONE || b->num_waiting > 1;
+      if (b->has_flow && b->pass == WITHOUT_FLOW) return NULL;
+    }
+    rheos__edge edge;
+    bool is_back;
+    if (!next_edge(b, top, &edge, &is_back)) {
+      RHEOS_TRY(leave(b));
       continue;
     }
-    const int32_t input = top->next++;
-    const rheos__edge edge = input_of(b, node, input);
     if (is_there(b, edge)) continue;
-    if (is_way_back(b, node, input)) {
+    if (is_back) {
       RHEOS_TRY(add_later(b, edge.id));
       continue;
     }
-    if (b->marks[edge.id].state == MARK_ON_STACK) {
+    const int32_t next = visited_for(b, edge.id);
+    if (b->marks[next].state == MARK_ON_STACK) {
+      b->has_cycle = true;  // of nodes, or of what was raised together
+      if (b->pass == RAISED) return NULL;
       return rheos__status_at_take(RHEOS_INVALID("the graph has a cycle through this node"),
                                    b->plan->graph, edge.id);
     }
-    if (b->marks[edge.id].state == 0) RHEOS_TRY(push(b, edge.id));
+    if (b->marks[next].state == 0) RHEOS_TRY(push(b, next));
   }
   return NULL;
 }
@@ -458,13 +599,15 @@ static rheos_status *describe_values(rheos__plan *plan) {
   }
   for (int32_t i = 0; i < plan->num_entries; ++i) {
     const rheos__entry *entry = &plan->entries[i];
-    const rheos__node *node = rheos__graph_node(plan->graph, entry->id);
     const bool is_read = entry->kind == RHEOS__ENTRY_READ;
     for (int32_t k = 0; k < entry->num_outputs; ++k) {
-      const int32_t index = is_read ? entry->read_index : k;
-      assert(index < node->num_outputs && entry->first_value + k < plan->num_values);
-      const rheos_dtype dtype = node->outputs[index].dtype;
-      plan->origins[entry->first_value + k] = (rheos__edge){entry->id, index};
+      const rheos__edge origin = entry->structure != NULL
+                                     ? entry->structure->outputs[k]
+                                     : (rheos__edge){entry->id, is_read ? entry->read_index : k};
+      const rheos__node *node = rheos__graph_node(plan->graph, origin.id);
+      assert(origin.index < node->num_outputs && entry->first_value + k < plan->num_values);
+      const rheos_dtype dtype = node->outputs[origin.index].dtype;
+      plan->origins[entry->first_value + k] = origin;
       plan->dtypes[entry->first_value + k] = (uint8_t)(is_read ? rheos_dtype_base(dtype) : dtype);
     }
   }
@@ -558,17 +701,38 @@ static rheos_status *visit_all(builder *b, const int32_t *targets, int32_t num_t
     if (feed_of(b, plan->fetches[i]) < 0) RHEOS_TRY(visit_from(b, plan->fetches[i].id));
   }
   for (int32_t i = 0; i < num_targets; ++i) RHEOS_TRY(visit_from(b, targets[i]));
+  if (b->has_cycle) return NULL;
   while (b->num_later > 0) RHEOS_TRY(visit_from(b, b->later[--b->num_later]));
   return NULL;
 }
 
 static void begin_pass(builder *b, pass pass) {
-  memset(b->marks, 0, (size_t)b->num_nodes * sizeof *b->marks);
+  memset(b->marks, 0, (size_t)(b->num_nodes + b->raised.count) * sizeof *b->marks);
   b->pass = pass;
   b->stack_count = b->num_drafts = b->num_sources = b->num_waits = b->num_later = 0;
   for (size_t i = 0; i < b->num_read_slots; ++i) b->reads[i].draft = -1;
   b->num_reads = 0;
   mark_done(b);
+}
+
+// Tries to do without: `has_flow` is false where all of it was raised.
+static rheos_status *visit_raised(builder *b, const int32_t *targets, int32_t num_targets) {
+  RHEOS_TRY(rheos__raise(b->plan, &b->frames, b->order, (int32_t)b->num_order, targets, num_targets,
+                         &b->raised));
+  if (b->raised.count == 0) return NULL;
+  size_t capacity = (size_t)b->num_nodes;
+  if (!RHEOS_RESERVE(b->marks, capacity, (size_t)(b->num_nodes + b->raised.count))) {
+    return rheos__out_of_memory();
+  }
+  begin_pass(b, RAISED);
+  RHEOS_TRY(visit_all(b, targets, num_targets));
+  b->has_flow = b->has_cycle;
+  b->has_cycle = false;
+  if (b->has_flow) {
+    b->plan->structures = NULL;
+    rheos__raised_deinit(&b->raised);
+  }
+  return NULL;
 }
 
 // The passes of a plan with control flow, after one has met it.
@@ -579,6 +743,8 @@ static rheos_status *visit_flow(builder *b, const int32_t *targets, int32_t num_
   for (int32_t i = 0; i < b->num_nodes; ++i) {
     if (b->frames.of_node[i] != 0) RHEOS_TRY(rheos__flow_frames_check(&b->frames, b->plan, i));
   }
+  RHEOS_TRY(visit_raised(b, targets, num_targets));
+  if (!b->has_flow) return NULL;
   begin_pass(b, WITH_FRAMES);
   RHEOS_TRY(visit_all(b, targets, num_targets));
   for (size_t i = 0; i < b->num_ways_back; ++i) {
@@ -700,6 +866,9 @@ void rheos__plan_free(rheos__plan *plan) {
   rheos__workspaces_free(
       plan->free_workspaces);  // first: kernels kept there borrow the segments' cells
   rheos__segments_free(plan->roots);
+  for (rheos__structure *s = plan->structures; s != NULL; s = s->next) {
+    for (int i = 0; i < 2; ++i) rheos__region_forget(plan->context.bodies, &s->regions[i]);
+  }
   rheos_graph_unref(plan->graph);
   pthread_mutex_destroy(&plan->mutex);
   rheos__free(plan->feeds);

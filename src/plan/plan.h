@@ -46,6 +46,7 @@ typedef struct rheos__entry {
   int32_t num_outputs;
   int32_t first_wait;  // in plan->waits: whom it waits for beside its operands
   int32_t num_waits;
+  rheos__structure *structure;  // that was raised: raise.h; NULL
 } rheos__entry;
 
 // What an entry does besides computing its outputs from its inputs' bytes. Two entries whose effects are
@@ -83,6 +84,7 @@ typedef struct rheos__plan_context {
   // of them gives is the one it takes. Other outputs of theirs are fed. Looked at while the plan is made.
   const int32_t *done;
   int32_t num_done;
+  int32_t depth;  // of the region that the plan is of, in others; 0: it is of none
 } rheos__plan_context;
 
 typedef struct rheos__segment rheos__segment;
@@ -108,10 +110,11 @@ typedef struct rheos__plan {
   rheos__effect *effects;  // in the order of the entries
   int32_t num_waits, num_joins, num_effects;
   int32_t max_operands;
-  bool may_wait;       // one of the ops has RHEOS_OP_WAITS
-  bool is_mixed;       // entries run on devices of different memory
-  rheos__flow *flow;   // of version 1's control flow: it has no segments; NULL: it has none
-  rheos__arena arena;  // what rules have made
+  bool may_wait;      // one of the ops has RHEOS_OP_WAITS
+  bool is_mixed;      // entries run on devices of different memory
+  rheos__flow *flow;  // of version 1's control flow: it has no segments; NULL: it has none
+  rheos__structure *structures;  // of version 1's control flow, raised: raise.h; in the arena
+  rheos__arena arena;            // what rules have made
   // The rest is guarded by the mutex.
   pthread_mutex_t mutex;
   rheos__segment *roots;  // by the shapes of the feeds, latest first

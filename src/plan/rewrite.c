@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "graph/calls.h"
 #include "plan/merge.h"
 
 enum { MAX_OPS = 4096, MAX_ROUNDS = 8 };
@@ -129,6 +130,14 @@ static bool is_check(const rheos__op_def *op) {
   return false;
 }
 
+static bool is_asked_for(const rheos__entry *entry, const bool *is_target) {
+  const rheos__structure *structure = entry->structure;
+  for (int32_t i = 0; structure != NULL && i < structure->num_outputs; ++i) {
+    if (is_target[structure->outputs[i].id]) return true;
+  }
+  return is_target[entry->id];
+}
+
 // Drops what computes something for nobody and is there only since others wait for it: the order of the
 // entries keeps what those waited for in turn. Gradients have much of it, as an optimizer waits for
 // the gradients of all inputs of an op. The `targets` were asked for and run.
@@ -142,8 +151,8 @@ static rheos_status *drop_waited_for(rheos__rewriter *r, const int32_t *targets,
   rheos_status *status = NULL;
   for (int32_t i = plan->num_entries; status == NULL && i-- > 0;) {
     rheos__entry *entry = &plan->entries[i];
-    if (entry->kind == RHEOS__ENTRY_DROPPED || entry->num_outputs == 0 || is_target[entry->id] ||
-        is_check(entry->signature->op)) {
+    if (entry->kind == RHEOS__ENTRY_DROPPED || entry->num_outputs == 0 ||
+        is_asked_for(entry, is_target) || is_check(entry->signature->op)) {
       continue;
     }
     status = rheos__rule_drop_unused(r, entry);

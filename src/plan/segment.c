@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "graph/calls.h"
 #include "plan/branches.h"
 #include "plan/copies.h"
 #include "plan/place.h"
@@ -414,7 +415,10 @@ static bool program_checks_first(const specializer *z, const rheos_status *statu
   if (rheos_status_code(status) != RHEOS_INVALID_ARGUMENT) return false;
   for (const rheos__segment *at = z->segment; at != NULL; at = at->parent) {
     for (int32_t i = 0; i < at->num_instructions; ++i) {
-      if (has_flag(&z->plan->entries[at->instructions[i].entry], RHEOS_OP_ASSERTS)) return true;
+      const rheos__entry *entry = &z->plan->entries[at->instructions[i].entry];
+      const bool inside =
+          entry->structure != NULL && (entry->structure->effects & RHEOS_OP_ASSERTS) != 0;
+      if (inside || has_flag(entry, RHEOS_OP_ASSERTS)) return true;
     }
   }
   return false;

@@ -15,9 +15,10 @@
 enum { MAX_DEPTH = 512, MAX_INFERRED_DEPTH = 32 };
 
 typedef struct body {
-  struct body *next;
+  struct body *next, *before;
   rheos__bodies *bodies;
   const rheos__function *function;
+  const rheos__region *region;  // that the function is the part of; NULL: it is of a library
   pthread_mutex_t mutex;
   rheos__plan *plan;        // made by the first call; the mutex guards that
   rheos__invocation *idle;  // this and what follows by the mutex of all bodies
@@ -89,9 +90,12 @@ void rheos__bodies_clear(rheos__bodies *bodies) {
     if (invocation == NULL) break;
     free_invocation(invocation);
   }
-  for (body *b = bodies->first; b != NULL; b = b->next) {
-    rheos__plan_free(b->plan);
+  // A plan takes the bodies of its regions with it.
+  for (body *b = bodies->first; b != NULL;) {
+    rheos__plan *plan = b->plan;
     b->plan = NULL;
+    rheos__plan_free(plan);
+    b = plan != NULL ? bodies->first : b->next;
   }
 }
 
@@ -155,34 +159,40 @@ rheos_status *rheos__site_types_of(const rheos__prepare *p, const rheos_func *fu
 }
 
 // The mutex is held.
-static body *body_of(rheos__bodies *bodies, const rheos__function *function) {
-  for (body *b = bodies->first; b != NULL; b = b->next) {
-    if (b->function == function) return b;
-  }
+static body *new_body(rheos__bodies *bodies, const rheos__function *function) {
   body *b = rheos__alloc_zeroed(sizeof *b);
   if (b == NULL) return NULL;
   b->bodies = bodies;
   b->function = function;
   pthread_mutex_init(&b->mutex, NULL);
   b->next = bodies->first;
+  if (b->next != NULL) b->next->before = b;
   bodies->first = b;
   return b;
 }
 
-rheos_status *rheos__site_new(const rheos__prepare *p, const rheos_func *func,
-                              const rheos__site_types *types, rheos__site **out_site) {
-  const rheos__function *function;
-  rheos__bodies *bodies = p->bodies;
-  *out_site = NULL;
-  if (bodies == NULL) {
-    return rheos_status_new(RHEOS_UNIMPLEMENTED, "functions can only be called in a session");
+static body *body_of(rheos__bodies *bodies, const rheos__function *function) {
+  for (body *b = bodies->first; b != NULL; b = b->next) {
+    if (b->function == function) return b;
   }
-  RHEOS_TRY(rheos__graph_function(p->graph, func, &function));
-  RHEOS_TRY(check_types(function, types));
+  return new_body(bodies, function);
+}
+
+static body *body_of_region(rheos__bodies *bodies, rheos__region *region) {
+  if (region->body == NULL) {
+    region->body = new_body(bodies, &region->part);
+    if (region->body != NULL) region->body->region = region;
+  }
+  return region->body;
+}
+
+// Of one of both.
+static rheos_status *new_site(rheos__bodies *bodies, const rheos__function *function,
+                              rheos__region *region, rheos__site **out_site) {
   rheos__site *site = rheos__alloc_zeroed(sizeof *site);
   if (site == NULL) return rheos__out_of_memory();
   pthread_mutex_lock(&bodies->mutex);
-  site->of = body_of(bodies, function);
+  site->of = region != NULL ? body_of_region(bodies, region) : body_of(bodies, function);
   if (site->of != NULL) {
     site->next = site->of->sites;
     if (site->next != NULL) site->next->before = site;
@@ -198,6 +208,24 @@ rheos_status *rheos__site_new(const rheos__prepare *p, const rheos_func *func,
   return NULL;
 }
 
+rheos_status *rheos__site_new(const rheos__prepare *p, const rheos_func *func,
+                              const rheos__site_types *types, rheos__site **out_site) {
+  const rheos__function *function;
+  rheos__bodies *bodies = p->bodies;
+  *out_site = NULL;
+  if (bodies == NULL) {
+    return rheos_status_new(RHEOS_UNIMPLEMENTED, "functions can only be called in a session");
+  }
+  RHEOS_TRY(rheos__graph_function(p->graph, func, &function));
+  RHEOS_TRY(check_types(function, types));
+  return new_site(bodies, function, NULL, out_site);
+}
+
+rheos_status *rheos__site_new_in_region(const rheos__prepare *p, rheos__region *region,
+                                        rheos__site **out_site) {
+  *out_site = NULL;
+  return new_site(p->bodies, NULL, region, out_site);
+}
 static void keep_invocation(body *b, rheos__invocation *invocation) {
   pthread_mutex_lock(&b->bodies->mutex);
   invocation->next = b->idle;
@@ -222,8 +250,14 @@ void rheos__site_free(rheos__site *site) {
 
 static rheos_status *make_plan(body *b) {
   const rheos__function *f = b->function;
-  return rheos__plan_new(f->graph, &b->bodies->context, f->args, f->num_args, f->results,
-                         f->num_results, f->targets, f->num_targets, &b->plan);
+  rheos__plan_context context = b->bodies->context;
+  if (b->region != NULL) {
+    context.done = b->region->done;
+    context.num_done = b->region->num_done;
+    context.depth = b->region->depth;
+  }
+  return rheos__plan_new(f->graph, &context, f->args, f->num_args, f->results, f->num_results,
+                         f->targets, f->num_targets, &b->plan);
 }
 
 static rheos_status *plan_of(body *b, rheos__plan **out_plan) {
@@ -235,6 +269,25 @@ static rheos_status *plan_of(body *b, rheos__plan **out_plan) {
   *out_plan = b->plan;
   pthread_mutex_unlock(&b->mutex);
   return status;
+}
+
+void rheos__region_forget(rheos__bodies *bodies, rheos__region *region) {
+  body *b = region->body;
+  if (b == NULL) return;
+  region->body = NULL;
+  pthread_mutex_lock(&bodies->mutex);
+  assert(b->sites == NULL);
+  *(b->before != NULL ? &b->before->next : &bodies->first) = b->next;
+  if (b->next != NULL) b->next->before = b->before;
+  pthread_mutex_unlock(&bodies->mutex);
+  while (b->idle != NULL) {
+    rheos__invocation *invocation = b->idle;
+    b->idle = invocation->next;
+    free_invocation(invocation);
+  }
+  rheos__plan_free(b->plan);
+  pthread_mutex_destroy(&b->mutex);
+  rheos__free(b);
 }
 
 // ---- What results will be
@@ -299,8 +352,9 @@ rheos_status *rheos__site_enter(rheos__site *site, rheos__step *step,
   *out_invocation = NULL;
   if (step->depth >= MAX_DEPTH) {
     return rheos_status_new(RHEOS_RESOURCE_EXHAUSTED,
-                            "function %s: calls lie more than %d deep in each other",
-                            site->of->function->name, MAX_DEPTH);
+                            "%s%s: calls lie more than %d deep in each other",
+                            site->of->region != NULL ? "a loop or conditional" : "function ",
+                            site->of->region != NULL ? "" : site->of->function->name, MAX_DEPTH);
   }
   *out_invocation = atomic_exchange_explicit(&site->idle, NULL, memory_order_acquire);
   if (*out_invocation == NULL) RHEOS_TRY(new_invocation(site->of, out_invocation));
@@ -323,5 +377,6 @@ rheos_status *rheos__invocation_run(rheos__invocation *invocation,
                                     const rheos__parameters *parameters, rheos__step *step,
                                     rheos_tensor **values) {
   rheos_status *status = rheos__call_run(&invocation->call, parameters, step, values);
+  if (invocation->of->region != NULL) return status;  // the graph's own nodes are named
   return rheos__status_in_function_take(status, invocation->of->function->name);
 }

@@ -1,5 +1,6 @@
 // Version 1's control flow, of nodes put together by hand: loops of any number of trips, nested, branches
-// and what is dead in them, references, and what is wrong.
+// and what is dead in them, references, and what is wrong. All of it twice: raised where that is possible,
+// and on tokens.
 #include <stdio.h>
 #include <time.h>
 
@@ -582,12 +583,13 @@ static void test_abort__fails_the_step(void **state) {
 // ---- Short memory
 
 static counting_allocator counter;
+static rheos_rewrite_options rewrites;
 
 // A session that runs `fetched` twice, while the n-th request from now on fails.
 static rheos_status *run_with_failure(fixture *f, rheos_output fetched, const fed *values) {
   rheos_session *session = NULL;
-  rheos_status *status =
-      rheos_session_new(f->graph, &(rheos_session_options){.num_threads = 1}, &session);
+  rheos_status *status = rheos_session_new(
+      f->graph, &(rheos_session_options){.num_threads = 1, .rewrites = rewrites}, &session);
   for (int i = 0; status == NULL && i < 2; i++) {
     rheos_fetch fetch = {fetched, NULL};
     status = rheos_session_run(session, values->feeds, values->count, &fetch, 1, NULL, 0, NULL);
@@ -625,7 +627,15 @@ static void test_flow__survives_short_memory(void **state) {
   free_feeds(&values);
 }
 
-#define FLOW_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+static int set_up_session(void **state) {
+  set_up(state);
+  fixture *f = *state;
+  rheos_session_free(f->session);
+  check(rheos_session_new(f->graph, &(rheos_session_options){.rewrites = rewrites}, &f->session));
+  return 0;
+}
+
+#define FLOW_TEST(name) cmocka_unit_test_setup_teardown(name, set_up_session, tear_down)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -653,5 +663,7 @@ int main(void) {
       FLOW_TEST(test_flow__survives_short_memory),
   };
   counting_allocator_install(&counter);
-  return cmocka_run_group_tests_name("flow", tests, NULL, NULL);
+  const int num_failed = cmocka_run_group_tests_name("flow", tests, NULL, NULL);
+  rewrites.raise_control_flow = RHEOS_TOGGLE_OFF;
+  return num_failed + cmocka_run_group_tests_name("flow on tokens", tests, NULL, NULL);
 }

@@ -1,12 +1,13 @@
 // Graphs of version 1's control flow give what TensorFlow gave: tests/golden/flow, written by
-// make_flow.py. Each run is done on one thread and on four, and gives the same bits.
+// make_flow.py. Each run is done on one thread and on four, raised where that is possible and on tokens,
+// and gives the same bits.
 #include <rheos/format.h>
 #include <stdio.h>
 
 #include "base/file.h"
 #include "ops/array_fixture.h"
 
-enum { MAX_VALUES = 16, LINE_BYTES = 1 << 16, NUM_SESSIONS = 2 };
+enum { MAX_VALUES = 16, LINE_BYTES = 1 << 16, NUM_SESSIONS = 4 };
 
 typedef struct recorded {
   fixture f;
@@ -133,7 +134,9 @@ static void begin_case(recorded *r, const char *name) {
   check(rheos_scope_finish(r->f.scope));
   rheos__free(bytes);
   for (int i = 0; i < NUM_SESSIONS; i++) {
-    const rheos_session_options session_options = {.num_threads = i == 0 ? 1 : 4};
+    const rheos_session_options session_options = {
+        .num_threads = i % 2 == 0 ? 1 : 4,
+        .rewrites.raise_control_flow = i < 2 ? RHEOS_TOGGLE_ON : RHEOS_TOGGLE_OFF};
     check(rheos_session_new(r->f.graph, &session_options, &r->sessions[i]));
   }
   r->num_cases++;

@@ -46,6 +46,29 @@ static rheos_status *prepare_choice(rheos__prepare *p, const rheos_func *const *
   return status;
 }
 
+// A conditional of version 1's nodes, which has the false side first.
+static rheos_status *prepare_raised(rheos__prepare *p) {
+  if (p->structure == NULL) return RHEOS_INVALID("it is made by plans only");
+  if (p->input_shapes[0].rank != 0) {
+    return RHEOS_INVALID("The second input must be a scalar, but it has shape %s",
+                         rheos__shape_text_of(&p->input_shapes[0], &(rheos__shape_text){{0}}));
+  }
+  choice_state *choice =
+      rheos__arena_alloc_zeroed(p->arena, sizeof *choice + 2 * sizeof *choice->sites);
+  if (choice == NULL) return rheos__out_of_memory();
+  p->state = choice;
+  p->compute = compute_choice;
+  p->release = release_choice;
+  choice->num_sites = 2;
+  rheos_status *status = rheos__call_args_init(p, 1, &choice->args);
+  for (int32_t i = 0; i < 2 && status == NULL; ++i) {
+    status = rheos__site_new_in_region(p, &p->structure->regions[1 - i], &choice->sites[i]);
+  }
+  if (status == NULL) status = rheos__infer_called(p, &choice->args, choice->sites, 2);
+  if (status != NULL) release_choice(choice);
+  return status;
+}
+
 static rheos_status *prepare_if(rheos__prepare *p) {
   const rheos_func *funcs[] = {rheos__attrs_find(p->attrs, "then_branch")->func,
                                rheos__attrs_find(p->attrs, "else_branch")->func};
@@ -97,3 +120,18 @@ CHOICE(
     Case, INDEX, CASE, EFFECTS, prepare_case,
     "The results for `input` of the function `branch_index` of `branches`; out of range: the last.")
 CHOICE(StatelessCase, INDEX, CASE, 0, prepare_case, "Case, of functions that have no effects.")
+
+#define RAISED(op, more_flags, text)                                                             \
+  const rheos__op_def rheos__op_##op = {                                                         \
+      .name = #op,                                                                               \
+      .signature =                                                                               \
+          "cond: bool, input: Tin -> output: Tout; Tin: list(type) >= 0; Tout: list(type) >= 0", \
+      .doc = text,                                                                               \
+      .flags = RHEOS_OP_CALLS | (more_flags),                                                    \
+      .shape = rheos__shape_none,                                                                \
+      .prepare = prepare_raised,                                                                 \
+  };
+RAISED(_RaisedConditional, EFFECTS, "A conditional of version 1's nodes in the plan of a step.")
+RAISED(_RaisedStatefulConditional, RHEOS_OP_STATEFUL,
+       "_RaisedConditional, of nodes that write nothing.")
+RAISED(_RaisedStatelessConditional, 0, "_RaisedConditional, of nodes that have no effects.")

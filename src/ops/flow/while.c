@@ -8,8 +8,10 @@
 enum { TRIPS_BETWEEN_POLLS = 256, FEW_VARIABLES = 16 };
 
 typedef struct loop_state {
-  rheos__call_args args;   // of the body
-  rheos__site *condition;  // NULL: For
+  rheos__call_args args;              // of the body
+  int32_t end;                        // of its variables among these; what follows stays
+  const rheos__structure *structure;  // of a loop of version 1; NULL: it is one of functions
+  rheos__site *condition;             // NULL: For
   rheos__site *body;
 } loop_state;
 
@@ -59,6 +61,10 @@ static void loop_deinit(loop *l) {
 static rheos_status *holds(loop *l, bool *out_holds) {
   const rheos__parameters parameters = {.tensors = l->variables, .cells = l->state->args.cells};
   RHEOS_TRY(rheos__invocation_run(l->condition, &parameters, l->step, &l->holds));
+  if (l->state->structure != NULL && l->holds->shape.rank != 0) {
+    return RHEOS_INVALID("The input of LoopCond must be a scalar, but it has shape %s",
+                         rheos__shape_text_of(&l->holds->shape, &(rheos__shape_text){{0}}));
+  }
   *out_holds = rheos__is_true(l->holds);
   return NULL;
 }
@@ -66,7 +72,7 @@ static rheos_status *holds(loop *l, bool *out_holds) {
 // Runs the body on the variables, which become its results. Those from `first` on are variables of the
 // loop: what lies before is the caller's and stays.
 static rheos_status *take_trip(loop *l, int32_t first) {
-  const int32_t count = l->state->args.count;
+  const int32_t count = l->state->end;
   const rheos__parameters parameters = {
       .tensors = l->variables, .cells = l->state->args.cells, .given = l->given};
   if (++l->num_trips % TRIPS_BETWEEN_POLLS == 0 && rheos__step_should_stop(l->step)) {
@@ -84,16 +90,19 @@ static rheos_status *take_trip(loop *l, int32_t first) {
   return status;
 }
 
+static rheos_status *take_result(loop *l, int32_t variable, rheos_tensor **output) {
+  rheos_tensor *value = l->variables[variable];
+  if (value == NULL) return NULL;  // a handle
+  if (!l->owned[variable] && !rheos__tensor_can_keep(value))
+    return rheos_tensor_copy(value, output);
+  *output = l->owned[variable] ? value : rheos_tensor_ref(value);
+  l->owned[variable] = false;
+  return NULL;
+}
+
 static rheos_status *take_results(loop *l, int32_t first, rheos_tensor **outputs) {
-  for (int32_t i = first; i < l->state->args.count; ++i) {
-    rheos_tensor *value = l->variables[i];
-    if (value == NULL) continue;  // a handle
-    if (!l->owned[i] && !rheos__tensor_can_keep(value)) {
-      RHEOS_TRY(rheos_tensor_copy(value, &outputs[i - first]));
-      continue;
-    }
-    outputs[i - first] = l->owned[i] ? value : rheos_tensor_ref(value);
-    l->owned[i] = false;
+  for (int32_t i = first; i < l->state->end; ++i) {
+    RHEOS_TRY(take_result(l, i, &outputs[i - first]));
   }
   return NULL;
 }
@@ -149,6 +158,7 @@ static rheos_status *make_while(rheos__prepare *p, loop_state *l) {
   const rheos_func *condition = rheos__attrs_find(p->attrs, "cond")->func;
   const rheos_func *body = rheos__attrs_find(p->attrs, "body")->func;
   RHEOS_TRY(rheos__call_args_init(p, 0, &l->args));
+  l->end = l->args.count;
   RHEOS_TRY(rheos__call_site(p, condition, &l->args, of_condition, 1, &l->condition));
   RHEOS_TRY(rheos__call_site(p, body, &l->args, NULL, 0, &l->body));
   return infer_loop(p, l);
@@ -187,6 +197,83 @@ WHILE(While, RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
       "`input`, then the results of `body` for it, and so on, as long as `cond` holds for them.")
 WHILE(StatelessWhile, 0, "While, of functions that have no effects.")
 
+// ---- Loops of version 1, raised
+//
+// Inputs: the variables, then what every trip is given as it is. An output is one of the variables.
+
+static rheos_status *compute_raised(void *state, rheos__step *step, rheos_tensor *const *inputs,
+                                    rheos_tensor **outputs) {
+  const rheos__structure *structure = ((const loop_state *)state)->structure;
+  loop l;
+  rheos_status *status = loop_init(&l, state, step, inputs);
+  if (status == NULL) status = run_while(&l);
+  for (int32_t i = 0; status == NULL && i < structure->num_outputs; ++i) {
+    status = take_result(&l, structure->variables[i], &outputs[i]);
+  }
+  loop_deinit(&l);
+  return status;
+}
+
+static rheos_status *infer_raised(rheos__prepare *p, const loop_state *l) {
+  const rheos__structure *structure = l->structure;
+  const size_t count = (size_t)l->end;
+  rheos_shape *shapes = rheos__arena_alloc(p->arena, (count + 1) * sizeof *shapes);
+  rheos__resource **cells = rheos__arena_alloc(p->arena, (count + 1) * sizeof *cells);
+  p->called_shapes =
+      rheos__arena_alloc(p->arena, ((size_t)p->num_outputs + 1) * sizeof *p->called_shapes);
+  p->called_resources =
+      rheos__arena_alloc(p->arena, ((size_t)p->num_outputs + 1) * sizeof *p->called_resources);
+  if (shapes == NULL || cells == NULL || p->called_shapes == NULL || p->called_resources == NULL) {
+    return rheos__out_of_memory();
+  }
+  rheos__site_infer(l->body, p, p->input_shapes, l->args.cells, shapes, cells);
+  bool stay = true;
+  for (int32_t i = 0; i < l->end; ++i) {
+    stay = stay &&
+           (p->input_resources[i] != NULL || rheos_shape_equal(&shapes[i], &p->input_shapes[i]));
+  }
+  for (int32_t i = 0; i < p->num_outputs; ++i) {
+    const int32_t variable = structure->variables[i];
+    p->called_shapes[i] = stay ? p->input_shapes[variable] : RHEOS_UNKNOWN_SHAPE;
+    p->called_resources[i] = p->input_resources[variable];
+  }
+  return NULL;
+}
+
+static rheos_status *make_raised(rheos__prepare *p, loop_state *l) {
+  l->structure = p->structure;
+  l->end = p->structure->num_variables;
+  RHEOS_TRY(rheos__call_args_init(p, 0, &l->args));
+  RHEOS_TRY(rheos__site_new_in_region(p, &p->structure->regions[0], &l->condition));
+  RHEOS_TRY(rheos__site_new_in_region(p, &p->structure->regions[1], &l->body));
+  return infer_raised(p, l);
+}
+
+static rheos_status *prepare_raised(rheos__prepare *p) {
+  if (p->structure == NULL) return RHEOS_INVALID("it is made by plans only");
+  loop_state *l = RHEOS_NEW_STATE(p, loop_state);
+  if (l == NULL) return rheos__out_of_memory();
+  p->compute = compute_raised;
+  p->release = release_loop;
+  rheos_status *status = make_raised(p, l);
+  if (status != NULL) release_loop(l);
+  return status;
+}
+
+#define RAISED(op, more_flags, text)                                                          \
+  const rheos__op_def rheos__op_##op = {                                                      \
+      .name = #op,                                                                            \
+      .signature = "input: Tin -> output: Tout; Tin: list(type) >= 0; Tout: list(type) >= 0", \
+      .doc = text,                                                                            \
+      .flags = RHEOS_OP_CALLS | (more_flags),                                                 \
+      .shape = rheos__shape_none,                                                             \
+      .prepare = prepare_raised,                                                              \
+  };
+RAISED(_RaisedLoop, RHEOS_OP_STATEFUL | RHEOS_OP_WRITES,
+       "A loop of version 1's nodes in the plan of a step.")
+RAISED(_RaisedStatefulLoop, RHEOS_OP_STATEFUL, "_RaisedLoop, of nodes that write nothing.")
+RAISED(_RaisedStatelessLoop, 0, "_RaisedLoop, of nodes that have no effects.")
+
 // ---- For
 //
 // The body takes the number of the trip before the variables: it has the place of `delta`, which lies
@@ -222,6 +309,7 @@ static rheos_status *compute_for(void *state, rheos__step *step, rheos_tensor *c
 
 static rheos_status *make_for(rheos__prepare *p, loop_state *l) {
   RHEOS_TRY(rheos__call_args_init(p, LIMITS, &l->args));
+  l->end = l->args.count;
   RHEOS_TRY(
       rheos__call_site(p, rheos__attrs_find(p->attrs, "body")->func, &l->args, NULL, 0, &l->body));
   return infer_loop(p, l);
